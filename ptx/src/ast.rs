@@ -1,0 +1,231 @@
+//! The syntax tree: a module of declarations, a kernel of statements, an instruction of opcode, modifiers and operands.
+//!
+//! The tree is open: any opcode takes any modifiers and operands; which combinations are PTX is the business of
+//! [`forms`](crate::forms), one table for the printer's, the parser's and the simulator's users alike.
+
+use crate::{Modifier, Opcode, Special, Type};
+
+/// Where a piece of syntax stood in the text it was parsed from. Line and column start at 1; 0 means "not from text".
+///
+/// Positions are not part of a tree's meaning: all spans are equal.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Span {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+impl PartialEq for Span {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+impl Eq for Span {}
+
+/// A name: of a register, parameter, variable, label or kernel.
+pub type Name = std::sync::Arc<str>;
+
+/// A PTX module: what one `.ptx` file holds (PTX ISA, "PTX Module Directives").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// `.version`, major and minor.
+    pub version: (u8, u8),
+    /// `.target`.
+    pub target: Target,
+    /// Kernels and variables in order.
+    pub items: Vec<Item>,
+}
+
+/// `.target sm_90a`: the architecture, with its suffix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// 80 for sm_80.
+    pub sm: u32,
+    /// `a` (architecture-specific) or `f` (family-specific).
+    pub suffix: Option<char>,
+}
+
+/// A top-level item of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// A kernel: `.entry`.
+    Kernel(Kernel),
+    /// A module-scope variable, `.extern .shared` among them.
+    Variable(Variable),
+}
+
+/// `.visible .entry name(params) directives { body }`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// `.visible`: callable from the host.
+    pub visible: bool,
+    /// Its name.
+    pub name: Name,
+    /// Parameters in order.
+    pub params: Vec<Variable>,
+    /// Performance directives in order.
+    pub directives: Vec<Directive>,
+    /// The statements.
+    pub body: Vec<Statement>,
+    /// Where the name stood.
+    pub span: Span,
+}
+
+/// A kernel's performance-tuning directive (PTX ISA, "Performance-Tuning Directives", "Cluster Dimension Directives").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Directive {
+    /// `.maxntid x, y, z`: most threads a block is launched with.
+    MaxNtid([u32; 3]),
+    /// `.reqntid x, y, z`: exactly the threads a block is launched with.
+    ReqNtid([u32; 3]),
+    /// `.minnctapersm n`: blocks that must fit a multiprocessor.
+    MinNctaPerSm(u32),
+    /// `.maxnreg n`: most registers a thread may use.
+    MaxNreg(u32),
+    /// `.explicitcluster`.
+    ExplicitCluster,
+    /// `.reqnctapercluster x, y, z`.
+    ReqNctaPerCluster([u32; 3]),
+    /// `.maxclusterrank n`.
+    MaxClusterRank(u32),
+}
+
+/// A state space that a variable lives in (PTX ISA, "State Spaces").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VarSpace {
+    /// Kernel parameter.
+    Param,
+    /// Shared memory of a block.
+    Shared,
+    /// Global memory.
+    Global,
+    /// Constant memory.
+    Const,
+    /// Per-thread local memory.
+    Local,
+}
+
+/// A variable or parameter: `.shared .align 16 .b8 tile[32768];`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// `.extern`.
+    pub external: bool,
+    /// `.visible`.
+    pub visible: bool,
+    /// Its state space.
+    pub space: VarSpace,
+    /// `.align n`, bytes; without it the natural alignment of `ty`.
+    pub align: Option<u32>,
+    /// Element type.
+    pub ty: Type,
+    /// Its name.
+    pub name: Name,
+    /// Scalar, `[n]`, or `[]`.
+    pub extent: Extent,
+    /// Initial values: `= {1, 2, 3}`; empty without.
+    pub init: Vec<Operand>,
+    /// Where the name stood.
+    pub span: Span,
+}
+
+/// How many elements a variable has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// One, no brackets.
+    Scalar,
+    /// `[n]`.
+    Array(u64),
+    /// `[]`: size given at launch.
+    Unsized,
+}
+
+/// A statement of a kernel's body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Statement {
+    /// `.reg .f32 %f<40>, x;`
+    Reg(RegDecl),
+    /// A variable of the kernel's scope.
+    Variable(Variable),
+    /// `name:`
+    Label(Name),
+    /// An instruction.
+    Inst(Inst),
+    /// `{ ... }`: a nested scope.
+    Block(Vec<Statement>),
+    /// `.pragma "nounroll";`
+    Pragma(Name),
+    /// A comment line of the generator's; the parser drops comments, so a parsed tree has none.
+    Comment(Name),
+}
+
+/// A register declaration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegDecl {
+    /// Type of every register declared.
+    pub ty: Type,
+    /// `x`, or `%r` with a count for `%r<40>` (names `%r0` to `%r39`).
+    pub names: Vec<(Name, Option<u32>)>,
+    /// Where `.reg` stood.
+    pub span: Span,
+}
+
+/// An instruction: `@!%p1 ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%rd1+16];`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inst {
+    /// `@p` or `@!p`.
+    pub guard: Option<Guard>,
+    /// The opcode's first word: `ld`, `mma`, `cp`.
+    pub opcode: Opcode,
+    /// Everything after it, in order: `.global`, `.v4`, `.f32`.
+    pub modifiers: Vec<Modifier>,
+    /// Operands in order, destination first.
+    pub operands: Vec<Operand>,
+    /// Where the opcode stood.
+    pub span: Span,
+}
+
+/// A guard predicate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// The predicate register.
+    pub reg: Name,
+    /// `@!`.
+    pub negated: bool,
+}
+
+/// An operand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// A register; or, as the parser can't tell them apart, a variable's or a label's name.
+    Name(Name),
+    /// `!p`.
+    Not(Name),
+    /// `%tid.x`.
+    Special(Special),
+    /// An integer, negative ones as two's complement with the flag set, printed in decimal.
+    Int(i64),
+    /// `0f3F800000`: the bits of an f32.
+    F32(u32),
+    /// `0d3FF0000000000000`: the bits of an f64.
+    F64(u64),
+    /// `[base+offset]`, offset in bytes.
+    Address(Address),
+    /// `{a, b}`.
+    Vector(Vec<Operand>),
+    /// `p|q`: two destinations.
+    Pair(Name, Name),
+    /// `_`: a destination that is not wanted.
+    Sink,
+}
+
+/// A memory operand: `[%rd1+16]`, `[tile]`, `[map, {x, y}]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// A register or a variable; without it the offset is an absolute address.
+    pub base: Option<Name>,
+    /// Bytes added to the base.
+    pub offset: i64,
+    /// Tensor coordinates of a bulk tensor copy, innermost first; empty elsewhere.
+    pub coordinates: Vec<Operand>,
+}
