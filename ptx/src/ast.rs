@@ -203,7 +203,7 @@ pub enum Operand {
     Not(Name),
     /// `%tid.x`.
     Special(Special),
-    /// An integer, negative ones as two's complement with the flag set, printed in decimal.
+    /// An integer constant's 64 bits; printed in decimal, with a sign.
     Int(i64),
     /// `0f3F800000`: the bits of an f32.
     F32(u32),
@@ -213,7 +213,7 @@ pub enum Operand {
     Address(Address),
     /// `{a, b}`.
     Vector(Vec<Operand>),
-    /// `p|q`: two destinations.
+    /// `p|q`: two destinations; `_` as a name is one that is not wanted.
     Pair(Name, Name),
     /// `_`: a destination that is not wanted.
     Sink,

@@ -8,7 +8,13 @@
 //! PTX gets one from [`Module::parse`].
 
 pub mod ast;
+mod error;
+mod lex;
+mod literal;
+mod parse;
+mod print;
 pub mod words;
 
 pub use ast::*;
+pub use error::Error;
 pub use words::{Modifier, Opcode, Special, Type, Word};

@@ -1,0 +1,69 @@
+//! The one error type of the crate.
+
+use crate::Span;
+
+/// What is wrong with a piece of PTX, where, and what would be accepted.
+///
+/// Every message starts with the place: `line 3, column 7` of the text parsed, or `generated code` for a tree that
+/// was built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The text isn't of the grammar.
+    #[error("{at}: expected {expected}, found {found}")]
+    Syntax {
+        /// Where.
+        at: Span,
+        /// What would be accepted here.
+        expected: String,
+        /// What stands here.
+        found: String,
+    },
+    /// An instruction starts with a word that isn't an opcode known here.
+    #[error("{at}: unknown opcode `{word}`")]
+    UnknownOpcode {
+        /// Where.
+        at: Span,
+        /// The word.
+        word: String,
+    },
+    /// A modifier is not a word of PTX known here.
+    #[error("{at}: unknown modifier `.{word}` of `{opcode}`")]
+    UnknownModifier {
+        /// Where.
+        at: Span,
+        /// The word, without its dot.
+        word: String,
+        /// The opcode it follows.
+        opcode: String,
+    },
+    /// A literal's value can't be held.
+    #[error("{at}: `{literal}` is not {expected}")]
+    Literal {
+        /// Where.
+        at: Span,
+        /// As written.
+        literal: String,
+        /// What would be accepted here.
+        expected: String,
+    },
+    /// PTX, but outside of the part that this crate reads.
+    #[error("{at}: {what} not supported; {instead}")]
+    Unsupported {
+        /// Where.
+        at: Span,
+        /// The construct, with its verb: "device functions are".
+        what: &'static str,
+        /// What would be accepted.
+        instead: &'static str,
+    },
+}
+
+impl std::fmt::Display for Span {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.line, self.column) {
+            (0, _) => f.write_str("generated code"),
+            (line, column) => write!(f, "line {line}, column {column}"),
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! The printer: the only place where PTX text is made. The same tree gives the same bytes.
+//!
+//! One statement a line, two blanks a level, labels one level out, integers in decimal, floats by their bits.
+
+use std::fmt::{Display, Formatter, Result};
+
+use crate::ast::*;
+
+impl Display for Module {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let (major, minor) = self.version;
+        write!(f, ".version {major}.{minor}\n.target {}\n.address_size 64\n", self.target)?;
+        let mut after_kernel = true;
+        for item in &self.items {
+            let kernel = matches!(item, Item::Kernel(_));
+            if kernel || after_kernel {
+                writeln!(f)?;
+            }
+            after_kernel = kernel;
+            match item {
+                Item::Kernel(kernel) => write!(f, "{kernel}")?,
+                Item::Variable(variable) => writeln!(f, "{variable};")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Display for Target {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "sm_{}", self.sm)?;
+        self.suffix.map_or(Ok(()), |suffix| write!(f, "{suffix}"))
+    }
+}
+
+impl Display for Kernel {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let visible = if self.visible { ".visible " } else { "" };
+        write!(f, "{visible}.entry {}(", self.name)?;
+        for (i, param) in self.params.iter().enumerate() {
+            write!(f, "{}\n  {param}", if i == 0 { "" } else { "," })?;
+        }
+        writeln!(f, "{})", if self.params.is_empty() { "" } else { "\n" })?;
+        for directive in &self.directives {
+            writeln!(f, "{directive}")?;
+        }
+        writeln!(f, "{{")?;
+        statements(f, &self.body, 1)?;
+        writeln!(f, "}}")
+    }
+}
+
+impl Display for Directive {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Directive::MaxNtid([x, y, z]) => write!(f, ".maxntid {x}, {y}, {z}"),
+            Directive::ReqNtid([x, y, z]) => write!(f, ".reqntid {x}, {y}, {z}"),
+            Directive::MinNctaPerSm(n) => write!(f, ".minnctapersm {n}"),
+            Directive::MaxNreg(n) => write!(f, ".maxnreg {n}"),
+            Directive::ExplicitCluster => f.write_str(".explicitcluster"),
+            Directive::ReqNctaPerCluster([x, y, z]) => write!(f, ".reqnctapercluster {x}, {y}, {z}"),
+            Directive::MaxClusterRank(n) => write!(f, ".maxclusterrank {n}"),
+        }
+    }
+}
+
+impl Display for VarSpace {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(match self {
+            VarSpace::Param => ".param",
+            VarSpace::Shared => ".shared",
+            VarSpace::Global => ".global",
+            VarSpace::Const => ".const",
+            VarSpace::Local => ".local",
+        })
+    }
+}
+
+/// Without the semicolon, as in a parameter list.
+impl Display for Variable {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        if self.external {
+            f.write_str(".extern ")?;
+        }
+        if self.visible {
+            f.write_str(".visible ")?;
+        }
+        write!(f, "{} ", self.space)?;
+        if let Some(align) = self.align {
+            write!(f, ".align {align} ")?;
+        }
+        write!(f, ".{} {}{}", self.ty, self.name, self.extent)?;
+        match (&self.init[..], self.extent) {
+            ([], _) => Ok(()),
+            ([value], Extent::Scalar) => write!(f, " = {value}"),
+            (values, _) => {
+                f.write_str(" = {")?;
+                list(f, values)?;
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+impl Display for Extent {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Extent::Scalar => Ok(()),
+            Extent::Array(n) => write!(f, "[{n}]"),
+            Extent::Unsized => f.write_str("[]"),
+        }
+    }
+}
+
+/// With the line's end; a nested block is several lines.
+impl Display for Statement {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        statement(f, self, 0)
+    }
+}
+
+impl Display for RegDecl {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, ".reg .{}", self.ty)?;
+        for (i, (name, count)) in self.names.iter().enumerate() {
+            write!(f, "{}{name}", if i == 0 { " " } else { ", " })?;
+            if let Some(count) = count {
+                write!(f, "<{count}>")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Without the semicolon.
+impl Display for Inst {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        if let Some(guard) = &self.guard {
+            write!(f, "{guard} ")?;
+        }
+        write!(f, "{}", self.opcode)?;
+        for modifier in &self.modifiers {
+            write!(f, ".{modifier}")?;
+        }
+        if !self.operands.is_empty() {
+            f.write_str(" ")?;
+        }
+        list(f, &self.operands)
+    }
+}
+
+impl Display for Guard {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "@{}{}", if self.negated { "!" } else { "" }, self.reg)
+    }
+}
+
+impl Display for Operand {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Operand::Name(name) => f.write_str(name),
+            Operand::Not(name) => write!(f, "!{name}"),
+            Operand::Special(special) => write!(f, "{special}"),
+            Operand::Int(value) => write!(f, "{value}"),
+            Operand::F32(bits) => write!(f, "0f{bits:08X}"),
+            Operand::F64(bits) => write!(f, "0d{bits:016X}"),
+            Operand::Address(address) => write!(f, "{address}"),
+            Operand::Vector(parts) => {
+                f.write_str("{")?;
+                list(f, parts)?;
+                f.write_str("}")
+            }
+            Operand::Pair(first, second) => write!(f, "{first}|{second}"),
+            Operand::Sink => f.write_str("_"),
+        }
+    }
+}
+
+impl Display for Address {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match (&self.base, self.offset) {
+            (Some(base), 0) => write!(f, "[{base}")?,
+            // PTX has no subtraction in an address: a negative offset is added.
+            (Some(base), offset) => write!(f, "[{base}+{offset}")?,
+            (None, offset) => write!(f, "[{offset}")?,
+        }
+        if !self.coordinates.is_empty() {
+            f.write_str(", {")?;
+            list(f, &self.coordinates)?;
+            f.write_str("}")?;
+        }
+        f.write_str("]")
+    }
+}
+
+fn list<T: Display>(f: &mut Formatter<'_>, items: &[T]) -> Result {
+    for (i, item) in items.iter().enumerate() {
+        write!(f, "{}{item}", if i == 0 { "" } else { ", " })?;
+    }
+    Ok(())
+}
+
+fn statements(f: &mut Formatter<'_>, body: &[Statement], level: usize) -> Result {
+    body.iter().try_for_each(|item| statement(f, item, level))
+}
+
+fn statement(f: &mut Formatter<'_>, item: &Statement, level: usize) -> Result {
+    let outer = if matches!(item, Statement::Label(_)) { level.saturating_sub(1) } else { level };
+    let indent = 2 * outer;
+    if let Statement::Comment(text) = item {
+        // A line break in a comment must not let its rest out as code.
+        return text.lines().try_for_each(|line| writeln!(f, "{:indent$}// {line}", ""));
+    }
+    write!(f, "{:indent$}", "")?;
+    match item {
+        Statement::Reg(decl) => writeln!(f, "{decl};"),
+        Statement::Variable(variable) => writeln!(f, "{variable};"),
+        Statement::Label(name) => writeln!(f, "{name}:"),
+        Statement::Inst(inst) => writeln!(f, "{inst};"),
+        Statement::Pragma(text) => writeln!(f, ".pragma \"{text}\";"),
+        Statement::Comment(_) => Ok(()),
+        Statement::Block(body) => {
+            writeln!(f, "{{")?;
+            statements(f, body, level + 1)?;
+            writeln!(f, "{:indent$}}}", "")
+        }
+    }
+}

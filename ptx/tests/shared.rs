@@ -1,0 +1,29 @@
+//! The hand-written kernels of `testdata/`: what is printed parses to the same tree.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use girih_ptx::Module;
+
+fn files() -> Vec<(String, String)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "ptx"))
+        .map(|path| (path.display().to_string(), std::fs::read_to_string(&path).unwrap()))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn print_and_parse_is_the_identity() {
+    let files = files();
+    assert_eq!(files.len(), 9);
+    for (path, text) in files {
+        let module = Module::parse(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let printed = module.to_string();
+        let again = Module::parse(&printed).unwrap_or_else(|error| panic!("{path}, printed: {error}"));
+        assert_eq!(again, module, "{path}");
+        assert_eq!(again.to_string(), printed, "{path}");
+    }
+}
