@@ -1,1 +1,66 @@
-//! girih-device
+//! One interface to an NVIDIA GPU, through its driver, and to the CPU simulator.
+//!
+//! ```text
+//! Device::open --> Buffer            typed device memory
+//!             \--> Module --> Kernel --> launch(LaunchConfig, &[Arg])
+//!             \--> Timer
+//! ```
+//!
+//! No CUDA toolkit is needed: the driver's own compiler takes the PTX text, and the driver is looked for when a GPU is
+//! opened, not when the program is built or started.
+//!
+//! ```
+//! use girih_device::{Arg, Device, LaunchConfig, Select};
+//!
+//! let module = girih_ptx::Module::parse(
+//!     ".version 7.0
+//!      .target sm_80
+//!      .address_size 64
+//!      .visible .entry double(.param .u64 x) {
+//!        .reg .b32 %r<4>; .reg .b64 %rd<4>;
+//!        ld.param.u64 %rd0, [x];
+//!        cvta.to.global.u64 %rd0, %rd0;
+//!        mov.u32 %r0, %tid.x;
+//!        mul.wide.u32 %rd1, %r0, 4;
+//!        add.s64 %rd2, %rd0, %rd1;
+//!        ld.global.u32 %r1, [%rd2];
+//!        add.u32 %r2, %r1, %r1;
+//!        st.global.u32 [%rd2], %r2;
+//!        ret;
+//!      }",
+//! )?;
+//! let device = Device::open(Select::Sim)?;
+//! let kernel = device.load(&module)?.kernel("double")?;
+//! let x = device.upload(&[1u32, 2, 3])?;
+//! // SAFETY: the kernel reads and writes x[tid] alone, and tid < 3 = x.len().
+//! unsafe { kernel.launch(&LaunchConfig::new([1, 1, 1], [3, 1, 1]), &[Arg::from(&x)])? };
+//! assert_eq!(x.download()?, [2, 4, 6]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod backend;
+mod buffer;
+#[cfg(feature = "cuda")]
+mod cuda;
+mod device;
+mod error;
+mod info;
+mod launch;
+mod limits;
+mod module;
+mod pod;
+mod select;
+mod sim;
+mod time;
+
+pub use buffer::Buffer;
+pub use device::{Device, Kind};
+pub use error::{DriverVersion, Error, Fault};
+pub use girih_sim::Options as SimOptions;
+pub use info::{KernelInfo, ParamInfo};
+pub use launch::{Arg, BufferArg, LaunchConfig};
+pub use limits::Limits;
+pub use module::{Kernel, Module, Resources};
+pub use pod::Pod;
+pub use select::Select;
+pub use time::Timer;

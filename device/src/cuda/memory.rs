@@ -1,0 +1,67 @@
+//! Bytes of device memory, in stream order.
+
+use cudarc::driver::{DriverError, result, sys::CUresult};
+
+use super::{context::Queue, failed};
+use crate::Error;
+
+impl Queue {
+    pub(super) fn alloc(&self, bytes: usize) -> Result<u64, Error> {
+        let stream = self.raw()?;
+        // SAFETY: the stream is live and its context current; contents are read only as plain old data.
+        let address = unsafe {
+            if self.context.has_async_alloc() {
+                result::malloc_async(stream, bytes)
+            } else {
+                result::malloc_sync(bytes)
+            }
+        };
+        address.map_err(|error| self.alloc_error(error, bytes))
+    }
+
+    fn alloc_error(&self, error: DriverError, bytes: usize) -> Error {
+        match (error.0, self.context.mem_get_info()) {
+            (CUresult::CUDA_ERROR_OUT_OF_MEMORY, Ok((available, total))) => {
+                Error::OutOfMemory { bytes: bytes as u64, available: available as u64, total: total as u64 }
+            }
+            _ => failed("cuMemAlloc")(error),
+        }
+    }
+
+    pub(super) fn free(&self, address: u64) -> Result<(), Error> {
+        let stream = self.raw()?;
+        if self.context.has_async_alloc() {
+            // SAFETY: `address` came from `alloc` in this stream and is given up by its only owner.
+            return unsafe { result::free_async(address, stream) }.map_err(failed("cuMemFreeAsync"));
+        }
+        self.wait()?;
+        // SAFETY: as above, and the stream is idle.
+        unsafe { result::free_sync(address) }.map_err(failed("cuMemFree"))
+    }
+
+    pub(super) fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+        let stream = self.raw()?;
+        // SAFETY: the caller's range lies in a live allocation; `bytes` stays borrowed until the wait below.
+        unsafe { result::memcpy_htod_async(address, bytes, stream) }.map_err(failed("cuMemcpyHtoDAsync"))?;
+        self.wait()
+    }
+
+    pub(super) fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        let stream = self.raw()?;
+        // SAFETY: the caller's range lies in a live allocation; `bytes` stays borrowed until the wait below.
+        unsafe { result::memcpy_dtoh_async(bytes, address, stream) }.map_err(failed("cuMemcpyDtoHAsync"))?;
+        self.wait()
+    }
+
+    pub(super) fn fill(&self, address: u64, byte: u8, bytes: usize) -> Result<(), Error> {
+        let stream = self.raw()?;
+        // SAFETY: the caller's range lies in a live allocation.
+        unsafe { result::memset_d8_async(address, byte, bytes, stream) }.map_err(failed("cuMemsetD8Async"))
+    }
+
+    pub(super) fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
+        let stream = self.raw()?;
+        // SAFETY: both of the caller's ranges lie in live allocations of this context.
+        unsafe { result::memcpy_dtod_async(to, from, bytes, stream) }.map_err(failed("cuMemcpyDtoDAsync"))
+    }
+}

@@ -1,0 +1,47 @@
+//! The GPU backend: the only place that names `cudarc`.
+//!
+//! `cudarc` finds the driver library at run time and panics where it is missing or lacks a function, so [`Gpu::open`]
+//! asks first for the library, then for the driver's version, and nothing here calls a function newer than
+//! [`OLDEST_DRIVER`].
+#![allow(unsafe_code, reason = "the driver's interface is C; each block says why it holds")]
+
+mod context;
+mod log;
+mod memory;
+mod module;
+mod time;
+
+pub(crate) use context::Gpu;
+
+use cudarc::driver::{DriverError, sys::CUresult};
+
+use crate::{DriverVersion, Error};
+
+/// CUDA 12.0: the first to compile PTX 8.0, which Hopper's instructions need.
+const OLDEST_DRIVER: DriverVersion = DriverVersion { major: 12, minor: 0 };
+
+/// The code's name and the driver's sentence for it.
+fn describe(error: DriverError) -> (String, String) {
+    let text = |c: Result<&std::ffi::CStr, DriverError>| c.ok().map(|c| c.to_string_lossy().into_owned());
+    let code = text(error.error_name()).unwrap_or_else(|| format!("{:?}", error.0));
+    (code, text(error.error_string()).unwrap_or_else(|| "no description".into()))
+}
+
+/// The error of a call of the driver.
+fn failed(call: &'static str) -> impl FnOnce(DriverError) -> Error {
+    move |error| {
+        let (code, text) = describe(error);
+        match error.0 {
+            CUresult::CUDA_ERROR_ILLEGAL_ADDRESS
+            | CUresult::CUDA_ERROR_MISALIGNED_ADDRESS
+            | CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | CUresult::CUDA_ERROR_INVALID_PC
+            | CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR
+            | CUresult::CUDA_ERROR_LAUNCH_FAILED
+            | CUresult::CUDA_ERROR_LAUNCH_TIMEOUT
+            | CUresult::CUDA_ERROR_ASSERT => Error::KernelFailed { code, text, call },
+            _ => Error::Driver { call, code, text },
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Modules: compiled by the driver, with its log; kernels of them.
+
+use std::{
+    ffi::{c_uint, c_void},
+    ptr,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use cudarc::driver::{DriverError, result, sys};
+use girih_ptx as ptx;
+
+use crate::KernelInfo;
+use sys::{CUfunction_attribute as FunctionAttribute, CUjit_option as Jit};
+
+use super::{context::Queue, describe, failed, log};
+use crate::{
+    DriverVersion, Error, LaunchConfig, Resources,
+    backend::{Code, Entry},
+};
+
+/// Bytes for each of the compiler's two logs.
+const LOG_BYTES: usize = 1 << 18;
+
+/// A loaded module with what the compiler said about it.
+pub(super) struct Library {
+    image: Arc<Image>,
+    log: String,
+}
+
+/// A module in the driver; unloaded when nothing of it is left and the stream has passed its last launch.
+struct Image {
+    queue: Arc<Queue>,
+    module: sys::CUmodule,
+}
+
+// SAFETY: the handle is only passed to the driver, which is thread-safe.
+unsafe impl Send for Image {}
+// SAFETY: as above; nothing is mutated through the handle on the host.
+unsafe impl Sync for Image {}
+
+impl Drop for Image {
+    fn drop(&mut self) {
+        // A drop has nobody to report to; a lost context shows at the next call.
+        let _ = self.queue.wait();
+        // SAFETY: the module is loaded, no kernel handle is left (each holds this image) and none runs.
+        let _ = unsafe { result::module::unload(self.module) };
+    }
+}
+
+impl Library {
+    pub(super) fn compile(
+        queue: &Arc<Queue>,
+        module: &ptx::Module,
+        driver: Option<DriverVersion>,
+    ) -> Result<Library, Error> {
+        queue.bind()?;
+        let text = module.to_string();
+        let mut logs = Logs::new();
+        match link(&text, &mut logs) {
+            Ok(module_handle) => {
+                let image = Arc::new(Image { queue: queue.clone(), module: module_handle });
+                Ok(Library { image, log: Logs::text(&logs.info) })
+            }
+            Err(error) => Err(compile_error(error, &text, &logs, module.version, driver)),
+        }
+    }
+}
+
+fn compile_error(
+    error: DriverError,
+    text: &str,
+    logs: &Logs,
+    version: (u8, u8),
+    driver: Option<DriverVersion>,
+) -> Error {
+    use sys::CUresult::*;
+    match (error.0, driver) {
+        (CUDA_ERROR_UNSUPPORTED_PTX_VERSION, Some(driver)) => {
+            Error::DriverTooOld { driver, what: format!("a module of PTX {}.{}", version.0, version.1) }
+        }
+        (CUDA_ERROR_INVALID_PTX | CUDA_ERROR_NO_BINARY_FOR_GPU | CUDA_ERROR_INVALID_IMAGE, _) => {
+            let log = Logs::text(&logs.error);
+            Error::Jit { code: describe(error).0, line: log::first_line(&log, text), log }
+        }
+        _ => failed("cuLink")(error),
+    }
+}
+
+/// Buffers that the compiler writes its logs into.
+struct Logs {
+    info: Vec<u8>,
+    error: Vec<u8>,
+}
+
+impl Logs {
+    fn new() -> Logs {
+        Logs { info: vec![0; LOG_BYTES], error: vec![0; LOG_BYTES] }
+    }
+
+    fn text(bytes: &[u8]) -> String {
+        let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+        String::from_utf8_lossy(&bytes[..end]).trim_end().to_string()
+    }
+}
+
+/// Compiles PTX text for the current context and loads the result. The linker and not `cuModuleLoadDataEx`, since that
+/// leaves the logs empty when it finds the code in the driver's cache.
+fn link(text: &str, logs: &mut Logs) -> Result<sys::CUmodule, DriverError> {
+    let mut keys = [
+        Jit::CU_JIT_INFO_LOG_BUFFER,
+        Jit::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+        Jit::CU_JIT_ERROR_LOG_BUFFER,
+        Jit::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        Jit::CU_JIT_LOG_VERBOSE,
+    ];
+    // Integers travel as the pointer's value; one byte less keeps each log terminated.
+    let size = ptr::without_provenance_mut::<c_void>(LOG_BYTES - 1);
+    let on = ptr::without_provenance_mut::<c_void>(1);
+    let mut values = [logs.info.as_mut_ptr().cast(), size, logs.error.as_mut_ptr().cast(), size, on];
+    let mut source: Vec<u8> = text.bytes().chain([0]).collect();
+    let mut state = ptr::null_mut();
+    // SAFETY: options, values, logs and source outlive the link state, which is destroyed before this returns; the
+    // source is terminated and its size counts the terminator; the image belongs to the state and is loaded before.
+    unsafe {
+        sys::cuLinkCreate_v2(keys.len() as c_uint, keys.as_mut_ptr(), values.as_mut_ptr(), &mut state)
+            .result()?;
+        let module = add_and_load(state, &mut source);
+        sys::cuLinkDestroy(state).result()?;
+        module
+    }
+}
+
+/// # Safety
+/// `state` is a live link state and `source` terminated PTX text.
+unsafe fn add_and_load(state: sys::CUlinkState, source: &mut [u8]) -> Result<sys::CUmodule, DriverError> {
+    let (mut image, mut size, mut module) = (ptr::null_mut(), 0, ptr::null_mut());
+    // SAFETY: the caller's promise; no options follow, so their arrays may be null.
+    unsafe {
+        sys::cuLinkAddData_v2(
+            state,
+            sys::CUjitInputType::CU_JIT_INPUT_PTX,
+            source.as_mut_ptr().cast(),
+            source.len(),
+            c"girih.ptx".as_ptr(),
+            0,
+            ptr::null_mut(),
+            ptr::null_mut(),
+        )
+        .result()?;
+        sys::cuLinkComplete(state, &mut image, &mut size).result()?;
+        sys::cuModuleLoadData(&mut module, image).result()?;
+    }
+    Ok(module)
+}
+
+impl Code for Library {
+    fn log(&self) -> &str {
+        &self.log
+    }
+
+    fn kernel(&self, info: &KernelInfo) -> Result<Arc<dyn Entry>, Error> {
+        self.image.queue.bind()?;
+        let name = std::ffi::CString::new(&*info.name).map_err(|_| no_such(info))?;
+        // SAFETY: the module is loaded as long as the image lives, and the entry holds the image.
+        let function = unsafe { result::module::get_function(self.image.module, name) };
+        let function = function.map_err(failed("cuModuleGetFunction"))?;
+        let get = |attribute| {
+            // SAFETY: `function` belongs to the loaded module.
+            let value = unsafe { result::function::get_function_attribute(function, attribute) };
+            value.map(i32::unsigned_abs).map_err(failed("cuFuncGetAttribute"))
+        };
+        let resources = Resources {
+            registers: Some(get(FunctionAttribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?),
+            local_bytes: Some(get(FunctionAttribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?),
+            spill_bytes: log::spill_bytes(&self.log, &info.name),
+            static_shared: get(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            max_threads: get(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+            instructions: info.instructions,
+        };
+        Ok(Arc::new(Function { image: self.image.clone(), function, resources, opted_in: Mutex::new(0) }))
+    }
+}
+
+fn no_such(info: &KernelInfo) -> Error {
+    Error::NoSuchKernel { kernel: info.name.to_string(), available: Vec::new() }
+}
+
+/// A kernel of a loaded module.
+struct Function {
+    image: Arc<Image>,
+    function: sys::CUfunction,
+    resources: Resources,
+    /// Bytes of dynamic shared memory that the driver was last told to allow.
+    opted_in: Mutex<u32>,
+}
+
+// SAFETY: the handle is only passed to the driver, which is thread-safe.
+unsafe impl Send for Function {}
+// SAFETY: as above; what is set through it on the host is behind the mutex.
+unsafe impl Sync for Function {}
+
+impl Function {
+    /// Allows launches with this much dynamic shared memory; the driver's default stops at 48 KiB.
+    fn opt_in(&self, bytes: u32) -> Result<(), Error> {
+        let mut opted_in = self.opted_in.lock().unwrap_or_else(PoisonError::into_inner);
+        if bytes > *opted_in {
+            let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            let value = i32::try_from(bytes).unwrap_or(i32::MAX);
+            // SAFETY: the function belongs to a loaded module.
+            unsafe { result::function::set_function_attribute(self.function, attribute, value) }
+                .map_err(failed("cuFuncSetAttribute"))?;
+            *opted_in = bytes;
+        }
+        Ok(())
+    }
+}
+
+impl Entry for Function {
+    fn resources(&self) -> Resources {
+        self.resources
+    }
+
+    unsafe fn launch(&self, config: &LaunchConfig, mut args: Vec<Vec<u8>>) -> Result<(), Error> {
+        let stream = self.image.queue.raw()?;
+        self.opt_in(config.dynamic_shared)?;
+        let mut pointers: Vec<*mut c_void> = args.iter_mut().map(|arg| arg.as_mut_ptr().cast()).collect();
+        let ([gx, gy, gz], [bx, by, bz]) = (config.grid, config.block);
+        // SAFETY: one pointer a parameter, each to as many bytes as the parameter has; the driver copies them before it
+        // returns. What the kernel does is the promise of the caller of `Kernel::launch`.
+        unsafe {
+            result::launch_kernel(
+                self.function,
+                (gx, gy, gz),
+                (bx, by, bz),
+                config.dynamic_shared,
+                stream,
+                &mut pointers,
+            )
+        }
+        .map_err(failed("cuLaunchKernel"))
+    }
+}

@@ -1,0 +1,199 @@
+//! Opening a device, and what it makes.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use girih_ptx as ptx;
+
+use crate::{
+    Buffer, Error, Limits, Module, Pod, Select, SimOptions, Timer, backend::Backend, sim::Simulator,
+};
+
+/// What kind of device runs the kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// An NVIDIA GPU, through its driver.
+    Cuda,
+    /// The CPU simulator.
+    Sim,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Cuda => "cuda",
+            Kind::Sim => "sim",
+        })
+    }
+}
+
+/// A GPU or the simulator. Clones are handles of the same device.
+///
+/// A device has one sequence of operations (on a GPU: one stream); each call joins its end. Only reads on the host,
+/// [`synchronize`](Device::synchronize) and [`Timer::stop`] wait.
+#[derive(Clone)]
+pub struct Device {
+    pub(crate) backend: Arc<dyn Backend>,
+    /// Why `Auto` chose the simulator.
+    fallback: Option<Arc<Error>>,
+}
+
+impl Device {
+    /// Opens a device.
+    ///
+    /// [`Select::Auto`] follows the environment variable `GIRIH_DEVICE` (`auto`, `cuda`, `cuda:N`, `sim`); without it
+    /// the first GPU, or the simulator where no GPU of sm_80 or newer can be used ([`Device::fallback`] says why).
+    ///
+    /// # Errors
+    /// [`Error::BadSelect`] when the variable names no device; for `Cuda` one line that says what is missing or too
+    /// old: [`Error::NoDriver`], [`Error::NoGpu`], [`Error::NoSuchGpu`], [`Error::GpuTooOld`], [`Error::DriverTooOld`],
+    /// [`Error::NoCudaFeature`].
+    ///
+    /// ```
+    /// use girih_device::{Device, Kind, Select};
+    /// let device = Device::open(Select::Sim)?;
+    /// assert_eq!(device.kind(), Kind::Sim);
+    /// assert_eq!(device.limits().sm, 90);
+    /// # Ok::<(), girih_device::Error>(())
+    /// ```
+    pub fn open(select: Select) -> Result<Device, Error> {
+        match select.resolve()? {
+            Select::Sim => Self::open_sim(SimOptions::default()),
+            Select::Cuda(index) => Self::open_cuda(index),
+            Select::Auto => match Self::open_cuda(0) {
+                Err(error)
+                    if error.fault() == crate::Fault::Target || matches!(error, Error::NoCudaFeature) =>
+                {
+                    Ok(Device { fallback: Some(Arc::new(error)), ..Self::open_sim(SimOptions::default())? })
+                }
+                outcome => outcome,
+            },
+        }
+    }
+
+    /// Opens the simulator with chosen checks, threads and progress report.
+    ///
+    /// # Errors
+    /// None today; the simulator may refuse options in the future.
+    pub fn open_sim(options: SimOptions) -> Result<Device, Error> {
+        Ok(Device { backend: Arc::new(Simulator::new(options)), fallback: None })
+    }
+
+    #[cfg(feature = "cuda")]
+    fn open_cuda(index: usize) -> Result<Device, Error> {
+        Ok(Device { backend: Arc::new(crate::cuda::Gpu::open(index)?), fallback: None })
+    }
+
+    #[cfg(not(feature = "cuda"))]
+    fn open_cuda(_: usize) -> Result<Device, Error> {
+        Err(Error::NoCudaFeature)
+    }
+
+    /// GPU or simulator?
+    pub fn kind(&self) -> Kind {
+        self.backend.kind()
+    }
+
+    /// The device's name, `NVIDIA H200` for instance.
+    pub fn name(&self) -> &str {
+        &self.limits().name
+    }
+
+    /// What the device has.
+    pub fn limits(&self) -> &Limits {
+        self.backend.limits()
+    }
+
+    /// Why [`Select::Auto`] chose the simulator; none when it chose a GPU or had no choice.
+    pub fn fallback(&self) -> Option<&Error> {
+        self.fallback.as_deref()
+    }
+
+    /// Are both handles of one device?
+    pub fn is_same(&self, other: &Device) -> bool {
+        Arc::ptr_eq(&self.backend, &other.backend)
+    }
+
+    /// Memory for `len` elements, contents unspecified.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], [`Error::TooLong`]; the driver's.
+    pub fn alloc<T: Pod>(&self, len: usize) -> Result<Buffer<T>, Error> {
+        Buffer::new(self.clone(), len)
+    }
+
+    /// Memory for `len` elements, all zero.
+    ///
+    /// # Errors
+    /// As [`alloc`](Device::alloc).
+    pub fn zeros<T: Pod>(&self, len: usize) -> Result<Buffer<T>, Error> {
+        let buffer = self.alloc(len)?;
+        buffer.fill_bytes(0)?;
+        Ok(buffer)
+    }
+
+    /// A copy of `host` on the device.
+    ///
+    /// # Errors
+    /// As [`alloc`](Device::alloc).
+    pub fn upload<T: Pod>(&self, host: &[T]) -> Result<Buffer<T>, Error> {
+        let buffer = self.alloc(host.len())?;
+        buffer.write(host)?;
+        Ok(buffer)
+    }
+
+    /// Compiles a module for the device: by the driver on a GPU, by the simulator's decoder otherwise.
+    ///
+    /// # Errors
+    /// [`Error::WrongTarget`] when the device can't run the module's `.target`; [`Error::Jit`] with the compiler's log
+    /// and the PTX line it complains about; [`Error::Sim`] naming an instruction that the simulator doesn't know.
+    pub fn load(&self, module: &ptx::Module) -> Result<Module, Error> {
+        Module::load(self, module)
+    }
+
+    /// Waits until everything called so far has finished.
+    ///
+    /// # Errors
+    /// [`Error::KernelFailed`] when a kernel failed; the driver's.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        self.backend.synchronize()
+    }
+
+    /// A timer on this device.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn timer(&self) -> Result<Timer, Error> {
+        Timer::new(self)
+    }
+
+    /// The time that the operations called by `work` take on the device.
+    ///
+    /// # Errors
+    /// `work`'s own, or the timer's.
+    ///
+    /// ```
+    /// # use girih_device::{Device, Error, Select};
+    /// let device = Device::open(Select::Sim)?;
+    /// let buffer = device.alloc::<u8>(1 << 16)?;
+    /// let time = device.time(|| buffer.fill_bytes(1))?;
+    /// assert!(time.as_secs() < 60);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn time<E: From<Error>>(&self, work: impl FnOnce() -> Result<(), E>) -> Result<Duration, E> {
+        let mut timer = self.timer()?;
+        timer.start()?;
+        work()?;
+        Ok(timer.stop()?)
+    }
+
+    /// What the simulator saw in its last successful launch; none on a GPU or before a launch.
+    pub fn sim_report(&self) -> Option<girih_sim::Report> {
+        self.backend.report()
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({}: {})", self.kind(), self.name())
+    }
+}

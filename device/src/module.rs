@@ -1,0 +1,152 @@
+//! Loaded modules and their kernels.
+
+use std::{fmt, sync::Arc};
+
+use girih_ptx::{self as ptx, Target};
+
+use crate::KernelInfo;
+
+use crate::{
+    Device, Error,
+    backend::{Code, Entry},
+};
+
+/// A module compiled for a device.
+#[derive(Clone)]
+pub struct Module {
+    device: Device,
+    code: Arc<dyn Code>,
+    kernels: Arc<[Arc<KernelInfo>]>,
+}
+
+impl Module {
+    pub(crate) fn load(device: &Device, module: &ptx::Module) -> Result<Module, Error> {
+        check_target(module.target, device.limits().sm)?;
+        let kernels = crate::info::kernels(module).into_iter().map(Arc::new).collect();
+        Ok(Module { device: device.clone(), code: device.backend.load(module)?, kernels })
+    }
+
+    /// A kernel of the module.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchKernel`] with the names that there are.
+    pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
+        let Some(info) = self.kernels.iter().find(|info| &*info.name == name) else {
+            let available = self.kernels.iter().map(|info| info.name.to_string()).collect();
+            return Err(Error::NoSuchKernel { kernel: name.into(), available });
+        };
+        Ok(Kernel { device: self.device.clone(), entry: self.code.kernel(info)?, info: info.clone() })
+    }
+
+    /// The signatures of the module's kernels, in order.
+    pub fn kernels(&self) -> impl ExactSizeIterator<Item = &KernelInfo> {
+        self.kernels.iter().map(|info| &**info)
+    }
+
+    /// What the driver's compiler said: registers, spills, warnings. Empty on the simulator.
+    pub fn log(&self) -> &str {
+        self.code.log()
+    }
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.kernels.iter().map(|info| &info.name)).finish()
+    }
+}
+
+/// A kernel ready to be launched; [`Kernel::launch`] is in the module of launches. Clones are handles of the same kernel.
+#[derive(Clone)]
+pub struct Kernel {
+    pub(crate) device: Device,
+    pub(crate) entry: Arc<dyn Entry>,
+    pub(crate) info: Arc<KernelInfo>,
+}
+
+impl Kernel {
+    /// Its signature, from the PTX.
+    pub fn info(&self) -> &KernelInfo {
+        &self.info
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.info.name
+    }
+
+    /// The device that it was compiled for.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// What a launch takes of the device.
+    pub fn resources(&self) -> Resources {
+        self.entry.resources()
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Kernel({} on {:?})", self.info.name, self.device)
+    }
+}
+
+/// What a kernel takes of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resources {
+    /// 32-bit registers of a thread; none on the simulator.
+    pub registers: Option<u32>,
+    /// Bytes of a thread's local memory, spilled registers included; none on the simulator.
+    pub local_bytes: Option<u32>,
+    /// Bytes of the spill stores and loads that the compiler reports; none on the simulator or without a report.
+    pub spill_bytes: Option<u32>,
+    /// Bytes of shared memory that the kernel declares, dynamic part excluded.
+    pub static_shared: u32,
+    /// Most threads of a block.
+    pub max_threads: u32,
+    /// Instructions in the PTX text, not the machine's.
+    pub instructions: usize,
+}
+
+/// PTX ISA, ".target": plain targets run on newer devices as well, `a` on one architecture, `f` within a family.
+fn check_target(module: Target, device: u32) -> Result<(), Error> {
+    let Target { sm, suffix } = module;
+    let (runs, rule) = match suffix {
+        None => (device >= sm, "a plain target runs on its own architecture and newer ones"),
+        Some('f') => (device >= sm && device / 10 == sm / 10, "an `f` target runs on its family only"),
+        Some(_) => (device == sm, "an `a` target runs on exactly its architecture"),
+    };
+    if runs {
+        return Ok(());
+    }
+    let suffix = suffix.map_or_else(String::new, String::from);
+    Err(Error::WrongTarget { module: format!("sm_{sm}{suffix}"), device: format!("sm_{device}"), rule })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_runs_where_the_isa_says() {
+        let runs = |sm, suffix, device| check_target(Target { sm, suffix }, device).is_ok();
+        for sm in [80, 86, 89, 90, 100, 103, 120] {
+            for device in [80, 86, 89, 90, 100, 103, 120] {
+                assert_eq!(runs(sm, None, device), sm <= device);
+                assert_eq!(runs(sm, Some('a'), device), sm == device);
+                assert_eq!(
+                    runs(sm, Some('f'), device),
+                    sm == device || (sm, device) == (100, 103) || (sm == 80 && device < 90)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_target_says_what_it_needs() {
+        let error = check_target(Target { sm: 90, suffix: Some('a') }, 100).map_err(|e| e.to_string());
+        let wanted =
+            "the module is for sm_90a, the device is sm_100: an `a` target runs on exactly its architecture";
+        assert_eq!(error, Err(wanted.to_string()));
+    }
+}

@@ -1,0 +1,186 @@
+//! The simulator as a device: every call has finished when it returns.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use girih_ptx as ptx;
+
+use crate::KernelInfo;
+use girih_sim::{Launch, Memory, Program, Report};
+
+use crate::{
+    Error, Kind, LaunchConfig, Limits, Resources, SimOptions,
+    backend::{Backend, Clock, Code, Entry},
+};
+
+/// A simulated device.
+pub(crate) struct Simulator {
+    limits: Limits,
+    state: Arc<State>,
+}
+
+struct State {
+    memory: Memory,
+    options: SimOptions,
+    /// The last report; held during each operation, which makes them one sequence across threads.
+    last: Mutex<Option<Report>>,
+}
+
+impl State {
+    fn turn(&self) -> MutexGuard<'_, Option<Report>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Simulator {
+    pub(crate) fn new(options: SimOptions) -> Simulator {
+        let memory = Memory::new();
+        let limits = Limits::simulator(memory.capacity());
+        Simulator { limits, state: Arc::new(State { memory, options, last: Mutex::new(None) }) }
+    }
+}
+
+impl Backend for Simulator {
+    fn kind(&self) -> Kind {
+        Kind::Sim
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    fn alloc(&self, bytes: usize) -> Result<u64, Error> {
+        self.state.memory.alloc(bytes).map_err(|error| match error {
+            girih_sim::Error::OutOfMemory { bytes, used, capacity } => {
+                Error::OutOfMemory { bytes, available: capacity - used, total: capacity }
+            }
+            error => error.into(),
+        })
+    }
+
+    fn free(&self, address: u64) {
+        let _turn = self.state.turn();
+        // A buffer frees exactly what it allocated; a drop could report nothing anyway.
+        let _ = self.state.memory.free(address);
+    }
+
+    fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+        let _turn = self.state.turn();
+        Ok(self.state.memory.write(address, bytes)?)
+    }
+
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        let _turn = self.state.turn();
+        Ok(self.state.memory.read(address, bytes)?)
+    }
+
+    fn fill(&self, address: u64, byte: u8, bytes: usize) -> Result<(), Error> {
+        let _turn = self.state.turn();
+        Ok(self.state.memory.fill(address, byte, bytes)?)
+    }
+
+    fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
+        let _turn = self.state.turn();
+        let mut chunk = vec![0; bytes.min(1 << 20)];
+        for start in (0..bytes).step_by(chunk.len().max(1)) {
+            let chunk = &mut chunk[..(bytes - start).min(1 << 20)];
+            self.state.memory.read(from + start as u64, chunk)?;
+            self.state.memory.write(to + start as u64, chunk)?;
+        }
+        Ok(())
+    }
+
+    fn load(&self, module: &ptx::Module) -> Result<Arc<dyn Code>, Error> {
+        let program = Arc::new(Program::load(module)?);
+        Ok(Arc::new(SimCode { state: self.state.clone(), program, threads: self.limits.threads_per_block }))
+    }
+
+    fn synchronize(&self) -> Result<(), Error> {
+        drop(self.state.turn());
+        Ok(())
+    }
+
+    fn clock(&self) -> Result<Box<dyn Clock>, Error> {
+        let now = Instant::now();
+        Ok(Box::new(WallClock { start: now, stop: now }))
+    }
+
+    fn report(&self) -> Option<Report> {
+        *self.state.turn()
+    }
+}
+
+struct SimCode {
+    state: Arc<State>,
+    program: Arc<Program>,
+    threads: u32,
+}
+
+impl Code for SimCode {
+    fn log(&self) -> &str {
+        ""
+    }
+
+    fn kernel(&self, info: &KernelInfo) -> Result<Arc<dyn Entry>, Error> {
+        self.program.kernel(&info.name)?;
+        Ok(Arc::new(SimEntry {
+            state: self.state.clone(),
+            program: self.program.clone(),
+            name: info.name.to_string(),
+            resources: Resources {
+                registers: None,
+                local_bytes: None,
+                spill_bytes: None,
+                static_shared: info.static_shared_bytes,
+                max_threads: info.max_threads.unwrap_or(self.threads).min(self.threads),
+                instructions: info.instructions,
+            },
+        }))
+    }
+}
+
+struct SimEntry {
+    state: Arc<State>,
+    program: Arc<Program>,
+    name: String,
+    resources: Resources,
+}
+
+impl Entry for SimEntry {
+    fn resources(&self) -> Resources {
+        self.resources
+    }
+
+    #[allow(unsafe_code, reason = "the trait's contract; the simulator checks every access itself")]
+    unsafe fn launch(&self, config: &LaunchConfig, args: Vec<Vec<u8>>) -> Result<(), Error> {
+        let &LaunchConfig { grid, block, dynamic_shared } = config;
+        let mut last = self.state.turn();
+        let kernel = self.program.kernel(&self.name)?;
+        let launch = Launch { grid, block, dynamic_shared, args };
+        *last = Some(girih_sim::run(kernel, &self.state.memory, &launch, &self.state.options)?);
+        Ok(())
+    }
+}
+
+struct WallClock {
+    start: Instant,
+    stop: Instant,
+}
+
+impl Clock for WallClock {
+    fn start(&mut self) -> Result<(), Error> {
+        self.start = Instant::now();
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<(), Error> {
+        self.stop = Instant::now();
+        Ok(())
+    }
+
+    fn elapsed(&mut self) -> Result<Duration, Error> {
+        Ok(self.stop.saturating_duration_since(self.start))
+    }
+}
