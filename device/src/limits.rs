@@ -2,9 +2,6 @@
 
 use crate::DriverVersion;
 
-/// The oldest architecture that girih opens: everything it generates needs sm_80.
-pub(crate) const OLDEST_SM: u32 = 80;
-
 /// A device's limits, of a block unless the name says otherwise (CUDA C++ Programming Guide, "Compute Capabilities").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -39,6 +36,9 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// The oldest architecture that is opened: everything that girih generates needs sm_80.
+    pub const OLDEST_SM: u32 = 80;
+
     /// The simulator's: an H200's, with as much memory as the simulator hands out.
     pub(crate) fn simulator(memory_bytes: u64) -> Limits {
         Limits {

@@ -10,7 +10,6 @@ use super::{OLDEST_DRIVER, describe, failed, module::Library, time::Events};
 use crate::{
     DriverVersion, Error, Kind, Limits,
     backend::{Backend, Clock, Code},
-    limits::OLDEST_SM,
 };
 
 /// A GPU: its primary context and one stream that everything goes through.
@@ -63,8 +62,8 @@ impl Gpu {
         let ordinal = ordinal.ok_or(Error::NoSuchGpu { index, count })?;
         let device = result::device::get(ordinal).map_err(failed("cuDeviceGet"))?;
         let limits = limits(device, driver)?;
-        if limits.sm < OLDEST_SM {
-            return Err(Error::GpuTooOld { name: limits.name, sm: limits.sm, needed: OLDEST_SM });
+        if limits.sm < Limits::OLDEST_SM {
+            return Err(Error::GpuTooOld { name: limits.name, sm: limits.sm, needed: Limits::OLDEST_SM });
         }
         let context = CudaContext::new(index).map_err(failed("cuDevicePrimaryCtxRetain"))?;
         let stream = context.new_stream().map_err(failed("cuStreamCreate"))?;

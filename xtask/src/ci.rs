@@ -1,0 +1,34 @@
+//! The one gate.
+
+use std::process::Stdio;
+
+use crate::{
+    ptxas, readme,
+    shell::{Error, check, command, sh},
+};
+
+/// Every check, cheapest first; the first failure ends it.
+pub(crate) fn run() -> Result<(), Error> {
+    sh("cargo fmt --all --check")?;
+    sh("cargo clippy --workspace --all-targets --locked -- -D warnings")?;
+    sh("cargo clippy --package girih-device --no-default-features --locked -- -D warnings")?;
+    for test in readme::test_commands()? {
+        sh(&test)?;
+    }
+    let docs = "cargo doc --workspace --no-deps --locked";
+    check(docs, command(docs).env("RUSTDOCFLAGS", "-D warnings"))?;
+    deny()?;
+    ptxas::run()?;
+    println!("--- the gate is green");
+    Ok(())
+}
+
+/// Building cargo-deny takes longer than the whole gate, so it runs only where it is installed.
+fn deny() -> Result<(), Error> {
+    let probe = command("cargo deny --version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if probe.is_ok_and(|status| status.success()) {
+        return sh("cargo deny --workspace check");
+    }
+    println!("--- cargo deny: SKIPPED (not installed; `cargo install cargo-deny --locked`)");
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! A folder that checks and measures on a machine with a GPU and without cargo: the `girih` binary, every test and
+//! bench target whose name starts with `gpu`, and a script that runs them and prints a table.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+use crate::shell::{Error, at, output, root, target_dir};
+
+const METADATA: &str = "cargo metadata --no-deps --format-version 1";
+
+/// An executable to carry.
+struct Carried {
+    package: String,
+    name: String,
+    /// `bin`, `test` or `bench`.
+    kind: &'static str,
+}
+
+/// Builds and packs.
+pub(crate) fn run() -> Result<(), Error> {
+    let folder = target_dir().join("gpu");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(at(&folder))?;
+    }
+    let bin = folder.join("bin");
+    fs::create_dir_all(&bin).map_err(at(&bin))?;
+    for carried in carried(&parse(METADATA, &output(METADATA)?)?) {
+        let from = build(&carried)?;
+        let to = bin.join(match carried.kind {
+            "bin" => carried.name.clone(),
+            kind => format!("{kind}-{}", carried.name),
+        });
+        println!("--- {}", to.strip_prefix(root()).unwrap_or(&to).display());
+        fs::copy(&from, &to).map_err(at(&from))?;
+    }
+    let (script, run) = (root().join("xtask/gpu-run.sh"), folder.join("run.sh"));
+    fs::copy(&script, &run).map_err(at(&script))?;
+    println!("--- copy {} to the machine and start run.sh there", folder.display());
+    Ok(())
+}
+
+/// What there is to carry, in the metadata's order.
+fn carried(metadata: &Value) -> Vec<Carried> {
+    let list = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
+    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_string();
+    let of_package = |package: &Value| {
+        let of_target = |target: &Value| {
+            let (name, kinds) = (text(target, "name"), list(target, "kind"));
+            let kind = ["bin", "test", "bench"].into_iter().find(|&kind| kinds.iter().any(|k| k == kind))?;
+            let wanted = if kind == "bin" { name == "girih" } else { name.starts_with("gpu") };
+            wanted.then(|| Carried { package: text(package, "name"), name, kind })
+        };
+        list(package, "targets").iter().filter_map(of_target).collect::<Vec<_>>()
+    };
+    list(metadata, "packages").iter().flat_map(of_package).collect()
+}
+
+/// Builds one executable with optimisation and returns its path.
+fn build(carried: &Carried) -> Result<PathBuf, Error> {
+    let Carried { package, name, kind } = carried;
+    let line = match *kind {
+        "bin" => format!("cargo build --release --package {package} --bin {name} --message-format json"),
+        kind => format!("cargo {kind} --no-run --package {package} --{kind} {name} --message-format json"),
+    };
+    let line = if *kind == "test" { line.replace("--no-run", "--release --no-run") } else { line };
+    let mut executable = None;
+    for message in output(&line)?.lines().filter(|message| message.starts_with('{')) {
+        let message = parse(&line, message)?;
+        if message["target"]["name"] == **name {
+            executable =
+                message["executable"].as_str().map(|path| Path::new(path).to_path_buf()).or(executable);
+        }
+    }
+    executable.ok_or_else(|| Error::NoExecutable { package: package.clone(), name: name.clone() })
+}
+
+fn parse(command: &str, text: &str) -> Result<Value, Error> {
+    serde_json::from_str(text).map_err(|source| Error::Json { command: command.into(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_binary_and_all_gpu_targets_are_carried() {
+        let target = |name: &str, kind: &str| serde_json::json!({"name": name, "kind": [kind]});
+        let metadata = serde_json::json!({"packages": [
+            {"name": "girih-cli", "targets": [target("girih", "bin"), target("cli", "test")]},
+            {"name": "girih", "targets": [target("girih", "lib"), target("gpu_example", "example")]},
+            {"name": "girih-kernels", "targets": [target("gpu", "test"), target("sim", "test")]},
+            {"name": "girih-benches", "targets": [target("gpu_gemm", "bench"), target("algebra", "bench")]},
+        ]});
+        let found: Vec<_> =
+            carried(&metadata).iter().map(|c| format!("{} {} {}", c.package, c.kind, c.name)).collect();
+        assert_eq!(found, ["girih-cli bin girih", "girih-kernels test gpu", "girih-benches bench gpu_gemm"]);
+    }
+}
