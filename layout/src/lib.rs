@@ -1,1 +1,75 @@
-//! girih-layout
+//! CuTe's layout algebra, exact.
+//!
+//! A layout maps coordinates to indices: a tree of extents (the *shape*) and a congruent tree of strides. `((2,2),4):((1,8),2)`
+//! sends the coordinate `((i,j),k)` to `i + 8j + 2k`. Layouts compose, divide and multiply like functions, and that is enough to say how
+//! data lies in memory, which thread owns which element, and what a tile is.
+//!
+//! ```
+//! use girih_layout::{Lay, lay, tiler};
+//! // A row-major 256 x 64 matrix in tiles of 128 x 32.
+//! let a = Lay::parse("(256,64):(64,1)")?;
+//! let tiles = a.zipped_divide(&tiler!("<128,32>"))?;
+//! assert_eq!(tiles.to_string(), "((128,32),(2,2)):((64,1),(8192,32))");
+//! # Ok::<(), girih_layout::Error>(())
+//! ```
+//!
+//! Three promises:
+//!
+//! * **Exact or an error.** An operation returns the layout of the function that its definition names, or an [`Error`] that carries the
+//!   operands and, where there is one, a witness. Nothing wraps, truncates or panics. The one rounding is the uneven divide, which rounds up
+//!   by definition.
+//! * **No heap, no `std`, no dependencies.** A [`Lay`] holds up to [`MAX_LEAVES`] leaves in place, and everything that computes is a
+//!   `const fn`.
+//! * **Symbols.** An extent or a stride may be a [`Symbol`] (the `M` and `ld` of a kernel's parameters) with facts: operations decide from
+//!   the facts or return [`Error::NeedsFact`], naming the fact that would settle it.
+//!
+//! A symbolic extent may turn out to be 0 at run time; the layout is then empty. A known extent is at least 1.
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+#[macro_use]
+mod macros;
+
+mod coalesce;
+mod complement;
+mod composition;
+mod coord;
+mod display;
+mod divide;
+mod error;
+mod eval;
+mod int;
+mod inverse;
+mod lay;
+mod modes;
+mod parse;
+mod product;
+mod recast;
+mod relations;
+mod stride;
+mod swizzle;
+mod symbol;
+mod tiler;
+mod tuple;
+
+pub use coord::{Coord, Crd, idx2crd, idx2crd_extended};
+pub use error::{Error, Witness};
+pub use int::Int;
+pub use lay::Lay;
+pub use stride::{Stride, Strides};
+pub use swizzle::Swizzle;
+pub use symbol::{Fact, Factor, Symbol};
+pub use tiler::{Tile, Tiler, Tiles};
+pub use tuple::{IntTuple, Profile, Shape, Tuple};
+
+/// The most leaves that one layout, shape or coordinate holds.
+pub const MAX_LEAVES: usize = 24;
+
+/// The deepest nesting of a shape: a leaf has depth 0, a flat tuple 1.
+pub const MAX_DEPTH: usize = 32;
+
+/// Longest domain that an operation walks point by point to settle a question that the symbolic rules leave open.
+pub(crate) const EXACT_LIMIT: i64 = 1 << 16;

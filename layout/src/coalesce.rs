@@ -1,0 +1,153 @@
+//! Coalescing: the fewest modes that give the same function, and equality of functions.
+
+use crate::tuple::Node;
+use crate::{Error, Int, IntTuple, Lay, Stride};
+
+impl Lay {
+    /// The same function on the same domain with as few modes as possible: no mode of extent 1, no two neighbours that are one mode
+    /// (CuTe guide, 02 Layout algebra, Coalesce).
+    ///
+    /// It is a canonical form: two known layouts of the same size are the same function exactly when they coalesce to the same layout
+    /// (`1:0` for size 1). With symbols, modes merge where the strides are provably equal.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(2,(1,6)):(1,(6,2))").coalesce(), lay!("12:1"));
+    /// ```
+    pub const fn coalesce(&self) -> Lay {
+        let mut flat = Lay::EMPTY;
+        coalesce_into(self, self.root(), false, &mut flat);
+        finish(flat)
+    }
+
+    /// Coalesces each subtree that meets a leaf of `profile` by itself; the tree of the result is refined by that of the layout.
+    ///
+    /// ```
+    /// use girih_layout::{lay, Shape};
+    /// let l = lay!("(2,(1,6)):(1,(6,2))");
+    /// assert_eq!(l.coalesce_by(&Shape::parse("(1,1)")?)?, lay!("(2,6):(1,2)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::RankMismatch`] where the profile has more modes than the layout. Modes past the profile's stay.
+    pub const fn coalesce_by(&self, profile: &IntTuple) -> Result<Lay, Error> {
+        let mut out = Lay::EMPTY;
+        tri!(self.coalesce_by_into(self.root(), profile, profile.profile.root(), &mut out));
+        Ok(out)
+    }
+
+    const fn coalesce_by_into(&self, n: Node, by: &IntTuple, p: Node, out: &mut Lay) -> Result<(), Error> {
+        if p.is_leaf() {
+            let mut flat = Lay::EMPTY;
+            coalesce_into(self, n, false, &mut flat);
+            return out.push_node(&flat);
+        }
+        let (rank, other) = (self.shape.profile.rank_of(n), by.profile.rank_of(p));
+        if n.is_leaf() || other > rank {
+            return Err(Error::RankMismatch { op: "coalesce_by", rank, other });
+        }
+        tri!(out.open());
+        let (mut i, mut j) = (n.begin, p.begin);
+        while i < n.end {
+            let child = self.shape.profile.child(n, i);
+            if j < p.end {
+                let wanted = by.profile.child(p, j);
+                tri!(self.coalesce_by_into(child, by, wanted, out));
+                j = wanted.end;
+            } else {
+                tri!(out.copy(self, child));
+            }
+            i = child.end;
+        }
+        out.close();
+        Ok(())
+    }
+
+    /// Whether both are the same function on domains of the same size, whatever their trees. With symbols, `false` may also mean "not
+    /// provably".
+    pub const fn equivalent(&self, other: &Lay) -> bool {
+        let (a, b) = (self.coalesce(), other.coalesce());
+        if a.leaf_count() != b.leaf_count() {
+            return false;
+        }
+        let mut i = 0;
+        while i < a.leaf_count() {
+            let same_stride = a.stride[i].same(b.stride[i]);
+            if !a.shape.leaves[i].same(b.shape.leaves[i]) || !same_stride {
+                return false;
+            }
+            i += 1;
+        }
+        true
+    }
+
+    /// The modes that lead somewhere: without extents 1 and strides 0, coalesced (CuTe's `filter`). The image is the same.
+    pub const fn filter(&self) -> Lay {
+        self.filter_zeros().coalesce()
+    }
+
+    /// Extent 1 wherever the stride is 0 (CuTe's `filter_zeros`).
+    pub const fn filter_zeros(&self) -> Lay {
+        let mut out = *self;
+        let mut i = 0;
+        while i < out.leaf_count() {
+            if out.stride[i].is_zero() {
+                out.shape.leaves[i] = Int::ONE;
+            }
+            i += 1;
+        }
+        out
+    }
+}
+
+/// Flat modes as a layout of their own.
+const fn finish(flat: Lay) -> Lay {
+    let n = flat.leaf_count();
+    if n == 0 {
+        return Lay::UNIT;
+    }
+    if n == 1 {
+        return flat;
+    }
+    let mut out = flat;
+    out.shape.profile = flat.shape.profile.as_flat();
+    out
+}
+
+/// Writes the coalesced modes of a subtree to `out`, side by side without a tuple.
+///
+/// With `keep_last`, the last leaf survives even if its extent is 1, and its extent is not to be relied on: then the function is the same
+/// past the end of the domain too, which is what composition needs (CuTe's `coalesce_x`).
+pub(crate) const fn coalesce_into(from: &Lay, node: Node, keep_last: bool, out: &mut Lay) {
+    let (mut s, mut d) = (Int::ONE, Stride::ZERO);
+    let mut i = node.begin;
+    while i < node.end {
+        let (next_s, next_d) = (from.shape.leaves[i], from.stride[i]);
+        i += 1;
+        if next_s.is(1) && !(keep_last && i == node.end) {
+            continue;
+        }
+        if s.is(1) {
+            (s, d) = (next_s, next_d);
+            continue;
+        }
+        if let (true, Ok(merged)) = (follows(s, d, next_d), s.mul(next_s)) {
+            s = merged;
+            continue;
+        }
+        let _fits = out.push(s, d); // no more leaves than `from` has
+        (s, d) = (next_s, next_d);
+    }
+    if !s.is(1) || keep_last {
+        let _fits = out.push(s, d);
+    }
+}
+
+/// Whether a mode of stride `next` goes on where the mode `s:d` ends.
+const fn follows(s: Int, d: Stride, next: Stride) -> bool {
+    match d.scaled(s) {
+        Ok(end) => end.same(next),
+        Err(_) => false,
+    }
+}

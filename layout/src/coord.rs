@@ -1,0 +1,146 @@
+//! Coordinates, and the order in which a shape counts them.
+
+use core::fmt;
+
+use crate::tuple::Node;
+use crate::{Error, Int, Shape, Tuple};
+
+/// A leaf of a coordinate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Crd {
+    /// A position.
+    At(i64),
+    /// `_`: all positions; slicing keeps the mode.
+    All,
+}
+
+/// A coordinate: a tree of positions and `_`. An integer may stand for a whole subtree of the shape and then counts through it,
+/// leftmost leaf fastest (colexicographic order).
+pub type Coord = Tuple<Crd>;
+
+impl Coord {
+    /// A 1-D coordinate.
+    pub const fn at(position: i64) -> Coord {
+        Tuple::leaf(Crd::At(position))
+    }
+
+    /// One position a mode.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`], or [`Error::Unsupported`] for none.
+    pub const fn of(positions: &[i64]) -> Result<Coord, Error> {
+        let mut out = Tuple::filled(Crd::All);
+        if positions.is_empty() {
+            return Err(Error::Unsupported { op: "a coordinate", what: "no positions" });
+        }
+        tri!(out.profile.open());
+        let mut i = 0;
+        while i < positions.len() {
+            tri!(out.push(Crd::At(positions[i])));
+            i += 1;
+        }
+        out.profile.close();
+        Ok(out)
+    }
+}
+
+impl From<i64> for Coord {
+    fn from(position: i64) -> Coord {
+        Coord::at(position)
+    }
+}
+
+impl fmt::Display for Crd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Crd::At(position) => write!(f, "{position}"),
+            Crd::All => f.write_str("_"),
+        }
+    }
+}
+
+/// The coordinate of `shape`, congruent to it, that is number `index` (CuTe guide, 01 Layout).
+///
+/// ```
+/// use girih_layout::{Shape, idx2crd};
+/// assert_eq!(idx2crd(&Shape::parse("(3,(2,3))")?, 7)?.to_string(), "(1,(0,1))");
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::CoordOutOfRange`] unless `0 <= index < size(shape)`, [`Error::NotKnown`] where a symbolic extent would decide.
+pub const fn idx2crd(shape: &Shape, index: i64) -> Result<Coord, Error> {
+    idx2crd_impl(shape, index, false)
+}
+
+/// [`idx2crd`] without an upper end: the last leaf takes what is left, as in CuTe.
+///
+/// # Errors
+/// [`Error::CoordOutOfRange`] for a negative index, [`Error::NotKnown`] where a symbolic extent would decide.
+pub const fn idx2crd_extended(shape: &Shape, index: i64) -> Result<Coord, Error> {
+    idx2crd_impl(shape, index, true)
+}
+
+const fn idx2crd_impl(shape: &Shape, index: i64, extended: bool) -> Result<Coord, Error> {
+    let mut out = Tuple { profile: shape.profile, leaves: [Crd::At(0); crate::MAX_LEAVES] };
+    let mut digits = tri!(Digits::new(shape, shape.profile.root(), index, extended));
+    let mut i = 0;
+    while i < shape.leaf_count() {
+        out.leaves[i] = Crd::At(tri!(digits.next(shape)));
+        i += 1;
+    }
+    Ok(out)
+}
+
+/// Peels a 1-D coordinate into the digits of a subtree, leftmost first.
+pub(crate) struct Digits {
+    node: Node,
+    at: usize,
+    whole: i64,
+    rest: i64,
+    extended: bool,
+}
+
+impl Digits {
+    pub(crate) const fn new(shape: &Shape, node: Node, index: i64, extended: bool) -> Result<Digits, Error> {
+        if index < 0 {
+            let extent = match shape.size_of(node) {
+                Ok(size) => size,
+                Err(_) => Int::ZERO,
+            };
+            return Err(Error::CoordOutOfRange { coord: index, extent });
+        }
+        Ok(Digits { node, at: node.begin, whole: index, rest: index, extended })
+    }
+
+    pub(crate) const fn next(&mut self, shape: &Shape) -> Result<i64, Error> {
+        let extent = shape.leaves[self.at];
+        let last = self.at + 1 == self.node.end;
+        self.at += 1;
+        if let (true, Some(s)) = (!last, extent.get()) {
+            if s < 1 {
+                return Err(Error::NonPositiveShape { leaf: self.at - 1, extent: s });
+            }
+            let digit = self.rest % s;
+            self.rest /= s;
+            return Ok(digit);
+        }
+        let inside = match extent.lower() {
+            Some(lower) => self.rest < lower,
+            None => false,
+        };
+        let digit = self.rest;
+        if last {
+            if !inside && !self.extended && extent.get().is_some() {
+                let size = match shape.size_of(self.node) {
+                    Ok(size) => size,
+                    Err(_) => extent,
+                };
+                return Err(Error::CoordOutOfRange { coord: self.whole, extent: size });
+            }
+            return Ok(digit);
+        }
+        self.rest = 0;
+        if inside || digit == 0 { Ok(digit) } else { Err(Error::NotKnown { op: "idx2crd", value: extent }) }
+    }
+}

@@ -1,0 +1,155 @@
+//! Divides: a layout split into a tile and the arrangement of the tiles (CuTe guide, 02 Layout algebra, Division).
+
+use crate::composition::compose_into;
+use crate::tuple::Node;
+use crate::{Error, Lay, Tiler, Tiles};
+
+impl Lay {
+    /// `composition(self, (tile, complement(tile, size(self))))`: mode 0 is the tile, mode 1 says where the tiles are. With one tile a mode,
+    /// every mode is divided by its own, and the modes without one stay: `((TileM,RestM),(TileN,RestN),L)`.
+    ///
+    /// A size that the tile does not divide rounds up: the last tile then reaches past the end, and the kernel has to guard it.
+    ///
+    /// ```
+    /// use girih_layout::{lay, tiler};
+    /// let a = lay!("(4,2,3):(2,1,8)");
+    /// assert_eq!(a.logical_divide(&tiler!("4:2"))?, lay!("((2,2),(2,3)):((4,1),(2,8))"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Lay::composition`] and [`Lay::complement`]; [`Error::RankMismatch`] for more tiles than modes.
+    pub const fn logical_divide(&self, tiler: &Tiler) -> Result<Lay, Error> {
+        let mut out = Lay::EMPTY;
+        match tiler {
+            Tiler::Lay(tile) => tri!(divide_into(self, self.root(), tile, tile.root(), &mut out)),
+            Tiler::Modes(tiles) => {
+                tri!(self.require_tiles("logical_divide", tiles));
+                tri!(out.open());
+                let mut k = 0;
+                while k < self.rank() {
+                    let mode = tri!(self.node(k));
+                    if k >= tiles.len() || tiles.is_all(k) {
+                        tri!(out.copy(self, mode));
+                    } else {
+                        tri!(divide_into(self, mode, tiles.layouts(), tri!(tiles.node(k)), &mut out));
+                    }
+                    k += 1;
+                }
+                out.close();
+            }
+        }
+        Ok(out)
+    }
+
+    /// The tiles' modes in mode 0, the rests' in mode 1: `((TileM,TileN),(RestM,RestN,L))`. A `_` tile is the whole mode, with the rest `1:0`.
+    ///
+    /// ```
+    /// use girih_layout::{lay, tiler};
+    /// let a = lay!("(s0,s1):(s2,1)"); // any M, N and leading dimension
+    /// let tiles = a.zipped_divide(&tiler!("<128,32>"))?;
+    /// assert_eq!(tiles, lay!("((128,32),(ceil(s0/128),ceil(s1/32))):((s2,1),(128*s2,32))"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::logical_divide`].
+    pub const fn zipped_divide(&self, tiler: &Tiler) -> Result<Lay, Error> {
+        let divided = tri!(self.logical_divide(tiler));
+        match tiler {
+            Tiler::Lay(_) => Ok(divided),
+            Tiler::Modes(tiles) => divided.unzip(tiles),
+        }
+    }
+
+    /// [`Lay::zipped_divide`] with the rest's modes side by side: `((TileM,TileN),RestM,RestN,L)`.
+    ///
+    /// # Errors
+    /// As [`Lay::logical_divide`].
+    pub const fn tiled_divide(&self, tiler: &Tiler) -> Result<Lay, Error> {
+        tri!(self.zipped_divide(tiler)).spread(false)
+    }
+
+    /// [`Lay::zipped_divide`] with all modes side by side: `(TileM,TileN,RestM,RestN,L)`.
+    ///
+    /// # Errors
+    /// As [`Lay::logical_divide`].
+    pub const fn flat_divide(&self, tiler: &Tiler) -> Result<Lay, Error> {
+        tri!(self.zipped_divide(tiler)).spread(true)
+    }
+
+    /// Gathers the first modes of the tiled modes, and the second ones with whatever has no tile (CuTe's `tile_unzip`).
+    pub(crate) const fn unzip(&self, tiles: &Tiles) -> Result<Lay, Error> {
+        let mut out = Lay::EMPTY;
+        tri!(out.open());
+        let mut second = 0;
+        while second < 2 {
+            tri!(out.open());
+            let mut k = 0;
+            while k < self.rank() {
+                let mode = tri!(self.node(k));
+                if k >= tiles.len() {
+                    if second == 1 {
+                        tri!(out.copy(self, mode));
+                    }
+                } else if tiles.is_all(k) {
+                    if second == 0 {
+                        tri!(out.copy(self, mode));
+                    } else {
+                        tri!(out.copy(&Lay::UNIT, Lay::UNIT.root()));
+                    }
+                } else {
+                    tri!(out.copy(self, tri!(self.part(mode, second))));
+                }
+                k += 1;
+            }
+            out.close();
+            second += 1;
+        }
+        out.close();
+        Ok(out)
+    }
+
+    pub(crate) const fn part(&self, node: Node, mode: usize) -> Result<Node, Error> {
+        match self.shape.profile.nth(node, mode) {
+            Some(part) => Ok(part),
+            None => Err(Error::ModeOutOfRange { mode, rank: self.shape.profile.rank_of(node) }),
+        }
+    }
+
+    /// Mode 1 (and mode 0, where asked) replaced by its modes. A mode of one mode stays whole, as in CuTe.
+    pub(crate) const fn spread(&self, both: bool) -> Result<Lay, Error> {
+        let mut out = Lay::EMPTY;
+        tri!(out.open());
+        let mut k = 0;
+        while k < self.rank() {
+            let mode = tri!(self.node(k));
+            if (k == 1 || both) && self.shape.profile.rank_of(mode) > 1 {
+                let mut at = mode.begin;
+                while at < mode.end {
+                    let child = self.shape.profile.child(mode, at);
+                    tri!(out.copy(self, child));
+                    at = child.end;
+                }
+            } else {
+                tri!(out.copy(self, mode));
+            }
+            k += 1;
+        }
+        out.close();
+        Ok(out)
+    }
+}
+
+const fn divide_into(left: &Lay, l: Node, tiles: &Lay, t: Node, out: &mut Lay) -> Result<(), Error> {
+    let size = tri!(left.shape.size_of(l));
+    let mut tile = Lay::EMPTY;
+    tri!(tile.copy(tiles, t));
+    let rest = tri!(tile.complement(size));
+    let mut right = Lay::EMPTY;
+    tri!(right.open());
+    tri!(right.copy(&tile, tile.root()));
+    tri!(right.copy(&rest, rest.root()));
+    right.close();
+    compose_into(left, l, &right, right.root(), out)
+}

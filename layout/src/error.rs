@@ -1,0 +1,239 @@
+//! The one error of the crate.
+
+use core::fmt;
+
+use crate::{Fact, Int, MAX_DEPTH, MAX_LEAVES, Stride, Symbol};
+
+/// Why an operation has no exact answer. The variants carry the operands; the message says what would be accepted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The text stops making sense at a byte.
+    Parse {
+        /// The byte, counted from 0.
+        at: usize,
+        /// What would have been accepted there.
+        expected: &'static str,
+    },
+    /// A number does not fit in 64 bits (or a symbol's denominator in 20).
+    Overflow {
+        /// What was computed.
+        op: &'static str,
+    },
+    /// More leaves than [`MAX_LEAVES`] or deeper than [`MAX_DEPTH`].
+    Capacity {
+        /// What was computed.
+        op: &'static str,
+    },
+    /// Two trees differ where they must agree.
+    NotCongruent {
+        /// What was computed.
+        op: &'static str,
+        /// The first leaf, counted from 0, at which they differ.
+        leaf: usize,
+    },
+    /// The number of modes is wrong.
+    RankMismatch {
+        /// What was computed.
+        op: &'static str,
+        /// The rank of the layout.
+        rank: usize,
+        /// The rank of the other operand.
+        other: usize,
+    },
+    /// There is no such mode.
+    ModeOutOfRange {
+        /// The mode asked for.
+        mode: usize,
+        /// The rank.
+        rank: usize,
+    },
+    /// A coordinate outside its extent.
+    CoordOutOfRange {
+        /// The coordinate.
+        coord: i64,
+        /// The extent: `0 <= coord < extent` is accepted.
+        extent: Int,
+    },
+    /// An extent below 1.
+    NonPositiveShape {
+        /// The leaf, counted from 0.
+        leaf: usize,
+        /// Its extent.
+        extent: i64,
+    },
+    /// A stride that neither divides nor is divided by the extent that it meets.
+    StrideDivisibility {
+        /// The extent of the left-hand mode.
+        extent: Int,
+        /// The extent of the right-hand leaf as far as it is still to be mapped.
+        shape: Int,
+        /// Its stride, in units of that mode.
+        stride: Int,
+    },
+    /// An extent that the rest of a mode does not divide.
+    ShapeDivisibility {
+        /// What must divide the shape.
+        divisor: Int,
+        /// The extent of the right-hand leaf.
+        shape: Int,
+    },
+    /// The right-hand modes carry into one another, so that composing them one by one is wrong.
+    Carry {
+        /// A coordinate at which it shows, unless the domain is too large to search.
+        witness: Option<Witness>,
+    },
+    /// Sorted by stride, a mode does not end where the next can begin: the next stride must be a multiple of extent times stride.
+    NotTractable {
+        /// The extent of the smaller mode, times its stride.
+        end: Int,
+        /// The next stride.
+        stride: Int,
+    },
+    /// Two coordinates share an index where the operation needs an injective layout.
+    Overlap {
+        /// The extent of the mode that overlaps another one (or itself).
+        extent: Int,
+        /// Its stride.
+        stride: Stride,
+    },
+    /// A negative stride where the operation needs strides of at least 0.
+    NonPositiveStride {
+        /// What was computed.
+        op: &'static str,
+        /// The stride.
+        stride: Int,
+    },
+    /// A symbol's facts don't decide; the named fact would.
+    NeedsFact {
+        /// What was computed.
+        op: &'static str,
+        /// The symbol.
+        symbol: Symbol,
+        /// The fact that would settle it.
+        fact: Fact,
+    },
+    /// A symbolic integer where a known number is needed.
+    NotKnown {
+        /// What was computed.
+        op: &'static str,
+        /// The integer.
+        value: Int,
+    },
+    /// Numbers that are no swizzle.
+    Swizzle {
+        /// The number of bits.
+        bits: u32,
+        /// The number of low bits that stay.
+        base: u32,
+        /// The distance.
+        shift: i32,
+    },
+    /// A meaningful request that this operation does not do.
+    Unsupported {
+        /// What was computed.
+        op: &'static str,
+        /// What it does not do.
+        what: &'static str,
+    },
+}
+
+/// Where two functions differ: a 1-D coordinate of the right-hand layout, the index that the definition gives and the index that composing
+/// mode by mode would have given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Witness {
+    /// The 1-D coordinate.
+    pub coord: i64,
+    /// The index by definition.
+    pub expected: i64,
+    /// The index mode by mode.
+    pub obtained: i64,
+}
+
+impl Error {
+    /// A stable name of the variant for machines: `"parse"`, `"carry"` ...
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Error::Parse { .. } => "parse",
+            Error::Overflow { .. } => "overflow",
+            Error::Capacity { .. } => "capacity",
+            Error::NotCongruent { .. } => "not_congruent",
+            Error::RankMismatch { .. } => "rank_mismatch",
+            Error::ModeOutOfRange { .. } => "mode_out_of_range",
+            Error::CoordOutOfRange { .. } => "coord_out_of_range",
+            Error::NonPositiveShape { .. } => "non_positive_shape",
+            Error::StrideDivisibility { .. } => "stride_divisibility",
+            Error::ShapeDivisibility { .. } => "shape_divisibility",
+            Error::Carry { .. } => "carry",
+            Error::NotTractable { .. } => "not_tractable",
+            Error::Overlap { .. } => "overlap",
+            Error::NonPositiveStride { .. } => "non_positive_stride",
+            Error::NeedsFact { .. } => "needs_fact",
+            Error::NotKnown { .. } => "not_known",
+            Error::Swizzle { .. } => "swizzle",
+            Error::Unsupported { .. } => "unsupported",
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Parse { at, expected } => write!(f, "at byte {at}: expected {expected}"),
+            Error::Overflow { op } => write!(f, "{op} does not fit in 64 bits"),
+            Error::Capacity { op } => {
+                write!(f, "{op} needs more than {MAX_LEAVES} leaves or {MAX_DEPTH} levels")
+            }
+            Error::NotCongruent { op, leaf } => {
+                write!(f, "{op}: the trees differ at leaf {leaf}; every tuple needs a tuple of the same rank")
+            }
+            Error::RankMismatch { op, rank, other } => {
+                write!(f, "{op}: the layout has rank {rank}, the other operand rank {other}")
+            }
+            Error::ModeOutOfRange { mode, rank } => write!(f, "there is no mode {mode} in rank {rank}"),
+            Error::CoordOutOfRange { coord, extent } => {
+                write!(f, "coordinate {coord} is outside the extent {extent}")
+            }
+            Error::NonPositiveShape { leaf, extent } => {
+                write!(f, "leaf {leaf} of the shape is {extent}; a known extent is at least 1")
+            }
+            Error::StrideDivisibility { extent, shape, stride } => write!(
+                f,
+                "composition with {shape}:{stride}: stride {stride} and extent {extent} don't divide one another, \
+                 and the image is no layout; a stride that divides {extent} or is a multiple of it is accepted"
+            ),
+            Error::ShapeDivisibility { divisor, shape } => {
+                write!(f, "composition: extent {shape} must be a multiple of {divisor}, and the image is no layout")
+            }
+            Error::Carry { witness: Some(w) } => write!(
+                f,
+                "composition: the right-hand modes carry into one another: at coordinate {} the index is {}, mode by mode it would be {}",
+                w.coord, w.expected, w.obtained
+            ),
+            Error::Carry { witness: None } => {
+                f.write_str("composition: the right-hand modes may carry into one another, and the domain is too large to search")
+            }
+            Error::NotTractable { end, stride } => write!(
+                f,
+                "the modes leave irregular holes: one ends at {end}, which does not divide the next stride {stride}"
+            ),
+            Error::Overlap { extent, stride } => {
+                write!(f, "the layout is not injective: mode {extent}:{stride} meets an index twice")
+            }
+            Error::NonPositiveStride { op, stride } => {
+                write!(f, "{op} needs strides of at least 0, this one is {stride}")
+            }
+            Error::NeedsFact { op, symbol, fact } => {
+                write!(f, "{op} needs a fact about {symbol}: declare it {fact}")
+            }
+            Error::NotKnown { op, value } => write!(f, "{op} needs a known number, not {value}"),
+            Error::Swizzle { bits, base, shift } => write!(
+                f,
+                "Sw<{bits},{base},{shift}> is no swizzle: |shift| must be at least bits, and bits + base + |shift| at most 62"
+            ),
+            Error::Unsupported { op, what } => write!(f, "{op} does not support {what}"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}

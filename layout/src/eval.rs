@@ -1,0 +1,230 @@
+//! A layout as a function: coordinates to indices, and slices.
+
+use crate::coord::Digits;
+use crate::tuple::Node;
+use crate::{Coord, Crd, Error, Int, Lay, Stride};
+
+/// Whether a coordinate past the end is an error, or goes on in the last leaf.
+#[derive(Clone, Copy)]
+struct Rule {
+    extended: bool,
+}
+
+impl Lay {
+    /// The index of a coordinate: 1-D, one position a mode, or as nested as the shape. All of one element agree.
+    ///
+    /// ```
+    /// use girih_layout::{Coord, lay};
+    /// let l = lay!("((2,2),4):((1,8),2)");
+    /// assert_eq!(l.crd2idx(&Coord::parse("((1,1),3)")?)?, 15);
+    /// assert_eq!(l.crd2idx(&Coord::parse("(3,3)")?)?, 15);
+    /// assert_eq!(l.crd2idx(&15.into())?, 15);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::CoordOutOfRange`]; [`Error::RankMismatch`] where the coordinate is deeper than the shape or of another rank;
+    /// [`Error::NotKnown`] where a symbol decides (a position past a symbolic last extent can't be seen here);
+    /// [`Error::Unsupported`] for `_` and for strides that are no integers.
+    pub const fn crd2idx(&self, coord: &Coord) -> Result<i64, Error> {
+        let mut index = 0;
+        tri!(self.walk(coord, coord.profile.root(), self.root(), Rule { extended: false }, &mut index, None));
+        Ok(index)
+    }
+
+    /// [`Lay::crd2idx`] of the extended layout: past its extent, the last leaf of whatever the position counts through goes on. It is what
+    /// composition means past the end of the left-hand layout.
+    ///
+    /// # Errors
+    /// As [`Lay::crd2idx`]; [`Error::CoordOutOfRange`] for negative positions only.
+    pub const fn crd2idx_extended(&self, coord: &Coord) -> Result<i64, Error> {
+        let mut index = 0;
+        tri!(self.walk(coord, coord.profile.root(), self.root(), Rule { extended: true }, &mut index, None));
+        Ok(index)
+    }
+
+    /// The index of a 1-D coordinate.
+    ///
+    /// # Errors
+    /// As [`Lay::crd2idx`].
+    pub const fn at(&self, position: i64) -> Result<i64, Error> {
+        let mut index = 0;
+        tri!(self.index_in(self.root(), position, Rule { extended: false }, &mut index));
+        Ok(index)
+    }
+
+    /// The index of a 1-D coordinate of the extended layout, see [`Lay::crd2idx_extended`].
+    ///
+    /// # Errors
+    /// As [`Lay::crd2idx_extended`].
+    pub const fn at_extended(&self, position: i64) -> Result<i64, Error> {
+        let mut index = 0;
+        tri!(self.index_in(self.root(), position, Rule { extended: true }, &mut index));
+        Ok(index)
+    }
+
+    /// The coordinate to which an identity layout, or anything computed from one, sends a 1-D coordinate: the sums along `E0`, `E1` ...
+    /// as a flat tuple of `rank` positions.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// let tile = lay!("(4,2):(2@1,1@0)");
+    /// assert_eq!(tile.coord_at(5, 2)?.to_string(), "(1,2)");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ModeOutOfRange`] for a basis vector past `rank`, [`Error::Unsupported`] for integer strides other than 0 and for F2 columns,
+    /// and those of [`Lay::crd2idx`].
+    pub const fn coord_at(&self, position: i64, rank: usize) -> Result<Coord, Error> {
+        const OP: &str = "a coordinate of a layout";
+        let mut sums = [0i64; crate::MAX_LEAVES];
+        if rank > sums.len() {
+            return Err(Error::Capacity { op: OP });
+        }
+        let mut digits = tri!(Digits::new(&self.shape, self.root(), position, false));
+        let mut i = 0;
+        while i < self.leaf_count() {
+            let digit = tri!(digits.next(&self.shape));
+            match self.stride[i] {
+                Stride::Basis { scale, mode } => {
+                    if mode as usize >= rank {
+                        return Err(Error::ModeOutOfRange { mode: mode as usize, rank });
+                    }
+                    sums[mode as usize] = tri!(step(sums[mode as usize], digit, scale));
+                }
+                _ if digit == 0 || self.stride[i].is_zero() => {}
+                _ => return Err(Error::Unsupported { op: OP, what: "strides that are no basis vectors" }),
+            }
+            i += 1;
+        }
+        let (used, _) = sums.split_at(rank);
+        Coord::of(used)
+    }
+
+    /// The modes under `_`, side by side, and the index of the rest: `L(c) = slice(c) + offset` (CuTe's `slice_and_offset`).
+    ///
+    /// ```
+    /// use girih_layout::{Coord, lay};
+    /// let (row, offset) = lay!("(8,(2,3)):(6,(1,2))").slice(&Coord::parse("(5,(_,1))")?)?;
+    /// assert_eq!((row, offset), (lay!("(2):(1)"), 32));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// Without a `_` the slice has rank 0, `():()`, and size 1.
+    ///
+    /// # Errors
+    /// As [`Lay::crd2idx`].
+    pub const fn slice(&self, coord: &Coord) -> Result<(Lay, i64), Error> {
+        let root = coord.profile.root();
+        if let (true, Crd::All) = (root.is_leaf(), coord.leaves[0]) {
+            return Ok((*self, 0));
+        }
+        let (mut out, mut offset) = (Lay::EMPTY, 0);
+        tri!(out.open());
+        let rule = Rule { extended: false };
+        tri!(self.walk(coord, root, self.root(), rule, &mut offset, Some(&mut out)));
+        out.close();
+        Ok((out, offset))
+    }
+
+    /// The modes that are not under `_`, side by side (CuTe's `dice`): what [`Lay::slice`] leaves out.
+    ///
+    /// # Errors
+    /// [`Error::RankMismatch`] where the coordinate is deeper than the shape or of another rank.
+    pub const fn dice(&self, coord: &Coord) -> Result<Lay, Error> {
+        let root = coord.profile.root();
+        if root.is_leaf() {
+            return Ok(if matches!(coord.leaves[0], Crd::At(_)) { *self } else { Lay::EMPTY });
+        }
+        let mut out = Lay::EMPTY;
+        tri!(out.open());
+        tri!(self.dice_into(coord, root, self.root(), &mut out));
+        out.close();
+        Ok(out)
+    }
+
+    const fn dice_into(&self, coord: &Coord, c: Node, n: Node, out: &mut Lay) -> Result<(), Error> {
+        if c.is_leaf() {
+            return match coord.leaves[c.begin] {
+                Crd::At(_) => out.copy(self, n),
+                Crd::All => Ok(()),
+            };
+        }
+        tri!(self.require_rank(coord, c, n));
+        let (mut i, mut j) = (c.begin, n.begin);
+        while i < c.end {
+            let (cc, cn) = (coord.profile.child(c, i), self.shape.profile.child(n, j));
+            tri!(self.dice_into(coord, cc, cn, out));
+            (i, j) = (cc.end, cn.end);
+        }
+        Ok(())
+    }
+
+    const fn require_rank(&self, coord: &Coord, c: Node, n: Node) -> Result<(), Error> {
+        let (rank, other) = (self.shape.profile.rank_of(n), coord.profile.rank_of(c));
+        if rank == other && !n.is_leaf() {
+            return Ok(());
+        }
+        Err(Error::RankMismatch { op: "a coordinate", rank: if n.is_leaf() { 0 } else { rank }, other })
+    }
+
+    /// Adds the index of the fixed positions and, where there is somewhere to put them, keeps the modes under `_`.
+    const fn walk(
+        &self,
+        coord: &Coord,
+        c: Node,
+        n: Node,
+        rule: Rule,
+        index: &mut i64,
+        mut kept: Option<&mut Lay>,
+    ) -> Result<(), Error> {
+        if c.is_leaf() {
+            return match (coord.leaves[c.begin], kept) {
+                (Crd::At(position), _) => self.index_in(n, position, rule, index),
+                (Crd::All, Some(out)) => out.copy(self, n),
+                (Crd::All, None) => Err(Error::Unsupported { op: "an index", what: "'_' in the coordinate" }),
+            };
+        }
+        tri!(self.require_rank(coord, c, n));
+        let (mut i, mut j) = (c.begin, n.begin);
+        while i < c.end {
+            let (cc, cn) = (coord.profile.child(c, i), self.shape.profile.child(n, j));
+            let out = match &mut kept {
+                Some(out) => Some(&mut **out),
+                None => None,
+            };
+            tri!(self.walk(coord, cc, cn, rule, index, out));
+            (i, j) = (cc.end, cn.end);
+        }
+        Ok(())
+    }
+
+    const fn index_in(&self, node: Node, position: i64, rule: Rule, index: &mut i64) -> Result<(), Error> {
+        let mut digits = tri!(Digits::new(&self.shape, node, position, rule.extended));
+        let mut i = node.begin;
+        while i < node.end {
+            let digit = tri!(digits.next(&self.shape));
+            if digit != 0 {
+                *index = tri!(step(*index, digit, tri!(self.stride[i].require_int("an index"))));
+            }
+            i += 1;
+        }
+        Ok(())
+    }
+}
+
+const fn step(sum: i64, digit: i64, stride: Int) -> Result<i64, Error> {
+    if digit == 0 {
+        return Ok(sum);
+    }
+    let Some(stride) = stride.get() else {
+        return Err(Error::NotKnown { op: "an index", value: stride });
+    };
+    if let Some(reach) = digit.checked_mul(stride)
+        && let Some(sum) = sum.checked_add(reach)
+    {
+        return Ok(sum);
+    }
+    Err(Error::Overflow { op: "an index" })
+}

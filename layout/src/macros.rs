@@ -1,0 +1,55 @@
+/// `?` for constant functions.
+macro_rules! tri {
+    ($e:expr) => {
+        match $e {
+            Ok(value) => value,
+            Err(error) => return Err(error),
+        }
+    };
+}
+
+/// A layout from its text, checked when the program is compiled.
+///
+/// ```
+/// use girih_layout::{Lay, lay};
+/// // The accumulator of mma.m16n8k16: thread and value to the place in the 16 by 8 tile.
+/// const C: Lay = lay!("((4,8),(2,2)):((32,1),(16,8))");
+/// assert_eq!(C.size()?.get(), Some(128));
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
+///
+/// Malformed text does not compile:
+/// ```compile_fail
+/// const BAD: girih_layout::Lay = girih_layout::lay!("(4,8):(1");
+/// ```
+#[macro_export]
+macro_rules! lay {
+    ($text:expr) => {
+        const {
+            match $crate::Lay::parse($text) {
+                Ok(layout) => layout,
+                Err(_) => panic!(concat!("not a layout: ", stringify!($text))),
+            }
+        }
+    };
+}
+
+/// A tiler from its text, checked when the program is compiled: `tiler!("<128,32>")`.
+///
+/// ```
+/// use girih_layout::{lay, tiler};
+/// let tiles = lay!("(256,64):(64,1)").zipped_divide(&tiler!("<128,32>"))?;
+/// assert_eq!(tiles, lay!("((128,32),(2,2)):((64,1),(8192,32))"));
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
+#[macro_export]
+macro_rules! tiler {
+    ($text:expr) => {
+        const {
+            match $crate::Tiler::parse($text) {
+                Ok(tiler) => tiler,
+                Err(_) => panic!(concat!("not a tiler: ", stringify!($text))),
+            }
+        }
+    };
+}

@@ -1,0 +1,191 @@
+//! Products: a layout repeated in the arrangement of another one (CuTe guide, 02 Layout algebra, Product).
+
+use crate::composition::compose_into;
+use crate::tuple::Node;
+use crate::{Error, IntTuple, Lay, Shape, Tiler};
+
+/// Which of two modes is the faster one when they become one.
+#[derive(Clone, Copy)]
+enum First {
+    Block,
+    Tile,
+}
+
+impl Lay {
+    /// `(self, composition(complement(self, size(self)*cosize(tile)), tile))`: mode 0 is this layout, mode 1 the arrangement of its copies.
+    /// With one tile a mode, every mode is multiplied by its own.
+    ///
+    /// ```
+    /// use girih_layout::{lay, tiler};
+    /// let a = lay!("(2,2):(4,1)");
+    /// assert_eq!(a.logical_product(&tiler!("6:1"))?, lay!("((2,2),(2,3)):((4,1),(2,8))"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Lay::composition`] and [`Lay::complement`]: the copies go into the holes of the layout, and where the arrangement does not
+    /// divide those, there is no such product. [`Error::RankMismatch`] for more tiles than modes.
+    pub const fn logical_product(&self, tiler: &Tiler) -> Result<Lay, Error> {
+        let mut out = Lay::EMPTY;
+        match tiler {
+            Tiler::Lay(tile) => tri!(product_into(self, self.root(), tile, tile.root(), &mut out)),
+            Tiler::Modes(tiles) => {
+                tri!(self.require_tiles("logical_product", tiles));
+                tri!(out.open());
+                let mut k = 0;
+                while k < self.rank() {
+                    let mode = tri!(self.node(k));
+                    if k >= tiles.len() || tiles.is_all(k) {
+                        tri!(out.copy(self, mode));
+                    } else {
+                        tri!(product_into(self, mode, tiles.layouts(), tri!(tiles.node(k)), &mut out));
+                    }
+                    k += 1;
+                }
+                out.close();
+            }
+        }
+        Ok(out)
+    }
+
+    /// [`Lay::logical_product`] with the blocks' modes in mode 0 and the tiles' in mode 1.
+    ///
+    /// # Errors
+    /// As [`Lay::logical_product`].
+    pub const fn zipped_product(&self, tiler: &Tiler) -> Result<Lay, Error> {
+        let product = tri!(self.logical_product(tiler));
+        match tiler {
+            Tiler::Lay(_) => Ok(product),
+            Tiler::Modes(tiles) => product.unzip(tiles),
+        }
+    }
+
+    /// [`Lay::zipped_product`] with the tiles' modes side by side.
+    ///
+    /// # Errors
+    /// As [`Lay::logical_product`].
+    pub const fn tiled_product(&self, tiler: &Tiler) -> Result<Lay, Error> {
+        tri!(self.zipped_product(tiler)).spread(false)
+    }
+
+    /// [`Lay::zipped_product`] with all modes side by side.
+    ///
+    /// # Errors
+    /// As [`Lay::logical_product`].
+    pub const fn flat_product(&self, tiler: &Tiler) -> Result<Lay, Error> {
+        tri!(self.zipped_product(tiler)).spread(true)
+    }
+
+    /// Copies of this block side by side: mode `i` runs through the block, then through the blocks, `((BlockM,TileM),(BlockN,TileN))`.
+    /// The lower rank is filled up with `1:0`.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// let r = lay!("(2,5):(5,1)").blocked_product(&lay!("(3,4):(1,3)"))?;
+    /// assert_eq!(r, lay!("((2,3),(5,4)):((5,10),(1,30))"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::logical_product`].
+    pub const fn blocked_product(&self, tile: &Lay) -> Result<Lay, Error> {
+        self.zip_product(tile, First::Block)
+    }
+
+    /// Copies of this block interleaved: mode `i` runs through the blocks, then through the block, `((TileM,BlockM),(TileN,BlockN))`.
+    ///
+    /// # Errors
+    /// As [`Lay::logical_product`].
+    pub const fn raked_product(&self, tile: &Lay) -> Result<Lay, Error> {
+        self.zip_product(tile, First::Tile)
+    }
+
+    const fn zip_product(&self, tile: &Lay, first: First) -> Result<Lay, Error> {
+        let rank = if self.rank() > tile.rank() { self.rank() } else { tile.rank() };
+        let (block, tile) = (tri!(self.padded(rank)), tri!(tile.padded(rank)));
+        let product = tri!(block.logical_product(&Tiler::Lay(tile)));
+        let (blocks, tiles) = (tri!(product.node(0)), tri!(product.node(1)));
+        let mut out = Lay::EMPTY;
+        tri!(out.open());
+        let mut k = 0;
+        while k < rank {
+            let (block, tile) = (tri!(product.part(blocks, k)), tri!(product.part(tiles, k)));
+            let (a, b) = match first {
+                First::Block => (block, tile),
+                First::Tile => (tile, block),
+            };
+            tri!(out.open());
+            tri!(out.copy(&product, a));
+            tri!(out.copy(&product, b));
+            out.close();
+            k += 1;
+        }
+        out.close();
+        Ok(out)
+    }
+
+    /// At least `rank` modes, filled up with `1:0`.
+    const fn padded(&self, rank: usize) -> Result<Lay, Error> {
+        let mut out = Lay::EMPTY;
+        tri!(out.open());
+        tri!(out.copy_modes(self));
+        let mut k = self.rank();
+        while k < rank {
+            tri!(out.copy(&Lay::UNIT, Lay::UNIT.root()));
+            k += 1;
+        }
+        out.close();
+        Ok(out)
+    }
+
+    /// Repeats this block to fill a shape, the copies compact in the order of the keys (leftmost first without any); mode `i` is
+    /// `(BlockI,RestI)` (CuTe's `tile_to_shape`).
+    ///
+    /// ```
+    /// use girih_layout::{Shape, lay};
+    /// let r = lay!("(2,2):(1,2)").tile_to_shape(&Shape::parse("(8,8)")?, None)?;
+    /// assert_eq!(r, lay!("((2,4),(2,4)):((1,4),(2,16))"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ShapeDivisibility`] where a mode of the block does not divide its target, [`Error::RankMismatch`] for a block of higher rank
+    /// than the shape, and those of [`Lay::blocked_product`] and [`Lay::ordered`].
+    pub const fn tile_to_shape(&self, target: &Shape, order: Option<&IntTuple>) -> Result<Lay, Error> {
+        let rank = target.rank();
+        if self.rank() > rank {
+            return Err(Error::RankMismatch { op: "tile_to_shape", rank: self.rank(), other: rank });
+        }
+        let block = tri!(self.padded(rank));
+        let mut counts = crate::Tuple::filled(crate::Int::ONE);
+        tri!(counts.profile.open());
+        let mut k = 0;
+        while k < rank {
+            let whole = tri!(tri!(target.mode(k)).size());
+            let part = tri!(block.shape.size_of(tri!(block.node(k))));
+            let Some(count) = whole.div_exact(part) else {
+                return Err(Error::ShapeDivisibility { divisor: part, shape: whole });
+            };
+            tri!(counts.push(count));
+            k += 1;
+        }
+        counts.profile.close();
+        let tiles = match order {
+            Some(order) => tri!(Lay::ordered(&counts, order)),
+            None => tri!(Lay::left(&counts)),
+        };
+        block.blocked_product(&tiles)
+    }
+}
+
+const fn product_into(left: &Lay, l: Node, tiles: &Lay, t: Node, out: &mut Lay) -> Result<(), Error> {
+    let (mut block, mut tile) = (Lay::EMPTY, Lay::EMPTY);
+    tri!(block.copy(left, l));
+    tri!(tile.copy(tiles, t));
+    let holes = tri!(block.complement(tri!(tri!(block.size()).mul(tri!(tile.cosize())))));
+    tri!(out.open());
+    tri!(out.copy(&block, block.root()));
+    tri!(compose_into(&holes, holes.root(), &tile, tile.root(), out));
+    out.close();
+    Ok(())
+}

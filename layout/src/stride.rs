@@ -1,0 +1,116 @@
+//! Strides: integers, scaled basis vectors, columns over F2.
+
+use core::fmt;
+
+use crate::{Error, Int, Tuple};
+
+/// The stride of one leaf.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stride {
+    /// A step in a line of indices. In elements, unless the owner says otherwise.
+    Int(Int),
+    /// `scale` steps in the coordinate `mode`, printed `scale@mode`: the codomain of identity and TMA layouts is coordinates
+    /// (CuTe's `ScaledBasis`). `E0` is read as `1@0`.
+    Basis {
+        /// The step.
+        scale: Int,
+        /// Which coordinate it goes along.
+        mode: u8,
+    },
+    /// An exclusive-or column, printed `^5`, for swizzles; operations refuse it for now.
+    F2(u64),
+}
+
+/// A tree of strides.
+pub type Strides = Tuple<Stride>;
+
+impl Stride {
+    /// Static 0.
+    pub const ZERO: Stride = Stride::Int(Int::ZERO);
+
+    /// The integer, if it is one.
+    pub const fn int(self) -> Option<Int> {
+        match self {
+            Stride::Int(int) => Some(int),
+            _ => None,
+        }
+    }
+
+    /// Whether both are the same stride; `const` form of `==`.
+    pub const fn same(self, other: Stride) -> bool {
+        match (self, other) {
+            (Stride::Int(a), Stride::Int(b)) => a.same(b),
+            (Stride::Basis { scale: a, mode: i }, Stride::Basis { scale: b, mode: j }) => i == j && a.same(b),
+            (Stride::F2(a), Stride::F2(b)) => a == b,
+            _ => false,
+        }
+    }
+
+    /// Whether it is known to lead nowhere.
+    pub const fn is_zero(self) -> bool {
+        match self {
+            Stride::Int(int) => int.is(0),
+            Stride::Basis { scale, .. } => scale.is(0),
+            Stride::F2(column) => column == 0,
+        }
+    }
+
+    /// The stride times an integer.
+    ///
+    /// # Errors
+    /// Those of [`Int::mul`]; [`Error::Unsupported`] for an F2 column.
+    pub const fn scaled(self, by: Int) -> Result<Stride, Error> {
+        match self {
+            Stride::Int(int) => Ok(Stride::Int(tri!(int.mul(by)))),
+            Stride::Basis { scale, mode } => Ok(Stride::Basis { scale: tri!(scale.mul(by)), mode }),
+            Stride::F2(_) => Err(Error::Unsupported { op: "scaling a stride", what: "an F2 column" }),
+        }
+    }
+
+    pub(crate) const fn require_int(self, op: &'static str) -> Result<Int, Error> {
+        match self {
+            Stride::Int(int) => Ok(int),
+            Stride::Basis { .. } => Err(Error::Unsupported { op, what: "basis strides" }),
+            Stride::F2(_) => Err(Error::Unsupported { op, what: "F2 columns" }),
+        }
+    }
+
+    pub(crate) const fn require_known(self, op: &'static str) -> Result<i64, Error> {
+        let int = tri!(self.require_int(op));
+        match int.get() {
+            Some(value) => Ok(value),
+            None => Err(Error::NotKnown { op, value: int }),
+        }
+    }
+}
+
+impl Default for Stride {
+    fn default() -> Stride {
+        Stride::ZERO
+    }
+}
+
+impl From<Int> for Stride {
+    fn from(int: Int) -> Stride {
+        Stride::Int(int)
+    }
+}
+
+impl From<i64> for Stride {
+    fn from(value: i64) -> Stride {
+        Stride::Int(Int::value(value))
+    }
+}
+
+impl fmt::Display for Stride {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stride::Int(int) => int.fmt(f),
+            Stride::Basis { scale, mode } => {
+                scale.fmt(f)?;
+                write!(f, "@{mode}")
+            }
+            Stride::F2(column) => write!(f, "^{column}"),
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! What a layout can be divided or multiplied by: a layout, or one tile a mode.
+
+use core::fmt;
+
+use crate::tuple::Node;
+use crate::{Error, Int, Lay, Shape, Stride};
+
+/// The tile of one mode.
+#[expect(clippy::large_enum_variant, reason = "a plain value: the crate has no heap to box it on")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tile {
+    /// `_`: the mode stays as it is.
+    All,
+    /// A layout applied to the mode; a size `n` is `n:1`.
+    Lay(Lay),
+}
+
+/// The right-hand operand of divides and products.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tiler {
+    /// A layout, applied to the whole domain.
+    Lay(Lay),
+    /// One tile a mode, printed `<128:1,_>`.
+    Modes(Tiles),
+}
+
+/// The tiles of the first modes, in order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Tiles {
+    /// The tiles as modes of one layout, `1:0` for [`Tile::All`].
+    lay: Lay,
+    all: u32,
+    len: u8,
+}
+
+impl Tiles {
+    pub(crate) const EMPTY: Tiles = Tiles { lay: Lay::EMPTY, all: 0, len: 0 };
+
+    /// The tiles of the first modes.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`].
+    pub const fn new(tiles: &[Tile]) -> Result<Tiles, Error> {
+        let mut out = Tiles::EMPTY;
+        let mut i = 0;
+        while i < tiles.len() {
+            tri!(out.push(&tiles[i]));
+            i += 1;
+        }
+        Ok(out)
+    }
+
+    /// How many modes have a tile.
+    pub const fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether no mode has one.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The tile of mode `mode`.
+    ///
+    /// # Errors
+    /// [`Error::ModeOutOfRange`].
+    pub const fn tile(&self, mode: usize) -> Result<Tile, Error> {
+        if mode >= self.len() {
+            return Err(Error::ModeOutOfRange { mode, rank: self.len() });
+        }
+        if self.all >> mode & 1 == 1 {
+            return Ok(Tile::All);
+        }
+        let mut out = Lay::EMPTY;
+        tri!(out.copy(&self.lay, tri!(self.node(mode))));
+        Ok(Tile::Lay(out))
+    }
+
+    pub(crate) const fn push(&mut self, tile: &Tile) -> Result<(), Error> {
+        // The tiles stand side by side in a tuple that is reopened for each.
+        let old = self.lay;
+        self.lay = Lay::EMPTY;
+        tri!(self.lay.open());
+        let root = old.root();
+        let mut at = 0;
+        while at < root.end {
+            let child = old.shape.profile.child(root, at);
+            tri!(self.lay.copy(&old, child));
+            at = child.end;
+        }
+        match tile {
+            Tile::All => {
+                tri!(self.lay.push(Int::ONE, Stride::ZERO));
+                self.all |= 1 << self.len;
+            }
+            Tile::Lay(lay) => tri!(self.lay.copy(lay, lay.root())),
+        }
+        self.lay.close();
+        self.len += 1;
+        Ok(())
+    }
+
+    pub(crate) const fn is_all(&self, mode: usize) -> bool {
+        self.all >> mode & 1 == 1
+    }
+
+    pub(crate) const fn layouts(&self) -> &Lay {
+        &self.lay
+    }
+
+    pub(crate) const fn node(&self, mode: usize) -> Result<Node, Error> {
+        self.lay.node(mode)
+    }
+}
+
+impl Tiler {
+    /// One tile a mode.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`].
+    pub const fn modes(tiles: &[Tile]) -> Result<Tiler, Error> {
+        Ok(Tiler::Modes(tri!(Tiles::new(tiles))))
+    }
+
+    /// The tile `n:1` a mode: a block of these extents.
+    ///
+    /// ```
+    /// use girih_layout::Tiler;
+    /// assert_eq!(Tiler::sizes(&[128, 32])?, Tiler::parse("<128,32>")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Capacity`], [`Error::NonPositiveShape`].
+    pub const fn sizes(sizes: &[i64]) -> Result<Tiler, Error> {
+        let mut tiles = Tiles::EMPTY;
+        let mut i = 0;
+        while i < sizes.len() {
+            let tile = tri!(Lay::leaf(Int::fixed(sizes[i]), Stride::Int(Int::ONE)));
+            tri!(tiles.push(&Tile::Lay(tile)));
+            i += 1;
+        }
+        Ok(Tiler::Modes(tiles))
+    }
+
+    /// A block of the shape: mode `i` of the shape, compact, tiles mode `i`.
+    ///
+    /// # Errors
+    /// Those of [`Lay::left`].
+    pub const fn shape(shape: &Shape) -> Result<Tiler, Error> {
+        let mut tiles = Tiles::EMPTY;
+        let mut i = 0;
+        while i < shape.rank() {
+            let tile = tri!(Lay::left(&tri!(shape.mode(i))));
+            tri!(tiles.push(&Tile::Lay(tile)));
+            i += 1;
+        }
+        Ok(Tiler::Modes(tiles))
+    }
+}
+
+impl From<Lay> for Tiler {
+    fn from(lay: Lay) -> Tiler {
+        Tiler::Lay(lay)
+    }
+}
+
+impl fmt::Display for Tile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Tile::All => f.write_str("_"),
+            Tile::Lay(lay) => lay.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Tiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for i in 0..self.len() {
+            f.write_str(if i == 0 { "<" } else { "," })?;
+            self.tile(i).map_err(|_| fmt::Error)?.fmt(f)?;
+        }
+        f.write_str(if self.is_empty() { "<>" } else { ">" })
+    }
+}
+
+impl fmt::Debug for Tiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:#}")
+    }
+}
+
+impl fmt::Display for Tiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Tiler::Lay(lay) => lay.fmt(f),
+            Tiler::Modes(tiles) => tiles.fmt(f),
+        }
+    }
+}
