@@ -1,0 +1,139 @@
+//! The device interface on a GPU. Skips with one line where there is none.
+#![allow(unsafe_code, reason = "kernels are launched within the bounds of their buffers, or to be caught")]
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod programs;
+
+use std::{env, process::Command, time::Duration};
+
+use girih_device::{Arg, Device, Error, Fault, Kind, LaunchConfig, Select};
+use girih_ptx::Module;
+
+fn gpu() -> Option<Device> {
+    match Device::open(Select::Cuda(0)) {
+        Ok(device) => Some(device),
+        Err(error) => {
+            println!("skipped: no CUDA device: {error}");
+            None
+        }
+    }
+}
+
+#[test]
+fn programs_agree_with_the_host() {
+    let Some(device) = gpu() else { return };
+    programs::saxpy_agrees(&device);
+    programs::reverse_agrees(&device);
+    programs::scalars_arrive(&device);
+    programs::buffers_hold(&device);
+}
+
+#[test]
+fn limits_and_resources_are_plausible() {
+    let Some(device) = gpu() else { return };
+    let limits = device.limits();
+    println!("{limits:#?}");
+    assert_eq!(
+        (device.kind(), limits.threads_per_block, limits.registers_per_block),
+        (Kind::Cuda, 1024, 65536)
+    );
+    assert!(
+        limits.sm >= 80
+            && limits.multiprocessors > 0
+            && limits.l2_bytes > 1 << 20
+            && limits.clock_khz > 100_000
+    );
+    assert!(
+        limits.shared_per_block_optin >= 99 << 10
+            && limits.shared_per_multiprocessor > limits.shared_per_block_optin
+    );
+    assert!(limits.memory_bytes > 1 << 30 && limits.driver_version.is_some());
+    let module = device.load(&Module::parse(programs::SAXPY).unwrap()).unwrap();
+    println!("{}", module.log());
+    let resources = module.kernel("saxpy").unwrap().resources();
+    println!("{resources:?}");
+    assert!(resources.registers.is_some_and(|n| (4..64).contains(&n)));
+    assert_eq!((resources.spill_bytes, resources.local_bytes), (Some(0), Some(0)));
+    assert_eq!((resources.static_shared, resources.instructions), (0, 23));
+    // 16 or 255 registers a thread: the compiler is told of blocks of at most 256.
+    assert!(resources.max_threads >= 256);
+}
+
+#[test]
+fn the_compilers_complaint_carries_the_line() {
+    let Some(device) = gpu() else { return };
+    let text = programs::SAXPY.replace("ld.param.u32 %r4, [n];", "ld.param.u32 %r4, [nonsense];");
+    let error = device.load(&Module::parse(&text).unwrap()).err().unwrap();
+    println!("{error}");
+    let Error::Jit { log, line: Some((number, line)), .. } = &error else { panic!("{error:?}") };
+    assert!(log.contains("nonsense") && line.contains("nonsense") && *number > 3);
+    assert_eq!(error.fault(), Fault::Program);
+}
+
+#[test]
+fn time_is_measured_on_the_device() {
+    let Some(device) = gpu() else { return };
+    let (a, b) = (device.zeros::<u8>(256 << 20).unwrap(), device.zeros::<u8>(256 << 20).unwrap());
+    let mut timer = device.timer().unwrap();
+    let mut rate = 0.0f64;
+    for _ in 0..5 {
+        timer.start().unwrap();
+        b.copy_from(&a).unwrap();
+        let time = timer.stop().unwrap();
+        assert!(time > Duration::from_micros(10) && time < Duration::from_secs(1), "{time:?}");
+        rate = rate.max(2.0 * a.bytes() as f64 / time.as_secs_f64() / 1e9);
+    }
+    println!("device-to-device copy: {rate:.0} GB/s read + written");
+    let none = device.time(|| Ok::<(), Error>(())).unwrap();
+    assert!(none < Duration::from_millis(10), "{none:?}");
+}
+
+#[test]
+fn memory_runs_out_with_one_clear_line() {
+    let Some(device) = gpu() else { return };
+    let total = device.limits().memory_bytes;
+    let error = device.alloc::<u8>(2 * total as usize).unwrap_err();
+    println!("{error}");
+    assert!(matches!(error, Error::OutOfMemory { .. }), "{error:?}");
+    assert_eq!(device.upload(&[7u32]).unwrap().download().unwrap(), [7]);
+}
+
+#[test]
+fn threads_share_a_device() {
+    let Some(device) = gpu() else { return };
+    let worker = device.clone();
+    let x = std::thread::spawn(move || worker.upload(&[1u32, 2, 3]).unwrap()).join().unwrap();
+    let y = device.alloc::<u32>(3).unwrap();
+    y.copy_from(&x).unwrap();
+    assert_eq!(y.download().unwrap(), [1, 2, 3]);
+}
+
+/// A failed kernel takes the process's context with it, so it runs in a process of its own.
+#[test]
+fn a_failing_kernel_is_reported_where_the_host_waits() {
+    if gpu().is_none() {
+        return;
+    }
+    let child = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "child_with_a_wild_address", "--ignored", "--nocapture"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&child.stdout).into_owned();
+    assert!(child.status.success() && text.contains("1 passed"), "{text}");
+}
+
+#[test]
+#[ignore = "spoils the process's context; a_failing_kernel_is_reported_where_the_host_waits starts it"]
+fn child_with_a_wild_address() {
+    let Some(device) = gpu() else { return };
+    let saxpy = programs::kernel(&device, programs::SAXPY, "saxpy");
+    let x = device.zeros::<f32>(8).unwrap();
+    let args = [Arg::from(&x), Arg::from(&x), Arg::U64(0x10), Arg::from(1.0f32), Arg::from(8u32)];
+    // SAFETY: not kept on purpose; the driver reports it.
+    unsafe { saxpy.launch(&LaunchConfig::linear(8, 8), &args) }.unwrap();
+    for error in [device.synchronize().unwrap_err(), x.download().unwrap_err()] {
+        println!("{error}");
+        assert!(matches!(&error, Error::KernelFailed { .. }), "{error:?}");
+        assert_eq!(error.fault(), Fault::Program);
+    }
+}

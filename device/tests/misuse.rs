@@ -1,0 +1,292 @@
+//! Every way to call the interface wrongly, and what the caller is told.
+#![allow(unsafe_code, reason = "each launch here is refused before anything runs")]
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod programs;
+
+use expect_test::{Expect, expect};
+use girih_device::{Arg, Device, Error, Fault, Kernel, LaunchConfig, Select};
+use girih_ptx::Module;
+
+fn sim() -> Device {
+    Device::open(Select::Sim).unwrap()
+}
+
+#[track_caller]
+fn refused<T>(outcome: Result<T, Error>, fault: Fault, wanted: &Expect) {
+    let error = outcome.err().unwrap();
+    assert_eq!(error.fault(), fault);
+    wanted.assert_eq(&error.to_string());
+}
+
+fn launch(kernel: &Kernel, config: LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
+    // SAFETY: refused before it runs.
+    unsafe { kernel.launch(&config, args) }
+}
+
+#[test]
+fn arguments_that_do_not_fit() {
+    let device = sim();
+    let saxpy = programs::kernel(&device, programs::SAXPY, "saxpy");
+    let x = device.zeros::<f32>(8).unwrap();
+    let foreign = sim().zeros::<f32>(8).unwrap();
+    let one = LaunchConfig::linear(8, 8);
+    let good = [Arg::from(&x), Arg::from(&x), Arg::from(&x), Arg::from(1.0f32), Arg::from(8u32)];
+    let check = |index: usize, arg, wanted: Expect| {
+        let mut args = good;
+        args[index] = arg;
+        refused(launch(&saxpy, one, &args), Fault::Caller, &wanted);
+    };
+    refused(
+        launch(&saxpy, one, &good[..4]),
+        Fault::Caller,
+        &expect![
+            "kernel `saxpy` takes 5 arguments (.u64 x, .u64 y, .u64 z, .f32 alpha, .u32 n), 4 were given"
+        ],
+    );
+    refused(
+        launch(&saxpy, one, &[]),
+        Fault::Caller,
+        &expect![
+            "kernel `saxpy` takes 5 arguments (.u64 x, .u64 y, .u64 z, .f32 alpha, .u32 n), 0 were given"
+        ],
+    );
+    check(
+        0,
+        Arg::from(1u32),
+        expect!["kernel `saxpy`, argument 0: parameter `x` is .u64, the argument is the u32 1"],
+    );
+    check(
+        1,
+        Arg::from(&foreign),
+        expect![
+            "kernel `saxpy`, argument 1: the buffer lives on another device: its address means nothing here; download it and upload it to this device"
+        ],
+    );
+    check(
+        3,
+        Arg::from(1.0f64),
+        expect!["kernel `saxpy`, argument 3: parameter `alpha` is .f32, the argument is the f64 1.0"],
+    );
+    check(
+        3,
+        Arg::from(1u32),
+        expect!["kernel `saxpy`, argument 3: parameter `alpha` is .f32, the argument is the u32 1"],
+    );
+    check(
+        4,
+        Arg::from(8u64),
+        expect!["kernel `saxpy`, argument 4: parameter `n` is .u32, the argument is the u64 8"],
+    );
+    check(
+        4,
+        Arg::from(8.0f32),
+        expect!["kernel `saxpy`, argument 4: parameter `n` is .u32, the argument is the f32 8.0"],
+    );
+    check(
+        4,
+        Arg::from(&x),
+        expect![
+            "kernel `saxpy`, argument 4: parameter `n` is .u32, the argument is a buffer (a 64-bit address)"
+        ],
+    );
+    check(
+        4,
+        Arg::Bytes(&[0; 3]),
+        expect!["kernel `saxpy`, argument 4: parameter `n` is .u32, the argument is 3 bytes"],
+    );
+}
+
+#[test]
+fn a_structure_takes_exactly_its_bytes() {
+    let device = sim();
+    let scalars = programs::kernel(&device, programs::SCALARS, "scalars");
+    let out = device.zeros::<u8>(40).unwrap();
+    let check = |shape, wanted: Expect| {
+        let args =
+            [Arg::from(&out), shape, Arg::from(1i32), Arg::from(1i64), Arg::from(1.0f64), Arg::from(1u64)];
+        refused(launch(&scalars, LaunchConfig::linear(1, 1), &args), Fault::Caller, &wanted);
+    };
+    check(
+        Arg::Bytes(&[0; 11]),
+        expect![
+            "kernel `scalars`, argument 1: parameter `shape` is .b8 of 12 bytes, the argument is 11 bytes"
+        ],
+    );
+    check(
+        Arg::from(1u32),
+        expect![
+            "kernel `scalars`, argument 1: parameter `shape` is .b8 of 12 bytes, the argument is the u32 1"
+        ],
+    );
+}
+
+#[test]
+fn grids_and_blocks_out_of_range() {
+    let device = sim();
+    let reverse = programs::kernel(&device, programs::REVERSE, "reverse");
+    let saxpy = programs::kernel(&device, programs::SAXPY, "saxpy");
+    let fixed = programs::kernel(&device, programs::REVERSE, "fixed");
+    let check = |kernel: &Kernel, grid, block, wanted: Expect| {
+        refused(launch(kernel, LaunchConfig::new(grid, block), &[]), Fault::Caller, &wanted);
+    };
+    check(
+        &reverse,
+        [0, 1, 1],
+        [1, 1, 1],
+        expect![
+            "kernel `reverse`: the grid [0, 1, 1] is empty; every extent must be at least 1 (skip the launch of empty work)"
+        ],
+    );
+    check(
+        &reverse,
+        [1, 1, 1],
+        [32, 0, 1],
+        expect![
+            "kernel `reverse`: the block [32, 0, 1] is empty; every extent must be at least 1 (skip the launch of empty work)"
+        ],
+    );
+    check(
+        &reverse,
+        [1 << 31, 1, 1],
+        [1, 1, 1],
+        expect![
+            "kernel `reverse`: the grid [2147483648, 1, 1] exceeds the largest grid [2147483647, 65535, 65535]"
+        ],
+    );
+    check(
+        &reverse,
+        [1, 1, 65536],
+        [1, 1, 1],
+        expect![
+            "kernel `reverse`: the grid [1, 1, 65536] exceeds the largest grid [2147483647, 65535, 65535]"
+        ],
+    );
+    check(
+        &reverse,
+        [1, 1, 1],
+        [1, 1, 65],
+        expect!["kernel `reverse`: the block [1, 1, 65] exceeds the largest block [1024, 1024, 64]"],
+    );
+    check(
+        &reverse,
+        [1, 1, 1],
+        [1024, 2, 1],
+        expect![
+            "kernel `reverse`: a block [1024, 2, 1] has 2048 threads, at most 1024 are possible (the device's limit)"
+        ],
+    );
+    check(
+        &saxpy,
+        [1, 1, 1],
+        [257, 1, 1],
+        expect![
+            "kernel `saxpy`: a block [257, 1, 1] has 257 threads, at most 256 are possible (the kernel's .maxntid)"
+        ],
+    );
+    check(
+        &fixed,
+        [1, 1, 1],
+        [128, 1, 1],
+        expect!["kernel `fixed` needs blocks of exactly [64, 2, 1] threads (.reqntid), not [128, 1, 1]"],
+    );
+}
+
+#[test]
+fn more_shared_memory_than_a_block_has() {
+    let device = sim();
+    let limit = device.limits().shared_per_block_optin;
+    let reverse = programs::kernel(&device, programs::REVERSE, "reverse");
+    let config = LaunchConfig::linear(1, 1).with_dynamic_shared(limit + 1);
+    refused(
+        launch(&reverse, config, &[]),
+        Fault::Caller,
+        &expect![
+            "kernel `reverse`: 0 static + 232449 dynamic bytes of shared memory exceed the 232448 a block can have"
+        ],
+    );
+    let fixed = programs::kernel(&device, programs::REVERSE, "fixed");
+    let config = LaunchConfig::new([1; 3], [64, 2, 1]).with_dynamic_shared(limit - 4095);
+    refused(
+        launch(&fixed, config, &[]),
+        Fault::Caller,
+        &expect![
+            "kernel `fixed`: 4096 static + 228353 dynamic bytes of shared memory exceed the 232448 a block can have"
+        ],
+    );
+}
+
+#[test]
+fn modules_for_other_devices_and_kernels_that_are_not_there() {
+    let device = sim();
+    let newer = Module::parse(&programs::SAXPY.replace("sm_80", "sm_100")).unwrap();
+    refused(
+        device.load(&newer),
+        Fault::Target,
+        &expect![
+            "the module is for sm_100, the device is sm_90: a plain target runs on its own architecture and newer ones"
+        ],
+    );
+    let module = device.load(&Module::parse(programs::REVERSE).unwrap()).unwrap();
+    assert_eq!(module.kernels().map(|info| info.name.to_string()).collect::<Vec<_>>(), ["reverse", "fixed"]);
+    refused(
+        module.kernel("revers"),
+        Fault::Caller,
+        &expect!["the module has no kernel `revers`; it has: reverse, fixed"],
+    );
+    let empty = Module::parse(".version 7.0\n.target sm_80\n.address_size 64\n").unwrap();
+    refused(
+        device.load(&empty).and_then(|m| m.kernel("x")),
+        Fault::Caller,
+        &expect!["the module has no kernel `x`; it has: none"],
+    );
+}
+
+#[test]
+fn buffers_of_other_lengths_and_devices() {
+    let device = sim();
+    let x = device.zeros::<u16>(8).unwrap();
+    refused(
+        x.write(&[1, 2, 3]),
+        Fault::Caller,
+        &expect!["Buffer::write: the buffer has 8 elements, the source 3; they must be equal"],
+    );
+    let y = device.zeros::<u16>(9).unwrap();
+    refused(
+        x.copy_from(&y),
+        Fault::Caller,
+        &expect!["Buffer::copy_from: the buffer has 8 elements, the source 9; they must be equal"],
+    );
+    let foreign = sim().zeros::<u16>(8).unwrap();
+    refused(
+        x.copy_from(&foreign),
+        Fault::Caller,
+        &expect![
+            "Buffer::copy_from: the source lives on another device: its address means nothing here; download it and upload it to this device"
+        ],
+    );
+    refused(
+        device.alloc::<u64>(usize::MAX / 4),
+        Fault::Caller,
+        &expect![
+            "a buffer of 4611686018427387903 elements of 8 bytes has more bytes than an address can count"
+        ],
+    );
+    assert_eq!(x.download().unwrap(), [0; 8]);
+}
+
+#[test]
+fn a_gpu_that_can_not_be_opened_is_one_line() {
+    let Err(error) = Device::open(Select::Cuda(4096)) else { panic!("4097 GPUs?") };
+    let text = error.to_string();
+    assert!(!text.contains('\n') && !text.is_empty(), "{text}");
+    let cause = matches!(
+        error,
+        Error::NoDriver
+            | Error::NoGpu { .. }
+            | Error::NoSuchGpu { index: 4096, .. }
+            | Error::DriverTooOld { .. }
+            | Error::NoCudaFeature
+    );
+    assert!(cause, "{error:?}");
+}

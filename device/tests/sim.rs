@@ -1,0 +1,124 @@
+//! The device interface on the simulator.
+#![allow(unsafe_code, reason = "kernels are launched within the bounds of their buffers, or to be caught")]
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod programs;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+use girih_device::{Arg, Device, Error, Fault, Kind, LaunchConfig, Select, SimOptions};
+
+fn checked() -> Device {
+    Device::open_sim(SimOptions::checked()).unwrap()
+}
+
+#[test]
+fn programs_agree_with_the_host() {
+    for device in [Device::open(Select::Sim).unwrap(), checked()] {
+        programs::saxpy_agrees(&device);
+        programs::reverse_agrees(&device);
+        programs::scalars_arrive(&device);
+        programs::buffers_hold(&device);
+    }
+}
+
+#[test]
+fn the_simulator_looks_like_a_hopper() {
+    let device = checked();
+    assert_eq!((device.kind(), device.kind().to_string().as_str()), (Kind::Sim, "sim"));
+    assert_eq!(device.name(), "girih simulator");
+    let limits = device.limits();
+    assert_eq!((limits.sm, limits.shared_per_block_optin, limits.driver_version), (90, 232_448, None));
+    assert!(device.fallback().is_none());
+}
+
+#[test]
+fn resources_come_from_the_text() {
+    let device = checked();
+    let saxpy = programs::kernel(&device, programs::SAXPY, "saxpy");
+    let resources = saxpy.resources();
+    assert_eq!((resources.instructions, resources.max_threads, resources.static_shared), (23, 256, 0));
+    assert_eq!((resources.registers, resources.local_bytes, resources.spill_bytes), (None, None, None));
+    let fixed = programs::kernel(&device, programs::REVERSE, "fixed").resources();
+    assert_eq!((fixed.instructions, fixed.max_threads, fixed.static_shared), (4, 128, 4096));
+    assert_eq!(saxpy.info().params.len(), 5);
+}
+
+#[test]
+fn an_access_out_of_bounds_is_the_programs_fault() {
+    let device = checked();
+    let saxpy = programs::kernel(&device, programs::SAXPY, "saxpy");
+    let (x, y, z) = (
+        device.zeros::<f32>(64).unwrap(),
+        device.zeros::<f32>(64).unwrap(),
+        device.zeros::<f32>(63).unwrap(),
+    );
+    let args = [Arg::from(&x), Arg::from(&y), Arg::from(&z), Arg::from(1.0f32), Arg::from(64u32)];
+    // SAFETY: not kept on purpose; the simulator reports it.
+    let error = unsafe { saxpy.launch(&LaunchConfig::linear(64, 64), &args) }.unwrap_err();
+    assert_eq!(error.fault(), Fault::Program);
+    let text = error.to_string();
+    assert!(matches!(error, Error::Sim(girih_sim::Error::OutOfBounds { .. })), "{text}");
+    assert!(text.contains("saxpy"), "{text}");
+    // The device works on.
+    assert_eq!(x.download().unwrap(), vec![0.0; 64]);
+}
+
+#[test]
+fn a_freed_buffer_is_out_of_bounds() {
+    let device = checked();
+    let saxpy = programs::kernel(&device, programs::SAXPY, "saxpy");
+    let x = device.zeros::<f32>(8).unwrap();
+    let stale = device.zeros::<f32>(8).unwrap().address();
+    let args = [Arg::from(&x), Arg::U64(stale), Arg::from(&x), Arg::from(1.0f32), Arg::from(8u32)];
+    // SAFETY: not kept on purpose; the simulator reports it.
+    let outcome = unsafe { saxpy.launch(&LaunchConfig::linear(8, 8), &args) };
+    assert!(matches!(outcome, Err(Error::Sim(girih_sim::Error::OutOfBounds { .. }))), "{outcome:?}");
+}
+
+#[test]
+fn options_reach_the_simulator_and_its_report_comes_back() {
+    let told = Arc::new(AtomicU64::new(0));
+    let blocks = told.clone();
+    let progress: girih_sim::Progress = Arc::new(move |_, total| {
+        blocks.fetch_add(1, Relaxed);
+        assert_eq!(total, 10);
+    });
+    let options = SimOptions { progress: Some(progress), threads: Some(1), ..SimOptions::checked() };
+    let device = Device::open_sim(options).unwrap();
+    let reverse = programs::kernel(&device, programs::REVERSE, "reverse");
+    assert!(device.sim_report().is_none());
+    let x = device.zeros::<u32>(640).unwrap();
+    let config = LaunchConfig::new([10, 1, 1], [64, 1, 1]).with_dynamic_shared(256);
+    // SAFETY: x has 640 words, the pool 64.
+    unsafe { reverse.launch(&config, &[Arg::from(&x), Arg::from(0u32)]) }.unwrap();
+    let report = device.sim_report().unwrap();
+    // Two warps a block, 22 instructions each.
+    assert_eq!((report.blocks, report.instructions, told.load(Relaxed)), (10, 10 * 2 * 22, 10));
+}
+
+#[test]
+fn memory_runs_out_with_one_clear_line() {
+    let device = checked();
+    let kept = device.alloc::<u8>(1 << 20).unwrap();
+    let total = device.limits().memory_bytes;
+    let error = device.alloc::<u64>(total as usize / 8).unwrap_err();
+    let wanted =
+        format!("out of device memory: {total} bytes wanted, {} of {total} bytes free", total - (1 << 20));
+    assert_eq!((error.to_string(), error.fault()), (wanted, Fault::Target));
+    drop(kept);
+}
+
+#[test]
+fn handles_are_one_device_and_work_from_any_thread() {
+    let device = checked();
+    let clone = device.clone();
+    let x = std::thread::spawn(move || clone.upload(&[1u32, 2, 3]).unwrap()).join().unwrap();
+    let y = device.alloc::<u32>(3).unwrap();
+    y.copy_from(&x).unwrap();
+    assert_eq!(y.download().unwrap(), [1, 2, 3]);
+    assert!(x.device().is_same(&device) && !device.is_same(&checked()));
+}
