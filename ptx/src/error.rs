@@ -57,6 +57,44 @@ pub enum Error {
         /// What would be accepted.
         instead: &'static str,
     },
+    /// No form of the opcode has these modifiers.
+    #[error("{at}: `{inst}`: expected {expected}, found {found}")]
+    Modifier {
+        /// Where.
+        at: Span,
+        /// The instruction.
+        inst: String,
+        /// The modifiers that would be accepted in the place of the first wrong one.
+        expected: String,
+        /// The modifier that stands there.
+        found: String,
+    },
+    /// No form with these modifiers has so many operands.
+    #[error("{at}: `{inst}`: {found} operands don't fit the form `{form}`")]
+    OperandCount {
+        /// Where.
+        at: Span,
+        /// The instruction.
+        inst: String,
+        /// The form's syntax.
+        form: String,
+        /// How many there are.
+        found: usize,
+    },
+    /// An operand is not what the form has in its place.
+    #[error("{at}: `{inst}`: operand {number} must be {expected}, found {found}")]
+    Operand {
+        /// Where.
+        at: Span,
+        /// The instruction.
+        inst: String,
+        /// The operand's place, from 1.
+        number: usize,
+        /// What would be accepted.
+        expected: String,
+        /// The operand, and what is known of its name.
+        found: String,
+    },
 }
 
 impl std::fmt::Display for Span {

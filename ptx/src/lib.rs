@@ -9,6 +9,7 @@
 
 pub mod ast;
 mod error;
+pub mod forms;
 mod lex;
 mod literal;
 mod parse;

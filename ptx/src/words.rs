@@ -70,6 +70,23 @@ impl Type {
     }
 }
 
+impl Type {
+    /// A bit-size type, `.b32`: untyped data that fits any type of its size.
+    pub const fn is_bits(self) -> bool {
+        matches!(self, Type::B8 | Type::B16 | Type::B32 | Type::B64 | Type::B128)
+    }
+
+    /// A signed or unsigned integer of 8 to 64 bits.
+    pub const fn is_int(self) -> bool {
+        self.is_signed() || matches!(self, Type::U8 | Type::U16 | Type::U32 | Type::U64)
+    }
+
+    /// A signed integer of 8 to 64 bits.
+    pub const fn is_signed(self) -> bool {
+        matches!(self, Type::S8 | Type::S16 | Type::S32 | Type::S64)
+    }
+}
+
 words! {
     /// The first word of an instruction.
     Opcode {
@@ -157,7 +174,7 @@ words! {
         Rpi = "rpi", Ftz = "ftz", Noftz = "noftz", Sat = "sat", Satfinite = "satfinite", Relu = "relu",
         Oob = "oob", Approx = "approx", Full = "full", Lo = "lo", Hi = "hi", Wide = "wide", Abs = "abs",
         Xorsign = "xorsign", Cc = "cc", Shiftamt = "shiftamt", Clamp = "clamp", Wrap = "wrap", Left = "l",
-        Right = "r", Nan = "NaN", F4e = "f4e", B4e = "b4e", Rc8 = "rc8", Ecl = "ecl", Ecr = "ecr",
+        Right = "r", Nan = "NaN", IsNan = "nan", F4e = "f4e", B4e = "b4e", Rc8 = "rc8", Ecl = "ecl", Ecr = "ecr",
         Rc16 = "rc16",
         // comparisons and tests
         Eq = "eq", Ne = "ne", Lt = "lt", Le = "le", Gt = "gt", Ge = "ge", Ls = "ls", Hs = "hs", Equ = "equ",
@@ -214,6 +231,17 @@ words! {
         Globaltimer = "%globaltimer", GlobaltimerLo = "%globaltimer_lo", GlobaltimerHi = "%globaltimer_hi",
         DynamicSmemSize = "%dynamic_smem_size", TotalSmemSize = "%total_smem_size",
         AggrSmemSize = "%aggr_smem_size", WarpSize = "WARP_SZ",
+    }
+}
+
+impl Special {
+    /// The type it is read with.
+    pub const fn ty(self) -> Type {
+        match self {
+            Special::Clock64 | Special::Globaltimer | Special::Gridid => Type::U64,
+            Special::IsExplicitCluster => Type::Pred,
+            _ => Type::U32,
+        }
     }
 }
 

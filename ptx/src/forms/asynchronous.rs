@@ -1,0 +1,249 @@
+//! Asynchronous copies (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy"): `cp.async`, bulk
+//! and tensor copies, their reductions and groups, `st.async`.
+
+use super::row::*;
+use super::{Form, Kind, OperandSlot, Slot, Space};
+use crate::Opcode as O;
+use crate::Type::*;
+use crate::Word::{self, *};
+
+const SHARED: &[Word] = &[Shared, SharedCta];
+const HINT: Slot = maybe(&[L2CacheHint]);
+const AHEAD: Slot = maybe(&[L2Prefetch64, L2Prefetch128, L2Prefetch256]);
+const POLICY: OperandSlot = read(B64);
+const DIMS: &[Word] = &[Dim1, Dim2, Dim3, Dim4, Dim5];
+const TILE: Slot = maybe(&[Tile]);
+const COMPLETE: Slot = one(&[MbarrierCompleteTxBytes]);
+const MASK: OperandSlot = read(U16);
+
+const fn at(slot: usize) -> OperandSlot {
+    operand(Kind::Address(Space::Slot(slot)))
+}
+const fn within(space: Word) -> OperandSlot {
+    operand(Kind::Address(Space::Is(space)))
+}
+const fn tensor(dims: usize) -> OperandSlot {
+    operand(Kind::Tensor(dims))
+}
+
+const LINE: OperandSlot = operand(Kind::Constant(&[16]));
+const WORDS: OperandSlot = operand(Kind::Constant(&[4, 8, 16]));
+
+pub(super) static FORMS: &[Form] = &[
+    // the source size may be smaller than the copy's, or a predicate tells to ignore the source; the rest is zeros
+    row(
+        O::Cp,
+        &[one(&[Async]), one(&[Ca]), one(SHARED), one(&[Global]), HINT, AHEAD],
+        &[at(2), at(3), WORDS, read(U32).optional(), POLICY.with(4)],
+    )
+    .since(7, 0, 80),
+    row(
+        O::Cp,
+        &[one(&[Async]), one(&[Cg]), one(SHARED), one(&[Global]), HINT, AHEAD],
+        &[at(2), at(3), LINE, read(U32).optional(), POLICY.with(4)],
+    )
+    .since(7, 0, 80),
+    row(
+        O::Cp,
+        &[one(&[Async]), one(&[Ca]), one(SHARED), one(&[Global]), HINT, AHEAD],
+        &[at(2), at(3), WORDS, PRED, POLICY.with(4)],
+    )
+    .since(7, 5, 80),
+    row(
+        O::Cp,
+        &[one(&[Async]), one(&[Cg]), one(SHARED), one(&[Global]), HINT, AHEAD],
+        &[at(2), at(3), LINE, PRED, POLICY.with(4)],
+    )
+    .since(7, 5, 80),
+    row(O::Cp, &[one(&[Async]), one(&[CommitGroup])], &[]).since(7, 0, 80),
+    row(O::Cp, &[one(&[Async]), one(&[WaitGroup])], &[CONSTANT]).since(7, 0, 80),
+    row(O::Cp, &[one(&[Async]), one(&[WaitAll])], &[]).since(7, 0, 80),
+    row(
+        O::Cp,
+        &[one(&[Async]), one(&[Word::Mbarrier]), one(&[Arrive]), maybe(&[Noinc]), maybe(SHARED), of(&[B64])],
+        &[at(4)],
+    )
+    .since(7, 0, 80),
+    // bulk copies
+    row(
+        O::Cp,
+        &[
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[SharedCluster]),
+            one(&[Global]),
+            COMPLETE,
+            maybe(&[MulticastCluster]),
+            HINT,
+        ],
+        &[at(2), at(3), read(U32), within(Shared), MASK.with(5), POLICY.with(6)],
+    )
+    .since(8, 0, 90),
+    row(
+        O::Cp,
+        &[one(&[Async]), one(&[Bulk]), one(&[SharedCluster]), one(&[SharedCta]), COMPLETE],
+        &[at(2), at(3), read(U32), within(SharedCluster)],
+    )
+    .since(8, 0, 90),
+    row(
+        O::Cp,
+        &[one(&[Async]), one(&[Bulk]), one(&[Global]), one(&[SharedCta]), one(&[BulkGroup]), HINT],
+        &[at(2), at(3), read(U32), POLICY.with(5)],
+    )
+    .since(8, 0, 90),
+    row(
+        O::Cp,
+        &[one(&[Async]), one(&[Bulk]), one(&[Word::Prefetch]), one(&[L2]), one(&[Global]), HINT],
+        &[at(4), read(U32), POLICY.with(5)],
+    )
+    .since(8, 0, 90),
+    row(O::Cp, &[one(&[Async]), one(&[Bulk]), one(&[CommitGroup])], &[]).since(8, 0, 90),
+    row(O::Cp, &[one(&[Async]), one(&[Bulk]), one(&[WaitGroup]), maybe(&[Read])], &[CONSTANT])
+        .since(8, 0, 90),
+    // bulk reductions
+    row(
+        O::Cp,
+        &[
+            one(&[Reduce]),
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[Global]),
+            one(&[SharedCta]),
+            one(&[BulkGroup]),
+            HINT,
+            one(&[Add]),
+            of(&[F32, F64, U32, S32, U64]),
+        ],
+        &[at(3), at(4), read(U32), POLICY.with(6)],
+    )
+    .since(8, 0, 90),
+    row(
+        O::Cp,
+        &[
+            one(&[Reduce]),
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[Global]),
+            one(&[SharedCta]),
+            one(&[BulkGroup]),
+            HINT,
+            one(&[Add]),
+            one(&[Noftz]),
+            of(&[F16, Bf16]),
+        ],
+        &[at(3), at(4), read(U32), POLICY.with(6)],
+    )
+    .since(8, 0, 90),
+    row(
+        O::Cp,
+        &[
+            one(&[Reduce]),
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[Global]),
+            one(&[SharedCta]),
+            one(&[BulkGroup]),
+            HINT,
+            one(&[Min, Max]),
+            of(&[U32, S32, U64, S64, F16, Bf16]),
+        ],
+        &[at(3), at(4), read(U32), POLICY.with(6)],
+    )
+    .since(8, 0, 90),
+    row(
+        O::Cp,
+        &[
+            one(&[Reduce]),
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[Global]),
+            one(&[SharedCta]),
+            one(&[BulkGroup]),
+            HINT,
+            one(&[And, Or, Xor]),
+            of(&[B32, B64]),
+        ],
+        &[at(3), at(4), read(U32), POLICY.with(6)],
+    )
+    .since(8, 0, 90),
+    // tensor copies
+    row(
+        O::Cp,
+        &[
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[Tensor]),
+            one(DIMS),
+            one(&[SharedCluster]),
+            one(&[Global]),
+            TILE,
+            COMPLETE,
+            maybe(&[MulticastCluster]),
+            HINT,
+        ],
+        &[at(4), tensor(3), within(Shared), MASK.with(8), POLICY.with(9)],
+    )
+    .since(8, 0, 90),
+    row(
+        O::Cp,
+        &[
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[Tensor]),
+            one(DIMS),
+            one(&[Global]),
+            one(&[SharedCta]),
+            TILE,
+            one(&[BulkGroup]),
+            HINT,
+        ],
+        &[tensor(3), at(5), POLICY.with(8)],
+    )
+    .since(8, 0, 90),
+    row(
+        O::Cp,
+        &[
+            one(&[Reduce]),
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[Tensor]),
+            one(DIMS),
+            one(&[Global]),
+            one(&[SharedCta]),
+            one(&[Add, Min, Max, Inc, Dec, And, Or, Xor]),
+            TILE,
+            one(&[BulkGroup]),
+            HINT,
+        ],
+        &[tensor(4), at(6), POLICY.with(10)],
+    )
+    .since(8, 0, 90),
+    row(
+        O::Cp,
+        &[
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[Word::Prefetch]),
+            one(&[Tensor]),
+            one(DIMS),
+            one(&[L2]),
+            one(&[Global]),
+            TILE,
+            HINT,
+        ],
+        &[tensor(4), POLICY.with(8)],
+    )
+    .since(8, 0, 90),
+    row(
+        O::St,
+        &[
+            one(&[Async]),
+            maybe(&[Weak]),
+            maybe(&[SharedCluster]),
+            COMPLETE,
+            of(&[B32, B64, U32, U64, S32, S64, F32, F64]),
+        ],
+        &[at(2), s(4), within(SharedCluster)],
+    )
+    .since(8, 1, 90),
+];

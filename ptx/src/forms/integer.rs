@@ -1,0 +1,85 @@
+//! Integer arithmetic, logic and shifts, comparison and selection (PTX ISA, "Integer Arithmetic Instructions",
+//! "Logic and Shift Instructions", "Comparison and Selection Instructions").
+
+use super::row::*;
+use super::{Form, Kind, Ty};
+use crate::Opcode as O;
+use crate::Type::{self, *};
+use crate::Word::{self, *};
+
+const INTS: &[Type] = &[U16, U32, U64, S16, S32, S64];
+const SIGNED: &[Type] = &[S16, S32, S64];
+const HALVES: &[Type] = &[U16, U32, S16, S32];
+const BITS: &[Type] = &[B16, B32, B64];
+const ORDER: &[Word] = &[Eq, Ne, Lt, Le, Gt, Ge];
+const UNSIGNED_ORDER: &[Word] = &[Eq, Ne, Lt, Le, Gt, Ge, Lo, Ls, Hi, Hs];
+const LOGIC: &[Word] = &[And, Or, Xor];
+const SHIFT: super::OperandSlot = read(U32);
+
+pub(super) static FORMS: &[Form] = &[
+    row(O::Add, &[of(INTS)], &[d(0), s(0), s(0)]),
+    row(O::Add, &[one(&[Sat]), of(&[S32])], &[d(1), s(1), s(1)]),
+    row(O::Add, &[of(&[U16x2, S16x2])], &[d(0), s(0), s(0)]).since(8, 0, 90),
+    row(O::Add, &[one(&[Cc]), of(&[U32, S32, U64, S64])], &[d(1), s(1), s(1)]),
+    row(O::Addc, &[maybe(&[Cc]), of(&[U32, S32, U64, S64])], &[d(1), s(1), s(1)]),
+    row(O::Sub, &[of(INTS)], &[d(0), s(0), s(0)]),
+    row(O::Sub, &[one(&[Sat]), of(&[S32])], &[d(1), s(1), s(1)]),
+    row(O::Sub, &[one(&[Cc]), of(&[U32, S32, U64, S64])], &[d(1), s(1), s(1)]),
+    row(O::Subc, &[maybe(&[Cc]), of(&[U32, S32, U64, S64])], &[d(1), s(1), s(1)]),
+    row(O::Mul, &[one(&[Lo, Hi]), of(INTS)], &[d(1), s(1), s(1)]),
+    row(O::Mul, &[one(&[Wide]), of(HALVES)], &[operand(Kind::Def(Ty::Double(1))), s(1), s(1)]),
+    row(O::Mad, &[one(&[Lo, Hi]), of(INTS)], &[d(1), s(1), s(1), s(1)]),
+    row(
+        O::Mad,
+        &[one(&[Wide]), of(HALVES)],
+        &[operand(Kind::Def(Ty::Double(1))), s(1), s(1), operand(Kind::Use(Ty::Double(1)))],
+    ),
+    row(O::Mad, &[one(&[Hi]), one(&[Sat]), of(&[S32])], &[d(2), s(2), s(2), s(2)]),
+    row(O::Mul24, &[one(&[Lo, Hi]), of(&[U32, S32])], &[d(1), s(1), s(1)]),
+    row(O::Mad24, &[one(&[Lo, Hi]), of(&[U32, S32])], &[d(1), s(1), s(1), s(1)]),
+    row(O::Sad, &[of(INTS)], &[d(0), s(0), s(0), s(0)]),
+    row(O::Div, &[of(INTS)], &[d(0), s(0), s(0)]),
+    row(O::Rem, &[of(INTS)], &[d(0), s(0), s(0)]),
+    row(O::Abs, &[of(SIGNED)], &[d(0), s(0)]),
+    row(O::Neg, &[of(SIGNED)], &[d(0), s(0)]),
+    row(O::Min, &[of(INTS)], &[d(0), s(0), s(0)]),
+    row(O::Max, &[of(INTS)], &[d(0), s(0), s(0)]),
+    row(O::Min, &[of(&[U16x2, S16x2])], &[d(0), s(0), s(0)]).since(8, 0, 90),
+    row(O::Max, &[of(&[U16x2, S16x2])], &[d(0), s(0), s(0)]).since(8, 0, 90),
+    row(O::Min, &[one(&[Relu]), of(&[S32, S16x2])], &[d(1), s(1), s(1)]).since(8, 0, 90),
+    row(O::Max, &[one(&[Relu]), of(&[S32, S16x2])], &[d(1), s(1), s(1)]).since(8, 0, 90),
+    row(O::Popc, &[of(&[B32, B64])], &[def(U32), s(0)]),
+    row(O::Clz, &[of(&[B32, B64])], &[def(U32), s(0)]),
+    row(O::Bfind, &[maybe(&[Shiftamt]), of(&[U32, U64, S32, S64])], &[def(U32), s(1)]),
+    row(O::Brev, &[of(&[B32, B64])], &[d(0), s(0)]),
+    row(O::Bfe, &[of(&[U32, U64, S32, S64])], &[d(0), s(0), SHIFT, SHIFT]),
+    row(O::Bfi, &[of(&[B32, B64])], &[d(0), s(0), s(0), SHIFT, SHIFT]),
+    row(O::Prmt, &[of(&[B32]), maybe(&[F4e, B4e, Rc8, Ecl, Ecr, Rc16])], &[d(0), s(0), s(0), s(0)]),
+    row(O::Dp4a, &[of(&[U32, S32]), of(&[U32, S32])], &[def(B32), read(B32), read(B32), read(B32)]),
+    row(
+        O::Dp2a,
+        &[one(&[Lo, Hi]), of(&[U32, S32]), of(&[U32, S32])],
+        &[def(B32), read(B32), read(B32), read(B32)],
+    ),
+    // logic and shifts
+    row(O::And, &[of(BITS)], &[d(0), s(0), s(0)]),
+    row(O::Or, &[of(BITS)], &[d(0), s(0), s(0)]),
+    row(O::Xor, &[of(BITS)], &[d(0), s(0), s(0)]),
+    row(O::Not, &[of(BITS)], &[d(0), s(0)]),
+    row(O::And, &[of(&[Pred])], &[d(0), PRED, PRED]),
+    row(O::Or, &[of(&[Pred])], &[d(0), PRED, PRED]),
+    row(O::Xor, &[of(&[Pred])], &[d(0), PRED, PRED]),
+    row(O::Not, &[of(&[Pred])], &[d(0), PRED]),
+    row(O::Shl, &[of(BITS)], &[d(0), s(0), SHIFT]),
+    row(O::Shr, &[of(&[B16, B32, B64, U16, U32, U64, S16, S32, S64])], &[d(0), s(0), SHIFT]),
+    row(O::Shf, &[one(&[Left, Right]), one(&[Clamp, Wrap]), of(&[B32])], &[d(2), s(2), s(2), SHIFT]),
+    row(O::Lop3, &[of(&[B32])], &[d(0), s(0), s(0), s(0), CONSTANT]),
+    // comparison and selection
+    row(O::Setp, &[one(&[Eq, Ne]), of(BITS)], &[DEF_PREDS, s(1), s(1)]),
+    row(O::Setp, &[one(ORDER), of(SIGNED)], &[DEF_PREDS, s(1), s(1)]),
+    row(O::Setp, &[one(UNSIGNED_ORDER), of(&[U16, U32, U64])], &[DEF_PREDS, s(1), s(1)]),
+    row(O::Setp, &[one(&[Eq, Ne]), one(LOGIC), of(BITS)], &[DEF_PREDS, s(2), s(2), PRED]),
+    row(O::Setp, &[one(ORDER), one(LOGIC), of(SIGNED)], &[DEF_PREDS, s(2), s(2), PRED]),
+    row(O::Setp, &[one(UNSIGNED_ORDER), one(LOGIC), of(&[U16, U32, U64])], &[DEF_PREDS, s(2), s(2), PRED]),
+    row(O::Selp, &[of(&[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64])], &[d(0), s(0), s(0), PRED]),
+];

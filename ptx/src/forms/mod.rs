@@ -1,0 +1,327 @@
+//! The table of instruction forms: which modifiers and operands each opcode takes, and since when.
+//!
+//! A [`Form`] is one syntax line of the PTX ISA as data: an opcode, an ordered list of modifier [`Slot`]s and an
+//! ordered list of [`OperandSlot`]s. An opcode has as many forms as it has syntax lines. The printer doesn't need
+//! the table, the parser doesn't consult it: they take any tree. [`check`] says whether an instruction is PTX.
+//!
+//! ```
+//! # use girih_ptx::{Module, Statement, Item, forms};
+//! # fn inst(text: &str) -> girih_ptx::Inst {
+//! #     let text = format!(".version 8.0 .target sm_80 .address_size 64 .entry k() {{ {text} }}");
+//! #     let Item::Kernel(mut kernel) = Module::parse(&text).unwrap().items.remove(0) else { panic!() };
+//! #     let Statement::Inst(inst) = kernel.body.remove(0) else { panic!() };
+//! #     inst
+//! # }
+//! let form = forms::check(&inst("cp.async.cg.shared.global [%r1], [%rd1], 16;"))?;
+//! assert_eq!((form.since, form.sm), ((7, 0), 80));
+//! let error = forms::check(&inst("cp.async.cg.shared.global [%r1], [%rd1], 8;")).unwrap_err();
+//! assert!(error.to_string().ends_with("operand 3 must be 16, found `8`"), "{error}");
+//! # Ok::<(), girih_ptx::Error>(())
+//! ```
+
+mod asynchronous;
+mod barrier;
+mod check;
+mod control;
+mod convert;
+mod float;
+mod integer;
+mod matrix;
+mod memory;
+mod needs;
+mod show;
+mod warp;
+
+pub use check::{Filled, check, operand_slots};
+pub(crate) use check::{Names, Symbol, resolve};
+pub use needs::Needs;
+
+use crate::{Modifier, Opcode, Type, Word};
+
+/// One form of an instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    /// The opcode.
+    pub opcode: Opcode,
+    /// Its modifiers, in order.
+    pub slots: &'static [Slot],
+    /// Its operands, in order.
+    pub operands: &'static [OperandSlot],
+    /// The `.version` that brought it; what is older than 6.0 is given as 6.0.
+    pub since: (u8, u8),
+    /// The architecture that brought it, 80 for sm_80; what is older than sm_70 is given as 70.
+    pub sm: u32,
+    /// Only the architecture itself has it (`sm_90a`), not its successors.
+    pub specific: bool,
+}
+
+/// A place for one modifier.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot {
+    /// What may stand here.
+    pub choices: Choices,
+    /// The place may stay empty.
+    pub optional: bool,
+}
+
+/// The modifiers that a slot accepts.
+#[derive(Clone, Copy, Debug)]
+pub enum Choices {
+    /// One of these types.
+    Types(&'static [Type]),
+    /// One of these words.
+    Words(&'static [Word]),
+}
+
+/// A place for one operand.
+#[derive(Clone, Copy, Debug)]
+pub struct OperandSlot {
+    /// What may stand here.
+    pub kind: Kind,
+    /// Whether something must.
+    pub when: When,
+}
+
+/// When an operand is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// Always.
+    Always,
+    /// The instruction may end before it.
+    Optional,
+    /// If and only if the modifier slot of this index is filled.
+    Slot(usize),
+}
+
+/// The type of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ty {
+    /// This type.
+    Is(Type),
+    /// The type in the modifier slot of this index.
+    Slot(usize),
+    /// Like `Slot`, and a register may be wider than the type (PTX ISA, "Operand Size Exceeding Instruction-Type
+    /// Size").
+    Wider(usize),
+    /// The type twice as wide as the one in the slot: of `mul.wide`'s destination.
+    Double(usize),
+}
+
+/// How many parts a vector operand has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// So many.
+    Is(usize),
+    /// As the modifier in this slot says: `.v4`, `.x2`; without it the operand is a scalar.
+    Slot(usize),
+    /// The accumulators of `wgmma`: m64nN elements of the type in slot `ty` over 128 threads, in 32-bit registers.
+    Accumulators {
+        /// Slot of the shape.
+        shape: usize,
+        /// Slot of the accumulators' type.
+        ty: usize,
+    },
+}
+
+/// What an address points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// The state space in the modifier slot of this index; without it, a generic address.
+    Slot(usize),
+    /// This state space.
+    Is(Word),
+    /// Any: a generic address.
+    Generic,
+}
+
+/// What may stand in an operand's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A register that is written.
+    Def(Ty),
+    /// A register that is written, or `_`.
+    DefOrSink(Ty),
+    /// A predicate that is written, or `p|q`, two of them.
+    DefPreds,
+    /// `d|p`: a register and a predicate that are written. Without `both`, `d` alone will do.
+    DefWithPred {
+        /// The type of `d`.
+        ty: Ty,
+        /// The predicate must be there.
+        both: bool,
+    },
+    /// A register or a constant that is read.
+    Use(Ty),
+    /// A register that is read.
+    UseReg(Ty),
+    /// A predicate that is read, or its negation.
+    UsePred,
+    /// `{a, b}`: registers that are written.
+    DefVec(Count, Ty),
+    /// `{a, b}`: registers or constants that are read.
+    UseVec(Count, Ty),
+    /// What `mov` reads: a register, a constant, a special register, or a variable, for its address.
+    Source(Ty),
+    /// `{a, b}`: equal parts that together have the width of the type in the slot; `mov` packs and unpacks them.
+    Parts {
+        /// Slot of the type.
+        ty: usize,
+        /// Whether the parts are written.
+        written: bool,
+    },
+    /// A register that holds an address, or a variable.
+    Pointer(Ty),
+    /// `[a+b]`
+    Address(Space),
+    /// `[map, {x, y}]`, with as many coordinates as the modifier in this slot says: `.2d`.
+    Tensor(usize),
+    /// An integer constant: one of these, or any if there are none.
+    Constant(&'static [i64]),
+    /// A floating-point constant.
+    Fraction,
+    /// A label of the kernel.
+    Label,
+}
+
+/// All forms of `opcode`.
+pub fn forms(opcode: Opcode) -> impl Iterator<Item = &'static Form> {
+    all().filter(move |form| form.opcode == opcode)
+}
+
+/// The whole table.
+pub fn all() -> impl Iterator<Item = &'static Form> {
+    [
+        integer::FORMS,
+        float::FORMS,
+        float::SUMS.as_flattened(),
+        float::EXTREMA.as_flattened(),
+        float::ROOTS.as_flattened(),
+        convert::FORMS,
+        memory::FORMS,
+        asynchronous::FORMS,
+        matrix::FORMS,
+        matrix::WGMMA.as_flattened(),
+        warp::FORMS,
+        barrier::FORMS,
+        control::FORMS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+impl Choices {
+    /// Whether `modifier` is one of them.
+    pub fn accept(self, modifier: Modifier) -> bool {
+        match (self, modifier) {
+            (Choices::Types(types), Modifier::Type(ty)) => types.contains(&ty),
+            (Choices::Words(words), Modifier::Word(word)) => words.contains(&word),
+            _ => false,
+        }
+    }
+
+    /// The modifiers, in the table's order.
+    pub fn modifiers(self) -> Vec<Modifier> {
+        match self {
+            Choices::Types(types) => types.iter().map(|&ty| ty.into()).collect(),
+            Choices::Words(words) => words.iter().map(|&word| word.into()).collect(),
+        }
+    }
+}
+
+/// What the tables are written with.
+mod row {
+    use super::{Choices, Count, Form, Kind, OperandSlot, Slot, Ty, When};
+    use crate::{Opcode, Type, Word};
+
+    pub(super) const fn row(
+        opcode: Opcode,
+        slots: &'static [Slot],
+        operands: &'static [OperandSlot],
+    ) -> Form {
+        Form { opcode, slots, operands, since: (6, 0), sm: 70, specific: false }
+    }
+
+    impl Form {
+        /// Brought by PTX ISA `major.minor` for `sm`.
+        pub(super) const fn since(mut self, major: u8, minor: u8, sm: u32) -> Form {
+            self.since = (major, minor);
+            self.sm = sm;
+            self
+        }
+
+        /// For the architecture itself alone: `sm_90a`.
+        pub(super) const fn specific(mut self) -> Form {
+            self.specific = true;
+            self
+        }
+    }
+
+    /// One of these words.
+    pub(super) const fn one(words: &'static [Word]) -> Slot {
+        Slot { choices: Choices::Words(words), optional: false }
+    }
+
+    /// One of these words, or nothing.
+    pub(super) const fn maybe(words: &'static [Word]) -> Slot {
+        Slot { choices: Choices::Words(words), optional: true }
+    }
+
+    /// One of these types.
+    pub(super) const fn of(types: &'static [Type]) -> Slot {
+        Slot { choices: Choices::Types(types), optional: false }
+    }
+
+    pub(super) const fn operand(kind: Kind) -> OperandSlot {
+        OperandSlot { kind, when: When::Always }
+    }
+
+    impl OperandSlot {
+        pub(super) const fn optional(mut self) -> OperandSlot {
+            self.when = When::Optional;
+            self
+        }
+
+        /// There if and only if modifier `slot` is.
+        pub(super) const fn with(mut self, slot: usize) -> OperandSlot {
+            self.when = When::Slot(slot);
+            self
+        }
+    }
+
+    /// A destination of the type in `slot`.
+    pub(super) const fn d(slot: usize) -> OperandSlot {
+        operand(Kind::Def(Ty::Slot(slot)))
+    }
+
+    /// A source of the type in `slot`.
+    pub(super) const fn s(slot: usize) -> OperandSlot {
+        operand(Kind::Use(Ty::Slot(slot)))
+    }
+
+    /// A destination of type `ty`.
+    pub(super) const fn def(ty: Type) -> OperandSlot {
+        operand(Kind::Def(Ty::Is(ty)))
+    }
+
+    /// A source of type `ty`.
+    pub(super) const fn read(ty: Type) -> OperandSlot {
+        operand(Kind::Use(Ty::Is(ty)))
+    }
+
+    /// `count` destinations in braces.
+    pub(super) const fn defs(count: usize, ty: Type) -> OperandSlot {
+        operand(Kind::DefVec(Count::Is(count), Ty::Is(ty)))
+    }
+
+    /// `count` sources in braces.
+    pub(super) const fn reads(count: usize, ty: Type) -> OperandSlot {
+        operand(Kind::UseVec(Count::Is(count), Ty::Is(ty)))
+    }
+
+    /// A predicate that is read.
+    pub(super) const PRED: OperandSlot = operand(Kind::UsePred);
+    /// One predicate that is written, or two.
+    pub(super) const DEF_PREDS: OperandSlot = operand(Kind::DefPreds);
+    /// Any integer constant.
+    pub(super) const CONSTANT: OperandSlot = operand(Kind::Constant(&[]));
+}
