@@ -24,6 +24,8 @@ pub(crate) trait Backend: Send + Sync {
     fn load(&self, module: &ptx::Module) -> Result<Arc<dyn Code>, Error>;
     fn synchronize(&self) -> Result<(), Error>;
     fn clock(&self) -> Result<Box<dyn Clock>, Error>;
+    /// The raw stream of a GPU.
+    fn stream(&self) -> Option<u64>;
     /// What the simulator saw in its last launch.
     fn report(&self) -> Option<girih_sim::Report>;
 }

@@ -186,6 +186,12 @@ impl Device {
         Ok(timer.stop()?)
     }
 
+    /// The handle (`CUstream`) of the GPU's one stream, for work of other libraries that must join the device's sequence;
+    /// none on the simulator. Using it is as unsafe as those libraries are; it is valid while a handle of the device lives.
+    pub fn cuda_stream(&self) -> Option<u64> {
+        self.backend.stream()
+    }
+
     /// What the simulator saw in its last successful launch; none on a GPU or before a launch.
     pub fn sim_report(&self) -> Option<girih_sim::Report> {
         self.backend.report()

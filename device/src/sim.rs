@@ -107,6 +107,10 @@ impl Backend for Simulator {
         Ok(Box::new(WallClock { start: now, stop: now }))
     }
 
+    fn stream(&self) -> Option<u64> {
+        None
+    }
+
     fn report(&self) -> Option<Report> {
         *self.state.turn()
     }

@@ -4,16 +4,24 @@
 
 mod programs;
 
-use std::{env, process::Command, time::Duration};
+use std::{
+    env,
+    io::{self, Write as _},
+    process::Command,
+    sync::Once,
+    time::Duration,
+};
 
 use girih_device::{Arg, Device, Error, Fault, Kind, LaunchConfig, Select};
 use girih_ptx::Module;
 
+#[allow(clippy::explicit_write, reason = "the harness swallows what eprintln! writes")]
 fn gpu() -> Option<Device> {
     match Device::open(Select::Cuda(0)) {
         Ok(device) => Some(device),
         Err(error) => {
-            println!("skipped: no CUDA device: {error}");
+            static SKIPPED: Once = Once::new();
+            SKIPPED.call_once(|| writeln!(io::stderr(), "skipped: no CUDA device: {error}").unwrap());
             None
         }
     }

@@ -167,6 +167,10 @@ impl Backend for Gpu {
         Ok(Box::new(Events::new(&self.queue)?))
     }
 
+    fn stream(&self) -> Option<u64> {
+        Some(self.queue.stream.cu_stream().addr() as u64)
+    }
+
     fn report(&self) -> Option<girih_sim::Report> {
         None
     }
