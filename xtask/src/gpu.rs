@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::shell::{Error, at, output, root, target_dir};
+use crate::shell::{Error, at, command, output, root, target_dir};
 
 const METADATA: &str = "cargo metadata --no-deps --format-version 1";
 
@@ -28,11 +28,11 @@ pub(crate) fn run() -> Result<(), Error> {
     }
     let bin = folder.join("bin");
     fs::create_dir_all(&bin).map_err(at(&bin))?;
-    for carried in carried(&parse(METADATA, &output(METADATA)?)?) {
+    for carried in carried(&parse(METADATA, &output(&mut command(METADATA), METADATA)?)?) {
         let from = build(&carried)?;
         let to = bin.join(match carried.kind {
             "bin" => carried.name.clone(),
-            kind => format!("{kind}-{}", carried.name),
+            kind => format!("{kind}-{}-{}", carried.package, carried.name),
         });
         println!("--- {}", to.strip_prefix(root()).unwrap_or(&to).display());
         fs::copy(&from, &to).map_err(at(&from))?;
@@ -68,7 +68,10 @@ fn build(carried: &Carried) -> Result<PathBuf, Error> {
     };
     let line = if *kind == "test" { line.replace("--no-run", "--release --no-run") } else { line };
     let mut executable = None;
-    for message in output(&line)?.lines().filter(|message| message.starts_with('{')) {
+    for message in output(command(&line).env("CARGO_PROFILE_RELEASE_STRIP", "symbols"), &line)?
+        .lines()
+        .filter(|message| message.starts_with('{'))
+    {
         let message = parse(&line, message)?;
         if message["target"]["name"] == **name {
             executable =

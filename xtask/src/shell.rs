@@ -73,9 +73,9 @@ pub(crate) fn check(line: &str, command: &mut Command) -> Result<(), Error> {
     if status.success() { Ok(()) } else { Err(Error::Failed { command: line.into(), status }) }
 }
 
-/// Standard output of a command line that must succeed.
-pub(crate) fn output(line: &str) -> Result<String, Error> {
-    let output = command(line).stderr(Stdio::inherit()).output();
+/// Standard output of a prepared command, named `line`, that must succeed.
+pub(crate) fn output(command: &mut Command, line: &str) -> Result<String, Error> {
+    let output = command.stderr(Stdio::inherit()).output();
     let output = output.map_err(|source| Error::Start { command: line.into(), source })?;
     if !output.status.success() {
         return Err(Error::Failed { command: line.into(), status: output.status });
