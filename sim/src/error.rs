@@ -302,6 +302,12 @@ pub enum Error {
         /// What is accepted.
         accepted: String,
     },
+    /// The kernel executed `trap`.
+    #[error("{at}: trap")]
+    Trap {
+        /// Instruction and thread.
+        at: Box<Site>,
+    },
     /// Every live warp of a block waits for a barrier that cannot complete.
     #[error("kernel `{kernel}`, block {block:?}: deadlock: {}", join(waiting))]
     Deadlock {

@@ -1,7 +1,12 @@
 //! Launching: the grid, its arguments, what is checked, and the report of what was executed.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use crate::exec::{Block, Machine};
+use crate::{Error, Kernel, Memory};
 
 /// The shape and the arguments of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,4 +90,164 @@ impl Report {
         self.mma += other.mma;
         self.barriers += other.barriers;
     }
+}
+
+/// Shared memory that a block can have, bytes, as on sm_90.
+const SHARED_LIMIT: u64 = 227 << 10;
+/// Threads that a block can have.
+const THREADS_LIMIT: u64 = 1024;
+
+/// Runs a kernel on a grid of blocks. Blocks run in parallel; the result does not depend on how many run at a time
+/// as long as blocks do not communicate through global memory.
+///
+/// ```
+/// use girih_sim::{Launch, Memory, Options, Program, run};
+///
+/// let module = girih_ptx::Module::parse(
+///     ".version 8.0 .target sm_80 .address_size 64
+///      .visible .entry iota(.param .u64 out) {
+///        .reg .b32 %i; .reg .b64 %p, %at;
+///        ld.param.u64 %p, [out]; mov.u32 %i, %tid.x;
+///        mul.wide.u32 %at, %i, 4; add.s64 %at, %at, %p;
+///        st.global.u32 [%at], %i; ret;
+///      }",
+/// )?;
+/// let program = Program::load(&module)?;
+/// let memory = Memory::new();
+/// let out = memory.alloc(64 * 4)?;
+/// let launch = Launch { grid: [1; 3], block: [64, 1, 1], dynamic_shared: 0, args: vec![out.to_le_bytes().into()] };
+/// let report = run(program.kernel("iota")?, &memory, &launch, &Options::checked())?;
+/// assert_eq!(report.blocks, 1);
+/// let mut last = [0; 4];
+/// memory.read(out + 63 * 4, &mut last)?;
+/// assert_eq!(u32::from_le_bytes(last), 63);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A launch that does not fit the kernel ([`Error::ArgumentCount`], [`Error::ArgumentSize`],
+/// [`Error::LaunchShape`], [`Error::SharedTooLarge`]), or the first finding of the block with the lowest number.
+/// Memory written before a finding stays written.
+pub fn run(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options) -> Result<Report, Error> {
+    check_shape(kernel, launch)?;
+    let params = arguments(kernel, launch)?;
+    let used = u64::from(kernel.dynamic_offset.max(kernel.static_shared)) + u64::from(launch.dynamic_shared);
+    if used > SHARED_LIMIT {
+        return Err(Error::SharedTooLarge {
+            kernel: kernel.name.clone(),
+            static_bytes: kernel.dynamic_offset.max(kernel.static_shared).into(),
+            dynamic_bytes: launch.dynamic_shared.into(),
+            limit: SHARED_LIMIT,
+        });
+    }
+    let view = memory.view();
+    let threads = launch.block.iter().product();
+    let machine = Machine { kernel, view, params, launch, options, shared: used as usize, threads };
+    let blocks = launch.grid.iter().map(|&n| u64::from(n)).product::<u64>();
+    let workers = match options.threads {
+        Some(0 | 1) => None,
+        Some(threads) => Some(workers(threads)?),
+        None => return parallel(&machine, blocks),
+    };
+    match workers {
+        Some(workers) => workers.install(|| parallel(&machine, blocks)),
+        None => sequential(&machine, blocks),
+    }
+}
+
+fn workers(threads: usize) -> Result<rayon::ThreadPool, Error> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|reason| Error::Workers { threads, reason: reason.to_string() })
+}
+
+fn sequential(machine: &Machine<'_>, blocks: u64) -> Result<Report, Error> {
+    let mut total = Report::default();
+    let mut block = Block::new(machine);
+    for number in 0..blocks {
+        total.add(&block.run(number)?);
+        if let Some(progress) = &machine.options.progress {
+            progress(number + 1, blocks);
+        }
+    }
+    Ok(total)
+}
+
+fn parallel(machine: &Machine<'_>, blocks: u64) -> Result<Report, Error> {
+    let total = Mutex::new(Report::default());
+    let run = |block: &mut Block<'_>, number| match block.run(number) {
+        Ok(report) => {
+            // The lock keeps the counts that `progress` is told in order.
+            let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
+            total.add(&report);
+            if let Some(progress) = &machine.options.progress {
+                progress(total.blocks, blocks);
+            }
+            None
+        }
+        Err(error) => Some(error),
+    };
+    let found =
+        (0..blocks).into_par_iter().map_init(|| Block::new(machine), run).find_map_first(|error| error);
+    match found {
+        Some(error) => Err(error),
+        None => Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner)),
+    }
+}
+
+fn check_shape(kernel: &Kernel, launch: &Launch) -> Result<(), Error> {
+    let limits = [
+        ("grid.x", launch.grid[0], 0x7fff_ffff),
+        ("grid.y", launch.grid[1], 65535),
+        ("grid.z", launch.grid[2], 65535),
+        ("block.x", launch.block[0], 1024),
+        ("block.y", launch.block[1], 1024),
+        ("block.z", launch.block[2], 64),
+    ];
+    let bad = |what, given, accepted| {
+        Err(Error::LaunchShape { kernel: kernel.name.clone(), what, given, accepted })
+    };
+    for (what, given, most) in limits {
+        if given == 0 || given > most {
+            return bad(what, given.into(), format!("1 to {most}"));
+        }
+    }
+    let threads = launch.block.iter().map(|&n| u64::from(n)).product::<u64>();
+    if threads > THREADS_LIMIT {
+        return bad("threads of a block", threads, format!("at most {THREADS_LIMIT}"));
+    }
+    if let Some(required) = kernel.required_threads
+        && required != launch.block
+    {
+        return bad("threads of a block", threads, format!("{required:?}, what `.reqntid` says"));
+    }
+    if let Some(most) = kernel.max_threads {
+        let most = most.iter().map(|&n| u64::from(n)).product::<u64>();
+        if threads > most {
+            return bad("threads of a block", threads, format!("at most {most}, what `.maxntid` says"));
+        }
+    }
+    Ok(())
+}
+
+/// Parameter space: the arguments at their offsets.
+fn arguments(kernel: &Kernel, launch: &Launch) -> Result<Vec<u8>, Error> {
+    let (expected, given) = (kernel.params.len(), launch.args.len());
+    if expected != given {
+        return Err(Error::ArgumentCount { kernel: kernel.name.clone(), expected, given });
+    }
+    let mut space = Vec::new();
+    for (index, (param, arg)) in kernel.params.iter().zip(&launch.args).enumerate() {
+        if param.bytes != arg.len() as u64 {
+            return Err(Error::ArgumentSize {
+                kernel: kernel.name.clone(),
+                index,
+                name: param.name.to_string(),
+                expected: param.bytes,
+                given: arg.len(),
+            });
+        }
+        space.resize(param.offset as usize, 0);
+        space.extend_from_slice(arg);
+    }
+    Ok(space)
 }

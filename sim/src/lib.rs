@@ -9,12 +9,17 @@
 
 mod decode;
 mod error;
+mod exec;
+mod float;
+mod lanes;
 mod launch;
 mod memory;
+mod op;
 mod program;
+mod shadow;
 
 pub use error::{Error, Other, Place, Site, Waiting};
-pub use launch::{Launch, Options, Progress, Report};
+pub use launch::{Launch, Options, Progress, Report, run};
 pub use memory::{Memory, Nearest};
 pub use program::{Kernel, Param, Program};
 
@@ -63,13 +68,4 @@ impl fmt::Display for Space {
             Space::Generic => "generic",
         })
     }
-}
-
-/// Runs a kernel on a grid of blocks.
-///
-/// # Errors
-/// A launch that does not fit the kernel, or the first finding of the block with the lowest number.
-pub fn run(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options) -> Result<Report, Error> {
-    let _ = (kernel, memory, launch, options);
-    Ok(Report::default())
 }

@@ -2,9 +2,22 @@
 
 use std::sync::Arc;
 
-use crate::Error;
+use girih_ptx::Special;
+
+use crate::lanes::Reg;
+use crate::op::{Inst, Source};
+use crate::{Error, Place};
 
 /// A module decoded for execution.
+///
+/// ```
+/// let text = ".version 8.0 .target sm_80 .address_size 64 .visible .entry nothing() { ret; }";
+/// let module = girih_ptx::Module::parse(text)?;
+/// let program = girih_sim::Program::load(&module)?;
+/// assert_eq!(program.kernel("nothing")?.name(), "nothing");
+/// assert!(program.kernel("something").is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Program {
     kernels: Vec<Kernel>,
@@ -53,7 +66,34 @@ pub struct Param {
 pub struct Kernel {
     pub(crate) name: Arc<str>,
     pub(crate) params: Vec<Param>,
+    /// Bytes of static shared memory.
     pub(crate) static_shared: u32,
+    /// Bytes from the start of shared memory to the dynamic part.
+    pub(crate) dynamic_offset: u32,
+    /// Bytes of local memory a thread.
+    pub(crate) local: u32,
+    /// `.maxntid`, `.reqntid`.
+    pub(crate) max_threads: Option<[u32; 3]>,
+    pub(crate) required_threads: Option<[u32; 3]>,
+    pub(crate) code: Code,
+}
+
+/// The instructions of a kernel and the registers they use.
+#[derive(Debug, Default)]
+pub(crate) struct Code {
+    pub(crate) insts: Vec<Inst>,
+    pub(crate) sources: Vec<Source>,
+    /// Registers in each file.
+    pub(crate) w32: u32,
+    pub(crate) w64: u32,
+    pub(crate) pred: u32,
+    /// Registers that hold constants and special registers.
+    pub(crate) constants: Vec<(Reg, u64)>,
+    pub(crate) specials: Vec<(Reg, Special)>,
+    /// Registers that the program declares, for messages.
+    pub(crate) names: Vec<(Reg, Arc<str>)>,
+    /// log2 of the bytes that every shared access is a multiple of and aligned to.
+    pub(crate) granule: u32,
 }
 
 impl Kernel {
@@ -70,5 +110,19 @@ impl Kernel {
     /// Bytes of static shared memory, without the dynamic part that a launch adds.
     pub fn static_shared(&self) -> u32 {
         self.static_shared
+    }
+
+    /// Where the instruction of this source index stands.
+    pub(crate) fn place(&self, source: u32) -> Place {
+        let source = &self.code.sources[source as usize];
+        Place { kernel: self.name.clone(), line: source.line, instruction: source.text.clone() }
+    }
+}
+
+impl Code {
+    /// The name that the program gave a register.
+    pub(crate) fn name(&self, reg: Reg) -> String {
+        let named = self.names.iter().find(|(r, _)| *r == reg);
+        named.map_or_else(|| format!("{:?} {}", reg.file, reg.slot), |(_, name)| name.to_string())
     }
 }

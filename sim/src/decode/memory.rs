@@ -1,0 +1,254 @@
+//! `ld`, `st`, `cp.async`, `ldmatrix`, `cvta`: operands that are addresses.
+
+use girih_ptx::{self as ptx, Opcode, Operand, Type, Word};
+
+use super::words::Words;
+use super::{Decoder, File};
+use crate::exec::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
+use crate::lanes::{Reg, lanes};
+use crate::op::{Address, Copy, Ldmatrix, Op, Transfer};
+use crate::{Error, Space};
+
+/// Orderings and scopes: every access of this memory model is as strong as the strongest.
+const ORDERS: &[Word] = &[
+    Word::Weak,
+    Word::Volatile,
+    Word::Relaxed,
+    Word::Acquire,
+    Word::Release,
+    Word::Mmio,
+    Word::Cta,
+    Word::Cluster,
+    Word::Gpu,
+    Word::Sys,
+];
+
+/// Cache operators and hints, which change no result.
+const CACHES: &[Word] = &[
+    Word::Ca,
+    Word::Cg,
+    Word::Cs,
+    Word::Lu,
+    Word::Cv,
+    Word::Wb,
+    Word::Wt,
+    Word::Nc,
+    Word::L1NoAllocate,
+    Word::L1EvictFirst,
+    Word::L1EvictLast,
+    Word::L1EvictNormal,
+    Word::L1EvictUnchanged,
+    Word::L2EvictFirst,
+    Word::L2EvictLast,
+    Word::L2EvictNormal,
+    Word::L2Prefetch64,
+    Word::L2Prefetch128,
+    Word::L2Prefetch256,
+];
+
+const SPACES: &[(Word, Space)] = &[
+    (Word::Param, Space::Param),
+    (Word::ParamEntry, Space::Param),
+    (Word::Shared, Space::Shared),
+    (Word::SharedCta, Space::Shared),
+    (Word::Global, Space::Global),
+    (Word::Local, Space::Local),
+];
+
+impl Decoder<'_> {
+    pub(super) fn memory(
+        &mut self,
+        opcode: Opcode,
+        words: &mut Words<'_>,
+        ops: &[Operand],
+    ) -> Result<(), Error> {
+        match opcode {
+            Opcode::Ld => self.transfer(words, ops, true),
+            Opcode::St => self.transfer(words, ops, false),
+            Opcode::Cp => self.copy(words, ops),
+            Opcode::Ldmatrix => self.ldmatrix(words, ops),
+            Opcode::Cvta => self.cvta(words, ops),
+            _ => {
+                words.clear();
+                self.emit(Op::Nothing);
+                Ok(())
+            }
+        }
+    }
+
+    fn transfer(&mut self, words: &mut Words<'_>, ops: &[Operand], load: bool) -> Result<(), Error> {
+        words.skip(ORDERS);
+        let space = words.pick(SPACES).unwrap_or(Space::Generic);
+        words.skip(CACHES);
+        let hint = words.take(Word::L2CacheHint);
+        words.skip(CACHES);
+        let count = words.pick(&[(Word::V2, 2), (Word::V4, 4)]).unwrap_or(1);
+        let ty = words.ty().ok_or_else(|| self.unsupported("this modifier; a vector or type must follow"))?;
+        let bytes = ty.bytes().filter(|b| b * count <= 16);
+        let bytes = bytes.ok_or_else(|| self.unsupported("an access of over 16 bytes or without a size"))?;
+        self.arity(ops, 2..=2 + usize::from(hint))?;
+        let (data, place) = if load { (0, 1) } else { (1, 0) };
+        let mut regs = [None; 4];
+        match &ops[data] {
+            Operand::Vector(elements) if elements.len() == count as usize && count > 1 => {
+                for (i, reg) in regs.iter_mut().take(elements.len()).enumerate() {
+                    *reg = self.element(elements, i, ty, load)?;
+                }
+            }
+            Operand::Vector(_) => return Err(self.operand(ops, data, &format!("a vector of {count}"))),
+            _ if count > 1 => return Err(self.operand(ops, data, &format!("a vector of {count}"))),
+            _ => regs[0] = self.element(ops, data, ty, load)?,
+        }
+        let address = self.address(ops, place)?;
+        self.touches(space, bytes * count);
+        let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
+        let transfer = Box::new(Transfer { space, address, bytes, count, signed, regs });
+        self.emit(if load { Op::Load(transfer) } else { Op::Store(transfer) });
+        Ok(())
+    }
+
+    /// A register of a transfer; it may be wider than the type.
+    fn element(&mut self, ops: &[Operand], index: usize, ty: Type, load: bool) -> Result<Option<Reg>, Error> {
+        match &ops[index] {
+            Operand::Sink if load => Ok(None),
+            Operand::Name(name) => match self.any_register(name)? {
+                Some(reg) if reg.file != File::Pred && (reg.file == File::W64 || ty.bytes() <= Some(4)) => {
+                    if load {
+                        self.writes.push(reg)
+                    } else {
+                        self.reads.push(reg)
+                    }
+                    Ok(Some(reg))
+                }
+                None if !load => self.source(ops, index, ty).map(Some),
+                _ => Err(self.operand(ops, index, &format!("a register of at least the size of .{ty}"))),
+            },
+            _ if !load => self.source(ops, index, ty).map(Some),
+            _ => Err(self.operand(ops, index, &format!("a register of at least the size of .{ty}"))),
+        }
+    }
+
+    /// Records an access for the shadow's granule and the report.
+    fn touches(&mut self, space: Space, bytes: u32) {
+        if matches!(space, Space::Shared | Space::Generic) {
+            self.code.granule = self.code.granule.min(bytes.ilog2());
+        }
+    }
+
+    fn address(&mut self, ops: &[Operand], index: usize) -> Result<Address, Error> {
+        let Some(Operand::Address(ptx::Address { base, offset, coordinates })) = ops.get(index) else {
+            return Err(self.operand(ops, index, "an address `[base+offset]`"));
+        };
+        if !coordinates.is_empty() {
+            return Err(self.operand(ops, index, "an address without coordinates"));
+        }
+        let Some(base) = base else { return Ok(Address { base: None, offset: *offset }) };
+        match self.any_register(base)? {
+            Some(reg) if reg.file != File::Pred => {
+                self.reads.push(reg);
+                Ok(Address { base: Some(reg), offset: *offset })
+            }
+            Some(_) => Err(self.operand(ops, index, "an address in a 32- or 64-bit register")),
+            None => {
+                let at = self.address_of(base)?;
+                Ok(Address { base: None, offset: (at as i64).wrapping_add(*offset) })
+            }
+        }
+    }
+
+    fn copy(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        if !words.take(Word::Async) {
+            return Ok(());
+        }
+        if words.take(Word::CommitGroup) {
+            self.arity(ops, 0..=0)?;
+            self.emit(Op::CopyCommit);
+            return Ok(());
+        }
+        if words.take(Word::WaitAll) {
+            self.arity(ops, 0..=0)?;
+            self.emit(Op::CopyWait(None));
+            return Ok(());
+        }
+        if words.take(Word::WaitGroup) {
+            self.arity(ops, 1..=1)?;
+            let pending = if let Operand::Int(n) = ops[0] { u32::try_from(n).ok() } else { None };
+            let pending = pending.ok_or_else(|| self.operand(ops, 0, "a number of groups"))?;
+            self.emit(Op::CopyWait(Some(pending)));
+            return Ok(());
+        }
+        let Some(cg) = words.pick(&[(Word::Ca, false), (Word::Cg, true)]) else { return Ok(()) };
+        if words.pick(&[(Word::Shared, ()), (Word::SharedCta, ())]).is_none() || !words.take(Word::Global) {
+            return Ok(());
+        }
+        let hint = words.take(Word::L2CacheHint);
+        words.skip(&[Word::L2Prefetch64, Word::L2Prefetch128, Word::L2Prefetch256]);
+        let most = 4 + usize::from(hint);
+        self.arity(ops, 3..=most)?;
+        let sizes: &[i64] = if cg { &[16] } else { &[4, 8, 16] };
+        let bytes = match ops[2] {
+            Operand::Int(n) if sizes.contains(&n) => n as u32,
+            _ => return Err(self.operand(ops, 2, if cg { "16" } else { "4, 8 or 16" })),
+        };
+        let (mut source, mut ignore) = (None, None);
+        if ops.len() > 3 && !(hint && ops.len() == 4) {
+            let predicate = match &ops[3] {
+                Operand::Name(name) => self.any_register(name)?.is_some_and(|reg| reg.file == File::Pred),
+                operand => matches!(operand, Operand::Not(_)),
+            };
+            if predicate {
+                ignore = Some(self.source(ops, 3, Type::Pred)?);
+            } else {
+                source = Some(self.source(ops, 3, Type::U32)?);
+            }
+        }
+        let (to, from) = (self.address(ops, 0)?, self.address(ops, 1)?);
+        self.touches(Space::Shared, bytes);
+        self.emit(Op::Copy(Box::new(Copy { to, from, bytes, source, ignore })));
+        Ok(())
+    }
+
+    fn ldmatrix(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        if !(words.take(Word::Sync) && words.take(Word::Aligned) && words.take(Word::M8n8)) {
+            return Err(self.unsupported("an ldmatrix that is not .sync.aligned.m8n8"));
+        }
+        let count = words.pick(&[(Word::X1, 1), (Word::X2, 2), (Word::X4, 4)]);
+        let count = count.ok_or_else(|| self.unsupported("an ldmatrix without .x1, .x2 or .x4"))?;
+        let transposed = words.take(Word::Trans);
+        let generic = words.pick(&[(Word::Shared, ()), (Word::SharedCta, ())]).is_none();
+        if generic {
+            return Err(self.unsupported("an ldmatrix from a generic address; .shared is"));
+        }
+        if words.ty() != Some(Type::B16) {
+            return Err(self.unsupported("an ldmatrix of another type than .b16"));
+        }
+        self.arity(ops, 2..=2)?;
+        let regs = self.fragment(ops, 0, count, true)?;
+        let address = self.address(ops, 1)?;
+        self.touches(Space::Shared, 4);
+        self.emit(Op::Ldmatrix(Box::new(Ldmatrix { address, transposed, regs })));
+        Ok(())
+    }
+
+    fn cvta(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        let to = words.take(Word::To);
+        let windows = [
+            (Word::Global, 0),
+            (Word::Const, 0),
+            (Word::Shared, SHARED_WINDOW),
+            (Word::SharedCta, SHARED_WINDOW),
+            (Word::Local, LOCAL_WINDOW),
+            (Word::Param, PARAM_WINDOW),
+        ];
+        let window = words.pick(&windows).ok_or_else(|| self.unsupported("a cvta of this state space"))?;
+        if words.ty() != Some(Type::U64) {
+            return Err(self.unsupported("a cvta of another type than .u64"));
+        }
+        self.arity(ops, 2..=2)?;
+        let a = self.source(ops, 1, Type::U64)?;
+        let d = self.destination(ops, 0, Type::U64)?;
+        let shift = self.constant(File::W64, if to { window.wrapping_neg() } else { window });
+        self.lanes(lanes!(u64: |a: u64, b: u64| a.wrapping_add(b)), d, &[a, shift]);
+        Ok(())
+    }
+}

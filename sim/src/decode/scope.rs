@@ -1,0 +1,245 @@
+//! Names: registers, variables and labels by scope, and the addresses of variables.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use girih_ptx::{self as ptx, Extent, Operand, Statement, Type, VarSpace};
+
+use super::{DEPTH, Decoder, align_up, size};
+use crate::Error;
+use crate::exec::SHARED_BASE;
+use crate::lanes::{File, Reg};
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Named {
+    /// A register that has been used.
+    Register(Reg),
+    /// A register that has not been used yet.
+    Declared(Type),
+    Label(u32),
+    /// A parameter: offset in bytes.
+    Param(u64),
+    /// A shared variable: address.
+    Shared(u64),
+    /// An `.extern .shared` variable, all at the start of the dynamic part.
+    Dynamic,
+    /// A local variable: offset in bytes.
+    Local(u64),
+}
+
+/// The names of one `{ }`.
+#[derive(Debug, Default)]
+pub(super) struct Scope {
+    names: HashMap<Arc<str>, Named>,
+    /// `%r<40>`: prefix, count, type.
+    ranges: Vec<(Arc<str>, u32, Type)>,
+}
+
+/// The scopes around a statement, innermost last.
+#[derive(Debug, Default)]
+pub(super) struct Scopes(Vec<Scope>);
+
+impl Scopes {
+    pub(super) fn enter(&mut self, scope: Scope) {
+        self.0.push(scope);
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.0.pop();
+    }
+
+    pub(super) fn declare(&mut self, name: Arc<str>, named: Named) {
+        if let Some(scope) = self.0.last_mut() {
+            scope.names.insert(name, named);
+        }
+    }
+
+    pub(super) fn declare_registers(&mut self, name: Arc<str>, count: Option<u32>, ty: Type) {
+        match (count, self.0.last_mut()) {
+            (Some(count), Some(scope)) => scope.ranges.push((name, count, ty)),
+            _ => self.declare(name, Named::Declared(ty)),
+        }
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<Named> {
+        self.0.iter().rev().find_map(|scope| scope.find(name))
+    }
+
+    /// Gives a declared register its number, in the scope that declares it.
+    pub(super) fn number(&mut self, name: Arc<str>, reg: Reg) {
+        if let Some(scope) = self.0.iter_mut().rev().find(|scope| scope.find(&name).is_some()) {
+            scope.names.insert(name, Named::Register(reg));
+        }
+    }
+}
+
+impl Scope {
+    fn find(&self, name: &str) -> Option<Named> {
+        self.names.get(name).copied().or_else(|| {
+            let in_range = |(prefix, count, _): &&(Arc<str>, u32, Type)| {
+                let Some(digits) = name.strip_prefix(&**prefix) else { return false };
+                let canonical = digits.len() == 1 || !digits.starts_with(['0', '+']);
+                canonical && digits.parse::<u32>().is_ok_and(|i| i < *count)
+            };
+            self.ranges.iter().find(in_range).map(|&(_, _, ty)| Named::Declared(ty))
+        })
+    }
+}
+
+/// The register file of a type; `None` for types that no register has.
+pub(super) fn file(ty: Type) -> Option<File> {
+    match ty {
+        Type::Pred => Some(File::Pred),
+        _ => match ty.bytes()? {
+            1 | 2 | 4 => Some(File::W32),
+            8 => Some(File::W64),
+            _ => None,
+        },
+    }
+}
+
+/// Addresses of shared variables: static ones in the order of declaration, then the dynamic part.
+#[derive(Debug, Default)]
+pub(super) struct SharedLayout {
+    next: u64,
+    dynamic: u64,
+}
+
+impl SharedLayout {
+    fn place(&mut self, bytes: u64, align: u64) -> Option<u64> {
+        let at = align_up(self.next, align)?;
+        self.next = at.checked_add(bytes).filter(|&end| end <= u64::from(u32::MAX) / 2)?;
+        Some(SHARED_BASE + at)
+    }
+
+    /// Places the dynamic part after the static one, aligned for every `.extern` variable.
+    pub(super) fn start_dynamic(&mut self, body: &[Statement], variables: &[&ptx::Variable]) {
+        let inner = body.iter().filter_map(|s| if let Statement::Variable(v) = s { Some(v) } else { None });
+        let dynamic = inner.chain(variables.iter().copied()).filter(|v| is_dynamic(v));
+        let align = dynamic.filter_map(size).map(|(_, align)| align).fold(16, u64::max);
+        self.dynamic = align_up(self.next, align).unwrap_or(self.next);
+    }
+
+    pub(super) fn static_bytes(&self) -> u32 {
+        u32::try_from(self.next).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn dynamic_offset(&self) -> u32 {
+        u32::try_from(self.dynamic).unwrap_or(u32::MAX)
+    }
+}
+
+fn is_dynamic(variable: &ptx::Variable) -> bool {
+    variable.space == VarSpace::Shared && (variable.external || variable.extent == Extent::Unsized)
+}
+
+fn is_static(variable: &ptx::Variable) -> bool {
+    variable.space == VarSpace::Shared && !is_dynamic(variable)
+}
+
+/// Whether statements use a name; a kernel has only the module's variables that it uses. Nesting deeper than
+/// [`DEPTH`] is refused later and not looked into.
+fn mentions(body: &[Statement], name: &str) -> bool {
+    fn operand(operand: &Operand, name: &str) -> bool {
+        match operand {
+            Operand::Name(n) => **n == *name,
+            Operand::Address(address) => address.base.as_deref() == Some(name),
+            _ => false,
+        }
+    }
+    fn within(body: &[Statement], name: &str, depth: usize) -> bool {
+        depth <= DEPTH
+            && body.iter().any(|statement| match statement {
+                Statement::Inst(inst) => inst.operands.iter().any(|o| operand(o, name)),
+                Statement::Block(body) => within(body, name, depth + 1),
+                _ => false,
+            })
+    }
+    within(body, name, 0)
+}
+
+impl Decoder<'_> {
+    pub(super) fn at_variable(&mut self, variable: &ptx::Variable) {
+        self.place.line = variable.span.line;
+        self.place.instruction = variable.to_string().into();
+    }
+
+    pub(super) fn extent(&self, variable: &ptx::Variable) -> Result<(u64, u64), Error> {
+        size(variable).ok_or_else(|| self.unsupported("a variable of this type, size or alignment"))
+    }
+
+    /// Places every static shared variable: the module's, then the kernel's, nested scopes included.
+    pub(super) fn place_static(&mut self, body: &[Statement], depth: usize) -> Result<(), Error> {
+        if depth == 0 {
+            let variables = self.variables;
+            for variable in variables.iter().filter(|v| is_static(v) && mentions(&self.kernel.body, &v.name))
+            {
+                self.at_variable(variable);
+                let (bytes, align) = self.extent(variable)?;
+                let at = self
+                    .shared
+                    .place(bytes, align)
+                    .ok_or_else(|| self.unsupported("so much shared memory"))?;
+                self.scopes.declare(variable.name.clone(), Named::Shared(at));
+            }
+        }
+        if depth > DEPTH {
+            return Err(self.unsupported("blocks nested more than 256 deep"));
+        }
+        for statement in body {
+            match statement {
+                Statement::Variable(v) if is_static(v) => {
+                    self.at_variable(v);
+                    let (bytes, align) = self.extent(v)?;
+                    let at = self
+                        .shared
+                        .place(bytes, align)
+                        .ok_or_else(|| self.unsupported("so much shared memory"))?;
+                    self.static_addresses.push_back(at);
+                }
+                Statement::Block(body) => self.place_static(body, depth + 1)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Declares a variable of the kernel's body.
+    pub(super) fn variable(&mut self, variable: &ptx::Variable) -> Result<(), Error> {
+        self.at_variable(variable);
+        if !variable.init.is_empty() {
+            return Err(self.unsupported("an initial value"));
+        }
+        let (bytes, align) = self.extent(variable)?;
+        let named = match variable.space {
+            VarSpace::Shared if is_dynamic(variable) => Named::Dynamic,
+            VarSpace::Shared => Named::Shared(self.static_addresses.pop_front().unwrap_or(SHARED_BASE)),
+            VarSpace::Local => {
+                let at = align_up(self.local, align);
+                let end = at.and_then(|at| at.checked_add(bytes)).filter(|&end| end <= 512 << 10);
+                self.local =
+                    end.ok_or_else(|| self.unsupported("more than 512 KiB of local memory a thread"))?;
+                Named::Local(at.unwrap_or(0))
+            }
+            space => return Err(self.unsupported(&format!("a {space} variable in a kernel"))),
+        };
+        self.scopes.declare(variable.name.clone(), named);
+        Ok(())
+    }
+
+    /// The address of a variable in its space, as `mov` gives it.
+    pub(super) fn address_of(&mut self, name: &Arc<str>) -> Result<u64, Error> {
+        match self.scopes.find(name) {
+            Some(Named::Shared(at) | Named::Param(at) | Named::Local(at)) => Ok(at),
+            Some(Named::Dynamic) => Ok(SHARED_BASE + self.shared.dynamic),
+            Some(Named::Label(_)) => Err(self.unsupported("the address of a label")),
+            Some(Named::Register(_) | Named::Declared(_)) => Err(self.undeclared(name, "variable")),
+            None => match self.variables.iter().find(|v| v.name == *name) {
+                Some(v) if is_dynamic(v) => Ok(SHARED_BASE + self.shared.dynamic),
+                Some(v) => Err(self.unsupported(&format!("`{name}`, a {} variable of the module", v.space))),
+                None => Err(self.undeclared(name, "register or variable")),
+            },
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! `ld`, `st`: the lanes' accesses to parameters, shared, global and local memory.
+
+use crate::memory::Nearest;
+use crate::op::{Address, Transfer};
+use crate::shadow::Who;
+use crate::{Access, Error, Space};
+
+use super::block::Context;
+use super::warp::Warp;
+use super::{SHARED_BASE, lanes, resolve};
+
+/// Up to 16 little-endian bytes.
+#[inline]
+fn from_bytes(bytes: &[u8]) -> u128 {
+    match *bytes {
+        [a, b, c, d] => u32::from_le_bytes([a, b, c, d]).into(),
+        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]).into(),
+        _ => {
+            let mut all = [0; 16];
+            if let Some(to) = all.get_mut(..bytes.len()) {
+                to.copy_from_slice(bytes);
+            }
+            u128::from_le_bytes(all)
+        }
+    }
+}
+
+impl Warp {
+    /// A lane's address.
+    #[inline]
+    pub(super) fn address(&self, address: &Address, lane: usize) -> u64 {
+        let base = address.base.map_or(0, |reg| self.regs.get(reg, lane));
+        base.wrapping_add_signed(address.offset)
+    }
+
+    pub(super) fn load(
+        &mut self,
+        cx: &mut Context<'_>,
+        transfer: &Transfer,
+        mask: u32,
+        source: u32,
+    ) -> Result<(), Error> {
+        let Transfer { bytes, count, signed, .. } = *transfer;
+        let total = bytes * count;
+        let mut touched = 0;
+        for lane in lanes(mask) {
+            let who = Who { warp: self.index, lane: lane as u32, source };
+            let (space, address) = resolve(transfer.space, self.address(&transfer.address, lane));
+            touched |= touch(space);
+            if !address.is_multiple_of(total.into()) {
+                return Err(misaligned(cx, who, Access::Read, space, address, total));
+            }
+            let mut value = match space {
+                Space::Shared => read_shared(cx, who, address, total)?,
+                Space::Global | Space::Generic => {
+                    let mut out = [0; 16];
+                    read_global(cx, who, address, &mut out[..total as usize])?;
+                    u128::from_le_bytes(out)
+                }
+                Space::Param => {
+                    let at = inside(cx, who, Access::Read, space, address, total, cx.machine.params.len())?;
+                    from_bytes(&cx.machine.params[at..at + total as usize])
+                }
+                Space::Local => self.read_local(cx, who, address, total)?,
+            };
+            for reg in &transfer.regs[..count as usize] {
+                let unused = 64 - bytes * 8;
+                let element = (value as u64) << unused;
+                let element = if signed { ((element as i64) >> unused) as u64 } else { element >> unused };
+                if let Some(reg) = reg {
+                    self.regs.set(*reg, lane, element);
+                }
+                value = value.checked_shr(bytes * 8).unwrap_or(0);
+            }
+        }
+        count_touched(cx, touched);
+        Ok(())
+    }
+
+    pub(super) fn store(
+        &mut self,
+        cx: &mut Context<'_>,
+        transfer: &Transfer,
+        mask: u32,
+        source: u32,
+    ) -> Result<(), Error> {
+        let Transfer { bytes, count, .. } = *transfer;
+        let total = bytes * count;
+        let keep = u64::MAX >> (64 - bytes * 8);
+        let mut touched = 0;
+        for lane in lanes(mask) {
+            let who = Who { warp: self.index, lane: lane as u32, source };
+            let (space, address) = resolve(transfer.space, self.address(&transfer.address, lane));
+            touched |= touch(space);
+            if !address.is_multiple_of(total.into()) {
+                return Err(misaligned(cx, who, Access::Write, space, address, total));
+            }
+            let mut value = 0u128;
+            for (i, reg) in transfer.regs[..count as usize].iter().enumerate() {
+                let element = reg.map_or(0, |reg| self.regs.get(reg, lane)) & keep;
+                value |= u128::from(element) << (i as u32 * bytes * 8);
+            }
+            let data = value.to_le_bytes();
+            let data = &data[..total as usize];
+            match space {
+                Space::Shared => {
+                    let at = cx.shared_at(who, Access::Write, address, total)?;
+                    if let Some(shadow) = &mut cx.shadow
+                        && let Err(finding) = shadow.write(who, at, total as usize)
+                    {
+                        return Err(cx.found(who, Access::Write, at, total, finding));
+                    }
+                    cx.shared[at..at + total as usize].copy_from_slice(data);
+                }
+                Space::Global | Space::Generic => write_global(cx, who, address, data)?,
+                Space::Param => {
+                    let nearest = Nearest::None;
+                    let (at, access) = (cx.at(who), Access::Write);
+                    return Err(Error::OutOfBounds { at, access, space, address, bytes: total, nearest });
+                }
+                Space::Local => self.write_local(cx, who, address, data)?,
+            }
+        }
+        count_touched(cx, touched);
+        Ok(())
+    }
+
+    /// The place of a lane's local bytes.
+    fn local_at(
+        &self,
+        cx: &Context<'_>,
+        who: Who,
+        access: Access,
+        address: u64,
+        bytes: u32,
+    ) -> Result<std::ops::Range<usize>, Error> {
+        let size = cx.machine.kernel.local as usize;
+        let at = inside(cx, who, access, Space::Local, address, bytes, size)? + who.lane as usize * size;
+        Ok(at..at + bytes as usize)
+    }
+
+    fn read_local(&self, cx: &Context<'_>, who: Who, address: u64, bytes: u32) -> Result<u128, Error> {
+        let range = self.local_at(cx, who, Access::Read, address, bytes)?;
+        if self.local_written.get(range.clone()).is_some_and(|written| written.contains(&false)) {
+            return Err(Error::UninitialisedMemory { at: cx.at(who), space: Space::Local, address, bytes });
+        }
+        Ok(from_bytes(&self.local[range]))
+    }
+
+    fn write_local(&mut self, cx: &Context<'_>, who: Who, address: u64, data: &[u8]) -> Result<(), Error> {
+        let range = self.local_at(cx, who, Access::Write, address, data.len() as u32)?;
+        if let Some(written) = self.local_written.get_mut(range.clone()) {
+            written.fill(true);
+        }
+        self.local[range].copy_from_slice(data);
+        Ok(())
+    }
+}
+
+#[inline]
+fn read_shared(cx: &mut Context<'_>, who: Who, address: u64, bytes: u32) -> Result<u128, Error> {
+    let at = cx.shared_at(who, Access::Read, address, bytes)?;
+    if let Some(shadow) = &mut cx.shadow
+        && let Err(finding) = shadow.read(who, at, bytes as usize)
+    {
+        return Err(cx.found(who, Access::Read, at, bytes, finding));
+    }
+    Ok(from_bytes(&cx.shared[at..at + bytes as usize]))
+}
+
+/// Reads global memory.
+#[inline]
+pub(super) fn read_global(cx: &mut Context<'_>, who: Who, address: u64, out: &mut [u8]) -> Result<(), Error> {
+    let offset = global_at(cx, who, Access::Read, address, out.len() as u64)?;
+    cx.machine.view.allocations[cx.last].read(offset, out);
+    Ok(())
+}
+
+#[inline]
+fn write_global(cx: &mut Context<'_>, who: Who, address: u64, data: &[u8]) -> Result<(), Error> {
+    let offset = global_at(cx, who, Access::Write, address, data.len() as u64)?;
+    cx.machine.view.allocations[cx.last].write(offset, data);
+    Ok(())
+}
+
+/// The offset of a global access in the allocation that is then `cx.last`.
+#[inline]
+fn global_at(
+    cx: &mut Context<'_>,
+    who: Who,
+    access: Access,
+    address: u64,
+    bytes: u64,
+) -> Result<usize, Error> {
+    let view = &cx.machine.view;
+    if let Some(offset) = view.allocations.get(cx.last).and_then(|last| last.offset(address, bytes)) {
+        return Ok(offset);
+    }
+    match view.find(address, bytes) {
+        Some((index, offset)) => {
+            cx.last = index;
+            Ok(offset)
+        }
+        None => {
+            let nearest = view.nearest(address, bytes);
+            let (at, space, bytes) = (cx.at(who), Space::Global, bytes as u32);
+            Err(Error::OutOfBounds { at, access, space, address, bytes, nearest })
+        }
+    }
+}
+
+/// The offset of an access to a space of `size` bytes that begins at 0.
+fn inside(
+    cx: &Context<'_>,
+    who: Who,
+    access: Access,
+    space: Space,
+    address: u64,
+    bytes: u32,
+    size: usize,
+) -> Result<usize, Error> {
+    let len = size as u64;
+    if address <= len && u64::from(bytes) <= len - address {
+        return Ok(address as usize);
+    }
+    let nearest = if len == 0 { Nearest::None } else { Nearest::region(0, len, address, bytes.into()) };
+    Err(Error::OutOfBounds { at: cx.at(who), access, space, address, bytes, nearest })
+}
+
+#[cold]
+pub(super) fn misaligned(
+    cx: &Context<'_>,
+    who: Who,
+    access: Access,
+    space: Space,
+    address: u64,
+    alignment: u32,
+) -> Error {
+    Error::Misaligned { at: cx.at(who), access, space, address, alignment }
+}
+
+const GLOBAL: u8 = 1;
+const SHARED: u8 = 2;
+
+fn touch(space: Space) -> u8 {
+    match space {
+        Space::Global | Space::Generic => GLOBAL,
+        Space::Shared => SHARED,
+        Space::Param | Space::Local => 0,
+    }
+}
+
+fn count_touched(cx: &mut Context<'_>, touched: u8) {
+    cx.report.global += u64::from(touched & GLOBAL != 0);
+    cx.report.shared += u64::from(touched & SHARED != 0);
+}
+
+const _: () =
+    assert!(SHARED_BASE.is_multiple_of(1024), "alignments of up to 1024 bytes hold in shared memory");

@@ -1,0 +1,114 @@
+//! `cp.async`: copies that are not there until they have been waited for.
+//!
+//! The source is read when the copy is issued and the destination written when its thread waits, the latest moment
+//! that the ISA allows: a missing wait shows in the results too, not only in the checks.
+
+use std::collections::VecDeque;
+
+use crate::lanes::WARP;
+use crate::op::Copy;
+use crate::shadow::Who;
+use crate::{Access, Error, Space};
+
+use super::access::{misaligned, read_global};
+use super::block::Context;
+use super::lanes;
+use super::warp::Warp;
+
+/// A copy on its way.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    /// Offset in the block's shared memory.
+    to: u32,
+    bytes: u32,
+    /// The group it belongs to, by number.
+    group: u64,
+    source: u32,
+    data: [u8; 16],
+}
+
+/// The copies of a warp's lanes that have not been waited for, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Copies {
+    pending: [VecDeque<Pending>; WARP],
+    /// Groups that each lane has committed.
+    committed: [u64; WARP],
+}
+
+impl Copies {
+    /// A new block.
+    pub(super) fn clear(&mut self) {
+        self.pending.iter_mut().for_each(VecDeque::clear);
+        self.committed = [0; WARP];
+    }
+
+    /// `cp.async.commit_group`.
+    pub(super) fn commit(&mut self, mask: u32) {
+        lanes(mask).for_each(|lane| self.committed[lane] += 1);
+    }
+}
+
+impl Warp {
+    /// `cp.async.ca`, `cp.async.cg`.
+    pub(super) fn copy(
+        &mut self,
+        cx: &mut Context<'_>,
+        copy: &Copy,
+        mask: u32,
+        source: u32,
+    ) -> Result<(), Error> {
+        for lane in lanes(mask) {
+            let who = Who { warp: self.index, lane: lane as u32, source };
+            let (to, from) = (self.address(&copy.to, lane), self.address(&copy.from, lane));
+            for (access, space, address) in
+                [(Access::Write, Space::Shared, to), (Access::Read, Space::Global, from)]
+            {
+                if !address.is_multiple_of(copy.bytes.into()) {
+                    return Err(misaligned(cx, who, access, space, address, copy.bytes));
+                }
+            }
+            let mut size = copy.source.map_or(copy.bytes.into(), |reg| self.regs.get(reg, lane));
+            if size > copy.bytes.into() {
+                let accepted = format!("at most the {} bytes of the copy", copy.bytes);
+                return Err(Error::BadValue { at: cx.at(who), what: "source size", value: size, accepted });
+            }
+            if copy.ignore.is_some_and(|reg| self.regs.get(reg, lane) != 0) {
+                size = 0;
+            }
+            let mut data = [0; 16];
+            if size > 0 {
+                read_global(cx, who, from, &mut data[..size as usize])?;
+            }
+            let at = cx.shared_at(who, Access::Write, to, copy.bytes)?;
+            if let Some(shadow) = &mut cx.shadow
+                && let Err(finding) = shadow.begin_copy(who, at, copy.bytes as usize)
+            {
+                return Err(cx.found(who, Access::Write, at, copy.bytes, finding));
+            }
+            let group = self.copies.committed[lane];
+            let pending = Pending { to: at as u32, bytes: copy.bytes, group, source, data };
+            self.copies.pending[lane].push_back(pending);
+        }
+        cx.report.global += 1;
+        cx.report.shared += 1;
+        Ok(())
+    }
+
+    /// `cp.async.wait_group keep`: all groups but the latest `keep` arrive. `wait_all`: everything arrives.
+    pub(super) fn copy_wait(&mut self, cx: &mut Context<'_>, keep: Option<u32>, mask: u32) {
+        for lane in lanes(mask) {
+            let arrived =
+                keep.map_or(u64::MAX, |keep| self.copies.committed[lane].saturating_sub(keep.into()));
+            while let Some(pending) =
+                self.copies.pending[lane].pop_front_if(|pending| pending.group < arrived)
+            {
+                let (at, bytes) = (pending.to as usize, pending.bytes as usize);
+                cx.shared[at..at + bytes].copy_from_slice(&pending.data[..bytes]);
+                if let Some(shadow) = &mut cx.shadow {
+                    let who = Who { warp: self.index, lane: lane as u32, source: pending.source };
+                    shadow.end_copy(who, at, bytes);
+                }
+            }
+        }
+    }
+}

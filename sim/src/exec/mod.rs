@@ -1,0 +1,44 @@
+//! Execution: blocks in parallel, the warps of a block in turn, the lanes of a warp together.
+
+mod access;
+mod block;
+mod copy;
+mod matrix;
+mod warp;
+
+pub(crate) use block::{Block, Machine};
+
+use crate::Space;
+
+/// The first shared address. The bytes below belong to the system on sm_90, so a zero address is out of bounds.
+pub(crate) const SHARED_BASE: u64 = 1024;
+/// Where shared memory appears among generic addresses.
+pub(crate) const SHARED_WINDOW: u64 = 0x7100_0000_0000;
+/// Where local memory appears among generic addresses.
+pub(crate) const LOCAL_WINDOW: u64 = 0x7200_0000_0000;
+/// Where parameters appear among generic addresses.
+pub(crate) const PARAM_WINDOW: u64 = 0x7300_0000_0000;
+/// Bytes of a window.
+const WINDOW: u64 = 1 << 32;
+
+/// The space and the address in it of a generic address.
+#[inline]
+fn resolve(space: Space, address: u64) -> (Space, u64) {
+    if space != Space::Generic || address < SHARED_WINDOW {
+        return (if space == Space::Generic { Space::Global } else { space }, address);
+    }
+    let windows =
+        [(Space::Shared, SHARED_WINDOW), (Space::Local, LOCAL_WINDOW), (Space::Param, PARAM_WINDOW)];
+    let found = windows.iter().find(|(_, window)| address.wrapping_sub(*window) < WINDOW);
+    found.map_or((Space::Global, address), |&(space, window)| (space, address - window))
+}
+
+/// The lanes of a mask, in order.
+fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        let lane = rest.trailing_zeros();
+        rest &= rest.wrapping_sub(1);
+        (lane < 32).then_some(lane as usize)
+    })
+}

@@ -1,0 +1,206 @@
+//! A warp's registers, and instructions as functions over their 32 lanes.
+//!
+//! A register of up to 32 bits is one `[u32; 32]`, a wider one a `[u64; 32]`, a predicate a mask of 32 bits. An
+//! instruction without side effects is one function pointer made by [`lanes!`] from the formula of a single lane;
+//! its loop over the lanes is what the compiler vectorises. Constants and special registers are registers that
+//! nothing writes.
+
+/// Lanes of a warp.
+pub(crate) const WARP: usize = 32;
+
+/// Which register file a register lives in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum File {
+    /// Predicates: one bit a lane.
+    Pred,
+    /// Up to 32 bits.
+    W32,
+    /// 64 bits.
+    W64,
+}
+
+/// A register: its file and its place in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Reg {
+    pub(crate) file: File,
+    pub(crate) slot: u32,
+}
+
+/// The registers of a warp.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Regs {
+    pub(crate) w32: Vec<[u32; WARP]>,
+    pub(crate) w64: Vec<[u64; WARP]>,
+    pub(crate) pred: Vec<u32>,
+}
+
+impl Regs {
+    /// The value of one lane, zero-extended.
+    #[inline]
+    pub(crate) fn get(&self, reg: Reg, lane: usize) -> u64 {
+        match reg.file {
+            File::Pred => u64::from(self.pred[reg.slot as usize] >> lane & 1),
+            File::W32 => self.w32[reg.slot as usize][lane].into(),
+            File::W64 => self.w64[reg.slot as usize][lane],
+        }
+    }
+
+    /// Sets one lane, truncating to the register.
+    #[inline]
+    pub(crate) fn set(&mut self, reg: Reg, lane: usize, value: u64) {
+        match reg.file {
+            File::Pred => {
+                let word = &mut self.pred[reg.slot as usize];
+                *word = *word & !(1 << lane) | ((value & 1) as u32) << lane;
+            }
+            File::W32 => self.w32[reg.slot as usize][lane] = value as u32,
+            File::W64 => self.w64[reg.slot as usize][lane] = value,
+        }
+    }
+}
+
+/// The operands of a lane function: slots of the destination and of up to four sources.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Args {
+    pub(crate) d: u32,
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+    pub(crate) c: u32,
+    pub(crate) e: u32,
+}
+
+/// An instruction on registers: reads its sources in all lanes, writes its destination in the lanes of the mask.
+pub(crate) type LaneFn = fn(&mut Regs, &Args, u32);
+
+/// What a register file stores for a lane.
+pub(crate) trait Word: Copy + Default {
+    /// All lanes of a register.
+    type Lanes;
+    fn lanes(regs: &Regs, slot: u32) -> &Self::Lanes;
+    fn lane(lanes: &Self::Lanes, i: usize) -> Self;
+    fn write(regs: &mut Regs, slot: u32, mask: u32, values: &[Self; WARP]);
+}
+
+macro_rules! word {
+    ($t:ty, $file:ident) => {
+        impl Word for $t {
+            type Lanes = [$t; WARP];
+            #[inline]
+            fn lanes(regs: &Regs, slot: u32) -> &Self::Lanes {
+                &regs.$file[slot as usize]
+            }
+            #[inline]
+            fn lane(lanes: &Self::Lanes, i: usize) -> Self {
+                lanes[i]
+            }
+            #[inline]
+            fn write(regs: &mut Regs, slot: u32, mask: u32, values: &[Self; WARP]) {
+                let to = &mut regs.$file[slot as usize];
+                if mask == u32::MAX {
+                    *to = *values;
+                } else {
+                    for i in 0..WARP {
+                        to[i] = if mask >> i & 1 == 1 { values[i] } else { to[i] };
+                    }
+                }
+            }
+        }
+    };
+}
+word!(u32, w32);
+word!(u64, w64);
+
+impl Word for bool {
+    type Lanes = u32;
+    #[inline]
+    fn lanes(regs: &Regs, slot: u32) -> &u32 {
+        &regs.pred[slot as usize]
+    }
+    #[inline]
+    fn lane(lanes: &u32, i: usize) -> bool {
+        lanes >> i & 1 == 1
+    }
+    #[inline]
+    fn write(regs: &mut Regs, slot: u32, mask: u32, values: &[bool; WARP]) {
+        let bits = values.iter().enumerate().fold(0, |bits, (i, &v)| bits | u32::from(v) << i);
+        let to = &mut regs.pred[slot as usize];
+        *to = *to & !mask | bits & mask;
+    }
+}
+
+/// A type that a lane function computes with, and how a register holds it. Narrow integers are extended by their
+/// sign, as PTX does when a destination register is wider than its type.
+pub(crate) trait Scalar: Copy {
+    type Word: Word;
+    fn load(word: Self::Word) -> Self;
+    fn store(self) -> Self::Word;
+}
+
+macro_rules! scalar {
+    ($($t:ty as $w:ty: |$x:ident| $load:expr, |$y:ident| $store:expr;)*) => { $(
+        impl Scalar for $t {
+            type Word = $w;
+            #[inline(always)]
+            fn load($x: $w) -> Self {
+                $load
+            }
+            #[inline(always)]
+            fn store(self) -> $w {
+                let $y = self;
+                $store
+            }
+        }
+    )* };
+}
+scalar! {
+    bool as bool: |x| x, |y| y;
+    u8 as u32: |x| x as u8, |y| y.into();
+    i8 as u32: |x| x as i8, |y| y as u32;
+    u16 as u32: |x| x as u16, |y| y.into();
+    i16 as u32: |x| x as i16, |y| y as u32;
+    u32 as u32: |x| x, |y| y;
+    i32 as u32: |x| x as i32, |y| y as u32;
+    f32 as u32: |x| f32::from_bits(x), |y| y.to_bits();
+    u64 as u64: |x| x, |y| y;
+    i64 as u64: |x| x as i64, |y| y as u64;
+    f64 as u64: |x| f64::from_bits(x), |y| y.to_bits();
+}
+
+/// Makes a [`LaneFn`] from the formula of one lane: `lanes!(u64: |a: u32, b: u32| a as u64 * b as u64)`.
+macro_rules! lanes {
+    ($d:ty: |$a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty $(, $e:ident: $te:ty)?)?)?| $value:expr) => {{
+        fn run(regs: &mut $crate::lanes::Regs, args: &$crate::lanes::Args, mask: u32) {
+            use $crate::lanes::{Scalar, WARP, Word};
+            let mut out = [<<$d as Scalar>::Word>::default(); WARP];
+            let $a = <<$ta as Scalar>::Word>::lanes(regs, args.a);
+            $(let $b = <<$tb as Scalar>::Word>::lanes(regs, args.b);
+            $(let $c = <<$tc as Scalar>::Word>::lanes(regs, args.c);
+            $(let $e = <<$te as Scalar>::Word>::lanes(regs, args.e);)?)?)?
+            for i in 0..WARP {
+                let $a = <$ta as Scalar>::load(Word::lane($a, i));
+                $(let $b = <$tb as Scalar>::load(Word::lane($b, i));
+                $(let $c = <$tc as Scalar>::load(Word::lane($c, i));
+                $(let $e = <$te as Scalar>::load(Word::lane($e, i));)?)?)?
+                let value: $d = $value;
+                out[i] = value.store();
+            }
+            Word::write(regs, args.d, mask, &out);
+        }
+        run as $crate::lanes::LaneFn
+    }};
+}
+pub(crate) use lanes;
+
+/// Picks a [`LaneFn`] by type: `by_type!(ty, T in [U32: u32, S32: i32] lanes!(T: |a: T| a))`, `None` for the rest.
+macro_rules! by_type {
+    ($ty:expr, $t:ident in [$($variant:ident: $rust:ty),* $(,)?] $body:expr) => {
+        match $ty {
+            $(girih_ptx::Type::$variant => {
+                type $t = $rust;
+                Some($body)
+            })*
+            _ => None,
+        }
+    };
+}
+pub(crate) use by_type;

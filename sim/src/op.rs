@@ -1,0 +1,141 @@
+//! Decoded instructions.
+//!
+//! One PTX instruction becomes one operation, or several that share its guard: a `setp` with two destinations is a
+//! comparison and what combines it.
+
+use std::sync::Arc;
+
+use crate::Space;
+use crate::lanes::{Args, LaneFn, Reg};
+
+/// One operation of a kernel's code.
+#[derive(Clone, Debug)]
+pub(crate) struct Inst {
+    pub(crate) op: Op,
+    /// The PTX instruction it belongs to, an index into [`Code::sources`](crate::program::Code::sources).
+    pub(crate) source: u32,
+    /// The guard, read once a PTX instruction.
+    pub(crate) guard: Guard,
+}
+
+/// Which of the active lanes execute an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Guard {
+    /// All.
+    Always,
+    /// `@p`: those where the predicate in this slot is set.
+    If(u32),
+    /// `@!p`.
+    Unless(u32),
+    /// Those of the operation before: the rest of the same PTX instruction.
+    Same,
+}
+
+/// What an operation does.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    /// Computes registers from registers.
+    Lanes(LaneFn, Args),
+    Load(Box<Transfer>),
+    Store(Box<Transfer>),
+    /// `cp.async`.
+    Copy(Box<Copy>),
+    /// `cp.async.commit_group`.
+    CopyCommit,
+    /// `cp.async.wait_group n`; `None` is `cp.async.wait_all`.
+    CopyWait(Option<u32>),
+    Ldmatrix(Box<Ldmatrix>),
+    Mma(Box<Mma>),
+    /// `bra`, to an index in the code.
+    Branch(u32),
+    /// `exit`, and `ret` of a kernel.
+    Exit,
+    /// `bar.sync`, `bar.arrive`.
+    Barrier {
+        id: Reg,
+        threads: Option<Reg>,
+        arrive: bool,
+    },
+    /// `bar.warp.sync`.
+    WarpSync(Reg),
+    /// A clock, counted in warp instructions of the block.
+    Clock(Reg),
+    /// `membar`, `fence`, `prefetch`: nothing in this memory model.
+    Nothing,
+    /// `trap`.
+    Trap,
+}
+
+/// A memory operand: a register, if any, plus bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Address {
+    pub(crate) base: Option<Reg>,
+    pub(crate) offset: i64,
+}
+
+/// `ld`, `st`: `count` elements of `bytes` bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Transfer {
+    pub(crate) space: Space,
+    pub(crate) address: Address,
+    /// Bytes of an element.
+    pub(crate) bytes: u32,
+    /// Elements, 1 to 4.
+    pub(crate) count: u32,
+    /// Whether a loaded element is sign-extended to its register.
+    pub(crate) signed: bool,
+    /// The registers, `count` of them; `None` for `_`.
+    pub(crate) regs: [Option<Reg>; 4],
+}
+
+/// `cp.async`: `bytes` bytes from global to shared memory, of which `source` are read and the rest is zero.
+#[derive(Clone, Debug)]
+pub(crate) struct Copy {
+    pub(crate) to: Address,
+    pub(crate) from: Address,
+    pub(crate) bytes: u32,
+    /// `src-size`; without it `bytes`.
+    pub(crate) source: Option<Reg>,
+    /// `ignore-src`: where set nothing is read and all is zero.
+    pub(crate) ignore: Option<Reg>,
+}
+
+/// `ldmatrix`: `regs.len()` matrices of 8x8 16-bit elements.
+#[derive(Clone, Debug)]
+pub(crate) struct Ldmatrix {
+    pub(crate) address: Address,
+    pub(crate) transposed: bool,
+    pub(crate) regs: Vec<u32>,
+}
+
+/// The element type of `mma`'s A and B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MmaType {
+    F16,
+    Bf16,
+    Tf32,
+}
+
+/// `mma.sync.aligned.m16n8kK.row.col`: slots of the fragments' registers.
+#[derive(Clone, Debug)]
+pub(crate) struct Mma {
+    pub(crate) k: usize,
+    pub(crate) ty: MmaType,
+    /// Whether C and D are f16, two in a register, instead of f32.
+    pub(crate) half_c: bool,
+    pub(crate) half_d: bool,
+    pub(crate) d: Vec<u32>,
+    pub(crate) a: Vec<u32>,
+    pub(crate) b: Vec<u32>,
+    pub(crate) c: Vec<u32>,
+}
+
+/// A PTX instruction as far as messages and register checks need it.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) line: u32,
+    pub(crate) text: Arc<str>,
+    /// Registers it reads and writes, its guard apart.
+    pub(crate) reads: Vec<Reg>,
+    pub(crate) writes: Vec<Reg>,
+}
