@@ -1,6 +1,6 @@
 //! The one error type of the crate.
 
-use crate::Span;
+use crate::{Inst, Span};
 
 /// What is wrong with a piece of PTX, where, and what would be accepted.
 ///
@@ -95,6 +95,78 @@ pub enum Error {
         /// The operand, and what is known of its name.
         found: String,
     },
+    /// A name that no declaration in scope brings.
+    #[error("{at}: `{inst}`: `{name}` is not declared; declare it before, in this block or one around it")]
+    Undeclared {
+        /// Where.
+        at: Span,
+        /// The instruction.
+        inst: String,
+        /// The name.
+        name: String,
+    },
+    /// A name is declared twice in a block.
+    #[error("{at}: `{name}` is declared already in this block; use another name")]
+    Redeclared {
+        /// Where.
+        at: Span,
+        /// The name.
+        name: String,
+    },
+    /// A name is not an identifier of PTX.
+    #[error(
+        "{at}: `{name}` is not an identifier: a letter, or one of `_$%` and more, of letters, digits, `_` and `$`"
+    )]
+    Name {
+        /// Where.
+        at: Span,
+        /// The name.
+        name: String,
+    },
+    /// A guard is not a predicate register.
+    #[error("{at}: `{inst}`: the guard `{name}` must be a register of type .pred")]
+    Guard {
+        /// Where.
+        at: Span,
+        /// The instruction.
+        inst: String,
+        /// The name.
+        name: String,
+    },
+    /// A register or a variable can't be declared so.
+    #[error("{at}: `{text}`: expected {expected}")]
+    Declaration {
+        /// Where.
+        at: Span,
+        /// The declaration.
+        text: String,
+        /// What would be accepted.
+        expected: String,
+    },
+    /// The module's `.version` is too low.
+    #[error("{at}: `{what}` needs `.version {needs}`, the module has {found}")]
+    Version {
+        /// Where.
+        at: Span,
+        /// What needs it.
+        what: String,
+        /// The lowest that has it.
+        needs: String,
+        /// The module's.
+        found: String,
+    },
+    /// The module's `.target` doesn't have it.
+    #[error("{at}: `{what}` needs `.target {needs}`, the module has {found}")]
+    Target {
+        /// Where.
+        at: Span,
+        /// What needs it.
+        what: String,
+        /// The lowest that has it.
+        needs: String,
+        /// The module's.
+        found: String,
+    },
 }
 
 impl std::fmt::Display for Span {
@@ -102,6 +174,18 @@ impl std::fmt::Display for Span {
         match (self.line, self.column) {
             (0, _) => f.write_str("generated code"),
             (line, column) => write!(f, "line {line}, column {column}"),
+        }
+    }
+}
+
+impl Inst {
+    /// The instruction for a message: long operand lists are cut.
+    pub(crate) fn brief(&self) -> String {
+        const LONGEST: usize = 100;
+        let text = self.to_string();
+        match text.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}...", &text[..end]),
+            None => text,
         }
     }
 }

@@ -10,12 +10,16 @@
 pub mod ast;
 mod error;
 pub mod forms;
+pub mod info;
 mod lex;
 mod literal;
 mod parse;
 mod print;
+mod verify;
 pub mod words;
 
 pub use ast::*;
 pub use error::Error;
+pub use forms::Form;
+pub use info::{KernelInfo, ParamInfo};
 pub use words::{Modifier, Opcode, Special, Type, Word};

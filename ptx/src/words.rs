@@ -81,6 +81,13 @@ impl Type {
         self.is_signed() || matches!(self, Type::U8 | Type::U16 | Type::U32 | Type::U64)
     }
 
+    /// A fundamental type: registers and variables can be declared with it.
+    pub const fn is_register(self) -> bool {
+        self.is_bits()
+            || self.is_int()
+            || matches!(self, Type::Pred | Type::F16 | Type::F16x2 | Type::F32 | Type::F64)
+    }
+
     /// A signed integer of 8 to 64 bits.
     pub const fn is_signed(self) -> bool {
         matches!(self, Type::S8 | Type::S16 | Type::S32 | Type::S64)

@@ -27,3 +27,19 @@ fn print_and_parse_is_the_identity() {
         assert_eq!(again.to_string(), printed, "{path}");
     }
 }
+
+#[test]
+fn every_kernel_verifies_and_no_lower_version_will_do() {
+    for (path, text) in files() {
+        let mut module = Module::parse(&text).unwrap();
+        module.verify().unwrap_or_else(|error| panic!("{path}: {error}"));
+        module.version = module.required_version().unwrap();
+        module.target = module.required_target().unwrap();
+        module.verify().unwrap_or_else(|error| panic!("{path}: {error}"));
+        if module.version > module.target.version() {
+            let (major, minor) = module.version;
+            module.version = if minor == 0 { (major - 1, 9) } else { (major, minor - 1) };
+            assert!(module.verify().is_err(), "{path}");
+        }
+    }
+}

@@ -2,29 +2,34 @@
 //! `barrier.cluster`, `membar`, `fence`, `mbarrier`.
 
 use super::row::*;
-use super::{Form, Kind, OperandSlot, Slot, Space};
+use super::{Form, Kind, OperandSlot, Slot, Space, Ty};
 use crate::Opcode as O;
 use crate::Type::*;
 use crate::Word::{self, *};
 
 const SHARED: Slot = maybe(&[Shared, SharedCta]);
-const ID: OperandSlot = read(U32);
+const ANY_SHARED: Slot = maybe(&[Shared, SharedCta, SharedCluster]);
+/// One of the 16 barriers of a block.
+const ID: OperandSlot = operand(Kind::Barrier);
 const THREADS: OperandSlot = read(U32);
-const SCOPE: Slot = maybe(&[Cta, Cluster]);
-const STATE: OperandSlot = def(B64);
+const SCOPE: Slot = one(&[Cta, Cluster]);
+const ARRIVE: &[Word] = &[Arrive, ArriveDrop];
+const TX: &[Word] = &[ExpectTx, CompleteTx];
+/// The state that an arrival returns, if it is wanted.
+const STATE: OperandSlot = operand(Kind::DefOrSink(Ty::Is(B64)));
+const SINK: OperandSlot = operand(Kind::Sink);
+/// The time to wait, in nanoseconds.
+const TIME: OperandSlot = read(U32).optional();
 
 const fn at(slot: usize) -> OperandSlot {
     operand(Kind::Address(Space::Slot(slot)))
 }
-/// The state that an arrival returns, if wanted.
-const ARRIVAL: OperandSlot = operand(Kind::DefOrSink(super::Ty::Is(B64)));
-const ARRIVED: Slot = maybe(&[Release, Relaxed]);
 
 pub(super) static FORMS: &[Form] = &[
     row(O::Bar, &[one(&[Sync])], &[ID, THREADS.optional()]),
     row(O::Bar, &[one(&[Arrive])], &[ID, THREADS]),
-    row(O::Bar, &[one(&[Word::Cta]), one(&[Sync])], &[ID, THREADS.optional()]).since(7, 8, 70),
-    row(O::Bar, &[one(&[Word::Cta]), one(&[Arrive])], &[ID, THREADS]).since(7, 8, 70),
+    row(O::Bar, &[one(&[Cta]), one(&[Sync])], &[ID, THREADS.optional()]).since(7, 8, 70),
+    row(O::Bar, &[one(&[Cta]), one(&[Arrive])], &[ID, THREADS]).since(7, 8, 70),
     row(O::Bar, &[one(&[Warp]), one(&[Sync])], &[read(B32)]),
     row(O::Bar, &[one(&[Red]), one(&[Popc]), of(&[U32])], &[d(2), ID, PRED]),
     row(O::Bar, &[one(&[Red]), one(&[And, Or]), of(&[Pred])], &[d(2), ID, PRED]),
@@ -46,70 +51,86 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Fence, &[maybe(&[Sc, AcqRel]), one(&[Cta, Gpu, Sys])], &[]),
     row(O::Fence, &[maybe(&[Sc, AcqRel]), one(&[Cluster])], &[]).since(7, 8, 90),
     row(O::Fence, &[one(&[Proxy]), one(&[Alias])], &[]).since(7, 5, 70),
-    row(O::Fence, &[one(&[Proxy]), one(&[Async]), maybe(&[Global, Shared, SharedCta, SharedCluster])], &[])
+    row(O::Fence, &[one(&[Proxy]), one(&[Async]), maybe(&[Global, SharedCta, SharedCluster])], &[])
         .since(8, 0, 90),
     row(O::Fence, &[one(&[MbarrierInit]), one(&[Release]), one(&[Cluster])], &[]).since(8, 0, 90),
     // mbarrier
     row(O::Mbarrier, &[one(&[Init]), SHARED, of(&[B64])], &[at(1), read(U32)]).since(7, 0, 80),
     row(O::Mbarrier, &[one(&[Inval]), SHARED, of(&[B64])], &[at(1)]).since(7, 0, 80),
-    row(O::Mbarrier, &[one(&[Arrive, ArriveDrop]), SHARED, of(&[B64])], &[STATE, at(1)]).since(7, 0, 80),
+    row(O::Mbarrier, &[one(ARRIVE), SHARED, of(&[B64])], &[def(B64), at(1)]).since(7, 0, 80),
+    row(O::Mbarrier, &[one(ARRIVE), one(&[NoComplete]), SHARED, of(&[B64])], &[def(B64), at(2), read(U32)])
+        .since(7, 0, 80),
+    row(O::Mbarrier, &[one(ARRIVE), SHARED, of(&[B64])], &[SINK, at(1)]).since(7, 1, 80),
+    row(O::Mbarrier, &[one(ARRIVE), SHARED, of(&[B64])], &[STATE, at(1), read(U32)]).since(7, 8, 90),
+    row(O::Mbarrier, &[one(ARRIVE), one(&[Release]), SCOPE, SHARED, of(&[B64])], &[STATE, at(3)])
+        .since(8, 0, 80),
+    row(O::Mbarrier, &[one(ARRIVE), one(&[Release]), SCOPE, SHARED, of(&[B64])], &[STATE, at(3), read(U32)])
+        .since(8, 0, 90),
+    row(O::Mbarrier, &[one(ARRIVE), one(&[SharedCluster]), of(&[B64])], &[SINK, at(1), read(U32).optional()])
+        .since(8, 0, 90),
     row(
         O::Mbarrier,
-        &[one(&[Arrive, ArriveDrop]), SHARED, of(&[B64])],
-        &[ARRIVAL, at(1), read(U32).optional()],
+        &[one(ARRIVE), one(&[Release]), SCOPE, one(&[SharedCluster]), of(&[B64])],
+        &[SINK, at(3), read(U32).optional()],
     )
-    .since(7, 8, 80),
+    .since(8, 0, 90),
+    row(O::Mbarrier, &[one(ARRIVE), one(&[ExpectTx]), SHARED, of(&[B64])], &[STATE, at(2), read(U32)])
+        .since(8, 0, 90),
     row(
         O::Mbarrier,
-        &[one(&[Arrive, ArriveDrop]), ARRIVED, SCOPE, maybe(&[Shared, SharedCta]), of(&[B64])],
-        &[ARRIVAL, at(3), read(U32).optional()],
+        &[one(ARRIVE), one(&[ExpectTx]), one(&[Release]), SCOPE, SHARED, of(&[B64])],
+        &[STATE, at(4), read(U32)],
     )
     .since(8, 0, 90),
     row(
         O::Mbarrier,
-        &[one(&[Arrive, ArriveDrop]), ARRIVED, SCOPE, one(&[SharedCluster]), of(&[B64])],
-        &[operand(Kind::DefOrSink(super::Ty::Is(B64))), at(3), read(U32).optional()],
+        &[one(ARRIVE), one(&[ExpectTx]), one(&[SharedCluster]), of(&[B64])],
+        &[SINK, at(2), read(U32)],
     )
     .since(8, 0, 90),
     row(
         O::Mbarrier,
-        &[
-            one(&[Arrive, ArriveDrop]),
-            one(&[ExpectTx]),
-            ARRIVED,
-            SCOPE,
-            maybe(&[Shared, SharedCta, SharedCluster]),
-            of(&[B64]),
-        ],
-        &[ARRIVAL, at(4), read(U32)],
+        &[one(ARRIVE), one(&[ExpectTx]), one(&[Release]), SCOPE, one(&[SharedCluster]), of(&[B64])],
+        &[SINK, at(4), read(U32)],
     )
     .since(8, 0, 90),
-    row(
-        O::Mbarrier,
-        &[
-            one(&[ExpectTx, CompleteTx]),
-            maybe(&[Relaxed]),
-            SCOPE,
-            maybe(&[Shared, SharedCta, SharedCluster]),
-            of(&[B64]),
-        ],
-        &[at(3), read(U32)],
-    )
-    .since(8, 0, 90),
+    row(O::Mbarrier, &[one(TX), ANY_SHARED, of(&[B64])], &[at(1), read(U32)]).since(8, 0, 90),
+    row(O::Mbarrier, &[one(TX), one(&[Relaxed]), SCOPE, ANY_SHARED, of(&[B64])], &[at(3), read(U32)])
+        .since(8, 0, 90),
     row(O::Mbarrier, &[one(&[TestWait]), SHARED, of(&[B64])], &[def(Pred), at(1), read(B64)]).since(7, 0, 80),
     row(O::Mbarrier, &[one(&[TestWait]), one(&[Parity]), SHARED, of(&[B64])], &[def(Pred), at(2), read(U32)])
         .since(7, 1, 80),
     row(
         O::Mbarrier,
-        &[one(&[TryWait]), maybe(&[Acquire]), SCOPE, SHARED, of(&[B64])],
-        &[def(Pred), at(3), read(B64), read(U32).optional()],
+        &[one(&[TestWait]), one(&[Acquire]), SCOPE, SHARED, of(&[B64])],
+        &[def(Pred), at(3), read(B64)],
+    )
+    .since(8, 0, 80),
+    row(
+        O::Mbarrier,
+        &[one(&[TestWait]), one(&[Parity]), one(&[Acquire]), SCOPE, SHARED, of(&[B64])],
+        &[def(Pred), at(4), read(U32)],
+    )
+    .since(8, 0, 80),
+    row(O::Mbarrier, &[one(&[TryWait]), SHARED, of(&[B64])], &[def(Pred), at(1), read(B64), TIME])
+        .since(7, 8, 90),
+    row(
+        O::Mbarrier,
+        &[one(&[TryWait]), one(&[Parity]), SHARED, of(&[B64])],
+        &[def(Pred), at(2), read(U32), TIME],
     )
     .since(7, 8, 90),
     row(
         O::Mbarrier,
-        &[one(&[TryWait]), one(&[Parity]), maybe(&[Acquire]), SCOPE, SHARED, of(&[B64])],
-        &[def(Pred), at(4), read(U32), read(U32).optional()],
+        &[one(&[TryWait]), one(&[Acquire]), SCOPE, SHARED, of(&[B64])],
+        &[def(Pred), at(3), read(B64), TIME],
     )
-    .since(7, 8, 90),
+    .since(8, 0, 90),
+    row(
+        O::Mbarrier,
+        &[one(&[TryWait]), one(&[Parity]), one(&[Acquire]), SCOPE, SHARED, of(&[B64])],
+        &[def(Pred), at(4), read(U32), TIME],
+    )
+    .since(8, 0, 90),
     row(O::Mbarrier, &[one(&[PendingCount]), of(&[B64])], &[def(B32), read(B64)]).since(7, 0, 80),
 ];

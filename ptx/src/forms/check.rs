@@ -87,7 +87,7 @@ impl Nearest {
         }
         Error::Modifier {
             at: inst.span,
-            inst: inst.to_string(),
+            inst: inst.brief(),
             expected: alternatives(&accepted),
             found: inst
                 .modifiers
@@ -155,7 +155,7 @@ fn check_operands(
     let Some(slots) = operand_slots(form, filled, inst.operands.len()) else {
         let error = Error::OperandCount {
             at: inst.span,
-            inst: inst.to_string(),
+            inst: inst.brief(),
             form: form.to_string(),
             found: inst.operands.len(),
         };
@@ -166,7 +166,7 @@ fn check_operands(
         if !context.fits(slot.kind, operand) {
             let error = Error::Operand {
                 at: inst.span,
-                inst: inst.to_string(),
+                inst: inst.brief(),
                 number: i + 1,
                 expected: expected_operand(slot.kind, filled),
                 found: context.describe(operand),
@@ -186,7 +186,7 @@ impl Context<'_> {
     fn fits(&self, kind: Kind, operand: &Operand) -> bool {
         match (kind, operand) {
             (Kind::Def(ty) | Kind::UseReg(ty), Operand::Name(name)) => self.register(ty, name),
-            (Kind::DefOrSink(_), Operand::Sink) => true,
+            (Kind::DefOrSink(_) | Kind::Sink, Operand::Sink) => true,
             (Kind::DefOrSink(ty), Operand::Name(name)) => self.register(ty, name),
             (Kind::DefPreds | Kind::UsePred, Operand::Name(name)) => self.predicate(name),
             (Kind::DefPreds, Operand::Pair(p, q)) => self.predicate(p) && self.predicate(q),
@@ -196,6 +196,7 @@ impl Context<'_> {
             }
             (Kind::Use(ty), operand) => self.value(ty, operand),
             (Kind::UsePred, Operand::Not(name)) => self.predicate(name),
+            (Kind::UsePred, Operand::Int(value)) => matches!(value, 0 | 1),
             (Kind::DefVec(count, ty), operand) => self.parts(count, operand, |part| match part {
                 Operand::Name(name) => self.register(ty, name),
                 part => matches!((count, part), (Count::Slot(_), Operand::Sink)),
@@ -211,6 +212,8 @@ impl Context<'_> {
             (Kind::Constant(accepted), Operand::Int(value)) => {
                 accepted.is_empty() || accepted.contains(value)
             }
+            (Kind::Barrier, Operand::Int(id)) => (0..16).contains(id),
+            (Kind::Barrier, Operand::Name(name)) => self.register(Ty::Is(Type::U32), name),
             (Kind::Fraction, Operand::F32(_) | Operand::F64(_)) => true,
             (Kind::Label, Operand::Name(name)) => {
                 self.symbol(name).is_none_or(|symbol| symbol == Symbol::Label)

@@ -8,12 +8,13 @@ use crate::Type::{self, *};
 use crate::Word::{self, *};
 
 const INTS: &[Type] = &[U8, U16, U32, U64, S8, S16, S32, S64];
+const WIDE_INTS: &[Type] = &[U16, U32, U64, S16, S32, S64];
 const ROUND: &[Word] = &[Rn, Rz, Rm, Rp];
 const TO_INT: &[Word] = &[Rni, Rzi, Rmi, Rpi];
 const FTZ: super::Slot = maybe(&[Ftz]);
 const SAT: super::Slot = maybe(&[Sat]);
 const RELU: super::Slot = maybe(&[Relu]);
-const SPACES: &[Word] = &[Const, Global, Local, Shared, SharedCta, SharedCluster, Param];
+const SPACES: &[Word] = &[Const, Global, Local, Shared, SharedCta, SharedCluster];
 
 /// `cvt`'s destination and source: a register may be wider than the type.
 const fn dst(slot: usize) -> OperandSlot {
@@ -33,26 +34,25 @@ pub(super) static FORMS: &[Form] = &[
         &[d(0), operand(Kind::Source(Ty::Slot(0)))],
     ),
     row(O::Mov, &[of(&[Pred])], &[d(0), operand(Kind::Source(Ty::Slot(0)))]),
-    row(O::Mov, &[of(&[B16, B32, B64])], &[d(0), operand(Kind::Parts { ty: 0, written: false })]),
-    row(
-        O::Mov,
-        &[of(&[B16, B32, B64])],
-        &[operand(Kind::Parts { ty: 0, written: true }), operand(Kind::UseReg(Ty::Slot(0)))],
-    ),
+    row(O::Mov, &[of(&[B32, B64])], &[d(0), operand(Kind::Parts { ty: 0, written: false })]),
+    row(O::Mov, &[of(&[B32, B64])], &[operand(Kind::Parts { ty: 0, written: true }), s(0)]),
     row(O::Mov, &[of(&[B128])], &[d(0), operand(Kind::Parts { ty: 0, written: false })]).since(8, 3, 70),
-    row(
-        O::Mov,
-        &[of(&[B128])],
-        &[operand(Kind::Parts { ty: 0, written: true }), operand(Kind::UseReg(Ty::Slot(0)))],
-    )
-    .since(8, 3, 70),
-    // integers
-    row(O::Cvt, &[SAT, of(INTS), of(INTS)], &[dst(1), src(2)]),
+    row(O::Mov, &[of(&[B128])], &[operand(Kind::Parts { ty: 0, written: true }), s(0)]).since(8, 3, 70),
+    // integers; saturation only where the destination can't hold every value of the source
+    row(O::Cvt, &[of(INTS), of(INTS)], &[dst(0), src(1)]),
+    row(O::Cvt, &[one(&[Sat]), of(&[U8]), of(&[U16, U32, U64, S8, S16, S32, S64])], &[dst(1), src(2)]),
+    row(O::Cvt, &[one(&[Sat]), of(&[S8]), of(&[U8, U16, U32, U64, S16, S32, S64])], &[dst(1), src(2)]),
+    row(O::Cvt, &[one(&[Sat]), of(&[U16]), of(&[U32, U64, S8, S16, S32, S64])], &[dst(1), src(2)]),
+    row(O::Cvt, &[one(&[Sat]), of(&[S16]), of(&[U16, U32, U64, S32, S64])], &[dst(1), src(2)]),
+    row(O::Cvt, &[one(&[Sat]), of(&[U32]), of(&[U64, S8, S16, S32, S64])], &[dst(1), src(2)]),
+    row(O::Cvt, &[one(&[Sat]), of(&[S32]), of(&[U32, U64, S64])], &[dst(1), src(2)]),
+    row(O::Cvt, &[one(&[Sat]), of(&[U64]), of(&[S8, S16, S32, S64])], &[dst(1), src(2)]),
+    row(O::Cvt, &[one(&[Sat]), of(&[S64]), of(&[U64])], &[dst(1), src(2)]),
     row(O::Cvt, &[one(ROUND), SAT, of(&[F16, F32, F64]), of(INTS)], &[dst(2), src(3)]),
-    row(O::Cvt, &[one(TO_INT), FTZ, SAT, of(INTS), of(&[F16, F32])], &[dst(3), src(4)]),
-    row(O::Cvt, &[one(TO_INT), SAT, of(INTS), of(&[F64])], &[dst(2), src(3)]),
-    row(O::Cvt, &[one(ROUND), of(&[Bf16]), of(INTS)], &[dst(1), src(2)]).since(7, 8, 90),
-    row(O::Cvt, &[one(TO_INT), of(INTS), of(&[Bf16])], &[dst(1), src(2)]).since(7, 8, 90),
+    row(O::Cvt, &[one(TO_INT), FTZ, SAT, of(INTS), of(&[F32])], &[dst(3), src(4)]),
+    row(O::Cvt, &[one(TO_INT), SAT, of(INTS), of(&[F16, F64])], &[dst(2), src(3)]),
+    row(O::Cvt, &[one(ROUND), of(&[Bf16]), of(WIDE_INTS)], &[d(1), s(2)]).since(7, 8, 90),
+    row(O::Cvt, &[one(TO_INT), of(WIDE_INTS), of(&[Bf16])], &[d(1), s(2)]).since(7, 8, 90),
     // f16, f32, f64 among each other
     row(O::Cvt, &[one(ROUND), FTZ, SAT, of(&[F32]), of(&[F64])], &[dst(3), src(4)]),
     row(O::Cvt, &[one(ROUND), SAT, of(&[F16]), of(&[F64])], &[dst(2), src(3)]),
@@ -63,7 +63,7 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Cvt, &[SAT, of(&[F64]), of(&[F16])], &[dst(1), src(2)]),
     row(O::Cvt, &[maybe(TO_INT), FTZ, SAT, of(&[F32]), of(&[F32])], &[dst(3), src(4)]),
     row(O::Cvt, &[maybe(TO_INT), SAT, of(&[F64]), of(&[F64])], &[dst(2), src(3)]),
-    row(O::Cvt, &[maybe(TO_INT), FTZ, SAT, of(&[F16]), of(&[F16])], &[dst(3), src(4)]),
+    row(O::Cvt, &[maybe(TO_INT), SAT, of(&[F16]), of(&[F16])], &[dst(2), src(3)]),
     // bf16, tf32 and pairs: the first source goes to the upper half
     row(O::Cvt, &[one(&[Rn, Rz]), RELU, of(&[Bf16]), of(&[F32])], &[d(2), s(3)]).since(7, 0, 80),
     row(O::Cvt, &[of(&[F32]), of(&[Bf16])], &[d(0), s(1)]).since(7, 1, 80),
@@ -81,13 +81,18 @@ pub(super) static FORMS: &[Form] = &[
         .since(8, 1, 89),
     row(O::Cvt, &[one(&[Rn]), RELU, of(&[F16x2]), of(&[E4m3x2, E5m2x2])], &[d(2), s(3)]).since(8, 1, 89),
     // addresses
-    row(O::Cvta, &[one(SPACES), of(&[U32, U64])], &[d(1), pointer(1)]),
+    row(O::Cvta, &[one(SPACES), of(&[U64])], &[d(1), pointer(1)]),
+    row(O::Cvta, &[one(&[To]), one(SPACES), of(&[U64])], &[d(2), operand(Kind::UseReg(Ty::Slot(2)))]),
+    row(O::Cvta, &[one(&[Param, ParamEntry]), of(&[U64])], &[d(1), pointer(1)]).since(7, 7, 70),
     row(
         O::Cvta,
-        &[one(&[To]), one(&[Const, Global, Local, Shared, SharedCta, SharedCluster, Param]), of(&[U32, U64])],
+        &[one(&[To]), one(&[Param, ParamEntry]), of(&[U64])],
         &[d(2), operand(Kind::UseReg(Ty::Slot(2)))],
-    ),
+    )
+    .since(7, 7, 70),
     row(O::Isspacep, &[one(SPACES)], &[def(Pred), operand(Kind::UseReg(Ty::Is(U64)))]),
-    row(O::Mapa, &[maybe(&[SharedCluster]), of(&[U32, U64])], &[d(1), pointer(1), read(U32)]).since(7, 8, 90),
-    row(O::Getctarank, &[maybe(&[SharedCluster]), of(&[U32, U64])], &[def(U32), pointer(1)]).since(7, 8, 90),
+    row(O::Mapa, &[one(&[SharedCluster]), of(&[U32, U64])], &[d(1), pointer(1), read(U32)]).since(7, 8, 90),
+    row(O::Mapa, &[of(&[U64])], &[d(0), pointer(0), read(U32)]).since(7, 8, 90),
+    row(O::Getctarank, &[one(&[SharedCluster]), of(&[U32, U64])], &[def(U32), pointer(1)]).since(7, 8, 90),
+    row(O::Getctarank, &[of(&[U64])], &[def(U32), pointer(0)]).since(7, 8, 90),
 ];

@@ -81,7 +81,7 @@ const K32_INT: &[Word] = &[
     M64n256k32,
 ];
 
-pub(super) static WGMMA: [[Form; 2]; 5] = [
+pub(super) static WGMMA: [[Form; 2]; 6] = [
     wgmma!(
         K16,
         [],
@@ -95,7 +95,8 @@ pub(super) static WGMMA: [[Form; 2]; 5] = [
     wgmma!(K16, [], 4, &[F32], &[Bf16], &[Bf16], [SIGN, SIGN, TRANSPOSE, TRANSPOSE], [SIGN, SIGN, TRANSPOSE]),
     wgmma!(K8, [], 4, &[F32], &[Tf32], &[Tf32], [SIGN, SIGN], [SIGN, SIGN]),
     wgmma!(K32, [], 4, &[F32, F16], FP8, FP8, [SIGN, SIGN], [SIGN, SIGN]),
-    wgmma!(K32_INT, [maybe(&[Satfinite])], 5, &[S32], INT8, INT8, [], []),
+    wgmma!(K32_INT, [maybe(&[Satfinite])], 5, &[S32], &[S8], &[S8], [], []),
+    wgmma!(K32_INT, [maybe(&[Satfinite])], 5, &[S32], &[U8], &[U8], [], []),
 ];
 
 pub(super) static FORMS: &[Form] = &[

@@ -8,11 +8,12 @@ use crate::Opcode as O;
 use crate::Type::{self, *};
 use crate::Word::{self, *};
 
+/// With two parts at most, and with four: a vector has 16 bytes at most.
 const TYPES: Slot = of(&[B8, B16, B32, B64, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64]);
+const SMALL: Slot = of(&[B8, B16, B32, U8, U16, U32, S8, S16, S32, F32]);
 const LOADED: &[Word] = &[Const, Global, Local, Param, ParamEntry, Shared, SharedCta, SharedCluster];
 const STORED: &[Word] = &[Global, Local, Shared, SharedCta, SharedCluster];
 const SHARED: &[Word] = &[Global, Shared, SharedCta, SharedCluster];
-const VEC: Slot = maybe(&[V2, V4]);
 const L1: Slot = maybe(&[L1EvictNormal, L1EvictUnchanged, L1EvictFirst, L1EvictLast, L1NoAllocate]);
 const HINT: Slot = maybe(&[L2CacheHint]);
 const AHEAD: Slot = maybe(&[L2Prefetch64, L2Prefetch128, L2Prefetch256]);
@@ -30,6 +31,10 @@ const fn to(vec: usize, ty: usize) -> OperandSlot {
 const fn from(vec: usize, ty: usize) -> OperandSlot {
     operand(Kind::UseVec(Count::Slot(vec), Ty::Wider(ty)))
 }
+/// The value that an atomic found, if it is wanted.
+const fn old(ty: usize) -> OperandSlot {
+    operand(Kind::DefOrSink(Ty::Slot(ty)))
+}
 const fn at(slot: usize) -> OperandSlot {
     operand(Kind::Address(Space::Slot(slot)))
 }
@@ -37,65 +42,113 @@ const fn within(space: Word) -> OperandSlot {
     operand(Kind::Address(Space::Is(space)))
 }
 
-const ATOM_INT: &[Type] = &[U32, U64, S32];
-const BITWISE: &[Word] = &[And, Or, Xor];
 const EXTREMA: &[Type] = &[U32, U64, S32, S64];
+const FENCED: Slot = maybe(&[Relaxed, Release]);
+const OUTSIDE: Slot = maybe(&[Global]);
+
+/// A load with these modifiers before its vector and type: a form for up to two parts and one for four.
+macro_rules! load {
+    ($count:literal, [$($slot:expr),*], $($operand:expr),*) => {
+        [
+            row(O::Ld, &[$($slot,)* maybe(&[V2]), TYPES], &[to($count, $count + 1), $($operand),*]),
+            row(O::Ld, &[$($slot,)* one(&[V4]), SMALL], &[to($count, $count + 1), $($operand),*]),
+        ]
+    };
+}
+
+/// A store, likewise.
+macro_rules! store {
+    ($count:literal, $at:expr, [$($slot:expr),*] $(, $operand:expr)*) => {
+        [
+            row(O::St, &[$($slot,)* maybe(&[V2]), TYPES], &[$at, from($count, $count + 1) $(, $operand)*]),
+            row(O::St, &[$($slot,)* one(&[V4]), SMALL], &[$at, from($count, $count + 1) $(, $operand)*]),
+        ]
+    };
+}
+
+/// A reduction: in any space, and with a cache policy outside of shared memory.
+macro_rules! reduction {
+    ([$($op:expr),*], $ty:literal, $types:expr) => {
+        [
+            row(O::Red, &[FENCED, maybe(SCOPE), maybe(SHARED), $($op,)* of($types)], &[at(2), s($ty)]),
+            row(
+                O::Red,
+                &[FENCED, maybe(SCOPE), OUTSIDE, $($op,)* one(&[L2CacheHint]), of($types)],
+                &[at(2), s($ty + 1), POLICY],
+            ),
+        ]
+    };
+}
+
+/// An atomic that returns the old value, likewise.
+macro_rules! atomic {
+    ([$($op:expr),*], $ty:literal, $types:expr) => {
+        [
+            row(O::Atom, &[maybe(ORDER), maybe(SCOPE), maybe(SHARED), $($op,)* of($types)], &[old($ty), at(2), s($ty)]),
+            row(
+                O::Atom,
+                &[maybe(ORDER), maybe(SCOPE), OUTSIDE, $($op,)* one(&[L2CacheHint]), of($types)],
+                &[old($ty + 1), at(2), s($ty + 1), POLICY],
+            ),
+        ]
+    };
+}
+
+/// Forms that sm_90 brought.
+const fn modern([any, hinted]: [Form; 2]) -> [Form; 2] {
+    [any.since(7, 8, 90), hinted.since(7, 8, 90)]
+}
+
+pub(super) static LOADS: [[Form; 2]; 8] = [
+    load!(2, [maybe(&[Weak]), maybe(LOADED)], at(1)),
+    load!(3, [maybe(&[Weak]), maybe(&[Const, Global, Local, Shared, SharedCta]), one(LOAD_CACHE)], at(1)),
+    load!(5, [maybe(&[Weak]), OUTSIDE, L1, HINT, AHEAD], at(1), POLICY.with(3)),
+    load!(5, [one(&[Global]), maybe(&[Ca, Cg, Cs]), one(&[Nc]), HINT, AHEAD], within(Global), POLICY.with(3)),
+    load!(5, [one(&[Global]), one(&[Nc]), L1, HINT, AHEAD], within(Global), POLICY.with(3)),
+    load!(2, [one(&[Volatile]), maybe(&[Global, Shared, SharedCta])], at(1)),
+    load!(3, [one(&[Relaxed, Acquire]), one(SCOPE), maybe(SHARED)], at(2)),
+    load!(6, [one(&[Relaxed, Acquire]), one(SCOPE), OUTSIDE, L1, HINT, AHEAD], at(2), POLICY.with(4)),
+];
+
+pub(super) static STORES: [[Form; 2]; 6] = [
+    store!(2, at(1), [maybe(&[Weak]), maybe(STORED)]),
+    store!(3, at(1), [maybe(&[Weak]), maybe(&[Global, Local, Shared, SharedCta]), one(STORE_CACHE)]),
+    store!(4, at(1), [maybe(&[Weak]), OUTSIDE, L1, HINT], POLICY.with(3)),
+    store!(2, at(1), [one(&[Volatile]), maybe(&[Global, Shared, SharedCta])]),
+    store!(3, at(2), [one(&[Relaxed, Release]), one(SCOPE), maybe(SHARED)]),
+    store!(5, at(2), [one(&[Relaxed, Release]), one(SCOPE), OUTSIDE, L1, HINT], POLICY.with(4)),
+];
+
+pub(super) static REDUCTIONS: [[Form; 2]; 6] = [
+    reduction!([one(&[Add])], 4, &[U32, U64, S32, F32, F64]),
+    reduction!([one(&[Min, Max])], 4, EXTREMA),
+    reduction!([one(&[And, Or, Xor])], 4, &[B32, B64]),
+    reduction!([one(&[Inc, Dec])], 4, &[U32]),
+    reduction!([one(&[Add]), one(&[Noftz])], 5, &[F16, F16x2]),
+    modern(reduction!([one(&[Add]), one(&[Noftz])], 5, &[Bf16, Bf16x2])),
+];
+
+pub(super) static ATOMICS: [[Form; 2]; 6] = [
+    atomic!([one(&[Add])], 4, &[U32, U64, S32, F32, F64]),
+    atomic!([one(&[Min, Max])], 4, EXTREMA),
+    atomic!([one(&[And, Or, Xor, Exch])], 4, &[B32, B64]),
+    atomic!([one(&[Inc, Dec])], 4, &[U32]),
+    atomic!([one(&[Add]), one(&[Noftz])], 5, &[F16, F16x2]),
+    modern(atomic!([one(&[Add]), one(&[Noftz])], 5, &[Bf16, Bf16x2])),
+];
 
 pub(super) static FORMS: &[Form] = &[
-    row(O::Ld, &[maybe(&[Weak]), maybe(LOADED), VEC, TYPES], &[to(2, 3), at(1)]),
     row(
-        O::Ld,
-        &[maybe(&[Weak]), maybe(&[Const, Global, Local, Shared, SharedCta]), one(LOAD_CACHE), VEC, TYPES],
-        &[to(3, 4), at(1)],
+        O::Atom,
+        &[maybe(ORDER), maybe(SCOPE), maybe(SHARED), one(&[Cas]), of(&[B16, B32, B64])],
+        &[old(4), at(2), s(4), s(4)],
     ),
     row(
-        O::Ld,
-        &[maybe(&[Weak]), maybe(&[Global]), L1, HINT, AHEAD, VEC, TYPES],
-        &[to(5, 6), at(1), POLICY.with(3)],
-    ),
-    row(
-        O::Ld,
-        &[one(&[Global]), maybe(&[Ca, Cg, Cs]), one(&[Nc]), HINT, AHEAD, VEC, TYPES],
-        &[to(5, 6), within(Global), POLICY.with(3)],
-    ),
-    row(
-        O::Ld,
-        &[one(&[Global]), one(&[Nc]), L1, HINT, AHEAD, VEC, TYPES],
-        &[to(5, 6), within(Global), POLICY.with(3)],
-    ),
-    row(
-        O::Ld,
-        &[one(&[Volatile]), maybe(&[Const, Global, Local, Shared, SharedCta]), VEC, TYPES],
-        &[to(2, 3), at(1)],
-    ),
-    row(O::Ld, &[one(&[Relaxed, Acquire]), one(SCOPE), maybe(SHARED), VEC, TYPES], &[to(3, 4), at(2)]),
-    row(
-        O::Ld,
-        &[one(&[Relaxed, Acquire]), one(SCOPE), maybe(&[Global]), L1, HINT, AHEAD, VEC, TYPES],
-        &[to(6, 7), at(2), POLICY.with(4)],
-    ),
-    row(O::St, &[maybe(&[Weak]), maybe(STORED), VEC, TYPES], &[at(1), from(2, 3)]),
-    row(
-        O::St,
-        &[maybe(&[Weak]), maybe(&[Global, Local, Shared, SharedCta]), one(STORE_CACHE), VEC, TYPES],
-        &[at(1), from(3, 4)],
-    ),
-    row(
-        O::St,
-        &[maybe(&[Weak]), maybe(&[Global]), L1, HINT, VEC, TYPES],
-        &[at(1), from(4, 5), POLICY.with(3)],
-    ),
-    row(
-        O::St,
-        &[one(&[Volatile]), maybe(&[Global, Local, Shared, SharedCta]), VEC, TYPES],
-        &[at(1), from(2, 3)],
-    ),
-    row(O::St, &[one(&[Relaxed, Release]), one(SCOPE), maybe(SHARED), VEC, TYPES], &[at(2), from(3, 4)]),
-    row(
-        O::St,
-        &[one(&[Relaxed, Release]), one(SCOPE), maybe(&[Global]), L1, HINT, VEC, TYPES],
-        &[at(2), from(5, 6), POLICY.with(4)],
-    ),
+        O::Red,
+        &[FENCED, maybe(SCOPE), OUTSIDE, one(&[Add]), HINT, one(&[V2, V4]), of(&[F32])],
+        &[at(2), operand(Kind::UseVec(Count::Slot(5), Ty::Slot(6))), POLICY.with(4)],
+    )
+    .since(8, 1, 90),
     // cache hints
     row(O::Prefetch, &[maybe(&[Global, Local]), one(&[Word::L1, L2])], &[at(0)]),
     row(O::Prefetch, &[one(&[Global]), one(&[L2EvictLast, L2EvictNormal])], &[within(Global)])
@@ -114,96 +167,4 @@ pub(super) static FORMS: &[Form] = &[
         &[d(3), operand(Kind::Fraction).optional()],
     )
     .since(7, 4, 80),
-    // reductions and atomics
-    row(
-        O::Red,
-        &[maybe(&[Relaxed, Release]), maybe(SCOPE), maybe(SHARED), one(&[Add]), HINT, of(ATOM_INT)],
-        &[at(2), s(5), POLICY.with(4)],
-    ),
-    row(
-        O::Red,
-        &[maybe(&[Relaxed, Release]), maybe(SCOPE), maybe(SHARED), one(&[Add]), HINT, of(&[F32, F64])],
-        &[at(2), s(5), POLICY.with(4)],
-    ),
-    row(
-        O::Red,
-        &[maybe(&[Relaxed, Release]), maybe(SCOPE), maybe(SHARED), one(&[Min, Max]), HINT, of(EXTREMA)],
-        &[at(2), s(5), POLICY.with(4)],
-    ),
-    row(
-        O::Red,
-        &[maybe(&[Relaxed, Release]), maybe(SCOPE), maybe(SHARED), one(BITWISE), HINT, of(&[B32, B64])],
-        &[at(2), s(5), POLICY.with(4)],
-    ),
-    row(
-        O::Red,
-        &[maybe(&[Relaxed, Release]), maybe(SCOPE), maybe(SHARED), one(&[Inc, Dec]), HINT, of(&[U32])],
-        &[at(2), s(5), POLICY.with(4)],
-    ),
-    row(
-        O::Red,
-        &[
-            maybe(&[Relaxed, Release]),
-            maybe(SCOPE),
-            maybe(&[Global]),
-            one(&[Add]),
-            HINT,
-            one(&[V2, V4]),
-            of(&[F32]),
-        ],
-        &[at(2), operand(Kind::UseVec(Count::Slot(5), Ty::Slot(6))), POLICY.with(4)],
-    )
-    .since(8, 1, 90),
-    row(
-        O::Red,
-        &[
-            maybe(&[Relaxed, Release]),
-            maybe(SCOPE),
-            maybe(SHARED),
-            one(&[Add]),
-            one(&[Noftz]),
-            HINT,
-            of(&[F16, F16x2]),
-        ],
-        &[at(2), s(6), POLICY.with(5)],
-    ),
-    row(
-        O::Red,
-        &[
-            maybe(&[Relaxed, Release]),
-            maybe(SCOPE),
-            maybe(SHARED),
-            one(&[Add]),
-            one(&[Noftz]),
-            HINT,
-            of(&[Bf16, Bf16x2]),
-        ],
-        &[at(2), s(6), POLICY.with(5)],
-    )
-    .since(7, 8, 90),
-    row(
-        O::Atom,
-        &[maybe(ORDER), maybe(SCOPE), maybe(SHARED), one(&[Add]), HINT, of(&[U32, U64, S32, F32, F64])],
-        &[operand(Kind::DefOrSink(Ty::Slot(5))), at(2), s(5), POLICY.with(4)],
-    ),
-    row(
-        O::Atom,
-        &[maybe(ORDER), maybe(SCOPE), maybe(SHARED), one(&[Min, Max]), HINT, of(EXTREMA)],
-        &[operand(Kind::DefOrSink(Ty::Slot(5))), at(2), s(5), POLICY.with(4)],
-    ),
-    row(
-        O::Atom,
-        &[maybe(ORDER), maybe(SCOPE), maybe(SHARED), one(&[And, Or, Xor, Exch]), HINT, of(&[B32, B64])],
-        &[operand(Kind::DefOrSink(Ty::Slot(5))), at(2), s(5), POLICY.with(4)],
-    ),
-    row(
-        O::Atom,
-        &[maybe(ORDER), maybe(SCOPE), maybe(SHARED), one(&[Inc, Dec]), HINT, of(&[U32])],
-        &[operand(Kind::DefOrSink(Ty::Slot(5))), at(2), s(5), POLICY.with(4)],
-    ),
-    row(
-        O::Atom,
-        &[maybe(ORDER), maybe(SCOPE), maybe(SHARED), one(&[Cas]), HINT, of(&[B16, B32, B64])],
-        &[operand(Kind::DefOrSink(Ty::Slot(5))), at(2), s(5), s(5), POLICY.with(4)],
-    ),
 ];

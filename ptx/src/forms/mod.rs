@@ -141,6 +141,8 @@ pub enum Kind {
     Def(Ty),
     /// A register that is written, or `_`.
     DefOrSink(Ty),
+    /// `_`: nothing is written.
+    Sink,
     /// A predicate that is written, or `p|q`, two of them.
     DefPreds,
     /// `d|p`: a register and a predicate that are written. Without `both`, `d` alone will do.
@@ -177,6 +179,8 @@ pub enum Kind {
     Tensor(usize),
     /// An integer constant: one of these, or any if there are none.
     Constant(&'static [i64]),
+    /// The number of a barrier: a register or 0 to 15.
+    Barrier,
     /// A floating-point constant.
     Fraction,
     /// A label of the kernel.
@@ -197,6 +201,10 @@ pub fn all() -> impl Iterator<Item = &'static Form> {
         float::EXTREMA.as_flattened(),
         float::ROOTS.as_flattened(),
         convert::FORMS,
+        memory::LOADS.as_flattened(),
+        memory::STORES.as_flattened(),
+        memory::REDUCTIONS.as_flattened(),
+        memory::ATOMICS.as_flattened(),
         memory::FORMS,
         asynchronous::FORMS,
         matrix::FORMS,

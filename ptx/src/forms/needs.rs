@@ -60,7 +60,8 @@ impl Modifier {
     pub fn needs(self) -> Needs {
         match self {
             Modifier::Word(word) => match word {
-                Word::SharedCta | Word::ParamEntry => Needs::since(7, 8, 70),
+                Word::SharedCta => Needs::since(7, 8, 70),
+                Word::ParamEntry => Needs::since(8, 3, 70),
                 Word::SharedCluster | Word::Cluster => Needs::since(7, 8, 90),
                 Word::L1EvictNormal
                 | Word::L1EvictUnchanged

@@ -63,6 +63,7 @@ impl Display for Place<'_> {
                 f.write_str(&ty(t))
             }
             Kind::DefOrSink(t) => write!(f, "{}|_", ty(t)),
+            Kind::Sink => f.write_str("_"),
             Kind::DefPreds => f.write_str("p{|q}"),
             Kind::DefWithPred { ty: t, both: true } => write!(f, "{}|p", ty(t)),
             Kind::DefWithPred { ty: t, both: false } => write!(f, "{}{{|p}}", ty(t)),
@@ -74,6 +75,7 @@ impl Display for Place<'_> {
             Kind::Tensor(_) => f.write_str("[map, {x, ...}]"),
             Kind::Constant([]) => f.write_str("n"),
             Kind::Constant(accepted) => f.write_str(&joined(accepted, "|")),
+            Kind::Barrier => f.write_str("id"),
             Kind::Fraction => f.write_str("fraction"),
             Kind::Label => f.write_str("label"),
         }
@@ -89,13 +91,14 @@ pub(super) fn expected_operand(kind: Kind, filled: &Filled) -> String {
     match kind {
         Kind::Def(t) | Kind::UseReg(t) => format!("a register{}", ty(t)),
         Kind::DefOrSink(t) => format!("a register{} or `_`", ty(t)),
+        Kind::Sink => "`_`".into(),
         Kind::DefPreds => "a predicate register, or two as in `p|q`".into(),
         Kind::DefWithPred { ty: t, both: false } => {
             format!("a register{}, or with a predicate as in `d|p`", ty(t))
         }
         Kind::DefWithPred { ty: t, .. } => format!("a register{} and a predicate as in `d|p`", ty(t)),
         Kind::Use(t) => format!("a register or a constant{}", ty(t)),
-        Kind::UsePred => "a predicate register, or its negation as in `!p`".into(),
+        Kind::UsePred => "a predicate register, its negation as in `!p`, 0 or 1".into(),
         Kind::DefVec(count, t) => match count.of(filled) {
             Some(n) => format!("{n} registers{} in braces", ty(t)),
             None => format!("a register{}", ty(t)),
@@ -129,6 +132,7 @@ pub(super) fn expected_operand(kind: Kind, filled: &Filled) -> String {
         Kind::Constant(accepted) => {
             alternatives(&accepted.iter().map(|value| value.to_string()).collect::<Vec<_>>())
         }
+        Kind::Barrier => "a barrier: a register of type .u32, or 0 to 15".into(),
         Kind::Fraction => "a floating-point constant".into(),
         Kind::Label => "a label".into(),
     }

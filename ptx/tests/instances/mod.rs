@@ -2,16 +2,16 @@
 #![allow(dead_code, reason = "each test uses a part")]
 
 use girih_ptx::forms::{Count, Filled, Form, Kind, Needs, Space, Ty, When, operand_slots};
-use girih_ptx::{Address, Inst, Modifier, Name, Operand, Span, Special, Type, VarSpace, Word};
+use girih_ptx::{Address, Inst, Modifier, Name, Operand, Span, Type, Word};
 
 /// Declares what the instances name.
-pub const DECLARATIONS: &str = "\
+pub(crate) const DECLARATIONS: &str = "\
 .reg .pred %p<64>; .reg .b16 %h<64>; .reg .b32 %r<400>; .reg .b64 %rd<64>; .reg .b128 %q<64>; .reg .f32 %f<400>; \
 .reg .f64 %fd<64>;";
 
 /// The instruction of `form` with these modifiers and `optional` of the optional operands; register numbers start
 /// at `first`.
-pub fn instance(form: &'static Form, filled: &Filled, optional: bool, first: usize) -> Inst {
+pub(crate) fn instance(form: &'static Form, filled: &Filled, optional: bool, first: usize) -> Inst {
     let always = form.operands.iter().filter(|slot| match slot.when {
         When::Always => true,
         When::Slot(index) => filled[index].is_some(),
@@ -29,14 +29,14 @@ pub fn instance(form: &'static Form, filled: &Filled, optional: bool, first: usi
 }
 
 /// What the instance needs to assemble.
-pub fn needs(form: &Form, filled: &Filled) -> Needs {
+pub(crate) fn needs(form: &Form, filled: &Filled) -> Needs {
     let needs = filled.iter().flatten().fold(form.needs(), |needs, modifier| needs.and(modifier.needs()));
     let version = needs.version.max(needs.target().version());
     Needs { version, ..needs }
 }
 
 /// All ways to fill the slots of `form`; of more than `limit`, `limit` that are spread evenly.
-pub fn fillings(form: &Form, limit: usize) -> Vec<Filled> {
+pub(crate) fn fillings(form: &Form, limit: usize) -> Vec<Filled> {
     let choices: Vec<Vec<Option<Modifier>>> = form
         .slots
         .iter()
@@ -104,6 +104,7 @@ impl Registers {
         match kind {
             Kind::Def(ty) | Kind::DefOrSink(ty) | Kind::Use(ty) | Kind::UseReg(ty) => self.value(ty, filled),
             Kind::Source(ty) | Kind::Pointer(ty) => self.value(ty, filled),
+            Kind::Sink => Operand::Sink,
             Kind::DefPreds => Operand::Pair(self.register(Type::Pred), self.register(Type::Pred)),
             Kind::DefWithPred { ty, .. } => {
                 let ty = ty.of(filled).expect("the slot holds a type");
@@ -127,6 +128,7 @@ impl Registers {
                 Operand::Address(Address { base: Some(self.register(Type::B64)), offset: 0, coordinates })
             }
             Kind::Constant(accepted) => Operand::Int(accepted.first().copied().unwrap_or(1)),
+            Kind::Barrier => Operand::Int(self.next as i64 % 16),
             Kind::Fraction => Operand::F32(1f32.to_bits()),
             Kind::Label => Operand::Name("END".into()),
         }
@@ -148,8 +150,3 @@ impl Registers {
         Address { base: Some(base), offset, coordinates: Vec::new() }
     }
 }
-
-/// Every special register, and a space of variables, so that a test can quantify over them.
-pub const SPECIALS: &[Special] = Special::ALL;
-/// State spaces of variables.
-pub const SPACES: &[VarSpace] = &[VarSpace::Shared, VarSpace::Global, VarSpace::Const, VarSpace::Local];

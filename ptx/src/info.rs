@@ -1,0 +1,167 @@
+//! What a launcher needs to know of a kernel.
+
+use std::collections::HashSet;
+
+use crate::ast::*;
+use crate::{Type, VarSpace};
+
+/// A kernel's signature and the resources that its text states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelInfo {
+    /// Its name.
+    pub name: Name,
+    /// Its parameters in order.
+    pub params: Vec<ParamInfo>,
+    /// Bytes of shared memory that it declares, or uses of the module's, alignment included.
+    pub static_shared_bytes: u64,
+    /// It uses an `.extern .shared` variable, whose size is given at launch.
+    pub dynamic_shared: bool,
+    /// Most threads a block may have: the product of `.maxntid` or `.reqntid`.
+    pub max_threads: Option<u64>,
+    /// Exactly the block that it must be launched with, in x, y, z: `.reqntid`.
+    pub required_threads: Option<[u32; 3]>,
+    /// Exactly the cluster that it is launched with, in x, y, z: `.reqnctapercluster`.
+    pub required_cluster: Option<[u32; 3]>,
+    /// Instructions in its text.
+    pub instructions: usize,
+    /// The module's target.
+    pub target: Target,
+    /// The module's `.version`.
+    pub version: (u8, u8),
+}
+
+/// A parameter, and where it lies in the parameter buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParamInfo {
+    /// Its name.
+    pub name: Name,
+    /// Its type, or its elements'.
+    pub ty: Type,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Its alignment in bytes.
+    pub align: u32,
+    /// Its place in bytes from the start of the parameters.
+    pub offset: u64,
+}
+
+impl Module {
+    /// The kernels, in order.
+    ///
+    /// ```
+    /// # use girih_ptx::Module;
+    /// let module = Module::parse(
+    ///     ".version 8.0 .target sm_80 .address_size 64
+    ///      .visible .entry scale(.param .u32 n, .param .u64 data) .maxntid 128 { ret; }",
+    /// )?;
+    /// let kernels = module.kernels();
+    /// assert_eq!((kernels[0].params[1].offset, kernels[0].max_threads), (8, Some(128)));
+    /// # Ok::<(), girih_ptx::Error>(())
+    /// ```
+    pub fn kernels(&self) -> Vec<KernelInfo> {
+        let kernels = self.items.iter().filter_map(|item| match item {
+            Item::Kernel(kernel) => Some(kernel),
+            Item::Variable(_) => None,
+        });
+        kernels.map(|kernel| self.info(kernel)).collect()
+    }
+
+    fn info(&self, kernel: &Kernel) -> KernelInfo {
+        let mut body = Body::default();
+        body.read(&kernel.body);
+        let module_scope = self.items.iter().filter_map(|item| match item {
+            Item::Variable(variable) if body.names.contains(&variable.name) => Some(variable),
+            _ => None,
+        });
+        let shared: Vec<&Variable> = module_scope
+            .chain(body.variables.iter().copied())
+            .filter(|variable| variable.space == VarSpace::Shared)
+            .collect();
+        let mut info = KernelInfo {
+            name: kernel.name.clone(),
+            params: params(&kernel.params),
+            static_shared_bytes: shared.iter().fold(0, |end, variable| place(end, variable).1),
+            dynamic_shared: shared.iter().any(|variable| variable.extent == Extent::Unsized),
+            max_threads: None,
+            required_threads: None,
+            required_cluster: None,
+            instructions: body.instructions,
+            target: self.target,
+            version: self.version,
+        };
+        for directive in &kernel.directives {
+            match *directive {
+                Directive::MaxNtid(extents) => info.max_threads = Some(product(extents)),
+                Directive::ReqNtid(extents) => {
+                    info.max_threads = Some(product(extents));
+                    info.required_threads = Some(extents);
+                }
+                Directive::ReqNctaPerCluster(extents) => info.required_cluster = Some(extents),
+                _ => {}
+            }
+        }
+        info
+    }
+}
+
+/// What a kernel's statements hold.
+#[derive(Default)]
+struct Body<'k> {
+    variables: Vec<&'k Variable>,
+    names: HashSet<&'k Name>,
+    instructions: usize,
+}
+
+impl<'k> Body<'k> {
+    fn read(&mut self, statements: &'k [Statement]) {
+        for statement in statements {
+            match statement {
+                Statement::Variable(variable) => self.variables.push(variable),
+                Statement::Block(body) => self.read(body),
+                Statement::Inst(inst) => {
+                    self.instructions += 1;
+                    self.names.extend(inst.names());
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn params(params: &[Variable]) -> Vec<ParamInfo> {
+    let mut end = 0;
+    let info = |param: &Variable| {
+        let (offset, next) = place(end, param);
+        end = next;
+        let align = param.alignment();
+        ParamInfo { name: param.name.clone(), ty: param.ty, bytes: next - offset, align, offset }
+    };
+    params.iter().map(info).collect()
+}
+
+/// Where `variable` starts and ends if the one before it ends at `end`, in bytes.
+fn place(end: u64, variable: &Variable) -> (u64, u64) {
+    let start = end.checked_next_multiple_of(variable.alignment().into()).unwrap_or(u64::MAX);
+    (start, start.saturating_add(variable.bytes().unwrap_or(0)))
+}
+
+fn product(extents: [u32; 3]) -> u64 {
+    extents.iter().fold(1, |product, &extent| product.saturating_mul(extent.into()))
+}
+
+impl Variable {
+    /// Its alignment in bytes: as declared, or natural.
+    pub fn alignment(&self) -> u32 {
+        self.align.or(self.ty.bytes()).unwrap_or(1).max(1)
+    }
+
+    /// Its size in bytes; `None` if that is given at launch.
+    pub fn bytes(&self) -> Option<u64> {
+        let elements = match self.extent {
+            Extent::Scalar => 1,
+            Extent::Array(n) => n,
+            Extent::Unsized => return None,
+        };
+        Some(elements.saturating_mul(self.ty.bytes().unwrap_or(0).into()))
+    }
+}

@@ -1,0 +1,296 @@
+//! Verification of a module: names, types, forms, and what the module needs.
+
+use std::collections::HashMap;
+
+use crate::ast::*;
+use crate::forms::{self, Names, Needs, Symbol, resolve};
+use crate::{Error, Type};
+
+impl Module {
+    /// Checks that the module is PTX: every instruction has a form, every name is declared once in its scope and is
+    /// of a type that fits, branch targets and parameters exist, and `.version` and `.target` are high enough.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, and what would be accepted.
+    pub fn verify(&self) -> Result<(), Error> {
+        let version = self.target.version();
+        if self.version < version {
+            return Err(self.too_old(Span::default(), self.target.to_string(), version));
+        }
+        self.visit(&mut |at, what, needs| {
+            if self.version < needs.version {
+                return Err(self.too_old(at, what(), needs.version));
+            }
+            match needs.met_by(self.target) {
+                true => Ok(()),
+                false => Err(Error::Target {
+                    at,
+                    what: what(),
+                    needs: needs.target().to_string(),
+                    found: self.target.to_string(),
+                }),
+            }
+        })
+    }
+
+    fn too_old(&self, at: Span, what: String, needs: (u8, u8)) -> Error {
+        let show = |(major, minor): (u8, u8)| format!("{major}.{minor}");
+        Error::Version { at, what, needs: show(needs), found: show(self.version) }
+    }
+
+    /// The lowest `.version` that the module's instructions, directives and target need.
+    ///
+    /// # Errors
+    /// As [`Module::verify`], the module's own `.version` and `.target` apart.
+    pub fn required_version(&self) -> Result<(u8, u8), Error> {
+        Ok(self.needs()?.version.max(self.target.version()))
+    }
+
+    /// The lowest target that has everything the module uses. What is older than sm_70 is not told apart.
+    ///
+    /// # Errors
+    /// As [`Module::verify`], the module's own `.version` and `.target` apart.
+    pub fn required_target(&self) -> Result<Target, Error> {
+        Ok(self.needs()?.target())
+    }
+
+    fn needs(&self) -> Result<Needs, Error> {
+        let mut all = Needs::LEAST;
+        self.visit(&mut |_, _, needs| {
+            all = all.and(needs);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// Checks everything but `.version` and `.target`, and reports what each thing needs.
+    fn visit(&self, report: Report<'_>) -> Result<(), Error> {
+        let mut scopes = Scopes { stack: vec![Scope::default()] };
+        for item in &self.items {
+            match item {
+                Item::Variable(variable) => scopes.declare_variable(variable)?,
+                Item::Kernel(kernel) => {
+                    scopes.declare(&kernel.name, Symbol::Kernel, kernel.span)?;
+                    visit_kernel(kernel, &mut scopes, report)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Takes the place, the text of a thing and what it needs.
+type Report<'r> = &'r mut dyn FnMut(Span, &dyn Fn() -> String, Needs) -> Result<(), Error>;
+
+fn visit_kernel(kernel: &Kernel, scopes: &mut Scopes, report: Report<'_>) -> Result<(), Error> {
+    for directive in &kernel.directives {
+        report(kernel.span, &|| directive.to_string(), directive.needs())?;
+    }
+    scopes.stack.push(Scope::default());
+    kernel.params.iter().try_for_each(|param| scopes.declare_variable(param))?;
+    visit_body(&kernel.body, kernel.span, scopes, report)?;
+    scopes.stack.pop();
+    Ok(())
+}
+
+fn visit_body(body: &[Statement], at: Span, scopes: &mut Scopes, report: Report<'_>) -> Result<(), Error> {
+    scopes.stack.push(Scope::default());
+    // A label is visible in its whole block, before its place too.
+    for statement in body {
+        if let Statement::Label(name) = statement {
+            scopes.declare(name, Symbol::Label, at)?;
+        }
+    }
+    for statement in body {
+        match statement {
+            Statement::Reg(decl) => scopes.declare_registers(decl)?,
+            Statement::Variable(variable) => scopes.declare_variable(variable)?,
+            Statement::Block(body) => visit_body(body, at, scopes, report)?,
+            Statement::Inst(inst) => visit_inst(inst, scopes, report)?,
+            Statement::Label(_) | Statement::Pragma(_) | Statement::Comment(_) => {}
+        }
+    }
+    scopes.stack.pop();
+    Ok(())
+}
+
+fn visit_inst(inst: &Inst, scopes: &Scopes, report: Report<'_>) -> Result<(), Error> {
+    for name in inst.names() {
+        if scopes.symbol(name).is_none() {
+            return Err(Error::Undeclared { at: inst.span, inst: inst.brief(), name: name.to_string() });
+        }
+    }
+    if let Some(guard) = &inst.guard
+        && scopes.symbol(&guard.reg) != Some(Symbol::Register(Type::Pred))
+    {
+        return Err(Error::Guard { at: inst.span, inst: inst.brief(), name: guard.reg.to_string() });
+    }
+    let (form, _) = resolve(inst, Some(scopes))?;
+    let modifiers = inst.modifiers.iter().map(|modifier| modifier.needs());
+    let specials = inst.operands.iter().filter_map(|operand| match operand {
+        Operand::Special(special) => Some(special.needs()),
+        _ => None,
+    });
+    let needs = modifiers.chain(specials).fold(form.needs(), forms::Needs::and);
+    report(inst.span, &|| inst.brief(), needs)
+}
+
+impl Inst {
+    /// Every name in the instruction: its guard's and its operands', sinks apart.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &Name> {
+        let mut names: Vec<&Name> = self.guard.iter().map(|guard| &guard.reg).collect();
+        for operand in &self.operands {
+            operand.names(&mut names);
+        }
+        names.into_iter().filter(|name| &***name != "_")
+    }
+}
+
+impl Operand {
+    fn names<'o>(&'o self, names: &mut Vec<&'o Name>) {
+        match self {
+            Operand::Name(name) | Operand::Not(name) => names.push(name),
+            Operand::Pair(first, second) => names.extend([first, second]),
+            Operand::Address(address) => {
+                names.extend(&address.base);
+                address.coordinates.iter().for_each(|part| part.names(names));
+            }
+            Operand::Vector(parts) => parts.iter().for_each(|part| part.names(names)),
+            Operand::Special(_) | Operand::Int(_) | Operand::F32(_) | Operand::F64(_) | Operand::Sink => {}
+        }
+    }
+}
+
+/// The scopes that are open, the innermost last.
+struct Scopes {
+    stack: Vec<Scope>,
+}
+
+#[derive(Default)]
+struct Scope {
+    names: HashMap<Name, Symbol>,
+    /// `%r<40>` by its prefix `%r`: the names are not spelled out, there may be billions.
+    ranges: HashMap<Name, (u32, Type)>,
+}
+
+impl Names for Scopes {
+    fn symbol(&self, name: &str) -> Option<Symbol> {
+        self.stack.iter().rev().find_map(|scope| scope.symbol(name))
+    }
+}
+
+impl Scope {
+    fn symbol(&self, name: &str) -> Option<Symbol> {
+        self.names.get(name).copied().or_else(|| {
+            splits(name).find_map(|(prefix, number)| {
+                let &(count, ty) = self.ranges.get(prefix)?;
+                (number < count).then_some(Symbol::Register(ty))
+            })
+        })
+    }
+}
+
+/// The ways to read a name as a prefix and a number without leading zeros: `%r12` is `%r` 12 and `%r1` 2.
+fn splits(name: &str) -> impl Iterator<Item = (&str, u32)> {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    (stem..name.len()).filter_map(move |at| {
+        let (prefix, digits) = name.split_at(at);
+        let canonical = digits.len() == 1 || !digits.starts_with('0');
+        canonical.then(|| digits.parse().ok()).flatten().map(|number| (prefix, number))
+    })
+}
+
+impl Scopes {
+    fn declare(&mut self, name: &Name, symbol: Symbol, at: Span) -> Result<(), Error> {
+        if !is_identifier(name) {
+            return Err(Error::Name { at, name: name.to_string() });
+        }
+        let Some(scope) = self.stack.last_mut() else { return Ok(()) };
+        if scope.symbol(name).is_some() {
+            return Err(Error::Redeclared { at, name: name.to_string() });
+        }
+        scope.names.insert(name.clone(), symbol);
+        Ok(())
+    }
+
+    fn declare_registers(&mut self, decl: &RegDecl) -> Result<(), Error> {
+        let at = decl.span;
+        if !decl.ty.is_register() {
+            return Err(Error::Declaration {
+                at,
+                text: decl.to_string(),
+                expected: "a fundamental type: bf16, tf32 and the 8-bit floats are held in .b16 and .b32"
+                    .into(),
+            });
+        }
+        for (name, count) in &decl.names {
+            match count {
+                None => self.declare(name, Symbol::Register(decl.ty), at)?,
+                Some(count) => self.declare_range(name, *count, decl.ty, at)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn declare_range(&mut self, prefix: &Name, count: u32, ty: Type, at: Span) -> Result<(), Error> {
+        if !is_identifier(prefix) {
+            return Err(Error::Name { at, name: prefix.to_string() });
+        }
+        let Some(scope) = self.stack.last_mut() else { return Ok(()) };
+        let within = |name: &str| splits(name).any(|(stem, number)| stem == &**prefix && number < count);
+        // Another range overlaps if its first name, `other0`, is one of these, or the first of these one of it.
+        let overlap = |other: &str, others: u32| {
+            others > 0 && within(&format!("{other}0"))
+                || count > 0 && scope.symbol(&format!("{prefix}0")).is_some()
+        };
+        let taken = scope.names.keys().filter(|name| within(name)).min().map(|name| name.to_string());
+        let taken = taken.or_else(|| {
+            let overlapping = scope.ranges.iter().filter(|(other, (others, _))| overlap(other, *others));
+            overlapping.map(|(other, _)| format!("{other}<...>")).min()
+        });
+        if let Some(name) =
+            taken.or_else(|| scope.ranges.contains_key(prefix).then(|| format!("{prefix}<...>")))
+        {
+            return Err(Error::Redeclared { at, name });
+        }
+        scope.ranges.insert(prefix.clone(), (count, ty));
+        Ok(())
+    }
+
+    fn declare_variable(&mut self, variable: &Variable) -> Result<(), Error> {
+        let at = variable.span;
+        let wrong = |expected: &str| {
+            Err(Error::Declaration { at, text: variable.to_string(), expected: expected.into() })
+        };
+        if variable.align.is_some_and(|align| !align.is_power_of_two()) {
+            return wrong("an alignment that is a power of two");
+        }
+        if !variable.ty.is_register() || variable.ty == Type::Pred {
+            return wrong("a fundamental type other than .pred");
+        }
+        let elements = match variable.extent {
+            Extent::Scalar => 1,
+            Extent::Array(n) => n,
+            Extent::Unsized if variable.external => u64::MAX,
+            Extent::Unsized => return wrong("a number of elements: only an `.extern` variable goes without"),
+        };
+        if variable.init.len() as u64 > elements {
+            return wrong("no more initial values than elements");
+        }
+        if !variable.init.is_empty() && !matches!(variable.space, VarSpace::Global | VarSpace::Const) {
+            return wrong("no initial values: only variables in .global and .const have some");
+        }
+        self.declare(&variable.name, Symbol::Variable(variable.space), at)
+    }
+}
+
+/// Whether PTX takes `name` as an identifier (PTX ISA, "Identifiers").
+fn is_identifier(name: &str) -> bool {
+    let rest = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    let mut chars = name.chars();
+    match chars.next() {
+        Some(c) if c.is_ascii_alphabetic() => chars.all(rest),
+        Some('_' | '$' | '%') => name.len() > 1 && chars.all(rest),
+        _ => false,
+    }
+}
