@@ -69,6 +69,15 @@ impl Lay {
         Ok(tri!(rest.checked()).coalesce())
     }
 
+    /// Extent times stride of the mode with the largest stride, 1 where no mode leads anywhere.
+    pub(crate) const fn end_of_last(&self) -> Result<Int, Error> {
+        let modes = tri!(self.filter().sorted(OP));
+        let Some(last) = modes.leaf_count().checked_sub(1) else {
+            return Ok(Int::ONE);
+        };
+        tri!(modes.stride[last].require_int(OP)).mul(modes.shape.leaves[last])
+    }
+
     const fn checked(self) -> Result<Lay, Error> {
         tri!(self.shape.checked());
         Ok(self)

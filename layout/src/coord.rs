@@ -92,6 +92,51 @@ const fn idx2crd_impl(shape: &Shape, index: i64, extended: bool) -> Result<Coord
     Ok(out)
 }
 
+/// The coordinate congruent to `shape` of the same element: every position that stands for a subtree is counted out in it (CuTe's
+/// `idx2crd` of a coordinate). Positions past an end go to the last leaf, as in [`idx2crd_extended`].
+///
+/// ```
+/// use girih_layout::{Coord, Shape, natural_coord};
+/// let shape = Shape::parse("(3,(2,3))")?;
+/// assert_eq!(natural_coord(&shape, &Coord::parse("(1,5)")?)?.to_string(), "(1,(1,2))");
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::RankMismatch`] where the coordinate is deeper than the shape or of another rank, [`Error::Unsupported`] for `_`, and those of
+/// [`idx2crd_extended`].
+pub const fn natural_coord(shape: &Shape, coord: &Coord) -> Result<Coord, Error> {
+    let mut out = Tuple { profile: shape.profile, leaves: [Crd::At(0); crate::MAX_LEAVES] };
+    tri!(natural_into(shape, shape.profile.root(), coord, coord.profile.root(), &mut out));
+    Ok(out)
+}
+
+const fn natural_into(shape: &Shape, n: Node, coord: &Coord, c: Node, out: &mut Coord) -> Result<(), Error> {
+    if c.is_leaf() {
+        let Crd::At(position) = coord.leaves[c.begin] else {
+            return Err(Error::Unsupported { op: "a natural coordinate", what: "'_'" });
+        };
+        let mut digits = tri!(Digits::new(shape, n, position, true));
+        let mut i = n.begin;
+        while i < n.end {
+            out.leaves[i] = Crd::At(tri!(digits.next(shape)));
+            i += 1;
+        }
+        return Ok(());
+    }
+    let (rank, other) = (shape.profile.rank_of(n), coord.profile.rank_of(c));
+    if n.is_leaf() || rank != other {
+        return Err(Error::RankMismatch { op: "a coordinate", rank, other });
+    }
+    let (mut i, mut j) = (n.begin, c.begin);
+    while i < n.end {
+        let (cn, cc) = (shape.profile.child(n, i), coord.profile.child(c, j));
+        tri!(natural_into(shape, cn, coord, cc, out));
+        (i, j) = (cn.end, cc.end);
+    }
+    Ok(())
+}
+
 /// Peels a 1-D coordinate into the digits of a subtree, leftmost first.
 pub(crate) struct Digits {
     node: Node,

@@ -1,14 +1,16 @@
 //! Divides: a layout split into a tile and the arrangement of the tiles (CuTe guide, 02 Layout algebra, Division).
 
+use crate::coalesce::coalesce_into;
 use crate::composition::compose_into;
 use crate::tuple::Node;
-use crate::{Error, Lay, Tiler, Tiles};
+use crate::{Error, Int, Lay, Tiler, Tiles};
 
 impl Lay {
     /// `composition(self, (tile, complement(tile, size(self))))`: mode 0 is the tile, mode 1 says where the tiles are. With one tile a mode,
     /// every mode is divided by its own, and the modes without one stay: `((TileM,RestM),(TileN,RestN),L)`.
     ///
-    /// A size that the tile does not divide rounds up: the last tile then reaches past the end, and the kernel has to guard it.
+    /// A size that the tile does not divide rounds up: the mode of the coalesced layout in which the tile ends counts as the next multiple of
+    /// the tile. The last tile then reaches past the end, and the kernel has to guard it.
     ///
     /// ```
     /// use girih_layout::{lay, tiler};
@@ -142,14 +144,39 @@ impl Lay {
 }
 
 const fn divide_into(left: &Lay, l: Node, tiles: &Lay, t: Node, out: &mut Lay) -> Result<(), Error> {
-    let size = tri!(left.shape.size_of(l));
-    let mut tile = Lay::EMPTY;
+    let (mut tile, mut domain) = (Lay::EMPTY, Lay::EMPTY);
     tri!(tile.copy(tiles, t));
+    coalesce_into(left, l, true, &mut domain);
+    tri!(round_up(&mut domain, tri!(tile.end_of_last())));
+    let size = tri!(domain.size());
     let rest = tri!(tile.complement(size));
     let mut right = Lay::EMPTY;
     tri!(right.open());
     tri!(right.copy(&tile, tile.root()));
     tri!(right.copy(&rest, rest.root()));
     right.close();
-    compose_into(left, l, &right, right.root(), out)
+    let domain = domain.as_tuple();
+    compose_into(&domain, domain.root(), &right, right.root(), out)
+}
+
+/// Rounds the mode in which the tile ends up to whole tiles, so that no tile straddles its end: with `4:1`, `(9,16):(96,3)` is divided as
+/// `(12,16):(96,3)`, 3 tiles in each of 16 columns. The last mode needs no rounding: it goes on by itself.
+const fn round_up(domain: &mut Lay, end: Int) -> Result<(), Error> {
+    let (mut begin, mut i) = (Int::ONE, 0);
+    while i + 1 < domain.leaf_count() {
+        let extent = domain.shape.leaves[i];
+        let Some(step) = end.div_exact(begin) else {
+            return Ok(());
+        };
+        let next = tri!(begin.mul(extent));
+        if matches!(end.less(next), Some(true)) {
+            if extent.div_exact(step).is_none() {
+                domain.shape.leaves[i] = tri!(tri!(extent.ceil_div(step)).mul(step));
+            }
+            return Ok(());
+        }
+        begin = next;
+        i += 1;
+    }
+    Ok(())
 }

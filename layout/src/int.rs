@@ -325,6 +325,37 @@ impl Int {
         Ok((tri!(Int::normal(coef, factors)), rest))
     }
 
+    /// The integer at launch: `symbol`, by its id, becomes `value`.
+    ///
+    /// ```
+    /// use girih_layout::{Int, Symbol};
+    /// const M: Symbol = Symbol::new(0);
+    /// let tiles = Int::symbol(M).ceil_div(Int::fixed(128))?;
+    /// assert_eq!(tiles.bind(M, 1000)?.get(), Some(8));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::CoordOutOfRange`] for a value that breaks a fact of the symbol or is negative, [`Error::Overflow`].
+    pub const fn bind(self, symbol: Symbol, value: i64) -> Result<Int, Error> {
+        let mut out = if self.is_symbolic() { Int::value(self.coef) } else { self };
+        let mut i = 0;
+        while i < 2 {
+            if let Some(f) = self.factors[i].get() {
+                if f.symbol.id() != symbol.id() {
+                    out = tri!(out.mul(Int { coef: 1, factors: [self.factors[i], Packed::NONE] }));
+                } else if f.symbol.admits(value) {
+                    let quotient = value / f.den + (value % f.den != 0) as i64;
+                    out = tri!(out.mul(Int::value(quotient)));
+                } else {
+                    return Err(Error::CoordOutOfRange { coord: value, extent: Int::symbol(f.symbol) });
+                }
+            }
+            i += 1;
+        }
+        Ok(out)
+    }
+
     /// Whether `self < other`: `None` where the facts don't tell.
     pub const fn less(self, other: Int) -> Option<bool> {
         if let (Some(a), Some(b)) = (self.upper(), other.lower())

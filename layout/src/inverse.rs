@@ -76,16 +76,7 @@ impl Lay {
         const OP: &str = "left_inverse";
         let flat = self.coalesce();
         let steps = tri!(flat.prefix_products());
-        let mut marked = flat.filter_zeros();
-        let mut i = 0;
-        // Sorting moves the modes; the steps travel as their extents' partners below.
-        while i < marked.leaf_count() {
-            if marked.shape.leaves[i].is(1) {
-                marked.stride[i] = Stride::ZERO;
-            }
-            i += 1;
-        }
-        let sorted = tri!(marked.sorted(OP));
+        let sorted = tri!(flat.filter_zeros().sorted(OP));
         let mut out = Lay::EMPTY;
         let (mut k, mut before) = (0, Int::ONE);
         let (mut last_extent, mut last_step) = (Int::ONE, Int::ZERO);
@@ -93,7 +84,7 @@ impl Lay {
             let (s, stride) = (sorted.shape.leaves[k], sorted.stride[k]);
             k += 1;
             if s.is(1) {
-                continue;
+                continue; // stride 0, or the only element
             }
             let d = tri!(stride.require_int(OP));
             let Some(gap) = d.div_exact(before) else {

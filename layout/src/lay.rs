@@ -1,7 +1,7 @@
 //! The run-time layout: construction and questions about it.
 
 use crate::tuple::Node;
-use crate::{Error, Int, IntTuple, MAX_LEAVES, Shape, Stride, Strides, Tuple};
+use crate::{Error, Int, IntTuple, MAX_LEAVES, Shape, Stride, Strides, Symbol, Tuple};
 
 /// A layout: a shape and a congruent tree of strides, as a function from coordinates to indices.
 ///
@@ -275,6 +275,17 @@ impl Lay {
         Ok(if self.is_static() { Int::fixed(cosize) } else { Int::value(cosize) })
     }
 
+    /// The number of indices from the least to the greatest, `max_index - min_index + 1`; what CuTe calls cosize where strides are negative.
+    ///
+    /// # Errors
+    /// As [`Lay::max_index`].
+    pub const fn span(&self) -> Result<i64, Error> {
+        match tri!(self.max_index()).checked_sub(tri!(self.min_index())) {
+            Some(reach) if reach < i64::MAX => Ok(reach + 1),
+            _ => Err(Error::Overflow { op: "the range of indices" }),
+        }
+    }
+
     /// Strides that follow on from one another: the last end.
     const fn symbolic_cosize(&self) -> Result<Int, Error> {
         const OP: &str = "cosize";
@@ -314,6 +325,28 @@ impl Lay {
             i += 1;
         }
         Int::ONE
+    }
+
+    /// The layout at launch: `symbol`, by its id, becomes `value`.
+    ///
+    /// # Errors
+    /// Those of [`Int::bind`]; [`Error::NonPositiveShape`] where an extent becomes 0: the layout is empty then.
+    pub const fn bind(&self, symbol: Symbol, value: i64) -> Result<Lay, Error> {
+        let mut out = *self;
+        let mut i = 0;
+        while i < self.leaf_count() {
+            out.shape.leaves[i] = tri!(self.shape.leaves[i].bind(symbol, value));
+            out.stride[i] = match self.stride[i] {
+                Stride::Int(d) => Stride::Int(tri!(d.bind(symbol, value))),
+                Stride::Basis { scale, mode } => {
+                    Stride::Basis { scale: tri!(scale.bind(symbol, value)), mode }
+                }
+                column => column,
+            };
+            i += 1;
+        }
+        tri!(out.shape.checked());
+        Ok(out)
     }
 
     /// Whether a symbol is anywhere in it.

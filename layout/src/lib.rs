@@ -33,8 +33,10 @@ extern crate std;
 #[macro_use]
 mod macros;
 
+mod analysis;
 mod coalesce;
 mod complement;
+mod composed;
 mod composition;
 mod coord;
 mod display;
@@ -55,7 +57,8 @@ mod symbol;
 mod tiler;
 mod tuple;
 
-pub use coord::{Coord, Crd, idx2crd, idx2crd_extended};
+pub use composed::Composed;
+pub use coord::{Coord, Crd, idx2crd, idx2crd_extended, natural_coord};
 pub use error::{Error, Witness};
 pub use int::Int;
 pub use lay::Lay;

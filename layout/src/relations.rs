@@ -58,8 +58,8 @@ impl IntTuple {
         refines(self, self.profile.root(), other, other.profile.root(), Leaf::Size)
     }
 
-    /// Whether the other tree refines this one and each leaf there-under divides the leaf here (CuTe's `evenly_divides`: `other` tiles
-    /// `self` without a rest).
+    /// Whether each leaf of the tile divides the size of what it meets here: the tile fills this shape without a rest (CuTe's
+    /// `evenly_divides`). The tile may have fewer modes.
     pub const fn evenly_divides(&self, tile: &IntTuple) -> bool {
         divides(self, self.profile.root(), tile, tile.profile.root())
     }
@@ -149,7 +149,8 @@ const fn divides(a: &Shape, na: Node, tile: &Shape, nt: Node) -> bool {
             Err(_) => false,
         };
     }
-    if na.is_leaf() || a.profile.rank_of(na) < tile.profile.rank_of(nt) {
+    // A leaf is its own mode 0.
+    if a.profile.rank_of(na) < tile.profile.rank_of(nt) {
         return false;
     }
     let (mut i, mut j) = (na.begin, nt.begin);

@@ -90,6 +90,15 @@ impl Symbol {
         (self.0 >> DIV & FIELD) as i64
     }
 
+    /// Whether a value agrees with the facts.
+    pub const fn admits(self, value: i64) -> bool {
+        let below = match self.upper() {
+            Some(upper) => value <= upper,
+            None => true,
+        };
+        below && value >= self.lower() && value % self.divisor() == 0
+    }
+
     /// The least value that the symbol can take.
     pub const fn lower(self) -> i64 {
         let k = self.0 >> LOWER & 63;

@@ -1,0 +1,207 @@
+//! What a layout leaves constant, what two layouts share, and compact layouts in the order of another one.
+
+use crate::symbol::gcd;
+use crate::{Coord, Crd, Error, Int, Lay, MAX_LEAVES, Shape, Stride};
+
+impl Lay {
+    /// The coordinates that lead nowhere: `self(nullspace(i)) = 0` for all `i`, as large as the modes of stride 0 (CuTe's `nullspace`).
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(6,2,4):(2,1,0)").nullspace()?, lay!("4:12"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Overflow`], or [`Error::Unsupported`] for products of more than two symbols.
+    pub const fn nullspace(&self) -> Result<Lay, Error> {
+        let mut out = Lay::EMPTY;
+        let (mut step, mut i) = (Int::ONE, 0);
+        while i < self.leaf_count() {
+            if self.stride[i].is_zero() {
+                tri!(out.push(self.shape.leaves[i], Stride::Int(step)));
+            }
+            i += 1;
+            if i < self.leaf_count() {
+                step = tri!(step.mul(self.shape.leaves[i - 1]));
+            }
+        }
+        Ok(out.as_tuple().coalesce())
+    }
+
+    /// The largest layout of this construction on which both are the same run of indices: `self(R(i)) = other(R(i)) = i`
+    /// (CuTe's `max_common_layout`).
+    ///
+    /// # Errors
+    /// Those of [`Lay::right_inverse`] and [`Lay::composition`].
+    pub const fn max_common_layout(&self, other: &Lay) -> Result<Lay, Error> {
+        let inverse = tri!(other.right_inverse());
+        let common = tri!(self.composition(&inverse)).coalesce();
+        let (run, stride) = common.flat_leaf(0);
+        if !stride.same(Stride::Int(Int::ONE)) {
+            return Ok(Lay::UNIT);
+        }
+        inverse.composition(&Lay::raw_leaf(run, Stride::Int(Int::ONE)))
+    }
+
+    /// How many elements both hold in the same order without a gap: the widest vector that can be copied between them, before alignment
+    /// (CuTe's `max_common_vector`).
+    ///
+    /// # Errors
+    /// As [`Lay::max_common_layout`].
+    pub const fn max_common_vector(&self, other: &Lay) -> Result<Int, Error> {
+        let (run, stride) = tri!(self.max_common_layout(other)).coalesce().flat_leaf(0);
+        Ok(if stride.same(Stride::Int(Int::ONE)) { run } else { Int::ONE })
+    }
+
+    /// The largest `n` such that the indices come in whole, aligned runs of `n` consecutive ones: elements per vector of an access that
+    /// may take the elements in any order (CuTe's `max_alignment`).
+    ///
+    /// # Errors
+    /// [`Error::NotKnown`] where a symbol decides, [`Error::Unsupported`] for strides that are no integers.
+    pub const fn max_alignment(&self) -> Result<i64, Error> {
+        const OP: &str = "max_alignment";
+        let modes = tri!(self.filter().sorted(OP));
+        let mut run = 1;
+        let mut rest = 0;
+        let mut i = 0;
+        while i < modes.leaf_count() {
+            let d = tri!(modes.stride[i].require_known(OP));
+            // Of several modes of one stride the largest goes on with the run.
+            let mut largest = i;
+            let mut k = i;
+            while k < modes.leaf_count() && modes.stride[k].same(modes.stride[i]) {
+                if matches!(modes.shape.leaves[largest].less(modes.shape.leaves[k]), Some(true)) {
+                    largest = k;
+                }
+                k += 1;
+            }
+            let Some(extent) = modes.shape.leaves[largest].get() else {
+                return Err(Error::NotKnown { op: OP, value: modes.shape.leaves[largest] });
+            };
+            if d == run {
+                run = match run.checked_mul(extent) {
+                    Some(run) => run,
+                    None => return Err(Error::Overflow { op: OP }),
+                };
+                rest = if k - i > 1 { gcd(rest, d) } else { rest };
+            } else {
+                rest = gcd(rest, d);
+            }
+            i = k;
+        }
+        Ok(if rest == 0 { run } else { gcd(run, rest) })
+    }
+
+    /// Compact, with the modes in the order of this layout's strides; modes of stride 0 keep it (CuTe's `make_layout_like`).
+    ///
+    /// # Errors
+    /// [`Error::NonPositiveStride`], [`Error::NotKnown`] for symbolic strides, and those of [`Lay::left`].
+    pub const fn compact_like(&self) -> Result<Lay, Error> {
+        let mut out = *self;
+        tri!(out.compact_from(0, Int::ONE, false));
+        Ok(out)
+    }
+
+    /// The layout of a register fragment for a partition of this layout: mode 0, the values of one atom, compact and leftmost
+    /// first (stride 0 stays), the other modes compact in the order of their strides, each with registers of its own (CuTe's
+    /// `make_fragment_like`).
+    ///
+    /// # Errors
+    /// As [`Lay::compact_like`].
+    pub const fn fragment_like(&self) -> Result<Lay, Error> {
+        if self.rank() < 2 {
+            return self.compact_like();
+        }
+        let mut out = *self;
+        let first = tri!(self.node(0));
+        let (mut step, mut i) = (Int::ONE, first.begin);
+        while i < first.end {
+            if !self.stride[i].is_zero() {
+                out.stride[i] = Stride::Int(step);
+                step = tri!(step.mul(self.shape.leaves[i]));
+            }
+            i += 1;
+        }
+        tri!(out.compact_from(first.end, step, true));
+        Ok(out)
+    }
+
+    /// Gives the leaves from `begin` on compact strides in the order of their old ones; without `zeros`, stride 0 stays.
+    const fn compact_from(&mut self, begin: usize, first: Int, zeros: bool) -> Result<(), Error> {
+        const OP: &str = "a compact layout";
+        let old = self.stride;
+        let mut done = [false; MAX_LEAVES];
+        let mut step = first;
+        loop {
+            let (mut best, mut best_stride, mut i) = (MAX_LEAVES, 0, begin);
+            while i < self.leaf_count() {
+                let d = tri!(old[i].require_known(OP));
+                if d < 0 {
+                    return Err(Error::NonPositiveStride { op: OP, stride: Int::value(d) });
+                }
+                if (zeros || d != 0) && !done[i] && (best == MAX_LEAVES || d < best_stride) {
+                    (best, best_stride) = (i, d);
+                }
+                i += 1;
+            }
+            if best == MAX_LEAVES {
+                return Ok(());
+            }
+            done[best] = true;
+            self.stride[best] = Stride::Int(step);
+            step = tri!(step.mul(self.shape.leaves[best]));
+        }
+    }
+
+    /// The coordinate of an index in a compact layout (CuTe's `get_hier_coord`): `(index / stride) mod extent` at every leaf.
+    ///
+    /// # Errors
+    /// [`Error::NonPositiveStride`], [`Error::NotKnown`] for symbols, [`Error::CoordOutOfRange`] for a negative index.
+    pub const fn idx2crd(&self, index: i64) -> Result<Coord, Error> {
+        const OP: &str = "idx2crd";
+        if index < 0 {
+            return Err(Error::CoordOutOfRange { coord: index, extent: tri!(self.size()) });
+        }
+        let mut out = crate::Tuple { profile: self.shape.profile, leaves: [Crd::At(0); MAX_LEAVES] };
+        let mut i = 0;
+        while i < self.leaf_count() {
+            let d = tri!(self.stride[i].require_known(OP));
+            let s = self.shape.leaves[i];
+            if !s.is(1) && d != 0 {
+                let Some(extent) = s.get() else {
+                    return Err(Error::NotKnown { op: OP, value: s });
+                };
+                if d < 0 {
+                    return Err(Error::NonPositiveStride { op: OP, stride: Int::value(d) });
+                }
+                out.leaves[i] = Crd::At(index / d % extent);
+            }
+            i += 1;
+        }
+        Ok(out)
+    }
+
+    /// As many of `n` workers as a shape's extents take without a rest, leftmost first: the layout `m:1` with `m <= n`
+    /// (CuTe's `domain_distribute`).
+    ///
+    /// # Errors
+    /// [`Error::NotKnown`] for symbols, [`Error::Unsupported`] for `n < 1`, [`Error::Overflow`].
+    pub const fn domain_distribute(shape: &Shape, n: i64) -> Result<Lay, Error> {
+        const OP: &str = "domain_distribute";
+        if n < 1 {
+            return Err(Error::Unsupported { op: OP, what: "fewer than one worker" });
+        }
+        let (mut workers, mut rest, mut i) = (1, n, 0);
+        while i < shape.leaf_count() {
+            let Some(extent) = shape.leaves[i].get() else {
+                return Err(Error::NotKnown { op: OP, value: shape.leaves[i] });
+            };
+            let g = gcd(extent, rest);
+            workers *= g;
+            rest /= g;
+            i += 1;
+        }
+        Lay::leaf(Int::value(workers), Stride::Int(Int::value((workers > 1) as i64)))
+    }
+}
