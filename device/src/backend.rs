@@ -34,7 +34,7 @@ pub(crate) trait Backend: Send + Sync {
 pub(crate) trait Code: Send + Sync {
     /// What the compiler said.
     fn log(&self) -> &str;
-    fn kernel(&self, info: &crate::KernelInfo) -> Result<Arc<dyn Entry>, Error>;
+    fn kernel(&self, info: &ptx::KernelInfo) -> Result<Arc<dyn Entry>, Error>;
 }
 
 /// A kernel of a loaded module; keeps the module loaded.

@@ -2,9 +2,7 @@
 
 use std::{fmt, marker::PhantomData};
 
-use girih_ptx::Type;
-
-use crate::{KernelInfo, ParamInfo};
+use girih_ptx::{KernelInfo, ParamInfo, Type};
 
 use crate::{Buffer, Device, Error, Kernel, Limits, Pod};
 
@@ -124,10 +122,9 @@ impl Arg<'_> {
             Arg::U64(_) | Arg::I64(_) | Arg::Buffer(_) => &[Type::U64, Type::S64, Type::B64],
             Arg::F32(_) => &[Type::F32, Type::B32],
             Arg::F64(_) => &[Type::F64, Type::B64],
-            Arg::Bytes(bytes) => return bytes.len() as u64 == u64::from(parameter.bytes),
+            Arg::Bytes(bytes) => return bytes.len() as u64 == parameter.bytes,
         };
-        types.contains(&parameter.ty)
-            && parameter.ty.bytes().map(u64::from) == Some(u64::from(parameter.bytes))
+        types.contains(&parameter.ty) && parameter.ty.bytes().map(u64::from) == Some(parameter.bytes)
     }
 
     fn describe(&self) -> String {
@@ -159,8 +156,7 @@ impl Kernel {
     /// PTX is not checked by Rust: for these arguments and this configuration the kernel must touch only memory that the
     /// arguments stand for, within their bounds and while they live, and two launches or blocks must not race on it.
     /// On the simulator a violation is an error or a wrong result, never undefined behaviour of the host program.
-    ///
-    /// `examples` of safe, typed wrappers are girih's own kernels.
+    /// A typed wrapper that can promise this for its kernel is safe, and says why.
     #[allow(unsafe_code, reason = "launching arbitrary PTX is unsafe: the contract is the caller's")]
     pub unsafe fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
         check_extents(&self.info, self.device.limits(), self.resources().max_threads, config)?;
@@ -204,7 +200,7 @@ fn check_args(info: &KernelInfo, device: &Device, args: &[Arg<'_>]) -> Result<Ve
 
 fn describe(parameter: &ParamInfo) -> String {
     match parameter.ty.bytes() {
-        Some(bytes) if u64::from(bytes) == u64::from(parameter.bytes) => format!(".{}", parameter.ty),
+        Some(bytes) if u64::from(bytes) == parameter.bytes => format!(".{}", parameter.ty),
         _ => format!(".{} of {} bytes", parameter.ty, parameter.bytes),
     }
 }
@@ -229,7 +225,7 @@ fn check_extents(
         return Err(Error::BlockShape { kernel: kernel(), block, required });
     }
     let threads: u64 = block.iter().map(|&extent| u64::from(extent)).product();
-    let declared = info.max_threads.unwrap_or(u32::MAX);
+    let declared = info.max_threads.map_or(u32::MAX, |n| u32::try_from(n).unwrap_or(u32::MAX));
     for (limit, why) in [
         (declared, "the kernel's .maxntid"),
         (limits.threads_per_block, "the device's limit"),
@@ -241,13 +237,8 @@ fn check_extents(
     }
     let static_bytes = info.static_shared_bytes;
     let (dynamic_bytes, limit) = (config.dynamic_shared, limits.shared_per_block_optin);
-    if u64::from(static_bytes) + u64::from(dynamic_bytes) > u64::from(limit) {
-        return Err(Error::TooMuchShared {
-            kernel: kernel(),
-            static_bytes: static_bytes.into(),
-            dynamic_bytes,
-            limit,
-        });
+    if static_bytes.saturating_add(dynamic_bytes.into()) > u64::from(limit) {
+        return Err(Error::TooMuchShared { kernel: kernel(), static_bytes, dynamic_bytes, limit });
     }
     Ok(())
 }

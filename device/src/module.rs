@@ -2,9 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use girih_ptx::{self as ptx, Target};
-
-use crate::KernelInfo;
+use girih_ptx::{self as ptx, KernelInfo, Target};
 
 use crate::{
     Device, Error,
@@ -22,7 +20,7 @@ pub struct Module {
 impl Module {
     pub(crate) fn load(device: &Device, module: &ptx::Module) -> Result<Module, Error> {
         check_target(module.target, device.limits().sm)?;
-        let kernels = crate::info::kernels(module).into_iter().map(Arc::new).collect();
+        let kernels = module.kernels().into_iter().map(Arc::new).collect();
         Ok(Module { device: device.clone(), code: device.backend.load(module)?, kernels })
     }
 
@@ -134,11 +132,24 @@ mod tests {
             for device in [80, 86, 89, 90, 100, 103, 120] {
                 assert_eq!(runs(sm, None, device), sm <= device);
                 assert_eq!(runs(sm, Some('a'), device), sm == device);
-                assert_eq!(
-                    runs(sm, Some('f'), device),
-                    sm == device || (sm, device) == (100, 103) || (sm == 80 && device < 90)
-                );
             }
+        }
+    }
+
+    #[test]
+    fn a_family_target_runs_on_its_family_from_its_member_on() {
+        for (sm, device, wanted) in [
+            (100, 100, true),
+            (100, 103, true),
+            (103, 100, false),
+            (103, 103, true),
+            (100, 120, false),
+            (120, 121, true),
+            (120, 100, false),
+            (100, 90, false),
+        ] {
+            let target = Target { sm, suffix: Some('f') };
+            assert_eq!(check_target(target, device).is_ok(), wanted, "sm_{sm}f on sm_{device}");
         }
     }
 

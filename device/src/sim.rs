@@ -5,9 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use girih_ptx as ptx;
-
-use crate::KernelInfo;
+use girih_ptx::{self as ptx, KernelInfo};
 use girih_sim::{Launch, Memory, Program, Report};
 
 use crate::{
@@ -137,8 +135,11 @@ impl Code for SimCode {
                 registers: None,
                 local_bytes: None,
                 spill_bytes: None,
-                static_shared: info.static_shared_bytes,
-                max_threads: info.max_threads.unwrap_or(self.threads).min(self.threads),
+                static_shared: u32::try_from(info.static_shared_bytes).unwrap_or(u32::MAX),
+                max_threads: info
+                    .max_threads
+                    .and_then(|n| u32::try_from(n).ok())
+                    .map_or(self.threads, |n| n.min(self.threads)),
                 instructions: info.instructions,
             },
         }))

@@ -7,9 +7,7 @@ use std::{
 };
 
 use cudarc::driver::{DriverError, result, sys};
-use girih_ptx as ptx;
-
-use crate::KernelInfo;
+use girih_ptx::{self as ptx, KernelInfo};
 use sys::{CUfunction_attribute as FunctionAttribute, CUjit_option as Jit};
 
 use super::{context::Queue, describe, failed, log};
@@ -78,11 +76,11 @@ fn compile_error(
         (CUDA_ERROR_UNSUPPORTED_PTX_VERSION, Some(driver)) => {
             Error::DriverTooOld { driver, what: format!("a module of PTX {}.{}", version.0, version.1) }
         }
-        (CUDA_ERROR_INVALID_PTX | CUDA_ERROR_NO_BINARY_FOR_GPU | CUDA_ERROR_INVALID_IMAGE, _) => {
+        _ if logs.error[0] != 0 => {
             let log = Logs::text(&logs.error);
             Error::Jit { code: describe(error).0, line: log::first_line(&log, text), log }
         }
-        _ => failed("cuLink")(error),
+        _ => failed("compiler (cuLink)")(error),
     }
 }
 

@@ -123,9 +123,9 @@ pub fn buffers_hold(device: &Device) {
         round_trip(device, &(0..len).map(|i| f64::from(i) / 3.0).collect::<Vec<f64>>());
         round_trip(device, &(0..len).map(|i| half::f16::from_bits(i as u16)).collect::<Vec<_>>());
         round_trip(device, &(0..len).map(|i| half::bf16::from_bits(i as u16)).collect::<Vec<_>>());
-        round_trip(device, &(0..len).map(|i| -(i as i8)).collect::<Vec<_>>());
+        round_trip(device, &(0..len).map(|i| (i as i8).wrapping_neg()).collect::<Vec<_>>());
         round_trip(device, &(0..len).map(|i| i as u16).collect::<Vec<_>>());
-        round_trip(device, &(0..len).map(|i| -(i as i16)).collect::<Vec<_>>());
+        round_trip(device, &(0..len).map(|i| (i as i16).wrapping_neg()).collect::<Vec<_>>());
         round_trip(device, &(0..len).map(|i| i as u32 * 77).collect::<Vec<_>>());
         round_trip(device, &(0..len).map(|i| -i).collect::<Vec<i32>>());
         round_trip(device, &(0..len).map(|i| u64::MAX - i as u64).collect::<Vec<_>>());
