@@ -59,14 +59,10 @@ impl Device {
         match select.resolve()? {
             Select::Sim => Self::open_sim(SimOptions::default()),
             Select::Cuda(index) => Self::open_cuda(index),
-            Select::Auto => match Self::open_cuda(0) {
-                Err(error)
-                    if error.fault() == crate::Fault::Target || matches!(error, Error::NoCudaFeature) =>
-                {
-                    Ok(Device { fallback: Some(Arc::new(error)), ..Self::open_sim(SimOptions::default())? })
-                }
-                outcome => outcome,
-            },
+            Select::Auto => Self::open_cuda(0).or_else(|error| {
+                let simulator = Self::open_sim(SimOptions::default())?;
+                Ok(Device { fallback: Some(Arc::new(error)), ..simulator })
+            }),
         }
     }
 

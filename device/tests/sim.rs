@@ -36,6 +36,21 @@ fn the_simulator_looks_like_a_hopper() {
 }
 
 #[test]
+fn auto_is_the_gpu_or_says_why_not() {
+    if std::env::var_os("GIRIH_DEVICE").is_some() {
+        return; // the variable decides; select.rs tests that
+    }
+    let auto = Device::open(Select::Auto).unwrap();
+    match Device::open(Select::Cuda(0)) {
+        Ok(_) => assert!(auto.kind() == Kind::Cuda && auto.fallback().is_none()),
+        Err(error) => {
+            assert_eq!(auto.kind(), Kind::Sim);
+            assert_eq!(auto.fallback().unwrap().to_string(), error.to_string());
+        }
+    }
+}
+
+#[test]
 fn resources_come_from_the_text() {
     let device = checked();
     let saxpy = programs::kernel(&device, programs::SAXPY, "saxpy");
