@@ -1,1 +1,6 @@
-//! girih-proptests
+//! Strategies, an oracle, and the laws that the crates are tested against (see `tests/`).
+//!
+//! The strategies are public: they serve whoever wants to test a layout computation of their own.
+
+pub mod oracle;
+pub mod strategies;

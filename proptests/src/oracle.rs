@@ -1,0 +1,70 @@
+//! What a layout means, by enumeration: nothing here calls the algebra.
+
+use girih_layout::Lay;
+
+/// Extent and stride of every leaf, leftmost first.
+///
+/// # Panics
+/// For symbols and for strides that are no integers: the oracle knows numbers only.
+#[expect(clippy::expect_used, reason = "an oracle that can't read its input must stop the test")]
+pub fn leaves(layout: &Lay) -> Vec<(i64, i64)> {
+    (0..layout.leaf_count())
+        .map(|i| {
+            let (extent, stride) = layout.flat_leaf(i);
+            let stride = stride.int().and_then(|d| d.get()).expect("an integer stride");
+            (extent.get().expect("a known extent"), stride)
+        })
+        .collect()
+}
+
+/// The number of coordinates.
+pub fn size(layout: &Lay) -> i64 {
+    leaves(layout).iter().map(|(extent, _)| extent).product()
+}
+
+/// The index at a 1-D coordinate; past the end, the last leaf goes on.
+pub fn at(layout: &Lay, coord: i64) -> i64 {
+    let leaves = leaves(layout);
+    let (mut rest, mut index) = (coord, 0);
+    for (i, (extent, stride)) in leaves.iter().enumerate() {
+        let digit = if i + 1 == leaves.len() { rest } else { rest.rem_euclid(*extent) };
+        index += digit * stride;
+        rest = rest.div_euclid(*extent);
+    }
+    index
+}
+
+/// The indices of all coordinates in order.
+pub fn table(layout: &Lay) -> Vec<i64> {
+    (0..size(layout)).map(|i| at(layout, i)).collect()
+}
+
+/// The indices, sorted.
+pub fn sorted(mut table: Vec<i64>) -> Vec<i64> {
+    table.sort_unstable();
+    table
+}
+
+/// Whether no index comes twice.
+pub fn injective(layout: &Lay) -> bool {
+    sorted(table(layout)).windows(2).all(|pair| pair[0] != pair[1])
+}
+
+/// Whether a list of values is the table of some layout: every run structure is tried, since the first stride is the value at 1 and the
+/// first extent the length of the straight run.
+pub fn is_layout(values: &[i64]) -> bool {
+    let n = values.len();
+    if n <= 1 {
+        return values.first().is_none_or(|first| *first == 0);
+    }
+
+    let run =
+        (1..=n).rev().find(|j| values[..*j].iter().zip(0..).all(|(v, k)| *v == k * values[1])).unwrap_or(1);
+    if !n.is_multiple_of(run) || values[0] != 0 {
+        return false;
+    }
+    let blocks =
+        values.chunks(run).all(|b| b.iter().zip(0..).all(|(v, k): (_, i64)| *v == b[0] + k * values[1]));
+    let origins: Vec<i64> = values.iter().step_by(run).copied().collect();
+    blocks && is_layout(&origins)
+}

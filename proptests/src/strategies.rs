@@ -1,0 +1,128 @@
+//! Four families of layouts. Each finds other mistakes: arbitrary ones the wrong preconditions, tractable and compact ones the wrong
+//! results, and generic strides, large and coprime, the equalities that hold by accident.
+
+use girih_layout::{Coord, Crd, Int, Lay, Stride, Tuple};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+const EXTENTS: &[i64] = &[1, 2, 2, 3, 4, 4, 6, 8];
+const STRIDES: &[i64] = &[0, 1, 2, 3, 4, 6, 8, 12, 16, 24];
+const GENERIC: &[i64] = &[1_009, 10_007, 100_003, 1_000_003, 10_000_019, 7_919, 65_537];
+
+/// How leaves are grouped: for each leaf, whether a tuple opens before it and how far it reaches.
+type Grouping = Vec<(bool, usize)>;
+
+fn grouping(n: usize) -> impl Strategy<Value = Grouping> {
+    prop::collection::vec((prop::bool::weighted(0.3), 1..=n), n)
+}
+
+/// Flat leaves as a tree: a leaf alone, a flat tuple, or a tuple with some groups.
+#[expect(clippy::expect_used, reason = "a strategy that makes a malformed layout must stop the test")]
+fn tree(leaves: &[(i64, i64)], groups: &[(bool, usize)], bare: bool) -> Lay {
+    let leaf = |&(s, d): &(i64, i64)| {
+        Lay::leaf(Int::value(s), Stride::Int(Int::value(d))).expect("extents are at least 1")
+    };
+    if bare && leaves.len() == 1 {
+        return leaf(&leaves[0]);
+    }
+    let mut modes = Vec::new();
+    let mut i = 0;
+    while i < leaves.len() {
+        let (grouped, reach) = groups[i];
+        if grouped {
+            let end = (i + reach).min(leaves.len());
+            let inner = vec![(false, 1); end - i];
+            modes.push(tree(&leaves[i..end], &inner, false));
+            i = end;
+        } else {
+            modes.push(leaf(&leaves[i]));
+            i += 1;
+        }
+    }
+    Lay::concat(&modes).expect("few leaves")
+}
+
+fn of_leaves(leaves: impl Strategy<Value = Vec<(i64, i64)>>) -> impl Strategy<Value = Lay> {
+    leaves
+        .prop_flat_map(|leaves| (grouping(leaves.len()), Just(leaves), any::<bool>()))
+        .prop_map(|(groups, leaves, bare)| tree(&leaves, &groups, bare))
+}
+
+fn extents(most: usize) -> impl Strategy<Value = Vec<i64>> {
+    prop::collection::vec(select(EXTENTS), 1..=most)
+}
+
+/// Any small extents with any small strides of at least 0, up to `most` leaves.
+pub fn arbitrary(most: usize) -> impl Strategy<Value = Lay> {
+    of_leaves(prop::collection::vec((select(EXTENTS), select(STRIDES)), 1..=most))
+}
+
+/// Any small extents with any small strides of either sign.
+pub fn signed(most: usize) -> impl Strategy<Value = Lay> {
+    let stride = (select(STRIDES), any::<bool>()).prop_map(|(d, minus)| if minus { -d } else { d });
+    of_leaves(prop::collection::vec((select(EXTENTS), stride), 1..=most))
+}
+
+/// Each mode, in the order of the strides, ends where a step of the next can begin: a random order and gaps of 1, 2 or 3.
+pub fn tractable(most: usize) -> impl Strategy<Value = Lay> {
+    of_leaves(gapped(most, &[1, 1, 2, 3]))
+}
+
+/// A permutation of `0..size`: tractable without gaps.
+pub fn compact(most: usize) -> impl Strategy<Value = Lay> {
+    of_leaves(gapped(most, &[1]))
+}
+
+/// Any small extents with large coprime strides: sums meet only if the digits are equal.
+pub fn generic(most: usize) -> impl Strategy<Value = Lay> {
+    of_leaves(
+        (extents(most), Just(GENERIC.to_vec()).prop_shuffle())
+            .prop_map(|(extents, strides)| extents.into_iter().zip(strides).collect()),
+    )
+}
+
+/// All families.
+pub fn any_layout(most: usize) -> impl Strategy<Value = Lay> {
+    prop_oneof![arbitrary(most), signed(most), tractable(most), compact(most), generic(most)]
+}
+
+fn gapped(most: usize, gaps: &'static [i64]) -> impl Strategy<Value = Vec<(i64, i64)>> {
+    extents(most)
+        .prop_flat_map(move |extents| {
+            let n = extents.len();
+            let order = Just((0..n).collect::<Vec<_>>()).prop_shuffle();
+            (Just(extents), order, prop::collection::vec(select(gaps), n))
+        })
+        .prop_map(|(extents, order, gaps)| {
+            let mut leaves = vec![(1, 0); extents.len()];
+            let mut step = 1;
+            for (k, i) in order.into_iter().enumerate() {
+                step *= gaps[k];
+                leaves[i] = (extents[i], step);
+                step *= extents[i];
+            }
+            leaves
+        })
+}
+
+/// A coordinate congruent to a layout's shape, with some modes `_`.
+pub fn slicing(layout: Lay) -> impl Strategy<Value = (Lay, Coord)> {
+    let extents: Vec<i64> = layout.shape().leaves().iter().map(|s| s.get().unwrap_or(1)).collect();
+    let digits: Vec<_> =
+        extents.into_iter().map(|s| (0..s, any::<bool>()).prop_map(|(c, all)| (!all).then_some(c))).collect();
+    digits.prop_map(move |digits| (layout, coordinate(&layout, &digits)))
+}
+
+/// The digits as a coordinate congruent to the layout's shape; `None` is `_`.
+#[expect(clippy::expect_used, reason = "a helper of strategies must stop the test")]
+pub fn coordinate(layout: &Lay, digits: &[Option<i64>]) -> Coord {
+    fn of(layout: &Lay, digits: &mut dyn Iterator<Item = Crd>) -> Coord {
+        if layout.is_leaf() {
+            return Tuple::leaf(digits.next().expect("a digit a leaf"));
+        }
+        let modes: Vec<Coord> =
+            (0..layout.rank()).map(|i| of(&layout.mode(i).expect("a mode"), digits)).collect();
+        Tuple::concat(&modes).expect("few leaves")
+    }
+    of(layout, &mut digits.iter().map(|digit| digit.map_or(Crd::All, Crd::At)))
+}

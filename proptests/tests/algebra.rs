@@ -1,0 +1,355 @@
+//! Complement, inverses, divides, products, recasts and swizzles: the laws N, I, D, X, R and W.
+
+use girih_layout::{Composed, Error, Int, Lay, Stride, Swizzle, Tile, Tiler, lay};
+use girih_proptests::{oracle, strategies};
+use proptest::prelude::*;
+
+fn line(s: i64, d: i64) -> Lay {
+    Lay::leaf(Int::value(s), Stride::from(d)).unwrap()
+}
+
+fn complement(l: &Lay, n: i64) -> Result<Lay, Error> {
+    l.complement(Int::value(n))
+}
+
+/// The modes that lead somewhere, by stride.
+fn essential(l: &Lay) -> Vec<(i64, i64)> {
+    let mut leaves: Vec<_> = oracle::leaves(l).into_iter().filter(|(s, d)| *s > 1 && *d != 0).collect();
+    leaves.sort_by_key(|(_, d)| *d);
+    leaves
+}
+
+fn round_up(n: i64, to: i64) -> i64 {
+    (n + to - 1) / to * to
+}
+
+fn end(l: &Lay) -> i64 {
+    essential(l).last().map_or(1, |(s, d)| s * d)
+}
+
+/// All sums of an index of `a` and one of `b`.
+fn sums(a: &Lay, b: &Lay) -> Vec<i64> {
+    let (a, b) = (oracle::table(a), oracle::table(b));
+    oracle::sorted(b.iter().flat_map(|y| a.iter().map(move |x| x + y)).collect())
+}
+
+fn increasing(l: &Lay) -> bool {
+    oracle::table(l).windows(2).all(|w| w[0] < w[1])
+}
+
+proptest! {
+    #[test]
+    fn n01_n02_n03_n04_a_complement_fills_the_holes(l in strategies::tractable(4), n in 1i64..200) {
+        let (filtered, c) = (l.filter(), end(&l));
+        let rest = complement(&l, n).unwrap();
+        prop_assert!(increasing(&rest));
+        let covered = round_up(n, c);
+        prop_assert_eq!(sums(&filtered, &rest), (0..covered).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn n05_n06_twice_is_sorted(l in strategies::tractable(4), k in 1i64..4) {
+        let m = end(&l) * k;
+        let once = complement(&l, m).unwrap();
+        let twice = complement(&once, m).unwrap();
+        let leaves: Vec<Lay> = essential(&l).into_iter().map(|(s, d)| line(s, d)).collect();
+        let sorted = if leaves.is_empty() { Lay::UNIT } else { Lay::concat(&leaves).unwrap() };
+        prop_assert_eq!(twice, sorted.coalesce());
+        prop_assert_eq!(complement(&l.flatten(), m).unwrap(), once);
+        prop_assert_eq!(complement(&sorted, m).unwrap(), once);
+    }
+
+    #[test]
+    fn n08_irregular_holes_are_refused(l in strategies::signed(4), n in 1i64..99) {
+        let leaves = essential(&l);
+        let regular = leaves.iter().scan(1, |end, (s, d)| {
+            let fits = *d > 0 && d % *end == 0;
+            *end = s * d;
+            Some(fits)
+        }).all(|fits| fits);
+        // Coalescing may join modes first, which never makes them irregular.
+        match complement(&l, n) {
+            Ok(rest) => {
+                prop_assert!(increasing(&rest));
+                prop_assert_eq!(sums(&l.filter(), &rest), (0..round_up(n, end(&l))).collect::<Vec<_>>());
+            }
+            Err(error) => {
+                prop_assert!(!regular, "{}: {}", l, error);
+                prop_assert!(matches!(error.kind(), "not_tractable" | "overlap" | "non_positive_stride"));
+            }
+        }
+    }
+
+    #[test]
+    fn the_floored_complement_is_disjoint(l in strategies::arbitrary(3), n in 1i64..99) {
+        if let Ok(rest) = l.complement_floor(Int::value(n)) {
+            prop_assert!(increasing(&rest));
+            if oracle::injective(&l.filter()) && complement(&l, n).is_ok() {
+                prop_assert_eq!(rest, complement(&l, n).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn i01_i07_right_inverse(l in strategies::any_layout(4)) {
+        let inverse = l.right_inverse().unwrap();
+        for (i, c) in oracle::table(&inverse).into_iter().enumerate() {
+            prop_assert_eq!(oracle::at(&l, c), i as i64);
+        }
+        // Where modes follow on one another from 1, none is left out.
+        let mut run = 1;
+        while let Some(s) = essential(&l.coalesce()).iter().filter(|(_, d)| *d == run).map(|(s, _)| *s).max() {
+            run *= s;
+        }
+        prop_assert_eq!(oracle::size(&inverse), run);
+    }
+
+    #[test]
+    fn i02_i03_i04_compact_layouts_have_two_sided_inverses(l in strategies::compact(4)) {
+        let (right, left) = (l.right_inverse().unwrap(), l.left_inverse().unwrap());
+        prop_assert_eq!(oracle::size(&right), oracle::size(&l));
+        prop_assert!(right.equivalent(&left));
+        prop_assert_eq!(right.right_inverse().unwrap(), l.coalesce());
+        let identity = line(oracle::size(&l), 1);
+        prop_assert!(l.composition(&right).unwrap().equivalent(&identity));
+        prop_assert!(right.composition(&l).unwrap().equivalent(&identity));
+    }
+
+    #[test]
+    fn i05_i06_left_inverse(l in strategies::any_layout(3)) {
+        match l.left_inverse() {
+            Ok(inverse) => for (i, index) in oracle::table(&l).into_iter().enumerate() {
+                prop_assert_eq!(oracle::at(&inverse, index), i as i64);
+            },
+            Err(error) => {
+                let leaves = essential(&l);
+                let divides = leaves.windows(2).all(|w| w[1].1 % w[0].1 == 0);
+                let positive = leaves.iter().all(|(_, d)| *d > 0);
+                prop_assert!(!(oracle::injective(&l) && divides && positive), "{}: {}", l, error);
+            }
+        }
+    }
+
+    #[test]
+    fn i08_quasi_inverse(l in strategies::arbitrary(3)) {
+        if let Ok(inverse) = l.quasi_inverse() {
+            for index in oracle::table(&l) {
+                prop_assert_eq!(oracle::at(&l, oracle::at(&inverse, index)), index);
+            }
+        }
+    }
+
+    #[test]
+    fn d01_d02_d03_divide_rearranges(a in strategies::any_layout(3), b in strategies::tractable(2)) {
+        let n = oracle::size(&a);
+        prop_assume!(n % end(&b) == 0);
+        let rest = complement(&b, n).unwrap();
+        let both = Lay::concat(&[b, rest]).unwrap();
+        match a.logical_divide(&Tiler::Lay(b)) {
+            Ok(divided) => {
+                prop_assert_eq!(divided.rank(), 2);
+                if let (Ok(tile), Ok(rests)) = (a.composition(&b), a.composition(&rest)) {
+                    prop_assert_eq!(oracle::table(&divided.mode(0).unwrap()), oracle::table(&tile));
+                    prop_assert_eq!(oracle::table(&divided.mode(1).unwrap()), oracle::table(&rests));
+                }
+                if oracle::injective(&b) && exact(&a, &b) {
+                    prop_assert_eq!(oracle::sorted(oracle::table(&divided)), oracle::sorted(oracle::table(&a)));
+                }
+            }
+            Err(_) => prop_assert!(a.composition(&both).is_err() || !exact(&a, &b)),
+        }
+    }
+
+    #[test]
+    fn d05_an_uneven_divide_rounds_up(s in 1i64..60, d in 1i64..5, t in 1i64..9) {
+        let divided = line(s, d).logical_divide(&Tiler::Lay(line(t, 1))).unwrap();
+        let table = oracle::table(&divided);
+        prop_assert_eq!(table.len() as i64, round_up(s, t));
+        let inside: Vec<i64> = table.iter().copied().filter(|i| *i < s * d).collect();
+        prop_assert_eq!(inside, oracle::table(&line(s, d)));
+    }
+
+    #[test]
+    fn d06_d07_d08_divides_by_mode(
+        m in 1i64..9, n in 1i64..9, p in 1i64..5, q in 1i64..5, e in 1i64..50, f in 1i64..50,
+    ) {
+        let a = Lay::concat(&[line(m * p, e), line(n * q, f), line(3, 1000)]).unwrap();
+        let tiler = Tiler::sizes(&[p, q]).unwrap();
+        let logical = a.logical_divide(&tiler).unwrap();
+        let zipped = a.zipped_divide(&tiler).unwrap();
+        for k in 0..2 {
+            for (outer, inner) in [(0, 0), (1, 1)] {
+                prop_assert_eq!(
+                    zipped.mode(outer).unwrap().mode(k).unwrap(),
+                    logical.mode(k).unwrap().mode(inner).unwrap()
+                );
+            }
+        }
+        let index = |i, j, x, y, z: i64| {
+            let digits = [i, j, x, y, z].map(Some);
+            zipped.crd2idx(&strategies::coordinate(&zipped, &digits))
+        };
+        for (i, j, x, y, z) in (0..p).flat_map(|i| (0..q).map(move |j| (i, j, m - 1, n - 1, 2))) {
+            prop_assert_eq!(index(i, j, x, y, z).unwrap(), (i + x * p) * e + (j + y * q) * f + z * 1000);
+        }
+        let (tiled, flat) = (a.tiled_divide(&tiler).unwrap(), a.flat_divide(&tiler).unwrap());
+        prop_assert_eq!((zipped.rank(), tiled.rank(), flat.rank()), (2, 4, 5));
+        prop_assert_eq!(oracle::table(&tiled), oracle::table(&zipped));
+        prop_assert_eq!(oracle::table(&flat), oracle::table(&zipped));
+        let all = Tiler::modes(&[Tile::All, Tile::All]).unwrap();
+        prop_assert_eq!(a.logical_divide(&all).unwrap(), a);
+        prop_assert!(a.zipped_divide(&Tiler::sizes(&[1, 1, 1, 1]).unwrap()).is_err());
+    }
+
+    #[test]
+    fn d10_by_everything(a in strategies::any_layout(4)) {
+        let whole = a.logical_divide(&Tiler::Lay(line(oracle::size(&a), 1))).unwrap();
+        prop_assert!(whole.mode(0).unwrap().equivalent(&a));
+        prop_assert!(whole.mode(1).unwrap().equivalent(&Lay::UNIT));
+    }
+
+    #[test]
+    fn x01_x02_x03_products(a in strategies::tractable(3), b in strategies::tractable(2)) {
+        prop_assume!(oracle::size(&a) * oracle::size(&b) <= 4096);
+        if let Ok(product) = a.logical_product(&Tiler::Lay(b)) {
+            prop_assert_eq!(product.mode(0).unwrap(), a);
+            prop_assert!(b.shape().compatible(product.mode(1).unwrap().shape()));
+            prop_assert!(!(oracle::injective(&a) && oracle::injective(&b)) || oracle::injective(&product));
+        }
+    }
+
+    #[test]
+    fn x04_x05_compact_blocks(a in strategies::compact(3), b in strategies::arbitrary(2), n in 1i64..9) {
+        let copies = a.logical_product(&Tiler::Lay(b)).unwrap().mode(1).unwrap();
+        let size = oracle::size(&a);
+        let expected: Vec<i64> = oracle::table(&b).into_iter().map(|i| i * size).collect();
+        prop_assert_eq!(oracle::table(&copies), expected);
+        let product = a.logical_product(&Tiler::Lay(line(n, 1))).unwrap();
+        let divided = product.logical_divide(&Tiler::Lay(line(size, 1))).unwrap();
+        prop_assert!(divided.mode(0).unwrap().equivalent(&a));
+        prop_assert!(divided.mode(1).unwrap().equivalent(&product.mode(1).unwrap()));
+    }
+
+    #[test]
+    fn x06_associative(a in strategies::compact(2), b in strategies::compact(2), c in strategies::compact(2)) {
+        let times = |a: &Lay, b: &Lay| a.logical_product(&Tiler::Lay(*b)).unwrap();
+        prop_assert!(times(&times(&a, &b), &c).equivalent(&times(&a, &times(&b, &c))));
+    }
+
+    #[test]
+    fn x07_x08_blocked_and_raked(a in strategies::compact(2), b in strategies::compact(2)) {
+        let (blocked, raked) = (a.blocked_product(&b).unwrap(), a.raked_product(&b).unwrap());
+        prop_assert_eq!(oracle::sorted(oracle::table(&blocked)), oracle::sorted(oracle::table(&raked)));
+        for k in 0..blocked.rank() {
+            let (block, rake) = (blocked.mode(k).unwrap(), raked.mode(k).unwrap());
+            prop_assert_eq!(block.select(&[1, 0]).unwrap(), rake);
+        }
+    }
+
+    #[test]
+    fn x09_tile_to_shape(a in strategies::compact(2), counts in prop::collection::vec(1i64..4, 2)) {
+        let target: Vec<Int> = (0..2)
+            .map(|k| Int::value(counts[k] * if k < a.rank() { oracle::size(&a.mode(k).unwrap()) } else { 1 }))
+            .collect();
+        let target = girih_layout::Shape::flat(&target).unwrap();
+        let tiled = a.tile_to_shape(&target, None).unwrap();
+        prop_assert!(target.compatible(tiled.shape()));
+        prop_assert_eq!(oracle::sorted(oracle::table(&tiled)), (0..oracle::size(&tiled)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn r01_r02_r03_recasts(l in strategies::compact(3), n in 1i64..5) {
+        prop_assume!(oracle::leaves(&l).iter().all(|(s, d)| *s > 1 || *d != 1));
+        prop_assume!(oracle::size(&l) > 1);
+        let down = l.downcast(n).unwrap();
+        let image: Vec<i64> = oracle::table(&l).iter().flat_map(|x| (0..n).map(move |j| n * x + j)).collect();
+        prop_assert_eq!(oracle::sorted(oracle::table(&down)), oracle::sorted(image));
+        prop_assert_eq!(down.upcast(n).unwrap(), l);
+        if let Ok(up) = l.upcast(n) {
+            let mut image: Vec<i64> = oracle::sorted(oracle::table(&l).iter().map(|x| x / n).collect());
+            image.dedup();
+            prop_assert_eq!(oracle::sorted(oracle::table(&up)), image);
+        }
+    }
+
+    #[test]
+    fn w01_to_w05_swizzles(bits in 0u32..4, base in 0u32..5, more in 0i32..4, down: bool, n in 0u32..5) {
+        let distance = bits as i32 + more;
+        let swizzle = Swizzle::new(bits, base, if down { -distance } else { distance }).unwrap();
+        let period = swizzle.period();
+        let (mask, base_mask) = ((1i64 << bits) - 1, (1i64 << base) - 1);
+        let (from, to) = if down { (base as i32, base as i32 + distance) } else { (base as i32 + distance, base as i32) };
+        let mut image = Vec::new();
+        for x in 0..period {
+            let y = swizzle.apply(x);
+            prop_assert_eq!(y, x ^ (((x >> from) & mask) << to));
+            prop_assert_eq!(swizzle.apply(y), x);
+            prop_assert_eq!(swizzle.apply(x + period), y + period);
+            prop_assert_eq!(y & base_mask, x & base_mask);
+            image.push(y);
+        }
+        prop_assert_eq!(oracle::sorted(image), (0..period).collect::<Vec<_>>());
+        match swizzle.upcast(n) {
+            Ok(up) => for x in 0..period {
+                prop_assert_eq!(up.apply(x), swizzle.apply(x << n) >> n);
+            },
+            Err(_) => prop_assert!(n > base),
+        }
+    }
+
+    #[test]
+    fn swizzled_slices((l, c) in strategies::arbitrary(3).prop_flat_map(strategies::slicing), offset in 0i64..64) {
+        let swizzled = Composed::new(Swizzle::new(2, 1, 2).unwrap(), offset, l);
+        let slice = swizzled.slice(&c).unwrap();
+        let (plain, start) = l.slice(&c).unwrap();
+        for i in 0..oracle::size(&plain) {
+            prop_assert_eq!(slice.at(i).unwrap(), swizzled.swizzle().apply(offset + start + plain.at(i).unwrap()));
+        }
+    }
+}
+
+/// Whether the tile ends at a mode boundary or divides the mode it ends in, so that nothing is rounded.
+fn exact(a: &Lay, b: &Lay) -> bool {
+    let (end, mut begin) = (end(b), 1);
+    for (s, _) in oracle::leaves(&a.coalesce()) {
+        if end < begin * s {
+            return end % begin != 0 || s % (end / begin) == 0;
+        }
+        begin *= s;
+    }
+    true
+}
+
+#[test]
+fn n07_worked_complements() {
+    for (l, n, expected) in [
+        (lay!("4:1"), 24, lay!("6:4")),
+        (lay!("6:4"), 24, lay!("4:1")),
+        (lay!("1:0"), 7, lay!("7:1")),
+        (lay!("7:1"), 7, lay!("1:0")),
+        (lay!("(2,2):(1,6)"), 24, lay!("(3,2):(2,12)")),
+    ] {
+        assert_eq!(complement(&l, n).unwrap(), expected);
+    }
+    assert_eq!(complement(&lay!("(2,2):(1,1)"), 8).unwrap_err().kind(), "overlap");
+    assert_eq!(complement(&lay!("(2,2):(1,3)"), 12).unwrap_err().kind(), "not_tractable");
+    assert_eq!(lay!("(2,2):(1,3)").complement_floor(Int::value(12)).unwrap(), lay!("2:6"));
+    assert_eq!(complement(&lay!("4:-1"), 8).unwrap_err().kind(), "non_positive_stride");
+}
+
+#[test]
+fn seeds_worked_examples() {
+    let a = lay!("(9,(4,8)):(59,(13,1))");
+    let tiler = Tiler::parse("<3:3,(2,4):(1,8)>").unwrap();
+    let logical = "((3,3),((2,4),(2,2))):((177,59),((13,2),(26,1)))";
+    assert_eq!(a.logical_divide(&tiler).unwrap().to_string(), logical);
+    assert_eq!(
+        a.zipped_divide(&tiler).unwrap().to_string(),
+        "((3,(2,4)),(3,(2,2))):((177,(13,2)),(59,(26,1)))"
+    );
+    let (block, tiler) = (lay!("(2,5):(5,1)"), Tiler::parse("<3:5,4:6>").unwrap());
+    assert_eq!(block.logical_product(&tiler).unwrap(), block.blocked_product(&lay!("(3,4):(1,3)")).unwrap());
+    assert_eq!(block.zipped_product(&tiler).unwrap(), lay!("((2,5),(3,4)):((5,1),(10,30))"));
+    assert_eq!(block.tiled_product(&tiler).unwrap(), lay!("((2,5),3,4):((5,1),10,30)"));
+    assert_eq!(lay!("20:2").composition(&lay!("(5,4):(4,1)")).unwrap(), lay!("(5,4):(8,2)"));
+}

@@ -1,0 +1,209 @@
+//! Coordinates and coalescing: the laws C, K and S.
+
+use girih_layout::{Coord, Crd, Lay, Shape, idx2crd};
+use girih_proptests::{oracle, strategies};
+use proptest::prelude::*;
+
+const LEAVES: usize = 4;
+
+/// Mode by mode, with one position each.
+fn by_rank(layout: &Lay, mut index: i64) -> Coord {
+    let mut positions = Vec::new();
+    for i in 0..layout.rank() {
+        let size = oracle::size(&layout.mode(i).unwrap());
+        positions.push(index % size);
+        index /= size;
+    }
+    if layout.is_leaf() { Coord::at(positions[0]) } else { Coord::of(&positions).unwrap() }
+}
+
+/// The table of the leaves under `_`, and where it begins.
+fn free_and_fixed(layout: &Lay, coord: &Coord) -> (Vec<(i64, i64)>, i64) {
+    let (mut free, mut offset) = (Vec::new(), 0);
+    for ((s, d), c) in oracle::leaves(layout).into_iter().zip(coord.leaves()) {
+        match c {
+            Crd::At(c) => offset += c * d,
+            Crd::All => free.push((s, d)),
+        }
+    }
+    (free, offset)
+}
+
+proptest! {
+    #[test]
+    fn c01_c02_c03_all_coordinates_of_an_element_agree(l in strategies::any_layout(LEAVES)) {
+        let expected = oracle::table(&l);
+        let mut digits_before: Option<Vec<i64>> = None;
+        for (i, index) in expected.iter().enumerate() {
+            let i = i as i64;
+            let nested = idx2crd(l.shape(), i).unwrap();
+            prop_assert_eq!(l.at(i).unwrap(), *index);
+            prop_assert_eq!(l.crd2idx(&nested).unwrap(), *index);
+            prop_assert_eq!(l.crd2idx(&by_rank(&l, i)).unwrap(), *index);
+            prop_assert_eq!(Lay::left(l.shape()).unwrap().crd2idx(&nested).unwrap(), i);
+            // Colexicographic: the rightmost differing digit grows.
+            let digits: Vec<i64> = nested.leaves().iter().rev()
+                .map(|c| match c { Crd::At(x) => *x, Crd::All => -1 }).collect();
+            prop_assert!(digits_before.as_ref().is_none_or(|before| *before < digits));
+            digits_before = Some(digits);
+        }
+        prop_assert!(l.at(expected.len() as i64).is_err() && l.at(-1).is_err());
+        prop_assert!(idx2crd(l.shape(), expected.len() as i64).is_err());
+    }
+
+    #[test]
+    fn c06_the_extended_function_goes_on_in_the_last_leaf(l in strategies::any_layout(LEAVES), i in 0i64..4096) {
+        prop_assert_eq!(l.at_extended(i).unwrap(), oracle::at(&l, i));
+    }
+
+    #[test]
+    fn c07_c08_the_range_of_indices(l in strategies::any_layout(LEAVES)) {
+        let table = oracle::table(&l);
+        let (least, most) = (*table.iter().min().unwrap(), *table.iter().max().unwrap());
+        prop_assert_eq!((l.min_index().unwrap(), l.max_index().unwrap()), (least, most));
+        prop_assert_eq!(l.span().unwrap(), most - least + 1);
+        match l.cosize() {
+            Ok(cosize) => prop_assert_eq!(cosize.get(), Some(most + 1)),
+            Err(error) => { prop_assert!(least < 0); prop_assert_eq!(error.kind(), "non_positive_stride"); }
+        }
+    }
+
+    #[test]
+    fn c04_c05_compatible_means_the_same_coordinates(
+        a in strategies::arbitrary(3), b in strategies::arbitrary(3), c in strategies::arbitrary(3),
+    ) {
+        let (a, b, c) = (a.shape(), b.shape(), c.shape());
+        prop_assert!(a.compatible(a));
+        prop_assert!(!(a.compatible(b) && b.compatible(a)) || a == b);
+        prop_assert!(!(a.compatible(b) && b.compatible(c)) || a.compatible(c));
+        prop_assert!(!a.congruent(b) || a.weakly_congruent(b));
+        prop_assert!(!a.compatible(b) || a.weakly_congruent(b) && a.size() == b.size());
+        // Every coordinate of a shape is one of whatever refines it.
+        let (la, lb) = (Lay::left(a).unwrap(), Lay::left(b).unwrap());
+        let all = (0..oracle::size(&la)).all(|i| lb.crd2idx(&idx2crd(a, i).unwrap()) == Ok(i));
+        if all && a.size() == b.size() && a.weakly_congruent(b) { prop_assert!(a.compatible(b)); }
+        if a.compatible(b) { prop_assert!(all); }
+    }
+
+    #[test]
+    fn k01_k02_k08_coalesce_keeps_the_function(l in strategies::any_layout(LEAVES)) {
+        let c = l.coalesce();
+        prop_assert_eq!(oracle::table(&c), oracle::table(&l));
+        prop_assert_eq!(c.coalesce(), c);
+        prop_assert!(c.depth() <= 1);
+        let leaves = oracle::leaves(&c);
+        prop_assert!(leaves.len() == 1 || leaves.iter().all(|(s, _)| *s > 1));
+        prop_assert!(leaves.windows(2).all(|w| w[1].1 != w[0].0 * w[0].1));
+        prop_assert!(oracle::size(&l) != 1 || c == Lay::UNIT);
+    }
+
+    #[test]
+    fn k03_v03_equal_functions_coalesce_equally(a in strategies::any_layout(3), b in strategies::any_layout(3)) {
+        let same = oracle::table(&a) == oracle::table(&b);
+        prop_assert_eq!(a.equivalent(&b), same);
+        prop_assert_eq!(a.coalesce() == b.coalesce(), same);
+    }
+
+    #[test]
+    fn k05_coalesce_by_mode(l in strategies::any_layout(LEAVES)) {
+        prop_assume!(!l.is_leaf());
+        let profile = l.shape().product_each().unwrap();
+        let c = l.coalesce_by(&profile).unwrap();
+        prop_assert_eq!(c.rank(), l.rank());
+        for i in 0..l.rank() {
+            prop_assert_eq!(c.mode(i).unwrap(), l.mode(i).unwrap().coalesce());
+        }
+        prop_assert_eq!(oracle::table(&c), oracle::table(&l));
+        prop_assert!(l.coalesce_by(&Shape::parse("(1,1,1,1,1)").unwrap()).is_err());
+    }
+
+    #[test]
+    fn k07_flatten_and_back(l in strategies::any_layout(LEAVES)) {
+        let flat = l.flatten();
+        prop_assert!(flat.depth() <= 1);
+        prop_assert_eq!(oracle::table(&flat), oracle::table(&l));
+        prop_assert_eq!(flat.unflatten(l.shape().profile()).unwrap(), l);
+    }
+
+    #[test]
+    fn k09_k10_filter_and_nullspace(l in strategies::any_layout(LEAVES)) {
+        let image = |l: &Lay| { let mut t = oracle::sorted(oracle::table(l)); t.dedup(); t };
+        let (filter, null) = (l.filter(), l.nullspace().unwrap());
+        prop_assert_eq!(image(&filter), image(&l));
+        prop_assert_eq!(oracle::size(&filter) * oracle::size(&null), oracle::size(&l));
+        prop_assert!(oracle::table(&null).into_iter().all(|i| oracle::at(&l, i) == 0));
+        prop_assert_eq!(null.nullspace().unwrap(), Lay::UNIT);
+    }
+
+    #[test]
+    fn s01_s02_slices((l, c) in strategies::any_layout(LEAVES).prop_flat_map(strategies::slicing)) {
+        let (slice, offset) = l.slice(&c).unwrap();
+        let (free, fixed) = free_and_fixed(&l, &c);
+        prop_assert_eq!(offset, fixed);
+        prop_assert_eq!(oracle::leaves(&slice), free);
+        let rest = l.dice(&c).unwrap();
+        prop_assert_eq!(oracle::size(&slice) * oracle::size(&rest), oracle::size(&l));
+    }
+
+    #[test]
+    fn s04_modes_in_other_places(l in strategies::any_layout(LEAVES), begin in 0usize..4, len in 0usize..4) {
+        let (rank, end) = (l.rank(), begin + len);
+        let all: Vec<usize> = (0..rank).collect();
+        let group = l.group(begin, end);
+        prop_assert_eq!(group.is_ok(), end <= rank);
+        if let Ok(group) = group {
+            prop_assert_eq!(oracle::table(&group), oracle::table(&l));
+            prop_assert_eq!(group.rank(), if len == 0 { rank } else { rank - len + 1 });
+        }
+        prop_assert_eq!(oracle::table(&l.select(&all).unwrap()), oracle::table(&l));
+        prop_assert!(l.select(&[rank]).is_err() && l.mode(rank).is_err());
+        let (front, back) = (l.prepend(&Lay::UNIT).unwrap(), l.append(&Lay::UNIT).unwrap());
+        prop_assert_eq!((front.rank(), back.rank()), (rank + 1, rank + 1));
+        prop_assert_eq!(front.mode(0).unwrap(), back.mode(rank).unwrap());
+        prop_assert_eq!(oracle::table(&front), oracle::table(&l));
+    }
+
+    #[test]
+    fn text_round_trip(l in strategies::any_layout(LEAVES)) {
+        prop_assert_eq!(Lay::parse(&l.to_string()).unwrap(), l);
+        prop_assert_eq!(Shape::parse(&l.shape().to_string()).unwrap(), *l.shape());
+        prop_assert_eq!(Lay::new(l.shape(), &l.stride()).unwrap(), l);
+    }
+
+    #[test]
+    fn text_never_panics(text in "[0-9(),:_@E^s*/ceil<> -]{0,24}") {
+        let _ = (Lay::parse(&text), Coord::parse(&text), girih_layout::Tiler::parse(&text));
+    }
+}
+
+#[test]
+fn k06_plain_coalesce_may_change_the_extended_function() {
+    let l = Lay::parse("(4,1):(1,0)").unwrap();
+    assert_eq!(l.coalesce().to_string(), "4:1");
+    assert_ne!(l.at_extended(5).unwrap(), l.coalesce().at_extended(5).unwrap());
+    assert_eq!(l.composition(&Lay::parse("8:1").unwrap()).unwrap().at(5), Ok(1));
+}
+
+#[test]
+fn malformed_text_says_where_and_what() {
+    for (text, at) in
+        [("(4,8):(1", 8), ("(4,,8)", 3), ("4:", 2), ("(4,8))", 5), ("4:1 x", 4), ("", 0), ("(_,4)", 1)]
+    {
+        match Lay::parse(text) {
+            Err(girih_layout::Error::Parse { at: found, .. }) => assert_eq!(found, at, "{text}"),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+    for (text, kind) in [
+        ("(4,8):(1,(4,5))", "not_congruent"),
+        ("(4,0):(1,4)", "non_positive_shape"),
+        ("99999999999999999999:1", "parse"),
+        ("(4611686018427387904,4,1)", "overflow"),
+    ] {
+        assert_eq!(Lay::parse(text).unwrap_err().kind(), kind, "{text}");
+    }
+    let many = format!("({}1)", "1,".repeat(girih_layout::MAX_LEAVES));
+    assert_eq!(Lay::parse(&many).unwrap_err().kind(), "capacity");
+    let deep = format!("{}1{}", "(".repeat(40), ")".repeat(40));
+    assert_eq!(Lay::parse(&deep).unwrap_err().kind(), "capacity");
+}

@@ -1,0 +1,198 @@
+//! Symbols: whatever an operation answers for symbols is what it answers for every value that their facts admit.
+
+use girih_layout::{Error, Fact, Int, Lay, Shape, Stride, Symbol, Tiler, lay, tiler};
+use girih_proptests::oracle;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+const M: Symbol = Symbol::new(0);
+const N: Symbol = Symbol::new(1);
+const LD: Symbol = Symbol::new(2);
+
+fn bound(l: &Lay, values: [i64; 3]) -> Lay {
+    let mut out = *l;
+    for (symbol, value) in [M, N, LD].into_iter().zip(values) {
+        out = out.bind(symbol, value).unwrap();
+    }
+    out
+}
+
+fn symbol(id: u8) -> impl Strategy<Value = (Symbol, i64)> {
+    (select(&[1i64, 2, 3, 8, 12, 32][..]), 1i64..20, any::<bool>()).prop_map(move |(by, times, bounded)| {
+        let symbol = Symbol::new(id).divisible_by(by);
+        let value = by * times;
+        (if bounded { symbol.at_least(value / 2).at_most(value + 5) } else { symbol }, value)
+    })
+}
+
+/// `c * S / d` in every form that the arithmetic can make.
+fn int() -> impl Strategy<Value = (Int, i64)> {
+    let factor = (symbol(0), select(&[1i64, 2, 4, 6, 8, 128][..])).prop_map(|((s, value), den)| {
+        (Int::symbol(s).ceil_div(Int::fixed(den)).unwrap(), (value + den - 1) / den)
+    });
+    (factor, select(&[1i64, 2, 3, 8, 16][..]))
+        .prop_map(|((int, value), c)| (int.mul(Int::value(c)).unwrap(), value * c))
+}
+
+/// What a symbolic integer is at launch.
+fn at(int: Int, value: i64) -> i64 {
+    let admitted = int.factors().into_iter().flatten().next().map_or(M, |f| f.symbol);
+    int.bind(admitted, value).unwrap().get().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn arithmetic_agrees_with_numbers((s, value) in symbol(0), c in 1i64..20, d in 1i64..40, e in 1i64..40) {
+        let x = Int::symbol(s);
+        let y = x.mul(Int::value(c)).unwrap();
+        prop_assert_eq!(at(y, value), c * value);
+        match y.ceil_div(Int::value(d)) {
+            Ok(q) => {
+                prop_assert_eq!(at(q, value), (c * value + d - 1) / d);
+                if let Ok(q) = q.ceil_div(Int::value(e)) {
+                    prop_assert_eq!(at(q, value), (c * value + d * e - 1) / (d * e));
+                }
+                let back = q.mul(Int::value(d)).unwrap();
+                prop_assert_eq!(at(back, value), (c * value + d - 1) / d * d);
+                prop_assert!(y.is_divisible_by(d) != Some(true) || back == y);
+            }
+            Err(Error::NeedsFact { symbol, fact: Fact::DivisibleBy(n), .. }) => {
+                // The named fact settles it.
+                let better = Int::symbol(symbol.divisible_by(n)).mul(Int::value(c)).unwrap();
+                prop_assert!(better.ceil_div(Int::value(d)).is_ok());
+            }
+            Err(error) => prop_assert!(false, "{}", error),
+        }
+        if let Some(q) = y.div_exact(Int::value(d)) {
+            prop_assert_eq!(at(q, value) * d, c * value);
+        } else {
+            prop_assert!(y.is_divisible_by(d) != Some(true));
+        }
+    }
+
+    #[test]
+    fn facts_are_true((x, _) in int(), k in 0i64..200, n in 1i64..40) {
+        // Any value that the facts admit, not the one they were made from.
+        let symbol = x.factors()[0].unwrap().symbol;
+        let value = k * symbol.divisor();
+        prop_assume!(symbol.admits(value));
+        let number = at(x, value);
+        prop_assert!(x.is_divisible_by(n) != Some(true) || number % n == 0);
+        prop_assert!(x.lower().is_none_or(|lower| lower <= number));
+        prop_assert!(x.upper().is_none_or(|upper| number <= upper));
+        match x.less(Int::value(n)) {
+            Some(less) => prop_assert_eq!(less, number < n),
+            None => {}
+        }
+    }
+
+    #[test]
+    fn products_of_symbols_commute((a, x) in symbol(0), (b, y) in symbol(1), c in 1i64..9) {
+        let (p, q) = (Int::symbol(a).mul(Int::symbol(b)).unwrap(), Int::symbol(b).mul(Int::symbol(a)).unwrap());
+        prop_assert_eq!(p, q);
+        let scaled = p.mul(Int::value(c)).unwrap();
+        prop_assert_eq!(scaled.bind(a, x).unwrap().bind(b, y).unwrap().get(), Some(c * x * y));
+        prop_assert_eq!(scaled.div_exact(Int::symbol(a)), Some(Int::symbol(b).mul(Int::value(c)).unwrap()));
+        prop_assert_eq!(p.mul(Int::symbol(a)).unwrap_err().kind(), "unsupported");
+        prop_assert_eq!(Int::parse(&scaled.to_string()).unwrap(), scaled);
+    }
+
+    #[test]
+    fn bounds_are_sound(n in 1i64..1_000_000_000, by in 1i64..3_000_000, and in 1i64..4_000) {
+        let s = M.at_least(n).at_most(n);
+        prop_assert!(s.lower() <= n && n <= s.upper().unwrap());
+        prop_assert!(s.lower() > n / 2 && s.upper().unwrap() < 2 * n);
+        let s = M.divisible_by(by).divisible_by(and);
+        prop_assert_eq!(by * and % s.divisor(), 0);
+        prop_assert!(s.divisor() % and == 0 || s.divisor() % by == 0 || by > 1 << 20 || by * and > 1 << 20);
+    }
+
+    /// Tiling a matrix of any size and pitch, then binding, is binding, then tiling.
+    #[test]
+    fn divides_commute_with_binding(
+        m in 1i64..40, n in 1i64..40, extra in 0i64..9, p in 1i64..9, q in 1i64..9, row_major: bool,
+    ) {
+        let (rows, columns, ld) = (Int::symbol(M), Int::symbol(N), Stride::Int(Int::symbol(LD)));
+        let one = Stride::Int(Int::ONE);
+        let strides = if row_major { [ld, one] } else { [one, ld] };
+        let a = Lay::concat(&[Lay::leaf(rows, strides[0]).unwrap(), Lay::leaf(columns, strides[1]).unwrap()]).unwrap();
+        let tiler = Tiler::sizes(&[p, q]).unwrap();
+        let values = [m, n, m.max(n) + extra];
+        let numbers = bound(&a, values);
+        for op in [Lay::logical_divide, Lay::zipped_divide, Lay::tiled_divide, Lay::flat_divide] {
+            let (symbolic, known) = (op(&a, &tiler).unwrap(), op(&numbers, &tiler).unwrap());
+            prop_assert_eq!(oracle::table(&bound(&symbolic, values)), oracle::table(&known));
+        }
+        // A thread layout on top of the tile.
+        let tile = a.zipped_divide(&tiler).unwrap().mode(0).unwrap();
+        let threads = Tiler::sizes(&[1, q]).unwrap();
+        let (symbolic, known) = (tile.zipped_divide(&threads).unwrap(), bound(&tile, values).zipped_divide(&threads).unwrap());
+        prop_assert_eq!(oracle::table(&bound(&symbolic, values)), oracle::table(&known));
+    }
+
+    /// The same with a composition over several symbolic modes, where it is decided at all.
+    #[test]
+    fn compositions_commute_with_binding((s, m) in symbol(0), (t, n) in symbol(1), shape in 1i64..9, step in 1i64..9) {
+        let a = Lay::concat(&[
+            Lay::leaf(Int::symbol(s), Stride::from(3)).unwrap(),
+            Lay::leaf(Int::symbol(t), Stride::from(1000)).unwrap(),
+        ]).unwrap();
+        let b = Lay::leaf(Int::value(shape), Stride::from(step)).unwrap();
+        match a.composition(&b) {
+            Ok(r) => {
+                let known = a.bind(s, m).unwrap().bind(t, n).unwrap();
+                let expected: Vec<i64> = (0..shape).map(|j| oracle::at(&known, j * step)).collect();
+                prop_assert_eq!(oracle::table(&r.bind(s, m).unwrap().bind(t, n).unwrap()), expected);
+            }
+            Err(Error::NeedsFact { symbol, fact: Fact::AtLeast(least), .. }) => {
+                let better = Lay::leaf(Int::symbol(symbol.at_least(least)), Stride::from(3)).unwrap();
+                let r = Lay::concat(&[better, a.mode(1).unwrap()]).unwrap().composition(&b);
+                // Bounds are kept as powers of two: the fact may have to be rounded up by the caller.
+                let rounded = Int::symbol(symbol.at_least(2 * least));
+                let twice = Lay::concat(&[Lay::leaf(rounded, Stride::from(3)).unwrap(), a.mode(1).unwrap()]).unwrap();
+                prop_assert!(r.is_ok() || twice.composition(&b).is_ok());
+            }
+            Err(error) => prop_assert!(matches!(error.kind(), "needs_fact" | "not_known"), "{}", error),
+        }
+    }
+}
+
+#[test]
+fn a_matrix_of_any_size_in_tiles() {
+    let a = lay!("(s0,s1):(s2,1)");
+    let tiles = a.zipped_divide(&tiler!("<128,32>")).unwrap();
+    assert_eq!(tiles.to_string(), "((128,32),(ceil(s0/128),ceil(s1/32))):((s2,1),(128*s2,32))");
+    // The k loop of one block row, in fragments of 8.
+    let row = tiles.slice(&girih_layout::Coord::parse("(_,(0,_))").unwrap()).unwrap().0;
+    assert_eq!(row.to_string(), "((128,32),ceil(s1/32)):((s2,1),32)");
+    let fragments = row.zipped_divide(&tiler!("<((16,8)):((1,16))>")).map(|l| l.rank());
+    assert!(fragments.is_ok());
+}
+
+#[test]
+fn compact_layouts_of_symbols() {
+    let shape = Shape::parse("(s0,s1)").unwrap();
+    let (left, right) = (Lay::left(&shape).unwrap(), Lay::right(&shape).unwrap());
+    assert_eq!((left.to_string(), right.to_string()), ("(s0,s1):(1,s0)".into(), "(s0,s1):(s1,1)".into()));
+    assert_eq!(left.coalesce().to_string(), "s0*s1:1");
+    assert_eq!(left.cosize().unwrap().to_string(), "s0*s1");
+    assert_eq!(right.size().unwrap(), left.size().unwrap());
+    assert_eq!(left.right_inverse().unwrap().to_string(), "s0*s1:1");
+    assert_eq!(lay!("(s0,s1):(s2,1)").cosize().unwrap_err().kind(), "not_known");
+}
+
+#[test]
+fn questions_without_an_answer_name_the_fact() {
+    let a = Lay::concat(&[lay!("s0:1"), lay!("s1:s2")]).unwrap();
+    let Err(Error::NeedsFact { symbol, fact: Fact::AtLeast(32), .. }) = a.composition(&lay!("32:1")) else {
+        panic!("{:?}", a.composition(&lay!("32:1")));
+    };
+    let known = Lay::leaf(Int::symbol(symbol.at_least(32)), Stride::Int(Int::ONE)).unwrap();
+    let a = Lay::concat(&[known, lay!("s1:s2")]).unwrap();
+    assert_eq!(a.composition(&lay!("32:1")).unwrap(), lay!("32:1"));
+    // A position past a symbolic stride has no known index.
+    assert_eq!(lay!("(s0,s1):(s2,1)").at(0), Ok(0));
+    assert_eq!(lay!("4:s2").at(1).unwrap_err().kind(), "not_known");
+}
