@@ -4,8 +4,8 @@ use crate::{Inst, Span};
 
 /// What is wrong with a piece of PTX, where, and what would be accepted.
 ///
-/// Every message starts with the place: `line 3, column 7` of the text parsed, or `generated code` for a tree that
-/// was built.
+/// Every message starts with the place: `line 3, column 7` of the text parsed, or `the module` for a tree that was
+/// built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -172,7 +172,7 @@ pub enum Error {
 impl std::fmt::Display for Span {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.line, self.column) {
-            (0, _) => f.write_str("generated code"),
+            (0, _) => f.write_str("the module"),
             (line, column) => write!(f, "line {line}, column {column}"),
         }
     }

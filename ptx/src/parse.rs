@@ -440,7 +440,11 @@ impl<'t> Parser<'t> {
         let mut operands = Vec::new();
         if self.peek() != Token::Punct(';') {
             loop {
-                operands.push(self.operand()?);
+                operands.push(self.operand(if operands.is_empty() {
+                    "an operand or `;`"
+                } else {
+                    "an operand"
+                })?);
                 if !self.eat(',') {
                     break;
                 }
@@ -449,7 +453,7 @@ impl<'t> Parser<'t> {
         Ok(Inst { guard, opcode, modifiers, operands, span })
     }
 
-    fn operand(&mut self) -> Result<Operand, Error> {
+    fn operand(&mut self, what: &str) -> Result<Operand, Error> {
         match self.peek() {
             Token::Punct('[') => self.address().map(Operand::Address),
             Token::Punct('(') => {
@@ -468,7 +472,7 @@ impl<'t> Parser<'t> {
                 let second = self.name("a register after `|`")?;
                 Ok(Operand::Pair(self.intern(first), second))
             }
-            _ => self.scalar("an operand"),
+            _ => self.scalar(what),
         }
     }
 
@@ -549,8 +553,8 @@ impl<'t> Parser<'t> {
             Token::Ident(_) => Some(self.name("a register")?),
             _ => None,
         };
-        let negative = self.peek() == Token::Punct('-');
-        let signed = self.eat('+') || negative;
+        // PTX has no `[a-4]`: a negative offset is added, `[a+-4]`.
+        let signed = self.eat('+');
         let offset = if signed || base.is_none() { self.offset()? } else { 0 };
         let mut coordinates = Vec::new();
         if self.eat(',') {

@@ -1,4 +1,5 @@
 //! The table of forms against the assembler: every form assembles with what it says it needs, and not with less.
+//! And the printer: what is printed assembles to what was parsed.
 //!
 //! Runs where `GIRIH_PTXAS` names a `ptxas`; says SKIPPED elsewhere.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -6,11 +7,11 @@
 mod instances;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use girih_ptx::Target;
 use girih_ptx::forms::{self, Needs};
+use girih_ptx::{Module, Target};
 use instances::{DECLARATIONS, fillings, instance, needs};
 
 fn ptxas() -> Option<PathBuf> {
@@ -21,37 +22,56 @@ fn ptxas() -> Option<PathBuf> {
     path
 }
 
-/// Assembles one instruction a line; the errors by line of `lines`.
-fn assemble(ptxas: &PathBuf, needs: (u8, u8), target: Target, lines: &[String]) -> BTreeMap<usize, String> {
+/// Assembles one instruction a line; the errors by line of `lines`, `usize::MAX` for those without one.
+fn assemble(ptxas: &Path, version: (u8, u8), target: Target, lines: &[String]) -> BTreeMap<usize, String> {
+    let mut lines = lines.to_vec();
+    let mut errors = BTreeMap::new();
+    // A fatal error hides the lines after it: they are assembled again without its line.
+    while let Some(line) = assemble_once(ptxas, version, target, &lines, &mut errors) {
+        lines[line].clear();
+    }
+    errors
+}
+
+/// Adds the errors; the line of a fatal one.
+fn assemble_once(
+    ptxas: &Path,
+    version: (u8, u8),
+    target: Target,
+    lines: &[String],
+    errors: &mut BTreeMap<usize, String>,
+) -> Option<usize> {
+    let (major, minor) = version;
+    let wide = if version < (8, 3) { "" } else { ".reg .b128 %q<64>;" };
     let header = format!(
-        ".version {}.{}\n.target {target}\n.address_size 64\n.entry k(.param .b64 parameter[8])\n{{\n{}\n",
-        needs.0,
-        needs.1,
-        if needs < (8, 3) { DECLARATIONS.replace(".reg .b128 %q<64>;", "") } else { DECLARATIONS.into() }
+        ".version {major}.{minor}\n.target {target}\n.address_size 64\n\
+         .entry k(.param .b64 parameter[8])\n{{\n{DECLARATIONS}{wide}\n"
     );
     let text = format!("{header}{}\nEND:\nret;\n}}\n", lines.join("\n"));
     let folder = std::env::temp_dir().join(format!("girih-ptx-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let path = folder.join(format!("{target}-{}{}-{:p}.ptx", needs.0, needs.1, lines));
+    let path = folder.join(format!("{:?}-{target}-{major}.{minor}.ptx", std::thread::current().id()));
     std::fs::write(&path, &text).unwrap();
     let output = Command::new(ptxas)
         .args(["-O0", "--compile-only", "-arch", &target.to_string(), "-o", "/dev/null"])
         .arg(&path)
         .output()
         .unwrap();
-    let first = header.lines().count();
-    let mut errors = BTreeMap::new();
-    for line in String::from_utf8_lossy(&output.stderr)
-        .lines()
-        .filter(|line| line.contains("error ") || line.contains("fatal"))
-        .filter(|line| !line.contains("aborted"))
-    {
+    let mut fatal = None;
+    for message in String::from_utf8_lossy(&output.stderr).lines() {
+        let is_fatal = message.contains("fatal ");
+        if message.contains("aborted") || !is_fatal && !message.contains("error ") {
+            continue;
+        }
         let number =
-            line.split("line ").nth(1).and_then(|rest| rest.split(';').next()?.parse::<usize>().ok());
-        let number = number.map_or(usize::MAX, |number| number.wrapping_sub(first + 1));
-        errors.entry(number).or_insert_with(|| line.to_string());
+            message.split("line ").nth(1).and_then(|rest| rest.split(';').next()?.parse::<usize>().ok());
+        let line = number.and_then(|number| number.checked_sub(header.lines().count() + 1));
+        errors.entry(line.unwrap_or(usize::MAX)).or_insert_with(|| message.to_string());
+        if is_fatal {
+            fatal = line.filter(|&line| line < lines.len());
+        }
     }
-    errors
+    fatal
 }
 
 /// Every form in every filling, by what it needs.
@@ -150,10 +170,37 @@ const VERSIONS: &[(u8, u8)] = &[
     (9, 0),
 ];
 
-/// What the assembler takes a version before the one that the PTX ISA names: `::cta` (7.8), an arrival without a
-/// state and a wait for a parity (7.1).
+/// What the assembler takes with an older version than the PTX ISA names: the `::cta` of `cp.async` (7.8) and a drop
+/// of an arrival without its state (7.1).
 fn is_lax(line: &str) -> bool {
     line.starts_with("cp.async.c") && line.contains(".shared::cta")
         || line.starts_with("mbarrier.arrive_drop") && line.contains(" _,")
-        || line.starts_with("mbarrier.test_wait.parity")
+}
+
+#[test]
+fn what_is_printed_assembles_to_the_same_code() {
+    let Some(ptxas) = ptxas() else { return };
+    let folder = std::env::temp_dir().join(format!("girih-ptx-{}-same", std::process::id()));
+    let assemble = |text: &str, target: Target| {
+        // The file's name is part of the output.
+        std::fs::create_dir_all(&folder).unwrap();
+        let (source, object) = (folder.join("module.ptx"), folder.join("module.cubin"));
+        std::fs::write(&source, text).unwrap();
+        let mut command = Command::new(&ptxas);
+        command.arg("-arch").arg(target.to_string()).arg(&source).arg("-o").arg(&object);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        std::fs::read(object).unwrap()
+    };
+    let testdata = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
+    for entry in std::fs::read_dir(testdata).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let module = Module::parse(&text).unwrap();
+        assert!(
+            assemble(&text, module.target) == assemble(&module.to_string(), module.target),
+            "{}",
+            path.display()
+        );
+    }
 }

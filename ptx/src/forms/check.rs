@@ -145,7 +145,7 @@ pub fn operand_slots(form: &Form, filled: &Filled, count: usize) -> Option<Vec<&
     (spare == 0).then_some(slots)
 }
 
-/// Whether the operands fit; if not, how many do, and the error.
+/// Whether the operands fit; if not, how near the form comes, and the error.
 fn check_operands(
     inst: &Inst,
     form: &Form,
@@ -171,7 +171,9 @@ fn check_operands(
                 expected: expected_operand(slot.kind, filled),
                 found: context.describe(operand),
             };
-            return Err((i + 1, error));
+            // Of two forms that get as far, the one that has braces where the instruction has them is meant.
+            let alike = slot.kind.is_braced(filled) == matches!(operand, Operand::Vector(_));
+            return Err((2 * (i + 1) + usize::from(alike), error));
         }
     }
     Ok(())
@@ -400,6 +402,16 @@ impl Ty {
             (Ty::Double(_), Type::S32) => Some(Type::S64),
             (Ty::Double(_), _) => None,
             _ => Some(*ty),
+        }
+    }
+}
+
+impl Kind {
+    fn is_braced(self, filled: &Filled) -> bool {
+        match self {
+            Kind::DefVec(count, _) | Kind::UseVec(count, _) => count.of(filled).is_some(),
+            Kind::Parts { .. } => true,
+            _ => false,
         }
     }
 }

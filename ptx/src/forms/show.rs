@@ -4,6 +4,7 @@ use std::fmt::{Display, Formatter, Result};
 
 use super::check::Filled;
 use super::{Choices, Count, Form, Kind, OperandSlot, Slot, Space, Ty, When};
+use crate::Type;
 
 /// The form's syntax, as in the PTX ISA: `cp.async.cg{.shared|.shared::cta}.global [a], [a], 16{, .u32}`.
 impl Display for Form {
@@ -88,6 +89,12 @@ pub(super) fn expected_operand(kind: Kind, filled: &Filled) -> String {
         let wider = if matches!(ty, Ty::Wider(_)) { " or wider" } else { "" };
         ty.of(filled).map_or(String::new(), |ty| format!(" of type .{ty}{wider}"))
     };
+    let value = |ty: Ty| match ty.of(filled) {
+        Some(Type::F32 | Type::F64) => "a register or a floating-point constant",
+        Some(ty) if ty.is_int() => "a register or an integer constant",
+        Some(ty) if ty.is_bits() => "a register or a constant",
+        _ => "a register",
+    };
     match kind {
         Kind::Def(t) | Kind::UseReg(t) => format!("a register{}", ty(t)),
         Kind::DefOrSink(t) => format!("a register{} or `_`", ty(t)),
@@ -97,7 +104,7 @@ pub(super) fn expected_operand(kind: Kind, filled: &Filled) -> String {
             format!("a register{}, or with a predicate as in `d|p`", ty(t))
         }
         Kind::DefWithPred { ty: t, .. } => format!("a register{} and a predicate as in `d|p`", ty(t)),
-        Kind::Use(t) => format!("a register or a constant{}", ty(t)),
+        Kind::Use(t) => format!("{}{}", value(t), ty(t)),
         Kind::UsePred => "a predicate register, its negation as in `!p`, 0 or 1".into(),
         Kind::DefVec(count, t) => match count.of(filled) {
             Some(n) => format!("{n} registers{} in braces", ty(t)),
@@ -105,7 +112,7 @@ pub(super) fn expected_operand(kind: Kind, filled: &Filled) -> String {
         },
         Kind::UseVec(count, t) => match count.of(filled) {
             Some(n) => format!("{n} registers or constants{} in braces", ty(t)),
-            None => format!("a register or a constant{}", ty(t)),
+            None => format!("{}{}", value(t), ty(t)),
         },
         Kind::Source(t) => format!("a register, a constant, a special register or a variable{}", ty(t)),
         Kind::Parts { .. } => "2 or 4 registers in braces that have the type's width together".into(),

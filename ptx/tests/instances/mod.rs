@@ -4,9 +4,9 @@
 use girih_ptx::forms::{Count, Filled, Form, Kind, Needs, Space, Ty, When, operand_slots};
 use girih_ptx::{Address, Inst, Modifier, Name, Operand, Span, Type, Word};
 
-/// Declares what the instances name.
+/// Declares what the instances name, but for `.b128 %q<64>`, which came with PTX 8.3.
 pub(crate) const DECLARATIONS: &str = "\
-.reg .pred %p<64>; .reg .b16 %h<64>; .reg .b32 %r<400>; .reg .b64 %rd<64>; .reg .b128 %q<64>; .reg .f32 %f<400>; \
+.reg .pred %p<64>; .reg .b16 %h<64>; .reg .b32 %r<400>; .reg .b64 %rd<64>; .reg .f32 %f<400>; \
 .reg .f64 %fd<64>;";
 
 /// The instruction of `form` with these modifiers and `optional` of the optional operands; register numbers start
