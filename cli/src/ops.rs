@@ -66,6 +66,7 @@ impl From<girih_layout::Error> for OpError {
 type Result<T = Value> = std::result::Result<T, OpError>;
 
 /// An operation: its name and the names of its arguments, in the order in which an expression gives them.
+#[derive(Debug)]
 pub struct Op {
     /// The name.
     pub name: &'static str,

@@ -54,6 +54,7 @@ mod relations;
 mod stride;
 mod swizzle;
 mod symbol;
+mod table;
 mod tiler;
 mod tuple;
 
@@ -65,6 +66,7 @@ pub use lay::Lay;
 pub use stride::{Stride, Strides};
 pub use swizzle::Swizzle;
 pub use symbol::{Fact, Factor, Symbol};
+pub use table::Table;
 pub use tiler::{Tile, Tiler, Tiles};
 pub use tuple::{IntTuple, Profile, Shape, Tuple};
 

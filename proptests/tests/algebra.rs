@@ -1,5 +1,7 @@
 //! Complement, inverses, divides, products, recasts and swizzles: the laws N, I, D, X, R and W.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 use girih_layout::{Composed, Error, Int, Lay, Stride, Swizzle, Tile, Tiler, lay};
 use girih_proptests::{oracle, strategies};
 use proptest::prelude::*;
@@ -170,6 +172,19 @@ proptest! {
     }
 
     #[test]
+    fn d05_no_tile_straddles_a_mode(s in 2i64..12, n in 1i64..5, d in 1i64..50, e in 1000i64..1050, t in 1i64..12) {
+        prop_assume!(t < s);
+        let a = Lay::concat(&[line(s, d), line(n, e)]).unwrap();
+        let divided = a.logical_divide(&Tiler::Lay(line(t, 1))).unwrap();
+        let per_column = (s + t - 1) / t;
+        for (i, index) in oracle::table(&divided).into_iter().enumerate() {
+            let (i, tile) = (i as i64 % t, i as i64 / t);
+            prop_assert_eq!(index, (i + tile % per_column * t) * d + tile / per_column * e);
+        }
+        prop_assert_eq!(oracle::size(&divided), per_column * t * n);
+    }
+
+    #[test]
     fn d06_d07_d08_divides_by_mode(
         m in 1i64..9, n in 1i64..9, p in 1i64..5, q in 1i64..5, e in 1i64..50, f in 1i64..50,
     ) {
@@ -335,6 +350,14 @@ fn n07_worked_complements() {
     assert_eq!(complement(&lay!("(2,2):(1,3)"), 12).unwrap_err().kind(), "not_tractable");
     assert_eq!(lay!("(2,2):(1,3)").complement_floor(Int::value(12)).unwrap(), lay!("2:6"));
     assert_eq!(complement(&lay!("4:-1"), 8).unwrap_err().kind(), "non_positive_stride");
+}
+
+#[test]
+fn i07_of_equal_strides_the_largest_mode_counts() {
+    assert_eq!(lay!("(2,3):(1,1)").right_inverse().unwrap(), lay!("3:2"));
+    assert_eq!(lay!("(3,2):(1,1)").right_inverse().unwrap(), lay!("3:1"));
+    assert_eq!(lay!("(3,4):(0,1)").right_inverse().unwrap(), lay!("4:3"));
+    assert_eq!(lay!("4:2").right_inverse().unwrap(), Lay::UNIT);
 }
 
 #[test]

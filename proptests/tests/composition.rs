@@ -1,5 +1,7 @@
 //! Composition: the laws M, by comparison with `A(B(c))` over the whole domain.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 use girih_layout::{Error, Int, Lay, Stride, Tile, lay};
 use girih_proptests::{oracle, strategies};
 use proptest::prelude::*;

@@ -1,5 +1,7 @@
 //! Coordinates and coalescing: the laws C, K and S.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 use girih_layout::{Coord, Crd, Lay, Shape, idx2crd};
 use girih_proptests::{oracle, strategies};
 use proptest::prelude::*;

@@ -1,0 +1,91 @@
+//! `girih eval --jsonl`: layout operations for other programs, one JSON object a line.
+
+use std::io::{self, BufRead, Write};
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use crate::CommandResult;
+use crate::ops::{OpError, evaluate};
+
+/// The arguments of `girih eval`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Each line of standard input is {\"id\": ..., \"op\": \"coalesce\", \"args\": {\"layout\": \"(4,8):(1,4)\"}}; other fields are ignored.
+Each is answered by one line: {\"id\", \"result\"}, {\"id\", \"error\": {\"kind\", \"message\"}} or {\"id\", \"unsupported\": true}.")]
+pub(crate) struct Args {
+    /// JSON, one record a line (the only form)
+    #[arg(long, required = true)]
+    jsonl: bool,
+}
+
+pub(crate) fn run(args: Args) -> CommandResult {
+    debug_assert!(args.jsonl, "clap requires it");
+    match answer_all(io::stdin().lock(), io::stdout().lock()) {
+        // Whoever read the answers has enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        result => result.map(|()| ExitCode::SUCCESS).map_err(Into::into),
+    }
+}
+
+/// Answers every line, each as soon as it is read.
+fn answer_all(mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+    let mut line = Vec::new();
+    while input.read_until(b'\n', &mut line)? > 0 {
+        writeln!(output, "{}", answer(&line))?;
+        output.flush()?;
+        line.clear();
+    }
+    Ok(())
+}
+
+fn answer(line: &[u8]) -> Value {
+    let record: Value = match serde_json::from_slice(line) {
+        Ok(record) => record,
+        Err(error) => return failure(&Value::Null, "json", &error.to_string()),
+    };
+    let id = record.get("id").cloned().unwrap_or(Value::Null);
+    let (Some(op), Some(args)) =
+        (record.get("op").and_then(Value::as_str), record.get("args").and_then(Value::as_object))
+    else {
+        return failure(&id, "record", "a record has the fields \"id\", \"op\" (text) and \"args\" (object)");
+    };
+    match evaluate(op, args) {
+        Ok(result) => json!({ "id": id, "result": result }),
+        Err(OpError::Unsupported) => json!({ "id": id, "unsupported": true }),
+        Err(error) => failure(&id, error.kind(), &error.to_string()),
+    }
+}
+
+fn failure(id: &Value, kind: &str, message: &str) -> Value {
+    json!({ "id": id, "error": { "kind": kind, "message": message } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answers(input: &[u8]) -> Vec<Value> {
+        let mut output = Vec::new();
+        answer_all(input, &mut output).expect("memory");
+        let text = String::from_utf8(output).expect("JSON is text");
+        text.lines().map(|line| serde_json::from_str(line).expect("an answer")).collect()
+    }
+
+    #[test]
+    fn every_line_is_answered() {
+        let input = b"{\"id\":\"a\",\"op\":\"coalesce\",\"args\":{\"layout\":\"(4,8):(1,4)\"}}\n\
+            not json\n\n\xff\n[1]\n\
+            {\"id\":2,\"op\":\"nonsense\",\"args\":{}}\n\
+            {\"id\":3,\"op\":\"size\",\"args\":{}}\n\
+            {\"id\":4,\"op\":\"size\",\"args\":{\"layout\":\"(4,8\"}}\n\
+            {\"id\":5,\"op\":\"composition\",\"args\":{\"a\":\"(4,2):(1,10)\",\"b\":\"(2,2):(2,3)\"}}\n\
+            {\"id\":6,\"op\":\"size\",\"args\":{\"layout\":\"(4,8)\"}}";
+        let answers = answers(input);
+        let kinds: Vec<_> = answers.iter().map(|a| a["error"]["kind"].as_str().unwrap_or("")).collect();
+        assert_eq!(kinds, ["", "json", "json", "json", "record", "", "args", "parse", "carry", ""]);
+        assert_eq!(answers[0], json!({ "id": "a", "result": "32:1" }));
+        assert_eq!(answers[5], json!({ "id": 2, "unsupported": true }));
+        assert_eq!(answers[9], json!({ "id": 6, "result": 32 }));
+    }
+}

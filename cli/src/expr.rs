@@ -1,0 +1,190 @@
+//! Layout expressions: `logical_divide((4,2,3):(2,1,8), 4:2)`, with calls as arguments of calls.
+//!
+//! ```
+//! let value = girih_cli::expr::evaluate("composition((10,2):(16,4), (5,4):(1,5))")?;
+//! assert_eq!(value, "(5,(2,2)):(16,(80,4))");
+//! # Ok::<(), girih_cli::expr::ExprError>(())
+//! ```
+
+use std::fmt;
+
+use girih_layout::{Error, Lay};
+use serde_json::{Map, Value};
+
+use crate::ops::{self, Op, OpError};
+
+/// What is wrong with an expression, and where.
+#[derive(Debug)]
+pub struct ExprError {
+    text: String,
+    /// The byte of the expression, counted from 0.
+    pub at: usize,
+    /// What is wrong there.
+    pub kind: Box<ExprErrorKind>,
+}
+
+/// What is wrong with an expression.
+#[derive(Debug)]
+pub enum ExprErrorKind {
+    /// Something else is expected.
+    Expected(&'static str),
+    /// There is no operation of this name.
+    UnknownOperation(String),
+    /// The operation takes other arguments.
+    Arguments(&'static Op),
+    /// The operation refuses its operands, or the text of an argument is malformed.
+    Op(OpError),
+}
+
+impl fmt::Display for ExprError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.kind {
+            ExprErrorKind::Expected(what) => write!(f, "expected {what}")?,
+            ExprErrorKind::UnknownOperation(name) => {
+                write!(f, "there is no operation {name:?}; the operations are")?;
+                for op in ops::all().filter(|op| !op.name.starts_with("swizzle")) {
+                    write!(f, " {}", op.name)?;
+                }
+            }
+            ExprErrorKind::Arguments(op) => {
+                let params: Vec<_> = op.params.iter().map(|p| p.trim_start_matches('?')).collect();
+                write!(f, "the call is {}({})", op.name, params.join(", "))?;
+            }
+            ExprErrorKind::Op(OpError::Layout { source: Error::Parse { expected, .. }, .. }) => {
+                write!(f, "expected {expected}")?;
+            }
+            ExprErrorKind::Op(OpError::Layout { source, .. }) => source.fmt(f)?,
+            ExprErrorKind::Op(error) => error.fmt(f)?,
+        }
+        let before = self.text.get(..self.at).unwrap_or(&self.text);
+        write!(f, "\n  {}\n  {:2$}^", self.text, "", before.chars().count())
+    }
+}
+
+impl std::error::Error for ExprError {}
+
+/// A call that may be read from text: the pieces with their places.
+struct Call<'a> {
+    name: &'a str,
+    args: Vec<(usize, &'a str)>,
+}
+
+/// Evaluates an expression: a layout, or a call of an operation by its name in [`ops`] with its arguments in order. The result is a layout's
+/// or a coordinate's text, a number or a truth value, as text.
+///
+/// # Errors
+/// [`ExprError`], which points at the place.
+pub fn evaluate(text: &str) -> Result<String, ExprError> {
+    let text = text.trim();
+    value(text, 0).map_err(|(at, kind)| ExprError { text: text.to_owned(), at, kind: Box::new(kind) })
+}
+
+type Located<T> = Result<T, (usize, ExprErrorKind)>;
+
+fn value(text: &str, base: usize) -> Located<String> {
+    match read_call(text, base)? {
+        Some(call) => run(&call, base),
+        None => {
+            let parsed = Lay::parse(text);
+            parsed.map(|layout| layout.to_string()).map_err(|error| (place(error, base), layout_error(error)))
+        }
+    }
+}
+
+fn run(call: &Call<'_>, base: usize) -> Located<String> {
+    let name =
+        if call.name == "complement" && call.args.len() == 1 { "complement_default" } else { call.name };
+    let op = ops::find(name).ok_or_else(|| (base, ExprErrorKind::UnknownOperation(call.name.to_owned())))?;
+    let required = op.params.iter().filter(|param| !param.starts_with('?')).count();
+    if call.args.len() < required || call.args.len() > op.params.len() {
+        return Err((base, ExprErrorKind::Arguments(op)));
+    }
+    let mut args = Map::new();
+    for (param, (at, text)) in op.params.iter().zip(&call.args) {
+        let text = match read_call(text, *at)? {
+            Some(inner) => run(&inner, *at)?,
+            None => (*text).to_owned(),
+        };
+        args.insert(param.trim_start_matches('?').to_owned(), Value::String(text));
+    }
+    match ops::evaluate(op.name, &args) {
+        Ok(Value::String(text)) => Ok(text),
+        Ok(other) => Ok(other.to_string()),
+        Err(error) => {
+            let argument = match &error {
+                OpError::Layout { name: Some(name), .. } | OpError::Args { name, .. } => {
+                    op.params.iter().position(|param| param.trim_start_matches('?') == name)
+                }
+                _ => None,
+            };
+            let at = match (argument.and_then(|i| call.args.get(i)), &error) {
+                (Some((at, text)), OpError::Layout { source, .. }) if !is_call(text) => place(*source, *at),
+                (Some((at, _)), _) => *at,
+                (None, _) => base,
+            };
+            Err((at, ExprErrorKind::Op(error)))
+        }
+    }
+}
+
+fn layout_error(source: Error) -> ExprErrorKind {
+    ExprErrorKind::Op(OpError::Layout { name: None, source })
+}
+
+/// Where an error in a text that begins at `base` is.
+fn place(error: Error, base: usize) -> usize {
+    match error {
+        Error::Parse { at, .. } => base + at,
+        _ => base,
+    }
+}
+
+/// The name of the operation, if a text begins with one. `ceil` and symbols belong to layouts.
+fn operation(text: &str) -> Option<&str> {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    let word = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name != "ceil";
+    (word && rest.trim_start().starts_with('(')).then_some(name)
+}
+
+fn is_call(text: &str) -> bool {
+    operation(text).is_some()
+}
+
+fn read_call(text: &str, base: usize) -> Located<Option<Call<'_>>> {
+    let Some(name) = operation(text) else { return Ok(None) };
+    let open = text[name.len()..].find('(').map_or(name.len(), |gap| name.len() + gap);
+    let (mut depth, mut begin, mut args) = (0usize, open + 1, Vec::new());
+    for (i, c) in text.char_indices().skip_while(|(i, _)| *i < open) {
+        match c {
+            '(' | '<' => depth += 1,
+            ')' | '>' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    push(&mut args, text, begin, i, base);
+                    let rest = &text[i + 1..];
+                    if rest.trim().is_empty() {
+                        return Ok(Some(Call { name, args }));
+                    }
+                    let blanks = rest.len() - rest.trim_start().len();
+                    return Err((
+                        base + i + 1 + blanks,
+                        ExprErrorKind::Expected("the end of the expression"),
+                    ));
+                }
+            }
+            ',' if depth == 1 => {
+                push(&mut args, text, begin, i, base);
+                begin = i + 1;
+            }
+            _ => {}
+        }
+    }
+    Err((base + text.len(), ExprErrorKind::Expected("')'")))
+}
+
+fn push<'a>(args: &mut Vec<(usize, &'a str)>, text: &'a str, begin: usize, end: usize, base: usize) {
+    let piece = &text[begin..end];
+    let blanks = piece.len() - piece.trim_start().len();
+    args.push((base + begin + blanks, piece.trim()));
+}

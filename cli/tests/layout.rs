@@ -1,0 +1,78 @@
+//! The layout commands as a user types them.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+fn girih(args: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_girih"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("girih starts");
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("girih reads");
+    child.wait_with_output().expect("girih ends")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("text")
+}
+
+#[test]
+fn expressions() {
+    for (expression, result) in [
+        ("(4,8):(8,1)", "(4,8):(8,1)"),
+        ("composition((10,2):(16,4), (5,4):(1,5))", "(5,(2,2)):(16,(80,4))"),
+        ("complement((2,2):(1,6), 24)", "(3,2):(2,12)"),
+        ("complement((2,2):(1,6))", "3:2"),
+        ("logical_divide((4,2,3):(2,1,8), 4:2)", "((2,2),(2,3)):((4,1),(2,8))"),
+        ("size(logical_divide((4,2,3):(2,1,8), complement(4:1, 8)))", "24"),
+        ("composition( (6,2):(8,2) , < 3:1 , _ > )", "(3,2):(8,2)"),
+        ("crd2idx((4,8):(8,1), (3,5))", "29"),
+        (
+            "zipped_divide((s0,s1):(s2,1), <128,32>)",
+            "((128,32),(ceil(s0/128),ceil(s1/32))):((s2,1),(128*s2,32))",
+        ),
+        ("ceil(s0/8):1", "ceil(s0/8):1"),
+        ("4:-1", "4:-1"),
+    ] {
+        let output = girih(&["layout", "--plain", expression], "");
+        assert!(output.status.success(), "{expression}: {}", text(&output.stderr));
+        assert_eq!(text(&output.stdout).trim_end(), result, "{expression}");
+    }
+    let table = girih(&["layout", "(2,3):(3,1)"], "");
+    assert_eq!(text(&table.stdout).lines().nth(3), Some(" 0 | 0 | 1 | 2 |"));
+}
+
+#[test]
+fn mistakes_are_one_message_with_a_caret() {
+    for (expression, caret, words) in [
+        ("(4,8:(1,4)", 4, "',' or ')'"),
+        ("composition((10,2):(16,4), (5,4:(1,5))", 38, "')'"),
+        ("composition((10,2):(16,4), (5,x):(1,5))", 30, "an integer"),
+        ("coalesce(4:1) 5", 14, "the end"),
+        ("compose(4:1, 2:1)", 0, "no operation \"compose\""),
+        ("composition(4:1)", 0, "composition(a, b)"),
+        ("size(composition((4,2):(1,10), (2,2):(2,3)))", 5, "coordinate 3 the index is 11"),
+        ("complement(4:1, many)", 16, "an integer"),
+        ("", 0, "an integer"),
+    ] {
+        let output = girih(&["layout", expression], "");
+        assert_eq!(output.status.code(), Some(1), "{expression}");
+        assert!(output.stdout.is_empty());
+        let message = text(&output.stderr);
+        assert!(message.contains(words), "{message}");
+        assert_eq!(message.lines().last(), Some(&*format!("  {}^", " ".repeat(caret))), "{message}");
+    }
+}
+
+#[test]
+fn eval_answers_line_by_line() {
+    let input = "{\"id\":1,\"op\":\"right_inverse\",\"args\":{\"layout\":\"(2,4):(4,1)\"}}\nbroken\n";
+    let output = girih(&["eval", "--jsonl"], input);
+    assert!(output.status.success());
+    let lines: Vec<_> = text(&output.stdout).lines().collect();
+    assert_eq!(lines[0], r#"{"id":1,"result":"(4,2):(2,1)"}"#);
+    assert!(lines[1].starts_with(r#"{"error":{"kind":"json""#) && lines.len() == 2);
+}
