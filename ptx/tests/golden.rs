@@ -1,5 +1,4 @@
 //! The printer's style, pinned.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use expect_test::expect;
 use girih_ptx::{Item, Module, Statement};

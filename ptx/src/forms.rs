@@ -29,6 +29,7 @@ mod integer;
 mod matrix;
 mod memory;
 mod needs;
+mod operand;
 mod show;
 mod warp;
 

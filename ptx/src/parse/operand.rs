@@ -1,0 +1,139 @@
+//! Operands.
+
+use super::cursor::Parser;
+use crate::ast::*;
+use crate::lex::Token;
+use crate::literal::literal;
+use crate::{Error, Special};
+
+impl<'t> Parser<'t> {
+    pub(super) fn operand(&mut self, what: &str) -> Result<Operand, Error> {
+        match self.peek() {
+            Token::Punct('[') => self.address().map(Operand::Address),
+            Token::Punct('(') => {
+                Err(self.unsupported("operands in parentheses are", "there are no calls yet"))
+            }
+            Token::Punct('{') => {
+                self.next();
+                self.vector().map(Operand::Vector)
+            }
+            Token::Punct('!') => {
+                self.next();
+                self.name("a predicate register after `!`").map(Operand::Not)
+            }
+            Token::Ident(first) if self.peek_at(1) == Token::Punct('|') => {
+                self.skip(2);
+                let second = self.name("a register after `|`")?;
+                Ok(Operand::Pair(self.intern(first), second))
+            }
+            _ => self.scalar(what),
+        }
+    }
+
+    /// Scalars up to `}`, which is taken; the `{` was.
+    pub(super) fn vector(&mut self) -> Result<Vec<Operand>, Error> {
+        let mut parts = Vec::new();
+        loop {
+            parts.push(self.scalar("a register or a number")?);
+            if self.eat('}') {
+                return Ok(parts);
+            }
+            if !self.eat(',') {
+                return Err(self.expected("`,` or `}`"));
+            }
+        }
+    }
+
+    /// A name, a special register, a sink or a number.
+    pub(super) fn scalar(&mut self, what: &str) -> Result<Operand, Error> {
+        match self.peek() {
+            Token::Punct('-') | Token::Number(_) => self.number(what),
+            Token::Ident("_") => {
+                self.next();
+                Ok(Operand::Sink)
+            }
+            Token::Ident(name) => {
+                let at = self.span();
+                self.next();
+                let Some(component) = self.glued_component() else {
+                    return Ok(Special::parse(name)
+                        .map_or_else(|| Operand::Name(self.intern(name)), Operand::Special));
+                };
+                let found = format!("{name}.{component}");
+                let special = Special::parse(&found).map(Operand::Special);
+                special.ok_or_else(|| Error::Syntax {
+                    at,
+                    expected: "a special register such as `%tid.x`".into(),
+                    found: format!("`{found}`"),
+                })
+            }
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    /// The `x` of `%tid.x`, taken if it is next without a blank.
+    fn glued_component(&mut self) -> Option<&'t str> {
+        let glued = self.is_glued();
+        match self.peek() {
+            Token::Dotted(component) if glued => {
+                self.next();
+                Some(component)
+            }
+            _ => None,
+        }
+    }
+
+    fn number(&mut self, what: &str) -> Result<Operand, Error> {
+        let at = self.span();
+        let negative = self.eat('-');
+        let Token::Number(text) = self.peek() else { return Err(self.expected(what)) };
+        self.next();
+        let value = literal(text).map(|value| match value {
+            Operand::Int(value) if negative => Operand::Int(value.wrapping_neg()),
+            Operand::F32(bits) if negative => Operand::F32(bits ^ 1 << 31),
+            Operand::F64(bits) if negative => Operand::F64(bits ^ 1 << 63),
+            value => value,
+        });
+        value.ok_or_else(|| Error::Literal {
+            at,
+            literal: text.into(),
+            expected: "a number of at most 64 bits".into(),
+        })
+    }
+
+    fn address(&mut self) -> Result<Address, Error> {
+        self.expect('[')?;
+        let base = match self.peek() {
+            Token::Ident(_) => Some(self.name("a register")?),
+            _ => None,
+        };
+        // PTX has no `[a-4]`: a negative offset is added, `[a+-4]`.
+        let signed = self.eat('+');
+        let offset = if signed || base.is_none() { self.offset()? } else { 0 };
+        let mut coordinates = Vec::new();
+        if self.eat(',') {
+            self.expect('{')?;
+            coordinates = self.vector()?;
+        }
+        if !self.eat(']') {
+            return Err(self.expected(if signed || !coordinates.is_empty() {
+                "`]`"
+            } else {
+                "`+`, `,` or `]`"
+            }));
+        }
+        Ok(Address { base, offset, coordinates })
+    }
+
+    fn offset(&mut self) -> Result<i64, Error> {
+        let at = self.span();
+        match self.number("an offset in bytes")? {
+            Operand::Int(offset) => Ok(offset),
+            other => Err(Error::Literal {
+                at,
+                literal: other.to_string(),
+                expected: "a whole number of bytes".into(),
+            }),
+        }
+    }
+}
