@@ -1,1 +1,28 @@
-//! girih-codegen
+//! From layouts to PTX.
+//!
+//! ```text
+//! MmaAtom, CopyAtom (const data) -> TiledMma, TiledCopy -> partitions of symbolic tensors -> Builder -> ptx::Module
+//! ```
+//!
+//! Everything here is the compile time of a kernel: a layout's static leaves fold into addresses, its symbolic leaves
+//! become kernel parameters. The vocabulary is CuTe's.
+
+pub mod atom;
+pub mod builder;
+pub mod copy;
+
+mod engine;
+mod error;
+mod expr;
+pub mod gemm;
+mod tiled_copy;
+mod tiled_mma;
+mod vectorise;
+
+pub use builder::{Builder, Cond, Reg, Width};
+pub use engine::{Counting, Gmem, Rmem, Smem};
+pub use error::Error;
+pub use expr::{Expr, VarId};
+pub use tiled_copy::TiledCopy;
+pub use tiled_mma::{Operand, TiledMma};
+pub use vectorise::{Vectors, vectorise};

@@ -1,0 +1,205 @@
+//! A vectorised copy between two matrices with contiguous rows, from copy atoms and a TV layout.
+
+use girih_layout::{Int, Lay, Shape, Stride, Symbol};
+use girih_ptx::{Modifier, Module, Opcode, Operand as Ptx, Special, Type, Word};
+use girih_tensor::{DType, Slice, Tensor};
+
+use crate::atom::universal_copy;
+use crate::builder::{Builder, Cond, Reg, Width};
+use crate::gemm::MAX_EXTENT;
+use crate::tiled_copy::{TiledCopy, coalesced, shape_tiler, static_size};
+use crate::{Counting, Error, Expr, Gmem};
+
+/// What a copy module is specialised by; no size and no pitch is among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyConfig {
+    /// The kernel's name in the module.
+    pub name: &'static str,
+    /// Element type.
+    pub dtype: DType,
+    /// Elements moved at once: both pointers and pitches are multiples of their size.
+    pub vector: i64,
+    /// Whether rows are whole vectors, so that no row ends within one.
+    pub whole: bool,
+    /// Threads of a block.
+    pub threads: i64,
+    /// Rows and columns of a block's tile in elements.
+    pub tile: [i64; 2],
+}
+
+/// The kernel's parameters: two 64-bit pointers, then four 32-bit sizes and pitches in elements.
+pub const PARAMETERS: [&str; 6] = ["dst", "src", "rows", "columns", "ld_dst", "ld_src"];
+
+/// A generated copy kernel.
+#[derive(Clone, Debug)]
+pub struct CopyKernel {
+    /// The module with the kernel [`CopyConfig::name`].
+    pub module: Module,
+    /// What the kernel was derived from, line by line: name and layout.
+    pub partitions: Vec<(&'static str, String)>,
+}
+
+/// One thread's vectors of the two matrices and their coordinates, `(Vec,RestM,RestN)` each.
+struct Partition {
+    target: Tensor<Gmem>,
+    source: Tensor<Gmem>,
+    coordinate: Tensor<Counting>,
+    extents: [Expr; 2],
+}
+
+/// Generates the kernel of `config`: `dst(r, c) = src(r, c)` for all r < rows, c < columns.
+///
+/// # Errors
+/// [`Error::Config`] or [`Error::Mismatch`] for a configuration that cannot be built.
+pub fn generate(config: &CopyConfig) -> Result<CopyKernel, Error> {
+    let bytes = u32::try_from(config.vector).unwrap_or(0) * config.dtype.bytes();
+    let atom = universal_copy(bytes).ok_or_else(|| Error::Config {
+        what: "vector",
+        value: config.vector.to_string(),
+        accepted: format!("2, 4, 8 or 16 bytes of {}-byte elements", config.dtype.bytes()),
+    })?;
+    let copy = coalesced(*atom, config.threads, config.tile, 1, config.vector)?;
+    let threads = u32::try_from(copy.threads()?).unwrap_or(0);
+    let mut b = Builder::new(config.name, 80, threads);
+    let pointers = [b.pointer(PARAMETERS[0], i64::from(bytes)), b.pointer(PARAMETERS[1], i64::from(bytes))];
+    let fact = if config.whole { config.vector } else { 1 };
+    let bounded = |id| Symbol::new(id).at_least(1).at_most(MAX_EXTENT);
+    let symbols = [
+        bounded(0),
+        bounded(1).divisible_by(fact),
+        bounded(2).divisible_by(config.vector),
+        bounded(3).divisible_by(config.vector),
+    ];
+    for (symbol, name) in symbols.into_iter().zip(&PARAMETERS[2..]) {
+        b.symbol(name, symbol);
+    }
+    let partition = partition(&mut b, config, &copy, pointers, symbols)?;
+    emit(&mut b, config, &partition)?;
+    let partitions = vec![
+        ("tile (rows,columns)", format!("({},{})", config.tile[0], config.tile[1])),
+        ("copy atom", copy.atom.name.to_string()),
+        ("copy TV", copy.tv.to_string()),
+    ];
+    Ok(CopyKernel { module: b.finish()?, partitions })
+}
+
+fn partition(
+    b: &mut Builder,
+    config: &CopyConfig,
+    copy: &TiledCopy,
+    pointers: [Expr; 2],
+    symbols: [Symbol; 4],
+) -> Result<Partition, Error> {
+    let [rows, columns, ld_dst, ld_src] = symbols;
+    let thread = b.special(Special::TidX, copy.threads()?);
+    let block = b.special(Special::CtaidX, 1 << 31);
+    let extents = [rows, columns].map(|s| Expr::from_int(&Int::symbol(s)));
+    let tiles = (&extents[1] + (config.tile[1] - 1)).div(config.tile[1])?;
+    let row = b.divide(&block, &tiles, MAX_EXTENT / config.tile[0])?;
+    let column = b.bounded(&(&block - &(&row * &tiles)), MAX_EXTENT / config.tile[1])?;
+    let shape = Shape::flat(&[Int::symbol(rows), Int::symbol(columns)])?;
+    let tiler = shape_tiler(&config.tile)?;
+    let at = [Slice::At(row), Slice::At(column)];
+    let matrix = |ld: Symbol| -> Result<Lay, Error> {
+        let strides =
+            girih_layout::Strides::flat(&[Stride::Int(Int::symbol(ld)), Stride::Int(Int::fixed(1))])?;
+        Ok(Lay::new(&shape, &strides)?) // (Rows,Columns)
+    };
+    let tensor = |pointer: &Expr, ld: Symbol| -> Result<Tensor<Gmem>, Error> {
+        let global = Tensor::new(Gmem::new(pointer.clone(), config.dtype), matrix(ld)?);
+        let tile = global.local_tile(&tiler, &at)?; // (TileM,TileN)
+        copy.partition(&tile, &thread) // (Vec,RestM,RestN)
+    };
+    let identity = Tensor::new(Counting::new(2), Lay::identity(&shape)?).local_tile(&tiler, &at)?; // (TileM,TileN)
+    Ok(Partition {
+        target: tensor(&pointers[0], ld_dst)?,
+        source: tensor(&pointers[1], ld_src)?,
+        coordinate: copy.partition(&identity, &thread)?, // (Vec,RestM,RestN)
+        extents,
+    })
+}
+
+/// All loads first, then all stores, so that the loads are in flight together.
+fn emit(b: &mut Builder, config: &CopyConfig, partition: &Partition) -> Result<(), Error> {
+    let layout = partition.target.layout();
+    let (rest_m, rest_n) = (static_size("copy", &layout.mode(1)?)?, static_size("copy", &layout.mode(2)?)?);
+    let words = Words::of(config)?;
+    let mut moved = Vec::new();
+    for (m, n) in (0..rest_m).flat_map(|m| (0..rest_n).map(move |n| (m, n))) {
+        let at = Slice::tuple([0, m, n].map(|i| Slice::At(Expr::from(i))));
+        let coordinate = partition.coordinate.slice(&at)?.into_engine();
+        let [row, column] = [0, 1].map(|i| coordinate.coordinate()[i].clone());
+        let row_inside = Cond::less(&row, &partition.extents[0]);
+        let end = if config.whole { column.clone() } else { &column + (config.vector - 1) };
+        let inside = Cond::all([row_inside.clone(), Cond::less(&end, &partition.extents[1])]);
+        let source = partition.source.slice(&at)?.into_engine().address();
+        let target = partition.target.slice(&at)?.into_engine().address();
+        let regs = b.regs(words.ty, words.count);
+        let address = b.address(&source, Width::W64)?;
+        b.inst_if(&inside, Opcode::Ld, &words.modifiers, vec![Words::operand(&regs), address])?;
+        moved.push((regs, inside, row_inside, column, source, target));
+    }
+    for (regs, inside, row_inside, column, source, target) in moved {
+        let address = b.address(&target, Width::W64)?;
+        b.inst_if(&inside, Opcode::St, &words.modifiers, vec![address, Words::operand(&regs)])?;
+        if !config.whole && config.vector > 1 {
+            tail(b, config, &partition.extents[1], &row_inside, &column, [&target, &source])?;
+        }
+    }
+    Ok(())
+}
+
+/// The elements of a vector that a row's end cuts.
+fn tail(
+    b: &mut Builder,
+    config: &CopyConfig,
+    columns: &Expr,
+    row_inside: &Cond,
+    column: &Expr,
+    [target, source]: [&Expr; 2],
+) -> Result<(), Error> {
+    let cut = Cond::less(columns, &(column + config.vector));
+    b.if_(&Cond::all([row_inside.clone(), cut]), |b| {
+        let ty = if config.dtype.bytes() == 2 { Type::B16 } else { Type::B32 };
+        let bytes = i64::from(config.dtype.bytes());
+        for element in 0..config.vector - 1 {
+            let inside = Cond::less(&(column + element), columns);
+            let reg = b.reg(ty);
+            let modifiers = [Word::Global.into(), ty.into()];
+            let from = b.address(&(source + element * bytes), Width::W64)?;
+            b.inst_if(&inside, Opcode::Ld, &modifiers, vec![Ptx::from(&reg), from])?;
+            let to = b.address(&(target + element * bytes), Width::W64)?;
+            b.inst_if(&inside, Opcode::St, &modifiers, vec![to, Ptx::from(&reg)])?;
+        }
+        Ok(())
+    })
+}
+
+/// The registers that a vector travels in.
+struct Words {
+    ty: Type,
+    count: usize,
+    modifiers: Vec<Modifier>,
+}
+
+impl Words {
+    fn of(config: &CopyConfig) -> Result<Words, Error> {
+        let bytes = config.vector * i64::from(config.dtype.bytes());
+        let (ty, count) = if bytes == 2 { (Type::B16, 1) } else { (Type::B32, bytes as usize / 4) };
+        let mut modifiers = vec![Word::Global.into()];
+        match count {
+            2 => modifiers.push(Word::V2.into()),
+            4 => modifiers.push(Word::V4.into()),
+            _ => {}
+        }
+        modifiers.push(ty.into());
+        Ok(Words { ty, count, modifiers })
+    }
+
+    fn operand(regs: &[Reg]) -> Ptx {
+        match regs {
+            [one] => Ptx::from(one),
+            many => Ptx::Vector(many.iter().map(Ptx::from).collect()),
+        }
+    }
+}

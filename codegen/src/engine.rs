@@ -1,0 +1,224 @@
+//! Symbolic engines: where a generated kernel's tensors live.
+
+use girih_layout::{Int, Lay, Stride, Swizzle};
+use girih_ptx::Type;
+use girih_tensor::{DType, Engine, Error, Index, Slice, Space, Tensor};
+
+use crate::builder::{Builder, Reg};
+use crate::expr::Expr;
+
+impl Index for Expr {
+    fn div_rem(&self, by: &Int) -> Result<(Expr, Expr), Error> {
+        let by = by
+            .get()
+            .ok_or_else(|| Error::Index(format!("({self}) / {by}: the divisor must be a constant")))?;
+        let arithmetic = |e: crate::Error| Error::Index(e.to_string());
+        Ok((self.div(by).map_err(arithmetic)?, self.rem(by).map_err(arithmetic)?))
+    }
+
+    fn check(&self, mode: &Lay) -> Result<(), Error> {
+        match self.as_constant() {
+            Some(value) => value.check(mode),
+            None => Ok(()),
+        }
+    }
+}
+
+fn advanced(offset: &Expr, steps: &[(Expr, Stride)]) -> Result<Expr, Error> {
+    let mut offset = offset.clone();
+    for (digit, stride) in steps {
+        let Stride::Int(by) = stride else {
+            return Err(Error::Stride {
+                stride: stride.to_string(),
+                layout: String::from("an array in memory"),
+            });
+        };
+        offset = &offset + &(digit * &Expr::from_int(by));
+    }
+    Ok(offset)
+}
+
+/// An array in global memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gmem {
+    pointer: Expr,
+    dtype: DType,
+    offset: Expr,
+}
+
+impl Gmem {
+    /// The array of `dtype` at `pointer` (bytes; see [`Builder::pointer`]).
+    pub fn new(pointer: Expr, dtype: DType) -> Gmem {
+        Gmem { pointer, dtype, offset: Expr::from(0) }
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The address in bytes of the element it stands at.
+    pub fn address(&self) -> Expr {
+        &self.pointer + &(&self.offset * i64::from(self.dtype.bytes()))
+    }
+}
+
+impl Engine for Gmem {
+    type Index = Expr;
+    fn space(&self) -> Space {
+        Space::Gmem
+    }
+    fn advance(&self, steps: &[(Expr, Stride)]) -> Result<Gmem, Error> {
+        Ok(Gmem { offset: advanced(&self.offset, steps)?, ..self.clone() })
+    }
+}
+
+/// An array in shared memory, its elements' offsets swizzled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Smem {
+    base: Expr,
+    dtype: DType,
+    offset: Expr,
+    swizzle: Option<Swizzle>,
+}
+
+impl Smem {
+    /// The array of `dtype` at `base` (bytes), which must be aligned to the swizzle's period.
+    pub fn new(base: Expr, dtype: DType, swizzle: Option<Swizzle>) -> Smem {
+        Smem { base, dtype, offset: Expr::from(0), swizzle }
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The swizzle of element offsets.
+    pub fn swizzle(&self) -> Option<&Swizzle> {
+        self.swizzle.as_ref()
+    }
+
+    /// The address in bytes of the element it stands at.
+    ///
+    /// # Errors
+    /// [`crate::Error::Arithmetic`] if the offset can be negative.
+    pub fn address(&self) -> Result<Expr, crate::Error> {
+        let offset = match &self.swizzle {
+            Some(swizzle) => self.offset.swizzle(swizzle)?,
+            None => self.offset.clone(),
+        };
+        Ok(&self.base + &(&offset * i64::from(self.dtype.bytes())))
+    }
+}
+
+impl Engine for Smem {
+    type Index = Expr;
+    fn space(&self) -> Space {
+        Space::Smem
+    }
+    fn advance(&self, steps: &[(Expr, Stride)]) -> Result<Smem, Error> {
+        Ok(Smem { offset: advanced(&self.offset, steps)?, ..self.clone() })
+    }
+}
+
+/// The coordinates themselves: what an identity layout's tensor holds (CuTe guide, "Predication").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counting {
+    coordinate: Vec<Expr>,
+}
+
+impl Counting {
+    /// The coordinates of a tensor with `rank` modes, from the origin.
+    pub fn new(rank: usize) -> Counting {
+        Counting { coordinate: vec![Expr::from(0); rank] }
+    }
+
+    /// The coordinate it stands at, an entry for each mode of the identity layout.
+    pub fn coordinate(&self) -> &[Expr] {
+        &self.coordinate
+    }
+}
+
+impl Engine for Counting {
+    type Index = Expr;
+    fn space(&self) -> Space {
+        Space::Counting
+    }
+    fn advance(&self, steps: &[(Expr, Stride)]) -> Result<Counting, Error> {
+        let mut coordinate = self.coordinate.clone();
+        for (digit, stride) in steps {
+            match stride {
+                Stride::Basis { scale, mode } if usize::from(*mode) < coordinate.len() => {
+                    let mode = usize::from(*mode);
+                    coordinate[mode] = &coordinate[mode] + &(digit * &Expr::from_int(scale));
+                }
+                Stride::Int(zero) if zero.get() == Some(0) => {}
+                _ => {
+                    let layout = format!("a coordinate tensor of {} modes", coordinate.len());
+                    return Err(Error::Stride { stride: stride.to_string(), layout });
+                }
+            }
+        }
+        Ok(Counting { coordinate })
+    }
+}
+
+/// A thread's registers, each holding one or two values.
+#[derive(Clone, Debug)]
+pub struct Rmem {
+    regs: Vec<Reg>,
+    dtype: DType,
+}
+
+impl Rmem {
+    /// Registers for `values` values of `dtype`: one of type f32 for each, or one 32-bit register for two halves.
+    pub fn new(builder: &mut Builder, dtype: DType, values: usize) -> Rmem {
+        let bits = dtype.bits() as usize;
+        let ty = if dtype == DType::F32 { Type::F32 } else { Type::B32 };
+        Rmem { regs: builder.regs(ty, (values * bits).div_ceil(32)), dtype }
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Values in one register.
+    pub fn per_register(&self) -> usize {
+        32 / self.dtype.bits() as usize
+    }
+
+    /// The register that holds value `index`.
+    pub fn reg(&self, index: usize) -> Option<&Reg> {
+        self.regs.get(index / self.per_register())
+    }
+
+    /// All of them.
+    pub fn regs(&self) -> &[Reg] {
+        &self.regs
+    }
+}
+
+/// The engine at value `index` (1-D) of a partitioned tensor.
+///
+/// # Errors
+/// Those of [`Tensor::slice`].
+pub(crate) fn at<E: Engine<Index = Expr>>(tensor: &Tensor<E>, index: i64) -> Result<E, Error> {
+    Ok(tensor.slice(&Slice::At(Expr::from(index)))?.into_engine())
+}
+
+/// `(X,(R0,R1,...))` becomes `(X,R0,R1,...)`.
+pub(crate) fn unpack_rest<E: Engine<Index = Expr>>(tensor: &Tensor<E>) -> Result<Tensor<E>, crate::Error> {
+    let layout = tensor.layout();
+    let rest = layout.mode(1)?;
+    let mut modes = vec![unwrap_mode(&layout.mode(0)?)?];
+    for i in 0..rest.rank() {
+        modes.push(rest.mode(i)?);
+    }
+    Ok(Tensor::new(tensor.engine().clone(), Lay::concat(&modes)?))
+}
+
+/// `((X))` becomes `(X)`: what slicing leaves of a tuple with one kept mode.
+fn unwrap_mode(layout: &Lay) -> Result<Lay, crate::Error> {
+    Ok(if !layout.is_leaf() && layout.rank() == 1 { layout.mode(0)? } else { *layout })
+}

@@ -1,0 +1,64 @@
+//! What can go wrong between a layout and its PTX.
+
+/// An error of `girih-codegen`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An operation of the layout algebra failed.
+    #[error("{0}")]
+    Layout(#[from] girih_layout::Error),
+    /// A tensor operation failed.
+    #[error("{0}")]
+    Tensor(#[from] girih_tensor::Error),
+    /// The generated module is not PTX: a fault of the generator.
+    #[error("the generated PTX is malformed (a fault of girih): {0}")]
+    Ptx(#[from] girih_ptx::Error),
+    /// Index arithmetic that has no rule.
+    #[error("{operation} of {operand} by {by}: {accepted} is accepted")]
+    Arithmetic {
+        /// What was asked for.
+        operation: &'static str,
+        /// The expression.
+        operand: String,
+        /// The constant operand; 0 where there is none.
+        by: i64,
+        /// What would be accepted.
+        accepted: &'static str,
+    },
+    /// A symbol of a layout is not bound to a kernel parameter.
+    #[error("symbol s{symbol} is not bound: declare a parameter for it with `Builder::symbol`")]
+    UnboundSymbol {
+        /// The symbol's id.
+        symbol: u8,
+    },
+    /// A layout must be static here.
+    #[error("{what} needs a layout of constants, this one is {layout}")]
+    NotStatic {
+        /// Who needs it.
+        what: &'static str,
+        /// The layout.
+        layout: String,
+    },
+    /// A layout does not fit an atom or a tile.
+    #[error("{what}: {layout} does not fit {with}: {accepted}")]
+    Mismatch {
+        /// The operation.
+        what: &'static str,
+        /// The layout or shape that does not fit.
+        layout: String,
+        /// What it was to fit.
+        with: String,
+        /// What would be accepted.
+        accepted: &'static str,
+    },
+    /// A kernel configuration that cannot be built.
+    #[error("{what} = {value}: {accepted}")]
+    Config {
+        /// The field.
+        what: &'static str,
+        /// Its value.
+        value: String,
+        /// What would be accepted.
+        accepted: String,
+    },
+}

@@ -1,0 +1,18 @@
+//! `C = A * B^T` from layouts: one multistage mainloop for every atom.
+//!
+//! A is M x K, B is N x K, C is M x N with contiguous rows (a column-major C is the transposed problem). The block's
+//! tiles come from `local_tile`, each thread's copies from a [`TiledCopy`], its fragments from a [`TiledMma`]; an
+//! identity tensor partitioned the same way gives the predicates of ragged edges. Sizes and pitches are kernel
+//! parameters: a [`GemmConfig`] holds nothing but tiles, atoms and facts.
+
+mod config;
+mod epilogue;
+mod fragment;
+mod load;
+mod mainloop;
+mod raster;
+mod shared;
+
+pub use config::{GemmConfig, Major, Source};
+pub use mainloop::{GemmKernel, MAX_EXTENT, PARAMETERS, generate};
+pub use shared::SharedTile;

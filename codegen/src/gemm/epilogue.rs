@@ -1,0 +1,96 @@
+//! Registers to global memory: the accumulators become C.
+
+use girih_layout::{Int, Lay, Shape, Stride, Symbol};
+use girih_ptx::{Modifier, Opcode, Operand as Ptx, Type, Word};
+use girih_tensor::{DType, Slice, Tensor};
+
+use super::GemmConfig;
+use super::fragment::vector_registers;
+use crate::builder::{Builder, Cond, Reg, Width};
+use crate::tiled_copy::shape_tiler;
+use crate::tiled_mma::Operand;
+use crate::{Counting, Error, Expr, Gmem, Rmem, engine, vectorise};
+
+/// C in global memory.
+pub(crate) struct GlobalC {
+    pub(crate) pointer: Expr,
+    pub(crate) extents: [Symbol; 2],
+    pub(crate) pitch: Symbol,
+}
+
+/// Stores the accumulators of block tile `block`, each vector under the predicate that it lies inside C.
+pub(crate) fn store(
+    b: &mut Builder,
+    config: &GemmConfig,
+    accumulators: &Rmem,
+    global: &GlobalC,
+    block: &[Expr; 2],
+    thread: &Expr,
+) -> Result<(), Error> {
+    let shape = Shape::flat(&global.extents.map(Int::symbol))?;
+    let strides = [Stride::Int(Int::symbol(global.pitch)), Stride::Int(Int::fixed(1))];
+    let matrix = Lay::new(&shape, &girih_layout::Strides::flat(&strides)?)?; // (M,N)
+    let tiler = shape_tiler(&config.extents(Operand::C))?;
+    let tile = block.clone().map(Slice::At);
+    let g =
+        Tensor::new(Gmem::new(global.pointer.clone(), config.c_type), matrix).local_tile(&tiler, &tile)?; // (BlockM,BlockN)
+    let c = Tensor::new(Counting::new(2), Lay::identity(&shape)?).local_tile(&tiler, &tile)?; // (BlockM,BlockN) -> (m,n)
+    let mma = config.mma();
+    let g = mma.partition(Operand::C, &g, thread)?; // (FrgV,RestM,RestN)
+    let c = mma.partition(Operand::C, &c, thread)?; // (FrgV,RestM,RestN)
+
+    let registers = Lay::left(g.layout().shape())?;
+    let vectors = vectorise(g.layout(), &registers, config.c_vector)?; // ((Vec),(Rest..))
+    let coordinates = vectorise_like(g.layout(), c.layout(), config.c_vector)?;
+    let g = Tensor::new(g.engine().clone(), vectors.memory);
+    let c = Tensor::new(c.engine().clone(), coordinates);
+    let extents = global.extents.map(|s| Expr::from_int(&Int::symbol(s)));
+    for i in 0..vectors.count()? {
+        let at = i * vectors.width;
+        let position = engine::at(&c, at)?;
+        let inside =
+            Cond::all(position.coordinate().iter().zip(&extents).map(|(x, extent)| Cond::less(x, extent)));
+        let values = vector_registers(accumulators, &vectors, i)?;
+        let values = convert(b, config.c_type, &values);
+        store_vector(b, &inside, &values, &engine::at(&g, at)?.address())?;
+    }
+    Ok(())
+}
+
+/// `other` reordered as [`vectorise`] reorders `memory`.
+fn vectorise_like(memory: &Lay, other: &Lay, limit: i64) -> Result<Lay, Error> {
+    Ok(vectorise(memory, other, limit)?.registers)
+}
+
+/// f32 values as registers of the output type: 16-bit values in pairs, a lone one in a 16-bit register.
+fn convert(b: &mut Builder, to: DType, values: &[Reg]) -> Vec<Reg> {
+    let (scalar, pair) = match to {
+        DType::F32 => return values.to_vec(),
+        DType::F16 => (Type::F16, Type::F16x2),
+        DType::Bf16 => (Type::Bf16, Type::Bf16x2),
+    };
+    let mut out = Vec::new();
+    for chunk in values.chunks(2) {
+        let (ty, reg) = if chunk.len() == 2 { (pair, b.reg(Type::B32)) } else { (scalar, b.reg(Type::B16)) };
+        // The first source of a packing conversion is the upper half.
+        let mut operands = vec![Ptx::from(&reg)];
+        operands.extend(chunk.iter().rev().map(Ptx::from));
+        b.inst(Opcode::Cvt, &[Word::Rn.into(), ty.into(), Type::F32.into()], operands);
+        out.push(reg);
+    }
+    out
+}
+
+fn store_vector(b: &mut Builder, inside: &Cond, values: &[Reg], address: &Expr) -> Result<(), Error> {
+    let address = b.address(address, Width::W64)?;
+    let mut modifiers: Vec<Modifier> = vec![Word::Global.into()];
+    let value = match values {
+        [one] => Ptx::from(one),
+        many => {
+            modifiers.push(if many.len() == 2 { Word::V2.into() } else { Word::V4.into() });
+            Ptx::Vector(many.iter().map(Ptx::from).collect())
+        }
+    };
+    modifiers.extend(values.first().map(|reg| Modifier::from(reg.ty())));
+    b.inst_if(inside, Opcode::St, &modifiers, vec![address, value])
+}

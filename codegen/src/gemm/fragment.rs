@@ -1,0 +1,194 @@
+//! Shared memory to registers: the fragments of a k-block.
+
+use girih_layout::{Lay, Shape, Tiler};
+use girih_ptx::{Opcode, Operand as Ptx, Type, Word};
+use girih_tensor::{Slice, Tensor};
+
+use super::GemmConfig;
+use crate::atom::{CopyAtom, SM75_U16X8_LDSM_T, SM75_U32X4_LDSM_N};
+use crate::builder::{Builder, Reg, Width};
+use crate::tiled_copy::{extent, static_size};
+use crate::tiled_mma::{Operand, append, split_matrix};
+use crate::{Error, Expr, Rmem, Smem, Vectors, engine, vectorise};
+
+/// One thread's fragment loads of an operand.
+pub(crate) enum FragmentLoad {
+    /// `ldmatrix`: a row address for each step.
+    Matrix { atom: &'static CopyAtom, rows: Tensor<Smem> /* (Step,KBlock,Stage) */, registers: usize },
+    /// Vectors of a thread's own values.
+    Vector { vectors: Vectors, values: Tensor<Smem> /* (Vec,Rest,KBlock,Stage) */ },
+}
+
+/// The register layout of an operand's k-block: `(FrgV,RestX,KAtoms)`, compact.
+pub(crate) fn fragment_layout(config: &GemmConfig, operand: Operand) -> Result<Lay, Error> {
+    let [x, _] = config.extents(operand);
+    let block = [x, config.atom.shape_mnk[2] * config.k_atoms];
+    let tile = Lay::parse(&format!("({},{})", block[0], block[1]))?;
+    let values = config.mma().thrfrg(operand, &tile)?.mode(1)?; // (FrgV,(RestX,KAtoms))
+    let flat = [values.mode(0)?, values.mode(1)?.mode(0)?, values.mode(1)?.mode(1)?];
+    let sizes = flat.iter().map(Lay::size).collect::<Result<Vec<_>, _>>()?;
+    Ok(Lay::left(&Shape::flat(&sizes)?)?)
+}
+
+impl FragmentLoad {
+    pub(crate) fn new(
+        config: &GemmConfig,
+        operand: Operand,
+        shared: &Tensor<Smem>,
+        thread: &Expr,
+    ) -> Result<FragmentLoad, Error> {
+        if config.uses_ldmatrix() {
+            FragmentLoad::matrix(config, operand, shared, thread)
+        } else {
+            FragmentLoad::vector(config, operand, shared, thread)
+        }
+    }
+
+    fn vector(
+        config: &GemmConfig,
+        operand: Operand,
+        shared: &Tensor<Smem>,
+        thread: &Expr,
+    ) -> Result<FragmentLoad, Error> {
+        let mine = config.mma().partition(operand, shared, thread)?; // (FrgV,RestX,RestK,Stage)
+        let layout = mine.layout();
+        let k = layout.mode(2)?.logical_divide(&Tiler::Lay(extent(config.k_atoms)?))?; // (KAtoms,KBlock)
+        let block = Lay::concat(&[layout.mode(0)?, layout.mode(1)?, k.mode(0)?])?; // (FrgV,RestX,KAtoms)
+        let bytes = i64::from(config.atom.ab_type.bytes());
+        let registers = Lay::left(block.shape())?;
+        let vectors = vectorise(&block, &registers, 16 / bytes)?; // ((Vec),(Rest..))
+        let memory =
+            Lay::concat(&[vectors.memory.mode(0)?, vectors.memory.mode(1)?, k.mode(1)?, layout.mode(3)?])?;
+        let values = Tensor::new(mine.engine().clone(), memory); // (Vec,Rest,KBlock,Stage)
+        let alignment = engine::at(&values, 0)?.address()?.multiple();
+        if alignment % (vectors.width * bytes) != 0 {
+            return Err(Error::Mismatch {
+                what: "fragment load",
+                layout: memory.to_string(),
+                with: format!("vectors of {} bytes", vectors.width * bytes),
+                accepted: "addresses that are multiples of the vector",
+            });
+        }
+        Ok(FragmentLoad::Vector { vectors, values })
+    }
+
+    /// Composes the operand's (thread, value) layout with the inverse of what `ldmatrix` delivers and with what it
+    /// reads: the row that each lane supplies the address of.
+    fn matrix(
+        config: &GemmConfig,
+        operand: Operand,
+        shared: &Tensor<Smem>,
+        thread: &Expr,
+    ) -> Result<FragmentLoad, Error> {
+        let mma = config.mma();
+        let (matrix, stage) = split_matrix(shared.layout())?;
+        let thrfrg = mma.thrfrg(operand, &matrix)?; // ((ThrV,(ThrX,ThrK)),(FrgV,(RestX,RestK)))
+        let (threads, values) = (thrfrg.mode(0)?, thrfrg.mode(1)?);
+        let frg_v = values.mode(0)?;
+        let contiguous = if config.source(operand).major == super::Major::K {
+            &SM75_U32X4_LDSM_N
+        } else {
+            &SM75_U16X8_LDSM_T
+        };
+        let bits = config.atom.ab_type.bits();
+        let (src, dst) = (contiguous.src.upcast(i64::from(bits))?, contiguous.dst.upcast(i64::from(bits))?);
+        let per_thread = static_size("ldmatrix", &dst.mode(1)?)?;
+        let atoms = per_thread / static_size("ldmatrix", &frg_v)?;
+        let x = values.mode(1)?.mode(0)?.logical_divide(&Tiler::Lay(extent(atoms)?))?; // (Atoms,Step)
+        let fragment = Lay::concat(&[threads.mode(0)?, Lay::concat(&[frg_v, x.mode(0)?])?])?; // (ThrV,(FrgV,Atoms))
+        let read = fragment.composition(&dst.right_inverse()?)?.composition(&src)?; // (Lane,Element of the row)
+        if read.mode(1)?.coalesce() != extent(static_size("ldmatrix", &src.mode(1)?)?)? {
+            return Err(Error::Mismatch {
+                what: "ldmatrix",
+                layout: fragment.to_string(),
+                with: contiguous.name.to_string(),
+                accepted: "fragments whose 8x8 matrices have contiguous rows",
+            });
+        }
+        let lanes = Lay::concat(&[read.mode(0)?, threads.mode(1)?])?; // (Lane,(ThrX,ThrK))
+        let rows = Lay::concat(&[lanes, x.mode(1)?, values.mode(1)?.mode(1)?])?; // ((Lane,Thr),Step,KBlock)
+        let rows = append(&Tensor::new(shared.engine().clone(), rows), &stage)?;
+        let coordinates = mma.thread_coordinates(thread)?;
+        let mine = mma.thread_slice(operand, &coordinates);
+        let rows = rows.slice(&Slice::tuple([mine, Slice::All, Slice::All, Slice::All]))?; // (Step,KBlock,Stage)
+        Ok(FragmentLoad::Matrix {
+            atom: contiguous,
+            rows,
+            registers: per_thread as usize * bits as usize / 32,
+        })
+    }
+
+    /// What it loads with, for the record.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            FragmentLoad::Matrix { atom, .. } => atom.name.to_string(),
+            FragmentLoad::Vector { vectors, .. } => {
+                format!("ld.shared, vectors of {} elements", vectors.width)
+            }
+        }
+    }
+
+    /// Emits the loads of k-block `block` of `stage` into `fragment`.
+    pub(crate) fn emit(
+        &self,
+        b: &mut Builder,
+        fragment: &Rmem,
+        block: i64,
+        stage: &Expr,
+    ) -> Result<(), Error> {
+        let at = |i: i64| Slice::At(Expr::from(i));
+        let stage = Slice::At(stage.clone());
+        match self {
+            FragmentLoad::Matrix { atom, rows, registers } => {
+                for step in 0..static_size("ldmatrix", &rows.layout().mode(0)?)? {
+                    let row = rows.slice(&Slice::tuple([at(step), at(block), stage.clone()]))?.into_engine();
+                    let address = b.address(&row.address()?, Width::W32)?;
+                    let first = step as usize * registers;
+                    let target = fragment.regs()[first..first + registers].iter().map(Ptx::from).collect();
+                    b.inst(Opcode::Ldmatrix, atom.modifiers, vec![Ptx::Vector(target), address]);
+                }
+            }
+            FragmentLoad::Vector { vectors, values } => {
+                for i in 0..vectors.count()? {
+                    let vector =
+                        values.slice(&Slice::tuple([at(0), at(i), at(block), stage.clone()]))?.into_engine();
+                    let address = b.address(&vector.address()?, Width::W32)?;
+                    let target = vector_registers(fragment, vectors, i)?;
+                    load_shared(b, &target, address)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The registers of vector `index`, in memory order.
+pub(crate) fn vector_registers(values: &Rmem, vectors: &Vectors, index: i64) -> Result<Vec<Reg>, Error> {
+    (0..vectors.width)
+        .map(|element| {
+            let value = vectors.registers.crd2idx(&girih_layout::Coord::of(&[element, index])?)?;
+            let reg = usize::try_from(value).ok().and_then(|v| values.reg(v));
+            reg.cloned().ok_or_else(|| Error::Mismatch {
+                what: "fragment",
+                layout: vectors.registers.to_string(),
+                with: format!("{} registers", values.regs().len()),
+                accepted: "a layout onto the fragment's values",
+            })
+        })
+        .collect()
+}
+
+/// `ld.shared` of a vector of f32 registers.
+fn load_shared(b: &mut Builder, target: &[Reg], address: Ptx) -> Result<(), Error> {
+    let mut modifiers = vec![Word::Shared.into()];
+    let target = match target {
+        [one] => Ptx::from(one),
+        many => {
+            modifiers.push(if many.len() == 2 { Word::V2.into() } else { Word::V4.into() });
+            Ptx::Vector(many.iter().map(Ptx::from).collect())
+        }
+    };
+    modifiers.push(Type::F32.into());
+    b.inst(Opcode::Ld, &modifiers, vec![target, address]);
+    Ok(())
+}

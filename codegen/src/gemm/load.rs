@@ -1,0 +1,173 @@
+//! Global to shared memory: the block's tiles of A and B.
+
+use girih_layout::{Int, Lay, Shape, Stride, Symbol};
+use girih_ptx::{Opcode, Operand as Ptx, Type, Word};
+use girih_tensor::{Slice, Tensor};
+
+use super::{GemmConfig, Major, Source};
+use crate::atom::{CopyAtom, UNIVERSAL_COPY_16, cp_async};
+use crate::builder::{Builder, Cond, Width};
+use crate::tiled_copy::{self, TiledCopy, shape_tiler, static_size};
+use crate::tiled_mma::Operand;
+use crate::{Counting, Error, Expr, Gmem, Smem};
+
+/// Loads that are in flight together on the synchronous path; more would not fit the registers.
+const BATCH: usize = 8;
+
+/// One thread's share of loading an operand's tiles.
+pub(crate) struct TileLoad {
+    /// The tiled copy, for the record.
+    pub(crate) copy: TiledCopy,
+    source: Tensor<Gmem>,         // (Val,RestX,RestK,KTile)
+    target: Tensor<Smem>,         // (Val,RestX,RestK,Stage)
+    coordinate: Tensor<Counting>, // (Val,RestX,RestK,KTile)
+    extents: [Expr; 2],
+    contiguous: usize,
+    vector: i64,
+}
+
+/// An operand in global memory: its pointer, and the symbols of its extents and pitch.
+pub(crate) struct GlobalOperand {
+    pub(crate) pointer: Expr,
+    pub(crate) extents: [Symbol; 2],
+    pub(crate) pitch: Symbol,
+}
+
+impl TileLoad {
+    /// Partitions the tiles of `operand` that belong to block tile `block` for `thread`.
+    pub(crate) fn new(
+        config: &GemmConfig,
+        operand: Operand,
+        global: &GlobalOperand,
+        shared: Tensor<Smem>,
+        block: &Expr,
+        thread: &Expr,
+    ) -> Result<TileLoad, Error> {
+        let Source { major, vector } = config.source(operand);
+        let contiguous = if major == Major::K { 1 } else { 0 };
+        let atom = load_atom(config, vector)?;
+        let copy = tiled_copy::coalesced(
+            *atom,
+            config.mma().threads()?,
+            config.extents(operand),
+            contiguous,
+            vector,
+        )?;
+
+        let shape = Shape::flat(&global.extents.map(Int::symbol))?;
+        let (one, pitch) = (Stride::Int(Int::fixed(1)), Stride::Int(Int::symbol(global.pitch)));
+        let strides = if contiguous == 1 { [pitch, one] } else { [one, pitch] };
+        let matrix = Lay::new(&shape, &girih_layout::Strides::flat(&strides)?)?; // (X,K)
+        let tiler = shape_tiler(&config.extents(operand))?;
+        let tile = [Slice::At(block.clone()), Slice::All];
+        let g = Tensor::new(Gmem::new(global.pointer.clone(), config.atom.ab_type), matrix);
+        let g = g.local_tile(&tiler, &tile)?; // (BlockX,BlockK,KTile)
+        let c = Tensor::new(Counting::new(2), Lay::identity(&shape)?);
+        let c = c.local_tile(&tiler, &tile)?; // (BlockX,BlockK,KTile) -> (x,k)
+        Ok(TileLoad {
+            source: copy.partition(&g, thread)?,      // (Val,RestX,RestK,KTile)
+            target: copy.partition(&shared, thread)?, // (Val,RestX,RestK,Stage)
+            coordinate: copy.partition(&c, thread)?,  // (Val,RestX,RestK,KTile)
+            copy,
+            extents: global.extents.map(|s| Expr::from_int(&Int::symbol(s))),
+            contiguous,
+            vector,
+        })
+    }
+
+    /// Emits the loads of k-tile `tile` into `stage`. What lies outside the matrix becomes zero.
+    pub(crate) fn emit(&self, b: &mut Builder, tile: &Expr, stage: &Expr) -> Result<(), Error> {
+        let layout = self.target.layout();
+        let (rest_x, rest_k) =
+            (static_size("load", &layout.mode(1)?)?, static_size("load", &layout.mode(2)?)?);
+        let steps: Vec<(i64, i64)> = (0..rest_k).flat_map(|k| (0..rest_x).map(move |x| (x, k))).collect();
+        for batch in steps.chunks(BATCH) {
+            let mut loaded = Vec::new();
+            for &(x, k) in batch {
+                let at = |last: &Expr| {
+                    Slice::tuple(
+                        [0, x, k]
+                            .map(|i| Slice::At(Expr::from(i)))
+                            .into_iter()
+                            .chain([Slice::At(last.clone())]),
+                    )
+                };
+                let source = self.source.slice(&at(tile))?.into_engine().address();
+                let target = self.target.slice(&at(stage))?.into_engine().address()?;
+                let coordinate = self.coordinate.slice(&at(tile))?.into_engine();
+                match self.copy.atom.kind {
+                    crate::atom::CopyKind::CpAsync => {
+                        let bytes = self.bytes_inside(b, &coordinate)?;
+                        copy_async(b, &self.copy.atom, &target, &source, bytes)?;
+                    }
+                    _ => loaded.push((self.load_element(b, &source, &coordinate)?, target)),
+                }
+            }
+            for (reg, target) in loaded {
+                let target = b.address(&target, Width::W32)?;
+                b.inst(Opcode::St, &[Word::Shared.into(), Type::B16.into()], vec![target, Ptx::from(&reg)]);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many bytes of the vector at `coordinate` lie inside the matrix.
+    fn bytes_inside(&self, b: &mut Builder, coordinate: &Counting) -> Result<Ptx, Error> {
+        let at = coordinate.coordinate();
+        let other = 1 - self.contiguous;
+        let row_inside = Cond::less(&at[other], &self.extents[other]);
+        let left = &self.extents[self.contiguous] - &at[self.contiguous];
+        let inside = left.maximum(&Expr::from(0)).minimum(&Expr::from(self.vector));
+        let element = i64::from(self.source.engine().dtype().bytes());
+        b.select_or_zero(&row_inside, &(&inside * element))
+    }
+
+    /// One element through a register, zero outside: for pitches that no asynchronous copy is aligned to.
+    fn load_element(
+        &self,
+        b: &mut Builder,
+        source: &Expr,
+        coordinate: &Counting,
+    ) -> Result<crate::Reg, Error> {
+        let at = coordinate.coordinate();
+        let inside = Cond::all((0..2).map(|i| Cond::less(&at[i], &self.extents[i])));
+        let reg = b.reg(Type::B16);
+        b.inst(Opcode::Mov, &[Type::B16.into()], vec![Ptx::from(&reg), Ptx::Int(0)]);
+        let source = b.address(source, Width::W64)?;
+        b.inst_if(
+            &inside,
+            Opcode::Ld,
+            &[Word::Global.into(), Type::B16.into()],
+            vec![Ptx::from(&reg), source],
+        )?;
+        Ok(reg)
+    }
+}
+
+fn load_atom(config: &GemmConfig, vector: i64) -> Result<&'static CopyAtom, Error> {
+    let element = config.atom.ab_type.bytes();
+    let bytes = u32::try_from(vector).unwrap_or(0) * element;
+    match cp_async(bytes) {
+        Some(atom) => Ok(atom),
+        None if vector == 1 && element == 2 => Ok(&UNIVERSAL_COPY_16),
+        None => Err(Error::Config {
+            what: "vector",
+            value: vector.to_string(),
+            accepted: format!("4, 8 or 16 bytes of {}-byte elements, or one element of 2 bytes", element),
+        }),
+    }
+}
+
+fn copy_async(
+    b: &mut Builder,
+    atom: &CopyAtom,
+    target: &Expr,
+    source: &Expr,
+    inside: Ptx,
+) -> Result<(), Error> {
+    let bytes = i64::from(atom.bits() / 8);
+    let target = b.address(target, Width::W32)?;
+    let source = b.address(source, Width::W64)?;
+    b.inst(Opcode::Cp, atom.modifiers, vec![target, source, Ptx::Int(bytes), inside]);
+    Ok(())
+}

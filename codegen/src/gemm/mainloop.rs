@@ -1,0 +1,268 @@
+//! The kernel: prologue, multistage mainloop, epilogue.
+
+use girih_layout::{Lay, Shape, Symbol};
+use girih_ptx::{Module, Opcode, Operand as Ptx, Special, Word};
+use girih_tensor::{DType, Tensor};
+
+use super::epilogue::{self, GlobalC};
+use super::fragment::{FragmentLoad, fragment_layout};
+use super::load::{GlobalOperand, TileLoad};
+use super::{GemmConfig, SharedTile, raster};
+use crate::builder::{Builder, SHARED_ALIGN};
+use crate::tiled_copy::static_size;
+use crate::tiled_mma::Operand;
+use crate::{Error, Expr, Rmem, Smem};
+
+/// The largest M, N, K or pitch in elements: index arithmetic on them stays in 32 bits.
+pub const MAX_EXTENT: i64 = 1 << 30;
+
+/// The kernel's parameters: three 64-bit pointers, then six 32-bit sizes and pitches in elements.
+pub const PARAMETERS: [&str; 9] = ["a", "b", "c", "m", "n", "k", "lda", "ldb", "ldc"];
+
+/// A generated GEMM kernel and what its launch needs.
+#[derive(Clone, Debug)]
+pub struct GemmKernel {
+    /// The module with the kernel [`GemmConfig::name`].
+    pub module: Module,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Dynamic shared memory of a block in bytes.
+    pub shared_bytes: u32,
+    /// What the kernel was derived from, line by line: name and layout.
+    pub partitions: Vec<(&'static str, String)>,
+}
+
+/// Generates the kernel of `config`.
+///
+/// # Errors
+/// [`Error::Config`] for a configuration that cannot be built; [`Error::Mismatch`] where tiles and atoms do not fit.
+pub fn generate(config: &GemmConfig) -> Result<GemmKernel, Error> {
+    config.check()?;
+    let threads = u32::try_from(config.mma().threads()?).unwrap_or(0);
+    let mut b = Builder::new(config.name, config.atom.sm.max(80), threads);
+    if config.min_blocks > 0 {
+        b.min_blocks(config.min_blocks);
+    }
+    let element = i64::from(config.atom.ab_type.bytes());
+    let pointers = [
+        b.pointer(PARAMETERS[0], config.a.vector * element),
+        b.pointer(PARAMETERS[1], config.b.vector * element),
+        b.pointer(PARAMETERS[2], config.c_vector * i64::from(config.c_type.bytes())),
+    ];
+    let [m, n, k, lda, ldb, ldc] = symbols(config);
+    for (symbol, name) in [m, n, k, lda, ldb, ldc].into_iter().zip(&PARAMETERS[3..]) {
+        b.symbol(name, symbol);
+    }
+    let [pointer_a, pointer_b, pointer_c] = pointers;
+    let expr = |s: Symbol| Expr::from_int(&girih_layout::Int::symbol(s));
+    let tiles = |s: Symbol, tile: i64| (&expr(s) + (tile - 1)).div(tile);
+    let thread = b.special(Special::TidX, i64::from(threads));
+    let (row, column) =
+        raster::block_tile(&mut b, &tiles(m, config.tile[0])?, &tiles(n, config.tile[1])?, config.raster)?;
+
+    let shared = [SharedTile::new(config, Operand::A)?, SharedTile::new(config, Operand::B)?];
+    let base = b.shared();
+    let aligned = |bytes: i64| {
+        (bytes + i64::from(SHARED_ALIGN) - 1) / i64::from(SHARED_ALIGN) * i64::from(SHARED_ALIGN)
+    };
+    let base_b = &base + aligned(shared[0].bytes);
+    let shared_bytes = u32::try_from(aligned(shared[0].bytes) + shared[1].bytes).unwrap_or(u32::MAX);
+    let tensor = |base: &Expr, tile: &SharedTile| {
+        Tensor::new(Smem::new(base.clone(), config.atom.ab_type, tile.swizzle), tile.layout) // (BlockX,BlockK,Stage)
+    };
+    let (s_a, s_b) = (tensor(&base, &shared[0]), tensor(&base_b, &shared[1]));
+
+    let global_a = GlobalOperand { pointer: pointer_a, extents: [m, k], pitch: lda };
+    let global_b = GlobalOperand { pointer: pointer_b, extents: [n, k], pitch: ldb };
+    let loads = [
+        TileLoad::new(config, Operand::A, &global_a, s_a.clone(), &row, &thread)?,
+        TileLoad::new(config, Operand::B, &global_b, s_b.clone(), &column, &thread)?,
+    ];
+    let fragments = [
+        FragmentLoad::new(config, Operand::A, &s_a, &thread)?,
+        FragmentLoad::new(config, Operand::B, &s_b, &thread)?,
+    ];
+    let partitions = describe(config, &shared, &loads, &fragments)?;
+
+    let k_tiles = tiles(k, config.tile[2])?;
+    let accumulators = Mainloop::new(&mut b, config, loads, fragments)?.emit(&mut b, &k_tiles)?;
+    b.comment("epilogue");
+    let global_c = GlobalC { pointer: pointer_c, extents: [m, n], pitch: ldc };
+    epilogue::store(&mut b, config, &accumulators, &global_c, &[row, column], &thread)?;
+    Ok(GemmKernel { module: b.finish()?, threads, shared_bytes, partitions })
+}
+
+/// M, N, K and the pitches, with the facts that the configuration states.
+fn symbols(config: &GemmConfig) -> [Symbol; 6] {
+    let pitch = |id, vector| Symbol::new(id).at_least(1).at_most(MAX_EXTENT).divisible_by(vector);
+    let extent = |id, least| Symbol::new(id).at_least(least).at_most(MAX_EXTENT);
+    [
+        extent(0, 1),
+        extent(1, 1).divisible_by(config.c_vector),
+        extent(2, 0),
+        pitch(3, config.a.vector),
+        pitch(4, config.b.vector),
+        pitch(5, config.c_vector),
+    ]
+}
+
+fn describe(
+    config: &GemmConfig,
+    shared: &[SharedTile; 2],
+    loads: &[TileLoad; 2],
+    fragments: &[FragmentLoad; 2],
+) -> Result<Vec<(&'static str, String)>, Error> {
+    let copy = |load: &TileLoad| format!("{} {}", load.copy.atom.name, load.copy.tv);
+    let [tile_m, tile_n, _] = config.tile;
+    let c = config.mma().thrfrg(Operand::C, &Lay::parse(&format!("({tile_m},{tile_n})"))?)?;
+    Ok(vec![
+        ("tile (M,N,K)", format!("({},{},{})", config.tile[0], config.tile[1], config.tile[2])),
+        ("MMA atom", config.atom.name.to_string()),
+        ("MMA atoms (M,N)", config.atoms.to_string()),
+        ("TV of C", c.to_string()),
+        ("A: global to shared", copy(&loads[0])),
+        ("B: global to shared", copy(&loads[1])),
+        ("A in shared memory", shared[0].to_string()),
+        ("B in shared memory", shared[1].to_string()),
+        ("A: shared to registers", fragments[0].name()),
+        ("B: shared to registers", fragments[1].name()),
+    ])
+}
+
+/// The loop over k-tiles, `stages - 1` of them ahead in flight.
+struct Mainloop<'a> {
+    config: &'a GemmConfig,
+    loads: [TileLoad; 2],
+    fragments: [FragmentLoad; 2],
+    layouts: [Lay; 2], // (FrgV,RestX,KAtoms) each
+    registers: Vec<[Rmem; 2]>,
+    accumulators: Rmem,
+    accumulator: Lay, // (FrgV,RestM,RestN)
+}
+
+impl<'a> Mainloop<'a> {
+    fn new(
+        b: &mut Builder,
+        config: &'a GemmConfig,
+        loads: [TileLoad; 2],
+        fragments: [FragmentLoad; 2],
+    ) -> Result<Mainloop<'a>, Error> {
+        let layouts = [fragment_layout(config, Operand::A)?, fragment_layout(config, Operand::B)?];
+        let [tile_m, tile_n, _] = config.tile;
+        let c = config.mma().thrfrg(Operand::C, &Lay::parse(&format!("({tile_m},{tile_n})"))?)?.mode(1)?;
+        let sizes = [c.mode(0)?.size()?, c.mode(1)?.mode(0)?.size()?, c.mode(1)?.mode(1)?.size()?];
+        let accumulator = Lay::left(&Shape::flat(&sizes)?)?;
+        let values = static_size("accumulator", &accumulator)? as usize;
+        let accumulators = Rmem::new(b, config.atom.c_type, values);
+        let mut registers = Vec::new();
+        for _ in 0..config.fragments {
+            let mut fragment = |layout: &Lay| -> Result<Rmem, Error> {
+                Ok(Rmem::new(b, config.atom.ab_type, static_size("fragment", layout)? as usize))
+            };
+            registers.push([fragment(&layouts[0])?, fragment(&layouts[1])?]);
+        }
+        Ok(Mainloop { config, loads, fragments, layouts, registers, accumulators, accumulator })
+    }
+
+    fn emit(self, b: &mut Builder, k_tiles: &Expr) -> Result<Rmem, Error> {
+        let stages = self.config.stages;
+        b.comment("prologue: the first stages");
+        for stage in 0..stages - 1 {
+            self.load_tile(b, &Expr::from(stage), &Expr::from(stage))?;
+        }
+        for reg in self.accumulators.regs() {
+            let zero = if self.config.atom.c_type == DType::F32 { Ptx::F32(0) } else { Ptx::Int(0) };
+            b.inst(Opcode::Mov, &[reg.ty().into()], vec![Ptx::from(reg), zero]);
+        }
+        self.wait(b);
+        let ahead = self.config.fragments > 1;
+        if ahead {
+            self.load_fragments(b, 0, &Expr::from(0))?;
+        }
+        b.comment("mainloop");
+        let blocks = self.config.k_blocks();
+        b.for_range(k_tiles, |b, tile| {
+            let stage = tile.rem(stages)?;
+            let next = (tile + 1).rem(stages)?;
+            for block in 0..blocks {
+                let last = block == blocks - 1;
+                if !ahead {
+                    self.load_fragments(b, block, &stage)?;
+                } else if !last {
+                    self.load_fragments(b, block + 1, &stage)?;
+                }
+                if last {
+                    // Every warp has read this tile's last fragments: its stage may be overwritten after the barrier.
+                    self.wait(b);
+                    if ahead {
+                        self.load_fragments(b, 0, &next)?;
+                    }
+                }
+                if block == 0 {
+                    let fetched = tile + (stages - 1);
+                    self.load_tile(b, &fetched, &fetched.rem(stages)?)?;
+                }
+                self.multiply(b, block)?;
+            }
+            Ok(())
+        })?;
+        b.inst(Opcode::Cp, &[Word::Async.into(), Word::WaitAll.into()], Vec::new());
+        Ok(self.accumulators)
+    }
+
+    /// Issues the copies of one k-tile as one group.
+    fn load_tile(&self, b: &mut Builder, tile: &Expr, stage: &Expr) -> Result<(), Error> {
+        for load in &self.loads {
+            load.emit(b, tile, stage)?;
+        }
+        b.inst(Opcode::Cp, &[Word::Async.into(), Word::CommitGroup.into()], Vec::new());
+        Ok(())
+    }
+
+    /// Waits until the next tile has arrived, for all threads.
+    fn wait(&self, b: &mut Builder) {
+        let pending = Ptx::Int(self.config.stages - 2);
+        b.inst(Opcode::Cp, &[Word::Async.into(), Word::WaitGroup.into()], vec![pending]);
+        b.barrier();
+    }
+
+    fn load_fragments(&self, b: &mut Builder, block: i64, stage: &Expr) -> Result<(), Error> {
+        let registers = &self.registers[block as usize % self.registers.len()];
+        for (load, fragment) in self.fragments.iter().zip(registers) {
+            load.emit(b, fragment, block, stage)?;
+        }
+        Ok(())
+    }
+
+    /// All atoms of a k-block.
+    fn multiply(&self, b: &mut Builder, block: i64) -> Result<(), Error> {
+        let registers = &self.registers[block as usize % self.registers.len()];
+        let extent =
+            |lay: &Lay, mode: usize| -> Result<i64, Error> { static_size("multiply", &lay.mode(mode)?) };
+        let (rest_m, rest_n) = (extent(&self.accumulator, 1)?, extent(&self.accumulator, 2)?);
+        for k in 0..self.config.k_atoms {
+            for m in 0..rest_m {
+                for step in 0..rest_n {
+                    // Back and forth along N, so that neighbours share a fragment.
+                    let n = if m % 2 == 0 { step } else { rest_n - 1 - step };
+                    let c = operands(&self.accumulators, &self.accumulator, [m, n])?;
+                    let a = operands(&registers[0], &self.layouts[0], [m, k])?;
+                    let bb = operands(&registers[1], &self.layouts[1], [n, k])?;
+                    b.inst(self.config.atom.opcode, self.config.atom.modifiers, vec![c.clone(), a, bb, c]);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The registers of the atom at `position` of a fragment `(FrgV,Rest0,Rest1)`: a vector, or the one register.
+fn operands(fragment: &Rmem, layout: &Lay, position: [i64; 2]) -> Result<Ptx, Error> {
+    let values = static_size("operand", &layout.mode(0)?)?;
+    let first = layout.crd2idx(&girih_layout::Coord::of(&[0, position[0], position[1]])?)?;
+    let per = fragment.per_register() as i64;
+    let regs =
+        (first / per..(first + values + per - 1) / per).filter_map(|r| fragment.regs().get(r as usize));
+    let mut regs: Vec<Ptx> = regs.map(Ptx::from).collect();
+    Ok(if regs.len() == 1 { regs.remove(0) } else { Ptx::Vector(regs) })
+}

@@ -1,0 +1,150 @@
+//! `dst = src`: a vectorised copy of matrices with contiguous rows.
+
+use girih_codegen::copy::{CopyConfig, CopyKernel, generate};
+use girih_codegen::gemm::MAX_EXTENT;
+use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig, Pod};
+use girih_tensor::{DType, Element};
+
+use crate::Error;
+use crate::launch::{launch, widest};
+
+/// A copy of `rows` x `columns` elements between two pitches, in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Problem {
+    /// Element type.
+    pub dtype: DType,
+    /// Rows.
+    pub rows: i64,
+    /// Elements of a row.
+    pub columns: i64,
+    /// Elements from row to row of the destination.
+    pub ld_dst: i64,
+    /// Elements from row to row of the source.
+    pub ld_src: i64,
+}
+
+impl Problem {
+    /// A copy with pitches; a tight one (`ld == columns`) is copied as one row.
+    ///
+    /// # Errors
+    /// [`Error::Extent`], [`Error::LeadingStride`].
+    pub fn new(dtype: DType, rows: i64, columns: i64, ld_dst: i64, ld_src: i64) -> Result<Problem, Error> {
+        let limits =
+            [("rows", rows, 0), ("columns", columns, 0), ("ld_dst", ld_dst, 1), ("ld_src", ld_src, 1)];
+        for (what, value, least) in limits {
+            if !(least..=MAX_EXTENT).contains(&value) {
+                return Err(Error::Extent { what, value, least, most: MAX_EXTENT });
+            }
+        }
+        for (what, value, matrix) in [("ld_dst", ld_dst, "dst"), ("ld_src", ld_src, "src")] {
+            if value < columns {
+                return Err(Error::LeadingStride { what, value, matrix, row: columns });
+            }
+        }
+        let tight = ld_dst == columns && ld_src == columns && rows * columns <= MAX_EXTENT;
+        if tight && rows > 1 {
+            let columns = rows * columns;
+            return Ok(Problem { dtype, rows: 1, columns, ld_dst: columns.max(1), ld_src: columns.max(1) });
+        }
+        Ok(Problem { dtype, rows, columns, ld_dst, ld_src })
+    }
+
+    /// Bytes read and written.
+    pub fn bytes(&self) -> i64 {
+        2 * self.rows * self.columns * i64::from(self.dtype.bytes())
+    }
+
+    fn span(&self, ld: i64) -> i64 {
+        if self.rows == 0 || self.columns == 0 { 0 } else { (self.rows - 1) * ld + self.columns }
+    }
+}
+
+/// Chooses the configuration: the widest vectors that both pitches allow, tiles as wide as the rows.
+pub fn choose(problem: &Problem) -> CopyConfig {
+    let element = i64::from(problem.dtype.bytes());
+    let widths: Vec<i64> = [16, 8, 4, 2].iter().filter(|b| *b % element == 0).map(|b| b / element).collect();
+    // A single row has no pitch.
+    let pitches = if problem.rows == 1 { [0, 0] } else { [problem.ld_dst, problem.ld_src] };
+    let vector = widest(&widths, &pitches);
+    let threads = 256;
+    // 64 bytes in flight a thread; short rows leave threads for more rows.
+    let along =
+        (threads * vector).min((problem.columns.max(1) as u64).next_power_of_two().max(vector as u64) as i64);
+    let across = threads * vector / along;
+    let deep = 4;
+    let tile = if across == 1 { [1, along * deep] } else { [across * deep, along] };
+    CopyConfig {
+        name: "copy",
+        dtype: problem.dtype,
+        vector,
+        whole: problem.columns % vector == 0,
+        threads,
+        tile,
+    }
+}
+
+/// A copy problem bound to its kernel.
+#[derive(Debug)]
+pub struct Copy {
+    problem: Problem,
+    config: CopyConfig,
+    kernel: Kernel,
+    generated: CopyKernel,
+}
+
+impl Copy {
+    /// Generates and loads the kernel for `problem`.
+    ///
+    /// # Errors
+    /// [`Error::Codegen`], [`Error::Device`].
+    pub fn new(device: &Device, problem: &Problem) -> Result<Copy, Error> {
+        let config = choose(problem);
+        let generated = generate(&config)?;
+        let kernel = device.load(&generated.module)?.kernel(config.name)?;
+        Ok(Copy { problem: *problem, config, kernel, generated })
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &CopyConfig {
+        &self.config
+    }
+
+    /// The loaded kernel.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// What the kernel was derived from, line by line: name and layout.
+    pub fn partitions(&self) -> &[(&'static str, String)] {
+        &self.generated.partitions
+    }
+
+    /// `dst = src`.
+    ///
+    /// # Errors
+    /// [`Error::DType`], [`Error::BufferTooSmall`], [`Error::Grid`] before anything is written; [`Error::Device`].
+    pub fn run<T: Element + Pod>(&self, dst: &mut Buffer<T>, src: &Buffer<T>) -> Result<(), Error> {
+        let p = &self.problem;
+        if T::DTYPE != p.dtype {
+            return Err(Error::DType { problem: p.dtype.name(), buffer: T::DTYPE.name() });
+        }
+        for (matrix, ld, len) in [("dst", p.ld_dst, dst.len()), ("src", p.ld_src, src.len())] {
+            if p.span(ld) as u64 > len as u64 {
+                return Err(Error::BufferTooSmall { matrix, needed: p.span(ld), len });
+            }
+        }
+        if p.rows == 0 || p.columns == 0 {
+            return Ok(());
+        }
+        let [tile_m, tile_n] = self.config.tile.map(|t| t as u64);
+        let tiles = (p.rows as u64).div_ceil(tile_m) * (p.columns as u64).div_ceil(tile_n);
+        if tiles > i32::MAX as u64 {
+            let tile = format!("({tile_m},{tile_n})");
+            return Err(Error::Grid { tiles: tiles as i64, tile, most: i64::from(i32::MAX) });
+        }
+        let config = LaunchConfig::new([tiles as u32, 1, 1], [self.config.threads as u32, 1, 1]);
+        let mut args: Vec<Arg<'_>> = vec![dst.into(), src.into()];
+        args.extend([p.rows, p.columns, p.ld_dst, p.ld_src].map(|v| Arg::U32(v as u32)));
+        Ok(launch(&self.kernel, &config, &args)?)
+    }
+}

@@ -1,0 +1,90 @@
+//! What can go wrong with a problem.
+
+/// An error of `girih-kernels`.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Generating the kernel failed.
+    #[error("{0}")]
+    Codegen(#[from] girih_codegen::Error),
+    /// The device refused or failed.
+    #[error("{0}")]
+    Device(#[from] girih_device::Error),
+    /// A tensor operation failed.
+    #[error("{0}")]
+    Tensor(#[from] girih_tensor::Error),
+    /// An extent or pitch outside what the kernels take.
+    #[error("{what} = {value}: {least} to {most} elements are accepted")]
+    Extent {
+        /// `M`, `lda`, ...
+        what: &'static str,
+        /// Its value.
+        value: i64,
+        /// The least accepted.
+        least: i64,
+        /// The greatest accepted.
+        most: i64,
+    },
+    /// A leading stride shorter than what it strides over.
+    #[error(
+        "{what} = {value} is too small: rows of {matrix} hold {row} elements, at least {row} are accepted"
+    )]
+    LeadingStride {
+        /// `lda`, `ldb` or `ldc`.
+        what: &'static str,
+        /// Its value.
+        value: i64,
+        /// The matrix.
+        matrix: &'static str,
+        /// Elements of a contiguous row or column.
+        row: i64,
+    },
+    /// A kernel that does not compute this dtype.
+    #[error("kernel {kernel} does not take {dtype}: {accepted}")]
+    Kernel {
+        /// The kernel.
+        kernel: &'static str,
+        /// The dtype.
+        dtype: &'static str,
+        /// What would be accepted.
+        accepted: &'static str,
+    },
+    /// A name that is none of the choices.
+    #[error("unknown {what} `{text}`: {accepted}")]
+    Unknown {
+        /// What was to be named.
+        what: &'static str,
+        /// The text.
+        text: String,
+        /// The choices.
+        accepted: &'static str,
+    },
+    /// A buffer smaller than the matrix it is to hold.
+    #[error("{matrix} needs {needed} elements, its buffer has {len}")]
+    BufferTooSmall {
+        /// The matrix.
+        matrix: &'static str,
+        /// Elements from the first to the last that the problem names.
+        needed: i64,
+        /// Elements there are.
+        len: usize,
+    },
+    /// A buffer of another dtype than the problem's.
+    #[error("the problem is {problem}, the buffers hold {buffer}")]
+    DType {
+        /// The problem's dtype.
+        problem: &'static str,
+        /// The buffers'.
+        buffer: &'static str,
+    },
+    /// More block tiles than a grid can have.
+    #[error("{tiles} tiles of {tile} are more than a grid's {most} blocks: smaller extents are accepted")]
+    Grid {
+        /// Tiles that the problem needs.
+        tiles: i64,
+        /// The tile.
+        tile: String,
+        /// Most blocks.
+        most: i64,
+    },
+}

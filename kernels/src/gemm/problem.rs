@@ -1,0 +1,252 @@
+//! What is to be multiplied.
+
+use girih_codegen::gemm::{MAX_EXTENT, Major};
+use girih_tensor::DType;
+
+use crate::Error;
+
+/// Which modes of A and B are contiguous, as BLAS and CuTe name it: the first letter `t` means that A is K-contiguous,
+/// `n` that it is M-contiguous; the second letter `n` means that B is K-contiguous, `t` that it is N-contiguous.
+///
+/// torch's `a @ b.T` on row-major tensors is `tn`, its `a @ b` is `tt`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// A and B K-contiguous.
+    Tn,
+    /// A K-contiguous, B N-contiguous.
+    Tt,
+    /// A M-contiguous, B K-contiguous.
+    Nn,
+    /// A M-contiguous, B N-contiguous.
+    Nt,
+}
+
+impl Layout {
+    /// All four.
+    pub const ALL: [Layout; 4] = [Layout::Tn, Layout::Tt, Layout::Nn, Layout::Nt];
+
+    /// The two letters.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Layout::Tn => "tn",
+            Layout::Tt => "tt",
+            Layout::Nn => "nn",
+            Layout::Nt => "nt",
+        }
+    }
+
+    /// The contiguous modes of A and B.
+    pub const fn majors(self) -> [Major; 2] {
+        match self {
+            Layout::Tn => [Major::K, Major::K],
+            Layout::Tt => [Major::K, Major::Mn],
+            Layout::Nn => [Major::Mn, Major::K],
+            Layout::Nt => [Major::Mn, Major::Mn],
+        }
+    }
+}
+
+impl std::fmt::Display for Layout {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for Layout {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Layout, Error> {
+        let unknown = || Error::Unknown {
+            what: "layout",
+            text: text.into(),
+            accepted: "tn, tt, nn and nt are accepted",
+        };
+        Layout::ALL.into_iter().find(|l| l.name() == text).ok_or_else(unknown)
+    }
+}
+
+/// Whether C's rows or columns are contiguous.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// Rows: strides `(ldc,1)`.
+    Row,
+    /// Columns: strides `(1,ldc)`.
+    Column,
+}
+
+impl std::str::FromStr for Order {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Order, Error> {
+        match text {
+            "row" => Ok(Order::Row),
+            "column" => Ok(Order::Column),
+            _ => Err(Error::Unknown {
+                what: "order",
+                text: text.into(),
+                accepted: "row and column are accepted",
+            }),
+        }
+    }
+}
+
+impl std::fmt::Display for Order {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if *self == Order::Row { "row" } else { "column" })
+    }
+}
+
+/// One matrix of a problem: its extents, as in CuTe (A is M x K, B is N x K, C is M x N), and its strides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Matrix {
+    /// Elements in its two modes.
+    pub extents: [i64; 2],
+    /// Which mode has stride 1.
+    pub contiguous: usize,
+    /// The other mode's stride in elements.
+    pub ld: i64,
+}
+
+impl Matrix {
+    fn tight(extents: [i64; 2], contiguous: usize) -> Matrix {
+        Matrix { extents, contiguous, ld: extents[contiguous].max(1) }
+    }
+
+    /// Elements from the first to the last, 0 if there are none.
+    pub fn span(&self) -> i64 {
+        let [x, y] = self.extents;
+        if x == 0 || y == 0 {
+            0
+        } else {
+            (self.extents[1 - self.contiguous] - 1) * self.ld + self.extents[self.contiguous]
+        }
+    }
+
+    /// The strides of its two modes in elements.
+    pub fn strides(&self) -> [i64; 2] {
+        if self.contiguous == 1 { [self.ld, 1] } else { [1, self.ld] }
+    }
+
+    /// The offset in elements of `(x, y)`.
+    pub fn offset(&self, x: i64, y: i64) -> i64 {
+        let [dx, dy] = self.strides();
+        x * dx + y * dy
+    }
+}
+
+impl std::fmt::Display for Matrix {
+    /// CuTe's text of the layout.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ([x, y], [dx, dy]) = (self.extents, self.strides());
+        write!(f, "({x},{y}):({dx},{dy})")
+    }
+}
+
+/// A matrix product: extents, dtype and strides.
+///
+/// # Examples
+/// ```
+/// use girih_kernels::gemm::{Layout, Problem};
+/// use girih_tensor::DType;
+///
+/// let p = Problem::new(DType::Bf16, [128, 256, 64], Layout::Tn)?;
+/// assert_eq!((p.a.to_string().as_str(), p.c.to_string().as_str()), ("(128,64):(64,1)", "(128,256):(256,1)"));
+/// assert!(p.with_pitches(Some(63), None, None).is_err());
+/// # Ok::<(), girih_kernels::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Problem {
+    /// Element type of A, B and C; sums are f32.
+    pub dtype: DType,
+    /// M x K.
+    pub a: Matrix,
+    /// N x K.
+    pub b: Matrix,
+    /// M x N.
+    pub c: Matrix,
+}
+
+impl Problem {
+    /// `C[m,n] = sum_k A[m,k] * B[k,n]` with tight pitches and row-major C.
+    ///
+    /// # Errors
+    /// [`Error::Extent`] unless each of M, N, K is in `0..=`[`MAX_EXTENT`].
+    pub fn new(dtype: DType, mnk: [i64; 3], layout: Layout) -> Result<Problem, Error> {
+        for (what, value) in ["M", "N", "K"].into_iter().zip(mnk) {
+            check_extent(what, value, 0)?;
+        }
+        let [m, n, k] = mnk;
+        let [a, b] = layout.majors().map(|major| usize::from(major == Major::K));
+        Ok(Problem {
+            dtype,
+            a: Matrix::tight([m, k], a),
+            b: Matrix::tight([n, k], b),
+            c: Matrix::tight([m, n], 1),
+        })
+    }
+
+    /// The same with C in another order, its pitch tight.
+    pub fn with_order(self, order: Order) -> Problem {
+        Problem { c: Matrix::tight(self.c.extents, usize::from(order == Order::Row)), ..self }
+    }
+
+    /// The same with other leading strides, in elements.
+    ///
+    /// # Errors
+    /// [`Error::LeadingStride`] for one shorter than a row, [`Error::Extent`] for one above [`MAX_EXTENT`].
+    pub fn with_pitches(
+        self,
+        lda: Option<i64>,
+        ldb: Option<i64>,
+        ldc: Option<i64>,
+    ) -> Result<Problem, Error> {
+        let with = |matrix: Matrix, ld: Option<i64>, what: &'static str, name: &'static str| {
+            let Some(ld) = ld else { return Ok(matrix) };
+            let row = matrix.extents[matrix.contiguous];
+            if ld < row {
+                return Err(Error::LeadingStride { what, value: ld, matrix: name, row });
+            }
+            check_extent(what, ld, 1)?;
+            Ok(Matrix { ld, ..matrix })
+        };
+        Ok(Problem {
+            a: with(self.a, lda, "lda", "A")?,
+            b: with(self.b, ldb, "ldb", "B")?,
+            c: with(self.c, ldc, "ldc", "C")?,
+            ..self
+        })
+    }
+
+    /// M, N, K.
+    pub fn mnk(&self) -> [i64; 3] {
+        [self.a.extents[0], self.b.extents[0], self.a.extents[1]]
+    }
+
+    /// Multiplications and additions.
+    pub fn flops(&self) -> f64 {
+        self.mnk().into_iter().fold(2.0, |product, x| product * x as f64)
+    }
+
+    /// The same product with a row-major C: `C^T = B^T * A^T` where C's columns are contiguous.
+    pub(crate) fn row_major(&self) -> (Problem, bool) {
+        if self.c.contiguous == 1 {
+            return (*self, false);
+        }
+        let [m, n] = self.c.extents;
+        (
+            Problem {
+                dtype: self.dtype,
+                a: self.b,
+                b: self.a,
+                c: Matrix { extents: [n, m], contiguous: 1, ld: self.c.ld },
+            },
+            true,
+        )
+    }
+}
+
+fn check_extent(what: &'static str, value: i64, least: i64) -> Result<(), Error> {
+    if (least..=MAX_EXTENT).contains(&value) {
+        Ok(())
+    } else {
+        Err(Error::Extent { what, value, least, most: MAX_EXTENT })
+    }
+}

@@ -1,0 +1,140 @@
+//! Problems, data and the judgement that the simulator's and the GPU's tests share.
+#![allow(dead_code, reason = "each test target uses its part")]
+
+use girih_device::{Buffer, Device, Pod};
+use girih_kernels::copy;
+use girih_kernels::gemm::{Gemms, KernelKind, Layout, Order, Problem, check};
+use girih_tensor::{DType, Element};
+use half::{bf16, f16};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+pub type Failure = Box<dyn std::error::Error>;
+
+/// What operands are filled with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Data {
+    /// Uniform in -1..1.
+    Random,
+    /// Integers from -2 to 2: every sum is exact in any order.
+    SmallIntegers,
+}
+
+pub fn filled<T: Element>(len: usize, data: Data, seed: u64) -> Vec<T> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let mut next = || match data {
+        Data::Random => rng.random_range(-1.0..1.0),
+        Data::SmallIntegers => f64::from(rng.random_range(-2..=2)),
+    };
+    (0..len).map(|_| T::from_f64(next())).collect()
+}
+
+/// Runs `problem` on poisoned output and judges every element (sampled in large problems). Returns C.
+pub fn verify<T: Element + Pod>(
+    gemms: &Gemms,
+    device: &Device,
+    problem: &Problem,
+    data: Data,
+    seed: u64,
+) -> Result<Vec<T>, Failure> {
+    let len = |span: i64| span as usize;
+    let a = filled::<T>(len(problem.a.span()), data, seed);
+    let b = filled::<T>(len(problem.b.span()), data, seed + 1);
+    let (da, db) = (device.upload(&a)?, device.upload(&b)?);
+    // One row more than C has: nothing beyond its end may be written either.
+    let c_len = len(problem.c.span() + problem.c.ld);
+    let mut dc: Buffer<T> = device.alloc(c_len)?;
+    dc.fill_bytes(0xff)?;
+    let gemm = gemms.get(problem, KernelKind::for_dtype(problem.dtype))?;
+    gemm.run(&da, &db, &mut dc)?;
+    let c = dc.download()?;
+    let poison = T::from_f64(f64::NAN);
+    let found = check(problem, &a, &b, &c, Some(poison));
+    let beyond = c[len(problem.c.span())..].iter().filter(|x| !x.to_f64().is_nan()).count();
+    if !found.passed() || beyond > 0 {
+        return Err(format!(
+            "{problem:?} on {}: {found:?}, {beyond} elements beyond C written",
+            device.name()
+        )
+        .into());
+    }
+    Ok(c)
+}
+
+pub fn verify_dtype(
+    gemms: &Gemms,
+    device: &Device,
+    problem: &Problem,
+    data: Data,
+    seed: u64,
+) -> Result<Vec<f64>, Failure> {
+    fn wide<T: Element>(c: Vec<T>) -> Vec<f64> {
+        c.into_iter().map(T::to_f64).collect()
+    }
+    Ok(match problem.dtype {
+        DType::F32 => wide(verify::<f32>(gemms, device, problem, data, seed)?),
+        DType::F16 => wide(verify::<f16>(gemms, device, problem, data, seed)?),
+        DType::Bf16 => wide(verify::<bf16>(gemms, device, problem, data, seed)?),
+    })
+}
+
+/// The problem with every combination of layouts, C's orders and dtypes.
+pub fn variants(mnk: [i64; 3]) -> Vec<Problem> {
+    let mut out = Vec::new();
+    for dtype in DType::ALL {
+        for layout in Layout::ALL {
+            for order in [Order::Row, Order::Column] {
+                out.push(Problem::new(dtype, mnk, layout).expect("within the limits").with_order(order));
+            }
+        }
+    }
+    out
+}
+
+/// The same with pitches larger than the rows: by `pad` elements.
+pub fn padded(problem: Problem, pad: i64) -> Problem {
+    let (a, b, c) = (problem.a.ld + pad, problem.b.ld + pad, problem.c.ld + pad);
+    problem.with_pitches(Some(a), Some(b), Some(c)).expect("within the limits")
+}
+
+/// Copies of `extents` rows and columns and of ragged ones, tight and padded, all dtypes; the padding must stay.
+pub fn copies(device: &Device, extents: &[[i64; 2]]) -> Result<(), Failure> {
+    let ragged = [[1, 1], [1, 7], [3, 5], [17, 33], [5, 4099], [257, 65], [0, 4], [4, 0]];
+    for &[rows, columns] in ragged.iter().chain(extents) {
+        for pad in [[0, 0], [1, 3], [8, 16]] {
+            copy_once::<f32>(device, rows, columns, pad)?;
+            copy_once::<f16>(device, rows, columns, pad)?;
+            copy_once::<bf16>(device, rows, columns, pad)?;
+        }
+    }
+    Ok(())
+}
+
+fn copy_once<T: Element + Pod>(
+    device: &Device,
+    rows: i64,
+    columns: i64,
+    pad: [i64; 2],
+) -> Result<(), Failure> {
+    let (ld_dst, ld_src) = ((columns + pad[0]).max(1), (columns + pad[1]).max(1));
+    let problem = copy::Problem::new(T::DTYPE, rows, columns, ld_dst, ld_src)?;
+    let host = filled::<T>((rows * ld_src) as usize, Data::Random, 3);
+    let source = device.upload(&host)?;
+    let mut target: Buffer<T> = device.alloc((rows * ld_dst) as usize)?;
+    target.fill_bytes(0xff)?;
+    copy::Copy::new(device, &problem)?.run(&mut target, &source)?;
+    let out = target.download()?;
+    for (i, value) in out.iter().enumerate() {
+        let (row, column) = (i as i64 / ld_dst, i as i64 % ld_dst);
+        let good = if column < columns {
+            *value == host[(row * ld_src + column) as usize]
+        } else {
+            value.to_f64().is_nan()
+        };
+        if !good {
+            return Err(
+                format!("{problem:?} of {rows} x {columns}: element ({row},{column}) is {value:?}").into()
+            );
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! Every kernel on a real GPU. Skips with one line where there is none.
+
+mod common;
+
+use common::{Data, Failure, padded, variants, verify_dtype};
+use girih_device::{Device, Select};
+use girih_kernels::gemm::{Gemms, Layout, Problem};
+use girih_tensor::DType;
+
+fn gpu() -> Option<Device> {
+    match Device::open(Select::Cuda(0)) {
+        Ok(device) => Some(device),
+        Err(error) => {
+            println!("skipped: {error}");
+            None
+        }
+    }
+}
+
+/// Runs all problems and reports every failure, not the first.
+fn all(device: &Device, problems: impl IntoIterator<Item = Problem>) -> Result<usize, Failure> {
+    let gemms = Gemms::new(device);
+    let mut failures = Vec::new();
+    let mut count = 0;
+    for (seed, problem) in problems.into_iter().enumerate() {
+        count += 1;
+        if let Err(error) = verify_dtype(&gemms, device, &problem, Data::Random, seed as u64) {
+            failures.push(error.to_string());
+        }
+    }
+    println!("{count} problems, {} modules", gemms.modules());
+    if failures.is_empty() {
+        Ok(count)
+    } else {
+        Err(format!("{} failures: {failures:#?}", failures.len()).into())
+    }
+}
+
+const SMALL: [[i64; 3]; 10] = [
+    [1, 1, 1],
+    [17, 33, 65],
+    [0, 5, 7],
+    [5, 7, 0],
+    [5, 0, 7],
+    [128, 128, 32],
+    [129, 127, 33],
+    [64, 256, 96],
+    [300, 200, 100],
+    [2, 515, 40],
+];
+
+#[test]
+fn small_and_ragged() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    all(&device, SMALL.into_iter().flat_map(variants))?;
+    Ok(())
+}
+
+#[test]
+fn padded_pitches() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let problems = [[17, 33, 65], [130, 260, 72]].into_iter().flat_map(variants);
+    all(&device, problems.flat_map(|p| [1, 2, 4, 8].map(|pad| padded(p, pad))))?;
+    Ok(())
+}
+
+#[test]
+fn large() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    for mnk in [[512, 512, 512], [1000, 1000, 1000], [4095, 4097, 127], [4096, 4096, 4096]] {
+        all(&device, variants(mnk))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn simulator_and_gpu_agree_bit_for_bit() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let sim = Device::open(Select::Sim)?;
+    let (on_gpu, on_sim) = (Gemms::new(&device), Gemms::new(&sim));
+    let small = [[17, 33, 65], [129, 130, 70], [256, 256, 256]].into_iter().flat_map(variants);
+    let large =
+        DType::ALL.map(|dtype| Problem::new(dtype, [512, 512, 512], Layout::Tn).expect("within the limits"));
+    for problem in small.chain(large) {
+        let gpu = verify_dtype(&on_gpu, &device, &problem, Data::SmallIntegers, 7)?;
+        let sim = verify_dtype(&on_sim, &sim, &problem, Data::SmallIntegers, 7)?;
+        let differing = gpu.iter().zip(&sim).filter(|(x, y)| x.to_bits() != y.to_bits()).count();
+        assert_eq!(differing, 0, "{problem:?}: {differing} of {} elements differ", gpu.len());
+    }
+    Ok(())
+}
+
+#[test]
+fn copies() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    common::copies(&device, &[[1, 1 << 24], [4096, 4096], [1000, 1001]])?;
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! Slices: coordinates in which a mode may be kept whole.
+
+use girih_layout::{Int, Lay, Stride};
+
+use crate::Error;
+
+/// A coordinate with `_`: for each mode a position, or the mode as it is.
+///
+/// `t.slice(&Slice::tuple([Slice::at(2), Slice::All]))` is CuTe's `t(2, _)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Slice<I> {
+    /// `_`: keep the mode.
+    All,
+    /// Fix the mode at a 1-D coordinate.
+    At(I),
+    /// One entry for each mode.
+    Tuple(Vec<Slice<I>>),
+}
+
+impl<I> Slice<I> {
+    /// Fixes a mode at `coordinate`.
+    pub fn at(coordinate: impl Into<I>) -> Slice<I> {
+        Slice::At(coordinate.into())
+    }
+
+    /// One entry for each mode.
+    pub fn tuple(entries: impl IntoIterator<Item = Slice<I>>) -> Slice<I> {
+        Slice::Tuple(entries.into_iter().collect())
+    }
+}
+
+impl<I: std::fmt::Display> std::fmt::Display for Slice<I> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Slice::All => f.write_str("_"),
+            Slice::At(i) => write!(f, "{i}"),
+            Slice::Tuple(entries) => {
+                f.write_str("(")?;
+                for (i, entry) in entries.iter().enumerate() {
+                    write!(f, "{}{entry}", if i > 0 { "," } else { "" })?;
+                }
+                f.write_str(")")
+            }
+        }
+    }
+}
+
+/// The integers that an engine's coordinates are made of.
+pub trait Index: Clone + std::fmt::Display {
+    /// `(self / by, self mod by)`: the step from a 1-D coordinate to its digits.
+    ///
+    /// # Errors
+    /// [`Error::Index`] if the arithmetic cannot express it.
+    fn div_rem(&self, by: &Int) -> Result<(Self, Self), Error>;
+
+    /// Checks that `self` is a coordinate of `mode`, as far as that can be known.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] if it is known to be outside.
+    fn check(&self, mode: &Lay) -> Result<(), Error>;
+}
+
+impl Index for i64 {
+    fn div_rem(&self, by: &Int) -> Result<(i64, i64), Error> {
+        match by.get() {
+            Some(by) if by > 0 => Ok((self.div_euclid(by), self.rem_euclid(by))),
+            _ => Err(Error::Index(format!("{self} / {by}: a host index needs a positive constant"))),
+        }
+    }
+
+    fn check(&self, mode: &Lay) -> Result<(), Error> {
+        match mode.size()?.get() {
+            Some(size) if *self < 0 || *self >= size => {
+                Err(Error::OutOfRange { coordinate: *self, mode: mode.to_string() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What a slice leaves: the kept modes, and for each fixed leaf its digit and stride.
+pub(crate) struct Sliced<I> {
+    pub(crate) kept: Vec<Lay>,
+    pub(crate) steps: Vec<(I, Stride)>,
+}
+
+impl<I: Index> Sliced<I> {
+    pub(crate) fn of(layout: &Lay, slice: &Slice<I>) -> Result<Sliced<I>, Error> {
+        let mut out = Sliced { kept: Vec::new(), steps: Vec::new() };
+        out.take(layout, slice)?;
+        Ok(out)
+    }
+
+    fn take(&mut self, layout: &Lay, slice: &Slice<I>) -> Result<(), Error> {
+        match slice {
+            Slice::All => {
+                self.kept.push(*layout);
+                Ok(())
+            }
+            Slice::At(coordinate) => {
+                coordinate.check(layout)?;
+                self.fix(layout, coordinate)
+            }
+            Slice::Tuple(entries) => {
+                if layout.is_leaf() || entries.len() != layout.rank() {
+                    return Err(Error::SliceRank {
+                        slice: slice.to_string(),
+                        found: entries.len(),
+                        layout: layout.to_string(),
+                        rank: layout.rank(),
+                    });
+                }
+                for (i, entry) in entries.iter().enumerate() {
+                    let mode = layout.mode(i)?;
+                    // A nested slice keeps its modes together, as one mode of the result.
+                    if let Slice::Tuple(_) = entry {
+                        let inner = Sliced::of(&mode, entry)?;
+                        self.steps.extend(inner.steps);
+                        if !inner.kept.is_empty() {
+                            self.kept.push(Lay::concat(&inner.kept)?);
+                        }
+                    } else {
+                        self.take(&mode, entry)?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A 1-D coordinate's digits over the leaves, colexicographically; the last leaf takes the rest.
+    fn fix(&mut self, layout: &Lay, coordinate: &I) -> Result<(), Error> {
+        let mut rest = coordinate.clone();
+        let leaves = layout.leaf_count();
+        for i in 0..leaves {
+            let (shape, stride) = layout.flat_leaf(i);
+            if i + 1 == leaves {
+                self.steps.push((rest.clone(), stride));
+            } else {
+                let (quotient, digit) = rest.div_rem(&shape)?;
+                self.steps.push((digit, stride));
+                rest = quotient;
+            }
+        }
+        Ok(())
+    }
+}
