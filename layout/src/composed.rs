@@ -15,7 +15,7 @@ use crate::{Coord, Error, Lay, Swizzle, Tiler};
 /// assert_eq!(tile.at(1)?, 64 + 8); // row 1: its first 8 elements changed places with the next 8
 /// # Ok::<(), girih_layout::Error>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Composed {
     swizzle: Swizzle,
     offset: i64,

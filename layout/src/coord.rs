@@ -6,7 +6,7 @@ use crate::tuple::Node;
 use crate::{Error, Int, Shape, Tuple};
 
 /// A leaf of a coordinate.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Crd {
     /// A position.
     At(i64),

@@ -27,18 +27,18 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-#[cfg(test)]
-extern crate std;
-
 #[macro_use]
 mod macros;
 
 mod analysis;
+mod arith;
+mod carry;
 mod coalesce;
 mod complement;
 mod composed;
 mod composition;
 mod coord;
+mod definition;
 mod display;
 mod divide;
 mod error;
@@ -46,10 +46,13 @@ mod eval;
 mod int;
 mod inverse;
 mod lay;
+mod make;
 mod modes;
 mod parse;
 mod product;
+mod range;
 mod recast;
+mod refuse;
 mod relations;
 mod stride;
 mod swizzle;
@@ -63,6 +66,8 @@ pub use coord::{Coord, Crd, idx2crd, idx2crd_extended, natural_coord};
 pub use error::{Error, Witness};
 pub use int::Int;
 pub use lay::Lay;
+#[doc(hidden)]
+pub use refuse::refuse;
 pub use stride::{Stride, Strides};
 pub use swizzle::Swizzle;
 pub use symbol::{Fact, Factor, Symbol};

@@ -18,7 +18,7 @@ macro_rules! tri {
 /// # Ok::<(), girih_layout::Error>(())
 /// ```
 ///
-/// Malformed text does not compile:
+/// Malformed text does not compile; here the message is `(4,8):(1: at byte 8: expected ',' or ')'`:
 /// ```compile_fail
 /// const BAD: girih_layout::Lay = girih_layout::lay!("(4,8):(1");
 /// ```
@@ -28,7 +28,7 @@ macro_rules! lay {
         const {
             match $crate::Lay::parse($text) {
                 Ok(layout) => layout,
-                Err(_) => panic!(concat!("not a layout: ", stringify!($text))),
+                Err(error) => $crate::refuse($text, &error),
             }
         }
     };
@@ -48,7 +48,7 @@ macro_rules! tiler {
         const {
             match $crate::Tiler::parse($text) {
                 Ok(tiler) => tiler,
-                Err(_) => panic!(concat!("not a tiler: ", stringify!($text))),
+                Err(error) => $crate::refuse($text, &error),
             }
         }
     };

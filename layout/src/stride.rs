@@ -5,7 +5,7 @@ use core::fmt;
 use crate::{Error, Int, Tuple};
 
 /// The stride of one leaf.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Stride {
     /// A step in a line of indices. In elements, unless the owner says otherwise.
     Int(Int),

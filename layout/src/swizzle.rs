@@ -16,7 +16,7 @@ use crate::Error;
 /// assert_eq!(SW128.apply(128), 144);
 /// assert_eq!(SW128.to_string(), "Sw<3,4,3>");
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Swizzle {
     bits: u8,
     base: u8,

@@ -3,11 +3,14 @@
 use core::fmt;
 
 use crate::tuple::Node;
-use crate::{Error, Int, Lay, Shape, Stride};
+use crate::{Error, Int, Lay, MAX_LEAVES, Shape, Stride};
+
+// `Tiles` marks its modes in 32 bits.
+const _: () = assert!(MAX_LEAVES <= 32);
 
 /// The tile of one mode.
 #[expect(clippy::large_enum_variant, reason = "a plain value: the crate has no heap to box it on")]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Tile {
     /// `_`: the mode stays as it is.
     All,
@@ -16,7 +19,7 @@ pub enum Tile {
 }
 
 /// The right-hand operand of divides and products.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Tiler {
     /// A layout, applied to the whole domain.
     Lay(Lay),
@@ -25,7 +28,7 @@ pub enum Tiler {
 }
 
 /// The tiles of the first modes, in order.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tiles {
     /// The tiles as modes of one layout, `1:0` for [`Tile::All`].
     lay: Lay,

@@ -1,5 +1,7 @@
 //! Trees of leaves: the profile, and tuples of anything over it.
 
+use core::hash::{Hash, Hasher};
+
 use crate::{Error, Int, MAX_DEPTH, MAX_LEAVES};
 
 /// The shape of a tree without its leaves: how many tuples open before and close after each leaf.
@@ -349,3 +351,17 @@ impl<T: PartialEq> PartialEq for Tuple<T> {
 }
 
 impl<T: Eq> Eq for Tuple<T> {}
+
+impl Hash for Profile {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let n = self.leaf_count();
+        (&self.opens[..n], &self.closes[..n]).hash(state);
+    }
+}
+
+impl<T: Copy + Hash> Hash for Tuple<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.profile.hash(state);
+        self.leaves().hash(state);
+    }
+}

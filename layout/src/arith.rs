@@ -1,0 +1,203 @@
+//! Arithmetic on integer leaves: checked, and exact on symbols.
+
+use crate::symbol::{Packed, gcd};
+use crate::{Error, Fact, Factor, Int};
+
+impl Int {
+    /// The product.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`] past 64 bits, [`Error::Unsupported`] for a product of more than two symbols.
+    pub const fn mul(self, other: Int) -> Result<Int, Error> {
+        let Some(coef) = self.coef.checked_mul(other.coef) else {
+            return Err(Error::Overflow { op: "a product" });
+        };
+        if coef == 0 || !(self.is_symbolic() || other.is_symbolic()) {
+            let fixed =
+                self.is_static() && other.is_static() || self.is_fixed_zero() || other.is_fixed_zero();
+            return Ok(if fixed { Int::fixed(coef) } else { Int::value(coef) });
+        }
+        let all = [self.factors[0], self.factors[1], other.factors[0], other.factors[1]];
+        let mut kept = [Packed::NONE; 2];
+        let (mut i, mut n) = (0, 0);
+        while i < 4 {
+            if all[i].get().is_some() {
+                if n == 2 {
+                    return Err(Error::Unsupported {
+                        op: "a product",
+                        what: "more than two symbolic factors",
+                    });
+                }
+                kept[n] = all[i];
+                n += 1;
+            }
+            i += 1;
+        }
+        Int::normal(coef, kept)
+    }
+
+    const fn is_fixed_zero(self) -> bool {
+        self.is_static() && self.coef == 0
+    }
+
+    /// Lowest terms where the division is exact, factors in order.
+    const fn normal(mut coef: i64, mut factors: [Packed; 2]) -> Result<Int, Error> {
+        let mut i = 0;
+        while i < 2 {
+            if let Some(f) = factors[i].get()
+                && f.symbol.divisor() % f.den == 0
+            {
+                let g = gcd(coef, f.den);
+                coef /= g;
+                factors[i] = tri!(Packed::new(Factor { symbol: f.symbol, den: f.den / g }));
+            }
+            i += 1;
+        }
+        if factors[1].get().is_some() && factors[1].key() < factors[0].key() {
+            factors = [factors[1], factors[0]];
+        }
+        Ok(Int { coef, factors })
+    }
+
+    /// The sum: of known integers, of zero and anything, and of multiples of the same symbols.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`], or [`Error::Unsupported`] for a sum that is not a single product.
+    pub const fn add(self, other: Int) -> Result<Int, Error> {
+        if self.is(0) {
+            return Ok(other);
+        }
+        if other.is(0) {
+            return Ok(self);
+        }
+        if self.factors[0].key() != other.factors[0].key() || self.factors[1].key() != other.factors[1].key()
+        {
+            return Err(Error::Unsupported { op: "a sum", what: "different symbols" });
+        }
+        let Some(coef) = self.coef.checked_add(other.coef) else {
+            return Err(Error::Overflow { op: "a sum" });
+        };
+        if self.is_symbolic() && coef != 0 {
+            return Int::normal(coef, self.factors);
+        }
+        Ok(if self.is_static() && other.is_static() { Int::fixed(coef) } else { Int::value(coef) })
+    }
+
+    /// The negation.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`].
+    pub const fn neg(self) -> Result<Int, Error> {
+        self.mul(Int::fixed(-1))
+    }
+
+    /// `ceil(self / n)` for a positive `n`.
+    ///
+    /// # Errors
+    /// [`Error::NeedsFact`] where the quotient is representable only for a divisible symbol, [`Error::Unsupported`] for a divisor that is
+    /// not positive or a symbolic divisor that does not cancel.
+    pub const fn ceil_div(self, n: Int) -> Result<Int, Error> {
+        if let Some(q) = self.div_exact(n) {
+            return Ok(q);
+        }
+        let Some(c) = n.get() else {
+            return Err(Error::NotKnown { op: "ceil_div", value: n });
+        };
+        if c < 1 {
+            return Err(Error::Unsupported { op: "ceil_div", what: "a divisor below 1" });
+        }
+        if let Some(a) = self.get() {
+            let q = a.div_euclid(c) + (a.rem_euclid(c) != 0) as i64;
+            return Ok(if self.is_static() && n.is_static() { Int::fixed(q) } else { Int::value(q) });
+        }
+        let (part, rest) = tri!(self.absorb(c));
+        match (part.factors[0].get(), part.factors[1].get()) {
+            (Some(f), None) if part.coef == 1 => {
+                let Some(den) = f.den.checked_mul(rest) else {
+                    return Err(Error::Overflow { op: "ceil_div of a symbol" });
+                };
+                let packed = tri!(Packed::new(Factor { symbol: f.symbol, den }));
+                Ok(Int { coef: 1, factors: [packed, Packed::NONE] })
+            }
+            (Some(f), _) => Err(Error::NeedsFact {
+                op: "ceil_div",
+                symbol: f.symbol,
+                fact: Fact::DivisibleBy(f.den.saturating_mul(rest)),
+            }),
+            (None, _) => Err(Error::NotKnown { op: "ceil_div", value: self }),
+        }
+    }
+
+    /// `self / n` where it is known to leave no remainder.
+    pub const fn div_exact(self, n: Int) -> Option<Int> {
+        if n.is(0) {
+            return None;
+        }
+        let mut part = self;
+        let mut i = 0;
+        while i < 2 {
+            if n.factors[i].get().is_some() {
+                if n.factors[i].key() == part.factors[0].key() {
+                    part.factors = [part.factors[1], Packed::NONE];
+                } else if n.factors[i].key() == part.factors[1].key() {
+                    part.factors[1] = Packed::NONE;
+                } else {
+                    return if self.is(0) { Some(self) } else { None };
+                }
+            }
+            i += 1;
+        }
+        if !part.is_symbolic() {
+            let fixed = self.is_static() && n.is_static() || self.is_symbolic() || self.is_fixed_zero();
+            return match (part.coef.checked_rem(n.coef), part.coef.checked_div(n.coef)) {
+                (Some(0), Some(q)) => Some(if fixed { Int::fixed(q) } else { Int::value(q) }),
+                _ => None,
+            };
+        }
+        match part.absorb(n.coef) {
+            Ok((q, 1)) => Some(q),
+            _ => None,
+        }
+    }
+
+    /// Divides by as much of `c` as is exact: the quotient and what is left of `c`.
+    const fn absorb(self, c: i64) -> Result<(Int, i64), Error> {
+        if c == i64::MIN {
+            return Err(Error::Overflow { op: "a quotient" });
+        }
+        let mut rest = c.abs();
+        let g = gcd(self.coef, rest);
+        let Some(coef) = (self.coef / g).checked_mul(c.signum()) else {
+            return Err(Error::Overflow { op: "a quotient" });
+        };
+        rest /= g;
+        let mut factors = self.factors;
+        let mut i = 0;
+        while i < 2 {
+            if let Some(f) = factors[i].get()
+                && f.symbol.divisor() % f.den == 0
+            {
+                let g = gcd(rest, f.symbol.divisor() / f.den);
+                rest /= g;
+                factors[i] = tri!(Packed::new(Factor { symbol: f.symbol, den: f.den * g }));
+            }
+            i += 1;
+        }
+        Ok((tri!(Int::normal(coef, factors)), rest))
+    }
+
+    /// Whether `self < other`: `None` where the facts don't tell.
+    pub const fn less(self, other: Int) -> Option<bool> {
+        if let (Some(a), Some(b)) = (self.upper(), other.lower())
+            && a < b
+        {
+            return Some(true);
+        }
+        if let (Some(a), Some(b)) = (self.lower(), other.upper())
+            && a >= b
+        {
+            return Some(false);
+        }
+        None
+    }
+}

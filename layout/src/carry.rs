@@ -1,0 +1,134 @@
+//! Whether composing leaf by leaf is right: the no-carry condition, and the comparison with the definition where it fails.
+
+use crate::definition::{extended, flat_index};
+use crate::symbol::gcd;
+use crate::tuple::Node;
+use crate::{EXACT_LIMIT, Error, Int, Lay, Stride, Witness};
+
+/// Whether the digits of the right-hand leaves provably never carry across an end of a left-hand mode.
+pub(crate) const fn no_carry(a: &Lay, right: &Lay, r: Node) -> bool {
+    let (mut end, mut i) = (Int::ONE, 0);
+    while i + 1 < a.leaf_count() {
+        end = match end.mul(a.shape.leaves[i]) {
+            Ok(end) => end,
+            Err(Error::Overflow { .. }) => return true, // no index gets there
+            Err(_) => return false,
+        };
+        if !stays_below(right, r, end) && !chain_divides(right, r, end) {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// The condition itself, where the numbers are known as far as they matter.
+const fn stays_below(right: &Lay, r: Node, end: Int) -> bool {
+    let (mut sum, mut i) = (0i64, r.begin);
+    while i < r.end {
+        let (s, d) = (right.shape.leaves[i], right.stride[i]);
+        i += 1;
+        let Stride::Int(d) = d else { return false };
+        if s.is(1) || d.div_exact(end).is_some() {
+            continue;
+        }
+        let most = match (s.get(), d.get(), end.get()) {
+            (Some(s), Some(d), Some(end)) => most_modulo(s, d, end),
+            (_, Some(d), Some(end)) => end - gcd(d, end),
+            (Some(s), Some(d), None) => match (s - 1).checked_mul(d) {
+                Some(reach) => reach,
+                None => return false,
+            },
+            _ => return false,
+        };
+        sum = match sum.checked_add(most) {
+            Some(sum) => sum,
+            None => return false,
+        };
+    }
+    matches!(Int::value(sum).less(end), Some(true))
+}
+
+/// The greatest `x*d mod p` for `0 <= x < s`, or a bound on it where that would take long.
+const fn most_modulo(s: i64, d: i64, p: i64) -> i64 {
+    const FEW: i64 = 4096;
+    let d = d % p;
+    let g = gcd(d, p);
+    if let Some(reach) = (s - 1).checked_mul(d)
+        && reach < p
+    {
+        return reach;
+    }
+    if s >= p / g || s > FEW {
+        return p - g;
+    }
+    let (mut most, mut x, mut value) = (0, 1, 0i128);
+    while x < s {
+        value = (value + d as i128) % p as i128;
+        if value > most {
+            most = value;
+        }
+        x += 1;
+    }
+    most as i64
+}
+
+/// Whether the leaves below `end`, from left to right, each begin at a multiple of where the one before ends, and `end` is a multiple of the
+/// last end: then no sum of digits reaches it. Works on symbols.
+const fn chain_divides(right: &Lay, r: Node, end: Int) -> bool {
+    let (mut reach, mut i) = (Int::ONE, r.begin);
+    while i < r.end {
+        let (s, d) = (right.shape.leaves[i], right.stride[i]);
+        i += 1;
+        let Stride::Int(d) = d else { return false };
+        if s.is(1) || d.is(0) || d.div_exact(end).is_some() {
+            continue;
+        }
+        if d.div_exact(reach).is_none() {
+            return false;
+        }
+        reach = match d.mul(s) {
+            Ok(reach) => reach,
+            Err(_) => return false,
+        };
+    }
+    end.div_exact(reach).is_some()
+}
+
+/// Compares the leaves from `first` on in `out` with `a(right(c))` over the whole domain.
+pub(crate) const fn by_definition(
+    a: &Lay,
+    right: &Lay,
+    r: Node,
+    out: &Lay,
+    first: usize,
+) -> Result<(), Error> {
+    let mut size = 1i64;
+    let mut i = r.begin;
+    while i < r.end {
+        let extent = right.shape.leaves[i];
+        let Some(known) = extent.get() else {
+            return Err(Error::NotKnown { op: "composition", value: extent });
+        };
+        tri!(right.stride[i].require_known("composition"));
+        size = match size.checked_mul(known) {
+            Some(size) if size <= EXACT_LIMIT => size,
+            _ => return Err(Error::Carry { witness: None }),
+        };
+        i += 1;
+    }
+    if !a.has_known_integers() {
+        return Err(Error::Carry { witness: None });
+    }
+    let mut coord = 0;
+    while coord < size {
+        let inner = tri!(flat_index(right, r.begin, r.end, coord));
+        let expected = tri!(extended(a, inner));
+        let obtained = tri!(flat_index(out, first, out.leaf_count(), coord));
+        if expected != obtained {
+            return Err(Error::Carry { witness: Some(Witness { coord, expected, obtained }) });
+        }
+        coord += 1;
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! Layouts made from shapes, and from layouts side by side.
+
+use crate::{Error, Int, IntTuple, Lay, MAX_LEAVES, Shape, Stride};
+
+impl Lay {
+    /// Compact, leftmost fastest (column-major): CuTe's `LayoutLeft`.
+    ///
+    /// ```
+    /// use girih_layout::{Lay, Shape};
+    /// assert_eq!(Lay::left(&Shape::parse("(4,(2,3))")?)?.to_string(), "(4,(2,3)):(1,(4,8))");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NonPositiveShape`], [`Error::Overflow`], or [`Error::Unsupported`] for strides of more than two symbols.
+    pub const fn left(shape: &Shape) -> Result<Lay, Error> {
+        let mut out = Lay::EMPTY;
+        out.shape = tri!(shape.checked());
+        let (mut step, mut i) = (Int::ONE, 0);
+        while i < shape.leaf_count() {
+            out.stride[i] = Stride::Int(step);
+            i += 1;
+            if i < shape.leaf_count() {
+                step = tri!(step.mul(shape.leaves[i - 1]));
+            }
+        }
+        Ok(out)
+    }
+
+    /// Compact, rightmost fastest (row-major): CuTe's `LayoutRight`.
+    ///
+    /// # Errors
+    /// As [`Lay::left`].
+    pub const fn right(shape: &Shape) -> Result<Lay, Error> {
+        let mut out = Lay::EMPTY;
+        out.shape = tri!(shape.checked());
+        let (mut step, mut i) = (Int::ONE, shape.leaf_count());
+        while i > 0 {
+            i -= 1;
+            out.stride[i] = Stride::Int(step);
+            if i > 0 {
+                step = tri!(step.mul(shape.leaves[i]));
+            }
+        }
+        Ok(out)
+    }
+
+    /// The layout that sends each coordinate to itself: mode `i` of the shape steps along basis `E<i>`.
+    ///
+    /// A nested mode is one coordinate that counts leftmost first: `(4,(2,3)):(1@0,(1@1,2@1))`.
+    ///
+    /// # Errors
+    /// As [`Lay::left`].
+    pub const fn identity(shape: &Shape) -> Result<Lay, Error> {
+        let mut out = Lay::EMPTY;
+        out.shape = tri!(shape.checked());
+        let root = shape.profile.root();
+        let (mut at, mut mode) = (0, 0);
+        while at < root.end {
+            let child = shape.profile.child(root, at);
+            let (mut step, mut i) = (Int::ONE, child.begin);
+            while i < child.end {
+                out.stride[i] = Stride::Basis { scale: step, mode };
+                i += 1;
+                if i < child.end {
+                    step = tri!(step.mul(shape.leaves[i - 1]));
+                }
+            }
+            at = child.end;
+            mode += 1;
+        }
+        Ok(out)
+    }
+
+    /// Compact, in the order of the keys: the mode with the smallest key is fastest (CuTe's `make_ordered_layout`). Equal keys keep their
+    /// order from left to right; `order` has one key a leaf.
+    ///
+    /// # Errors
+    /// [`Error::NotCongruent`], [`Error::NotKnown`] for a symbolic key, and those of [`Lay::left`].
+    pub const fn ordered(shape: &Shape, order: &IntTuple) -> Result<Lay, Error> {
+        if let Some(leaf) = shape.profile.differs_at(&order.profile) {
+            return Err(Error::NotCongruent { op: "an ordered layout", leaf });
+        }
+        let mut out = Lay::EMPTY;
+        out.shape = tri!(shape.checked());
+        let (mut step, mut done, mut placed) = (Int::ONE, [false; MAX_LEAVES], 0);
+        while placed < shape.leaf_count() {
+            let (mut best, mut best_key, mut i) = (MAX_LEAVES, 0, 0);
+            while i < shape.leaf_count() {
+                let Some(key) = order.leaves[i].get() else {
+                    return Err(Error::NotKnown { op: "an ordered layout", value: order.leaves[i] });
+                };
+                if !done[i] && (best == MAX_LEAVES || key < best_key) {
+                    (best, best_key) = (i, key);
+                }
+                i += 1;
+            }
+            done[best] = true;
+            out.stride[best] = Stride::Int(step);
+            placed += 1;
+            if placed < shape.leaf_count() {
+                step = tri!(step.mul(shape.leaves[best]));
+            }
+        }
+        Ok(out)
+    }
+
+    /// Layouts side by side, each a mode: CuTe's `make_layout(a, b, ...)`.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`], or [`Error::Unsupported`] for none.
+    pub const fn concat(layouts: &[Lay]) -> Result<Lay, Error> {
+        if layouts.is_empty() {
+            return Err(Error::Unsupported { op: "a layout of layouts", what: "no modes" });
+        }
+        let mut out = Lay::EMPTY;
+        tri!(out.open());
+        let mut i = 0;
+        while i < layouts.len() {
+            tri!(out.copy(&layouts[i], layouts[i].root()));
+            i += 1;
+        }
+        out.close();
+        Ok(out)
+    }
+}

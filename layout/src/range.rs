@@ -1,0 +1,127 @@
+//! How many coordinates a layout has, and which indices they reach.
+
+use crate::{Error, Int, Lay, MAX_LEAVES, Stride};
+
+impl Lay {
+    /// The number of coordinates: the product of the extents.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`], or [`Error::Unsupported`] for a product of more than two symbols.
+    pub const fn size(&self) -> Result<Int, Error> {
+        self.shape.size()
+    }
+
+    /// The least index.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for strides that are no integers, [`Error::NotKnown`] for symbols, [`Error::Overflow`].
+    pub const fn min_index(&self) -> Result<i64, Error> {
+        self.extreme(false)
+    }
+
+    /// The greatest index.
+    ///
+    /// # Errors
+    /// As [`Lay::min_index`].
+    pub const fn max_index(&self) -> Result<i64, Error> {
+        self.extreme(true)
+    }
+
+    const fn extreme(&self, upper: bool) -> Result<i64, Error> {
+        const OP: &str = "the range of indices";
+        let (mut sum, mut i) = (0i64, 0);
+        while i < self.leaf_count() {
+            let stride = tri!(self.stride[i].require_int(OP));
+            let (n, d) = match (self.shape.leaves[i].get(), stride.get()) {
+                (Some(1), _) | (_, Some(0)) => (0, 0),
+                (Some(n), Some(d)) => (n - 1, d),
+                (None, _) => return Err(Error::NotKnown { op: OP, value: self.shape.leaves[i] }),
+                (_, None) => return Err(Error::NotKnown { op: OP, value: stride }),
+            };
+            if upper == (d > 0) {
+                sum = match n.checked_mul(d) {
+                    Some(reach) => match sum.checked_add(reach) {
+                        Some(sum) => sum,
+                        None => return Err(Error::Overflow { op: OP }),
+                    },
+                    None => return Err(Error::Overflow { op: OP }),
+                };
+            }
+            i += 1;
+        }
+        Ok(sum)
+    }
+
+    /// One more than the greatest index: the number of elements that a buffer needs.
+    ///
+    /// A symbolic layout has one where it is a single product, such as `ld*N` of an unpadded matrix.
+    ///
+    /// # Errors
+    /// [`Error::NonPositiveStride`] where an index is negative (see [`Lay::min_index`]), and those of [`Lay::max_index`].
+    pub const fn cosize(&self) -> Result<Int, Error> {
+        const OP: &str = "cosize";
+        if self.is_symbolic() {
+            return self.symbolic_cosize();
+        }
+        let least = tri!(self.min_index());
+        if least < 0 {
+            return Err(Error::NonPositiveStride { op: OP, stride: Int::value(least) });
+        }
+        let Some(cosize) = tri!(self.max_index()).checked_add(1) else {
+            return Err(Error::Overflow { op: OP });
+        };
+        Ok(if self.is_static() { Int::fixed(cosize) } else { Int::value(cosize) })
+    }
+
+    /// The number of indices from the least to the greatest, `max_index - min_index + 1`; what CuTe calls cosize where strides are negative.
+    ///
+    /// # Errors
+    /// As [`Lay::max_index`].
+    pub const fn span(&self) -> Result<i64, Error> {
+        match tri!(self.max_index()).checked_sub(tri!(self.min_index())) {
+            Some(reach) if reach < i64::MAX => Ok(reach + 1),
+            _ => Err(Error::Overflow { op: "the range of indices" }),
+        }
+    }
+
+    /// Strides that follow on from one another: the last end.
+    const fn symbolic_cosize(&self) -> Result<Int, Error> {
+        const OP: &str = "cosize";
+        let (mut end, mut done, mut placed) = (Int::ONE, [false; MAX_LEAVES], 0);
+        while placed < self.leaf_count() {
+            let mut i = 0;
+            while i < self.leaf_count() {
+                let skip = self.shape.leaves[i].is(1) || self.stride[i].is_zero();
+                if !done[i] && (skip || self.stride[i].same(Stride::Int(end))) {
+                    if !skip {
+                        end = tri!(end.mul(self.shape.leaves[i]));
+                    }
+                    done[i] = true;
+                    break;
+                }
+                i += 1;
+            }
+            if i == self.leaf_count() {
+                return Err(Error::NotKnown { op: OP, value: self.first_symbolic() });
+            }
+            placed += 1;
+        }
+        Ok(end)
+    }
+
+    const fn first_symbolic(&self) -> Int {
+        let mut i = 0;
+        while i < self.leaf_count() {
+            if self.shape.leaves[i].is_symbolic() {
+                return self.shape.leaves[i];
+            }
+            if let Stride::Int(d) = self.stride[i]
+                && d.is_symbolic()
+            {
+                return d;
+            }
+            i += 1;
+        }
+        Int::ONE
+    }
+}
