@@ -101,10 +101,12 @@ pub(crate) fn fma_odd(a: f64, b: f64, c: f64) -> f64 {
     add_odd(a * b, c)
 }
 
-/// The result of `f32` arithmetic as the hardware stores it: every NaN is 0x7fffffff.
+/// The result of `f32` arithmetic as the hardware stores it: every NaN is 0x7fffffff. Told by the bits, because the
+/// compiler may take one NaN for another in floating-point code.
 #[inline(always)]
 pub(crate) fn canon(x: f32) -> f32 {
-    if x.is_nan() { f32::from_bits(0x7fff_ffff) } else { x }
+    let bits = x.to_bits();
+    f32::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 { 0x7fff_ffff } else { bits })
 }
 
 /// Rounds to `f32`.

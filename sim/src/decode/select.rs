@@ -47,7 +47,7 @@ const COMPARES: &[(Word, Compare)] = &[
     (Word::Gtu, Compare::Gtu),
     (Word::Geu, Compare::Geu),
     (Word::Num, Compare::Num),
-    (Word::Nan, Compare::Nan),
+    (Word::IsNan, Compare::Nan),
 ];
 
 macro_rules! compare {

@@ -279,14 +279,22 @@ impl Warp {
     fn together(&self, cx: &Context<'_>, inst: &Inst, active: u32, mask: u32) -> Result<bool, Error> {
         let needed = match inst.op {
             Op::WarpSync(members) => {
-                let lane = active.trailing_zeros();
-                let members = self.regs.get(members, lane as usize) as u32;
-                if members >> lane & 1 == 0 {
-                    let at = cx.at(self.who(active, inst.source));
-                    let accepted = "a mask with the executing lane in it".into();
-                    return Err(Error::BadValue { at, what: "member mask", value: members.into(), accepted });
+                let mut needed = 0;
+                for lane in super::lanes(active) {
+                    let members = self.regs.get(members, lane) as u32;
+                    if members >> lane & 1 == 0 {
+                        let at = cx.at(self.who(1 << lane, inst.source));
+                        let accepted = "a mask with the executing lane in it".into();
+                        return Err(Error::BadValue {
+                            at,
+                            what: "member mask",
+                            value: members.into(),
+                            accepted,
+                        });
+                    }
+                    needed |= members;
                 }
-                self.live & members
+                self.live & needed
             }
             _ => self.live,
         };
@@ -311,9 +319,12 @@ impl Warp {
                 super::matrix::mma(&mut self.regs, mma);
             }
             Op::WarpSync(members) => {
-                let members = self.regs.get(*members, active.trailing_zeros() as usize) as u32;
-                if let Some(shadow) = &mut cx.shadow {
+                // Lanes may bring masks of their own: disjoint sets that each come together.
+                let mut rest = active;
+                while let (Some(shadow), Some(lane)) = (&mut cx.shadow, super::lanes(rest).next()) {
+                    let members = self.regs.get(*members, lane) as u32;
                     shadow.sync_lanes(self.index as usize, members, self.live);
+                    rest &= !members;
                 }
             }
             Op::Barrier { id, threads, arrive } => {

@@ -1,0 +1,407 @@
+//! What the simulator finds: each kind of mistake, with the line, thread and address told.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{launch, load, map, module, per_thread, shape, u32_arg, u64_arg, upload};
+use girih_sim::{Access, Error, Memory, Nearest, Options, Program, Space};
+
+/// A kernel of lines of its own, run by `threads` threads with an output buffer of 64 words.
+fn check(threads: u32, lines: &[&str]) -> Result<girih_sim::Report, Error> {
+    check_with(threads, lines, &Options::checked())
+}
+
+fn check_with(threads: u32, lines: &[&str], options: &Options) -> Result<girih_sim::Report, Error> {
+    let memory = Memory::new();
+    let out = upload(&memory, &[0; 64]);
+    let mut shape = shape(1, threads);
+    shape.args = vec![u64_arg(out)];
+    launch(&text(lines), &memory, &shape, options)
+}
+
+/// The first of `lines` is line 10.
+fn text(lines: &[&str]) -> String {
+    let head = ".visible .entry k(.param .u64 out) {
+         .shared .align 16 .b8 s[256];
+         .reg .b32 %i, %s, %m, %r<9>; .reg .b64 %p, %q, %rd<9>; .reg .pred %p<9>; .reg .f32 %f<9>;
+         ld.param.u64 %p, [out]; mov.u32 %i, %tid.x; mov.u32 %s, s;
+         mul.wide.u32 %q, %i, 4; add.s64 %q, %q, %p;
+         mad.lo.u32 %m, %i, 4, %s;\n";
+    module(&format!("{head}{}\nret; }}", lines.join("\n")))
+}
+
+#[test]
+fn a_global_access_out_of_bounds_names_the_allocation() {
+    match check(64, &["mov.u32 %r0, 0;", "st.global.u32 [%q+8], %r0;"]) {
+        Err(Error::OutOfBounds {
+            at,
+            access: Access::Write,
+            space: Space::Global,
+            bytes: 4,
+            nearest,
+            address,
+        }) => {
+            assert_eq!((at.place.line, at.thread), (11, [62, 0, 0]));
+            let Nearest::Region { base, bytes: 256, beyond: 4 } = nearest else { panic!("{nearest:?}") };
+            assert_eq!(address, base + 256);
+        }
+        other => panic!("{other:?}"),
+    }
+    match check(64, &["ld.global.v2.u32 {%r0, %r1}, [%p+-8];"]) {
+        Err(Error::OutOfBounds {
+            at,
+            access: Access::Read,
+            nearest: Nearest::Region { beyond: -8, .. },
+            ..
+        }) => {
+            assert_eq!((at.place.line, at.thread), (10, [0, 0, 0]));
+        }
+        other => panic!("{other:?}"),
+    }
+    let null = check(1, &["mov.u64 %rd0, 0;", "ld.global.u32 %r0, [%rd0];"]);
+    assert!(matches!(null, Err(Error::OutOfBounds { address: 0, .. })), "{null:?}");
+}
+
+#[test]
+fn freed_memory_is_out_of_bounds() {
+    let memory = Memory::new();
+    let (out, other) = (upload(&memory, &[0; 64]), upload(&memory, &[0; 64]));
+    memory.free(out).unwrap();
+    assert!(matches!(memory.free(out), Err(Error::BadFree { .. })));
+    assert!(matches!(memory.free(other + 4), Err(Error::BadFree { .. })));
+    let mut shape = shape(1, 32);
+    shape.args = vec![u64_arg(out)];
+    let found = launch(&text(&["st.global.u32 [%q], %i;"]), &memory, &shape, &Options::default());
+    assert!(matches!(found, Err(Error::OutOfBounds { .. })), "{found:?}");
+}
+
+#[test]
+fn shared_bounds_alignment_and_uninitialised_reads() {
+    match check(64, &["st.shared.u32 [%m+4], %i;"]) {
+        Err(Error::OutOfBounds {
+            at,
+            space: Space::Shared,
+            nearest: Nearest::Region { bytes: 256, beyond: 4, .. },
+            ..
+        }) => {
+            assert_eq!((at.place.line, at.thread), (10, [63, 0, 0]));
+        }
+        other => panic!("{other:?}"),
+    }
+    let null = check(1, &["mov.u32 %r0, 0;", "st.shared.u32 [%r0], %i;"]);
+    assert!(matches!(null, Err(Error::OutOfBounds { .. })), "{null:?}");
+    match check(32, &["st.shared.u16 [%m+1], %i;"]) {
+        Err(Error::Misaligned { at, alignment: 2, .. }) => assert_eq!(at.thread, [0, 0, 0]),
+        other => panic!("{other:?}"),
+    }
+    match check(32, &["mov.u32 %r0, 0;", "st.global.v4.u32 [%q], {%r0, %r0, %r0, %r0};"]) {
+        Err(Error::Misaligned { at, alignment: 16, space: Space::Global, .. }) => {
+            assert_eq!((at.place.line, at.thread), (11, [1, 0, 0]));
+        }
+        other => panic!("{other:?}"),
+    }
+    match check(
+        64,
+        &[
+            "setp.lt.u32 %p0, %i, 40;",
+            "@%p0 st.shared.u32 [%m], %i;",
+            "bar.sync 0;",
+            "ld.shared.u32 %r0, [%m];",
+        ],
+    ) {
+        Err(Error::UninitialisedMemory { at, space: Space::Shared, bytes: 4, .. }) => {
+            assert_eq!((at.place.line, at.thread), (13, [40, 0, 0]));
+        }
+        other => panic!("{other:?}"),
+    }
+    // A byte of a word is not the word.
+    let part = check(32, &["st.shared.u8 [%m], %i;", "ld.shared.u16 %r0, [%m];"]);
+    assert!(matches!(part, Err(Error::UninitialisedMemory { bytes: 2, .. })), "{part:?}");
+    assert!(check(32, &["st.shared.u8 [%m], %i;", "ld.shared.u8 %r0, [%m];"]).is_ok());
+}
+
+#[test]
+fn registers_must_be_written_in_the_lanes_that_read_them() {
+    match check(32, &["setp.ge.u32 %p0, %i, 3;", "@%p0 mov.u32 %r0, 1;", "add.u32 %r1, %r0, 1;"]) {
+        Err(Error::UninitialisedRegister { at, register }) => {
+            assert_eq!((at.place.line, at.thread, &*register), (12, [0, 0, 0], "%r0"));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(
+        check(32, &["setp.ge.u32 %p0, %i, 3;", "@%p0 mov.u32 %r0, 1;", "@%p0 add.u32 %r1, %r0, 1;"]).is_ok()
+    );
+    let guard = check(32, &["@%p5 mov.u32 %r0, 1;"]);
+    assert!(
+        matches!(&guard, Err(Error::UninitialisedRegister { register, .. }) if register == "%p5"),
+        "{guard:?}"
+    );
+    // Without the check it is zero.
+    let memory = Memory::new();
+    let out = upload(&memory, &[9; 32]);
+    let mut shape = shape(1, 32);
+    shape.args = vec![u64_arg(out)];
+    launch(&text(&["st.global.u32 [%q], %r0;"]), &memory, &shape, &Options::default()).unwrap();
+    assert_eq!(common::download(&memory, out, 32), [0; 32]);
+}
+
+/// (line, thread) of both accesses of a race.
+fn race(found: &Result<girih_sim::Report, Error>) -> (Access, u32, u32, Access, u32, u32) {
+    match found {
+        Err(Error::Race { at, access, other, .. }) => {
+            (*access, at.place.line, at.thread[0], other.access, other.at.place.line, other.at.thread[0])
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn races_are_told_with_both_accesses() {
+    use Access::{Read, Write};
+    let neighbour = "xor.b32 %r1, %i, 1; mad.lo.u32 %r1, %r1, 4, %s;";
+    let far = "xor.b32 %r1, %i, 32; mad.lo.u32 %r1, %r1, 4, %s;";
+    let store = "st.shared.u32 [%m], %i;";
+    let load = "ld.shared.u32 %r2, [%r1];";
+    // Between warps a barrier is needed, within a warp one of either kind.
+    let apart = [far, store, "bar.warp.sync 0xffffffff;", load];
+    let races = Options { races: true, ..Options::default() };
+    assert_eq!(race(&check_with(64, &apart, &races)), (Write, 11, 32, Read, 13, 0));
+    // With that check too, the first warp's read finds nothing written yet.
+    assert!(matches!(check(64, &apart), Err(Error::UninitialisedMemory { .. })));
+    assert!(check(64, &[far, store, "bar.sync 0;", load]).is_ok());
+    assert_eq!(race(&check(32, &[neighbour, store, load])), (Read, 12, 0, Write, 11, 1));
+    assert!(check(32, &[neighbour, store, "bar.warp.sync 0xffffffff;", load]).is_ok());
+    assert!(check(32, &[neighbour, store, "bar.sync 0;", load]).is_ok());
+    // A read before another thread's write, and two writes.
+    let reread = [store, "bar.sync 0;", neighbour, load, "add.u32 %r2, %r2, 1;", "st.shared.u32 [%m], %r2;"];
+    assert_eq!(race(&check(32, &reread)), (Write, 15, 0, Read, 13, 1));
+    assert_eq!(race(&check(32, &["st.shared.u32 [%s], %i;"])), (Write, 10, 1, Write, 10, 0));
+    // Bytes of one word by different threads do not meet; the same byte does.
+    let byte = "add.u32 %r3, %s, %i;";
+    assert!(check(64, &[byte, "st.shared.u8 [%r3], %i;"]).is_ok());
+    let half = "shr.u32 %r3, %i, 1; add.u32 %r3, %r3, %s;";
+    assert_eq!(race(&check(64, &[half, "st.shared.u8 [%r3], %i;"])), (Write, 11, 1, Write, 11, 0));
+    // Partial warp barriers order the lanes of their mask, one after the other transitively.
+    let quad = "shr.u32 %r4, %i, 2; shl.b32 %r4, %r4, 2; mov.u32 %r5, 15; shl.b32 %r5, %r5, %r4;";
+    assert!(check(32, &[quad, neighbour, store, "bar.warp.sync %r5;", load]).is_ok());
+    let other_quad = "xor.b32 %r1, %i, 4; mad.lo.u32 %r1, %r1, 4, %s;";
+    assert_eq!(race(&check(32, &[quad, other_quad, store, "bar.warp.sync %r5;", load])).0, Read);
+}
+
+#[test]
+fn asynchronous_copies_are_not_there_before_they_are_waited_for() {
+    let address = "mad.lo.u32 %r0, %i, 16, %s; mul.wide.u32 %rd0, %i, 16; add.s64 %rd0, %rd0, %p;";
+    let copy = "cp.async.ca.shared.global [%r0], [%rd0], 16;";
+    let (commit, wait) = ("cp.async.commit_group;", "cp.async.wait_group 0;");
+    let own = "ld.shared.u32 %r1, [%r0];";
+    let other = "xor.b32 %r2, %i, 1; mad.lo.u32 %r2, %r2, 16, %s; ld.shared.u32 %r1, [%r2];";
+    assert!(check(16, &[address, copy, commit, wait, own]).is_ok());
+    assert!(check(16, &[address, copy, "cp.async.wait_all;", own]).is_ok());
+    for early in [&[address, copy, own][..], &[address, copy, commit, own], &[address, copy, wait, own]] {
+        match check(16, early) {
+            Err(Error::InFlight { at, access: Access::Read, copy, .. }) => {
+                assert_eq!((at.place.line, copy.at.place.line), (9 + early.len() as u32, 11));
+                assert_eq!((at.thread, copy.at.thread), ([0, 0, 0], [0, 0, 0]));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let overwrite = check(16, &[address, copy, commit, "st.shared.u32 [%r0], %i;"]);
+    assert!(matches!(overwrite, Err(Error::InFlight { access: Access::Write, .. })), "{overwrite:?}");
+    // Another thread sees the data after a barrier after the wait.
+    assert!(check(16, &[address, copy, commit, wait, "bar.sync 0;", other]).is_ok());
+    assert!(matches!(
+        check(16, &[address, copy, commit, "bar.sync 0;", wait, other]),
+        Err(Error::Race { .. })
+    ));
+    assert!(matches!(check(16, &[address, copy, commit, wait, other]), Err(Error::Race { .. })));
+    // A copy may not land on what another thread reads in the same interval.
+    let reused = [address, copy, commit, wait, "bar.sync 0;", other, copy];
+    assert!(matches!(check(16, &reused), Err(Error::Race { access: Access::Write, .. })));
+    let safe = [address, copy, commit, wait, "bar.sync 0;", other, "bar.sync 0;", copy];
+    assert!(check(16, &safe).is_ok());
+}
+
+#[test]
+fn copy_groups_arrive_in_order_and_fill_with_zeros() {
+    // Four groups of 4 bytes; after `wait_group n` all but the last n are there. The rest of a short source is zero.
+    let copies = "cp.async.ca.shared.global [%r1], [%q], 4; cp.async.commit_group;
+        cp.async.ca.shared.global [%r1+4], [%q+4], 4, 2; cp.async.commit_group;
+        cp.async.ca.shared.global [%r1+8], [%q+8], 4, 0; cp.async.commit_group;
+        setp.eq.u32 %p0, %i, 0; cp.async.ca.shared.global [%r1+12], [%q+12], 4, %p0; cp.async.commit_group;";
+    let run = |pending: u32, reads: usize| {
+        let reads: String = (0..reads).map(|j| format!("ld.shared.u32 %d{j}, [%r1+{}];", 4 * j)).collect();
+        let body = format!(
+            ".shared .align 16 .b8 s[64]; mov.u32 %r0, s; mad.lo.u32 %r1, %i, 16, %r0;
+             mov.u32 %d0, 0; mov.u32 %d1, 0; mov.u32 %d2, 0; mov.u32 %d3, 0;
+             {copies} cp.async.wait_group {pending}; {reads}"
+        );
+        map(&per_thread(4, 4, &body), 2, &[0xa0b1_c2d3, 0x1234_5678, 3, 4, 5, 0x9abc_def0, 7, 8], 8)
+    };
+    assert_eq!(run(0, 4).unwrap(), [0xa0b1_c2d3, 0x5678, 0, 0, 5, 0xdef0, 0, 8]);
+    for pending in 0..4 {
+        let there = 4 - pending as usize;
+        assert!(run(pending, there).is_ok());
+        if there < 4 {
+            assert!(matches!(run(pending, there + 1), Err(Error::InFlight { .. })));
+        }
+    }
+    let too_long = check(1, &["mov.u32 %r0, 17;", "cp.async.cg.shared.global [%s], [%p], 16, %r0;"]);
+    assert!(matches!(too_long, Err(Error::BadValue { value: 17, .. })), "{too_long:?}");
+    // Nothing is read where the source size is zero, so its address may be anywhere.
+    let nowhere =
+        ["mov.u32 %r0, 0;", "mov.u64 %rd0, 64;", "cp.async.cg.shared.global [%s], [%rd0], 16, %r0;"];
+    assert!(check(1, &nowhere).is_ok());
+    let outside = check(1, &["cp.async.cg.shared.global [%s], [%p+256], 16;"]);
+    assert!(matches!(outside, Err(Error::OutOfBounds { space: Space::Global, .. })), "{outside:?}");
+}
+
+#[test]
+fn every_load_and_store_width_extends_and_truncates() {
+    let body = ".shared .align 16 .b8 s[64]; .local .align 8 .b8 l[16]; mov.u32 %r0, s; mov.u32 %r9, l;
+        st.shared.b32 [%r0], %a0; ld.shared.s8 %d0, [%r0+3]; ld.shared.u8 %d1, [%r0+3]; ld.shared.s16 %d2, [%r0+2];
+        ld.shared.u16 %h0, [%r0]; cvt.u32.u16 %d3, %h0; ld.shared.s16 %rd0, [%r0+2]; shr.u64 %rd0, %rd0, 32; cvt.u32.u64 %d4, %rd0;
+        mov.b64 %rd1, {%a0, %a1}; st.local.b64 [%r9+8], %rd1; ld.local.v2.b32 {%d5, %d6}, [%r9+8]; st.local.u8 [%r9], %rd1;
+        ld.local.u8 %d7, [%r9]; cvt.u64.u32 %rd2, %r0; cvta.shared.u64 %rd2, %rd2; ld.b32 %d8, [%rd2]; ld.u8 %d9, [%q+4];
+        cvta.to.shared.u64 %rd3, %rd2; ld.shared.v4.u8 {%r1, _, %r2, %r3}, [%rd3]; mov.b32 %d10, %r2;";
+    let got = map(&per_thread(2, 11, body), 1, &[0x8091_a2b3, 0x1122_3344], 11).unwrap();
+    let want = [
+        0xffff_ff80,
+        0x80,
+        0xffff_8091,
+        0xa2b3,
+        0xffff_ffff,
+        0x8091_a2b3,
+        0x1122_3344,
+        0xb3,
+        0x8091_a2b3,
+        0x44,
+        0x91,
+    ];
+    assert_eq!(got, want);
+}
+
+#[test]
+fn what_is_not_known_is_refused_at_load_with_its_line() {
+    let cases = [
+        ("wgmma.fence.sync.aligned;", "wgmma"),
+        ("add.rm.f64 %fd0, %fd0, %fd0;", "f64"),
+        ("add.cc.u32 %r0, %r0, %r0;", "cc"),
+        ("mov.u32 %r0, %clusterid.x;", "%clusterid.x"),
+        ("cp.async.bulk.commit_group;", "bulk"),
+    ];
+    for (instruction, told) in cases {
+        let text = module(&format!(
+            ".visible .entry k() {{\n .reg .b32 %r<9>; .reg .f64 %fd<2>;\n\n {instruction}\n ret;\n}}"
+        ));
+        match load(&text) {
+            Err(error @ Error::Unsupported { .. }) => {
+                let message = error.to_string();
+                let start = instruction.split(' ').next().unwrap().trim_end_matches(';');
+                assert!(message.starts_with(&format!("k, line 7: `{start}")), "{message}");
+                assert!(message.contains(told), "{message}");
+            }
+            other => panic!("{instruction}: {other:?}"),
+        }
+    }
+    let operands = [
+        ("add.u32 %r0, %r0, %fd0;", "operand 2"),
+        ("mov.u32 %r0, %nowhere;", "not declared"),
+        ("add.u32 %r0, %r0;", "operand"),
+        ("bra NOWHERE;", "not declared as a label"),
+        ("ld.shared.u32 %r0, %r1;", "address"),
+        ("add.u32 %r9, %r0, %r0;", "not declared"),
+        ("mov.u32 %r00, 1;", "not declared"),
+    ];
+    for (instruction, told) in operands {
+        let text =
+            module(&format!(".visible .entry k() {{ .reg .b32 %r<9>; .reg .f64 %fd<2>; {instruction} }}"));
+        let message = load(&text).unwrap_err().to_string();
+        assert!(message.contains(told), "{message}");
+    }
+}
+
+#[test]
+fn launches_that_do_not_fit_are_refused() {
+    let memory = Memory::new();
+    let text = module(
+        ".visible .entry k(.param .u64 a, .param .u32 b) .maxntid 128, 1, 1 { .shared .b8 s[1024]; ret; }",
+    );
+    let good = girih_sim::Launch {
+        grid: [1; 3],
+        block: [128, 1, 1],
+        dynamic_shared: 226 << 10,
+        args: vec![u64_arg(0), u32_arg(0)],
+    };
+    let run = |change: &dyn Fn(&mut girih_sim::Launch)| {
+        let mut shape = good.clone();
+        change(&mut shape);
+        launch(&text, &memory, &shape, &Options::default())
+    };
+    assert!(run(&|_| ()).is_ok());
+    assert!(matches!(run(&|l| l.args.truncate(1)), Err(Error::ArgumentCount { expected: 2, given: 1, .. })));
+    assert!(matches!(
+        run(&|l| l.args[1].push(0)),
+        Err(Error::ArgumentSize { index: 1, expected: 4, given: 5, .. })
+    ));
+    assert!(matches!(run(&|l| l.dynamic_shared += 1), Err(Error::SharedTooLarge { .. })));
+    assert!(matches!(run(&|l| l.grid[1] = 0), Err(Error::LaunchShape { what: "grid.y", .. })));
+    assert!(matches!(run(&|l| l.grid[2] = 65536), Err(Error::LaunchShape { what: "grid.z", .. })));
+    assert!(matches!(run(&|l| l.block = [129, 1, 1]), Err(Error::LaunchShape { .. })));
+    assert!(matches!(run(&|l| l.block = [1025, 1, 1]), Err(Error::LaunchShape { what: "block.x", .. })));
+    assert!(matches!(run(&|l| l.block = [64, 64, 1]), Err(Error::LaunchShape { given: 4096, .. })));
+    let program: Program = load(&text).unwrap();
+    let unknown = program.kernel("other").unwrap_err().to_string();
+    assert_eq!(unknown, "no kernel `other` in the module, which has: k");
+    let small = Memory::with_capacity(1000);
+    small.alloc(600).unwrap();
+    assert!(matches!(small.alloc(600), Err(Error::OutOfMemory { used: 600, capacity: 1000, .. })));
+    assert_eq!((small.used(), small.alloc(0).is_ok()), (600, true));
+}
+
+#[test]
+fn the_first_block_in_order_is_told_whatever_runs_first() {
+    let body = ".visible .entry k() {\n .reg .b32 %r; .reg .pred %p;\n mov.u32 %r, %ctaid.x;\n setp.ge.u32 %p, %r, 37;\n @%p trap;\n }";
+    for threads in [None, Some(1), Some(2), Some(5)] {
+        let options = Options { threads, ..Options::default() };
+        match launch(&module(body), &Memory::new(), &shape(500, 32), &options) {
+            Err(Error::Trap { at }) => assert_eq!((at.block, at.place.line), ([37, 0, 0], 8)),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn progress_counts_every_block_and_the_report_adds_up() {
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let sink = seen.clone();
+    let progress: girih_sim::Progress =
+        std::sync::Arc::new(move |done, total| sink.lock().unwrap().push((done, total)));
+    let options = Options { progress: Some(progress), threads: Some(3), ..Options::default() };
+    let text = module(
+        ".visible .entry k() { .reg .b32 %r<3>; mov.u32 %r0, 1; bar.sync 0; add.u32 %r1, %r0, %r0; ret; }",
+    );
+    let report = launch(&text, &Memory::new(), &shape(20, 96), &options).unwrap();
+    assert_eq!(*seen.lock().unwrap(), (1..=20).map(|i| (i, 20)).collect::<Vec<_>>());
+    assert_eq!((report.blocks, report.instructions, report.barriers), (20, 20 * 3 * 4, 20 * 3));
+}
+
+/// Halfwords of one word written by blocks that run in parallel: none is lost.
+#[test]
+fn parallel_blocks_share_words() {
+    let text = module(
+        ".visible .entry k(.param .u64 out) {
+         .reg .b32 %i; .reg .b64 %p, %o; .reg .b16 %h;
+         ld.param.u64 %p, [out]; mov.u32 %i, %tid.x; mad.lo.u32 %i, %i, 64, %ctaid.x; mul.wide.u32 %o, %i, 2; add.s64 %p, %p, %o;
+         cvt.u16.u32 %h, %i; st.global.b16 [%p], %h; ret; }",
+    );
+    let memory = Memory::new();
+    let out = upload(&memory, &[0; 2048]);
+    let mut shape = shape(64, 64);
+    shape.args = vec![u64_arg(out)];
+    launch(&text, &memory, &shape, &Options { threads: Some(4), ..Options::checked() }).unwrap();
+    assert_eq!(
+        common::download(&memory, out, 2048),
+        (0..2048).map(|i| 2 * i | (2 * i + 1) << 16).collect::<Vec<u32>>()
+    );
+}

@@ -1,0 +1,209 @@
+//! Control flow: every lane executes its own program, whatever the others do.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{map, module, per_thread};
+use girih_sim::{Error, Memory, Options};
+
+fn results(threads: u32, body: &str) -> Vec<u32> {
+    map(&per_thread(0, 1, body), threads, &[0], threads as usize).unwrap()
+}
+
+#[test]
+fn nested_branches_and_guards() {
+    let body = "mov.u32 %d0, 0; and.b32 %r0, %i, 1; setp.eq.u32 %p0, %r0, 0; @%p0 bra EVEN;
+        setp.lt.u32 %p1, %i, 16; @!%p1 bra HIGH; mov.u32 %d0, 1; bra JOIN;
+        HIGH: mov.u32 %d0, 2; setp.gt.u32 %p2, %i, 24; @%p2 add.u32 %d0, %d0, 10; bra.uni JOIN;
+        EVEN: mov.u32 %d0, 3; @%p0 bra JOIN; mov.u32 %d0, 99;
+        JOIN: add.u32 %d0, %d0, 100;";
+    let want = |i: u32| {
+        100 + if i.is_multiple_of(2) {
+            3
+        } else if i < 16 {
+            1
+        } else {
+            2 + if i > 24 { 10 } else { 0 }
+        }
+    };
+    // 45 threads: the last warp has 13.
+    assert_eq!(results(45, body), (0..45).map(want).collect::<Vec<_>>());
+}
+
+#[test]
+fn loops_with_a_trip_count_of_their_own() {
+    // The number of Collatz steps, a loop in a loop of its own length.
+    let body = "mov.u32 %d0, 0; mov.u32 %r2, 0;
+        OUTER: add.u32 %r0, %i, 1; add.u32 %r0, %r0, %r2;
+        INNER: setp.le.u32 %p0, %r0, 1; @%p0 bra DONE; and.b32 %r1, %r0, 1; setp.eq.u32 %p1, %r1, 0;
+        @%p1 shr.u32 %r0, %r0, 1; @%p1 bra NEXT; mad.lo.u32 %r0, %r0, 3, 1;
+        NEXT: add.u32 %d0, %d0, 1; bra INNER;
+        DONE: add.u32 %r2, %r2, 1; and.b32 %r3, %i, 3; setp.le.u32 %p2, %r2, %r3; @%p2 bra OUTER;";
+    let steps = |mut n: u32| {
+        let mut count = 0;
+        while n > 1 {
+            n = if n.is_multiple_of(2) { n / 2 } else { 3 * n + 1 };
+            count += 1;
+        }
+        count
+    };
+    let want = |i: u32| (0..=i % 4).map(|j| steps(i + 1 + j)).sum::<u32>();
+    assert_eq!(results(64, body), (0..64).map(want).collect::<Vec<_>>());
+}
+
+#[test]
+fn an_irreducible_loop_entered_at_two_places() {
+    let body = "mov.u32 %d0, 0; mov.u32 %r0, 0; setp.lt.u32 %p0, %i, 10; @%p0 bra B;
+        A: add.u32 %d0, %d0, 1;
+        B: add.u32 %d0, %d0, 100; add.u32 %r0, %r0, 1; setp.lt.u32 %p1, %r0, %i; @%p1 bra A;";
+    let want = |i: u32| {
+        let rounds = i.max(1);
+        100 * rounds + rounds - u32::from(i < 10)
+    };
+    assert_eq!(results(32, body), (0..32).map(want).collect::<Vec<_>>());
+}
+
+/// A label after the code that jumps to it from both sides, in an order that is not the program's.
+#[test]
+fn backward_layout_reaches_barriers_together() {
+    let body = ".shared .align 4 .b8 s[128]; mov.u32 %r0, s; mad.lo.u32 %r0, %i, 4, %r0; bra START;
+        MEET: bar.sync 0; xor.b32 %r1, %i, 1; mov.u32 %r2, s; mad.lo.u32 %r1, %r1, 4, %r2; ld.shared.u32 %d0, [%r1]; bra END;
+        START: st.shared.u32 [%r0], %i; setp.lt.u32 %p0, %i, 7; @%p0 bra MEET;
+        mov.u32 %r3, 0; LOOP: add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, %i; @%p1 bra LOOP; bra MEET;
+        END: mov.u32 %r3, 0;";
+    assert_eq!(results(32, body), (0..32).map(|i| i ^ 1).collect::<Vec<_>>());
+}
+
+#[test]
+fn lanes_and_warps_that_exit_early_are_not_waited_for() {
+    let text = module(
+        ".visible .entry k(.param .u64 out, .param .u64 in) {
+         .reg .b32 %i, %r<4>; .reg .b64 %p, %o; .reg .pred %q<3>;
+         ld.param.u64 %p, [out]; mov.u32 %i, %tid.x; mul.wide.u32 %o, %i, 4; add.s64 %p, %p, %o;
+         setp.ge.u32 %q0, %i, 64; @%q0 exit;
+         and.b32 %r0, %i, 3; setp.eq.u32 %q1, %r0, 3; @%q1 ret;
+         bar.sync 0;
+         st.global.u32 [%p], 1; }",
+    );
+    let got = map(&text, 96, &[0], 96).unwrap();
+    assert_eq!(got, (0..96).map(|i| u32::from(i < 64 && i % 4 != 3)).collect::<Vec<_>>());
+}
+
+#[test]
+fn special_registers_tell_the_place_of_a_thread() {
+    let text = module(
+        ".visible .entry k(.param .u64 out) {
+         .reg .b32 %r<20>; .reg .b64 %p, %o;
+         ld.param.u64 %p, [out];
+         mov.u32 %r0, %tid.x; mov.u32 %r1, %tid.y; mov.u32 %r2, %tid.z;
+         mov.u32 %r3, %ntid.x; mov.u32 %r4, %ntid.y; mad.lo.u32 %r5, %r2, %r4, %r1; mad.lo.u32 %r5, %r5, %r3, %r0;
+         mov.u32 %r6, %ctaid.x; mov.u32 %r7, %ctaid.y; mov.u32 %r8, %ctaid.z;
+         mov.u32 %r9, %nctaid.x; mov.u32 %r10, %nctaid.y; mad.lo.u32 %r11, %r8, %r10, %r7; mad.lo.u32 %r11, %r11, %r9, %r6;
+         mov.u32 %r12, %ntid.z; mul.lo.u32 %r13, %r3, %r4; mul.lo.u32 %r13, %r13, %r12; mad.lo.u32 %r11, %r11, %r13, %r5;
+         mul.wide.u32 %o, %r11, 4; add.s64 %p, %p, %o;
+         mov.u32 %r14, %laneid; mov.u32 %r15, %warpid; mad.lo.u32 %r14, %r15, 32, %r14; xor.b32 %r14, %r14, %r5;
+         add.u32 %r14, %r14, %r11; st.global.u32 [%p], %r14; ret; }",
+    );
+    let memory = Memory::new();
+    let count = 3 * 2 * 2 * 5 * 3 * 4;
+    let out = common::upload(&memory, &vec![0; count]);
+    let launch = girih_sim::Launch {
+        grid: [3, 2, 2],
+        block: [5, 3, 4],
+        dynamic_shared: 0,
+        args: vec![common::u64_arg(out)],
+    };
+    let report = common::launch(&text, &memory, &launch, &Options::checked()).unwrap();
+    assert_eq!((report.blocks, report.global), (12, 24));
+    assert_eq!(common::download(&memory, out, count), (0..count as u32).collect::<Vec<_>>());
+}
+
+#[test]
+fn named_barriers_pass_data_from_producers_to_consumers() {
+    // Warp 0 fills a slot and arrives; warp 1 waits for it, reads, and lets it go on.
+    let body =
+        ".shared .align 4 .b8 s[128]; mov.u32 %r0, s; and.b32 %r1, %i, 31; mad.lo.u32 %r0, %r1, 4, %r0;
+        mov.u32 %d0, 0; mov.u32 %r2, 0; setp.ge.u32 %p0, %i, 32; @%p0 bra CONSUMER;
+        PRODUCER: mad.lo.u32 %r3, %r2, 1000, %i; bar.sync 2, 64; st.shared.u32 [%r0], %r3; bar.arrive 1, 64;
+        add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 5; @%p1 bra PRODUCER; bra END;
+        CONSUMER: bar.arrive 2, 64; bar.sync 1, 64; ld.shared.u32 %r3, [%r0]; add.u32 %d0, %d0, %r3;
+        add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 5; @%p1 bra CONSUMER;
+        END: mov.u32 %r3, 0;";
+    let got = results(64, body);
+    assert_eq!(got[32..], (0..32).map(|i| 10_000 + 5 * i).collect::<Vec<_>>());
+    let raced = body.replace("bar.sync 2, 64; st", "st");
+    let raced = raced.replace("CONSUMER: bar.arrive 2, 64;", "CONSUMER:");
+    let found = map(&per_thread(0, 1, &raced), 64, &[0], 64);
+    // The producer runs ahead: it completes the barrier by itself, or overwrites what is being read.
+    assert!(matches!(found, Err(Error::Race { .. } | Error::Deadlock { .. })), "{found:?}");
+}
+
+/// Lanes of a warp that wait for one another: the one that spins must not keep the other from running.
+#[test]
+fn a_spinning_lane_lets_the_others_run() {
+    let text = module(
+        ".visible .entry k(.param .u64 out, .param .u64 in) {
+         .reg .b32 %i, %r<4>; .reg .b64 %p; .reg .pred %q<3>;
+         ld.param.u64 %p, [out]; mov.u32 %i, %tid.x; setp.eq.u32 %q0, %i, 0; @%q0 bra SET;
+         SPIN: ld.volatile.global.u32 %r0, [%p]; setp.eq.u32 %q1, %r0, 0; @%q1 bra SPIN; exit;
+         SET: st.volatile.global.u32 [%p], 5; exit; }",
+    );
+    assert_eq!(map(&text, 64, &[0], 1).unwrap(), [5]);
+}
+
+#[test]
+fn endless_loops_and_deadlocks_are_told() {
+    let memory = Memory::new();
+    let shape = common::shape(1, 64);
+    let forever = module(".visible .entry k() {\n LOOP:\n bra LOOP;\n }");
+    let options = Options { steps: Some(100_000), ..Options::default() };
+    match common::launch(&forever, &memory, &shape, &options) {
+        Err(Error::StepLimit { at, limit: 100_000 }) => {
+            assert_eq!((at.place.line, &*at.place.instruction), (6, "bra LOOP"))
+        }
+        other => panic!("{other:?}"),
+    }
+    let body = ".visible .entry k() {\n .reg .pred %p; .reg .b32 %r;\n mov.u32 %r, %tid.x; setp.lt.u32 %p, %r, 32;\n";
+    // Two warps wait at barriers of different numbers, each for both.
+    let crossed =
+        module(&format!("{body} @%p bra A;\n bar.sync 1, 64;\n exit;\n A: bar.sync 2, 64;\n exit; }}"));
+    match common::launch(&crossed, &memory, &shape, &Options::default()) {
+        Err(Error::Deadlock { waiting, .. }) => {
+            let seen: Vec<_> =
+                waiting.iter().map(|w| (w.warp, w.line, w.barrier, w.arrived, w.expected)).collect();
+            assert_eq!(seen, [(0, 10, 2, 32, 64), (1, 8, 1, 32, 64)]);
+        }
+        other => panic!("{other:?}"),
+    }
+    // Half of a warp goes to one barrier, half to another.
+    let split = body.replace("32;\n", "16;\n");
+    let split = module(&format!("{split} @%p bra A;\n bar.sync 0;\n exit;\n A: bar.sync 0;\n exit; }}"));
+    match common::launch(&split, &memory, &common::shape(1, 32), &Options::default()) {
+        Err(Error::Divergent { at, active: 0xffff_0000, expected: u32::MAX }) => assert_eq!(at.place.line, 8),
+        other => panic!("{other:?}"),
+    }
+    let guarded = module(&format!("{body} @%p bar.sync 0;\n exit; }}"));
+    assert!(common::launch(&guarded, &memory, &shape, &Options::default()).is_ok());
+    let partial = module(&format!("{} @%p bar.sync 0;\n exit; }}", body.replace("32;\n", "16;\n")));
+    let found = common::launch(&partial, &memory, &shape, &Options::default());
+    assert!(matches!(found, Err(Error::Divergent { active: 0xffff, .. })), "{found:?}");
+    for (operands, what) in [
+        ("16", "barrier number"),
+        ("0, 48", "thread count"),
+        ("0, 0", "thread count"),
+        ("0, 96", "thread count"),
+    ] {
+        let text = module(&format!(".visible .entry k() {{ bar.sync {operands}; }}"));
+        match common::launch(&text, &memory, &shape, &Options::default()) {
+            Err(Error::BadValue { what: told, .. }) => assert!(told.starts_with(what), "{told}"),
+            other => panic!("{operands}: {other:?}"),
+        }
+    }
+    let mixed = module(&format!("{body} @%p bra A;\n bar.sync 0, 64;\n exit;\n A: bar.sync 0;\n exit; }}"));
+    assert!(matches!(
+        common::launch(&mixed, &memory, &shape, &Options::default()),
+        Err(Error::BadValue { .. })
+    ));
+    let trap = module(".visible .entry k() { trap; }");
+    assert!(matches!(common::launch(&trap, &memory, &shape, &Options::default()), Err(Error::Trap { .. })));
+}
