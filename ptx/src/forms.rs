@@ -212,6 +212,8 @@ pub fn all() -> impl Iterator<Item = &'static Form> {
         matrix::WGMMA.as_flattened(),
         warp::FORMS,
         barrier::FORMS,
+        barrier::ARRIVALS.as_flattened(),
+        barrier::WAITS.as_flattened(),
         control::FORMS,
     ]
     .into_iter()

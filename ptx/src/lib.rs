@@ -2,10 +2,38 @@
 //!
 //! ```text
 //! text --parse--> Module --print--> text        parse(print(m)) == m
+//!                   |
+//!                   +--verify--> every instruction has a form, every name a declaration
+//!                   +--kernels-> signatures and resources, for a launcher
 //! ```
 //!
 //! PTX text exists only in the printer; everything that generates PTX builds a [`Module`], everything that reads
-//! PTX gets one from [`Module::parse`].
+//! PTX gets one from [`Module::parse`]. The tree is open: any opcode takes any modifiers and operands. What is PTX
+//! is said by one table, [`forms`], which knows since which `.version` and architecture too.
+//!
+//! ```
+//! use girih_ptx::Module;
+//!
+//! let module = Module::parse(
+//!     ".version 8.0
+//!      .target sm_80
+//!      .address_size 64
+//!      .visible .entry twice(.param .u64 data) .maxntid 32
+//!      {
+//!        .reg .b32 %r<2>; .reg .b64 %rd<3>; .reg .f32 %f<2>;
+//!        ld.param.u64 %rd0, [data];
+//!        mov.u32 %r0, %tid.x;
+//!        mul.wide.u32 %rd1, %r0, 4; add.s64 %rd2, %rd0, %rd1;
+//!        ld.global.f32 %f0, [%rd2]; add.rn.f32 %f1, %f0, %f0; st.global.f32 [%rd2], %f1;
+//!        ret;
+//!      }",
+//! )?;
+//! module.verify()?;
+//! let kernel = &module.kernels()[0];
+//! assert_eq!((&*kernel.name, kernel.params[0].bytes, kernel.max_threads), ("twice", 8, Some(32)));
+//! assert!(module.to_string().contains("  mul.wide.u32 %rd1, %r0, 4;\n"));
+//! # Ok::<(), girih_ptx::Error>(())
+//! ```
 
 pub mod ast;
 mod error;

@@ -7,7 +7,7 @@ mod statement;
 
 use cursor::Parser;
 
-use crate::{Error, Module};
+use crate::{Error, Module, Statement};
 
 impl Module {
     /// Parses PTX text. Comments, `.file`, `.loc` and `.section` are dropped.
@@ -24,6 +24,24 @@ impl Module {
     /// ```
     pub fn parse(text: &str) -> Result<Module, Error> {
         Parser::new(text)?.module()
+    }
+}
+
+impl Statement {
+    /// Parses the statements of a kernel's body, without its braces.
+    ///
+    /// # Errors
+    /// As [`Module::parse`].
+    ///
+    /// ```
+    /// # use girih_ptx::Statement;
+    /// let two = Statement::parse_all("add.f32 %f0, %f1, %f2; ret;")?;
+    /// assert_eq!(two.len(), 2);
+    /// assert!(Statement::parse_all("ad.f32 %f0, %f1, %f2;").is_err());
+    /// # Ok::<(), girih_ptx::Error>(())
+    /// ```
+    pub fn parse_all(text: &str) -> Result<Vec<Statement>, Error> {
+        Parser::new(text)?.body()
     }
 }
 

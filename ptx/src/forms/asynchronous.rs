@@ -2,9 +2,9 @@
 //! and tensor copies, their reductions and groups, `st.async`.
 
 use super::row::*;
-use super::{Form, Kind, OperandSlot, Slot, Space};
+use super::{Count, Form, Kind, OperandSlot, Slot, Space, Ty};
 use crate::Opcode as O;
-use crate::Type::*;
+use crate::Type::{self, *};
 use crate::Word::{self, *};
 
 const SHARED: &[Word] = &[Shared, SharedCta];
@@ -26,6 +26,10 @@ const fn tensor(dims: usize) -> OperandSlot {
     operand(Kind::Tensor(dims))
 }
 
+const WEAK: Slot = maybe(&[Weak]);
+const CLUSTER: Slot = maybe(&[SharedCluster]);
+const WORD_TYPES: &[Type] = &[B32, B64, U32, U64, S32, S64, F32, F64];
+const BARRIER: OperandSlot = within(SharedCluster);
 const LINE: OperandSlot = operand(Kind::Constant(&[16]));
 const WORDS: OperandSlot = operand(Kind::Constant(&[4, 8, 16]));
 
@@ -100,6 +104,12 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Cp, &[one(&[Async]), one(&[Bulk]), one(&[CommitGroup])], &[]).since(8, 0, 90),
     row(O::Cp, &[one(&[Async]), one(&[Bulk]), one(&[WaitGroup]), maybe(&[Read])], &[CONSTANT])
         .since(8, 0, 90),
+    row(
+        O::Cp,
+        &[one(&[Async]), one(&[Bulk]), one(&[SharedCta]), one(&[Global]), COMPLETE, HINT],
+        &[at(2), at(3), read(U32), within(Shared), POLICY.with(5)],
+    )
+    .since(8, 6, 90),
     // bulk reductions
     row(
         O::Cp,
@@ -166,7 +176,39 @@ pub(super) static FORMS: &[Form] = &[
         &[at(3), at(4), read(U32), POLICY.with(6)],
     )
     .since(8, 0, 90),
+    row(
+        O::Cp,
+        &[
+            one(&[Reduce]),
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[Global]),
+            one(&[SharedCta]),
+            one(&[BulkGroup]),
+            HINT,
+            one(&[Inc, Dec]),
+            of(&[U32]),
+        ],
+        &[at(3), at(4), read(U32), POLICY.with(6)],
+    )
+    .since(8, 0, 90),
     // tensor copies
+    row(
+        O::Cp,
+        &[
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[Tensor]),
+            one(DIMS),
+            one(&[SharedCta]),
+            one(&[Global]),
+            TILE,
+            COMPLETE,
+            HINT,
+        ],
+        &[at(4), tensor(3), within(Shared), POLICY.with(8)],
+    )
+    .since(8, 6, 90),
     row(
         O::Cp,
         &[
@@ -234,16 +276,18 @@ pub(super) static FORMS: &[Form] = &[
         &[tensor(4), POLICY.with(8)],
     )
     .since(8, 0, 90),
+    row(O::St, &[one(&[Async]), WEAK, CLUSTER, COMPLETE, of(WORD_TYPES)], &[at(2), s(4), BARRIER])
+        .since(8, 1, 90),
     row(
         O::St,
-        &[
-            one(&[Async]),
-            maybe(&[Weak]),
-            maybe(&[SharedCluster]),
-            COMPLETE,
-            of(&[B32, B64, U32, U64, S32, S64, F32, F64]),
-        ],
-        &[at(2), s(4), within(SharedCluster)],
+        &[one(&[Async]), WEAK, CLUSTER, COMPLETE, one(&[V2]), of(WORD_TYPES)],
+        &[at(2), operand(Kind::UseVec(Count::Slot(4), Ty::Slot(5))), BARRIER],
+    )
+    .since(8, 1, 90),
+    row(
+        O::St,
+        &[one(&[Async]), WEAK, CLUSTER, COMPLETE, one(&[V4]), of(&[B32, U32, S32, F32])],
+        &[at(2), operand(Kind::UseVec(Count::Slot(4), Ty::Slot(5))), BARRIER],
     )
     .since(8, 1, 90),
 ];

@@ -25,6 +25,75 @@ const fn at(slot: usize) -> OperandSlot {
     operand(Kind::Address(Space::Slot(slot)))
 }
 
+/// Arrivals with this order and a scope.
+macro_rules! arrivals {
+    ($order:ident, $major:literal, $minor:literal, $sm:literal) => {
+        [
+            row(O::Mbarrier, &[one(ARRIVE), one(&[$order]), SCOPE, SHARED, of(&[B64])], &[STATE, at(3)])
+                .since($major, $minor, $sm),
+            row(
+                O::Mbarrier,
+                &[one(ARRIVE), one(&[$order]), SCOPE, SHARED, of(&[B64])],
+                &[STATE, at(3), read(U32)],
+            )
+            .since($major, $minor, 90),
+            row(
+                O::Mbarrier,
+                &[one(ARRIVE), one(&[$order]), SCOPE, one(&[SharedCluster]), of(&[B64])],
+                &[SINK, at(3), read(U32).optional()],
+            )
+            .since($major, $minor, 90),
+            row(
+                O::Mbarrier,
+                &[one(ARRIVE), one(&[ExpectTx]), one(&[$order]), SCOPE, SHARED, of(&[B64])],
+                &[STATE, at(4), read(U32)],
+            )
+            .since($major, $minor, 90),
+            row(
+                O::Mbarrier,
+                &[one(ARRIVE), one(&[ExpectTx]), one(&[$order]), SCOPE, one(&[SharedCluster]), of(&[B64])],
+                &[SINK, at(4), read(U32)],
+            )
+            .since($major, $minor, 90),
+        ]
+    };
+}
+
+/// Waits with this order and a scope.
+macro_rules! waits {
+    ($order:ident, $major:literal, $minor:literal, $sm:literal) => {
+        [
+            row(
+                O::Mbarrier,
+                &[one(&[TestWait]), one(&[$order]), SCOPE, SHARED, of(&[B64])],
+                &[def(Pred), at(3), read(B64)],
+            )
+            .since($major, $minor, $sm),
+            row(
+                O::Mbarrier,
+                &[one(&[TestWait]), one(&[Parity]), one(&[$order]), SCOPE, SHARED, of(&[B64])],
+                &[def(Pred), at(4), read(U32)],
+            )
+            .since($major, $minor, $sm),
+            row(
+                O::Mbarrier,
+                &[one(&[TryWait]), one(&[$order]), SCOPE, SHARED, of(&[B64])],
+                &[def(Pred), at(3), read(B64), TIME],
+            )
+            .since($major, $minor, 90),
+            row(
+                O::Mbarrier,
+                &[one(&[TryWait]), one(&[Parity]), one(&[$order]), SCOPE, SHARED, of(&[B64])],
+                &[def(Pred), at(4), read(U32), TIME],
+            )
+            .since($major, $minor, 90),
+        ]
+    };
+}
+
+pub(super) static ARRIVALS: [[Form; 5]; 2] = [arrivals!(Release, 8, 0, 80), arrivals!(Relaxed, 8, 6, 90)];
+pub(super) static WAITS: [[Form; 4]; 2] = [waits!(Acquire, 8, 0, 80), waits!(Relaxed, 8, 6, 90)];
+
 pub(super) static FORMS: &[Form] = &[
     row(O::Bar, &[one(&[Sync])], &[ID, THREADS.optional()]),
     row(O::Bar, &[one(&[Arrive])], &[ID, THREADS]),
@@ -35,6 +104,8 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Bar, &[one(&[Red]), one(&[And, Or]), of(&[Pred])], &[d(2), ID, PRED]),
     row(O::Bar, &[one(&[Red]), one(&[Popc]), of(&[U32])], &[d(2), ID, THREADS, PRED]),
     row(O::Bar, &[one(&[Red]), one(&[And, Or]), of(&[Pred])], &[d(2), ID, THREADS, PRED]),
+    row(O::Bar, &[one(&[Cta]), one(&[Red]), one(&[Popc]), of(&[U32])], &[d(3), ID, PRED]).since(7, 8, 70),
+    row(O::Bar, &[one(&[Cta]), one(&[Red]), one(&[And, Or]), of(&[Pred])], &[d(3), ID, PRED]).since(7, 8, 70),
     row(O::Barrier, &[one(&[Sync]), maybe(&[Aligned])], &[ID, THREADS.optional()]),
     row(O::Barrier, &[one(&[Arrive]), maybe(&[Aligned])], &[ID, THREADS]),
     row(O::Barrier, &[one(&[Cta]), one(&[Sync]), maybe(&[Aligned])], &[ID, THREADS.optional()])
@@ -62,36 +133,14 @@ pub(super) static FORMS: &[Form] = &[
         .since(7, 0, 80),
     row(O::Mbarrier, &[one(ARRIVE), SHARED, of(&[B64])], &[SINK, at(1)]).since(7, 1, 80),
     row(O::Mbarrier, &[one(ARRIVE), SHARED, of(&[B64])], &[STATE, at(1), read(U32)]).since(7, 8, 90),
-    row(O::Mbarrier, &[one(ARRIVE), one(&[Release]), SCOPE, SHARED, of(&[B64])], &[STATE, at(3)])
-        .since(8, 0, 80),
-    row(O::Mbarrier, &[one(ARRIVE), one(&[Release]), SCOPE, SHARED, of(&[B64])], &[STATE, at(3), read(U32)])
-        .since(8, 0, 90),
     row(O::Mbarrier, &[one(ARRIVE), one(&[SharedCluster]), of(&[B64])], &[SINK, at(1), read(U32).optional()])
         .since(8, 0, 90),
-    row(
-        O::Mbarrier,
-        &[one(ARRIVE), one(&[Release]), SCOPE, one(&[SharedCluster]), of(&[B64])],
-        &[SINK, at(3), read(U32).optional()],
-    )
-    .since(8, 0, 90),
     row(O::Mbarrier, &[one(ARRIVE), one(&[ExpectTx]), SHARED, of(&[B64])], &[STATE, at(2), read(U32)])
         .since(8, 0, 90),
     row(
         O::Mbarrier,
-        &[one(ARRIVE), one(&[ExpectTx]), one(&[Release]), SCOPE, SHARED, of(&[B64])],
-        &[STATE, at(4), read(U32)],
-    )
-    .since(8, 0, 90),
-    row(
-        O::Mbarrier,
         &[one(ARRIVE), one(&[ExpectTx]), one(&[SharedCluster]), of(&[B64])],
         &[SINK, at(2), read(U32)],
-    )
-    .since(8, 0, 90),
-    row(
-        O::Mbarrier,
-        &[one(ARRIVE), one(&[ExpectTx]), one(&[Release]), SCOPE, one(&[SharedCluster]), of(&[B64])],
-        &[SINK, at(4), read(U32)],
     )
     .since(8, 0, 90),
     row(O::Mbarrier, &[one(TX), ANY_SHARED, of(&[B64])], &[at(1), read(U32)]).since(8, 0, 90),
@@ -100,18 +149,6 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Mbarrier, &[one(&[TestWait]), SHARED, of(&[B64])], &[def(Pred), at(1), read(B64)]).since(7, 0, 80),
     row(O::Mbarrier, &[one(&[TestWait]), one(&[Parity]), SHARED, of(&[B64])], &[def(Pred), at(2), read(U32)])
         .since(7, 1, 80),
-    row(
-        O::Mbarrier,
-        &[one(&[TestWait]), one(&[Acquire]), SCOPE, SHARED, of(&[B64])],
-        &[def(Pred), at(3), read(B64)],
-    )
-    .since(8, 0, 80),
-    row(
-        O::Mbarrier,
-        &[one(&[TestWait]), one(&[Parity]), one(&[Acquire]), SCOPE, SHARED, of(&[B64])],
-        &[def(Pred), at(4), read(U32)],
-    )
-    .since(8, 0, 80),
     row(O::Mbarrier, &[one(&[TryWait]), SHARED, of(&[B64])], &[def(Pred), at(1), read(B64), TIME])
         .since(7, 8, 90),
     row(
@@ -120,17 +157,5 @@ pub(super) static FORMS: &[Form] = &[
         &[def(Pred), at(2), read(U32), TIME],
     )
     .since(7, 8, 90),
-    row(
-        O::Mbarrier,
-        &[one(&[TryWait]), one(&[Acquire]), SCOPE, SHARED, of(&[B64])],
-        &[def(Pred), at(3), read(B64), TIME],
-    )
-    .since(8, 0, 90),
-    row(
-        O::Mbarrier,
-        &[one(&[TryWait]), one(&[Parity]), one(&[Acquire]), SCOPE, SHARED, of(&[B64])],
-        &[def(Pred), at(4), read(U32), TIME],
-    )
-    .since(8, 0, 90),
     row(O::Mbarrier, &[one(&[PendingCount]), of(&[B64])], &[def(B32), read(B64)]).since(7, 0, 80),
 ];

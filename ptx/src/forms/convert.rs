@@ -69,6 +69,17 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Cvt, &[of(&[F32]), of(&[Bf16])], &[d(0), s(1)]).since(7, 1, 80),
     row(O::Cvt, &[one(&[Rn, Rz]), RELU, of(&[F16x2, Bf16x2]), of(&[F32])], &[d(2), s(3), s(3)])
         .since(7, 0, 80),
+    row(O::Cvt, &[one(&[Rn, Rz]), one(&[Satfinite]), of(&[F16]), of(&[F32])], &[d(2), s(3)]).since(8, 1, 70),
+    row(O::Cvt, &[one(&[Rn, Rz]), one(&[Relu]), one(&[Satfinite]), of(&[F16]), of(&[F32])], &[d(3), s(4)])
+        .since(8, 1, 80),
+    row(O::Cvt, &[one(&[Rn, Rz]), RELU, one(&[Satfinite]), of(&[Bf16]), of(&[F32])], &[d(3), s(4)])
+        .since(8, 1, 80),
+    row(
+        O::Cvt,
+        &[one(&[Rn, Rz]), RELU, one(&[Satfinite]), of(&[F16x2, Bf16x2]), of(&[F32])],
+        &[d(3), s(4), s(4)],
+    )
+    .since(8, 1, 80),
     row(O::Cvt, &[one(&[Rna]), of(&[Tf32]), of(&[F32])], &[d(1), s(2)]).since(7, 0, 80),
     row(O::Cvt, &[one(&[Rn, Rz]), RELU, of(&[Tf32]), of(&[F32])], &[d(2), s(3)]).since(7, 8, 90),
     row(

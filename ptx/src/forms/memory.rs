@@ -99,22 +99,29 @@ const fn modern([any, hinted]: [Form; 2]) -> [Form; 2] {
     [any.since(7, 8, 90), hinted.since(7, 8, 90)]
 }
 
-pub(super) static LOADS: [[Form; 2]; 8] = [
+pub(super) static LOADS: [[Form; 2]; 10] = [
     load!(2, [maybe(&[Weak]), maybe(LOADED)], at(1)),
-    load!(3, [maybe(&[Weak]), maybe(&[Const, Global, Local, Shared, SharedCta]), one(LOAD_CACHE)], at(1)),
+    load!(
+        3,
+        [maybe(&[Weak]), maybe(&[Const, Global, Local, Shared, SharedCta, SharedCluster]), one(LOAD_CACHE)],
+        at(1)
+    ),
+    load!(5, [maybe(&[Weak]), OUTSIDE, one(LOAD_CACHE), HINT, AHEAD], at(1), POLICY.with(3)),
     load!(5, [maybe(&[Weak]), OUTSIDE, L1, HINT, AHEAD], at(1), POLICY.with(3)),
     load!(5, [one(&[Global]), maybe(&[Ca, Cg, Cs]), one(&[Nc]), HINT, AHEAD], within(Global), POLICY.with(3)),
     load!(5, [one(&[Global]), one(&[Nc]), L1, HINT, AHEAD], within(Global), POLICY.with(3)),
-    load!(2, [one(&[Volatile]), maybe(&[Global, Shared, SharedCta])], at(1)),
+    load!(2, [one(&[Volatile]), maybe(SHARED)], at(1)),
+    load!(3, [one(&[Volatile]), OUTSIDE, AHEAD], at(1)),
     load!(3, [one(&[Relaxed, Acquire]), one(SCOPE), maybe(SHARED)], at(2)),
     load!(6, [one(&[Relaxed, Acquire]), one(SCOPE), OUTSIDE, L1, HINT, AHEAD], at(2), POLICY.with(4)),
 ];
 
-pub(super) static STORES: [[Form; 2]; 6] = [
+pub(super) static STORES: [[Form; 2]; 7] = [
     store!(2, at(1), [maybe(&[Weak]), maybe(STORED)]),
-    store!(3, at(1), [maybe(&[Weak]), maybe(&[Global, Local, Shared, SharedCta]), one(STORE_CACHE)]),
+    store!(3, at(1), [maybe(&[Weak]), maybe(STORED), one(STORE_CACHE)]),
+    store!(4, at(1), [maybe(&[Weak]), OUTSIDE, one(STORE_CACHE), HINT], POLICY.with(3)),
     store!(4, at(1), [maybe(&[Weak]), OUTSIDE, L1, HINT], POLICY.with(3)),
-    store!(2, at(1), [one(&[Volatile]), maybe(&[Global, Shared, SharedCta])]),
+    store!(2, at(1), [one(&[Volatile]), maybe(SHARED)]),
     store!(3, at(2), [one(&[Relaxed, Release]), one(SCOPE), maybe(SHARED)]),
     store!(5, at(2), [one(&[Relaxed, Release]), one(SCOPE), OUTSIDE, L1, HINT], POLICY.with(4)),
 ];

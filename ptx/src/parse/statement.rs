@@ -9,6 +9,19 @@ use crate::{Error, Modifier, Opcode};
 const MAX_DEPTH: usize = 64;
 
 impl<'t> Parser<'t> {
+    /// Statements up to the end of the text.
+    pub(super) fn body(&mut self) -> Result<Vec<Statement>, Error> {
+        let mut body = Vec::new();
+        while self.peek() != Token::End {
+            if self.eat('{') {
+                body.push(Statement::Block(self.statements(1)?));
+            } else if !self.skip_debug()? {
+                body.push(self.statement()?);
+            }
+        }
+        Ok(body)
+    }
+
     /// Statements up to the `}` that closes them, which is taken.
     pub(super) fn statements(&mut self, depth: usize) -> Result<Vec<Statement>, Error> {
         if depth > MAX_DEPTH {
