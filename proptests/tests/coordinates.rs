@@ -108,7 +108,9 @@ proptest! {
 
     #[test]
     fn k05_coalesce_by_mode(l in strategies::any_layout(LEAVES)) {
-        prop_assume!(!l.is_leaf());
+        if l.is_leaf() {
+            return Ok(()); // not what the law is about
+        }
         let profile = l.shape().product_each().unwrap();
         let c = l.coalesce_by(&profile).unwrap();
         prop_assert_eq!(c.rank(), l.rank());

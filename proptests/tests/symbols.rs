@@ -79,7 +79,9 @@ proptest! {
         // Any value that the facts admit, not the one they were made from.
         let symbol = x.factors()[0].unwrap().symbol;
         let value = k * symbol.divisor();
-        prop_assume!(symbol.admits(value));
+        if !symbol.admits(value) {
+            return Ok(()); // not what the law is about
+        }
         let number = at(x, value);
         prop_assert!(x.is_divisible_by(n) != Some(true) || number % n == 0);
         prop_assert!(x.lower().is_none_or(|lower| lower <= number));
