@@ -52,7 +52,7 @@ fn assemble_once(
          .entry k(.param .b64 parameter[8])\n{{\n{DECLARATIONS}{wide} ret;\n"
     );
     let text = format!("{header}{}\nEND:\nret;\n}}\n", lines.join("\n"));
-    let folder = std::env::temp_dir().join(format!("girih-ptx-{}", std::process::id()));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("forms");
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join(format!("{:?}-{target}-{major}.{minor}.ptx", std::thread::current().id()));
     std::fs::write(&path, &text).unwrap();
@@ -184,7 +184,7 @@ fn is_lax(line: &str) -> bool {
 #[test]
 fn what_is_printed_assembles_to_the_same_code() {
     let Some(ptxas) = ptxas() else { return };
-    let folder = std::env::temp_dir().join(format!("girih-ptx-{}-same", std::process::id()));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("same");
     let assemble = |text: &str, target: Target| {
         // The file's name is part of the output.
         std::fs::create_dir_all(&folder).unwrap();
