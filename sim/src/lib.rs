@@ -6,6 +6,39 @@
 //!
 //! The simulator knows nothing of layouts or of the generator: what an instruction does is written here from the
 //! PTX ISA. An instruction that it does not know is an error naming instruction and line, at load.
+//!
+//! # Execution
+//! A warp's 32 lanes run in lockstep as long as they agree on the next instruction; lanes that do not agree run in
+//! groups, the one with the smallest program counter first, and join where they meet. Every lane executes its own
+//! program whatever the control flow. The warps of a block run in turn, each until it waits at a barrier, exits, or
+//! has had its share of instructions; [`Options::seed`] permutes their order. Blocks run in parallel.
+//!
+//! Copies by `cp.async` write their destination when their thread waits for them, the latest moment that the ISA
+//! allows, so that a missing wait shows. `mma.sync` adds exact products to C in f32, from k = 0 up, rounding to
+//! nearest at each sum (results in f16 once more at the end); hardware adds in another order, so the two agree bit
+//! for bit where partial sums are exact, as with small integers. NaN results of f32 arithmetic are 0x7fffffff.
+//!
+//! # Checks
+//! Always: bounds (of the allocation, of the block's shared memory), alignment, barriers reached by a part of a
+//! warp, deadlock. With [`Options::uninitialised`]: reads of registers and of shared and local memory that nothing has
+//! written. With [`Options::races`]: accesses to shared memory that nothing orders. With either: accesses to shared
+//! memory that an asynchronous copy is about to write.
+//!
+//! Two accesses of different threads to a common byte, at least one of them a write, are a **race** unless one happens
+//! before the other. These edges order accesses; nothing else does, lockstep within a warp included:
+//!
+//! - program order within a thread;
+//! - `bar.sync`, `bar.arrive`: what a warp did before it arrived happens before what the waiting warps do after the
+//!   barrier completes; `bar.sync` orders the lanes of a warp among themselves too;
+//! - `bar.warp.sync m`: orders what the lanes of `m` did before it and what they do after it;
+//! - `cp.async`: the copy writes between its issue and the return of the `wait_group` or `wait_all` of the thread
+//!   that issued it, and counts as that thread's write at the wait. In between the bytes are in flight: any access to
+//!   them, the thread's own included, is an error. At its issue it must come after every other thread's access.
+//!
+//! The reads of `ldmatrix` are those of the lanes that receive the data (with `.trans`, of one of the two lanes that
+//! receive neighbours). Races are found in the execution that was observed, whichever access came first in it; a race
+//! on a path that this input does not take is not. Shared memory through generic addresses counts as shared; races in
+//! global memory are not looked for.
 
 mod decode;
 mod error;

@@ -1,22 +1,9 @@
 //! What is known of every byte of a block's shared memory: written, in flight, and by whom last touched.
 //!
-//! # Happens-before
-//! Two accesses of different threads to a common byte, at least one of them a write, are a race unless one happens
-//! before the other. These edges order accesses; nothing else does, lockstep execution of a warp included:
-//!
-//! - program order within a thread;
-//! - `bar.sync`, `bar.arrive`: what a warp did before it arrived comes before what the waiting warps do after the
-//!   barrier completes; `bar.sync` orders the lanes of a warp among themselves too;
-//! - `bar.warp.sync m`: orders what the lanes of `m` did before it and what they do after it;
-//! - `cp.async`: the copy writes between its issue and the return of the `wait_group` or `wait_all` of the thread
-//!   that issued it. It counts as that thread's write at the wait. In between the bytes are in flight, and any
-//!   access to them, the thread's own included, is an error. At its issue it must come after every earlier access.
-//!
-//! Clocks are one a warp, advanced at every synchronisation. A byte remembers its last write and two reads since by
-//! different threads, which is exact for barriers of the whole block.
-//!
-//! `ldmatrix` reads are those of the lanes that receive the data (with `.trans`, of one of the two lanes that
-//! receive a pair of neighbours).
+//! The rules of happens-before are in the crate's documentation. Clocks are one a warp, advanced at every
+//! synchronisation. A byte remembers its last write and two reads since by different threads, which is exact for
+//! barriers of the whole block: of all the reads that a later write might race with, one of any two is another
+//! thread's than the writer's.
 
 use crate::Access;
 use crate::lanes::WARP;
@@ -205,7 +192,7 @@ impl Shadow {
         if sync {
             clock.synced = clock.now;
         }
-        clock.now += 1;
+        clock.now = clock.now.saturating_add(1);
     }
 
     /// A barrier completes for these warps.
@@ -235,7 +222,7 @@ impl Shadow {
                 rows[i] = joined;
             }
         }
-        clock.now += 1;
+        clock.now = clock.now.saturating_add(1);
     }
 }
 

@@ -84,8 +84,10 @@ impl Decoder<'_> {
         words.skip(CACHES);
         let count = words.pick(&[(Word::V2, 2), (Word::V4, 4)]).unwrap_or(1);
         let ty = words.ty().ok_or_else(|| self.unsupported("this modifier; a vector or type must follow"))?;
-        let bytes = ty.bytes().filter(|b| b * count <= 16);
-        let bytes = bytes.ok_or_else(|| self.unsupported("an access of over 16 bytes or without a size"))?;
+        let bytes = ty.bytes().filter(|&b| b <= 8 && b * count <= 16);
+        let bytes = bytes.ok_or_else(|| {
+            self.unsupported("an access of over 16 bytes, or of elements without a size or over 8 bytes")
+        })?;
         self.arity(ops, 2..=2 + usize::from(hint))?;
         let (data, place) = if load { (0, 1) } else { (1, 0) };
         let mut regs = [None; 4];

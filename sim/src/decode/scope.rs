@@ -10,6 +10,9 @@ use crate::Error;
 use crate::exec::SHARED_BASE;
 use crate::lanes::{File, Reg};
 
+/// Bytes of local memory that a thread can have; there are 1024 threads in a block and it is all allocated.
+const LOCAL_LIMIT: u64 = 64 << 10;
+
 /// What a name stands for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Named {
@@ -100,17 +103,23 @@ pub(super) fn file(ty: Type) -> Option<File> {
 }
 
 /// Addresses of shared variables: static ones in the order of declaration, then the dynamic part.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct SharedLayout {
     next: u64,
     dynamic: u64,
+}
+
+impl Default for SharedLayout {
+    fn default() -> Self {
+        SharedLayout { next: SHARED_BASE, dynamic: SHARED_BASE }
+    }
 }
 
 impl SharedLayout {
     fn place(&mut self, bytes: u64, align: u64) -> Option<u64> {
         let at = align_up(self.next, align)?;
         self.next = at.checked_add(bytes).filter(|&end| end <= u64::from(u32::MAX) / 2)?;
-        Some(SHARED_BASE + at)
+        Some(at)
     }
 
     /// Places the dynamic part after the static one, aligned for every `.extern` variable.
@@ -122,11 +131,11 @@ impl SharedLayout {
     }
 
     pub(super) fn static_bytes(&self) -> u32 {
-        u32::try_from(self.next).unwrap_or(u32::MAX)
+        u32::try_from(self.next - SHARED_BASE).unwrap_or(u32::MAX)
     }
 
     pub(super) fn dynamic_offset(&self) -> u32 {
-        u32::try_from(self.dynamic).unwrap_or(u32::MAX)
+        u32::try_from(self.dynamic - SHARED_BASE).unwrap_or(u32::MAX)
     }
 }
 
@@ -217,9 +226,9 @@ impl Decoder<'_> {
             VarSpace::Shared => Named::Shared(self.static_addresses.pop_front().unwrap_or(SHARED_BASE)),
             VarSpace::Local => {
                 let at = align_up(self.local, align);
-                let end = at.and_then(|at| at.checked_add(bytes)).filter(|&end| end <= 512 << 10);
+                let end = at.and_then(|at| at.checked_add(bytes)).filter(|&end| end <= LOCAL_LIMIT);
                 self.local =
-                    end.ok_or_else(|| self.unsupported("more than 512 KiB of local memory a thread"))?;
+                    end.ok_or_else(|| self.unsupported("more than 64 KiB of local memory a thread"))?;
                 Named::Local(at.unwrap_or(0))
             }
             space => return Err(self.unsupported(&format!("a {space} variable in a kernel"))),
@@ -232,11 +241,11 @@ impl Decoder<'_> {
     pub(super) fn address_of(&mut self, name: &Arc<str>) -> Result<u64, Error> {
         match self.scopes.find(name) {
             Some(Named::Shared(at) | Named::Param(at) | Named::Local(at)) => Ok(at),
-            Some(Named::Dynamic) => Ok(SHARED_BASE + self.shared.dynamic),
+            Some(Named::Dynamic) => Ok(self.shared.dynamic),
             Some(Named::Label(_)) => Err(self.unsupported("the address of a label")),
             Some(Named::Register(_) | Named::Declared(_)) => Err(self.undeclared(name, "variable")),
             None => match self.variables.iter().find(|v| v.name == *name) {
-                Some(v) if is_dynamic(v) => Ok(SHARED_BASE + self.shared.dynamic),
+                Some(v) if is_dynamic(v) => Ok(self.shared.dynamic),
                 Some(v) => Err(self.unsupported(&format!("`{name}`, a {} variable of the module", v.space))),
                 None => Err(self.undeclared(name, "register or variable")),
             },

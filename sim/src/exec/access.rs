@@ -7,7 +7,7 @@ use crate::{Access, Error, Space};
 
 use super::block::Context;
 use super::warp::Warp;
-use super::{SHARED_BASE, lanes, resolve};
+use super::{lanes, resolve};
 
 /// Up to 16 little-endian bytes.
 #[inline]
@@ -254,6 +254,3 @@ fn count_touched(cx: &mut Context<'_>, touched: u8) {
     cx.report.global += u64::from(touched & GLOBAL != 0);
     cx.report.shared += u64::from(touched & SHARED != 0);
 }
-
-const _: () =
-    assert!(SHARED_BASE.is_multiple_of(1024), "alignments of up to 1024 bytes hold in shared memory");
