@@ -5,8 +5,10 @@
 //! in the outermost scope that has all its registers, and remembers it there. Address arithmetic thus leaves the
 //! loops by itself.
 
+mod access;
 mod cond;
 mod control;
+mod inline;
 mod value;
 
 use girih_layout::Symbol;

@@ -1,14 +1,14 @@
 //! A vectorised copy between two matrices with contiguous rows, from copy atoms and a TV layout.
 
 use girih_layout::{Int, Lay, Shape, Stride, Symbol};
-use girih_ptx::{Modifier, Module, Opcode, Operand as Ptx, Special, Type, Word};
-use girih_tensor::{DType, Slice, Tensor};
+use girih_ptx::{Module, Special, Type};
+use girih_tensor::{DType, Slice, Space, Tensor};
 
 use crate::atom::universal_copy;
-use crate::builder::{Builder, Cond, Reg, Width};
+use crate::builder::{Builder, Cond, Reg};
 use crate::gemm::MAX_EXTENT;
 use crate::tiled_copy::{TiledCopy, coalesced, shape_tiler, static_size};
-use crate::{Counting, Error, Expr, Gmem};
+use crate::{Counting, Error, Expr, Gmem, Memory};
 
 /// What a copy module is specialised by; no size and no pitch is among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +123,6 @@ fn partition(
 fn emit(b: &mut Builder, config: &CopyConfig, partition: &Partition) -> Result<(), Error> {
     let layout = partition.target.layout();
     let (rest_m, rest_n) = (static_size("copy", &layout.mode(1)?)?, static_size("copy", &layout.mode(2)?)?);
-    let words = Words::of(config)?;
     let mut moved = Vec::new();
     for (m, n) in (0..rest_m).flat_map(|m| (0..rest_n).map(move |n| (m, n))) {
         let at = Slice::tuple([0, m, n].map(|i| Slice::At(Expr::from(i))));
@@ -132,16 +131,14 @@ fn emit(b: &mut Builder, config: &CopyConfig, partition: &Partition) -> Result<(
         let row_inside = Cond::less(&row, &partition.extents[0]);
         let end = if config.whole { column.clone() } else { &column + (config.vector - 1) };
         let inside = Cond::all([row_inside.clone(), Cond::less(&end, &partition.extents[1])]);
-        let source = partition.source.slice(&at)?.into_engine().address();
-        let target = partition.target.slice(&at)?.into_engine().address();
-        let regs = b.regs(words.ty, words.count);
-        let address = b.address(&source, Width::W64)?;
-        b.inst_if(&inside, Opcode::Ld, &words.modifiers, vec![Words::operand(&regs), address])?;
+        let source = partition.source.slice(&at)?.into_engine().address()?;
+        let target = partition.target.slice(&at)?.into_engine().address()?;
+        let regs = words(b, config);
+        b.load(Space::Gmem, &regs, &source, &inside)?;
         moved.push((regs, inside, row_inside, column, source, target));
     }
     for (regs, inside, row_inside, column, source, target) in moved {
-        let address = b.address(&target, Width::W64)?;
-        b.inst_if(&inside, Opcode::St, &words.modifiers, vec![address, Words::operand(&regs)])?;
+        b.store(Space::Gmem, &target, &regs, &inside)?;
         if !config.whole && config.vector > 1 {
             tail(b, config, &partition.extents[1], &row_inside, &column, [&target, &source])?;
         }
@@ -165,41 +162,15 @@ fn tail(
         for element in 0..config.vector - 1 {
             let inside = Cond::less(&(column + element), columns);
             let reg = b.reg(ty);
-            let modifiers = [Word::Global.into(), ty.into()];
-            let from = b.address(&(source + element * bytes), Width::W64)?;
-            b.inst_if(&inside, Opcode::Ld, &modifiers, vec![Ptx::from(&reg), from])?;
-            let to = b.address(&(target + element * bytes), Width::W64)?;
-            b.inst_if(&inside, Opcode::St, &modifiers, vec![to, Ptx::from(&reg)])?;
+            b.load(Space::Gmem, std::slice::from_ref(&reg), &(source + element * bytes), &inside)?;
+            b.store(Space::Gmem, &(target + element * bytes), &[reg], &inside)?;
         }
         Ok(())
     })
 }
 
-/// The registers that a vector travels in.
-struct Words {
-    ty: Type,
-    count: usize,
-    modifiers: Vec<Modifier>,
-}
-
-impl Words {
-    fn of(config: &CopyConfig) -> Result<Words, Error> {
-        let bytes = config.vector * i64::from(config.dtype.bytes());
-        let (ty, count) = if bytes == 2 { (Type::B16, 1) } else { (Type::B32, bytes as usize / 4) };
-        let mut modifiers = vec![Word::Global.into()];
-        match count {
-            2 => modifiers.push(Word::V2.into()),
-            4 => modifiers.push(Word::V4.into()),
-            _ => {}
-        }
-        modifiers.push(ty.into());
-        Ok(Words { ty, count, modifiers })
-    }
-
-    fn operand(regs: &[Reg]) -> Ptx {
-        match regs {
-            [one] => Ptx::from(one),
-            many => Ptx::Vector(many.iter().map(Ptx::from).collect()),
-        }
-    }
+/// Registers for one vector: words of 32 bits, or one of 16.
+fn words(b: &mut Builder, config: &CopyConfig) -> Vec<Reg> {
+    let bytes = config.vector * i64::from(config.dtype.bytes());
+    if bytes == 2 { b.regs(Type::B16, 1) } else { b.regs(Type::B32, bytes as usize / 4) }
 }

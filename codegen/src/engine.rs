@@ -38,6 +38,18 @@ fn advanced(offset: &Expr, steps: &[(Expr, Stride)]) -> Result<Expr, Error> {
     Ok(offset)
 }
 
+/// An engine whose values have addresses.
+pub trait Memory: Engine<Index = Expr> {
+    /// The element type.
+    fn dtype(&self) -> DType;
+
+    /// The address in bytes of the element it stands at.
+    ///
+    /// # Errors
+    /// [`crate::Error::Arithmetic`] if a swizzled offset can be negative.
+    fn address(&self) -> Result<Expr, crate::Error>;
+}
+
 /// An array in global memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gmem {
@@ -51,15 +63,15 @@ impl Gmem {
     pub fn new(pointer: Expr, dtype: DType) -> Gmem {
         Gmem { pointer, dtype, offset: Expr::from(0) }
     }
+}
 
-    /// The element type.
-    pub fn dtype(&self) -> DType {
+impl Memory for Gmem {
+    fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// The address in bytes of the element it stands at.
-    pub fn address(&self) -> Expr {
-        &self.pointer + &(&self.offset * i64::from(self.dtype.bytes()))
+    fn address(&self) -> Result<Expr, crate::Error> {
+        Ok(&self.pointer + &(&self.offset * i64::from(self.dtype.bytes())))
     }
 }
 
@@ -88,21 +100,18 @@ impl Smem {
         Smem { base, dtype, offset: Expr::from(0), swizzle }
     }
 
-    /// The element type.
-    pub fn dtype(&self) -> DType {
-        self.dtype
-    }
-
     /// The swizzle of element offsets.
     pub fn swizzle(&self) -> Option<&Swizzle> {
         self.swizzle.as_ref()
     }
+}
 
-    /// The address in bytes of the element it stands at.
-    ///
-    /// # Errors
-    /// [`crate::Error::Arithmetic`] if the offset can be negative.
-    pub fn address(&self) -> Result<Expr, crate::Error> {
+impl Memory for Smem {
+    fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    fn address(&self) -> Result<Expr, crate::Error> {
         let offset = match &self.swizzle {
             Some(swizzle) => self.offset.swizzle(swizzle)?,
             None => self.offset.clone(),
@@ -168,6 +177,7 @@ impl Engine for Counting {
 pub struct Rmem {
     regs: Vec<Reg>,
     dtype: DType,
+    values: usize,
 }
 
 impl Rmem {
@@ -175,12 +185,17 @@ impl Rmem {
     pub fn new(builder: &mut Builder, dtype: DType, values: usize) -> Rmem {
         let bits = dtype.bits() as usize;
         let ty = if dtype == DType::F32 { Type::F32 } else { Type::B32 };
-        Rmem { regs: builder.regs(ty, (values * bits).div_ceil(32)), dtype }
+        Rmem { regs: builder.regs(ty, (values * bits).div_ceil(32)), dtype, values }
     }
 
     /// The element type.
     pub fn dtype(&self) -> DType {
         self.dtype
+    }
+
+    /// How many values there are.
+    pub fn values(&self) -> usize {
+        self.values
     }
 
     /// Values in one register.

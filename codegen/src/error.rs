@@ -51,6 +51,24 @@ pub enum Error {
         /// What would be accepted.
         accepted: &'static str,
     },
+    /// Registers that no load or store takes.
+    #[error(
+        "no access of {space:?} takes registers of types {registers:?}: 1, 2 or 4 of one type, global or shared memory are accepted"
+    )]
+    Access {
+        /// The memory.
+        space: girih_tensor::Space,
+        /// The registers' types.
+        registers: Vec<girih_ptx::Type>,
+    },
+    /// An operand of inline PTX that was not given.
+    #[error("inline PTX names operand {name}, {given} operands were given: %0 to %{} are accepted", given.saturating_sub(1))]
+    InlineOperand {
+        /// The operand as written.
+        name: String,
+        /// Operands given.
+        given: usize,
+    },
     /// A kernel configuration that cannot be built.
     #[error("{what} = {value}: {accepted}")]
     Config {

@@ -550,3 +550,6 @@ impl std::fmt::Display for Expr {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,15 +1,15 @@
 //! Registers to global memory: the accumulators become C.
 
 use girih_layout::{Int, Lay, Shape, Stride, Symbol};
-use girih_ptx::{Modifier, Opcode, Operand as Ptx, Type, Word};
-use girih_tensor::{DType, Slice, Tensor};
+use girih_ptx::{Opcode, Operand as Ptx, Type, Word};
+use girih_tensor::{DType, Slice, Space, Tensor};
 
 use super::GemmConfig;
-use super::fragment::vector_registers;
-use crate::builder::{Builder, Cond, Reg, Width};
+use crate::algorithm::registers;
+use crate::builder::{Builder, Cond, Reg};
 use crate::tiled_copy::shape_tiler;
 use crate::tiled_mma::Operand;
-use crate::{Counting, Error, Expr, Gmem, Rmem, engine, vectorise};
+use crate::{Counting, Error, Expr, Gmem, Memory, Rmem, engine, vectorise};
 
 /// C in global memory.
 pub(crate) struct GlobalC {
@@ -39,8 +39,8 @@ pub(crate) fn store(
     let g = mma.partition(Operand::C, &g, thread)?; // (FrgV,RestM,RestN)
     let c = mma.partition(Operand::C, &c, thread)?; // (FrgV,RestM,RestN)
 
-    let registers = Lay::left(g.layout().shape())?;
-    let vectors = vectorise(g.layout(), &registers, config.c_vector)?; // ((Vec),(Rest..))
+    let compact = Lay::left(g.layout().shape())?;
+    let vectors = vectorise(g.layout(), &compact, config.c_vector)?; // ((Vec),(Rest..))
     let coordinates = vectorise_like(g.layout(), c.layout(), config.c_vector)?;
     let g = Tensor::new(g.engine().clone(), vectors.memory);
     let c = Tensor::new(c.engine().clone(), coordinates);
@@ -50,9 +50,9 @@ pub(crate) fn store(
         let position = engine::at(&c, at)?;
         let inside =
             Cond::all(position.coordinate().iter().zip(&extents).map(|(x, extent)| Cond::less(x, extent)));
-        let values = vector_registers(accumulators, &vectors, i)?;
+        let values = registers(accumulators, &vectors, i)?;
         let values = convert(b, config.c_type, &values);
-        store_vector(b, &inside, &values, &engine::at(&g, at)?.address())?;
+        b.store(Space::Gmem, &engine::at(&g, at)?.address()?, &values, &inside)?;
     }
     Ok(())
 }
@@ -79,18 +79,4 @@ fn convert(b: &mut Builder, to: DType, values: &[Reg]) -> Vec<Reg> {
         out.push(reg);
     }
     out
-}
-
-fn store_vector(b: &mut Builder, inside: &Cond, values: &[Reg], address: &Expr) -> Result<(), Error> {
-    let address = b.address(address, Width::W64)?;
-    let mut modifiers: Vec<Modifier> = vec![Word::Global.into()];
-    let value = match values {
-        [one] => Ptx::from(one),
-        many => {
-            modifiers.push(if many.len() == 2 { Word::V2.into() } else { Word::V4.into() });
-            Ptx::Vector(many.iter().map(Ptx::from).collect())
-        }
-    };
-    modifiers.extend(values.first().map(|reg| Modifier::from(reg.ty())));
-    b.inst_if(inside, Opcode::St, &modifiers, vec![address, value])
 }

@@ -1,15 +1,16 @@
 //! Shared memory to registers: the fragments of a k-block.
 
 use girih_layout::{Lay, Shape, Tiler};
-use girih_ptx::{Opcode, Operand as Ptx, Type, Word};
-use girih_tensor::{Slice, Tensor};
+use girih_ptx::{Opcode, Operand as Ptx};
+use girih_tensor::{Slice, Space, Tensor};
 
 use super::GemmConfig;
+use crate::algorithm::registers;
 use crate::atom::{CopyAtom, SM75_U16X8_LDSM_T, SM75_U32X4_LDSM_N};
-use crate::builder::{Builder, Reg, Width};
+use crate::builder::{Builder, Cond, Width};
 use crate::tiled_copy::{extent, static_size};
 use crate::tiled_mma::{Operand, append, split_matrix};
-use crate::{Error, Expr, Rmem, Smem, Vectors, engine, vectorise};
+use crate::{Error, Expr, Memory, Rmem, Smem, Vectors, engine, vectorise};
 
 /// One thread's fragment loads of an operand.
 pub(crate) enum FragmentLoad {
@@ -152,43 +153,11 @@ impl FragmentLoad {
                 for i in 0..vectors.count()? {
                     let vector =
                         values.slice(&Slice::tuple([at(0), at(i), at(block), stage.clone()]))?.into_engine();
-                    let address = b.address(&vector.address()?, Width::W32)?;
-                    let target = vector_registers(fragment, vectors, i)?;
-                    load_shared(b, &target, address)?;
+                    let target = registers(fragment, vectors, i)?;
+                    b.load(Space::Smem, &target, &vector.address()?, &Cond::Always)?;
                 }
             }
         }
         Ok(())
     }
-}
-
-/// The registers of vector `index`, in memory order.
-pub(crate) fn vector_registers(values: &Rmem, vectors: &Vectors, index: i64) -> Result<Vec<Reg>, Error> {
-    (0..vectors.width)
-        .map(|element| {
-            let value = vectors.registers.crd2idx(&girih_layout::Coord::of(&[element, index])?)?;
-            let reg = usize::try_from(value).ok().and_then(|v| values.reg(v));
-            reg.cloned().ok_or_else(|| Error::Mismatch {
-                what: "fragment",
-                layout: vectors.registers.to_string(),
-                with: format!("{} registers", values.regs().len()),
-                accepted: "a layout onto the fragment's values",
-            })
-        })
-        .collect()
-}
-
-/// `ld.shared` of a vector of f32 registers.
-fn load_shared(b: &mut Builder, target: &[Reg], address: Ptx) -> Result<(), Error> {
-    let mut modifiers = vec![Word::Shared.into()];
-    let target = match target {
-        [one] => Ptx::from(one),
-        many => {
-            modifiers.push(if many.len() == 2 { Word::V2.into() } else { Word::V4.into() });
-            Ptx::Vector(many.iter().map(Ptx::from).collect())
-        }
-    };
-    modifiers.push(Type::F32.into());
-    b.inst(Opcode::Ld, &modifiers, vec![target, address]);
-    Ok(())
 }

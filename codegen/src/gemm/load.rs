@@ -1,15 +1,15 @@
 //! Global to shared memory: the block's tiles of A and B.
 
 use girih_layout::{Int, Lay, Shape, Stride, Symbol};
-use girih_ptx::{Opcode, Operand as Ptx, Type, Word};
-use girih_tensor::{Slice, Tensor};
+use girih_ptx::{Opcode, Operand as Ptx, Type};
+use girih_tensor::{Slice, Space, Tensor};
 
 use super::{GemmConfig, Major, Source};
 use crate::atom::{CopyAtom, UNIVERSAL_COPY_16, cp_async};
 use crate::builder::{Builder, Cond, Width};
 use crate::tiled_copy::{self, TiledCopy, shape_tiler, static_size};
 use crate::tiled_mma::Operand;
-use crate::{Counting, Error, Expr, Gmem, Smem};
+use crate::{Counting, Error, Expr, Gmem, Memory, Smem};
 
 /// Loads that are in flight together on the synchronous path; more would not fit the registers.
 const BATCH: usize = 8;
@@ -92,7 +92,7 @@ impl TileLoad {
                             .chain([Slice::At(last.clone())]),
                     )
                 };
-                let source = self.source.slice(&at(tile))?.into_engine().address();
+                let source = self.source.slice(&at(tile))?.into_engine().address()?;
                 let target = self.target.slice(&at(stage))?.into_engine().address()?;
                 let coordinate = self.coordinate.slice(&at(tile))?.into_engine();
                 match self.copy.atom.kind {
@@ -104,8 +104,7 @@ impl TileLoad {
                 }
             }
             for (reg, target) in loaded {
-                let target = b.address(&target, Width::W32)?;
-                b.inst(Opcode::St, &[Word::Shared.into(), Type::B16.into()], vec![target, Ptx::from(&reg)]);
+                b.store(Space::Smem, &target, &[reg], &Cond::Always)?;
             }
         }
         Ok(())
@@ -133,13 +132,7 @@ impl TileLoad {
         let inside = Cond::all((0..2).map(|i| Cond::less(&at[i], &self.extents[i])));
         let reg = b.reg(Type::B16);
         b.inst(Opcode::Mov, &[Type::B16.into()], vec![Ptx::from(&reg), Ptx::Int(0)]);
-        let source = b.address(source, Width::W64)?;
-        b.inst_if(
-            &inside,
-            Opcode::Ld,
-            &[Word::Global.into(), Type::B16.into()],
-            vec![Ptx::from(&reg), source],
-        )?;
+        b.load(Space::Gmem, std::slice::from_ref(&reg), source, &inside)?;
         Ok(reg)
     }
 }

@@ -8,18 +8,18 @@ use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-pub type Failure = Box<dyn std::error::Error>;
+pub(crate) type Failure = Box<dyn std::error::Error>;
 
 /// What operands are filled with.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Data {
+pub(crate) enum Data {
     /// Uniform in -1..1.
     Random,
     /// Integers from -2 to 2: every sum is exact in any order.
     SmallIntegers,
 }
 
-pub fn filled<T: Element>(len: usize, data: Data, seed: u64) -> Vec<T> {
+pub(crate) fn filled<T: Element>(len: usize, data: Data, seed: u64) -> Vec<T> {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut next = || match data {
         Data::Random => rng.random_range(-1.0..1.0),
@@ -29,7 +29,7 @@ pub fn filled<T: Element>(len: usize, data: Data, seed: u64) -> Vec<T> {
 }
 
 /// Runs `problem` on poisoned output and judges every element (sampled in large problems). Returns C.
-pub fn verify<T: Element + Pod>(
+pub(crate) fn verify<T: Element + Pod>(
     gemms: &Gemms,
     device: &Device,
     problem: &Problem,
@@ -60,7 +60,7 @@ pub fn verify<T: Element + Pod>(
     Ok(c)
 }
 
-pub fn verify_dtype(
+pub(crate) fn verify_dtype(
     gemms: &Gemms,
     device: &Device,
     problem: &Problem,
@@ -78,7 +78,7 @@ pub fn verify_dtype(
 }
 
 /// The problem with every combination of layouts, C's orders and dtypes.
-pub fn variants(mnk: [i64; 3]) -> Vec<Problem> {
+pub(crate) fn variants(mnk: [i64; 3]) -> Vec<Problem> {
     let mut out = Vec::new();
     for dtype in DType::ALL {
         for layout in Layout::ALL {
@@ -91,13 +91,13 @@ pub fn variants(mnk: [i64; 3]) -> Vec<Problem> {
 }
 
 /// The same with pitches larger than the rows: by `pad` elements.
-pub fn padded(problem: Problem, pad: i64) -> Problem {
+pub(crate) fn padded(problem: Problem, pad: i64) -> Problem {
     let (a, b, c) = (problem.a.ld + pad, problem.b.ld + pad, problem.c.ld + pad);
     problem.with_pitches(Some(a), Some(b), Some(c)).expect("within the limits")
 }
 
 /// Copies of `extents` rows and columns and of ragged ones, tight and padded, all dtypes; the padding must stay.
-pub fn copies(device: &Device, extents: &[[i64; 2]]) -> Result<(), Failure> {
+pub(crate) fn copies(device: &Device, extents: &[[i64; 2]]) -> Result<(), Failure> {
     let ragged = [[1, 1], [1, 7], [3, 5], [17, 33], [5, 4099], [257, 65], [0, 4], [4, 0]];
     for &[rows, columns] in ragged.iter().chain(extents) {
         for pad in [[0, 0], [1, 3], [8, 16]] {

@@ -1,0 +1,74 @@
+//! Inline PTX: a user's own instructions among the builder's.
+
+use girih_ptx::{Address, Guard, Inst, Name, Operand, Statement};
+
+use super::{Builder, Reg};
+use crate::Error;
+
+impl Builder {
+    /// Appends PTX of the caller's, in which `%0`, `%1`, ... stand for `operands`.
+    ///
+    /// The text is parsed here and verified with the whole module by [`Builder::finish`].
+    ///
+    /// # Errors
+    /// [`Error::Ptx`] if the text is not PTX, [`Error::InlineOperand`] for an operand that was not given.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::Builder;
+    /// use girih_ptx::Type;
+    ///
+    /// let mut b = Builder::new("kernel", 80, 32);
+    /// let (x, y) = (b.reg(Type::F32), b.reg(Type::F32));
+    /// b.ptx("mov.f32 %0, 0f3F800000; sqrt.rn.f32 %1, %0;", &[&x, &y])?;
+    /// assert!(b.ptx("neg.f32 %0, %1;", &[&x]).is_err());
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    pub fn ptx(&mut self, text: &str, operands: &[&Reg]) -> Result<(), Error> {
+        for mut statement in Statement::parse_all(text)? {
+            substitute(&mut statement, operands)?;
+            self.push(statement);
+        }
+        Ok(())
+    }
+}
+
+fn substitute(statement: &mut Statement, operands: &[&Reg]) -> Result<(), Error> {
+    match statement {
+        Statement::Inst(Inst { guard, operands: places, .. }) => {
+            if let Some(Guard { reg, .. }) = guard {
+                rename(reg, operands)?;
+            }
+            places.iter_mut().try_for_each(|place| substitute_operand(place, operands))
+        }
+        Statement::Block(body) => body.iter_mut().try_for_each(|inner| substitute(inner, operands)),
+        _ => Ok(()),
+    }
+}
+
+fn substitute_operand(place: &mut Operand, operands: &[&Reg]) -> Result<(), Error> {
+    match place {
+        Operand::Name(name) | Operand::Not(name) => rename(name, operands),
+        Operand::Pair(first, second) => {
+            rename(first, operands)?;
+            rename(second, operands)
+        }
+        Operand::Vector(parts) => parts.iter_mut().try_for_each(|part| substitute_operand(part, operands)),
+        Operand::Address(Address { base, coordinates, .. }) => {
+            if let Some(base) = base {
+                rename(base, operands)?;
+            }
+            coordinates.iter_mut().try_for_each(|part| substitute_operand(part, operands))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `%3` becomes the name of operand 3; other names stay.
+fn rename(name: &mut Name, operands: &[&Reg]) -> Result<(), Error> {
+    let Some(Ok(index)) = name.strip_prefix('%').map(str::parse::<usize>) else { return Ok(()) };
+    let missing = || Error::InlineOperand { name: name.to_string(), given: operands.len() };
+    let reg = operands.get(index).ok_or_else(missing)?;
+    *name = reg.name.clone();
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! The normal form against plain integers.
+
+pub(crate) mod program;
+
+use girih_layout::{Int, Swizzle, Symbol};
+use proptest::prelude::*;
+
+use super::{Atom, Expr, VarId};
+use crate::Error;
+use program::{evaluate, programs, swizzles};
+
+/// A variable's least and greatest value and what divides all of them.
+const VARIABLES: [(i64, i64, i64); 6] =
+    [(0, 31, 1), (0, 127, 1), (0, 1016, 8), (-4, 3, 1), (-7, 90, 1), (0, 3 << 20, 3)];
+
+fn variable(number: u32) -> Expr {
+    let (lower, upper, multiple) = VARIABLES[number as usize];
+    Expr::var(VarId(number), lower, upper, multiple)
+}
+
+/// Every variable, two symbols and a rounded-up quotient of one.
+fn inputs() -> Vec<Expr> {
+    let [m, ld] = symbols();
+    let tiles = Int::symbol(m).ceil_div(Int::fixed(48)).unwrap();
+    let ints = [Int::symbol(m), Int::symbol(ld), tiles].map(|i| Expr::from_int(&i));
+    (0..VARIABLES.len() as u32).map(variable).chain(ints).collect()
+}
+
+fn symbols() -> [Symbol; 2] {
+    [Symbol::new(0).at_most(1 << 20), Symbol::new(1).at_least(1).at_most(1 << 30).divisible_by(8)]
+}
+
+/// A value for each variable, then one for each symbol.
+fn valuations() -> impl Strategy<Value = Vec<i64>> {
+    let edge = |lower: i64, upper: i64, multiple: i64| {
+        let (first, last) = ((lower + multiple - 1).div_euclid(multiple), upper.div_euclid(multiple));
+        prop_oneof![1 => Just(first), 1 => Just(last), 3 => first..=last].prop_map(move |i| i * multiple)
+    };
+    let variables = VARIABLES.map(|(lower, upper, multiple)| edge(lower, upper, multiple)).to_vec();
+    let symbols = symbols().map(|s| edge(s.lower(), s.upper().unwrap(), s.divisor())).to_vec();
+    (variables, symbols).prop_map(|(mut v, s)| {
+        v.extend(s);
+        v
+    })
+}
+
+fn leaf(values: &[i64]) -> impl Fn(&Atom) -> i64 {
+    move |atom| match atom {
+        Atom::Var { id, .. } => values[id.0 as usize],
+        Atom::Symbol { id, den, .. } => (values[VARIABLES.len() + *id as usize] + den - 1) / den,
+        other => panic!("{other} is no leaf"),
+    }
+}
+
+/// What an expression claims of itself has to hold for `value`, one of its values.
+fn check_claims(expr: &Expr, value: i64) -> Result<(), TestCaseError> {
+    let (lower, upper) = expr.range();
+    prop_assert!((lower..=upper).contains(&value), "{expr} = {value} is outside {lower}..={upper}");
+    let multiple = expr.multiple();
+    let divided = if multiple == 0 { value == 0 } else { value % multiple == 0 };
+    prop_assert!(divided, "{expr} = {value} is no multiple of {multiple}");
+    if lower >= 0 {
+        let possible = expr.possible_bits();
+        prop_assert!(value & !possible == 0, "{expr} = {value:#b} has a bit outside {possible:#b}");
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn normal_forms_are_the_direct_computation(
+        program in programs(8),
+        valuations in proptest::collection::vec(valuations(), 12),
+    ) {
+        let inputs = inputs();
+        let computation = program.over(&inputs);
+        for values in valuations {
+            let leaf = leaf(&values);
+            let given: Vec<i64> = inputs.iter().map(|e| evaluate(e, &leaf)).collect();
+            for (expr, value) in computation.exprs.iter().zip(computation.values(&given)) {
+                prop_assert_eq!(evaluate(expr, &leaf), value, "{} with {:?}", expr, &values);
+                check_claims(expr, value)?;
+            }
+        }
+    }
+
+    /// A polynomial is one value, in whatever order it is built.
+    #[test]
+    fn equal_polynomials_are_equal(
+        terms in proptest::collection::vec((0..VARIABLES.len() as u32, 0..VARIABLES.len() as u32, -9..9i64), 1..6),
+    ) {
+        let sum = |terms: &mut dyn Iterator<Item = &(u32, u32, i64)>| {
+            terms.fold(Expr::from(5), |sum, &(a, b, by)| &sum + &(&(&variable(a) * &variable(b)) * by))
+        };
+        let swapped: Vec<_> = terms.iter().map(|&(a, b, by)| (b, a, by)).collect();
+        prop_assert_eq!(sum(&mut terms.iter()), sum(&mut swapped.iter().rev()));
+        prop_assert_eq!(&sum(&mut terms.iter()) - &sum(&mut swapped.iter()), Expr::from(0));
+    }
+
+    /// `Sw` of an offset that a layout gives, at every coordinate.
+    #[test]
+    fn swizzles_of_offsets(swizzle in swizzles(), strides in [0..200i64, 0..200, 0..200], start in 0..3000i64) {
+        let bounds = [4, 8, 16];
+        let digits: Vec<Expr> =
+            bounds.iter().zip(0..).map(|(&n, id)| Expr::var(VarId(id), 0, n - 1, 1)).collect();
+        let offset = digits.iter().zip(strides).fold(Expr::from(start), |sum, (digit, by)| &sum + &(digit * by));
+        let swizzled = offset.swizzle(&swizzle).unwrap();
+        for i in 0..bounds.iter().product::<i64>() {
+            let leaf = |atom: &Atom| match atom {
+                Atom::Var { id: VarId(0), .. } => i % 4,
+                Atom::Var { id: VarId(1), .. } => i / 4 % 8,
+                _ => i / 32,
+            };
+            let plain = evaluate(&offset, &leaf);
+            prop_assert_eq!(evaluate(&swizzled, &leaf), swizzle.apply(plain), "{} of {}", swizzle, offset);
+        }
+    }
+}
+
+#[test]
+fn what_a_divisor_divides_leaves_the_division() {
+    let (x, y) = (Expr::var(VarId(0), 0, 7, 1), Expr::var(VarId(1), 0, 1000, 1));
+    let sum = &(&(&y * 8) + &x) + 16; // 8y + x + 16, x < 8
+    assert_eq!(sum.div(8).unwrap(), &y + 2);
+    assert_eq!(sum.rem(8).unwrap(), x);
+    assert_eq!(sum.div(4).unwrap(), &(&(&y * 2) + 4) + &x.div(4).unwrap());
+    assert_eq!(sum.div(2).unwrap().div(4).unwrap(), &y + 2);
+    assert_eq!(x.div(8).unwrap(), Expr::from(0));
+    assert_eq!(x.rem(8).unwrap(), x);
+    assert_eq!(y.div(10).unwrap().div(10).unwrap(), y.div(100).unwrap());
+    assert_eq!(y.div(1).unwrap(), y);
+    // A quotient beyond any value.
+    let far = y.div(i64::MAX / 2).unwrap();
+    assert_eq!(far.as_constant(), Some(0));
+    let wide = Expr::var(VarId(2), 0, 1 << 60, 1).div(1 << 32).unwrap();
+    assert_eq!(evaluate(&wide.div(1 << 32).unwrap(), &|_| 1 << 60), 0);
+}
+
+#[test]
+fn bit_disjoint_operands_need_no_instruction() {
+    let (lane, warp) = (Expr::var(VarId(0), 0, 31, 1), Expr::var(VarId(1), 0, 3, 1));
+    let thread = &lane + &(&warp * 32);
+    assert_eq!(lane.xor(&(&warp * 32)).unwrap(), thread);
+    assert_eq!(lane.xor(&lane).unwrap(), Expr::from(0));
+    assert_eq!(thread.and(31).unwrap(), lane);
+    assert_eq!(thread.and(127).unwrap(), thread);
+    assert_eq!(thread.and(!127 & i64::MAX).unwrap(), Expr::from(0));
+    // The swizzle moves bits 3.. to 0..; what lies above comes out as it went in, constants as immediates.
+    let offset = &(&lane + &(&warp * 1024)) + 4096;
+    let swizzled = offset.swizzle(&Swizzle::new(2, 0, 3).unwrap()).unwrap();
+    assert_eq!(swizzled.constant(), 4096);
+    assert!(swizzled.to_string().contains("1024*v1"), "{swizzled}");
+}
+
+#[test]
+fn ranges_decide_minima_and_maxima() {
+    let (low, high) = (Expr::var(VarId(0), -5, 4, 1), Expr::var(VarId(1), 4, 9, 1));
+    assert_eq!((low.minimum(&high), low.maximum(&high)), (low.clone(), high.clone()));
+    assert_eq!((high.minimum(&low), high.maximum(&low)), (low.clone(), high));
+    assert_eq!(low.maximum(&Expr::from(0)).range(), (0, 4));
+}
+
+#[test]
+fn arithmetic_without_a_rule_is_refused() {
+    let (natural, signed) = (Expr::var(VarId(0), 0, 9, 1), Expr::var(VarId(1), -1, 9, 1));
+    let swizzle = Swizzle::new(2, 0, 3).unwrap();
+    let refused: [(&str, Result<Expr, Error>, &str, i64); 12] = [
+        ("a negative operand", signed.div(3), "division", 3),
+        ("a negative operand", signed.rem(3), "remainder", 3),
+        ("a zero divisor", natural.div(0), "division", 0),
+        ("a zero divisor", natural.rem(0), "remainder", 0),
+        ("a negative divisor", natural.div(-2), "division", -2),
+        ("a negative divisor", natural.rem(i64::MIN), "remainder", i64::MIN),
+        ("a negative operand", signed.and(7), "and", 7),
+        ("a negative mask", natural.and(-8), "and", -8),
+        ("a negative operand", signed.xor(&natural), "exclusive or", 0),
+        ("a negative operand", natural.xor(&signed), "exclusive or", 0),
+        ("a negative operand", signed.swizzle(&swizzle), "and", 0b11000),
+        ("a negative constant", Expr::from(-3).swizzle(&swizzle), "and", 0b11000),
+    ];
+    for (what, result, operation, by) in refused {
+        match result {
+            Err(Error::Arithmetic { operation: found, by: at, operand, accepted }) => {
+                assert_eq!((found, at), (operation, by), "{what}");
+                assert!(!operand.is_empty() && accepted.contains("non-negative"), "{what}: {accepted}");
+            }
+            other => panic!("{what}: {other:?}"),
+        }
+    }
+    let message = signed.div(3).unwrap_err().to_string();
+    assert_eq!(message, "division of v1 by 3: a non-negative expression and a positive constant is accepted");
+}
+
+#[test]
+fn expressions_print_as_sums_of_products() {
+    let (x, y) = (variable(0), variable(1));
+    let sum = &(&(&x * &y) * 3) + &(&y.div(10).unwrap() + 7);
+    assert_eq!(sum.to_string(), "3*v0*v1 + (v1)/10 + 7");
+    assert_eq!(Expr::from(-2).to_string(), "-2");
+    let tiles = Int::symbol(symbols()[0]).ceil_div(Int::fixed(48)).unwrap();
+    assert_eq!(Expr::from_int(&tiles).to_string(), "ceil(s0/48)");
+}

@@ -1,0 +1,87 @@
+//! Every kernel on the simulator, with its checks for races, uninitialised reads and bounds.
+
+mod common;
+
+use common::{Data, Failure, padded, variants, verify_dtype};
+use girih_device::{Device, SimOptions};
+use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem, choose};
+use girih_tensor::DType;
+
+fn checked() -> Device {
+    Device::open_sim(SimOptions::checked()).expect("the simulator opens anywhere")
+}
+
+fn all(problems: impl IntoIterator<Item = Problem>) -> Result<(), Failure> {
+    let device = checked();
+    let gemms = Gemms::new(&device);
+    for (seed, problem) in problems.into_iter().enumerate() {
+        verify_dtype(&gemms, &device, &problem, Data::Random, seed as u64)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn ragged_sizes_in_every_layout_order_and_dtype() -> Result<(), Failure> {
+    all([[1, 1, 1], [17, 33, 65], [5, 7, 0], [0, 5, 7], [5, 0, 7]].into_iter().flat_map(variants))
+}
+
+#[test]
+fn several_tiles_with_padded_pitches() -> Result<(), Failure> {
+    let problems = variants([130, 131, 40]);
+    all(problems.into_iter().zip([1, 2, 4, 8].into_iter().cycle()).map(|(p, pad)| padded(p, pad)))
+}
+
+#[test]
+fn whole_tiles() -> Result<(), Failure> {
+    let problem = |dtype, layout| Problem::new(dtype, [256, 128, 160], layout).expect("within the limits");
+    all(DType::ALL.into_iter().flat_map(|dtype| Layout::ALL.map(|layout| problem(dtype, layout))))
+}
+
+#[test]
+fn copies() -> Result<(), Failure> {
+    common::copies(&checked(), &[[1, 10_000], [64, 300]])
+}
+
+/// A module is specialised by configuration and facts, never by M, N, K or a pitch.
+#[test]
+fn sizes_with_the_same_facts_share_one_module() -> Result<(), Failure> {
+    let device = checked();
+    let gemms = Gemms::new(&device);
+    let sizes = [[64, 64, 64], [128, 256, 512], [4096, 4096, 4096], [8, 1 << 20, 24], [1000, 72, 88]];
+    for mnk in sizes {
+        for pad in [0, 8, 64] {
+            let problem = padded(Problem::new(DType::Bf16, mnk, Layout::Tn)?, pad);
+            gemms.get(&problem, KernelKind::Sm80)?;
+        }
+    }
+    assert_eq!(gemms.modules(), 1);
+    // Another fact, another module: an odd pitch.
+    gemms.get(&Problem::new(DType::Bf16, [64, 64, 63], Layout::Tn)?, KernelKind::Sm80)?;
+    assert_eq!(gemms.modules(), 2);
+    Ok(())
+}
+
+#[test]
+fn bad_problems_are_refused_with_what_would_be_accepted() -> Result<(), Failure> {
+    let message = |result: Result<Problem, girih_kernels::Error>| result.expect_err("bad input").to_string();
+    let limit = 1 << 30;
+    assert_eq!(
+        message(Problem::new(DType::F32, [limit + 1, 1, 1], Layout::Tn)),
+        "M = 1073741825: 0 to 1073741824 elements are accepted"
+    );
+    let problem = Problem::new(DType::Bf16, [64, 32, 16], Layout::Nt)?;
+    assert_eq!(
+        message(problem.with_pitches(Some(63), None, None)),
+        "lda = 63 is too small: rows of A hold 64 elements, at least 64 are accepted"
+    );
+    let error = choose(&problem, KernelKind::Simt).expect_err("simt is f32").to_string();
+    assert_eq!(error, "kernel simt does not take bf16: f32 is accepted; sm80 takes f16 and bf16");
+    let device = checked();
+    let gemm =
+        Gemms::new(&device).get(&Problem::new(DType::F32, [4, 4, 4], Layout::Tn)?, KernelKind::Simt)?;
+    let (small, full) = (device.zeros::<f32>(15)?, device.zeros::<f32>(16)?);
+    let mut c = device.zeros::<f32>(16)?;
+    let error = gemm.run(&full, &small, &mut c).expect_err("B is too small").to_string();
+    assert_eq!(error, "B needs 16 elements, its buffer has 15");
+    Ok(())
+}
