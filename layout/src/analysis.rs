@@ -26,7 +26,8 @@ impl Lay {
                 step = tri!(step.mul(self.shape.leaves[i - 1]));
             }
         }
-        Ok(out.as_tuple().coalesce())
+        tri!(out.wrap_from(0));
+        Ok(out.coalesce())
     }
 
     /// The largest layout of this construction on which both are the same run of indices: `self(R(i)) = other(R(i)) = i`
@@ -61,7 +62,7 @@ impl Lay {
     /// [`Error::NotKnown`] where a symbol decides, [`Error::Unsupported`] for strides that are no integers.
     pub const fn max_alignment(&self) -> Result<i64, Error> {
         const OP: &str = "max_alignment";
-        let modes = tri!(self.filter().sorted(OP));
+        let modes = tri!(self.sorted(OP));
         let mut run = 1;
         let mut rest = 0;
         let mut i = 0;

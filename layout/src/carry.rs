@@ -1,8 +1,8 @@
 //! Whether composing leaf by leaf is right: the no-carry condition, and the comparison with the definition where it fails.
 
 use crate::definition::{extended, flat_index};
+use crate::profile::Node;
 use crate::symbol::gcd;
-use crate::tuple::Node;
 use crate::{EXACT_LIMIT, Error, Int, Lay, Stride, Witness};
 
 /// Whether the digits of the right-hand leaves provably never carry across an end of a left-hand mode.

@@ -1,6 +1,6 @@
 //! Coalescing: the fewest modes that give the same function, and equality of functions.
 
-use crate::tuple::Node;
+use crate::profile::Node;
 use crate::{Error, Int, IntTuple, Lay, Stride};
 
 impl Lay {
@@ -15,9 +15,10 @@ impl Lay {
     /// assert_eq!(lay!("(2,(1,6)):(1,(6,2))").coalesce(), lay!("12:1"));
     /// ```
     pub const fn coalesce(&self) -> Lay {
-        let mut flat = Lay::EMPTY;
-        coalesce_into(self, self.root(), false, &mut flat);
-        finish(flat)
+        let mut out = Lay::EMPTY;
+        coalesce_into(self, self.root(), false, &mut out);
+        let _fits = out.wrap_from(0); // fewer leaves and levels than there were
+        out
     }
 
     /// Coalesces each subtree that meets a leaf of `profile` by itself; the tree of the result is refined by that of the layout.
@@ -39,9 +40,9 @@ impl Lay {
 
     const fn coalesce_by_into(&self, n: Node, by: &IntTuple, p: Node, out: &mut Lay) -> Result<(), Error> {
         if p.is_leaf() {
-            let mut flat = Lay::EMPTY;
-            coalesce_into(self, n, false, &mut flat);
-            return out.push_node(&flat);
+            let first = out.leaf_count();
+            coalesce_into(self, n, false, out);
+            return out.wrap_from(first);
         }
         let (rank, other) = (self.shape.profile.rank_of(n), by.profile.rank_of(p));
         if n.is_leaf() || other > rank {
@@ -99,20 +100,6 @@ impl Lay {
         }
         out
     }
-}
-
-/// Flat modes as a layout of their own.
-const fn finish(flat: Lay) -> Lay {
-    let n = flat.leaf_count();
-    if n == 0 {
-        return Lay::UNIT;
-    }
-    if n == 1 {
-        return flat;
-    }
-    let mut out = flat;
-    out.shape.profile = flat.shape.profile.as_flat();
-    out
 }
 
 /// Writes the coalesced modes of a subtree to `out`, side by side without a tuple.

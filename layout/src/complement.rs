@@ -1,6 +1,6 @@
 //! Complement: the indices that a layout leaves out (CuTe guide, 02 Layout algebra, Complement).
 
-use crate::{Error, Int, Lay, MAX_LEAVES, Stride};
+use crate::{Error, Fact, Int, Lay, Stride};
 
 const OP: &str = "complement";
 
@@ -42,77 +42,90 @@ impl Lay {
     }
 
     const fn complement_with(&self, cotarget: Int, holes: Holes) -> Result<Lay, Error> {
-        let modes = tri!(self.filter().sorted(OP));
-        let mut rest = Lay::EMPTY;
-        let (mut end, mut i) = (Int::ONE, 0);
-        while i < modes.leaf_count() {
-            let d = tri!(modes.stride[i].require_int(OP));
-            let gap = match (d.div_exact(end), d.get(), end.get(), holes) {
-                (Some(gap), ..) => gap,
-                (None, Some(step), Some(end), _) if step < end => {
-                    return Err(Error::Overlap { extent: modes.shape.leaves[i], stride: modes.stride[i] });
-                }
-                (None, Some(step), Some(end), Holes::Floor) => Int::value(step / end),
-                (None, Some(_), Some(_), Holes::Refuse) => {
-                    return Err(Error::NotTractable { end, stride: d });
-                }
-                (None, ..) => return Err(undecided(d, end)),
-            };
-            tri!(rest.push(gap, Stride::Int(end)));
-            end = tri!(d.mul(modes.shape.leaves[i]));
-            i += 1;
-        }
-        tri!(rest.push(tri!(cotarget.ceil_div(end)), Stride::Int(end)));
-        if rest.leaf_count() > 1 {
-            rest.shape.profile = rest.shape.profile.as_flat();
-        }
-        Ok(tri!(rest.checked()).coalesce())
-    }
-
-    /// Extent times stride of the mode with the largest stride, 1 where no mode leads anywhere.
-    pub(crate) const fn end_of_last(&self) -> Result<Int, Error> {
-        let modes = tri!(self.filter().sorted(OP));
-        let Some(last) = modes.leaf_count().checked_sub(1) else {
-            return Ok(Int::ONE);
-        };
-        tri!(modes.stride[last].require_int(OP)).mul(modes.shape.leaves[last])
-    }
-
-    const fn checked(self) -> Result<Lay, Error> {
-        tri!(self.shape.checked());
-        Ok(self)
-    }
-
-    /// The leaves by increasing stride, flat; symbolic strides, which the known ones are taken to be below, come last in the order in which
-    /// each is a multiple of the one before.
-    pub(crate) const fn sorted(&self, op: &'static str) -> Result<Lay, Error> {
-        let n = self.leaf_count();
+        let modes = tri!(self.sorted(OP));
         let mut out = Lay::EMPTY;
-        if n == 1 && self.shape.leaves[0].is(1) {
-            return Ok(out);
-        }
-        let mut done = [false; MAX_LEAVES];
-        let mut placed = 0;
-        while placed < n {
-            let (mut best, mut i) = (MAX_LEAVES, 0);
-            while i < n {
-                let d = tri!(self.stride[i].require_int(op));
-                if let Some(lower) = d.lower()
-                    && lower < 0
-                {
-                    return Err(Error::NonPositiveStride { op, stride: d });
-                }
-                if !done[i] && (best == MAX_LEAVES || before(d, self.stride[best])) {
-                    best = i;
-                }
-                i += 1;
+        tri!(holes_into(&modes, cotarget, holes, &mut out));
+        Ok(out)
+    }
+
+    /// The modes that lead somewhere, by increasing stride, flat. Symbolic strides, which the known ones are taken to be below, come last, each
+    /// before its multiples.
+    pub(crate) const fn sorted(&self, op: &'static str) -> Result<Lay, Error> {
+        let mut out = Lay::EMPTY;
+        let mut i = 0;
+        while i < self.leaf_count() {
+            let (s, stride) = (self.shape.leaves[i], self.stride[i]);
+            i += 1;
+            if s.is(1) || stride.is_zero() {
+                continue;
             }
-            done[best] = true;
-            tri!(out.push(self.shape.leaves[best], self.stride[best]));
-            placed += 1;
+            let d = tri!(stride.require_int(op));
+            match (d.lower(), d.first_symbol()) {
+                (Some(1..), _) => {}
+                (Some(0), Some(symbol)) => {
+                    return Err(Error::NeedsFact { op, symbol, fact: Fact::AtLeast(1) });
+                }
+                _ => return Err(Error::NonPositiveStride { op, stride: d }),
+            }
+            tri!(out.push(s, stride));
+            let (mut to, last) = (0, out.leaf_count() - 1);
+            while to < last && !before(d, out.stride[to]) {
+                to += 1;
+            }
+            let mut k = last;
+            while k > to {
+                (out.shape.leaves[k], out.stride[k]) = (out.shape.leaves[k - 1], out.stride[k - 1]);
+                k -= 1;
+            }
+            (out.shape.leaves[to], out.stride[to]) = (s, stride);
         }
         Ok(out)
     }
+}
+
+/// Appends the holes of sorted modes up to the cotarget to `out`, as one node.
+const fn holes_into(modes: &Lay, cotarget: Int, holes: Holes, out: &mut Lay) -> Result<(), Error> {
+    let first = out.leaf_count();
+    let (mut end, mut i) = (Int::ONE, 0);
+    while i < modes.leaf_count() {
+        let (s, stride) = (modes.shape.leaves[i], modes.stride[i]);
+        let d = tri!(stride.require_int(OP));
+        let gap = match (d.div_exact(end), d.get(), end.get(), holes) {
+            (Some(gap), ..) => gap,
+            (None, Some(step), Some(end), _) if step < end => {
+                return Err(Error::Overlap { extent: s, stride });
+            }
+            (None, Some(step), Some(end), Holes::Floor) => Int::value(step / end),
+            (None, Some(_), Some(_), Holes::Refuse) => return Err(Error::NotTractable { end, stride: d }),
+            (None, ..) => return Err(undecided(d, end)),
+        };
+        if !gap.is(1) {
+            tri!(out.push(gap, Stride::Int(end)));
+        }
+        end = tri!(d.mul(s));
+        i += 1;
+    }
+    let tail = tri!(cotarget.ceil_div(end));
+    if let Some(extent @ ..1) = tail.get() {
+        return Err(Error::NonPositiveShape { leaf: out.leaf_count() - first, extent });
+    }
+    if !tail.is(1) {
+        tri!(out.push(tail, Stride::Int(end)));
+    }
+    out.wrap_from(first)
+}
+
+/// Appends the exact complement of sorted modes to `out`, as one node.
+pub(crate) const fn complement_into(modes: &Lay, cotarget: Int, out: &mut Lay) -> Result<(), Error> {
+    holes_into(modes, cotarget, Holes::Refuse, out)
+}
+
+/// Where sorted modes end: extent times stride of the last, 1 where there is none.
+pub(crate) const fn end_of(modes: &Lay) -> Result<Int, Error> {
+    let Some(last) = modes.leaf_count().checked_sub(1) else {
+        return Ok(Int::ONE);
+    };
+    tri!(modes.stride[last].require_int(OP)).mul(modes.shape.leaves[last])
 }
 
 /// Whether a stride sorts before another one.
@@ -129,7 +142,7 @@ const fn before(d: Int, other: Stride) -> bool {
 /// Why a symbolic step can't be told to be a multiple of a symbolic end.
 const fn undecided(d: Int, end: Int) -> Error {
     match (d.first_symbol(), end.get()) {
-        (Some(symbol), Some(n)) => Error::NeedsFact { op: OP, symbol, fact: crate::Fact::DivisibleBy(n) },
+        (Some(symbol), Some(n)) => Error::NeedsFact { op: OP, symbol, fact: Fact::DivisibleBy(n) },
         (Some(_), None) => Error::NotKnown { op: OP, value: d },
         (None, _) => Error::NotKnown { op: OP, value: end },
     }

@@ -15,7 +15,7 @@
 use crate::carry::{by_definition, no_carry};
 use crate::coalesce::coalesce_into;
 use crate::definition::recognise;
-use crate::tuple::Node;
+use crate::profile::Node;
 use crate::{EXACT_LIMIT, Error, Fact, Int, Lay, Stride, Tile, Tiler, Tiles};
 
 const OP: &str = "composition";
@@ -109,10 +109,9 @@ pub(crate) const fn compose_into(
     while i < r.end {
         let (opens, closes) = right.shape.profile.parens(r, i);
         tri!(out.shape.profile.open_many(opens));
-        let mut modes = Lay::EMPTY;
-        let stride = tri!(right.stride[i].require_int(OP));
-        tri!(compose_leaf(&a, right.shape.leaves[i], stride, &mut modes));
-        tri!(out.push_node(&modes));
+        let (begin, stride) = (out.leaf_count(), tri!(right.stride[i].require_int(OP)));
+        tri!(compose_leaf(&a, right.shape.leaves[i], stride, out));
+        tri!(out.wrap_from(begin));
         out.shape.profile.close_many(closes);
         i += 1;
     }
@@ -122,7 +121,7 @@ pub(crate) const fn compose_into(
     Ok(())
 }
 
-/// The modes of `a` after `s:d`, flat; `a` is coalesced with its last mode kept.
+/// Appends the modes of `a` after `s:d`, flat; `a` is coalesced with its last mode kept.
 const fn compose_leaf(a: &Lay, s: Int, d: Int, out: &mut Lay) -> Result<(), Error> {
     if s.is(1) || d.is(0) {
         return if s.is(1) { Ok(()) } else { out.push(s, Stride::ZERO) };
@@ -134,12 +133,13 @@ const fn compose_leaf(a: &Lay, s: Int, d: Int, out: &mut Lay) -> Result<(), Erro
     {
         return Err(Error::NonPositiveStride { op: OP, stride: d });
     }
+    let begin = out.leaf_count();
     let strict = strict_leaf(a, s, d, out);
     if let (Err(_), Some(s), Some(d)) = (&strict, s.get(), d.get())
         && s <= EXACT_LIMIT
         && a.has_known_integers()
     {
-        *out = Lay::EMPTY;
+        out.shape.profile.take_back(begin);
         return match recognise(a, s, d, out) {
             Ok(true) => Ok(()),
             Ok(false) => strict,

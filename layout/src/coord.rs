@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::tuple::Node;
+use crate::profile::Node;
 use crate::{Error, Int, Shape, Tuple};
 
 /// A leaf of a coordinate.

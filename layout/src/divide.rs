@@ -1,8 +1,9 @@
 //! Divides: a layout split into a tile and the arrangement of the tiles (CuTe guide, 02 Layout algebra, Division).
 
 use crate::coalesce::coalesce_into;
+use crate::complement::{complement_into, end_of};
 use crate::composition::compose_into;
-use crate::tuple::Node;
+use crate::profile::Node;
 use crate::{Error, Int, Lay, Tiler, Tiles};
 
 impl Lay {
@@ -144,18 +145,14 @@ impl Lay {
 }
 
 const fn divide_into(left: &Lay, l: Node, tiles: &Lay, t: Node, out: &mut Lay) -> Result<(), Error> {
-    let (mut tile, mut domain) = (Lay::EMPTY, Lay::EMPTY);
-    tri!(tile.copy(tiles, t));
-    coalesce_into(left, l, true, &mut domain);
-    tri!(round_up(&mut domain, tri!(tile.end_of_last())));
-    let size = tri!(domain.size());
-    let rest = tri!(tile.complement(size));
-    let mut right = Lay::EMPTY;
+    let (mut right, mut domain) = (Lay::EMPTY, Lay::EMPTY);
     tri!(right.open());
-    tri!(right.copy(&tile, tile.root()));
-    tri!(right.copy(&rest, rest.root()));
+    tri!(right.copy(tiles, t));
+    let modes = tri!(right.sorted("a divide"));
+    coalesce_into(left, l, true, &mut domain);
+    tri!(round_up(&mut domain, tri!(end_of(&modes))));
+    tri!(complement_into(&modes, tri!(domain.size()), &mut right));
     right.close();
-    let domain = domain.as_tuple();
     compose_into(&domain, domain.root(), &right, right.root(), out)
 }
 

@@ -1,7 +1,7 @@
 //! A layout as a function: coordinates to indices, and slices.
 
 use crate::coord::Digits;
-use crate::tuple::Node;
+use crate::profile::Node;
 use crate::{Coord, Crd, Error, Int, Lay, Stride};
 
 /// Whether a coordinate past the end is an error, or goes on in the last leaf.
@@ -201,6 +201,15 @@ impl Lay {
     }
 
     const fn index_in(&self, node: Node, position: i64, rule: Rule, index: &mut i64) -> Result<(), Error> {
+        // A position in a single leaf needs no counting.
+        if let (1, Some(extent)) = (node.end - node.begin, self.shape.leaves[node.begin].get())
+            && 0 < position
+            && position < extent
+        {
+            let stride = tri!(self.stride[node.begin].require_int("an index"));
+            *index = tri!(step(*index, position, stride));
+            return Ok(());
+        }
         let mut digits = tri!(Digits::new(&self.shape, node, position, rule.extended));
         let mut i = node.begin;
         while i < node.end {

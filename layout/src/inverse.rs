@@ -35,7 +35,8 @@ impl Lay {
                 i += 1;
             }
             if best == MAX_LEAVES {
-                return Ok(out.as_tuple().coalesce());
+                tri!(out.wrap_from(0));
+                return Ok(out.coalesce());
             }
             let taken = flat.shape.leaves[best];
             tri!(out.push(taken, Stride::Int(steps[best])));
@@ -76,16 +77,13 @@ impl Lay {
         const OP: &str = "left_inverse";
         let flat = self.coalesce();
         let steps = tri!(flat.prefix_products());
-        let sorted = tri!(flat.filter_zeros().sorted(OP));
+        let sorted = tri!(flat.sorted(OP));
         let mut out = Lay::EMPTY;
         let (mut k, mut before) = (0, Int::ONE);
         let (mut last_extent, mut last_step) = (Int::ONE, Int::ZERO);
         while k < sorted.leaf_count() {
             let (s, stride) = (sorted.shape.leaves[k], sorted.stride[k]);
             k += 1;
-            if s.is(1) {
-                continue; // stride 0, or the only element
-            }
             let d = tri!(stride.require_int(OP));
             let Some(gap) = d.div_exact(before) else {
                 return Err(Error::NotTractable { end: before, stride: d });
@@ -102,7 +100,8 @@ impl Lay {
             (last_extent, last_step, before) = (s, steps[flat.position(s, stride)], d);
         }
         tri!(out.push(last_extent, Stride::Int(last_step)));
-        Ok(out.as_tuple().coalesce())
+        tri!(out.wrap_from(0));
+        Ok(out.coalesce())
     }
 
     /// The first leaf that is `s:d`.
@@ -123,13 +122,5 @@ impl Lay {
             i += 1;
         }
         Ok(steps)
-    }
-
-    /// Modes that were pushed side by side, as one tuple.
-    pub(crate) const fn as_tuple(mut self) -> Lay {
-        if self.leaf_count() != 1 {
-            self.shape.profile = self.shape.profile.as_flat();
-        }
-        self
     }
 }

@@ -1,6 +1,6 @@
 //! The run-time layout: construction and questions about it.
 
-use crate::tuple::Node;
+use crate::profile::Node;
 use crate::{Error, Int, IntTuple, MAX_LEAVES, Shape, Stride, Strides, Symbol, Tuple};
 
 /// A layout: a shape and a congruent tree of strides, as a function from coordinates to indices.
@@ -197,24 +197,13 @@ impl Lay {
         Ok(())
     }
 
-    /// Appends flat modes as one node: a leaf where there is one, a tuple where there are more, `1:0` where there is none.
-    pub(crate) const fn push_node(&mut self, from: &Lay) -> Result<(), Error> {
-        let n = from.leaf_count();
-        if n == 0 {
-            return self.push(Int::ONE, Stride::ZERO);
+    /// Makes one node of the leaves that were pushed from `first` on, flat: a leaf of one, a tuple of more, `1:0` of none.
+    pub(crate) const fn wrap_from(&mut self, first: usize) -> Result<(), Error> {
+        match self.leaf_count() - first {
+            0 => self.push(Int::ONE, Stride::ZERO),
+            1 => Ok(()),
+            _ => self.shape.profile.wrap_from(first),
         }
-        if n > 1 {
-            tri!(self.open());
-        }
-        let mut i = 0;
-        while i < n {
-            tri!(self.push(from.shape.leaves[i], from.stride[i]));
-            i += 1;
-        }
-        if n > 1 {
-            self.close();
-        }
-        Ok(())
     }
 }
 

@@ -39,7 +39,6 @@ mod composed;
 mod composition;
 mod coord;
 mod definition;
-mod display;
 mod divide;
 mod error;
 mod eval;
@@ -50,6 +49,7 @@ mod make;
 mod modes;
 mod parse;
 mod product;
+mod profile;
 mod range;
 mod recast;
 mod refuse;
@@ -58,6 +58,7 @@ mod stride;
 mod swizzle;
 mod symbol;
 mod table;
+mod text;
 mod tiler;
 mod tuple;
 
@@ -66,6 +67,7 @@ pub use coord::{Coord, Crd, idx2crd, idx2crd_extended, natural_coord};
 pub use error::{Error, Witness};
 pub use int::Int;
 pub use lay::Lay;
+pub use profile::Profile;
 #[doc(hidden)]
 pub use refuse::refuse;
 pub use stride::{Stride, Strides};
@@ -73,7 +75,7 @@ pub use swizzle::Swizzle;
 pub use symbol::{Fact, Factor, Symbol};
 pub use table::Table;
 pub use tiler::{Tile, Tiler, Tiles};
-pub use tuple::{IntTuple, Profile, Shape, Tuple};
+pub use tuple::{IntTuple, Shape, Tuple};
 
 /// The most leaves that one layout, shape or coordinate holds.
 pub const MAX_LEAVES: usize = 24;

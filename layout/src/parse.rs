@@ -10,45 +10,43 @@
 //! ```
 //! `_8` is a static 8, as CuTe prints it; blanks may stand between the parts.
 
-use crate::{
-    Coord, Crd, Error, Int, IntTuple, Lay, Shape, Stride, Strides, Symbol, Tile, Tiler, Tiles, Tuple,
-};
+use crate::{Error, Int, IntTuple, Lay, MAX_LEAVES, Stride, Strides, Symbol, Tuple};
 
 /// What a leaf may be.
 #[derive(Clone, Copy)]
-enum Kind {
+pub(crate) enum Kind {
     Integer,
     Stride,
     Coord,
 }
 
 #[derive(Clone, Copy)]
-enum Raw {
+pub(crate) enum Raw {
     Stride(Stride),
     Any,
 }
 
-struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     text: &'a [u8],
-    at: usize,
+    pub(crate) at: usize,
 }
 
 impl Cursor<'_> {
-    const fn peek(&self) -> u8 {
+    pub(crate) const fn peek(&self) -> u8 {
         if self.at < self.text.len() { self.text[self.at] } else { 0 }
     }
 
-    const fn peek_second(&self) -> u8 {
+    pub(crate) const fn peek_second(&self) -> u8 {
         if self.at + 1 < self.text.len() { self.text[self.at + 1] } else { 0 }
     }
 
-    const fn skip_blanks(&mut self) {
+    pub(crate) const fn skip_blanks(&mut self) {
         while self.peek() == b' ' || self.peek() == b'\t' || self.peek() == b'\n' || self.peek() == b'\r' {
             self.at += 1;
         }
     }
 
-    const fn eat(&mut self, byte: u8) -> bool {
+    pub(crate) const fn eat(&mut self, byte: u8) -> bool {
         self.skip_blanks();
         let found = self.peek() == byte;
         if found {
@@ -57,11 +55,11 @@ impl Cursor<'_> {
         found
     }
 
-    const fn fail<T: Copy>(&self, expected: &'static str) -> Result<T, Error> {
+    pub(crate) const fn fail<T: Copy>(&self, expected: &'static str) -> Result<T, Error> {
         Err(Error::Parse { at: self.at, expected })
     }
 
-    const fn end(&mut self, expected: &'static str) -> Result<(), Error> {
+    pub(crate) const fn end(&mut self, expected: &'static str) -> Result<(), Error> {
         self.skip_blanks();
         if self.at == self.text.len() { Ok(()) } else { self.fail(expected) }
     }
@@ -141,7 +139,7 @@ impl Cursor<'_> {
         }
     }
 
-    const fn integer(&mut self) -> Result<Int, Error> {
+    pub(crate) const fn integer(&mut self) -> Result<Int, Error> {
         let mut product = tri!(self.factor());
         while self.eat(b'*') {
             self.skip_blanks();
@@ -188,7 +186,7 @@ impl Cursor<'_> {
         }
     }
 
-    const fn tree(&mut self, kind: Kind) -> Result<Tuple<Raw>, Error> {
+    pub(crate) const fn tree(&mut self, kind: Kind) -> Result<Tuple<Raw>, Error> {
         let mut out = Tuple::filled(Raw::Any);
         let mut depth = 0;
         loop {
@@ -211,9 +209,9 @@ impl Cursor<'_> {
         }
     }
 
-    const fn integers(&mut self) -> Result<IntTuple, Error> {
+    pub(crate) const fn integers(&mut self) -> Result<IntTuple, Error> {
         let raw = tri!(self.tree(Kind::Integer));
-        let mut out = Tuple { profile: raw.profile, leaves: [Int::ONE; crate::MAX_LEAVES] };
+        let mut out = Tuple { profile: raw.profile, leaves: [Int::ONE; MAX_LEAVES] };
         let mut i = 0;
         while i < raw.leaf_count() {
             if let Raw::Stride(Stride::Int(int)) = raw.leaves[i] {
@@ -224,9 +222,9 @@ impl Cursor<'_> {
         Ok(out)
     }
 
-    const fn strides(&mut self) -> Result<Strides, Error> {
+    pub(crate) const fn strides(&mut self) -> Result<Strides, Error> {
         let raw = tri!(self.tree(Kind::Stride));
-        let mut out = Tuple { profile: raw.profile, leaves: [Stride::ZERO; crate::MAX_LEAVES] };
+        let mut out = Tuple { profile: raw.profile, leaves: [Stride::ZERO; MAX_LEAVES] };
         let mut i = 0;
         while i < raw.leaf_count() {
             if let Raw::Stride(stride) = raw.leaves[i] {
@@ -237,7 +235,7 @@ impl Cursor<'_> {
         Ok(out)
     }
 
-    const fn layout(&mut self) -> Result<Lay, Error> {
+    pub(crate) const fn layout(&mut self) -> Result<Lay, Error> {
         let shape = tri!(self.integers());
         if !self.eat(b':') {
             return Lay::left(&shape);
@@ -247,127 +245,6 @@ impl Cursor<'_> {
     }
 }
 
-const fn cursor(text: &str) -> Cursor<'_> {
+pub(crate) const fn cursor(text: &str) -> Cursor<'_> {
     Cursor { text: text.as_bytes(), at: 0 }
-}
-
-impl Int {
-    /// Reads `8`, `_8`, `s0`, `2*ceil(s0/8)`.
-    ///
-    /// # Errors
-    /// [`Error::Parse`], and those of [`Int::mul`].
-    pub const fn parse(text: &str) -> Result<Int, Error> {
-        let mut cursor = cursor(text);
-        cursor.skip_blanks();
-        let int = tri!(cursor.integer());
-        tri!(cursor.end("the end of the text"));
-        Ok(int)
-    }
-}
-
-impl Shape {
-    /// Reads `(4,(2,3))`.
-    ///
-    /// # Errors
-    /// [`Error::Parse`], [`Error::Capacity`].
-    pub const fn parse(text: &str) -> Result<Shape, Error> {
-        let mut cursor = cursor(text);
-        let shape = tri!(cursor.integers());
-        tri!(cursor.end("the end of the text"));
-        Ok(shape)
-    }
-}
-
-impl Strides {
-    /// Reads `(1,(4,2@1))`.
-    ///
-    /// # Errors
-    /// [`Error::Parse`], [`Error::Capacity`].
-    pub const fn parse(text: &str) -> Result<Strides, Error> {
-        let mut cursor = cursor(text);
-        let strides = tri!(cursor.strides());
-        tri!(cursor.end("the end of the text"));
-        Ok(strides)
-    }
-}
-
-impl Coord {
-    /// Reads `5`, `(1,(0,_))`.
-    ///
-    /// # Errors
-    /// [`Error::Parse`], [`Error::Capacity`].
-    pub const fn parse(text: &str) -> Result<Coord, Error> {
-        let mut cursor = cursor(text);
-        let raw = tri!(cursor.tree(Kind::Coord));
-        tri!(cursor.end("the end of the text"));
-        let mut out = Tuple { profile: raw.profile, leaves: [Crd::All; crate::MAX_LEAVES] };
-        let mut i = 0;
-        while i < raw.leaf_count() {
-            if let Raw::Stride(stride) = raw.leaves[i] {
-                out.leaves[i] = Crd::At(tri!(stride.require_known("a coordinate")));
-            }
-            i += 1;
-        }
-        Ok(out)
-    }
-}
-
-impl Lay {
-    /// Reads `((2,2),4):((1,8),2)`; a shape alone, `(4,8)`, is compact with the leftmost mode fastest. Strides may be scaled basis vectors:
-    /// `(128,32):(1@0,1@1)`.
-    ///
-    /// # Errors
-    /// [`Error::Parse`] with the byte where the text stops making sense, [`Error::NotCongruent`], [`Error::NonPositiveShape`],
-    /// [`Error::Capacity`].
-    pub const fn parse(text: &str) -> Result<Lay, Error> {
-        let mut cursor = cursor(text);
-        let layout = tri!(cursor.layout());
-        tri!(cursor.end("':' and strides, or the end of the text"));
-        Ok(layout)
-    }
-}
-
-impl Tiler {
-    /// Reads `<3:3,(2,4):(1,8)>`, `<128,32>` (a shape tile `n` is `n:1`), `<_,8>` (`_` leaves the mode alone), or a layout, `4:2`.
-    ///
-    /// # Errors
-    /// As [`Lay::parse`].
-    pub const fn parse(text: &str) -> Result<Tiler, Error> {
-        let mut cursor = cursor(text);
-        if !cursor.eat(b'<') {
-            return Ok(Tiler::Lay(tri!(Lay::parse(text))));
-        }
-        let mut tiles = Tiles::EMPTY;
-        loop {
-            cursor.skip_blanks();
-            let second = cursor.peek_second();
-            if cursor.peek() == b'_' && !second.is_ascii_digit() {
-                cursor.at += 1;
-                tri!(tiles.push(&Tile::All));
-            } else {
-                tri!(tiles.push(&Tile::Lay(tri!(cursor.layout()))));
-            }
-            if cursor.eat(b'>') {
-                tri!(cursor.end("the end of the text"));
-                return Ok(Tiler::Modes(tiles));
-            }
-            if !cursor.eat(b',') {
-                return cursor.fail("',' or '>'");
-            }
-        }
-    }
-}
-
-impl core::str::FromStr for Lay {
-    type Err = Error;
-    fn from_str(text: &str) -> Result<Lay, Error> {
-        Lay::parse(text)
-    }
-}
-
-impl core::str::FromStr for Tiler {
-    type Err = Error;
-    fn from_str(text: &str) -> Result<Tiler, Error> {
-        Tiler::parse(text)
-    }
 }

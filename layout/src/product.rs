@@ -1,7 +1,7 @@
 //! Products: a layout repeated in the arrangement of another one (CuTe guide, 02 Layout algebra, Product).
 
 use crate::composition::compose_into;
-use crate::tuple::Node;
+use crate::profile::Node;
 use crate::{Error, IntTuple, Lay, Shape, Tiler};
 
 /// Which of two modes is the faster one when they become one.

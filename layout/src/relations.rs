@@ -1,6 +1,6 @@
 //! Shapes: sizes, divisions and the relations between them (CuTe's `int_tuple.hpp`).
 
-use crate::tuple::Node;
+use crate::profile::Node;
 use crate::{Error, Int, IntTuple, Shape, Tuple};
 
 impl IntTuple {

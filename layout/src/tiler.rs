@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::tuple::Node;
+use crate::profile::Node;
 use crate::{Error, Int, Lay, MAX_LEAVES, Shape, Stride};
 
 // `Tiles` marks its modes in 32 bits.

@@ -211,3 +211,24 @@ fn malformed_text_says_where_and_what() {
     let deep = format!("{}1{}", "(".repeat(40), ")".repeat(40));
     assert_eq!(Lay::parse(&deep).unwrap_err().kind(), "capacity");
 }
+
+#[test]
+fn coordinates_of_identity_layouts() {
+    let shape = Shape::parse("(4,(2,3))").unwrap();
+    let l = Lay::identity(&shape).unwrap();
+    assert_eq!(l.to_string(), "(4,(2,3)):(1@0,(1@1,2@1))");
+    for i in 0..24 {
+        assert_eq!(l.coord_at(i, 2).unwrap(), Coord::of(&[i % 4, i / 4]).unwrap());
+        // An index is no coordinate, except the origin.
+        assert_eq!(l.at(i).is_ok(), i == 0);
+        assert_eq!(l.crd2idx(&idx2crd(&shape, i).unwrap()).is_ok(), i == 0);
+    }
+    assert_eq!(l.coord_at(23, 1).unwrap_err().kind(), "mode_out_of_range");
+    // Tiles of coordinates: what a kernel compares with M and N.
+    let tiles = l.zipped_divide(&girih_layout::Tiler::parse("<2,3>").unwrap()).unwrap();
+    assert_eq!(tiles.to_string(), "((2,3),(2,2)):((1@0,1@1),(2@0,3@1))");
+    let halves = l.composition(&Lay::parse("(2,12):(1,2)").unwrap()).unwrap();
+    for i in 0..24 {
+        assert_eq!(halves.coord_at(i, 2).unwrap(), l.coord_at(i, 2).unwrap());
+    }
+}

@@ -1,0 +1,167 @@
+//! The text form: how trees and layouts are read and printed. The grammar stands in `parse.rs`.
+
+use core::fmt;
+use core::str::FromStr;
+
+use crate::parse::{Kind, Raw, cursor};
+use crate::{Coord, Crd, Error, Int, Lay, MAX_LEAVES, Shape, Strides, Tile, Tiler, Tiles, Tuple};
+
+impl Int {
+    /// Reads `8`, `_8`, `s0`, `2*ceil(s0/8)`.
+    ///
+    /// # Errors
+    /// [`Error::Parse`], and those of [`Int::mul`].
+    pub const fn parse(text: &str) -> Result<Int, Error> {
+        let mut cursor = cursor(text);
+        cursor.skip_blanks();
+        let int = tri!(cursor.integer());
+        tri!(cursor.end("the end of the text"));
+        Ok(int)
+    }
+}
+
+impl Shape {
+    /// Reads `(4,(2,3))`.
+    ///
+    /// # Errors
+    /// [`Error::Parse`], [`Error::Capacity`].
+    pub const fn parse(text: &str) -> Result<Shape, Error> {
+        let mut cursor = cursor(text);
+        let shape = tri!(cursor.integers());
+        tri!(cursor.end("the end of the text"));
+        Ok(shape)
+    }
+}
+
+impl Strides {
+    /// Reads `(1,(4,2@1))`.
+    ///
+    /// # Errors
+    /// [`Error::Parse`], [`Error::Capacity`].
+    pub const fn parse(text: &str) -> Result<Strides, Error> {
+        let mut cursor = cursor(text);
+        let strides = tri!(cursor.strides());
+        tri!(cursor.end("the end of the text"));
+        Ok(strides)
+    }
+}
+
+impl Coord {
+    /// Reads `5`, `(1,(0,_))`.
+    ///
+    /// # Errors
+    /// [`Error::Parse`], [`Error::Capacity`].
+    pub const fn parse(text: &str) -> Result<Coord, Error> {
+        let mut cursor = cursor(text);
+        let raw = tri!(cursor.tree(Kind::Coord));
+        tri!(cursor.end("the end of the text"));
+        let mut out = Tuple { profile: raw.profile, leaves: [Crd::All; MAX_LEAVES] };
+        let mut i = 0;
+        while i < raw.leaf_count() {
+            if let Raw::Stride(stride) = raw.leaves[i] {
+                out.leaves[i] = Crd::At(tri!(stride.require_known("a coordinate")));
+            }
+            i += 1;
+        }
+        Ok(out)
+    }
+}
+
+impl Lay {
+    /// Reads `((2,2),4):((1,8),2)`; a shape alone, `(4,8)`, is compact with the leftmost mode fastest. Strides may be scaled basis vectors:
+    /// `(128,32):(1@0,1@1)`.
+    ///
+    /// # Errors
+    /// [`Error::Parse`] with the byte where the text stops making sense, [`Error::NotCongruent`], [`Error::NonPositiveShape`],
+    /// [`Error::Capacity`].
+    pub const fn parse(text: &str) -> Result<Lay, Error> {
+        let mut cursor = cursor(text);
+        let layout = tri!(cursor.layout());
+        tri!(cursor.end("':' and strides, or the end of the text"));
+        Ok(layout)
+    }
+}
+
+impl Tiler {
+    /// Reads `<3:3,(2,4):(1,8)>`, `<128,32>` (a shape tile `n` is `n:1`), `<_,8>` (`_` leaves the mode alone), or a layout, `4:2`.
+    ///
+    /// # Errors
+    /// As [`Lay::parse`].
+    pub const fn parse(text: &str) -> Result<Tiler, Error> {
+        let mut cursor = cursor(text);
+        if !cursor.eat(b'<') {
+            return Ok(Tiler::Lay(tri!(Lay::parse(text))));
+        }
+        let mut tiles = Tiles::EMPTY;
+        loop {
+            cursor.skip_blanks();
+            let second = cursor.peek_second();
+            if cursor.peek() == b'_' && !second.is_ascii_digit() {
+                cursor.at += 1;
+                tri!(tiles.push(&Tile::All));
+            } else {
+                tri!(tiles.push(&Tile::Lay(tri!(cursor.layout()))));
+            }
+            if cursor.eat(b'>') {
+                tri!(cursor.end("the end of the text"));
+                return Ok(Tiler::Modes(tiles));
+            }
+            if !cursor.eat(b',') {
+                return cursor.fail("',' or '>'");
+            }
+        }
+    }
+}
+
+impl FromStr for Lay {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Lay, Error> {
+        Lay::parse(text)
+    }
+}
+
+impl FromStr for Tiler {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Tiler, Error> {
+        Tiler::parse(text)
+    }
+}
+
+impl<T: Copy + fmt::Display> fmt::Display for Tuple<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let n = self.leaf_count();
+        if n == 0 {
+            return f.write_str("()");
+        }
+        for (i, leaf) in self.leaves().iter().enumerate() {
+            if i > 0 {
+                f.write_str(",")?;
+            }
+            let (opens, closes) = self.profile.parens(self.profile.root(), i);
+            (0..opens).try_for_each(|_| f.write_str("("))?;
+            leaf.fmt(f)?;
+            (0..closes).try_for_each(|_| f.write_str(")"))?;
+        }
+        Ok(())
+    }
+}
+
+impl<T: Copy + fmt::Display> fmt::Debug for Tuple<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:#}")
+    }
+}
+
+impl fmt::Display for Lay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.shape.fmt(f)?;
+        f.write_str(":")?;
+        self.stride().fmt(f)
+    }
+}
+
+impl fmt::Debug for Lay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:#}")
+    }
+}
