@@ -210,6 +210,9 @@ impl Lay {
             *index = tri!(step(*index, position, stride));
             return Ok(());
         }
+        if node.begin == node.end && position != 0 {
+            return Err(Error::CoordOutOfRange { coord: position, extent: Int::ONE });
+        }
         let mut digits = tri!(Digits::new(&self.shape, node, position, rule.extended));
         let mut i = node.begin;
         while i < node.end {

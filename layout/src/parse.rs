@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! layout = tree [":" tree]            without strides: compact, leftmost fastest
-//! tree   = leaf | "(" tree {"," tree} ")"
+//! tree   = leaf | "(" tree {"," tree} ")"     and "()" alone, the tuple of nothing
 //! leaf   = integer ["@" mode] | "E" mode | "^" column | "_"
 //! integer = ["_"] ["-"] digits | factor {"*" factor}
 //! factor = ["-"] digits | "s" id | "ceil(s" id "/" digits ")"
@@ -193,6 +193,10 @@ impl Cursor<'_> {
             while self.eat(b'(') {
                 tri!(out.profile.open());
                 depth += 1;
+            }
+            if depth == 1 && out.leaf_count() == 0 && self.eat(b')') {
+                out.profile.close();
+                return Ok(out);
             }
             let leaf = tri!(self.leaf(kind));
             tri!(out.push(leaf));

@@ -189,6 +189,18 @@ fn k06_plain_coalesce_may_change_the_extended_function() {
 }
 
 #[test]
+fn the_layout_of_rank_0_has_one_element() {
+    let (l, offset) = Lay::parse("(4,8):(8,1)").unwrap().slice(&Coord::parse("(3,5)").unwrap()).unwrap();
+    assert_eq!((l.to_string().as_str(), offset, l.rank()), ("():()", 29, 0));
+    assert_eq!(Lay::parse("():()").unwrap(), l);
+    assert_eq!((l.at(0), l.size().unwrap().get()), (Ok(0), Some(1)));
+    assert!(l.at(1).is_err() && l.mode(0).is_err() && Lay::parse("((),4):((),1)").is_err());
+    assert_eq!(l.coalesce(), Lay::UNIT);
+    assert_eq!(Lay::parse("8:3").unwrap().composition(&l).unwrap(), l);
+    assert_eq!(l.composition(&Lay::parse("1:0").unwrap()).unwrap(), Lay::UNIT);
+}
+
+#[test]
 fn malformed_text_says_where_and_what() {
     for (text, at) in
         [("(4,8):(1", 8), ("(4,,8)", 3), ("4:", 2), ("(4,8))", 5), ("4:1 x", 4), ("", 0), ("(_,4)", 1)]

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use girih_cli::ops::{OpError, evaluate};
+use girih_cli::ops::{self, OpError, evaluate};
 use girih_layout::{Composed, Lay, Swizzle};
+use proptest::prelude::*;
+use proptest::sample::select;
 use serde_json::Value;
 
 const VECTORS: &str = include_str!("../../testdata/layout.jsonl");
@@ -128,4 +130,61 @@ fn every_record_passes_by_function() {
     assert_eq!(records, RECORDS);
     assert!(failures.is_empty(), "{} records fail:\n{}", failures.len(), failures.join("\n"));
     assert_eq!(sum(|t| t.unsupported), 0);
+}
+
+/// Leaves that break careless arithmetic.
+const LEAVES: &[&str] = &[
+    "0",
+    "1",
+    "2",
+    "3",
+    "4",
+    "8",
+    "-1",
+    "-2",
+    "7",
+    "12",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "4611686018427387904",
+    "4294967296",
+    "3037000500",
+    "s0",
+    "s1",
+    "ceil(s0/8)",
+    "2*s0*s1",
+    "_4",
+    "_",
+    "1@0",
+    "^5",
+];
+
+fn tree() -> impl Strategy<Value = String> {
+    let leaf = select(LEAVES).prop_map(str::to_owned);
+    leaf.prop_recursive(3, 8, 3, |inner| {
+        prop::collection::vec(inner, 0..4).prop_map(|modes| format!("({})", modes.join(",")))
+    })
+}
+
+fn argument() -> impl Strategy<Value = String> {
+    let layout = (tree(), tree()).prop_map(|(shape, stride)| format!("{shape}:{stride}"));
+    let congruent = prop::collection::vec((select(LEAVES), select(LEAVES)), 1..4).prop_map(|leaves| {
+        let (shape, stride): (Vec<_>, Vec<_>) = leaves.into_iter().unzip();
+        format!("({}):({})", shape.join(","), stride.join(","))
+    });
+    let tiler = prop::collection::vec(tree(), 1..3).prop_map(|tiles| format!("<{}>", tiles.join(",")));
+    prop_oneof![tree(), layout, congruent.clone(), congruent, tiler]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn no_operation_panics(which in 0usize..1000, args in prop::collection::vec(argument(), 6)) {
+        let all: Vec<_> = ops::all().collect();
+        let op = all[which % all.len()];
+        let params = op.params.iter().map(|param| param.trim_start_matches('?').to_owned());
+        let args = params.zip(args.into_iter().map(Value::String)).collect();
+        let _ = evaluate(op.name, &args);
+    }
 }
