@@ -2,6 +2,7 @@
 //! timer measures both sides in turns.
 #![allow(unsafe_code, reason = "the peer's interface is C; each block says why it holds")]
 
+use std::mem::MaybeUninit;
 use std::ptr;
 
 use cudarc::cublaslt::{
@@ -9,7 +10,8 @@ use cudarc::cublaslt::{
     sys,
 };
 use girih_device::{Buffer, Device, Pod};
-use half::{bf16, f16};
+use girih_kernels::gemm;
+use girih_tensor::{DType, Element};
 
 /// Why the peer can't be measured.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +31,14 @@ pub enum Error {
         needed: u64,
         /// Elements of the buffer.
         len: usize,
+    },
+    /// An algorithm that the heuristic did not list.
+    #[error("algorithm {index} was asked for, the heuristic lists {listed}")]
+    NoAlgorithm {
+        /// Which.
+        index: usize,
+        /// How many there are.
+        listed: usize,
     },
     /// A call failed.
     #[error("cuBLASLt: {0:?}")]
@@ -67,14 +77,19 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Both operands k-contiguous (`tn`), no padding.
-    pub const fn tn(m: u64, n: u64, k: u64) -> Problem {
-        Problem { m, n, k, a_transposed: true, b_transposed: false, lda: k, ldb: k, ldc: m }
-    }
-
-    /// Floating-point operations, a multiplication and an addition for each product.
-    pub const fn flops(&self) -> u64 {
-        2 * self.m * self.n * self.k
+    /// girih's problem, whose C is row-major: `C' = B' A'`, and a K-contiguous operand is a transposed one for B'.
+    pub fn of(problem: &gemm::Problem) -> Problem {
+        let [m, n, k] = problem.mnk().map(|extent| extent as u64);
+        Problem {
+            m: n,
+            n: m,
+            k,
+            a_transposed: problem.b.contiguous == 1,
+            b_transposed: problem.a.contiguous == 0,
+            lda: problem.b.ld as u64,
+            ldb: problem.a.ld as u64,
+            ldc: problem.c.ld as u64,
+        }
     }
 
     /// Rows, columns and leading stride of A, B and C as stored.
@@ -86,39 +101,23 @@ impl Problem {
     }
 }
 
-/// A type of element that the peer multiplies, with f32 accumulation; f32 without TF32.
-pub trait Element: Pod {
-    /// cuBLAS's name for it.
-    const TYPE: sys::cudaDataType;
-    /// The nearest value.
-    fn from_f32(value: f32) -> Self;
-}
-impl Element for f32 {
-    const TYPE: sys::cudaDataType = sys::cudaDataType::CUDA_R_32F;
-    fn from_f32(value: f32) -> f32 {
-        value
-    }
-}
-impl Element for bf16 {
-    const TYPE: sys::cudaDataType = sys::cudaDataType::CUDA_R_16BF;
-    fn from_f32(value: f32) -> bf16 {
-        bf16::from_f32(value)
-    }
-}
-impl Element for f16 {
-    const TYPE: sys::cudaDataType = sys::cudaDataType::CUDA_R_16F;
-    fn from_f32(value: f32) -> f16 {
-        f16::from_f32(value)
+/// cuBLAS's name of a dtype; it multiplies them with f32 accumulation, f32 without TF32.
+const fn data_type(dtype: DType) -> sys::cudaDataType {
+    match dtype {
+        DType::F32 => sys::cudaDataType::CUDA_R_32F,
+        DType::F16 => sys::cudaDataType::CUDA_R_16F,
+        DType::Bf16 => sys::cudaDataType::CUDA_R_16BF,
     }
 }
 
 /// A product planned by cuBLASLt's own heuristic, with its operands.
-pub struct Gemm<T: Element> {
+pub struct Gemm<T: Element + Pod> {
     device: Device,
     handle: sys::cublasLtHandle_t,
     descriptor: sys::cublasLtMatmulDesc_t,
     layouts: [sys::cublasLtMatrixLayout_t; 3],
-    algorithm: sys::cublasLtMatmulAlgo_t,
+    /// The heuristic's list, its favourite first.
+    algorithms: Vec<sys::cublasLtMatmulAlgo_t>,
     workspace: Buffer<u8>,
     /// A, B and C; public so that a check can read them.
     pub operands: [Buffer<T>; 3],
@@ -127,7 +126,10 @@ pub struct Gemm<T: Element> {
 /// The size that NVIDIA recommends for Hopper.
 const WORKSPACE: usize = 32 << 20;
 
-impl<T: Element> Gemm<T> {
+/// Algorithms asked for: the heuristic has never listed more than eight.
+const LISTED: usize = 16;
+
+impl<T: Element + Pod> Gemm<T> {
     /// Plans a product of the given buffers (A, B, C).
     ///
     /// # Errors
@@ -152,7 +154,7 @@ impl<T: Element> Gemm<T> {
             handle: result::create_handle()?,
             descriptor: ptr::null_mut(),
             layouts: [ptr::null_mut(); 3],
-            algorithm: sys::cublasLtMatmulAlgo_t { data: [0; 8] },
+            algorithms: Vec::new(),
             workspace: device.alloc(WORKSPACE)?,
             operands,
         };
@@ -177,7 +179,7 @@ impl<T: Element> Gemm<T> {
             };
         }
         for (layout, (rows, cols, ld)) in self.layouts.iter_mut().zip(problem.stored()) {
-            *layout = result::create_matrix_layout(T::TYPE, rows, cols, ld as i64)?;
+            *layout = result::create_matrix_layout(data_type(T::DTYPE), rows, cols, ld as i64)?;
         }
         Ok(())
     }
@@ -186,24 +188,59 @@ impl<T: Element> Gemm<T> {
         let preference = result::create_matmul_pref()?;
         let attribute = sys::cublasLtMatmulPreferenceAttributes_t::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;
         let [a, b, c] = self.layouts;
-        // SAFETY: everything passed was made by this plan and lives; the value has the size given.
-        let chosen = unsafe {
+        let mut found = [MaybeUninit::<sys::cublasLtMatmulHeuristicResult_t>::uninit(); LISTED];
+        let mut count = 0;
+        // SAFETY: everything passed was made by this plan and lives; the value has the size given; the list has room for
+        // as many results as are asked for.
+        let listed = unsafe {
             let bytes = ptr::from_ref(&WORKSPACE).cast();
             result::set_matmul_pref_attribute(preference, attribute, bytes, size_of::<usize>()).and_then(
-                |()| result::get_matmul_algo_heuristic(self.handle, self.descriptor, a, b, c, c, preference),
+                |()| {
+                    let first = found.as_mut_ptr().cast();
+                    let (handle, descriptor, asked) = (self.handle, self.descriptor, LISTED as i32);
+                    sys::cublasLtMatmulAlgoGetHeuristic(
+                        handle, descriptor, a, b, c, c, preference, asked, first, &mut count,
+                    )
+                    .result()
+                },
             )
         };
         // SAFETY: made above, used by nothing any more.
         unsafe { result::destroy_matmul_pref(preference)? };
-        self.algorithm = chosen?.algo;
+        listed?;
+        for result in found.iter().take(usize::try_from(count).unwrap_or(0)) {
+            // SAFETY: the library wrote the first `count` results.
+            let result = unsafe { result.assume_init_ref() };
+            if result.state == sys::cublasStatus_t::CUBLAS_STATUS_SUCCESS {
+                self.algorithms.push(result.algo);
+            }
+        }
+        if self.algorithms.is_empty() {
+            return Err(CublasError(sys::cublasStatus_t::CUBLAS_STATUS_NOT_SUPPORTED));
+        }
         Ok(())
     }
 
-    /// Enqueues the product into the device's stream.
+    /// How many algorithms the heuristic lists, its favourite first.
+    pub fn algorithms(&self) -> usize {
+        self.algorithms.len()
+    }
+
+    /// Enqueues the product into the device's stream, by the heuristic's favourite.
     ///
     /// # Errors
     /// cuBLASLt's.
     pub fn run(&self) -> Result<(), Error> {
+        self.run_algorithm(0)
+    }
+
+    /// Enqueues the product by one algorithm of the heuristic's list.
+    ///
+    /// # Errors
+    /// [`Error::NoAlgorithm`] past the list's end; cuBLASLt's.
+    pub fn run_algorithm(&self, index: usize) -> Result<(), Error> {
+        let listed = self.algorithms.len();
+        let algorithm = self.algorithms.get(index).ok_or(Error::NoAlgorithm { index, listed })?;
         let (one, zero) = (1.0f32, 0.0f32);
         let [a, b, c] = self.operands.each_ref().map(|buffer| address(buffer.address()));
         let [a_layout, b_layout, c_layout] = self.layouts;
@@ -224,7 +261,7 @@ impl<T: Element> Gemm<T> {
                 c_layout,
                 c,
                 c_layout,
-                &self.algorithm,
+                algorithm,
                 address(self.workspace.address()),
                 WORKSPACE,
                 stream.cast(),
@@ -234,7 +271,7 @@ impl<T: Element> Gemm<T> {
     }
 }
 
-impl<T: Element> Drop for Gemm<T> {
+impl<T: Element + Pod> Drop for Gemm<T> {
     fn drop(&mut self) {
         // SAFETY: made by `plan`, null where it stopped early, used by nothing any more.
         unsafe {

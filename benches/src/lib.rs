@@ -1,7 +1,10 @@
-//! What the benches share: a GPU or a line that says there is none, criterion timed by the GPU's own clock, and the
-//! peers that girih is measured beside.
+//! What the benches share: a GPU or a line that says there is none, criterion timed by the GPU's own clock, contests in
+//! turns, and the peers that girih is measured beside.
 
+pub mod contest;
 pub mod cublas;
+mod data;
 mod gpu;
 
+pub use data::normal;
 pub use gpu::{gpu, measure};

@@ -1,0 +1,143 @@
+//! girih beside its peers, measured in turns; prints a table and, with `--record FILE`, writes JSON lines.
+//!
+//! Every girih result is checked against f64 before it is timed. The peer of a product is the best of cuBLASLt's
+//! heuristic list: all of the list in a short contest, the two fastest in the one that counts.
+#![allow(missing_docs, reason = "a binary")]
+
+use std::{fs, process::Command, time::Duration};
+
+use girih_benches::{
+    contest::{Contestant, Failure, Rules, Times, contest},
+    cublas, gpu, normal,
+};
+use girih_device::{Device, Pod};
+use girih_kernels::{
+    copy,
+    gemm::{Gemms, KernelKind, Layout, Problem, check},
+};
+use girih_tensor::{DType, Element};
+use half::{bf16, f16};
+use serde_json::{Value, json};
+
+const RANKING: Rules =
+    Rules { rounds: 2, settle: Duration::from_millis(40), timed: Duration::from_millis(40) };
+const FINAL: Rules = Rules { rounds: 9, settle: Duration::from_millis(40), timed: Duration::from_millis(60) };
+
+fn main() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let about = json!({"gpu": device.name(), "driver": driver()});
+    println!("{about}");
+    let mut records = vec![copies(&device)?];
+    for mnk in [[4096; 3], [1024, 4096, 2048]] {
+        for layout in Layout::ALL {
+            records.push(gemm::<f32>(&device, mnk, layout)?);
+            records.push(gemm::<bf16>(&device, mnk, layout)?);
+            records.push(gemm::<f16>(&device, mnk, layout)?);
+        }
+    }
+    let mut lines = String::new();
+    for record in &mut records {
+        for (key, value) in about.as_object().into_iter().flatten() {
+            record[key] = value.clone();
+        }
+        lines += &format!("{record}\n");
+    }
+    let mut args = std::env::args().skip_while(|arg| arg != "--record");
+    if let Some(path) = args.nth(1) {
+        fs::write(path, lines)?;
+    }
+    Ok(())
+}
+
+/// The driver's version, as `nvidia-smi` tells it.
+fn driver() -> String {
+    let query =
+        Command::new("nvidia-smi").args(["--query-gpu=driver_version", "--format=csv,noheader"]).output();
+    let text = query.ok().and_then(|out| String::from_utf8(out.stdout).ok()).unwrap_or_default();
+    text.lines().next().unwrap_or("unknown").trim().to_string()
+}
+
+/// One line of the table and of the record; `work` is in operations or bytes, `scale` what one unit of the rate is.
+fn record(what: Value, unit: &str, work: f64, scale: f64, ours: &Times, peer: &Times) -> Value {
+    let rate = |times: &Times| work / times.median() / scale;
+    println!(
+        "{what} girih {:.1} {unit} (spread {:.1} %), {} {:.1} {unit} (spread {:.1} %): {:.1} %",
+        rate(ours),
+        100.0 * ours.spread(),
+        peer.name,
+        rate(peer),
+        100.0 * peer.spread(),
+        100.0 * rate(ours) / rate(peer),
+    );
+    let micros = |times: &Times| times.median() * 1e6;
+    json!({
+        "what": what, "unit": unit, "peer": peer.name,
+        "girih": rate(ours), "girih_us": micros(ours), "girih_spread": ours.spread(),
+        "peer_rate": rate(peer), "peer_us": micros(peer), "peer_spread": peer.spread(),
+        "ratio": rate(ours) / rate(peer),
+    })
+}
+
+fn copies(device: &Device) -> Result<Value, Failure> {
+    let elements = 256 << 20;
+    let problem = copy::Problem::new(DType::F32, 1, elements, elements, elements)?;
+    let host = normal::<f32>(elements as usize, 0);
+    let from = device.upload(&host)?;
+    let (mut ours, theirs) =
+        (device.alloc::<f32>(elements as usize)?, device.alloc::<f32>(elements as usize)?);
+    let kernel = copy::Copy::new(device, &problem)?;
+    kernel.run(&mut ours, &from)?;
+    if ours.download()? != host {
+        return Err("the copy differs from its source".into());
+    }
+    let times = contest(
+        device,
+        FINAL,
+        &mut [
+            Contestant { name: "girih".into(), run: Box::new(|| Ok(kernel.run(&mut ours, &from)?)) },
+            Contestant { name: "device-to-device".into(), run: Box::new(|| Ok(theirs.copy_from(&from)?)) },
+        ],
+    )?;
+    let what = json!({"op": "copy", "dtype": "f32", "elements": elements});
+    Ok(record(what, "GB/s", problem.bytes() as f64, 1e9, &times[0], &times[1]))
+}
+
+fn gemm<T: Element + Pod>(device: &Device, mnk: [i64; 3], layout: Layout) -> Result<Value, Failure> {
+    let problem = Problem::new(T::DTYPE, mnk, layout)?;
+    let host = [problem.a.span(), problem.b.span()].map(|span| normal::<T>(span as usize, span as u64));
+    let (a, b) = (device.upload(&host[0])?, device.upload(&host[1])?);
+    let mut c = device.alloc::<T>(problem.c.span() as usize)?;
+    c.fill_bytes(0xff)?;
+    let ours = Gemms::new(device).get(&problem, KernelKind::for_dtype(T::DTYPE))?;
+    ours.run(&a, &b, &mut c)?;
+    let found = check(&problem, &host[0], &host[1], &c.download()?, None);
+    if !found.passed() {
+        return Err(format!("{problem:?}: {found:?}").into());
+    }
+    let operands = [device.upload(&host[1])?, device.upload(&host[0])?, device.alloc::<T>(c.len())?];
+    let peer = cublas::Gemm::plan(device, cublas::Problem::of(&problem), operands)?;
+    let algorithm = |index: usize| Contestant {
+        name: format!("cublaslt {index} of {}", peer.algorithms()),
+        run: Box::new({
+            let peer = &peer;
+            move || Ok(peer.run_algorithm(index)?)
+        }),
+    };
+    let mut all: Vec<Contestant<'_>> = (0..peer.algorithms()).map(algorithm).collect();
+    let mut ranked: Vec<(usize, f64)> =
+        contest(device, RANKING, &mut all)?.iter().map(Times::median).enumerate().collect();
+    ranked.sort_by(|x, y| x.1.total_cmp(&y.1));
+    let mut finalists: Vec<Contestant<'_>> =
+        ranked.iter().take(2).map(|&(index, _)| algorithm(index)).collect();
+    finalists.push(Contestant { name: "girih".into(), run: Box::new(|| Ok(ours.run(&a, &b, &mut c)?)) });
+    let mut times = contest(device, FINAL, &mut finalists)?;
+    let girih = times.pop().ok_or("no contestant")?;
+    let best = times
+        .into_iter()
+        .min_by(|x, y| x.median().total_cmp(&y.median()))
+        .ok_or("cuBLASLt lists no algorithm")?;
+    let [m, n, k] = mnk;
+    let what =
+        json!({"op": "gemm", "dtype": T::DTYPE.name(), "layout": layout.name(), "m": m, "n": n, "k": k});
+    Ok(record(what, "TFLOP/s", problem.flops(), 1e12, &girih, &best))
+}

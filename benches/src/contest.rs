@@ -1,0 +1,96 @@
+//! Contestants measured in turns: what a power-limited GPU can be compared by.
+//!
+//! Every round runs each contestant for a slice of fixed length, in an order that rotates; the first part of a slice
+//! is not timed, so that each is measured at the clock and temperature of its own load.
+
+use std::time::{Duration, Instant};
+
+use girih_device::Device;
+
+/// Whatever ends a measurement.
+pub type Failure = Box<dyn std::error::Error>;
+
+/// A named piece of work that enqueues one run on the device.
+pub struct Contestant<'a> {
+    /// Its name in the record.
+    pub name: String,
+    /// Enqueues one run.
+    pub run: Box<dyn FnMut() -> Result<(), Failure> + 'a>,
+}
+
+/// How long and how often.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Rounds; each contestant runs once in each.
+    pub rounds: usize,
+    /// Untimed start of a slice.
+    pub settle: Duration,
+    /// Timed rest of a slice.
+    pub timed: Duration,
+}
+
+/// The time of one run over the rounds, in seconds.
+#[derive(Clone, Debug)]
+pub struct Times {
+    /// The contestant's name.
+    pub name: String,
+    samples: Vec<f64>,
+}
+
+impl Times {
+    /// The median.
+    pub fn median(&self) -> f64 {
+        self.samples[self.samples.len() / 2]
+    }
+
+    /// Greatest minus least, as a share of the median.
+    pub fn spread(&self) -> f64 {
+        (self.samples[self.samples.len() - 1] - self.samples[0]) / self.median()
+    }
+}
+
+/// Measures all contestants in turns.
+///
+/// # Errors
+/// The first contestant's or the device's failure.
+pub fn contest(
+    device: &Device,
+    rules: Rules,
+    contestants: &mut [Contestant<'_>],
+) -> Result<Vec<Times>, Failure> {
+    let mut samples = vec![Vec::new(); contestants.len()];
+    for round in 0..rules.rounds {
+        for turn in 0..contestants.len() {
+            let who = (round + turn) % contestants.len();
+            samples[who].push(slice(device, rules, &mut *contestants[who].run)?);
+        }
+    }
+    let named = contestants.iter().zip(samples);
+    Ok(named
+        .map(|(contestant, mut samples)| {
+            samples.sort_by(f64::total_cmp);
+            Times { name: contestant.name.clone(), samples }
+        })
+        .collect())
+}
+
+/// Seconds of one run within a slice.
+fn slice(
+    device: &Device,
+    rules: Rules,
+    run: &mut dyn FnMut() -> Result<(), Failure>,
+) -> Result<f64, Failure> {
+    // The settling runs also tell how many runs fill the timed part.
+    let (start, mut settling) = (Instant::now(), 0);
+    while start.elapsed() < rules.settle {
+        (0..4).try_for_each(|_| run())?;
+        device.synchronize()?;
+        settling += 4;
+    }
+    let each = start.elapsed().as_secs_f64() / f64::from(settling.max(1));
+    let runs = ((rules.timed.as_secs_f64() / each) as usize).max(4);
+    let mut timer = device.timer()?;
+    timer.start()?;
+    (0..runs).try_for_each(|_| run())?;
+    Ok(timer.stop()?.as_secs_f64() / runs as f64)
+}
