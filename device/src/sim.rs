@@ -91,7 +91,9 @@ impl Backend for Simulator {
     }
 
     fn load(&self, module: &ptx::Module) -> Result<Arc<dyn Code>, Error> {
-        let program = Arc::new(Program::load(module)?);
+        // The text is what runs, here as on a GPU; and a fault is found by its line.
+        let text = ptx::Module::parse(&module.to_string())?;
+        let program = Arc::new(Program::load(&text)?);
         Ok(Arc::new(SimCode { state: self.state.clone(), program, threads: self.limits.threads_per_block }))
     }
 

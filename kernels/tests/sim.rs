@@ -3,8 +3,10 @@
 mod common;
 
 use common::{Data, Failure, padded, variants, verify_dtype};
+use girih_codegen::gemm::{GemmKernel, generate};
 use girih_device::{Device, SimOptions};
 use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem, choose};
+use girih_ptx::{Item, Modifier, Module, Opcode, Statement, Word};
 use girih_tensor::DType;
 
 fn checked() -> Device {
@@ -84,4 +86,83 @@ fn bad_problems_are_refused_with_what_would_be_accepted() -> Result<(), Failure>
     let error = gemm.run(&full, &small, &mut c).expect_err("B is too small").to_string();
     assert_eq!(error, "B needs 16 elements, its buffer has 15");
     Ok(())
+}
+
+/// The kernel without any one of its barriers or waits is a kernel that the simulator reports.
+#[test]
+fn every_barrier_and_wait_is_needed() -> Result<(), Failure> {
+    for layout in [Layout::Tn, Layout::Nt] {
+        for dtype in [DType::F32, DType::Bf16] {
+            let problem = Problem::new(dtype, [128, 128, 320], layout)?;
+            let config = choose(&problem, KernelKind::for_dtype(dtype))?;
+            let generated = generate(&config)?;
+            assert!(simulate(&generated.module, &generated, &problem).is_ok());
+            let (mut removed, mut caught) = (0, 0);
+            for index in 0.. {
+                let Some(mutant) = without_synchronisation(&generated.module, index) else { break };
+                removed += 1;
+                match simulate(&mutant, &generated, &problem) {
+                    Err(error) => {
+                        println!("{dtype} {layout}, without synchronisation {index}: {error}");
+                        caught += 1;
+                    }
+                    Ok(_) => println!("{dtype} {layout}, without synchronisation {index}: not caught"),
+                }
+            }
+            assert_eq!((removed, caught), (4, 4), "{dtype} {layout}");
+        }
+    }
+    Ok(())
+}
+
+/// The module without its `index`th `bar.sync` or `cp.async.wait_group`.
+fn without_synchronisation(module: &Module, index: usize) -> Option<Module> {
+    let mut module = module.clone();
+    let mut seen = 0;
+    for item in &mut module.items {
+        let Item::Kernel(kernel) = item else { continue };
+        let synchronises = |statement: &Statement| match statement {
+            Statement::Inst(inst) => {
+                inst.opcode == Opcode::Bar || inst.modifiers.contains(&Modifier::Word(Word::WaitGroup))
+            }
+            _ => false,
+        };
+        let found = kernel.body.iter().position(|statement| {
+            seen += usize::from(synchronises(statement));
+            seen == index + 1
+        });
+        if let Some(at) = found {
+            kernel.body.remove(at);
+            return Some(module);
+        }
+    }
+    None
+}
+
+fn simulate(
+    module: &Module,
+    generated: &GemmKernel,
+    problem: &Problem,
+) -> Result<girih_sim::Report, girih_sim::Error> {
+    let memory = girih_sim::Memory::new();
+    let program = girih_sim::Program::load(&Module::parse(&module.to_string()).expect("printed PTX parses"))?;
+    let kernel = &program.kernels()[0];
+    let bytes = problem.dtype.bytes() as i64;
+    let mut args = Vec::new();
+    for matrix in [&problem.a, &problem.b, &problem.c] {
+        let bytes = (matrix.span() * bytes) as usize;
+        let address = memory.alloc(bytes)?;
+        memory.fill(address, 0, bytes)?;
+        args.push(address.to_le_bytes().to_vec());
+    }
+    let [m, n, k] = problem.mnk();
+    let sizes = [m, n, k, problem.a.ld, problem.b.ld, problem.c.ld];
+    args.extend(sizes.map(|size| (size as u32).to_le_bytes().to_vec()));
+    let launch = girih_sim::Launch {
+        grid: [1, 1, 1],
+        block: [generated.threads, 1, 1],
+        dynamic_shared: generated.shared_bytes,
+        args,
+    };
+    girih_sim::run(kernel, &memory, &launch, &SimOptions::checked())
 }

@@ -43,40 +43,6 @@ impl Gemms {
     pub fn get(&self, problem: &Problem, kind: KernelKind) -> Result<Gemm, Error> {
         let (row_major, swapped) = problem.row_major();
         let config = choose(&row_major, kind)?;
-        self.with_config(problem, row_major, swapped, config)
-    }
-
-    /// The GEMM for `problem` by a configuration of the caller's (for tuning). Its facts must hold for the problem.
-    ///
-    /// # Errors
-    /// As [`Gemms::get`].
-    pub fn get_tuned(
-        &self,
-        problem: &Problem,
-        kind: KernelKind,
-        tune: impl FnOnce(GemmConfig) -> GemmConfig,
-    ) -> Result<Gemm, Error> {
-        let (row_major, swapped) = problem.row_major();
-        let chosen = choose(&row_major, kind)?;
-        let tuned = tune(chosen);
-        // The facts are the problem's, whatever the tuning says.
-        let config = GemmConfig {
-            a: chosen.a,
-            b: chosen.b,
-            c_vector: chosen.c_vector,
-            c_type: chosen.c_type,
-            ..tuned
-        };
-        self.with_config(problem, row_major, swapped, config)
-    }
-
-    fn with_config(
-        &self,
-        problem: &Problem,
-        row_major: Problem,
-        swapped: bool,
-        config: GemmConfig,
-    ) -> Result<Gemm, Error> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let known = loaded.iter().find(|l| l.config == config).cloned();
         let module = match known {
