@@ -31,6 +31,8 @@ pub struct Options {
     pub races: bool,
     /// Report reads of registers, shared and local memory that nothing has written.
     pub uninitialised: bool,
+    /// Count wavefronts of shared memory and sectors of global memory.
+    pub counts: bool,
     /// Permutes the order in which the warps of a block run; with 0 they run in order.
     pub seed: u64,
     /// Worker threads; without it, those of the global rayon pool. One runs on the calling thread.
@@ -50,10 +52,11 @@ impl Options {
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { races, uninitialised, seed, threads, steps, progress } = self;
+        let Self { races, uninitialised, counts, seed, threads, steps, progress } = self;
         f.debug_struct("Options")
             .field("races", races)
             .field("uninitialised", uninitialised)
+            .field("counts", counts)
             .field("seed", seed)
             .field("threads", threads)
             .field("steps", steps)
@@ -78,6 +81,16 @@ pub struct Report {
     pub mma: u64,
     /// Barrier arrivals of warps.
     pub barriers: u64,
+    /// Wavefronts of shared memory, with [`Options::counts`]: what the accesses take with their bank conflicts. An
+    /// access takes one for each of its parts (the warp, or halves and quarters of it for accesses of 8 and 16 bytes a
+    /// lane, or a matrix of `ldmatrix`), and one more for each further word that its busiest bank is asked for.
+    pub wavefronts: u64,
+    /// Wavefronts that the same accesses would take without bank conflicts.
+    pub least_wavefronts: u64,
+    /// Sectors of 32 bytes of global memory, with [`Options::counts`]: those that accesses touch.
+    pub sectors: u64,
+    /// Sectors that would hold the bytes asked for.
+    pub least_sectors: u64,
 }
 
 impl Report {
@@ -89,6 +102,10 @@ impl Report {
         self.shared += other.shared;
         self.mma += other.mma;
         self.barriers += other.barriers;
+        self.wavefronts += other.wavefronts;
+        self.least_wavefronts += other.least_wavefronts;
+        self.sectors += other.sectors;
+        self.least_sectors += other.least_sectors;
     }
 }
 

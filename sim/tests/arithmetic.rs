@@ -50,11 +50,11 @@ fn integers_wrap_divide_and_compare_as_the_isa_says() {
     binary("add.sat.s32 %d0, %a0, %a1;", |a, b| s(a).saturating_add(s(b)) as u32);
     binary("sub.sat.s32 %d0, %a0, %a1;", |a, b| s(a).saturating_sub(s(b)) as u32);
     binary("mul.lo.s32 %d0, %a0, %a1;", |a, b| a.wrapping_mul(b));
-    binary("mul.hi.u32 %d0, %a0, %a1;", |a, b| (u64::from(a) * u64::from(b) >> 32) as u32);
-    binary("mul.hi.s32 %d0, %a0, %a1;", |a, b| (i64::from(s(a)) * i64::from(s(b)) >> 32) as u32);
+    binary("mul.hi.u32 %d0, %a0, %a1;", |a, b| ((u64::from(a) * u64::from(b)) >> 32) as u32);
+    binary("mul.hi.s32 %d0, %a0, %a1;", |a, b| ((i64::from(s(a)) * i64::from(s(b))) >> 32) as u32);
     binary("mad.lo.u32 %d0, %a0, %a1, %a1;", |a, b| a.wrapping_mul(b).wrapping_add(b));
     binary("mad.hi.u32 %d0, %a0, %a1, %a1;", |a, b| {
-        ((u64::from(a) * u64::from(b) >> 32) as u32).wrapping_add(b)
+        (((u64::from(a) * u64::from(b)) >> 32) as u32).wrapping_add(b)
     });
     binary("div.u32 %d0, %a0, %a1;", |a, b| a.checked_div(b).unwrap_or(u32::MAX));
     binary("rem.u32 %d0, %a0, %a1;", |a, b| a.checked_rem(b).unwrap_or(a));
@@ -104,8 +104,8 @@ fn wide_products_and_64_bits() {
     };
     wide("add.u64", u64::wrapping_add);
     wide("mul.lo.u64", u64::wrapping_mul);
-    wide("mul.hi.u64", |a, b| (u128::from(a) * u128::from(b) >> 64) as u64);
-    wide("mul.hi.s64", |a, b| (i128::from(a as i64) * i128::from(b as i64) >> 64) as u64);
+    wide("mul.hi.u64", |a, b| ((u128::from(a) * u128::from(b)) >> 64) as u64);
+    wide("mul.hi.s64", |a, b| ((i128::from(a as i64) * i128::from(b as i64)) >> 64) as u64);
     wide("div.s64", |a, b| if b == 0 { u64::MAX } else { (a as i64).wrapping_div(b as i64) as u64 });
     wide("rem.u64", |a, b| a.checked_rem(b).unwrap_or(a));
     wide("max.s64", |a, b| (a as i64).max(b as i64) as u64);

@@ -402,6 +402,6 @@ fn parallel_blocks_share_words() {
     launch(&text, &memory, &shape, &Options { threads: Some(4), ..Options::checked() }).unwrap();
     assert_eq!(
         common::download(&memory, out, 2048),
-        (0..2048).map(|i| 2 * i | (2 * i + 1) << 16).collect::<Vec<u32>>()
+        (0..2048).map(|i| (2 * i) | ((2 * i + 1) << 16)).collect::<Vec<u32>>()
     );
 }

@@ -204,6 +204,12 @@ fn endless_loops_and_deadlocks_are_told() {
         common::launch(&mixed, &memory, &shape, &Options::default()),
         Err(Error::BadValue { .. })
     ));
+    let varying =
+        module(".visible .entry k() { .reg .b32 %r; mov.u32 %r, %laneid; and.b32 %r, %r, 1; bar.sync %r; }");
+    assert!(matches!(
+        common::launch(&varying, &memory, &shape, &Options::default()),
+        Err(Error::BadValue { .. })
+    ));
     let trap = module(".visible .entry k() { trap; }");
     assert!(matches!(common::launch(&trap, &memory, &shape, &Options::default()), Err(Error::Trap { .. })));
 }

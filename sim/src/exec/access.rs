@@ -42,6 +42,9 @@ impl Warp {
     ) -> Result<(), Error> {
         let Transfer { bytes, count, signed, .. } = *transfer;
         let total = bytes * count;
+        if cx.machine.options.counts {
+            self.count(&mut cx.report, transfer.space, &transfer.address, total, mask);
+        }
         let mut touched = 0;
         for lane in lanes(mask) {
             let who = Who { warp: self.index, lane: lane as u32, source };
@@ -87,6 +90,9 @@ impl Warp {
         let Transfer { bytes, count, .. } = *transfer;
         let total = bytes * count;
         let keep = u64::MAX >> (64 - bytes * 8);
+        if cx.machine.options.counts {
+            self.count(&mut cx.report, transfer.space, &transfer.address, total, mask);
+        }
         let mut touched = 0;
         for lane in lanes(mask) {
             let who = Who { warp: self.index, lane: lane as u32, source };

@@ -57,6 +57,10 @@ impl Warp {
         mask: u32,
         source: u32,
     ) -> Result<(), Error> {
+        if cx.machine.options.counts {
+            self.count(&mut cx.report, Space::Shared, &copy.to, copy.bytes, mask);
+            self.count(&mut cx.report, Space::Global, &copy.from, copy.bytes, mask);
+        }
         for lane in lanes(mask) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let (to, from) = (self.address(&copy.to, lane), self.address(&copy.from, lane));

@@ -34,6 +34,9 @@ impl Warp {
         source: u32,
     ) -> Result<(), Error> {
         cx.report.shared += 1;
+        if cx.machine.options.counts {
+            self.count_matrices(&mut cx.report, &load.address, load.regs.len());
+        }
         for (j, &reg) in load.regs.iter().enumerate() {
             let mut rows = [[0u16; 8]; 8];
             for (i, row) in rows.iter_mut().enumerate() {

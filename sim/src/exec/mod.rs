@@ -3,7 +3,10 @@
 mod access;
 mod block;
 mod copy;
+mod counts;
 mod matrix;
+mod special;
+mod together;
 mod warp;
 
 pub(crate) use block::{Block, Machine};

@@ -5,8 +5,6 @@
 //! structured code laid out in order reconverges where its paths meet. An instruction that needs lanes of other
 //! groups parks its group until they come.
 
-use girih_ptx::Special;
-
 use crate::Error;
 use crate::lanes::{File, Reg, Regs, WARP};
 use crate::op::{Guard, Inst, Op};
@@ -60,7 +58,7 @@ pub(super) struct Warp {
     pub(super) state: State,
     pub(super) regs: Regs,
     written: Option<Written>,
-    live: u32,
+    pub(super) live: u32,
     groups: Vec<Group>,
     /// Which group runs, counted from the smallest counter: not always the first, so that none starves.
     turn: usize,
@@ -118,7 +116,7 @@ impl Warp {
         }
         for &(reg, special) in &code.specials {
             (0..WARP).for_each(|lane| {
-                self.regs.set(reg, lane, special_value(cx, special, self.index, lane as u32))
+                self.regs.set(reg, lane, super::special::value(cx, special, self.index, lane as u32))
             });
         }
         let first = self.index * WARP as u32;
@@ -189,34 +187,20 @@ impl Warp {
                 Op::Copy(copy) => self.copy(cx, copy, active, inst.source)?,
                 Op::CopyCommit => self.copies.commit(active),
                 Op::CopyWait(keep) => self.copy_wait(cx, *keep, active),
-                Op::Branch(target) if active == mask => {
+                Op::Branch(target) if active == mask && self.groups.len() == 1 => {
                     pc = *target;
-                    if self.groups.len() > 1 {
-                        self.groups[at].pc = pc;
-                        self.regroup();
-                        return Ok(Stop::Regroup);
-                    }
                     continue;
                 }
                 Op::Branch(target) => {
-                    self.groups[at] = Group { pc: pc + 1, mask: mask & !active, parked: false };
-                    self.groups.push(Group { pc: *target, mask: active, parked: false });
-                    self.regroup();
+                    self.branch(at, *target, pc + 1, active);
                     return Ok(Stop::Regroup);
                 }
                 Op::Exit => {
-                    self.live &= !active;
                     mask &= !active;
-                    self.groups.iter_mut().for_each(|g| g.parked = false);
+                    self.exit(at, active);
                     if mask == 0 {
-                        self.groups.remove(at);
-                        if self.groups.is_empty() {
-                            self.state = State::Done;
-                            return Ok(Stop::Pause);
-                        }
-                        return Ok(Stop::Regroup);
+                        return Ok(if self.live == 0 { Stop::Pause } else { Stop::Regroup });
                     }
-                    self.groups[at].mask = mask;
                 }
                 Op::Clock(reg) => super::lanes(active).for_each(|lane| self.regs.set(*reg, lane, cx.steps)),
                 Op::Nothing => {}
@@ -233,6 +217,29 @@ impl Warp {
                 }
             }
             pc += 1;
+        }
+    }
+
+    /// Some lanes of a group branch; the rest goes on at `next`.
+    fn branch(&mut self, at: usize, target: u32, next: u32, active: u32) {
+        let rest = self.groups[at].mask & !active;
+        self.groups[at] = Group { pc: target, mask: active, parked: false };
+        if rest != 0 {
+            self.groups.push(Group { pc: next, mask: rest, parked: false });
+        }
+        self.regroup();
+    }
+
+    /// Some lanes of a group exit. What waited for them need not any more.
+    fn exit(&mut self, at: usize, active: u32) {
+        self.live &= !active;
+        self.groups[at].mask &= !active;
+        self.groups.iter_mut().for_each(|g| g.parked = false);
+        if self.groups[at].mask == 0 {
+            self.groups.remove(at);
+        }
+        if self.groups.is_empty() {
+            self.state = State::Done;
         }
     }
 
@@ -275,101 +282,6 @@ impl Warp {
         });
     }
 
-    /// Whether the lanes that a warp-wide instruction needs are all here.
-    fn together(&self, cx: &Context<'_>, inst: &Inst, active: u32, mask: u32) -> Result<bool, Error> {
-        let needed = match inst.op {
-            Op::WarpSync(members) => {
-                let mut needed = 0;
-                for lane in super::lanes(active) {
-                    let members = self.regs.get(members, lane) as u32;
-                    if members >> lane & 1 == 0 {
-                        let at = cx.at(self.who(1 << lane, inst.source));
-                        let accepted = "a mask with the executing lane in it".into();
-                        return Err(Error::BadValue {
-                            at,
-                            what: "member mask",
-                            value: members.into(),
-                            accepted,
-                        });
-                    }
-                    needed |= members;
-                }
-                self.live & needed
-            }
-            _ => self.live,
-        };
-        if needed & !active == 0 {
-            return Ok(true);
-        }
-        // Lanes of this group that the guard keeps away will not come.
-        if needed & mask & !active != 0 {
-            let at = cx.at(self.who(active, inst.source));
-            return Err(Error::Divergent { at, active, expected: needed });
-        }
-        Ok(false)
-    }
-
-    /// A warp-wide instruction with all its lanes; tells whether the warp waits now.
-    fn collective(&mut self, cx: &mut Context<'_>, inst: &Inst, active: u32) -> Result<bool, Error> {
-        let source = inst.source;
-        match &inst.op {
-            Op::Ldmatrix(ldmatrix) => self.ldmatrix(cx, ldmatrix, source)?,
-            Op::Mma(mma) => {
-                cx.report.mma += 1;
-                super::matrix::mma(&mut self.regs, mma);
-            }
-            Op::WarpSync(members) => {
-                // Lanes may bring masks of their own: disjoint sets that each come together.
-                let mut rest = active;
-                while let (Some(shadow), Some(lane)) = (&mut cx.shadow, super::lanes(rest).next()) {
-                    let members = self.regs.get(*members, lane) as u32;
-                    shadow.sync_lanes(self.index as usize, members, self.live);
-                    rest &= !members;
-                }
-            }
-            Op::Barrier { id, threads, arrive } => {
-                return self.barrier(cx, *id, *threads, *arrive, active, source);
-            }
-            _ => {}
-        }
-        Ok(false)
-    }
-
-    fn barrier(
-        &mut self,
-        cx: &mut Context<'_>,
-        id: Reg,
-        threads: Option<Reg>,
-        arrive: bool,
-        active: u32,
-        source: u32,
-    ) -> Result<bool, Error> {
-        let who = self.who(active, source);
-        let bad = |cx: &Context<'_>, what, value: u64, accepted: String| {
-            Err(Error::BadValue { at: cx.at(who), what, value, accepted })
-        };
-        let id = self.regs.get(id, who.lane as usize);
-        if id > 15 {
-            return bad(cx, "barrier number", id, "0 to 15".into());
-        }
-        let expected = threads.map_or(0, |reg| self.regs.get(reg, who.lane as usize));
-        let most = u64::from(cx.machine.threads.next_multiple_of(WARP as u32));
-        if threads.is_some() && (expected == 0 || !expected.is_multiple_of(WARP as u64) || expected > most) {
-            let accepted = format!("a multiple of 32, at most the block's {most} threads");
-            return bad(cx, "thread count of the barrier", expected, accepted);
-        }
-        cx.report.barriers += 1;
-        self.state = if arrive { State::Ready } else { State::Waiting { barrier: id as u32, source } };
-        if let Err(before) = cx.arrive(self.index, id as usize, expected as u32, !arrive) {
-            let accepted = match before {
-                0 => "absent, as for the warps that arrived before".into(),
-                n => format!("{n}, as for the warps that arrived before"),
-            };
-            return bad(cx, "thread count of the barrier", expected, accepted);
-        }
-        Ok(!arrive)
-    }
-
     pub(super) fn who(&self, mask: u32, source: u32) -> Who {
         Who { warp: self.index, lane: mask.trailing_zeros().min(31), source }
     }
@@ -406,39 +318,4 @@ impl Warp {
         let source = cx.machine.kernel.code.insts[pc as usize].source;
         Error::Divergent { at: cx.at(self.who(mask, source)), active: mask, expected: self.live }
     }
-}
-
-fn special_value(cx: &Context<'_>, special: Special, warp: u32, lane: u32) -> u64 {
-    use Special as S;
-    let launch = cx.machine.launch;
-    let [x, y, _] = launch.block;
-    let thread = warp * WARP as u32 + lane;
-    let value = match special {
-        S::TidX => thread % x,
-        S::TidY => thread / x % y,
-        S::TidZ => thread / x / y,
-        S::NtidX => x,
-        S::NtidY => y,
-        S::NtidZ => launch.block[2],
-        S::CtaidX => cx.block[0],
-        S::CtaidY => cx.block[1],
-        S::CtaidZ => cx.block[2],
-        S::NctaidX => launch.grid[0],
-        S::NctaidY => launch.grid[1],
-        S::NctaidZ => launch.grid[2],
-        S::Laneid => lane,
-        S::Warpid => warp,
-        S::Nwarpid => 64,
-        S::Nsmid => 1,
-        S::LanemaskEq => 1 << lane,
-        S::LanemaskLt => (1 << lane) - 1,
-        S::LanemaskLe => u32::MAX >> (31 - lane),
-        S::LanemaskGe => u32::MAX << lane,
-        S::LanemaskGt => !(u32::MAX >> (31 - lane)),
-        S::DynamicSmemSize => launch.dynamic_shared,
-        S::TotalSmemSize => cx.machine.shared as u32,
-        S::WarpSize => WARP as u32,
-        _ => 0,
-    };
-    value.into()
 }

@@ -1,0 +1,130 @@
+//! Instructions that lanes execute together: barriers, and those of the whole warp.
+
+use crate::Error;
+use crate::lanes::{Reg, WARP};
+use crate::op::{Inst, Op};
+
+use super::block::Context;
+use super::lanes;
+use super::warp::{State, Warp};
+
+impl Warp {
+    /// Whether the lanes that a warp-wide instruction needs are all here.
+    pub(super) fn together(
+        &self,
+        cx: &Context<'_>,
+        inst: &Inst,
+        active: u32,
+        mask: u32,
+    ) -> Result<bool, Error> {
+        let needed = match inst.op {
+            Op::WarpSync(members) => {
+                let mut needed = 0;
+                for lane in lanes(active) {
+                    let members = self.regs.get(members, lane) as u32;
+                    if members >> lane & 1 == 0 {
+                        let at = cx.at(self.who(1 << lane, inst.source));
+                        let accepted = "a mask with the executing lane in it".into();
+                        return Err(Error::BadValue {
+                            at,
+                            what: "member mask",
+                            value: members.into(),
+                            accepted,
+                        });
+                    }
+                    needed |= members;
+                }
+                self.live & needed
+            }
+            _ => self.live,
+        };
+        if needed & !active == 0 {
+            return Ok(true);
+        }
+        // Lanes of this group that the guard keeps away will not come.
+        if needed & mask & !active != 0 {
+            let at = cx.at(self.who(active, inst.source));
+            return Err(Error::Divergent { at, active, expected: needed });
+        }
+        Ok(false)
+    }
+
+    /// A warp-wide instruction with all its lanes; tells whether the warp waits now.
+    pub(super) fn collective(
+        &mut self,
+        cx: &mut Context<'_>,
+        inst: &Inst,
+        active: u32,
+    ) -> Result<bool, Error> {
+        let source = inst.source;
+        match &inst.op {
+            Op::Ldmatrix(ldmatrix) => self.ldmatrix(cx, ldmatrix, source)?,
+            Op::Mma(mma) => {
+                cx.report.mma += 1;
+                super::matrix::mma(&mut self.regs, mma);
+            }
+            Op::WarpSync(members) => {
+                // Lanes may bring masks of their own: disjoint sets that each come together.
+                let mut rest = active;
+                while let (Some(shadow), Some(lane)) = (&mut cx.shadow, lanes(rest).next()) {
+                    let members = self.regs.get(*members, lane) as u32;
+                    shadow.sync_lanes(self.index as usize, members, self.live);
+                    rest &= !members;
+                }
+            }
+            Op::Barrier { id, threads, arrive } => {
+                return self.barrier(cx, *id, *threads, *arrive, active, source);
+            }
+            _ => {}
+        }
+        Ok(false)
+    }
+
+    fn barrier(
+        &mut self,
+        cx: &mut Context<'_>,
+        id: Reg,
+        threads: Option<Reg>,
+        arrive: bool,
+        active: u32,
+        source: u32,
+    ) -> Result<bool, Error> {
+        let who = self.who(active, source);
+        let bad = |cx: &Context<'_>, what, value: u64, accepted: String| {
+            Err(Error::BadValue { at: cx.at(who), what, value, accepted })
+        };
+        for reg in [Some(id), threads].into_iter().flatten() {
+            let first = self.regs.get(reg, who.lane as usize);
+            if let Some(other) =
+                lanes(active).map(|lane| self.regs.get(reg, lane)).find(|&value| value != first)
+            {
+                return bad(
+                    cx,
+                    "an operand of the barrier",
+                    other,
+                    format!("{first}, as in the other lanes"),
+                );
+            }
+        }
+        let id = self.regs.get(id, who.lane as usize);
+        if id > 15 {
+            return bad(cx, "barrier number", id, "0 to 15".into());
+        }
+        let expected = threads.map_or(0, |reg| self.regs.get(reg, who.lane as usize));
+        let most = u64::from(cx.machine.threads.next_multiple_of(WARP as u32));
+        if threads.is_some() && (expected == 0 || !expected.is_multiple_of(WARP as u64) || expected > most) {
+            let accepted = format!("a multiple of 32, at most the block's {most} threads");
+            return bad(cx, "thread count of the barrier", expected, accepted);
+        }
+        cx.report.barriers += 1;
+        self.state = if arrive { State::Ready } else { State::Waiting { barrier: id as u32, source } };
+        if let Err(before) = cx.arrive(self.index, id as usize, expected as u32, !arrive) {
+            let accepted = match before {
+                0 => "absent, as for the warps that arrived before".into(),
+                n => format!("{n}, as for the warps that arrived before"),
+            };
+            return bad(cx, "thread count of the barrier", expected, accepted);
+        }
+        Ok(!arrive)
+    }
+}
