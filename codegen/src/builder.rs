@@ -46,8 +46,12 @@ impl From<&Reg> for Operand {
 /// What the builder knows of an expression's register.
 struct Var {
     reg: Reg,
+    /// The scope that it is written in; [`CLOSED`] after that scope's end.
     depth: usize,
 }
+
+/// Deeper than any scope.
+const CLOSED: usize = usize::MAX;
 
 #[derive(Default)]
 struct Scope {

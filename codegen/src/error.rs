@@ -31,6 +31,14 @@ pub enum Error {
         /// The symbol's id.
         symbol: u8,
     },
+    /// An expression names a register of a loop or a condition that has ended.
+    #[error(
+        "{expr} has a register of a scope that has ended: compute with it inside the loop or the condition"
+    )]
+    OutOfScope {
+        /// The expression.
+        expr: String,
+    },
     /// A layout must be static here.
     #[error("{what} needs a layout of constants, this one is {layout}")]
     NotStatic {

@@ -89,7 +89,7 @@ fn greatest_common_divisor(a: i64, b: i64) -> i64 {
 }
 
 impl Atom {
-    fn range(&self) -> (i64, i64) {
+    pub(crate) fn range(&self) -> (i64, i64) {
         match self {
             Atom::Var { lower, upper, .. } | Atom::Symbol { lower, upper, .. } => (*lower, *upper),
             Atom::Div(x, c) => (x.range().0 / c, x.range().1 / c),
@@ -193,7 +193,8 @@ impl Expr {
         for term in &self.0.terms {
             let single = term.atoms.len() == 1
                 && term.coefficient > 0
-                && term.coefficient & (term.coefficient - 1) == 0;
+                && term.coefficient & (term.coefficient - 1) == 0
+                && term.range().0 >= 0;
             let bits = if single {
                 i128::from(term.atoms[0].possible_bits()) * i128::from(term.coefficient)
             } else {
@@ -258,7 +259,8 @@ impl Expr {
             return Ok(quotient);
         }
         if let Some(Atom::Div(x, inner)) = self.single_atom() {
-            return x.div(inner * c);
+            // Past 64 bits the divisor is greater than any value.
+            return inner.checked_mul(c).map_or(Ok(Expr::from(0)), |by| x.div(by));
         }
         // floor((c*q + r) / c) = q + floor(r / c), where r stays non-negative.
         let (divisible, rest): (Vec<&Term>, Vec<&Term>) =
@@ -299,19 +301,21 @@ impl Expr {
         Ok(())
     }
 
+    fn check_natural(&self, operation: &'static str) -> Result<(), Error> {
+        if self.range().0 < 0 {
+            let accepted = "a non-negative expression";
+            return Err(Error::Arithmetic { operation, operand: self.to_string(), by: 0, accepted });
+        }
+        Ok(())
+    }
+
     /// `self ^ other`, bit by bit.
     ///
     /// # Errors
     /// [`Error::Arithmetic`] if one of them can be negative.
     pub fn xor(&self, other: &Expr) -> Result<Expr, Error> {
-        if self.range().0 < 0 || other.range().0 < 0 {
-            return Err(Error::Arithmetic {
-                operation: "exclusive or",
-                operand: format!("{self}, {other}"),
-                by: 0,
-                accepted: "non-negative expressions",
-            });
-        }
+        self.check_natural("exclusive or")?;
+        other.check_natural("exclusive or")?;
         if let (Some(a), Some(b)) = (self.as_constant(), other.as_constant()) {
             return Ok(Expr::from(a ^ b));
         }
@@ -355,7 +359,7 @@ impl Expr {
             let sum = kept.iter().fold(Expr::from(0), |sum, part| &sum + part);
             return sum.and(mask);
         }
-        Ok(Expr::atom(Atom::And(self.clone(), mask)))
+        Ok(Expr::atom(Atom::And(self.clone(), mask & possible)))
     }
 
     /// The summands, if no bit is possible in two of them; else the whole.
@@ -401,6 +405,7 @@ impl Expr {
     /// # Errors
     /// [`Error::Arithmetic`] if the expression can be negative.
     pub fn swizzle(&self, swizzle: &Swizzle) -> Result<Expr, Error> {
+        self.check_natural("swizzle")?;
         // Sw is linear over exclusive or, so bit-disjoint summands can be swizzled one by one.
         let mut constant = Expr::from(0);
         let mut variable = Expr::from(0);

@@ -59,6 +59,7 @@ impl Builder {
     /// # Errors
     /// As [`Builder::value`].
     pub fn cond(&mut self, cond: &Cond) -> Result<Reg, Error> {
+        self.check_scopes(cond)?;
         let depth = self.cond_depth(cond);
         if let Some(reg) = self.scopes[depth].conds.get(cond) {
             return Ok(reg.clone());
@@ -66,6 +67,14 @@ impl Builder {
         let reg = self.reg_of_cond(cond, depth)?;
         self.scopes[depth].conds.insert(cond.clone(), reg.clone());
         Ok(reg)
+    }
+
+    fn check_scopes(&self, cond: &Cond) -> Result<(), Error> {
+        match cond {
+            Cond::Always | Cond::Never => Ok(()),
+            Cond::Less(a, b) => [a, b].into_iter().try_for_each(|e| self.scope_of(e).map(drop)),
+            Cond::All(parts) => parts.iter().try_for_each(|p| self.check_scopes(p)),
+        }
     }
 
     fn cond_depth(&self, cond: &Cond) -> usize {

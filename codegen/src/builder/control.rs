@@ -2,7 +2,7 @@
 
 use girih_ptx::{Guard, Name, Opcode, Operand, Statement, Type, Word};
 
-use super::{Builder, Cond, Scope, Width, instruction};
+use super::{Builder, CLOSED, Cond, Scope, Width, instruction};
 use crate::Error;
 use crate::expr::Expr;
 
@@ -24,7 +24,9 @@ impl Builder {
 
     /// Closes the innermost scope and appends what it holds to the one around it.
     fn close(&mut self) {
+        let closed = self.depth();
         if let Some(scope) = self.scopes.pop() {
+            self.vars.iter_mut().filter(|var| var.depth == closed).for_each(|var| var.depth = CLOSED);
             let depth = self.depth();
             self.scopes[depth].body.extend(scope.body);
         }

@@ -28,6 +28,11 @@ impl Width {
         if self == Width::W32 { Type::U32 } else { Type::U64 }
     }
 
+    /// An immediate of this width: in 32 bits the value modulo 2^32.
+    fn immediate(self, value: i64) -> Operand {
+        Operand::Int(if self == Width::W32 { i64::from(value as i32) } else { value })
+    }
+
     fn bits(self) -> Type {
         if self == Width::W32 { Type::B32 } else { Type::B64 }
     }
@@ -41,9 +46,10 @@ impl Builder {
     /// The register that holds `expr`, computed in the outermost scope that has its operands.
     ///
     /// # Errors
-    /// [`Error::UnboundSymbol`] if a layout's symbol has no parameter.
+    /// [`Error::UnboundSymbol`] if a layout's symbol has no parameter, [`Error::OutOfScope`] if a register belongs to
+    /// a loop or a condition that has ended.
     pub fn value(&mut self, expr: &Expr, width: Width) -> Result<Reg, Error> {
-        let depth = self.expr_depth(expr);
+        let depth = self.scope_of(expr)?;
         let key = (expr.clone(), width);
         if let Some(reg) = self.scopes[depth].values.get(&key) {
             return Ok(reg.clone());
@@ -59,7 +65,7 @@ impl Builder {
     /// As [`Builder::value`].
     pub fn operand(&mut self, expr: &Expr, width: Width) -> Result<Operand, Error> {
         match expr.as_constant() {
-            Some(value) => Ok(Operand::Int(value)),
+            Some(value) => Ok(width.immediate(value)),
             None => Ok(Operand::from(&self.value(expr, width)?)),
         }
     }
@@ -95,6 +101,15 @@ impl Builder {
     pub fn bounded(&mut self, expr: &Expr, upper: i64) -> Result<Expr, Error> {
         let reg = self.value(expr, Width::W32)?;
         Ok(self.var(&reg, 0, upper.max(0), 1))
+    }
+
+    /// The outermost scope that has the expression's registers.
+    pub(super) fn scope_of(&self, expr: &Expr) -> Result<usize, Error> {
+        let depth = self.expr_depth(expr);
+        if depth > self.depth() {
+            return Err(Error::OutOfScope { expr: expr.to_string() });
+        }
+        Ok(depth)
     }
 
     pub(super) fn expr_depth(&self, expr: &Expr) -> usize {
@@ -134,11 +149,17 @@ impl Builder {
         let terms = expr.terms();
         if terms.is_empty() {
             let ty = width.bits();
-            return Ok(self.emit(depth, Opcode::Mov, &[ty.into()], ty, vec![Operand::Int(expr.constant())]));
+            return Ok(self.emit(
+                depth,
+                Opcode::Mov,
+                &[ty.into()],
+                ty,
+                vec![width.immediate(expr.constant())],
+            ));
         }
         if expr.constant() != 0 {
             let variable = self.value(&expr.variable_part(), width)?;
-            return Ok(self.add(depth, width, &variable, Operand::Int(expr.constant())));
+            return Ok(self.add(depth, width, &variable, width.immediate(expr.constant())));
         }
         if let [term] = terms {
             return self.term(term, width, depth);
@@ -177,13 +198,14 @@ impl Builder {
     }
 
     fn widen(&mut self, depth: usize, reg: &Reg) -> Reg {
-        self.emit(
-            depth,
-            Opcode::Cvt,
-            &[Type::S64.into(), Type::S32.into()],
-            Type::S64,
-            vec![Operand::from(reg)],
-        )
+        let modifiers = [Type::S64.into(), Type::S32.into()];
+        self.emit(depth, Opcode::Cvt, &modifiers, Type::S64, vec![Operand::from(reg)])
+    }
+
+    /// As [`Builder::widen`], for a register whose range needs its 32nd bit.
+    fn widen_unsigned(&mut self, depth: usize, reg: &Reg) -> Reg {
+        let modifiers = [Type::U64.into(), Type::U32.into()];
+        self.emit(depth, Opcode::Cvt, &modifiers, Type::U64, vec![Operand::from(reg)])
     }
 
     /// `coefficient * atoms`, the outermost atoms multiplied first.
@@ -253,7 +275,7 @@ impl Builder {
             );
         }
         let ty = width.signed();
-        let inputs = vec![Operand::from(reg), Operand::Int(by)];
+        let inputs = vec![Operand::from(reg), width.immediate(by)];
         self.emit(depth, Opcode::Mul, &[Word::Lo.into(), ty.into()], ty, inputs)
     }
 
@@ -263,7 +285,9 @@ impl Builder {
                 Some(8) => Width::W64,
                 _ => Width::W32,
             },
-            Atom::Symbol { .. } => Width::W32,
+            Atom::Symbol { den: 1, .. } => Width::W32,
+            // ceil(s/den) = (s + den - 1) / den, where the sum needs its bits.
+            Atom::Symbol { den, upper, .. } => Width::of((0, upper.saturating_mul(*den))),
             Atom::Div(x, _) | Atom::Rem(x, _) | Atom::And(x, _) => Width::of(x.range()),
             Atom::Xor(a, b) | Atom::Min(a, b) | Atom::Max(a, b) => {
                 if Width::of(a.range()) == Width::W32 {
@@ -275,7 +299,12 @@ impl Builder {
         };
         if own == Width::W32 && width == Width::W64 {
             let narrow = self.value(&Expr::atom(atom.clone()), own)?;
-            return Ok(self.widen(depth, &narrow));
+            let unsigned = Width::of(atom.range()) == Width::W64;
+            return Ok(if unsigned {
+                self.widen_unsigned(depth, &narrow)
+            } else {
+                self.widen(depth, &narrow)
+            });
         }
         let reg = self.atom_own(atom, own, depth)?;
         if own == Width::W64 && width == Width::W32 {
@@ -294,10 +323,9 @@ impl Builder {
                 if *den == 1 {
                     return Ok(reg);
                 }
-                // ceil(s/den) = (s + den - 1) / den; s < 2^31, so the unsigned sum does not wrap.
-                let inputs = vec![Operand::from(&reg), Operand::Int(den - 1)];
-                let sum = self.emit(depth, Opcode::Add, &[Type::U32.into()], Type::U32, inputs);
-                Ok(self.divide_by(depth, Width::W32, &sum, *den))
+                let s = if width == Width::W64 { self.widen_unsigned(depth, &reg) } else { reg };
+                let sum = self.add(depth, width, &s, Operand::Int(den - 1));
+                Ok(self.divide_by(depth, width, &sum, *den))
             }
             Atom::Div(x, c) => {
                 let x = self.value(x, width)?;

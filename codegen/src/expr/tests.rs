@@ -67,7 +67,7 @@ fn check_claims(expr: &Expr, value: i64) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1500) })]
 
     #[test]
     fn normal_forms_are_the_direct_computation(
@@ -177,8 +177,8 @@ fn arithmetic_without_a_rule_is_refused() {
         ("a negative mask", natural.and(-8), "and", -8),
         ("a negative operand", signed.xor(&natural), "exclusive or", 0),
         ("a negative operand", natural.xor(&signed), "exclusive or", 0),
-        ("a negative operand", signed.swizzle(&swizzle), "and", 0b11000),
-        ("a negative constant", Expr::from(-3).swizzle(&swizzle), "and", 0b11000),
+        ("a negative operand", signed.swizzle(&swizzle), "swizzle", 0),
+        ("a negative constant", Expr::from(-3).swizzle(&swizzle), "swizzle", 0),
     ];
     for (what, result, operation, by) in refused {
         match result {

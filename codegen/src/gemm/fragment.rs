@@ -17,7 +17,7 @@ pub(crate) enum FragmentLoad {
     /// `ldmatrix`: a row address for each step.
     Matrix { atom: &'static CopyAtom, rows: Tensor<Smem> /* (Step,KBlock,Stage) */, registers: usize },
     /// Vectors of a thread's own values.
-    Vector { vectors: Vectors, values: Tensor<Smem> /* (Vec,Rest,KBlock,Stage) */ },
+    Vector { vectors: Box<Vectors>, values: Tensor<Smem> /* (Vec,Rest,KBlock,Stage) */ },
 }
 
 /// The register layout of an operand's k-block: `(FrgV,RestX,KAtoms)`, compact.
@@ -70,7 +70,7 @@ impl FragmentLoad {
                 accepted: "addresses that are multiples of the vector",
             });
         }
-        Ok(FragmentLoad::Vector { vectors, values })
+        Ok(FragmentLoad::Vector { vectors: Box::new(vectors), values })
     }
 
     /// Composes the operand's (thread, value) layout with the inverse of what `ldmatrix` delivers and with what it
