@@ -46,6 +46,35 @@ fn simt_product_is_exact_with_every_check_on() {
     run_simt(64, 64, 32, &Options { seed: 7, threads: Some(2), ..Options::checked() });
 }
 
+/// The first barrier of the loop stands between writes and reads, the second between reads and the next writes.
+#[test]
+fn simt_product_without_either_barrier_is_reported() {
+    use girih_sim::{Access, Error};
+    let good = simt();
+    let places: Vec<usize> = good.match_indices("bar.sync 0;").map(|(at, _)| at).collect();
+    assert_eq!(places.len(), 2);
+    for (at, later) in places.into_iter().zip([Access::Read, Access::Write]) {
+        let mut text = good.clone();
+        text.replace_range(at..at + "bar.sync 0;".len(), "");
+        for seed in 0..3 {
+            let memory = Memory::new();
+            let [a, b, c] = [0; 3].map(|_| upload(&memory, &[0; 64 * 64]));
+            let mut shape = shape(1, 256);
+            shape.args = vec![u64_arg(c), u64_arg(a), u64_arg(b), u32_arg(64), u32_arg(64)];
+            let options = Options { races: true, seed, ..Options::default() };
+            match launch(&text, &memory, &shape, &options) {
+                Err(Error::Race { at, access, other, .. }) => {
+                    assert_ne!(at.thread, other.at.thread);
+                    // Without the first barrier warps run one whole pass at a time, so a later one writes what an
+                    // earlier one has read; without the second as well.
+                    assert!(access == later || access == Access::Write, "{access}");
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
 /// Timings for the record: `cargo test --release -p girih-sim --test gemm -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]

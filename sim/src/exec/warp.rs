@@ -165,16 +165,7 @@ impl Warp {
                 }
                 start = pc;
                 *budget -= 1;
-                cx.steps += 1;
-                active = match inst.guard {
-                    Guard::If(p) => mask & self.regs.pred[p as usize],
-                    Guard::Unless(p) => mask & !self.regs.pred[p as usize],
-                    Guard::Always | Guard::Same => mask,
-                };
-                cx.report.instructions += u64::from(active != 0);
-                if self.written.is_some() {
-                    self.check_registers(cx, inst, mask, active)?;
-                }
+                active = self.begin(cx, inst, mask)?;
             }
             if active == 0 {
                 pc += 1;
@@ -241,6 +232,22 @@ impl Warp {
         if self.groups.is_empty() {
             self.state = State::Done;
         }
+    }
+
+    /// Begins a PTX instruction: the lanes that execute it, counts and checks.
+    #[inline]
+    fn begin(&mut self, cx: &mut Context<'_>, inst: &Inst, mask: u32) -> Result<u32, Error> {
+        let active = match inst.guard {
+            Guard::If(p) => mask & self.regs.pred[p as usize],
+            Guard::Unless(p) => mask & !self.regs.pred[p as usize],
+            Guard::Always | Guard::Same => mask,
+        };
+        cx.steps += 1;
+        cx.report.instructions += u64::from(active != 0);
+        if self.written.is_some() {
+            self.check_registers(cx, inst, mask, active)?;
+        }
+        Ok(active)
     }
 
     /// Stops a group between two instructions.
