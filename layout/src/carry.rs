@@ -118,7 +118,10 @@ pub(crate) const fn by_definition(
         i += 1;
     }
     if !a.has_known_integers() {
-        return Err(Error::Carry { witness: None });
+        return Err(Error::Unsupported {
+            op: "composition",
+            what: "right-hand modes that may carry into one another where the left-hand side has symbols or basis strides",
+        });
     }
     let mut coord = 0;
     while coord < size {

@@ -96,7 +96,9 @@ const fn holes_into(modes: &Lay, cotarget: Int, holes: Holes, out: &mut Lay) -> 
                 return Err(Error::Overlap { extent: s, stride });
             }
             (None, Some(step), Some(end), Holes::Floor) => Int::value(step / end),
-            (None, Some(_), Some(_), Holes::Refuse) => return Err(Error::NotTractable { end, stride: d }),
+            (None, Some(_), Some(_), Holes::Refuse) => {
+                return Err(Error::NotTractable { op: OP, step: end, stride: d });
+            }
             (None, ..) => return Err(undecided(d, end)),
         };
         if !gap.is(1) {

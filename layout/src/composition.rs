@@ -167,7 +167,7 @@ const fn strict_leaf(a: &Lay, s: Int, d: Int, out: &mut Lay) -> Result<(), Error
         let Some(rest) = s.div_exact(taken) else {
             return Err(match first_symbol(m, s, d) {
                 Some(_) => undecided(m, s, d),
-                None => Error::ShapeDivisibility { divisor: taken, shape: s },
+                None => Error::ShapeDivisibility { op: OP, divisor: taken, shape: s },
             });
         };
         if !taken.is(1) {
@@ -223,6 +223,6 @@ const fn undecided(m: Int, s: Int, d: Int) -> Error {
         Some(_) if m.is_symbolic() => Error::NotKnown { op: OP, value: m },
         Some(_) if d.is_symbolic() => Error::NotKnown { op: OP, value: d },
         Some(_) => Error::NotKnown { op: OP, value: s },
-        None => Error::StrideDivisibility { extent: m, shape: s, stride: d },
+        None => Error::StrideDivisibility { op: OP, extent: m, shape: s, stride: d },
     }
 }

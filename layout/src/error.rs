@@ -64,18 +64,22 @@ pub enum Error {
     },
     /// A stride that neither divides nor is divided by the extent that it meets.
     StrideDivisibility {
-        /// The extent of the left-hand mode.
+        /// What was computed.
+        op: &'static str,
+        /// In a composition, the extent of the left-hand mode; in an upcast, the elements of a unit.
         extent: Int,
-        /// The extent of the right-hand leaf as far as it is still to be mapped.
+        /// The extent of the leaf as far as it is still to be mapped.
         shape: Int,
-        /// Its stride, in units of that mode.
+        /// Its stride, in units of the left-hand mode.
         stride: Int,
     },
-    /// An extent that the rest of a mode does not divide.
+    /// An extent that is not a multiple of what it has to be a multiple of.
     ShapeDivisibility {
-        /// What must divide the shape.
+        /// What was computed.
+        op: &'static str,
+        /// What must divide the extent.
         divisor: Int,
-        /// The extent of the right-hand leaf.
+        /// The extent.
         shape: Int,
     },
     /// The right-hand modes carry into one another, so that composing them one by one is wrong.
@@ -83,11 +87,14 @@ pub enum Error {
         /// A coordinate at which it shows, unless the domain is too large to search.
         witness: Option<Witness>,
     },
-    /// Sorted by stride, a mode does not end where the next can begin: the next stride must be a multiple of extent times stride.
+    /// Sorted by stride, a stride does not build on the one before: in a complement it must be a multiple of where the modes below it end, in
+    /// a left inverse of the stride before.
     NotTractable {
-        /// The extent of the smaller mode, times its stride.
-        end: Int,
-        /// The next stride.
+        /// What was computed.
+        op: &'static str,
+        /// What must divide the stride.
+        step: Int,
+        /// The stride.
         stride: Int,
     },
     /// Two coordinates share an index where the operation needs an injective layout.
@@ -197,13 +204,13 @@ impl fmt::Display for Error {
             Error::NonPositiveShape { leaf, extent } => {
                 write!(f, "leaf {leaf} of the shape is {extent}; a known extent is at least 1")
             }
-            Error::StrideDivisibility { extent, shape, stride } => write!(
+            Error::StrideDivisibility { op, extent, shape, stride } => write!(
                 f,
-                "composition with {shape}:{stride}: stride {stride} and extent {extent} don't divide one another, \
-                 and the image is no layout; a stride that divides {extent} or is a multiple of it is accepted"
+                "{op} with {shape}:{stride}: stride {stride} and extent {extent} don't divide one another, and no layout has these \
+                 values; a divisor or a multiple of {extent} is accepted"
             ),
-            Error::ShapeDivisibility { divisor, shape } => {
-                write!(f, "composition: extent {shape} must be a multiple of {divisor}, and the image is no layout")
+            Error::ShapeDivisibility { op, divisor, shape } => {
+                write!(f, "{op}: extent {shape} must be a multiple of {divisor}")
             }
             Error::Carry { witness: Some(w) } => write!(
                 f,
@@ -213,10 +220,9 @@ impl fmt::Display for Error {
             Error::Carry { witness: None } => {
                 f.write_str("composition: the right-hand modes may carry into one another, and the domain is too large to search")
             }
-            Error::NotTractable { end, stride } => write!(
-                f,
-                "the modes leave irregular holes: one ends at {end}, which does not divide the next stride {stride}"
-            ),
+            Error::NotTractable { op, step, stride } => {
+                write!(f, "{op} needs strides that build on one another: {stride} is no multiple of {step}")
+            }
             Error::Overlap { extent, stride } => {
                 write!(f, "the layout is not injective: mode {extent}:{stride} meets an index twice")
             }

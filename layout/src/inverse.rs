@@ -86,7 +86,7 @@ impl Lay {
             k += 1;
             let d = tri!(stride.require_int(OP));
             let Some(gap) = d.div_exact(before) else {
-                return Err(Error::NotTractable { end: before, stride: d });
+                return Err(Error::NotTractable { op: OP, step: before, stride: d });
             };
             if !matches!(gap.less(last_extent), Some(false)) {
                 return Err(match gap.less(last_extent) {

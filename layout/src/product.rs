@@ -164,7 +164,7 @@ impl Lay {
             let whole = tri!(tri!(target.mode(k)).size());
             let part = tri!(block.shape.size_of(tri!(block.node(k))));
             let Some(count) = whole.div_exact(part) else {
-                return Err(Error::ShapeDivisibility { divisor: part, shape: whole });
+                return Err(Error::ShapeDivisibility { op: "tile_to_shape", divisor: part, shape: whole });
             };
             tri!(counts.push(count));
             k += 1;

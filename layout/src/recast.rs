@@ -8,9 +8,16 @@ impl Lay {
     ///
     /// A stride that `n` divides is divided; a stride that divides `n` takes its extent along.
     ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(32,4):(1,32)").upcast(4)?, lay!("(8,4):(1,8)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::ShapeDivisibility`] where units would be cut, [`Error::StrideDivisibility`] where `n` and a stride don't divide one another,
-    /// [`Error::NotKnown`] where a symbol decides, [`Error::Unsupported`] for `n < 1` and for strides that are no integers.
+    /// [`Error::NonPositiveStride`] for a negative stride below a unit, [`Error::NotKnown`] where a symbol decides,
+    /// [`Error::Unsupported`] for `n < 1` and for strides that are no integers.
     pub const fn upcast(&self, n: i64) -> Result<Lay, Error> {
         const OP: &str = "upcast";
         if n < 1 {
@@ -20,27 +27,12 @@ impl Lay {
         let mut i = 0;
         while i < self.leaf_count() {
             let (s, d) = (self.shape.leaves[i], tri!(self.stride[i].require_int(OP)));
-            if !d.is(0) {
-                if let Some(quotient) = d.div_exact(Int::fixed(n)) {
-                    out.stride[i] = Stride::Int(quotient);
-                } else {
-                    let Some(step) = d.get() else {
-                        return Err(Error::NotKnown { op: OP, value: d });
-                    };
-                    if n % step != 0 {
-                        return Err(Error::StrideDivisibility { extent: Int::value(n), shape: s, stride: d });
-                    }
-                    let unit = Int::fixed((n / step).abs());
-                    let Some(units) = s.div_exact(unit) else {
-                        if s.is(1) {
-                            out.stride[i] = Stride::Int(Int::value(step.signum()));
-                            i += 1;
-                            continue;
-                        }
-                        return Err(Error::ShapeDivisibility { divisor: unit, shape: s });
-                    };
-                    out.shape.leaves[i] = units;
-                    out.stride[i] = Stride::Int(Int::value(step.signum()));
+            if let Some(quotient) = d.div_exact(Int::fixed(n)) {
+                out.stride[i] = Stride::Int(quotient);
+            } else {
+                out.stride[i] = Stride::Int(Int::ONE);
+                if !s.is(1) {
+                    out.shape.leaves[i] = tri!(units(s, d, n));
                 }
             }
             i += 1;
@@ -50,29 +42,50 @@ impl Lay {
 
     /// The layout in `n`-ths of the old elements (CuTe's `downcast`): each element becomes `n` consecutive ones along the mode of stride 1.
     ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(8,4):(1,8)").downcast(4)?, lay!("(32,4):(1,32)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`Error::Unsupported`] for `n < 1`, and unless exactly one mode of extent above 1 has stride 1 or -1; [`Error::Overflow`].
+    /// [`Error::Unsupported`] for `n < 1`, and where there is no mode of stride 1 to take the parts, or several of extent above 1;
+    /// [`Error::Overflow`].
     pub const fn downcast(&self, n: i64) -> Result<Lay, Error> {
         const OP: &str = "downcast";
         if n < 1 {
             return Err(Error::Unsupported { op: OP, what: "parts of less than one element" });
         }
+        if n == 1 {
+            return Ok(*self);
+        }
         let mut out = *self;
-        let (mut i, mut units) = (0, 0);
+        // The mode of stride 1; of several, the one that leads somewhere.
+        let (mut unit, mut several, mut i) = (None, false, 0);
         while i < self.leaf_count() {
             let d = tri!(self.stride[i].require_int(OP));
-            if d.is(1) || d.is(-1) {
-                units += !self.shape.leaves[i].is(1) as usize;
-                out.shape.leaves[i] = tri!(self.shape.leaves[i].mul(Int::fixed(n)));
-            } else {
-                out.stride[i] = Stride::Int(tri!(d.mul(Int::fixed(n))));
+            if d.is(1) {
+                several |= matches!(unit, Some(k) if !self.shape.leaves[i].is(1) && !self.is_one(k));
+                if unit.is_none() || !self.shape.leaves[i].is(1) {
+                    unit = Some(i);
+                }
             }
+            out.stride[i] = Stride::Int(tri!(d.mul(Int::fixed(n))));
             i += 1;
         }
-        if units > 1 {
+        let Some(unit) = unit else {
+            return Err(Error::Unsupported { op: OP, what: "a layout without a mode of stride 1" });
+        };
+        if several {
             return Err(Error::Unsupported { op: OP, what: "several modes of stride 1" });
         }
+        out.shape.leaves[unit] = tri!(self.shape.leaves[unit].mul(Int::fixed(n)));
+        out.stride[unit] = Stride::Int(Int::ONE);
         Ok(out)
+    }
+
+    const fn is_one(&self, leaf: usize) -> bool {
+        self.shape.leaves[leaf].is(1)
     }
 
     /// The layout of elements of `new_bits` over the same memory as elements of `old_bits` (CuTe's `recast_layout`).
@@ -90,5 +103,24 @@ impl Lay {
             (_, 1) => self.downcast(down),
             _ => tri!(self.downcast(down)).upcast(up),
         }
+    }
+}
+
+/// How many units of `n` elements the leaf `s:d` fills, with `0 < d < n`.
+const fn units(s: Int, d: Int, n: i64) -> Result<Int, Error> {
+    const OP: &str = "upcast";
+    let Some(step) = d.get() else {
+        return Err(Error::NotKnown { op: OP, value: d });
+    };
+    if step < 0 {
+        return Err(Error::NonPositiveStride { op: OP, stride: d });
+    }
+    if n % step != 0 {
+        return Err(Error::StrideDivisibility { op: OP, extent: Int::value(n), shape: s, stride: d });
+    }
+    let elements = Int::fixed(n / step);
+    match s.div_exact(elements) {
+        Some(units) => Ok(units),
+        None => Err(Error::ShapeDivisibility { op: OP, divisor: elements, shape: s }),
     }
 }

@@ -82,7 +82,7 @@ impl IntTuple {
             } else if leaf.is_symbolic() {
                 return Err(Error::NotKnown { op: "shape_div", value: leaf });
             } else {
-                return Err(Error::ShapeDivisibility { divisor: rest, shape: leaf });
+                return Err(Error::ShapeDivisibility { op: "shape_div", divisor: rest, shape: leaf });
             }
             i += 1;
         }

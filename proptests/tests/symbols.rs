@@ -160,6 +160,86 @@ proptest! {
     }
 }
 
+/// Leaves of numbers and of everything that two symbols with facts make.
+fn symbolic() -> impl Strategy<Value = (Lay, [(Symbol, i64); 2])> {
+    let kinds = prop::collection::vec((0usize..7, 0usize..8, select(&[1i64, 2, 4, 8][..])), 1..4);
+    (symbol(0), symbol(1), kinds).prop_map(|(m, n, kinds)| {
+        let symbols = [(m.0.at_least(1), m.1), (n.0.at_least(1), n.1)];
+        let [m, n] = symbols.map(|(symbol, _)| Int::symbol(symbol));
+        let product = m.mul(n).unwrap();
+        let leaves: Vec<Lay> = kinds
+            .into_iter()
+            .map(|(extent, stride, by)| {
+                let by = Int::value(by);
+                let tiles = [m, n].map(|s| s.ceil_div(by).unwrap());
+                let extent = [Int::value(4), by, m, n, tiles[0], tiles[1], product][extent];
+                let stride = [Int::ZERO, Int::ONE, by, m, n, product, m.mul(by).unwrap(), tiles[0]][stride];
+                Lay::leaf(extent, Stride::Int(stride)).unwrap()
+            })
+            .collect();
+        (Lay::concat(&leaves).unwrap(), symbols)
+    })
+}
+
+fn at_launch(l: &Lay, symbols: &[(Symbol, i64); 2]) -> Lay {
+    symbols.iter().fold(*l, |l, (symbol, value)| l.bind(*symbol, *value).unwrap())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn symbolic_answers_hold_for_the_numbers((l, symbols) in symbolic(), cotarget in 1i64..40, tile in 1i64..9) {
+        let known = at_launch(&l, &symbols);
+        if oracle::size(&known) > 4096 {
+            return Ok(()); // enumeration takes long
+        }
+        let table = oracle::table(&known);
+        prop_assert_eq!(oracle::table(&at_launch(&l.coalesce(), &symbols)), &table[..]);
+        if let Ok(inverse) = l.right_inverse() {
+            let inverse = at_launch(&inverse, &symbols);
+            for (i, c) in oracle::table(&inverse).into_iter().enumerate() {
+                prop_assert_eq!(table[c as usize], i as i64);
+            }
+        }
+        if let Ok(inverse) = l.left_inverse() {
+            let inverse = at_launch(&inverse, &symbols);
+            for (i, index) in table.iter().enumerate() {
+                prop_assert_eq!(oracle::at(&inverse, *index), i as i64);
+            }
+        }
+        if let Ok(cosize) = l.cosize() {
+            let cosize = symbols.iter().fold(cosize, |c, (s, value)| c.bind(*s, *value).unwrap());
+            prop_assert_eq!(cosize.get(), table.iter().max().map(|most| most + 1));
+        }
+        if let Ok(rest) = l.complement(Int::value(cotarget)) {
+            let expected = known.complement(Int::value(cotarget)).unwrap();
+            prop_assert_eq!(oracle::table(&at_launch(&rest, &symbols)), oracle::table(&expected));
+        }
+        if let Ok(divided) = l.logical_divide(&Tiler::Lay(Lay::leaf(Int::value(tile), Stride::Int(Int::ONE)).unwrap())) {
+            // Every element is there, in its place within tiles of the mode that the tile ends in.
+            let divided = at_launch(&divided, &symbols);
+            let there = oracle::table(&divided);
+            prop_assert!(table.iter().all(|index| there.contains(index)));
+        }
+    }
+
+    #[test]
+    fn symbolic_compositions_hold_for_the_numbers((a, symbols) in symbolic(), (b, _) in symbolic()) {
+        // One set of facts for both sides.
+        let Ok(r) = a.composition(&b) else { return Ok(()) };
+        let [a, b, r] = [a, b, r].map(|l| {
+            symbols.iter().fold(Ok(l), |l: Result<Lay, Error>, (s, value)| l.and_then(|l| l.bind(*s, *value)))
+        });
+        let (Ok(a), Ok(b), Ok(r)) = (a, b, r) else { return Ok(()) };
+        if oracle::size(&b) > 4096 {
+            return Ok(()); // enumeration takes long
+        }
+        let expected: Vec<i64> = oracle::table(&b).into_iter().map(|i| oracle::at(&a, i)).collect();
+        prop_assert_eq!(oracle::table(&r), expected);
+    }
+}
+
 #[test]
 fn a_matrix_of_any_size_in_tiles() {
     let a = lay!("(s0,s1):(s2,1)");
