@@ -122,8 +122,7 @@ pub(crate) struct Mma {
     pub(crate) k: usize,
     pub(crate) ty: MmaType,
     /// Whether C and D are f16, two in a register, instead of f32.
-    pub(crate) half_c: bool,
-    pub(crate) half_d: bool,
+    pub(crate) half: bool,
     pub(crate) d: Vec<u32>,
     pub(crate) a: Vec<u32>,
     pub(crate) b: Vec<u32>,

@@ -307,6 +307,7 @@ fn what_is_not_known_is_refused_at_load_with_its_line() {
     let operands = [
         ("add.u32 %r0, %r0, %fd0;", "operand 2"),
         ("mov.u32 %r0, %nowhere;", "not declared"),
+        ("add.u32 %r0, %tid.x, 1;", "only mov and cvt take special ones"),
         ("add.u32 %r0, %r0;", "operand"),
         ("bra NOWHERE;", "not declared as a label"),
         ("ld.shared.u32 %r0, %r1;", "address"),
@@ -391,8 +392,8 @@ fn progress_counts_every_block_and_the_report_adds_up() {
 fn parallel_blocks_share_words() {
     let text = module(
         ".visible .entry k(.param .u64 out) {
-         .reg .b32 %i; .reg .b64 %p, %o; .reg .b16 %h;
-         ld.param.u64 %p, [out]; mov.u32 %i, %tid.x; mad.lo.u32 %i, %i, 64, %ctaid.x; mul.wide.u32 %o, %i, 2; add.s64 %p, %p, %o;
+         .reg .b32 %i, %b; .reg .b64 %p, %o; .reg .b16 %h;
+         ld.param.u64 %p, [out]; mov.u32 %i, %tid.x; mov.u32 %b, %ctaid.x; mad.lo.u32 %i, %i, 64, %b; mul.wide.u32 %o, %i, 2; add.s64 %p, %p, %o;
          cvt.u16.u32 %h, %i; st.global.b16 [%p], %h; ret; }",
     );
     let memory = Memory::new();

@@ -10,7 +10,7 @@ use girih_sim::{Memory, Options, Report};
 fn count(stride: u32, body: &str) -> Report {
     let text = module(&format!(
         ".visible .entry k(.param .u64 out) {{
-         .shared .align 16 .b8 s[65536]; .reg .b32 %i, %s, %r<8>; .reg .b64 %p, %o;
+         .shared .align 16 .b8 s[16384]; .reg .b32 %i, %s, %r<8>; .reg .b64 %p, %o;
          ld.param.u64 %p, [out]; mov.u32 %i, %tid.x; mul.wide.u32 %o, %i, {stride}; add.s64 %p, %p, %o;
          mov.u32 %s, s; mad.lo.u32 %s, %i, {stride}, %s; {body} }}"
     ));

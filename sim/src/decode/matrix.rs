@@ -26,28 +26,30 @@ impl Decoder<'_> {
             Some(Type::Tf32) if k <= 8 => MmaType::Tf32,
             _ => return Err(self.unsupported("an mma of these types and shape")),
         };
-        let half = |d: Option<Type>| match d {
-            Some(Type::F32) => Some(false),
-            Some(Type::F16) if ty == MmaType::F16 => Some(true),
-            _ => None,
+        let half = match (types[0], types[3]) {
+            (Some(Type::F32), Some(Type::F32)) => false,
+            (Some(Type::F16), Some(Type::F16)) if ty == MmaType::F16 => true,
+            _ => {
+                return Err(
+                    self.unsupported("an mma whose C and D are not both .f32, or both .f16 with A and B")
+                );
+            }
         };
-        let (Some(half_d), Some(half_c), true) = (half(types[0]), half(types[3]), types[1] == types[2])
-        else {
-            return Err(self.unsupported("an mma of these types"));
-        };
+        if types[1] != types[2] {
+            return Err(self.unsupported("an mma of different A and B"));
+        }
         self.arity(ops, 4..=4)?;
         // Elements of A a lane: 16 k / 32; 16-bit ones are two in a register.
         let a = if ty == MmaType::Tf32 { k / 2 } else { k / 4 };
-        let (c, d) = (if half_c { 2 } else { 4 }, if half_d { 2 } else { 4 });
+        let c = if half { 2 } else { 4 };
         let mma = Mma {
             k,
             ty,
-            half_c,
-            half_d,
+            half,
             a: self.fragment(ops, 1, a, false)?,
             b: self.fragment(ops, 2, a / 2, false)?,
             c: self.fragment(ops, 3, c, false)?,
-            d: self.fragment(ops, 0, d, true)?,
+            d: self.fragment(ops, 0, c, true)?,
         };
         self.emit(Op::Mma(Box::new(mma)));
         Ok(())

@@ -27,6 +27,9 @@ use words::Words;
 /// The deepest nesting of `{ }`.
 const DEPTH: usize = 256;
 
+/// Bytes of static shared memory that a kernel can have.
+const STATIC_LIMIT: u32 = 48 << 10;
+
 /// Decodes every kernel of a module.
 pub(crate) fn module(module: &ptx::Module) -> Result<Vec<Kernel>, Error> {
     let variables: Vec<&ptx::Variable> = (module.items.iter())
@@ -60,6 +63,7 @@ struct Decoder<'a> {
     /// The instruction being decoded: its place, guard, registers.
     place: Place,
     guard: Guard,
+    takes_special: bool,
     reads: Vec<Reg>,
     writes: Vec<Reg>,
 }
@@ -83,6 +87,7 @@ impl<'a> Decoder<'a> {
                 instruction: kernel.name.clone(),
             },
             guard: Guard::Always,
+            takes_special: false,
             reads: Vec::new(),
             writes: Vec::new(),
         };
@@ -90,6 +95,9 @@ impl<'a> Decoder<'a> {
         let params = decoder.params()?;
         // The static part must be known before a use of the dynamic part has an address.
         decoder.place_static(&kernel.body, 0)?;
+        if decoder.shared.static_bytes() > STATIC_LIMIT {
+            return Err(decoder.unsupported("over 48 KiB of static shared memory; dynamic may be 227 KiB"));
+        }
         decoder.shared.start_dynamic(&kernel.body, variables);
         decoder.block(&kernel.body, 0)?;
         decoder.finish(params)
@@ -192,6 +200,7 @@ impl<'a> Decoder<'a> {
                 if guard.negated { Guard::Unless(reg.slot) } else { Guard::If(reg.slot) }
             }
         };
+        self.takes_special = matches!(inst.opcode, Opcode::Mov | Opcode::Cvt);
         let mut words = Words::new(&inst.modifiers);
         self.dispatch(inst, &mut words)?;
         if let Some(rest) = words.rest() {

@@ -174,7 +174,14 @@ impl Decoder<'_> {
                 self.lanes(lanes!(bool: |a: bool| !a), negated, &[reg]);
                 Ok(negated)
             }
-            Operand::Special(special) => self.special(*special, wanted),
+            Operand::Special(special) if self.takes_special || *special == Special::WarpSize => {
+                self.special(*special, wanted)
+            }
+            Operand::Special(_) => Err(self.operand(
+                ops,
+                index,
+                &format!("{}; only mov and cvt take special ones", file_text(wanted)),
+            )),
             &Operand::Int(value) => Ok(self.constant(wanted, value as u64)),
             &Operand::F32(bits) => {
                 let value =

@@ -99,7 +99,7 @@ pub(super) fn mma(regs: &mut Regs, mma: &Mma) {
         let to = &mut regs.w32[slot as usize];
         for (t, to) in to.iter_mut().enumerate() {
             let (g, q) = (t / 4, t % 4);
-            *to = if mma.half_d {
+            *to = if mma.half {
                 let [low, high] =
                     [0, 1].map(|h| Half::rounded(d[g + 8 * r][2 * q + h].into(), Round::Nearest));
                 Pair(low, high).store()
@@ -154,7 +154,7 @@ fn accumulators(regs: &Regs, mma: &Mma) -> [[f32; 8]; 16] {
     for (r, &slot) in mma.c.iter().enumerate() {
         for t in 0..WARP {
             let (g, q, word) = (t / 4, t % 4, regs.w32[slot as usize][t]);
-            if mma.half_c {
+            if mma.half {
                 let Pair(low, high) = Pair::<Half>::load(word);
                 c[g + 8 * r][2 * q] = low.value();
                 c[g + 8 * r][2 * q + 1] = high.value();

@@ -89,8 +89,10 @@ pub(crate) fn per_thread(words: usize, results: usize, body: &str) -> String {
 /// Runs `body` once for every word of the input: `%a0` is the word, `%d0` the result. Blocks of 1024 threads.
 pub(crate) fn sweep(body: &str, input: &[u32]) -> Vec<u32> {
     assert!(input.len().is_multiple_of(1024));
-    let text = per_thread(1, 1, body)
-        .replace("mov.u32 %i, %tid.x;", "mov.u32 %i, %ctaid.x; mad.lo.u32 %i, %i, 1024, %tid.x;");
+    let text = per_thread(1, 1, body).replace(
+        "mov.u32 %i, %tid.x;",
+        "mov.u32 %i, %ctaid.x; mov.u32 %r0, %tid.x; mad.lo.u32 %i, %i, 1024, %r0;",
+    );
     let memory = Memory::new();
     let (out, source) = (upload(&memory, &vec![0; input.len()]), upload(&memory, input));
     let mut shape = shape((input.len() / 1024) as u32, 1024);
