@@ -20,7 +20,7 @@ pub struct ExprError {
     /// The byte of the expression, counted from 0.
     pub at: usize,
     /// What is wrong there.
-    pub kind: Box<ExprErrorKind>,
+    pub kind: ExprErrorKind,
 }
 
 /// What is wrong with an expression.
@@ -33,12 +33,12 @@ pub enum ExprErrorKind {
     /// The operation takes other arguments.
     Arguments(&'static Op),
     /// The operation refuses its operands, or the text of an argument is malformed.
-    Op(OpError),
+    Op(Box<OpError>),
 }
 
 impl fmt::Display for ExprError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &*self.kind {
+        match &self.kind {
             ExprErrorKind::Expected(what) => write!(f, "expected {what}")?,
             ExprErrorKind::UnknownOperation(name) => {
                 write!(f, "there is no operation {name:?}; the operations are")?;
@@ -50,11 +50,13 @@ impl fmt::Display for ExprError {
                 let params: Vec<_> = op.params.iter().map(|p| p.trim_start_matches('?')).collect();
                 write!(f, "the call is {}({})", op.name, params.join(", "))?;
             }
-            ExprErrorKind::Op(OpError::Layout { source: Error::Parse { expected, .. }, .. }) => {
-                write!(f, "expected {expected}")?;
-            }
-            ExprErrorKind::Op(OpError::Layout { source, .. }) => source.fmt(f)?,
-            ExprErrorKind::Op(error) => error.fmt(f)?,
+            ExprErrorKind::Op(error) => match &**error {
+                OpError::Layout { source: Error::Parse { expected, .. }, .. } => {
+                    write!(f, "expected {expected}")?
+                }
+                OpError::Layout { source, .. } => source.fmt(f)?,
+                error => error.fmt(f)?,
+            },
         }
         let before = self.text.get(..self.at).unwrap_or(&self.text);
         write!(f, "\n  {}\n  {:2$}^", self.text, "", before.chars().count())
@@ -76,7 +78,7 @@ struct Call<'a> {
 /// [`ExprError`], which points at the place.
 pub fn evaluate(text: &str) -> Result<String, ExprError> {
     let text = text.trim();
-    value(text, 0).map_err(|(at, kind)| ExprError { text: text.to_owned(), at, kind: Box::new(kind) })
+    value(text, 0).map_err(|(at, kind)| ExprError { text: text.to_owned(), at, kind })
 }
 
 type Located<T> = Result<T, (usize, ExprErrorKind)>;
@@ -122,13 +124,13 @@ fn run(call: &Call<'_>, base: usize) -> Located<String> {
                 (Some((at, _)), _) => *at,
                 (None, _) => base,
             };
-            Err((at, ExprErrorKind::Op(error)))
+            Err((at, ExprErrorKind::Op(Box::new(error))))
         }
     }
 }
 
 fn layout_error(source: Error) -> ExprErrorKind {
-    ExprErrorKind::Op(OpError::Layout { name: None, source })
+    ExprErrorKind::Op(Box::new(OpError::Layout { name: None, source }))
 }
 
 /// Where an error in a text that begins at `base` is.

@@ -229,7 +229,7 @@ proptest! {
         // One set of facts for both sides.
         let Ok(r) = a.composition(&b) else { return Ok(()) };
         let [a, b, r] = [a, b, r].map(|l| {
-            symbols.iter().fold(Ok(l), |l: Result<Lay, Error>, (s, value)| l.and_then(|l| l.bind(*s, *value)))
+            symbols.iter().try_fold(l, |l, (s, value)| l.bind(*s, *value))
         });
         let (Ok(a), Ok(b), Ok(r)) = (a, b, r) else { return Ok(()) };
         if oracle::size(&b) > 4096 {
