@@ -282,3 +282,23 @@ fn directed_rounding_brackets_the_result() {
         }
     }
 }
+
+/// The sign of an exact zero: negative rounding down, unless both terms are +0; else negative only if both are -0.
+#[test]
+fn exact_zeros_have_the_sign_of_their_mode() {
+    let (zero, minus, one, minus_one) = (0u32, 1u32 << 31, 0x3f80_0000u32, 0xbf80_0000u32);
+    let cases =
+        [(one, minus_one), (minus_one, one), (zero, minus), (minus, zero), (zero, zero), (minus, minus)];
+    let input: Vec<u32> = cases.iter().flat_map(|&(a, b)| [a, b]).collect();
+    for (op, mode) in
+        [("add", "rm"), ("add", "rn"), ("add", "rz"), ("add", "rp"), ("fma", "rm"), ("fma", "rp")]
+    {
+        let one = if op == "fma" { "0f3f800000, " } else { "" };
+        let text = format!("{op}.{mode}.f32 %d0, %a0, {one}%a1;");
+        let got = map(&per_thread(2, 1, &text), cases.len() as u32, &input, cases.len()).unwrap();
+        for (&(a, b), got) in cases.iter().zip(got) {
+            let positive = if mode == "rm" { a == zero && b == zero } else { a != minus || b != minus };
+            assert_eq!(got, if positive { zero } else { minus }, "{text} {a:#x} {b:#x}");
+        }
+    }
+}

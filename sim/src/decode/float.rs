@@ -70,22 +70,31 @@ macro_rules! packed_lanes {
     };
 }
 
-/// A lane function of f32 in a mode that is not to nearest; the formula is in f64, exact or rounded to odd.
+/// A lane function of f32 in a mode that is not to nearest. The formula is in f64, exact or rounded to odd, and may use
+/// the mode.
 macro_rules! directed {
-    ($mode:expr, |$($x:ident),*| $value:expr) => {
+    ($mode:expr, $round:ident, |$($x:ident),*| $value:expr) => {
         match $mode {
-            Round::Zero => Some(lanes!(f32: |$($x: f32),*| { $(let $x = f64::from($x);)* to_f32($value, Round::Zero) })),
-            Round::Down => Some(lanes!(f32: |$($x: f32),*| { $(let $x = f64::from($x);)* down($value) })),
-            Round::Up => Some(lanes!(f32: |$($x: f32),*| { $(let $x = f64::from($x);)* to_f32($value, Round::Up) })),
+            Round::Zero => Some(directed!(@ Round::Zero, $round, |$($x),*| $value)),
+            Round::Down => Some(directed!(@ Round::Down, $round, |$($x),*| $value)),
+            Round::Up => Some(directed!(@ Round::Up, $round, |$($x),*| $value)),
             Round::Nearest | Round::Away => None,
         }
     };
+    (@ $mode:expr, $round:ident, |$($x:ident),*| $value:expr) => {
+        lanes!(f32: |$($x: f32),*| {
+            const $round: Round = $mode;
+            $(let $x = f64::from($x);)*
+            to_f32($value, $round)
+        })
+    };
 }
 
-/// Rounds down. An exact zero sum of two opposite numbers is -0 in this mode only, which the caller's f64 sum, made
-/// to nearest, does not know; products keep their sign.
-fn down(x: f64) -> f32 {
-    to_f32(x, Round::Down)
+/// A sum to be rounded in this mode. Rounding down, an exact zero is negative unless both terms are +0.
+fn sum(a: f64, b: f64, mode: Round) -> f64 {
+    let sum = add_odd(a, b);
+    let negative = mode == Round::Down && sum == 0.0 && (a.is_sign_negative() || b.is_sign_negative());
+    if negative { -0.0 } else { sum }
 }
 
 /// PTX's minimum and maximum: a NaN loses against a number unless asked for, and -0 is less than +0.
@@ -186,10 +195,10 @@ fn single(opcode: Opcode, style: Style) -> Option<LaneFn> {
     let round = style.round.unwrap_or(Round::Nearest);
     if round != Round::Nearest {
         return match opcode {
-            O::Add => directed!(round, |a, b| add_odd(a, b)),
-            O::Sub => directed!(round, |a, b| add_odd(a, -b)),
-            O::Mul => directed!(round, |a, b| a * b),
-            O::Fma | O::Mad => directed!(round, |a, b, c| fma_odd(a, b, c)),
+            O::Add => directed!(round, R, |a, b| sum(a, b, R)),
+            O::Sub => directed!(round, R, |a, b| sum(a, -b, R)),
+            O::Mul => directed!(round, R, |a, b| a * b),
+            O::Fma | O::Mad => directed!(round, R, |a, b, c| sum(a * b, c, R)),
             _ => None,
         };
     }
