@@ -247,7 +247,7 @@ QUERY:
         }
     };
     "crd2idx"("layout", "crd") |args| Ok(args.lay("layout")?.crd2idx_extended(&args.coord("crd")?)?.into());
-    "get_hier_coord"("layout", "idx") |args| coord(args.lay("layout")?.idx2crd(args.number("idx")?)?);
+    "get_hier_coord"("layout", "idx") |args| coord(args.lay("layout")?.hier_coord(args.number("idx")?)?);
     "slice"("layout", "crd") |args| text(args.lay("layout")?.slice(&args.coord("crd")?)?.0);
     "slice_offset"("layout", "crd") |args| {
         let (layout, offset) = args.lay("layout")?.slice(&args.coord("crd")?)?;

@@ -1,5 +1,6 @@
 //! What a layout leaves constant, what two layouts share, and compact layouts in the order of another one.
 
+use crate::make::compact;
 use crate::symbol::gcd;
 use crate::{Coord, Crd, Error, Int, Lay, MAX_LEAVES, Shape, Stride};
 
@@ -119,7 +120,7 @@ impl Lay {
         let (mut step, mut i) = (Int::ONE, first.begin);
         while i < first.end {
             if !self.stride[i].is_zero() {
-                out.stride[i] = Stride::Int(step);
+                out.stride[i] = compact(self.shape.leaves[i], step);
                 step = tri!(step.mul(self.shape.leaves[i]));
             }
             i += 1;
@@ -150,7 +151,7 @@ impl Lay {
                 return Ok(());
             }
             done[best] = true;
-            self.stride[best] = Stride::Int(step);
+            self.stride[best] = compact(self.shape.leaves[best], step);
             step = tri!(step.mul(self.shape.leaves[best]));
         }
     }
@@ -159,8 +160,8 @@ impl Lay {
     ///
     /// # Errors
     /// [`Error::NonPositiveStride`], [`Error::NotKnown`] for symbols, [`Error::CoordOutOfRange`] for a negative index.
-    pub const fn idx2crd(&self, index: i64) -> Result<Coord, Error> {
-        const OP: &str = "idx2crd";
+    pub const fn hier_coord(&self, index: i64) -> Result<Coord, Error> {
+        const OP: &str = "hier_coord";
         if index < 0 {
             return Err(Error::CoordOutOfRange { coord: index, extent: tri!(self.size()) });
         }

@@ -3,7 +3,7 @@
 use crate::{Error, Int, IntTuple, Lay, MAX_LEAVES, Shape, Stride};
 
 impl Lay {
-    /// Compact, leftmost fastest (column-major): CuTe's `LayoutLeft`.
+    /// Compact, leftmost fastest (column-major): CuTe's `LayoutLeft`. A leaf of extent 1 has stride 0.
     ///
     /// ```
     /// use girih_layout::{Lay, Shape};
@@ -18,7 +18,7 @@ impl Lay {
         out.shape = tri!(shape.checked());
         let (mut step, mut i) = (Int::ONE, 0);
         while i < shape.leaf_count() {
-            out.stride[i] = Stride::Int(step);
+            out.stride[i] = compact(shape.leaves[i], step);
             i += 1;
             if i < shape.leaf_count() {
                 step = tri!(step.mul(shape.leaves[i - 1]));
@@ -37,7 +37,7 @@ impl Lay {
         let (mut step, mut i) = (Int::ONE, shape.leaf_count());
         while i > 0 {
             i -= 1;
-            out.stride[i] = Stride::Int(step);
+            out.stride[i] = compact(shape.leaves[i], step);
             if i > 0 {
                 step = tri!(step.mul(shape.leaves[i]));
             }
@@ -96,7 +96,7 @@ impl Lay {
                 i += 1;
             }
             done[best] = true;
-            out.stride[best] = Stride::Int(step);
+            out.stride[best] = compact(shape.leaves[best], step);
             placed += 1;
             if placed < shape.leaf_count() {
                 step = tri!(step.mul(shape.leaves[best]));
@@ -123,4 +123,9 @@ impl Lay {
         out.close();
         Ok(out)
     }
+}
+
+/// The stride of a leaf in a compact layout: none where there is nowhere to step.
+pub(crate) const fn compact(extent: Int, step: Int) -> Stride {
+    if extent.is(1) { Stride::ZERO } else { Stride::Int(step) }
 }

@@ -24,14 +24,11 @@ impl Lay {
         Ok(out)
     }
 
-    /// The modes from `begin` up to `end`; a single one comes without its tuple, as in CuTe's `take`.
+    /// The modes from `begin` up to `end`, as a tuple (CuTe's `take`).
     ///
     /// # Errors
     /// [`Error::ModeOutOfRange`].
     pub const fn take(&self, begin: usize, end: usize) -> Result<Lay, Error> {
-        if end == begin + 1 {
-            return self.mode(begin);
-        }
         let mut out = Lay::EMPTY;
         tri!(out.open());
         let mut i = begin;

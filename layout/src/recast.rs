@@ -6,7 +6,8 @@ use crate::{Error, Int, Lay, Stride};
 impl Lay {
     /// The layout in units of `n` old elements (CuTe's `upcast`): `n` consecutive elements become one.
     ///
-    /// A stride that `n` divides is divided; a stride that divides `n` takes its extent along.
+    /// A stride that `n` divides is divided; a stride that divides `n` takes its extent along. The indices of the result are those of the layout
+    /// divided by `n`, rounded down.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -15,16 +16,17 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::ShapeDivisibility`] where units would be cut, [`Error::StrideDivisibility`] where `n` and a stride don't divide one another,
+    /// [`Error::ShapeDivisibility`] where a mode ends inside a unit that it enters, [`Error::StrideDivisibility`] where `n` and a stride don't divide one another,
     /// [`Error::NonPositiveStride`] for a negative stride below a unit, [`Error::NotKnown`] where a symbol decides,
-    /// [`Error::Unsupported`] for `n < 1` and for strides that are no integers.
+    /// [`Error::Unsupported`] for `n < 1`, for modes that overlap within a unit and for strides that are no integers.
     pub const fn upcast(&self, n: i64) -> Result<Lay, Error> {
         const OP: &str = "upcast";
         if n < 1 {
             return Err(Error::Unsupported { op: OP, what: "units of less than one element" });
         }
         let mut out = *self;
-        let mut i = 0;
+        // How far the leaves reach inside a unit: past its end, they would carry into the next one.
+        let (mut inside, mut i) = (0i64, 0);
         while i < self.leaf_count() {
             let (s, d) = (self.shape.leaves[i], tri!(self.stride[i].require_int(OP)));
             if let Some(quotient) = d.div_exact(Int::fixed(n)) {
@@ -32,10 +34,13 @@ impl Lay {
             } else {
                 out.stride[i] = Stride::Int(Int::ONE);
                 if !s.is(1) {
-                    out.shape.leaves[i] = tri!(units(s, d, n));
+                    out.shape.leaves[i] = tri!(units(s, d, n, &mut inside));
                 }
             }
             i += 1;
+        }
+        if inside >= n {
+            return Err(Error::Unsupported { op: OP, what: "several modes that overlap within a unit" });
         }
         Ok(out)
     }
@@ -106,8 +111,8 @@ impl Lay {
     }
 }
 
-/// How many units of `n` elements the leaf `s:d` fills, with `0 < d < n`.
-const fn units(s: Int, d: Int, n: i64) -> Result<Int, Error> {
+/// How many units of `n` elements the leaf `s:d` fills, with `0 < d < n`; adds how far it reaches inside one.
+const fn units(s: Int, d: Int, n: i64, inside: &mut i64) -> Result<Int, Error> {
     const OP: &str = "upcast";
     let Some(step) = d.get() else {
         return Err(Error::NotKnown { op: OP, value: d });
@@ -118,9 +123,17 @@ const fn units(s: Int, d: Int, n: i64) -> Result<Int, Error> {
     if n % step != 0 {
         return Err(Error::StrideDivisibility { op: OP, extent: Int::value(n), shape: s, stride: d });
     }
-    let elements = Int::fixed(n / step);
-    match s.div_exact(elements) {
-        Some(units) => Ok(units),
-        None => Err(Error::ShapeDivisibility { op: OP, divisor: elements, shape: s }),
+    let elements = n / step;
+    if let Some(units) = s.div_exact(Int::fixed(elements)) {
+        *inside = inside.saturating_add(n - step);
+        return Ok(units);
+    }
+    match s.get() {
+        Some(s) if s < elements => {
+            *inside = inside.saturating_add((s - 1) * step);
+            Ok(Int::ONE)
+        }
+        Some(_) => Err(Error::ShapeDivisibility { op: OP, divisor: Int::value(elements), shape: s }),
+        None => Err(Error::NotKnown { op: OP, value: s }),
     }
 }

@@ -310,6 +310,20 @@ proptest! {
     }
 
     #[test]
+    fn r02_r03_what_is_recast_at_all_is_right(l in strategies::arbitrary(3), n in 1i64..9) {
+        let image = |l: &Lay| { let mut t = oracle::sorted(oracle::table(l)); t.dedup(); t };
+        if let Ok(down) = l.downcast(n) {
+            let parts: Vec<i64> = image(&l).into_iter().flat_map(|x| (0..n).map(move |j| n * x + j)).collect();
+            prop_assert_eq!(image(&down), parts, "{} down {}", l, n);
+        }
+        if let Ok(up) = l.upcast(n) {
+            let mut units: Vec<i64> = image(&l).into_iter().map(|x| x / n).collect();
+            units.dedup();
+            prop_assert_eq!(image(&up), units, "{} up {}", l, n);
+        }
+    }
+
+    #[test]
     fn w01_to_w05_swizzles(bits in 0u32..4, base in 0u32..5, more in 0i32..4, down: bool, n in 0u32..5) {
         let distance = bits as i32 + more;
         let swizzle = Swizzle::new(bits, base, if down { -distance } else { distance }).unwrap();

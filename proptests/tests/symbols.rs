@@ -265,6 +265,16 @@ fn compact_layouts_of_symbols() {
 }
 
 #[test]
+fn symbolic_leaves_carry_too() {
+    let a = lay!("(4,4,8):(1,100,10000)");
+    let fours = Lay::leaf(Int::symbol(M.divisible_by(4)), Stride::from(4)).unwrap();
+    // 0..8 and multiples of 4 up to 12 modulo 16 meet above 16; 0..4 and those don't.
+    assert_eq!(a.composition(&Lay::concat(&[lay!("8:1"), fours]).unwrap()).unwrap_err().kind(), "not_known");
+    let r = a.composition(&Lay::concat(&[lay!("4:1"), fours]).unwrap()).unwrap();
+    assert_eq!(r.to_string(), "(4,(4,ceil(s0/4))):(1,(100,10000))");
+}
+
+#[test]
 fn questions_without_an_answer_name_the_fact() {
     let a = Lay::concat(&[lay!("s0:1"), lay!("s1:s2")]).unwrap();
     let Err(Error::NeedsFact { symbol, fact: Fact::AtLeast(32), .. }) = a.composition(&lay!("32:1")) else {
