@@ -302,3 +302,38 @@ fn exact_zeros_have_the_sign_of_their_mode() {
         }
     }
 }
+
+/// Bit instructions against their definitions bit by bit.
+#[test]
+fn bits_are_counted_moved_and_chosen() {
+    binary("popc.b32 %d0, %a0;", |a, _| (0..32).map(|i| a >> i & 1).sum());
+    binary("clz.b32 %d0, %a0;", |a, _| (0..32).rev().take_while(|i| a >> i & 1 == 0).count() as u32);
+    binary("brev.b32 %d0, %a0;", |a, _| (0..32).fold(0, |d, i| d | (a >> i & 1) << (31 - i)));
+    binary("mov.b64 %rd0, {%a0, %a1}; popc.b64 %d0, %rd0;", |a, b| a.count_ones() + b.count_ones());
+    binary("lop3.b32 %d0, %a0, %a1, 0x0ff00ff0, 0xca;", |a, b| a & b | !a & 0x0ff0_0ff0);
+    binary("prmt.b32 %d0, %a0, %a1, 0x9a04;", |a, b| {
+        let sign = |x: u32| if x & 0x80 != 0 { 0xff } else { 0 };
+        b & 0xff | (a & 0xff) << 8 | sign(a >> 16) << 16 | sign(a >> 8) << 24
+    });
+    binary("shf.l.wrap.b32 %d0, %a0, %a1, 37;", |a, b| b << 5 | a >> 27);
+    binary("shf.l.clamp.b32 %d0, %a0, %a1, 37;", |a, _| a);
+    binary("shf.r.wrap.b32 %d0, %a0, %a1, 3;", |a, b| b << 29 | a >> 3);
+    binary("shf.r.clamp.b32 %d0, %a0, %a1, 99;", |_, b| b);
+    for (position, len) in
+        [(0u32, 0u32), (0, 32), (3, 5), (28, 8), (31, 1), (32, 4), (0, 40), (255, 255), (7, 256)]
+    {
+        let (p, l) = ((position & 255) as usize, (len & 255) as usize);
+        let bit = |x: u32, i: usize| if i < 32 { x >> i & 1 } else { 0 };
+        let field = move |a: u32, fill: u32| {
+            let bits = (0..32).map(|i| if i < l && p + i < 32 { bit(a, p + i) } else { fill });
+            bits.enumerate().fold(0, |d, (i, b)| d | b << i)
+        };
+        binary(&format!("bfe.u32 %d0, %a0, {position}, {len};"), move |a, _| field(a, 0));
+        binary(&format!("bfe.s32 %d0, %a0, {position}, {len};"), move |a, _| {
+            field(a, if l == 0 { 0 } else { bit(a, (p + l - 1).min(31)) })
+        });
+        binary(&format!("bfi.b32 %d0, %a0, %a1, {position}, {len};"), move |a, b| {
+            (0..32).fold(0, |d, i| d | if i >= p && i < p + l { bit(a, i - p) } else { bit(b, i) } << i)
+        });
+    }
+}

@@ -1,5 +1,6 @@
 //! Decoding: a kernel's statements into flat code with numbered registers and resolved labels.
 
+mod bits;
 mod control;
 mod convert;
 mod float;
@@ -249,7 +250,7 @@ impl<'a> Decoder<'a> {
             | O::Sin
             | O::Cos
             | O::Tanh => self.arithmetic(inst.opcode, words, ops),
-            other => Err(self.unsupported(&format!("instruction `{other}`"))),
+            other => self.bits(other, words, ops),
         }
     }
 
