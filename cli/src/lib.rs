@@ -4,10 +4,19 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod copy;
+mod emit;
+mod error;
 mod eval;
 pub mod expr;
+mod gemm;
 mod layout;
+mod npy;
 pub mod ops;
+mod output;
+mod run;
+
+pub use error::Error;
 
 /// What a subcommand answers: the exit status, or an error that is printed as one message.
 pub type CommandResult = Result<ExitCode, Box<dyn std::error::Error>>;
@@ -22,6 +31,12 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Multiply two matrices by a generated kernel and verify the product
+    Gemm(gemm::Args),
+    /// Copy a matrix by a generated kernel and verify the copy
+    Copy(copy::Args),
+    /// Print the PTX of a kernel
+    Emit(emit::Args),
     /// Evaluate a layout expression and print the layout
     Layout(layout::Args),
     /// Answer layout operations line by line, for other programs
@@ -31,6 +46,9 @@ enum Command {
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Gemm(args) => gemm::run(args),
+        Command::Copy(args) => copy::run(args),
+        Command::Emit(args) => emit::run(args),
         Command::Layout(args) => layout::run(args),
         Command::Eval(args) => eval::run(args),
     };
@@ -38,4 +56,14 @@ pub fn main() -> ExitCode {
         eprintln!("error: {error}");
         ExitCode::FAILURE
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        <Cli as clap::CommandFactory>::command().debug_assert();
+    }
 }

@@ -1,0 +1,102 @@
+//! `girih emit`: the PTX of a kernel, without a device.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use girih_kernels::gemm::{Matrix, Problem};
+use girih_ptx::{Item, Module, Statement};
+
+use crate::output::Output;
+use crate::{CommandResult, copy, gemm};
+
+/// The arguments of `girih emit`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    kernel: Kernel,
+}
+
+#[derive(clap::Subcommand)]
+enum Kernel {
+    /// The kernel that `girih gemm` runs for the same arguments
+    #[command(after_help = gemm::LAYOUTS)]
+    Gemm {
+        #[command(flatten)]
+        problem: gemm::ProblemArgs,
+        /// Write a file instead of stdout
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// The kernel that `girih copy` runs for the same arguments
+    Copy {
+        #[command(flatten)]
+        problem: copy::ProblemArgs,
+        /// Write a file instead of stdout
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+}
+
+pub(crate) fn run(args: Args) -> CommandResult {
+    let (module, output) = match args.kernel {
+        Kernel::Gemm { problem, output } => (gemm_module(&problem.without_files()?)?, output),
+        Kernel::Copy { problem, output } => (copy_module(&problem.problem()?)?, output),
+    };
+    deliver(&module, output.as_deref())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn gemm_module(chosen: &gemm::Chosen) -> Result<Module, girih_kernels::Error> {
+    let config = girih_kernels::gemm::choose(&row_major(&chosen.problem), chosen.kind)?;
+    let kernel = girih_codegen::gemm::generate(&config)?;
+    let [m, n, _] = config.tile;
+    let mut notes = vec![
+        format!("grid: ceil(M/{m}) * ceil(N/{n}) blocks of {} threads", kernel.threads),
+        format!("dynamic shared memory: {} bytes; sizes and pitches in elements", kernel.shared_bytes),
+    ];
+    if chosen.problem.c.contiguous == 0 {
+        notes.push(
+            "column-major C as C^T = B^T * A^T: pass B and ldb as a and lda, N as M, and A as b".into(),
+        );
+    }
+    Ok(annotated(kernel.module, notes, &kernel.partitions))
+}
+
+fn copy_module(problem: &girih_kernels::copy::Problem) -> Result<Module, girih_kernels::Error> {
+    let config = girih_kernels::copy::choose(problem);
+    let kernel = girih_codegen::copy::generate(&config)?;
+    let [rows, columns] = config.tile;
+    let grid = format!("ceil(rows/{rows}) * ceil(columns/{columns}) blocks of {} threads", config.threads);
+    let notes = vec![format!("grid: {grid}; sizes and pitches in elements")];
+    Ok(annotated(kernel.module, notes, &kernel.partitions))
+}
+
+/// The problem that a kernel with row-major C solves: `C^T = B^T * A^T` where C's columns are contiguous.
+fn row_major(problem: &Problem) -> Problem {
+    if problem.c.contiguous == 1 {
+        return *problem;
+    }
+    let [m, n] = problem.c.extents;
+    let c = Matrix { extents: [n, m], contiguous: 1, ..problem.c };
+    Problem { a: problem.b, b: problem.a, c, ..*problem }
+}
+
+/// The module with comments at the head of its kernel: how it is launched, and what it was derived from.
+fn annotated(mut module: Module, notes: Vec<String>, partitions: &[(&str, String)]) -> Module {
+    let lines = notes.into_iter().chain(partitions.iter().map(|(name, text)| format!("{name}: {text}")));
+    let comments: Vec<_> = lines.map(|line| Statement::Comment(line.into())).collect();
+    for item in &mut module.items {
+        if let Item::Kernel(kernel) = item {
+            kernel.body.splice(0..0, comments.iter().cloned());
+        }
+    }
+    module
+}
+
+fn deliver(module: &Module, output: Option<&Path>) -> Result<(), Box<dyn std::error::Error>> {
+    match output {
+        Some(path) => Ok(Output::new(path)?.write(|to| write!(to, "{module}"))?),
+        None => Ok(io::stdout().lock().write_all(module.to_string().as_bytes())?),
+    }
+}

@@ -1,0 +1,142 @@
+//! Which product: from the arguments, or from the arguments and two files.
+
+use girih_codegen::gemm::Major;
+use girih_kernels::gemm::{KernelKind, Layout, Order, Problem};
+use girih_tensor::DType;
+
+use crate::Error;
+use crate::npy::Npy;
+
+/// Without sizes: what the simulator answers in a few seconds.
+const DEFAULT_EXTENT: i64 = 512;
+
+/// How layouts are named, for the long help.
+pub(crate) const LAYOUTS: &str = "\
+Layouts are named as in BLAS and CuTe. A is M x K, B is K x N, C is M x N.
+
+  first letter   t: A is K-contiguous, strides (lda,1)    n: A is M-contiguous, strides (1,lda)
+  second letter  n: B is K-contiguous                     t: B is N-contiguous
+  torch's `a @ b.T` is tn, its `a @ b` is tt (row-major a and b)
+
+Strides are printed as CuTe writes them, B's as (N,K).
+
+With files and no --layout the product is numpy's A @ B: A is (M,K), B is (K,N), and the layout
+follows from the order of each file. With --layout the letters say how a C-order file is read:
+
+  A   t: (M,K)   n: (K,M)
+  B   n: (N,K)   t: (K,N)     torch keeps weights as (N,K)
+
+A Fortran-order file is read as the C-order file of the reversed shape.";
+
+/// The arguments that describe a product.
+#[derive(clap::Args)]
+pub(crate) struct ProblemArgs {
+    /// Rows of A and C [default: 512]
+    #[arg(long, allow_negative_numbers = true)]
+    m: Option<i64>,
+    /// Columns of B and C [default: 512]
+    #[arg(long, allow_negative_numbers = true)]
+    n: Option<i64>,
+    /// Columns of A, rows of B [default: 512]
+    #[arg(long, allow_negative_numbers = true)]
+    k: Option<i64>,
+    /// Element type: f32, f16 or bf16; sums are f32 [default: bf16, or the files']
+    #[arg(long)]
+    dtype: Option<DType>,
+    /// Kernel: simt (f32 on the CUDA cores) or sm80 (f16, bf16 on the tensor cores) [default: by dtype]
+    #[arg(long)]
+    kernel: Option<KernelKind>,
+    /// Contiguous modes of A and B: tn, tt, nn or nt, see below [default: tn, or the files']
+    #[arg(long)]
+    layout: Option<Layout>,
+    /// Order of C: row or column
+    #[arg(long, default_value = "row")]
+    order: Order,
+    /// Leading stride of A in elements [default: tight]
+    #[arg(long, allow_negative_numbers = true)]
+    lda: Option<i64>,
+    /// Leading stride of B in elements [default: tight]
+    #[arg(long, allow_negative_numbers = true)]
+    ldb: Option<i64>,
+    /// Leading stride of C in elements [default: tight]
+    #[arg(long, allow_negative_numbers = true)]
+    ldc: Option<i64>,
+}
+
+/// A product and the family of kernels that computes it.
+pub(crate) struct Chosen {
+    pub(crate) problem: Problem,
+    pub(crate) layout: Layout,
+    pub(crate) kind: KernelKind,
+}
+
+impl ProblemArgs {
+    /// The product of random matrices.
+    pub(crate) fn without_files(&self) -> Result<Chosen, girih_kernels::Error> {
+        let mnk = [self.m, self.n, self.k].map(|extent| extent.unwrap_or(DEFAULT_EXTENT));
+        self.chosen(self.dtype.unwrap_or(DType::Bf16), mnk, self.layout.unwrap_or(Layout::Tn))
+    }
+
+    /// The product of two files: they say what the arguments don't, and must not contradict them.
+    pub(crate) fn with_files(&self, a: &Npy, b: &Npy) -> Result<Chosen, Box<dyn std::error::Error>> {
+        let dtype = self.dtype_of(a, b)?;
+        let layout = self.layout.unwrap_or(match (a.fortran, b.fortran) {
+            (false, true) => Layout::Tn,
+            (false, false) => Layout::Tt,
+            (true, true) => Layout::Nn,
+            (true, false) => Layout::Nt,
+        });
+        let [major_a, major_b] = layout.majors();
+        let ([m, k], [n, k_of_b]) = (extents(a, major_a), extents(b, major_b));
+        if k != k_of_b {
+            let a = (a.path.clone(), if major_a == Major::K { "(M,K)" } else { "(K,M)" }, k);
+            let b = (b.path.clone(), if major_b == Major::K { "(N,K)" } else { "(K,N)" }, k_of_b);
+            return Err(Error::Inner { a, b }.into());
+        }
+        for (name, flag, file, found) in [("m", self.m, a, m), ("n", self.n, b, n), ("k", self.k, a, k)] {
+            if let Some(flag) = flag
+                && flag != found
+            {
+                let path = file.path.clone();
+                return Err(Error::ExtentFlag { name, flag, path, file: found }.into());
+            }
+        }
+        Ok(self.chosen(dtype, [m, n, k], layout)?)
+    }
+
+    fn dtype_of(&self, a: &Npy, b: &Npy) -> Result<DType, Error> {
+        for file in [a, b] {
+            if let Some(flag) = self.dtype
+                && flag != file.dtype
+            {
+                let (path, descr) = (file.path.clone(), file.descr.clone());
+                return Err(Error::DTypeFlag { flag, path, file: file.dtype, descr });
+            }
+        }
+        if a.dtype != b.dtype {
+            let of = |file: &Npy| (file.path.clone(), file.dtype);
+            return Err(Error::DTypes { a: of(a), b: of(b) });
+        }
+        Ok(a.dtype)
+    }
+
+    fn chosen(&self, dtype: DType, mnk: [i64; 3], layout: Layout) -> Result<Chosen, girih_kernels::Error> {
+        let problem = Problem::new(dtype, mnk, layout)?
+            .with_order(self.order)
+            .with_pitches(self.lda, self.ldb, self.ldc)?;
+        let kind = self.kernel.unwrap_or(KernelKind::for_dtype(dtype));
+        Ok(Chosen { problem, layout, kind })
+    }
+}
+
+/// A file's extents as (M,K) or (N,K).
+fn extents(file: &Npy, major: Major) -> [i64; 2] {
+    let [outer, inner] = file.stored();
+    if major == Major::K { [outer, inner] } else { [inner, outer] }
+}
+
+/// Bytes of the three matrices on the device.
+pub(crate) fn bytes(problem: &Problem) -> u64 {
+    let spans = [problem.a, problem.b, problem.c].map(|matrix| matrix.span() as u64);
+    spans.iter().sum::<u64>() * u64::from(problem.dtype.bytes())
+}

@@ -1,0 +1,144 @@
+//! What `girih gemm` tells.
+
+use std::fmt;
+
+use girih_kernels::gemm::{Check, Matrix};
+use serde::Serialize;
+
+use super::Chosen;
+use crate::run::{DeviceReport, KernelReport, Timing, line};
+
+/// Everything about one product.
+#[derive(Serialize)]
+pub(crate) struct Report {
+    pub(crate) device: DeviceReport,
+    pub(crate) problem: ProblemReport,
+    pub(crate) kernel: KernelReport,
+    pub(crate) time: Timing,
+    pub(crate) tflops: Option<f64>,
+    pub(crate) check: CheckReport,
+    pub(crate) output: Option<String>,
+    pub(crate) passed: bool,
+}
+
+/// The product: extents and strides in elements.
+#[derive(Serialize)]
+pub(crate) struct ProblemReport {
+    m: i64,
+    n: i64,
+    k: i64,
+    dtype: &'static str,
+    layout: &'static str,
+    order: &'static str,
+    kernel: &'static str,
+    a: MatrixReport,
+    b: MatrixReport,
+    c: MatrixReport,
+}
+
+/// A matrix as CuTe sees it: A is (M,K), B (N,K), C (M,N).
+#[derive(Serialize)]
+struct MatrixReport {
+    layout: String,
+    shape: [i64; 2],
+    stride: [i64; 2],
+    origin: Option<String>,
+}
+
+impl MatrixReport {
+    fn new(matrix: &Matrix, origin: Option<String>) -> MatrixReport {
+        MatrixReport { layout: matrix.to_string(), shape: matrix.extents, stride: matrix.strides(), origin }
+    }
+}
+
+impl ProblemReport {
+    pub(crate) fn new(chosen: &Chosen, [a, b]: [String; 2]) -> ProblemReport {
+        let problem = &chosen.problem;
+        let [m, n, k] = problem.mnk();
+        ProblemReport {
+            m,
+            n,
+            k,
+            dtype: problem.dtype.name(),
+            layout: chosen.layout.name(),
+            order: if problem.c.contiguous == 1 { "row" } else { "column" },
+            kernel: chosen.kind.name(),
+            a: MatrixReport::new(&problem.a, Some(a)),
+            b: MatrixReport::new(&problem.b, Some(b)),
+            c: MatrixReport::new(&problem.c, None),
+        }
+    }
+}
+
+impl fmt::Display for ProblemReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ProblemReport { m, n, k, dtype, layout, kernel, .. } = self;
+        line(f, "problem", format_args!("C = A * B, M={m} N={n} K={k}, {dtype}, {layout}, by {kernel}"))?;
+        for (name, matrix) in [("A (M,K)", &self.a), ("B (N,K)", &self.b), ("C (M,N)", &self.c)] {
+            let origin = matrix.origin.as_ref().map_or(String::new(), |origin| format!("   {origin}"));
+            writeln!(f, "  {name:<24}{}{origin}", matrix.layout)?;
+        }
+        if self.order == "column" {
+            line(f, "", "computed as C^T = B^T * A^T: the kernel's A below is B, its M is N")?;
+        }
+        Ok(())
+    }
+}
+
+/// The judgement; NaN is null in JSON.
+#[derive(Serialize)]
+pub(crate) struct CheckReport {
+    relative_error: f64,
+    worst_of_bound: f64,
+    worst_at: [i64; 2],
+    compared: usize,
+    elements: usize,
+    padding_written: usize,
+}
+
+impl From<Check> for CheckReport {
+    fn from(check: Check) -> CheckReport {
+        CheckReport {
+            relative_error: check.relative_error,
+            worst_of_bound: check.worst,
+            worst_at: check.worst_at,
+            compared: check.compared,
+            elements: check.elements,
+            padding_written: check.padding_written,
+        }
+    }
+}
+
+impl fmt::Display for CheckReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CheckReport { relative_error, worst_of_bound, worst_at: [m, n], compared, elements, .. } = self;
+        let text = format_args!(
+            "{relative_error:.2e} relative to the f64 reference; worst element ({m},{n}) at {worst_of_bound:.2} of \
+             its bound; {compared} of {elements} compared"
+        );
+        line(f, "error", text)?;
+        if self.padding_written > 0 {
+            line(
+                f,
+                "",
+                format_args!("{} elements between the rows of C were written", self.padding_written),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}{}", self.device, self.problem, self.kernel)?;
+        line(f, "time", &self.time)?;
+        if let Some(tflops) = self.tflops {
+            line(f, "rate", format_args!("{tflops:.2} TFLOP/s"))?;
+        }
+        write!(f, "{}", self.check)?;
+        if let Some(output) = &self.output {
+            line(f, "written", output)?;
+        }
+        writeln!(f, "{}", if self.passed { "PASSED" } else { "FAILED" })
+    }
+}

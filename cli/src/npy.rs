@@ -1,0 +1,110 @@
+//! Matrices in `.npy` files (numpy's `numpy.lib.format`).
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use girih_device::Pod;
+use girih_kernels::gemm::Order;
+use girih_tensor::{DType, Element};
+use npyz::{Endianness, NpyHeader, TypeChar, TypeStr, WriterBuilder};
+
+use crate::Error;
+
+/// A matrix file whose header has been read and judged; its elements have not been read yet.
+pub(crate) struct Npy {
+    pub(crate) path: PathBuf,
+    pub(crate) dtype: DType,
+    /// The dtype as numpy writes it, in quotes.
+    pub(crate) descr: String,
+    /// Whether the first index varies fastest.
+    pub(crate) fortran: bool,
+    shape: [u64; 2],
+    elements: BufReader<File>,
+}
+
+impl Npy {
+    /// Reads the header.
+    pub(crate) fn open(path: &Path) -> Result<Npy, Error> {
+        let file = File::open(path).map_err(Error::read(path))?;
+        let length = file.metadata().map_err(Error::read(path))?;
+        let mut elements = BufReader::new(file);
+        let header = NpyHeader::from_reader(&mut elements)
+            .map_err(|source| Error::NotNpy { path: path.into(), source })?;
+        let descr = header.dtype().descr();
+        let dtype = element_type(path, &header.dtype(), &descr)?;
+        let &[rows, columns] = header.shape() else {
+            return Err(Error::Rank { path: path.into(), shape: header.shape().into() });
+        };
+        let needed = u128::from(rows) * u128::from(columns) * u128::from(dtype.bytes());
+        if length.is_file() {
+            let found = length.len() - elements.stream_position().map_err(Error::read(path))?;
+            if needed > u128::from(found) {
+                return Err(Error::Truncated {
+                    path: path.into(),
+                    shape: vec![rows, columns],
+                    needed,
+                    found,
+                });
+            }
+        }
+        let fortran = header.order() == npyz::Order::Fortran;
+        Ok(Npy { path: path.into(), dtype, descr, fortran, shape: [rows, columns], elements })
+    }
+
+    /// The extents in elements, the contiguous one last: the shape of a C-order file, the reversed one of a
+    /// Fortran-order file. An extent too large for an `i64` is the largest.
+    pub(crate) fn stored(&self) -> [i64; 2] {
+        let [first, last] = self.shape.map(|extent| i64::try_from(extent).unwrap_or(i64::MAX));
+        if self.fortran { [last, first] } else { [first, last] }
+    }
+
+    /// Reads the elements, in the order they are stored; `T` is the file's dtype.
+    pub(crate) fn read<T: Element + Pod>(mut self) -> Result<Vec<T>, Error> {
+        let [outer, inner] = self.stored();
+        let mut elements = vec![T::from_f64(0.0); (outer * inner) as usize];
+        self.elements.read_exact(bytemuck::cast_slice_mut(&mut elements)).map_err(Error::read(&self.path))?;
+        let odd = elements.iter().position(|x| !x.to_f64().is_finite());
+        if let Some(at) = odd {
+            return Err(Error::NotFinite { path: self.path, value: elements[at].to_f64(), at });
+        }
+        Ok(elements)
+    }
+}
+
+fn element_type(path: &Path, dtype: &npyz::DType, descr: &str) -> Result<DType, Error> {
+    let (path, descr) = (path.into(), descr.into());
+    let npyz::DType::Plain(plain) = dtype else { return Err(Error::ElementType { path, descr }) };
+    if plain.endianness() == Endianness::Big {
+        return Err(Error::BigEndian { path, descr });
+    }
+    match (plain.type_char(), plain.size_field()) {
+        (TypeChar::Float, 4) => Ok(DType::F32),
+        (TypeChar::Float, 2) => Ok(DType::F16),
+        // numpy has no bf16: its bits are kept as integers, or as the two opaque bytes that ml_dtypes saves.
+        (TypeChar::Uint | TypeChar::RawData, 2) => Ok(DType::Bf16),
+        _ => Err(Error::ElementType { path, descr }),
+    }
+}
+
+/// Writes a matrix whose `elements` are stored in `order`; bf16 as its bits.
+pub(crate) fn write<T: Element + Pod>(
+    mut to: impl Write,
+    shape: [i64; 2],
+    order: Order,
+    elements: &[T],
+) -> io::Result<()> {
+    let descr = match T::DTYPE {
+        DType::F32 => "<f4",
+        DType::F16 => "<f2",
+        DType::Bf16 => "<u2",
+    };
+    let plain: TypeStr = descr.parse().map_err(|e| io::Error::other(format!("{descr}: {e}")))?;
+    npyz::WriteOptions::new_header_only()
+        .order(if order == Order::Row { npyz::Order::C } else { npyz::Order::Fortran })
+        .dtype(npyz::DType::new_scalar(plain))
+        .shape(&shape.map(|extent| extent as u64))
+        .writer(&mut to)
+        .write_header_only()?;
+    to.write_all(bytemuck::cast_slice(elements))
+}

@@ -1,0 +1,59 @@
+//! Files that are there as a whole or not at all.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+
+/// A file to be written when everything else has succeeded.
+pub(crate) struct Output {
+    path: PathBuf,
+    folder: PathBuf,
+}
+
+impl Output {
+    /// Checks that the file can be written, before long work; leaves nothing behind.
+    pub(crate) fn new(path: &Path) -> Result<Output, Error> {
+        // A link is written through, not replaced.
+        let path = path.canonicalize().unwrap_or_else(|_| path.into());
+        let file = path.metadata().is_ok_and(|m| !m.is_file());
+        if file || path.file_name().is_none() {
+            let source = io::Error::other("it is no regular file");
+            return Err(Error::Write { path, source });
+        }
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder.into(),
+            _ => PathBuf::from("."),
+        };
+        tempfile::tempfile_in(&folder).map_err(Error::write(&path))?;
+        Ok(Output { path, folder })
+    }
+
+    /// Writes a temporary file in the same folder, then puts it in the file's place.
+    pub(crate) fn write(
+        &self,
+        content: impl FnOnce(&mut BufWriter<&fs::File>) -> io::Result<()>,
+    ) -> Result<(), Error> {
+        let written = || {
+            let mut builder = tempfile::Builder::new();
+            builder.prefix(".girih-");
+            // As an ordinary file is made: readable as the umask allows.
+            #[cfg(unix)]
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+            let temporary = builder.tempfile_in(&self.folder)?;
+            let mut to = BufWriter::new(temporary.as_file());
+            content(&mut to)?;
+            to.flush()?;
+            drop(to);
+            temporary.persist(&self.path)?;
+            Ok(())
+        };
+        written().map_err(Error::write(&self.path))
+    }
+
+    /// Where it goes.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}

@@ -1,0 +1,126 @@
+//! What the commands that run kernels share: the device, the time, the parts of their reports.
+
+mod report;
+
+use std::sync::{Arc, Once};
+use std::time::{Duration, Instant};
+
+use girih_device::{Device, Kind, Select, SimOptions};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::Error;
+pub(crate) use report::{DeviceReport, KernelReport, Timing, line, print};
+
+/// Which device, and how it runs.
+#[derive(clap::Args)]
+pub(crate) struct RunArgs {
+    /// `cuda`, `cuda:1`, `sim`, or `auto`: what GIRIH_DEVICE says, else the first GPU, else the simulator
+    #[arg(long, default_value = "auto")]
+    device: Select,
+    /// Simulate without the checks for data races and uninitialised reads (bounds are always checked)
+    #[arg(long)]
+    no_check: bool,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// An open device; on the simulator with a progress bar for work of more than a second.
+pub(crate) struct Session {
+    pub(crate) device: Device,
+    /// Why it is not the GPU.
+    fallback: Option<String>,
+    bar: ProgressBar,
+}
+
+/// The bar appears after this time.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Runs of a kernel on a GPU: as many before the timed ones, unless they take longer than `WARM`.
+const WARM_UPS: usize = 10;
+const WARM: Duration = Duration::from_millis(500);
+/// Timed runs on a GPU: from `TIMED[0]` on, no more are begun after `ENOUGH`.
+const TIMED: [usize; 2] = [10, 50];
+const ENOUGH: Duration = Duration::from_secs(2);
+
+impl Session {
+    pub(crate) fn open(args: &RunArgs) -> Result<Session, girih_device::Error> {
+        let opened = Device::open(args.device)?;
+        let fallback = opened.fallback().map(ToString::to_string);
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        let device = match opened.kind() {
+            Kind::Cuda => opened,
+            Kind::Sim => {
+                let options = if args.no_check { SimOptions::default() } else { SimOptions::checked() };
+                let progress = Some(progress(bar.clone()));
+                Device::open_sim(SimOptions { progress, ..options })?
+            }
+        };
+        Ok(Session { device, fallback, bar })
+    }
+
+    /// Refuses what the device's memory can't hold, before anything is allocated.
+    pub(crate) fn fits(&self, needed: u64) -> Result<(), Error> {
+        let available = self.device.limits().memory_bytes;
+        if needed <= available {
+            return Ok(());
+        }
+        Err(Error::Memory { needed, device: self.device.name().into(), available })
+    }
+
+    /// Times a kernel: once on the simulator; on a GPU the median of several runs after some to warm up.
+    pub(crate) fn time<E: From<girih_device::Error>>(
+        &self,
+        mut work: impl FnMut() -> Result<(), E>,
+    ) -> Result<Timing, E> {
+        if self.device.kind() == Kind::Sim {
+            let once = self.device.time(work);
+            self.bar.finish_and_clear();
+            return Ok(Timing::new(vec![once?]));
+        }
+        let begun = Instant::now();
+        for _ in 0..WARM_UPS {
+            work()?;
+            self.device.synchronize()?;
+            if begun.elapsed() > WARM {
+                break;
+            }
+        }
+        let (mut timer, mut runs, begun) = (self.device.timer()?, Vec::new(), Instant::now());
+        while runs.len() < TIMED[0] || (runs.len() < TIMED[1] && begun.elapsed() < ENOUGH) {
+            timer.start()?;
+            work()?;
+            runs.push(timer.stop()?);
+        }
+        Ok(Timing::new(runs))
+    }
+
+    pub(crate) fn report(&self) -> DeviceReport {
+        DeviceReport {
+            kind: self.device.kind().to_string(),
+            name: self.device.name().into(),
+            sm: self.device.limits().sm,
+            fallback: self.fallback.clone(),
+        }
+    }
+}
+
+/// Draws blocks done of blocks in all, on stderr if that is a terminal.
+fn progress(bar: ProgressBar) -> Arc<dyn Fn(u64, u64) + Send + Sync> {
+    let (begun, shown) = (Instant::now(), Once::new());
+    Arc::new(move |done, all| {
+        if begun.elapsed() < PATIENCE {
+            return;
+        }
+        shown.call_once(|| {
+            if let Ok(style) =
+                ProgressStyle::with_template("simulating {bar:40} {pos}/{len} blocks, {eta} left")
+            {
+                bar.set_style(style);
+            }
+            bar.set_length(all);
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        });
+        bar.set_position(done);
+    })
+}

@@ -1,0 +1,175 @@
+//! The parts of a report that all kernels have: as text, one fact a line, and as JSON.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use girih_device::Kernel;
+use serde::Serialize;
+
+/// Prints a report on stdout, in one piece.
+pub(crate) fn print<R: Serialize + fmt::Display>(report: &R, json: bool) -> io::Result<()> {
+    let text = if json { serde_json::to_string(report)? + "\n" } else { report.to_string() };
+    io::stdout().lock().write_all(text.as_bytes())
+}
+
+/// One line: a name, then what it is.
+pub(crate) fn line(f: &mut fmt::Formatter<'_>, name: &str, what: impl fmt::Display) -> fmt::Result {
+    writeln!(f, "{name:<26}{what}")
+}
+
+/// The device that ran.
+#[derive(Serialize)]
+pub(crate) struct DeviceReport {
+    pub(crate) kind: String,
+    pub(crate) name: String,
+    pub(crate) sm: u32,
+    pub(crate) fallback: Option<String>,
+}
+
+impl fmt::Display for DeviceReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        line(f, "device", format_args!("{} ({}, sm_{})", self.name, self.kind, self.sm))?;
+        self.fallback.as_ref().map_or(Ok(()), |why| line(f, "", format_args!("no GPU: {why}")))
+    }
+}
+
+/// What the kernel was derived from, what it takes of the device, and on the simulator what it executed.
+#[derive(Serialize)]
+pub(crate) struct KernelReport {
+    name: String,
+    partitions: Vec<Partition>,
+    threads: u32,
+    registers: Option<u32>,
+    spill_bytes: Option<u32>,
+    local_bytes: Option<u32>,
+    static_shared_bytes: u32,
+    dynamic_shared_bytes: u32,
+    ptx_instructions: usize,
+    executed: Option<Executed>,
+}
+
+#[derive(Serialize)]
+struct Partition {
+    name: &'static str,
+    text: String,
+}
+
+/// Counts of the simulator: instructions once a warp.
+#[derive(Serialize)]
+struct Executed {
+    blocks: u64,
+    warp_instructions: u64,
+    global: u64,
+    shared: u64,
+    mma: u64,
+    barriers: u64,
+}
+
+impl KernelReport {
+    /// Of a kernel that has just run with blocks of `threads`.
+    pub(crate) fn new(
+        kernel: &Kernel,
+        partitions: &[(&'static str, String)],
+        threads: u32,
+        dynamic_shared_bytes: u32,
+    ) -> KernelReport {
+        let resources = kernel.resources();
+        KernelReport {
+            name: kernel.name().into(),
+            partitions: partitions
+                .iter()
+                .map(|(name, text)| Partition { name, text: text.clone() })
+                .collect(),
+            threads,
+            registers: resources.registers,
+            spill_bytes: resources.spill_bytes,
+            local_bytes: resources.local_bytes,
+            static_shared_bytes: resources.static_shared,
+            dynamic_shared_bytes,
+            ptx_instructions: resources.instructions,
+            executed: kernel.device().sim_report().map(|r| Executed {
+                blocks: r.blocks,
+                warp_instructions: r.instructions,
+                global: r.global,
+                shared: r.shared,
+                mma: r.mma,
+                barriers: r.barriers,
+            }),
+        }
+    }
+}
+
+impl fmt::Display for KernelReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        line(f, "kernel", format_args!("{}, blocks of {} threads", self.name, self.threads))?;
+        for Partition { name, text } in &self.partitions {
+            writeln!(f, "  {name:<24}{text}")?;
+        }
+        if let Some(registers) = self.registers {
+            let of = |bytes: Option<u32>| bytes.map_or("unknown".into(), |b| b.to_string());
+            let (spilled, local) = (of(self.spill_bytes), of(self.local_bytes));
+            let text =
+                format_args!("{registers} a thread, {spilled} bytes spilled, {local} bytes of local memory");
+            line(f, "registers", text)?;
+        } else {
+            line(f, "registers", "assigned by the GPU's compiler, not by the simulator")?;
+        }
+        let shared = self.static_shared_bytes + self.dynamic_shared_bytes;
+        line(f, "shared memory", format_args!("{shared} bytes a block"))?;
+        line(f, "instructions", format_args!("{} in the PTX", self.ptx_instructions))?;
+        let Some(run) = &self.executed else { return Ok(()) };
+        let Executed { blocks, warp_instructions, global, shared, mma, barriers } = run;
+        let text = format_args!(
+            "{warp_instructions} warp instructions by {blocks} blocks: {global} global, {shared} shared, {mma} mma, \
+             {barriers} barriers"
+        );
+        line(f, "executed", text)
+    }
+}
+
+/// The times of a kernel's runs, in seconds in JSON.
+#[derive(Serialize)]
+pub(crate) struct Timing {
+    pub(crate) runs: usize,
+    #[serde(rename = "median_s", serialize_with = "seconds")]
+    pub(crate) median: Duration,
+    #[serde(rename = "min_s", serialize_with = "seconds")]
+    min: Duration,
+    #[serde(rename = "max_s", serialize_with = "seconds")]
+    max: Duration,
+}
+
+fn seconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(time.as_secs_f64())
+}
+
+impl Timing {
+    /// Of at least one run.
+    pub(crate) fn new(mut runs: Vec<Duration>) -> Timing {
+        runs.sort_unstable();
+        let at = |i: usize| runs.get(i).copied().unwrap_or_default();
+        Timing {
+            runs: runs.len(),
+            median: at(runs.len() / 2),
+            min: at(0),
+            max: at(runs.len().saturating_sub(1)),
+        }
+    }
+
+    /// `work` units a second in the median.
+    pub(crate) fn rate(&self, work: f64) -> f64 {
+        work / self.median.as_secs_f64()
+    }
+}
+
+impl fmt::Display for Timing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Timing { runs, median, min, max } = self;
+        if *runs == 1 {
+            write!(f, "{median:.3?} on the simulator's clock")
+        } else {
+            write!(f, "{median:.3?}, the median of {runs} runs of {min:.3?} to {max:.3?}")
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! `girih emit`: well-formed PTX, the same that is run.
+
+use girih_device::{Device, Select};
+use girih_kernels::gemm::{Gemms, KernelKind, Layout, Order, Problem};
+use girih_ptx::Module;
+use girih_tensor::DType;
+
+use crate::{folder, succeeds};
+
+#[test]
+fn the_ptx_of_a_gemm_is_the_one_that_runs() -> Result<(), Box<dyn std::error::Error>> {
+    let device = Device::open(Select::Sim)?;
+    let gemms = Gemms::new(&device);
+    // M and N differ in what divides them, so that an exchange of A and B shows.
+    let mnk = [40, 36, 34];
+    for (i, layout) in Layout::ALL.into_iter().enumerate() {
+        for (j, order) in [Order::Row, Order::Column].into_iter().enumerate() {
+            let dtype = DType::ALL[(i + 2 * j) % 3];
+            let line =
+                format!("emit gemm --m 40 --n 36 --k 34 --dtype {dtype} --layout {layout} --order {order}");
+            let text = succeeds(folder().path(), &line);
+            let module = Module::parse(&text)?;
+            module.verify()?;
+            let problem = Problem::new(dtype, mnk, layout)?.with_order(order);
+            let run = gemms.get(&problem, KernelKind::for_dtype(dtype))?;
+            assert!(module == Module::parse(&run.ptx().to_string())?, "girih {line}");
+            for (name, partition) in run.partitions() {
+                assert!(text.contains(&format!("// {name}: {partition}\n")), "girih {line}: {name}");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_ptx_of_a_copy_is_well_formed() -> Result<(), Box<dyn std::error::Error>> {
+    for arguments in ["", "--rows 3 --columns 5 --ld-src 7", "--dtype f32 --columns 12 --ld-dst 16"] {
+        let module = Module::parse(&succeeds(folder().path(), &format!("emit copy {arguments}")))?;
+        module.verify()?;
+        let names: Vec<_> = module.kernels().into_iter().map(|kernel| kernel.name).collect();
+        assert_eq!(names, ["copy".into()]);
+    }
+    Ok(())
+}
+
+#[test]
+fn sizes_are_parameters_and_a_file_holds_the_same_bytes() {
+    let folder = folder();
+    let text = succeeds(folder.path(), "emit gemm --m 64 --n 64 --k 64");
+    assert_eq!(succeeds(folder.path(), "emit gemm --m 1000 --n 8 --k 4096"), text);
+    assert_ne!(succeeds(folder.path(), "emit gemm --m 64 --n 64 --k 63"), text);
+    assert_eq!(succeeds(folder.path(), "emit gemm --m 64 --n 64 --k 64 -o gemm.ptx"), "");
+    assert_eq!(std::fs::read_to_string(folder.path().join("gemm.ptx")).expect("written"), text);
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
+}

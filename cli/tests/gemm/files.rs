@@ -1,0 +1,115 @@
+//! The user's own matrices: numpy's product, and the four readings by letters, against the naive product.
+
+use std::path::Path;
+
+use crate::matrix::Matrix;
+use crate::{folder, girih_in, json, succeeds, text};
+
+const DESCRS: [&str; 4] = ["<f4", "<f2", "<u2", "|V2"];
+
+/// Integers of one digit times another, 24 of them: the sums stay below 97 and are exact in every dtype.
+const MNK: [usize; 3] = [13, 10, 24];
+
+fn operands(seed: u64) -> [Matrix; 2] {
+    let [m, n, k] = MNK;
+    [Matrix::new([m, k], seed), Matrix::new([k, n], seed + 1)]
+}
+
+fn product(folder: &Path, arguments: &str) -> (Matrix, String, bool) {
+    succeeds(folder, &format!("gemm --a a.npy --b b.npy -o c.npy {arguments}"));
+    Matrix::load(&folder.join("c.npy"))
+}
+
+#[test]
+fn without_a_layout_it_is_numpys_product() {
+    for (i, (fortran_a, fortran_b)) in
+        [(false, false), (false, true), (true, false), (true, true)].into_iter().enumerate()
+    {
+        for (j, descr) in DESCRS.into_iter().enumerate() {
+            let folder = folder();
+            let [a, b] = operands((4 * i + j) as u64);
+            a.save(&folder.path().join("a.npy"), descr, fortran_a);
+            b.save(&folder.path().join("b.npy"), descr, fortran_b);
+            let written = if descr == "|V2" { "<u2" } else { descr };
+            let (c, descr_c, fortran_c) = product(folder.path(), "");
+            assert_eq!((&c, &*descr_c, fortran_c), (&a.times(&b), written, false), "{descr}");
+            let (c, descr_c, fortran_c) =
+                product(folder.path(), "--order column --lda 40 --ldb 33 --ldc 17 --m 13 --n 10 --k 24");
+            assert_eq!((&c, &*descr_c, fortran_c), (&a.times(&b), written, true), "{descr}");
+        }
+    }
+}
+
+#[test]
+fn a_layout_says_how_the_bytes_are_read() {
+    for layout in ["tn", "tt", "nn", "nt"] {
+        for fortran in [false, true] {
+            let folder = folder();
+            let [a, b] = operands(7);
+            // `n` for A is the C-order file of (K,M), `n` for B that of (N,K).
+            let first = if layout.starts_with('n') { a.transposed() } else { a.clone() };
+            let second = if layout.ends_with('n') { b.transposed() } else { b.clone() };
+            // The same bytes as a Fortran-order file of the reversed shape.
+            let (first, second) =
+                if fortran { (first.transposed(), second.transposed()) } else { (first, second) };
+            first.save(&folder.path().join("a.npy"), "<f4", fortran);
+            second.save(&folder.path().join("b.npy"), "<f4", fortran);
+            let (c, ..) = product(folder.path(), &format!("--layout {layout}"));
+            assert_eq!(c, a.times(&b), "{layout}, fortran {fortran}");
+        }
+    }
+}
+
+#[test]
+fn the_report_names_the_files_and_the_layout_they_have() {
+    let folder = folder();
+    let [a, b] = operands(3);
+    a.save(&folder.path().join("a.npy"), "<f2", false);
+    b.save(&folder.path().join("b.npy"), "<f2", true);
+    let report = json(folder.path(), "gemm --a a.npy --b b.npy --dtype f16 -o c.npy --json");
+    let problem = &report["problem"];
+    assert_eq!((&problem["layout"], &problem["dtype"]), (&"tn".into(), &"f16".into()));
+    assert_eq!(problem["a"]["layout"], "(13,24):(24,1)");
+    assert_eq!(problem["b"]["layout"], "(10,24):(24,1)");
+    assert_eq!((&problem["a"]["origin"], &problem["b"]["origin"]), (&"a.npy".into(), &"b.npy".into()));
+    let written = report["output"].as_str().expect("a path");
+    assert!(written.ends_with("c.npy"), "{written}");
+}
+
+#[test]
+fn empty_files_give_empty_products_and_zeros() {
+    for mnk in [[3, 4, 0], [0, 4, 3], [3, 0, 4]] {
+        let folder = folder();
+        let [m, n, k] = mnk;
+        Matrix::new([m, k], 1).save(&folder.path().join("a.npy"), "<f4", false);
+        Matrix::new([k, n], 1).save(&folder.path().join("b.npy"), "<f4", false);
+        let (c, ..) = product(folder.path(), "");
+        assert_eq!(c, Matrix::filled([m, n], 0.0));
+    }
+}
+
+#[test]
+fn the_product_may_replace_an_operand() {
+    let folder = folder();
+    let [a, b] = operands(5);
+    a.save(&folder.path().join("a.npy"), "<f4", false);
+    b.save(&folder.path().join("b.npy"), "<f4", false);
+    succeeds(folder.path(), "gemm --a a.npy --b b.npy -o a.npy");
+    assert_eq!(Matrix::load(&folder.path().join("a.npy")).0, a.times(&b));
+}
+
+/// 300 * 300 is more than an f16 holds: the product is infinite, which no bound allows.
+#[test]
+fn a_product_that_fails_its_check_is_reported_and_not_written() {
+    let folder = folder();
+    Matrix::filled([4, 1], 300.0).save(&folder.path().join("a.npy"), "<f2", false);
+    Matrix::filled([1, 4], 300.0).save(&folder.path().join("b.npy"), "<f2", false);
+    let before = std::fs::read_dir(folder.path()).expect("a folder").count();
+    let output = girih_in(folder.path(), "gemm --a a.npy --b b.npy -o c.npy");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stdout).lines().last(), Some("FAILED"));
+    let output = girih_in(folder.path(), "gemm --a a.npy --b b.npy -o c.npy --json");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&report["passed"], &report["output"]), (&false.into(), &serde_json::Value::Null));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), before);
+}

@@ -1,0 +1,43 @@
+//! `girih gemm`, `girih copy` and `girih emit` as a user types them, on the simulator.
+
+mod emit;
+mod errors;
+mod files;
+mod matrix;
+mod random;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Runs girih in `folder`.
+fn girih_in(folder: &Path, line: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_girih"))
+        .args(line.split_whitespace())
+        .current_dir(folder)
+        .env("GIRIH_DEVICE", "sim")
+        .output()
+        .expect("girih starts")
+}
+
+/// The standard output of a run that must succeed.
+fn succeeds(folder: &Path, line: &str) -> String {
+    let output = girih_in(folder, line);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "girih {line}: {:?}\n{out}{err}", output.status.code());
+    assert!(err.is_empty(), "girih {line}: {err}");
+    out
+}
+
+/// The JSON object that a run prints, which must succeed.
+fn json(folder: &Path, line: &str) -> serde_json::Value {
+    let out = succeeds(folder, line);
+    serde_json::from_str(&out).unwrap_or_else(|e| panic!("girih {line}: {e}\n{out}"))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("text")
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}

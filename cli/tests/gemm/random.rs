@@ -1,0 +1,137 @@
+//! Random problems: what is reported, as text and as JSON.
+
+use crate::{folder, girih_in, json, succeeds, text};
+
+/// The strides of A (M,K) and B (N,K) by the letters, and of C by its order.
+fn strides(layout: &str, order: &str, [m, n, k]: [i64; 3], pads: [i64; 3]) -> [[i64; 2]; 3] {
+    let of = |contiguous_second: bool, [x, y]: [i64; 2], pad: i64| {
+        if contiguous_second { [y + pad, 1] } else { [1, x + pad] }
+    };
+    [
+        of(layout.starts_with('t'), [m, k], pads[0]),
+        of(layout.ends_with('n'), [n, k], pads[1]),
+        of(order == "row", [m, n], pads[2]),
+    ]
+}
+
+#[test]
+fn every_layout_order_and_dtype_passes_and_says_its_strides() {
+    let folder = folder();
+    let mnk = [33, 17, 40];
+    for (i, layout) in ["tn", "tt", "nn", "nt"].into_iter().enumerate() {
+        for (j, order) in ["row", "column"].into_iter().enumerate() {
+            let dtype = ["f32", "f16", "bf16"][(i + 2 * j) % 3];
+            for pads in [[0, 0, 0], [3, 8, 1]] {
+                let tight = strides(layout, order, mnk, pads);
+                let ld = tight.map(|[x, y]| x.max(y));
+                let report = json(
+                    folder.path(),
+                    &format!(
+                        "gemm --m 33 --n 17 --k 40 --layout {layout} --order {order} --dtype {dtype} --seed {i} \
+                         --lda {} --ldb {} --ldc {} --json",
+                        ld[0], ld[1], ld[2]
+                    ),
+                );
+                assert_eq!(report["passed"], true, "{report}");
+                let problem = &report["problem"];
+                for (matrix, stride) in ["a", "b", "c"].into_iter().zip(tight) {
+                    assert_eq!(problem[matrix]["stride"], serde_json::json!(stride), "{matrix} of {report}");
+                }
+                assert_eq!(problem["a"]["shape"], serde_json::json!([33, 40]));
+                assert_eq!(problem["b"]["shape"], serde_json::json!([17, 40]));
+                assert_eq!(problem["layout"], layout);
+                assert_eq!(problem["kernel"], if dtype == "f32" { "simt" } else { "sm80" });
+            }
+        }
+    }
+}
+
+#[test]
+fn the_object_says_what_ran() {
+    let report = json(folder().path(), "gemm --m 64 --n 64 --k 64 --json");
+    assert_eq!(report["device"]["kind"], "sim");
+    assert_eq!(report["problem"]["dtype"], "bf16");
+    assert_eq!(report["check"]["compared"], 64 * 64);
+    assert_eq!(report["check"]["elements"], 64 * 64);
+    assert_eq!(report["check"]["padding_written"], 0);
+    let error = report["check"]["relative_error"].as_f64().expect("a number");
+    // The output's rounding dominates: half a unit of 2^-8, spread evenly, is no less than a tenth of that.
+    assert!(error > 1e-4 && error < 4e-3, "{error}");
+    assert_eq!(report["time"]["runs"], 1);
+    assert!(report["time"]["median_s"].as_f64().is_some_and(|t| t > 0.0));
+    assert!(report["tflops"].is_null() && report["kernel"]["registers"].is_null());
+    // 64 x 64 x 64 in one block's instructions of 16 x 8 x 16 at least.
+    let executed = &report["kernel"]["executed"];
+    assert_eq!(executed["blocks"], 1);
+    assert!(executed["mma"].as_u64().is_some_and(|n| n >= 4 * 8 * 4), "{executed}");
+    let names: Vec<_> = report["kernel"]["partitions"].as_array().expect("a list").iter().collect();
+    assert!(names.iter().any(|p| p["name"] == "TV of C"), "{names:?}");
+}
+
+#[test]
+fn the_text_says_the_same() {
+    let out =
+        succeeds(folder().path(), "gemm --m 17 --n 33 --k 5 --layout nt --order column --ldc 20 --dtype f16");
+    for line in [
+        "C = A * B, M=17 N=33 K=5, f16, nt, by sm80",
+        "(17,5):(1,17)   random, seed 0",
+        "(33,5):(1,33)   random, seed 0",
+        "(17,33):(1,20)",
+        "C^T = B^T * A^T",
+        "SM80_16x8x16_F32F16F16F32_TN",
+        "561 of 561 compared",
+    ] {
+        assert!(out.contains(line), "no {line:?} in\n{out}");
+    }
+    assert_eq!(out.lines().last(), Some("PASSED"));
+}
+
+#[test]
+fn a_seed_says_the_data_and_checks_do_not_change_them() {
+    let folder = folder();
+    let product = |arguments: &str| {
+        succeeds(folder.path(), &format!("gemm --m 9 --n 9 --k 9 {arguments} -o c.npy"));
+        std::fs::read(folder.path().join("c.npy")).expect("written")
+    };
+    let first = product("--seed 1");
+    assert_eq!(product("--seed 1"), first);
+    assert_eq!(product("--seed 1 --no-check"), first);
+    assert_ne!(product("--seed 2"), first);
+}
+
+#[test]
+fn empty_products_are_fine() {
+    for mnk in ["--m 0 --n 5 --k 7", "--m 5 --n 0 --k 7", "--m 5 --n 7 --k 0"] {
+        let report = json(folder().path(), &format!("gemm {mnk} --json"));
+        assert_eq!(report["passed"], true, "{report}");
+        assert_eq!(report["check"]["compared"], report["check"]["elements"]);
+    }
+}
+
+#[test]
+fn copies_are_compared_whole() {
+    for (arguments, elements) in [
+        ("--rows 3 --columns 37 --dtype f32", 111),
+        ("--rows 5 --columns 37 --ld-src 40 --ld-dst 64 --dtype f16", 185),
+        ("--rows 64 --columns 64", 4096),
+        ("--rows 0 --columns 4", 0),
+        ("--rows 4 --columns 0 --ld-dst 3", 0),
+    ] {
+        let report = json(folder().path(), &format!("copy {arguments} --json"));
+        assert_eq!((&report["passed"], &report["elements"]), (&true.into(), &elements.into()), "{report}");
+    }
+    let out = succeeds(folder().path(), "copy --rows 5 --columns 37 --ld-src 40 --dtype f32");
+    assert!(out.contains("f32, (5,37):(40,1) to (5,37):(37,1)"), "{out}");
+    assert!(out.contains("0 of 185 elements differ") && out.ends_with("PASSED\n"), "{out}");
+}
+
+#[test]
+fn the_help_spells_the_layouts_out() {
+    let help = text(&girih_in(folder().path(), "gemm --help").stdout);
+    for words in
+        ["t: A is K-contiguous", "n: A is M-contiguous", "n: B is K-contiguous", "t: B is N-contiguous"]
+    {
+        assert!(help.contains(words), "{help}");
+    }
+    assert!(help.contains("`a @ b.T` is tn, its `a @ b` is tt"), "{help}");
+}
