@@ -7,6 +7,13 @@
 //! The simulator knows nothing of layouts or of the generator: what an instruction does is written here from the
 //! PTX ISA. An instruction that it does not know is an error naming instruction and line, at load.
 //!
+//! # Instructions
+//! `ld`, `st` (param, shared, global, local, generic; vectors of up to 16 bytes), `cvta`, `cp.async` with its groups;
+//! integer, f32, f64, f16, bf16 and packed arithmetic, logic, shifts, bit fields, `lop3`, `prmt`, `setp`, `selp`, `mov`,
+//! `cvt`; `bra`, `ret`, `exit`, `trap`; `bar.sync`, `bar.arrive`, `bar.warp.sync`; `shfl.sync`, `vote.sync`,
+//! `activemask`; `ldmatrix`, `mma.sync` of m16n8k4, k8 and k16 in tf32, f16 and bf16. Fences and prefetches do nothing
+//! here. Variables of the module in global or constant memory, calls and atomics are not there.
+//!
 //! # Execution
 //! A warp's 32 lanes run in lockstep as long as they agree on the next instruction; lanes that do not agree run in
 //! groups, the one with the smallest program counter first, and join where they meet. Every lane executes its own
@@ -36,7 +43,8 @@
 //!   them, the thread's own included, is an error. At its issue it must come after every other thread's access.
 //!
 //! The reads of `ldmatrix` are those of the lanes that receive the data (with `.trans`, of one of the two lanes that
-//! receive neighbours). Races are found in the execution that was observed, whichever access came first in it; a race
+//! receive neighbours). Between barriers of the whole block every race is found; with barriers of some warps or lanes a
+//! write is compared with two reads since the last write, and a third may be missed. Races are found in the execution that was observed, whichever access came first in it; a race
 //! on a path that this input does not take is not. Shared memory through generic addresses counts as shared; races in
 //! global memory are not looked for.
 

@@ -58,6 +58,16 @@ pub(crate) enum Op {
     },
     /// `bar.warp.sync`.
     WarpSync(Reg),
+    Shuffle(Box<Shuffle>),
+    /// `vote.sync`.
+    Vote {
+        vote: Vote,
+        d: Reg,
+        a: Reg,
+        members: Reg,
+    },
+    /// `activemask`.
+    Activemask(Reg),
     /// A clock, counted in warp instructions of the block.
     Clock(Reg),
     /// `membar`, `fence`, `prefetch`: nothing in this memory model.
@@ -106,6 +116,38 @@ pub(crate) struct Ldmatrix {
     pub(crate) address: Address,
     pub(crate) transposed: bool,
     pub(crate) regs: Vec<u32>,
+}
+
+/// Where a lane's value of a `shfl.sync` comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ShuffleMode {
+    Up,
+    Down,
+    Butterfly,
+    Index,
+}
+
+/// `shfl.sync`.
+#[derive(Clone, Debug)]
+pub(crate) struct Shuffle {
+    pub(crate) mode: ShuffleMode,
+    pub(crate) d: Reg,
+    pub(crate) p: Option<Reg>,
+    pub(crate) a: Reg,
+    pub(crate) b: Reg,
+    pub(crate) c: Reg,
+    pub(crate) members: Reg,
+}
+
+/// What `vote.sync` tells of the members' predicates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Vote {
+    All,
+    Any,
+    /// Whether all are the same.
+    Uniform,
+    /// One bit a lane.
+    Ballot,
 }
 
 /// The element type of `mma`'s A and B.

@@ -138,6 +138,58 @@ fn named_barriers_pass_data_from_producers_to_consumers() {
     assert!(matches!(found, Err(Error::Race { .. } | Error::Deadlock { .. })), "{found:?}");
 }
 
+/// Every mode, offset and width of a shuffle, against what `__shfl_*_sync` is documented to do.
+#[test]
+fn shuffles_move_values_between_lanes() {
+    for width in [1u32, 2, 4, 8, 16, 32] {
+        for offset in [0u32, 1, 2, 3, 7, 16, 31] {
+            for mode in ["up", "down", "bfly", "idx"] {
+                let c = (32 - width) << 8 | if mode == "up" { 0 } else { 31 };
+                let body = format!(
+                    "mad.lo.u32 %r0, %i, 3, 7; shfl.sync.{mode}.b32 %d0|%p0, %r0, {offset}, {c}, 0xffffffff;
+                     @!%p0 or.b32 %d0, %d0, 0x100;"
+                );
+                let want = |lane: u32| {
+                    let (start, place) = (lane / width * width, lane % width);
+                    let from = match mode {
+                        "up" => place.checked_sub(offset).map(|p| start + p),
+                        "down" => (place + offset < width).then_some(lane + offset),
+                        // Beyond its own segment a lane may read those before it.
+                        "bfly" => Some(lane ^ offset).filter(|&from| from < start + width),
+                        _ => Some(start + offset % width),
+                    };
+                    from.map_or((3 * lane + 7) | 0x100, |from| 3 * from + 7)
+                };
+                assert_eq!(
+                    results(32, &body),
+                    (0..32).map(want).collect::<Vec<_>>(),
+                    "{mode} {width} {offset}"
+                );
+            }
+        }
+    }
+    // A sum over the warp by halves.
+    let body = "mov.u32 %d0, %i; mov.u32 %r1, 16;
+        L: shfl.sync.bfly.b32 %r0, %d0, %r1, 31, -1; add.u32 %d0, %d0, %r0; shr.u32 %r1, %r1, 1;
+        setp.ne.u32 %p0, %r1, 0; @%p0 bra L;";
+    assert_eq!(results(32, body), [31 * 16; 32]);
+    let alone = "mov.u32 %d0, 0; setp.lt.u32 %p0, %i, 8; @%p0 shfl.sync.down.b32 %d0, %i, 4, 31, 0xff;";
+    let found = map(&per_thread(0, 1, alone), 32, &[0], 32);
+    assert!(matches!(found, Err(Error::BadValue { what: "source lane", value: 8, .. })), "{found:?}");
+}
+
+#[test]
+fn votes_count_the_members_alone() {
+    let body = "and.b32 %r0, %i, 3; setp.eq.u32 %p0, %r0, 1; setp.lt.u32 %p1, %i, 16; mov.u32 %d0, 0; mov.u32 %r1, 0;
+        @!%p1 bra HIGH;
+        vote.sync.ballot.b32 %r1, %p0, 0xffff; vote.sync.any.pred %p2, %p0, 0xffff; bra JOIN;
+        HIGH: vote.sync.ballot.b32 %r1, !%p0, 0xffff0000; vote.sync.all.pred %p2, %p0, 0xffff0000;
+        activemask.b32 %r2; xor.b32 %r1, %r1, %r2;
+        JOIN: vote.sync.uni.pred %p3, %p1, -1; selp.u32 %d0, 1, 0, %p2; @%p3 mov.u32 %d0, 99; xor.b32 %d0, %d0, %r1;";
+    let want = |i: u32| if i < 16 { 0x2222 ^ 1 } else { 0x2222_0000 };
+    assert_eq!(results(32, body), (0..32).map(want).collect::<Vec<_>>());
+}
+
 /// Lanes of a warp that wait for one another: the one that spins must not keep the other from running.
 #[test]
 fn a_spinning_lane_lets_the_others_run() {

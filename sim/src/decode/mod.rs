@@ -10,6 +10,7 @@ mod memory;
 mod operands;
 mod scope;
 mod select;
+mod shuffle;
 mod words;
 
 use std::collections::{HashMap, VecDeque};
@@ -219,6 +220,7 @@ impl<'a> Decoder<'a> {
                 self.memory(inst.opcode, words, ops)
             }
             O::Mma => self.mma(words, ops),
+            O::Shfl | O::Vote | O::Activemask => self.shuffle(inst.opcode, words, ops),
             O::Bra
             | O::Exit
             | O::Ret

@@ -5,6 +5,7 @@ mod block;
 mod copy;
 mod counts;
 mod matrix;
+mod shuffle;
 mod special;
 mod together;
 mod warp;

@@ -17,27 +17,21 @@ impl Warp {
         active: u32,
         mask: u32,
     ) -> Result<bool, Error> {
-        let needed = match inst.op {
-            Op::WarpSync(members) => {
-                let mut needed = 0;
-                for lane in lanes(active) {
-                    let members = self.regs.get(members, lane) as u32;
-                    if members >> lane & 1 == 0 {
-                        let at = cx.at(self.who(1 << lane, inst.source));
-                        let accepted = "a mask with the executing lane in it".into();
-                        return Err(Error::BadValue {
-                            at,
-                            what: "member mask",
-                            value: members.into(),
-                            accepted,
-                        });
-                    }
-                    needed |= members;
-                }
-                self.live & needed
-            }
-            _ => self.live,
+        let members = match &inst.op {
+            Op::WarpSync(members) | Op::Vote { members, .. } => Some(*members),
+            Op::Shuffle(shuffle) => Some(shuffle.members),
+            _ => None,
         };
+        let mut needed = if members.is_some() { 0 } else { self.live };
+        for lane in lanes(if members.is_some() { active } else { 0 }) {
+            let members = members.map_or(0, |reg| self.regs.get(reg, lane) as u32);
+            if members >> lane & 1 == 0 {
+                let at = cx.at(self.who(1 << lane, inst.source));
+                let accepted = "a mask with the executing lane in it".into();
+                return Err(Error::BadValue { at, what: "member mask", value: members.into(), accepted });
+            }
+            needed |= members & self.live;
+        }
         if needed & !active == 0 {
             return Ok(true);
         }
@@ -63,6 +57,8 @@ impl Warp {
                 cx.report.mma += 1;
                 super::matrix::mma(&mut self.regs, mma);
             }
+            Op::Shuffle(shuffle) => self.shuffle(cx, shuffle, active, source)?,
+            Op::Vote { vote, d, a, members } => self.vote(*vote, *d, *a, *members, active),
             Op::WarpSync(members) => {
                 // Lanes may bring masks of their own: disjoint sets that each come together.
                 let mut rest = active;

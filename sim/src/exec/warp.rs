@@ -194,9 +194,17 @@ impl Warp {
                     }
                 }
                 Op::Clock(reg) => super::lanes(active).for_each(|lane| self.regs.set(*reg, lane, cx.steps)),
+                Op::Activemask(reg) => {
+                    super::lanes(active).for_each(|lane| self.regs.set(*reg, lane, active.into()))
+                }
                 Op::Nothing => {}
                 Op::Trap => return Err(Error::Trap { at: cx.at(self.who(active, inst.source)) }),
-                Op::Ldmatrix(_) | Op::Mma(_) | Op::Barrier { .. } | Op::WarpSync(_) => {
+                Op::Ldmatrix(_)
+                | Op::Mma(_)
+                | Op::Barrier { .. }
+                | Op::WarpSync(_)
+                | Op::Shuffle(_)
+                | Op::Vote { .. } => {
                     if !self.together(cx, inst, active, mask)? {
                         self.groups[at] = Group { pc: start, mask, parked: true };
                         return Ok(Stop::Regroup);

@@ -1,0 +1,73 @@
+//! `shfl.sync`, `vote.sync`: lanes that read one another's registers (PTX ISA, "Data Movement and Conversion
+//! Instructions: shfl.sync", "Parallel Synchronization and Communication Instructions: vote.sync").
+
+use crate::Error;
+use crate::lanes::{Reg, WARP};
+use crate::op::{Shuffle, ShuffleMode, Vote};
+
+use super::block::Context;
+use super::lanes;
+use super::warp::Warp;
+
+impl Warp {
+    /// Each lane gets `a` of the lane that the mode, `b` and the segment in `c` name, or its own where that one is
+    /// outside its segment. A lane that does not execute the shuffle has nothing to give.
+    pub(super) fn shuffle(
+        &mut self,
+        cx: &Context<'_>,
+        shuffle: &Shuffle,
+        active: u32,
+        source: u32,
+    ) -> Result<(), Error> {
+        let values = self.regs.w32[shuffle.a.slot as usize];
+        let from: [(usize, bool); WARP] = std::array::from_fn(|lane| {
+            let [b, c] = [shuffle.b, shuffle.c].map(|reg| self.regs.get(reg, lane) as u32);
+            source_lane(shuffle.mode, lane as u32, b, c)
+        });
+        for lane in lanes(active) {
+            let (from, inside) = from[lane];
+            if cx.machine.options.uninitialised && active >> from & 1 == 0 {
+                let at = cx.at(self.who(1 << lane, source));
+                let accepted = format!("a lane that executes the shuffle: one of {active:#010x}");
+                return Err(Error::BadValue { at, what: "source lane", value: from as u64, accepted });
+            }
+            self.regs.set(shuffle.d, lane, values[from].into());
+            if let Some(p) = shuffle.p {
+                self.regs.set(p, lane, inside.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Each lane gets the vote of its member mask.
+    pub(super) fn vote(&mut self, vote: Vote, d: Reg, a: Reg, members: Reg, active: u32) {
+        let votes = self.regs.pred[a.slot as usize];
+        for lane in lanes(active) {
+            let voters = self.regs.get(members, lane) as u32 & active;
+            let yes = votes & voters;
+            let value = match vote {
+                Vote::All => u64::from(yes == voters),
+                Vote::Any => u64::from(yes != 0),
+                Vote::Uniform => u64::from(yes == 0 || yes == voters),
+                Vote::Ballot => yes.into(),
+            };
+            self.regs.set(d, lane, value);
+        }
+    }
+}
+
+/// The lane to read from, and whether it is inside the segment.
+fn source_lane(mode: ShuffleMode, lane: u32, b: u32, c: u32) -> (usize, bool) {
+    let (offset, clamp, segment) = (b & 31, c & 31, c >> 8 & 31);
+    let last = lane & segment | clamp & !segment;
+    let (from, inside) = match mode {
+        ShuffleMode::Up => (lane.wrapping_sub(offset), lane >= last + offset),
+        ShuffleMode::Down => (lane + offset, lane + offset <= last),
+        ShuffleMode::Butterfly => (lane ^ offset, lane ^ offset <= last),
+        ShuffleMode::Index => {
+            let from = lane & segment | offset & !segment;
+            (from, from <= last)
+        }
+    };
+    (if inside { from } else { lane } as usize, inside)
+}
