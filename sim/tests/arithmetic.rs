@@ -320,7 +320,7 @@ fn bits_are_counted_moved_and_chosen() {
     binary("shf.r.wrap.b32 %d0, %a0, %a1, 3;", |a, b| b << 29 | a >> 3);
     binary("shf.r.clamp.b32 %d0, %a0, %a1, 99;", |_, b| b);
     for (position, len) in
-        [(0u32, 0u32), (0, 32), (3, 5), (28, 8), (31, 1), (32, 4), (0, 40), (255, 255), (7, 256)]
+        [(0u32, 0u32), (0, 32), (3, 5), (28, 8), (31, 1), (32, 4), (0, 40), (255, 255), (7, 255)]
     {
         let (p, l) = ((position & 255) as usize, (len & 255) as usize);
         let bit = |x: u32, i: usize| if i < 32 { x >> i & 1 } else { 0 };

@@ -185,8 +185,6 @@ impl<'a> Decoder<'a> {
                     self.scopes.leave();
                 }
                 Statement::Pragma(_) | Statement::Comment(_) => {}
-                #[allow(unreachable_patterns, reason = "statements that the tree may come to have")]
-                _ => {}
             }
         }
         Ok(())
