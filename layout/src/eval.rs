@@ -27,9 +27,35 @@ impl Lay {
     /// [`Error::NotKnown`] where a symbol decides (a position past a symbolic last extent can't be seen here);
     /// [`Error::Unsupported`] for `_` and for strides that are no integers.
     pub const fn crd2idx(&self, coord: &Coord) -> Result<i64, Error> {
+        if let Some(index) = self.leaf_by_leaf(coord) {
+            return Ok(index);
+        }
         let mut index = 0;
         tri!(self.walk(coord, coord.profile.root(), self.root(), Rule { extended: false }, &mut index, None));
         Ok(index)
+    }
+
+    /// The index of a coordinate congruent to the shape, if everything is known and fits: the common case without the general walk.
+    const fn leaf_by_leaf(&self, coord: &Coord) -> Option<i64> {
+        if !self.shape.profile.congruent(&coord.profile) {
+            return None;
+        }
+        let (mut index, mut i) = (0i64, 0);
+        while i < self.leaf_count() {
+            let (Crd::At(position), Some(extent), Stride::Int(stride)) =
+                (coord.leaves[i], self.shape.leaves[i].get(), self.stride[i])
+            else {
+                return None;
+            };
+            let (true, Some(stride)) = (0 <= position && position < extent, stride.get()) else {
+                return None;
+            };
+            let Some(reach) = position.checked_mul(stride) else { return None };
+            let Some(sum) = index.checked_add(reach) else { return None };
+            index = sum;
+            i += 1;
+        }
+        Some(index)
     }
 
     /// [`Lay::crd2idx`] of the extended layout: past its extent, the last leaf of whatever the position counts through goes on. It is what
