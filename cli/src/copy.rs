@@ -89,14 +89,14 @@ fn copy<T: Element + Pod>(
     let time = session.time(|| copy.run(&mut to, &from))?;
     let copied = to.download()?;
     let (wrong, padding_written) = compare(&copied, &source, columns, [ld_dst, ld_src]);
-    let on_gpu = device.kind() == Kind::Cuda;
+    let rated = device.kind() == Kind::Cuda && problem.bytes() > 0;
     Ok(Report {
         device: session.report(),
         dtype: dtype.name(),
         dst: format!("({rows},{columns}):({ld_dst},1)"),
         src: format!("({rows},{columns}):({ld_src},1)"),
         kernel: KernelReport::new(copy.kernel(), copy.partitions(), copy.config().threads as u32, 0),
-        gigabytes_per_second: on_gpu.then(|| time.rate(problem.bytes() as f64) / 1e9),
+        gigabytes_per_second: rated.then(|| time.rate(problem.bytes() as f64) / 1e9),
         time,
         elements: rows * columns,
         wrong,

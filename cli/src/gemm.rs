@@ -90,7 +90,7 @@ fn multiply<T: Element + Pod>(
         let tight = data::gather(&c, &problem.c);
         output.write(|to| npy::write(to, problem.c.extents, order, &tight))?;
     }
-    let on_gpu = device.kind() == Kind::Cuda;
+    let rated = device.kind() == Kind::Cuda && problem.flops() > 0.0;
     Ok(Report {
         device: session.report(),
         problem: report::ProblemReport::new(chosen, origin),
@@ -100,7 +100,7 @@ fn multiply<T: Element + Pod>(
             launch.block[0],
             gemm.shared_bytes(),
         ),
-        tflops: on_gpu.then(|| time.rate(problem.flops()) / 1e12),
+        tflops: rated.then(|| time.rate(problem.flops()) / 1e12),
         time,
         check: found.into(),
         output: output.map(|output| output.path().display().to_string()),

@@ -17,8 +17,8 @@ impl Output {
     pub(crate) fn new(path: &Path) -> Result<Output, Error> {
         // A link is written through, not replaced.
         let path = path.canonicalize().unwrap_or_else(|_| path.into());
-        let file = path.metadata().is_ok_and(|m| !m.is_file());
-        if file || path.file_name().is_none() {
+        let special = path.metadata().is_ok_and(|m| !m.is_file());
+        if special || path.file_name().is_none() {
             let source = io::Error::other("it is no regular file");
             return Err(Error::Write { path, source });
         }

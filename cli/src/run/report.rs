@@ -106,14 +106,18 @@ impl fmt::Display for KernelReport {
         for Partition { name, text } in &self.partitions {
             writeln!(f, "  {name:<24}{text}")?;
         }
-        if let Some(registers) = self.registers {
-            let of = |bytes: Option<u32>| bytes.map_or("unknown".into(), |b| b.to_string());
-            let (spilled, local) = (of(self.spill_bytes), of(self.local_bytes));
-            let text =
-                format_args!("{registers} a thread, {spilled} bytes spilled, {local} bytes of local memory");
-            line(f, "registers", text)?;
-        } else {
-            line(f, "registers", "assigned by the GPU's compiler, not by the simulator")?;
+        match self.registers {
+            None => line(f, "registers", "assigned by the GPU's compiler, not by the simulator")?,
+            Some(registers) => {
+                // The driver's compiler says what it spilled when it compiles, not when it finds its result in its cache.
+                let spilled = self.spill_bytes.map_or(String::new(), |b| format!(", {b} bytes spilled"));
+                let local = self.local_bytes.unwrap_or(0);
+                line(
+                    f,
+                    "registers",
+                    format_args!("{registers} a thread{spilled}, {local} bytes of local memory"),
+                )?;
+            }
         }
         let shared = self.static_shared_bytes + self.dynamic_shared_bytes;
         line(f, "shared memory", format_args!("{shared} bytes a block"))?;
