@@ -77,18 +77,30 @@ fn vectors<E: Memory>(atom: &CopyAtom, memory: &Tensor<E>, registers: &Rmem) -> 
 
 /// The registers of vector `index`, in memory order, one for each pair of 16-bit values.
 pub(crate) fn registers(values: &Rmem, vectors: &Vectors, index: i64) -> Result<Vec<Reg>, Error> {
-    let mut out: Vec<Reg> = Vec::new();
-    for element in 0..vectors.width {
-        let value = vectors.registers.crd2idx(&girih_layout::Coord::of(&[element, index])?)?;
-        let reg = usize::try_from(value).ok().and_then(|v| values.reg(v)).ok_or_else(|| Error::Mismatch {
-            what: "fragment",
-            layout: vectors.registers.to_string(),
-            with: format!("{} registers", values.regs().len()),
-            accepted: "a layout onto the fragment's values",
-        })?;
-        if out.last() != Some(reg) {
-            out.push(reg.clone());
+    let mismatch = || Error::Mismatch {
+        what: "fragment",
+        layout: vectors.registers.to_string(),
+        with: format!("{} registers", values.regs().len()),
+        accepted: "vectors that are whole registers of the fragment",
+    };
+    let value = |element: i64| vectors.registers.crd2idx(&girih_layout::Coord::of(&[element, index])?);
+    let per = values.per_register() as i64;
+    let mut out = Vec::new();
+    for first in (0..vectors.width).step_by(values.per_register()) {
+        let start = value(first)?;
+        for element in 0..per {
+            if start % per != 0
+                || first + element >= vectors.width
+                || value(first + element)? != start + element
+            {
+                return Err(mismatch());
+            }
         }
+        let reg = usize::try_from(start).ok().and_then(|v| values.reg(v));
+        out.push(reg.ok_or_else(mismatch)?.clone());
     }
     Ok(out)
 }
+
+#[cfg(test)]
+mod tests;

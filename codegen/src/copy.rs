@@ -30,6 +30,9 @@ pub struct CopyConfig {
 /// The kernel's parameters: two 64-bit pointers, then four 32-bit sizes and pitches in elements.
 pub const PARAMETERS: [&str; 6] = ["dst", "src", "rows", "columns", "ld_dst", "ld_src"];
 
+/// Registers that a thread's part of a tile may take: all of it is in flight together.
+const MAX_WORDS: i128 = 128;
+
 /// A generated copy kernel.
 #[derive(Clone, Debug)]
 pub struct CopyKernel {
@@ -52,13 +55,22 @@ struct Partition {
 /// # Errors
 /// [`Error::Config`] or [`Error::Mismatch`] for a configuration that cannot be built.
 pub fn generate(config: &CopyConfig) -> Result<CopyKernel, Error> {
-    let bytes = u32::try_from(config.vector).unwrap_or(0) * config.dtype.bytes();
+    let bytes = u32::try_from(config.vector).unwrap_or(0).saturating_mul(config.dtype.bytes());
     let atom = universal_copy(bytes).ok_or_else(|| Error::Config {
         what: "vector",
         value: config.vector.to_string(),
         accepted: format!("2, 4, 8 or 16 bytes of {}-byte elements", config.dtype.bytes()),
     })?;
     let copy = coalesced(*atom, config.threads, config.tile, 1, config.vector)?;
+    let words = i128::from(config.tile[0]) * i128::from(config.tile[1]) * i128::from(config.dtype.bytes())
+        / i128::from(4 * config.threads);
+    if words > MAX_WORDS {
+        return Err(Error::Config {
+            what: "tile",
+            value: format!("({},{})", config.tile[0], config.tile[1]),
+            accepted: format!("at most {MAX_WORDS} words of 4 bytes for each of {} threads", config.threads),
+        });
+    }
     let threads = u32::try_from(copy.threads()?).unwrap_or(0);
     let mut b = Builder::new(config.name, 80, threads);
     let pointers = [b.pointer(PARAMETERS[0], i64::from(bytes)), b.pointer(PARAMETERS[1], i64::from(bytes))];
@@ -174,3 +186,6 @@ fn words(b: &mut Builder, config: &CopyConfig) -> Vec<Reg> {
     let bytes = config.vector * i64::from(config.dtype.bytes());
     if bytes == 2 { b.regs(Type::B16, 1) } else { b.regs(Type::B32, bytes as usize / 4) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -23,6 +23,11 @@ pub(crate) fn static_size(what: &'static str, lay: &Lay) -> Result<i64, Error> {
     lay.size()?.get().ok_or_else(|| Error::NotStatic { what, layout: lay.to_string() })
 }
 
+/// Whether a constant layout is a bijection onto the indices below its size.
+pub(crate) fn is_bijective(what: &'static str, lay: &Lay) -> Result<bool, Error> {
+    Ok(static_size(what, &lay.right_inverse()?)? == static_size(what, lay)?)
+}
+
 /// A copy by several threads, each with several values of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TiledCopy {
@@ -124,6 +129,9 @@ pub(crate) fn coalesced(
         accepted,
     };
     let (row, rows) = (extents[contiguous], extents[1 - contiguous]);
+    if !(1..=1024).contains(&threads) || row < 1 || rows < 1 {
+        return Err(mismatch("1 to 1024 threads and positive extents"));
+    }
     if vector < 1 || row % vector != 0 {
         return Err(mismatch("a contiguous extent that the vector divides"));
     }

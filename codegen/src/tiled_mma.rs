@@ -5,7 +5,7 @@ use girih_tensor::{Engine, Slice, Tensor};
 
 use crate::atom::MmaAtom;
 use crate::expr::Expr;
-use crate::tiled_copy::{shape_tiler, static_size};
+use crate::tiled_copy::{is_bijective, shape_tiler, static_size};
 use crate::{Error, engine};
 
 /// Which matrix of `C = A * B^T` a tensor is.
@@ -69,7 +69,7 @@ impl TiledMma {
     /// operand's two modes (CuTe's `thrfrg_A`, `thrfrg_B`, `thrfrg_C`).
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if atoms side by side do not divide the layout's first two modes.
+    /// [`Error::Mismatch`] if atoms side by side or the permutation do not divide the layout's first two modes.
     pub fn thrfrg(&self, operand: Operand, layout: &Lay) -> Result<Lay, Error> {
         let modes = operand.modes();
         let mut atom = [0; 2];
@@ -77,7 +77,18 @@ impl TiledMma {
         for i in 0..2 {
             atom[i] = self.atom.shape_mnk[modes[i]];
             atoms[i] = self.atoms_in(modes[i])?;
-            if static_size("thrfrg", &layout.mode(i)?)? % (atom[i] * atoms[i]) != 0 {
+            let extent = static_size("thrfrg", &layout.mode(i)?)?;
+            if let Some(Tile::Lay(order)) = self.permutation.get(modes[i])
+                && (extent % static_size("thrfrg", order)? != 0 || !is_bijective("thrfrg", order)?)
+            {
+                return Err(Error::Mismatch {
+                    what: "thrfrg",
+                    layout: layout.to_string(),
+                    with: format!("the order {order} of mode {i}"),
+                    accepted: "a bijective order whose size divides the extent",
+                });
+            }
+            if extent % (atom[i] * atoms[i]) != 0 {
                 return Err(Error::Mismatch {
                     what: "thrfrg",
                     layout: layout.to_string(),

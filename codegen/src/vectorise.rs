@@ -45,7 +45,7 @@ fn greatest_common_divisor(a: i64, b: i64) -> i64 {
 ///
 /// // Two rows of four contiguous values, held row after row.
 /// let v = vectorise(&Lay::parse("(2,4):(64,1)")?, &Lay::parse("(2,4):(4,1)")?, 4)?;
-/// assert_eq!((v.width, v.memory.to_string().as_str()), (4, "((4),(2)):((1),(64))"));
+/// assert_eq!((v.width, v.memory.to_string().as_str()), (4, "((4),(2,1)):((1),(64,0))"));
 /// # Ok::<(), girih_codegen::Error>(())
 /// ```
 pub fn vectorise(memory: &Lay, registers: &Lay, limit: i64) -> Result<Vectors, Error> {

@@ -1,1 +1,136 @@
+//! Every atom against the formulas of the PTX ISA ("Matrix Fragments for mma.m16n8k16", "ldmatrix").
 
+use girih_layout::{Coord, Lay};
+
+use super::*;
+
+/// (row, column) of a lane's element of a fragment.
+type Fragment = fn(lane: i64, element: i64) -> (i64, i64);
+
+/// The formulas for A (M x K), B (N x K) and C (M x N); `group` is lane / 4, `rest` lane % 4.
+fn formulas(atom: &MmaAtom) -> [Fragment; 3] {
+    match (atom.opcode, atom.shape_mnk) {
+        (Opcode::Fma, [1, 1, 1]) => [|_, _| (0, 0); 3],
+        (Opcode::Mma, [16, 8, 16]) => [
+            |lane, i| (lane / 4 + 8 * (i / 2 % 2), 2 * (lane % 4) + i % 2 + 8 * (i / 4)),
+            |lane, i| (lane / 4, 2 * (lane % 4) + i % 2 + 8 * (i / 2)),
+            |lane, i| (lane / 4 + 8 * (i / 2), 2 * (lane % 4) + i % 2),
+        ],
+        other => panic!("write the formula of {other:?} here"),
+    }
+}
+
+fn size(layout: &Lay) -> i64 {
+    layout.size().unwrap().get().unwrap()
+}
+
+fn at(layout: &Lay, thread: i64, value: i64) -> i64 {
+    layout.crd2idx(&Coord::of(&[thread, value]).unwrap()).unwrap()
+}
+
+#[test]
+fn mma_fragments_are_those_of_the_isa() {
+    for atom in MMA_ATOMS {
+        let [m, n, k] = atom.shape_mnk;
+        let tiles = [(&atom.a, m, k), (&atom.b, n, k), (&atom.c, m, n)];
+        for ((layout, rows, columns), formula) in tiles.into_iter().zip(formulas(atom)) {
+            let (threads, values) = (size(&layout.mode(0).unwrap()), size(&layout.mode(1).unwrap()));
+            assert_eq!(threads, size(&atom.threads), "{}", atom.name);
+            let mut owners = vec![0; (rows * columns) as usize];
+            for (lane, i) in (0..threads).flat_map(|t| (0..values).map(move |i| (t, i))) {
+                let (row, column) = formula(lane, i);
+                assert!(row < rows && column < columns);
+                let index = at(layout, lane, i);
+                assert_eq!(index, row + column * rows, "{}: {layout} of lane {lane}, element {i}", atom.name);
+                owners[index as usize] += 1;
+            }
+            assert!(owners.iter().all(|&n| n == 1), "{}: {layout} owns each element once", atom.name);
+        }
+    }
+}
+
+#[test]
+fn mma_modifiers_name_shape_and_types() {
+    for atom in MMA_ATOMS.iter().filter(|a| a.opcode == Opcode::Mma) {
+        let types: Vec<Type> = atom
+            .modifiers
+            .iter()
+            .filter_map(|m| if let Modifier::Type(t) = m { Some(*t) } else { None })
+            .collect();
+        let ab = if atom.ab_type == DType::F16 { Type::F16 } else { Type::Bf16 };
+        assert_eq!(types, [Type::F32, ab, ab, Type::F32], "{}", atom.name);
+        assert_eq!(atom.c_type, DType::F32);
+        let [m, n, k] = atom.shape_mnk;
+        assert!(atom.name.contains(&format!("{m}x{n}x{k}")), "{}", atom.name);
+    }
+}
+
+const COPY_ATOMS: [&CopyAtom; 9] = [
+    &UNIVERSAL_COPY_128,
+    &UNIVERSAL_COPY_64,
+    &UNIVERSAL_COPY_32,
+    &UNIVERSAL_COPY_16,
+    &SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16,
+    &SM80_CP_ASYNC_CACHEALWAYS_ZFILL_8,
+    &SM80_CP_ASYNC_CACHEALWAYS_ZFILL_4,
+    &SM75_U32X4_LDSM_N,
+    &SM75_U16X8_LDSM_T,
+];
+
+/// Row `i` of matrix `j` is the 128 bits at the address that lane `8j + i` gives; here they follow each other.
+fn ldmatrix_bit(matrix: i64, row: i64, column: i64, bit: i64) -> i64 {
+    (8 * matrix + row) * 128 + column * 16 + bit
+}
+
+#[test]
+fn copies_move_the_bits_that_the_isa_says() {
+    for atom in COPY_ATOMS {
+        let threads = size(&atom.threads);
+        for layout in [&atom.src, &atom.dst] {
+            assert_eq!(size(&layout.mode(0).unwrap()), threads, "{}", atom.name);
+            assert_eq!(size(&layout.mode(1).unwrap()), i64::from(atom.bits()), "{}", atom.name);
+        }
+        let transposed = atom.modifiers.contains(&Modifier::Word(Word::Trans));
+        let mut read = Vec::new();
+        for (lane, v) in (0..threads).flat_map(|t| (0..i64::from(atom.bits())).map(move |v| (t, v))) {
+            let (register, half, bit) = (v / 32, v / 16 % 2, v % 16);
+            let received = match (atom.kind, transposed) {
+                (CopyKind::Ldmatrix, false) => ldmatrix_bit(register, lane / 4, 2 * (lane % 4) + half, bit),
+                (CopyKind::Ldmatrix, true) => ldmatrix_bit(register, 2 * (lane % 4) + half, lane / 4, bit),
+                _ => v,
+            };
+            assert_eq!(at(&atom.src, lane, v), 128 * lane + v, "{}: source of {lane}, {v}", atom.name);
+            assert_eq!(at(&atom.dst, lane, v), received, "{}: {lane} receives {v}", atom.name);
+            read.push(received);
+        }
+        read.sort_unstable();
+        assert!(read.into_iter().eq(0..threads * i64::from(atom.bits())), "{}: every bit once", atom.name);
+    }
+}
+
+/// Four matrices at (row 8(j%2), k 8(j/2)) of a 16 x 16 tile are the A fragment of m16n8k16.
+#[test]
+fn ldmatrix_delivers_the_fragment_of_a() {
+    let dst = SM75_U32X4_LDSM_N.dst.upcast(16).unwrap();
+    for (lane, value) in (0..32).flat_map(|t| (0..8).map(move |v| (t, v))) {
+        let element = at(&dst, lane, value);
+        let (matrix, row, column) = (element / 64, element / 8 % 8, element % 8);
+        let (row, k) = (row + 8 * (matrix % 2), column + 8 * (matrix / 2));
+        assert_eq!(at(&SM80_16X8X16_F32BF16BF16F32_TN.a, lane, value), row + 16 * k, "{lane}, {value}");
+    }
+}
+
+#[test]
+fn copies_are_found_by_their_bytes() {
+    for bytes in 0..=32 {
+        for (found, accepted) in [(universal_copy(bytes), &[2, 4, 8, 16][..]), (cp_async(bytes), &[4, 8, 16])]
+        {
+            assert_eq!(found.is_some(), accepted.contains(&bytes), "{bytes}");
+            assert!(found.is_none_or(|atom| atom.bits() == 8 * bytes), "{found:?}");
+        }
+    }
+    // Only 16 bytes can bypass the L1 cache.
+    for (bytes, word) in [(16, Word::Cg), (8, Word::Ca), (4, Word::Ca)] {
+        assert!(cp_async(bytes).unwrap().modifiers.contains(&word.into()));
+    }
+}

@@ -3,9 +3,17 @@
 use girih_layout::{Lay, Tile};
 use girih_tensor::DType;
 
+use crate::Error;
 use crate::atom::MmaAtom;
+use crate::tiled_copy::{is_bijective, static_size};
 use crate::tiled_mma::{Operand, TiledMma};
-use crate::{Error, tiled_copy::static_size};
+
+/// The largest extent of a block's tile.
+const MAX_TILE: i64 = 1024;
+/// Accumulators that a thread may hold: no thread has more than 255 registers.
+const MAX_ACCUMULATORS: i64 = 240;
+/// Bytes of shared memory that a block can have on any target.
+const MAX_SHARED: i64 = 227 << 10;
 
 /// Which of an operand's two modes is contiguous in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,7 +84,8 @@ impl GemmConfig {
 
     /// Steps along K in a tile.
     pub fn k_blocks(&self) -> i64 {
-        self.tile[2] / (self.atom.shape_mnk[2] * self.k_atoms)
+        let step = self.atom.shape_mnk[2].saturating_mul(self.k_atoms);
+        self.tile[2].checked_div(step).unwrap_or(0)
     }
 
     /// Checks what the generator relies on.
@@ -84,26 +93,12 @@ impl GemmConfig {
     /// # Errors
     /// [`Error::Config`] naming the field and what would be accepted.
     pub fn check(&self) -> Result<(), Error> {
-        let fail = |what, value: String, accepted: &str| {
-            Err(Error::Config { what, value, accepted: accepted.into() })
-        };
         let threads = self.mma().threads()?;
         if !(32..=1024).contains(&threads) || threads % 32 != 0 {
             return fail("threads", threads.to_string(), "whole warps, at most 1024 threads");
         }
-        if static_size("GemmConfig", &self.atoms)? != self.atoms.cosize()?.get().unwrap_or(0) {
+        if self.atoms.rank() != 2 || !is_bijective("GemmConfig", &self.atoms)? {
             return fail("atoms", self.atoms.to_string(), "a bijective (AtomM,AtomN) layout");
-        }
-        for (mode, name) in ["tile M", "tile N", "tile K"].into_iter().enumerate() {
-            let side =
-                if mode == 2 { self.k_atoms } else { static_size("GemmConfig", &self.atoms.mode(mode)?)? };
-            let unit = self.atom.shape_mnk[mode] * side;
-            if unit < 1 || self.tile[mode] < unit || self.tile[mode] % unit != 0 {
-                return fail(name, self.tile[mode].to_string(), &format!("a positive multiple of {unit}"));
-            }
-        }
-        if self.k_blocks() < 2 || self.k_blocks() % 2 != 0 {
-            return fail("tile K", self.tile[2].to_string(), "an even number of k-blocks, at least two");
         }
         if !(2..=16).contains(&self.stages) {
             return fail("stages", self.stages.to_string(), "2 to 16");
@@ -111,9 +106,47 @@ impl GemmConfig {
         if !(1..=2).contains(&self.fragments) {
             return fail("fragments", self.fragments.to_string(), "1 or 2");
         }
-        if self.raster < 1 {
-            return fail("raster", self.raster.to_string(), "at least 1");
+        self.check_tile()?;
+        // A group of rows has at most 2^31 tiles, whatever N is.
+        if !(1..=2 * self.tile[1]).contains(&self.raster) {
+            return fail("raster", self.raster.to_string(), &format!("1 to {}", 2 * self.tile[1]));
+        }
+        let widest = 16 / i64::from(self.c_type.bytes());
+        if !(1..=widest).contains(&self.c_vector) || self.c_vector.count_ones() != 1 {
+            return fail("c_vector", self.c_vector.to_string(), &format!("a power of two, at most {widest}"));
         }
         Ok(())
     }
+
+    /// Whether the tile divides into atoms, and fits registers and shared memory.
+    fn check_tile(&self) -> Result<(), Error> {
+        for (mode, name) in ["tile M", "tile N", "tile K"].into_iter().enumerate() {
+            let side =
+                if mode == 2 { self.k_atoms } else { static_size("GemmConfig", &self.atoms.mode(mode)?)? };
+            let unit = self.atom.shape_mnk[mode].saturating_mul(side);
+            if unit < 1 || !(unit..=MAX_TILE).contains(&self.tile[mode]) || self.tile[mode] % unit != 0 {
+                let accepted = format!("a positive multiple of {unit}, at most {MAX_TILE}");
+                return fail(name, self.tile[mode].to_string(), &accepted);
+            }
+        }
+        let [m, n, k] = self.tile;
+        let threads = self.mma().threads()?;
+        if m * n / threads > MAX_ACCUMULATORS {
+            let accepted = format!("at most {MAX_ACCUMULATORS} accumulators for each of {threads} threads");
+            return fail("tile (M,N)", format!("({m},{n})"), &accepted);
+        }
+        if self.k_blocks() < 2 || self.k_blocks() % 2 != 0 {
+            return fail("tile K", self.tile[2].to_string(), "an even number of k-blocks, at least two");
+        }
+        let bytes = (m + n) * k * self.stages * i64::from(self.atom.ab_type.bytes());
+        if bytes > MAX_SHARED {
+            let accepted = format!("stages of at most {MAX_SHARED} bytes of shared memory together");
+            return fail("shared memory", format!("{bytes} bytes"), &accepted);
+        }
+        Ok(())
+    }
+}
+
+fn fail(what: &'static str, value: String, accepted: &str) -> Result<(), Error> {
+    Err(Error::Config { what, value, accepted: accepted.into() })
 }

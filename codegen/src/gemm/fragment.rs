@@ -15,7 +15,11 @@ use crate::{Error, Expr, Memory, Rmem, Smem, Vectors, engine, vectorise};
 /// One thread's fragment loads of an operand.
 pub(crate) enum FragmentLoad {
     /// `ldmatrix`: a row address for each step.
-    Matrix { atom: &'static CopyAtom, rows: Tensor<Smem> /* (Step,KBlock,Stage) */, registers: usize },
+    Matrix {
+        atom: &'static CopyAtom,
+        rows: Tensor<Smem>, /* ((Step,KAtoms),KBlock,Stage) */
+        registers: usize,
+    },
     /// Vectors of a thread's own values.
     Vector { vectors: Box<Vectors>, values: Tensor<Smem> /* (Vec,Rest,KBlock,Stage) */ },
 }
@@ -107,11 +111,13 @@ impl FragmentLoad {
             });
         }
         let lanes = Lay::concat(&[read.mode(0)?, threads.mode(1)?])?; // (Lane,(ThrX,ThrK))
-        let rows = Lay::concat(&[lanes, x.mode(1)?, values.mode(1)?.mode(1)?])?; // ((Lane,Thr),Step,KBlock)
+        let k = values.mode(1)?.mode(1)?.logical_divide(&Tiler::Lay(extent(config.k_atoms)?))?; // (KAtoms,KBlock)
+        let steps = Lay::concat(&[x.mode(1)?, k.mode(0)?])?; // (Step,KAtoms)
+        let rows = Lay::concat(&[lanes, steps, k.mode(1)?])?; // ((Lane,Thr),(Step,KAtoms),KBlock)
         let rows = append(&Tensor::new(shared.engine().clone(), rows), &stage)?;
         let coordinates = mma.thread_coordinates(thread)?;
         let mine = mma.thread_slice(operand, &coordinates);
-        let rows = rows.slice(&Slice::tuple([mine, Slice::All, Slice::All, Slice::All]))?; // (Step,KBlock,Stage)
+        let rows = rows.slice(&Slice::tuple([mine, Slice::All, Slice::All, Slice::All]))?; // ((Step,KAtoms),KBlock,Stage)
         Ok(FragmentLoad::Matrix {
             atom: contiguous,
             rows,

@@ -4,7 +4,7 @@ use girih_layout::{Int, Lay, Shape, Stride, Symbol};
 use girih_ptx::{Opcode, Operand as Ptx, Type};
 use girih_tensor::{Slice, Space, Tensor};
 
-use super::{GemmConfig, Major, Source};
+use super::{GemmConfig, Major};
 use crate::atom::{CopyAtom, UNIVERSAL_COPY_16, cp_async};
 use crate::builder::{Builder, Cond, Width};
 use crate::tiled_copy::{self, TiledCopy, shape_tiler, static_size};
@@ -43,17 +43,8 @@ impl TileLoad {
         block: &Expr,
         thread: &Expr,
     ) -> Result<TileLoad, Error> {
-        let Source { major, vector } = config.source(operand);
-        let contiguous = if major == Major::K { 1 } else { 0 };
-        let atom = load_atom(config, vector)?;
-        let copy = tiled_copy::coalesced(
-            *atom,
-            config.mma().threads()?,
-            config.extents(operand),
-            contiguous,
-            vector,
-        )?;
-
+        let copy = tile_copy(config, operand)?;
+        let contiguous = contiguous_mode(config, operand);
         let shape = Shape::flat(&global.extents.map(Int::symbol))?;
         let (one, pitch) = (Stride::Int(Int::fixed(1)), Stride::Int(Int::symbol(global.pitch)));
         let strides = if contiguous == 1 { [pitch, one] } else { [one, pitch] };
@@ -71,7 +62,7 @@ impl TileLoad {
             copy,
             extents: global.extents.map(|s| Expr::from_int(&Int::symbol(s))),
             contiguous,
-            vector,
+            vector: config.source(operand).vector,
         })
     }
 
@@ -137,9 +128,21 @@ impl TileLoad {
     }
 }
 
+fn contiguous_mode(config: &GemmConfig, operand: Operand) -> usize {
+    if config.source(operand).major == Major::K { 1 } else { 0 }
+}
+
+/// All threads of the block over the operand's tile, in vectors along its contiguous mode.
+pub(crate) fn tile_copy(config: &GemmConfig, operand: Operand) -> Result<TiledCopy, Error> {
+    let vector = config.source(operand).vector;
+    let atom = load_atom(config, vector)?;
+    let (threads, extents) = (config.mma().threads()?, config.extents(operand));
+    tiled_copy::coalesced(*atom, threads, extents, contiguous_mode(config, operand), vector)
+}
+
 fn load_atom(config: &GemmConfig, vector: i64) -> Result<&'static CopyAtom, Error> {
     let element = config.atom.ab_type.bytes();
-    let bytes = u32::try_from(vector).unwrap_or(0) * element;
+    let bytes = u32::try_from(vector).unwrap_or(0).saturating_mul(element);
     match cp_async(bytes) {
         Some(atom) => Ok(atom),
         None if vector == 1 && element == 2 => Ok(&UNIVERSAL_COPY_16),

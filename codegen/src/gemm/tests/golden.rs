@@ -1,0 +1,78 @@
+//! Whole modules as text, for reading and for ptxas: the gate assembles every file of `testdata/golden`.
+
+use expect_test::{ExpectFile, expect_file};
+use girih_layout::{Tile, lay};
+use girih_ptx::{Item, Module, Statement};
+use girih_tensor::DType;
+
+use super::configs::{chosen, odd, simt, sm80, unaligned};
+use crate::gemm::{GemmConfig, Major, generate};
+
+/// Small enough to read: 2 x 2 blocks of 2 x 2 values a thread, 256 threads.
+fn small_simt(a: Major, b: Major) -> GemmConfig {
+    const TWOS: girih_layout::Lay = lay!("(16,2,2):(2,1,32)");
+    GemmConfig {
+        permutation: [Tile::Lay(TWOS), Tile::Lay(TWOS)],
+        tile: [64, 64, 16],
+        k_atoms: 2,
+        ..simt(a, b)
+    }
+}
+
+fn small_sm80(dtype: DType, a: Major, b: Major) -> GemmConfig {
+    GemmConfig { tile: [64, 64, 32], ..sm80(dtype, a, b) }
+}
+
+fn check(config: &GemmConfig, golden: ExpectFile) {
+    golden.assert_eq(&generate(config).unwrap().module.to_string());
+}
+
+#[test]
+fn simt_f32() {
+    let (k, mn) = (Major::K, Major::Mn);
+    check(&small_simt(k, k), expect_file!["../../../testdata/golden/gemm_simt_f32_tn.ptx"]);
+    check(&small_simt(mn, mn), expect_file!["../../../testdata/golden/gemm_simt_f32_nt.ptx"]);
+}
+
+#[test]
+fn sm80_bf16() {
+    let (k, mn) = (Major::K, Major::Mn);
+    check(&small_sm80(DType::Bf16, k, k), expect_file!["../../../testdata/golden/gemm_sm80_bf16_tn.ptx"]);
+    check(&small_sm80(DType::Bf16, mn, mn), expect_file!["../../../testdata/golden/gemm_sm80_bf16_nt.ptx"]);
+}
+
+#[test]
+fn sm80_f16() {
+    let (k, mn) = (Major::K, Major::Mn);
+    check(&small_sm80(DType::F16, k, mn), expect_file!["../../../testdata/golden/gemm_sm80_f16_tt.ptx"]);
+    check(&small_sm80(DType::F16, mn, k), expect_file!["../../../testdata/golden/gemm_sm80_f16_nn.ptx"]);
+}
+
+#[test]
+fn sm80_unaligned() {
+    let config = GemmConfig { stages: 2, ..unaligned(Major::Mn, Major::K) };
+    check(&config, expect_file!["../../../testdata/golden/gemm_sm80_bf16_unaligned.ptx"]);
+}
+
+/// What the parser skips.
+fn drop_comments(module: &mut Module) {
+    for item in &mut module.items {
+        if let Item::Kernel(kernel) = item {
+            kernel.body.retain(|statement| !matches!(statement, Statement::Comment(_)));
+        }
+    }
+}
+
+/// The same configuration gives the same bytes, and the text is the module.
+#[test]
+fn emission_is_deterministic_and_parses_back() {
+    for config in chosen().into_iter().chain(odd()) {
+        let (mut module, again) = (generate(&config).unwrap().module, generate(&config).unwrap().module);
+        let text = module.to_string();
+        assert_eq!(text, again.to_string(), "{config:?}");
+        let parsed = Module::parse(&text).unwrap();
+        drop_comments(&mut module);
+        assert!(parsed == module, "{config:?}: the text parses to another module");
+        assert_eq!(parsed.verify(), Ok(()), "{config:?}");
+    }
+}

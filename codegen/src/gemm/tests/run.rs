@@ -1,0 +1,165 @@
+//! Kernels of odd configurations on the simulator, every check on. Sums of small integers are exact in any order.
+
+use girih_layout::{Tile, lay};
+use girih_sim::{Launch, Memory, Options, Program};
+use girih_tensor::DType;
+use half::{bf16, f16};
+
+use super::configs::{odd, sm80, unaligned};
+use crate::Error;
+use crate::gemm::{GemmConfig, Major, Source, generate};
+
+fn encode(dtype: DType, values: &[f64]) -> Vec<u8> {
+    let bytes = |v: &f64| match dtype {
+        DType::F32 => (*v as f32).to_le_bytes().to_vec(),
+        DType::F16 => f16::from_f64(*v).to_le_bytes().to_vec(),
+        DType::Bf16 => bf16::from_f64(*v).to_le_bytes().to_vec(),
+    };
+    values.iter().flat_map(bytes).collect()
+}
+
+fn decode(dtype: DType, bytes: &[u8]) -> Vec<f64> {
+    let value = |b: &[u8]| match dtype {
+        DType::F32 => f32::from_le_bytes(b.try_into().unwrap()).into(),
+        DType::F16 => f16::from_le_bytes(b.try_into().unwrap()).to_f64(),
+        DType::Bf16 => bf16::from_le_bytes(b.try_into().unwrap()).to_f64(),
+    };
+    bytes.chunks_exact(dtype.bytes() as usize).map(value).collect()
+}
+
+/// An operand of `x` times `k` elements from -2 to 2.
+struct Matrix {
+    source: Source,
+    pitch: i64,
+    data: Vec<f64>,
+}
+
+impl Matrix {
+    fn new(source: Source, x: i64, k: i64, seed: i64) -> Matrix {
+        let (row, rows) = if source.major == Major::K { (k, x) } else { (x, k) };
+        // Longer than the row, as aligned as the facts say; the last row ends with its last element.
+        let pitch = (row / source.vector + 2) * source.vector;
+        let len = if row == 0 || rows == 0 { 0 } else { (rows - 1) * pitch + row };
+        let data = (0..len).map(|i| ((i * 7 + i / 3 * seed) % 5 - 2) as f64).collect();
+        Matrix { source, pitch, data }
+    }
+
+    fn at(&self, x: i64, k: i64) -> f64 {
+        let index = if self.source.major == Major::K { x * self.pitch + k } else { k * self.pitch + x };
+        self.data[index as usize]
+    }
+}
+
+fn verify(config: &GemmConfig, [m, n, k]: [i64; 3]) {
+    let (a, b) = (Matrix::new(config.a, m, k, 3), Matrix::new(config.b, n, k, 4));
+    let pitch_c = (n / config.c_vector + 1) * config.c_vector;
+    let kernel = generate(config).unwrap();
+    let memory = Memory::new();
+    let upload = |bytes: Vec<u8>| {
+        let address = memory.alloc(bytes.len().max(1)).unwrap();
+        memory.write(address, &bytes).unwrap();
+        address.to_le_bytes().to_vec()
+    };
+    let c_bytes = (m * pitch_c) as usize * config.c_type.bytes() as usize;
+    let c = memory.alloc(c_bytes).unwrap();
+    memory.fill(c, 0xff, c_bytes).unwrap();
+    let mut args = [&a, &b].map(|x| upload(encode(config.atom.ab_type, &x.data))).to_vec();
+    args.push(c.to_le_bytes().into());
+    args.extend([m, n, k, a.pitch, b.pitch, pitch_c].map(|v| (v as u32).to_le_bytes().to_vec()));
+    let tiles = (m + config.tile[0] - 1) / config.tile[0] * ((n + config.tile[1] - 1) / config.tile[1]);
+    let launch = Launch {
+        grid: [tiles as u32, 1, 1],
+        block: [kernel.threads, 1, 1],
+        dynamic_shared: kernel.shared_bytes,
+        args,
+    };
+    let program = Program::load(&kernel.module).unwrap();
+    let ran = girih_sim::run(program.kernel(config.name).unwrap(), &memory, &launch, &Options::checked());
+    ran.unwrap_or_else(|e| panic!("{config:?} of {m} x {n} x {k}: {e}"));
+    let mut bytes = vec![0; c_bytes];
+    memory.read(c, &mut bytes).unwrap();
+    for (i, found) in (0..).zip(decode(config.c_type, &bytes)) {
+        let (row, column) = (i / pitch_c, i % pitch_c);
+        if column >= n {
+            assert!(found.is_nan(), "{config:?}: ({row},{column}) lies outside C");
+            continue;
+        }
+        let sum: f64 = (0..k).map(|k| a.at(row, k) * b.at(column, k)).sum();
+        assert_eq!(found, sum, "{config:?} of {m} x {n} x {k}: ({row},{column})");
+    }
+}
+
+#[test]
+fn odd_configurations_multiply() {
+    for config in odd().into_iter().chain([unaligned(Major::Mn, Major::K)]) {
+        let [m, n, k] = config.tile;
+        verify(&config, [m, n, k]);
+        verify(&config, [m + 3, 2 * n + config.c_vector, k + 5]);
+    }
+    verify(&odd()[0], [5, 6, 0]);
+    verify(&odd()[2], [1, 4, 1]);
+}
+
+#[test]
+fn what_cannot_be_built_is_refused() {
+    let good = sm80(DType::Bf16, Major::K, Major::K);
+    let source = |vector| Source { major: Major::K, vector };
+    let order = |order| GemmConfig { permutation: [Tile::Lay(order), Tile::All], ..good };
+    let refused = [
+        ("threads", GemmConfig { atoms: lay!("(8,8):(1,8)"), ..good }),
+        (
+            "threads",
+            GemmConfig {
+                atoms: lay!("(4,4):(1,4)"),
+                atom: super::configs::simt(Major::K, Major::K).atom,
+                ..good
+            },
+        ),
+        ("atoms", GemmConfig { atoms: lay!("(2,2):(0,3)"), ..good }),
+        ("atoms", GemmConfig { atoms: lay!("(2,2):(2,2)"), ..good }),
+        ("atoms", GemmConfig { atoms: lay!("4:1"), ..good }),
+        ("tile M", GemmConfig { tile: [100, 128, 32], ..good }),
+        ("tile N", GemmConfig { tile: [128, 0, 32], ..good }),
+        ("tile K", GemmConfig { tile: [128, 128, -32], ..good }),
+        ("tile K", GemmConfig { tile: [128, 128, 16], ..good }),
+        ("tile K", GemmConfig { tile: [128, 128, 48], ..good }),
+        ("tile K", GemmConfig { k_atoms: 0, ..good }),
+        ("tile K", GemmConfig { k_atoms: -1, ..good }),
+        ("tile K", GemmConfig { k_atoms: i64::MAX, ..good }),
+        ("tile M", GemmConfig { tile: [1 << 40, 128, 32], ..good }),
+        ("tile K", GemmConfig { tile: [128, 128, i64::MAX / 32 * 32], ..good }),
+        ("tile (M,N)", GemmConfig { tile: [256, 256, 32], ..good }),
+        ("shared memory", GemmConfig { tile: [128, 128, 256], ..good }),
+        ("stages", GemmConfig { stages: 1, ..good }),
+        ("stages", GemmConfig { stages: 17, ..good }),
+        ("fragments", GemmConfig { fragments: 0, ..good }),
+        ("fragments", GemmConfig { fragments: 3, ..good }),
+        ("raster", GemmConfig { raster: 0, ..good }),
+        ("raster", GemmConfig { raster: 1 << 40, ..good }),
+        ("vector", GemmConfig { a: source(1 << 31), ..good }),
+        ("vector", GemmConfig { a: source(3), ..good }),
+        ("vector", GemmConfig { a: source(0), ..good }),
+        ("vector", GemmConfig { b: source(-1), ..good }),
+        ("vector", GemmConfig { b: source(16), ..good }),
+        ("c_vector", GemmConfig { c_vector: 0, ..good }),
+        ("c_vector", GemmConfig { c_vector: 3, ..good }),
+        ("c_vector", GemmConfig { c_vector: 16, ..good }),
+        ("thrfrg", order(lay!("(16,16):(16,1)"))),
+        ("thrfrg", order(lay!("(8,2):(1,16)"))),
+        (
+            "coalesced copy",
+            GemmConfig { tile: [64, 16, 32], a: source(8), b: source(8), atoms: lay!("(4,2):(1,4)"), ..good },
+        ),
+    ];
+    for (field, config) in refused {
+        match generate(&config) {
+            Err(Error::Config { what, .. } | Error::Mismatch { what, .. }) => {
+                assert_eq!(what, field, "{config:?}")
+            }
+            Err(other) => panic!("{config:?}: {other:?}"),
+            Ok(_) => panic!("{field}: {config:?} was built"),
+        }
+    }
+    let message = generate(&GemmConfig { stages: 1, ..good }).unwrap_err().to_string();
+    assert_eq!(message, "stages = 1: 2 to 16");
+}
