@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use girih_kernels::gemm::{Matrix, Problem};
 use girih_ptx::{Item, Module, Statement};
 
 use crate::output::Output;
@@ -48,7 +47,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
 }
 
 fn gemm_module(chosen: &gemm::Chosen) -> Result<Module, girih_kernels::Error> {
-    let config = girih_kernels::gemm::choose(&row_major(&chosen.problem), chosen.kind)?;
+    let config = girih_kernels::gemm::choose(&chosen.problem.row_major().0, chosen.kind)?;
     let kernel = girih_codegen::gemm::generate(&config)?;
     let [m, n, _] = config.tile;
     let mut notes = vec![
@@ -70,16 +69,6 @@ fn copy_module(problem: &girih_kernels::copy::Problem) -> Result<Module, girih_k
     let grid = format!("ceil(rows/{rows}) * ceil(columns/{columns}) blocks of {} threads", config.threads);
     let notes = vec![format!("grid: {grid}; sizes and pitches in elements")];
     Ok(annotated(kernel.module, notes, &kernel.partitions))
-}
-
-/// The problem that a kernel with row-major C solves: `C^T = B^T * A^T` where C's columns are contiguous.
-fn row_major(problem: &Problem) -> Problem {
-    if problem.c.contiguous == 1 {
-        return *problem;
-    }
-    let [m, n] = problem.c.extents;
-    let c = Matrix { extents: [n, m], contiguous: 1, ..problem.c };
-    Problem { a: problem.b, b: problem.a, c, ..*problem }
 }
 
 /// The module with comments at the head of its kernel: how it is launched, and what it was derived from.

@@ -225,8 +225,9 @@ impl Problem {
         self.mnk().into_iter().fold(2.0, |product, x| product * x as f64)
     }
 
-    /// The same product with a row-major C: `C^T = B^T * A^T` where C's columns are contiguous.
-    pub(crate) fn row_major(&self) -> (Problem, bool) {
+    /// The same product with a row-major C, which the kernels compute, and whether A and B changed places for it:
+    /// `C^T = B^T * A^T` where C's columns are contiguous.
+    pub fn row_major(&self) -> (Problem, bool) {
         if self.c.contiguous == 1 {
             return (*self, false);
         }
