@@ -226,14 +226,9 @@ pub(crate) fn at<E: Engine<Index = Expr>>(tensor: &Tensor<E>, index: i64) -> Res
 pub(crate) fn unpack_rest<E: Engine<Index = Expr>>(tensor: &Tensor<E>) -> Result<Tensor<E>, crate::Error> {
     let layout = tensor.layout();
     let rest = layout.mode(1)?;
-    let mut modes = vec![unwrap_mode(&layout.mode(0)?)?];
+    let mut modes = vec![layout.mode(0)?];
     for i in 0..rest.rank() {
         modes.push(rest.mode(i)?);
     }
     Ok(Tensor::new(tensor.engine().clone(), Lay::concat(&modes)?))
-}
-
-/// `((X))` becomes `(X)`: what slicing leaves of a tuple with one kept mode.
-fn unwrap_mode(layout: &Lay) -> Result<Lay, crate::Error> {
-    Ok(if !layout.is_leaf() && layout.rank() == 1 { layout.mode(0)? } else { *layout })
 }

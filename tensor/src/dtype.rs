@@ -82,6 +82,17 @@ pub trait Element: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
     fn from_f64(value: f64) -> Self;
 }
 
+/// `value` cut to an f32 whose last bit is set if anything was cut off: what is rounded from there to fewer bits is as
+/// if rounded once. (`half` looks at the upper 32 bits of an f64 alone, and takes values next to a tie for the tie.)
+fn rounded_to_odd(value: f64) -> f32 {
+    let nearest = value as f32;
+    if f64::from(nearest) == value || !nearest.is_finite() {
+        return nearest;
+    }
+    let away = f64::from(nearest).abs() > value.abs();
+    f32::from_bits((nearest.to_bits() - u32::from(away)) | 1)
+}
+
 impl Element for f32 {
     const DTYPE: DType = DType::F32;
     fn to_f64(self) -> f64 {
@@ -98,7 +109,7 @@ impl Element for f16 {
         f16::to_f64(self)
     }
     fn from_f64(value: f64) -> f16 {
-        f16::from_f64(value)
+        f16::from_f32(rounded_to_odd(value))
     }
 }
 
@@ -108,6 +119,6 @@ impl Element for bf16 {
         bf16::to_f64(self)
     }
     fn from_f64(value: f64) -> bf16 {
-        bf16::from_f64(value)
+        bf16::from_f32(rounded_to_odd(value))
     }
 }

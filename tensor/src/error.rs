@@ -55,12 +55,12 @@ pub enum Error {
         /// The layout.
         layout: String,
     },
-    /// Two tensors whose shapes must match.
-    #[error("{what}: shapes {a} and {b} do not match: {accepted}")]
+    /// Two layouts that do not fit each other.
+    #[error("{what}: {a} and {b} do not match: {accepted}")]
     Shape {
         /// The operation.
         what: &'static str,
-        /// One shape.
+        /// One layout.
         a: String,
         /// The other.
         b: String,

@@ -1,7 +1,7 @@
 //! Tensors: an engine (where values are) and a layout (which value a coordinate names).
 //!
 //! A [`Tensor`] is a view: slicing and tiling it gives another view of the same values. What an engine's offsets are
-//! made of is the engine's business: integers on the [host](host), register expressions in a generated kernel. So
+//! made of is the engine's business: integers on the [host], register expressions in a generated kernel. So
 //! [`Tensor::local_tile`], [`Tensor::local_partition`] and [`Tensor::tv_partition`] are written once, for all of them.
 
 mod dtype;

@@ -6,7 +6,8 @@ use crate::Error;
 
 /// A coordinate with `_`: for each mode a position, or the mode as it is.
 ///
-/// `t.slice(&Slice::tuple([Slice::at(2), Slice::All]))` is CuTe's `t(2, _)`.
+/// `t.slice(&Slice::tuple([Slice::at(2), Slice::All]))` is CuTe's `t(2, _)`. The result's modes are the kept ones side
+/// by side, whatever tuples they stood in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Slice<I> {
     /// `_`: keep the mode.
@@ -110,20 +111,7 @@ impl<I: Index> Sliced<I> {
                         rank: layout.rank(),
                     });
                 }
-                for (i, entry) in entries.iter().enumerate() {
-                    let mode = layout.mode(i)?;
-                    // A nested slice keeps its modes together, as one mode of the result.
-                    if let Slice::Tuple(_) = entry {
-                        let inner = Sliced::of(&mode, entry)?;
-                        self.steps.extend(inner.steps);
-                        if !inner.kept.is_empty() {
-                            self.kept.push(Lay::concat(&inner.kept)?);
-                        }
-                    } else {
-                        self.take(&mode, entry)?;
-                    }
-                }
-                Ok(())
+                entries.iter().enumerate().try_for_each(|(i, entry)| self.take(&layout.mode(i)?, entry))
             }
         }
     }

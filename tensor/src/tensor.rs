@@ -1,6 +1,6 @@
 //! The tensor: slicing, tiling, partitioning.
 
-use girih_layout::{Int, Lay, Stride, Tile, Tiler, Tiles, lay};
+use girih_layout::{Lay, Stride, Tile, Tiler, Tiles, lay};
 
 use crate::slice::Sliced;
 use crate::{Error, Index, Slice};
@@ -116,36 +116,36 @@ impl<E: Engine> Tensor<E> {
     pub fn local_tile(&self, tiler: &Tiler, coord: &[Slice<E::Index>]) -> Result<Tensor<E>, Error> {
         let tiled = self.zipped_divide(tiler)?; // ((TileM,TileN),(RestM,RestN))
         let rest = Slice::tuple(coord.iter().cloned());
-        let tile = tiled.slice(&Slice::tuple([Slice::All, rest]))?; // ((TileM,TileN)[,(Rest..)])
+        let tile = tiled.slice(&Slice::tuple([Slice::All, rest]))?; // ((TileM,TileN)[,Rest..])
         let inner = tile.layout.mode(0)?;
         let mut modes: Vec<Lay> = (0..inner.rank()).map(|i| inner.mode(i)).collect::<Result<_, _>>()?;
-        if tile.layout.rank() > 1 {
-            let rest = tile.layout.mode(1)?;
-            for i in 0..rest.rank() {
-                modes.push(rest.mode(i)?);
-            }
+        for i in 1..tile.layout.rank() {
+            modes.push(tile.layout.mode(i)?);
         }
         Ok(tile.with_layout(Lay::concat(&modes)?)) // (TileM,TileN[,Rest..])
     }
 
-    /// What position `index` of `threads` owns (CuTe's `local_partition`, "outer partition"): one value of each
-    /// tile of the shape of `threads`.
+    /// What the thread of number `index` under `threads` owns (CuTe's `local_partition`, "outer partition"): one value
+    /// of each tile of the shape of `threads`.
     ///
     /// # Errors
-    /// Those of [`Tensor::zipped_divide`] and [`Tensor::slice`].
+    /// [`Error::OutOfRange`] if `threads` has no such number, [`Error::Shape`] if two have the same; those of [`Tensor::zipped_divide`] and [`Tensor::slice`].
     pub fn local_partition(&self, threads: &Lay, index: &E::Index) -> Result<Tensor<E>, Error> {
+        if !threads.right_inverse()?.size()?.same(threads.size()?) {
+            return Err(Error::Shape {
+                what: "local_partition",
+                a: self.layout.to_string(),
+                b: threads.to_string(),
+                accepted: "threads whose layout is a bijection onto their numbers",
+            });
+        }
+        index.check(threads)?;
         let mut tiles = Vec::new();
         let mut coord = Vec::new();
         for i in 0..threads.rank() {
             let mode = threads.mode(i)?;
-            tiles.push(Tile::Lay(Lay::leaf(mode.size()?, Stride::Int(Int::fixed(1)))?));
-            // The thread's coordinate in this mode; `threads` maps it to its number.
-            let (shape, stride) = mode.flat_leaf(0);
-            let Stride::Int(stride) = stride else {
-                return Err(Error::Stride { stride: stride.to_string(), layout: threads.to_string() });
-            };
-            let (quotient, _) = index.div_rem(&stride)?;
-            coord.push(Slice::At(quotient.div_rem(&shape)?.1));
+            tiles.push(Tile::Lay(Lay::left(mode.shape())?));
+            coord.push(coordinate_in(&mode, index)?);
         }
         let tiled = self.zipped_divide(&Tiler::Modes(Tiles::new(&tiles)?))?; // ((ThrM,ThrN),(RestM,RestN))
         let rest = tiled.slice(&Slice::tuple([Slice::Tuple(coord), Slice::All]))?; // ((RestM,RestN))
@@ -164,4 +164,19 @@ impl<E: Engine> Tensor<E> {
         let layout = values.layout.mode(0)?;
         Ok(values.with_layout(layout))
     }
+}
+
+/// The coordinate at which `mode`, a mode of a bijective layout, contributes to `index`.
+fn coordinate_in<I: Index>(mode: &Lay, index: &I) -> Result<Slice<I>, Error> {
+    if !mode.is_leaf() {
+        let inner = (0..mode.rank()).map(|i| coordinate_in(&mode.mode(i)?, index));
+        return Ok(Slice::Tuple(inner.collect::<Result<_, _>>()?));
+    }
+    let (shape, stride) = mode.flat_leaf(0);
+    let Stride::Int(stride) = stride else {
+        return Err(Error::Stride { stride: stride.to_string(), layout: mode.to_string() });
+    };
+    // A single position is position 0, whatever its stride.
+    let quotient = if shape.is(1) { index.clone() } else { index.div_rem(&stride)?.0 };
+    Ok(Slice::At(quotient.div_rem(&shape)?.1))
 }
