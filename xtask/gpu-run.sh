@@ -6,7 +6,7 @@ cd "$(dirname "$0")"
 what=${1:-all}
 logs=${LOGS:-logs}
 mkdir -p "$logs"
-export GIRIH_DEVICE=cuda CRITERION_HOME="$logs/criterion"
+export GIRIH_DEVICE=cuda CRITERION_HOME="$logs/criterion" GIRIH_RECORD="$logs/records.jsonl"
 table=()
 failures=0
 

@@ -1,4 +1,4 @@
-//! girih beside its peers, measured in turns; prints a table and, with `--record FILE`, writes JSON lines.
+//! girih beside its peers, measured in turns; prints a table and, with `GIRIH_RECORD=FILE`, writes JSON lines.
 //!
 //! Every girih result is checked against f64 before it is timed. The peer of a product is the best of cuBLASLt's
 //! heuristic list: all of the list in a short contest, the two fastest in the one that counts.
@@ -28,12 +28,11 @@ fn main() -> Result<(), Failure> {
     let about = json!({"gpu": device.name(), "driver": driver()});
     println!("{about}");
     let mut records = vec![copies(&device)?];
-    for mnk in [[4096; 3], [1024, 4096, 2048]] {
-        for layout in Layout::ALL {
-            records.push(gemm::<f32>(&device, mnk, layout)?);
-            records.push(gemm::<bf16>(&device, mnk, layout)?);
-            records.push(gemm::<f16>(&device, mnk, layout)?);
-        }
+    let square = Layout::ALL.map(|layout| ([4096; 3], layout));
+    for (mnk, layout) in square.into_iter().chain([([1024, 4096, 2048], Layout::Tn)]) {
+        records.push(gemm::<f32>(&device, mnk, layout)?);
+        records.push(gemm::<bf16>(&device, mnk, layout)?);
+        records.push(gemm::<f16>(&device, mnk, layout)?);
     }
     let mut lines = String::new();
     for record in &mut records {
@@ -42,8 +41,7 @@ fn main() -> Result<(), Failure> {
         }
         lines += &format!("{record}\n");
     }
-    let mut args = std::env::args().skip_while(|arg| arg != "--record");
-    if let Some(path) = args.nth(1) {
+    if let Some(path) = std::env::var_os("GIRIH_RECORD") {
         fs::write(path, lines)?;
     }
     Ok(())
@@ -79,7 +77,7 @@ fn record(what: Value, unit: &str, work: f64, scale: f64, ours: &Times, peer: &T
 }
 
 fn copies(device: &Device) -> Result<Value, Failure> {
-    let elements = 256 << 20;
+    let elements = 64 << 20;
     let problem = copy::Problem::new(DType::F32, 1, elements, elements, elements)?;
     let host = normal::<f32>(elements as usize, 0);
     let from = device.upload(&host)?;
