@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use crate::{Coord, Error, Lay, Swizzle, Tiler};
+use crate::definition::{Function, Space};
+use crate::{Coord, Error, F2Matrix, Int, IntTuple, Lay, Profile, Shape, Swizzle, Tiler};
 
 /// `x -> swizzle(offset + layout(x))`, printed `Sw<3,4,3> o 0 o (8,64):(64,1)` (CuTe's `ComposedLayout` of a swizzle).
 ///
@@ -48,7 +49,7 @@ impl Composed {
     /// # Errors
     /// As [`Lay::crd2idx`].
     pub const fn crd2idx(&self, coord: &Coord) -> Result<i64, Error> {
-        self.swizzled(tri!(self.layout.crd2idx(coord)))
+        self.index(tri!(self.layout.crd2idx(coord)))
     }
 
     /// The index of a 1-D coordinate.
@@ -56,10 +57,10 @@ impl Composed {
     /// # Errors
     /// As [`Lay::crd2idx`].
     pub const fn at(&self, position: i64) -> Result<i64, Error> {
-        self.swizzled(tri!(self.layout.at(position)))
+        self.index(tri!(self.layout.at(position)))
     }
 
-    const fn swizzled(&self, index: i64) -> Result<i64, Error> {
+    const fn index(&self, index: i64) -> Result<i64, Error> {
         match index.checked_add(self.offset) {
             Some(index) => Ok(self.swizzle.apply(index)),
             None => Err(Error::Overflow { op: "an index" }),
@@ -76,30 +77,6 @@ impl Composed {
             Some(offset) => Ok(Composed { offset, layout, ..*self }),
             None => Err(Error::Overflow { op: "an offset" }),
         }
-    }
-
-    /// The layout inside, composed: `(swizzle o offset o layout) o right`.
-    ///
-    /// # Errors
-    /// As [`Lay::compose`].
-    pub const fn compose(&self, right: &Tiler) -> Result<Composed, Error> {
-        Ok(Composed { layout: tri!(self.layout.compose(right)), ..*self })
-    }
-
-    /// The layout inside, divided.
-    ///
-    /// # Errors
-    /// As [`Lay::logical_divide`].
-    pub const fn logical_divide(&self, tiler: &Tiler) -> Result<Composed, Error> {
-        Ok(Composed { layout: tri!(self.layout.logical_divide(tiler)), ..*self })
-    }
-
-    /// The layout inside, divided and zipped.
-    ///
-    /// # Errors
-    /// As [`Lay::logical_divide`].
-    pub const fn zipped_divide(&self, tiler: &Tiler) -> Result<Composed, Error> {
-        Ok(Composed { layout: tri!(self.layout.zipped_divide(tiler)), ..*self })
     }
 
     /// Elements of `new_bits` over the same memory as elements of `old_bits`.
@@ -126,6 +103,182 @@ impl Composed {
             return Err(Error::Unsupported { op: OP, what: "an offset inside a unit" });
         }
         Ok(Composed { swizzle: tri!(self.swizzle.upcast(n)), offset: self.offset / ratio, layout })
+    }
+}
+
+impl Composed {
+    /// The plain layout and offset with the same indices, if there are any: `index(c) = offset + layout(c)`. A slice that the swizzle moves as
+    /// a whole decays, and its accesses need no exclusive or any more.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Coord, Swizzle, lay};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// let row = tile.slice(&Coord::parse("(3,_)")?)?;
+    /// // Row 3: blocks of 8 elements in the order 3 2 1 0 7 6 5 4.
+    /// assert_eq!(row.decay()?, (lay!("((8,4,2)):((1,-8,32))"), 192 + 24));
+    /// assert!(tile.decay().is_err());
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoLayout`] with a witness where there is none; [`Error::Capacity`] for more than 2^24 coordinates, [`Error::NotKnown`] for symbols.
+    pub const fn decay(&self) -> Result<(Lay, i64), Error> {
+        const OP: &str = "decay of a swizzled layout";
+        match tri!(self.layout.size()).get() {
+            Some(size) if size <= 1 << 24 => {}
+            _ => return Err(Error::Capacity { op: OP }),
+        }
+        let function =
+            Function::Swizzled { swizzle: self.swizzle, offset: self.offset, layout: &self.layout };
+        let (mut out, root) = (Lay::EMPTY, self.layout.root());
+        match tri!(function.lay_out(&Space::INTEGERS, &self.layout.shape, root, &mut out)) {
+            Ok(()) => Ok((out, self.swizzle.apply(self.offset))),
+            Err(refusal) => Err(Error::NoLayout { op: OP, witness: refusal.witness }),
+        }
+    }
+
+    /// A layout `R` with `self(R(i)) = i`: the right inverse of the layout inside, after the swizzle (which is its own inverse). In F2 columns
+    /// where the swizzle moves anything.
+    ///
+    /// # Errors
+    /// Those of [`Lay::right_inverse`] and [`F2Matrix::of_layout`]; [`Error::Unsupported`] for an offset and where the swizzle leaves the run of
+    /// indices that the inverse covers.
+    pub const fn right_inverse(&self) -> Result<Lay, Error> {
+        const OP: &str = "right_inverse of a swizzled layout";
+        if self.offset != 0 {
+            return Err(Error::Unsupported { op: OP, what: "an offset" });
+        }
+        let inverse = tri!(self.layout.right_inverse());
+        let matrix = tri!(F2Matrix::of_layout(&inverse));
+        let swizzle = tri!(F2Matrix::of_swizzle(self.swizzle, matrix.inputs()));
+        match matrix.after(&swizzle) {
+            Ok(both) => both.layout(&Shape::leaf(tri!(inverse.size()))),
+            Err(_) => {
+                Err(Error::Unsupported { op: OP, what: "a swizzle that leaves the indices of the layout" })
+            }
+        }
+    }
+
+    /// One more than the greatest index.
+    ///
+    /// # Errors
+    /// Those of [`Lay::size`]; [`Error::NotKnown`] for symbols, [`Error::Capacity`] for more than 2^24 coordinates.
+    pub const fn cosize(&self) -> Result<Int, Error> {
+        const OP: &str = "cosize of a swizzled layout";
+        let Some(size @ 0..=0x100_0000) = tri!(self.layout.size()).get() else {
+            return Err(Error::Capacity { op: OP });
+        };
+        let (mut most, mut i) = (-1, 0);
+        while i < size {
+            let index = tri!(self.at(i));
+            most = if index > most { index } else { most };
+            i += 1;
+        }
+        match most.checked_add(1) {
+            Some(cosize) => Ok(Int::value(cosize)),
+            None => Err(Error::Overflow { op: OP }),
+        }
+    }
+
+    /// [`Lay::max_alignment`], as far as the swizzle keeps elements together.
+    ///
+    /// # Errors
+    /// As [`Lay::max_alignment`].
+    pub const fn max_alignment(&self) -> Result<i64, Error> {
+        let mut whole = tri!(self.layout.max_alignment());
+        whole = if self.offset == 0 { whole } else { crate::symbol::gcd(whole, self.offset) };
+        let kept = 1 << self.swizzle.base();
+        Ok(if self.swizzle.bits() == 0 { whole } else { crate::symbol::gcd(whole, kept) })
+    }
+}
+
+/// Operations on the domain: the layout inside has them done, the swizzle and the offset stay.
+macro_rules! inside {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),*);)*) => {
+        impl Composed {$(
+            $(#[$doc])*
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Lay::", stringify!($name), "`].")]
+            pub const fn $name(&self, $($arg: $type),*) -> Result<Composed, Error> {
+                Ok(Composed { layout: tri!(self.layout.$name($($arg),*)), ..*self })
+            }
+        )*}
+    };
+}
+
+inside! {
+    /// `(swizzle o offset o layout) o right`, with a layout.
+    composition(right: &Lay);
+    /// `(swizzle o offset o layout) o right`, with a layout or one tile a mode.
+    compose(right: &Tiler);
+    /// [`Composed::composition`], refusing to go past the end.
+    compose_in_bounds(right: &Lay);
+    /// [`Composed::composition`], whenever there is one.
+    compose_general(right: &Lay);
+    /// The layout inside, divided: `((TileM,RestM),(TileN,RestN),L)`.
+    logical_divide(tiler: &Tiler);
+    /// The layout inside, divided and zipped: `((TileM,TileN),(RestM,RestN,L))`.
+    zipped_divide(tiler: &Tiler);
+    /// The layout inside, divided: `((TileM,TileN),RestM,RestN,L)`.
+    tiled_divide(tiler: &Tiler);
+    /// The layout inside, divided: `(TileM,TileN,RestM,RestN,L)`.
+    flat_divide(tiler: &Tiler);
+    /// Copies of the layout inside. A copy that begins at a multiple of the swizzle's period is swizzled like the first.
+    logical_product(tiler: &Tiler);
+    /// Copies of the layout inside, zipped.
+    zipped_product(tiler: &Tiler);
+    /// Copies of the layout inside, their modes side by side.
+    tiled_product(tiler: &Tiler);
+    /// Copies of the layout inside, all modes side by side.
+    flat_product(tiler: &Tiler);
+    /// Copies of the layout inside, side by side.
+    blocked_product(tile: &Lay);
+    /// Copies of the layout inside, interleaved.
+    raked_product(tile: &Lay);
+    /// Copies of the layout inside that fill a shape: how a swizzled atom becomes a shared-memory tile.
+    tile_to_shape(target: &Shape, order: Option<&IntTuple>);
+    /// The layout inside, coalesced mode by mode.
+    coalesce_by(profile: &IntTuple);
+    /// Mode `mode`.
+    mode(mode: usize);
+    /// The modes of the given numbers.
+    select(modes: &[usize]);
+    /// The modes from `begin` up to `end`.
+    take(begin: usize, end: usize);
+    /// The modes from `begin` up to `end` grouped into one.
+    group(begin: usize, end: usize);
+    /// The same leaves under another tree.
+    unflatten(profile: &Profile);
+    /// The same function over another shape of the same size.
+    with_shape(shape: &Shape);
+}
+
+impl Composed {
+    /// The layout inside, coalesced.
+    pub const fn coalesce(&self) -> Composed {
+        Composed { layout: self.layout.coalesce(), ..*self }
+    }
+
+    /// All leaves in one flat tuple.
+    pub const fn flatten(&self) -> Composed {
+        Composed { layout: self.layout.flatten(), ..*self }
+    }
+
+    /// Another swizzle after this one, if both together are a swizzle; see [`F2Matrix`] for the rest.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`].
+    pub const fn swizzled(&self, by: Swizzle) -> Result<Composed, Error> {
+        let first = tri!(F2Matrix::of_swizzle(self.swizzle, 62));
+        let both = tri!(tri!(F2Matrix::of_swizzle(by, 62)).after(&first));
+        match both.swizzle() {
+            Some(swizzle) => Ok(Composed { swizzle, ..*self }),
+            None => Err(Error::Unsupported {
+                op: "a swizzle of a swizzle",
+                what: "bits that are no swizzle together",
+            }),
+        }
     }
 }
 

@@ -12,9 +12,9 @@
 //! `(4,2):(1,10)` with `(2,2):(2,3)` has the index 11 at `(1,1)`, mode by mode it would be 5. Where the condition fails, the composition is
 //! compared with its definition point by point and refused with the first difference.
 
-use crate::carry::{by_definition, no_carry};
+use crate::carry::{by_definition, composes_by_leaf};
 use crate::coalesce::coalesce_into;
-use crate::definition::recognise;
+use crate::definition::{Function, Space};
 use crate::profile::Node;
 use crate::{EXACT_LIMIT, Error, Fact, Int, Lay, Stride, Tile, Tiler, Tiles};
 
@@ -104,7 +104,6 @@ pub(crate) const fn compose_into(
 ) -> Result<(), Error> {
     let mut a = Lay::EMPTY;
     coalesce_into(left, l, true, &mut a);
-    let first = out.leaf_count();
     let mut i = r.begin;
     while i < r.end {
         let (opens, closes) = right.shape.profile.parens(r, i);
@@ -115,10 +114,7 @@ pub(crate) const fn compose_into(
         out.shape.profile.close_many(closes);
         i += 1;
     }
-    if r.end - r.begin > 1 && a.leaf_count() > 1 && !no_carry(&a, right, r) {
-        return by_definition(&a, right, r, out, first);
-    }
-    Ok(())
+    if composes_by_leaf(&a, right, r) { Ok(()) } else { by_definition(&a, right, r) }
 }
 
 /// Appends the modes of `a` after `s:d`, flat; `a` is coalesced with its last mode kept.
@@ -137,14 +133,13 @@ const fn compose_leaf(a: &Lay, s: Int, d: Int, out: &mut Lay) -> Result<(), Erro
     let strict = strict_leaf(a, s, d, out);
     if let (Err(_), Some(s), Some(d)) = (&strict, s.get(), d.get())
         && s <= EXACT_LIMIT
-        && a.has_known_integers()
     {
         out.shape.profile.take_back(begin);
-        return match recognise(a, s, d, out) {
-            Ok(true) => Ok(()),
-            Ok(false) => strict,
-            Err(error) => Err(error),
-        };
+        match (Function::Extended { left: a, step: d }).line(&Space::of(a), 1, s, out) {
+            Ok(Ok(())) => return Ok(()),
+            Err(error @ (Error::Capacity { .. } | Error::Overflow { .. })) => return Err(error),
+            _ => {}
+        }
     }
     strict
 }

@@ -1,96 +1,326 @@
-//! Layouts of known integers point by point: what the symbolic rules can't settle is settled here.
+//! Functions point by point: what the symbolic rules can't settle is settled here, by the definition.
+//!
+//! A function has a layout of a given shape exactly when every leaf's line `j -> f(j)` has one and the lines add up. A line has one exactly
+//! when, with its first stride `f(1)` and its first extent the length of the straight run, every block of that length looks like the first,
+//! and the blocks' origins are laid out in the same way.
 
-use crate::{Error, Int, Lay, Stride};
+use crate::profile::Node;
+use crate::stride::carryless;
+use crate::{Error, Int, Lay, MAX_LEAVES, Shape, Stride, Swizzle, Witness};
 
 const OP: &str = "composition";
 
-impl Lay {
-    /// Whether every extent is known and every stride a known integer.
-    pub(crate) const fn has_known_integers(&self) -> bool {
+/// An index as multiples of a [`Space`]'s units.
+type Point = [i64; MAX_LEAVES];
+
+/// The codomain of a layout: its strides as known multiples of a few independent units, which are 1, basis vectors, symbols and one
+/// exclusive-or sum. Two indices are equal for all symbols exactly when their multiples are.
+pub(crate) struct Space {
+    units: [Stride; MAX_LEAVES],
+    count: usize,
+    unit_of: [usize; MAX_LEAVES],
+    coefficient: [i64; MAX_LEAVES],
+}
+
+impl Space {
+    /// The integers.
+    pub(crate) const INTEGERS: Space = Space {
+        units: [Stride::Int(Int::value(1)); MAX_LEAVES],
+        count: 1,
+        unit_of: [0; MAX_LEAVES],
+        coefficient: [0; MAX_LEAVES],
+    };
+
+    /// The units of flat modes.
+    pub(crate) const fn of(flat: &Lay) -> Space {
+        let mut out = Space::INTEGERS;
+        out.count = 0;
         let mut i = 0;
-        while i < self.leaf_count() {
-            let known = match self.stride[i] {
-                Stride::Int(d) => d.get().is_some(),
-                _ => false,
+        while i < flat.leaf_count() {
+            let (coefficient, unit) = split(flat.stride[i]);
+            let mut k = 0;
+            while k < out.count && !out.units[k].same(unit) {
+                k += 1;
+            }
+            if k == out.count {
+                out.units[k] = unit;
+                out.count += 1;
+            }
+            (out.unit_of[i], out.coefficient[i]) = (k, coefficient);
+            i += 1;
+        }
+        out
+    }
+
+    const fn is_exclusive(&self, unit: usize) -> bool {
+        matches!(self.units[unit], Stride::F2(_))
+    }
+
+    /// Whether `base` and `k` steps lead to `to`.
+    const fn reaches(&self, base: &Point, step: &Point, k: i64, to: &Point) -> bool {
+        let mut u = 0;
+        while u < self.count {
+            let same = if self.is_exclusive(u) {
+                matches!(carryless(k, step[u] as u64), Ok(x) if x as i64 ^ base[u] == to[u])
+            } else {
+                base[u] as i128 + step[u] as i128 * k as i128 == to[u] as i128
             };
-            if !known || self.shape.leaves[i].get().is_none() {
+            if !same {
                 return false;
             }
-            i += 1;
+            u += 1;
         }
         true
     }
-}
 
-/// Writes the layout of `j -> a(d*j)`, `j < s`, if there is one.
-///
-/// The first stride is the value at 1, the first extent the length of the straight run; then every block of that length must look like the
-/// first, and the blocks' origins are laid out in the same way.
-pub(crate) const fn recognise(a: &Lay, s: i64, d: i64, out: &mut Lay) -> Result<bool, Error> {
-    let (mut s, mut d) = (s, d);
-    while s > 1 {
-        let step = tri!(extended(a, d));
-        let mut run = 2;
-        while run < s && tri!(sampled(a, run, d)) == step as i128 * run as i128 {
-            run += 1;
-        }
-        if s % run != 0 {
-            return Ok(false);
-        }
-        let mut j = run;
-        while j < s {
-            let split = tri!(sampled(a, j - j % run, d)) + step as i128 * (j % run) as i128;
-            if tri!(sampled(a, j, d)) != split {
-                return Ok(false);
+    /// A step as the stride of one leaf, if it goes along one unit.
+    const fn stride(&self, step: &Point) -> Result<Stride, Error> {
+        let (mut stride, mut u) = (Stride::Int(Int::value(0)), 0);
+        while u < self.count {
+            if step[u] != 0 {
+                if !stride.is_zero() {
+                    return Err(Error::Unsupported {
+                        op: OP,
+                        what: "a stride along several basis vectors or symbols",
+                    });
+                }
+                stride = match self.units[u] {
+                    Stride::F2(_) => Stride::F2(step[u] as u64),
+                    unit => tri!(unit.scaled(Int::value(step[u]))),
+                };
             }
-            j += 1;
+            u += 1;
         }
-        tri!(out.push(Int::value(run), Stride::Int(Int::value(step))));
-        s /= run;
-        d = match d.checked_mul(run) {
-            Some(d) => d,
-            None => return Err(Error::Overflow { op: OP }),
-        };
+        Ok(stride)
     }
-    Ok(true)
-}
 
-const fn sampled(a: &Lay, j: i64, d: i64) -> Result<i128, Error> {
-    match j.checked_mul(d) {
-        Some(index) => Ok(tri!(extended(a, index)) as i128),
-        None => Err(Error::Overflow { op: OP }),
+    /// The refusal, with numbers where indices are integers.
+    const fn refusal(&self, coord: i64, to: &Point, base: &Point, step: &Point, k: i64) -> Refusal {
+        if self.count > 1 || !self.units[0].same(Stride::Int(Int::ONE)) {
+            return Refusal { witness: None };
+        }
+        let obtained = base[0].saturating_add(step[0].saturating_mul(k));
+        Refusal { witness: Some(Witness { coord, expected: to[0], obtained }) }
     }
 }
 
-/// The value of flat known modes, the last one without an end.
-pub(crate) const fn extended(a: &Lay, index: i64) -> Result<i64, Error> {
-    let (mut rest, mut sum, mut i) = (index, 0i64, 0);
-    while i < a.leaf_count() {
-        let stride = tri!(a.stride[i].require_known(OP));
+/// Multiple and unit of a stride.
+const fn split(stride: Stride) -> (i64, Stride) {
+    const fn of(int: Int) -> (i64, Int) {
+        match int.get() {
+            Some(value) => (value, Int::value(1)),
+            None => (int.coef, Int { coef: 1, factors: int.factors }),
+        }
+    }
+    match stride {
+        Stride::Int(int) => {
+            let (coefficient, unit) = of(int);
+            (coefficient, Stride::Int(unit))
+        }
+        Stride::Basis { scale, mode } => {
+            let (coefficient, scale) = of(scale);
+            (coefficient, Stride::Basis { scale, mode })
+        }
+        Stride::F2(column) => (column as i64, Stride::F2(1)),
+    }
+}
+
+/// A function that has no layout: where it shows, if in one number.
+#[derive(Clone, Copy)]
+pub(crate) struct Refusal {
+    pub(crate) witness: Option<Witness>,
+}
+
+/// A function on 1-D coordinates, with value 0 at 0.
+#[derive(Clone, Copy)]
+pub(crate) enum Function<'a> {
+    Values(&'a [i64]),
+    /// Flat modes, the last one without an end.
+    Extended {
+        left: &'a Lay,
+        step: i64,
+    },
+    Composition {
+        left: &'a Lay,
+        right: &'a Lay,
+        node: Node,
+    },
+    /// `swizzle(offset + layout) - swizzle(offset)`.
+    Swizzled {
+        swizzle: Swizzle,
+        offset: i64,
+        layout: &'a Lay,
+    },
+}
+
+impl Function<'_> {
+    const fn at(&self, space: &Space, coord: i64) -> Result<Point, Error> {
+        let mut out = [0; MAX_LEAVES];
+        match self {
+            Function::Values(values) => out[0] = values[coord as usize],
+            Function::Extended { left, step } => match coord.checked_mul(*step) {
+                Some(index) => return extended(left, space, index),
+                None => return Err(Error::Overflow { op: OP }),
+            },
+            Function::Composition { left, right, node } => {
+                return extended(left, space, tri!(flat_index(right, *node, coord)));
+            }
+            Function::Swizzled { swizzle, offset, layout } => {
+                let Some(index) = tri!(flat_index(layout, layout.root(), coord)).checked_add(*offset) else {
+                    return Err(Error::Overflow { op: "an index" });
+                };
+                out[0] = match swizzle.apply(index).checked_sub(swizzle.apply(*offset)) {
+                    Some(index) => index,
+                    None => return Err(Error::Overflow { op: "an index" }),
+                };
+            }
+        }
+        Ok(out)
+    }
+
+    /// Writes the modes of `j -> self(begin*j)`, `j < s`, flat, if there are any.
+    pub(crate) const fn line(
+        &self,
+        space: &Space,
+        begin: i64,
+        s: i64,
+        out: &mut Lay,
+    ) -> Result<Result<(), Refusal>, Error> {
+        const ORIGIN: Point = [0; MAX_LEAVES];
+        let (mut s, mut p) = (s, begin);
+        while s > 1 {
+            let step = tri!(self.at(space, p));
+            let mut run = 1;
+            while run < s {
+                let to = tri!(self.at(space, run * p));
+                if !space.reaches(&ORIGIN, &step, run, &to) {
+                    if s % run != 0 {
+                        return Ok(Err(space.refusal(run * p, &to, &ORIGIN, &step, run)));
+                    }
+                    break;
+                }
+                run += 1;
+            }
+            let (mut block, mut j) = (ORIGIN, run);
+            while j < s {
+                let to = tri!(self.at(space, j * p));
+                if j % run == 0 {
+                    block = to;
+                } else if !space.reaches(&block, &step, j % run, &to) {
+                    return Ok(Err(space.refusal(j * p, &to, &block, &step, j % run)));
+                }
+                j += 1;
+            }
+            tri!(out.push(Int::value(run), tri!(space.stride(&step))));
+            s /= run;
+            p = p.saturating_mul(run);
+        }
+        Ok(Ok(()))
+    }
+
+    /// Whether the lines of the leaves add up to the function.
+    pub(crate) const fn adds_up(
+        &self,
+        space: &Space,
+        shape: &Shape,
+        node: Node,
+    ) -> Result<Result<(), Refusal>, Error> {
+        let (mut size, mut i) = (1i64, node.begin);
+        while i < node.end {
+            let Some(extent) = shape.leaves[i].get() else {
+                return Err(Error::NotKnown { op: OP, value: shape.leaves[i] });
+            };
+            size = size.saturating_mul(extent);
+            i += 1;
+        }
+        let mut coord = 0;
+        while coord < size {
+            let (mut sum, mut rest, mut p, mut i) = ([0; MAX_LEAVES], coord, 1, node.begin);
+            while i < node.end && rest > 0 {
+                let extent = shape.leaves[i].coef;
+                let term = tri!(self.at(space, rest % extent * p));
+                let mut u = 0;
+                while u < space.count {
+                    let Some(next) = (if space.is_exclusive(u) {
+                        Some(sum[u] ^ term[u])
+                    } else {
+                        term[u].checked_add(sum[u])
+                    }) else {
+                        return Err(Error::Overflow { op: OP });
+                    };
+                    sum[u] = next;
+                    u += 1;
+                }
+                (rest, p, i) = (rest / extent, p * extent, i + 1);
+            }
+            let to = tri!(self.at(space, coord));
+            if !space.reaches(&sum, &[0; MAX_LEAVES], 0, &to) {
+                return Ok(Err(space.refusal(coord, &to, &sum, &[0; MAX_LEAVES], 0)));
+            }
+            coord += 1;
+        }
+        Ok(Ok(()))
+    }
+
+    /// Writes the layout of the function over a shape that refines a subtree of `shape`, if there is one.
+    pub(crate) const fn lay_out(
+        &self,
+        space: &Space,
+        shape: &Shape,
+        node: Node,
+        out: &mut Lay,
+    ) -> Result<Result<(), Refusal>, Error> {
+        let (mut p, mut i) = (1i64, node.begin);
+        while i < node.end {
+            let (opens, closes) = shape.profile.parens(node, i);
+            tri!(out.shape.profile.open_many(opens));
+            let Some(extent) = shape.leaves[i].get() else {
+                return Err(Error::NotKnown { op: OP, value: shape.leaves[i] });
+            };
+            let begin = out.leaf_count();
+            if let Err(refusal) = tri!(self.line(space, p, extent, out)) {
+                return Ok(Err(refusal));
+            }
+            tri!(out.wrap_from(begin));
+            out.shape.profile.close_many(closes);
+            p = p.saturating_mul(extent);
+            i += 1;
+        }
+        self.adds_up(space, shape, node)
+    }
+}
+
+/// The index of flat modes whose extents, but for the last, are known; the last goes on without an end.
+const fn extended(flat: &Lay, space: &Space, index: i64) -> Result<Point, Error> {
+    let (mut rest, mut out, mut i) = (index, [0; MAX_LEAVES], 0);
+    while i < flat.leaf_count() {
         let mut digit = rest;
-        if i + 1 < a.leaf_count()
-            && let Some(m) = a.shape.leaves[i].get()
-        {
-            digit = rest % m;
-            rest /= m;
+        if i + 1 < flat.leaf_count() {
+            let Some(extent) = flat.shape.leaves[i].get() else {
+                return Err(Error::NotKnown { op: OP, value: flat.shape.leaves[i] });
+            };
+            (digit, rest) = (rest % extent, rest / extent);
         }
-        let next = match digit.checked_mul(stride) {
-            Some(reach) => sum.checked_add(reach),
-            None => None,
-        };
-        sum = match next {
-            Some(sum) => sum,
-            None => return Err(Error::Overflow { op: OP }),
-        };
+        let u = space.unit_of[i];
+        if space.is_exclusive(u) {
+            out[u] ^= tri!(carryless(digit, space.coefficient[i] as u64)) as i64;
+        } else {
+            let next = match digit.checked_mul(space.coefficient[i]) {
+                Some(reach) => reach.checked_add(out[u]),
+                None => None,
+            };
+            let Some(next) = next else { return Err(Error::Overflow { op: OP }) };
+            out[u] = next;
+        }
         i += 1;
     }
-    Ok(sum)
+    Ok(out)
 }
 
-/// The index of a 1-D coordinate over the leaves `begin..end`.
-pub(crate) const fn flat_index(lay: &Lay, begin: usize, end: usize, coord: i64) -> Result<i64, Error> {
-    let (mut rest, mut sum, mut i) = (coord, 0i64, begin);
-    while i < end {
+/// The index of a 1-D coordinate of a subtree of known integers.
+const fn flat_index(lay: &Lay, node: Node, coord: i64) -> Result<i64, Error> {
+    let (mut rest, mut sum, mut i) = (coord, 0i64, node.begin);
+    while i < node.end && rest > 0 {
         let stride = tri!(lay.stride[i].require_known(OP));
         let Some(extent) = lay.shape.leaves[i].get() else {
             return Err(Error::NotKnown { op: OP, value: lay.shape.leaves[i] });

@@ -11,7 +11,7 @@ impl Lay {
     /// every mode is divided by its own, and the modes without one stay: `((TileM,RestM),(TileN,RestN),L)`.
     ///
     /// A size that the tile does not divide rounds up: the mode of the coalesced layout in which the tile ends counts as the next multiple of
-    /// the tile. The last tile then reaches past the end, and the kernel has to guard it.
+    /// the tile. The last tile then reaches past the end, and the kernel has to guard it: [`Lay::divide_with_residue`] hands out the predicate.
     ///
     /// ```
     /// use girih_layout::{lay, tiler};
@@ -146,14 +146,25 @@ impl Lay {
 
 const fn divide_into(left: &Lay, l: Node, tiles: &Lay, t: Node, out: &mut Lay) -> Result<(), Error> {
     let (mut right, mut domain) = (Lay::EMPTY, Lay::EMPTY);
+    coalesce_into(left, l, true, &mut domain);
+    tri!(tile_and_rest(&mut domain, tiles, t, &mut right));
+    compose_into(&domain, domain.root(), &right, right.root(), out)
+}
+
+/// Rounds the coalesced domain up to whole tiles, and writes `(tile, complement(tile, size(domain)))`.
+pub(crate) const fn tile_and_rest(
+    domain: &mut Lay,
+    tiles: &Lay,
+    t: Node,
+    right: &mut Lay,
+) -> Result<(), Error> {
     tri!(right.open());
     tri!(right.copy(tiles, t));
     let modes = tri!(right.sorted("a divide"));
-    coalesce_into(left, l, true, &mut domain);
-    tri!(round_up(&mut domain, tri!(end_of(&modes))));
-    tri!(complement_into(&modes, tri!(domain.size()), &mut right));
+    tri!(round_up(domain, tri!(end_of(&modes))));
+    tri!(complement_into(&modes, tri!(domain.size()), right));
     right.close();
-    compose_into(&domain, domain.root(), &right, right.root(), out)
+    Ok(())
 }
 
 /// Rounds the mode in which the tile ends up to whole tiles, so that no tile straddles its end: with `4:1`, `(9,16):(96,3)` is divided as

@@ -87,6 +87,13 @@ pub enum Error {
         /// A coordinate at which it shows, unless the domain is too large to search.
         witness: Option<Witness>,
     },
+    /// No layout has the values of the function, whatever its strides.
+    NoLayout {
+        /// What was computed.
+        op: &'static str,
+        /// Where it shows, if indices are numbers: what is obtained is the only index that the values before leave open.
+        witness: Option<Witness>,
+    },
     /// Sorted by stride, a stride does not build on the one before: in a complement it must be a multiple of where the modes below it end, in
     /// a left inverse of the stride before.
     NotTractable {
@@ -145,15 +152,15 @@ pub enum Error {
     },
 }
 
-/// Where two functions differ: a 1-D coordinate of the right-hand layout, the index that the definition gives and the index that composing
-/// mode by mode would have given.
+/// Where two functions differ: a 1-D coordinate (of the right-hand layout in a composition), the index that the definition gives and the
+/// index that a layout would have given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Witness {
     /// The 1-D coordinate.
     pub coord: i64,
     /// The index by definition.
     pub expected: i64,
-    /// The index mode by mode.
+    /// The index of a layout that agrees with the values before.
     pub obtained: i64,
 }
 
@@ -172,6 +179,7 @@ impl Error {
             Error::StrideDivisibility { .. } => "stride_divisibility",
             Error::ShapeDivisibility { .. } => "shape_divisibility",
             Error::Carry { .. } => "carry",
+            Error::NoLayout { .. } => "no_layout",
             Error::NotTractable { .. } => "not_tractable",
             Error::Overlap { .. } => "overlap",
             Error::NonPositiveStride { .. } => "non_positive_stride",
@@ -220,6 +228,12 @@ impl fmt::Display for Error {
             Error::Carry { witness: None } => {
                 f.write_str("composition: the right-hand modes may carry into one another, and the domain is too large to search")
             }
+            Error::NoLayout { op, witness: Some(w) } => write!(
+                f,
+                "{op}: no layout has these values: at coordinate {} the index is {}, a layout that agrees so far has {}",
+                w.coord, w.expected, w.obtained
+            ),
+            Error::NoLayout { op, witness: None } => write!(f, "{op}: no layout has these values"),
             Error::NotTractable { op, step, stride } => {
                 write!(f, "{op} needs strides that build on one another: {stride} is no multiple of {step}")
             }

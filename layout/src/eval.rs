@@ -2,12 +2,36 @@
 
 use crate::coord::Digits;
 use crate::profile::Node;
+use crate::stride::carryless;
 use crate::{Coord, Crd, Error, Int, Lay, Stride};
 
 /// Whether a coordinate past the end is an error, or goes on in the last leaf.
 #[derive(Clone, Copy)]
 struct Rule {
     extended: bool,
+}
+
+/// The index of some positions: integers add up, F2 columns join by exclusive or.
+#[derive(Clone, Copy)]
+struct Index {
+    sum: i64,
+    columns: u64,
+}
+
+impl Index {
+    const ZERO: Index = Index { sum: 0, columns: 0 };
+
+    const fn add(&mut self, digit: i64, stride: Stride) -> Result<(), Error> {
+        match stride {
+            Stride::F2(column) => self.columns ^= tri!(carryless(digit, column)),
+            stride => self.sum = tri!(step(self.sum, digit, tri!(stride.require_int("an index")))),
+        }
+        Ok(())
+    }
+
+    const fn value(self) -> i64 {
+        self.sum ^ self.columns as i64
+    }
 }
 
 impl Lay {
@@ -25,14 +49,14 @@ impl Lay {
     /// # Errors
     /// [`Error::CoordOutOfRange`]; [`Error::RankMismatch`] where the coordinate is deeper than the shape or of another rank;
     /// [`Error::NotKnown`] where a symbol decides (a position past a symbolic last extent can't be seen here);
-    /// [`Error::Unsupported`] for `_` and for strides that are no integers.
+    /// [`Error::Unsupported`] for `_` and for basis strides.
     pub const fn crd2idx(&self, coord: &Coord) -> Result<i64, Error> {
         if let Some(index) = self.leaf_by_leaf(coord) {
             return Ok(index);
         }
-        let mut index = 0;
+        let mut index = Index::ZERO;
         tri!(self.walk(coord, coord.profile.root(), self.root(), Rule { extended: false }, &mut index, None));
-        Ok(index)
+        Ok(index.value())
     }
 
     /// The index of a coordinate congruent to the shape, if everything is known and fits: the common case without the general walk.
@@ -64,9 +88,9 @@ impl Lay {
     /// # Errors
     /// As [`Lay::crd2idx`]; [`Error::CoordOutOfRange`] for negative positions only.
     pub const fn crd2idx_extended(&self, coord: &Coord) -> Result<i64, Error> {
-        let mut index = 0;
+        let mut index = Index::ZERO;
         tri!(self.walk(coord, coord.profile.root(), self.root(), Rule { extended: true }, &mut index, None));
-        Ok(index)
+        Ok(index.value())
     }
 
     /// The index of a 1-D coordinate.
@@ -74,9 +98,9 @@ impl Lay {
     /// # Errors
     /// As [`Lay::crd2idx`].
     pub const fn at(&self, position: i64) -> Result<i64, Error> {
-        let mut index = 0;
+        let mut index = Index::ZERO;
         tri!(self.index_in(self.root(), position, Rule { extended: false }, &mut index));
-        Ok(index)
+        Ok(index.value())
     }
 
     /// The index of a 1-D coordinate of the extended layout, see [`Lay::crd2idx_extended`].
@@ -84,9 +108,9 @@ impl Lay {
     /// # Errors
     /// As [`Lay::crd2idx_extended`].
     pub const fn at_extended(&self, position: i64) -> Result<i64, Error> {
-        let mut index = 0;
+        let mut index = Index::ZERO;
         tri!(self.index_in(self.root(), position, Rule { extended: true }, &mut index));
-        Ok(index)
+        Ok(index.value())
     }
 
     /// The coordinate to which an identity layout, or anything computed from one, sends a 1-D coordinate: the sums along `E0`, `E1` ...
@@ -146,12 +170,77 @@ impl Lay {
         if let (true, Crd::All) = (root.is_leaf(), coord.leaves[0]) {
             return Ok((*self, 0));
         }
-        let (mut out, mut offset) = (Lay::EMPTY, 0);
+        let (mut out, mut offset) = (Lay::EMPTY, Index::ZERO);
         tri!(out.open());
         let rule = Rule { extended: false };
         tri!(self.walk(coord, root, self.root(), rule, &mut offset, Some(&mut out)));
         out.close();
+        if offset.columns != 0 || offset.sum != 0 && out.has_columns() {
+            return Err(Error::Unsupported {
+                op: "a slice",
+                what: "an offset that does not add to F2 columns",
+            });
+        }
+        Ok((out, offset.sum))
+    }
+
+    /// [`Lay::slice`] where strides may be symbolic: the offset is an integer that the kernel computes at launch, such as `128*s2` for a tile
+    /// of a matrix with leading dimension `s2` (CuTe's `slice_and_offset`).
+    ///
+    /// ```
+    /// use girih_layout::{Coord, lay};
+    /// let tiles = lay!("((128,32),(4,8)):((s2,1),(128*s2,32))");
+    /// let (tile, offset) = tiles.slice_and_offset(&Coord::parse("(_,(3,0))")?)?;
+    /// assert_eq!((tile, offset.to_string().as_str()), (lay!("((128,32)):((s2,1))"), "384*s2"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::slice`], and [`Error::Unsupported`] where the offset is a sum of different symbols: slice one mode after the other then.
+    pub const fn slice_and_offset(&self, coord: &Coord) -> Result<(Lay, Int), Error> {
+        let root = coord.profile.root();
+        if let (true, Crd::All) = (root.is_leaf(), coord.leaves[0]) {
+            return Ok((*self, Int::ZERO));
+        }
+        let (mut out, mut offset) = (Lay::EMPTY, Int::value(0));
+        tri!(out.open());
+        tri!(self.offset_into(coord, root, self.root(), &mut out, &mut offset));
+        out.close();
         Ok((out, offset))
+    }
+
+    const fn offset_into(
+        &self,
+        coord: &Coord,
+        c: Node,
+        n: Node,
+        out: &mut Lay,
+        offset: &mut Int,
+    ) -> Result<(), Error> {
+        if c.is_leaf() {
+            let Crd::At(position) = coord.leaves[c.begin] else {
+                return out.copy(self, n);
+            };
+            let mut digits = tri!(Digits::new(&self.shape, n, position, false));
+            let mut i = n.begin;
+            while i < n.end {
+                let digit = tri!(digits.next(&self.shape));
+                if digit != 0 {
+                    let stride = tri!(self.stride[i].require_int("an offset"));
+                    *offset = tri!(offset.add(tri!(stride.mul(Int::value(digit)))));
+                }
+                i += 1;
+            }
+            return Ok(());
+        }
+        tri!(self.require_rank(coord, c, n));
+        let (mut i, mut j) = (c.begin, n.begin);
+        while i < c.end {
+            let (cc, cn) = (coord.profile.child(c, i), self.shape.profile.child(n, j));
+            tri!(self.offset_into(coord, cc, cn, out, offset));
+            (i, j) = (cc.end, cn.end);
+        }
+        Ok(())
     }
 
     /// The modes that are not under `_`, side by side (CuTe's `dice`): what [`Lay::slice`] leaves out.
@@ -202,7 +291,7 @@ impl Lay {
         c: Node,
         n: Node,
         rule: Rule,
-        index: &mut i64,
+        index: &mut Index,
         mut kept: Option<&mut Lay>,
     ) -> Result<(), Error> {
         if c.is_leaf() {
@@ -226,15 +315,13 @@ impl Lay {
         Ok(())
     }
 
-    const fn index_in(&self, node: Node, position: i64, rule: Rule, index: &mut i64) -> Result<(), Error> {
+    const fn index_in(&self, node: Node, position: i64, rule: Rule, index: &mut Index) -> Result<(), Error> {
         // A position in a single leaf needs no counting.
         if let (1, Some(extent)) = (node.end - node.begin, self.shape.leaves[node.begin].get())
             && 0 < position
             && position < extent
         {
-            let stride = tri!(self.stride[node.begin].require_int("an index"));
-            *index = tri!(step(*index, position, stride));
-            return Ok(());
+            return index.add(position, self.stride[node.begin]);
         }
         if node.begin == node.end && position != 0 {
             return Err(Error::CoordOutOfRange { coord: position, extent: Int::ONE });
@@ -244,7 +331,7 @@ impl Lay {
         while i < node.end {
             let digit = tri!(digits.next(&self.shape));
             if digit != 0 {
-                *index = tri!(step(*index, digit, tri!(self.stride[i].require_int("an index"))));
+                tri!(index.add(digit, self.stride[i]));
             }
             i += 1;
         }

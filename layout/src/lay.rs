@@ -123,6 +123,18 @@ impl Lay {
         false
     }
 
+    /// Whether a leaf has an F2 column.
+    pub(crate) const fn has_columns(&self) -> bool {
+        let mut i = 0;
+        while i < self.leaf_count() {
+            if matches!(self.stride[i], Stride::F2(_)) {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
     /// Whether every integer is static.
     pub const fn is_static(&self) -> bool {
         let mut i = 0;

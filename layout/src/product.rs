@@ -2,13 +2,22 @@
 
 use crate::composition::compose_into;
 use crate::profile::Node;
-use crate::{Error, IntTuple, Lay, Shape, Tiler};
+use crate::{Error, Int, IntTuple, Lay, Shape, Tiler};
 
 /// Which of two modes is the faster one when they become one.
 #[derive(Clone, Copy)]
 enum First {
     Block,
     Tile,
+}
+
+/// Where the copies of a block go.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Product {
+    /// Into the holes of the block first, as in CuTe. Where the arrangement does not divide them, there is no such product.
+    FillHoles,
+    /// Past the end of the block, its holes left alone: the arrangement in steps of the block's whole reach. There always is one.
+    Outer,
 }
 
 impl Lay {
@@ -26,9 +35,26 @@ impl Lay {
     /// Those of [`Lay::composition`] and [`Lay::complement`]: the copies go into the holes of the layout, and where the arrangement does not
     /// divide those, there is no such product. [`Error::RankMismatch`] for more tiles than modes.
     pub const fn logical_product(&self, tiler: &Tiler) -> Result<Lay, Error> {
+        self.logical_product_with(tiler, Product::FillHoles)
+    }
+
+    /// [`Lay::logical_product`] with a choice of where the copies go.
+    ///
+    /// ```
+    /// use girih_layout::{Product, lay, tiler};
+    /// let a = lay!("4:2"); // one hole, and 3 copies don't fit in it
+    /// assert!(a.logical_product(&tiler!("3:1")).is_err());
+    /// assert_eq!(a.logical_product_with(&tiler!("3:1"), Product::Outer)?, lay!("(4,3):(2,8)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::logical_product`]; for [`Product::Outer`] only those of [`Lay::cosize`], [`Error::RankMismatch`], [`Error::Overflow`] and
+    /// [`Error::Capacity`].
+    pub const fn logical_product_with(&self, tiler: &Tiler, product: Product) -> Result<Lay, Error> {
         let mut out = Lay::EMPTY;
         match tiler {
-            Tiler::Lay(tile) => tri!(product_into(self, self.root(), tile, tile.root(), &mut out)),
+            Tiler::Lay(tile) => tri!(product_into(self, self.root(), tile, tile.root(), product, &mut out)),
             Tiler::Modes(tiles) => {
                 tri!(self.require_tiles("logical_product", tiles));
                 tri!(out.open());
@@ -38,7 +64,8 @@ impl Lay {
                     if k >= tiles.len() || tiles.is_all(k) {
                         tri!(out.copy(self, mode));
                     } else {
-                        tri!(product_into(self, mode, tiles.layouts(), tri!(tiles.node(k)), &mut out));
+                        let tile = tri!(tiles.node(k));
+                        tri!(product_into(self, mode, tiles.layouts(), tile, product, &mut out));
                     }
                     k += 1;
                 }
@@ -178,14 +205,50 @@ impl Lay {
     }
 }
 
-const fn product_into(left: &Lay, l: Node, tiles: &Lay, t: Node, out: &mut Lay) -> Result<(), Error> {
+const fn product_into(
+    left: &Lay,
+    l: Node,
+    tiles: &Lay,
+    t: Node,
+    product: Product,
+    out: &mut Lay,
+) -> Result<(), Error> {
     let (mut block, mut tile) = (Lay::EMPTY, Lay::EMPTY);
     tri!(block.copy(left, l));
     tri!(tile.copy(tiles, t));
-    let holes = tri!(block.complement(tri!(tri!(block.size()).mul(tri!(tile.cosize())))));
     tri!(out.open());
     tri!(out.copy(&block, block.root()));
-    tri!(compose_into(&holes, holes.root(), &tile, tile.root(), out));
+    match product {
+        Product::FillHoles => {
+            let holes = tri!(block.complement(tri!(tri!(block.size()).mul(tri!(tile.cosize())))));
+            tri!(compose_into(&holes, holes.root(), &tile, tile.root(), out));
+        }
+        Product::Outer => {
+            let step = tri!(block.reach());
+            let mut i = 0;
+            while i < tile.leaf_count() {
+                tile.stride[i] = tri!(tile.stride[i].scaled(step));
+                i += 1;
+            }
+            tri!(out.copy(&tile, tile.root()));
+        }
+    }
     out.close();
     Ok(())
+}
+
+impl Lay {
+    /// Where the next copy begins: a whole step of the longest mode, or the cosize where modes overlap past it.
+    const fn reach(&self) -> Result<Int, Error> {
+        let mut reach = tri!(self.cosize());
+        let mut i = 0;
+        while i < self.leaf_count() {
+            let end = tri!(tri!(self.stride[i].require_int("a product")).mul(self.shape.leaves[i]));
+            if matches!(reach.less(end), Some(true)) {
+                reach = end;
+            }
+            i += 1;
+        }
+        Ok(reach)
+    }
 }

@@ -17,7 +17,8 @@ pub enum Stride {
         /// Which coordinate it goes along.
         mode: u8,
     },
-    /// An exclusive-or column, printed `^5`, for swizzles; operations refuse it for now.
+    /// A column over F2, printed `^5`: the bits of the digit select shifted copies of the column, and the copies of all leaves are joined by
+    /// exclusive or, `(8,8):(^1,^9)` being `Sw<3,0,3> o (8,8):(1,8)`. Where integers stand beside columns, their sum comes first.
     F2(u64),
 }
 
@@ -58,12 +59,18 @@ impl Stride {
     /// The stride times an integer.
     ///
     /// # Errors
-    /// Those of [`Int::mul`]; [`Error::Unsupported`] for an F2 column.
+    /// Those of [`Int::mul`]; [`Error::Unsupported`] for an F2 column, unless the integer is a known power of two.
     pub const fn scaled(self, by: Int) -> Result<Stride, Error> {
         match self {
             Stride::Int(int) => Ok(Stride::Int(tri!(int.mul(by)))),
             Stride::Basis { scale, mode } => Ok(Stride::Basis { scale: tri!(scale.mul(by)), mode }),
-            Stride::F2(_) => Err(Error::Unsupported { op: "scaling a stride", what: "an F2 column" }),
+            Stride::F2(column) => match by.get() {
+                Some(by) if by > 0 && by & (by - 1) == 0 => Ok(Stride::F2(tri!(carryless(by, column)))),
+                _ => Err(Error::Unsupported {
+                    op: "scaling a stride",
+                    what: "an F2 column times something else than a power of two",
+                }),
+            },
         }
     }
 
@@ -82,6 +89,26 @@ impl Stride {
             None => Err(Error::NotKnown { op, value: int }),
         }
     }
+}
+
+/// The product without carries: the exclusive or of the columns shifted by each bit of `digit`.
+pub(crate) const fn carryless(digit: i64, column: u64) -> Result<u64, Error> {
+    const OP: &str = "an index";
+    if digit < 0 {
+        return Err(Error::Unsupported { op: OP, what: "a negative digit on an F2 column" });
+    }
+    if digit == 0 || column == 0 {
+        return Ok(0);
+    }
+    if (64 - digit.leading_zeros()) + (64 - column.leading_zeros()) > 64 {
+        return Err(Error::Overflow { op: OP });
+    }
+    let (mut out, mut rest) = (0, digit as u64);
+    while rest != 0 {
+        out ^= column << rest.trailing_zeros();
+        rest &= rest - 1;
+    }
+    Ok(out)
 }
 
 impl Default for Stride {

@@ -1,0 +1,368 @@
+//! Linear maps of index bits: swizzles, layouts of powers of two, and what comes of composing them, as matrices over F2.
+
+use core::fmt;
+
+use crate::{Composed, Error, Int, Lay, Shape, Stride, Swizzle};
+
+const OP: &str = "an F2 matrix";
+
+/// The most bits of an index that a matrix maps.
+const BITS: usize = 63;
+
+/// A map from coordinate bits to index bits that respects exclusive or: bit `i` of the coordinate toggles the index bits of column `i`.
+///
+/// Every [`Swizzle`] is one, and so is every layout whose extents are powers of two and whose strides don't carry into one another. Matrices
+/// compose without restriction, so that equality, inverses and "is this still a swizzle" are decided here; two swizzled layouts are the same
+/// function exactly when their matrices are equal.
+///
+/// ```
+/// use girih_layout::{F2Matrix, Swizzle, lay};
+/// let swizzle = Swizzle::new(3, 0, 3)?;
+/// let tile = F2Matrix::of_layout(&lay!("(8,8):(1,8)"))?;
+/// let swizzled = F2Matrix::of_swizzle(swizzle, 6)?.after(&tile)?;
+/// assert_eq!(swizzled.layout(lay!("(8,8)").shape())?, lay!("(8,8):(^1,^9)"));
+/// assert_eq!(swizzled.apply(0b001_000)?, 0b001_001);
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct F2Matrix {
+    inputs: u8,
+    /// Columns past the inputs are 0.
+    columns: [u64; BITS],
+}
+
+impl F2Matrix {
+    /// No bits to no bits.
+    const EMPTY: F2Matrix = F2Matrix { inputs: 0, columns: [0; BITS] };
+
+    /// The identity on indices of `bits` bits.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] for more than 63 bits.
+    pub const fn identity(bits: u32) -> Result<F2Matrix, Error> {
+        let mut out = F2Matrix::EMPTY;
+        let mut i = 0;
+        while i < bits {
+            tri!(out.push(1 << i));
+            i += 1;
+        }
+        Ok(out)
+    }
+
+    /// A swizzle on indices of `bits` bits.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] for more than 63 bits.
+    pub const fn of_swizzle(swizzle: Swizzle, bits: u32) -> Result<F2Matrix, Error> {
+        let mut out = tri!(F2Matrix::identity(bits));
+        let mut i = 0;
+        while i < bits as usize {
+            out.columns[i] = swizzle.apply(1 << i) as u64;
+            i += 1;
+        }
+        Ok(out)
+    }
+
+    /// A layout of powers of two. Columns of F2 strides may meet; integer strides have to keep to bits of their own.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for an extent that is no power of two, for integer strides that carry into one another and for basis strides;
+    /// [`Error::NonPositiveStride`] for a negative one, [`Error::NotKnown`] for symbols, [`Error::Capacity`].
+    pub const fn of_layout(layout: &Lay) -> Result<F2Matrix, Error> {
+        let mut out = F2Matrix::EMPTY;
+        let (mut taken, mut i) = (0, 0);
+        while i < layout.leaf_count() {
+            let Some(extent) = layout.shape.leaves[i].get() else {
+                return Err(Error::NotKnown { op: OP, value: layout.shape.leaves[i] });
+            };
+            if extent < 1 || extent & (extent - 1) != 0 {
+                return Err(Error::Unsupported { op: OP, what: "an extent that is no power of two" });
+            }
+            let (column, integer) = match layout.stride[i] {
+                Stride::F2(column) => (column, false),
+                stride => (tri!(stride.require_known(OP)) as u64, true),
+            };
+            if integer && (column as i64) < 0 {
+                return Err(Error::NonPositiveStride { op: OP, stride: Int::value(column as i64) });
+            }
+            let mut bit = 0;
+            while bit < extent.trailing_zeros() {
+                let shifted = column << bit;
+                if shifted >> bit != column || shifted >> BITS != 0 {
+                    return Err(Error::Overflow { op: OP });
+                }
+                if integer && taken & shifted != 0 {
+                    return Err(Error::Unsupported { op: OP, what: "strides that carry into one another" });
+                }
+                taken |= if integer { shifted } else { 0 };
+                tri!(out.push(shifted));
+                bit += 1;
+            }
+            i += 1;
+        }
+        Ok(out)
+    }
+
+    /// A swizzled layout; its offset must be 0 (elsewhere the map is affine, see [`Composed::decay`]).
+    ///
+    /// # Errors
+    /// Those of [`F2Matrix::of_layout`]; [`Error::Unsupported`] for an offset.
+    pub const fn of_composed(composed: &Composed) -> Result<F2Matrix, Error> {
+        if composed.offset() != 0 {
+            return Err(Error::Unsupported { op: OP, what: "an offset" });
+        }
+        let mut out = tri!(F2Matrix::of_layout(composed.layout()));
+        let mut i = 0;
+        while i < out.inputs as usize {
+            out.columns[i] = composed.swizzle().apply(out.columns[i] as i64) as u64;
+            i += 1;
+        }
+        Ok(out)
+    }
+
+    const fn push(&mut self, column: u64) -> Result<(), Error> {
+        if self.inputs as usize == BITS {
+            return Err(Error::Capacity { op: OP });
+        }
+        self.columns[self.inputs as usize] = column;
+        self.inputs += 1;
+        Ok(())
+    }
+
+    /// How many bits a coordinate has.
+    pub const fn inputs(&self) -> u32 {
+        self.inputs as u32
+    }
+
+    /// The index bits that each bit of the coordinate toggles, lowest bit first.
+    pub const fn columns(&self) -> &[u64] {
+        let (used, _) = self.columns.split_at(self.inputs as usize);
+        used
+    }
+
+    /// The index of a 1-D coordinate.
+    ///
+    /// # Errors
+    /// [`Error::CoordOutOfRange`] for a coordinate with other bits.
+    pub const fn apply(&self, coord: i64) -> Result<i64, Error> {
+        if coord < 0 || coord >> self.inputs != 0 {
+            return Err(Error::CoordOutOfRange { coord, extent: Int::value(1 << self.inputs) });
+        }
+        let (mut out, mut rest) = (0, coord);
+        while rest != 0 {
+            out ^= self.columns[rest.trailing_zeros() as usize];
+            rest &= rest - 1;
+        }
+        Ok(out as i64)
+    }
+
+    /// `self` after `first`: `apply(first.apply(x))`.
+    ///
+    /// # Errors
+    /// [`Error::CoordOutOfRange`] where `first` has indices of more bits than `self` maps.
+    pub const fn after(&self, first: &F2Matrix) -> Result<F2Matrix, Error> {
+        let mut out = *first;
+        let mut i = 0;
+        while i < first.inputs as usize {
+            out.columns[i] = tri!(self.apply(first.columns[i] as i64)) as u64;
+            i += 1;
+        }
+        Ok(out)
+    }
+
+    /// How many bits of the index can vary independently: the image has `2^rank` indices.
+    pub const fn rank(&self) -> u32 {
+        let (mut rest, mut rank, mut i) = (self.columns, 0, 0);
+        while i < self.inputs as usize {
+            let pivot = rest[i];
+            if pivot != 0 {
+                let low = pivot & pivot.wrapping_neg();
+                let mut j = i + 1;
+                while j < self.inputs as usize {
+                    if rest[j] & low != 0 {
+                        rest[j] ^= pivot;
+                    }
+                    j += 1;
+                }
+                rank += 1;
+            }
+            i += 1;
+        }
+        rank
+    }
+
+    /// The inverse of a map of `n` bits onto the indices below `2^n`.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for any other map.
+    pub const fn inverse(&self) -> Result<F2Matrix, Error> {
+        let n = self.inputs as usize;
+        let (mut left, mut right) = (self.columns, tri!(F2Matrix::identity(n as u32)).columns);
+        let mut bit = 0;
+        while bit < n {
+            let mut pivot = bit;
+            while pivot < n && left[pivot] >> bit & 1 == 0 {
+                pivot += 1;
+            }
+            if pivot == n {
+                return Err(Error::Unsupported {
+                    op: "the inverse of an F2 matrix",
+                    what: "a map that is not onto",
+                });
+            }
+            (left[bit], left[pivot]) = (left[pivot], left[bit]);
+            (right[bit], right[pivot]) = (right[pivot], right[bit]);
+            let mut j = 0;
+            while j < n {
+                if j != bit && left[j] >> bit & 1 == 1 {
+                    left[j] ^= left[bit];
+                    right[j] ^= right[bit];
+                }
+                j += 1;
+            }
+            if left[bit] >> n != 0 {
+                return Err(Error::Unsupported {
+                    op: "the inverse of an F2 matrix",
+                    what: "a map that is not onto",
+                });
+            }
+            bit += 1;
+        }
+        Ok(F2Matrix { inputs: self.inputs, columns: right })
+    }
+
+    /// The map as a layout over a shape or a refinement of it: with integer strides where no two columns meet, with F2 columns elsewhere.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] unless the shape has `2^inputs` coordinates and its extents are powers of two, [`Error::Capacity`].
+    pub const fn layout(&self, shape: &Shape) -> Result<Lay, Error> {
+        if self.inputs > 62 || !tri!(shape.size()).is(1 << self.inputs) {
+            return Err(Error::Unsupported { op: OP, what: "a shape of another size" });
+        }
+        let integers = self.columns_apart();
+        let root = shape.profile.root();
+        let (mut out, mut input, mut i) = (Lay::EMPTY, 0, root.begin);
+        while i < root.end {
+            let (opens, closes) = shape.profile.parens(root, i);
+            tri!(out.shape.profile.open_many(opens));
+            let Some(extent) = shape.leaves[i].get() else {
+                return Err(Error::NotKnown { op: OP, value: shape.leaves[i] });
+            };
+            let (begin, end) = (out.leaf_count(), input + extent.trailing_zeros() as usize);
+            while input < end {
+                // A run of columns, each the one before shifted by one.
+                let column = self.columns[input];
+                let mut run = 1;
+                while input + run < end && self.columns[input + run] == column << run {
+                    run += 1;
+                }
+                let stride =
+                    if integers { Stride::Int(Int::value(column as i64)) } else { Stride::F2(column) };
+                tri!(out.push(Int::value(1 << run), stride));
+                input += run;
+            }
+            tri!(out.wrap_from(begin));
+            out.shape.profile.close_many(closes);
+            i += 1;
+        }
+        Ok(out)
+    }
+
+    /// Whether no two columns have a bit in common, so that joining them is adding.
+    const fn columns_apart(&self) -> bool {
+        let (mut taken, mut i) = (0, 0);
+        while i < self.inputs as usize {
+            if taken & self.columns[i] != 0 {
+                return false;
+            }
+            taken |= self.columns[i];
+            i += 1;
+        }
+        true
+    }
+
+    /// The map as a swizzle, if it is one: every bit kept, and one run of bits added to another.
+    pub const fn swizzle(&self) -> Option<Swizzle> {
+        let (mut base, mut bits, mut shift, mut i) = (0u32, 0u32, 0i32, 0u32);
+        while i < self.inputs() {
+            let added = self.columns[i as usize] ^ 1 << i;
+            if added != 0 {
+                if added & (added - 1) != 0 {
+                    return None;
+                }
+                let to = added.trailing_zeros();
+                let distance = i as i32 - to as i32;
+                let low = if distance > 0 { to } else { i };
+                if bits == 0 {
+                    (base, shift) = (low, distance);
+                } else if distance != shift || low != base + bits {
+                    return None;
+                }
+                bits += 1;
+            }
+            i += 1;
+        }
+        match Swizzle::new(bits, base, if bits == 0 { 1 } else { shift }) {
+            Ok(swizzle) => Some(swizzle),
+            Err(_) => None,
+        }
+    }
+}
+
+impl Swizzle {
+    /// The swizzle `S` of indices with `S(layout(x)) = layout(self(x))`: a swizzle before a layout as one after it, where that is right.
+    ///
+    /// ```
+    /// use girih_layout::{Swizzle, lay};
+    /// let swizzle = Swizzle::new(1, 0, 1)?;
+    /// assert_eq!(swizzle.through(&lay!("(2,2,4):(4,8,1)"))?, Swizzle::new(1, 2, 1)?);
+    /// assert!(swizzle.through(&lay!("(6,4):(4,1)")).is_err()); // CuTe answers, and is wrong at 6
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the swizzle leaves the layout's domain or what comes out is no swizzle (compose the [`F2Matrix`] then), and
+    /// those of [`F2Matrix::of_layout`].
+    pub const fn through(self, layout: &Lay) -> Result<Swizzle, Error> {
+        const OP: &str = "a swizzle before a layout";
+        let matrix = tri!(F2Matrix::of_layout(layout));
+        let before = tri!(F2Matrix::of_swizzle(self, matrix.inputs()));
+        let Ok(both) = matrix.after(&before) else {
+            return Err(Error::Unsupported { op: OP, what: "a swizzle that leaves the domain" });
+        };
+        // On the indices: what the layout sends a bit to also toggles what the swizzle adds to it.
+        let mut out = tri!(F2Matrix::identity(62));
+        let mut i = 0;
+        while i < matrix.inputs as usize {
+            let (plain, swizzled) = (matrix.columns[i], both.columns[i]);
+            if plain != swizzled {
+                if plain == 0 || plain & (plain - 1) != 0 || plain.trailing_zeros() > 61 {
+                    return Err(Error::Unsupported { op: OP, what: "a stride that is no power of two" });
+                }
+                out.columns[plain.trailing_zeros() as usize] = swizzled;
+            }
+            i += 1;
+        }
+        match (out.swizzle(), out.after(&matrix)) {
+            (Some(swizzle), Ok(check)) if same(&check, &both) => Ok(swizzle),
+            _ => Err(Error::Unsupported { op: OP, what: "bits that come out as no swizzle" }),
+        }
+    }
+}
+
+const fn same(a: &F2Matrix, b: &F2Matrix) -> bool {
+    let mut i = 0;
+    while i < BITS {
+        if a.columns[i] != b.columns[i] {
+            return false;
+        }
+        i += 1;
+    }
+    a.inputs == b.inputs
+}
+
+impl fmt::Debug for F2Matrix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.columns()).finish()
+    }
+}

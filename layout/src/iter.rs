@@ -1,0 +1,116 @@
+//! Coordinates and indices one after the other (CuTe's `make_coord_iterator`).
+
+use core::iter::FusedIterator;
+
+use crate::stride::carryless;
+use crate::{Coord, Crd, Error, Lay, MAX_LEAVES, Shape, Stride, Tuple};
+
+/// The coordinates of a shape, leftmost leaf fastest; see [`Shape::coords`].
+#[derive(Clone, Debug)]
+pub struct Coords {
+    extents: [i64; MAX_LEAVES],
+    next: Option<Coord>,
+}
+
+/// The indices of a layout in the order of its coordinates; see [`Lay::indices`].
+#[derive(Clone, Debug)]
+pub struct Indices {
+    coords: Coords,
+    strides: [Stride; MAX_LEAVES],
+}
+
+impl Shape {
+    /// All coordinates, congruent to the shape, in the order in which it counts them.
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// let text: Vec<_> = Shape::parse("(2,(1,2))")?.coords()?.map(|c| c.to_string()).collect();
+    /// assert_eq!(text, ["(0,(0,0))", "(1,(0,0))", "(0,(0,1))", "(1,(0,1))"]);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotKnown`] for a symbolic extent.
+    pub fn coords(&self) -> Result<Coords, Error> {
+        let mut extents = [1; MAX_LEAVES];
+        for (extent, leaf) in extents.iter_mut().zip(self.leaves()) {
+            *extent = leaf.get().ok_or(Error::NotKnown { op: "an iteration", value: *leaf })?;
+        }
+        let origin = Tuple { profile: *self.profile(), leaves: [Crd::At(0); MAX_LEAVES] };
+        let empty = extents.iter().any(|extent| *extent < 1);
+        Ok(Coords { extents, next: (!empty).then_some(origin) })
+    }
+}
+
+impl Iterator for Coords {
+    type Item = Coord;
+
+    fn next(&mut self) -> Option<Coord> {
+        let current = self.next?;
+        let mut next = current;
+        let count = next.leaf_count();
+        for (leaf, extent) in next.leaves.iter_mut().zip(self.extents).take(count) {
+            let Crd::At(position) = *leaf else { break };
+            if position + 1 < extent {
+                *leaf = Crd::At(position + 1);
+                self.next = Some(next);
+                return Some(current);
+            }
+            *leaf = Crd::At(0);
+        }
+        self.next = None;
+        Some(current)
+    }
+}
+
+impl FusedIterator for Coords {}
+
+impl Lay {
+    /// The indices of all coordinates in order: the layout as a list, which [`Lay::recognise`] turns back.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert!(lay!("(2,3):(3,1)").indices()?.eq([0, 3, 1, 4, 2, 5]));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotKnown`] for symbols, [`Error::Unsupported`] for basis strides, [`Error::Overflow`] where an index does not fit.
+    pub fn indices(&self) -> Result<Indices, Error> {
+        let mut integers = *self;
+        for stride in integers.stride.iter_mut().take(self.leaf_count()) {
+            match stride {
+                Stride::F2(_) => *stride = Stride::ZERO,
+                stride => drop(stride.require_known("an iteration")?),
+            }
+        }
+        let coords = self.shape.coords()?;
+        (integers.min_index()?, integers.max_index()?);
+        if self.has_columns() {
+            // The last coordinate has every bit that any has.
+            self.at(integers.size()?.get().map_or(0, |size| size - 1))?;
+        }
+        Ok(Indices { coords, strides: self.stride })
+    }
+}
+
+impl Iterator for Indices {
+    type Item = i64;
+
+    fn next(&mut self) -> Option<i64> {
+        let coord = self.coords.next()?;
+        let (mut sum, mut columns) = (0i64, 0);
+        for (leaf, stride) in coord.leaves().iter().zip(self.strides) {
+            match (leaf, stride) {
+                (Crd::At(digit), Stride::Int(stride)) => {
+                    sum = sum.wrapping_add(digit.wrapping_mul(stride.coef))
+                }
+                (Crd::At(digit), Stride::F2(column)) => columns ^= carryless(*digit, column).unwrap_or(0),
+                _ => {}
+            }
+        }
+        Some(sum ^ columns as i64)
+    }
+}
+
+impl FusedIterator for Indices {}

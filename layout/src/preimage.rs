@@ -1,0 +1,130 @@
+//! The coordinates of an index.
+
+use crate::symbol::gcd;
+use crate::{Coord, Crd, Error, Lay, MAX_LEAVES, Tuple};
+
+const OP: &str = "a preimage";
+
+/// More steps than this are not searched: only many modes with unrelated strides need them.
+const STEPS: u32 = 1 << 22;
+
+/// The modes that lead somewhere, the longest stride first, with what the rest of them can reach.
+struct Search {
+    count: usize,
+    leaf: [usize; MAX_LEAVES],
+    extent: [i64; MAX_LEAVES],
+    stride: [i64; MAX_LEAVES],
+    /// Least and greatest sum, and the common divisor, of the modes from here on.
+    least: [i128; MAX_LEAVES + 1],
+    greatest: [i128; MAX_LEAVES + 1],
+    divisor: [i64; MAX_LEAVES + 1],
+    digits: [i64; MAX_LEAVES],
+    steps: u32,
+}
+
+impl Lay {
+    /// A coordinate, congruent to the shape, that has this index, if there is one: exact for any strides. Of several, modes of stride 0 are at 0.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// let l = lay!("(4,(2,3)):(2,(3,-1))"); // strides that interleave
+    /// let c = l.preimage(7)?.expect("in the image");
+    /// assert_eq!(l.crd2idx(&c)?, 7);
+    /// assert_eq!(l.preimage(10)?, None); // 9 is the greatest
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotKnown`] for symbols, [`Error::Unsupported`] for strides that are no integers, and where many modes with unrelated strides
+    /// make the search too long.
+    pub const fn preimage(&self, index: i64) -> Result<Option<Coord>, Error> {
+        let mut search = tri!(Search::new(self));
+        if !tri!(search.descend(0, index as i128)) {
+            return Ok(None);
+        }
+        let mut out = Tuple { profile: self.shape.profile, leaves: [Crd::At(0); MAX_LEAVES] };
+        let mut i = 0;
+        while i < search.count {
+            out.leaves[search.leaf[i]] = Crd::At(search.digits[i]);
+            i += 1;
+        }
+        Ok(Some(out))
+    }
+}
+
+impl Search {
+    const fn new(lay: &Lay) -> Result<Search, Error> {
+        let mut out = Search {
+            count: 0,
+            leaf: [0; MAX_LEAVES],
+            extent: [1; MAX_LEAVES],
+            stride: [0; MAX_LEAVES],
+            least: [0; MAX_LEAVES + 1],
+            greatest: [0; MAX_LEAVES + 1],
+            divisor: [0; MAX_LEAVES + 1],
+            digits: [0; MAX_LEAVES],
+            steps: 0,
+        };
+        let mut i = 0;
+        while i < lay.leaf_count() {
+            let stride = tri!(lay.stride[i].require_known(OP));
+            let Some(extent) = lay.shape.leaves[i].get() else {
+                return Err(Error::NotKnown { op: OP, value: lay.shape.leaves[i] });
+            };
+            if extent > 1 && stride != 0 {
+                out.insert(i, extent, stride);
+            }
+            i += 1;
+        }
+        let mut k = out.count;
+        while k > 0 {
+            k -= 1;
+            let reach = (out.extent[k] - 1) as i128 * out.stride[k] as i128;
+            out.least[k] = out.least[k + 1] + if reach < 0 { reach } else { 0 };
+            out.greatest[k] = out.greatest[k + 1] + if reach > 0 { reach } else { 0 };
+            out.divisor[k] = gcd(out.divisor[k + 1], out.stride[k]);
+        }
+        Ok(out)
+    }
+
+    const fn insert(&mut self, leaf: usize, extent: i64, stride: i64) {
+        let mut k = self.count;
+        while k > 0 && self.stride[k - 1].unsigned_abs() < stride.unsigned_abs() {
+            self.leaf[k] = self.leaf[k - 1];
+            self.extent[k] = self.extent[k - 1];
+            self.stride[k] = self.stride[k - 1];
+            k -= 1;
+        }
+        (self.leaf[k], self.extent[k], self.stride[k]) = (leaf, extent, stride);
+        self.count += 1;
+    }
+
+    /// Whether the modes from `k` on reach `rest`; their digits if so.
+    const fn descend(&mut self, k: usize, rest: i128) -> Result<bool, Error> {
+        self.steps += 1;
+        if self.steps > STEPS {
+            return Err(Error::Unsupported { op: OP, what: "many modes of unrelated strides" });
+        }
+        if k == self.count {
+            return Ok(rest == 0);
+        }
+        if rest < self.least[k] || rest > self.greatest[k] || rest % self.divisor[k] as i128 != 0 {
+            return Ok(false);
+        }
+        // The digits that leave something within the reach of the others.
+        let d = self.stride[k] as i128;
+        let (near, far) = (rest - self.greatest[k + 1], rest - self.least[k + 1]);
+        let (low, high) = if d > 0 { (near, far) } else { (-far, -near) };
+        let d = d.abs();
+        let low = -(-low).div_euclid(d);
+        let mut digit = if low < 0 { 0 } else { low };
+        while digit < self.extent[k] as i128 && digit * d <= high {
+            self.digits[k] = digit as i64;
+            if tri!(self.descend(k + 1, rest - digit * self.stride[k] as i128)) {
+                return Ok(true);
+            }
+            digit += 1;
+        }
+        Ok(false)
+    }
+}

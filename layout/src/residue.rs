@@ -1,0 +1,128 @@
+//! The residue of an uneven divide: which coordinates of the result lie past the end.
+
+use crate::coalesce::coalesce_into;
+use crate::composition::compose_into;
+use crate::divide::tile_and_rest;
+use crate::profile::Node;
+use crate::{Error, Int, Lay, Shape, Stride, Tiler, Tuple};
+
+/// What an uneven divide rounds up, as a predicate: a layout from the coordinates of the divide to coordinates of what was divided, with the
+/// bounds that those must stay below. From [`Lay::divide_with_residue`].
+///
+/// Leftmost leaf fastest, both layouts count the same coordinates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Residue {
+    coords: Lay,
+    bounds: Shape,
+}
+
+impl Residue {
+    /// The coordinates along the divided modes as basis strides: component `i` must stay below leaf `i` of [`Residue::bounds`].
+    pub const fn coords(&self) -> &Lay {
+        &self.coords
+    }
+
+    /// The extents of the divided, coalesced modes, flat.
+    pub const fn bounds(&self) -> &Shape {
+        &self.bounds
+    }
+
+    /// Whether the 1-D coordinate of the divide is an element of the divided layout.
+    ///
+    /// # Errors
+    /// Those of [`Lay::coord_at`]; [`Error::NotKnown`] where a symbolic bound would decide.
+    pub const fn is_inside(&self, position: i64) -> Result<bool, Error> {
+        let coord = tri!(self.coords.coord_at(position, self.bounds.leaf_count()));
+        let mut i = 0;
+        while i < self.bounds.leaf_count() {
+            if let crate::Crd::At(at) = coord.leaves[i] {
+                match Int::value(at).less(self.bounds.leaves[i]) {
+                    Some(true) => {}
+                    Some(false) => return Ok(false),
+                    None => {
+                        return Err(Error::NotKnown { op: "a predicate", value: self.bounds.leaves[i] });
+                    }
+                }
+            }
+            i += 1;
+        }
+        Ok(true)
+    }
+}
+
+impl Lay {
+    /// [`Lay::logical_divide`] beside the predicate that guards what it rounds up.
+    ///
+    /// ```
+    /// use girih_layout::{lay, tiler};
+    /// let (tiles, residue) = lay!("10:3").divide_with_residue(&tiler!("4:1"))?;
+    /// assert_eq!(tiles, lay!("(4,3):(3,12)"));
+    /// assert_eq!(residue.coords(), &lay!("(4,3):(1@0,4@0)"));
+    /// assert_eq!((residue.is_inside(9)?, residue.is_inside(10)?), (true, false));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::logical_divide`].
+    pub const fn divide_with_residue(&self, tiler: &Tiler) -> Result<(Lay, Residue), Error> {
+        let divided = tri!(self.logical_divide(tiler));
+        let (mut coords, mut bounds) = (Lay::EMPTY, Tuple::filled(Int::ONE));
+        tri!(bounds.profile.open());
+        match tiler {
+            Tiler::Lay(tile) => {
+                tri!(predicate_into(self, self.root(), tile, tile.root(), &mut coords, &mut bounds));
+            }
+            Tiler::Modes(tiles) => {
+                tri!(coords.open());
+                let mut k = 0;
+                while k < self.rank() {
+                    let mode = tri!(self.node(k));
+                    if k >= tiles.len() || tiles.is_all(k) {
+                        tri!(whole_into(self, mode, &mut coords));
+                    } else {
+                        let tile = tri!(tiles.node(k));
+                        tri!(predicate_into(self, mode, tiles.layouts(), tile, &mut coords, &mut bounds));
+                    }
+                    k += 1;
+                }
+                coords.close();
+            }
+        }
+        bounds.profile.close();
+        Ok((divided, Residue { coords, bounds }))
+    }
+}
+
+/// Appends a mode that was not divided: nothing to guard.
+const fn whole_into(from: &Lay, node: Node, out: &mut Lay) -> Result<(), Error> {
+    let begin = out.leaf_count();
+    tri!(out.copy(from, node));
+    let mut i = begin;
+    while i < out.leaf_count() {
+        out.stride[i] = Stride::ZERO;
+        i += 1;
+    }
+    Ok(())
+}
+
+/// Divides the coordinates of a mode instead of its indices.
+const fn predicate_into(
+    left: &Lay,
+    l: Node,
+    tiles: &Lay,
+    t: Node,
+    out: &mut Lay,
+    bounds: &mut Shape,
+) -> Result<(), Error> {
+    let (mut right, mut domain) = (Lay::EMPTY, Lay::EMPTY);
+    coalesce_into(left, l, true, &mut domain);
+    let mut i = 0;
+    while i < domain.leaf_count() {
+        let mode = bounds.leaf_count() as u8;
+        domain.stride[i] = Stride::Basis { scale: Int::ONE, mode };
+        tri!(bounds.push(domain.shape.leaves[i]));
+        i += 1;
+    }
+    tri!(tile_and_rest(&mut domain, tiles, t, &mut right));
+    compose_into(&domain, domain.root(), &right, right.root(), out)
+}
