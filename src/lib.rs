@@ -1,4 +1,50 @@
-//! The facade.
+//! CuTe's layout algebra in Rust, a generator that turns partitions of layouts into PTX, and two machines that run the
+//! result: an NVIDIA GPU through its driver, and a simulator on the CPU.
+//!
+//! This crate is the sum of the libraries, each a module here and a package of its own:
+//!
+//! | module | package | what is in it |
+//! |---|---|---|
+//! | [`layout`] | `girih-layout` | [`Lay`](layout::Lay): shapes, strides and the algebra; `no_std`, no dependencies |
+//! | [`tensor`] | `girih-tensor` | [`Tensor`](tensor::Tensor): an engine and a layout; slicing, tiling, partitioning |
+//! | [`ptx`] | `girih-ptx` | [`Module`](ptx::Module): PTX as a tree, with its printer, parser and verifier |
+//! | [`codegen`] | `girih-codegen` | atoms, tiled copies and MMAs, the kernel [`Builder`](codegen::Builder) |
+//! | [`sim`] | `girih-sim` | [`run`](sim::run): PTX on the CPU, with its checks |
+//! | [`device`] | `girih-device` | [`Device`](device::Device): one interface to the GPU and to the simulator |
+//! | [`kernels`] | `girih-kernels` | GEMM and copy: problem, configuration, module, run |
+//!
+//! Data takes the path layout, tensor, codegen, ptx, device; [`kernels`] walks it for you:
+//!
+//! ```
+//! use girih::device::{Device, Select};
+//! use girih::kernels::gemm::{Gemms, KernelKind, Layout, Problem};
+//! use girih::tensor::DType;
+//!
+//! // C = A * B with A of 40 x 24 and B of 24 x 33, both K-contiguous.
+//! let [m, n, k] = [40, 33, 24];
+//! let problem = Problem::new(DType::F32, [m, n, k], Layout::Tn)?;
+//! assert_eq!(problem.a.to_string(), "(40,24):(24,1)");
+//!
+//! let device = Device::open(Select::Sim)?;
+//! let gemm = Gemms::new(&device).get(&problem, KernelKind::Simt)?;
+//!
+//! let a = device.upload(&vec![2.0f32; (m * k) as usize])?;
+//! let b = device.upload(&vec![0.5f32; (n * k) as usize])?;
+//! let mut c = device.zeros::<f32>((m * n) as usize)?;
+//! gemm.run(&a, &b, &mut c)?;
+//! assert_eq!(c.download()?, vec![24.0; (m * n) as usize]);
+//!
+//! // The layouts that the kernel was derived from, and its text.
+//! let tile = gemm.partitions().iter().find(|(name, _)| *name == "tile (M,N,K)");
+//! assert_eq!(tile.map(|(_, layout)| layout.as_str()), Some("(128,128,32)"));
+//! assert!(gemm.ptx().to_string().contains("fma.rn.f32"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Features
+//!
+//! `cuda` (on by default) compiles the GPU backend. It needs no CUDA toolkit: the driver is looked for when a GPU is
+//! opened. Without the feature, [`Select::Cuda`](device::Select::Cuda) is an error and everything else works.
 
 pub use girih_codegen as codegen;
 pub use girih_device as device;
@@ -7,3 +53,8 @@ pub use girih_layout as layout;
 pub use girih_ptx as ptx;
 pub use girih_sim as sim;
 pub use girih_tensor as tensor;
+
+/// The README's examples are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
