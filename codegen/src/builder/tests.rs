@@ -342,6 +342,26 @@ fn parameters_of_which_nothing_is_known() {
     });
 }
 
+/// No immediate of a 32-bit instruction leaves 32 bits: an assembler would refuse or cut it.
+#[test]
+fn narrow_immediates_are_narrow() {
+    let mut h = Harness::new(4);
+    let far = (5i64 << 40) + 7;
+    let values = [&(&h.thread * 3) + far, &h.thread * far, &(&h.thread + -far) + &h.block, Expr::from(far)];
+    for (slot, value) in (0..).zip(&values) {
+        h.out.store_narrow(&mut h.b, slot, value).unwrap();
+    }
+    let module = h.finish();
+    let Some(Item::Kernel(kernel)) = module.items.first() else { panic!("{module}") };
+    for statement in &kernel.body {
+        let Statement::Inst(inst) = statement else { continue };
+        for operand in &inst.operands {
+            let fits = |n: &i64| i32::try_from(*n).is_ok();
+            assert!(!matches!(operand, girih_ptx::Operand::Int(n) if !fits(n)), "{inst:?}");
+        }
+    }
+}
+
 #[test]
 fn symbols_need_a_parameter() {
     let mut b = Builder::new("k", 80, 32);

@@ -10,8 +10,8 @@ use crate::Error;
 use program::{evaluate, programs, swizzles};
 
 /// A variable's least and greatest value and what divides all of them.
-const VARIABLES: [(i64, i64, i64); 6] =
-    [(0, 31, 1), (0, 127, 1), (0, 1016, 8), (-4, 3, 1), (-7, 90, 1), (0, 3 << 20, 3)];
+const VARIABLES: [(i64, i64, i64); 7] =
+    [(0, 31, 1), (0, 127, 1), (0, 1016, 8), (-4, 3, 1), (-7, 90, 1), (0, 3 << 20, 3), (16, 48, 4)];
 
 fn variable(number: u32) -> Expr {
     let (lower, upper, multiple) = VARIABLES[number as usize];
@@ -127,6 +127,16 @@ fn what_a_divisor_divides_leaves_the_division() {
     assert_eq!(sum.rem(8).unwrap(), x);
     assert_eq!(sum.div(4).unwrap(), &(&(&y * 2) + 4) + &x.div(4).unwrap());
     assert_eq!(sum.div(2).unwrap().div(4).unwrap(), &y + 2);
+    // A remainder that can be negative borrows: (8y + x) / 8 is less than y there.
+    let (low, high) = (Expr::var(VarId(3), -4, 3, 1), Expr::var(VarId(4), 1, 9, 1));
+    let borrowing = &(&high * 8) + &low;
+    for (low, high) in (-4..=3).flat_map(|l| (1..=9).map(move |h| (l, h))) {
+        let value = |expr: &Expr| {
+            evaluate(expr, &|atom| if matches!(atom, Atom::Var { id: VarId(3), .. }) { low } else { high })
+        };
+        assert_eq!(value(&borrowing.div(8).unwrap()), (8 * high + low) / 8);
+        assert_eq!(value(&borrowing.rem(8).unwrap()), (8 * high + low) % 8);
+    }
     assert_eq!(x.div(8).unwrap(), Expr::from(0));
     assert_eq!(x.rem(8).unwrap(), x);
     assert_eq!(y.div(10).unwrap().div(10).unwrap(), y.div(100).unwrap());
@@ -146,6 +156,7 @@ fn bit_disjoint_operands_need_no_instruction() {
     assert_eq!(lane.xor(&lane).unwrap(), Expr::from(0));
     assert_eq!(thread.and(31).unwrap(), lane);
     assert_eq!(thread.and(127).unwrap(), thread);
+    assert_eq!(thread.and(7 << 33 | 5).unwrap(), thread.and(5).unwrap());
     assert_eq!(thread.and(!127 & i64::MAX).unwrap(), Expr::from(0));
     // The swizzle moves bits 3.. to 0..; what lies above comes out as it went in, constants as immediates.
     let offset = &(&lane + &(&warp * 1024)) + 4096;
