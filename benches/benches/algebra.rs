@@ -1,28 +1,11 @@
-//! The layout algebra on the CPU, one operation a line.
+//! The layout algebra on the CPU, one operation a line: first the cases that CuTe's rivals were timed on, with every integer a run-time
+//! value, then layouts as kernels use them.
 #![allow(missing_docs, reason = "criterion's macros")]
 
 use std::hint::black_box;
 
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
-use girih_layout::{Error, Int, Lay, Tiler};
-
-/// Layouts as kernels use them.
-struct Operands {
-    matrix: Lay,
-    tv: Lay,
-    nested: Lay,
-    tiler: Tiler,
-}
-
-fn operands() -> Result<Operands, Error> {
-    Ok(Operands {
-        matrix: Lay::parse("(4096,4096):(4096,1)")?,
-        // The C fragment of m16n8k16, thread and value to column-major 16 x 8.
-        tv: Lay::parse("((4,8),(2,2)):((32,1),(16,8))")?,
-        nested: Lay::parse("((2,4),(8,(2,2))):((1,4),(16,(2,128)))")?,
-        tiler: Tiler::parse("<128,32>")?,
-    })
-}
+use girih_layout::{Coord, Error, Int, Lay, Tiler};
 
 /// Measures an operation, which must succeed.
 fn bench<T: std::fmt::Debug>(
@@ -34,9 +17,32 @@ fn bench<T: std::fmt::Debug>(
     group.bench_function(name, |bencher| bencher.iter(&operation));
 }
 
-fn algebra(criterion: &mut Criterion) {
-    let Operands { matrix, tv, nested, tiler } = &operands().expect("the operands are layouts");
+/// The cases of the table in `records/layout-algebra.md`.
+fn rivals(criterion: &mut Criterion) {
+    let lay = |text: &str| Lay::parse(text).expect("a layout");
+    let mut group = criterion.benchmark_group("rivals");
+    let (matrix, tile) = (&lay("(128,64):(1,128)"), &lay("(16,8):(8,128)"));
+    let (nested, blocks) = (&lay("((8,16),(4,16))"), &lay("(32,4):(1,128)"));
+    bench(&mut group, "composition", || black_box(matrix).composition(black_box(tile)));
+    bench(&mut group, "composition nested", || black_box(nested).composition(black_box(blocks)));
+    bench(&mut group, "coalesce", || Ok(black_box(matrix).coalesce()));
+    bench(&mut group, "coalesce nested", || Ok(black_box(nested).coalesce()));
+    let (line, tiler) = (&lay("16:8"), &Tiler::Lay(lay("16:8")));
+    bench(&mut group, "complement", || black_box(line).complement(black_box(Int::value(8192))));
+    bench(&mut group, "logical_divide", || black_box(matrix).logical_divide(black_box(tiler)));
+    bench(&mut group, "crd2idx", || black_box(matrix).crd2idx(black_box(&Coord::at(777))));
+    bench(&mut group, "at", || black_box(matrix).at(black_box(777)));
+    group.finish();
+}
+
+/// Layouts as kernels use them.
+fn kernels(criterion: &mut Criterion) {
+    let lay = |text: &str| Lay::parse(text).expect("a layout");
     let mut group = criterion.benchmark_group("layout");
+    // The C fragment of m16n8k16, thread and value to column-major 16 x 8.
+    let (matrix, tv) = (&lay("(4096,4096):(4096,1)"), &lay("((4,8),(2,2)):((32,1),(16,8))"));
+    let nested = &lay("((2,4),(8,(2,2))):((1,4),(16,(2,128)))");
+    let tiler = &Tiler::parse("<128,32>").expect("a tiler");
     bench(&mut group, "parse", || Lay::parse(black_box("((2,4),(8,(2,2))):((1,4),(16,(2,128)))")));
     bench(&mut group, "crd2idx", || black_box(nested).at(black_box(77)));
     bench(&mut group, "coalesce", || Ok(black_box(nested).coalesce()));
@@ -48,5 +54,5 @@ fn algebra(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, algebra);
+criterion_group!(benches, rivals, kernels);
 criterion_main!(benches);

@@ -8,6 +8,7 @@ impl Int {
     ///
     /// # Errors
     /// [`Error::Overflow`] past 64 bits, [`Error::Unsupported`] for a product of more than two symbols.
+    #[inline]
     pub const fn mul(self, other: Int) -> Result<Int, Error> {
         let Some(coef) = self.coef.checked_mul(other.coef) else {
             return Err(Error::Overflow { op: "a product" });
@@ -17,6 +18,10 @@ impl Int {
                 self.is_static() && other.is_static() || self.is_fixed_zero() || other.is_fixed_zero();
             return Ok(if fixed { Int::fixed(coef) } else { Int::value(coef) });
         }
+        self.symbolic_mul(other, coef)
+    }
+
+    const fn symbolic_mul(self, other: Int, coef: i64) -> Result<Int, Error> {
         let all = [self.factors[0], self.factors[1], other.factors[0], other.factors[1]];
         let mut kept = [Packed::NONE; 2];
         let (mut i, mut n) = (0, 0);
@@ -96,6 +101,7 @@ impl Int {
     /// # Errors
     /// [`Error::NeedsFact`] where the quotient is representable only for a divisible symbol, [`Error::Unsupported`] for a divisor that is
     /// not positive or a symbolic divisor that does not cancel.
+    #[inline]
     pub const fn ceil_div(self, n: Int) -> Result<Int, Error> {
         if let Some(q) = self.div_exact(n) {
             return Ok(q);
@@ -129,7 +135,29 @@ impl Int {
     }
 
     /// `self / n` where it is known to leave no remainder.
+    #[inline]
     pub const fn div_exact(self, n: Int) -> Option<Int> {
+        if self.is_symbolic() || n.is_symbolic() {
+            return self.symbolic_div(n);
+        }
+        // Shapes and strides are mostly positive, and their quotients come from unsigned divisions.
+        let (quotient, rest) = if self.coef >= 0 && n.coef > 0 {
+            let (a, b) = (self.coef as u64, n.coef as u64);
+            ((a / b) as i64, (a % b) as i64)
+        } else {
+            match (self.coef.checked_div(n.coef), self.coef.checked_rem(n.coef)) {
+                (Some(quotient), Some(rest)) => (quotient, rest),
+                _ => return None,
+            }
+        };
+        if rest != 0 {
+            return None;
+        }
+        let fixed = self.is_static() && n.is_static() || self.is_fixed_zero();
+        Some(if fixed { Int::fixed(quotient) } else { Int::value(quotient) })
+    }
+
+    const fn symbolic_div(self, n: Int) -> Option<Int> {
         if n.is(0) {
             return None;
         }
@@ -187,7 +215,11 @@ impl Int {
     }
 
     /// Whether `self < other`: `None` where the facts don't tell.
+    #[inline]
     pub const fn less(self, other: Int) -> Option<bool> {
+        if !self.is_symbolic() && !other.is_symbolic() {
+            return Some(self.coef < other.coef);
+        }
         if let (Some(a), Some(b)) = (self.upper(), other.lower())
             && a < b
         {

@@ -53,12 +53,12 @@ const fn stays_below(right: &Lay, r: Node, end: Int) -> bool {
 const fn most_modulo(s: i64, d: i64, p: i64) -> i64 {
     const FEW: i64 = 4096;
     let d = d % p;
-    let g = gcd(d, p);
     if let Some(reach) = (s - 1).checked_mul(d)
         && reach < p
     {
         return reach;
     }
+    let g = gcd(d, p);
     if s >= p / g || s > FEW {
         return p - g;
     }

@@ -131,8 +131,27 @@ pub(crate) const fn coalesce_into(from: &Lay, node: Node, keep_last: bool, out: 
     }
 }
 
+/// Whether the leaves of a subtree are coalesced as they stand, as `coalesce_into` with `keep_last` would write them.
+pub(crate) const fn is_coalesced(from: &Lay, node: Node) -> bool {
+    let mut i = node.begin;
+    while i + 1 < node.end {
+        let s = from.shape.leaves[i];
+        if s.is(1) || follows(s, from.stride[i], from.stride[i + 1]) {
+            return false;
+        }
+        i += 1;
+    }
+    node.begin < node.end
+}
+
 /// Whether a mode of stride `next` goes on where the mode `s:d` ends.
+#[inline]
 const fn follows(s: Int, d: Stride, next: Stride) -> bool {
+    if let (Stride::Int(d), Stride::Int(next)) = (d, next)
+        && !(s.is_symbolic() || d.is_symbolic() || next.is_symbolic())
+    {
+        return matches!(s.coef.checked_mul(d.coef), Some(end) if end == next.coef);
+    }
     match d.scaled(s) {
         Ok(end) => end.same(next),
         Err(_) => false,

@@ -42,16 +42,21 @@ impl Lay {
     }
 
     const fn complement_with(&self, cotarget: Int, holes: Holes) -> Result<Lay, Error> {
-        let modes = tri!(self.sorted(OP));
-        let mut out = Lay::EMPTY;
-        tri!(holes_into(&modes, cotarget, holes, &mut out));
-        Ok(out)
+        let mut modes = Lay::EMPTY;
+        written!(|out| match self.sort_into(OP, &mut modes) {
+            Ok(()) => holes_into(&modes, cotarget, holes, out),
+            Err(error) => Err(error),
+        })
     }
 
     /// The modes that lead somewhere, by increasing stride, flat. Symbolic strides, which the known ones are taken to be below, come last, each
     /// before its multiples.
     pub(crate) const fn sorted(&self, op: &'static str) -> Result<Lay, Error> {
-        let mut out = Lay::EMPTY;
+        written!(|out| self.sort_into(op, out))
+    }
+
+    /// Writes [`Lay::sorted`] into an empty layout.
+    pub(crate) const fn sort_into(&self, op: &'static str, out: &mut Lay) -> Result<(), Error> {
         let mut i = 0;
         while i < self.leaf_count() {
             let (s, stride) = (self.shape.leaves[i], self.stride[i]);
@@ -79,7 +84,7 @@ impl Lay {
             }
             (out.shape.leaves[to], out.stride[to]) = (s, stride);
         }
-        Ok(out)
+        Ok(())
     }
 }
 

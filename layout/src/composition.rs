@@ -13,7 +13,7 @@
 //! compared with its definition point by point and refused with the first difference.
 
 use crate::carry::{by_definition, composes_by_leaf};
-use crate::coalesce::coalesce_into;
+use crate::coalesce::{coalesce_into, is_coalesced};
 use crate::definition::{Function, Space};
 use crate::profile::Node;
 use crate::{EXACT_LIMIT, Error, Fact, Int, Lay, Stride, Tile, Tiler, Tiles};
@@ -38,9 +38,7 @@ impl Lay {
     /// [`Error::NonPositiveStride`] for a negative right-hand stride unless `self` is a single mode; [`Error::Unsupported`] for a right-hand
     /// side of basis strides; [`Error::Capacity`], [`Error::Overflow`].
     pub const fn composition(&self, right: &Lay) -> Result<Lay, Error> {
-        let mut out = Lay::EMPTY;
-        tri!(compose_into(self, self.root(), right, right.root(), &mut out));
-        Ok(out)
+        written!(|out| compose_into(self, self.root(), right, right.root(), out))
     }
 
     /// Composes mode `i` with tile `i`; modes without a tile are dropped, as in CuTe.
@@ -102,19 +100,25 @@ pub(crate) const fn compose_into(
     r: Node,
     out: &mut Lay,
 ) -> Result<(), Error> {
-    let mut a = Lay::EMPTY;
-    coalesce_into(left, l, true, &mut a);
+    let mut coalesced;
+    let a = if l.end == left.leaf_count() && l.begin == 0 && is_coalesced(left, l) {
+        left
+    } else {
+        coalesced = Lay::EMPTY;
+        coalesce_into(left, l, true, &mut coalesced);
+        &coalesced
+    };
     let mut i = r.begin;
     while i < r.end {
         let (opens, closes) = right.shape.profile.parens(r, i);
         tri!(out.shape.profile.open_many(opens));
         let (begin, stride) = (out.leaf_count(), tri!(right.stride[i].require_int(OP)));
-        tri!(compose_leaf(&a, right.shape.leaves[i], stride, out));
+        tri!(compose_leaf(a, right.shape.leaves[i], stride, out));
         tri!(out.wrap_from(begin));
         out.shape.profile.close_many(closes);
         i += 1;
     }
-    if composes_by_leaf(&a, right, r) { Ok(()) } else { by_definition(&a, right, r) }
+    if composes_by_leaf(a, right, r) { Ok(()) } else { by_definition(a, right, r) }
 }
 
 /// Appends the modes of `a` after `s:d`, flat; `a` is coalesced with its last mode kept.

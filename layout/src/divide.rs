@@ -23,26 +23,27 @@ impl Lay {
     /// # Errors
     /// Those of [`Lay::composition`] and [`Lay::complement`]; [`Error::RankMismatch`] for more tiles than modes.
     pub const fn logical_divide(&self, tiler: &Tiler) -> Result<Lay, Error> {
-        let mut out = Lay::EMPTY;
-        match tiler {
-            Tiler::Lay(tile) => tri!(divide_into(self, self.root(), tile, tile.root(), &mut out)),
-            Tiler::Modes(tiles) => {
-                tri!(self.require_tiles("logical_divide", tiles));
-                tri!(out.open());
-                let mut k = 0;
-                while k < self.rank() {
-                    let mode = tri!(self.node(k));
-                    if k >= tiles.len() || tiles.is_all(k) {
-                        tri!(out.copy(self, mode));
-                    } else {
-                        tri!(divide_into(self, mode, tiles.layouts(), tri!(tiles.node(k)), &mut out));
-                    }
-                    k += 1;
-                }
-                out.close();
+        written!(|out| match tiler {
+            Tiler::Lay(tile) => divide_into(self, self.root(), tile, tile.root(), out),
+            Tiler::Modes(tiles) => self.divide_modes_into(tiles, out),
+        })
+    }
+
+    const fn divide_modes_into(&self, tiles: &Tiles, out: &mut Lay) -> Result<(), Error> {
+        tri!(self.require_tiles("logical_divide", tiles));
+        tri!(out.open());
+        let mut k = 0;
+        while k < self.rank() {
+            let mode = tri!(self.node(k));
+            if k >= tiles.len() || tiles.is_all(k) {
+                tri!(out.copy(self, mode));
+            } else {
+                tri!(divide_into(self, mode, tiles.layouts(), tri!(tiles.node(k)), out));
             }
+            k += 1;
         }
-        Ok(out)
+        out.close();
+        Ok(())
     }
 
     /// The tiles' modes in mode 0, the rests' in mode 1: `((TileM,TileN),(RestM,RestN,L))`. A `_` tile is the whole mode, with the rest `1:0`.
@@ -160,7 +161,8 @@ pub(crate) const fn tile_and_rest(
 ) -> Result<(), Error> {
     tri!(right.open());
     tri!(right.copy(tiles, t));
-    let modes = tri!(right.sorted("a divide"));
+    let mut modes = Lay::EMPTY;
+    tri!(right.sort_into("a divide", &mut modes));
     tri!(round_up(domain, tri!(end_of(&modes))));
     tri!(complement_into(&modes, tri!(domain.size()), right));
     right.close();

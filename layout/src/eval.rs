@@ -51,7 +51,11 @@ impl Lay {
     /// [`Error::NotKnown`] where a symbol decides (a position past a symbolic last extent can't be seen here);
     /// [`Error::Unsupported`] for `_` and for basis strides.
     pub const fn crd2idx(&self, coord: &Coord) -> Result<i64, Error> {
-        if let Some(index) = self.leaf_by_leaf(coord) {
+        let quick = match coord.leaves[0] {
+            Crd::At(position) if coord.is_leaf() => self.digit_by_digit(position),
+            _ => self.leaf_by_leaf(coord),
+        };
+        if let Some(index) = quick {
             return Ok(index);
         }
         let mut index = Index::ZERO;
@@ -82,6 +86,29 @@ impl Lay {
         Some(index)
     }
 
+    /// The index of a 1-D coordinate, if everything is known and fits.
+    #[inline]
+    const fn digit_by_digit(&self, position: i64) -> Option<i64> {
+        if position < 0 {
+            return None;
+        }
+        let (mut rest, mut sum, mut i) = (position as u64, 0i64, 0);
+        while i < self.leaf_count() {
+            let (extent, Stride::Int(stride)) = (self.shape.leaves[i], self.stride[i]) else { return None };
+            if extent.is_symbolic() || stride.is_symbolic() || extent.coef < 1 {
+                return None;
+            }
+            let s = extent.coef as u64;
+            let digit = if rest < s { rest } else { rest % s };
+            rest = if rest < s { 0 } else { rest / s };
+            let Some(reach) = (digit as i64).checked_mul(stride.coef) else { return None };
+            let Some(next) = sum.checked_add(reach) else { return None };
+            sum = next;
+            i += 1;
+        }
+        if rest == 0 { Some(sum) } else { None }
+    }
+
     /// [`Lay::crd2idx`] of the extended layout: past its extent, the last leaf of whatever the position counts through goes on. It is what
     /// composition means past the end of the left-hand layout.
     ///
@@ -97,7 +124,11 @@ impl Lay {
     ///
     /// # Errors
     /// As [`Lay::crd2idx`].
+    #[inline]
     pub const fn at(&self, position: i64) -> Result<i64, Error> {
+        if let Some(index) = self.digit_by_digit(position) {
+            return Ok(index);
+        }
         let mut index = Index::ZERO;
         tri!(self.index_in(self.root(), position, Rule { extended: false }, &mut index));
         Ok(index.value())

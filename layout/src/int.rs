@@ -38,11 +38,13 @@ impl Int {
     pub const ONE: Int = Int::fixed(1);
 
     /// A static integer.
+    #[inline]
     pub const fn fixed(value: i64) -> Int {
         Int { coef: value, factors: [Packed::NONE, Packed(STATIC)] }
     }
 
     /// A value known at run time only.
+    #[inline]
     pub const fn value(value: i64) -> Int {
         Int { coef: value, factors: [Packed::NONE, Packed::NONE] }
     }
@@ -56,18 +58,21 @@ impl Int {
     }
 
     /// The number, if it is known.
+    #[inline]
     pub const fn get(self) -> Option<i64> {
         if self.is_symbolic() { None } else { Some(self.coef) }
     }
 
     /// Whether it is static.
+    #[inline]
     pub const fn is_static(self) -> bool {
         self.factors[1].0 == STATIC
     }
 
     /// Whether it has a symbol in it.
+    #[inline]
     pub const fn is_symbolic(self) -> bool {
-        self.factors[0].get().is_some()
+        self.factors[0].is_some()
     }
 
     /// The known coefficient: the number itself where there is no symbol.
@@ -81,6 +86,7 @@ impl Int {
     }
 
     /// Whether both are the same number; `const` form of `==`.
+    #[inline]
     pub const fn same(self, other: Int) -> bool {
         self.coef == other.coef
             && self.factors[0].key() == other.factors[0].key()
@@ -88,17 +94,26 @@ impl Int {
     }
 
     /// Whether it is known to be `n`.
+    #[inline]
     pub const fn is(self, n: i64) -> bool {
         self.coef == n && !self.is_symbolic()
     }
 
     /// The least value, if there is a known one.
+    #[inline]
     pub const fn lower(self) -> Option<i64> {
+        if !self.is_symbolic() {
+            return Some(self.coef);
+        }
         if self.coef < 0 { self.extreme(true) } else { self.extreme(false) }
     }
 
     /// The greatest value, if there is a known one.
+    #[inline]
     pub const fn upper(self) -> Option<i64> {
+        if !self.is_symbolic() {
+            return Some(self.coef);
+        }
         if self.coef < 0 { self.extreme(false) } else { self.extreme(true) }
     }
 

@@ -85,7 +85,8 @@ impl Lay {
             }
         }
         let coords = self.shape.coords()?;
-        (integers.min_index()?, integers.max_index()?);
+        integers.min_index()?;
+        integers.max_index()?;
         if self.has_columns() {
             // The last coordinate has every bit that any has.
             self.at(integers.size()?.get().map_or(0, |size| size - 1))?;

@@ -8,6 +8,19 @@ macro_rules! tri {
     };
 }
 
+/// The layout that `$write` writes to `$out`, built where the caller wants it: layouts are large, and returning one by value copies it.
+macro_rules! written {
+    (|$out:ident| $write:expr) => {{
+        let mut result = Ok(crate::Lay::EMPTY);
+        if let Ok($out) = &mut result
+            && let Err(error) = $write
+        {
+            result = Err(error);
+        }
+        result
+    }};
+}
+
 /// A layout from its text, checked when the program is compiled.
 ///
 /// ```

@@ -38,6 +38,7 @@ impl Stride {
     }
 
     /// Whether both are the same stride; `const` form of `==`.
+    #[inline]
     pub const fn same(self, other: Stride) -> bool {
         match (self, other) {
             (Stride::Int(a), Stride::Int(b)) => a.same(b),
@@ -48,6 +49,7 @@ impl Stride {
     }
 
     /// Whether it is known to lead nowhere.
+    #[inline]
     pub const fn is_zero(self) -> bool {
         match self {
             Stride::Int(int) => int.is(0),
@@ -60,20 +62,16 @@ impl Stride {
     ///
     /// # Errors
     /// Those of [`Int::mul`]; [`Error::Unsupported`] for an F2 column, unless the integer is a known power of two.
+    #[inline]
     pub const fn scaled(self, by: Int) -> Result<Stride, Error> {
         match self {
             Stride::Int(int) => Ok(Stride::Int(tri!(int.mul(by)))),
             Stride::Basis { scale, mode } => Ok(Stride::Basis { scale: tri!(scale.mul(by)), mode }),
-            Stride::F2(column) => match by.get() {
-                Some(by) if by > 0 && by & (by - 1) == 0 => Ok(Stride::F2(tri!(carryless(by, column)))),
-                _ => Err(Error::Unsupported {
-                    op: "scaling a stride",
-                    what: "an F2 column times something else than a power of two",
-                }),
-            },
+            Stride::F2(column) => scaled_column(column, by),
         }
     }
 
+    #[inline]
     pub(crate) const fn require_int(self, op: &'static str) -> Result<Int, Error> {
         match self {
             Stride::Int(int) => Ok(int),
@@ -88,6 +86,16 @@ impl Stride {
             Some(value) => Ok(value),
             None => Err(Error::NotKnown { op, value: int }),
         }
+    }
+}
+
+const fn scaled_column(column: u64, by: Int) -> Result<Stride, Error> {
+    match by.get() {
+        Some(by) if by > 0 && by & (by - 1) == 0 => Ok(Stride::F2(tri!(carryless(by, column)))),
+        _ => Err(Error::Unsupported {
+            op: "scaling a stride",
+            what: "an F2 column times something else than a power of two",
+        }),
     }
 }
 

@@ -188,6 +188,11 @@ impl Packed {
         Ok(Packed(factor.symbol.0 & !(FIELD << DEN) | (factor.den as u64) << DEN))
     }
 
+    #[inline]
+    pub(crate) const fn is_some(self) -> bool {
+        self.0 & PRESENT != 0
+    }
+
     pub(crate) const fn get(self) -> Option<Factor> {
         if self.0 & PRESENT == 0 {
             return None;
@@ -197,6 +202,7 @@ impl Packed {
     }
 
     /// Symbol and denominator, without the facts: what equality and order look at.
+    #[inline]
     pub(crate) const fn key(self) -> u64 {
         self.0 & (PRESENT | FIELD << DEN | 0xff)
     }

@@ -3,4 +3,5 @@
 //! The strategies are public: they serve whoever wants to test a layout computation of their own.
 
 pub mod oracle;
+pub mod soak;
 pub mod strategies;

@@ -50,21 +50,34 @@ pub fn injective(layout: &Lay) -> bool {
     sorted(table(layout)).windows(2).all(|pair| pair[0] != pair[1])
 }
 
-/// Whether a list of values is the table of some layout: every run structure is tried, since the first stride is the value at 1 and the
-/// first extent the length of the straight run.
+/// Whether a list of values is the table of some layout: every first extent that divides the length is tried.
 pub fn is_layout(values: &[i64]) -> bool {
     let n = values.len();
-    if n <= 1 {
+    if n <= 1 || values[0] != 0 {
         return values.first().is_none_or(|first| *first == 0);
     }
+    (2..=n).filter(|extent| n.is_multiple_of(*extent)).any(|extent| {
+        let straight = |b: &[i64]| b.iter().zip(0..).all(|(v, k): (_, i64)| *v == b[0] + k * values[1]);
+        let origins: Vec<i64> = values.iter().step_by(extent).copied().collect();
+        values.chunks(extent).all(straight) && is_layout(&origins)
+    })
+}
 
-    let run =
-        (1..=n).rev().find(|j| values[..*j].iter().zip(0..).all(|(v, k)| *v == k * values[1])).unwrap_or(1);
-    if !n.is_multiple_of(run) || values[0] != 0 {
-        return false;
+/// Whether some layout of a shape that refines `shape_of` has these values: each leaf's line is a layout, and the lines add up.
+pub fn has_layout(shape_of: &Lay, values: &[i64]) -> bool {
+    let (mut step, mut lines) = (1, Vec::new());
+    for (s, _) in leaves(shape_of) {
+        lines.push((0..s).map(|j| values[(j * step) as usize]).collect::<Vec<_>>());
+        step *= s;
     }
-    let blocks =
-        values.chunks(run).all(|b| b.iter().zip(0..).all(|(v, k): (_, i64)| *v == b[0] + k * values[1]));
-    let origins: Vec<i64> = values.iter().step_by(run).copied().collect();
-    blocks && is_layout(&origins)
+    let adds_up = values.iter().enumerate().all(|(i, value)| {
+        let mut rest = i;
+        let digits = lines.iter().map(|line| {
+            let digit = line[rest % line.len()];
+            rest /= line.len();
+            digit
+        });
+        digits.sum::<i64>() == *value
+    });
+    adds_up && lines.iter().all(|line| is_layout(line))
 }
