@@ -1,0 +1,130 @@
+//! Operations on bits: exclusive or, masks, swizzles.
+
+use girih_layout::Swizzle;
+
+use super::{Atom, Expr};
+use crate::Error;
+
+impl Expr {
+    fn check_natural(&self, operation: &'static str) -> Result<(), Error> {
+        if self.range().0 < 0 {
+            let accepted = "a non-negative expression";
+            return Err(Error::Arithmetic { operation, operand: self.to_string(), by: 0, accepted });
+        }
+        Ok(())
+    }
+
+    /// `self ^ other`, bit by bit.
+    ///
+    /// # Errors
+    /// [`Error::Arithmetic`] if one of them can be negative.
+    pub fn xor(&self, other: &Expr) -> Result<Expr, Error> {
+        self.check_natural("exclusive or")?;
+        other.check_natural("exclusive or")?;
+        if let (Some(a), Some(b)) = (self.as_constant(), other.as_constant()) {
+            return Ok(Expr::from(a ^ b));
+        }
+        if self.possible_bits() & other.possible_bits() == 0 {
+            return Ok(self + other);
+        }
+        if self == other {
+            return Ok(Expr::from(0));
+        }
+        let (a, b) = if self <= other { (self, other) } else { (other, self) };
+        Ok(Expr::atom(Atom::Xor(a.clone(), b.clone())))
+    }
+
+    /// `self & mask`.
+    ///
+    /// # Errors
+    /// [`Error::Arithmetic`] if the expression or the mask can be negative.
+    pub fn and(&self, mask: i64) -> Result<Expr, Error> {
+        if mask < 0 || self.range().0 < 0 {
+            return Err(Error::Arithmetic {
+                operation: "and",
+                operand: self.to_string(),
+                by: mask,
+                accepted: "a non-negative expression and mask",
+            });
+        }
+        if let Some(value) = self.as_constant() {
+            return Ok(Expr::from(value & mask));
+        }
+        let possible = self.possible_bits();
+        if possible & mask == 0 {
+            return Ok(Expr::from(0));
+        }
+        if possible & !mask == 0 {
+            return Ok(self.clone());
+        }
+        // Terms whose bits the mask keeps or drops whole need no instruction, if no carry can cross: the bits are disjoint.
+        let parts: Vec<Expr> = self.disjoint_parts();
+        let kept: Vec<Expr> = parts.iter().filter(|p| p.possible_bits() & mask != 0).cloned().collect();
+        if kept.len() < parts.len() {
+            let sum = kept.iter().fold(Expr::from(0), |sum, part| &sum + part);
+            return sum.and(mask);
+        }
+        Ok(Expr::atom(Atom::And(self.clone(), mask & possible)))
+    }
+
+    /// The summands, if no bit is possible in two of them; else the whole.
+    fn disjoint_parts(&self) -> Vec<Expr> {
+        let mut parts: Vec<Expr> = self.0.terms.iter().map(|t| Expr::from_terms(&[t], 0)).collect();
+        if self.0.constant != 0 {
+            parts.push(Expr::from(self.0.constant));
+        }
+        let mut seen = 0;
+        for part in &parts {
+            if part.range().0 < 0 || part.possible_bits() & seen != 0 {
+                return vec![self.clone()];
+            }
+            seen |= part.possible_bits();
+        }
+        parts
+    }
+
+    /// `Sw<bits, base, shift>(self)`: the swizzle of an index, with every summand that it leaves alone kept outside.
+    ///
+    /// # Errors
+    /// [`Error::Arithmetic`] if the expression can be negative.
+    pub fn swizzle(&self, swizzle: &Swizzle) -> Result<Expr, Error> {
+        self.check_natural("swizzle")?;
+        // Sw is linear over exclusive or, so bit-disjoint summands can be swizzled one by one.
+        let mut constant = Expr::from(0);
+        let mut variable = Expr::from(0);
+        for part in self.disjoint_parts() {
+            match part.as_constant() {
+                Some(value) => constant = Expr::from(swizzle.apply(value)),
+                None => variable = &variable + &part,
+            }
+        }
+        let lowest = i64::from(swizzle.base()) + i64::from(swizzle.shift().max(0));
+        let source = variable.and(((1 << swizzle.bits()) - 1) << lowest)?;
+        let moved = if swizzle.shift() >= 0 {
+            source.div(1 << swizzle.shift())?
+        } else {
+            source.rescale(1 << -swizzle.shift(), 1)
+        };
+        variable.xor_parts(&moved)?.xor_parts(&constant)
+    }
+
+    /// `self ^ other` where only the summands that share bits with `other` go through the instruction.
+    fn xor_parts(&self, other: &Expr) -> Result<Expr, Error> {
+        let (mut apart, mut together) = (Expr::from(0), Expr::from(0));
+        for part in self.disjoint_parts() {
+            if part.possible_bits() & other.possible_bits() == 0 {
+                apart = &apart + &part;
+            } else {
+                together = &together + &part;
+            }
+        }
+        match other.as_constant() {
+            // Bits of a constant that no summand has are added: they become an address's immediate.
+            Some(value) => {
+                let shared = value & together.possible_bits();
+                Ok(&(&apart + &together.xor(&Expr::from(shared))?) + (value - shared))
+            }
+            None => Ok(&apart + &together.xor(other)?),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Quotients and remainders by constants.
+
+use super::{Atom, Expr, Term};
+use crate::Error;
+
+impl Expr {
+    /// Splits into a part whose coefficients `c` divides and a remainder in `0..c` if that can be seen.
+    fn split(&self, c: i64) -> Option<(Expr, Expr)> {
+        let (divisible, rest): (Vec<&Term>, Vec<&Term>) =
+            self.0.terms.iter().partition(|t| t.coefficient % c == 0);
+        let low = self.0.constant.rem_euclid(c);
+        let quotient = Expr::from_terms(&divisible, self.0.constant - low).rescale(1, c);
+        let remainder = Expr::from_terms(&rest, low);
+        let (lower, upper) = remainder.range();
+        (lower >= 0 && upper < c).then_some((quotient, remainder))
+    }
+
+    /// `floor(self / c)`.
+    ///
+    /// # Errors
+    /// [`Error::Arithmetic`] if `c <= 0` or the expression can be negative.
+    pub fn div(&self, c: i64) -> Result<Expr, Error> {
+        self.check_division("division", c)?;
+        if c == 1 {
+            return Ok(self.clone());
+        }
+        if let Some((quotient, _)) = self.split(c) {
+            return Ok(quotient);
+        }
+        if let Some(Atom::Div(x, inner)) = self.single_atom() {
+            // Past 64 bits the divisor is greater than any value.
+            return inner.checked_mul(c).map_or(Ok(Expr::from(0)), |by| x.div(by));
+        }
+        // floor((c*q + r) / c) = q + floor(r / c), where r stays non-negative.
+        let (divisible, rest): (Vec<&Term>, Vec<&Term>) =
+            self.0.terms.iter().partition(|t| t.coefficient % c == 0);
+        let low = self.0.constant.rem_euclid(c);
+        let remainder = Expr::from_terms(&rest, low);
+        if !divisible.is_empty() && remainder.range().0 >= 0 {
+            let quotient = Expr::from_terms(&divisible, self.0.constant - low).rescale(1, c);
+            return Ok(&quotient + &Expr::atom(Atom::Div(remainder, c)));
+        }
+        Ok(Expr::atom(Atom::Div(self.clone(), c)))
+    }
+
+    /// `self mod c`, in `0..c`.
+    ///
+    /// # Errors
+    /// As [`Expr::div`].
+    pub fn rem(&self, c: i64) -> Result<Expr, Error> {
+        self.check_division("remainder", c)?;
+        if let Some((_, remainder)) = self.split(c) {
+            return Ok(remainder);
+        }
+        let rest: Vec<&Term> = self.0.terms.iter().filter(|t| t.coefficient % c != 0).collect();
+        let remainder = Expr::from_terms(&rest, self.0.constant.rem_euclid(c));
+        let base = if remainder.range().0 >= 0 { remainder } else { self.clone() };
+        Ok(Expr::atom(Atom::Rem(base, c)))
+    }
+
+    fn check_division(&self, operation: &'static str, c: i64) -> Result<(), Error> {
+        if c <= 0 || self.range().0 < 0 {
+            return Err(Error::Arithmetic {
+                operation,
+                operand: self.to_string(),
+                by: c,
+                accepted: "a non-negative expression and a positive constant",
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,124 @@
+//! What is known of an expression: its range, what divides it, and the bits that can be set.
+
+use super::{Atom, Expr, Term};
+
+/// Ranges saturate here: anything beyond is computed in 64 bits anyway.
+pub(super) const FAR: i64 = i64::MAX / 4;
+
+fn saturate(value: i128) -> i64 {
+    value.clamp(-(FAR as i128), FAR as i128) as i64
+}
+
+fn hull(products: [i128; 4]) -> (i64, i64) {
+    let low = products.iter().copied().fold(i128::MAX, i128::min);
+    let high = products.iter().copied().fold(i128::MIN, i128::max);
+    (saturate(low), saturate(high))
+}
+
+fn multiply_ranges(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {
+    let [al, ah, bl, bh] = [a.0, a.1, b.0, b.1].map(i128::from);
+    hull([al * bl, al * bh, ah * bl, ah * bh])
+}
+
+/// The largest power of two dividing `value`; 2^62 for 0.
+fn power_of_two_in(value: i64) -> i64 {
+    if value == 0 { 1 << 62 } else { 1 << value.trailing_zeros().min(62) }
+}
+
+/// All bits up to the highest of `upper`.
+fn bits_up_to(upper: i64) -> i64 {
+    if upper <= 0 { 0 } else { (1u64 << (64 - (upper as u64).leading_zeros()).min(62)) as i64 - 1 }
+}
+
+fn greatest_common_divisor(a: i64, b: i64) -> i64 {
+    if b == 0 { a.abs() } else { greatest_common_divisor(b, a % b) }
+}
+
+impl Atom {
+    pub(crate) fn range(&self) -> (i64, i64) {
+        match self {
+            Atom::Var { lower, upper, .. } | Atom::Symbol { lower, upper, .. } => (*lower, *upper),
+            Atom::Div(x, c) => (x.range().0 / c, x.range().1 / c),
+            Atom::Rem(x, c) => (0, (c - 1).min(x.range().1)),
+            Atom::Xor(a, b) => (0, a.possible_bits() | b.possible_bits()),
+            Atom::And(x, mask) => (0, x.possible_bits() & mask),
+            Atom::Min(a, b) => (a.range().0.min(b.range().0), a.range().1.min(b.range().1)),
+            Atom::Max(a, b) => (a.range().0.max(b.range().0), a.range().1.max(b.range().1)),
+        }
+    }
+
+    /// A divisor of every value this atom takes.
+    fn multiple(&self) -> i64 {
+        match self {
+            Atom::Var { multiple, .. } | Atom::Symbol { multiple, .. } => *multiple,
+            Atom::Div(x, c) if x.multiple() % c == 0 => (x.multiple() / c).max(1),
+            Atom::Div(..) => 1,
+            Atom::Rem(x, c) => greatest_common_divisor(x.multiple(), *c),
+            Atom::Xor(a, b) => power_of_two_in(a.multiple()).min(power_of_two_in(b.multiple())),
+            Atom::And(x, mask) => power_of_two_in(x.possible_bits() & mask),
+            Atom::Min(a, b) | Atom::Max(a, b) => greatest_common_divisor(a.multiple(), b.multiple()),
+        }
+    }
+
+    /// The bits that can be set, for a value that is never negative.
+    fn possible_bits(&self) -> i64 {
+        let (_, upper) = self.range();
+        match self {
+            Atom::Xor(a, b) => a.possible_bits() | b.possible_bits(),
+            Atom::And(x, mask) => x.possible_bits() & mask,
+            _ => bits_up_to(upper) & !(power_of_two_in(self.multiple()) - 1),
+        }
+    }
+}
+
+impl Term {
+    pub(crate) fn range(&self) -> (i64, i64) {
+        self.atoms.iter().fold((self.coefficient, self.coefficient), |r, a| multiply_ranges(r, a.range()))
+    }
+
+    fn multiple(&self) -> i64 {
+        self.atoms.iter().fold(self.coefficient.abs(), |m, a| m.saturating_mul(a.multiple()).min(FAR))
+    }
+}
+
+impl Expr {
+    /// Least and greatest value (saturated far beyond 32 bits).
+    pub fn range(&self) -> (i64, i64) {
+        let start = (i128::from(self.0.constant), i128::from(self.0.constant));
+        let (low, high) = self.0.terms.iter().fold(start, |(low, high), term| {
+            let (l, h) = term.range();
+            (low + i128::from(l), high + i128::from(h))
+        });
+        (saturate(low), saturate(high))
+    }
+
+    /// The greatest known divisor of every value (0 only for the constant 0).
+    pub fn multiple(&self) -> i64 {
+        self.0.terms.iter().fold(self.0.constant.abs(), |m, t| greatest_common_divisor(m, t.multiple()))
+    }
+
+    /// The bits that can be set in some value, for an expression that is never negative.
+    pub(crate) fn possible_bits(&self) -> i64 {
+        let (_, upper) = self.range();
+        let coarse = bits_up_to(upper) & !(power_of_two_in(self.multiple()) - 1);
+        // A sum of bit-disjoint powers keeps its summands' bits.
+        let mut seen = self.0.constant;
+        for term in &self.0.terms {
+            let single = term.atoms.len() == 1
+                && term.coefficient > 0
+                && term.coefficient & (term.coefficient - 1) == 0
+                && term.range().0 >= 0;
+            let bits = if single {
+                i128::from(term.atoms[0].possible_bits()) * i128::from(term.coefficient)
+            } else {
+                -1
+            };
+            let Ok(bits) = i64::try_from(bits) else { return coarse };
+            if bits < 0 || seen < 0 || seen & bits != 0 {
+                return coarse;
+            }
+            seen |= bits;
+        }
+        seen & coarse
+    }
+}
