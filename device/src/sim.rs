@@ -34,10 +34,20 @@ impl State {
 
 impl Simulator {
     pub(crate) fn new(options: SimOptions) -> Simulator {
-        let memory = Memory::new();
+        let memory = Memory::with_capacity(capacity());
         let limits = Limits::simulator(memory.capacity());
         Simulator { limits, state: Arc::new(State { memory, options, last: Mutex::new(None) }) }
     }
+}
+
+/// Half of what the host has to spare: whatever is on the device, the caller mostly holds as well. 64 GiB at most, and
+/// where the host does not say.
+fn capacity() -> u64 {
+    const MOST: u64 = 64 << 30;
+    let about = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = about.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
+    kib.map_or(MOST, |kib| (kib * 1024 / 2).min(MOST))
 }
 
 impl Backend for Simulator {
