@@ -37,8 +37,40 @@ impl Lay {
     /// # Errors
     /// Those of [`Lay::right_inverse`] and [`Lay::composition`].
     pub const fn max_common_layout(&self, other: &Lay) -> Result<Lay, Error> {
-        let inverse = tri!(other.right_inverse());
-        let common = tri!(self.composition(&inverse)).coalesce();
+        let mut inverse = tri!(other.right_inverse());
+        let common = loop {
+            // Past its end, this layout has nothing in common with the other one.
+            if let (Some(size), Ok(last)) = (tri!(self.size()).get(), inverse.max_index())
+                && last >= size
+            {
+                let (extent, step) = inverse.flat_leaf(inverse.leaf_count() - 1);
+                let fewer = match (inverse.leaf_count(), step, extent.get()) {
+                    (1, Stride::Int(d), Some(_)) if d.coef > 0 => (size - 1) / d.coef + 1,
+                    _ => 1,
+                };
+                if fewer > 1 {
+                    inverse.shape.leaves[0] = Int::value(fewer);
+                } else if inverse.leaf_count() > 1 {
+                    inverse.shape.profile = inverse.shape.profile.without_last();
+                } else {
+                    return Ok(Lay::UNIT);
+                }
+                continue;
+            }
+            match self.composition(&inverse) {
+                Ok(common) => break common.coalesce(),
+                // The longer runs have no layout here; fewer modes have shorter ones.
+                Err(
+                    Error::StrideDivisibility { .. } | Error::ShapeDivisibility { .. } | Error::Carry { .. },
+                ) if inverse.leaf_count() > 1 => {
+                    inverse.shape.profile = inverse.shape.profile.without_last();
+                }
+                Err(Error::StrideDivisibility { .. } | Error::ShapeDivisibility { .. }) => {
+                    return Ok(Lay::UNIT);
+                }
+                Err(error) => return Err(error),
+            }
+        };
         let (run, stride) = common.flat_leaf(0);
         if !stride.same(Stride::Int(Int::ONE)) {
             return Ok(Lay::UNIT);

@@ -1,7 +1,7 @@
-//! The coordinates of an index.
+//! The coordinates of an index: whether there is one, and whether there are several.
 
 use crate::symbol::gcd;
-use crate::{Coord, Crd, Error, Lay, MAX_LEAVES, Tuple};
+use crate::{Coord, Crd, Error, Int, Lay, MAX_LEAVES, Stride, Tuple};
 
 const OP: &str = "a preimage";
 
@@ -49,6 +49,78 @@ impl Lay {
             i += 1;
         }
         Ok(Some(out))
+    }
+}
+
+impl Lay {
+    /// Whether no two coordinates share an index: exact for any strides.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert!(lay!("(4,2):(2,3)").is_injective()?); // though the strides interleave
+    /// assert!(!lay!("(4,2):(2,4)").is_injective()?); // 4 is met twice
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::preimage`].
+    pub const fn is_injective(&self) -> Result<bool, Error> {
+        let mut i = 0;
+        while i < self.leaf_count() {
+            if self.stride[i].is_zero() && !self.shape.leaves[i].is(1) {
+                return Ok(false);
+            }
+            i += 1;
+        }
+        // Two coordinates that share an index differ by digits between -(s-1) and s-1 that lead nowhere. Counted from -(s-1), those are the digits of
+        // modes of extent 2s-1; the first difference is positive in one of the two orders.
+        let mut search = tri!(Search::new(self));
+        let (mut k, mut origin) = (search.count, 0i128);
+        while k > 0 {
+            k -= 1;
+            let (extent, stride) = (search.extent[k], search.stride[k] as i128);
+            let mut difference = 1;
+            while difference < extent {
+                if tri!(search.descend(k + 1, origin - difference as i128 * stride)) {
+                    return Ok(false);
+                }
+                difference += 1;
+            }
+            origin += (extent - 1) as i128 * stride;
+            search.extent[k] = 2 * extent - 1;
+            search.least[k] =
+                search.least[k + 1] + if stride < 0 { 2 * (extent - 1) as i128 * stride } else { 0 };
+            search.greatest[k] =
+                search.greatest[k + 1] + if stride > 0 { 2 * (extent - 1) as i128 * stride } else { 0 };
+        }
+        Ok(true)
+    }
+
+    /// Whether the indices are `0..size`, each once: a permutation, without holes.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert!(lay!("(4,2):(2,1)").is_compact()?);
+    /// assert!(!lay!("(4,2):(2,8)").is_compact()?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NeedsFact`] for a symbolic stride that may be 0, [`Error::Unsupported`] for strides that are no integers, [`Error::Overflow`].
+    pub const fn is_compact(&self) -> Result<bool, Error> {
+        let modes = match self.sorted("is_compact") {
+            Err(Error::NonPositiveStride { .. }) => return Ok(false),
+            modes => tri!(modes),
+        };
+        let (mut end, mut i) = (Int::ONE, 0);
+        while i < modes.leaf_count() {
+            if !modes.stride[i].same(Stride::Int(end)) {
+                return Ok(false);
+            }
+            end = tri!(end.mul(modes.shape.leaves[i]));
+            i += 1;
+        }
+        Ok(end.same(tri!(self.size())))
     }
 }
 

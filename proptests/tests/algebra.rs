@@ -142,6 +142,61 @@ proptest! {
     }
 
     #[test]
+    fn i09_the_inverse_of_a_composition(a in strategies::tractable(2), b in strategies::tractable(2)) {
+        if let (Ok(both), Ok(ia), Ok(ib)) = (a.composition(&b), a.left_inverse(), b.left_inverse())
+            && b.max_index().unwrap() < oracle::size(&a)
+            && let Ok(inverse) = both.left_inverse()
+        {
+            for index in oracle::table(&both) {
+                prop_assert_eq!(oracle::at(&inverse, index), oracle::at(&ib, oracle::at(&ia, index)));
+            }
+        }
+    }
+
+    #[test]
+    fn i11_i12_what_two_layouts_share(a in strategies::any_layout(3), b in strategies::any_layout(3), c in strategies::compact(3), d in strategies::compact(3)) {
+        for (a, b) in [(a, b), (c, d), (c, c)] {
+            let common = a.max_common_layout(&b).unwrap();
+            for (i, x) in oracle::table(&common).into_iter().enumerate() {
+                prop_assert_eq!((oracle::at(&a, x), oracle::at(&b, x)), (i as i64, i as i64));
+            }
+        }
+        // The run of indices at which the compact ones have the same coordinate.
+        let n = oracle::size(&c).min(oracle::size(&d));
+        let place = |l: &Lay, i: i64| oracle::table(l).into_iter().position(|x| x == i);
+        let run = (0..n).take_while(|i| place(&c, *i) == place(&d, *i)).count() as i64;
+        prop_assert!(c.max_common_vector(&d).unwrap().get().unwrap() <= run);
+        let whole = line(n, 1);
+        prop_assert_eq!(whole.max_common_vector(&whole).unwrap().get(), Some(n));
+    }
+
+    #[test]
+    fn r04_r06_recasts_in_steps(l in strategies::compact(3), m in 1i64..5, n in 1i64..5) {
+        if let (Ok(once), Ok(first)) = (l.upcast(m * n), l.upcast(n))
+            && let Ok(twice) = first.upcast(m)
+        {
+            prop_assert_eq!(oracle::table(&once), oracle::table(&twice));
+        }
+        let steps = if m == n { Ok(l) } else { l.downcast(m / gcd(m, n)).and_then(|l| l.upcast(n / gcd(m, n))) };
+        prop_assert_eq!(l.recast(8 * m, 8 * n), steps);
+    }
+
+    #[test]
+    fn t03_t04_partitions_of_a_tile(thr in strategies::compact(2), val in strategies::compact(2)) {
+        // The tile that threads and their values rake over, as (thread, value) -> place.
+        let raked = thr.raked_product(&val).unwrap();
+        let (t, v) = (oracle::size(&thr), oracle::size(&val));
+        let shape = girih_layout::Shape::flat(&[Int::value(t), Int::value(v)]).unwrap();
+        let tv = raked.right_inverse().unwrap().with_shape(&shape).unwrap();
+        prop_assert_eq!(oracle::sorted(oracle::table(&tv)), (0..t * v).collect::<Vec<_>>());
+        let data = line(t * v, 3);
+        let partition = data.composition(&tv).unwrap();
+        for i in 0..t * v {
+            prop_assert_eq!(oracle::at(&partition, i), oracle::at(&data, oracle::at(&tv, i)));
+        }
+    }
+
+    #[test]
     fn d01_d02_d03_divide_rearranges(a in strategies::any_layout(3), b in strategies::tractable(2)) {
         let n = oracle::size(&a);
         if n % end(&b) != 0 {
@@ -324,7 +379,7 @@ proptest! {
     }
 
     #[test]
-    fn w01_to_w05_swizzles(bits in 0u32..4, base in 0u32..5, more in 0i32..4, down: bool, n in 0u32..5) {
+    fn r05_w01_w02_w03_w04_swizzles(bits in 0u32..4, base in 0u32..5, more in 0i32..4, down: bool, n in 0u32..5) {
         let distance = bits as i32 + more;
         let swizzle = Swizzle::new(bits, base, if down { -distance } else { distance }).unwrap();
         let period = swizzle.period();
@@ -335,6 +390,9 @@ proptest! {
             let y = swizzle.apply(x);
             prop_assert_eq!(y, x ^ (((x >> from) & mask) << to));
             prop_assert_eq!(swizzle.apply(y), x);
+            prop_assert_eq!(swizzle.apply(x ^ (7 * x % period)), y ^ swizzle.apply(7 * x % period));
+            let within = (x >> base << base..).take(1 << base).position(|x| swizzle.apply(x) == y);
+            prop_assert_eq!(within, Some((x & base_mask) as usize));
             prop_assert_eq!(swizzle.apply(x + period), y + period);
             prop_assert_eq!(y & base_mask, x & base_mask);
             image.push(y);
@@ -369,6 +427,27 @@ fn exact(a: &Lay, b: &Lay) -> bool {
         begin *= s;
     }
     true
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[test]
+fn t01_t02_fragments_cover_their_tiles() {
+    // Thread and value to the place in the tile, column-major: C, A and B of m16n8k16, C of wgmma m64n32, and an operand in shared memory that
+    // every thread of a warpgroup has.
+    for (text, tile, replicas) in [
+        ("((4,8),(2,2)):((32,1),(16,8))", 16 * 8, 1),
+        ("((4,8),(2,2,2)):((32,1),(16,8,128))", 16 * 16, 1),
+        ("((4,8),(2,2)):((16,1),(8,64))", 8 * 16, 1),
+        ("((4,8,4),(2,2,4)):((128,1,16),(64,8,512))", 64 * 32, 1),
+        ("(128,(64,16)):(0,(1,64))", 64 * 16, 128),
+    ] {
+        let tv = Lay::parse(text).unwrap();
+        assert_eq!(oracle::sorted(oracle::table(&tv.filter())), (0..tile).collect::<Vec<_>>(), "{text}");
+        assert_eq!(oracle::size(&tv.nullspace().unwrap()), replicas, "{text}");
+    }
 }
 
 #[test]

@@ -150,6 +150,23 @@ proptest! {
     }
 
     #[test]
+    fn s03_slices_of_coalesced_modes(l in strategies::any_layout(LEAVES), i in 0i64..64) {
+        if l.rank() < 2 {
+            return Ok(()); // not what the law is about
+        }
+        // Mode 0 fixed, the others kept; and the other way round.
+        let coalesced = l.coalesce_by(&l.shape().product_each().unwrap()).unwrap();
+        let at = Crd::At(i % oracle::size(&l.mode(0).unwrap()));
+        for fixed in [true, false] {
+            let mut leaves = vec![if fixed { Crd::All } else { Crd::At(0) }; l.rank()];
+            leaves[0] = if fixed { at } else { Crd::All };
+            let coord = Coord::flat(&leaves).unwrap();
+            let ((a, p), (b, q)) = (l.slice(&coord).unwrap(), coalesced.slice(&coord).unwrap());
+            prop_assert_eq!((oracle::table(&a), p), (oracle::table(&b), q));
+        }
+    }
+
+    #[test]
     fn s04_modes_in_other_places(l in strategies::any_layout(LEAVES), begin in 0usize..4, len in 0usize..4) {
         let (rank, end) = (l.rank(), begin + len);
         let all: Vec<usize> = (0..rank).collect();

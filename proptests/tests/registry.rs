@@ -1,0 +1,54 @@
+//! Every law of `testdata/layout-properties.csv` has a test that is named after it, or a reason why it has none here.
+
+use std::collections::BTreeSet;
+
+const LAWS: &str = include_str!("../../testdata/layout-properties.csv");
+
+const TESTS: &[&str] = &[
+    include_str!("algebra.rs"),
+    include_str!("composition.rs"),
+    include_str!("coordinates.rs"),
+    include_str!("general.rs"),
+    include_str!("swizzles.rs"),
+];
+
+/// Laws about atoms and about what partitions do with them: the code generator owns those, and its tests hold them.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("T05", "codegen: source and destination fragments of a tiled copy"),
+    ("T06", "codegen: each atom against the fragment formula of the PTX ISA"),
+    ("T07", "codegen: tiles, threads and values of a tiled MMA cover the matrix"),
+    ("T08", "codegen: ldmatrix and stmatrix against the PTX ISA"),
+    ("T09", "codegen: the fragment that ldmatrix.x4 leaves is the A operand"),
+    ("T10", "codegen: register conversions by shuffles"),
+];
+
+/// `m15` of `fn m15_m16_v05_general_is_exact`, if a test of that name follows `#[test]`.
+fn laws_of(source: &str) -> BTreeSet<String> {
+    let after_test = source.split("#[test]").skip(1);
+    let names = after_test.filter_map(|text| text.split("fn ").nth(1)?.split('(').next());
+    let is_law = |word: &&str| word.len() == 3 && word[1..].bytes().all(|b| b.is_ascii_digit());
+    names.flat_map(|name| name.split('_').take_while(is_law)).map(str::to_uppercase).collect()
+}
+
+#[test]
+fn every_law_has_a_test_or_a_reason() {
+    let tested: BTreeSet<String> = TESTS.iter().flat_map(|source| laws_of(source)).collect();
+    let laws: Vec<&str> = LAWS.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+    assert_eq!(laws.len(), 114);
+    let untested: Vec<_> = laws
+        .iter()
+        .filter(|law| !tested.contains(**law) && !ELSEWHERE.iter().any(|(id, _)| id == *law))
+        .collect();
+    assert!(untested.is_empty(), "neither a test nor a reason: {untested:?}");
+    let unknown: Vec<_> = tested.iter().filter(|law| !laws.contains(&law.as_str())).collect();
+    assert!(unknown.is_empty(), "tests named after no law: {unknown:?}");
+    let stale: Vec<_> = ELSEWHERE.iter().filter(|(id, _)| tested.contains(*id)).collect();
+    assert!(stale.is_empty(), "reasons for laws that have a test: {stale:?}");
+}
+
+#[test]
+fn names_are_read() {
+    let source =
+        "#[test]\n    fn m15_m16_v05_general(a in x) {}\n#[test]\nfn other_m01() {}\nfn m02_helper() {}";
+    assert_eq!(laws_of(source).into_iter().collect::<Vec<_>>(), ["M15", "M16", "V05"]);
+}

@@ -1,0 +1,245 @@
+//! Swizzled layouts and F2 matrices: the laws W05 to W09, I10 and V06.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use girih_layout::{Composed, Error, F2Matrix, Int, Lay, Stride, Swizzle, Tiler, lay};
+use girih_proptests::{oracle, strategies};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+fn swizzles() -> impl Strategy<Value = Swizzle> {
+    (0u32..4, 0u32..4, 0i32..3, any::<bool>()).prop_map(|(bits, base, more, down)| {
+        let distance = bits as i32 + more;
+        Swizzle::new(bits, base, if down { -distance } else { distance }).unwrap()
+    })
+}
+
+/// Layouts of powers of two without holes, in any order of the modes.
+fn powers() -> impl Strategy<Value = Lay> {
+    let extents = prop::collection::vec(select(vec![1i64, 2, 4, 8]), 1..4);
+    extents.prop_flat_map(|extents| {
+        Just((0..extents.len()).collect::<Vec<_>>()).prop_shuffle().prop_map(move |order| {
+            let (mut leaves, mut step) = (vec![Lay::UNIT; extents.len()], 1);
+            for i in order {
+                leaves[i] = Lay::leaf(Int::value(extents[i]), Stride::from(step)).unwrap();
+                step *= extents[i];
+            }
+            Lay::concat(&leaves).unwrap()
+        })
+    })
+}
+
+/// The indices, one exclusive or after the other.
+fn table(composed: &Composed) -> Vec<i64> {
+    let plain = oracle::table(composed.layout());
+    plain.into_iter().map(|i| composed.swizzle().apply(i + composed.offset())).collect()
+}
+
+fn apply_all(matrix: &F2Matrix) -> Vec<i64> {
+    (0..1 << matrix.inputs()).map(|i| matrix.apply(i).unwrap()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn w05_a_swizzle_keeps_injectivity(swizzle in swizzles(), l in strategies::arbitrary(3)) {
+        let swizzled = Composed::new(swizzle, 0, l);
+        let table = table(&swizzled);
+        let distinct = oracle::sorted(table.clone()).windows(2).all(|w| w[0] != w[1]);
+        prop_assert_eq!(distinct, oracle::injective(&l));
+        let most = l.cosize().unwrap().get().unwrap();
+        let end = (most + swizzle.period() - 1) / swizzle.period() * swizzle.period();
+        prop_assert!(table.iter().all(|i| 0 <= *i && *i < end));
+        prop_assert_eq!(swizzled.cosize().unwrap().get(), table.iter().max().map(|most| most + 1));
+    }
+
+    #[test]
+    fn w06_decay_is_exact(swizzle in swizzles(), l in strategies::arbitrary(2), offset in 0i64..300) {
+        let composed = Composed::new(swizzle, offset, l);
+        let truth = table(&composed);
+        let relative: Vec<i64> = truth.iter().map(|i| i - truth[0]).collect();
+        match composed.decay() {
+            Ok((plain, start)) => {
+                prop_assert_eq!(start, truth[0]);
+                prop_assert_eq!(oracle::table(&plain), relative);
+                prop_assert!(l.shape().compatible(plain.shape()));
+            }
+            Err(Error::NoLayout { witness: Some(w), .. }) => {
+                prop_assert_eq!(relative[w.coord as usize], w.expected);
+                prop_assert!(!oracle::has_layout(&l, &relative));
+            }
+            Err(error) => prop_assert!(false, "{}", error),
+        }
+    }
+
+    #[test]
+    fn w07_through_a_layout_only_where_it_is_right(swizzle in swizzles(), l in powers(), m in strategies::arbitrary(2)) {
+        for l in [l, m] {
+            let size = oracle::size(&l);
+            match swizzle.through(&l) {
+                Ok(after) => for x in 0..size {
+                    prop_assert!(swizzle.apply(x) < size);
+                    prop_assert_eq!(after.apply(oracle::at(&l, x)), oracle::at(&l, swizzle.apply(x)), "{} {}", swizzle, l);
+                },
+                // A permutation of bits that the swizzle stays inside of is refused only where no swizzle does it.
+                Err(_) if l.is_compact().unwrap() && size.count_ones() == 1 && swizzle.period() <= size => {
+                    for (bits, base, shift) in (0..4).flat_map(|b| (0..9).flat_map(move |m| (-9..10).map(move |s| (b, m, s)))) {
+                        if let Ok(other) = Swizzle::new(bits, base, shift) {
+                            prop_assert!((0..size).any(|x| other.apply(oracle::at(&l, x)) != oracle::at(&l, swizzle.apply(x))));
+                        }
+                    }
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    #[test]
+    fn i10_inverses_of_swizzled_layouts(swizzle in swizzles(), l in powers()) {
+        let composed = Composed::new(swizzle, 0, l);
+        match composed.right_inverse() {
+            Ok(inverse) => for i in 0..oracle::size(&l) {
+                prop_assert_eq!(composed.at(inverse.at(i).unwrap()).unwrap(), i);
+            },
+            Err(_) => prop_assert!((0..oracle::size(&l)).any(|i| swizzle.apply(i) >= oracle::size(&l))),
+        }
+    }
+
+    #[test]
+    fn v06_matrices_and_back(swizzle in swizzles(), l in powers()) {
+        let plain = F2Matrix::of_layout(&l).unwrap();
+        prop_assert_eq!(apply_all(&plain), oracle::table(&l));
+        let back = plain.layout(l.shape()).unwrap();
+        prop_assert!(back.equivalent(&l) && l.shape().compatible(back.shape()));
+        let composed = Composed::new(swizzle, 0, l);
+        let matrix = F2Matrix::of_composed(&composed).unwrap();
+        prop_assert_eq!(apply_all(&matrix), table(&composed));
+        // As a layout of F2 columns it is the same function, and reads back as the same matrix.
+        let columns = matrix.layout(l.shape()).unwrap();
+        prop_assert!(columns.indices().unwrap().eq(table(&composed)));
+        prop_assert_eq!(F2Matrix::of_layout(&columns).unwrap(), matrix);
+        prop_assert_eq!(Lay::parse(&columns.to_string()).unwrap(), columns);
+        prop_assert_eq!(matrix.rank(), matrix.inputs());
+        if let Ok(inverse) = matrix.inverse() {
+            prop_assert_eq!(inverse.after(&matrix).unwrap(), F2Matrix::identity(matrix.inputs()).unwrap());
+        } else {
+            prop_assert!(table(&composed).into_iter().any(|i| i >= oracle::size(&l)));
+        }
+        let n = (swizzle.bits() + swizzle.base() + swizzle.shift().unsigned_abs()).max(1);
+        let read = F2Matrix::of_swizzle(swizzle, n).unwrap().swizzle().unwrap();
+        prop_assert!((0..1 << n).all(|x| read.apply(x) == swizzle.apply(x)));
+    }
+
+    #[test]
+    fn f2_columns_compose_by_definition(
+        swizzle in swizzles(), l in powers(), b in strategies::arbitrary(2),
+    ) {
+        let columns = F2Matrix::of_composed(&Composed::new(swizzle, 0, l)).unwrap().layout(l.shape()).unwrap();
+        prop_assert!(columns.coalesce().indices().unwrap().eq(columns.indices().unwrap()));
+        let size = oracle::size(&l);
+        let inside = oracle::table(&b).into_iter().all(|i| i < size);
+        if let (true, Ok(r)) = (inside, columns.composition(&b)) {
+            let truth: Vec<i64> = oracle::table(&b).into_iter().map(|i| columns.at(i).unwrap()).collect();
+            prop_assert_eq!(r.indices().unwrap().collect::<Vec<_>>(), truth, "{} o {}", columns, b);
+        }
+    }
+
+    #[test]
+    fn the_algebra_acts_on_the_domain(swizzle in swizzles(), l in powers(), t in select(vec![1i64, 2, 4]), offset in 0i64..9) {
+        let composed = Composed::new(swizzle, offset, l);
+        let through = |r: &Composed, plain: &Lay| {
+            (0..oracle::size(plain)).all(|i| r.at(i) == Ok(swizzle.apply(offset + oracle::at(plain, i))))
+        };
+        let tiler = Tiler::Lay(Lay::leaf(Int::value(t), Stride::from(1)).unwrap());
+        type Op = fn(&Composed, &Tiler) -> Result<Composed, Error>;
+        type Plain = fn(&Lay, &Tiler) -> Result<Lay, Error>;
+        let ops: [(Op, Plain); 6] = [
+            (Composed::compose, Lay::compose),
+            (Composed::logical_divide, Lay::logical_divide),
+            (Composed::zipped_divide, Lay::zipped_divide),
+            (Composed::tiled_divide, Lay::tiled_divide),
+            (Composed::flat_divide, Lay::flat_divide),
+            (Composed::logical_product, Lay::logical_product),
+        ];
+        for (op, plain) in ops {
+            match (op(&composed, &tiler), plain(&l, &tiler)) {
+                (Ok(r), Ok(plain)) => prop_assert!(through(&r, &plain)),
+                (r, plain) => prop_assert_eq!(r.is_ok(), plain.is_ok()),
+            }
+        }
+        prop_assert!(through(&composed.coalesce(), &l) && through(&composed.flatten(), &l));
+        let twice = composed.swizzled(swizzle).unwrap();
+        prop_assert_eq!(twice.at(0).unwrap(), offset);
+    }
+
+    #[test]
+    fn recast_of_swizzled_layouts(base in 2u32..5, bits in 0u32..4, n in 0u32..3) {
+        let swizzle = Swizzle::new(bits, base, 3).unwrap();
+        let composed = Composed::new(swizzle, 0, lay!("(64,8):(1,64)"));
+        let up = composed.recast(8, 8 << n).unwrap();
+        for i in 0..512 >> n {
+            prop_assert_eq!(up.at(i).unwrap(), composed.at(i << n).unwrap() >> n);
+        }
+        prop_assert_eq!(up.recast(8 << n, 8).unwrap(), composed);
+    }
+}
+
+#[test]
+fn w08_the_canonical_tiles_are_free_of_conflicts() {
+    // 8 rows of 16 * 2^b bytes: each column of 16-byte units touches all 8 groups of 4 banks.
+    for b in 0..4u32 {
+        let row = 16i64 << b;
+        let swizzle = Swizzle::new(b, 4, 3).unwrap();
+        for column in 0..1i64 << b {
+            let groups = (0..8i64).map(|r| swizzle.apply(r * row + column * 16) / 16 % 8);
+            assert!(oracle::sorted(groups.collect()).into_iter().eq(0..8), "b {b} column {column}");
+        }
+    }
+}
+
+#[test]
+fn w09_wavefronts_are_ranks() {
+    // 32 lanes of 4-byte words: the largest number of distinct words in one bank.
+    for text in ["32:1", "32:2", "32:32", "(4,8):(1,32)", "(8,4):(32,8)", "(2,16):(32,1)", "(4,8):(0,32)"] {
+        for swizzle in [Swizzle::NONE, Swizzle::new(3, 2, 3).unwrap(), Swizzle::new(2, 0, 5).unwrap()] {
+            let lanes = Composed::new(swizzle, 0, Lay::parse(text).unwrap());
+            let words = table(&lanes);
+            let most = (0..32).map(|bank| {
+                let mut distinct: Vec<i64> = words.iter().copied().filter(|w| w % 32 == bank).collect();
+                distinct.sort_unstable();
+                distinct.dedup();
+                distinct.len()
+            });
+            let matrix = match F2Matrix::of_composed(&lanes) {
+                Ok(matrix) => matrix,
+                Err(error) => panic!("{text}: {error}"),
+            };
+            let banks: Vec<Lay> = matrix
+                .columns()
+                .iter()
+                .map(|c| Lay::leaf(Int::value(2), Stride::F2(c % 32)).unwrap())
+                .collect();
+            let banks = F2Matrix::of_layout(&Lay::concat(&banks).unwrap()).unwrap();
+            assert_eq!(most.max(), Some(1 << (matrix.rank() - banks.rank())), "{text} {swizzle}");
+        }
+    }
+}
+
+#[test]
+fn f2_columns_are_refused_where_they_mean_nothing() {
+    let columns = lay!("(8,8):(^1,^9)");
+    assert_eq!(columns.at(9).unwrap(), 1 ^ 9);
+    // The place of an element is no sum: only a slice that fixes nothing has an offset.
+    let row = columns.slice(&girih_layout::Coord::parse("(3,_)").unwrap());
+    assert_eq!(row.unwrap_err().kind(), "unsupported");
+    assert_eq!(columns.max_index().unwrap_err().kind(), "unsupported");
+    assert_eq!(columns.complement(Int::value(64)).unwrap_err().kind(), "unsupported");
+    assert_eq!(lay!("8:^3").composition(&lay!("(2,2):(1,1)")).unwrap_err().kind(), "carry");
+    assert_eq!(F2Matrix::of_layout(&lay!("3:1")).unwrap_err().kind(), "unsupported");
+    assert_eq!(F2Matrix::of_layout(&lay!("(4,2):(1,2)")).unwrap_err().kind(), "unsupported");
+    // CuTe says Sw<1,2,1> here, and is wrong at 6.
+    assert!(Swizzle::new(1, 0, 1).unwrap().through(&lay!("(6,4):(4,1)")).is_err());
+    let (first, second) = (Swizzle::new(2, 0, 2).unwrap(), Swizzle::new(2, 4, 3).unwrap());
+    assert_eq!(Composed::new(first, 0, lay!("8:1")).swizzled(second).unwrap_err().kind(), "unsupported");
+}
