@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use girih_layout::{Error, Lay};
+use girih_layout::{Composed, Error, Lay};
 use serde_json::{Map, Value};
 
 use crate::ops::{self, Op, OpError};
@@ -87,8 +87,12 @@ fn value(text: &str, base: usize) -> Located<String> {
     match read_call(text, base)? {
         Some(call) => run(&call, base),
         None => {
-            let parsed = Lay::parse(text);
-            parsed.map(|layout| layout.to_string()).map_err(|error| (place(error, base), layout_error(error)))
+            let parsed = if text.starts_with("Sw<") {
+                Composed::parse(text).map(|composed| composed.to_string())
+            } else {
+                Lay::parse(text).map(|layout| layout.to_string())
+            };
+            parsed.map_err(|error| (place(error, base), layout_error(error)))
         }
     }
 }

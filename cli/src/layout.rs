@@ -1,10 +1,13 @@
 //! `girih layout`: evaluate an expression, print the layout and its table.
 
+use std::fmt::Display;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use girih_layout::Lay;
+use girih_layout::{Composed, Lay, Shape, Swizzle};
 
-use crate::{CommandResult, expr};
+use crate::{CommandResult, Error, expr};
 
 /// A table of more cells than this is not printed.
 const CELLS: i64 = 4096;
@@ -21,7 +24,9 @@ Layouts are written shape:stride, a shape alone is column-major. Tilers are <128
   girih layout 'composition((10,2):(16,4), (5,4):(1,5))'
   girih layout 'complement((2,2):(1,6), 24)'
   girih layout 'zipped_divide((s0,s1):(s2,1), <128,32>)'
-  girih layout 'coalesce(logical_divide((4,2,3):(2,1,8), 4:2))'")]
+  girih layout 'coalesce(logical_divide((4,2,3):(2,1,8), 4:2))'
+  girih layout 'Sw<2,0,3> o 0 o (8,8):(8,1)' --svg swizzled.svg
+  girih layout '((4,8),(2,2)):((32,1),(16,8))' --tile '(16,8)' --svg mma-c.svg --latex mma-c.tex")]
 pub(crate) struct Args {
     /// A layout, or calls of operations on layouts
     #[arg(value_name = "EXPR", allow_hyphen_values = true)]
@@ -29,6 +34,15 @@ pub(crate) struct Args {
     /// Print the result alone, without a table
     #[arg(long)]
     plain: bool,
+    /// Draw the layout, the index in each cell
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Draw it as a LaTeX document (TikZ)
+    #[arg(long, value_name = "FILE")]
+    latex: Option<PathBuf>,
+    /// Read the layout as (thread, value) -> place in this tile, and draw who owns what
+    #[arg(long, value_name = "SHAPE")]
+    tile: Option<String>,
 }
 
 pub(crate) fn run(args: Args) -> CommandResult {
@@ -45,5 +59,32 @@ pub(crate) fn run(args: Args) -> CommandResult {
             print!("{table}");
         }
     }
+    if args.svg.is_some() || args.latex.is_some() {
+        draw(&result, &args)?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the pictures that were asked for.
+fn draw(result: &str, args: &Args) -> Result<(), Box<dyn std::error::Error>> {
+    let composed = if result.starts_with("Sw<") {
+        Composed::parse(result)?
+    } else {
+        Composed::new(Swizzle::NONE, 0, Lay::parse(result)?)
+    };
+    let picture = match &args.tile {
+        Some(tile) => composed.layout().picture_tv(&Shape::parse(tile)?)?,
+        None => composed.picture()?,
+    };
+    let write = |path: &Option<PathBuf>, text: &dyn Display| match path {
+        Some(path) => write_text(path, text),
+        None => Ok(()),
+    };
+    write(&args.svg, &picture.svg())?;
+    write(&args.latex, &picture.latex())?;
+    Ok(())
+}
+
+fn write_text(path: &Path, text: &dyn Display) -> Result<(), Error> {
+    fs::write(path, text.to_string()).map_err(|source| Error::Write { path: path.to_owned(), source })
 }

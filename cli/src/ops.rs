@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use girih_layout::{Composed, Coord, Crd, Int, IntTuple, Lay, Shape, Swizzle, Tiler, natural_coord};
+use girih_layout::{
+    Composed, Coord, Crd, F2Matrix, Int, IntTuple, Lay, Product, Shape, Swizzle, Tiler, natural_coord,
+};
 use serde_json::{Map, Value};
 
 /// Why an operation gave no result.
@@ -279,6 +281,15 @@ ALGEBRA:
     "filter_zeros"("layout") |args| text(args.lay("layout")?.filter_zeros());
     "composition"("a", "b") |args| text(args.lay("a")?.compose(&args.tiler("b")?)?);
     "composition_tiler"("a", "tiler") |args| text(args.lay("a")?.compose(&args.tiler("tiler")?)?);
+    "compose_general"("a", "b") |args| text(args.lay("a")?.compose_general(&args.lay("b")?)?);
+    "compose_in_bounds"("a", "b") |args| text(args.lay("a")?.compose_in_bounds(&args.lay("b")?)?);
+    "recognise"("values") |args| text(Lay::recognise(&args.numbers("values")?)?);
+    "preimage"("layout", "idx") |args| {
+        args.lay("layout")?.preimage(args.number("idx")?)?.map_or(Ok(Value::Null), coord)
+    };
+    "complement_floor"("layout", "cotarget") |args| {
+        text(args.lay("layout")?.complement_floor(args.read("cotarget", Int::parse)?)?)
+    };
     "complement"("layout", "cotarget") |args| {
         text(complement(&args.lay("layout")?, args.read("cotarget", Int::parse)?)?)
     };
@@ -294,6 +305,9 @@ ALGEBRA:
     "flat_divide"("a", "tiler") |args| text(args.lay("a")?.flat_divide(&args.tiler("tiler")?)?);
 PRODUCTS:
     "logical_product"("a", "tiler") |args| text(args.lay("a")?.logical_product(&args.tiler("tiler")?)?);
+    "outer_product"("a", "tiler") |args| {
+        text(args.lay("a")?.logical_product_with(&args.tiler("tiler")?, Product::Outer)?)
+    };
     "zipped_product"("a", "tiler") |args| text(args.lay("a")?.zipped_product(&args.tiler("tiler")?)?);
     "tiled_product"("a", "tiler") |args| text(args.lay("a")?.tiled_product(&args.tiler("tiler")?)?);
     "flat_product"("a", "tiler") |args| text(args.lay("a")?.flat_product(&args.tiler("tiler")?)?);
@@ -305,6 +319,8 @@ PRODUCTS:
     };
 ANALYSIS:
     "nullspace"("layout") |args| text(args.lay("layout")?.nullspace()?);
+    "is_injective"("layout") |args| truth(args.lay("layout")?.is_injective()?);
+    "is_compact"("layout") |args| truth(args.lay("layout")?.is_compact()?);
     "max_common_layout"("a", "b") |args| text(args.lay("a")?.max_common_layout(&args.lay("b")?)?);
     "max_common_vector"("a", "b") |args| int(args.lay("a")?.max_common_vector(&args.lay("b")?)?);
     "max_alignment"("layout") |args| Ok(args.lay("layout")?.max_alignment()?.into());
@@ -324,6 +340,14 @@ SWIZZLES:
     "swizzle_layout"("bits", "base", "shift", "offset", "layout") |args| text(args.composed()?);
     "swizzle_zipped_divide"("bits", "base", "shift", "layout", "tiler") |args| {
         text(args.composed()?.zipped_divide(&args.tiler("tiler")?)?)
+    };
+    "decay"("swizzled") |args| {
+        let (layout, offset) = args.read("swizzled", Composed::parse)?.decay()?;
+        text(format_args!("{layout} @ {offset}"))
+    };
+    "f2"("swizzled") |args| {
+        let composed = args.read("swizzled", Composed::parse)?;
+        text(F2Matrix::of_composed(&composed)?.layout(composed.layout().shape())?)
     };
     "swizzle_recast"("bits", "base", "shift", "layout", "old_bits", "new_bits") |args| {
         text(args.composed()?.recast(args.number("old_bits")?, args.number("new_bits")?)?)
