@@ -36,6 +36,13 @@ fn expressions() {
         ),
         ("ceil(s0/8):1", "ceil(s0/8):1"),
         ("4:-1", "4:-1"),
+        ("Sw<2,0,3> o 0 o (4,8):(8,1)", "Sw<2,0,3> o 0 o (4,8):(8,1)"),
+        ("f2(Sw<3,0,3> o 0 o (8,8):(1,8))", "(8,8):(^1,^9)"),
+        ("decay(Sw<3,3,3> o 192 o (64):(1))", "((8,4,2)):((1,-8,32)) @ 216"),
+        ("compose_general((4,6,8):(2,3,5), 2:5)", "2:5"),
+        ("recognise((0,4,1,5,2,6))", "(2,3):(4,1)"),
+        ("preimage((4,(2,3)):(2,(3,-1)), 7)", "(2,(1,0))"),
+        ("outer_product(4:2, 3:1)", "(4,3):(2,8)"),
     ] {
         let output = girih(&["layout", "--plain", expression], "");
         assert!(output.status.success(), "{expression}: {}", text(&output.stderr));
@@ -65,6 +72,37 @@ fn mistakes_are_one_message_with_a_caret() {
         assert!(message.contains(words), "{message}");
         assert_eq!(message.lines().last(), Some(&*format!("  {}^", " ".repeat(caret))), "{message}");
     }
+}
+
+#[test]
+fn pictures_are_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (svg, latex) = (folder.path().join("a.svg"), folder.path().join("a.tex"));
+    let paths = [svg.to_str().expect("text"), latex.to_str().expect("text")];
+    let tv = [
+        "layout",
+        "((4,8),(2,2)):((32,1),(16,8))",
+        "--tile",
+        "(16,8)",
+        "--svg",
+        paths[0],
+        "--latex",
+        paths[1],
+    ];
+    assert!(girih(&tv, "").status.success());
+    let read = |path| std::fs::read_to_string(path).expect("a picture");
+    // Lane 5 has the values 0 and 1 of row 1 and 2 and 3 of row 9.
+    assert_eq!(read(&svg).matches(">T5<").count(), 4);
+    assert!(read(&latex).contains("at (9,3) {T5\\\\V3};"), "{}", read(&latex));
+    assert!(girih(&["layout", "Sw<1,0,1> o 0 o (2,2):(2,1)", "--svg", paths[0]], "").status.success());
+    let cells = read(&svg)
+        .split("fill=\"#")
+        .skip(2)
+        .filter_map(|cell| Some(cell.split('>').nth(2)?.to_owned()))
+        .collect::<Vec<_>>();
+    assert_eq!(cells, ["0</text", "1</text", "3</text", "2</text"]);
+    let refused = girih(&["layout", "(2,2,2)", "--svg", paths[0]], "");
+    assert!(!refused.status.success() && text(&refused.stderr).contains("rank 3"));
 }
 
 #[test]

@@ -51,6 +51,7 @@ mod lay;
 mod make;
 mod modes;
 mod parse;
+mod picture;
 mod preimage;
 mod product;
 mod profile;
@@ -59,6 +60,8 @@ mod recast;
 mod refuse;
 mod relations;
 mod residue;
+#[cfg(feature = "serde")]
+mod serde;
 mod stride;
 mod swizzle;
 mod symbol;
@@ -74,6 +77,7 @@ pub use f2::F2Matrix;
 pub use int::Int;
 pub use iter::{Coords, Indices};
 pub use lay::Lay;
+pub use picture::{Latex, Picture, Svg};
 pub use product::Product;
 pub use profile::Profile;
 #[doc(hidden)]

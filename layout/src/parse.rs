@@ -6,11 +6,12 @@
 //! leaf   = integer ["@" mode] | "E" mode | "^" column | "_"
 //! integer = ["_"] ["-"] digits | factor {"*" factor}
 //! factor = ["-"] digits | "s" id | "ceil(s" id "/" digits ")"
+//! swizzled = "Sw<" bits "," base "," shift "> o " offset " o " layout
 //! tiler  = "<" ("_" | layout) {"," ("_" | layout)} ">" | layout
 //! ```
 //! `_8` is a static 8, as CuTe prints it; blanks may stand between the parts.
 
-use crate::{Error, Int, IntTuple, Lay, MAX_LEAVES, Stride, Strides, Symbol, Tuple};
+use crate::{Composed, Error, Int, IntTuple, Lay, MAX_LEAVES, Stride, Strides, Swizzle, Symbol, Tuple};
 
 /// What a leaf may be.
 #[derive(Clone, Copy)]
@@ -237,6 +238,39 @@ impl Cursor<'_> {
             i += 1;
         }
         Ok(out)
+    }
+
+    const fn expect(&mut self, byte: u8, expected: &'static str) -> Result<(), Error> {
+        if self.eat(byte) { Ok(()) } else { self.fail(expected) }
+    }
+
+    /// A number from `least` on with blanks before it.
+    const fn count(&mut self, least: i64) -> Result<i64, Error> {
+        self.skip_blanks();
+        let begin = self.at;
+        match tri!(self.number()) {
+            n if n >= least && n <= 64 => Ok(n),
+            _ => Err(Error::Parse { at: begin, expected: "a number of bits" }),
+        }
+    }
+
+    pub(crate) const fn composed(&mut self) -> Result<Composed, Error> {
+        tri!(self.expect(b'S', "'Sw<'"));
+        tri!(self.expect(b'w', "'Sw<'"));
+        tri!(self.expect(b'<', "'Sw<'"));
+        let bits = tri!(self.count(0)) as u32;
+        tri!(self.expect(b',', "','"));
+        let base = tri!(self.count(0)) as u32;
+        tri!(self.expect(b',', "','"));
+        let shift = tri!(self.count(-64)) as i32;
+        tri!(self.expect(b'>', "'>'"));
+        let swizzle = tri!(Swizzle::new(bits, base, shift));
+        tri!(self.expect(b'o', "'o' and an offset"));
+        self.skip_blanks();
+        let offset = tri!(self.number());
+        tri!(self.expect(b'o', "'o' and a layout"));
+        self.skip_blanks();
+        Ok(Composed::new(swizzle, offset, tri!(self.layout())))
     }
 
     pub(crate) const fn layout(&mut self) -> Result<Lay, Error> {

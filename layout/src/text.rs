@@ -4,7 +4,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::parse::{Kind, Raw, cursor};
-use crate::{Coord, Crd, Error, Int, Lay, MAX_LEAVES, Shape, Strides, Tile, Tiler, Tiles, Tuple};
+use crate::{Composed, Coord, Crd, Error, Int, Lay, MAX_LEAVES, Shape, Strides, Tile, Tiler, Tiles, Tuple};
 
 impl Int {
     /// Reads `8`, `_8`, `s0`, `2*ceil(s0/8)`.
@@ -82,6 +82,19 @@ impl Lay {
     }
 }
 
+impl Composed {
+    /// Reads `Sw<3,4,3> o 0 o (8,64):(64,1)`.
+    ///
+    /// # Errors
+    /// As [`Lay::parse`], and [`Error::Swizzle`].
+    pub const fn parse(text: &str) -> Result<Composed, Error> {
+        let mut cursor = cursor(text);
+        let composed = tri!(cursor.composed());
+        tri!(cursor.end("':' and strides, or the end of the text"));
+        Ok(composed)
+    }
+}
+
 impl Tiler {
     /// Reads `<3:3,(2,4):(1,8)>`, `<128,32>` (a shape tile `n` is `n:1`), `<_,8>` (`_` leaves the mode alone), or a layout, `4:2`.
     ///
@@ -117,6 +130,13 @@ impl FromStr for Lay {
     type Err = Error;
     fn from_str(text: &str) -> Result<Lay, Error> {
         Lay::parse(text)
+    }
+}
+
+impl FromStr for Composed {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Composed, Error> {
+        Composed::parse(text)
     }
 }
 

@@ -1,0 +1,259 @@
+//! Pictures of layouts as SVG and LaTeX, in the manner of CuTe's `print_svg` and `print_latex`.
+
+use core::fmt;
+
+use crate::{Composed, Crd, Error, Lay, Shape, Swizzle};
+
+/// Fills of the cells: of indices in shades of grey, of threads in colours, by the number modulo 8.
+const GREYS: [u32; 8] =
+    [0xff_ff_ff, 0xf2_f2_f2, 0xe4_e4_e4, 0xd7_d7_d7, 0xca_ca_ca, 0xbc_bc_bc, 0xaf_af_af, 0xa2_a2_a2];
+const COLOURS: [u32; 8] =
+    [0xb3_cd_e8, 0xf9_d3_a2, 0xb9_e0_b5, 0xf4_b6_bb, 0xd9_c5_e6, 0xe8_e3_a0, 0xb6_e4_e1, 0xd8_cc_c0];
+
+/// More cells than this make no picture.
+const CELLS: i64 = 1 << 16;
+
+/// A table of cells to be drawn: a row for each coordinate of mode 0, a column for each of mode 1; from [`Lay::picture`],
+/// [`Lay::picture_tv`] or [`Composed::picture`].
+#[derive(Clone, Copy, Debug)]
+pub struct Picture {
+    source: Source,
+    rows: i64,
+    columns: i64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Indices(Composed),
+    Owners { tv: Lay, threads: i64 },
+}
+
+/// What stands in a cell, and which fill it has.
+enum Cell {
+    Index(i64),
+    Owner { thread: i64, value: i64 },
+    Nobody,
+}
+
+impl Composed {
+    /// The index of every coordinate of a known layout of rank 1 (a row) or 2.
+    ///
+    /// # Errors
+    /// [`Error::RankMismatch`] for another rank, [`Error::NotKnown`] for symbols, [`Error::Unsupported`] for basis strides, [`Error::Capacity`]
+    /// for more than 65536 cells.
+    pub fn picture(&self) -> Result<Picture, Error> {
+        const OP: &str = "a picture";
+        let shape = *self.layout().shape();
+        let (rows, columns) = match shape.rank() {
+            1 => (1, known(OP, &shape)?),
+            2 => (known(OP, &shape.mode(0)?)?, known(OP, &shape.mode(1)?)?),
+            rank => return Err(Error::RankMismatch { op: OP, rank, other: 2 }),
+        };
+        let picture = Picture::new(Source::Indices(*self), rows, columns)?;
+        // What can't be drawn is refused here, so that printing can't fail.
+        (0..rows * columns).try_for_each(|i| self.at(i).map(drop))?;
+        Ok(picture)
+    }
+}
+
+impl Lay {
+    /// The index of every coordinate of a known layout of rank 1 (a row) or 2, to be drawn.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// let picture = lay!("(2,3):(3,1)").picture()?;
+    /// assert!(picture.svg().to_string().starts_with("<svg "));
+    /// assert!(picture.latex().to_string().contains("\\node"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Composed::picture`].
+    pub fn picture(&self) -> Result<Picture, Error> {
+        Composed::new(Swizzle::NONE, 0, *self).picture()
+    }
+
+    /// The owner of every element of a tile: `self` maps (thread, value) to the element's number in the tile, leftmost mode fastest, and the cells
+    /// say `T` thread and `V` value, coloured by thread.
+    ///
+    /// ```
+    /// use girih_layout::{Shape, lay};
+    /// // The accumulator of mma.m16n8k16.
+    /// let c = lay!("((4,8),(2,2)):((32,1),(16,8))");
+    /// let svg = c.picture_tv(&Shape::parse("(16,8)")?)?.svg().to_string();
+    /// assert!(svg.contains(">T31<") && svg.contains(">V3<"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::RankMismatch`] unless both the layout and the tile have rank 2, and those of [`Lay::preimage`] and [`Composed::picture`].
+    pub fn picture_tv(&self, tile: &Shape) -> Result<Picture, Error> {
+        const OP: &str = "a picture of threads and values";
+        for rank in [self.rank(), tile.rank()] {
+            if rank != 2 {
+                return Err(Error::RankMismatch { op: OP, rank, other: 2 });
+            }
+        }
+        let (rows, columns) = (known(OP, &tile.mode(0)?)?, known(OP, &tile.mode(1)?)?);
+        let threads = known(OP, &self.shape().mode(0)?)?;
+        let picture = Picture::new(Source::Owners { tv: *self, threads }, rows, columns)?;
+        (0..rows * columns).try_for_each(|i| self.preimage(i).map(drop))?;
+        Ok(picture)
+    }
+}
+
+fn known(op: &'static str, shape: &Shape) -> Result<i64, Error> {
+    let size = shape.size()?;
+    size.get().ok_or(Error::NotKnown { op, value: size })
+}
+
+impl Picture {
+    fn new(source: Source, rows: i64, columns: i64) -> Result<Picture, Error> {
+        match rows.checked_mul(columns) {
+            Some(cells) if cells <= CELLS => Ok(Picture { source, rows, columns }),
+            _ => Err(Error::Capacity { op: "a picture" }),
+        }
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> i64 {
+        self.rows
+    }
+
+    /// The number of columns.
+    pub fn columns(&self) -> i64 {
+        self.columns
+    }
+
+    /// The picture as a standalone SVG file.
+    pub fn svg(&self) -> Svg<'_> {
+        Svg(self)
+    }
+
+    /// The picture as a standalone LaTeX document with TikZ.
+    pub fn latex(&self) -> Latex<'_> {
+        Latex(self)
+    }
+
+    fn cell(&self, row: i64, column: i64) -> Result<Cell, fmt::Error> {
+        let number = row + column * self.rows;
+        match &self.source {
+            Source::Indices(layout) => layout.at(number).map(Cell::Index).map_err(|_| fmt::Error),
+            Source::Owners { tv, threads } => {
+                let Some(coord) = tv.preimage(number).map_err(|_| fmt::Error)? else {
+                    return Ok(Cell::Nobody);
+                };
+                // Thread and value, counted in one.
+                let (mut place, mut step) = (0, 1);
+                for (crd, extent) in coord.leaves().iter().zip(tv.shape().leaves()) {
+                    if let Crd::At(at) = crd {
+                        place += at * step;
+                    }
+                    step *= extent.coefficient();
+                }
+                Ok(Cell::Owner { thread: place % threads, value: place / threads })
+            }
+        }
+    }
+
+    fn is_wide(&self) -> bool {
+        matches!(self.source, Source::Owners { .. })
+    }
+}
+
+impl Cell {
+    fn fill(&self) -> u32 {
+        match self {
+            Cell::Index(index) => GREYS[index.rem_euclid(8) as usize],
+            Cell::Owner { thread, .. } => COLOURS[thread.rem_euclid(8) as usize],
+            Cell::Nobody => GREYS[0],
+        }
+    }
+}
+
+/// Displays a [`Picture`] as SVG.
+#[derive(Clone, Copy, Debug)]
+pub struct Svg<'a>(&'a Picture);
+
+impl fmt::Display for Svg<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SIDE: i64 = 36;
+        let picture = self.0;
+        let (width, height) = ((picture.columns + 1) * SIDE + 1, (picture.rows + 1) * SIDE + 1);
+        writeln!(
+            f,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+             font-family=\"monospace\" font-size=\"11\" text-anchor=\"middle\">"
+        )?;
+        writeln!(f, "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>")?;
+        let text = |f: &mut fmt::Formatter<'_>, x: i64, y: i64, args: fmt::Arguments<'_>| {
+            writeln!(f, "<text x=\"{}\" y=\"{}\">{args}</text>", x + SIDE / 2, y + 4)
+        };
+        for column in 0..picture.columns {
+            text(f, (column + 1) * SIDE, SIDE / 2, format_args!("{column}"))?;
+        }
+        for row in 0..picture.rows {
+            let y = (row + 1) * SIDE;
+            text(f, 0, y + SIDE / 2, format_args!("{row}"))?;
+            for column in 0..picture.columns {
+                let (x, cell) = ((column + 1) * SIDE, picture.cell(row, column)?);
+                writeln!(
+                    f,
+                    "<rect x=\"{x}\" y=\"{y}\" width=\"{SIDE}\" height=\"{SIDE}\" fill=\"#{:06x}\" stroke=\"#000000\"/>",
+                    cell.fill()
+                )?;
+                match cell {
+                    Cell::Index(index) => text(f, x, y + SIDE / 2, format_args!("{index}"))?,
+                    Cell::Owner { thread, value } => {
+                        text(f, x, y + SIDE / 3, format_args!("T{thread}"))?;
+                        text(f, x, y + SIDE * 3 / 4, format_args!("V{value}"))?;
+                    }
+                    Cell::Nobody => {}
+                }
+            }
+        }
+        writeln!(f, "</svg>")
+    }
+}
+
+/// Displays a [`Picture`] as LaTeX.
+#[derive(Clone, Copy, Debug)]
+pub struct Latex<'a>(&'a Picture);
+
+impl fmt::Display for Latex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let picture = self.0;
+        let side = if picture.is_wide() { "0.9cm" } else { "0.7cm" };
+        writeln!(f, "\\documentclass[convert]{{standalone}}\n\\usepackage{{tikz}}\n\\begin{{document}}")?;
+        for (name, fills) in [("g", GREYS), ("c", COLOURS)] {
+            for (i, fill) in fills.iter().enumerate() {
+                writeln!(f, "\\definecolor{{{name}{i}}}{{HTML}}{{{fill:06X}}}")?;
+            }
+        }
+        writeln!(
+            f,
+            "\\begin{{tikzpicture}}[x={{(0cm,-{side})}},y={{({side},0cm)}},cell/.style={{draw,inner sep=0pt,align=center,\
+             minimum size={side},font=\\tiny}}]"
+        )?;
+        for row in 0..picture.rows {
+            for column in 0..picture.columns {
+                write!(f, "\\node[cell,fill=")?;
+                match picture.cell(row, column)? {
+                    Cell::Index(index) => {
+                        writeln!(f, "g{}] at ({row},{column}) {{{index}}};", index.rem_euclid(8))?;
+                    }
+                    Cell::Owner { thread, value } => {
+                        let colour = thread.rem_euclid(8);
+                        writeln!(f, "c{colour}] at ({row},{column}) {{T{thread}\\\\V{value}}};")?;
+                    }
+                    Cell::Nobody => writeln!(f, "g0] at ({row},{column}) {{}};")?,
+                }
+            }
+            writeln!(f, "\\node at ({row},-1) {{\\tiny {row}}};")?;
+        }
+        for column in 0..picture.columns {
+            writeln!(f, "\\node at (-1,{column}) {{\\tiny {column}}};")?;
+        }
+        writeln!(f, "\\end{{tikzpicture}}\n\\end{{document}}")
+    }
+}
