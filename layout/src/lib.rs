@@ -18,10 +18,12 @@
 //! * **Exact or an error.** An operation returns the layout of the function that its definition names, or an [`Error`] that carries the
 //!   operands and, where there is one, a witness. Nothing wraps, truncates or panics. The one rounding is the uneven divide, which rounds up
 //!   by definition.
-//! * **No heap, no `std`, no dependencies.** A [`Lay`] holds up to [`MAX_LEAVES`] leaves in place, and everything that computes is a
+//! * **No heap, no `std`.** A [`Lay`] holds up to [`MAX_LEAVES`] leaves in place, and everything that computes is a
 //!   `const fn`.
 //! * **Symbols.** An extent or a stride may be a [`Symbol`] (the `M` and `ld` of a kernel's parameters) with facts: operations decide from
 //!   the facts or return [`Error::NeedsFact`], naming the fact that would settle it.
+//!
+//! [`typed`] has the same layouts as types, computed when the program is compiled.
 //!
 //! A symbolic extent may turn out to be 0 at run time; the layout is then empty. A known extent is at least 1.
 #![no_std]
@@ -69,6 +71,7 @@ mod table;
 mod text;
 mod tiler;
 mod tuple;
+pub mod typed;
 
 pub use composed::Composed;
 pub use coord::{Coord, Crd, idx2crd, idx2crd_extended, natural_coord};

@@ -152,7 +152,7 @@ impl Lay {
     }
 
     /// At least `rank` modes, filled up with `1:0`.
-    const fn padded(&self, rank: usize) -> Result<Lay, Error> {
+    pub(crate) const fn padded(&self, rank: usize) -> Result<Lay, Error> {
         let mut out = Lay::EMPTY;
         tri!(out.open());
         tri!(out.copy_modes(self));

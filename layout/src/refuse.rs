@@ -2,13 +2,15 @@
 
 use crate::Error;
 
-struct Message {
-    bytes: [u8; 256],
+pub(crate) struct Message {
+    bytes: [u8; 512],
     len: usize,
 }
 
 impl Message {
-    const fn text(&mut self, text: &str) {
+    pub(crate) const EMPTY: Message = Message { bytes: [0; 512], len: 0 };
+
+    pub(crate) const fn text(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let mut i = 0;
         while i < bytes.len() && self.len < self.bytes.len() {
@@ -19,7 +21,7 @@ impl Message {
         }
     }
 
-    const fn number(&mut self, n: usize) {
+    pub(crate) const fn number(&mut self, n: usize) {
         if n > 9 {
             self.number(n / 10);
         }
@@ -28,12 +30,21 @@ impl Message {
             self.text(digit);
         }
     }
+
+    /// Stops the compilation with the message.
+    pub(crate) const fn stop(&self) -> ! {
+        let (used, _) = self.bytes.split_at(self.len);
+        match core::str::from_utf8(used) {
+            Ok(message) => panic!("{}", message),
+            Err(_) => panic!("malformed text"),
+        }
+    }
 }
 
 /// Stops the compilation: `text` is no layout or tiler, and why.
 #[doc(hidden)]
 pub const fn refuse(text: &str, error: &Error) -> ! {
-    let mut message = Message { bytes: [0; 256], len: 0 };
+    let mut message = Message::EMPTY;
     message.text(text);
     if let Error::Parse { at, expected } = error {
         message.text(": at byte ");
@@ -44,9 +55,5 @@ pub const fn refuse(text: &str, error: &Error) -> ! {
         message.text(": ");
         message.text(error.kind());
     }
-    let (used, _) = message.bytes.split_at(message.len);
-    match core::str::from_utf8(used) {
-        Ok(message) => panic!("{}", message),
-        Err(_) => panic!("malformed text"),
-    }
+    message.stop()
 }

@@ -1,0 +1,105 @@
+//! Coalescing, by what is static: the type of the result and, by the same rule, its values.
+
+use typenum::{B0, B1};
+
+use super::int::{Int, S};
+use super::list::{Cons, List, Nil};
+use super::modes::Modes;
+use super::nat::Bit;
+use super::rules::{is_one, same};
+use crate::profile::Node;
+use crate::{Error, Lay, Stride};
+
+/// The type of [`Layout::coalesce`](super::Layout::coalesce).
+pub type Coalesced<M> = <Flat<M, B0> as List>::Wrapped;
+
+/// The coalesced leaves of a tree; with `Keep`, the last leaf stays whatever its extent.
+pub(super) type Flat<M, Keep> = Again<<M as Modes>::Leaves<Nil>, Keep>;
+
+/// A list coalesced.
+pub(super) type Again<L, Keep> = <L as CoalesceLeaves>::Coalesce<S<1>, S<0>, Keep>;
+
+/// What follows the mode `S:D`.
+#[doc(hidden)]
+pub trait CoalesceLeaves {
+    type Coalesce<S: Int, D: Int, Keep: Bit>: List;
+    /// `Keep`, where this is the end.
+    type KeptLast<Keep: Bit>: Bit;
+}
+
+#[doc(hidden)]
+pub trait Decide {
+    /// If S is 1.
+    type End<S: Int, D: Int, Keep: Bit>: List;
+    /// If the last leaf is kept.
+    type EndOne<S: Int, D: Int>: List;
+    /// If the next extent is 1.
+    type Next<S: Int, D: Int, NS: Int, ND: Int, T: List, Keep: Bit>: List;
+    /// If that one is to stay all the same.
+    type NextOne<S: Int, D: Int, NS: Int, ND: Int, T: List, Keep: Bit>: List;
+    /// If S is 1, with a next mode.
+    type Take<S: Int, D: Int, NS: Int, ND: Int, T: List, Keep: Bit>: List;
+    /// If the next mode goes on where `S:D` ends.
+    type Join<S: Int, D: Int, NS: Int, ND: Int, T: List, Keep: Bit>: List;
+}
+
+impl CoalesceLeaves for Nil {
+    type Coalesce<S: Int, D: Int, Keep: Bit> = <S::IsOne as Decide>::End<S, D, Keep>;
+    type KeptLast<Keep: Bit> = Keep;
+}
+
+impl<NS: Int, ND: Int, T: List> CoalesceLeaves for Cons<NS, ND, T> {
+    type Coalesce<S: Int, D: Int, Keep: Bit> = <NS::IsOne as Decide>::Next<S, D, NS, ND, T, Keep>;
+    type KeptLast<Keep: Bit> = B0;
+}
+
+impl Decide for B0 {
+    type End<S: Int, D: Int, Keep: Bit> = Cons<S, D, Nil>;
+    type EndOne<S: Int, D: Int> = Nil;
+    type Next<S: Int, D: Int, NS: Int, ND: Int, T: List, Keep: Bit> =
+        <S::IsOne as Decide>::Take<S, D, NS, ND, T, Keep>;
+    type NextOne<S: Int, D: Int, NS: Int, ND: Int, T: List, Keep: Bit> = T::Coalesce<S, D, Keep>;
+    type Take<S: Int, D: Int, NS: Int, ND: Int, T: List, Keep: Bit> =
+        <<S::Mul<D> as Int>::Same<ND> as Decide>::Join<S, D, NS, ND, T, Keep>;
+    type Join<S: Int, D: Int, NS: Int, ND: Int, T: List, Keep: Bit> = Cons<S, D, T::Coalesce<NS, ND, Keep>>;
+}
+
+impl Decide for B1 {
+    type End<S: Int, D: Int, Keep: Bit> = <Keep as Decide>::EndOne<S, D>;
+    type EndOne<S: Int, D: Int> = Cons<S, D, Nil>;
+    type Next<S: Int, D: Int, NS: Int, ND: Int, T: List, Keep: Bit> =
+        <T::KeptLast<Keep> as Decide>::NextOne<S, D, NS, ND, T, Keep>;
+    type NextOne<S: Int, D: Int, NS: Int, ND: Int, T: List, Keep: Bit> =
+        <S::IsOne as Decide>::Take<S, D, NS, ND, T, Keep>;
+    type Take<S: Int, D: Int, NS: Int, ND: Int, T: List, Keep: Bit> = T::Coalesce<NS, ND, Keep>;
+    type Join<S: Int, D: Int, NS: Int, ND: Int, T: List, Keep: Bit> = T::Coalesce<S::Mul<NS>, D, Keep>;
+}
+
+/// The leaves of a subtree, side by side.
+pub(super) const fn coalesce_into(from: &Lay, node: Node, keep: bool, out: &mut Lay) -> Result<(), Error> {
+    let (mut s, mut d) = (crate::Int::ONE, crate::Int::ZERO);
+    let mut i = node.begin;
+    while i < node.end {
+        let (next_s, next_d) = (from.shape.leaves[i], tri!(from.stride[i].require_int("coalesce")));
+        i += 1;
+        if is_one(next_s) && !(keep && i == node.end) {
+            continue;
+        }
+        if is_one(s) {
+            (s, d) = (next_s, next_d);
+        } else if same(tri!(s.mul(d)), next_d) {
+            s = tri!(s.mul(next_s));
+        } else {
+            tri!(out.push(s, Stride::Int(d)));
+            (s, d) = (next_s, next_d);
+        }
+    }
+    if !is_one(s) || keep { out.push(s, Stride::Int(d)) } else { Ok(()) }
+}
+
+pub(super) const fn coalesce(from: &Lay) -> Result<Lay, Error> {
+    let mut out = Lay::EMPTY;
+    tri!(coalesce_into(from, from.root(), false, &mut out));
+    tri!(out.wrap_from(0));
+    Ok(out)
+}

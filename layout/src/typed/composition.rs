@@ -1,0 +1,115 @@
+//! Composition, by what is static.
+//!
+//! A leaf `s:d` walks the coalesced left-hand modes: of a mode `m:e` it takes `t = min(ceil(m/d), s)` steps of `e*d`, and goes on with
+//! `ceil(s/t)` and `ceil(d/m)`. Where the divisions leave remainders, the run-time layer refuses the operands or finds another layout.
+
+use typenum::{B0, B1};
+
+use super::coalesce::{Flat, coalesce_into};
+use super::int::Int;
+use super::list::{Cons, List, Nil, PushUnlessOne};
+use super::modes::Modes;
+use super::rules::{ceil_div, is_one, is_zero, least};
+use super::tiler::Tiler;
+use crate::profile::Node;
+use crate::{Error, Lay, Stride};
+
+/// The type of [`Layout::composition`](super::Layout::composition).
+pub type Composition<M, X> = <X as Tiler>::Composed<M>;
+
+/// `M` after the layout `R`.
+pub(super) type Composed<M, R> = <R as Modes>::Over<Flat<M, B1>>;
+
+/// The walk of a leaf over left-hand modes.
+#[doc(hidden)]
+pub trait Walk {
+    type Walk<S: Int, D: Int>: List;
+    /// From the mode `M:E` on, which comes before these.
+    type WalkFrom<M: Int, E: Int, S: Int, D: Int>: List;
+}
+
+#[doc(hidden)]
+pub trait Decide {
+    /// If S is 1.
+    type Enter<A: List, S: Int, D: Int>: List;
+    /// If D is 0.
+    type Step<A: List, S: Int, D: Int>: List;
+}
+
+impl Walk for Nil {
+    type Walk<S: Int, D: Int> = Nil;
+    type WalkFrom<M: Int, E: Int, S: Int, D: Int> = Cons<S, E::Mul<D>, Nil>;
+}
+
+impl<M: Int, E: Int, T: List> Walk for Cons<M, E, T> {
+    type Walk<S: Int, D: Int> = T::WalkFrom<M, E, S, D>;
+    type WalkFrom<M0: Int, E0: Int, S: Int, D: Int> = PushUnlessOne<
+        Taken<M0, S, D>,
+        E0::Mul<D>,
+        <<S::CDiv<Taken<M0, S, D>> as Int>::IsOne as Decide>::Enter<
+            Self,
+            S::CDiv<Taken<M0, S, D>>,
+            D::CDiv<M0>,
+        >,
+    >;
+}
+
+type Taken<M, S, D> = <<M as Int>::CDiv<D> as Int>::Min<S>;
+
+impl Decide for B0 {
+    type Enter<A: List, S: Int, D: Int> = <D::IsZero as Decide>::Step<A, S, D>;
+    type Step<A: List, S: Int, D: Int> = A::Walk<S, D>;
+}
+
+impl Decide for B1 {
+    type Enter<A: List, S: Int, D: Int> = Nil;
+    type Step<A: List, S: Int, D: Int> = Cons<S, D, Nil>;
+}
+
+/// The modes of the leaf `S:D` of a right-hand side after `A`.
+pub(super) type Leaf<A, S, D> = <<<S as Int>::IsOne as Decide>::Enter<A, S, D> as List>::Wrapped;
+
+/// Appends the composition of two subtrees to `out`.
+pub(super) const fn compose_into(
+    left: &Lay,
+    l: Node,
+    right: &Lay,
+    r: Node,
+    out: &mut Lay,
+) -> Result<(), Error> {
+    let mut a = Lay::EMPTY;
+    tri!(coalesce_into(left, l, true, &mut a));
+    let mut i = r.begin;
+    while i < r.end {
+        let (opens, closes) = right.shape.profile.parens(r, i);
+        tri!(out.shape.profile.open_many(opens));
+        let begin = out.leaf_count();
+        let stride = tri!(right.stride[i].require_int("composition"));
+        tri!(walk(&a, right.shape.leaves[i], stride, out));
+        tri!(out.wrap_from(begin));
+        out.shape.profile.close_many(closes);
+        i += 1;
+    }
+    Ok(())
+}
+
+const fn walk(a: &Lay, s: crate::Int, d: crate::Int, out: &mut Lay) -> Result<(), Error> {
+    let (mut s, mut d, mut i) = (s, d, 0);
+    while !is_one(s) {
+        if is_zero(d) {
+            return out.push(s, Stride::ZERO);
+        }
+        let (m, e) = (a.shape.leaves[i], tri!(a.stride[i].require_int("composition")));
+        let step = Stride::Int(tri!(e.mul(d)));
+        i += 1;
+        if i == a.leaf_count() {
+            return out.push(s, step);
+        }
+        let taken = least(tri!(ceil_div(m, d)), s);
+        if !is_one(taken) {
+            tri!(out.push(taken, step));
+        }
+        (s, d) = (tri!(ceil_div(s, taken)), tri!(ceil_div(d, m)));
+    }
+    Ok(())
+}

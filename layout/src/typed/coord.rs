@@ -1,0 +1,162 @@
+//! Coordinates of typed layouts, and slices.
+
+use typenum::{B0, B1, UInt, UTerm};
+
+use super::check::check_position;
+use super::modes::{Modes, Tuple};
+use super::nat::Nat;
+use super::tiler::All;
+use crate::{Crd, Error};
+
+/// A coordinate of `M`: a position (`usize`, or a static integer), which counts through a whole subtree, or a tuple with a coordinate for
+/// each mode.
+#[diagnostic::on_unimplemented(
+    message = "coordinate `{Self}` does not fit the layout's modes",
+    note = "the layout's modes are `{M}`",
+    note = "a position stands for a whole mode, a tuple needs one coordinate for each mode"
+)]
+pub trait Coord<M: Modes>: Copy {
+    #[doc(hidden)]
+    fn index(self, modes: &M) -> i64;
+    #[doc(hidden)]
+    fn erase_into(self, out: &mut crate::Coord) -> Result<(), Error>;
+
+    /// The run-time coordinate.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`].
+    fn erase(self) -> Result<crate::Coord, Error> {
+        let mut out = crate::Tuple::filled(Crd::All);
+        self.erase_into(&mut out)?;
+        Ok(out)
+    }
+}
+
+/// A coordinate with [`All`] (`__`) in the place of what stays.
+#[diagnostic::on_unimplemented(
+    message = "slice `{Self}` does not fit the layout's modes",
+    note = "the layout's modes are `{M}`",
+    note = "a position or `__` stands for a whole mode, a tuple needs one coordinate for each mode"
+)]
+pub trait Slice<M: Modes>: Copy {
+    /// What stays.
+    type Kept: Modes;
+    #[doc(hidden)]
+    fn kept(self, modes: &M) -> (Self::Kept, i64);
+    #[doc(hidden)]
+    type Onto<T: Tuple>: Tuple;
+    #[doc(hidden)]
+    fn onto<T: Tuple>(self, modes: &M, rest: T, offset: &mut i64) -> Self::Onto<T>;
+}
+
+impl<M: Modes> Slice<M> for All {
+    type Kept = M;
+    fn kept(self, modes: &M) -> (M, i64) {
+        (*modes, 0)
+    }
+    type Onto<T: Tuple> = T::Prepend<M>;
+    fn onto<T: Tuple>(self, modes: &M, rest: T, _: &mut i64) -> T::Prepend<M> {
+        rest.prepend(*modes)
+    }
+}
+
+macro_rules! positions {
+    ($([$($g:tt)*] $t:ty, $x:ident => $n:expr;)*) => {$(
+        impl<M: Modes $($g)*> Coord<M> for $t {
+            #[inline(always)]
+            fn index(self, modes: &M) -> i64 {
+                let $x = self;
+                let mut rest: usize = $n;
+                modes.index::<true>(&mut rest)
+            }
+            fn erase_into(self, out: &mut crate::Coord) -> Result<(), Error> {
+                let $x = self;
+                let n: usize = $n;
+                out.push(Crd::At(n.try_into().unwrap_or(i64::MAX)))
+            }
+        }
+
+        impl<M: Modes $($g)*> Slice<M> for $t {
+            type Kept = ();
+            fn kept(self, modes: &M) -> ((), i64) {
+                ((), Coord::index(self, modes))
+            }
+            type Onto<T: Tuple> = T;
+            fn onto<T: Tuple>(self, modes: &M, rest: T, offset: &mut i64) -> T {
+                *offset = offset.wrapping_add(Coord::index(self, modes));
+                rest
+            }
+        }
+    )*};
+}
+
+positions! {
+    [] usize, x => x;
+    [] UTerm, _x => 0;
+    [, U: Nat] UInt<U, B0>, _x => const { position::<UInt<U, B0>, M>() };
+    [, U: Nat] UInt<U, B1>, _x => const { position::<UInt<U, B1>, M>() };
+}
+
+const fn position<N: Nat, M: Modes>() -> usize {
+    check_position(N::N, &M::SKELETON);
+    N::N as usize
+}
+
+macro_rules! tuples {
+    ($(($($m:ident $x:ident $i:tt)+))*) => {$(
+        impl<$($m: Modes,)+ $($x: Coord<$m>),+> Coord<($($m,)+)> for ($($x,)+) {
+            #[inline(always)]
+            fn index(self, modes: &($($m,)+)) -> i64 {
+                let sum = 0i64;
+                $(let sum = sum.wrapping_add(self.$i.index(&modes.$i));)+
+                sum
+            }
+            fn erase_into(self, out: &mut crate::Coord) -> Result<(), Error> {
+                out.profile.open()?;
+                $(self.$i.erase_into(out)?;)+
+                out.profile.close();
+                Ok(())
+            }
+        }
+
+        impl<$($m: Modes,)+ $($x: Slice<$m>),+> Slice<($($m,)+)> for ($($x,)+) {
+            type Kept = Self::Onto<()>;
+            fn kept(self, modes: &($($m,)+)) -> (Self::Kept, i64) {
+                let mut offset = 0;
+                let kept = self.onto(modes, (), &mut offset);
+                (kept, offset)
+            }
+            type Onto<TT: Tuple> = tuples!(@onto [TT] $($m $x)+);
+            fn onto<TT: Tuple>(self, modes: &($($m,)+), rest: TT, offset: &mut i64) -> Self::Onto<TT> {
+                tuples!(@keep self modes rest offset [] $($x $i)+)
+            }
+        }
+    )*};
+    (@onto [$t:ty] $m:ident $x:ident $($rest:tt)*) => {
+        <$x as Slice<$m>>::Onto<tuples!(@onto [$t] $($rest)*)>
+    };
+    (@onto [$t:ty]) => { $t };
+    // Backwards: the last mode first.
+    (@keep $s:ident $m:ident $r:ident $o:ident [$($done:tt)*] $x:ident $i:tt $($rest:tt)*) => {
+        tuples!(@keep $s $m $r $o [$i $($done)*] $($rest)*)
+    };
+    (@keep $s:ident $m:ident $r:ident $o:ident [$($i:tt)*]) => {{
+        $(let $r = $s.$i.onto(&$m.$i, $r, $o);)*
+        $r
+    }};
+}
+
+tuples! {
+    (A AA 0)
+    (A AA 0 B BB 1)
+    (A AA 0 B BB 1 C CC 2)
+    (A AA 0 B BB 1 C CC 2 D DD 3)
+    (A AA 0 B BB 1 C CC 2 D DD 3 E EE 4)
+    (A AA 0 B BB 1 C CC 2 D DD 3 E EE 4 F FF 5)
+    (A AA 0 B BB 1 C CC 2 D DD 3 E EE 4 F FF 5 G GG 6)
+    (A AA 0 B BB 1 C CC 2 D DD 3 E EE 4 F FF 5 G GG 6 H HH 7)
+    (A AA 0 B BB 1 C CC 2 D DD 3 E EE 4 F FF 5 G GG 6 H HH 7 I II 8)
+    (A AA 0 B BB 1 C CC 2 D DD 3 E EE 4 F FF 5 G GG 6 H HH 7 I II 8 J JJ 9)
+    (A AA 0 B BB 1 C CC 2 D DD 3 E EE 4 F FF 5 G GG 6 H HH 7 I II 8 J JJ 9 K KK 10)
+    (A AA 0 B BB 1 C CC 2 D DD 3 E EE 4 F FF 5 G GG 6 H HH 7 I II 8 J JJ 9 K KK 10 L LL 11)
+}

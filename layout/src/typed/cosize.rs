@@ -1,0 +1,42 @@
+//! Cosize: how many elements a buffer under the layout needs.
+
+use super::int::{Int, S};
+use super::list::{Cons, List, Nil};
+use super::modes::Modes;
+use super::rules::{add, pred};
+use crate::{Error, Lay};
+
+/// The cosize of a tree: 1 plus the sum of `(s-1)*d`. Of strides of at least 0.
+///
+/// ```
+/// use girih_layout::typed::{Cosize, Int, Mode, S};
+/// type Padded = (Mode<S<4>, S<1>>, Mode<S<3>, S<8>>);
+/// assert_eq!(<Cosize<Padded> as Int>::KNOWN, Some(20));
+/// ```
+pub type Cosize<M> = <<M as Modes>::Leaves<Nil> as Reach>::After<S<1>>;
+
+#[doc(hidden)]
+pub trait Reach {
+    /// The cosize, if that of what is on the left is `N`.
+    type After<N: Int>: Int;
+}
+
+impl Reach for Nil {
+    type After<N: Int> = N;
+}
+
+impl<S0: Int, D: Int, T: List> Reach for Cons<S0, D, T> {
+    type After<N: Int> = T::After<<<S0::Pred as Int>::Mul<D> as Int>::Add<N>>;
+}
+
+/// The same on run-time integers, static where the type is.
+pub(super) const fn cosize(of: &Lay) -> Result<crate::Int, Error> {
+    let (mut sum, mut i) = (crate::Int::ONE, 0);
+    while i < of.leaf_count() {
+        let d = tri!(of.stride[i].require_int("cosize"));
+        let reach = tri!(pred(of.shape.leaves[i]).mul(d));
+        sum = tri!(add(reach, sum));
+        i += 1;
+    }
+    Ok(sum)
+}

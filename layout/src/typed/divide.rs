@@ -1,0 +1,172 @@
+//! Divides and products, by what is static: a mode split into a tile and its rest, or a block and its copies.
+
+use typenum::{B0, B1};
+
+use super::coalesce::{Again, Flat, coalesce_into};
+use super::complement::{Filled, Sorted, end_of, holes_into, sorted};
+use super::composition::compose_into;
+use super::cosize::Cosize;
+use super::int::Int;
+use super::list::{Cons, List, Nil};
+use super::modes::{Modes, Tuple};
+use super::rules::{ceil_div, divides, less};
+use super::tiler::{ModeList, Tiler};
+use crate::profile::Node;
+use crate::{Error, Lay};
+
+/// The type of [`Layout::logical_divide`](super::Layout::logical_divide).
+pub type LogicalDivide<M, X> = <X as Tiler>::Split<M, Divide>;
+/// The type of [`Layout::zipped_divide`](super::Layout::zipped_divide).
+pub type ZippedDivide<M, X> = (<X as Tiler>::First<M, Divide>, <X as Tiler>::Second<M, Divide>);
+/// The type of [`Layout::tiled_divide`](super::Layout::tiled_divide).
+pub type TiledDivide<M, X> = Tiled<M, X, Divide>;
+/// The type of [`Layout::flat_divide`](super::Layout::flat_divide).
+pub type FlatDivide<M, X> = Flattened<M, X, Divide>;
+/// The type of [`Layout::logical_product`](super::Layout::logical_product).
+pub type LogicalProduct<M, X> = <X as Tiler>::Split<M, Product>;
+/// The type of [`Layout::zipped_product`](super::Layout::zipped_product).
+pub type ZippedProduct<M, X> = (<X as Tiler>::First<M, Product>, <X as Tiler>::Second<M, Product>);
+/// The type of [`Layout::tiled_product`](super::Layout::tiled_product).
+pub type TiledProduct<M, X> = Tiled<M, X, Product>;
+/// The type of [`Layout::flat_product`](super::Layout::flat_product).
+pub type FlatProduct<M, X> = Flattened<M, X, Product>;
+
+/// The type of [`Layout::blocked_product`](super::Layout::blocked_product).
+pub type BlockedProduct<M, T> = <Padded<M, T> as ModeList>::Paired<Copies<M, T>>;
+/// The type of [`Layout::raked_product`](super::Layout::raked_product).
+pub type RakedProduct<M, T> = <Copies<M, T> as ModeList>::Paired<Padded<M, T>>;
+
+type Padded<M, T> = <<M as Modes>::Each as ModeList>::Padded<<T as Modes>::Each>;
+type PaddedTuple<M, T> = <Padded<M, T> as ModeList>::AsTuple;
+type Copies<M, T> = <<Product as Split>::Second<PaddedTuple<M, T>, PaddedTuple<T, M>> as Modes>::Each;
+
+type Spread<M> = <M as Modes>::Spread<()>;
+type Tiled<M, X, O> = <Spread<<X as Tiler>::Second<M, O>> as Tuple>::Prepend<<X as Tiler>::First<M, O>>;
+type Flattened<M, X, O> = <<X as Tiler>::First<M, O> as Modes>::Spread<Spread<<X as Tiler>::Second<M, O>>>;
+
+/// What makes two modes of one and a tile.
+#[doc(hidden)]
+pub trait Split {
+    type First<M: Modes, T: Modes>: Modes;
+    type Second<M: Modes, T: Modes>: Modes;
+}
+
+#[doc(hidden)]
+pub struct Divide;
+
+#[doc(hidden)]
+pub struct Product;
+
+impl Split for Divide {
+    type First<M: Modes, T: Modes> = T::Over<Again<Domain<M, T>, B1>>;
+    type Second<M: Modes, T: Modes> =
+        <<Filled<Sorted<T>, <Domain<M, T> as List>::Size> as List>::Wrapped as Modes>::Over<
+            Again<Domain<M, T>, B1>,
+        >;
+}
+
+impl Split for Product {
+    type First<M: Modes, T: Modes> = M;
+    type Second<M: Modes, T: Modes> =
+        T::Over<Again<Filled<Sorted<M>, <<M::Leaves<Nil> as List>::Size as Int>::Mul<Cosize<T>>>, B1>>;
+}
+
+/// The leaves of `M`, whole tiles.
+type Domain<M, T> =
+    <Flat<M, B1> as RoundUp>::RoundUp<<Sorted<T> as super::complement::Holes>::End, super::int::S<1>>;
+
+/// The mode in which the tile ends rounded up to whole tiles, unless it is the last.
+#[doc(hidden)]
+pub trait RoundUp {
+    type RoundUp<End: Int, Begin: Int>: List;
+}
+
+#[doc(hidden)]
+pub trait Decide {
+    /// If S:D is the last.
+    type Last<End: Int, Begin: Int, S: Int, D: Int, T: List>: List;
+    /// If `Begin` divides `End`.
+    type Begins<End: Int, Begin: Int, S: Int, D: Int, T: List>: List;
+    /// If `End` is inside S.
+    type Ends<End: Int, Begin: Int, S: Int, D: Int, T: List>: List;
+}
+
+impl RoundUp for Nil {
+    type RoundUp<End: Int, Begin: Int> = Nil;
+}
+
+impl<S: Int, D: Int, T: List> RoundUp for Cons<S, D, T> {
+    type RoundUp<End: Int, Begin: Int> = <T::IsNil as Decide>::Last<End, Begin, S, D, T>;
+}
+
+impl Decide for B0 {
+    type Last<End: Int, Begin: Int, S: Int, D: Int, T: List> =
+        <Begin::Divides<End> as Decide>::Begins<End, Begin, S, D, T>;
+    type Begins<End: Int, Begin: Int, S: Int, D: Int, T: List> = Cons<S, D, T>;
+    type Ends<End: Int, Begin: Int, S: Int, D: Int, T: List> = Cons<S, D, T::RoundUp<End, Begin::Mul<S>>>;
+}
+
+impl Decide for B1 {
+    type Last<End: Int, Begin: Int, S: Int, D: Int, T: List> = Cons<S, D, T>;
+    type Begins<End: Int, Begin: Int, S: Int, D: Int, T: List> =
+        <End::Less<Begin::Mul<S>> as Decide>::Ends<End, Begin, S, D, T>;
+    type Ends<End: Int, Begin: Int, S: Int, D: Int, T: List> =
+        Cons<<S::CDiv<End::CDiv<Begin>> as Int>::Mul<End::CDiv<Begin>>, D, T>;
+}
+
+const fn round_up(domain: &mut Lay, end: crate::Int) -> Result<(), Error> {
+    let (mut begin, mut i) = (crate::Int::ONE, 0);
+    while i + 1 < domain.leaf_count() && divides(begin, end) {
+        let extent = domain.shape.leaves[i];
+        let next = tri!(begin.mul(extent));
+        if less(end, next) {
+            let step = tri!(ceil_div(end, begin));
+            domain.shape.leaves[i] = tri!(tri!(ceil_div(extent, step)).mul(step));
+            return Ok(());
+        }
+        begin = next;
+        i += 1;
+    }
+    Ok(())
+}
+
+/// Appends `(tile, rest)`.
+pub(super) const fn divide_into(
+    left: &Lay,
+    l: Node,
+    tiles: &Lay,
+    t: Node,
+    out: &mut Lay,
+) -> Result<(), Error> {
+    let (mut tile, mut rest, mut domain) = (Lay::EMPTY, Lay::EMPTY, Lay::EMPTY);
+    tri!(tile.copy(tiles, t));
+    let modes = tri!(sorted(&tile));
+    tri!(coalesce_into(left, l, true, &mut domain));
+    tri!(round_up(&mut domain, tri!(end_of(&modes))));
+    tri!(holes_into(&modes, tri!(domain.size()), &mut rest));
+    tri!(out.open());
+    tri!(compose_into(&domain, domain.root(), &tile, tile.root(), out));
+    tri!(compose_into(&domain, domain.root(), &rest, rest.root(), out));
+    out.close();
+    Ok(())
+}
+
+/// Appends `(block, copies)`.
+pub(super) const fn product_into(
+    left: &Lay,
+    l: Node,
+    tiles: &Lay,
+    t: Node,
+    out: &mut Lay,
+) -> Result<(), Error> {
+    let (mut block, mut tile, mut holes) = (Lay::EMPTY, Lay::EMPTY, Lay::EMPTY);
+    tri!(block.copy(left, l));
+    tri!(tile.copy(tiles, t));
+    let cotarget = tri!(tri!(block.size()).mul(tri!(super::cosize::cosize(&tile))));
+    tri!(holes_into(&tri!(sorted(&block)), cotarget, &mut holes));
+    tri!(out.open());
+    tri!(out.copy(&block, block.root()));
+    tri!(compose_into(&holes, holes.root(), &tile, tile.root(), out));
+    out.close();
+    Ok(())
+}

@@ -1,0 +1,264 @@
+//! Integers that are types, integers that are values, and one arithmetic for both.
+//!
+//! What is made of static integers is static; with a dynamic one in it, it is dynamic, except where the answer is the same whatever
+//! the value: `0 * n` is static 0, `min(1, n)` of extents static 1.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use typenum::{B0, B1, UInt, UTerm};
+
+use super::nat::{Bit, CeilQuotient, Nat, Order};
+use super::storage::{Even, Nothing, Odd, Storage};
+
+/// An extent or a stride: a static integer (typenum's `U8`, [`Neg`] of one) or a dynamic one (`usize`, `i64`).
+///
+/// The associated types are the arithmetic: total functions, so generic code needs no where clauses.
+///
+/// ```
+/// use girih_layout::typed::{Int, S};
+/// fn area<M: Int, N: Int>() -> Option<i64> {
+///     <M::Mul<N> as Int>::KNOWN
+/// }
+/// assert_eq!(area::<S<8>, S<6>>(), Some(48));
+/// assert_eq!(area::<S<8>, usize>(), None);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no integer of a layout",
+    note = "static integers are `int!(8)`, dynamic ones `usize`, or `i64` for strides that may be negative"
+)]
+pub trait Int: Copy + Default + fmt::Debug + 'static {
+    /// The number, if it is static.
+    const KNOWN: Option<i64>;
+    /// Whether it is or may be negative.
+    const SIGNED: bool = false;
+
+    /// The product.
+    type Mul<R: Int>: Int;
+    /// The sum.
+    type Add<R: Int>: Int;
+    /// The quotient, rounded up. Of extents and strides of at least 0.
+    type CDiv<R: Int>: Int;
+    /// The least of two extents.
+    type Min<R: Int>: Int;
+    /// Whether both are static and the same.
+    type Same<R: Int>: Bit;
+    /// Whether it comes first in a sort: known to be less, or static where the other is not.
+    type Less<R: Int>: Bit;
+    /// Whether both are static and this one divides the other.
+    type Divides<R: Int>: Bit;
+    /// One less.
+    type Pred: Int;
+    /// Whether it is static 1.
+    type IsOne: Bit;
+    /// Whether it is static 0.
+    type IsZero: Bit;
+    /// Room for so many `T`s, see [`Storage`]; without [`Storage`] worth having unless it is static.
+    type Array<T: Copy>: Storage<T>;
+
+    /// The number. Dynamic ones above `i64::MAX` count as `i64::MAX`: no layout has such an index.
+    fn get(self) -> i64;
+
+    /// The integer of this type with the value, if there is one.
+    fn from_value(value: i64) -> Option<Self>;
+
+    /// The run-time integer, with its static mark.
+    fn erase(self) -> crate::Int {
+        match Self::KNOWN {
+            Some(value) => crate::Int::fixed(value),
+            None => crate::Int::value(self.get()),
+        }
+    }
+
+    // The operations once more, by the right-hand operand.
+    #[doc(hidden)]
+    type MulNat<L: Nat>: Int;
+    #[doc(hidden)]
+    type MulNeg<L: Nat>: Int;
+    #[doc(hidden)]
+    type MulUsize: Int;
+    #[doc(hidden)]
+    type MulI64: Int;
+    #[doc(hidden)]
+    type AddNat<L: Nat>: Int;
+    #[doc(hidden)]
+    type CDivNat<L: Nat>: Int;
+    #[doc(hidden)]
+    type MinNat<L: Nat>: Int;
+    #[doc(hidden)]
+    type SameNat<L: Nat>: Bit;
+    #[doc(hidden)]
+    type SameNeg<L: Nat>: Bit;
+    #[doc(hidden)]
+    type LessNat<L: Nat>: Bit;
+    #[doc(hidden)]
+    type DividesNat<L: Nat>: Bit;
+    #[doc(hidden)]
+    type IsNegative: Bit;
+}
+
+/// The static integer `N`: `S<8>`. For numbers up to 1024 and powers of two and ten; [`int!`](crate::int) has the others.
+pub type S<const N: usize> = typenum::U<N>;
+
+/// The static integer `-N`.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Neg<N>(PhantomData<N>);
+
+impl<N: Nat> fmt::Debug for Neg<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "_-{}", N::N)
+    }
+}
+
+/// As `i64`; refused when compiled where it does not fit.
+const fn signed(n: u64) -> i64 {
+    assert!(n <= i64::MAX as u64, "a static integer does not fit in 63 bits");
+    n as i64
+}
+
+impl Int for UTerm {
+    const KNOWN: Option<i64> = Some(0);
+    type Mul<R: Int> = UTerm;
+    type Add<R: Int> = R;
+    type CDiv<R: Int> = UTerm;
+    type Min<R: Int> = UTerm;
+    type Same<R: Int> = R::IsZero;
+    type Less<R: Int> = R::LessNat<UTerm>;
+    type Divides<R: Int> = B0;
+    type Pred = UTerm;
+    type IsOne = B0;
+    type IsZero = B1;
+    type Array<T: Copy> = Nothing<T>;
+    fn get(self) -> i64 {
+        0
+    }
+    fn from_value(value: i64) -> Option<UTerm> {
+        (value == 0).then_some(UTerm)
+    }
+    type MulNat<L: Nat> = UTerm;
+    type MulNeg<L: Nat> = UTerm;
+    type MulUsize = UTerm;
+    type MulI64 = UTerm;
+    type AddNat<L: Nat> = L;
+    type CDivNat<L: Nat> = UTerm;
+    type MinNat<L: Nat> = UTerm;
+    type SameNat<L: Nat> = B0;
+    type SameNeg<L: Nat> = B0;
+    type LessNat<L: Nat> = B0;
+    type DividesNat<L: Nat> = B1;
+    type IsNegative = B0;
+}
+
+macro_rules! positive {
+    ($bit:ty, $is_one:ty, $storage:ident) => {
+        impl<U: Nat> Int for UInt<U, $bit> {
+            const KNOWN: Option<i64> = Some(signed(<Self as Nat>::N));
+            type Mul<R: Int> = R::MulNat<Self>;
+            type Add<R: Int> = R::AddNat<Self>;
+            type CDiv<R: Int> = R::CDivNat<Self>;
+            type Min<R: Int> = R::MinNat<Self>;
+            type Same<R: Int> = R::SameNat<Self>;
+            type Less<R: Int> = R::LessNat<Self>;
+            type Divides<R: Int> = R::DividesNat<Self>;
+            type Pred = <Self as Nat>::Before;
+            type IsOne = $is_one;
+            type IsZero = B0;
+            type Array<T: Copy> = $storage<T, U::Array<T>>;
+            fn get(self) -> i64 {
+                const { signed(<Self as Nat>::N) }
+            }
+            fn from_value(value: i64) -> Option<Self> {
+                (value == const { signed(<Self as Nat>::N) }).then(Self::default)
+            }
+            type MulNat<L: Nat> = L::Times<Self>;
+            type MulNeg<L: Nat> = Neg<L::Times<Self>>;
+            type MulUsize = usize;
+            type MulI64 = i64;
+            type AddNat<L: Nat> = L::Plus<Self>;
+            type CDivNat<L: Nat> = CeilQuotient<L, Self>;
+            type MinNat<L: Nat> = <L::Versus<Self> as Order>::Min<L, Self>;
+            type SameNat<L: Nat> = <L::Versus<Self> as Order>::IsEqual;
+            type SameNeg<L: Nat> = B0;
+            type LessNat<L: Nat> = <L::Versus<Self> as Order>::IsLess;
+            type DividesNat<L: Nat> =
+                <<<L::Dividing<Self> as super::nat::Division>::Remainder as Nat>::Positive as Bit>::Not;
+            type IsNegative = B0;
+        }
+    };
+}
+positive!(B0, B0, Even);
+positive!(B1, <U::Positive as Bit>::Not, Odd);
+
+impl<N: Nat> Int for Neg<N> {
+    const KNOWN: Option<i64> = Some(-signed(N::N));
+    const SIGNED: bool = true;
+    type Mul<R: Int> = R::MulNeg<N>;
+    type Add<R: Int> = R;
+    type CDiv<R: Int> = UTerm;
+    type Min<R: Int> = Self;
+    type Same<R: Int> = R::SameNeg<N>;
+    type Less<R: Int> = <R::IsNegative as Bit>::Not;
+    type Divides<R: Int> = B0;
+    type Pred = Self;
+    type IsOne = B0;
+    type IsZero = B0;
+    type Array<T: Copy> = Nothing<T>;
+    fn get(self) -> i64 {
+        const { -signed(N::N) }
+    }
+    fn from_value(value: i64) -> Option<Self> {
+        (value == const { -signed(N::N) }).then(Self::default)
+    }
+    type MulNat<L: Nat> = Neg<L::Times<N>>;
+    type MulNeg<L: Nat> = L::Times<N>;
+    type MulUsize = i64;
+    type MulI64 = i64;
+    type AddNat<L: Nat> = L;
+    type CDivNat<L: Nat> = UTerm;
+    type MinNat<L: Nat> = Self;
+    type SameNat<L: Nat> = B0;
+    type SameNeg<L: Nat> = <L::Versus<N> as Order>::IsEqual;
+    type LessNat<L: Nat> = B0;
+    type DividesNat<L: Nat> = B0;
+    type IsNegative = B1;
+}
+
+macro_rules! dynamic {
+    ($t:ty, mul<$r:ident> = $mul:ty, neg = $neg:ty, usize = $usize:ty) => {
+        impl Int for $t {
+            const KNOWN: Option<i64> = None;
+            const SIGNED: bool = <$t>::MIN != 0;
+            type Mul<$r: Int> = $mul;
+            type Add<R: Int> = $t;
+            type CDiv<R: Int> = usize;
+            type Min<R: Int> = usize;
+            type Same<R: Int> = B0;
+            type Less<R: Int> = B0;
+            type Divides<R: Int> = B0;
+            type Pred = $t;
+            type IsOne = B0;
+            type IsZero = B0;
+            type Array<T: Copy> = Nothing<T>;
+            fn get(self) -> i64 {
+                self.try_into().unwrap_or(i64::MAX)
+            }
+            fn from_value(value: i64) -> Option<$t> {
+                value.try_into().ok()
+            }
+            type MulNat<L: Nat> = $t;
+            type MulNeg<L: Nat> = $neg;
+            type MulUsize = $usize;
+            type MulI64 = i64;
+            type AddNat<L: Nat> = $t;
+            type CDivNat<L: Nat> = usize;
+            type MinNat<L: Nat> = <L::IsOne as Bit>::Pick<L, usize>;
+            type SameNat<L: Nat> = B0;
+            type SameNeg<L: Nat> = B0;
+            type LessNat<L: Nat> = B1;
+            type DividesNat<L: Nat> = B0;
+            type IsNegative = B0;
+        }
+    };
+}
+dynamic!(usize, mul<R> = R::MulUsize, neg = i64, usize = usize);
+dynamic!(i64, mul<R> = R::MulI64, neg = i64, usize = i64);

@@ -1,0 +1,113 @@
+//! Right inverse, by what is static: the modes sorted by stride, then one fold as far as they follow on from one another.
+
+use core::marker::PhantomData;
+
+use typenum::{B0, B1};
+
+use super::coalesce::{Again, Flat, coalesce};
+use super::int::{Int, S};
+use super::list::{Cons, List, Nil};
+use super::nat::Bit;
+use super::rules::{is_one, less, same};
+use crate::{Error, Lay, MAX_LEAVES, Stride};
+
+/// The type of [`Layout::right_inverse`](super::Layout::right_inverse).
+pub type RightInverse<M> =
+    <Again<<<Flat<M, B0> as Steps>::ByStride<S<1>> as Sorted>::Fold<S<1>>, B0> as List>::Wrapped;
+
+/// A list sorted by stride, every leaf with its 1-D step.
+#[doc(hidden)]
+pub trait Steps {
+    /// The step of the first leaf is `P`.
+    type ByStride<P: Int>: Sorted;
+}
+
+#[doc(hidden)]
+pub trait Sorted {
+    type Insert<S: Int, D: Int, P: Int>: Sorted;
+    /// What maps the indices from `End` on back.
+    type Fold<End: Int>: List;
+}
+
+#[doc(hidden)]
+pub trait Decide {
+    /// If S is 1.
+    type Insert<S: Int, D: Int, P: Int, T: Sorted>: Sorted;
+    /// If the first of the list, `NS:ND`, comes before `S:D`.
+    type After<S: Int, D: Int, P: Int, NS: Int, ND: Int, NP: Int, T: Sorted>: Sorted;
+    /// If their strides are the same: the larger one first.
+    type Tied<S: Int, D: Int, P: Int, NS: Int, ND: Int, NP: Int, T: Sorted>: Sorted;
+    /// If D is where the modes before end.
+    type Fold<End: Int, S: Int, D: Int, P: Int, T: Sorted>: List;
+    /// If D is before.
+    type Skip<End: Int, T: Sorted>: List;
+}
+
+/// A leaf `S:D` with the step `P`.
+#[doc(hidden)]
+pub struct Step<S, D, P, T>(PhantomData<(S, D, P, T)>);
+
+impl Steps for Nil {
+    type ByStride<P: Int> = Nil;
+}
+
+impl<S: Int, D: Int, T: List> Steps for Cons<S, D, T> {
+    type ByStride<P: Int> = <S::IsOne as Decide>::Insert<S, D, P, T::ByStride<P::Mul<S>>>;
+}
+
+impl Sorted for Nil {
+    type Insert<S: Int, D: Int, P: Int> = Step<S, D, P, Nil>;
+    type Fold<End: Int> = Nil;
+}
+
+impl<NS: Int, ND: Int, NP: Int, T: Sorted> Sorted for Step<NS, ND, NP, T> {
+    type Insert<S: Int, D: Int, P: Int> = <ND::Less<D> as Decide>::After<S, D, P, NS, ND, NP, T>;
+    type Fold<End: Int> = <ND::Same<End> as Decide>::Fold<End, NS, ND, NP, T>;
+}
+
+impl Decide for B0 {
+    type Insert<S: Int, D: Int, P: Int, T: Sorted> = T::Insert<S, D, P>;
+    type After<S: Int, D: Int, P: Int, NS: Int, ND: Int, NP: Int, T: Sorted> =
+        <<ND::Same<D> as Bit>::And<S::Less<NS>> as Decide>::Tied<S, D, P, NS, ND, NP, T>;
+    type Tied<S: Int, D: Int, P: Int, NS: Int, ND: Int, NP: Int, T: Sorted> =
+        Step<S, D, P, Step<NS, ND, NP, T>>;
+    type Fold<End: Int, S: Int, D: Int, P: Int, T: Sorted> = <D::Less<End> as Decide>::Skip<End, T>;
+    type Skip<End: Int, T: Sorted> = Nil;
+}
+
+impl Decide for B1 {
+    type Insert<S: Int, D: Int, P: Int, T: Sorted> = T;
+    type After<S: Int, D: Int, P: Int, NS: Int, ND: Int, NP: Int, T: Sorted> =
+        Step<NS, ND, NP, T::Insert<S, D, P>>;
+    type Tied<S: Int, D: Int, P: Int, NS: Int, ND: Int, NP: Int, T: Sorted> =
+        Step<NS, ND, NP, T::Insert<S, D, P>>;
+    type Fold<End: Int, S: Int, D: Int, P: Int, T: Sorted> = Cons<S, P, T::Fold<D::Mul<S>>>;
+    type Skip<End: Int, T: Sorted> = T::Fold<End>;
+}
+
+/// The same on run-time integers: instead of sorting, the largest mode at each end is looked for.
+pub(super) const fn right_inverse(from: &Lay) -> Result<Lay, Error> {
+    const OP: &str = "right_inverse";
+    let flat = tri!(coalesce(from));
+    let (mut out, mut end) = (Lay::EMPTY, crate::Int::ONE);
+    loop {
+        let (mut best, mut step) = (MAX_LEAVES, crate::Int::ONE);
+        let (mut i, mut p) = (0, crate::Int::ONE);
+        while i < flat.leaf_count() {
+            let s = flat.shape.leaves[i];
+            let here = !is_one(s) && same(tri!(flat.stride[i].require_int(OP)), end);
+            if here && (best == MAX_LEAVES || less(flat.shape.leaves[best], s)) {
+                (best, step) = (i, p);
+            }
+            p = tri!(p.mul(s));
+            i += 1;
+        }
+        if best == MAX_LEAVES {
+            tri!(out.wrap_from(0));
+            return coalesce(&out);
+        }
+        let taken = flat.shape.leaves[best];
+        tri!(out.push(taken, Stride::Int(step)));
+        end = tri!(end.mul(taken));
+    }
+}

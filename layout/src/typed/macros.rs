@@ -1,0 +1,70 @@
+//! `int!` and `layout!`.
+
+/// A static integer: `int!(1536)`, `int!(-4)`; any constant expression whose magnitude is below 2^32.
+///
+/// ```
+/// use girih_layout::{int, typed::Int};
+/// assert_eq!(int!(1536).get(), 1536);
+/// assert_eq!(int!(-4).get(), -4);
+/// ```
+#[macro_export]
+macro_rules! int {
+    (- $n:expr) => {
+        <$crate::typed::Neg<$crate::int_type!($n)> as ::core::default::Default>::default()
+    };
+    ($n:expr) => {
+        <$crate::int_type!($n) as ::core::default::Default>::default()
+    };
+}
+
+/// The type of [`int!`]: `int_type!(1536)`.
+#[macro_export]
+macro_rules! int_type {
+    (- $n:expr) => { $crate::typed::Neg<$crate::int_type!($n)> };
+    ($n:expr) => {
+        $crate::typed::FromDigits<
+            { $crate::typed::digit($n, 0) },
+            { $crate::typed::digit($n, 1) },
+            { $crate::typed::digit($n, 2) },
+            { $crate::typed::digit($n, 3) },
+            { $crate::typed::digit($n, 4) },
+            { $crate::typed::digit($n, 5) },
+            { $crate::typed::digit($n, 6) },
+            { $crate::typed::digit($n, 7) },
+        >
+    };
+}
+
+/// A typed layout: `layout!(((4, 2), (8, n)) : ((1, 64), (4, {2 * n})))`. Literals are static, names and `{expressions}` are `usize` or
+/// `i64` values.
+///
+/// ```
+/// use girih_layout::layout;
+/// let n: usize = 3;
+/// let l = layout!(((4, 2), (8, n)) : ((1, 64), (4, {2 * n})));
+/// assert_eq!(format!("{l:#}"), "((_4,_2),(_8,3)):((_1,_64),(_4,6))");
+/// assert_eq!(layout!(8 : -1).at_signed(7), -7);
+/// ```
+#[macro_export]
+macro_rules! layout {
+    ($shape:tt : $($stride:tt)+) => {
+        $crate::typed::Layout::new($crate::int_tuple!($shape), $crate::int_tuple!($($stride)+))
+    };
+}
+
+/// A tuple of static and dynamic integers, as in [`layout!`].
+#[macro_export]
+macro_rules! int_tuple {
+    (($($t:tt)*)) => { $crate::int_tuple!(@tuple [] $($t)*) };
+    (@tuple [$($done:tt)*]) => { ($($done)*) };
+    (@tuple [$($done:tt)*] - $t:tt $(, $($rest:tt)*)?) => {
+        $crate::int_tuple!(@tuple [$($done)* $crate::int!(- $t),] $($($rest)*)?)
+    };
+    (@tuple [$($done:tt)*] $t:tt $(, $($rest:tt)*)?) => {
+        $crate::int_tuple!(@tuple [$($done)* $crate::int_tuple!($t),] $($($rest)*)?)
+    };
+    (- $n:literal) => { $crate::int!(- $n) };
+    ($n:literal) => { $crate::int!($n) };
+    ($x:ident) => { $x };
+    ({ $x:expr }) => { $x };
+}

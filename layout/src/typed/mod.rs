@@ -1,0 +1,73 @@
+//! Layouts whose structure is in their type: the same algebra, computed when the program is compiled.
+//!
+//! A [`Layout<M>`] is a tree of [`Mode`]s whose integers are static (typenum's types) or dynamic (`usize`, `i64`), in any mixture. Operations
+//! on static layouts give static layouts, which are values of size 0; with something dynamic in them, the static parts stay static.
+//!
+//! ```
+//! use girih_layout::typed::{ArrayOf, Coalesced, Composition, Layout, Modes};
+//! use girih_layout::{int, layout};
+//! // A 128 x 64 tile of a matrix whose leading dimension is known at run time.
+//! let ld: usize = 4096;
+//! let tile = layout!((128, 64) : (ld, 1)).try_composition((int!(32), int!(8)))?;
+//! assert_eq!(format!("{tile:#}"), "(_32,_8):(4096,_1)");
+//!
+//! // Generic code needs no where clauses.
+//! fn fragment<M: Modes, V: Modes>(tile: Layout<M>, values: Layout<V>) -> ArrayOf<f32, Coalesced<Composition<M, Layout<V>>>> {
+//!     tile.composition(values).coalesce().array(0.0)
+//! }
+//! let values = fragment(layout!((16, 8) : (1, 16)), layout!((2, 2) : (1, 8)));
+//! assert_eq!(size_of_val(&values), 10 * 4);
+//! # Ok::<(), girih_layout::Error>(())
+//! ```
+//!
+//! There is one semantics, that of the run-time layer ([`Lay`](crate::Lay)):
+//!
+//! * `l.op(..)` takes static operands. The run-time layer judges them when the program is compiled: what it refuses is a compile error whose
+//!   first line names the operation, the layouts and what does not divide (`cargo build` shows it; `cargo check` does not evaluate it).
+//! * `l.try_op(..)` takes any operands. The types say what is static in the result; the run-time layer judges when the program runs, and an
+//!   answer that the result's type can't hold is an `Err`.
+//!
+//! What only the general composition finds is left to the run-time layer, and so are symbols and basis strides.
+//!
+//! How it works: every operation is a total function from types to types, a generic associated type with bounds, over typenum's integers;
+//! beside it stands the same rule on run-time integers, which decides by what is static and supplies the dynamic integers. Both are held
+//! against each other wherever an operation is used. Tuples have up to 12 modes; more is a compile error that says so.
+
+mod check;
+mod coalesce;
+mod complement;
+mod composition;
+mod coord;
+mod cosize;
+mod digits;
+mod divide;
+mod int;
+mod inverse;
+mod layout;
+mod list;
+mod macros;
+mod modes;
+mod nat;
+mod op;
+mod rules;
+mod storage;
+mod tiler;
+
+pub use coalesce::Coalesced;
+pub use complement::Complement;
+pub use composition::Composition;
+pub use coord::{Coord, Slice};
+pub use cosize::Cosize;
+#[doc(hidden)]
+pub use digits::{FromDigits, digit};
+pub use divide::{
+    BlockedProduct, FlatDivide, FlatProduct, LogicalDivide, LogicalProduct, RakedProduct, TiledDivide,
+    TiledProduct, ZippedDivide, ZippedProduct,
+};
+pub use int::{Int, Neg, S};
+pub use inverse::RightInverse;
+pub use layout::{ArrayOf, Congruent, Layout, Lt, Size};
+pub use modes::{Mode, Modes, Unit};
+pub use nat::Nat;
+pub use storage::Storage;
+pub use tiler::{__, All, Tile, Tiler};

@@ -1,0 +1,252 @@
+//! Tilers: what a layout is composed with, divided by, multiplied by.
+
+use core::marker::PhantomData;
+
+use typenum::{B0, B1, UInt, UTerm};
+
+use super::composition::Composed;
+use super::divide::Split;
+use super::int::S;
+use super::layout::Layout;
+use super::modes::{Mode, Modes, Tuple, Unit};
+use super::nat::Nat;
+use crate::Error;
+
+/// `_`: in a tiler the mode stays as it is, in a slice all of it stays.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
+pub struct All;
+
+/// [`All`], as it is written: `layout.slice((__, 3))`.
+pub const __: All = All;
+
+/// A layout or an integer `n`, which is `n:1`, for the whole domain; or a tuple with one [`Tile`] for each of the first modes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no tiler",
+    note = "a tiler is an integer, a layout, or a tuple of integers, layouts and `__`, one a mode"
+)]
+pub trait Tiler: Copy + Default + 'static {
+    /// The run-time tiler, 1 in place of what is dynamic.
+    const SKELETON: crate::Tiler;
+    /// Whether every integer is static.
+    const STATIC: bool;
+
+    /// The run-time tiler.
+    ///
+    /// # Errors
+    /// [`Error::NonPositiveShape`], [`Error::Capacity`].
+    fn erase(&self) -> Result<crate::Tiler, Error>;
+
+    #[doc(hidden)]
+    type Composed<M: Modes>: Modes;
+    /// `(first, second)`, in each mode that has a tile.
+    #[doc(hidden)]
+    type Split<M: Modes, O: Split>: Modes;
+    #[doc(hidden)]
+    type First<M: Modes, O: Split>: Modes;
+    #[doc(hidden)]
+    type Second<M: Modes, O: Split>: Modes;
+}
+
+/// The tile of one mode: an integer `n`, which is `n:1`, a layout, or [`All`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no tile",
+    note = "a tile is an integer, a layout, or `__`"
+)]
+pub trait Tile: Copy + Default + 'static {
+    #[doc(hidden)]
+    const SKELETON: crate::Tile;
+    #[doc(hidden)]
+    const STATIC: bool;
+    #[doc(hidden)]
+    fn erase(&self) -> Result<crate::Tile, Error>;
+    #[doc(hidden)]
+    type PushComposed<M: Modes, T: Tuple>: Tuple;
+    #[doc(hidden)]
+    type Split<M: Modes, O: Split>: Modes;
+    #[doc(hidden)]
+    type PushFirst<M: Modes, O: Split, T: Tuple>: Tuple;
+    #[doc(hidden)]
+    type Second<M: Modes, O: Split>: Modes;
+}
+
+/// The tiles of the first modes, then [`NoTile`] for ever.
+#[doc(hidden)]
+pub trait TileList {
+    type Head: Tile;
+    type Tail: TileList;
+}
+
+#[doc(hidden)]
+#[derive(Clone, Copy, Default)]
+pub struct NoTile;
+
+#[doc(hidden)]
+pub struct Tiles<X, T>(PhantomData<(X, T)>);
+
+impl TileList for NoTile {
+    type Head = NoTile;
+    type Tail = NoTile;
+}
+
+impl<X: Tile, T: TileList> TileList for Tiles<X, T> {
+    type Head = X;
+    type Tail = T;
+}
+
+/// The modes of a tuple, one by one.
+#[doc(hidden)]
+pub trait ModeList {
+    type Head: Modes;
+    type Tail: ModeList;
+    type AsTuple: Tuple;
+    type Composed<X: TileList>: Tuple;
+    type Split<X: TileList, O: Split>: Tuple;
+    type Firsts<X: TileList, O: Split>: Tuple;
+    type Seconds<X: TileList, O: Split>: Tuple;
+    /// At least as many as `L` has, filled up with `1:0`.
+    type Padded<L: ModeList>: ModeList;
+    type Filling: ModeList;
+    /// `((A,B),...)` with the modes of `L`.
+    type Paired<L: ModeList>: Tuple;
+}
+
+#[doc(hidden)]
+pub struct NoModes;
+
+#[doc(hidden)]
+pub struct OneMode<M, T>(PhantomData<(M, T)>);
+
+impl ModeList for NoModes {
+    type Head = Unit;
+    type Tail = NoModes;
+    type AsTuple = ();
+    type Composed<X: TileList> = ();
+    type Split<X: TileList, O: Split> = ();
+    type Firsts<X: TileList, O: Split> = ();
+    type Seconds<X: TileList, O: Split> = ();
+    type Padded<L: ModeList> = L::Filling;
+    type Filling = NoModes;
+    type Paired<L: ModeList> = ();
+}
+
+impl<M: Modes, T: ModeList> ModeList for OneMode<M, T> {
+    type Head = M;
+    type Tail = T;
+    type AsTuple = <T::AsTuple as Tuple>::Prepend<M>;
+    type Composed<X: TileList> = <X::Head as Tile>::PushComposed<M, T::Composed<X::Tail>>;
+    type Split<X: TileList, O: Split> =
+        <T::Split<X::Tail, O> as Tuple>::Prepend<<X::Head as Tile>::Split<M, O>>;
+    type Firsts<X: TileList, O: Split> = <X::Head as Tile>::PushFirst<M, O, T::Firsts<X::Tail, O>>;
+    type Seconds<X: TileList, O: Split> =
+        <T::Seconds<X::Tail, O> as Tuple>::Prepend<<X::Head as Tile>::Second<M, O>>;
+    type Padded<L: ModeList> = OneMode<M, T::Padded<L::Tail>>;
+    type Filling = OneMode<Unit, T::Filling>;
+    type Paired<L: ModeList> = <T::Paired<L::Tail> as Tuple>::Prepend<(M, L::Head)>;
+}
+
+impl Tile for All {
+    const SKELETON: crate::Tile = crate::Tile::All;
+    const STATIC: bool = true;
+    fn erase(&self) -> Result<crate::Tile, Error> {
+        Ok(crate::Tile::All)
+    }
+    type PushComposed<M: Modes, T: Tuple> = T::Prepend<M>;
+    type Split<M: Modes, O: Split> = M;
+    type PushFirst<M: Modes, O: Split, T: Tuple> = T::Prepend<M>;
+    type Second<M: Modes, O: Split> = Unit;
+}
+
+impl Tile for NoTile {
+    const SKELETON: crate::Tile = crate::Tile::All;
+    const STATIC: bool = true;
+    fn erase(&self) -> Result<crate::Tile, Error> {
+        Ok(crate::Tile::All)
+    }
+    type PushComposed<M: Modes, T: Tuple> = T;
+    type Split<M: Modes, O: Split> = M;
+    type PushFirst<M: Modes, O: Split, T: Tuple> = T;
+    type Second<M: Modes, O: Split> = M;
+}
+
+/// Layouts and integers are both tilers and tiles.
+macro_rules! layouts {
+    ($([$($g:tt)*] $t:ty = $m:ty, |$x:ident| $modes:expr;)*) => {$(
+        impl<$($g)*> Tiler for $t {
+            const SKELETON: crate::Tiler = crate::Tiler::Lay(<$m as Modes>::SKELETON);
+            const STATIC: bool = <$m as Modes>::STATIC;
+            fn erase(&self) -> Result<crate::Tiler, Error> {
+                let $x = *self;
+                Ok(crate::Tiler::Lay(Layout($modes).erase()?))
+            }
+            type Composed<M: Modes> = Composed<M, $m>;
+            type Split<M: Modes, O: Split> = (O::First<M, $m>, O::Second<M, $m>);
+            type First<M: Modes, O: Split> = O::First<M, $m>;
+            type Second<M: Modes, O: Split> = O::Second<M, $m>;
+        }
+
+        impl<$($g)*> Tile for $t {
+            const SKELETON: crate::Tile = crate::Tile::Lay(<$m as Modes>::SKELETON);
+            const STATIC: bool = <$m as Modes>::STATIC;
+            fn erase(&self) -> Result<crate::Tile, Error> {
+                let $x = *self;
+                Ok(crate::Tile::Lay(Layout($modes).erase()?))
+            }
+            type PushComposed<M: Modes, T: Tuple> = T::Prepend<Composed<M, $m>>;
+            type Split<M: Modes, O: Split> = (O::First<M, $m>, O::Second<M, $m>);
+            type PushFirst<M: Modes, O: Split, T: Tuple> = T::Prepend<O::First<M, $m>>;
+            type Second<M: Modes, O: Split> = O::Second<M, $m>;
+        }
+    )*};
+}
+
+layouts! {
+    [R: Modes] Layout<R> = R, |x| x.0;
+    [] usize = Mode<usize, S<1>>, |x| Mode(x, S::<1>::new());
+    [] UTerm = Mode<UTerm, S<1>>, |x| Mode(x, S::<1>::new());
+    [U: Nat] UInt<U, B0> = Mode<UInt<U, B0>, S<1>>, |x| Mode(x, S::<1>::new());
+    [U: Nat] UInt<U, B1> = Mode<UInt<U, B1>, S<1>>, |x| Mode(x, S::<1>::new());
+}
+
+const fn pushed(mut tiles: crate::Tiles, tile: &crate::Tile) -> crate::Tiles {
+    match tiles.push(tile) {
+        Ok(()) => tiles,
+        Err(_) => panic!("a typed tiler of more than 24 leaves"),
+    }
+}
+
+macro_rules! tuples {
+    ($(($($t:ident.$i:tt)+))*) => {$(
+        impl<$($t: Tile),+> Tiler for ($($t,)+) {
+            const SKELETON: crate::Tiler = {
+                let out = crate::Tiles::EMPTY;
+                $(let out = pushed(out, &<$t as Tile>::SKELETON);)+
+                crate::Tiler::Modes(out)
+            };
+            const STATIC: bool = $(<$t as Tile>::STATIC &&)+ true;
+            fn erase(&self) -> Result<crate::Tiler, Error> {
+                crate::Tiler::modes(&[$(Tile::erase(&self.$i)?),+])
+            }
+            type Composed<MM: Modes> = <MM::Each as ModeList>::Composed<tuples!(@list $($t)+)>;
+            type Split<MM: Modes, OO: Split> = <MM::Each as ModeList>::Split<tuples!(@list $($t)+), OO>;
+            type First<MM: Modes, OO: Split> = <MM::Each as ModeList>::Firsts<tuples!(@list $($t)+), OO>;
+            type Second<MM: Modes, OO: Split> = <MM::Each as ModeList>::Seconds<tuples!(@list $($t)+), OO>;
+        }
+    )*};
+    (@list $t:ident $($rest:ident)*) => { Tiles<$t, tuples!(@list $($rest)*)> };
+    (@list) => { NoTile };
+}
+
+tuples! {
+    (A.0)
+    (A.0 B.1)
+    (A.0 B.1 C.2)
+    (A.0 B.1 C.2 D.3)
+    (A.0 B.1 C.2 D.3 E.4)
+    (A.0 B.1 C.2 D.3 E.4 F.5)
+    (A.0 B.1 C.2 D.3 E.4 F.5 G.6)
+    (A.0 B.1 C.2 D.3 E.4 F.5 G.6 H.7)
+    (A.0 B.1 C.2 D.3 E.4 F.5 G.6 H.7 I.8)
+    (A.0 B.1 C.2 D.3 E.4 F.5 G.6 H.7 I.8 J.9)
+    (A.0 B.1 C.2 D.3 E.4 F.5 G.6 H.7 I.8 J.9 K.10)
+    (A.0 B.1 C.2 D.3 E.4 F.5 G.6 H.7 I.8 J.9 K.10 L.11)
+}

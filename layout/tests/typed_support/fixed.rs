@@ -1,0 +1,51 @@
+//! One static case each: the type of the result is the run-time result, leaf by leaf, and its indices are the same.
+
+#![allow(clippy::unwrap_used, reason = "it is a part of tests")]
+
+use girih_layout::Lay;
+use girih_layout::typed::{Layout, Modes};
+
+pub(crate) fn same<M: Modes>(found: Layout<M>, exact: &Lay) {
+    compare(&found.lay(), size_of::<Layout<M>>(), exact, &|c| found.at_signed(c));
+}
+
+fn compare(found: &Lay, bytes: usize, exact: &Lay, at: &dyn Fn(usize) -> i64) {
+    assert_eq!(found, exact);
+    assert!(found.is_static() && bytes == 0, "{found:?}");
+    for c in 0..exact.size().unwrap().get().unwrap() {
+        assert_eq!(at(c as usize), exact.at(c).unwrap(), "{found} at {c}");
+    }
+}
+
+macro_rules! unary {
+    (coalesce, $a:expr) => {
+        support::same($a.coalesce(), &$a.lay().coalesce())
+    };
+    (right_inverse, $a:expr) => {
+        support::same($a.right_inverse(), &$a.lay().right_inverse().unwrap())
+    };
+}
+
+macro_rules! complement {
+    ($a:expr, $n:literal) => {
+        support::same($a.complement(int!($n)), &$a.lay().complement(girih_layout::Int::fixed($n)).unwrap())
+    };
+}
+
+macro_rules! binary {
+    (composition, $a:expr, $t:expr) => {
+        support::same(
+            $a.composition($t),
+            &$a.lay().compose(&girih_layout::typed::Tiler::erase(&$t).unwrap()).unwrap(),
+        )
+    };
+    ($op:ident, $a:expr, $t:expr) => {
+        support::same($a.$op($t), &$a.lay().$op(&girih_layout::typed::Tiler::erase(&$t).unwrap()).unwrap())
+    };
+}
+
+macro_rules! pairs {
+    ($op:ident, $a:expr, $t:expr) => {
+        support::same($a.$op($t), &$a.lay().$op(&$t.lay()).unwrap())
+    };
+}

@@ -1,0 +1,109 @@
+//! One case each with dynamic integers: an answer is the run-time layer's as a function, mode by mode. Says whether there was one.
+
+#![allow(clippy::unwrap_used, reason = "it is a part of tests")]
+
+use girih_layout::typed::{Layout, Modes};
+use girih_layout::{Error, Lay};
+
+/// A dynamic integer.
+pub(crate) fn d(n: usize) -> usize {
+    std::hint::black_box(n)
+}
+
+/// For results whose two modes are the operation's own.
+pub(crate) fn same_pair<M: Modes>(found: Result<Layout<M>, Error>, exact: &Lay) -> bool {
+    if let Ok(found) = &found {
+        let found = found.erase().unwrap();
+        for k in 0..exact.rank() {
+            assert_eq!(found.mode(k).unwrap().size(), exact.mode(k).unwrap().size(), "{found} for {exact}");
+        }
+        assert_eq!(found.rank(), exact.rank(), "{found} for {exact}");
+    }
+    same(found, exact)
+}
+
+/// For results of which the number of modes may depend on what is static.
+pub(crate) fn same<M: Modes>(found: Result<Layout<M>, Error>, exact: &Lay) -> bool {
+    match found {
+        Ok(found) => compare(&found.erase().unwrap(), exact, &|c| found.at_signed(c)),
+        Err(Error::Unsupported { what, .. }) if what.starts_with("these values") => return false,
+        Err(error) => panic!("{exact}: {error}"),
+    }
+    true
+}
+
+fn compare(found: &Lay, exact: &Lay, at: &dyn Fn(usize) -> i64) {
+    assert_eq!(found.size(), exact.size(), "{found} for {exact}");
+    for c in 0..exact.size().unwrap().get().unwrap() {
+        assert_eq!(at(c as usize), exact.at(c).unwrap(), "{found} for {exact} at {c}");
+    }
+}
+
+/// A right inverse may stop where nothing more is provable: `a(r(i)) = i` as far as it goes.
+pub(crate) fn inverts<M: Modes, R: Modes>(a: Layout<M>, found: Result<Layout<R>, Error>) -> bool {
+    let r = found.unwrap();
+    for i in 0..r.try_size().unwrap() {
+        assert_eq!(a.at_signed(r.at(i)), i as i64, "{a} after {r} at {i}");
+    }
+    true
+}
+
+macro_rules! unary {
+    (coalesce, $a:expr) => {
+        support::same($a.try_coalesce(), &$a.erase().unwrap().coalesce())
+    };
+    (right_inverse, $a:expr) => {
+        support::inverts($a, $a.try_right_inverse())
+    };
+}
+
+macro_rules! complement {
+    ($a:expr, $n:literal) => {
+        support::same(
+            $a.try_complement(d($n)),
+            &$a.erase().unwrap().complement(girih_layout::Int::value($n)).unwrap(),
+        ) && support::same(
+            $a.try_complement(int!($n)),
+            &$a.erase().unwrap().complement(girih_layout::Int::value($n)).unwrap(),
+        )
+    };
+}
+
+macro_rules! binary {
+    (composition try_composition, $a:expr, $t:expr) => {
+        binary!(same compose try_composition, $a, $t)
+    };
+    (tiled_divide try_tiled_divide, $a:expr, $t:expr) => {
+        binary!(same tiled_divide try_tiled_divide, $a, $t)
+    };
+    (flat_divide try_flat_divide, $a:expr, $t:expr) => {
+        binary!(same flat_divide try_flat_divide, $a, $t)
+    };
+    (tiled_product try_tiled_product, $a:expr, $t:expr) => {
+        binary!(same tiled_product try_tiled_product, $a, $t)
+    };
+    (flat_product try_flat_product, $a:expr, $t:expr) => {
+        binary!(same flat_product try_flat_product, $a, $t)
+    };
+    ($op:ident $try:ident, $a:expr, $t:expr) => {
+        binary!(same_pair $op $try, $a, $t)
+    };
+    ($same:ident $op:ident $try:ident, $a:expr, $t:expr) => {
+        support::$same(
+            $a.$try($t),
+            &$a.erase().unwrap().$op(&girih_layout::typed::Tiler::erase(&$t).unwrap()).unwrap(),
+        )
+    };
+}
+
+macro_rules! pairs {
+    ($op:ident $try:ident, $a:expr, $t:expr) => {
+        support::same_pair($a.$try($t), &$a.erase().unwrap().$op(&$t.erase().unwrap()).unwrap())
+    };
+}
+
+/// Most cases must have an answer, or they say little. Without one are chiefly those whose dynamic strides belong between static ones.
+pub(crate) fn enough(answered: &[bool]) {
+    let n = answered.iter().filter(|answered| **answered).count();
+    assert!(n * 100 >= answered.len() * 75, "{n} of {} answered", answered.len());
+}
