@@ -12,7 +12,8 @@
 //! integer, f32, f64, f16, bf16 and packed arithmetic, logic, shifts, bit fields, `lop3`, `prmt`, `setp`, `selp`, `mov`,
 //! `cvt`; `bra`, `ret`, `exit`, `trap`; `bar.sync`, `bar.arrive`, `bar.warp.sync`; `shfl.sync`, `vote.sync`,
 //! `activemask`; `ldmatrix`, `mma.sync` of m16n8k4, k8 and k16 in tf32, f16 and bf16. Fences and prefetches do nothing
-//! here. Variables of the module in global or constant memory, calls and atomics are not there.
+//! here. `atom` and `red` are there in every operation, type and space, vectors of f32 and 16-bit floats included.
+//! Variables of the module in global or constant memory and calls are not there.
 //!
 //! # Execution
 //! A warp's 32 lanes run in lockstep as long as they agree on the next instruction; lanes that do not agree run in
@@ -38,6 +39,10 @@
 //! - `bar.sync`, `bar.arrive`: what a warp did before it arrived happens before what the waiting warps do after the
 //!   barrier completes; `bar.sync` orders the lanes of a warp among themselves too;
 //! - `bar.warp.sync m`: orders what the lanes of `m` did before it and what they do after it;
+//! - strong accesses (`atom`, `red`; `ld` and `st` with `.volatile`, `.relaxed`, `.acquire`, `.release`) do not race with
+//!   one another, only with weak ones. What a warp did before a release, or before a fence that a strong write follows,
+//!   happens before what another does after it has read that value by an acquire, or strongly and then fenced. Every
+//!   scope counts as one that holds the block;
 //! - `cp.async`: the copy writes between its issue and the return of the `wait_group` or `wait_all` of the thread
 //!   that issued it, and counts as that thread's write at the wait. In between the bytes are in flight: any access to
 //!   them, the thread's own included, is an error. At its issue it must come after every other thread's access.

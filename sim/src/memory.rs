@@ -1,12 +1,12 @@
 //! Simulated global memory: allocations at addresses that no program guesses, with unmapped gaps between them.
 //!
 //! Bytes live in 32-bit atomic words, so that blocks running in parallel share them without locks; every access
-//! is relaxed, as weak accesses of PTX are.
+//! but an atomic one is relaxed, as weak accesses of PTX are. Atomics of 64 bits take a lock among themselves.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::{Access, Error};
 
@@ -69,6 +69,8 @@ pub(crate) struct Allocation {
     pub(crate) base: u64,
     pub(crate) bytes: u64,
     words: Box<[AtomicU32]>,
+    /// Held by atomics of two words.
+    wide: Mutex<()>,
 }
 
 impl Allocation {
@@ -104,6 +106,28 @@ impl Allocation {
             return;
         }
         self.write_parts(offset, data);
+    }
+
+    /// Replaces `bytes` (2, 4 or 8, to which `offset` is aligned) bytes by a function of them, atomically among
+    /// updates of the same size. Returns what was there.
+    pub(crate) fn update(&self, offset: usize, bytes: u32, new: impl Fn(u64) -> u64) -> u64 {
+        if bytes == 8 {
+            let _held = self.wide.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut old = [0; 8];
+            self.read(offset, &mut old);
+            let old = u64::from_le_bytes(old);
+            self.write(offset, &new(old).to_le_bytes());
+            return old;
+        }
+        let shift = offset % 4 * 8;
+        let keep = u32::MAX >> (32 - bytes * 8);
+        let change = |word: u32| {
+            let value = new((word >> shift & keep).into()) as u32 & keep;
+            Some(word & !(keep << shift) | value << shift)
+        };
+        // Never fails: the closure always answers.
+        let word = self.words[offset / 4].fetch_update(SeqCst, SeqCst, change).unwrap_or_default();
+        (word >> shift & keep).into()
     }
 
     /// Writes parts of words, leaving the neighbours that another block may be writing alone.
@@ -202,7 +226,10 @@ impl Memory {
         words.resize_with(bytes.div_ceil(4), AtomicU32::default);
         state.next = next;
         state.used += size;
-        state.allocations.insert(base, Arc::new(Allocation { base, bytes: size, words: words.into() }));
+        state.allocations.insert(
+            base,
+            Arc::new(Allocation { base, bytes: size, words: words.into(), wide: Mutex::new(()) }),
+        );
         Ok(base)
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::Space;
 use crate::lanes::{Args, LaneFn, Reg};
+use crate::shadow::Order;
 
 /// One operation of a kernel's code.
 #[derive(Clone, Debug)]
@@ -38,6 +39,8 @@ pub(crate) enum Op {
     Lanes(LaneFn, Args),
     Load(Box<Transfer>),
     Store(Box<Transfer>),
+    /// `atom`, `red`.
+    Atomic(Box<Atomic>),
     /// `cp.async`.
     Copy(Box<Copy>),
     /// `cp.async.commit_group`.
@@ -70,7 +73,9 @@ pub(crate) enum Op {
     Activemask(Reg),
     /// A clock, counted in warp instructions of the block.
     Clock(Reg),
-    /// `membar`, `fence`, `prefetch`: nothing in this memory model.
+    /// `membar`, `fence`.
+    Fence,
+    /// Cache hints and the like: nothing in this memory model.
     Nothing,
     /// `trap`.
     Trap,
@@ -96,6 +101,28 @@ pub(crate) struct Transfer {
     pub(crate) signed: bool,
     /// The registers, `count` of them; `None` for `_`.
     pub(crate) regs: [Option<Reg>; 4],
+    /// What a strong access orders; `None` of a weak one.
+    pub(crate) strong: Option<Order>,
+}
+
+/// The new value of memory from the old one and the operands of an atomic, each in the low bits.
+pub(crate) type Update = fn(u64, u64, u64) -> u64;
+
+/// `atom`, `red`: `b.len()` elements of `bytes` bytes, each updated on its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Atomic {
+    pub(crate) space: Space,
+    pub(crate) address: Address,
+    pub(crate) bytes: u32,
+    pub(crate) update: Update,
+    /// The update where memory is global, which flushes subnormal f32.
+    pub(crate) global: Update,
+    /// Where the old values go.
+    pub(crate) d: Vec<Option<Reg>>,
+    pub(crate) b: Vec<Reg>,
+    /// The second operand of `cas`.
+    pub(crate) c: Option<Reg>,
+    pub(crate) order: Order,
 }
 
 /// `cp.async`: `bytes` bytes from global to shared memory, of which `source` are read and the rest is zero.

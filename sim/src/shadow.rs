@@ -5,8 +5,16 @@
 //! barriers of the whole block: of all the reads that a later write might race with, one of any two is another
 //! thread's than the writer's.
 
+mod strong;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
 use crate::Access;
 use crate::lanes::WARP;
+
+pub(crate) use strong::{Kind, Order};
+use strong::{Known, Strong};
 
 /// A state bit of a byte: something has been written to it.
 const WRITTEN: u8 = 1;
@@ -41,6 +49,15 @@ struct Clock {
     synced: u32,
     /// The same lane by lane, `lanes[i][j]` of lane j for lane i; there after a `bar.warp.sync` of some lanes.
     lanes: Option<Box<[[u32; WARP]; WARP]>>,
+    /// What the strong reads since the last fence have met, to be known after the next.
+    pending: Known,
+    /// What strong writes publish: what came before the last fence.
+    fenced: Known,
+}
+
+impl Clock {
+    const START: Clock =
+        Clock { now: 1, known: [0; WARPS], synced: 0, lanes: None, pending: [0; WARPS], fenced: [0; WARPS] };
 }
 
 /// An error that the shadow finds; the machine adds where it happened.
@@ -61,7 +78,11 @@ pub(crate) struct Shadow {
     /// log2 of the bytes of a cell.
     granule: u32,
     clocks: Vec<Clock>,
-    barriers: [[u32; WARPS]; BARRIERS],
+    barriers: [Known; BARRIERS],
+    /// Strong accesses, of the cells that have any.
+    strong: HashMap<usize, Strong>,
+    /// What the last strong write to a cell published.
+    published: HashMap<usize, Known>,
 }
 
 /// Who accesses: warp, lane, instruction.
@@ -74,15 +95,16 @@ pub(crate) struct Who {
 
 impl Shadow {
     pub(crate) fn new(races: bool, uninitialised: bool, bytes: usize, granule: u32, warps: usize) -> Self {
-        let clock = Clock { now: 1, known: [0; WARPS], synced: 0, lanes: None };
         Shadow {
             races,
             uninitialised,
             states: vec![0; bytes],
             cells: vec![Cell::default(); bytes.div_ceil(1 << granule)],
             granule,
-            clocks: vec![clock; warps],
+            clocks: vec![Clock::START; warps],
             barriers: [[0; WARPS]; BARRIERS],
+            strong: HashMap::new(),
+            published: HashMap::new(),
         }
     }
 
@@ -90,21 +112,37 @@ impl Shadow {
     pub(crate) fn reset(&mut self) {
         self.states.fill(0);
         self.cells.fill(Cell::default());
-        self.clocks.fill(Clock { now: 1, known: [0; WARPS], synced: 0, lanes: None });
+        self.clocks.fill(Clock::START);
         self.barriers = [[0; WARPS]; BARRIERS];
+        self.strong.clear();
+        self.published.clear();
     }
 
-    pub(crate) fn read(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
+    /// Whether bytes are not in flight, and written if they are read.
+    fn check_states(&self, at: usize, bytes: usize, read: bool) -> Result<(), Finding> {
         let states = &self.states[at..at + bytes];
         let (all, any) = states.iter().fold((u8::MAX, 0), |(all, any), s| (all & s, any | s));
         if any & FLIGHT != 0 {
             return Err(self.in_flight(at, bytes));
         }
-        if self.uninitialised && all & WRITTEN == 0 {
+        if read && self.uninitialised && all & WRITTEN == 0 {
             return Err(Finding::Unwritten);
         }
+        Ok(())
+    }
+
+    /// The numbers of the cells of a range of bytes.
+    fn cells_of(&self, at: usize, bytes: usize) -> Range<usize> {
+        at >> self.granule..(at + bytes).div_ceil(1 << self.granule)
+    }
+
+    pub(crate) fn read(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
+        self.check_states(at, bytes, true)?;
         if !self.races {
             return Ok(());
+        }
+        if !self.strong.is_empty() {
+            self.check_strong(who, at, bytes, false)?;
         }
         let new = self.stamp(who);
         let clock = &self.clocks[who.warp as usize];
@@ -146,14 +184,15 @@ impl Shadow {
     }
 
     fn check_write(&self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
-        if self.states[at..at + bytes].iter().any(|s| s & FLIGHT != 0) {
-            return Err(self.in_flight(at, bytes));
-        }
+        self.check_states(at, bytes, false)?;
         if !self.races {
             return Ok(());
         }
+        if !self.strong.is_empty() {
+            self.check_strong(who, at, bytes, true)?;
+        }
         let clock = &self.clocks[who.warp as usize];
-        for i in at >> self.granule..(at + bytes).div_ceil(1 << self.granule) {
+        for i in self.cells_of(at, bytes) {
             let Cell { write, reads } = &self.cells[i];
             let offset = i << self.granule;
             if !clock.after(write, who) {
@@ -168,6 +207,12 @@ impl Shadow {
 
     fn record_write(&mut self, who: Who, at: usize, bytes: usize) {
         let write = self.stamp(who);
+        if !self.strong.is_empty() {
+            // They all come before this write: what comes after it comes after them.
+            for cell in self.cells_of(at, bytes) {
+                self.strong.remove(&cell);
+            }
+        }
         for (_, cell) in cells(&mut self.cells, self.granule, at, bytes) {
             *cell = Cell { write, reads: [Stamp::default(); 2] };
         }
@@ -263,14 +308,13 @@ mod tests {
             at: usize,
             bytes: usize,
             write: bool,
+            /// A relaxed load, or a relaxed atomic if it writes.
+            strong: bool,
         },
         /// A barrier of the whole block.
         Block,
         /// `bar.warp.sync` of these lanes of a warp.
-        Lanes {
-            warp: usize,
-            mask: u32,
-        },
+        Lanes { warp: usize, mask: u32 },
     }
 
     const THREADS: usize = 2 * WARP;
@@ -279,7 +323,7 @@ mod tests {
     /// last event races with an earlier one.
     fn races(log: &[Event]) -> bool {
         let mut clocks = vec![[0usize; THREADS]; THREADS];
-        let mut touches: Vec<(usize, usize, usize, bool, usize)> = Vec::new();
+        let mut touches: Vec<(usize, usize, usize, bool, bool, usize)> = Vec::new();
         let mut raced = false;
         for (time, event) in log.iter().enumerate() {
             let mut join = |members: &[usize]| {
@@ -296,12 +340,13 @@ mod tests {
                     let lanes = (0..WARP).filter(|l| mask >> l & 1 == 1);
                     join(&lanes.map(|l| warp * WARP + l).collect::<Vec<_>>());
                 }
-                Event::Touch { thread, at, bytes, write } => {
-                    raced = touches.iter().any(|&(other, o_at, o_bytes, o_write, o_time)| {
+                Event::Touch { thread, at, bytes, write, strong } => {
+                    raced = touches.iter().any(|&(other, o_at, o_bytes, o_write, o_strong, o_time)| {
                         let meet = o_at < at + bytes && at < o_at + o_bytes;
-                        meet && other != thread && (write || o_write) && clocks[thread][other] < o_time
+                        let conflict = (write || o_write) && !(strong && o_strong);
+                        meet && other != thread && conflict && clocks[thread][other] < o_time
                     });
-                    touches.push((thread, at, bytes, write, time));
+                    touches.push((thread, at, bytes, write, strong, time));
                 }
             }
         }
@@ -310,9 +355,14 @@ mod tests {
 
     fn apply(shadow: &mut Shadow, event: Event) -> Result<(), Finding> {
         match event {
-            Event::Touch { thread, at, bytes, write } => {
+            Event::Touch { thread, at, bytes, write, strong } => {
                 let who = Who { warp: (thread / WARP) as u32, lane: (thread % WARP) as u32, source: 0 };
-                if write { shadow.write(who, at, bytes) } else { shadow.read(who, at, bytes) }
+                let kind = if write { Kind::Update } else { Kind::Read };
+                match (strong, write) {
+                    (true, _) => shadow.strong(who, at, bytes, kind, Order::default()),
+                    (false, true) => shadow.write(who, at, bytes),
+                    (false, false) => shadow.read(who, at, bytes),
+                }
             }
             Event::Block => {
                 (0..2).for_each(|warp| shadow.arrive(warp, 0, true));
@@ -354,7 +404,9 @@ mod tests {
                         let bytes = 1 << below(3);
                         let at = below(16 / bytes) as usize * bytes as usize;
                         let thread = [0, 1, 2, 32, 33][below(5) as usize];
-                        Event::Touch { thread, at, bytes: bytes as usize, write: kind == 9 }
+                        let (write, strong) =
+                            (matches!(kind, 8 | 9), round % 3 != 0 && matches!(kind, 7 | 8));
+                        Event::Touch { thread, at, bytes: bytes as usize, write, strong }
                     }
                 };
                 log.push(event);

@@ -2,6 +2,7 @@
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 
+use super::memory::SCOPES;
 use super::scope::Named;
 use super::words::Words;
 use super::{Decoder, File};
@@ -32,11 +33,35 @@ impl Decoder<'_> {
             }
             Opcode::Bar | Opcode::Barrier => return self.barrier(words, ops),
             Opcode::Trap => self.emit(Op::Trap),
-            _ => {
-                words.clear();
+            Opcode::Nanosleep => {
+                let ty = self.last(words)?;
+                self.arity(ops, 1..=1)?;
+                self.source(ops, 0, ty)?;
                 self.emit(Op::Nothing);
             }
+            _ => return self.fence(opcode, words, ops),
         }
+        Ok(())
+    }
+
+    /// Every scope holds a block, so that fences of all scopes are the same. What orders proxies is nothing here:
+    /// copies by `cp.async` are ordered by their waits.
+    fn fence(&mut self, opcode: Opcode, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        self.arity(ops, 0..=0)?;
+        if opcode == Opcode::Fence && words.take(Word::Proxy) {
+            words.skip(&[Word::Alias, Word::Async, Word::Global, Word::SharedCta, Word::SharedCluster]);
+            self.emit(Op::Nothing);
+            return Ok(());
+        }
+        if opcode == Opcode::Fence && words.take(Word::MbarrierInit) {
+            words.skip(&[Word::Release, Word::Cluster]);
+        } else if opcode == Opcode::Fence {
+            words.skip(&[Word::Sc, Word::AcqRel]);
+            words.skip(SCOPES);
+        } else {
+            words.skip(&[Word::Cta, Word::Gl, Word::Sys]);
+        }
+        self.emit(Op::Fence);
         Ok(())
     }
 

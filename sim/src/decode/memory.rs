@@ -7,20 +7,31 @@ use super::{Decoder, File};
 use crate::exec::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::lanes::{Reg, lanes};
 use crate::op::{Address, Copy, Ldmatrix, Op, Transfer};
+use crate::shadow::Order;
 use crate::{Error, Space};
 
-/// Orderings and scopes: every access of this memory model is as strong as the strongest.
-const ORDERS: &[Word] = &[
-    Word::Weak,
-    Word::Volatile,
-    Word::Relaxed,
-    Word::Acquire,
-    Word::Release,
-    Word::Mmio,
-    Word::Cta,
-    Word::Cluster,
-    Word::Gpu,
-    Word::Sys,
+/// Scopes, every one of which holds a block.
+pub(super) const SCOPES: &[Word] = &[Word::Cta, Word::Cluster, Word::Gpu, Word::Sys];
+
+const RELAXED: Order = Order { acquire: false, release: false };
+const ACQUIRE: Order = Order { acquire: true, release: false };
+const RELEASE: Order = Order { acquire: false, release: true };
+
+/// The orders of loads and stores.
+const ORDERS: &[(Word, Option<Order>)] = &[
+    (Word::Weak, None),
+    (Word::Volatile, Some(RELAXED)),
+    (Word::Relaxed, Some(RELAXED)),
+    (Word::Acquire, Some(ACQUIRE)),
+    (Word::Release, Some(RELEASE)),
+];
+
+/// The orders of atomics.
+pub(super) const ATOMIC_ORDERS: &[(Word, Order)] = &[
+    (Word::Relaxed, RELAXED),
+    (Word::Acquire, ACQUIRE),
+    (Word::Release, RELEASE),
+    (Word::AcqRel, Order { acquire: true, release: true }),
 ];
 
 /// Cache operators and hints, which change no result.
@@ -77,7 +88,15 @@ impl Decoder<'_> {
     }
 
     fn transfer(&mut self, words: &mut Words<'_>, ops: &[Operand], load: bool) -> Result<(), Error> {
-        words.skip(ORDERS);
+        let mmio = words.take(Word::Mmio);
+        let strong = words.pick(ORDERS).flatten();
+        if mmio && strong != Some(RELAXED) {
+            return Err(self.unsupported("an access that is .mmio but not .relaxed"));
+        }
+        if strong == Some(if load { RELEASE } else { ACQUIRE }) {
+            return Err(self.unsupported("a load with .release or a store with .acquire"));
+        }
+        words.skip(SCOPES);
         let space = words.pick(SPACES).unwrap_or(Space::Generic);
         words.skip(CACHES);
         let hint = words.take(Word::L2CacheHint);
@@ -104,7 +123,7 @@ impl Decoder<'_> {
         let address = self.address(ops, place)?;
         self.touches(space, bytes * count);
         let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
-        let transfer = Box::new(Transfer { space, address, bytes, count, signed, regs });
+        let transfer = Box::new(Transfer { space, address, bytes, count, signed, regs, strong });
         self.emit(if load { Op::Load(transfer) } else { Op::Store(transfer) });
         Ok(())
     }
@@ -131,13 +150,13 @@ impl Decoder<'_> {
     }
 
     /// Records an access for the shadow's granule and the report.
-    fn touches(&mut self, space: Space, bytes: u32) {
+    pub(super) fn touches(&mut self, space: Space, bytes: u32) {
         if matches!(space, Space::Shared | Space::Generic) {
             self.code.granule = self.code.granule.min(bytes.ilog2());
         }
     }
 
-    fn address(&mut self, ops: &[Operand], index: usize) -> Result<Address, Error> {
+    pub(super) fn address(&mut self, ops: &[Operand], index: usize) -> Result<Address, Error> {
         let Some(Operand::Address(ptx::Address { base, offset, coordinates })) = ops.get(index) else {
             return Err(self.operand(ops, index, "an address `[base+offset]`"));
         };

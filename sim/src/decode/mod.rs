@@ -1,5 +1,6 @@
 //! Decoding: a kernel's statements into flat code with numbered registers and resolved labels.
 
+mod atomic;
 mod bits;
 mod control;
 mod convert;
@@ -217,6 +218,7 @@ impl<'a> Decoder<'a> {
             O::Ld | O::St | O::Cp | O::Ldmatrix | O::Cvta | O::Prefetch => {
                 self.memory(inst.opcode, words, ops)
             }
+            O::Atom | O::Red => self.atomic(inst.opcode == O::Atom, words, ops),
             O::Mma => self.mma(words, ops),
             O::Shfl | O::Vote | O::Activemask => self.shuffle(inst.opcode, words, ops),
             O::Bra

@@ -1,8 +1,10 @@
 //! `ld`, `st`: the lanes' accesses to parameters, shared, global and local memory.
 
+use std::sync::atomic::{self, Ordering::SeqCst};
+
 use crate::memory::Nearest;
 use crate::op::{Address, Transfer};
-use crate::shadow::Who;
+use crate::shadow::{Kind, Order, Who};
 use crate::{Access, Error, Space};
 
 use super::block::Context;
@@ -54,7 +56,7 @@ impl Warp {
                 return Err(misaligned(cx, who, Access::Read, space, address, total));
             }
             let mut value = match space {
-                Space::Shared => read_shared(cx, who, address, total)?,
+                Space::Shared => read_shared(cx, who, address, total, transfer.strong)?,
                 Space::Global | Space::Generic => {
                     let mut out = [0; 16];
                     read_global(cx, who, address, &mut out[..total as usize])?;
@@ -76,6 +78,9 @@ impl Warp {
                 value = value.checked_shr(bytes * 8).unwrap_or(0);
             }
         }
+        if transfer.strong.is_some_and(|order| order.acquire) {
+            atomic::fence(SeqCst);
+        }
         count_touched(cx, touched);
         Ok(())
     }
@@ -92,6 +97,9 @@ impl Warp {
         let keep = u64::MAX >> (64 - bytes * 8);
         if cx.machine.options.counts {
             self.count(&mut cx.report, transfer.space, &transfer.address, total, mask);
+        }
+        if transfer.strong.is_some_and(|order| order.release) {
+            atomic::fence(SeqCst);
         }
         let mut touched = 0;
         for lane in lanes(mask) {
@@ -111,10 +119,12 @@ impl Warp {
             match space {
                 Space::Shared => {
                     let at = cx.shared_at(who, Access::Write, address, total)?;
-                    if let Some(shadow) = &mut cx.shadow
-                        && let Err(finding) = shadow.write(who, at, total as usize)
-                    {
-                        return Err(cx.found(who, Access::Write, at, total, finding));
+                    if let Some(shadow) = &mut cx.shadow {
+                        let found = match transfer.strong {
+                            None => shadow.write(who, at, total as usize),
+                            Some(order) => shadow.strong(who, at, total as usize, Kind::Write, order),
+                        };
+                        found.map_err(|finding| cx.found(who, Access::Write, at, total, finding))?;
                     }
                     cx.shared[at..at + total as usize].copy_from_slice(data);
                 }
@@ -164,12 +174,20 @@ impl Warp {
 }
 
 #[inline]
-fn read_shared(cx: &mut Context<'_>, who: Who, address: u64, bytes: u32) -> Result<u128, Error> {
+fn read_shared(
+    cx: &mut Context<'_>,
+    who: Who,
+    address: u64,
+    bytes: u32,
+    strong: Option<Order>,
+) -> Result<u128, Error> {
     let at = cx.shared_at(who, Access::Read, address, bytes)?;
-    if let Some(shadow) = &mut cx.shadow
-        && let Err(finding) = shadow.read(who, at, bytes as usize)
-    {
-        return Err(cx.found(who, Access::Read, at, bytes, finding));
+    if let Some(shadow) = &mut cx.shadow {
+        let found = match strong {
+            None => shadow.read(who, at, bytes as usize),
+            Some(order) => shadow.strong(who, at, bytes as usize, Kind::Read, order),
+        };
+        found.map_err(|finding| cx.found(who, Access::Read, at, bytes, finding))?;
     }
     Ok(from_bytes(&cx.shared[at..at + bytes as usize]))
 }
@@ -191,7 +209,7 @@ fn write_global(cx: &mut Context<'_>, who: Who, address: u64, data: &[u8]) -> Re
 
 /// The offset of a global access in the allocation that is then `cx.last`.
 #[inline]
-fn global_at(
+pub(super) fn global_at(
     cx: &mut Context<'_>,
     who: Who,
     access: Access,
@@ -248,7 +266,7 @@ pub(super) fn misaligned(
 const GLOBAL: u8 = 1;
 const SHARED: u8 = 2;
 
-fn touch(space: Space) -> u8 {
+pub(super) fn touch(space: Space) -> u8 {
     match space {
         Space::Global | Space::Generic => GLOBAL,
         Space::Shared => SHARED,
@@ -256,7 +274,7 @@ fn touch(space: Space) -> u8 {
     }
 }
 
-fn count_touched(cx: &mut Context<'_>, touched: u8) {
+pub(super) fn count_touched(cx: &mut Context<'_>, touched: u8) {
     cx.report.global += u64::from(touched & GLOBAL != 0);
     cx.report.shared += u64::from(touched & SHARED != 0);
 }

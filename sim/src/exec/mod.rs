@@ -1,6 +1,7 @@
 //! Execution: blocks in parallel, the warps of a block in turn, the lanes of a warp together.
 
 mod access;
+mod atomic;
 mod block;
 mod copy;
 mod counts;

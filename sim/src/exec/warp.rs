@@ -175,6 +175,7 @@ impl Warp {
                 Op::Lanes(run, args) => run(&mut self.regs, args, active),
                 Op::Load(transfer) => self.load(cx, transfer, active, inst.source)?,
                 Op::Store(transfer) => self.store(cx, transfer, active, inst.source)?,
+                Op::Atomic(atomic) => self.atomic(cx, atomic, active, inst.source)?,
                 Op::Copy(copy) => self.copy(cx, copy, active, inst.source)?,
                 Op::CopyCommit => self.copies.commit(active),
                 Op::CopyWait(keep) => self.copy_wait(cx, *keep, active),
@@ -197,6 +198,7 @@ impl Warp {
                 Op::Activemask(reg) => {
                     super::lanes(active).for_each(|lane| self.regs.set(*reg, lane, active.into()))
                 }
+                Op::Fence => self.fence(cx, active),
                 Op::Nothing => {}
                 Op::Trap => return Err(Error::Trap { at: cx.at(self.who(active, inst.source)) }),
                 Op::Ldmatrix(_)

@@ -1,0 +1,93 @@
+//! `atom`, `red`, `fence`: what lanes do to memory that others see as one step.
+
+use std::sync::atomic::{self, Ordering::SeqCst};
+
+use crate::memory::Nearest;
+use crate::op::Atomic;
+use crate::shadow::{Kind, Who};
+use crate::{Access, Error, Space};
+
+use super::access::{count_touched, global_at, misaligned, touch};
+use super::block::Context;
+use super::warp::Warp;
+use super::{lanes, resolve};
+
+impl Warp {
+    /// Lanes update in their order; the ISA leaves it open.
+    pub(super) fn atomic(
+        &mut self,
+        cx: &mut Context<'_>,
+        atomic: &Atomic,
+        mask: u32,
+        source: u32,
+    ) -> Result<(), Error> {
+        let total = atomic.bytes * atomic.b.len() as u32;
+        if cx.machine.options.counts {
+            self.count(&mut cx.report, atomic.space, &atomic.address, total, mask);
+        }
+        let mut touched = 0;
+        for lane in lanes(mask) {
+            let who = Who { warp: self.index, lane: lane as u32, source };
+            let (space, address) = resolve(atomic.space, self.address(&atomic.address, lane));
+            touched |= touch(space);
+            if !address.is_multiple_of(total.into()) {
+                return Err(misaligned(cx, who, Access::Write, space, address, total));
+            }
+            let c = atomic.c.map_or(0, |reg| self.regs.get(reg, lane));
+            for (i, (&b, &d)) in atomic.b.iter().zip(&atomic.d).enumerate() {
+                let address = address.wrapping_add(i as u64 * u64::from(atomic.bytes));
+                let b = self.regs.get(b, lane);
+                let old = update(cx, atomic, who, space, address, (b, c))?;
+                if let Some(d) = d {
+                    self.regs.set(d, lane, old);
+                }
+            }
+        }
+        count_touched(cx, touched);
+        Ok(())
+    }
+
+    pub(super) fn fence(&self, cx: &mut Context<'_>, mask: u32) {
+        atomic::fence(SeqCst);
+        if let Some(shadow) = &mut cx.shadow {
+            shadow.fence(self.index as usize, mask);
+        }
+    }
+}
+
+/// Updates one element; returns its old value.
+fn update(
+    cx: &mut Context<'_>,
+    atomic: &Atomic,
+    who: Who,
+    space: Space,
+    address: u64,
+    (b, c): (u64, u64),
+) -> Result<u64, Error> {
+    let bytes = atomic.bytes;
+    match space {
+        Space::Shared => {
+            let at = cx.shared_at(who, Access::Write, address, bytes)?;
+            if let Some(shadow) = &mut cx.shadow
+                && let Err(finding) = shadow.strong(who, at, bytes as usize, Kind::Update, atomic.order)
+            {
+                return Err(cx.found(who, Access::Write, at, bytes, finding));
+            }
+            let place = &mut cx.shared[at..at + bytes as usize];
+            let mut word = [0; 8];
+            word[..place.len()].copy_from_slice(place);
+            let old = u64::from_le_bytes(word);
+            place.copy_from_slice(&(atomic.update)(old, b, c).to_le_bytes()[..bytes as usize]);
+            Ok(old)
+        }
+        Space::Global | Space::Generic => {
+            let offset = global_at(cx, who, Access::Write, address, bytes.into())?;
+            let allocation = &cx.machine.view.allocations[cx.last];
+            Ok(allocation.update(offset, bytes, |old| (atomic.global)(old, b, c)))
+        }
+        Space::Param | Space::Local => {
+            let (at, access, nearest) = (cx.at(who), Access::Write, Nearest::None);
+            Err(Error::OutOfBounds { at, access, space, address, bytes, nearest })
+        }
+    }
+}
