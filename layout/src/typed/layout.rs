@@ -2,12 +2,15 @@
 
 use core::fmt;
 
+use typenum::{B0, B1, UInt, UTerm};
+
 use super::check::{check, check_shape, check_static, check_structure, check_unsigned, run};
 use super::coord::{Coord, Slice};
 use super::cosize::Cosize;
 use super::int::{Int, S};
 use super::list::{List, Nil};
 use super::modes::{Mode, Modes};
+use super::nat::Nat;
 use super::op::{NONE, Op};
 use super::storage::Storage;
 use super::tiler::Tiler;
@@ -49,11 +52,23 @@ pub trait Congruent<D> {
     fn modes(self, stride: D) -> Self::Modes;
 }
 
-impl<S0: Int, D: Int> Congruent<D> for S0 {
-    type Modes = Mode<S0, D>;
-    fn modes(self, stride: D) -> Mode<S0, D> {
-        Mode(self, stride)
-    }
+// One impl a kind of extent: a blanket impl would make rustc complain that a tuple is no integer.
+macro_rules! leaves {
+    ($([$($g:tt)*] $t:ty;)*) => {$(
+        impl<D: Int, $($g)*> Congruent<D> for $t {
+            type Modes = Mode<$t, D>;
+            fn modes(self, stride: D) -> Mode<$t, D> {
+                Mode(self, stride)
+            }
+        }
+    )*};
+}
+
+leaves! {
+    [] usize;
+    [] UTerm;
+    [U: Nat] UInt<U, B0>;
+    [U: Nat] UInt<U, B1>;
 }
 
 macro_rules! congruent {

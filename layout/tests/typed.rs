@@ -1,0 +1,233 @@
+//! The typed layer's own promises: its arithmetic, coordinates, slices, storage, limits, and what it refuses when it runs.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use girih_layout::typed::{
+    __, All, ArrayOf, Coalesced, Composition, Coord, Int, Layout, Lt, Mode, Modes, Nat, Neg, S, Slice,
+    Storage, Tiler,
+};
+use girih_layout::{Error, int, int_type, lay, layout};
+
+/// Every pair of numbers, `check::<A, B>()`.
+macro_rules! pairs {
+    ($check:ident: $($n:literal)*) => { $(pairs!(@ $check $n: 0 1 2 3 4 5 6 7 9 12 16 100 1536);)* };
+    (@ $check:ident $m:literal: $($n:literal)*) => { $($check::<int_type!($m), int_type!($n)>();)* };
+}
+
+fn known<N: Int>() -> i64 {
+    N::KNOWN.unwrap()
+}
+
+fn arithmetic<A: Nat, B: Nat>() {
+    let (a, b) = (A::N as i64, B::N as i64);
+    assert_eq!(known::<A::Mul<B>>(), a * b);
+    assert_eq!(known::<A::Add<B>>(), a + b);
+    assert_eq!(known::<A::Min<B>>(), a.min(b), "{a} {b}");
+    assert_eq!(known::<A::Pred>(), (a - 1).max(0));
+    if b > 0 {
+        assert_eq!(known::<A::CDiv<B>>(), (a + b - 1) / b, "{a} {b}");
+        assert_eq!(known::<Neg<B>>(), -b);
+        assert_eq!(known::<<Neg<B> as Int>::Mul<A>>(), -a * b);
+        assert_eq!(known::<A::Mul<Neg<B>>>(), -a * b);
+    }
+    // The dynamic forms agree on what does not depend on the value.
+    assert_eq!(<usize as Int>::Mul::<A>::KNOWN, (a == 0).then_some(0));
+    assert_eq!(<A as Int>::Mul::<i64>::KNOWN, (a == 0).then_some(0));
+}
+
+#[test]
+fn arithmetic_is_that_of_integers() {
+    pairs!(arithmetic: 0 1 2 3 4 5 6 7 9 12 16 100 1536);
+    assert_eq!(int!(0xffff_ffff).get(), 0xffff_ffff);
+    assert_eq!(int!(1 << 20).get(), 1 << 20);
+    assert_eq!(known::<S<1000>>(), 1000);
+}
+
+/// Every coordinate of a rank-2 layout whose second mode has two: as one position, two, and nested, dynamic against the run-time layer.
+fn coordinates<A: Modes, B: Modes, C: Modes>(l: Layout<(A, (B, C))>, extents: (usize, usize, usize))
+where
+    usize: Coord<A> + Coord<B> + Coord<C> + Coord<(B, C)>,
+{
+    let lay = l.erase().unwrap();
+    let (a, b, c) = extents;
+    for k in 0..c {
+        for j in 0..b {
+            for i in 0..a {
+                let flat = i + a * (j + b * k);
+                let index = lay.at(flat as i64).unwrap();
+                assert_eq!(l.at_signed(flat), index);
+                assert_eq!(l.at_signed((i, j + b * k)), index);
+                assert_eq!(l.at_signed((i, (j, k))), index);
+                assert_eq!(l.try_at((i, (j, k))).unwrap(), index);
+            }
+        }
+    }
+    assert!(matches!(l.try_at(a * b * c), Err(Error::CoordOutOfRange { .. })));
+    assert!(matches!(l.try_at((a, 0)), Err(Error::CoordOutOfRange { .. })));
+    assert!(matches!(l.try_at((0, (0, c))), Err(Error::CoordOutOfRange { .. })));
+}
+
+#[test]
+fn coordinates_of_an_element_agree() {
+    let (n, ld): (usize, usize) = (6, 70);
+    let back: i64 = -3;
+    coordinates(layout!((5, (2, 3)) : (6, (1, 2))), (5, 2, 3));
+    coordinates(layout!((8, (4, 2)) : (1, (16, 8))), (8, 4, 2));
+    coordinates(layout!((n, (4, n)) : (ld, (1, 8))), (6, 4, 6));
+    coordinates(layout!((4, (n, 2)) : (-1, (back, 100))), (4, 6, 2));
+    coordinates(layout!((1, (n, 1)) : (0, (7, 0))), (1, 6, 1));
+}
+
+#[test]
+fn slices_are_the_run_time_slices() {
+    fn check<M: Modes, C: Slice<M>>(l: Layout<M>, coord: C, text: &str) {
+        let (kept, offset) = l.slice(coord);
+        let (expected, at) = l.erase().unwrap().slice(&girih_layout::Coord::parse(text).unwrap()).unwrap();
+        assert_eq!((kept.erase().unwrap(), offset), (expected, at), "{l} at {text}");
+    }
+    let ld: usize = 70;
+    let l = layout!((8, (2, 3), 5) : (ld, (1, 2), 1000));
+    check(l, __, "_");
+    check(l, (__, __, __), "(_,_,_)");
+    check(l, (3, __, int!(4)), "(3,_,4)");
+    check(l, (__, (1, __), 2), "(_,(1,_),2)");
+    check(l, (7, (int!(1), 2), __), "(7,(1,2),_)");
+    check(l, (7, 5, __), "(7,5,_)");
+    check(l, (1, 2, 3), "(1,2,3)");
+    // What stays static stays static.
+    let (row, offset) = layout!((8, (2, 3)) : (6, (1, 2))).slice((5, (__, 1)));
+    assert_eq!((row, offset), (Layout((Mode(S::<2>::new(), S::<1>::new()),)), 32));
+}
+
+fn storage<N: Int>(n: usize) {
+    type A<N> = <N as Int>::Array<u16>;
+    let mut a = A::<N>::filled(7);
+    assert_eq!((A::<N>::LEN, size_of::<A<N>>(), a.get(n)), (n, 2 * n, None));
+    for i in 0..n {
+        assert_eq!(a.get(i), Some(&7));
+        *a.get_mut(i).unwrap() = i as u16;
+    }
+    // One after another in memory: addresses go up by one element.
+    for i in 0..n {
+        let (first, here) =
+            (a.get(0).unwrap() as *const u16 as usize, a.get(i).unwrap() as *const u16 as usize);
+        assert_eq!((*a.get(i).unwrap(), here - first), (i as u16, 2 * i));
+    }
+}
+
+#[test]
+fn storage_is_an_array() {
+    macro_rules! lengths { ($($n:literal)*) => { $(storage::<S<$n>>($n);)* } }
+    lengths!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 31 32 33 100);
+    let padded = layout!((4, 3) : (1, 8)).array(0u64);
+    assert_eq!(size_of_val(&padded), 20 * 8);
+}
+
+#[test]
+fn long_flat_layouts_stay_below_the_recursion_limit() {
+    let l = layout!((2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13)
+        : (1, 2, 6, 24, 120, 720, 5040, 40320, 362880, 3628800, 39916800, 479001600));
+    assert_eq!(l.coalesce().lay(), l.lay().coalesce());
+    assert_eq!(l.right_inverse().lay(), l.lay().right_inverse().unwrap());
+    assert_eq!(l.composition(layout!(720 : 7)).lay(), l.lay().composition(&lay!("720:7")).unwrap());
+    // Nothing merges: strides from the right.
+    let r = layout!((2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 2)
+        : (479001600, 159667200, 39916800, 7983360, 1330560, 190080, 23760, 2640, 264, 24, 2, 1));
+    assert_eq!(r.coalesce().lay(), r.lay().coalesce());
+    assert_eq!(r.right_inverse().lay(), r.lay().right_inverse().unwrap());
+    assert_eq!(
+        r.complement(int!(2_000_000_000)).lay(),
+        r.lay().complement(girih_layout::Int::fixed(2_000_000_000)).unwrap()
+    );
+    assert_eq!(r.composition(int!(5040)).lay(), r.lay().composition(&lay!("5040:1")).unwrap());
+}
+
+#[test]
+fn negative_strides_go_through() {
+    let l = layout!((4, 3) : (-1, -4));
+    assert_eq!(l.coalesce(), layout!(12 : -1));
+    let r = l.composition(layout!((2, 2) : (3, 6)));
+    assert_eq!(r.lay(), l.lay().composition(&lay!("(2,2):(3,6)")).unwrap());
+    assert_eq!(layout!(8 : -2).composition(layout!(4 : -1)).lay(), lay!("4:2"));
+    let back: i64 = -5;
+    let r = layout!((4, 6) : (back, 1)).try_composition((int!(2), int!(3))).unwrap();
+    assert_eq!(format!("{r:#}"), "(_2,_3):(-5,_1)");
+}
+
+#[test]
+fn static_parts_stay_static() {
+    let (m, n, ld): (usize, usize, usize) = (1000, 70, 4096);
+    let a = layout!((m, n) : (ld, 1));
+    let shown = |l: Result<String, Error>| l.unwrap();
+    let tile = (int!(128), int!(32));
+    assert_eq!(
+        shown(a.try_zipped_divide(tile).map(|l| format!("{l:#}"))),
+        "((_128,_32),(8,3)):((4096,_1),(524288,_32))"
+    );
+    assert_eq!(
+        shown(a.try_tiled_divide((int!(128), __)).map(|l| format!("{l:#}"))),
+        "((_128,70),8,_1):((4096,_1),524288,_0)"
+    );
+    assert_eq!(shown(layout!((4, 8, n) : (1, 4, 32)).try_coalesce().map(|l| format!("{l:#}"))), "2240:_1");
+    assert_eq!(
+        shown(layout!((4, 8, n) : (1, 4, ld)).try_coalesce().map(|l| format!("{l:#}"))),
+        "(_32,70):(_1,4096)"
+    );
+    assert_eq!(
+        shown(layout!((2, 2) : (1, 6)).try_complement(n).map(|l| format!("{l:#}"))),
+        "(_3,6):(_2,_12)"
+    );
+    assert_eq!(
+        shown(layout!((8, n) : (1, ld)).try_composition(layout!((4, 2) : (2, 1))).map(|l| format!("{l:#}"))),
+        "(_4,_2):(_2,_1)"
+    );
+}
+
+#[test]
+fn what_has_no_answer_is_refused() {
+    let n = |n: usize| std::hint::black_box(n);
+    // Not a layout, whoever asks.
+    let (l, r) = (layout!(({n(6)}, 2) : (8, 2)), layout!({n(6)} : {n(4)}));
+    assert!(matches!(l.try_composition(r), Err(Error::StrideDivisibility { .. })));
+    assert!(matches!(
+        layout!((2, 2) : (1, {n(3)})).try_complement(int!(12)),
+        Err(Error::NotTractable { .. })
+    ));
+    // Empty.
+    assert!(matches!(layout!({n(0)} : 1).erase(), Err(Error::NonPositiveShape { .. })));
+    assert!(matches!(layout!((4, {n(0)}) : (1, 4)).try_coalesce(), Err(Error::NonPositiveShape { .. })));
+    assert!(matches!(layout!(4 : 1).try_zipped_divide(n(0)), Err(Error::NonPositiveShape { .. })));
+    // Too large for an index.
+    let huge = layout!(({n(1 << 40)}, {n(1 << 40)}) : (1, {n(1 << 40)}));
+    assert!(matches!(huge.try_size(), Err(Error::Overflow { .. })));
+    assert!(huge.try_composition(layout!((2, 2) : (1, 2))).is_ok());
+    // A layout, but of another structure: the dynamic stride belongs below the static one.
+    assert!(matches!(
+        layout!((2, 3) : (12, {n(4)})).try_complement(int!(48)),
+        Err(Error::Unsupported { .. })
+    ));
+    assert!(layout!((2, 3) : (1, {n(4)})).try_complement(int!(48)).is_ok());
+}
+
+/// No where clauses.
+fn accumulator<M: Modes, V: Modes>(
+    tile: Layout<M>,
+    values: Layout<V>,
+) -> ArrayOf<f32, Coalesced<Composition<M, Layout<V>>>> {
+    tile.composition(values).coalesce().array(0.0)
+}
+
+fn tiles<M: Modes, X: Tiler>(l: Layout<M>, tiler: X) -> Result<usize, Error> {
+    l.try_zipped_divide(tiler)?.slice((0, __)).0.try_size()
+}
+
+#[test]
+fn generic_code_needs_no_bounds() {
+    let values = accumulator(layout!((16, 8) : (1, 16)), layout!((2, 2) : (1, 8)));
+    assert_eq!(size_of_val(&values), 10 * 4);
+    let n: usize = 100;
+    assert_eq!(tiles(layout!((n, 64) : (64, 1)), (int!(32), All)).unwrap(), 4);
+    assert_eq!(tiles(layout!((128, 64) : (64, 1)), (int!(32), int!(16))).unwrap(), 16);
+    let typed: Lt<(S<128>, usize), (S<1>, S<128>)> = layout!((128, n) : (1, 128));
+    assert_eq!((typed.try_size().unwrap(), size_of_val(&typed)), (12800, 8));
+    assert_eq!((typed.shape(), typed.stride()), ((S::<128>::new(), 100), (S::<1>::new(), S::<128>::new())));
+}

@@ -1,0 +1,200 @@
+//! What the compiler says to misuse, and what it makes of static indices: a crate of its own, built by cargo.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A crate that depends on girih-layout, in the folder of this test.
+fn package(name: &str, files: &[(String, String)]) -> PathBuf {
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let layout = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let _old = std::fs::remove_dir_all(&root);
+    std::fs::create_dir_all(root.join("src/bin")).unwrap();
+    let manifest = format!(
+        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\ngirih-layout = {{ path = {layout:?} }}\n\n[workspace]\n"
+    );
+    std::fs::write(root.join("Cargo.toml"), manifest).unwrap();
+    let lock = layout.parent().map(|workspace| workspace.join("Cargo.lock"));
+    if let Some(lock) = lock.filter(|lock| lock.exists()) {
+        std::fs::copy(lock, root.join("Cargo.lock")).unwrap();
+    }
+    for (file, text) in files {
+        std::fs::write(root.join(file), text).unwrap();
+    }
+    root
+}
+
+/// Runs cargo; says whether it was content, and what it printed.
+fn cargo(root: &Path, arguments: &[&str]) -> (bool, String) {
+    let output = Command::new(env!("CARGO"))
+        .args(["--offline"].iter().chain(arguments))
+        .current_dir(root)
+        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("target"))
+        .env_remove("RUSTFLAGS")
+        .output()
+        .unwrap();
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// A program, and the first line of its compile error.
+const MISUSES: [(&str, &str, &str); 13] = [
+    (
+        "stride",
+        "layout!((6, 2) : (8, 2)).composition(layout!(6 : 4));",
+        "error[E0080]: evaluation panicked: composition((6,2):(8,2), 6:4): stride 4 and extent 6 do not divide one another",
+    ),
+    (
+        "extent",
+        "layout!((4, 6) : (1, 8)).composition(layout!(6 : 1));",
+        "error[E0080]: evaluation panicked: composition((4,6):(1,8), 6:1): 4 does not divide extent 6",
+    ),
+    (
+        "carry",
+        "layout!((4, 2) : (1, 10)).composition(layout!((2, 2) : (2, 3)));",
+        "error[E0080]: evaluation panicked: composition((4,2):(1,10), (2,2):(2,3)): the right-hand modes carry into one another: \
+         coordinate 3 has index 11, mode by mode it would be 5",
+    ),
+    (
+        "rank",
+        "layout!((128, 64) : (64, 1)).zipped_divide((int!(32), int!(16), int!(4)));",
+        "error[E0080]: evaluation panicked: zipped_divide((128,64):(64,1), <32:1,16:1,4:1>): rank mismatch: the layout has rank 2, \
+         the other operand rank 3",
+    ),
+    (
+        "holes",
+        "layout!((2, 2) : (1, 3)).complement(int!(12));",
+        "error[E0080]: evaluation panicked: complement((2,2):(1,3), 12): 2 does not divide stride 3",
+    ),
+    (
+        "overlap",
+        "layout!((4, 4) : (1, 2)).complement(int!(32));",
+        "error[E0080]: evaluation panicked: complement((4,4):(1,2), 32): mode 4:2 meets an index twice",
+    ),
+    (
+        "dynamic",
+        "let n: usize = 8; layout!((4, n) : (1, 4)).composition(int!(4));",
+        "error[E0080]: evaluation panicked: composition((4,?):(1,4), 4:1): an operand is dynamic, which is judged when the program \
+         runs: call try_composition",
+    ),
+    (
+        "coordinate",
+        "layout!((64, 2) : (1, 64)).at((int!(64), 0));",
+        "error[E0080]: evaluation panicked: coordinate 64 is outside 64:1, whose size is 64",
+    ),
+    (
+        "array",
+        "let n: usize = 8; layout!((4, n) : (1, 4)).array(0u8);",
+        "error[E0080]: evaluation panicked: an owning array needs a static layout, this one is (4,?):(1,4)",
+    ),
+    (
+        "congruent",
+        "layout!((4, 8) : (1, 4, 32));",
+        "expected a tuple with 2 elements, found one with 3 elements",
+    ),
+    (
+        "congruent_types",
+        "type L = girih_layout::typed::Lt<(girih_layout::typed::S<4>, usize), (usize, usize, usize)>; fn f(_: L) {}",
+        "error[E0277]: shape `(UInt<UInt<UInt<UTerm, B1>, B0>, B0>, usize)` and stride `(usize, usize, usize)` are not congruent",
+    ),
+    (
+        "modes",
+        "layout!((4, 8) : (1, 4)).at((1, 2, 3));",
+        "error[E0277]: coordinate `({integer}, {integer}, {integer})` does not fit the layout's modes",
+    ),
+    (
+        "wide",
+        "layout!((2,2,2,2,2,2,2) : (1,2,4,8,16,32,64)).flat_divide((layout!(1 : 0), layout!(1 : 0), layout!(1 : 0), layout!(1 : 0), \
+         layout!(1 : 0), layout!(1 : 0)));",
+        "error[E0080]: evaluation panicked: a typed tuple of rank above 12; use the run-time layout, `Lay`",
+    ),
+];
+
+#[test]
+fn misuse_does_not_compile_and_the_first_line_says_why() {
+    let program = |body: &str| {
+        format!("#![allow(unused)]\nuse girih_layout::{{int, layout}};\nfn main() {{ {body} }}\n")
+    };
+    let mut files: Vec<_> =
+        MISUSES.iter().map(|(name, body, _)| (format!("src/bin/{name}.rs"), program(body))).collect();
+    // The same crate without misuse does build.
+    files.push(("src/lib.rs".into(), program("layout!((6, 2) : (8, 2)).composition(layout!(6 : 2));")));
+    let root = package("misuse", &files);
+    let (fine, text) = cargo(&root, &["build", "--lib"]);
+    assert!(fine, "{text}");
+    for (name, _, line) in MISUSES {
+        let (fine, text) = cargo(&root, &["build", "--bin", name]);
+        let first = text.lines().find(|line| line.starts_with("error")).unwrap_or_default();
+        // What is wrong with numbers is said in the first line, what is wrong with the structure where rustc says it.
+        let said = if line.starts_with("error") { first == line } else { text.contains(line) };
+        assert!(!fine && said, "{name}: {text}");
+    }
+}
+
+/// Functions whose bodies are looked at, and the instructions that they may have.
+const INDICES: &str = r#"
+use girih_layout::layout;
+use girih_layout::typed::__;
+#[unsafe(no_mangle)]
+pub fn constant() -> usize { layout!(((2, 4), 8) : ((8, 1), 64)).at(((1, 2), 3)) }
+#[unsafe(no_mangle)]
+pub fn row_major(i: usize, j: usize) -> usize { layout!((128, 64) : (64, 1)).at((i, j)) }
+#[unsafe(no_mangle)]
+pub fn thread_value(t: usize, v: usize) -> usize {
+    let c = layout!((16, 16) : (16, 1)).composition(layout!(((4, 8), (2, 2)) : ((32, 1), (16, 8))));
+    c.at((t, v))
+}
+#[unsafe(no_mangle)]
+pub fn leading_dimension(i: usize, j: usize, ld: usize) -> usize { layout!((128, 64) : (ld, 1)).at((i, j)) }
+#[unsafe(no_mangle)]
+pub fn sliced(i: usize, j: usize) -> usize {
+    let (row, offset) = layout!((128, (8, 8)) : (64, (1, 8))).slice((i, __));
+    row.at(j) + offset as usize
+}
+"#;
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn static_indices_are_constants_shifts_and_adds() {
+    let root = package("indices", &[("src/lib.rs".into(), INDICES.into())]);
+    let (fine, text) = cargo(
+        &root,
+        &[
+            "rustc",
+            "--release",
+            "--lib",
+            "--",
+            "--emit",
+            "asm=indices.s",
+            "-C",
+            "debuginfo=0",
+            "-C",
+            "codegen-units=1",
+        ],
+    );
+    assert!(fine, "{text}");
+    let assembly = std::fs::read_to_string(root.join("indices.s")).unwrap();
+    let body = |name: &str| -> Vec<String> {
+        let lines = assembly.lines().skip_while(|line| *line != format!("{name}:"));
+        let lines = lines.map(str::trim).skip(1).take_while(|line| !line.starts_with(".Lfunc_end"));
+        lines.filter(|line| !line.starts_with('.') && !line.starts_with('#')).map(String::from).collect()
+    };
+    let opcodes = |name| -> Vec<String> {
+        body(name).iter().map(|line| line.split_whitespace().next().unwrap().to_string()).collect()
+    };
+    assert_eq!(body("constant"), ["movl\t$202, %eax", "retq"]);
+    for name in ["row_major", "thread_value", "sliced"] {
+        let found = opcodes(name);
+        let plain = [
+            "mov", "movq", "movl", "shlq", "shll", "shrq", "shrl", "leaq", "leal", "addq", "addl", "orq",
+            "orl", "andl", "andq", "retq",
+        ];
+        assert!(found.iter().all(|code| plain.contains(&code.as_str())), "{name}: {:?}", body(name));
+        assert!((3..=20).contains(&found.len()), "{name}: {:?}", body(name));
+    }
+    let found = opcodes("leading_dimension");
+    assert!(found.iter().filter(|code| *code == "imulq").count() == 1, "{found:?}");
+    assert!(
+        !found.iter().any(|code| code.contains("div") || code.contains("call") || code.starts_with('j')),
+        "{found:?}"
+    );
+}
