@@ -22,15 +22,11 @@ macro_rules! int {
 macro_rules! int_type {
     (- $n:expr) => { $crate::typed::Neg<$crate::int_type!($n)> };
     ($n:expr) => {
-        $crate::typed::FromDigits<
-            { $crate::typed::digit($n, 0) },
-            { $crate::typed::digit($n, 1) },
-            { $crate::typed::digit($n, 2) },
-            { $crate::typed::digit($n, 3) },
-            { $crate::typed::digit($n, 4) },
-            { $crate::typed::digit($n, 5) },
-            { $crate::typed::digit($n, 6) },
-            { $crate::typed::digit($n, 7) },
+        $crate::typed::FromBytes<
+            { $crate::typed::byte($n, 0) },
+            { $crate::typed::byte($n, 1) },
+            { $crate::typed::byte($n, 2) },
+            { $crate::typed::byte($n, 3) },
         >
     };
 }

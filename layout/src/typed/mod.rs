@@ -59,7 +59,7 @@ pub use composition::Composition;
 pub use coord::{Coord, Slice};
 pub use cosize::Cosize;
 #[doc(hidden)]
-pub use digits::{FromDigits, digit};
+pub use digits::{FromBytes, byte};
 pub use divide::{
     BlockedProduct, FlatDivide, FlatProduct, LogicalDivide, LogicalProduct, RakedProduct, TiledDivide,
     TiledProduct, ZippedDivide, ZippedProduct,
