@@ -144,6 +144,27 @@ pub(crate) const fn is_coalesced(from: &Lay, node: Node) -> bool {
     node.begin < node.end
 }
 
+/// The stride of a subtree that is a single mode of integers past its end too, without writing it.
+pub(crate) const fn single_step(from: &Lay, node: Node) -> Option<Stride> {
+    if node.begin == node.end {
+        return None;
+    }
+    let (mut s, d) = (from.shape.leaves[node.begin], from.stride[node.begin]);
+    let mut i = node.begin + 1;
+    while i < node.end {
+        let next = from.shape.leaves[i];
+        if s.is(1) || next.is(1) || !follows(s, d, from.stride[i]) {
+            return None;
+        }
+        s = match s.mul(next) {
+            Ok(s) => s,
+            Err(_) => return None,
+        };
+        i += 1;
+    }
+    if matches!(d, Stride::F2(_)) { None } else { Some(d) }
+}
+
 /// Whether a mode of stride `next` goes on where the mode `s:d` ends.
 #[inline]
 const fn follows(s: Int, d: Stride, next: Stride) -> bool {

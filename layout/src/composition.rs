@@ -13,7 +13,7 @@
 //! compared with its definition point by point and refused with the first difference.
 
 use crate::carry::{by_definition, composes_by_leaf};
-use crate::coalesce::{coalesce_into, is_coalesced};
+use crate::coalesce::{coalesce_into, is_coalesced, single_step};
 use crate::definition::{Function, Space};
 use crate::profile::Node;
 use crate::{EXACT_LIMIT, Error, Fact, Int, Lay, Stride, Tile, Tiler, Tiles};
@@ -100,6 +100,9 @@ pub(crate) const fn compose_into(
     r: Node,
     out: &mut Lay,
 ) -> Result<(), Error> {
+    if let Some(step) = single_step(left, l) {
+        return scale_into(step, right, r, out);
+    }
     let mut coalesced;
     let a = if l.end == left.leaf_count() && l.begin == 0 && is_coalesced(left, l) {
         left
@@ -119,6 +122,24 @@ pub(crate) const fn compose_into(
         i += 1;
     }
     if composes_by_leaf(a, right, r) { Ok(()) } else { by_definition(a, right, r) }
+}
+
+/// Appends a subtree with its strides in units of `step`: the composition with a single mode.
+const fn scale_into(step: Stride, right: &Lay, r: Node, out: &mut Lay) -> Result<(), Error> {
+    let mut i = r.begin;
+    while i < r.end {
+        let (opens, closes) = right.shape.profile.parens(r, i);
+        tri!(out.shape.profile.open_many(opens));
+        let (s, d) = (right.shape.leaves[i], tri!(right.stride[i].require_int(OP)));
+        if s.is(1) {
+            tri!(out.push(Int::ONE, Stride::ZERO));
+        } else {
+            tri!(out.push(s, if d.is(0) { Stride::ZERO } else { tri!(step.scaled(d)) }));
+        }
+        out.shape.profile.close_many(closes);
+        i += 1;
+    }
+    Ok(())
 }
 
 /// Appends the modes of `a` after `s:d`, flat; `a` is coalesced with its last mode kept.

@@ -161,10 +161,16 @@ pub(crate) const fn tile_and_rest(
 ) -> Result<(), Error> {
     tri!(right.open());
     tri!(right.copy(tiles, t));
-    let mut modes = Lay::EMPTY;
-    tri!(right.sort_into("a divide", &mut modes));
-    tri!(round_up(domain, tri!(end_of(&modes))));
-    tri!(complement_into(&modes, tri!(domain.size()), right));
+    let mut sorted;
+    let modes = if t.begin == 0 && t.end == tiles.leaf_count() && tiles.is_sorted() {
+        tiles
+    } else {
+        sorted = Lay::EMPTY;
+        tri!(right.sort_into("a divide", &mut sorted));
+        &sorted
+    };
+    tri!(round_up(domain, tri!(end_of(modes))));
+    tri!(complement_into(modes, tri!(domain.size()), right));
     right.close();
     Ok(())
 }

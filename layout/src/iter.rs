@@ -81,7 +81,9 @@ impl Lay {
         for stride in integers.stride.iter_mut().take(self.leaf_count()) {
             match stride {
                 Stride::F2(_) => *stride = Stride::ZERO,
-                stride => drop(stride.require_known("an iteration")?),
+                stride => {
+                    stride.require_known("an iteration")?;
+                }
             }
         }
         let coords = self.shape.coords()?;

@@ -224,7 +224,7 @@ impl fmt::Display for Latex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let picture = self.0;
         let side = if picture.is_wide() { "0.9cm" } else { "0.7cm" };
-        writeln!(f, "\\documentclass[convert]{{standalone}}\n\\usepackage{{tikz}}\n\\begin{{document}}")?;
+        writeln!(f, "\\documentclass[tikz]{{standalone}}\n\\begin{{document}}")?;
         for (name, fills) in [("g", GREYS), ("c", COLOURS)] {
             for (i, fill) in fills.iter().enumerate() {
                 writeln!(f, "\\definecolor{{{name}{i}}}{{HTML}}{{{fill:06X}}}")?;

@@ -5,3 +5,8 @@
 pub mod oracle;
 pub mod soak;
 pub mod strategies;
+
+/// The examples of `docs/layout-algebra.md`.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/layout-algebra.md")]
+mod layout_algebra {}
