@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use crate::{
     ptxas, readme,
-    shell::{Error, check, command, sh},
+    shell::{Error, check, command, sh, target_dir},
 };
 
 /// Every check, cheapest first; the first failure ends it.
@@ -17,10 +17,19 @@ pub(crate) fn run() -> Result<(), Error> {
     }
     let docs = "cargo doc --workspace --no-deps --locked";
     check(docs, command(docs).env("RUSTDOCFLAGS", "-D warnings"))?;
+    layout_alone()?;
     deny()?;
     ptxas::run()?;
     println!("--- the gate is green");
     Ok(())
+}
+
+/// girih-layout as a user links it: packaged, and in a program without std, alloc or a runtime.
+fn layout_alone() -> Result<(), Error> {
+    let target = target_dir().join("no-std");
+    let program = "cargo run --locked --manifest-path layout/no-std/Cargo.toml";
+    check(program, command(program).env("CARGO_TARGET_DIR", target))?;
+    sh("cargo package --package girih-layout --locked --allow-dirty")
 }
 
 /// Building cargo-deny takes longer than the whole gate, so it runs only where it is installed.

@@ -10,6 +10,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use shell::sh;
+
 /// Tasks of the girih repository.
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
@@ -24,6 +26,8 @@ enum Task {
     Ci,
     /// Assembles every golden PTX module with ptxas and refuses warnings, spills and stack frames.
     Ptxas,
+    /// The full counts of what the gate samples: a million random compositions, each judged by enumeration.
+    Soak,
     /// Packs release binaries and a script that checks and measures on a GPU into target/gpu.
     Gpu,
 }
@@ -32,6 +36,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Ci => ci::run(),
         Task::Ptxas => ptxas::run(),
+        Task::Soak => sh("cargo run --release --package girih-proptests --bin soak"),
         Task::Gpu => gpu::run(),
     };
     match outcome {
