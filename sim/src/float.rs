@@ -3,7 +3,11 @@
 //! Whatever is not plain `f32` or `f64` arithmetic is computed in `f64`, rounded to odd where `f64` is not exact, and
 //! rounded once by [`round`]. Rounding to odd keeps the information that the second rounding needs.
 
+mod fp8;
+
 use crate::lanes::Scalar;
+
+pub(crate) use fp8::{Byte, E4m3, E5m2, pack, unpack};
 
 /// A binary floating-point format with infinities and subnormals.
 #[derive(Clone, Copy, Debug)]

@@ -10,9 +10,9 @@
 //! # Instructions
 //! `ld`, `st` (param, shared, global, local, generic; vectors of up to 16 bytes), `cvta`, `cp.async` with its groups;
 //! integer, f32, f64, f16, bf16 and packed arithmetic, logic, shifts, bit fields, `lop3`, `prmt`, `setp`, `selp`, `mov`,
-//! `cvt`; `bra`, `ret`, `exit`, `trap`; `bar.sync`, `bar.arrive`, `bar.warp.sync`; `shfl.sync`, `vote.sync`,
-//! `activemask`; `ldmatrix`, `mma.sync` of m16n8k4, k8 and k16 in tf32, f16 and bf16. Fences and prefetches do nothing
-//! here. `atom` and `red` are there in every operation, type and space, vectors of f32 and 16-bit floats included.
+//! `cvt`; `bra`, `ret`, `exit`, `trap`; `bar.sync`, `bar.arrive`, `bar.warp.sync`; `shfl.sync`, `vote.sync`, `redux.sync`,
+//! `match.sync`, `elect.sync`, `activemask`; `ldmatrix`, `stmatrix`, `movmatrix`; `mma.sync` of every type and shape of
+//! sm_80 to sm_90 but `m8n8k4.f16`. Cache hints, `nanosleep`, `setmaxnreg` and `griddepcontrol` do nothing here. `atom` and `red` are there in every operation, type and space, vectors of f32 and 16-bit floats included.
 //! Variables of the module in global or constant memory and calls are not there.
 //!
 //! # Execution

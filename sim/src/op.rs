@@ -47,7 +47,10 @@ pub(crate) enum Op {
     CopyCommit,
     /// `cp.async.wait_group n`; `None` is `cp.async.wait_all`.
     CopyWait(Option<u32>),
-    Ldmatrix(Box<Ldmatrix>),
+    Ldmatrix(Box<Matrices>),
+    Stmatrix(Box<Matrices>),
+    /// `movmatrix`: slots of the destination and the source.
+    Movmatrix(u32, u32),
     Mma(Box<Mma>),
     /// `bra`, to an index in the code.
     Branch(u32),
@@ -67,6 +70,27 @@ pub(crate) enum Op {
         vote: Vote,
         d: Reg,
         a: Reg,
+        members: Reg,
+    },
+    /// `redux.sync`, with the combination of two values.
+    Redux {
+        combine: fn(u32, u32) -> u32,
+        d: Reg,
+        a: Reg,
+        members: Reg,
+    },
+    /// `match.sync`.
+    Match {
+        all: bool,
+        d: Reg,
+        p: Option<Reg>,
+        a: Reg,
+        members: Reg,
+    },
+    /// `elect.sync`.
+    Elect {
+        d: Reg,
+        p: Reg,
         members: Reg,
     },
     /// `activemask`.
@@ -137,9 +161,11 @@ pub(crate) struct Copy {
     pub(crate) ignore: Option<Reg>,
 }
 
-/// `ldmatrix`: `regs.len()` matrices of 8x8 16-bit elements.
+/// `ldmatrix`, `stmatrix`: `regs.len()` matrices of 8x8 16-bit elements.
 #[derive(Clone, Debug)]
-pub(crate) struct Ldmatrix {
+pub(crate) struct Matrices {
+    /// Shared or generic.
+    pub(crate) space: Space,
     pub(crate) address: Address,
     pub(crate) transposed: bool,
     pub(crate) regs: Vec<u32>,
@@ -183,15 +209,40 @@ pub(crate) enum MmaType {
     F16,
     Bf16,
     Tf32,
+    E4m3,
+    E5m2,
+    F64,
+    U8,
+    S8,
+    U4,
+    S4,
+    /// One bit; the products are `and` or `xor`.
+    B1 {
+        and: bool,
+    },
 }
 
-/// `mma.sync.aligned.m16n8kK.row.col`: slots of the fragments' registers.
+/// The type of `mma`'s C and D.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MmaSum {
+    F32,
+    /// Two in a register.
+    F16,
+    F64,
+    S32 {
+        /// Clamped where it does not fit, instead of wrapped.
+        saturate: bool,
+    },
+}
+
+/// `mma.sync.aligned.mMn8kK.row.col`: slots of the fragments' registers.
 #[derive(Clone, Debug)]
 pub(crate) struct Mma {
-    pub(crate) k: usize,
-    pub(crate) ty: MmaType,
-    /// Whether C and D are f16, two in a register, instead of f32.
-    pub(crate) half: bool,
+    /// 8 or 16.
+    pub(crate) m: usize,
+    pub(crate) a_ty: MmaType,
+    pub(crate) b_ty: MmaType,
+    pub(crate) sum: MmaSum,
     pub(crate) d: Vec<u32>,
     pub(crate) a: Vec<u32>,
     pub(crate) b: Vec<u32>,

@@ -260,3 +260,21 @@ fn sixteen_bit_arithmetic_rounds_once() {
         assert_eq!(got, half(x & 0xffff) | half(x >> 16) << 16, "{x:#x}");
     }
 }
+
+/// `.satfinite`: what would be infinite is the largest number, NaN is NaN; the rest is as without.
+#[test]
+fn conversions_saturate_to_finite_values() {
+    let inputs = around(|x| bf16::from_bits(x).to_f32());
+    for (to, finish) in [("f16", "cvt.u32.u16 %d0, %h0;"), ("bf16", "cvt.u32.u16 %d0, %h0;")] {
+        for round in ["rn", "rz"] {
+            let text =
+                |word: &str| format!("mov.b32 %f0, %a0; cvt.{round}{word}.{to}.f32 %h0, %f0; {finish}");
+            let (plain, finite) = (sweep(&text(""), &inputs), sweep(&text(".satfinite"), &inputs));
+            let (infinity, largest) = if to == "f16" { (0x7c00, 0x7bff) } else { (0x7f80, 0x7f7f) };
+            for (plain, finite) in plain.into_iter().zip(finite) {
+                let want = if plain & 0x7fff == infinity { plain & 0x8000 | largest } else { plain };
+                assert_eq!(finite, want, "{to} {round}");
+            }
+        }
+    }
+}

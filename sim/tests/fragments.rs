@@ -202,7 +202,7 @@ fn matrix_instructions_refuse_part_of_a_warp_and_bad_rows() {
 #[test]
 fn unknown_shapes_are_refused_at_load() {
     let text = module(
-        ".visible .entry k() {\n .reg .b32 %r<8>;\n mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r0, %r1, %r2, %r3}, {%r0, %r1, %r2, %r3}, {%r0, %r1}, {%r0, %r1, %r2, %r3};\n }",
+        ".visible .entry k() {\n .reg .b32 %r<8>;\n mma.sync.aligned.m16n8k32.row.col.s32.s4.s8.s32 {%r0, %r1, %r2, %r3}, {%r0, %r1, %r2, %r3}, {%r0, %r1}, {%r0, %r1, %r2, %r3};\n }",
     );
     match common::load(&text) {
         Err(girih_sim::Error::Unsupported { place, .. }) => {
@@ -210,5 +210,51 @@ fn unknown_shapes_are_refused_at_load() {
             assert!(place.instruction.starts_with("mma.sync.aligned.m16n8k32"));
         }
         other => panic!("{other:?}"),
+    }
+}
+
+/// stmatrix puts register j of lane t where ldmatrix would take it from; rows in a scrambled order.
+#[test]
+fn stmatrix_puts_every_element_in_its_place() {
+    for (count, name) in [(1usize, "x1"), (2, "x2"), (4, "x4")] {
+        for (trans, space) in [(false, ".shared"), (true, ".shared"), (false, "")] {
+            let regs = (0..count).map(|j| format!("%a{j}")).collect::<Vec<_>>().join(", ");
+            let suffix = if trans { ".trans" } else { "" };
+            let generic = space.is_empty();
+            let address = if generic { "cvt.u64.u32 %rd0, %r2; cvta.shared.u64 %rd0, %rd0;" } else { "" };
+            let place = if generic { "%rd0" } else { "%r2" };
+            let body = format!(
+                ".shared .align 16 .b8 tile[512];
+                 mov.u32 %r0, tile; mad.lo.u32 %r1, %i, 16, %r0; mov.u32 %r3, 0xffffffff;
+                 st.shared.v4.b32 [%r1], {{%r3, %r3, %r3, %r3}}; bar.sync 0;
+                 mad.lo.u32 %r2, %i, 5, 3; and.b32 %r2, %r2, 31; mad.lo.u32 %r2, %r2, 16, %r0; {address}
+                 stmatrix.sync.aligned.m8n8.{name}{suffix}{space}.b16 [{place}], {{{regs}}};
+                 bar.sync 0; ld.shared.v4.b32 {{%d0, %d1, %d2, %d3}}, [%r1];"
+            );
+            let element = |t: usize, j: usize, h: usize| (t * 8 + j * 2 + h) as u32;
+            let input: Vec<u32> = (0..32)
+                .flat_map(|t| (0..4).map(move |j| element(t, j, 0) | element(t, j, 1) << 16))
+                .collect();
+            let got = map(&per_thread(4, 4, &body), 32, &input, 128).unwrap();
+            let mut want = vec![0xffffu32; 256];
+            for (t, j, h) in (0..32).flat_map(|t| (0..count).flat_map(move |j| [(t, j, 0), (t, j, 1)])) {
+                let (row, column) = if trans { (2 * (t % 4) + h, t / 4) } else { (t / 4, 2 * (t % 4) + h) };
+                want[(5 * (8 * j + row) + 3) % 32 * 8 + column] = element(t, j, h);
+            }
+            let words: Vec<u32> = want.chunks(2).map(|pair| pair[0] | pair[1] << 16).collect();
+            assert_eq!(got, words, "{name}{suffix}{space}");
+        }
+    }
+}
+
+#[test]
+fn movmatrix_transposes() {
+    let input: Vec<u32> = (0..32).map(|t| (2 * t) | ((2 * t + 1) << 16)).collect();
+    let body = "movmatrix.sync.aligned.m8n8.trans.b16 %d0, %a0;";
+    let got = map(&per_thread(1, 1, body), 32, &input, 32).unwrap();
+    for (row, column) in (0..8).flat_map(|row| (0..8).map(move |column| (row, column))) {
+        let at = |row: usize, column: usize| (4 * row + column / 2, 16 * (column % 2));
+        let (lane, shift) = at(row, column);
+        assert_eq!(got[lane] >> shift & 0xffff, (8 * column + row) as u32);
     }
 }

@@ -25,6 +25,29 @@ macro_rules! mma {
     };
 }
 
+/// `mma.sync.aligned.SHAPE.row.col.s32.b1.b1.s32.OP.popc`.
+macro_rules! bits {
+    ($shapes:expr, $nd:literal, $na:literal, $nb:literal, $op:ident) => {
+        row(
+            O::Mma,
+            &[
+                SYNC,
+                ALIGNED,
+                one($shapes),
+                one(&[Row]),
+                one(&[Col]),
+                of(&[S32]),
+                of(&[B1]),
+                of(&[B1]),
+                of(&[S32]),
+                one(&[$op]),
+                one(&[Word::Popc]),
+            ],
+            &[defs($nd, S32), reads($na, B32), reads($nb, B32), reads($nd, S32)],
+        )
+    };
+}
+
 /// The accumulators of a `wgmma`: its shape is in slot 3, their type in slot `ty`.
 const fn accumulators(ty: usize) -> OperandSlot {
     operand(Kind::DefVec(Count::Accumulators { shape: 3, ty }, Ty::Slot(ty)))
@@ -136,6 +159,13 @@ pub(super) static FORMS: &[Form] = &[
     mma!(&[M8n8k32], &[S32], INT4, INT4, [maybe(&[Satfinite])], 2 S32, 1, 1 B32).since(6, 5, 75),
     mma!(&[M16n8k32], &[S32], INT4, INT4, [maybe(&[Satfinite])], 4 S32, 2, 1 B32).since(7, 0, 80),
     mma!(&[M16n8k64], &[S32], INT4, INT4, [maybe(&[Satfinite])], 4 S32, 4, 2 B32).since(7, 0, 80),
+    // bits
+    bits!(&[M8n8k128], 2, 1, 1, Xor).since(7, 0, 75),
+    bits!(&[M16n8k128], 4, 2, 1, Xor).since(7, 0, 80),
+    bits!(&[M16n8k256], 4, 4, 2, Xor).since(7, 0, 80),
+    bits!(&[M8n8k128], 2, 1, 1, And).since(7, 1, 80),
+    bits!(&[M16n8k128], 4, 2, 1, And).since(7, 1, 80),
+    bits!(&[M16n8k256], 4, 4, 2, And).since(7, 1, 80),
     // warpgroups
     row(O::Wgmma, &[one(&[Word::Fence]), SYNC, ALIGNED], &[]).since(8, 0, 90).specific(),
     row(O::Wgmma, &[one(&[CommitGroup]), SYNC, ALIGNED], &[]).since(8, 0, 90).specific(),

@@ -39,7 +39,31 @@ impl Decoder<'_> {
                 self.source(ops, 0, ty)?;
                 self.emit(Op::Nothing);
             }
+            Opcode::Setmaxnreg => return self.registers(words, ops),
+            Opcode::Griddepcontrol => {
+                // There is no launch before or after this one that could still be running.
+                if words.pick(&[(Word::LaunchDependents, ()), (Word::Wait, ())]).is_none() {
+                    return Err(self.unsupported("a griddepcontrol that is not .launch_dependents or .wait"));
+                }
+                self.arity(ops, 0..=0)?;
+                self.emit(Op::Nothing);
+            }
             _ => return self.fence(opcode, words, ops),
+        }
+        Ok(())
+    }
+
+    /// `setmaxnreg`: registers are not counted here; its form is checked.
+    fn registers(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        let direction = words.pick(&[(Word::Inc, ()), (Word::Dec, ())]);
+        let aligned = words.take(Word::Sync) && words.take(Word::Aligned) && words.ty() == Some(Type::U32);
+        if direction.is_none() || !aligned {
+            return Err(self.unsupported("a setmaxnreg that is not .inc or .dec, .sync.aligned.u32"));
+        }
+        self.arity(ops, 1..=1)?;
+        match ops[0] {
+            Operand::Int(n) if (24..=256).contains(&n) && n % 8 == 0 => self.emit(Op::Nothing),
+            _ => return Err(self.operand(ops, 0, "a multiple of 8 from 24 to 256")),
         }
         Ok(())
     }

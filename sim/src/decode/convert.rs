@@ -3,6 +3,8 @@
 //! A conversion goes in two steps: to a 64-bit integer or f64, which is exact, then to the destination, which rounds
 //! once. The common exact ones have one step.
 
+mod fp8;
+
 use girih_ptx::{Operand, Type, Word};
 
 use super::float::{ROUNDS, flush};
@@ -38,6 +40,8 @@ struct Style {
     /// Rounding to an integral value: `.rni` and its like.
     integral: bool,
     relu: bool,
+    /// What would be infinite becomes the largest number.
+    finite: bool,
     ftz: bool,
     sat: bool,
 }
@@ -52,9 +56,11 @@ impl Style {
         ]);
         let round =
             integral.or_else(|| words.pick(ROUNDS)).or_else(|| words.pick(&[(Word::Rna, Round::Away)]));
+        let before = words.take(Word::Satfinite);
         let relu = words.take(Word::Relu);
+        let finite = before || words.take(Word::Satfinite);
         let ftz = words.take(Word::Ftz);
-        Style { round, integral: integral.is_some(), relu, ftz, sat: words.take(Word::Sat) }
+        Style { round, integral: integral.is_some(), relu, finite, ftz, sat: words.take(Word::Sat) }
     }
 }
 
@@ -66,11 +72,19 @@ impl Decoder<'_> {
         if matches!(to, Type::F16x2 | Type::Bf16x2) && from == Type::F32 {
             return self.cvt_pair(to, style, ops);
         }
+        if let Some(kind) = fp8::of(to, from) {
+            return self.cvt_fp8(kind, style, ops);
+        }
+        if style.finite && !matches!(to, Type::F16 | Type::Bf16 | Type::Tf32) {
+            return Err(self.unsupported(&format!("`.satfinite` of a conversion to `.{to}`")));
+        }
         self.arity(ops, 2..=2)?;
         let mut a = self.source_wide(ops, 1, from)?;
         let d = self.destination_wide(ops, 0, to)?;
         let out = if Some(d.file) == super::file(to) { d } else { self.temporary(File::W32) };
-        match direct(to, from).filter(|_| !style.sat && !style.ftz && !style.relu && !style.integral) {
+        match direct(to, from)
+            .filter(|_| !style.sat && !style.ftz && !style.relu && !style.integral && !style.finite)
+        {
             Some(run) => self.lanes(run, out, &[a]),
             None => {
                 if style.ftz && from == Type::F32 {
@@ -111,6 +125,9 @@ impl Decoder<'_> {
         if style.relu {
             value = self.through(File::W64, lanes!(f64: |a: f64| if a <= 0.0 { 0.0 } else { a }), value);
         }
+        if style.finite {
+            value = self.through(File::W64, finite(to), value);
+        }
         if style.sat && float_to {
             value = self.through(File::W64, saturate(between), value);
         }
@@ -143,6 +160,14 @@ impl Decoder<'_> {
         if style.relu {
             let relu = lanes!(f32: |a: f32| if a <= 0.0 { 0.0 } else { a });
             (a, b) = (self.through(File::W32, relu, a), self.through(File::W32, relu, b));
+        }
+        if style.finite {
+            let clamp = if to == Type::F16x2 {
+                lanes!(f32: |a: f32| a.clamp(-65504.0, 65504.0))
+            } else {
+                lanes!(f32: |a: f32| a.clamp(-BF16_MAX, BF16_MAX))
+            };
+            (a, b) = (self.through(File::W32, clamp, a), self.through(File::W32, clamp, b));
         }
         let d = self.destination(ops, 0, to)?;
         self.lanes(run, d, &[a, b]);
@@ -178,6 +203,22 @@ impl Decoder<'_> {
         let d = self.temporary(file);
         self.lanes(run, d, &[a]);
         d
+    }
+}
+
+/// The largest bf16.
+const BF16_MAX: f32 = f32::from_bits(0x7f7f_0000);
+
+/// To the range of a narrower type; NaN stays.
+fn finite(to: Type) -> LaneFn {
+    match to {
+        Type::F16 => lanes!(f64: |a: f64| a.clamp(-65504.0, 65504.0)),
+        Type::Bf16 => lanes!(f64: |a: f64| a.clamp(-f64::from(BF16_MAX), f64::from(BF16_MAX))),
+        // tf32: 10 bits of a significand that f32 has 23 of.
+        _ => lanes!(f64: |a: f64| {
+            let most = f64::from(f32::from_bits(0x7f7f_e000));
+            a.clamp(-most, most)
+        }),
     }
 }
 

@@ -1,83 +1,202 @@
-//! `mma.sync`.
+//! `mma.sync`, `ldmatrix`, `stmatrix`, `movmatrix`.
 
 use girih_ptx::{Operand, Type, Word};
 
 use super::Decoder;
 use super::words::Words;
-use crate::Error;
 use crate::lanes::File;
-use crate::op::{Mma, MmaType, Op};
+use crate::op::{Matrices, Mma, MmaSum, MmaType, Op};
+use crate::{Error, Space};
+
+/// The shapes: m and k; n is 8.
+const SHAPES: &[(Word, (usize, usize))] = &[
+    (Word::M8n8k4, (8, 4)),
+    (Word::M8n8k16, (8, 16)),
+    (Word::M8n8k32, (8, 32)),
+    (Word::M8n8k128, (8, 128)),
+    (Word::M16n8k4, (16, 4)),
+    (Word::M16n8k8, (16, 8)),
+    (Word::M16n8k16, (16, 16)),
+    (Word::M16n8k32, (16, 32)),
+    (Word::M16n8k64, (16, 64)),
+    (Word::M16n8k128, (16, 128)),
+    (Word::M16n8k256, (16, 256)),
+];
+
+fn element(ty: Type, and: bool) -> Option<MmaType> {
+    Some(match ty {
+        Type::F16 => MmaType::F16,
+        Type::Bf16 => MmaType::Bf16,
+        Type::Tf32 => MmaType::Tf32,
+        Type::E4m3 => MmaType::E4m3,
+        Type::E5m2 => MmaType::E5m2,
+        Type::F64 => MmaType::F64,
+        Type::U8 => MmaType::U8,
+        Type::S8 => MmaType::S8,
+        Type::U4 => MmaType::U4,
+        Type::S4 => MmaType::S4,
+        Type::B1 => MmaType::B1 { and },
+        _ => return None,
+    })
+}
+
+/// Whether the ISA has the shape for the element type.
+fn has(ty: Type, shape: (usize, usize)) -> bool {
+    match ty {
+        Type::F16 | Type::Bf16 => matches!(shape, (16, 8 | 16)),
+        Type::Tf32 => matches!(shape, (16, 4 | 8)),
+        Type::E4m3 | Type::E5m2 => shape == (16, 32),
+        Type::F64 => matches!(shape, (8, 4) | (16, 4 | 8 | 16)),
+        Type::U8 | Type::S8 => matches!(shape, (8, 16) | (16, 16 | 32)),
+        Type::U4 | Type::S4 => matches!(shape, (8, 32) | (16, 32 | 64)),
+        Type::B1 => matches!(shape, (8, 128) | (16, 128 | 256)),
+        _ => false,
+    }
+}
+
+/// Whether A and B may have these types together.
+fn fit(a: Type, b: Type) -> bool {
+    let mixed = [[Type::U8, Type::S8], [Type::U4, Type::S4], [Type::E4m3, Type::E5m2]];
+    a == b || mixed.iter().any(|pair| pair.contains(&a) && pair.contains(&b))
+}
 
 impl Decoder<'_> {
     pub(super) fn mma(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         if !(words.take(Word::Sync) && words.take(Word::Aligned)) {
             return Err(self.unsupported("an mma that is not .sync.aligned"));
         }
-        let Some(k) = words.pick(&[(Word::M16n8k4, 4), (Word::M16n8k8, 8), (Word::M16n8k16, 16)]) else {
-            return Err(self.unsupported("an mma of another shape than .m16n8k4, .m16n8k8 or .m16n8k16"));
-        };
+        let shape = words.pick(SHAPES).ok_or_else(|| self.unsupported("an mma of this shape"))?;
         if !(words.take(Word::Row) && words.take(Word::Col)) {
             return Err(self.unsupported("an mma that is not .row.col"));
         }
-        let types = [words.ty(), words.ty(), words.ty(), words.ty()];
-        let ty = match types[1] {
-            Some(Type::F16) if k >= 8 => MmaType::F16,
-            Some(Type::Bf16) if k >= 8 => MmaType::Bf16,
-            Some(Type::Tf32) if k <= 8 => MmaType::Tf32,
-            _ => return Err(self.unsupported("an mma of these types and shape")),
+        let saturate = words.take(Word::Satfinite);
+        let [Some(d), Some(a), Some(b), Some(c)] = [words.ty(), words.ty(), words.ty(), words.ty()] else {
+            return Err(self.unsupported("an mma without four types"));
         };
-        let half = match (types[0], types[3]) {
-            (Some(Type::F32), Some(Type::F32)) => false,
-            (Some(Type::F16), Some(Type::F16)) if ty == MmaType::F16 => true,
-            _ => {
-                return Err(
-                    self.unsupported("an mma whose C and D are not both .f32, or both .f16 with A and B")
-                );
-            }
+        let bitwise = match a {
+            Type::B1 => words.pick(&[(Word::Xor, false), (Word::And, true)]),
+            _ => Some(false),
         };
-        if types[1] != types[2] {
-            return Err(self.unsupported("an mma of different A and B"));
+        let and = bitwise.ok_or_else(|| self.unsupported("an mma of bits without .xor.popc or .and.popc"))?;
+        if a == Type::B1 && !words.take(Word::Popc) {
+            return Err(self.unsupported("an mma of bits without .popc"));
+        }
+        let (Some(a_ty), Some(b_ty)) = (element(a, and), element(b, and)) else {
+            return Err(self.unsupported(&format!("an mma of types `.{a}` and `.{b}`")));
+        };
+        if !has(a, shape) || !fit(a, b) {
+            return Err(self.unsupported(&format!("an mma of types `.{a}` and `.{b}` in this shape")));
+        }
+        let integral = matches!(a, Type::U8 | Type::S8 | Type::U4 | Type::S4);
+        let sum = match (d, a) {
+            (Type::F32, Type::F16 | Type::Bf16 | Type::Tf32 | Type::E4m3 | Type::E5m2) => MmaSum::F32,
+            (Type::F16, Type::F16) => MmaSum::F16,
+            (Type::F64, Type::F64) => MmaSum::F64,
+            (Type::S32, _) if integral || a == Type::B1 => MmaSum::S32 { saturate },
+            _ => return Err(self.unsupported(&format!("an mma of `.{a}` with sums in `.{d}`"))),
+        };
+        if d != c || saturate && !integral {
+            return Err(
+                self.unsupported("an mma of different C and D, or with .satfinite of other than integers")
+            );
         }
         self.arity(ops, 4..=4)?;
-        // Elements of A a lane: 16 k / 32; 16-bit ones are two in a register.
-        let a = if ty == MmaType::Tf32 { k / 2 } else { k / 4 };
-        let c = if half { 2 } else { 4 };
+        self.fragments((a_ty, b_ty), sum, shape, a.bits().unwrap_or(32), ops)
+    }
+
+    fn fragments(
+        &mut self,
+        (a_ty, b_ty): (MmaType, MmaType),
+        sum: MmaSum,
+        (m, k): (usize, usize),
+        bits: u32,
+        ops: &[Operand],
+    ) -> Result<(), Error> {
+        let register = if sum == MmaSum::F64 { Type::B64 } else { Type::B32 };
+        // Elements a lane, and how many of them are in a register.
+        let per = register.bits().unwrap_or(32) as usize / bits as usize;
+        let (a, b) = (m * k / 32 / per, 8 * k / 32 / per);
+        let c = if sum == MmaSum::F16 { m / 8 } else { m / 4 };
         let mma = Mma {
-            k,
-            ty,
-            half,
-            a: self.fragment(ops, 1, a, false)?,
-            b: self.fragment(ops, 2, a / 2, false)?,
-            c: self.fragment(ops, 3, c, false)?,
-            d: self.fragment(ops, 0, c, true)?,
+            m,
+            a_ty,
+            b_ty,
+            sum,
+            a: self.registers_of(ops, 1, a, register, false)?,
+            b: self.registers_of(ops, 2, b, register, false)?,
+            c: self.registers_of(ops, 3, c, register, false)?,
+            d: self.registers_of(ops, 0, c, register, true)?,
         };
         self.emit(Op::Mma(Box::new(mma)));
         Ok(())
     }
 
-    /// The slots of a fragment: a vector of `count` 32-bit registers; one register needs no braces.
-    pub(super) fn fragment(
+    /// The slots of a fragment: a vector of `count` registers; one register needs no braces.
+    fn registers_of(
         &mut self,
         ops: &[Operand],
         index: usize,
         count: usize,
+        ty: Type,
         write: bool,
     ) -> Result<Vec<u32>, Error> {
         let elements = match ops.get(index) {
             Some(Operand::Vector(elements)) if elements.len() == count => &elements[..],
             Some(Operand::Name(_)) if count == 1 => &ops[index..=index],
-            _ => return Err(self.operand(ops, index, &format!("a vector of {count} 32-bit registers"))),
+            _ => {
+                return Err(self.operand(
+                    ops,
+                    index,
+                    &format!("a vector of {count} registers of type .{ty}"),
+                ));
+            }
         };
         let mut slots = Vec::with_capacity(count);
         for i in 0..count {
-            let reg = if write {
-                self.destination(elements, i, Type::B32)?
-            } else {
-                self.source(elements, i, Type::B32)?
-            };
-            debug_assert_eq!(reg.file, File::W32);
+            let reg = if write { self.destination(elements, i, ty)? } else { self.source(elements, i, ty)? };
+            debug_assert_ne!(reg.file, File::Pred);
             slots.push(reg.slot);
         }
         Ok(slots)
+    }
+
+    /// `ldmatrix`, `stmatrix`.
+    pub(super) fn matrices(
+        &mut self,
+        load: bool,
+        words: &mut Words<'_>,
+        ops: &[Operand],
+    ) -> Result<(), Error> {
+        if !(words.take(Word::Sync) && words.take(Word::Aligned) && words.take(Word::M8n8)) {
+            return Err(self.unsupported("matrices that are not .sync.aligned.m8n8"));
+        }
+        let count = words.pick(&[(Word::X1, 1), (Word::X2, 2), (Word::X4, 4)]);
+        let count = count.ok_or_else(|| self.unsupported("matrices without .x1, .x2 or .x4"))?;
+        let transposed = words.take(Word::Trans);
+        let shared = words.pick(&[(Word::Shared, ()), (Word::SharedCta, ())]).is_some();
+        let space = if shared { Space::Shared } else { Space::Generic };
+        if words.ty() != Some(Type::B16) {
+            return Err(self.unsupported("matrices of another type than .b16"));
+        }
+        self.arity(ops, 2..=2)?;
+        let (data, place) = if load { (0, 1) } else { (1, 0) };
+        let regs = self.registers_of(ops, data, count, Type::B32, load)?;
+        let address = self.address(ops, place)?;
+        self.touches(Space::Shared, if load { 4 } else { 2 });
+        let matrices = Box::new(Matrices { space, address, transposed, regs });
+        self.emit(if load { Op::Ldmatrix(matrices) } else { Op::Stmatrix(matrices) });
+        Ok(())
+    }
+
+    pub(super) fn movmatrix(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        let form = [Word::Sync, Word::Aligned, Word::M8n8, Word::Trans];
+        if !form.into_iter().all(|word| words.take(word)) || words.ty() != Some(Type::B16) {
+            return Err(self.unsupported("a movmatrix that is not .sync.aligned.m8n8.trans.b16"));
+        }
+        self.arity(ops, 2..=2)?;
+        let a = self.registers_of(ops, 1, 1, Type::B32, false)?;
+        let d = self.registers_of(ops, 0, 1, Type::B32, true)?;
+        self.emit(Op::Movmatrix(d[0], a[0]));
+        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! `ld`, `st`, `cp.async`, `ldmatrix`, `cvta`: operands that are addresses.
+//! `ld`, `st`, `cp.async`, `cvta`: operands that are addresses.
 
 use girih_ptx::{self as ptx, Opcode, Operand, Type, Word};
 
@@ -6,7 +6,7 @@ use super::words::Words;
 use super::{Decoder, File};
 use crate::exec::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::lanes::{Reg, lanes};
-use crate::op::{Address, Copy, Ldmatrix, Op, Transfer};
+use crate::op::{Address, Copy, Op, Transfer};
 use crate::shadow::Order;
 use crate::{Error, Space};
 
@@ -77,14 +77,22 @@ impl Decoder<'_> {
             Opcode::Ld => self.transfer(words, ops, true),
             Opcode::St => self.transfer(words, ops, false),
             Opcode::Cp => self.copy(words, ops),
-            Opcode::Ldmatrix => self.ldmatrix(words, ops),
             Opcode::Cvta => self.cvta(words, ops),
-            _ => {
-                words.clear();
-                self.emit(Op::Nothing);
-                Ok(())
-            }
+            _ => self.cache(opcode, words, ops),
         }
+    }
+
+    /// `prefetch`, `prefetchu`, `discard`, `applypriority`: hints, whose results no program may rely on.
+    fn cache(&mut self, opcode: Opcode, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        words.skip(&[Word::Global, Word::Local, Word::L1, Word::L2, Word::L2EvictLast, Word::L2EvictNormal]);
+        let sized = matches!(opcode, Opcode::Discard | Opcode::Applypriority);
+        self.arity(ops, if sized { 2..=2 } else { 1..=1 })?;
+        if sized && ops[1] != Operand::Int(128) {
+            return Err(self.operand(ops, 1, "128"));
+        }
+        self.address(ops, 0)?;
+        self.emit(Op::Nothing);
+        Ok(())
     }
 
     fn transfer(&mut self, words: &mut Words<'_>, ops: &[Operand], load: bool) -> Result<(), Error> {
@@ -226,28 +234,6 @@ impl Decoder<'_> {
         let (to, from) = (self.address(ops, 0)?, self.address(ops, 1)?);
         self.touches(Space::Shared, bytes);
         self.emit(Op::Copy(Box::new(Copy { to, from, bytes, source, ignore })));
-        Ok(())
-    }
-
-    fn ldmatrix(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
-        if !(words.take(Word::Sync) && words.take(Word::Aligned) && words.take(Word::M8n8)) {
-            return Err(self.unsupported("an ldmatrix that is not .sync.aligned.m8n8"));
-        }
-        let count = words.pick(&[(Word::X1, 1), (Word::X2, 2), (Word::X4, 4)]);
-        let count = count.ok_or_else(|| self.unsupported("an ldmatrix without .x1, .x2 or .x4"))?;
-        let transposed = words.take(Word::Trans);
-        let generic = words.pick(&[(Word::Shared, ()), (Word::SharedCta, ())]).is_none();
-        if generic {
-            return Err(self.unsupported("an ldmatrix from a generic address; .shared is"));
-        }
-        if words.ty() != Some(Type::B16) {
-            return Err(self.unsupported("an ldmatrix of another type than .b16"));
-        }
-        self.arity(ops, 2..=2)?;
-        let regs = self.fragment(ops, 0, count, true)?;
-        let address = self.address(ops, 1)?;
-        self.touches(Space::Shared, 4);
-        self.emit(Op::Ldmatrix(Box::new(Ldmatrix { address, transposed, regs })));
         Ok(())
     }
 

@@ -215,12 +215,16 @@ impl<'a> Decoder<'a> {
         use Opcode as O;
         let ops = &inst.operands[..];
         match inst.opcode {
-            O::Ld | O::St | O::Cp | O::Ldmatrix | O::Cvta | O::Prefetch => {
+            O::Ld | O::St | O::Cp | O::Cvta | O::Prefetch | O::Prefetchu | O::Discard | O::Applypriority => {
                 self.memory(inst.opcode, words, ops)
             }
+            O::Ldmatrix | O::Stmatrix => self.matrices(inst.opcode == O::Ldmatrix, words, ops),
+            O::Movmatrix => self.movmatrix(words, ops),
             O::Atom | O::Red => self.atomic(inst.opcode == O::Atom, words, ops),
             O::Mma => self.mma(words, ops),
-            O::Shfl | O::Vote | O::Activemask => self.shuffle(inst.opcode, words, ops),
+            O::Shfl | O::Vote | O::Activemask | O::Redux | O::Match | O::Elect => {
+                self.shuffle(inst.opcode, words, ops)
+            }
             O::Bra
             | O::Exit
             | O::Ret
@@ -229,7 +233,9 @@ impl<'a> Decoder<'a> {
             | O::Membar
             | O::Fence
             | O::Trap
-            | O::Nanosleep => self.control(inst.opcode, words, ops),
+            | O::Nanosleep
+            | O::Setmaxnreg
+            | O::Griddepcontrol => self.control(inst.opcode, words, ops),
             O::Cvt => self.cvt(words, ops),
             O::Mov | O::Selp | O::Setp => self.select(inst.opcode, words, ops),
             O::And | O::Or | O::Xor | O::Not | O::Shl | O::Shr => self.logic(inst.opcode, words, ops),

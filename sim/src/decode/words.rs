@@ -43,11 +43,6 @@ impl<'a> Words<'a> {
         self.rest.iter().rev().find_map(|m| if let Modifier::Type(ty) = m { Some(*ty) } else { None })
     }
 
-    /// Takes all that is left, of an instruction whose modifiers change nothing here.
-    pub(super) fn clear(&mut self) {
-        self.rest.clear();
-    }
-
     /// The first modifier that nothing has taken.
     pub(super) fn rest(&self) -> Option<&'a Modifier> {
         self.rest.first().copied()

@@ -6,6 +6,7 @@ mod block;
 mod copy;
 mod counts;
 mod matrix;
+mod mma;
 mod shuffle;
 mod special;
 mod together;

@@ -1,5 +1,5 @@
-//! `shfl.sync`, `vote.sync`: lanes that read one another's registers (PTX ISA, "Data Movement and Conversion
-//! Instructions: shfl.sync", "Parallel Synchronization and Communication Instructions: vote.sync").
+//! `shfl.sync`, `vote.sync`, `redux.sync`, `match.sync`, `elect.sync`: lanes that read one another's registers (PTX ISA,
+//! "Data Movement and Conversion Instructions: shfl.sync", "Parallel Synchronization and Communication Instructions").
 
 use crate::Error;
 use crate::lanes::{Reg, WARP};
@@ -52,6 +52,48 @@ impl Warp {
                 Vote::Ballot => yes.into(),
             };
             self.regs.set(d, lane, value);
+        }
+    }
+}
+
+impl Warp {
+    /// Each lane gets the combination of its members' values.
+    pub(super) fn redux(&mut self, combine: fn(u32, u32) -> u32, d: Reg, a: Reg, members: Reg, active: u32) {
+        let values = self.regs.w32[a.slot as usize];
+        for lane in lanes(active) {
+            let members = self.regs.get(members, lane) as u32 & active;
+            let value = lanes(members).map(|i| values[i]).reduce(combine);
+            self.regs.set(d, lane, value.unwrap_or_default().into());
+        }
+    }
+
+    /// Each lane gets the members that have its value; with `all` every member or none, and whether it is every one.
+    pub(super) fn matching(
+        &mut self,
+        all: bool,
+        (d, p): (Reg, Option<Reg>),
+        a: Reg,
+        members: Reg,
+        active: u32,
+    ) {
+        let values: [u64; WARP] = std::array::from_fn(|lane| self.regs.get(a, lane));
+        for lane in lanes(active) {
+            let members = self.regs.get(members, lane) as u32 & active;
+            let same = lanes(members).filter(|&i| values[i] == values[lane]).fold(0, |mask, i| mask | 1 << i);
+            let every = same == members;
+            self.regs.set(d, lane, if all && !every { 0 } else { same }.into());
+            if let Some(p) = p {
+                self.regs.set(p, lane, every.into());
+            }
+        }
+    }
+
+    /// The first member leads.
+    pub(super) fn elect(&mut self, d: Reg, p: Reg, members: Reg, active: u32) {
+        for lane in lanes(active) {
+            let leader = (self.regs.get(members, lane) as u32 & active).trailing_zeros();
+            self.regs.set(d, lane, leader.into());
+            self.regs.set(p, lane, u64::from(leader == lane as u32));
         }
     }
 }

@@ -18,7 +18,11 @@ impl Warp {
         mask: u32,
     ) -> Result<bool, Error> {
         let members = match &inst.op {
-            Op::WarpSync(members) | Op::Vote { members, .. } => Some(*members),
+            Op::WarpSync(members)
+            | Op::Vote { members, .. }
+            | Op::Redux { members, .. }
+            | Op::Match { members, .. }
+            | Op::Elect { members, .. } => Some(*members),
             Op::Shuffle(shuffle) => Some(shuffle.members),
             _ => None,
         };
@@ -53,12 +57,17 @@ impl Warp {
         let source = inst.source;
         match &inst.op {
             Op::Ldmatrix(ldmatrix) => self.ldmatrix(cx, ldmatrix, source)?,
+            Op::Stmatrix(stmatrix) => self.stmatrix(cx, stmatrix, source)?,
+            Op::Movmatrix(d, a) => self.movmatrix(*d, *a),
             Op::Mma(mma) => {
                 cx.report.mma += 1;
-                super::matrix::mma(&mut self.regs, mma);
+                super::mma::mma(&mut self.regs, mma);
             }
             Op::Shuffle(shuffle) => self.shuffle(cx, shuffle, active, source)?,
             Op::Vote { vote, d, a, members } => self.vote(*vote, *d, *a, *members, active),
+            Op::Redux { combine, d, a, members } => self.redux(*combine, *d, *a, *members, active),
+            Op::Match { all, d, p, a, members } => self.matching(*all, (*d, *p), *a, *members, active),
+            Op::Elect { d, p, members } => self.elect(*d, *p, *members, active),
             Op::WarpSync(members) => {
                 // Lanes may bring masks of their own: disjoint sets that each come together.
                 let mut rest = active;

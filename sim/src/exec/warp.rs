@@ -202,7 +202,12 @@ impl Warp {
                 Op::Nothing => {}
                 Op::Trap => return Err(Error::Trap { at: cx.at(self.who(active, inst.source)) }),
                 Op::Ldmatrix(_)
+                | Op::Stmatrix(_)
+                | Op::Movmatrix(..)
                 | Op::Mma(_)
+                | Op::Redux { .. }
+                | Op::Match { .. }
+                | Op::Elect { .. }
                 | Op::Barrier { .. }
                 | Op::WarpSync(_)
                 | Op::Shuffle(_)
