@@ -10,3 +10,8 @@ pub mod strategies;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/layout-algebra.md")]
 mod layout_algebra {}
+
+/// The examples of `docs/cute-phrasebook.md`.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/cute-phrasebook.md")]
+mod cute_phrasebook {}
