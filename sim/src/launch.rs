@@ -157,7 +157,9 @@ pub fn run(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options)
             limit: SHARED_LIMIT,
         });
     }
-    let view = memory.view();
+    let mut view = memory.view();
+    // Their addresses are above all of memory's.
+    view.allocations.extend(kernel.variables.iter().cloned());
     let threads = launch.block.iter().product();
     let machine = Machine { kernel, view, params, launch, options, shared: used as usize, threads };
     let blocks = launch.grid.iter().map(|&n| u64::from(n)).product::<u64>();

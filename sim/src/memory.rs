@@ -13,11 +13,11 @@ use crate::{Access, Error};
 /// Alignment of an allocation in bytes, as `cuMemAlloc` gives.
 const ALIGN: u64 = 256;
 /// Unmapped bytes after every allocation.
-const GAP: u64 = 1 << 20;
+pub(crate) const GAP: u64 = 1 << 20;
 /// Address of the first allocation: over 32 bits, so that a truncated address is caught.
 const BASE: u64 = 0x7_0000_0000;
-/// Addresses from here on are windows of other state spaces (see [`crate::exec`]).
-const END: u64 = 0x7000_0000_0000;
+/// Addresses from here on are variables of modules, then windows of other state spaces (see [`crate::exec`]).
+pub(crate) const END: u64 = 0x7000_0000_0000;
 
 /// The allocation next to an address that hits none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,15 @@ pub(crate) struct Allocation {
 }
 
 impl Allocation {
+    /// Zeroed bytes at an address; `None` if the host has not that much.
+    pub(crate) fn new(base: u64, bytes: u64) -> Option<Self> {
+        let count = usize::try_from(bytes).ok()?.div_ceil(4);
+        let mut words = Vec::new();
+        words.try_reserve_exact(count).ok()?;
+        words.resize_with(count, AtomicU32::default);
+        Some(Allocation { base, bytes, words: words.into(), wide: Mutex::new(()) })
+    }
+
     /// The offset of `[address, address + bytes)`, if it lies inside.
     #[inline]
     pub(crate) fn offset(&self, address: u64, bytes: u64) -> Option<usize> {
@@ -221,15 +230,10 @@ impl Memory {
         if size > self.capacity.saturating_sub(state.used) {
             return Err(full);
         }
-        let mut words = Vec::new();
-        words.try_reserve_exact(bytes.div_ceil(4)).map_err(|_| full)?;
-        words.resize_with(bytes.div_ceil(4), AtomicU32::default);
+        let allocation = Allocation::new(base, size).ok_or(full)?;
         state.next = next;
         state.used += size;
-        state.allocations.insert(
-            base,
-            Arc::new(Allocation { base, bytes: size, words: words.into(), wide: Mutex::new(()) }),
-        );
+        state.allocations.insert(base, Arc::new(allocation));
         Ok(base)
     }
 
@@ -308,7 +312,7 @@ impl Memory {
 
 impl Allocation {
     /// A host write: whole words where it can.
-    fn write_host(&self, offset: usize, data: &[u8]) {
+    pub(crate) fn write_host(&self, offset: usize, data: &[u8]) {
         let head = data.len().min(offset.wrapping_neg() % 4);
         let body = head + (data.len() - head) / 4 * 4;
         self.write(offset, &data[..head]);

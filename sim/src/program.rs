@@ -5,10 +5,12 @@ use std::sync::Arc;
 use girih_ptx::Special;
 
 use crate::lanes::Reg;
+use crate::memory::Allocation;
 use crate::op::{Inst, Source};
 use crate::{Error, Place};
 
-/// A module decoded for execution.
+/// A module decoded for execution, with its variables: what kernels write to `.global` variables stays there for the
+/// next launch.
 ///
 /// ```
 /// let text = ".version 8.0 .target sm_80 .address_size 64 .visible .entry nothing() { ret; }";
@@ -76,6 +78,8 @@ pub struct Kernel {
     pub(crate) max_threads: Option<[u32; 3]>,
     pub(crate) required_threads: Option<[u32; 3]>,
     pub(crate) code: Code,
+    /// The module's variables in global and constant memory, by address.
+    pub(crate) variables: Vec<Arc<Allocation>>,
 }
 
 /// The instructions of a kernel and the registers they use.

@@ -63,6 +63,8 @@ const SPACES: &[(Word, Space)] = &[
     (Word::Shared, Space::Shared),
     (Word::SharedCta, Space::Shared),
     (Word::Global, Space::Global),
+    // A window of global memory that nothing writes.
+    (Word::Const, Space::Global),
     (Word::Local, Space::Local),
 ];
 
@@ -105,6 +107,9 @@ impl Decoder<'_> {
             return Err(self.unsupported("a load with .release or a store with .acquire"));
         }
         words.skip(SCOPES);
+        if !load && words.take(Word::Const) {
+            return Err(self.unsupported("a store to constant memory"));
+        }
         let space = words.pick(SPACES).unwrap_or(Space::Generic);
         words.skip(CACHES);
         let hint = words.take(Word::L2CacheHint);

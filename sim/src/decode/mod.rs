@@ -12,6 +12,7 @@ mod operands;
 mod scope;
 mod select;
 mod shuffle;
+mod variable;
 mod words;
 
 use std::collections::{HashMap, VecDeque};
@@ -25,6 +26,7 @@ use crate::op::{Guard, Inst, Op, Source};
 use crate::program::{Code, Kernel, Param};
 use crate::{Error, Place};
 use scope::{Named, Scope, Scopes, SharedLayout, file};
+use variable::Globals;
 use words::Words;
 
 /// The deepest nesting of `{ }`.
@@ -41,8 +43,9 @@ pub(crate) fn module(module: &ptx::Module) -> Result<Vec<Kernel>, Error> {
             Item::Kernel(_) => None,
         })
         .collect();
+    let globals = Globals::place(&variables)?;
     let kernels = module.items.iter().filter_map(|item| match item {
-        Item::Kernel(kernel) => Some(Decoder::kernel(kernel, &variables)),
+        Item::Kernel(kernel) => Some(Decoder::kernel(kernel, &variables, &globals)),
         Item::Variable(_) => None,
     });
     kernels.collect()
@@ -51,8 +54,10 @@ pub(crate) fn module(module: &ptx::Module) -> Result<Vec<Kernel>, Error> {
 /// The state of decoding one kernel.
 struct Decoder<'a> {
     kernel: &'a ptx::Kernel,
-    /// Module-scope variables that have no address yet; they get one when they are used.
+    /// Module-scope variables. Those in shared memory get an address where they are used.
     variables: &'a [&'a ptx::Variable],
+    /// Those in global and constant memory.
+    globals: &'a Globals,
     scopes: Scopes,
     code: Code,
     shared: SharedLayout,
@@ -72,10 +77,15 @@ struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    fn kernel(kernel: &'a ptx::Kernel, variables: &'a [&'a ptx::Variable]) -> Result<Kernel, Error> {
+    fn kernel(
+        kernel: &'a ptx::Kernel,
+        variables: &'a [&'a ptx::Variable],
+        globals: &'a Globals,
+    ) -> Result<Kernel, Error> {
         let mut decoder = Decoder {
             kernel,
             variables,
+            globals,
             scopes: Scopes::default(),
             code: Code { granule: 4, ..Code::default() },
             shared: SharedLayout::default(),
@@ -152,6 +162,7 @@ impl<'a> Decoder<'a> {
             max_threads,
             required_threads,
             code: self.code,
+            variables: self.globals.allocations().to_vec(),
         })
     }
 

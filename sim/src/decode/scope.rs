@@ -246,6 +246,9 @@ impl Decoder<'_> {
             Some(Named::Register(_) | Named::Declared(_)) => Err(self.undeclared(name, "variable")),
             None => match self.variables.iter().find(|v| v.name == *name) {
                 Some(v) if is_dynamic(v) => Ok(self.shared.dynamic),
+                Some(v) if self.globals.address(&v.name).is_some() => {
+                    Ok(self.globals.address(&v.name).unwrap_or_default())
+                }
                 Some(v) => Err(self.unsupported(&format!("`{name}`, a {} variable of the module", v.space))),
                 None => Err(self.undeclared(name, "register or variable")),
             },
