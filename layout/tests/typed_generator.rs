@@ -88,9 +88,10 @@ impl Case {
     }
 }
 
-const OPERATIONS: [&str; 14] = [
+const OPERATIONS: [&str; 15] = [
     "coalesce",
     "right_inverse",
+    "left_inverse",
     "complement",
     "composition",
     "composition",
@@ -149,6 +150,7 @@ fn case(random: &mut Random, mixed: bool, op: &str) -> Option<String> {
     let (result, call) = match op {
         "coalesce" => (Ok(a.coalesce()), format!("unary!(coalesce, {source})")),
         "right_inverse" => (a.right_inverse(), format!("unary!(right_inverse, {source})")),
+        "left_inverse" => (a.left_inverse(), format!("unary!(left_inverse, {source})")),
         "complement" => {
             let n = random.one_of(&[1, 2, 3, 4, 6]) * a.cosize().unwrap().get().unwrap();
             (a.complement(Int::fixed(n)), format!("complement!({source}, {n})"))

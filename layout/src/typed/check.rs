@@ -66,7 +66,7 @@ fn judged(op: Op, a: &Lay, t: &crate::Tiler) -> Result<Lay, Error> {
     let found = zipped.ruled(a, t)?;
     let agree = match op {
         Op::RightInverse => is_identity(&a.composition(&found)?),
-        Op::Coalesce | Op::Complement => found.equivalent(&exact),
+        Op::Coalesce | Op::Complement | Op::LeftInverse => found.equivalent(&exact),
         Op::Composition if matches!(t, crate::Tiler::Lay(right) if right.is_leaf()) => {
             found.equivalent(&exact)
         }
@@ -184,7 +184,7 @@ const fn call(op: Op, a: &Lay, t: &crate::Tiler) -> Message {
     line.text("(");
     layout(&mut line, a);
     match (op, t) {
-        (Op::Coalesce | Op::RightInverse, _) => {}
+        (Op::Coalesce | Op::RightInverse | Op::LeftInverse, _) => {}
         (Op::Complement, crate::Tiler::Lay(c)) => {
             line.text(", ");
             integer(&mut line, c.shape.leaves[0]);

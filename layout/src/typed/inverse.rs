@@ -1,4 +1,4 @@
-//! Right inverse, by what is static: the modes sorted by stride, then one fold as far as they follow on from one another.
+//! Right and left inverse, by what is static: the modes sorted by stride, then one fold.
 
 use core::marker::PhantomData;
 
@@ -6,14 +6,18 @@ use typenum::{B0, B1};
 
 use super::coalesce::{Again, Flat, coalesce};
 use super::int::{Int, S};
-use super::list::{Cons, List, Nil};
+use super::list::{Cons, List, Nil, PushUnlessOne};
 use super::nat::Bit;
-use super::rules::{is_one, less, same};
+use super::rules::{ceil_div, is_one, less, same};
 use crate::{Error, Lay, MAX_LEAVES, Stride};
 
 /// The type of [`Layout::right_inverse`](super::Layout::right_inverse).
 pub type RightInverse<M> =
     <Again<<<Flat<M, B0> as Steps>::ByStride<S<1>> as Sorted>::Fold<S<1>>, B0> as List>::Wrapped;
+
+/// The type of [`Layout::left_inverse`](super::Layout::left_inverse).
+pub type LeftInverse<M> =
+    <Again<<<Flat<M, B0> as Steps>::ByStride<S<1>> as Sorted>::Back<S<1>, S<1>, S<0>>, B0> as List>::Wrapped;
 
 /// A list sorted by stride, every leaf with its 1-D step.
 #[doc(hidden)]
@@ -27,6 +31,8 @@ pub trait Sorted {
     type Insert<S: Int, D: Int, P: Int>: Sorted;
     /// What maps the indices from `End` on back.
     type Fold<End: Int>: List;
+    /// What maps the indices back that follow a mode of stride `Before`, extent `S` and step `P`.
+    type Back<Before: Int, S: Int, P: Int>: List;
 }
 
 #[doc(hidden)]
@@ -58,11 +64,13 @@ impl<S: Int, D: Int, T: List> Steps for Cons<S, D, T> {
 impl Sorted for Nil {
     type Insert<S: Int, D: Int, P: Int> = Step<S, D, P, Nil>;
     type Fold<End: Int> = Nil;
+    type Back<Before: Int, S: Int, P: Int> = Cons<S, P, Nil>;
 }
 
 impl<NS: Int, ND: Int, NP: Int, T: Sorted> Sorted for Step<NS, ND, NP, T> {
     type Insert<S: Int, D: Int, P: Int> = <ND::Less<D> as Decide>::After<S, D, P, NS, ND, NP, T>;
     type Fold<End: Int> = <ND::Same<End> as Decide>::Fold<End, NS, ND, NP, T>;
+    type Back<Before: Int, S: Int, P: Int> = PushUnlessOne<ND::CDiv<Before>, P, T::Back<ND, NS, NP>>;
 }
 
 impl Decide for B0 {
@@ -110,4 +118,40 @@ pub(super) const fn right_inverse(from: &Lay) -> Result<Lay, Error> {
         tri!(out.push(taken, Stride::Int(step)));
         end = tri!(end.mul(taken));
     }
+}
+
+/// The same on run-time integers.
+pub(super) const fn left_inverse(from: &Lay) -> Result<Lay, Error> {
+    const OP: &str = "left_inverse";
+    let flat = tri!(coalesce(from));
+    let mut out = Lay::EMPTY;
+    let (mut before, mut s, mut p) = (crate::Int::ONE, crate::Int::ONE, crate::Int::ZERO);
+    let mut done = [false; MAX_LEAVES];
+    let mut placed = 0;
+    while placed < flat.leaf_count() {
+        let (mut best, mut step) = (MAX_LEAVES, crate::Int::ONE);
+        let (mut i, mut here) = (0, crate::Int::ONE);
+        while i < flat.leaf_count() {
+            let d = tri!(flat.stride[i].require_int(OP));
+            if !done[i] && (best == MAX_LEAVES || less(d, tri!(flat.stride[best].require_int(OP)))) {
+                (best, step) = (i, here);
+            }
+            here = tri!(here.mul(flat.shape.leaves[i]));
+            i += 1;
+        }
+        done[best] = true;
+        placed += 1;
+        if is_one(flat.shape.leaves[best]) {
+            continue;
+        }
+        let d = tri!(flat.stride[best].require_int(OP));
+        let gap = tri!(ceil_div(d, before));
+        if !is_one(gap) {
+            tri!(out.push(gap, Stride::Int(p)));
+        }
+        (before, s, p) = (d, flat.shape.leaves[best], step);
+    }
+    tri!(out.push(s, Stride::Int(p)));
+    tri!(out.wrap_from(0));
+    coalesce(&out)
 }

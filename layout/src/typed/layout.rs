@@ -15,7 +15,7 @@ use super::op::{NONE, Op};
 use super::storage::Storage;
 use super::tiler::Tiler;
 use super::{
-    BlockedProduct, Coalesced, Complement, Composition, FlatDivide, FlatProduct, LogicalDivide,
+    BlockedProduct, Coalesced, Complement, Composition, FlatDivide, FlatProduct, LeftInverse, LogicalDivide,
     LogicalProduct, RakedProduct, RightInverse, TiledDivide, TiledProduct, ZippedDivide, ZippedProduct,
 };
 use crate::{Error, Lay};
@@ -307,6 +307,14 @@ operations! {
     /// assert_eq!(layout!((2, 4, 6) : (4, 1, 8)).right_inverse(), layout!((4, 2, 6) : (2, 1, 8)));
     /// ```
     right_inverse try_right_inverse RightInverse -> RightInverse<M>;
+
+    /// The layout `L` with `L(self(i)) = i` for every `i` of the domain, see [`Lay::left_inverse`].
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// assert_eq!(layout!(4 : 2).left_inverse(), layout!((2, 4) : (0, 1)));
+    /// ```
+    left_inverse try_left_inverse LeftInverse -> LeftInverse<M>;
 
     /// `R(c) = self(right(c))`, or mode by mode with a tuple of tiles, see [`Lay::composition`] and [`Lay::composition_by`].
     ///

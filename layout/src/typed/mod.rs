@@ -65,7 +65,7 @@ pub use divide::{
     TiledProduct, ZippedDivide, ZippedProduct,
 };
 pub use int::{Int, Neg, S};
-pub use inverse::RightInverse;
+pub use inverse::{LeftInverse, RightInverse};
 pub use layout::{ArrayOf, Congruent, Layout, Lt, Size};
 pub use modes::{Mode, Modes, Unit};
 pub use nat::Nat;

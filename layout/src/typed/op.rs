@@ -4,7 +4,7 @@ use super::coalesce::coalesce;
 use super::complement::complement;
 use super::composition::compose_into;
 use super::divide::{divide_into, product_into};
-use super::inverse::right_inverse;
+use super::inverse::{left_inverse, right_inverse};
 use crate::profile::Node;
 use crate::{Error, Lay, Tiler};
 
@@ -14,6 +14,7 @@ pub(super) enum Op {
     Composition,
     Complement,
     RightInverse,
+    LeftInverse,
     LogicalDivide,
     ZippedDivide,
     TiledDivide,
@@ -36,6 +37,7 @@ impl Op {
             Op::Composition => "composition",
             Op::Complement => "complement",
             Op::RightInverse => "right_inverse",
+            Op::LeftInverse => "left_inverse",
             Op::LogicalDivide => "logical_divide",
             Op::ZippedDivide => "zipped_divide",
             Op::TiledDivide => "tiled_divide",
@@ -66,6 +68,7 @@ impl Op {
             (Op::Composition, t) => a.compose(t),
             (Op::Complement, Tiler::Lay(c)) => a.complement(c.shape.leaves[0]),
             (Op::RightInverse, _) => a.right_inverse(),
+            (Op::LeftInverse, _) => a.left_inverse(),
             (Op::LogicalDivide, t) => a.logical_divide(t),
             (Op::ZippedDivide, t) => a.zipped_divide(t),
             (Op::TiledDivide, t) => a.tiled_divide(t),
@@ -86,6 +89,7 @@ impl Op {
             (Op::Coalesce, _) => coalesce(a),
             (Op::Complement, Tiler::Lay(c)) => complement(a, c.shape.leaves[0]),
             (Op::RightInverse, _) => right_inverse(a),
+            (Op::LeftInverse, _) => left_inverse(a),
             (Op::BlockedProduct | Op::RakedProduct, Tiler::Lay(t)) => self.paired(a, t),
             _ => {
                 let split = tri!(self.by_mode(a, t));

@@ -21,6 +21,9 @@ macro_rules! unary {
     (coalesce, $a:expr) => {
         support::same($a.coalesce(), &$a.lay().coalesce())
     };
+    (left_inverse, $a:expr) => {
+        support::same($a.left_inverse(), &$a.lay().left_inverse().unwrap())
+    };
     (right_inverse, $a:expr) => {
         support::same($a.right_inverse(), &$a.lay().right_inverse().unwrap())
     };

@@ -52,6 +52,9 @@ macro_rules! unary {
     (coalesce, $a:expr) => {
         support::same($a.try_coalesce(), &$a.erase().unwrap().coalesce())
     };
+    (left_inverse, $a:expr) => {
+        support::same($a.try_left_inverse(), &$a.erase().unwrap().left_inverse().unwrap())
+    };
     (right_inverse, $a:expr) => {
         support::inverts($a, $a.try_right_inverse())
     };
