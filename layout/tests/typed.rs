@@ -1,6 +1,7 @@
 //! The typed layer's own promises: its arithmetic, coordinates, slices, storage, limits, and what it refuses when it runs.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use girih_layout::typed::Swizzled;
 use girih_layout::typed::{
     __, All, ArrayOf, Coalesced, Composition, Coord, Int, Layout, Lt, Mode, Modes, Nat, Neg, S, Slice,
     Storage, Tiler,
@@ -230,4 +231,28 @@ fn generic_code_needs_no_bounds() {
     let typed: Lt<(S<128>, usize), (S<1>, S<128>)> = layout!((128, n) : (1, 128));
     assert_eq!((typed.try_size().unwrap(), size_of_val(&typed)), (12800, 8));
     assert_eq!((typed.shape(), typed.stride()), ((S::<128>::new(), 100), (S::<1>::new(), S::<128>::new())));
+}
+
+#[test]
+fn swizzled_layouts_are_the_run_time_ones() {
+    fn check<const B: u32, const M: u32, const SHIFT: i32, L: Modes, O: Int>(l: Swizzled<B, M, SHIFT, L, O>) {
+        let composed = l.erase().unwrap();
+        assert_eq!(l.to_string(), composed.to_string());
+        for c in 0..l.layout().try_size().unwrap() {
+            assert_eq!(l.at(c) as i64, composed.at(c as i64).unwrap(), "{l} at {c}");
+        }
+    }
+    let tile = Swizzled::<3, 3, 3, _>::new(layout!((8, 64) : (64, 1)));
+    check(tile);
+    check(tile.slice((3, __)));
+    check(tile.composition((int!(4), layout!(8 : 8))));
+    check(tile.zipped_divide((int!(4), int!(16))));
+    check(tile.logical_divide((int!(4), int!(16))).slice((__, (__, 2))));
+    let ld: usize = 72;
+    check(Swizzled::<2, 4, 3, _>::new(layout!((16, 32) : (ld, 1))));
+    check(Swizzled::<2, 4, -3, _>::new(layout!((16, 32) : (32, 1))));
+    // A slice of the swizzled is the swizzled slice, offset and all.
+    for (i, j) in (0..8).flat_map(|i| (0..64).map(move |j| (i, j))) {
+        assert_eq!(tile.slice((i, __)).at(j), tile.at((i, j)));
+    }
 }

@@ -37,6 +37,7 @@ mod check;
 mod coalesce;
 mod complement;
 mod composition;
+mod congruent;
 mod coord;
 mod cosize;
 mod digits;
@@ -49,13 +50,16 @@ mod macros;
 mod modes;
 mod nat;
 mod op;
+mod operations;
 mod rules;
 mod storage;
+mod swizzled;
 mod tiler;
 
 pub use coalesce::Coalesced;
 pub use complement::Complement;
 pub use composition::Composition;
+pub use congruent::Congruent;
 pub use coord::{Coord, Slice};
 pub use cosize::Cosize;
 #[doc(hidden)]
@@ -66,8 +70,9 @@ pub use divide::{
 };
 pub use int::{Int, Neg, S};
 pub use inverse::{LeftInverse, RightInverse};
-pub use layout::{ArrayOf, Congruent, Layout, Lt, Size};
+pub use layout::{ArrayOf, Layout, Lt, Size};
 pub use modes::{Mode, Modes, Unit};
 pub use nat::Nat;
 pub use storage::Storage;
+pub use swizzled::Swizzled;
 pub use tiler::{__, All, Tile, Tiler};

@@ -1,0 +1,219 @@
+//! The operations of typed layouts, each in two forms.
+
+use super::check::{check, check_structure, run};
+use super::int::{Int, S};
+use super::layout::Layout;
+use super::modes::{Mode, Modes};
+use super::op::{NONE, Op};
+use super::tiler::Tiler;
+use super::{
+    BlockedProduct, Coalesced, Complement, Composition, FlatDivide, FlatProduct, LeftInverse, LogicalDivide,
+    LogicalProduct, RakedProduct, RightInverse, TiledDivide, TiledProduct, ZippedDivide, ZippedProduct,
+};
+use crate::{Error, Lay};
+
+/// Each operation for static operands, judged when the program is compiled, and for any, judged when it runs.
+macro_rules! operations {
+    ($($(#[$doc:meta])* $name:ident $try:ident $op:ident $([$g:ident: $bound:ident, $x:ident = $skeleton:expr, $erased:expr])? -> $r:ty;)*) => {
+        impl<M: Modes> Layout<M> {$(
+            $(#[$doc])*
+            ///
+            /// Operands that are not static, or that have no result, do not compile.
+            pub fn $name$(<$g: $bound>)?(self $(, $x: $g)?) -> Layout<$r> {
+                const {
+                    check(Op::$op, M::STATIC $(&& <$g as $bound>::STATIC)?, &M::SKELETON,
+                        &operations!(@skeleton $($skeleton)?), &<$r as Modes>::SKELETON)
+                };
+                $(let _ = $x;)?
+                Layout(Default::default())
+            }
+
+            #[doc = concat!("[`Layout::", stringify!($name), "`], judged when the program runs: for operands with something dynamic.")]
+            ///
+            /// # Errors
+            #[doc = concat!("Those of [`Layout::erase`] and of the operation of [`Lay`]; [`Error::Unsupported`] where the values ")]
+            #[doc = "make a result of another structure than the static integers let expect."]
+            pub fn $try$(<$g: $bound>)?(self $(, $x: $g)?) -> Result<Layout<$r>, Error> {
+                const {
+                    check_structure(Op::$op, &M::SKELETON, &operations!(@skeleton $($skeleton)?),
+                        &<$r as Modes>::SKELETON)
+                };
+                run(Op::$op, &self.erase()?, &operations!(@erased $($erased)?))
+            }
+        )*}
+    };
+    (@skeleton $e:expr) => { $e };
+    (@skeleton) => { NONE };
+    (@erased $e:expr) => { $e };
+    (@erased) => { NONE };
+}
+
+operations! {
+    /// The same function with as few modes as possible, see [`Lay::coalesce`]. Modes merge where that is right whatever the dynamic integers.
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// assert_eq!(layout!((2, (1, 6)) : (1, (6, 2))).coalesce(), layout!(12 : 1));
+    /// ```
+    coalesce try_coalesce Coalesce -> Coalesced<M>;
+
+    /// The layout that maps the indices 0, 1, 2 ... back, see [`Lay::right_inverse`]: as far as modes provably follow on from one another.
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// assert_eq!(layout!((2, 4, 6) : (4, 1, 8)).right_inverse(), layout!((4, 2, 6) : (2, 1, 8)));
+    /// ```
+    right_inverse try_right_inverse RightInverse -> RightInverse<M>;
+
+    /// The layout `L` with `L(self(i)) = i` for every `i` of the domain, see [`Lay::left_inverse`].
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// assert_eq!(layout!(4 : 2).left_inverse(), layout!((2, 4) : (0, 1)));
+    /// ```
+    left_inverse try_left_inverse LeftInverse -> LeftInverse<M>;
+
+    /// `R(c) = self(right(c))`, or mode by mode with a tuple of tiles, see [`Lay::composition`] and [`Lay::composition_by`].
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// let r = layout!((10, 2) : (16, 4)).composition(layout!((5, 4) : (1, 5)));
+    /// assert_eq!(r, layout!((5, (2, 2)) : (16, (80, 4))));
+    /// ```
+    ///
+    /// ```compile_fail
+    /// # use girih_layout::layout;
+    /// // stride 4 and extent 6 do not divide one another
+    /// layout!((6, 2) : (8, 2)).composition(layout!(6 : 4));
+    /// ```
+    composition try_composition Composition [X: Tiler, right = X::SKELETON, right.erase()?] -> Composition<M, X>;
+
+    /// Mode 0 the tile, mode 1 where the tiles are, in each mode that has a tile, see [`Lay::logical_divide`].
+    logical_divide try_logical_divide LogicalDivide [X: Tiler, tiler = X::SKELETON, tiler.erase()?] -> LogicalDivide<M, X>;
+
+    /// `((TileM,TileN),(RestM,RestN))`, see [`Lay::zipped_divide`].
+    ///
+    /// ```
+    /// use girih_layout::{int, layout};
+    /// let tiles = layout!((256, 64) : (64, 1)).zipped_divide((int!(128), int!(32)));
+    /// assert_eq!(tiles, layout!(((128, 32), (2, 2)) : ((64, 1), (8192, 32))));
+    /// ```
+    ///
+    /// ```compile_fail
+    /// # use girih_layout::{int, layout};
+    /// // more tiles than modes
+    /// layout!((256, 64) : (64, 1)).zipped_divide((int!(128), int!(32), int!(4)));
+    /// ```
+    zipped_divide try_zipped_divide ZippedDivide [X: Tiler, tiler = X::SKELETON, tiler.erase()?] -> ZippedDivide<M, X>;
+
+    /// `((TileM,TileN),RestM,RestN)`, see [`Lay::tiled_divide`].
+    tiled_divide try_tiled_divide TiledDivide [X: Tiler, tiler = X::SKELETON, tiler.erase()?] -> TiledDivide<M, X>;
+
+    /// `(TileM,TileN,RestM,RestN)`, see [`Lay::flat_divide`].
+    flat_divide try_flat_divide FlatDivide [X: Tiler, tiler = X::SKELETON, tiler.erase()?] -> FlatDivide<M, X>;
+
+    /// Mode 0 the block, mode 1 its copies, in each mode that has a tile, see [`Lay::logical_product`].
+    ///
+    /// ```
+    /// use girih_layout::{int, layout};
+    /// assert_eq!(layout!((2, 2) : (4, 1)).logical_product(int!(6)), layout!(((2, 2), (2, 3)) : ((4, 1), (2, 8))));
+    /// ```
+    logical_product try_logical_product LogicalProduct [X: Tiler, tiler = X::SKELETON, tiler.erase()?] -> LogicalProduct<M, X>;
+
+    /// The blocks' modes in mode 0, the tiles' in mode 1, see [`Lay::zipped_product`].
+    zipped_product try_zipped_product ZippedProduct [X: Tiler, tiler = X::SKELETON, tiler.erase()?] -> ZippedProduct<M, X>;
+
+    /// The blocks' modes in mode 0, then the tiles', see [`Lay::tiled_product`].
+    tiled_product try_tiled_product TiledProduct [X: Tiler, tiler = X::SKELETON, tiler.erase()?] -> TiledProduct<M, X>;
+
+    /// All modes side by side, see [`Lay::flat_product`].
+    flat_product try_flat_product FlatProduct [X: Tiler, tiler = X::SKELETON, tiler.erase()?] -> FlatProduct<M, X>;
+}
+
+impl<M: Modes> Layout<M> {
+    /// What this layout leaves out of `0..cotarget`, see [`Lay::complement`].
+    ///
+    /// Operands that are not static, or that have no result, do not compile.
+    ///
+    /// ```
+    /// use girih_layout::{int, layout};
+    /// assert_eq!(layout!((2, 2) : (1, 6)).complement(int!(24)), layout!((3, 2) : (2, 12)));
+    /// ```
+    pub fn complement<C: Int>(self, cotarget: C) -> Layout<Complement<M, C>> {
+        const {
+            check(
+                Op::Complement,
+                M::STATIC && C::KNOWN.is_some(),
+                &M::SKELETON,
+                &crate::Tiler::Lay(Mode::<C, S<1>>::SKELETON),
+                &<Complement<M, C> as Modes>::SKELETON,
+            )
+        };
+        let _ = cotarget;
+        Layout(Default::default())
+    }
+
+    /// [`Layout::complement`], judged when the program runs.
+    ///
+    /// # Errors
+    /// As [`Layout::try_coalesce`].
+    pub fn try_complement<C: Int>(self, cotarget: C) -> Result<Layout<Complement<M, C>>, Error> {
+        const {
+            check_structure(
+                Op::Complement,
+                &M::SKELETON,
+                &crate::Tiler::Lay(Mode::<C, S<1>>::SKELETON),
+                &<Complement<M, C> as Modes>::SKELETON,
+            )
+        };
+        run(
+            Op::Complement,
+            &self.erase()?,
+            &crate::Tiler::Lay(Lay::raw_leaf(cotarget.erase(), crate::Stride::ZERO)),
+        )
+    }
+}
+
+macro_rules! pairings {
+    ($($(#[$doc:meta])* $name:ident $try:ident $op:ident -> $r:ident;)*) => {
+        impl<M: Modes> Layout<M> {$(
+            $(#[$doc])*
+            ///
+            /// Operands that are not static, or that have no result, do not compile.
+            pub fn $name<T: Modes>(self, tile: Layout<T>) -> Layout<$r<M, T>> {
+                const {
+                    check(Op::$op, M::STATIC && T::STATIC, &M::SKELETON, &crate::Tiler::Lay(T::SKELETON),
+                        &<$r<M, T> as Modes>::SKELETON)
+                };
+                let _ = tile;
+                Layout(Default::default())
+            }
+
+            #[doc = concat!("[`Layout::", stringify!($name), "`], judged when the program runs.")]
+            ///
+            /// # Errors
+            /// As [`Layout::try_logical_product`].
+            pub fn $try<T: Modes>(self, tile: Layout<T>) -> Result<Layout<$r<M, T>>, Error> {
+                const {
+                    check_structure(Op::$op, &M::SKELETON, &crate::Tiler::Lay(T::SKELETON),
+                        &<$r<M, T> as Modes>::SKELETON)
+                };
+                run(Op::$op, &self.erase()?, &crate::Tiler::Lay(tile.erase()?))
+            }
+        )*}
+    };
+}
+
+pairings! {
+    /// Copies of this block side by side, `((BlockM,TileM),(BlockN,TileN))`, see [`Lay::blocked_product`].
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// let r = layout!((2, 5) : (5, 1)).blocked_product(layout!((3, 4) : (1, 3)));
+    /// assert_eq!(r, layout!(((2, 3), (5, 4)) : ((5, 10), (1, 30))));
+    /// ```
+    blocked_product try_blocked_product BlockedProduct -> BlockedProduct;
+
+    /// Copies of this block interleaved, `((TileM,BlockM),(TileN,BlockN))`, see [`Lay::raked_product`].
+    raked_product try_raked_product RakedProduct -> RakedProduct;
+}
