@@ -80,6 +80,11 @@ impl Tiles {
     }
 
     pub(crate) const fn push(&mut self, tile: &Tile) -> Result<(), Error> {
+        if let Tile::Lay(lay) = tile
+            && lay.leaf_count() == 0
+        {
+            return Err(Error::Unsupported { op: "a tiler", what: "a tile of rank 0; '_' leaves the mode alone" });
+        }
         // The tiles stand side by side in a tuple that is reopened for each.
         let old = self.lay;
         self.lay = Lay::EMPTY;

@@ -235,6 +235,7 @@ fn malformed_text_says_where_and_what() {
     ] {
         assert_eq!(Lay::parse(text).unwrap_err().kind(), kind, "{text}");
     }
+    assert_eq!(girih_layout::Tiler::parse("<(),4>").unwrap_err().kind(), "unsupported");
     let many = format!("({}1)", "1,".repeat(girih_layout::MAX_LEAVES));
     assert_eq!(Lay::parse(&many).unwrap_err().kind(), "capacity");
     let deep = format!("{}1{}", "(".repeat(40), ")".repeat(40));
