@@ -9,7 +9,8 @@
 //!
 //! # Instructions
 //! `ld`, `st` (param, shared, global, const, local, generic; vectors of up to 16 bytes), `cvta`, `cp.async` with its groups;
-//! integer, f32, f64, f16, bf16 and packed arithmetic, logic, shifts, bit fields, `lop3`, `prmt`, `setp`, `selp`, `mov`,
+//! integer (sums with carry too), f32, f64, f16, bf16 and packed arithmetic, logic, shifts, bit fields, `lop3`, `prmt`,
+//! `dp4a`, `setp`, `set`, `selp`, `slct`, `mov`, `isspacep`,
 //! `cvt`; `bra`, `ret`, `exit`, `trap`; `bar.sync`, `bar.arrive`, `bar.warp.sync`; `shfl.sync`, `vote.sync`, `redux.sync`,
 //! `match.sync`, `elect.sync`, `activemask`; `ldmatrix`, `stmatrix`, `movmatrix`; `mma.sync` of every type and shape of
 //! sm_80 to sm_90 but `m8n8k4.f16`. Cache hints, `nanosleep`, `setmaxnreg` and `griddepcontrol` do nothing here. `atom` and `red` are there in every operation, type and space, vectors of f32 and 16-bit floats included.

@@ -95,6 +95,10 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Setp, &[one(ORDER), of(&[F64])], &[DEF_PREDS, s(1), s(1)]),
     row(O::Setp, &[one(ORDER), one(LOGIC), FTZ, of(&[F32])], &[DEF_PREDS, s(3), s(3), PRED]),
     row(O::Setp, &[one(ORDER), one(LOGIC), of(&[F64])], &[DEF_PREDS, s(2), s(2), PRED]),
+    row(O::Set, &[one(ORDER), FTZ, of(&[U32, S32, F32]), of(&[F32])], &[d(2), s(3), s(3)]),
+    row(O::Set, &[one(ORDER), of(&[U32, S32, F32]), of(&[F64])], &[d(1), s(2), s(2)]),
+    row(O::Set, &[one(ORDER), one(LOGIC), FTZ, of(&[U32, S32, F32]), of(&[F32])], &[d(3), s(4), s(4), PRED]),
+    row(O::Set, &[one(ORDER), one(LOGIC), of(&[U32, S32, F32]), of(&[F64])], &[d(2), s(3), s(3), PRED]),
     row(O::Setp, &[one(ORDER), FTZ, of(&[F16])], &[def(Pred), s(2), s(2)]),
     row(O::Setp, &[one(ORDER), of(&[Bf16])], &[def(Pred), s(1), s(1)]).since(7, 8, 90),
 ];

@@ -14,6 +14,10 @@ const BITS: &[Type] = &[B16, B32, B64];
 const ORDER: &[Word] = &[Eq, Ne, Lt, Le, Gt, Ge];
 const UNSIGNED_ORDER: &[Word] = &[Eq, Ne, Lt, Le, Gt, Ge, Lo, Ls, Hi, Hs];
 const LOGIC: &[Word] = &[And, Or, Xor];
+/// What `set` gives.
+const SETS: &[Type] = &[U32, S32, F32];
+/// What `slct` takes.
+const CHOSEN: &[Type] = &[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64];
 const SHIFT: super::OperandSlot = read(U32);
 
 pub(super) static FORMS: &[Form] = &[
@@ -81,5 +85,17 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Setp, &[one(&[Eq, Ne]), one(LOGIC), of(BITS)], &[DEF_PREDS, s(2), s(2), PRED]),
     row(O::Setp, &[one(ORDER), one(LOGIC), of(SIGNED)], &[DEF_PREDS, s(2), s(2), PRED]),
     row(O::Setp, &[one(UNSIGNED_ORDER), one(LOGIC), of(&[U16, U32, U64])], &[DEF_PREDS, s(2), s(2), PRED]),
+    row(O::Set, &[one(&[Eq, Ne]), of(SETS), of(BITS)], &[d(1), s(2), s(2)]),
+    row(O::Set, &[one(ORDER), of(SETS), of(SIGNED)], &[d(1), s(2), s(2)]),
+    row(O::Set, &[one(UNSIGNED_ORDER), of(SETS), of(&[U16, U32, U64])], &[d(1), s(2), s(2)]),
+    row(O::Set, &[one(&[Eq, Ne]), one(LOGIC), of(SETS), of(BITS)], &[d(2), s(3), s(3), PRED]),
+    row(O::Set, &[one(ORDER), one(LOGIC), of(SETS), of(SIGNED)], &[d(2), s(3), s(3), PRED]),
+    row(
+        O::Set,
+        &[one(UNSIGNED_ORDER), one(LOGIC), of(SETS), of(&[U16, U32, U64])],
+        &[d(2), s(3), s(3), PRED],
+    ),
+    row(O::Slct, &[of(CHOSEN), of(&[S32])], &[d(0), s(0), s(0), s(1)]),
+    row(O::Slct, &[maybe(&[Ftz]), of(CHOSEN), of(&[F32])], &[d(1), s(1), s(1), s(2)]),
     row(O::Selp, &[of(&[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64])], &[d(0), s(0), s(0), PRED]),
 ];

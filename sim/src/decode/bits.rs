@@ -6,7 +6,7 @@ use girih_ptx::{Opcode, Operand, Type, Word};
 use super::Decoder;
 use super::words::Words;
 use crate::Error;
-use crate::lanes::{by_type, lanes};
+use crate::lanes::{LaneFn, by_type, lanes};
 
 /// The low `len` bits set.
 fn ones(len: u32) -> u64 {
@@ -51,6 +51,54 @@ fn lookup(a: u32, b: u32, c: u32, table: u32) -> u32 {
     })
 }
 
+/// The byte of `{b, a}` that a mode of `prmt` takes for byte `i`, by the low two bits of the selector.
+type Choose = fn(u32, u32) -> u32;
+
+const MODES: &[(Word, LaneFn)] = &[
+    (Word::F4e, lanes!(u32: |a: u32, b: u32, c: u32| chosen(a, b, c, |i, s| s + i))),
+    (Word::B4e, lanes!(u32: |a: u32, b: u32, c: u32| chosen(a, b, c, |i, s| s.wrapping_sub(i) & 7))),
+    (Word::Rc8, lanes!(u32: |a: u32, b: u32, c: u32| chosen(a, b, c, |_, s| s))),
+    (Word::Ecl, lanes!(u32: |a: u32, b: u32, c: u32| chosen(a, b, c, |i, s| s.max(i)))),
+    (Word::Ecr, lanes!(u32: |a: u32, b: u32, c: u32| chosen(a, b, c, |i, s| s.min(i)))),
+    (Word::Rc16, lanes!(u32: |a: u32, b: u32, c: u32| chosen(a, b, c, |i, s| (s & 1) << 1 | i & 1))),
+];
+
+fn chosen(a: u32, b: u32, selector: u32, choose: Choose) -> u32 {
+    let nibbles = (0..4).fold(0, |all, i| all | choose(i, selector & 3) << (4 * i));
+    permute(a, b, nibbles)
+}
+
+/// `c` and the products of bytes of `a` and `b`; with `half` of the 16-bit halves of `a` and the bytes of `b` from that
+/// bit on.
+fn dot(half: Option<u32>, a: u32, b: u32, c: u32, a_signed: bool, b_signed: bool) -> u32 {
+    let field = |x: u32, at: u32, bits: u32, signed: bool| extended(x >> at, bits, signed);
+    let product = |i: u32| match half {
+        None => field(a, 8 * i, 8, a_signed).wrapping_mul(field(b, 8 * i, 8, b_signed)),
+        Some(from) => field(a, 16 * i, 16, a_signed).wrapping_mul(field(b, from + 8 * i, 8, b_signed)),
+    };
+    (0..if half.is_none() { 4 } else { 2 }).fold(c, |sum, i| sum.wrapping_add(product(i)))
+}
+
+/// The place of the highest bit that is not the sign's; all ones if there is none.
+fn highest(a: i64, signed: bool) -> u32 {
+    let a = if signed && a < 0 { !a } else { a } as u64;
+    a.checked_ilog2().unwrap_or(u32::MAX)
+}
+
+/// 24 bits of an operand, extended.
+fn low24(a: i64, signed: bool) -> i64 {
+    if signed { a << 40 >> 40 } else { a & 0xff_ffff }
+}
+
+/// The low `n` bits, extended; all of them if there are 32 or more.
+fn extended(a: u32, n: u32, signed: bool) -> u32 {
+    match 32u32.saturating_sub(n) {
+        32 => 0,
+        unused if signed => ((a << unused) as i32 >> unused) as u32,
+        unused => a << unused >> unused,
+    }
+}
+
 impl Decoder<'_> {
     pub(super) fn bits(
         &mut self,
@@ -58,8 +106,13 @@ impl Decoder<'_> {
         words: &mut Words<'_>,
         ops: &[Operand],
     ) -> Result<(), Error> {
-        if opcode == Opcode::Shf {
-            return self.funnel(words, ops);
+        match opcode {
+            Opcode::Shf => return self.funnel(words, ops),
+            Opcode::Bfind => return self.bfind(words, ops),
+            Opcode::Szext => return self.szext(words, ops),
+            Opcode::Dp4a | Opcode::Dp2a => return self.dot(opcode, words, ops),
+            Opcode::Sad | Opcode::Mul24 | Opcode::Mad24 => return self.small(opcode, words, ops),
+            _ => {}
         }
         let ty = self.last(words)?;
         let (run, d, types): (_, _, &[Type]) = match opcode {
@@ -85,7 +138,9 @@ impl Decoder<'_> {
                 (run, ty, &[ty, ty, Type::U32, Type::U32])
             }
             Opcode::Prmt => {
+                let mode = words.pick(MODES);
                 let run = by_type!(ty, T in [B32: u32] lanes!(T: |a: T, b: T, c: u32| permute(a, b, c)));
+                let run = run.map(|run| mode.unwrap_or(run));
                 (run, ty, &[ty, ty, Type::U32])
             }
             Opcode::Lop3 => {
@@ -96,6 +151,94 @@ impl Decoder<'_> {
             other => return Err(self.unsupported(&format!("instruction `{other}`"))),
         };
         self.typed(run, ty, ops, d, types)
+    }
+
+    fn bfind(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        let amount = words.take(Word::Shiftamt);
+        let ty = self.last(words)?;
+        let run = if amount {
+            by_type!(ty, T in [U32: u32, S32: i32, U64: u64, S64: i64] lanes!(u32: |a: T| {
+                match highest(a as i64, T::MIN != 0) {
+                    u32::MAX => u32::MAX,
+                    place => T::BITS - 1 - place,
+                }
+            }))
+        } else {
+            by_type!(ty, T in [U32: u32, S32: i32, U64: u64, S64: i64]
+                lanes!(u32: |a: T| highest(a as i64, T::MIN != 0)))
+        };
+        self.typed(run, ty, ops, Type::U32, &[ty])
+    }
+
+    fn szext(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        let wrap = words.pick(&[(Word::Wrap, true), (Word::Clamp, false)]);
+        let wrap = wrap.ok_or_else(|| self.unsupported("a szext that is not .wrap or .clamp"))?;
+        let ty = self.last(words)?;
+        let run = if wrap {
+            by_type!(ty, T in [U32: u32, S32: i32] lanes!(u32: |a: u32, b: u32| extended(a, b & 31, T::MIN != 0)))
+        } else {
+            by_type!(ty, T in [U32: u32, S32: i32] lanes!(u32: |a: u32, b: u32| extended(a, b, T::MIN != 0)))
+        };
+        self.typed(run, ty, ops, ty, &[ty, Type::U32])
+    }
+
+    /// `dp4a`, `dp2a`: each operand with a type of its own.
+    fn dot(&mut self, opcode: Opcode, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        macro_rules! dots {
+            ($half:expr) => {
+                [
+                    lanes!(u32: |a: u32, b: u32, c: u32| dot($half, a, b, c, false, false)),
+                    lanes!(u32: |a: u32, b: u32, c: u32| dot($half, a, b, c, false, true)),
+                    lanes!(u32: |a: u32, b: u32, c: u32| dot($half, a, b, c, true, false)),
+                    lanes!(u32: |a: u32, b: u32, c: u32| dot($half, a, b, c, true, true)),
+                ]
+            };
+        }
+        let runs = if opcode == Opcode::Dp4a {
+            dots!(None)
+        } else {
+            let halves = [(Word::Lo, dots!(Some(0))), (Word::Hi, dots!(Some(16)))];
+            words.pick(&halves).ok_or_else(|| self.unsupported("a dp2a that is not .lo or .hi"))?
+        };
+        let mut signed = [false; 2];
+        for signed in &mut signed {
+            *signed = match self.last(words)? {
+                Type::U32 => false,
+                Type::S32 => true,
+                ty => return Err(self.unsupported(&format!("this instruction with type `.{ty}`"))),
+            };
+        }
+        let run = runs[2 * usize::from(signed[0]) + usize::from(signed[1])];
+        self.simple(run, ops, Type::B32, &[Type::B32; 3])
+    }
+
+    /// `sad`, `mul24`, `mad24`.
+    fn small(&mut self, opcode: Opcode, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        let high = opcode != Opcode::Sad && words.pick(&[(Word::Lo, false), (Word::Hi, true)]) == Some(true);
+        if opcode == Opcode::Mad24 && words.take(Word::Sat) {
+            return Err(self.unsupported("mad24.sat"));
+        }
+        let ty = self.last(words)?;
+        macro_rules! product {
+            (|$x:ident $(, $c:ident)?| $value:expr) => {
+                by_type!(ty, T in [U32: u32, S32: i32] lanes!(T: |a: T, b: T $(, $c: T)?| {
+                    let $x = low24(a.into(), T::MIN != 0) * low24(b.into(), T::MIN != 0);
+                    $value
+                }))
+            };
+        }
+        let run = match (opcode, high) {
+            (Opcode::Sad, _) => {
+                by_type!(ty, T in [U16: u16, S16: i16, U32: u32, S32: i32, U64: u64, S64: i64]
+                    lanes!(T: |a: T, b: T, c: T| c.wrapping_add(a.abs_diff(b) as T)))
+            }
+            (Opcode::Mul24, false) => product!(|x| x as T),
+            (Opcode::Mul24, true) => product!(|x| (x >> 16) as T),
+            (_, false) => product!(|x, c| (x as T).wrapping_add(c)),
+            (_, true) => product!(|x, c| ((x >> 16) as T).wrapping_add(c)),
+        };
+        let types = [ty; 3];
+        self.typed(run, ty, ops, ty, &types[..if opcode == Opcode::Mul24 { 2 } else { 3 }])
     }
 
     fn funnel(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {

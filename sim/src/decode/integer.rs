@@ -106,7 +106,13 @@ impl Decoder<'_> {
         ops: &[Operand],
     ) -> Result<(), Error> {
         if matches!(opcode, Opcode::Mul | Opcode::Mad) {
+            if words.has(Word::Cc) {
+                return self.carry_product(false, words, ops);
+            }
             return self.product(opcode == Opcode::Mad, words, ops);
+        }
+        if matches!(opcode, Opcode::Add | Opcode::Sub) && words.take(Word::Cc) {
+            return self.carry(opcode, true, words, ops);
         }
         let saturate = matches!(opcode, Opcode::Add | Opcode::Sub) && words.take(Word::Sat);
         let ty = self.last(words)?;

@@ -2,6 +2,8 @@
 
 mod atomic;
 mod bits;
+mod carry;
+mod compare;
 mod control;
 mod convert;
 mod float;
@@ -66,6 +68,8 @@ struct Decoder<'a> {
     static_addresses: VecDeque<u64>,
     constants: HashMap<(File, u64), Reg>,
     specials: HashMap<(File, Special), Reg>,
+    /// The carry flag, if anything uses it.
+    carry: Option<Reg>,
     /// Where each label stands in the code, by the number its scope gave it.
     labels: Vec<Option<u32>>,
     /// The instruction being decoded: its place, guard, registers.
@@ -93,6 +97,7 @@ impl<'a> Decoder<'a> {
             static_addresses: VecDeque::new(),
             constants: HashMap::new(),
             specials: HashMap::new(),
+            carry: None,
             labels: Vec::new(),
             place: Place {
                 kernel: kernel.name.clone(),
@@ -248,6 +253,9 @@ impl<'a> Decoder<'a> {
             | O::Setmaxnreg
             | O::Griddepcontrol => self.control(inst.opcode, words, ops),
             O::Cvt => self.cvt(words, ops),
+            O::Set | O::Slct | O::Testp | O::Copysign | O::Isspacep => self.compare(inst.opcode, words, ops),
+            O::Addc | O::Subc => self.carry(inst.opcode, false, words, ops),
+            O::Madc => self.carry_product(true, words, ops),
             O::Mov | O::Selp | O::Setp => self.select(inst.opcode, words, ops),
             O::And | O::Or | O::Xor | O::Not | O::Shl | O::Shr => self.logic(inst.opcode, words, ops),
             O::Add

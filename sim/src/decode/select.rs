@@ -11,7 +11,7 @@ use crate::lanes::{LaneFn, Reg, by_type, lanes};
 
 /// A comparison (PTX ISA, "Comparison Operators"). The unordered ones hold if an operand is NaN.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Compare {
+pub(super) enum Compare {
     Eq,
     Ne,
     Lt,
@@ -28,7 +28,7 @@ enum Compare {
     Nan,
 }
 
-const COMPARES: &[(Word, Compare)] = &[
+pub(super) const COMPARES: &[(Word, Compare)] = &[
     (Word::Eq, Compare::Eq),
     (Word::Ne, Compare::Ne),
     (Word::Lt, Compare::Lt),
@@ -74,7 +74,7 @@ macro_rules! floats {
     };
 }
 
-fn comparison(compare: Compare, ty: Type) -> Option<LaneFn> {
+pub(super) fn comparison(compare: Compare, ty: Type) -> Option<LaneFn> {
     use Compare as C;
     match compare {
         C::Eq => integers!(ty, |a, b| a == b).or_else(|| floats!(ty, |a, b| a == b)),
@@ -160,7 +160,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    fn combined(&mut self, combine: Option<(Opcode, Reg)>, value: Reg) -> Reg {
+    pub(super) fn combined(&mut self, combine: Option<(Opcode, Reg)>, value: Reg) -> Reg {
         let Some((opcode, third)) = combine else { return value };
         let run = match opcode {
             Opcode::And => lanes!(bool: |a: bool, b: bool| a & b),

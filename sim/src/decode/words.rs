@@ -31,6 +31,11 @@ impl<'a> Words<'a> {
         table.iter().find(|(word, _)| self.take(*word)).map(|&(_, value)| value)
     }
 
+    /// Whether the word is among those left.
+    pub(super) fn has(&self, word: Word) -> bool {
+        self.rest.contains(&&Modifier::Word(word))
+    }
+
     /// Takes the next modifier if it is a type.
     pub(super) fn ty(&mut self) -> Option<Type> {
         let Some(&&Modifier::Type(ty)) = self.rest.first() else { return None };

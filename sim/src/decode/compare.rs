@@ -1,0 +1,137 @@
+//! `set`, `slct`, `testp`, `copysign`, `isspacep` (PTX ISA, "Comparison and Selection Instructions", "Floating-Point
+//! Instructions").
+
+use girih_ptx::{Opcode, Operand, Type, Word};
+
+use super::float::flush;
+use super::select::{COMPARES, comparison};
+use super::words::Words;
+use super::{Decoder, File, file};
+use crate::Error;
+use crate::exec::{LOCAL_WINDOW, SHARED_WINDOW};
+use crate::lanes::{LaneFn, lanes};
+
+impl Decoder<'_> {
+    pub(super) fn compare(
+        &mut self,
+        opcode: Opcode,
+        words: &mut Words<'_>,
+        ops: &[Operand],
+    ) -> Result<(), Error> {
+        match opcode {
+            Opcode::Set => self.set(words, ops),
+            Opcode::Slct => self.slct(words, ops),
+            Opcode::Testp => self.testp(words, ops),
+            Opcode::Copysign => {
+                let ty = self.last(words)?;
+                let run = match ty {
+                    Type::F32 => Some(lanes!(u32: |a: u32, b: u32| a & 1 << 31 | b & (u32::MAX >> 1))),
+                    Type::F64 => Some(lanes!(u64: |a: u64, b: u64| a & 1 << 63 | b & (u64::MAX >> 1))),
+                    _ => None,
+                };
+                self.typed(run, ty, ops, ty, &[ty, ty])
+            }
+            _ => self.isspacep(words, ops),
+        }
+    }
+
+    /// All ones, or 1.0, where the comparison holds.
+    fn set(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        let compare = words.pick(COMPARES).ok_or_else(|| self.unsupported("a set without a comparison"))?;
+        let combine =
+            words.pick(&[(Word::And, Opcode::And), (Word::Or, Opcode::Or), (Word::Xor, Opcode::Xor)]);
+        let ftz = words.take(Word::Ftz);
+        let (to, ty) = (self.last(words)?, self.last(words)?);
+        let run = comparison(compare, ty);
+        let run = run.ok_or_else(|| self.unsupported(&format!("this comparison of type `.{ty}`")))?;
+        let finish = match to {
+            Type::U32 | Type::S32 => lanes!(u32: |p: bool| if p { u32::MAX } else { 0 }),
+            Type::F32 => lanes!(f32: |p: bool| if p { 1.0 } else { 0.0 }),
+            _ => return Err(self.unsupported(&format!("a set of type `.{to}`"))),
+        };
+        let arity = 3 + usize::from(combine.is_some());
+        self.arity(ops, arity..=arity)?;
+        let mut sources = [self.source(ops, 1, ty)?, self.source(ops, 2, ty)?];
+        if ftz && ty == Type::F32 {
+            sources = sources.map(|source| self.through(File::W32, flush(), source));
+        }
+        let mut holds = self.temporary(File::Pred);
+        self.lanes(run, holds, &sources);
+        if let Some(opcode) = combine {
+            let third = self.source(ops, 3, Type::Pred)?;
+            holds = self.combined(Some((opcode, third)), holds);
+        }
+        let d = self.destination(ops, 0, to)?;
+        self.lanes(finish, d, &[holds]);
+        Ok(())
+    }
+
+    /// `a` where the last operand is at least zero, `b` elsewhere; -0 is, NaN is not.
+    fn slct(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        let ftz = words.take(Word::Ftz);
+        let (ty, by) = (self.last(words)?, self.last(words)?);
+        let run = match (file(ty), by) {
+            (Some(File::W32), Type::S32) if !ftz => {
+                Some(lanes!(u32: |a: u32, b: u32, c: i32| if c >= 0 { a } else { b }))
+            }
+            (Some(File::W64), Type::S32) if !ftz => {
+                Some(lanes!(u64: |a: u64, b: u64, c: i32| if c >= 0 { a } else { b }))
+            }
+            // A flushed negative number is -0.
+            (Some(File::W32), Type::F32) if ftz => {
+                Some(lanes!(u32: |a: u32, b: u32, c: f32| if c > -f32::MIN_POSITIVE { a } else { b }))
+            }
+            (Some(File::W64), Type::F32) if ftz => {
+                Some(lanes!(u64: |a: u64, b: u64, c: f32| if c > -f32::MIN_POSITIVE { a } else { b }))
+            }
+            (Some(File::W32), Type::F32) => {
+                Some(lanes!(u32: |a: u32, b: u32, c: f32| if c >= 0.0 { a } else { b }))
+            }
+            (Some(File::W64), Type::F32) => {
+                Some(lanes!(u64: |a: u64, b: u64, c: f32| if c >= 0.0 { a } else { b }))
+            }
+            _ => None,
+        };
+        self.typed(run, ty, ops, ty, &[ty, ty, by])
+    }
+
+    fn testp(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        macro_rules! test {
+            (|$x:ident| $value:expr) => {
+                (lanes!(bool: |$x: f32| $value), lanes!(bool: |$x: f64| $value))
+            };
+        }
+        let tests: &[(Word, (LaneFn, LaneFn))] = &[
+            (Word::Finite, test!(|x| x.is_finite())),
+            (Word::Infinite, test!(|x| x.is_infinite())),
+            (Word::Number, test!(|x| !x.is_nan())),
+            (Word::Notanumber, test!(|x| x.is_nan())),
+            (Word::Normal, test!(|x| x.is_normal())),
+            (Word::Subnormal, test!(|x| x.is_subnormal())),
+        ];
+        let test = words.pick(tests).ok_or_else(|| self.unsupported("a testp of this property"))?;
+        let ty = self.last(words)?;
+        let run = match ty {
+            Type::F32 => Some(test.0),
+            Type::F64 => Some(test.1),
+            _ => None,
+        };
+        self.typed(run, ty, ops, Type::Pred, &[ty])
+    }
+
+    /// Whether a generic address is in a space. Constant memory is a part of global memory here, told apart by nothing.
+    fn isspacep(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        let global = lanes!(bool: |a: u64| a < SHARED_WINDOW);
+        let shared = lanes!(bool: |a: u64| a.wrapping_sub(SHARED_WINDOW) >> 32 == 0);
+        let spaces = [
+            (Word::Global, global),
+            (Word::Shared, shared),
+            (Word::SharedCta, shared),
+            (Word::Local, lanes!(bool: |a: u64| a.wrapping_sub(LOCAL_WINDOW) >> 32 == 0)),
+        ];
+        let run = words.pick(&spaces);
+        let run =
+            run.ok_or_else(|| self.unsupported("an isspacep of another space than global, shared or local"))?;
+        self.simple(run, ops, Type::Pred, &[Type::U64])
+    }
+}
