@@ -1,7 +1,8 @@
 //! Whether composing leaf by leaf is right: the no-carry condition, and the comparison with the definition where it fails.
 
-use crate::definition::{Function, Space};
+use crate::definition::Function;
 use crate::profile::Node;
+use crate::space::Space;
 use crate::symbol::gcd;
 use crate::{EXACT_LIMIT, Error, Int, Lay, Stride};
 

@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use crate::definition::{Function, Space};
+use crate::definition::Function;
+use crate::space::Space;
 use crate::{Coord, Error, F2Matrix, Int, IntTuple, Lay, Profile, Shape, Swizzle, Tiler};
 
 /// `x -> swizzle(offset + layout(x))`, printed `Sw<3,4,3> o 0 o (8,64):(64,1)` (CuTe's `ComposedLayout` of a swizzle).

@@ -14,8 +14,9 @@
 
 use crate::carry::{by_definition, composes_by_leaf};
 use crate::coalesce::{coalesce_into, is_coalesced, single_step};
-use crate::definition::{Function, Space};
+use crate::definition::Function;
 use crate::profile::Node;
+use crate::space::Space;
 use crate::{EXACT_LIMIT, Error, Fact, Int, Lay, Stride, Tile, Tiler, Tiles};
 
 const OP: &str = "composition";

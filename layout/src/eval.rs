@@ -1,4 +1,4 @@
-//! A layout as a function: coordinates to indices, and slices.
+//! A layout as a function: coordinates to indices.
 
 use crate::coord::Digits;
 use crate::profile::Node;
@@ -7,19 +7,19 @@ use crate::{Coord, Crd, Error, Int, Lay, Stride};
 
 /// Whether a coordinate past the end is an error, or goes on in the last leaf.
 #[derive(Clone, Copy)]
-struct Rule {
-    extended: bool,
+pub(crate) struct Rule {
+    pub(crate) extended: bool,
 }
 
 /// The index of some positions: integers add up, F2 columns join by exclusive or.
 #[derive(Clone, Copy)]
-struct Index {
-    sum: i64,
-    columns: u64,
+pub(crate) struct Index {
+    pub(crate) sum: i64,
+    pub(crate) columns: u64,
 }
 
 impl Index {
-    const ZERO: Index = Index { sum: 0, columns: 0 };
+    pub(crate) const ZERO: Index = Index { sum: 0, columns: 0 };
 
     const fn add(&mut self, digit: i64, stride: Stride) -> Result<(), Error> {
         match stride {
@@ -183,131 +183,7 @@ impl Lay {
         Coord::of(used)
     }
 
-    /// The modes under `_`, side by side, and the index of the rest: `L(c) = slice(c) + offset` (CuTe's `slice_and_offset`).
-    ///
-    /// ```
-    /// use girih_layout::{Coord, lay};
-    /// let (row, offset) = lay!("(8,(2,3)):(6,(1,2))").slice(&Coord::parse("(5,(_,1))")?)?;
-    /// assert_eq!((row, offset), (lay!("(2):(1)"), 32));
-    /// # Ok::<(), girih_layout::Error>(())
-    /// ```
-    ///
-    /// Without a `_` the slice has rank 0, `():()`, and size 1.
-    ///
-    /// # Errors
-    /// As [`Lay::crd2idx`].
-    pub const fn slice(&self, coord: &Coord) -> Result<(Lay, i64), Error> {
-        let root = coord.profile.root();
-        if let (true, Crd::All) = (root.is_leaf(), coord.leaves[0]) {
-            return Ok((*self, 0));
-        }
-        let (mut out, mut offset) = (Lay::EMPTY, Index::ZERO);
-        tri!(out.open());
-        let rule = Rule { extended: false };
-        tri!(self.walk(coord, root, self.root(), rule, &mut offset, Some(&mut out)));
-        out.close();
-        if offset.columns != 0 || offset.sum != 0 && out.has_columns() {
-            return Err(Error::Unsupported {
-                op: "a slice",
-                what: "an offset that does not add to F2 columns",
-            });
-        }
-        Ok((out, offset.sum))
-    }
-
-    /// [`Lay::slice`] where strides may be symbolic: the offset is an integer that the kernel computes at launch, such as `128*s2` for a tile
-    /// of a matrix with leading dimension `s2` (CuTe's `slice_and_offset`).
-    ///
-    /// ```
-    /// use girih_layout::{Coord, lay};
-    /// let tiles = lay!("((128,32),(4,8)):((s2,1),(128*s2,32))");
-    /// let (tile, offset) = tiles.slice_and_offset(&Coord::parse("(_,(3,0))")?)?;
-    /// assert_eq!((tile, offset.to_string().as_str()), (lay!("((128,32)):((s2,1))"), "384*s2"));
-    /// # Ok::<(), girih_layout::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Lay::slice`], and [`Error::Unsupported`] where the offset is a sum of different symbols: slice one mode after the other then.
-    pub const fn slice_and_offset(&self, coord: &Coord) -> Result<(Lay, Int), Error> {
-        let root = coord.profile.root();
-        if let (true, Crd::All) = (root.is_leaf(), coord.leaves[0]) {
-            return Ok((*self, Int::ZERO));
-        }
-        let (mut out, mut offset) = (Lay::EMPTY, Int::value(0));
-        tri!(out.open());
-        tri!(self.offset_into(coord, root, self.root(), &mut out, &mut offset));
-        out.close();
-        Ok((out, offset))
-    }
-
-    const fn offset_into(
-        &self,
-        coord: &Coord,
-        c: Node,
-        n: Node,
-        out: &mut Lay,
-        offset: &mut Int,
-    ) -> Result<(), Error> {
-        if c.is_leaf() {
-            let Crd::At(position) = coord.leaves[c.begin] else {
-                return out.copy(self, n);
-            };
-            let mut digits = tri!(Digits::new(&self.shape, n, position, false));
-            let mut i = n.begin;
-            while i < n.end {
-                let digit = tri!(digits.next(&self.shape));
-                if digit != 0 {
-                    let stride = tri!(self.stride[i].require_int("an offset"));
-                    *offset = tri!(offset.add(tri!(stride.mul(Int::value(digit)))));
-                }
-                i += 1;
-            }
-            return Ok(());
-        }
-        tri!(self.require_rank(coord, c, n));
-        let (mut i, mut j) = (c.begin, n.begin);
-        while i < c.end {
-            let (cc, cn) = (coord.profile.child(c, i), self.shape.profile.child(n, j));
-            tri!(self.offset_into(coord, cc, cn, out, offset));
-            (i, j) = (cc.end, cn.end);
-        }
-        Ok(())
-    }
-
-    /// The modes that are not under `_`, side by side (CuTe's `dice`): what [`Lay::slice`] leaves out.
-    ///
-    /// # Errors
-    /// [`Error::RankMismatch`] where the coordinate is deeper than the shape or of another rank.
-    pub const fn dice(&self, coord: &Coord) -> Result<Lay, Error> {
-        let root = coord.profile.root();
-        if root.is_leaf() {
-            return Ok(if matches!(coord.leaves[0], Crd::At(_)) { *self } else { Lay::EMPTY });
-        }
-        let mut out = Lay::EMPTY;
-        tri!(out.open());
-        tri!(self.dice_into(coord, root, self.root(), &mut out));
-        out.close();
-        Ok(out)
-    }
-
-    const fn dice_into(&self, coord: &Coord, c: Node, n: Node, out: &mut Lay) -> Result<(), Error> {
-        if c.is_leaf() {
-            return match coord.leaves[c.begin] {
-                Crd::At(_) => out.copy(self, n),
-                Crd::All => Ok(()),
-            };
-        }
-        tri!(self.require_rank(coord, c, n));
-        let (mut i, mut j) = (c.begin, n.begin);
-        while i < c.end {
-            let (cc, cn) = (coord.profile.child(c, i), self.shape.profile.child(n, j));
-            tri!(self.dice_into(coord, cc, cn, out));
-            (i, j) = (cc.end, cn.end);
-        }
-        Ok(())
-    }
-
-    const fn require_rank(&self, coord: &Coord, c: Node, n: Node) -> Result<(), Error> {
+    pub(crate) const fn require_rank(&self, coord: &Coord, c: Node, n: Node) -> Result<(), Error> {
         let (rank, other) = (self.shape.profile.rank_of(n), coord.profile.rank_of(c));
         if rank == other && !n.is_leaf() {
             return Ok(());
@@ -316,7 +192,7 @@ impl Lay {
     }
 
     /// Adds the index of the fixed positions and, where there is somewhere to put them, keeps the modes under `_`.
-    const fn walk(
+    pub(crate) const fn walk(
         &self,
         coord: &Coord,
         c: Node,

@@ -268,6 +268,23 @@ impl F2Matrix {
         Ok(out)
     }
 
+    /// `const` form of `==`.
+    pub(crate) const fn same(&self, other: &F2Matrix) -> bool {
+        let mut i = 0;
+        while i < BITS {
+            if self.columns[i] != other.columns[i] {
+                return false;
+            }
+            i += 1;
+        }
+        self.inputs == other.inputs
+    }
+
+    /// Replaces a column.
+    pub(crate) const fn set(&mut self, input: usize, column: u64) {
+        self.columns[input] = column;
+    }
+
     /// Whether no two columns have a bit in common, so that joining them is adding.
     const fn columns_apart(&self) -> bool {
         let (mut taken, mut i) = (0, 0);
@@ -307,58 +324,6 @@ impl F2Matrix {
             Err(_) => None,
         }
     }
-}
-
-impl Swizzle {
-    /// The swizzle `S` of indices with `S(layout(x)) = layout(self(x))`: a swizzle before a layout as one after it, where that is right.
-    ///
-    /// ```
-    /// use girih_layout::{Swizzle, lay};
-    /// let swizzle = Swizzle::new(1, 0, 1)?;
-    /// assert_eq!(swizzle.through(&lay!("(2,2,4):(4,8,1)"))?, Swizzle::new(1, 2, 1)?);
-    /// assert!(swizzle.through(&lay!("(6,4):(4,1)")).is_err()); // CuTe answers, and is wrong at 6
-    /// # Ok::<(), girih_layout::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] where the swizzle leaves the layout's domain or what comes out is no swizzle (compose the [`F2Matrix`] then), and
-    /// those of [`F2Matrix::of_layout`].
-    pub const fn through(self, layout: &Lay) -> Result<Swizzle, Error> {
-        const OP: &str = "a swizzle before a layout";
-        let matrix = tri!(F2Matrix::of_layout(layout));
-        let before = tri!(F2Matrix::of_swizzle(self, matrix.inputs()));
-        let Ok(both) = matrix.after(&before) else {
-            return Err(Error::Unsupported { op: OP, what: "a swizzle that leaves the domain" });
-        };
-        // On the indices: what the layout sends a bit to also toggles what the swizzle adds to it.
-        let mut out = tri!(F2Matrix::identity(62));
-        let mut i = 0;
-        while i < matrix.inputs as usize {
-            let (plain, swizzled) = (matrix.columns[i], both.columns[i]);
-            if plain != swizzled {
-                if plain == 0 || plain & (plain - 1) != 0 || plain.trailing_zeros() > 61 {
-                    return Err(Error::Unsupported { op: OP, what: "a stride that is no power of two" });
-                }
-                out.columns[plain.trailing_zeros() as usize] = swizzled;
-            }
-            i += 1;
-        }
-        match (out.swizzle(), out.after(&matrix)) {
-            (Some(swizzle), Ok(check)) if same(&check, &both) => Ok(swizzle),
-            _ => Err(Error::Unsupported { op: OP, what: "bits that come out as no swizzle" }),
-        }
-    }
-}
-
-const fn same(a: &F2Matrix, b: &F2Matrix) -> bool {
-    let mut i = 0;
-    while i < BITS {
-        if a.columns[i] != b.columns[i] {
-            return false;
-        }
-        i += 1;
-    }
-    a.inputs == b.inputs
 }
 
 impl fmt::Debug for F2Matrix {

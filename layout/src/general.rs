@@ -1,7 +1,8 @@
 //! Layouts from values, and composition without rules: exact whenever a layout exists, by enumeration.
 
 use crate::coalesce::coalesce_into;
-use crate::definition::{Function, Space};
+use crate::definition::Function;
+use crate::space::Space;
 use crate::{Error, Int, Lay, Shape};
 
 /// Longest domain that is enumerated where the caller asks for it.

@@ -64,6 +64,8 @@ mod relations;
 mod residue;
 #[cfg(feature = "serde")]
 mod serde;
+mod slice;
+mod space;
 mod stride;
 mod swizzle;
 mod symbol;
