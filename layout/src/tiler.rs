@@ -83,7 +83,10 @@ impl Tiles {
         if let Tile::Lay(lay) = tile
             && lay.leaf_count() == 0
         {
-            return Err(Error::Unsupported { op: "a tiler", what: "a tile of rank 0; '_' leaves the mode alone" });
+            return Err(Error::Unsupported {
+                op: "a tiler",
+                what: "a tile of rank 0; '_' leaves the mode alone",
+            });
         }
         // The tiles stand side by side in a tuple that is reopened for each.
         let old = self.lay;
