@@ -33,7 +33,7 @@ pub struct Module {
     pub version: (u8, u8),
     /// `.target`.
     pub target: Target,
-    /// Kernels and variables in order.
+    /// Kernels, functions and variables in order.
     pub items: Vec<Item>,
 }
 
@@ -51,6 +51,8 @@ pub struct Target {
 pub enum Item {
     /// A kernel: `.entry`.
     Kernel(Kernel),
+    /// A device function: `.func`.
+    Function(Function),
     /// A module-scope variable, `.extern .shared` among them.
     Variable(Variable),
 }
@@ -70,6 +72,38 @@ pub struct Kernel {
     pub body: Vec<Statement>,
     /// Where the name stood.
     pub span: Span,
+}
+
+/// `.visible .func (results) name(params) { body }` (PTX ISA, "Kernel and Function Directives: .func").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// How others see it.
+    pub linkage: Linkage,
+    /// What it returns, in `.param` space.
+    pub results: Vec<Variable>,
+    /// Its name.
+    pub name: Name,
+    /// Parameters in order, in `.param` space.
+    pub params: Vec<Variable>,
+    /// `.noreturn`: it never comes back.
+    pub noreturn: bool,
+    /// The statements; a declaration has none.
+    pub body: Option<Vec<Statement>>,
+    /// Where the name stood.
+    pub span: Span,
+}
+
+/// How other modules see a function (PTX ISA, "Linking Directives").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linkage {
+    /// Not at all.
+    Internal,
+    /// `.visible`.
+    Visible,
+    /// `.extern`: it is defined in another one.
+    External,
+    /// `.weak`: visible, and another definition may take its place.
+    Weak,
 }
 
 /// A kernel's performance-tuning directive (PTX ISA, "Performance-Tuning Directives", "Cluster Dimension Directives").
@@ -213,6 +247,8 @@ pub enum Operand {
     Address(Address),
     /// `{a, b}`.
     Vector(Vec<Operand>),
+    /// `(a, b)`: results or arguments of a `call`.
+    List(Vec<Operand>),
     /// `p|q`: two destinations; `_` as a name is one that is not wanted.
     Pair(Name, Name),
     /// `_`: a destination that is not wanted.

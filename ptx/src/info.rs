@@ -61,7 +61,7 @@ impl Module {
     pub fn kernels(&self) -> Vec<KernelInfo> {
         let kernels = self.items.iter().filter_map(|item| match item {
             Item::Kernel(kernel) => Some(kernel),
-            Item::Variable(_) => None,
+            Item::Variable(_) | Item::Function(_) => None,
         });
         kernels.map(|kernel| self.info(kernel)).collect()
     }
@@ -69,6 +69,7 @@ impl Module {
     fn info(&self, kernel: &Kernel) -> KernelInfo {
         let mut body = Body::default();
         body.read(&kernel.body);
+        self.read_called(&mut body);
         let module_scope = self.items.iter().filter_map(|item| match item {
             Item::Variable(variable) if body.names.contains(&variable.name) => Some(variable),
             _ => None,
@@ -101,6 +102,18 @@ impl Module {
             }
         }
         info
+    }
+}
+
+impl Module {
+    /// Adds what the functions hold that the statements call, or that those call.
+    fn read_called<'k>(&'k self, body: &mut Body<'k>) {
+        let mut rest: Vec<&Function> = (self.items.iter())
+            .filter_map(|item| if let Item::Function(function) = item { Some(function) } else { None })
+            .collect();
+        while let Some(at) = rest.iter().position(|function| body.names.contains(&function.name)) {
+            body.read(rest.swap_remove(at).body.as_deref().unwrap_or_default());
+        }
     }
 }
 

@@ -12,13 +12,14 @@ impl Display for Module {
         write!(f, ".version {major}.{minor}\n.target {}\n.address_size 64\n", self.target)?;
         let mut after_kernel = true;
         for item in &self.items {
-            let kernel = matches!(item, Item::Kernel(_));
+            let kernel = matches!(item, Item::Kernel(_) | Item::Function(_));
             if kernel || after_kernel {
                 writeln!(f)?;
             }
             after_kernel = kernel;
             match item {
                 Item::Kernel(kernel) => write!(f, "{kernel}")?,
+                Item::Function(function) => write!(f, "{function}")?,
                 Item::Variable(variable) => writeln!(f, "{variable};")?,
             }
         }
@@ -37,10 +38,8 @@ impl Display for Kernel {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let visible = if self.visible { ".visible " } else { "" };
         write!(f, "{visible}.entry {}(", self.name)?;
-        for (i, param) in self.params.iter().enumerate() {
-            write!(f, "{}\n  {param}", if i == 0 { "" } else { "," })?;
-        }
-        writeln!(f, "{})", if self.params.is_empty() { "" } else { "\n" })?;
+        params(f, &self.params)?;
+        writeln!(f, ")")?;
         for directive in &self.directives {
             writeln!(f, "{directive}")?;
         }
@@ -48,6 +47,47 @@ impl Display for Kernel {
         statements(f, &self.body, 1)?;
         writeln!(f, "}}")
     }
+}
+
+impl Display for Function {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "{}.func ", self.linkage)?;
+        if !self.results.is_empty() {
+            f.write_str("(")?;
+            list(f, &self.results)?;
+            f.write_str(") ")?;
+        }
+        write!(f, "{}(", self.name)?;
+        params(f, &self.params)?;
+        f.write_str(")")?;
+        if self.noreturn {
+            f.write_str(" .noreturn")?;
+        }
+        let Some(body) = &self.body else { return writeln!(f, ";") };
+        writeln!(f, "\n{{")?;
+        statements(f, body, 1)?;
+        writeln!(f, "}}")
+    }
+}
+
+/// With a blank after it.
+impl Display for Linkage {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(match self {
+            Linkage::Internal => "",
+            Linkage::Visible => ".visible ",
+            Linkage::External => ".extern ",
+            Linkage::Weak => ".weak ",
+        })
+    }
+}
+
+/// One a line.
+fn params(f: &mut Formatter<'_>, params: &[Variable]) -> Result {
+    for (i, param) in params.iter().enumerate() {
+        write!(f, "{}\n  {param}", if i == 0 { "" } else { "," })?;
+    }
+    if params.is_empty() { Ok(()) } else { writeln!(f) }
 }
 
 impl Display for Directive {
@@ -169,6 +209,11 @@ impl Display for Operand {
                 f.write_str("{")?;
                 list(f, parts)?;
                 f.write_str("}")
+            }
+            Operand::List(parts) => {
+                f.write_str("(")?;
+                list(f, parts)?;
+                f.write_str(")")
             }
             Operand::Pair(first, second) => write!(f, "{first}|{second}"),
             Operand::Sink => f.write_str("_"),

@@ -1,10 +1,12 @@
 //! Verification of a module: names, types, forms, and what the module needs.
 
+mod call;
+
 use std::collections::HashMap;
 
 use crate::ast::*;
 use crate::forms::{self, Names, Needs, Symbol, resolve};
-use crate::{Error, Type};
+use crate::{Error, Opcode, Type};
 
 impl Module {
     /// Checks that the module is PTX: every instruction has a form, every name is declared once in its scope and is
@@ -69,6 +71,7 @@ impl Module {
         for item in &self.items {
             match item {
                 Item::Variable(variable) => scopes.declare_variable(variable)?,
+                Item::Function(function) => call::visit_function(function, &mut scopes, report)?,
                 Item::Kernel(kernel) => {
                     scopes.declare(&kernel.name, Symbol::Kernel, kernel.span)?;
                     visit_kernel(kernel, &mut scopes, report)?;
@@ -125,6 +128,9 @@ fn visit_inst(inst: &Inst, scopes: &Scopes, report: Report<'_>) -> Result<(), Er
     {
         return Err(Error::Guard { at: inst.span, inst: inst.brief(), name: guard.reg.to_string() });
     }
+    if inst.opcode == Opcode::Call {
+        return call::visit_call(inst, scopes, report);
+    }
     let (form, _) = resolve(inst, Some(scopes))?;
     let modifiers = inst.modifiers.iter().map(|modifier| modifier.needs());
     let specials = inst.operands.iter().filter_map(|operand| match operand {
@@ -155,7 +161,7 @@ impl Operand {
                 names.extend(&address.base);
                 address.coordinates.iter().for_each(|part| part.names(names));
             }
-            Operand::Vector(parts) => parts.iter().for_each(|part| part.names(names)),
+            Operand::Vector(parts) | Operand::List(parts) => parts.iter().for_each(|part| part.names(names)),
             Operand::Special(_) | Operand::Int(_) | Operand::F32(_) | Operand::F64(_) | Operand::Sink => {}
         }
     }

@@ -43,13 +43,13 @@ fn header() {
         expect!["line 1, column 42: addresses of 32 bits are not supported; use `.address_size 64`"],
     );
     parse(
-        &format!("{HEADER}.func f() {{}}"),
-        expect!["line 4, column 1: device functions are not supported; inline them into the kernel"],
+        &format!("{HEADER}.func f(.reg .b32 x) {{}}"),
+        expect!["line 4, column 9: expected `.param`, found `.reg`"],
     );
     parse(
         &format!("{HEADER}.visible"),
         expect![
-            "line 4, column 1: expected `.entry`, or a variable's `.global`, `.const` or `.shared`, found `.visible`"
+            "line 4, column 1: expected `.entry`, `.func`, or a variable's `.global`, `.const` or `.shared`, found `.visible`"
         ],
     );
     parse(
@@ -121,7 +121,7 @@ fn statements() {
         "mov.b64 x, {a, {b, c}};",
         expect!["line 1, column 86: expected a register or a number, found `{`"],
     );
-    parse_body("call (x), f, (y);", expect!["line 1, column 71: unknown opcode `call`"]);
+    parse_body("call (x), f, (y;", expect!["line 1, column 86: expected `,` or `)`, found `;`"]);
     parse_body(
         &"{".repeat(100),
         expect!["line 1, column 135: blocks nested deeper than 64 are not supported; use labels instead"],

@@ -18,7 +18,7 @@ fn files() -> Vec<(String, String)> {
 #[test]
 fn print_and_parse_is_the_identity() {
     let files = files();
-    assert_eq!(files.len(), 9);
+    assert_eq!(files.len(), 10);
     for (path, text) in files {
         let module = Module::parse(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
         let printed = module.to_string();

@@ -8,14 +8,17 @@
 //! PTX ISA. An instruction that it does not know is an error naming instruction and line, at load.
 //!
 //! # Instructions
-//! `ld`, `st` (param, shared, global, const, local, generic; vectors of up to 16 bytes), `cvta`, `cp.async` with its groups;
+//! `ld`, `st` (param, shared, global, const, local, generic; vectors of up to 16 bytes), `atom` and `red` in every
+//! operation, type and space (vectors of f32 and 16-bit floats too), `cvta`, `isspacep`, `cp.async` with its groups;
 //! integer (sums with carry too), f32, f64, f16, bf16 and packed arithmetic, logic, shifts, bit fields, `lop3`, `prmt`,
-//! `dp4a`, `setp`, `set`, `selp`, `slct`, `mov`, `isspacep`,
-//! `cvt`; `bra`, `ret`, `exit`, `trap`; `bar.sync`, `bar.arrive`, `bar.warp.sync`; `shfl.sync`, `vote.sync`, `redux.sync`,
-//! `match.sync`, `elect.sync`, `activemask`; `ldmatrix`, `stmatrix`, `movmatrix`; `mma.sync` of every type and shape of
-//! sm_80 to sm_90 but `m8n8k4.f16`. Cache hints, `nanosleep`, `setmaxnreg` and `griddepcontrol` do nothing here. `atom` and `red` are there in every operation, type and space, vectors of f32 and 16-bit floats included.
+//! `dp4a`, `setp`, `set`, `selp`, `slct`, `mov`, `cvt` (8-bit floats too); `bra`, `call`, `ret`, `exit`, `trap`;
+//! `bar.sync`, `bar.arrive`, `bar.warp.sync`, fences; `shfl.sync`, `vote.sync`, `redux.sync`, `match.sync`, `elect.sync`,
+//! `activemask`; `ldmatrix`, `stmatrix`, `movmatrix`; `mma.sync` of every type and shape of sm_80 to sm_90 but
+//! `m8n8k4.f16`. Cache hints, `nanosleep`, `setmaxnreg` and `griddepcontrol` do nothing here.
+//!
 //! Variables of the module in global and constant memory have their first values when it is loaded and keep what is
-//! written to them as long as the program. Calls are not there.
+//! written to them as long as the program. `call` decodes the function in its place: there is no recursion, and no call
+//! of a function in a register or of another module.
 //!
 //! # Execution
 //! A warp's 32 lanes run in lockstep as long as they agree on the next instruction; lanes that do not agree run in

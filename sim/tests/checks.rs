@@ -286,7 +286,7 @@ fn what_is_not_known_is_refused_at_load_with_its_line() {
     let cases = [
         ("wgmma.fence.sync.aligned;", "wgmma"),
         ("add.rm.f64 %fd0, %fd0, %fd0;", "f64"),
-        ("add.cc.u32 %r0, %r0, %r0;", "cc"),
+        ("fns.b32 %r0, %r0, %r0, %r0;", "fns"),
         ("mov.u32 %r0, %clusterid.x;", "%clusterid.x"),
         ("cp.async.bulk.commit_group;", "bulk"),
     ];

@@ -21,6 +21,11 @@ pub(crate) enum Symbol {
     Variable(VarSpace),
     Label,
     Kernel,
+    /// With the numbers of what it returns and takes.
+    Function {
+        results: usize,
+        params: usize,
+    },
 }
 
 /// The names that are visible at an instruction.

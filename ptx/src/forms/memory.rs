@@ -12,7 +12,7 @@ use crate::Word::{self, *};
 const TYPES: Slot = of(&[B8, B16, B32, B64, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64]);
 const SMALL: Slot = of(&[B8, B16, B32, U8, U16, U32, S8, S16, S32, F32]);
 const LOADED: &[Word] = &[Const, Global, Local, Param, ParamEntry, Shared, SharedCta, SharedCluster];
-const STORED: &[Word] = &[Global, Local, Shared, SharedCta, SharedCluster];
+const STORED: &[Word] = &[Global, Local, Param, Shared, SharedCta, SharedCluster];
 const SHARED: &[Word] = &[Global, Shared, SharedCta, SharedCluster];
 const L1: Slot = maybe(&[L1EvictNormal, L1EvictUnchanged, L1EvictFirst, L1EvictLast, L1NoAllocate]);
 const HINT: Slot = maybe(&[L2CacheHint]);

@@ -181,6 +181,7 @@ impl Context<'_> {
             Some(Symbol::Register(ty)) => format!("`{operand}`, a register of type .{ty}"),
             Some(Symbol::Variable(space)) => format!("`{operand}`, a variable in {space}"),
             Some(Symbol::Label) => format!("`{operand}`, a label"),
+            Some(Symbol::Function { .. }) => format!("`{operand}`, a function"),
             Some(Symbol::Kernel) => format!("`{operand}`, a kernel"),
             None => format!("`{operand}`"),
         }

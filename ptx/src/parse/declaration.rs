@@ -97,15 +97,13 @@ impl Parser<'_> {
         let ahead = usize::from(matches!(self.peek(), Token::Dotted("visible" | "extern" | "weak")));
         match self.peek_at(ahead) {
             Token::Dotted("entry") => self.kernel().map(Item::Kernel),
-            Token::Dotted("func") => {
-                Err(self.unsupported("device functions are", "inline them into the kernel"))
-            }
+            Token::Dotted("func") => self.function().map(Item::Function),
             Token::Dotted("global" | "const" | "shared") => {
                 let variable = self.variable()?;
                 self.expect(';')?;
                 Ok(Item::Variable(variable))
             }
-            _ => Err(self.expected("`.entry`, or a variable's `.global`, `.const` or `.shared`")),
+            _ => Err(self.expected("`.entry`, `.func`, or a variable's `.global`, `.const` or `.shared`")),
         }
     }
 
@@ -116,6 +114,44 @@ impl Parser<'_> {
         }
         let span = self.span();
         let name = self.name("the kernel's name")?;
+        let params = self.params()?;
+        let mut directives = Vec::new();
+        while self.peek() != Token::Punct('{') {
+            directives.push(self.directive()?);
+        }
+        self.expect('{')?;
+        let body = self.statements(1)?;
+        Ok(Kernel { visible, name, params, directives, body, span })
+    }
+
+    fn function(&mut self) -> Result<Function, Error> {
+        let linkage = match self.peek() {
+            Token::Dotted("visible") => Linkage::Visible,
+            Token::Dotted("extern") => Linkage::External,
+            Token::Dotted("weak") => Linkage::Weak,
+            _ => Linkage::Internal,
+        };
+        self.skip(if linkage == Linkage::Internal { 1 } else { 2 });
+        let results = self.params()?;
+        let span = self.span();
+        let name = self.name("the function's name")?;
+        let params = self.params()?;
+        let noreturn = self.eat_dotted("noreturn");
+        let body = match self.peek() {
+            Token::Punct('{') => {
+                self.next();
+                Some(self.statements(1)?)
+            }
+            _ => {
+                self.expect(';')?;
+                None
+            }
+        };
+        Ok(Function { linkage, results, name, params, noreturn, body, span })
+    }
+
+    /// `(a, b)`, or nothing.
+    fn params(&mut self) -> Result<Vec<Variable>, Error> {
         let mut params = Vec::new();
         if self.eat('(') && !self.eat(')') {
             loop {
@@ -126,13 +162,7 @@ impl Parser<'_> {
             }
             self.expect(')')?;
         }
-        let mut directives = Vec::new();
-        while self.peek() != Token::Punct('{') {
-            directives.push(self.directive()?);
-        }
-        self.expect('{')?;
-        let body = self.statements(1)?;
-        Ok(Kernel { visible, name, params, directives, body, span })
+        Ok(params)
     }
 
     fn param(&mut self) -> Result<Variable, Error> {

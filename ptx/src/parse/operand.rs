@@ -11,7 +11,8 @@ impl<'t> Parser<'t> {
         match self.peek() {
             Token::Punct('[') => self.address().map(Operand::Address),
             Token::Punct('(') => {
-                Err(self.unsupported("operands in parentheses are", "there are no calls yet"))
+                self.next();
+                self.list().map(Operand::List)
             }
             Token::Punct('{') => {
                 self.next();
@@ -40,6 +41,23 @@ impl<'t> Parser<'t> {
             }
             if !self.eat(',') {
                 return Err(self.expected("`,` or `}`"));
+            }
+        }
+    }
+
+    /// Scalars up to `)`, which is taken; the `(` was.
+    fn list(&mut self) -> Result<Vec<Operand>, Error> {
+        let mut parts = Vec::new();
+        if self.eat(')') {
+            return Ok(parts);
+        }
+        loop {
+            parts.push(self.scalar("an argument")?);
+            if self.eat(')') {
+                return Ok(parts);
+            }
+            if !self.eat(',') {
+                return Err(self.expected("`,` or `)`"));
             }
         }
     }

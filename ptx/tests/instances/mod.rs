@@ -2,12 +2,12 @@
 #![allow(dead_code, reason = "each test uses a part")]
 
 use girih_ptx::forms::{Count, Filled, Form, Kind, Needs, Space, Ty, When, operand_slots};
-use girih_ptx::{Address, Inst, Modifier, Name, Operand, Span, Type, Word};
+use girih_ptx::{Address, Inst, Modifier, Name, Opcode, Operand, Span, Type, Word};
 
 /// Declares what the instances name, but for `.b128 %q<64>`, which came with PTX 8.3.
 pub(crate) const DECLARATIONS: &str = "\
 .reg .pred %p<64>; .reg .b16 %h<64>; .reg .b32 %r<400>; .reg .b64 %rd<64>; .reg .f32 %f<400>; \
-.reg .f64 %fd<64>;";
+.reg .f64 %fd<64>; .param .align 16 .b8 argument[32];";
 
 /// The instruction of `form` with these modifiers and `optional` of the optional operands; register numbers start
 /// at `first`.
@@ -18,7 +18,9 @@ pub(crate) fn instance(form: &'static Form, filled: &Filled, optional: bool, fir
         When::Optional => optional,
     });
     let slots = operand_slots(form, filled, always.count()).expect("the count is the form's");
-    let mut registers = Registers { next: first };
+    // A kernel's own parameters are not written; arguments of calls are.
+    let parameter = if form.opcode == Opcode::St { "argument" } else { "parameter" };
+    let mut registers = Registers { next: first, parameter };
     Inst {
         guard: None,
         opcode: form.opcode,
@@ -65,6 +67,7 @@ pub(crate) fn fillings(form: &Form, limit: usize) -> Vec<Filled> {
 
 struct Registers {
     next: usize,
+    parameter: &'static str,
 }
 
 impl Registers {
@@ -142,7 +145,7 @@ impl Registers {
         };
         let shared = word.is_some_and(|word| word.text().starts_with("shared"));
         let base = if word.is_some_and(|word| word.text().starts_with("param")) {
-            "parameter".into()
+            self.parameter.into()
         } else {
             self.register(if shared { Type::B32 } else { Type::B64 })
         };

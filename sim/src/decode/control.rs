@@ -29,7 +29,8 @@ impl Decoder<'_> {
             Opcode::Exit | Opcode::Ret => {
                 words.take(Word::Uni);
                 self.arity(ops, 0..=0)?;
-                self.emit(Op::Exit);
+                let after = self.calls.last().map(|call| call.after).filter(|_| opcode == Opcode::Ret);
+                self.emit(after.map_or(Op::Exit, Op::Branch));
             }
             Opcode::Bar | Opcode::Barrier => return self.barrier(words, ops),
             Opcode::Trap => self.emit(Op::Trap),

@@ -2,6 +2,7 @@
 
 use girih_ptx::{self as ptx, Opcode, Operand, Type, Word};
 
+use super::scope::Named;
 use super::words::Words;
 use super::{Decoder, File};
 use crate::exec::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
@@ -60,6 +61,7 @@ const CACHES: &[Word] = &[
 const SPACES: &[(Word, Space)] = &[
     (Word::Param, Space::Param),
     (Word::ParamEntry, Space::Param),
+    (Word::ParamFunc, Space::Param),
     (Word::Shared, Space::Shared),
     (Word::SharedCta, Space::Shared),
     (Word::Global, Space::Global),
@@ -133,12 +135,22 @@ impl Decoder<'_> {
             _ if count > 1 => return Err(self.operand(ops, data, &format!("a vector of {count}"))),
             _ => regs[0] = self.element(ops, data, ty, load)?,
         }
+        let space = if space == Space::Param && self.is_local(&ops[place]) { Space::Local } else { space };
+        if !load && space == Space::Param {
+            return Err(self.operand(ops, 0, "an argument of a call: a kernel's parameters are not written"));
+        }
         let address = self.address(ops, place)?;
         self.touches(space, bytes * count);
         let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
         let transfer = Box::new(Transfer { space, address, bytes, count, signed, regs, strong });
         self.emit(if load { Op::Load(transfer) } else { Op::Store(transfer) });
         Ok(())
+    }
+
+    /// Whether an address is that of a variable in local memory, as arguments of calls are.
+    fn is_local(&self, operand: &Operand) -> bool {
+        let Operand::Address(ptx::Address { base: Some(name), .. }) = operand else { return false };
+        matches!(self.scopes.find(name), Some(Named::Local(..)))
     }
 
     /// A register of a transfer; it may be wider than the type.

@@ -2,6 +2,7 @@
 
 mod atomic;
 mod bits;
+mod call;
 mod carry;
 mod compare;
 mod control;
@@ -18,6 +19,7 @@ mod variable;
 mod words;
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use girih_ptx::{
     self as ptx, Directive, Extent, Inst as Tree, Item, Opcode, Operand, Special, Statement, Type,
@@ -27,6 +29,7 @@ use crate::lanes::{File, Reg};
 use crate::op::{Guard, Inst, Op, Source};
 use crate::program::{Code, Kernel, Param};
 use crate::{Error, Place};
+use call::Call;
 use scope::{Named, Scope, Scopes, SharedLayout, file};
 use variable::Globals;
 use words::Words;
@@ -42,13 +45,16 @@ pub(crate) fn module(module: &ptx::Module) -> Result<Vec<Kernel>, Error> {
     let variables: Vec<&ptx::Variable> = (module.items.iter())
         .filter_map(|item| match item {
             Item::Variable(variable) => Some(variable),
-            Item::Kernel(_) => None,
+            Item::Kernel(_) | Item::Function(_) => None,
         })
+        .collect();
+    let functions: Vec<&ptx::Function> = (module.items.iter())
+        .filter_map(|item| if let Item::Function(function) = item { Some(function) } else { None })
         .collect();
     let globals = Globals::place(&variables)?;
     let kernels = module.items.iter().filter_map(|item| match item {
-        Item::Kernel(kernel) => Some(Decoder::kernel(kernel, &variables, &globals)),
-        Item::Variable(_) => None,
+        Item::Kernel(kernel) => Some(Decoder::kernel(kernel, &variables, &functions, &globals)),
+        Item::Variable(_) | Item::Function(_) => None,
     });
     kernels.collect()
 }
@@ -58,6 +64,11 @@ struct Decoder<'a> {
     kernel: &'a ptx::Kernel,
     /// Module-scope variables. Those in shared memory get an address where they are used.
     variables: &'a [&'a ptx::Variable],
+    functions: &'a [&'a ptx::Function],
+    /// The calls around the statement being decoded, the innermost last.
+    calls: Vec<Call>,
+    /// The module's shared variables that the kernel has.
+    module_shared: Vec<(Arc<str>, Named)>,
     /// Those in global and constant memory.
     globals: &'a Globals,
     scopes: Scopes,
@@ -84,11 +95,15 @@ impl<'a> Decoder<'a> {
     fn kernel(
         kernel: &'a ptx::Kernel,
         variables: &'a [&'a ptx::Variable],
+        functions: &'a [&'a ptx::Function],
         globals: &'a Globals,
     ) -> Result<Kernel, Error> {
         let mut decoder = Decoder {
             kernel,
             variables,
+            functions,
+            calls: Vec::new(),
+            module_shared: Vec::new(),
             globals,
             scopes: Scopes::default(),
             code: Code { granule: 4, ..Code::default() },
@@ -237,6 +252,7 @@ impl<'a> Decoder<'a> {
             O::Ldmatrix | O::Stmatrix => self.matrices(inst.opcode == O::Ldmatrix, words, ops),
             O::Movmatrix => self.movmatrix(words, ops),
             O::Atom | O::Red => self.atomic(inst.opcode == O::Atom, words, ops),
+            O::Call => self.call(words, ops),
             O::Mma => self.mma(words, ops),
             O::Shfl | O::Vote | O::Activemask | O::Redux | O::Match | O::Elect => {
                 self.shuffle(inst.opcode, words, ops)

@@ -27,8 +27,8 @@ pub(super) enum Named {
     Shared(u64),
     /// An `.extern .shared` variable, all at the start of the dynamic part.
     Dynamic,
-    /// A local variable: offset in bytes.
-    Local(u64),
+    /// A local variable, or an argument of a call: offset and size in bytes.
+    Local(u64, u64),
 }
 
 /// The names of one `{ }`.
@@ -78,6 +78,10 @@ impl Scopes {
 }
 
 impl Scope {
+    pub(super) fn declare(&mut self, name: Arc<str>, named: Named) {
+        self.names.insert(name, named);
+    }
+
     fn find(&self, name: &str) -> Option<Named> {
         self.names.get(name).copied().or_else(|| {
             let in_range = |(prefix, count, _): &&(Arc<str>, u32, Type)| {
@@ -149,7 +153,7 @@ fn is_static(variable: &ptx::Variable) -> bool {
 
 /// Whether statements use a name; a kernel has only the module's variables that it uses. Nesting deeper than
 /// [`DEPTH`] is refused later and not looked into.
-fn mentions(body: &[Statement], name: &str) -> bool {
+pub(super) fn mentions(body: &[Statement], name: &str) -> bool {
     fn operand(operand: &Operand, name: &str) -> bool {
         match operand {
             Operand::Name(n) => **n == *name,
@@ -182,8 +186,9 @@ impl Decoder<'_> {
     pub(super) fn place_static(&mut self, body: &[Statement], depth: usize) -> Result<(), Error> {
         if depth == 0 {
             let variables = self.variables;
-            for variable in variables.iter().filter(|v| is_static(v) && mentions(&self.kernel.body, &v.name))
-            {
+            let bodies = self.reachable();
+            let used = |name: &str| bodies.iter().any(|body| mentions(body, name));
+            for variable in variables.iter().filter(|v| is_static(v) && used(&v.name)) {
                 self.at_variable(variable);
                 let (bytes, align) = self.extent(variable)?;
                 let at = self
@@ -191,6 +196,7 @@ impl Decoder<'_> {
                     .place(bytes, align)
                     .ok_or_else(|| self.unsupported("so much shared memory"))?;
                 self.scopes.declare(variable.name.clone(), Named::Shared(at));
+                self.module_shared.push((variable.name.clone(), Named::Shared(at)));
             }
         }
         if depth > DEPTH {
@@ -223,13 +229,17 @@ impl Decoder<'_> {
         let (bytes, align) = self.extent(variable)?;
         let named = match variable.space {
             VarSpace::Shared if is_dynamic(variable) => Named::Dynamic,
+            VarSpace::Shared if !self.calls.is_empty() => {
+                return Err(self.unsupported("a shared variable of a function; one of the module is"));
+            }
             VarSpace::Shared => Named::Shared(self.static_addresses.pop_front().unwrap_or(SHARED_BASE)),
-            VarSpace::Local => {
+            // Arguments and results of calls are in local memory too.
+            VarSpace::Local | VarSpace::Param => {
                 let at = align_up(self.local, align);
                 let end = at.and_then(|at| at.checked_add(bytes)).filter(|&end| end <= LOCAL_LIMIT);
                 self.local =
                     end.ok_or_else(|| self.unsupported("more than 64 KiB of local memory a thread"))?;
-                Named::Local(at.unwrap_or(0))
+                Named::Local(at.unwrap_or(0), bytes)
             }
             space => return Err(self.unsupported(&format!("a {space} variable in a kernel"))),
         };
@@ -240,7 +250,7 @@ impl Decoder<'_> {
     /// The address of a variable in its space, as `mov` gives it.
     pub(super) fn address_of(&mut self, name: &Arc<str>) -> Result<u64, Error> {
         match self.scopes.find(name) {
-            Some(Named::Shared(at) | Named::Param(at) | Named::Local(at)) => Ok(at),
+            Some(Named::Shared(at) | Named::Param(at) | Named::Local(at, _)) => Ok(at),
             Some(Named::Dynamic) => Ok(self.shared.dynamic),
             Some(Named::Label(_)) => Err(self.unsupported("the address of a label")),
             Some(Named::Register(_) | Named::Declared(_)) => Err(self.undeclared(name, "variable")),
