@@ -16,8 +16,10 @@ fn layout(bytes: &mut impl Iterator<Item = u8>) -> Option<Vec<(i64, i64)>> {
 }
 
 fn lay(leaves: &[(i64, i64)]) -> Lay {
-    let modes: Vec<Lay> =
-        leaves.iter().map(|(s, d)| Lay::leaf(Int::value(*s), Stride::from(*d)).expect("extents from 1")).collect();
+    let modes: Vec<Lay> = leaves
+        .iter()
+        .map(|(s, d)| Lay::leaf(Int::value(*s), Stride::from(*d)).expect("extents from 1"))
+        .collect();
     Lay::concat(&modes).expect("few leaves")
 }
 

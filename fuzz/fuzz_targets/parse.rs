@@ -25,14 +25,39 @@ fuzz_target!(|text: &str| {
     round_trip!(Composed, first);
     let Some(a) = round_trip!(Lay, first) else { return };
     if let Some(coord) = coord {
-        let _ = (a.crd2idx(&coord), a.crd2idx_extended(&coord), a.slice(&coord), a.slice_and_offset(&coord), a.dice(&coord));
+        let _ = (
+            a.crd2idx(&coord),
+            a.crd2idx_extended(&coord),
+            a.slice(&coord),
+            a.slice_and_offset(&coord),
+            a.dice(&coord),
+        );
     }
     if let Some(tiler) = tiler {
-        let _ = (a.compose(&tiler), a.zipped_divide(&tiler), a.divide_with_residue(&tiler), a.zipped_product(&tiler));
+        let _ = (
+            a.compose(&tiler),
+            a.zipped_divide(&tiler),
+            a.divide_with_residue(&tiler),
+            a.zipped_product(&tiler),
+        );
         if let Tiler::Lay(b) = tiler {
-            let _ = (a.compose_in_bounds(&b), a.blocked_product(&b), a.raked_product(&b), a.max_common_layout(&b));
+            let _ = (
+                a.compose_in_bounds(&b),
+                a.blocked_product(&b),
+                a.raked_product(&b),
+                a.max_common_layout(&b),
+            );
         }
     }
-    let _ = (a.coalesce(), a.filter(), a.complement(Int::value(1 << 40)), a.right_inverse(), a.quasi_inverse());
-    let _ = (a.cosize(), a.nullspace(), a.upcast(4), a.downcast(4), a.compact_like(), a.fragment_like(), a.max_alignment());
+    let _ =
+        (a.coalesce(), a.filter(), a.complement(Int::value(1 << 40)), a.right_inverse(), a.quasi_inverse());
+    let _ = (
+        a.cosize(),
+        a.nullspace(),
+        a.upcast(4),
+        a.downcast(4),
+        a.compact_like(),
+        a.fragment_like(),
+        a.max_alignment(),
+    );
 });

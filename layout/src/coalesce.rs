@@ -153,7 +153,7 @@ pub(crate) const fn single_step(from: &Lay, node: Node) -> Option<Stride> {
     let mut i = node.begin + 1;
     while i < node.end {
         let next = from.shape.leaves[i];
-        if s.is(1) || next.is(1) || !follows(s, d, from.stride[i]) {
+        if !follows(s, d, from.stride[i]) {
             return None;
         }
         s = match s.mul(next) {

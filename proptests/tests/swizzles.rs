@@ -240,6 +240,8 @@ fn f2_columns_are_refused_where_they_mean_nothing() {
     assert_eq!(F2Matrix::of_layout(&lay!("(4,2):(1,2)")).unwrap_err().kind(), "unsupported");
     // CuTe says Sw<1,2,1> here, and is wrong at 6.
     assert!(Swizzle::new(1, 0, 1).unwrap().through(&lay!("(6,4):(4,1)")).is_err());
+    // The bit that the swizzle would read comes from another column too.
+    assert!(Swizzle::new(1, 0, 1).unwrap().through(&lay!("(2,2,2):(^1,^2,^6)")).is_err());
     let (first, second) = (Swizzle::new(2, 0, 2).unwrap(), Swizzle::new(2, 4, 3).unwrap());
     assert_eq!(Composed::new(first, 0, lay!("8:1")).swizzled(second).unwrap_err().kind(), "unsupported");
 }
