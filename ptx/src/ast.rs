@@ -183,6 +183,8 @@ pub enum Statement {
     Variable(Variable),
     /// `name:`
     Label(Name),
+    /// `.branchtargets a, b;`, after the label by which `brx.idx` names the list.
+    BranchTargets(Vec<Name>),
     /// An instruction.
     Inst(Inst),
     /// `{ ... }`: a nested scope.

@@ -186,6 +186,8 @@ pub enum Kind {
     Fraction,
     /// A label of the kernel.
     Label,
+    /// The label before a `.branchtargets`.
+    Table,
 }
 
 /// All forms of `opcode`.

@@ -261,6 +261,11 @@ fn statement(f: &mut Formatter<'_>, item: &Statement, level: usize) -> Result {
         Statement::Reg(decl) => writeln!(f, "{decl};"),
         Statement::Variable(variable) => writeln!(f, "{variable};"),
         Statement::Label(name) => writeln!(f, "{name}:"),
+        Statement::BranchTargets(labels) => {
+            f.write_str(".branchtargets ")?;
+            list(f, labels)?;
+            writeln!(f, ";")
+        }
         Statement::Inst(inst) => writeln!(f, "{inst};"),
         Statement::Pragma(text) => writeln!(f, ".pragma \"{text}\";"),
         Statement::Comment(_) => Ok(()),

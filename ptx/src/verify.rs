@@ -110,6 +110,12 @@ fn visit_body(body: &[Statement], at: Span, scopes: &mut Scopes, report: Report<
             Statement::Variable(variable) => scopes.declare_variable(variable)?,
             Statement::Block(body) => visit_body(body, at, scopes, report)?,
             Statement::Inst(inst) => visit_inst(inst, scopes, report)?,
+            Statement::BranchTargets(labels) => {
+                if let Some(label) = labels.iter().find(|name| scopes.symbol(name) != Some(Symbol::Label)) {
+                    let inst = ".branchtargets".into();
+                    return Err(Error::Undeclared { at, inst, name: label.to_string() });
+                }
+            }
             Statement::Label(_) | Statement::Pragma(_) | Statement::Comment(_) => {}
         }
     }

@@ -99,7 +99,7 @@ words! {
     Opcode {
         Abs = "abs", Activemask = "activemask", Add = "add", Addc = "addc", And = "and",
         Applypriority = "applypriority", Atom = "atom", Bar = "bar", Barrier = "barrier", Bfe = "bfe",
-        Bfi = "bfi", Bfind = "bfind", Bra = "bra", Brev = "brev", Brkpt = "brkpt", Call = "call", Clz = "clz",
+        Bfi = "bfi", Bfind = "bfind", Bra = "bra", Brev = "brev", Brkpt = "brkpt", Brx = "brx", Call = "call", Clz = "clz",
         Copysign = "copysign", Cos = "cos", Cp = "cp", Createpolicy = "createpolicy", Cvt = "cvt",
         Cvta = "cvta", Discard = "discard", Div = "div", Dp2a = "dp2a", Dp4a = "dp4a", Elect = "elect",
         Ex2 = "ex2", Exit = "exit", Fence = "fence", Fma = "fma", Fns = "fns", Getctarank = "getctarank",

@@ -61,6 +61,26 @@ fn calls_fit_their_functions() {
     assert!(twice.verify().is_err());
 }
 
+#[test]
+fn branch_targets_are_labels_of_the_block() {
+    let module = kernel("T: .branchtargets A, B, A; brx.idx.uni %a0, T; A: B: ret;");
+    module.verify().unwrap();
+    assert!(
+        module.to_string().contains("T:\n  .branchtargets A, B, A;\n  brx.idx.uni %a0, T;\n"),
+        "{module}"
+    );
+    assert_eq!(Module::parse(&module.to_string()).unwrap(), module);
+    for (body, says) in [
+        ("T: .branchtargets A, C; A: ret;", "`C` is not declared"),
+        ("T: .branchtargets p; ret;", "`p` is not declared"),
+        ("brx.idx %a0, p;", "the label of a `.branchtargets`"),
+        ("T: brx.idx %f, T;", "operand 1"),
+    ] {
+        let error = kernel(body).verify().unwrap_err().to_string();
+        assert!(error.contains(says), "{body}: {error}");
+    }
+}
+
 /// A kernel has the shared memory of what it calls, and of what that calls.
 #[test]
 fn shared_memory_of_functions_counts() {

@@ -49,7 +49,7 @@ fn assemble_once(
     // Returning first leaves no code to generate: only the syntax is judged.
     let header = format!(
         ".version {major}.{minor}\n.target {target}\n.address_size 64\n\
-         .entry k(.param .b64 parameter[8])\n{{\n{DECLARATIONS}{wide} ret;\n"
+         .entry k(.param .b64 parameter[8])\n{{\n{DECLARATIONS}{wide} ret;\nTABLE: .branchtargets END;\n"
     );
     let text = format!("{header}{}\nEND:\nret;\n}}\n", lines.join("\n"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("forms");

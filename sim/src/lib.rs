@@ -11,7 +11,7 @@
 //! `ld`, `st` (param, shared, global, const, local, generic; vectors of up to 16 bytes), `atom` and `red` in every
 //! operation, type and space (vectors of f32 and 16-bit floats too), `cvta`, `isspacep`, `cp.async` with its groups;
 //! integer (sums with carry too), f32, f64, f16, bf16 and packed arithmetic, logic, shifts, bit fields, `lop3`, `prmt`,
-//! `dp4a`, `setp`, `set`, `selp`, `slct`, `mov`, `cvt` (8-bit floats too); `bra`, `call`, `ret`, `exit`, `trap`;
+//! `dp4a`, `setp`, `set`, `selp`, `slct`, `mov`, `cvt` (8-bit floats too); `bra`, `brx`, `call`, `ret`, `exit`, `trap`;
 //! `bar.sync`, `bar.arrive`, `bar.warp.sync`, fences; `shfl.sync`, `vote.sync`, `redux.sync`, `match.sync`, `elect.sync`,
 //! `activemask`; `ldmatrix`, `stmatrix`, `movmatrix`; `mma.sync` of every type and shape of sm_80 to sm_90 but
 //! `m8n8k4.f16`. Cache hints, `nanosleep`, `setmaxnreg` and `griddepcontrol` do nothing here.

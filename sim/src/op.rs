@@ -54,6 +54,8 @@ pub(crate) enum Op {
     Mma(Box<Mma>),
     /// `bra`, to an index in the code.
     Branch(u32),
+    /// `brx.idx`: an index in a table of indices in the code.
+    BranchTable(Reg, Vec<u32>),
     /// `exit`, and `ret` of a kernel.
     Exit,
     /// `bar.sync`, `bar.arrive`.

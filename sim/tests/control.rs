@@ -265,3 +265,37 @@ fn endless_loops_and_deadlocks_are_told() {
     let trap = module(".visible .entry k() { trap; }");
     assert!(matches!(common::launch(&trap, &memory, &shape, &Options::default()), Err(Error::Trap { .. })));
 }
+
+/// A switch: lanes go to the places that a table lists, one of them twice, and meet again.
+#[test]
+fn a_table_of_branches_sends_every_lane_to_its_place() {
+    let body = "mov.u32 %d0, 0; rem.u32 %r0, %i, 5; setp.ne.u32 %p0, %r0, 4;
+        TABLE: .branchtargets ONE, TWO, ONE, THREE;
+        @%p0 brx.idx %r0, TABLE; mov.u32 %d0, 9; bra END;
+        THREE: mov.u32 %d0, 3; bra.uni END;
+        ONE: mov.u32 %d0, 1; bra.uni END;
+        TWO: mov.u32 %d0, 2;
+        END: activemask.b32 %r1; popc.b32 %r1, %r1; mad.lo.u32 %d0, %r1, 10, %d0;";
+    let want = |i: u32| 320 + [1, 2, 1, 3, 9][(i % 5) as usize];
+    assert_eq!(results(64, body), (0..64).map(want).collect::<Vec<_>>());
+    let beyond = map(
+        &per_thread(0, 1, &body.replace("setp.ne.u32 %p0, %r0, 4", "setp.ne.u32 %p0, %r0, 9")),
+        8,
+        &[0],
+        8,
+    );
+    match beyond {
+        Err(Error::BadValue { at, what: "index of the branch table", value: 4, .. }) => {
+            assert_eq!(at.thread, [4, 0, 0]);
+        }
+        other => panic!("{other:?}"),
+    }
+    for bad in ["brx.idx %r0, END;", "brx.idx %r0, %r1;", "brx %r0, TABLE;"] {
+        let found = common::load(&per_thread(
+            0,
+            1,
+            &format!("TABLE: .branchtargets END; {bad} END: mov.u32 %d0, 0;"),
+        ));
+        assert!(matches!(found, Err(Error::Operand { .. } | Error::Unsupported { .. })), "{bad}: {found:?}");
+    }
+}

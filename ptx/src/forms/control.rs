@@ -9,6 +9,7 @@ use crate::Word::*;
 
 pub(super) static FORMS: &[Form] = &[
     row(O::Bra, &[maybe(&[Uni])], &[operand(Kind::Label)]),
+    row(O::Brx, &[one(&[Idx]), maybe(&[Uni])], &[read(U32), operand(Kind::Table)]),
     row(O::Ret, &[maybe(&[Uni])], &[]),
     row(O::Exit, &[], &[]),
     row(O::Trap, &[], &[]),

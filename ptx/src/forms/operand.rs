@@ -44,7 +44,7 @@ impl Context<'_> {
             (Kind::Barrier, Operand::Int(id)) => (0..16).contains(id),
             (Kind::Barrier, Operand::Name(name)) => self.register(Ty::Is(Type::U32), name),
             (Kind::Fraction, Operand::F32(_) | Operand::F64(_)) => true,
-            (Kind::Label, Operand::Name(name)) => {
+            (Kind::Label | Kind::Table, Operand::Name(name)) => {
                 self.symbol(name).is_none_or(|symbol| symbol == Symbol::Label)
             }
             _ => false,

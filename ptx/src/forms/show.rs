@@ -79,6 +79,7 @@ impl Display for Place<'_> {
             Kind::Barrier => f.write_str("id"),
             Kind::Fraction => f.write_str("fraction"),
             Kind::Label => f.write_str("label"),
+            Kind::Table => f.write_str("targets"),
         }
     }
 }
@@ -142,6 +143,7 @@ pub(super) fn expected_operand(kind: Kind, filled: &Filled) -> String {
         Kind::Barrier => "a barrier: a register of type .u32, or 0 to 15".into(),
         Kind::Fraction => "a floating-point constant".into(),
         Kind::Label => "a label".into(),
+        Kind::Table => "the label of a `.branchtargets`".into(),
     }
 }
 

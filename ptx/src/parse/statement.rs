@@ -46,6 +46,7 @@ impl<'t> Parser<'t> {
             }
             (Token::Ident(_) | Token::Punct('@'), _) => Statement::Inst(self.inst()?),
             (Token::Dotted("reg"), _) => Statement::Reg(self.registers()?),
+            (Token::Dotted("branchtargets"), _) => Statement::BranchTargets(self.targets()?),
             (Token::Dotted("pragma"), Token::Quoted(text)) => {
                 self.skip(2);
                 Statement::Pragma(self.intern(text))
@@ -57,6 +58,17 @@ impl<'t> Parser<'t> {
         };
         self.expect(';')?;
         Ok(statement)
+    }
+
+    fn targets(&mut self) -> Result<Vec<Name>, Error> {
+        self.next();
+        let mut labels = Vec::new();
+        loop {
+            labels.push(self.name("a label")?);
+            if !self.eat(',') {
+                return Ok(labels);
+            }
+        }
     }
 
     fn registers(&mut self) -> Result<RegDecl, Error> {

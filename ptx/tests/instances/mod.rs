@@ -134,6 +134,7 @@ impl Registers {
             Kind::Barrier => Operand::Int(self.next as i64 % 16),
             Kind::Fraction => Operand::F32(1f32.to_bits()),
             Kind::Label => Operand::Name("END".into()),
+            Kind::Table => Operand::Name("TABLE".into()),
         }
     }
 

@@ -26,6 +26,7 @@ impl Decoder<'_> {
                 };
                 self.emit(Op::Branch(label));
             }
+            Opcode::Brx => return self.branch_table(words, ops),
             Opcode::Exit | Opcode::Ret => {
                 words.take(Word::Uni);
                 self.arity(ops, 0..=0)?;
@@ -51,6 +52,32 @@ impl Decoder<'_> {
             }
             _ => return self.fence(opcode, words, ops),
         }
+        Ok(())
+    }
+
+    fn branch_table(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        if !words.take(Word::Idx) {
+            return Err(self.unsupported("a brx that is not .idx"));
+        }
+        words.take(Word::Uni);
+        self.arity(ops, 2..=2)?;
+        let index = self.source(ops, 0, Type::U32)?;
+        let table = match &ops[1] {
+            Operand::Name(name) => match self.scopes.find(name) {
+                Some(Named::Label(label)) => self.tables.get(&label).copied(),
+                _ => None,
+            },
+            _ => None,
+        };
+        let table = table.ok_or_else(|| self.operand(ops, 1, "the label of a `.branchtargets`"))?;
+        let mut targets = Vec::with_capacity(table.len());
+        for name in table {
+            let Some(Named::Label(label)) = self.scopes.find(name) else {
+                return Err(self.undeclared(name, "label"));
+            };
+            targets.push(label);
+        }
+        self.emit(Op::BranchTable(index, targets));
         Ok(())
     }
 

@@ -83,6 +83,8 @@ struct Decoder<'a> {
     carry: Option<Reg>,
     /// Where each label stands in the code, by the number its scope gave it.
     labels: Vec<Option<u32>>,
+    /// The labels that a `.branchtargets` lists, by the number of the label before it.
+    tables: HashMap<u32, &'a [ptx::Name]>,
     /// The instruction being decoded: its place, guard, registers.
     place: Place,
     guard: Guard,
@@ -114,6 +116,7 @@ impl<'a> Decoder<'a> {
             specials: HashMap::new(),
             carry: None,
             labels: Vec::new(),
+            tables: HashMap::new(),
             place: Place {
                 kernel: kernel.name.clone(),
                 line: kernel.span.line,
@@ -161,7 +164,12 @@ impl<'a> Decoder<'a> {
         self.emit(Op::Exit);
         self.flush();
         for inst in &mut self.code.insts {
-            if let Op::Branch(label) = &mut inst.op {
+            let branches = match &mut inst.op {
+                Op::Branch(label) => std::slice::from_mut(label),
+                Op::BranchTable(_, labels) => &mut labels[..],
+                _ => &mut [],
+            };
+            for label in branches {
                 let target = self.labels.get(*label as usize).copied().flatten();
                 *label = target.ok_or_else(|| Error::Undeclared {
                     place: Box::new(self.place.clone()),
@@ -191,8 +199,11 @@ impl<'a> Decoder<'a> {
         if depth > DEPTH {
             return Err(self.unsupported("blocks nested more than 256 deep"));
         }
-        for statement in body {
+        for (i, statement) in body.iter().enumerate() {
             if let Statement::Label(name) = statement {
+                if let Some(Statement::BranchTargets(labels)) = body.get(i + 1) {
+                    self.tables.insert(self.labels.len() as u32, labels);
+                }
                 self.scopes.declare(name.clone(), Named::Label(self.labels.len() as u32));
                 self.labels.push(None);
             }
@@ -216,7 +227,7 @@ impl<'a> Decoder<'a> {
                     self.block(body, depth + 1)?;
                     self.scopes.leave();
                 }
-                Statement::Pragma(_) | Statement::Comment(_) => {}
+                Statement::BranchTargets(_) | Statement::Pragma(_) | Statement::Comment(_) => {}
             }
         }
         Ok(())
@@ -258,6 +269,7 @@ impl<'a> Decoder<'a> {
                 self.shuffle(inst.opcode, words, ops)
             }
             O::Bra
+            | O::Brx
             | O::Exit
             | O::Ret
             | O::Bar

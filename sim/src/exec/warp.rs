@@ -187,6 +187,10 @@ impl Warp {
                     self.branch(at, *target, pc + 1, active);
                     return Ok(Stop::Regroup);
                 }
+                Op::BranchTable(index, targets) => {
+                    self.branch_table(cx, (at, pc + 1), *index, targets, (active, inst.source))?;
+                    return Ok(Stop::Regroup);
+                }
                 Op::Exit => {
                     mask &= !active;
                     self.exit(at, active);
@@ -234,6 +238,32 @@ impl Warp {
             self.groups.push(Group { pc: next, mask: rest, parked: false });
         }
         self.regroup();
+    }
+
+    /// Some lanes of a group go where a table says; the rest goes on at `next`.
+    fn branch_table(
+        &mut self,
+        cx: &Context<'_>,
+        (at, next): (usize, u32),
+        index: Reg,
+        targets: &[u32],
+        (active, source): (u32, u32),
+    ) -> Result<(), Error> {
+        let rest = self.groups[at].mask & !active;
+        self.groups[at] = Group { pc: next, mask: rest, parked: false };
+        for lane in super::lanes(active) {
+            let value = self.regs.get(index, lane);
+            let Some(&pc) = usize::try_from(value).ok().and_then(|i| targets.get(i)) else {
+                let (at, accepted) = (cx.at(self.who(1 << lane, source)), format!("below {}", targets.len()));
+                return Err(Error::BadValue { at, what: "index of the branch table", value, accepted });
+            };
+            self.groups.push(Group { pc, mask: 1 << lane, parked: false });
+        }
+        if rest == 0 {
+            self.groups.remove(at);
+        }
+        self.regroup();
+        Ok(())
     }
 
     /// Some lanes of a group exit. What waited for them need not any more.
