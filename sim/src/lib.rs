@@ -12,8 +12,8 @@
 //! operation, type and space (vectors of f32 and 16-bit floats too), `cvta`, `isspacep`, `cp.async` with its groups;
 //! integer (sums with carry too), f32, f64, f16, bf16 and packed arithmetic, logic, shifts, bit fields, `lop3`, `prmt`,
 //! `dp4a`, `setp`, `set`, `selp`, `slct`, `mov`, `cvt` (8-bit floats too); `bra`, `brx`, `call`, `ret`, `exit`, `trap`;
-//! `bar.sync`, `bar.arrive`, `bar.warp.sync`, fences; `shfl.sync`, `vote.sync`, `redux.sync`, `match.sync`, `elect.sync`,
-//! `activemask`; `ldmatrix`, `stmatrix`, `movmatrix`; `mma.sync` of every type and shape of sm_80 to sm_90 but
+//! `bar.sync`, `bar.arrive`, `bar.warp.sync`, fences; `shfl.sync`, `vote.sync`, `redux.sync`, `match.sync`,
+//! `elect.sync`, `activemask`; `ldmatrix`, `stmatrix`, `movmatrix`; `mma.sync` of every type and shape of sm_80 to sm_90 but
 //! `m8n8k4.f16`. Cache hints, `nanosleep`, `setmaxnreg` and `griddepcontrol` do nothing here.
 //!
 //! Variables of the module in global and constant memory have their first values when it is loaded and keep what is
@@ -53,10 +53,11 @@
 //!   them, the thread's own included, is an error. At its issue it must come after every other thread's access.
 //!
 //! The reads of `ldmatrix` are those of the lanes that receive the data (with `.trans`, of one of the two lanes that
-//! receive neighbours). Between barriers of the whole block every race is found; with barriers of some warps or lanes a
-//! write is compared with two reads since the last write, and a third may be missed. Races are found in the execution that was observed, whichever access came first in it; a race
-//! on a path that this input does not take is not. Shared memory through generic addresses counts as shared; races in
-//! global memory are not looked for.
+//! receive neighbours). The edges of strong accesses and fences hold for whole warps, which may hide a race between
+//! lanes. Between barriers of the whole block every other race is found; with barriers of some warps or lanes a write is
+//! compared with two reads since the last write, and a third may be missed. Races are found in the execution that was
+//! observed, whichever access came first in it; a race on a path that this input does not take is not. Shared memory
+//! through generic addresses counts as shared; races in global memory are not looked for.
 
 mod decode;
 mod error;
