@@ -235,6 +235,8 @@ pub struct Guard {
 pub enum Operand {
     /// A register; or, as the parser can't tell them apart, a variable's or a label's name.
     Name(Name),
+    /// `table+16`: the address of a variable and bytes.
+    Offset(Name, i64),
     /// `!p`.
     Not(Name),
     /// `%tid.x`.

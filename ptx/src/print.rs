@@ -199,6 +199,7 @@ impl Display for Operand {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Operand::Name(name) => f.write_str(name),
+            Operand::Offset(name, offset) => write!(f, "{name}+{offset}"),
             Operand::Not(name) => write!(f, "!{name}"),
             Operand::Special(special) => write!(f, "{special}"),
             Operand::Int(value) => write!(f, "{value}"),

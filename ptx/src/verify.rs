@@ -161,7 +161,7 @@ impl Inst {
 impl Operand {
     fn names<'o>(&'o self, names: &mut Vec<&'o Name>) {
         match self {
-            Operand::Name(name) | Operand::Not(name) => names.push(name),
+            Operand::Name(name) | Operand::Offset(name, _) | Operand::Not(name) => names.push(name),
             Operand::Pair(first, second) => names.extend([first, second]),
             Operand::Address(address) => {
                 names.extend(&address.base);

@@ -81,6 +81,16 @@ fn branch_targets_are_labels_of_the_block() {
     }
 }
 
+#[test]
+fn a_variable_with_an_offset_is_an_address() {
+    let module = kernel("mov.u32 %a0, other+8; mov.u32 %a1, l+-4;");
+    module.verify().unwrap();
+    assert_eq!(Module::parse(&module.to_string()).unwrap(), module);
+    for body in ["mov.u32 %a0, %a1+8;", "mov.u32 %a0, nothing+8;", "add.u32 %a0, other+8, 1;"] {
+        assert!(kernel(body).verify().is_err(), "{body}");
+    }
+}
+
 /// A kernel has the shared memory of what it calls, and of what that calls.
 #[test]
 fn shared_memory_of_functions_counts() {

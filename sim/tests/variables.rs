@@ -10,6 +10,7 @@ const TABLE: &str = ".global .align 4 .u32 counter = 5;
 .const .align 8 .f32 weights[4] = {0f3F800000, 2.5, 3};
 .visible .global .b8 bytes[6] = {1, 2, 255, 4};
 .global .u64 pointer = bytes;
+.global .u64 inside = bytes+2;
 .global .align 1024 .f64 wide = 0d3FF8000000000000;
 .global .s16 small[2] = {-1, 300};
 .global .b32 zeros[3];
@@ -49,6 +50,10 @@ fn variables_have_their_first_values() {
     assert_eq!(words(bytes, 2), [0x04ff_0201, 0]);
     let pointer = "ld.global.u64 %q0, [pointer]; ld.global.u8 %r0, [%q0+2]; st.global.b32 [%p], %r0;";
     assert_eq!(words(pointer, 1), [255]);
+    // An address and bytes, as a first value and as an operand.
+    let inside = "ld.global.u64 %q0, [inside]; ld.global.u8 %r0, [%q0]; mov.u64 %q1, weights+4; ld.const.b32 %r1, [%q1];
+        st.global.v2.b32 [%p], {%r0, %r1};";
+    assert_eq!(words(inside, 2), [255, float(2.5)]);
     let wide = "ld.global.f64 %d, [wide]; st.global.f64 [%p], %d;";
     assert_eq!(words(wide, 2), [0, 0x3ff8_0000]);
     let small =

@@ -94,7 +94,7 @@ impl Context<'_> {
         let Some(expected) = ty.of(self.filled) else { return false };
         let integral = expected.is_int() || expected.is_bits();
         match operand {
-            Operand::Name(name) if self.variable(name).is_some() => {
+            Operand::Name(name) | Operand::Offset(name, _) if self.variable(name).is_some() => {
                 integral && matches!(expected.bits(), Some(32 | 64))
             }
             Operand::Special(special) if special.ty() == Type::Pred => expected == Type::Pred,

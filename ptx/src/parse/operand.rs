@@ -74,8 +74,15 @@ impl<'t> Parser<'t> {
                 let at = self.span();
                 self.next();
                 let Some(component) = self.glued_component() else {
-                    return Ok(Special::parse(name)
-                        .map_or_else(|| Operand::Name(self.intern(name)), Operand::Special));
+                    if let Some(special) = Special::parse(name) {
+                        return Ok(Operand::Special(special));
+                    }
+                    let name = self.intern(name);
+                    return if self.eat('+') {
+                        Ok(Operand::Offset(name, self.offset()?))
+                    } else {
+                        Ok(Operand::Name(name))
+                    };
                 };
                 let found = format!("{name}.{component}");
                 let special = Special::parse(&found).map(Operand::Special);

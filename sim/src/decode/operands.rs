@@ -167,6 +167,10 @@ impl Decoder<'_> {
                 let address = self.address_of(name)?;
                 Ok(self.constant(wanted, address))
             }
+            Operand::Offset(name, offset) => {
+                let address = self.address_of(name)?.wrapping_add_signed(*offset);
+                Ok(self.constant(wanted, address))
+            }
             Operand::Not(name) if wanted == File::Pred => {
                 let reg = self.register(name, File::Pred)?;
                 self.reads.push(reg);

@@ -156,7 +156,7 @@ fn is_static(variable: &ptx::Variable) -> bool {
 pub(super) fn mentions(body: &[Statement], name: &str) -> bool {
     fn operand(operand: &Operand, name: &str) -> bool {
         match operand {
-            Operand::Name(n) => **n == *name,
+            Operand::Name(n) | Operand::Offset(n, _) => **n == *name,
             Operand::Address(address) => address.base.as_deref() == Some(name),
             _ => false,
         }

@@ -103,6 +103,9 @@ impl Globals {
             &Operand::F32(bits) => float(f32::from_bits(bits).into()),
             &Operand::F64(bits) => float(f64::from_bits(bits)),
             Operand::Name(name) if variable.ty.bytes() == Some(8) && !fractional => self.address(name),
+            Operand::Offset(name, offset) if variable.ty.bytes() == Some(8) && !fractional => {
+                self.address(name).map(|address| address.wrapping_add_signed(*offset))
+            }
             _ => None,
         };
         bits.ok_or_else(|| {
