@@ -108,7 +108,7 @@ fn gemm<T: Element + Pod>(device: &Device, mnk: [i64; 3], layout: Layout) -> Res
     c.fill_bytes(0xff)?;
     let ours = Gemms::new(device).get(&problem, KernelKind::for_dtype(T::DTYPE))?;
     ours.run(&a, &b, &mut c)?;
-    let found = check(&problem, &host[0], &host[1], &c.download()?, None);
+    let found = check(&problem, &host[0], &host[1], &c.download()?, None)?;
     if !found.passed() {
         return Err(format!("{problem:?}: {found:?}").into());
     }

@@ -83,7 +83,7 @@ fn multiply<T: Element + Pod>(
     on_c.fill_bytes(POISON)?;
     let time = session.time(|| gemm.run(&on_a, &on_b, &mut on_c))?;
     let c = on_c.download()?;
-    let found = check(problem, &a, &b, &c, Some(T::from_f64(f64::NAN)));
+    let found = check(problem, &a, &b, &c, Some(T::from_f64(f64::NAN)))?;
     let output = output.filter(|_| found.passed());
     if let Some(output) = &output {
         let order = if problem.c.contiguous == 1 { Order::Row } else { Order::Column };

@@ -120,6 +120,14 @@ impl Matrix {
         }
     }
 
+    /// Checks that `len` elements hold the matrix.
+    pub(crate) fn fits(&self, name: &'static str, len: usize) -> Result<(), Error> {
+        if self.span() as u64 > len as u64 {
+            return Err(Error::BufferTooSmall { matrix: name, needed: self.span(), len });
+        }
+        Ok(())
+    }
+
     /// The strides of its two modes in elements.
     pub fn strides(&self) -> [i64; 2] {
         if self.contiguous == 1 { [self.ld, 1] } else { [1, self.ld] }

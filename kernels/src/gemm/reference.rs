@@ -3,6 +3,7 @@
 use girih_tensor::{DType, Element};
 
 use super::{Matrix, Problem};
+use crate::Error;
 
 /// What a check found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,7 +18,7 @@ pub struct Check {
     pub worst: f64,
     /// Where the worst element is.
     pub worst_at: [i64; 2],
-    /// Elements of the padding between rows of C that were changed.
+    /// Elements of C's buffer outside C, between its rows and behind them, that were changed.
     pub padding_written: usize,
 }
 
@@ -39,8 +40,20 @@ const SAMPLED: i64 = 96;
 /// An element's bound is `|C - ref| <= eps_out * |ref| + 4 * sqrt(K + 1) * 2^-24 * sum |a * b|`: one rounding to the
 /// output type, and K roundings of f32 sums that go either way (the worst case, K times as much as one, would hide a
 /// missing product). `poison` is what C's buffer held before the run:
-/// the padding between rows must still hold it.
-pub fn check<T: Element>(problem: &Problem, a: &[T], b: &[T], c: &[T], poison: Option<T>) -> Check {
+/// what is outside C, between its rows and behind them, must still hold it.
+///
+/// # Errors
+/// [`Error::BufferTooSmall`] if a slice does not hold its matrix.
+pub fn check<T: Element>(
+    problem: &Problem,
+    a: &[T],
+    b: &[T],
+    c: &[T],
+    poison: Option<T>,
+) -> Result<Check, Error> {
+    problem.a.fits("A", a.len())?;
+    problem.b.fits("B", b.len())?;
+    problem.c.fits("C", c.len())?;
     let [m, n, k] = problem.mnk();
     let sampled = 2.0 * m as f64 * n as f64 * k as f64 > FULL;
     let rows = chosen(m, sampled);
@@ -75,14 +88,14 @@ pub fn check<T: Element>(problem: &Problem, a: &[T], b: &[T], c: &[T], poison: O
             }
             if out.worst.is_nan() {
                 out.relative_error = f64::NAN;
-                return out;
+                return Ok(out);
             }
             difference += error * error;
             norm += sum * sum;
         }
     }
     out.relative_error = if difference == 0.0 { 0.0 } else { (difference / norm).sqrt() };
-    out
+    Ok(out)
 }
 
 /// All of `0..extent`, or some of it: the ends, and a spread that no tile size divides.
@@ -95,14 +108,59 @@ fn chosen(extent: i64, sampled: bool) -> Vec<i64> {
     out
 }
 
-/// Elements between C's rows that no longer hold `poison`.
+/// Elements outside C, between its rows and behind them, that no longer hold `poison`.
 fn padding_written<T: Element>(problem: &Problem, c: &[T], poison: Option<T>) -> usize {
     let Some(poison) = poison else { return 0 };
-    let c_matrix = &problem.c;
-    let row = c_matrix.extents[c_matrix.contiguous] as usize;
-    let same = |x: &T| *x == poison || (x.to_f64().is_nan() && poison.to_f64().is_nan());
-    if row == 0 || c_matrix.extents[1 - c_matrix.contiguous] == 0 {
-        return c.iter().filter(|x| !same(x)).count();
+    let written = |x: &T| *x != poison && !(x.to_f64().is_nan() && poison.to_f64().is_nan());
+    let Matrix { extents, contiguous, ld } = problem.c;
+    let inside =
+        |line: usize| if (line as i64) < extents[1 - contiguous] { extents[contiguous] as usize } else { 0 };
+    let lines = c.chunks(ld.max(1) as usize).enumerate();
+    lines.flat_map(|(line, values)| values.iter().skip(inside(line))).filter(|x| written(x)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gemm::Layout;
+
+    /// A, B and their right product, rounded once, with NaN between C's rows.
+    fn right(problem: &Problem) -> [Vec<f32>; 3] {
+        let values =
+            |span: i64, step: i64| (0..span).map(|i| ((i * step) % 17 - 8) as f32 / 8.0).collect::<Vec<_>>();
+        let (a, b) = (values(problem.a.span(), 5), values(problem.b.span(), 7));
+        let mut c = vec![f32::NAN; (problem.c.span() + 3) as usize];
+        let [m, n, k] = problem.mnk();
+        for (x, y) in (0..m).flat_map(|x| (0..n).map(move |y| (x, y))) {
+            let product = |i| {
+                f64::from(a[problem.a.offset(x, i) as usize]) * f64::from(b[problem.b.offset(y, i) as usize])
+            };
+            c[problem.c.offset(x, y) as usize] = (0..k).map(product).sum::<f64>() as f32;
+        }
+        [a, b, c]
     }
-    c.chunks(c_matrix.ld as usize).flat_map(|line| line.iter().skip(row)).filter(|x| !same(x)).count()
+
+    /// Every fault of one element is found, wherever it is, in every layout.
+    #[test]
+    fn the_judge_finds_each_wrong_element() -> Result<(), Error> {
+        for layout in Layout::ALL {
+            let problem = Problem::new(DType::F32, [5, 7, 600], layout)?.with_pitches(None, None, Some(9))?;
+            let [a, b, c] = right(&problem);
+            let judge = |c: &[f32]| check(&problem, &a, &b, c, Some(f32::NAN)).map(|found| found.passed());
+            assert!(judge(&c)?);
+            for at in 0..c.len() {
+                let mut wrong = c.clone();
+                // In C: the sum without a product of 1/64; in the padding: a write.
+                wrong[at] = if c[at].is_nan() { 0.0 } else { c[at] + 1.0 / 64.0 };
+                assert!(!judge(&wrong)?, "{layout}: element {at}");
+                if !c[at].is_nan() {
+                    wrong[at] = f32::NAN;
+                    assert!(!judge(&wrong)?, "{layout}: NaN at {at}");
+                }
+            }
+            let message = check(&problem, &a[1..], &b, &c, None).expect_err("A is cut short").to_string();
+            assert_eq!(message, format!("A needs 3000 elements, its buffer has {}", a.len() - 1));
+        }
+        Ok(())
+    }
 }

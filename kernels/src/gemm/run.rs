@@ -6,7 +6,7 @@ use girih_ptx::Module;
 use girih_tensor::Element;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{KernelKind, Matrix, Problem, choose};
+use super::{KernelKind, Problem, choose};
 use crate::Error;
 use crate::launch::launch;
 
@@ -130,9 +130,9 @@ impl Gemm {
         if T::DTYPE != self.problem.dtype {
             return Err(Error::DType { problem: self.problem.dtype.name(), buffer: T::DTYPE.name() });
         }
-        holds("A", &self.problem.a, a.len())?;
-        holds("B", &self.problem.b, b.len())?;
-        holds("C", &self.problem.c, c.len())?;
+        self.problem.a.fits("A", a.len())?;
+        self.problem.b.fits("B", b.len())?;
+        self.problem.c.fits("C", c.len())?;
         let [m, n, k] = self.row_major.mnk();
         if m == 0 || n == 0 {
             return Ok(());
@@ -143,11 +143,4 @@ impl Gemm {
         args.extend([m, n, k].into_iter().chain(pitches).map(|v| Arg::U32(v as u32)));
         Ok(launch(&self.module.kernel, &self.launch_config()?, &args)?)
     }
-}
-
-fn holds(name: &'static str, matrix: &Matrix, len: usize) -> Result<(), Error> {
-    if matrix.span() as u64 > len as u64 {
-        return Err(Error::BufferTooSmall { matrix: name, needed: matrix.span(), len });
-    }
-    Ok(())
 }
