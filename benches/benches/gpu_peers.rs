@@ -102,9 +102,9 @@ fn copies(device: &Device) -> Result<Value, Failure> {
 
 fn gemm<T: Element + Pod>(device: &Device, mnk: [i64; 3], layout: Layout) -> Result<Value, Failure> {
     let problem = Problem::new(T::DTYPE, mnk, layout)?;
-    let host = [problem.a.span(), problem.b.span()].map(|span| normal::<T>(span as usize, span as u64));
+    let host = [problem.a().span(), problem.b().span()].map(|span| normal::<T>(span as usize, span as u64));
     let (a, b) = (device.upload(&host[0])?, device.upload(&host[1])?);
-    let mut c = device.alloc::<T>(problem.c.span() as usize)?;
+    let mut c = device.alloc::<T>(problem.c().span() as usize)?;
     c.fill_bytes(0xff)?;
     let ours = Gemms::new(device).get(&problem, KernelKind::for_dtype(T::DTYPE))?;
     ours.run(&a, &b, &mut c)?;

@@ -84,11 +84,11 @@ impl Problem {
             m: n,
             n: m,
             k,
-            a_transposed: problem.b.contiguous == 1,
-            b_transposed: problem.a.contiguous == 0,
-            lda: problem.b.ld as u64,
-            ldb: problem.a.ld as u64,
-            ldc: problem.c.ld as u64,
+            a_transposed: problem.b().contiguous() == 1,
+            b_transposed: problem.a().contiguous() == 0,
+            lda: problem.b().ld() as u64,
+            ldb: problem.a().ld() as u64,
+            ldc: problem.c().ld() as u64,
         }
     }
 

@@ -61,7 +61,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args) -> CommandResult {
     let problem = args.problem.problem()?;
     let session = Session::open(&args.run)?;
-    let report = match problem.dtype {
+    let report = match problem.dtype() {
         DType::F32 => copy::<f32>(&session, &args, &problem)?,
         DType::F16 => copy::<f16>(&session, &args, &problem)?,
         DType::Bf16 => copy::<bf16>(&session, &args, &problem)?,

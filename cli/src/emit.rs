@@ -54,7 +54,7 @@ fn gemm_module(chosen: &gemm::Chosen) -> Result<Module, girih_kernels::Error> {
         format!("grid: ceil(M/{m}) * ceil(N/{n}) blocks of {} threads", kernel.threads),
         format!("dynamic shared memory: {} bytes; sizes and pitches in elements", kernel.shared_bytes),
     ];
-    if chosen.problem.c.contiguous == 0 {
+    if chosen.problem.c().contiguous() == 0 {
         notes.push(
             "column-major C as C^T = B^T * A^T: pass B and ldb as a and lda, N as M, and A as b".into(),
         );

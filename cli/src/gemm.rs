@@ -54,7 +54,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
     };
     let output = args.output.as_deref().map(Output::new).transpose()?;
     let session = Session::open(&args.run)?;
-    let report = match chosen.problem.dtype {
+    let report = match chosen.problem.dtype() {
         DType::F32 => multiply::<f32>(&session, &chosen, source, output)?,
         DType::F16 => multiply::<f16>(&session, &chosen, source, output)?,
         DType::Bf16 => multiply::<bf16>(&session, &chosen, source, output)?,
@@ -79,16 +79,16 @@ fn multiply<T: Element + Pod>(
     let origin = source.origin();
     let [a, b] = source.operands::<T>(problem)?;
     let (on_a, on_b) = (device.upload(&a)?, device.upload(&b)?);
-    let mut on_c = device.alloc::<T>(problem.c.span() as usize)?;
+    let mut on_c = device.alloc::<T>(problem.c().span() as usize)?;
     on_c.fill_bytes(POISON)?;
     let time = session.time(|| gemm.run(&on_a, &on_b, &mut on_c))?;
     let c = on_c.download()?;
     let found = check(problem, &a, &b, &c, Some(T::from_f64(f64::NAN)))?;
     let output = output.filter(|_| found.passed());
     if let Some(output) = &output {
-        let order = if problem.c.contiguous == 1 { Order::Row } else { Order::Column };
-        let tight = data::gather(&c, &problem.c);
-        output.write(|to| npy::write(to, problem.c.extents, order, &tight))?;
+        let order = if problem.c().contiguous() == 1 { Order::Row } else { Order::Column };
+        let tight = data::gather(&c, &problem.c());
+        output.write(|to| npy::write(to, problem.c().extents(), order, &tight))?;
     }
     let rated = device.kind() == Kind::Cuda && problem.flops() > 0.0;
     Ok(Report {

@@ -11,16 +11,13 @@ use crate::launch::{launch, widest};
 /// A copy of `rows` x `columns` elements between two pitches, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
-    /// Element type.
-    pub dtype: DType,
-    /// Rows.
-    pub rows: i64,
+    dtype: DType,
+    rows: i64,
     /// Elements of a row.
-    pub columns: i64,
-    /// Elements from row to row of the destination.
-    pub ld_dst: i64,
-    /// Elements from row to row of the source.
-    pub ld_src: i64,
+    columns: i64,
+    /// Elements from row to row.
+    ld_dst: i64,
+    ld_src: i64,
 }
 
 impl Problem {
@@ -47,6 +44,11 @@ impl Problem {
             return Ok(Problem { dtype, rows: 1, columns, ld_dst: columns.max(1), ld_src: columns.max(1) });
         }
         Ok(Problem { dtype, rows, columns, ld_dst, ld_src })
+    }
+
+    /// Element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
     }
 
     /// Bytes read and written.

@@ -147,16 +147,16 @@ fn simulate(
     let memory = girih_sim::Memory::new();
     let program = girih_sim::Program::load(&Module::parse(&module.to_string()).expect("printed PTX parses"))?;
     let kernel = &program.kernels()[0];
-    let bytes = problem.dtype.bytes() as i64;
+    let bytes = problem.dtype().bytes() as i64;
     let mut args = Vec::new();
-    for matrix in [&problem.a, &problem.b, &problem.c] {
+    for matrix in [&problem.a(), &problem.b(), &problem.c()] {
         let bytes = (matrix.span() * bytes) as usize;
         let address = memory.alloc(bytes)?;
         memory.fill(address, 0, bytes)?;
         args.push(address.to_le_bytes().to_vec());
     }
     let [m, n, k] = problem.mnk();
-    let sizes = [m, n, k, problem.a.ld, problem.b.ld, problem.c.ld];
+    let sizes = [m, n, k, problem.a().ld(), problem.b().ld(), problem.c().ld()];
     args.extend(sizes.map(|size| (size as u32).to_le_bytes().to_vec()));
     let launch = girih_sim::Launch {
         grid: [1, 1, 1],

@@ -30,14 +30,14 @@ impl Source {
         let [a, b] = match self {
             Source::Random(seed) => {
                 let mut rng = StdRng::seed_from_u64(seed);
-                [problem.a, problem.b].map(|matrix| random(&mut rng, matrix.extents.iter().product()))
+                [problem.a(), problem.b()].map(|matrix| random(&mut rng, matrix.extents().iter().product()))
             }
             Source::Files(files) => {
                 let [a, b] = *files;
                 [a.read()?, b.read()?]
             }
         };
-        Ok([scatter(a, &problem.a), scatter(b, &problem.b)])
+        Ok([scatter(a, &problem.a()), scatter(b, &problem.b())])
     }
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn random<T: Element>(rng: &mut StdRng, len: i64) -> Vec<T> {
 /// Elements of a tight matrix at the pitch of `matrix`; what lies between its rows is NaN, so that a kernel that
 /// reads it fails its check.
 fn scatter<T: Element>(tight: Vec<T>, matrix: &Matrix) -> Vec<T> {
-    let (row, pitch) = (matrix.extents[matrix.contiguous] as usize, matrix.ld as usize);
+    let (row, pitch) = (matrix.extents()[matrix.contiguous()] as usize, matrix.ld() as usize);
     if row == pitch || tight.is_empty() {
         return tight;
     }
@@ -62,8 +62,8 @@ fn scatter<T: Element>(tight: Vec<T>, matrix: &Matrix) -> Vec<T> {
 
 /// The opposite: the elements of `matrix` without what lies between its rows.
 pub(crate) fn gather<T: Element>(data: &[T], matrix: &Matrix) -> Vec<T> {
-    let row = matrix.extents[matrix.contiguous] as usize;
-    data.chunks(matrix.ld as usize).flat_map(|line| &line[..row]).copied().collect()
+    let row = matrix.extents()[matrix.contiguous()] as usize;
+    data.chunks(matrix.ld() as usize).flat_map(|line| &line[..row]).copied().collect()
 }
 
 #[cfg(test)]
@@ -77,15 +77,15 @@ mod tests {
         for mnk in [[3, 4, 5], [1, 1, 1], [5, 0, 2], [2, 3, 0], [7, 1, 3]] {
             for (layout, pad) in Layout::ALL.into_iter().flat_map(|l| [0, 1, 6].map(|pad| (l, pad))) {
                 let tight = Problem::new(DType::F32, mnk, layout).expect("small");
-                let lda = Some(tight.a.ld + pad);
-                let matrix = tight.with_pitches(lda, None, None).expect("not too small").a;
-                let values: Vec<f32> = (0..matrix.extents.iter().product()).map(|i| i as f32).collect();
+                let lda = Some(tight.a().ld() + pad);
+                let matrix = tight.with_pitches(lda, None, None).expect("not too small").a();
+                let values: Vec<f32> = (0..matrix.extents().iter().product()).map(|i| i as f32).collect();
                 let placed = scatter(values.clone(), &matrix);
                 assert_eq!(placed.len() as i64, matrix.span());
-                for x in 0..matrix.extents[0] {
-                    for y in 0..matrix.extents[1] {
+                for x in 0..matrix.extents()[0] {
+                    for y in 0..matrix.extents()[1] {
                         let at = |m: &Matrix| m.offset(x, y) as usize;
-                        assert_eq!(placed[at(&matrix)], values[at(&tight.a)]);
+                        assert_eq!(placed[at(&matrix)], values[at(&tight.a())]);
                     }
                 }
                 assert_eq!(placed.iter().filter(|x| !x.is_nan()).count(), values.len());

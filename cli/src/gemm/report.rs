@@ -47,7 +47,7 @@ struct MatrixReport {
 
 impl MatrixReport {
     fn new(matrix: &Matrix, origin: Option<String>) -> MatrixReport {
-        MatrixReport { layout: matrix.to_string(), shape: matrix.extents, stride: matrix.strides(), origin }
+        MatrixReport { layout: matrix.to_string(), shape: matrix.extents(), stride: matrix.strides(), origin }
     }
 }
 
@@ -59,13 +59,13 @@ impl ProblemReport {
             m,
             n,
             k,
-            dtype: problem.dtype.name(),
+            dtype: problem.dtype().name(),
             layout: chosen.layout.name(),
-            order: if problem.c.contiguous == 1 { "row" } else { "column" },
+            order: if problem.c().contiguous() == 1 { "row" } else { "column" },
             kernel: chosen.kind.name(),
-            a: MatrixReport::new(&problem.a, Some(a)),
-            b: MatrixReport::new(&problem.b, Some(b)),
-            c: MatrixReport::new(&problem.c, None),
+            a: MatrixReport::new(&problem.a(), Some(a)),
+            b: MatrixReport::new(&problem.b(), Some(b)),
+            c: MatrixReport::new(&problem.c(), None),
         }
     }
 }

@@ -55,7 +55,7 @@ impl std::str::FromStr for KernelKind {
 /// # Errors
 /// [`Error::Kernel`] if the kernel does not take the dtype.
 pub fn choose(problem: &Problem, kind: KernelKind) -> Result<GemmConfig, Error> {
-    match (kind, problem.dtype) {
+    match (kind, problem.dtype()) {
         (KernelKind::Simt, DType::F32) => Ok(simt(problem)),
         (KernelKind::Sm80, DType::F16 | DType::Bf16) => Ok(sm80(problem)),
         (KernelKind::Simt, dtype) => Err(Error::Kernel {
@@ -74,14 +74,14 @@ pub fn choose(problem: &Problem, kind: KernelKind) -> Result<GemmConfig, Error> 
 /// The widest loads that a matrix's pitch is aligned to; 16 bytes at most.
 fn source(matrix: &Matrix, dtype: DType) -> Source {
     let widths: &[i64] = if dtype == DType::F32 { &[4, 2, 1] } else { &[8, 4, 2, 1] };
-    let major = if matrix.contiguous == 1 { Major::K } else { Major::Mn };
-    Source { major, vector: widest(widths, &[matrix.ld]) }
+    let major = if matrix.contiguous() == 1 { Major::K } else { Major::Mn };
+    Source { major, vector: widest(widths, &[matrix.ld()]) }
 }
 
 fn simt(problem: &Problem) -> GemmConfig {
     // Each thread owns 4 x 4 blocks of C, so that M- and N-contiguous operands are read in 16-byte vectors.
     const FOURS: Lay = lay!("(16,4,2):(4,1,64)");
-    let (a, b) = (source(&problem.a, DType::F32), source(&problem.b, DType::F32));
+    let (a, b) = (source(&problem.a(), DType::F32), source(&problem.b(), DType::F32));
     GemmConfig {
         name: "gemm_simt_f32",
         atom: UNIVERSAL_FMA_F32,
@@ -98,16 +98,16 @@ fn simt(problem: &Problem) -> GemmConfig {
         a,
         b,
         c_type: DType::F32,
-        c_vector: widest(&[4, 2, 1], &[problem.c.ld, problem.c.extents[1]]),
+        c_vector: widest(&[4, 2, 1], &[problem.c().ld(), problem.c().extents()[1]]),
     }
 }
 
 fn sm80(problem: &Problem) -> GemmConfig {
-    let (name, atom) = match problem.dtype {
+    let (name, atom) = match problem.dtype() {
         DType::F16 => ("gemm_sm80_f16", SM80_16X8X16_F32F16F16F32_TN),
         _ => ("gemm_sm80_bf16", SM80_16X8X16_F32BF16BF16F32_TN),
     };
-    let (a, b) = (source(&problem.a, problem.dtype), source(&problem.b, problem.dtype));
+    let (a, b) = (source(&problem.a(), problem.dtype()), source(&problem.b(), problem.dtype()));
     // Without asynchronous copies every element passes through a register of its own: a smaller tile leaves room.
     let tile = if a.vector == 1 || b.vector == 1 { [64, 64, 32] } else { [128, 128, 32] };
     GemmConfig {
@@ -123,8 +123,8 @@ fn sm80(problem: &Problem) -> GemmConfig {
         min_blocks: 1,
         a,
         b,
-        c_type: problem.dtype,
+        c_type: problem.dtype(),
         // An accumulator holds two neighbours of a row.
-        c_vector: widest(&[2, 1], &[problem.c.ld, problem.c.extents[1]]),
+        c_vector: widest(&[2, 1], &[problem.c().ld(), problem.c().extents()[1]]),
     }
 }

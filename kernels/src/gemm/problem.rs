@@ -97,17 +97,30 @@ impl std::fmt::Display for Order {
 /// One matrix of a problem: its extents, as in CuTe (A is M x K, B is N x K, C is M x N), and its strides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Matrix {
-    /// Elements in its two modes.
-    pub extents: [i64; 2],
-    /// Which mode has stride 1.
-    pub contiguous: usize,
-    /// The other mode's stride in elements.
-    pub ld: i64,
+    extents: [i64; 2],
+    /// 0 or 1.
+    contiguous: usize,
+    ld: i64,
 }
 
 impl Matrix {
     fn tight(extents: [i64; 2], contiguous: usize) -> Matrix {
         Matrix { extents, contiguous, ld: extents[contiguous].max(1) }
+    }
+
+    /// Elements in its two modes.
+    pub fn extents(&self) -> [i64; 2] {
+        self.extents
+    }
+
+    /// Which mode has stride 1: 0 or 1.
+    pub fn contiguous(&self) -> usize {
+        self.contiguous
+    }
+
+    /// The other mode's stride in elements.
+    pub fn ld(&self) -> i64 {
+        self.ld
     }
 
     /// Elements from the first to the last, 0 if there are none.
@@ -156,20 +169,16 @@ impl std::fmt::Display for Matrix {
 /// use girih_tensor::DType;
 ///
 /// let p = Problem::new(DType::Bf16, [128, 256, 64], Layout::Tn)?;
-/// assert_eq!((p.a.to_string().as_str(), p.c.to_string().as_str()), ("(128,64):(64,1)", "(128,256):(256,1)"));
+/// assert_eq!((p.a().to_string().as_str(), p.c().to_string().as_str()), ("(128,64):(64,1)", "(128,256):(256,1)"));
 /// assert!(p.with_pitches(Some(63), None, None).is_err());
 /// # Ok::<(), girih_kernels::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
-    /// Element type of A, B and C; sums are f32.
-    pub dtype: DType,
-    /// M x K.
-    pub a: Matrix,
-    /// N x K.
-    pub b: Matrix,
-    /// M x N.
-    pub c: Matrix,
+    dtype: DType,
+    a: Matrix,
+    b: Matrix,
+    c: Matrix,
 }
 
 impl Problem {
@@ -221,6 +230,26 @@ impl Problem {
             c: with(self.c, ldc, "ldc", "C")?,
             ..self
         })
+    }
+
+    /// Element type of A, B and C; sums are f32.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// M x K.
+    pub fn a(&self) -> Matrix {
+        self.a
+    }
+
+    /// N x K.
+    pub fn b(&self) -> Matrix {
+        self.b
+    }
+
+    /// M x N.
+    pub fn c(&self) -> Matrix {
+        self.c
     }
 
     /// M, N, K.

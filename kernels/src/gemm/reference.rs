@@ -51,9 +51,9 @@ pub fn check<T: Element>(
     c: &[T],
     poison: Option<T>,
 ) -> Result<Check, Error> {
-    problem.a.fits("A", a.len())?;
-    problem.b.fits("B", b.len())?;
-    problem.c.fits("C", c.len())?;
+    problem.a().fits("A", a.len())?;
+    problem.b().fits("B", b.len())?;
+    problem.c().fits("C", c.len())?;
     let [m, n, k] = problem.mnk();
     let sampled = 2.0 * m as f64 * n as f64 * k as f64 > FULL;
     let rows = chosen(m, sampled);
@@ -62,7 +62,7 @@ pub fn check<T: Element>(
         let line = |&x: &i64| (0..k).map(|i| data[matrix.offset(x, i) as usize].to_f64()).collect();
         chosen.iter().map(line).collect()
     };
-    let (left, right) = (lines(&problem.a, a, &rows), lines(&problem.b, b, &columns));
+    let (left, right) = (lines(&problem.a(), a, &rows), lines(&problem.b(), b, &columns));
     let mut out = Check {
         compared: rows.len() * columns.len(),
         elements: (m * n) as usize,
@@ -80,8 +80,8 @@ pub fn check<T: Element>(
                 sum += p * q;
                 scale += (p * q).abs();
             }
-            let error = (c[problem.c.offset(x, y) as usize].to_f64() - sum).abs();
-            let bound = problem.dtype.epsilon() * sum.abs() + accumulate * scale;
+            let error = (c[problem.c().offset(x, y) as usize].to_f64() - sum).abs();
+            let bound = problem.dtype().epsilon() * sum.abs() + accumulate * scale;
             let excess = if error == 0.0 { 0.0 } else { error / bound };
             if excess > out.worst || excess.is_nan() {
                 (out.worst, out.worst_at) = (excess, [x, y]);
@@ -112,10 +112,10 @@ fn chosen(extent: i64, sampled: bool) -> Vec<i64> {
 fn padding_written<T: Element>(problem: &Problem, c: &[T], poison: Option<T>) -> usize {
     let Some(poison) = poison else { return 0 };
     let written = |x: &T| *x != poison && !(x.to_f64().is_nan() && poison.to_f64().is_nan());
-    let Matrix { extents, contiguous, ld } = problem.c;
-    let inside =
-        |line: usize| if (line as i64) < extents[1 - contiguous] { extents[contiguous] as usize } else { 0 };
-    let lines = c.chunks(ld.max(1) as usize).enumerate();
+    let (layout, extents) = (problem.c(), problem.c().extents());
+    let [lines, row] = [1 - layout.contiguous(), layout.contiguous()].map(|mode| extents[mode] as usize);
+    let inside = |line: usize| if line < lines { row } else { 0 };
+    let lines = c.chunks(layout.ld().max(1) as usize).enumerate();
     lines.flat_map(|(line, values)| values.iter().skip(inside(line))).filter(|x| written(x)).count()
 }
 
@@ -128,14 +128,15 @@ mod tests {
     fn right(problem: &Problem) -> [Vec<f32>; 3] {
         let values =
             |span: i64, step: i64| (0..span).map(|i| ((i * step) % 17 - 8) as f32 / 8.0).collect::<Vec<_>>();
-        let (a, b) = (values(problem.a.span(), 5), values(problem.b.span(), 7));
-        let mut c = vec![f32::NAN; (problem.c.span() + 3) as usize];
+        let (a, b) = (values(problem.a().span(), 5), values(problem.b().span(), 7));
+        let mut c = vec![f32::NAN; (problem.c().span() + 3) as usize];
         let [m, n, k] = problem.mnk();
         for (x, y) in (0..m).flat_map(|x| (0..n).map(move |y| (x, y))) {
             let product = |i| {
-                f64::from(a[problem.a.offset(x, i) as usize]) * f64::from(b[problem.b.offset(y, i) as usize])
+                f64::from(a[problem.a().offset(x, i) as usize])
+                    * f64::from(b[problem.b().offset(y, i) as usize])
             };
-            c[problem.c.offset(x, y) as usize] = (0..k).map(product).sum::<f64>() as f32;
+            c[problem.c().offset(x, y) as usize] = (0..k).map(product).sum::<f64>() as f32;
         }
         [a, b, c]
     }

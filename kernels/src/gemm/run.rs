@@ -127,18 +127,18 @@ impl Gemm {
         b: &Buffer<T>,
         c: &mut Buffer<T>,
     ) -> Result<(), Error> {
-        if T::DTYPE != self.problem.dtype {
-            return Err(Error::DType { problem: self.problem.dtype.name(), buffer: T::DTYPE.name() });
+        if T::DTYPE != self.problem.dtype() {
+            return Err(Error::DType { problem: self.problem.dtype().name(), buffer: T::DTYPE.name() });
         }
-        self.problem.a.fits("A", a.len())?;
-        self.problem.b.fits("B", b.len())?;
-        self.problem.c.fits("C", c.len())?;
+        self.problem.a().fits("A", a.len())?;
+        self.problem.b().fits("B", b.len())?;
+        self.problem.c().fits("C", c.len())?;
         let [m, n, k] = self.row_major.mnk();
         if m == 0 || n == 0 {
             return Ok(());
         }
         let (a, b) = if self.swapped { (b, a) } else { (a, b) };
-        let pitches = [self.row_major.a.ld, self.row_major.b.ld, self.row_major.c.ld];
+        let pitches = [self.row_major.a().ld(), self.row_major.b().ld(), self.row_major.c().ld()];
         let mut args: Vec<Arg<'_>> = vec![a.into(), b.into(), c.into()];
         args.extend([m, n, k].into_iter().chain(pitches).map(|v| Arg::U32(v as u32)));
         Ok(launch(&self.module.kernel, &self.launch_config()?, &args)?)

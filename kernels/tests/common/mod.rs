@@ -37,14 +37,14 @@ pub(crate) fn verify<T: Element + Pod>(
     seed: u64,
 ) -> Result<Vec<T>, Failure> {
     let len = |span: i64| span as usize;
-    let a = filled::<T>(len(problem.a.span()), data, seed);
-    let b = filled::<T>(len(problem.b.span()), data, seed + 1);
+    let a = filled::<T>(len(problem.a().span()), data, seed);
+    let b = filled::<T>(len(problem.b().span()), data, seed + 1);
     let (da, db) = (device.upload(&a)?, device.upload(&b)?);
     // One row more than C has: nothing beyond its end may be written either.
-    let c_len = len(problem.c.span() + problem.c.ld);
+    let c_len = len(problem.c().span() + problem.c().ld());
     let mut dc: Buffer<T> = device.alloc(c_len)?;
     dc.fill_bytes(0xff)?;
-    let gemm = gemms.get(problem, KernelKind::for_dtype(problem.dtype))?;
+    let gemm = gemms.get(problem, KernelKind::for_dtype(problem.dtype()))?;
     gemm.run(&da, &db, &mut dc)?;
     let c = dc.download()?;
     let poison = T::from_f64(f64::NAN);
@@ -65,7 +65,7 @@ pub(crate) fn verify_dtype(
     fn wide<T: Element>(c: Vec<T>) -> Vec<f64> {
         c.into_iter().map(T::to_f64).collect()
     }
-    Ok(match problem.dtype {
+    Ok(match problem.dtype() {
         DType::F32 => wide(verify::<f32>(gemms, device, problem, data, seed)?),
         DType::F16 => wide(verify::<f16>(gemms, device, problem, data, seed)?),
         DType::Bf16 => wide(verify::<bf16>(gemms, device, problem, data, seed)?),
@@ -87,7 +87,7 @@ pub(crate) fn variants(mnk: [i64; 3]) -> Vec<Problem> {
 
 /// The same with pitches larger than the rows: by `pad` elements.
 pub(crate) fn padded(problem: Problem, pad: i64) -> Problem {
-    let (a, b, c) = (problem.a.ld + pad, problem.b.ld + pad, problem.c.ld + pad);
+    let (a, b, c) = (problem.a().ld() + pad, problem.b().ld() + pad, problem.c().ld() + pad);
     problem.with_pitches(Some(a), Some(b), Some(c)).expect("within the limits")
 }
 
