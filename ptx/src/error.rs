@@ -4,8 +4,8 @@ use crate::{Inst, Span};
 
 /// What is wrong with a piece of PTX, where, and what would be accepted.
 ///
-/// Every message starts with the place: `line 3, column 7` of the text parsed, or `the module` for a tree that was
-/// built.
+/// Every message about a module starts with the place: `line 3, column 7` of the text parsed, or `the module` for a tree
+/// that was built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -166,6 +166,25 @@ pub enum Error {
         needs: String,
         /// The module's.
         found: String,
+    },
+    /// A field of a tensor map that the hardware does not take.
+    #[error("tensor map: {field} is {value}, must be {accepted}")]
+    TensorMap {
+        /// The field.
+        field: String,
+        /// Its value.
+        value: u64,
+        /// What would be accepted.
+        accepted: String,
+    },
+    /// Bytes that are no encoded tensor map.
+    #[error(
+        "these {} bytes are no tensor map: {why}; `TensorMap::to_bytes` makes one",
+        crate::TENSOR_MAP_BYTES
+    )]
+    NotATensorMap {
+        /// What is wrong with them.
+        why: &'static str,
     },
 }
 

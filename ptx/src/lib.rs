@@ -43,6 +43,7 @@ mod lex;
 mod literal;
 mod parse;
 mod print;
+mod tensor_map;
 mod verify;
 pub mod words;
 
@@ -50,4 +51,8 @@ pub use ast::*;
 pub use error::Error;
 pub use forms::Form;
 pub use info::{KernelInfo, ParamInfo};
+pub use tensor_map::{
+    Interleave, L2Promotion, OobFill, TENSOR_MAP_BYTES, TENSOR_MAP_RANK, TensorElement, TensorMap,
+    TensorSwizzle, Tiled,
+};
 pub use words::{Modifier, Opcode, Special, Type, Word};

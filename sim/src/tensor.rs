@@ -1,0 +1,309 @@
+//! The boxes that bulk tensor copies move: which bytes of shared memory belong to which bytes of global memory.
+//!
+//! The elements of a box lie in shared memory in order of their coordinates, the innermost first. Without a swizzle
+//! they are packed; with one, every innermost row takes the swizzle's whole width, and each 16 bytes go where the
+//! swizzle of their shared address puts them. Dimension `i` of the box has `moved(i)` elements, the `j`-th of them at
+//! coordinate `start + j * element stride` (the innermost: `start + j`). An element whose coordinates are not all
+//! inside the tensor is not in global memory: loads fill it, stores leave it out (PTX ISA, "Tiled Mode"; CUDA driver
+//! API, `cuTensorMapEncodeTiled`). What the texts leave open was looked up on an H100: the rows of narrow boxes, the
+//! alignment of the innermost coordinate, the NaN, the rounding of tf32.
+
+use girih_ptx::{OobFill, TENSOR_MAP_RANK, TensorElement, TensorMap};
+
+/// Bytes that an address in shared memory is a multiple of.
+pub(crate) const SHARED_ALIGN: u64 = 128;
+/// Bytes that the innermost coordinate is a multiple of.
+pub(crate) const COORDINATE_ALIGN: u64 = 16;
+
+/// A piece of a box: bytes that follow one another in shared and, if they are inside the tensor, in global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// Global address of the first byte; `None` outside of the tensor.
+    pub(crate) global: Option<u64>,
+    /// Shared address of the first byte.
+    pub(crate) shared: u64,
+    /// Whole elements.
+    pub(crate) bytes: u32,
+}
+
+/// An operand that the hardware does not take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Misuse {
+    pub(crate) what: &'static str,
+    pub(crate) value: u64,
+    pub(crate) accepted: String,
+}
+
+/// The runs of the box that starts at `coordinates` (innermost first) of a tensor and at `shared`, an address in
+/// shared memory, in the order of the box's elements.
+pub(crate) fn runs(map: &TensorMap, coordinates: &[i32], shared: u64) -> Result<Vec<Run>, Misuse> {
+    check(map, coordinates, shared)?;
+    let tiled = map.tiled();
+    let size = u64::from(tiled.element.bytes());
+    let row_bytes = u64::from(map.moved(0)) * size;
+    let pitch = tiled.swizzle.span().map_or(row_bytes, u64::from);
+    // Where pieces of a row may part in shared memory.
+    let chunk = tiled.swizzle.span().map_or(row_bytes, |_| 16);
+    let (inside_from, inside_to) = inside(coordinates[0], tiled.dims[0], size, row_bytes);
+    let rows = (1..map.rank()).map(|i| u64::from(map.moved(i))).product::<u64>();
+    let mut runs = Vec::with_capacity((rows * (row_bytes / chunk + 2)) as usize);
+    let mut at = [0; TENSOR_MAP_RANK];
+    for row in 0..rows {
+        let global = row_address(map, coordinates, &at);
+        let start = shared.wrapping_add(row * pitch);
+        let mut x = 0;
+        while x < row_bytes {
+            let ends = [(x / chunk + 1) * chunk, row_bytes, inside_from, inside_to];
+            let end = ends.into_iter().filter(|&end| end > x).min().unwrap_or(row_bytes);
+            let within = (inside_from..inside_to).contains(&x);
+            runs.push(Run {
+                global: global.filter(|_| within).map(|global| global.wrapping_add(x)),
+                shared: tiled.swizzle.apply(start.wrapping_add(x)),
+                bytes: (end - x) as u32,
+            });
+            x = end;
+        }
+        next(map, &mut at);
+    }
+    Ok(runs)
+}
+
+fn check(map: &TensorMap, coordinates: &[i32], shared: u64) -> Result<(), Misuse> {
+    let (rank, dims) = (map.rank() as u64, coordinates.len() as u64);
+    if rank != dims {
+        let accepted = format!("{dims}, the dimensions of the instruction");
+        return Err(Misuse { what: "the tensor map's rank", value: rank, accepted });
+    }
+    if !shared.is_multiple_of(SHARED_ALIGN) {
+        let accepted = format!("a multiple of {SHARED_ALIGN}");
+        return Err(Misuse { what: "the shared address of the box", value: shared, accepted });
+    }
+    let element = u64::from(map.tiled().element.bytes());
+    let each = COORDINATE_ALIGN / element;
+    if coordinates[0].rem_euclid(each as i32) != 0 {
+        let accepted = format!("a multiple of {each}, {COORDINATE_ALIGN} bytes of elements");
+        let value = i64::from(coordinates[0]) as u64;
+        return Err(Misuse { what: "the innermost coordinate", value, accepted });
+    }
+    Ok(())
+}
+
+/// The part of a row, in bytes of it, whose innermost coordinates are inside the tensor.
+fn inside(start: i32, dim: u64, size: u64, row_bytes: u64) -> (u64, u64) {
+    let clamp = |coordinate: i64| {
+        let elements = coordinate.saturating_sub(start.into()).max(0) as u64;
+        elements.saturating_mul(size).min(row_bytes)
+    };
+    (clamp(0), clamp(dim as i64))
+}
+
+/// The global address of a row's first element, or where that would be; `None` if an outer coordinate is outside.
+fn row_address(map: &TensorMap, coordinates: &[i32], at: &[u64; TENSOR_MAP_RANK]) -> Option<u64> {
+    let tiled = map.tiled();
+    let innermost = i64::from(coordinates[0]) * i64::from(tiled.element.bytes());
+    let mut address = map.address().wrapping_add_signed(innermost);
+    for i in 1..map.rank() {
+        let step = at[i] as i64 * i64::from(tiled.element_strides[i]);
+        let coordinate = u64::try_from(i64::from(coordinates[i]) + step).ok()?;
+        if coordinate >= tiled.dims[i] {
+            return None;
+        }
+        address = address.wrapping_add(coordinate.wrapping_mul(tiled.strides[i - 1]));
+    }
+    Some(address)
+}
+
+/// The next row's place in the box.
+fn next(map: &TensorMap, at: &mut [u64; TENSOR_MAP_RANK]) {
+    for (i, place) in at.iter_mut().enumerate().take(map.rank()).skip(1) {
+        *place += 1;
+        if *place < u64::from(map.moved(i)) {
+            return;
+        }
+        *place = 0;
+    }
+}
+
+/// What a run outside of the tensor reads as.
+pub(crate) fn fill(map: &TensorMap, bytes: &mut [u8]) {
+    match map.tiled().fill {
+        OobFill::Zero => bytes.fill(0),
+        OobFill::Nan => bytes.iter_mut().enumerate().for_each(|(i, byte)| *byte = [0xf7, 0x7f][i % 2]),
+    }
+}
+
+/// What a load does to the elements inside of the tensor.
+pub(crate) fn convert(map: &TensorMap, bytes: &mut [u8]) {
+    if !matches!(map.tiled().element, TensorElement::Tf32 | TensorElement::Tf32Ftz) {
+        return;
+    }
+    for element in bytes.chunks_exact_mut(4) {
+        let mut word = [0; 4];
+        word.copy_from_slice(element);
+        element.copy_from_slice(&round_tf32(u32::from_le_bytes(word)).to_le_bytes());
+    }
+}
+
+/// To the nearest tf32, ties to even; subnormals too. NaNs become one.
+fn round_tf32(bits: u32) -> u32 {
+    if f32::from_bits(bits).is_nan() {
+        return 0x7fff_e000;
+    }
+    let even = bits >> 13 & 1;
+    bits.wrapping_add(0xfff + even) & !0x1fff
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use girih_ptx::{TensorSwizzle, Tiled};
+
+    use super::*;
+
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, n: u64) -> u64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 >> 20) % n
+        }
+    }
+
+    /// Where each byte of shared memory comes from, element by element: `(shared, global or nothing)`, in order.
+    fn definition(map: &TensorMap, start: &[i32], shared: u64) -> Vec<(u64, Option<u64>)> {
+        let tiled = map.tiled();
+        let size = u64::from(tiled.element.bytes());
+        let counts: Vec<u64> = (0..map.rank())
+            .map(|i| if i == 0 { 1 } else { tiled.element_strides[i] })
+            .zip(&tiled.extents)
+            .map(|(stride, extent)| u64::from(extent.div_ceil(stride)))
+            .collect();
+        let (width, mask) = match tiled.swizzle {
+            TensorSwizzle::None => (counts[0] * size, 0),
+            TensorSwizzle::B32 => (32, 1),
+            TensorSwizzle::B64 => (64, 3),
+            TensorSwizzle::B128 => (128, 7),
+        };
+        let mut bytes = Vec::new();
+        for number in 0..counts.iter().product::<u64>() {
+            let mut rest = number;
+            let mut place = [0u64; 5];
+            for (place, count) in place.iter_mut().zip(&counts) {
+                *place = rest % count;
+                rest /= count;
+            }
+            let row = number / counts[0];
+            let mut global = Some(map.address());
+            for i in 0..map.rank() {
+                let step = if i == 0 { 1 } else { i64::from(tiled.element_strides[i]) };
+                let coordinate = i64::from(start[i]) + place[i] as i64 * step;
+                let stride = if i == 0 { size } else { tiled.strides[i - 1] };
+                let inside = coordinate >= 0 && (coordinate as u64) < tiled.dims[i];
+                global = global.filter(|_| inside).map(|g| g + coordinate as u64 * stride);
+            }
+            for byte in 0..size {
+                let address = shared + row * width + place[0] * size + byte;
+                let (line, chunk) = (address / 128, address / 16 % 8);
+                let swizzled = line * 128 + (chunk ^ line & mask) * 16 + address % 16;
+                bytes.push((swizzled, global.map(|g| g + byte)));
+            }
+        }
+        bytes
+    }
+
+    fn random_map(random: &mut Random) -> (TensorMap, Vec<i32>) {
+        let element = TensorElement::ALL[random.below(13) as usize];
+        let swizzle = TensorSwizzle::ALL[random.below(4) as usize];
+        let (rank, size) = (1 + random.below(5) as usize, u64::from(element.bytes()));
+        let each = 16 / size;
+        let width = swizzle.span().map_or(8, |span| u64::from(span) / 16);
+        let mut extents = vec![(each * (1 + random.below(width))) as u32];
+        let mut dims = vec![1 + random.below(3 * u64::from(extents[0]))];
+        let mut start = vec![(each as i64 * (random.below(24) as i64 - 10)) as i32];
+        let (mut strides, mut element_strides) = (Vec::new(), vec![1 + random.below(8) as u32]);
+        for _ in 1..rank {
+            extents.push(1 + random.below(6) as u32);
+            dims.push(1 + random.below(9));
+            start.push(random.below(14) as i32 - 5);
+            strides.push(16 * random.below(100));
+            element_strides.push(1 + random.below(3) as u32);
+        }
+        let tiled = Tiled::new(element, &dims, &extents).with_strides(&strides);
+        let tiled = tiled.with_element_strides(&element_strides).with_swizzle(swizzle);
+        (tiled.at(0x1000 * 16).unwrap(), start)
+    }
+
+    /// Every rank, element, swizzle; ragged tensors, coordinates on all sides of them.
+    #[test]
+    fn runs_are_the_definitions_bytes_in_order() {
+        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let (mut inside, mut outside) = (0, 0);
+        for _ in 0..2000 {
+            let (map, start) = random_map(&mut random);
+            let shared = 1024 + 128 * random.below(20);
+            let runs = runs(&map, &start, shared).unwrap();
+            let mut bytes = Vec::new();
+            for run in &runs {
+                assert!(run.bytes > 0 && run.bytes.is_multiple_of(map.tiled().element.bytes()), "{run:?}");
+                let bytes_of = (0..u64::from(run.bytes)).map(|i| (run.shared + i, run.global.map(|g| g + i)));
+                bytes.extend(bytes_of);
+            }
+            assert_eq!(bytes.len() as u64, map.box_bytes(), "{map:?}");
+            assert_eq!(bytes, definition(&map, &start, shared), "{map:?} at {start:?}");
+            inside += bytes.iter().filter(|(_, global)| global.is_some()).count();
+            outside += bytes.iter().filter(|(_, global)| global.is_none()).count();
+        }
+        assert!(inside > 10_000 && outside > 10_000, "{inside} {outside}");
+    }
+
+    /// Without a swizzle a row inside of the tensor is one run.
+    #[test]
+    fn rows_stay_whole() {
+        let map = Tiled::new(TensorElement::Bf16, &[64, 100], &[64, 8]).at(0).unwrap();
+        let runs = runs(&map, &[0, 96], 1024).unwrap();
+        let lengths: Vec<_> = runs.iter().map(|run| (run.global, run.bytes)).collect();
+        let wanted: Vec<_> = (0..8).map(|row| ((row < 4).then_some((96 + row) * 128), 128)).collect();
+        assert_eq!(lengths, wanted);
+    }
+
+    #[test]
+    fn what_the_hardware_refuses_is_refused() {
+        let map = Tiled::new(TensorElement::Bf16, &[64, 64], &[64, 8]).at(0).unwrap();
+        let what = |start: &[i32], shared| runs(&map, start, shared).unwrap_err().what;
+        assert_eq!(what(&[0, 0, 0], 1024), "the tensor map's rank");
+        assert_eq!(what(&[0, 0], 1024 + 64), "the shared address of the box");
+        for x in [-9, -1, 1, 4, 7, 20] {
+            assert_eq!(what(&[x, 0], 1024), "the innermost coordinate");
+        }
+        assert!(runs(&map, &[-8, -1], 1152).is_ok() && runs(&map, &[i32::MIN, i32::MAX], 1024).is_ok());
+    }
+
+    /// The words that an H100 makes of these.
+    #[test]
+    fn tf32_is_rounded_as_the_hardware_does() {
+        let map = Tiled::new(TensorElement::Tf32, &[16], &[16]).at(0).unwrap();
+        let pairs = [
+            (0x0000_0001, 0),
+            (0x8000_0001, 0x8000_0000),
+            (0x007f_ffff, 0x0080_0000),
+            (0x3f80_0fff, 0x3f80_0000),
+            (0x3f80_1000, 0x3f80_0000),
+            (0x3f80_1001, 0x3f80_2000),
+            (0x3f80_3000, 0x3f80_4000),
+            (0xbf80_1000, 0xbf80_0000),
+            (0x7f7f_ffff, 0x7f80_0000),
+            (0x7f80_0000, 0x7f80_0000),
+            (0xffc1_2345, 0x7fff_e000),
+        ];
+        for (from, to) in pairs {
+            let mut bytes = u32::to_le_bytes(from);
+            convert(&map, &mut bytes);
+            assert_eq!(u32::from_le_bytes(bytes), to, "{from:#x}");
+        }
+        let mut bytes = [1; 8];
+        fill(&Tiled { fill: OobFill::Nan, ..map.tiled().clone() }.at(0).unwrap(), &mut bytes);
+        assert!(f32::from_bits(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])).is_nan());
+    }
+}
