@@ -2,6 +2,7 @@
 //!
 //! The strategies are public: they serve whoever wants to test a layout computation of their own.
 
+pub mod differential;
 pub mod oracle;
 pub mod soak;
 pub mod strategies;

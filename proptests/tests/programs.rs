@@ -1,0 +1,101 @@
+//! Random programs over the instruction families: each is PTX, assembles, and runs in the simulator without complaint.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+use std::process::Command;
+
+use girih_device::{Device, SimOptions};
+use girih_proptests::differential::{Agree, LANES, Program, Programs, differences, run};
+
+const SEED: u64 = 1;
+/// A quarter of these is enough to find what is broken; the rest finds what is rare.
+const PROGRAMS: usize = 320;
+
+fn simulator(seed: u64) -> Device {
+    Device::open_sim(SimOptions { seed, ..SimOptions::checked() }).unwrap()
+}
+
+fn programs() -> Vec<Program> {
+    Programs::of(&simulator(0), SEED).take(PROGRAMS).collect()
+}
+
+#[test]
+fn every_program_is_ptx_and_runs_in_any_order_of_warps() {
+    let (one, other) = (simulator(0), simulator(5));
+    for program in programs() {
+        let number = program.number;
+        program.module().verify().unwrap_or_else(|error| panic!("program {number}: {error}"));
+        let first = run(&one, &program).unwrap_or_else(|error| panic!("program {number}: {error}"));
+        assert!(first == run(&other, &program).unwrap(), "program {number}");
+        assert!(differences(&program, &first, &first).is_empty(), "program {number}");
+    }
+}
+
+#[test]
+fn every_family_is_dealt_and_little_is_refused() {
+    let programs = Programs::of(&simulator(0), SEED);
+    assert!(programs.round() <= PROGRAMS, "{}", programs.round());
+    let covered = programs.covered();
+    for opcode in ["add", "cvt", "setp", "set", "shfl", "vote", "mma", "ldmatrix", "ld", "st", "atom", "red"]
+    {
+        assert!(covered.contains_key(opcode), "{opcode}");
+    }
+    println!("{}", programs.refused().join("\n"));
+}
+
+#[test]
+fn a_wrong_result_is_found_and_shrinks_to_its_instruction() {
+    let device = simulator(0);
+    let mut tampered = 0;
+    for program in programs().into_iter().take(20) {
+        let right = run(&device, &program).unwrap();
+        let places: Vec<(usize, Agree)> = (program.steps.iter().enumerate())
+            .flat_map(|(i, step)| step.writes.iter().map(move |(_, agree)| (i, *agree)))
+            .collect();
+        for (at, &(step, agree)) in places.iter().enumerate() {
+            let mut wrong = right.clone();
+            let lane = (at * 37) % LANES;
+            wrong[at][lane] ^= 1;
+            let found = differences(&program, &wrong, &right);
+            // Later steps that read the wrong value have other operands: they are not to blame.
+            let steps: Vec<_> = found.iter().map(|difference| (difference.step, difference.lane)).collect();
+            if agree == Agree::Bits {
+                assert_eq!(steps, [(step, lane)], "program {}: {found:?}", program.number);
+                tampered += 1;
+            }
+            let alone = program.alone(step, &right);
+            let first = places.iter().position(|place| place.0 == step).unwrap();
+            let results = run(&device, &alone).unwrap();
+            if alone.steps[0].reads.len() == alone.inputs.len()
+                && !program.steps[step].instruction.contains(".nc")
+            {
+                assert_eq!(results[..], right[first..first + results.len()], "{:?}", program.steps[step]);
+            }
+        }
+    }
+    assert!(tampered > 200, "{tampered}");
+}
+
+#[test]
+fn every_program_assembles() {
+    let fetched = || Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("ptx-tools").join("ptxas");
+    let ptxas = std::env::var_os("GIRIH_PTXAS").map_or_else(fetched, Into::into);
+    if !ptxas.is_file() {
+        eprintln!("SKIPPED: no ptxas at {} (GIRIH_PTXAS names another)", ptxas.display());
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
+    std::fs::create_dir_all(&folder).unwrap();
+    // Without optimisation, and as many kernels a file as one process takes: what counts is that they are accepted.
+    for program in programs() {
+        let path = folder.join("program.ptx");
+        std::fs::write(&path, program.module().to_string()).unwrap();
+        let output = Command::new(&ptxas)
+            .args(["-O0", "-arch", "sm_90", "-o", "/dev/null"])
+            .arg(&path)
+            .output()
+            .unwrap();
+        let log = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "program {}: {log}\n{}", program.number, program.module());
+    }
+}
