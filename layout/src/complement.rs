@@ -1,5 +1,6 @@
 //! Complement: the indices that a layout leaves out (CuTe guide, 02 Layout algebra, Complement).
 
+use crate::columns::Parts;
 use crate::{Error, Fact, Int, Lay, Stride};
 
 const OP: &str = "complement";
@@ -22,12 +23,15 @@ impl Lay {
     /// ```
     /// use girih_layout::{Int, lay};
     /// assert_eq!(lay!("(2,2):(1,6)").complement(Int::fixed(24))?, lay!("(3,2):(2,12)"));
+    /// // Columns over F2 and their complement meet by exclusive or: each element of the diagonal 0 9 18 27 ... 63, and its row.
+    /// assert_eq!(lay!("8:^9").complement(Int::fixed(64))?, lay!("8:1"));
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`Error::NotTractable`] where the holes are irregular, [`Error::Overlap`] where modes overlap, [`Error::NonPositiveStride`];
-    /// [`Error::NotKnown`] and [`Error::NeedsFact`] where a symbol decides; [`Error::Unsupported`] for basis strides.
+    /// [`Error::NotKnown`] and [`Error::NeedsFact`] where a symbol decides; [`Error::Unsupported`] for basis strides, and beside F2 columns
+    /// for an extent that is no power of two.
     pub const fn complement(&self, cotarget: Int) -> Result<Lay, Error> {
         self.complement_with(cotarget, Holes::Refuse)
     }
@@ -36,7 +40,7 @@ impl Lay {
     /// from the layout, but leaves indices out: `(2,2):(1,3)` in 12 gives `2:6`.
     ///
     /// # Errors
-    /// As [`Lay::complement`], without [`Error::NotTractable`].
+    /// As [`Lay::complement`]; [`Error::NotTractable`] only where modes interleave, such as in `(4,2):(2,3)`.
     pub const fn complement_floor(&self, cotarget: Int) -> Result<Lay, Error> {
         self.complement_with(cotarget, Holes::Floor)
     }
@@ -44,6 +48,9 @@ impl Lay {
     const fn complement_with(&self, cotarget: Int, holes: Holes) -> Result<Lay, Error> {
         if self.is_sorted() {
             return written!(|out| holes_into(self, cotarget, holes, out));
+        }
+        if self.has_columns() {
+            return written!(|out| tri!(self.parts(OP)).complement_into(cotarget, out));
         }
         let mut modes = Lay::EMPTY;
         written!(|out| match self.sort_into(OP, &mut modes) {
@@ -106,17 +113,63 @@ impl Lay {
     }
 }
 
+impl Parts {
+    /// Appends the complement up to the cotarget to `out`, as one node: below, the least index of every coset of the map's image.
+    pub(crate) const fn complement_into(&self, cotarget: Int, out: &mut Lay) -> Result<(), Error> {
+        let reduced = self.map.reduced();
+        tri!(self.require_independent(&reduced, true));
+        let (first, taken) = (out.leaf_count(), self.integer_bits());
+        let mut free = !reduced.leading & ((1 << self.bits) - 1);
+        while free != 0 {
+            let (row, run) = (free.trailing_zeros(), (free >> free.trailing_zeros()).trailing_ones());
+            let (bit, extent) = (1u64 << row, 1i64 << run);
+            // An integer would carry into the integers of the map; a column joins them.
+            let stride = match taken >> row & (extent as u64 - 1) {
+                0 => Stride::Int(Int::value(bit as i64)),
+                _ => Stride::F2(bit),
+            };
+            tri!(out.push(Int::value(extent), stride));
+            free &= !((extent as u64 - 1) << row);
+        }
+        let upper = tri!(self.upper.sorted(OP));
+        tri!(holes_from(self.unit(), &upper, cotarget, Holes::Refuse, out));
+        out.wrap_from(first)
+    }
+
+    /// Where the last mode ends.
+    pub(crate) const fn end(&self) -> Result<Int, Error> {
+        let upper = tri!(self.upper.sorted(OP));
+        if upper.leaf_count() == 0 { Ok(self.unit()) } else { end_of(&upper) }
+    }
+}
+
 /// Appends the holes of sorted modes up to the cotarget to `out`, as one node.
 const fn holes_into(modes: &Lay, cotarget: Int, holes: Holes, out: &mut Lay) -> Result<(), Error> {
     let first = out.leaf_count();
-    let (mut end, mut i) = (Int::ONE, 0);
+    tri!(holes_from(Int::ONE, modes, cotarget, holes, out));
+    out.wrap_from(first)
+}
+
+/// Appends the holes between `begin` and the cotarget, side by side.
+const fn holes_from(
+    begin: Int,
+    modes: &Lay,
+    cotarget: Int,
+    holes: Holes,
+    out: &mut Lay,
+) -> Result<(), Error> {
+    let first = out.leaf_count();
+    let (mut end, mut i) = (begin, 0);
     while i < modes.leaf_count() {
         let (s, stride) = (modes.shape.leaves[i], modes.stride[i]);
         let d = tri!(stride.require_int(OP));
         let gap = match (d.div_exact(end), d.get(), end.get(), holes) {
             (Some(gap), ..) => gap,
-            (None, Some(step), Some(end), _) if step < end => {
-                return Err(Error::Overlap { extent: s, stride });
+            (None, Some(step), Some(known), _) if step < known => {
+                return Err(match modes.is_injective() {
+                    Ok(true) => Error::NotTractable { op: OP, step: end, stride: d },
+                    _ => Error::Overlap { extent: s, stride },
+                });
             }
             (None, Some(step), Some(end), Holes::Floor) => Int::value(step / end),
             (None, Some(_), Some(_), Holes::Refuse) => {
@@ -137,7 +190,7 @@ const fn holes_into(modes: &Lay, cotarget: Int, holes: Holes, out: &mut Lay) -> 
     if !tail.is(1) {
         tri!(out.push(tail, Stride::Int(end)));
     }
-    out.wrap_from(first)
+    Ok(())
 }
 
 /// Appends the exact complement of sorted modes to `out`, as one node.

@@ -14,6 +14,7 @@
 
 use crate::carry::{by_definition, composes_by_leaf};
 use crate::coalesce::{coalesce_into, is_coalesced, single_step};
+use crate::compose_columns::compose_columns;
 use crate::definition::Function;
 use crate::profile::Node;
 use crate::space::Space;
@@ -36,8 +37,9 @@ impl Lay {
     /// # Errors
     /// [`Error::StrideDivisibility`] and [`Error::ShapeDivisibility`] where a leaf's values are those of no layout, [`Error::Carry`] where
     /// the leaves interact, with a witness; [`Error::NeedsFact`] and [`Error::NotKnown`] where a symbol decides;
-    /// [`Error::NonPositiveStride`] for a negative right-hand stride unless `self` is a single mode; [`Error::Unsupported`] for a right-hand
-    /// side of basis strides; [`Error::Capacity`], [`Error::Overflow`].
+    /// [`Error::NonPositiveStride`] for a negative right-hand stride unless `self` is a single mode; [`Error::NoLayout`] where F2 columns on the
+    /// right come out as neither integers nor columns; [`Error::Unsupported`] for a right-hand side of basis strides; [`Error::Capacity`],
+    /// [`Error::Overflow`].
     pub const fn composition(&self, right: &Lay) -> Result<Lay, Error> {
         written!(|out| compose_into(self, self.root(), right, right.root(), out))
     }
@@ -84,7 +86,28 @@ impl Lay {
             k += 1;
         }
         out.close();
+        tri!(self.require_added(OP, tiles, &out));
         Ok(out)
+    }
+
+    /// Refuses what tiles of F2 columns make of modes that add up.
+    pub(crate) const fn require_added(
+        &self,
+        op: &'static str,
+        tiles: &Tiles,
+        out: &Lay,
+    ) -> Result<(), Error> {
+        if !tiles.layouts().has_columns() {
+            return Ok(());
+        }
+        // Where this layout joins its modes by exclusive or itself, only the integers have to stay apart.
+        if !self.has_columns() {
+            return out.require_modes_apart(op);
+        }
+        match out.parts(op) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     pub(crate) const fn require_tiles(&self, op: &'static str, tiles: &Tiles) -> Result<(), Error> {
@@ -95,6 +118,20 @@ impl Lay {
 
 /// Appends the composition of two subtrees to `out`.
 pub(crate) const fn compose_into(
+    left: &Lay,
+    l: Node,
+    right: &Lay,
+    r: Node,
+    out: &mut Lay,
+) -> Result<(), Error> {
+    if left.has_columns_in(l) || right.has_columns_in(r) {
+        return compose_columns(left, l, right, r, out);
+    }
+    compose_integers(left, l, right, r, out)
+}
+
+/// [`compose_into`] with a right-hand side of integers.
+pub(crate) const fn compose_integers(
     left: &Lay,
     l: Node,
     right: &Lay,

@@ -25,6 +25,11 @@ pub(crate) enum Function<'a> {
         right: &'a Lay,
         node: Node,
     },
+    /// Layouts that have integer indices, whatever their strides; the left one without an end.
+    Joined {
+        left: &'a Lay,
+        right: &'a Lay,
+    },
     /// `swizzle(offset + layout) - swizzle(offset)`.
     Swizzled {
         swizzle: Swizzle,
@@ -45,6 +50,7 @@ impl Function<'_> {
             Function::Composition { left, right, node } => {
                 return extended(left, space, tri!(flat_index(right, *node, coord)));
             }
+            Function::Joined { left, right } => out[0] = tri!(left.at_extended(tri!(right.at(coord)))),
             Function::Swizzled { swizzle, offset, layout } => {
                 let Some(index) = tri!(flat_index(layout, layout.root(), coord)).checked_add(*offset) else {
                     return Err(Error::Overflow { op: "an index" });

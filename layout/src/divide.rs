@@ -43,7 +43,7 @@ impl Lay {
             k += 1;
         }
         out.close();
-        Ok(())
+        self.require_added("logical_divide", tiles, out)
     }
 
     /// The tiles' modes in mode 0, the rests' in mode 1: `((TileM,TileN),(RestM,RestN,L))`. A `_` tile is the whole mode, with the rest `1:0`.
@@ -161,6 +161,13 @@ pub(crate) const fn tile_and_rest(
 ) -> Result<(), Error> {
     tri!(right.open());
     tri!(right.copy(tiles, t));
+    if right.has_columns() {
+        let parts = tri!(right.parts("a divide"));
+        tri!(round_up(domain, tri!(parts.end())));
+        tri!(parts.complement_into(tri!(domain.size()), right));
+        right.close();
+        return Ok(());
+    }
     let mut sorted;
     let modes = if t.begin == 0 && t.end == tiles.leaf_count() && tiles.is_sorted() {
         tiles

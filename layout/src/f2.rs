@@ -7,7 +7,7 @@ use crate::{Composed, Error, Int, Lay, Shape, Stride, Swizzle};
 const OP: &str = "an F2 matrix";
 
 /// The most bits of an index that a matrix maps.
-const BITS: usize = 63;
+pub(crate) const BITS: usize = 63;
 
 /// A map from coordinate bits to index bits that respects exclusive or: bit `i` of the coordinate toggles the index bits of column `i`.
 ///
@@ -170,67 +170,6 @@ impl F2Matrix {
         Ok(out)
     }
 
-    /// How many bits of the index can vary independently: the image has `2^rank` indices.
-    pub const fn rank(&self) -> u32 {
-        let (mut rest, mut rank, mut i) = (self.columns, 0, 0);
-        while i < self.inputs as usize {
-            let pivot = rest[i];
-            if pivot != 0 {
-                let low = pivot & pivot.wrapping_neg();
-                let mut j = i + 1;
-                while j < self.inputs as usize {
-                    if rest[j] & low != 0 {
-                        rest[j] ^= pivot;
-                    }
-                    j += 1;
-                }
-                rank += 1;
-            }
-            i += 1;
-        }
-        rank
-    }
-
-    /// The inverse of a map of `n` bits onto the indices below `2^n`.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] for any other map.
-    pub const fn inverse(&self) -> Result<F2Matrix, Error> {
-        let n = self.inputs as usize;
-        let (mut left, mut right) = (self.columns, tri!(F2Matrix::identity(n as u32)).columns);
-        let mut bit = 0;
-        while bit < n {
-            let mut pivot = bit;
-            while pivot < n && left[pivot] >> bit & 1 == 0 {
-                pivot += 1;
-            }
-            if pivot == n {
-                return Err(Error::Unsupported {
-                    op: "the inverse of an F2 matrix",
-                    what: "a map that is not onto",
-                });
-            }
-            (left[bit], left[pivot]) = (left[pivot], left[bit]);
-            (right[bit], right[pivot]) = (right[pivot], right[bit]);
-            let mut j = 0;
-            while j < n {
-                if j != bit && left[j] >> bit & 1 == 1 {
-                    left[j] ^= left[bit];
-                    right[j] ^= right[bit];
-                }
-                j += 1;
-            }
-            if left[bit] >> n != 0 {
-                return Err(Error::Unsupported {
-                    op: "the inverse of an F2 matrix",
-                    what: "a map that is not onto",
-                });
-            }
-            bit += 1;
-        }
-        Ok(F2Matrix { inputs: self.inputs, columns: right })
-    }
-
     /// The map as a layout over a shape or a refinement of it: with integer strides where no two columns meet, with F2 columns elsewhere.
     ///
     /// # Errors
@@ -249,23 +188,43 @@ impl F2Matrix {
                 return Err(Error::NotKnown { op: OP, value: shape.leaves[i] });
             };
             let (begin, end) = (out.leaf_count(), input + extent.trailing_zeros() as usize);
-            while input < end {
-                // A run of columns, each the one before shifted by one.
-                let column = self.columns[input];
-                let mut run = 1;
-                while input + run < end && self.columns[input + run] == column << run {
-                    run += 1;
-                }
-                let stride =
-                    if integers { Stride::Int(Int::value(column as i64)) } else { Stride::F2(column) };
-                tri!(out.push(Int::value(1 << run), stride));
-                input += run;
-            }
+            tri!(self.runs_into(input, end, integers, &mut out));
             tri!(out.wrap_from(begin));
             out.shape.profile.close_many(closes);
-            i += 1;
+            (input, i) = (end, i + 1);
         }
         Ok(out)
+    }
+
+    /// Appends the modes of all inputs, side by side.
+    pub(crate) const fn modes_into(&self, out: &mut Lay) -> Result<(), Error> {
+        self.runs_into(0, self.inputs as usize, self.columns_apart(), out)
+    }
+
+    /// Appends a mode for every run of columns that are each the one before shifted by one.
+    const fn runs_into(&self, begin: usize, end: usize, integers: bool, out: &mut Lay) -> Result<(), Error> {
+        let mut input = begin;
+        while input < end {
+            let column = self.columns[input];
+            let mut run = 1;
+            while input + run < end && self.columns[input + run] == column << run {
+                run += 1;
+            }
+            let stride = if integers { Stride::Int(Int::value(column as i64)) } else { Stride::F2(column) };
+            tri!(out.push(Int::value(1 << run), stride));
+            input += run;
+        }
+        Ok(())
+    }
+
+    /// The map of the first `n` inputs.
+    pub(crate) const fn first(&self, n: u32) -> F2Matrix {
+        let (mut out, mut i) = (F2Matrix { inputs: n as u8, columns: [0; BITS] }, 0);
+        while i < n as usize {
+            out.columns[i] = self.columns[i];
+            i += 1;
+        }
+        out
     }
 
     /// `const` form of `==`.
@@ -286,7 +245,7 @@ impl F2Matrix {
     }
 
     /// Whether no two columns have a bit in common, so that joining them is adding.
-    const fn columns_apart(&self) -> bool {
+    pub(crate) const fn columns_apart(&self) -> bool {
         let (mut taken, mut i) = (0, 0);
         while i < self.inputs as usize {
             if taken & self.columns[i] != 0 {

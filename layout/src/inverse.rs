@@ -6,39 +6,57 @@ impl Lay {
     /// The largest layout `R` of this construction with `self(R(i)) = i` for all `i < size(R)`: the coordinates of the indices 0, 1, 2 ...
     /// as far as modes follow on one another (CuTe's `right_inverse`).
     ///
-    /// Modes of stride 0 are skipped; among modes of equal stride the largest is taken. Without a mode of stride 1 it is `1:0`.
+    /// Modes of stride 0 are skipped; among modes of equal stride the largest is taken. Without a mode of stride 1 it is `1:0`. F2 columns are
+    /// solved for the indices 1, 2, 4 ..., as far as they reach them.
     ///
     /// ```
     /// use girih_layout::lay;
     /// assert_eq!(lay!("(2,4,6):(4,1,8)").right_inverse()?, lay!("(4,2,6):(2,1,8)"));
+    /// assert_eq!(lay!("(8,8):(^1,^9)").right_inverse()?, lay!("(8,8):(^1,^9)")); // a swizzle is its own inverse
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::Overflow`], or [`Error::Unsupported`] for products of more than two symbols.
+    /// [`Error::Overflow`]; [`Error::Unsupported`] for products of more than two symbols, and beside F2 columns for an extent that is no power of
+    /// two before the last column.
     pub const fn right_inverse(&self) -> Result<Lay, Error> {
         let flat = self.coalesce();
-        let n = flat.leaf_count();
-        let steps = tri!(flat.prefix_products());
-        let mut out = Lay::EMPTY;
-        let mut end = Int::ONE;
+        let (mut out, mut end, mut step, mut rest) = (Lay::EMPTY, Int::ONE, Int::ONE, flat);
+        if flat.has_columns() {
+            let parts = tri!(flat.leading_parts("right_inverse"));
+            let back = tri!(parts.map.reduced().back(parts.bits));
+            let mut n = 0;
+            while n < parts.bits && tri!(parts.map.apply(back.columns()[n as usize] as i64)) == 1 << n {
+                n += 1;
+            }
+            tri!(back.first(n).modes_into(&mut out));
+            rest = if n == parts.bits { parts.upper } else { Lay::EMPTY };
+            (end, step) = (parts.unit(), Int::value(1 << parts.map.inputs()));
+        }
+        tri!(rest.follow(end, step, &mut out));
+        tri!(out.wrap_from(0));
+        Ok(out.coalesce())
+    }
+
+    /// Appends the modes that follow on one another from `end` on; `step` is the 1-D step of the first.
+    const fn follow(&self, mut end: Int, step: Int, out: &mut Lay) -> Result<(), Error> {
+        let steps = tri!(self.prefix_products(step));
         loop {
             let (mut best, mut i) = (MAX_LEAVES, 0);
-            while i < n {
-                if flat.stride[i].same(Stride::Int(end))
-                    && !flat.shape.leaves[i].is(1)
+            while i < self.leaf_count() {
+                if self.stride[i].same(Stride::Int(end))
+                    && !self.shape.leaves[i].is(1)
                     && (best == MAX_LEAVES
-                        || matches!(flat.shape.leaves[best].less(flat.shape.leaves[i]), Some(true)))
+                        || matches!(self.shape.leaves[best].less(self.shape.leaves[i]), Some(true)))
                 {
                     best = i;
                 }
                 i += 1;
             }
             if best == MAX_LEAVES {
-                tri!(out.wrap_from(0));
-                return Ok(out.coalesce());
+                return Ok(());
             }
-            let taken = flat.shape.leaves[best];
+            let taken = self.shape.leaves[best];
             tri!(out.push(taken, Stride::Int(steps[best])));
             end = tri!(end.mul(taken));
         }
@@ -66,6 +84,10 @@ impl Lay {
             }
             i += 1;
         }
+        if flat.has_columns() {
+            let parts = tri!(flat.leading_parts("left_inverse"));
+            tri!(parts.require_independent(&parts.map.reduced(), false));
+        }
         self.quasi_inverse()
     }
 
@@ -74,13 +96,24 @@ impl Lay {
     /// # Errors
     /// As [`Lay::left_inverse`], but stride 0 is accepted.
     pub const fn quasi_inverse(&self) -> Result<Lay, Error> {
-        const OP: &str = "left_inverse";
         let flat = self.coalesce();
-        let steps = tri!(flat.prefix_products());
-        let sorted = tri!(flat.sorted(OP));
-        let mut out = Lay::EMPTY;
-        let (mut k, mut before) = (0, Int::ONE);
-        let (mut last_extent, mut last_step) = (Int::ONE, Int::ZERO);
+        let (mut out, mut begin, mut step, mut rest) = (Lay::EMPTY, Int::ONE, Int::ONE, flat);
+        if flat.has_columns() {
+            let parts = tri!(flat.leading_parts("left_inverse"));
+            tri!(tri!(parts.map.reduced().back(parts.bits)).modes_into(&mut out));
+            (begin, step, rest) = (parts.unit(), Int::value(1 << parts.map.inputs()), parts.upper);
+        }
+        tri!(rest.turn_back(begin, step, &mut out));
+        tri!(out.wrap_from(0));
+        Ok(out.coalesce())
+    }
+
+    /// Appends the inverse of integer modes from `before` on; `step` is the 1-D step of the first.
+    const fn turn_back(&self, mut before: Int, step: Int, out: &mut Lay) -> Result<(), Error> {
+        const OP: &str = "left_inverse";
+        let steps = tri!(self.prefix_products(step));
+        let sorted = tri!(self.sorted(OP));
+        let (mut k, mut last_extent, mut last_step) = (0, Int::ONE, Int::ZERO);
         while k < sorted.leaf_count() {
             let (s, stride) = (sorted.shape.leaves[k], sorted.stride[k]);
             k += 1;
@@ -97,11 +130,9 @@ impl Lay {
             if !gap.is(1) {
                 tri!(out.push(gap, Stride::Int(last_step)));
             }
-            (last_extent, last_step, before) = (s, steps[flat.position(s, stride)], d);
+            (last_extent, last_step, before) = (s, steps[self.position(s, stride)], d);
         }
-        tri!(out.push(last_extent, Stride::Int(last_step)));
-        tri!(out.wrap_from(0));
-        Ok(out.coalesce())
+        out.push(last_extent, Stride::Int(last_step))
     }
 
     /// The first leaf that is `s:d`.
@@ -114,8 +145,8 @@ impl Lay {
     }
 
     /// The 1-D step of each leaf.
-    const fn prefix_products(&self) -> Result<[Int; MAX_LEAVES], Error> {
-        let mut steps = [Int::ONE; MAX_LEAVES];
+    const fn prefix_products(&self, first: Int) -> Result<[Int; MAX_LEAVES], Error> {
+        let mut steps = [first; MAX_LEAVES];
         let mut i = 1;
         while i < self.leaf_count() {
             steps[i] = tri!(steps[i - 1].mul(self.shape.leaves[i - 1]));

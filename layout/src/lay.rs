@@ -125,8 +125,12 @@ impl Lay {
 
     /// Whether a leaf has an F2 column.
     pub(crate) const fn has_columns(&self) -> bool {
-        let mut i = 0;
-        while i < self.leaf_count() {
+        self.has_columns_in(self.root())
+    }
+
+    pub(crate) const fn has_columns_in(&self, node: Node) -> bool {
+        let mut i = node.begin;
+        while i < node.end {
             if matches!(self.stride[i], Stride::F2(_)) {
                 return true;
             }

@@ -35,9 +35,12 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotKnown`] for symbols, [`Error::Unsupported`] for strides that are no integers, and where many modes with unrelated strides
-    /// make the search too long.
+    /// [`Error::NotKnown`] for symbols; [`Error::Unsupported`] for basis strides, beside F2 columns for an extent that is no power of two, and
+    /// where many modes with unrelated strides make the search too long.
     pub const fn preimage(&self, index: i64) -> Result<Option<Coord>, Error> {
+        if self.has_columns() {
+            return self.preimage_of_columns(index);
+        }
         let mut search = tri!(Search::new(self));
         if !tri!(search.descend(0, index as i128)) {
             return Ok(None);
@@ -46,6 +49,30 @@ impl Lay {
         let mut i = 0;
         while i < search.count {
             out.leaves[search.leaf[i]] = Crd::At(search.digits[i]);
+            i += 1;
+        }
+        Ok(Some(out))
+    }
+
+    const fn preimage_of_columns(&self, index: i64) -> Result<Option<Coord>, Error> {
+        let parts = tri!(self.parts(OP));
+        let low = index & ((1 << parts.bits) - 1);
+        let inputs = tri!(tri!(parts.map.reduced().back(parts.bits)).apply(low));
+        let Some(upper) = tri!(parts.upper.preimage(index - low)) else { return Ok(None) };
+        if tri!(parts.map.apply(inputs)) != low {
+            return Ok(None);
+        }
+        let mut out = Tuple { profile: self.shape.profile, leaves: [Crd::At(0); MAX_LEAVES] };
+        let (mut rest, mut k, mut i) = (inputs, 0, 0);
+        while i < self.leaf_count() {
+            if parts.is_low[i] {
+                let extent = self.shape.leaves[i].coef;
+                out.leaves[i] = Crd::At(rest & (extent - 1));
+                rest >>= extent.trailing_zeros();
+            } else {
+                out.leaves[i] = upper.leaves[k];
+                k += 1;
+            }
             i += 1;
         }
         Ok(Some(out))
@@ -71,6 +98,10 @@ impl Lay {
                 return Ok(false);
             }
             i += 1;
+        }
+        if self.has_columns() {
+            let parts = tri!(self.parts(OP));
+            return if parts.map.reduced().dependent == 0 { parts.upper.is_injective() } else { Ok(false) };
         }
         // Two coordinates that share an index differ by digits between -(s-1) and s-1 that lead nowhere. Counted from -(s-1), those are the digits of
         // modes of extent 2s-1; the first difference is positive in one of the two orders.
@@ -108,6 +139,12 @@ impl Lay {
     /// # Errors
     /// [`Error::NeedsFact`] for a symbolic stride that may be 0, [`Error::Unsupported`] for strides that are no integers, [`Error::Overflow`].
     pub const fn is_compact(&self) -> Result<bool, Error> {
+        if self.has_columns() {
+            let parts = tri!(self.parts("is_compact"));
+            let onto = parts.map.reduced().leading == (1 << parts.bits) - 1;
+            let once = parts.bits == parts.map.inputs();
+            return if onto && once { tri!(parts.steps()).is_compact() } else { Ok(false) };
+        }
         let modes = match self.sorted("is_compact") {
             Err(Error::NonPositiveStride { .. }) => return Ok(false),
             modes => tri!(modes),

@@ -70,6 +70,9 @@ impl Lay {
                     k += 1;
                 }
                 out.close();
+                if self.has_columns() || tiles.layouts().has_columns() {
+                    tri!(out.require_modes_apart("logical_product"));
+                }
             }
         }
         Ok(out)
@@ -213,26 +216,30 @@ const fn product_into(
     product: Product,
     out: &mut Lay,
 ) -> Result<(), Error> {
-    let (mut block, mut tile) = (Lay::EMPTY, Lay::EMPTY);
+    let (mut block, mut copies) = (Lay::EMPTY, Lay::EMPTY);
     tri!(block.copy(left, l));
-    tri!(tile.copy(tiles, t));
-    tri!(out.open());
-    tri!(out.copy(&block, block.root()));
     match product {
         Product::FillHoles => {
+            let mut tile = Lay::EMPTY;
+            tri!(tile.copy(tiles, t));
             let holes = tri!(block.complement(tri!(tri!(block.size()).mul(tri!(tile.cosize())))));
-            tri!(compose_into(&holes, holes.root(), &tile, tile.root(), out));
+            tri!(compose_into(&holes, holes.root(), &tile, tile.root(), &mut copies));
         }
         Product::Outer => {
-            let step = tri!(block.reach());
-            let mut i = 0;
-            while i < tile.leaf_count() {
-                tile.stride[i] = tri!(tile.stride[i].scaled(step));
+            tri!(copies.copy(tiles, t));
+            let (step, mut i) = (tri!(block.reach()), 0);
+            while i < copies.leaf_count() {
+                if !copies.shape.leaves[i].is(1) {
+                    copies.stride[i] = tri!(copies.stride[i].scaled(step));
+                }
                 i += 1;
             }
-            tri!(out.copy(&tile, tile.root()));
         }
     }
+    tri!(block.require_movable(&copies, "a product"));
+    tri!(out.open());
+    tri!(out.copy(&block, block.root()));
+    tri!(out.copy(&copies, copies.root()));
     out.close();
     Ok(())
 }
@@ -240,6 +247,10 @@ const fn product_into(
 impl Lay {
     /// Where the next copy begins: a whole step of the longest mode, or the cosize where modes overlap past it.
     const fn reach(&self) -> Result<Int, Error> {
+        if self.has_columns() {
+            let parts = tri!(self.parts("a product"));
+            return tri!(tri!(parts.steps()).reach()).mul(parts.unit());
+        }
         let mut reach = tri!(self.cosize());
         let mut i = 0;
         while i < self.leaf_count() {

@@ -2,6 +2,8 @@
 
 use crate::{Error, Int, Lay, MAX_LEAVES, Stride};
 
+const OP: &str = "the range of indices";
+
 impl Lay {
     /// The number of coordinates: the product of the extents.
     ///
@@ -14,7 +16,8 @@ impl Lay {
     /// The least index.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for strides that are no integers, [`Error::NotKnown`] for symbols, [`Error::Overflow`].
+    /// [`Error::Unsupported`] for basis strides and for F2 columns beside an extent that is no power of two, [`Error::NotKnown`] for
+    /// symbols, [`Error::Overflow`].
     pub const fn min_index(&self) -> Result<i64, Error> {
         self.extreme(false)
     }
@@ -27,8 +30,21 @@ impl Lay {
         self.extreme(true)
     }
 
+    /// Below the columns' highest bit the least index is 0 and the greatest comes out of elimination.
+    const fn extreme_of_columns(&self, upper: bool) -> Result<i64, Error> {
+        let parts = tri!(self.parts(OP));
+        let above = tri!(parts.upper.extreme(upper));
+        let below = if upper { parts.map.reduced().greatest() as i64 } else { 0 };
+        match above.checked_add(below) {
+            Some(index) => Ok(index),
+            None => Err(Error::Overflow { op: OP }),
+        }
+    }
+
     const fn extreme(&self, upper: bool) -> Result<i64, Error> {
-        const OP: &str = "the range of indices";
+        if self.has_columns() {
+            return self.extreme_of_columns(upper);
+        }
         let (mut sum, mut i) = (0i64, 0);
         while i < self.leaf_count() {
             let stride = tri!(self.stride[i].require_int(OP));
@@ -80,7 +96,7 @@ impl Lay {
     pub const fn span(&self) -> Result<i64, Error> {
         match tri!(self.max_index()).checked_sub(tri!(self.min_index())) {
             Some(reach) if reach < i64::MAX => Ok(reach + 1),
-            _ => Err(Error::Overflow { op: "the range of indices" }),
+            _ => Err(Error::Overflow { op: OP }),
         }
     }
 

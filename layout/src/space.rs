@@ -24,6 +24,9 @@ impl Space {
         coefficient: [0; MAX_LEAVES],
     };
 
+    /// Indices that join by exclusive or.
+    pub(crate) const COLUMNS: Space = Space { units: [Stride::F2(1); MAX_LEAVES], ..Space::INTEGERS };
+
     /// The units of flat modes.
     pub(crate) const fn of(flat: &Lay) -> Space {
         let mut out = Space::INTEGERS;

@@ -91,6 +91,7 @@ impl Stride {
 
 const fn scaled_column(column: u64, by: Int) -> Result<Stride, Error> {
     match by.get() {
+        _ if column == 0 => Ok(Stride::F2(0)),
         Some(by) if by > 0 && by & (by - 1) == 0 => Ok(Stride::F2(tri!(carryless(by, column)))),
         _ => Err(Error::Unsupported {
             op: "scaling a stride",

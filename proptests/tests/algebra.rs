@@ -77,6 +77,7 @@ proptest! {
             }
             Err(error) => {
                 prop_assert!(!regular, "{}: {}", l, error);
+                prop_assert!(error.kind() != "overlap" || !oracle::injective(&l.filter()), "{}: {}", l, error);
                 prop_assert!(matches!(error.kind(), "not_tractable" | "overlap" | "non_positive_stride"));
             }
         }
