@@ -59,6 +59,9 @@ pub enum Error {
         /// What would be accepted.
         accepted: &'static str,
     },
+    /// A partition is not what it should be.
+    #[error("{0}")]
+    Refuted(Box<crate::plan::Fault>),
     /// Registers that no load or store takes.
     #[error(
         "no access of {space:?} takes registers of types {registers:?}: 1, 2 or 4 of one type, global or shared memory are accepted"

@@ -16,6 +16,7 @@ mod engine;
 mod error;
 mod expr;
 pub mod gemm;
+pub mod plan;
 mod tiled_copy;
 mod tiled_mma;
 mod vectorise;
