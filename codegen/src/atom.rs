@@ -170,6 +170,9 @@ pub const UNIVERSAL_COPY_64: CopyAtom =
 /// A 32-bit load or store.
 pub const UNIVERSAL_COPY_32: CopyAtom =
     one_thread("UniversalCopy<uint32_t>", CopyKind::Universal, &[], lay!("(1,32):(0,1)"), 50);
+/// An 8-bit load or store.
+pub const UNIVERSAL_COPY_8: CopyAtom =
+    one_thread("UniversalCopy<uint8_t>", CopyKind::Universal, &[], lay!("(1,8):(0,1)"), 50);
 /// A 16-bit load or store.
 pub const UNIVERSAL_COPY_16: CopyAtom =
     one_thread("UniversalCopy<uint16_t>", CopyKind::Universal, &[], lay!("(1,16):(0,1)"), 50);
@@ -256,6 +259,7 @@ pub fn universal_copy(bytes: u32) -> Option<&'static CopyAtom> {
         8 => Some(&UNIVERSAL_COPY_64),
         4 => Some(&UNIVERSAL_COPY_32),
         2 => Some(&UNIVERSAL_COPY_16),
+        1 => Some(&UNIVERSAL_COPY_8),
         _ => None,
     }
 }

@@ -3,10 +3,16 @@
 //! CuTe's users print layouts and stare at them; here each question is a function, and a refusal names the two places
 //! that meet or the element that nobody holds.
 
+mod access;
+mod copy;
 mod meet;
 mod proof;
+mod swizzle;
 
+pub use access::{Conflict, Limit, Pieces, WarpAccess, warp_accesses, widest_vector};
+pub use copy::coalesced_copy;
 pub use proof::{Fault, Place, exactly_once, in_bounds, injective, race_free};
+pub use swizzle::{Access, best_swizzle};
 
 #[cfg(test)]
 mod tests;

@@ -75,6 +75,36 @@ impl TiledCopy {
         Ok(TiledCopy { atom, tv, tile: [size(0)?, size(1)?] })
     }
 
+    /// The layout seen by thread and value: `((Thr,Val),(RestM,RestN,...))` (CuTe's `tidfrg_S` and `tidfrg_D`).
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the tile does not divide the layout's first two modes.
+    pub fn thrfrg(&self, layout: &Lay) -> Result<Lay, Error> {
+        for (i, &tile) in self.tile.iter().enumerate() {
+            if static_size("partition", &layout.mode(i)?)? % tile != 0 {
+                return Err(Error::Mismatch {
+                    what: "partition",
+                    layout: layout.to_string(),
+                    with: format!("the copy's tile ({},{})", self.tile[0], self.tile[1]),
+                    accepted: "extents that the tile divides",
+                });
+            }
+        }
+        let tiled = layout.zipped_divide(&shape_tiler(&self.tile)?)?; // ((TileM,TileN),(RestM,RestN,...))
+        Ok(tiled.composition_by(&[Tile::Lay(self.tv), Tile::All])?) // ((Thr,Val),(RestM,RestN,...))
+    }
+
+    /// `(Thr,Val) -> index` in a tile of these extents, what the copy repeats there among the values.
+    ///
+    /// # Errors
+    /// As [`TiledCopy::thrfrg`].
+    pub fn tv_of(&self, extents: [i64; 2]) -> Result<Lay, Error> {
+        let tile = Lay::left(&Shape::flat(&extents.map(Int::fixed))?)?;
+        let frg = self.thrfrg(&tile)?; // ((Thr,Val),(RestM,RestN))
+        let (thr, val) = (frg.mode(0)?.mode(0)?, frg.mode(0)?.mode(1)?);
+        Ok(Lay::concat(&[thr, Lay::concat(&[val, frg.mode(1)?])?])?) // (Thr,(Val,(RestM,RestN)))
+    }
+
     /// What `thread` copies of a tensor whose first two modes the tile divides: `(Val,RestM,RestN,...)`
     /// (CuTe's `partition_S` and `partition_D`).
     ///
@@ -85,18 +115,7 @@ impl TiledCopy {
         tensor: &Tensor<E>,
         thread: &Expr,
     ) -> Result<Tensor<E>, Error> {
-        for (i, &tile) in self.tile.iter().enumerate() {
-            if static_size("partition", &tensor.layout().mode(i)?)? % tile != 0 {
-                return Err(Error::Mismatch {
-                    what: "partition",
-                    layout: tensor.layout().to_string(),
-                    with: format!("the copy's tile ({},{})", self.tile[0], self.tile[1]),
-                    accepted: "extents that the tile divides",
-                });
-            }
-        }
-        let tiled = tensor.zipped_divide(&shape_tiler(&self.tile)?)?; // ((TileM,TileN),(RestM,RestN,...))
-        let tv = tiled.composition_by(&[Tile::Lay(self.tv), Tile::All])?; // ((Thr,Val),(RestM,RestN,...))
+        let tv = Tensor::new(tensor.engine().clone(), self.thrfrg(tensor.layout())?); // ((Thr,Val),(RestM,RestN,...))
         let mine = Slice::tuple([Slice::tuple([Slice::At(thread.clone()), Slice::All]), Slice::All]);
         engine::unpack_rest(&tv.slice(&mine)?) // (Val,RestM,RestN,...)
     }

@@ -9,21 +9,19 @@ use super::{for_thread, shared, thread, threads};
 use crate::gemm::fragment::FragmentLoad;
 use crate::gemm::load::tile_copy;
 use crate::gemm::{GemmConfig, Major};
+use crate::plan::{Pieces, WarpAccess};
 use crate::tiled_mma::Operand;
 use crate::{Expr, Memory, Smem, engine};
 use girih_tensor::DType;
 
-/// Wavefronts of one warp's access of `bytes` bytes a lane in phases of `lanes` lanes, and the least that the words
-/// it touches could need.
-fn wavefronts(addresses: &[i64], bytes: i64, lanes: usize) -> (usize, usize) {
-    let (mut needed, mut least) = (0, 0);
-    for phase in addresses.chunks(lanes) {
-        let words: BTreeSet<i64> = phase.iter().flat_map(|a| a / 4..(a + bytes + 3) / 4).collect();
-        let busiest = (0..32).map(|bank| words.iter().filter(|w| *w % 32 == bank).count()).max();
-        needed += busiest.unwrap_or(0);
-        least += words.len().div_ceil(32);
-    }
-    (needed, least)
+/// A warp's access as it is served, in phases that ask for 128 bytes, and as if words that several phases read were
+/// served once.
+fn wavefronts(addresses: Vec<i64>, bytes: i64) -> Pieces {
+    let words: BTreeSet<i64> = addresses.iter().flat_map(|a| a / 4..(a + bytes + 3) / 4).collect();
+    let busiest = (0..32).map(|bank| words.iter().filter(|w| *w % 32 == bank).count()).max();
+    let mut sum = WarpAccess { warp: 0, value: 0, addresses, bytes }.wavefronts();
+    sum += Pieces { taken: busiest.unwrap_or(0) as i64, least: words.len().div_ceil(32) as i64 };
+    sum
 }
 
 /// The addresses of every warp's accesses: what `address` gives for a thread.
@@ -66,19 +64,12 @@ fn accesses(config: &GemmConfig, operand: Operand, shared: &Tensor<Smem>) -> Vec
     out
 }
 
-/// (wavefronts, least) of all accesses of an operand: in phases that ask for 128 bytes, and all lanes together, as
-/// if words that several phases read were served once.
-fn total(config: &GemmConfig, operand: Operand, shared: &Tensor<Smem>) -> (usize, usize) {
-    let mut sum = (0, 0);
-    for (address, bytes) in accesses(config, operand, shared) {
-        for warp in warps(config, &address) {
-            for lanes in [(128 / bytes).min(32) as usize, 32] {
-                let (needed, least) = wavefronts(&warp, bytes, lanes);
-                sum = (sum.0 + needed, sum.1 + least);
-            }
-        }
-    }
-    sum
+/// All accesses of an operand.
+fn total(config: &GemmConfig, operand: Operand, shared: &Tensor<Smem>) -> Pieces {
+    let of = |(address, bytes): (Expr, i64)| {
+        warps(config, &address).into_iter().map(move |warp| wavefronts(warp, bytes)).sum::<Pieces>()
+    };
+    accesses(config, operand, shared).into_iter().map(of).sum()
 }
 
 #[test]
@@ -86,9 +77,9 @@ fn chosen_tiles_have_no_bank_conflicts() {
     for (name, a, b) in LAYOUTS {
         for config in [sm80(DType::Bf16, a, b), simt(a, b)] {
             for operand in [Operand::A, Operand::B] {
-                let (needed, least) = total(&config, operand, &shared(&config, operand));
-                assert!(least > 0);
-                assert_eq!(needed, least, "{} {name}, {operand:?}", config.name);
+                let pieces = total(&config, operand, &shared(&config, operand));
+                assert!(pieces.least > 0);
+                assert!(pieces.is_least(), "{} {name}, {operand:?}: {pieces}", config.name);
             }
         }
     }
@@ -100,12 +91,7 @@ fn without_a_swizzle_columns_collide() {
     for config in [sm80(DType::Bf16, Major::K, Major::K), simt(Major::K, Major::K)] {
         let tile = shared(&config, Operand::B);
         let plain = Tensor::new(Smem::new(Expr::from(0), config.atom.ab_type, None), *tile.layout());
-        let (needed, least) = total(&config, Operand::B, &plain);
-        assert!(needed > least, "{}: {needed} wavefronts, {least} would do", config.name);
+        let pieces = total(&config, Operand::B, &plain);
+        assert!(!pieces.is_least(), "{}: {pieces}", config.name);
     }
-    // Eight rows of 128 bytes at one column: eight times the one wavefront.
-    let column: Vec<i64> = (0..8).map(|row| 128 * row).collect();
-    assert_eq!(wavefronts(&column, 16, 8), (8, 1));
-    // All lanes read one word.
-    assert_eq!(wavefronts(&[64; 32], 4, 32), (1, 1));
 }

@@ -1,0 +1,347 @@
+//! What a warp's access asks of the memory system: bank conflicts, sectors, and how wide it can be.
+
+use std::fmt;
+
+use girih_layout::{Composed, Lay};
+
+use crate::Error;
+
+/// Banks of shared memory, 4 bytes wide each (PTX ISA and CUDA guide, "Shared Memory").
+const BANKS: i64 = 32;
+/// Bytes of a bank's word.
+const WORD: i64 = 4;
+/// Bytes that shared memory serves at a time.
+const WAVEFRONT: i64 = BANKS * WORD;
+/// Bytes in which global memory moves.
+const SECTOR: i64 = 32;
+/// Threads of a warp.
+pub(super) const WARP: i64 = 32;
+
+/// One access by the threads of a warp, or by fewer: where each begins and how much each takes. `ldmatrix` and
+/// `stmatrix` are accesses of 16 bytes by the lanes that give the rows' addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WarpAccess {
+    /// The number of the warp.
+    pub warp: i64,
+    /// The number of the first value that each thread takes.
+    pub value: i64,
+    /// Where each lane begins, bytes.
+    pub addresses: Vec<i64>,
+    /// What each lane takes, bytes.
+    pub bytes: i64,
+}
+
+/// How many pieces an access is served in, and the fewest that would hold what it asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pieces {
+    /// Pieces that it takes.
+    pub taken: i64,
+    /// The fewest.
+    pub least: i64,
+}
+
+impl Pieces {
+    /// Whether it takes no more than the fewest.
+    pub fn is_least(&self) -> bool {
+        self.taken == self.least
+    }
+}
+
+impl std::ops::AddAssign for Pieces {
+    fn add_assign(&mut self, other: Pieces) {
+        self.taken += other.taken;
+        self.least += other.least;
+    }
+}
+
+impl std::iter::Sum for Pieces {
+    fn sum<I: Iterator<Item = Pieces>>(all: I) -> Pieces {
+        all.fold(Pieces::default(), |mut sum, one| {
+            sum += one;
+            sum
+        })
+    }
+}
+
+impl fmt::Display for Pieces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({} at the least)", self.taken, self.least)
+    }
+}
+
+/// Two lanes of an access that ask one bank for different words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The lanes.
+    pub lanes: [i64; 2],
+    /// The bank that both ask.
+    pub bank: i64,
+    /// How many words the bank has to give: 2 for a two-way conflict.
+    pub ways: i64,
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Conflict { lanes: [a, b], bank, ways } = self;
+        write!(f, "{ways}-way conflict: lanes {a} and {b} ask bank {bank} for different words")
+    }
+}
+
+impl WarpAccess {
+    /// Lanes that shared memory serves together: as many as ask for 128 bytes.
+    fn phases(&self) -> impl Iterator<Item = (i64, Vec<(i64, i64)>)> {
+        let together = (WAVEFRONT / self.bytes.max(WORD)).max(1);
+        let words = move |(i, lanes): (usize, &[i64])| {
+            let first = i as i64 * together;
+            let word = move |(lane, &at): (usize, &i64)| {
+                let words = at.div_euclid(WORD)..=(at + self.bytes - 1).div_euclid(WORD);
+                words.map(move |word| (word, first + lane as i64))
+            };
+            let mut words: Vec<(i64, i64)> = lanes.iter().enumerate().flat_map(word).collect();
+            words.sort_unstable();
+            words.dedup_by_key(|(word, _)| *word);
+            (first, words)
+        };
+        self.addresses.chunks(together as usize).enumerate().map(words)
+    }
+
+    /// Wavefronts of shared memory: one for each word that the busiest bank of a phase has to give. Lanes that ask for
+    /// one word share it.
+    ///
+    /// ```
+    /// use girih_codegen::plan::WarpAccess;
+    ///
+    /// // A column of a row-major 32 x 32 tile of f32, and the same with rows of 33.
+    /// let column = |pitch: i64| WarpAccess { warp: 0, value: 0, addresses: (0..32).map(|i| 4 * pitch * i).collect(), bytes: 4 };
+    /// assert_eq!(column(32).wavefronts().to_string(), "32 (1 at the least)");
+    /// assert_eq!(column(32).conflict().unwrap().to_string(), "32-way conflict: lanes 0 and 1 ask bank 0 for different words");
+    /// assert!(column(33).wavefronts().is_least());
+    /// ```
+    pub fn wavefronts(&self) -> Pieces {
+        let phase = |(_, words): (i64, Vec<(i64, i64)>)| {
+            let mut banks = [0; BANKS as usize];
+            words.iter().for_each(|(word, _)| banks[word.rem_euclid(BANKS) as usize] += 1);
+            Pieces {
+                taken: banks.into_iter().fold(0, i64::max),
+                least: (words.len() as i64 + BANKS - 1) / BANKS,
+            }
+        };
+        self.phases().map(phase).sum()
+    }
+
+    /// The first bank that has more to give than others would, and two lanes that ask it; `None` without a conflict.
+    pub fn conflict(&self) -> Option<Conflict> {
+        self.phases().find_map(|(_, words)| {
+            let of_bank = |bank: i64| words.iter().filter(move |(word, _)| word.rem_euclid(BANKS) == bank);
+            let least = (words.len() as i64 + BANKS - 1) / BANKS;
+            let bank = (0..BANKS).find(|&bank| of_bank(bank).count() as i64 > least)?;
+            let mut asking = of_bank(bank).map(|(_, lane)| *lane);
+            let first = asking.next()?;
+            let second = asking.find(|lane| *lane != first).unwrap_or(first);
+            Some(Conflict { lanes: [first, second], bank, ways: of_bank(bank).count() as i64 })
+        })
+    }
+
+    /// Sectors of global memory, 32 bytes each, and the fewest that hold as many bytes.
+    ///
+    /// ```
+    /// use girih_codegen::plan::WarpAccess;
+    ///
+    /// // A warp reads 4 bytes a lane in a row: 4 sectors; with a stride of 8: 32 for the same 128 bytes.
+    /// let row = |stride: i64| WarpAccess { warp: 0, value: 0, addresses: (0..32).map(|i| 4 * stride * i).collect(), bytes: 4 };
+    /// assert_eq!(row(1).sectors().to_string(), "4 (4 at the least)");
+    /// assert_eq!(row(8).sectors().to_string(), "32 (4 at the least)");
+    /// ```
+    pub fn sectors(&self) -> Pieces {
+        let distinct = |mut all: Vec<i64>| {
+            all.sort_unstable();
+            all.dedup();
+            all.len() as i64
+        };
+        let sectors = |at: &i64| at.div_euclid(SECTOR)..=(at + self.bytes - 1).div_euclid(SECTOR);
+        let taken = distinct(self.addresses.iter().flat_map(sectors).collect());
+        let bytes = distinct(self.addresses.iter().flat_map(|&at| at..at + self.bytes).collect());
+        Pieces { taken, least: (bytes + SECTOR - 1) / SECTOR }
+    }
+}
+
+/// The accesses of `tv`, `(Thr,Val) -> index in the tile`, to a tile that lies in memory as `memory` says (tile
+/// coordinate to element): for every warp and every `vector` values, one access.
+///
+/// # Errors
+/// [`Error::Mismatch`] if `vector` does not divide the values, or the values of a vector are not next to each other
+/// and aligned; the message names the first. [`Error::NotStatic`]; [`Error::Layout`] for indices outside of `memory`.
+///
+/// # Examples
+/// ```
+/// use girih_codegen::plan::{Pieces, warp_accesses};
+/// use girih_layout::{Composed, Swizzle, lay};
+///
+/// // 32 threads, each with 8 halves of one column of 16 bytes of a 32 x 64 tile.
+/// let tv = lay!("(32,8):(1,32)");
+/// let rows = lay!("(32,64):(64,1)");
+/// let wavefronts = |swizzle| -> Result<Pieces, girih_codegen::Error> {
+///     let accesses = warp_accesses(&Composed::new(swizzle, 0, rows), &tv, 16, 8)?;
+///     Ok(accesses.iter().map(|a| a.wavefronts()).sum())
+/// };
+/// assert_eq!(wavefronts(Swizzle::NONE)?.to_string(), "32 (4 at the least)");
+/// assert_eq!(wavefronts(Swizzle::new(3, 3, 3)?)?.to_string(), "4 (4 at the least)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn warp_accesses(memory: &Composed, tv: &Lay, bits: i64, vector: i64) -> Result<Vec<WarpAccess>, Error> {
+    let offsets = Offsets::new("warp_accesses", memory, tv, bits)?;
+    let mismatch = |with: String, accepted| Error::Mismatch {
+        what: "warp_accesses",
+        layout: tv.to_string(),
+        with,
+        accepted,
+    };
+    if vector < 1 || offsets.values % vector != 0 || bits < 1 || vector * bits % 8 != 0 {
+        let with = format!("vectors of {vector} elements of {bits} bits");
+        return Err(mismatch(with, "whole bytes, and as many values as vectors hold"));
+    }
+    if let Limit::Apart { thread, value, step } = offsets.limit(vector)? {
+        let with = format!(
+            "vectors of {vector}: value {value} of thread {thread} is {step} elements after the one before"
+        );
+        return Err(mismatch(with, "values of a vector next to each other"));
+    }
+    let mut out = Vec::new();
+    for warp in 0..(offsets.threads + WARP - 1) / WARP {
+        let lanes = warp * WARP..((warp + 1) * WARP).min(offsets.threads);
+        for value in (0..offsets.values).step_by(vector as usize) {
+            let address = |thread| Ok(offsets.at(thread, value)? * bits / 8);
+            let addresses = lanes.clone().map(address).collect::<Result<_, Error>>()?;
+            out.push(WarpAccess { warp, value, addresses, bytes: vector * bits / 8 });
+        }
+    }
+    Ok(out)
+}
+
+/// Why an access is not wider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Limit {
+    /// It is as wide as was asked for.
+    None,
+    /// A value does not follow the one before.
+    Apart {
+        /// The thread.
+        thread: i64,
+        /// The value's number.
+        value: i64,
+        /// How many elements after the value before it lies: the stride that breaks the run.
+        step: i64,
+    },
+    /// A vector does not begin at a multiple of its size.
+    Misaligned {
+        /// The thread.
+        thread: i64,
+        /// The number of the vector's first value.
+        value: i64,
+        /// Where it begins, elements.
+        offset: i64,
+    },
+    /// There are no more values.
+    Values(i64),
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::None => f.write_str("as wide as asked for"),
+            Limit::Apart { thread, value, step } => {
+                write!(f, "value {value} of thread {thread} is {step} elements after the one before")
+            }
+            Limit::Misaligned { thread, value, offset } => {
+                write!(f, "value {value} of thread {thread} begins at element {offset}")
+            }
+            Limit::Values(n) => write!(f, "a thread has {n} values"),
+        }
+    }
+}
+
+/// The widest vectors, elements of a power of two up to `most`, in which every thread of `tv` can access its values of
+/// a tile that lies as `memory` says, and what stands in the way of the next width.
+///
+/// # Errors
+/// [`Error::NotStatic`]; [`Error::Layout`] for indices outside of `memory`.
+///
+/// # Examples
+/// ```
+/// use girih_codegen::plan::widest_vector;
+/// use girih_layout::{Composed, Swizzle, lay};
+///
+/// // Eight values along rows of 68 elements: every second row begins in the middle of 8.
+/// let tv = lay!("((4,8),8):((64,1),8)");
+/// let rows = |pitch| Composed::new(Swizzle::NONE, 0, pitch);
+/// let (width, why) = widest_vector(&rows(lay!("(8,32):(68,1)")), &tv, 8)?;
+/// assert_eq!((width, why.to_string().as_str()), (4, "value 0 of thread 4 begins at element 68"));
+/// let (width, why) = widest_vector(&rows(lay!("(8,32):(1,8)")), &tv, 8)?;
+/// assert_eq!((width, why.to_string().as_str()), (1, "value 1 of thread 0 is 8 elements after the one before"));
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
+pub fn widest_vector(memory: &Composed, tv: &Lay, most: i64) -> Result<(i64, Limit), Error> {
+    let offsets = Offsets::new("widest_vector", memory, tv, 8)?;
+    let mut width = 1;
+    loop {
+        if 2 * width > most {
+            return Ok((width, Limit::None));
+        }
+        match offsets.limit(2 * width)? {
+            Limit::None => width *= 2,
+            limit => return Ok((width, limit)),
+        }
+    }
+}
+
+/// Where the values of a partition lie.
+struct Offsets<'a> {
+    memory: &'a Composed,
+    tv: &'a Lay,
+    threads: i64,
+    values: i64,
+}
+
+impl Offsets<'_> {
+    fn new<'a>(
+        what: &'static str,
+        memory: &'a Composed,
+        tv: &'a Lay,
+        bits: i64,
+    ) -> Result<Offsets<'a>, Error> {
+        if tv.rank() != 2 || bits < 1 {
+            let (layout, with) = (tv.to_string(), format!("elements of {bits} bits"));
+            return Err(Error::Mismatch { what, layout, with, accepted: "(Thr,Val) and at least one bit" });
+        }
+        let size = |mode: usize| crate::tiled_copy::static_size(what, &tv.mode(mode)?);
+        Ok(Offsets { memory, tv, threads: size(0)?, values: size(1)? })
+    }
+
+    /// The element of memory that a value is.
+    fn at(&self, thread: i64, value: i64) -> Result<i64, Error> {
+        Ok(self.memory.at(self.tv.at(thread + self.threads * value)?)?)
+    }
+
+    /// What stands in the way of vectors of `width`.
+    fn limit(&self, width: i64) -> Result<Limit, Error> {
+        if self.values % width != 0 {
+            return Ok(Limit::Values(self.values));
+        }
+        for thread in 0..self.threads {
+            let mut before = 0;
+            for value in 0..self.values {
+                let at = self.at(thread, value)?;
+                if value % width == 0 {
+                    if at.rem_euclid(width) != 0 {
+                        return Ok(Limit::Misaligned { thread, value, offset: at });
+                    }
+                } else if at != before + 1 {
+                    return Ok(Limit::Apart { thread, value, step: at - before });
+                }
+                before = at;
+            }
+        }
+        Ok(Limit::None)
+    }
+}

@@ -1,0 +1,74 @@
+//! The copy that a tile of global memory is best read or written by.
+
+use girih_layout::{Int, Lay, Shape, Stride};
+
+use super::proof::exactly_once;
+use crate::atom::universal_copy;
+use crate::tiled_copy::{coalesced, static_size};
+use crate::{Error, TiledCopy};
+
+/// Bits of the widest access of a thread.
+const WIDEST: i64 = 128;
+
+/// The copy of a tile, `(M,N) -> element of global memory`, by `threads` threads: neighbours take neighbouring vectors
+/// along the contiguous mode, so that a warp touches as few sectors as there can be, and the vectors are the widest that
+/// its extent and the other stride allow, 16 bytes at most. Strides may be symbolic: what is declared of them counts.
+///
+/// That every element is copied once is proved here; [`super::warp_accesses`] tells the sectors.
+///
+/// # Errors
+/// [`Error::Mismatch`] for a tile without a contiguous mode, or one that the threads do not divide;
+/// [`Error::NotStatic`] for symbolic extents.
+///
+/// # Examples
+/// ```
+/// use girih_codegen::plan::coalesced_copy;
+/// use girih_layout::{Int, Lay, Shape, Stride, Strides, Symbol};
+///
+/// // 128 x 64 halves, rows of `ld` elements.
+/// let rows = |ld: Symbol| {
+///     let stride = Strides::flat(&[Stride::Int(Int::symbol(ld)), Stride::Int(Int::fixed(1))])?;
+///     Lay::new(&Shape::parse("(128,64)")?, &stride)
+/// };
+/// // A multiple of 8: 16 bytes a thread, 8 threads a row.
+/// let copy = coalesced_copy(&rows(Symbol::new(0).divisible_by(8))?, 256, 16)?;
+/// assert_eq!((copy.atom.bits(), copy.tile), (128, [32, 64]));
+/// assert_eq!(copy.tv.to_string(), "((8,32),8):((256,1),32)");
+/// // Nothing known of `ld`: two bytes.
+/// assert_eq!(coalesced_copy(&rows(Symbol::new(0))?, 256, 16)?.atom.bits(), 16);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn coalesced_copy(tile: &Lay, threads: i64, bits: i64) -> Result<TiledCopy, Error> {
+    const WHAT: &str = "coalesced_copy";
+    let mismatch =
+        |with: String, accepted| Error::Mismatch { what: WHAT, layout: tile.to_string(), with, accepted };
+    if tile.rank() != 2 || tile.leaf_count() != 2 {
+        return Err(mismatch(String::from("a matrix"), "two modes of one extent and stride each"));
+    }
+    if !matches!(bits, 8 | 16 | 32 | 64 | 128) {
+        return Err(mismatch(format!("elements of {bits} bits"), "8, 16, 32, 64 or 128 bits"));
+    }
+    let extents = [static_size(WHAT, &tile.mode(0)?)?, static_size(WHAT, &tile.mode(1)?)?];
+    let stride = |mode: usize| match tile.flat_leaf(mode).1 {
+        Stride::Int(stride) => Ok(stride),
+        other => Err(mismatch(format!("the stride {other}"), "integer strides")),
+    };
+    let strides = [stride(0)?, stride(1)?];
+    let Some(contiguous) = [1, 0].into_iter().find(|&mode| strides[mode].is(1)) else {
+        return Err(mismatch(String::from("vectors along a mode"), "a mode of stride 1"));
+    };
+    let divides = |n: i64, value: Int| value.is_divisible_by(n) == Some(true);
+    let mut vector = WIDEST / bits;
+    while vector > 1 && !(extents[contiguous] % vector == 0 && divides(vector, strides[1 - contiguous])) {
+        vector /= 2;
+    }
+    // Fewer threads along a row than vectors, or narrower vectors where a thread would have none.
+    while vector > 1 && extents[0] * extents[1] < threads * vector {
+        vector /= 2;
+    }
+    let atom = universal_copy((vector * bits / 8) as u32)
+        .ok_or_else(|| mismatch(format!("{} bytes a thread", vector * bits / 8), "1, 2, 4, 8 or 16 bytes"))?;
+    let copy = coalesced(*atom, threads, extents, contiguous, vector)?;
+    exactly_once(&copy.tv_of(extents)?, &Shape::flat(&extents.map(Int::fixed))?)?;
+    Ok(copy)
+}
