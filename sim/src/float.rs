@@ -3,6 +3,7 @@
 //! Whatever is not plain `f32` or `f64` arithmetic is computed in `f64`, rounded to odd where `f64` is not exact, and
 //! rounded once by [`round`]. Rounding to odd keeps the information that the second rounding needs.
 
+pub(crate) mod exact;
 mod fp8;
 
 use crate::lanes::Scalar;
@@ -18,6 +19,18 @@ pub(crate) struct Format {
     min: i32,
     /// Exponent of the largest number.
     max: i32,
+}
+
+impl Format {
+    /// A NaN as one of this format: its sign, and as much of its significand as there is room for.
+    pub(crate) fn nan(self, a: f64) -> u32 {
+        let quiet = a.to_bits() | 1 << 51;
+        let significand = (quiet & ((1 << 52) - 1)) >> (52 - self.mantissa);
+        // The largest exponent of a number is half of the encoding's range.
+        let exponent = (2 * self.max + 1) as u64;
+        let sign = (quiet >> 63) * (exponent + 1);
+        ((sign | exponent) << self.mantissa | significand) as u32
+    }
 }
 
 pub(crate) const F32: Format = Format { mantissa: 23, min: -126, max: 127 };

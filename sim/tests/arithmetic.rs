@@ -57,9 +57,9 @@ fn integers_wrap_divide_and_compare_as_the_isa_says() {
         (((u64::from(a) * u64::from(b)) >> 32) as u32).wrapping_add(b)
     });
     binary("div.u32 %d0, %a0, %a1;", |a, b| a.checked_div(b).unwrap_or(u32::MAX));
-    binary("rem.u32 %d0, %a0, %a1;", |a, b| a.checked_rem(b).unwrap_or(a));
+    binary("rem.u32 %d0, %a0, %a1;", |a, b| a.checked_rem(b).unwrap_or(u32::MAX));
     binary("div.s32 %d0, %a0, %a1;", |a, b| if b == 0 { u32::MAX } else { s(a).wrapping_div(s(b)) as u32 });
-    binary("rem.s32 %d0, %a0, %a1;", |a, b| if b == 0 { a } else { s(a).wrapping_rem(s(b)) as u32 });
+    binary("rem.s32 %d0, %a0, %a1;", |a, b| if b == 0 { u32::MAX } else { s(a).wrapping_rem(s(b)) as u32 });
     binary("min.u32 %d0, %a0, %a1;", u32::min);
     binary("max.u32 %d0, %a0, %a1;", u32::max);
     binary("min.s32 %d0, %a0, %a1;", |a, b| s(a).min(s(b)) as u32);
@@ -107,7 +107,7 @@ fn wide_products_and_64_bits() {
     wide("mul.hi.u64", |a, b| ((u128::from(a) * u128::from(b)) >> 64) as u64);
     wide("mul.hi.s64", |a, b| ((i128::from(a as i64) * i128::from(b as i64)) >> 64) as u64);
     wide("div.s64", |a, b| if b == 0 { u64::MAX } else { (a as i64).wrapping_div(b as i64) as u64 });
-    wide("rem.u64", |a, b| a.checked_rem(b).unwrap_or(a));
+    wide("rem.u64", |a, b| a.checked_rem(b).unwrap_or(u64::MAX));
     wide("max.s64", |a, b| (a as i64).max(b as i64) as u64);
     binary(&folded("mov.b64 %rd1, {%a0, %a0}; shl.b64 %rd0, %rd1, %a1;"), move |a, b| {
         fold(lo(a, a).checked_shl(b).unwrap_or(0))

@@ -285,7 +285,7 @@ fn every_load_and_store_width_extends_and_truncates() {
 fn what_is_not_known_is_refused_at_load_with_its_line() {
     let cases = [
         ("wgmma.fence.sync.aligned;", "wgmma"),
-        ("add.rm.f64 %fd0, %fd0, %fd0;", "f64"),
+        ("szext.clamp.s64 %fd0, %fd0, %r0;", "s64"),
         ("fns.b32 %r0, %r0, %r0, %r0;", "fns"),
         ("mov.u32 %r0, %clusterid.x;", "%clusterid.x"),
         ("cp.async.bulk.commit_group;", "bulk"),

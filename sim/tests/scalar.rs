@@ -195,7 +195,7 @@ fn floats_are_tested_and_signed() {
         ("infinite", |x| x.abs().to_bits() == 0x7f80_0000),
         ("number", |x| x.partial_cmp(&x).is_some()),
         ("notanumber", |x| x.partial_cmp(&x).is_none()),
-        ("normal", |x| x.abs() >= f32::MIN_POSITIVE && x.abs() <= f32::MAX),
+        ("normal", |x| x == 0.0 || x.abs() >= f32::MIN_POSITIVE && x.abs() <= f32::MAX),
         ("subnormal", |x| x != 0.0 && x.abs() < f32::MIN_POSITIVE),
     ];
     for (test, want) in tests {

@@ -1,4 +1,7 @@
 //! Sums that read or write the carry flag (PTX ISA, "Extended-Precision Integer Arithmetic Instructions").
+//!
+//! A difference is a sum with the complement, so the flag that it leaves is the opposite of the borrow, and that is what
+//! it reads: as the hardware does. It shows where sums and differences are mixed.
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 
@@ -7,14 +10,14 @@ use super::{Decoder, File, file};
 use crate::Error;
 use crate::lanes::{LaneFn, Reg, by_type, lanes};
 
-/// The sum or difference of two numbers and a carry or borrow, and what it carries.
+/// The sum or difference of two numbers with a carry, and what it carries.
 fn sums(ty: Type, subtract: bool) -> Option<(LaneFn, LaneFn)> {
     let bits = if matches!(ty, Type::U32 | Type::S32) { Type::U32 } else { ty };
     let bits = if matches!(bits, Type::U64 | Type::S64) { Type::U64 } else { bits };
     if subtract {
         return by_type!(bits, T in [U32: u32, U64: u64] (
-            lanes!(T: |a: T, b: T, c: bool| a.wrapping_sub(b).wrapping_sub(c.into())),
-            lanes!(bool: |a: T, b: T, c: bool| a < b || a == b && c)
+            lanes!(T: |a: T, b: T, c: bool| a.wrapping_sub(b).wrapping_sub((!c).into())),
+            lanes!(bool: |a: T, b: T, c: bool| a > b || a == b && c)
         ));
     }
     by_type!(bits, T in [U32: u32, U64: u64] (
@@ -91,7 +94,7 @@ impl Decoder<'_> {
         };
         let d = self.destination(ops, 0, ty)?;
         let flag = self.carry_flag();
-        let before = if reads { flag } else { self.constant(File::Pred, 0) };
+        let before = if reads { flag } else { self.constant(File::Pred, subtract.into()) };
         if reads {
             self.reads.push(flag);
         }

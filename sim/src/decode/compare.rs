@@ -106,7 +106,7 @@ impl Decoder<'_> {
             (Word::Infinite, test!(|x| x.is_infinite())),
             (Word::Number, test!(|x| !x.is_nan())),
             (Word::Notanumber, test!(|x| x.is_nan())),
-            (Word::Normal, test!(|x| x.is_normal())),
+            (Word::Normal, test!(|x| x.is_normal() || x == 0.0)),
             (Word::Subnormal, test!(|x| x.is_subnormal())),
         ];
         let test = words.pick(tests).ok_or_else(|| self.unsupported("a testp of this property"))?;

@@ -11,7 +11,8 @@ use super::float::{ROUNDS, flush};
 use super::words::Words;
 use super::{Decoder, File};
 use crate::Error;
-use crate::float::{Bfloat, Half, Narrow, Pair, Round, TF32, canon, round, to_f32};
+use crate::float::exact::{F64, integer};
+use crate::float::{Bfloat, F16, F32, Half, Narrow, Pair, Round, TF32, canon, round, to_f32};
 use crate::lanes::{LaneFn, Reg, by_type, lanes};
 
 /// What a value is between the two steps of a conversion.
@@ -87,7 +88,8 @@ impl Decoder<'_> {
         {
             Some(run) => self.lanes(run, out, &[a]),
             None => {
-                if style.ftz && from == Type::F32 {
+                // The hardware's conversion to f16 does not flush what it reads: it shows where rounding is upward.
+                if style.ftz && from == Type::F32 && to != Type::F16 {
                     a = self.through(File::W32, flush(), a);
                 }
                 self.two_steps(to, from, style, out, a)?;
@@ -106,9 +108,10 @@ impl Decoder<'_> {
         let between = Between::of(from).ok_or_else(|| self.unsupported(&what()))?;
         let widen = widen(from).ok_or_else(|| self.unsupported(&what()))?;
         let narrow = match (between, Between::of(to)) {
-            (Between::Float, Some(Between::Float)) | (Between::Float, None) => {
-                float_to_float(to, style.round)
+            (Between::Float, Some(Between::Float) | None) if from == Type::F64 => {
+                double_to_float(to, style.round)
             }
+            (Between::Float, Some(Between::Float) | None) => float_to_float(to, style.round),
             (Between::Float, _) => float_to_int(to, from == Type::F64),
             (_, Some(Between::Float)) => int_to_float(to, between, style.round),
             (_, _) => int_to_int(to, between, style.sat),
@@ -235,9 +238,12 @@ fn direct(to: Type, from: Type) -> Option<LaneFn> {
         (T::U32 | T::S32, T::U64 | T::S64) => lanes!(u32: |a: u64| a as u32),
         (T::U32 | T::S32, T::U16) => lanes!(u32: |a: u16| a.into()),
         (T::U32 | T::S32, T::S16) => lanes!(i32: |a: i16| a.into()),
-        (T::U16 | T::S16, T::U32 | T::S32) => lanes!(u16: |a: u32| a as u16),
+        (T::U16, T::U32 | T::S32) => lanes!(u16: |a: u32| a as u16),
+        (T::S16, T::U32 | T::S32) => lanes!(i16: |a: u32| a as i16),
+        // A move, of NaNs too.
+        (T::F32, T::F32) => lanes!(u32: |a: u32| a),
         (T::F32, T::F16) => lanes!(f32: |a: Half| canon(a.value())),
-        (T::F32, T::Bf16) => lanes!(f32: |a: Bfloat| canon(a.value())),
+        (T::F32, T::Bf16) => lanes!(u32: |a: Bfloat| u32::from(a.0) << 16),
         (T::F64, T::F32) => lanes!(f64: |a: f32| a.into()),
         _ => return None,
     })
@@ -336,10 +342,42 @@ fn float_to_float(to: Type, mode: Option<Round>) -> Option<LaneFn> {
         Type::F32 => modes!(mode, R, lanes!(f32: |a: f64| to_f32(a, R))),
         Type::F16 => modes!(mode, R, lanes!(Half: |a: f64| Half::rounded(a, R))),
         Type::Bf16 => modes!(mode, R, lanes!(Bfloat: |a: f64| Bfloat::rounded(a, R))),
-        Type::Tf32 => modes!(mode, R, lanes!(f32: |a: f64| canon(round(a, TF32, R) as f32))),
+        Type::Tf32 => modes!(mode, R, lanes!(u32: |a: f64| to_tf32(a, R))),
         Type::F64 => lanes!(f64: |a: f64| a),
         _ => return None,
     })
+}
+
+/// The upper bits of the result, the rest zero; of NaN, those of the one NaN, or of `a` itself if `.rna`.
+fn to_tf32(a: f64, mode: Round) -> u32 {
+    const UPPER: u32 = !0x1fff;
+    match mode {
+        Round::Away if a.is_nan() => F32.nan(a) & UPPER,
+        _ if a.is_nan() => 0x7fff_ffff & UPPER,
+        _ => (round(a, TF32, mode) as f32).to_bits(),
+    }
+}
+
+/// From f64, which keeps what fits of a NaN.
+fn double_to_float(to: Type, mode: Option<Round>) -> Option<LaneFn> {
+    let nearest = mode.unwrap_or(Round::Nearest);
+    match to {
+        Type::F32 => Some(modes!(
+            nearest,
+            R,
+            lanes!(u32: |a: f64| {
+                if a.is_nan() { F32.nan(a) } else { to_f32(a, R).to_bits() }
+            })
+        )),
+        Type::F16 => Some(modes!(
+            nearest,
+            R,
+            lanes!(u32: |a: f64| {
+                if a.is_nan() { F16.nan(a) } else { Half::rounded(a, R).0.into() }
+            })
+        )),
+        _ => float_to_float(to, mode),
+    }
 }
 
 /// A 64-bit integer as f64, rounded to odd.
@@ -354,11 +392,12 @@ fn odd(negative: bool, magnitude: u64) -> f64 {
 fn int_to_float(to: Type, from: Between, mode: Option<Round>) -> Option<LaneFn> {
     let mode = mode.unwrap_or(Round::Nearest);
     if to == Type::F64 {
-        return match (from, mode) {
-            (Between::Signed, Round::Nearest) => Some(lanes!(f64: |a: i64| a as f64)),
-            (Between::Unsigned, Round::Nearest) => Some(lanes!(f64: |a: u64| a as f64)),
-            _ => None,
-        };
+        return Some(match from {
+            Between::Signed => {
+                modes!(mode, R, lanes!(f64: |a: i64| integer(a < 0, a.unsigned_abs(), F64, R)))
+            }
+            _ => modes!(mode, R, lanes!(f64: |a: u64| integer(false, a, F64, R))),
+        });
     }
     macro_rules! rounded {
         ($t:ty, $finish:expr) => {

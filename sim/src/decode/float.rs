@@ -1,17 +1,18 @@
 //! Floating-point arithmetic (PTX ISA, "Floating-Point Instructions", "Half Precision Floating-Point Instructions").
 //!
-//! `.rn` arithmetic of f32 and f64 is the host's, correctly rounded; other modes and the 16-bit types are computed in
-//! f64 and rounded once. The approximations (`ex2`, `lg2`, `rcp`, `rsqrt`, `sqrt`, `div`, `sin`, `cos`, `tanh`) are
+//! `.rn` arithmetic of f32 and f64 is the host's, correctly rounded; the 16-bit types are computed in f64 and rounded
+//! once, other modes exactly, on integers. The approximations (`ex2`, `lg2`, `rcp`, `rsqrt`, `sqrt`, `div`, `sin`, `cos`, `tanh`) are
 //! computed in f64 and rounded to nearest: within the ISA's error bounds, not the hardware's bits.
 
 use std::convert::identity;
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 
+use super::Decoder;
 use super::words::Words;
-use super::{Decoder, File};
 use crate::Error;
-use crate::float::{Bfloat, Half, Narrow, Pair, Round, add_odd, canon, fma_odd, to_f32};
+use crate::float::exact::{self, F64};
+use crate::float::{Bfloat, F32, Half, Narrow, Pair, Round, add_odd, canon, fma_odd};
 use crate::lanes::{LaneFn, by_type, lanes};
 
 /// A 16-bit float, or two of them: the same function on each.
@@ -70,31 +71,38 @@ macro_rules! packed_lanes {
     };
 }
 
-/// A lane function of f32 in a mode that is not to nearest. The formula is in f64, exact or rounded to odd, and may use
-/// the mode.
+/// A lane function in a mode that is not to nearest: `$exact` of `float::exact`, in the format of the type.
 macro_rules! directed {
-    ($mode:expr, $round:ident, |$($x:ident),*| $value:expr) => {
+    ($mode:expr, $t:ty, $format:ident, $canon:expr, |$($x:ident),*| $exact:ident($($arg:expr),*)) => {
         match $mode {
-            Round::Zero => Some(directed!(@ Round::Zero, $round, |$($x),*| $value)),
-            Round::Down => Some(directed!(@ Round::Down, $round, |$($x),*| $value)),
-            Round::Up => Some(directed!(@ Round::Up, $round, |$($x),*| $value)),
+            Round::Zero => Some(directed!(@ Zero, $t, $format, $canon, |$($x),*| $exact($($arg),*))),
+            Round::Down => Some(directed!(@ Down, $t, $format, $canon, |$($x),*| $exact($($arg),*))),
+            Round::Up => Some(directed!(@ Up, $t, $format, $canon, |$($x),*| $exact($($arg),*))),
             Round::Nearest | Round::Away => None,
         }
     };
-    (@ $mode:expr, $round:ident, |$($x:ident),*| $value:expr) => {
-        lanes!(f32: |$($x: f32),*| {
-            const $round: Round = $mode;
+    (@ $mode:ident, $t:ty, $format:ident, $canon:expr, |$($x:ident),*| $exact:ident($($arg:expr),*)) => {
+        lanes!($t: |$($x: $t),*| {
             $(let $x = f64::from($x);)*
-            to_f32($value, $round)
+            $canon(exact::$exact($($arg,)* $format, Round::$mode) as $t)
         })
     };
 }
 
-/// A sum to be rounded in this mode. Rounding down, an exact zero is negative unless both terms are +0.
-fn sum(a: f64, b: f64, mode: Round) -> f64 {
-    let sum = add_odd(a, b);
-    let negative = mode == Round::Down && sum == 0.0 && (a.is_sign_negative() || b.is_sign_negative());
-    if negative { -0.0 } else { sum }
+/// The arithmetic of f32 and f64 in a mode that is not to nearest.
+macro_rules! in_direction {
+    ($opcode:expr, $mode:expr, $t:ty, $format:ident, $canon:expr) => {
+        match $opcode {
+            Opcode::Add => directed!($mode, $t, $format, $canon, |a, b| add(a, b)),
+            Opcode::Sub => directed!($mode, $t, $format, $canon, |a, b| add(a, -b)),
+            Opcode::Mul => directed!($mode, $t, $format, $canon, |a, b| mul(a, b)),
+            Opcode::Fma | Opcode::Mad => directed!($mode, $t, $format, $canon, |a, b, c| fma(a, b, c)),
+            Opcode::Div => directed!($mode, $t, $format, $canon, |a, b| div(a, b)),
+            Opcode::Rcp => directed!($mode, $t, $format, $canon, |a| div(1.0, a)),
+            Opcode::Sqrt => directed!($mode, $t, $format, $canon, |a| sqrt(a)),
+            _ => None,
+        }
+    };
 }
 
 /// PTX's minimum and maximum: a NaN loses against a number unless asked for, and -0 is less than +0.
@@ -116,6 +124,11 @@ macro_rules! extremum {
     };
 }
 
+mod finish;
+
+pub(super) use finish::{flush, flush_of};
+use finish::{relu_of, saturate_of};
+
 /// The modifiers of a floating-point instruction.
 #[derive(Clone, Copy, Default)]
 struct Style {
@@ -123,7 +136,10 @@ struct Style {
     approx: bool,
     ftz: bool,
     nan: bool,
+    /// `.xorsign.abs`: of the magnitudes, with both signs' product.
+    xorsign: bool,
     sat: bool,
+    relu: bool,
 }
 
 pub(super) const ROUNDS: &[(Word, Round)] =
@@ -132,10 +148,14 @@ pub(super) const ROUNDS: &[(Word, Round)] =
 impl Style {
     fn take(words: &mut Words<'_>) -> Self {
         let round = words.pick(ROUNDS);
-        let approx = words.pick(&[(Word::Approx, ()), (Word::Full, ())]).is_some();
+        let approx = words.take(Word::Approx);
+        // An approximation over the whole range: the exact quotient is one.
+        words.take(Word::Full);
         let ftz = words.take(Word::Ftz);
         let nan = words.take(Word::Nan);
-        Style { round, approx, ftz, nan, sat: words.take(Word::Sat) }
+        let xorsign = words.take(Word::Xorsign) && words.take(Word::Abs);
+        let sat = words.take(Word::Sat);
+        Style { round, approx, ftz, nan, xorsign, sat, relu: words.take(Word::Relu) }
     }
 }
 
@@ -151,62 +171,92 @@ impl Decoder<'_> {
         let run = match ty {
             Type::F32 => single(opcode, style),
             Type::F64 => double(opcode, style),
-            _ if style.ftz => None,
             _ => narrow(opcode, ty, style),
         };
-        let run = run
-            .ok_or_else(|| self.unsupported(&format!("this instruction with type `.{ty}` and modifiers")))?;
+        let what = || format!("this instruction with type `.{ty}` and modifiers");
+        let run = run.ok_or_else(|| self.unsupported(&what()))?;
         let arity = match opcode {
             Opcode::Fma | Opcode::Mad => 3,
             Opcode::Add | Opcode::Sub | Opcode::Mul | Opcode::Div | Opcode::Min | Opcode::Max => 2,
             _ => 1,
         };
-        if (style.ftz || style.sat) && ty != Type::F32 {
-            return Err(self.unsupported(&format!("`.ftz` or `.sat` with type `.{ty}`")));
+        // What is done to the result, in order; the first also to the sources.
+        let coarse = ty == Type::F64 && style.approx;
+        let flushes = style.ftz && !coarse;
+        let after = [(flushes, flush_of(ty)), (style.sat, saturate_of(ty)), (style.relu, relu_of(ty))];
+        let mut steps = Vec::new();
+        for (_, step) in after.into_iter().filter(|(wanted, _)| *wanted) {
+            steps.push(step.ok_or_else(|| self.unsupported(&what()))?);
         }
         self.arity(ops, arity + 1..=arity + 1)?;
         let mut sources = Vec::with_capacity(arity);
         for i in 0..arity {
             let source = self.source(ops, i + 1, ty)?;
-            sources.push(if style.ftz { self.through(File::W32, flush(), source) } else { source });
+            sources.push(if flushes { self.through(source.file, steps[0], source) } else { source });
         }
         let d = self.destination(ops, 0, ty)?;
-        let mut out = if style.ftz || style.sat { self.temporary(d.file) } else { d };
+        let Some((last, steps)) = steps.split_last() else {
+            self.lanes(run, d, &sources);
+            return Ok(());
+        };
+        let mut out = self.temporary(d.file);
         self.lanes(run, out, &sources);
-        if style.ftz {
-            let flushed = if style.sat { self.temporary(File::W32) } else { d };
-            self.lanes(flush(), flushed, &[out]);
-            out = flushed;
+        for step in steps {
+            out = self.through(d.file, *step, out);
         }
-        if style.sat {
-            self.lanes(lanes!(f32: |a: f32| if a > 0.0 { a.min(1.0) } else { 0.0 }), d, &[out]);
-        }
+        self.lanes(*last, d, &[out]);
         Ok(())
     }
 }
 
-/// Subnormals to zeros of the same sign.
-pub(super) fn flush() -> LaneFn {
-    lanes!(f32: |a: f32| if a.is_subnormal() { 0f32.copysign(a) } else { a })
+/// The sign of a product.
+fn with_signs(magnitude: f32, a: f32, b: f32) -> f32 {
+    let negative = a.is_sign_negative() != b.is_sign_negative();
+    if magnitude.is_nan() || !negative { magnitude } else { -magnitude }
+}
+
+/// Minimum and maximum of magnitudes, with the sign of the product.
+fn of_magnitudes(opcode: Opcode, nan: bool) -> Option<LaneFn> {
+    macro_rules! of {
+        ($nan:literal, $less:literal) => {
+            lanes!(f32: |a: f32, b: f32| {
+                let (x, y) = (a.abs(), b.abs());
+                with_signs(extremum!(f32, x, y, $nan, $less, canon), a, b)
+            })
+        };
+    }
+    Some(match (opcode, nan) {
+        (Opcode::Min, true) => of!(true, true),
+        (Opcode::Min, false) => of!(false, true),
+        (Opcode::Max, true) => of!(true, false),
+        (Opcode::Max, false) => of!(false, false),
+        _ => return None,
+    })
+}
+
+/// `div.approx`: `a * (1 / b)`, whose reciprocal is subnormal, and so zero, for the largest `b`.
+fn approximate_quotient(a: f32, b: f32) -> f32 {
+    const LARGE: f32 = f32::from_bits((126 + 127) << 23);
+    let by = if b.abs() > LARGE { f32::INFINITY.copysign(b) } else { b };
+    // An infinite `a` times that zero is NaN, as it is over an infinity.
+    canon(a / by)
 }
 
 fn single(opcode: Opcode, style: Style) -> Option<LaneFn> {
     use Opcode as O;
     let round = style.round.unwrap_or(Round::Nearest);
     if round != Round::Nearest {
-        return match opcode {
-            O::Add => directed!(round, R, |a, b| sum(a, b, R)),
-            O::Sub => directed!(round, R, |a, b| sum(a, -b, R)),
-            O::Mul => directed!(round, R, |a, b| a * b),
-            O::Fma | O::Mad => directed!(round, R, |a, b, c| sum(a * b, c, R)),
-            _ => None,
-        };
+        return in_direction!(opcode, round, f32, F32, canon);
+    }
+    if style.xorsign {
+        return of_magnitudes(opcode, style.nan);
     }
     Some(match opcode {
         O::Add => lanes!(f32: |a: f32, b: f32| canon(a + b)),
         O::Sub => lanes!(f32: |a: f32, b: f32| canon(a - b)),
         O::Mul => lanes!(f32: |a: f32, b: f32| canon(a * b)),
         O::Fma | O::Mad => lanes!(f32: |a: f32, b: f32, c: f32| canon(a.mul_add(b, c))),
+        O::Div if style.approx => lanes!(f32: |a: f32, b: f32| approximate_quotient(a, b)),
         O::Div => lanes!(f32: |a: f32, b: f32| canon(a / b)),
         O::Min if style.nan => lanes!(f32: |a: f32, b: f32| extremum!(f32, a, b, true, true, canon)),
         O::Min => lanes!(f32: |a: f32, b: f32| extremum!(f32, a, b, false, true, canon)),
@@ -226,10 +276,31 @@ fn single(opcode: Opcode, style: Style) -> Option<LaneFn> {
     })
 }
 
+/// The coarse approximations of f64: of the upper halves alone, subnormals taken as zeros.
+fn coarse(a: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let upper = |x: f64| {
+        let x = f64::from_bits(x.to_bits() >> 32 << 32);
+        if x.is_subnormal() { 0f64.copysign(x) } else { x }
+    };
+    if a.is_nan() { a } else { upper(f(upper(a))) }
+}
+
 fn double(opcode: Opcode, style: Style) -> Option<LaneFn> {
     use Opcode as O;
-    if style.round.unwrap_or(Round::Nearest) != Round::Nearest || style.approx || style.nan {
+    let round = style.round.unwrap_or(Round::Nearest);
+    if style.nan || style.xorsign || style.ftz && !style.approx {
         return None;
+    }
+    if round != Round::Nearest {
+        return in_direction!(opcode, round, f64, F64, identity);
+    }
+    if style.approx {
+        return match opcode {
+            O::Rcp if style.ftz => Some(lanes!(f64: |a: f64| coarse(a, |x| 1.0 / x))),
+            O::Rsqrt if style.ftz => Some(lanes!(f64: |a: f64| coarse(a, |x| 1.0 / x.sqrt()))),
+            O::Rsqrt => Some(lanes!(f64: |a: f64| 1.0 / a.sqrt())),
+            _ => None,
+        };
     }
     Some(match opcode {
         O::Add => lanes!(f64: |a: f64, b: f64| a + b),
@@ -249,7 +320,7 @@ fn double(opcode: Opcode, style: Style) -> Option<LaneFn> {
 
 fn narrow(opcode: Opcode, ty: Type, style: Style) -> Option<LaneFn> {
     use Opcode as O;
-    if style.round.unwrap_or(Round::Nearest) != Round::Nearest {
+    if style.round.unwrap_or(Round::Nearest) != Round::Nearest || style.xorsign {
         return None;
     }
     match opcode {

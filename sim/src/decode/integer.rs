@@ -1,7 +1,7 @@
 //! Integer arithmetic, logic and shifts (PTX ISA, "Integer Arithmetic Instructions", "Logic and Shift Instructions").
 //!
 //! What the ISA leaves to the machine is done as NVIDIA GPUs do: a quotient by zero has all bits set, the remainder
-//! is then the dividend, and the smallest integer divided by -1 is itself.
+//! too, and the smallest integer divided by -1 is itself.
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 
@@ -25,6 +25,29 @@ macro_rules! bits {
     };
 }
 
+/// The same over halves of 16 bits, and over other types as they are.
+macro_rules! halves {
+    ($ty:expr, [$($whole:tt)*], |$a:ident, $b:ident| $value:expr) => {
+        by_type!($ty, T in [U16x2: u16, S16x2: i16] lanes!(u32: |a: u32, b: u32| {
+            let half = |shift: u32| {
+                let ($a, $b) = ((a >> shift) as T, (b >> shift) as T);
+                u32::from($value as u16) << shift
+            };
+            half(0) | half(16)
+        }))
+        .or_else(|| by_type!($ty, T in [$($whole)*] lanes!(T: |$a: T, $b: T| $value)))
+    };
+}
+
+/// `.relu`
+fn at_least_0<T: Ord + Default>(value: T) -> T {
+    value.max(T::default())
+}
+
+fn packed(ty: Type) -> bool {
+    matches!(ty, Type::U16x2 | Type::S16x2)
+}
+
 /// Integer division by PTX's rules.
 pub(crate) trait Divide: Copy {
     fn quotient(self, by: Self) -> Self;
@@ -36,7 +59,7 @@ macro_rules! divide {
             if by == 0 { !0 } else { self.wrapping_div(by) }
         }
         fn remainder(self, by: Self) -> Self {
-            if by == 0 { self } else { self.wrapping_rem(by) }
+            if by == 0 { !0 } else { self.wrapping_rem(by) }
         }
     })* };
 }
@@ -115,10 +138,16 @@ impl Decoder<'_> {
             return self.carry(opcode, true, words, ops);
         }
         let saturate = matches!(opcode, Opcode::Add | Opcode::Sub) && words.take(Word::Sat);
+        let relu = matches!(opcode, Opcode::Min | Opcode::Max) && words.take(Word::Relu);
         let ty = self.last(words)?;
         let run = match opcode {
             Opcode::Add if saturate => saturating(ty, false),
             Opcode::Sub if saturate => saturating(ty, true),
+            Opcode::Min if relu => halves!(ty, [S32: i32], |a, b| at_least_0(a.min(b))),
+            Opcode::Max if relu => halves!(ty, [S32: i32], |a, b| at_least_0(a.max(b))),
+            Opcode::Add if packed(ty) => halves!(ty, [], |a, b| a.wrapping_add(b)),
+            Opcode::Min if packed(ty) => halves!(ty, [], |a, b| a.min(b)),
+            Opcode::Max if packed(ty) => halves!(ty, [], |a, b| a.max(b)),
             Opcode::Add => integers!(ty, |a, b| a.wrapping_add(b)),
             Opcode::Sub => integers!(ty, |a, b| a.wrapping_sub(b)),
             Opcode::Div => integers!(ty, |a, b| a.quotient(b)),
@@ -142,11 +171,12 @@ impl Decoder<'_> {
         let part =
             words.pick(&parts).ok_or_else(|| self.unsupported("a product without .lo, .hi or .wide"))?;
         let saturate = words.take(Word::Sat);
-        if saturate {
-            return Err(self.unsupported("mad.sat"));
-        }
         let ty = self.last(words)?;
         let run = match (part, add) {
+            (Part::High, true) if saturate && ty == Type::S32 => {
+                Some(lanes!(i32: |a: i32, b: i32, c: i32| a.high(b).saturating_add(c)))
+            }
+            _ if saturate => None,
             (Part::Low, false) => integers!(ty, |a, b| a.wrapping_mul(b)),
             (Part::Low, true) => integers!(ty, |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
             (Part::High, false) => integers!(ty, |a, b| a.high(b)),

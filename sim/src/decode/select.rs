@@ -2,7 +2,7 @@
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 
-use super::float::flush;
+use super::float::flush_of;
 use super::words::Words;
 use super::{Decoder, File, file};
 use crate::Error;
@@ -129,8 +129,8 @@ impl Decoder<'_> {
         let arity = 3 + usize::from(combine.is_some());
         self.arity(ops, arity..=arity)?;
         let mut sources = [self.source(ops, 1, ty)?, self.source(ops, 2, ty)?];
-        if ftz && ty == Type::F32 {
-            sources = sources.map(|source| self.through(File::W32, flush(), source));
+        if let Some(flush) = flush_of(ty).filter(|_| ftz) {
+            sources = sources.map(|source| self.through(File::W32, flush, source));
         }
         let combine = match combine {
             Some(opcode) => Some((opcode, self.source(ops, 3, Type::Pred)?)),

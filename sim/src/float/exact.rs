@@ -1,0 +1,269 @@
+//! Arithmetic in the modes that the host doesn't have: exact on integers, rounded once.
+//!
+//! A finite number is a significand of 128 bits and an exponent. Where bits are lost, the last one is set: it stands for
+//! all that follows, and is far below the bits that rounding looks at.
+
+use super::{Format, Round, power};
+
+pub(crate) const F64: Format = Format { mantissa: 52, min: -1022, max: 1023 };
+
+/// `significand * 2^exponent`, with a sign.
+#[derive(Clone, Copy)]
+struct Exact {
+    negative: bool,
+    significand: u128,
+    exponent: i32,
+}
+
+/// Where the significand's highest bit is moved before bits are shifted out below it. A sum needs one bit more.
+const TOP: u32 = 125;
+
+impl Exact {
+    /// A finite number.
+    fn of(x: f64) -> Exact {
+        let bits = x.to_bits();
+        let (exponent, fraction) = ((bits >> 52 & 0x7ff) as i32, u128::from(bits & ((1 << 52) - 1)));
+        let hidden = if exponent == 0 { 0 } else { 1 << 52 };
+        Exact {
+            negative: x.is_sign_negative(),
+            significand: fraction | hidden,
+            exponent: exponent.max(1) - 1075,
+        }
+    }
+
+    /// The same number with its highest bit at [`TOP`]; zero stays.
+    fn normal(self) -> Exact {
+        let Some(top) = self.significand.checked_ilog2() else { return self };
+        let shift = TOP as i32 - top as i32;
+        // Significands are products of two numbers at most: nothing is above the top.
+        Exact {
+            significand: self.significand << shift.max(0),
+            exponent: self.exponent - shift.max(0),
+            ..self
+        }
+    }
+
+    fn product(self, by: Exact) -> Exact {
+        Exact {
+            negative: self.negative != by.negative,
+            significand: self.significand * by.significand,
+            exponent: self.exponent + by.exponent,
+        }
+    }
+
+    fn sum(self, other: Exact) -> Exact {
+        let (a, b) = (self.normal(), other.normal());
+        if a.significand == 0 || b.significand == 0 {
+            return if a.significand == 0 { b } else { a };
+        }
+        let (a, b) = if a.exponent >= b.exponent { (a, b) } else { (b, a) };
+        let low = sticky_shift(b.significand, (a.exponent - b.exponent) as u32);
+        if a.negative == b.negative {
+            return Exact { significand: a.significand + low, ..a };
+        }
+        let negative = if a.significand >= low { a.negative } else { b.negative };
+        Exact { negative, significand: a.significand.abs_diff(low), ..a }
+    }
+
+    fn quotient(self, by: Exact) -> Exact {
+        let a = self.normal();
+        let (quotient, rest) = (a.significand / by.significand, a.significand % by.significand);
+        Exact {
+            negative: self.negative != by.negative,
+            significand: quotient | u128::from(rest != 0),
+            exponent: a.exponent - by.exponent,
+        }
+    }
+
+    fn root(self) -> Exact {
+        let a = self.normal();
+        // Half of an even exponent.
+        let (significand, exponent) = if a.exponent % 2 == 0 {
+            (a.significand, a.exponent)
+        } else {
+            (a.significand << 1, a.exponent - 1)
+        };
+        let root = significand.isqrt();
+        Exact {
+            negative: false,
+            significand: root | u128::from(root * root != significand),
+            exponent: exponent / 2,
+        }
+    }
+
+    /// The nearest number of `format` in this direction.
+    fn round(self, format: Format, mode: Round) -> f64 {
+        let signed = |magnitude: f64| if self.negative { -magnitude } else { magnitude };
+        let Some(top) = self.significand.checked_ilog2() else { return signed(0.0) };
+        let exponent = top as i32 + self.exponent;
+        let quantum = exponent.max(format.min) - format.mantissa;
+        let shift = quantum - self.exponent;
+        let magnitude = if shift <= 0 {
+            self.significand << -shift
+        } else {
+            let kept = self.significand.checked_shr(shift as u32).unwrap_or(0);
+            let rest = self.significand ^ kept.checked_shl(shift as u32).unwrap_or(0);
+            let half = 1u128.checked_shl(shift as u32 - 1).unwrap_or(u128::MAX);
+            let up = match mode {
+                Round::Nearest => rest > half || rest == half && kept & 1 == 1,
+                Round::Away => rest >= half,
+                Round::Zero => false,
+                Round::Down => self.negative && rest != 0,
+                Round::Up => !self.negative && rest != 0,
+            };
+            kept + u128::from(up)
+        };
+        let limit = 1u128 << (format.mantissa + 1);
+        if exponent > format.max || exponent == format.max && magnitude == limit {
+            let outward = match mode {
+                Round::Nearest | Round::Away => true,
+                Round::Zero => false,
+                Round::Down => self.negative,
+                Round::Up => !self.negative,
+            };
+            let largest = power(format.max) * (2.0 - power(-format.mantissa));
+            return signed(if outward { f64::INFINITY } else { largest });
+        }
+        // Exact: at most 53 bits, and 2^quantum is a number, subnormal or not.
+        let unit = if quantum < F64.min { f64::from_bits(1 << (quantum + 1074)) } else { power(quantum) };
+        signed(magnitude as f64 * unit)
+    }
+}
+
+/// Shifts right; what is lost is remembered in the last bit.
+fn sticky_shift(bits: u128, by: u32) -> u128 {
+    match by {
+        0 => bits,
+        128.. => u128::from(bits != 0),
+        _ => bits >> by | u128::from(bits << (128 - by) != 0),
+    }
+}
+
+/// `a * b + c`. Rounding down, an exact zero is negative unless both terms are +0.
+pub(crate) fn fma(a: f64, b: f64, c: f64, format: Format, mode: Round) -> f64 {
+    if !(a.is_finite() && b.is_finite() && c.is_finite()) {
+        return a.mul_add(b, c);
+    }
+    let (product, term) = (Exact::of(a).product(Exact::of(b)), Exact::of(c));
+    let sum = product.sum(term);
+    if sum.significand > 0 {
+        return sum.round(format, mode);
+    }
+    let negative = if product.negative == term.negative { term.negative } else { mode == Round::Down };
+    if negative { -0.0 } else { 0.0 }
+}
+
+/// `a + b`
+pub(crate) fn add(a: f64, b: f64, format: Format, mode: Round) -> f64 {
+    fma(a, 1.0, b, format, mode)
+}
+
+/// `a * b`
+pub(crate) fn mul(a: f64, b: f64, format: Format, mode: Round) -> f64 {
+    if !(a.is_finite() && b.is_finite()) {
+        return a * b;
+    }
+    Exact::of(a).product(Exact::of(b)).round(format, mode)
+}
+
+/// `a / b`
+pub(crate) fn div(a: f64, b: f64, format: Format, mode: Round) -> f64 {
+    if !(a.is_finite() && b.is_finite()) || b == 0.0 {
+        return a / b;
+    }
+    Exact::of(a).quotient(Exact::of(b)).round(format, mode)
+}
+
+/// The square root.
+pub(crate) fn sqrt(a: f64, format: Format, mode: Round) -> f64 {
+    if !(a.is_finite() && a > 0.0) {
+        return a.sqrt();
+    }
+    Exact::of(a).root().round(format, mode)
+}
+
+/// An integer.
+pub(crate) fn integer(negative: bool, magnitude: u64, format: Format, mode: Round) -> f64 {
+    let exact = Exact { negative, significand: magnitude.into(), exponent: 0 };
+    if magnitude == 0 { 0.0 } else { exact.round(format, mode) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of all magnitudes, and a generator of more.
+    fn numbers() -> Vec<f64> {
+        let mut state = 0x9e37_79b9_7f4a_7c15u64;
+        let mut next = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state
+        };
+        let mut numbers =
+            vec![0.0, -0.0, 1.0, -1.0, 3.0, f64::MAX, f64::MIN_POSITIVE, f64::from_bits(1), 1.5, 0.1];
+        numbers.extend((0..150).map(|_| f64::from_bits(next())));
+        // Exponents near each other, where sums cancel.
+        numbers.extend((0..50).map(|_| {
+            f64::from_bits(next() >> 12 | 0x3fe << 52) * if next() >> 63 == 1 { -1.0 } else { 1.0 }
+        }));
+        numbers
+    }
+
+    fn same(a: f64, b: f64) -> bool {
+        a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan()
+    }
+
+    #[test]
+    fn to_nearest_it_is_the_hosts_arithmetic() {
+        let (numbers, n) = (numbers(), Round::Nearest);
+        for &a in &numbers {
+            assert!(same(sqrt(a, F64, n), a.sqrt()), "sqrt {a:e}");
+            for &b in &numbers {
+                assert!(same(add(a, b, F64, n), a + b), "{a:e} + {b:e}");
+                assert!(same(mul(a, b, F64, n), a * b), "{a:e} * {b:e}");
+                assert!(same(div(a, b, F64, n), a / b), "{a:e} / {b:e}");
+                for &c in numbers.iter().step_by(7) {
+                    assert!(same(fma(a, b, c, F64, n), a.mul_add(b, c)), "{a:e} * {b:e} + {c:e}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn directions_bracket_the_nearest_and_mirror_each_other() {
+        let numbers: Vec<f64> = numbers().into_iter().filter(|x| x.is_finite()).collect();
+        for &a in &numbers {
+            for &b in &numbers {
+                for (operation, nearest) in
+                    [(add as fn(f64, f64, Format, Round) -> f64, a + b), (mul, a * b), (div, a / b)]
+                {
+                    let [down, up, zero] =
+                        [Round::Down, Round::Up, Round::Zero].map(|mode| operation(a, b, F64, mode));
+                    if nearest.is_nan() || b == 0.0 {
+                        continue;
+                    }
+                    assert!(down <= nearest && nearest <= up, "{a:e} {b:e}: {down:e} {nearest:e} {up:e}");
+                    assert!(down == up || down.next_up() == up, "{a:e} {b:e}: {down:e} {up:e}");
+                    assert!(
+                        same(zero, if nearest.is_sign_negative() { up } else { down }) || zero == 0.0,
+                        "{a:e} {b:e}"
+                    );
+                }
+                // (-a) * b rounded up is -(a * b rounded down).
+                assert!(same(mul(-a, b, F64, Round::Up), -mul(a, b, F64, Round::Down)));
+            }
+        }
+    }
+
+    #[test]
+    fn squares_have_roots_in_every_direction() {
+        for x in [1.0, 3.0, f64::powi(2.0, 500), 3.0 * f64::powi(2.0, -500), 12345.0] {
+            for mode in [Round::Zero, Round::Down, Round::Up] {
+                assert_eq!(sqrt(x * x, F64, mode), f64::sqrt(x * x), "{x}");
+            }
+        }
+        assert_eq!(sqrt(2.0, F64, Round::Up), std::f64::consts::SQRT_2);
+        assert_eq!(sqrt(2.0, F64, Round::Down), std::f64::consts::SQRT_2.next_down());
+        assert_eq!(integer(true, u64::MAX, F64, Round::Up), -18446744073709549568.0);
+    }
+}

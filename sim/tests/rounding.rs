@@ -1,0 +1,138 @@
+//! Rounding modes and the modifiers of 16-bit and packed arithmetic, against the host's exact comparisons and the ISA's
+//! definitions.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{map, per_thread};
+use half::f16;
+
+/// Runs an instruction on each case; operands %a0 to %a3 and results %d0, %d1, a 64-bit number in two of them.
+fn run(instruction: &str, cases: &[Vec<u32>], outputs: usize) -> Vec<Vec<u32>> {
+    let (inputs, input) = (cases[0].len(), cases.concat());
+    let text = per_thread(inputs, outputs, instruction);
+    let got = map(&text, cases.len() as u32, &input, cases.len() * outputs).unwrap();
+    got.chunks(outputs).map(<[u32]>::to_vec).collect()
+}
+
+fn words(x: f64) -> [u32; 2] {
+    [x.to_bits() as u32, (x.to_bits() >> 32) as u32]
+}
+
+const NUMBERS: [f64; 9] = [0.1, 1.0, 3.0, -7.7, 1e300, 1e-300, 4.9e-324, 2.5, -1e-160];
+
+/// What an operation gives in two opposite modes.
+type Bracket = Vec<(f64, f64)>;
+
+/// A 64-bit operation on all pairs, rounded down and up.
+fn bracket(operation: &str, sources: &str) -> Bracket {
+    let cases: Vec<Vec<u32>> =
+        NUMBERS.iter().flat_map(|&a| NUMBERS.map(|b| [words(a), words(b)].concat())).collect();
+    let [down, up] = ["rm", "rp"].map(|mode| {
+        let text = format!(
+            "{{ .reg .f64 %x, %y, %z; mov.b64 %x, {{%a0, %a1}}; mov.b64 %y, {{%a2, %a3}};
+             {operation}.{mode}.f64 %z, {sources}; mov.b64 {{%d0, %d1}}, %z; }}"
+        );
+        run(&text, &cases, 2)
+    });
+    let number = |words: &[u32]| f64::from_bits(u64::from(words[0]) | u64::from(words[1]) << 32);
+    down.iter().zip(up).map(|(down, up)| (number(down), number(&up))).collect()
+}
+
+#[test]
+fn doubles_are_bracketed_by_their_neighbours() {
+    let pairs: Vec<(f64, f64)> = NUMBERS.iter().flat_map(|&a| NUMBERS.map(|b| (a, b))).collect();
+    let check = |operation: &str, sources: &str, nearest: fn(f64, f64) -> f64| {
+        let mut inexact = 0;
+        for (&(a, b), (down, up)) in pairs.iter().zip(bracket(operation, sources)) {
+            let nearest = nearest(a, b);
+            assert!(
+                down == up && down == nearest || down.next_up() == up,
+                "{operation} {a:e} {b:e}: {down:e} {up:e}"
+            );
+            assert!(nearest.is_nan() || down <= nearest && nearest <= up, "{operation} {a:e} {b:e}");
+            inexact += usize::from(down != up);
+        }
+        assert!(inexact > 20, "{operation}: {inexact}");
+    };
+    check("add", "%x, %y", |a, b| a + b);
+    check("sub", "%x, %y", |a, b| a - b);
+    check("mul", "%x, %y", |a, b| a * b);
+    check("div", "%x, %y", |a, b| a / b);
+    check("fma", "%x, %y, %x", |a, b| a.mul_add(b, a));
+    check("rcp", "%x", |a, _| 1.0 / a);
+}
+
+#[test]
+fn singles_divide_and_take_roots_in_every_direction() {
+    let values = [1.0f32, 3.0, 10.0, 0.7, 1e30, 1e-38];
+    let cases: Vec<Vec<u32>> =
+        values.iter().flat_map(|a| values.map(|b| vec![a.to_bits(), b.to_bits()])).collect();
+    for (operation, sources) in [("div", "%a0, %a1"), ("rcp", "%a0"), ("sqrt", "%a0")] {
+        let [down, up] =
+            ["rm", "rp"].map(|mode| run(&format!("{operation}.{mode}.f32 %d0, {sources};"), &cases, 1));
+        for ((case, down), up) in cases.iter().zip(down).zip(up) {
+            let [a, b] = [case[0], case[1]].map(|bits| f64::from(f32::from_bits(bits)));
+            // In f64, within 2^-53 of the exact result: enough to tell on which side of it an f32 is.
+            let exact = match operation {
+                "div" => a / b,
+                "rcp" => 1.0 / a,
+                _ => a.sqrt(),
+            };
+            let [down, up] = [down[0], up[0]].map(f32::from_bits);
+            assert!(
+                f64::from(down) <= exact && exact <= f64::from(up),
+                "{operation} {a} {b}: {down:e} {up:e}"
+            );
+            assert!(down == up || down.next_up() == up, "{operation} {a} {b}: {down:e} {up:e}");
+        }
+    }
+}
+
+#[test]
+fn halves_are_flushed_saturated_and_rectified() {
+    let bits = |x: f32| u32::from(f16::from_f32(x).to_bits());
+    let tiny = 0x0001u32;
+    let one = |instruction: &str, a: u32, b: u32| {
+        let text = format!(
+            "{{ .reg .b16 %x, %y, %z; cvt.u16.u32 %x, %a0; cvt.u16.u32 %y, %a1; {instruction}; cvt.u32.u16 %d0, %z; }}"
+        );
+        run(&text, &[vec![a, b]], 1)[0][0]
+    };
+    assert_eq!(one("add.f16 %z, %x, %y", tiny, tiny), 2);
+    assert_eq!(one("add.ftz.f16 %z, %x, %y", tiny, tiny), 0);
+    // The smallest normal number halved is subnormal.
+    assert_eq!(one("mul.ftz.f16 %z, %x, %y", 0x8400, bits(0.5)), 0x8000);
+    assert_eq!(one("add.sat.f16 %z, %x, %y", bits(0.75), bits(0.75)), bits(1.0));
+    assert_eq!(one("sub.sat.f16 %z, %x, %y", bits(0.25), bits(0.75)), 0);
+    assert_eq!(one("fma.rn.sat.f16 %z, %x, %y, %y", 0x7e00, bits(1.0)), 0);
+    assert_eq!(one("fma.rn.relu.f16 %z, %x, %y, %y", bits(-3.0), bits(1.0)), 0);
+    assert_eq!(one("fma.rn.relu.f16 %z, %x, %y, %y", bits(3.0), bits(1.0)), bits(4.0));
+    assert_eq!(one("min.ftz.f16 %z, %x, %y", 0x8001, bits(1.0)), 0x8000);
+}
+
+#[test]
+fn extrema_of_magnitudes_have_the_product_of_the_signs() {
+    let f = |x: f32| x.to_bits();
+    let cases = [vec![f(-2.0), f(3.0)], vec![f(-2.0), f(-3.0)], vec![f(2.0), f(3.0)]];
+    let got = |instruction: &str| -> Vec<f32> {
+        run(instruction, &cases, 1).iter().map(|words| f32::from_bits(words[0])).collect()
+    };
+    assert_eq!(got("min.xorsign.abs.f32 %d0, %a0, %a1;"), [-2.0, 2.0, 2.0]);
+    assert_eq!(got("max.xorsign.abs.f32 %d0, %a0, %a1;"), [-3.0, 3.0, 3.0]);
+}
+
+#[test]
+fn packed_integers_keep_their_halves_apart() {
+    let one = |instruction: &str, a: u32, b: u32| {
+        run(&format!("{instruction} %d0, %a0, %a1;"), &[vec![a, b]], 1)[0][0]
+    };
+    assert_eq!(one("add.u16x2", 0x0001_ffff, 0x0001_0001), 0x0002_0000);
+    assert_eq!(one("min.s16x2", 0xffff_0001, 0x0001_8000), 0xffff_8000);
+    assert_eq!(one("min.u16x2", 0xffff_0001, 0x0001_8000), 0x0001_0001);
+    assert_eq!(one("max.relu.s16x2", 0xffff_8000, 0xfffe_0007), 0x0000_0007);
+    assert_eq!(one("min.relu.s32", 5, 0xffff_fff0), 0);
+    assert_eq!(one("max.relu.s32", 5, 0xffff_fff0), 5);
+    // (2^31 - 1)^2 >> 32 is 2^30 - 1; with 2^31 - 1 more it is too much.
+    assert_eq!(run("mad.hi.sat.s32 %d0, %a0, %a0, %a0;", &[vec![0x7fff_ffff]], 1)[0][0], 0x7fff_ffff);
+}
