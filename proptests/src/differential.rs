@@ -107,6 +107,21 @@ pub struct Step {
     pub writes: Vec<(Value, Agree)>,
 }
 
+impl Step {
+    /// The functions and statements as PTX.
+    fn text(&self) -> String {
+        let functions = self.functions.iter().map(|function| function.to_string());
+        let lines: Vec<_> =
+            functions.chain(self.statements.iter().map(|statement| statement.to_string())).collect();
+        lines
+            .iter()
+            .flat_map(|text| text.lines())
+            .filter(|line| !line.is_empty())
+            .map(|line| format!("{line}\n"))
+            .collect()
+    }
+}
+
 /// A kernel of steps and its inputs.
 #[derive(Clone, Debug)]
 pub struct Program {

@@ -32,7 +32,7 @@ fn every_program_is_ptx_and_runs_in_any_order_of_warps() {
 }
 
 #[test]
-fn every_family_is_dealt_and_little_is_refused() {
+fn every_family_is_dealt_and_nothing_is_refused() {
     let programs = Programs::of(&simulator(0), SEED);
     assert!(programs.round() <= PROGRAMS, "{}", programs.round());
     let covered = programs.covered();
@@ -40,7 +40,10 @@ fn every_family_is_dealt_and_little_is_refused() {
     {
         assert!(covered.contains_key(opcode), "{opcode}");
     }
-    println!("{}", programs.refused().join("\n"));
+    // What a cluster's other blocks have is not there yet.
+    let refused: Vec<_> =
+        programs.refused().iter().filter(|line| !line.contains("shared::cluster")).collect();
+    assert!(refused.is_empty(), "{refused:#?}");
 }
 
 #[test]

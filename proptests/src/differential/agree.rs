@@ -126,14 +126,15 @@ fn bound(opcode: Opcode, ty: Type) -> (f64, f64) {
         (Opcode::Tanh, _) => (0.0, two(-8.0)),
         _ => (0.0, 0.0),
     };
-    // The other result is the exact one, rounded: half a unit in the last place of a short format.
+    // The other result is the exact one, rounded: half a unit in the last place of a short format, and a whole one
+    // between subnormal numbers.
     let rounding = match ty {
         Type::F16 | Type::F16x2 => two(-11.0),
         Type::Bf16 | Type::Bf16x2 => two(-8.0),
         Type::F32 => two(-24.0),
         _ => 0.0,
     };
-    let half = if matches!(ty, Type::F16 | Type::F16x2) { two(-25.0) } else { 0.0 };
+    let half = if matches!(ty, Type::F16 | Type::F16x2) { two(-24.0) } else { 0.0 };
     (relative + rounding, if absolute > 0.0 { absolute + rounding } else { half })
 }
 

@@ -121,6 +121,8 @@ pub(super) fn words(cards: &[Card]) -> Vec<Card> {
                 );
         opcode
             && !filled.contains(&Some(Modifier::Word(Word::Cc)))
+            // ptxas 13.0 makes y of sub.sat (x + y), x, whatever the sum.
+            && !filled.contains(&Some(Modifier::Word(Word::Sat)))
             && form.operands.iter().all(|slot| match slot.kind {
                 Kind::Def(ty) | Kind::Use(ty) => word(ty, filled),
                 Kind::Constant(_) => true,

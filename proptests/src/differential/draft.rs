@@ -19,7 +19,8 @@ pub(super) struct Draft<'a> {
     pub(super) words: &'a [Card],
     pub(super) inputs: Vec<Input>,
     pub(super) steps: Vec<Step>,
-    flavours: Vec<Flavour>,
+    /// Of each input; none for those that are not to be read again.
+    flavours: Vec<Option<Flavour>>,
     /// Results that are the same on every machine.
     results: Vec<Value>,
     /// In a function: nothing but its parameters can be read.
@@ -101,20 +102,29 @@ impl<'a> Draft<'a> {
 
     /// An input of this flavour: one that there is already, or another.
     pub(super) fn input(&mut self, class: Class, flavour: Flavour) -> Value {
-        let ty = if let Flavour::Of(ty) = flavour { ty } else { class.ty() };
         let same: Vec<usize> = (0..self.inputs.len())
-            .filter(|&i| self.flavours[i] == flavour && self.inputs[i].value.class == class)
+            .filter(|&i| self.flavours[i] == Some(flavour) && self.inputs[i].value.class == class)
             .collect();
-        let value = if same.len() > 6 || !same.is_empty() && self.chance(3) {
+        if same.len() > 6 || !same.is_empty() && self.chance(3) {
             let chosen = self.pick(&same);
-            self.inputs[chosen].value.clone()
-        } else {
-            let value = self.register(class, ty);
-            let lanes = (0..LANES).map(|_| flavour.draw(&mut self.rng) & class.mask()).collect();
-            self.inputs.push(Input { value: value.clone(), lanes });
-            self.flavours.push(flavour);
-            value
-        };
+            let value = self.inputs[chosen].value.clone();
+            self.reads(&value);
+            return value;
+        }
+        let value = self.own_input(class, flavour);
+        if let Some(last) = self.flavours.last_mut() {
+            *last = Some(flavour);
+        }
+        value
+    }
+
+    /// An input of this flavour that nothing else reads.
+    pub(super) fn own_input(&mut self, class: Class, flavour: Flavour) -> Value {
+        let ty = if let Flavour::Of(ty) = flavour { ty } else { class.ty() };
+        let value = self.register(class, ty);
+        let lanes = (0..LANES).map(|_| flavour.draw(&mut self.rng) & class.mask()).collect();
+        self.inputs.push(Input { value: value.clone(), lanes });
+        self.flavours.push(None);
         self.reads(&value);
         value
     }

@@ -41,7 +41,10 @@ pub(super) fn step(draft: &mut Draft<'_>, card: &Card) {
     }
     let plain = !carries && reach == Reach::Lane;
     let Some(instruction) = instruction(draft, card, plain, None) else { return draft.abandon() };
-    if plain && draft.chance(8) {
+    // ptxas 13.0 makes two instructions of these, the second without the predicate: the value that should stay is
+    // converted, or lost.
+    let expanded = matches!(form.opcode, Opcode::Set | Opcode::Testp);
+    if plain && !expanded && draft.chance(8) {
         predicated(draft, instruction);
     } else {
         draft.inst(instruction);
@@ -115,6 +118,7 @@ pub(super) fn instruction(
     let slots = operand_slots(form, filled, there.count())?;
     let mut instruction = bare(form, filled);
     let agree = rule(&instruction);
+    use Opcode as O;
     let last = slots.len() - 1;
     let masked = collective(form.opcode) && !matches!(form.opcode, Opcode::Movmatrix | Opcode::Activemask);
     for (i, slot) in slots.iter().enumerate() {
@@ -125,9 +129,22 @@ pub(super) fn instruction(
             Kind::Use(Ty::Slot(_)) if matches!(form.opcode, Opcode::Sin | Opcode::Cos) => {
                 draft.input(Class::B32, Flavour::Angle).operand()
             }
+            // "c and d are restricted to 0..255", and the code for 64 bits relies on it.
+            Kind::Use(Ty::Is(Type::U32)) if matches!(form.opcode, Opcode::Bfe | Opcode::Bfi) => {
+                draft.input(Class::B32, Flavour::Byte).operand()
+            }
             kind => Operands { draft, filled, agree, constants }.operand(kind)?,
         };
         instruction.operands.push(operand);
+    }
+    // ptxas 13.0 takes the minimum of a value and itself for the value, which a NaN is not.
+    if let ([_, a, b], O::Min | O::Max) = (&mut instruction.operands[..], form.opcode)
+        && a == b
+        && let Some(ty) = Ty::Slot(form.slots.len() - 1).of(filled)
+        && matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::F32 | Type::F64)
+        && let Some(class) = Class::of(ty)
+    {
+        *b = draft.own_input(class, Flavour::Of(ty)).operand();
     }
     Some(instruction)
 }
@@ -167,9 +184,14 @@ impl Operands<'_, '_> {
             Kind::DefVec(count, ty) => self.vector(count, ty, |operands, class, ty| {
                 operands.draft.result(class, ty, operands.agree).operand()
             })?,
-            Kind::UseVec(count, ty) => {
-                self.vector(count, ty, |operands, class, ty| operands.draft.read(class, ty))?
-            }
+            Kind::UseVec(count, ty) => self.vector(count, ty, |operands, class, ty| {
+                // ptxas 13.0 takes a register that other instructions use as a float for one, and converts what is
+                // stored of it, if that is narrower: such a register is used for nothing else.
+                match ty.bits() < class.ty().bits() {
+                    true => operands.draft.own_input(class, Flavour::Of(class.ty())).operand(),
+                    false => operands.draft.read(class, ty),
+                }
+            })?,
             Kind::Source(ty) => self.moved(ty)?,
             Kind::Parts { ty, written } => self.parts(Ty::Slot(ty).of(self.filled)?, written)?,
             Kind::Constant([]) => Operand::Int(self.draft.rng.random_range(0..256)),

@@ -30,7 +30,8 @@ enum Home {
 
 impl Home {
     /// The state space of a form's modifiers; an access without one gets a generic address of shared or global memory.
-    fn of(draft: &mut Draft<'_>, (_, filled): &Card) -> (Home, bool) {
+    fn of(draft: &mut Draft<'_>, (form, filled): &Card) -> (Home, bool) {
+        let opcode = form.opcode;
         let home = |word: &Word| {
             Some(match word {
                 Word::Shared | Word::SharedCta | Word::SharedCluster => Home::Shared,
@@ -52,6 +53,8 @@ impl Home {
         }
         match words().find_map(home) {
             Some(home) => (home, false),
+            // Vectors are reduced in global memory alone.
+            None if opcode == Opcode::Red && count(filled) > 1 => (Home::Global, true),
             None => (draft.pick(&[Home::Shared, Home::Global]), true),
         }
     }
@@ -94,8 +97,8 @@ fn store(draft: &mut Draft<'_>, home: Home, parts: Vec<Operand>, class: Class) {
 }
 
 /// Loads `count` results from the row at `row`.
-fn load(draft: &mut Draft<'_>, home: Home, row: &str, count: usize, class: Class) {
-    let parts = (0..count).map(|_| draft.result(class, class.ty(), Agree::Bits).operand()).collect();
+fn load(draft: &mut Draft<'_>, home: Home, row: &str, count: usize, class: Class, agree: Agree) {
+    let parts = (0..count).map(|_| draft.result(class, class.ty(), agree).operand()).collect();
     let (modifiers, what) = vector(Opcode::Ld, home, parts, class);
     draft.inst(inst(Opcode::Ld, modifiers, vec![what, at(row, 0)]));
 }
@@ -181,7 +184,7 @@ pub(super) fn access(draft: &mut Draft<'_>, card: &Card) {
         barrier(draft);
     }
     if !loads {
-        load(draft, home, home.row(), 4, Class::B32);
+        load(draft, home, home.row(), 4, Class::B32, Agree::Bits);
     }
     draft.step(bare(form, filled).to_string(), if crosses { Reach::Block } else { Reach::Lane }, true);
 }
@@ -240,7 +243,8 @@ pub(super) fn atomic(draft: &mut Draft<'_>, card: &Card) {
     if shared {
         barrier(draft);
     }
-    load(draft, home, &row, count, class);
+    // Which NaN a sum of f64 is differs between the memories.
+    load(draft, home, &row, count, class, if ty == Type::F64 { Agree::Nan(ty) } else { Agree::Bits });
     if shared {
         barrier(draft);
     }
@@ -263,7 +267,7 @@ pub(super) fn matrix(draft: &mut Draft<'_>, card: &Card) {
     draft.inst(instruction);
     barrier(draft);
     if form.opcode == Opcode::Stmatrix {
-        load(draft, home, home.row(), 4, Class::B32);
+        load(draft, home, home.row(), 4, Class::B32, Agree::Bits);
     }
     draft.step(bare(form, filled).to_string(), Reach::Block, true);
 }

@@ -121,7 +121,7 @@ pub fn differences(program: &Program, one: &Columns, other: &Columns) -> Vec<Dif
             program: program.number,
             step: i,
             instruction: step.instruction.clone(),
-            text: step.statements.iter().map(|statement| format!("{statement}\n")).collect(),
+            text: step.text(),
             lane,
             lanes: lanes.len(),
             reads: reads

@@ -87,6 +87,8 @@ pub(super) enum Flavour {
     Of(Type),
     /// Shift amounts and lane numbers: 0 to 70 mostly.
     Small,
+    /// 0 to 255.
+    Byte,
     /// An f32 of -2 pi to 2 pi.
     Angle,
     /// Elements of a matrix: whole numbers of a type, small enough for sums to be exact.
@@ -100,6 +102,10 @@ impl Flavour {
             Flavour::Small => match rng.random_range(0..10) {
                 0 => rng.random_range(0..300),
                 1 => rng.random::<u32>().into(),
+                _ => rng.random_range(0..=70),
+            },
+            Flavour::Byte => match rng.random_range(0..3) {
+                0 => rng.random_range(0..256),
                 _ => rng.random_range(0..=70),
             },
             Flavour::Angle => match rng.random_range(0..12) {
