@@ -1,4 +1,4 @@
-//! What a layout leaves constant, what two layouts share, and compact layouts in the order of another one.
+//! What a layout leaves constant, how it is aligned, and compact layouts in the order of another one.
 
 use crate::make::compact;
 use crate::symbol::gcd;
@@ -29,63 +29,6 @@ impl Lay {
         }
         tri!(out.wrap_from(0));
         Ok(out.coalesce())
-    }
-
-    /// The largest layout of this construction on which both are the same run of indices: `self(R(i)) = other(R(i)) = i`
-    /// (CuTe's `max_common_layout`).
-    ///
-    /// # Errors
-    /// Those of [`Lay::right_inverse`] and [`Lay::composition`].
-    pub const fn max_common_layout(&self, other: &Lay) -> Result<Lay, Error> {
-        let mut inverse = tri!(other.right_inverse());
-        let common = loop {
-            // Past its end, this layout has nothing in common with the other one.
-            if let (Some(size), Ok(last)) = (tri!(self.size()).get(), inverse.max_index())
-                && last >= size
-            {
-                let (extent, step) = inverse.flat_leaf(inverse.leaf_count() - 1);
-                let fewer = match (inverse.leaf_count(), step, extent.get()) {
-                    (1, Stride::Int(d), Some(_)) if d.coef > 0 => (size - 1) / d.coef + 1,
-                    _ => 1,
-                };
-                if fewer > 1 {
-                    inverse.shape.leaves[0] = Int::value(fewer);
-                } else if inverse.leaf_count() > 1 {
-                    inverse.shape.profile = inverse.shape.profile.without_last();
-                } else {
-                    return Ok(Lay::UNIT);
-                }
-                continue;
-            }
-            match self.composition(&inverse) {
-                Ok(common) => break common.coalesce(),
-                // The longer runs have no layout here; fewer modes have shorter ones.
-                Err(
-                    Error::StrideDivisibility { .. } | Error::ShapeDivisibility { .. } | Error::Carry { .. },
-                ) if inverse.leaf_count() > 1 => {
-                    inverse.shape.profile = inverse.shape.profile.without_last();
-                }
-                Err(Error::StrideDivisibility { .. } | Error::ShapeDivisibility { .. }) => {
-                    return Ok(Lay::UNIT);
-                }
-                Err(error) => return Err(error),
-            }
-        };
-        let (run, stride) = common.flat_leaf(0);
-        if !stride.same(Stride::Int(Int::ONE)) {
-            return Ok(Lay::UNIT);
-        }
-        inverse.composition(&Lay::raw_leaf(run, Stride::Int(Int::ONE)))
-    }
-
-    /// How many elements both hold in the same order without a gap: the widest vector that can be copied between them, before alignment
-    /// (CuTe's `max_common_vector`).
-    ///
-    /// # Errors
-    /// As [`Lay::max_common_layout`].
-    pub const fn max_common_vector(&self, other: &Lay) -> Result<Int, Error> {
-        let (run, stride) = tri!(self.max_common_layout(other)).coalesce().flat_leaf(0);
-        Ok(if stride.same(Stride::Int(Int::ONE)) { run } else { Int::ONE })
     }
 
     /// The largest `n` such that the indices come in whole, aligned runs of `n` consecutive ones: elements per vector of an access that

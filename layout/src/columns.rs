@@ -83,7 +83,12 @@ impl Lay {
     /// [`Error::Unsupported`] for an extent that is no power of two below the columns' highest bit and for integers that carry there,
     /// [`Error::NeedsFact`] and [`Error::NotKnown`] for symbols there.
     pub(crate) const fn parts(&self, op: &'static str) -> Result<Parts, Error> {
-        let (bits, is_low) = tri!(self.column_bits(op));
+        self.parts_above(0, op)
+    }
+
+    /// [`Lay::parts`] with a map of at least so many bits.
+    pub(crate) const fn parts_above(&self, least: u32, op: &'static str) -> Result<Parts, Error> {
+        let (bits, is_low) = tri!(self.column_bits(least, op));
         let (mut low, mut upper, mut i) = (Lay::EMPTY, Lay::EMPTY, 0);
         tri!(low.open());
         tri!(upper.open());
@@ -100,19 +105,29 @@ impl Lay {
 
     /// [`Lay::parts`] of flat modes, the map before the rest: then bits of the coordinate are inputs of the map.
     pub(crate) const fn leading_parts(&self, op: &'static str) -> Result<Parts, Error> {
-        let parts = tri!(self.parts(op));
-        let mut i = 0;
-        while i < self.leaf_count() {
-            if parts.is_low[i] != (i < parts.low.leaf_count()) {
-                return self.whole_map();
+        let mut least = 0;
+        loop {
+            let parts = tri!(self.parts_above(least, op));
+            let mut i = 0;
+            while i < self.leaf_count() && parts.is_low[i] {
+                i += 1;
             }
-            i += 1;
+            if i == parts.low.leaf_count() {
+                return Ok(parts);
+            }
+            // The first of the rest stands before a leaf of the map: take it in.
+            least = match (self.shape.leaves[i].get(), self.stride[i]) {
+                (Some(extent), Stride::Int(d)) if extent & (extent - 1) == 0 && d.coef > 0 => {
+                    let width = d.coef.ilog2() + extent.ilog2();
+                    if width > 61 || d.is_symbolic() { return self.whole_map() } else { width }
+                }
+                _ => return self.whole_map(),
+            };
         }
-        Ok(parts)
     }
 
     /// All leaves as one map.
-    const fn whole_map(&self) -> Result<Parts, Error> {
+    pub(crate) const fn whole_map(&self) -> Result<Parts, Error> {
         let map = tri!(F2Matrix::of_layout(self));
         let bits = match map.reduced().leading.checked_ilog2() {
             Some(top) => top + 1,
@@ -122,8 +137,8 @@ impl Lay {
     }
 
     /// How many bits the columns and whatever lies among them need, and which leaves those are.
-    const fn column_bits(&self, op: &'static str) -> Result<(u32, [bool; MAX_LEAVES]), Error> {
-        let (mut bits, mut is_low) = (0, [false; MAX_LEAVES]);
+    const fn column_bits(&self, least: u32, op: &'static str) -> Result<(u32, [bool; MAX_LEAVES]), Error> {
+        let (mut bits, mut is_low) = (least, [false; MAX_LEAVES]);
         let mut settled = false;
         while !settled {
             settled = true;
@@ -211,7 +226,7 @@ impl Lay {
     }
 
     /// The bits that the indices have, as a mask that may say too much.
-    const fn reachable_bits(&self) -> u64 {
+    pub(crate) const fn reachable_bits(&self) -> u64 {
         if let Ok(map) = F2Matrix::of_layout(self) {
             let (mut out, mut i) = (0, 0);
             while i < map.inputs() as usize {

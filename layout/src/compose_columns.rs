@@ -80,22 +80,17 @@ const fn compose_parts(a: &Lay, parts: &Parts, b: &Lay) -> Result<Lay, Error> {
         }
         i += 1;
     }
-    interleave(b, &parts.is_low, &low, &composed)
+    interleave(b, parts, &low, &composed)
 }
 
-/// The modes of both parts in the places of `b`'s leaves.
-const fn interleave(
-    b: &Lay,
-    is_low: &[bool; crate::MAX_LEAVES],
-    low: &Lay,
-    rest: &Lay,
-) -> Result<Lay, Error> {
+/// The modes of the map and, from mode 1 on, those of the rest in the places of `b`'s leaves.
+pub(crate) const fn interleave(b: &Lay, parts: &Parts, low: &Lay, rest: &Lay) -> Result<Lay, Error> {
     let (mut out, root) = (Lay::EMPTY, b.root());
     let (mut next_low, mut next_rest, mut i) = (0, 1, root.begin);
     while i < root.end {
         let (opens, closes) = b.shape.profile.parens(root, i);
         tri!(out.shape.profile.open_many(opens));
-        if is_low[i] {
+        if parts.is_low[i] {
             tri!(out.copy(low, tri!(low.node(next_low))));
             next_low += 1;
         } else {

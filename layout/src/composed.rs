@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::definition::Function;
 use crate::space::Space;
-use crate::{Coord, Error, F2Matrix, Int, IntTuple, Lay, Profile, Shape, Swizzle, Tiler};
+use crate::{Coord, Error, F2Matrix, Int, IntTuple, Lay, Profile, Residue, Shape, Swizzle, Tiler};
 
 /// `x -> swizzle(offset + layout(x))`, printed `Sw<3,4,3> o 0 o (8,64):(64,1)` (CuTe's `ComposedLayout` of a swizzle).
 ///
@@ -19,9 +19,9 @@ use crate::{Coord, Error, F2Matrix, Int, IntTuple, Lay, Profile, Shape, Swizzle,
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Composed {
-    swizzle: Swizzle,
-    offset: i64,
-    layout: Lay,
+    pub(crate) swizzle: Swizzle,
+    pub(crate) offset: i64,
+    pub(crate) layout: Lay,
 }
 
 impl Composed {
@@ -138,49 +138,6 @@ impl Composed {
         }
     }
 
-    /// A layout `R` with `self(R(i)) = i`: the right inverse of the layout inside, after the swizzle (which is its own inverse). In F2 columns
-    /// where the swizzle moves anything.
-    ///
-    /// # Errors
-    /// Those of [`Lay::right_inverse`] and [`F2Matrix::of_layout`]; [`Error::Unsupported`] for an offset and where the swizzle leaves the run of
-    /// indices that the inverse covers.
-    pub const fn right_inverse(&self) -> Result<Lay, Error> {
-        const OP: &str = "right_inverse of a swizzled layout";
-        if self.offset != 0 {
-            return Err(Error::Unsupported { op: OP, what: "an offset" });
-        }
-        let inverse = tri!(self.layout.right_inverse());
-        let matrix = tri!(F2Matrix::of_layout(&inverse));
-        let swizzle = tri!(F2Matrix::of_swizzle(self.swizzle, matrix.inputs()));
-        match matrix.after(&swizzle) {
-            Ok(both) => both.layout(&Shape::leaf(tri!(inverse.size()))),
-            Err(_) => {
-                Err(Error::Unsupported { op: OP, what: "a swizzle that leaves the indices of the layout" })
-            }
-        }
-    }
-
-    /// One more than the greatest index.
-    ///
-    /// # Errors
-    /// Those of [`Lay::size`]; [`Error::NotKnown`] for symbols, [`Error::Capacity`] for more than 2^24 coordinates.
-    pub const fn cosize(&self) -> Result<Int, Error> {
-        const OP: &str = "cosize of a swizzled layout";
-        let Some(size @ 0..=0x100_0000) = tri!(self.layout.size()).get() else {
-            return Err(Error::Capacity { op: OP });
-        };
-        let (mut most, mut i) = (-1, 0);
-        while i < size {
-            let index = tri!(self.at(i));
-            most = if index > most { index } else { most };
-            i += 1;
-        }
-        match most.checked_add(1) {
-            Some(cosize) => Ok(Int::value(cosize)),
-            None => Err(Error::Overflow { op: OP }),
-        }
-    }
-
     /// [`Lay::max_alignment`], as far as the swizzle keeps elements together.
     ///
     /// # Errors
@@ -256,6 +213,66 @@ inside! {
 }
 
 impl Composed {
+    /// The modes that lead somewhere, coalesced ([`Lay::filter`]): the image is the same.
+    ///
+    /// ```
+    /// use girih_layout::Composed;
+    /// let every = Composed::parse("Sw<1,0,1> o 0 o (32,(2,2)):(0,(1,2))")?; // 32 threads read the same
+    /// assert_eq!(every.filter().to_string(), "Sw<1,0,1> o 0 o 4:1");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    pub const fn filter(&self) -> Composed {
+        Composed { layout: self.layout.filter(), ..*self }
+    }
+
+    /// The coordinates that lead nowhere but to the first index ([`Lay::nullspace`]).
+    ///
+    /// ```
+    /// use girih_layout::{Composed, lay};
+    /// let every = Composed::parse("Sw<1,0,1> o 0 o (32,(2,2)):(0,(1,2))")?;
+    /// assert_eq!(every.nullspace()?, lay!("32:1"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::nullspace`].
+    pub const fn nullspace(&self) -> Result<Lay, Error> {
+        self.layout.nullspace()
+    }
+
+    /// The complement of the layout inside: `swizzle o offset o (layout, complement)` meets each index of the cotarget once, where that is
+    /// whole periods of the swizzle and the offset is 0.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Int, lay};
+    /// let row = Composed::parse("Sw<2,0,2> o 0 o 4:4")?;
+    /// assert_eq!(row.complement(Int::fixed(64))?, lay!("(4,4):(1,16)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::complement`].
+    pub const fn complement(&self, cotarget: Int) -> Result<Lay, Error> {
+        self.layout.complement(cotarget)
+    }
+
+    /// [`Composed::logical_divide`] beside the predicate that guards what it rounds up ([`Lay::divide_with_residue`]).
+    ///
+    /// ```
+    /// use girih_layout::{Composed, tiler};
+    /// let (tiles, residue) = Composed::parse("Sw<1,0,1> o 0 o 6:1")?.divide_with_residue(&tiler!("4:1"))?;
+    /// assert_eq!(tiles.to_string(), "Sw<1,0,1> o 0 o (4,2):(1,4)");
+    /// assert_eq!((residue.is_inside(5)?, residue.is_inside(6)?), (true, false));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::divide_with_residue`].
+    pub const fn divide_with_residue(&self, tiler: &Tiler) -> Result<(Composed, Residue), Error> {
+        let (layout, residue) = tri!(self.layout.divide_with_residue(tiler));
+        Ok((Composed { layout, ..*self }, residue))
+    }
+
     /// The layout inside, coalesced.
     pub const fn coalesce(&self) -> Composed {
         Composed { layout: self.layout.coalesce(), ..*self }

@@ -175,10 +175,14 @@ impl F2Matrix {
     /// # Errors
     /// [`Error::Unsupported`] unless the shape has `2^inputs` coordinates and its extents are powers of two, [`Error::Capacity`].
     pub const fn layout(&self, shape: &Shape) -> Result<Lay, Error> {
+        self.layout_of(shape, self.columns_apart())
+    }
+
+    /// [`F2Matrix::layout`] in integers or in columns.
+    pub(crate) const fn layout_of(&self, shape: &Shape, integers: bool) -> Result<Lay, Error> {
         if self.inputs > 62 || !tri!(shape.size()).is(1 << self.inputs) {
             return Err(Error::Unsupported { op: OP, what: "a shape of another size" });
         }
-        let integers = self.columns_apart();
         let root = shape.profile.root();
         let (mut out, mut input, mut i) = (Lay::EMPTY, 0, root.begin);
         while i < root.end {

@@ -1,6 +1,18 @@
 //! Right and left inverses.
 
+use crate::columns::Parts;
 use crate::{Error, Int, Lay, MAX_LEAVES, Stride};
+
+impl Parts {
+    /// The inverse of both parts.
+    const fn turn_back(&self) -> Result<Lay, Error> {
+        let mut out = Lay::EMPTY;
+        tri!(tri!(self.map.reduced().back(self.bits)).modes_into(&mut out));
+        tri!(self.upper.turn_back(self.unit(), Int::value(1 << self.map.inputs()), &mut out));
+        tri!(out.wrap_from(0));
+        Ok(out.coalesce())
+    }
+}
 
 impl Lay {
     /// The largest layout `R` of this construction with `self(R(i)) = i` for all `i < size(R)`: the coordinates of the indices 0, 1, 2 ...
@@ -64,7 +76,8 @@ impl Lay {
 
     /// A layout `L` with `L(self(i)) = i` for every `i` of the domain (CuTe's `left_inverse`). Off the image it means nothing.
     ///
-    /// Sorted by stride, each stride must divide the next, and no mode may reach the next one's step.
+    /// Sorted by stride, each stride must divide the next, and no mode may reach the next one's step; or the extents are powers of two and
+    /// the strides, F2 columns among them, don't carry into one another.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -93,19 +106,32 @@ impl Lay {
 
     /// [`Lay::left_inverse`] for layouts that repeat themselves along modes of stride 0: `self(Q(self(i))) = self(i)`.
     ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(2,4):(0,3)").quasi_inverse()?, lay!("(3,4):(0,2)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// As [`Lay::left_inverse`], but stride 0 is accepted.
+    /// As [`Lay::left_inverse`], but stride 0 and dependent F2 columns are accepted.
     pub const fn quasi_inverse(&self) -> Result<Lay, Error> {
+        const OP: &str = "left_inverse";
         let flat = self.coalesce();
-        let (mut out, mut begin, mut step, mut rest) = (Lay::EMPTY, Int::ONE, Int::ONE, flat);
         if flat.has_columns() {
-            let parts = tri!(flat.leading_parts("left_inverse"));
-            tri!(tri!(parts.map.reduced().back(parts.bits)).modes_into(&mut out));
-            (begin, step, rest) = (parts.unit(), Int::value(1 << parts.map.inputs()), parts.upper);
+            return tri!(flat.leading_parts(OP)).turn_back();
         }
-        tri!(rest.turn_back(begin, step, &mut out));
-        tri!(out.wrap_from(0));
-        Ok(out.coalesce())
+        let mut out = Lay::EMPTY;
+        match flat.turn_back(Int::ONE, Int::ONE, &mut out) {
+            Ok(()) => {
+                tri!(out.wrap_from(0));
+                Ok(out.coalesce())
+            }
+            // Strides that don't build on one another may still keep to bits of their own.
+            Err(error) => match flat.whole_map() {
+                Ok(parts) => parts.turn_back(),
+                Err(_) => Err(error),
+            },
+        }
     }
 
     /// Appends the inverse of integer modes from `before` on; `step` is the 1-D step of the first.

@@ -37,6 +37,7 @@ mod arith;
 mod carry;
 mod coalesce;
 mod columns;
+mod common;
 mod complement;
 mod compose_columns;
 mod composed;
@@ -77,6 +78,7 @@ mod text;
 mod tiler;
 mod tuple;
 pub mod typed;
+mod unswizzle;
 
 pub use composed::Composed;
 pub use coord::{Coord, Crd, idx2crd, idx2crd_extended, natural_coord};

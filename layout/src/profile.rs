@@ -182,13 +182,6 @@ impl Profile {
         out
     }
 
-    /// The flat tuple of one leaf less.
-    pub(crate) const fn without_last(&self) -> Profile {
-        let mut out = *self;
-        out.len = self.len.saturating_sub(1);
-        out.as_flat()
-    }
-
     /// Puts a tuple around the leaves from `first` to the last.
     pub(crate) const fn wrap_from(&mut self, first: usize) -> Result<(), Error> {
         if self.depth as usize >= MAX_DEPTH {

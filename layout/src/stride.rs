@@ -58,6 +58,12 @@ impl Stride {
         }
     }
 
+    /// Whether it is known to be the integer 1.
+    #[inline]
+    pub(crate) const fn is_one(self) -> bool {
+        matches!(self, Stride::Int(int) if int.is(1))
+    }
+
     /// The stride times an integer.
     ///
     /// # Errors

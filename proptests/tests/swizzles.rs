@@ -98,11 +98,90 @@ proptest! {
     #[test]
     fn i10_inverses_of_swizzled_layouts(swizzle in swizzles(), l in powers()) {
         let composed = Composed::new(swizzle, 0, l);
-        match composed.right_inverse() {
-            Ok(inverse) => for i in 0..oracle::size(&l) {
-                prop_assert_eq!(composed.at(inverse.at(i).unwrap()).unwrap(), i);
-            },
-            Err(_) => prop_assert!((0..oracle::size(&l)).any(|i| swizzle.apply(i) >= oracle::size(&l))),
+        let (size, right) = (oracle::size(&l), composed.right_inverse().unwrap());
+        for i in 0..right.size().unwrap().get().unwrap() {
+            prop_assert_eq!(composed.at(right.at(i).unwrap()).unwrap(), i);
+        }
+        let inside = (0..size).all(|i| swizzle.apply(i) < size);
+        prop_assert!(!inside || right.size().unwrap().is(size));
+        let left = composed.left_inverse().unwrap();
+        for (x, index) in table(&composed).into_iter().enumerate() {
+            prop_assert_eq!(left.at_extended(index).unwrap(), x as i64);
+        }
+    }
+
+    #[test]
+    fn inverses_of_slices(swizzle in swizzles(), l in powers(), stage in 0i64..4, stages in 1i64..5) {
+        // A tile of a pipeline: the stage is an offset, and the inverse of the tile in its stage forgets it.
+        let size = oracle::size(&l).max(swizzle.period());
+        let tile = Composed::new(swizzle, stage * size, l);
+        let left = tile.left_inverse().unwrap();
+        for (x, index) in table(&tile).into_iter().enumerate() {
+            prop_assert_eq!(left.at_extended(index).unwrap(), x as i64, "{}: {}", tile, left);
+        }
+        // All stages at once, however many.
+        let stages = Lay::leaf(Int::value(stages), Stride::from(size)).unwrap();
+        let all = Composed::new(swizzle, 0, Lay::concat(&[l, stages]).unwrap());
+        let (left, right) = (all.left_inverse().unwrap(), all.right_inverse().unwrap());
+        for (x, index) in table(&all).into_iter().enumerate() {
+            prop_assert_eq!(left.at_extended(index).unwrap(), x as i64, "{}: {}", all, left);
+        }
+        for i in 0..right.size().unwrap().get().unwrap() {
+            prop_assert_eq!(all.at(right.at(i).unwrap()).unwrap(), i);
+        }
+    }
+
+    #[test]
+    fn swizzled_layouts_as_columns(swizzle in swizzles(), l in powers(), m in strategies::arbitrary(3), offset in 0i64..40) {
+        for l in [l, m] {
+            let composed = Composed::new(swizzle, 0, l);
+            match composed.columns() {
+                Ok(columns) => {
+                    prop_assert!(columns.indices().unwrap().eq(table(&composed)), "{}: {}", composed, columns);
+                    prop_assert!(l.shape().compatible(columns.shape()));
+                }
+                Err(error) => {
+                    let binary = oracle::leaves(&l).iter().all(|(s, d)| (s * d).max(1).count_ones() == 1);
+                    prop_assert!(!(binary && oracle::injective(&l)), "{}: {}", composed, error);
+                }
+            }
+            let moved = Composed::new(swizzle, offset, l);
+            prop_assert_eq!(moved.cosize().unwrap().get(), table(&moved).iter().max().map(|most| most + 1));
+            if let Ok(left) = moved.left_inverse() {
+                for (x, index) in table(&moved).into_iter().enumerate() {
+                    prop_assert_eq!(left.at_extended(index).unwrap(), x as i64, "{}: {}", moved, left);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn complements_of_swizzled_layouts(swizzle in swizzles(), l in strategies::tractable(2), n in 1i64..4) {
+        let covered = n * swizzle.period() * oracle::leaves(&l).iter().map(|(s, d)| s * d).max().unwrap_or(1).max(1);
+        let composed = Composed::new(swizzle, 0, l);
+        let rest = composed.complement(Int::value(covered)).unwrap();
+        let both = Composed::new(swizzle, 0, Lay::concat(&[l.filter(), rest]).unwrap());
+        prop_assert_eq!(oracle::sorted(table(&both)), (0..covered).collect::<Vec<_>>());
+        prop_assert_eq!(composed.filter(), Composed::new(swizzle, 0, l.filter()));
+        for x in oracle::table(&composed.nullspace().unwrap()) {
+            prop_assert_eq!(composed.at(x), composed.at(0));
+        }
+    }
+
+    #[test]
+    fn what_swizzled_layouts_share(s in swizzles(), t in swizzles(), l in powers(), m in powers()) {
+        let (a, b) = (Composed::new(s, 0, l), Composed::new(t, 0, m));
+        for (a, b) in [(a, b), (a, a)] {
+            let common = a.max_common_layout(&b).unwrap();
+            let n = common.size().unwrap().get().unwrap();
+            for i in 0..n {
+                let x = common.at(i).unwrap();
+                prop_assert_eq!((a.at(x).unwrap(), b.at(x).unwrap()), (i, i));
+            }
+            let place = |t: &[i64], i: i64| t.iter().position(|x| *x == i);
+            let (u, v) = (table(&a), table(&b));
+            let run = (0..512).take_while(|i| place(&u, *i).is_some() && place(&u, *i) == place(&v, *i)).count() as i64;
+            prop_assert!(n <= run && run < 2 * n, "{} and {}: {} of {}", a, b, common, run);
         }
     }
 
