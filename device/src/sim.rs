@@ -175,7 +175,7 @@ impl Entry for SimEntry {
         let &LaunchConfig { grid, block, dynamic_shared } = config;
         let mut last = self.state.turn();
         let kernel = self.program.kernel(&self.name)?;
-        let launch = Launch { grid, block, dynamic_shared, args };
+        let launch = Launch { grid, block, cluster: None, dynamic_shared, args };
         *last = Some(girih_sim::run(kernel, &self.state.memory, &launch, &self.state.options)?);
         Ok(())
     }

@@ -50,28 +50,136 @@ pub struct Other {
     pub at: Site,
 }
 
-/// A warp that waits at a barrier which can no longer complete.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a warp waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// A barrier of its block.
+    Barrier {
+        /// Its number, 0 to 15.
+        barrier: u32,
+        /// Threads that have arrived.
+        arrived: u32,
+        /// Threads it waits for.
+        expected: u32,
+    },
+    /// A phase of an mbarrier.
+    Mbarrier {
+        /// Its shared address.
+        address: u64,
+        /// Parity of the phase that is waited for.
+        parity: u32,
+        /// Arrivals that the current phase still takes.
+        pending: u32,
+        /// Arrivals that a phase takes.
+        expected: u32,
+        /// Bytes that are expected and have not come; negative for more than were expected.
+        transactions: i64,
+    },
+    /// The barrier of the cluster.
+    Cluster {
+        /// Threads that have arrived.
+        arrived: u32,
+        /// Threads that have not exited.
+        expected: u32,
+    },
+}
+
+impl fmt::Display for Awaited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Awaited::Barrier { barrier, arrived, expected } => {
+                write!(f, "barrier {barrier} ({arrived} of {expected} threads arrived)")
+            }
+            Awaited::Mbarrier { address, parity, pending, expected, transactions } => write!(
+                f,
+                "the phase of parity {parity} of the mbarrier at {address:#x} ({pending} of {expected} arrivals \
+                 pending, {transactions} bytes outstanding)"
+            ),
+            Awaited::Cluster { arrived, expected } => {
+                write!(f, "the barrier of the cluster ({arrived} of {expected} threads arrived)")
+            }
+        }
+    }
+}
+
+/// A warp that waits for what can no longer come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// Warp number in its block.
+    /// `%ctaid` of its block.
+    pub block: [u32; 3],
+    /// Its number in its block.
     pub warp: u32,
-    /// Line of the barrier instruction.
+    /// Line of the instruction that waits.
     pub line: u32,
-    /// Barrier number, 0 to 15.
-    pub barrier: u32,
-    /// Threads that have arrived at this barrier.
-    pub arrived: u32,
-    /// Threads it waits for.
-    pub expected: u32,
+    /// What for.
+    pub awaited: Awaited,
 }
 
 impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { warp, line, barrier, arrived, expected } = self;
-        write!(
-            f,
-            "warp {warp} at line {line} for barrier {barrier} ({arrived} of {expected} threads arrived)"
-        )
+        let Self { block: [x, y, z], warp, line, awaited } = self;
+        write!(f, "block ({x}, {y}, {z}), warp {warp} at line {line} for {awaited}")
+    }
+}
+
+/// What is wrong with a use of an mbarrier (PTX ISA, "mbarrier").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MbarrierFault {
+    /// There is none.
+    Absent,
+    /// There is one, or a part of one, where another is initialised.
+    Present,
+    /// A count out of range.
+    Count {
+        /// The count.
+        count: u64,
+    },
+    /// More arrivals than the phase takes.
+    Arrivals {
+        /// How many arrive.
+        count: u32,
+        /// How many are pending.
+        pending: u32,
+        /// How many a phase takes.
+        expected: u32,
+    },
+    /// A transaction count out of range.
+    Transactions {
+        /// What it would be.
+        bytes: i64,
+    },
+    /// An arrival with `.noComplete` that completes the phase.
+    Completes,
+    /// A parity that is not 0 or 1.
+    Parity {
+        /// Its value.
+        parity: u64,
+    },
+    /// A state of neither the current phase nor the one before.
+    State {
+        /// Its value.
+        state: u64,
+    },
+}
+
+impl fmt::Display for MbarrierFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => f.write_str("there is no mbarrier; mbarrier.init makes one"),
+            Self::Present => f.write_str("there is an mbarrier already; mbarrier.inval must end it first"),
+            Self::Count { count } => write!(f, "the count is {count}, must be 1 to 1048575"),
+            Self::Arrivals { count, pending, expected } => {
+                write!(f, "{count} arrivals where {pending} of {expected} are pending")
+            }
+            Self::Transactions { bytes } => {
+                write!(f, "the transaction count would be {bytes}, must be -1048575 to 1048575")
+            }
+            Self::Completes => f.write_str("an arrival with .noComplete would complete the phase"),
+            Self::Parity { parity } => write!(f, "the parity is {parity}, must be 0 or 1"),
+            Self::State { state } => {
+                write!(f, "the state {state:#x} is not of the current phase or the one before")
+            }
+        }
     }
 }
 
@@ -256,8 +364,12 @@ pub enum Error {
         /// Bytes of the access.
         bytes: u32,
     },
-    /// Shared memory touched while an asynchronous copy into it was not yet waited for.
-    #[error("{at}: {access} at shared address {address:#x} while a copy into it is in flight: {}", copy.at)]
+    /// Shared memory touched while an asynchronous operation that writes it, or written while one that reads it, was
+    /// not yet waited for.
+    #[error(
+        "{at}: {access} at shared address {address:#x} while a copy {} it is in flight: {}",
+        if copy.access == Access::Write { "into" } else { "out of" }, copy.at
+    )]
     InFlight {
         /// Instruction and thread.
         at: Box<Site>,
@@ -265,8 +377,61 @@ pub enum Error {
         access: Access,
         /// Address of the access.
         address: u64,
-        /// The copy, issued and not yet waited for by its thread.
+        /// The operation, issued and not yet waited for, and what it does with the bytes.
         copy: Box<Other>,
+    },
+    /// The async proxy accesses what the generic proxy wrote, without a `fence.proxy.async` in between.
+    #[error(
+        "{at}: {access} by the async proxy at shared address {address:#x} without fence.proxy.async after the \
+         write of {}", other.at
+    )]
+    Unfenced {
+        /// The asynchronous operation.
+        at: Box<Site>,
+        /// What it does with the bytes.
+        access: Access,
+        /// Address where they meet.
+        address: u64,
+        /// The write.
+        other: Box<Other>,
+    },
+    /// An ordinary access to the bytes of an mbarrier.
+    #[error("{at}: {access} at shared address {address:#x}, which belongs to an mbarrier")]
+    MbarrierAccess {
+        /// Instruction and thread.
+        at: Box<Site>,
+        /// Read or write.
+        access: Access,
+        /// Address of the access.
+        address: u64,
+    },
+    /// An mbarrier used in a way that it does not take.
+    #[error("{at}: mbarrier at shared address {address:#x}: {fault}")]
+    Mbarrier {
+        /// Instruction and thread.
+        at: Box<Site>,
+        /// The mbarrier's address.
+        address: u64,
+        /// What is wrong.
+        fault: MbarrierFault,
+    },
+    /// An access to the shared memory of a block of the cluster that has exited.
+    #[error("{at}: shared address {address:#x} belongs to block {block:?}, which has exited")]
+    ExitedBlock {
+        /// Instruction and thread.
+        at: Box<Site>,
+        /// The address.
+        address: u64,
+        /// `%ctaid` of the block that has exited.
+        block: [u32; 3],
+    },
+    /// A block has exited while an asynchronous operation still used its shared memory.
+    #[error("{at}: still in flight when block {block:?}, whose shared memory it uses, has exited")]
+    Unfinished {
+        /// The operation.
+        at: Box<Site>,
+        /// `%ctaid` of the block that has exited.
+        block: [u32; 3],
     },
     /// Two accesses of different threads, at least one a write, that nothing orders.
     #[error("{at}: data race: {access} at shared address {address:#x} against the {} of {}", other.access, other.at)]
@@ -308,18 +473,16 @@ pub enum Error {
         /// Instruction and thread.
         at: Box<Site>,
     },
-    /// Every live warp of a block waits for a barrier that cannot complete.
-    #[error("kernel `{kernel}`, block {block:?}: deadlock: {}", join(waiting))]
+    /// Every live warp of a cluster waits for what cannot come.
+    #[error("kernel `{kernel}`: deadlock: {}", join(waiting))]
     Deadlock {
         /// Kernel name.
         kernel: Arc<str>,
-        /// `%ctaid`.
-        block: [u32; 3],
         /// Who waits for what.
         waiting: Vec<Waiting>,
     },
-    /// A block executed more warp instructions than [`Options::steps`](crate::Options::steps) allows.
-    #[error("{at}: the block has executed {limit} warp instructions, the limit; an endless loop?")]
+    /// A cluster executed more warp instructions than [`Options::steps`](crate::Options::steps) allows.
+    #[error("{at}: the cluster has executed {limit} warp instructions, the limit; an endless loop?")]
     StepLimit {
         /// The instruction that was next, and its first thread.
         at: Box<Site>,

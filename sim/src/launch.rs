@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use crate::exec::{Block, Machine};
+use crate::exec::{Cluster, Machine};
 use crate::{Error, Kernel, Memory};
 
 /// The shape and the arguments of a launch.
@@ -15,6 +15,9 @@ pub struct Launch {
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z; each at least 1, at most 1024 together.
     pub block: [u32; 3],
+    /// Blocks of a cluster in x, y and z, at most 16 together, of which the grid is a multiple. `None`: what the
+    /// kernel's `.reqnctapercluster` says, or every block for itself.
+    pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory, what `.extern .shared` variables name.
     pub dynamic_shared: u32,
     /// The little-endian bytes of each argument, in order.
@@ -33,11 +36,12 @@ pub struct Options {
     pub uninitialised: bool,
     /// Count wavefronts of shared memory and sectors of global memory.
     pub counts: bool,
-    /// Permutes the order in which the warps of a block run; with 0 they run in order.
+    /// Permutes the order in which the warps of a cluster run and asynchronous operations take effect; with 0 warps run
+    /// in order and operations take effect as late as they may.
     pub seed: u64,
     /// Worker threads; without it, those of the global rayon pool. One runs on the calling thread.
     pub threads: Option<usize>,
-    /// The most warp instructions that a block may execute, a guard against endless loops.
+    /// The most warp instructions that a cluster may execute, a guard against endless loops.
     pub steps: Option<u64>,
     /// Told of every finished block.
     pub progress: Option<Progress>,
@@ -79,7 +83,7 @@ pub struct Report {
     pub shared: u64,
     /// `mma` warp instructions.
     pub mma: u64,
-    /// Barrier arrivals of warps.
+    /// Barrier arrivals of warps, and of threads at mbarriers.
     pub barriers: u64,
     /// Wavefronts of shared memory, with [`Options::counts`]: what the accesses take with their bank conflicts. An
     /// access takes one for each of its parts (the warp, or halves and quarters of it for accesses of 8 and 16 bytes a
@@ -94,7 +98,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds another block's counts.
+    /// Adds another cluster's counts.
     pub(crate) fn add(&mut self, other: &Report) {
         self.blocks += other.blocks;
         self.instructions += other.instructions;
@@ -111,10 +115,12 @@ impl Report {
 
 /// Shared memory that a block can have, bytes, as on sm_90.
 const SHARED_LIMIT: u64 = 227 << 10;
+/// Blocks that a cluster can have.
+const CLUSTER_LIMIT: u32 = 16;
 /// Threads that a block can have.
 const THREADS_LIMIT: u64 = 1024;
 
-/// Runs a kernel on a grid of blocks. Blocks run in parallel; the result does not depend on how many run at a time
+/// Runs a kernel on a grid of blocks. Clusters of blocks run in parallel; the result does not depend on how many run at a time
 /// as long as blocks do not communicate through global memory.
 ///
 /// ```
@@ -132,7 +138,7 @@ const THREADS_LIMIT: u64 = 1024;
 /// let program = Program::load(&module)?;
 /// let memory = Memory::new();
 /// let out = memory.alloc(64 * 4)?;
-/// let launch = Launch { grid: [1; 3], block: [64, 1, 1], dynamic_shared: 0, args: vec![out.to_le_bytes().into()] };
+/// let launch = Launch { grid: [1; 3], block: [64, 1, 1], args: vec![out.to_le_bytes().into()], ..Launch::default() };
 /// let report = run(program.kernel("iota")?, &memory, &launch, &Options::checked())?;
 /// assert_eq!(report.blocks, 1);
 /// let mut last = [0; 4];
@@ -143,10 +149,11 @@ const THREADS_LIMIT: u64 = 1024;
 ///
 /// # Errors
 /// A launch that does not fit the kernel ([`Error::ArgumentCount`], [`Error::ArgumentSize`],
-/// [`Error::LaunchShape`], [`Error::SharedTooLarge`]), or the first finding of the block with the lowest number.
+/// [`Error::LaunchShape`], [`Error::SharedTooLarge`]), or the first finding of the cluster with the lowest number.
 /// Memory written before a finding stays written.
 pub fn run(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options) -> Result<Report, Error> {
     check_shape(kernel, launch)?;
+    let cluster = cluster(kernel, launch)?;
     let params = arguments(kernel, launch)?;
     let used = u64::from(kernel.dynamic_offset.max(kernel.static_shared)) + u64::from(launch.dynamic_shared);
     if used > SHARED_LIMIT {
@@ -161,7 +168,9 @@ pub fn run(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options)
     // Their addresses are above all of memory's.
     view.allocations.extend(kernel.variables.iter().cloned());
     let threads = launch.block.iter().product();
-    let machine = Machine { kernel, view, params, launch, options, shared: used as usize, threads };
+    let explicit = launch.cluster.is_some() || kernel.explicit_cluster;
+    let shared = used as usize;
+    let machine = Machine { kernel, view, params, launch, options, shared, threads, cluster, explicit };
     let blocks = launch.grid.iter().map(|&n| u64::from(n)).product::<u64>();
     let workers = match options.threads {
         Some(0 | 1) => None,
@@ -181,11 +190,11 @@ fn workers(threads: usize) -> Result<rayon::ThreadPool, Error> {
 
 fn sequential(machine: &Machine<'_>, blocks: u64) -> Result<Report, Error> {
     let mut total = Report::default();
-    let mut block = Block::new(machine);
-    for number in 0..blocks {
-        total.add(&block.run(number)?);
+    let mut cluster = Cluster::new(machine);
+    for number in 0..blocks / machine.blocks() {
+        total.add(&cluster.run(number)?);
         if let Some(progress) = &machine.options.progress {
-            progress(number + 1, blocks);
+            progress(total.blocks, blocks);
         }
     }
     Ok(total)
@@ -193,7 +202,7 @@ fn sequential(machine: &Machine<'_>, blocks: u64) -> Result<Report, Error> {
 
 fn parallel(machine: &Machine<'_>, blocks: u64) -> Result<Report, Error> {
     let total = Mutex::new(Report::default());
-    let run = |block: &mut Block<'_>, number| match block.run(number) {
+    let run = |cluster: &mut Cluster<'_>, number| match cluster.run(number) {
         Ok(report) => {
             // The lock keeps the counts that `progress` is told in order.
             let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
@@ -205,12 +214,40 @@ fn parallel(machine: &Machine<'_>, blocks: u64) -> Result<Report, Error> {
         }
         Err(error) => Some(error),
     };
-    let found =
-        (0..blocks).into_par_iter().map_init(|| Block::new(machine), run).find_map_first(|error| error);
+    let clusters = (0..blocks / machine.blocks()).into_par_iter();
+    let found = clusters.map_init(|| Cluster::new(machine), run).find_map_first(|error| error);
     match found {
         Some(error) => Err(error),
         None => Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner)),
     }
+}
+
+/// Blocks of a cluster.
+fn cluster(kernel: &Kernel, launch: &Launch) -> Result<[u32; 3], Error> {
+    let bad = |what, given: u32, accepted| {
+        Err(Error::LaunchShape { kernel: kernel.name.clone(), what, given: given.into(), accepted })
+    };
+    let cluster = launch.cluster.or(kernel.required_cluster).unwrap_or([1; 3]);
+    let blocks = cluster.iter().try_fold(1u32, |product, &n| product.checked_mul(n)).unwrap_or(u32::MAX);
+    if let Some(required) = kernel.required_cluster
+        && required != cluster
+    {
+        return bad("blocks of a cluster", blocks, format!("{required:?}, what `.reqnctapercluster` says"));
+    }
+    let most = kernel.max_cluster.map_or(CLUSTER_LIMIT, |most| most.min(CLUSTER_LIMIT));
+    if blocks == 0 || blocks > most {
+        return bad("blocks of a cluster", blocks, format!("1 to {most}"));
+    }
+    for (i, what) in ["grid.x", "grid.y", "grid.z"].into_iter().enumerate() {
+        if !launch.grid[i].is_multiple_of(cluster[i]) {
+            return bad(
+                what,
+                launch.grid[i],
+                format!("a multiple of {}, the blocks of a cluster", cluster[i]),
+            );
+        }
+    }
+    Ok(cluster)
 }
 
 fn check_shape(kernel: &Kernel, launch: &Launch) -> Result<(), Error> {

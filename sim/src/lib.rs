@@ -72,7 +72,7 @@ mod shadow;
 #[cfg_attr(not(test), allow(dead_code, reason = "the bulk tensor copies are on their way"))]
 mod tensor;
 
-pub use error::{Error, Other, Place, Site, Waiting};
+pub use error::{Awaited, Error, MbarrierFault, Other, Place, Site, Waiting};
 pub use launch::{Launch, Options, Progress, Report, run};
 pub use memory::{Memory, Nearest};
 pub use program::{Kernel, Param, Program};
@@ -104,6 +104,8 @@ pub enum Space {
     Param,
     /// Shared memory of a block.
     Shared,
+    /// Shared memory of the blocks of a cluster.
+    Cluster,
     /// Global memory.
     Global,
     /// Local memory of a thread.
@@ -117,6 +119,7 @@ impl fmt::Display for Space {
         f.write_str(match self {
             Space::Param => "param",
             Space::Shared => "shared",
+            Space::Cluster => "shared::cluster",
             Space::Global => "global",
             Space::Local => "local",
             Space::Generic => "generic",

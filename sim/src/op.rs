@@ -47,6 +47,26 @@ pub(crate) enum Op {
     CopyCommit,
     /// `cp.async.wait_group n`; `None` is `cp.async.wait_all`.
     CopyWait(Option<u32>),
+    /// `cp.async.mbarrier.arrive`; without `.noinc` the arrival is `counted` beyond those that the mbarrier expects.
+    CopyArrive {
+        address: Address,
+        counted: bool,
+    },
+    /// `cp.async.bulk`, `cp.reduce.async.bulk`.
+    Bulk(Box<Bulk>),
+    /// `cp.async.bulk.commit_group`.
+    BulkCommit,
+    /// `cp.async.bulk.wait_group`, with `.read`.
+    BulkWait {
+        keep: u32,
+        read: bool,
+    },
+    /// `st.async`, `red.async`.
+    StoreAsync(Box<StoreAsync>),
+    /// `mbarrier`.
+    Mbarrier(Box<Mbarrier>),
+    /// `barrier.cluster`.
+    Gate(Gate),
     Ldmatrix(Box<Matrices>),
     Stmatrix(Box<Matrices>),
     /// `movmatrix`: slots of the destination and the source.
@@ -101,10 +121,35 @@ pub(crate) enum Op {
     Clock(Reg),
     /// `membar`, `fence`.
     Fence,
+    /// `fence.proxy.async`.
+    FenceProxy,
+    /// `fence.mbarrier_init`.
+    FenceMbarriers,
     /// Cache hints and the like: nothing in this memory model.
     Nothing,
     /// `trap`.
     Trap,
+}
+
+impl Op {
+    /// Whether lanes execute it together: those of a member mask, or all of the warp.
+    pub(crate) fn is_collective(&self) -> bool {
+        match self {
+            Op::Gate(gate) => gate.aligned,
+            Op::Ldmatrix(_)
+            | Op::Stmatrix(_)
+            | Op::Movmatrix(..)
+            | Op::Mma(_)
+            | Op::Redux { .. }
+            | Op::Match { .. }
+            | Op::Elect { .. }
+            | Op::Barrier { .. }
+            | Op::WarpSync(_)
+            | Op::Shuffle(_)
+            | Op::Vote { .. } => true,
+            _ => false,
+        }
+    }
 }
 
 /// A memory operand: a register, if any, plus bytes.
@@ -161,6 +206,99 @@ pub(crate) struct Copy {
     pub(crate) source: Option<Reg>,
     /// `ignore-src`: where set nothing is read and all is zero.
     pub(crate) ignore: Option<Reg>,
+}
+
+/// What a bulk copy copies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum BulkKind {
+    /// Global to shared memory; with a mask of the blocks that receive it.
+    Load { multicast: Option<Reg> },
+    /// The block's shared to global memory.
+    Store,
+    /// The block's shared memory to that of a block of the cluster.
+    Move,
+}
+
+impl BulkKind {
+    /// The spaces of its destination and its source.
+    pub(crate) fn spaces(self) -> (Space, Space) {
+        match self {
+            BulkKind::Load { .. } => (Space::Cluster, Space::Global),
+            BulkKind::Store => (Space::Global, Space::Shared),
+            BulkKind::Move => (Space::Cluster, Space::Shared),
+        }
+    }
+}
+
+/// `cp.async.bulk`, `cp.reduce.async.bulk`.
+#[derive(Clone, Debug)]
+pub(crate) struct Bulk {
+    pub(crate) kind: BulkKind,
+    pub(crate) to: Address,
+    pub(crate) from: Address,
+    pub(crate) bytes: Reg,
+    /// The mbarrier that is told; of no use to a store.
+    pub(crate) mbarrier: Address,
+    /// Bytes of an element and what becomes of it, of a reduction.
+    pub(crate) reduce: Option<(u32, Update)>,
+}
+
+/// `st.async`, `red.async`: `values.len()` elements of `bytes` bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct StoreAsync {
+    pub(crate) to: Address,
+    pub(crate) mbarrier: Address,
+    pub(crate) bytes: u32,
+    pub(crate) values: Vec<Reg>,
+    pub(crate) reduce: Option<Update>,
+}
+
+/// What an `mbarrier` instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MbarrierAction {
+    Init,
+    Inval,
+    Arrive {
+        /// The phases after this one expect so many fewer.
+        drop: bool,
+        no_complete: bool,
+        /// The operand is not a count of arrivals but of bytes to expect.
+        expect: bool,
+        release: bool,
+    },
+    /// `expect_tx`, `complete_tx`.
+    Transact {
+        complete: bool,
+    },
+    /// `test_wait`, `try_wait`.
+    Wait {
+        /// Whether lanes wait for the phase some time.
+        suspend: bool,
+        /// Whether the operand is a parity and not a state.
+        parity: bool,
+        acquire: bool,
+    },
+}
+
+/// `mbarrier`.
+#[derive(Clone, Debug)]
+pub(crate) struct Mbarrier {
+    pub(crate) action: MbarrierAction,
+    pub(crate) space: Space,
+    pub(crate) address: Address,
+    /// A count, a state or a parity; a count is 1 without it.
+    pub(crate) operand: Option<Reg>,
+    /// Where an arrival's state goes, or whether a wait found the phase complete.
+    pub(crate) state: Option<Reg>,
+}
+
+/// `barrier.cluster`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gate {
+    pub(crate) arrive: bool,
+    /// Whether it releases or acquires.
+    pub(crate) ordered: bool,
+    pub(crate) aligned: bool,
 }
 
 /// `ldmatrix`, `stmatrix`: `regs.len()` matrices of 8x8 16-bit elements.

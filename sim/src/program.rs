@@ -77,6 +77,11 @@ pub struct Kernel {
     /// `.maxntid`, `.reqntid`.
     pub(crate) max_threads: Option<[u32; 3]>,
     pub(crate) required_threads: Option<[u32; 3]>,
+    /// `.reqnctapercluster`, `.maxclusterrank`.
+    pub(crate) required_cluster: Option<[u32; 3]>,
+    pub(crate) max_cluster: Option<u32>,
+    /// Whether it is launched in clusters even if the launch names none: `.explicitcluster`, or `.reqnctapercluster`.
+    pub(crate) explicit_cluster: bool,
     pub(crate) code: Code,
     /// The module's variables in global and constant memory, by address.
     pub(crate) variables: Vec<Arc<Allocation>>,
@@ -94,6 +99,8 @@ pub(crate) struct Code {
     /// Registers that hold constants and special registers.
     pub(crate) constants: Vec<(Reg, u64)>,
     pub(crate) specials: Vec<(Reg, Special)>,
+    /// Registers that hold addresses of shared variables, to which each block adds its rank.
+    pub(crate) shared_addresses: Vec<(Reg, u64)>,
     /// Registers that the program declares, for messages.
     pub(crate) names: Vec<(Reg, Arc<str>)>,
     /// log2 of the bytes that every shared access is a multiple of and aligned to.

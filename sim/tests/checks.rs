@@ -287,8 +287,8 @@ fn what_is_not_known_is_refused_at_load_with_its_line() {
         ("wgmma.fence.sync.aligned;", "wgmma"),
         ("szext.clamp.s64 %fd0, %fd0, %r0;", "s64"),
         ("fns.b32 %r0, %r0, %r0, %r0;", "fns"),
-        ("mov.u32 %r0, %clusterid.x;", "%clusterid.x"),
-        ("cp.async.bulk.commit_group;", "bulk"),
+        ("mov.u32 %r0, %aggr_smem_size;", "%aggr_smem_size"),
+        ("cp.async.bulk.global.shared::cta.mbarrier::complete_tx::bytes [%r0], [%r0], 16;", "bulk_group"),
     ];
     for (instruction, told) in cases {
         let text = module(&format!(
@@ -331,6 +331,7 @@ fn launches_that_do_not_fit_are_refused() {
     let good = girih_sim::Launch {
         grid: [1; 3],
         block: [128, 1, 1],
+        cluster: None,
         dynamic_shared: 226 << 10,
         args: vec![u64_arg(0), u32_arg(0)],
     };

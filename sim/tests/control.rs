@@ -4,7 +4,7 @@
 mod common;
 
 use common::{map, module, per_thread};
-use girih_sim::{Error, Memory, Options};
+use girih_sim::{Awaited, Error, Memory, Options};
 
 fn results(threads: u32, body: &str) -> Vec<u32> {
     map(&per_thread(0, 1, body), threads, &[0], threads as usize).unwrap()
@@ -110,6 +110,7 @@ fn special_registers_tell_the_place_of_a_thread() {
     let launch = girih_sim::Launch {
         grid: [3, 2, 2],
         block: [5, 3, 4],
+        cluster: None,
         dynamic_shared: 0,
         args: vec![common::u64_arg(out)],
     };
@@ -221,9 +222,9 @@ fn endless_loops_and_deadlocks_are_told() {
         module(&format!("{body} @%p bra A;\n bar.sync 1, 64;\n exit;\n A: bar.sync 2, 64;\n exit; }}"));
     match common::launch(&crossed, &memory, &shape, &Options::default()) {
         Err(Error::Deadlock { waiting, .. }) => {
-            let seen: Vec<_> =
-                waiting.iter().map(|w| (w.warp, w.line, w.barrier, w.arrived, w.expected)).collect();
-            assert_eq!(seen, [(0, 10, 2, 32, 64), (1, 8, 1, 32, 64)]);
+            let at = |barrier| Awaited::Barrier { barrier, arrived: 32, expected: 64 };
+            let seen: Vec<_> = waiting.iter().map(|w| (w.warp, w.line, w.awaited)).collect();
+            assert_eq!(seen, [(0, 10, at(2)), (1, 8, at(1))]);
         }
         other => panic!("{other:?}"),
     }

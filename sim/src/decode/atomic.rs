@@ -13,7 +13,7 @@ use crate::{Error, Space};
 
 /// What an atomic does with the old value and its operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Action {
+pub(super) enum Action {
     Add,
     Min,
     Max,
@@ -26,7 +26,7 @@ enum Action {
     Compare,
 }
 
-const ACTIONS: &[(Word, Action)] = &[
+pub(super) const ACTIONS: &[(Word, Action)] = &[
     (Word::Add, Action::Add),
     (Word::Min, Action::Min),
     (Word::Max, Action::Max),
@@ -39,8 +39,12 @@ const ACTIONS: &[(Word, Action)] = &[
     (Word::Cas, Action::Compare),
 ];
 
-const SPACES: &[(Word, Space)] =
-    &[(Word::Global, Space::Global), (Word::Shared, Space::Shared), (Word::SharedCta, Space::Shared)];
+const SPACES: &[(Word, Space)] = &[
+    (Word::Global, Space::Global),
+    (Word::Shared, Space::Shared),
+    (Word::SharedCta, Space::Shared),
+    (Word::SharedCluster, Space::Cluster),
+];
 
 /// An [`Update`] by type, from a formula in that type.
 macro_rules! update {
@@ -75,9 +79,10 @@ fn flush(x: f32) -> f32 {
     if x.is_subnormal() { 0f32.copysign(x) } else { x }
 }
 
-/// The update in shared memory.
-fn update(action: Action, ty: Type) -> Option<Update> {
+/// The update; sums of f32 in global memory flush subnormals.
+pub(super) fn update(action: Action, ty: Type, global: bool) -> Option<Update> {
     match action {
+        Action::Add if ty == Type::F32 && global => Some(update_flushed()),
         Action::Add => update!(ty, [U32: u32 as u32, S32: i32 as u32, U64: u64 as u64]
             |a, b| a.wrapping_add(b))
         .or_else(|| update!(ty, [F32: f32 as u32] |a, b| canon(a + b)))
@@ -113,6 +118,9 @@ impl Decoder<'_> {
         words: &mut Words<'_>,
         ops: &[Operand],
     ) -> Result<(), Error> {
+        if !returns && words.take(Word::Async) {
+            return self.store_async(true, words, ops);
+        }
         let order = words.pick(ATOMIC_ORDERS).unwrap_or_default();
         words.skip(SCOPES);
         let space = words.pick(SPACES).unwrap_or(Space::Generic);
@@ -124,8 +132,8 @@ impl Decoder<'_> {
         let hint = words.take(Word::L2CacheHint);
         let vector = words.pick(&[(Word::V2, 2), (Word::V4, 4), (Word::V8, 8)]);
         let ty = self.last(words)?;
-        let update =
-            update(action, ty).ok_or_else(|| self.unsupported(&format!("this atomic with type `.{ty}`")))?;
+        let update = update(action, ty, false)
+            .ok_or_else(|| self.unsupported(&format!("this atomic with type `.{ty}`")))?;
         let half = matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2);
         if half != noftz {
             return Err(
@@ -139,7 +147,7 @@ impl Decoder<'_> {
                 "a vector atomic that is not an add of at most 16 bytes of f32 or 16-bit floats",
             ));
         }
-        let global = if (action, ty) == (Action::Add, Type::F32) { update_flushed() } else { update };
+        let global = self::update(action, ty, true).unwrap_or(update);
         let first = usize::from(returns);
         let compare = usize::from(action == Action::Compare);
         let all = first + 2 + compare + usize::from(hint);

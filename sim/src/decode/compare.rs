@@ -121,12 +121,14 @@ impl Decoder<'_> {
 
     /// Whether a generic address is in a space. Constant memory is a part of global memory here, told apart by nothing.
     fn isspacep(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        if words.pick(&[(Word::Shared, ()), (Word::SharedCta, ())]).is_some() {
+            return self.is_own_shared(ops);
+        }
         let global = lanes!(bool: |a: u64| a < SHARED_WINDOW);
         let shared = lanes!(bool: |a: u64| a.wrapping_sub(SHARED_WINDOW) >> 32 == 0);
         let spaces = [
             (Word::Global, global),
-            (Word::Shared, shared),
-            (Word::SharedCta, shared),
+            (Word::SharedCluster, shared),
             (Word::Local, lanes!(bool: |a: u64| a.wrapping_sub(LOCAL_WINDOW) >> 32 == 0)),
         ];
         let run = words.pick(&spaces);

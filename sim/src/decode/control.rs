@@ -96,18 +96,21 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Every scope holds a block, so that fences of all scopes are the same. What orders proxies is nothing here:
-    /// copies by `cp.async` are ordered by their waits.
+    /// Every scope holds a block, so that fences of all scopes are the same.
     fn fence(&mut self, opcode: Opcode, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         self.arity(ops, 0..=0)?;
         if opcode == Opcode::Fence && words.take(Word::Proxy) {
-            words.skip(&[Word::Alias, Word::Async, Word::Global, Word::SharedCta, Word::SharedCluster]);
-            self.emit(Op::Nothing);
+            let asynchronous = words.take(Word::Async);
+            words.skip(&[Word::Alias, Word::Global, Word::SharedCta, Word::SharedCluster]);
+            self.emit(if asynchronous { Op::FenceProxy } else { Op::Nothing });
             return Ok(());
         }
         if opcode == Opcode::Fence && words.take(Word::MbarrierInit) {
             words.skip(&[Word::Release, Word::Cluster]);
-        } else if opcode == Opcode::Fence {
+            self.emit(Op::FenceMbarriers);
+            return Ok(());
+        }
+        if opcode == Opcode::Fence {
             words.skip(&[Word::Sc, Word::AcqRel]);
             words.skip(SCOPES);
         } else {
@@ -125,6 +128,9 @@ impl Decoder<'_> {
                 self.emit(Op::WarpSync(mask));
             }
             return Ok(());
+        }
+        if words.take(Word::Cluster) {
+            return self.gate(words, ops);
         }
         words.take(Word::Cta);
         let Some(arrive) = words.pick(&[(Word::Sync, false), (Word::Arrive, true)]) else {

@@ -64,6 +64,7 @@ const SPACES: &[(Word, Space)] = &[
     (Word::ParamFunc, Space::Param),
     (Word::Shared, Space::Shared),
     (Word::SharedCta, Space::Shared),
+    (Word::SharedCluster, Space::Cluster),
     (Word::Global, Space::Global),
     // A window of global memory that nothing writes.
     (Word::Const, Space::Global),
@@ -79,6 +80,7 @@ impl Decoder<'_> {
     ) -> Result<(), Error> {
         match opcode {
             Opcode::Ld => self.transfer(words, ops, true),
+            Opcode::St if words.take(Word::Async) => self.store_async(false, words, ops),
             Opcode::St => self.transfer(words, ops, false),
             Opcode::Cp => self.copy(words, ops),
             Opcode::Cvta => self.cvta(words, ops),
@@ -176,7 +178,7 @@ impl Decoder<'_> {
 
     /// Records an access for the shadow's granule and the report.
     pub(super) fn touches(&mut self, space: Space, bytes: u32) {
-        if matches!(space, Space::Shared | Space::Generic) {
+        if matches!(space, Space::Shared | Space::Cluster | Space::Generic) {
             self.code.granule = self.code.granule.min(bytes.ilog2());
         }
     }
@@ -196,15 +198,26 @@ impl Decoder<'_> {
             }
             Some(_) => Err(self.operand(ops, index, "an address in a 32- or 64-bit register")),
             None => {
-                let at = self.address_of(base)?;
-                Ok(Address { base: None, offset: (at as i64).wrapping_add(*offset) })
+                let placed = self.address_of(base)?;
+                if placed.shared {
+                    let base = Some(self.placed(File::W32, placed, 0));
+                    return Ok(Address { base, offset: *offset });
+                }
+                Ok(Address { base: None, offset: (placed.at as i64).wrapping_add(*offset) })
             }
         }
     }
 
     fn copy(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        let reduce = words.take(Word::Reduce);
         if !words.take(Word::Async) {
             return Ok(());
+        }
+        if words.take(Word::Bulk) {
+            return self.bulk(reduce, words, ops);
+        }
+        if words.take(Word::Mbarrier) {
+            return self.copy_arrive(words, ops);
         }
         if words.take(Word::CommitGroup) {
             self.arity(ops, 0..=0)?;
@@ -261,6 +274,7 @@ impl Decoder<'_> {
             (Word::Const, 0),
             (Word::Shared, SHARED_WINDOW),
             (Word::SharedCta, SHARED_WINDOW),
+            (Word::SharedCluster, SHARED_WINDOW),
             (Word::Local, LOCAL_WINDOW),
             (Word::Param, PARAM_WINDOW),
         ];

@@ -2,14 +2,17 @@
 
 mod atomic;
 mod bits;
+mod bulk;
 mod call;
 mod carry;
+mod cluster;
 mod compare;
 mod control;
 mod convert;
 mod float;
 mod integer;
 mod matrix;
+mod mbarrier;
 mod memory;
 mod operands;
 mod scope;
@@ -79,6 +82,7 @@ struct Decoder<'a> {
     static_addresses: VecDeque<u64>,
     constants: HashMap<(File, u64), Reg>,
     specials: HashMap<(File, Special), Reg>,
+    shared_addresses: HashMap<(File, u64), Reg>,
     /// The carry flag, if anything uses it.
     carry: Option<Reg>,
     /// Where each label stands in the code, by the number its scope gave it.
@@ -114,6 +118,7 @@ impl<'a> Decoder<'a> {
             static_addresses: VecDeque::new(),
             constants: HashMap::new(),
             specials: HashMap::new(),
+            shared_addresses: HashMap::new(),
             carry: None,
             labels: Vec::new(),
             tables: HashMap::new(),
@@ -181,6 +186,11 @@ impl<'a> Decoder<'a> {
         let dim = |wanted: fn(&Directive) -> Option<[u32; 3]>| self.kernel.directives.iter().find_map(wanted);
         let max_threads = dim(|d| if let Directive::MaxNtid(n) = d { Some(*n) } else { None });
         let required_threads = dim(|d| if let Directive::ReqNtid(n) = d { Some(*n) } else { None });
+        let required_cluster = dim(|d| if let Directive::ReqNctaPerCluster(n) = d { Some(*n) } else { None });
+        let max_cluster = (self.kernel.directives.iter())
+            .find_map(|d| if let Directive::MaxClusterRank(n) = d { Some(*n) } else { None });
+        let explicit_cluster =
+            required_cluster.is_some() || self.kernel.directives.contains(&Directive::ExplicitCluster);
         Ok(Kernel {
             name: self.kernel.name.clone(),
             params,
@@ -189,6 +199,9 @@ impl<'a> Decoder<'a> {
             local: u32::try_from(self.local).unwrap_or(u32::MAX),
             max_threads,
             required_threads,
+            required_cluster,
+            max_cluster,
+            explicit_cluster,
             code: self.code,
             variables: self.globals.allocations().to_vec(),
         })
@@ -257,6 +270,8 @@ impl<'a> Decoder<'a> {
         use Opcode as O;
         let ops = &inst.operands[..];
         match inst.opcode {
+            O::Mbarrier => self.mbarrier(words, ops),
+            O::Mapa | O::Getctarank => self.cluster(inst.opcode, words, ops),
             O::Ld | O::St | O::Cp | O::Cvta | O::Prefetch | O::Prefetchu | O::Discard | O::Applypriority => {
                 self.memory(inst.opcode, words, ops)
             }

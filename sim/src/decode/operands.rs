@@ -6,7 +6,7 @@ use std::sync::Arc;
 use girih_ptx::{Operand, Special, Type};
 
 use super::Decoder;
-use super::scope::{Named, file};
+use super::scope::{Named, Placed, file};
 use crate::Error;
 use crate::lanes::{Args, File, LaneFn, Reg, lanes};
 use crate::op::Op;
@@ -78,6 +78,21 @@ impl Decoder<'_> {
         reg
     }
 
+    /// The register that holds the address of a variable.
+    pub(super) fn placed(&mut self, file: File, placed: Placed, offset: i64) -> Reg {
+        let address = placed.at.wrapping_add_signed(offset);
+        if !placed.shared {
+            return self.constant(file, address);
+        }
+        if let Some(&reg) = self.shared_addresses.get(&(file, address)) {
+            return reg;
+        }
+        let reg = self.temporary(file);
+        self.shared_addresses.insert((file, address), reg);
+        self.code.shared_addresses.push((reg, address));
+        reg
+    }
+
     pub(super) fn special(&mut self, special: Special, file: File) -> Result<Reg, Error> {
         use Special as S;
         match special {
@@ -109,6 +124,21 @@ impl Decoder<'_> {
             | S::LanemaskLt
             | S::LanemaskGe
             | S::LanemaskGt
+            | S::ClusteridX
+            | S::ClusteridY
+            | S::ClusteridZ
+            | S::NclusteridX
+            | S::NclusteridY
+            | S::NclusteridZ
+            | S::ClusterCtaidX
+            | S::ClusterCtaidY
+            | S::ClusterCtaidZ
+            | S::ClusterNctaidX
+            | S::ClusterNctaidY
+            | S::ClusterNctaidZ
+            | S::ClusterCtarank
+            | S::ClusterNctarank
+            | S::IsExplicitCluster
             | S::DynamicSmemSize
             | S::TotalSmemSize
             | S::WarpSize => {}
@@ -164,12 +194,12 @@ impl Decoder<'_> {
                     self.reads.push(reg);
                     return Ok(reg);
                 }
-                let address = self.address_of(name)?;
-                Ok(self.constant(wanted, address))
+                let placed = self.address_of(name)?;
+                Ok(self.placed(wanted, placed, 0))
             }
             Operand::Offset(name, offset) => {
-                let address = self.address_of(name)?.wrapping_add_signed(*offset);
-                Ok(self.constant(wanted, address))
+                let placed = self.address_of(name)?;
+                Ok(self.placed(wanted, placed, *offset))
             }
             Operand::Not(name) if wanted == File::Pred => {
                 let reg = self.register(name, File::Pred)?;

@@ -31,6 +31,14 @@ pub(super) enum Named {
     Local(u64, u64),
 }
 
+/// The address of a variable.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placed {
+    pub(super) at: u64,
+    /// Whether it is in shared memory: every block adds its rank in the cluster.
+    pub(super) shared: bool,
+}
+
 /// The names of one `{ }`.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
@@ -248,16 +256,18 @@ impl Decoder<'_> {
     }
 
     /// The address of a variable in its space, as `mov` gives it.
-    pub(super) fn address_of(&mut self, name: &Arc<str>) -> Result<u64, Error> {
+    pub(super) fn address_of(&mut self, name: &Arc<str>) -> Result<Placed, Error> {
         match self.scopes.find(name) {
-            Some(Named::Shared(at) | Named::Param(at) | Named::Local(at, _)) => Ok(at),
-            Some(Named::Dynamic) => Ok(self.shared.dynamic),
+            Some(Named::Param(at) | Named::Local(at, _)) => Ok(Placed { at, shared: false }),
+            Some(Named::Shared(at)) => Ok(Placed { at, shared: true }),
+            Some(Named::Dynamic) => Ok(Placed { at: self.shared.dynamic, shared: true }),
             Some(Named::Label(_)) => Err(self.unsupported("the address of a label")),
             Some(Named::Register(_) | Named::Declared(_)) => Err(self.undeclared(name, "variable")),
             None => match self.variables.iter().find(|v| v.name == *name) {
-                Some(v) if is_dynamic(v) => Ok(self.shared.dynamic),
+                Some(v) if is_dynamic(v) => Ok(Placed { at: self.shared.dynamic, shared: true }),
                 Some(v) if self.globals.address(&v.name).is_some() => {
-                    Ok(self.globals.address(&v.name).unwrap_or_default())
+                    let at = self.globals.address(&v.name).unwrap_or_default();
+                    Ok(Placed { at, shared: false })
                 }
                 Some(v) => Err(self.unsupported(&format!("`{name}`, a {} variable of the module", v.space))),
                 None => Err(self.undeclared(name, "register or variable")),

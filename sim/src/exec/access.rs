@@ -7,7 +7,7 @@ use crate::op::{Address, Transfer};
 use crate::shadow::{Kind, Order, Who};
 use crate::{Access, Error, Space};
 
-use super::block::Context;
+use super::context::Context;
 use super::warp::Warp;
 use super::{lanes, resolve};
 
@@ -56,7 +56,9 @@ impl Warp {
                 return Err(misaligned(cx, who, Access::Read, space, address, total));
             }
             let mut value = match space {
-                Space::Shared => read_shared(cx, who, address, total, transfer.strong)?,
+                Space::Shared | Space::Cluster => {
+                    read_shared(cx, who, (space, address), total, transfer.strong)?
+                }
                 Space::Global | Space::Generic => {
                     let mut out = [0; 16];
                     read_global(cx, who, address, &mut out[..total as usize])?;
@@ -101,6 +103,7 @@ impl Warp {
         if transfer.strong.is_some_and(|order| order.release) {
             atomic::fence(SeqCst);
         }
+        cx.changes += 1;
         let mut touched = 0;
         for lane in lanes(mask) {
             let who = Who { warp: self.index, lane: lane as u32, source };
@@ -117,8 +120,8 @@ impl Warp {
             let data = value.to_le_bytes();
             let data = &data[..total as usize];
             match space {
-                Space::Shared => {
-                    let at = cx.shared_at(who, Access::Write, address, total)?;
+                Space::Shared | Space::Cluster => {
+                    let at = shared_place(cx, who, Access::Write, (space, address), total)?;
                     if let Some(shadow) = &mut cx.shadow {
                         let found = match transfer.strong {
                             None => shadow.write(who, at, total as usize),
@@ -173,15 +176,30 @@ impl Warp {
     }
 }
 
+/// The place of an access in the cluster's shared memory.
+#[inline]
+pub(super) fn shared_place(
+    cx: &Context<'_>,
+    who: Who,
+    access: Access,
+    (space, address): (Space, u64),
+    bytes: u32,
+) -> Result<usize, Error> {
+    match space {
+        Space::Cluster => cx.cluster_at(who, access, address, bytes),
+        _ => cx.shared_at(who, access, address, bytes),
+    }
+}
+
 #[inline]
 fn read_shared(
     cx: &mut Context<'_>,
     who: Who,
-    address: u64,
+    (space, address): (Space, u64),
     bytes: u32,
     strong: Option<Order>,
 ) -> Result<u128, Error> {
-    let at = cx.shared_at(who, Access::Read, address, bytes)?;
+    let at = shared_place(cx, who, Access::Read, (space, address), bytes)?;
     if let Some(shadow) = &mut cx.shadow {
         let found = match strong {
             None => shadow.read(who, at, bytes as usize),
@@ -269,7 +287,7 @@ const SHARED: u8 = 2;
 pub(super) fn touch(space: Space) -> u8 {
     match space {
         Space::Global | Space::Generic => GLOBAL,
-        Space::Shared => SHARED,
+        Space::Shared | Space::Cluster => SHARED,
         Space::Param | Space::Local => 0,
     }
 }

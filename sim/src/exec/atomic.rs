@@ -7,8 +7,8 @@ use crate::op::Atomic;
 use crate::shadow::{Kind, Who};
 use crate::{Access, Error, Space};
 
-use super::access::{count_touched, global_at, misaligned, touch};
-use super::block::Context;
+use super::access::{count_touched, global_at, misaligned, shared_place, touch};
+use super::context::Context;
 use super::warp::Warp;
 use super::{lanes, resolve};
 
@@ -25,6 +25,7 @@ impl Warp {
         if cx.machine.options.counts {
             self.count(&mut cx.report, atomic.space, &atomic.address, total, mask);
         }
+        cx.changes += 1;
         let mut touched = 0;
         for lane in lanes(mask) {
             let who = Who { warp: self.index, lane: lane as u32, source };
@@ -50,7 +51,22 @@ impl Warp {
     pub(super) fn fence(&self, cx: &mut Context<'_>, mask: u32) {
         atomic::fence(SeqCst);
         if let Some(shadow) = &mut cx.shadow {
-            shadow.fence(self.index as usize, mask);
+            shadow.fence(self.index as usize, mask, self.live);
+        }
+    }
+
+    /// `fence.proxy.async`, of every space.
+    pub(super) fn fence_proxy(&self, cx: &mut Context<'_>) {
+        if let Some(shadow) = &mut cx.shadow {
+            shadow.fence_proxy(self.index as usize);
+        }
+    }
+
+    /// `fence.mbarrier_init`: a fence, and the mbarriers that the warp has initialised are there for all.
+    pub(super) fn fence_mbarriers(&self, cx: &mut Context<'_>, mask: u32) {
+        self.fence(cx, mask);
+        if let Some(shadow) = &mut cx.shadow {
+            shadow.fence_mbarriers(self.index as usize);
         }
     }
 }
@@ -66,8 +82,8 @@ fn update(
 ) -> Result<u64, Error> {
     let bytes = atomic.bytes;
     match space {
-        Space::Shared => {
-            let at = cx.shared_at(who, Access::Write, address, bytes)?;
+        Space::Shared | Space::Cluster => {
+            let at = shared_place(cx, who, Access::Write, (space, address), bytes)?;
             if let Some(shadow) = &mut cx.shadow
                 && let Err(finding) = shadow.strong(who, at, bytes as usize, Kind::Update, atomic.order)
             {

@@ -6,12 +6,13 @@
 use std::collections::VecDeque;
 
 use crate::lanes::WARP;
-use crate::op::Copy;
-use crate::shadow::Who;
+use crate::op::{Address, Copy};
+use crate::shadow::{By, Who};
 use crate::{Access, Error, Space};
 
 use super::access::{misaligned, read_global};
-use super::block::Context;
+use super::agents::{Completion, Effect, Operation, Piece, Place, Progress};
+use super::context::Context;
 use super::lanes;
 use super::warp::Warp;
 
@@ -99,8 +100,14 @@ impl Warp {
     }
 
     /// `cp.async.wait_group keep`: all groups but the latest `keep` arrive. `wait_all`: everything arrives.
-    pub(super) fn copy_wait(&mut self, cx: &mut Context<'_>, keep: Option<u32>, mask: u32) {
+    pub(super) fn copy_wait(
+        &mut self,
+        cx: &mut Context<'_>,
+        keep: Option<u32>,
+        mask: u32,
+    ) -> Result<(), Error> {
         for lane in lanes(mask) {
+            cx.finish_copies(self.who(1 << lane, 0))?;
             let arrived =
                 keep.map_or(u64::MAX, |keep| self.copies.committed[lane].saturating_sub(keep.into()));
             while let Some(pending) =
@@ -110,9 +117,47 @@ impl Warp {
                 cx.shared[at..at + bytes].copy_from_slice(&pending.data[..bytes]);
                 if let Some(shadow) = &mut cx.shadow {
                     let who = Who { warp: self.index, lane: lane as u32, source: pending.source };
-                    shadow.end_copy(who, at, bytes);
+                    shadow.end_async_write(By::Thread(who), at, bytes);
                 }
             }
         }
+        Ok(())
+    }
+
+    /// `cp.async.mbarrier.arrive`: arrives once the copies that the thread has issued are there. `counted`: the
+    /// mbarrier takes this arrival beyond those that it expects.
+    pub(super) fn copy_arrive(
+        &mut self,
+        cx: &mut Context<'_>,
+        address: &Address,
+        counted: bool,
+        active: u32,
+        source: u32,
+    ) -> Result<(), Error> {
+        for lane in lanes(active) {
+            let who = Who { warp: self.index, lane: lane as u32, source };
+            let mbarrier = cx.own_mbarrier(who, self.address(address, lane))?;
+            if counted {
+                cx.raise_pending(who, mbarrier)?;
+            }
+            let (mut data, mut targets) = (Vec::new(), Vec::new());
+            for pending in self.copies.pending[lane].drain(..) {
+                let (at, bytes) = (data.len(), pending.bytes as usize);
+                targets.push(Piece { place: Place::Shared(pending.to as usize), at, bytes });
+                data.extend_from_slice(&pending.data[..bytes]);
+            }
+            let operation = cx.shadow.as_mut().map_or(0, |shadow| shadow.operation(who, true));
+            cx.changes += 1;
+            cx.agents.issue(Operation {
+                who,
+                data,
+                sources: Vec::new(),
+                targets,
+                effect: Effect::Write,
+                completion: Completion::Arrival { mbarrier, operation },
+                progress: Progress::Read,
+            });
+        }
+        Ok(())
     }
 }

@@ -60,7 +60,7 @@ impl Warp {
                     sectors.insert(at / SECTOR);
                     starts.insert(at);
                 }
-                Space::Shared => {
+                Space::Shared | Space::Cluster => {
                     if lane / served_together != part {
                         std::mem::take(&mut words).count_words(report);
                         part = lane / served_together;

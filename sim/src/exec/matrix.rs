@@ -10,7 +10,7 @@ use crate::shadow::Who;
 use crate::{Access, Error, Space};
 
 use super::access::misaligned;
-use super::block::Context;
+use super::context::Context;
 use super::resolve;
 use super::warp::Warp;
 
@@ -109,7 +109,7 @@ impl Warp {
         if !address.is_multiple_of(16) {
             return Err(misaligned(cx, who, access, Space::Shared, address, 16));
         }
-        if space != Space::Shared {
+        if !matches!(space, Space::Shared | Space::Cluster) {
             let (at, nearest) = (cx.at(who), Nearest::None);
             return Err(Error::OutOfBounds { at, access, space, address, bytes: 16, nearest });
         }

@@ -1,23 +1,34 @@
-//! Execution: blocks in parallel, the warps of a block in turn, the lanes of a warp together.
+//! Execution: clusters in parallel, the warps of a cluster in turn, the lanes of a warp together.
 
 mod access;
+mod agents;
 mod atomic;
 mod block;
+mod bulk;
+mod cluster;
+mod context;
 mod copy;
 mod counts;
+mod gate;
+mod groups;
 mod matrix;
+mod mbarrier;
 mod mma;
+mod registers;
 mod shuffle;
 mod special;
 mod together;
 mod warp;
 
-pub(crate) use block::{Block, Machine};
+pub(crate) use cluster::Cluster;
+pub(crate) use context::Machine;
 
 use crate::Space;
 
 /// The first shared address. The bytes below belong to the system on sm_90, so a zero address is out of bounds.
 pub(crate) const SHARED_BASE: u64 = 1024;
+/// Where the rank of a block in its cluster stands in shared addresses: they are the same from every block.
+pub(crate) const RANK_SHIFT: u32 = 24;
 /// Where shared memory appears among generic addresses.
 pub(crate) const SHARED_WINDOW: u64 = 0x7100_0000_0000;
 /// Where local memory appears among generic addresses.
@@ -34,7 +45,7 @@ fn resolve(space: Space, address: u64) -> (Space, u64) {
         return (if space == Space::Generic { Space::Global } else { space }, address);
     }
     let windows =
-        [(Space::Shared, SHARED_WINDOW), (Space::Local, LOCAL_WINDOW), (Space::Param, PARAM_WINDOW)];
+        [(Space::Cluster, SHARED_WINDOW), (Space::Local, LOCAL_WINDOW), (Space::Param, PARAM_WINDOW)];
     let found = windows.iter().find(|(_, window)| address.wrapping_sub(*window) < WINDOW);
     found.map_or((Space::Global, address), |&(space, window)| (space, address - window))
 }

@@ -5,7 +5,7 @@ use crate::Error;
 use crate::lanes::{Reg, WARP};
 use crate::op::{Shuffle, ShuffleMode, Vote};
 
-use super::block::Context;
+use super::context::Context;
 use super::lanes;
 use super::warp::Warp;
 

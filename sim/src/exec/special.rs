@@ -4,13 +4,14 @@ use girih_ptx::Special;
 
 use crate::lanes::WARP;
 
-use super::block::Context;
+use super::context::Context;
 
 /// The value of a special register in a lane; those that differ from run to run on hardware are 0.
 pub(super) fn value(cx: &Context<'_>, special: Special, warp: u32, lane: u32) -> u64 {
     use Special as S;
     let launch = cx.machine.launch;
     let [x, y, _] = launch.block;
+    let (cluster, place) = (cx.machine.cluster, cx.place_in_cluster(cx.rank as u32));
     let thread = warp * WARP as u32 + lane;
     let value = match special {
         S::TidX => thread % x,
@@ -35,6 +36,21 @@ pub(super) fn value(cx: &Context<'_>, special: Special, warp: u32, lane: u32) ->
         S::LanemaskGe => u32::MAX << lane,
         S::LanemaskGt => !(u32::MAX >> (31 - lane)),
         S::DynamicSmemSize => launch.dynamic_shared,
+        S::ClusteridX => cx.cluster[0],
+        S::ClusteridY => cx.cluster[1],
+        S::ClusteridZ => cx.cluster[2],
+        S::NclusteridX => launch.grid[0] / cluster[0],
+        S::NclusteridY => launch.grid[1] / cluster[1],
+        S::NclusteridZ => launch.grid[2] / cluster[2],
+        S::ClusterCtaidX => place[0],
+        S::ClusterCtaidY => place[1],
+        S::ClusterCtaidZ => place[2],
+        S::ClusterNctaidX => cluster[0],
+        S::ClusterNctaidY => cluster[1],
+        S::ClusterNctaidZ => cluster[2],
+        S::ClusterCtarank => cx.rank as u32,
+        S::ClusterNctarank => cx.machine.ranks(),
+        S::IsExplicitCluster => cx.machine.explicit.into(),
         S::TotalSmemSize => cx.machine.shared as u32,
         S::WarpSize => WARP as u32,
         _ => 0,

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::lanes::{Reg, WARP};
 use crate::op::{Inst, Op};
 
-use super::block::Context;
+use super::context::Context;
 use super::lanes;
 use super::warp::{State, Warp};
 
@@ -123,7 +123,7 @@ impl Warp {
         }
         cx.report.barriers += 1;
         self.state = if arrive { State::Ready } else { State::Waiting { barrier: id as u32, source } };
-        if let Err(before) = cx.arrive(self.index, id as usize, expected as u32, !arrive) {
+        if let Err(before) = cx.arrive(self.place, id as usize, expected as u32, !arrive) {
             let accepted = match before {
                 0 => "absent, as for the warps that arrived before".into(),
                 n => format!("{n}, as for the warps that arrived before"),

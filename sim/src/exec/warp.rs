@@ -6,60 +6,46 @@
 //! groups parks its group until they come.
 
 use crate::Error;
-use crate::lanes::{File, Reg, Regs, WARP};
+use crate::lanes::{File, Regs, WARP};
 use crate::op::{Guard, Inst, Op};
 use crate::shadow::Who;
 
-use super::block::{Context, Machine};
+use super::context::{Context, Machine};
 use super::copy::Copies;
+pub(super) use super::groups::Wait;
+use super::groups::{Group, Standing};
+use super::registers::Written;
+use super::{RANK_SHIFT, lanes};
 
 /// Instructions that a warp, or a group of its lanes, executes before others get their turn.
 const SHARE: u64 = 1 << 14;
-
-/// Lanes that stand at the same instruction.
-#[derive(Clone, Copy, Debug)]
-struct Group {
-    pc: u32,
-    mask: u32,
-    /// Waits for lanes of other groups.
-    parked: bool,
-}
 
 /// Whether a warp can run.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
     Ready,
-    Waiting { barrier: u32, source: u32 },
+    /// At a barrier of its block.
+    Waiting {
+        barrier: u32,
+        source: u32,
+    },
+    /// All its groups wait.
+    Blocked,
     Done,
-}
-
-/// Which lanes of each register have been written.
-#[derive(Debug)]
-struct Written {
-    pred: Vec<u32>,
-    w32: Vec<u32>,
-    w64: Vec<u32>,
-}
-
-impl Written {
-    fn file(&mut self, file: File) -> &mut Vec<u32> {
-        match file {
-            File::Pred => &mut self.pred,
-            File::W32 => &mut self.w32,
-            File::W64 => &mut self.w64,
-        }
-    }
 }
 
 /// A warp of a block.
 #[derive(Debug)]
 pub(super) struct Warp {
+    /// Its number among the warps of the cluster.
     pub(super) index: u32,
+    /// Its number in its block.
+    pub(super) place: u32,
     pub(super) state: State,
     pub(super) regs: Regs,
-    written: Option<Written>,
+    pub(super) written: Option<Written>,
     pub(super) live: u32,
-    groups: Vec<Group>,
+    pub(super) groups: Vec<Group>,
     /// Which group runs, counted from the smallest counter: not always the first, so that none starves.
     turn: usize,
     shares: usize,
@@ -79,7 +65,7 @@ enum Stop {
 }
 
 impl Warp {
-    pub(super) fn new(machine: &Machine<'_>, index: u32) -> Self {
+    pub(super) fn new(machine: &Machine<'_>, index: u32, place: u32) -> Self {
         let code = &machine.kernel.code;
         let (pred, w32, w64) = (code.pred as usize, code.w32 as usize, code.w64 as usize);
         let regs = Regs { pred: vec![0; pred], w32: vec![[0; WARP]; w32], w64: vec![[0; WARP]; w64] };
@@ -87,9 +73,10 @@ impl Warp {
         let local = machine.kernel.local as usize * WARP;
         Warp {
             index,
+            place,
             state: State::Ready,
             regs,
-            written: check.then(|| Written { pred: vec![0; pred], w32: vec![0; w32], w64: vec![0; w64] }),
+            written: check.then(|| Written::new(pred, w32, w64)),
             live: 0,
             groups: Vec::with_capacity(WARP),
             turn: 0,
@@ -114,16 +101,19 @@ impl Warp {
         for &(reg, value) in &code.constants {
             (0..WARP).for_each(|lane| self.regs.set(reg, lane, value));
         }
+        for &(reg, address) in &code.shared_addresses {
+            (0..WARP).for_each(|lane| self.regs.set(reg, lane, address | (cx.rank as u64) << RANK_SHIFT));
+        }
         for &(reg, special) in &code.specials {
             (0..WARP).for_each(|lane| {
-                self.regs.set(reg, lane, super::special::value(cx, special, self.index, lane as u32))
+                self.regs.set(reg, lane, super::special::value(cx, special, self.place, lane as u32))
             });
         }
-        let first = self.index * WARP as u32;
+        let first = self.place * WARP as u32;
         let threads = (cx.machine.threads - first).min(WARP as u32);
         self.live = u32::MAX >> (WARP as u32 - threads);
         self.groups.clear();
-        self.groups.push(Group { pc: 0, mask: self.live, parked: false });
+        self.groups.push(Group::ready(0, self.live));
         self.turn = 0;
         self.shares = 0;
         self.state = State::Ready;
@@ -135,14 +125,21 @@ impl Warp {
     /// Runs until the warp waits, exits or has had its share.
     pub(super) fn run(&mut self, cx: &mut Context<'_>) -> Result<(), Error> {
         let left = cx.machine.options.steps.map_or(u64::MAX, |limit| limit.saturating_sub(cx.steps));
-        let mut budget = SHARE.min(left);
+        // With a seed others may come in between anywhere.
+        let share = if cx.machine.options.seed == 0 { SHARE } else { 1 << cx.below(15) };
+        let mut budget = share.min(left);
         loop {
-            let ready = self.groups.iter().filter(|g| !g.parked).count();
+            let ready = self.groups.iter().filter(|g| g.can_run()).count();
+            if ready == 0 && self.waits().next().is_some() {
+                self.state = State::Blocked;
+                return Ok(());
+            }
             if ready == 0 {
                 return Err(self.stuck(cx));
             }
             let nth = self.turn % ready;
-            let at = self.groups.iter().enumerate().filter(|(_, g)| !g.parked).nth(nth).map_or(0, |(i, _)| i);
+            let at =
+                self.groups.iter().enumerate().filter(|(_, g)| g.can_run()).nth(nth).map_or(0, |(i, _)| i);
             match self.run_group(cx, at, &mut budget)? {
                 Stop::Regroup => {}
                 Stop::Pause => return Ok(()),
@@ -175,10 +172,6 @@ impl Warp {
                 Op::Lanes(run, args) => run(&mut self.regs, args, active),
                 Op::Load(transfer) => self.load(cx, transfer, active, inst.source)?,
                 Op::Store(transfer) => self.store(cx, transfer, active, inst.source)?,
-                Op::Atomic(atomic) => self.atomic(cx, atomic, active, inst.source)?,
-                Op::Copy(copy) => self.copy(cx, copy, active, inst.source)?,
-                Op::CopyCommit => self.copies.commit(active),
-                Op::CopyWait(keep) => self.copy_wait(cx, *keep, active),
                 Op::Branch(target) if active == mask && self.groups.len() == 1 => {
                     pc = *target;
                     continue;
@@ -193,36 +186,18 @@ impl Warp {
                 }
                 Op::Exit => {
                     mask &= !active;
-                    self.exit(at, active);
+                    self.exit(cx, at, active);
                     if mask == 0 {
                         return Ok(if self.live == 0 { Stop::Pause } else { Stop::Regroup });
                     }
                 }
-                Op::Clock(reg) => super::lanes(active).for_each(|lane| self.regs.set(*reg, lane, cx.steps)),
-                Op::Activemask(reg) => {
-                    super::lanes(active).for_each(|lane| self.regs.set(*reg, lane, active.into()))
-                }
-                Op::Fence => self.fence(cx, active),
-                Op::Nothing => {}
-                Op::Trap => return Err(Error::Trap { at: cx.at(self.who(active, inst.source)) }),
-                Op::Ldmatrix(_)
-                | Op::Stmatrix(_)
-                | Op::Movmatrix(..)
-                | Op::Mma(_)
-                | Op::Redux { .. }
-                | Op::Match { .. }
-                | Op::Elect { .. }
-                | Op::Barrier { .. }
-                | Op::WarpSync(_)
-                | Op::Shuffle(_)
-                | Op::Vote { .. } => {
-                    if !self.together(cx, inst, active, mask)? {
-                        self.groups[at] = Group { pc: start, mask, parked: true };
+                op => {
+                    if op.is_collective() && !self.together(cx, inst, active, mask)? {
+                        self.groups[at] = Group { pc: start, mask, standing: Standing::Parked };
                         return Ok(Stop::Regroup);
                     }
-                    if self.collective(cx, inst, active)? {
-                        self.groups[at].pc = pc + 1;
-                        return Ok(Stop::Pause);
+                    if let Some(stop) = self.other(cx, inst, (at, start, pc), (active, mask))? {
+                        return Ok(stop);
                     }
                 }
             }
@@ -230,47 +205,76 @@ impl Warp {
         }
     }
 
-    /// Some lanes of a group branch; the rest goes on at `next`.
-    fn branch(&mut self, at: usize, target: u32, next: u32, active: u32) {
-        let rest = self.groups[at].mask & !active;
-        self.groups[at] = Group { pc: target, mask: active, parked: false };
-        if rest != 0 {
-            self.groups.push(Group { pc: next, mask: rest, parked: false });
+    /// An instruction that may stop its lanes.
+    fn other(
+        &mut self,
+        cx: &mut Context<'_>,
+        inst: &Inst,
+        (at, start, pc): (usize, u32, u32),
+        (active, mask): (u32, u32),
+    ) -> Result<Option<Stop>, Error> {
+        let wait = match &inst.op {
+            Op::Gate(gate) => self.gate(cx, gate, active, inst.source)?,
+            Op::Mbarrier(mbarrier) => {
+                let expired = matches!(self.groups[at].standing, Standing::Expired);
+                self.groups[at].standing = Standing::Ready;
+                self.mbarrier(cx, mbarrier, active, inst.source, expired)?
+            }
+            op if op.is_collective() => {
+                if !self.collective(cx, inst, active)? {
+                    return Ok(None);
+                }
+                self.groups[at].pc = pc + 1;
+                return Ok(Some(Stop::Pause));
+            }
+            _ => {
+                self.single(cx, inst, active)?;
+                None
+            }
+        };
+        let Some(wait) = wait else { return Ok(None) };
+        // The instruction is executed again when what it waits for has come; the others go on.
+        (cx.steps, cx.report.instructions) = (cx.steps - 1, cx.report.instructions - 1);
+        self.groups[at] = Group { pc: start, mask: active, standing: Standing::Waiting(wait) };
+        if mask != active {
+            self.groups.push(Group::ready(pc + 1, mask & !active));
+            self.regroup();
         }
-        self.regroup();
+        Ok(Some(Stop::Regroup))
     }
 
-    /// Some lanes of a group go where a table says; the rest goes on at `next`.
-    fn branch_table(
-        &mut self,
-        cx: &Context<'_>,
-        (at, next): (usize, u32),
-        index: Reg,
-        targets: &[u32],
-        (active, source): (u32, u32),
-    ) -> Result<(), Error> {
-        let rest = self.groups[at].mask & !active;
-        self.groups[at] = Group { pc: next, mask: rest, parked: false };
-        for lane in super::lanes(active) {
-            let value = self.regs.get(index, lane);
-            let Some(&pc) = usize::try_from(value).ok().and_then(|i| targets.get(i)) else {
-                let (at, accepted) = (cx.at(self.who(1 << lane, source)), format!("below {}", targets.len()));
-                return Err(Error::BadValue { at, what: "index of the branch table", value, accepted });
-            };
-            self.groups.push(Group { pc, mask: 1 << lane, parked: false });
+    /// An instruction that lanes execute on their own.
+    fn single(&mut self, cx: &mut Context<'_>, inst: &Inst, active: u32) -> Result<(), Error> {
+        let source = inst.source;
+        match &inst.op {
+            Op::Atomic(atomic) => self.atomic(cx, atomic, active, source)?,
+            Op::Copy(copy) => self.copy(cx, copy, active, source)?,
+            Op::CopyCommit => self.copies.commit(active),
+            Op::CopyWait(keep) => self.copy_wait(cx, *keep, active)?,
+            Op::CopyArrive { address, counted } => self.copy_arrive(cx, address, *counted, active, source)?,
+            Op::Bulk(bulk) => self.bulk(cx, bulk, active, source)?,
+            Op::BulkCommit => self.bulk_commit(cx, active, source),
+            Op::BulkWait { keep, read } => self.bulk_wait(cx, (*keep, *read), active, source)?,
+            Op::StoreAsync(store) => self.store_async(cx, store, active, source)?,
+            Op::Clock(reg) => lanes(active).for_each(|lane| self.regs.set(*reg, lane, cx.steps)),
+            Op::Activemask(reg) => lanes(active).for_each(|lane| self.regs.set(*reg, lane, active.into())),
+            Op::Fence => self.fence(cx, active),
+            Op::FenceProxy => self.fence_proxy(cx),
+            Op::FenceMbarriers => self.fence_mbarriers(cx, active),
+            Op::Trap => return Err(Error::Trap { at: cx.at(self.who(active, source)) }),
+            _ => {}
         }
-        if rest == 0 {
-            self.groups.remove(at);
-        }
-        self.regroup();
         Ok(())
     }
 
     /// Some lanes of a group exit. What waited for them need not any more.
-    fn exit(&mut self, at: usize, active: u32) {
+    fn exit(&mut self, cx: &mut Context<'_>, at: usize, active: u32) {
         self.live &= !active;
+        cx.exit_lanes(self.index, active);
         self.groups[at].mask &= !active;
-        self.groups.iter_mut().for_each(|g| g.parked = false);
+        for group in self.groups.iter_mut().filter(|group| matches!(group.standing, Standing::Parked)) {
+            group.standing = Standing::Ready;
+        }
         if self.groups[at].mask == 0 {
             self.groups.remove(at);
         }
@@ -321,53 +325,7 @@ impl Warp {
         Ok(Stop::Pause)
     }
 
-    /// Puts the groups in order and makes those that have met one.
-    fn regroup(&mut self) {
-        self.groups.sort_unstable_by_key(|g| g.pc);
-        self.groups.dedup_by(|next, kept| {
-            let met = next.pc == kept.pc;
-            if met {
-                kept.mask |= next.mask;
-                kept.parked = false;
-            }
-            met
-        });
-    }
-
     pub(super) fn who(&self, mask: u32, source: u32) -> Who {
         Who { warp: self.index, lane: mask.trailing_zeros().min(31), source }
-    }
-
-    /// Checks that what an instruction reads has been written, and notes what it writes.
-    fn check_registers(
-        &mut self,
-        cx: &Context<'_>,
-        inst: &Inst,
-        mask: u32,
-        active: u32,
-    ) -> Result<(), Error> {
-        let Some(written) = &mut self.written else { return Ok(()) };
-        let source = &cx.machine.kernel.code.sources[inst.source as usize];
-        let guard = match inst.guard {
-            Guard::If(slot) | Guard::Unless(slot) => Some(Reg { file: File::Pred, slot }),
-            Guard::Always | Guard::Same => None,
-        };
-        let needs = guard.iter().map(|&reg| (reg, mask)).chain(source.reads.iter().map(|&reg| (reg, active)));
-        let missing = needs.map(|(reg, lanes)| (reg, lanes & !written.file(reg.file)[reg.slot as usize]));
-        if let Some((reg, lanes)) = missing.into_iter().find(|(_, lanes)| *lanes != 0) {
-            let at = cx.at(self.who(lanes, inst.source));
-            return Err(Error::UninitialisedRegister { at, register: cx.machine.kernel.code.name(reg) });
-        }
-        for reg in &source.writes {
-            written.file(reg.file)[reg.slot as usize] |= active;
-        }
-        Ok(())
-    }
-
-    /// Every group waits for lanes that will not come.
-    fn stuck(&self, cx: &Context<'_>) -> Error {
-        let (pc, mask) = self.groups.first().map_or((0, self.live), |g| (g.pc, g.mask));
-        let source = cx.machine.kernel.code.insts[pc as usize].source;
-        Error::Divergent { at: cx.at(self.who(mask, source)), active: mask, expected: self.live }
     }
 }

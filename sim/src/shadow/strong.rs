@@ -5,9 +5,8 @@
 //! what was published, or a strong read and then a fence, learns it. The edges hold for the whole warp on both sides,
 //! which is more than the ISA says: a race between lanes that the edge did not order may be missed.
 
-use super::{Cell, Finding, Shadow, Stamp, WARPS, WRITTEN, Who};
+use super::{Cell, Finding, Shadow, Stamp, WRITTEN, Who};
 use crate::Access;
-use crate::lanes::WARP;
 
 /// What a strong access orders; neither is `.relaxed`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,9 +31,6 @@ pub(super) struct Strong {
     reads: [Stamp; 2],
 }
 
-/// The clock of each warp up to which something is known.
-pub(super) type Known = [u32; WARPS];
-
 impl Shadow {
     /// A strong access.
     pub(crate) fn strong(
@@ -46,7 +42,7 @@ impl Shadow {
         order: Order,
     ) -> Result<(), Finding> {
         let (reads, writes) = (kind != Kind::Write, kind != Kind::Read);
-        self.check_states(at, bytes, reads)?;
+        self.check_states(at, bytes, reads, writes)?;
         if self.races {
             self.check_weak(who, at, bytes, writes)?;
             let new = self.stamp(who);
@@ -104,54 +100,35 @@ impl Shadow {
 
     /// What a strong access learns and publishes.
     fn carry(&mut self, who: Who, cell: usize, kind: Kind, order: Order) {
-        let before = self.published.get(&cell).copied().unwrap_or_default();
-        let clock = &mut self.clocks[who.warp as usize];
-        if kind != Kind::Write {
-            join(&mut clock.pending, &before);
-            if order.acquire {
-                clock.learn(who.warp as usize, 1 << who.lane, &before);
+        let warp = who.warp as usize;
+        let clock = &mut self.clocks[warp];
+        if kind == Kind::Read {
+            if let Some(before) = self.published.get(&cell) {
+                clock.observe(warp, 1 << who.lane, u32::MAX, before, order.acquire);
             }
+            return;
         }
-        if kind != Kind::Read {
-            let mut known = if order.release { clock.snapshot(who.warp as usize) } else { clock.fenced };
-            // An atomic continues what the writes before it released; a store begins anew.
-            if kind == Kind::Update {
-                join(&mut known, &before);
-            }
-            self.published.insert(cell, known);
+        let published = self.published.entry(cell).or_default();
+        // An atomic continues what the writes before it released; a store begins anew.
+        if kind == Kind::Update {
+            clock.observe(warp, 1 << who.lane, u32::MAX, published, order.acquire);
+        } else {
+            published.clear();
+        }
+        if order.release {
+            clock.publish(warp, published);
+        } else {
+            published.join(&clock.fenced);
         }
     }
 
     /// `fence`, `membar`: what strong accesses before it read is learnt, what comes before it strong ones after publish.
-    pub(crate) fn fence(&mut self, warp: usize, mask: u32) {
+    pub(crate) fn fence(&mut self, warp: usize, mask: u32, live: u32) {
         let clock = &mut self.clocks[warp];
-        let pending = clock.pending;
-        clock.learn(warp, mask, &pending);
-        clock.fenced = clock.snapshot(warp);
+        let pending = std::mem::take(&mut clock.pending);
+        clock.learn(warp, mask, live, &pending);
+        let mut fenced = std::mem::take(&mut clock.fenced);
+        clock.publish(warp, &mut fenced);
+        clock.fenced = fenced;
     }
-}
-
-impl super::Clock {
-    /// What this warp has done and knows; what it does next is later.
-    pub(super) fn snapshot(&mut self, warp: usize) -> Known {
-        let mut known = self.known;
-        known[warp] = self.now;
-        self.now = self.now.saturating_add(1);
-        known
-    }
-
-    /// These lanes learn what was published.
-    pub(super) fn learn(&mut self, warp: usize, mask: u32, from: &Known) {
-        join(&mut self.known, from);
-        if from[warp] > self.synced {
-            let rows = self.lanes.get_or_insert_with(|| Box::new([[0; WARP]; WARP]));
-            for (_, row) in rows.iter_mut().enumerate().filter(|(lane, _)| mask >> lane & 1 == 1) {
-                row.iter_mut().for_each(|to| *to = from[warp].max(*to));
-            }
-        }
-    }
-}
-
-pub(super) fn join(to: &mut Known, from: &Known) {
-    to.iter_mut().zip(from).for_each(|(to, &from)| *to = from.max(*to));
 }

@@ -1,0 +1,311 @@
+//! Bulk copies and reductions, and `st.async`: what is checked when they are issued, and the operation that is queued
+//! (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy").
+
+use crate::op::{Address, Bulk, BulkKind, StoreAsync};
+use crate::shadow::Who;
+use crate::{Access, Error, Space};
+
+use super::access::{global_at, misaligned};
+use super::agents::{Completion, Effect, Operation, Piece, Place, Progress};
+use super::context::Context;
+use super::warp::Warp;
+use super::{RANK_SHIFT, lanes, resolve};
+
+/// Bytes that bulk copies are multiples of, and their addresses.
+const LINE: u64 = 16;
+
+/// A piece of a copy between global and shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    /// Global address of the first byte; `None` where there is nothing.
+    pub(super) global: Option<u64>,
+    /// Shared address of the first byte.
+    pub(super) shared: u64,
+    pub(super) bytes: u32,
+}
+
+/// What a copy into shared memory signals: the mbarrier's address, the blocks if it is for several.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Signal {
+    pub(super) mbarrier: u64,
+    pub(super) multicast: Option<u64>,
+}
+
+/// An address of the same place in another block.
+fn in_block(address: u64, rank: u64) -> u64 {
+    address & ((1 << RANK_SHIFT) - 1) | rank << RANK_SHIFT
+}
+
+impl Context<'_> {
+    /// Queues copies of runs into the shared memory of one block or several. `data` has the bytes that are not read.
+    pub(super) fn bulk_load(
+        &mut self,
+        who: Who,
+        runs: &[Run],
+        data: &[u8],
+        signal: Signal,
+        effect: Effect,
+    ) -> Result<(), Error> {
+        let sources = self.global_pieces(who, runs, Access::Read)?;
+        let home = runs.first().map_or(signal.mbarrier, |run| run.shared) >> RANK_SHIFT;
+        let ranks = u64::from(self.machine.ranks());
+        let mask = signal.multicast.unwrap_or(1 << home.min(63));
+        if signal.multicast.is_some() && (mask == 0 || mask >> ranks != 0) {
+            let accepted = format!("a bit for one or more of the cluster's {ranks} blocks");
+            return Err(Error::BadValue { at: self.at(who), what: "block mask", value: mask, accepted });
+        }
+        if signal.multicast.is_none() && signal.mbarrier >> RANK_SHIFT != home {
+            let accepted = format!("that of the destination, {home}");
+            let value = signal.mbarrier >> RANK_SHIFT;
+            return Err(Error::BadValue { at: self.at(who), what: "the mbarrier's block", value, accepted });
+        }
+        for rank in (0..64).filter(|rank| mask >> rank & 1 == 1) {
+            let mut targets = Vec::with_capacity(runs.len());
+            let mut at = 0;
+            for run in runs {
+                let place = self.cluster_at(who, Access::Write, in_block(run.shared, rank), run.bytes)?;
+                append(&mut targets, Piece { place: Place::Shared(place), at, bytes: run.bytes as usize });
+                at += run.bytes as usize;
+            }
+            let mbarrier = self.signalled(who, Space::Cluster, in_block(signal.mbarrier, rank))?;
+            let operation = self.begin(who, &[], &targets, effect)?;
+            let completion = Completion::Transactions { mbarrier, bytes: at as u32, operation };
+            let (data, sources) = (data.to_vec(), sources.clone());
+            let progress = Progress::Issued;
+            self.agents.issue(Operation { who, data, sources, targets, effect, completion, progress });
+        }
+        Ok(())
+    }
+
+    /// Queues a copy or a reduction of runs out of the block's shared memory.
+    pub(super) fn bulk_store(&mut self, who: Who, runs: &[Run], effect: Effect) -> Result<(), Error> {
+        let runs: Vec<Run> = runs.iter().copied().filter(|run| run.global.is_some()).collect();
+        let targets = self.global_pieces(who, &runs, Access::Write)?;
+        let mut sources = Vec::with_capacity(runs.len());
+        let mut at = 0;
+        for run in &runs {
+            let place = self.shared_at(who, Access::Read, run.shared, run.bytes)?;
+            append(&mut sources, Piece { place: Place::Shared(place), at, bytes: run.bytes as usize });
+            at += run.bytes as usize;
+        }
+        self.begin(who, &sources, &[], effect)?;
+        let completion = Completion::Group(self.agents.group(who));
+        let (data, progress) = (vec![0; at], Progress::Issued);
+        self.agents.issue(Operation { who, data, sources, targets, effect, completion, progress });
+        Ok(())
+    }
+
+    /// The places of runs in global memory, in the order of their data.
+    fn global_pieces(&mut self, who: Who, runs: &[Run], access: Access) -> Result<Vec<Piece>, Error> {
+        let mut pieces = Vec::with_capacity(runs.len());
+        let mut at = 0;
+        for run in runs {
+            if let Some(address) = run.global {
+                global_at(self, who, access, address, run.bytes.into())?;
+                append(&mut pieces, Piece { place: Place::Global(address), at, bytes: run.bytes as usize });
+            }
+            at += run.bytes as usize;
+        }
+        if self.machine.options.counts {
+            for piece in &pieces {
+                let Place::Global(first) = piece.place else { continue };
+                self.report.sectors += (first + piece.bytes as u64).div_ceil(32) - first / 32;
+                self.report.least_sectors += (piece.bytes as u64).div_ceil(32);
+            }
+        }
+        Ok(pieces)
+    }
+
+    /// Tells the shadow what is in flight now; the operation's number there.
+    fn begin(
+        &mut self,
+        who: Who,
+        sources: &[Piece],
+        targets: &[Piece],
+        effect: Effect,
+    ) -> Result<u32, Error> {
+        self.report.global += 1;
+        self.report.shared += 1;
+        self.changes += 1;
+        let Some(shadow) = &mut self.shadow else { return Ok(0) };
+        for (access, piece) in (sources.iter().map(|piece| (Access::Read, piece)))
+            .chain(targets.iter().map(|piece| (Access::Write, piece)))
+        {
+            let Place::Shared(at) = piece.place else { continue };
+            let begun = match access {
+                Access::Read => shadow.begin_async_read(who, at, piece.bytes),
+                Access::Write if matches!(effect, Effect::Reduce(..)) => {
+                    shadow.begin_async_reduction(who, at, piece.bytes)
+                }
+                Access::Write => shadow.begin_async_write(who, at, piece.bytes),
+            };
+            if let Err(finding) = begun {
+                return Err(self.found(who, access, at, piece.bytes as u32, finding));
+            }
+        }
+        Ok(shadow.operation(who, false))
+    }
+}
+
+/// Adds a piece, to the last one if it goes on there.
+fn append(pieces: &mut Vec<Piece>, piece: Piece) {
+    if let Some(last) = pieces.last_mut()
+        && last.at + last.bytes == piece.at
+    {
+        let follows = match (last.place, piece.place) {
+            (Place::Global(a), Place::Global(b)) => a + last.bytes as u64 == b,
+            (Place::Shared(a), Place::Shared(b)) => a + last.bytes == b,
+            _ => false,
+        };
+        if follows {
+            last.bytes += piece.bytes;
+            return;
+        }
+    }
+    pieces.push(piece);
+}
+
+impl Warp {
+    /// A bulk copy or reduction, by each of the lanes.
+    pub(super) fn bulk(
+        &mut self,
+        cx: &mut Context<'_>,
+        bulk: &Bulk,
+        active: u32,
+        source: u32,
+    ) -> Result<(), Error> {
+        for lane in lanes(active) {
+            let who = Who { warp: self.index, lane: lane as u32, source };
+            let [to, from] = [&bulk.to, &bulk.from].map(|address| self.address(address, lane));
+            let bytes = self.regs.get(bulk.bytes, lane);
+            if !bytes.is_multiple_of(LINE) {
+                let (at, accepted) = (cx.at(who), format!("a multiple of {LINE} bytes"));
+                return Err(Error::BadValue { at, what: "size of the copy", value: bytes, accepted });
+            }
+            let (to_space, from_space) = bulk.kind.spaces();
+            let (to_space, to) = resolve(to_space, to);
+            let (from_space, from) = resolve(from_space, from);
+            for (access, space, address) in [(Access::Write, to_space, to), (Access::Read, from_space, from)]
+            {
+                if !address.is_multiple_of(LINE) {
+                    return Err(misaligned(cx, who, access, space, address, LINE as u32));
+                }
+            }
+            let bytes = bytes as u32;
+            let effect = bulk.reduce.map_or(Effect::Write, |(bytes, update)| Effect::Reduce(bytes, update));
+            match bulk.kind {
+                BulkKind::Load { multicast, .. } => {
+                    let signal = self.signal(&bulk.mbarrier, multicast, lane);
+                    let runs = [Run { global: Some(from), shared: to, bytes }];
+                    cx.bulk_load(who, &runs, &vec![0; bytes as usize], signal, effect)?;
+                }
+                BulkKind::Store => {
+                    cx.bulk_store(who, &[Run { global: Some(to), shared: from, bytes }], effect)?;
+                }
+                BulkKind::Move => {
+                    let signal = self.signal(&bulk.mbarrier, None, lane);
+                    cx.bulk_move(who, (from, to, bytes), signal.mbarrier, effect)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a lane's copy signals.
+    pub(super) fn signal(
+        &self,
+        mbarrier: &Address,
+        multicast: Option<crate::lanes::Reg>,
+        lane: usize,
+    ) -> Signal {
+        let (_, mbarrier) = resolve(Space::Generic, self.address(mbarrier, lane));
+        let multicast = multicast.map(|reg| self.regs.get(reg, lane) & 0xffff);
+        Signal { mbarrier, multicast }
+    }
+
+    /// `cp.async.bulk.commit_group`.
+    pub(super) fn bulk_commit(&self, cx: &mut Context<'_>, active: u32, source: u32) {
+        lanes(active).for_each(|lane| cx.agents.commit(self.who(1 << lane, source)));
+    }
+
+    /// `cp.async.bulk.wait_group`.
+    pub(super) fn bulk_wait(
+        &self,
+        cx: &mut Context<'_>,
+        (keep, read): (u32, bool),
+        active: u32,
+        source: u32,
+    ) -> Result<(), Error> {
+        lanes(active).try_for_each(|lane| cx.bulk_wait(self.who(1 << lane, source), keep.into(), read))
+    }
+
+    /// `st.async`, `red.async`.
+    pub(super) fn store_async(
+        &mut self,
+        cx: &mut Context<'_>,
+        store: &StoreAsync,
+        active: u32,
+        source: u32,
+    ) -> Result<(), Error> {
+        let total = store.bytes * store.values.len() as u32;
+        for lane in lanes(active) {
+            let who = Who { warp: self.index, lane: lane as u32, source };
+            let (_, to) = resolve(Space::Generic, self.address(&store.to, lane));
+            if !to.is_multiple_of(total.into()) {
+                return Err(misaligned(cx, who, Access::Write, Space::Cluster, to, total));
+            }
+            let signal = self.signal(&store.mbarrier, None, lane);
+            let mut data = Vec::with_capacity(total as usize);
+            for &value in &store.values {
+                data.extend_from_slice(&self.regs.get(value, lane).to_le_bytes()[..store.bytes as usize]);
+            }
+            let effect = store.reduce.map_or(Effect::Write, |update| Effect::Reduce(store.bytes, update));
+            cx.send(who, to, data, signal.mbarrier, effect)?;
+        }
+        Ok(())
+    }
+}
+
+impl Context<'_> {
+    /// Queues a copy or a reduction from the block's shared memory to that of a block of the cluster.
+    fn bulk_move(
+        &mut self,
+        who: Who,
+        (from, to, bytes): (u64, u64, u32),
+        mbarrier: u64,
+        effect: Effect,
+    ) -> Result<(), Error> {
+        let from = self.shared_at(who, Access::Read, from, bytes)?;
+        let to = self.cluster_at(who, Access::Write, to, bytes)?;
+        let mbarrier = self.signalled(who, Space::Cluster, mbarrier)?;
+        let sources = vec![Piece { place: Place::Shared(from), at: 0, bytes: bytes as usize }];
+        let targets = vec![Piece { place: Place::Shared(to), at: 0, bytes: bytes as usize }];
+        let operation = self.begin(who, &sources, &targets, effect)?;
+        let completion = Completion::Transactions { mbarrier, bytes, operation };
+        let (data, progress) = (vec![0; bytes as usize], Progress::Issued);
+        self.agents.issue(Operation { who, data, sources, targets, effect, completion, progress });
+        Ok(())
+    }
+
+    /// Queues data on the way to the shared memory of a block of the cluster.
+    fn send(&mut self, who: Who, to: u64, data: Vec<u8>, mbarrier: u64, effect: Effect) -> Result<(), Error> {
+        let bytes = data.len();
+        let to = self.cluster_at(who, Access::Write, to, bytes as u32)?;
+        let mbarrier = self.signalled(who, Space::Cluster, mbarrier)?;
+        let targets = vec![Piece { place: Place::Shared(to), at: 0, bytes }];
+        self.report.shared += 1;
+        self.changes += 1;
+        let begun = self.shadow.as_mut().map_or(Ok(0), |shadow| {
+            match effect {
+                Effect::Write => shadow.begin_copy(who, to, bytes),
+                Effect::Reduce(..) => shadow.begin_async_reduction(who, to, bytes),
+            }?;
+            Ok(shadow.operation(who, true))
+        });
+        let operation = begun.map_err(|found| self.found(who, Access::Write, to, bytes as u32, found))?;
+        let completion = Completion::Transactions { mbarrier, bytes: bytes as u32, operation };
+        let (sources, progress) = (Vec::new(), Progress::Read);
+        self.agents.issue(Operation { who, data, sources, targets, effect, completion, progress });
+        Ok(())
+    }
+}

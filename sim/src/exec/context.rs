@@ -1,0 +1,296 @@
+//! What the warps of a cluster share: its shared memory and all that checks it.
+
+use crate::error::Other;
+use crate::lanes::WARP;
+use crate::memory::{Nearest, View};
+use crate::shadow::{BARRIERS, Finding, Shadow, Stamp, Who};
+use crate::{Access, Error, Kernel, Launch, Options, Report, Site, Space};
+
+use super::agents::Agents;
+use super::block::Block;
+use super::gate::Gate;
+use super::mbarrier::Mbarriers;
+use super::{RANK_SHIFT, SHARED_BASE};
+
+/// What all blocks of a launch share.
+pub(crate) struct Machine<'a> {
+    pub(crate) kernel: &'a Kernel,
+    pub(crate) view: View,
+    /// Parameter space.
+    pub(crate) params: Vec<u8>,
+    pub(crate) launch: &'a Launch,
+    pub(crate) options: &'a Options,
+    /// Bytes of shared memory a block.
+    pub(crate) shared: usize,
+    /// Threads a block.
+    pub(crate) threads: u32,
+    /// Blocks of a cluster in x, y and z.
+    pub(crate) cluster: [u32; 3],
+    /// Whether the launch or the kernel asked for clusters.
+    pub(crate) explicit: bool,
+}
+
+impl Machine<'_> {
+    /// Warps a block.
+    pub(super) fn warps(&self) -> u32 {
+        self.threads.div_ceil(WARP as u32)
+    }
+
+    /// Blocks a cluster.
+    pub(super) fn ranks(&self) -> u32 {
+        self.cluster.iter().product()
+    }
+
+    /// The same, for counts of them.
+    pub(crate) fn blocks(&self) -> u64 {
+        self.ranks().into()
+    }
+
+    /// Bytes from one block's shared memory to the next.
+    pub(super) fn stride(&self) -> usize {
+        self.shared.next_multiple_of(16)
+    }
+}
+
+/// A cluster's state apart from its warps.
+pub(crate) struct Context<'a> {
+    pub(crate) machine: &'a Machine<'a>,
+    /// `%clusterid`.
+    pub(super) cluster: [u32; 3],
+    /// `%cluster_ctarank` of the block whose warp runs, and its `%ctaid`.
+    pub(super) rank: usize,
+    pub(crate) block: [u32; 3],
+    /// The first shared address of that block, and where its memory begins.
+    window: u64,
+    origin: usize,
+    pub(super) blocks: Vec<Block>,
+    /// The shared memory of the blocks, one after another.
+    pub(crate) shared: Vec<u8>,
+    pub(crate) shadow: Option<Shadow>,
+    pub(super) gate: Gate,
+    pub(super) mbarriers: Mbarriers,
+    pub(super) agents: Agents,
+    /// The allocation that was hit last.
+    pub(crate) last: usize,
+    pub(crate) report: Report,
+    /// Warp instructions executed by the cluster, guarded-off ones included.
+    pub(crate) steps: u64,
+    /// Counts what one warp does that another could be waiting for.
+    pub(super) changes: u64,
+    random: u64,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(machine: &'a Machine<'a>) -> Self {
+        let Options { races, uninitialised, .. } = *machine.options;
+        let granule = machine.kernel.code.granule;
+        let (ranks, warps) = (machine.ranks() as usize, machine.warps() as usize);
+        let shadow = (races || uninitialised)
+            .then(|| Shadow::new((races, uninitialised), machine.stride(), granule, ranks, warps));
+        Context {
+            machine,
+            cluster: [0; 3],
+            rank: 0,
+            block: [0; 3],
+            window: SHARED_BASE,
+            origin: 0,
+            blocks: Vec::with_capacity(ranks),
+            shared: vec![0; ranks * machine.stride()],
+            shadow,
+            gate: Gate::default(),
+            mbarriers: Mbarriers::default(),
+            agents: Agents::default(),
+            last: 0,
+            report: Report::default(),
+            steps: 0,
+            changes: 0,
+            random: 0,
+        }
+    }
+
+    /// Begins the cluster of this number.
+    pub(super) fn start(&mut self, number: u64) {
+        let machine = self.machine;
+        let [x, y, _]: [u64; 3] =
+            std::array::from_fn(|i| (machine.launch.grid[i] / machine.cluster[i]).into());
+        self.cluster = [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32];
+        self.shared.fill(0);
+        if let Some(shadow) = &mut self.shadow {
+            shadow.reset();
+        }
+        self.blocks.clear();
+        self.blocks.resize(machine.ranks() as usize, Block::new(machine.warps() as usize));
+        self.mbarriers.clear();
+        self.agents.clear();
+        self.report = Report { blocks: machine.ranks().into(), ..Report::default() };
+        self.steps = 0;
+        self.changes = 0;
+        self.random = machine.options.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number << 1;
+        self.enter(0);
+    }
+
+    /// The warps of this block run next.
+    pub(super) fn enter(&mut self, rank: usize) {
+        self.rank = rank;
+        self.block = self.ctaid(rank as u32);
+        self.window = SHARED_BASE + ((rank as u64) << RANK_SHIFT);
+        self.origin = rank * self.machine.stride();
+    }
+
+    /// `%cluster_ctaid` of a rank.
+    pub(super) fn place_in_cluster(&self, rank: u32) -> [u32; 3] {
+        let [x, y, _] = self.machine.cluster;
+        [rank % x, rank / x % y, rank / x / y]
+    }
+
+    fn ctaid(&self, rank: u32) -> [u32; 3] {
+        let place = self.place_in_cluster(rank);
+        std::array::from_fn(|i| self.cluster[i] * self.machine.cluster[i] + place[i])
+    }
+
+    /// A number below `n`, 0 without a seed.
+    pub(super) fn below(&mut self, n: u64) -> u64 {
+        if self.machine.options.seed == 0 {
+            return 0;
+        }
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random = self.random.max(1);
+        self.random % n
+    }
+
+    /// A warp of the running block arrives at a barrier for `expected` threads (0: all that have not exited). Tells
+    /// what it should have been if the warps before it expected another number.
+    pub(super) fn arrive(&mut self, warp: u32, id: usize, expected: u32, sync: bool) -> Result<(), u32> {
+        self.blocks[self.rank].arrive(warp, id, expected, sync)?;
+        self.changes += 1;
+        if let Some(shadow) = &mut self.shadow {
+            let number = self.rank * self.machine.warps() as usize + warp as usize;
+            shadow.arrive(number, self.rank * BARRIERS + id, sync);
+        }
+        self.try_complete(id);
+        Ok(())
+    }
+
+    /// Lets the warps at a barrier of the running block go if all have come.
+    pub(super) fn try_complete(&mut self, id: usize) {
+        let first = self.rank * self.machine.warps() as usize;
+        self.blocks[self.rank].try_complete(id, self.rank, first, self.shadow.as_mut());
+    }
+
+    /// An instruction and a thread of the cluster, for a message.
+    pub(crate) fn site(&self, source: u32, thread: u32) -> Box<Site> {
+        let [x, y, _] = self.machine.launch.block;
+        let threads = self.machine.warps() * WARP as u32;
+        let (rank, thread) = (thread / threads, thread % threads);
+        let thread = [thread % x, thread / x % y, thread / x / y];
+        Box::new(Site { place: self.machine.kernel.place(source), block: self.ctaid(rank), thread })
+    }
+
+    pub(crate) fn at(&self, who: Who) -> Box<Site> {
+        self.site(who.source, who.warp * WARP as u32 + who.lane)
+    }
+
+    /// The place of a `.shared::cta` access in the cluster's memory.
+    #[inline]
+    pub(crate) fn shared_at(
+        &self,
+        who: Who,
+        access: Access,
+        address: u64,
+        bytes: u32,
+    ) -> Result<usize, Error> {
+        let offset = address.wrapping_sub(self.window);
+        let len = self.machine.shared as u64;
+        if offset <= len && u64::from(bytes) <= len - offset {
+            return Ok(self.origin + offset as usize);
+        }
+        Err(self.shared_out_of_bounds(who, access, address, bytes, self.window))
+    }
+
+    /// The place of a `.shared::cluster` access, whose address may be another block's.
+    pub(crate) fn cluster_at(
+        &self,
+        who: Who,
+        access: Access,
+        address: u64,
+        bytes: u32,
+    ) -> Result<usize, Error> {
+        let rank = address >> RANK_SHIFT;
+        if rank == self.rank as u64 || rank >= u64::from(self.machine.ranks()) {
+            return self.shared_at(who, access, address, bytes);
+        }
+        let window = SHARED_BASE + (rank << RANK_SHIFT);
+        let offset = address.wrapping_sub(window);
+        let len = self.machine.shared as u64;
+        if offset > len || u64::from(bytes) > len - offset {
+            return Err(self.shared_out_of_bounds(who, access, address, bytes, window));
+        }
+        self.check_alive(who, rank as usize, address)?;
+        Ok(rank as usize * self.machine.stride() + offset as usize)
+    }
+
+    /// Refuses the shared memory of a block that has exited.
+    pub(super) fn check_alive(&self, who: Who, rank: usize, address: u64) -> Result<(), Error> {
+        if self.blocks[rank].live != 0 {
+            return Ok(());
+        }
+        Err(Error::ExitedBlock { at: self.at(who), address, block: self.ctaid(rank as u32) })
+    }
+
+    #[cold]
+    fn shared_out_of_bounds(&self, who: Who, access: Access, address: u64, bytes: u32, window: u64) -> Error {
+        let len = self.machine.shared as u64;
+        let nearest =
+            if len == 0 { Nearest::None } else { Nearest::region(window, len, address, bytes.into()) };
+        Error::OutOfBounds { at: self.at(who), access, space: Space::Shared, address, bytes, nearest }
+    }
+
+    /// The shared address of a place in the cluster's memory.
+    pub(super) fn shared_address(&self, at: usize) -> u64 {
+        let stride = self.machine.stride().max(1);
+        ((at / stride) as u64) << RANK_SHIFT | (SHARED_BASE + (at % stride) as u64)
+    }
+
+    /// The rank of the block that a place in the cluster's memory belongs to.
+    pub(super) fn rank_of(&self, at: usize) -> usize {
+        at / self.machine.stride().max(1)
+    }
+
+    /// Turns a finding into an error of this place.
+    #[cold]
+    pub(crate) fn found(
+        &self,
+        who: Who,
+        access: Access,
+        offset: usize,
+        bytes: u32,
+        finding: Finding,
+    ) -> Error {
+        let at = self.at(who);
+        let address = self.shared_address(offset);
+        let other = |access: Access, stamp: Stamp| {
+            let (source, thread) = self.shadow.as_ref().map_or((0, 0), |shadow| shadow.origin(stamp));
+            Box::new(Other { access, at: *self.site(source, thread) })
+        };
+        match finding {
+            Finding::Unwritten => Error::UninitialisedMemory { at, space: Space::Shared, address, bytes },
+            Finding::InFlight(stamp) => {
+                Error::InFlight { at, access, address, copy: other(Access::Write, stamp) }
+            }
+            Finding::BeingRead(stamp) => {
+                Error::InFlight { at, access, address, copy: other(Access::Read, stamp) }
+            }
+            Finding::Mbarrier => Error::MbarrierAccess { at, access, address },
+            Finding::Race { offset, access: earlier, other: stamp } => {
+                let address = address.max(self.shared_address(offset));
+                Error::Race { at, access, address, other: other(earlier, stamp) }
+            }
+            Finding::Unfenced { offset, other: stamp } => {
+                let address = address.max(self.shared_address(offset));
+                Error::Unfenced { at, access, address, other: other(Access::Write, stamp) }
+            }
+        }
+    }
+}

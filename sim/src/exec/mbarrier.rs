@@ -1,0 +1,340 @@
+//! mbarriers (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
+//!
+//! Their state is here and not in the eight bytes of shared memory, which are opaque to programs. A phase completes
+//! when no arrivals are pending and the transaction count is zero. The state that an arrival returns is the number of
+//! phases completed before it, times 2^20, plus the arrivals that were pending.
+
+use std::collections::HashMap;
+
+use crate::error::{Awaited, MbarrierFault as Fault};
+use crate::op::{Mbarrier as Inst, MbarrierAction as Action};
+use crate::shadow::Who;
+use crate::{Access, Error, Space};
+
+use super::access::misaligned;
+use super::context::Context;
+use super::warp::{Wait, Warp};
+use super::{lanes, resolve};
+
+/// The largest count of arrivals, and of transactions either way.
+const MOST: u32 = (1 << 20) - 1;
+
+/// The state of an mbarrier.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mbarrier {
+    /// Its number among those of the cluster, for the shadow.
+    pub(super) number: usize,
+    /// Arrivals that a phase takes.
+    expected: u32,
+    /// Arrivals that this phase still takes.
+    pending: u32,
+    /// Bytes that are expected and have not come; negative if they came first.
+    transactions: i64,
+    /// Phases completed.
+    pub(super) phases: u64,
+}
+
+/// The mbarriers of a cluster, by their place in its memory.
+#[derive(Debug, Default)]
+pub(super) struct Mbarriers(HashMap<usize, Mbarrier>);
+
+impl Mbarriers {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The phases that the mbarrier at this place has completed, if there is one.
+    pub(super) fn phases(&self, at: usize) -> Option<u64> {
+        self.0.get(&at).map(|mbarrier| mbarrier.phases)
+    }
+
+    /// Its number, and the count of phases once its current one is complete.
+    pub(super) fn next_phase(&self, at: usize) -> Option<(usize, u32)> {
+        self.0.get(&at).map(|mbarrier| (mbarrier.number, mbarrier.phases as u32 + 1))
+    }
+}
+
+/// An arrival.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    count: u32,
+    drop: bool,
+    /// Whether the phase must not complete by it.
+    no_complete: bool,
+    release: bool,
+}
+
+impl Context<'_> {
+    /// Where the mbarrier of a lane's address is.
+    fn mbarrier_place(&self, who: Who, space: Space, address: u64) -> Result<usize, Error> {
+        let (space, address) = resolve(space, address);
+        if !address.is_multiple_of(8) {
+            return Err(misaligned(self, who, Access::Write, space, address, 8));
+        }
+        match space {
+            Space::Cluster => self.cluster_at(who, Access::Write, address, 8),
+            _ => self.shared_at(who, Access::Write, address, 8),
+        }
+    }
+
+    pub(super) fn bad_mbarrier(&self, who: Who, at: usize, fault: Fault) -> Error {
+        Error::Mbarrier { at: self.at(who), address: self.shared_address(at), fault }
+    }
+
+    /// The mbarrier at a place, which this thread, or an asynchronous operation that it issues, may use.
+    pub(super) fn mbarrier(&self, who: Who, at: usize, asynchronous: bool) -> Result<Mbarrier, Error> {
+        let found = self.mbarriers.0.get(&at).copied();
+        let mbarrier = found.ok_or_else(|| self.bad_mbarrier(who, at, Fault::Absent))?;
+        if let Some(shadow) = &self.shadow {
+            let used = shadow.use_mbarrier(who, at, mbarrier.number, asynchronous);
+            used.map_err(|finding| self.found(who, Access::Write, at, 8, finding))?;
+        }
+        Ok(mbarrier)
+    }
+
+    /// The mbarrier that an asynchronous operation will signal.
+    pub(super) fn signalled(&self, who: Who, space: Space, address: u64) -> Result<usize, Error> {
+        let at = self.mbarrier_place(who, space, address)?;
+        self.mbarrier(who, at, true)?;
+        Ok(at)
+    }
+
+    /// The mbarrier of this block that copies of a thread will arrive at.
+    pub(super) fn own_mbarrier(&self, who: Who, address: u64) -> Result<usize, Error> {
+        let at = self.mbarrier_place(who, Space::Generic, address)?;
+        self.mbarrier(who, at, false)?;
+        Ok(at)
+    }
+
+    /// Changes an mbarrier's transaction count; completes its phase if that is due.
+    pub(super) fn transact(&mut self, who: Who, at: usize, bytes: i64) -> Result<(), Error> {
+        let Some(mbarrier) = self.mbarriers.0.get_mut(&at) else {
+            return Err(self.bad_mbarrier(who, at, Fault::Absent));
+        };
+        mbarrier.transactions += bytes;
+        if mbarrier.transactions.unsigned_abs() > MOST.into() {
+            let fault = Fault::Transactions { bytes: mbarrier.transactions };
+            return Err(self.bad_mbarrier(who, at, fault));
+        }
+        self.settle_mbarrier(at);
+        Ok(())
+    }
+
+    fn settle_mbarrier(&mut self, at: usize) {
+        self.changes += 1;
+        let Some(mbarrier) = self.mbarriers.0.get_mut(&at) else { return };
+        if mbarrier.pending != 0 || mbarrier.transactions != 0 {
+            return;
+        }
+        mbarrier.phases += 1;
+        mbarrier.pending = mbarrier.expected;
+        if let Some(shadow) = &mut self.shadow {
+            shadow.complete_mbarrier(mbarrier.number, mbarrier.phases as u32);
+        }
+    }
+
+    fn init(&mut self, who: Who, at: usize, count: u64) -> Result<(), Error> {
+        if count == 0 || count > MOST.into() {
+            return Err(self.bad_mbarrier(who, at, Fault::Count { count }));
+        }
+        let overlaps = (at.saturating_sub(7)..at + 8).any(|place| self.mbarriers.0.contains_key(&place));
+        if overlaps {
+            return Err(self.bad_mbarrier(who, at, Fault::Present));
+        }
+        let number = match &mut self.shadow {
+            Some(shadow) => shadow.init_mbarrier(who, at),
+            None => Ok(0),
+        };
+        let number = number.map_err(|finding| self.found(who, Access::Write, at, 8, finding))?;
+        let expected = count as u32;
+        let mbarrier = Mbarrier { number, expected, pending: expected, transactions: 0, phases: 0 };
+        self.mbarriers.0.insert(at, mbarrier);
+        self.changes += 1;
+        Ok(())
+    }
+
+    fn inval(&mut self, who: Who, at: usize) -> Result<(), Error> {
+        self.mbarrier(who, at, false)?;
+        self.mbarriers.0.remove(&at);
+        self.changes += 1;
+        if let Some(shadow) = &mut self.shadow {
+            shadow.inval_mbarrier(who, at);
+        }
+        Ok(())
+    }
+
+    /// Arrives; returns the state before.
+    fn arrive_at(&mut self, who: Who, at: usize, arrival: Arrival) -> Result<u64, Error> {
+        let mbarrier = self.mbarrier(who, at, false)?;
+        let Arrival { count, drop, no_complete, release } = arrival;
+        let fault = match count {
+            0 => Some(Fault::Count { count: 0 }),
+            _ if count > mbarrier.pending => {
+                Some(Fault::Arrivals { count, pending: mbarrier.pending, expected: mbarrier.expected })
+            }
+            _ if no_complete && count == mbarrier.pending && mbarrier.transactions == 0 => {
+                Some(Fault::Completes)
+            }
+            _ => None,
+        };
+        if let Some(fault) = fault {
+            return Err(self.bad_mbarrier(who, at, fault));
+        }
+        if let Some(shadow) = &mut self.shadow {
+            shadow.arrive_mbarrier(who.warp as usize, mbarrier.number, release);
+        }
+        if let Some(mbarrier) = self.mbarriers.0.get_mut(&at) {
+            mbarrier.pending -= count;
+            mbarrier.expected -= if drop { count } else { 0 };
+        }
+        self.report.barriers += 1;
+        self.settle_mbarrier(at);
+        Ok(mbarrier.phases << 20 | u64::from(mbarrier.pending))
+    }
+
+    /// The arrival that `cp.async.mbarrier.arrive` triggers; without `noinc` it has raised the pending count before.
+    pub(super) fn arrive_for_copies(&mut self, who: Who, at: usize) -> Result<(), Error> {
+        let arrival = Arrival { count: 1, drop: false, no_complete: false, release: true };
+        self.arrive_at(who, at, arrival).map(|_| ())
+    }
+
+    /// Takes one more arrival in this phase.
+    pub(super) fn raise_pending(&mut self, who: Who, at: usize) -> Result<(), Error> {
+        let pending = self.mbarriers.0.get_mut(&at).map(|mbarrier| {
+            mbarrier.pending += 1;
+            mbarrier.pending
+        });
+        match pending {
+            Some(pending) if pending > MOST => {
+                Err(self.bad_mbarrier(who, at, Fault::Count { count: pending.into() }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What lanes wait for that wait for an mbarrier.
+    pub(super) fn awaited_mbarrier(&self, at: usize, parity: u64) -> Awaited {
+        let address = self.shared_address(at);
+        let state = self.mbarriers.0.get(&at);
+        Awaited::Mbarrier {
+            address,
+            parity: parity as u32 & 1,
+            pending: state.map_or(0, |m| m.pending),
+            expected: state.map_or(0, |m| m.expected),
+            transactions: state.map_or(0, |m| m.transactions),
+        }
+    }
+}
+
+impl Warp {
+    /// An `mbarrier` instruction; what the lanes wait for, if they must. `expired`: they have waited long enough.
+    pub(super) fn mbarrier(
+        &mut self,
+        cx: &mut Context<'_>,
+        inst: &Inst,
+        active: u32,
+        source: u32,
+        expired: bool,
+    ) -> Result<Option<Wait>, Error> {
+        if let Action::Wait { .. } = inst.action {
+            return self.mbarrier_wait(cx, inst, active, source, expired);
+        }
+        for lane in lanes(active) {
+            let who = Who { warp: self.index, lane: lane as u32, source };
+            let at = cx.mbarrier_place(who, inst.space, self.address(&inst.address, lane))?;
+            let operand = inst.operand.map_or(1, |reg| self.regs.get(reg, lane));
+            match inst.action {
+                Action::Init => cx.init(who, at, operand)?,
+                Action::Inval => cx.inval(who, at)?,
+                Action::Transact { complete } => {
+                    cx.mbarrier(who, at, false)?;
+                    let bytes = i64::from(operand as u32);
+                    cx.transact(who, at, if complete { -bytes } else { bytes })?;
+                }
+                Action::Arrive { drop, no_complete, expect, release } => {
+                    if expect {
+                        cx.mbarrier(who, at, false)?;
+                        cx.expect(who, at, operand as u32)?;
+                    }
+                    let count = if expect { 1 } else { operand as u32 };
+                    let arrival = Arrival { count, drop, no_complete, release };
+                    let state = cx.arrive_at(who, at, arrival)?;
+                    if let Some(d) = inst.state {
+                        self.regs.set(d, lane, state);
+                    }
+                }
+                Action::Wait { .. } => {}
+            }
+        }
+        Ok(None)
+    }
+
+    fn mbarrier_wait(
+        &mut self,
+        cx: &mut Context<'_>,
+        inst: &Inst,
+        active: u32,
+        source: u32,
+        expired: bool,
+    ) -> Result<Option<Wait>, Error> {
+        let Action::Wait { suspend, parity, acquire } = inst.action else { return Ok(None) };
+        let mut complete = 0u32;
+        let mut first = None;
+        // Neighbouring lanes that see the same mbarrier.
+        let mut seen = (0, 0u32);
+        for lane in lanes(active) {
+            let who = Who { warp: self.index, lane: lane as u32, source };
+            let at = cx.mbarrier_place(who, inst.space, self.address(&inst.address, lane))?;
+            let mbarrier = cx.mbarrier(who, at, false)?;
+            let asked = inst.operand.map_or(0, |reg| self.regs.get(reg, lane));
+            let phase = if parity { asked } else { asked >> 20 };
+            if parity && asked > 1 {
+                return Err(cx.bad_mbarrier(who, at, Fault::Parity { parity: asked }));
+            }
+            if !parity && phase != mbarrier.phases && phase + 1 != mbarrier.phases {
+                return Err(cx.bad_mbarrier(who, at, Fault::State { state: asked }));
+            }
+            if phase & 1 != mbarrier.phases & 1 {
+                complete |= 1 << lane;
+                if seen.0 != mbarrier.number {
+                    self.observe(cx, seen, acquire);
+                    seen = (mbarrier.number, 0);
+                }
+                seen.1 |= 1 << lane;
+            } else if first.is_none() {
+                first = Some(Wait::Mbarrier { at, phases: mbarrier.phases, asked: phase, source });
+            }
+        }
+        self.observe(cx, seen, acquire);
+        // With a seed it may give up at once, as it is allowed to.
+        if complete == 0 && suspend && !expired && (cx.below(2) == 0) {
+            return Ok(first);
+        }
+        if let Some(d) = inst.state {
+            lanes(active).for_each(|lane| self.regs.set(d, lane, (complete >> lane & 1).into()));
+        }
+        Ok(None)
+    }
+
+    /// Lanes see that a phase of an mbarrier is complete.
+    fn observe(&self, cx: &mut Context<'_>, (mbarrier, mask): (usize, u32), acquire: bool) {
+        if let Some(shadow) = &mut cx.shadow
+            && mask != 0
+        {
+            shadow.observe_mbarrier(self.index as usize, (mask, self.live), mbarrier, acquire);
+        }
+    }
+}
+
+impl Context<'_> {
+    /// Raises the transaction count ahead of an arrival, which alone may complete the phase.
+    fn expect(&mut self, who: Who, at: usize, bytes: u32) -> Result<(), Error> {
+        let Some(mbarrier) = self.mbarriers.0.get_mut(&at) else { return Ok(()) };
+        mbarrier.transactions += i64::from(bytes);
+        if mbarrier.transactions.unsigned_abs() > MOST.into() {
+            let fault = Fault::Transactions { bytes: mbarrier.transactions };
+            return Err(self.bad_mbarrier(who, at, fault));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! One allocation: bytes in 32-bit atomic words.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::{Mutex, PoisonError};
+
+/// One allocation.
+#[derive(Debug)]
+pub(crate) struct Allocation {
+    pub(crate) base: u64,
+    pub(crate) bytes: u64,
+    words: Box<[AtomicU32]>,
+    /// Held by atomics of two words.
+    wide: Mutex<()>,
+}
+
+impl Allocation {
+    /// Zeroed bytes at an address; `None` if the host has not that much.
+    pub(crate) fn new(base: u64, bytes: u64) -> Option<Self> {
+        let count = usize::try_from(bytes).ok()?.div_ceil(4);
+        let mut words = Vec::new();
+        words.try_reserve_exact(count).ok()?;
+        words.resize_with(count, AtomicU32::default);
+        Some(Allocation { base, bytes, words: words.into(), wide: Mutex::new(()) })
+    }
+
+    /// The offset of `[address, address + bytes)`, if it lies inside.
+    #[inline]
+    pub(crate) fn offset(&self, address: u64, bytes: u64) -> Option<usize> {
+        let offset = address.wrapping_sub(self.base);
+        (offset <= self.bytes && bytes <= self.bytes - offset).then_some(offset as usize)
+    }
+
+    /// Reads `out.len()` bytes from `offset`, which the caller has checked.
+    #[inline]
+    pub(crate) fn read(&self, offset: usize, out: &mut [u8]) {
+        if offset.is_multiple_of(4) && out.len().is_multiple_of(4) {
+            for (chunk, word) in out.chunks_exact_mut(4).zip(&self.words[offset / 4..]) {
+                chunk.copy_from_slice(&word.load(Relaxed).to_le_bytes());
+            }
+            return;
+        }
+        for (i, byte) in out.iter_mut().enumerate() {
+            let at = offset + i;
+            *byte = self.words[at / 4].load(Relaxed).to_le_bytes()[at % 4];
+        }
+    }
+
+    /// Writes `data` to `offset`, which the caller has checked.
+    #[inline]
+    pub(crate) fn write(&self, offset: usize, data: &[u8]) {
+        if offset.is_multiple_of(4) && data.len().is_multiple_of(4) {
+            for (chunk, word) in data.chunks_exact(4).zip(&self.words[offset / 4..]) {
+                word.store(u32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]), Relaxed);
+            }
+            return;
+        }
+        self.write_parts(offset, data);
+    }
+
+    /// Replaces `bytes` (2, 4 or 8, to which `offset` is aligned) bytes by a function of them, atomically among
+    /// updates of the same size. Returns what was there.
+    pub(crate) fn update(&self, offset: usize, bytes: u32, new: impl Fn(u64) -> u64) -> u64 {
+        if bytes == 8 {
+            let _held = self.wide.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut old = [0; 8];
+            self.read(offset, &mut old);
+            let old = u64::from_le_bytes(old);
+            self.write(offset, &new(old).to_le_bytes());
+            return old;
+        }
+        let shift = offset % 4 * 8;
+        let keep = u32::MAX >> (32 - bytes * 8);
+        let change = |word: u32| {
+            let value = new((word >> shift & keep).into()) as u32 & keep;
+            Some(word & !(keep << shift) | value << shift)
+        };
+        // Never fails: the closure always answers.
+        let word = self.words[offset / 4].fetch_update(SeqCst, SeqCst, change).unwrap_or_default();
+        (word >> shift & keep).into()
+    }
+
+    /// Writes parts of words, leaving the neighbours that another block may be writing alone.
+    fn write_parts(&self, offset: usize, data: &[u8]) {
+        let mut at = offset;
+        let mut rest = data;
+        while !rest.is_empty() {
+            let lane = at % 4;
+            let n = rest.len().min(4 - lane);
+            let mut bytes = [0; 4];
+            let mut keep = [0xff; 4];
+            bytes[lane..lane + n].copy_from_slice(&rest[..n]);
+            keep[lane..lane + n].fill(0);
+            let (bytes, keep) = (u32::from_le_bytes(bytes), u32::from_le_bytes(keep));
+            // `fetch_update` never fails with a closure that always answers.
+            let _ = self.words[at / 4].fetch_update(Relaxed, Relaxed, |word| Some(word & keep | bytes));
+            at += n;
+            rest = &rest[n..];
+        }
+    }
+
+    /// A host write: whole words where it can.
+    pub(crate) fn write_host(&self, offset: usize, data: &[u8]) {
+        let head = data.len().min(offset.wrapping_neg() % 4);
+        let body = head + (data.len() - head) / 4 * 4;
+        self.write(offset, &data[..head]);
+        self.write(offset + head, &data[head..body]);
+        self.write(offset + body, &data[body..]);
+    }
+}

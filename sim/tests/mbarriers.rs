@@ -1,0 +1,459 @@
+//! mbarriers and asynchronous operations: what they do, and that each edge of happens-before that a kernel needs is
+//! missed when it is taken away.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{download, launch, module, u64_arg, upload};
+use girih_sim::{Awaited, Error, Launch, MbarrierFault, Memory, Options};
+
+/// What kernels have: `s`, 1024 bytes of shared memory at %s; `bar`, eight mbarriers at %b; output and input buffers
+/// of 512 words at %p and %q; thread, warp and lane, rank; %m, %o, %n: four bytes a thread in s, output and input.
+const HEAD: &str = ".visible .entry k(.param .u64 out, .param .u64 in) {
+    .shared .align 128 .b8 s[1024]; .shared .align 8 .b64 bar[8];
+    .reg .b32 %i, %s, %m, %b, %w, %l, %me, %v, %r<20>; .reg .b64 %p, %q, %o, %n, %st, %rd<9>; .reg .pred %first, %lead, %p<9>;
+    .reg .b16 %h<4>;
+    ld.param.u64 %p, [out]; ld.param.u64 %q, [in]; mov.u32 %i, %tid.x; mov.u32 %s, s; mov.u32 %b, bar;
+    shr.u32 %w, %i, 5; and.b32 %l, %i, 31; mov.u32 %me, %cluster_ctarank; setp.eq.u32 %first, %i, 0; setp.eq.u32 %lead, %l, 0;
+    mul.wide.u32 %o, %i, 4; add.s64 %n, %q, %o; add.s64 %o, %p, %o; mad.lo.u32 %m, %i, 4, %s;\n";
+/// The first line of a kernel's own.
+const FIRST: u32 = 11;
+
+fn text(lines: &[&str]) -> String {
+    module(&format!("{HEAD}{}\nret; }}", lines.join("\n")))
+}
+
+/// Runs a cluster; the input is 1000, 1001, ... What is in the output.
+fn run(blocks: u32, threads: u32, options: &Options, lines: &[&str]) -> Result<Vec<u32>, Error> {
+    let memory = Memory::new();
+    let input: Vec<u32> = (1000..1512).collect();
+    let (out, source) = (upload(&memory, &[0; 512]), upload(&memory, &input));
+    let shape = Launch {
+        grid: [blocks, 1, 1],
+        block: [threads, 1, 1],
+        cluster: Some([blocks, 1, 1]),
+        args: vec![u64_arg(out), u64_arg(source)],
+        ..Launch::default()
+    };
+    launch(&text(lines), &memory, &shape, options)?;
+    Ok(download(&memory, out, 512))
+}
+
+fn seeds() -> impl Iterator<Item = Options> {
+    (0..8).map(|seed| Options { seed, ..Options::checked() })
+}
+
+/// The kernel is right with every seed, and reported by at least one without any line that starts with `!`, with an
+/// error that `expected` accepts for that line (by its number among the marked ones).
+fn mutants(
+    blocks: u32,
+    threads: u32,
+    marked: &[&str],
+    want: &dyn Fn(&[u32]),
+    expected: &dyn Fn(usize, &Error) -> bool,
+) {
+    let lines: Vec<&str> = marked.iter().map(|line| line.trim_start_matches('!')).collect();
+    for options in seeds() {
+        let got = run(blocks, threads, &options, &lines);
+        want(&got.unwrap_or_else(|e| panic!("seed {}: {e}", options.seed)));
+    }
+    let needed = marked.iter().enumerate().filter(|(_, line)| line.starts_with('!'));
+    for (which, (dropped, line)) in needed.enumerate() {
+        let rest: Vec<&str> =
+            lines.iter().enumerate().map(|(i, l)| if i == dropped { "" } else { *l }).collect();
+        let found: Vec<Error> =
+            seeds().filter_map(|options| run(blocks, threads, &options, &rest).err()).collect();
+        assert!(!found.is_empty(), "not missed: {line}");
+        assert!(expected(which, &found[0]), "without {line}: {}", found[0]);
+    }
+}
+
+fn line(error: &Error) -> u32 {
+    match error {
+        Error::Race { at, .. }
+        | Error::InFlight { at, .. }
+        | Error::Unfenced { at, .. }
+        | Error::UninitialisedMemory { at, .. }
+        | Error::Unfinished { at, .. }
+        | Error::Mbarrier { at, .. }
+        | Error::MbarrierAccess { at, .. } => at.place.line,
+        other => panic!("{other}"),
+    }
+}
+
+const INIT: &str = "@%first mbarrier.init.shared::cta.b64 [%b], 1;";
+const FENCE: &str = "@%first fence.mbarrier_init.release.cluster;";
+const SYNC: &str = "bar.sync 0;";
+
+#[test]
+fn a_bulk_load_is_there_when_its_phase_is_complete() {
+    let kernel = [
+        "!@%first mbarrier.init.shared::cta.b64 [%b], 1;",
+        "!@%first fence.mbarrier_init.release.cluster;",
+        "!bar.sync 0;",
+        "!@%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [%b], 512;",
+        "@%first cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%q], 512, [%b];",
+        "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p0, [%b], 0;",
+        "!@!%p0 bra WAIT;",
+        "ld.shared.u32 %r0, [%m]; st.global.u32 [%o], %r0;",
+    ];
+    let want = |got: &[u32]| assert_eq!(got[..128], (1000..1128).collect::<Vec<_>>());
+    mutants(1, 128, &kernel, &want, &|which, error| match which {
+        0 => matches!(error, Error::Mbarrier { fault: MbarrierFault::Absent, .. }),
+        1 => matches!(error, Error::Unfenced { .. }) && line(error) == FIRST + 4,
+        2 => matches!(error, Error::Mbarrier { .. } | Error::Race { .. }),
+        // Nothing but the arrival completes the phase; and without the wait the bytes are in flight.
+        3 => matches!(error, Error::Deadlock { .. } | Error::Mbarrier { .. }),
+        _ => early(error),
+    });
+}
+
+/// What a read of bytes that an operation writes is found to be before the operation is known to be complete.
+fn early(error: &Error) -> bool {
+    matches!(error, Error::InFlight { .. } | Error::Race { .. } | Error::UninitialisedMemory { .. })
+}
+
+/// A ring of two stages: a producer warp loads 64 bytes into each, a consumer warp adds them up.
+const RING: &[&str] = &[
+    "setp.lt.u32 %p1, %i, 4; mad.lo.u32 %r0, %i, 8, %b; setp.lt.u32 %p2, %i, 2;",
+    "!@%p1 mbarrier.init.shared::cta.b64 [%r0], 1;",
+    "@%p1 fence.mbarrier_init.release.cluster;",
+    "!bar.sync 0;",
+    "mov.u32 %r1, 0; mov.u32 %v, 0; setp.ne.u32 %p3, %w, 0; @%p3 bra CONSUME;",
+    "@!%first bra END;",
+    "PRODUCE: and.b32 %r2, %r1, 1; mad.lo.u32 %r3, %r2, 8, %b; mad.lo.u32 %r4, %r2, 64, %s; shr.u32 %r5, %r1, 1; not.b32 %r5, %r5; and.b32 %r5, %r5, 1;",
+    "PW: mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r3+16], %r5;",
+    "!@!%p0 bra PW;",
+    "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 64;",
+    "mul.wide.u32 %rd0, %r1, 64; add.s64 %rd0, %rd0, %q;",
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd0], 64, [%r3];",
+    "add.u32 %r1, %r1, 1; setp.lt.u32 %p4, %r1, 8; @%p4 bra PRODUCE; bra END;",
+    "CONSUME: and.b32 %r2, %r1, 1; mad.lo.u32 %r3, %r2, 8, %b; and.b32 %r6, %l, 15; mad.lo.u32 %r4, %r2, 64, %s; mad.lo.u32 %r4, %r6, 4, %r4;",
+    "shr.u32 %r5, %r1, 1; and.b32 %r5, %r5, 1;",
+    "CW: mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r3], %r5;",
+    "!@!%p0 bra CW;",
+    "ld.shared.u32 %r7, [%r4]; add.u32 %v, %v, %r7;",
+    "bar.warp.sync -1;",
+    "!@%lead mbarrier.arrive.shared::cta.b64 _, [%r3+16];",
+    "add.u32 %r1, %r1, 1; setp.lt.u32 %p4, %r1, 8; @%p4 bra CONSUME;",
+    "st.global.u32 [%o], %v;",
+    "END:",
+];
+
+#[test]
+fn a_ring_of_stages() {
+    let want = |got: &[u32]| {
+        let sum = |l: u32| (0..8).map(|stage| 1000 + 16 * stage + l % 16).sum::<u32>();
+        assert_eq!(got[32..64], (0..32).map(sum).collect::<Vec<_>>());
+    };
+    mutants(1, 64, RING, &want, &|which, error| match which {
+        0 => matches!(error, Error::Mbarrier { fault: MbarrierFault::Absent, .. }),
+        1 => matches!(error, Error::Mbarrier { .. } | Error::Race { .. }),
+        // The slot is filled anew while it is read, or before.
+        2 => matches!(error, Error::InFlight { .. } | Error::Race { .. } | Error::Mbarrier { .. }),
+        3 => early(error),
+        _ => matches!(error, Error::Deadlock { .. }),
+    });
+}
+
+#[test]
+fn a_deadlock_tells_what_each_warp_waits_for() {
+    let stuck: Vec<String> =
+        RING.iter().map(|l| l.trim_start_matches('!').replace("_, [%r3], 64;", "_, [%r3], 80;")).collect();
+    let stuck: Vec<&str> = stuck.iter().map(String::as_str).collect();
+    for options in seeds() {
+        let Err(Error::Deadlock { waiting, .. }) = run(1, 64, &options, &stuck) else { panic!() };
+        let told: Vec<_> = waiting.iter().map(|w| (w.warp, w.line, w.awaited)).collect();
+        let full = |stage: u64| Awaited::Mbarrier {
+            address: 1024 + 1024 + 8 * stage,
+            parity: 0,
+            pending: 0,
+            expected: 1,
+            transactions: 16,
+        };
+        let empty = Awaited::Mbarrier { address: 2064, parity: 0, pending: 1, expected: 1, transactions: 0 };
+        assert_eq!(told, [(0, FIRST + 7, empty), (1, FIRST + 15, full(0))]);
+        assert!(waiting[1].to_string().contains("0 of 1 arrivals pending, 16 bytes outstanding"));
+    }
+}
+
+#[test]
+fn a_bulk_store_reads_what_a_proxy_fence_has_shown_and_until_it_is_waited_for() {
+    let kernel = [
+        "ld.global.u32 %r0, [%n]; add.u32 %r0, %r0, 1; st.shared.u32 [%m], %r0;",
+        "!fence.proxy.async.shared::cta;",
+        "!bar.sync 0;",
+        "@%first cp.async.bulk.global.shared::cta.bulk_group [%p], [%s], 512;",
+        "!@%first cp.async.bulk.commit_group;",
+        "!@%first cp.async.bulk.wait_group.read 0;",
+        "bar.sync 0;",
+        "st.shared.u32 [%m], %i;",
+    ];
+    let want = |got: &[u32]| assert_eq!(got[..128], (1001..1129).collect::<Vec<_>>());
+    mutants(1, 128, &kernel, &want, &|which, error| match which {
+        0 => matches!(error, Error::Unfenced { .. }) && line(error) == FIRST + 3,
+        1 => matches!(error, Error::Race { .. } | Error::UninitialisedMemory { .. }),
+        _ => matches!(error, Error::InFlight { .. }) && line(error) == FIRST + 7,
+    });
+    // Without a later write it is the exit that must wait.
+    let lines: Vec<&str> = kernel[..7].iter().map(|l| l.trim_start_matches('!')).collect();
+    assert!(run(1, 128, &Options::checked(), &lines).is_ok());
+    for options in seeds() {
+        let found = run(1, 128, &options, &lines[..5]);
+        assert!(matches!(found, Err(Error::Unfinished { .. })), "{found:?}");
+    }
+    // The fence may stand on the other side of the barrier.
+    let issuer = [
+        kernel[0],
+        SYNC,
+        "@%first fence.proxy.async;",
+        kernel[3],
+        "cp.async.bulk.commit_group;",
+        "cp.async.bulk.wait_group 0;",
+    ];
+    assert!(run(1, 128, &Options::checked(), &issuer).is_ok());
+}
+
+#[test]
+fn what_is_stored_is_there_after_the_wait_that_is_not_only_for_reading() {
+    let store = [
+        "mov.u32 %r0, 7; st.shared.u32 [%m], %r0; fence.proxy.async.shared::cta; bar.sync 0;",
+        "@%first cp.async.bulk.global.shared::cta.bulk_group [%p], [%s], 512; @%first cp.async.bulk.commit_group;",
+        "@%first cp.async.bulk.wait_group.read 0;",
+        "mov.u32 %r2, 0; LATER: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 500; @%p1 bra LATER;",
+        "@%first ld.global.u32 %r1, [%p]; @%first st.global.u32 [%p+1024], %r1;",
+    ];
+    assert_eq!(run(1, 128, &Options::checked(), &store).unwrap()[256], 0);
+    let seen: Vec<u32> = seeds().map(|options| run(1, 128, &options, &store).unwrap()[256]).collect();
+    assert!(seen.iter().all(|&v| v == 0 || v == 7) && seen.contains(&7), "{seen:?}");
+    let waited = store.map(|line| line.replace("wait_group.read", "wait_group"));
+    let waited: Vec<&str> = waited.iter().map(String::as_str).collect();
+    assert!(seeds().all(|options| run(1, 128, &options, &waited).unwrap()[256] == 7));
+}
+
+#[test]
+fn what_the_generic_proxy_wrote_needs_a_fence_before_a_load_over_it() {
+    let kernel = [
+        INIT,
+        "@%first fence.mbarrier_init.release.cluster;",
+        "st.shared.u32 [%m], %i;",
+        "!fence.proxy.async;",
+        "!bar.sync 0;",
+        "@%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [%b], 512;",
+        "@%first cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%q], 512, [%b];",
+        "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p0, [%b], 0; @!%p0 bra WAIT;",
+        "ld.shared.u32 %r0, [%m]; st.global.u32 [%o], %r0;",
+    ];
+    let want = |got: &[u32]| assert_eq!(got[..128], (1000..1128).collect::<Vec<_>>());
+    mutants(1, 128, &kernel, &want, &|which, error| match which {
+        0 => matches!(error, Error::Unfenced { .. }) && line(error) == FIRST + 6,
+        _ => matches!(error, Error::Race { .. } | Error::Mbarrier { .. } | Error::InFlight { .. }),
+    });
+}
+
+#[test]
+fn multicast_and_arrivals_at_a_peer() {
+    let kernel = [
+        "@%first mbarrier.init.shared::cta.b64 [%b], 1; @%first mbarrier.init.shared::cta.b64 [%b+8], 2;",
+        "!@%first fence.mbarrier_init.release.cluster;",
+        "barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.acquire.aligned;",
+        "@%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [%b], 512;",
+        // Each block loads half for both; it must know that its peer expects it no more than by the transaction count.
+        "mov.u16 %h0, 3; mad.lo.u32 %r0, %me, 256, %s; mul.wide.u32 %rd0, %me, 256; add.s64 %rd0, %rd0, %q;",
+        "@%first cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r0], [%rd0], 256, [%b], %h0;",
+        "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p0, [%b], 0;",
+        "!@!%p0 bra WAIT;",
+        "ld.shared.u32 %r1, [%m]; mad.lo.u32 %r2, %me, 512, 0; cvt.u64.u32 %rd1, %r2; add.s64 %rd1, %rd1, %o; st.global.u32 [%rd1], %r1;",
+        "bar.sync 0;",
+        // Both arrive at both before one may write what the other has read.
+        "mapa.shared::cluster.u32 %r3, %b, 0; @%first mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r3+8];",
+        "mapa.shared::cluster.u32 %r3, %b, 1; @%first mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r3+8];",
+        "DONE: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%b+8], 0;",
+        "!@!%p1 bra DONE;",
+        "xor.b32 %r4, %me, 1; mapa.shared::cluster.u32 %r5, %m, %r4; st.shared::cluster.u32 [%r5], %i;",
+        "!barrier.cluster.arrive; barrier.cluster.wait;",
+    ];
+    let want = |got: &[u32]| {
+        let half: Vec<u32> = (1000..1128).collect();
+        assert_eq!((&got[..128], &got[128..256]), (&half[..], &half[..]));
+    };
+    mutants(2, 128, &kernel, &want, &|which, error| match which {
+        0 => matches!(error, Error::Unfenced { .. } | Error::Race { .. }),
+        1 => early(error),
+        2 => matches!(error, Error::Race { .. }),
+        _ => matches!(error, Error::ExitedBlock { .. }),
+    });
+}
+
+#[test]
+fn copies_between_blocks_and_asynchronous_stores() {
+    let kernel = [
+        INIT,
+        "@%first fence.mbarrier_init.release.cluster;",
+        "ld.global.u32 %r0, [%n]; mad.lo.u32 %r0, %me, 5000, %r0; st.shared.u32 [%m], %r0;",
+        "!fence.proxy.async;",
+        "!barrier.cluster.arrive; barrier.cluster.wait;",
+        "@%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [%b], 264;",
+        "xor.b32 %r1, %me, 1; mapa.shared::cluster.u32 %r2, %s, %r1; mapa.shared::cluster.u32 %r3, %b, %r1;",
+        "@%first cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r2+512], [%s], 256, [%r3];",
+        "setp.eq.u32 %p1, %i, 33; mov.u64 %rd0, 77; @%p1 st.async.shared::cluster.mbarrier::complete_tx::bytes.u64 [%r2+768], %rd0, [%r3];",
+        "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p0, [%b], 0;",
+        "!@!%p0 bra WAIT;",
+        "setp.lt.u32 %p2, %i, 66; @!%p2 bra SKIP; mul.wide.u32 %rd1, %me, 512; add.s64 %rd1, %rd1, %o; ld.shared.u32 %r4, [%m+512]; st.global.u32 [%rd1], %r4;",
+        "SKIP: barrier.cluster.arrive; barrier.cluster.wait;",
+    ];
+    let want = |got: &[u32]| {
+        for me in [0, 1] {
+            let mine: Vec<u32> = (0..64).map(|i| 1000 + i + 5000 * (1 - me)).chain([77, 0]).collect();
+            assert_eq!(got[128 * me as usize..][..66], mine);
+        }
+    };
+    mutants(2, 128, &kernel, &want, &|which, error| match which {
+        0 => matches!(error, Error::Unfenced { .. }),
+        1 => matches!(error, Error::Race { .. } | Error::UninitialisedMemory { .. } | Error::Mbarrier { .. }),
+        _ => early(error),
+    });
+}
+
+#[test]
+fn reductions_meet_in_memory() {
+    // Each warp adds its 32 words to the output; then to the shared memory of block 0 as sums of bytes that arrive.
+    let kernel = [
+        "@%first mbarrier.init.shared::cta.b64 [%b], 1; @%first fence.mbarrier_init.release.cluster;",
+        "ld.global.u32 %r0, [%n]; st.shared.u32 [%m], %r0; setp.lt.u32 %p1, %i, 32; mov.u32 %r6, 1; @%p1 st.shared.u32 [%m+512], %r6;",
+        "fence.proxy.async; barrier.cluster.arrive; barrier.cluster.wait;",
+        "mad.lo.u32 %r1, %w, 128, %s;",
+        "@%lead cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%p], [%r1], 128; cp.async.bulk.commit_group;",
+        "setp.eq.u32 %p2, %me, 0; and.pred %p2, %p2, %first;",
+        "@%p2 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%b], 1024;",
+        "mapa.shared::cluster.u32 %r2, %s, 0; mapa.shared::cluster.u32 %r3, %b, 0;",
+        "@%lead cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%r2+512], [%r1], 128, [%r3];",
+        "cp.async.bulk.wait_group 0; setp.ne.u32 %p3, %me, 0; @%p3 bra DONE;",
+        "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p0, [%b], 0; @!%p0 bra WAIT;",
+        "@!%p1 bra DONE; ld.shared.u32 %r4, [%m+512]; st.global.u32 [%o+1024], %r4;",
+        "DONE: barrier.cluster.arrive; barrier.cluster.wait;",
+    ];
+    for options in seeds() {
+        let got = run(2, 128, &options, &kernel).unwrap_or_else(|e| panic!("seed {}: {e}", options.seed));
+        let sum = |i: u32| 2 * (0..4).map(|w| 1000 + 32 * w + i).sum::<u32>();
+        assert_eq!(got[..32], (0..32).map(sum).collect::<Vec<_>>());
+        assert_eq!(got[256..288], (0..32).map(|i| sum(i) + 1).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn cp_async_arrives_at_an_mbarrier() {
+    for (count, noinc) in [("64", ".noinc"), ("1", "")] {
+        let init = format!("@%first mbarrier.init.shared::cta.b64 [%b], {count};");
+        let arrive = format!("!cp.async.mbarrier.arrive{noinc}.shared::cta.b64 [%b];");
+        // Without .noinc the copies' arrivals are extra: the one that counts comes after all were issued.
+        let last = if noinc.is_empty() {
+            "bar.sync 0; @%first mbarrier.arrive.shared::cta.b64 _, [%b];"
+        } else {
+            ""
+        };
+        let kernel = [
+            init.as_str(),
+            "!bar.sync 0;",
+            "cp.async.ca.shared.global [%m], [%n], 4;",
+            arrive.as_str(),
+            last,
+            "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p0, [%b], 0;",
+            "!@!%p0 bra WAIT;",
+            "xor.b32 %r0, %i, 33; mad.lo.u32 %r0, %r0, 4, %s; ld.shared.u32 %r1, [%r0]; st.global.u32 [%o], %r1;",
+        ];
+        let want = |got: &[u32]| assert_eq!(got[..64], (0..64).map(|i| 1000 + (i ^ 33)).collect::<Vec<_>>());
+        mutants(1, 64, &kernel, &want, &|which, error| match which {
+            0 => matches!(error, Error::Mbarrier { .. } | Error::Race { .. }),
+            1 => matches!(error, Error::Deadlock { .. } | Error::InFlight { .. } | Error::Race { .. }),
+            _ => early(error),
+        });
+    }
+}
+
+#[test]
+fn states_counts_and_drops() {
+    let lines = [
+        "mbarrier.init.shared::cta.b64 [%b], 3;",
+        "mbarrier.arrive.shared::cta.b64 %st, [%b]; mbarrier.pending_count.b64 %r0, %st; st.global.u32 [%p], %r0;",
+        "mbarrier.test_wait.shared::cta.b64 %p0, [%b], %st; selp.u32 %r1, 1, 0, %p0; st.global.u32 [%p+4], %r1;",
+        "mbarrier.arrive_drop.shared::cta.b64 %st, [%b]; mbarrier.pending_count.b64 %r0, %st; st.global.u32 [%p+8], %r0;",
+        "mbarrier.arrive.noComplete.shared::cta.b64 %rd0, [%b+8], 1;",
+        "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%b], 40; mbarrier.arrive.shared::cta.b64 _, [%b];",
+        "mbarrier.test_wait.parity.shared::cta.b64 %p0, [%b], 0; selp.u32 %r1, 1, 0, %p0; st.global.u32 [%p+12], %r1;",
+        "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%b], 40;",
+        "mbarrier.test_wait.parity.shared::cta.b64 %p0, [%b], 0; selp.u32 %r1, 1, 0, %p0; st.global.u32 [%p+16], %r1;",
+        "mbarrier.try_wait.shared::cta.b64 %p0, [%b], %st; selp.u32 %r1, 1, 0, %p0; st.global.u32 [%p+20], %r1;",
+        // One was dropped: two arrivals complete the next phase.
+        "mbarrier.arrive.shared::cta.b64 _, [%b], 2; mbarrier.test_wait.parity.shared::cta.b64 %p0, [%b], 1; selp.u32 %r1, 1, 0, %p0; st.global.u32 [%p+24], %r1;",
+        "mbarrier.inval.shared::cta.b64 [%b]; st.shared.u64 [%b], %rd0; mbarrier.try_wait.parity.shared::cta.b64 %p0, [%b+8], 0, 100; selp.u32 %r1, 1, 0, %p0; st.global.u32 [%p+28], %r1;",
+    ];
+    let mut all = lines.to_vec();
+    all.insert(0, "mbarrier.init.shared::cta.b64 [%b+8], 2;");
+    for options in seeds() {
+        assert_eq!(run(1, 1, &options, &all).unwrap()[..8], [3, 0, 2, 0, 1, 1, 1, 0]);
+    }
+}
+
+#[test]
+fn misuse_of_an_mbarrier_is_told() {
+    use MbarrierFault as F;
+    let init = "mbarrier.init.shared::cta.b64 [%b], 2;";
+    let cases: &[(&[&str], F)] = &[
+        (&["mbarrier.arrive.shared::cta.b64 _, [%b];"], F::Absent),
+        (&["mbarrier.init.shared::cta.b64 [%b], 0;"], F::Count { count: 0 }),
+        (&["mbarrier.init.shared::cta.b64 [%b], 1048576;"], F::Count { count: 1 << 20 }),
+        (&[init, init], F::Present),
+        (
+            &[init, "mbarrier.arrive.shared::cta.b64 _, [%b], 3;"],
+            F::Arrivals { count: 3, pending: 2, expected: 2 },
+        ),
+        (
+            &[init, "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%b], 1048576;"],
+            F::Transactions { bytes: 1 << 20 },
+        ),
+        (&[init, "mbarrier.arrive.noComplete.shared::cta.b64 %st, [%b], 2;"], F::Completes),
+        (&[init, "mbarrier.try_wait.parity.shared::cta.b64 %p0, [%b], 2;"], F::Parity { parity: 2 }),
+        (
+            &[init, "mov.u64 %st, 0x500000; mbarrier.test_wait.shared::cta.b64 %p0, [%b], %st;"],
+            F::State { state: 5 << 20 },
+        ),
+        (
+            &[init, "mbarrier.inval.shared::cta.b64 [%b];", "mbarrier.arrive.shared::cta.b64 _, [%b];"],
+            F::Absent,
+        ),
+    ];
+    for (lines, fault) in cases {
+        match run(1, 1, &Options::default(), lines) {
+            Err(Error::Mbarrier { at, address: 2048, fault: found }) => {
+                assert_eq!((at.place.line, found), (FIRST - 1 + lines.len() as u32, *fault), "{lines:?}");
+            }
+            other => panic!("{lines:?}: {other:?}"),
+        }
+    }
+    for access in
+        ["ld.shared.u32 %r0, [%b+4];", "st.shared.u32 [%b], %i;", "atom.shared.add.u32 %r0, [%b], 1;"]
+    {
+        let found = run(1, 1, &Options::checked(), &[init, access]);
+        assert!(matches!(found, Err(Error::MbarrierAccess { .. })), "{access} {found:?}");
+    }
+    let early = [INIT, FENCE, "mbarrier.test_wait.parity.shared::cta.b64 %p0, [%b], 1;"];
+    let found = run(1, 32, &Options::checked(), &early);
+    assert!(matches!(found, Err(Error::Race { .. })), "{found:?}");
+}
+
+#[test]
+fn bulk_copies_are_checked_when_they_are_issued() {
+    let load = |to: &str, from: &str, bytes: &str| {
+        let copy = format!(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [{to}], [{from}], {bytes}, [%b];"
+        );
+        run(1, 1, &Options::default(), &[INIT, &copy])
+    };
+    assert!(matches!(load("%s+8", "%q", "16"), Err(Error::Misaligned { alignment: 16, .. })));
+    assert!(matches!(load("%s", "%q+8", "16"), Err(Error::Misaligned { alignment: 16, .. })));
+    assert!(matches!(load("%s", "%q", "24"), Err(Error::BadValue { value: 24, .. })));
+    assert!(matches!(load("%s+1024", "%q", "128"), Err(Error::OutOfBounds { .. })));
+    assert!(matches!(load("%s", "%q+2032", "32"), Err(Error::OutOfBounds { .. })));
+    assert!(matches!(load("%s", "%q", "32"), Err(Error::Unfinished { .. })));
+}
