@@ -161,6 +161,7 @@ fn simulate(
     let launch = girih_sim::Launch {
         grid: [1, 1, 1],
         block: [generated.threads, 1, 1],
+        cluster: None,
         dynamic_shared: generated.shared_bytes,
         args,
     };

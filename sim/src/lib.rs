@@ -9,7 +9,9 @@
 //!
 //! # Instructions
 //! `ld`, `st` (param, shared, global, const, local, generic; vectors of up to 16 bytes), `atom` and `red` in every
-//! operation, type and space (vectors of f32 and 16-bit floats too), `cvta`, `isspacep`, `cp.async` with its groups;
+//! operation, type and space (vectors of f32 and 16-bit floats too), `cvta`, `isspacep`, `mapa`, `getctarank`,
+//! `cp.async` with its groups and `cp.async.mbarrier.arrive`; `cp.async.bulk` and `cp.reduce.async.bulk` of plain bytes in
+//! every direction, with multicast, `st.async`, `red.async`; `mbarrier` in every form, `barrier.cluster`;
 //! integer (sums with carry too), f32, f64, f16, bf16 and packed arithmetic, logic, shifts, bit fields, `lop3`, `prmt`,
 //! `dp4a`, `setp`, `set`, `selp`, `slct`, `mov`, `cvt` (8-bit floats too); `bra`, `brx`, `call`, `ret`, `exit`, `trap`;
 //! `bar.sync`, `bar.arrive`, `bar.warp.sync`, fences; `shfl.sync`, `vote.sync`, `redux.sync`, `match.sync`,
@@ -23,19 +25,29 @@
 //! # Execution
 //! A warp's 32 lanes run in lockstep as long as they agree on the next instruction; lanes that do not agree run in
 //! groups, the one with the smallest program counter first, and join where they meet. Every lane executes its own
-//! program whatever the control flow. The warps of a block run in turn, each until it waits at a barrier, exits, or
-//! has had its share of instructions; [`Options::seed`] permutes their order. Blocks run in parallel.
+//! program whatever the control flow. The unit that runs is a cluster of 1 to 16 blocks: its warps run in turn, each
+//! until it waits, exits, or has had its share of instructions. Clusters run in parallel. A block of rank `r` sees its
+//! shared memory from the address `r << 24 | 1024` on, which is also where its cluster sees it.
 //!
-//! Copies by `cp.async` write their destination when their thread waits for them, the latest moment that the ISA
-//! allows, so that a missing wait shows. `mma.sync` adds exact products to C in f32, from k = 0 up, rounding to
+//! Asynchronous operations are agents of their own. Bulk copies and reductions, `st.async` and `red.async` read their
+//! source at one moment and write their destination at another, in no order among themselves; without a seed as late as
+//! the ISA allows, which is when their thread waits for them or nothing else can happen. Copies by `cp.async` read when
+//! they are issued and write when their thread waits for them, or before the mbarrier that they arrive at is told.
+//! [`Options::seed`] permutes the order of warps, how long each runs, and when operations take effect; `try_wait` may
+//! then fail at once. Where nothing can happen any more, waits with a time limit reach it; if that changes nothing, it
+//! is a deadlock.
+//!
+//!  `mma.sync` adds exact products to C in f32, from k = 0 up, rounding to
 //! nearest at each sum (results in f16 once more at the end); hardware adds in another order, so the two agree bit
 //! for bit where partial sums are exact, as with small integers. NaN results of f32 arithmetic are 0x7fffffff.
 //!
 //! # Checks
 //! Always: bounds (of the allocation, of the block's shared memory), alignment, barriers reached by a part of a
-//! warp, deadlock. With [`Options::uninitialised`]: reads of registers and of shared and local memory that nothing has
+//! warp, deadlock, mbarriers used where there is none or beyond their counts, the shared memory of blocks that have
+//! exited, operations that are in flight when a block exits whose shared memory they use. With [`Options::uninitialised`]: reads of registers and of shared and local memory that nothing has
 //! written. With [`Options::races`]: accesses to shared memory that nothing orders. With either: accesses to shared
-//! memory that an asynchronous copy is about to write.
+//! memory that an asynchronous operation is about to write, writes to what one may still read, ordinary accesses to the
+//! bytes of an mbarrier.
 //!
 //! Two accesses of different threads to a common byte, at least one of them a write, are a **race** unless one happens
 //! before the other. These edges order accesses; nothing else does, lockstep within a warp included:
@@ -48,6 +60,21 @@
 //!   one another, only with weak ones. What a warp did before a release, or before a fence that a strong write follows,
 //!   happens before what another does after it has read that value by an acquire, or strongly and then fenced. Every
 //!   scope counts as one that holds the block;
+//! - `barrier.cluster`: what a warp did before it arrived with `.release`, or before a fence that a `.relaxed` arrival
+//!   follows, happens before what the cluster's threads do after they have waited with `.acquire`;
+//! - mbarrier: what a warp did before it arrived with `.release` (also by `cp.async.mbarrier.arrive`), or before a fence
+//!   that a `.relaxed` arrival follows, happens before what a thread does after `test_wait` or `try_wait` with `.acquire`
+//!   has told it that the phase is complete. `mbarrier.init` is a write, which must come before every other use; an
+//!   asynchronous operation may signal the mbarrier after a `fence.mbarrier_init` or `fence.proxy.async` too;
+//! - bulk copies and reductions, `st.async`, `red.async`: what they write to shared memory, and with an mbarrier what
+//!   they read there, comes before what a thread does that knows the phase of the mbarrier complete that they belong to:
+//!   it has waited for it, or is ordered after a thread that has. What bulk groups read comes before what their thread
+//!   does after `wait_group`, with `.read` or without. At its issue an operation must come after every other access;
+//!   until its end is known the bytes are in flight. Reductions into shared memory do not race with one another;
+//! - proxies: bulk operations belong to the async proxy. What the generic proxy wrote they may read or overwrite after a
+//!   `fence.proxy.async` that comes after the write and before the operation, in whichever thread; it stands for all
+//!   lanes of its warp and all spaces. `cp.async`, `st.async` and `red.async` belong to the generic proxy here. What bulk
+//!   operations have written needs no fence to be read;
 //! - `cp.async`: the copy writes between its issue and the return of the `wait_group` or `wait_all` of the thread
 //!   that issued it, and counts as that thread's write at the wait. In between the bytes are in flight: any access to
 //!   them, the thread's own included, is an error. At its issue it must come after every other thread's access.
@@ -55,7 +82,8 @@
 //! The reads of `ldmatrix` are those of the lanes that receive the data (with `.trans`, of one of the two lanes that
 //! receive neighbours). The edges of strong accesses and fences hold for whole warps, which may hide a race between
 //! lanes. Between barriers of the whole block every other race is found; with barriers of some warps or lanes a write is
-//! compared with two reads since the last write, and a third may be missed. Races are found in the execution that was
+//! compared with two reads since the last write, and a third may be missed. Arrivals at mbarriers and proxy fences hold for
+//! whole warps too. Races are found in the execution that was
 //! observed, whichever access came first in it; a race on a path that this input does not take is not. Shared memory
 //! through generic addresses counts as shared; races in global memory are not looked for.
 

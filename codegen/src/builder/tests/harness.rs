@@ -99,8 +99,13 @@ fn execute(module: &Module, symbols: &[u32], results: usize) -> Vec<i64> {
     memory.fill(out, UNTOUCHED as u8, results * 8).unwrap();
     let mut args = vec![out.to_le_bytes().to_vec()];
     args.extend(symbols.iter().map(|s| s.to_le_bytes().to_vec()));
-    let launch =
-        Launch { grid: [BLOCKS as u32, 1, 1], block: [THREADS as u32, 1, 1], cluster: None, dynamic_shared: 0, args };
+    let launch = Launch {
+        grid: [BLOCKS as u32, 1, 1],
+        block: [THREADS as u32, 1, 1],
+        cluster: None,
+        dynamic_shared: 0,
+        args,
+    };
     let program = Program::load(module).unwrap_or_else(|e| panic!("{e}\n{module}"));
     let options = Options { threads: Some(1), ..Options::checked() };
     run(program.kernel("k").unwrap(), &memory, &launch, &options).unwrap_or_else(|e| panic!("{e}\n{module}"));

@@ -70,6 +70,7 @@ fn verify(config: &GemmConfig, [m, n, k]: [i64; 3]) {
     let launch = Launch {
         grid: [tiles as u32, 1, 1],
         block: [kernel.threads, 1, 1],
+        cluster: None,
         dynamic_shared: kernel.shared_bytes,
         args,
     };
