@@ -4,12 +4,15 @@
 //! that meet or the element that nobody holds.
 
 mod access;
+mod convert;
 mod copy;
+mod emit;
 mod meet;
 mod proof;
 mod swizzle;
 
 pub use access::{Conflict, Limit, Pieces, WarpAccess, warp_accesses, widest_vector};
+pub use convert::{Conversion, Means};
 pub use copy::coalesced_copy;
 pub use proof::{Fault, Place, exactly_once, in_bounds, injective, race_free};
 pub use swizzle::{Access, best_swizzle};

@@ -1,2 +1,3 @@
+mod convert;
 mod memory;
 mod proof;
