@@ -37,7 +37,7 @@ fn cargo(root: &Path, arguments: &[&str]) -> (bool, String) {
 }
 
 /// A program, and the first line of its compile error.
-const MISUSES: [(&str, &str, &str); 13] = [
+const MISUSES: [(&str, &str, &str); 32] = [
     (
         "stride",
         "layout!((6, 2) : (8, 2)).composition(layout!(6 : 4));",
@@ -107,12 +107,109 @@ const MISUSES: [(&str, &str, &str); 13] = [
          layout!(1 : 0), layout!(1 : 0)));",
         "error[E0080]: evaluation panicked: a typed tuple of rank above 12; use the run-time layout, `Lay`",
     ),
+    (
+        "mode",
+        "layout!((4, 8) : (1, 4)).mode(int!(2));",
+        "error[E0080]: evaluation panicked: mode((4,8):(1,4)): there is no mode 2 in rank 2",
+    ),
+    (
+        "select",
+        "layout!((2, 3, 5) : (1, 2, 6)).select((int!(0), int!(3)));",
+        "error[E0080]: evaluation panicked: select((2,3,5):(1,2,6)): there is no mode 3 in rank 3",
+    ),
+    (
+        "take",
+        "let n: usize = 5; layout!((2, 3, n) : (1, 2, 6)).take(int!(1), int!(4));",
+        "error[E0080]: evaluation panicked: take((2,3,?):(1,2,6)): there is no mode 3 in rank 3",
+    ),
+    (
+        "group",
+        "layout!((2, 3, 5) : (1, 2, 6)).group(int!(1), int!(4));",
+        "error[E0080]: evaluation panicked: group((2,3,5):(1,2,6)): there is no mode 4 in rank 3",
+    ),
+    (
+        "group_none",
+        "layout!((2, 3, 5) : (1, 2, 6)).group(int!(1), int!(1));",
+        "error[E0080]: evaluation panicked: group((2,3,5):(1,2,6)): not supported: a group of no modes",
+    ),
+    (
+        "replace",
+        "layout!((2, 3) : (1, 2)).replace(int!(2), layout!(4 : 6));",
+        "error[E0080]: evaluation panicked: replace((2,3):(1,2)): there is no mode 2 in rank 2",
+    ),
+    (
+        "unflatten",
+        "layout!((8, 2, 3) : (6, 1, 2)).unflatten(int_tuple!((0, 0)));",
+        "error[E0080]: evaluation panicked: unflatten((8,2,3):(6,1,2)): the trees differ at leaf 2",
+    ),
+    (
+        "left",
+        "Layout::left(int_tuple!((4, 0)));",
+        "error[E0080]: evaluation panicked: left((4,0)): leaf 1 of a shape is 0, which is below 1",
+    ),
+    (
+        "left_dynamic",
+        "let n: usize = 8; Layout::left(int_tuple!((4, n)));",
+        "error[E0080]: evaluation panicked: left((4,?)): an operand is dynamic, which is judged when the program runs: call try_left",
+    ),
+    (
+        "ordered",
+        "Layout::ordered(int_tuple!((4, 2)), int_tuple!((0, 1, 2)));",
+        "error[E0080]: evaluation panicked: ordered((4,2), (0,1,2)): the trees differ at leaf 1",
+    ),
+    (
+        "compact_like",
+        "layout!((4, 8) : (-8, 1)).compact_like();",
+        "error[E0080]: evaluation panicked: compact_like((4,8):(-8,1)): stride -8 is below 0",
+    ),
+    (
+        "with_shape",
+        "layout!((4, 6) : (1, 8)).with_shape(int_tuple!((4, 3)));",
+        "error[E0080]: evaluation panicked: with_shape((4,6):(1,8), (4,3)): not supported: a shape of another size",
+    ),
+    (
+        "coalesce_by",
+        "layout!((2, 6) : (1, 2)).coalesce_by(int_tuple!((1, 1, 1)));",
+        "error[E0080]: evaluation panicked: coalesce_by((2,6):(1,2), (1,1,1)): rank mismatch: the layout has rank 2, the other operand rank 3",
+    ),
+    (
+        "tile_to_shape",
+        "layout!((2, 2) : (1, 2)).tile_to_shape(int_tuple!((8, 7)));",
+        "error[E0080]: evaluation panicked: tile_to_shape((2,2):(1,2), <(8,7)>): 2 does not divide extent 7",
+    ),
+    (
+        "upcast",
+        "layout!((6, 4) : (1, 6)).upcast(int!(4));",
+        "error[E0080]: evaluation panicked: upcast((6,4):(1,6), 4): 4 does not divide extent 6",
+    ),
+    (
+        "downcast",
+        "layout!((8, 4) : (2, 16)).downcast(int!(4));",
+        "error[E0080]: evaluation panicked: downcast((8,4):(2,16), 4): not supported: a layout without a mode of stride 1",
+    ),
+    (
+        "recast",
+        "layout!((8, 6) : (6, 1)).recast(int!(16), int!(64));",
+        "error[E0080]: evaluation panicked: recast((8,6):(6,1), (16,64)): stride 6 and extent 4 do not divide one another",
+    ),
+    (
+        "quasi_inverse",
+        "layout!((4, 4) : (1, 2)).quasi_inverse();",
+        "error[E0080]: evaluation panicked: quasi_inverse((4,4):(1,2)): mode 4:2 meets an index twice",
+    ),
+    (
+        "nullspace",
+        "let n: usize = 8; layout!((4, n) : (0, 1)).nullspace();",
+        "error[E0080]: evaluation panicked: nullspace((4,?):(0,1)): an operand is dynamic, which is judged when the program runs: call try_nullspace",
+    ),
 ];
 
 #[test]
 fn misuse_does_not_compile_and_the_first_line_says_why() {
     let program = |body: &str| {
-        format!("#![allow(unused)]\nuse girih_layout::{{int, layout}};\nfn main() {{ {body} }}\n")
+        format!(
+            "#![allow(unused)]\nuse girih_layout::typed::Layout;\nuse girih_layout::{{int, int_tuple, layout}};\nfn main() {{ {body} }}\n"
+        )
     };
     let mut files: Vec<_> =
         MISUSES.iter().map(|(name, body, _)| (format!("src/bin/{name}.rs"), program(body))).collect();

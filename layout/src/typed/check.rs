@@ -8,6 +8,7 @@
 //! functions, when run.
 
 use super::op::Op;
+use super::say::{call, explain, integer, layout};
 use super::{Layout, Modes};
 use crate::refuse::Message;
 use crate::{Error, Int, Lay, Stride};
@@ -52,6 +53,26 @@ pub(super) const fn check_structure(op: Op, a: &Lay, t: &crate::Tiler, found: &L
     }
 }
 
+/// Refuses to compile an edit of modes that are not there. Static or dynamic, every integer stays what it is.
+pub(super) const fn check_edit(name: &str, a: &Lay, edited: Result<Lay, Error>, found: &Lay) {
+    let mut line = Message::EMPTY;
+    line.text(name);
+    line.text("(");
+    layout(&mut line, a);
+    line.text("): ");
+    match edited {
+        Err(error) => explain(&mut line, &error),
+        Ok(edited) if identical(&edited, found, true) => return,
+        Ok(edited) => {
+            line.text("a defect of the typed layer, it should be ");
+            layout(&mut line, &edited);
+            line.text(" and its types give ");
+            layout(&mut line, found);
+        }
+    }
+    line.stop()
+}
+
 /// The operation on operands that may be dynamic.
 pub(super) fn run<R: Modes>(op: Op, a: &Lay, t: &crate::Tiler) -> Result<Layout<R>, Error> {
     let found = judged(op, a, t)?;
@@ -64,21 +85,35 @@ fn judged(op: Op, a: &Lay, t: &crate::Tiler) -> Result<Lay, Error> {
     let zipped = op.zipped();
     let exact = zipped.defined(a, t)?;
     let found = zipped.ruled(a, t)?;
-    let agree = match op {
-        Op::RightInverse => is_identity(&a.composition(&found)?),
-        Op::Coalesce | Op::Complement | Op::LeftInverse => found.equivalent(&exact),
-        Op::Composition if matches!(t, crate::Tiler::Lay(right) if right.is_leaf()) => {
-            found.equivalent(&exact)
-        }
-        _ => same_functions(&found, &exact),
-    };
-    if !agree {
+    if !agree(zipped, a, t, &found, &exact)? {
         return Err(Error::Unsupported {
             op: op.name(),
             what: "these values in a typed layout: their result has another structure; use the run-time layout",
         });
     }
     if zipped == op { Ok(found) } else { op.ruled(a, t) }
+}
+
+/// Whether what the rules found does what the operation promises.
+fn agree(op: Op, a: &Lay, t: &crate::Tiler, found: &Lay, exact: &Lay) -> Result<bool, Error> {
+    Ok(match (op, t) {
+        // As far as it goes; off the image a left inverse means nothing.
+        (Op::RightInverse, _) => is_identity(&a.composition(found)?),
+        (Op::LeftInverse, _) => found.composition(a).is_ok_and(|both| is_identity(&both)),
+        (Op::QuasiInverse, _) => {
+            found.composition(a).and_then(|both| a.composition(&both)).is_ok_and(|back| back.equivalent(a))
+        }
+        (Op::MaxCommonLayout, crate::Tiler::Lay(b)) => {
+            is_identity(&a.composition(found)?) && is_identity(&b.composition(found)?)
+        }
+        (Op::Composition, crate::Tiler::Lay(right)) if right.is_leaf() => found.equivalent(exact),
+        (Op::Coalesce | Op::Complement | Op::Nullspace | Op::DomainDistribute | Op::WithShape, _) => {
+            found.equivalent(exact)
+        }
+        // What is 0 when the program runs only, stays.
+        (Op::Filter | Op::FilterZeros, _) => found.filter().equivalent(&exact.filter()),
+        _ => same_functions(found, exact),
+    })
 }
 
 /// Mode by mode the same function.
@@ -175,140 +210,4 @@ pub(super) const fn check_unsigned(signed: bool, a: &Lay) {
         line.text(" is or may be negative: call at_signed");
         line.stop();
     }
-}
-
-/// `op(a, t): `.
-const fn call(op: Op, a: &Lay, t: &crate::Tiler) -> Message {
-    let mut line = Message::EMPTY;
-    line.text(op.name());
-    line.text("(");
-    layout(&mut line, a);
-    match (op, t) {
-        (Op::Coalesce | Op::RightInverse | Op::LeftInverse, _) => {}
-        (Op::Complement, crate::Tiler::Lay(c)) => {
-            line.text(", ");
-            integer(&mut line, c.shape.leaves[0]);
-        }
-        (_, crate::Tiler::Lay(t)) => {
-            line.text(", ");
-            layout(&mut line, t);
-        }
-        (_, crate::Tiler::Modes(tiles)) => {
-            line.text(", <");
-            let mut k = 0;
-            while k < tiles.len() {
-                if k > 0 {
-                    line.text(",");
-                }
-                match tiles.tile(k) {
-                    Ok(crate::Tile::Lay(tile)) => layout(&mut line, &tile),
-                    _ => line.text("_"),
-                }
-                k += 1;
-            }
-            line.text(">");
-        }
-    }
-    line.text(")");
-    line
-}
-
-const fn layout(line: &mut Message, of: &Lay) {
-    let mut strides = 0;
-    while strides < 2 {
-        let mut i = 0;
-        while i < of.leaf_count() {
-            let (opens, closes) = of.shape.profile.parens(of.root(), i);
-            if i > 0 {
-                line.text(",");
-            }
-            repeat(line, "(", opens);
-            match (strides, of.stride[i]) {
-                (0, _) => integer(line, of.shape.leaves[i]),
-                (_, Stride::Int(d)) => integer(line, d),
-                _ => line.text("?"),
-            }
-            repeat(line, ")", closes);
-            i += 1;
-        }
-        if strides == 0 {
-            line.text(":");
-        }
-        strides += 1;
-    }
-}
-
-const fn repeat(line: &mut Message, text: &str, times: u8) {
-    let mut i = 0;
-    while i < times {
-        line.text(text);
-        i += 1;
-    }
-}
-
-const fn integer(line: &mut Message, n: Int) {
-    if !n.is_static() {
-        return line.text("?");
-    }
-    if n.coef < 0 {
-        line.text("-");
-    }
-    line.number(n.coef.unsigned_abs() as usize);
-}
-
-/// The message of the errors that static operands meet.
-const fn explain(line: &mut Message, error: &Error) {
-    match error {
-        Error::StrideDivisibility { extent, stride, .. } => {
-            pair(line, "stride ", *stride, " and extent ", *extent, " do not divide one another");
-        }
-        Error::ShapeDivisibility { divisor, shape, .. } => {
-            pair(line, "", *divisor, " does not divide extent ", *shape, "");
-        }
-        Error::NotTractable { step, stride, .. } => {
-            pair(line, "", *step, " does not divide stride ", *stride, "");
-        }
-        Error::RankMismatch { rank, other, .. } => {
-            let (rank, other) = (Int::fixed(*rank as i64), Int::fixed(*other as i64));
-            pair(line, "rank mismatch: the layout has rank ", rank, ", the other operand rank ", other, "");
-        }
-        Error::Overlap { extent, stride: Stride::Int(stride) } => {
-            pair(line, "mode ", *extent, ":", *stride, " meets an index twice");
-        }
-        Error::NonPositiveShape { leaf, extent } => {
-            let leaf = Int::fixed(*leaf as i64);
-            pair(line, "leaf ", leaf, " of a shape is ", Int::fixed(*extent), ", which is below 1");
-        }
-        Error::NonPositiveStride { stride, .. } => {
-            let stride = Int::fixed(match stride.get() {
-                Some(stride) => stride,
-                None => 0,
-            });
-            pair(line, "stride ", stride, " is below ", Int::ZERO, "");
-        }
-        Error::Carry { witness: Some(w) } => {
-            pair(
-                line,
-                "the right-hand modes carry into one another: coordinate ",
-                Int::fixed(w.coord),
-                " has index ",
-                Int::fixed(w.expected),
-                ", mode by mode it would be ",
-            );
-            integer(line, Int::fixed(w.obtained));
-        }
-        Error::Unsupported { what, .. } => {
-            line.text("not supported: ");
-            line.text(what);
-        }
-        other => line.text(other.kind()),
-    }
-}
-
-const fn pair(line: &mut Message, before: &str, a: Int, between: &str, b: Int, after: &str) {
-    line.text(before);
-    integer(line, a);
-    line.text(between);
-    integer(line, b);
-    line.text(after);
 }

@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 
 use typenum::{B0, B1, UInt, UTerm};
 
-use super::nat::{Bit, CeilQuotient, Nat, Order};
+use super::nat::{Bit, CeilQuotient, Gcd, Nat, Order};
 use super::storage::{Even, Nothing, Odd, Storage};
 
 /// An extent or a stride: a static integer (typenum's `U8`, [`Neg`] of one) or a dynamic one (`usize`, `i64`).
@@ -70,6 +70,16 @@ pub trait Int: Copy + Default + fmt::Debug + 'static {
         }
     }
 
+    /// The greatest common divisor.
+    #[doc(hidden)]
+    type Gcd<R: Int>: Int;
+    /// The stride in units of `N` elements, 1 where it is known to be no multiple.
+    #[doc(hidden)]
+    type Upcast<N: Nat>: Int;
+    /// How many elements with this stride are in a unit of `N`, if that is known; at least 1.
+    #[doc(hidden)]
+    type InUnit<N: Nat>: Int;
+
     // The operations once more, by the right-hand operand.
     #[doc(hidden)]
     type MulNat<L: Nat>: Int;
@@ -92,7 +102,11 @@ pub trait Int: Copy + Default + fmt::Debug + 'static {
     #[doc(hidden)]
     type LessNat<L: Nat>: Bit;
     #[doc(hidden)]
+    type LessNeg<L: Nat>: Bit;
+    #[doc(hidden)]
     type DividesNat<L: Nat>: Bit;
+    #[doc(hidden)]
+    type GcdNat<L: Nat>: Int;
     #[doc(hidden)]
     type IsNegative: Bit;
 }
@@ -145,7 +159,12 @@ impl Int for UTerm {
     type SameNat<L: Nat> = B0;
     type SameNeg<L: Nat> = B0;
     type LessNat<L: Nat> = B0;
+    type LessNeg<L: Nat> = B1;
     type DividesNat<L: Nat> = B1;
+    type Gcd<R: Int> = R::GcdNat<UTerm>;
+    type Upcast<N: Nat> = UTerm;
+    type InUnit<N: Nat> = S<1>;
+    type GcdNat<L: Nat> = L;
     type IsNegative = B0;
 }
 
@@ -180,8 +199,13 @@ macro_rules! positive {
             type SameNat<L: Nat> = <L::Versus<Self> as Order>::IsEqual;
             type SameNeg<L: Nat> = B0;
             type LessNat<L: Nat> = <L::Versus<Self> as Order>::IsLess;
+            type LessNeg<L: Nat> = B1;
             type DividesNat<L: Nat> =
                 <<<L::Dividing<Self> as super::nat::Division>::Remainder as Nat>::Positive as Bit>::Not;
+            type Gcd<R: Int> = R::GcdNat<Self>;
+            type Upcast<N: Nat> = <N::Divides<Self> as Bit>::Pick<CeilQuotient<Self, N>, S<1>>;
+            type InUnit<N: Nat> = CeilQuotient<N, Self>;
+            type GcdNat<L: Nat> = Gcd<L, Self>;
             type IsNegative = B0;
         }
     };
@@ -197,7 +221,7 @@ impl<N: Nat> Int for Neg<N> {
     type CDiv<R: Int> = UTerm;
     type Min<R: Int> = Self;
     type Same<R: Int> = R::SameNeg<N>;
-    type Less<R: Int> = <R::IsNegative as Bit>::Not;
+    type Less<R: Int> = R::LessNeg<N>;
     type Divides<R: Int> = B0;
     type Pred = Self;
     type IsOne = B0;
@@ -219,7 +243,12 @@ impl<N: Nat> Int for Neg<N> {
     type SameNat<L: Nat> = B0;
     type SameNeg<L: Nat> = <L::Versus<N> as Order>::IsEqual;
     type LessNat<L: Nat> = B0;
-    type DividesNat<L: Nat> = B0;
+    type LessNeg<L: Nat> = <N::Versus<L> as Order>::IsLess;
+    type DividesNat<L: Nat> = N::DividesNat<L>;
+    type Gcd<R: Int> = R::GcdNat<N>;
+    type Upcast<K: Nat> = <K::Divides<N> as Bit>::Pick<<CeilQuotient<N, K> as Nat>::Negative, S<1>>;
+    type InUnit<K: Nat> = CeilQuotient<K, N>;
+    type GcdNat<L: Nat> = Gcd<L, N>;
     type IsNegative = B1;
 }
 
@@ -255,7 +284,12 @@ macro_rules! dynamic {
             type SameNat<L: Nat> = B0;
             type SameNeg<L: Nat> = B0;
             type LessNat<L: Nat> = B1;
+            type LessNeg<L: Nat> = B1;
             type DividesNat<L: Nat> = B0;
+            type Gcd<R: Int> = usize;
+            type Upcast<N: Nat> = $t;
+            type InUnit<N: Nat> = S<1>;
+            type GcdNat<L: Nat> = usize;
             type IsNegative = B0;
         }
     };

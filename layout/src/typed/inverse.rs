@@ -8,18 +8,20 @@ use super::coalesce::{Again, Flat, coalesce};
 use super::int::{Int, S};
 use super::list::{Cons, List, Nil, PushUnlessOne};
 use super::nat::Bit;
-use super::rules::{ceil_div, is_one, less, same};
+use super::rules::{ceil_div, is_one, is_zero, less, same};
 use crate::{Error, Lay, MAX_LEAVES, Stride};
 
 /// The type of [`Layout::right_inverse`](super::Layout::right_inverse).
-pub type RightInverse<M> =
-    <Again<<<Flat<M, B0> as Steps>::ByStride<S<1>> as Sorted>::Fold<S<1>>, B0> as List>::Wrapped;
+pub type RightInverse<M> = <InverseLeaves<M> as List>::Wrapped;
 
-/// The type of [`Layout::left_inverse`](super::Layout::left_inverse).
+/// The type of [`Layout::left_inverse`](super::Layout::left_inverse) and of [`Layout::quasi_inverse`](super::Layout::quasi_inverse).
 pub type LeftInverse<M> =
     <Again<<<Flat<M, B0> as Steps>::ByStride<S<1>> as Sorted>::Back<S<1>, S<1>, S<0>>, B0> as List>::Wrapped;
 
-/// A list sorted by stride, every leaf with its 1-D step.
+/// The leaves of the right inverse.
+pub(super) type InverseLeaves<M> = Again<<<Flat<M, B0> as Steps>::ByStride<S<1>> as Sorted>::Fold<S<1>>, B0>;
+
+/// A list sorted by stride, every leaf that leads somewhere with its 1-D step.
 #[doc(hidden)]
 pub trait Steps {
     /// The step of the first leaf is `P`.
@@ -33,11 +35,13 @@ pub trait Sorted {
     type Fold<End: Int>: List;
     /// What maps the indices back that follow a mode of stride `Before`, extent `S` and step `P`.
     type Back<Before: Int, S: Int, P: Int>: List;
+    /// How many consecutive indices stay together, after a run of `Run` and strides of which `Rest` is the greatest common divisor.
+    type Align<Run: Int, Rest: Int>: Int;
 }
 
 #[doc(hidden)]
 pub trait Decide {
-    /// If S is 1.
+    /// If S is 1 or D is 0.
     type Insert<S: Int, D: Int, P: Int, T: Sorted>: Sorted;
     /// If the first of the list, `NS:ND`, comes before `S:D`.
     type After<S: Int, D: Int, P: Int, NS: Int, ND: Int, NP: Int, T: Sorted>: Sorted;
@@ -47,6 +51,8 @@ pub trait Decide {
     type Fold<End: Int, S: Int, D: Int, P: Int, T: Sorted>: List;
     /// If D is before.
     type Skip<End: Int, T: Sorted>: List;
+    /// If D is where the run ends.
+    type Align<Run: Int, Rest: Int, S: Int, D: Int, T: Sorted>: Int;
 }
 
 /// A leaf `S:D` with the step `P`.
@@ -58,19 +64,22 @@ impl Steps for Nil {
 }
 
 impl<S: Int, D: Int, T: List> Steps for Cons<S, D, T> {
-    type ByStride<P: Int> = <S::IsOne as Decide>::Insert<S, D, P, T::ByStride<P::Mul<S>>>;
+    type ByStride<P: Int> =
+        <<S::IsOne as Bit>::Or<D::IsZero> as Decide>::Insert<S, D, P, T::ByStride<P::Mul<S>>>;
 }
 
 impl Sorted for Nil {
     type Insert<S: Int, D: Int, P: Int> = Step<S, D, P, Nil>;
     type Fold<End: Int> = Nil;
     type Back<Before: Int, S: Int, P: Int> = Cons<S, P, Nil>;
+    type Align<Run: Int, Rest: Int> = Run::Gcd<Rest>;
 }
 
 impl<NS: Int, ND: Int, NP: Int, T: Sorted> Sorted for Step<NS, ND, NP, T> {
     type Insert<S: Int, D: Int, P: Int> = <ND::Less<D> as Decide>::After<S, D, P, NS, ND, NP, T>;
     type Fold<End: Int> = <ND::Same<End> as Decide>::Fold<End, NS, ND, NP, T>;
     type Back<Before: Int, S: Int, P: Int> = PushUnlessOne<ND::CDiv<Before>, P, T::Back<ND, NS, NP>>;
+    type Align<Run: Int, Rest: Int> = <ND::Same<Run> as Decide>::Align<Run, Rest, NS, ND, T>;
 }
 
 impl Decide for B0 {
@@ -81,6 +90,7 @@ impl Decide for B0 {
         Step<S, D, P, Step<NS, ND, NP, T>>;
     type Fold<End: Int, S: Int, D: Int, P: Int, T: Sorted> = <D::Less<End> as Decide>::Skip<End, T>;
     type Skip<End: Int, T: Sorted> = Nil;
+    type Align<Run: Int, Rest: Int, S: Int, D: Int, T: Sorted> = T::Align<Run, Rest::Gcd<D>>;
 }
 
 impl Decide for B1 {
@@ -91,6 +101,7 @@ impl Decide for B1 {
         Step<NS, ND, NP, T::Insert<S, D, P>>;
     type Fold<End: Int, S: Int, D: Int, P: Int, T: Sorted> = Cons<S, P, T::Fold<D::Mul<S>>>;
     type Skip<End: Int, T: Sorted> = T::Fold<End>;
+    type Align<Run: Int, Rest: Int, S: Int, D: Int, T: Sorted> = T::Align<Run::Mul<S>, Rest>;
 }
 
 /// The same on run-time integers: instead of sorting, the largest mode at each end is looked for.
@@ -141,10 +152,10 @@ pub(super) const fn left_inverse(from: &Lay) -> Result<Lay, Error> {
         }
         done[best] = true;
         placed += 1;
-        if is_one(flat.shape.leaves[best]) {
+        let d = tri!(flat.stride[best].require_int(OP));
+        if is_one(flat.shape.leaves[best]) || is_zero(d) {
             continue;
         }
-        let d = tri!(flat.stride[best].require_int(OP));
         let gap = tri!(ceil_div(d, before));
         if !is_one(gap) {
             tri!(out.push(gap, Stride::Int(p)));

@@ -190,14 +190,14 @@ impl<M: Modes> Layout<M> {
     }
 }
 
-const fn known<N: Int>() -> usize {
+pub(super) const fn known<N: Int>() -> usize {
     match N::KNOWN {
         Some(n @ 0..) => n as usize,
         _ => panic!("a static integer of at least 0"),
     }
 }
 
-fn unsigned(n: crate::Int) -> Result<usize, Error> {
+pub(super) fn unsigned(n: crate::Int) -> Result<usize, Error> {
     n.get().and_then(|n| n.try_into().ok()).ok_or(Error::Overflow { op: "a size" })
 }
 

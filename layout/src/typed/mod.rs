@@ -33,16 +33,23 @@
 //! beside it stands the same rule on run-time integers, which decides by what is static and supplies the dynamic integers. Both are held
 //! against each other wherever an operation is used. Tuples have up to 12 modes; more is a compile error that says so.
 
+#[macro_use]
+mod declare;
+
 mod check;
 mod coalesce;
+mod compact;
 mod complement;
 mod composition;
 mod congruent;
+mod constructions;
 mod coord;
 mod cosize;
 mod digits;
 mod divide;
+mod edit;
 mod int;
+mod int_tuple;
 mod inverse;
 mod layout;
 mod list;
@@ -51,12 +58,20 @@ mod modes;
 mod nat;
 mod op;
 mod operations;
+
+mod recast;
+mod repeat;
+mod resized;
 mod rules;
+mod say;
+mod share;
 mod storage;
 mod swizzled;
 mod tiler;
+mod tuples;
 
 pub use coalesce::Coalesced;
+pub use compact::{CompactLike, Filter, FilterZeros, FragmentLike, Left, Ordered, Right};
 pub use complement::Complement;
 pub use composition::Composition;
 pub use congruent::Congruent;
@@ -68,11 +83,16 @@ pub use divide::{
     BlockedProduct, FlatDivide, FlatProduct, LogicalDivide, LogicalProduct, RakedProduct, TiledDivide,
     TiledProduct, ZippedDivide, ZippedProduct,
 };
+pub use edit::{Append, Flatten, Group, ModeAt, Picks, Prepend, Replace, Select, Take, Unflatten};
 pub use int::{Int, Neg, S};
+pub use int_tuple::IntTuple;
 pub use inverse::{LeftInverse, RightInverse};
 pub use layout::{ArrayOf, Layout, Lt, Size};
 pub use modes::{Mode, Modes, Unit};
 pub use nat::Nat;
+pub use recast::{Downcast, Recast, Upcast};
+pub use repeat::{CoalesceBy, TileToShape, TileToShapeBy};
+pub use share::{DomainDistribute, MaxAlignment, MaxCommonLayout, MaxCommonVector, Nullspace};
 pub use storage::Storage;
 pub use swizzled::Swizzled;
 pub use tiler::{__, All, Tile, Tiler};

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::int::{Int, S};
+use super::int_tuple::IntTuple;
 use super::list::{Cons, List};
 use super::tiler::{ModeList, NoModes, OneMode};
 use crate::{Error, Lay, Stride};
@@ -25,9 +26,9 @@ pub trait Modes: Copy + Default + 'static {
     /// The number of modes, 1 for a leaf.
     const RANK: usize;
     /// The shape: nested tuples of integers.
-    type Shape: Copy + Default + 'static;
+    type Shape: IntTuple;
     /// The strides, congruent to the shape.
-    type Stride: Copy + Default + 'static;
+    type Stride: IntTuple;
 
     /// The leaves, in front of `T`.
     #[doc(hidden)]
@@ -41,6 +42,30 @@ pub trait Modes: Copy + Default + 'static {
     /// The modes as a list; a leaf is its own one.
     #[doc(hidden)]
     type Each: ModeList;
+    /// All leaves in one tuple; a leaf stays a leaf.
+    #[doc(hidden)]
+    type Flat: Modes;
+    /// This tree with the leaves of `L` in the place of its own.
+    #[doc(hidden)]
+    type With<L: List>: Modes;
+    /// `L` without as many leaves as this tree has.
+    #[doc(hidden)]
+    type Past<L: List>: List;
+    /// `M` coalesced by this profile.
+    #[doc(hidden)]
+    type CoalesceOf<M: Modes>: Modes;
+
+    #[doc(hidden)]
+    fn leaves<T: List>(self, rest: T) -> Self::Leaves<T>;
+
+    #[doc(hidden)]
+    fn each(self) -> Self::Each;
+
+    #[doc(hidden)]
+    fn flat(self) -> Self::Flat;
+
+    #[doc(hidden)]
+    fn with<L: List>(leaves: L) -> (Self::With<L>, Self::Past<L>);
 
     /// The shape.
     fn shape(&self) -> Self::Shape;
@@ -78,6 +103,26 @@ impl<S0: Int, D: Int> Modes for Mode<S0, D> {
     type Over<A: List> = super::composition::Leaf<A, S0, D>;
     type Spread<T: Tuple> = T::Prepend<Self>;
     type Each = OneMode<Self, NoModes>;
+    type Flat = Self;
+    type With<L: List> = L::Head;
+    type Past<L: List> = L::Tail;
+    type CoalesceOf<M: Modes> = super::Coalesced<M>;
+
+    fn leaves<T: List>(self, rest: T) -> Cons<S0, D, T> {
+        Cons(self.0, self.1, rest)
+    }
+
+    fn each(self) -> Self::Each {
+        OneMode(self, NoModes)
+    }
+
+    fn flat(self) -> Self {
+        self
+    }
+
+    fn with<L: List>(leaves: L) -> (L::Head, L::Tail) {
+        leaves.split()
+    }
 
     fn shape(&self) -> S0 {
         self.0
@@ -119,194 +164,5 @@ const fn skeleton(known: Option<i64>) -> crate::Int {
 impl<S0: Int, D: Int> fmt::Debug for Mode<S0, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#}:{:#}", self.0.erase(), self.1.erase())
-    }
-}
-
-const fn appended(mut out: Lay, from: &Lay) -> Lay {
-    match out.copy(from, from.root()) {
-        Ok(()) => out,
-        Err(_) => panic!("a typed layout of more than 24 leaves or 32 levels"),
-    }
-}
-
-const fn opened() -> Lay {
-    let mut out = Lay::EMPTY;
-    match out.open() {
-        Ok(()) => out,
-        Err(_) => out,
-    }
-}
-
-const fn closed(mut out: Lay) -> Lay {
-    out.close();
-    out
-}
-
-/// What would be a tuple of more than 12 modes.
-#[doc(hidden)]
-#[derive(Clone, Copy, Default)]
-pub struct RankAbove12;
-
-impl Modes for RankAbove12 {
-    const SKELETON: Lay = panic!("a typed tuple of rank above 12; use the run-time layout, `Lay`");
-    const STATIC: bool = true;
-    const SIGNED: bool = false;
-    const RANK: usize = 13;
-    type Shape = ();
-    type Stride = ();
-    type Leaves<T: List> = T;
-    type Over<A: List> = RankAbove12;
-    type Spread<T: Tuple> = RankAbove12;
-    type Each = NoModes;
-
-    fn shape(&self) {}
-
-    fn stride(&self) {}
-
-    fn erase_into(&self, _: &mut Lay) -> Result<(), Error> {
-        Err(Error::Capacity { op: "a typed tuple" })
-    }
-
-    fn read(_: &Lay, _: &mut usize) -> Option<Self> {
-        None
-    }
-
-    fn index<const LAST: bool>(&self, _: &mut usize) -> i64 {
-        0
-    }
-}
-
-impl Tuple for RankAbove12 {
-    type Prepend<M: Modes> = RankAbove12;
-
-    fn prepend<M: Modes>(self, _: M) -> RankAbove12 {
-        RankAbove12
-    }
-}
-
-/// One impl a rank; the last mode apart, because it takes the last digit.
-macro_rules! tuples {
-    ($(($($t:ident.$i:tt)* ; $z:ident.$zi:tt ; $prepend:ident $($($p:ident.$pi:tt)+)?))*) => {$(
-        impl<$($t: Modes,)* $z: Modes> Modes for ($($t,)* $z,) {
-            const SKELETON: Lay = {
-                let out = opened();
-                $(let out = appended(out, &$t::SKELETON);)*
-                closed(appended(out, &$z::SKELETON))
-            };
-            const STATIC: bool = $($t::STATIC &&)* $z::STATIC;
-            const SIGNED: bool = $($t::SIGNED ||)* $z::SIGNED;
-            const RANK: usize = $zi + 1;
-            type Shape = ($($t::Shape,)* $z::Shape,);
-            type Stride = ($($t::Stride,)* $z::Stride,);
-            type Leaves<LL: List> = tuples!(@nest [LL] Leaves $($t)* $z);
-            type Over<AA: List> = ($($t::Over<AA>,)* $z::Over<AA>,);
-            type Spread<TT: Tuple> = tuples!(@spread $zi [TT] $($t)* $z);
-            type Each = tuples!(@each $($t)* $z);
-
-            fn shape(&self) -> Self::Shape {
-                ($(self.$i.shape(),)* self.$zi.shape(),)
-            }
-
-            fn stride(&self) -> Self::Stride {
-                ($(self.$i.stride(),)* self.$zi.stride(),)
-            }
-
-            fn erase_into(&self, out: &mut Lay) -> Result<(), Error> {
-                out.open()?;
-                $(self.$i.erase_into(out)?;)*
-                self.$zi.erase_into(out)?;
-                out.close();
-                Ok(())
-            }
-
-            fn read(from: &Lay, at: &mut usize) -> Option<Self> {
-                Some(($($t::read(from, at)?,)* $z::read(from, at)?,))
-            }
-
-            #[inline(always)]
-            fn index<const LAST: bool>(&self, rest: &mut usize) -> i64 {
-                let sum = 0i64;
-                $(let sum = sum.wrapping_add(self.$i.index::<false>(rest));)*
-                sum.wrapping_add(self.$zi.index::<LAST>(rest))
-            }
-        }
-
-        impl<$($t: Modes,)* $z: Modes> Tuple for ($($t,)* $z,) {
-            tuples!(@prepend $prepend [$($t.$i)* $z.$zi]);
-        }
-    )*};
-    (@nest [$l:ty] $f:ident $t:ident $($rest:ident)+) => { $t::$f<tuples!(@nest [$l] $f $($rest)+)> };
-    (@nest [$l:ty] $f:ident $t:ident) => { $t::$f<$l> };
-    (@spread 0 [$l:ty] $($t:ident)+) => { <$l as Tuple>::Prepend<Self> };
-    (@spread $n:tt [$l:ty] $($t:ident)+) => { tuples!(@chain [$l] $($t)+) };
-    (@chain [$l:ty] $t:ident $($rest:ident)*) => { <tuples!(@chain [$l] $($rest)*) as Tuple>::Prepend<$t> };
-    (@chain [$l:ty]) => { $l };
-    (@each $t:ident $($rest:ident)*) => { OneMode<$t, tuples!(@each $($rest)*)> };
-    (@each) => { NoModes };
-    (@prepend fits [$($t:ident.$i:tt)*]) => {
-        type Prepend<MM: Modes> = (MM, $($t,)*);
-
-        fn prepend<MM: Modes>(self, first: MM) -> Self::Prepend<MM> {
-            (first, $(self.$i,)*)
-        }
-    };
-    (@prepend full [$($t:ident.$i:tt)*]) => {
-        type Prepend<MM: Modes> = RankAbove12;
-
-        fn prepend<MM: Modes>(self, _: MM) -> RankAbove12 {
-            RankAbove12
-        }
-    };
-}
-
-tuples! {
-    (; A.0; fits)
-    (A.0; B.1; fits)
-    (A.0 B.1; C.2; fits)
-    (A.0 B.1 C.2; D.3; fits)
-    (A.0 B.1 C.2 D.3; E.4; fits)
-    (A.0 B.1 C.2 D.3 E.4; F.5; fits)
-    (A.0 B.1 C.2 D.3 E.4 F.5; G.6; fits)
-    (A.0 B.1 C.2 D.3 E.4 F.5 G.6; H.7; fits)
-    (A.0 B.1 C.2 D.3 E.4 F.5 G.6 H.7; I.8; fits)
-    (A.0 B.1 C.2 D.3 E.4 F.5 G.6 H.7 I.8; J.9; fits)
-    (A.0 B.1 C.2 D.3 E.4 F.5 G.6 H.7 I.8 J.9; K.10; fits)
-    (A.0 B.1 C.2 D.3 E.4 F.5 G.6 H.7 I.8 J.9 K.10; L.11; full)
-}
-
-impl Modes for () {
-    const SKELETON: Lay = Lay::EMPTY;
-    const STATIC: bool = true;
-    const SIGNED: bool = false;
-    const RANK: usize = 0;
-    type Shape = ();
-    type Stride = ();
-    type Leaves<T: List> = T;
-    type Over<A: List> = ();
-    type Spread<T: Tuple> = T;
-    type Each = NoModes;
-
-    fn shape(&self) {}
-
-    fn stride(&self) {}
-
-    fn erase_into(&self, _: &mut Lay) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn read(_: &Lay, _: &mut usize) -> Option<()> {
-        Some(())
-    }
-
-    fn index<const LAST: bool>(&self, _: &mut usize) -> i64 {
-        0
-    }
-}
-
-impl Tuple for () {
-    type Prepend<M: Modes> = (M,);
-
-    fn prepend<M: Modes>(self, first: M) -> (M,) {
-        (first,)
     }
 }

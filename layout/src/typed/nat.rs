@@ -5,7 +5,7 @@
 use typenum::{B0, B1, UInt, UTerm};
 
 use super::int::Int;
-use super::{coalesce, complement, composition, divide, inverse};
+use super::{coalesce, complement, composition, divide, edit, inverse, recast, share};
 
 /// A bit, and a decision: only the branch that is taken is ever expanded.
 #[doc(hidden)]
@@ -18,6 +18,9 @@ pub trait Bit:
     + complement::Decide
     + inverse::Decide
     + divide::Decide
+    + edit::Decide
+    + recast::Decide
+    + share::Decide
 {
     const ON: bool;
     /// 2n + self
@@ -35,6 +38,9 @@ pub trait Bit:
     type RoundUp<N: Nat>: Nat;
     type Not: Bit;
     type And<R: Bit>: Bit;
+    type Or<R: Bit>: Bit;
+    /// Of A and B, if B is not 0.
+    type Gcd<A: Nat, B: Nat>: Nat;
     type Pick<A: Int, B: Int>: Int;
 }
 
@@ -51,6 +57,8 @@ impl Bit for B0 {
     type RoundUp<N: Nat> = N;
     type Not = B1;
     type And<R: Bit> = B0;
+    type Or<R: Bit> = R;
+    type Gcd<A: Nat, B: Nat> = A;
     type Pick<A: Int, B: Int> = B;
 }
 
@@ -67,6 +75,8 @@ impl Bit for B1 {
     type RoundUp<N: Nat> = N::Succ;
     type Not = B0;
     type And<R: Bit> = R;
+    type Or<R: Bit> = B1;
+    type Gcd<A: Nat, B: Nat> = Gcd<B, <B::Dividing<A> as Division>::Remainder>;
     type Pick<A: Int, B: Int> = A;
 }
 
@@ -228,6 +238,9 @@ nat!(B1, 1, PlusOdd, MinusOdd,
     succ = UInt<U::Succ, B0>, before = U::Double,
     times<R> = <<U::Times<R> as Nat>::Double as Nat>::Plus<R>,
     dividing<N> = U::OddDividing<N>);
+
+/// The greatest common divisor.
+pub(super) type Gcd<A, B> = <<B as Nat>::Positive as Bit>::Gcd<A, B>;
 
 /// `ceil(L/R)`, 0 where `R` is 0.
 pub(super) type CeilQuotient<L, R> =

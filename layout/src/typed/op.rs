@@ -1,12 +1,16 @@
 //! The operations as values: each by its definition and by the rules that the types follow.
 
 use super::coalesce::coalesce;
+use super::compact::{compact_like, fragment_like, left, ordered_by, right, zeroless};
 use super::complement::complement;
 use super::composition::compose_into;
 use super::divide::{divide_into, product_into};
 use super::inverse::{left_inverse, right_inverse};
+use super::recast::{downcast, recast, upcast};
+use super::repeat::{coalesce_by, operands, tile_to_shape};
+use super::share::{domain_distribute, max_common_layout, nullspace};
 use crate::profile::Node;
-use crate::{Error, Lay, Tiler};
+use crate::{Error, Int, Lay, Stride, Tiler};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
@@ -25,10 +29,43 @@ pub(super) enum Op {
     FlatProduct,
     BlockedProduct,
     RakedProduct,
+    Left,
+    Right,
+    Ordered,
+    CompactLike,
+    FragmentLike,
+    WithShape,
+    Filter,
+    FilterZeros,
+    CoalesceBy,
+    Upcast,
+    Downcast,
+    Recast,
+    QuasiInverse,
+    Nullspace,
+    MaxCommonLayout,
+    MaxCommonVector,
+    MaxAlignment,
+    DomainDistribute,
+    TileToShape,
+    TileToShapeBy,
+}
+
+/// What the second operand of an operation is.
+pub(super) enum Operand {
+    None,
+    Layout,
+    /// A tree of integers: the extents of a layout without strides.
+    Tree,
 }
 
 /// Stands for the right-hand operand of an operation that has none.
 pub(super) const NONE: Tiler = Tiler::Lay(Lay::UNIT);
+
+/// A number as an operand, or as a result.
+pub(super) const fn number(n: Int) -> Lay {
+    Lay::raw_leaf(n, Stride::ZERO)
+}
 
 impl Op {
     pub(super) const fn name(self) -> &'static str {
@@ -48,6 +85,59 @@ impl Op {
             Op::FlatProduct => "flat_product",
             Op::BlockedProduct => "blocked_product",
             Op::RakedProduct => "raked_product",
+            Op::Left => "left",
+            Op::Right => "right",
+            Op::Ordered => "ordered",
+            Op::CompactLike => "compact_like",
+            Op::FragmentLike => "fragment_like",
+            Op::WithShape => "with_shape",
+            Op::Filter => "filter",
+            Op::FilterZeros => "filter_zeros",
+            Op::CoalesceBy => "coalesce_by",
+            Op::Upcast => "upcast",
+            Op::Downcast => "downcast",
+            Op::Recast => "recast",
+            Op::QuasiInverse => "quasi_inverse",
+            Op::Nullspace => "nullspace",
+            Op::MaxCommonLayout => "max_common_layout",
+            Op::MaxCommonVector => "max_common_vector",
+            Op::MaxAlignment => "max_alignment",
+            Op::DomainDistribute => "domain_distribute",
+            Op::TileToShape => "tile_to_shape",
+            Op::TileToShapeBy => "tile_to_shape_by",
+        }
+    }
+
+    /// Whether the first operand is a shape.
+    pub(super) const fn takes_shape(self) -> bool {
+        matches!(self, Op::Left | Op::Right | Op::Ordered | Op::DomainDistribute)
+    }
+
+    pub(super) const fn operand(self) -> Operand {
+        match self {
+            Op::Coalesce
+            | Op::RightInverse
+            | Op::LeftInverse
+            | Op::QuasiInverse
+            | Op::Left
+            | Op::Right
+            | Op::CompactLike
+            | Op::FragmentLike
+            | Op::Filter
+            | Op::FilterZeros
+            | Op::Nullspace
+            | Op::MaxAlignment => Operand::None,
+            Op::Complement
+            | Op::Ordered
+            | Op::WithShape
+            | Op::CoalesceBy
+            | Op::Upcast
+            | Op::Downcast
+            | Op::Recast
+            | Op::DomainDistribute
+            | Op::TileToShape
+            | Op::TileToShapeBy => Operand::Tree,
+            _ => Operand::Layout,
         }
     }
 
@@ -79,6 +169,31 @@ impl Op {
             (Op::FlatProduct, t) => a.flat_product(t),
             (Op::BlockedProduct, Tiler::Lay(t)) => a.blocked_product(t),
             (Op::RakedProduct, Tiler::Lay(t)) => a.raked_product(t),
+            (Op::Left, _) => Lay::left(&a.shape),
+            (Op::Right, _) => Lay::right(&a.shape),
+            (Op::Ordered, Tiler::Lay(t)) => Lay::ordered(&a.shape, &t.shape),
+            (Op::CompactLike, _) => a.compact_like(),
+            (Op::FragmentLike, _) => a.fragment_like(),
+            (Op::WithShape, Tiler::Lay(t)) => a.with_shape(&t.shape),
+            (Op::Filter, _) => Ok(a.filter()),
+            (Op::FilterZeros, _) => Ok(a.filter_zeros()),
+            (Op::CoalesceBy, Tiler::Lay(t)) => a.coalesce_by(&t.shape),
+            (Op::Upcast, Tiler::Lay(n)) => a.upcast(n.shape.leaves[0].coef),
+            (Op::Downcast, Tiler::Lay(n)) => a.downcast(n.shape.leaves[0].coef),
+            (Op::Recast, Tiler::Lay(n)) => a.recast(n.shape.leaves[0].coef, n.shape.leaves[1].coef),
+            (Op::QuasiInverse, _) => a.quasi_inverse(),
+            (Op::Nullspace, _) => a.nullspace(),
+            (Op::MaxCommonLayout, Tiler::Lay(t)) => a.max_common_layout(t),
+            (Op::MaxCommonVector, Tiler::Lay(t)) => Ok(number(tri!(a.max_common_vector(t)))),
+            (Op::MaxAlignment, _) => Ok(number(Int::fixed(tri!(a.max_alignment())))),
+            (Op::DomainDistribute, Tiler::Lay(n)) => Lay::domain_distribute(&a.shape, n.shape.leaves[0].coef),
+            (Op::TileToShape | Op::TileToShapeBy, t) => {
+                let (target, order) = tri!(operands(t));
+                match &order {
+                    Some(order) => a.tile_to_shape(&target.shape, Some(&order.shape)),
+                    None => a.tile_to_shape(&target.shape, None),
+                }
+            }
             (op, _) => Err(Error::Unsupported { op: op.name(), what: "one tile a mode" }),
         }
     }
@@ -89,7 +204,23 @@ impl Op {
             (Op::Coalesce, _) => coalesce(a),
             (Op::Complement, Tiler::Lay(c)) => complement(a, c.shape.leaves[0]),
             (Op::RightInverse, _) => right_inverse(a),
-            (Op::LeftInverse, _) => left_inverse(a),
+            (Op::LeftInverse | Op::QuasiInverse, _) => left_inverse(a),
+            (Op::Left, _) => left(a),
+            (Op::Right, _) => right(a),
+            (Op::Ordered, Tiler::Lay(t)) => ordered_by(a, t),
+            (Op::CompactLike, _) => compact_like(a),
+            (Op::FragmentLike, _) => fragment_like(a),
+            (Op::WithShape, Tiler::Lay(t)) => Op::Composition.by_mode(a, &Tiler::Lay(tri!(left(t)))),
+            (Op::Filter, _) => coalesce(&tri!(zeroless(a))),
+            (Op::FilterZeros, _) => zeroless(a),
+            (Op::CoalesceBy, Tiler::Lay(t)) => coalesce_by(a, t),
+            (Op::Upcast, Tiler::Lay(n)) => upcast(a, n.shape.leaves[0].coef),
+            (Op::Downcast, Tiler::Lay(n)) => downcast(a, n.shape.leaves[0].coef),
+            (Op::Recast, Tiler::Lay(n)) => recast(a, n.shape.leaves[0].coef, n.shape.leaves[1].coef),
+            (Op::Nullspace, _) => nullspace(a),
+            (Op::MaxCommonLayout, Tiler::Lay(t)) => max_common_layout(a, t),
+            (Op::DomainDistribute, Tiler::Lay(n)) => domain_distribute(a, n.shape.leaves[0]),
+            (Op::TileToShape | Op::TileToShapeBy, t) => tile_to_shape(a, t),
             (Op::BlockedProduct | Op::RakedProduct, Tiler::Lay(t)) => self.paired(a, t),
             _ => {
                 let split = tri!(self.by_mode(a, t));

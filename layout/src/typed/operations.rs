@@ -4,52 +4,16 @@ use super::check::{check, check_structure, run};
 use super::int::{Int, S};
 use super::layout::Layout;
 use super::modes::{Mode, Modes};
-use super::op::{NONE, Op};
-use super::tiler::Tiler;
+use super::op::{NONE, Op, number};
+use super::tiler::Tiler as Tiles;
 use super::{
     BlockedProduct, Coalesced, Complement, Composition, FlatDivide, FlatProduct, LeftInverse, LogicalDivide,
     LogicalProduct, RakedProduct, RightInverse, TiledDivide, TiledProduct, ZippedDivide, ZippedProduct,
 };
-use crate::{Error, Lay};
-
-/// Each operation for static operands, judged when the program is compiled, and for any, judged when it runs.
-macro_rules! operations {
-    ($($(#[$doc:meta])* $name:ident $try:ident $op:ident $([$g:ident: $bound:ident, $x:ident = $skeleton:expr, $erased:expr])? -> $r:ty;)*) => {
-        impl<M: Modes> Layout<M> {$(
-            $(#[$doc])*
-            ///
-            /// Operands that are not static, or that have no result, do not compile.
-            pub fn $name$(<$g: $bound>)?(self $(, $x: $g)?) -> Layout<$r> {
-                const {
-                    check(Op::$op, M::STATIC $(&& <$g as $bound>::STATIC)?, &M::SKELETON,
-                        &operations!(@skeleton $($skeleton)?), &<$r as Modes>::SKELETON)
-                };
-                $(let _ = $x;)?
-                Layout(Default::default())
-            }
-
-            #[doc = concat!("[`Layout::", stringify!($name), "`], judged when the program runs: for operands with something dynamic.")]
-            ///
-            /// # Errors
-            #[doc = concat!("Those of [`Layout::erase`] and of the operation of [`Lay`]; [`Error::Unsupported`] where the values ")]
-            #[doc = "make a result of another structure than the static integers let expect."]
-            pub fn $try$(<$g: $bound>)?(self $(, $x: $g)?) -> Result<Layout<$r>, Error> {
-                const {
-                    check_structure(Op::$op, &M::SKELETON, &operations!(@skeleton $($skeleton)?),
-                        &<$r as Modes>::SKELETON)
-                };
-                run(Op::$op, &self.erase()?, &operations!(@erased $($erased)?))
-            }
-        )*}
-    };
-    (@skeleton $e:expr) => { $e };
-    (@skeleton) => { NONE };
-    (@erased $e:expr) => { $e };
-    (@erased) => { NONE };
-}
+use crate::{Error, Tiler};
 
 operations! {
-    /// The same function with as few modes as possible, see [`Lay::coalesce`]. Modes merge where that is right whatever the dynamic integers.
+    /// The same function with as few modes as possible, see [`Lay::coalesce`](crate::Lay::coalesce). Modes merge where that is right whatever the dynamic integers.
     ///
     /// ```
     /// use girih_layout::layout;
@@ -57,7 +21,7 @@ operations! {
     /// ```
     coalesce try_coalesce Coalesce -> Coalesced<M>;
 
-    /// The layout that maps the indices 0, 1, 2 ... back, see [`Lay::right_inverse`]: as far as modes provably follow on from one another.
+    /// The layout that maps the indices 0, 1, 2 ... back, see [`Lay::right_inverse`](crate::Lay::right_inverse): as far as modes provably follow on from one another.
     ///
     /// ```
     /// use girih_layout::layout;
@@ -65,7 +29,7 @@ operations! {
     /// ```
     right_inverse try_right_inverse RightInverse -> RightInverse<M>;
 
-    /// The layout `L` with `L(self(i)) = i` for every `i` of the domain, see [`Lay::left_inverse`].
+    /// The layout `L` with `L(self(i)) = i` for every `i` of the domain, see [`Lay::left_inverse`](crate::Lay::left_inverse).
     ///
     /// ```
     /// use girih_layout::layout;
@@ -73,7 +37,7 @@ operations! {
     /// ```
     left_inverse try_left_inverse LeftInverse -> LeftInverse<M>;
 
-    /// `R(c) = self(right(c))`, or mode by mode with a tuple of tiles, see [`Lay::composition`] and [`Lay::composition_by`].
+    /// `R(c) = self(right(c))`, or mode by mode with a tuple of tiles, see [`Lay::composition`](crate::Lay::composition) and [`Lay::composition_by`](crate::Lay::composition_by).
     ///
     /// ```
     /// use girih_layout::layout;
@@ -86,12 +50,12 @@ operations! {
     /// // stride 4 and extent 6 do not divide one another
     /// layout!((6, 2) : (8, 2)).composition(layout!(6 : 4));
     /// ```
-    composition try_composition Composition [X: Tiler, right = X::SKELETON, right.erase()?] -> Composition<M, X>;
+    composition try_composition Composition <X: Tiles> (right: X) [X::STATIC, X::SKELETON, right.erase()?] -> Composition<M, X>;
 
-    /// Mode 0 the tile, mode 1 where the tiles are, in each mode that has a tile, see [`Lay::logical_divide`].
-    logical_divide try_logical_divide LogicalDivide [X: Tiler, tiler = X::SKELETON, tiler.erase()?] -> LogicalDivide<M, X>;
+    /// Mode 0 the tile, mode 1 where the tiles are, in each mode that has a tile, see [`Lay::logical_divide`](crate::Lay::logical_divide).
+    logical_divide try_logical_divide LogicalDivide <X: Tiles> (tiler: X) [X::STATIC, X::SKELETON, tiler.erase()?] -> LogicalDivide<M, X>;
 
-    /// `((TileM,TileN),(RestM,RestN))`, see [`Lay::zipped_divide`].
+    /// `((TileM,TileN),(RestM,RestN))`, see [`Lay::zipped_divide`](crate::Lay::zipped_divide).
     ///
     /// ```
     /// use girih_layout::{int, layout};
@@ -104,116 +68,57 @@ operations! {
     /// // more tiles than modes
     /// layout!((256, 64) : (64, 1)).zipped_divide((int!(128), int!(32), int!(4)));
     /// ```
-    zipped_divide try_zipped_divide ZippedDivide [X: Tiler, tiler = X::SKELETON, tiler.erase()?] -> ZippedDivide<M, X>;
+    zipped_divide try_zipped_divide ZippedDivide <X: Tiles> (tiler: X) [X::STATIC, X::SKELETON, tiler.erase()?] -> ZippedDivide<M, X>;
 
-    /// `((TileM,TileN),RestM,RestN)`, see [`Lay::tiled_divide`].
-    tiled_divide try_tiled_divide TiledDivide [X: Tiler, tiler = X::SKELETON, tiler.erase()?] -> TiledDivide<M, X>;
+    /// `((TileM,TileN),RestM,RestN)`, see [`Lay::tiled_divide`](crate::Lay::tiled_divide).
+    tiled_divide try_tiled_divide TiledDivide <X: Tiles> (tiler: X) [X::STATIC, X::SKELETON, tiler.erase()?] -> TiledDivide<M, X>;
 
-    /// `(TileM,TileN,RestM,RestN)`, see [`Lay::flat_divide`].
-    flat_divide try_flat_divide FlatDivide [X: Tiler, tiler = X::SKELETON, tiler.erase()?] -> FlatDivide<M, X>;
+    /// `(TileM,TileN,RestM,RestN)`, see [`Lay::flat_divide`](crate::Lay::flat_divide).
+    flat_divide try_flat_divide FlatDivide <X: Tiles> (tiler: X) [X::STATIC, X::SKELETON, tiler.erase()?] -> FlatDivide<M, X>;
 
-    /// Mode 0 the block, mode 1 its copies, in each mode that has a tile, see [`Lay::logical_product`].
+    /// Mode 0 the block, mode 1 its copies, in each mode that has a tile, see [`Lay::logical_product`](crate::Lay::logical_product).
     ///
     /// ```
     /// use girih_layout::{int, layout};
     /// assert_eq!(layout!((2, 2) : (4, 1)).logical_product(int!(6)), layout!(((2, 2), (2, 3)) : ((4, 1), (2, 8))));
     /// ```
-    logical_product try_logical_product LogicalProduct [X: Tiler, tiler = X::SKELETON, tiler.erase()?] -> LogicalProduct<M, X>;
+    logical_product try_logical_product LogicalProduct <X: Tiles> (tiler: X) [X::STATIC, X::SKELETON, tiler.erase()?] -> LogicalProduct<M, X>;
 
-    /// The blocks' modes in mode 0, the tiles' in mode 1, see [`Lay::zipped_product`].
-    zipped_product try_zipped_product ZippedProduct [X: Tiler, tiler = X::SKELETON, tiler.erase()?] -> ZippedProduct<M, X>;
+    /// The blocks' modes in mode 0, the tiles' in mode 1, see [`Lay::zipped_product`](crate::Lay::zipped_product).
+    zipped_product try_zipped_product ZippedProduct <X: Tiles> (tiler: X) [X::STATIC, X::SKELETON, tiler.erase()?] -> ZippedProduct<M, X>;
 
-    /// The blocks' modes in mode 0, then the tiles', see [`Lay::tiled_product`].
-    tiled_product try_tiled_product TiledProduct [X: Tiler, tiler = X::SKELETON, tiler.erase()?] -> TiledProduct<M, X>;
+    /// The blocks' modes in mode 0, then the tiles', see [`Lay::tiled_product`](crate::Lay::tiled_product).
+    tiled_product try_tiled_product TiledProduct <X: Tiles> (tiler: X) [X::STATIC, X::SKELETON, tiler.erase()?] -> TiledProduct<M, X>;
 
-    /// All modes side by side, see [`Lay::flat_product`].
-    flat_product try_flat_product FlatProduct [X: Tiler, tiler = X::SKELETON, tiler.erase()?] -> FlatProduct<M, X>;
-}
+    /// All modes side by side, see [`Lay::flat_product`](crate::Lay::flat_product).
+    flat_product try_flat_product FlatProduct <X: Tiles> (tiler: X) [X::STATIC, X::SKELETON, tiler.erase()?] -> FlatProduct<M, X>;
 
-impl<M: Modes> Layout<M> {
-    /// What this layout leaves out of `0..cotarget`, see [`Lay::complement`].
-    ///
-    /// Operands that are not static, or that have no result, do not compile.
+    /// What this layout leaves out of `0..cotarget`, see [`Lay::complement`](crate::Lay::complement).
     ///
     /// ```
     /// use girih_layout::{int, layout};
     /// assert_eq!(layout!((2, 2) : (1, 6)).complement(int!(24)), layout!((3, 2) : (2, 12)));
     /// ```
-    pub fn complement<C: Int>(self, cotarget: C) -> Layout<Complement<M, C>> {
-        const {
-            check(
-                Op::Complement,
-                M::STATIC && C::KNOWN.is_some(),
-                &M::SKELETON,
-                &crate::Tiler::Lay(Mode::<C, S<1>>::SKELETON),
-                &<Complement<M, C> as Modes>::SKELETON,
-            )
-        };
-        let _ = cotarget;
-        Layout(Default::default())
-    }
+    complement try_complement Complement <C: Int> (cotarget: C) [C::KNOWN.is_some(), Tiler::Lay(Mode::<C, S<1>>::SKELETON),
+        Tiler::Lay(number(cotarget.erase()))] -> Complement<M, C>;
 
-    /// [`Layout::complement`], judged when the program runs.
-    ///
-    /// # Errors
-    /// As [`Layout::try_coalesce`].
-    pub fn try_complement<C: Int>(self, cotarget: C) -> Result<Layout<Complement<M, C>>, Error> {
-        const {
-            check_structure(
-                Op::Complement,
-                &M::SKELETON,
-                &crate::Tiler::Lay(Mode::<C, S<1>>::SKELETON),
-                &<Complement<M, C> as Modes>::SKELETON,
-            )
-        };
-        run(
-            Op::Complement,
-            &self.erase()?,
-            &crate::Tiler::Lay(Lay::raw_leaf(cotarget.erase(), crate::Stride::ZERO)),
-        )
-    }
-}
-
-macro_rules! pairings {
-    ($($(#[$doc:meta])* $name:ident $try:ident $op:ident -> $r:ident;)*) => {
-        impl<M: Modes> Layout<M> {$(
-            $(#[$doc])*
-            ///
-            /// Operands that are not static, or that have no result, do not compile.
-            pub fn $name<T: Modes>(self, tile: Layout<T>) -> Layout<$r<M, T>> {
-                const {
-                    check(Op::$op, M::STATIC && T::STATIC, &M::SKELETON, &crate::Tiler::Lay(T::SKELETON),
-                        &<$r<M, T> as Modes>::SKELETON)
-                };
-                let _ = tile;
-                Layout(Default::default())
-            }
-
-            #[doc = concat!("[`Layout::", stringify!($name), "`], judged when the program runs.")]
-            ///
-            /// # Errors
-            /// As [`Layout::try_logical_product`].
-            pub fn $try<T: Modes>(self, tile: Layout<T>) -> Result<Layout<$r<M, T>>, Error> {
-                const {
-                    check_structure(Op::$op, &M::SKELETON, &crate::Tiler::Lay(T::SKELETON),
-                        &<$r<M, T> as Modes>::SKELETON)
-                };
-                run(Op::$op, &self.erase()?, &crate::Tiler::Lay(tile.erase()?))
-            }
-        )*}
-    };
-}
-
-pairings! {
-    /// Copies of this block side by side, `((BlockM,TileM),(BlockN,TileN))`, see [`Lay::blocked_product`].
+    /// Copies of this block side by side, `((BlockM,TileM),(BlockN,TileN))`, see [`Lay::blocked_product`](crate::Lay::blocked_product).
     ///
     /// ```
     /// use girih_layout::layout;
     /// let r = layout!((2, 5) : (5, 1)).blocked_product(layout!((3, 4) : (1, 3)));
     /// assert_eq!(r, layout!(((2, 3), (5, 4)) : ((5, 10), (1, 30))));
     /// ```
-    blocked_product try_blocked_product BlockedProduct -> BlockedProduct;
+    blocked_product try_blocked_product BlockedProduct <T: Modes> (tile: Layout<T>) [T::STATIC, Tiler::Lay(T::SKELETON),
+        Tiler::Lay(tile.erase()?)] -> BlockedProduct<M, T>;
 
-    /// Copies of this block interleaved, `((TileM,BlockM),(TileN,BlockN))`, see [`Lay::raked_product`].
-    raked_product try_raked_product RakedProduct -> RakedProduct;
+    /// Copies of this block interleaved, `((TileM,BlockM),(TileN,BlockN))`, see [`Lay::raked_product`](crate::Lay::raked_product).
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// let r = layout!((2, 5) : (5, 1)).raked_product(layout!((3, 4) : (1, 3)));
+    /// assert_eq!(r, layout!(((3, 2), (4, 5)) : ((10, 5), (30, 1))));
+    /// ```
+    raked_product try_raked_product RakedProduct <T: Modes> (tile: Layout<T>) [T::STATIC, Tiler::Lay(T::SKELETON),
+        Tiler::Lay(tile.erase()?)] -> RakedProduct<M, T>;
 }

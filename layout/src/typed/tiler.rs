@@ -6,10 +6,13 @@ use typenum::{B0, B1, UInt, UTerm};
 
 use super::composition::Composed;
 use super::divide::Split;
+use super::edit;
 use super::int::S;
 use super::layout::Layout;
+use super::list::{List, Nil};
 use super::modes::{Mode, Modes, Tuple, Unit};
 use super::nat::Nat;
+use super::repeat;
 use crate::Error;
 
 /// `_`: in a tiler the mode stays as it is, in a slice all of it stays.
@@ -95,7 +98,7 @@ impl<X: Tile, T: TileList> TileList for Tiles<X, T> {
 
 /// The modes of a tuple, one by one.
 #[doc(hidden)]
-pub trait ModeList {
+pub trait ModeList: Copy + repeat::Along {
     type Head: Modes;
     type Tail: ModeList;
     type AsTuple: Tuple;
@@ -108,13 +111,28 @@ pub trait ModeList {
     type Filling: ModeList;
     /// `((A,B),...)` with the modes of `L`.
     type Paired<L: ModeList>: Tuple;
+    /// Mode `I`, `1:0` where there is none.
+    type Nth<I: Nat>: Modes;
+    /// From mode `B` up to `E`.
+    type Take<B: Nat, E: Nat>: ModeList;
+    /// These, then those of `L`.
+    type Join<L: ModeList>: ModeList;
+    /// The leaves, a list of which is `L`, with strides by which those of the first mode come first.
+    type Fragment<L: List>: List;
+    type FragmentAfter<F: List, L: List>: List;
+    fn tuple(self) -> Self::AsTuple;
+    fn nth<I: Nat>(self) -> Self::Nth<I>;
+    fn take<B: Nat, E: Nat>(self) -> Self::Take<B, E>;
+    fn join<L: ModeList>(self, then: L) -> Self::Join<L>;
 }
 
 #[doc(hidden)]
+#[derive(Clone, Copy)]
 pub struct NoModes;
 
 #[doc(hidden)]
-pub struct OneMode<M, T>(PhantomData<(M, T)>);
+#[derive(Clone, Copy)]
+pub struct OneMode<M, T>(pub M, pub T);
 
 impl ModeList for NoModes {
     type Head = Unit;
@@ -127,6 +145,21 @@ impl ModeList for NoModes {
     type Padded<L: ModeList> = L::Filling;
     type Filling = NoModes;
     type Paired<L: ModeList> = ();
+    type Nth<I: Nat> = Unit;
+    type Take<B: Nat, E: Nat> = NoModes;
+    type Join<L: ModeList> = L;
+    type Fragment<L: List> = L;
+    type FragmentAfter<F: List, L: List> = L::Zeroless;
+    fn tuple(self) {}
+    fn nth<I: Nat>(self) -> Unit {
+        Unit::default()
+    }
+    fn take<B: Nat, E: Nat>(self) -> NoModes {
+        NoModes
+    }
+    fn join<L: ModeList>(self, then: L) -> L {
+        then
+    }
 }
 
 impl<M: Modes, T: ModeList> ModeList for OneMode<M, T> {
@@ -142,6 +175,23 @@ impl<M: Modes, T: ModeList> ModeList for OneMode<M, T> {
     type Padded<L: ModeList> = OneMode<M, T::Padded<L::Tail>>;
     type Filling = OneMode<Unit, T::Filling>;
     type Paired<L: ModeList> = <T::Paired<L::Tail> as Tuple>::Prepend<(M, L::Head)>;
+    type Nth<I: Nat> = <I::Positive as edit::Decide>::Nth<M, T, I::Before>;
+    type Take<B: Nat, E: Nat> = <E::Positive as edit::Decide>::Take<M, T, B, E::Before>;
+    type Join<L: ModeList> = OneMode<M, T::Join<L>>;
+    type Fragment<L: List> = T::FragmentAfter<M::Leaves<Nil>, L>;
+    type FragmentAfter<F: List, L: List> = F::First<L>;
+    fn tuple(self) -> Self::AsTuple {
+        self.1.tuple().prepend(self.0)
+    }
+    fn nth<I: Nat>(self) -> Self::Nth<I> {
+        <I::Positive as edit::Decide>::nth::<M, T, I::Before>(self.0, self.1)
+    }
+    fn take<B: Nat, E: Nat>(self) -> Self::Take<B, E> {
+        <E::Positive as edit::Decide>::take::<M, T, B, E::Before>(self.0, self.1)
+    }
+    fn join<L: ModeList>(self, then: L) -> Self::Join<L> {
+        OneMode(self.0, self.1.join(then))
+    }
 }
 
 impl Tile for All {

@@ -52,3 +52,15 @@ macro_rules! pairs {
         support::same($a.$op($t), &$a.lay().$op(&$t.lay()).unwrap())
     };
 }
+
+macro_rules! answer {
+    ($found:expr, $exact:literal) => {
+        support::same($found, &girih_layout::Lay::parse($exact).unwrap())
+    };
+}
+
+macro_rules! number {
+    ($found:expr, $exact:literal) => {
+        assert_eq!(format!("{}:0", $found), $exact)
+    };
+}

@@ -1,0 +1,182 @@
+//! Compact layouts, by what is static: leftmost first, rightmost first, in the order of keys.
+
+use super::int::{Int, S};
+use super::int_tuple::IntTuple;
+use super::list::{Cons, List, Nil};
+use super::modes::Modes;
+use super::nat::Bit;
+use super::rules::{is_one, is_zero, less};
+use super::tiler::ModeList;
+use crate::{Error, Lay, Stride};
+
+/// The type of [`Layout::left`](super::Layout::left).
+pub type Left<Sh> = With<Zeros<Sh>, <Leaves<Zeros<Sh>> as Compact>::Left<S<1>>>;
+/// The type of [`Layout::right`](super::Layout::right).
+pub type Right<Sh> = With<Zeros<Sh>, <Leaves<Zeros<Sh>> as Compact>::Right>;
+/// The type of [`Layout::ordered`](super::Layout::ordered).
+pub type Ordered<Sh, O> = With<Zeros<Sh>, OrderedBy<Leaves<Zeros<Sh>>, Leaves<Zeros<O>>>>;
+/// The type of [`Layout::compact_like`](super::Layout::compact_like).
+pub type CompactLike<M> =
+    With<M, Restrided<Leaves<M>, <<Leaves<M> as Compact>::Zeroless as Compact>::Ordered<Nil>>>;
+/// The type of [`Layout::fragment_like`](super::Layout::fragment_like).
+pub type FragmentLike<M> = With<
+    M,
+    Restrided<Leaves<M>, <<<M as Modes>::Each as ModeList>::Fragment<Leaves<M>> as Compact>::Ordered<Nil>>,
+>;
+/// The type of [`Layout::filter_zeros`](super::Layout::filter_zeros).
+pub type FilterZeros<M> = With<M, <Leaves<M> as Compact>::Zeroless>;
+/// The type of [`Layout::filter`](super::Layout::filter).
+pub type Filter<M> = super::Coalesced<FilterZeros<M>>;
+
+type Zeros<T> = <T as IntTuple>::Zeros;
+pub(super) type Leaves<M> = <M as Modes>::Leaves<Nil>;
+pub(super) type With<M, L> = <M as Modes>::With<L>;
+type Restrided<L, D> = <L as Compact>::Restrided<D>;
+/// The extents of `L`, compact in the order of the extents of `K`.
+pub(super) type OrderedBy<L, K> = <<L as Compact>::Keyed<K> as Compact>::Ordered<Nil>;
+/// The stride of a leaf that would be `P`: none where there is nowhere to step.
+type Stepped<S0, P> = <<S0 as Int>::IsOne as Bit>::Pick<S<0>, P>;
+
+#[doc(hidden)]
+pub trait Compact {
+    /// Leftmost first, from the step `P` on.
+    type Left<P: Int>: List;
+    /// Rightmost first.
+    type Right: List;
+    /// In the order of the strides, equal ones from left to right, after `Before` on the left.
+    type Ordered<Before: List>: List;
+    /// The product of the extents whose stride is less than `K`.
+    type Below<K: Int>: Int;
+    /// The product of the extents whose stride is not greater than `K`.
+    type UpTo<K: Int>: Int;
+    /// With the strides of `L`.
+    type Restrided<L: List>: List;
+    /// With the extents of `L` for strides.
+    type Keyed<L: List>: List;
+    /// With extent 1 wherever the stride is 0.
+    type Zeroless: List;
+    /// [`Compact::Zeroless`], ordered before everything in the rest of `L`.
+    type First<L: List>: List;
+}
+
+impl Compact for Nil {
+    type Left<P: Int> = Nil;
+    type Right = Nil;
+    type Ordered<Before: List> = Nil;
+    type Below<K: Int> = S<1>;
+    type UpTo<K: Int> = S<1>;
+    type Restrided<L: List> = Nil;
+    type Keyed<L: List> = Nil;
+    type Zeroless = Nil;
+    type First<L: List> = L;
+}
+
+impl<S0: Int, D: Int, T: List> Compact for Cons<S0, D, T> {
+    type Left<P: Int> = Cons<S0, Stepped<S0, P>, T::Left<P::Mul<S0>>>;
+    type Right = Cons<S0, Stepped<S0, T::Size>, T::Right>;
+    type Ordered<Before: List> =
+        Cons<S0, Stepped<S0, <Before::UpTo<D> as Int>::Mul<T::Below<D>>>, T::Ordered<Cons<S0, D, Before>>>;
+    type Below<K: Int> = <<D::Less<K> as Bit>::Pick<S0, S<1>> as Int>::Mul<T::Below<K>>;
+    type UpTo<K: Int> = <<K::Less<D> as Bit>::Pick<S<1>, S0> as Int>::Mul<T::UpTo<K>>;
+    type Restrided<L: List> = Cons<S0, L::Stride, T::Restrided<L::Tail>>;
+    type Keyed<L: List> = Cons<S0, L::Extent, T::Keyed<L::Tail>>;
+    type Zeroless = Cons<<D::IsZero as Bit>::Pick<S<1>, S0>, D, T::Zeroless>;
+    type First<L: List> = Cons<<D::IsZero as Bit>::Pick<S<1>, S0>, super::Neg<S<1>>, T::First<L::Tail>>;
+}
+
+/// Leftmost first.
+pub(super) const fn left(shape: &Lay) -> Result<Lay, Error> {
+    let (mut out, mut step, mut i) = (*shape, crate::Int::ONE, 0);
+    while i < shape.leaf_count() {
+        out.stride[i] = stepped(shape.shape.leaves[i], step);
+        i += 1;
+        if i < shape.leaf_count() {
+            step = tri!(step.mul(shape.shape.leaves[i - 1]));
+        }
+    }
+    Ok(out)
+}
+
+/// Rightmost first.
+pub(super) const fn right(shape: &Lay) -> Result<Lay, Error> {
+    let (mut out, mut step, mut i) = (*shape, crate::Int::ONE, shape.leaf_count());
+    while i > 0 {
+        i -= 1;
+        out.stride[i] = stepped(shape.shape.leaves[i], step);
+        if i > 0 {
+            step = tri!(step.mul(shape.shape.leaves[i]));
+        }
+    }
+    Ok(out)
+}
+
+const fn stepped(extent: crate::Int, step: crate::Int) -> Stride {
+    if is_one(extent) { Stride::ZERO } else { Stride::Int(step) }
+}
+
+/// In the order of the extents of `keys`.
+pub(super) const fn ordered_by(shape: &Lay, keys: &Lay) -> Result<Lay, Error> {
+    let (mut keyed, mut i) = (*shape, 0);
+    while i < shape.leaf_count() {
+        keyed.stride[i] = Stride::Int(keys.flat_leaf(i).0);
+        i += 1;
+    }
+    ordered(&keyed)
+}
+
+/// In the order of the strides.
+const fn ordered(keyed: &Lay) -> Result<Lay, Error> {
+    const OP: &str = "a compact layout";
+    let (mut out, mut i) = (*keyed, 0);
+    while i < keyed.leaf_count() {
+        let key = tri!(keyed.stride[i].require_int(OP));
+        let (mut step, mut j) = (crate::Int::ONE, 0);
+        while j < keyed.leaf_count() {
+            let other = tri!(keyed.stride[j].require_int(OP));
+            let first = if j < i { !less(key, other) } else { less(other, key) };
+            if first {
+                step = tri!(step.mul(keyed.shape.leaves[j]));
+            }
+            j += 1;
+        }
+        out.stride[i] = stepped(keyed.shape.leaves[i], step);
+        i += 1;
+    }
+    Ok(out)
+}
+
+/// In the order of the strides, those of static 0 left as they are.
+pub(super) const fn compact_like(from: &Lay) -> Result<Lay, Error> {
+    let mut out = tri!(ordered(&tri!(zeroless(from))));
+    out.shape = from.shape;
+    Ok(out)
+}
+
+/// Mode 0 first, from left to right without what has static stride 0, the rest in the order of the strides.
+pub(super) const fn fragment_like(from: &Lay) -> Result<Lay, Error> {
+    if from.rank() < 2 {
+        return compact_like(from);
+    }
+    let (first, filtered) = (tri!(from.node(0)), tri!(zeroless(from)));
+    let (mut keyed, mut i) = (*from, 0);
+    while i < first.end {
+        keyed.shape.leaves[i] = filtered.shape.leaves[i];
+        keyed.stride[i] = Stride::Int(crate::Int::fixed(-1));
+        i += 1;
+    }
+    let mut out = tri!(ordered(&keyed));
+    out.shape = from.shape;
+    Ok(out)
+}
+
+/// Extent 1 wherever the stride is static 0.
+pub(super) const fn zeroless(from: &Lay) -> Result<Lay, Error> {
+    let (mut out, mut i) = (*from, 0);
+    while i < from.leaf_count() {
+        if is_zero(tri!(from.stride[i].require_int("filter_zeros"))) {
+            out.shape.leaves[i] = crate::Int::ONE;
+        }
+        i += 1;
+    }
+    Ok(out)
+}

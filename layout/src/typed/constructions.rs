@@ -1,0 +1,170 @@
+//! Layouts made of shapes, in the order of another layout, over another shape.
+
+use super::check::{check, check_structure, run};
+use super::int::Int;
+use super::int_tuple::{IntTuple, erase};
+use super::layout::Layout;
+use super::modes::Modes;
+use super::op::{NONE, Op, number};
+use super::repeat::{operand, skeleton};
+use super::{
+    CoalesceBy, CompactLike, Composition, DomainDistribute, Filter, FilterZeros, FragmentLike, Left, Ordered,
+    Right, TileToShape, TileToShapeBy,
+};
+use crate::{Error, Tiler};
+
+constructions! {
+    /// Compact, leftmost fastest, see [`Lay::left`](crate::Lay::left): CuTe's `LayoutLeft`.
+    ///
+    /// ```
+    /// use girih_layout::typed::Layout;
+    /// use girih_layout::{int_tuple, layout};
+    /// assert_eq!(Layout::left(int_tuple!((4, (2, 3)))), layout!((4, (2, 3)) : (1, (4, 8))));
+    /// let n: usize = 5;
+    /// assert_eq!(format!("{:#}", Layout::try_left(int_tuple!((4, n, 8)))?), "(_4,5,_8):(_1,_4,20)");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// Here the message is `left((4,0)): leaf 1 of a shape is 0, which is below 1`:
+    /// ```compile_fail
+    /// # use girih_layout::{int_tuple, typed::Layout};
+    /// Layout::left(int_tuple!((4, 0)));
+    /// ```
+    left try_left Left -> Left<Sh>;
+
+    /// Compact, rightmost fastest, see [`Lay::right`](crate::Lay::right): CuTe's `LayoutRight`.
+    ///
+    /// ```
+    /// use girih_layout::typed::Layout;
+    /// use girih_layout::{int_tuple, layout};
+    /// assert_eq!(Layout::right(int_tuple!((4, (2, 3)))), layout!((4, (2, 3)) : (6, (3, 1))));
+    /// ```
+    right try_right Right -> Right<Sh>;
+
+    /// Compact, the leaf with the smallest key fastest, see [`Lay::ordered`](crate::Lay::ordered): CuTe's `make_ordered_layout`.
+    ///
+    /// ```
+    /// use girih_layout::typed::Layout;
+    /// use girih_layout::{int_tuple, layout};
+    /// assert_eq!(Layout::ordered(int_tuple!((4, (2, 3))), int_tuple!((1, (2, 0)))), layout!((4, (2, 3)) : (3, (12, 1))));
+    /// ```
+    ///
+    /// Here the message is `ordered((4,2), (0,1,2)): the trees differ at leaf 1`:
+    /// ```compile_fail
+    /// # use girih_layout::{int_tuple, typed::Layout};
+    /// Layout::ordered(int_tuple!((4, 2)), int_tuple!((0, 1, 2)));
+    /// ```
+    ordered try_ordered Ordered <O: IntTuple> (order: O) [<O::Zeros as Modes>::STATIC, Tiler::Lay(<O::Zeros as Modes>::SKELETON),
+        Tiler::Lay(erase(order)?)] -> Ordered<Sh, O>;
+
+    /// As many of `n` workers as the extents take without a rest, see [`Lay::domain_distribute`](crate::Lay::domain_distribute).
+    ///
+    /// ```
+    /// use girih_layout::typed::Layout;
+    /// use girih_layout::{int, int_tuple, layout};
+    /// assert_eq!(Layout::domain_distribute(int_tuple!((4, 6)), int!(32)), layout!(8 : 1));
+    /// ```
+    domain_distribute try_domain_distribute DomainDistribute <N: Int> (n: N) [N::KNOWN.is_some(), Tiler::Lay(super::modes::Mode::<N, super::S<0>>::SKELETON),
+        Tiler::Lay(number(n.erase()))] -> DomainDistribute<Sh, N>;
+}
+
+operations! {
+    /// Compact, in the order of this layout's strides; what has stride 0 keeps it, see [`Lay::compact_like`](crate::Lay::compact_like):
+    /// CuTe's `make_layout_like`.
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// assert_eq!(layout!((4, 8, 2) : (100, 1, 0)).compact_like(), layout!((4, 8, 2) : (8, 1, 0)));
+    /// ```
+    ///
+    /// Here the message is `compact_like((4,8):(-8,1)): stride -8 is below 0`:
+    /// ```compile_fail
+    /// # use girih_layout::layout;
+    /// layout!((4, 8) : (-8, 1)).compact_like();
+    /// ```
+    compact_like try_compact_like CompactLike -> CompactLike<M>;
+
+    /// The layout of registers for a partition of this layout: mode 0 compact and first, then the others in the order of their strides, see
+    /// [`Lay::fragment_like`](crate::Lay::fragment_like): CuTe's `make_fragment_like`.
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// let partition = layout!(((2, 2), 4, 2) : ((1, 512), 8, 4096));
+    /// assert_eq!(partition.fragment_like(), layout!(((2, 2), 4, 2) : ((1, 2), 4, 16)));
+    /// ```
+    fragment_like try_fragment_like FragmentLike -> FragmentLike<M>;
+
+    /// The same function over another shape of the same size, see [`Lay::with_shape`](crate::Lay::with_shape).
+    ///
+    /// ```
+    /// use girih_layout::{int_tuple, layout};
+    /// assert_eq!(layout!((4, 6) : (1, 8)).with_shape(int_tuple!((2, 2, 6))), layout!((2, 2, 6) : (1, 2, 8)));
+    /// ```
+    ///
+    /// Here the message is `with_shape((4,6):(1,8), (4,3)): not supported: a shape of another size`:
+    /// ```compile_fail
+    /// # use girih_layout::{int_tuple, layout};
+    /// layout!((4, 6) : (1, 8)).with_shape(int_tuple!((4, 3)));
+    /// ```
+    with_shape try_with_shape WithShape <Sh: IntTuple> (shape: Sh) [<Sh::Zeros as Modes>::STATIC,
+        Tiler::Lay(<Sh::Zeros as Modes>::SKELETON), Tiler::Lay(Layout(shape.zeros()).erase()?)] -> Composition<M, Layout<Left<Sh>>>;
+
+    /// Only the modes that lead somewhere, coalesced, see [`Lay::filter`](crate::Lay::filter). Strides of dynamic 0 stay.
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// assert_eq!(layout!((4, 2, 3) : (1, 0, 4)).filter(), layout!(12 : 1));
+    /// ```
+    filter try_filter Filter -> Filter<M>;
+
+    /// Extent 1 wherever the stride is 0, see [`Lay::filter_zeros`](crate::Lay::filter_zeros). Strides of dynamic 0 keep their extent.
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// assert_eq!(layout!((4, 2, 3) : (1, 0, 4)).filter_zeros(), layout!((4, 1, 3) : (1, 0, 4)));
+    /// ```
+    filter_zeros try_filter_zeros FilterZeros -> FilterZeros<M>;
+
+    /// Each subtree that meets a leaf of `profile`, coalesced by itself, see [`Lay::coalesce_by`](crate::Lay::coalesce_by).
+    ///
+    /// ```
+    /// use girih_layout::{int_tuple, layout};
+    /// assert_eq!(layout!((2, (1, 6)) : (1, (6, 2))).coalesce_by(int_tuple!((1, 1))), layout!((2, 6) : (1, 2)));
+    /// ```
+    ///
+    /// Here the message is `coalesce_by((2,6):(1,2), (1,1,1)): rank mismatch: the layout has rank 2, the other operand rank 3`:
+    /// ```compile_fail
+    /// # use girih_layout::{int_tuple, layout};
+    /// layout!((2, 6) : (1, 2)).coalesce_by(int_tuple!((1, 1, 1)));
+    /// ```
+    coalesce_by try_coalesce_by CoalesceBy <P: IntTuple> (profile: P) [true, Tiler::Lay(<P::Zeros as Modes>::SKELETON),
+        Tiler::Lay(erase(profile)?)] -> CoalesceBy<M, P>;
+
+    /// This block repeated to fill a shape, the copies leftmost first, see [`Lay::tile_to_shape`](crate::Lay::tile_to_shape).
+    ///
+    /// ```
+    /// use girih_layout::{int_tuple, layout};
+    /// let tile = layout!((2, 2) : (1, 2)).tile_to_shape(int_tuple!((8, 8)));
+    /// assert_eq!(tile, layout!(((2, 4), (2, 4)) : ((1, 4), (2, 16))));
+    /// ```
+    ///
+    /// Here the message is `tile_to_shape((2,2):(1,2), <(8,7)>): 2 does not divide extent 7`:
+    /// ```compile_fail
+    /// # use girih_layout::{int_tuple, layout};
+    /// layout!((2, 2) : (1, 2)).tile_to_shape(int_tuple!((8, 7)));
+    /// ```
+    tile_to_shape try_tile_to_shape TileToShape <Sh: IntTuple> (target: Sh) [<Sh::Zeros as Modes>::STATIC,
+        skeleton(&<Sh::Zeros as Modes>::SKELETON, None), operand(&Layout(target.zeros()).erase()?, None)?] -> TileToShape<M, Sh>;
+
+    /// [`Layout::tile_to_shape`], the copies in the order of the keys, one a mode of the target.
+    ///
+    /// ```
+    /// use girih_layout::{int_tuple, layout};
+    /// let tile = layout!((2, 2) : (1, 2)).tile_to_shape_by(int_tuple!((8, 8)), int_tuple!((1, 0)));
+    /// assert_eq!(tile, layout!(((2, 4), (2, 4)) : ((1, 16), (2, 4))));
+    /// ```
+    tile_to_shape_by try_tile_to_shape_by TileToShapeBy <Sh: IntTuple, O: IntTuple> (target: Sh, order: O) [
+        <Sh::Zeros as Modes>::STATIC && <O::Zeros as Modes>::STATIC,
+        skeleton(&<Sh::Zeros as Modes>::SKELETON, Some(&<O::Zeros as Modes>::SKELETON)),
+        operand(&Layout(target.zeros()).erase()?, Some(&erase(order)?))?] -> TileToShapeBy<M, Sh, O>;
+}

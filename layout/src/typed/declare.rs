@@ -1,0 +1,70 @@
+//! How an operation is declared: once for static operands, judged when the program is compiled, and once for any, judged when it runs.
+
+/// `name try_name Op <generics> (operands) [are they static, their skeleton, their value as a run-time tiler] -> type of the result`.
+macro_rules! operations {
+    ($($(#[$doc:meta])* $name:ident $try:ident $op:ident
+        $(<$($g:ident: $bound:ident),+> ($($x:ident: $t:ty),+) [$fixed:expr, $skeleton:expr, $erased:expr])? -> $r:ty;)*) => {
+        impl<M: Modes> Layout<M> {$(
+            $(#[$doc])*
+            ///
+            /// Operands that are not static, or that have no result, do not compile.
+            pub fn $name$(<$($g: $bound),+>)?(self $($(, $x: $t)+)?) -> Layout<$r> {
+                const {
+                    check(Op::$op, M::STATIC $(&& $fixed)?, &M::SKELETON,
+                        &operations!(@operand $($skeleton)?), &<$r as Modes>::SKELETON)
+                };
+                $($(let _ = $x;)+)?
+                Layout(Default::default())
+            }
+
+            #[doc = concat!("[`Layout::", stringify!($name), "`], judged when the program runs: for operands with something dynamic.")]
+            ///
+            /// # Errors
+            #[doc = concat!("Those of [`Layout::erase`] and of the operation of [`Lay`](crate::Lay); [`Error::Unsupported`] where the values ")]
+            #[doc = "make a result of another structure than the static integers let expect."]
+            pub fn $try$(<$($g: $bound),+>)?(self $($(, $x: $t)+)?) -> Result<Layout<$r>, Error> {
+                const {
+                    check_structure(Op::$op, &M::SKELETON, &operations!(@operand $($skeleton)?),
+                        &<$r as Modes>::SKELETON)
+                };
+                run(Op::$op, &self.erase()?, &operations!(@operand $($erased)?))
+            }
+        )*}
+    };
+    (@operand $e:expr) => { $e };
+    (@operand) => { NONE };
+}
+
+/// The same for layouts made of a shape.
+macro_rules! constructions {
+    ($($(#[$doc:meta])* $name:ident $try:ident $op:ident
+        $(<$g:ident: $bound:ident> ($x:ident: $t:ty) [$fixed:expr, $skeleton:expr, $erased:expr])? -> $r:ty;)*) => {
+        impl Layout<()> {$(
+            $(#[$doc])*
+            ///
+            /// A shape that is not static, or that has no such layout, does not compile.
+            pub fn $name<Sh: IntTuple $(, $g: $bound)?>(shape: Sh $(, $x: $t)?) -> Layout<$r> {
+                const {
+                    check(Op::$op, <Sh::Zeros as Modes>::STATIC $(&& $fixed)?, &<Sh::Zeros as Modes>::SKELETON,
+                        &operations!(@operand $($skeleton)?), &<$r as Modes>::SKELETON)
+                };
+                let _ = shape;
+                $(let _ = $x;)?
+                Layout(Default::default())
+            }
+
+            #[doc = concat!("[`Layout::", stringify!($name), "`], judged when the program runs: for shapes with something dynamic.")]
+            ///
+            /// # Errors
+            #[doc = concat!("Those of [`Lay::", stringify!($name), "`](crate::Lay::", stringify!($name), "); [`Error::Unsupported`] where the values ")]
+            #[doc = "make a result of another structure than the static integers let expect."]
+            pub fn $try<Sh: IntTuple $(, $g: $bound)?>(shape: Sh $(, $x: $t)?) -> Result<Layout<$r>, Error> {
+                const {
+                    check_structure(Op::$op, &<Sh::Zeros as Modes>::SKELETON, &operations!(@operand $($skeleton)?),
+                        &<$r as Modes>::SKELETON)
+                };
+                run(Op::$op, &Layout(shape.zeros()).erase()?, &operations!(@operand $($erased)?))
+            }
+        )*}
+    };
+}

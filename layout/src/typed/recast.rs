@@ -1,0 +1,131 @@
+//! Recasts, by what is static: the same bytes as elements of another size.
+
+use typenum::{B0, B1};
+
+use super::compact::{Leaves, With};
+use super::int::{Int, S};
+use super::list::{Cons, List, Nil};
+use super::nat::{Bit, CeilQuotient, Nat};
+use super::rules::{ceil_div, is_one};
+use crate::symbol::gcd;
+use crate::{Error, Lay, Stride};
+
+/// The type of [`Layout::upcast`](super::Layout::upcast).
+pub type Upcast<M, N> = With<M, <Leaves<M> as Units>::Upcast<N>>;
+/// The type of [`Layout::downcast`](super::Layout::downcast).
+pub type Downcast<M, N> = With<M, <<Leaves<M> as Units>::HasUnit as Decide>::Downcast<Leaves<M>, N>>;
+/// The type of [`Layout::recast`](super::Layout::recast).
+pub type Recast<M, Old, New> = Upcast<Downcast<M, Reduced<Old, New>>, Reduced<New, Old>>;
+
+/// `A` by the greatest common divisor of `A` and `B`.
+pub(super) type Reduced<A, B> = CeilQuotient<A, super::nat::Gcd<A, B>>;
+
+#[doc(hidden)]
+pub trait Units {
+    type Upcast<N: Nat>: List;
+    /// Whether a leaf has stride 1 and not extent 1.
+    type HasUnit: Bit;
+    /// With that leaf in parts.
+    type Parts<N: Nat>: List;
+    /// With the first leaf of stride 1 in parts.
+    type FirstParts<N: Nat>: List;
+    /// All strides times `N`.
+    type Scaled<N: Nat>: List;
+}
+
+#[doc(hidden)]
+pub trait Decide {
+    /// If a leaf has stride 1 and not extent 1.
+    type Downcast<L: List, N: Nat>: List;
+    /// If D is 1.
+    type FirstParts<S: Int, D: Int, T: List, N: Nat>: List;
+}
+
+impl Units for Nil {
+    type Upcast<N: Nat> = Nil;
+    type HasUnit = B0;
+    type Parts<N: Nat> = Nil;
+    type FirstParts<N: Nat> = Nil;
+    type Scaled<N: Nat> = Nil;
+}
+
+/// Whether `S:D` has stride 1 and not extent 1.
+type IsUnit<S0, D> = <<<S0 as Int>::IsOne as Bit>::Not as Bit>::And<<D as Int>::IsOne>;
+
+impl<S0: Int, D: Int, T: List> Units for Cons<S0, D, T> {
+    type Upcast<N: Nat> = Cons<S0::CDiv<D::InUnit<N>>, D::Upcast<N>, T::Upcast<N>>;
+    type HasUnit = <IsUnit<S0, D> as Bit>::Or<T::HasUnit>;
+    type Parts<N: Nat> = Cons<
+        <IsUnit<S0, D> as Bit>::Pick<S0::Mul<N>, S0>,
+        <IsUnit<S0, D> as Bit>::Pick<S<1>, D::Mul<N>>,
+        T::Parts<N>,
+    >;
+    type FirstParts<N: Nat> = <D::IsOne as Decide>::FirstParts<S0, D, T, N>;
+    type Scaled<N: Nat> = Cons<S0, D::Mul<N>, T::Scaled<N>>;
+}
+
+impl Decide for B0 {
+    type Downcast<L: List, N: Nat> = L::FirstParts<N>;
+    type FirstParts<S0: Int, D: Int, T: List, N: Nat> = Cons<S0, D::Mul<N>, T::FirstParts<N>>;
+}
+
+impl Decide for B1 {
+    type Downcast<L: List, N: Nat> = L::Parts<N>;
+    type FirstParts<S0: Int, D: Int, T: List, N: Nat> = Cons<S0::Mul<N>, S<1>, T::Scaled<N>>;
+}
+
+/// A dynamic stride is taken to be a multiple of `n`.
+pub(super) const fn upcast(from: &Lay, n: i64) -> Result<Lay, Error> {
+    let (mut out, mut i) = (*from, 0);
+    while i < from.leaf_count() {
+        let d = tri!(from.stride[i].require_int("upcast"));
+        let (quotient, rest) = match (d.coef.checked_div(n), d.coef.checked_rem(n)) {
+            (Some(quotient), Some(rest)) => (quotient, rest),
+            _ => return Err(Error::Overflow { op: "upcast" }),
+        };
+        out.stride[i] = Stride::Int(match (d.is_static(), rest) {
+            (false, _) => crate::Int::value(quotient),
+            (true, 0) => crate::Int::fixed(quotient),
+            (true, _) => crate::Int::ONE,
+        });
+        if d.is_static() && d.coef != 0 {
+            let inside = tri!(ceil_div(crate::Int::fixed(n), crate::Int::fixed(d.coef.saturating_abs())));
+            out.shape.leaves[i] = tri!(ceil_div(from.shape.leaves[i], inside));
+        }
+        i += 1;
+    }
+    Ok(out)
+}
+
+/// The leaf that takes the parts has static stride 1.
+pub(super) const fn downcast(from: &Lay, n: i64) -> Result<Lay, Error> {
+    let (parts, mut out) = (crate::Int::fixed(n), *from);
+    let (mut has_unit, mut i) = (false, 0);
+    while i < from.leaf_count() {
+        let d = tri!(from.stride[i].require_int("downcast"));
+        has_unit = has_unit || is_one(d) && !is_one(from.shape.leaves[i]);
+        i += 1;
+    }
+    let (mut first, mut i) = (true, 0);
+    while i < from.leaf_count() {
+        let (s, d) = (from.shape.leaves[i], tri!(from.stride[i].require_int("downcast")));
+        let unit = is_one(d) && if has_unit { !is_one(s) } else { first };
+        if unit {
+            first = false;
+            out.shape.leaves[i] = tri!(s.mul(parts));
+            out.stride[i] = Stride::Int(crate::Int::ONE);
+        } else {
+            out.stride[i] = Stride::Int(tri!(d.mul(parts)));
+        }
+        i += 1;
+    }
+    Ok(out)
+}
+
+pub(super) const fn recast(from: &Lay, old: i64, new: i64) -> Result<Lay, Error> {
+    let g = gcd(old, new);
+    if g == 0 {
+        return Err(Error::Unsupported { op: "recast", what: "elements of less than one bit" });
+    }
+    upcast(&tri!(downcast(from, old / g)), new / g)
+}

@@ -1,0 +1,160 @@
+//! Compile errors in words: constant functions can't format.
+
+use super::op::{Op, Operand};
+use crate::refuse::Message;
+use crate::{Error, Int, Lay, Stride};
+
+/// `op(a, t)`.
+pub(super) const fn call(op: Op, a: &Lay, t: &crate::Tiler) -> Message {
+    let mut line = Message::EMPTY;
+    line.text(op.name());
+    line.text("(");
+    if op.takes_shape() {
+        tree(&mut line, a);
+    } else {
+        layout(&mut line, a);
+    }
+    if !matches!(op.operand(), Operand::None) {
+        line.text(", ");
+        match t {
+            crate::Tiler::Lay(t) => operand(&mut line, op, t),
+            crate::Tiler::Modes(tiles) => {
+                line.text("<");
+                let mut k = 0;
+                while k < tiles.len() {
+                    if k > 0 {
+                        line.text(",");
+                    }
+                    match tiles.tile(k) {
+                        Ok(crate::Tile::Lay(tile)) => operand(&mut line, op, &tile),
+                        _ => line.text("_"),
+                    }
+                    k += 1;
+                }
+                line.text(">");
+            }
+        }
+    }
+    line.text(")");
+    line
+}
+
+const fn operand(line: &mut Message, op: Op, t: &Lay) {
+    match op.operand() {
+        Operand::Tree => tree(line, t),
+        _ => layout(line, t),
+    }
+}
+
+/// The shape.
+const fn tree(line: &mut Message, of: &Lay) {
+    leaves(line, of, false);
+}
+
+pub(super) const fn layout(line: &mut Message, of: &Lay) {
+    leaves(line, of, false);
+    line.text(":");
+    leaves(line, of, true);
+}
+
+const fn leaves(line: &mut Message, of: &Lay, strides: bool) {
+    let mut i = 0;
+    while i < of.leaf_count() {
+        let (opens, closes) = of.shape.profile.parens(of.root(), i);
+        if i > 0 {
+            line.text(",");
+        }
+        repeat(line, "(", opens);
+        match (strides, of.stride[i]) {
+            (false, _) => integer(line, of.shape.leaves[i]),
+            (true, Stride::Int(d)) => integer(line, d),
+            _ => line.text("?"),
+        }
+        repeat(line, ")", closes);
+        i += 1;
+    }
+}
+
+const fn repeat(line: &mut Message, text: &str, times: u8) {
+    let mut i = 0;
+    while i < times {
+        line.text(text);
+        i += 1;
+    }
+}
+
+pub(super) const fn integer(line: &mut Message, n: Int) {
+    if n.is_static() { number(line, n) } else { line.text("?") }
+}
+
+const fn number(line: &mut Message, n: Int) {
+    if n.coef < 0 {
+        line.text("-");
+    }
+    line.number(n.coef.unsigned_abs() as usize);
+}
+
+/// The message of the errors that static operands meet.
+pub(super) const fn explain(line: &mut Message, error: &Error) {
+    match error {
+        Error::StrideDivisibility { extent, stride, .. } => {
+            pair(line, "stride ", *stride, " and extent ", *extent, " do not divide one another");
+        }
+        Error::ShapeDivisibility { divisor, shape, .. } => {
+            pair(line, "", *divisor, " does not divide extent ", *shape, "");
+        }
+        Error::NotTractable { step, stride, .. } => {
+            pair(line, "", *step, " does not divide stride ", *stride, "");
+        }
+        Error::RankMismatch { rank, other, .. } => {
+            let (rank, other) = (Int::fixed(*rank as i64), Int::fixed(*other as i64));
+            pair(line, "rank mismatch: the layout has rank ", rank, ", the other operand rank ", other, "");
+        }
+        Error::ModeOutOfRange { mode, rank } => {
+            let (mode, rank) = (Int::fixed(*mode as i64), Int::fixed(*rank as i64));
+            pair(line, "there is no mode ", mode, " in rank ", rank, "");
+        }
+        Error::NotCongruent { leaf, .. } => {
+            line.text("the trees differ at leaf ");
+            line.number(*leaf);
+        }
+        Error::Overlap { extent, stride: Stride::Int(stride) } => {
+            pair(line, "mode ", *extent, ":", *stride, " meets an index twice");
+        }
+        Error::NonPositiveShape { leaf, extent } => {
+            let leaf = Int::fixed(*leaf as i64);
+            pair(line, "leaf ", leaf, " of a shape is ", Int::fixed(*extent), ", which is below 1");
+        }
+        Error::NonPositiveStride { stride, .. } => {
+            let stride = Int::fixed(match stride.get() {
+                Some(stride) => stride,
+                None => 0,
+            });
+            pair(line, "stride ", stride, " is below ", Int::ZERO, "");
+        }
+        Error::Carry { witness: Some(w) } => {
+            pair(
+                line,
+                "the right-hand modes carry into one another: coordinate ",
+                Int::fixed(w.coord),
+                " has index ",
+                Int::fixed(w.expected),
+                ", mode by mode it would be ",
+            );
+            number(line, Int::fixed(w.obtained));
+        }
+        Error::Unsupported { what, .. } => {
+            line.text("not supported: ");
+            line.text(what);
+        }
+        other => line.text(other.kind()),
+    }
+}
+
+const fn pair(line: &mut Message, before: &str, a: Int, between: &str, b: Int, after: &str) {
+    line.text(before);
+    number(line, a);
+    line.text(between);
+    number(line, b);
+    line.text(after);
+}

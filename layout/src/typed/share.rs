@@ -1,0 +1,145 @@
+//! What a layout leaves constant and what two layouts share, by what is static.
+
+use typenum::{B0, B1};
+
+use super::coalesce::{Flat, coalesce};
+use super::compact::Leaves;
+use super::int::{Int, S};
+use super::int_tuple::IntTuple;
+use super::inverse::{InverseLeaves, Sorted, Steps, right_inverse};
+use super::list::{Cons, List, Nil, PushUnlessOne};
+use super::modes::Mode;
+use super::nat::Bit;
+use super::rules::{ceil_div, is_one, is_zero, least, less, same};
+use crate::{Error, Lay, Stride};
+
+/// The type of [`Layout::nullspace`](super::Layout::nullspace).
+pub type Nullspace<M> = <super::coalesce::Again<<Leaves<M> as Shared>::Null<S<1>>, B0> as List>::Wrapped;
+/// The type of [`Layout::max_common_layout`](super::Layout::max_common_layout).
+pub type MaxCommonLayout<M, T> = <<InverseLeaves<T> as Shared>::Common<Flat<M, B0>, S<1>> as List>::Wrapped;
+/// The static integer of [`Layout::max_common_vector`](super::Layout::max_common_vector).
+pub type MaxCommonVector<M, T> = Length<Flat<MaxCommonLayout<M, T>, B0>>;
+/// The static integer of [`Layout::max_alignment`](super::Layout::max_alignment).
+pub type MaxAlignment<M> = <<Leaves<M> as Steps>::ByStride<S<1>> as Sorted>::Align<S<1>, S<0>>;
+/// The type of [`Layout::domain_distribute`](super::Layout::domain_distribute).
+pub type DomainDistribute<Sh, N> = Workers<<Leaves<<Sh as IntTuple>::Zeros> as Shared>::Distribute<N, S<1>>>;
+
+type Workers<W> = Mode<W, <<W as Int>::IsOne as Bit>::Pick<S<0>, S<1>>>;
+/// How long the first leaf goes on if its stride is 1.
+type Length<L> = <<<L as List>::Stride as Int>::IsOne as Bit>::Pick<<L as List>::Extent, S<1>>;
+#[doc(hidden)]
+pub trait Shared {
+    /// The leaves of stride 0, each with its 1-D step, the first with `P`.
+    type Null<P: Int>: List;
+    /// As many of these places as `A` has indices for, from `I` on in steps of `I`.
+    type Common<A: List, I: Int>: List;
+    /// How many of the indices `0, I, 2*I ...` these modes have at the places `0, D, 2*D ...`; at most `N`.
+    type Run<N: Int, D: Int, I: Int>: Int;
+    /// `W` times what the extents take of `N`.
+    type Distribute<N: Int, W: Int>: Int;
+}
+
+#[doc(hidden)]
+pub trait Decide {
+    /// If D is 0.
+    type Null<S: Int, P: Int, T: List>: List;
+    /// If all `N` places are common, `L` of them.
+    type Common<A: List, I: Int, N: Int, D: Int, L: Int, T: List>: List;
+    /// If a step of `D` stays in the mode `M:E`.
+    type Run<M: Int, E: Int, N: Int, D: Int, I: Int, T: List>: Int;
+}
+
+impl Shared for Nil {
+    type Null<P: Int> = Nil;
+    type Common<A: List, I: Int> = Nil;
+    type Run<N: Int, D: Int, I: Int> = S<1>;
+    type Distribute<N: Int, W: Int> = W;
+}
+
+impl<S0: Int, D: Int, T: List> Shared for Cons<S0, D, T> {
+    type Null<P: Int> = <D::IsZero as Decide>::Null<S0, P, T::Null<P::Mul<S0>>>;
+    type Common<A: List, I: Int> =
+        <S0::Same<A::Run<S0, D, I>> as Decide>::Common<A, I, S0, D, A::Run<S0, D, I>, T>;
+    type Run<N: Int, D0: Int, I: Int> = <D0::Less<S0> as Decide>::Run<S0, D, N, D0, I, T>;
+    type Distribute<N: Int, W: Int> = T::Distribute<N::CDiv<S0::Gcd<N>>, W::Mul<S0::Gcd<N>>>;
+}
+
+impl Decide for B0 {
+    type Null<S0: Int, P: Int, T: List> = T;
+    type Common<A: List, I: Int, N: Int, D: Int, L: Int, T: List> = PushUnlessOne<L, D, Nil>;
+    type Run<M: Int, E: Int, N: Int, D: Int, I: Int, T: List> = T::Run<N, D::CDiv<M>, I>;
+}
+
+impl Decide for B1 {
+    type Null<S0: Int, P: Int, T: List> = Cons<S0, P, T>;
+    type Common<A: List, I: Int, N: Int, D: Int, L: Int, T: List> = Cons<N, D, T::Common<A, I::Mul<N>>>;
+    type Run<M: Int, E: Int, N: Int, D: Int, I: Int, T: List> =
+        <<E::Mul<D> as Int>::Same<I> as Bit>::Pick<<M::CDiv<D> as Int>::Min<N>, S<1>>;
+}
+
+pub(super) const fn nullspace(from: &Lay) -> Result<Lay, Error> {
+    let (mut out, mut step, mut i) = (Lay::EMPTY, crate::Int::ONE, 0);
+    while i < from.leaf_count() {
+        if is_zero(tri!(from.stride[i].require_int("nullspace"))) {
+            tri!(out.push(from.shape.leaves[i], Stride::Int(step)));
+        }
+        i += 1;
+        if i < from.leaf_count() {
+            step = tri!(step.mul(from.shape.leaves[i - 1]));
+        }
+    }
+    tri!(out.wrap_from(0));
+    coalesce(&out)
+}
+
+/// The places of the other layout's indices, as far as this one has the same.
+pub(super) const fn max_common_layout(a: &Lay, b: &Lay) -> Result<Lay, Error> {
+    let (places, modes) = (tri!(right_inverse(b)), tri!(coalesce(a)));
+    let (mut out, mut index, mut i) = (Lay::EMPTY, crate::Int::ONE, 0);
+    while i < places.leaf_count() {
+        let (n, stride) = places.flat_leaf(i);
+        let run = tri!(run(&modes, n, tri!(stride.require_int(COMMON)), index));
+        if !same(n, run) {
+            if !is_one(run) {
+                tri!(out.push(run, stride));
+            }
+            break;
+        }
+        tri!(out.push(n, stride));
+        index = tri!(index.mul(n));
+        i += 1;
+    }
+    tri!(out.wrap_from(0));
+    Ok(out)
+}
+
+const COMMON: &str = "max_common_layout";
+
+/// How many of the indices `0, step, 2*step ...` the modes have at the places `0, d, 2*d ...`; at most `n`.
+const fn run(modes: &Lay, n: crate::Int, d: crate::Int, step: crate::Int) -> Result<crate::Int, Error> {
+    let (mut d, mut i) = (d, 0);
+    while i < modes.leaf_count() {
+        let (m, stride) = modes.flat_leaf(i);
+        if less(d, m) {
+            let here = tri!(tri!(stride.require_int(COMMON)).mul(d));
+            return Ok(if same(here, step) { least(tri!(ceil_div(m, d)), n) } else { crate::Int::ONE });
+        }
+        d = tri!(ceil_div(d, m));
+        i += 1;
+    }
+    Ok(crate::Int::ONE)
+}
+
+pub(super) const fn domain_distribute(shape: &Lay, n: crate::Int) -> Result<Lay, Error> {
+    let (mut workers, mut rest, mut i) = (crate::Int::ONE, n, 0);
+    while i < shape.leaf_count() {
+        let s = shape.shape.leaves[i];
+        let g = crate::symbol::gcd(s.coef, rest.coef);
+        let g = if s.is_static() && rest.is_static() { crate::Int::fixed(g) } else { crate::Int::value(g) };
+        workers = tri!(workers.mul(g));
+        rest = tri!(ceil_div(rest, g));
+        i += 1;
+    }
+    let stride = if is_one(workers) { Stride::ZERO } else { Stride::Int(crate::Int::ONE) };
+    Ok(Lay::raw_leaf(workers, stride))
+}
