@@ -50,6 +50,30 @@ pub enum Error {
         /// Its dtype as numpy writes it.
         descr: String,
     },
+    /// Elements that are no numbers of a kernel's.
+    #[error("{} holds {descr}: integers of 8 to 64 bits, '<f2', '<f4', '<f8', '|b1' and the opaque '|V1' and '|V2' are accepted", .path.display())]
+    ElementOfArray {
+        /// The file.
+        path: PathBuf,
+        /// Its dtype as numpy writes it.
+        descr: String,
+    },
+    /// An argument of `girih sim` that says nothing.
+    #[error("`{text}`: expected {expected}")]
+    Argument {
+        /// The argument.
+        text: String,
+        /// What would be accepted.
+        expected: String,
+    },
+    /// A file of several kernels, or none, and no name.
+    #[error("--kernel must name a kernel of {}, which has: {}", .file.display(), list(.kernels))]
+    KernelNeeded {
+        /// The file.
+        file: PathBuf,
+        /// The kernels that it has.
+        kernels: Vec<String>,
+    },
     /// An array that is no matrix.
     #[error("{} has the shape {}: a matrix has two dimensions", .path.display(), Shape(.shape))]
     Rank {
@@ -145,6 +169,10 @@ impl Error {
     pub(crate) fn write(path: &Path) -> impl FnOnce(io::Error) -> Error {
         move |source| Error::Write { path: path.into(), source }
     }
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
 /// A shape as numpy writes it: `()`, `(3,)`, `(3, 4)`.

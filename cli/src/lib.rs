@@ -15,6 +15,7 @@ mod npy;
 pub mod ops;
 mod output;
 mod run;
+mod sim;
 
 pub use error::Error;
 
@@ -35,6 +36,8 @@ enum Command {
     Gemm(gemm::Args),
     /// Copy a matrix by a generated kernel and verify the copy
     Copy(copy::Args),
+    /// Run a kernel of a PTX file in the simulator, with all its checks
+    Sim(sim::Args),
     /// Print the PTX of a kernel
     Emit(emit::Args),
     /// Evaluate a layout expression and print the layout
@@ -48,6 +51,7 @@ pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Gemm(args) => gemm::run(args),
         Command::Copy(args) => copy::run(args),
+        Command::Sim(args) => sim::run(args),
         Command::Emit(args) => emit::run(args),
         Command::Layout(args) => layout::run(args),
         Command::Eval(args) => eval::run(args),

@@ -1,5 +1,7 @@
 //! Matrices in `.npy` files (numpy's `numpy.lib.format`).
 
+mod array;
+
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -10,6 +12,7 @@ use girih_tensor::{DType, Element};
 use npyz::{Endianness, NpyHeader, TypeChar, TypeStr, WriterBuilder};
 
 use crate::Error;
+pub(crate) use array::{Array, ELEMENTS};
 
 /// A matrix file whose header has been read and judged; its elements have not been read yet.
 pub(crate) struct Npy {

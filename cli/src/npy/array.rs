@@ -1,0 +1,89 @@
+//! Arrays of any shape and numeric type, as bytes.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, Write};
+use std::path::Path;
+
+use npyz::{Endianness, NpyHeader, Order, TypeChar, TypeStr, WriterBuilder};
+
+use crate::Error;
+
+/// An array: its elements' bytes in the order that they are stored.
+#[derive(Clone, Debug)]
+pub(crate) struct Array {
+    pub(crate) element: TypeStr,
+    pub(crate) shape: Vec<u64>,
+    /// Whether the first index varies fastest.
+    pub(crate) fortran: bool,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// The names that the command line has for elements: numpy's notation, and bytes.
+pub(crate) const ELEMENTS: [(&str, &str, usize); 12] = [
+    ("u8", "|u1", 1),
+    ("s8", "|i1", 1),
+    ("u16", "<u2", 2),
+    ("s16", "<i2", 2),
+    ("u32", "<u4", 4),
+    ("s32", "<i4", 4),
+    ("u64", "<u8", 8),
+    ("s64", "<i8", 8),
+    ("f16", "<f2", 2),
+    // numpy has no bf16: its bits are kept as integers.
+    ("bf16", "<u2", 2),
+    ("f32", "<f4", 4),
+    ("f64", "<f8", 8),
+];
+
+impl Array {
+    /// Reads a file.
+    pub(crate) fn read(path: &Path) -> Result<Array, Error> {
+        let file = File::open(path).map_err(Error::read(path))?;
+        let length = file.metadata().map_err(Error::read(path))?;
+        let mut from = BufReader::new(file);
+        let header = NpyHeader::from_reader(&mut from)
+            .map_err(|source| Error::NotNpy { path: path.into(), source })?;
+        let (element, bytes) = element(path, &header.dtype())?;
+        let shape = header.shape().to_vec();
+        let needed = shape.iter().try_fold(bytes as u128, |all, &extent| all.checked_mul(extent.into()));
+        let needed = needed.unwrap_or(u128::MAX);
+        if length.is_file() {
+            let found = length.len() - from.stream_position().map_err(Error::read(path))?;
+            if needed > u128::from(found) {
+                return Err(Error::Truncated { path: path.into(), shape, needed, found });
+            }
+        }
+        let mut bytes = vec![0; usize::try_from(needed).unwrap_or(usize::MAX)];
+        from.read_exact(&mut bytes).map_err(Error::read(path))?;
+        Ok(Array { element, shape, fortran: header.order() == Order::Fortran, bytes })
+    }
+
+    /// Writes it as a file.
+    pub(crate) fn write(&self, mut to: impl Write) -> io::Result<()> {
+        npyz::WriteOptions::new_header_only()
+            .order(if self.fortran { Order::Fortran } else { Order::C })
+            .dtype(npyz::DType::new_scalar(self.element.clone()))
+            .shape(&self.shape)
+            .writer(&mut to)
+            .write_header_only()?;
+        to.write_all(&self.bytes)
+    }
+}
+
+/// A numeric type that kernels know, and its bytes.
+fn element(path: &Path, dtype: &npyz::DType) -> Result<(TypeStr, usize), Error> {
+    let refused = || Error::ElementOfArray { path: path.into(), descr: dtype.descr() };
+    let npyz::DType::Plain(plain) = dtype else { return Err(refused()) };
+    if plain.endianness() == Endianness::Big {
+        return Err(Error::BigEndian { path: path.into(), descr: dtype.descr() });
+    }
+    let bytes = match (plain.type_char(), plain.size_field()) {
+        (TypeChar::Bool, 1) => 1,
+        (TypeChar::Int | TypeChar::Uint, bytes @ (1 | 2 | 4 | 8)) => bytes,
+        (TypeChar::Float, bytes @ (2 | 4 | 8)) => bytes,
+        // What ml_dtypes saves of bf16 and of 8-bit floats.
+        (TypeChar::RawData, bytes @ (1 | 2)) => bytes,
+        _ => return Err(refused()),
+    };
+    Ok((plain.clone(), bytes as usize))
+}

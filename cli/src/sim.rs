@@ -1,0 +1,148 @@
+//! `girih sim`: run a kernel of a PTX file in the simulator, on arrays from files.
+
+mod argument;
+mod report;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use girih_sim::{Launch, Memory, Options, Program};
+
+use crate::{CommandResult, Error, run};
+use argument::{Argument, Bound, extents};
+use report::SimReport;
+
+/// How arguments are written, for the long help.
+const ARGUMENTS: &str = "\
+Arguments are given in the order of the kernel's parameters, one --arg each:
+
+  u32:5  s64:-1  u16:0xffff        an integer: u8 to u64, s8 to s64
+  f32:0.5  f64:1e-3  f16:2  bf16:1 a number
+  in:A.npy                         the address of a copy of the array
+  out:f32:4096:C.npy               the address of an array that nothing has written, which goes to the file;
+                                   4096 or 64x64 elements of u8 to u64, s8 to s64, f16, bf16, f32, f64
+  inout:H.npy:H2.npy               the address of a copy of H, which goes to H2 afterwards
+
+Files are in numpy's format, of any numeric type; bf16 is kept as u16.
+
+The exit status is 0 if the launch passed every check, 1 if it did not, with the finding on stderr, and 2 for
+arguments that the kernel can't be launched with. Then no file is written.";
+
+/// What is checked beyond alignment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Check {
+    /// Accesses that nothing orders
+    Races,
+    /// Accesses outside of every allocation; always checked
+    Bounds,
+    /// Reads of what nothing has written
+    Uninit,
+}
+
+/// How the result is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    Text,
+    Json,
+}
+
+/// The arguments of `girih sim`.
+#[derive(clap::Args)]
+#[command(after_long_help = ARGUMENTS)]
+pub(crate) struct Args {
+    /// The PTX file
+    file: PathBuf,
+    /// The kernel [default: the only one]
+    #[arg(long)]
+    kernel: Option<String>,
+    /// Blocks: x, or x,y or x,y,z
+    #[arg(long, value_parser = extents)]
+    grid: [u32; 3],
+    /// Threads of a block: x, or x,y or x,y,z
+    #[arg(long, value_parser = extents)]
+    block: [u32; 3],
+    /// Bytes of dynamic shared memory
+    #[arg(long, default_value_t = 0)]
+    smem: u32,
+    /// An argument of the kernel, see below; once for each, in order
+    #[arg(long = "arg")]
+    arguments: Vec<Argument>,
+    /// What to check, of races, bounds, uninit
+    #[arg(long, value_delimiter = ',', default_value = "races,bounds,uninit")]
+    check: Vec<Check>,
+    /// Which order of warps is tried; 0 is theirs
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// How the result is told
+    #[arg(long, default_value = "text")]
+    report: Form,
+}
+
+pub(crate) fn run(args: Args) -> CommandResult {
+    match launch(&args) {
+        Ok(report) => {
+            run::print(&report, args.report == Form::Json)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) if is_usage(&*error) => {
+            eprintln!("error: {error}");
+            Ok(ExitCode::from(2))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether other arguments would be accepted, rather than another program or other data.
+fn is_usage(error: &(dyn std::error::Error + 'static)) -> bool {
+    use girih_sim::Error as E;
+    matches!(error.downcast_ref(), Some(Error::KernelNeeded { .. }))
+        || matches!(
+            error.downcast_ref(),
+            Some(
+                E::UnknownKernel { .. }
+                    | E::ArgumentCount { .. }
+                    | E::ArgumentSize { .. }
+                    | E::LaunchShape { .. }
+                    | E::SharedTooLarge { .. }
+            )
+        )
+}
+
+fn launch(args: &Args) -> Result<SimReport, Box<dyn std::error::Error>> {
+    let text = std::fs::read_to_string(&args.file).map_err(Error::read(&args.file))?;
+    let module = girih_ptx::Module::parse(&text)?;
+    module.verify()?;
+    let program = Program::load(&module)?;
+    let kernel = match (&args.kernel, program.kernels()) {
+        (Some(name), _) => program.kernel(name)?,
+        (None, [only]) => only,
+        (None, kernels) => {
+            let kernels = kernels.iter().map(|kernel| kernel.name().to_string()).collect();
+            return Err(Error::KernelNeeded { file: args.file.clone(), kernels }.into());
+        }
+    };
+    let memory = Memory::new();
+    let mut bound = Vec::new();
+    for argument in &args.arguments {
+        bound.push(argument.bind(&memory)?);
+    }
+    let options = Options {
+        races: args.check.contains(&Check::Races),
+        uninitialised: args.check.contains(&Check::Uninit),
+        counts: true,
+        seed: args.seed,
+        ..Options::default()
+    };
+    let launch = Launch {
+        grid: args.grid,
+        block: args.block,
+        dynamic_shared: args.smem,
+        args: bound.iter().map(|bound| bound.bytes.clone()).collect(),
+    };
+    let report = girih_sim::run(kernel, &memory, &launch, &options)?;
+    for Bound { output, .. } in bound {
+        output.map_or(Ok(()), |output| output.write(&memory))?;
+    }
+    Ok(SimReport::new(kernel.name(), &launch, &options, &report))
+}

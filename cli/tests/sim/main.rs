@@ -1,0 +1,213 @@
+//! `girih sim` as a user types it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// `y[i] = a * x[i] + y[i]` for i < n; thread i.
+const SAXPY: &str = ".version 7.0
+.target sm_80
+.address_size 64
+.visible .entry saxpy(.param .u32 n, .param .f32 a, .param .u64 x, .param .u64 y) {
+  .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<4>; .reg .f32 %f<4>;
+  mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x; mad.lo.u32 %r0, %r0, %r1, %r2;
+  ld.param.u32 %r1, [n];
+  setp.ge.u32 %p, %r0, %r1;
+  @%p ret;
+  ld.param.u64 %d0, [x]; ld.param.u64 %d1, [y]; ld.param.f32 %f0, [a];
+  mad.wide.u32 %d0, %r0, 4, %d0; mad.wide.u32 %d1, %r0, 4, %d1;
+  ld.global.f32 %f1, [%d0]; ld.global.f32 %f2, [%d1];
+  fma.rn.f32 %f3, %f0, %f1, %f2;
+  st.global.f32 [%d1], %f3;
+  ret;
+}
+";
+
+/// Two threads write the same shared word; a loop over 16-bit elements in another kernel.
+const OTHERS: &str = ".version 7.0
+.target sm_80
+.address_size 64
+.visible .entry race() {
+  .reg .b32 %r; .shared .b32 cell;
+  mov.u32 %r, %tid.x; st.shared.u32 [cell], %r; ret;
+}
+.visible .entry negate(.param .u64 from, .param .u64 to) {
+  .reg .b32 %r; .reg .b16 %h; .reg .b64 %d<2>;
+  mov.u32 %r, %tid.x; ld.param.u64 %d0, [from]; ld.param.u64 %d1, [to];
+  mad.wide.u32 %d0, %r, 2, %d0; mad.wide.u32 %d1, %r, 2, %d1;
+  ld.global.b16 %h, [%d0]; neg.bf16 %h, %h; st.global.b16 [%d1], %h; ret;
+}
+.visible .entry unset() {
+  .reg .b32 %r<2>; .shared .b32 cell; add.u32 %r0, %r1, 1; st.shared.u32 [cell], %r0; ret;
+}
+";
+
+/// Runs girih in `folder`; what it says on both streams, and its status.
+fn girih(folder: &Path, line: &str) -> (Option<i32>, String, String) {
+    let output: Output = Command::new(env!("CARGO_BIN_EXE_girih"))
+        .args(line.split_whitespace())
+        .current_dir(folder)
+        .output()
+        .expect("girih starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// A C-order file as numpy writes it.
+fn npy(descr: &str, shape: &str, elements: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    let length = (10 + header.len() + 1).next_multiple_of(64);
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend(((length - 10) as u16).to_le_bytes());
+    file.extend(format!("{header:<width$}\n", width = length - 11).bytes());
+    file.extend(elements);
+    file
+}
+
+fn f32s(values: impl IntoIterator<Item = f32>) -> Vec<u8> {
+    values.into_iter().flat_map(f32::to_le_bytes).collect()
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let put = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("written");
+    put("saxpy.ptx", SAXPY.as_bytes());
+    put("others.ptx", OTHERS.as_bytes());
+    put("x.npy", &npy("<f4", "(100,)", &f32s((0..100).map(|i| i as f32))));
+    put("y.npy", &npy("<f4", "(10, 10)", &f32s((0..100).map(|_| 1.0))));
+    put("h.npy", &npy("<u2", "(32,)", &[0x80, 0x3f].repeat(32)));
+    folder
+}
+
+/// The bytes after the header of a file that must have this header.
+fn elements(folder: &Path, name: &str, descr: &str, shape: &str) -> Vec<u8> {
+    let file = fs::read(folder.join(name)).expect("the file");
+    let start = 10 + usize::from(u16::from_le_bytes([file[8], file[9]]));
+    let header = String::from_utf8_lossy(&file[10..start]).into_owned();
+    assert!(header.contains(&format!("'descr': '{descr}'")), "{header}");
+    // The trailing comma is as good as none.
+    assert!(header.contains(&format!("'shape': {}", &shape[..shape.len() - 1])), "{header}");
+    file[start..].to_vec()
+}
+
+const RUN: &str =
+    "sim saxpy.ptx --kernel saxpy --grid 4 --block 32,1,1 --arg u32:100 --arg f32:0.5 --arg in:x.npy";
+
+#[test]
+fn arrays_come_from_files_and_go_to_files() {
+    let folder = folder();
+    let (status, out, err) = girih(folder.path(), &format!("{RUN} --arg inout:y.npy:z.npy"));
+    assert_eq!((status, &*err), (Some(0), ""), "{out}");
+    assert!(out.starts_with("kernel                    saxpy\n") && out.ends_with("PASSED\n"), "{out}");
+    let want = f32s((0..100).map(|i| 0.5 * i as f32 + 1.0));
+    assert_eq!(elements(folder.path(), "z.npy", "<f4", "(10, 10)"), want);
+    let line = "sim others.ptx --kernel negate --grid 1 --block 32 --arg in:h.npy --arg out:bf16:8x4:n.npy";
+    assert_eq!(girih(folder.path(), line).0, Some(0));
+    assert_eq!(elements(folder.path(), "n.npy", "<u2", "(8, 4)"), [0x80, 0xbf].repeat(32));
+}
+
+#[test]
+fn the_report_is_one_json_object() {
+    let folder = folder();
+    let (status, out, _) =
+        girih(folder.path(), &format!("{RUN} --arg inout:y.npy:z.npy --report json --seed 3"));
+    assert_eq!(status, Some(0));
+    let report: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(
+        (&report["kernel"], &report["seed"], &report["passed"]),
+        (&"saxpy".into(), &3.into(), &true.into())
+    );
+    assert_eq!(report["blocks"], 4);
+    // 100 elements of 4 bytes, two loads and a store: 13 sectors each.
+    assert_eq!((&report["sectors"], &report["least_sectors"]), (&39.into(), &39.into()));
+    assert_eq!(report["checks"], serde_json::json!(["races", "bounds", "uninit"]));
+}
+
+#[test]
+fn findings_are_told_and_nothing_is_written() {
+    let folder = folder();
+    let cases = [
+        // one element too many for x
+        (
+            RUN.replace("u32:100", "u32:101") + " --arg inout:y.npy:z.npy",
+            "error: saxpy, line 12: `ld.global.f32 %f1, [%d0]`, block (3, 0, 0), thread (4, 0, 0): read of 4 bytes at \
+             global address",
+        ),
+        (
+            "sim others.ptx --kernel race --grid 1 --block 64".into(),
+            "error: race, line 6: `st.shared.u32 [cell], %r`, block (0, 0, 0), thread (",
+        ),
+        (
+            "sim others.ptx --kernel unset --grid 1 --block 1".into(),
+            "error: unset, line 15: `add.u32 %r0, %r1, 1`, block (0, 0, 0), thread (0, 0, 0): register `%r1` is read \
+             before it is written\n",
+        ),
+        ("sim nothing.ptx --grid 1 --block 1".into(), "error: cannot read nothing.ptx: "),
+        ("sim x.npy --grid 1 --block 1".into(), "error: cannot read x.npy: "),
+        (format!("{RUN} --arg inout:saxpy.ptx:z.npy"), "error: saxpy.ptx is not an .npy file: "),
+        (format!("{RUN} --arg inout:y.npy:nowhere/z.npy"), "error: cannot write nowhere/z.npy: "),
+    ];
+    for (line, message) in cases {
+        let (status, out, err) = girih(folder.path(), &line);
+        assert_eq!((status, &*out), (Some(1), ""), "{line}: {err}");
+        assert!(err.starts_with(message), "{line}: {err}");
+        assert!(!folder.path().join("z.npy").exists(), "{line}");
+    }
+}
+
+#[test]
+fn a_check_that_is_not_asked_for_is_not_made() {
+    let folder = folder();
+    for (kernel, threads, check) in
+        [("race", 64, "uninit"), ("race", 64, "bounds"), ("unset", 1, "races,bounds")]
+    {
+        let line = format!("sim others.ptx --kernel {kernel} --grid 1 --block {threads} --check {check}");
+        let (status, _, err) = girih(folder.path(), &line);
+        assert_eq!((status, &*err), (Some(0), ""), "{line}");
+    }
+}
+
+#[test]
+fn what_can_not_be_launched_is_bad_usage() {
+    let folder = folder();
+    let whole = format!("{RUN} --arg inout:y.npy:z.npy");
+    let cases = [
+        (RUN.into(), "error: kernel `saxpy` takes 4 arguments, 3 given\n"),
+        (
+            whole.replace("f32:0.5", "f64:0.5"),
+            "error: kernel `saxpy`: argument 1 (`a`) takes 4 bytes, 8 given\n",
+        ),
+        (
+            whole.replace("--block 32,1,1", "--block 2048"),
+            "error: kernel `saxpy`: block.x is 2048, must be 1 to 1024\n",
+        ),
+        (
+            whole.replace("--kernel saxpy", "--kernel saxpi"),
+            "error: no kernel `saxpi` in the module, which has: saxpy\n",
+        ),
+        (
+            "sim others.ptx --grid 1 --block 1".into(),
+            "error: --kernel must name a kernel of others.ptx, which has: race, negate, unset\n",
+        ),
+        (
+            whole.replace("f32:0.5", "f32:half"),
+            "error: invalid value 'f32:half' for '--arg <ARGUMENTS>': `f32:half`: expected a number that f32 holds\n",
+        ),
+        (
+            whole.replace("in:x.npy", "at:x.npy"),
+            "error: invalid value 'at:x.npy' for '--arg <ARGUMENTS>': `at:x.npy`: expected TYPE:NUMBER, in:FILE, \
+             out:TYPE:COUNT:FILE or inout:FILE:FILE; types are u8, s8, ",
+        ),
+        (
+            whole.replace("--grid 4", "--grid 4,"),
+            "error: invalid value '4,' for '--grid <GRID>': `4,`: expected x, or x,y or x,y,z\n",
+        ),
+        (whole.clone() + " --check speed", "error: invalid value 'speed' for '--check <CHECK>'\n"),
+    ];
+    for (line, message) in cases {
+        let (status, out, err) = girih(folder.path(), &line);
+        assert_eq!((status, &*out), (Some(2), ""), "{line}: {err}");
+        assert!(err.starts_with(message), "{line}: {err}");
+        assert!(!folder.path().join("z.npy").exists(), "{line}");
+    }
+}
