@@ -62,6 +62,9 @@ pub(crate) struct Args {
     /// Threads of a block: x, or x,y or x,y,z
     #[arg(long, value_parser = extents)]
     block: [u32; 3],
+    /// Blocks of a cluster: x, or x,y or x,y,z [default: what the kernel asks for]
+    #[arg(long, value_parser = extents)]
+    cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory
     #[arg(long, default_value_t = 0)]
     smem: u32,
@@ -137,6 +140,7 @@ fn launch(args: &Args) -> Result<SimReport, Box<dyn std::error::Error>> {
     let launch = Launch {
         grid: args.grid,
         block: args.block,
+        cluster: args.cluster,
         dynamic_shared: args.smem,
         args: bound.iter().map(|bound| bound.bytes.clone()).collect(),
     };

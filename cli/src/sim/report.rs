@@ -13,6 +13,8 @@ pub(crate) struct SimReport {
     kernel: String,
     grid: [u32; 3],
     block: [u32; 3],
+    /// As asked for.
+    cluster: Option<[u32; 3]>,
     dynamic_shared_bytes: u32,
     checks: Vec<&'static str>,
     seed: u64,
@@ -36,6 +38,7 @@ impl SimReport {
             kernel: kernel.into(),
             grid: launch.grid,
             block: launch.block,
+            cluster: launch.cluster,
             dynamic_shared_bytes: launch.dynamic_shared,
             checks: checks.into_iter().filter(|(on, _)| *on).map(|(_, name)| name).collect(),
             seed: options.seed,

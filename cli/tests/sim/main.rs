@@ -107,6 +107,21 @@ fn arrays_come_from_files_and_go_to_files() {
 }
 
 #[test]
+fn blocks_form_clusters() {
+    let folder = folder();
+    let text = ".version 8.0 .target sm_90 .address_size 64 .visible .entry rank(.param .u64 to) {
+      .reg .b32 %r<2>; .reg .b64 %d; mov.u32 %r0, %ctaid.x; mov.u32 %r1, %cluster_ctarank; ld.param.u64 %d, [to];
+      mad.wide.u32 %d, %r0, 4, %d; st.global.u32 [%d], %r1; ret; }";
+    fs::write(folder.path().join("rank.ptx"), text).expect("written");
+    let line = "sim rank.ptx --grid 6 --block 1 --cluster 2 --arg out:u32:6:r.npy";
+    assert_eq!(girih(folder.path(), line).0, Some(0));
+    let want: Vec<u8> = [0u32, 1, 0, 1, 0, 1].into_iter().flat_map(u32::to_le_bytes).collect();
+    assert_eq!(elements(folder.path(), "r.npy", "<u4", "(6,)"), want);
+    let (status, _, err) = girih(folder.path(), &line.replace("cluster 2", "cluster 4"));
+    assert_eq!(status, Some(2), "{err}");
+}
+
+#[test]
 fn the_report_is_one_json_object() {
     let folder = folder();
     let (status, out, _) =
