@@ -415,6 +415,14 @@ pub enum Error {
         /// What is wrong.
         fault: MbarrierFault,
     },
+    /// What should be a tensor map is none.
+    #[error("{at}: {why}")]
+    TensorMap {
+        /// Instruction and thread.
+        at: Box<Site>,
+        /// What is wrong with it.
+        why: Box<girih_ptx::Error>,
+    },
     /// An access to the shared memory of a block of the cluster that has exited.
     #[error("{at}: shared address {address:#x} belongs to block {block:?}, which has exited")]
     ExitedBlock {

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use girih_ptx::TensorElement;
+
 use crate::Space;
 use crate::lanes::{Args, LaneFn, Reg};
 use crate::shadow::Order;
@@ -54,6 +56,8 @@ pub(crate) enum Op {
     },
     /// `cp.async.bulk`, `cp.reduce.async.bulk`.
     Bulk(Box<Bulk>),
+    /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`.
+    Tensor(Box<Tensor>),
     /// `cp.async.bulk.commit_group`.
     BulkCommit,
     /// `cp.async.bulk.wait_group`, with `.read`.
@@ -241,6 +245,31 @@ pub(crate) struct Bulk {
     pub(crate) mbarrier: Address,
     /// Bytes of an element and what becomes of it, of a reduction.
     pub(crate) reduce: Option<(u32, Update)>,
+}
+
+/// What a bulk tensor copy copies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TensorKind {
+    /// Global to shared memory; with a mask of the blocks that receive it.
+    Load { multicast: Option<Reg> },
+    /// The block's shared to global memory.
+    Store,
+    /// Nothing.
+    Prefetch,
+}
+
+/// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`.
+#[derive(Clone, Debug)]
+pub(crate) struct Tensor {
+    pub(crate) kind: TensorKind,
+    /// A generic address.
+    pub(crate) map: Address,
+    /// Innermost first.
+    pub(crate) coordinates: Vec<Reg>,
+    pub(crate) shared: Address,
+    pub(crate) mbarrier: Address,
+    /// What becomes of elements, by their type, of a reduction.
+    pub(crate) reductions: Option<Vec<(TensorElement, Update)>>,
 }
 
 /// `st.async`, `red.async`: `values.len()` elements of `bytes` bytes.

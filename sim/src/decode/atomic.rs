@@ -75,6 +75,18 @@ macro_rules! bits {
     };
 }
 
+/// Of one 16-bit float, which bulk reductions alone have.
+macro_rules! halves {
+    ($ty:expr, |$a:ident, $b:ident| $value:expr) => {
+        update!($ty, [F16: Half as u32, Bf16: Bfloat as u32] |a, b| a.each(b, b, |$a, $b, _| $value))
+    };
+}
+
+/// The lesser of two numbers, -0 before +0; a NaN loses.
+fn lesser(a: f64, b: f64) -> f64 {
+    if b.is_nan() || a < b || a == b && a.is_sign_negative() { a } else { b }
+}
+
 fn flush(x: f32) -> f32 {
     if x.is_subnormal() { 0f32.copysign(x) } else { x }
 }
@@ -91,8 +103,8 @@ pub(super) fn update(action: Action, ty: Type, global: bool) -> Option<Update> {
             update!(ty, [F16: Half as u32, Bf16: Bfloat as u32, F16x2: Pair<Half> as u32,
                 Bf16x2: Pair<Bfloat> as u32] |a, b| a.each(b, b, |a, b, _| add_odd(a, b)))
         }),
-        Action::Min => integers!(ty, |a, b| a.min(b)),
-        Action::Max => integers!(ty, |a, b| a.max(b)),
+        Action::Min => integers!(ty, |a, b| a.min(b)).or_else(|| halves!(ty, |a, b| lesser(a, b))),
+        Action::Max => integers!(ty, |a, b| a.max(b)).or_else(|| halves!(ty, |a, b| -lesser(-a, -b))),
         Action::And => bits!(ty, |a, b| a & b),
         Action::Or => bits!(ty, |a, b| a | b),
         Action::Xor => bits!(ty, |a, b| a ^ b),

@@ -26,7 +26,13 @@ impl Decoder<'_> {
             return Ok(());
         }
         if words.take(Word::Prefetch) {
-            return self.bulk_prefetch(words, ops);
+            return match words.take(Word::Tensor) {
+                true => self.tensor_prefetch(words, ops),
+                false => self.bulk_prefetch(words, ops),
+            };
+        }
+        if words.take(Word::Tensor) {
+            return self.tensor(reduce, words, ops);
         }
         let cta = [(Word::SharedCta, ()), (Word::Shared, ())];
         let to_shared = words.take(Word::SharedCluster) || words.pick(&cta).is_some();

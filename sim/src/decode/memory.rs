@@ -90,6 +90,7 @@ impl Decoder<'_> {
 
     /// `prefetch`, `prefetchu`, `discard`, `applypriority`: hints, whose results no program may rely on.
     fn cache(&mut self, opcode: Opcode, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        words.skip(&[Word::Param, Word::Const, Word::Tensormap]);
         words.skip(&[Word::Global, Word::Local, Word::L1, Word::L2, Word::L2EvictLast, Word::L2EvictNormal]);
         let sized = matches!(opcode, Opcode::Discard | Opcode::Applypriority);
         self.arity(ops, if sized { 2..=2 } else { 1..=1 })?;

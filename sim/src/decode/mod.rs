@@ -18,6 +18,7 @@ mod operands;
 mod scope;
 mod select;
 mod shuffle;
+mod tensor;
 mod variable;
 mod words;
 

@@ -252,7 +252,7 @@ pub(super) fn global_at(
 }
 
 /// The offset of an access to a space of `size` bytes that begins at 0.
-fn inside(
+pub(super) fn inside(
     cx: &Context<'_>,
     who: Who,
     access: Access,

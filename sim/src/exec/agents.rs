@@ -37,6 +37,8 @@ pub(super) enum Effect {
     Write,
     /// Combines elements of this many bytes with those that are there.
     Reduce(u32, Update),
+    /// Converts the elements that it reads.
+    Convert(fn(&mut [u8])),
 }
 
 /// What tells of an operation's end.
@@ -160,12 +162,14 @@ impl Context<'_> {
                 i += 1;
                 continue;
             }
-            self.advance(i, if read { Progress::Read } else { Progress::Written })?;
+            self.advance(i, Progress::Read)?;
             self.release(i, who);
             if self.agents.operations[i].progress == Progress::Written {
                 self.agents.operations.remove(i);
-            } else {
+            } else if read {
                 i += 1;
+            } else {
+                self.advance(i, Progress::Written)?;
             }
         }
         Ok(())
@@ -252,6 +256,9 @@ impl Context<'_> {
                 Place::Global(address) => {
                     if let Some((index, offset)) = self.machine.view.find(address, piece.bytes as u64) {
                         self.machine.view.allocations[index].read(offset, data);
+                    }
+                    if let Effect::Convert(convert) = operation.effect {
+                        convert(data);
                     }
                 }
             }

@@ -3,26 +3,18 @@
 
 use crate::op::{Address, Bulk, BulkKind, StoreAsync};
 use crate::shadow::Who;
+use crate::tensor::Run;
 use crate::{Access, Error, Space};
 
 use super::access::{global_at, misaligned};
 use super::agents::{Completion, Effect, Operation, Piece, Place, Progress};
 use super::context::Context;
+use super::tensor::plain;
 use super::warp::Warp;
 use super::{RANK_SHIFT, lanes, resolve};
 
 /// Bytes that bulk copies are multiples of, and their addresses.
 const LINE: u64 = 16;
-
-/// A piece of a copy between global and shared memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
-    /// Global address of the first byte; `None` where there is nothing.
-    pub(super) global: Option<u64>,
-    /// Shared address of the first byte.
-    pub(super) shared: u64,
-    pub(super) bytes: u32,
-}
 
 /// What a copy into shared memory signals: the mbarrier's address, the blocks if it is for several.
 #[derive(Clone, Copy, Debug)]
@@ -196,11 +188,11 @@ impl Warp {
             match bulk.kind {
                 BulkKind::Load { multicast, .. } => {
                     let signal = self.signal(&bulk.mbarrier, multicast, lane);
-                    let runs = [Run { global: Some(from), shared: to, bytes }];
-                    cx.bulk_load(who, &runs, &vec![0; bytes as usize], signal, effect)?;
+                    cx.cluster_at(who, Access::Write, to, bytes)?;
+                    cx.bulk_load(who, &plain(from, to, bytes), &vec![0; bytes as usize], signal, effect)?;
                 }
                 BulkKind::Store => {
-                    cx.bulk_store(who, &[Run { global: Some(to), shared: from, bytes }], effect)?;
+                    cx.bulk_store(who, &plain(to, from, bytes), effect)?;
                 }
                 BulkKind::Move => {
                     let signal = self.signal(&bulk.mbarrier, None, lane);
@@ -297,7 +289,7 @@ impl Context<'_> {
         self.changes += 1;
         let begun = self.shadow.as_mut().map_or(Ok(0), |shadow| {
             match effect {
-                Effect::Write => shadow.begin_copy(who, to, bytes),
+                Effect::Write | Effect::Convert(_) => shadow.begin_copy(who, to, bytes),
                 Effect::Reduce(..) => shadow.begin_async_reduction(who, to, bytes),
             }?;
             Ok(shadow.operation(who, true))

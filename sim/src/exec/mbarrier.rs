@@ -185,7 +185,7 @@ impl Context<'_> {
         }
         if let Some(mbarrier) = self.mbarriers.0.get_mut(&at) {
             mbarrier.pending -= count;
-            mbarrier.expected -= if drop { count } else { 0 };
+            mbarrier.expected = mbarrier.expected.saturating_sub(if drop { count } else { 0 });
         }
         self.report.barriers += 1;
         self.settle_mbarrier(at);

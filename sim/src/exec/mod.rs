@@ -17,6 +17,7 @@ mod mma;
 mod registers;
 mod shuffle;
 mod special;
+mod tensor;
 mod together;
 mod warp;
 

@@ -253,6 +253,7 @@ impl Warp {
             Op::CopyWait(keep) => self.copy_wait(cx, *keep, active)?,
             Op::CopyArrive { address, counted } => self.copy_arrive(cx, address, *counted, active, source)?,
             Op::Bulk(bulk) => self.bulk(cx, bulk, active, source)?,
+            Op::Tensor(tensor) => self.tensor(cx, tensor, active, source)?,
             Op::BulkCommit => self.bulk_commit(cx, active, source),
             Op::BulkWait { keep, read } => self.bulk_wait(cx, (*keep, *read), active, source)?,
             Op::StoreAsync(store) => self.store_async(cx, store, active, source)?,
