@@ -2,7 +2,7 @@
 
 use crate::make::compact;
 use crate::symbol::gcd;
-use crate::{Coord, Crd, Error, Int, Lay, MAX_LEAVES, Shape, Stride};
+use crate::{Coord, Crd, Error, Int, Lay, MAX_LEAVES, Shape, Stride, crd2idx};
 
 impl Lay {
     /// The coordinates that lead nowhere: `self(nullspace(i)) = 0` for all `i`, as large as the modes of stride 0 (CuTe's `nullspace`).
@@ -157,6 +157,45 @@ impl Lay {
             i += 1;
         }
         Ok(out)
+    }
+
+    /// The flat coordinate of an index in a compact layout (CuTe's `get_flat_coord`): one position a mode.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(4,(2,3)):(6,(3,1))").flat_coord(11)?.to_string(), "(1,5)");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::hier_coord`].
+    pub const fn flat_coord(&self, index: i64) -> Result<Coord, Error> {
+        let hier = tri!(self.hier_coord(index));
+        if self.is_leaf() {
+            return Ok(hier);
+        }
+        let mut positions = [0; MAX_LEAVES];
+        let mut mode = 0;
+        while mode < self.rank() {
+            positions[mode] = tri!(crd2idx(&tri!(self.shape.mode(mode)), &tri!(hier.mode(mode))));
+            mode += 1;
+        }
+        let (used, _) = positions.split_at(self.rank());
+        Coord::of(used)
+    }
+
+    /// The 1-D coordinate of an index in a compact layout (CuTe's `get_1d_coord`).
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(4,(2,3)):(6,(3,1))").coord_1d(11)?, 21);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::hier_coord`].
+    pub const fn coord_1d(&self, index: i64) -> Result<i64, Error> {
+        crd2idx(&self.shape, &tri!(self.hier_coord(index)))
     }
 
     /// As many of `n` workers as a shape's extents take without a rest, leftmost first: the layout `m:1` with `m <= n`

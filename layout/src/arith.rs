@@ -134,6 +134,21 @@ impl Int {
         }
     }
 
+    /// The least multiple of `n` that is not below (CuTe's `round_up`).
+    ///
+    /// ```
+    /// use girih_layout::Int;
+    /// assert_eq!(Int::fixed(1000).round_up(Int::fixed(128))?, Int::fixed(1024));
+    /// assert_eq!(Int::parse("s0")?.round_up(Int::fixed(128))?.to_string(), "128*ceil(s0/128)");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Int::ceil_div`], [`Error::Overflow`].
+    pub const fn round_up(self, n: Int) -> Result<Int, Error> {
+        tri!(self.ceil_div(n)).mul(n)
+    }
+
     /// `self / n` where it is known to leave no remainder.
     #[inline]
     pub const fn div_exact(self, n: Int) -> Option<Int> {

@@ -80,6 +80,24 @@ impl Composed {
         }
     }
 
+    /// The same layout moved to begin at a coordinate of this one: the offset stays inside (CuTe's `domain_offset`).
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Coord};
+    /// let moved = Composed::parse("Sw<1,0,2> o 0 o (4,4):(1,4)")?.domain_offset(&Coord::parse("(1,2)")?)?;
+    /// assert_eq!(moved.to_string(), "Sw<1,0,2> o 9 o (4,4):(1,4)");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::crd2idx`].
+    pub const fn domain_offset(&self, coord: &Coord) -> Result<Composed, Error> {
+        match self.offset.checked_add(tri!(self.layout.crd2idx(coord))) {
+            Some(offset) => Ok(Composed { offset, ..*self }),
+            None => Err(Error::Overflow { op: "an offset" }),
+        }
+    }
+
     /// Elements of `new_bits` over the same memory as elements of `old_bits`.
     ///
     /// # Errors

@@ -137,6 +137,61 @@ const fn natural_into(shape: &Shape, n: Node, coord: &Coord, c: Node, out: &mut 
     Ok(())
 }
 
+/// The number of a coordinate of `shape`: 1-D, leftmost leaf fastest (CuTe's `crd2idx` of a coordinate and a shape). [`idx2crd`] turns it back.
+///
+/// ```
+/// use girih_layout::{Coord, Shape, crd2idx};
+/// assert_eq!(crd2idx(&Shape::parse("(3,(2,3))")?, &Coord::parse("(1,(0,1))")?)?, 7);
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::CoordOutOfRange`] outside the shape, and those of [`natural_coord`]; [`Error::NotKnown`] for symbols before the last leaf,
+/// [`Error::Overflow`].
+pub const fn crd2idx(shape: &Shape, coord: &Coord) -> Result<i64, Error> {
+    const OP: &str = "crd2idx";
+    let natural = tri!(natural_coord(shape, coord));
+    let (mut index, mut i) = (0i64, shape.leaf_count());
+    while i > 0 {
+        i -= 1;
+        let (Crd::At(digit), extent) = (natural.leaves[i], shape.leaves[i]) else { continue };
+        if index == 0 && digit == 0 {
+            continue;
+        }
+        if matches!(Int::value(digit).less(extent), Some(false)) {
+            return Err(Error::CoordOutOfRange { coord: digit, extent });
+        }
+        let scaled = match extent.get() {
+            _ if index == 0 => Some(0),
+            Some(extent) => index.checked_mul(extent),
+            None => return Err(Error::NotKnown { op: OP, value: extent }),
+        };
+        index = match scaled {
+            Some(scaled) => match scaled.checked_add(digit) {
+                Some(index) => index,
+                None => return Err(Error::Overflow { op: OP }),
+            },
+            None => return Err(Error::Overflow { op: OP }),
+        };
+    }
+    Ok(index)
+}
+
+/// The coordinate of the same number in another shape (CuTe's `crd2crd`).
+///
+/// ```
+/// use girih_layout::{Coord, Shape, crd2crd};
+/// let (from, to) = (Shape::parse("(4,6)")?, Shape::parse("(8,3)")?);
+/// assert_eq!(crd2crd(&from, &to, &Coord::parse("(1,3)")?)?.to_string(), "(5,1)");
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`crd2idx()`] and [`idx2crd`].
+pub const fn crd2crd(from: &Shape, to: &Shape, coord: &Coord) -> Result<Coord, Error> {
+    idx2crd(to, tri!(crd2idx(from, coord)))
+}
+
 /// Peels a 1-D coordinate into the digits of a subtree, leftmost first.
 pub(crate) struct Digits {
     node: Node,

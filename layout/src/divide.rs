@@ -82,8 +82,20 @@ impl Lay {
         tri!(self.zipped_divide(tiler)).spread(true)
     }
 
-    /// Gathers the first modes of the tiled modes, and the second ones with whatever has no tile (CuTe's `tile_unzip`).
-    pub(crate) const fn unzip(&self, tiles: &Tiles) -> Result<Lay, Error> {
+    /// Gathers the first modes of the tiled modes, and the second ones with whatever has no tile (CuTe's `tile_unzip`): what turns a logical
+    /// divide or product into the zipped one.
+    ///
+    /// ```
+    /// use girih_layout::{Tile, Tiles, lay};
+    /// let tiles = Tiles::new(&[Tile::Lay(lay!("4:1")), Tile::Lay(lay!("2:1"))])?;
+    /// let logical = lay!("((4,3),(2,5),7):((1,4),(12,24),120)");
+    /// assert_eq!(logical.unzip(&tiles)?, lay!("((4,2),(3,5,7)):((1,12),(4,24,120))"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ModeOutOfRange`] where a tiled mode is no pair.
+    pub const fn unzip(&self, tiles: &Tiles) -> Result<Lay, Error> {
         let mut out = Lay::EMPTY;
         tri!(out.open());
         let mut second = 0;

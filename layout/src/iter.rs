@@ -3,12 +3,14 @@
 use core::iter::FusedIterator;
 
 use crate::stride::carryless;
-use crate::{Coord, Crd, Error, Lay, MAX_LEAVES, Shape, Stride, Tuple};
+use crate::{Coord, Crd, Error, IntTuple, Lay, MAX_LEAVES, Shape, Stride, Tuple};
 
 /// The coordinates of a shape, leftmost leaf fastest; see [`Shape::coords`].
 #[derive(Clone, Debug)]
 pub struct Coords {
     extents: [i64; MAX_LEAVES],
+    /// The leaves from the fastest to the slowest.
+    order: [usize; MAX_LEAVES],
     next: Option<Coord>,
 }
 
@@ -38,7 +40,38 @@ impl Shape {
         }
         let origin = Tuple { profile: *self.profile(), leaves: [Crd::At(0); MAX_LEAVES] };
         let empty = extents.iter().any(|extent| *extent < 1);
-        Ok(Coords { extents, next: (!empty).then_some(origin) })
+        Ok(Coords { extents, order: core::array::from_fn(|leaf| leaf), next: (!empty).then_some(origin) })
+    }
+
+    /// All coordinates, the leaf with the smallest key fastest (CuTe's `make_coord_iterator` with an order). Equal keys count from the left.
+    ///
+    /// ```
+    /// use girih_layout::{IntTuple, Shape};
+    /// let rows = Shape::parse("(2,2)")?.coords_by(&IntTuple::parse("(1,0)")?)?;
+    /// assert!(rows.map(|c| c.to_string()).eq(["(0,0)", "(0,1)", "(1,0)", "(1,1)"]));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotCongruent`] unless there is a key a leaf, [`Error::NotKnown`] for a symbolic extent or key.
+    pub fn coords_by(&self, keys: &IntTuple) -> Result<Coords, Error> {
+        const OP: &str = "an iteration";
+        if let Some(leaf) = self.profile.differs_at(&keys.profile) {
+            return Err(Error::NotCongruent { op: OP, leaf });
+        }
+        let mut coords = self.coords()?;
+        for key in keys.leaves() {
+            key.get().ok_or(Error::NotKnown { op: OP, value: *key })?;
+        }
+        // A stable sort without a heap.
+        for i in 1..self.leaf_count() {
+            let mut to = i;
+            while to > 0 && keys.leaves[coords.order[to]].coef < keys.leaves[coords.order[to - 1]].coef {
+                coords.order.swap(to, to - 1);
+                to -= 1;
+            }
+        }
+        Ok(coords)
     }
 }
 
@@ -49,14 +82,14 @@ impl Iterator for Coords {
         let current = self.next?;
         let mut next = current;
         let count = next.leaf_count();
-        for (leaf, extent) in next.leaves.iter_mut().zip(self.extents).take(count) {
-            let Crd::At(position) = *leaf else { break };
-            if position + 1 < extent {
-                *leaf = Crd::At(position + 1);
+        for leaf in self.order.into_iter().take(count) {
+            let Crd::At(position) = next.leaves[leaf] else { break };
+            if position + 1 < self.extents[leaf] {
+                next.leaves[leaf] = Crd::At(position + 1);
                 self.next = Some(next);
                 return Some(current);
             }
-            *leaf = Crd::At(0);
+            next.leaves[leaf] = Crd::At(0);
         }
         self.next = None;
         Some(current)

@@ -1,6 +1,6 @@
 //! Modes picked, grouped and put side by side.
 
-use crate::{Error, Lay, Profile, Shape};
+use crate::{Error, Lay, Profile, Shape, Strides};
 
 impl Lay {
     /// All leaves in one flat tuple; a leaf stays a leaf.
@@ -113,6 +113,85 @@ impl Lay {
                 tri!(out.copy(self, tri!(self.node(i))));
             }
             i += 1;
+        }
+        out.close();
+        Ok(out)
+    }
+
+    /// Another mode before mode `at`, or at the end (CuTe's `insert`).
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(2,4):(1,2)").insert(1, &lay!("3:8"))?, lay!("(2,3,4):(1,8,2)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ModeOutOfRange`] unless `at <= rank`, [`Error::Capacity`].
+    pub const fn insert(&self, at: usize, mode: &Lay) -> Result<Lay, Error> {
+        let shape = tri!(self.shape.insert(at, mode.shape()));
+        Lay::new(&shape, &tri!(self.stride().insert(at, &mode.stride())))
+    }
+
+    /// Without mode `mode` (CuTe's `remove`).
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(2,3,4):(1,8,2)").remove(1)?, lay!("(2,4):(1,2)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ModeOutOfRange`].
+    pub const fn remove(&self, mode: usize) -> Result<Lay, Error> {
+        Lay::new(&tri!(self.shape.remove(mode)), &tri!(self.stride().remove(mode)))
+    }
+
+    /// The modes from the last to the first (CuTe's `reverse`): the transpose of a matrix.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(2,(3,4)):(12,(4,1))").reverse(), lay!("((3,4),2):((4,1),12)"));
+    /// ```
+    pub const fn reverse(&self) -> Lay {
+        let mut out = *self;
+        out.shape = self.shape.reverse();
+        out.stride = self.stride().reverse().leaves;
+        out
+    }
+
+    /// Two layouts mode by mode: `((A0,B0),(A1,B1))` (CuTe's `zip`).
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(2,3):(1,2)").zip(&lay!("(4,5):(6,24)"))?, lay!("((2,4),(3,5)):((1,6),(2,24))"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::RankMismatch`], [`Error::Capacity`].
+    pub const fn zip(&self, other: &Lay) -> Result<Lay, Error> {
+        let shape = tri!(Shape::zip(&[self.shape, other.shape]));
+        Lay::new(&shape, &tri!(Strides::zip(&[self.stride(), other.stride()])))
+    }
+
+    /// Each mode turned into another layout (CuTe's `transform_layout`).
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// let filtered = lay!("((4,2),(3,1)):((1,0),(8,5))").map_modes(|mode| Ok(mode.filter()))?;
+    /// assert_eq!(filtered, lay!("(4,3):(1,8)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `map`; [`Error::Capacity`].
+    pub fn map_modes(&self, mut map: impl FnMut(Lay) -> Result<Lay, Error>) -> Result<Lay, Error> {
+        let mut out = Lay::EMPTY;
+        out.open()?;
+        for k in 0..self.rank() {
+            let mode = map(self.mode(k)?)?;
+            out.copy(&mode, mode.root())?;
         }
         out.close();
         Ok(out)

@@ -1,6 +1,6 @@
 //! How many coordinates a layout has, and which indices they reach.
 
-use crate::{Error, Int, Lay, MAX_LEAVES, Stride};
+use crate::{Error, Int, Lay, MAX_LEAVES, Shape, Stride};
 
 const OP: &str = "the range of indices";
 
@@ -98,6 +98,46 @@ impl Lay {
             Some(reach) if reach < i64::MAX => Ok(reach + 1),
             _ => Err(Error::Overflow { op: OP }),
         }
+    }
+
+    /// The least shape that holds all coordinates of an identity layout or anything computed from one: one more than the greatest
+    /// position along each of the first `rank` basis vectors (CuTe's `coshape`).
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("((4,2),3):((1@0,8@0),2@1)").coshape(2)?.to_string(), "(12,5)");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ModeOutOfRange`] for a basis vector past `rank`, [`Error::Unsupported`] for strides that are no basis vectors,
+    /// [`Error::NonPositiveStride`], [`Error::NotKnown`] for symbols.
+    pub const fn coshape(&self, rank: usize) -> Result<Shape, Error> {
+        const OP: &str = "coshape";
+        let (mut ends, mut i) = ([Int::ONE; MAX_LEAVES], 0);
+        if rank > MAX_LEAVES {
+            return Err(Error::Capacity { op: OP });
+        }
+        while i < self.leaf_count() {
+            let (s, stride) = (self.shape.leaves[i], self.stride[i]);
+            i += 1;
+            if s.is(1) || stride.is_zero() {
+                continue;
+            }
+            let Stride::Basis { scale, mode } = stride else {
+                return Err(Error::Unsupported { op: OP, what: "strides that are no basis vectors" });
+            };
+            if mode as usize >= rank {
+                return Err(Error::ModeOutOfRange { mode: mode as usize, rank });
+            }
+            let reach = tri!(Lay::raw_leaf(s, Stride::Int(scale)).max_index());
+            if matches!(scale.get(), Some(..0)) {
+                return Err(Error::NonPositiveStride { op: OP, stride: scale });
+            }
+            ends[mode as usize] = tri!(ends[mode as usize].add(Int::value(reach)));
+        }
+        let (used, _) = ends.split_at(rank);
+        Shape::flat(used)
     }
 
     /// Strides that follow on from one another: the last end.

@@ -1,7 +1,7 @@
 //! Shapes: sizes, divisions and the relations between them (CuTe's `int_tuple.hpp`).
 
 use crate::profile::Node;
-use crate::{Error, Int, IntTuple, Shape, Tuple};
+use crate::{Error, Fact, Int, IntTuple, Shape, Tuple};
 
 impl IntTuple {
     /// The product of the leaves: of a shape, its size.
@@ -67,7 +67,7 @@ impl IntTuple {
     /// Divides leaf by leaf, from the left, until the divisor is used up (CuTe's `shape_div` of a tuple by an integer).
     ///
     /// # Errors
-    /// [`Error::ShapeDivisibility`] where neither divides the other, [`Error::NotKnown`] for symbols.
+    /// [`Error::ShapeDivisibility`] where neither divides the other; [`Error::NeedsFact`] and [`Error::NotKnown`] where a symbol decides.
     pub const fn shape_div(&self, divisor: Int) -> Result<IntTuple, Error> {
         let mut out = *self;
         let (mut rest, mut i) = (divisor, 0);
@@ -79,8 +79,10 @@ impl IntTuple {
             } else if let Some(left) = rest.div_exact(leaf) {
                 out.leaves[i] = Int::ONE;
                 rest = left;
-            } else if leaf.is_symbolic() {
-                return Err(Error::NotKnown { op: "shape_div", value: leaf });
+            } else if let (Some(symbol), Some(n)) = (leaf.first_symbol(), rest.get()) {
+                return Err(Error::NeedsFact { op: "shape_div", symbol, fact: Fact::DivisibleBy(n) });
+            } else if leaf.is_symbolic() || rest.is_symbolic() {
+                return Err(Error::NotKnown { op: "shape_div", value: rest });
             } else {
                 return Err(Error::ShapeDivisibility { op: "shape_div", divisor: rest, shape: leaf });
             }

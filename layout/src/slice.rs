@@ -63,6 +63,25 @@ impl Lay {
         Ok((out, offset))
     }
 
+    /// How far a coordinate is from the origin: the offset by which the same layout is to be moved so that it begins there (CuTe's
+    /// `domain_offset`). Symbolic strides give a symbolic offset.
+    ///
+    /// ```
+    /// use girih_layout::{Coord, lay};
+    /// assert_eq!(lay!("(128,32):(s0,1)").domain_offset(&Coord::parse("(3,0)")?)?.to_string(), "3*s0");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::slice_and_offset`]; [`Error::Unsupported`] for `_`.
+    pub const fn domain_offset(&self, coord: &Coord) -> Result<Int, Error> {
+        let (rest, offset) = tri!(self.slice_and_offset(coord));
+        if rest.leaf_count() > 0 {
+            return Err(Error::Unsupported { op: "domain_offset", what: "'_' in the coordinate" });
+        }
+        Ok(offset)
+    }
+
     const fn offset_into(
         &self,
         coord: &Coord,

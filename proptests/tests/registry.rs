@@ -4,12 +4,23 @@ use std::collections::BTreeSet;
 
 const LAWS: &str = include_str!("../../testdata/layout-properties.csv");
 
-const TESTS: &[&str] = &[
-    include_str!("algebra.rs"),
-    include_str!("composition.rs"),
-    include_str!("coordinates.rs"),
-    include_str!("general.rs"),
-    include_str!("swizzles.rs"),
+const COVERAGE: &str = include_str!("../../docs/cute-coverage.md");
+
+macro_rules! sources {
+    ($($file:literal),*) => { &[$(($file, include_str!(concat!($file, ".rs")))),*] };
+}
+
+/// The files with tests of the layout algebra, by name.
+const TESTS: &[(&str, &str)] = sources![
+    "algebra",
+    "columns",
+    "composition",
+    "coordinates",
+    "general",
+    "swizzles",
+    "symbols",
+    "tuples",
+    "vectors"
 ];
 
 /// Laws about atoms and about what partitions do with them: the code generator owns those, and its tests hold them.
@@ -32,7 +43,7 @@ fn laws_of(source: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_law_has_a_test_or_a_reason() {
-    let tested: BTreeSet<String> = TESTS.iter().flat_map(|source| laws_of(source)).collect();
+    let tested: BTreeSet<String> = TESTS.iter().flat_map(|(_, source)| laws_of(source)).collect();
     let laws: Vec<&str> = LAWS.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
     assert_eq!(laws.len(), 114);
     let untested: Vec<_> = laws
@@ -44,6 +55,28 @@ fn every_law_has_a_test_or_a_reason() {
     assert!(unknown.is_empty(), "tests named after no law: {unknown:?}");
     let stale: Vec<_> = ELSEWHERE.iter().filter(|(id, _)| tested.contains(*id)).collect();
     assert!(stale.is_empty(), "reasons for laws that have a test: {stale:?}");
+}
+
+#[test]
+fn every_row_of_the_coverage_has_a_test_or_a_reason() {
+    let rows: Vec<Vec<&str>> = COVERAGE
+        .lines()
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| capability"))
+        .map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())
+        .collect();
+    assert!(rows.len() > 80, "{}", rows.len());
+    for row in rows {
+        let [_, _, has, what, tests] = row[..] else { panic!("five columns: {row:?}") };
+        assert!(
+            !what.is_empty() && (has == "yes" && !tests.is_empty() || has == "no" && tests.is_empty()),
+            "{row:?}"
+        );
+        for name in tests.split('`').skip(1).step_by(2).filter(|name| name.contains("::")) {
+            let (file, test) = name.split_once("::").expect("file::test");
+            let (_, source) = TESTS.iter().find(|(known, _)| *known == file).expect(name);
+            assert!(source.contains(&format!("fn {test}(")), "there is no test {name}");
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,256 @@
+//! Int tuples as numbers: sums, products, divisions leaf by leaf and mode by mode (CuTe's `int_tuple.hpp`).
+
+use crate::profile::Node;
+use crate::symbol::gcd;
+use crate::{Error, Int, IntTuple, Profile, Strides, Tuple};
+
+impl IntTuple {
+    /// The sum of the leaves.
+    ///
+    /// ```
+    /// use girih_layout::{Int, IntTuple};
+    /// assert_eq!(IntTuple::parse("(2,(3,4))")?.sum()?, Int::fixed(9));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Int::add`].
+    pub const fn sum(&self) -> Result<Int, Error> {
+        let (mut sum, mut i) = (Int::ZERO, 0);
+        while i < self.leaf_count() {
+            sum = tri!(sum.add(self.leaves[i]));
+            i += 1;
+        }
+        Ok(sum)
+    }
+
+    /// The sum of the products of the leaves that stand in the same places: an index from a coordinate and strides.
+    ///
+    /// ```
+    /// use girih_layout::{Int, IntTuple};
+    /// let (coord, stride) = (IntTuple::parse("(1,(2,3))")?, IntTuple::parse("(10,(1,100))")?);
+    /// assert_eq!(coord.inner_product(&stride)?, Int::fixed(312));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotCongruent`], and those of [`Int::add`] and [`Int::mul`].
+    pub const fn inner_product(&self, other: &IntTuple) -> Result<Int, Error> {
+        if let Some(leaf) = self.profile.differs_at(&other.profile) {
+            return Err(Error::NotCongruent { op: "inner_product", leaf });
+        }
+        let (mut sum, mut i) = (Int::ZERO, 0);
+        while i < self.leaf_count() {
+            sum = tri!(sum.add(tri!(self.leaves[i].mul(other.leaves[i]))));
+            i += 1;
+        }
+        Ok(sum)
+    }
+
+    /// Each leaf times the product of what stands in its place in the other tree (CuTe's `elem_scale`).
+    ///
+    /// ```
+    /// use girih_layout::IntTuple;
+    /// let scaled = IntTuple::parse("(2,3)")?.elem_scale(&IntTuple::parse("(5,(2,4))")?)?;
+    /// assert_eq!(scaled, IntTuple::parse("(10,24)")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotCongruent`] unless the other tree refines this one, and those of [`Int::mul`].
+    pub const fn elem_scale(&self, by: &IntTuple) -> Result<IntTuple, Error> {
+        let mut out = tri!(by.product_like(&self.profile));
+        let mut i = 0;
+        while i < out.leaf_count() {
+            out.leaves[i] = tri!(out.leaves[i].mul(self.leaves[i]));
+            i += 1;
+        }
+        Ok(out)
+    }
+
+    /// The product of what stands in the place of each leaf of a coarser tree (CuTe's `product_like`).
+    ///
+    /// ```
+    /// use girih_layout::{IntTuple, Shape};
+    /// let shape = Shape::parse("((2,3),(4,(5,6)))")?;
+    /// assert_eq!(shape.product_like(Shape::parse("(1,(1,1))")?.profile())?, IntTuple::parse("(6,(4,30))")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotCongruent`] unless this tree refines the profile, and those of [`Int::mul`].
+    pub const fn product_like(&self, profile: &Profile) -> Result<IntTuple, Error> {
+        let mut out = IntTuple::repeat(Int::ONE, profile);
+        tri!(self.product_into(self.profile.root(), profile.root(), &mut out));
+        Ok(out)
+    }
+
+    const fn product_into(&self, n: Node, p: Node, out: &mut IntTuple) -> Result<(), Error> {
+        if p.is_leaf() {
+            out.leaves[p.begin] = tri!(self.size_of(n));
+            return Ok(());
+        }
+        if n.is_leaf() || self.profile.rank_of(n) != out.profile.rank_of(p) {
+            return Err(Error::NotCongruent { op: "product_like", leaf: n.begin });
+        }
+        let (mut i, mut j) = (n.begin, p.begin);
+        while i < n.end {
+            let (cn, cp) = (self.profile.child(n, i), out.profile.child(p, j));
+            tri!(self.product_into(cn, cp, out));
+            (i, j) = (cn.end, cp.end);
+        }
+        Ok(())
+    }
+
+    /// The greatest leaf.
+    ///
+    /// ```
+    /// use girih_layout::{Int, IntTuple};
+    /// assert_eq!(IntTuple::parse("(2,(7,4))")?.max()?, Int::fixed(7));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotKnown`] where a symbol decides.
+    pub const fn max(&self) -> Result<Int, Error> {
+        self.extreme(true)
+    }
+
+    /// The least leaf.
+    ///
+    /// ```
+    /// use girih_layout::{Int, IntTuple};
+    /// assert_eq!(IntTuple::parse("(2,(7,4))")?.min()?, Int::fixed(2));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotKnown`] where a symbol decides.
+    pub const fn min(&self) -> Result<Int, Error> {
+        self.extreme(false)
+    }
+
+    const fn extreme(&self, greatest: bool) -> Result<Int, Error> {
+        let (mut out, mut i) = (self.leaves[0], 1);
+        while i < self.leaf_count() {
+            let leaf = self.leaves[i];
+            let better = match if greatest { out.less(leaf) } else { leaf.less(out) } {
+                Some(better) => better,
+                None if out.same(leaf) => false,
+                None => {
+                    let value = if out.is_symbolic() { out } else { leaf };
+                    return Err(Error::NotKnown { op: "an extreme leaf", value });
+                }
+            };
+            if better {
+                out = leaf;
+            }
+            i += 1;
+        }
+        Ok(out)
+    }
+
+    /// The greatest common divisor of the leaves.
+    ///
+    /// ```
+    /// use girih_layout::IntTuple;
+    /// assert_eq!(IntTuple::parse("(12,(18,30))")?.gcd()?, 6);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotKnown`] for symbols.
+    pub const fn gcd(&self) -> Result<i64, Error> {
+        let (mut out, mut i) = (0, 0);
+        while i < self.leaf_count() {
+            let Some(leaf) = self.leaves[i].get() else {
+                return Err(Error::NotKnown { op: "gcd", value: self.leaves[i] });
+            };
+            out = gcd(out, leaf);
+            i += 1;
+        }
+        Ok(out)
+    }
+
+    /// Mode by mode, how many tiles it takes to cover this shape: `ceil(size / size of the tile)`, modes without a tile whole (CuTe's
+    /// `ceil_div`).
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// let grid = Shape::parse("(1000,s0,3)")?.ceil_div(&Shape::parse("(128,64)")?)?;
+    /// assert_eq!(grid.to_string(), "(8,ceil(s0/64),3)");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::RankMismatch`] for more tiles than modes, and those of [`Int::ceil_div`].
+    pub const fn ceil_div(&self, tile: &IntTuple) -> Result<IntTuple, Error> {
+        self.by_mode(tile, false)
+    }
+
+    /// Mode by mode, the size rounded up to whole tiles (CuTe's `round_up`).
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// let padded = Shape::parse("(1000,60,3)")?.round_up(&Shape::parse("(128,64)")?)?;
+    /// assert_eq!(padded, Shape::parse("(1024,64,3)")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`IntTuple::ceil_div`].
+    pub const fn round_up(&self, tile: &IntTuple) -> Result<IntTuple, Error> {
+        self.by_mode(tile, true)
+    }
+
+    const fn by_mode(&self, tile: &IntTuple, up: bool) -> Result<IntTuple, Error> {
+        if tile.rank() > self.rank() || self.is_leaf() != tile.is_leaf() {
+            return Err(Error::RankMismatch { op: "a tiling", rank: self.rank(), other: tile.rank() });
+        }
+        let mut out = Tuple::filled(Int::ONE);
+        if !self.is_leaf() {
+            tri!(out.profile.open());
+        }
+        let mut mode = 0;
+        while mode < self.rank() {
+            let node = tri!(self.node(mode));
+            if mode < tile.rank() {
+                let t = tri!(tile.size_of(tri!(tile.node(mode))));
+                let count = tri!(tri!(self.size_of(node)).ceil_div(t));
+                tri!(out.push(if up { tri!(count.mul(t)) } else { count }));
+            } else {
+                tri!(out.copy(self, node));
+            }
+            mode += 1;
+        }
+        if !self.is_leaf() {
+            out.profile.close();
+        }
+        Ok(out)
+    }
+
+    /// Extent 1 wherever the stride is 0 (CuTe's `filter_zeros` of strides and shape).
+    ///
+    /// ```
+    /// use girih_layout::{Shape, Strides};
+    /// let shape = Shape::parse("(4,(2,3))")?.filter_zeros(&Strides::parse("(1,(0,4))")?)?;
+    /// assert_eq!(shape, Shape::parse("(4,(1,3))")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotCongruent`].
+    pub const fn filter_zeros(&self, stride: &Strides) -> Result<IntTuple, Error> {
+        if let Some(leaf) = self.profile.differs_at(&stride.profile) {
+            return Err(Error::NotCongruent { op: "filter_zeros", leaf });
+        }
+        let (mut out, mut i) = (*self, 0);
+        while i < out.leaf_count() {
+            if stride.leaves[i].is_zero() {
+                out.leaves[i] = Int::ONE;
+            }
+            i += 1;
+        }
+        Ok(out)
+    }
+}
