@@ -74,6 +74,14 @@ pub enum Error {
         /// The kernels that it has.
         kernels: Vec<String>,
     },
+    /// An array that no tensor map can describe.
+    #[error("{} holds {descr}: a tensor map takes C-order arrays of u8, u16, u32, s32, u64, s64, f16, f32 and f64, or of the type that it names", .path.display())]
+    NoTensor {
+        /// The file.
+        path: PathBuf,
+        /// Its dtype as numpy writes it.
+        descr: String,
+    },
     /// An array that is no matrix.
     #[error("{} has the shape {}: a matrix has two dimensions", .path.display(), Shape(.shape))]
     Rank {

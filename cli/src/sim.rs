@@ -2,6 +2,7 @@
 
 mod argument;
 mod report;
+mod tensor;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,6 +24,9 @@ Arguments are given in the order of the kernel's parameters, one --arg each:
   out:f32:4096:C.npy               the address of an array that nothing has written, which goes to the file;
                                    4096 or 64x64 elements of u8 to u64, s8 to s64, f16, bf16, f32, f64
   inout:H.npy:H2.npy               the address of a copy of H, which goes to H2 afterwards
+  tensormap:16x64,128B:in:A.npy    the tensor map of such an array: the box in the array's order; a swizzle of 32B, 64B
+                                   or 128B; nan for what lies outside; bf16, tf32, tf32.ftz or f32.ftz for elements
+                                   that numpy has no name for
 
 Files are in numpy's format, of any numeric type; bf16 is kept as u16.
 
@@ -100,6 +104,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
 fn is_usage(error: &(dyn std::error::Error + 'static)) -> bool {
     use girih_sim::Error as E;
     matches!(error.downcast_ref(), Some(Error::KernelNeeded { .. }))
+        || matches!(error.downcast_ref(), Some(girih_ptx::Error::TensorMap { .. }))
         || matches!(
             error.downcast_ref(),
             Some(

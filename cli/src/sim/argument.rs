@@ -6,6 +6,7 @@ use std::str::FromStr;
 use girih_sim::Memory;
 use half::{bf16, f16};
 
+use super::tensor::Boxed;
 use crate::Error;
 use crate::npy::{Array, ELEMENTS};
 use crate::output::Output;
@@ -15,6 +16,8 @@ use crate::output::Output;
 pub(crate) enum Argument {
     /// The little-endian bytes of a number.
     Number(Vec<u8>),
+    /// The tensor map of an array.
+    TensorMap(Boxed, Box<Argument>),
     /// An array that is read.
     In(PathBuf),
     /// An array that is written.
@@ -37,7 +40,8 @@ pub(crate) enum Argument {
     },
 }
 
-const KINDS: &str = "TYPE:NUMBER, in:FILE, out:TYPE:COUNT:FILE or inout:FILE:FILE";
+const KINDS: &str =
+    "TYPE:NUMBER, in:FILE, out:TYPE:COUNT:FILE, inout:FILE:FILE or tensormap:BOX:in:FILE and its like";
 
 /// The names of numbers' types.
 fn types() -> String {
@@ -59,6 +63,22 @@ impl FromStr for Argument {
             "inout" => {
                 let (from, to) = rest.split_once(':').ok_or_else(|| refused("inout:FILE:FILE".into()))?;
                 Ok(Argument::InOut { from: file(from)?, to: file(to)? })
+            }
+            "tensormap" => {
+                let (boxed, array) =
+                    rest.split_once(':').ok_or_else(|| refused("tensormap:BOX:in:FILE".into()))?;
+                let boxed = Boxed::parse(boxed).ok_or_else(|| {
+                    refused(
+                        "a BOX like 16x64, then ,32B ,64B or ,128B, ,nan, ,bf16 ,tf32 ,tf32.ftz or ,f32.ftz"
+                            .into(),
+                    )
+                })?;
+                match array.parse()? {
+                    Argument::Number(_) | Argument::TensorMap(..) => Err(refused(
+                        "an array after the BOX: in:FILE, out:TYPE:COUNT:FILE or inout:FILE:FILE".into(),
+                    )),
+                    array => Ok(Argument::TensorMap(boxed, Box::new(array))),
+                }
             }
             "out" => {
                 let mut parts = rest.splitn(3, ':');
@@ -138,7 +158,13 @@ pub(crate) struct Written {
 impl Argument {
     /// Reads its file and puts the array into memory; checks that a file can be written.
     pub(crate) fn bind(&self, memory: &Memory) -> Result<Bound, Box<dyn std::error::Error>> {
+        self.place(memory, None)
+    }
+
+    /// The same, its address in a tensor map if there is to be one.
+    fn place(&self, memory: &Memory, boxed: Option<&Boxed>) -> Result<Bound, Box<dyn std::error::Error>> {
         let (array, to, given) = match self {
+            Argument::TensorMap(boxed, array) => return array.place(memory, Some(boxed)),
             Argument::Number(bytes) => return Ok(Bound { bytes: bytes.clone(), output: None }),
             Argument::In(from) => (Array::read(from)?, None, true),
             Argument::InOut { from, to } => (Array::read(from)?, Some(to), true),
@@ -153,8 +179,15 @@ impl Argument {
         if given {
             memory.write(address, &array.bytes)?;
         }
+        let bytes = match (boxed, self) {
+            (
+                Some(boxed),
+                Argument::In(path) | Argument::Out { to: path, .. } | Argument::InOut { from: path, .. },
+            ) => boxed.map(path, &array, address)?.to_bytes().to_vec(),
+            _ => address.to_le_bytes().to_vec(),
+        };
         let output = output.map(|output| Written { address, array, output });
-        Ok(Bound { bytes: address.to_le_bytes().to_vec(), output })
+        Ok(Bound { bytes, output })
     }
 }
 

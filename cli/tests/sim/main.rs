@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use girih_ptx::{TensorElement, TensorMap, TensorSwizzle, Tiled};
+
 /// `y[i] = a * x[i] + y[i]` for i < n; thread i.
 const SAXPY: &str = ".version 7.0
 .target sm_80
@@ -121,6 +123,53 @@ fn blocks_form_clusters() {
     assert_eq!(status, Some(2), "{err}");
 }
 
+/// Stores the bytes of a tensor map; 16 threads.
+const MAP: &str = ".version 8.0 .target sm_90 .address_size 64
+.visible .entry dump(.param .align 64 .b8 map[128], .param .u64 to) {
+  .reg .b32 %r; .reg .b64 %d<4>;
+  mov.u32 %r, %tid.x; mov.b64 %d0, map; cvta.param.u64 %d0, %d0; ld.param.u64 %d1, [to];
+  mad.wide.u32 %d0, %r, 8, %d0; mad.wide.u32 %d1, %r, 8, %d1;
+  ld.b64 %d2, [%d0]; st.global.b64 [%d1], %d2; ret;
+}";
+
+#[test]
+fn tensor_maps_describe_arrays() {
+    let folder = folder();
+    fs::write(folder.path().join("map.ptx"), MAP).expect("written");
+    let a = npy("<f4", "(10, 60)", &f32s((0..600).map(|i| i as f32)));
+    fs::write(folder.path().join("a.npy"), a).expect("written");
+    let line = "sim map.ptx --grid 1 --block 16 --arg tensormap:4x16:in:a.npy --arg out:u8:128:m.npy";
+    for (boxed, element, swizzle) in [
+        ("4x16", TensorElement::F32, TensorSwizzle::None),
+        ("4x16,64B,tf32", TensorElement::Tf32, TensorSwizzle::B64),
+    ] {
+        let (status, _, err) = girih(folder.path(), &line.replace("4x16", boxed));
+        assert_eq!((status, &*err), (Some(0), ""));
+        let bytes = elements(folder.path(), "m.npy", "|u1", "(128,)");
+        let map = TensorMap::from_bytes(bytes[..].try_into().expect("128 bytes")).expect("a map");
+        let want = Tiled::new(element, &[60, 10], &[16, 4]).with_swizzle(swizzle);
+        assert_eq!(*map.tiled(), want);
+    }
+    fs::remove_file(folder.path().join("m.npy")).expect("removed");
+    for (from, to, status, message) in [
+        (
+            "4x16",
+            "4x16,256B",
+            2,
+            "error: invalid value 'tensormap:4x16,256B:in:a.npy' for '--arg <ARGUMENTS>': ",
+        ),
+        ("4x16", "4x3", 2, "error: tensor map: the bytes of extents[0]"),
+        ("4x16", "4x16,32B", 2, "error: tensor map: the bytes of extents[0], with this swizzle,"),
+        ("in:a.npy", "in:h.npy", 2, "error: tensor map: the number of extents of the box"),
+        ("4x16", "4x16,bf16", 1, "error: a.npy holds <f4: a tensor map takes C-order arrays of u8, "),
+    ] {
+        let (found, out, err) = girih(folder.path(), &line.replace(from, to));
+        assert_eq!((found, &*out), (Some(status), ""), "{to}: {err}");
+        assert!(err.starts_with(message), "{err}");
+        assert!(!folder.path().join("m.npy").exists());
+    }
+}
+
 #[test]
 fn the_report_is_one_json_object() {
     let folder = folder();
@@ -211,7 +260,7 @@ fn what_can_not_be_launched_is_bad_usage() {
         (
             whole.replace("in:x.npy", "at:x.npy"),
             "error: invalid value 'at:x.npy' for '--arg <ARGUMENTS>': `at:x.npy`: expected TYPE:NUMBER, in:FILE, \
-             out:TYPE:COUNT:FILE or inout:FILE:FILE; types are u8, s8, ",
+             out:TYPE:COUNT:FILE, inout:FILE:FILE or tensormap:BOX:in:FILE and its like; types are u8, s8, ",
         ),
         (
             whole.replace("--grid 4", "--grid 4,"),
