@@ -170,6 +170,47 @@ fn tensor_maps_describe_arrays() {
     }
 }
 
+/// Loads a box of 4 x 16 elements at row 8, column 48 of an array by its tensor map, and stores it as it lies in shared
+/// memory.
+const BOX: &str = ".version 8.0 .target sm_90 .address_size 64
+.visible .entry dump(.param .align 64 .b8 map[128], .param .u64 to) {
+  .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<4>;
+  .shared .align 128 .b8 tile[256]; .shared .b64 bar;
+  mov.u32 %r0, %tid.x; mov.u32 %r1, bar; mov.u32 %r2, tile;
+  setp.ne.u32 %p, %r0, 0;
+  @%p bra WAIT;
+  mbarrier.init.shared.b64 [%r1], 1;
+  fence.mbarrier_init.release.cluster;
+  mbarrier.arrive.expect_tx.shared.b64 %d0, [%r1], 256;
+  mov.b64 %d1, map; cvta.param.u64 %d1, %d1; mov.b32 %r3, 48; mov.b32 %r0, 8;
+  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r2], [%d1, {%r3, %r0}], [%r1];
+  mov.u32 %r0, 0;
+WAIT:
+  bar.sync 0;
+LOOP:
+  mbarrier.try_wait.parity.shared.b64 %p, [%r1], 0;
+  @!%p bra LOOP;
+  shl.b32 %r0, %r0, 2; add.u32 %r2, %r2, %r0; ld.shared.u32 %r3, [%r2];
+  ld.param.u64 %d2, [to]; cvt.u64.u32 %d3, %r0; add.u64 %d2, %d2, %d3; st.global.u32 [%d2], %r3;
+  ret;
+}";
+
+#[test]
+fn boxes_are_moved_by_their_tensor_maps() {
+    let folder = folder();
+    fs::write(folder.path().join("box.ptx"), BOX).expect("written");
+    // 10 x 60 elements: the box's last two rows and last four columns are outside.
+    let a = npy("<f4", "(10, 60)", &f32s((0..600).map(|i| i as f32)));
+    fs::write(folder.path().join("a.npy"), a).expect("written");
+    let line = "sim box.ptx --grid 1 --block 64 --arg tensormap:4x16:in:a.npy --arg out:f32:4x16:t.npy";
+    let (status, _, err) = girih(folder.path(), line);
+    assert_eq!((status, &*err), (Some(0), ""));
+    let at =
+        |row: usize, column: usize| if row < 10 && column < 60 { (row * 60 + column) as f32 } else { 0.0 };
+    let want = f32s((0..64).map(|i| at(8 + i / 16, 48 + i % 16)));
+    assert_eq!(elements(folder.path(), "t.npy", "<f4", "(4, 16)"), want);
+}
+
 #[test]
 fn the_report_is_one_json_object() {
     let folder = folder();
