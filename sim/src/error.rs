@@ -82,6 +82,11 @@ pub enum Awaited {
         /// Threads that have not exited.
         expected: u32,
     },
+    /// The rest of its warpgroup, to issue the `wgmma` that it waits for.
+    Warpgroup {
+        /// The first warp that has not, by number in its block.
+        warp: u32,
+    },
 }
 
 impl fmt::Display for Awaited {
@@ -95,6 +100,7 @@ impl fmt::Display for Awaited {
                 "the phase of parity {parity} of the mbarrier at {address:#x} ({pending} of {expected} arrivals \
                  pending, {transactions} bytes outstanding)"
             ),
+            Awaited::Warpgroup { warp } => write!(f, "the same wgmma in warp {warp} of its warpgroup"),
             Awaited::Cluster { arrived, expected } => {
                 write!(f, "the barrier of the cluster ({arrived} of {expected} threads arrived)")
             }
@@ -480,6 +486,51 @@ pub enum Error {
     Trap {
         /// Instruction and thread.
         at: Box<Site>,
+    },
+    /// A register of a `wgmma` that has not been waited for, touched by another instruction.
+    #[error(
+        "{at}: {access} of register `{register}` while a wgmma that has it is in flight: {wgmma}; wait for its group"
+    )]
+    WgmmaInFlight {
+        /// Instruction and thread.
+        at: Box<Site>,
+        /// Read or write.
+        access: Access,
+        /// The register, an accumulator or a part of A.
+        register: String,
+        /// The `wgmma`.
+        wgmma: Box<Site>,
+    },
+    /// A `wgmma` whose registers other instructions have accessed since the last `wgmma.fence`, or before which there
+    /// is none.
+    #[error("{at}: a wgmma.fence must come between the other accesses of {register} and this")]
+    WgmmaUnfenced {
+        /// The `wgmma` and the first thread of its warp.
+        at: Box<Site>,
+        /// The register, an accumulator or a part of A.
+        register: String,
+    },
+    /// Two warps of a warpgroup that issue different operations.
+    #[error("{at}: {what} is {value:#x}, but {expected:#x} in another warp of the warpgroup: {other}")]
+    Warpgroup {
+        /// The `wgmma` and the first thread of its warp.
+        at: Box<Site>,
+        /// What differs.
+        what: &'static str,
+        /// Its value in this warp.
+        value: u64,
+        /// Its value in the warp that was first.
+        expected: u64,
+        /// The `wgmma` of that warp.
+        other: Box<Site>,
+    },
+    /// A warp that has exited without a `wgmma` that others of its warpgroup issued.
+    #[error("{at}: warp {warp} of the warpgroup has exited without it")]
+    WarpgroupIncomplete {
+        /// The `wgmma` and the first thread of a warp that issued it.
+        at: Box<Site>,
+        /// The warp that did not, by number in its block.
+        warp: u32,
     },
     /// Every live warp of a cluster waits for what cannot come.
     #[error("kernel `{kernel}`: deadlock: {}", join(waiting))]

@@ -83,6 +83,8 @@ pub struct Report {
     pub shared: u64,
     /// `mma` warp instructions.
     pub mma: u64,
+    /// `wgmma` warp instructions, four for each product.
+    pub wgmma: u64,
     /// Barrier arrivals of warps, and of threads at mbarriers.
     pub barriers: u64,
     /// Wavefronts of shared memory, with [`Options::counts`]: what the accesses take with their bank conflicts. An
@@ -105,6 +107,7 @@ impl Report {
         self.global += other.global;
         self.shared += other.shared;
         self.mma += other.mma;
+        self.wgmma += other.wgmma;
         self.barriers += other.barriers;
         self.wavefronts += other.wavefronts;
         self.least_wavefronts += other.least_wavefronts;

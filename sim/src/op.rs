@@ -8,6 +8,7 @@ use std::sync::Arc;
 use girih_ptx::TensorElement;
 
 use crate::Space;
+use crate::exec::Major;
 use crate::lanes::{Args, LaneFn, Reg};
 use crate::shadow::Order;
 
@@ -76,6 +77,14 @@ pub(crate) enum Op {
     /// `movmatrix`: slots of the destination and the source.
     Movmatrix(u32, u32),
     Mma(Box<Mma>),
+    /// `wgmma.mma_async`.
+    Wgmma(Arc<Wgmma>),
+    /// `wgmma.fence`.
+    WgmmaFence,
+    /// `wgmma.commit_group`.
+    WgmmaCommit,
+    /// `wgmma.wait_group n`.
+    WgmmaWait(u32),
     /// `bra`, to an index in the code.
     Branch(u32),
     /// `brx.idx`: an index in a table of indices in the code.
@@ -144,6 +153,10 @@ impl Op {
             | Op::Stmatrix(_)
             | Op::Movmatrix(..)
             | Op::Mma(_)
+            | Op::Wgmma(_)
+            | Op::WgmmaFence
+            | Op::WgmmaCommit
+            | Op::WgmmaWait(_)
             | Op::Redux { .. }
             | Op::Match { .. }
             | Op::Elect { .. }
@@ -416,6 +429,43 @@ pub(crate) struct Mma {
     pub(crate) a: Vec<u32>,
     pub(crate) b: Vec<u32>,
     pub(crate) c: Vec<u32>,
+}
+
+/// Where `wgmma` has A.
+#[derive(Clone, Debug)]
+pub(crate) enum Left {
+    /// A descriptor of shared memory.
+    Descriptor(Reg),
+    /// Slots of a fragment.
+    Registers([u32; 4]),
+}
+
+/// `wgmma.mma_async.sync.aligned.m64nNkK`.
+#[derive(Clone, Debug)]
+pub(crate) struct Wgmma {
+    pub(crate) n: usize,
+    pub(crate) a_ty: MmaType,
+    pub(crate) b_ty: MmaType,
+    pub(crate) sum: MmaSum,
+    pub(crate) a: Left,
+    /// The descriptor of B.
+    pub(crate) b: Reg,
+    /// `scale-d`: whether D is added to.
+    pub(crate) accumulate: Reg,
+    pub(crate) negate_a: bool,
+    pub(crate) negate_b: bool,
+    pub(crate) a_major: Major,
+    pub(crate) b_major: Major,
+    /// Slots of D.
+    pub(crate) d: Vec<u32>,
+}
+
+impl Wgmma {
+    /// The slots of A, if it is in registers, and of D.
+    pub(crate) fn registers(&self) -> (&[u32], &[u32]) {
+        let a: &[u32] = if let Left::Registers(slots) = &self.a { slots } else { &[] };
+        (a, &self.d)
+    }
 }
 
 /// A PTX instruction as far as messages and register checks need it.

@@ -105,6 +105,8 @@ pub(crate) struct Code {
     pub(crate) names: Vec<(Reg, Arc<str>)>,
     /// log2 of the bytes that every shared access is a multiple of and aligned to.
     pub(crate) granule: u32,
+    /// Whether there is a `wgmma`.
+    pub(crate) wgmma: bool,
 }
 
 impl Kernel {

@@ -61,20 +61,24 @@ const TRANSPOSE: OperandSlot = operand(Kind::Constant(&[0, 1]));
 /// `wgmma.mma_async.sync.aligned.SHAPE.D.A.B`, A from shared memory and from registers.
 macro_rules! wgmma {
     ($shapes:expr, [$($extra:expr),*], $d_slot:literal, $d:expr, $a:expr, $b:expr, [$($tail:expr),*], [$($reg_tail:expr),*]) => {
+        wgmma!((8, 0), $shapes, [$($extra),*], $d_slot, $d, $a, $b, [], [$($tail),*], [$($reg_tail),*])
+    };
+    (($major:literal, $minor:literal), $shapes:expr, [$($extra:expr),*], $d_slot:literal, $d:expr, $a:expr, $b:expr,
+     [$($after:expr),*], [$($tail:expr),*], [$($reg_tail:expr),*]) => {
         [
             row(
                 O::Wgmma,
-                &[one(&[MmaAsync]), SYNC, one(&[Aligned]), one($shapes), $($extra,)* of($d), of($a), of($b)],
+                &[one(&[MmaAsync]), SYNC, one(&[Aligned]), one($shapes), $($extra,)* of($d), of($a), of($b) $(, $after)*],
                 &[accumulators($d_slot), DESCRIPTOR, DESCRIPTOR, SCALE_D $(, $tail)*],
             )
-            .since(8, 0, 90)
+            .since($major, $minor, 90)
             .specific(),
             row(
                 O::Wgmma,
-                &[one(&[MmaAsync]), SYNC, one(&[Aligned]), one($shapes), $($extra,)* of($d), of($a), of($b)],
+                &[one(&[MmaAsync]), SYNC, one(&[Aligned]), one($shapes), $($extra,)* of($d), of($a), of($b) $(, $after)*],
                 &[accumulators($d_slot), FRAGMENT, DESCRIPTOR, SCALE_D $(, $reg_tail)*],
             )
-            .since(8, 0, 90)
+            .since($major, $minor, 90)
             .specific(),
         ]
     };
@@ -103,8 +107,28 @@ const K32_INT: &[Word] = &[
     M64n128k32, M64n144k32, M64n160k32, M64n176k32, M64n192k32, M64n208k32, M64n224k32, M64n240k32,
     M64n256k32,
 ];
+const K256: &[Word] = &[
+    M64n8k256,
+    M64n16k256,
+    M64n24k256,
+    M64n32k256,
+    M64n48k256,
+    M64n64k256,
+    M64n80k256,
+    M64n96k256,
+    M64n112k256,
+    M64n128k256,
+    M64n144k256,
+    M64n160k256,
+    M64n176k256,
+    M64n192k256,
+    M64n208k256,
+    M64n224k256,
+    M64n240k256,
+    M64n256k256,
+];
 
-pub(super) static WGMMA: [[Form; 2]; 6] = [
+pub(super) static WGMMA: [[Form; 2]; 9] = [
     wgmma!(
         K16,
         [],
@@ -120,6 +144,9 @@ pub(super) static WGMMA: [[Form; 2]; 6] = [
     wgmma!(K32, [], 4, &[F32, F16], FP8, FP8, [SIGN, SIGN], [SIGN, SIGN]),
     wgmma!(K32_INT, [maybe(&[Satfinite])], 5, &[S32], &[S8], &[S8], [], []),
     wgmma!(K32_INT, [maybe(&[Satfinite])], 5, &[S32], &[U8], &[U8], [], []),
+    wgmma!((8, 4), K32_INT, [maybe(&[Satfinite])], 5, &[S32], &[S8], &[U8], [], [], []),
+    wgmma!((8, 4), K32_INT, [maybe(&[Satfinite])], 5, &[S32], &[U8], &[S8], [], [], []),
+    wgmma!((8, 0), K256, [], 4, &[S32], &[B1], &[B1], [one(&[And]), one(&[Word::Popc])], [], []),
 ];
 
 pub(super) static FORMS: &[Form] = &[

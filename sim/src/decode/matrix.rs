@@ -23,7 +23,7 @@ const SHAPES: &[(Word, (usize, usize))] = &[
     (Word::M16n8k256, (16, 256)),
 ];
 
-fn element(ty: Type, and: bool) -> Option<MmaType> {
+pub(super) fn element(ty: Type, and: bool) -> Option<MmaType> {
     Some(match ty {
         Type::F16 => MmaType::F16,
         Type::Bf16 => MmaType::Bf16,
@@ -132,7 +132,7 @@ impl Decoder<'_> {
     }
 
     /// The slots of a fragment: a vector of `count` registers; one register needs no braces.
-    fn registers_of(
+    pub(super) fn registers_of(
         &mut self,
         ops: &[Operand],
         index: usize,

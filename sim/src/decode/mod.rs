@@ -20,6 +20,7 @@ mod select;
 mod shuffle;
 mod tensor;
 mod variable;
+mod wgmma;
 mod words;
 
 use std::collections::{HashMap, VecDeque};
@@ -281,6 +282,7 @@ impl<'a> Decoder<'a> {
             O::Atom | O::Red => self.atomic(inst.opcode == O::Atom, words, ops),
             O::Call => self.call(words, ops),
             O::Mma => self.mma(words, ops),
+            O::Wgmma => self.wgmma(words, ops),
             O::Shfl | O::Vote | O::Activemask | O::Redux | O::Match | O::Elect => {
                 self.shuffle(inst.opcode, words, ops)
             }

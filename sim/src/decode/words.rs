@@ -31,6 +31,13 @@ impl<'a> Words<'a> {
         table.iter().find(|(word, _)| self.take(*word)).map(|&(_, value)| value)
     }
 
+    /// Takes the next modifier if it is a word.
+    pub(super) fn word(&mut self) -> Option<Word> {
+        let Some(&&Modifier::Word(word)) = self.rest.first() else { return None };
+        self.rest.remove(0);
+        Some(word)
+    }
+
     /// Whether the word is among those left.
     pub(super) fn has(&self, word: Word) -> bool {
         self.rest.contains(&&Modifier::Word(word))

@@ -139,6 +139,10 @@ impl<'a> Cluster<'a> {
                     Wait::Mbarrier { at, asked, source, .. } => {
                         add(source, self.cx.awaited_mbarrier(at, asked))
                     }
+                    Wait::Warpgroup { group, operations, source } => {
+                        let missing = self.cx.missing(group, operations).first().copied();
+                        add(source, Awaited::Warpgroup { warp: missing.unwrap_or(warp.place) });
+                    }
                     Wait::Cluster { source, .. } => {
                         let (arrived, expected) = self.cx.gate.count();
                         add(source, Awaited::Cluster { arrived, expected });

@@ -10,6 +10,7 @@ use super::agents::Agents;
 use super::block::Block;
 use super::gate::Gate;
 use super::mbarrier::Mbarriers;
+use super::wgmma::Warpgroup;
 use super::{RANK_SHIFT, SHARED_BASE};
 
 /// What all blocks of a launch share.
@@ -34,6 +35,11 @@ impl Machine<'_> {
     /// Warps a block.
     pub(super) fn warps(&self) -> u32 {
         self.threads.div_ceil(WARP as u32)
+    }
+
+    /// Warpgroups a block, the last perhaps not whole.
+    pub(super) fn warpgroups(&self) -> usize {
+        self.warps().div_ceil(4) as usize
     }
 
     /// Blocks a cluster.
@@ -70,6 +76,7 @@ pub(crate) struct Context<'a> {
     pub(super) gate: Gate,
     pub(super) mbarriers: Mbarriers,
     pub(super) agents: Agents,
+    pub(super) warpgroups: Vec<Warpgroup>,
     /// The allocation that was hit last.
     pub(crate) last: usize,
     pub(crate) report: Report,
@@ -100,6 +107,7 @@ impl<'a> Context<'a> {
             gate: Gate::default(),
             mbarriers: Mbarriers::default(),
             agents: Agents::default(),
+            warpgroups: Vec::new(),
             last: 0,
             report: Report::default(),
             steps: 0,
@@ -122,6 +130,8 @@ impl<'a> Context<'a> {
         self.blocks.resize(machine.ranks() as usize, Block::new(machine.warps() as usize));
         self.mbarriers.clear();
         self.agents.clear();
+        self.warpgroups.clear();
+        self.warpgroups.resize(machine.ranks() as usize * machine.warpgroups(), Warpgroup::default());
         self.report = Report { blocks: machine.ranks().into(), ..Report::default() };
         self.steps = 0;
         self.changes = 0;

@@ -13,6 +13,8 @@ pub(super) enum Wait {
     Mbarrier { at: usize, phases: u64, asked: u64, source: u32 },
     /// The cluster's barrier, these lanes.
     Cluster { lanes: u32, source: u32 },
+    /// That all warps of this warpgroup issue so many operations.
+    Warpgroup { group: usize, operations: u64, source: u32 },
 }
 
 /// Whether a group can go on.

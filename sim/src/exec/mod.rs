@@ -20,9 +20,11 @@ mod special;
 mod tensor;
 mod together;
 mod warp;
+mod wgmma;
 
 pub(crate) use cluster::Cluster;
 pub(crate) use context::Machine;
+pub(crate) use wgmma::Major;
 
 use crate::Space;
 

@@ -55,4 +55,16 @@ impl Warp {
         }
         Ok(())
     }
+
+    /// The lanes of a register that nothing has written, if that is checked.
+    pub(super) fn unwritten(&mut self, reg: Reg) -> u32 {
+        self.written.as_mut().map_or(0, |written| !written.file(reg.file)[reg.slot as usize])
+    }
+
+    /// All lanes of a register are about to be written.
+    pub(super) fn mark_written(&mut self, reg: Reg) {
+        if let Some(written) = &mut self.written {
+            written.file(reg.file)[reg.slot as usize] = u32::MAX;
+        }
+    }
 }

@@ -63,6 +63,9 @@ impl Warp {
                 cx.report.mma += 1;
                 super::mma::mma(&mut self.regs, mma);
             }
+            Op::Wgmma(wgmma) => self.wgmma(cx, wgmma, active, source)?,
+            Op::WgmmaFence => self.wgmma.fence(),
+            Op::WgmmaCommit => self.wgmma.commit(),
             Op::Shuffle(shuffle) => self.shuffle(cx, shuffle, active, source)?,
             Op::Vote { vote, d, a, members } => self.vote(*vote, *d, *a, *members, active),
             Op::Redux { combine, d, a, members } => self.redux(*combine, *d, *a, *members, active),

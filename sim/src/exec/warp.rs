@@ -15,6 +15,7 @@ use super::copy::Copies;
 pub(super) use super::groups::Wait;
 use super::groups::{Group, Standing};
 use super::registers::Written;
+use super::wgmma::Operations;
 use super::{RANK_SHIFT, lanes};
 
 /// Instructions that a warp, or a group of its lanes, executes before others get their turn.
@@ -54,6 +55,7 @@ pub(super) struct Warp {
     /// Which bytes of it have been written, if asked for.
     pub(super) local_written: Vec<bool>,
     pub(super) copies: Copies,
+    pub(super) wgmma: Operations,
 }
 
 /// How a group of lanes stopped.
@@ -84,6 +86,7 @@ impl Warp {
             local: vec![0; local],
             local_written: vec![false; if check { local } else { 0 }],
             copies: Copies::default(),
+            wgmma: Operations::default(),
         }
     }
 
@@ -120,6 +123,7 @@ impl Warp {
         self.local.fill(0);
         self.local_written.fill(false);
         self.copies.clear();
+        self.wgmma.start(cx.machine);
     }
 
     /// Runs until the warp waits, exits or has had its share.
@@ -220,6 +224,7 @@ impl Warp {
                 self.groups[at].standing = Standing::Ready;
                 self.mbarrier(cx, mbarrier, active, inst.source, expired)?
             }
+            Op::WgmmaWait(keep) => self.wgmma_wait(cx, *keep, active, inst.source)?,
             op if op.is_collective() => {
                 if !self.collective(cx, inst, active)? {
                     return Ok(None);
@@ -296,6 +301,9 @@ impl Warp {
         cx.report.instructions += u64::from(active != 0);
         if self.written.is_some() {
             self.check_registers(cx, inst, mask, active)?;
+        }
+        if self.wgmma.watches() && active != 0 {
+            self.watch(cx, inst, active)?;
         }
         Ok(active)
     }

@@ -32,6 +32,12 @@ impl Shadow {
         self.record_write(self.stamp(who), at, 8);
     }
 
+    /// A counter that orders asynchronous operations like an mbarrier's phases; its number.
+    pub(crate) fn counter(&mut self) -> usize {
+        self.phases.push(Phases::default());
+        self.phases.len() - 1
+    }
+
     /// Whether a thread may use an mbarrier: its initialisation comes before. Asynchronous operations need a fence
     /// after the initialisation too.
     pub(crate) fn use_mbarrier(

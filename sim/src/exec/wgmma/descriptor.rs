@@ -1,0 +1,62 @@
+//! Where a matrix descriptor's elements lie in shared memory (PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory
+//! Layout", "Matrix Descriptor Format").
+//!
+//! Everything is made of 16-byte chunks. K-major: chunk `j` (of 2) of row `i`. MN-major: elements `8 i ..` of column `j`
+//! of K. With the leading and stride byte offsets L and S and a swizzle of `w` bytes, chunk `(i, j)` begins at
+//!
+//! | | no swizzle | swizzle |
+//! |---|---|---|
+//! | K-major | `16 (i % 8) + S (i / 8) + L j` | `w (i % 8) + S (i / 8) + 16 j` |
+//! | MN-major | `S i + 16 (j % 8) + L (j / 8)` | `16 (i % c) + L (i / c) + w (j % 8) + S (j / 8)`, `c = w / 16` |
+//!
+//! behind the start address, and the swizzle then exclusive-ors bits 4.. of the address with bits 7.., from which the
+//! base offset has been taken.
+
+/// A matrix descriptor, its fields in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Descriptor {
+    start: u64,
+    leading: u64,
+    stride: u64,
+    base: u64,
+    /// Bytes of a swizzled row; 0 without a swizzle.
+    width: u64,
+}
+
+/// Which mode of a matrix is contiguous.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Major {
+    K,
+    Mn,
+}
+
+/// Bits of an address in a descriptor.
+const ADDRESS: u64 = (1 << 18) - 1;
+
+impl Descriptor {
+    pub(super) fn decode(bits: u64) -> Self {
+        let field = |from: u32| (bits >> from & 0x3fff) << 4;
+        let width = match bits >> 62 {
+            0 => 0,
+            swizzle => 256 >> swizzle,
+        };
+        Descriptor { start: field(0), leading: field(16), stride: field(32), base: bits >> 49 & 7, width }
+    }
+
+    /// The shared address of chunk `(i, j)`.
+    pub(super) fn chunk(&self, major: Major, i: u64, j: u64) -> u64 {
+        let Descriptor { start, leading, stride, base, width } = *self;
+        let offset = match (major, width) {
+            (Major::K, 0) => 16 * (i % 8) + stride * (i / 8) + leading * j,
+            (Major::K, _) => width * (i % 8) + stride * (i / 8) + 16 * j,
+            (Major::Mn, 0) => stride * i + 16 * (j % 8) + leading * (j / 8),
+            (Major::Mn, _) => {
+                let chunks = width / 16;
+                16 * (i % chunks) + leading * (i / chunks) + width * (j % 8) + stride * (j / 8)
+            }
+        };
+        let address = start + offset & ADDRESS;
+        let row = (address >> 7).wrapping_sub(base);
+        address ^ (row & (width / 16).saturating_sub(1)) << 4
+    }
+}

@@ -1,0 +1,204 @@
+//! The arithmetic of `wgmma`: A and B from shared memory or registers, a warp's rows of D in its registers (PTX ISA,
+//! "Register Fragments and Shared Memory Matrix Layouts").
+//!
+//! With `p` elements in a register, `g = t / 4` and `q = t % 4`, element `h` of register `r` of lane `t` of warp `w` is
+//!
+//! | fragment | place |
+//! |---|---|
+//! | A (row, k) | `(16 w + g + 8 (r % 2), p q + h + 4 p (r / 2))` |
+//! | D (row, column) of f32, s32 | `(16 w + g + 8 (r / 2 % 2), 8 (r / 4) + 2 q + r % 2)` |
+//! | D (row, column) of f16 | `(16 w + g + 8 (r % 2), 8 (r / 2) + 2 q + h)` |
+//!
+//! An element of D is `d + a0 b0 + a1 b1 + ...` in f32, from k = 0 up, each product exact and each sum rounded to
+//! nearest; f16 results are rounded once more at the end. Integers: the exact sum, wrapped or clamped once.
+
+use crate::float::{Bfloat, Byte, E4m3, E5m2, Half, Narrow, Pair, Round, canon};
+use crate::lanes::{Regs, Scalar, WARP};
+use crate::op::{MmaSum, MmaType, Wgmma};
+
+use super::descriptor::Major;
+
+/// Rows of D that a warp has.
+pub(super) const ROWS: usize = 16;
+
+/// Elements of A and B in the order in which they are multiplied: A by rows, B by rows of K.
+#[derive(Clone, Debug)]
+pub(super) enum Elements {
+    Floats(Vec<f32>),
+    /// Of one bit: 32 elements each.
+    Integers(Vec<i32>),
+}
+
+/// 16 bytes of a matrix, by where they are: `(i, j)` as for [`Descriptor::chunk`](super::descriptor::Descriptor::chunk).
+pub(super) type Chunk = (usize, usize, [u8; 16]);
+
+/// Where an element of a matrix goes: A is `rows` x K and by rows, B `rows` x K and by columns.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) rows: usize,
+    pub(super) by_columns: bool,
+    pub(super) negate: bool,
+}
+
+/// The elements of a matrix that lies in shared memory.
+pub(super) fn gather(ty: MmaType, major: Major, shape: Shape, chunks: &[Chunk]) -> Elements {
+    let sign = if shape.negate { -1.0 } else { 1.0 };
+    match ty {
+        MmaType::Bf16 => {
+            Elements::Floats(spread(major, shape, chunks, |w| halves::<Bfloat>(w).map(|x| x * sign)))
+        }
+        MmaType::Tf32 => Elements::Floats(spread(major, shape, chunks, |w| [tf32(w) * sign])),
+        MmaType::E4m3 => Elements::Floats(spread(major, shape, chunks, |w| e4m3(w).map(|x| x * sign))),
+        MmaType::E5m2 => Elements::Floats(spread(major, shape, chunks, |w| e5m2(w).map(|x| x * sign))),
+        MmaType::S8 => Elements::Integers(spread(major, shape, chunks, s8)),
+        MmaType::U8 => Elements::Integers(spread(major, shape, chunks, u8)),
+        MmaType::B1 { .. } => Elements::Integers(spread(major, shape, chunks, |w| [w as i32])),
+        _ => Elements::Floats(spread(major, shape, chunks, |w| halves::<Half>(w).map(|x| x * sign))),
+    }
+}
+
+/// A warp's rows of A in its registers.
+pub(super) fn fragment(ty: MmaType, regs: &Regs, slots: &[u32; 4], negate: bool) -> Elements {
+    let mut chunks = Vec::with_capacity(2 * ROWS);
+    for row in 0..ROWS {
+        for j in 0..2 {
+            // A chunk of a row is a register of four lanes.
+            let register = &regs.w32[slots[2 * j + row / 8] as usize][4 * (row % 8)..];
+            let mut bytes = [0; 16];
+            for (to, word) in bytes.chunks_exact_mut(4).zip(register) {
+                to.copy_from_slice(&word.to_le_bytes());
+            }
+            chunks.push((row, j, bytes));
+        }
+    }
+    gather(ty, Major::K, Shape { rows: ROWS, by_columns: false, negate }, &chunks)
+}
+
+fn spread<T: Copy + Default, const P: usize>(
+    major: Major,
+    shape: Shape,
+    chunks: &[Chunk],
+    unpack: impl Fn(u32) -> [T; P],
+) -> Vec<T> {
+    let k = 8 * P;
+    let mut out = vec![T::default(); shape.rows * k];
+    for &(i, j, bytes) in chunks {
+        for (word, bytes) in bytes.chunks_exact(4).enumerate() {
+            let values = unpack(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+            for (h, value) in values.into_iter().enumerate() {
+                let element = word * P + h;
+                let (row, at) = match major {
+                    Major::K => (i, 4 * P * j + element),
+                    Major::Mn => (4 * P * i + element, j),
+                };
+                out[if shape.by_columns { at * shape.rows + row } else { row * k + at }] = value;
+            }
+        }
+    }
+    out
+}
+
+fn halves<T: Narrow>(word: u32) -> [f32; 2] {
+    let Pair(low, high) = Pair::<T>::load(word);
+    [low.value(), high.value()]
+}
+
+/// The 13 low bits are not read.
+fn tf32(word: u32) -> f32 {
+    f32::from_bits(word & 0xffff_e000)
+}
+
+fn e4m3(word: u32) -> [f32; 4] {
+    word.to_le_bytes().map(|x| E4m3(x).value())
+}
+
+fn e5m2(word: u32) -> [f32; 4] {
+    word.to_le_bytes().map(|x| E5m2(x).value())
+}
+
+fn s8(word: u32) -> [i32; 4] {
+    word.to_le_bytes().map(|x| i32::from(x as i8))
+}
+
+fn u8(word: u32) -> [i32; 4] {
+    word.to_le_bytes().map(i32::from)
+}
+
+/// D += A B in a warp's registers; `a` are the warp's rows.
+pub(super) fn multiply(regs: &mut Regs, op: &Wgmma, a: &[f32], b: &[f32], accumulate: bool) {
+    let n = op.n;
+    let mut d = vec![0.0; ROWS * n];
+    let half = op.sum == MmaSum::F16;
+    if accumulate && half {
+        load(regs, op, &mut d, 2, |word, h| halves::<Half>(word)[h]);
+    } else if accumulate {
+        load(regs, op, &mut d, 1, |word, _| f32::from_bits(word));
+    }
+    let k = b.len() / n;
+    for (d, a) in d.chunks_exact_mut(n).zip(a.chunks_exact(k)) {
+        for (&a, b) in a.iter().zip(b.chunks_exact(n)) {
+            for (d, &b) in d.iter_mut().zip(b) {
+                *d += a * b;
+            }
+        }
+    }
+    if half {
+        let round = |x: f32| Half::rounded(f64::from(x), Round::Nearest);
+        store(regs, op, &d, 2, |d| Pair(round(d[0]), round(d[1])).store());
+    } else {
+        store(regs, op, &d, 1, |d| canon(d[0]).to_bits());
+    }
+}
+
+/// The same of integers.
+pub(super) fn multiply_integers(regs: &mut Regs, op: &Wgmma, a: &[i32], b: &[i32], accumulate: bool) {
+    let n = op.n;
+    // At most 32 products of 8 bits, or 256 ones: they don't overflow.
+    let mut products = vec![0i32; ROWS * n];
+    let bits = matches!(op.a_ty, MmaType::B1 { .. });
+    let k = b.len() / n;
+    for (d, a) in products.chunks_exact_mut(n).zip(a.chunks_exact(k)) {
+        for (&a, b) in a.iter().zip(b.chunks_exact(n)) {
+            if bits {
+                d.iter_mut().zip(b).for_each(|(d, &b)| *d += (a & b).count_ones() as i32);
+            } else {
+                d.iter_mut().zip(b).for_each(|(d, &b)| *d += a * b);
+            }
+        }
+    }
+    if accumulate {
+        let mut d = vec![0; ROWS * n];
+        load(regs, op, &mut d, 1, |word, _| word as i32);
+        let saturate = op.sum == MmaSum::S32 { saturate: true };
+        for (to, d) in products.iter_mut().zip(d) {
+            *to = if saturate { to.saturating_add(d) } else { to.wrapping_add(d) };
+        }
+    }
+    store(regs, op, &products, 1, |d| d[0] as u32);
+}
+
+/// Row and first column of a register of D in lane `t`, with `per` columns in a register.
+fn place(per: usize, r: usize, t: usize) -> (usize, usize) {
+    let (pair, odd) = (r * per / 2, r * per % 2);
+    (t / 4 + 8 * (pair % 2), 8 * (pair / 2) + 2 * (t % 4) + odd)
+}
+
+fn load<T>(regs: &Regs, op: &Wgmma, d: &mut [T], per: usize, value: impl Fn(u32, usize) -> T) {
+    for (r, &slot) in op.d.iter().enumerate() {
+        for t in 0..WARP {
+            let (row, column) = place(per, r, t);
+            for h in 0..per {
+                d[row * op.n + column + h] = value(regs.w32[slot as usize][t], h);
+            }
+        }
+    }
+}
+
+fn store<T>(regs: &mut Regs, op: &Wgmma, d: &[T], per: usize, word: impl Fn(&[T]) -> u32) {
+    for (r, &slot) in op.d.iter().enumerate() {
+        for (t, to) in regs.w32[slot as usize].iter_mut().enumerate() {
+            let (row, column) = place(per, r, t);
+            *to = word(&d[row * op.n + column..][..per]);
+        }
+    }
+}
