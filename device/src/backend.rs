@@ -22,6 +22,8 @@ pub(crate) trait Backend: Send + Sync {
     fn fill(&self, address: u64, byte: u8, bytes: usize) -> Result<(), Error>;
     fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error>;
     fn load(&self, module: &ptx::Module) -> Result<Arc<dyn Code>, Error>;
+    /// A checked tensor map as the device's kernels read it.
+    fn encode(&self, map: &ptx::TensorMap) -> Result<[u8; ptx::TENSOR_MAP_BYTES], Error>;
     fn synchronize(&self) -> Result<(), Error>;
     fn clock(&self) -> Result<Box<dyn Clock>, Error>;
     /// The raw stream of a GPU.

@@ -219,6 +219,32 @@ pub enum Error {
     /// A module that is no well-formed PTX.
     #[error("malformed PTX module: {0}")]
     Ptx(#[from] girih_ptx::Error),
+    /// A tensor map that the hardware does not take.
+    #[error("{0}")]
+    TensorMap(girih_ptx::Error),
+    /// A tensor map of more than its buffer.
+    #[error(
+        "the tensor starts {start} bytes into its buffer and has {}: the buffer has {buffer}",
+        tensor.map_or("more than an address can count".into(), |bytes| format!("{bytes} bytes"))
+    )]
+    TensorOutside {
+        /// Where the tensor starts in the buffer, bytes.
+        start: usize,
+        /// Bytes from the tensor's first to behind its last element; none if an address can't count them.
+        tensor: Option<u64>,
+        /// Bytes of the buffer.
+        buffer: usize,
+    },
+    /// An architecture without tensor maps.
+    #[error(
+        "tensor maps need sm_{needed} or newer, the device is sm_{sm}: choose another kernel, or the device `sim`"
+    )]
+    NoTensorMaps {
+        /// The device's architecture.
+        sm: u32,
+        /// The oldest that has them.
+        needed: u32,
+    },
     /// The driver's compiler refused the module.
     #[error("the driver's PTX compiler refused the module ({code}):\n{}{log}", at(line.as_ref()))]
     Jit {
@@ -268,7 +294,9 @@ impl Error {
     pub fn fault(&self) -> Fault {
         use Error::*;
         match self {
-            NoDriver | NoGpu { .. } | GpuTooOld { .. } | DriverTooOld { .. } => Fault::Target,
+            NoDriver | NoGpu { .. } | GpuTooOld { .. } | DriverTooOld { .. } | NoTensorMaps { .. } => {
+                Fault::Target
+            }
             WrongTarget { .. } | OutOfMemory { .. } => Fault::Target,
             Ptx(_) | Jit { .. } | KernelFailed { .. } | Sim(_) => Fault::Program,
             Driver { .. } => Fault::Driver,

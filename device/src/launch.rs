@@ -4,7 +4,7 @@ use std::{fmt, marker::PhantomData};
 
 use girih_ptx::{KernelInfo, ParamInfo, Type};
 
-use crate::{Buffer, Device, Error, Kernel, Limits, Pod};
+use crate::{Buffer, Device, Error, Kernel, Limits, Pod, TensorMap};
 
 /// Grid, block and dynamic shared memory of a launch.
 ///
@@ -41,10 +41,13 @@ impl LaunchConfig {
     }
 }
 
+/// Bytes that the address of a tensor map is a multiple of.
+const TENSOR_MAP_ALIGN: u32 = 64;
+
 /// An argument of a launch.
 ///
 /// A value fits a parameter of its size and kind: `U32` and `I32` a `.u32 .s32 .b32`, `F32` a `.f32` or `.b32`, a buffer's
-/// address a `.u64 .s64 .b64`. `Bytes` fits any parameter of as many bytes.
+/// address a `.u64 .s64 .b64`, a tensor map a `.align 64 .b8 map[128]`. `Bytes` fits any parameter of as many bytes.
 #[derive(Clone, Copy, Debug)]
 pub enum Arg<'a> {
     /// A 32-bit unsigned integer.
@@ -61,6 +64,8 @@ pub enum Arg<'a> {
     F64(f64),
     /// The address of a buffer.
     Buffer(BufferArg<'a>),
+    /// A tensor map.
+    TensorMap(&'a TensorMap<'a>),
     /// Raw bytes, for parameters such as `.param .align 8 .b8 shape[24]`.
     Bytes(&'a [u8]),
 }
@@ -91,6 +96,12 @@ impl<'a, T: Pod> From<&'a mut Buffer<T>> for Arg<'a> {
     }
 }
 
+impl<'a> From<&'a TensorMap<'a>> for Arg<'a> {
+    fn from(map: &'a TensorMap<'a>) -> Self {
+        Arg::TensorMap(map)
+    }
+}
+
 macro_rules! arg_from {
     ($($ty:ty => $variant:ident),*) => {$(
         impl From<$ty> for Arg<'_> {
@@ -112,6 +123,7 @@ impl Arg<'_> {
             Arg::F32(v) => v.to_le_bytes().to_vec(),
             Arg::F64(v) => v.to_le_bytes().to_vec(),
             Arg::Buffer(buffer) => buffer.address.to_le_bytes().to_vec(),
+            Arg::TensorMap(map) => map.bytes().to_vec(),
             Arg::Bytes(bytes) => bytes.to_vec(),
         }
     }
@@ -122,6 +134,9 @@ impl Arg<'_> {
             Arg::U64(_) | Arg::I64(_) | Arg::Buffer(_) => &[Type::U64, Type::S64, Type::B64],
             Arg::F32(_) => &[Type::F32, Type::B32],
             Arg::F64(_) => &[Type::F64, Type::B64],
+            Arg::TensorMap(map) => {
+                return map.bytes().len() as u64 == parameter.bytes && parameter.align >= TENSOR_MAP_ALIGN;
+            }
             Arg::Bytes(bytes) => return bytes.len() as u64 == parameter.bytes,
         };
         types.contains(&parameter.ty) && parameter.ty.bytes().map(u64::from) == Some(parameter.bytes)
@@ -136,6 +151,7 @@ impl Arg<'_> {
             Arg::F32(v) => format!("the f32 {v:?}"),
             Arg::F64(v) => format!("the f64 {v:?}"),
             Arg::Buffer(_) => "a buffer (a 64-bit address)".into(),
+            Arg::TensorMap(_) => "a tensor map (128 bytes, aligned to 64)".into(),
             Arg::Bytes(bytes) => format!("{} bytes", bytes.len()),
         }
     }
@@ -188,12 +204,16 @@ fn check_args(info: &KernelInfo, device: &Device, args: &[Arg<'_>]) -> Result<Ve
                 given: arg.describe(),
             });
         }
-        match arg {
-            Arg::Buffer(buffer) if !buffer.device.is_same(device) => Err(Error::ForeignBuffer {
-                what: format!("kernel `{}`, argument {index}: the buffer", info.name),
-            }),
-            _ => Ok(arg.bytes()),
+        let (what, home) = match arg {
+            Arg::Buffer(buffer) => ("the buffer", buffer.device),
+            Arg::TensorMap(map) => ("the tensor map's buffer", map.device()),
+            _ => return Ok(arg.bytes()),
+        };
+        if !home.is_same(device) {
+            let what = format!("kernel `{}`, argument {index}: {what}", info.name);
+            return Err(Error::ForeignBuffer { what });
         }
+        Ok(arg.bytes())
     };
     args.iter().zip(&info.params).enumerate().map(check).collect()
 }
@@ -201,7 +221,7 @@ fn check_args(info: &KernelInfo, device: &Device, args: &[Arg<'_>]) -> Result<Ve
 fn describe(parameter: &ParamInfo) -> String {
     match parameter.ty.bytes() {
         Some(bytes) if u64::from(bytes) == parameter.bytes => format!(".{}", parameter.ty),
-        _ => format!(".{} of {} bytes", parameter.ty, parameter.bytes),
+        _ => format!(".{} of {} bytes, aligned to {}", parameter.ty, parameter.bytes, parameter.align),
     }
 }
 

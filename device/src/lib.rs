@@ -4,6 +4,7 @@
 //! Device::open --> Buffer            typed device memory
 //!             \--> Module --> Kernel --> launch(LaunchConfig, &[Arg])
 //!             \--> Timer
+//! Buffer  --> TensorMap                a tensor in a buffer, for the copy engine of sm_90
 //! ```
 //!
 //! No CUDA toolkit is needed: the driver's own compiler takes the PTX text, and the driver is looked for when a GPU is
@@ -50,6 +51,7 @@ mod module;
 mod pod;
 mod select;
 mod sim;
+mod tensor;
 mod time;
 
 pub use buffer::Buffer;
@@ -61,4 +63,5 @@ pub use limits::Limits;
 pub use module::{Kernel, Module, Resources};
 pub use pod::Pod;
 pub use select::Select;
+pub use tensor::TensorMap;
 pub use time::Timer;

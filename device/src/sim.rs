@@ -107,6 +107,10 @@ impl Backend for Simulator {
         Ok(Arc::new(SimCode { state: self.state.clone(), program, threads: self.limits.threads_per_block }))
     }
 
+    fn encode(&self, map: &ptx::TensorMap) -> Result<[u8; ptx::TENSOR_MAP_BYTES], Error> {
+        Ok(map.to_bytes())
+    }
+
     fn synchronize(&self) -> Result<(), Error> {
         drop(self.state.turn());
         Ok(())

@@ -5,8 +5,8 @@
 mod programs;
 
 use expect_test::{Expect, expect};
-use girih_device::{Arg, Device, Error, Fault, Kernel, LaunchConfig, Select};
-use girih_ptx::Module;
+use girih_device::{Arg, Device, Error, Fault, Kernel, LaunchConfig, Select, TensorMap};
+use girih_ptx::{Module, TensorElement, Tiled};
 
 fn sim() -> Device {
     Device::open(Select::Sim).unwrap()
@@ -289,4 +289,70 @@ fn a_gpu_that_can_not_be_opened_is_one_line() {
             | Error::NoCudaFeature
     );
     assert!(cause, "{error:?}");
+}
+
+#[test]
+fn tensor_maps_that_do_not_fit() {
+    let device = sim();
+    let x = device.zeros::<u16>(64 * 64).unwrap();
+    let tiled = Tiled::new(TensorElement::Bf16, &[64, 64], &[64, 8]);
+    let map = TensorMap::new(&x, &tiled).unwrap();
+    assert_eq!((map.description().address(), map.description().tiled()), (x.address(), &tiled));
+    let refuse = |offset, tiled: &Tiled, wanted: Expect| {
+        refused(TensorMap::at(&x, offset, tiled).map(drop), Fault::Caller, &wanted);
+    };
+    refuse(
+        8,
+        &tiled,
+        expect!["the tensor starts 16 bytes into its buffer and has 8192 bytes: the buffer has 8192"],
+    );
+    refuse(
+        0,
+        &tiled.clone().with_strides(&[144]),
+        expect!["the tensor starts 0 bytes into its buffer and has 9200 bytes: the buffer has 8192"],
+    );
+    refuse(
+        0,
+        &Tiled::new(TensorElement::U8, &[1 << 32; 5], &[16, 1, 1, 1, 1]).with_strides(&[(1 << 40) - 16; 4]),
+        expect![
+            "the tensor starts 0 bytes into its buffer and has more than an address can count: the buffer has 8192"
+        ],
+    );
+    refuse(1, &tiled, expect!["tensor map: the global address is 30064771074, must be a multiple of 16"]);
+    refuse(
+        0,
+        &Tiled { extents: vec![60, 8], ..tiled.clone() },
+        expect!["tensor map: the size of extents[0] in bytes is 120, must be a multiple of 16"],
+    );
+    let module = "
+        .version 8.0 .target sm_90 .address_size 64
+        .visible .entry fits(.param .align 64 .b8 map[128]) { ret; }
+        .visible .entry loose(.param .align 16 .b8 map[128]) { ret; }
+        .visible .entry pointer(.param .u64 map) { ret; }";
+    let one = LaunchConfig::new([1; 3], [1; 3]);
+    launch(&programs::kernel(&device, module, "fits"), one, &[Arg::from(&map)]).unwrap();
+    let check = |kernel, wanted: Expect| {
+        let kernel = programs::kernel(&device, module, kernel);
+        refused(launch(&kernel, one, &[Arg::from(&map)]), Fault::Caller, &wanted);
+    };
+    check(
+        "loose",
+        expect![
+            "kernel `loose`, argument 0: parameter `map` is .b8 of 128 bytes, aligned to 16, the argument is a tensor map (128 bytes, aligned to 64)"
+        ],
+    );
+    check(
+        "pointer",
+        expect![
+            "kernel `pointer`, argument 0: parameter `map` is .u64, the argument is a tensor map (128 bytes, aligned to 64)"
+        ],
+    );
+    let fits = programs::kernel(&sim(), module, "fits");
+    refused(
+        launch(&fits, one, &[Arg::from(&map)]),
+        Fault::Caller,
+        &expect![
+            "kernel `fits`, argument 0: the tensor map's buffer lives on another device: its address means nothing here; download it and upload it to this device"
+        ],
+    );
 }

@@ -149,9 +149,9 @@ impl Tiled {
             bounds(&format!("element_strides[{i}]"), stride.into(), 1..=8)?;
         }
         let row = u64::from(self.extents[0] * self.element.bytes());
-        multiple("the bytes of extents[0]", row, 16)?;
+        multiple("the size of extents[0] in bytes", row, 16)?;
         if let Some(span) = self.swizzle.span() {
-            bounds("the bytes of extents[0], with this swizzle,", row, 16..=span.into())?;
+            bounds("the size of extents[0] in bytes, with this swizzle,", row, 16..=span.into())?;
         }
         if self.fill == OobFill::Nan && !self.element.is_float() {
             let accepted = "0, which is zero: these elements are integers, which have no NaN";

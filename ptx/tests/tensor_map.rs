@@ -56,8 +56,8 @@ fn rules_are_the_drivers() {
     check("extents[1]", extents(&[64, 257]));
     check("extents[0]", extents(&[0, 8]));
     check("extents[1]", extents(&[64, 0]));
-    check("the bytes of extents[0]", extents(&[4, 8]));
-    check("the bytes of extents[0]", extents(&[12, 8]));
+    check("the size of extents[0] in bytes", extents(&[4, 8]));
+    check("the size of extents[0] in bytes", extents(&[12, 8]));
     // 228 KiB, padded rows and all.
     let large = |inner, outer| Tiled::new(TensorElement::F64, &[64, 256, 256], &[inner, 256, outer]);
     let bytes = "the box's bytes in shared memory";
@@ -79,7 +79,7 @@ fn rules_are_the_drivers() {
         check("fine", extents(&[span / 2, 8]).with_swizzle(swizzle));
         check("fine", extents(&[8, 8]).with_swizzle(swizzle));
         check(
-            "the bytes of extents[0], with this swizzle,",
+            "the size of extents[0] in bytes, with this swizzle,",
             extents(&[span / 2 + 8, 8]).with_swizzle(swizzle),
         );
     }

@@ -507,7 +507,7 @@ fn a_fence_comes_between_other_accesses_and_the_next() {
         outcome(&case, "F; WGMMA C; W 0; mov.b32 %t, %d2; F; WGMMA C; W 0;").unwrap();
         // Products of one shape follow one another without; those of different shapes don't.
         outcome(&case, "F; WGMMA WGMMA C; WGMMA C; W 0;").unwrap();
-        let narrow = Case { n: 8, ..small(false) }.instruction();
+        let narrow = Case { n: 8, ..small(case.left.is_none()) }.instruction();
         assert_eq!(unfenced(&format!("F; WGMMA {narrow} C; W 0;")), "%d0");
         outcome(&case, &format!("F; WGMMA C; W 0; F; {narrow} C; W 0;")).unwrap();
     }

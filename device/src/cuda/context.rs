@@ -6,7 +6,7 @@ use cudarc::driver::{CudaContext, CudaStream, result, sys};
 use girih_ptx as ptx;
 use sys::CUdevice_attribute as Attribute;
 
-use super::{OLDEST_DRIVER, describe, failed, module::Library, time::Events};
+use super::{OLDEST_DRIVER, describe, failed, module::Library, tensor, time::Events};
 use crate::{
     DriverVersion, Error, Kind, Limits,
     backend::{Backend, Clock, Code},
@@ -157,6 +157,11 @@ impl Backend for Gpu {
 
     fn load(&self, module: &ptx::Module) -> Result<Arc<dyn Code>, Error> {
         Ok(Arc::new(Library::compile(&self.queue, module, self.limits.driver_version)?))
+    }
+
+    fn encode(&self, map: &ptx::TensorMap) -> Result<[u8; ptx::TENSOR_MAP_BYTES], Error> {
+        self.queue.bind()?;
+        tensor::encode(map)
     }
 
     fn synchronize(&self) -> Result<(), Error> {

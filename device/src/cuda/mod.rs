@@ -9,6 +9,7 @@ mod context;
 mod log;
 mod memory;
 mod module;
+mod tensor;
 mod time;
 
 pub(crate) use context::Gpu;

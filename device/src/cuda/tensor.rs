@@ -1,0 +1,82 @@
+//! The driver's encoding of tensor maps.
+
+use std::ptr;
+
+use cudarc::driver::sys;
+use girih_ptx::{TENSOR_MAP_BYTES, TENSOR_MAP_RANK, TensorMap};
+use sys::{
+    CUtensorMapDataType as Element, CUtensorMapFloatOOBfill as Fill, CUtensorMapInterleave as Interleave,
+    CUtensorMapL2promotion as Promotion, CUtensorMapSwizzle as Swizzle,
+};
+
+use super::failed;
+use crate::Error;
+
+/// The driver's constants in the order of their numbers, which `girih_ptx`'s enumerations have too.
+const ELEMENTS: [Element; 13] = [
+    Element::CU_TENSOR_MAP_DATA_TYPE_UINT8,
+    Element::CU_TENSOR_MAP_DATA_TYPE_UINT16,
+    Element::CU_TENSOR_MAP_DATA_TYPE_UINT32,
+    Element::CU_TENSOR_MAP_DATA_TYPE_INT32,
+    Element::CU_TENSOR_MAP_DATA_TYPE_UINT64,
+    Element::CU_TENSOR_MAP_DATA_TYPE_INT64,
+    Element::CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+    Element::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+    Element::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+    Element::CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+    Element::CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ,
+    Element::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
+    Element::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ,
+];
+const SWIZZLES: [Swizzle; 4] = [
+    Swizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
+    Swizzle::CU_TENSOR_MAP_SWIZZLE_32B,
+    Swizzle::CU_TENSOR_MAP_SWIZZLE_64B,
+    Swizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+];
+const PROMOTIONS: [Promotion; 4] = [
+    Promotion::CU_TENSOR_MAP_L2_PROMOTION_NONE,
+    Promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_64B,
+    Promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+    Promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+];
+const FILLS: [Fill; 2] =
+    [Fill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE, Fill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA];
+
+/// Encodes a checked map.
+pub(super) fn encode(map: &TensorMap) -> Result<[u8; TENSOR_MAP_BYTES], Error> {
+    let tiled = map.tiled();
+    // The driver may read more than the rank's entries of each.
+    let (mut dims, mut strides) = ([1; TENSOR_MAP_RANK], [0; TENSOR_MAP_RANK]);
+    let (mut extents, mut steps) = ([1; TENSOR_MAP_RANK], [1; TENSOR_MAP_RANK]);
+    dims.iter_mut().zip(&tiled.dims).for_each(|(to, &from)| *to = from);
+    strides.iter_mut().zip(&tiled.strides).for_each(|(to, &from)| *to = from);
+    extents.iter_mut().zip(&tiled.extents).for_each(|(to, &from)| *to = from);
+    steps.iter_mut().zip(&tiled.element_strides).for_each(|(to, &from)| *to = from);
+    let mut encoded = sys::CUtensorMap { opaque: [0; TENSOR_MAP_BYTES / 8] };
+    // SAFETY: the map is aligned as the driver wants it and outlives the call, as do the arrays, which are as long as the
+    // largest rank; the address is only encoded.
+    unsafe {
+        sys::cuTensorMapEncodeTiled(
+            &mut encoded,
+            ELEMENTS[tiled.element as usize],
+            map.rank() as u32,
+            ptr::without_provenance_mut(map.address() as usize),
+            dims.as_ptr(),
+            strides.as_ptr(),
+            extents.as_ptr(),
+            steps.as_ptr(),
+            Interleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
+            SWIZZLES[tiled.swizzle as usize],
+            PROMOTIONS[tiled.l2_promotion as usize],
+            FILLS[tiled.fill as usize],
+        )
+    }
+    .result()
+    .map_err(failed("cuTensorMapEncodeTiled"))?;
+    let mut bytes = [0; TENSOR_MAP_BYTES];
+    for (to, word) in bytes.chunks_exact_mut(8).zip(encoded.opaque) {
+        to.copy_from_slice(&word.to_le_bytes());
+    }
+    Ok(bytes)
+}

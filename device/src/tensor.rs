@@ -1,0 +1,88 @@
+//! Tensor maps of buffers, for kernels that copy boxes of tensors.
+
+use std::fmt;
+
+use girih_ptx::{self as ptx, TENSOR_MAP_BYTES, Tiled};
+
+use crate::{Buffer, Device, Error, Pod};
+
+/// The oldest architecture with tensor maps.
+const OLDEST_SM: u32 = 90;
+
+/// A tensor map of a buffer: what a kernel needs to copy boxes of it with `cp.async.bulk.tensor`.
+///
+/// It borrows the buffer. As an argument it fits `.param .align 64 .b8 map[128]`; [`bytes`](TensorMap::bytes) may also be
+/// uploaded into a buffer, for kernels that take the address of maps in global memory. Making one costs about a
+/// microsecond: make it once, not for every launch.
+///
+/// ```
+/// use girih_device::{Device, Select, TensorMap};
+/// use girih_ptx::{TensorElement, TensorSwizzle, Tiled};
+/// let device = Device::open(Select::Sim)?;
+/// // A row-major 100 x 72 matrix in boxes of 16 rows of 64.
+/// let matrix = device.zeros::<half::bf16>(100 * 72)?;
+/// let tiled = Tiled::new(TensorElement::Bf16, &[72, 100], &[64, 16]).with_swizzle(TensorSwizzle::B128);
+/// let map = TensorMap::new(&matrix, &tiled)?;
+/// assert_eq!(map.description().box_bytes(), 2048);
+/// # Ok::<(), girih_device::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct TensorMap<'a> {
+    description: ptx::TensorMap,
+    bytes: [u8; TENSOR_MAP_BYTES],
+    device: &'a Device,
+}
+
+impl<'a> TensorMap<'a> {
+    /// The map of the tensor that starts at the buffer's first element. The elements of tensor and buffer need not have the
+    /// same type.
+    ///
+    /// # Errors
+    /// As [`at`](TensorMap::at).
+    pub fn new<T: Pod>(buffer: &'a Buffer<T>, tiled: &Tiled) -> Result<TensorMap<'a>, Error> {
+        Self::at(buffer, 0, tiled)
+    }
+
+    /// The map of the tensor that starts `offset` elements into the buffer.
+    ///
+    /// # Errors
+    /// [`Error::TensorMap`] for a field that the hardware does not take, the address included; [`Error::TensorOutside`]
+    /// if the tensor does not end inside the buffer; [`Error::NoTensorMaps`] on architectures before sm_90; the
+    /// driver's.
+    pub fn at<T: Pod>(buffer: &'a Buffer<T>, offset: usize, tiled: &Tiled) -> Result<TensorMap<'a>, Error> {
+        let device = buffer.device();
+        let sm = device.limits().sm;
+        if sm < OLDEST_SM {
+            return Err(Error::NoTensorMaps { sm, needed: OLDEST_SM });
+        }
+        let start = offset.saturating_mul(size_of::<T>());
+        let description =
+            tiled.at(buffer.address().saturating_add(start as u64)).map_err(Error::TensorMap)?;
+        let end = tiled.tensor_bytes().and_then(|bytes| bytes.checked_add(start as u64));
+        if end.is_none_or(|end| end > buffer.bytes() as u64) {
+            return Err(Error::TensorOutside { start, tensor: tiled.tensor_bytes(), buffer: buffer.bytes() });
+        }
+        let bytes = device.backend.encode(&description)?;
+        Ok(TensorMap { description, bytes, device })
+    }
+
+    /// What it describes.
+    pub fn description(&self) -> &ptx::TensorMap {
+        &self.description
+    }
+
+    /// Its encoding for the device. In memory its address must be a multiple of 64, which buffers' addresses are.
+    pub fn bytes(&self) -> &[u8; TENSOR_MAP_BYTES] {
+        &self.bytes
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        self.device
+    }
+}
+
+impl fmt::Debug for TensorMap<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TensorMap({:?} on {:?})", self.description, self.device)
+    }
+}
