@@ -116,6 +116,33 @@ fn threads_share_a_device() {
     assert_eq!(y.download().unwrap(), [1, 2, 3]);
 }
 
+/// Whatever the descriptors say, the simulator reads what the GPU reads.
+#[test]
+fn warpgroups_multiply_as_the_simulator_does() {
+    let Some(gpu) = gpu() else { return };
+    if gpu.limits().sm != 90 {
+        return;
+    }
+    let sim = Device::open(Select::Sim).unwrap();
+    let mut differ = Vec::new();
+    let mut random = programs::Random::new(7);
+    for product in programs::wgmma::PRODUCTS {
+        let module = Module::parse(&product.module()).unwrap();
+        let (on_gpu, on_sim) = (gpu.load(&module).unwrap(), sim.load(&module).unwrap());
+        for seed in 1..=60 {
+            let input = product.input(&mut random);
+            let name = programs::wgmma::Product::kernel_name(&input);
+            let found = product.run(&gpu, &on_gpu.kernel(&name).unwrap(), &input, seed);
+            let wanted = product.run(&sim, &on_sim.kernel(&name).unwrap(), &input, seed);
+            if found != wanted {
+                let at = found.iter().zip(&wanted).filter(|(a, b)| a != b).count();
+                differ.push(format!("{product:?} {input:x?} seed {seed}: {at} of {} words", found.len()));
+            }
+        }
+    }
+    assert!(differ.is_empty(), "{} differ:\n{}", differ.len(), differ.join("\n"));
+}
+
 /// A failed kernel takes the process's context with it, so it runs in a process of its own.
 #[test]
 fn a_failing_kernel_is_reported_where_the_host_waits() {

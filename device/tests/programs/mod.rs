@@ -3,6 +3,8 @@
 #![allow(unsafe_code, reason = "the programs below are launched within the bounds of their buffers")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+pub mod wgmma;
+
 use girih_device::{Arg, Device, Kernel, LaunchConfig, Pod};
 use girih_ptx::Module;
 
@@ -130,5 +132,25 @@ pub fn buffers_hold(device: &Device) {
         round_trip(device, &(0..len).map(|i| -i).collect::<Vec<i32>>());
         round_trip(device, &(0..len).map(|i| u64::MAX - i as u64).collect::<Vec<_>>());
         round_trip(device, &(0..len).map(|i| i64::MIN + i as i64).collect::<Vec<_>>());
+    }
+}
+
+/// Numbers that are the same everywhere.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 >> 11
+    }
+
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
     }
 }

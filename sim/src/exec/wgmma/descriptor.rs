@@ -55,7 +55,7 @@ impl Descriptor {
                 16 * (i % chunks) + leading * (i / chunks) + width * (j % 8) + stride * (j / 8)
             }
         };
-        let address = start + offset & ADDRESS;
+        let address = (start + offset) & ADDRESS;
         let row = (address >> 7).wrapping_sub(base);
         address ^ (row & (width / 16).saturating_sub(1)) << 4
     }
