@@ -138,7 +138,7 @@ fn clusters_read_each_others_shared_memory() {
             let memory = Memory::new();
             let out = upload(&memory, &[0; 8 * 128]);
             let config = launch(8, 128, 102_400 + 512, vec![u64_arg(out)]);
-            let config = Launch { cluster: [2, 1, 1], ..config };
+            let config = Launch { cluster: Some([2, 1, 1]), ..config };
             let verify = move |memory: &Memory| {
                 for (i, found) in download(memory, out, 8 * 128).into_iter().enumerate() {
                     let (block, thread) = (i as u32 / 128, i as u32 % 128);

@@ -561,3 +561,43 @@ fn descriptors_stay_in_shared_memory() {
     let error = case.run(&mut random, &body, &Options::default()).unwrap_err();
     assert!(matches!(error, Error::OutOfBounds { .. }), "{error}");
 }
+
+/// The first to wait needs all four; a warp that stays away is told, whether it has exited or waits for something else.
+#[test]
+fn a_warpgroup_needs_all_its_warps() {
+    let case = small(false);
+    let error = outcome(&case, "setp.ge.u32 %q, %t, 96; @%q bra N; F; WGMMA C; W 0; N:").unwrap_err();
+    assert!(matches!(error, Error::WarpgroupIncomplete { warp: 3, .. }), "{error}");
+    let error =
+        outcome(&case, "setp.lt.u32 %q, %t, 32; @%q bra N; F; WGMMA C; W 0; N: bar.sync 0;").unwrap_err();
+    assert!(matches!(error, Error::Deadlock { .. }), "{error}");
+    assert!(error.to_string().contains("the same wgmma in warp 0 of its warpgroup"), "{error}");
+    let threads = case.kernel(&format!("wgmma.fence.sync.aligned;\n{}", case.instruction()));
+    let program = common::load(&threads).unwrap();
+    let mut config = shape(1, 96);
+    config.dynamic_shared = SPACE as u32;
+    let memory = Memory::new();
+    let some = upload(&memory, &vec![0; SPACE / 4]);
+    let descriptor = u64_arg(case.right.descriptor());
+    config.args = [vec![u64_arg(some); 4], vec![descriptor.clone(), descriptor, u32_arg(0)]].concat();
+    let error =
+        girih_sim::run(program.kernel("k").unwrap(), &memory, &config, &Options::default()).unwrap_err();
+    assert!(matches!(error, Error::BadValue { value: 96, .. }), "{error}");
+}
+
+/// What an operation reads is not written before its end: neither by the warp itself, nor by others that don't know of it.
+#[test]
+fn shared_memory_is_left_alone_while_it_is_read() {
+    let case = small(false);
+    let store = "mov.u32 %x0, mem; setp.eq.u32 %q, %t, 0; @%q st.shared.b32 [%x0+32768], %t;";
+    let error = outcome(&case, &format!("F; WGMMA C; {store} W 0;")).unwrap_err();
+    assert!(matches!(error, Error::InFlight { .. }), "{error}");
+    outcome(&case, &format!("F; WGMMA C; W 0; {store}")).unwrap();
+    // Without a fence of the proxies the writes before are not seen.
+    let error = outcome(&case, &format!("{store} bar.sync 0; F; WGMMA C; W 0;")).unwrap_err();
+    assert!(matches!(error, Error::Unfenced { .. }), "{error}");
+    outcome(&case, &format!("{store} fence.proxy.async; bar.sync 0; F; WGMMA C; W 0;")).unwrap();
+    // Written by one warp, read by all: a barrier too.
+    let error = outcome(&case, &format!("{store} fence.proxy.async; F; WGMMA C; W 0;")).unwrap_err();
+    assert!(matches!(error, Error::Race { .. } | Error::InFlight { .. }), "{error}");
+}
