@@ -18,8 +18,11 @@ fn launch(grid: u32, block: u32, shared: u32, args: Vec<Vec<u8>>) -> Launch {
     Launch { grid: [grid, 1, 1], block: [block, 1, 1], dynamic_shared: shared, args, ..Launch::default() }
 }
 
+/// Memory with a launch's operands, and what must be there after it.
+type Prepared = (Memory, Launch, Box<dyn Fn(&Memory)>);
+
 /// Runs a kernel with every check on, with several seeds.
-fn check(text: &str, kernel: &str, mut prepare: impl FnMut() -> (Memory, Launch, Box<dyn Fn(&Memory)>)) {
+fn check(text: &str, kernel: &str, mut prepare: impl FnMut() -> Prepared) {
     let program = program(text);
     for seed in 0..4 {
         let (memory, launch, verify) = prepare();
@@ -165,7 +168,7 @@ fn boxes_arrive_swizzled_and_filled() {
                 let memory = Memory::new();
                 let (width, height) = (88usize, 130usize);
                 let words: Vec<u32> =
-                    (0..(width * height / 2) as u32).map(|i| 2 * i | (2 * i + 1) << 16).collect();
+                    (0..(width * height / 2) as u32).map(|i| (2 * i) | ((2 * i + 1) << 16)).collect();
                 let (tensor, out) = (upload(&memory, &words), upload(&memory, &[0; 2048]));
                 let tiled = Tiled::new(
                     TensorElement::U16,
@@ -232,7 +235,7 @@ fn a_warpgroup_multiplies() {
 }
 
 /// Arguments of `gemm` of the probe for 256 x 512 x 256: its blocks come in groups of 16 tiles along M.
-fn probe_gemm() -> (Memory, Launch, Box<dyn Fn(&Memory)>) {
+fn probe_gemm() -> Prepared {
     let memory = Memory::new();
     let (a, b) = (Matrix::new(256, 256, 3), Matrix::new(512, 256, 4));
     let wanted: Vec<f32> = a.times(&b).into_iter().map(|x| bf16::from_f32(x).to_f32()).collect();
