@@ -110,13 +110,13 @@ fn a_structure_takes_exactly_its_bytes() {
     check(
         Arg::Bytes(&[0; 11]),
         expect![
-            "kernel `scalars`, argument 1: parameter `shape` is .b8 of 12 bytes, the argument is 11 bytes"
+            "kernel `scalars`, argument 1: parameter `shape` is .b8 of 12 bytes, aligned to 4, the argument is 11 bytes"
         ],
     );
     check(
         Arg::from(1u32),
         expect![
-            "kernel `scalars`, argument 1: parameter `shape` is .b8 of 12 bytes, the argument is the u32 1"
+            "kernel `scalars`, argument 1: parameter `shape` is .b8 of 12 bytes, aligned to 4, the argument is the u32 1"
         ],
     );
 }
