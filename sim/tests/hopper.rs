@@ -5,7 +5,7 @@ mod common;
 
 use common::{download, u32_arg, u64_arg, upload};
 use girih_ptx::{Module, TensorElement, TensorSwizzle, Tiled};
-use girih_sim::{Error, Launch, Memory, Options, Program, run};
+use girih_sim::{Launch, Memory, Options, Program, run};
 use half::bf16;
 
 const PROBE: &str = include_str!("ptx/hopper-probe.ptx");

@@ -84,8 +84,23 @@ impl Decoder<'_> {
             Opcode::St => self.transfer(words, ops, false),
             Opcode::Cp => self.copy(words, ops),
             Opcode::Cvta => self.cvta(words, ops),
+            Opcode::Createpolicy => self.policy(words, ops),
             _ => self.cache(opcode, words, ops),
         }
+    }
+
+    /// `createpolicy`: what it makes is only used as a hint.
+    fn policy(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        words.take(Word::Fractional);
+        words.skip(&[Word::L2EvictLast, Word::L2EvictNormal, Word::L2EvictFirst, Word::L2EvictUnchanged]);
+        if words.ty() != Some(Type::B64) {
+            return Err(self.unsupported("a createpolicy that is not .fractional of .b64"));
+        }
+        self.arity(ops, 1..=2)?;
+        let d = self.destination(ops, 0, Type::B64)?;
+        let nothing = self.constant(File::W64, 0);
+        self.lanes(lanes!(u64: |a: u64| a), d, &[nothing]);
+        Ok(())
     }
 
     /// `prefetch`, `prefetchu`, `discard`, `applypriority`: hints, whose results no program may rely on.

@@ -274,9 +274,15 @@ impl<'a> Decoder<'a> {
         match inst.opcode {
             O::Mbarrier => self.mbarrier(words, ops),
             O::Mapa | O::Getctarank => self.cluster(inst.opcode, words, ops),
-            O::Ld | O::St | O::Cp | O::Cvta | O::Prefetch | O::Prefetchu | O::Discard | O::Applypriority => {
-                self.memory(inst.opcode, words, ops)
-            }
+            O::Ld
+            | O::St
+            | O::Cp
+            | O::Cvta
+            | O::Createpolicy
+            | O::Prefetch
+            | O::Prefetchu
+            | O::Discard
+            | O::Applypriority => self.memory(inst.opcode, words, ops),
             O::Ldmatrix | O::Stmatrix => self.matrices(inst.opcode == O::Ldmatrix, words, ops),
             O::Movmatrix => self.movmatrix(words, ops),
             O::Atom | O::Red => self.atomic(inst.opcode == O::Atom, words, ops),

@@ -86,6 +86,9 @@ impl Decoder<'_> {
     }
 
     fn rank(&self, words: &mut Words<'_>) -> Result<usize, Error> {
+        if words.has(Word::Im2col) {
+            return Err(self.unsupported("an im2col copy; copies of tiles are"));
+        }
         words
             .pick(DIMENSIONS)
             .ok_or_else(|| self.unsupported("a tensor copy without its dimensions, .1d to .5d"))
