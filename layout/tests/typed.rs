@@ -256,3 +256,49 @@ fn swizzled_layouts_are_the_run_time_ones() {
         assert_eq!(tile.slice((i, __)).at(j), tile.at((i, j)));
     }
 }
+
+#[test]
+fn typenums_signed_integers_are_strides() {
+    use typenum::{N1, N64, P1, P64, Z0};
+    type L<D> = Lt<(S<4>, S<8>), (S<1>, D)>;
+    let same = |a: String, b: &str| assert_eq!(a, b);
+    same(format!("{:#}", <L<N64>>::default()), "(_4,_8):(_1,_-64)");
+    same(format!("{:#}", <L<P64>>::default()), "(_4,_8):(_1,_64)");
+    same(format!("{:#}", <L<Z0>>::default()), "(_4,_8):(_1,_0)");
+    // One type for one layout, however it was written.
+    let (neg, one): (L<Neg<S<1>>>, L<S<1>>) = (<L<N1>>::default(), <L<P1>>::default());
+    assert_eq!((neg, one), (layout!((4, 8) : (1, -1)), layout!((4, 8) : (1, 1))));
+}
+
+#[test]
+fn identity_layouts_go_along_with_the_data() {
+    let (m, n): (usize, usize) = (100, 64);
+    let id = Layout::try_identity((m, n)).unwrap();
+    assert_eq!(format!("{id:#}"), "(100,64):(_1@0,_1@1)");
+    let data = layout!((m, n) : (n, 1));
+    // Whatever is done to the data is done to the coordinates: data(coordinate) is where the element lies.
+    let (tiles, coordinates) = (
+        data.try_zipped_divide((int!(32), int!(16))).unwrap(),
+        id.try_zipped_divide((int!(32), int!(16))).unwrap(),
+    );
+    for t in 0..32 * 16 {
+        for r in 0..12 {
+            let [i, j] = coordinates.coord_at((t, r));
+            assert_eq!(tiles.at((t, r)), data.at((i, j)));
+        }
+    }
+    // A slice of the coordinates begins at a coordinate.
+    for r in 0..12 {
+        let (tile, [i0, j0]) = coordinates.slice_coord((__, r));
+        for t in 0..32 * 16 {
+            let [i, j] = tile.coord_at(t);
+            assert_eq!(coordinates.coord_at((t, r)), [i0 + i, j0 + j]);
+        }
+    }
+    // Scaled: every other row, columns in blocks of 4.
+    let part = Layout::identity((int!(8), int!(16))).composition((layout!(4 : 2), layout!((4, 2) : (1, 8))));
+    assert_eq!(part, layout!((4, (4, 2)) : (2@0, (1@1, 8@1))));
+    assert_eq!(part.coord_at((3, (2, 1))), [6, 10]);
+    assert_eq!(part.coalesce().lay(), part.lay().coalesce());
+    assert!(part.lay().crd2idx(&1.into()).is_err());
+}

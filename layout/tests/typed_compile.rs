@@ -37,7 +37,7 @@ fn cargo(root: &Path, arguments: &[&str]) -> (bool, String) {
 }
 
 /// A program, and the first line of its compile error.
-const MISUSES: [(&str, &str, &str); 32] = [
+const MISUSES: [(&str, &str, &str); 36] = [
     (
         "stride",
         "layout!((6, 2) : (8, 2)).composition(layout!(6 : 4));",
@@ -201,6 +201,26 @@ const MISUSES: [(&str, &str, &str); 32] = [
         "nullspace",
         "let n: usize = 8; layout!((4, n) : (0, 1)).nullspace();",
         "error[E0080]: evaluation panicked: nullspace((4,?):(0,1)): an operand is dynamic, which is judged when the program runs: call try_nullspace",
+    ),
+    (
+        "coordinates",
+        "layout!((4, 8) : (1@0, 1@1)).at((3, 5));",
+        "error[E0080]: evaluation panicked: at: the indices of (4,8):(1@0,1@1) are coordinates: call coord_at or slice_coord",
+    ),
+    (
+        "no_coordinates",
+        "let [_i, _j] = layout!((4, 8) : (8, 1)).coord_at((3, 5));",
+        "error[E0080]: evaluation panicked: coord_at: the indices of (4,8):(8,1) are no coordinates: call at",
+    ),
+    (
+        "coordinate_rank",
+        "let [_i] = Layout::identity(int_tuple!((4, 8))).coord_at((3, 5));",
+        "error[E0080]: evaluation panicked: coord_at: the coordinates of (4,8):(1@0,1@1) have rank 2, not 1",
+    ),
+    (
+        "basis",
+        "layout!((4, 8) : (1@0, 1@1)).complement(int!(64));",
+        "error[E0080]: evaluation panicked: complement((4,8):(1@0,1@1), 64): not supported: basis strides",
     ),
 ];
 

@@ -189,7 +189,10 @@ fn case(random: &mut Random, mixed: bool, op: &str) -> Option<String> {
 }
 
 /// Operations whose cases say what the run-time layer answers.
-const MORE: [&str; 30] = [
+const MORE: [&str; 33] = [
+    "identity",
+    "identity_composed",
+    "identity_divided",
     "left",
     "right",
     "ordered",
@@ -273,6 +276,25 @@ fn more(random: &mut Random, mixed: bool, op: &str) -> Option<(String, Lay)> {
     let name = if mixed { format!("try_{op}") } else { op.to_string() };
     let number = |n: usize| format!("int!({n})");
     let (result, call) = match op {
+        "identity" | "identity_composed" | "identity_divided" => {
+            let (shape, tuple) = int_tuple(random, &left.shape, mixed, left.nested);
+            let (id, made) = (
+                Lay::identity(&shape).unwrap(),
+                format!("Layout::{}({tuple})", attempt_of(mixed, "identity")),
+            );
+            let made = if mixed { format!("{made}.unwrap()") } else { made };
+            match op {
+                "identity" => (Ok(id), if mixed { format!("Ok({made})") } else { made }),
+                _ => {
+                    let (t, tiler) = tiler(random, rank, mixed);
+                    let (result, name) = match op {
+                        "identity_composed" => (id.compose(&t), "composition"),
+                        _ => (id.zipped_divide(&t), "zipped_divide"),
+                    };
+                    (result, format!("{made}.{}({tiler})", attempt_of(mixed, name)))
+                }
+            }
+        }
         "left" | "right" | "ordered" | "domain_distribute" => {
             let (shape, tuple) = int_tuple(random, &left.shape, mixed, left.nested);
             match op {
@@ -378,6 +400,10 @@ fn more(random: &mut Random, mixed: bool, op: &str) -> Option<(String, Lay)> {
     (small && !dull && (own || result.is_static())).then_some((call, result))
 }
 
+fn attempt_of(mixed: bool, name: &str) -> String {
+    if mixed { format!("try_{name}") } else { name.to_string() }
+}
+
 fn number_of(n: i64) -> Result<Lay, girih_layout::Error> {
     Lay::parse(&format!("{n}:0"))
 }
@@ -388,7 +414,11 @@ fn more_cases(random: &mut Random, mixed: bool, text: &mut String) {
         write!(text, "\n#[test]\n#[rustfmt::skip]\nfn {op}() {{\n{open}").unwrap();
         for _ in 0..EACH {
             let (call, result) = (0..10_000).find_map(|_| more(random, mixed, op)).unwrap();
-            let check = if op == "max_common_vector" || op == "max_alignment" { "number" } else { "answer" };
+            let check = match op {
+                "max_common_vector" | "max_alignment" => "number",
+                "identity" | "identity_composed" | "identity_divided" => "coordinates",
+                _ => "answer",
+            };
             if mixed && op == "max_common_layout" {
                 let (a, b) = call.split_once(".try_max_common_layout(").unwrap();
                 writeln!(text, "        common!({a}, {}),", b.strip_suffix(')').unwrap()).unwrap();

@@ -506,474 +506,530 @@ fn cases_8() {
 
 #[test]
 #[rustfmt::skip]
+fn identity() {
+    coordinates!(Layout::identity(int_tuple!((4,6))), "(4,6):(1@0,1@1)");
+    coordinates!(Layout::identity(int_tuple!(((2),2,5))), "((2),2,5):((1@0),1@1,1@2)");
+    coordinates!(Layout::identity(int_tuple!((1,6,2))), "(1,6,2):(1@0,1@1,1@2)");
+    coordinates!(Layout::identity(int_tuple!((8,3,6,5))), "(8,3,6,5):(1@0,1@1,1@2,1@3)");
+    coordinates!(Layout::identity(int_tuple!((3,2,3))), "(3,2,3):(1@0,1@1,1@2)");
+    coordinates!(Layout::identity(int_tuple!(8)), "8:1@0");
+    coordinates!(Layout::identity(int_tuple!((12,2))), "(12,2):(1@0,1@1)");
+    coordinates!(Layout::identity(int_tuple!((4,3,12,1))), "(4,3,12,1):(1@0,1@1,1@2,1@3)");
+    coordinates!(Layout::identity(int_tuple!((2,3))), "(2,3):(1@0,1@1)");
+    coordinates!(Layout::identity(int_tuple!((4,4,3,(4)))), "(4,4,3,(4)):(1@0,1@1,1@2,(1@3))");
+    coordinates!(Layout::identity(int_tuple!(5)), "5:1@0");
+    coordinates!(Layout::identity(int_tuple!(12)), "12:1@0");
+    coordinates!(Layout::identity(int_tuple!(2)), "2:1@0");
+    coordinates!(Layout::identity(int_tuple!((6,2))), "(6,2):(1@0,1@1)");
+    coordinates!(Layout::identity(int_tuple!((1,(6,2),6))), "(1,(6,2),6):(1@0,(1@1,6@1),1@2)");
+}
+
+#[test]
+#[rustfmt::skip]
+fn identity_composed() {
+    coordinates!(Layout::identity(int_tuple!((4,12,1))).composition((layout!((1,6) : (6,1)), )), "((1,6)):((0,1@0))");
+    coordinates!(Layout::identity(int_tuple!(1)).composition(layout!(1 : 1)), "1:0");
+    coordinates!(Layout::identity(int_tuple!((1,1,4,4))).composition((layout!(5 : 3), )), "(5):(3@0)");
+    coordinates!(Layout::identity(int_tuple!(1)).composition(layout!(4 : 3)), "4:3@0");
+    coordinates!(Layout::identity(int_tuple!((2,4))).composition(layout!(2 : 1)), "2:1@0");
+    coordinates!(Layout::identity(int_tuple!((3,4))).composition((layout!(2 : 2), )), "(2):(2@0)");
+    coordinates!(Layout::identity(int_tuple!(((4,4),1))).composition(int!(3)), "3:1@0");
+    coordinates!(Layout::identity(int_tuple!((2,8))).composition(int!(2)), "2:1@0");
+    coordinates!(Layout::identity(int_tuple!((5,3))).composition(int!(2)), "2:1@0");
+    coordinates!(Layout::identity(int_tuple!(((2,6,2,2)))).composition(int!(4)), "4:1@0");
+    coordinates!(Layout::identity(int_tuple!(6)).composition(int!(4)), "4:1@0");
+    coordinates!(Layout::identity(int_tuple!((2,2))).composition((layout!((12,5) : (1,12)), layout!(12 : 1), )), "((12,5),12):((1@0,12@0),1@1)");
+    coordinates!(Layout::identity(int_tuple!((5,3))).composition(int!(4)), "4:1@0");
+    coordinates!(Layout::identity(int_tuple!((1,1,6))).composition((layout!(4 : 1), )), "(4):(1@0)");
+    coordinates!(Layout::identity(int_tuple!((6,5,4))).composition(int!(2)), "2:1@0");
+}
+
+#[test]
+#[rustfmt::skip]
+fn identity_divided() {
+    coordinates!(Layout::identity(int_tuple!(5)).zipped_divide((int!(2), )), "((2),(3)):((1@0),(2@0))");
+    coordinates!(Layout::identity(int_tuple!((1,5,5))).zipped_divide((__, int!(2), layout!(12 : 1), )), "((1,2,12),(1,3,1)):((1@0,1@1,1@2),(0,2@1,0))");
+    coordinates!(Layout::identity(int_tuple!((2,8,4,2))).zipped_divide(layout!((1,12) : (24,1))), "((1,(2,6)),(2,4,2)):((0,(1@0,1@1)),(6@1,1@2,1@3))");
+    coordinates!(Layout::identity(int_tuple!((6,1,1,8))).zipped_divide((int!(2), )), "((2),(3,1,1,8)):((1@0),(2@0,1@1,1@2,1@3))");
+    coordinates!(Layout::identity(int_tuple!((6,2,(2)))).zipped_divide(int!(6)), "(6,(2,2)):(1@0,(1@1,1@2))");
+    coordinates!(Layout::identity(int_tuple!((8,8,(2)))).zipped_divide(layout!(8 : 1)), "(8,(8,2)):(1@0,(1@1,1@2))");
+    coordinates!(Layout::identity(int_tuple!((8,1,2))).zipped_divide((int!(3), layout!(2 : 1), int!(8), )), "((3,2,8),(3,1,1)):((1@0,1@1,1@2),(3@0,0,0))");
+    coordinates!(Layout::identity(int_tuple!((1,6,12,(12)))).zipped_divide(int!(2)), "(2,(3,12,12)):(1@1,(2@1,1@2,1@3))");
+    coordinates!(Layout::identity(int_tuple!((12,4,4,6))).zipped_divide(layout!((6,2,4) : (24,0,6))), "(((2,3),2,(2,2)),(6,(2,6))):(((2@1,1@2),0,(6@0,1@1)),(1@0,(3@2,1@3)))");
+    coordinates!(Layout::identity(int_tuple!(2)).zipped_divide(layout!(3 : 3)), "(3,3):(3@0,1@0)");
+    coordinates!(Layout::identity(int_tuple!(((8),1,3,3))).zipped_divide((layout!(1 : 1), int!(4), int!(4), )), "((1,4,4),(8,1,1,3)):((0,1@1,1@2),(1@0,0,0,1@3))");
+    coordinates!(Layout::identity(int_tuple!(4)).zipped_divide(layout!(6 : 1)), "(6,1):(1@0,0)");
+    coordinates!(Layout::identity(int_tuple!((12,12,(4)))).zipped_divide((int!(6), layout!((4,8) : (1,8)), int!(2), )), "((6,(4,8),2),(2,2,2)):((1@0,(1@1,8@1),1@2),(6@0,4@1,2@2))");
+    coordinates!(Layout::identity(int_tuple!((4,5,(4)))).zipped_divide((__, layout!(8 : 2), __, )), "((4,8,(4)),(1,2,1)):((1@0,2@1,(1@2)),(0,1@1,0))");
+    coordinates!(Layout::identity(int_tuple!(2)).zipped_divide(layout!((4,8) : (2,8))), "((4,8),2):((2@0,8@0),1@0)");
+}
+
+#[test]
+#[rustfmt::skip]
 fn left() {
-    answer!(Layout::left(int_tuple!((4,6))), "(4,6):(1,4)");
-    answer!(Layout::left(int_tuple!(((2),2,5))), "((2),2,5):((1),2,4)");
-    answer!(Layout::left(int_tuple!((1,6,2))), "(1,6,2):(0,1,6)");
-    answer!(Layout::left(int_tuple!((8,3,6,5))), "(8,3,6,5):(1,8,24,144)");
-    answer!(Layout::left(int_tuple!((3,2,3))), "(3,2,3):(1,3,6)");
-    answer!(Layout::left(int_tuple!(8)), "8:1");
-    answer!(Layout::left(int_tuple!((12,2))), "(12,2):(1,12)");
-    answer!(Layout::left(int_tuple!((4,3,12,1))), "(4,3,12,1):(1,4,12,0)");
-    answer!(Layout::left(int_tuple!((2,3))), "(2,3):(1,2)");
-    answer!(Layout::left(int_tuple!((4,4,3,(4)))), "(4,4,3,(4)):(1,4,16,(48))");
-    answer!(Layout::left(int_tuple!(5)), "5:1");
-    answer!(Layout::left(int_tuple!(12)), "12:1");
+    answer!(Layout::left(int_tuple!(3)), "3:1");
+    answer!(Layout::left(int_tuple!((6,5))), "(6,5):(1,6)");
+    answer!(Layout::left(int_tuple!((2,2))), "(2,2):(1,2)");
+    answer!(Layout::left(int_tuple!((2,4))), "(2,4):(1,2)");
+    answer!(Layout::left(int_tuple!(((12),2,4))), "((12),2,4):((1),12,24)");
+    answer!(Layout::left(int_tuple!((12,8))), "(12,8):(1,12)");
+    answer!(Layout::left(int_tuple!((12,1,5))), "(12,1,5):(1,0,12)");
+    answer!(Layout::left(int_tuple!((2,4,1))), "(2,4,1):(1,2,0)");
     answer!(Layout::left(int_tuple!(2)), "2:1");
-    answer!(Layout::left(int_tuple!((6,2))), "(6,2):(1,6)");
-    answer!(Layout::left(int_tuple!((1,(6,2),6))), "(1,(6,2),6):(0,(1,6),12)");
+    answer!(Layout::left(int_tuple!((4,2))), "(4,2):(1,4)");
+    answer!(Layout::left(int_tuple!((5,12,4,12))), "(5,12,4,12):(1,5,60,240)");
+    answer!(Layout::left(int_tuple!((8,8))), "(8,8):(1,8)");
+    answer!(Layout::left(int_tuple!((8,1))), "(8,1):(1,0)");
+    answer!(Layout::left(int_tuple!((4,2))), "(4,2):(1,4)");
+    answer!(Layout::left(int_tuple!((1,3))), "(1,3):(0,1)");
 }
 
 #[test]
 #[rustfmt::skip]
 fn right() {
-    answer!(Layout::right(int_tuple!((2,4))), "(2,4):(4,1)");
-    answer!(Layout::right(int_tuple!((2,5))), "(2,5):(5,1)");
-    answer!(Layout::right(int_tuple!((1,8))), "(1,8):(0,1)");
-    answer!(Layout::right(int_tuple!((6,1,(6)))), "(6,1,(6)):(6,0,(1))");
-    answer!(Layout::right(int_tuple!((3,4,3,4))), "(3,4,3,4):(48,12,4,1)");
-    answer!(Layout::right(int_tuple!((4,2))), "(4,2):(2,1)");
-    answer!(Layout::right(int_tuple!((6,4))), "(6,4):(4,1)");
-    answer!(Layout::right(int_tuple!((2,4))), "(2,4):(4,1)");
-    answer!(Layout::right(int_tuple!(((3,2),2,8))), "((3,2),2,8):((32,16),8,1)");
-    answer!(Layout::right(int_tuple!((2,5,4))), "(2,5,4):(20,4,1)");
-    answer!(Layout::right(int_tuple!((2,3))), "(2,3):(3,1)");
-    answer!(Layout::right(int_tuple!(12)), "12:1");
-    answer!(Layout::right(int_tuple!((4,3,(6)))), "(4,3,(6)):(18,6,(1))");
-    answer!(Layout::right(int_tuple!((1,4,6,1))), "(1,4,6,1):(0,6,1,0)");
-    answer!(Layout::right(int_tuple!((6,5,5,(8)))), "(6,5,5,(8)):(200,40,8,(1))");
+    answer!(Layout::right(int_tuple!((4,4))), "(4,4):(4,1)");
+    answer!(Layout::right(int_tuple!((6,8,6,4))), "(6,8,6,4):(192,24,4,1)");
+    answer!(Layout::right(int_tuple!(2)), "2:1");
+    answer!(Layout::right(int_tuple!((4,8))), "(4,8):(8,1)");
+    answer!(Layout::right(int_tuple!((3,2))), "(3,2):(2,1)");
+    answer!(Layout::right(int_tuple!((2,4,2,2))), "(2,4,2,2):(16,4,2,1)");
+    answer!(Layout::right(int_tuple!((3,2))), "(3,2):(2,1)");
+    answer!(Layout::right(int_tuple!(((4),4,5,5))), "((4),4,5,5):((100),25,5,1)");
+    answer!(Layout::right(int_tuple!(8)), "8:1");
+    answer!(Layout::right(int_tuple!(((4,3,5)))), "((4,3,5)):((15,5,1))");
+    answer!(Layout::right(int_tuple!((1,6))), "(1,6):(0,1)");
+    answer!(Layout::right(int_tuple!((12,8))), "(12,8):(8,1)");
+    answer!(Layout::right(int_tuple!((8,12))), "(8,12):(12,1)");
+    answer!(Layout::right(int_tuple!((6,6,6))), "(6,6,6):(36,6,1)");
+    answer!(Layout::right(int_tuple!(4)), "4:1");
 }
 
 #[test]
 #[rustfmt::skip]
 fn ordered() {
-    answer!(Layout::ordered(int_tuple!((3,8)), int_tuple!((0,1))), "(3,8):(1,3)");
-    answer!(Layout::ordered(int_tuple!((6,3,4)), int_tuple!((1,2,0))), "(6,3,4):(4,24,1)");
-    answer!(Layout::ordered(int_tuple!((4,4)), int_tuple!((0,1))), "(4,4):(1,4)");
-    answer!(Layout::ordered(int_tuple!(6), int_tuple!(0)), "6:1");
-    answer!(Layout::ordered(int_tuple!((3,2)), int_tuple!((1,0))), "(3,2):(2,1)");
-    answer!(Layout::ordered(int_tuple!((6,2)), int_tuple!((1,0))), "(6,2):(2,1)");
+    answer!(Layout::ordered(int_tuple!((5,4,3,(1))), int_tuple!((1,3,0,(2)))), "(5,4,3,(1)):(3,15,1,(0))");
+    answer!(Layout::ordered(int_tuple!((2,4,4,6)), int_tuple!((1,3,2,0))), "(2,4,4,6):(6,48,12,1)");
+    answer!(Layout::ordered(int_tuple!((3,2)), int_tuple!((0,1))), "(3,2):(1,3)");
+    answer!(Layout::ordered(int_tuple!((1,6)), int_tuple!((1,0))), "(1,6):(0,1)");
+    answer!(Layout::ordered(int_tuple!((2,8)), int_tuple!((0,1))), "(2,8):(1,2)");
+    answer!(Layout::ordered(int_tuple!((4,6,4,(2))), int_tuple!((1,3,2,(0)))), "(4,6,4,(2)):(2,32,8,(1))");
+    answer!(Layout::ordered(int_tuple!((4,2)), int_tuple!((1,0))), "(4,2):(2,1)");
+    answer!(Layout::ordered(int_tuple!((2,(8,2),4)), int_tuple!((1,(0,2),3))), "(2,(8,2),4):(8,(1,16),32)");
+    answer!(Layout::ordered(int_tuple!((5,8,12,8)), int_tuple!((0,1,2,3))), "(5,8,12,8):(1,5,40,480)");
+    answer!(Layout::ordered(int_tuple!((8,8,8)), int_tuple!((2,1,0))), "(8,8,8):(64,8,1)");
+    answer!(Layout::ordered(int_tuple!((3,1)), int_tuple!((1,0))), "(3,1):(1,0)");
+    answer!(Layout::ordered(int_tuple!(8), int_tuple!(0)), "8:1");
     answer!(Layout::ordered(int_tuple!(2), int_tuple!(0)), "2:1");
-    answer!(Layout::ordered(int_tuple!((2,4,(4))), int_tuple!((2,1,(0)))), "(2,4,(4)):(16,4,(1))");
-    answer!(Layout::ordered(int_tuple!(12), int_tuple!(0)), "12:1");
-    answer!(Layout::ordered(int_tuple!(6), int_tuple!(0)), "6:1");
-    answer!(Layout::ordered(int_tuple!(((1),12,3)), int_tuple!(((0),1,2))), "((1),12,3):((0),1,12)");
-    answer!(Layout::ordered(int_tuple!((2,3)), int_tuple!((1,0))), "(2,3):(3,1)");
-    answer!(Layout::ordered(int_tuple!((6,1)), int_tuple!((0,1))), "(6,1):(1,0)");
-    answer!(Layout::ordered(int_tuple!(4), int_tuple!(0)), "4:1");
-    answer!(Layout::ordered(int_tuple!((5,5,5,3)), int_tuple!((0,3,2,1))), "(5,5,5,3):(1,75,15,5)");
+    answer!(Layout::ordered(int_tuple!((6,(5,2))), int_tuple!((0,(1,2)))), "(6,(5,2)):(1,(6,30))");
+    answer!(Layout::ordered(int_tuple!((4,5)), int_tuple!((1,0))), "(4,5):(5,1)");
 }
 
 #[test]
 #[rustfmt::skip]
 fn compact_like() {
-    answer!(layout!(((2,5,1)) : ((0,3,3))).compact_like(), "((2,5,1)):((0,1,0))");
-    answer!(layout!(((6),12,3,2) : ((432),9,3,108)).compact_like(), "((6),12,3,2):((72),3,1,36)");
-    answer!(layout!((2,8,4,2) : (16,2,32,1)).compact_like(), "(2,8,4,2):(16,2,32,1)");
-    answer!(layout!((4,1) : (1,4)).compact_like(), "(4,1):(1,0)");
-    answer!(layout!((12,4,2) : (6,72,3)).compact_like(), "(12,4,2):(2,24,1)");
-    answer!(layout!(5 : 1).compact_like(), "5:1");
-    answer!(layout!(((6),1,1) : ((4),24,2)).compact_like(), "((6),1,1):((1),0,0)");
-    answer!(layout!((3,6,(4,2)) : (8,24,(0,2))).compact_like(), "(3,6,(4,2)):(2,6,(0,1))");
-    answer!(layout!((4,3,(2),4) : (24,1,(12),3)).compact_like(), "(4,3,(2),4):(24,1,(12),3)");
-    answer!(layout!(((1,2,12)) : ((2,2,4))).compact_like(), "((1,2,12)):((0,1,2))");
-    answer!(layout!(2 : 1).compact_like(), "2:1");
-    answer!(layout!((8,1) : (1,1)).compact_like(), "(8,1):(1,0)");
-    answer!(layout!(12 : 1).compact_like(), "12:1");
-    answer!(layout!((2,2) : (2,1)).compact_like(), "(2,2):(2,1)");
-    answer!(layout!(3 : 1).compact_like(), "3:1");
+    answer!(layout!((2,4,2) : (4,1,16)).compact_like(), "(2,4,2):(4,1,8)");
+    answer!(layout!((2,4) : (8,2)).compact_like(), "(2,4):(4,1)");
+    answer!(layout!((4,6,2,1) : (0,4,1,96)).compact_like(), "(4,6,2,1):(0,2,1,0)");
+    answer!(layout!((12,4,2,(6)) : (2,48,1152,(192))).compact_like(), "(12,4,2,(6)):(1,12,288,(48))");
+    answer!(layout!((1,6,8,4) : (768,32,2,192)).compact_like(), "(1,6,8,4):(0,8,1,48)");
+    answer!(layout!(3 : 2).compact_like(), "3:1");
+    answer!(layout!((6,4,2,1) : (3,36,18,144)).compact_like(), "(6,4,2,1):(1,12,6,0)");
+    answer!(layout!(4 : 0).compact_like(), "4:0");
+    answer!(layout!((1,1) : (3,3)).compact_like(), "(1,1):(0,0)");
+    answer!(layout!(12 : 2).compact_like(), "12:1");
+    answer!(layout!((6,(6),6) : (36,(1),0)).compact_like(), "(6,(6),6):(6,(1),0)");
+    answer!(layout!((6,4,8,8) : (1,768,48,6)).compact_like(), "(6,4,8,8):(1,384,48,6)");
+    answer!(layout!((6,4) : (0,12)).compact_like(), "(6,4):(0,1)");
+    answer!(layout!((8,4) : (4,1)).compact_like(), "(8,4):(4,1)");
+    answer!(layout!(((8,5),4) : ((1,64),16)).compact_like(), "((8,5),4):((1,32),8)");
 }
 
 #[test]
 #[rustfmt::skip]
 fn fragment_like() {
-    answer!(layout!((4,3,8,6) : (48,192,1,8)).fragment_like(), "(4,3,8,6):(1,192,4,32)");
-    answer!(layout!((2,2) : (1,2)).fragment_like(), "(2,2):(1,2)");
-    answer!(layout!(4 : 2).fragment_like(), "4:1");
-    answer!(layout!(4 : 3).fragment_like(), "4:1");
-    answer!(layout!((12,4) : (8,1)).fragment_like(), "(12,4):(1,12)");
     answer!(layout!(4 : 1).fragment_like(), "4:1");
-    answer!(layout!((5,5,(4)) : (20,1,(5))).fragment_like(), "(5,5,(4)):(1,5,(25))");
-    answer!(layout!((4,4,2,3) : (1,12,48,4)).fragment_like(), "(4,4,2,3):(1,12,48,4)");
-    answer!(layout!((2,3,3) : (2,12,4)).fragment_like(), "(2,3,3):(1,6,2)");
-    answer!(layout!(2 : 0).fragment_like(), "2:0");
-    answer!(layout!((2,3) : (0,4)).fragment_like(), "(2,3):(0,1)");
-    answer!(layout!((4,5,(4)) : (1,4,(20))).fragment_like(), "(4,5,(4)):(1,4,(20))");
-    answer!(layout!((5,(1),12,2) : (4,(480),20,1)).fragment_like(), "(5,(1),12,2):(1,(0),10,5)");
-    answer!(layout!((8,4,2,4) : (12,192,96,0)).fragment_like(), "(8,4,2,4):(1,64,32,8)");
-    answer!(layout!((6,5) : (1,6)).fragment_like(), "(6,5):(1,6)");
+    answer!(layout!((1,3) : (6,1)).fragment_like(), "(1,3):(0,1)");
+    answer!(layout!((2,12,4) : (96,4,1)).fragment_like(), "(2,12,4):(1,8,2)");
+    answer!(layout!((12,4,3,(4)) : (12,3,1,(144))).fragment_like(), "(12,4,3,(4)):(1,36,12,(144))");
+    answer!(layout!(4 : 1).fragment_like(), "4:1");
+    answer!(layout!(5 : 1).fragment_like(), "5:1");
+    answer!(layout!((2,1,1) : (1,1,1)).fragment_like(), "(2,1,1):(1,0,0)");
+    answer!(layout!((3,5) : (5,1)).fragment_like(), "(3,5):(1,3)");
+    answer!(layout!((1,1) : (1,1)).fragment_like(), "(1,1):(0,0)");
+    answer!(layout!((3,(4,5),3) : (120,(10,2),40)).fragment_like(), "(3,(4,5),3):(1,(15,3),60)");
+    answer!(layout!((3,2) : (1,3)).fragment_like(), "(3,2):(1,3)");
+    answer!(layout!((6,8,6) : (18,108,0)).fragment_like(), "(6,8,6):(1,36,6)");
+    answer!(layout!(12 : 1).fragment_like(), "12:1");
+    answer!(layout!((5,4,8) : (8,80,1)).fragment_like(), "(5,4,8):(1,40,5)");
+    answer!(layout!((2,4) : (4,1)).fragment_like(), "(2,4):(1,2)");
 }
 
 #[test]
 #[rustfmt::skip]
 fn with_shape() {
-    answer!(layout!((2,2) : (12,3)).with_shape(int_tuple!(4)), "(2,2):(12,3)");
-    answer!(layout!((4,2,(1)) : (0,4,(4))).with_shape(int_tuple!((4,2))), "(4,2):(0,4)");
-    answer!(layout!((1,(1),8,6) : (16,(16),2,32)).with_shape(int_tuple!((8,2,3))), "(8,2,3):(2,32,64)");
-    answer!(layout!((6,1,(5),1) : (2,1,(12),120)).with_shape(int_tuple!((2,5,3))), "(2,5,3):(2,4,20)");
-    answer!(layout!((4,4) : (4,0)).with_shape(int_tuple!((8,2))), "((4,2),2):((4,0),0)");
-    answer!(layout!(2 : 1).with_shape(int_tuple!(2)), "2:1");
-    answer!(layout!((2,8,(8)) : (2,64,(8))).with_shape(int_tuple!((64,2))), "((2,8,4),2):((2,64,8),32)");
-    answer!(layout!(12 : 1).with_shape(int_tuple!((6,2))), "(6,2):(1,6)");
-    answer!(layout!((8,4) : (1,0)).with_shape(int_tuple!((8,2,2))), "(8,2,2):(1,0,0)");
-    answer!(layout!((8,1,2,4) : (1,256,16,64)).with_shape(int_tuple!((2,4,4,2))), "(2,4,(2,2),2):(1,2,(16,64),128)");
-    answer!(layout!((8,(1,4)) : (1,(8,8))).with_shape(int_tuple!((2,2,8))), "(2,2,8):(1,2,4)");
-    answer!(layout!((1,12,2,(1)) : (1,1,24,(48))).with_shape(int_tuple!(24)), "(12,2):(1,24)");
-    answer!(layout!((6,6) : (3,18)).with_shape(int_tuple!((9,4))), "(9,4):(3,27)");
-    answer!(layout!((2,12) : (1,2)).with_shape(int_tuple!((8,3))), "(8,3):(1,8)");
-    answer!(layout!(4 : 0).with_shape(int_tuple!((2,2))), "(2,2):(0,0)");
+    answer!(layout!((5,5) : (2,10)).with_shape(int_tuple!((5,5))), "(5,5):(2,10)");
+    answer!(layout!((1,4,(12,2)) : (24,24,(2,96))).with_shape(int_tuple!((24,2,2))), "((4,6),2,2):((24,2),12,96)");
+    answer!(layout!(6 : 2).with_shape(int_tuple!(6)), "6:2");
+    answer!(layout!(((2,8),1) : ((0,1),8)).with_shape(int_tuple!((2,2,2,2))), "(2,2,2,2):(0,1,2,4)");
+    answer!(layout!((2,6) : (1,2)).with_shape(int_tuple!((3,4))), "(3,4):(1,3)");
+    answer!(layout!(12 : 0).with_shape(int_tuple!(12)), "12:0");
+    answer!(layout!((2,2) : (1,2)).with_shape(int_tuple!(4)), "4:1");
+    answer!(layout!((4,3) : (1,4)).with_shape(int_tuple!((3,2,2))), "(3,2,2):(1,3,6)");
+    answer!(layout!((4,1) : (2,2)).with_shape(int_tuple!(4)), "4:2");
+    answer!(layout!(((12),2,1,5) : ((1),60,1,12)).with_shape(int_tuple!(120)), "(12,2,5):(1,60,12)");
+    answer!(layout!(((2),1,6) : ((3),6,6)).with_shape(int_tuple!(12)), "12:3");
+    answer!(layout!((8,(4,8),2) : (1,(8,32),512)).with_shape(int_tuple!((64,2,2,2))), "(64,2,2,2):(1,64,128,512)");
+    answer!(layout!(((4,4,2)) : ((1,8,4))).with_shape(int_tuple!((4,8))), "(4,(4,2)):(1,(8,4))");
+    answer!(layout!((5,12,3,(6)) : (1296,9,3,(216))).with_shape(int_tuple!((60,9,2))), "((5,12),(3,3),2):((1296,9),(3,216),648)");
+    answer!(layout!((2,12,4,1) : (192,1,24,192)).with_shape(int_tuple!((6,2,8))), "((2,3),2,(2,4)):((192,1),3,(6,24))");
 }
 
 #[test]
 #[rustfmt::skip]
 fn filter() {
-    answer!(layout!((2,2) : (3,6)).filter(), "4:3");
-    answer!(layout!((12,3) : (3,1)).filter(), "(12,3):(3,1)");
-    answer!(layout!((4,2) : (4,2)).filter(), "(4,2):(4,2)");
-    answer!(layout!((8,3,(4)) : (2,32,(96))).filter(), "(8,12):(2,32)");
-    answer!(layout!((2,4,(8),1) : (8,1,(16),1)).filter(), "(2,4,8):(8,1,16)");
-    answer!(layout!((8,4,3,5) : (120,30,1,3)).filter(), "(8,4,15):(120,30,1)");
-    answer!(layout!(3 : 3).filter(), "3:3");
-    answer!(layout!((3,2) : (1,3)).filter(), "6:1");
-    answer!(layout!(8 : 2).filter(), "8:2");
-    answer!(layout!((8,12) : (12,1)).filter(), "(8,12):(12,1)");
-    answer!(layout!((6,6,6) : (6,1,36)).filter(), "(6,6,6):(6,1,36)");
-    answer!(layout!(4 : 0).filter(), "1:0");
-    answer!(layout!((5,4,3,(1)) : (1,5,40,(1))).filter(), "(20,3):(1,40)");
-    answer!(layout!((1,4,(4)) : (1,4,(1))).filter(), "(4,4):(4,1)");
-    answer!(layout!((5,2,4,(3)) : (12,60,1,(4))).filter(), "(10,12):(12,1)");
+    answer!(layout!(((1),1,8,12) : ((1),1,12,1)).filter(), "(8,12):(12,1)");
+    answer!(layout!(2 : 2).filter(), "2:2");
+    answer!(layout!(5 : 3).filter(), "5:3");
+    answer!(layout!((4,3,(12),6) : (1,576,(4),48)).filter(), "(4,3,72):(1,576,4)");
+    answer!(layout!((8,6) : (24,2)).filter(), "(8,6):(24,2)");
+    answer!(layout!((2,2,1,4) : (4,2,4,8)).filter(), "(2,2,4):(4,2,8)");
+    answer!(layout!((2,5) : (5,1)).filter(), "(2,5):(5,1)");
+    answer!(layout!(5 : 1).filter(), "5:1");
+    answer!(layout!((2,3) : (3,1)).filter(), "(2,3):(3,1)");
+    answer!(layout!((6,5) : (5,1)).filter(), "(6,5):(5,1)");
+    answer!(layout!((2,6,8,6) : (72,12,144,2)).filter(), "(2,6,8,6):(72,12,144,2)");
+    answer!(layout!(2 : 1).filter(), "2:1");
+    answer!(layout!(2 : 1).filter(), "2:1");
+    answer!(layout!((2,12) : (0,4)).filter(), "12:4");
+    answer!(layout!((6,(8,12,2)) : (384,(1,16,192))).filter(), "(6,8,24):(384,1,16)");
 }
 
 #[test]
 #[rustfmt::skip]
 fn filter_zeros() {
-    answer!(layout!((1,6) : (3,3)).filter_zeros(), "(1,6):(3,3)");
-    answer!(layout!(2 : 1).filter_zeros(), "2:1");
-    answer!(layout!((2,4,5) : (40,1,0)).filter_zeros(), "(2,4,1):(40,1,0)");
-    answer!(layout!(4 : 1).filter_zeros(), "4:1");
-    answer!(layout!((6,4,4) : (16,1,4)).filter_zeros(), "(6,4,4):(16,1,4)");
-    answer!(layout!(5 : 3).filter_zeros(), "5:3");
-    answer!(layout!(5 : 1).filter_zeros(), "5:1");
-    answer!(layout!((8,(4),2) : (8,(1),4)).filter_zeros(), "(8,(4),2):(8,(1),4)");
-    answer!(layout!((6,2,3,12) : (6,432,1,36)).filter_zeros(), "(6,2,3,12):(6,432,1,36)");
-    answer!(layout!((2,4) : (1,4)).filter_zeros(), "(2,4):(1,4)");
-    answer!(layout!(1 : 1).filter_zeros(), "1:1");
-    answer!(layout!((5,1,6,5) : (60,6,0,0)).filter_zeros(), "(5,1,1,1):(60,6,0,0)");
-    answer!(layout!((2,4,1,3) : (1,6,24,2)).filter_zeros(), "(2,4,1,3):(1,6,24,2)");
-    answer!(layout!(2 : 2).filter_zeros(), "2:2");
     answer!(layout!(5 : 2).filter_zeros(), "5:2");
+    answer!(layout!((5,(3),1,12) : (36,(12),0,1)).filter_zeros(), "(5,(3),1,12):(36,(12),0,1)");
+    answer!(layout!((4,8) : (3,12)).filter_zeros(), "(4,8):(3,12)");
+    answer!(layout!(12 : 2).filter_zeros(), "12:2");
+    answer!(layout!((5,(1,4)) : (3,(3,15))).filter_zeros(), "(5,(1,4)):(3,(3,15))");
+    answer!(layout!(((4,4,1),2) : ((0,8,1),4)).filter_zeros(), "((1,4,1),2):((0,8,1),4)");
+    answer!(layout!((5,2,1) : (4,0,0)).filter_zeros(), "(5,1,1):(4,0,0)");
+    answer!(layout!((6,2) : (6,3)).filter_zeros(), "(6,2):(6,3)");
+    answer!(layout!(4 : 1).filter_zeros(), "4:1");
+    answer!(layout!(8 : 1).filter_zeros(), "8:1");
+    answer!(layout!((6,12,4) : (12,1,144)).filter_zeros(), "(6,12,4):(12,1,144)");
+    answer!(layout!((8,(12,2)) : (2,(32,1))).filter_zeros(), "(8,(12,2)):(2,(32,1))");
+    answer!(layout!(4 : 3).filter_zeros(), "4:3");
+    answer!(layout!((1,12,4) : (1,8,1)).filter_zeros(), "(1,12,4):(1,8,1)");
+    answer!(layout!((12,5,(2)) : (30,6,(3))).filter_zeros(), "(12,5,(2)):(30,6,(3))");
 }
 
 #[test]
 #[rustfmt::skip]
 fn coalesce_by() {
-    answer!(layout!((6,3) : (2,24)).coalesce_by(int_tuple!((1,1))), "(6,3):(2,24)");
-    answer!(layout!((4,1) : (1,4)).coalesce_by(int_tuple!((1,1))), "(4,1):(1,0)");
-    answer!(layout!((2,3,3,4) : (18,6,1,36)).coalesce_by(int_tuple!((1,1,1,1))), "(2,3,3,4):(18,6,1,36)");
-    answer!(layout!((12,3,6) : (54,3,9)).coalesce_by(int_tuple!((1,1,1))), "(12,3,6):(54,3,9)");
-    answer!(layout!((4,5,8,5) : (40,0,5,1)).coalesce_by(int_tuple!((1,1))), "(4,5,8,5):(40,0,5,1)");
-    answer!(layout!((3,5,4,2) : (5,1,15,60)).coalesce_by(int_tuple!((1,1))), "(3,5,4,2):(5,1,15,60)");
-    answer!(layout!((1,(4,6,8)) : (1,(48,1,6))).coalesce_by(int_tuple!((1,1))), "(1,(4,48)):(0,(48,1))");
-    answer!(layout!((8,(4),12) : (48,(0),4)).coalesce_by(int_tuple!((1,1))), "(8,4,12):(48,0,4)");
-    answer!(layout!((4,5) : (2,8)).coalesce_by(int_tuple!((1,1))), "(4,5):(2,8)");
-    answer!(layout!((8,8) : (3,24)).coalesce_by(int_tuple!((1,1))), "(8,8):(3,24)");
-    answer!(layout!((2,4,2) : (4,0,1)).coalesce_by(int_tuple!((1,1))), "(2,4,2):(4,0,1)");
+    answer!(layout!((1,3,1) : (2,8,4)).coalesce_by(int_tuple!((1,1,1))), "(1,3,1):(0,8,0)");
+    answer!(layout!((6,12) : (0,1)).coalesce_by(int_tuple!(1)), "(6,12):(0,1)");
+    answer!(layout!((4,2,(4)) : (8,4,(1))).coalesce_by(int_tuple!((1,1))), "(4,2,(4)):(8,4,(1))");
+    answer!(layout!((3,8) : (24,3)).coalesce_by(int_tuple!((1,1))), "(3,8):(24,3)");
+    answer!(layout!((5,3,6,(2)) : (6,30,1,(90))).coalesce_by(int_tuple!(1)), "(15,6,2):(6,1,90)");
     answer!(layout!(3 : 1).coalesce_by(int_tuple!(1)), "3:1");
-    answer!(layout!((4,8,(2)) : (8,1,(32))).coalesce_by(int_tuple!(1)), "(4,8,2):(8,1,32)");
-    answer!(layout!((6,2,4) : (8,0,2)).coalesce_by(int_tuple!((1,1))), "(6,2,4):(8,0,2)");
-    answer!(layout!((5,1,3) : (6,6,2)).coalesce_by(int_tuple!(1)), "(5,3):(6,2)");
+    answer!(layout!((12,4,2) : (4,1,96)).coalesce_by(int_tuple!((1,1))), "(12,4,2):(4,1,96)");
+    answer!(layout!(4 : 3).coalesce_by(int_tuple!(1)), "4:3");
+    answer!(layout!((4,4) : (0,12)).coalesce_by(int_tuple!((1,1))), "(4,4):(0,12)");
+    answer!(layout!(((5,12,2)) : ((12,1,60))).coalesce_by(int_tuple!(1)), "(5,12,2):(12,1,60)");
+    answer!(layout!((5,2) : (2,20)).coalesce_by(int_tuple!(1)), "(5,2):(2,20)");
+    answer!(layout!((12,2,(4)) : (8,4,(0))).coalesce_by(int_tuple!(1)), "(12,2,4):(8,4,0)");
+    answer!(layout!(8 : 1).coalesce_by(int_tuple!(1)), "8:1");
+    answer!(layout!(((5),2,4,6) : ((6),240,60,1)).coalesce_by(int_tuple!((1,1,1,1))), "(5,2,4,6):(6,240,60,1)");
+    answer!(layout!(((1),2,5) : ((1),1,2)).coalesce_by(int_tuple!((1,1))), "(1,2,5):(0,1,2)");
 }
 
 #[test]
 #[rustfmt::skip]
 fn flatten() {
-    answer!(layout!((6,8,8,4) : (1024,2,128,16)).flatten(), "(6,8,8,4):(1024,2,128,16)");
-    answer!(layout!(((6,3,3)) : ((6,1,36))).flatten(), "(6,3,3):(6,1,36)");
-    answer!(layout!(2 : 0).flatten(), "2:0");
-    answer!(layout!(((12),1,3) : ((2),72,24)).flatten(), "(12,1,3):(2,72,24)");
-    answer!(layout!((1,1) : (1,1)).flatten(), "(1,1):(1,1)");
-    answer!(layout!((12,(2),3) : (0,(108),36)).flatten(), "(12,2,3):(0,108,36)");
-    answer!(layout!(((3,3),8) : ((8,24),1)).flatten(), "(3,3,8):(8,24,1)");
-    answer!(layout!((2,3,(2),4) : (0,8,(24),2)).flatten(), "(2,3,2,4):(0,8,24,2)");
-    answer!(layout!((6,12,6,4) : (1152,8,0,0)).flatten(), "(6,12,6,4):(1152,8,0,0)");
-    answer!(layout!((4,4,(2)) : (16,4,(2))).flatten(), "(4,4,2):(16,4,2)");
-    answer!(layout!((1,2,(4)) : (4,4,(0))).flatten(), "(1,2,4):(4,4,0)");
-    answer!(layout!((3,5,6,1) : (6,18,0,6)).flatten(), "(3,5,6,1):(6,18,0,6)");
-    answer!(layout!(2 : 1).flatten(), "2:1");
-    answer!(layout!((1,2) : (3,3)).flatten(), "(1,2):(3,3)");
-    answer!(layout!((5,2,3,4) : (12,3,1,60)).flatten(), "(5,2,3,4):(12,3,1,60)");
+    answer!(layout!((2,1) : (2,1)).flatten(), "(2,1):(2,1)");
+    answer!(layout!((2,(6,5,2)) : (36,(3,72,360))).flatten(), "(2,6,5,2):(36,3,72,360)");
+    answer!(layout!((12,5) : (0,2)).flatten(), "(12,5):(0,2)");
+    answer!(layout!(3 : 1).flatten(), "3:1");
+    answer!(layout!((4,4) : (1,0)).flatten(), "(4,4):(1,0)");
+    answer!(layout!(1 : 1).flatten(), "1:1");
+    answer!(layout!((4,4,4) : (32,1,8)).flatten(), "(4,4,4):(32,1,8)");
+    answer!(layout!((5,4,(3)) : (1,5,(20))).flatten(), "(5,4,3):(1,5,20)");
+    answer!(layout!((4,6) : (6,1)).flatten(), "(4,6):(6,1)");
+    answer!(layout!((12,(12,12),4) : (1,(0,1152),12)).flatten(), "(12,12,12,4):(1,0,1152,12)");
+    answer!(layout!((12,3,3) : (36,12,2)).flatten(), "(12,3,3):(36,12,2)");
+    answer!(layout!(3 : 1).flatten(), "3:1");
+    answer!(layout!((5,4,4,2) : (1,20,5,160)).flatten(), "(5,4,4,2):(1,20,5,160)");
+    answer!(layout!((5,2,2,3) : (2,30,60,10)).flatten(), "(5,2,2,3):(2,30,60,10)");
+    answer!(layout!(2 : 2).flatten(), "2:2");
 }
 
 #[test]
 #[rustfmt::skip]
 fn unflatten() {
-    answer!(layout!(12 : 1).unflatten(int_tuple!((0))), "(12):(1)");
-    answer!(layout!((2,8,6,(1)) : (192,2,32,(384))).unflatten(int_tuple!((0,(0,0),0))), "(2,(8,6),1):(192,(2,32),384)");
-    answer!(layout!((8,8) : (1,0)).unflatten(int_tuple!((0,(0)))), "(8,(8)):(1,(0))");
-    answer!(layout!(4 : 0).unflatten(int_tuple!((0))), "(4):(0)");
     answer!(layout!(1 : 1).unflatten(int_tuple!((0))), "(1):(1)");
-    answer!(layout!(((4,5,12),4) : ((240,48,4),1)).unflatten(int_tuple!(((0,0,0,0)))), "((4,5,12,4)):((240,48,4,1))");
-    answer!(layout!((4,4) : (4,1)).unflatten(int_tuple!(((0),0))), "((4),4):((4),1)");
-    answer!(layout!(2 : 1).unflatten(int_tuple!((0))), "(2):(1)");
-    answer!(layout!((5,12,2,2) : (4,20,1,2)).unflatten(int_tuple!((0,(0,0),0))), "(5,(12,2),2):(4,(20,1),2)");
-    answer!(layout!(((8,6,1),2) : ((12,2,96),1)).unflatten(int_tuple!((0,0,0,(0)))), "(8,6,1,(2)):(12,2,96,(1))");
+    answer!(layout!((2,1,2,5) : (1,0,20,4)).unflatten(int_tuple!((0,(0),0,0))), "(2,(1),2,5):(1,(0),20,4)");
+    answer!(layout!((1,(2),12) : (1,(1),2)).unflatten(int_tuple!((0,0,(0)))), "(1,2,(12)):(1,1,(2))");
+    answer!(layout!((3,3,8,2) : (96,16,2,48)).unflatten(int_tuple!(((0,0),0,0))), "((3,3),8,2):((96,16),2,48)");
+    answer!(layout!((4,2,8) : (16,8,1)).unflatten(int_tuple!((0,(0,0)))), "(4,(2,8)):(16,(8,1))");
+    answer!(layout!(2 : 2).unflatten(int_tuple!((0))), "(2):(2)");
+    answer!(layout!(((2,5),3) : ((1,6),2)).unflatten(int_tuple!((0,(0),0))), "(2,(5),3):(1,(6),2)");
+    answer!(layout!((3,2) : (2,1)).unflatten(int_tuple!((0,(0)))), "(3,(2)):(2,(1))");
+    answer!(layout!((2,3,6) : (18,0,3)).unflatten(int_tuple!(((0,0,0)))), "((2,3,6)):((18,0,3))");
+    answer!(layout!(((12,8,5),5) : ((1,0,96),480)).unflatten(int_tuple!(((0,0,0,0)))), "((12,8,5,5)):((1,0,96,480))");
+    answer!(layout!((4,12) : (24,2)).unflatten(int_tuple!((0,(0)))), "(4,(12)):(24,(2))");
+    answer!(layout!((4,4,3) : (1,0,16)).unflatten(int_tuple!((0,0,(0)))), "(4,4,(3)):(1,0,(16))");
+    answer!(layout!((5,6,2) : (12,1,6)).unflatten(int_tuple!((0,0,(0)))), "(5,6,(2)):(12,1,(6))");
     answer!(layout!(12 : 1).unflatten(int_tuple!((0))), "(12):(1)");
-    answer!(layout!((2,4,4,2) : (12,48,3,192)).unflatten(int_tuple!(((0),0,0,0))), "((2),4,4,2):((12),48,3,192)");
-    answer!(layout!((4,5,12,12) : (1,576,0,48)).unflatten(int_tuple!((0,(0),0,0))), "(4,(5),12,12):(1,(576),0,48)");
-    answer!(layout!(5 : 3).unflatten(int_tuple!((0))), "(5):(3)");
-    answer!(layout!((12,(4,4)) : (16,(2,192))).unflatten(int_tuple!(((0,0),0))), "((12,4),4):((16,2),192)");
+    answer!(layout!((8,2,3,2) : (3,96,0,24)).unflatten(int_tuple!((0,0,0,(0)))), "(8,2,3,(2)):(3,96,0,(24))");
 }
 
 #[test]
 #[rustfmt::skip]
 fn mode() {
-    answer!(layout!(((4,8),4) : ((32,4),1)).mode(int!(1)), "4:1");
-    answer!(layout!((2,(2),6) : (0,(6),0)).mode(int!(2)), "6:0");
-    answer!(layout!(((2,2),8) : ((2,4),8)).mode(int!(0)), "(2,2):(2,4)");
-    answer!(layout!((1,8) : (1,1)).mode(int!(1)), "8:1");
-    answer!(layout!((1,3) : (3,1)).mode(int!(0)), "1:3");
-    answer!(layout!(8 : 3).mode(int!(0)), "8:3");
-    answer!(layout!((2,3) : (3,12)).mode(int!(1)), "3:12");
-    answer!(layout!((2,2) : (1,4)).mode(int!(0)), "2:1");
-    answer!(layout!((8,6) : (24,2)).mode(int!(1)), "6:2");
-    answer!(layout!(2 : 1).mode(int!(0)), "2:1");
-    answer!(layout!((4,12) : (12,1)).mode(int!(1)), "12:1");
-    answer!(layout!(5 : 1).mode(int!(0)), "5:1");
-    answer!(layout!((3,8) : (8,1)).mode(int!(0)), "3:8");
+    answer!(layout!((4,8) : (1,4)).mode(int!(0)), "4:1");
+    answer!(layout!((4,2) : (2,16)).mode(int!(1)), "2:16");
+    answer!(layout!(3 : 2).mode(int!(0)), "3:2");
+    answer!(layout!(((6),4,2) : ((1),6,24)).mode(int!(0)), "(6):(1)");
     answer!(layout!(4 : 1).mode(int!(0)), "4:1");
-    answer!(layout!((4,5) : (5,0)).mode(int!(0)), "4:5");
+    answer!(layout!(4 : 3).mode(int!(0)), "4:3");
+    answer!(layout!(1 : 3).mode(int!(0)), "1:3");
+    answer!(layout!(3 : 1).mode(int!(0)), "3:1");
+    answer!(layout!(3 : 1).mode(int!(0)), "3:1");
+    answer!(layout!((12,6) : (12,2)).mode(int!(0)), "12:12");
+    answer!(layout!((8,(6),12) : (1,(192),0)).mode(int!(1)), "(6):(192)");
+    answer!(layout!((4,4,4) : (48,3,0)).mode(int!(0)), "4:48");
+    answer!(layout!((6,4) : (1,6)).mode(int!(1)), "4:6");
+    answer!(layout!(5 : 1).mode(int!(0)), "5:1");
+    answer!(layout!(4 : 1).mode(int!(0)), "4:1");
 }
 
 #[test]
 #[rustfmt::skip]
 fn select() {
-    answer!(layout!((1,2) : (1,1)).select((int!(0), int!(1), )), "(1,2):(1,1)");
-    answer!(layout!((6,12,12,(2)) : (0,0,1,(72))).select((int!(1), int!(2), )), "(12,12):(0,1)");
-    answer!(layout!((12,2) : (6,3)).select((int!(1), int!(0), int!(0), )), "(2,12,12):(3,6,6)");
-    answer!(layout!(8 : 1).select((int!(0), )), "(8):(1)");
-    answer!(layout!(1 : 3).select((int!(0), )), "(1):(3)");
-    answer!(layout!((5,8) : (1,5)).select((int!(0), int!(0), int!(0), )), "(5,5,5):(1,1,1)");
-    answer!(layout!(3 : 0).select((int!(0), int!(0), )), "(3,3):(0,0)");
-    answer!(layout!((8,6) : (6,1)).select((int!(1), )), "(6):(1)");
-    answer!(layout!((4,(5),1) : (5,(1),20)).select((int!(2), int!(0), int!(2), )), "(1,4,1):(20,5,20)");
-    answer!(layout!(4 : 3).select((int!(0), int!(0), int!(0), )), "(4,4,4):(3,3,3)");
-    answer!(layout!((12,4) : (1,12)).select((int!(0), int!(0), )), "(12,12):(1,1)");
-    answer!(layout!((3,(2,5),4) : (10,(120,1),30)).select((int!(0), )), "(3):(10)");
-    answer!(layout!((4,2,6,4) : (1,48,8,96)).select((int!(0), )), "(4):(1)");
-    answer!(layout!(4 : 2).select((int!(0), int!(0), int!(0), )), "(4,4,4):(2,2,2)");
-    answer!(layout!((2,5,2,1) : (20,1,5,1)).select((int!(2), int!(3), )), "(2,1):(5,1)");
+    answer!(layout!((5,6) : (1,10)).select((int!(1), int!(0), int!(1), )), "(6,5,6):(10,1,10)");
+    answer!(layout!((4,2,3) : (3,36,12)).select((int!(0), )), "(4):(3)");
+    answer!(layout!((1,4) : (2,2)).select((int!(0), int!(0), int!(1), )), "(1,1,4):(2,2,2)");
+    answer!(layout!((6,(8,4),1) : (64,(2,16),2)).select((int!(1), )), "((8,4)):((2,16))");
+    answer!(layout!((3,2,1) : (1,3,3)).select((int!(2), int!(1), )), "(1,2):(3,3)");
+    answer!(layout!((2,12) : (12,1)).select((int!(1), int!(1), int!(1), )), "(12,12,12):(1,1,1)");
+    answer!(layout!((5,1) : (0,1)).select((int!(0), int!(1), int!(0), )), "(5,1,5):(0,1,0)");
+    answer!(layout!(5 : 1).select((int!(0), )), "(5):(1)");
+    answer!(layout!((3,2,3,2) : (6,0,2,1)).select((int!(2), )), "(3):(2)");
+    answer!(layout!((8,(4),3,2) : (16,(4),128,1)).select((int!(2), int!(1), )), "(3,(4)):(128,(4))");
+    answer!(layout!((4,2,(2,4)) : (16,1,(8,2))).select((int!(1), int!(2), int!(0), )), "(2,(2,4),4):(1,(8,2),16)");
+    answer!(layout!((12,2) : (6,3)).select((int!(1), )), "(2):(3)");
+    answer!(layout!((8,2,5) : (5,40,1)).select((int!(1), )), "(2):(40)");
+    answer!(layout!((2,12,6) : (1,24,0)).select((int!(0), int!(2), )), "(2,6):(1,0)");
+    answer!(layout!(2 : 2).select((int!(0), int!(0), )), "(2,2):(2,2)");
 }
 
 #[test]
 #[rustfmt::skip]
 fn take() {
-    answer!(layout!(((4),8,3,12) : ((0),288,1,0)).take(int!(1), int!(2)), "(8):(288)");
-    answer!(layout!((2,4) : (1,2)).take(int!(0), int!(2)), "(2,4):(1,2)");
-    answer!(layout!((5,6,2,6) : (18,3,90,360)).take(int!(1), int!(2)), "(6):(3)");
-    answer!(layout!(8 : 0).take(int!(0), int!(1)), "(8):(0)");
-    answer!(layout!(((3,2),4,3) : ((0,0),1,16)).take(int!(2), int!(3)), "(3):(16)");
-    answer!(layout!((4,1) : (1,1)).take(int!(0), int!(2)), "(4,1):(1,1)");
-    answer!(layout!((2,2,4) : (2,16,4)).take(int!(0), int!(2)), "(2,2):(2,16)");
-    answer!(layout!((2,4,2) : (24,3,12)).take(int!(0), int!(2)), "(2,4):(24,3)");
-    answer!(layout!(4 : 1).take(int!(0), int!(1)), "(4):(1)");
-    answer!(layout!((2,2,8,4) : (64,8,1,16)).take(int!(1), int!(4)), "(2,8,4):(8,1,16)");
-    answer!(layout!((12,1,5,4) : (4,240,48,1)).take(int!(2), int!(4)), "(5,4):(48,1)");
-    answer!(layout!(((3),4,2) : ((1),3,24)).take(int!(1), int!(2)), "(4):(3)");
-    answer!(layout!((12,2) : (4,1)).take(int!(1), int!(2)), "(2):(1)");
-    answer!(layout!((1,(5),1,8) : (0,(8),1,1)).take(int!(0), int!(4)), "(1,(5),1,8):(0,(8),1,1)");
-    answer!(layout!(((12,5,2),4) : ((0,96,48),0)).take(int!(0), int!(1)), "((12,5,2)):((0,96,48))");
+    answer!(layout!(6 : 1).take(int!(0), int!(1)), "(6):(1)");
+    answer!(layout!((2,5,2,4) : (40,8,80,1)).take(int!(0), int!(4)), "(2,5,2,4):(40,8,80,1)");
+    answer!(layout!((2,8,1,4) : (4,8,1,1)).take(int!(2), int!(4)), "(1,4):(1,1)");
+    answer!(layout!((2,(8),4) : (12,(24),3)).take(int!(2), int!(3)), "(4):(3)");
+    answer!(layout!((2,2,4,(2)) : (8,1,2,(32))).take(int!(1), int!(3)), "(2,4):(1,2)");
+    answer!(layout!((3,4,5,8) : (8,120,24,1)).take(int!(3), int!(4)), "(8):(1)");
+    answer!(layout!((1,8,1) : (3,6,48)).take(int!(1), int!(2)), "(8):(6)");
+    answer!(layout!((8,4) : (0,2)).take(int!(0), int!(1)), "(8):(0)");
+    answer!(layout!((2,5) : (0,1)).take(int!(1), int!(2)), "(5):(1)");
+    answer!(layout!((5,4,12,1) : (8,1,40,4)).take(int!(1), int!(3)), "(4,12):(1,40)");
+    answer!(layout!(12 : 3).take(int!(0), int!(1)), "(12):(3)");
+    answer!(layout!(3 : 1).take(int!(0), int!(1)), "(3):(1)");
+    answer!(layout!((3,1,6,3) : (36,3,3,1)).take(int!(0), int!(4)), "(3,1,6,3):(36,3,3,1)");
+    answer!(layout!(2 : 1).take(int!(0), int!(1)), "(2):(1)");
+    answer!(layout!(3 : 3).take(int!(0), int!(1)), "(3):(3)");
 }
 
 #[test]
 #[rustfmt::skip]
 fn group() {
-    answer!(layout!((8,2,1,(3)) : (1,48,16,(16))).group(int!(2), int!(3)), "(8,2,(1),(3)):(1,48,(16),(16))");
-    answer!(layout!((6,2) : (1,6)).group(int!(1), int!(2)), "(6,(2)):(1,(6))");
-    answer!(layout!((5,2) : (2,1)).group(int!(0), int!(1)), "((5),2):((2),1)");
-    answer!(layout!((6,12) : (12,1)).group(int!(1), int!(2)), "(6,(12)):(12,(1))");
-    answer!(layout!((12,8,2) : (8,1,96)).group(int!(0), int!(1)), "((12),8,2):((8),1,96)");
-    answer!(layout!(2 : 1).group(int!(0), int!(1)), "((2)):((1))");
-    answer!(layout!(1 : 1).group(int!(0), int!(1)), "((1)):((1))");
-    answer!(layout!((4,5,(8,2)) : (160,1,(0,40))).group(int!(2), int!(3)), "(4,5,((8,2))):(160,1,((0,40)))");
+    answer!(layout!((1,3) : (6,2)).group(int!(1), int!(2)), "(1,(3)):(6,(2))");
+    answer!(layout!(12 : 1).group(int!(0), int!(1)), "((12)):((1))");
+    answer!(layout!((4,5) : (2,8)).group(int!(1), int!(2)), "(4,(5)):(2,(8))");
+    answer!(layout!((2,6,(6)) : (36,6,(1))).group(int!(0), int!(1)), "((2),6,(6)):((36),6,(1))");
+    answer!(layout!((4,(2,1)) : (1,(8,0))).group(int!(1), int!(2)), "(4,((2,1))):(1,((8,0)))");
     answer!(layout!(2 : 3).group(int!(0), int!(1)), "((2)):((3))");
-    answer!(layout!((12,1,(8,12)) : (1,24,(576,48))).group(int!(0), int!(2)), "((12,1),(8,12)):((1,24),(576,48))");
-    answer!(layout!((3,8) : (2,12)).group(int!(0), int!(2)), "((3,8)):((2,12))");
-    answer!(layout!((3,6,(2,2)) : (0,6,(36,1))).group(int!(2), int!(3)), "(3,6,((2,2))):(0,6,((36,1)))");
-    answer!(layout!(4 : 3).group(int!(0), int!(1)), "((4)):((3))");
-    answer!(layout!((6,12,4,(4)) : (1,96,0,(24))).group(int!(0), int!(1)), "((6),12,4,(4)):((1),96,0,(24))");
-    answer!(layout!(5 : 1).group(int!(0), int!(1)), "((5)):((1))");
+    answer!(layout!((3,3) : (3,1)).group(int!(1), int!(2)), "(3,(3)):(3,(1))");
+    answer!(layout!(2 : 1).group(int!(0), int!(1)), "((2)):((1))");
+    answer!(layout!((2,6) : (0,1)).group(int!(0), int!(1)), "((2),6):((0),1)");
+    answer!(layout!((3,(12,8)) : (96,(8,1))).group(int!(0), int!(1)), "((3),(12,8)):((96),(8,1))");
+    answer!(layout!((5,4,(2,1)) : (0,12,(3,12))).group(int!(0), int!(2)), "((5,4),(2,1)):((0,12),(3,12))");
+    answer!(layout!(12 : 3).group(int!(0), int!(1)), "((12)):((3))");
+    answer!(layout!((2,6,12) : (36,72,3)).group(int!(2), int!(3)), "(2,6,(12)):(36,72,(3))");
+    answer!(layout!((4,2,5,8) : (3,12,24,120)).group(int!(0), int!(1)), "((4),2,5,8):((3),12,24,120)");
+    answer!(layout!(((6,2),12) : ((6,3),36)).group(int!(1), int!(2)), "((6,2),(12)):((6,3),(36))");
 }
 
 #[test]
 #[rustfmt::skip]
 fn append() {
-    answer!(layout!(2 : 1).append(layout!((4,2) : (0,4))), "(2,(4,2)):(1,(0,4))");
-    answer!(layout!(4 : 1).append(layout!((3,8) : (16,1))), "(4,(3,8)):(1,(16,1))");
-    answer!(layout!((3,2,1,2) : (3,9,0,18)).append(layout!((2,4,8) : (32,1,4))), "(3,2,1,2,(2,4,8)):(3,9,0,18,(32,1,4))");
-    answer!(layout!(6 : 1).append(layout!(5 : 1)), "(6,5):(1,1)");
-    answer!(layout!(5 : 3).append(layout!((3,3,(8)) : (8,24,(1)))), "(5,(3,3,(8))):(3,(8,24,(1)))");
-    answer!(layout!((6,4) : (12,3)).append(layout!(3 : 1)), "(6,4,3):(12,3,1)");
-    answer!(layout!((1,6,5) : (1,1,6)).append(layout!(6 : 1)), "(1,6,5,6):(1,1,6,1)");
-    answer!(layout!((4,4) : (3,12)).append(layout!((8,1) : (0,8))), "(4,4,(8,1)):(3,12,(0,8))");
-    answer!(layout!((1,4) : (0,1)).append(layout!(((2,5),3) : ((1,6),2))), "(1,4,((2,5),3)):(0,1,((1,6),2))");
-    answer!(layout!(2 : 0).append(layout!((12,2) : (4,2))), "(2,(12,2)):(0,(4,2))");
-    answer!(layout!((2,(8,1),2) : (32,(4,2),2)).append(layout!(5 : 1)), "(2,(8,1),2,5):(32,(4,2),2,1)");
-    answer!(layout!((4,4) : (8,2)).append(layout!((6,(12,8)) : (8,(48,1)))), "(4,4,(6,(12,8))):(8,2,(8,(48,1)))");
-    answer!(layout!((6,4,1,5) : (1,6,1,24)).append(layout!((4,(5,8)) : (0,(1,5)))), "(6,4,1,5,(4,(5,8))):(1,6,1,24,(0,(1,5)))");
-    answer!(layout!(((2,8,8)) : ((0,16,1))).append(layout!((4,4) : (3,12))), "((2,8,8),(4,4)):((0,16,1),(3,12))");
-    answer!(layout!(4 : 1).append(layout!(2 : 1)), "(4,2):(1,1)");
+    answer!(layout!((8,2,12) : (24,12,1)).append(layout!((8,(2),6) : (6,(3),48))), "(8,2,12,(8,(2),6)):(24,12,1,(6,(3),48))");
+    answer!(layout!((4,4) : (1,4)).append(layout!((2,8,(1)) : (32,1,(16)))), "(4,4,(2,8,(1))):(1,4,(32,1,(16)))");
+    answer!(layout!((8,2) : (2,1)).append(layout!(5 : 1)), "(8,2,5):(2,1,1)");
+    answer!(layout!((2,2) : (3,6)).append(layout!(6 : 1)), "(2,2,6):(3,6,1)");
+    answer!(layout!((5,2,3,4) : (0,120,5,30)).append(layout!((12,6) : (1,12))), "(5,2,3,4,(12,6)):(0,120,5,30,(1,12))");
+    answer!(layout!((2,(8),12,5) : (2,(40),320,8)).append(layout!(4 : 3)), "(2,(8),12,5,4):(2,(40),320,8,3)");
+    answer!(layout!(((2),8,8,8) : ((0),256,0,16)).append(layout!((1,6) : (6,1))), "((2),8,8,8,(1,6)):((0),256,0,16,(6,1))");
+    answer!(layout!(6 : 2).append(layout!((12,(5,12)) : (1,(144,12)))), "(6,(12,(5,12))):(2,(1,(144,12)))");
+    answer!(layout!(5 : 1).append(layout!((8,4) : (4,1))), "(5,(8,4)):(1,(4,1))");
+    answer!(layout!((1,4) : (4,1)).append(layout!((12,2) : (0,24))), "(1,4,(12,2)):(4,1,(0,24))");
+    answer!(layout!((4,(6,6),1) : (24,(96,2),576)).append(layout!(2 : 1)), "(4,(6,6),1,2):(24,(96,2),576,1)");
+    answer!(layout!(2 : 1).append(layout!(3 : 1)), "(2,3):(1,1)");
+    answer!(layout!((1,5,5,(1)) : (3,3,30,(30))).append(layout!((2,8) : (2,8))), "(1,5,5,(1),(2,8)):(3,3,30,(30),(2,8))");
+    answer!(layout!((8,(6,6)) : (72,(12,2))).append(layout!((3,4,2) : (8,2,1))), "(8,(6,6),(3,4,2)):(72,(12,2),(8,2,1))");
+    answer!(layout!(6 : 1).append(layout!(8 : 2)), "(6,8):(1,2)");
 }
 
 #[test]
 #[rustfmt::skip]
 fn prepend() {
-    answer!(layout!(6 : 1).prepend(layout!((2,5) : (1,2))), "((2,5),6):((1,2),1)");
-    answer!(layout!((12,12) : (12,0)).prepend(layout!((12,3) : (1,12))), "((12,3),12,12):((1,12),12,0)");
-    answer!(layout!(12 : 1).prepend(layout!(8 : 2)), "(8,12):(2,1)");
-    answer!(layout!((1,12,(8)) : (288,3,(36))).prepend(layout!(8 : 2)), "(8,1,12,(8)):(2,288,3,(36))");
-    answer!(layout!(((4,2,4)) : ((16,2,4))).prepend(layout!(4 : 1)), "(4,(4,2,4)):(1,(16,2,4))");
-    answer!(layout!(4 : 1).prepend(layout!((4,4) : (0,3))), "((4,4),4):((0,3),1)");
-    answer!(layout!((2,4,6) : (6,0,1)).prepend(layout!((6,4) : (1,6))), "((6,4),2,4,6):((1,6),6,0,1)");
-    answer!(layout!((3,4) : (2,6)).prepend(layout!((4,2) : (2,1))), "((4,2),3,4):((2,1),2,6)");
-    answer!(layout!((2,4) : (1,0)).prepend(layout!(12 : 1)), "(12,2,4):(1,1,0)");
-    answer!(layout!((2,8) : (16,1)).prepend(layout!(4 : 1)), "(4,2,8):(1,16,1)");
-    answer!(layout!(3 : 1).prepend(layout!((3,2) : (3,0))), "((3,2),3):((3,0),1)");
-    answer!(layout!(2 : 2).prepend(layout!((8,4,5) : (40,10,2))), "((8,4,5),2):((40,10,2),2)");
-    answer!(layout!((2,4,8) : (1,16,2)).prepend(layout!((1,3,1) : (3,1,3))), "((1,3,1),2,4,8):((3,1,3),1,16,2)");
-    answer!(layout!((6,4,2) : (16,2,8)).prepend(layout!((2,4,(4)) : (32,2,(8)))), "((2,4,(4)),6,4,2):((32,2,(8)),16,2,8)");
-    answer!(layout!((4,6) : (6,1)).prepend(layout!(6 : 1)), "(6,4,6):(1,6,1)");
+    answer!(layout!((2,3,6) : (54,18,3)).prepend(layout!((1,5) : (10,1))), "((1,5),2,3,6):((10,1),54,18,3)");
+    answer!(layout!((12,4,3) : (12,1,4)).prepend(layout!((1,8,6) : (1,1,0))), "((1,8,6),12,4,3):((1,1,0),12,1,4)");
+    answer!(layout!(((4),2,4) : ((1),8,0)).prepend(layout!(2 : 1)), "(2,(4),2,4):(1,(1),8,0)");
+    answer!(layout!((4,12) : (12,1)).prepend(layout!(3 : 2)), "(3,4,12):(2,12,1)");
+    answer!(layout!((1,4,(2),12) : (96,12,(0),1)).prepend(layout!(12 : 1)), "(12,1,4,(2),12):(1,96,12,(0),1)");
+    answer!(layout!((4,2) : (2,8)).prepend(layout!((6,2) : (3,18))), "((6,2),4,2):((3,18),2,8)");
+    answer!(layout!((2,4) : (4,0)).prepend(layout!(2 : 1)), "(2,2,4):(1,4,0)");
+    answer!(layout!((1,(4),2) : (4,(1),4)).prepend(layout!((3,2) : (2,0))), "((3,2),1,(4),2):((2,0),4,(1),4)");
+    answer!(layout!((2,4,4,8) : (32,0,64,2)).prepend(layout!((3,2,3) : (1,3,12))), "((3,2,3),2,4,4,8):((1,3,12),32,0,64,2)");
+    answer!(layout!(1 : 1).prepend(layout!(((12),12,2) : ((0),1,288))), "(((12),12,2),1):(((0),1,288),1)");
+    answer!(layout!(((2,6,4)) : ((4,16,1))).prepend(layout!((4,4) : (1,4))), "((4,4),(2,6,4)):((1,4),(4,16,1))");
+    answer!(layout!(4 : 1).prepend(layout!(2 : 2)), "(2,4):(2,1)");
+    answer!(layout!((2,5,4) : (20,1,5)).prepend(layout!(6 : 2)), "(6,2,5,4):(2,20,1,5)");
+    answer!(layout!(4 : 1).prepend(layout!((4,4,5) : (20,1,0))), "((4,4,5),4):((20,1,0),1)");
+    answer!(layout!((2,(5,5)) : (25,(5,1))).prepend(layout!(3 : 1)), "(3,2,(5,5)):(1,25,(5,1))");
 }
 
 #[test]
 #[rustfmt::skip]
 fn replace() {
-    answer!(layout!((2,2) : (2,1)).replace(int!(1), layout!((2,2) : (1,0))), "(2,(2,2)):(2,(1,0))");
-    answer!(layout!((4,1,3) : (6,6,2)).replace(int!(0), layout!(((4,3),4) : ((3,1),12))), "(((4,3),4),1,3):(((3,1),12),6,2)");
-    answer!(layout!((1,3) : (1,1)).replace(int!(0), layout!((2,12) : (1,2))), "((2,12),3):((1,2),1)");
-    answer!(layout!(((12),1,4,4) : ((32),1,8,1)).replace(int!(1), layout!((6,2,(4)) : (8,1,(2)))), "((12),(6,2,(4)),4,4):((32),(8,1,(2)),8,1)");
-    answer!(layout!((12,4,2,5) : (2,24,1,0)).replace(int!(1), layout!(8 : 1)), "(12,8,2,5):(2,1,1,0)");
-    answer!(layout!(2 : 1).replace(int!(0), layout!((4,5,(4)) : (2,32,(8)))), "((4,5,(4))):((2,32,(8)))");
-    answer!(layout!((4,3,3) : (9,1,0)).replace(int!(0), layout!((5,5) : (1,5))), "((5,5),3,3):((1,5),1,0)");
-    answer!(layout!((6,8) : (1,6)).replace(int!(1), layout!(2 : 1)), "(6,2):(1,1)");
-    answer!(layout!((4,2,12,(8)) : (768,1,32,(2))).replace(int!(0), layout!(6 : 1)), "(6,2,12,(8)):(1,1,32,(2))");
-    answer!(layout!(((4),8,1) : ((1),4,32)).replace(int!(1), layout!((12,8) : (8,0))), "((4),(12,8),1):((1),(8,0),32)");
-    answer!(layout!((2,4,8) : (192,3,0)).replace(int!(0), layout!(4 : 2)), "(4,4,8):(2,3,0)");
-    answer!(layout!(4 : 2).replace(int!(0), layout!(5 : 1)), "(5):(1)");
-    answer!(layout!((4,(3,4),8) : (16,(64,192),1)).replace(int!(1), layout!((2,1) : (1,2))), "(4,(2,1),8):(16,(1,2),1)");
-    answer!(layout!(5 : 2).replace(int!(0), layout!(1 : 1)), "(1):(1)");
-    answer!(layout!((6,8) : (8,1)).replace(int!(1), layout!(((4,1,12)) : ((24,96,2)))), "(6,((4,1,12))):(8,((24,96,2)))");
+    answer!(layout!((6,4,2) : (0,1,4)).replace(int!(0), layout!((5,2) : (1,5))), "((5,2),4,2):((1,5),1,4)");
+    answer!(layout!((3,12) : (12,1)).replace(int!(1), layout!(12 : 2)), "(3,12):(12,2)");
+    answer!(layout!(12 : 1).replace(int!(0), layout!(((4,6),6) : ((12,1),96))), "(((4,6),6)):(((12,1),96))");
+    answer!(layout!((8,8) : (8,1)).replace(int!(0), layout!((4,6) : (1,4))), "((4,6),8):((1,4),1)");
+    answer!(layout!(((12,6,6,5)) : ((0,18,3,1296))).replace(int!(0), layout!((12,1) : (2,1))), "((12,1)):((2,1))");
+    answer!(layout!(2 : 1).replace(int!(0), layout!((4,6) : (0,8))), "((4,6)):((0,8))");
+    answer!(layout!((1,12,2,4) : (1,1,48,12)).replace(int!(2), layout!(8 : 1)), "(1,12,8,4):(1,1,1,12)");
+    answer!(layout!((3,(12,1,5)) : (15,(45,3,3))).replace(int!(1), layout!((1,3) : (1,1))), "(3,(1,3)):(15,(1,1))");
+    answer!(layout!((2,8,3,4) : (0,12,4,1)).replace(int!(0), layout!((12,2) : (3,72))), "((12,2),8,3,4):((3,72),12,4,1)");
+    answer!(layout!(2 : 1).replace(int!(0), layout!((12,4,(4)) : (1,12,(48)))), "((12,4,(4))):((1,12,(48)))");
+    answer!(layout!((8,1,4) : (3,24,48)).replace(int!(1), layout!(4 : 3)), "(8,4,4):(3,3,48)");
+    answer!(layout!(((5,2),8) : ((2,10),20)).replace(int!(1), layout!((6,8,1) : (16,1,96))), "((5,2),(6,8,1)):((2,10),(16,1,96))");
+    answer!(layout!((2,12,4,2) : (0,8,2,96)).replace(int!(2), layout!((1,4,12) : (4,0,4))), "(2,12,(1,4,12),2):(0,8,(4,0,4),96)");
+    answer!(layout!(8 : 1).replace(int!(0), layout!((4,6) : (3,12))), "((4,6)):((3,12))");
+    answer!(layout!((4,4,12,5) : (5,960,40,1)).replace(int!(3), layout!(12 : 1)), "(4,4,12,12):(5,960,40,1)");
 }
 
 #[test]
 #[rustfmt::skip]
 fn upcast() {
-    answer!(layout!((3,8) : (8,1)).upcast(int!(8)), "(3,1):(1,1)");
-    answer!(layout!((1,8) : (1,1)).upcast(int!(1)), "(1,8):(1,1)");
-    answer!(layout!((5,8,(4),2) : (16,2,(80),1)).upcast(int!(2)), "(5,8,(4),1):(8,1,(40),1)");
-    answer!(layout!((4,3,2,2) : (2,32,8,16)).upcast(int!(4)), "(2,3,2,2):(1,8,2,4)");
-    answer!(layout!(4 : 1).upcast(int!(1)), "4:1");
-    answer!(layout!((2,12,(2)) : (12,1,(24))).upcast(int!(2)), "(2,6,(2)):(6,1,(12))");
-    answer!(layout!((1,5) : (1,1)).upcast(int!(8)), "(1,1):(1,1)");
-    answer!(layout!((1,6,8,(3)) : (24,48,1,(8))).upcast(int!(1)), "(1,6,8,(3)):(24,48,1,(8))");
-    answer!(layout!((12,2,1,8) : (1,12,24,48)).upcast(int!(3)), "(4,2,1,8):(1,4,8,16)");
-    answer!(layout!(12 : 2).upcast(int!(4)), "6:1");
-    answer!(layout!(((4,12),6) : ((216,18),3)).upcast(int!(3)), "((4,12),6):((72,6),1)");
-    answer!(layout!((3,4,2,(1)) : (0,1,12,(12))).upcast(int!(2)), "(3,2,2,(1)):(0,1,6,(6))");
-    answer!(layout!(12 : 0).upcast(int!(3)), "12:0");
-    answer!(layout!(3 : 1).upcast(int!(8)), "1:1");
-    answer!(layout!((6,2) : (2,1)).upcast(int!(4)), "(3,1):(1,1)");
+    answer!(layout!((12,4,2) : (4,96,1)).upcast(int!(4)), "(12,4,1):(1,24,1)");
+    answer!(layout!(8 : 1).upcast(int!(8)), "1:1");
+    answer!(layout!(5 : 1).upcast(int!(8)), "1:1");
+    answer!(layout!((4,8) : (1,4)).upcast(int!(2)), "(2,8):(1,2)");
+    answer!(layout!((4,(12),5,5) : (15,(300),60,3)).upcast(int!(3)), "(4,(12),5,5):(5,(100),20,1)");
+    answer!(layout!(((2),4,12,2) : ((1),24,2,0)).upcast(int!(1)), "((2),4,12,2):((1),24,2,0)");
+    answer!(layout!(12 : 1).upcast(int!(3)), "4:1");
+    answer!(layout!((6,5,6,4) : (3,216,18,2160)).upcast(int!(1)), "(6,5,6,4):(3,216,18,2160)");
+    answer!(layout!(12 : 1).upcast(int!(4)), "3:1");
+    answer!(layout!((2,12) : (12,1)).upcast(int!(1)), "(2,12):(12,1)");
+    answer!(layout!((2,8,2) : (1,4,2)).upcast(int!(2)), "(1,8,2):(1,2,1)");
+    answer!(layout!((2,2,4) : (4,8,1)).upcast(int!(4)), "(2,2,1):(1,2,1)");
+    answer!(layout!((6,2,5) : (10,1,2)).upcast(int!(2)), "(6,1,5):(5,1,1)");
+    answer!(layout!((4,2,5,2) : (12,6,48,3)).upcast(int!(1)), "(4,2,5,2):(12,6,48,3)");
+    answer!(layout!((4,8,12,(1)) : (72,288,6,(3))).upcast(int!(2)), "(4,8,12,(1)):(36,144,3,(1))");
 }
 
 #[test]
 #[rustfmt::skip]
 fn downcast() {
-    answer!(layout!((8,2,12) : (24,12,1)).downcast(int!(8)), "(8,2,96):(192,96,1)");
-    answer!(layout!((4,4,6) : (24,6,1)).downcast(int!(4)), "(4,4,24):(96,24,1)");
-    answer!(layout!(5 : 3).downcast(int!(1)), "5:3");
-    answer!(layout!(6 : 1).downcast(int!(8)), "48:1");
-    answer!(layout!((4,8) : (8,1)).downcast(int!(3)), "(4,24):(24,1)");
-    answer!(layout!((12,(5,2)) : (0,(1,5))).downcast(int!(4)), "(12,(20,2)):(0,(1,20))");
-    answer!(layout!(((2),12,8) : ((96),1,12)).downcast(int!(2)), "((2),24,8):((192),1,24)");
-    answer!(layout!((4,3,(4)) : (1,4,(24))).downcast(int!(8)), "(32,3,(4)):(1,32,(192))");
-    answer!(layout!(2 : 1).downcast(int!(1)), "2:1");
-    answer!(layout!((6,5) : (1,6)).downcast(int!(3)), "(18,5):(1,18)");
-    answer!(layout!(((5,4),4) : ((1,5),20)).downcast(int!(8)), "((40,4),4):((1,40),160)");
-    answer!(layout!((1,3) : (3,1)).downcast(int!(2)), "(1,6):(6,1)");
-    answer!(layout!((4,12) : (1,4)).downcast(int!(3)), "(12,12):(1,12)");
-    answer!(layout!(12 : 1).downcast(int!(2)), "24:1");
-    answer!(layout!(4 : 1).downcast(int!(2)), "8:1");
+    answer!(layout!((5,5,1,3) : (1,5,1,25)).downcast(int!(1)), "(5,5,1,3):(1,5,1,25)");
+    answer!(layout!(4 : 1).downcast(int!(4)), "16:1");
+    answer!(layout!((2,6) : (6,1)).downcast(int!(1)), "(2,6):(6,1)");
+    answer!(layout!(8 : 1).downcast(int!(2)), "16:1");
+    answer!(layout!((3,3,2,12) : (2,12,1,72)).downcast(int!(2)), "(3,3,4,12):(4,24,1,144)");
+    answer!(layout!((3,12) : (1,3)).downcast(int!(4)), "(12,12):(1,12)");
+    answer!(layout!(3 : 1).downcast(int!(4)), "12:1");
+    answer!(layout!((2,5,1) : (10,1,10)).downcast(int!(8)), "(2,40,1):(80,1,80)");
+    answer!(layout!(((4,1,6),12) : ((144,1152,12),1)).downcast(int!(8)), "((4,1,6),96):((1152,9216,96),1)");
+    answer!(layout!(4 : 1).downcast(int!(1)), "4:1");
+    answer!(layout!(12 : 1).downcast(int!(3)), "36:1");
+    answer!(layout!((3,4) : (1,3)).downcast(int!(8)), "(24,4):(1,24)");
+    answer!(layout!((2,2) : (1,2)).downcast(int!(8)), "(16,2):(1,16)");
+    answer!(layout!((4,4,2,1) : (2,8,1,1)).downcast(int!(1)), "(4,4,2,1):(2,8,1,1)");
+    answer!(layout!((8,8,4) : (32,0,0)).downcast(int!(1)), "(8,8,4):(32,0,0)");
 }
 
 #[test]
 #[rustfmt::skip]
 fn recast() {
-    answer!(layout!((2,12,2,4) : (1,32,4,8)).recast(int!(4), int!(8)), "(1,12,2,4):(1,16,2,4)");
-    answer!(layout!((12,4,(5)) : (40,0,(2))).recast(int!(8), int!(8)), "(12,4,(5)):(40,0,(2))");
-    answer!(layout!((12,2) : (4,1)).recast(int!(48), int!(48)), "(12,2):(4,1)");
-    answer!(layout!(((3),5,6,12) : ((60),1,360,5)).recast(int!(32), int!(16)), "((3),10,6,12):((120),1,720,10)");
-    answer!(layout!((4,1,8) : (24,96,3)).recast(int!(32), int!(32)), "(4,1,8):(24,96,3)");
-    answer!(layout!((1,12) : (12,1)).recast(int!(8), int!(4)), "(1,24):(24,1)");
-    answer!(layout!((2,2) : (3,12)).recast(int!(16), int!(16)), "(2,2):(3,12)");
-    answer!(layout!(((6,1,2)) : ((1,12,6))).recast(int!(48), int!(16)), "((18,1,2)):((1,36,18))");
-    answer!(layout!((5,2,2,1) : (4,1,2,4)).recast(int!(32), int!(128)), "(5,1,1,1):(1,1,1,1)");
-    answer!(layout!((2,6,(4,2)) : (8,16,(1,4))).recast(int!(48), int!(48)), "(2,6,(4,2)):(8,16,(1,4))");
-    answer!(layout!(((2,4),5,4) : ((32,4),64,1)).recast(int!(4), int!(128)), "((2,1),5,1):((1,1),2,1)");
-    answer!(layout!((1,2,2) : (8,1,4)).recast(int!(48), int!(16)), "(1,6,2):(24,1,12)");
-    answer!(layout!(2 : 2).recast(int!(4), int!(4)), "2:2");
-    answer!(layout!((2,12,12) : (12,48,1)).recast(int!(16), int!(8)), "(2,12,24):(24,96,1)");
-    answer!(layout!(12 : 1).recast(int!(32), int!(48)), "8:1");
+    answer!(layout!((12,8,2) : (32,1,8)).recast(int!(16), int!(128)), "(12,1,2):(4,1,1)");
+    answer!(layout!((1,8,2,4) : (8,8,4,1)).recast(int!(8), int!(32)), "(1,8,2,1):(2,2,1,1)");
+    answer!(layout!(2 : 1).recast(int!(32), int!(32)), "2:1");
+    answer!(layout!((8,(3),6) : (0,(96),1)).recast(int!(48), int!(4)), "(8,(3),72):(0,(1152),1)");
+    answer!(layout!((8,12) : (2,16)).recast(int!(4), int!(128)), "(1,6):(1,1)");
+    answer!(layout!((1,4) : (1,1)).recast(int!(4), int!(16)), "(1,1):(1,1)");
+    answer!(layout!(6 : 2).recast(int!(32), int!(128)), "3:1");
+    answer!(layout!((2,12) : (12,1)).recast(int!(48), int!(32)), "(2,18):(18,1)");
+    answer!(layout!((1,1) : (1,1)).recast(int!(48), int!(48)), "(1,1):(1,1)");
+    answer!(layout!((2,5) : (10,0)).recast(int!(32), int!(32)), "(2,5):(10,0)");
+    answer!(layout!((4,3,2,6) : (3,1,0,48)).recast(int!(4), int!(48)), "(1,1,2,6):(1,1,0,4)");
+    answer!(layout!((5,5,8,1) : (8,40,1,400)).recast(int!(16), int!(4)), "(5,5,32,1):(32,160,1,1600)");
+    answer!(layout!((4,1,8,4) : (2,1,8,64)).recast(int!(48), int!(8)), "(4,6,8,4):(12,1,48,384)");
+    answer!(layout!(12 : 3).recast(int!(16), int!(16)), "12:3");
+    answer!(layout!((4,2) : (1,4)).recast(int!(48), int!(48)), "(4,2):(1,4)");
 }
 
 #[test]
 #[rustfmt::skip]
 fn quasi_inverse() {
-    answer!(layout!(1 : 1).quasi_inverse(), "1:0");
-    answer!(layout!(4 : 3).quasi_inverse(), "(3,4):(0,1)");
-    answer!(layout!((12,3,4) : (6,2,72)).quasi_inverse(), "(2,3,12,4):(0,12,1,36)");
-    answer!(layout!(2 : 2).quasi_inverse(), "(2,2):(0,1)");
-    answer!(layout!((4,1) : (1,4)).quasi_inverse(), "4:1");
-    answer!(layout!((4,(3,4,5)) : (20,(80,0,4))).quasi_inverse(), "(4,5,12):(0,48,1)");
-    answer!(layout!((8,5) : (1,0)).quasi_inverse(), "8:1");
+    answer!(layout!(2 : 0).quasi_inverse(), "1:0");
+    answer!(layout!((4,4) : (12,3)).quasi_inverse(), "(3,4,4):(0,4,1)");
+    answer!(layout!(3 : 1).quasi_inverse(), "3:1");
     answer!(layout!(5 : 1).quasi_inverse(), "5:1");
-    answer!(layout!((6,5,6,4) : (3,216,18,2160)).quasi_inverse(), "(3,6,12,10,4):(0,1,30,6,180)");
-    answer!(layout!((2,12,2,4) : (48,4,0,1)).quasi_inverse(), "(4,12,2):(48,2,1)");
-    answer!(layout!((4,(4),1) : (8,(2),1)).quasi_inverse(), "(2,4,4):(0,4,1)");
-    answer!(layout!(8 : 1).quasi_inverse(), "8:1");
-    answer!(layout!((12,6) : (3,72)).quasi_inverse(), "(3,24,6):(0,1,12)");
-    answer!(layout!((4,4,5,5) : (1,8,32,160)).quasi_inverse(), "(8,100):(1,4)");
-    answer!(layout!((5,6,2,5) : (60,1,6,12)).quasi_inverse(), "(60,5):(5,1)");
+    answer!(layout!((4,1,4) : (8,8,2)).quasi_inverse(), "(2,4,4):(0,4,1)");
+    answer!(layout!((5,5,4,5) : (75,15,750,3)).quasi_inverse(), "(3,5,5,10,4):(0,100,5,1,25)");
+    answer!(layout!((3,2,5,4) : (10,5,1,60)).quasi_inverse(), "(5,2,6,4):(6,3,1,30)");
+    answer!(layout!(3 : 1).quasi_inverse(), "3:1");
+    answer!(layout!((1,5,8,6) : (6,96,12,1)).quasi_inverse(), "(12,8,5):(40,5,1)");
+    answer!(layout!((4,1) : (2,2)).quasi_inverse(), "(2,4):(0,1)");
+    answer!(layout!(6 : 3).quasi_inverse(), "(3,6):(0,1)");
+    answer!(layout!((5,4,6,(2)) : (192,0,2,(1))).quasi_inverse(), "(2,96,5):(120,20,1)");
+    answer!(layout!(8 : 2).quasi_inverse(), "(2,8):(0,1)");
+    answer!(layout!((1,2,4,5) : (80,20,5,1)).quasi_inverse(), "(5,4,2):(8,2,1)");
+    answer!(layout!((8,5,5,5) : (250,1,5,50)).quasi_inverse(), "(50,5,8):(8,200,1)");
 }
 
 #[test]
 #[rustfmt::skip]
 fn nullspace() {
-    answer!(layout!((5,2,2,4) : (4,40,20,1)).nullspace(), "1:0");
-    answer!(layout!((4,12,1) : (0,2,2)).nullspace(), "4:1");
-    answer!(layout!(((12,4,8,6)) : ((6,144,576,0))).nullspace(), "6:384");
-    answer!(layout!((2,4,5) : (1,0,8)).nullspace(), "4:2");
-    answer!(layout!((4,4,1,(2)) : (32,4,16,(1))).nullspace(), "1:0");
-    answer!(layout!(6 : 0).nullspace(), "6:1");
-    answer!(layout!((12,5,(1),3) : (36,432,(18),3)).nullspace(), "1:0");
-    answer!(layout!((3,2) : (2,6)).nullspace(), "1:0");
+    answer!(layout!((8,3,(1),2) : (18,3,(3),144)).nullspace(), "1:0");
+    answer!(layout!((3,6) : (1,3)).nullspace(), "1:0");
+    answer!(layout!((2,4) : (8,2)).nullspace(), "1:0");
+    answer!(layout!((1,5) : (5,1)).nullspace(), "1:0");
+    answer!(layout!((5,3) : (6,1)).nullspace(), "1:0");
+    answer!(layout!((12,(4),5,3) : (1,(60),12,240)).nullspace(), "1:0");
+    answer!(layout!((2,5,1) : (5,0,1)).nullspace(), "5:2");
     answer!(layout!(3 : 3).nullspace(), "1:0");
-    answer!(layout!((6,4,3,4) : (4,1,24,72)).nullspace(), "1:0");
-    answer!(layout!(((1,4,4)) : ((3,3,12))).nullspace(), "1:0");
-    answer!(layout!((2,5,1) : (10,1,10)).nullspace(), "1:0");
-    answer!(layout!((3,4) : (12,3)).nullspace(), "1:0");
-    answer!(layout!((5,4) : (4,1)).nullspace(), "1:0");
-    answer!(layout!(4 : 0).nullspace(), "4:1");
+    answer!(layout!((3,1,2) : (1,6,3)).nullspace(), "1:0");
+    answer!(layout!((4,2,1,(6)) : (4,2,2,(16))).nullspace(), "1:0");
+    answer!(layout!((4,6) : (1,4)).nullspace(), "1:0");
+    answer!(layout!((6,5) : (1,6)).nullspace(), "1:0");
+    answer!(layout!(6 : 3).nullspace(), "1:0");
+    answer!(layout!(12 : 1).nullspace(), "1:0");
+    answer!(layout!(4 : 2).nullspace(), "1:0");
 }
 
 #[test]
 #[rustfmt::skip]
 fn max_common_layout() {
-    answer!(layout!((1,12,5) : (1,5,1)).max_common_layout(layout!((1,12,(2)) : (4,8,(1)))), "2:12");
-    answer!(layout!(4 : 1).max_common_layout(layout!((4,1) : (1,0))), "4:1");
-    answer!(layout!(4 : 1).max_common_layout(layout!(2 : 1)), "2:1");
-    answer!(layout!((5,(1),4) : (1,(5),5)).max_common_layout(layout!(5 : 1)), "5:1");
-    answer!(layout!((2,4,3,6) : (1,36,2,6)).max_common_layout(layout!((2,(6),8) : (1,(4),24))), "2:1");
-    answer!(layout!((2,5,1) : (5,0,1)).max_common_layout(layout!(3 : 3)), "1:0");
-    answer!(layout!((4,4) : (1,4)).max_common_layout(layout!(5 : 1)), "5:1");
+    answer!(layout!(6 : 1).max_common_layout(layout!(3 : 1)), "3:1");
+    answer!(layout!(12 : 1).max_common_layout(layout!(3 : 1)), "3:1");
+    answer!(layout!(8 : 1).max_common_layout(layout!(4 : 1)), "4:1");
     answer!(layout!(4 : 1).max_common_layout(layout!(4 : 1)), "4:1");
     answer!(layout!((8,12,(4)) : (1,32,(8))).max_common_layout(layout!(3 : 1)), "3:1");
     answer!(layout!((12,(12),6,12) : (1,(12),288,1728)).max_common_layout(layout!((1,12) : (1,1))), "12:1");
@@ -982,124 +1038,128 @@ fn max_common_layout() {
     answer!(layout!((2,8) : (16,2)).max_common_layout(layout!((4,3) : (6,1))), "1:0");
     answer!(layout!(2 : 1).max_common_layout(layout!(2 : 1)), "2:1");
     answer!(layout!(8 : 1).max_common_layout(layout!(6 : 1)), "6:1");
+    answer!(layout!((6,2) : (4,1)).max_common_layout(layout!((4,2,(2)) : (4,2,(1)))), "1:0");
+    answer!(layout!(4 : 0).max_common_layout(layout!((4,5) : (0,4))), "1:0");
+    answer!(layout!((4,1,4,12) : (1,1,4,16)).max_common_layout(layout!((2,(6),12) : (1,(2),12))), "144:1");
+    answer!(layout!(2 : 1).max_common_layout(layout!(2 : 1)), "2:1");
 }
 
 #[test]
 #[rustfmt::skip]
 fn max_common_vector() {
-    number!(layout!((6,2) : (4,1)).max_common_vector(layout!((4,2,(2)) : (4,2,(1)))), "1:0");
-    number!(layout!((4,4,3) : (1,12,4)).max_common_vector(layout!((4,4) : (1,4))), "4:0");
-    number!(layout!(2 : 1).max_common_vector(layout!((5,4) : (1,5))), "2:0");
-    number!(layout!(4 : 0).max_common_vector(layout!((4,5) : (0,4))), "1:0");
-    number!(layout!(3 : 1).max_common_vector(layout!((3,5) : (1,3))), "3:0");
-    number!(layout!(8 : 0).max_common_vector(layout!((3,12) : (2,12))), "1:0");
-    number!(layout!((12,4,8,3) : (1,576,72,12)).max_common_vector(layout!(3 : 1)), "3:0");
-    number!(layout!((8,4) : (1,8)).max_common_vector(layout!(8 : 1)), "8:0");
-    number!(layout!((6,12) : (1,6)).max_common_vector(layout!(((4),4,4) : ((1),4,16))), "64:0");
-    number!(layout!((2,5,4,2) : (1,2,10,40)).max_common_vector(layout!((2,12,4) : (1,16,2))), "2:0");
+    number!(layout!((2,4) : (1,2)).max_common_vector(layout!((2,6,2) : (24,1,6))), "1:0");
+    number!(layout!((6,(6,4)) : (1,(0,6))).max_common_vector(layout!((3,3) : (1,3))), "6:0");
     number!(layout!(2 : 1).max_common_vector(layout!(2 : 1)), "2:0");
     number!(layout!((2,1,8,4) : (1,1,16,4)).max_common_vector(layout!((8,8,1) : (1,8,8))), "2:0");
     number!(layout!((2,1) : (1,2)).max_common_vector(layout!((5,5) : (2,10))), "1:0");
     number!(layout!((6,8) : (1,6)).max_common_vector(layout!(6 : 1)), "6:0");
     number!(layout!((2,(2),2) : (1,(2),4)).max_common_vector(layout!((8,4) : (1,8))), "8:0");
+    number!(layout!(4 : 1).max_common_vector(layout!((5,1) : (1,5))), "4:0");
+    number!(layout!((12,8,3) : (8,1,96)).max_common_vector(layout!((5,5) : (3,15))), "1:0");
+    number!(layout!(2 : 2).max_common_vector(layout!(1 : 1)), "1:0");
+    number!(layout!((2,1) : (1,4)).max_common_vector(layout!(4 : 1)), "2:0");
+    number!(layout!((6,8) : (1,6)).max_common_vector(layout!(3 : 3)), "1:0");
+    number!(layout!((2,1,4) : (1,2,2)).max_common_vector(layout!(12 : 1)), "8:0");
+    number!(layout!((2,1) : (1,4)).max_common_vector(layout!(4 : 1)), "2:0");
+    number!(layout!(((2,4),5,1) : ((1,10),2,2)).max_common_vector(layout!((3,6) : (1,6))), "2:0");
 }
 
 #[test]
 #[rustfmt::skip]
 fn max_alignment() {
-    number!(layout!((4,1,4,12) : (0,1,96,2)).max_alignment(), "1:0");
-    number!(layout!((4,2,5) : (10,5,1)).max_alignment(), "40:0");
-    number!(layout!((3,4) : (4,1)).max_alignment(), "12:0");
-    number!(layout!((5,12,(3),4) : (1,20,(240),5)).max_alignment(), "720:0");
-    number!(layout!((1,5) : (5,1)).max_alignment(), "5:0");
-    number!(layout!(3 : 2).max_alignment(), "1:0");
-    number!(layout!((2,5,2) : (2,4,1)).max_alignment(), "20:0");
-    number!(layout!(8 : 1).max_alignment(), "8:0");
-    number!(layout!(12 : 2).max_alignment(), "1:0");
-    number!(layout!((8,2) : (0,1)).max_alignment(), "2:0");
-    number!(layout!((1,12) : (1,1)).max_alignment(), "12:0");
-    number!(layout!((4,(3,2)) : (12,(1,3))).max_alignment(), "6:0");
-    number!(layout!((6,12) : (0,2)).max_alignment(), "1:0");
-    number!(layout!(8 : 1).max_alignment(), "8:0");
-    number!(layout!((12,(4,4),4) : (64,(1,8),0)).max_alignment(), "4:0");
+    number!(layout!(6 : 1).max_alignment(), "6:0");
+    number!(layout!((12,2,5) : (10,5,1)).max_alignment(), "120:0");
+    number!(layout!((2,4,4) : (2,16,4)).max_alignment(), "1:0");
+    number!(layout!((4,2) : (4,1)).max_alignment(), "2:0");
+    number!(layout!(3 : 1).max_alignment(), "3:0");
+    number!(layout!((4,6,(5)) : (2,0,(96))).max_alignment(), "1:0");
+    number!(layout!((5,3,2,12) : (12,60,3,180)).max_alignment(), "1:0");
+    number!(layout!((4,12) : (3,12)).max_alignment(), "1:0");
+    number!(layout!(3 : 3).max_alignment(), "1:0");
+    number!(layout!((4,2) : (12,0)).max_alignment(), "1:0");
+    number!(layout!(3 : 0).max_alignment(), "1:0");
+    number!(layout!((8,2,12) : (96,24,2)).max_alignment(), "1:0");
+    number!(layout!((5,5) : (1,5)).max_alignment(), "25:0");
+    number!(layout!((8,4,2) : (3,0,24)).max_alignment(), "1:0");
+    number!(layout!(4 : 1).max_alignment(), "4:0");
 }
 
 #[test]
 #[rustfmt::skip]
 fn domain_distribute() {
-    answer!(Layout::domain_distribute(int_tuple!(3), int!(2)), "1:0");
-    answer!(Layout::domain_distribute(int_tuple!((2,4)), int!(4)), "4:1");
-    answer!(Layout::domain_distribute(int_tuple!((2,6)), int!(32)), "4:1");
-    answer!(Layout::domain_distribute(int_tuple!((6,8)), int!(12)), "12:1");
-    answer!(Layout::domain_distribute(int_tuple!((2,1,4)), int!(12)), "4:1");
-    answer!(Layout::domain_distribute(int_tuple!((12,2,(4))), int!(6)), "6:1");
-    answer!(Layout::domain_distribute(int_tuple!((12,5)), int!(32)), "4:1");
-    answer!(Layout::domain_distribute(int_tuple!((2,2,4,(5))), int!(8)), "8:1");
-    answer!(Layout::domain_distribute(int_tuple!((3,4)), int!(4)), "4:1");
-    answer!(Layout::domain_distribute(int_tuple!((12,2,5)), int!(6)), "6:1");
-    answer!(Layout::domain_distribute(int_tuple!((4,(4,6))), int!(12)), "12:1");
-    answer!(Layout::domain_distribute(int_tuple!(2), int!(12)), "2:1");
-    answer!(Layout::domain_distribute(int_tuple!((4,5,3,1)), int!(2)), "2:1");
-    answer!(Layout::domain_distribute(int_tuple!((4,12)), int!(8)), "8:1");
-    answer!(Layout::domain_distribute(int_tuple!(3), int!(2)), "1:0");
+    answer!(Layout::domain_distribute(int_tuple!((5,5,(2))), int!(4)), "2:1");
+    answer!(Layout::domain_distribute(int_tuple!((12,1,2,12)), int!(2)), "2:1");
+    answer!(Layout::domain_distribute(int_tuple!((2,4,1)), int!(2)), "2:1");
+    answer!(Layout::domain_distribute(int_tuple!((5,1)), int!(4)), "1:0");
+    answer!(Layout::domain_distribute(int_tuple!(5), int!(6)), "1:0");
+    answer!(Layout::domain_distribute(int_tuple!((5,8)), int!(6)), "2:1");
+    answer!(Layout::domain_distribute(int_tuple!((6,(8,4))), int!(12)), "12:1");
+    answer!(Layout::domain_distribute(int_tuple!((2,5,(2,8))), int!(8)), "8:1");
+    answer!(Layout::domain_distribute(int_tuple!((4,4,2)), int!(4)), "4:1");
+    answer!(Layout::domain_distribute(int_tuple!((4,6,12)), int!(12)), "12:1");
+    answer!(Layout::domain_distribute(int_tuple!((3,(6),12)), int!(12)), "12:1");
+    answer!(Layout::domain_distribute(int_tuple!(1), int!(6)), "1:0");
+    answer!(Layout::domain_distribute(int_tuple!((12,3)), int!(12)), "12:1");
+    answer!(Layout::domain_distribute(int_tuple!((8,8)), int!(12)), "4:1");
+    answer!(Layout::domain_distribute(int_tuple!(1), int!(32)), "1:0");
 }
 
 #[test]
 #[rustfmt::skip]
 fn tile_to_shape() {
-    answer!(layout!((5,8,12) : (1,60,5)).tile_to_shape(int_tuple!((10,32,12,1))), "((5,2),(8,4),(12,1),(1,1)):((1,480),(60,960),(5,0),(0,0))");
-    answer!(layout!((2,1) : (2,1)).tile_to_shape(int_tuple!((4,3,3))), "((2,2),(1,3),(1,3)):((2,1),(1,4),(0,12))");
-    answer!(layout!((2,6,(5)) : (1,0,(24))).tile_to_shape(int_tuple!((4,6,5,1))), "((2,2),(6,1),((5),1),(1,1)):((1,2),(0,0),((24),0),(0,0))");
-    answer!(layout!((1,4,1,6) : (24,6,24,1)).tile_to_shape(int_tuple!((1,12,4,24))), "((1,1),(4,3),(1,4),(6,4)):((24,0),(6,24),(24,72),(1,288))");
-    answer!(layout!(3 : 1).tile_to_shape(int_tuple!((12,1))), "((3,4),(1,1)):((1,3),(0,0))");
-    answer!(layout!((12,(3,12)) : (6,(1,144))).tile_to_shape(int_tuple!((48,36,1))), "((12,(2,2)),((3,12),1),(1,1)):((6,(3,72)),((1,144),0),(0,0))");
-    answer!(layout!(4 : 1).tile_to_shape(int_tuple!((8,4))), "((4,2),(1,4)):((1,4),(0,8))");
-    answer!(layout!(2 : 1).tile_to_shape(int_tuple!(4)), "((2,2)):((1,2))");
-    answer!(layout!(4 : 1).tile_to_shape(int_tuple!(4)), "((4,1)):((1,0))");
-    answer!(layout!(12 : 1).tile_to_shape(int_tuple!((12,2))), "((12,1),(1,2)):((1,0),(0,12))");
-    answer!(layout!(((2,4,4)) : ((16,0,4))).tile_to_shape(int_tuple!((128,4))), "(((2,4,4),4),(1,4)):(((16,0,4),1),(0,32))");
-    answer!(layout!(12 : 1).tile_to_shape(int_tuple!((12,3))), "((12,1),(1,3)):((1,0),(0,12))");
-    answer!(layout!((8,6,12,4) : (288,48,1,12)).tile_to_shape(int_tuple!((8,6,12,4))), "((8,1),(6,1),(12,1),(4,1)):((288,0),(48,0),(1,0),(12,0))");
-    answer!(layout!((2,2) : (2,1)).tile_to_shape(int_tuple!((4,6,1))), "((2,2),(2,3),(1,1)):((2,4),(1,8),(0,0))");
-    answer!(layout!(1 : 2).tile_to_shape(int_tuple!((4,4))), "((1,4),(1,4)):((2,1),(0,4))");
+    answer!(layout!((2,(1,4),3) : (24,(24,1),4)).tile_to_shape(int_tuple!((8,12,6))), "((2,(2,2)),((1,4),3),(3,2)):((24,(12,48)),((24,1),96),(4,288))");
+    answer!(layout!(4 : 2).tile_to_shape(int_tuple!(16)), "((4,(2,2))):((2,(1,8)))");
+    answer!(layout!((8,(2,8)) : (16,(1,0))).tile_to_shape(int_tuple!((8,16,4))), "((8,1),((2,8),1),(1,4)):((16,0),((1,0),0),(0,2))");
+    answer!(layout!((5,3,(6),6) : (12,1440,(120),1)).tile_to_shape(int_tuple!((10,12,6,24))), "((5,2),(3,(2,2)),((6),1),(6,4)):((12,6),(1440,(60,720)),((120),0),(1,4320))");
+    answer!(layout!((4,(4),4,1) : (1,(0),4,0)).tile_to_shape(int_tuple!((8,16,8,3,3))), "((4,2),((4),4),(4,2),(1,3),(1,3)):((1,16),((0),32),(4,128),(0,256),(0,768))");
+    answer!(layout!(2 : 2).tile_to_shape(int_tuple!((4,3))), "((2,2),(1,3)):((2,1),(0,4))");
+    answer!(layout!(((2,1,12),4) : ((0,0,16),1)).tile_to_shape(int_tuple!((72,4))), "(((2,1,12),3),(4,1)):(((0,0,16),4),(1,0))");
+    answer!(layout!((2,1,1) : (2,2,1)).tile_to_shape(int_tuple!((8,4,2))), "((2,(2,2)),(1,4),(1,2)):((2,(1,4)),(2,8),(1,32))");
+    answer!(layout!((8,4,4,(5)) : (320,4,1,(32))).tile_to_shape(int_tuple!((16,4,16,5,2))), "((8,2),(4,1),(4,(2,2)),((5),1),(1,2)):((320,16),(4,0),(1,(160,2560)),((32),0),(0,5120))");
+    answer!(layout!(4 : 3).tile_to_shape(int_tuple!(8)), "((4,2)):((3,1))");
+    answer!(layout!((5,2,6) : (1,30,5)).tile_to_shape(int_tuple!((10,2,18,3))), "((5,2),(2,1),(6,3),(1,3)):((1,60),(30,0),(5,120),(0,360))");
+    answer!(layout!((5,6) : (12,1)).tile_to_shape(int_tuple!((20,18,3))), "((5,(2,2)),(6,3),(1,3)):((12,(6,60)),(1,120),(0,360))");
+    answer!(layout!(5 : 1).tile_to_shape(int_tuple!(10)), "((5,2)):((1,5))");
+    answer!(layout!(5 : 2).tile_to_shape(int_tuple!((20,3))), "((5,(2,2)),(1,3)):((2,(1,10)),(0,20))");
+    answer!(layout!((4,5,5) : (25,1,5)).tile_to_shape(int_tuple!((12,5,20))), "((4,3),(5,1),(5,4)):((25,100),(1,0),(5,300))");
 }
 
 #[test]
 #[rustfmt::skip]
 fn tile_to_shape_by() {
-    answer!(layout!((6,4) : (1,6)).tile_to_shape_by(int_tuple!((12,16)), int_tuple!((0,1))), "((6,2),(4,4)):((1,24),(6,48))");
-    answer!(layout!((6,2,1) : (2,1,0)).tile_to_shape_by(int_tuple!((24,8,3,2)), int_tuple!((2,1,0,3))), "((6,4),(2,4),(1,3),(1,2)):((2,144),(1,36),(0,12),(0,576))");
-    answer!(layout!((1,12,(2)) : (48,2,(1))).tile_to_shape_by(int_tuple!((4,12,8,2)), int_tuple!((2,1,3,0))), "((1,4),(12,1),((2),4),(1,2)):((48,48),(2,0),((1),192),(0,24))");
-    answer!(layout!((2,5,8) : (1,2,10)).tile_to_shape_by(int_tuple!((2,15,24,1)), int_tuple!((1,0,3,2))), "((2,1),(5,3),(8,3),(1,1)):((1,0),(2,80),(10,240),(0,0))");
-    answer!(layout!((3,12) : (24,2)).tile_to_shape_by(int_tuple!((6,24,3)), int_tuple!((1,0,2))), "((3,2),(12,2),(1,3)):((24,72),(2,1),(0,144))");
-    answer!(layout!(((12,2),8) : ((1,384),24)).tile_to_shape_by(int_tuple!((48,8,4)), int_tuple!((2,0,1))), "(((12,2),2),(8,1),(1,(2,2))):(((1,384),768),(24,0),(0,(12,192)))");
-    answer!(layout!((5,2,6) : (1,30,5)).tile_to_shape_by(int_tuple!((10,2,18,3)), int_tuple!((2,1,0,3))), "((5,2),(2,1),(6,3),(1,3)):((1,180),(30,0),(5,60),(0,360))");
-    answer!(layout!(((3),2,2,8) : ((1),6,96,12)).tile_to_shape_by(int_tuple!((6,4,4,8,1)), int_tuple!((3,2,4,0,1))), "(((3),2),(2,2),(2,2),(8,1),(1,1)):(((1),192),(6,3),(96,384),(12,0),(0,0))");
-    answer!(layout!((2,2,2) : (4,2,8)).tile_to_shape_by(int_tuple!((6,8,8)), int_tuple!((1,0,2))), "((2,3),(2,(2,2)),(2,4)):((4,32),(2,(1,16)),(8,96))");
-    answer!(layout!((3,2,1,8) : (1,48,1,6)).tile_to_shape_by(int_tuple!((3,6,4,32)), int_tuple!((0,2,3,1))), "((3,1),(2,3),(1,4),(8,(2,2))):((1,0),(48,192),(1,576),(6,(3,96)))");
-    answer!(layout!(8 : 0).tile_to_shape_by(int_tuple!((8,1)), int_tuple!((0,1))), "((8,1),(1,1)):((0,0),(0,0))");
-    answer!(layout!((6,1) : (0,3)).tile_to_shape_by(int_tuple!((6,3,2)), int_tuple!((1,2,0))), "((6,1),(1,3),(1,2)):((0,0),(3,2),(0,1))");
-    answer!(layout!(8 : 1).tile_to_shape_by(int_tuple!((24,1)), int_tuple!((0,1))), "((8,3),(1,1)):((1,8),(0,0))");
-    answer!(layout!((6,12) : (12,1)).tile_to_shape_by(int_tuple!((24,48,2)), int_tuple!((2,1,0))), "((6,4),(12,4),(1,2)):((12,576),(1,144),(0,72))");
-    answer!(layout!((4,4,8) : (8,32,1)).tile_to_shape_by(int_tuple!((16,4,24,3)), int_tuple!((1,2,0,3))), "((4,4),(4,1),(8,3),(1,3)):((8,384),(32,0),(1,128),(0,1536))");
+    answer!(layout!((8,6,(3)) : (18,1,(6))).tile_to_shape_by(int_tuple!((24,12,6)), int_tuple!((1,0,2))), "((8,3),(6,2),((3),2)):((18,288),(1,144),((6),864))");
+    answer!(layout!(5 : 1).tile_to_shape_by(int_tuple!((15,3)), int_tuple!((0,1))), "((5,3),(1,3)):((1,5),(0,15))");
+    answer!(layout!(((5,1),1) : ((3,15),15)).tile_to_shape_by(int_tuple!((15,2,4)), int_tuple!((0,1,2))), "(((5,1),3),(1,2),(1,4)):(((3,15),1),(15,15),(0,30))");
+    answer!(layout!((2,4) : (4,1)).tile_to_shape_by(int_tuple!((2,16,1)), int_tuple!((2,1,0))), "((2,1),(4,4),(1,1)):((4,0),(1,8),(0,0))");
+    answer!(layout!((2,8) : (0,1)).tile_to_shape_by(int_tuple!((8,32)), int_tuple!((1,0))), "((2,4),(8,4)):((0,32),(1,8))");
+    answer!(layout!((4,4,2,3) : (24,6,0,1)).tile_to_shape_by(int_tuple!((8,8,4,9)), int_tuple!((1,2,0,3))), "((4,2),(4,2),(2,2),(3,3)):((24,96),(6,192),(0,3),(1,384))");
+    answer!(layout!((12,6) : (6,1)).tile_to_shape_by(int_tuple!((12,12,4)), int_tuple!((1,0,2))), "((12,1),(6,2),(1,4)):((6,0),(1,72),(0,144))");
+    answer!(layout!(1 : 0).tile_to_shape_by(int_tuple!((2,1)), int_tuple!((1,0))), "((1,2),(1,1)):((0,1),(0,0))");
+    answer!(layout!((1,5) : (1,1)).tile_to_shape_by(int_tuple!((2,5,1)), int_tuple!((1,2,0))), "((1,2),(5,1),(1,1)):((1,5),(1,0),(0,0))");
+    answer!(layout!(4 : 0).tile_to_shape_by(int_tuple!((4,3)), int_tuple!((1,0))), "((4,1),(1,3)):((0,0),(0,1))");
+    answer!(layout!((2,1) : (1,0)).tile_to_shape_by(int_tuple!((8,3,1)), int_tuple!((1,2,0))), "((2,4),(1,3),(1,1)):((1,2),(0,8),(0,0))");
+    answer!(layout!((5,1,2,4) : (1,10,5,10)).tile_to_shape_by(int_tuple!((10,2,2,16)), int_tuple!((1,2,0,3))), "((5,2),(1,2),(2,1),(4,4)):((1,40),(10,80),(5,0),(10,160))");
+    answer!(layout!((2,3) : (0,0)).tile_to_shape_by(int_tuple!((6,3,4)), int_tuple!((0,1,2))), "((2,3),(3,1),(1,4)):((0,1),(0,0),(0,3))");
+    answer!(layout!((2,3,1,(5)) : (60,10,120,(1))).tile_to_shape_by(int_tuple!((4,6,4,5,2)), int_tuple!((0,3,1,2,4))), "((2,2),(3,2),(1,(2,2)),((5),1),(1,2)):((60,5),(10,240),(120,(30,120)),((1),0),(0,480))");
+    answer!(layout!(5 : 2).tile_to_shape_by(int_tuple!((20,4)), int_tuple!((0,1))), "((5,(2,2)),(1,4)):((2,(1,10)),(0,20))");
 }
 
 #[test]
 #[rustfmt::skip]
 fn composition_past_the_end() {
-    answer!(layout!((8,3) : (1,16)).composition(int!(48)), "(8,6):(1,16)");
-    answer!(layout!((4,12,12,4) : (1,96,8,1152)).composition(int!(4608)), "(4,12,12,8):(1,96,8,1152)");
-    answer!(layout!(1 : 3).composition(int!(2)), "2:3");
-    answer!(layout!(4 : 1).composition(int!(8)), "8:1");
-    answer!(layout!((6,2,(5,12)) : (1,12,(24,120))).composition(int!(1440)), "(6,240):(1,12)");
-    answer!(layout!((12,2) : (4,2)).composition(int!(48)), "(12,4):(4,2)");
-    answer!(layout!((12,1) : (3,3)).composition(int!(24)), "(12,2):(3,3)");
-    answer!(layout!(3 : 1).composition(int!(6)), "6:1");
-    answer!(layout!(6 : 1).composition(int!(12)), "12:1");
+    answer!(layout!(5 : 1).composition(int!(10)), "10:1");
+    answer!(layout!((12,2,1) : (0,3,144)).composition(int!(48)), "(12,2,2):(0,3,144)");
+    answer!(layout!((8,2) : (1,8)).composition(int!(32)), "32:1");
+    answer!(layout!((2,2) : (2,1)).composition(int!(8)), "(2,4):(2,1)");
+    answer!(layout!((1,1) : (3,3)).composition(int!(2)), "2:3");
+    answer!(layout!((8,2,6,(4)) : (48,1,2,(12))).composition(int!(768)), "(8,96):(48,1)");
+    answer!(layout!((1,4) : (1,0)).composition(int!(8)), "8:0");
+    answer!(layout!((6,(12,4,4)) : (48,(1,288,12))).composition(int!(2304)), "(6,12,4,8):(48,1,288,12)");
+    answer!(layout!((4,2) : (4,2)).composition(int!(16)), "(4,4):(4,2)");
+    answer!(layout!((4,1) : (2,1)).composition(int!(8)), "(4,2):(2,1)");
+    answer!(layout!((2,2,4) : (4,8,1)).composition(int!(32)), "(4,8):(4,1)");
     answer!(layout!(2 : 1).composition(int!(4)), "4:1");
-    answer!(layout!((8,1,8) : (16,1,2)).composition(int!(128)), "(8,16):(16,2)");
-    answer!(layout!(1 : 3).composition(int!(2)), "2:3");
-    answer!(layout!((4,(1,4)) : (4,(16,1))).composition(int!(32)), "(4,8):(4,1)");
-    answer!(layout!(2 : 3).composition(int!(4)), "4:3");
-    answer!(layout!((2,(8,6),4) : (384,(48,1),6)).composition(int!(768)), "(2,8,48):(384,48,1)");
+    answer!(layout!(2 : 1).composition(int!(4)), "4:1");
+    answer!(layout!((6,1) : (2,2)).composition(int!(12)), "(6,2):(2,2)");
+    answer!(layout!((6,2) : (12,3)).composition(int!(24)), "(6,4):(12,3)");
 }

@@ -137,7 +137,11 @@ const fn identical(a: &Lay, b: &Lay, marks: bool) -> bool {
     }
     let mut i = 0;
     while i < a.leaf_count() {
-        let (Stride::Int(d), Stride::Int(e)) = (a.stride[i], b.stride[i]) else { return false };
+        let (d, e) = match (a.stride[i], b.stride[i]) {
+            (Stride::Int(d), Stride::Int(e)) => (d, e),
+            (Stride::Basis { scale: d, mode: j }, Stride::Basis { scale: e, mode: k }) if j == k => (d, e),
+            _ => return false,
+        };
         if !matches(a.shape.leaves[i], b.shape.leaves[i], marks) || !matches(d, e, marks) {
             return false;
         }
@@ -201,13 +205,53 @@ pub(super) const fn check_static(what: &str, fixed: bool, a: &Lay) {
     }
 }
 
-/// Refuses to compile an unsigned index of a layout with negative strides.
-pub(super) const fn check_unsigned(signed: bool, a: &Lay) {
-    if signed {
-        let mut line = Message::EMPTY;
-        line.text("at: a stride of ");
+/// Refuses to compile an index in a line of a layout whose indices are negative or coordinates.
+pub(super) const fn check_line(what: &str, signed: bool, coordinates: bool, a: &Lay) {
+    if !signed && !coordinates {
+        return;
+    }
+    let mut line = Message::EMPTY;
+    line.text(what);
+    line.text(if coordinates { ": the indices of " } else { ": a stride of " });
+    layout(&mut line, a);
+    line.text(if coordinates {
+        " are coordinates: call coord_at or slice_coord"
+    } else {
+        " is or may be negative: call at_signed"
+    });
+    line.stop();
+}
+
+/// Refuses to compile a coordinate of rank `rank` of a layout whose indices are none.
+pub(super) const fn check_coordinates(rank: usize, signed: bool, a: &Lay) {
+    let (mut most, mut line) = (0, Message::EMPTY);
+    let mut i = 0;
+    while i < a.leaf_count() {
+        match a.stride[i] {
+            Stride::Basis { mode, .. } if mode as usize >= most => most = mode as usize + 1,
+            Stride::Int(d) if !(d.is_static() && d.is(0)) => {
+                line.text("coord_at: the indices of ");
+                layout(&mut line, a);
+                line.text(" are no coordinates: call at");
+                line.stop();
+            }
+            _ => {}
+        }
+        i += 1;
+    }
+    if signed || most > rank {
+        line.text("coord_at: the coordinates of ");
         layout(&mut line, a);
-        line.text(" is or may be negative: call at_signed");
+        line.text(if signed {
+            " are or may be negative, which the run-time layout has"
+        } else {
+            " have rank "
+        });
+        if !signed {
+            line.number(most);
+            line.text(", not ");
+            line.number(rank);
+        }
         line.stop();
     }
 }

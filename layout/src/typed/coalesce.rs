@@ -6,7 +6,7 @@ use super::int::{Int, S};
 use super::list::{Cons, List, Nil};
 use super::modes::Modes;
 use super::nat::Bit;
-use super::rules::{is_one, same};
+use super::rules::{is_one, same_stride};
 use crate::profile::Node;
 use crate::{Error, Lay, Stride};
 
@@ -77,24 +77,24 @@ impl Decide for B1 {
 
 /// The leaves of a subtree, side by side.
 pub(super) const fn coalesce_into(from: &Lay, node: Node, keep: bool, out: &mut Lay) -> Result<(), Error> {
-    let (mut s, mut d) = (crate::Int::ONE, crate::Int::ZERO);
+    let (mut s, mut d) = (crate::Int::ONE, Stride::ZERO);
     let mut i = node.begin;
     while i < node.end {
-        let (next_s, next_d) = (from.shape.leaves[i], tri!(from.stride[i].require_int("coalesce")));
+        let (next_s, next_d) = (from.shape.leaves[i], from.stride[i]);
         i += 1;
         if is_one(next_s) && !(keep && i == node.end) {
             continue;
         }
         if is_one(s) {
             (s, d) = (next_s, next_d);
-        } else if same(tri!(s.mul(d)), next_d) {
+        } else if same_stride(tri!(d.scaled(s)), next_d) {
             s = tri!(s.mul(next_s));
         } else {
-            tri!(out.push(s, Stride::Int(d)));
+            tri!(out.push(s, d));
             (s, d) = (next_s, next_d);
         }
     }
-    if !is_one(s) || keep { out.push(s, Stride::Int(d)) } else { Ok(()) }
+    if !is_one(s) || keep { out.push(s, d) } else { Ok(()) }
 }
 
 pub(super) const fn coalesce(from: &Lay) -> Result<Lay, Error> {

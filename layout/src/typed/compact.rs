@@ -5,7 +5,7 @@ use super::int_tuple::IntTuple;
 use super::list::{Cons, List, Nil};
 use super::modes::Modes;
 use super::nat::Bit;
-use super::rules::{is_one, is_zero, less};
+use super::rules::{is_one, is_zero_stride, less};
 use super::tiler::ModeList;
 use crate::{Error, Lay, Stride};
 
@@ -173,7 +173,7 @@ pub(super) const fn fragment_like(from: &Lay) -> Result<Lay, Error> {
 pub(super) const fn zeroless(from: &Lay) -> Result<Lay, Error> {
     let (mut out, mut i) = (*from, 0);
     while i < from.leaf_count() {
-        if is_zero(tri!(from.stride[i].require_int("filter_zeros"))) {
+        if is_zero_stride(from.stride[i]) {
             out.shape.leaves[i] = crate::Int::ONE;
         }
         i += 1;

@@ -99,8 +99,7 @@ const fn walk(a: &Lay, s: crate::Int, d: crate::Int, out: &mut Lay) -> Result<()
         if is_zero(d) {
             return out.push(s, Stride::ZERO);
         }
-        let (m, e) = (a.shape.leaves[i], tri!(a.stride[i].require_int("composition")));
-        let step = Stride::Int(tri!(e.mul(d)));
+        let (m, step) = (a.shape.leaves[i], tri!(a.stride[i].scaled(d)));
         i += 1;
         if i == a.leaf_count() {
             return out.push(s, step);

@@ -1,8 +1,8 @@
 //! A shape and a congruent tree of strides, as the modes of a layout.
 
-use typenum::{B0, B1, UInt, UTerm};
+use typenum::{B0, B1, NInt, NonZero, PInt, UInt, UTerm, Unsigned, Z0};
 
-use super::int::Int;
+use super::int::{Int, Neg};
 use super::modes::{Mode, Modes};
 use super::nat::Nat;
 
@@ -18,13 +18,56 @@ pub trait Congruent<D> {
     fn modes(self, stride: D) -> Self::Modes;
 }
 
+/// What may be written for the stride of an integer: an [`Int`], or one of typenum's signed integers, `N1`, `P64`, `Z0`.
+///
+/// Those become [`Neg`] and the unsigned integers, so that equal layouts have one type. Typenum's own are not used further, since `NInt<N>` asks for
+/// a proof that `N` is not 0, which a product of generic integers doesn't have.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no stride",
+    note = "static strides are `int!(8)`, `int!(-8)` or typenum's `N8`, dynamic ones `usize` or `i64`"
+)]
+pub trait Step {
+    /// The integer that it stands for.
+    type Int: Int;
+    #[doc(hidden)]
+    fn int(self) -> Self::Int;
+}
+
+impl<D: Int> Step for D {
+    type Int = D;
+    fn int(self) -> D {
+        self
+    }
+}
+
+impl<N: Nat + Unsigned + NonZero> Step for NInt<N> {
+    type Int = Neg<N>;
+    fn int(self) -> Neg<N> {
+        Neg::default()
+    }
+}
+
+impl<N: Nat + Unsigned + NonZero> Step for PInt<N> {
+    type Int = N;
+    fn int(self) -> N {
+        N::default()
+    }
+}
+
+impl Step for Z0 {
+    type Int = UTerm;
+    fn int(self) -> UTerm {
+        UTerm
+    }
+}
+
 // One impl a kind of extent: a blanket impl would make rustc complain that a tuple is no integer.
 macro_rules! leaves {
     ($([$($g:tt)*] $t:ty;)*) => {$(
-        impl<D: Int, $($g)*> Congruent<D> for $t {
-            type Modes = Mode<$t, D>;
-            fn modes(self, stride: D) -> Mode<$t, D> {
-                Mode(self, stride)
+        impl<D: Step, $($g)*> Congruent<D> for $t {
+            type Modes = Mode<$t, D::Int>;
+            fn modes(self, stride: D) -> Mode<$t, D::Int> {
+                Mode(self, stride.int())
             }
         }
     )*};

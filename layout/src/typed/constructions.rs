@@ -8,8 +8,8 @@ use super::modes::Modes;
 use super::op::{NONE, Op, number};
 use super::repeat::{operand, skeleton};
 use super::{
-    CoalesceBy, CompactLike, Composition, DomainDistribute, Filter, FilterZeros, FragmentLike, Left, Ordered,
-    Right, TileToShape, TileToShapeBy,
+    CoalesceBy, CompactLike, Composition, DomainDistribute, Filter, FilterZeros, FragmentLike, Identity,
+    Left, Ordered, Right, TileToShape, TileToShapeBy,
 };
 use crate::{Error, Tiler};
 
@@ -40,6 +40,20 @@ constructions! {
     /// assert_eq!(Layout::right(int_tuple!((4, (2, 3)))), layout!((4, (2, 3)) : (6, (3, 1))));
     /// ```
     right try_right Right -> Right<Sh>;
+
+    /// The layout that sends each coordinate to itself, see [`Lay::identity`](crate::Lay::identity): CuTe's `make_identity_layout`. Divided,
+    /// composed and sliced like the data, it says where each element comes from.
+    ///
+    /// ```
+    /// use girih_layout::typed::Layout;
+    /// use girih_layout::{int_tuple, layout};
+    /// let id = Layout::identity(int_tuple!((4, (2, 3))));
+    /// assert_eq!(id, layout!((4, (2, 3)) : (1@0, (1@1, 2@1))));
+    /// let part = id.composition(layout!((4, 2) : (1, 8))); // columns 0 and 2
+    /// let [i, j] = part.coord_at((3, 1));
+    /// assert_eq!((i, j), (3, 2));
+    /// ```
+    identity try_identity Identity -> Identity<Sh>;
 
     /// Compact, the leaf with the smallest key fastest, see [`Lay::ordered`](crate::Lay::ordered): CuTe's `make_ordered_layout`.
     ///

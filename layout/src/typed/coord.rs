@@ -17,7 +17,7 @@ use crate::{Crd, Error};
 )]
 pub trait Coord<M: Modes>: Copy {
     #[doc(hidden)]
-    fn index(self, modes: &M) -> i64;
+    fn index(self, modes: &M, axis: usize) -> i64;
     #[doc(hidden)]
     fn erase_into(self, out: &mut crate::Coord) -> Result<(), Error>;
 
@@ -42,20 +42,20 @@ pub trait Slice<M: Modes>: Copy {
     /// What stays.
     type Kept: Modes;
     #[doc(hidden)]
-    fn kept(self, modes: &M) -> (Self::Kept, i64);
+    fn kept(self, modes: &M, axis: usize) -> (Self::Kept, i64);
     #[doc(hidden)]
     type Onto<T: Tuple>: Tuple;
     #[doc(hidden)]
-    fn onto<T: Tuple>(self, modes: &M, rest: T, offset: &mut i64) -> Self::Onto<T>;
+    fn onto<T: Tuple>(self, modes: &M, rest: T, offset: &mut i64, axis: usize) -> Self::Onto<T>;
 }
 
 impl<M: Modes> Slice<M> for All {
     type Kept = M;
-    fn kept(self, modes: &M) -> (M, i64) {
+    fn kept(self, modes: &M, _: usize) -> (M, i64) {
         (*modes, 0)
     }
     type Onto<T: Tuple> = T::Prepend<M>;
-    fn onto<T: Tuple>(self, modes: &M, rest: T, _: &mut i64) -> T::Prepend<M> {
+    fn onto<T: Tuple>(self, modes: &M, rest: T, _: &mut i64, _: usize) -> T::Prepend<M> {
         rest.prepend(*modes)
     }
 }
@@ -64,10 +64,10 @@ macro_rules! positions {
     ($([$($g:tt)*] $t:ty, $x:ident => $n:expr;)*) => {$(
         impl<M: Modes $($g)*> Coord<M> for $t {
             #[inline(always)]
-            fn index(self, modes: &M) -> i64 {
+            fn index(self, modes: &M, axis: usize) -> i64 {
                 let $x = self;
                 let mut rest: usize = $n;
-                modes.index::<true>(&mut rest)
+                modes.index::<true>(&mut rest, axis)
             }
             fn erase_into(self, out: &mut crate::Coord) -> Result<(), Error> {
                 let $x = self;
@@ -78,12 +78,12 @@ macro_rules! positions {
 
         impl<M: Modes $($g)*> Slice<M> for $t {
             type Kept = ();
-            fn kept(self, modes: &M) -> ((), i64) {
-                ((), Coord::index(self, modes))
+            fn kept(self, modes: &M, axis: usize) -> ((), i64) {
+                ((), Coord::index(self, modes, axis))
             }
             type Onto<T: Tuple> = T;
-            fn onto<T: Tuple>(self, modes: &M, rest: T, offset: &mut i64) -> T {
-                *offset = offset.wrapping_add(Coord::index(self, modes));
+            fn onto<T: Tuple>(self, modes: &M, rest: T, offset: &mut i64, axis: usize) -> T {
+                *offset = offset.wrapping_add(Coord::index(self, modes, axis));
                 rest
             }
         }
@@ -106,9 +106,9 @@ macro_rules! tuples {
     ($(($($m:ident $x:ident $i:tt)+))*) => {$(
         impl<$($m: Modes,)+ $($x: Coord<$m>),+> Coord<($($m,)+)> for ($($x,)+) {
             #[inline(always)]
-            fn index(self, modes: &($($m,)+)) -> i64 {
+            fn index(self, modes: &($($m,)+), axis: usize) -> i64 {
                 let sum = 0i64;
-                $(let sum = sum.wrapping_add(self.$i.index(&modes.$i));)+
+                $(let sum = sum.wrapping_add(self.$i.index(&modes.$i, axis));)+
                 sum
             }
             fn erase_into(self, out: &mut crate::Coord) -> Result<(), Error> {
@@ -121,14 +121,14 @@ macro_rules! tuples {
 
         impl<$($m: Modes,)+ $($x: Slice<$m>),+> Slice<($($m,)+)> for ($($x,)+) {
             type Kept = Self::Onto<()>;
-            fn kept(self, modes: &($($m,)+)) -> (Self::Kept, i64) {
+            fn kept(self, modes: &($($m,)+), axis: usize) -> (Self::Kept, i64) {
                 let mut offset = 0;
-                let kept = self.onto(modes, (), &mut offset);
+                let kept = self.onto(modes, (), &mut offset, axis);
                 (kept, offset)
             }
             type Onto<TT: Tuple> = tuples!(@onto [TT] $($m $x)+);
-            fn onto<TT: Tuple>(self, modes: &($($m,)+), rest: TT, offset: &mut i64) -> Self::Onto<TT> {
-                tuples!(@keep self modes rest offset [] $($x $i)+)
+            fn onto<TT: Tuple>(self, modes: &($($m,)+), rest: TT, offset: &mut i64, axis: usize) -> Self::Onto<TT> {
+                tuples!(@keep self modes rest offset axis [] $($x $i)+)
             }
         }
     )*};
@@ -137,11 +137,11 @@ macro_rules! tuples {
     };
     (@onto [$t:ty]) => { $t };
     // Backwards: the last mode first.
-    (@keep $s:ident $m:ident $r:ident $o:ident [$($done:tt)*] $x:ident $i:tt $($rest:tt)*) => {
-        tuples!(@keep $s $m $r $o [$i $($done)*] $($rest)*)
+    (@keep $s:ident $m:ident $r:ident $o:ident $a:ident [$($done:tt)*] $x:ident $i:tt $($rest:tt)*) => {
+        tuples!(@keep $s $m $r $o $a [$i $($done)*] $($rest)*)
     };
-    (@keep $s:ident $m:ident $r:ident $o:ident [$($i:tt)*]) => {{
-        $(let $r = $s.$i.onto(&$m.$i, $r, $o);)*
+    (@keep $s:ident $m:ident $r:ident $o:ident $a:ident [$($i:tt)*]) => {{
+        $(let $r = $s.$i.onto(&$m.$i, $r, $o, $a);)*
         $r
     }};
 }

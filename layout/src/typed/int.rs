@@ -10,6 +10,7 @@ use typenum::{B0, B1, UInt, UTerm};
 
 use super::nat::{Bit, CeilQuotient, Gcd, Nat, Order};
 use super::storage::{Even, Nothing, Odd, Storage};
+use crate::Stride;
 
 /// An extent or a stride: a static integer (typenum's `U8`, [`Neg`] of one) or a dynamic one (`usize`, `i64`).
 ///
@@ -62,6 +63,32 @@ pub trait Int: Copy + Default + fmt::Debug + 'static {
     /// The integer of this type with the value, if there is one.
     fn from_value(value: i64) -> Option<Self>;
 
+    /// As a stride of a run-time layout, 1 in place of what is dynamic.
+    #[doc(hidden)]
+    const STRIDE: Stride = Stride::Int(skeleton(Self::KNOWN));
+    /// Whether it goes along a basis vector.
+    #[doc(hidden)]
+    const BASIS: bool = false;
+
+    /// As a stride of a run-time layout.
+    #[doc(hidden)]
+    fn erase_stride(self) -> Stride {
+        Stride::Int(self.erase())
+    }
+
+    /// The stride of this type with the value, if there is one.
+    #[doc(hidden)]
+    fn from_stride(stride: Stride) -> Option<Self> {
+        Self::from_value(stride.int()?.get()?)
+    }
+
+    /// How far it goes along coordinate `axis`, or in a line of indices.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn along(self, axis: usize) -> i64 {
+        if axis == LINE { self.get() } else { 0 }
+    }
+
     /// The run-time integer, with its static mark.
     fn erase(self) -> crate::Int {
         match Self::KNOWN {
@@ -100,6 +127,8 @@ pub trait Int: Copy + Default + fmt::Debug + 'static {
     #[doc(hidden)]
     type SameNeg<L: Nat>: Bit;
     #[doc(hidden)]
+    type SameBasis<D: Int, I: Nat>: Bit;
+    #[doc(hidden)]
     type LessNat<L: Nat>: Bit;
     #[doc(hidden)]
     type LessNeg<L: Nat>: Bit;
@@ -111,10 +140,30 @@ pub trait Int: Copy + Default + fmt::Debug + 'static {
     type IsNegative: Bit;
 }
 
+/// Stands for no coordinate: the line of indices.
+pub(super) const LINE: usize = usize::MAX;
+
+/// What stands for an integer when the program is compiled: 1 for a dynamic one.
+pub(super) const fn skeleton(known: Option<i64>) -> crate::Int {
+    match known {
+        Some(value) => crate::Int::fixed(value),
+        None => crate::Int::value(1),
+    }
+}
+
 /// The static integer `N`: `S<8>`. For numbers up to 1024 and powers of two and ten; [`int!`](crate::int) has the others.
 pub type S<const N: usize> = typenum::U<N>;
 
-/// The static integer `-N`.
+/// The static integer `-N`: `int!(-4)`. As a stride, typenum's `N4` may be written for it; the layout has `Neg` then.
+///
+/// ```
+/// use girih_layout::layout;
+/// use girih_layout::typed::{Layout, Lt, S};
+/// use typenum::{N1, P4};
+/// let back: Lt<(S<4>, S<8>), (N1, P4)> = layout!((4, 8) : (-1, 4));
+/// assert_eq!(Layout::new((S::<4>::new(), S::<8>::new()), (N1::new(), P4::new())), back);
+/// assert_eq!(back.at_signed((3, 1)), 1);
+/// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Neg<N>(PhantomData<N>);
 
@@ -158,6 +207,7 @@ impl Int for UTerm {
     type MinNat<L: Nat> = UTerm;
     type SameNat<L: Nat> = B0;
     type SameNeg<L: Nat> = B0;
+    type SameBasis<D: Int, I: Nat> = B0;
     type LessNat<L: Nat> = B0;
     type LessNeg<L: Nat> = B1;
     type DividesNat<L: Nat> = B1;
@@ -198,6 +248,7 @@ macro_rules! positive {
             type MinNat<L: Nat> = <L::Versus<Self> as Order>::Min<L, Self>;
             type SameNat<L: Nat> = <L::Versus<Self> as Order>::IsEqual;
             type SameNeg<L: Nat> = B0;
+            type SameBasis<D: Int, I: Nat> = B0;
             type LessNat<L: Nat> = <L::Versus<Self> as Order>::IsLess;
             type LessNeg<L: Nat> = B1;
             type DividesNat<L: Nat> =
@@ -242,6 +293,7 @@ impl<N: Nat> Int for Neg<N> {
     type MinNat<L: Nat> = Self;
     type SameNat<L: Nat> = B0;
     type SameNeg<L: Nat> = <L::Versus<N> as Order>::IsEqual;
+    type SameBasis<D: Int, I: Nat> = B0;
     type LessNat<L: Nat> = B0;
     type LessNeg<L: Nat> = <N::Versus<L> as Order>::IsLess;
     type DividesNat<L: Nat> = N::DividesNat<L>;
@@ -283,6 +335,7 @@ macro_rules! dynamic {
             type MinNat<L: Nat> = <L::IsOne as Bit>::Pick<L, usize>;
             type SameNat<L: Nat> = B0;
             type SameNeg<L: Nat> = B0;
+            type SameBasis<D: Int, I: Nat> = B0;
             type LessNat<L: Nat> = B1;
             type LessNeg<L: Nat> = B1;
             type DividesNat<L: Nat> = B0;

@@ -2,11 +2,11 @@
 
 use core::fmt;
 
-use super::check::{check_shape, check_static, check_unsigned};
+use super::check::{check_coordinates, check_line, check_shape, check_static};
 use super::congruent::Congruent;
 use super::coord::{Coord, Slice};
 use super::cosize::Cosize;
-use super::int::Int;
+use super::int::{Int, LINE};
 use super::list::{List, Nil};
 use super::modes::Modes;
 use super::storage::Storage;
@@ -102,7 +102,7 @@ impl<M: Modes> Layout<M> {
     pub const fn cosize(&self) -> usize {
         const {
             check_static("cosize", M::STATIC, &M::SKELETON);
-            check_unsigned(M::SIGNED, &M::SKELETON);
+            check_line("a buffer", M::SIGNED, M::COORDINATES, &M::SKELETON);
             known::<Cosize<M>>()
         }
     }
@@ -137,7 +137,7 @@ impl<M: Modes> Layout<M> {
     pub fn array<T: Copy>(&self, value: T) -> ArrayOf<T, M> {
         const {
             check_static("an owning array", M::STATIC, &M::SKELETON);
-            check_unsigned(M::SIGNED, &M::SKELETON);
+            check_line("a buffer", M::SIGNED, M::COORDINATES, &M::SKELETON);
             assert!(size_of::<ArrayOf<T, M>>() == <ArrayOf<T, M>>::LEN * size_of::<T>());
         }
         ArrayOf::<T, M>::filled(value)
@@ -157,14 +157,15 @@ impl<M: Modes> Layout<M> {
     /// ```
     #[inline(always)]
     pub fn at<C: Coord<M>>(&self, coord: C) -> usize {
-        const { check_unsigned(M::SIGNED, &M::SKELETON) };
-        coord.index(&self.0) as usize
+        const { check_line("at", M::SIGNED, M::COORDINATES, &M::SKELETON) };
+        coord.index(&self.0, LINE) as usize
     }
 
     /// [`Layout::at`] for layouts with strides that are or may be negative.
     #[inline(always)]
     pub fn at_signed<C: Coord<M>>(&self, coord: C) -> i64 {
-        coord.index(&self.0)
+        const { check_line("at_signed", false, M::COORDINATES, &M::SKELETON) };
+        coord.index(&self.0, LINE)
     }
 
     /// The index of a coordinate, checked.
@@ -185,8 +186,44 @@ impl<M: Modes> Layout<M> {
     /// assert_eq!((row.to_string().as_str(), offset), ("(2):(1)", 32));
     /// ```
     pub fn slice<C: Slice<M>>(&self, coord: C) -> (Layout<C::Kept>, i64) {
-        let (kept, offset) = coord.kept(&self.0);
+        const { check_line("slice", false, M::COORDINATES, &M::SKELETON) };
+        let (kept, offset) = coord.kept(&self.0, LINE);
         (Layout(kept), offset)
+    }
+
+    /// The coordinate, of rank `R`, that a layout along basis vectors has at a coordinate. Positions as in [`Layout::at`].
+    ///
+    /// ```
+    /// use girih_layout::int_tuple;
+    /// use girih_layout::typed::Layout;
+    /// let tiles = Layout::identity(int_tuple!((128, 64))).zipped_divide(int_tuple!((32, 16)));
+    /// let [i, j] = tiles.coord_at(((5, 3), (1, 2)));
+    /// assert_eq!((i, j), (37, 35));
+    /// ```
+    ///
+    /// Here the message is `coord_at: the indices of (4,8):(8,1) are no coordinates: call at`:
+    /// ```compile_fail
+    /// # use girih_layout::layout;
+    /// let [i, j] = layout!((4, 8) : (8, 1)).coord_at((3, 5));
+    /// ```
+    #[inline(always)]
+    pub fn coord_at<C: Coord<M>, const R: usize>(&self, coord: C) -> [usize; R] {
+        const { check_coordinates(R, M::SIGNED, &M::SKELETON) };
+        core::array::from_fn(|axis| coord.index(&self.0, axis) as usize)
+    }
+
+    /// [`Layout::slice`] of a layout along basis vectors: the rest is a coordinate of rank `R`.
+    ///
+    /// ```
+    /// use girih_layout::int_tuple;
+    /// use girih_layout::typed::{__, Layout};
+    /// let (column, [i, j]) = Layout::identity(int_tuple!((128, 64))).slice_coord((__, 5));
+    /// assert_eq!((column.to_string().as_str(), i, j), ("(128):(1@0)", 0, 5));
+    /// ```
+    pub fn slice_coord<C: Slice<M>, const R: usize>(&self, coord: C) -> (Layout<C::Kept>, [usize; R]) {
+        const { check_coordinates(R, M::SIGNED, &M::SKELETON) };
+        let offset = core::array::from_fn(|axis| coord.kept(&self.0, axis).1 as usize);
+        (Layout(coord.kept(&self.0, LINE).0), offset)
     }
 }
 

@@ -27,7 +27,32 @@
 //! * `l.try_op(..)` takes any operands. The types say what is static in the result; the run-time layer judges when the program runs, and an
 //!   answer that the result's type can't hold is an `Err`.
 //!
-//! What only the general composition finds is left to the run-time layer, and so are symbols and basis strides.
+//! What only the general composition finds is left to the run-time layer, and so are symbols and F2 columns.
+//!
+//! # With something dynamic
+//!
+//! The structure of a result is in its type, so it is decided by what is static:
+//!
+//! * modes merge, and modes of extent 1 or stride 0 go, where static integers say so;
+//! * where an operation sorts by stride (complement, divides, products, inverses, `compact_like`, `fragment_like`), dynamic strides come after
+//!   the static ones and stay in order among themselves: a leading dimension is the largest stride;
+//! * a step of static length stays inside a mode of dynamic extent, and ends where that mode ends;
+//! * a dynamic stride is a multiple of what an upcast divides by, and not the 1 that a downcast looks for.
+//!
+//! The values are then held against the run-time layer. `try_op` answers [`Error::Unsupported`](crate::Error::Unsupported) exactly where a
+//! result decided so is not the function that the operation defines, while the run-time layer has one:
+//!
+//! ```
+//! use girih_layout::{Error, Int, int, layout};
+//! // The holes are below the dynamic stride: two of them where the types have room for the tail alone.
+//! let n: usize = 4;
+//! let l = layout!((2, 3) : (12, n));
+//! assert!(matches!(l.try_complement(int!(48)), Err(Error::Unsupported { .. })));
+//! assert_eq!(l.erase()?.complement(Int::fixed(48))?.to_string(), "(4,2):(1,24)");
+//! // Above the static stride it is where the types expect it.
+//! assert_eq!(layout!((2, 3) : (1, n)).try_complement(int!(48))?.to_string(), "(2,4):(2,12)");
+//! # Ok::<(), Error>(())
+//! ```
 //!
 //! How it works: every operation is a total function from types to types, a generic associated type with bounds, over typenum's integers;
 //! beside it stands the same rule on run-time integers, which decides by what is static and supplies the dynamic integers. Both are held
@@ -36,6 +61,7 @@
 #[macro_use]
 mod declare;
 
+mod basis;
 mod check;
 mod coalesce;
 mod compact;
@@ -70,11 +96,12 @@ mod swizzled;
 mod tiler;
 mod tuples;
 
+pub use basis::{Basis, E, Identity};
 pub use coalesce::Coalesced;
 pub use compact::{CompactLike, Filter, FilterZeros, FragmentLike, Left, Ordered, Right};
 pub use complement::Complement;
 pub use composition::Composition;
-pub use congruent::Congruent;
+pub use congruent::{Congruent, Step};
 pub use coord::{Coord, Slice};
 pub use cosize::Cosize;
 #[doc(hidden)]

@@ -2,11 +2,11 @@
 
 use core::fmt;
 
-use super::int::{Int, S};
+use super::int::{Int, S, skeleton};
 use super::int_tuple::IntTuple;
 use super::list::{Cons, List};
 use super::tiler::{ModeList, NoModes, OneMode};
-use crate::{Error, Lay, Stride};
+use crate::{Error, Lay};
 
 /// The leaf `S:D`, extent and stride.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -23,6 +23,8 @@ pub trait Modes: Copy + Default + 'static {
     const STATIC: bool;
     /// Whether a stride is or may be negative.
     const SIGNED: bool;
+    /// Whether a stride goes along a basis vector: the indices are coordinates.
+    const COORDINATES: bool;
     /// The number of modes, 1 for a leaf.
     const RANK: usize;
     /// The shape: nested tuples of integers.
@@ -80,9 +82,9 @@ pub trait Modes: Copy + Default + 'static {
     #[doc(hidden)]
     fn read(from: &Lay, at: &mut usize) -> Option<Self>;
 
-    /// The index of the digits that `rest` has in this tree; with `LAST`, the last digit is all that is left.
+    /// The index of the digits that `rest` has in this tree, along coordinate `axis`; with `LAST`, the last digit is all that is left.
     #[doc(hidden)]
-    fn index<const LAST: bool>(&self, rest: &mut usize) -> i64;
+    fn index<const LAST: bool>(&self, rest: &mut usize, axis: usize) -> i64;
 }
 
 /// A tuple of modes.
@@ -93,8 +95,9 @@ pub trait Tuple: Modes {
 }
 
 impl<S0: Int, D: Int> Modes for Mode<S0, D> {
-    const SKELETON: Lay = Lay::raw_leaf(skeleton(S0::KNOWN), Stride::Int(skeleton(D::KNOWN)));
+    const SKELETON: Lay = Lay::raw_leaf(skeleton(S0::KNOWN), D::STRIDE);
     const SIGNED: bool = D::SIGNED;
+    const COORDINATES: bool = D::BASIS;
     const STATIC: bool = S0::KNOWN.is_some() && D::KNOWN.is_some();
     const RANK: usize = 1;
     type Shape = S0;
@@ -133,36 +136,29 @@ impl<S0: Int, D: Int> Modes for Mode<S0, D> {
     }
 
     fn erase_into(&self, out: &mut Lay) -> Result<(), Error> {
-        out.push(self.0.erase(), Stride::Int(self.1.erase()))
+        out.push(self.0.erase(), self.1.erase_stride())
     }
 
     fn read(from: &Lay, at: &mut usize) -> Option<Self> {
         let (extent, stride) = from.flat_leaf(*at);
         *at += 1;
-        Some(Mode(S0::from_value(extent.get()?)?, D::from_value(stride.int()?.get()?)?))
+        Some(Mode(S0::from_value(extent.get()?)?, D::from_stride(stride)?))
     }
 
     #[inline(always)]
-    fn index<const LAST: bool>(&self, rest: &mut usize) -> i64 {
+    fn index<const LAST: bool>(&self, rest: &mut usize, axis: usize) -> i64 {
         let mut digit = *rest;
         if !LAST {
             let extent = self.0.get() as usize;
             digit = rest.checked_rem(extent).unwrap_or(0);
             *rest = rest.checked_div(extent).unwrap_or(0);
         }
-        (digit as i64).wrapping_mul(self.1.get())
-    }
-}
-
-const fn skeleton(known: Option<i64>) -> crate::Int {
-    match known {
-        Some(value) => crate::Int::fixed(value),
-        None => crate::Int::value(1),
+        (digit as i64).wrapping_mul(self.1.along(axis))
     }
 }
 
 impl<S0: Int, D: Int> fmt::Debug for Mode<S0, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#}:{:#}", self.0.erase(), self.1.erase())
+        write!(f, "{:#}:{:#}", self.0.erase(), self.1.erase_stride())
     }
 }

@@ -31,6 +31,7 @@ pub(super) enum Op {
     RakedProduct,
     Left,
     Right,
+    Identity,
     Ordered,
     CompactLike,
     FragmentLike,
@@ -87,6 +88,7 @@ impl Op {
             Op::RakedProduct => "raked_product",
             Op::Left => "left",
             Op::Right => "right",
+            Op::Identity => "identity",
             Op::Ordered => "ordered",
             Op::CompactLike => "compact_like",
             Op::FragmentLike => "fragment_like",
@@ -110,7 +112,7 @@ impl Op {
 
     /// Whether the first operand is a shape.
     pub(super) const fn takes_shape(self) -> bool {
-        matches!(self, Op::Left | Op::Right | Op::Ordered | Op::DomainDistribute)
+        matches!(self, Op::Left | Op::Right | Op::Identity | Op::Ordered | Op::DomainDistribute)
     }
 
     pub(super) const fn operand(self) -> Operand {
@@ -121,6 +123,7 @@ impl Op {
             | Op::QuasiInverse
             | Op::Left
             | Op::Right
+            | Op::Identity
             | Op::CompactLike
             | Op::FragmentLike
             | Op::Filter
@@ -171,6 +174,7 @@ impl Op {
             (Op::RakedProduct, Tiler::Lay(t)) => a.raked_product(t),
             (Op::Left, _) => Lay::left(&a.shape),
             (Op::Right, _) => Lay::right(&a.shape),
+            (Op::Identity, _) => Lay::identity(&a.shape),
             (Op::Ordered, Tiler::Lay(t)) => Lay::ordered(&a.shape, &t.shape),
             (Op::CompactLike, _) => a.compact_like(),
             (Op::FragmentLike, _) => a.fragment_like(),
@@ -207,6 +211,7 @@ impl Op {
             (Op::LeftInverse | Op::QuasiInverse, _) => left_inverse(a),
             (Op::Left, _) => left(a),
             (Op::Right, _) => right(a),
+            (Op::Identity, _) => Lay::identity(&a.shape),
             (Op::Ordered, Tiler::Lay(t)) => ordered_by(a, t),
             (Op::CompactLike, _) => compact_like(a),
             (Op::FragmentLike, _) => fragment_like(a),

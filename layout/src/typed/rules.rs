@@ -1,6 +1,6 @@
 //! The arithmetic of [`Int`](super::Int) once more on run-time integers: decided by what is static, not by what the values happen to be.
 
-use crate::{Error, Int};
+use crate::{Error, Int, Stride};
 
 pub(super) const fn is_one(a: Int) -> bool {
     a.is_static() && a.is(1)
@@ -64,5 +64,21 @@ pub(super) const fn add(a: Int, b: Int) -> Result<Int, Error> {
         Some(sum) if a.is_static() && b.is_static() => Ok(Int::fixed(sum)),
         Some(sum) => Ok(Int::value(sum)),
         None => Err(Error::Overflow { op: "a sum" }),
+    }
+}
+
+pub(super) const fn is_zero_stride(d: Stride) -> bool {
+    match d {
+        Stride::Int(d) | Stride::Basis { scale: d, .. } => is_zero(d),
+        Stride::F2(_) => false,
+    }
+}
+
+/// Whether both are static and the same, along the same basis vector if along one.
+pub(super) const fn same_stride(a: Stride, b: Stride) -> bool {
+    match (a, b) {
+        (Stride::Int(a), Stride::Int(b)) => same(a, b),
+        (Stride::Basis { scale: a, mode: i }, Stride::Basis { scale: b, mode: j }) => i == j && same(a, b),
+        _ => false,
     }
 }

@@ -68,6 +68,11 @@ const fn leaves(line: &mut Message, of: &Lay, strides: bool) {
         match (strides, of.stride[i]) {
             (false, _) => integer(line, of.shape.leaves[i]),
             (true, Stride::Int(d)) => integer(line, d),
+            (true, Stride::Basis { scale, mode }) => {
+                integer(line, scale);
+                line.text("@");
+                line.number(mode as usize);
+            }
             _ => line.text("?"),
         }
         repeat(line, ")", closes);

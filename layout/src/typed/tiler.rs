@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 
 use typenum::{B0, B1, UInt, UTerm};
 
+use super::basis;
 use super::composition::Composed;
 use super::divide::Split;
 use super::edit;
@@ -98,7 +99,7 @@ impl<X: Tile, T: TileList> TileList for Tiles<X, T> {
 
 /// The modes of a tuple, one by one.
 #[doc(hidden)]
-pub trait ModeList: Copy + repeat::Along {
+pub trait ModeList: Copy + repeat::Along + basis::Axes {
     type Head: Modes;
     type Tail: ModeList;
     type AsTuple: Tuple;

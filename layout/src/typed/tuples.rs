@@ -35,6 +35,7 @@ impl Modes for RankAbove12 {
     const SKELETON: Lay = panic!("a typed tuple of rank above 12; use the run-time layout, `Lay`");
     const STATIC: bool = true;
     const SIGNED: bool = false;
+    const COORDINATES: bool = false;
     const RANK: usize = 13;
     type Shape = ();
     type Stride = ();
@@ -75,7 +76,7 @@ impl Modes for RankAbove12 {
         None
     }
 
-    fn index<const LAST: bool>(&self, _: &mut usize) -> i64 {
+    fn index<const LAST: bool>(&self, _: &mut usize, _: usize) -> i64 {
         0
     }
 }
@@ -99,6 +100,7 @@ macro_rules! tuples {
             };
             const STATIC: bool = $($t::STATIC &&)* $z::STATIC;
             const SIGNED: bool = $($t::SIGNED ||)* $z::SIGNED;
+            const COORDINATES: bool = $($t::COORDINATES ||)* $z::COORDINATES;
             const RANK: usize = $zi + 1;
             type Shape = ($($t::Shape,)* $z::Shape,);
             type Stride = ($($t::Stride,)* $z::Stride,);
@@ -152,10 +154,10 @@ macro_rules! tuples {
             }
 
             #[inline(always)]
-            fn index<const LAST: bool>(&self, rest: &mut usize) -> i64 {
+            fn index<const LAST: bool>(&self, rest: &mut usize, axis: usize) -> i64 {
                 let sum = 0i64;
-                $(let sum = sum.wrapping_add(self.$i.index::<false>(rest));)*
-                sum.wrapping_add(self.$zi.index::<LAST>(rest))
+                $(let sum = sum.wrapping_add(self.$i.index::<false>(rest, axis));)*
+                sum.wrapping_add(self.$zi.index::<LAST>(rest, axis))
             }
         }
 
@@ -220,6 +222,7 @@ impl Modes for () {
     const SKELETON: Lay = Lay::EMPTY;
     const STATIC: bool = true;
     const SIGNED: bool = false;
+    const COORDINATES: bool = false;
     const RANK: usize = 0;
     type Shape = ();
     type Stride = ();
@@ -260,7 +263,7 @@ impl Modes for () {
         Some(())
     }
 
-    fn index<const LAST: bool>(&self, _: &mut usize) -> i64 {
+    fn index<const LAST: bool>(&self, _: &mut usize, _: usize) -> i64 {
         0
     }
 }

@@ -17,6 +17,23 @@ fn compare(found: &Lay, bytes: usize, exact: &Lay, at: &dyn Fn(usize) -> i64) {
     }
 }
 
+/// The same for layouts along basis vectors.
+pub(crate) fn same_coordinates<M: Modes>(found: Layout<M>, exact: &Lay) {
+    assert_eq!(&found.lay(), exact);
+    assert!(found.lay().is_static() && size_of::<Layout<M>>() == 0, "{found}");
+    for c in 0..exact.size().unwrap().get().unwrap() {
+        let coordinate = exact.coord_at(c, 4).unwrap();
+        let at = found.coord_at::<_, 4>(c as usize).map(|axis| girih_layout::Crd::At(axis as i64));
+        assert!(coordinate.leaves() == at, "{found} at {c}");
+    }
+}
+
+macro_rules! coordinates {
+    ($found:expr, $exact:literal) => {
+        support::same_coordinates($found, &girih_layout::Lay::parse($exact).unwrap())
+    };
+}
+
 macro_rules! unary {
     (coalesce, $a:expr) => {
         support::same($a.coalesce(), &$a.lay().coalesce())

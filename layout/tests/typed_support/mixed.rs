@@ -57,6 +57,27 @@ pub(crate) fn inverts<M: Modes, R: Modes>(a: Layout<M>, found: Result<Layout<R>,
     true
 }
 
+/// The same for layouts along basis vectors.
+pub(crate) fn same_coordinates<M: Modes>(found: Result<Layout<M>, Error>, exact: &Lay) -> bool {
+    let found = match found {
+        Err(Error::Unsupported { what, .. }) if what.starts_with("these values") => return false,
+        found => found.unwrap(),
+    };
+    assert_eq!(found.erase().unwrap().size(), exact.size(), "{found} for {exact}");
+    for c in 0..exact.size().unwrap().get().unwrap() {
+        let coordinate = exact.coord_at(c, 4).unwrap();
+        let at = found.coord_at::<_, 4>(c as usize).map(|axis| girih_layout::Crd::At(axis as i64));
+        assert!(coordinate.leaves() == at, "{found} for {exact} at {c}");
+    }
+    true
+}
+
+macro_rules! coordinates {
+    ($found:expr, $exact:literal) => {
+        support::same_coordinates($found, &girih_layout::Lay::parse($exact).unwrap())
+    };
+}
+
 macro_rules! unary {
     (coalesce, $a:expr) => {
         support::same($a.try_coalesce(), &$a.erase().unwrap().coalesce())
