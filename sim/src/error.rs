@@ -540,6 +540,12 @@ pub enum Error {
         /// Who waits for what.
         waiting: Vec<Waiting>,
     },
+    /// Blocks go in circles, waiting for what no block of the grid does.
+    #[error("{at}: goes in circles, and nothing that it could wait for changes any more")]
+    Spinning {
+        /// The instruction that was next, and its first thread.
+        at: Box<Site>,
+    },
     /// A cluster executed more warp instructions than [`Options::steps`](crate::Options::steps) allows.
     #[error("{at}: the cluster has executed {limit} warp instructions, the limit; an endless loop?")]
     StepLimit {

@@ -1,11 +1,10 @@
 //! Launching: the grid, its arguments, what is checked, and the report of what was executed.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
-
-use crate::exec::{Cluster, Machine};
+use crate::exec::Machine;
+use crate::grid::Grid;
 use crate::{Error, Kernel, Memory};
 
 /// The shape and the arguments of a launch.
@@ -123,8 +122,9 @@ const CLUSTER_LIMIT: u32 = 16;
 /// Threads that a block can have.
 const THREADS_LIMIT: u64 = 1024;
 
-/// Runs a kernel on a grid of blocks. Clusters of blocks run in parallel; the result does not depend on how many run at a time
-/// as long as blocks do not communicate through global memory.
+/// Runs a kernel on a grid of blocks. Clusters of blocks run in parallel; the result does not depend on how many run at
+/// a time as long as blocks do not communicate through global memory. Blocks may wait for one another there: a cluster
+/// that makes no progress lets others go on, and begin. With [`Options::threads`] 1 such runs are deterministic too.
 ///
 /// ```
 /// use girih_sim::{Launch, Memory, Options, Program, run};
@@ -175,54 +175,17 @@ pub fn run(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options)
     let shared = used as usize;
     let machine = Machine { kernel, view, params, launch, options, shared, threads, cluster, explicit };
     let blocks = launch.grid.iter().map(|&n| u64::from(n)).product::<u64>();
-    let workers = match options.threads {
-        Some(0 | 1) => None,
-        Some(threads) => Some(workers(threads)?),
-        None => return parallel(&machine, blocks),
-    };
-    match workers {
-        Some(workers) => workers.install(|| parallel(&machine, blocks)),
-        None => sequential(&machine, blocks),
+    let grid = |workers| Grid::new(&machine, blocks, workers);
+    match options.threads {
+        Some(0 | 1) => grid(1).run(),
+        Some(threads) => workers(threads)?.install(|| grid(threads).run()),
+        None => grid(rayon::current_num_threads()).run(),
     }
 }
 
 fn workers(threads: usize) -> Result<rayon::ThreadPool, Error> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|reason| Error::Workers { threads, reason: reason.to_string() })
-}
-
-fn sequential(machine: &Machine<'_>, blocks: u64) -> Result<Report, Error> {
-    let mut total = Report::default();
-    let mut cluster = Cluster::new(machine);
-    for number in 0..blocks / machine.blocks() {
-        total.add(&cluster.run(number)?);
-        if let Some(progress) = &machine.options.progress {
-            progress(total.blocks, blocks);
-        }
-    }
-    Ok(total)
-}
-
-fn parallel(machine: &Machine<'_>, blocks: u64) -> Result<Report, Error> {
-    let total = Mutex::new(Report::default());
-    let run = |cluster: &mut Cluster<'_>, number| match cluster.run(number) {
-        Ok(report) => {
-            // The lock keeps the counts that `progress` is told in order.
-            let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
-            total.add(&report);
-            if let Some(progress) = &machine.options.progress {
-                progress(total.blocks, blocks);
-            }
-            None
-        }
-        Err(error) => Some(error),
-    };
-    let clusters = (0..blocks / machine.blocks()).into_par_iter();
-    let found = clusters.map_init(|| Cluster::new(machine), run).find_map_first(|error| error);
-    match found {
-        Some(error) => Err(error),
-        None => Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner)),
-    }
 }
 
 /// Blocks of a cluster.

@@ -92,6 +92,7 @@ mod decode;
 mod error;
 mod exec;
 mod float;
+mod grid;
 mod lanes;
 mod launch;
 mod memory;

@@ -80,8 +80,11 @@ impl Warp {
                 value = value.checked_shr(bytes * 8).unwrap_or(0);
             }
         }
-        if transfer.strong.is_some_and(|order| order.acquire) {
-            atomic::fence(SeqCst);
+        if let Some(order) = transfer.strong {
+            cx.looks += 1;
+            if order.acquire {
+                atomic::fence(SeqCst);
+            }
         }
         count_touched(cx, touched);
         Ok(())

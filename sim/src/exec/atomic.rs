@@ -25,7 +25,6 @@ impl Warp {
         if cx.machine.options.counts {
             self.count(&mut cx.report, atomic.space, &atomic.address, total, mask);
         }
-        cx.changes += 1;
         let mut touched = 0;
         for lane in lanes(mask) {
             let who = Who { warp: self.index, lane: lane as u32, source };
@@ -39,6 +38,10 @@ impl Warp {
                 let address = address.wrapping_add(i as u64 * u64::from(atomic.bytes));
                 let b = self.regs.get(b, lane);
                 let old = update(cx, atomic, who, space, address, (b, c))?;
+                // An attempt that changes nothing is nothing that others could wait for.
+                let keep = u64::MAX >> (64 - 8 * atomic.bytes);
+                let changes = ((atomic.update)(old, b, c) ^ old) & keep != 0;
+                *(if changes { &mut cx.changes } else { &mut cx.looks }) += 1;
                 if let Some(d) = d {
                     self.regs.set(d, lane, old);
                 }

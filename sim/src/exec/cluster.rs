@@ -13,50 +13,40 @@ const PATIENCE: u32 = 64;
 /// Turns of all warps after which an operation is let go on, even if warps do things meanwhile.
 const TURNS: u32 = 64;
 
+/// Turns of all warps in which they look for a change and there is none, after which the cluster waits for others.
+const QUIET: u32 = 8;
+/// Warp instructions after which others get their turn.
+const SLICE: u64 = 1 << 24;
+
+/// What a cluster has come to.
+pub(crate) enum Turn {
+    /// All its blocks have exited.
+    Done(Report),
+    /// It waits for other clusters, or has had its share; whether it has done anything that others could be waiting for.
+    Idle { changed: bool },
+}
+
 /// Runs clusters, one after another in the same storage.
 pub(crate) struct Cluster<'a> {
     cx: Context<'a>,
     /// The warps of the blocks, one block after another.
     warps: Vec<Warp>,
+    /// The order in which they run.
+    order: Vec<usize>,
+    turns: u32,
+    patience: u32,
 }
 
 impl<'a> Cluster<'a> {
     pub(crate) fn new(machine: &'a Machine<'a>) -> Self {
         let (ranks, warps) = (machine.ranks(), machine.warps());
-        let warps = (0..ranks * warps).map(|i| Warp::new(machine, i, i % warps)).collect();
-        Cluster { cx: Context::new(machine), warps }
+        let warps: Vec<Warp> = (0..ranks * warps).map(|i| Warp::new(machine, i, i % warps)).collect();
+        let order = (0..warps.len()).collect();
+        Cluster { cx: Context::new(machine), warps, order, turns: 0, patience: 0 }
     }
 
-    /// Runs the cluster of this number.
-    pub(crate) fn run(&mut self, number: u64) -> Result<Report, Error> {
-        self.start(number);
-        let mut order: Vec<usize> = (0..self.warps.len()).collect();
-        let (mut turns, mut patience) = (0, PATIENCE);
-        while self.cx.blocks.iter().any(|block| block.live != 0) {
-            self.shuffle(&mut order);
-            let before = self.cx.changes;
-            let ran = self.turn(&order)?;
-            turns += 1;
-            if self.cx.changes != before {
-                patience = PATIENCE;
-            }
-            // Where warps only look whether something has happened, only an operation can make it happen.
-            if self.cx.changes == before || turns % TURNS == 0 {
-                if self.cx.finish_one()? {
-                    patience = PATIENCE;
-                } else if !ran {
-                    patience = patience.checked_sub(1).ok_or_else(|| self.deadlock())?;
-                    if !self.give_up() {
-                        return Err(self.deadlock());
-                    }
-                }
-            }
-        }
-        self.cx.finish_all()?;
-        Ok(self.cx.report)
-    }
-
-    fn start(&mut self, number: u64) {
+    /// Begins the cluster of this number.
+    pub(crate) fn start(&mut self, number: u64) {
         self.cx.start(number);
         let per_block = self.cx.machine.warps() as usize;
         for (rank, warps) in self.warps.chunks_mut(per_block).enumerate() {
@@ -64,22 +54,59 @@ impl<'a> Cluster<'a> {
             warps.iter_mut().for_each(|warp| warp.start(&self.cx));
         }
         self.cx.gate.start(self.warps.iter().map(|warp| warp.live));
+        self.order.sort_unstable();
+        (self.turns, self.patience) = (0, PATIENCE);
+    }
+
+    /// Runs the cluster until it is done or waits for others.
+    pub(crate) fn go(&mut self) -> Result<Turn, Error> {
+        let Context { steps, changes, .. } = self.cx;
+        let mut quiet = 0;
+        while self.cx.blocks.iter().any(|block| block.live != 0) {
+            let before = (self.cx.changes, self.cx.looks);
+            let ran = self.turn()?;
+            self.turns += 1;
+            let still = self.cx.changes == before.0;
+            // Where warps only look whether something has happened, only an operation can make it happen.
+            if (still || self.turns.is_multiple_of(TURNS)) && self.cx.finish_one()? {
+                quiet = 0;
+            } else if still && ran {
+                quiet += u32::from(self.cx.looks != before.1);
+            } else if still {
+                if self.patience == 0 || !self.give_up() {
+                    return Err(self.deadlock());
+                }
+                self.patience -= 1;
+                continue;
+            } else {
+                quiet = 0;
+            }
+            self.patience = if still { self.patience } else { PATIENCE };
+            if quiet == QUIET || self.cx.steps - steps > SLICE {
+                let long = quiet < QUIET;
+                return Ok(Turn::Idle { changed: long || self.cx.changes != changes });
+            }
+        }
+        self.cx.finish_all()?;
+        Ok(Turn::Done(self.cx.report))
     }
 
     /// A random order, with a seed.
-    fn shuffle(&mut self, order: &mut [usize]) {
+    fn shuffle(&mut self) {
         if self.cx.machine.options.seed != 0 {
-            for i in (1..order.len()).rev() {
-                order.swap(i, self.cx.below(i as u64 + 1) as usize);
+            for i in (1..self.order.len()).rev() {
+                self.order.swap(i, self.cx.below(i as u64 + 1) as usize);
             }
         }
     }
 
     /// Every warp that can runs; whether one did.
-    fn turn(&mut self, order: &[usize]) -> Result<bool, Error> {
+    fn turn(&mut self) -> Result<bool, Error> {
+        self.shuffle();
         let per_block = self.cx.machine.warps() as usize;
         let mut ran = false;
-        for &i in order {
+        for nth in 0..self.order.len() {
+            let i = self.order[nth];
             self.cx.maybe_step()?;
             if matches!(self.warps[i].state, State::Blocked) {
                 self.warps[i].wake(&self.cx);
@@ -120,6 +147,15 @@ impl<'a> Cluster<'a> {
             any |= warp.expire();
         }
         any
+    }
+
+    /// It waits for what no cluster does.
+    pub(crate) fn in_circles(&self) -> Error {
+        let ready = self.warps.iter().find(|warp| matches!(warp.state, State::Ready));
+        match ready.and_then(|warp| warp.next(&self.cx)) {
+            Some(at) => Error::Spinning { at },
+            None => self.deadlock(),
+        }
     }
 
     fn deadlock(&self) -> Error {

@@ -84,6 +84,8 @@ pub(crate) struct Context<'a> {
     pub(crate) steps: u64,
     /// Counts what one warp does that another could be waiting for.
     pub(super) changes: u64,
+    /// Counts looks at memory that find nothing new: strong reads, atomics that change nothing, waits in vain.
+    pub(super) looks: u64,
     random: u64,
 }
 
@@ -112,6 +114,7 @@ impl<'a> Context<'a> {
             report: Report::default(),
             steps: 0,
             changes: 0,
+            looks: 0,
             random: 0,
         }
     }
@@ -135,6 +138,7 @@ impl<'a> Context<'a> {
         self.report = Report { blocks: machine.ranks().into(), ..Report::default() };
         self.steps = 0;
         self.changes = 0;
+        self.looks = 0;
         self.random = machine.options.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number << 1;
         self.enter(0);
     }

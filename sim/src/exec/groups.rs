@@ -1,7 +1,7 @@
 //! Groups of a warp's lanes: each stands at one instruction; branches part them, and where they meet they are one.
 
-use crate::Error;
 use crate::lanes::Reg;
+use crate::{Error, Site};
 
 use super::context::Context;
 use super::warp::{State, Warp};
@@ -129,6 +129,13 @@ impl Warp {
             self.state = State::Ready;
         }
         any
+    }
+
+    /// The instruction that runs next, and its first thread.
+    pub(super) fn next(&self, cx: &Context<'_>) -> Option<Box<Site>> {
+        let group = self.groups.iter().find(|group| group.can_run())?;
+        let inst = cx.machine.kernel.code.insts.get(group.pc as usize)?;
+        Some(cx.at(self.who(group.mask, inst.source)))
     }
 
     /// Every group waits for lanes that will not come.

@@ -310,6 +310,7 @@ impl Warp {
         if complete == 0 && suspend && !expired && (cx.below(2) == 0) {
             return Ok(first);
         }
+        cx.looks += u64::from(complete == 0);
         if let Some(d) = inst.state {
             lanes(active).for_each(|lane| self.regs.set(d, lane, (complete >> lane & 1).into()));
         }

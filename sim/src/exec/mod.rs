@@ -22,7 +22,7 @@ mod together;
 mod warp;
 mod wgmma;
 
-pub(crate) use cluster::Cluster;
+pub(crate) use cluster::{Cluster, Turn};
 pub(crate) use context::Machine;
 pub(crate) use wgmma::Major;
 

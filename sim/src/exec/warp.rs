@@ -21,6 +21,9 @@ use super::{RANK_SHIFT, lanes};
 /// Instructions that a warp, or a group of its lanes, executes before others get their turn.
 const SHARE: u64 = 1 << 14;
 
+/// What a strong load takes of that.
+const LOOK: u64 = 64;
+
 /// Whether a warp can run.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
@@ -174,7 +177,13 @@ impl Warp {
             }
             match &inst.op {
                 Op::Lanes(run, args) => run(&mut self.regs, args, active),
-                Op::Load(transfer) => self.load(cx, transfer, active, inst.source)?,
+                Op::Load(transfer) => {
+                    self.load(cx, transfer, active, inst.source)?;
+                    if transfer.strong.is_some() {
+                        // Who waits in a loop soon lets others go on.
+                        *budget = budget.saturating_sub(LOOK);
+                    }
+                }
                 Op::Store(transfer) => self.store(cx, transfer, active, inst.source)?,
                 Op::Branch(target) if active == mask && self.groups.len() == 1 => {
                     pc = *target;

@@ -1,0 +1,175 @@
+//! The clusters of a launch on the host's cores.
+//!
+//! A worker runs a cluster to its end, unless it goes in circles: then it waits for what another block is to do, and the
+//! worker goes on with the next cluster and comes back later. So blocks may wait for one another through global memory.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::exec::{Cluster, Machine, Turn};
+use crate::{Error, Report};
+
+/// The most clusters that a worker has begun and not finished.
+const RESIDENT: usize = 128;
+/// How often each cluster of a worker waits in vain before the worker reckons that no change will come.
+const PATIENCE: usize = 64;
+
+/// What the workers of a launch share.
+pub(crate) struct Grid<'a> {
+    machine: &'a Machine<'a>,
+    blocks: u64,
+    clusters: u64,
+    /// The cluster that is begun next.
+    next: AtomicU64,
+    /// Counts changes: blocks that finish, and turns of clusters in which one did something that others can see.
+    changes: AtomicU64,
+    workers: usize,
+    /// Workers that have begun, and those of them that see no change or have nothing to do.
+    begun: AtomicUsize,
+    idle: AtomicUsize,
+    total: Mutex<Report>,
+    /// The finding of the cluster with the lowest number.
+    found: Mutex<Option<(u64, Error)>>,
+}
+
+/// The clusters of one worker.
+struct Worker<'a> {
+    /// Begun and not finished; the first is the next to run.
+    resident: VecDeque<(u64, Cluster<'a>)>,
+    /// Storage to be used again.
+    spare: Vec<Cluster<'a>>,
+    /// The changes when it last saw one, and turns of its clusters since.
+    seen: u64,
+    quiet: usize,
+    idle: bool,
+}
+
+impl<'a> Grid<'a> {
+    /// The clusters of this many blocks, for this many workers at most.
+    pub(crate) fn new(machine: &'a Machine<'a>, blocks: u64, workers: usize) -> Self {
+        let clusters = blocks / machine.blocks();
+        Grid {
+            machine,
+            blocks,
+            clusters,
+            next: AtomicU64::new(0),
+            changes: AtomicU64::new(0),
+            workers: clusters.min(workers.max(1) as u64) as usize,
+            begun: AtomicUsize::new(0),
+            idle: AtomicUsize::new(0),
+            total: Mutex::new(Report::default()),
+            found: Mutex::new(None),
+        }
+    }
+
+    /// Runs everything; one worker on this thread, several on the current pool.
+    pub(crate) fn run(self) -> Result<Report, Error> {
+        if self.workers <= 1 {
+            self.work();
+        } else {
+            rayon::scope(|scope| (0..self.workers).for_each(|_| scope.spawn(|_| self.work())));
+        }
+        let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let total = self.total.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.map_or(Ok(total), |(_, error)| Err(error))
+    }
+
+    fn work(&self) {
+        self.begun.fetch_add(1, SeqCst);
+        let mut worker =
+            Worker { resident: VecDeque::new(), spare: Vec::new(), seen: 0, quiet: 0, idle: false };
+        loop {
+            if worker.resident.len() < RESIDENT
+                && let Some(number) = self.take()
+            {
+                let mut cluster = worker.spare.pop().unwrap_or_else(|| Cluster::new(self.machine));
+                cluster.start(number);
+                worker.resident.push_front((number, cluster));
+            }
+            let Some((number, mut cluster)) = worker.resident.pop_front() else { break };
+            if self.lowest().as_ref().is_some_and(|(lowest, _)| *lowest < number) {
+                continue;
+            }
+            match cluster.go() {
+                Ok(Turn::Done(report)) => {
+                    self.finish(&report);
+                    worker.spare.push(cluster);
+                }
+                // What it waits for may be what was found.
+                Ok(Turn::Idle { changed: false }) if self.lowest().is_some() => {}
+                Ok(Turn::Idle { changed }) => {
+                    self.pause(&mut worker, number, &cluster, changed);
+                    worker.resident.push_back((number, cluster));
+                }
+                Err(error) => {
+                    self.tell(number, error);
+                    worker.spare.push(cluster);
+                }
+            }
+        }
+        if !worker.idle {
+            self.idle.fetch_add(1, SeqCst);
+        }
+    }
+
+    /// The next cluster to begin, if there is one that could still matter.
+    fn take(&self) -> Option<u64> {
+        if self.lowest().is_some() {
+            return None;
+        }
+        let next = self.next.fetch_add(1, SeqCst);
+        (next < self.clusters).then_some(next)
+    }
+
+    fn finish(&self, report: &Report) {
+        self.changes.fetch_add(1, SeqCst);
+        // The lock keeps the counts that `progress` is told in order.
+        let mut total = self.total.lock().unwrap_or_else(PoisonError::into_inner);
+        total.add(report);
+        if let Some(progress) = &self.machine.options.progress {
+            progress(total.blocks, self.blocks);
+        }
+    }
+
+    /// After a turn of a cluster that has not finished: where no worker sees a change for long, none will come.
+    fn pause(&self, worker: &mut Worker<'a>, number: u64, cluster: &Cluster<'a>, changed: bool) {
+        if changed {
+            self.changes.fetch_add(1, SeqCst);
+        }
+        let now = self.changes.load(SeqCst);
+        if now != worker.seen {
+            (worker.seen, worker.quiet) = (now, 0);
+            if std::mem::take(&mut worker.idle) {
+                self.idle.fetch_sub(1, SeqCst);
+            }
+            return;
+        }
+        worker.quiet += 1;
+        let patience = PATIENCE * (worker.resident.len() + 1);
+        if worker.quiet < patience {
+            return;
+        }
+        if !std::mem::replace(&mut worker.idle, true) {
+            self.idle.fetch_add(1, SeqCst);
+        }
+        let begun = self.begun.load(SeqCst);
+        // A worker that has not begun may have no thread to begin on.
+        let all = self.idle.load(SeqCst) >= begun && (begun == self.workers || worker.quiet > 16 * patience);
+        if all && self.changes.load(SeqCst) == now {
+            self.tell(number, cluster.in_circles());
+        }
+        std::thread::yield_now();
+    }
+
+    fn lowest(&self) -> MutexGuard<'_, Option<(u64, Error)>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, number: u64, error: Error) {
+        let mut found = self.lowest();
+        if found.as_ref().is_none_or(|(lowest, _)| number < *lowest) {
+            *found = Some((number, error));
+        }
+    }
+}
