@@ -34,6 +34,12 @@ impl Lay {
     /// The largest `n` such that the indices come in whole, aligned runs of `n` consecutive ones: elements per vector of an access that
     /// may take the elements in any order (CuTe's `max_alignment`).
     ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(8,4):(1,24)").max_alignment()?, 8);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::NotKnown`] where a symbol decides, [`Error::Unsupported`] for strides that are no integers.
     pub const fn max_alignment(&self) -> Result<i64, Error> {
@@ -72,6 +78,12 @@ impl Lay {
 
     /// Compact, with the modes in the order of this layout's strides; modes of stride 0 keep it (CuTe's `make_layout_like`).
     ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(4,(2,3)):(64,(1,0))").compact_like()?, lay!("(4,(2,3)):(2,(1,0))"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::NonPositiveStride`], [`Error::NotKnown`] for symbolic strides, and those of [`Lay::left`].
     pub const fn compact_like(&self) -> Result<Lay, Error> {
@@ -83,6 +95,12 @@ impl Lay {
     /// The layout of a register fragment for a partition of this layout: mode 0, the values of one atom, compact and leftmost
     /// first (stride 0 stays), the other modes compact in the order of their strides, each with registers of its own (CuTe's
     /// `make_fragment_like`).
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("((2,2),4):((8,1),64)").fragment_like()?, lay!("((2,2),4):((1,2),4)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Lay::compact_like`].
@@ -132,6 +150,12 @@ impl Lay {
     }
 
     /// The coordinate of an index in a compact layout (CuTe's `get_hier_coord`): `(index / stride) mod extent` at every leaf.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(4,(2,3)):(6,(3,1))").hier_coord(11)?.to_string(), "(1,(1,2))");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::NonPositiveStride`], [`Error::NotKnown`] for symbols, [`Error::CoordOutOfRange`] for a negative index.
@@ -200,6 +224,12 @@ impl Lay {
 
     /// As many of `n` workers as a shape's extents take without a rest, leftmost first: the layout `m:1` with `m <= n`
     /// (CuTe's `domain_distribute`).
+    ///
+    /// ```
+    /// use girih_layout::{Lay, Shape, lay};
+    /// assert_eq!(Lay::domain_distribute(&Shape::parse("(12,8)")?, 32)?, lay!("32:1"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::NotKnown`] for symbols, [`Error::Unsupported`] for `n < 1`, [`Error::Overflow`].

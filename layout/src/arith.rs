@@ -6,6 +6,12 @@ use crate::{Error, Fact, Factor, Int};
 impl Int {
     /// The product.
     ///
+    /// ```
+    /// use girih_layout::Int;
+    /// assert_eq!(Int::parse("s0")?.mul(Int::fixed(6))?.to_string(), "6*s0");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Overflow`] past 64 bits, [`Error::Unsupported`] for a product of more than two symbols.
     #[inline]
@@ -66,6 +72,12 @@ impl Int {
 
     /// The sum: of known integers, of zero and anything, and of multiples of the same symbols.
     ///
+    /// ```
+    /// use girih_layout::Int;
+    /// assert_eq!(Int::parse("2*s0")?.add(Int::parse("s0")?)?.to_string(), "3*s0");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Overflow`], or [`Error::Unsupported`] for a sum that is not a single product.
     pub const fn add(self, other: Int) -> Result<Int, Error> {
@@ -90,6 +102,12 @@ impl Int {
 
     /// The negation.
     ///
+    /// ```
+    /// use girih_layout::Int;
+    /// assert_eq!(Int::fixed(3).neg()?, Int::fixed(-3));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Overflow`].
     pub const fn neg(self) -> Result<Int, Error> {
@@ -97,6 +115,12 @@ impl Int {
     }
 
     /// `ceil(self / n)` for a positive `n`.
+    ///
+    /// ```
+    /// use girih_layout::Int;
+    /// assert_eq!(Int::fixed(1000).ceil_div(Int::fixed(128))?, Int::fixed(8));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::NeedsFact`] where the quotient is representable only for a divisible symbol, [`Error::Unsupported`] for a divisor that is
@@ -150,6 +174,11 @@ impl Int {
     }
 
     /// `self / n` where it is known to leave no remainder.
+    ///
+    /// ```
+    /// use girih_layout::Int;
+    /// assert_eq!((Int::fixed(12).div_exact(Int::fixed(4)), Int::fixed(12).div_exact(Int::fixed(5))), (Some(Int::fixed(3)), None));
+    /// ```
     #[inline]
     pub const fn div_exact(self, n: Int) -> Option<Int> {
         if self.is_symbolic() || n.is_symbolic() {
@@ -230,6 +259,13 @@ impl Int {
     }
 
     /// Whether `self < other`: `None` where the facts don't tell.
+    ///
+    /// ```
+    /// use girih_layout::{Int, Symbol};
+    /// let m = Symbol::new(0).at_least(64);
+    /// assert_eq!(Int::fixed(10).less(Int::symbol(m)), Some(true));
+    /// assert_eq!(Int::fixed(100).less(Int::symbol(m)), None);
+    /// ```
     #[inline]
     pub const fn less(self, other: Int) -> Option<bool> {
         if !self.is_symbolic() && !other.is_symbolic() {

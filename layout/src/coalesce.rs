@@ -67,6 +67,11 @@ impl Lay {
 
     /// Whether both are the same function on domains of the same size, whatever their trees. With symbols, `false` may also mean "not
     /// provably".
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert!(lay!("((2,4),3):((1,2),8)").equivalent(&lay!("(8,3):(1,8)")));
+    /// ```
     pub const fn equivalent(&self, other: &Lay) -> bool {
         let (a, b) = (self.coalesce(), other.coalesce());
         if a.leaf_count() != b.leaf_count() {
@@ -84,11 +89,21 @@ impl Lay {
     }
 
     /// The modes that lead somewhere: without extents 1 and strides 0, coalesced (CuTe's `filter`). The image is the same.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(4,8,1):(1,0,5)").filter(), lay!("4:1"));
+    /// ```
     pub const fn filter(&self) -> Lay {
         self.filter_zeros().coalesce()
     }
 
     /// Extent 1 wherever the stride is 0 (CuTe's `filter_zeros`).
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(4,8):(1,0)").filter_zeros(), lay!("(4,1):(1,0)"));
+    /// ```
     pub const fn filter_zeros(&self) -> Lay {
         let mut out = *self;
         let mut i = 0;

@@ -39,6 +39,12 @@ impl Lay {
     /// CuTe's complement: where a mode ends inside the step of the next, the step is rounded down. The result is increasing and disjoint
     /// from the layout, but leaves indices out: `(2,2):(1,3)` in 12 gives `2:6`.
     ///
+    /// ```
+    /// use girih_layout::{Int, lay};
+    /// assert_eq!(lay!("(2,2):(1,3)").complement_floor(Int::fixed(12))?, lay!("2:6"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Lay::complement`]; [`Error::NotTractable`] only where modes interleave, such as in `(4,2):(2,3)`.
     pub const fn complement_floor(&self, cotarget: Int) -> Result<Lay, Error> {

@@ -26,26 +26,56 @@ pub struct Composed {
 
 impl Composed {
     /// `swizzle o offset o layout`.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay};
+    /// assert_eq!(Composed::new(Swizzle::new(1, 0, 1)?, 4, lay!("(2,2):(2,1)")).to_string(), "Sw<1,0,1> o 4 o (2,2):(2,1)");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn new(swizzle: Swizzle, offset: i64, layout: Lay) -> Composed {
         Composed { swizzle, offset, layout }
     }
 
     /// The swizzle, applied last.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle};
+    /// assert_eq!(Composed::parse("Sw<1,0,1> o 4 o (2,2):(2,1)")?.swizzle(), Swizzle::new(1, 0, 1)?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn swizzle(&self) -> Swizzle {
         self.swizzle
     }
 
     /// What is added before the swizzle, in elements.
+    ///
+    /// ```
+    /// use girih_layout::Composed;
+    /// assert_eq!(Composed::parse("Sw<1,0,1> o 4 o (2,2):(2,1)")?.offset(), 4);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn offset(&self) -> i64 {
         self.offset
     }
 
     /// The layout, applied first.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, lay};
+    /// assert_eq!(Composed::parse("Sw<1,0,1> o 4 o (2,2):(2,1)")?.layout(), &lay!("(2,2):(2,1)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn layout(&self) -> &Lay {
         &self.layout
     }
 
     /// The index of a coordinate.
+    ///
+    /// ```
+    /// use girih_layout::{Coord, Composed};
+    /// assert_eq!(Composed::parse("Sw<1,0,1> o 4 o (2,2):(2,1)")?.crd2idx(&Coord::parse("(1,0)")?)?, 7); // 4 + 2 = 0b110, the low bit toggled
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Lay::crd2idx`].
@@ -54,6 +84,12 @@ impl Composed {
     }
 
     /// The index of a 1-D coordinate.
+    ///
+    /// ```
+    /// use girih_layout::Composed;
+    /// assert_eq!(Composed::parse("Sw<1,0,1> o 4 o (2,2):(2,1)")?.at(3)?, 6);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Lay::crd2idx`].
@@ -69,6 +105,12 @@ impl Composed {
     }
 
     /// The modes under `_`; the positions of the rest go into the offset.
+    ///
+    /// ```
+    /// use girih_layout::{Coord, Composed};
+    /// assert_eq!(Composed::parse("Sw<1,0,1> o 4 o (2,2):(2,1)")?.slice(&Coord::parse("(1,_)")?)?.to_string(), "Sw<1,0,1> o 6 o (2):(1)");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Lay::slice`].
@@ -99,6 +141,13 @@ impl Composed {
     }
 
     /// Elements of `new_bits` over the same memory as elements of `old_bits`.
+    ///
+    /// ```
+    /// use girih_layout::Composed;
+    /// let bytes = Composed::parse("Sw<3,4,3> o 0 o (8,128):(128,1)")?;
+    /// assert_eq!(bytes.recast(8, 16)?.to_string(), "Sw<3,3,3> o 0 o (8,64):(64,1)");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`Lay::recast`] and [`Swizzle::upcast`]; [`Error::Unsupported`] unless the ratio of the sizes is a power of two that divides
@@ -157,6 +206,12 @@ impl Composed {
     }
 
     /// [`Lay::max_alignment`], as far as the swizzle keeps elements together.
+    ///
+    /// ```
+    /// use girih_layout::Composed;
+    /// assert_eq!(Composed::parse("Sw<3,3,3> o 0 o (8,64):(64,1)")?.max_alignment()?, 8);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Lay::max_alignment`].
@@ -292,16 +347,35 @@ impl Composed {
     }
 
     /// The layout inside, coalesced.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, lay};
+    /// assert_eq!(Composed::parse("Sw<1,0,1> o 0 o (2,2):(1,2)")?.coalesce().layout(), &lay!("4:1"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn coalesce(&self) -> Composed {
         Composed { layout: self.layout.coalesce(), ..*self }
     }
 
     /// All leaves in one flat tuple.
+    ///
+    /// ```
+    /// use girih_layout::Composed;
+    /// assert_eq!(Composed::parse("Sw<1,0,1> o 0 o ((2,2),3):((1,2),4)")?.flatten().layout().depth(), 1);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn flatten(&self) -> Composed {
         Composed { layout: self.layout.flatten(), ..*self }
     }
 
     /// Another swizzle after this one, if both together are a swizzle; see [`F2Matrix`] for the rest.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle};
+    /// let (once, swizzle) = (Composed::parse("Sw<1,0,1> o 0 o 4:1")?, Swizzle::new(1, 0, 1)?);
+    /// assert_eq!(once.swizzled(swizzle)?.at(2)?, 2); // twice is not at all
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Unsupported`].

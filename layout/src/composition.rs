@@ -62,6 +62,14 @@ impl Lay {
 
     /// [`Lay::composition`] with a layout, [`Lay::composition_by`] with tiles.
     ///
+    /// ```
+    /// use girih_layout::{lay, tiler};
+    /// let a = lay!("(8,6):(1,8)");
+    /// assert_eq!(a.compose(&tiler!("<4,2>"))?, lay!("(4,2):(1,8)"));
+    /// assert_eq!(a.compose(&tiler!("4:8"))?, lay!("4:8"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As those.
     pub const fn compose(&self, tiler: &Tiler) -> Result<Lay, Error> {

@@ -6,6 +6,12 @@ use crate::profile::Node;
 use crate::{Error, Int, Shape, Tuple};
 
 /// A leaf of a coordinate.
+///
+/// ```
+/// use girih_layout::{Coord, Crd};
+/// assert_eq!(Coord::parse("(3,_)")?.leaves(), &[Crd::At(3), Crd::All]);
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Crd {
     /// A position.
@@ -20,11 +26,23 @@ pub type Coord = Tuple<Crd>;
 
 impl Coord {
     /// A 1-D coordinate.
+    ///
+    /// ```
+    /// use girih_layout::Coord;
+    /// assert_eq!(Coord::at(5), Coord::parse("5")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn at(position: i64) -> Coord {
         Tuple::leaf(Crd::At(position))
     }
 
     /// One position a mode.
+    ///
+    /// ```
+    /// use girih_layout::Coord;
+    /// assert_eq!(Coord::of(&[1, 2])?, Coord::parse("(1,2)")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Capacity`], or [`Error::Unsupported`] for none.
@@ -74,6 +92,12 @@ pub const fn idx2crd(shape: &Shape, index: i64) -> Result<Coord, Error> {
 }
 
 /// [`idx2crd`] without an upper end: the last leaf takes what is left, as in CuTe.
+///
+/// ```
+/// use girih_layout::{Shape, idx2crd_extended};
+/// assert_eq!(idx2crd_extended(&Shape::parse("(3,2)")?, 10)?.to_string(), "(1,3)");
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 ///
 /// # Errors
 /// [`Error::CoordOutOfRange`] for a negative index, [`Error::NotKnown`] where a symbolic extent would decide.

@@ -68,6 +68,12 @@ impl Lay {
 
     /// [`Lay::zipped_divide`] with the rest's modes side by side: `((TileM,TileN),RestM,RestN,L)`.
     ///
+    /// ```
+    /// use girih_layout::{lay, tiler};
+    /// assert_eq!(lay!("(8,6):(1,8)").tiled_divide(&tiler!("<4,2>"))?, lay!("((4,2),2,3):((1,8),4,16)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Lay::logical_divide`].
     pub const fn tiled_divide(&self, tiler: &Tiler) -> Result<Lay, Error> {
@@ -75,6 +81,12 @@ impl Lay {
     }
 
     /// [`Lay::zipped_divide`] with all modes side by side: `(TileM,TileN,RestM,RestN,L)`.
+    ///
+    /// ```
+    /// use girih_layout::{lay, tiler};
+    /// assert_eq!(lay!("(8,6):(1,8)").flat_divide(&tiler!("<4,2>"))?, lay!("(4,2,2,3):(1,8,4,16)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Lay::logical_divide`].

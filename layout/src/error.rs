@@ -5,6 +5,12 @@ use core::fmt;
 use crate::{Fact, Int, MAX_DEPTH, MAX_LEAVES, Stride, Symbol};
 
 /// Why an operation has no exact answer. The variants carry the operands; the message says what would be accepted.
+///
+/// ```
+/// use girih_layout::{Int, lay};
+/// let error = lay!("(2,2):(1,3)").complement(Int::fixed(12)).unwrap_err();
+/// assert_eq!(error.to_string(), "complement needs strides that build on one another: 3 is no multiple of 2");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -154,6 +160,12 @@ pub enum Error {
 
 /// Where two functions differ: a 1-D coordinate (of the right-hand layout in a composition), the index that the definition gives and the
 /// index that a layout would have given.
+///
+/// ```
+/// use girih_layout::{Error, lay};
+/// let Err(Error::Carry { witness: Some(w) }) = lay!("(4,2):(1,10)").composition(&lay!("(2,2):(2,3)")) else { panic!() };
+/// assert_eq!((w.coord, w.expected, w.obtained), (3, 11, 5));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Witness {
     /// The 1-D coordinate.
@@ -166,6 +178,11 @@ pub struct Witness {
 
 impl Error {
     /// A stable name of the variant for machines: `"parse"`, `"carry"` ...
+    ///
+    /// ```
+    /// use girih_layout::{Int, lay};
+    /// assert_eq!(lay!("4:-1").complement(Int::fixed(8)).unwrap_err().kind(), "non_positive_stride");
+    /// ```
     pub const fn kind(&self) -> &'static str {
         match self {
             Error::Parse { .. } => "parse",

@@ -112,6 +112,12 @@ impl Lay {
     /// [`Lay::crd2idx`] of the extended layout: past its extent, the last leaf of whatever the position counts through goes on. It is what
     /// composition means past the end of the left-hand layout.
     ///
+    /// ```
+    /// use girih_layout::{Coord, lay};
+    /// assert_eq!(lay!("(4,2):(2,10)").crd2idx_extended(&Coord::parse("(1,5)")?)?, 52);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Lay::crd2idx`]; [`Error::CoordOutOfRange`] for negative positions only.
     pub const fn crd2idx_extended(&self, coord: &Coord) -> Result<i64, Error> {
@@ -121,6 +127,12 @@ impl Lay {
     }
 
     /// The index of a 1-D coordinate.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(4,2):(2,10)").at(5)?, 12);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Lay::crd2idx`].
@@ -135,6 +147,12 @@ impl Lay {
     }
 
     /// The index of a 1-D coordinate of the extended layout, see [`Lay::crd2idx_extended`].
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(4,2):(2,10)").at_extended(9)?, 22);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Lay::crd2idx_extended`].

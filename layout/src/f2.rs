@@ -37,6 +37,12 @@ impl F2Matrix {
 
     /// The identity on indices of `bits` bits.
     ///
+    /// ```
+    /// use girih_layout::F2Matrix;
+    /// assert_eq!(F2Matrix::identity(4)?.apply(9)?, 9);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Capacity`] for more than 63 bits.
     pub const fn identity(bits: u32) -> Result<F2Matrix, Error> {
@@ -51,6 +57,12 @@ impl F2Matrix {
 
     /// A swizzle on indices of `bits` bits.
     ///
+    /// ```
+    /// use girih_layout::{F2Matrix, Swizzle};
+    /// assert_eq!(F2Matrix::of_swizzle(Swizzle::new(1, 0, 1)?, 2)?.columns(), [1, 3]);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Capacity`] for more than 63 bits.
     pub const fn of_swizzle(swizzle: Swizzle, bits: u32) -> Result<F2Matrix, Error> {
@@ -64,6 +76,12 @@ impl F2Matrix {
     }
 
     /// A layout of powers of two. Columns of F2 strides may meet; integer strides have to keep to bits of their own.
+    ///
+    /// ```
+    /// use girih_layout::{F2Matrix, lay};
+    /// assert_eq!(F2Matrix::of_layout(&lay!("(2,4):(4,1)"))?.columns(), [4, 1, 2]);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Unsupported`] for an extent that is no power of two, for integer strides that carry into one another and for basis strides;
@@ -105,6 +123,13 @@ impl F2Matrix {
 
     /// A swizzled layout; its offset must be 0 (elsewhere the map is affine, see [`Composed::decay`]).
     ///
+    /// ```
+    /// use girih_layout::{Composed, F2Matrix};
+    /// let composed = Composed::parse("Sw<1,0,1> o 0 o (2,2):(2,1)")?;
+    /// assert_eq!(F2Matrix::of_composed(&composed)?.columns(), [3, 1]);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Those of [`F2Matrix::of_layout`]; [`Error::Unsupported`] for an offset.
     pub const fn of_composed(composed: &Composed) -> Result<F2Matrix, Error> {
@@ -130,17 +155,35 @@ impl F2Matrix {
     }
 
     /// How many bits a coordinate has.
+    ///
+    /// ```
+    /// use girih_layout::{F2Matrix, lay};
+    /// assert_eq!(F2Matrix::of_layout(&lay!("(2,4):(4,1)"))?.inputs(), 3);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn inputs(&self) -> u32 {
         self.inputs as u32
     }
 
     /// The index bits that each bit of the coordinate toggles, lowest bit first.
+    ///
+    /// ```
+    /// use girih_layout::F2Matrix;
+    /// assert_eq!(F2Matrix::identity(3)?.columns(), [1, 2, 4]);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn columns(&self) -> &[u64] {
         let (used, _) = self.columns.split_at(self.inputs as usize);
         used
     }
 
     /// The index of a 1-D coordinate.
+    ///
+    /// ```
+    /// use girih_layout::{F2Matrix, lay};
+    /// assert_eq!(F2Matrix::of_layout(&lay!("(2,4):(4,1)"))?.apply(0b011)?, 0b101);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::CoordOutOfRange`] for a coordinate with other bits.
@@ -158,6 +201,13 @@ impl F2Matrix {
 
     /// `self` after `first`: `apply(first.apply(x))`.
     ///
+    /// ```
+    /// use girih_layout::{F2Matrix, Swizzle, lay};
+    /// let (swizzle, tile) = (Swizzle::new(1, 0, 1)?, F2Matrix::of_layout(&lay!("(2,2):(2,1)"))?);
+    /// assert_eq!(F2Matrix::of_swizzle(swizzle, 2)?.after(&tile)?.columns(), [3, 1]);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::CoordOutOfRange`] where `first` has indices of more bits than `self` maps.
     pub const fn after(&self, first: &F2Matrix) -> Result<F2Matrix, Error> {
@@ -171,6 +221,12 @@ impl F2Matrix {
     }
 
     /// The map as a layout over a shape or a refinement of it: with integer strides where no two columns meet, with F2 columns elsewhere.
+    ///
+    /// ```
+    /// use girih_layout::{F2Matrix, Shape, lay};
+    /// assert_eq!(F2Matrix::identity(3)?.layout(&Shape::parse("(2,4)")?)?, lay!("(2,4):(1,2)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Unsupported`] unless the shape has `2^inputs` coordinates and its extents are powers of two, [`Error::Capacity`].
@@ -262,6 +318,13 @@ impl F2Matrix {
     }
 
     /// The map as a swizzle, if it is one: every bit kept, and one run of bits added to another.
+    ///
+    /// ```
+    /// use girih_layout::{F2Matrix, Swizzle};
+    /// let swizzle = Swizzle::new(2, 1, 3)?;
+    /// assert_eq!(F2Matrix::of_swizzle(swizzle, 8)?.swizzle(), Some(swizzle));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn swizzle(&self) -> Option<Swizzle> {
         let (mut base, mut bits, mut shift, mut i) = (0u32, 0u32, 0i32, 0u32);
         while i < self.inputs() {

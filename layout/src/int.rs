@@ -38,18 +38,33 @@ impl Int {
     pub const ONE: Int = Int::fixed(1);
 
     /// A static integer.
+    ///
+    /// ```
+    /// use girih_layout::Int;
+    /// assert_eq!(format!("{:#}", Int::fixed(8)), "_8");
+    /// ```
     #[inline]
     pub const fn fixed(value: i64) -> Int {
         Int { coef: value, factors: [Packed::NONE, Packed(STATIC)] }
     }
 
     /// A value known at run time only.
+    ///
+    /// ```
+    /// use girih_layout::Int;
+    /// assert_eq!(format!("{:#}", Int::value(8)), "8");
+    /// ```
     #[inline]
     pub const fn value(value: i64) -> Int {
         Int { coef: value, factors: [Packed::NONE, Packed::NONE] }
     }
 
     /// A symbol.
+    ///
+    /// ```
+    /// use girih_layout::{Int, Symbol};
+    /// assert_eq!(Int::symbol(Symbol::new(0)).to_string(), "s0");
+    /// ```
     pub const fn symbol(symbol: Symbol) -> Int {
         match Packed::new(Factor { symbol, den: 1 }) {
             Ok(packed) => Int { coef: 1, factors: [packed, Packed::NONE] },
@@ -58,34 +73,67 @@ impl Int {
     }
 
     /// The number, if it is known.
+    ///
+    /// ```
+    /// use girih_layout::{Int, Symbol};
+    /// assert_eq!((Int::value(8).get(), Int::symbol(Symbol::new(0)).get()), (Some(8), None));
+    /// ```
     #[inline]
     pub const fn get(self) -> Option<i64> {
         if self.is_symbolic() { None } else { Some(self.coef) }
     }
 
     /// Whether it is static.
+    ///
+    /// ```
+    /// use girih_layout::Int;
+    /// assert!(Int::fixed(8).is_static() && !Int::value(8).is_static());
+    /// ```
     #[inline]
     pub const fn is_static(self) -> bool {
         self.factors[1].0 == STATIC
     }
 
     /// Whether it has a symbol in it.
+    ///
+    /// ```
+    /// use girih_layout::Int;
+    /// assert!(Int::parse("2*s0")?.is_symbolic());
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     #[inline]
     pub const fn is_symbolic(self) -> bool {
         self.factors[0].is_some()
     }
 
     /// The known coefficient: the number itself where there is no symbol.
+    ///
+    /// ```
+    /// use girih_layout::Int;
+    /// assert_eq!(Int::parse("6*s0")?.coefficient(), 6);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn coefficient(self) -> i64 {
         self.coef
     }
 
     /// The symbolic factors, in the order of their symbols' ids. The integer is the coefficient times their product.
+    ///
+    /// ```
+    /// use girih_layout::{Int, Symbol};
+    /// assert_eq!(Int::parse("6*s0")?.factors()[0].map(|factor| factor.symbol), Some(Symbol::new(0)));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn factors(self) -> [Option<Factor>; 2] {
         [self.factors[0].get(), self.factors[1].get()]
     }
 
     /// Whether both are the same number; `const` form of `==`.
+    ///
+    /// ```
+    /// use girih_layout::Int;
+    /// const { assert!(Int::fixed(8).same(Int::value(8))) };
+    /// ```
     #[inline]
     pub const fn same(self, other: Int) -> bool {
         self.coef == other.coef
@@ -94,12 +142,23 @@ impl Int {
     }
 
     /// Whether it is known to be `n`.
+    ///
+    /// ```
+    /// use girih_layout::{Int, Symbol};
+    /// assert!(Int::value(8).is(8) && !Int::symbol(Symbol::new(0)).is(8));
+    /// ```
     #[inline]
     pub const fn is(self, n: i64) -> bool {
         self.coef == n && !self.is_symbolic()
     }
 
     /// The least value, if there is a known one.
+    ///
+    /// ```
+    /// use girih_layout::{Int, Symbol};
+    /// assert_eq!(Int::symbol(Symbol::new(0).at_least(4)).mul(Int::fixed(3))?.lower(), Some(12));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     #[inline]
     pub const fn lower(self) -> Option<i64> {
         if !self.is_symbolic() {
@@ -109,6 +168,11 @@ impl Int {
     }
 
     /// The greatest value, if there is a known one.
+    ///
+    /// ```
+    /// use girih_layout::{Int, Symbol};
+    /// assert_eq!(Int::symbol(Symbol::new(0)).upper(), None);
+    /// ```
     #[inline]
     pub const fn upper(self) -> Option<i64> {
         if !self.is_symbolic() {
@@ -137,6 +201,12 @@ impl Int {
     }
 
     /// Whether `n` divides it: `None` where the facts don't tell.
+    ///
+    /// ```
+    /// use girih_layout::{Int, Symbol};
+    /// let m = Int::symbol(Symbol::new(0).divisible_by(8));
+    /// assert_eq!((m.is_divisible_by(4), m.is_divisible_by(16)), (Some(true), None));
+    /// ```
     pub const fn is_divisible_by(self, n: i64) -> Option<bool> {
         if n == 0 {
             return Some(self.is(0));

@@ -6,6 +6,12 @@ use crate::stride::carryless;
 use crate::{Coord, Crd, Error, IntTuple, Lay, MAX_LEAVES, Shape, Stride, Tuple};
 
 /// The coordinates of a shape, leftmost leaf fastest; see [`Shape::coords`].
+///
+/// ```
+/// use girih_layout::Shape;
+/// assert_eq!(Shape::parse("(4,(2,3))")?.coords()?.count(), 24);
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Coords {
     extents: [i64; MAX_LEAVES],
@@ -15,6 +21,12 @@ pub struct Coords {
 }
 
 /// The indices of a layout in the order of its coordinates; see [`Lay::indices`].
+///
+/// ```
+/// use girih_layout::lay;
+/// assert_eq!(lay!("(2,3):(3,1)").indices()?.max(), Some(5));
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Indices {
     coords: Coords,

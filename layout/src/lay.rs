@@ -7,6 +7,14 @@ use crate::{Error, Int, IntTuple, MAX_LEAVES, Shape, Stride, Strides, Symbol, Tu
 ///
 /// A plain value of fixed size; every operation returns a new one. `Display` prints `((2,2),4):((1,8),2)`, and with `{:#}` static integers
 /// carry CuTe's mark, `_8:_1`. Equality is of shape and stride, leaf by leaf; [`Lay::equivalent`] compares functions.
+///
+/// ```
+/// use girih_layout::lay;
+/// let row_major = lay!("(4,(2,3)):(6,(3,1))");
+/// assert_eq!(row_major.at(1)?, 6);
+/// assert_eq!((row_major.rank(), row_major.size()?.get()), (2, Some(24)));
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Lay {
     pub(crate) shape: Shape,
@@ -21,6 +29,12 @@ impl Lay {
     pub const UNIT: Lay = Lay::raw_leaf(Int::ONE, Stride::ZERO);
 
     /// `shape:stride`.
+    ///
+    /// ```
+    /// use girih_layout::{Lay, Shape, Strides, lay};
+    /// assert_eq!(Lay::new(&Shape::parse("(4,2)")?, &Strides::parse("(1,4)")?)?, lay!("(4,2):(1,4)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::NotCongruent`], [`Error::NonPositiveShape`].
@@ -40,6 +54,12 @@ impl Lay {
 
     /// The layout of a single leaf, `extent:stride`.
     ///
+    /// ```
+    /// use girih_layout::{Int, Lay, Stride, lay};
+    /// assert_eq!(Lay::leaf(Int::fixed(4), Stride::from(2))?, lay!("4:2"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::NonPositiveShape`].
     pub const fn leaf(extent: Int, stride: Stride) -> Result<Lay, Error> {
@@ -55,36 +75,75 @@ impl Lay {
     }
 
     /// The shape.
+    ///
+    /// ```
+    /// use girih_layout::{Shape, lay};
+    /// assert_eq!(lay!("(4,2):(1,4)").shape(), &Shape::parse("(4,2)")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn shape(&self) -> &Shape {
         &self.shape
     }
 
     /// The strides, congruent to the shape.
+    ///
+    /// ```
+    /// use girih_layout::{Strides, lay};
+    /// assert_eq!(lay!("(4,2):(1,4)").stride(), Strides::parse("(1,4)")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn stride(&self) -> Strides {
         Tuple { profile: self.shape.profile, leaves: self.stride }
     }
 
     /// The number of modes: 1 for a leaf.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(4,(2,3)):(6,(3,1))").rank(), 2);
+    /// ```
     pub const fn rank(&self) -> usize {
         self.shape.rank()
     }
 
     /// How deep the tree is: 0 for a leaf.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(4,(2,3)):(6,(3,1))").depth(), 2);
+    /// ```
     pub const fn depth(&self) -> usize {
         self.shape.depth()
     }
 
     /// The number of leaves.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(4,(2,3)):(6,(3,1))").leaf_count(), 3);
+    /// ```
     pub const fn leaf_count(&self) -> usize {
         self.shape.leaf_count()
     }
 
     /// Whether it is a single leaf, no tuple.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert!(lay!("4:1").is_leaf() && !lay!("(4):(1)").is_leaf());
+    /// ```
     pub const fn is_leaf(&self) -> bool {
         self.shape.is_leaf()
     }
 
     /// The layout at launch: `symbol`, by its id, becomes `value`.
+    ///
+    /// ```
+    /// use girih_layout::{Symbol, lay};
+    /// const M: Symbol = Symbol::new(0);
+    /// assert_eq!(lay!("(s0,8):(1,s0)").bind(M, 100)?, lay!("(100,8):(1,100)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`Int::bind`]; [`Error::NonPositiveShape`] where an extent becomes 0: the layout is empty then.
@@ -107,6 +166,11 @@ impl Lay {
     }
 
     /// Whether a symbol is anywhere in it.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert!(lay!("(s0,8):(8,1)").is_symbolic());
+    /// ```
     pub const fn is_symbolic(&self) -> bool {
         let mut i = 0;
         while i < self.leaf_count() {
@@ -140,6 +204,11 @@ impl Lay {
     }
 
     /// Whether every integer is static.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert!(lay!("(_4,_2):(_1,_4)").is_static() && !lay!("(4,2):(1,4)").is_static());
+    /// ```
     pub const fn is_static(&self) -> bool {
         let mut i = 0;
         while i < self.leaf_count() {
@@ -157,6 +226,11 @@ impl Lay {
     }
 
     /// Extent and stride of a leaf, counted from the left; past the last leaf `1:0`.
+    ///
+    /// ```
+    /// use girih_layout::{Int, Stride, lay};
+    /// assert_eq!(lay!("(4,(2,3)):(6,(3,1))").flat_leaf(2), (Int::fixed(3), Stride::from(1)));
+    /// ```
     pub const fn flat_leaf(&self, leaf: usize) -> (Int, Stride) {
         if leaf >= self.leaf_count() {
             return (Int::ONE, Stride::ZERO);
@@ -165,6 +239,12 @@ impl Lay {
     }
 
     /// Mode `mode`; a leaf is its own mode 0.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(4,(2,3)):(6,(3,1))").mode(1)?, lay!("(2,3):(3,1)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::ModeOutOfRange`].

@@ -29,6 +29,12 @@ impl Lay {
 
     /// Compact, rightmost fastest (row-major): CuTe's `LayoutRight`.
     ///
+    /// ```
+    /// use girih_layout::{Lay, Shape, lay};
+    /// assert_eq!(Lay::right(&Shape::parse("(4,(2,3))")?)?, lay!("(4,(2,3)):(6,(3,1))"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Lay::left`].
     pub const fn right(shape: &Shape) -> Result<Lay, Error> {
@@ -48,6 +54,12 @@ impl Lay {
     /// The layout that sends each coordinate to itself: mode `i` of the shape steps along basis `E<i>`.
     ///
     /// A nested mode is one coordinate that counts leftmost first: `(4,(2,3)):(1@0,(1@1,2@1))`.
+    ///
+    /// ```
+    /// use girih_layout::{Lay, Shape, lay};
+    /// assert_eq!(Lay::identity(&Shape::parse("(4,(2,3))")?)?, lay!("(4,(2,3)):(1@0,(1@1,2@1))"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Lay::left`].
@@ -74,6 +86,13 @@ impl Lay {
 
     /// Compact, in the order of the keys: the mode with the smallest key is fastest (CuTe's `make_ordered_layout`). Equal keys keep their
     /// order from left to right; `order` has one key a leaf.
+    ///
+    /// ```
+    /// use girih_layout::{IntTuple, Lay, Shape, lay};
+    /// let (shape, order) = (Shape::parse("(4,2,3)")?, IntTuple::parse("(1,0,2)")?);
+    /// assert_eq!(Lay::ordered(&shape, &order)?, lay!("(4,2,3):(2,1,8)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::NotCongruent`], [`Error::NotKnown`] for a symbolic key, and those of [`Lay::left`].
@@ -106,6 +125,12 @@ impl Lay {
     }
 
     /// Layouts side by side, each a mode: CuTe's `make_layout(a, b, ...)`.
+    ///
+    /// ```
+    /// use girih_layout::{Lay, lay};
+    /// assert_eq!(Lay::concat(&[lay!("4:1"), lay!("(2,3):(4,8)")])?, lay!("(4,(2,3)):(1,(4,8))"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Capacity`], or [`Error::Unsupported`] for none.

@@ -4,11 +4,22 @@ use crate::{Error, Lay, Profile, Shape, Strides};
 
 impl Lay {
     /// All leaves in one flat tuple; a leaf stays a leaf.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(2,(3,4)):(12,(4,1))").flatten(), lay!("(2,3,4):(12,4,1)"));
+    /// ```
     pub const fn flatten(&self) -> Lay {
         Lay { shape: self.shape.flatten(), stride: self.stride }
     }
 
     /// The modes of the given numbers, in that order (CuTe's `select`).
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(2,(3,4)):(12,(4,1))").select(&[1, 0])?, lay!("((3,4),2):((4,1),12)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::ModeOutOfRange`], [`Error::Capacity`].
@@ -26,6 +37,12 @@ impl Lay {
 
     /// The modes from `begin` up to `end`, as a tuple (CuTe's `take`).
     ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(2,3,4):(12,4,1)").take(1, 3)?, lay!("(3,4):(4,1)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::ModeOutOfRange`].
     pub const fn take(&self, begin: usize, end: usize) -> Result<Lay, Error> {
@@ -41,6 +58,12 @@ impl Lay {
     }
 
     /// The modes from `begin` up to `end` grouped into one (CuTe's `group`).
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(2,3,4):(12,4,1)").group(1, 3)?, lay!("(2,(3,4)):(12,(4,1))"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::ModeOutOfRange`] unless `begin <= end <= rank`.
@@ -70,6 +93,12 @@ impl Lay {
 
     /// Another mode at the end (CuTe's `append`).
     ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(2,3):(1,2)").append(&lay!("4:6"))?, lay!("(2,3,4):(1,2,6)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Capacity`].
     pub const fn append(&self, mode: &Lay) -> Result<Lay, Error> {
@@ -83,6 +112,12 @@ impl Lay {
 
     /// Another mode at the beginning (CuTe's `prepend`).
     ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(2,3):(1,2)").prepend(&lay!("4:6"))?, lay!("(4,2,3):(6,1,2)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Capacity`].
     pub const fn prepend(&self, mode: &Lay) -> Result<Lay, Error> {
@@ -95,6 +130,12 @@ impl Lay {
     }
 
     /// The layout with mode `mode` replaced by another one.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(2,3):(1,2)").replace(1, &lay!("4:6"))?, lay!("(2,4):(1,6)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::ModeOutOfRange`], [`Error::Capacity`].
@@ -199,6 +240,13 @@ impl Lay {
 
     /// The same leaves under another tree.
     ///
+    /// ```
+    /// use girih_layout::lay;
+    /// let l = lay!("(2,(3,4)):(12,(4,1))");
+    /// assert_eq!(l.flatten().unflatten(l.shape().profile())?, l);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::NotCongruent`] unless the profile has as many leaves.
     pub const fn unflatten(&self, profile: &Profile) -> Result<Lay, Error> {
@@ -211,6 +259,12 @@ impl Lay {
     }
 
     /// The same function over another shape of the same size: `composition(self, left(shape))` (CuTe's `with_shape`).
+    ///
+    /// ```
+    /// use girih_layout::{Shape, lay};
+    /// assert_eq!(lay!("(4,6):(6,1)").with_shape(&Shape::parse("(2,12)")?)?, lay!("(2,(2,6)):(6,(12,1))"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`Lay::composition`]; [`Error::Unsupported`] for a shape of another size.

@@ -15,6 +15,13 @@ const CELLS: i64 = 1 << 16;
 
 /// A table of cells to be drawn: a row for each coordinate of mode 0, a column for each of mode 1; from [`Lay::picture`],
 /// [`Lay::picture_tv`] or [`Composed::picture`].
+///
+/// ```
+/// use girih_layout::lay;
+/// let picture = lay!("(2,3):(3,1)").picture()?;
+/// assert!(picture.svg().to_string().starts_with("<svg"));
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Picture {
     source: Source,
@@ -37,6 +44,12 @@ enum Cell {
 
 impl Composed {
     /// The index of every coordinate of a known layout of rank 1 (a row) or 2.
+    ///
+    /// ```
+    /// use girih_layout::Composed;
+    /// assert_eq!(Composed::parse("Sw<1,0,1> o 0 o (2,2):(2,1)")?.picture()?.rows(), 2);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::RankMismatch`] for another rank, [`Error::NotKnown`] for symbols, [`Error::Unsupported`] for basis strides, [`Error::Capacity`]
@@ -116,21 +129,45 @@ impl Picture {
     }
 
     /// The number of rows.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(2,3):(3,1)").picture()?.rows(), 2);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub fn rows(&self) -> i64 {
         self.rows
     }
 
     /// The number of columns.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(2,3):(3,1)").picture()?.columns(), 3);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub fn columns(&self) -> i64 {
         self.columns
     }
 
     /// The picture as a standalone SVG file.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert!(lay!("(2,3):(3,1)").picture()?.svg().to_string().contains(">5<"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub fn svg(&self) -> Svg<'_> {
         Svg(self)
     }
 
     /// The picture as a standalone LaTeX document with TikZ.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert!(lay!("(2,3):(3,1)").picture()?.latex().to_string().contains("at (1,2) {5};"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub fn latex(&self) -> Latex<'_> {
         Latex(self)
     }
@@ -172,6 +209,12 @@ impl Cell {
 }
 
 /// Displays a [`Picture`] as SVG.
+///
+/// ```
+/// use girih_layout::lay;
+/// assert_eq!(lay!("(2,3):(3,1)").picture()?.svg().to_string().lines().last(), Some("</svg>"));
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Svg<'a>(&'a Picture);
 
@@ -217,6 +260,12 @@ impl fmt::Display for Svg<'_> {
 }
 
 /// Displays a [`Picture`] as LaTeX.
+///
+/// ```
+/// use girih_layout::lay;
+/// assert!(lay!("(2,3):(3,1)").picture()?.latex().to_string().starts_with("\\documentclass"));
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Latex<'a>(&'a Picture);
 

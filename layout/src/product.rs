@@ -12,6 +12,14 @@ enum First {
 }
 
 /// Where the copies of a block go.
+///
+/// ```
+/// use girih_layout::{Product, lay, tiler};
+/// let a = lay!("2:2"); // one hole
+/// assert_eq!(a.logical_product_with(&tiler!("4:1"), Product::FillHoles)?, lay!("(2,(2,2)):(2,(1,4))"));
+/// assert_eq!(a.logical_product_with(&tiler!("4:1"), Product::Outer)?, lay!("(2,4):(2,4)"));
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Product {
     /// Into the holes of the block first, as in CuTe. Where the arrangement does not divide them, there is no such product.
@@ -80,6 +88,12 @@ impl Lay {
 
     /// [`Lay::logical_product`] with the blocks' modes in mode 0 and the tiles' in mode 1.
     ///
+    /// ```
+    /// use girih_layout::{lay, tiler};
+    /// assert_eq!(lay!("(2,5):(5,1)").zipped_product(&tiler!("<3:5,4:6>"))?, lay!("((2,5),(3,4)):((5,1),(10,30))"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Lay::logical_product`].
     pub const fn zipped_product(&self, tiler: &Tiler) -> Result<Lay, Error> {
@@ -92,6 +106,12 @@ impl Lay {
 
     /// [`Lay::zipped_product`] with the tiles' modes side by side.
     ///
+    /// ```
+    /// use girih_layout::{lay, tiler};
+    /// assert_eq!(lay!("(2,5):(5,1)").tiled_product(&tiler!("<3:5,4:6>"))?, lay!("((2,5),3,4):((5,1),10,30)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Lay::logical_product`].
     pub const fn tiled_product(&self, tiler: &Tiler) -> Result<Lay, Error> {
@@ -99,6 +119,12 @@ impl Lay {
     }
 
     /// [`Lay::zipped_product`] with all modes side by side.
+    ///
+    /// ```
+    /// use girih_layout::{lay, tiler};
+    /// assert_eq!(lay!("(2,5):(5,1)").flat_product(&tiler!("<3:5,4:6>"))?, lay!("(2,5,3,4):(5,1,10,30)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Lay::logical_product`].
@@ -123,6 +149,13 @@ impl Lay {
     }
 
     /// Copies of this block interleaved: mode `i` runs through the blocks, then through the block, `((TileM,BlockM),(TileN,BlockN))`.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// let r = lay!("(2,5):(5,1)").raked_product(&lay!("(3,4):(1,3)"))?;
+    /// assert_eq!(r, lay!("((3,2),(4,5)):((10,5),(30,1))"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Lay::logical_product`].

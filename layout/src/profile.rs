@@ -7,6 +7,13 @@ use crate::{Error, MAX_DEPTH, MAX_LEAVES};
 /// The shape of a tree without its leaves: how many tuples open before and close after each leaf.
 ///
 /// A node is a range of leaves, so that taking a mode needs no copy. The empty tuple exists at the root only.
+///
+/// ```
+/// use girih_layout::Shape;
+/// let (a, b) = (Shape::parse("(4,(2,3))")?, Shape::parse("(7,(5,9))")?);
+/// assert_eq!(a.profile(), b.profile());
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
     len: u8,
@@ -37,21 +44,45 @@ impl Profile {
         Profile { len: 0, pending: 0, depth: 0, opens: [0; MAX_LEAVES], closes: [0; MAX_LEAVES] };
 
     /// The number of leaves.
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// assert_eq!(Shape::parse("(4,(2,3))")?.profile().leaf_count(), 3);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn leaf_count(&self) -> usize {
         self.len as usize
     }
 
     /// Whether it is a single leaf, no tuple.
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// assert!(Shape::parse("4")?.profile().is_leaf());
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn is_leaf(&self) -> bool {
         self.len == 1 && self.opens[0] == 0
     }
 
     /// The number of modes: 1 for a leaf.
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// assert_eq!(Shape::parse("(4,(2,3))")?.profile().rank(), 2);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn rank(&self) -> usize {
         self.rank_of(self.root())
     }
 
     /// How deep the tree is: 0 for a leaf, 1 for a flat tuple.
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// assert_eq!(Shape::parse("(4,(2,3))")?.profile().depth(), 2);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn depth(&self) -> usize {
         let (mut depth, mut most, mut i) = (0u32, 0, 0);
         while i < self.leaf_count() {
@@ -66,6 +97,12 @@ impl Profile {
     }
 
     /// Whether both have the same tree (CuTe's `congruent`).
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// assert!(!Shape::parse("(4,2)")?.profile().congruent(Shape::parse("((4,2))")?.profile()));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn congruent(&self, other: &Profile) -> bool {
         self.differs_at(other).is_none()
     }

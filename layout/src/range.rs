@@ -7,6 +7,12 @@ const OP: &str = "the range of indices";
 impl Lay {
     /// The number of coordinates: the product of the extents.
     ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(4,(2,3)):(6,(3,1))").size()?.get(), Some(24));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Overflow`], or [`Error::Unsupported`] for a product of more than two symbols.
     pub const fn size(&self) -> Result<Int, Error> {
@@ -14,6 +20,12 @@ impl Lay {
     }
 
     /// The least index.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(4,3):(1,-4)").min_index()?, -8);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Unsupported`] for basis strides and for F2 columns beside an extent that is no power of two, [`Error::NotKnown`] for
@@ -23,6 +35,13 @@ impl Lay {
     }
 
     /// The greatest index.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(4,3):(1,-4)").max_index()?, 3);
+    /// assert_eq!(lay!("(8,4):(^1,^9)").max_index()?, 31);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Lay::min_index`].
@@ -72,6 +91,12 @@ impl Lay {
     ///
     /// A symbolic layout has one where it is a single product, such as `ld*N` of an unpadded matrix.
     ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(4,3):(1,8)").cosize()?.get(), Some(20)); // 16 + 4, the padding after the last column is not needed
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::NonPositiveStride`] where an index is negative (see [`Lay::min_index`]), and those of [`Lay::max_index`].
     pub const fn cosize(&self) -> Result<Int, Error> {
@@ -90,6 +115,12 @@ impl Lay {
     }
 
     /// The number of indices from the least to the greatest, `max_index - min_index + 1`; what CuTe calls cosize where strides are negative.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(4,3):(1,-4)").span()?, 12);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Lay::max_index`].

@@ -95,6 +95,12 @@ impl Lay {
 
     /// The layout of elements of `new_bits` over the same memory as elements of `old_bits` (CuTe's `recast_layout`).
     ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(8,4):(1,8)").recast(16, 32)?, lay!("(4,4):(1,4)")); // pairs of f16
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Those of [`Lay::upcast`] and [`Lay::downcast`]; [`Error::Unsupported`] for sizes below 1.
     pub const fn recast(&self, old_bits: i64, new_bits: i64) -> Result<Lay, Error> {

@@ -6,6 +6,12 @@ use crate::{Error, Fact, Int, IntTuple, Shape, Tuple};
 impl IntTuple {
     /// The product of the leaves: of a shape, its size.
     ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// assert_eq!(Shape::parse("(s0,(2,3))")?.size()?.to_string(), "6*s0");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Overflow`], or [`Error::Unsupported`] for a product of more than two symbols.
     pub const fn size(&self) -> Result<Int, Error> {
@@ -36,11 +42,23 @@ impl IntTuple {
     }
 
     /// Whether the trees agree (CuTe's `congruent`).
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// assert!(Shape::parse("(4,(2,3))")?.congruent(&Shape::parse("(1,(6,7))")?));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn congruent(&self, other: &IntTuple) -> bool {
         self.profile.congruent(&other.profile)
     }
 
     /// Whether the other tree refines this one: where this one has a leaf, the other may have anything (CuTe's `weakly_congruent`).
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// assert!(Shape::parse("(4,6)")?.weakly_congruent(&Shape::parse("(4,(2,3))")?));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn weakly_congruent(&self, other: &IntTuple) -> bool {
         refines(self, self.profile.root(), other, other.profile.root(), Leaf::Any)
     }
@@ -60,11 +78,23 @@ impl IntTuple {
 
     /// Whether each leaf of the tile divides the size of what it meets here: the tile fills this shape without a rest (CuTe's
     /// `evenly_divides`). The tile may have fewer modes.
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// assert!(Shape::parse("(8,(2,6))")?.evenly_divides(&Shape::parse("(4,3)")?));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn evenly_divides(&self, tile: &IntTuple) -> bool {
         divides(self, self.profile.root(), tile, tile.profile.root())
     }
 
     /// Divides leaf by leaf, from the left, until the divisor is used up (CuTe's `shape_div` of a tuple by an integer).
+    ///
+    /// ```
+    /// use girih_layout::{Int, Shape};
+    /// assert_eq!(Shape::parse("(6,4)")?.shape_div(Int::fixed(12))?, Shape::parse("(1,2)")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::ShapeDivisibility`] where neither divides the other; [`Error::NeedsFact`] and [`Error::NotKnown`] where a symbol decides.
@@ -92,6 +122,12 @@ impl IntTuple {
     }
 
     /// The size of each mode, as a flat tuple; a leaf stays a leaf (CuTe's `product_each`).
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// assert_eq!(Shape::parse("(4,(2,3))")?.product_each()?, Shape::parse("(4,6)")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`IntTuple::size`].

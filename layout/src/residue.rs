@@ -10,6 +10,14 @@ use crate::{Error, Int, Lay, Shape, Stride, Tiler, Tuple};
 /// bounds that those must stay below. From [`Lay::divide_with_residue`].
 ///
 /// Leftmost leaf fastest, both layouts count the same coordinates.
+///
+/// ```
+/// use girih_layout::{lay, tiler};
+/// let (tiles, residue) = lay!("(9,16):(16,1)").divide_with_residue(&tiler!("<4,_>"))?;
+/// let inside = (0..tiles.size()?.get().unwrap_or(0)).filter(|i| residue.is_inside(*i) == Ok(true));
+/// assert_eq!(inside.count(), 9 * 16);
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Residue {
     coords: Lay,
@@ -18,16 +26,35 @@ pub struct Residue {
 
 impl Residue {
     /// The coordinates along the divided modes as basis strides: component `i` must stay below leaf `i` of [`Residue::bounds`].
+    ///
+    /// ```
+    /// use girih_layout::{lay, tiler};
+    /// assert_eq!(lay!("10:3").divide_with_residue(&tiler!("4:1"))?.1.coords(), &lay!("(4,3):(1@0,4@0)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn coords(&self) -> &Lay {
         &self.coords
     }
 
     /// The extents of the divided, coalesced modes, flat.
+    ///
+    /// ```
+    /// use girih_layout::{lay, tiler};
+    /// assert_eq!(lay!("10:3").divide_with_residue(&tiler!("4:1"))?.1.bounds().to_string(), "(10)");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn bounds(&self) -> &Shape {
         &self.bounds
     }
 
     /// Whether the 1-D coordinate of the divide is an element of the divided layout.
+    ///
+    /// ```
+    /// use girih_layout::{lay, tiler};
+    /// let (_, residue) = lay!("10:3").divide_with_residue(&tiler!("4:1"))?;
+    /// assert!(residue.is_inside(9)? && !residue.is_inside(10)?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`Lay::coord_at`]; [`Error::NotKnown`] where a symbolic bound would decide.

@@ -118,6 +118,12 @@ impl Lay {
 
     /// The modes that are not under `_`, side by side (CuTe's `dice`): what [`Lay::slice`] leaves out.
     ///
+    /// ```
+    /// use girih_layout::{Coord, lay};
+    /// assert_eq!(lay!("(8,(2,3)):(6,(1,2))").dice(&Coord::parse("(5,(_,1))")?)?, lay!("(8,3):(6,2)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::RankMismatch`] where the coordinate is deeper than the shape or of another rank.
     pub const fn dice(&self, coord: &Coord) -> Result<Lay, Error> {

@@ -5,6 +5,12 @@ use core::fmt;
 use crate::{Error, Int, Tuple};
 
 /// The stride of one leaf.
+///
+/// ```
+/// use girih_layout::{Stride, Strides};
+/// assert_eq!(Strides::parse("(4,2@1,^5)")?.leaves()[2], Stride::F2(5));
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Stride {
     /// A step in a line of indices. In elements, unless the owner says otherwise.
@@ -30,6 +36,11 @@ impl Stride {
     pub const ZERO: Stride = Stride::Int(Int::ZERO);
 
     /// The integer, if it is one.
+    ///
+    /// ```
+    /// use girih_layout::{Int, Stride};
+    /// assert_eq!((Stride::from(4).int(), Stride::F2(4).int()), (Some(Int::fixed(4)), None));
+    /// ```
     pub const fn int(self) -> Option<Int> {
         match self {
             Stride::Int(int) => Some(int),
@@ -38,6 +49,11 @@ impl Stride {
     }
 
     /// Whether both are the same stride; `const` form of `==`.
+    ///
+    /// ```
+    /// use girih_layout::Stride;
+    /// const { assert!(Stride::F2(5).same(Stride::F2(5))) };
+    /// ```
     #[inline]
     pub const fn same(self, other: Stride) -> bool {
         match (self, other) {
@@ -49,6 +65,11 @@ impl Stride {
     }
 
     /// Whether it is known to lead nowhere.
+    ///
+    /// ```
+    /// use girih_layout::Stride;
+    /// assert!(Stride::from(0).is_zero() && Stride::F2(0).is_zero());
+    /// ```
     #[inline]
     pub const fn is_zero(self) -> bool {
         match self {
@@ -65,6 +86,12 @@ impl Stride {
     }
 
     /// The stride times an integer.
+    ///
+    /// ```
+    /// use girih_layout::{Int, Stride};
+    /// assert_eq!(Stride::from(4).scaled(Int::fixed(3))?, Stride::from(12));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`Int::mul`]; [`Error::Unsupported`] for an F2 column, unless the integer is a known power of two.

@@ -29,6 +29,13 @@ impl Swizzle {
 
     /// `Sw<bits,base,shift>`.
     ///
+    /// ```
+    /// use girih_layout::Swizzle;
+    /// assert_eq!(Swizzle::new(3, 4, 3)?.to_string(), "Sw<3,4,3>");
+    /// assert!(Swizzle::new(3, 4, 2).is_err()); // the source would overlap what it changes
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Swizzle`] unless `|shift| >= bits` and the highest bit is below 62.
     pub const fn new(bits: u32, base: u32, shift: i32) -> Result<Swizzle, Error> {
@@ -41,21 +48,45 @@ impl Swizzle {
     }
 
     /// The number of bits that change.
+    ///
+    /// ```
+    /// use girih_layout::Swizzle;
+    /// assert_eq!(Swizzle::new(3, 4, 3)?.bits(), 3);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn bits(self) -> u32 {
         self.bits as u32
     }
 
     /// The number of low bits that stay.
+    ///
+    /// ```
+    /// use girih_layout::Swizzle;
+    /// assert_eq!(Swizzle::new(3, 4, 3)?.base(), 4);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn base(self) -> u32 {
         self.base as u32
     }
 
     /// How far above the changed bits the source bits are; negative: below.
+    ///
+    /// ```
+    /// use girih_layout::Swizzle;
+    /// assert_eq!(Swizzle::new(3, 4, 3)?.shift(), 3);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn shift(self) -> i32 {
         self.shift as i32
     }
 
     /// The swizzled index. The indices below `period()` are permuted among themselves, and so is each further period.
+    ///
+    /// ```
+    /// use girih_layout::Swizzle;
+    /// assert_eq!(Swizzle::new(1, 0, 1)?.apply(2), 3);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn apply(self, index: i64) -> i64 {
         let mask = (1i64 << self.bits) - 1;
         if self.shift >= 0 {
@@ -68,11 +99,23 @@ impl Swizzle {
     }
 
     /// `2^(bits + base + |shift|)`: where the pattern repeats.
+    ///
+    /// ```
+    /// use girih_layout::Swizzle;
+    /// assert_eq!(Swizzle::new(3, 4, 3)?.period(), 1024);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn period(self) -> i64 {
         1 << (self.bits as u32 + self.base as u32 + self.shift.unsigned_abs() as u32)
     }
 
     /// The same swizzle counted in units of `2^n` of the old ones: `Sw<B,M-n,S>`, since units stay whole for `n <= M`.
+    ///
+    /// ```
+    /// use girih_layout::Swizzle;
+    /// assert_eq!(Swizzle::new(3, 4, 3)?.upcast(1)?, Swizzle::new(3, 3, 3)?); // bytes to halves
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Unsupported`] for `n` above the base: the swizzle would move parts of a unit.
@@ -87,6 +130,12 @@ impl Swizzle {
     }
 
     /// The same swizzle counted in `2^n`-ths of the old units: `Sw<B,M+n,S>`.
+    ///
+    /// ```
+    /// use girih_layout::Swizzle;
+    /// assert_eq!(Swizzle::new(3, 3, 3)?.downcast(1)?, Swizzle::new(3, 4, 3)?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Swizzle`] past 62 bits.

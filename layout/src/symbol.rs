@@ -31,12 +31,22 @@ pub struct Symbol(u64);
 
 impl Symbol {
     /// A symbol about which nothing is known but that it is at least 0.
+    ///
+    /// ```
+    /// use girih_layout::Symbol;
+    /// assert_eq!(Symbol::new(3).to_string(), "s3");
+    /// ```
     pub const fn new(id: u8) -> Symbol {
         Symbol(PRESENT | id as u64 | 1 << DEN | 1 << DIV)
     }
 
     /// Adds the fact that `n` divides the symbol. Facts add up: divisible by 4 and by 6 is divisible by 12. `n < 2` says nothing.
     /// A divisor above 2^20 is kept as far as its powers of two go.
+    ///
+    /// ```
+    /// use girih_layout::Symbol;
+    /// assert_eq!(Symbol::new(0).divisible_by(4).divisible_by(6).divisor(), 12);
+    /// ```
     pub const fn divisible_by(self, n: i64) -> Symbol {
         if n < 2 {
             return self;
@@ -57,6 +67,11 @@ impl Symbol {
     }
 
     /// Adds the fact that the symbol is at least `n`, kept as the power of two at or below `n`.
+    ///
+    /// ```
+    /// use girih_layout::Symbol;
+    /// assert_eq!(Symbol::new(0).at_least(100).lower(), 64);
+    /// ```
     pub const fn at_least(self, n: i64) -> Symbol {
         if n <= self.lower() {
             return self;
@@ -66,6 +81,11 @@ impl Symbol {
 
     /// Adds the fact that the symbol is at most `n`, kept as `2^k` where `n` is a power of two and as the next `2^k - 1` at or above `n`
     /// where it is not.
+    ///
+    /// ```
+    /// use girih_layout::Symbol;
+    /// assert!(Symbol::new(0).at_most(1000).upper() >= Some(1000));
+    /// ```
     pub const fn at_most(self, n: i64) -> Symbol {
         let n = if n < 1 { 1 } else { n };
         if let Some(old) = self.upper()
@@ -81,16 +101,32 @@ impl Symbol {
     }
 
     /// The number that the caller chose.
+    ///
+    /// ```
+    /// use girih_layout::Symbol;
+    /// assert_eq!(Symbol::new(3).id(), 3);
+    /// ```
     pub const fn id(self) -> u8 {
         self.0 as u8
     }
 
     /// The largest number known to divide the symbol, at least 1.
+    ///
+    /// ```
+    /// use girih_layout::Symbol;
+    /// assert_eq!((Symbol::new(0).divisor(), Symbol::new(0).divisible_by(8).divisor()), (1, 8));
+    /// ```
     pub const fn divisor(self) -> i64 {
         (self.0 >> DIV & FIELD) as i64
     }
 
     /// Whether a value agrees with the facts.
+    ///
+    /// ```
+    /// use girih_layout::Symbol;
+    /// let pitch = Symbol::new(0).divisible_by(8);
+    /// assert!(pitch.admits(64) && !pitch.admits(60));
+    /// ```
     pub const fn admits(self, value: i64) -> bool {
         let below = match self.upper() {
             Some(upper) => value <= upper,
@@ -100,12 +136,22 @@ impl Symbol {
     }
 
     /// The least value that the symbol can take.
+    ///
+    /// ```
+    /// use girih_layout::Symbol;
+    /// assert_eq!(Symbol::new(0).lower(), 0);
+    /// ```
     pub const fn lower(self) -> i64 {
         let k = self.0 >> LOWER & 63;
         if k == 0 { 0 } else { 1 << (k - 1) }
     }
 
     /// The greatest value that the symbol can take, if there is a known one.
+    ///
+    /// ```
+    /// use girih_layout::Symbol;
+    /// assert_eq!(Symbol::new(0).upper(), None);
+    /// ```
     pub const fn upper(self) -> Option<i64> {
         let k = self.0 >> UPPER & 63;
         if k == 0 {
@@ -139,6 +185,13 @@ impl fmt::Debug for Symbol {
 }
 
 /// One factor of a symbolic integer: `ceil(symbol / den)`.
+///
+/// ```
+/// use girih_layout::Int;
+/// let tiles = Int::parse("ceil(s0/128)")?;
+/// assert_eq!(tiles.factors()[0].map(|factor| factor.den), Some(128));
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Factor {
     /// The symbol.
@@ -154,6 +207,13 @@ impl fmt::Display for Factor {
 }
 
 /// A fact that an operation would need about a symbol.
+///
+/// ```
+/// use girih_layout::{Error, Fact, Int, Shape};
+/// let Err(Error::NeedsFact { fact, .. }) = Shape::parse("(s0,8)")?.shape_div(Int::fixed(4)) else { panic!() };
+/// assert_eq!(fact, Fact::DivisibleBy(4));
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fact {
     /// The symbol is a multiple of this.

@@ -5,6 +5,12 @@ use core::fmt;
 use crate::{Error, Lay};
 
 /// The indices of a layout of rank 2 as a table, a row for each coordinate of mode 0 and a column for each of mode 1; see [`Lay::table`].
+///
+/// ```
+/// use girih_layout::lay;
+/// assert!(lay!("(2,3):(3,1)").table()?.to_string().contains("5"));
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Table<'a> {
     layout: &'a Lay,
@@ -57,11 +63,23 @@ fn digits(n: i64) -> usize {
 
 impl Table<'_> {
     /// The number of rows.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(2,3):(3,1)").table()?.rows(), 2);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub fn rows(&self) -> i64 {
         self.rows
     }
 
     /// The number of columns.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("(2,3):(3,1)").table()?.columns(), 3);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub fn columns(&self) -> i64 {
         self.columns
     }

@@ -9,6 +9,12 @@ use crate::{Composed, Coord, Crd, Error, Int, Lay, MAX_LEAVES, Shape, Strides, T
 impl Int {
     /// Reads `8`, `_8`, `s0`, `2*ceil(s0/8)`.
     ///
+    /// ```
+    /// use girih_layout::Int;
+    /// assert_eq!(Int::parse("_8")?, Int::fixed(8));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Parse`], and those of [`Int::mul`].
     pub const fn parse(text: &str) -> Result<Int, Error> {
@@ -23,6 +29,12 @@ impl Int {
 impl Shape {
     /// Reads `(4,(2,3))`.
     ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// assert_eq!(Shape::parse("(4, (2, 3))")?.to_string(), "(4,(2,3))");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Parse`], [`Error::Capacity`].
     pub const fn parse(text: &str) -> Result<Shape, Error> {
@@ -36,6 +48,12 @@ impl Shape {
 impl Strides {
     /// Reads `(1,(4,2@1))`.
     ///
+    /// ```
+    /// use girih_layout::{Stride, Strides};
+    /// assert_eq!(Strides::parse("(1,(4,2@1))")?.leaves()[0], Stride::from(1));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Parse`], [`Error::Capacity`].
     pub const fn parse(text: &str) -> Result<Strides, Error> {
@@ -48,6 +66,12 @@ impl Strides {
 
 impl Coord {
     /// Reads `5`, `(1,(0,_))`.
+    ///
+    /// ```
+    /// use girih_layout::Coord;
+    /// assert_eq!(Coord::parse("(1,(_,2))")?.leaf_count(), 3);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Parse`], [`Error::Capacity`].
@@ -71,6 +95,13 @@ impl Lay {
     /// Reads `((2,2),4):((1,8),2)`; a shape alone, `(4,8)`, is compact with the leftmost mode fastest. Strides may be scaled basis vectors:
     /// `(128,32):(1@0,1@1)`.
     ///
+    /// ```
+    /// use girih_layout::Lay;
+    /// assert_eq!(Lay::parse("(4,(2,3)):(6,(3,1))")?.rank(), 2);
+    /// assert_eq!(Lay::parse("(4,2:1").unwrap_err().to_string(), "at byte 4: expected ',' or ')'");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Parse`] with the byte where the text stops making sense, [`Error::NotCongruent`], [`Error::NonPositiveShape`],
     /// [`Error::Capacity`].
@@ -85,6 +116,12 @@ impl Lay {
 impl Composed {
     /// Reads `Sw<3,4,3> o 0 o (8,64):(64,1)`.
     ///
+    /// ```
+    /// use girih_layout::Composed;
+    /// assert_eq!(Composed::parse("Sw<3,4,3> o 0 o (8,64):(64,1)")?.swizzle().bits(), 3);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Lay::parse`], and [`Error::Swizzle`].
     pub const fn parse(text: &str) -> Result<Composed, Error> {
@@ -97,6 +134,12 @@ impl Composed {
 
 impl Tiler {
     /// Reads `<3:3,(2,4):(1,8)>`, `<128,32>` (a shape tile `n` is `n:1`), `<_,8>` (`_` leaves the mode alone), or a layout, `4:2`.
+    ///
+    /// ```
+    /// use girih_layout::Tiler;
+    /// assert_eq!(Tiler::parse("<128,_,(2,4):(1,8)>")?.to_string(), "<128:1,_,(2,4):(1,8)>");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Lay::parse`].

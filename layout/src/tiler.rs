@@ -9,6 +9,13 @@ use crate::{Error, Int, Lay, MAX_LEAVES, Shape, Stride};
 const _: () = assert!(MAX_LEAVES <= 32);
 
 /// The tile of one mode.
+///
+/// ```
+/// use girih_layout::{Lay, Tile, Tiler, lay, tiler};
+/// let tiler = Tiler::modes(&[Tile::Lay(lay!("4:1")), Tile::All])?;
+/// assert_eq!(tiler, tiler!("<4,_>"));
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 #[expect(clippy::large_enum_variant, reason = "a plain value: the crate has no heap to box it on")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Tile {
@@ -19,6 +26,15 @@ pub enum Tile {
 }
 
 /// The right-hand operand of divides and products.
+///
+/// ```
+/// use girih_layout::{lay, tiler};
+/// let a = lay!("(8,6):(1,8)");
+/// // One tile a mode: blocks of 4 by 2. A layout: 8 elements of the whole, counted through the modes.
+/// assert_eq!(a.zipped_divide(&tiler!("<4,2>"))?, lay!("((4,2),(2,3)):((1,8),(4,16))"));
+/// assert_eq!(a.zipped_divide(&tiler!("(4,2):(1,4)"))?, lay!("((4,2),6):((1,4),8)"));
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Tiler {
     /// A layout, applied to the whole domain.
@@ -28,6 +44,13 @@ pub enum Tiler {
 }
 
 /// The tiles of the first modes, in order.
+///
+/// ```
+/// use girih_layout::{Lay, Tile, Tiles, lay};
+/// let tiles = Tiles::new(&[Tile::Lay(lay!("4:1")), Tile::All])?;
+/// assert_eq!((tiles.len(), tiles.to_string().as_str()), (2, "<4:1,_>"));
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tiles {
     /// The tiles as modes of one layout, `1:0` for [`Tile::All`].
@@ -40,6 +63,12 @@ impl Tiles {
     pub(crate) const EMPTY: Tiles = Tiles { lay: Lay::EMPTY, all: 0, len: 0 };
 
     /// The tiles of the first modes.
+    ///
+    /// ```
+    /// use girih_layout::{Tile, Tiles};
+    /// assert_eq!(Tiles::new(&[Tile::All])?.len(), 1);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Capacity`].
@@ -54,16 +83,34 @@ impl Tiles {
     }
 
     /// How many modes have a tile.
+    ///
+    /// ```
+    /// use girih_layout::{Tile, Tiles};
+    /// assert_eq!(Tiles::new(&[Tile::All, Tile::All])?.len(), 2);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn len(&self) -> usize {
         self.len as usize
     }
 
     /// Whether no mode has one.
+    ///
+    /// ```
+    /// use girih_layout::Tiles;
+    /// assert!(Tiles::new(&[])?.is_empty());
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// The tile of mode `mode`.
+    ///
+    /// ```
+    /// use girih_layout::{Lay, Tile, Tiles, lay};
+    /// assert_eq!(Tiles::new(&[Tile::Lay(lay!("4:1")), Tile::All])?.tile(1)?, Tile::All);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::ModeOutOfRange`].
@@ -127,6 +174,12 @@ impl Tiles {
 impl Tiler {
     /// One tile a mode.
     ///
+    /// ```
+    /// use girih_layout::{Lay, Tile, Tiler, lay};
+    /// assert_eq!(Tiler::modes(&[Tile::Lay(lay!("4:1")), Tile::All])?, Tiler::parse("<4,_>")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Capacity`].
     pub const fn modes(tiles: &[Tile]) -> Result<Tiler, Error> {
@@ -155,6 +208,12 @@ impl Tiler {
     }
 
     /// A block of the shape: mode `i` of the shape, compact, tiles mode `i`.
+    ///
+    /// ```
+    /// use girih_layout::{Shape, Tiler};
+    /// assert_eq!(Tiler::shape(&Shape::parse("(4,(2,2))")?)?, Tiler::parse("<4:1,(2,2):(1,2)>")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`Lay::left`].

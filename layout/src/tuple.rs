@@ -6,6 +6,13 @@ use crate::profile::{Node, Profile};
 use crate::{Error, Int, MAX_LEAVES};
 
 /// A tree of at most [`MAX_LEAVES`] leaves: a leaf, or a tuple of trees.
+///
+/// ```
+/// use girih_layout::Shape;
+/// let shape = Shape::parse("(4,(2,3))")?;
+/// assert_eq!((shape.rank(), shape.depth(), shape.leaf_count()), (2, 2, 3));
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Tuple<T> {
     pub(crate) profile: Profile,
@@ -25,11 +32,23 @@ impl<T: Copy> Tuple<T> {
     }
 
     /// A single leaf.
+    ///
+    /// ```
+    /// use girih_layout::{Int, Shape};
+    /// assert_eq!(Shape::leaf(Int::fixed(4)), Shape::parse("4")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn leaf(leaf: T) -> Tuple<T> {
         Tuple { profile: Profile::LEAF, leaves: [leaf; MAX_LEAVES] }
     }
 
     /// A flat tuple of leaves.
+    ///
+    /// ```
+    /// use girih_layout::{Int, Shape};
+    /// assert_eq!(Shape::flat(&[Int::fixed(4), Int::fixed(2)])?, Shape::parse("(4,2)")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Capacity`] for more than [`MAX_LEAVES`], [`Error::Unsupported`] for none.
@@ -50,6 +69,13 @@ impl<T: Copy> Tuple<T> {
 
     /// The tuple of trees, side by side.
     ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// let (a, b) = (Shape::parse("4")?, Shape::parse("(2,3)")?);
+    /// assert_eq!(Shape::concat(&[a, b])?, Shape::parse("(4,(2,3))")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Capacity`] for more than [`MAX_LEAVES`], [`Error::Unsupported`] for none.
     pub const fn concat(trees: &[Tuple<T>]) -> Result<Tuple<T>, Error> {
@@ -68,37 +94,79 @@ impl<T: Copy> Tuple<T> {
     }
 
     /// The tree without its leaves.
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// assert!(Shape::parse("(4,(2,3))")?.profile().congruent(Shape::parse("(1,(1,1))")?.profile()));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn profile(&self) -> &Profile {
         &self.profile
     }
 
     /// The number of modes: 1 for a leaf.
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// assert_eq!(Shape::parse("(4,(2,3))")?.rank(), 2);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn rank(&self) -> usize {
         self.profile.rank()
     }
 
     /// How deep the tree is: 0 for a leaf.
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// assert_eq!(Shape::parse("(4,(2,3))")?.depth(), 2);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn depth(&self) -> usize {
         self.profile.depth()
     }
 
     /// The number of leaves.
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// assert_eq!(Shape::parse("(4,(2,3))")?.leaf_count(), 3);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn leaf_count(&self) -> usize {
         self.profile.leaf_count()
     }
 
     /// Whether it is a single leaf, no tuple.
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// assert!(Shape::parse("4")?.is_leaf() && !Shape::parse("(4)")?.is_leaf());
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn is_leaf(&self) -> bool {
         self.profile.is_leaf()
     }
 
     /// The leaves from left to right.
+    ///
+    /// ```
+    /// use girih_layout::{Int, Shape};
+    /// assert_eq!(Shape::parse("(4,(2,3))")?.leaves()[2], Int::fixed(3));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn leaves(&self) -> &[T] {
         let (used, _) = self.leaves.split_at(self.profile.leaf_count());
         used
     }
 
     /// Mode `mode`.
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// assert_eq!(Shape::parse("(4,(2,3))")?.mode(1)?, Shape::parse("(2,3)")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::ModeOutOfRange`].
@@ -112,6 +180,12 @@ impl<T: Copy> Tuple<T> {
     }
 
     /// All leaves in one flat tuple; a leaf stays a leaf.
+    ///
+    /// ```
+    /// use girih_layout::Shape;
+    /// assert_eq!(Shape::parse("(4,(2,3))")?.flatten(), Shape::parse("(4,2,3)")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn flatten(&self) -> Tuple<T> {
         let mut out = *self;
         if !self.is_leaf() {

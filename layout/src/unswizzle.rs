@@ -156,6 +156,14 @@ impl Composed {
 
     /// [`Lay::max_common_vector`] of swizzled layouts.
     ///
+    /// ```
+    /// use girih_layout::Composed;
+    /// let tile = Composed::parse("Sw<2,3,3> o 0 o (64,8):(1,64)")?;
+    /// let plain = Composed::parse("Sw<0,4,3> o 0 o (64,8):(1,64)")?;
+    /// assert_eq!(tile.max_common_vector(&plain)?.get(), Some(64));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Composed::max_common_layout`].
     pub const fn max_common_vector(&self, other: &Composed) -> Result<Int, Error> {
