@@ -37,7 +37,7 @@ fn cargo(root: &Path, arguments: &[&str]) -> (bool, String) {
 }
 
 /// A program, and the first line of its compile error.
-const MISUSES: [(&str, &str, &str); 36] = [
+const MISUSES: [(&str, &str, &str); 38] = [
     (
         "stride",
         "layout!((6, 2) : (8, 2)).composition(layout!(6 : 4));",
@@ -221,6 +221,16 @@ const MISUSES: [(&str, &str, &str); 36] = [
         "basis",
         "layout!((4, 8) : (1@0, 1@1)).complement(int!(64));",
         "error[E0080]: evaluation panicked: complement((4,8):(1@0,1@1), 64): not supported: basis strides",
+    ),
+    (
+        "swizzle",
+        "girih_layout::typed::Swizzled::<girih_layout::typed::Sw<3, 3, 2>, _>::new(layout!((8, 64) : (64, 1)));",
+        "error[E0080]: evaluation panicked: no swizzle: |shift| must be at least bits, and bits + base + |shift| at most 62",
+    ),
+    (
+        "swizzle_recast",
+        "girih_layout::typed::Swizzled::<girih_layout::typed::Sw<3, 2, 3>, _>::new(layout!((8, 64) : (64, 1))).recast(int!(16), int!(128));",
+        "error[E0080]: evaluation panicked: recast of a swizzle: not supported: units above the bits that it keeps",
     ),
 ];
 

@@ -11,7 +11,7 @@ use super::op::Op;
 use super::say::{call, explain, integer, layout};
 use super::{Layout, Modes};
 use crate::refuse::Message;
-use crate::{Error, Int, Lay, Stride};
+use crate::{Composed, Error, Int, Lay, Stride, Swizzle};
 
 /// Refuses to compile static operands without a result. `found` is the result's type.
 pub(super) const fn check(op: Op, fixed: bool, a: &Lay, t: &crate::Tiler, found: &Lay) {
@@ -71,6 +71,28 @@ pub(super) const fn check_edit(name: &str, a: &Lay, edited: Result<Lay, Error>, 
         }
     }
     line.stop()
+}
+
+/// Refuses to compile a recast of a swizzle that has none, `found` being what its type says.
+pub(super) const fn check_recast(swizzle: Swizzle, old: u64, new: u64, found: &Swizzle) {
+    // Any layout that has the recast: the one under the swizzle is judged by itself.
+    let run = Lay::raw_leaf(Int::fixed(1 << 32), Stride::Int(Int::ONE));
+    let mut line = Message::EMPTY;
+    line.text("recast of a swizzle: ");
+    match Composed::new(swizzle, 0, run).recast(old as i64, new as i64) {
+        Ok(recast) => {
+            let recast = recast.swizzle();
+            let same = recast.bits() == found.bits()
+                && recast.base() == found.base()
+                && recast.shift() == found.shift();
+            if same {
+                return;
+            }
+            line.text("a defect of the typed layer");
+        }
+        Err(error) => explain(&mut line, &error),
+    }
+    line.stop();
 }
 
 /// The operation on operands that may be dynamic.

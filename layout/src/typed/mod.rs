@@ -121,5 +121,5 @@ pub use recast::{Downcast, Recast, Upcast};
 pub use repeat::{CoalesceBy, TileToShape, TileToShapeBy};
 pub use share::{DomainDistribute, MaxAlignment, MaxCommonLayout, MaxCommonVector, Nullspace};
 pub use storage::Storage;
-pub use swizzled::Swizzled;
+pub use swizzled::{Recasted, Sw, SwizzleOf, Swizzled, Swizzling};
 pub use tiler::{__, All, Tile, Tiler};

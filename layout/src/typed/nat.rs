@@ -183,6 +183,9 @@ pub trait Nat: Int + Default {
     /// The negation of this number, where it is not 0.
     #[doc(hidden)]
     type Negative: Int;
+    /// How many binary digits it has.
+    #[doc(hidden)]
+    type Digits: Nat;
 }
 
 impl Nat for UTerm {
@@ -202,6 +205,7 @@ impl Nat for UTerm {
     type OddDividing<N: Nat> = Divided<N, UTerm>;
     type Long<D: Nat> = Divided<UTerm, UTerm>;
     type Negative = UTerm;
+    type Digits = UTerm;
 }
 
 macro_rules! nat {
@@ -226,6 +230,7 @@ macro_rules! nat {
             type OddDividing<N: Nat> = N::Long<UInt<Self, B1>>;
             type Long<D: Nat> = <U::Long<D> as Division>::Next<$bit, D>;
             type Negative = super::Neg<Self>;
+            type Digits = <U::Digits as Nat>::Succ;
         }
     };
 }

@@ -1,62 +1,114 @@
 //! A swizzle after a typed layout.
 
 use core::fmt;
+use core::marker::PhantomData;
 
+use super::check::{check_recast, check_static};
 use super::coord::{Coord, Slice};
 use super::int::{Int, S};
+use super::int_tuple::IntTuple;
 use super::layout::Layout;
 use super::modes::Modes;
+use super::nat::Nat;
+use super::recast::Reduced;
 use super::tiler::Tiler;
-use super::{Composition, LogicalDivide, ZippedDivide};
+use super::{
+    BlockedProduct, CoalesceBy, Coalesced, Composition, FlatDivide, FlatProduct, Flatten, Group, Left,
+    LogicalDivide, LogicalProduct, ModeAt, Picks, RakedProduct, Recast, Select, Take, TileToShape,
+    TileToShapeBy, TiledDivide, TiledProduct, Unflatten, ZippedDivide, ZippedProduct,
+};
 use crate::{Composed, Error, Swizzle};
 
-/// `x -> swizzle(offset + layout(x))` with the swizzle `Sw<BITS,BASE,SHIFT>` in the type, see [`Composed`].
-///
-/// The offset, in elements like the layout's indices, is an [`Int`] too: static 0 to begin with, an `i64` after a slice.
-///
-/// ```
-/// use girih_layout::layout;
-/// use girih_layout::typed::Swizzled;
-/// let tile = Swizzled::<3, 3, 3, _>::new(layout!((8, 64) : (64, 1)));
-/// assert_eq!(tile.at((0, 1)), 1);
-/// assert_eq!(tile.at((1, 0)), 64 + 8); // row 1: its first 8 elements changed places with the next 8
-/// assert_eq!(size_of_val(&tile), 0);
-/// ```
-///
-/// A swizzle that is none does not compile:
-/// ```compile_fail
-/// # use girih_layout::{layout, typed::Swizzled};
-/// let tile = Swizzled::<3, 3, 2, _>::new(layout!((8, 64) : (64, 1)));
-/// ```
+/// The swizzle with these numbers as a type, see [`Swizzle::new`]; [`Sw`] is it from numbers.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Swizzled<const BITS: u32, const BASE: u32, const SHIFT: i32, M, O = S<0>> {
-    offset: O,
-    layout: Layout<M>,
+pub struct SwizzleOf<Bits, Base, Shift>(PhantomData<(Bits, Base, Shift)>);
+
+/// The swizzle `Sw<BITS,BASE,SHIFT>` as a type. For a negative shift, write [`SwizzleOf`] with [`Neg`](super::Neg).
+pub type Sw<const BITS: usize, const BASE: usize, const SHIFT: usize> = SwizzleOf<S<BITS>, S<BASE>, S<SHIFT>>;
+
+/// A swizzle that is a type.
+#[diagnostic::on_unimplemented(message = "`{Self}` is no swizzle", note = "a swizzle is `Sw<3, 4, 3>`")]
+pub trait Swizzling: Copy + Default + 'static {
+    /// The swizzle.
+    const SWIZZLE: Swizzle;
+    /// The swizzle counted in units of `New` bits instead of `Old` ones.
+    #[doc(hidden)]
+    type Recast<Old: Nat, New: Nat>: Swizzling;
 }
 
-impl<const BITS: u32, const BASE: u32, const SHIFT: i32, M: Modes> Swizzled<BITS, BASE, SHIFT, M> {
-    /// The swizzle after a layout.
-    pub fn new(layout: Layout<M>) -> Self {
-        Swizzled { offset: S::<0>::new(), layout }.valid()
-    }
-}
+/// How often `N` is halved down to 1.
+type Halvings<N> = <<N as Nat>::Digits as Nat>::Before;
+/// `Base` after a recast: a larger unit has more of the low bits inside.
+type Rebased<Base, Old, New> =
+    <<Base as Nat>::Plus<Halvings<Reduced<Old, New>>> as Nat>::Minus<Halvings<Reduced<New, Old>>>;
 
-impl<const BITS: u32, const BASE: u32, const SHIFT: i32, M: Modes, O: Int> Swizzled<BITS, BASE, SHIFT, M, O> {
-    /// The swizzle, applied last.
-    pub const SWIZZLE: Swizzle = match Swizzle::new(BITS, BASE, SHIFT) {
-        Ok(swizzle) => swizzle,
-        Err(_) => {
-            panic!("no swizzle: |shift| must be at least bits, and bits + base + |shift| at most 62")
+impl<Bits: Nat, Base: Nat, Shift: Int> Swizzling for SwizzleOf<Bits, Base, Shift> {
+    const SWIZZLE: Swizzle = {
+        let Some(shift @ -62..=62) = Shift::KNOWN else {
+            panic!("no swizzle: a shift that is no static integer up to 62")
+        };
+        assert!(Bits::N <= 62 && Base::N <= 62, "no swizzle: bits + base + |shift| must be at most 62");
+        match Swizzle::new(Bits::N as u32, Base::N as u32, shift as i32) {
+            Ok(swizzle) => swizzle,
+            Err(_) => {
+                panic!("no swizzle: |shift| must be at least bits, and bits + base + |shift| at most 62")
+            }
         }
     };
+    type Recast<Old: Nat, New: Nat> = SwizzleOf<Bits, Rebased<Base, Old, New>, Shift>;
+}
 
-    fn valid(self) -> Self {
-        let _ = const { Self::SWIZZLE };
-        self
+/// `x -> swizzle(offset + layout(x))` with the swizzle in the type, see [`Composed`].
+///
+/// The offset, in elements like the layout's indices, is an [`Int`] too: static 0 to begin with, an `i64` after a slice. What the run-time form
+/// has beyond these operations, such as [`Composed::decay`] of a slice to a plain layout, is had through [`Swizzled::erase`].
+///
+/// ```
+/// use girih_layout::typed::{Sw, Swizzled};
+/// use girih_layout::{int, int_tuple, layout};
+/// let atom = Swizzled::<Sw<3, 3, 3>, _>::new(layout!((8, 64) : (64, 1)));
+/// assert_eq!(atom.at((0, 1)), 1);
+/// assert_eq!(atom.at((1, 0)), 64 + 8); // row 1: its first 8 elements changed places with the next 8
+/// assert_eq!(size_of_val(&atom), 0);
+/// let tile = atom.tile_to_shape(int_tuple!((128, 64)));
+/// assert_eq!(tile.to_string(), "Sw<3,3,3> o 0 o ((8,16),(64,1)):((64,512),(1,0))");
+/// // In 16-byte units instead of 2-byte elements.
+/// assert_eq!(atom.recast(int!(16), int!(128)).to_string(), "Sw<3,0,3> o 0 o (8,8):(8,1)");
+/// ```
+///
+/// A swizzle that is none does not compile, nor does one that would move parts of a unit:
+/// ```compile_fail
+/// # use girih_layout::{layout, typed::{Sw, Swizzled}};
+/// let tile = Swizzled::<Sw<3, 3, 2>, _>::new(layout!((8, 64) : (64, 1)));
+/// ```
+/// ```compile_fail
+/// # use girih_layout::{int, layout, typed::{Sw, Swizzled}};
+/// // upcast of a swizzle: not supported: units above the bits that it keeps
+/// Swizzled::<Sw<3, 2, 3>, _>::new(layout!((8, 64) : (64, 1))).recast(int!(16), int!(128));
+/// ```
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Swizzled<W, M, O = S<0>> {
+    offset: O,
+    layout: Layout<M>,
+    swizzle: PhantomData<W>,
+}
+
+impl<W: Swizzling, M: Modes> Swizzled<W, M> {
+    /// The swizzle after a layout.
+    pub fn new(layout: Layout<M>) -> Self {
+        let _ = const { W::SWIZZLE };
+        Swizzled { offset: S::<0>::new(), layout, swizzle: PhantomData }
+    }
+}
+
+impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {
+    fn with<N: Modes>(self, layout: Layout<N>) -> Swizzled<W, N, O> {
+        Swizzled { offset: self.offset, layout, swizzle: PhantomData }
     }
 
-    fn with<N: Modes>(self, layout: Layout<N>) -> Swizzled<BITS, BASE, SHIFT, N, O> {
-        Swizzled { offset: self.offset, layout }
+    /// The swizzle, applied last.
+    pub fn swizzle(&self) -> Swizzle {
+        const { W::SWIZZLE }
     }
 
     /// The layout, applied first.
@@ -74,50 +126,128 @@ impl<const BITS: u32, const BASE: u32, const SHIFT: i32, M: Modes, O: Int> Swizz
     /// # Errors
     /// Those of [`Layout::erase`].
     pub fn erase(&self) -> Result<Composed, Error> {
-        Ok(Composed::new(Self::SWIZZLE, self.offset.get(), self.layout.erase()?))
+        Ok(Composed::new(self.swizzle(), self.offset.get(), self.layout.erase()?))
     }
 
     /// The index of a coordinate, positions as in [`Layout::at`]. Of layouts without negative indices.
     #[inline(always)]
     pub fn at<C: Coord<M>>(&self, coord: C) -> usize {
         let index = self.layout.at_signed(coord).wrapping_add(self.offset.get());
-        const { Self::SWIZZLE }.apply(index) as usize
+        const { W::SWIZZLE }.apply(index) as usize
+    }
+
+    /// The index of a coordinate, checked.
+    ///
+    /// # Errors
+    /// As [`Layout::try_at`].
+    pub fn try_at<C: Coord<M>>(&self, coord: C) -> Result<i64, Error> {
+        self.erase()?.crd2idx(&coord.erase()?)
     }
 
     /// The modes under `__`; the positions of the rest go into the offset, since a swizzle does not commute with adding.
-    pub fn slice<C: Slice<M>>(&self, coord: C) -> Swizzled<BITS, BASE, SHIFT, C::Kept, i64> {
+    pub fn slice<C: Slice<M>>(&self, coord: C) -> Swizzled<W, C::Kept, i64> {
         let (layout, offset) = self.layout.slice(coord);
-        Swizzled { offset: self.offset.get().wrapping_add(offset), layout }
+        Swizzled { offset: self.offset.get().wrapping_add(offset), layout, swizzle: PhantomData }
     }
 
-    /// The layout inside composed, see [`Layout::composition`].
-    pub fn composition<X: Tiler>(self, right: X) -> Swizzled<BITS, BASE, SHIFT, Composition<M, X>, O> {
-        self.with(self.layout.composition(right))
+    /// Elements of `new` bits over the same memory as elements of `old` bits, see [`Composed::recast`].
+    ///
+    /// What is not static or has no result does not compile.
+    pub fn recast<Old: Nat, New: Nat>(self, old: Old, new: New) -> Recasted<W, M, O, Old, New> {
+        const { check_recast(W::SWIZZLE, Old::N, New::N, &<W::Recast<Old, New>>::SWIZZLE) };
+        const { check_static("recast", O::KNOWN.is_some(), &M::SKELETON) };
+        let layout = self.layout.recast(old, new);
+        Swizzled { offset: Default::default(), layout, swizzle: PhantomData }
     }
 
-    /// The layout inside divided, see [`Layout::logical_divide`].
-    pub fn logical_divide<X: Tiler>(self, tiler: X) -> Swizzled<BITS, BASE, SHIFT, LogicalDivide<M, X>, O> {
-        self.with(self.layout.logical_divide(tiler))
-    }
-
-    /// The layout inside divided and zipped, see [`Layout::zipped_divide`].
-    pub fn zipped_divide<X: Tiler>(self, tiler: X) -> Swizzled<BITS, BASE, SHIFT, ZippedDivide<M, X>, O> {
-        self.with(self.layout.zipped_divide(tiler))
+    /// [`Swizzled::recast`], judged when the program runs: for a layout or an offset that is dynamic.
+    ///
+    /// # Errors
+    /// Those of [`Composed::recast`] and of [`Layout::try_recast`].
+    pub fn try_recast<Old: Nat, New: Nat>(
+        self,
+        old: Old,
+        new: New,
+    ) -> Result<Recasted<W, M, O, Old, New>, Error> {
+        const { check_recast(W::SWIZZLE, Old::N, New::N, &<W::Recast<Old, New>>::SWIZZLE) };
+        let judged = self.erase()?.recast(old.get(), new.get())?;
+        let offset = Int::from_value(judged.offset()).ok_or(Error::Overflow { op: "an offset" })?;
+        Ok(Swizzled { offset, layout: self.layout.try_recast(old, new)?, swizzle: PhantomData })
     }
 }
 
-impl<const BITS: u32, const BASE: u32, const SHIFT: i32, M: Modes, O: Int> fmt::Display
-    for Swizzled<BITS, BASE, SHIFT, M, O>
-{
+/// The offset in units of `New` bits instead of `Old` ones.
+pub(super) type Offset<O, Old, New> = <<O as Int>::Mul<Reduced<Old, New>> as Int>::Upcast<Reduced<New, Old>>;
+
+/// The type of [`Swizzled::recast`].
+pub type Recasted<W, M, O, Old, New> =
+    Swizzled<<W as Swizzling>::Recast<Old, New>, Recast<M, Old, New>, Offset<O, Old, New>>;
+
+/// Operations on the domain: the layout inside has them done, the swizzle and the offset stay.
+macro_rules! inside {
+    ($($name:ident $try:ident $(<$($g:ident: $bound:ident),+> ($($x:ident: $t:ty),+))? -> $r:ty;)*) => {
+        impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {$(
+            #[doc = concat!("[`Layout::", stringify!($name), "`] of the layout inside.")]
+            pub fn $name$(<$($g: $bound),+>)?(self $($(, $x: $t)+)?) -> Swizzled<W, $r, O> {
+                self.with(self.layout.$name($($($x),+)?))
+            }
+
+            #[doc = concat!("[`Layout::", stringify!($try), "`] of the layout inside.")]
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Layout::", stringify!($try), "`].")]
+            pub fn $try$(<$($g: $bound),+>)?(self $($(, $x: $t)+)?) -> Result<Swizzled<W, $r, O>, Error> {
+                Ok(self.with(self.layout.$try($($($x),+)?)?))
+            }
+        )*}
+    };
+    (@edit $($name:ident $(<$($g:ident: $bound:ident),+> ($($x:ident: $t:ty),+))? -> $r:ty;)*) => {
+        impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {$(
+            #[doc = concat!("[`Layout::", stringify!($name), "`] of the layout inside.")]
+            pub fn $name$(<$($g: $bound),+>)?(self $($(, $x: $t)+)?) -> Swizzled<W, $r, O> {
+                self.with(self.layout.$name($($($x),+)?))
+            }
+        )*}
+    };
+}
+
+inside! {
+    coalesce try_coalesce -> Coalesced<M>;
+    coalesce_by try_coalesce_by <P: IntTuple> (profile: P) -> CoalesceBy<M, P>;
+    with_shape try_with_shape <Sh: IntTuple> (shape: Sh) -> Composition<M, Layout<Left<Sh>>>;
+    composition try_composition <X: Tiler> (right: X) -> Composition<M, X>;
+    logical_divide try_logical_divide <X: Tiler> (tiler: X) -> LogicalDivide<M, X>;
+    zipped_divide try_zipped_divide <X: Tiler> (tiler: X) -> ZippedDivide<M, X>;
+    tiled_divide try_tiled_divide <X: Tiler> (tiler: X) -> TiledDivide<M, X>;
+    flat_divide try_flat_divide <X: Tiler> (tiler: X) -> FlatDivide<M, X>;
+    logical_product try_logical_product <X: Tiler> (tiler: X) -> LogicalProduct<M, X>;
+    zipped_product try_zipped_product <X: Tiler> (tiler: X) -> ZippedProduct<M, X>;
+    tiled_product try_tiled_product <X: Tiler> (tiler: X) -> TiledProduct<M, X>;
+    flat_product try_flat_product <X: Tiler> (tiler: X) -> FlatProduct<M, X>;
+    blocked_product try_blocked_product <T: Modes> (tile: Layout<T>) -> BlockedProduct<M, T>;
+    raked_product try_raked_product <T: Modes> (tile: Layout<T>) -> RakedProduct<M, T>;
+    tile_to_shape try_tile_to_shape <Sh: IntTuple> (target: Sh) -> TileToShape<M, Sh>;
+    tile_to_shape_by try_tile_to_shape_by <Sh: IntTuple, K: IntTuple> (target: Sh, order: K) -> TileToShapeBy<M, Sh, K>;
+}
+
+inside! {
+    @edit
+    mode <I: Nat> (number: I) -> ModeAt<M, I>;
+    select <P: Picks> (numbers: P) -> Select<M, P>;
+    take <B: Nat, E: Nat> (begin: B, end: E) -> Take<M, B, E>;
+    group <B: Nat, E: Nat> (begin: B, end: E) -> Group<M, B, E>;
+    flatten -> Flatten<M>;
+    unflatten <P: IntTuple> (profile: P) -> Unflatten<M, P>;
+}
+
+impl<W: Swizzling, M: Modes, O: Int> fmt::Display for Swizzled<W, M, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} o {} o ", Self::SWIZZLE, self.offset.get())?;
+        write!(f, "{} o {} o ", self.swizzle(), self.offset.get())?;
         fmt::Display::fmt(&self.layout, f)
     }
 }
 
-impl<const BITS: u32, const BASE: u32, const SHIFT: i32, M: Modes, O: Int> fmt::Debug
-    for Swizzled<BITS, BASE, SHIFT, M, O>
-{
+impl<W: Swizzling, M: Modes, O: Int> fmt::Debug for Swizzled<W, M, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:#}")
     }
