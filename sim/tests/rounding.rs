@@ -111,6 +111,38 @@ fn halves_are_flushed_saturated_and_rectified() {
     assert_eq!(one("min.ftz.f16 %z, %x, %y", 0x8001, bits(1.0)), 0x8000);
 }
 
+/// What an H200 gives: too small a number is flushed although rounding would make it the smallest normal one.
+#[test]
+fn flushing_comes_before_rounding_to_a_subnormal() {
+    let one = |instruction: &str, a: u32, b: u32| run(instruction, &[vec![a, b]], 1)[0][0];
+    let (almost_1, least) = (0x3f7f_ffff, 0x0080_0000);
+    assert_eq!(one("mul.rn.f32 %d0, %a0, %a1;", almost_1, least), least);
+    assert_eq!(one("mul.rn.ftz.f32 %d0, %a0, %a1;", almost_1, least), 0);
+    assert_eq!(one("fma.rn.ftz.f32 %d0, %a0, %a1, 0f00000000;", almost_1, least), 0);
+    assert_eq!(one("mul.rp.ftz.f32 %d0, %a0, %a1;", 0x3eff_ffff, 0x00ff_ffff), 0);
+    assert_eq!(one("div.rp.ftz.f32 %d0, %a0, %a1;", 0x4000_0000, 0x7f00_0001), 0);
+    assert_eq!(one("mul.rn.ftz.f32 %d0, %a0, %a1;", 0x3f80_0000, least), least);
+    assert_eq!(one("mul.ftz.f16x2 %d0, %a0, %a1;", 0x0400_0400, 0x3bff_3c00), 0x0000_0400);
+}
+
+/// What an H200 gives.
+#[test]
+fn nans_keep_what_the_hardware_keeps_of_them() {
+    let one = |instruction: &str, a: u32| run(instruction, &[vec![a]], 1)[0][0];
+    assert_eq!(one("cvt.rna.tf32.f32 %d0, %a0;", 0xffaa_da92), 0xffaa_c000);
+    assert_eq!(one("cvt.rn.tf32.f32 %d0, %a0;", 0xffff_fffe), 0x7fff_e000);
+    assert_eq!(one("cvt.f32.f32 %d0, %a0;", 0xffa7_942a), 0xffa7_942a);
+    let wide = "{ .reg .f64 %x; mov.b64 %x, {0, %a0};";
+    assert_eq!(one(&format!("{wide} cvt.rn.f32.f64 %d0, %x; }}"), 0xfff6_d264), 0xfff6_9320);
+    assert_eq!(
+        one(
+            &format!("{wide} .reg .f64 %y; rcp.approx.ftz.f64 %y, %x; mov.b64 {{_, %d0}}, %y; }}"),
+            0xfff0_0000
+        ),
+        0x8000_0000
+    );
+}
+
 #[test]
 fn extrema_of_magnitudes_have_the_product_of_the_signs() {
     let f = |x: f32| x.to_bits();

@@ -83,9 +83,13 @@ impl Decoder<'_> {
         let mut a = self.source_wide(ops, 1, from)?;
         let d = self.destination_wide(ops, 0, to)?;
         let out = if Some(d.file) == super::file(to) { d } else { self.temporary(File::W32) };
-        match direct(to, from)
-            .filter(|_| !style.sat && !style.ftz && !style.relu && !style.integral && !style.finite)
-        {
+        let plain = !style.sat && !style.ftz && !style.relu && !style.integral && !style.finite;
+        let away = lanes!(u32: |a: u32| tf32_away(a));
+        let direct = match (to, style.round) {
+            (Type::Tf32, Some(Round::Away)) => Some(away),
+            _ => direct(to, from),
+        };
+        match direct.filter(|_| plain) {
             Some(run) => self.lanes(run, out, &[a]),
             None => {
                 // The hardware's conversion to f16 does not flush what it reads: it shows where rounding is upward.
@@ -348,14 +352,17 @@ fn float_to_float(to: Type, mode: Option<Round>) -> Option<LaneFn> {
     })
 }
 
-/// The upper bits of the result, the rest zero; of NaN, those of the one NaN, or of `a` itself if `.rna`.
+/// The bits of f32 that tf32 has.
+const UPPER: u32 = !0x1fff;
+
 fn to_tf32(a: f64, mode: Round) -> u32 {
-    const UPPER: u32 = !0x1fff;
-    match mode {
-        Round::Away if a.is_nan() => F32.nan(a) & UPPER,
-        _ if a.is_nan() => 0x7fff_ffff & UPPER,
-        _ => (round(a, TF32, mode) as f32).to_bits(),
-    }
+    if a.is_nan() { 0x7fff_ffff & UPPER } else { (round(a, TF32, mode) as f32).to_bits() }
+}
+
+/// `.rna`, of the bits of an f32: a NaN keeps those that it has room for.
+fn tf32_away(a: u32) -> u32 {
+    let nan = a & 0x7fff_ffff > 0x7f80_0000;
+    (if nan { a } else { a + 0x1000 }) & UPPER
 }
 
 /// From f64, which keeps what fits of a NaN.

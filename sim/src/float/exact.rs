@@ -5,6 +5,8 @@
 
 use super::{Format, Round, power};
 
+/// f32 without an end at the small numbers: what is rounded before it is flushed.
+pub(crate) const F32_SMALL: Format = Format { mantissa: 23, min: -1000, max: 127 };
 pub(crate) const F64: Format = Format { mantissa: 52, min: -1022, max: 1023 };
 
 /// `significand * 2^exponent`, with a sign.

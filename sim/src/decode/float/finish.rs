@@ -2,7 +2,7 @@
 
 use girih_ptx::Type;
 
-use super::Packed;
+use super::packed::{Packed, packed_lanes};
 use crate::float::{Bfloat, Half, Pair};
 use crate::lanes::{LaneFn, by_type, lanes};
 

@@ -1,0 +1,101 @@
+//! Arithmetic of the 16-bit types and of pairs of them: in f64, rounded once.
+
+use std::convert::identity;
+
+use girih_ptx::{Opcode, Type};
+
+use super::Style;
+use crate::float::{Bfloat, Half, Narrow, Pair, Round, add_odd, fma_odd};
+use crate::lanes::{LaneFn, by_type, lanes};
+
+/// A 16-bit float, or two of them: the same function on each.
+pub(crate) trait Packed: Copy {
+    type Item: Narrow;
+    fn each(self, b: Self, c: Self, f: impl Fn(f64, f64, f64) -> f64) -> Self;
+    /// The sign bits cleared and flipped as told, of a value that may be NaN.
+    fn signs(self, keep: u16, flip: u16) -> Self;
+}
+
+fn apply<T: Narrow>(a: T, b: T, c: T, f: impl Fn(f64, f64, f64) -> f64) -> T {
+    T::rounded(f(a.value().into(), b.value().into(), c.value().into()), Round::Nearest)
+}
+
+fn resign<T: Narrow>(a: T, keep: u16, flip: u16) -> T {
+    T::of(if a.value().is_nan() { 0x7fff } else { a.bits() & keep ^ flip })
+}
+
+macro_rules! packed {
+    ($($t:ident)*) => { $(
+        impl Packed for $t {
+            type Item = $t;
+            fn each(self, b: Self, c: Self, f: impl Fn(f64, f64, f64) -> f64) -> Self {
+                apply(self, b, c, f)
+            }
+            fn signs(self, keep: u16, flip: u16) -> Self {
+                resign(self, keep, flip)
+            }
+        }
+        impl Packed for Pair<$t> {
+            type Item = $t;
+            fn each(self, b: Self, c: Self, f: impl Fn(f64, f64, f64) -> f64) -> Self {
+                Pair(apply(self.0, b.0, c.0, &f), apply(self.1, b.1, c.1, &f))
+            }
+            fn signs(self, keep: u16, flip: u16) -> Self {
+                Pair(resign(self.0, keep, flip), resign(self.1, keep, flip))
+            }
+        }
+    )* };
+}
+packed!(Half Bfloat);
+
+/// A lane function over the 16-bit types; the formula is in f64.
+macro_rules! packed_lanes {
+    ($ty:expr, |$a:ident| $value:expr) => {
+        by_type!($ty, T in [F16: Half, Bf16: Bfloat, F16x2: Pair<Half>, Bf16x2: Pair<Bfloat>]
+            lanes!(T: |a: T| a.each(a, a, |$a, _, _| $value)))
+    };
+    ($ty:expr, |$a:ident, $b:ident| $value:expr) => {
+        by_type!($ty, T in [F16: Half, Bf16: Bfloat, F16x2: Pair<Half>, Bf16x2: Pair<Bfloat>]
+            lanes!(T: |a: T, b: T| a.each(b, b, |$a, $b, _| $value)))
+    };
+    ($ty:expr, |$a:ident, $b:ident, $c:ident| $value:expr) => {
+        by_type!($ty, T in [F16: Half, Bf16: Bfloat, F16x2: Pair<Half>, Bf16x2: Pair<Bfloat>]
+            lanes!(T: |a: T, b: T, c: T| a.each(b, c, |$a, $b, $c| $value)))
+    };
+}
+
+pub(super) use packed_lanes;
+
+/// An f16 result that has not been rounded, flushed: the hardware looks whether a number is too small before it is
+/// rounded to a subnormal one.
+fn flush_half(x: f64) -> f64 {
+    // Half a unit below the smallest normal number, in units that don't end there.
+    const LEAST: f64 = (1.0 - 1.0 / 4096.0) / 16384.0;
+    if x.abs() < LEAST { 0f64.copysign(x) } else { x }
+}
+
+pub(super) fn narrow(opcode: Opcode, ty: Type, style: Style) -> Option<LaneFn> {
+    use Opcode as O;
+    if style.round.unwrap_or(Round::Nearest) != Round::Nearest || style.xorsign {
+        return None;
+    }
+    match opcode {
+        O::Add => packed_lanes!(ty, |a, b| add_odd(a, b)),
+        O::Sub => packed_lanes!(ty, |a, b| add_odd(a, -b)),
+        O::Mul if style.ftz => packed_lanes!(ty, |a, b| flush_half(a * b)),
+        O::Mul => packed_lanes!(ty, |a, b| a * b),
+        O::Fma if style.ftz => packed_lanes!(ty, |a, b, c| flush_half(fma_odd(a, b, c))),
+        O::Fma => packed_lanes!(ty, |a, b, c| fma_odd(a, b, c)),
+        O::Min if style.nan => packed_lanes!(ty, |a, b| extremum!(f64, a, b, true, true, identity)),
+        O::Min => packed_lanes!(ty, |a, b| extremum!(f64, a, b, false, true, identity)),
+        O::Max if style.nan => packed_lanes!(ty, |a, b| extremum!(f64, a, b, true, false, identity)),
+        O::Max => packed_lanes!(ty, |a, b| extremum!(f64, a, b, false, false, identity)),
+        O::Abs => by_type!(ty, T in [F16: Half, Bf16: Bfloat, F16x2: Pair<Half>, Bf16x2: Pair<Bfloat>]
+            lanes!(T: |a: T| a.signs(0x7fff, 0))),
+        O::Neg => by_type!(ty, T in [F16: Half, Bf16: Bfloat, F16x2: Pair<Half>, Bf16x2: Pair<Bfloat>]
+            lanes!(T: |a: T| a.signs(0xffff, 0x8000))),
+        O::Ex2 if style.approx => packed_lanes!(ty, |a| a.exp2()),
+        O::Tanh if style.approx => packed_lanes!(ty, |a| a.tanh()),
+        _ => None,
+    }
+}

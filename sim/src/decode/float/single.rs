@@ -1,0 +1,117 @@
+//! Arithmetic of f32.
+
+use girih_ptx::Opcode;
+
+use super::Style;
+use crate::float::exact::{self, F32_SMALL};
+use crate::float::{F32, Round, canon};
+use crate::lanes::{LaneFn, lanes};
+
+/// A result of f32 arithmetic that has been rounded.
+fn single_of(x: f64) -> f32 {
+    canon(x as f32)
+}
+
+/// The same, flushed: the hardware looks whether a number is too small before it is rounded to a subnormal one.
+fn flushed_of(x: f64) -> f32 {
+    if x.abs() < f64::from(f32::MIN_POSITIVE) { 0f32.copysign(x as f32) } else { single_of(x) }
+}
+
+/// A rounded result of f32 that may be the smallest normal number for having been rounded up to it; `exact` is the
+/// result in [`F32_SMALL`].
+fn unless_tiny(rounded: f32, exact: impl FnOnce() -> f64) -> f32 {
+    if rounded.abs() == f32::MIN_POSITIVE { flushed_of(exact()) } else { rounded }
+}
+
+/// The sign of a product.
+fn with_signs(magnitude: f32, a: f32, b: f32) -> f32 {
+    let negative = a.is_sign_negative() != b.is_sign_negative();
+    if magnitude.is_nan() || !negative { magnitude } else { -magnitude }
+}
+
+/// Minimum and maximum of magnitudes, with the sign of the product.
+fn of_magnitudes(opcode: Opcode, nan: bool) -> Option<LaneFn> {
+    macro_rules! of {
+        ($nan:literal, $less:literal) => {
+            lanes!(f32: |a: f32, b: f32| {
+                let (x, y) = (a.abs(), b.abs());
+                with_signs(extremum!(f32, x, y, $nan, $less, canon), a, b)
+            })
+        };
+    }
+    Some(match (opcode, nan) {
+        (Opcode::Min, true) => of!(true, true),
+        (Opcode::Min, false) => of!(false, true),
+        (Opcode::Max, true) => of!(true, false),
+        (Opcode::Max, false) => of!(false, false),
+        _ => return None,
+    })
+}
+
+/// `div.approx`: `a * (1 / b)`, whose reciprocal is subnormal, and so zero, for the largest `b`.
+fn approximate_quotient(a: f32, b: f32) -> f32 {
+    const LARGE: f32 = f32::from_bits((126 + 127) << 23);
+    let by = if b.abs() > LARGE { f32::INFINITY.copysign(b) } else { b };
+    // An infinite `a` times that zero is NaN, as it is over an infinity.
+    canon(a / by)
+}
+
+pub(super) fn single(opcode: Opcode, style: Style) -> Option<LaneFn> {
+    use Opcode as O;
+    let round = style.round.unwrap_or(Round::Nearest);
+    if round != Round::Nearest {
+        return match style.ftz {
+            true => in_direction!(opcode, round, f32, F32_SMALL, flushed_of),
+            false => in_direction!(opcode, round, f32, F32, single_of),
+        };
+    }
+    if style.xorsign {
+        return of_magnitudes(opcode, style.nan);
+    }
+    if style.ftz && !style.approx {
+        const R: Round = Round::Nearest;
+        let run = match opcode {
+            O::Mul => lanes!(f32: |a: f32, b: f32| {
+                unless_tiny(canon(a * b), || exact::mul(a.into(), b.into(), F32_SMALL, R))
+            }),
+            O::Fma | O::Mad => lanes!(f32: |a: f32, b: f32, c: f32| {
+                let exact = || exact::fma(a.into(), b.into(), c.into(), F32_SMALL, R);
+                unless_tiny(canon(a.mul_add(b, c)), exact)
+            }),
+            O::Div => lanes!(f32: |a: f32, b: f32| {
+                unless_tiny(canon(a / b), || exact::div(a.into(), b.into(), F32_SMALL, R))
+            }),
+            _ => return arithmetic(opcode, style),
+        };
+        return Some(run);
+    }
+    arithmetic(opcode, style)
+}
+
+/// To nearest.
+fn arithmetic(opcode: Opcode, style: Style) -> Option<LaneFn> {
+    use Opcode as O;
+    Some(match opcode {
+        O::Add => lanes!(f32: |a: f32, b: f32| canon(a + b)),
+        O::Sub => lanes!(f32: |a: f32, b: f32| canon(a - b)),
+        O::Mul => lanes!(f32: |a: f32, b: f32| canon(a * b)),
+        O::Fma | O::Mad => lanes!(f32: |a: f32, b: f32, c: f32| canon(a.mul_add(b, c))),
+        O::Div if style.approx => lanes!(f32: |a: f32, b: f32| approximate_quotient(a, b)),
+        O::Div => lanes!(f32: |a: f32, b: f32| canon(a / b)),
+        O::Min if style.nan => lanes!(f32: |a: f32, b: f32| extremum!(f32, a, b, true, true, canon)),
+        O::Min => lanes!(f32: |a: f32, b: f32| extremum!(f32, a, b, false, true, canon)),
+        O::Max if style.nan => lanes!(f32: |a: f32, b: f32| extremum!(f32, a, b, true, false, canon)),
+        O::Max => lanes!(f32: |a: f32, b: f32| extremum!(f32, a, b, false, false, canon)),
+        O::Abs => lanes!(f32: |a: f32| canon(a.abs())),
+        O::Neg => lanes!(f32: |a: f32| canon(-a)),
+        O::Rcp => lanes!(f32: |a: f32| canon(1.0 / a)),
+        O::Sqrt => lanes!(f32: |a: f32| canon(a.sqrt())),
+        O::Rsqrt if style.approx => lanes!(f32: |a: f32| canon((1.0 / f64::from(a).sqrt()) as f32)),
+        O::Ex2 if style.approx => lanes!(f32: |a: f32| canon(f64::from(a).exp2() as f32)),
+        O::Lg2 if style.approx => lanes!(f32: |a: f32| canon(f64::from(a).log2() as f32)),
+        O::Sin if style.approx => lanes!(f32: |a: f32| canon(f64::from(a).sin() as f32)),
+        O::Cos if style.approx => lanes!(f32: |a: f32| canon(f64::from(a).cos() as f32)),
+        O::Tanh if style.approx => lanes!(f32: |a: f32| canon(f64::from(a).tanh() as f32)),
+        _ => return None,
+    })
+}
