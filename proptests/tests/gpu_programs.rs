@@ -11,7 +11,7 @@ use girih_proptests::differential::{LANES, Outcome, Programs, Tally};
 
 const SEED: u64 = 2026;
 /// How often every instruction comes, with other operands each time.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 8;
 /// Differences of one instruction that are printed.
 const SHOWN: u64 = 3;
 

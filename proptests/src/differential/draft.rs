@@ -166,6 +166,11 @@ impl<'a> Draft<'a> {
         value
     }
 
+    /// Whether a result of the step is in a register that is wider than its type.
+    pub(super) fn widened(&self) -> bool {
+        self.writes.iter().any(|(value, _)| value.ty.bits() < value.class.ty().bits())
+    }
+
     /// What the step has written so far, taken from it.
     pub(super) fn take_writes(&mut self) -> Vec<(Value, Agree)> {
         std::mem::take(&mut self.writes)

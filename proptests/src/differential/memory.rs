@@ -186,7 +186,9 @@ pub(super) fn access(draft: &mut Draft<'_>, card: &Card) {
     if !loads {
         load(draft, home, home.row(), 4, Class::B32, Agree::Bits);
     }
-    draft.step(bare(form, filled).to_string(), if crosses { Reach::Block } else { Reach::Lane }, true);
+    // ptxas 13.0 converts a byte that it has loaded by the sign of the load, whatever the conversion's.
+    let widened = loads && draft.widened();
+    draft.step(bare(form, filled).to_string(), if crosses { Reach::Block } else { Reach::Lane }, !widened);
 }
 
 /// An offset at which the access stays within 16 bytes.

@@ -172,6 +172,14 @@ fn nasty_float(e: u32, m: u32, rng: &mut StdRng) -> u64 {
     let (ones, mantissa) = ((1u64 << e) - 1, (1u64 << m) - 1);
     let bias = ones >> 1;
     let sign = rng.random_range(0u64..2) << (e + m);
+    if rng.random_range(0..8) == 0 {
+        // Pairs whose products are just below the smallest normal number, by more or less than rounding moves them.
+        let tiny = [1 << m | mantissa, 1 << m | mantissa - 1, 1 << m, 1 << m | 1];
+        let near_one =
+            [bias << m, bias << m | 1, (bias - 1) << m | 1, (bias - 1) << m | mantissa, bias << m | mantissa];
+        return sign
+            | if rng.random() { tiny[rng.random_range(0..4)] } else { near_one[rng.random_range(0..5)] };
+    }
     let significand = |rng: &mut StdRng| match rng.random_range(0..6) {
         0 => 0,
         1 => mantissa,
