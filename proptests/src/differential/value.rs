@@ -174,7 +174,7 @@ fn nasty_float(e: u32, m: u32, rng: &mut StdRng) -> u64 {
     let sign = rng.random_range(0u64..2) << (e + m);
     if rng.random_range(0..8) == 0 {
         // Pairs whose products are just below the smallest normal number, by more or less than rounding moves them.
-        let tiny = [1 << m | mantissa, 1 << m | mantissa - 1, 1 << m, 1 << m | 1];
+        let tiny = [1 << m | mantissa, 1 << m | (mantissa - 1), 1 << m, 1 << m | 1];
         let near_one =
             [bias << m, bias << m | 1, (bias - 1) << m | 1, (bias - 1) << m | mantissa, bias << m | mantissa];
         return sign
