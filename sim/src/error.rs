@@ -559,3 +559,18 @@ pub enum Error {
 fn join(waiting: &[Waiting]) -> String {
     waiting.iter().map(Waiting::to_string).collect::<Vec<_>>().join("; ")
 }
+
+impl Error {
+    /// Whether a launch was refused before anything ran: with other arguments it would be accepted.
+    pub fn is_refusal(&self) -> bool {
+        matches!(
+            self,
+            Error::UnknownKernel { .. }
+                | Error::ArgumentCount { .. }
+                | Error::ArgumentSize { .. }
+                | Error::LaunchShape { .. }
+                | Error::SharedTooLarge { .. }
+                | Error::Workers { .. }
+        )
+    }
+}

@@ -189,7 +189,7 @@ fn workers(threads: usize) -> Result<rayon::ThreadPool, Error> {
 }
 
 /// Blocks of a cluster.
-fn cluster(kernel: &Kernel, launch: &Launch) -> Result<[u32; 3], Error> {
+pub(crate) fn cluster(kernel: &Kernel, launch: &Launch) -> Result<[u32; 3], Error> {
     let bad = |what, given: u32, accepted| {
         Err(Error::LaunchShape { kernel: kernel.name.clone(), what, given: given.into(), accepted })
     };

@@ -98,6 +98,7 @@ mod launch;
 mod memory;
 mod op;
 mod program;
+mod reduce;
 mod shadow;
 mod tensor;
 
@@ -105,6 +106,7 @@ pub use error::{Awaited, Error, MbarrierFault, Other, Place, Site, Waiting};
 pub use launch::{Launch, Options, Progress, Report, run};
 pub use memory::{Memory, Nearest};
 pub use program::{Kernel, Param, Program};
+pub use reduce::{Reduced, reduce};
 
 use std::fmt;
 

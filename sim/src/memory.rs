@@ -136,11 +136,7 @@ impl Memory {
     /// [`Error::HostAccess`] if the bytes are not all inside one allocation.
     pub fn read(&self, address: u64, out: &mut [u8]) -> Result<(), Error> {
         let (allocation, offset) = self.find(address, out.len() as u64, Access::Read)?;
-        let head = out.len().min(offset.wrapping_neg() % 4);
-        let body = head + (out.len() - head) / 4 * 4;
-        allocation.read(offset, &mut out[..head]);
-        allocation.read(offset + head, &mut out[head..body]);
-        allocation.read(offset + body, &mut out[body..]);
+        allocation.read_host(offset, out);
         Ok(())
     }
 

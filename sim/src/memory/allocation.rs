@@ -98,6 +98,15 @@ impl Allocation {
         }
     }
 
+    /// A host read: whole words where it can.
+    pub(crate) fn read_host(&self, offset: usize, out: &mut [u8]) {
+        let head = out.len().min(offset.wrapping_neg() % 4);
+        let body = head + (out.len() - head) / 4 * 4;
+        self.read(offset, &mut out[..head]);
+        self.read(offset + head, &mut out[head..body]);
+        self.read(offset + body, &mut out[body..]);
+    }
+
     /// A host write: whole words where it can.
     pub(crate) fn write_host(&self, offset: usize, data: &[u8]) {
         let head = data.len().min(offset.wrapping_neg() % 4);
