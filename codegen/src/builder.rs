@@ -13,8 +13,8 @@ mod value;
 
 use girih_layout::Symbol;
 use girih_ptx::{
-    Address, Directive, Extent, Inst, Item, Kernel, Modifier, Module, Name, Opcode, Operand, RegDecl, Span,
-    Special, Statement, Target, Type, VarSpace, Variable, Word,
+    Address, Directive, Extent, Inst, Item, Kernel, Linkage, Modifier, Module, Name, Opcode, Operand,
+    RegDecl, Span, Special, Statement, Target, Type, VarSpace, Variable, Word,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -188,8 +188,7 @@ impl Builder {
 
     fn parameter(&mut self, name: &str, ty: Type) -> Reg {
         self.params.push(Variable {
-            external: false,
-            visible: false,
+            linkage: Linkage::Internal,
             space: VarSpace::Param,
             align: None,
             ty,
@@ -279,8 +278,7 @@ impl Builder {
         let mut items = Vec::new();
         if self.shared.is_some() {
             items.push(Item::Variable(Variable {
-                external: true,
-                visible: false,
+                linkage: Linkage::External,
                 space: VarSpace::Shared,
                 align: Some(SHARED_ALIGN),
                 ty: Type::B8,
@@ -291,7 +289,7 @@ impl Builder {
             }));
         }
         items.push(Item::Kernel(Kernel {
-            visible: true,
+            linkage: Linkage::Visible,
             name: self.name,
             params: self.params,
             directives: self.directives,

@@ -60,8 +60,8 @@ pub enum Item {
 /// `.visible .entry name(params) directives { body }`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// `.visible`: callable from the host.
-    pub visible: bool,
+    /// How others see it; the host can launch those that are visible or weak.
+    pub linkage: Linkage,
     /// Its name.
     pub name: Name,
     /// Parameters in order.
@@ -93,7 +93,7 @@ pub struct Function {
     pub span: Span,
 }
 
-/// How other modules see a function (PTX ISA, "Linking Directives").
+/// How other modules see a kernel, a function or a variable (PTX ISA, "Linking Directives").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linkage {
     /// Not at all.
@@ -104,6 +104,8 @@ pub enum Linkage {
     External,
     /// `.weak`: visible, and another definition may take its place.
     Weak,
+    /// `.common`, of variables in global memory: those of all modules are one.
+    Common,
 }
 
 /// A kernel's performance-tuning directive (PTX ISA, "Performance-Tuning Directives", "Cluster Dimension Directives").
@@ -143,10 +145,8 @@ pub enum VarSpace {
 /// A variable or parameter: `.shared .align 16 .b8 tile[32768];`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// `.extern`.
-    pub external: bool,
-    /// `.visible`.
-    pub visible: bool,
+    /// How other modules see it.
+    pub linkage: Linkage,
     /// Its state space.
     pub space: VarSpace,
     /// `.align n`, bytes; without it the natural alignment of `ty`.
@@ -237,6 +237,8 @@ pub enum Operand {
     Name(Name),
     /// `table+16`: the address of a variable and bytes.
     Offset(Name, i64),
+    /// `generic(table)+16`: in an initial value, the generic address of a variable and bytes.
+    Generic(Name, i64),
     /// `!p`.
     Not(Name),
     /// `%tid.x`.

@@ -30,12 +30,16 @@ mod matrix;
 mod memory;
 mod needs;
 mod operand;
+mod order;
 mod show;
+mod video;
 mod warp;
+mod wmma;
 
 pub use check::{Filled, check, operand_slots};
 pub(crate) use check::{Names, Symbol, resolve};
 pub use needs::Needs;
+pub use order::ordered;
 
 use crate::{Modifier, Opcode, Type, Word};
 
@@ -212,6 +216,8 @@ pub fn all() -> impl Iterator<Item = &'static Form> {
         asynchronous::FORMS,
         matrix::FORMS,
         matrix::WGMMA.as_flattened(),
+        wmma::FORMS,
+        video::FORMS.as_flattened(),
         warp::FORMS,
         barrier::FORMS,
         barrier::ARRIVALS.as_flattened(),

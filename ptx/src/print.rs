@@ -36,8 +36,7 @@ impl Display for Target {
 
 impl Display for Kernel {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let visible = if self.visible { ".visible " } else { "" };
-        write!(f, "{visible}.entry {}(", self.name)?;
+        write!(f, "{}.entry {}(", self.linkage, self.name)?;
         params(f, &self.params)?;
         writeln!(f, ")")?;
         for directive in &self.directives {
@@ -78,6 +77,7 @@ impl Display for Linkage {
             Linkage::Visible => ".visible ",
             Linkage::External => ".extern ",
             Linkage::Weak => ".weak ",
+            Linkage::Common => ".common ",
         })
     }
 }
@@ -119,13 +119,7 @@ impl Display for VarSpace {
 /// Without the semicolon, as in a parameter list.
 impl Display for Variable {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        if self.external {
-            f.write_str(".extern ")?;
-        }
-        if self.visible {
-            f.write_str(".visible ")?;
-        }
-        write!(f, "{} ", self.space)?;
+        write!(f, "{}{} ", self.linkage, self.space)?;
         if let Some(align) = self.align {
             write!(f, ".align {align} ")?;
         }
@@ -200,6 +194,8 @@ impl Display for Operand {
         match self {
             Operand::Name(name) => f.write_str(name),
             Operand::Offset(name, offset) => write!(f, "{name}+{offset}"),
+            Operand::Generic(name, 0) => write!(f, "generic({name})"),
+            Operand::Generic(name, offset) => write!(f, "generic({name})+{offset}"),
             Operand::Not(name) => write!(f, "!{name}"),
             Operand::Special(special) => write!(f, "{special}"),
             Operand::Int(value) => write!(f, "{value}"),

@@ -161,7 +161,10 @@ impl Inst {
 impl Operand {
     fn names<'o>(&'o self, names: &mut Vec<&'o Name>) {
         match self {
-            Operand::Name(name) | Operand::Offset(name, _) | Operand::Not(name) => names.push(name),
+            Operand::Name(name)
+            | Operand::Offset(name, _)
+            | Operand::Generic(name, _)
+            | Operand::Not(name) => names.push(name),
             Operand::Pair(first, second) => names.extend([first, second]),
             Operand::Address(address) => {
                 names.extend(&address.base);
@@ -283,7 +286,7 @@ impl Scopes {
         let elements = match variable.extent {
             Extent::Scalar => 1,
             Extent::Array(n) => n,
-            Extent::Unsized if variable.external => u64::MAX,
+            Extent::Unsized if variable.linkage == Linkage::External => u64::MAX,
             Extent::Unsized => return wrong("a number of elements: only an `.extern` variable goes without"),
         };
         if variable.init.len() as u64 > elements {
@@ -291,6 +294,16 @@ impl Scopes {
         }
         if !variable.init.is_empty() && !matches!(variable.space, VarSpace::Global | VarSpace::Const) {
             return wrong("no initial values: only variables in .global and .const have some");
+        }
+        if variable.linkage == Linkage::Common && variable.space != VarSpace::Global {
+            return wrong("`.common` for a variable in .global alone");
+        }
+        for value in &variable.init {
+            if let Operand::Name(name) | Operand::Offset(name, _) | Operand::Generic(name, _) = value
+                && !matches!(self.symbol(name), Some(Symbol::Variable(_) | Symbol::Function { .. }))
+            {
+                return Err(Error::Undeclared { at, inst: variable.to_string(), name: name.to_string() });
+            }
         }
         self.declare(&variable.name, Symbol::Variable(variable.space), at)
     }

@@ -99,7 +99,7 @@ words! {
     Opcode {
         Abs = "abs", Activemask = "activemask", Add = "add", Addc = "addc", And = "and",
         Applypriority = "applypriority", Atom = "atom", Bar = "bar", Barrier = "barrier", Bfe = "bfe",
-        Bfi = "bfi", Bfind = "bfind", Bra = "bra", Brev = "brev", Brkpt = "brkpt", Brx = "brx", Call = "call", Clz = "clz",
+        Bfi = "bfi", Bfind = "bfind", Bmsk = "bmsk", Bra = "bra", Brev = "brev", Brkpt = "brkpt", Brx = "brx", Call = "call", Clz = "clz",
         Copysign = "copysign", Cos = "cos", Cp = "cp", Createpolicy = "createpolicy", Cvt = "cvt",
         Cvta = "cvta", Discard = "discard", Div = "div", Dp2a = "dp2a", Dp4a = "dp4a", Elect = "elect",
         Ex2 = "ex2", Exit = "exit", Fence = "fence", Fma = "fma", Fns = "fns", Getctarank = "getctarank",
@@ -107,13 +107,17 @@ words! {
         Lg2 = "lg2", Lop3 = "lop3", Mad = "mad", Mad24 = "mad24", Madc = "madc", Mapa = "mapa",
         Match = "match", Max = "max", Mbarrier = "mbarrier", Membar = "membar", Min = "min", Mma = "mma",
         Mov = "mov", Movmatrix = "movmatrix", Mul = "mul", Mul24 = "mul24", Multimem = "multimem",
-        Nanosleep = "nanosleep", Neg = "neg", Not = "not", Or = "or", Popc = "popc", Prefetch = "prefetch",
+        Nanosleep = "nanosleep", Neg = "neg", Not = "not", Or = "or", Pmevent = "pmevent", Popc = "popc", Prefetch = "prefetch",
         Prefetchu = "prefetchu", Prmt = "prmt", Rcp = "rcp", Red = "red", Redux = "redux", Rem = "rem",
         Ret = "ret", Rsqrt = "rsqrt", Sad = "sad", Selp = "selp", Set = "set", Setmaxnreg = "setmaxnreg",
         Setp = "setp", Shf = "shf", Shfl = "shfl", Shl = "shl", Shr = "shr", Sin = "sin", Slct = "slct",
         Sqrt = "sqrt", St = "st", Stmatrix = "stmatrix", Sub = "sub", Subc = "subc", Szext = "szext",
         Tanh = "tanh", Tensormap = "tensormap", Testp = "testp", Trap = "trap", Vote = "vote",
         Wgmma = "wgmma", Wmma = "wmma", Xor = "xor",
+        // video, a register's halves or bytes at a time
+        Vadd2 = "vadd2", Vadd4 = "vadd4", Vsub2 = "vsub2", Vsub4 = "vsub4", Vavrg2 = "vavrg2", Vavrg4 = "vavrg4",
+        Vabsdiff2 = "vabsdiff2", Vabsdiff4 = "vabsdiff4", Vmin2 = "vmin2", Vmin4 = "vmin4", Vmax2 = "vmax2",
+        Vmax4 = "vmax4", Vset2 = "vset2", Vset4 = "vset4",
     }
 }
 
@@ -191,7 +195,7 @@ words! {
         // reductions, votes and shuffles
         Add = "add", Inc = "inc", Dec = "dec", Min = "min", Max = "max", Cas = "cas", Exch = "exch",
         Red = "red", All = "all", Any = "any", Uni = "uni", Fence = "fence", Ballot = "ballot", Up = "up", Down = "down",
-        Bfly = "bfly", Idx = "idx", MmaAsync = "mma_async", Load = "load", Store = "store",
+        Bfly = "bfly", Idx = "idx", Mma = "mma", MmaAsync = "mma_async", Load = "load", Store = "store", Mask = "mask",
         // memory access
         Ca = "ca", Cg = "cg", Cs = "cs", Lu = "lu", Cv = "cv", Wb = "wb", Wt = "wt", Nc = "nc",
         Volatile = "volatile", Relaxed = "relaxed", Acquire = "acquire", Release = "release",

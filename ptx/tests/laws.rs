@@ -62,16 +62,19 @@ fn inst() -> impl Strategy<Value = Inst> {
     (guard, prop_oneof![known, open]).prop_map(|(guard, inst)| Inst { guard, ..inst })
 }
 
+fn linkage() -> impl Strategy<Value = Linkage> {
+    use Linkage::*;
+    select(vec![Internal, Visible, External, Weak, Common])
+}
+
 fn variable() -> impl Strategy<Value = Variable> {
     let space =
         select(vec![VarSpace::Shared, VarSpace::Global, VarSpace::Const, VarSpace::Local, VarSpace::Param]);
     let extent =
         prop_oneof![Just(Extent::Scalar), any::<u64>().prop_map(Extent::Array), Just(Extent::Unsized)];
-    let flags = any::<(bool, bool)>();
-    (flags, space, option::of(any::<u32>()), select(Type::ALL), name(), extent, vec(scalar(), 0..4)).prop_map(
-        |((external, visible), space, align, ty, name, extent, init)| Variable {
-            external,
-            visible,
+    (linkage(), space, option::of(any::<u32>()), select(Type::ALL), name(), extent, vec(scalar(), 0..4))
+        .prop_map(|(linkage, space, align, ty, name, extent, init)| Variable {
+            linkage,
             space,
             align,
             ty,
@@ -79,14 +82,14 @@ fn variable() -> impl Strategy<Value = Variable> {
             extent,
             init,
             span: Span::default(),
-        },
-    )
+        })
 }
 
 fn statement() -> impl Strategy<Value = Statement> {
     let registers = (select(Type::ALL), vec((name(), option::of(any::<u32>())), 1..4))
         .prop_map(|(ty, names)| Statement::Reg(RegDecl { ty, names, span: Span::default() }));
-    let local = variable().prop_map(|variable| Statement::Variable(Variable { visible: false, ..variable }));
+    let local = variable()
+        .prop_map(|variable| Statement::Variable(Variable { linkage: Linkage::Internal, ..variable }));
     let leaf = prop_oneof![
         8 => inst().prop_map(Statement::Inst),
         1 => registers,
@@ -111,15 +114,14 @@ fn directive() -> impl Strategy<Value = Directive> {
 
 fn kernel() -> impl Strategy<Value = Kernel> {
     let param = variable().prop_map(|variable| Variable {
-        external: false,
-        visible: false,
+        linkage: Linkage::Internal,
         space: VarSpace::Param,
         init: Vec::new(),
         ..variable
     });
-    (any::<bool>(), name(), vec(param, 0..4), vec(directive(), 0..4), vec(statement(), 0..12)).prop_map(
-        |(visible, name, params, directives, body)| Kernel {
-            visible,
+    (linkage(), name(), vec(param, 0..4), vec(directive(), 0..4), vec(statement(), 0..12)).prop_map(
+        |(linkage, name, params, directives, body)| Kernel {
+            linkage,
             name,
             params,
             directives,
@@ -131,8 +133,7 @@ fn kernel() -> impl Strategy<Value = Kernel> {
 
 fn module() -> impl Strategy<Value = Module> {
     let outside = variable().prop_filter("of the module's scope", |variable| {
-        !(matches!(variable.space, VarSpace::Local | VarSpace::Param)
-            || variable.external && variable.visible)
+        !matches!(variable.space, VarSpace::Local | VarSpace::Param)
     });
     let item = prop_oneof![kernel().prop_map(Item::Kernel), outside.prop_map(Item::Variable)];
     let target =

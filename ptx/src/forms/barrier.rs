@@ -111,6 +111,16 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Barrier, &[one(&[Cta]), one(&[Sync]), maybe(&[Aligned])], &[ID, THREADS.optional()])
         .since(7, 8, 70),
     row(O::Barrier, &[one(&[Cta]), one(&[Arrive]), maybe(&[Aligned])], &[ID, THREADS]).since(7, 8, 70),
+    row(
+        O::Barrier,
+        &[one(&[Red]), one(&[Popc]), maybe(&[Aligned]), of(&[U32])],
+        &[d(3), ID, THREADS.optional(), PRED],
+    ),
+    row(
+        O::Barrier,
+        &[one(&[Red]), one(&[And, Or]), maybe(&[Aligned]), of(&[Pred])],
+        &[d(3), ID, THREADS.optional(), PRED],
+    ),
     row(O::Barrier, &[one(&[Cluster]), one(&[Arrive]), maybe(&[Aligned])], &[]).since(7, 8, 90),
     row(O::Barrier, &[one(&[Cluster]), one(&[Wait]), maybe(&[Aligned])], &[]).since(7, 8, 90),
     row(O::Barrier, &[one(&[Cluster]), one(&[Arrive]), one(&[Release, Relaxed]), maybe(&[Aligned])], &[])

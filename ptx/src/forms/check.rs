@@ -1,6 +1,7 @@
 //! Matching an instruction with the table.
 
 use super::operand::Context;
+use super::order::ordered;
 use super::show::{alternatives, expected_operand};
 use super::{Form, OperandSlot, When, forms};
 use crate::{Error, Inst, Modifier, Operand, Type, VarSpace};
@@ -38,11 +39,12 @@ pub type Filled = Vec<Option<Modifier>>;
 
 /// The form that `inst` has, its names looked up in `names` if there are some.
 pub(crate) fn resolve(inst: &Inst, names: Option<&dyn Names>) -> Result<(&'static Form, Filled), Error> {
+    let modifiers = ordered(inst.opcode, &inst.modifiers);
     let mut nearest = Nearest { place: 0, accepted: Vec::new(), end: false };
     let mut trouble: Option<(usize, Error)> = None;
     for form in forms(inst.opcode) {
         let mut filled = vec![None; form.slots.len()];
-        if !fill(form, 0, &inst.modifiers, 0, &mut filled, &mut nearest) {
+        if !fill(form, 0, &modifiers, 0, &mut filled, &mut nearest) {
             continue;
         }
         match check_operands(inst, form, &filled, names) {
@@ -54,7 +56,7 @@ pub(crate) fn resolve(inst: &Inst, names: Option<&dyn Names>) -> Result<(&'stati
             }
         }
     }
-    Err(trouble.map_or_else(|| nearest.error(inst), |(_, error)| error))
+    Err(trouble.map_or_else(|| nearest.error(inst, &modifiers), |(_, error)| error))
 }
 
 /// The modifier nearest to the end that no form accepts, and what the forms would.
@@ -85,7 +87,7 @@ impl Nearest {
         }
     }
 
-    fn error(self, inst: &Inst) -> Error {
+    fn error(self, inst: &Inst, modifiers: &[Modifier]) -> Error {
         let mut accepted: Vec<String> =
             self.accepted.iter().map(|modifier| format!("`.{modifier}`")).collect();
         if self.end {
@@ -95,10 +97,7 @@ impl Nearest {
             at: inst.span,
             inst: inst.brief(),
             expected: alternatives(&accepted),
-            found: inst
-                .modifiers
-                .get(self.place)
-                .map_or("nothing more".into(), |found| format!("`.{found}`")),
+            found: modifiers.get(self.place).map_or("nothing more".into(), |found| format!("`.{found}`")),
         }
     }
 }

@@ -14,6 +14,8 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Exit, &[], &[]),
     row(O::Trap, &[], &[]),
     row(O::Brkpt, &[], &[]),
+    row(O::Pmevent, &[], &[CONSTANT]),
+    row(O::Pmevent, &[one(&[Mask])], &[CONSTANT]),
     row(O::Nanosleep, &[of(&[U32])], &[s(0)]).since(6, 3, 70),
     row(O::Griddepcontrol, &[one(&[LaunchDependents, Wait])], &[]).since(7, 8, 90),
     row(

@@ -99,6 +99,16 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Set, &[one(ORDER), of(&[U32, S32, F32]), of(&[F64])], &[d(1), s(2), s(2)]),
     row(O::Set, &[one(ORDER), one(LOGIC), FTZ, of(&[U32, S32, F32]), of(&[F32])], &[d(3), s(4), s(4), PRED]),
     row(O::Set, &[one(ORDER), one(LOGIC), of(&[U32, S32, F32]), of(&[F64])], &[d(2), s(3), s(3), PRED]),
+    row(O::Set, &[one(ORDER), FTZ, of(&[F16]), of(&[F16])], &[d(2), s(3), s(3)]),
+    row(O::Set, &[one(ORDER), FTZ, of(&[F16x2]), of(&[F16x2])], &[d(2), s(3), s(3)]),
+    row(O::Set, &[one(ORDER), FTZ, of(&[U16, S16, U32, S32]), of(&[F16])], &[d(2), s(3), s(3)])
+        .since(6, 5, 70),
+    row(O::Set, &[one(ORDER), FTZ, of(&[U32, S32]), of(&[F16x2])], &[d(2), s(3), s(3)]).since(6, 5, 70),
+    row(O::Set, &[one(ORDER), of(&[Bf16, U16, S16, U32, S32]), of(&[Bf16])], &[d(1), s(2), s(2)])
+        .since(7, 8, 90),
+    row(O::Set, &[one(ORDER), of(&[Bf16x2, U32, S32]), of(&[Bf16x2])], &[d(1), s(2), s(2)]).since(7, 8, 90),
+    row(O::Setp, &[one(ORDER), FTZ, of(&[F16x2])], &[DEF_PREDS, s(2), s(2)]),
+    row(O::Setp, &[one(ORDER), of(&[Bf16x2])], &[DEF_PREDS, s(1), s(1)]).since(7, 8, 90),
     row(O::Setp, &[one(ORDER), FTZ, of(&[F16])], &[def(Pred), s(2), s(2)]),
     row(O::Setp, &[one(ORDER), of(&[Bf16])], &[def(Pred), s(1), s(1)]).since(7, 8, 90),
 ];

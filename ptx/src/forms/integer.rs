@@ -18,18 +18,20 @@ const LOGIC: &[Word] = &[And, Or, Xor];
 const SETS: &[Type] = &[U32, S32, F32];
 /// What `slct` takes.
 const CHOSEN: &[Type] = &[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64];
+/// What sums with carry take.
+const CARRIED: &[Type] = &[U32, S32, U64, S64];
 const SHIFT: super::OperandSlot = read(U32);
 
 pub(super) static FORMS: &[Form] = &[
     row(O::Add, &[of(INTS)], &[d(0), s(0), s(0)]),
     row(O::Add, &[one(&[Sat]), of(&[S32])], &[d(1), s(1), s(1)]),
     row(O::Add, &[of(&[U16x2, S16x2])], &[d(0), s(0), s(0)]).since(8, 0, 90),
-    row(O::Add, &[one(&[Cc]), of(&[U32, S32, U64, S64])], &[d(1), s(1), s(1)]),
-    row(O::Addc, &[maybe(&[Cc]), of(&[U32, S32, U64, S64])], &[d(1), s(1), s(1)]),
+    row(O::Add, &[one(&[Cc]), of(CARRIED)], &[d(1), s(1), s(1)]),
+    row(O::Addc, &[maybe(&[Cc]), of(CARRIED)], &[d(1), s(1), s(1)]),
     row(O::Sub, &[of(INTS)], &[d(0), s(0), s(0)]),
     row(O::Sub, &[one(&[Sat]), of(&[S32])], &[d(1), s(1), s(1)]),
-    row(O::Sub, &[one(&[Cc]), of(&[U32, S32, U64, S64])], &[d(1), s(1), s(1)]),
-    row(O::Subc, &[maybe(&[Cc]), of(&[U32, S32, U64, S64])], &[d(1), s(1), s(1)]),
+    row(O::Sub, &[one(&[Cc]), of(CARRIED)], &[d(1), s(1), s(1)]),
+    row(O::Subc, &[maybe(&[Cc]), of(CARRIED)], &[d(1), s(1), s(1)]),
     row(O::Mul, &[one(&[Lo, Hi]), of(INTS)], &[d(1), s(1), s(1)]),
     row(O::Mul, &[one(&[Wide]), of(HALVES)], &[operand(Kind::Def(Ty::Double(1))), s(1), s(1)]),
     row(O::Mad, &[one(&[Lo, Hi]), of(INTS)], &[d(1), s(1), s(1), s(1)]),
@@ -39,6 +41,8 @@ pub(super) static FORMS: &[Form] = &[
         &[operand(Kind::Def(Ty::Double(1))), s(1), s(1), operand(Kind::Use(Ty::Double(1)))],
     ),
     row(O::Mad, &[one(&[Hi]), one(&[Sat]), of(&[S32])], &[d(2), s(2), s(2), s(2)]),
+    row(O::Mad, &[one(&[Lo, Hi]), one(&[Cc]), of(CARRIED)], &[d(2), s(2), s(2), s(2)]),
+    row(O::Madc, &[one(&[Lo, Hi]), maybe(&[Cc]), of(CARRIED)], &[d(2), s(2), s(2), s(2)]),
     row(O::Mul24, &[one(&[Lo, Hi]), of(&[U32, S32])], &[d(1), s(1), s(1)]),
     row(O::Mad24, &[one(&[Lo, Hi]), of(&[U32, S32])], &[d(1), s(1), s(1), s(1)]),
     row(O::Sad, &[of(INTS)], &[d(0), s(0), s(0), s(0)]),
@@ -65,6 +69,9 @@ pub(super) static FORMS: &[Form] = &[
         &[one(&[Lo, Hi]), of(&[U32, S32]), of(&[U32, S32])],
         &[def(B32), read(B32), read(B32), read(B32)],
     ),
+    row(O::Fns, &[of(&[B32])], &[d(0), s(0), read(B32), read(S32)]),
+    row(O::Szext, &[one(&[Clamp, Wrap]), of(&[U32, S32])], &[d(1), s(1), read(U32)]).since(7, 6, 70),
+    row(O::Bmsk, &[one(&[Clamp, Wrap]), of(&[B32])], &[d(1), read(U32), read(U32)]).since(7, 6, 70),
     // logic and shifts
     row(O::And, &[of(BITS)], &[d(0), s(0), s(0)]),
     row(O::Or, &[of(BITS)], &[d(0), s(0), s(0)]),

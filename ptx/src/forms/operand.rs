@@ -109,6 +109,8 @@ impl Context<'_> {
     /// A vector of the count's parts, or the part alone if the count's slot is empty; 16 bytes at most.
     fn parts(&self, count: Count, operand: &Operand, fits: impl Fn(&Operand) -> bool) -> bool {
         match (count.of(self.filled), operand) {
+            // A vector of one is a scalar too.
+            (None, Operand::Vector(parts)) => matches!(&parts[..], [part] if fits(part)),
             (None, part) => !matches!(part, Operand::Sink) && fits(part),
             (Some(count), Operand::Vector(parts)) => parts.len() == count && parts.iter().all(fits),
             _ => false,
@@ -146,7 +148,7 @@ impl Context<'_> {
             && match self.symbol(base) {
                 None => true,
                 Some(Symbol::Register(ty)) => {
-                    let narrow = matches!(space, Some(Word::Shared | Word::SharedCta | Word::SharedCluster));
+                    let narrow = space.is_some_and(is_window);
                     (ty.is_int() || ty.is_bits())
                         && (ty.bits() == Some(64) || narrow && ty.bits() == Some(32))
                 }
@@ -194,6 +196,14 @@ fn holds(register: Type, ty: Type, wider: bool) -> bool {
     let (Some(have), Some(want)) = (register.bits(), ty.bits()) else { return register == ty };
     let sizes = have == want || wider && have > want;
     sizes && (register == ty || ty.is_bits() || register.is_bits() || (register.is_int() && ty.is_int()))
+}
+
+/// Whether addresses in a state space fit 32 bits: those of the spaces that are windows of generic addresses.
+fn is_window(space: Word) -> bool {
+    matches!(
+        space,
+        Word::Shared | Word::SharedCta | Word::SharedCluster | Word::Local | Word::Const | Word::Param
+    )
 }
 
 /// The state space of the declarations that an address in `space` may name.

@@ -5,6 +5,13 @@ use crate::ast::*;
 use crate::lex::Token;
 use crate::{Error, Type};
 
+/// The words of [`Linkage`].
+macro_rules! LINKAGES {
+    () => {
+        "visible" | "extern" | "weak" | "common"
+    };
+}
+
 impl Parser<'_> {
     pub(super) fn module(mut self) -> Result<Module, Error> {
         let version = self.version()?;
@@ -94,7 +101,7 @@ impl Parser<'_> {
     }
 
     fn item(&mut self) -> Result<Item, Error> {
-        let ahead = usize::from(matches!(self.peek(), Token::Dotted("visible" | "extern" | "weak")));
+        let ahead = usize::from(matches!(self.peek(), Token::Dotted(LINKAGES!())));
         match self.peek_at(ahead) {
             Token::Dotted("entry") => self.kernel().map(Item::Kernel),
             Token::Dotted("func") => self.function().map(Item::Function),
@@ -107,8 +114,20 @@ impl Parser<'_> {
         }
     }
 
+    fn linkage(&mut self) -> Linkage {
+        let linkage = match self.peek() {
+            Token::Dotted("visible") => Linkage::Visible,
+            Token::Dotted("extern") => Linkage::External,
+            Token::Dotted("weak") => Linkage::Weak,
+            Token::Dotted("common") => Linkage::Common,
+            _ => return Linkage::Internal,
+        };
+        self.next();
+        linkage
+    }
+
     fn kernel(&mut self) -> Result<Kernel, Error> {
-        let visible = self.eat_dotted("visible");
+        let linkage = self.linkage();
         if !self.eat_dotted("entry") {
             return Err(self.expected("`.entry`"));
         }
@@ -121,17 +140,12 @@ impl Parser<'_> {
         }
         self.expect('{')?;
         let body = self.statements(1)?;
-        Ok(Kernel { visible, name, params, directives, body, span })
+        Ok(Kernel { linkage, name, params, directives, body, span })
     }
 
     fn function(&mut self) -> Result<Function, Error> {
-        let linkage = match self.peek() {
-            Token::Dotted("visible") => Linkage::Visible,
-            Token::Dotted("extern") => Linkage::External,
-            Token::Dotted("weak") => Linkage::Weak,
-            _ => Linkage::Internal,
-        };
-        self.skip(if linkage == Linkage::Internal { 1 } else { 2 });
+        let linkage = self.linkage();
+        self.next();
         let results = self.params()?;
         let span = self.span();
         let name = self.name("the function's name")?;
@@ -201,8 +215,7 @@ impl Parser<'_> {
 
     /// A variable without its semicolon.
     pub(super) fn variable(&mut self) -> Result<Variable, Error> {
-        let external = self.eat_dotted("extern");
-        let visible = self.eat_dotted("visible");
+        let linkage = self.linkage();
         let space = match self.peek() {
             Token::Dotted("param") => VarSpace::Param,
             Token::Dotted("shared") => VarSpace::Shared,
@@ -227,7 +240,7 @@ impl Parser<'_> {
         let name = self.name("the variable's name")?;
         let extent = self.extent()?;
         let init = if self.eat('=') { self.init()? } else { Vec::new() };
-        Ok(Variable { external, visible, space, align, ty, name, extent, init, span })
+        Ok(Variable { linkage, space, align, ty, name, extent, init, span })
     }
 
     fn align(&mut self) -> Result<Option<u32>, Error> {
@@ -260,6 +273,32 @@ impl Parser<'_> {
     }
 
     fn init(&mut self) -> Result<Vec<Operand>, Error> {
-        if self.eat('{') { self.vector() } else { self.scalar("an initial value").map(|value| vec![value]) }
+        if !self.eat('{') {
+            return self.initial().map(|value| vec![value]);
+        }
+        let mut values = Vec::new();
+        loop {
+            if self.peek() == Token::Punct('{') {
+                return Err(self.unsupported("initial values in nested braces are", "list them in one pair"));
+            }
+            values.push(self.initial()?);
+            if self.eat('}') {
+                return Ok(values);
+            }
+            if !self.eat(',') {
+                return Err(self.expected("`,` or `}`"));
+            }
+        }
+    }
+
+    fn initial(&mut self) -> Result<Operand, Error> {
+        if (self.peek(), self.peek_at(1)) != (Token::Ident("generic"), Token::Punct('(')) {
+            return self.scalar("an initial value");
+        }
+        self.skip(2);
+        let name = self.name("a variable")?;
+        self.expect(')')?;
+        let offset = if self.eat('+') { self.offset()? } else { 0 };
+        Ok(Operand::Generic(name, offset))
     }
 }

@@ -150,7 +150,7 @@ impl<'t> Parser<'t> {
         Ok(Address { base, offset, coordinates })
     }
 
-    fn offset(&mut self) -> Result<i64, Error> {
+    pub(super) fn offset(&mut self) -> Result<i64, Error> {
         let at = self.span();
         match self.number("an offset in bytes")? {
             Operand::Int(offset) => Ok(offset),

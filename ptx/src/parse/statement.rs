@@ -51,9 +51,12 @@ impl<'t> Parser<'t> {
                 self.skip(2);
                 Statement::Pragma(self.intern(text))
             }
-            (Token::Dotted("extern" | "shared" | "local" | "param" | "global" | "const"), _) => {
-                Statement::Variable(self.variable()?)
-            }
+            (
+                Token::Dotted(
+                    "extern" | "visible" | "weak" | "shared" | "local" | "param" | "global" | "const",
+                ),
+                _,
+            ) => Statement::Variable(self.variable()?),
             _ => return Err(self.expected("an instruction, a label, a declaration or `}`")),
         };
         self.expect(';')?;

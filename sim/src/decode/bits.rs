@@ -85,6 +85,24 @@ fn highest(a: i64, signed: bool) -> u32 {
     a.checked_ilog2().unwrap_or(u32::MAX)
 }
 
+/// `fns`: the place of the `offset`th set bit of `mask` from `base` on: upwards, with a negative offset downwards, and
+/// with 0 `base` itself; all ones if there is none.
+fn nth(mask: u32, base: u32, offset: i32) -> u32 {
+    let place = |i: u32| mask.checked_shr(i).is_some_and(|rest| rest & 1 == 1);
+    let n = offset.unsigned_abs() as usize;
+    let found = match offset {
+        0 => Some(base).filter(|&i| place(i)),
+        1.. => (base..32).filter(|&i| place(i)).nth(n - 1),
+        _ => (0..=base.min(31)).rev().filter(|&i| place(i)).nth(n - 1),
+    };
+    found.unwrap_or(u32::MAX)
+}
+
+/// `bmsk`: ones from bit `from` on, `len` of them, in 32 bits.
+fn field(from: u32, len: u32) -> u32 {
+    (ones(len) << from) as u32
+}
+
 /// 24 bits of an operand, extended.
 fn low24(a: i64, signed: bool) -> i64 {
     if signed { a << 40 >> 40 } else { a & 0xff_ffff }
@@ -109,12 +127,16 @@ impl Decoder<'_> {
         match opcode {
             Opcode::Shf => return self.funnel(words, ops),
             Opcode::Bfind => return self.bfind(words, ops),
-            Opcode::Szext => return self.szext(words, ops),
+            Opcode::Szext | Opcode::Bmsk => return self.szext(opcode, words, ops),
             Opcode::Dp4a | Opcode::Dp2a => return self.dot(opcode, words, ops),
             Opcode::Sad | Opcode::Mul24 | Opcode::Mad24 => return self.small(opcode, words, ops),
             _ => {}
         }
         let ty = self.last(words)?;
+        if opcode == Opcode::Fns {
+            let run = by_type!(ty, T in [B32: u32] lanes!(T: |a: T, b: T, c: i32| nth(a, b, c)));
+            return self.typed(run, ty, ops, ty, &[ty, Type::B32, Type::S32]);
+        }
         let (run, d, types): (_, _, &[Type]) = match opcode {
             Opcode::Popc => {
                 (by_type!(ty, T in [B32: u32, B64: u64] lanes!(u32: |a: T| a.count_ones())), Type::U32, &[ty])
@@ -170,10 +192,20 @@ impl Decoder<'_> {
         self.typed(run, ty, ops, Type::U32, &[ty])
     }
 
-    fn szext(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+    /// `szext`, `bmsk`.
+    fn szext(&mut self, opcode: Opcode, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         let wrap = words.pick(&[(Word::Wrap, true), (Word::Clamp, false)]);
-        let wrap = wrap.ok_or_else(|| self.unsupported("a szext that is not .wrap or .clamp"))?;
+        let wrap =
+            wrap.ok_or_else(|| self.unsupported(&format!("a {opcode} that is not .wrap or .clamp")))?;
         let ty = self.last(words)?;
+        if opcode == Opcode::Bmsk {
+            let run = if wrap {
+                by_type!(ty, T in [B32: u32] lanes!(T: |a: T, b: T| field(a & 31, b & 31)))
+            } else {
+                by_type!(ty, T in [B32: u32] lanes!(T: |a: T, b: T| field(a.min(32), b.min(32))))
+            };
+            return self.typed(run, ty, ops, ty, &[Type::U32, Type::U32]);
+        }
         let run = if wrap {
             by_type!(ty, T in [U32: u32, S32: i32] lanes!(u32: |a: u32, b: u32| extended(a, b & 31, T::MIN != 0)))
         } else {

@@ -3,13 +3,13 @@
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 
-use super::float::flush;
-use super::select::{COMPARES, comparison};
+use super::float::flush_of;
+use super::select::{COMPARES, Compare, comparison, half};
 use super::words::Words;
 use super::{Decoder, File, file};
 use crate::Error;
 use crate::exec::{LOCAL_WINDOW, SHARED_WINDOW};
-use crate::lanes::{LaneFn, lanes};
+use crate::lanes::{LaneFn, Reg, lanes};
 
 impl Decoder<'_> {
     pub(super) fn compare(
@@ -42,18 +42,24 @@ impl Decoder<'_> {
             words.pick(&[(Word::And, Opcode::And), (Word::Or, Opcode::Or), (Word::Xor, Opcode::Xor)]);
         let ftz = words.take(Word::Ftz);
         let (to, ty) = (self.last(words)?, self.last(words)?);
+        if let Some(half) = half(ty) {
+            return self.set_pair(compare, ftz, (to, ty, half), ops);
+        }
         let run = comparison(compare, ty);
         let run = run.ok_or_else(|| self.unsupported(&format!("this comparison of type `.{ty}`")))?;
         let finish = match to {
             Type::U32 | Type::S32 => lanes!(u32: |p: bool| if p { u32::MAX } else { 0 }),
+            Type::U16 | Type::S16 => lanes!(u32: |p: bool| if p { 0xffff } else { 0 }),
             Type::F32 => lanes!(f32: |p: bool| if p { 1.0 } else { 0.0 }),
+            Type::F16 => lanes!(u32: |p: bool| if p { 0x3c00 } else { 0 }),
+            Type::Bf16 => lanes!(u32: |p: bool| if p { 0x3f80 } else { 0 }),
             _ => return Err(self.unsupported(&format!("a set of type `.{to}`"))),
         };
         let arity = 3 + usize::from(combine.is_some());
         self.arity(ops, arity..=arity)?;
         let mut sources = [self.source(ops, 1, ty)?, self.source(ops, 2, ty)?];
-        if ftz && ty == Type::F32 {
-            sources = sources.map(|source| self.through(File::W32, flush(), source));
+        if let Some(flush) = flush_of(ty).filter(|_| ftz) {
+            sources = sources.map(|source| self.through(File::W32, flush, source));
         }
         let mut holds = self.temporary(File::Pred);
         self.lanes(run, holds, &sources);
@@ -64,6 +70,53 @@ impl Decoder<'_> {
         let d = self.destination(ops, 0, to)?;
         self.lanes(finish, d, &[holds]);
         Ok(())
+    }
+
+    /// `set` of two numbers in a register: 1.0 or all ones in each half.
+    fn set_pair(
+        &mut self,
+        compare: Compare,
+        ftz: bool,
+        (to, ty, half): (Type, Type, Type),
+        ops: &[Operand],
+    ) -> Result<(), Error> {
+        let one = match to {
+            Type::F16x2 => 0x3c00,
+            Type::Bf16x2 => 0x3f80,
+            Type::U32 | Type::S32 => 0xffff,
+            _ => return Err(self.unsupported(&format!("a set of type `.{to}` of `.{ty}`"))),
+        };
+        self.arity(ops, 3..=3)?;
+        let holds = self.compare_halves(compare, ftz, (ty, half), ops)?;
+        let one = self.constant(File::W32, one);
+        let d = self.destination(ops, 0, to)?;
+        let run = lanes!(u32: |p: bool, q: bool, one: u32| {
+            (if p { one } else { 0 }) | if q { one << 16 } else { 0 }
+        });
+        self.lanes(run, d, &[holds[0], holds[1], one]);
+        Ok(())
+    }
+
+    /// Whether a comparison holds of the low and of the high halves of operands 1 and 2.
+    pub(super) fn compare_halves(
+        &mut self,
+        compare: Compare,
+        ftz: bool,
+        (ty, half): (Type, Type),
+        ops: &[Operand],
+    ) -> Result<[Reg; 2], Error> {
+        let run = comparison(compare, half);
+        let run = run.ok_or_else(|| self.unsupported(&format!("this comparison of type `.{ty}`")))?;
+        let mut sources = [self.source(ops, 1, ty)?, self.source(ops, 2, ty)?];
+        if let Some(flush) = flush_of(ty).filter(|_| ftz) {
+            sources = sources.map(|source| self.through(File::W32, flush, source));
+        }
+        let high = sources.map(|source| self.through(File::W32, lanes!(u32: |a: u32| a >> 16), source));
+        Ok([sources, high].map(|sources| {
+            let holds = self.temporary(File::Pred);
+            self.lanes(run, holds, &sources);
+            holds
+        }))
     }
 
     /// `a` where the last operand is at least zero, `b` elsewhere; -0 is, NaN is not.

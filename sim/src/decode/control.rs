@@ -35,6 +35,16 @@ impl Decoder<'_> {
             }
             Opcode::Bar | Opcode::Barrier => return self.barrier(words, ops),
             Opcode::Trap => self.emit(Op::Trap),
+            // What a debugger or a profiler would see.
+            Opcode::Brkpt => {
+                self.arity(ops, 0..=0)?;
+                self.emit(Op::Nothing);
+            }
+            Opcode::Pmevent => {
+                words.take(Word::Mask);
+                self.arity(ops, 1..=1)?;
+                self.emit(Op::Nothing);
+            }
             Opcode::Nanosleep => {
                 let ty = self.last(words)?;
                 self.arity(ops, 1..=1)?;

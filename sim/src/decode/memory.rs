@@ -174,6 +174,8 @@ impl Decoder<'_> {
     /// A register of a transfer; it may be wider than the type.
     fn element(&mut self, ops: &[Operand], index: usize, ty: Type, load: bool) -> Result<Option<Reg>, Error> {
         match &ops[index] {
+            // A vector of one is a scalar too.
+            Operand::Vector(parts) if parts.len() == 1 => self.element(parts, 0, ty, load),
             Operand::Sink if load => Ok(None),
             Operand::Name(name) => match self.any_register(name)? {
                 Some(reg) if reg.file != File::Pred && (reg.file == File::W64 || ty.bytes() <= Some(4)) => {

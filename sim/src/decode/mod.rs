@@ -20,6 +20,7 @@ mod select;
 mod shuffle;
 mod tensor;
 mod variable;
+mod video;
 mod wgmma;
 mod words;
 
@@ -259,7 +260,8 @@ impl<'a> Decoder<'a> {
             }
         };
         self.takes_special = matches!(inst.opcode, Opcode::Mov | Opcode::Cvt);
-        let mut words = Words::new(&inst.modifiers);
+        let modifiers = ptx::forms::ordered(inst.opcode, &inst.modifiers);
+        let mut words = Words::new(&modifiers);
         self.dispatch(inst, &mut words)?;
         if let Some(rest) = words.rest() {
             return Err(self.unsupported(&format!("modifier `.{rest}`")));
@@ -301,6 +303,8 @@ impl<'a> Decoder<'a> {
             | O::Membar
             | O::Fence
             | O::Trap
+            | O::Brkpt
+            | O::Pmevent
             | O::Nanosleep
             | O::Setmaxnreg
             | O::Griddepcontrol => self.control(inst.opcode, words, ops),
@@ -329,6 +333,20 @@ impl<'a> Decoder<'a> {
             | O::Sin
             | O::Cos
             | O::Tanh => self.arithmetic(inst.opcode, words, ops),
+            O::Vadd2
+            | O::Vadd4
+            | O::Vsub2
+            | O::Vsub4
+            | O::Vavrg2
+            | O::Vavrg4
+            | O::Vabsdiff2
+            | O::Vabsdiff4
+            | O::Vmin2
+            | O::Vmin4
+            | O::Vmax2
+            | O::Vmax4
+            | O::Vset2
+            | O::Vset4 => self.video(inst.opcode, words, ops),
             other => self.bits(other, words, ops),
         }
     }

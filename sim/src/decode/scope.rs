@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use girih_ptx::{self as ptx, Extent, Operand, Statement, Type, VarSpace};
+use girih_ptx::{self as ptx, Extent, Linkage, Operand, Statement, Type, VarSpace};
 
 use super::{DEPTH, Decoder, align_up, size};
 use crate::Error;
@@ -152,7 +152,8 @@ impl SharedLayout {
 }
 
 fn is_dynamic(variable: &ptx::Variable) -> bool {
-    variable.space == VarSpace::Shared && (variable.external || variable.extent == Extent::Unsized)
+    variable.space == VarSpace::Shared
+        && (variable.linkage == Linkage::External || variable.extent == Extent::Unsized)
 }
 
 fn is_static(variable: &ptx::Variable) -> bool {

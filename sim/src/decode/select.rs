@@ -96,6 +96,15 @@ pub(super) fn comparison(compare: Compare, ty: Type) -> Option<LaneFn> {
     }
 }
 
+/// The type of the halves of a packed one.
+pub(super) fn half(ty: Type) -> Option<Type> {
+    match ty {
+        Type::F16x2 => Some(Type::F16),
+        Type::Bf16x2 => Some(Type::Bf16),
+        _ => None,
+    }
+}
+
 impl Decoder<'_> {
     pub(super) fn select(
         &mut self,
@@ -124,6 +133,15 @@ impl Decoder<'_> {
             words.pick(&[(Word::And, Opcode::And), (Word::Or, Opcode::Or), (Word::Xor, Opcode::Xor)]);
         let ftz = words.take(Word::Ftz);
         let ty = self.last(words)?;
+        if let (Some(half), Some(Operand::Pair(p, q)), None) = (half(ty), ops.first(), combine) {
+            self.arity(ops, 3..=3)?;
+            let holds = self.compare_halves(compare, ftz, (ty, half), ops)?;
+            for (name, holds) in [p, q].into_iter().zip(holds) {
+                let d = self.destination_name(name, File::Pred)?;
+                self.lanes(lanes!(bool: |a: bool| a), d, &[holds]);
+            }
+            return Ok(());
+        }
         let run = comparison(compare, ty);
         let run = run.ok_or_else(|| self.unsupported(&format!("this comparison of type `.{ty}`")))?;
         let arity = 3 + usize::from(combine.is_some());

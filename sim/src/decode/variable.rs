@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use girih_ptx::{self as ptx, Extent, Operand, Type, VarSpace};
+use girih_ptx::{self as ptx, Extent, Linkage, Operand, Type, VarSpace};
 
 use super::{align_up, size};
 use crate::float::{Bfloat, Half, Narrow, Round};
@@ -29,7 +29,9 @@ impl Globals {
         let mut globals = Globals::default();
         let (mut next, mut total, mut constants) = (END, 0u64, 0u64);
         let placed: Vec<&ptx::Variable> = (variables.iter().copied())
-            .filter(|v| matches!(v.space, VarSpace::Global | VarSpace::Const) && !v.external)
+            .filter(|v| {
+                matches!(v.space, VarSpace::Global | VarSpace::Const) && v.linkage != Linkage::External
+            })
             .collect();
         for variable in &placed {
             let refuse = |what| Err(unsupported(variable, what));
@@ -103,7 +105,9 @@ impl Globals {
             &Operand::F32(bits) => float(f32::from_bits(bits).into()),
             &Operand::F64(bits) => float(f64::from_bits(bits)),
             Operand::Name(name) if variable.ty.bytes() == Some(8) && !fractional => self.address(name),
-            Operand::Offset(name, offset) if variable.ty.bytes() == Some(8) && !fractional => {
+            Operand::Offset(name, offset) | Operand::Generic(name, offset)
+                if variable.ty.bytes() == Some(8) && !fractional =>
+            {
                 self.address(name).map(|address| address.wrapping_add_signed(*offset))
             }
             _ => None,

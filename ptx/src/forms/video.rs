@@ -1,0 +1,55 @@
+//! Arithmetic on the halves and bytes of registers (PTX ISA, "SIMD Video Instructions"), on all of them in their order:
+//! masks and selectors of lanes have no form.
+
+use super::Form;
+use super::row::*;
+use crate::Opcode as O;
+use crate::Type::{self, *};
+use crate::Word::{Add, Eq, Ge, Gt, Le, Lt, Ne, Sat};
+
+const TYPES: &[Type] = &[U32, S32];
+
+/// Lanes, saturated or not, or the sum of the lanes and `c`.
+macro_rules! lanes {
+    ($op:ident) => {
+        [
+            row(O::$op, &[of(TYPES), of(TYPES), of(TYPES), maybe(&[Sat])], &[d(0), s(1), s(2), s(0)]),
+            row(O::$op, &[of(TYPES), of(TYPES), of(TYPES), one(&[Add])], &[d(0), s(1), s(2), s(0)]),
+        ]
+    };
+}
+
+/// 1 in the lanes where the comparison holds, or their number and `c`.
+macro_rules! compare {
+    ($op:ident) => {
+        [
+            row(
+                O::$op,
+                &[of(TYPES), of(TYPES), one(&[Eq, Ne, Lt, Le, Gt, Ge])],
+                &[def(U32), s(0), s(1), read(U32)],
+            ),
+            row(
+                O::$op,
+                &[of(TYPES), of(TYPES), one(&[Eq, Ne, Lt, Le, Gt, Ge]), one(&[Add])],
+                &[def(U32), s(0), s(1), read(U32)],
+            ),
+        ]
+    };
+}
+
+pub(super) static FORMS: [[Form; 2]; 14] = [
+    lanes!(Vadd2),
+    lanes!(Vadd4),
+    lanes!(Vsub2),
+    lanes!(Vsub4),
+    lanes!(Vavrg2),
+    lanes!(Vavrg4),
+    lanes!(Vabsdiff2),
+    lanes!(Vabsdiff4),
+    lanes!(Vmin2),
+    lanes!(Vmin4),
+    lanes!(Vmax2),
+    lanes!(Vmax4),
+    compare!(Vset2),
+    compare!(Vset4),
+];
