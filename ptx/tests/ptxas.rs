@@ -181,12 +181,30 @@ fn is_lax(line: &str) -> bool {
         || line.starts_with("mbarrier.arrive_drop") && line.contains(" _,")
 }
 
+/// The machine code of each function of an object, by the names of its sections: `.text.` and the function's.
+fn code(object: &[u8]) -> BTreeMap<String, Vec<u8>> {
+    let number = |at: usize, bytes: usize| {
+        object[at..at + bytes].iter().rev().fold(0usize, |number, &byte| number << 8 | usize::from(byte))
+    };
+    // The ELF header: where the sections' headers are, their size and number, and which section holds their names.
+    let (table, size, count, names) = (number(40, 8), number(58, 2), number(60, 2), number(62, 2));
+    let header = |i: usize| table + i * size;
+    let contents =
+        |i: usize| number(header(i) + 24, 8)..number(header(i) + 24, 8) + number(header(i) + 32, 8);
+    let name = |i: usize| {
+        let start = contents(names).start + number(header(i), 4);
+        let bytes = object[start..].split(|&byte| byte == 0).next().unwrap_or_default();
+        String::from_utf8_lossy(bytes).into_owned()
+    };
+    let sections = (0..count).map(|i| (name(i), i)).filter(|(name, _)| name.starts_with(".text."));
+    sections.map(|(name, i)| (name, object[contents(i)].to_vec())).collect()
+}
+
 #[test]
 fn what_is_printed_assembles_to_the_same_code() {
     let Some(ptxas) = ptxas() else { return };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("same");
     let assemble = |text: &str, target: Target| {
-        // The file's name is part of the output.
         std::fs::create_dir_all(&folder).unwrap();
         let (source, object) = (folder.join("module.ptx"), folder.join("module.cubin"));
         std::fs::write(&source, text).unwrap();
@@ -194,17 +212,26 @@ fn what_is_printed_assembles_to_the_same_code() {
         command.arg("-arch").arg(target.to_string()).arg(&source).arg("-o").arg(&object);
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        std::fs::read(object).unwrap()
+        code(&std::fs::read(object).unwrap())
     };
-    let testdata = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
-    for entry in std::fs::read_dir(testdata).unwrap() {
-        let path = entry.unwrap().path();
-        let text = std::fs::read_to_string(&path).unwrap();
-        let module = Module::parse(&text).unwrap();
-        assert!(
-            assemble(&text, module.target) == assemble(&module.to_string(), module.target),
-            "{}",
-            path.display()
-        );
+    let mut functions = 0;
+    for folder in ["testdata", "../sim/tests/foreign"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "ptx") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            let module = Module::parse(&text).unwrap();
+            let (original, printed) =
+                (assemble(&text, module.target), assemble(&module.to_string(), module.target));
+            assert_eq!(original.keys().collect::<Vec<_>>(), printed.keys().collect::<Vec<_>>());
+            for (name, code) in &original {
+                assert!(code == &printed[name], "{}: {name}", path.display());
+            }
+            functions += original.len();
+        }
     }
+    assert!(functions > 80, "{functions}");
 }

@@ -26,6 +26,9 @@ pub struct Launch {
 /// Called with (blocks done, blocks in all) as a launch proceeds, from the threads that run it.
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
+/// Called with what the threads of a block have printed by `vprintf`, block by block in their order.
+pub type Print = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// What a run checks beyond bounds and alignment, and how it runs. The default checks nothing more.
 #[derive(Clone, Default)]
 pub struct Options {
@@ -44,6 +47,8 @@ pub struct Options {
     pub steps: Option<u64>,
     /// Told of every finished block.
     pub progress: Option<Progress>,
+    /// Told what the threads print; without it that is lost. Of a run that fails, what was printed until then.
+    pub print: Option<Print>,
 }
 
 impl Options {
@@ -55,7 +60,7 @@ impl Options {
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { races, uninitialised, counts, seed, threads, steps, progress } = self;
+        let Self { races, uninitialised, counts, seed, threads, steps, progress, print } = self;
         f.debug_struct("Options")
             .field("races", races)
             .field("uninitialised", uninitialised)
@@ -64,6 +69,7 @@ impl fmt::Debug for Options {
             .field("threads", threads)
             .field("steps", steps)
             .field("progress", &progress.is_some())
+            .field("print", &print.is_some())
             .finish()
     }
 }
@@ -173,10 +179,21 @@ pub fn run(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options)
     let threads = launch.block.iter().product();
     let explicit = launch.cluster.is_some() || kernel.explicit_cluster;
     let shared = used as usize;
-    let machine = Machine { kernel, view, params, launch, options, shared, threads, cluster, explicit };
-    let blocks = launch.grid.iter().map(|&n| u64::from(n)).product::<u64>();
-    let grid = |workers| Grid::new(&machine, blocks, workers);
-    match options.threads {
+    let printed = Mutex::default();
+    let machine =
+        Machine { kernel, view, params, launch, options, shared, threads, cluster, explicit, printed };
+    let result = run_grid(&machine);
+    if let Some(print) = &options.print {
+        let printed = machine.printed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        printed.values().for_each(|text| print(text));
+    }
+    result
+}
+
+fn run_grid(machine: &Machine<'_>) -> Result<Report, Error> {
+    let blocks = machine.launch.grid.iter().map(|&n| u64::from(n)).product::<u64>();
+    let grid = |workers| Grid::new(machine, blocks, workers);
+    match machine.options.threads {
         Some(0 | 1) => grid(1).run(),
         Some(threads) => workers(threads)?.install(|| grid(threads).run()),
         None => grid(rayon::current_num_threads()).run(),

@@ -14,10 +14,12 @@
 //! direction, of plain bytes and of tensors (`.tile`; the map as [`girih_ptx::TensorMap::to_bytes`] encodes it), with
 //! multicast, `st.async`, `red.async`; `mbarrier` in every form, `barrier.cluster`;
 //! integer (sums with carry too), f32, f64, f16, bf16 and packed arithmetic, logic, shifts, bit fields, `lop3`, `prmt`,
-//! `dp4a`, `setp`, `set`, `selp`, `slct`, `mov`, `cvt` (8-bit floats too); `bra`, `brx`, `call`, `ret`, `exit`, `trap`;
-//! `bar.sync`, `bar.arrive`, `bar.warp.sync`, fences; `shfl.sync`, `vote.sync`, `redux.sync`, `match.sync`,
-//! `elect.sync`, `activemask`; `ldmatrix`, `stmatrix`, `movmatrix`; `mma.sync` of every type and shape of sm_80 to sm_90 but
-//! `m8n8k4.f16`. Cache hints, `nanosleep`, `setmaxnreg` and `griddepcontrol` do nothing here.
+//! `fns`, `dp4a`, video instructions of halves and bytes, `setp`, `set`, `selp`, `slct`, `mov`, `cvt` (8-bit floats too);
+//! `bra`, `brx`, `call`, `ret`, `exit`, `trap`, `vprintf`;
+//! `bar.sync`, `bar.arrive`, `bar.red`, `bar.warp.sync`, fences; `shfl.sync`, `vote.sync`, `redux.sync`, `match.sync`,
+//! `elect.sync`, `activemask`; `ldmatrix`, `stmatrix`, `movmatrix`; `wmma.load`, `wmma.mma`, `wmma.store`; `mma.sync` of
+//! every type and shape of sm_80 to sm_90 but `m8n8k4.f16`. Cache hints and policies, `nanosleep`, `setmaxnreg`,
+//! `griddepcontrol`, `pmevent` and `brkpt` do nothing here.
 //!
 //! Variables of the module in global and constant memory have their first values when it is loaded and keep what is
 //! written to them as long as the program. `call` decodes the function in its place: there is no recursion, and no call
@@ -103,7 +105,7 @@ mod shadow;
 mod tensor;
 
 pub use error::{Awaited, Error, MbarrierFault, Other, Place, Site, Waiting};
-pub use launch::{Launch, Options, Progress, Report, run};
+pub use launch::{Launch, Options, Print, Progress, Report, run};
 pub use memory::{Memory, Nearest};
 pub use program::{Kernel, Param, Program};
 pub use reduce::{Reduced, reduce};

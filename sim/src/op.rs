@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
-use girih_ptx::TensorElement;
+use girih_ptx::{TensorElement, Type};
 
 use crate::Space;
 use crate::exec::Major;
+use crate::float::Round;
 use crate::lanes::{Args, LaneFn, Reg};
 use crate::shadow::Order;
 
@@ -85,17 +86,25 @@ pub(crate) enum Op {
     WgmmaCommit,
     /// `wgmma.wait_group n`.
     WgmmaWait(u32),
+    /// `wmma.load`, `wmma.store`.
+    Wmma(Box<Tile>),
+    /// `wmma.mma`.
+    WmmaMma(Box<WmmaMma>),
+    /// `vprintf`.
+    Print(Box<Print>),
     /// `bra`, to an index in the code.
     Branch(u32),
     /// `brx.idx`: an index in a table of indices in the code.
     BranchTable(Reg, Vec<u32>),
     /// `exit`, and `ret` of a kernel.
     Exit,
-    /// `bar.sync`, `bar.arrive`.
+    /// `bar.sync`, `bar.arrive`, `bar.red`.
     Barrier {
         id: Reg,
         threads: Option<Reg>,
         arrive: bool,
+        /// What `bar.red` tells of the threads' predicates: how, where to, and the predicate.
+        vote: Option<(Count, Reg, Reg)>,
     },
     /// `bar.warp.sync`.
     WarpSync(Reg),
@@ -157,6 +166,8 @@ impl Op {
             | Op::WgmmaFence
             | Op::WgmmaCommit
             | Op::WgmmaWait(_)
+            | Op::Wmma(_)
+            | Op::WmmaMma(_)
             | Op::Redux { .. }
             | Op::Match { .. }
             | Op::Elect { .. }
@@ -191,6 +202,8 @@ pub(crate) struct Transfer {
     pub(crate) regs: [Option<Reg>; 4],
     /// What a strong access orders; `None` of a weak one.
     pub(crate) strong: Option<Order>,
+    /// It is of an argument or a result of a call, parts of which, the padding of structures, may never be written.
+    pub(crate) argument: bool,
 }
 
 /// The new value of memory from the old one and the operands of an atomic, each in the low bits.
@@ -374,6 +387,17 @@ pub(crate) struct Shuffle {
     pub(crate) members: Reg,
 }
 
+/// What `bar.red` tells of the threads' predicates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Count {
+    /// How many are set.
+    Number,
+    /// Whether all are.
+    All,
+    /// Whether any is.
+    Any,
+}
+
 /// What `vote.sync` tells of the members' predicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vote {
@@ -466,6 +490,53 @@ impl Wgmma {
         let a: &[u32] = if let Left::Registers(slots) = &self.a { slots } else { &[] };
         (a, &self.d)
     }
+}
+
+/// A fragment of `wmma`: a matrix of `lines` times `width` elements, spread over the lanes' registers line by line. A's
+/// lines are its rows, B's its columns, C's and D's their rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Fragment {
+    pub(crate) lines: usize,
+    pub(crate) width: usize,
+    pub(crate) ty: Type,
+    pub(crate) regs: Vec<Reg>,
+}
+
+/// `wmma.load`, `wmma.store`.
+#[derive(Clone, Debug)]
+pub(crate) struct Tile {
+    pub(crate) load: bool,
+    pub(crate) space: Space,
+    pub(crate) address: Address,
+    /// Elements between lines, or between the elements of a line if those are apart; without it they are packed.
+    pub(crate) stride: Option<Reg>,
+    /// Whether the elements of a line are next to each other in memory.
+    pub(crate) along: bool,
+    pub(crate) fragment: Fragment,
+}
+
+/// `wmma.mma`.
+#[derive(Clone, Debug)]
+pub(crate) struct WmmaMma {
+    pub(crate) a: Fragment,
+    pub(crate) b: Fragment,
+    pub(crate) c: Fragment,
+    pub(crate) d: Fragment,
+    /// Products of bits are `and`, otherwise `xor`.
+    pub(crate) and: bool,
+    /// Sums in integers are clamped instead of wrapped.
+    pub(crate) saturate: bool,
+    /// Of f64 alone.
+    pub(crate) round: Round,
+}
+
+/// `vprintf`: places in local memory of the arguments, generic addresses of the format and of the values.
+#[derive(Clone, Debug)]
+pub(crate) struct Print {
+    pub(crate) format: u64,
+    pub(crate) values: u64,
+    /// Where the number of values goes.
+    pub(crate) result: u64,
 }
 
 /// A PTX instruction as far as messages and register checks need it.

@@ -9,7 +9,7 @@ use super::scope::{Named, Scope, Scopes, mentions};
 use super::words::Words;
 use super::{Decoder, size};
 use crate::Error;
-use crate::op::{Guard, Op};
+use crate::op::{Guard, Op, Print};
 
 /// The deepest nesting of calls.
 const DEPTH: usize = 32;
@@ -56,6 +56,9 @@ impl<'a> Decoder<'a> {
         let function = functions.iter().filter(|f| f.name == *name).max_by_key(|f| f.body.is_some());
         let function = function.ok_or_else(|| self.undeclared(name, "function"))?;
         let Some(body) = function.body.as_deref() else {
+            if &**name == "vprintf" {
+                return self.vprintf(results, arguments, ops);
+            }
             return Err(self.unsupported(&format!("a call of `{name}`, which the module does not define")));
         };
         if self.calls.len() == DEPTH || self.calls.iter().any(|call| call.name == *name) {
@@ -65,6 +68,23 @@ impl<'a> Decoder<'a> {
         self.bind(&mut scope, &function.results, results, "results")?;
         self.bind(&mut scope, &function.params, arguments, "arguments")?;
         self.inline(name, scope, body)
+    }
+
+    /// `vprintf`, which the machine defines: the format's address and that of the values, and the number of them.
+    fn vprintf(&mut self, results: &[Operand], arguments: &[Operand], ops: &[Operand]) -> Result<(), Error> {
+        let place = |operand: Option<&Operand>, least: u64| match operand {
+            Some(Operand::Name(name)) => match self.scopes.find(name) {
+                Some(Named::Local(at, bytes)) if bytes >= least => Some(at),
+                _ => None,
+            },
+            _ => None,
+        };
+        let places = [place(arguments.first(), 8), place(arguments.get(1), 8), place(results.first(), 4)];
+        let [Some(format), Some(values), Some(result)] = places else {
+            return Err(self.operand(ops, 0, "a result of .b32 and two arguments of .b64"));
+        };
+        self.emit(Op::Print(Box::new(Print { format, values, result })));
+        Ok(())
     }
 
     /// Gives a function's parameters the places of what stands for them.

@@ -7,7 +7,7 @@ use super::scope::Named;
 use super::words::Words;
 use super::{Decoder, File};
 use crate::Error;
-use crate::op::Op;
+use crate::op::{Count, Op};
 
 impl Decoder<'_> {
     pub(super) fn control(
@@ -143,15 +143,37 @@ impl Decoder<'_> {
             return self.gate(words, ops);
         }
         words.take(Word::Cta);
+        if words.take(Word::Red) {
+            return self.barrier_vote(words, ops);
+        }
         let Some(arrive) = words.pick(&[(Word::Sync, false), (Word::Arrive, true)]) else {
-            return Err(self.unsupported("a barrier that is not .sync or .arrive"));
+            return Err(self.unsupported("a barrier that is not .sync, .arrive or .red"));
         };
         words.take(Word::Aligned);
         self.arity(ops, if arrive { 2..=2 } else { 1..=2 })?;
         let id = self.source(ops, 0, Type::U32)?;
         let threads = if ops.len() > 1 { Some(self.source(ops, 1, Type::U32)?) } else { None };
         debug_assert_eq!(id.file, File::W32);
-        self.emit(Op::Barrier { id, threads, arrive });
+        self.emit(Op::Barrier { id, threads, arrive, vote: None });
+        Ok(())
+    }
+
+    /// `bar.red`: a barrier that tells of the threads' predicates.
+    fn barrier_vote(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        let counts = [(Word::Popc, Count::Number), (Word::And, Count::All), (Word::Or, Count::Any)];
+        let count = words.pick(&counts);
+        let count = count.ok_or_else(|| self.unsupported("a bar.red that is not .popc, .and or .or"))?;
+        words.take(Word::Aligned);
+        let ty = self.last(words)?;
+        if ty != if count == Count::Number { Type::U32 } else { Type::Pred } {
+            return Err(self.unsupported(&format!("a bar.red of type `.{ty}`")));
+        }
+        self.arity(ops, 3..=4)?;
+        let id = self.source(ops, 1, Type::U32)?;
+        let threads = if ops.len() > 3 { Some(self.source(ops, 2, Type::U32)?) } else { None };
+        let p = self.source(ops, ops.len() - 1, Type::Pred)?;
+        let d = self.destination(ops, 0, ty)?;
+        self.emit(Op::Barrier { id, threads, arrive: false, vote: Some((count, d, p)) });
         Ok(())
     }
 }

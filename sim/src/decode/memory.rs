@@ -58,6 +58,10 @@ const CACHES: &[Word] = &[
     Word::L2Prefetch256,
 ];
 
+/// What matrices are in.
+pub(super) const SHARED_OR_GLOBAL: &[(Word, Space)] =
+    &[(Word::Global, Space::Global), (Word::Shared, Space::Shared), (Word::SharedCta, Space::Shared)];
+
 const SPACES: &[(Word, Space)] = &[
     (Word::Param, Space::Param),
     (Word::ParamEntry, Space::Param),
@@ -142,9 +146,12 @@ impl Decoder<'_> {
         })?;
         self.arity(ops, 2..=2 + usize::from(hint))?;
         let (data, place) = if load { (0, 1) } else { (1, 0) };
+        let argument = space == Space::Param && self.is_local(&ops[place]);
+        let space = if argument { Space::Local } else { space };
+        let known = self.reads.len();
         let mut regs = [None; 4];
         match &ops[data] {
-            Operand::Vector(elements) if elements.len() == count as usize && count > 1 => {
+            Operand::Vector(elements) if elements.len() == count as usize => {
                 for (i, reg) in regs.iter_mut().take(elements.len()).enumerate() {
                     *reg = self.element(elements, i, ty, load)?;
                 }
@@ -153,14 +160,17 @@ impl Decoder<'_> {
             _ if count > 1 => return Err(self.operand(ops, data, &format!("a vector of {count}"))),
             _ => regs[0] = self.element(ops, data, ty, load)?,
         }
-        let space = if space == Space::Param && self.is_local(&ops[place]) { Space::Local } else { space };
+        if argument {
+            // Padding of structures is passed on though nothing has written it.
+            self.reads.truncate(known);
+        }
         if !load && space == Space::Param {
             return Err(self.operand(ops, 0, "an argument of a call: a kernel's parameters are not written"));
         }
         let address = self.address(ops, place)?;
         self.touches(space, bytes * count);
         let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
-        let transfer = Box::new(Transfer { space, address, bytes, count, signed, regs, strong });
+        let transfer = Box::new(Transfer { space, address, bytes, count, signed, regs, strong, argument });
         self.emit(if load { Op::Load(transfer) } else { Op::Store(transfer) });
         Ok(())
     }
@@ -174,8 +184,6 @@ impl Decoder<'_> {
     /// A register of a transfer; it may be wider than the type.
     fn element(&mut self, ops: &[Operand], index: usize, ty: Type, load: bool) -> Result<Option<Reg>, Error> {
         match &ops[index] {
-            // A vector of one is a scalar too.
-            Operand::Vector(parts) if parts.len() == 1 => self.element(parts, 0, ty, load),
             Operand::Sink if load => Ok(None),
             Operand::Name(name) => match self.any_register(name)? {
                 Some(reg) if reg.file != File::Pred && (reg.file == File::W64 || ty.bytes() <= Some(4)) => {

@@ -22,6 +22,7 @@ mod tensor;
 mod variable;
 mod video;
 mod wgmma;
+mod wmma;
 mod words;
 
 use std::collections::{HashMap, VecDeque};
@@ -291,6 +292,7 @@ impl<'a> Decoder<'a> {
             O::Call => self.call(words, ops),
             O::Mma => self.mma(words, ops),
             O::Wgmma => self.wgmma(words, ops),
+            O::Wmma => self.wmma(words, ops),
             O::Shfl | O::Vote | O::Activemask | O::Redux | O::Match | O::Elect => {
                 self.shuffle(inst.opcode, words, ops)
             }

@@ -13,7 +13,7 @@ use super::{lanes, resolve};
 
 /// Up to 16 little-endian bytes.
 #[inline]
-fn from_bytes(bytes: &[u8]) -> u128 {
+pub(super) fn from_bytes(bytes: &[u8]) -> u128 {
     match *bytes {
         [a, b, c, d] => u32::from_le_bytes([a, b, c, d]).into(),
         [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]).into(),
@@ -25,6 +25,14 @@ fn from_bytes(bytes: &[u8]) -> u128 {
             u128::from_le_bytes(all)
         }
     }
+}
+
+/// The low bytes of a value, extended.
+#[inline]
+pub(super) fn extended(value: u64, bytes: u32, signed: bool) -> u64 {
+    let unused = 64 - bytes * 8;
+    let value = value << unused;
+    if signed { ((value as i64) >> unused) as u64 } else { value >> unused }
 }
 
 impl Warp {
@@ -47,6 +55,9 @@ impl Warp {
         if cx.machine.options.counts {
             self.count(&mut cx.report, transfer.space, &transfer.address, total, mask);
         }
+        if transfer.argument && !self.local_written.is_empty() {
+            return self.load_argument(cx, transfer, mask, source);
+        }
         let mut touched = 0;
         for lane in lanes(mask) {
             let who = Who { warp: self.index, lane: lane as u32, source };
@@ -55,27 +66,10 @@ impl Warp {
             if !address.is_multiple_of(total.into()) {
                 return Err(misaligned(cx, who, Access::Read, space, address, total));
             }
-            let mut value = match space {
-                Space::Shared | Space::Cluster => {
-                    read_shared(cx, who, (space, address), total, transfer.strong)?
-                }
-                Space::Global | Space::Generic => {
-                    let mut out = [0; 16];
-                    read_global(cx, who, address, &mut out[..total as usize])?;
-                    u128::from_le_bytes(out)
-                }
-                Space::Param => {
-                    let at = inside(cx, who, Access::Read, space, address, total, cx.machine.params.len())?;
-                    from_bytes(&cx.machine.params[at..at + total as usize])
-                }
-                Space::Local => self.read_local(cx, who, address, total)?,
-            };
+            let mut value = self.read(cx, who, (space, address), total, transfer.strong)?;
             for reg in &transfer.regs[..count as usize] {
-                let unused = 64 - bytes * 8;
-                let element = (value as u64) << unused;
-                let element = if signed { ((element as i64) >> unused) as u64 } else { element >> unused };
                 if let Some(reg) = reg {
-                    self.regs.set(*reg, lane, element);
+                    self.regs.set(*reg, lane, extended(value as u64, bytes, signed));
                 }
                 value = value.checked_shr(bytes * 8).unwrap_or(0);
             }
@@ -122,33 +116,75 @@ impl Warp {
             }
             let data = value.to_le_bytes();
             let data = &data[..total as usize];
-            match space {
-                Space::Shared | Space::Cluster => {
-                    let at = shared_place(cx, who, Access::Write, (space, address), total)?;
-                    if let Some(shadow) = &mut cx.shadow {
-                        let found = match transfer.strong {
-                            None => shadow.write(who, at, total as usize),
-                            Some(order) => shadow.strong(who, at, total as usize, Kind::Write, order),
-                        };
-                        found.map_err(|finding| cx.found(who, Access::Write, at, total, finding))?;
-                    }
-                    cx.shared[at..at + total as usize].copy_from_slice(data);
-                }
-                Space::Global | Space::Generic => write_global(cx, who, address, data)?,
-                Space::Param => {
-                    let nearest = Nearest::None;
-                    let (at, access) = (cx.at(who), Access::Write);
-                    return Err(Error::OutOfBounds { at, access, space, address, bytes: total, nearest });
-                }
-                Space::Local => self.write_local(cx, who, address, data)?,
+            self.write(cx, who, (space, address), data, transfer.strong)?;
+            if transfer.argument && !self.local_written.is_empty() {
+                self.pass_on(cx, transfer, who, address)?;
             }
         }
         count_touched(cx, touched);
         Ok(())
     }
 
+    /// Reads up to 16 bytes from an aligned address in any space but generic.
+    #[inline]
+    pub(super) fn read(
+        &self,
+        cx: &mut Context<'_>,
+        who: Who,
+        (space, address): (Space, u64),
+        bytes: u32,
+        strong: Option<Order>,
+    ) -> Result<u128, Error> {
+        match space {
+            Space::Shared | Space::Cluster => read_shared(cx, who, (space, address), bytes, strong),
+            Space::Global | Space::Generic => {
+                let mut out = [0; 16];
+                read_global(cx, who, address, &mut out[..bytes as usize])?;
+                Ok(u128::from_le_bytes(out))
+            }
+            Space::Param => {
+                let at = inside(cx, who, Access::Read, space, address, bytes, cx.machine.params.len())?;
+                Ok(from_bytes(&cx.machine.params[at..at + bytes as usize]))
+            }
+            Space::Local => self.read_local(cx, who, address, bytes),
+        }
+    }
+
+    /// Writes up to 16 bytes to an aligned address in any space but generic.
+    #[inline]
+    pub(super) fn write(
+        &mut self,
+        cx: &mut Context<'_>,
+        who: Who,
+        (space, address): (Space, u64),
+        data: &[u8],
+        strong: Option<Order>,
+    ) -> Result<(), Error> {
+        let bytes = data.len() as u32;
+        match space {
+            Space::Shared | Space::Cluster => {
+                let at = shared_place(cx, who, Access::Write, (space, address), bytes)?;
+                if let Some(shadow) = &mut cx.shadow {
+                    let found = match strong {
+                        None => shadow.write(who, at, data.len()),
+                        Some(order) => shadow.strong(who, at, data.len(), Kind::Write, order),
+                    };
+                    found.map_err(|finding| cx.found(who, Access::Write, at, bytes, finding))?;
+                }
+                cx.shared[at..at + data.len()].copy_from_slice(data);
+                Ok(())
+            }
+            Space::Global | Space::Generic => write_global(cx, who, address, data),
+            Space::Param => {
+                let (at, access, nearest) = (cx.at(who), Access::Write, Nearest::None);
+                Err(Error::OutOfBounds { at, access, space, address, bytes, nearest })
+            }
+            Space::Local => self.write_local(cx, who, address, data),
+        }
+    }
+
     /// The place of a lane's local bytes.
-    fn local_at(
+    pub(super) fn local_at(
         &self,
         cx: &Context<'_>,
         who: Who,

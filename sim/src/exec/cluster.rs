@@ -135,7 +135,11 @@ impl<'a> Cluster<'a> {
             }
         }
         for i in super::lanes(std::mem::take(&mut self.cx.blocks[rank].released)) {
-            self.warps[first + i].state = State::Ready;
+            let warp = &mut self.warps[first + i];
+            if let State::Waiting { barrier, .. } = warp.state {
+                warp.settle_vote(self.cx.blocks[rank].votes[barrier as usize]);
+            }
+            warp.state = State::Ready;
         }
         Ok(())
     }

@@ -1,5 +1,8 @@
 //! What the warps of a cluster share: its shared memory and all that checks it.
 
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
 use crate::error::Other;
 use crate::lanes::WARP;
 use crate::memory::{Nearest, View};
@@ -29,6 +32,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) cluster: [u32; 3],
     /// Whether the launch or the kernel asked for clusters.
     pub(crate) explicit: bool,
+    /// What blocks have printed, by their number.
+    pub(crate) printed: Mutex<BTreeMap<u64, String>>,
 }
 
 impl Machine<'_> {
@@ -174,9 +179,16 @@ impl<'a> Context<'a> {
         self.random % n
     }
 
-    /// A warp of the running block arrives at a barrier for `expected` threads (0: all that have not exited). Tells
+    /// A warp of the running block arrives at a barrier for `expected.0` threads (0: all that have not exited), with the
+    /// votes of its own. Tells
     /// what it should have been if the warps before it expected another number.
-    pub(super) fn arrive(&mut self, warp: u32, id: usize, expected: u32, sync: bool) -> Result<(), u32> {
+    pub(super) fn arrive(
+        &mut self,
+        warp: u32,
+        id: usize,
+        expected: (u32, (u32, u32)),
+        sync: bool,
+    ) -> Result<(), u32> {
         self.blocks[self.rank].arrive(warp, id, expected, sync)?;
         self.changes += 1;
         if let Some(shadow) = &mut self.shadow {

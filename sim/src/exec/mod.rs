@@ -2,6 +2,7 @@
 
 mod access;
 mod agents;
+mod arguments;
 mod atomic;
 mod block;
 mod bulk;
@@ -9,11 +10,13 @@ mod cluster;
 mod context;
 mod copy;
 mod counts;
+mod format;
 mod gate;
 mod groups;
 mod matrix;
 mod mbarrier;
 mod mma;
+mod print;
 mod registers;
 mod shuffle;
 mod special;
@@ -21,6 +24,7 @@ mod tensor;
 mod together;
 mod warp;
 mod wgmma;
+mod wmma;
 
 pub(crate) use cluster::{Cluster, Turn};
 pub(crate) use context::Machine;

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::lanes::{Reg, WARP};
-use crate::op::{Inst, Op};
+use crate::op::{Count, Inst, Op};
 
 use super::context::Context;
 use super::lanes;
@@ -80,20 +80,39 @@ impl Warp {
                     rest &= !members;
                 }
             }
-            Op::Barrier { id, threads, arrive } => {
-                return self.barrier(cx, *id, *threads, *arrive, active, source);
+            Op::Barrier { id, threads, arrive, vote } => {
+                let set = vote.map(|(_, _, p)| active & self.regs.pred[p.slot as usize]);
+                let votes = set.map_or((0, 0), |set| (set.count_ones(), active.count_ones()));
+                self.vote = vote.map(|(count, d, _)| (count, d, active));
+                return self.barrier(cx, (*id, *threads), *arrive, votes, active, source);
+            }
+            Op::Wmma(tile) => self.wmma(cx, tile, source)?,
+            Op::WmmaMma(mma) => {
+                cx.report.mma += 1;
+                super::wmma::multiply(&mut self.regs, mma);
             }
             _ => {}
         }
         Ok(false)
     }
 
+    /// The result of a `bar.red` that has let this warp go: of `votes.1` threads, `votes.0` have the predicate set.
+    pub(super) fn settle_vote(&mut self, votes: (u32, u32)) {
+        let Some((count, d, active)) = self.vote.take() else { return };
+        let value = match count {
+            Count::Number => votes.0.into(),
+            Count::All => u64::from(votes.0 == votes.1),
+            Count::Any => u64::from(votes.0 > 0),
+        };
+        lanes(active).for_each(|lane| self.regs.set(d, lane, value));
+    }
+
     fn barrier(
         &mut self,
         cx: &mut Context<'_>,
-        id: Reg,
-        threads: Option<Reg>,
+        (id, threads): (Reg, Option<Reg>),
         arrive: bool,
+        votes: (u32, u32),
         active: u32,
         source: u32,
     ) -> Result<bool, Error> {
@@ -126,7 +145,7 @@ impl Warp {
         }
         cx.report.barriers += 1;
         self.state = if arrive { State::Ready } else { State::Waiting { barrier: id as u32, source } };
-        if let Err(before) = cx.arrive(self.place, id as usize, expected as u32, !arrive) {
+        if let Err(before) = cx.arrive(self.place, id as usize, (expected as u32, votes), !arrive) {
             let accepted = match before {
                 0 => "absent, as for the warps that arrived before".into(),
                 n => format!("{n}, as for the warps that arrived before"),

@@ -6,8 +6,8 @@
 //! groups parks its group until they come.
 
 use crate::Error;
-use crate::lanes::{File, Regs, WARP};
-use crate::op::{Guard, Inst, Op};
+use crate::lanes::{File, Reg, Regs, WARP};
+use crate::op::{Count, Guard, Inst, Op};
 use crate::shadow::Who;
 
 use super::context::{Context, Machine};
@@ -59,6 +59,8 @@ pub(super) struct Warp {
     pub(super) local_written: Vec<bool>,
     pub(super) copies: Copies,
     pub(super) wgmma: Operations,
+    /// What the `bar.red` that the warp waits at writes: what of the votes, where to, in which lanes.
+    pub(super) vote: Option<(Count, Reg, u32)>,
 }
 
 /// How a group of lanes stopped.
@@ -90,6 +92,7 @@ impl Warp {
             local_written: vec![false; if check { local } else { 0 }],
             copies: Copies::default(),
             wgmma: Operations::default(),
+            vote: None,
         }
     }
 
@@ -273,6 +276,7 @@ impl Warp {
             Op::StoreAsync(store) => self.store_async(cx, store, active, source)?,
             Op::Clock(reg) => lanes(active).for_each(|lane| self.regs.set(*reg, lane, cx.steps)),
             Op::Activemask(reg) => lanes(active).for_each(|lane| self.regs.set(*reg, lane, active.into())),
+            Op::Print(print) => self.print(cx, print, active, source)?,
             Op::Fence => self.fence(cx, active),
             Op::FenceProxy => self.fence_proxy(cx),
             Op::FenceMbarriers => self.fence_mbarriers(cx, active),

@@ -1,0 +1,104 @@
+//! `vprintf` (CUDA C++ Programming Guide, "Formatted Output"): a format and the values packed behind an address, each
+//! at a multiple of its size.
+
+use std::sync::PoisonError;
+
+use crate::op::Print;
+use crate::shadow::Who;
+use crate::{Error, Space};
+
+use super::context::Context;
+use super::format::{Argument, Conversion, Piece, parse};
+use super::warp::Warp;
+use super::{lanes, resolve};
+
+/// The most bytes of a format or of a string that it prints.
+const LIMIT: u64 = 4096;
+
+impl Warp {
+    /// Lanes print in their order.
+    pub(super) fn print(
+        &mut self,
+        cx: &mut Context<'_>,
+        print: &Print,
+        mask: u32,
+        source: u32,
+    ) -> Result<(), Error> {
+        for lane in lanes(mask) {
+            let who = Who { warp: self.index, lane: lane as u32, source };
+            let [format, values] = [print.format, print.values]
+                .map(|at| self.read(cx, who, (Space::Local, at), 8, None).map(|value| value as u64));
+            let format = self.string(cx, who, format?)?;
+            let mut text = String::new();
+            let count = self.formatted(cx, who, &format, values?, &mut text)?;
+            self.write(cx, who, (Space::Local, print.result), &count.to_le_bytes(), None)?;
+            let [gx, gy, _] = cx.machine.launch.grid.map(u64::from);
+            let [x, y, z] = cx.block.map(u64::from);
+            let mut printed = cx.machine.printed.lock().unwrap_or_else(PoisonError::into_inner);
+            printed.entry(x + gx * (y + gy * z)).or_default().push_str(&text);
+        }
+        Ok(())
+    }
+
+    /// Appends the text; how many values it took.
+    fn formatted(
+        &self,
+        cx: &mut Context<'_>,
+        who: Who,
+        format: &str,
+        values: u64,
+        text: &mut String,
+    ) -> Result<u32, Error> {
+        let (mut at, mut count) = (values, 0);
+        for piece in parse(format) {
+            let mut conversion = match piece {
+                Piece::Text(plain) => {
+                    text.push_str(plain);
+                    continue;
+                }
+                Piece::Conversion(conversion) => conversion,
+            };
+            let mut next = |size: u64| {
+                at = at.next_multiple_of(size);
+                let value = self.read_generic(cx, who, at, size as u32)?;
+                at += size;
+                count += 1;
+                Ok(value)
+            };
+            if conversion.width_argument {
+                let width = next(4)? as u32 as i32;
+                conversion.left |= width < 0;
+                conversion.width = width.unsigned_abs() as usize;
+            }
+            if conversion.precision_argument {
+                conversion.precision = usize::try_from(next(4)? as u32 as i32).ok();
+            }
+            let argument = match conversion.size() {
+                0 => Argument::None,
+                size => Argument::Bits(next(size)?),
+            };
+            let argument = match (&argument, conversion.kind) {
+                (&Argument::Bits(address), 's') => Argument::Text(self.string(cx, who, address)?),
+                _ => argument,
+            };
+            Conversion::print(&conversion, &argument, text);
+        }
+        Ok(count)
+    }
+
+    fn read_generic(&self, cx: &mut Context<'_>, who: Who, address: u64, bytes: u32) -> Result<u64, Error> {
+        self.read(cx, who, resolve(Space::Generic, address), bytes, None).map(|value| value as u64)
+    }
+
+    /// The string that ends with a zero.
+    fn string(&self, cx: &mut Context<'_>, who: Who, address: u64) -> Result<String, Error> {
+        let mut bytes = Vec::new();
+        for i in 0..LIMIT {
+            match self.read_generic(cx, who, address.wrapping_add(i), 1)? as u8 {
+                0 => break,
+                byte => bytes.push(byte),
+            }
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
