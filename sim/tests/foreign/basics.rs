@@ -83,7 +83,7 @@ fn integers_are_reduced_and_counted() {
         call.arg(x.len() as i32).run("reduce");
         assert_eq!(call.read::<i32>(sum), [x.iter().sum::<i32>()]);
 
-        let x: Vec<u8> = whole(3000, 256, 7).iter().map(|&x| (x * x >> 8) as u8).collect();
+        let x: Vec<u8> = whole(3000, 256, 7).iter().map(|&x| ((x * x) >> 8) as u8).collect();
         let mut call = Call::row(program, 4, 128);
         call.buffer(&x);
         let bins = call.zeros::<u32>(256);

@@ -212,7 +212,7 @@ fn functions(a: u32, b: u32) -> [u32; 20] {
         ((i64::from(sa) - i64::from(sb)).unsigned_abs() as u32).wrapping_add(9),
         ((low24(a) * low24(b)) as u32)
             .wrapping_add((u64::from(a & 0xff_ffff) * u64::from(b & 0xff_ffff)) as u32),
-        (i64::from(sa) * i64::from(sb) >> 32) as u32 ^ (u64::from(a) * u64::from(b) >> 32) as u32,
+        ((i64::from(sa) * i64::from(sb)) >> 32) as u32 ^ ((u64::from(a) * u64::from(b)) >> 32) as u32,
         bytes(&|x, y| x.wrapping_add(y)),
         bytes(&|x, y| x.abs_diff(y)),
         halves(i16::max),

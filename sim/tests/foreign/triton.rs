@@ -46,6 +46,9 @@ fn vectors_are_added() {
     });
 }
 
+/// A function, and its largest error in absolute terms beside a few units in the last place.
+type Function = (fn(f64, f64) -> f64, f64);
+
 #[test]
 fn rows_are_normalised() {
     each("triton_softmax", |program, shared| {
