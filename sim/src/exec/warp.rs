@@ -109,9 +109,15 @@ impl Warp {
         }
         for &(reg, value) in &code.constants {
             (0..WARP).for_each(|lane| self.regs.set(reg, lane, value));
+            if let Some(written) = &mut self.written {
+                written.file(reg.file)[reg.slot as usize] = u32::MAX;
+            }
         }
         for &(reg, address) in &code.shared_addresses {
             (0..WARP).for_each(|lane| self.regs.set(reg, lane, address | (cx.rank as u64) << RANK_SHIFT));
+            if let Some(written) = &mut self.written {
+                written.file(reg.file)[reg.slot as usize] = u32::MAX;
+            }
         }
         for &(reg, special) in &code.specials {
             (0..WARP).for_each(|lane| {

@@ -223,9 +223,10 @@ fn conversions_saturate_and_round() {
                 i64::from(int(b.ceil())),
                 i64::from((long(b, b as i64) as f32).to_bits() as i32),
                 (long(b, b as u64 as i64) as u64 as f64).to_bits() as i64,
-                if b.is_nan() { 0x7fff_ffff } else { i64::from(down.to_bits() as i32) },
+                i64::from(down.to_bits() as i32),
                 i64::from(zero.to_bits() as i32),
-                bits(f16::from_f64(b)) | bits(if a.is_nan() { f16::NAN } else { f16::from_bits(up) }) << 16,
+                i64::from(f16::from_f64(b).to_bits())
+                    | bits(if a.is_nan() { f16::NAN } else { f16::from_bits(up) }) << 16,
             ]
         });
         for (i, (got, want)) in call.read::<i64>(out).into_iter().zip(want).enumerate() {
