@@ -350,13 +350,15 @@ pub enum Error {
         /// Needed alignment in bytes.
         alignment: u32,
     },
-    /// A register read before anything was written to it.
-    #[error("{at}: register `{register}` is read before it is written")]
+    /// A register used before anything was written to it: for an address, in a store, as a guard.
+    #[error("{at}: register `{register}` is read before it is written{via}")]
     UninitialisedRegister {
-        /// Instruction and thread.
+        /// The instruction that uses it, and the thread.
         at: Box<Site>,
         /// The register.
         register: String,
+        /// The register of the instruction that was computed from it, in words; empty if it is that one itself.
+        via: String,
     },
     /// Memory of the block or thread read before anything was written to it.
     #[error("{at}: {bytes} bytes at {space} address {address:#x} are read before they are written")]

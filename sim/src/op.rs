@@ -547,4 +547,7 @@ pub(crate) struct Source {
     /// Registers it reads and writes, its guard apart.
     pub(crate) reads: Vec<Reg>,
     pub(crate) writes: Vec<Reg>,
+    /// How many of the registers that it reads, the first, it only computes others from: what nothing has written
+    /// passes through.
+    pub(crate) passes: usize,
 }

@@ -122,12 +122,28 @@ fn shared_bounds_alignment_and_uninitialised_reads() {
 
 #[test]
 fn registers_must_be_written_in_the_lanes_that_read_them() {
-    match check(32, &["setp.ge.u32 %p0, %i, 3;", "@%p0 mov.u32 %r0, 1;", "add.u32 %r1, %r0, 1;"]) {
-        Err(Error::UninitialisedRegister { at, register }) => {
-            assert_eq!((at.place.line, at.thread, &*register), (12, [0, 0, 0], "%r0"));
+    // Computing with it is no harm; storing what comes of it is.
+    let steps =
+        ["setp.ge.u32 %p0, %i, 3;", "@%p0 mov.u32 %r0, 1;", "add.u32 %r1, %r0, 1;", "add.u32 %r2, %r1, 1;"];
+    assert!(check(32, &steps).is_ok());
+    match check(32, &[&steps[..], &["st.shared.u32 [%m], %r2;"]].concat()) {
+        Err(error @ Error::UninitialisedRegister { .. }) => {
+            assert!(
+                error.to_string().ends_with("`%r0` is read before it is written by way of `%r2`"),
+                "{error}"
+            );
+            let Error::UninitialisedRegister { at, .. } = error else { unreachable!() };
+            assert_eq!((at.place.line, at.thread), (14, [0, 0, 0]));
         }
         other => panic!("{other:?}"),
     }
+    // What a shuffle brings is as written as it was where it comes from.
+    let shuffled = |from: &str| {
+        let shuffle = format!("shfl.sync.idx.b32 %r1, %r0, {from}, 31, -1;");
+        check(32, &[steps[0], steps[1], &shuffle, "st.shared.u32 [%m], %r1;"])
+    };
+    assert!(shuffled("3").is_ok());
+    assert!(matches!(shuffled("2"), Err(Error::UninitialisedRegister { .. })));
     assert!(
         check(32, &["setp.ge.u32 %p0, %i, 3;", "@%p0 mov.u32 %r0, 1;", "@%p0 add.u32 %r1, %r0, 1;"]).is_ok()
     );

@@ -372,11 +372,20 @@ impl<'a> Decoder<'a> {
 
     /// Ends the current instruction: records what messages and checks need.
     fn flush(&mut self) {
+        let number = self.code.sources.len() as u32;
+        let mut ops = self.code.insts.iter().rev().take_while(|inst| inst.source == number);
+        let passes = match self.code.insts.last() {
+            // The lanes that it reads from must be known.
+            Some(Inst { op: Op::Shuffle(_), .. }) => 1,
+            _ if ops.all(|inst| matches!(inst.op, Op::Lanes(..))) => self.reads.len(),
+            _ => 0,
+        };
         self.code.sources.push(Source {
             line: self.place.line,
             text: self.place.instruction.clone(),
             reads: std::mem::take(&mut self.reads),
             writes: std::mem::take(&mut self.writes),
+            passes,
         });
         self.guard = Guard::Always;
     }

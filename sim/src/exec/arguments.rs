@@ -36,7 +36,7 @@ impl Warp {
                 if self.local_written[element].contains(&false)
                     && let Some(written) = &mut self.written
                 {
-                    written.file(reg.file)[reg.slot as usize] &= !(1 << lane);
+                    *written.lanes(reg) &= !(1 << lane);
                 }
             }
         }
@@ -55,7 +55,7 @@ impl Warp {
         let range = self.local_at(cx, who, Access::Write, address, bytes * count)?;
         let Some(written) = &mut self.written else { return Ok(()) };
         for (at, reg) in range.step_by(bytes as usize).zip(transfer.regs) {
-            let known = reg.is_none_or(|reg| written.file(reg.file)[reg.slot as usize] >> who.lane & 1 == 1);
+            let known = reg.is_none_or(|reg| *written.lanes(reg) >> who.lane & 1 == 1);
             self.local_written[at..at + bytes as usize].fill(known);
         }
         Ok(())

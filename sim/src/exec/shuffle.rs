@@ -20,6 +20,11 @@ impl Warp {
         source: u32,
     ) -> Result<(), Error> {
         let values = self.regs.w32[shuffle.a.slot as usize];
+        // What nothing has written counts as unwritten where it arrives; what says where from must be known.
+        let known = match &mut self.written {
+            Some(written) => *written.lanes(shuffle.a),
+            None => u32::MAX,
+        };
         let from: [(usize, bool); WARP] = std::array::from_fn(|lane| {
             let [b, c] = [shuffle.b, shuffle.c].map(|reg| self.regs.get(reg, lane) as u32);
             source_lane(shuffle.mode, lane as u32, b, c)
@@ -32,6 +37,12 @@ impl Warp {
                 return Err(Error::BadValue { at, what: "source lane", value: from as u64, accepted });
             }
             self.regs.set(shuffle.d, lane, values[from].into());
+            if let Some(written) = &mut self.written {
+                *written.lanes(shuffle.d) |= 1 << lane;
+                if known >> from & 1 == 0 {
+                    written.pass(shuffle.a, shuffle.d, 1 << lane);
+                }
+            }
             if let Some(p) = shuffle.p {
                 self.regs.set(p, lane, inside.into());
             }

@@ -6,7 +6,7 @@
 //! groups parks its group until they come.
 
 use crate::Error;
-use crate::lanes::{File, Reg, Regs, WARP};
+use crate::lanes::{Reg, Regs, WARP};
 use crate::op::{Count, Guard, Inst, Op};
 use crate::shadow::Who;
 
@@ -102,21 +102,19 @@ impl Warp {
         self.regs.pred.fill(0);
         self.regs.w32.fill([0; WARP]);
         self.regs.w64.fill([0; WARP]);
-        for file in [File::Pred, File::W32, File::W64] {
-            if let Some(written) = &mut self.written {
-                written.file(file).fill(0);
-            }
+        if let Some(written) = &mut self.written {
+            written.clear();
         }
         for &(reg, value) in &code.constants {
             (0..WARP).for_each(|lane| self.regs.set(reg, lane, value));
             if let Some(written) = &mut self.written {
-                written.file(reg.file)[reg.slot as usize] = u32::MAX;
+                *written.lanes(reg) = u32::MAX;
             }
         }
         for &(reg, address) in &code.shared_addresses {
             (0..WARP).for_each(|lane| self.regs.set(reg, lane, address | (cx.rank as u64) << RANK_SHIFT));
             if let Some(written) = &mut self.written {
-                written.file(reg.file)[reg.slot as usize] = u32::MAX;
+                *written.lanes(reg) = u32::MAX;
             }
         }
         for &(reg, special) in &code.specials {

@@ -182,8 +182,7 @@ impl Warp {
         for reg in read.map(|&slot| Reg { file: File::W32, slot }) {
             let missing = self.unwritten(reg);
             if missing != 0 {
-                let at = cx.at(self.who(missing, who.source));
-                return Err(Error::UninitialisedRegister { at, register: cx.machine.kernel.code.name(reg) });
+                return Err(self.unwritten_register(cx, reg, missing, who.source));
             }
         }
         op.d.iter().for_each(|&slot| self.mark_written(Reg { file: File::W32, slot }));

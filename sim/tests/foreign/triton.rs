@@ -46,9 +46,6 @@ fn vectors_are_added() {
     });
 }
 
-/// A function, and its largest error in absolute terms beside a few units in the last place.
-type Function = (fn(f64, f64) -> f64, f64);
-
 #[test]
 fn rows_are_normalised() {
     each("triton_softmax", |program, shared| {
@@ -83,9 +80,8 @@ fn matmul<T: Plain + Into<f64>, S: Plain + Into<f64>>(
     number: impl Fn(f32) -> T,
 ) {
     let (m, n, k) = (tile_m + 16, 2 * tile_n - 8, 80);
-    let values = |count, salt| -> Vec<T> {
-        whole(count, 5, salt).iter().map(|&x| number(x as f32 - 2.0)).collect()
-    };
+    let values =
+        |count, salt| -> Vec<T> { whole(count, 5, salt).iter().map(|&x| number(x as f32 - 2.0)).collect() };
     let (a, b) = (values(m * k, 7), values(k * n, 8));
     let want = product(&doubled(&a), &doubled(&b), (m, n, k));
     each(stem, |program, shared| {
@@ -157,7 +153,13 @@ fn sums_maxima_and_scans_agree() {
         assert_eq!(call.read::<i32>(most), [largest as i32]);
         assert_eq!(call.read::<i32>(at), [x.iter().position(|&x| x == largest).unwrap() as i32]);
         let mut running = 0.0;
-        let want: Vec<f32> = x.iter().map(|x| { running += x; running }).collect();
+        let want: Vec<f32> = x
+            .iter()
+            .map(|x| {
+                running += x;
+                running
+            })
+            .collect();
         assert_eq!(call.read::<f32>(scan), want);
     });
 }
