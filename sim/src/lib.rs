@@ -82,6 +82,10 @@
 //!   that issued it, and counts as that thread's write at the wait. In between the bytes are in flight: any access to
 //!   them, the thread's own included, is an error. At its issue it must come after every other thread's access.
 //!
+//! A weak write of the bytes that are there already does not race with the write that put them there, which compilers rely
+//! on where several threads have the same element. A register that nothing has written may be copied and computed with;
+//! the results count as unwritten, and to use them for an address, in a store, as a guard is the error.
+//!
 //! The reads of `ldmatrix` are those of the lanes that receive the data (with `.trans`, of one of the two lanes that
 //! receive neighbours). The edges of strong accesses and fences hold for whole warps, which may hide a race between
 //! lanes. Between barriers of the whole block every other race is found; with barriers of some warps or lanes a write is

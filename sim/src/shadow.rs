@@ -202,8 +202,12 @@ impl Shadow {
         Ok(())
     }
 
-    pub(crate) fn write(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
-        self.check_write(who, at, bytes)?;
+    /// A write; one of `same`, the bytes that are there already, does no harm to the write before.
+    pub(crate) fn write(&mut self, who: Who, at: usize, bytes: usize, same: bool) -> Result<(), Finding> {
+        match self.check_write(who, at, bytes) {
+            Err(Finding::Race { access: Access::Write, .. }) if same => self.check_reads(who, at, bytes)?,
+            checked => checked?,
+        }
         self.states[at..at + bytes].fill(WRITTEN);
         self.record_write(self.stamp(who), at, bytes);
         Ok(())
@@ -219,13 +223,22 @@ impl Shadow {
         }
         let clock = &self.clocks[who.warp as usize];
         for i in self.cells_of(at, bytes) {
-            let Cell { write, reads } = &self.cells[i];
-            let offset = i << self.granule;
+            let Cell { write, .. } = &self.cells[i];
             if !clock.after(write, who) {
+                let offset = i << self.granule;
                 return Err(Finding::Race { offset, access: Access::Write, other: *write });
             }
-            if let Some(&other) = reads.iter().find(|read| !clock.after(read, who)) {
-                return Err(Finding::Race { offset, access: Access::Read, other });
+        }
+        self.check_reads(who, at, bytes)
+    }
+
+    /// Whether all reads come before a write.
+    fn check_reads(&self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
+        let clock = &self.clocks[who.warp as usize];
+        for i in self.cells_of(at, bytes) {
+            let mut reads = self.cells[i].reads.iter();
+            if let Some(&other) = reads.find(|read| !clock.after(read, who)) {
+                return Err(Finding::Race { offset: i << self.granule, access: Access::Read, other });
             }
         }
         Ok(())

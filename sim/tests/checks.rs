@@ -423,3 +423,26 @@ fn parallel_blocks_share_words() {
         (0..2048).map(|i| (2 * i) | ((2 * i + 1) << 16)).collect::<Vec<u32>>()
     );
 }
+
+/// Threads that hold the same element store it together; others find a race.
+#[test]
+fn the_same_bytes_may_be_written_twice() {
+    let twice = |value: &str| {
+        check(
+            64,
+            &[
+                "and.b32 %r0, %i, 31;",
+                "mul.lo.u32 %r1, %r0, 4;",
+                "add.u32 %r1, %r1, %s;",
+                value,
+                "st.shared.u32 [%r1], %r2;",
+            ],
+        )
+    };
+    assert!(twice("mov.u32 %r2, 7;").is_ok());
+    assert!(twice("mov.u32 %r2, %r0;").is_ok());
+    assert!(matches!(twice("mov.u32 %r2, %i;"), Err(Error::Race { .. })));
+    // Who reads must still come after.
+    let read = check(64, &["st.shared.u32 [%s], 7;", "ld.shared.u32 %r0, [%s];"]);
+    assert!(matches!(read, Err(Error::Race { .. })), "{read:?}");
+}

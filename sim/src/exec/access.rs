@@ -166,7 +166,7 @@ impl Warp {
                 let at = shared_place(cx, who, Access::Write, (space, address), bytes)?;
                 if let Some(shadow) = &mut cx.shadow {
                     let found = match strong {
-                        None => shadow.write(who, at, data.len()),
+                        None => shadow.write(who, at, data.len(), cx.shared[at..at + data.len()] == *data),
                         Some(order) => shadow.strong(who, at, data.len(), Kind::Write, order),
                     };
                     found.map_err(|finding| cx.found(who, Access::Write, at, bytes, finding))?;

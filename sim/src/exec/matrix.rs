@@ -72,7 +72,8 @@ impl Warp {
                     let (row, column) = place(t, h, store.transposed);
                     let at = rows[row] + 2 * column;
                     if let Some(shadow) = &mut cx.shadow
-                        && let Err(finding) = shadow.write(who, at, 2)
+                        && let Err(finding) =
+                            shadow.write(who, at, 2, cx.shared[at..at + 2] == element.to_le_bytes())
                     {
                         return Err(cx.found(who, Access::Write, at, 2, finding));
                     }

@@ -62,7 +62,7 @@ fn apply(shadow: &mut Shadow, event: Event) -> Result<(), Finding> {
             let kind = if write { Kind::Update } else { Kind::Read };
             match (strong, write) {
                 (true, _) => shadow.strong(who, at, bytes, kind, Order::default()),
-                (false, true) => shadow.write(who, at, bytes),
+                (false, true) => shadow.write(who, at, bytes, false),
                 (false, false) => shadow.read(who, at, bytes),
             }
         }
