@@ -1,7 +1,7 @@
 //! Launching: the grid, its arguments, what is checked, and the report of what was executed.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::exec::Machine;
 use crate::grid::Grid;
