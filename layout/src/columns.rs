@@ -94,7 +94,8 @@ impl Lay {
         tri!(upper.open());
         while i < self.leaf_count() {
             let part = if is_low[i] { &mut low } else { &mut upper };
-            let idle = self.shape.leaves[i].is(1);
+            // A column of 0 is the integer 0.
+            let idle = self.shape.leaves[i].is(1) || self.stride[i].is_zero();
             tri!(part.push(self.shape.leaves[i], if idle { Stride::ZERO } else { self.stride[i] }));
             i += 1;
         }

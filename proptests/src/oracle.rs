@@ -81,3 +81,31 @@ pub fn has_layout(shape_of: &Lay, values: &[i64]) -> bool {
     });
     adds_up && lines.iter().all(|line| is_layout(line))
 }
+
+/// The modes that lead somewhere, by stride.
+pub fn essential(layout: &Lay) -> Vec<(i64, i64)> {
+    let mut leaves: Vec<_> = leaves(layout).into_iter().filter(|(s, d)| *s > 1 && *d != 0).collect();
+    leaves.sort_by_key(|(_, d)| *d);
+    leaves
+}
+
+/// Where the mode of the greatest stride ends: extent times stride.
+pub fn end(layout: &Lay) -> i64 {
+    essential(layout).last().map_or(1, |(s, d)| s * d)
+}
+
+/// All sums of an index of `a` and one of `b`, sorted.
+pub fn sums(a: &Lay, b: &Lay) -> Vec<i64> {
+    let (a, b) = (table(a), table(b));
+    sorted(b.iter().flat_map(|y| a.iter().map(move |x| x + y)).collect())
+}
+
+/// Whether each index is greater than the one before.
+pub fn increasing(layout: &Lay) -> bool {
+    table(layout).windows(2).all(|w| w[0] < w[1])
+}
+
+/// The least multiple of `to` that is not below `n`.
+pub fn round_up(n: i64, to: i64) -> i64 {
+    (n + to - 1) / to * to
+}

@@ -9,6 +9,15 @@ const EXTENTS: &[i64] = &[1, 2, 2, 3, 4, 4, 6, 8];
 const STRIDES: &[i64] = &[0, 1, 2, 3, 4, 6, 8, 12, 16, 24];
 const GENERIC: &[i64] = &[1_009, 10_007, 100_003, 1_000_003, 10_000_019, 7_919, 65_537];
 
+/// The layout `s:d` of a single leaf.
+///
+/// # Panics
+/// For an extent below 1.
+#[expect(clippy::expect_used, reason = "a helper of strategies must stop the test")]
+pub fn line(s: i64, d: i64) -> Lay {
+    Lay::leaf(Int::value(s), Stride::from(d)).expect("an extent of at least 1")
+}
+
 /// How leaves are grouped: for each leaf, whether a tuple opens before it and how far it reaches.
 type Grouping = Vec<(bool, usize)>;
 

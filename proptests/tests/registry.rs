@@ -12,11 +12,15 @@ macro_rules! sources {
 
 /// The files with tests of the layout algebra, by name.
 const TESTS: &[(&str, &str)] = sources![
-    "algebra",
     "columns",
+    "complements",
     "composition",
     "coordinates",
+    "divides",
     "general",
+    "inverses",
+    "products",
+    "recasts",
     "swizzles",
     "symbols",
     "tuples",
