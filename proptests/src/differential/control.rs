@@ -113,8 +113,7 @@ fn table(draft: &mut Draft<'_>, d: &Value) {
 
 fn parameter(name: Name) -> Variable {
     Variable {
-        external: false,
-        visible: false,
+        linkage: Linkage::Internal,
         space: VarSpace::Param,
         align: None,
         ty: Type::B32,

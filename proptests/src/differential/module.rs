@@ -1,8 +1,8 @@
 //! The text of a program: a kernel that loads the inputs, runs the steps and stores their results.
 
 use girih_ptx::{
-    Directive, Extent, Item, Kernel, Module, Name, Opcode, Operand, RegDecl, Span, Special, Statement,
-    Target, Type, VarSpace, Variable, Word,
+    Directive, Extent, Item, Kernel, Linkage, Module, Name, Opcode, Operand, RegDecl, Span, Special,
+    Statement, Target, Type, VarSpace, Variable, Word,
 };
 
 use super::memory::ROW;
@@ -36,7 +36,7 @@ impl Program {
             }));
         }
         items.push(Item::Kernel(Kernel {
-            visible: true,
+            linkage: Linkage::Visible,
             name: KERNEL.into(),
             params: parameters(),
             directives: vec![Directive::ReqNtid([BLOCK as u32, 1, 1])],
@@ -125,8 +125,7 @@ fn reg(ty: Type, names: Vec<(Name, Option<u32>)>) -> Statement {
 /// `.align 16 .b8 name[bytes]`
 fn variable(space: VarSpace, name: &str, bytes: usize) -> Variable {
     Variable {
-        external: false,
-        visible: false,
+        linkage: Linkage::Internal,
         space,
         align: Some(16),
         ty: Type::B8,
