@@ -501,7 +501,7 @@ fn a_fence_comes_between_other_accesses_and_the_next() {
             Err(Error::WgmmaUnfenced { register, .. }) => register,
             other => panic!("{body}: {other:?}"),
         };
-        assert_eq!(unfenced("WGMMA C; W 0;"), "any register");
+        assert_eq!(unfenced("WGMMA C; W 0;"), "its registers");
         assert_eq!(unfenced("F; mov.b32 %d1, 0; WGMMA C; W 0;"), "%d1");
         assert_eq!(unfenced("F; WGMMA C; W 0; mov.b32 %t, %d2; WGMMA C; W 0;"), "%d2");
         outcome(&case, "F; WGMMA C; W 0; mov.b32 %t, %d2; F; WGMMA C; W 0;").unwrap();

@@ -252,7 +252,7 @@ impl<'a> Decoder<'a> {
 
     fn inst(&mut self, inst: &'a Tree) -> Result<(), Error> {
         self.place.line = inst.span.line;
-        self.place.instruction = inst.to_string().into();
+        self.place.instruction = brief(&inst.to_string()).into();
         self.guard = match &inst.guard {
             None => Guard::Always,
             Some(guard) => {
@@ -389,6 +389,17 @@ impl<'a> Decoder<'a> {
         });
         self.guard = Guard::Always;
     }
+}
+
+/// An instruction for messages: of a list of a hundred registers the ends are enough.
+fn brief(text: &str) -> String {
+    const ENDS: (usize, usize) = (90, 40);
+    let count = text.chars().count();
+    if count <= ENDS.0 + ENDS.1 + 20 {
+        return text.into();
+    }
+    let (head, tail) = (text.chars().take(ENDS.0), text.chars().skip(count - ENDS.1));
+    head.chain(" ... ".chars()).chain(tail).collect()
 }
 
 fn align_up(value: u64, align: u64) -> Option<u64> {

@@ -194,7 +194,7 @@ impl Warp {
         let number = self.wgmma.issued + 1;
         let unfenced = |register| Error::WgmmaUnfenced { at: cx.at(who), register };
         if self.wgmma.strict && !self.wgmma.registers.fenced() {
-            return Err(unfenced("any register".into()));
+            return Err(unfenced("its registers".into()));
         }
         let (a, d) = op.registers();
         for (slots, role) in [(a, Role::A), (d, Role::D(op.n))] {
