@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use girih_device::{Arg, Device, Error, Fault, Kind, LaunchConfig, Select};
+use girih_device::{Arg, Device, Error, Fault, Kind, LaunchConfig, Select, SimOptions};
 use girih_ptx::Module;
 
 #[allow(clippy::explicit_write, reason = "the harness swallows what eprintln! writes")]
@@ -114,6 +114,31 @@ fn threads_share_a_device() {
     let y = device.alloc::<u32>(3).unwrap();
     y.copy_from(&x).unwrap();
     assert_eq!(y.download().unwrap(), [1, 2, 3]);
+}
+
+/// Boxes on all sides of tensors of every rank, element type and swizzle.
+#[test]
+fn tensors_are_copied_as_the_simulator_does() {
+    let Some(gpu) = gpu() else { return };
+    if gpu.limits().sm < 90 {
+        return;
+    }
+    let sim = Device::open_sim(SimOptions::checked()).unwrap();
+    let module = Module::parse(&programs::tensor::module()).unwrap();
+    let (on_gpu, on_sim) = (gpu.load(&module).unwrap(), sim.load(&module).unwrap());
+    let mut random = programs::Random::new(11);
+    let mut differ = Vec::new();
+    for seed in 1..=1500 {
+        let copy = programs::tensor::Copy::random(&mut random);
+        let (found, wanted) = (copy.run(&gpu, &on_gpu, seed), copy.run(&sim, &on_sim, seed));
+        if found != wanted {
+            let at =
+                |a: &[u32], b: &[u32]| a.iter().zip(b).position(|(a, b)| a != b).map(|i| (i, a[i], b[i]));
+            let at = (at(&found.0, &wanted.0), at(&found.1, &wanted.1));
+            differ.push(format!("{copy:?} seed {seed}: first at {at:x?}"));
+        }
+    }
+    assert!(differ.is_empty(), "{} differ:\n{}", differ.len(), differ.join("\n"));
 }
 
 /// Whatever the descriptors say, the simulator reads what the GPU reads.

@@ -25,6 +25,17 @@ fn programs_agree_with_the_host() {
     }
 }
 
+/// Nothing to object to, and what a kernel does not copy stays as it was.
+#[test]
+fn tensors_are_copied() {
+    let device = checked();
+    let module = device.load(&girih_ptx::Module::parse(&programs::tensor::module()).unwrap()).unwrap();
+    let mut random = programs::Random::new(3);
+    for seed in 1..=100 {
+        programs::tensor::Copy::random(&mut random).run(&device, &module, seed);
+    }
+}
+
 #[test]
 fn the_simulator_looks_like_a_hopper() {
     let device = checked();

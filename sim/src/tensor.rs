@@ -5,15 +5,18 @@
 //! swizzle of their shared address puts them. Dimension `i` of the box has `moved(i)` elements, the `j`-th of them at
 //! coordinate `start + j * element stride` (the innermost: `start + j`). An element whose coordinates are not all
 //! inside the tensor is not in global memory: loads fill it, stores leave it out (PTX ISA, "Tiled Mode"; CUDA driver
-//! API, `cuTensorMapEncodeTiled`). What the texts leave open was looked up on an H100: the rows of narrow boxes, the
-//! alignment of the innermost coordinate, the NaN, the rounding of tf32.
+//! API, `cuTensorMapEncodeTiled`).
+//!
+//! What the texts leave open was looked up on an H100 and an H200: the rows of narrow boxes, the alignment of the innermost
+//! coordinate, the NaN, the rounding of tf32. And what they don't tell: a store (a reduction too) takes no negative
+//! coordinates, and it writes whole 16 bytes, so that rows which end elsewhere have what the box holds behind their end.
 
 use girih_ptx::{OobFill, TENSOR_MAP_RANK, TensorElement, TensorMap};
 
 /// Bytes that an address in shared memory is a multiple of.
-pub(crate) const SHARED_ALIGN: u64 = 128;
-/// Bytes that the innermost coordinate is a multiple of.
-pub(crate) const COORDINATE_ALIGN: u64 = 16;
+const SHARED_ALIGN: u64 = 128;
+/// Bytes that the innermost coordinate is a multiple of, and that a store writes together.
+const UNIT: u64 = 16;
 
 /// A piece of a box: bytes that follow one another in shared and, if they are inside the tensor, in global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +29,15 @@ pub(crate) struct Run {
     pub(crate) bytes: u32,
 }
 
+/// Which way a box goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// Into shared memory.
+    Load,
+    /// Into the tensor, with or without what is there.
+    Store,
+}
+
 /// An operand that the hardware does not take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Misuse {
@@ -36,15 +48,22 @@ pub(crate) struct Misuse {
 
 /// The runs of the box that starts at `coordinates` (innermost first) of a tensor and at `shared`, an address in
 /// shared memory, in the order of the box's elements.
-pub(crate) fn runs(map: &TensorMap, coordinates: &[i32], shared: u64) -> Result<Vec<Run>, Misuse> {
-    check(map, coordinates, shared)?;
+pub(crate) fn runs(
+    map: &TensorMap,
+    coordinates: &[i32],
+    shared: u64,
+    direction: Direction,
+) -> Result<Vec<Run>, Misuse> {
+    check(map, coordinates, shared, direction)?;
     let tiled = map.tiled();
     let size = u64::from(tiled.element.bytes());
     let row_bytes = u64::from(map.moved(0)) * size;
     let pitch = tiled.swizzle.span().map_or(row_bytes, u64::from);
     // Where pieces of a row may part in shared memory.
     let chunk = tiled.swizzle.span().map_or(row_bytes, |_| 16);
-    let (inside_from, inside_to) = inside(coordinates[0], tiled.dims[0], size, row_bytes);
+    let unit = if direction == Direction::Store { UNIT } else { 1 };
+    let tensor_row = (tiled.dims[0] * size).next_multiple_of(unit);
+    let (inside_from, inside_to) = inside(i64::from(coordinates[0]) * size as i64, tensor_row, row_bytes);
     let rows = (1..map.rank()).map(|i| u64::from(map.moved(i))).product::<u64>();
     let mut runs = Vec::with_capacity((rows * (row_bytes / chunk + 2)) as usize);
     let mut at = [0; TENSOR_MAP_RANK];
@@ -68,7 +87,7 @@ pub(crate) fn runs(map: &TensorMap, coordinates: &[i32], shared: u64) -> Result<
     Ok(runs)
 }
 
-fn check(map: &TensorMap, coordinates: &[i32], shared: u64) -> Result<(), Misuse> {
+fn check(map: &TensorMap, coordinates: &[i32], shared: u64, direction: Direction) -> Result<(), Misuse> {
     let (rank, dims) = (map.rank() as u64, coordinates.len() as u64);
     if rank != dims {
         let accepted = format!("{dims}, the dimensions of the instruction");
@@ -79,22 +98,24 @@ fn check(map: &TensorMap, coordinates: &[i32], shared: u64) -> Result<(), Misuse
         return Err(Misuse { what: "the shared address of the box", value: shared, accepted });
     }
     let element = u64::from(map.tiled().element.bytes());
-    let each = COORDINATE_ALIGN / element;
+    let each = UNIT / element;
     if coordinates[0].rem_euclid(each as i32) != 0 {
-        let accepted = format!("a multiple of {each}, {COORDINATE_ALIGN} bytes of elements");
+        let accepted = format!("a multiple of {each}, {UNIT} bytes of elements");
         let value = i64::from(coordinates[0]) as u64;
         return Err(Misuse { what: "the innermost coordinate", value, accepted });
+    }
+    if let Some(&negative) = coordinates.iter().find(|&&c| direction == Direction::Store && c < 0) {
+        let accepted = "0 or more: only loads may begin before the tensor".into();
+        let value = i64::from(negative) as u64;
+        return Err(Misuse { what: "a coordinate of the store", value, accepted });
     }
     Ok(())
 }
 
-/// The part of a row, in bytes of it, whose innermost coordinates are inside the tensor.
-fn inside(start: i32, dim: u64, size: u64, row_bytes: u64) -> (u64, u64) {
-    let clamp = |coordinate: i64| {
-        let elements = coordinate.saturating_sub(start.into()).max(0) as u64;
-        elements.saturating_mul(size).min(row_bytes)
-    };
-    (clamp(0), clamp(dim as i64))
+/// The part of a box's row, in bytes of it, that is inside a row of the tensor; `start` is where in that the box begins.
+fn inside(start: i64, tensor_row: u64, row_bytes: u64) -> (u64, u64) {
+    let clamp = |byte: i64| byte.saturating_sub(start).clamp(0, row_bytes as i64) as u64;
+    (clamp(0), clamp(tensor_row as i64))
 }
 
 /// The global address of a row's first element, or where that would be; `None` if an outer coordinate is outside.
@@ -173,7 +194,7 @@ mod tests {
     }
 
     /// Where each byte of shared memory comes from, element by element: `(shared, global or nothing)`, in order.
-    fn definition(map: &TensorMap, start: &[i32], shared: u64) -> Vec<(u64, Option<u64>)> {
+    fn definition(map: &TensorMap, start: &[i32], shared: u64, store: bool) -> Vec<(u64, Option<u64>)> {
         let tiled = map.tiled();
         let size = u64::from(tiled.element.bytes());
         let counts: Vec<u64> = (0..map.rank())
@@ -201,7 +222,9 @@ mod tests {
                 let step = if i == 0 { 1 } else { i64::from(tiled.element_strides[i]) };
                 let coordinate = i64::from(start[i]) + place[i] as i64 * step;
                 let stride = if i == 0 { size } else { tiled.strides[i - 1] };
-                let inside = coordinate >= 0 && (coordinate as u64) < tiled.dims[i];
+                // Whole 16 bytes of a row are stored.
+                let each = if store && i == 0 { 16 / size } else { 1 };
+                let inside = coordinate >= 0 && (coordinate as u64) < tiled.dims[i].next_multiple_of(each);
                 global = global.filter(|_| inside).map(|g| g + coordinate as u64 * stride);
             }
             for byte in 0..size {
@@ -242,9 +265,13 @@ mod tests {
         let mut random = Random(0x9e37_79b9_7f4a_7c15);
         let (mut inside, mut outside) = (0, 0);
         for _ in 0..2000 {
-            let (map, start) = random_map(&mut random);
+            let (map, mut start) = random_map(&mut random);
             let shared = 1024 + 128 * random.below(20);
-            let runs = runs(&map, &start, shared).unwrap();
+            let direction = [Direction::Load, Direction::Store][random.below(2) as usize];
+            if direction == Direction::Store {
+                start.iter_mut().for_each(|c| *c = (*c).max(0));
+            }
+            let runs = runs(&map, &start, shared, direction).unwrap();
             let mut bytes = Vec::new();
             for run in &runs {
                 assert!(run.bytes > 0 && run.bytes.is_multiple_of(map.tiled().element.bytes()), "{run:?}");
@@ -252,7 +279,8 @@ mod tests {
                 bytes.extend(bytes_of);
             }
             assert_eq!(bytes.len() as u64, map.box_bytes(), "{map:?}");
-            assert_eq!(bytes, definition(&map, &start, shared), "{map:?} at {start:?}");
+            let wanted = definition(&map, &start, shared, direction == Direction::Store);
+            assert_eq!(bytes, wanted, "{direction:?} {map:?} at {start:?}");
             inside += bytes.iter().filter(|(_, global)| global.is_some()).count();
             outside += bytes.iter().filter(|(_, global)| global.is_none()).count();
         }
@@ -263,7 +291,7 @@ mod tests {
     #[test]
     fn rows_stay_whole() {
         let map = Tiled::new(TensorElement::Bf16, &[64, 100], &[64, 8]).at(0).unwrap();
-        let runs = runs(&map, &[0, 96], 1024).unwrap();
+        let runs = runs(&map, &[0, 96], 1024, Direction::Load).unwrap();
         let lengths: Vec<_> = runs.iter().map(|run| (run.global, run.bytes)).collect();
         let wanted: Vec<_> = (0..8).map(|row| ((row < 4).then_some((96 + row) * 128), 128)).collect();
         assert_eq!(lengths, wanted);
@@ -272,13 +300,17 @@ mod tests {
     #[test]
     fn what_the_hardware_refuses_is_refused() {
         let map = Tiled::new(TensorElement::Bf16, &[64, 64], &[64, 8]).at(0).unwrap();
-        let what = |start: &[i32], shared| runs(&map, start, shared).unwrap_err().what;
+        let what = |start: &[i32], shared| runs(&map, start, shared, Direction::Load).unwrap_err().what;
         assert_eq!(what(&[0, 0, 0], 1024), "the tensor map's rank");
         assert_eq!(what(&[0, 0], 1024 + 64), "the shared address of the box");
         for x in [-9, -1, 1, 4, 7, 20] {
             assert_eq!(what(&[x, 0], 1024), "the innermost coordinate");
         }
-        assert!(runs(&map, &[-8, -1], 1152).is_ok() && runs(&map, &[i32::MIN, i32::MAX], 1024).is_ok());
+        for start in [[-8, -1], [i32::MIN, i32::MAX]] {
+            assert!(runs(&map, &start, 1152, Direction::Load).is_ok());
+            let store = runs(&map, &start, 1152, Direction::Store).unwrap_err();
+            assert_eq!(store.what, "a coordinate of the store");
+        }
     }
 
     /// The words that an H100 makes of these.

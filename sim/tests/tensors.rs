@@ -7,11 +7,12 @@ use common::{download, launch, module, u32_arg, u64_arg, upload};
 use girih_ptx::{OobFill, TensorElement, TensorSwizzle, Tiled};
 use girih_sim::{Error, Launch, Memory, Options};
 
-/// Loads a box, copies shared memory as it is to the output, and stores the box from there through a second map.
+/// Loads a box, copies shared memory as it is to the output, and stores the box from there through a second map: at the
+/// same coordinates, or 0 for negative ones, which a store does not take.
 const ROUND: &str = ".visible .entry k(.param .align 64 .b8 from[128], .param .align 64 .b8 to[128], .param .u64 out,
       .param .s32 x, .param .s32 y, .param .u32 bytes) {
     .shared .align 1024 .b8 s[8192]; .shared .align 8 .b64 bar;
-    .reg .b32 %i, %s, %b, %x, %y, %n, %r<9>; .reg .b64 %from, %to, %o, %p; .reg .pred %first, %p<3>;
+    .reg .b32 %i, %s, %b, %x, %y, %u, %v, %n, %r<9>; .reg .b64 %from, %to, %o, %p; .reg .pred %first, %p<3>;
     ld.param.u64 %o, [out]; ld.param.s32 %x, [x]; ld.param.s32 %y, [y]; ld.param.u32 %n, [bytes];
     mov.b64 %from, from; cvta.param.u64 %from, %from; mov.b64 %to, to; cvta.param.u64 %to, %to;
     mov.u32 %i, %tid.x; mov.u32 %s, s; mov.u32 %b, bar; setp.eq.u32 %first, %i, 0;
@@ -28,12 +29,13 @@ const ROUND: &str = ".visible .entry k(.param .align 64 .b8 from[128], .param .a
     add.u32 %r0, %r0, 512; setp.lt.u32 %p1, %r0, %n; @%p1 bra COPY;
     bar.sync 0;
     @!%first bra END;
+    max.s32 %u, %x, 0; max.s32 %v, %y, 0;
     STORE
     cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
     END: ret; }";
-const STORE: &str = "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%to, {%x, %y}], [%s];";
+const STORE: &str = "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%to, {%u, %v}], [%s];";
 const REDUCE: &str =
-    "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%to, {%x, %y}], [%s];";
+    "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%to, {%u, %v}], [%s];";
 
 const ROWS: i64 = 40;
 const COLUMNS: i64 = 72;
@@ -121,15 +123,16 @@ fn round_trip(
         }
     }
     let stored = download(&memory, to, words);
+    let (u, v) = (i64::from(x.max(0)), i64::from(y.max(0)));
     for row in 0..ROWS {
         for column in 0..COLUMNS {
-            let inside = (i64::from(y)..i64::from(y) + height).contains(&row)
-                && (i64::from(x)..i64::from(x) + width).contains(&column);
-            let loaded = element(row, column, 0);
+            let inside = (v..v + height).contains(&row) && (u..u + width).contains(&column);
+            let loaded = element(row - v + i64::from(y), column - u + i64::from(x), outside);
             let bf16 = |bits: u16| f64::from(f32::from_bits(u32::from(bits) << 16));
             let want = match (inside, reduce) {
                 (false, _) => 0x100,
                 (true, false) => loaded,
+                (true, true) if loaded == 0x7ff7 => 0x7fff,
                 (true, true) => half::bf16::from_f64(bf16(0x100) + bf16(loaded)).to_bits(),
             };
             assert_eq!(half(&stored, row * COLUMNS + column), want, "{swizzle:?} ({x}, {y}) {row} {column}");
@@ -167,6 +170,9 @@ fn a_map_that_is_none_and_operands_that_do_not_fit_are_told() {
         run(map, 0, &sums),
         Err(Error::BadValue { what: "element type of the tensor map", .. })
     ));
+    let before = text.replace("[%to, {%u, %v}]", "[%to, {%x, -1}]");
+    let outcome = run(map, 0, &before);
+    assert!(matches!(outcome, Err(Error::BadValue { what: "a coordinate of the store", .. })), "{outcome:?}");
     // A map of more than there is.
     let long = Tiled::new(TensorElement::U16, &[64, 64], &[64, 8]).at(data + 3072).unwrap().to_bytes();
     let below = text.replace("ld.param.s32 %y, [y];", "mov.u32 %y, 8;");

@@ -4,7 +4,7 @@ use girih_ptx::{TENSOR_MAP_BYTES, TensorMap};
 
 use crate::op::{Tensor, TensorKind};
 use crate::shadow::Who;
-use crate::tensor::{self, Misuse, Run};
+use crate::tensor::{self, Direction, Misuse, Run};
 use crate::{Access, Error, Space};
 
 use super::access::{inside, misaligned, read_global};
@@ -30,7 +30,12 @@ impl Warp {
             let map = tensor_map(cx, who, self.address(&copy.map, lane))?;
             let at: Vec<i32> = copy.coordinates.iter().map(|&reg| self.regs.get(reg, lane) as i32).collect();
             let (_, shared) = resolve(Space::Generic, self.address(&copy.shared, lane));
-            let runs = tensor::runs(&map, &at, shared).map_err(|misuse| misused(cx, who, misuse))?;
+            let direction = match copy.kind {
+                TensorKind::Store => Direction::Store,
+                TensorKind::Load { .. } | TensorKind::Prefetch => Direction::Load,
+            };
+            let runs =
+                tensor::runs(&map, &at, shared, direction).map_err(|misuse| misused(cx, who, misuse))?;
             match copy.kind {
                 TensorKind::Load { multicast } => {
                     let signal = self.signal(&copy.mbarrier, multicast, lane);
