@@ -18,7 +18,8 @@
 //! `bra`, `brx`, `call`, `ret`, `exit`, `trap`, `vprintf`;
 //! `bar.sync`, `bar.arrive`, `bar.red`, `bar.warp.sync`, fences; `shfl.sync`, `vote.sync`, `redux.sync`, `match.sync`,
 //! `elect.sync`, `activemask`; `ldmatrix`, `stmatrix`, `movmatrix`; `wmma.load`, `wmma.mma`, `wmma.store`; `mma.sync` of
-//! every type and shape of sm_80 to sm_90 but `m8n8k4.f16`. Cache hints and policies, `nanosleep`, `setmaxnreg`,
+//! every type and shape of sm_80 to sm_90 but `m8n8k4.f16`; `wgmma` of every type and shape, A in shared memory or in
+//! registers. `im2col` copies are refused. Cache hints and policies, `nanosleep`, `setmaxnreg`,
 //! `griddepcontrol`, `pmevent` and `brkpt` do nothing here.
 //!
 //! Variables of the module in global and constant memory have their first values when it is loaded and keep what is
@@ -40,17 +41,28 @@
 //! then fail at once. Where nothing can happen any more, waits with a time limit reach it; if that changes nothing, it
 //! is a deadlock.
 //!
-//!  `mma.sync` adds exact products to C in f32, from k = 0 up, rounding to
-//! nearest at each sum (results in f16 once more at the end); hardware adds in another order, so the two agree bit
-//! for bit where partial sums are exact, as with small integers. NaN results of f32 arithmetic are 0x7fffffff.
+//! A `wgmma` is one operation of the four warps of its warpgroup, which must issue the same: it takes place once all have,
+//! and reads shared memory when the first of them waits for its group (with a seed perhaps as soon as it may); each warp's
+//! registers are read and written when that warp waits.
+//!
+//! `mma.sync` and `wgmma` add exact products to C in f32, from k = 0 up, rounding to nearest at each sum (results in f16
+//! once more at the end). Hardware adds in another order and with fewer bits (of 8-bit floats about 14), so the two agree
+//! bit for bit where all partial sums are exact in that too, as with small integers. NaN results of f32 arithmetic are
+//! 0x7fffffff.
+//!
+//! What of tensor copies the ISA's text leaves open is as an H100 and an H200 do it: the innermost coordinate is a multiple
+//! of 16 bytes, rows narrower than the swizzle are padded to it, stores take no negative coordinates and write whole 16
+//! bytes of a row, also behind its end.
 //!
 //! # Checks
 //! Always: bounds (of the allocation, of the block's shared memory), alignment, barriers reached by a part of a
 //! warp, deadlock, mbarriers used where there is none or beyond their counts, the shared memory of blocks that have
-//! exited, operations that are in flight when a block exits whose shared memory they use. With [`Options::uninitialised`]: reads of registers and of shared and local memory that nothing has
+//! exited, operations that are in flight when a block exits whose shared memory they use, registers of a `wgmma` (the
+//! accumulators, A) that other instructions touch before its group has been waited for, warps of a warpgroup that
+//! disagree or stay away. With [`Options::uninitialised`]: reads of registers and of shared and local memory that nothing has
 //! written. With [`Options::races`]: accesses to shared memory that nothing orders. With either: accesses to shared
 //! memory that an asynchronous operation is about to write, writes to what one may still read, ordinary accesses to the
-//! bytes of an mbarrier.
+//! bytes of an mbarrier, a `wgmma` without a `wgmma.fence` after other accesses of its registers.
 //!
 //! Two accesses of different threads to a common byte, at least one of them a write, are a **race** unless one happens
 //! before the other. These edges order accesses; nothing else does, lockstep within a warp included:
@@ -74,7 +86,10 @@
 //!   it has waited for it, or is ordered after a thread that has. What bulk groups read comes before what their thread
 //!   does after `wait_group`, with `.read` or without. At its issue an operation must come after every other access;
 //!   until its end is known the bytes are in flight. Reductions into shared memory do not race with one another;
-//! - proxies: bulk operations belong to the async proxy. What the generic proxy wrote they may read or overwrite after a
+//! - `wgmma` reads what its descriptors name between its issue and the return of the first `wgmma.wait_group` of its
+//!   warpgroup that waits for it. At its issue it must come after what the other threads have written; what it read comes
+//!   before what a warp does that has waited for it, or is ordered after one that has;
+//! - proxies: bulk operations and `wgmma` belong to the async proxy. What the generic proxy wrote they may read or overwrite after a
 //!   `fence.proxy.async` that comes after the write and before the operation, in whichever thread; it stands for all
 //!   lanes of its warp and all spaces. `cp.async`, `st.async` and `red.async` belong to the generic proxy here. What bulk
 //!   operations have written needs no fence to be read;
