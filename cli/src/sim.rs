@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use girih_sim::{Launch, Memory, Options, Program};
+use girih_sim::{Launch, Memory, Options, Profile, Program};
 
 use crate::{CommandResult, Error, run};
 use argument::{Argument, Bound, extents};
@@ -81,6 +81,9 @@ pub(crate) struct Args {
     /// Which order of warps is tried; 0 is theirs
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Tell what each instruction did
+    #[arg(long)]
+    lines: bool,
     /// How the result is told
     #[arg(long, default_value = "text")]
     report: Form,
@@ -135,7 +138,9 @@ fn launch(args: &Args) -> Result<SimReport, Box<dyn std::error::Error>> {
     for argument in &args.arguments {
         bound.push(argument.bind(&memory)?);
     }
+    let profile = Profile::default();
     let options = Options {
+        profile: Some(profile.clone()),
         races: args.check.contains(&Check::Races),
         uninitialised: args.check.contains(&Check::Uninit),
         counts: true,
@@ -153,5 +158,5 @@ fn launch(args: &Args) -> Result<SimReport, Box<dyn std::error::Error>> {
     for Bound { output, .. } in bound {
         output.map_or(Ok(()), |output| output.write(&memory))?;
     }
-    Ok(SimReport::new(kernel.name(), &launch, &options, &report))
+    Ok(SimReport::new(kernel.name(), &launch, &options, &report, (&profile, args.lines)))
 }

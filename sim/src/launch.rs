@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::exec::Machine;
 use crate::grid::Grid;
-use crate::{Error, Kernel, Memory};
+use crate::{Error, Kernel, Memory, Profile};
 
 /// The shape and the arguments of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,6 +41,8 @@ pub struct Options {
     /// Permutes the order in which the warps of a cluster run and asynchronous operations take effect; with 0 warps run
     /// in order and operations take effect as late as they may.
     pub seed: u64,
+    /// Collects the counts of each instruction. Those of memory need [`Options::counts`] as well.
+    pub profile: Option<Profile>,
     /// Worker threads; without it, those of the global rayon pool. One runs on the calling thread.
     pub threads: Option<usize>,
     /// The most warp instructions that a cluster may execute, a guard against endless loops.
@@ -60,12 +62,13 @@ impl Options {
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { races, uninitialised, counts, seed, threads, steps, progress, print } = self;
+        let Self { races, uninitialised, counts, seed, profile, threads, steps, progress, print } = self;
         f.debug_struct("Options")
             .field("races", races)
             .field("uninitialised", uninitialised)
             .field("counts", counts)
             .field("seed", seed)
+            .field("profile", &profile.is_some())
             .field("threads", threads)
             .field("steps", steps)
             .field("progress", &progress.is_some())
@@ -102,22 +105,39 @@ pub struct Report {
     pub sectors: u64,
     /// Sectors that would hold the bytes asked for.
     pub least_sectors: u64,
+    /// Bytes of global memory that lanes and bulk copies ask for, with [`Options::counts`].
+    pub global_bytes: u64,
+    /// Bytes of shared memory that lanes ask for, likewise: without those of bulk copies and of `wgmma`'s descriptors.
+    pub shared_bytes: u64,
 }
 
 impl Report {
-    /// Adds another cluster's counts.
+    /// Adds another's counts.
     pub(crate) fn add(&mut self, other: &Report) {
-        self.blocks += other.blocks;
-        self.instructions += other.instructions;
-        self.global += other.global;
-        self.shared += other.shared;
-        self.mma += other.mma;
-        self.wgmma += other.wgmma;
-        self.barriers += other.barriers;
-        self.wavefronts += other.wavefronts;
-        self.least_wavefronts += other.least_wavefronts;
-        self.sectors += other.sectors;
-        self.least_sectors += other.least_sectors;
+        *self = self.with(other, u64::wrapping_add);
+    }
+
+    /// What has been counted since.
+    pub(crate) fn since(&self, before: &Report) -> Report {
+        self.with(before, u64::wrapping_sub)
+    }
+
+    fn with(&self, other: &Report, f: fn(u64, u64) -> u64) -> Report {
+        Report {
+            blocks: f(self.blocks, other.blocks),
+            instructions: f(self.instructions, other.instructions),
+            global: f(self.global, other.global),
+            shared: f(self.shared, other.shared),
+            mma: f(self.mma, other.mma),
+            wgmma: f(self.wgmma, other.wgmma),
+            barriers: f(self.barriers, other.barriers),
+            wavefronts: f(self.wavefronts, other.wavefronts),
+            least_wavefronts: f(self.least_wavefronts, other.least_wavefronts),
+            sectors: f(self.sectors, other.sectors),
+            least_sectors: f(self.least_sectors, other.least_sectors),
+            global_bytes: f(self.global_bytes, other.global_bytes),
+            shared_bytes: f(self.shared_bytes, other.shared_bytes),
+        }
     }
 }
 

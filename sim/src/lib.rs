@@ -118,6 +118,7 @@ mod lanes;
 mod launch;
 mod memory;
 mod op;
+mod profile;
 mod program;
 mod reduce;
 mod shadow;
@@ -126,6 +127,7 @@ mod tensor;
 pub use error::{Awaited, Error, MbarrierFault, Other, Place, Site, Waiting};
 pub use launch::{Launch, Options, Print, Progress, Report, run};
 pub use memory::{Memory, Nearest};
+pub use profile::{Class, Line, Profile};
 pub use program::{Kernel, Param, Program};
 pub use reduce::{Reduced, reduce};
 

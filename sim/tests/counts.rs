@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{launch, module, shape, u64_arg};
-use girih_sim::{Memory, Options, Report};
+use common::{kernels, launch, module, shape, u32_arg, u64_arg};
+use girih_sim::{Class, Memory, Options, Profile, Report};
 
 /// One warp; `%s` is a shared address and `%p` a global one, `stride` bytes apart from lane to lane.
 fn count(stride: u32, body: &str) -> Report {
@@ -60,4 +60,86 @@ fn ldmatrix_rows_and_copies_conflict_too() {
     let copy = count(64, "cp.async.cg.shared.global [%s], [%p], 16; cp.async.wait_all;");
     assert_eq!((copy.wavefronts, copy.sectors, copy.least_sectors), (16, 32, 16));
     assert_eq!(count(0, "mov.u32 %r0, 1;").wavefronts, 0);
+}
+
+/// A tile of `kernels::simt` on 2 x 2 blocks and two steps of K.
+fn tile(seed: u64) -> (Report, Profile) {
+    let (memory, profile) = (Memory::new(), Profile::default());
+    let matrix = |elements: usize| memory.alloc(4 * elements).unwrap();
+    let (c, a, b) = (matrix(128 * 128), matrix(128 * 32), matrix(32 * 128));
+    let mut shape = shape(1, 256);
+    shape.grid = [2, 2, 1];
+    shape.args = vec![u64_arg(c), u64_arg(a), u64_arg(b), u32_arg(128), u32_arg(32)];
+    let options = Options { counts: true, seed, profile: Some(profile.clone()), ..Options::default() };
+    (launch(&kernels::simt(), &memory, &shape, &options).unwrap(), profile)
+}
+
+#[test]
+fn the_counts_of_the_lines_are_those_of_the_launch() {
+    for seed in [0, 7] {
+        let (report, profile) = tile(seed);
+        let lines = profile.lines("k");
+        let sum = |of: fn(&Report) -> u64| lines.iter().map(|line| of(&line.counts)).sum::<u64>();
+        for (total, of) in [
+            (report.instructions, (|r| r.instructions) as fn(&Report) -> u64),
+            (report.global, |r| r.global),
+            (report.shared, |r| r.shared),
+            (report.barriers, |r| r.barriers),
+            (report.wavefronts, |r| r.wavefronts),
+            (report.least_wavefronts, |r| r.least_wavefronts),
+            (report.sectors, |r| r.sectors),
+            (report.least_sectors, |r| r.least_sectors),
+            (report.global_bytes, |r| r.global_bytes),
+            (report.shared_bytes, |r| r.shared_bytes),
+        ] {
+            assert_eq!(sum(of), total, "seed {seed}");
+            assert!(total > 0);
+        }
+        assert_eq!(profile.classes("k").values().sum::<u64>(), report.instructions);
+    }
+}
+
+#[test]
+fn each_line_has_its_own_counts() {
+    let (report, profile) = tile(0);
+    // 4 blocks of 8 warps, 2 steps of K: 16 loads of 4 words by each row's threads, 16 of one vector.
+    let lines = profile.lines("k");
+    let of = |start: &str| {
+        let mut found = lines.iter().filter(|line| line.instruction.starts_with(start));
+        found.next().unwrap_or_else(|| panic!("{start}"))
+    };
+    assert_eq!(of("bar.sync").counts.barriers, 4 * 8 * 2);
+    assert_eq!(of("fma.rn.f32").counts.instructions, 4 * 8 * 2);
+    let loads = of("ld.global.v4.f32").counts;
+    // Whole tiles of A: 64 x 16 elements for each block and step.
+    assert_eq!(
+        (loads.global_bytes, loads.sectors, loads.least_sectors),
+        (4 * 2 * 4096, 4 * 2 * 128, 4 * 2 * 128)
+    );
+    // Stores of C.
+    let stored: u64 =
+        lines.iter().filter(|l| l.instruction.starts_with("st.global")).map(|l| l.counts.global_bytes).sum();
+    assert_eq!(stored, 128 * 128 * 4);
+    assert_eq!(profile.classes("k")[&Class::Float], 4 * 8 * 2 * 256);
+    let table = profile.to_string();
+    let executed = lines.iter().filter(|line| line.counts.instructions > 0).count();
+    assert_eq!(table.lines().count(), 2 + executed, "{table}");
+    assert!(report.mma == 0 && lines.iter().all(|line| line.flops == 0));
+}
+
+#[test]
+fn products_count_their_multiplications_and_additions() {
+    let text = module(
+        ".visible .entry k() { .reg .b32 %r<10>; .reg .f32 %f<4>; .reg .pred %p;
+         mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0; mov.b32 %r0, 0; mov.b32 %r1, 0;
+         L: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0, %f1, %f2, %f3}, {%r0, %r0, %r0, %r0},
+         {%r0, %r0}, {%f0, %f1, %f2, %f3};
+         add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, 5; @%p bra L; }",
+    );
+    let profile = Profile::default();
+    let options = Options { profile: Some(profile.clone()), ..Options::default() };
+    let report = launch(&text, &Memory::new(), &shape(3, 64), &options).unwrap();
+    assert_eq!(report.mma, 3 * 2 * 5);
+    let flops: u64 = profile.lines("k").iter().map(|line| line.flops).sum();
+    assert_eq!(flops, 3 * 2 * 5 * 2 * 16 * 8 * 8);
 }

@@ -1,8 +1,9 @@
 //! What `girih sim` tells of a launch that passed.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use girih_sim::{Launch, Options, Report};
+use girih_sim::{Launch, Line, Options, Profile, Report};
 use serde::Serialize;
 
 use crate::run::line;
@@ -28,11 +29,64 @@ pub(crate) struct SimReport {
     least_wavefronts: u64,
     sectors: u64,
     least_sectors: u64,
+    global_bytes: u64,
+    shared_bytes: u64,
+    matrix_flops: u64,
+    /// Warp instructions by kind.
+    classes: BTreeMap<&'static str, u64>,
+    /// What each instruction did, if asked for.
+    lines: Option<Vec<LineReport>>,
     passed: bool,
+    #[serde(skip)]
+    table: String,
+}
+
+/// What an instruction did.
+#[derive(Serialize)]
+struct LineReport {
+    line: u32,
+    instruction: String,
+    class: &'static str,
+    executed: u64,
+    wavefronts: u64,
+    least_wavefronts: u64,
+    sectors: u64,
+    least_sectors: u64,
+    global_bytes: u64,
+    shared_bytes: u64,
+    flops: u64,
+}
+
+impl LineReport {
+    fn new(line: &Line) -> LineReport {
+        let counts = line.counts;
+        LineReport {
+            line: line.line,
+            instruction: line.instruction.to_string(),
+            class: line.class.name(),
+            executed: counts.instructions,
+            wavefronts: counts.wavefronts,
+            least_wavefronts: counts.least_wavefronts,
+            sectors: counts.sectors,
+            least_sectors: counts.least_sectors,
+            global_bytes: counts.global_bytes,
+            shared_bytes: counts.shared_bytes,
+            flops: line.flops,
+        }
+    }
 }
 
 impl SimReport {
-    pub(crate) fn new(kernel: &str, launch: &Launch, options: &Options, report: &Report) -> SimReport {
+    /// Of a launch that has passed; with what each instruction did if `told`.
+    pub(crate) fn new(
+        kernel: &str,
+        launch: &Launch,
+        options: &Options,
+        report: &Report,
+        (profile, told): (&Profile, bool),
+    ) -> SimReport {
+        let lines = profile.lines(kernel);
+        let classes = profile.classes(kernel).into_iter().map(|(class, count)| (class.name(), count));
         let checks = [(options.races, "races"), (true, "bounds"), (options.uninitialised, "uninit")];
         SimReport {
             kernel: kernel.into(),
@@ -52,7 +106,13 @@ impl SimReport {
             least_wavefronts: report.least_wavefronts,
             sectors: report.sectors,
             least_sectors: report.least_sectors,
+            global_bytes: report.global_bytes,
+            shared_bytes: report.shared_bytes,
+            matrix_flops: lines.iter().map(|line| line.flops).sum(),
+            classes: classes.collect(),
+            lines: told.then(|| lines.iter().map(LineReport::new).collect()),
             passed: true,
+            table: if told { profile.to_string() } else { String::new() },
         }
     }
 }
@@ -70,8 +130,21 @@ impl fmt::Display for SimReport {
         );
         line(f, "executed", text)?;
         let SimReport { wavefronts, least_wavefronts, sectors, least_sectors, .. } = self;
-        line(f, "shared memory", format_args!("{wavefronts} wavefronts, at least {least_wavefronts}"))?;
-        line(f, "global memory", format_args!("{sectors} sectors, at least {least_sectors}"))?;
+        let classes: Vec<_> = self.classes.iter().map(|(class, count)| format!("{count} {class}")).collect();
+        line(f, "", classes.join(", "))?;
+        let SimReport { shared_bytes, global_bytes, matrix_flops, .. } = self;
+        let text =
+            format_args!("{shared_bytes} bytes in {wavefronts} wavefronts, at least {least_wavefronts}");
+        line(f, "shared memory", text)?;
+        line(
+            f,
+            "global memory",
+            format_args!("{global_bytes} bytes in {sectors} sectors, at least {least_sectors}"),
+        )?;
+        if *matrix_flops > 0 {
+            line(f, "matrices", format_args!("{matrix_flops} multiplications and additions"))?;
+        }
+        f.write_str(&self.table)?;
         writeln!(f, "PASSED")
     }
 }

@@ -158,8 +158,8 @@ fn tensor_maps_describe_arrays() {
             2,
             "error: invalid value 'tensormap:4x16,256B:in:a.npy' for '--arg <ARGUMENTS>': ",
         ),
-        ("4x16", "4x3", 2, "error: tensor map: the bytes of extents[0]"),
-        ("4x16", "4x16,32B", 2, "error: tensor map: the bytes of extents[0], with this swizzle,"),
+        ("4x16", "4x3", 2, "error: tensor map: the size of extents[0] in bytes"),
+        ("4x16", "4x16,32B", 2, "error: tensor map: the size of extents[0] in bytes, with this swizzle,"),
         ("in:a.npy", "in:h.npy", 2, "error: tensor map: the number of extents of the box"),
         ("4x16", "4x16,bf16", 1, "error: a.npy holds <f4: a tensor map takes C-order arrays of u8, "),
     ] {
@@ -226,6 +226,29 @@ fn the_report_is_one_json_object() {
     // 100 elements of 4 bytes, two loads and a store: 13 sectors each.
     assert_eq!((&report["sectors"], &report["least_sectors"]), (&39.into(), &39.into()));
     assert_eq!(report["checks"], serde_json::json!(["races", "bounds", "uninit"]));
+}
+
+#[test]
+fn lines_are_told_as_a_table_and_as_json() {
+    let folder = folder();
+    let line = format!("{RUN} --arg inout:y.npy:z.npy --lines");
+    let (status, out, _) = girih(folder.path(), &line);
+    assert_eq!(status, Some(0));
+    // Four warps; the last has only four threads that don't return.
+    let row =
+        "    12            4            -            -           13           13  ld.global.f32 %f1, [%d0]\n";
+    assert!(out.contains(row), "{out}");
+    assert!(out.contains("global memory             1200 bytes in 39 sectors, at least 39\n"), "{out}");
+    let (_, out, _) = girih(folder.path(), &format!("{line} --report json"));
+    let report: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let lines = report["lines"].as_array().expect("lines");
+    let of = |start: &str| {
+        lines.iter().find(|line| line["instruction"].as_str().is_some_and(|text| text.starts_with(start)))
+    };
+    let fma = of("fma.rn.f32").expect("the instruction");
+    assert_eq!((&fma["class"], &fma["executed"], &fma["line"]), (&"float".into(), &4.into(), &13.into()));
+    let total: u64 = lines.iter().filter_map(|line| line["executed"].as_u64()).sum();
+    assert_eq!(report["warp_instructions"], total);
 }
 
 #[test]

@@ -101,6 +101,7 @@ impl Context<'_> {
         if self.machine.options.counts {
             for piece in &pieces {
                 let Place::Global(first) = piece.place else { continue };
+                self.report.global_bytes += piece.bytes as u64;
                 self.report.sectors += (first + piece.bytes as u64).div_ceil(32) - first / 32;
                 self.report.least_sectors += (piece.bytes as u64).div_ceil(32);
             }

@@ -88,6 +88,7 @@ impl<'a> Cluster<'a> {
             }
         }
         self.cx.finish_all()?;
+        self.cx.hand_in();
         Ok(Turn::Done(self.cx.report))
     }
 

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use crate::error::Other;
 use crate::lanes::WARP;
 use crate::memory::{Nearest, View};
+use crate::profile::Attribution;
 use crate::shadow::{BARRIERS, Finding, Shadow, Stamp, Who};
 use crate::{Access, Error, Kernel, Launch, Options, Report, Site, Space};
 
@@ -85,6 +86,8 @@ pub(crate) struct Context<'a> {
     /// The allocation that was hit last.
     pub(crate) last: usize,
     pub(crate) report: Report,
+    /// The counts of each instruction, if asked for.
+    pub(super) attribution: Option<Attribution>,
     /// Warp instructions executed by the cluster, guarded-off ones included.
     pub(crate) steps: u64,
     /// Counts what one warp does that another could be waiting for.
@@ -117,10 +120,23 @@ impl<'a> Context<'a> {
             warpgroups: Vec::new(),
             last: 0,
             report: Report::default(),
+            attribution: machine
+                .options
+                .profile
+                .as_ref()
+                .map(|_| Attribution::new(machine.kernel.code.sources.len())),
             steps: 0,
             changes: 0,
             looks: 0,
             random: 0,
+        }
+    }
+
+    /// Hands what each instruction did to the profile.
+    pub(super) fn hand_in(&mut self) {
+        if let (Some(attribution), Some(profile)) = (&mut self.attribution, &self.machine.options.profile) {
+            attribution.next(&self.report, 0);
+            profile.add(self.machine.kernel, &attribution.counts);
         }
     }
 
@@ -141,6 +157,9 @@ impl<'a> Context<'a> {
         self.warpgroups.clear();
         self.warpgroups.resize(machine.ranks() as usize * machine.warpgroups(), Warpgroup::default());
         self.report = Report { blocks: machine.ranks().into(), ..Report::default() };
+        if let Some(attribution) = &mut self.attribution {
+            attribution.start(&self.report);
+        }
         self.steps = 0;
         self.changes = 0;
         self.looks = 0;

@@ -57,10 +57,12 @@ impl Warp {
             let (space, at) = resolve(space, self.address(address, lane));
             match space {
                 Space::Global => {
+                    report.global_bytes += u64::from(bytes);
                     sectors.insert(at / SECTOR);
                     starts.insert(at);
                 }
                 Space::Shared | Space::Cluster => {
+                    report.shared_bytes += u64::from(bytes);
                     if lane / served_together != part {
                         std::mem::take(&mut words).count_words(report);
                         part = lane / served_together;
@@ -79,6 +81,7 @@ impl Warp {
     /// Counts `ldmatrix`: one part a matrix, of eight rows of four words.
     pub(super) fn count_matrices(&self, report: &mut Report, address: &Address, matrices: usize) {
         for matrix in 0..matrices {
+            report.shared_bytes += 128;
             let mut words = Set::default();
             for supplier in 8 * matrix..8 * matrix + 8 {
                 let first = self.address(address, supplier).wrapping_sub(SHARED_BASE) / 4;

@@ -315,6 +315,9 @@ impl Warp {
             Guard::Always | Guard::Same => mask,
         };
         cx.steps += 1;
+        if let Some(attribution) = &mut cx.attribution {
+            attribution.next(&cx.report, inst.source);
+        }
         cx.report.instructions += u64::from(active != 0);
         if self.written.is_some() {
             self.check_registers(cx, inst, mask, active)?;

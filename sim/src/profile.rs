@@ -1,0 +1,277 @@
+//! What each instruction of a kernel did.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use girih_ptx::{Opcode, Type};
+
+use crate::{Kernel, Report};
+
+/// Kinds of instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Class {
+    /// Integer arithmetic, logic and shifts.
+    Integer,
+    /// Floating-point arithmetic, approximations too.
+    Float,
+    /// Conversions.
+    Convert,
+    /// Moves, comparisons and selections.
+    Move,
+    /// Exchange among the lanes of a warp.
+    Exchange,
+    /// `mma`, `wgmma` and `wmma`, and the moves of their fragments.
+    Matrix,
+    /// Loads and stores, the asynchronous copies of a thread and of bulks.
+    Memory,
+    /// `atom`, `red`.
+    Atomic,
+    /// Barriers and fences, mbarriers, waits for copies.
+    Barrier,
+    /// Branches, calls, exits.
+    Control,
+    /// What is left.
+    Other,
+}
+
+impl Class {
+    /// The name, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Integer => "integer",
+            Class::Float => "float",
+            Class::Convert => "convert",
+            Class::Move => "move",
+            Class::Exchange => "exchange",
+            Class::Matrix => "matrix",
+            Class::Memory => "memory",
+            Class::Atomic => "atomic",
+            Class::Barrier => "barrier",
+            Class::Control => "control",
+            Class::Other => "other",
+        }
+    }
+
+    /// The class of an instruction's text.
+    fn of(text: &str) -> Class {
+        use Opcode as O;
+        let words = opcode_of(text);
+        let Some(opcode) = words.split('.').next().and_then(Opcode::parse) else { return Class::Other };
+        let ty = words.rsplit('.').find_map(Type::parse);
+        let float = ty.is_some_and(|ty| !ty.is_int() && !ty.is_bits() && ty.bits() != Some(1));
+        match opcode {
+            O::Cvt | O::Cvta | O::Mapa => Class::Convert,
+            O::Mov | O::Selp | O::Setp | O::Set | O::Slct | O::Testp | O::Isspacep => Class::Move,
+            O::Shfl | O::Vote | O::Match | O::Redux | O::Activemask | O::Elect => Class::Exchange,
+            O::Cp if words.contains("commit") || words.contains("wait") => Class::Barrier,
+            O::Wgmma if !words.contains("mma_async") => Class::Barrier,
+            O::Mma | O::Wgmma | O::Wmma | O::Ldmatrix | O::Stmatrix | O::Movmatrix => Class::Matrix,
+            O::Ld | O::St | O::Cp | O::Prefetch | O::Prefetchu | O::Discard => Class::Memory,
+            O::Atom | O::Red => Class::Atomic,
+            O::Bar | O::Barrier | O::Membar | O::Fence | O::Mbarrier => Class::Barrier,
+            O::Bra | O::Brx | O::Call | O::Ret | O::Exit | O::Trap => Class::Control,
+            O::Nanosleep | O::Setmaxnreg | O::Griddepcontrol | O::Createpolicy => Class::Other,
+            _ if float => Class::Float,
+            _ => Class::Integer,
+        }
+    }
+}
+
+/// Opcode and modifiers of an instruction's text: what stands between the guard and the operands.
+fn opcode_of(text: &str) -> &str {
+    let mut words = text.split_whitespace();
+    match words.next() {
+        Some(guard) if guard.starts_with('@') => words.next().unwrap_or_default(),
+        word => word.unwrap_or_default(),
+    }
+}
+
+/// Multiplications and additions of a warp in an instruction on matrices; `wgmma`'s are a quarter of its product.
+fn flops(text: &str) -> u64 {
+    let words = opcode_of(text);
+    let asynchronous = words.starts_with("wgmma.mma_async");
+    if !words.starts_with("mma.") && !words.starts_with("wmma.mma") && !asynchronous {
+        return 0;
+    }
+    let shape = |word: &str| -> Option<u64> {
+        let (m, rest) = word.strip_prefix('m')?.split_once('n')?;
+        let (n, k) = rest.split_once('k')?;
+        let [m, n, k]: [u64; 3] = [m.parse().ok()?, n.parse().ok()?, k.parse().ok()?];
+        Some(2 * m * n * k / if asynchronous { 4 } else { 1 })
+    };
+    words.split('.').find_map(shape).unwrap_or(0)
+}
+
+/// An instruction, and what it did in all warps.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Line {
+    /// Its line in the PTX text, from 1.
+    pub line: u32,
+    /// Its text.
+    pub instruction: Arc<str>,
+    /// Its kind.
+    pub class: Class,
+    /// What it executed; blocks are not counted.
+    pub counts: Report,
+    /// Multiplications and additions on matrices.
+    pub flops: u64,
+}
+
+/// Collects what each instruction of a kernel does, over all launches that have it in their
+/// [`Options::profile`](crate::Options::profile). Clones are handles of the same.
+///
+/// ```
+/// # use girih_sim::{Launch, Memory, Options, Profile, Program, run};
+/// let text = ".version 8.0 .target sm_80 .address_size 64
+///     .visible .entry store(.param .u64 to) {
+///       .reg .b32 %r; .reg .b64 %d;
+///       mov.u32 %r, %tid.x; ld.param.u64 %d, [to]; mad.wide.u32 %d, %r, 64, %d;
+///       st.global.u32 [%d], %r; ret;
+///     }";
+/// let program = Program::load(&girih_ptx::Module::parse(text)?)?;
+/// let (memory, profile) = (Memory::new(), Profile::default());
+/// let to = memory.alloc(32 * 64)?;
+/// let launch = Launch { grid: [1; 3], block: [32, 1, 1], args: vec![to.to_le_bytes().into()], ..Launch::default() };
+/// let options = Options { counts: true, profile: Some(profile.clone()), ..Options::default() };
+/// run(program.kernel("store")?, &memory, &launch, &options)?;
+/// let lines = profile.lines("store");
+/// // 4 bytes in each of 32 sectors: 128 bytes would fit 4.
+/// let store = lines.iter().find(|line| line.instruction.starts_with("st.")).unwrap();
+/// assert_eq!((store.counts.sectors, store.counts.least_sectors, store.counts.global_bytes), (32, 4, 128));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    kernels: Arc<Mutex<BTreeMap<Arc<str>, Vec<Line>>>>,
+}
+
+impl Profile {
+    /// The instructions of a kernel in order; none before it has been launched.
+    pub fn lines(&self, kernel: &str) -> Vec<Line> {
+        let kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        kernels.get(kernel).cloned().unwrap_or_default()
+    }
+
+    /// Warp instructions of a kernel by kind.
+    pub fn classes(&self, kernel: &str) -> BTreeMap<Class, u64> {
+        let mut classes = BTreeMap::new();
+        for line in self.lines(kernel).iter().filter(|line| line.counts.instructions > 0) {
+            *classes.entry(line.class).or_insert(0) += line.counts.instructions;
+        }
+        classes
+    }
+
+    /// Adds what a cluster did, by instruction.
+    pub(crate) fn add(&self, kernel: &Kernel, counts: &[Report]) {
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = kernels.entry(kernel.name.clone()).or_insert_with(|| {
+            let line = |source: &crate::op::Source| Line {
+                line: source.line,
+                instruction: source.text.clone(),
+                class: Class::of(&source.text),
+                counts: Report::default(),
+                flops: 0,
+            };
+            kernel.code.sources.iter().map(line).collect()
+        });
+        for (line, counts) in lines.iter_mut().zip(counts) {
+            line.counts.add(counts);
+            line.flops += counts.instructions * flops(&line.instruction);
+        }
+    }
+}
+
+/// Every kernel's instructions that ran, as a table.
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        for (kernel, lines) in kernels.iter() {
+            writeln!(f, "{kernel}")?;
+            writeln!(
+                f,
+                "{:>6} {:>12} {:>12} {:>12} {:>12} {:>12}  instruction",
+                "line", "executed", "wavefronts", "at least", "sectors", "at least"
+            )?;
+            for Line { line, instruction, counts, .. } in
+                lines.iter().filter(|line| line.counts.instructions > 0)
+            {
+                let Report { instructions, wavefronts, least_wavefronts, sectors, least_sectors, .. } =
+                    counts;
+                let shown = |count: u64| if count == 0 { "-".into() } else { count.to_string() };
+                writeln!(
+                    f,
+                    "{line:>6} {instructions:>12} {:>12} {:>12} {:>12} {:>12}  {instruction}",
+                    shown(*wavefronts),
+                    shown(*least_wavefronts),
+                    shown(*sectors),
+                    shown(*least_sectors)
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Attributes the counts of a cluster to its instructions.
+#[derive(Debug, Default)]
+pub(crate) struct Attribution {
+    /// Of each instruction.
+    pub(crate) counts: Vec<Report>,
+    /// The instruction that runs, and the counts when it began.
+    source: usize,
+    before: Report,
+}
+
+impl Attribution {
+    pub(crate) fn new(instructions: usize) -> Attribution {
+        Attribution { counts: vec![Report::default(); instructions], ..Attribution::default() }
+    }
+
+    /// Begins a cluster.
+    pub(crate) fn start(&mut self, report: &Report) {
+        self.counts.fill(Report::default());
+        (self.source, self.before) = (0, *report);
+    }
+
+    /// What has been counted since the last call belongs to the instruction of that call; the next to this one.
+    pub(crate) fn next(&mut self, report: &Report, source: u32) {
+        if let Some(counts) = self.counts.get_mut(self.source) {
+            counts.add(&report.since(&self.before));
+        }
+        (self.source, self.before) = (source as usize, *report);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_have_classes() {
+        for (text, class) in [
+            ("add.rn.f32 %f0, %f1, %f2", Class::Float),
+            ("@!%p1 mad.wide.u32 %rd0, %r0, 4, %rd1", Class::Integer),
+            ("cp.async.wait_group 0", Class::Barrier),
+            ("cp.async.ca.shared.global [%r0], [%rd0], 16", Class::Memory),
+            ("wgmma.fence.sync.aligned", Class::Barrier),
+            ("setp.lt.f32 %p0, %f0, %f1", Class::Move),
+            ("fma.rn.bf16x2 %r0, %r1, %r2, %r3", Class::Float),
+            ("}", Class::Other),
+        ] {
+            assert_eq!(Class::of(text), class, "{text}");
+        }
+    }
+
+    #[test]
+    fn products_are_counted_from_their_shapes() {
+        assert_eq!(flops("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {}, {}, {}, {}"), 4096);
+        assert_eq!(
+            flops("@%p wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {}"),
+            2 * 64 * 256 * 16 / 4
+        );
+        assert_eq!(flops("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {}, [%r0]"), 0);
+    }
+}
