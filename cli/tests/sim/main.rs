@@ -267,8 +267,8 @@ fn findings_are_told_and_nothing_is_written() {
         ),
         (
             "sim others.ptx --kernel unset --grid 1 --block 1".into(),
-            "error: unset, line 15: `add.u32 %r0, %r1, 1`, block (0, 0, 0), thread (0, 0, 0): register `%r1` is read \
-             before it is written\n",
+            "error: unset, line 15: `st.shared.u32 [cell], %r0`, block (0, 0, 0), thread (0, 0, 0): register `%r1` \
+             is read before it is written by way of `%r0`\n",
         ),
         ("sim nothing.ptx --grid 1 --block 1".into(), "error: cannot read nothing.ptx: "),
         ("sim x.npy --grid 1 --block 1".into(), "error: cannot read x.npy: "),

@@ -171,7 +171,9 @@ impl Operands<'_, '_> {
             }
             Kind::DefPreds => {
                 let p = self.written(Ty::Is(Type::Pred))?;
-                if self.draft.chance(2) {
+                // Of pairs there are two results.
+                let pairs = [Type::F16x2, Type::Bf16x2].map(|ty| Some(Modifier::Type(ty)));
+                if !pairs.iter().any(|ty| self.filled.contains(ty)) && self.draft.chance(2) {
                     p.operand()
                 } else {
                     Operand::Pair(p.name, self.written(Ty::Is(Type::Pred))?.name)
