@@ -3,7 +3,8 @@
 use std::fmt;
 
 use girih_layout::{
-    Composed, Coord, Crd, F2Matrix, Int, IntTuple, Lay, Product, Shape, Swizzle, Tiler, natural_coord,
+    Composed, Coord, Crd, F2Matrix, Int, IntTuple, Lay, Product, Shape, Swizzle, Tiler, crd2crd,
+    natural_coord,
 };
 use serde_json::{Map, Value};
 
@@ -227,6 +228,11 @@ TUPLES:
     "compatible"("a", "b") |args| truth(args.shape("a")?.compatible(&args.shape("b")?));
     "evenly_divides"("a", "b") |args| truth(args.shape("a")?.evenly_divides(&args.shape("b")?));
     "shape_div"("a", "b") |args| ints(args.shape("a")?.shape_div(args.number("b")?.into())?);
+    "ceil_div"("a", "b") |args| ints(args.shape("a")?.ceil_div(&args.shape("b")?)?);
+    "round_up"("a", "b") |args| ints(args.shape("a")?.round_up(&args.shape("b")?)?);
+    "crd2crd"("from", "to", "crd") |args| {
+        coord(crd2crd(&args.shape("from")?, &args.shape("to")?, &args.coord("crd")?)?)
+    };
     "idx2crd"("shape", "idx") |args| coord(natural_coord(&args.shape("shape")?, &args.coord("idx")?)?);
 MAKE:
     "parse"("layout") |args| text(args.lay("layout")?);
@@ -271,6 +277,10 @@ MODES:
     };
     "append"("a", "b") |args| text(args.lay("a")?.append(&args.lay("b")?)?);
     "prepend"("a", "b") |args| text(args.lay("a")?.prepend(&args.lay("b")?)?);
+    "insert"("a", "at", "b") |args| text(args.lay("a")?.insert(args.index("at")?, &args.lay("b")?)?);
+    "remove"("layout", "mode") |args| text(args.lay("layout")?.remove(args.index("mode")?)?);
+    "reverse"("layout") |args| text(args.lay("layout")?.reverse());
+    "zip"("a", "b") |args| text(args.lay("a")?.zip(&args.lay("b")?)?);
     "with_shape"("layout", "shape") |args| text(args.lay("layout")?.with_shape(&args.shape("shape")?)?);
 ALGEBRA:
     "coalesce"("layout") |args| text(args.lay("layout")?.coalesce());
@@ -345,6 +355,9 @@ SWIZZLES:
         let (layout, offset) = args.read("swizzled", Composed::parse)?.decay()?;
         text(format_args!("{layout} @ {offset}"))
     };
+    "columns"("swizzled") |args| text(args.read("swizzled", Composed::parse)?.columns()?);
+    "swizzle_left_inverse"("swizzled") |args| text(args.read("swizzled", Composed::parse)?.left_inverse()?);
+    "swizzle_right_inverse"("swizzled") |args| text(args.read("swizzled", Composed::parse)?.right_inverse()?);
     "f2"("swizzled") |args| {
         let composed = args.read("swizzled", Composed::parse)?;
         text(F2Matrix::of_composed(&composed)?.layout(composed.layout().shape())?)

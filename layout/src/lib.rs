@@ -51,6 +51,7 @@ mod error;
 mod eval;
 mod f2;
 mod general;
+mod inside;
 mod int;
 mod inverse;
 mod iter;

@@ -1,0 +1,172 @@
+//! The algebra on the domain of swizzled layouts: the layout inside has it done.
+
+use crate::{Composed, Error, F2Matrix, Int, IntTuple, Lay, Profile, Residue, Shape, Swizzle, Tiler};
+
+/// Operations on the domain: the layout inside has them done, the swizzle and the offset stay.
+macro_rules! inside {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),*);)*) => {
+        impl Composed {$(
+            $(#[$doc])*
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Lay::", stringify!($name), "`].")]
+            pub const fn $name(&self, $($arg: $type),*) -> Result<Composed, Error> {
+                Ok(Composed { layout: tri!(self.layout.$name($($arg),*)), ..*self })
+            }
+        )*}
+    };
+}
+
+inside! {
+    /// `(swizzle o offset o layout) o right`, with a layout.
+    composition(right: &Lay);
+    /// `(swizzle o offset o layout) o right`, with a layout or one tile a mode.
+    compose(right: &Tiler);
+    /// [`Composed::composition`], refusing to go past the end.
+    compose_in_bounds(right: &Lay);
+    /// [`Composed::composition`], whenever there is one.
+    compose_general(right: &Lay);
+    /// The layout inside, divided: `((TileM,RestM),(TileN,RestN),L)`.
+    logical_divide(tiler: &Tiler);
+    /// The layout inside, divided and zipped: `((TileM,TileN),(RestM,RestN,L))`.
+    zipped_divide(tiler: &Tiler);
+    /// The layout inside, divided: `((TileM,TileN),RestM,RestN,L)`.
+    tiled_divide(tiler: &Tiler);
+    /// The layout inside, divided: `(TileM,TileN,RestM,RestN,L)`.
+    flat_divide(tiler: &Tiler);
+    /// Copies of the layout inside. A copy that begins at a multiple of the swizzle's period is swizzled like the first.
+    logical_product(tiler: &Tiler);
+    /// Copies of the layout inside, zipped.
+    zipped_product(tiler: &Tiler);
+    /// Copies of the layout inside, their modes side by side.
+    tiled_product(tiler: &Tiler);
+    /// Copies of the layout inside, all modes side by side.
+    flat_product(tiler: &Tiler);
+    /// Copies of the layout inside, side by side.
+    blocked_product(tile: &Lay);
+    /// Copies of the layout inside, interleaved.
+    raked_product(tile: &Lay);
+    /// Copies of the layout inside that fill a shape: how a swizzled atom becomes a shared-memory tile.
+    tile_to_shape(target: &Shape, order: Option<&IntTuple>);
+    /// The layout inside, coalesced mode by mode.
+    coalesce_by(profile: &IntTuple);
+    /// Mode `mode`.
+    mode(mode: usize);
+    /// The modes of the given numbers.
+    select(modes: &[usize]);
+    /// The modes from `begin` up to `end`.
+    take(begin: usize, end: usize);
+    /// The modes from `begin` up to `end` grouped into one.
+    group(begin: usize, end: usize);
+    /// The same leaves under another tree.
+    unflatten(profile: &Profile);
+    /// The same function over another shape of the same size.
+    with_shape(shape: &Shape);
+}
+
+impl Composed {
+    /// The modes that lead somewhere, coalesced ([`Lay::filter`]): the image is the same.
+    ///
+    /// ```
+    /// use girih_layout::Composed;
+    /// let every = Composed::parse("Sw<1,0,1> o 0 o (32,(2,2)):(0,(1,2))")?; // 32 threads read the same
+    /// assert_eq!(every.filter().to_string(), "Sw<1,0,1> o 0 o 4:1");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    pub const fn filter(&self) -> Composed {
+        Composed { layout: self.layout.filter(), ..*self }
+    }
+
+    /// The coordinates that lead nowhere but to the first index ([`Lay::nullspace`]).
+    ///
+    /// ```
+    /// use girih_layout::{Composed, lay};
+    /// let every = Composed::parse("Sw<1,0,1> o 0 o (32,(2,2)):(0,(1,2))")?;
+    /// assert_eq!(every.nullspace()?, lay!("32:1"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::nullspace`].
+    pub const fn nullspace(&self) -> Result<Lay, Error> {
+        self.layout.nullspace()
+    }
+
+    /// The complement of the layout inside: `swizzle o offset o (layout, complement)` meets each index of the cotarget once, where that is
+    /// whole periods of the swizzle and the offset is 0.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Int, lay};
+    /// let row = Composed::parse("Sw<2,0,2> o 0 o 4:4")?;
+    /// assert_eq!(row.complement(Int::fixed(64))?, lay!("(4,4):(1,16)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::complement`].
+    pub const fn complement(&self, cotarget: Int) -> Result<Lay, Error> {
+        self.layout.complement(cotarget)
+    }
+
+    /// [`Composed::logical_divide`] beside the predicate that guards what it rounds up ([`Lay::divide_with_residue`]).
+    ///
+    /// ```
+    /// use girih_layout::{Composed, tiler};
+    /// let (tiles, residue) = Composed::parse("Sw<1,0,1> o 0 o 6:1")?.divide_with_residue(&tiler!("4:1"))?;
+    /// assert_eq!(tiles.to_string(), "Sw<1,0,1> o 0 o (4,2):(1,4)");
+    /// assert_eq!((residue.is_inside(5)?, residue.is_inside(6)?), (true, false));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::divide_with_residue`].
+    pub const fn divide_with_residue(&self, tiler: &Tiler) -> Result<(Composed, Residue), Error> {
+        let (layout, residue) = tri!(self.layout.divide_with_residue(tiler));
+        Ok((Composed { layout, ..*self }, residue))
+    }
+
+    /// The layout inside, coalesced.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, lay};
+    /// assert_eq!(Composed::parse("Sw<1,0,1> o 0 o (2,2):(1,2)")?.coalesce().layout(), &lay!("4:1"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    pub const fn coalesce(&self) -> Composed {
+        Composed { layout: self.layout.coalesce(), ..*self }
+    }
+
+    /// All leaves in one flat tuple.
+    ///
+    /// ```
+    /// use girih_layout::Composed;
+    /// assert_eq!(Composed::parse("Sw<1,0,1> o 0 o ((2,2),3):((1,2),4)")?.flatten().layout().depth(), 1);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    pub const fn flatten(&self) -> Composed {
+        Composed { layout: self.layout.flatten(), ..*self }
+    }
+
+    /// Another swizzle after this one, if both together are a swizzle; see [`F2Matrix`] for the rest.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle};
+    /// let (once, swizzle) = (Composed::parse("Sw<1,0,1> o 0 o 4:1")?, Swizzle::new(1, 0, 1)?);
+    /// assert_eq!(once.swizzled(swizzle)?.at(2)?, 2); // twice is not at all
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`].
+    pub const fn swizzled(&self, by: Swizzle) -> Result<Composed, Error> {
+        let first = tri!(F2Matrix::of_swizzle(self.swizzle, 62));
+        let both = tri!(tri!(F2Matrix::of_swizzle(by, 62)).after(&first));
+        match both.swizzle() {
+            Some(swizzle) => Ok(Composed { swizzle, ..*self }),
+            None => Err(Error::Unsupported {
+                op: "a swizzle of a swizzle",
+                what: "bits that are no swizzle together",
+            }),
+        }
+    }
+}
