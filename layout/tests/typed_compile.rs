@@ -257,6 +257,25 @@ fn misuse_does_not_compile_and_the_first_line_says_why() {
     }
 }
 
+#[test]
+fn a_constant_shows_misuse_to_cargo_check() {
+    let program = |item: &str| {
+        format!(
+            "use girih_layout::typed::{{Check, Lt, S}};\ntype A = Lt<(S<6>, S<2>), (S<8>, S<2>)>;\n{item}\npub fn f(a: A) -> usize {{ a.size() }}\n"
+        )
+    };
+    let item = |stride: usize| format!("const _: () = Check::<A>::composition::<Lt<S<6>, S<{stride}>>>();");
+    let files = [
+        ("src/lib.rs".into(), program(&item(2))),
+        ("src/bin/wrong.rs".into(), program(&item(4)) + "fn main() {}\n"),
+    ];
+    let root = package("asked", &files);
+    let (fine, text) = cargo(&root, &["check", "--lib"]);
+    assert!(fine, "{text}");
+    let (fine, text) = cargo(&root, &["check", "--bin", "wrong"]);
+    assert!(!fine && text.contains(MISUSES[0].2), "{text}");
+}
+
 /// Functions whose bodies are looked at, and the instructions that they may have.
 const INDICES: &str = r#"
 use girih_layout::layout;

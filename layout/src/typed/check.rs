@@ -13,6 +13,22 @@ use super::{Layout, Modes};
 use crate::refuse::Message;
 use crate::{Composed, Error, Int, Lay, Stride, Swizzle};
 
+/// The judgements of the operations on the layout `L` by themselves, for `const` items: those are evaluated by `cargo check` too, and not only
+/// where a call is compiled.
+///
+/// ```
+/// use girih_layout::typed::{Check, Lt, S};
+/// type Tile = Lt<(S<128>, S<64>), (S<64>, S<1>)>;
+/// const _: () = Check::<Tile>::zipped_divide::<(S<32>, S<16>)>();
+/// ```
+///
+/// Here the message is `composition((6,2):(8,2), 6:4): stride 4 and extent 6 do not divide one another`:
+/// ```compile_fail
+/// # use girih_layout::typed::{Check, Lt, S};
+/// const _: () = Check::<Lt<(S<6>, S<2>), (S<8>, S<2>)>>::composition::<Lt<S<6>, S<4>>>();
+/// ```
+pub struct Check<L>(core::marker::PhantomData<L>);
+
 /// Refuses to compile static operands without a result. `found` is the result's type.
 pub(super) const fn check(op: Op, fixed: bool, a: &Lay, t: &crate::Tiler, found: &Lay) {
     if !fixed {

@@ -1,6 +1,6 @@
 //! Layouts made of shapes, in the order of another layout, over another shape.
 
-use super::check::{check, check_structure, run};
+use super::check::{Check, check, check_structure, run};
 use super::int::Int;
 use super::int_tuple::{IntTuple, erase};
 use super::layout::Layout;

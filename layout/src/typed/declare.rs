@@ -30,6 +30,14 @@ macro_rules! operations {
                 run(Op::$op, &self.erase()?, &operations!(@operand $($erased)?))
             }
         )*}
+
+        impl<M: Modes> Check<Layout<M>> {$(
+            #[doc = concat!("Does not compile where [`Layout::", stringify!($name), "`] does not.")]
+            pub const fn $name$(<$($g: $bound),+>)?() {
+                check(Op::$op, M::STATIC $(&& $fixed)?, &M::SKELETON,
+                    &operations!(@operand $($skeleton)?), &<$r as Modes>::SKELETON)
+            }
+        )*}
     };
     (@operand $e:expr) => { $e };
     (@operand) => { NONE };
@@ -64,6 +72,14 @@ macro_rules! constructions {
                         &<$r as Modes>::SKELETON)
                 };
                 run(Op::$op, &Layout(shape.zeros()).erase()?, &operations!(@operand $($erased)?))
+            }
+        )*}
+
+        impl Check<Layout<()>> {$(
+            #[doc = concat!("Does not compile where [`Layout::", stringify!($name), "`] does not.")]
+            pub const fn $name<Sh: IntTuple $(, $g: $bound)?>() {
+                check(Op::$op, <Sh::Zeros as Modes>::STATIC $(&& $fixed)?, &<Sh::Zeros as Modes>::SKELETON,
+                    &operations!(@operand $($skeleton)?), &<$r as Modes>::SKELETON)
             }
         )*}
     };

@@ -23,7 +23,7 @@
 //! There is one semantics, that of the run-time layer ([`Lay`](crate::Lay)):
 //!
 //! * `l.op(..)` takes static operands. The run-time layer judges them when the program is compiled: what it refuses is a compile error whose
-//!   first line names the operation, the layouts and what does not divide (`cargo build` shows it; `cargo check` does not evaluate it).
+//!   first line names the operation, the layouts and what does not divide (`cargo build` shows it, `cargo check` where it is asked to: [`Check`]).
 //! * `l.try_op(..)` takes any operands. The types say what is static in the result; the run-time layer judges when the program runs, and an
 //!   answer that the result's type can't hold is an `Err`.
 //!
@@ -97,6 +97,7 @@ mod tiler;
 mod tuples;
 
 pub use basis::{Basis, E, Identity};
+pub use check::Check;
 pub use coalesce::Coalesced;
 pub use compact::{CompactLike, Filter, FilterZeros, FragmentLike, Left, Ordered, Right};
 pub use complement::Complement;

@@ -1,6 +1,6 @@
 //! The operations of typed layouts, each in two forms.
 
-use super::check::{check, check_structure, run};
+use super::check::{Check, check, check_structure, run};
 use super::int::{Int, S};
 use super::layout::Layout;
 use super::modes::{Mode, Modes};

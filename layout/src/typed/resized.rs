@@ -1,6 +1,6 @@
 //! Elements of another size, inverses with repeats, and what two layouts have in common.
 
-use super::check::{check, check_structure, run};
+use super::check::{Check, check, check_structure, run};
 use super::layout::{Layout, known};
 use super::modes::{Mode, Modes};
 use super::nat::Nat;
