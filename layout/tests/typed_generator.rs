@@ -462,7 +462,7 @@ fn file(doc: &str, mixed: bool, count: usize) -> String {
             }
         }
         if mixed {
-            text += "    ];\n    support::enough(&answered, 75);\n";
+            text += "    ];\n    support::enough(&answered, 80);\n";
         }
         text += "}\n";
     }

@@ -7,6 +7,7 @@
 //! Static operands: types = run-time layer, integer for integer. Otherwise: types = rules, when compiled; rules = run-time layer as
 //! functions, when run.
 
+use super::fit::fit;
 use super::op::Op;
 use super::say::{call, explain, integer, layout};
 use super::{Layout, Modes};
@@ -122,14 +123,20 @@ fn judged(op: Op, a: &Lay, t: &crate::Tiler) -> Result<Lay, Error> {
     // How many modes a mode has depends on what is static, so the spread forms are judged before they are spread.
     let zipped = op.zipped();
     let exact = zipped.defined(a, t)?;
-    let found = zipped.ruled(a, t)?;
+    let mut found = zipped.ruled(a, t)?;
     if !agree(zipped, a, t, &found, &exact)? {
-        return Err(Error::Unsupported {
-            op: op.name(),
-            what: "these values in a typed layout: their result has another structure; use the run-time layout",
-        });
+        // Not by the rules, but perhaps there is room for it.
+        found = match fit(&found, &exact, zipped.is_one_function()) {
+            Some(fitted) if agree(zipped, a, t, &fitted, &exact)? => fitted,
+            _ => {
+                return Err(Error::Unsupported {
+                    op: op.name(),
+                    what: "these values in a typed layout: their result has another structure; use the run-time layout",
+                });
+            }
+        };
     }
-    if zipped == op { Ok(found) } else { op.ruled(a, t) }
+    op.spread(&found)
 }
 
 /// Whether what the rules found does what the operation promises.

@@ -39,12 +39,13 @@
 //! * a step of static length stays inside a mode of dynamic extent, and ends where that mode ends;
 //! * a dynamic stride is a multiple of what an upcast divides by, and not the 1 that a downcast looks for.
 //!
-//! The values are then held against the run-time layer. `try_op` answers [`Error::Unsupported`](crate::Error::Unsupported) exactly where a
-//! result decided so is not the function that the operation defines, while the run-time layer has one:
+//! The values are then held against the run-time layer. Where a result decided so is not the function that the operation defines, the
+//! run-time layer's is put under the same tree, with the same static integers, if there is room for it; otherwise `try_op` answers
+//! [`Error::Unsupported`](crate::Error::Unsupported). So what is refused are values that ask for another structure:
 //!
 //! ```
 //! use girih_layout::{Error, Int, int, layout};
-//! // The holes are below the dynamic stride: two of them where the types have room for the tail alone.
+//! // The holes are below the dynamic stride, where the types have a hole for the static one.
 //! let n: usize = 4;
 //! let l = layout!((2, 3) : (12, n));
 //! assert!(matches!(l.try_complement(int!(48)), Err(Error::Unsupported { .. })));
@@ -74,8 +75,10 @@ mod cosize;
 mod digits;
 mod divide;
 mod edit;
+mod fit;
 mod int;
 mod int_tuple;
+mod ints;
 mod inverse;
 mod layout;
 mod list;

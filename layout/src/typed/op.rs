@@ -237,13 +237,33 @@ impl Op {
                     }
                     _ => split,
                 };
-                match self {
-                    Op::TiledDivide | Op::TiledProduct => zipped.spread(false),
-                    Op::FlatDivide | Op::FlatProduct => zipped.spread(true),
-                    _ => Ok(zipped),
-                }
+                self.spread(&zipped)
             }
         }
+    }
+
+    /// The zipped form with its modes side by side, for the operations that have them so.
+    pub(super) const fn spread(self, zipped: &Lay) -> Result<Lay, Error> {
+        match self {
+            Op::TiledDivide | Op::TiledProduct => zipped.spread(false),
+            Op::FlatDivide | Op::FlatProduct => zipped.spread(true),
+            _ => Ok(*zipped),
+        }
+    }
+
+    /// Whether the result has no tree to keep: any with the same indices will do.
+    pub(super) const fn is_one_function(self) -> bool {
+        matches!(
+            self,
+            Op::Coalesce
+                | Op::Complement
+                | Op::LeftInverse
+                | Op::RightInverse
+                | Op::QuasiInverse
+                | Op::Nullspace
+                | Op::MaxCommonLayout
+                | Op::DomainDistribute
+        )
     }
 
     /// In each mode with its tile, or in all at once.
