@@ -251,6 +251,26 @@ fn the_specialised_gemm_is_right() {
     check(PROBE, "gemm", probe_gemm);
 }
 
+/// Without checks, with several threads, and with everything counted.
+#[test]
+fn the_specialised_gemm_is_right_whatever_is_looked_at() {
+    let program = program(PROBE);
+    let kernel = program.kernel("gemm").unwrap();
+    let options = [
+        Options::default(),
+        Options { threads: Some(2), seed: 9, ..Options::default() },
+        Options { counts: true, ..Options::default() },
+        Options { uninitialised: true, ..Options::default() },
+    ];
+    for options in options {
+        let (memory, launch, verify) = probe_gemm();
+        let report = run(kernel, &memory, &launch, &options).unwrap();
+        verify(&memory);
+        // 18 blocks of 8 consumer warps, 4 steps of 4 products each.
+        assert_eq!((report.blocks, report.wgmma), (18, 18 * 8 * 4 * 4));
+    }
+}
+
 /// A persistent kernel with this tile: two blocks walk the tiles of a ragged problem.
 fn persistent(text: &str, tile: [usize; 2], size: [usize; 3], grid: u32, shared: u32) {
     let [m, n, k] = size;

@@ -1,0 +1,145 @@
+//! What is checked when a warp issues a `wgmma`, and its entry among those of the warpgroup.
+
+use std::sync::Arc;
+
+use crate::lanes::{File, Reg, WARP};
+use crate::op::Wgmma;
+use crate::shadow::Who;
+use crate::{Access, Error};
+
+use super::super::RANK_SHIFT;
+use super::super::context::Context;
+use super::super::warp::Warp;
+use super::descriptor::Descriptor;
+use super::group::{Operands, Operation, WARPS};
+use super::matrices::chunks;
+use super::product::ROWS;
+use super::registers::Role;
+
+impl Warp {
+    /// All lanes of a warp that belongs to a whole warpgroup.
+    pub(super) fn check_warpgroup(&self, cx: &Context<'_>, active: u32, who: Who) -> Result<(), Error> {
+        if active != u32::MAX {
+            return Err(Error::Divergent { at: cx.at(who), active, expected: u32::MAX });
+        }
+        let threads = u64::from(cx.machine.threads);
+        let needed = (u64::from(self.place) / WARPS as u64 + 1) * (WARPS * WARP) as u64;
+        if threads < needed {
+            let accepted = format!("at least {needed}: a wgmma is one of four whole warps");
+            let what = "the number of threads of the block";
+            return Err(Error::BadValue { at: cx.at(who), what, value: threads, accepted });
+        }
+        Ok(())
+    }
+
+    /// An operand that must be the same in all lanes.
+    pub(super) fn uniform(
+        &self,
+        cx: &Context<'_>,
+        what: &'static str,
+        reg: Reg,
+        who: Who,
+    ) -> Result<u64, Error> {
+        let first = self.regs.get(reg, 0);
+        match (1..WARP).find(|&lane| self.regs.get(reg, lane) != first) {
+            None => Ok(first),
+            Some(lane) => {
+                let (at, value) = (cx.at(Who { lane: lane as u32, ..who }), self.regs.get(reg, lane));
+                Err(Error::BadValue { at, what, value, accepted: format!("{first}, as in lane 0") })
+            }
+        }
+    }
+
+    /// Registers that the operation reads have been written, if that is checked; it writes those of D.
+    pub(super) fn check_initialised(
+        &mut self,
+        cx: &Context<'_>,
+        op: &Wgmma,
+        accumulate: bool,
+        who: Who,
+    ) -> Result<(), Error> {
+        let (a, _) = op.registers();
+        let read = a.iter().chain(op.d.iter().filter(|_| accumulate));
+        for reg in read.map(|&slot| Reg { file: File::W32, slot }) {
+            let missing = self.unwritten(reg);
+            if missing != 0 {
+                return Err(self.unwritten_register(cx, reg, missing, who.source));
+            }
+        }
+        op.d.iter().for_each(|&slot| self.mark_written(Reg { file: File::W32, slot }));
+        Ok(())
+    }
+
+    /// The operation has its registers from now on.
+    pub(super) fn take_registers(&mut self, cx: &Context<'_>, op: &Wgmma, who: Who) -> Result<(), Error> {
+        let number = self.wgmma.issued + 1;
+        let unfenced = |register| Error::WgmmaUnfenced { at: cx.at(who), register };
+        if self.wgmma.strict && !self.wgmma.registers.fenced() {
+            return Err(unfenced("its registers".into()));
+        }
+        let (a, d) = op.registers();
+        for (slots, role) in [(a, Role::A), (d, Role::D(op.n))] {
+            for &slot in slots {
+                let fenced = self.wgmma.registers.take(slot, role, number);
+                if self.wgmma.strict && !fenced {
+                    return Err(unfenced(cx.machine.kernel.code.name(Reg { file: File::W32, slot })));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Enters the operation among those of the warpgroup, or finds it there; where its chunks are.
+    pub(super) fn join(
+        &self,
+        cx: &mut Context<'_>,
+        op: &Wgmma,
+        operands: Operands,
+        who: Who,
+    ) -> Result<Arc<Vec<usize>>, Error> {
+        let ((group, _), number) = (self.warpgroup(cx), self.wgmma.issued);
+        if let Some(operation) = cx.warpgroups[group].operation(number) {
+            let (other, warp, chunks) = (operation.operands, operation.warp, operation.chunks.clone());
+            if other == operands {
+                return Ok(chunks);
+            }
+            let pairs = [
+                ("the instruction", operands.source.into(), other.source.into()),
+                ("the descriptor of A", operands.a.unwrap_or(0), other.a.unwrap_or(0)),
+                ("the descriptor of B", operands.b, other.b),
+                ("scale-d", operands.accumulate.into(), other.accumulate.into()),
+            ];
+            let differs = pairs.into_iter().find(|(_, here, there)| here != there);
+            let (what, value, expected) = differs.unwrap_or(("the instruction", 0, 0));
+            let at = cx.at(who);
+            let other = cx.at(Who { warp, lane: 0, source: other.source });
+            return Err(Error::Warpgroup { at, what, value, expected, other });
+        }
+        let chunks = Arc::new(self.places(cx, op, operands, who)?);
+        let shadow = cx.shadow.as_mut().map_or(0, |shadow| shadow.operation(who, false));
+        let (warp, matrices) = (self.index, None);
+        let operation = Operation { warp, operands, chunks: chunks.clone(), matrices, taken: 0, shadow };
+        cx.warpgroups[group].operations.push_back(operation);
+        Ok(chunks)
+    }
+
+    /// Where the chunks of A and B are in shared memory.
+    pub(super) fn places(
+        &self,
+        cx: &Context<'_>,
+        op: &Wgmma,
+        operands: Operands,
+        who: Who,
+    ) -> Result<Vec<usize>, Error> {
+        let a = operands.a.map(|bits| (bits, op.a_major, WARPS * ROWS));
+        let mut places = Vec::with_capacity(2 * (WARPS * ROWS + op.n));
+        for (bits, major, rows) in a.into_iter().chain([(operands.b, op.b_major, op.n)]) {
+            let descriptor = Descriptor::decode(bits);
+            for (i, j) in chunks(major, rows) {
+                let address = descriptor.chunk(major, i as u64, j as u64) | (cx.rank as u64) << RANK_SHIFT;
+                places.push(cx.shared_at(who, Access::Read, address, 16)?);
+            }
+        }
+        Ok(places)
+    }
+}

@@ -1,0 +1,91 @@
+//! The shared memory that operations read: when, and what the shadow knows of it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::op::{Left, MmaType, Wgmma};
+use crate::shadow::{By, Who};
+use crate::{Access, Error};
+
+use super::super::context::Context;
+use super::descriptor::Major;
+use super::group::{WARPS, Warpgroup};
+use super::product::{self, Chunk, ROWS, Shape};
+
+/// The shadow learns what an operation will read for a warp.
+pub(super) fn begin_reads(cx: &mut Context<'_>, chunks: &[usize], who: Who) -> Result<(), Error> {
+    let Some(shadow) = &mut cx.shadow else { return Ok(()) };
+    for range in merged(chunks) {
+        if let Err(finding) = shadow.begin_async_read(who, range.start, range.len()) {
+            return Err(cx.found(who, Access::Read, range.start, range.len() as u32, finding));
+        }
+    }
+    Ok(())
+}
+
+/// A warp has waited for an operation: what it read for all four is read.
+pub(super) fn complete(cx: &mut Context<'_>, group: usize, number: u64) {
+    let Warpgroup { completed, .. } = cx.warpgroups[group];
+    if completed > number {
+        return;
+    }
+    cx.warpgroups[group].completed = number + 1;
+    let Some(shadow) = &mut cx.shadow else { return };
+    let counter = *cx.warpgroups[group].counter.get_or_insert_with(|| shadow.counter());
+    let Some(operation) = cx.warpgroups[group].operation(number) else { return };
+    let by = By::Phase { mbarrier: counter, phase: number as u32 + 1, operation: operation.shadow };
+    for range in merged(&operation.chunks) {
+        (0..WARPS).for_each(|_| shadow.end_async_read(by, range.start, range.len()));
+    }
+}
+
+/// The chunks of a matrix with so many rows, or columns.
+pub(super) fn chunks(major: Major, rows: usize) -> impl Iterator<Item = (usize, usize)> {
+    // MN-major elements have 16 bits: 16 of them along K.
+    let (outer, inner) = if major == Major::K { (rows, 2) } else { (rows / 8, 16) };
+    (0..outer).flat_map(move |i| (0..inner).map(move |j| (i, j)))
+}
+
+/// Bytes of chunks, in as few ranges as they make.
+fn merged(chunks: &[usize]) -> Vec<Range<usize>> {
+    let mut sorted = chunks.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for at in sorted {
+        match ranges.last_mut() {
+            Some(last) if last.end == at => last.end = at + 16,
+            _ => ranges.push(at..at + 16),
+        }
+    }
+    ranges
+}
+
+/// Reads the matrices of an operation, if that has not happened.
+pub(super) fn read(cx: &mut Context<'_>, group: usize, op: &Wgmma, number: u64) {
+    let Some(operation) = cx.warpgroups[group].operation(number) else { return };
+    if operation.matrices.is_some() {
+        return;
+    }
+    let places = operation.chunks.clone();
+    let has_a = matches!(op.a, Left::Descriptor(_));
+    let (of_a, of_b) = places.split_at(if has_a { 2 * WARPS * ROWS } else { 0 });
+    let shared = &cx.shared;
+    let gather = |ty: MmaType, major, shape: Shape, places: &[usize]| {
+        let bytes = |&at: &usize| {
+            let mut bytes = [0; 16];
+            bytes.copy_from_slice(&shared[at..at + 16]);
+            bytes
+        };
+        let chunks: Vec<Chunk> =
+            chunks(major, shape.rows).zip(places).map(|((i, j), at)| (i, j, bytes(at))).collect();
+        product::gather(ty, major, shape, &chunks)
+    };
+    let a = Shape { rows: WARPS * ROWS, by_columns: false, negate: op.negate_a };
+    let b = Shape { rows: op.n, by_columns: true, negate: op.negate_b };
+    let a = has_a.then(|| gather(op.a_ty, op.a_major, a, of_a));
+    let matrices = (a, gather(op.b_ty, op.b_major, b, of_b));
+    if let Some(operation) = cx.warpgroups[group].operation(number) {
+        operation.matrices = Some(Arc::new(matrices));
+    }
+}
