@@ -116,6 +116,14 @@ fn threads_share_a_device() {
     assert_eq!(y.download().unwrap(), [1, 2, 3]);
 }
 
+#[test]
+fn a_kernel_for_hopper_agrees_with_the_host() {
+    let Some(device) = gpu() else { return };
+    if device.limits().sm == 90 {
+        programs::gemm::gemm_agrees(&device);
+    }
+}
+
 /// Boxes on all sides of tensors of every rank, element type and swizzle.
 #[test]
 fn tensors_are_copied_as_the_simulator_does() {

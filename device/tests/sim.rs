@@ -25,6 +25,11 @@ fn programs_agree_with_the_host() {
     }
 }
 
+#[test]
+fn a_kernel_for_hopper_agrees_with_the_host() {
+    programs::gemm::gemm_agrees(&checked());
+}
+
 /// Nothing to object to, and what a kernel does not copy stays as it was.
 #[test]
 fn tensors_are_copied() {
