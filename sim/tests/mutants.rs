@@ -3,11 +3,12 @@
 
 mod common;
 
-use common::u32_arg;
+use common::{u32_arg, u64_arg};
 use girih_ptx::{Module, TensorElement, TensorSwizzle, Tiled};
 use girih_sim::{Error, Launch, Memory, Options, Program, run};
 
 const PROBE: &str = include_str!("ptx/hopper-probe.ptx");
+const SPLIT_K: &str = include_str!("ptx/best-small-m-splitk.ptx");
 /// Schedules that each mutant is given, the latest completion of everything first.
 const SEEDS: u64 = 6;
 
@@ -28,33 +29,64 @@ fn replaced(text: &str, instruction: &str, nth: usize, by: &str) -> String {
     format!("{}{by}{}", &text[..at], &text[at + instruction.len()..])
 }
 
-/// Runs one tile of 128 x 256 with twice as many steps along K as there are stages; the first error of the seeds.
-fn outcome(text: &str) -> Result<(), Error> {
+/// A map of `rows` x `columns` zeros, with the 128-byte swizzle.
+fn map(memory: &Memory, rows: u64, columns: u64, box_rows: u32) -> Vec<u8> {
+    let address = memory.alloc((rows * columns * 2) as usize).unwrap();
+    let tiled = Tiled::new(TensorElement::Bf16, &[columns, rows], &[64, box_rows]);
+    tiled.with_swizzle(TensorSwizzle::B128).at(address).unwrap().to_bytes().to_vec()
+}
+
+/// Runs `gemm` of a module at several seeds; the first error.
+fn run_all(text: &str, prepare: impl Fn(&Memory) -> Launch) -> Result<(), Error> {
     let program = Program::load(&Module::parse(text).unwrap())?;
-    let (m, n, k) = (128, 256, 512);
     for seed in 0..SEEDS {
         let memory = Memory::new();
-        let map = |rows: u64, columns: u64, box_rows: u32| {
-            let address = memory.alloc((rows * columns * 2) as usize).unwrap();
-            let tiled = Tiled::new(TensorElement::Bf16, &[columns, rows], &[64, box_rows]);
-            tiled.with_swizzle(TensorSwizzle::B128).at(address).unwrap().to_bytes().to_vec()
-        };
-        let args = vec![map(m, k, 128), map(n, k, 256), map(m, n, 64), u32_arg(k as u32 / 64), u32_arg(1)];
-        let launch = Launch {
-            grid: [1; 3],
-            block: [384, 1, 1],
-            dynamic_shared: 196_608 + 64,
-            args,
-            ..Launch::default()
-        };
+        let launch = prepare(&memory);
         run(program.kernel("gemm")?, &memory, &launch, &Options { seed, ..Options::checked() })?;
     }
     Ok(())
 }
 
+/// One tile of 128 x 256 with twice as many steps along K as there are stages.
+fn outcome(text: &str) -> Result<(), Error> {
+    let (m, n, k) = (128, 256, 512);
+    run_all(text, |memory| {
+        let maps = [map(memory, m, k, 128), map(memory, n, k, 256), map(memory, m, n, 64)];
+        let sizes = [u32_arg(k as u32 / 64), u32_arg(1)];
+        let (args, dynamic_shared) = (maps.into_iter().chain(sizes).collect(), 196_608 + 64);
+        Launch { grid: [1; 3], block: [384, 1, 1], dynamic_shared, args, ..Launch::default() }
+    })
+}
+
+/// 64 weights by 11 tokens, K shared by the two blocks of a cluster.
+fn outcome_of_split_k(text: &str) -> Result<(), Error> {
+    let (n, k, tokens) = (64, 512, 11);
+    run_all(text, |memory| {
+        let out = memory.alloc(2 * (n * tokens) as usize).unwrap();
+        let sizes = [k as u32 / 256, n as u32, tokens as u32].map(u32_arg);
+        let args = [map(memory, n, k, 64), map(memory, tokens, k, 16), u64_arg(out)];
+        let (args, dynamic_shared) = (args.into_iter().chain(sizes).collect(), 209_072);
+        Launch { grid: [2, 1, 1], block: [160, 1, 1], dynamic_shared, args, ..Launch::default() }
+    })
+}
+
 #[test]
 fn the_kernel_itself_is_fine() {
     outcome(&gemm()).unwrap_or_else(|e| panic!("{e}"));
+    outcome_of_split_k(SPLIT_K).unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// The partial sums are read by the other block after one barrier of the cluster, and no block leaves before another.
+#[test]
+fn clusters_need_their_barriers() {
+    let barrier = "barrier.cluster.arrive.release.aligned;\n  barrier.cluster.wait.acquire.aligned;";
+    let error = outcome_of_split_k(&without(SPLIT_K, barrier, 0)).unwrap_err();
+    assert!(matches!(error, Error::Race { .. } | Error::UninitialisedMemory { .. }), "{error}");
+    let error = outcome_of_split_k(&without(SPLIT_K, barrier, 1)).unwrap_err();
+    assert!(matches!(error, Error::ExitedBlock { .. }), "{error}");
+    let relaxed = replaced(SPLIT_K, "cluster.arrive.release", 0, "cluster.arrive.relaxed");
+    let error = outcome_of_split_k(&relaxed).unwrap_err();
+    assert!(matches!(error, Error::Race { .. }), "{error}");
 }
 
 /// Each is what is taken away, and what the simulator's message has.

@@ -178,3 +178,35 @@ fn a_map_that_is_none_and_operands_that_do_not_fit_are_told() {
     let below = text.replace("ld.param.s32 %y, [y];", "mov.u32 %y, 8;");
     assert!(matches!(run(long, 0, &below), Err(Error::OutOfBounds { .. })));
 }
+
+/// A map may lie in global memory as well, at an address that is a multiple of 64.
+#[test]
+fn maps_are_read_from_global_memory() {
+    let memory = Memory::new();
+    let words: Vec<u32> = (0..256).collect();
+    let (data, out) = (upload(&memory, &words), upload(&memory, &[0; 256]));
+    let map = |address| Tiled::new(TensorElement::U32, &[16, 16], &[16, 16]).at(address).unwrap().to_bytes();
+    let maps = memory.alloc(256).unwrap();
+    memory.write(maps, &[map(data), map(out)].concat()).unwrap();
+    let text = ROUND
+        .replace(
+            ".param .align 64 .b8 from[128], .param .align 64 .b8 to[128]",
+            ".param .u64 from, .param .u64 to",
+        )
+        .replace(
+            "mov.b64 %from, from; cvta.param.u64 %from, %from; mov.b64 %to, to; cvta.param.u64 %to, %to;",
+            "ld.param.u64 %from, [from]; ld.param.u64 %to, [to];",
+        )
+        .replace("STORE", STORE);
+    let run = |from: u64, to: u64| {
+        let dump = upload(&memory, &[0; 2048]);
+        let args = vec![u64_arg(from), u64_arg(to), u64_arg(dump), u32_arg(0), u32_arg(0), u32_arg(1024)];
+        let shape = Launch { grid: [1; 3], block: [128, 1, 1], args, ..Launch::default() };
+        launch(&module(&text), &memory, &shape, &Options::checked()).map(|_| ())
+    };
+    assert_eq!(run(maps, maps + 128), Ok(()));
+    assert_eq!(download(&memory, out, 256), words);
+    assert!(matches!(run(maps + 32, maps + 128), Err(Error::Misaligned { alignment: 64, .. })));
+    assert!(matches!(run(maps + 64, maps + 128), Err(Error::TensorMap { .. })));
+    assert!(matches!(run(maps + 192, maps), Err(Error::OutOfBounds { .. })));
+}

@@ -150,7 +150,9 @@ L: ld.global.v4.b32 {{%x0, %x1, %x2, %x3}}, [%im]; st.shared.v4.b32 [%s], {{%x0,
             match ty {
                 "f16" => ([0, 0x3c00, 0x4000, 0x4200, 0x4400][magnitude] | sign << 15, 16),
                 "bf16" => ([0, 0x3f80, 0x4000, 0x4040, 0x4080][magnitude] | sign << 15, 16),
-                "tf32" => ((magnitude as f32).to_bits() | sign << 31, 32),
+                "f32" => ((magnitude as f32).to_bits() | sign << 31, 32),
+                // The low bits are of no account.
+                "tf32" => ((magnitude as f32).to_bits() | sign << 31 | random.below(1 << 13) as u32, 32),
                 "e4m3" => ([0, 0x38, 0x40, 0x44, 0x48][magnitude] | sign << 7, 8),
                 "e5m2" => ([0, 0x3c, 0x40, 0x42, 0x44][magnitude] | sign << 7, 8),
                 _ => (random.next() as u32, 32),
@@ -185,7 +187,7 @@ L: ld.global.v4.b32 {{%x0, %x1, %x2, %x3}}, [%im]; st.shared.v4.b32 [%s], {{%x0,
             |ty: &str, n: usize| -> Vec<u32> { (0..n).map(|_| self.word(ty, &mut random)).collect() };
         let (image, a) = (words(ty, SPACE / 4), words(self.a, 128 * 4));
         let c = match self.d {
-            "f32" => words("tf32", 128 * self.words()),
+            "f32" => words("f32", 128 * self.words()),
             "f16" => words("f16", 128 * self.words()),
             _ => words("s32", 128 * self.words()),
         };
