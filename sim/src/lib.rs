@@ -18,7 +18,7 @@
 //! `bra`, `brx`, `call`, `ret`, `exit`, `trap`, `vprintf`;
 //! `bar.sync`, `bar.arrive`, `bar.red`, `bar.warp.sync`, fences; `shfl.sync`, `vote.sync`, `redux.sync`, `match.sync`,
 //! `elect.sync`, `activemask`; `ldmatrix`, `stmatrix`, `movmatrix`; `wmma.load`, `wmma.mma`, `wmma.store`; `mma.sync` of
-//! every type and shape of sm_80 to sm_90 but `m8n8k4.f16`; `wgmma` of every type and shape, A in shared memory or in
+//! every type and shape of sm_70 to sm_90; `wgmma` of every type and shape, A in shared memory or in
 //! registers. `im2col` copies are refused. Cache hints and policies, `nanosleep`, `setmaxnreg`,
 //! `griddepcontrol`, `pmevent` and `brkpt` do nothing here.
 //!

@@ -86,6 +86,8 @@ pub(crate) enum Op {
     WgmmaCommit,
     /// `wgmma.wait_group n`.
     WgmmaWait(u32),
+    /// `mma.sync.m8n8k4` of f16.
+    QuadMma(Box<QuadMma>),
     /// `wmma.load`, `wmma.store`.
     Wmma(Box<Tile>),
     /// `wmma.mma`.
@@ -166,6 +168,7 @@ impl Op {
             | Op::WgmmaFence
             | Op::WgmmaCommit
             | Op::WgmmaWait(_)
+            | Op::QuadMma(_)
             | Op::Wmma(_)
             | Op::WmmaMma(_)
             | Op::Redux { .. }
@@ -490,6 +493,17 @@ impl Wgmma {
         let a: &[u32] = if let Left::Registers(slots) = &self.a { slots } else { &[] };
         (a, &self.d)
     }
+}
+
+/// `mma.sync.aligned.m8n8k4` of f16: slots of the fragments' registers, four of C and D in f16 and eight in f32.
+#[derive(Clone, Debug)]
+pub(crate) struct QuadMma {
+    pub(crate) a_by_rows: bool,
+    pub(crate) b_by_rows: bool,
+    pub(crate) d: Vec<u32>,
+    pub(crate) a: Vec<u32>,
+    pub(crate) b: Vec<u32>,
+    pub(crate) c: Vec<u32>,
 }
 
 /// A fragment of `wmma`: a matrix of `lines` times `width` elements, spread over the lanes' registers line by line. A's

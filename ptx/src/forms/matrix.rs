@@ -25,6 +25,28 @@ macro_rules! mma {
     };
 }
 
+/// `mma.sync.aligned.m8n8k4` of f16 in every layout, D and C with so many registers.
+macro_rules! quad {
+    ($d:ident, $nd:literal $td:ident, $c:ident, $nc:literal $tc:ident) => {
+        row(
+            O::Mma,
+            &[
+                SYNC,
+                ALIGNED,
+                one(&[M8n8k4]),
+                one(&[Row, Col]),
+                one(&[Row, Col]),
+                of(&[$d]),
+                of(&[F16]),
+                of(&[F16]),
+                of(&[$c]),
+            ],
+            &[defs($nd, $td), reads(2, B32), reads(2, B32), reads($nc, $tc)],
+        )
+        .since(6, 4, 70)
+    };
+}
+
 /// `mma.sync.aligned.SHAPE.row.col.s32.b1.b1.s32.OP.popc`.
 macro_rules! bits {
     ($shapes:expr, $nd:literal, $na:literal, $nb:literal, $op:ident) => {
@@ -174,6 +196,9 @@ pub(super) static FORMS: &[Form] = &[
     mma!(&[M16n8k4], &[F32], &[Tf32], &[Tf32], [], 4 F32, 2, 1 B32).since(7, 0, 80),
     mma!(&[M16n8k8], &[F32], &[Tf32], &[Tf32], [], 4 F32, 4, 2 B32).since(7, 0, 80),
     mma!(&[M16n8k32], &[F32], FP8, FP8, [], 4 F32, 4, 2 B32).since(8, 4, 89),
+    quad!(F32, 8 F32, F32, 8 F32),
+    quad!(F32, 8 F32, F16, 4 B32),
+    quad!(F16, 4 B32, F16, 4 B32),
     // f64
     mma!(&[M8n8k4], &[F64], &[F64], &[F64], [], 2 F64, 1, 1 F64).since(7, 0, 80),
     mma!(&[M16n8k4], &[F64], &[F64], &[F64], [], 4 F64, 2, 1 F64).since(7, 8, 90),

@@ -5,7 +5,7 @@ use girih_ptx::{Operand, Type, Word};
 use super::Decoder;
 use super::words::Words;
 use crate::lanes::File;
-use crate::op::{Matrices, Mma, MmaSum, MmaType, Op};
+use crate::op::{Matrices, Mma, MmaSum, MmaType, Op, QuadMma};
 use crate::{Error, Space};
 
 /// The shapes: m and k; n is 8.
@@ -66,6 +66,9 @@ impl Decoder<'_> {
             return Err(self.unsupported("an mma that is not .sync.aligned"));
         }
         let shape = words.pick(SHAPES).ok_or_else(|| self.unsupported("an mma of this shape"))?;
+        if shape == (8, 4) && words.last_type() != Some(Type::F64) {
+            return self.quad_mma(words, ops);
+        }
         if !(words.take(Word::Row) && words.take(Word::Col)) {
             return Err(self.unsupported("an mma that is not .row.col"));
         }
@@ -102,6 +105,38 @@ impl Decoder<'_> {
         }
         self.arity(ops, 4..=4)?;
         self.fragments((a_ty, b_ty), sum, shape, a.bits().unwrap_or(32), ops)
+    }
+
+    /// `mma.sync.m8n8k4` of f16, in every layout.
+    fn quad_mma(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        let layouts = [(Word::Row, true), (Word::Col, false)];
+        let (Some(a_by_rows), Some(b_by_rows)) = (words.pick(&layouts), words.pick(&layouts)) else {
+            return Err(self.unsupported("an mma without two layouts, .row or .col"));
+        };
+        let types = [words.ty(), words.ty(), words.ty(), words.ty()];
+        let (d, c) = match types {
+            [Some(d), Some(Type::F16), Some(Type::F16), Some(c)] => (d, c),
+            _ => return Err(self.unsupported("an mma of this shape with other types than .f16 and .f64")),
+        };
+        let count = |ty| match ty {
+            Type::F16 => Some(4),
+            Type::F32 => Some(8),
+            _ => None,
+        };
+        let (Some(d), Some(c), false) = (count(d), count(c), (d, c) == (Type::F16, Type::F32)) else {
+            return Err(self.unsupported(&format!("an mma of `.f16` with sums in `.{c}` and `.{d}`")));
+        };
+        self.arity(ops, 4..=4)?;
+        let mma = QuadMma {
+            a_by_rows,
+            b_by_rows,
+            a: self.registers_of(ops, 1, 2, Type::B32, false)?,
+            b: self.registers_of(ops, 2, 2, Type::B32, false)?,
+            c: self.registers_of(ops, 3, c, Type::B32, false)?,
+            d: self.registers_of(ops, 0, d, Type::B32, true)?,
+        };
+        self.emit(Op::QuadMma(Box::new(mma)));
+        Ok(())
     }
 
     fn fragments(

@@ -17,6 +17,7 @@ mod matrix;
 mod mbarrier;
 mod mma;
 mod print;
+mod quad;
 mod registers;
 mod shuffle;
 mod special;

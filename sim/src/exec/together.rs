@@ -86,6 +86,10 @@ impl Warp {
                 self.vote = vote.map(|(count, d, _)| (count, d, active));
                 return self.barrier(cx, (*id, *threads), *arrive, votes, active, source);
             }
+            Op::QuadMma(mma) => {
+                cx.report.mma += 1;
+                super::quad::multiply(&mut self.regs, mma);
+            }
             Op::Wmma(tile) => self.wmma(cx, tile, source)?,
             Op::WmmaMma(mma) => {
                 cx.report.mma += 1;
