@@ -2,7 +2,7 @@
 //! it loads runs or says what is wrong with it.
 
 use girih_ptx::Module;
-use girih_sim::{Launch, Memory, Options, Program, run};
+use girih_sim::{Launch, Memory, Options, Program};
 
 /// Panics where the text shows a defect.
 pub(crate) fn run(text: &str) {
@@ -19,6 +19,6 @@ pub(crate) fn run(text: &str) {
         };
         let args = kernel.params().iter().map(|param| argument(param.bytes)).collect();
         let launch = Launch { grid: [1; 3], block: [40, 1, 1], args, ..Launch::default() };
-        let _ = run(kernel, &memory, &launch, &options);
+        let _ = girih_sim::run(kernel, &memory, &launch, &options);
     }
 }

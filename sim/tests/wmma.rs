@@ -19,7 +19,7 @@ fn packed(values: &[u64], bits: u32) -> Vec<u32> {
 /// Whole numbers from 0 to `below - 1`.
 fn whole(count: usize, below: u64, salt: u64) -> Vec<i64> {
     (1..=count as u64)
-        .map(|i| ((i * 7919 + salt * 104_729) * (i + 31) >> 5) % below)
+        .map(|i| (((i * 7919 + salt * 104_729) * (i + 31)) >> 5) % below)
         .map(|x| x as i64)
         .collect()
 }
@@ -60,8 +60,11 @@ fn registers(ty: &str, elements: usize, factor: bool) -> usize {
     }
 }
 
+/// Rows, columns, and what is added over.
+type Shape = (usize, usize, usize);
+
 struct Case {
-    shape: (usize, usize, usize),
+    shape: Shape,
     factors: &'static str,
     c: &'static str,
     d: &'static str,
@@ -162,7 +165,7 @@ const LAYOUTS: [&str; 2] = ["row", "col"];
 #[test]
 fn every_shape_type_and_layout_is_right() {
     let whole_bytes = [(16, 16, 16), (8, 32, 16), (32, 8, 16)];
-    let mut families: Vec<((usize, usize, usize), &str, &str, &str)> = Vec::new();
+    let mut families: Vec<(Shape, &str, &str, &str)> = Vec::new();
     for shape in whole_bytes {
         families.extend([
             (shape, "f16", "f16", "f16"),
