@@ -450,12 +450,14 @@ pub enum Error {
         block: [u32; 3],
     },
     /// Two accesses of different threads, at least one a write, that nothing orders.
-    #[error("{at}: data race: {access} at shared address {address:#x} against the {} of {}", other.access, other.at)]
+    #[error("{at}: data race: {access} at {space} address {address:#x} against the {} of {}", other.access, other.at)]
     Race {
         /// The later access's instruction and thread.
         at: Box<Site>,
         /// The later access.
         access: Access,
+        /// State space: shared or global.
+        space: Space,
         /// Address where they meet.
         address: u64,
         /// The earlier access.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::exec::Machine;
 use crate::grid::Grid;
+use crate::shadow::Global;
 use crate::{Error, Kernel, Memory, Profile};
 
 /// The shape and the arguments of a launch.
@@ -32,7 +33,7 @@ pub type Print = Arc<dyn Fn(&str) + Send + Sync>;
 /// What a run checks beyond bounds and alignment, and how it runs. The default checks nothing more.
 #[derive(Clone, Default)]
 pub struct Options {
-    /// Report data races in shared memory.
+    /// Report data races in shared and global memory.
     pub races: bool,
     /// Report reads of registers, shared and local memory that nothing has written.
     pub uninitialised: bool,
@@ -199,9 +200,9 @@ pub fn run(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options)
     let threads = launch.block.iter().product();
     let explicit = launch.cluster.is_some() || kernel.explicit_cluster;
     let shared = used as usize;
-    let printed = Mutex::default();
+    let (printed, global) = (Mutex::default(), options.races.then(Global::default));
     let machine =
-        Machine { kernel, view, params, launch, options, shared, threads, cluster, explicit, printed };
+        Machine { kernel, view, params, launch, options, shared, threads, cluster, explicit, printed, global };
     let result = run_grid(&machine);
     if let Some(print) = &options.print {
         let printed = machine.printed.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -60,7 +60,7 @@
 //! exited, operations that are in flight when a block exits whose shared memory they use, registers of a `wgmma` (the
 //! accumulators, A) that other instructions touch before its group has been waited for, warps of a warpgroup that
 //! disagree or stay away. With [`Options::uninitialised`]: reads of registers and of shared and local memory that nothing has
-//! written. With [`Options::races`]: accesses to shared memory that nothing orders. With either: accesses to shared
+//! written. With [`Options::races`]: accesses to shared and global memory that nothing orders. With either: accesses to shared
 //! memory that an asynchronous operation is about to write, writes to what one may still read, ordinary accesses to the
 //! bytes of an mbarrier, a `wgmma` without a `wgmma.fence` after other accesses of its registers.
 //!
@@ -107,7 +107,12 @@
 //! compared with two reads since the last write, and a third may be missed. Arrivals at mbarriers and proxy fences hold for
 //! whole warps too. Races are found in the execution that was
 //! observed, whichever access came first in it; a race on a path that this input does not take is not. Shared memory
-//! through generic addresses counts as shared; races in global memory are not looked for.
+//! through generic addresses counts as shared.
+//!
+//! Global memory is looked at in the same way: the blocks of a launch are unordered but by releases and acquires there,
+//! and what these hand over is handed on by every other edge. Bulk operations count as accesses of their thread at their
+//! issue, reductions as relaxed atomics, and proxies are not told apart. With several workers it depends on their timing
+//! which of two accesses that race is found to be the later one.
 
 mod decode;
 mod error;

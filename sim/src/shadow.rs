@@ -6,6 +6,7 @@
 
 mod clock;
 mod flight;
+mod global;
 mod phases;
 mod strong;
 
@@ -18,6 +19,7 @@ use crate::lanes::WARP;
 use clock::{Clock, View};
 pub(crate) use flight::By;
 use flight::{Operation, Reading};
+pub(crate) use global::{Conflict, Global, Touch};
 use phases::Phases;
 use strong::Strong;
 pub(crate) use strong::{Kind, Order};
@@ -84,6 +86,8 @@ pub(crate) struct Shadow {
     barriers: Vec<View>,
     /// What the arrivals at the cluster's barrier publish, and what those of the phase before have published.
     cluster: (View, View),
+    /// The cluster's number in the grid.
+    cluster_number: u32,
     /// Strong accesses, of the cells that have any.
     strong: HashMap<usize, Strong>,
     /// What the last strong write to a cell published.
@@ -123,6 +127,7 @@ impl Shadow {
             clocks: vec![Clock::default(); blocks * warps],
             barriers: vec![View::default(); blocks * BARRIERS],
             cluster: Default::default(),
+            cluster_number: 0,
             strong: HashMap::new(),
             published: HashMap::new(),
             phases: Vec::new(),
@@ -131,8 +136,9 @@ impl Shadow {
         }
     }
 
-    /// Forgets everything: a new cluster.
-    pub(crate) fn reset(&mut self) {
+    /// Forgets everything: the cluster of this number begins.
+    pub(crate) fn reset(&mut self, cluster: u32) {
+        self.cluster_number = cluster;
         self.states.fill(0);
         self.cells.fill(Cell::default());
         self.clocks.fill(Clock::default());

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{download, launch, module, shape, u64_arg, upload};
-use girih_sim::{Error, Memory, Options};
+use girih_sim::{Error, Memory, Options, Space};
 
 /// Runs lines on blocks of one warp with a zeroed buffer of 64 words at %p; the first line is line 8.
 fn run(blocks: u32, options: &Options, lines: &[&str]) -> Result<Vec<u32>, Error> {
@@ -87,5 +87,79 @@ fn waiting_for_what_no_block_does_is_told() {
     for options in all() {
         let found = run(3, &options, &bad);
         assert!(matches!(found, Err(Error::Trap { .. })), "{found:?}");
+    }
+}
+
+#[test]
+fn accesses_of_blocks_to_global_memory_race_unless_they_are_ordered() {
+    let one = "mov.u32 %i, %tid.x; setp.ne.u32 %p0, %i, 0; @%p0 exit;";
+    let race = |blocks: u32, lines: &[&str]| {
+        let found = all().map(|options| run(blocks, &options, lines).err()).collect::<Vec<_>>();
+        let race = |e: &Option<Error>| matches!(e, Some(Error::Race { space: Space::Global, .. }));
+        assert!(found.iter().all(race) || found.iter().all(Option::is_none), "{found:?}");
+        found[0].is_some()
+    };
+    // Each its own word, half and byte; the same word; a neighbour's.
+    assert!(!race(8, &[one, "st.global.u32 [%q], %me;"]));
+    let byte = "cvt.u64.u32 %q, %me; add.s64 %q, %q, %p;";
+    assert!(!race(8, &[one, byte, "st.global.u8 [%q], %me;"]));
+    assert!(race(8, &[one, byte, "st.global.u8 [%q+1], %me; ld.global.u8 %r0, [%q];"]));
+    assert!(race(2, &[one, "st.global.u32 [%p], %me;"]));
+    assert!(race(2, &[one, "st.global.u32 [%q], %me; ld.global.u32 %r0, [%p+4];"]));
+    assert!(!race(2, &[one, "ld.global.u32 %r0, [%p]; st.global.u32 [%q+8], %r0;"]));
+    // Within a block a barrier orders them.
+    let within = [
+        "mov.u32 %i, %tid.x; mul.wide.u32 %q, %i, 4; add.s64 %q, %q, %p; xor.b32 %r1, %i, 4; mul.wide.u32 %p, %r1, 4; sub.s64 %p, %p, 0;",
+        "st.global.u32 [%q], %i;",
+        "bar.sync 0;",
+    ];
+    let neighbour =
+        "mul.wide.u32 %rd, %i, 4; sub.s64 %rd, %q, %rd; add.s64 %rd, %rd, %p; ld.global.u32 %r0, [%rd];"
+            .replace("%rd", "%x");
+    let declared = ".reg .b64 %x;";
+    assert!(!race(1, &[declared, within[0], within[1], within[2], &neighbour]));
+    assert!(race(1, &[declared, within[0], within[1], &neighbour]));
+    // Atomics do not race with one another; with plain accesses they do.
+    assert!(!race(8, &[one, "red.global.add.u32 [%p], 1; ld.relaxed.gpu.global.u32 %r0, [%p];"]));
+    assert!(race(8, &[one, "red.global.add.u32 [%p], 1; ld.global.u32 %r0, [%p];"]));
+}
+
+/// Block 0 writes a word and raises a flag; block 1 waits for it and reads.
+const MESSAGE: [&str; 7] = [
+    "mov.u32 %i, %tid.x; setp.ne.u32 %p0, %i, 0; @%p0 exit; setp.ne.u32 %p1, %me, 0; @%p1 bra READ;",
+    "st.global.u32 [%p], 5;",
+    "fence.acq_rel.gpu;",
+    "st.relaxed.gpu.global.u32 [%p+4], 1; exit;",
+    "READ: ld.relaxed.gpu.global.u32 %r0, [%p+4]; setp.eq.u32 %p2, %r0, 0; @%p2 bra READ;",
+    "fence.acq_rel.gpu;",
+    "ld.global.u32 %r1, [%p]; st.global.u32 [%p+8], %r1;",
+];
+
+#[test]
+fn a_message_between_blocks_needs_a_release_and_an_acquire() {
+    for options in all() {
+        assert_eq!(run(2, &options, &MESSAGE).unwrap()[..3], [5, 1, 5]);
+        for dropped in [2, 5] {
+            let mut lines = MESSAGE;
+            lines[dropped] = "";
+            let found = run(2, &options, &lines);
+            assert!(matches!(found, Err(Error::Race { space: Space::Global, .. })), "{found:?}");
+            // An order on the access itself does as well.
+            let strong = MESSAGE
+                .map(|line| line.replace("st.relaxed", "st.release").replace("ld.relaxed", "ld.acquire"));
+            let mut strong: Vec<&str> = strong.iter().map(String::as_str).collect();
+            strong[dropped] = "";
+            assert!(run(2, &options, &strong).is_ok());
+        }
+    }
+    // What is handed on twice is handed on.
+    let chain = [
+        "mov.u32 %i, %tid.x; setp.ne.u32 %p0, %i, 0; @%p0 exit; setp.eq.u32 %p1, %me, 0; @%p1 bra FIRST;",
+        "WAIT: atom.acquire.gpu.global.add.u32 %r0, [%p+4], 0; setp.ne.u32 %p2, %r0, %me; @%p2 bra WAIT;",
+        "ld.global.u32 %r1, [%p]; add.u32 %r1, %r1, 1;",
+        "FIRST: @%p1 mov.u32 %r1, 10; st.global.u32 [%p], %r1; atom.release.gpu.global.add.u32 %r0, [%p+4], 1;",
+    ];
+    for options in all() {
+        assert_eq!(run(6, &options, &chain).unwrap()[..2], [15, 6]);
     }
 }

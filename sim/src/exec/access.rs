@@ -4,7 +4,7 @@ use std::sync::atomic::{self, Ordering::SeqCst};
 
 use crate::memory::Nearest;
 use crate::op::{Address, Transfer};
-use crate::shadow::{Kind, Order, Who};
+use crate::shadow::{Kind, Order, Touch, Who};
 use crate::{Access, Error, Space};
 
 use super::context::Context;
@@ -139,7 +139,9 @@ impl Warp {
             Space::Shared | Space::Cluster => read_shared(cx, who, (space, address), bytes, strong),
             Space::Global | Space::Generic => {
                 let mut out = [0; 16];
-                read_global(cx, who, address, &mut out[..bytes as usize])?;
+                let touch = strong.map_or(Touch::Read, |order| Touch::Strong(Kind::Read, order));
+                touch_global(cx, who, address, &mut out[..bytes as usize], touch)?;
+                cx.learn_global(who, self.live, address, touch);
                 Ok(u128::from_le_bytes(out))
             }
             Space::Param => {
@@ -174,7 +176,7 @@ impl Warp {
                 cx.shared[at..at + data.len()].copy_from_slice(data);
                 Ok(())
             }
-            Space::Global | Space::Generic => write_global(cx, who, address, data),
+            Space::Global | Space::Generic => write_global(cx, who, address, data, strong),
             Space::Param => {
                 let (at, access, nearest) = (cx.at(who), Access::Write, Nearest::None);
                 Err(Error::OutOfBounds { at, access, space, address, bytes, nearest })
@@ -249,17 +251,45 @@ fn read_shared(
     Ok(from_bytes(&cx.shared[at..at + bytes as usize]))
 }
 
-/// Reads global memory.
-#[inline]
+/// Reads global memory, weakly.
 pub(super) fn read_global(cx: &mut Context<'_>, who: Who, address: u64, out: &mut [u8]) -> Result<(), Error> {
+    touch_global(cx, who, address, out, Touch::Read)
+}
+
+#[inline]
+fn touch_global(
+    cx: &mut Context<'_>,
+    who: Who,
+    address: u64,
+    out: &mut [u8],
+    touch: Touch,
+) -> Result<(), Error> {
     let offset = global_at(cx, who, Access::Read, address, out.len() as u64)?;
+    cx.check_global(who, address, out.len() as u64, touch)?;
     cx.machine.view.allocations[cx.last].read(offset, out);
     Ok(())
 }
 
 #[inline]
-fn write_global(cx: &mut Context<'_>, who: Who, address: u64, data: &[u8]) -> Result<(), Error> {
+fn write_global(
+    cx: &mut Context<'_>,
+    who: Who,
+    address: u64,
+    data: &[u8],
+    strong: Option<Order>,
+) -> Result<(), Error> {
     let offset = global_at(cx, who, Access::Write, address, data.len() as u64)?;
+    if cx.machine.global.is_some() {
+        let touch = strong.map_or_else(
+            || {
+                let mut there = [0; 16];
+                cx.machine.view.allocations[cx.last].read(offset, &mut there[..data.len()]);
+                Touch::Write { same: there[..data.len()] == *data }
+            },
+            |order| Touch::Strong(Kind::Write, order),
+        );
+        cx.check_global(who, address, data.len() as u64, touch)?;
+    }
     cx.machine.view.allocations[cx.last].write(offset, data);
     Ok(())
 }

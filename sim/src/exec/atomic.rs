@@ -4,7 +4,7 @@ use std::sync::atomic::{self, Ordering::SeqCst};
 
 use crate::memory::Nearest;
 use crate::op::Atomic;
-use crate::shadow::{Kind, Who};
+use crate::shadow::{Kind, Touch, Who};
 use crate::{Access, Error, Space};
 
 use super::access::{count_touched, global_at, misaligned, shared_place, touch};
@@ -101,8 +101,12 @@ fn update(
         }
         Space::Global | Space::Generic => {
             let offset = global_at(cx, who, Access::Write, address, bytes.into())?;
+            let touch = Touch::Strong(Kind::Update, atomic.order);
+            cx.check_global(who, address, bytes.into(), touch)?;
             let allocation = &cx.machine.view.allocations[cx.last];
-            Ok(allocation.update(offset, bytes, |old| (atomic.global)(old, b, c)))
+            let old = allocation.update(offset, bytes, |old| (atomic.global)(old, b, c));
+            cx.learn_global(who, u32::MAX, address, touch);
+            Ok(old)
         }
         Space::Param | Space::Local => {
             let (at, access, nearest) = (cx.at(who), Access::Write, Nearest::None);

@@ -2,7 +2,7 @@
 //! (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy").
 
 use crate::op::{Address, Bulk, BulkKind, StoreAsync};
-use crate::shadow::Who;
+use crate::shadow::{Kind, Order, Touch, Who};
 use crate::tensor::Run;
 use crate::{Access, Error, Space};
 
@@ -38,7 +38,7 @@ impl Context<'_> {
         signal: Signal,
         effect: Effect,
     ) -> Result<(), Error> {
-        let sources = self.global_pieces(who, runs, Access::Read)?;
+        let sources = self.global_pieces(who, runs, Touch::Read)?;
         let home = runs.first().map_or(signal.mbarrier, |run| run.shared) >> RANK_SHIFT;
         let ranks = u64::from(self.machine.ranks());
         let mask = signal.multicast.unwrap_or(1 << home.min(63));
@@ -72,7 +72,11 @@ impl Context<'_> {
     /// Queues a copy or a reduction of runs out of the block's shared memory.
     pub(super) fn bulk_store(&mut self, who: Who, runs: &[Run], effect: Effect) -> Result<(), Error> {
         let runs: Vec<Run> = runs.iter().copied().filter(|run| run.global.is_some()).collect();
-        let targets = self.global_pieces(who, &runs, Access::Write)?;
+        let touch = match effect {
+            Effect::Reduce(..) => Touch::Strong(Kind::Update, Order::default()),
+            _ => Touch::Write { same: false },
+        };
+        let targets = self.global_pieces(who, &runs, touch)?;
         let mut sources = Vec::with_capacity(runs.len());
         let mut at = 0;
         for run in &runs {
@@ -88,7 +92,8 @@ impl Context<'_> {
     }
 
     /// The places of runs in global memory, in the order of their data.
-    fn global_pieces(&mut self, who: Who, runs: &[Run], access: Access) -> Result<Vec<Piece>, Error> {
+    fn global_pieces(&mut self, who: Who, runs: &[Run], touch: Touch) -> Result<Vec<Piece>, Error> {
+        let access = if touch == Touch::Read { Access::Read } else { Access::Write };
         let mut pieces = Vec::with_capacity(runs.len());
         let mut at = 0;
         for run in runs {
@@ -98,9 +103,10 @@ impl Context<'_> {
             }
             at += run.bytes as usize;
         }
-        if self.machine.options.counts {
-            for piece in &pieces {
-                let Place::Global(first) = piece.place else { continue };
+        for piece in &pieces {
+            let Place::Global(first) = piece.place else { continue };
+            self.check_global(who, first, piece.bytes as u64, touch)?;
+            if self.machine.options.counts {
                 self.report.global_bytes += piece.bytes as u64;
                 self.report.sectors += (first + piece.bytes as u64).div_ceil(32) - first / 32;
                 self.report.least_sectors += (piece.bytes as u64).div_ceil(32);

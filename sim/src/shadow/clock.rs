@@ -3,6 +3,8 @@
 //! A clock has a component for every warp of the cluster, which counts the warp's synchronisations, and one for every
 //! mbarrier, which counts its phases.
 
+use std::collections::BTreeMap;
+
 use super::{Shadow, Stamp, Who};
 use crate::lanes::WARP;
 
@@ -38,17 +40,23 @@ pub(super) struct View {
     pub(super) known: Known,
     /// What comes before with a proxy fence on the way: generic accesses that the async proxy sees.
     pub(super) proxied: Known,
+    /// What comes before of other clusters, by their number.
+    pub(super) others: BTreeMap<u32, Known>,
 }
 
 impl View {
     pub(super) fn join(&mut self, from: &View) {
         self.known.join(&from.known);
         self.proxied.join(&from.proxied);
+        for (cluster, known) in &from.others {
+            self.others.entry(*cluster).or_default().join(known);
+        }
     }
 
     pub(super) fn clear(&mut self) {
         self.known.0.clear();
         self.proxied.0.clear();
+        self.others.clear();
     }
 }
 
