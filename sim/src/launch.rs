@@ -201,8 +201,19 @@ pub fn run(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options)
     let explicit = launch.cluster.is_some() || kernel.explicit_cluster;
     let shared = used as usize;
     let (printed, global) = (Mutex::default(), options.races.then(Global::default));
-    let machine =
-        Machine { kernel, view, params, launch, options, shared, threads, cluster, explicit, printed, global };
+    let machine = Machine {
+        kernel,
+        view,
+        params,
+        launch,
+        options,
+        shared,
+        threads,
+        cluster,
+        explicit,
+        printed,
+        global,
+    };
     let result = run_grid(&machine);
     if let Some(print) = &options.print {
         let printed = machine.printed.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -92,6 +92,12 @@ impl<'p> Call<'p> {
         self.buffer(&vec![T::default(); count])
     }
 
+    /// Writes these numbers to a buffer.
+    fn write<T: Plain>(&self, buffer: Buffer, values: &[T]) {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.bytes()).collect();
+        self.memory.write(buffer.0, &bytes).unwrap();
+    }
+
     fn run(&mut self, kernel: &str) -> Report {
         self.try_run(kernel).unwrap_or_else(|error| panic!("{kernel}: {error}"))
     }
