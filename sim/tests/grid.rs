@@ -20,10 +20,13 @@ fn run(blocks: u32, options: &Options, lines: &[&str]) -> Result<Vec<u32>, Error
     Ok(download(&memory, out, 64))
 }
 
+/// Workers and seeds.
 fn all() -> impl Iterator<Item = Options> {
-    [None, Some(1), Some(2), Some(3)]
-        .into_iter()
-        .flat_map(|threads| (0..3).map(move |seed| Options { threads, seed, ..Options::checked() }))
+    [(None, 0), (Some(1), 0), (Some(1), 3), (Some(2), 5)].into_iter().map(|(threads, seed)| Options {
+        threads,
+        seed,
+        ..Options::checked()
+    })
 }
 
 #[test]
