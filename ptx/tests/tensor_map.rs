@@ -139,3 +139,31 @@ fn the_encoding_is_one_to_one() {
     }
     assert!(matches!(TensorMap::from_bytes(&[0; TENSOR_MAP_BYTES]), Err(Error::NotATensorMap { .. })));
 }
+
+/// Whatever bytes follow the magic number, they are a map that encodes to them or an error.
+#[test]
+fn any_bytes_are_a_map_or_an_error() {
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state >> 24
+    };
+    let good = base().at(0x1000).unwrap().to_bytes();
+    let mut accepted = 0;
+    for _ in 0..200_000 {
+        let mut bytes = good;
+        for _ in 0..=next() % 6 {
+            // Small values and all ones are where the bounds are.
+            let value = [next() as u8, (next() % 9) as u8, 0, 255][(next() % 4) as usize];
+            bytes[8 + next() as usize % 96] = value;
+        }
+        if let Ok(map) = TensorMap::from_bytes(&bytes) {
+            accepted += 1;
+            assert_eq!(map.to_bytes(), bytes);
+            assert!(map.box_bytes() <= map.shared_bytes() && map.shared_bytes() <= 228 << 10);
+        }
+    }
+    assert!(accepted > 1000, "{accepted}");
+}

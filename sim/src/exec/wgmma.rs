@@ -122,8 +122,8 @@ impl Warp {
         let operands = Operands { source, a, b, accumulate };
         self.check_initialised(cx, op, accumulate, who)?;
         self.take_registers(cx, op, who)?;
-        let chunks = self.join(cx, op, operands, who)?;
-        begin_reads(cx, &chunks, who)?;
+        let ranges = self.join(cx, op, operands, who)?;
+        begin_reads(cx, &ranges, who)?;
         (cx.report.wgmma, cx.changes) = (cx.report.wgmma + 1, cx.changes + 1);
         let (group, warp) = self.warpgroup(cx);
         cx.warpgroups[group].issued[warp] += 1;

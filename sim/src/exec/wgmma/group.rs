@@ -1,6 +1,7 @@
 //! What the four warps of a warpgroup do together: each operation is one of all four, which must issue the same.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::product::Elements;
@@ -41,6 +42,8 @@ pub(super) struct Operation {
     pub(super) operands: Operands,
     /// Where the 16-byte chunks of A and B are in shared memory, those of A first.
     pub(super) chunks: Arc<Vec<usize>>,
+    /// The same bytes in as few ranges as they make, if there is a shadow.
+    pub(super) ranges: Arc<Vec<Range<usize>>>,
     /// What has been read there.
     pub(super) matrices: Option<Arc<(Option<Elements>, Elements)>>,
     /// Warps that have their part of the result.

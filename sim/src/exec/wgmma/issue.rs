@@ -1,5 +1,6 @@
 //! What is checked when a warp issues a `wgmma`, and its entry among those of the warpgroup.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::lanes::{File, Reg, WARP};
@@ -12,7 +13,7 @@ use super::super::context::Context;
 use super::super::warp::Warp;
 use super::descriptor::Descriptor;
 use super::group::{Operands, Operation, WARPS};
-use super::matrices::chunks;
+use super::matrices::{chunks, merged};
 use super::product::ROWS;
 use super::registers::Role;
 
@@ -89,19 +90,19 @@ impl Warp {
         Ok(())
     }
 
-    /// Enters the operation among those of the warpgroup, or finds it there; where its chunks are.
+    /// Enters the operation among those of the warpgroup, or finds it there; what the shadow is to know of it.
     pub(super) fn join(
         &self,
         cx: &mut Context<'_>,
         op: &Wgmma,
         operands: Operands,
         who: Who,
-    ) -> Result<Arc<Vec<usize>>, Error> {
+    ) -> Result<Arc<Vec<Range<usize>>>, Error> {
         let ((group, _), number) = (self.warpgroup(cx), self.wgmma.issued);
         if let Some(operation) = cx.warpgroups[group].operation(number) {
-            let (other, warp, chunks) = (operation.operands, operation.warp, operation.chunks.clone());
+            let (other, warp) = (operation.operands, operation.warp);
             if other == operands {
-                return Ok(chunks);
+                return Ok(operation.ranges.clone());
             }
             let pairs = [
                 ("the instruction", operands.source.into(), other.source.into()),
@@ -117,10 +118,11 @@ impl Warp {
         }
         let chunks = Arc::new(self.places(cx, op, operands, who)?);
         let shadow = cx.shadow.as_mut().map_or(0, |shadow| shadow.operation(who, false));
-        let (warp, matrices) = (self.index, None);
-        let operation = Operation { warp, operands, chunks: chunks.clone(), matrices, taken: 0, shadow };
+        let ranges = Arc::new(if cx.shadow.is_some() { merged(&chunks) } else { Vec::new() });
+        let (warp, matrices, taken) = (self.index, None, 0);
+        let operation = Operation { warp, operands, chunks, ranges: ranges.clone(), matrices, taken, shadow };
         cx.warpgroups[group].operations.push_back(operation);
-        Ok(chunks)
+        Ok(ranges)
     }
 
     /// Where the chunks of A and B are in shared memory.

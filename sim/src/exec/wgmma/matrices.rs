@@ -13,9 +13,9 @@ use super::group::{WARPS, Warpgroup};
 use super::product::{self, Chunk, ROWS, Shape};
 
 /// The shadow learns what an operation will read for a warp.
-pub(super) fn begin_reads(cx: &mut Context<'_>, chunks: &[usize], who: Who) -> Result<(), Error> {
+pub(super) fn begin_reads(cx: &mut Context<'_>, ranges: &[Range<usize>], who: Who) -> Result<(), Error> {
     let Some(shadow) = &mut cx.shadow else { return Ok(()) };
-    for range in merged(chunks) {
+    for range in ranges {
         if let Err(finding) = shadow.begin_async_read(who, range.start, range.len()) {
             return Err(cx.found(who, Access::Read, range.start, range.len() as u32, finding));
         }
@@ -34,7 +34,7 @@ pub(super) fn complete(cx: &mut Context<'_>, group: usize, number: u64) {
     let counter = *cx.warpgroups[group].counter.get_or_insert_with(|| shadow.counter());
     let Some(operation) = cx.warpgroups[group].operation(number) else { return };
     let by = By::Phase { mbarrier: counter, phase: number as u32 + 1, operation: operation.shadow };
-    for range in merged(&operation.chunks) {
+    for range in operation.ranges.iter() {
         (0..WARPS).for_each(|_| shadow.end_async_read(by, range.start, range.len()));
     }
 }
@@ -47,7 +47,7 @@ pub(super) fn chunks(major: Major, rows: usize) -> impl Iterator<Item = (usize, 
 }
 
 /// Bytes of chunks, in as few ranges as they make.
-fn merged(chunks: &[usize]) -> Vec<Range<usize>> {
+pub(super) fn merged(chunks: &[usize]) -> Vec<Range<usize>> {
     let mut sorted = chunks.to_vec();
     sorted.sort_unstable();
     sorted.dedup();
