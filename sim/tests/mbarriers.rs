@@ -457,3 +457,49 @@ fn bulk_copies_are_checked_when_they_are_issued() {
     assert!(matches!(load("%s", "%q+2032", "32"), Err(Error::OutOfBounds { .. })));
     assert!(matches!(load("%s", "%q", "32"), Err(Error::Unfinished { .. })));
 }
+
+#[test]
+fn relaxed_arrivals_and_waits_need_fences() {
+    let kernel = [
+        "@%first mbarrier.init.shared::cta.b64 [%b], 1;",
+        "bar.sync 0;",
+        "setp.ne.u32 %p1, %w, 0; @%p1 bra READ;",
+        "st.shared.u32 [%m], %i; bar.warp.sync -1;",
+        "!fence.acq_rel.cta;",
+        "@%first mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%b]; bra END;",
+        "READ: mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 %p0, [%b], 0; @!%p0 bra READ;",
+        "!fence.acq_rel.cta;",
+        "ld.shared.u32 %r0, [%m+-128]; st.global.u32 [%o], %r0;",
+        "END:",
+    ];
+    let want = |got: &[u32]| assert_eq!(got[32..64], (0..32).collect::<Vec<_>>());
+    let race = |_, error: &Error| matches!(error, Error::Race { .. }) && line(error) == FIRST + 8;
+    mutants(1, 64, &kernel, &want, &race);
+    let ordered = kernel.map(|l| match l.starts_with('!') {
+        true => String::new(),
+        false => l.replace("arrive.relaxed", "arrive.release").replace("parity.relaxed", "parity.acquire"),
+    });
+    let ordered: Vec<&str> = ordered.iter().map(String::as_str).collect();
+    assert!(seeds().all(|options| run(1, 64, &options, &ordered).is_ok()));
+}
+
+#[test]
+fn asynchronous_reductions_of_registers() {
+    // 2 x 64 threads add to a word of block 0 and take the maximum of another.
+    let kernel = [
+        "@%first mbarrier.init.shared::cta.b64 [%b], 1; @%first st.shared.u32 [%s], 5; @%first st.shared.u32 [%s+4], 0;",
+        "@%first fence.mbarrier_init.release.cluster;",
+        "!barrier.cluster.arrive; barrier.cluster.wait;",
+        "setp.eq.u32 %p1, %me, 0; and.pred %p2, %p1, %first; @%p2 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%b], 1024;",
+        "mapa.shared::cluster.u32 %r0, %s, 0; mapa.shared::cluster.u32 %r1, %b, 0; mad.lo.u32 %r2, %me, 64, %i;",
+        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r0], %r2, [%r1];",
+        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.max.u32 [%r0+4], %r2, [%r1];",
+        "@!%p1 bra DONE;",
+        "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p0, [%b], 0;",
+        "!@!%p0 bra WAIT;",
+        "@%first ld.shared.v2.u32 {%r3, %r4}, [%s]; @%first st.global.v2.u32 [%p], {%r3, %r4};",
+        "DONE: barrier.cluster.arrive; barrier.cluster.wait;",
+    ];
+    let want = |got: &[u32]| assert_eq!(got[..2], [5 + 127 * 64, 127]);
+    mutants(2, 64, &kernel, &want, &|_, error| early(error) || matches!(error, Error::Mbarrier { .. }));
+}

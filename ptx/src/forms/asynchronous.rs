@@ -290,4 +290,120 @@ pub(super) static FORMS: &[Form] = &[
         &[at(2), operand(Kind::UseVec(Count::Slot(4), Ty::Slot(5))), BARRIER],
     )
     .since(8, 1, 90),
+    row(
+        O::Cp,
+        &[
+            one(&[Reduce]),
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[SharedCluster]),
+            one(&[SharedCta]),
+            COMPLETE,
+            one(&[Add]),
+            of(&[U32, S32, U64]),
+        ],
+        &[at(3), at(4), read(U32), within(SharedCluster)],
+    )
+    .since(8, 0, 90),
+    row(
+        O::Cp,
+        &[
+            one(&[Reduce]),
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[SharedCluster]),
+            one(&[SharedCta]),
+            COMPLETE,
+            one(&[Min, Max]),
+            of(&[U32, S32]),
+        ],
+        &[at(3), at(4), read(U32), within(SharedCluster)],
+    )
+    .since(8, 0, 90),
+    row(
+        O::Cp,
+        &[
+            one(&[Reduce]),
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[SharedCluster]),
+            one(&[SharedCta]),
+            COMPLETE,
+            one(&[Inc, Dec]),
+            of(&[U32]),
+        ],
+        &[at(3), at(4), read(U32), within(SharedCluster)],
+    )
+    .since(8, 0, 90),
+    row(
+        O::Cp,
+        &[
+            one(&[Reduce]),
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[SharedCluster]),
+            one(&[SharedCta]),
+            COMPLETE,
+            one(&[And, Or, Xor]),
+            of(&[B32]),
+        ],
+        &[at(3), at(4), read(U32), within(SharedCluster)],
+    )
+    .since(8, 0, 90),
+    row(
+        O::Red,
+        &[
+            one(&[Async]),
+            one(&[Relaxed]),
+            one(&[Word::Cluster]),
+            CLUSTER,
+            COMPLETE,
+            one(&[Add]),
+            of(&[U32, S32, U64]),
+        ],
+        &[at(3), s(6), BARRIER],
+    )
+    .since(8, 1, 90),
+    row(
+        O::Red,
+        &[
+            one(&[Async]),
+            one(&[Relaxed]),
+            one(&[Word::Cluster]),
+            CLUSTER,
+            COMPLETE,
+            one(&[Min, Max]),
+            of(&[U32, S32]),
+        ],
+        &[at(3), s(6), BARRIER],
+    )
+    .since(8, 1, 90),
+    row(
+        O::Red,
+        &[
+            one(&[Async]),
+            one(&[Relaxed]),
+            one(&[Word::Cluster]),
+            CLUSTER,
+            COMPLETE,
+            one(&[Inc, Dec]),
+            of(&[U32]),
+        ],
+        &[at(3), s(6), BARRIER],
+    )
+    .since(8, 1, 90),
+    row(
+        O::Red,
+        &[
+            one(&[Async]),
+            one(&[Relaxed]),
+            one(&[Word::Cluster]),
+            CLUSTER,
+            COMPLETE,
+            one(&[And, Or, Xor]),
+            of(&[B32]),
+        ],
+        &[at(3), s(6), BARRIER],
+    )
+    .since(8, 1, 90),
 ];

@@ -7,14 +7,12 @@
 use std::collections::HashMap;
 
 use crate::error::{Awaited, MbarrierFault as Fault};
-use crate::op::{Mbarrier as Inst, MbarrierAction as Action};
 use crate::shadow::Who;
 use crate::{Access, Error, Space};
 
 use super::access::misaligned;
 use super::context::Context;
-use super::warp::{Wait, Warp};
-use super::{lanes, resolve};
+use super::resolve;
 
 /// The largest count of arrivals, and of transactions either way.
 const MOST: u32 = (1 << 20) - 1;
@@ -56,17 +54,17 @@ impl Mbarriers {
 
 /// An arrival.
 #[derive(Clone, Copy, Debug)]
-struct Arrival {
-    count: u32,
-    drop: bool,
+pub(super) struct Arrival {
+    pub(super) count: u32,
+    pub(super) drop: bool,
     /// Whether the phase must not complete by it.
-    no_complete: bool,
-    release: bool,
+    pub(super) no_complete: bool,
+    pub(super) release: bool,
 }
 
 impl Context<'_> {
     /// Where the mbarrier of a lane's address is.
-    fn mbarrier_place(&self, who: Who, space: Space, address: u64) -> Result<usize, Error> {
+    pub(super) fn mbarrier_place(&self, who: Who, space: Space, address: u64) -> Result<usize, Error> {
         let (space, address) = resolve(space, address);
         if !address.is_multiple_of(8) {
             return Err(misaligned(self, who, Access::Write, space, address, 8));
@@ -133,7 +131,7 @@ impl Context<'_> {
         }
     }
 
-    fn init(&mut self, who: Who, at: usize, count: u64) -> Result<(), Error> {
+    pub(super) fn init(&mut self, who: Who, at: usize, count: u64) -> Result<(), Error> {
         if count == 0 || count > MOST.into() {
             return Err(self.bad_mbarrier(who, at, Fault::Count { count }));
         }
@@ -153,7 +151,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    fn inval(&mut self, who: Who, at: usize) -> Result<(), Error> {
+    pub(super) fn inval(&mut self, who: Who, at: usize) -> Result<(), Error> {
         self.mbarrier(who, at, false)?;
         self.mbarriers.0.remove(&at);
         self.changes += 1;
@@ -164,7 +162,7 @@ impl Context<'_> {
     }
 
     /// Arrives; returns the state before.
-    fn arrive_at(&mut self, who: Who, at: usize, arrival: Arrival) -> Result<u64, Error> {
+    pub(super) fn arrive_at(&mut self, who: Who, at: usize, arrival: Arrival) -> Result<u64, Error> {
         let mbarrier = self.mbarrier(who, at, false)?;
         let Arrival { count, drop, no_complete, release } = arrival;
         let fault = match count {
@@ -224,112 +222,9 @@ impl Context<'_> {
             transactions: state.map_or(0, |m| m.transactions),
         }
     }
-}
 
-impl Warp {
-    /// An `mbarrier` instruction; what the lanes wait for, if they must. `expired`: they have waited long enough.
-    pub(super) fn mbarrier(
-        &mut self,
-        cx: &mut Context<'_>,
-        inst: &Inst,
-        active: u32,
-        source: u32,
-        expired: bool,
-    ) -> Result<Option<Wait>, Error> {
-        if let Action::Wait { .. } = inst.action {
-            return self.mbarrier_wait(cx, inst, active, source, expired);
-        }
-        for lane in lanes(active) {
-            let who = Who { warp: self.index, lane: lane as u32, source };
-            let at = cx.mbarrier_place(who, inst.space, self.address(&inst.address, lane))?;
-            let operand = inst.operand.map_or(1, |reg| self.regs.get(reg, lane));
-            match inst.action {
-                Action::Init => cx.init(who, at, operand)?,
-                Action::Inval => cx.inval(who, at)?,
-                Action::Transact { complete } => {
-                    cx.mbarrier(who, at, false)?;
-                    let bytes = i64::from(operand as u32);
-                    cx.transact(who, at, if complete { -bytes } else { bytes })?;
-                }
-                Action::Arrive { drop, no_complete, expect, release } => {
-                    if expect {
-                        cx.mbarrier(who, at, false)?;
-                        cx.expect(who, at, operand as u32)?;
-                    }
-                    let count = if expect { 1 } else { operand as u32 };
-                    let arrival = Arrival { count, drop, no_complete, release };
-                    let state = cx.arrive_at(who, at, arrival)?;
-                    if let Some(d) = inst.state {
-                        self.regs.set(d, lane, state);
-                    }
-                }
-                Action::Wait { .. } => {}
-            }
-        }
-        Ok(None)
-    }
-
-    fn mbarrier_wait(
-        &mut self,
-        cx: &mut Context<'_>,
-        inst: &Inst,
-        active: u32,
-        source: u32,
-        expired: bool,
-    ) -> Result<Option<Wait>, Error> {
-        let Action::Wait { suspend, parity, acquire } = inst.action else { return Ok(None) };
-        let mut complete = 0u32;
-        let mut first = None;
-        // Neighbouring lanes that see the same mbarrier.
-        let mut seen = (0, 0u32);
-        for lane in lanes(active) {
-            let who = Who { warp: self.index, lane: lane as u32, source };
-            let at = cx.mbarrier_place(who, inst.space, self.address(&inst.address, lane))?;
-            let mbarrier = cx.mbarrier(who, at, false)?;
-            let asked = inst.operand.map_or(0, |reg| self.regs.get(reg, lane));
-            let phase = if parity { asked } else { asked >> 20 };
-            if parity && asked > 1 {
-                return Err(cx.bad_mbarrier(who, at, Fault::Parity { parity: asked }));
-            }
-            if !parity && phase != mbarrier.phases && phase + 1 != mbarrier.phases {
-                return Err(cx.bad_mbarrier(who, at, Fault::State { state: asked }));
-            }
-            if phase & 1 != mbarrier.phases & 1 {
-                complete |= 1 << lane;
-                if seen.0 != mbarrier.number {
-                    self.observe(cx, seen, acquire);
-                    seen = (mbarrier.number, 0);
-                }
-                seen.1 |= 1 << lane;
-            } else if first.is_none() {
-                first = Some(Wait::Mbarrier { at, phases: mbarrier.phases, asked: phase, source });
-            }
-        }
-        self.observe(cx, seen, acquire);
-        // With a seed it may give up at once, as it is allowed to.
-        if complete == 0 && suspend && !expired && (cx.below(2) == 0) {
-            return Ok(first);
-        }
-        cx.looks += u64::from(complete == 0);
-        if let Some(d) = inst.state {
-            lanes(active).for_each(|lane| self.regs.set(d, lane, (complete >> lane & 1).into()));
-        }
-        Ok(None)
-    }
-
-    /// Lanes see that a phase of an mbarrier is complete.
-    fn observe(&self, cx: &mut Context<'_>, (mbarrier, mask): (usize, u32), acquire: bool) {
-        if let Some(shadow) = &mut cx.shadow
-            && mask != 0
-        {
-            shadow.observe_mbarrier(self.index as usize, (mask, self.live), mbarrier, acquire);
-        }
-    }
-}
-
-impl Context<'_> {
     /// Raises the transaction count ahead of an arrival, which alone may complete the phase.
-    fn expect(&mut self, who: Who, at: usize, bytes: u32) -> Result<(), Error> {
+    pub(super) fn expect(&mut self, who: Who, at: usize, bytes: u32) -> Result<(), Error> {
         let Some(mbarrier) = self.mbarriers.0.get_mut(&at) else { return Ok(()) };
         mbarrier.transactions += i64::from(bytes);
         if mbarrier.transactions.unsigned_abs() > MOST.into() {
