@@ -1,6 +1,7 @@
 //! The repository's tasks: the one gate, the assembler's judgement, the folder for a GPU machine.
 
 mod ci;
+mod fuzz;
 mod gpu;
 mod ptxas;
 mod readme;
@@ -26,8 +27,17 @@ enum Task {
     Ci,
     /// Assembles every golden PTX module with ptxas and refuses warnings, spills and stack frames.
     Ptxas,
-    /// The full counts of what the gate samples: a million random compositions, each judged by enumeration.
+    /// The full counts of what the gate samples: ten million random compositions, each judged by enumeration, and ten
+    /// minutes of fuzzing for each target.
     Soak,
+    /// Fuzzes with the address sanitizer; needs `cargo install cargo-fuzz`.
+    Fuzz {
+        /// The target [default: all of them]
+        target: Option<String>,
+        /// Seconds for each
+        #[arg(long, default_value_t = 600)]
+        seconds: u32,
+    },
     /// Packs release binaries and a script that checks and measures on a GPU into target/gpu.
     Gpu,
 }
@@ -36,7 +46,9 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Ci => ci::run(),
         Task::Ptxas => ptxas::run(),
-        Task::Soak => sh("cargo run --release --package girih-proptests --bin soak"),
+        Task::Soak => sh("cargo run --release --package girih-proptests --bin soak 10000000")
+            .and_then(|()| fuzz::run(None, 600)),
+        Task::Fuzz { target, seconds } => fuzz::run(target.as_deref(), seconds),
         Task::Gpu => gpu::run(),
     };
     match outcome {

@@ -27,6 +27,8 @@ pub(crate) enum Error {
     NoGoldens,
     #[error("{count} of {total} golden modules are refused:\n{findings}")]
     Goldens { count: usize, total: usize, findings: String },
+    #[error("`cargo fuzz` is not installed: `cargo install cargo-fuzz` gets it")]
+    NoCargoFuzz,
     #[error("the package {package} builds no executable `{name}`")]
     NoExecutable { package: String, name: String },
 }
