@@ -23,7 +23,7 @@
 //! // C = A * B with A of 40 x 24 and B of 24 x 33, both K-contiguous.
 //! let [m, n, k] = [40, 33, 24];
 //! let problem = Problem::new(DType::F32, [m, n, k], Layout::Tn)?;
-//! assert_eq!(problem.a.to_string(), "(40,24):(24,1)");
+//! assert_eq!(problem.a().to_string(), "(40,24):(24,1)");
 //!
 //! let device = Device::open(Select::Sim)?;
 //! let gemm = Gemms::new(&device).get(&problem, KernelKind::Simt)?;
