@@ -503,3 +503,88 @@ fn asynchronous_reductions_of_registers() {
     let want = |got: &[u32]| assert_eq!(got[..2], [5 + 127 * 64, 127]);
     mutants(2, 64, &kernel, &want, &|_, error| early(error) || matches!(error, Error::Mbarrier { .. }));
 }
+
+/// Random instructions on random operands: the run ends with a result or an error.
+#[test]
+fn no_sequence_of_instructions_panics_or_hangs() {
+    let pool = [
+        "mbarrier.init.shared::cta.b64 [%b+B], N;",
+        "@%first mbarrier.init.shared::cta.b64 [%b+B], N;",
+        "@%first mbarrier.inval.shared::cta.b64 [%b+B];",
+        "mbarrier.arrive.shared::cta.b64 %st, [%b+B];",
+        "@%lead mbarrier.arrive_drop.shared::cta.b64 %st, [%b+B], N;",
+        "@%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [%b+B], S;",
+        "@%lead mbarrier.arrive.noComplete.shared::cta.b64 %st, [%b+B], N;",
+        "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%b+B], S;",
+        "mbarrier.test_wait.shared::cta.b64 %p0, [%b+B], %st;",
+        "mbarrier.try_wait.parity.shared::cta.b64 %p0, [%b+B], P;",
+        "mapa.shared::cluster.u32 %r0, %b, P; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r0+B];",
+        "@%first cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s+O], [%q+O], S, [%b+B];",
+        "mov.u16 %h0, N; @%first cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%s+O], [%q+O], S, [%b+B], %h0;",
+        "@%lead cp.async.bulk.global.shared::cta.bulk_group [%p+O], [%s+O], S; cp.async.bulk.commit_group;",
+        "cp.async.bulk.global.shared::cta.bulk_group [%p+O], [%s+O], S;",
+        "@%first cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%p+O], [%s+O], S;",
+        "cp.async.bulk.wait_group P;",
+        "cp.async.bulk.wait_group.read P;",
+        "mapa.shared::cluster.u32 %r1, %s, P; mapa.shared::cluster.u32 %r0, %b, P; @%first cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1+O], [%s+O], S, [%r0+B];",
+        "mapa.shared::cluster.u32 %r1, %s, P; mapa.shared::cluster.u32 %r0, %b, N; @%first st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1+O], %i, [%r0+B];",
+        "mapa.shared::cluster.u32 %r1, %s, P; mapa.shared::cluster.u32 %r0, %b, P; red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1+O], %i, [%r0+B];",
+        "cp.async.ca.shared.global [%m+O], [%n], 4;",
+        "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%b+B];",
+        "cp.async.mbarrier.arrive.shared::cta.b64 [%b+B];",
+        "cp.async.wait_all;",
+        "fence.proxy.async; fence.mbarrier_init.release.cluster;",
+        "bar.sync 0;",
+        "barrier.cluster.arrive; barrier.cluster.wait;",
+        "barrier.cluster.arrive.relaxed; barrier.cluster.wait;",
+        "@%first exit;",
+        "setp.eq.u32 %p1, %me, 1; @%p1 exit;",
+        "st.shared.u32 [%m+O], %i;",
+        "ld.shared.u32 %r3, [%m+O];",
+        "mapa.shared::cluster.u32 %r1, %m, P; ld.shared::cluster.u32 %r3, [%r1+O];",
+        "st.global.u32 [%o], %r3;",
+    ];
+    let mut state = 0x2545_f491_4f6c_dd1du64;
+    let mut below = |n: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 20) as usize % n
+    };
+    let (mut done, mut failed) = (0, 0);
+    for round in 0..1000 {
+        let start = [
+            "mov.u64 %st, 0; mov.u32 %r3, 0; st.shared.u32 [%m], %i;",
+            "@%first mbarrier.init.shared::cta.b64 [%b], 1; fence.mbarrier_init.release.cluster; fence.proxy.async;",
+            "barrier.cluster.arrive; barrier.cluster.wait;",
+        ];
+        let mut lines: Vec<String> = start.map(String::from).into();
+        for _ in 0..1 + below(6) {
+            let operands = [
+                ("B", [0, 0, 0, 0, 8, 4][below(6)]),
+                ("N", [1, 1, 2, 3, 0][below(5)]),
+                ("S", [16, 16, 64, 8, 0, 1024][below(6)]),
+                ("O", [0, 0, 64, 256, 8, 1008][below(6)]),
+                ("P", below(3)),
+            ];
+            let replace = |line: String, (name, value): (&str, usize)| {
+                let ends = [("]", "]"), (";", ";"), (",", ",")];
+                ends.iter().fold(line, |line, (end, _)| {
+                    let line = line.replace(&format!("+{name}{end}"), &format!("+{value}{end}"));
+                    line.replace(&format!(" {name}{end}"), &format!(" {value}{end}"))
+                })
+            };
+            lines.push(operands.into_iter().fold(pool[below(pool.len())].to_string(), replace));
+        }
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        for (seed, races) in [(0, true), (round, true), (round, false)] {
+            let options = Options { seed, races, steps: Some(1 << 20), ..Options::default() };
+            match run(2, 64, &options, &lines) {
+                Ok(_) => done += 1,
+                Err(Error::StepLimit { .. }) => panic!("{lines:?}"),
+                Err(_) => failed += 1,
+            }
+        }
+    }
+    assert!(done > 100 && failed > 100, "{done} {failed}");
+}
