@@ -202,6 +202,20 @@ pub enum Error {
         /// The extents required.
         required: [u32; 3],
     },
+    /// Clusters that a launch cannot have.
+    #[error(
+        "kernel `{kernel}`: clusters of {cluster:?} blocks in a grid of {grid:?}: {accepted} are accepted"
+    )]
+    ClusterShape {
+        /// The kernel.
+        kernel: String,
+        /// Blocks of a cluster.
+        cluster: [u32; 3],
+        /// Blocks of the grid.
+        grid: [u32; 3],
+        /// What would be accepted.
+        accepted: String,
+    },
     /// More shared memory than a block can have.
     #[error(
         "kernel `{kernel}`: {static_bytes} static + {dynamic_bytes} dynamic bytes of shared memory exceed the {limit} a block can have"

@@ -6,7 +6,7 @@ use girih_ptx::{KernelInfo, ParamInfo, Type};
 
 use crate::{Buffer, Device, Error, Kernel, Limits, Pod, TensorMap};
 
-/// Grid, block and dynamic shared memory of a launch.
+/// Grid, block, cluster and dynamic shared memory of a launch.
 ///
 /// ```
 /// use girih_device::LaunchConfig;
@@ -19,20 +19,28 @@ pub struct LaunchConfig {
     pub grid: [u32; 3],
     /// Threads of a block along x, y, z.
     pub block: [u32; 3],
+    /// Blocks of a cluster along x, y, z, of which the grid is a multiple. `None`: what the kernel's `.reqnctapercluster`
+    /// says, or every block for itself.
+    pub cluster: Option<[u32; 3]>,
     /// Bytes of shared memory beyond what the kernel declares.
     pub dynamic_shared: u32,
 }
 
 impl LaunchConfig {
-    /// No dynamic shared memory.
+    /// No clusters of its own and no dynamic shared memory.
     pub const fn new(grid: [u32; 3], block: [u32; 3]) -> LaunchConfig {
-        LaunchConfig { grid, block, dynamic_shared: 0 }
+        LaunchConfig { grid, block, cluster: None, dynamic_shared: 0 }
     }
 
     /// One-dimensional blocks of `block` threads, enough for `threads` threads in all.
     pub const fn linear(threads: u32, block: u32) -> LaunchConfig {
         let blocks = if block == 0 { 0 } else { threads.div_ceil(block) };
         LaunchConfig::new([blocks, 1, 1], [block, 1, 1])
+    }
+
+    /// The same in clusters of so many blocks along x, y, z: 16 together at most, on Hopper and newer.
+    pub const fn with_cluster(self, cluster: [u32; 3]) -> LaunchConfig {
+        LaunchConfig { cluster: Some(cluster), ..self }
     }
 
     /// The same with `bytes` of dynamic shared memory.
@@ -165,8 +173,8 @@ impl Kernel {
     ///
     /// # Errors
     /// [`Error::ArgumentCount`], [`Error::ArgumentType`], [`Error::ForeignBuffer`], [`Error::EmptyLaunch`],
-    /// [`Error::ExtentTooLarge`], [`Error::TooManyThreads`], [`Error::BlockShape`], [`Error::TooMuchShared`]; on the
-    /// simulator [`Error::Sim`] for what the kernel does wrong, on a GPU the driver's.
+    /// [`Error::ExtentTooLarge`], [`Error::ClusterShape`], [`Error::TooManyThreads`], [`Error::BlockShape`],
+    /// [`Error::TooMuchShared`]; on the simulator [`Error::Sim`] for what the kernel does wrong, on a GPU the driver's.
     ///
     /// # Safety
     /// PTX is not checked by Rust: for these arguments and this configuration the kernel must touch only memory that the
@@ -225,6 +233,34 @@ fn describe(parameter: &ParamInfo) -> String {
     }
 }
 
+/// Most blocks of a cluster; above 8 a GPU may have no room for them.
+const CLUSTER_LIMIT: u64 = 16;
+
+fn check_cluster(info: &KernelInfo, limits: &Limits, config: &LaunchConfig) -> Result<(), Error> {
+    let (Some(cluster), required) = (config.cluster.or(info.required_cluster), info.required_cluster) else {
+        return Ok(());
+    };
+    let refused = |accepted: String| {
+        Err(Error::ClusterShape { kernel: info.name.to_string(), cluster, grid: config.grid, accepted })
+    };
+    let blocks = cluster.iter().map(|&extent| u64::from(extent)).product::<u64>();
+    if limits.sm < 90 {
+        return refused(format!("none on sm_{}: clusters need sm_90", limits.sm));
+    }
+    if let Some(required) = required
+        && required != cluster
+    {
+        return refused(format!("{required:?}, what .reqnctapercluster says"));
+    }
+    if blocks == 0 || blocks > CLUSTER_LIMIT {
+        return refused(format!("1 to {CLUSTER_LIMIT} blocks"));
+    }
+    if config.grid.iter().zip(cluster).any(|(extent, by)| !extent.is_multiple_of(by)) {
+        return refused(String::from("extents that divide the grid's"));
+    }
+    Ok(())
+}
+
 fn check_extents(
     info: &KernelInfo,
     limits: &Limits,
@@ -240,6 +276,7 @@ fn check_extents(
             return Err(Error::ExtentTooLarge { kernel: kernel(), what, extent, limit });
         }
     }
+    check_cluster(info, limits, config)?;
     let block = config.block;
     if let Some(required) = info.required_threads.filter(|&required| required != block) {
         return Err(Error::BlockShape { kernel: kernel(), block, required });

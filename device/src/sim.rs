@@ -176,10 +176,10 @@ impl Entry for SimEntry {
 
     #[allow(unsafe_code, reason = "the trait's contract; the simulator checks every access itself")]
     unsafe fn launch(&self, config: &LaunchConfig, args: Vec<Vec<u8>>) -> Result<(), Error> {
-        let &LaunchConfig { grid, block, dynamic_shared } = config;
+        let &LaunchConfig { grid, block, cluster, dynamic_shared } = config;
         let mut last = self.state.turn();
         let kernel = self.program.kernel(&self.name)?;
-        let launch = Launch { grid, block, cluster: None, dynamic_shared, args };
+        let launch = Launch { grid, block, cluster, dynamic_shared, args };
         *last = Some(girih_sim::run(kernel, &self.state.memory, &launch, &self.state.options)?);
         Ok(())
     }

@@ -37,6 +37,15 @@ fn programs_agree_with_the_host() {
 }
 
 #[test]
+fn clusters_agree_with_the_host() {
+    let Some(device) = gpu() else { return };
+    if device.limits().sm >= 90 {
+        programs::cluster::neighbours_agree(&device);
+        programs::cluster::clusters_are_refused(&device);
+    }
+}
+
+#[test]
 fn limits_and_resources_are_plausible() {
     let Some(device) = gpu() else { return };
     let limits = device.limits();

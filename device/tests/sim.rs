@@ -26,6 +26,12 @@ fn programs_agree_with_the_host() {
 }
 
 #[test]
+fn clusters_agree_with_the_host() {
+    programs::cluster::neighbours_agree(&checked());
+    programs::cluster::clusters_are_refused(&checked());
+}
+
+#[test]
 fn a_kernel_for_hopper_agrees_with_the_host() {
     programs::gemm::gemm_agrees(&checked());
 }

@@ -16,6 +16,8 @@ use crate::{
     backend::{Code, Entry},
 };
 
+/// Blocks of a cluster that every GPU with clusters has room for.
+const PORTABLE_CLUSTER: u32 = 8;
 /// Bytes for each of the compiler's two logs.
 const LOG_BYTES: usize = 1 << 18;
 
@@ -221,20 +223,44 @@ impl Entry for Function {
     unsafe fn launch(&self, config: &LaunchConfig, mut args: Vec<Vec<u8>>) -> Result<(), Error> {
         let stream = self.image.queue.raw()?;
         self.opt_in(config.dynamic_shared)?;
-        let mut pointers: Vec<*mut c_void> = args.iter_mut().map(|arg| arg.as_mut_ptr().cast()).collect();
-        let ([gx, gy, gz], [bx, by, bz]) = (config.grid, config.block);
-        // SAFETY: one pointer a parameter, each to as many bytes as the parameter has; the driver copies them before it
-        // returns. What the kernel does is the promise of the caller of `Kernel::launch`.
-        unsafe {
-            result::launch_kernel(
-                self.function,
-                (gx, gy, gz),
-                (bx, by, bz),
-                config.dynamic_shared,
-                stream,
-                &mut pointers,
-            )
+        if config.cluster.is_some_and(|cluster| cluster.iter().product::<u32>() > PORTABLE_CLUSTER) {
+            let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+            // SAFETY: the function belongs to a loaded module.
+            unsafe { result::function::set_function_attribute(self.function, attribute, 1) }
+                .map_err(failed("cuFuncSetAttribute"))?;
         }
-        .map_err(failed("cuLaunchKernel"))
+        let mut pointers: Vec<*mut c_void> = args.iter_mut().map(|arg| arg.as_mut_ptr().cast()).collect();
+        let mut attributes: Vec<sys::CUlaunchAttribute> =
+            config.cluster.map(cluster_of).into_iter().collect();
+        let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (config.grid, config.block);
+        let launch = sys::CUlaunchConfig {
+            gridDimX: grid_x,
+            gridDimY: grid_y,
+            gridDimZ: grid_z,
+            blockDimX: block_x,
+            blockDimY: block_y,
+            blockDimZ: block_z,
+            sharedMemBytes: config.dynamic_shared,
+            hStream: stream,
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: attributes.len() as c_uint,
+        };
+        // SAFETY: one pointer a parameter, each to as many bytes as the parameter has, and as many attributes as are
+        // counted; the driver copies them before it returns. What the kernel does is the promise of the caller of
+        // `Kernel::launch`.
+        unsafe { sys::cuLaunchKernelEx(&launch, self.function, pointers.as_mut_ptr(), ptr::null_mut()) }
+            .result()
+            .map_err(failed("cuLaunchKernelEx"))
+    }
+}
+
+/// The attribute of a launch in clusters.
+fn cluster_of([x, y, z]: [u32; 3]) -> sys::CUlaunchAttribute {
+    sys::CUlaunchAttribute {
+        id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+        pad: [0; 4],
+        value: sys::CUlaunchAttributeValue {
+            clusterDim: sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z },
+        },
     }
 }

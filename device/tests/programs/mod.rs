@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "the programs below are launched within the bounds of their buffers")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+pub mod cluster;
 pub mod gemm;
 pub mod tensor;
 pub mod wgmma;

@@ -1,0 +1,68 @@
+//! Blocks of a cluster read one another's shared memory.
+
+use girih_device::{Arg, Device, Error, LaunchConfig};
+
+use super::kernel;
+
+/// Thread 0 of every block puts its block's number where all see it; then block `r` of a cluster of `n` writes the
+/// number of block `r + 1 mod n` there, and `n`.
+const NEIGHBOURS: &str = "
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry neighbours(.param .u64 out) {
+  .shared .b32 mine;
+  .reg .b32 %r<12>; .reg .b64 %d<4>; .reg .pred %p;
+  ld.param.u64 %d0, [out]; cvta.to.global.u64 %d0, %d0;
+  mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ctaid.y; mov.u32 %r2, %nctaid.x; mad.lo.u32 %r3, %r1, %r2, %r0;
+  mov.u32 %r4, %cluster_ctarank; mov.u32 %r5, %cluster_nctarank;
+  mov.u32 %r6, mine; st.shared.u32 [%r6], %r3;
+  barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;
+  add.u32 %r7, %r4, 1; rem.u32 %r7, %r7, %r5;
+  mapa.shared::cluster.u32 %r8, %r6, %r7;
+  ld.shared::cluster.u32 %r9, [%r8];
+  barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;
+  mul.wide.u32 %d1, %r3, 8; add.s64 %d2, %d0, %d1;
+  st.global.v2.u32 [%d2], {%r9, %r5};
+  ret;
+}";
+
+/// Clusters of every portable shape see one another, and no others.
+pub fn neighbours_agree(device: &Device) {
+    let neighbours = kernel(device, NEIGHBOURS, "neighbours");
+    let grid = [8u32, 4, 1];
+    let shapes = [[1, 1, 1], [2, 1, 1], [1, 2, 1], [4, 2, 1], [8, 1, 1], [2, 4, 1]];
+    for cluster in shapes.map(Some).into_iter().chain([None]) {
+        let out = device.alloc::<u32>(64).unwrap();
+        let config = LaunchConfig::new(grid, [1, 1, 1]);
+        let config = cluster.map_or(config, |cluster| config.with_cluster(cluster));
+        // SAFETY: each of 32 blocks writes two words.
+        unsafe { neighbours.launch(&config, &[Arg::from(&out)]) }.unwrap();
+        let [cx, cy, _] = cluster.unwrap_or([1; 3]);
+        let wanted = (0..32).flat_map(|block| {
+            let (x, y) = (block % 8, block / 8);
+            let rank = (x % cx + y % cy * cx + 1) % (cx * cy);
+            let (x, y) = (x / cx * cx + rank % cx, y / cy * cy + rank / cx);
+            [x + 8 * y, cx * cy]
+        });
+        assert_eq!(out.download().unwrap(), wanted.collect::<Vec<_>>(), "{cluster:?}");
+    }
+}
+
+/// What no launch can have is refused before anything runs.
+pub fn clusters_are_refused(device: &Device) {
+    let neighbours = kernel(device, NEIGHBOURS, "neighbours");
+    let out = device.alloc::<u32>(64).unwrap();
+    for (cluster, accepted) in [
+        ([0, 1, 1], "1 to 16 blocks"),
+        ([8, 4, 1], "1 to 16 blocks"),
+        ([3, 1, 1], "extents that divide the grid's"),
+        ([1, 1, 2], "extents that divide the grid's"),
+    ] {
+        let config = LaunchConfig::new([8, 4, 1], [1, 1, 1]).with_cluster(cluster);
+        // SAFETY: refused.
+        let error = unsafe { neighbours.launch(&config, &[Arg::from(&out)]) }.unwrap_err();
+        assert!(matches!(error, Error::ClusterShape { .. }), "{error}");
+        assert!(error.to_string().contains(accepted), "{error}");
+    }
+}
