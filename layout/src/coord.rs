@@ -22,6 +22,12 @@ pub enum Crd {
 
 /// A coordinate: a tree of positions and `_`. An integer may stand for a whole subtree of the shape and then counts through it,
 /// leftmost leaf fastest (colexicographic order).
+///
+/// ```
+/// use girih_layout::Coord;
+/// assert_eq!(Coord::parse("(3,(_,1))")?.leaf_count(), 3);
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 pub type Coord = Tuple<Crd>;
 
 impl Coord {

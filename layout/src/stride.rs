@@ -29,6 +29,12 @@ pub enum Stride {
 }
 
 /// A tree of strides.
+///
+/// ```
+/// use girih_layout::Strides;
+/// assert_eq!(Strides::parse("(1,(2@1,4))")?.to_string(), "(1,(2@1,4))");
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 pub type Strides = Tuple<Stride>;
 
 impl Stride {

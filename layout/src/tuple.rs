@@ -20,9 +20,21 @@ pub struct Tuple<T> {
 }
 
 /// A tree of integers.
+///
+/// ```
+/// use girih_layout::IntTuple;
+/// assert_eq!(IntTuple::parse("(4,(2,3))")?.leaf_count(), 3);
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 pub type IntTuple = Tuple<Int>;
 
 /// The shape of a layout: a tree of extents.
+///
+/// ```
+/// use girih_layout::Shape;
+/// assert_eq!(Shape::parse("(4,(2,3))")?.size()?.get(), Some(24));
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 pub type Shape = IntTuple;
 
 impl<T: Copy> Tuple<T> {

@@ -35,21 +35,43 @@ use crate::Stride;
 pub struct Basis<D, I>(D, PhantomData<I>);
 
 /// One step along coordinate `I`: CuTe's `E<I>`.
+///
+/// ```
+/// use girih_layout::typed::{Basis, E, S};
+/// let axis: E<1> = Basis::<S<1>, S<1>>::default();
+/// ```
 pub type E<const I: usize> = Basis<S<1>, S<I>>;
 
 /// The type of [`Layout::identity`](super::Layout::identity).
+///
+/// ```
+/// use girih_layout::typed::{Identity, Layout, S};
+/// use girih_layout::int;
+/// let made: Layout<Identity<(S<4>, S<8>)>> = Layout::identity((int!(4), int!(8)));
+/// ```
 pub type Identity<Sh> = With<Zeros<Sh>, <<Zeros<Sh> as Modes>::Each as Axes>::Axes<UTerm>>;
 
 type Zeros<Sh> = <Sh as IntTuple>::Zeros;
 
 impl<D: Int, I: Nat> Basis<D, I> {
     /// `scale` steps along coordinate `axis`.
+    ///
+    /// ```
+    /// use girih_layout::typed::Basis;
+    /// use girih_layout::int;
+    /// assert_eq!(Basis::new(5usize, int!(1)).scale(), 5);
+    /// ```
     pub fn new(scale: D, axis: I) -> Basis<D, I> {
         let _ = axis;
         Basis(scale, PhantomData)
     }
 
     /// The number of steps.
+    ///
+    /// ```
+    /// use girih_layout::typed::{E, Int};
+    /// assert_eq!(E::<2>::default().scale().get(), 1);
+    /// ```
     pub fn scale(self) -> D {
         self.0
     }

@@ -11,6 +11,12 @@ use crate::profile::Node;
 use crate::{Error, Lay, Stride};
 
 /// The type of [`Layout::coalesce`](super::Layout::coalesce).
+///
+/// ```
+/// use girih_layout::typed::{Coalesced, Layout, Mode, S};
+/// use girih_layout::layout;
+/// let made: Layout<Coalesced<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>)>> = layout!((4, 8) : (1, 4)).coalesce();
+/// ```
 pub type Coalesced<M> = <Flat<M, B0> as List>::Wrapped;
 
 /// The coalesced leaves of a tree; with `Keep`, the last leaf stays whatever its extent.

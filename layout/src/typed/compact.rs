@@ -10,22 +10,64 @@ use super::tiler::ModeList;
 use crate::{Error, Lay, Stride};
 
 /// The type of [`Layout::left`](super::Layout::left).
+///
+/// ```
+/// use girih_layout::typed::{Layout, Left, S};
+/// use girih_layout::int;
+/// let made: Layout<Left<(S<4>, S<8>)>> = Layout::left((int!(4), int!(8)));
+/// ```
 pub type Left<Sh> = With<Zeros<Sh>, <Leaves<Zeros<Sh>> as Compact>::Left<S<1>>>;
 /// The type of [`Layout::right`](super::Layout::right).
+///
+/// ```
+/// use girih_layout::typed::{Layout, Right, S};
+/// use girih_layout::int;
+/// let made: Layout<Right<(S<4>, S<8>)>> = Layout::right((int!(4), int!(8)));
+/// ```
 pub type Right<Sh> = With<Zeros<Sh>, <Leaves<Zeros<Sh>> as Compact>::Right>;
 /// The type of [`Layout::ordered`](super::Layout::ordered).
+///
+/// ```
+/// use girih_layout::typed::{Layout, Ordered, S};
+/// use girih_layout::int;
+/// let made: Layout<Ordered<(S<4>, S<8>), (S<1>, S<0>)>> = Layout::ordered((int!(4), int!(8)), (int!(1), int!(0)));
+/// ```
 pub type Ordered<Sh, O> = With<Zeros<Sh>, OrderedBy<Leaves<Zeros<Sh>>, Leaves<Zeros<O>>>>;
 /// The type of [`Layout::compact_like`](super::Layout::compact_like).
+///
+/// ```
+/// use girih_layout::typed::{CompactLike, Layout, Mode, S};
+/// use girih_layout::layout;
+/// let made: Layout<CompactLike<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>)>> = layout!((4, 8) : (1, 4)).compact_like();
+/// ```
 pub type CompactLike<M> =
     With<M, Restrided<Leaves<M>, <<Leaves<M> as Compact>::Zeroless as Compact>::Ordered<Nil>>>;
 /// The type of [`Layout::fragment_like`](super::Layout::fragment_like).
+///
+/// ```
+/// use girih_layout::typed::{FragmentLike, Layout, Mode, S};
+/// use girih_layout::layout;
+/// let made: Layout<FragmentLike<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>)>> = layout!((4, 8) : (1, 4)).fragment_like();
+/// ```
 pub type FragmentLike<M> = With<
     M,
     Restrided<Leaves<M>, <<<M as Modes>::Each as ModeList>::Fragment<Leaves<M>> as Compact>::Ordered<Nil>>,
 >;
 /// The type of [`Layout::filter_zeros`](super::Layout::filter_zeros).
+///
+/// ```
+/// use girih_layout::typed::{FilterZeros, Layout, Mode, S};
+/// use girih_layout::layout;
+/// let made: Layout<FilterZeros<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>)>> = layout!((4, 8) : (1, 4)).filter_zeros();
+/// ```
 pub type FilterZeros<M> = With<M, <Leaves<M> as Compact>::Zeroless>;
 /// The type of [`Layout::filter`](super::Layout::filter).
+///
+/// ```
+/// use girih_layout::typed::{Filter, Layout, Mode, S};
+/// use girih_layout::layout;
+/// let made: Layout<Filter<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>)>> = layout!((4, 8) : (1, 4)).filter();
+/// ```
 pub type Filter<M> = super::Coalesced<FilterZeros<M>>;
 
 type Zeros<T> = <T as IntTuple>::Zeros;

@@ -9,6 +9,12 @@ use super::rules::{ceil_div, is_one, is_zero, less};
 use crate::{Error, Lay, Stride};
 
 /// The type of [`Layout::complement`](super::Layout::complement).
+///
+/// ```
+/// use girih_layout::typed::{Complement, Layout, Mode, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<Complement<Mode<S<4>, S<2>>, S<24>>> = layout!(4 : 2).complement(int!(24));
+/// ```
 pub type Complement<M, C> = <Filled<Sorted<M>, C> as List>::Wrapped;
 
 /// The modes that lead somewhere, by increasing stride.

@@ -15,6 +15,12 @@ use crate::profile::Node;
 use crate::{Error, Lay, Stride};
 
 /// The type of [`Layout::composition`](super::Layout::composition).
+///
+/// ```
+/// use girih_layout::typed::{Composition, Layout, Mode, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<Composition<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), (S<2>, S<4>)>> = layout!((4, 8) : (1, 4)).composition((int!(2), int!(4)));
+/// ```
 pub type Composition<M, X> = <X as Tiler>::Composed<M>;
 
 /// `M` after the layout `R`.

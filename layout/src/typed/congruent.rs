@@ -11,6 +11,15 @@ use super::nat::Nat;
     message = "shape `{Self}` and stride `{D}` are not congruent",
     note = "every shape tuple needs a stride tuple of the same rank, every integer an integer"
 )]
+///
+/// ```
+/// use girih_layout::typed::{Congruent, Int, Layout};
+/// use girih_layout::{int, layout};
+/// fn pair<Sh: Congruent<St>, St>(shape: Sh, stride: St) -> Layout<Sh::Modes> {
+///     Layout::new(shape, stride)
+/// }
+/// assert_eq!(pair((int!(4), int!(8)), (int!(1), int!(4))), layout!((4, 8) : (1, 4)));
+/// ```
 pub trait Congruent<D> {
     /// The modes of shape and stride.
     type Modes: Modes;
@@ -22,6 +31,12 @@ pub trait Congruent<D> {
 ///
 /// Those become [`Neg`] and the unsigned integers, so that equal layouts have one type. Typenum's own are not used further, since `NInt<N>` asks for
 /// a proof that `N` is not 0, which a product of generic integers doesn't have.
+///
+/// ```
+/// use girih_layout::typed::Layout;
+/// use girih_layout::{int, layout};
+/// assert_eq!(Layout::new(int!(4), int!(-2)).at_signed(3usize), -6);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no stride",
     note = "static strides are `int!(8)`, `int!(-8)` or typenum's `N8`, dynamic ones `usize` or `i64`"

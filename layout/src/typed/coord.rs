@@ -15,6 +15,15 @@ use crate::{Crd, Error};
     note = "the layout's modes are `{M}`",
     note = "a position stands for a whole mode, a tuple needs one coordinate for each mode"
 )]
+///
+/// ```
+/// use girih_layout::typed::{Coord, Layout, Modes};
+/// use girih_layout::layout;
+/// fn twice<M: Modes, C: Coord<M>>(l: Layout<M>, c: C) -> usize {
+///     2 * l.at(c)
+/// }
+/// assert_eq!(twice(layout!((4, 8) : (1, 4)), (3usize, 2usize)), 22);
+/// ```
 pub trait Coord<M: Modes>: Copy {
     #[doc(hidden)]
     fn index(self, modes: &M, axis: usize) -> i64;
@@ -38,6 +47,13 @@ pub trait Coord<M: Modes>: Copy {
     note = "the layout's modes are `{M}`",
     note = "a position or `__` stands for a whole mode, a tuple needs one coordinate for each mode"
 )]
+///
+/// ```
+/// use girih_layout::typed::__;
+/// use girih_layout::layout;
+/// let (column, begin) = layout!((4, 8) : (1, 4)).slice((__, 3usize));
+/// assert_eq!((column.to_string().as_str(), begin), ("(4):(1)", 12));
+/// ```
 pub trait Slice<M: Modes>: Copy {
     /// What stays.
     type Kept: Modes;

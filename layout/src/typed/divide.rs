@@ -15,25 +15,85 @@ use crate::profile::Node;
 use crate::{Error, Lay};
 
 /// The type of [`Layout::logical_divide`](super::Layout::logical_divide).
+///
+/// ```
+/// use girih_layout::typed::{Layout, LogicalDivide, Mode, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<LogicalDivide<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), (S<2>, S<4>)>> = layout!((4, 8) : (1, 4)).logical_divide((int!(2), int!(4)));
+/// ```
 pub type LogicalDivide<M, X> = <X as Tiler>::Split<M, Divide>;
 /// The type of [`Layout::zipped_divide`](super::Layout::zipped_divide).
+///
+/// ```
+/// use girih_layout::typed::{Layout, ZippedDivide, Mode, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<ZippedDivide<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), (S<2>, S<4>)>> = layout!((4, 8) : (1, 4)).zipped_divide((int!(2), int!(4)));
+/// ```
 pub type ZippedDivide<M, X> = (<X as Tiler>::First<M, Divide>, <X as Tiler>::Second<M, Divide>);
 /// The type of [`Layout::tiled_divide`](super::Layout::tiled_divide).
+///
+/// ```
+/// use girih_layout::typed::{Layout, TiledDivide, Mode, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<TiledDivide<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), (S<2>, S<4>)>> = layout!((4, 8) : (1, 4)).tiled_divide((int!(2), int!(4)));
+/// ```
 pub type TiledDivide<M, X> = Tiled<M, X, Divide>;
 /// The type of [`Layout::flat_divide`](super::Layout::flat_divide).
+///
+/// ```
+/// use girih_layout::typed::{Layout, FlatDivide, Mode, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<FlatDivide<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), (S<2>, S<4>)>> = layout!((4, 8) : (1, 4)).flat_divide((int!(2), int!(4)));
+/// ```
 pub type FlatDivide<M, X> = Flattened<M, X, Divide>;
 /// The type of [`Layout::logical_product`](super::Layout::logical_product).
+///
+/// ```
+/// use girih_layout::typed::{Layout, LogicalProduct, Mode, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<LogicalProduct<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), (S<2>, S<4>)>> = layout!((4, 8) : (1, 4)).logical_product((int!(2), int!(4)));
+/// ```
 pub type LogicalProduct<M, X> = <X as Tiler>::Split<M, Product>;
 /// The type of [`Layout::zipped_product`](super::Layout::zipped_product).
+///
+/// ```
+/// use girih_layout::typed::{Layout, ZippedProduct, Mode, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<ZippedProduct<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), (S<2>, S<4>)>> = layout!((4, 8) : (1, 4)).zipped_product((int!(2), int!(4)));
+/// ```
 pub type ZippedProduct<M, X> = (<X as Tiler>::First<M, Product>, <X as Tiler>::Second<M, Product>);
 /// The type of [`Layout::tiled_product`](super::Layout::tiled_product).
+///
+/// ```
+/// use girih_layout::typed::{Layout, TiledProduct, Mode, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<TiledProduct<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), (S<2>, S<4>)>> = layout!((4, 8) : (1, 4)).tiled_product((int!(2), int!(4)));
+/// ```
 pub type TiledProduct<M, X> = Tiled<M, X, Product>;
 /// The type of [`Layout::flat_product`](super::Layout::flat_product).
+///
+/// ```
+/// use girih_layout::typed::{Layout, FlatProduct, Mode, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<FlatProduct<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), (S<2>, S<4>)>> = layout!((4, 8) : (1, 4)).flat_product((int!(2), int!(4)));
+/// ```
 pub type FlatProduct<M, X> = Flattened<M, X, Product>;
 
 /// The type of [`Layout::blocked_product`](super::Layout::blocked_product).
+///
+/// ```
+/// use girih_layout::typed::{BlockedProduct, Layout, Mode, S};
+/// use girih_layout::layout;
+/// let made: Layout<BlockedProduct<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), (Mode<S<4>, S<1>>, Mode<S<8>, S<4>>)>> = layout!((4, 8) : (1, 4)).blocked_product(layout!((4, 8) : (1, 4)));
+/// ```
 pub type BlockedProduct<M, T> = <Padded<M, T> as ModeList>::Paired<Copies<M, T>>;
 /// The type of [`Layout::raked_product`](super::Layout::raked_product).
+///
+/// ```
+/// use girih_layout::typed::{RakedProduct, Layout, Mode, S};
+/// use girih_layout::layout;
+/// let made: Layout<RakedProduct<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), (Mode<S<4>, S<1>>, Mode<S<8>, S<4>>)>> = layout!((4, 8) : (1, 4)).raked_product(layout!((4, 8) : (1, 4)));
+/// ```
 pub type RakedProduct<M, T> = <Copies<M, T> as ModeList>::Paired<Padded<M, T>>;
 
 type Padded<M, T> = <<M as Modes>::Each as ModeList>::Padded<<T as Modes>::Each>;

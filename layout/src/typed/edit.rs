@@ -14,24 +14,78 @@ use super::tiler::{ModeList, NoModes, OneMode};
 use crate::Error;
 
 /// The type of [`Layout::mode`].
+///
+/// ```
+/// use girih_layout::typed::{Layout, Mode, ModeAt, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<ModeAt<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), S<1>>> = layout!((4, 8) : (1, 4)).mode(int!(1));
+/// ```
 pub type ModeAt<M, I> = <<M as Modes>::Each as ModeList>::Nth<I>;
 /// The type of [`Layout::select`].
+///
+/// ```
+/// use girih_layout::typed::{Layout, Mode, Select, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<Select<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), (S<1>, S<0>)>> = layout!((4, 8) : (1, 4)).select((int!(1), int!(0)));
+/// ```
 pub type Select<M, P> = <P as Picks>::Of<<M as Modes>::Each>;
 /// The type of [`Layout::take`].
+///
+/// ```
+/// use girih_layout::typed::{Layout, Mode, Take, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<Take<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), S<0>, S<1>>> = layout!((4, 8) : (1, 4)).take(int!(0), int!(1));
+/// ```
 pub type Take<M, B, E> = <Slice<M, B, E> as ModeList>::AsTuple;
 /// The type of [`Layout::group`].
+///
+/// ```
+/// use girih_layout::typed::{Layout, Mode, Group, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<Group<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), S<0>, S<2>>> = layout!((4, 8) : (1, 4)).group(int!(0), int!(2));
+/// ```
 pub type Group<M, B, E> =
     <Joined<Slice<M, S<0>, B>, OneMode<Take<M, B, E>, Slice<M, E, All>>> as ModeList>::AsTuple;
 /// The type of [`Layout::append`].
+///
+/// ```
+/// use girih_layout::typed::{Layout, Mode, Append, S};
+/// use girih_layout::layout;
+/// let made: Layout<Append<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), Mode<S<2>, S<32>>>> = layout!((4, 8) : (1, 4)).append(layout!(2 : 32));
+/// ```
 pub type Append<M, X> = <Joined<<M as Modes>::Each, OneMode<X, NoModes>> as ModeList>::AsTuple;
 /// The type of [`Layout::prepend`].
+///
+/// ```
+/// use girih_layout::typed::{Layout, Mode, Prepend, S};
+/// use girih_layout::layout;
+/// let made: Layout<Prepend<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), Mode<S<2>, S<32>>>> = layout!((4, 8) : (1, 4)).prepend(layout!(2 : 32));
+/// ```
 pub type Prepend<M, X> = <OneMode<X, <M as Modes>::Each> as ModeList>::AsTuple;
 /// The type of [`Layout::replace`].
+///
+/// ```
+/// use girih_layout::typed::{Layout, Mode, Replace, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<Replace<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), S<1>, Mode<S<2>, S<32>>>> = layout!((4, 8) : (1, 4)).replace(int!(1), layout!(2 : 32));
+/// ```
 pub type Replace<M, I, X> =
     <Joined<Slice<M, S<0>, I>, OneMode<X, Slice<M, <I as Nat>::Succ, All>>> as ModeList>::AsTuple;
 /// The type of [`Layout::flatten`].
+///
+/// ```
+/// use girih_layout::typed::{Layout, Mode, Flatten, S};
+/// use girih_layout::layout;
+/// let made: Layout<Flatten<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>)>> = layout!((4, 8) : (1, 4)).flatten();
+/// ```
 pub type Flatten<M> = <M as Modes>::Flat;
 /// The type of [`Layout::unflatten`].
+///
+/// ```
+/// use girih_layout::typed::{Layout, Mode, Unflatten, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<Unflatten<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), (S<1>, S<1>)>> = layout!((4, 8) : (1, 4)).unflatten((int!(1), int!(1)));
+/// ```
 pub type Unflatten<M, P> = With<<P as IntTuple>::Zeros, Leaves<M>>;
 
 type Slice<M, B, E> = <<M as Modes>::Each as ModeList>::Take<B, E>;
@@ -87,6 +141,15 @@ impl Decide for B1 {
     message = "`{Self}` are no numbers of modes",
     note = "numbers of modes are a tuple of static integers, `(int!(2), int!(0))`"
 )]
+///
+/// ```
+/// use girih_layout::typed::{Layout, Modes, Picks, Select};
+/// use girih_layout::{int, layout};
+/// fn pick<M: Modes, P: Picks>(l: Layout<M>, picks: P) -> Layout<Select<M, P>> {
+///     l.select(picks)
+/// }
+/// assert_eq!(pick(layout!((4, 8) : (1, 4)), (int!(1), int!(0))), layout!((8, 4) : (4, 1)));
+/// ```
 pub trait Picks: Copy {
     #[doc(hidden)]
     const NUMBERS: &'static [usize];

@@ -26,6 +26,16 @@ use crate::Stride;
     message = "`{Self}` is no integer of a layout",
     note = "static integers are `int!(8)`, dynamic ones `usize`, or `i64` for strides that may be negative"
 )]
+///
+/// ```
+/// use girih_layout::typed::{Int, Layout, Mode};
+/// use girih_layout::{int, layout};
+/// fn row<N: Int>(n: N) -> Layout<Mode<N, girih_layout::typed::S<1>>> {
+///     Layout(Mode(n, int!(1)))
+/// }
+/// assert_eq!(row(int!(8)), layout!(8 : 1));
+/// assert_eq!(row(8usize).try_size(), Ok(8));
+/// ```
 pub trait Int: Copy + Default + fmt::Debug + 'static {
     /// The number, if it is static.
     const KNOWN: Option<i64>;
@@ -150,6 +160,11 @@ pub(super) const fn skeleton(known: Option<i64>) -> crate::Int {
 }
 
 /// The static integer `N`: `S<8>`. For numbers up to 1024 and powers of two and ten; [`int!`](crate::int) has the others.
+///
+/// ```
+/// use girih_layout::typed::{Int, S};
+/// assert_eq!(S::<42>::KNOWN, Some(42));
+/// ```
 pub type S<const N: usize> = typenum::U<N>;
 
 /// The static integer `-N`: `int!(-4)`. As a stride, typenum's `N4` may be written for it; the layout has `Neg` then.

@@ -15,6 +15,15 @@ use crate::Lay;
     message = "`{Self}` is no tree of integers",
     note = "a tree of integers is `int!(8)`, a `usize`, or a tuple of such trees"
 )]
+///
+/// ```
+/// use girih_layout::typed::{IntTuple, Layout, Left};
+/// use girih_layout::{int, layout};
+/// fn compact<Sh: IntTuple>(shape: Sh) -> Layout<Left<Sh>> {
+///     Layout::left(shape)
+/// }
+/// assert_eq!(compact((int!(4), int!(8))), layout!((4, 8) : (1, 4)));
+/// ```
 pub trait IntTuple: Copy + Default + 'static {
     /// The layout of this shape in which every stride is 0.
     #[doc(hidden)]

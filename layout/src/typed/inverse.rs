@@ -12,9 +12,21 @@ use super::rules::{ceil_div, is_one, is_zero, less, same};
 use crate::{Error, Lay, MAX_LEAVES, Stride};
 
 /// The type of [`Layout::right_inverse`](super::Layout::right_inverse).
+///
+/// ```
+/// use girih_layout::typed::{Layout, Mode, RightInverse, S};
+/// use girih_layout::layout;
+/// let made: Layout<RightInverse<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>)>> = layout!((4, 8) : (1, 4)).right_inverse();
+/// ```
 pub type RightInverse<M> = <InverseLeaves<M> as List>::Wrapped;
 
 /// The type of [`Layout::left_inverse`](super::Layout::left_inverse) and of [`Layout::quasi_inverse`](super::Layout::quasi_inverse).
+///
+/// ```
+/// use girih_layout::typed::{Layout, LeftInverse, Mode, S};
+/// use girih_layout::layout;
+/// let made: Layout<LeftInverse<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>)>> = layout!((4, 8) : (1, 4)).left_inverse();
+/// ```
 pub type LeftInverse<M> =
     <Again<<<Flat<M, B0> as Steps>::ByStride<S<1>> as Sorted>::Back<S<1>, S<1>, S<0>>, B0> as List>::Wrapped;
 

@@ -33,12 +33,29 @@ use crate::{Error, Lay};
 pub struct Layout<M>(pub M);
 
 /// The layout of a shape and its strides: `Lt<(S<128>, S<64>), (S<64>, S<1>)>`.
+///
+/// ```
+/// use girih_layout::typed::{Lt, S};
+/// use girih_layout::layout;
+/// let made: Lt<(S<4>, S<8>), (S<1>, S<4>)> = layout!((4, 8) : (1, 4));
+/// ```
 pub type Lt<Sh, St> = Layout<<Sh as Congruent<St>>::Modes>;
 
 /// The size of a tree of modes, the product of its extents.
+///
+/// ```
+/// use girih_layout::typed::{Int, Mode, S, Size};
+/// assert_eq!(<Size<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>)> as Int>::KNOWN, Some(32));
+/// ```
 pub type Size<M> = <<M as Modes>::Leaves<Nil> as List>::Size;
 
 /// The type of [`Layout::array`]: room for every index of the layout.
+///
+/// ```
+/// use girih_layout::typed::{ArrayOf, Mode, S};
+/// use girih_layout::layout;
+/// let made: ArrayOf<f32, (Mode<S<4>, S<1>>, Mode<S<8>, S<4>>)> = layout!((4, 8) : (1, 4)).array(0.0);
+/// ```
 pub type ArrayOf<T, M> = <Cosize<M> as Int>::Array<T>;
 
 impl<M: Modes> Layout<M> {
@@ -56,11 +73,23 @@ impl<M: Modes> Layout<M> {
     }
 
     /// The shape: nested tuples of integers.
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// let n = 8usize;
+    /// assert_eq!(layout!((4, n) : (1, 4)).shape().1, 8);
+    /// ```
     pub fn shape(&self) -> M::Shape {
         self.0.shape()
     }
 
     /// The strides, congruent to the shape.
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// let ld = 64usize;
+    /// assert_eq!(layout!((4, 8) : (ld, 1)).stride().0, 64);
+    /// ```
     pub fn stride(&self) -> M::Stride {
         self.0.stride()
     }
@@ -69,6 +98,12 @@ impl<M: Modes> Layout<M> {
     ///
     /// # Errors
     /// [`Error::NonPositiveShape`] for a dynamic extent of 0, [`Error::Capacity`].
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// assert_eq!(layout!((4, 8) : (1, 4)).erase()?.to_string(), "(4,8):(1,4)");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub fn erase(&self) -> Result<Lay, Error> {
         let mut out = Lay::EMPTY;
         self.0.erase_into(&mut out)?;
@@ -91,6 +126,11 @@ impl<M: Modes> Layout<M> {
     }
 
     /// The number of coordinates of a static layout.
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// assert_eq!(layout!((4, 8) : (1, 16)).size(), 32);
+    /// ```
     pub const fn size(&self) -> usize {
         const {
             check_static("size", M::STATIC, &M::SKELETON);
@@ -99,6 +139,11 @@ impl<M: Modes> Layout<M> {
     }
 
     /// The number of elements that a buffer under a static layout needs.
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// assert_eq!(layout!((4, 8) : (1, 16)).cosize(), 116);
+    /// ```
     pub const fn cosize(&self) -> usize {
         const {
             check_static("cosize", M::STATIC, &M::SKELETON);
@@ -111,6 +156,13 @@ impl<M: Modes> Layout<M> {
     ///
     /// # Errors
     /// Those of [`Layout::erase`], [`Error::Overflow`].
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// let n = 8usize;
+    /// assert_eq!(layout!((4, n) : (1, 16)).try_size()?, 32);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub fn try_size(&self) -> Result<usize, Error> {
         unsigned(self.erase()?.size()?)
     }
@@ -119,6 +171,13 @@ impl<M: Modes> Layout<M> {
     ///
     /// # Errors
     /// Those of [`Layout::erase`] and [`Lay::cosize`].
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// let n = 8usize;
+    /// assert_eq!(layout!((4, n) : (1, 16)).try_cosize()?, 116);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub fn try_cosize(&self) -> Result<usize, Error> {
         unsigned(self.erase()?.cosize()?)
     }
@@ -162,6 +221,12 @@ impl<M: Modes> Layout<M> {
     }
 
     /// [`Layout::at`] for layouts with strides that are or may be negative.
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// let back = -1i64;
+    /// assert_eq!(layout!(4 : back).at_signed(3usize), -3);
+    /// ```
     #[inline(always)]
     pub fn at_signed<C: Coord<M>>(&self, coord: C) -> i64 {
         const { check_line("at_signed", false, M::COORDINATES, &M::SKELETON) };
@@ -172,6 +237,14 @@ impl<M: Modes> Layout<M> {
     ///
     /// # Errors
     /// [`Error::CoordOutOfRange`], [`Error::Overflow`], and those of [`Layout::erase`].
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// let l = layout!((4, 8) : (8, 1));
+    /// assert_eq!(l.try_at((2usize, 3usize))?, 19);
+    /// assert!(l.try_at((4usize, 0usize)).is_err());
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub fn try_at<C: Coord<M>>(&self, coord: C) -> Result<i64, Error> {
         self.erase()?.crd2idx(&coord.erase()?)
     }

@@ -9,13 +9,34 @@ use super::tiler::{ModeList, NoModes, OneMode};
 use crate::{Error, Lay};
 
 /// The leaf `S:D`, extent and stride.
+///
+/// ```
+/// use girih_layout::typed::{Layout, Mode};
+/// use girih_layout::{int, layout};
+/// assert_eq!(Layout(Mode(int!(4), int!(2))), layout!(4 : 2));
+/// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Mode<S, D>(pub S, pub D);
 
 /// The mode of one element, `1:0`.
+///
+/// ```
+/// use girih_layout::typed::{Layout, Unit};
+/// use girih_layout::layout;
+/// let made: Layout<Unit> = layout!(1 : 0);
+/// ```
 pub type Unit = Mode<S<1>, S<0>>;
 
 /// A tree of modes: [`Mode`], or a tuple of trees, up to 12.
+///
+/// ```
+/// use girih_layout::typed::{Coalesced, Layout, Modes};
+/// use girih_layout::layout;
+/// fn plain<M: Modes>(l: Layout<M>) -> Layout<Coalesced<M>> {
+///     l.coalesce()
+/// }
+/// assert_eq!(plain(layout!((4, 8) : (1, 4))), layout!(32 : 1));
+/// ```
 pub trait Modes: Copy + Default + 'static {
     /// The layout as a run-time one, 1 in place of what is dynamic.
     const SKELETON: Lay;

@@ -144,6 +144,15 @@ impl<Q: Nat, R: Nat> Division for Divided<Q, R> {
 }
 
 /// A static integer of at least 0: typenum's `UTerm` and `UInt`.
+///
+/// ```
+/// use girih_layout::typed::{Downcast, Layout, Modes, Nat};
+/// use girih_layout::{int, layout};
+/// fn halves<M: Modes, N: Nat>(l: Layout<M>, n: N) -> Layout<Downcast<M, N>> {
+///     l.downcast(n)
+/// }
+/// assert_eq!(halves(layout!(4 : 1), int!(2)), layout!(8 : 1));
+/// ```
 pub trait Nat: Int + Default {
     /// The number.
     const N: u64;

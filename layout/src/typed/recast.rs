@@ -11,10 +11,28 @@ use crate::symbol::gcd;
 use crate::{Error, Lay, Stride};
 
 /// The type of [`Layout::upcast`](super::Layout::upcast).
+///
+/// ```
+/// use girih_layout::typed::{Layout, Mode, S, Upcast};
+/// use girih_layout::{int, layout};
+/// let made: Layout<Upcast<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), S<2>>> = layout!((4, 8) : (1, 4)).upcast(int!(2));
+/// ```
 pub type Upcast<M, N> = With<M, <Leaves<M> as Units>::Upcast<N>>;
 /// The type of [`Layout::downcast`](super::Layout::downcast).
+///
+/// ```
+/// use girih_layout::typed::{Downcast, Layout, Mode, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<Downcast<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), S<2>>> = layout!((4, 8) : (1, 4)).downcast(int!(2));
+/// ```
 pub type Downcast<M, N> = With<M, <<Leaves<M> as Units>::HasUnit as Decide>::Downcast<Leaves<M>, N>>;
 /// The type of [`Layout::recast`](super::Layout::recast).
+///
+/// ```
+/// use girih_layout::typed::{Layout, Mode, Recast, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<Recast<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), S<16>, S<32>>> = layout!((4, 8) : (1, 4)).recast(int!(16), int!(32));
+/// ```
 pub type Recast<M, Old, New> = Upcast<Downcast<M, Reduced<Old, New>>, Reduced<New, Old>>;
 
 /// `A` by the greatest common divisor of `A` and `B`.

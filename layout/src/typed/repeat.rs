@@ -14,11 +14,29 @@ use crate::profile::Node;
 use crate::{Error, Lay, Stride, Tiler};
 
 /// The type of [`Layout::tile_to_shape`](super::Layout::tile_to_shape).
+///
+/// ```
+/// use girih_layout::typed::{Layout, Mode, S, TileToShape};
+/// use girih_layout::{int, layout};
+/// let made: Layout<TileToShape<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), (S<8>, S<16>)>> = layout!((4, 8) : (1, 4)).tile_to_shape((int!(8), int!(16)));
+/// ```
 pub type TileToShape<M, Sh> = BlockedProduct<M, <<Counts<M, Sh> as Compact>::Left<S<1>> as List>::AsTuple>;
 /// The type of [`Layout::tile_to_shape_by`](super::Layout::tile_to_shape_by).
+///
+/// ```
+/// use girih_layout::typed::{Layout, Mode, S, TileToShapeBy};
+/// use girih_layout::{int, layout};
+/// let made: Layout<TileToShapeBy<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), (S<8>, S<16>), (S<1>, S<0>)>> = layout!((4, 8) : (1, 4)).tile_to_shape_by((int!(8), int!(16)), (int!(1), int!(0)));
+/// ```
 pub type TileToShapeBy<M, Sh, O> =
     BlockedProduct<M, <OrderedBy<Counts<M, Sh>, Leaves<<O as IntTuple>::Zeros>> as List>::AsTuple>;
 /// The type of [`Layout::coalesce_by`](super::Layout::coalesce_by).
+///
+/// ```
+/// use girih_layout::typed::{CoalesceBy, Layout, Mode, S};
+/// use girih_layout::{int, layout};
+/// let made: Layout<CoalesceBy<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), (S<1>, S<1>)>> = layout!((4, 8) : (1, 4)).coalesce_by((int!(1), int!(1)));
+/// ```
 pub type CoalesceBy<M, P> = <<P as IntTuple>::Zeros as Modes>::CoalesceOf<M>;
 
 /// How often the block goes into each mode of the shape.

@@ -118,6 +118,13 @@ impl<M: Modes> Layout<M> {
     ///
     /// # Errors
     /// Those of [`Layout::erase`] and [`Lay::max_common_vector`](crate::Lay::max_common_vector).
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// let ld = 8usize;
+    /// assert_eq!(layout!((4, 8) : (1, ld)).try_max_common_vector(layout!((4, 8) : (1, 4)))?, 4);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub fn try_max_common_vector<T: Modes>(self, other: Layout<T>) -> Result<usize, Error> {
         super::layout::unsigned(self.erase()?.max_common_vector(&other.erase()?)?)
     }
@@ -141,6 +148,13 @@ impl<M: Modes> Layout<M> {
     ///
     /// # Errors
     /// Those of [`Layout::erase`] and [`Lay::max_alignment`](crate::Lay::max_alignment).
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// let ld = 8usize;
+    /// assert_eq!(layout!((4, 8) : (1, ld)).try_max_alignment()?, 4);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub fn try_max_alignment(self) -> Result<usize, Error> {
         super::layout::unsigned(crate::Int::value(self.erase()?.max_alignment()?))
     }

@@ -14,14 +14,42 @@ use super::rules::{ceil_div, is_one, is_zero, least, less, same};
 use crate::{Error, Lay, Stride};
 
 /// The type of [`Layout::nullspace`](super::Layout::nullspace).
+///
+/// ```
+/// use girih_layout::typed::{Layout, Mode, Nullspace, S};
+/// use girih_layout::layout;
+/// let made: Layout<Nullspace<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>)>> = layout!((4, 8) : (1, 4)).nullspace();
+/// ```
 pub type Nullspace<M> = <super::coalesce::Again<<Leaves<M> as Shared>::Null<S<1>>, B0> as List>::Wrapped;
 /// The type of [`Layout::max_common_layout`](super::Layout::max_common_layout).
+///
+/// ```
+/// use girih_layout::typed::{Layout, MaxCommonLayout, Mode, S};
+/// use girih_layout::layout;
+/// let made: Layout<MaxCommonLayout<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), (Mode<S<4>, S<1>>, Mode<S<8>, S<4>>)>> = layout!((4, 8) : (1, 4)).max_common_layout(layout!((4, 8) : (1, 4)));
+/// ```
 pub type MaxCommonLayout<M, T> = <<InverseLeaves<T> as Shared>::Common<Flat<M, B0>, S<1>> as List>::Wrapped;
 /// The static integer of [`Layout::max_common_vector`](super::Layout::max_common_vector).
+///
+/// ```
+/// use girih_layout::typed::{Int, MaxCommonVector, Mode, S};
+/// assert_eq!(<MaxCommonVector<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>), (Mode<S<4>, S<1>>, Mode<S<8>, S<4>>)> as Int>::KNOWN, Some(32));
+/// ```
 pub type MaxCommonVector<M, T> = Length<Flat<MaxCommonLayout<M, T>, B0>>;
 /// The static integer of [`Layout::max_alignment`](super::Layout::max_alignment).
+///
+/// ```
+/// use girih_layout::typed::{Int, MaxAlignment, Mode, S};
+/// assert_eq!(<MaxAlignment<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>)> as Int>::KNOWN, Some(32));
+/// ```
 pub type MaxAlignment<M> = <<Leaves<M> as Steps>::ByStride<S<1>> as Sorted>::Align<S<1>, S<0>>;
 /// The type of [`Layout::domain_distribute`](super::Layout::domain_distribute).
+///
+/// ```
+/// use girih_layout::typed::{DomainDistribute, Layout, S};
+/// use girih_layout::int;
+/// let made: Layout<DomainDistribute<(S<4>, S<8>), S<8>>> = Layout::domain_distribute((int!(4), int!(8)), int!(8));
+/// ```
 pub type DomainDistribute<Sh, N> = Workers<<Leaves<<Sh as IntTuple>::Zeros> as Shared>::Distribute<N, S<1>>>;
 
 type Workers<W> = Mode<W, <<W as Int>::IsOne as Bit>::Pick<S<0>, S<1>>>;

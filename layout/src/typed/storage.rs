@@ -4,6 +4,11 @@ use core::marker::PhantomData;
 
 /// `LEN` values of `T`, one after another in memory and nothing else: `size_of` is `LEN * size_of::<T>()`, the alignment that of `T`
 /// (whatever its length; an empty one has alignment 1).
+///
+/// ```
+/// use girih_layout::typed::{Int, S, Storage};
+/// let mut three = <<S<3> as Int>::Array<u8> as Storage<u8>>::filled(7);
+/// ```
 pub trait Storage<T: Copy>: Copy {
     /// How many there are.
     const LEN: usize;

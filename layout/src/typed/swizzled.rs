@@ -20,13 +20,35 @@ use super::{
 use crate::{Composed, Error, Swizzle};
 
 /// The swizzle with these numbers as a type, see [`Swizzle::new`]; [`Sw`] is it from numbers.
+///
+/// ```
+/// use girih_layout::typed::{S, Sw, SwizzleOf};
+/// let same: Sw<3, 4, 3> = SwizzleOf::<S<3>, S<4>, S<3>>::default();
+/// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct SwizzleOf<Bits, Base, Shift>(PhantomData<(Bits, Base, Shift)>);
 
 /// The swizzle `Sw<BITS,BASE,SHIFT>` as a type. For a negative shift, write [`SwizzleOf`] with [`Neg`](super::Neg).
+///
+/// ```
+/// use girih_layout::Swizzle;
+/// use girih_layout::typed::{Sw, Swizzled};
+/// use girih_layout::layout;
+/// assert_eq!(Swizzled::<Sw<1, 2, 3>, _>::new(layout!(64 : 1)).swizzle(), Swizzle::new(1, 2, 3)?);
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
 pub type Sw<const BITS: usize, const BASE: usize, const SHIFT: usize> = SwizzleOf<S<BITS>, S<BASE>, S<SHIFT>>;
 
 /// A swizzle that is a type.
+///
+/// ```
+/// use girih_layout::typed::{Layout, Modes, S, Sw, Swizzled, Swizzling};
+/// use girih_layout::layout;
+/// fn first<W: Swizzling, M: Modes>(tile: Swizzled<W, M, S<0>>) -> usize {
+///     tile.at(0usize)
+/// }
+/// assert_eq!(first(Swizzled::<Sw<3, 3, 3>, _>::new(layout!(512 : 1))), 0);
+/// ```
 #[diagnostic::on_unimplemented(message = "`{Self}` is no swizzle", note = "a swizzle is `Sw<3, 4, 3>`")]
 pub trait Swizzling: Copy + Default + 'static {
     /// The swizzle.
@@ -95,6 +117,13 @@ pub struct Swizzled<W, M, O = S<0>> {
 
 impl<W: Swizzling, M: Modes> Swizzled<W, M> {
     /// The swizzle after a layout.
+    ///
+    /// ```
+    /// use girih_layout::typed::{Sw, Swizzled};
+    /// use girih_layout::layout;
+    /// let tile = Swizzled::<Sw<3, 3, 3>, _>::new(layout!((8, 64) : (64, 1)));
+    /// assert_eq!(tile.to_string(), "Sw<3,3,3> o 0 o (8,64):(64,1)");
+    /// ```
     pub fn new(layout: Layout<M>) -> Self {
         let _ = const { W::SWIZZLE };
         Swizzled { offset: S::<0>::new(), layout, swizzle: PhantomData }
@@ -107,16 +136,37 @@ impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {
     }
 
     /// The swizzle, applied last.
+    ///
+    /// ```
+    /// use girih_layout::typed::{Sw, Swizzled};
+    /// use girih_layout::layout;
+    /// let tile = Swizzled::<Sw<3, 3, 3>, _>::new(layout!((8, 64) : (64, 1)));
+    /// assert_eq!(tile.swizzle().to_string(), "Sw<3,3,3>");
+    /// ```
     pub fn swizzle(&self) -> Swizzle {
         const { W::SWIZZLE }
     }
 
     /// The layout, applied first.
+    ///
+    /// ```
+    /// use girih_layout::typed::{Sw, Swizzled};
+    /// use girih_layout::layout;
+    /// let tile = Swizzled::<Sw<3, 3, 3>, _>::new(layout!((8, 64) : (64, 1)));
+    /// assert_eq!(tile.layout(), layout!((8, 64) : (64, 1)));
+    /// ```
     pub fn layout(&self) -> Layout<M> {
         self.layout
     }
 
     /// What is added before the swizzle, in elements.
+    ///
+    /// ```
+    /// use girih_layout::typed::{Int, Sw, Swizzled};
+    /// use girih_layout::layout;
+    /// let tile = Swizzled::<Sw<3, 3, 3>, _>::new(layout!((8, 64) : (64, 1)));
+    /// assert_eq!(tile.offset().get(), 0);
+    /// ```
     pub fn offset(&self) -> O {
         self.offset
     }
@@ -125,11 +175,26 @@ impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {
     ///
     /// # Errors
     /// Those of [`Layout::erase`].
+    ///
+    /// ```
+    /// use girih_layout::typed::{Sw, Swizzled};
+    /// use girih_layout::layout;
+    /// let tile = Swizzled::<Sw<3, 3, 3>, _>::new(layout!((8, 64) : (64, 1)));
+    /// assert_eq!(tile.erase()?.to_string(), "Sw<3,3,3> o 0 o (8,64):(64,1)");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub fn erase(&self) -> Result<Composed, Error> {
         Ok(Composed::new(self.swizzle(), self.offset.get(), self.layout.erase()?))
     }
 
     /// The index of a coordinate, positions as in [`Layout::at`]. Of layouts without negative indices.
+    ///
+    /// ```
+    /// use girih_layout::typed::{Sw, Swizzled};
+    /// use girih_layout::layout;
+    /// let tile = Swizzled::<Sw<3, 3, 3>, _>::new(layout!((8, 64) : (64, 1)));
+    /// assert_eq!(tile.at((1usize, 0usize)), 64 + 8);
+    /// ```
     #[inline(always)]
     pub fn at<C: Coord<M>>(&self, coord: C) -> usize {
         let index = self.layout.at_signed(coord).wrapping_add(self.offset.get());
@@ -140,11 +205,27 @@ impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {
     ///
     /// # Errors
     /// As [`Layout::try_at`].
+    ///
+    /// ```
+    /// use girih_layout::typed::{Sw, Swizzled};
+    /// use girih_layout::layout;
+    /// let tile = Swizzled::<Sw<3, 3, 3>, _>::new(layout!((8, 64) : (64, 1)));
+    /// assert_eq!(tile.try_at((1usize, 0usize))?, 64 + 8);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub fn try_at<C: Coord<M>>(&self, coord: C) -> Result<i64, Error> {
         self.erase()?.crd2idx(&coord.erase()?)
     }
 
     /// The modes under `__`; the positions of the rest go into the offset, since a swizzle does not commute with adding.
+    ///
+    /// ```
+    /// use girih_layout::typed::{Sw, Swizzled};
+    /// use girih_layout::layout;
+    /// let tile = Swizzled::<Sw<3, 3, 3>, _>::new(layout!((8, 64) : (64, 1)));
+    /// use girih_layout::typed::__;
+    /// assert_eq!(tile.slice((3usize, __)).at(0usize), 192 + 24);
+    /// ```
     pub fn slice<C: Slice<M>>(&self, coord: C) -> Swizzled<W, C::Kept, i64> {
         let (layout, offset) = self.layout.slice(coord);
         Swizzled { offset: self.offset.get().wrapping_add(offset), layout, swizzle: PhantomData }
@@ -153,6 +234,14 @@ impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {
     /// Elements of `new` bits over the same memory as elements of `old` bits, see [`Composed::recast`].
     ///
     /// What is not static or has no result does not compile.
+    ///
+    /// ```
+    /// use girih_layout::typed::{Sw, Swizzled};
+    /// use girih_layout::layout;
+    /// let tile = Swizzled::<Sw<3, 3, 3>, _>::new(layout!((8, 64) : (64, 1)));
+    /// use girih_layout::int;
+    /// assert_eq!(tile.recast(int!(16), int!(128)).to_string(), "Sw<3,0,3> o 0 o (8,8):(8,1)");
+    /// ```
     pub fn recast<Old: Nat, New: Nat>(self, old: Old, new: New) -> Recasted<W, M, O, Old, New> {
         const { check_recast(W::SWIZZLE, Old::N, New::N, &<W::Recast<Old, New>>::SWIZZLE) };
         const { check_static("recast", O::KNOWN.is_some(), &M::SKELETON) };
@@ -164,6 +253,15 @@ impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {
     ///
     /// # Errors
     /// Those of [`Composed::recast`] and of [`Layout::try_recast`].
+    ///
+    /// ```
+    /// use girih_layout::typed::{Sw, Swizzled};
+    /// use girih_layout::layout;
+    /// let tile = Swizzled::<Sw<3, 3, 3>, _>::new(layout!((8, 64) : (64, 1)));
+    /// use girih_layout::int;
+    /// assert_eq!(tile.try_recast(int!(16), int!(128))?.to_string(), "Sw<3,0,3> o 0 o (8,8):(8,1)");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub fn try_recast<Old: Nat, New: Nat>(
         self,
         old: Old,
@@ -180,6 +278,16 @@ impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {
 pub(super) type Offset<O, Old, New> = <<O as Int>::Mul<Reduced<Old, New>> as Int>::Upcast<Reduced<New, Old>>;
 
 /// The type of [`Swizzled::recast`].
+///
+/// ```
+/// use girih_layout::typed::{Sw, Swizzled};
+/// use girih_layout::layout;
+/// let tile = Swizzled::<Sw<3, 3, 3>, _>::new(layout!((8, 64) : (64, 1)));
+/// use girih_layout::typed::{Layout, Mode, Recasted, S};
+/// use girih_layout::int;
+/// type M = (Mode<S<8>, S<64>>, Mode<S<64>, S<1>>);
+/// let wide: Recasted<Sw<3, 3, 3>, M, S<0>, S<16>, S<128>> = tile.recast(int!(16), int!(128));
+/// ```
 pub type Recasted<W, M, O, Old, New> =
     Swizzled<<W as Swizzling>::Recast<Old, New>, Recast<M, Old, New>, Offset<O, Old, New>>;
 

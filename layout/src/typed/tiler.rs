@@ -17,6 +17,12 @@ use super::repeat;
 use crate::Error;
 
 /// `_`: in a tiler the mode stays as it is, in a slice all of it stays.
+///
+/// ```
+/// use girih_layout::typed::All;
+/// use girih_layout::{int, layout};
+/// assert_eq!(layout!((4, 8) : (1, 4)).zipped_divide((int!(2), All)).to_string(), layout!((4, 8) : (1, 4)).zipped_divide((int!(2), int!(8))).to_string());
+/// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
 pub struct All;
 
@@ -28,6 +34,15 @@ pub const __: All = All;
     message = "`{Self}` is no tiler",
     note = "a tiler is an integer, a layout, or a tuple of integers, layouts and `__`, one a mode"
 )]
+///
+/// ```
+/// use girih_layout::typed::{Layout, LogicalDivide, Modes, Tiler};
+/// use girih_layout::{int, layout};
+/// fn tiles<M: Modes, X: Tiler>(l: Layout<M>, tiler: X) -> Layout<LogicalDivide<M, X>> {
+///     l.logical_divide(tiler)
+/// }
+/// assert_eq!(tiles(layout!(8 : 1), int!(4)), layout!((4, 2) : (1, 4)));
+/// ```
 pub trait Tiler: Copy + Default + 'static {
     /// The run-time tiler, 1 in place of what is dynamic.
     const SKELETON: crate::Tiler;
@@ -52,6 +67,13 @@ pub trait Tiler: Copy + Default + 'static {
 }
 
 /// The tile of one mode: an integer `n`, which is `n:1`, a layout, or [`All`].
+///
+/// ```
+/// use girih_layout::typed::{Layout, LogicalDivide, Modes, Tile};
+/// use girih_layout::{int, layout};
+/// let blocks = layout!((8, 8) : (1, 8)).zipped_divide((int!(4), layout!(2 : 4)));
+/// assert_eq!(blocks, layout!(((4, 2), (2, 4)) : ((1, 32), (4, 8))));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tile",
     note = "a tile is an integer, a layout, or `__`"
