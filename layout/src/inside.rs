@@ -19,48 +19,202 @@ macro_rules! inside {
 
 inside! {
     /// `(swizzle o offset o layout) o right`, with a layout.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.composition(&lay!("(4,8):(1,8)"))?.layout(), &tile.layout().composition(&lay!("(4,8):(1,8)"))?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     composition(right: &Lay);
     /// `(swizzle o offset o layout) o right`, with a layout or one tile a mode.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay, tiler};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.compose(&tiler!("<4,8>"))?.layout(), &tile.layout().compose(&tiler!("<4,8>"))?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     compose(right: &Tiler);
     /// [`Composed::composition`], refusing to go past the end.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.compose_in_bounds(&lay!("(4,8):(1,8)"))?.layout(), &tile.layout().compose_in_bounds(&lay!("(4,8):(1,8)"))?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     compose_in_bounds(right: &Lay);
     /// [`Composed::composition`], whenever there is one.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.compose_general(&lay!("(4,8):(1,8)"))?.layout(), &tile.layout().compose_general(&lay!("(4,8):(1,8)"))?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     compose_general(right: &Lay);
     /// The layout inside, divided: `((TileM,RestM),(TileN,RestN),L)`.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay, tiler};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.logical_divide(&tiler!("<4,8>"))?.layout(), &tile.layout().logical_divide(&tiler!("<4,8>"))?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     logical_divide(tiler: &Tiler);
     /// The layout inside, divided and zipped: `((TileM,TileN),(RestM,RestN,L))`.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay, tiler};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.zipped_divide(&tiler!("<4,8>"))?.layout(), &tile.layout().zipped_divide(&tiler!("<4,8>"))?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     zipped_divide(tiler: &Tiler);
     /// The layout inside, divided: `((TileM,TileN),RestM,RestN,L)`.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay, tiler};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.tiled_divide(&tiler!("<4,8>"))?.layout(), &tile.layout().tiled_divide(&tiler!("<4,8>"))?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     tiled_divide(tiler: &Tiler);
     /// The layout inside, divided: `(TileM,TileN,RestM,RestN,L)`.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay, tiler};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.flat_divide(&tiler!("<4,8>"))?.layout(), &tile.layout().flat_divide(&tiler!("<4,8>"))?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     flat_divide(tiler: &Tiler);
     /// Copies of the layout inside. A copy that begins at a multiple of the swizzle's period is swizzled like the first.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay, tiler};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.logical_product(&tiler!("<2,2>"))?.layout(), &tile.layout().logical_product(&tiler!("<2,2>"))?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     logical_product(tiler: &Tiler);
     /// Copies of the layout inside, zipped.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay, tiler};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.zipped_product(&tiler!("<2,2>"))?.layout(), &tile.layout().zipped_product(&tiler!("<2,2>"))?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     zipped_product(tiler: &Tiler);
     /// Copies of the layout inside, their modes side by side.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay, tiler};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.tiled_product(&tiler!("<2,2>"))?.layout(), &tile.layout().tiled_product(&tiler!("<2,2>"))?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     tiled_product(tiler: &Tiler);
     /// Copies of the layout inside, all modes side by side.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay, tiler};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.flat_product(&tiler!("<2,2>"))?.layout(), &tile.layout().flat_product(&tiler!("<2,2>"))?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     flat_product(tiler: &Tiler);
     /// Copies of the layout inside, side by side.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.blocked_product(&lay!("(2,2)"))?.layout(), &tile.layout().blocked_product(&lay!("(2,2)"))?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     blocked_product(tile: &Lay);
     /// Copies of the layout inside, interleaved.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.raked_product(&lay!("(2,2)"))?.layout(), &tile.layout().raked_product(&lay!("(2,2)"))?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     raked_product(tile: &Lay);
     /// Copies of the layout inside that fill a shape: how a swizzled atom becomes a shared-memory tile.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Shape, Swizzle, lay};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.tile_to_shape(&Shape::parse("(16,128)")?, None)?.layout(), &tile.layout().tile_to_shape(&Shape::parse("(16,128)")?, None)?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     tile_to_shape(target: &Shape, order: Option<&IntTuple>);
     /// The layout inside, coalesced mode by mode.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Shape, Swizzle, lay};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.coalesce_by(&Shape::parse("(1,1)")?)?.layout(), &tile.layout().coalesce_by(&Shape::parse("(1,1)")?)?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     coalesce_by(profile: &IntTuple);
     /// Mode `mode`.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.mode(1)?.layout(), &tile.layout().mode(1)?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     mode(mode: usize);
     /// The modes of the given numbers.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.select(&[1, 0])?.layout(), &tile.layout().select(&[1, 0])?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     select(modes: &[usize]);
     /// The modes from `begin` up to `end`.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.take(0, 1)?.layout(), &tile.layout().take(0, 1)?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     take(begin: usize, end: usize);
     /// The modes from `begin` up to `end` grouped into one.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Swizzle, lay};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.group(0, 2)?.layout(), &tile.layout().group(0, 2)?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     group(begin: usize, end: usize);
     /// The same leaves under another tree.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Shape, Swizzle, lay};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.unflatten(&Shape::parse("(1,1)")?.profile())?.layout(), &tile.layout().unflatten(&Shape::parse("(1,1)")?.profile())?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     unflatten(profile: &Profile);
     /// The same function over another shape of the same size.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Shape, Swizzle, lay};
+    /// let tile = Composed::new(Swizzle::new(3, 3, 3)?, 0, lay!("(8,64):(64,1)"));
+    /// assert_eq!(tile.with_shape(&Shape::parse("(8,(8,8))")?)?.layout(), &tile.layout().with_shape(&Shape::parse("(8,(8,8))")?)?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     with_shape(shape: &Shape);
 }
 

@@ -53,6 +53,14 @@ operations! {
     composition try_composition Composition <X: Tiles> (right: X) [X::STATIC, X::SKELETON, right.erase()?] -> Composition<M, X>;
 
     /// Mode 0 the tile, mode 1 where the tiles are, in each mode that has a tile, see [`Lay::logical_divide`](crate::Lay::logical_divide).
+    ///
+    /// ```
+    /// use girih_layout::{int, layout};
+    /// let l = layout!((8, 8) : (1, 8));
+    /// let run_time = l.erase()?.logical_divide(&girih_layout::tiler!("<4,8>"))?;
+    /// assert_eq!(l.logical_divide((int!(4), int!(8))).erase()?, run_time);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     logical_divide try_logical_divide LogicalDivide <X: Tiles> (tiler: X) [X::STATIC, X::SKELETON, tiler.erase()?] -> LogicalDivide<M, X>;
 
     /// `((TileM,TileN),(RestM,RestN))`, see [`Lay::zipped_divide`](crate::Lay::zipped_divide).
@@ -71,9 +79,25 @@ operations! {
     zipped_divide try_zipped_divide ZippedDivide <X: Tiles> (tiler: X) [X::STATIC, X::SKELETON, tiler.erase()?] -> ZippedDivide<M, X>;
 
     /// `((TileM,TileN),RestM,RestN)`, see [`Lay::tiled_divide`](crate::Lay::tiled_divide).
+    ///
+    /// ```
+    /// use girih_layout::{int, layout};
+    /// let l = layout!((8, 8) : (1, 8));
+    /// let run_time = l.erase()?.tiled_divide(&girih_layout::tiler!("<4,8>"))?;
+    /// assert_eq!(l.tiled_divide((int!(4), int!(8))).erase()?, run_time);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     tiled_divide try_tiled_divide TiledDivide <X: Tiles> (tiler: X) [X::STATIC, X::SKELETON, tiler.erase()?] -> TiledDivide<M, X>;
 
     /// `(TileM,TileN,RestM,RestN)`, see [`Lay::flat_divide`](crate::Lay::flat_divide).
+    ///
+    /// ```
+    /// use girih_layout::{int, layout};
+    /// let l = layout!((8, 8) : (1, 8));
+    /// let run_time = l.erase()?.flat_divide(&girih_layout::tiler!("<4,8>"))?;
+    /// assert_eq!(l.flat_divide((int!(4), int!(8))).erase()?, run_time);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     flat_divide try_flat_divide FlatDivide <X: Tiles> (tiler: X) [X::STATIC, X::SKELETON, tiler.erase()?] -> FlatDivide<M, X>;
 
     /// Mode 0 the block, mode 1 its copies, in each mode that has a tile, see [`Lay::logical_product`](crate::Lay::logical_product).
@@ -85,12 +109,36 @@ operations! {
     logical_product try_logical_product LogicalProduct <X: Tiles> (tiler: X) [X::STATIC, X::SKELETON, tiler.erase()?] -> LogicalProduct<M, X>;
 
     /// The blocks' modes in mode 0, the tiles' in mode 1, see [`Lay::zipped_product`](crate::Lay::zipped_product).
+    ///
+    /// ```
+    /// use girih_layout::{int, layout};
+    /// let l = layout!((8, 8) : (1, 8));
+    /// let run_time = l.erase()?.zipped_product(&girih_layout::tiler!("<2,2>"))?;
+    /// assert_eq!(l.zipped_product((int!(2), int!(2))).erase()?, run_time);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     zipped_product try_zipped_product ZippedProduct <X: Tiles> (tiler: X) [X::STATIC, X::SKELETON, tiler.erase()?] -> ZippedProduct<M, X>;
 
     /// The blocks' modes in mode 0, then the tiles', see [`Lay::tiled_product`](crate::Lay::tiled_product).
+    ///
+    /// ```
+    /// use girih_layout::{int, layout};
+    /// let l = layout!((8, 8) : (1, 8));
+    /// let run_time = l.erase()?.tiled_product(&girih_layout::tiler!("<2,2>"))?;
+    /// assert_eq!(l.tiled_product((int!(2), int!(2))).erase()?, run_time);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     tiled_product try_tiled_product TiledProduct <X: Tiles> (tiler: X) [X::STATIC, X::SKELETON, tiler.erase()?] -> TiledProduct<M, X>;
 
     /// All modes side by side, see [`Lay::flat_product`](crate::Lay::flat_product).
+    ///
+    /// ```
+    /// use girih_layout::{int, layout};
+    /// let l = layout!((8, 8) : (1, 8));
+    /// let run_time = l.erase()?.flat_product(&girih_layout::tiler!("<2,2>"))?;
+    /// assert_eq!(l.flat_product((int!(2), int!(2))).erase()?, run_time);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     flat_product try_flat_product FlatProduct <X: Tiles> (tiler: X) [X::STATIC, X::SKELETON, tiler.erase()?] -> FlatProduct<M, X>;
 
     /// What this layout leaves out of `0..cotarget`, see [`Lay::complement`](crate::Lay::complement).
