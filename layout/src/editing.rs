@@ -15,6 +15,9 @@ impl<T: Copy> Tuple<T> {
     /// # Errors
     /// [`Error::ModeOutOfRange`].
     pub const fn take(&self, begin: usize, end: usize) -> Result<Tuple<T>, Error> {
+        if begin > end {
+            return Err(Error::Unsupported { op: "take", what: "a beginning past the end" });
+        }
         let mut out = Tuple::filled(self.leaves[0]);
         tri!(out.profile.open());
         tri!(self.modes_into(begin, end, &mut out));

@@ -40,12 +40,16 @@ impl Lay {
     /// ```
     /// use girih_layout::lay;
     /// assert_eq!(lay!("(2,3,4):(12,4,1)").take(1, 3)?, lay!("(3,4):(4,1)"));
+    /// assert!(lay!("(2,3,4):(12,4,1)").take(2, 1).is_err());
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::ModeOutOfRange`].
+    /// [`Error::ModeOutOfRange`], [`Error::Unsupported`] for a beginning past the end.
     pub const fn take(&self, begin: usize, end: usize) -> Result<Lay, Error> {
+        if begin > end {
+            return Err(Error::Unsupported { op: "take", what: "a beginning past the end" });
+        }
         let mut out = Lay::EMPTY;
         tri!(out.open());
         let mut i = begin;
