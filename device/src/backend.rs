@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 use girih_ptx as ptx;
 
-use crate::{Error, Kind, LaunchConfig, Limits, Resources};
+use crate::{Error, Kind, LaunchConfig, Limits, Optimization, Resources};
 
 /// A device as the typed layer sees it. Operations take effect in the order of the calls.
 pub(crate) trait Backend: Send + Sync {
@@ -21,7 +21,7 @@ pub(crate) trait Backend: Send + Sync {
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error>;
     fn fill(&self, address: u64, byte: u8, bytes: usize) -> Result<(), Error>;
     fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error>;
-    fn load(&self, module: &ptx::Module) -> Result<Arc<dyn Code>, Error>;
+    fn load(&self, module: &ptx::Module, optimization: Optimization) -> Result<Arc<dyn Code>, Error>;
     /// A checked tensor map as the device's kernels read it.
     fn encode(&self, map: &ptx::TensorMap) -> Result<[u8; ptx::TENSOR_MAP_BYTES], Error>;
     fn synchronize(&self) -> Result<(), Error>;

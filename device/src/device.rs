@@ -5,7 +5,8 @@ use std::{fmt, sync::Arc, time::Duration};
 use girih_ptx as ptx;
 
 use crate::{
-    Buffer, Error, Limits, Module, Pod, Select, SimOptions, Timer, backend::Backend, sim::Simulator,
+    Buffer, Error, Limits, Module, Optimization, Pod, Select, SimOptions, Timer, backend::Backend,
+    sim::Simulator,
 };
 
 /// What kind of device runs the kernels.
@@ -143,7 +144,15 @@ impl Device {
     /// [`Error::WrongTarget`] when the device can't run the module's `.target`; [`Error::Jit`] with the compiler's log
     /// and the PTX line it complains about; [`Error::Sim`] naming an instruction that the simulator doesn't know.
     pub fn load(&self, module: &ptx::Module) -> Result<Module, Error> {
-        Module::load(self, module)
+        self.load_with(module, Optimization::Full)
+    }
+
+    /// As [`load`](Device::load), with a say in how far the driver's compiler goes.
+    ///
+    /// # Errors
+    /// As [`load`](Device::load).
+    pub fn load_with(&self, module: &ptx::Module, optimization: Optimization) -> Result<Module, Error> {
+        Module::load(self, module, optimization)
     }
 
     /// Waits until everything called so far has finished.

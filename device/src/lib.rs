@@ -60,7 +60,7 @@ pub use error::{DriverVersion, Error, Fault};
 pub use girih_sim::Options as SimOptions;
 pub use launch::{Arg, BufferArg, LaunchConfig};
 pub use limits::Limits;
-pub use module::{Kernel, Module, Resources};
+pub use module::{Kernel, Module, Optimization, Resources};
 pub use pod::Pod;
 pub use select::Select;
 pub use tensor::TensorMap;

@@ -9,6 +9,17 @@ use crate::{
     backend::{Code, Entry},
 };
 
+/// How far a GPU's driver optimises a module that it compiles. The simulator runs the text as it stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Optimization {
+    /// Not at all (the driver's level 0): every instruction by itself. Where this gives another result than
+    /// [`Optimization::Full`], the compiler is at fault, or the program relies on what the PTX ISA leaves open.
+    None,
+    /// As far as the driver goes by itself (its level 4).
+    #[default]
+    Full,
+}
+
 /// A module compiled for a device.
 #[derive(Clone)]
 pub struct Module {
@@ -18,10 +29,14 @@ pub struct Module {
 }
 
 impl Module {
-    pub(crate) fn load(device: &Device, module: &ptx::Module) -> Result<Module, Error> {
+    pub(crate) fn load(
+        device: &Device,
+        module: &ptx::Module,
+        optimization: Optimization,
+    ) -> Result<Module, Error> {
         check_target(module.target, device.limits().sm)?;
         let kernels = module.kernels().into_iter().map(Arc::new).collect();
-        Ok(Module { device: device.clone(), code: device.backend.load(module)?, kernels })
+        Ok(Module { device: device.clone(), code: device.backend.load(module, optimization)?, kernels })
     }
 
     /// A kernel of the module.

@@ -9,7 +9,7 @@ use girih_ptx::{self as ptx, KernelInfo};
 use girih_sim::{Launch, Memory, Program, Report};
 
 use crate::{
-    Error, Kind, LaunchConfig, Limits, Resources, SimOptions,
+    Error, Kind, LaunchConfig, Limits, Optimization, Resources, SimOptions,
     backend::{Backend, Clock, Code, Entry},
 };
 
@@ -100,7 +100,7 @@ impl Backend for Simulator {
         Ok(())
     }
 
-    fn load(&self, module: &ptx::Module) -> Result<Arc<dyn Code>, Error> {
+    fn load(&self, module: &ptx::Module, _: Optimization) -> Result<Arc<dyn Code>, Error> {
         // The text is what runs, here as on a GPU; and a fault is found by its line.
         let text = ptx::Module::parse(&module.to_string())?;
         let program = Arc::new(Program::load(&text)?);

@@ -43,7 +43,7 @@ use rand::{RngExt, SeedableRng};
 
 pub use agree::Agree;
 pub use report::{Outcome, Tally};
-pub use run::{Columns, Difference, differences, run};
+pub use run::{Columns, Difference, differences, run, run_with};
 pub use value::{Class, Value};
 
 use deck::{Deck, Family};
@@ -136,11 +136,22 @@ pub struct Program {
 impl Program {
     /// The program of this step alone, reading these columns.
     pub fn alone(&self, step: usize, columns: &Columns) -> Program {
-        let step = &self.steps[step];
-        let column = |value: &Value| self.column(columns, value).map(<[u64]>::to_vec);
-        let inputs =
-            step.reads.iter().filter_map(|value| Some(Input { value: value.clone(), lanes: column(value)? }));
-        Program { number: self.number, inputs: inputs.collect(), steps: vec![step.clone()] }
+        self.of_steps(|i| i == step, columns)
+    }
+
+    /// The program of some of its steps, which read these columns where the steps that wrote them are gone.
+    pub fn of_steps(&self, keep: impl Fn(usize) -> bool, columns: &Columns) -> Program {
+        let steps: Vec<Step> =
+            self.steps.iter().enumerate().filter(|(i, _)| keep(*i)).map(|(_, step)| step.clone()).collect();
+        let written = |value: &Value| steps.iter().flat_map(|step| &step.writes).any(|(own, _)| own == value);
+        let mut inputs: Vec<Input> = Vec::new();
+        for value in steps.iter().flat_map(|step| &step.reads) {
+            let known = written(value) || inputs.iter().any(|input| input.value == *value);
+            if let (false, Some(column)) = (known, self.column(columns, value)) {
+                inputs.push(Input { value: value.clone(), lanes: column.to_vec() });
+            }
+        }
+        Program { number: self.number, inputs, steps }
     }
 
     /// The values of a register in every lane: an input's, or those among `columns`, a run's results.

@@ -8,7 +8,7 @@ use sys::CUdevice_attribute as Attribute;
 
 use super::{OLDEST_DRIVER, describe, failed, module::Library, tensor, time::Events};
 use crate::{
-    DriverVersion, Error, Kind, Limits,
+    DriverVersion, Error, Kind, Limits, Optimization,
     backend::{Backend, Clock, Code},
 };
 
@@ -155,8 +155,8 @@ impl Backend for Gpu {
         self.queue.copy(to, from, bytes)
     }
 
-    fn load(&self, module: &ptx::Module) -> Result<Arc<dyn Code>, Error> {
-        Ok(Arc::new(Library::compile(&self.queue, module, self.limits.driver_version)?))
+    fn load(&self, module: &ptx::Module, optimization: Optimization) -> Result<Arc<dyn Code>, Error> {
+        Ok(Arc::new(Library::compile(&self.queue, module, optimization, self.limits.driver_version)?))
     }
 
     fn encode(&self, map: &ptx::TensorMap) -> Result<[u8; ptx::TENSOR_MAP_BYTES], Error> {

@@ -12,7 +12,7 @@ use sys::{CUfunction_attribute as FunctionAttribute, CUjit_option as Jit};
 
 use super::{context::Queue, describe, failed, log};
 use crate::{
-    DriverVersion, Error, LaunchConfig, Resources,
+    DriverVersion, Error, LaunchConfig, Optimization, Resources,
     backend::{Code, Entry},
 };
 
@@ -51,12 +51,13 @@ impl Library {
     pub(super) fn compile(
         queue: &Arc<Queue>,
         module: &ptx::Module,
+        optimization: Optimization,
         driver: Option<DriverVersion>,
     ) -> Result<Library, Error> {
         queue.bind()?;
         let text = module.to_string();
         let mut logs = Logs::new();
-        match link(&text, &mut logs) {
+        match link(&text, optimization, &mut logs) {
             Ok(module_handle) => {
                 let image = Arc::new(Image { queue: queue.clone(), module: module_handle });
                 Ok(Library { image, log: Logs::text(&logs.info) })
@@ -105,18 +106,23 @@ impl Logs {
 
 /// Compiles PTX text for the current context and loads the result. The linker and not `cuModuleLoadDataEx`, since that
 /// leaves the logs empty when it finds the code in the driver's cache.
-fn link(text: &str, logs: &mut Logs) -> Result<sys::CUmodule, DriverError> {
+fn link(text: &str, optimization: Optimization, logs: &mut Logs) -> Result<sys::CUmodule, DriverError> {
     let mut keys = [
         Jit::CU_JIT_INFO_LOG_BUFFER,
         Jit::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
         Jit::CU_JIT_ERROR_LOG_BUFFER,
         Jit::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
         Jit::CU_JIT_LOG_VERBOSE,
+        Jit::CU_JIT_OPTIMIZATION_LEVEL,
     ];
     // Integers travel as the pointer's value; one byte less keeps each log terminated.
     let size = ptr::without_provenance_mut::<c_void>(LOG_BYTES - 1);
     let on = ptr::without_provenance_mut::<c_void>(1);
-    let mut values = [logs.info.as_mut_ptr().cast(), size, logs.error.as_mut_ptr().cast(), size, on];
+    let level = ptr::without_provenance_mut::<c_void>(match optimization {
+        Optimization::None => 0,
+        Optimization::Full => 4,
+    });
+    let mut values = [logs.info.as_mut_ptr().cast(), size, logs.error.as_mut_ptr().cast(), size, on, level];
     let mut source: Vec<u8> = text.bytes().chain([0]).collect();
     let mut state = ptr::null_mut();
     // SAFETY: options, values, logs and source outlive the link state, which is destroyed before this returns; the

@@ -98,6 +98,8 @@ pub(super) fn rule(inst: &Inst) -> Agree {
         }
         // "NaN payloads" of f64 are not specified, nor what abs and neg make of NaN.
         O::Cvt if ty == Type::F64 => Agree::Nan(ty),
+        // One driver keeps the NaN's bits where it optimises, and makes its own where it does not.
+        O::Cvt if inst.modifiers[..] == [Modifier::Type(Type::F32); 2] => Agree::Nan(ty),
         O::Abs | O::Neg if ty.is_int() => Agree::Bits,
         O::Abs | O::Neg => Agree::Nan(ty),
         O::Cvt | O::Setp | O::Set | O::Selp | O::Slct | O::Mov | O::Copysign | O::Testp => Agree::Bits,

@@ -135,6 +135,13 @@ pub(super) fn instruction(
             Kind::Use(Ty::Is(Type::U32)) if matches!(form.opcode, Opcode::Bfe | Opcode::Bfi) => {
                 draft.input(Class::B32, Flavour::Byte).operand()
             }
+            // A place among 32 bits, and so many set bits from there: nothing is said of others.
+            Kind::Use(_) if form.opcode == Opcode::Fns && i == 2 => {
+                Operand::Int(draft.pick(&[0, 1, 7, 15, 16, 30, 31]))
+            }
+            Kind::Use(_) if form.opcode == Opcode::Fns && i == 3 => {
+                Operand::Int(draft.pick(&[-33, -32, -17, -2, -1, 0, 1, 2, 17, 32, 33]))
+            }
             kind => Operands { draft, filled, agree, constants }.operand(kind)?,
         };
         instruction.operands.push(operand);

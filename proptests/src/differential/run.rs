@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use girih_device::{Arg, Device, Error, LaunchConfig};
+use girih_device::{Arg, Device, Error, LaunchConfig, Optimization};
 
 use super::memory::ROW;
 use super::module::{KERNEL, PARAMETER, SLOT};
@@ -12,13 +12,21 @@ use super::{BLOCK, BLOCKS, LANES, Program};
 /// The results of a run: of every value that a step writes, in order, its bits in each lane.
 pub type Columns = Vec<Vec<u64>>;
 
+/// Runs a program as it is compiled by default.
+///
+/// # Errors
+/// As [`run_with`].
+pub fn run(device: &Device, program: &Program) -> Result<Columns, Error> {
+    run_with(device, program, Optimization::Full)
+}
+
 /// Runs a program.
 ///
 /// # Errors
 /// The device's: the simulator does not know an instruction, or objects to what it does; a driver refuses the module.
 #[allow(unsafe_code, reason = "a launch of generated PTX, which stays within the buffers made here")]
-pub fn run(device: &Device, program: &Program) -> Result<Columns, Error> {
-    let kernel = device.load(&program.module())?.kernel(KERNEL)?;
+pub fn run_with(device: &Device, program: &Program, optimization: Optimization) -> Result<Columns, Error> {
+    let kernel = device.load_with(&program.module(), optimization)?.kernel(KERNEL)?;
     let inputs: Vec<u64> = program.inputs.iter().flat_map(|input| &input.lanes).copied().collect();
     // Loads that name no register of the step read the inputs, so there is always one.
     let inputs = device.upload(&if inputs.is_empty() { vec![0; LANES] } else { inputs })?;
