@@ -485,6 +485,17 @@ pub enum Error {
         /// What is accepted.
         accepted: String,
     },
+    /// A vector `red` or `atom` whose generic address is one of shared memory.
+    #[error(
+        "{at}: the generic address is shared address {address:#x}: vectors are updated in global memory alone; a GPU \
+         leaves shared memory as it is, without an error"
+    )]
+    VectorInShared {
+        /// Instruction and thread.
+        at: Box<Site>,
+        /// The shared address.
+        address: u64,
+    },
     /// The kernel executed `trap`.
     #[error("{at}: trap")]
     Trap {

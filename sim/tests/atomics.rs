@@ -40,6 +40,30 @@ fn updates(opcode: &str, space: &str, bits: u32, start: u64) -> (Vec<u64>, u64) 
     (got.chunks(4).map(wide).collect(), wide(&got[2..4]) & mask)
 }
 
+/// Hardware leaves shared memory as it is, without a word.
+#[test]
+fn vectors_are_not_reduced_in_shared_memory() {
+    let run = |space: &str| {
+        let body = format!(
+            ".shared .align 16 .b8 place[16]; {space}
+             mov.b32 %r1, %a0; mov.b32 %r2, %a1; red.add.v2.f32 [%rd9], {{%r1, %r2}}; mov.b32 %d0, 0;"
+        );
+        map(&per_thread(2, 1, &body), 1, &[0, 0], 1)
+    };
+    let shared = "mov.u64 %rd9, place; cvta.shared.u64 %rd9, %rd9; st.b64 [%rd9], 0;";
+    let error = run(shared).unwrap_err();
+    let message = error.to_string();
+    assert!(matches!(error, Error::VectorInShared { address: 0x400, .. }), "{message}");
+    assert!(
+        message.ends_with(
+            "the generic address is shared address 0x400: vectors are updated in global memory alone; a GPU leaves \
+             shared memory as it is, without an error"
+        ),
+        "{message}"
+    );
+    assert_eq!(run("ld.param.u64 %rd9, [in];"), Ok(vec![0]));
+}
+
 /// Whatever the order: each value that a thread leaves is what the next one finds. So the values found and the last
 /// one are, in some order, the start and the values left.
 #[test]

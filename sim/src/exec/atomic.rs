@@ -30,6 +30,9 @@ impl Warp {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let (space, address) = resolve(atomic.space, self.address(&atomic.address, lane));
             touched |= touch(space);
+            if atomic.space == Space::Generic && atomic.b.len() > 1 && space == Space::Cluster {
+                return Err(Error::VectorInShared { at: cx.at(who), address });
+            }
             if !address.is_multiple_of(total.into()) {
                 return Err(misaligned(cx, who, Access::Write, space, address, total));
             }
