@@ -3,9 +3,11 @@
 mod argument;
 mod report;
 mod tensor;
+mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use girih_sim::{Launch, Memory, Options, Profile, Program};
@@ -13,6 +15,7 @@ use girih_sim::{Launch, Memory, Options, Profile, Program};
 use crate::{CommandResult, Error, run};
 use argument::{Argument, Bound, extents};
 use report::SimReport;
+use watch::WatchArgs;
 
 /// How arguments are written, for the long help.
 const ARGUMENTS: &str = "\
@@ -87,6 +90,11 @@ pub(crate) struct Args {
     /// How the result is told
     #[arg(long, default_value = "text")]
     report: Form,
+    /// If the launch fails, look for the least grid in which it still does
+    #[arg(long)]
+    reduce: bool,
+    #[command(flatten)]
+    watch: WatchArgs,
 }
 
 pub(crate) fn run(args: Args) -> CommandResult {
@@ -106,7 +114,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
 /// Whether other arguments would be accepted, rather than another program or other data.
 fn is_usage(error: &(dyn std::error::Error + 'static)) -> bool {
     use girih_sim::Error as E;
-    matches!(error.downcast_ref(), Some(Error::KernelNeeded { .. }))
+    matches!(error.downcast_ref(), Some(Error::KernelNeeded { .. } | Error::Argument { .. }))
         || matches!(error.downcast_ref(), Some(girih_ptx::Error::TensorMap { .. }))
         || matches!(
             error.downcast_ref(),
@@ -118,6 +126,37 @@ fn is_usage(error: &(dyn std::error::Error + 'static)) -> bool {
                     | E::SharedTooLarge { .. }
             )
         )
+}
+
+impl Args {
+    fn launch(&self, bound: &[Bound]) -> Launch {
+        Launch {
+            grid: self.grid,
+            block: self.block,
+            cluster: self.cluster,
+            dynamic_shared: self.smem,
+            args: bound.iter().map(|bound| bound.bytes.clone()).collect(),
+        }
+    }
+}
+
+fn bind(args: &Args, memory: &Memory) -> Result<Vec<Bound>, Box<dyn std::error::Error>> {
+    args.arguments.iter().map(|argument| argument.bind(memory)).collect()
+}
+
+/// The error of a launch that failed, and the least grid in which it does so from the start.
+fn reduced(
+    args: &Args,
+    module: &girih_ptx::Module,
+    kernel: &str,
+    options: &Options,
+    error: girih_sim::Error,
+) -> Result<Error, Box<dyn std::error::Error>> {
+    let (program, memory) = (Program::load(module)?, Memory::new());
+    let launch = args.launch(&bind(args, &memory)?);
+    let options = Options { profile: None, ..options.clone() };
+    let reduced = girih_sim::reduce(program.kernel(kernel)?, &memory, &launch, &options)?;
+    Ok(Error::Failed { error, least: reduced.map(|reduced| (reduced.launch.grid, reduced.runs)) })
 }
 
 fn launch(args: &Args) -> Result<SimReport, Box<dyn std::error::Error>> {
@@ -134,10 +173,7 @@ fn launch(args: &Args) -> Result<SimReport, Box<dyn std::error::Error>> {
         }
     };
     let memory = Memory::new();
-    let mut bound = Vec::new();
-    for argument in &args.arguments {
-        bound.push(argument.bind(&memory)?);
-    }
+    let bound = bind(args, &memory)?;
     let profile = Profile::default();
     let options = Options {
         profile: Some(profile.clone()),
@@ -147,14 +183,19 @@ fn launch(args: &Args) -> Result<SimReport, Box<dyn std::error::Error>> {
         seed: args.seed,
         ..Options::default()
     };
-    let launch = Launch {
-        grid: args.grid,
-        block: args.block,
-        cluster: args.cluster,
-        dynamic_shared: args.smem,
-        args: bound.iter().map(|bound| bound.bytes.clone()).collect(),
+    let launch = args.launch(&bound);
+    let watch = args.watch.observer(kernel, &launch)?.map(Arc::new);
+    let observed = Options { observer: watch.clone().map(|watch| watch as _), ..options.clone() };
+    let report = girih_sim::run(kernel, &memory, &launch, &observed);
+    for missed in watch.iter().flat_map(|watch| watch.missed()) {
+        eprintln!("{missed}");
+    }
+    let report = match report {
+        Err(error) if args.reduce && !is_usage(&error) => {
+            return Err(reduced(args, &module, kernel.name(), &options, error)?.into());
+        }
+        report => report?,
     };
-    let report = girih_sim::run(kernel, &memory, &launch, &options)?;
     for Bound { output, .. } in bound {
         output.map_or(Ok(()), |output| output.write(&memory))?;
     }

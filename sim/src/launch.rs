@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::exec::Machine;
 use crate::grid::Grid;
 use crate::shadow::Global;
-use crate::{Error, Kernel, Memory, Profile};
+use crate::{Error, Kernel, Memory, Observer, Profile};
 
 /// The shape and the arguments of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,6 +52,8 @@ pub struct Options {
     pub progress: Option<Progress>,
     /// Told what the threads print; without it that is lost. Of a run that fails, what was printed until then.
     pub print: Option<Print>,
+    /// Sees every instruction of the warps that it chooses.
+    pub observer: Option<Arc<dyn Observer>>,
 }
 
 impl Options {
@@ -63,7 +65,8 @@ impl Options {
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { races, uninitialised, counts, seed, profile, threads, steps, progress, print } = self;
+        let Self { races, uninitialised, counts, seed, profile, threads, steps, progress, print, observer } =
+            self;
         f.debug_struct("Options")
             .field("races", races)
             .field("uninitialised", uninitialised)
@@ -74,6 +77,7 @@ impl fmt::Debug for Options {
             .field("steps", steps)
             .field("progress", &progress.is_some())
             .field("print", &print.is_some())
+            .field("observer", &observer.is_some())
             .finish()
     }
 }
@@ -96,6 +100,8 @@ pub struct Report {
     pub wgmma: u64,
     /// Barrier arrivals of warps, and of threads at mbarriers.
     pub barriers: u64,
+    /// Times that a warp, or some of its lanes, came to a barrier or an mbarrier's phase and had to wait.
+    pub waits: u64,
     /// Wavefronts of shared memory, with [`Options::counts`]: what the accesses take with their bank conflicts. An
     /// access takes one for each of its parts (the warp, or halves and quarters of it for accesses of 8 and 16 bytes a
     /// lane, or a matrix of `ldmatrix`), and one more for each further word that its busiest bank is asked for.
@@ -132,6 +138,7 @@ impl Report {
             mma: f(self.mma, other.mma),
             wgmma: f(self.wgmma, other.wgmma),
             barriers: f(self.barriers, other.barriers),
+            waits: f(self.waits, other.waits),
             wavefronts: f(self.wavefronts, other.wavefronts),
             least_wavefronts: f(self.least_wavefronts, other.least_wavefronts),
             sectors: f(self.sectors, other.sectors),
@@ -185,7 +192,7 @@ pub fn run(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options)
     check_shape(kernel, launch)?;
     let cluster = cluster(kernel, launch)?;
     let params = arguments(kernel, launch)?;
-    let used = u64::from(kernel.dynamic_offset.max(kernel.static_shared)) + u64::from(launch.dynamic_shared);
+    let used = kernel.shared(launch.dynamic_shared);
     if used > SHARED_LIMIT {
         return Err(Error::SharedTooLarge {
             kernel: kernel.name.clone(),

@@ -26,6 +26,8 @@
 //! written to them as long as the program. `call` decodes the function in its place: there is no recursion, and no call
 //! of a function in a register or of another module.
 //!
+//! A vector `red` whose generic address is one of shared memory is an error: an H200 leaves the memory as it is.
+//!
 //! # Execution
 //! A warp's 32 lanes run in lockstep as long as they agree on the next instruction; lanes that do not agree run in
 //! groups, the one with the smallest program counter first, and join where they meet. Every lane executes its own
@@ -123,6 +125,7 @@ mod grid;
 mod lanes;
 mod launch;
 mod memory;
+mod observe;
 mod op;
 mod profile;
 mod program;
@@ -133,6 +136,7 @@ mod tensor;
 pub use error::{Awaited, Error, MbarrierFault, Other, Place, Site, Waiting};
 pub use launch::{Launch, Options, Print, Progress, Report, run};
 pub use memory::{Memory, Nearest};
+pub use observe::{Moment, Observer, Register};
 pub use profile::{Class, Line, Profile};
 pub use program::{Kernel, Param, Program};
 pub use reduce::{Reduced, reduce};

@@ -192,18 +192,20 @@ impl fmt::Display for Profile {
             writeln!(f, "{kernel}")?;
             writeln!(
                 f,
-                "{:>6} {:>12} {:>12} {:>12} {:>12} {:>12}  instruction",
-                "line", "executed", "wavefronts", "at least", "sectors", "at least"
+                "{:>6} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12}  instruction",
+                "line", "executed", "waits", "wavefronts", "at least", "sectors", "at least"
             )?;
             for Line { line, instruction, counts, .. } in
                 lines.iter().filter(|line| line.counts.instructions > 0)
             {
-                let Report { instructions, wavefronts, least_wavefronts, sectors, least_sectors, .. } =
-                    counts;
+                let Report {
+                    instructions, waits, wavefronts, least_wavefronts, sectors, least_sectors, ..
+                } = counts;
                 let shown = |count: u64| if count == 0 { "-".into() } else { count.to_string() };
                 writeln!(
                     f,
-                    "{line:>6} {instructions:>12} {:>12} {:>12} {:>12} {:>12}  {instruction}",
+                    "{line:>6} {instructions:>12} {:>12} {:>12} {:>12} {:>12} {:>12}  {instruction}",
+                    shown(*waits),
                     shown(*wavefronts),
                     shown(*least_wavefronts),
                     shown(*sectors),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use girih_ptx::Special;
+use girih_ptx::{Special, Type};
 
 use crate::lanes::Reg;
 use crate::memory::Allocation;
@@ -101,8 +101,8 @@ pub(crate) struct Code {
     pub(crate) specials: Vec<(Reg, Special)>,
     /// Registers that hold addresses of shared variables, to which each block adds its rank.
     pub(crate) shared_addresses: Vec<(Reg, u64)>,
-    /// Registers that the program declares, for messages.
-    pub(crate) names: Vec<(Reg, Arc<str>)>,
+    /// Registers that the program declares and uses, in the order of their first use.
+    pub(crate) names: Vec<(Reg, Arc<str>, Type)>,
     /// log2 of the bytes that every shared access is a multiple of and aligned to.
     pub(crate) granule: u32,
     /// Whether there is a `wgmma`.
@@ -125,6 +125,16 @@ impl Kernel {
         self.static_shared
     }
 
+    /// Bytes of shared memory of a block with this many dynamic ones, alignment included.
+    pub fn shared(&self, dynamic: u32) -> u64 {
+        u64::from(self.dynamic_offset.max(self.static_shared)) + u64::from(dynamic)
+    }
+
+    /// The lines of the PTX text at which its instructions stand, in their order.
+    pub fn lines(&self) -> impl Iterator<Item = u32> {
+        self.code.sources.iter().map(|source| source.line)
+    }
+
     /// Where the instruction of this source index stands.
     pub(crate) fn place(&self, source: u32) -> Place {
         let source = &self.code.sources[source as usize];
@@ -135,7 +145,7 @@ impl Kernel {
 impl Code {
     /// The name that the program gave a register.
     pub(crate) fn name(&self, reg: Reg) -> String {
-        let named = self.names.iter().find(|(r, _)| *r == reg);
-        named.map_or_else(|| format!("{:?} {}", reg.file, reg.slot), |(_, name)| name.to_string())
+        let named = self.names.iter().find(|(r, ..)| *r == reg);
+        named.map_or_else(|| format!("{:?} {}", reg.file, reg.slot), |(_, name, _)| name.to_string())
     }
 }

@@ -25,6 +25,7 @@ pub(crate) struct SimReport {
     shared: u64,
     mma: u64,
     barriers: u64,
+    waits: u64,
     wavefronts: u64,
     least_wavefronts: u64,
     sectors: u64,
@@ -48,6 +49,7 @@ struct LineReport {
     instruction: String,
     class: &'static str,
     executed: u64,
+    waits: u64,
     wavefronts: u64,
     least_wavefronts: u64,
     sectors: u64,
@@ -65,6 +67,7 @@ impl LineReport {
             instruction: line.instruction.to_string(),
             class: line.class.name(),
             executed: counts.instructions,
+            waits: counts.waits,
             wavefronts: counts.wavefronts,
             least_wavefronts: counts.least_wavefronts,
             sectors: counts.sectors,
@@ -102,6 +105,7 @@ impl SimReport {
             shared: report.shared,
             mma: report.mma,
             barriers: report.barriers,
+            waits: report.waits,
             wavefronts: report.wavefronts,
             least_wavefronts: report.least_wavefronts,
             sectors: report.sectors,
@@ -123,10 +127,10 @@ impl fmt::Display for SimReport {
         line(f, "kernel", &self.kernel)?;
         line(f, "grid", format_args!("{} blocks of {} threads", extents(self.grid), extents(self.block)))?;
         line(f, "checks", format_args!("{}; seed {}", self.checks.join(", "), self.seed))?;
-        let SimReport { warp_instructions, global, shared, mma, barriers, .. } = self;
+        let SimReport { warp_instructions, global, shared, mma, barriers, waits, .. } = self;
         let text = format_args!(
             "{warp_instructions} warp instructions: {global} on global memory, {shared} on shared memory, {mma} mma, \
-             {barriers} barriers"
+             {barriers} barriers, {waits} waits"
         );
         line(f, "executed", text)?;
         let SimReport { wavefronts, least_wavefronts, sectors, least_sectors, .. } = self;

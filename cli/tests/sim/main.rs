@@ -1,5 +1,7 @@
 //! `girih sim` as a user types it.
 
+mod watch;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -235,8 +237,7 @@ fn lines_are_told_as_a_table_and_as_json() {
     let (status, out, _) = girih(folder.path(), &line);
     assert_eq!(status, Some(0));
     // Four warps; the last has only four threads that don't return.
-    let row =
-        "    12            4            -            -           13           13  ld.global.f32 %f1, [%d0]\n";
+    let row = "    12            4            -            -            -           13           13  ld.global.f32 %f1, [%d0]\n";
     assert!(out.contains(row), "{out}");
     assert!(out.contains("global memory             1200 bytes in 39 sectors, at least 39\n"), "{out}");
     let (_, out, _) = girih(folder.path(), &format!("{line} --report json"));

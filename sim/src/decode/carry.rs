@@ -118,7 +118,7 @@ impl Decoder<'_> {
             return flag;
         }
         let flag = self.temporary(File::Pred);
-        self.code.names.push((flag, "CC.CF".into()));
+        self.code.names.push((flag, "CC.CF".into(), Type::Pred));
         self.carry = Some(flag);
         flag
     }

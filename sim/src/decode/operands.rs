@@ -175,7 +175,7 @@ impl Decoder<'_> {
         };
         let reg = self.temporary(file);
         self.scopes.number(name.clone(), reg);
-        self.code.names.push((reg, name.clone()));
+        self.code.names.push((reg, name.clone(), ty));
         Ok(Some(reg))
     }
 

@@ -290,6 +290,11 @@ impl<'a> Context<'a> {
         Error::OutOfBounds { at: self.at(who), access, space: Space::Shared, address, bytes, nearest }
     }
 
+    /// The shared memory of the running block.
+    pub(super) fn block_shared(&self) -> &[u8] {
+        &self.shared[self.origin..self.origin + self.machine.shared]
+    }
+
     /// The shared address of a place in the cluster's memory.
     pub(super) fn shared_address(&self, at: usize) -> u64 {
         let stride = self.machine.stride().max(1);

@@ -26,6 +26,7 @@ mod special;
 mod tensor;
 mod together;
 mod warp;
+mod watch;
 mod wgmma;
 mod wmma;
 

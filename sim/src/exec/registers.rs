@@ -49,6 +49,16 @@ impl Written {
         &mut self.file(reg.file)[reg.slot as usize]
     }
 
+    /// The same, to look at.
+    pub(super) fn in_lanes(&self, reg: Reg) -> u32 {
+        let file = match reg.file {
+            File::Pred => &self.pred,
+            File::W32 => &self.w32,
+            File::W64 => &self.w64,
+        };
+        file[reg.slot as usize]
+    }
+
     /// Counts lanes of a register that is computed from `from` as unwritten.
     pub(super) fn pass(&mut self, from: Reg, to: Reg, lanes: u32) {
         *self.lanes(to) &= !lanes;

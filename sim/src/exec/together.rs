@@ -156,6 +156,9 @@ impl Warp {
             };
             return bad(cx, "thread count of the barrier", expected, accepted);
         }
+        if !arrive && cx.blocks[cx.rank].released >> self.place & 1 == 0 {
+            cx.report.waits += 1;
+        }
         Ok(!arrive)
     }
 }

@@ -15,6 +15,7 @@ use super::copy::Copies;
 pub(super) use super::groups::Wait;
 use super::groups::{Group, Standing};
 use super::registers::Written;
+use super::watch::Watch;
 use super::wgmma::Operations;
 use super::{RANK_SHIFT, lanes};
 
@@ -61,6 +62,8 @@ pub(super) struct Warp {
     pub(super) wgmma: Operations,
     /// What the `bar.red` that the warp waits at writes: what of the votes, where to, in which lanes.
     pub(super) vote: Option<(Count, Reg, u32)>,
+    /// What an observer that watches the warp is to be told.
+    pub(super) watch: Option<Watch>,
 }
 
 /// How a group of lanes stopped.
@@ -93,6 +96,7 @@ impl Warp {
             copies: Copies::default(),
             wgmma: Operations::default(),
             vote: None,
+            watch: None,
         }
     }
 
@@ -134,10 +138,17 @@ impl Warp {
         self.local_written.fill(false);
         self.copies.clear();
         self.wgmma.start(cx.machine);
+        self.start_watch(cx);
     }
 
     /// Runs until the warp waits, exits or has had its share.
     pub(super) fn run(&mut self, cx: &mut Context<'_>) -> Result<(), Error> {
+        let result = self.go_on(cx);
+        self.looked_on(cx, result.is_err());
+        result
+    }
+
+    fn go_on(&mut self, cx: &mut Context<'_>) -> Result<(), Error> {
         let left = cx.machine.options.steps.map_or(u64::MAX, |limit| limit.saturating_sub(cx.steps));
         // With a seed others may come in between anywhere.
         let share = if cx.machine.options.seed == 0 { SHARE } else { 1 << cx.below(15) };
@@ -213,6 +224,7 @@ impl Warp {
                 }
                 op => {
                     if op.is_collective() && !self.together(cx, inst, active, mask)? {
+                        self.put_off(mask);
                         self.groups[at] = Group { pc: start, mask, standing: Standing::Parked };
                         return Ok(Stop::Regroup);
                     }
@@ -256,6 +268,8 @@ impl Warp {
         let Some(wait) = wait else { return Ok(None) };
         // The instruction is executed again when what it waits for has come; the others go on.
         (cx.steps, cx.report.instructions) = (cx.steps - 1, cx.report.instructions - 1);
+        cx.report.waits += 1;
+        self.put_off(active);
         self.groups[at] = Group { pc: start, mask: active, standing: Standing::Waiting(wait) };
         if mask != active {
             self.groups.push(Group::ready(pc + 1, mask & !active));
@@ -315,6 +329,9 @@ impl Warp {
             Guard::Always | Guard::Same => mask,
         };
         cx.steps += 1;
+        if self.watch.is_some() {
+            self.look_on(cx, inst.source, active);
+        }
         if let Some(attribution) = &mut cx.attribution {
             attribution.next(&cx.report, inst.source);
         }

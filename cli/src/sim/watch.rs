@@ -1,0 +1,373 @@
+//! `--trace`, `--break` and `--tile`: a warp's instructions, and what registers and shared memory hold at a line.
+
+use std::fmt::Write;
+use std::str::FromStr;
+use std::sync::Mutex;
+
+use girih_ptx::Type;
+use girih_sim::{Kernel, Launch, Moment, Observer, Register};
+use half::{bf16, f16};
+
+use crate::Error;
+
+/// A line at which registers are shown: the n-th time that a warp comes to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Break {
+    line: u32,
+    nth: u32,
+}
+
+impl FromStr for Break {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Break, Error> {
+        let (line, nth) = text.split_once(':').unwrap_or((text, "1"));
+        let positive = |text: &str| text.parse().ok().filter(|&number| number > 0);
+        match (positive(line), positive(nth)) {
+            (Some(line), Some(nth)) => Ok(Break { line, nth }),
+            _ => Err(Error::Argument { text: text.into(), expected: "LINE or LINE:N, both from 1".into() }),
+        }
+    }
+}
+
+/// A matrix in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tile {
+    /// Bytes before its first element.
+    offset: u64,
+    rows: u64,
+    columns: u64,
+    ty: Type,
+    /// Elements from a row to the next.
+    pitch: u64,
+}
+
+/// The types of a tile's elements.
+const TYPES: [Type; 12] = [
+    Type::F16,
+    Type::Bf16,
+    Type::F32,
+    Type::F64,
+    Type::U8,
+    Type::U16,
+    Type::U32,
+    Type::U64,
+    Type::S8,
+    Type::S16,
+    Type::S32,
+    Type::S64,
+];
+
+impl FromStr for Tile {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Tile, Error> {
+        let refused = || Error::Argument {
+            text: text.into(),
+            expected: format!(
+                "OFFSET:ROWSxCOLUMNS:TYPE or OFFSET:ROWSxCOLUMNS:TYPE:PITCH, the offset in bytes, the pitch in elements, \
+                 a type of {}",
+                TYPES.map(|ty| ty.to_string()).join(", ")
+            ),
+        };
+        let parts: Vec<&str> = text.split(':').collect();
+        let (&[offset, extents, name], pitch) = match &parts[..] {
+            [head @ .., pitch] if head.len() == 3 => {
+                (<&[&str; 3]>::try_from(head).map_err(|_| refused())?, Some(*pitch))
+            }
+            head => (<&[&str; 3]>::try_from(head).map_err(|_| refused())?, None),
+        };
+        let number = |text: &str| match text.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16).map_err(|_| refused()),
+            None => text.parse::<u64>().map_err(|_| refused()),
+        };
+        let (rows, columns) = extents.split_once('x').ok_or_else(refused)?;
+        let (rows, columns) = (number(rows)?, number(columns)?);
+        let ty = TYPES.into_iter().find(|ty| ty.to_string() == name).ok_or_else(refused)?;
+        let pitch = pitch.map_or(Ok(columns), number)?;
+        if rows == 0 || columns == 0 {
+            return Err(refused());
+        }
+        Ok(Tile { offset: number(offset)?, rows, columns, ty, pitch })
+    }
+}
+
+impl Tile {
+    fn element_bytes(&self) -> u64 {
+        u64::from(self.ty.bits().unwrap_or(8)) / 8
+    }
+
+    /// Where it ends in shared memory, in bytes.
+    fn end(&self) -> u128 {
+        let elements = u128::from(self.rows - 1) * u128::from(self.pitch) + u128::from(self.columns);
+        u128::from(self.offset) + elements * u128::from(self.element_bytes())
+    }
+
+    fn show(&self, shared: &[u8], to: &mut String) {
+        let bytes = self.element_bytes() as usize;
+        let element = |row: u64, column: u64| {
+            let at = (self.offset as usize) + (row * self.pitch + column) as usize * bytes;
+            let bits = shared.get(at..at + bytes).unwrap_or_default();
+            value(self.ty, bits.iter().rev().fold(0, |all, &byte| all << 8 | u64::from(byte)))
+        };
+        let cells: Vec<Vec<String>> = (0..self.rows)
+            .map(|row| (0..self.columns).map(|column| element(row, column)).collect())
+            .collect();
+        let width = cells.iter().flatten().map(String::len).max().unwrap_or(0);
+        let Tile { offset, rows, columns, ty, .. } = self;
+        let _ = writeln!(to, "  shared memory from byte {offset}: {rows} x {columns} of {ty}");
+        for row in cells {
+            let row: Vec<String> = row.iter().map(|cell| format!("{cell:>width$}")).collect();
+            let _ = writeln!(to, "    {}", row.join(" "));
+        }
+    }
+}
+
+/// What is asked for, with the text that it was asked with.
+#[derive(clap::Args, Debug)]
+pub(crate) struct WatchArgs {
+    /// Tell on stderr what this warp of the block executes: the number of the warp in its block
+    #[arg(long, value_name = "WARP")]
+    trace: Option<u32>,
+    /// Show the registers where a warp of the block comes to this line, on stderr; LINE:N: the N-th time
+    #[arg(long = "break", value_name = "LINE[:N]")]
+    breaks: Vec<Break>,
+    /// Show this part of shared memory there too, as a matrix; PITCH is in elements
+    #[arg(long = "tile", value_name = "OFFSET:ROWSxCOLUMNS:TYPE[:PITCH]", requires = "breaks")]
+    tiles: Vec<Tile>,
+    /// The block that --trace and --break look at: x, or x,y or x,y,z [default: 0,0,0]
+    #[arg(long, value_name = "BLOCK", value_parser = place)]
+    at_block: Option<[u32; 3]>,
+}
+
+/// `3`, `3,2` or `3,2,1`; what is missing is 0.
+fn place(text: &str) -> Result<[u32; 3], Error> {
+    let refused = || Error::Argument { text: text.into(), expected: "x, or x,y or x,y,z".into() };
+    let given: Vec<u32> =
+        text.split(',').map(u32::from_str).collect::<Result<_, _>>().map_err(|_| refused())?;
+    let mut place = [0; 3];
+    place.get_mut(..given.len()).ok_or_else(refused)?.copy_from_slice(&given);
+    Ok(place)
+}
+
+impl WatchArgs {
+    /// The observer that was asked for, if one was.
+    pub(crate) fn observer(&self, kernel: &Kernel, launch: &Launch) -> Result<Option<Watch>, Error> {
+        if self.trace.is_none() && self.breaks.is_empty() {
+            return Ok(None);
+        }
+        let block = self.at_block.unwrap_or_default();
+        let [x, y, z] = block;
+        let [grid_x, grid_y, grid_z] = launch.grid;
+        if x >= grid_x || y >= grid_y || z >= grid_z {
+            let text = format!("--at-block {x},{y},{z}");
+            return Err(Error::Argument {
+                text,
+                expected: format!("a block of the grid {grid_x},{grid_y},{grid_z}"),
+            });
+        }
+        let warps = launch.block.iter().map(|&extent| u64::from(extent)).product::<u64>().div_ceil(32);
+        if let Some(warp) = self.trace.filter(|&warp| u64::from(warp) >= warps) {
+            let text = format!("--trace {warp}");
+            return Err(Error::Argument {
+                text,
+                expected: format!("a warp of the block, 0 to {}", warps.saturating_sub(1)),
+            });
+        }
+        for &Break { line, .. } in &self.breaks {
+            if !kernel.lines().any(|other| other == line) {
+                let next = kernel.lines().filter(|&other| other > line).min();
+                let next = next.or_else(|| kernel.lines().max()).unwrap_or(0);
+                return Err(Error::Argument {
+                    text: format!("--break {line}"),
+                    expected: format!("a line with an instruction of `{}`, such as {next}", kernel.name()),
+                });
+            }
+        }
+        let shared = kernel.shared(launch.dynamic_shared);
+        if let Some(tile) = self.tiles.iter().find(|tile| tile.end() > u128::from(shared)) {
+            let text = format!("--tile {}:{}x{}:{}", tile.offset, tile.rows, tile.columns, tile.ty);
+            let expected = format!(
+                "a tile that ends within the block's {shared} bytes of shared memory, not at {}",
+                tile.end()
+            );
+            return Err(Error::Argument { text, expected });
+        }
+        let breaks = Mutex::new(self.breaks.iter().map(|&at| (at, 0)).collect());
+        Ok(Some(Watch { block, trace: self.trace, breaks, tiles: self.tiles.clone() }))
+    }
+}
+
+/// Writes to stderr what it sees.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    block: [u32; 3],
+    trace: Option<u32>,
+    /// Each with how often a warp has come there.
+    breaks: Mutex<Vec<(Break, u32)>>,
+    tiles: Vec<Tile>,
+}
+
+impl Watch {
+    /// The lines to which warps did not come, or not as often as was asked for.
+    pub(crate) fn missed(&self) -> Vec<String> {
+        let breaks = self.breaks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let missed = breaks.iter().filter(|(at, seen)| *seen < at.nth);
+        let [x, y, z] = self.block;
+        missed
+            .map(|(at, seen)| {
+                format!("no stop at line {}: block ({x},{y},{z}) came there {seen} times", at.line)
+            })
+            .collect()
+    }
+}
+
+impl Observer for Watch {
+    fn chooses(&self, block: [u32; 3], warp: u32) -> bool {
+        block == self.block && self.trace.is_none_or(|traced| traced == warp)
+    }
+
+    fn before(&self, moment: &Moment<'_>) {
+        let mut stops = 0;
+        {
+            let mut breaks = self.breaks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            for (at, seen) in breaks.iter_mut().filter(|(at, _)| at.line == moment.line()) {
+                *seen += 1;
+                stops += u32::from(*seen == at.nth);
+            }
+        }
+        if stops > 0 {
+            eprint!("{}", stop(moment, &self.tiles));
+        }
+    }
+
+    fn after(&self, moment: &Moment<'_>) {
+        if self.trace.is_some() {
+            eprintln!("{}", step(moment));
+        }
+    }
+}
+
+/// What registers and tiles hold.
+fn stop(moment: &Moment<'_>, tiles: &[Tile]) -> String {
+    let ([x, y, z], warp, line) = (moment.block(), moment.warp(), moment.line());
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "block ({x},{y},{z}), warp {warp}, {} before line {line}: {}",
+        lanes(moment),
+        moment.instruction()
+    );
+    let registers: Vec<Register<'_>> = moment.registers().collect();
+    let width = registers.iter().map(|register| register.name.len()).max().unwrap_or(0);
+    for register in registers {
+        let Register { name, ty, .. } = register;
+        let _ = writeln!(text, "  {name:<width$} .{:<6} {}", ty.to_string(), values(&register, moment));
+    }
+    for tile in tiles {
+        tile.show(moment.shared(), &mut text);
+    }
+    text
+}
+
+/// An instruction and what it wrote.
+fn step(moment: &Moment<'_>) -> String {
+    let mut text = format!("line {}, {}: {}", moment.line(), lanes(moment), moment.instruction());
+    if moment.failed() {
+        text += "; failed";
+    } else if moment.active() != 0 {
+        for register in moment.writes() {
+            let _ = write!(text, "; {} = {}", register.name, values(&register, moment));
+        }
+    }
+    text
+}
+
+fn lanes(moment: &Moment<'_>) -> String {
+    match moment.active() {
+        u32::MAX => "all lanes".into(),
+        0 => "no lane".into(),
+        some => format!("lanes {some:#010x}"),
+    }
+}
+
+/// The values of the lanes that execute the instruction, in short: one if all agree, three of an arithmetic sequence.
+/// Where nothing was written stands a dash.
+fn values(register: &Register<'_>, moment: &Moment<'_>) -> String {
+    let shown = |lane: usize| match register.written >> lane & 1 {
+        0 => "-".into(),
+        _ => value(register.ty, register.lanes[lane]),
+    };
+    let lanes: Vec<usize> = match moment.active() {
+        0 => (0..32).collect(),
+        _ => moment.active_lanes().collect(),
+    };
+    let all: Vec<String> = lanes.iter().map(|&lane| shown(lane)).collect();
+    let steps: Vec<Option<i128>> =
+        all.windows(2).map(|pair| Some(number(&pair[1])? - number(&pair[0])?)).collect();
+    match &all[..] {
+        [first, rest @ ..] if rest.iter().all(|other| other == first) => first.clone(),
+        [first, second, .., last]
+            if steps.len() > 2 && steps[0].is_some() && steps.iter().all(|step| *step == steps[0]) =>
+        {
+            format!("{first}, {second}, ..., {last}")
+        }
+        _ => all.join(" "),
+    }
+}
+
+/// The number that a cell's text is, if it is an integer.
+fn number(text: &str) -> Option<i128> {
+    match text.strip_prefix("0x") {
+        Some(digits) => i128::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// Bits as a value of their type; those of no number's type in hexadecimal.
+fn value(ty: Type, bits: u64) -> String {
+    match ty {
+        Type::Pred => (bits & 1).to_string(),
+        Type::F16 => f16::from_bits(bits as u16).to_string(),
+        Type::Bf16 => bf16::from_bits(bits as u16).to_string(),
+        Type::F32 => f32::from_bits(bits as u32).to_string(),
+        Type::F64 => f64::from_bits(bits).to_string(),
+        Type::S8 => (bits as i8).to_string(),
+        Type::S16 => (bits as i16).to_string(),
+        Type::S32 => (bits as i32).to_string(),
+        Type::S64 => (bits as i64).to_string(),
+        Type::U8 => (bits as u8).to_string(),
+        Type::U16 => (bits as u16).to_string(),
+        Type::U32 => (bits as u32).to_string(),
+        Type::U64 => bits.to_string(),
+        _ => format!("{bits:#x}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_tiles_are_read_or_refused() {
+        assert_eq!("12".parse::<Break>().ok(), Some(Break { line: 12, nth: 1 }));
+        assert_eq!("12:3".parse::<Break>().ok(), Some(Break { line: 12, nth: 3 }));
+        for text in ["", "0", "1:0", "a", "1:2:3", "-1"] {
+            assert!(text.parse::<Break>().is_err(), "{text}");
+        }
+        let tile = |offset, rows, columns, ty, pitch| Some(Tile { offset, rows, columns, ty, pitch });
+        assert_eq!("0:2x3:f32".parse::<Tile>().ok(), tile(0, 2, 3, Type::F32, 3));
+        assert_eq!("0x10:2x3:bf16:8".parse::<Tile>().ok(), tile(16, 2, 3, Type::Bf16, 8));
+        for text in ["", "0", "0:2x3", "0:2x3:b32", "0:0x3:f32", "0:2:f32", "0:2x3:f32:1:1", "x:2x3:f32"] {
+            assert!(text.parse::<Tile>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_tile_ends_after_its_last_element() {
+        let end = |text: &str| text.parse::<Tile>().map(|tile| tile.end()).ok();
+        assert_eq!(end("4:2x3:f32"), Some(4 + 6 * 4));
+        assert_eq!(end("4:2x3:f16:10"), Some(4 + 13 * 2));
+        assert_eq!(end("0:2x1:u64:0xffffffffffffffff"), Some((u128::from(u64::MAX) + 1) * 8));
+    }
+}

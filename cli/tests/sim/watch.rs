@@ -1,0 +1,135 @@
+//! `--trace`, `--break`, `--tile` and `--reduce`.
+
+use std::fs;
+
+use super::{RUN, folder, girih};
+
+/// Two warps fill a row each of a matrix of words in shared memory, wait for one another, and go round twice more.
+const ROWS: &str = ".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry rows() {
+  .reg .pred %p; .reg .u32 %t, %w, %i; .reg .b32 %a; .reg .f32 %x;
+  .shared .align 16 .b8 tile[256];
+  mov.u32 %t, %tid.x; shr.u32 %w, %t, 5;
+  shl.b32 %a, %t, 2; mov.u32 %i, 0;
+  cvt.rn.f32.u32 %x, %t;
+LOOP:
+  st.shared.f32 [%a + 1024], %x;
+  bar.sync 0;
+  add.u32 %i, %i, 1;
+  setp.lt.u32 %p, %i, 3;
+  @%p bra LOOP;
+  ret;
+}
+";
+
+#[test]
+fn a_warp_is_traced_with_what_it_writes() {
+    let folder = folder();
+    let line = format!("{RUN} --arg inout:y.npy:z.npy --trace 0 --at-block 3 --report json");
+    let (status, out, err) = girih(folder.path(), &line);
+    assert_eq!(status, Some(0), "{err}");
+    assert!(serde_json::from_str::<serde_json::Value>(&out).is_ok(), "{out}");
+    let lines: Vec<&str> = err.lines().collect();
+    // Block 3 has elements 96 to 127, of which there are four; x[i] is i and y[i] is 1.
+    assert_eq!(lines.len(), 17, "{err}");
+    assert_eq!(lines[0], "line 6, all lanes: mov.u32 %r0, %ctaid.x; %r0 = 0x3");
+    assert_eq!(lines[3], "line 6, all lanes: mad.lo.u32 %r0, %r0, %r1, %r2; %r0 = 0x60, 0x61, ..., 0x7f");
+    assert_eq!(lines[5][..57], *"line 8, all lanes: setp.ge.u32 %p, %r0, %r1; %p = 0 0 0 0");
+    assert_eq!(lines[6], "line 9, lanes 0xfffffff0: @%p ret");
+    assert!(
+        lines.contains(&"line 12, lanes 0x0000000f: ld.global.f32 %f1, [%d0]; %f1 = 96, 97, ..., 99"),
+        "{err}"
+    );
+    assert!(
+        lines.contains(&"line 13, lanes 0x0000000f: fma.rn.f32 %f3, %f0, %f1, %f2; %f3 = 49 49.5 50 50.5"),
+        "{err}"
+    );
+}
+
+#[test]
+fn a_trace_ends_where_the_launch_fails() {
+    let folder = folder();
+    let (status, _, err) =
+        girih(folder.path(), "sim others.ptx --kernel unset --grid 1 --block 32 --trace 0");
+    assert_eq!(status, Some(1));
+    let lines: Vec<&str> = err.lines().collect();
+    assert_eq!(lines[0], "line 15, all lanes: add.u32 %r0, %r1, 1; %r0 = -");
+    assert_eq!(lines[1], "line 15, all lanes: st.shared.u32 [cell], %r0; failed");
+    assert!(lines[2].starts_with("error: "), "{err}");
+}
+
+#[test]
+fn a_stop_shows_registers_and_a_tile() {
+    let folder = folder();
+    fs::write(folder.path().join("rows.ptx"), ROWS).expect("written");
+    let line =
+        "sim rows.ptx --grid 1 --block 64 --break 12:3 --tile 0:2x4:f32:32 --tile 128:1x2:u32 --trace 1";
+    let (status, out, err) = girih(folder.path(), line);
+    assert_eq!(status, Some(0), "{err}");
+    assert!(out.contains("6 barriers, 3 waits"), "{out}");
+    let stop = err.find("block").expect("a stop");
+    let text: Vec<&str> = err[stop..].lines().take(12).collect();
+    let want = [
+        "block (0,0,0), warp 1, all lanes before line 12: bar.sync 0",
+        "  %t .u32    32, 33, ..., 63",
+        "  %w .u32    1",
+        "  %a .b32    0x80, 0x84, ..., 0xfc",
+        "  %i .u32    2",
+        "  %x .f32    32, 33, ..., 63",
+        "  %p .pred   1",
+        "  shared memory from byte 0: 2 x 4 of f32",
+        "     0  1  2  3",
+        "    32 33 34 35",
+        "  shared memory from byte 128: 1 x 2 of u32",
+        "    1107296256 1107558400",
+    ];
+    assert_eq!(text, want, "{err}");
+    // The wait is one step of the trace, however long it took.
+    assert_eq!(err.lines().filter(|line| line.starts_with("line 12,")).count(), 3, "{err}");
+}
+
+#[test]
+fn a_stop_that_is_not_reached_is_told() {
+    let folder = folder();
+    fs::write(folder.path().join("rows.ptx"), ROWS).expect("written");
+    let (status, _, err) = girih(folder.path(), "sim rows.ptx --grid 1 --block 64 --break 12:7");
+    assert_eq!((status, &*err), (Some(0), "no stop at line 12: block (0,0,0) came there 6 times\n"));
+}
+
+#[test]
+fn what_can_not_be_looked_at_is_bad_usage() {
+    let folder = folder();
+    fs::write(folder.path().join("rows.ptx"), ROWS).expect("written");
+    for (options, message) in [
+        ("--trace 2", "error: `--trace 2`: expected a warp of the block, 0 to 1\n"),
+        ("--trace 0 --at-block 1", "error: `--at-block 1,0,0`: expected a block of the grid 1,1,1\n"),
+        ("--break 10", "error: `--break 10`: expected a line with an instruction of `rows`, such as 11\n"),
+        ("--break 40", "error: `--break 40`: expected a line with an instruction of `rows`, such as 16\n"),
+        (
+            "--break 12 --tile 4:2x32:f32",
+            "error: `--tile 4:2x32:f32`: expected a tile that ends within the block's 256 bytes of shared memory, not at 260\n",
+        ),
+        (
+            "--break x",
+            "error: invalid value 'x' for '--break <LINE[:N]>': `x`: expected LINE or LINE:N, both from 1\n",
+        ),
+        ("--tile 0:1x1:f32", "error: the following required arguments were not provided:\n"),
+    ] {
+        let (status, out, err) = girih(folder.path(), &format!("sim rows.ptx --grid 1 --block 64 {options}"));
+        assert_eq!((status, &*out), (Some(2), ""), "{options}: {err}");
+        assert!(err.starts_with(message), "{options}: {err}");
+    }
+}
+
+#[test]
+fn a_failing_launch_is_reduced() {
+    let folder = folder();
+    // 100 elements: of blocks of 32, the fifth is the first to find none.
+    let line = RUN.replace("u32:100", "u32:1000").replace("--grid 4", "--grid 32");
+    let (status, out, err) = girih(folder.path(), &format!("{line} --arg inout:y.npy:z.npy --reduce"));
+    assert_eq!((status, &*out), (Some(1), ""));
+    assert!(err.contains("\nthe least grid in which it fails: --grid 4,1,1 (found by "), "{err}");
+    assert!(!folder.path().join("z.npy").exists());
+}
