@@ -102,11 +102,12 @@ impl Problem {
 }
 
 /// cuBLAS's name of a dtype; it multiplies them with f32 accumulation, f32 without TF32.
-const fn data_type(dtype: DType) -> sys::cudaDataType {
+const fn data_type(dtype: DType) -> Option<sys::cudaDataType> {
     match dtype {
-        DType::F32 => sys::cudaDataType::CUDA_R_32F,
-        DType::F16 => sys::cudaDataType::CUDA_R_16F,
-        DType::Bf16 => sys::cudaDataType::CUDA_R_16BF,
+        DType::F32 => Some(sys::cudaDataType::CUDA_R_32F),
+        DType::F16 => Some(sys::cudaDataType::CUDA_R_16F),
+        DType::Bf16 => Some(sys::cudaDataType::CUDA_R_16BF),
+        _ => None,
     }
 }
 
@@ -178,8 +179,12 @@ impl<T: Element + Pod> Gemm<T> {
                 result::set_matmul_desc_attribute(self.descriptor, attribute, value, size_of::<i32>())?
             };
         }
+        // What has no name here it refuses as not supported.
+        let Some(data_type) = data_type(T::DTYPE) else {
+            return Err(CublasError(sys::cublasStatus_t::CUBLAS_STATUS_NOT_SUPPORTED));
+        };
         for (layout, (rows, cols, ld)) in self.layouts.iter_mut().zip(problem.stored()) {
-            *layout = result::create_matrix_layout(data_type(T::DTYPE), rows, cols, ld as i64)?;
+            *layout = result::create_matrix_layout(data_type, rows, cols, ld as i64)?;
         }
         Ok(())
     }

@@ -65,6 +65,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
         DType::F32 => copy::<f32>(&session, &args, &problem)?,
         DType::F16 => copy::<f16>(&session, &args, &problem)?,
         DType::Bf16 => copy::<bf16>(&session, &args, &problem)?,
+        other => return Err(girih_kernels::Error::unsupported("copy", other).into()),
     };
     run::print(&report, args.run.json)?;
     Ok(if report.passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -79,7 +80,7 @@ fn copy<T: Element + Pod>(
     let [ld_dst, ld_src] = args.problem.pitches();
     let device = &session.device;
     // Whole rows, the last one's padding included.
-    session.fits(rows as u64 * (ld_dst as u64 + ld_src as u64) * u64::from(dtype.bytes()))?;
+    session.fits(rows as u64 * (ld_dst as u64 + ld_src as u64) * u64::from(dtype.bits() / 8))?;
     let copy = Copy::new(device, problem)?;
     let source: Vec<T> = random(&mut StdRng::seed_from_u64(args.seed), rows * ld_src);
     let from = device.upload(&source)?;

@@ -58,6 +58,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
         DType::F32 => multiply::<f32>(&session, &chosen, source, output)?,
         DType::F16 => multiply::<f16>(&session, &chosen, source, output)?,
         DType::Bf16 => multiply::<bf16>(&session, &chosen, source, output)?,
+        other => return Err(girih_kernels::Error::unsupported("gemm", other).into()),
     };
     run::print(&report, args.run.json)?;
     Ok(if report.passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -39,7 +39,7 @@ impl Npy {
         let &[rows, columns] = header.shape() else {
             return Err(Error::Rank { path: path.into(), shape: header.shape().into() });
         };
-        let needed = u128::from(rows) * u128::from(columns) * u128::from(dtype.bytes());
+        let needed = u128::from(rows) * u128::from(columns) * u128::from(dtype.bits() / 8);
         if length.is_file() {
             let found = length.len() - elements.stream_position().map_err(Error::read(path))?;
             if needed > u128::from(found) {
@@ -101,6 +101,7 @@ pub(crate) fn write<T: Element + Pod>(
         DType::F32 => "<f4",
         DType::F16 => "<f2",
         DType::Bf16 => "<u2",
+        other => return Err(io::Error::other(girih_kernels::Error::unsupported("npy", other))),
     };
     let plain: TypeStr = descr.parse().map_err(|e| io::Error::other(format!("{descr}: {e}")))?;
     npyz::WriteOptions::new_header_only()

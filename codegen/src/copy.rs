@@ -6,6 +6,7 @@ use girih_tensor::{DType, Slice, Space, Tensor};
 
 use crate::atom::universal_copy;
 use crate::builder::{Builder, Cond, Reg};
+use crate::engine::element_bytes;
 use crate::gemm::MAX_EXTENT;
 use crate::tiled_copy::{TiledCopy, coalesced, shape_tiler, static_size};
 use crate::{Counting, Error, Expr, Gmem, Memory};
@@ -55,14 +56,22 @@ struct Partition {
 /// # Errors
 /// [`Error::Config`] or [`Error::Mismatch`] for a configuration that cannot be built.
 pub fn generate(config: &CopyConfig) -> Result<CopyKernel, Error> {
-    let bytes = u32::try_from(config.vector).unwrap_or(0).saturating_mul(config.dtype.bytes());
+    let element = element_bytes("dtype", config.dtype)?;
+    if !matches!(element, 2 | 4) {
+        return Err(Error::Config {
+            what: "dtype",
+            value: config.dtype.to_string(),
+            accepted: String::from("elements of 2 or 4 bytes"),
+        });
+    }
+    let bytes = u32::try_from(config.vector.saturating_mul(element)).unwrap_or(0);
     let atom = universal_copy(bytes).ok_or_else(|| Error::Config {
         what: "vector",
         value: config.vector.to_string(),
-        accepted: format!("2, 4, 8 or 16 bytes of {}-byte elements", config.dtype.bytes()),
+        accepted: format!("2, 4, 8 or 16 bytes of {element}-byte elements"),
     })?;
     let copy = coalesced(*atom, config.threads, config.tile, 1, config.vector)?;
-    let words = i128::from(config.tile[0]) * i128::from(config.tile[1]) * i128::from(config.dtype.bytes())
+    let words = i128::from(config.tile[0]) * i128::from(config.tile[1]) * i128::from(element)
         / i128::from(4 * config.threads);
     if words > MAX_WORDS {
         return Err(Error::Config {
@@ -169,8 +178,8 @@ fn tail(
 ) -> Result<(), Error> {
     let cut = Cond::less(columns, &(column + config.vector));
     b.if_(&Cond::all([row_inside.clone(), cut]), |b| {
-        let ty = if config.dtype.bytes() == 2 { Type::B16 } else { Type::B32 };
-        let bytes = i64::from(config.dtype.bytes());
+        let ty = if config.dtype.bits() == 16 { Type::B16 } else { Type::B32 };
+        let bytes = i64::from(config.dtype.bits() / 8);
         for element in 0..config.vector - 1 {
             let inside = Cond::less(&(column + element), columns);
             let reg = b.reg(ty);
@@ -183,7 +192,7 @@ fn tail(
 
 /// Registers for one vector: words of 32 bits, or one of 16.
 fn words(b: &mut Builder, config: &CopyConfig) -> Vec<Reg> {
-    let bytes = config.vector * i64::from(config.dtype.bytes());
+    let bytes = config.vector * i64::from(config.dtype.bits()) / 8;
     if bytes == 2 { b.regs(Type::B16, 1) } else { b.regs(Type::B32, bytes as usize / 4) }
 }
 

@@ -38,6 +38,32 @@ fn advanced(offset: &Expr, steps: &[(Expr, Stride)]) -> Result<Expr, Error> {
     Ok(offset)
 }
 
+/// Bytes of an element.
+pub(crate) fn element_bytes(what: &'static str, dtype: DType) -> Result<i64, crate::Error> {
+    dtype.bytes_of(1).ok_or_else(|| crate::Error::Config {
+        what,
+        value: dtype.to_string(),
+        accepted: String::from("a dtype of whole bytes"),
+    })
+}
+
+/// Where element `offset` begins, in bytes.
+fn byte_offset(dtype: DType, offset: &Expr) -> Result<Expr, crate::Error> {
+    if let Some(bytes) = dtype.bytes_of(1) {
+        return Ok(offset * bytes);
+    }
+    let per_byte = 8 / i64::from(dtype.bits());
+    if offset.multiple() % per_byte != 0 {
+        return Err(crate::Error::Mismatch {
+            what: "address",
+            layout: offset.to_string(),
+            with: format!("{dtype}, {per_byte} elements in a byte"),
+            accepted: "offsets that are known to be whole bytes",
+        });
+    }
+    offset.div(per_byte)
+}
+
 /// An engine whose values have addresses.
 pub trait Memory: Engine<Index = Expr> {
     /// The element type.
@@ -46,7 +72,8 @@ pub trait Memory: Engine<Index = Expr> {
     /// The address in bytes of the element it stands at.
     ///
     /// # Errors
-    /// [`crate::Error::Arithmetic`] if a swizzled offset can be negative.
+    /// [`crate::Error::Arithmetic`] if a swizzled offset can be negative, [`crate::Error::Mismatch`] if an element
+    /// smaller than a byte may begin inside one.
     fn address(&self) -> Result<Expr, crate::Error>;
 }
 
@@ -71,7 +98,7 @@ impl Memory for Gmem {
     }
 
     fn address(&self) -> Result<Expr, crate::Error> {
-        Ok(&self.pointer + &(&self.offset * i64::from(self.dtype.bytes())))
+        Ok(&self.pointer + &byte_offset(self.dtype, &self.offset)?)
     }
 }
 
@@ -116,7 +143,7 @@ impl Memory for Smem {
             Some(swizzle) => self.offset.swizzle(swizzle)?,
             None => self.offset.clone(),
         };
-        Ok(&self.base + &(&offset * i64::from(self.dtype.bytes())))
+        Ok(&self.base + &byte_offset(self.dtype, &offset)?)
     }
 }
 
@@ -180,12 +207,23 @@ pub struct Rmem {
     values: usize,
 }
 
+/// Values of `dtype` in one register.
+fn per_register(dtype: DType) -> usize {
+    (32 / dtype.bits() as usize).max(1)
+}
+
 impl Rmem {
-    /// Registers for `values` values of `dtype`: one of type f32 for each, or one 32-bit register for two halves.
+    /// Registers for `values` values of `dtype`: one for each of 32 or 64 bits; of smaller ones as many as fit share a
+    /// 32-bit register, the first in the lowest bits. Floats of 32 and 64 bits have registers of their type, all others
+    /// untyped ones.
     pub fn new(builder: &mut Builder, dtype: DType, values: usize) -> Rmem {
-        let bits = dtype.bits() as usize;
-        let ty = if dtype == DType::F32 { Type::F32 } else { Type::B32 };
-        Rmem { regs: builder.regs(ty, (values * bits).div_ceil(32)), dtype, values }
+        let ty = match dtype {
+            DType::F32 => Type::F32,
+            DType::F64 => Type::F64,
+            _ if dtype.bits() == 64 => Type::B64,
+            _ => Type::B32,
+        };
+        Rmem { regs: builder.regs(ty, values.div_ceil(per_register(dtype))), dtype, values }
     }
 
     /// The element type.
@@ -200,7 +238,7 @@ impl Rmem {
 
     /// Values in one register.
     pub fn per_register(&self) -> usize {
-        32 / self.dtype.bits() as usize
+        per_register(self.dtype)
     }
 
     /// The register that holds value `index`.

@@ -6,6 +6,7 @@ use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig, Pod};
 use girih_tensor::{DType, Element};
 
 use crate::Error;
+use crate::error::accept;
 use crate::launch::{launch, widest};
 
 /// A copy of `rows` x `columns` elements between two pitches, in elements.
@@ -20,12 +21,18 @@ pub struct Problem {
     ld_src: i64,
 }
 
+/// Bytes of an element of a dtype that [`Problem::new`] accepts.
+fn element(dtype: DType) -> i64 {
+    i64::from(dtype.bits() / 8)
+}
+
 impl Problem {
     /// A copy with pitches; a tight one (`ld == columns`) is copied as one row.
     ///
     /// # Errors
-    /// [`Error::Extent`], [`Error::LeadingStride`].
+    /// [`Error::Kernel`] for another dtype than [`DTYPES`](crate::DTYPES); [`Error::Extent`], [`Error::LeadingStride`].
     pub fn new(dtype: DType, rows: i64, columns: i64, ld_dst: i64, ld_src: i64) -> Result<Problem, Error> {
+        accept("copy", dtype)?;
         let limits =
             [("rows", rows, 0), ("columns", columns, 0), ("ld_dst", ld_dst, 1), ("ld_src", ld_src, 1)];
         for (what, value, least) in limits {
@@ -53,7 +60,7 @@ impl Problem {
 
     /// Bytes read and written.
     pub fn bytes(&self) -> i64 {
-        2 * self.rows * self.columns * i64::from(self.dtype.bytes())
+        2 * self.rows * self.columns * element(self.dtype)
     }
 
     fn span(&self, ld: i64) -> i64 {
@@ -63,7 +70,7 @@ impl Problem {
 
 /// Chooses the configuration: the widest vectors that both pitches allow, tiles as wide as the rows.
 pub fn choose(problem: &Problem) -> CopyConfig {
-    let element = i64::from(problem.dtype.bytes());
+    let element = element(problem.dtype);
     let widths: Vec<i64> = [16, 8, 4, 2].iter().filter(|b| *b % element == 0).map(|b| b / element).collect();
     // A single row has no pitch.
     let pitches = if problem.rows == 1 { [0, 0] } else { [problem.ld_dst, problem.ld_src] };

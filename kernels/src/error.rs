@@ -1,5 +1,22 @@
 //! What can go wrong with a problem.
 
+use girih_tensor::DType;
+
+/// The dtypes that the kernels compute.
+pub const DTYPES: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
+
+/// Refuses a dtype that is none of [`DTYPES`].
+pub(crate) fn accept(kernel: &'static str, dtype: DType) -> Result<(), Error> {
+    if DTYPES.contains(&dtype) { Ok(()) } else { Err(Error::unsupported(kernel, dtype)) }
+}
+
+impl Error {
+    /// That `kernel` computes [`DTYPES`], and `dtype` is none of them.
+    pub fn unsupported(kernel: &'static str, dtype: DType) -> Error {
+        Error::Kernel { kernel, dtype: dtype.name(), accepted: "f32, f16 and bf16 are accepted" }
+    }
+}
+
 /// An error of `girih-kernels`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

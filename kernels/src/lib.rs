@@ -12,4 +12,4 @@ mod error;
 pub mod gemm;
 mod launch;
 
-pub use error::Error;
+pub use error::{DTYPES, Error};

@@ -36,7 +36,7 @@ fn several_tiles_with_padded_pitches() -> Result<(), Failure> {
 #[test]
 fn whole_tiles() -> Result<(), Failure> {
     let problem = |dtype, layout| Problem::new(dtype, [256, 128, 160], layout).expect("within the limits");
-    all(DType::ALL.into_iter().flat_map(|dtype| Layout::ALL.map(|layout| problem(dtype, layout))))
+    all(girih_kernels::DTYPES.into_iter().flat_map(|dtype| Layout::ALL.map(|layout| problem(dtype, layout))))
 }
 
 #[test]
@@ -70,6 +70,15 @@ fn bad_problems_are_refused_with_what_would_be_accepted() -> Result<(), Failure>
     assert_eq!(
         message(Problem::new(DType::F32, [limit + 1, 1, 1], Layout::Tn)),
         "M = 1073741825: 0 to 1073741824 elements are accepted"
+    );
+    for &dtype in DType::ALL {
+        let accepted = matches!(dtype, DType::F32 | DType::F16 | DType::Bf16);
+        assert_eq!(Problem::new(dtype, [8, 8, 8], Layout::Tn).is_ok(), accepted, "{dtype}");
+        assert_eq!(girih_kernels::copy::Problem::new(dtype, 8, 8, 8, 8).is_ok(), accepted, "{dtype}");
+    }
+    assert_eq!(
+        message(Problem::new(DType::S4, [8, 8, 8], Layout::Tn)),
+        "kernel gemm does not take s4: f32, f16 and bf16 are accepted"
     );
     let problem = Problem::new(DType::Bf16, [64, 32, 16], Layout::Nt)?;
     assert_eq!(
@@ -147,7 +156,7 @@ fn simulate(
     let memory = girih_sim::Memory::new();
     let program = girih_sim::Program::load(&Module::parse(&module.to_string()).expect("printed PTX parses"))?;
     let kernel = &program.kernels()[0];
-    let bytes = problem.dtype().bytes() as i64;
+    let bytes = i64::from(problem.dtype().bits() / 8);
     let mut args = Vec::new();
     for matrix in [&problem.a(), &problem.b(), &problem.c()] {
         let bytes = (matrix.span() * bytes) as usize;

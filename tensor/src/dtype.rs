@@ -1,53 +1,95 @@
 //! Element types.
 
+use float8::{F8E4M3, F8E5M2};
 use half::{bf16, f16};
 
 use crate::Error;
 
-/// The type of a tensor's elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum DType {
-    /// IEEE binary32.
-    F32,
-    /// IEEE binary16.
-    F16,
-    /// bfloat16: the upper half of a binary32.
-    Bf16,
+/// Defines [`DType`]: the variant, its name, its bits, what it is.
+macro_rules! dtypes {
+    ($($variant:ident $text:literal $bits:literal $doc:literal),* $(,)?) => {
+        /// The type of a tensor's elements.
+        ///
+        /// [`DType::S4`], [`DType::U4`] and [`DType::B1`] are smaller than a byte: an array of them is packed, the
+        /// first element in the lowest bits (PTX ISA, "Alternate Floating-Point Data Formats", "Matrix Data-types").
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum DType {
+            $(#[doc = $doc] $variant),*
+        }
+
+        impl DType {
+            /// Every dtype.
+            pub const ALL: &[DType] = &[$(DType::$variant),*];
+
+            /// Size of an element in bits. A `Tf32` occupies the 32 bits of an f32.
+            pub const fn bits(self) -> u32 {
+                match self { $(DType::$variant => $bits),* }
+            }
+
+            /// The name, as in `--dtype bf16`.
+            pub const fn name(self) -> &'static str {
+                match self { $(DType::$variant => $text),* }
+            }
+        }
+    };
+}
+
+dtypes! {
+    F64 "f64" 64 "IEEE binary64.",
+    F32 "f32" 32 "IEEE binary32.",
+    Tf32 "tf32" 32 "A binary32 whose significand is rounded to 10 bits.",
+    F16 "f16" 16 "IEEE binary16.",
+    Bf16 "bf16" 16 "bfloat16: the upper half of a binary32.",
+    E4m3 "e4m3" 8 "8-bit float, 4 bits of exponent: no infinities, 448 is the greatest.",
+    E5m2 "e5m2" 8 "8-bit float, 5 bits of exponent: the upper half of a binary16.",
+    S64 "s64" 64 "Signed integer of 64 bits.",
+    U64 "u64" 64 "Unsigned integer of 64 bits.",
+    S32 "s32" 32 "Signed integer of 32 bits.",
+    U32 "u32" 32 "Unsigned integer of 32 bits.",
+    S16 "s16" 16 "Signed integer of 16 bits.",
+    U16 "u16" 16 "Unsigned integer of 16 bits.",
+    S8 "s8" 8 "Signed integer of 8 bits.",
+    U8 "u8" 8 "Unsigned integer of 8 bits.",
+    S4 "s4" 4 "Signed integer of 4 bits, two in a byte.",
+    U4 "u4" 4 "Unsigned integer of 4 bits, two in a byte.",
+    B1 "b1" 1 "A bit, eight in a byte.",
 }
 
 impl DType {
-    /// Every dtype.
-    pub const ALL: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
-
-    /// Size of an element in bits.
-    pub const fn bits(self) -> u32 {
-        match self {
-            DType::F32 => 32,
-            DType::F16 | DType::Bf16 => 16,
+    /// The bytes that `elements` elements occupy, if they are whole bytes.
+    ///
+    /// ```
+    /// use girih_tensor::DType;
+    /// assert_eq!((DType::F64.bytes_of(3), DType::S4.bytes_of(6)), (Some(24), Some(3)));
+    /// assert_eq!((DType::S4.bytes_of(3), DType::F64.bytes_of(i64::MAX)), (None, None));
+    /// ```
+    pub const fn bytes_of(self, elements: i64) -> Option<i64> {
+        let bits = elements as i128 * self.bits() as i128;
+        let bytes = bits / 8;
+        if bits % 8 == 0 && bytes <= i64::MAX as i128 && bytes >= i64::MIN as i128 {
+            Some(bytes as i64)
+        } else {
+            None
         }
     }
 
-    /// Size of an element in bytes.
-    pub const fn bytes(self) -> u32 {
-        self.bits() / 8
+    /// Whether the values are floating-point numbers.
+    pub const fn is_float(self) -> bool {
+        self.epsilon() != 0.0
     }
 
-    /// The name, as in `--dtype bf16`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DType::F32 => "f32",
-            DType::F16 => "f16",
-            DType::Bf16 => "bf16",
-        }
-    }
-
-    /// Unit roundoff: half the distance from 1 to the next number.
+    /// Unit roundoff: half the distance from 1 to the next number. Integers and bits have none: 0.
     pub const fn epsilon(self) -> f64 {
-        match self {
-            DType::F32 => 1.0 / (1u64 << 24) as f64,
-            DType::F16 => 1.0 / (1u64 << 11) as f64,
-            DType::Bf16 => 1.0 / (1u64 << 8) as f64,
-        }
+        let significand = match self {
+            DType::F64 => 53,
+            DType::F32 => 24,
+            DType::Tf32 | DType::F16 => 11,
+            DType::Bf16 => 8,
+            DType::E4m3 => 4,
+            DType::E5m2 => 3,
+            _ => return 0.0,
+        };
+        1.0 / (1u64 << significand) as f64
     }
 }
 
@@ -68,18 +110,53 @@ impl std::str::FromStr for DType {
     /// assert!("fp4".parse::<DType>().is_err());
     /// ```
     fn from_str(text: &str) -> Result<DType, Error> {
-        DType::ALL.into_iter().find(|d| d.name() == text).ok_or_else(|| Error::UnknownDType(text.to_string()))
+        let found = DType::ALL.iter().find(|d| d.name() == text);
+        found.copied().ok_or_else(|| Error::UnknownDType(text.to_string()))
     }
 }
 
-/// A Rust type that is a [`DType`]'s element on the host.
+/// A Rust type that is a [`DType`]'s element on the host. 4-bit integers and bits have none: they are packed.
 pub trait Element: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
     /// Which dtype.
     const DTYPE: DType;
-    /// The value, exactly.
+    /// The value; exactly, but for 64-bit integers beyond 2^53, which are rounded to nearest.
     fn to_f64(self) -> f64;
-    /// The nearest element, ties to even.
+    /// The nearest element, ties to even. Integers and 8-bit floats saturate at their greatest and least finite
+    /// value, the wider floats become infinite; NaN becomes NaN, an integer 0.
     fn from_f64(value: f64) -> Self;
+}
+
+/// A TF32 number: an f32 whose significand has 10 bits after the point (PTX ISA, "Alternate Floating-Point Data
+/// Formats"). The lower 13 bits of its f32 are zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Tf32(f32);
+
+impl Tf32 {
+    /// The nearest TF32 number, ties to even.
+    ///
+    /// ```
+    /// use girih_tensor::Tf32;
+    /// assert_eq!(Tf32::new(1.0 + 1.5 / 1024.0).get(), 1.0 + 2.0 / 1024.0);
+    /// ```
+    pub fn new(value: f32) -> Tf32 {
+        let bits = value.to_bits();
+        if value.is_nan() {
+            return Tf32(f32::from_bits((bits & !0x1fff) | 0x0040_0000));
+        }
+        let even = (bits >> 13) & 1;
+        // The carry of the sum goes into the exponent, and from the greatest number to infinity.
+        Tf32(f32::from_bits((bits + 0xfff + even) & !0x1fff))
+    }
+
+    /// The number as an f32, exactly.
+    pub const fn get(self) -> f32 {
+        self.0
+    }
+
+    /// The bits of the f32.
+    pub const fn to_bits(self) -> u32 {
+        self.0.to_bits()
+    }
 }
 
 /// `value` cut to an f32 whose last bit is set if anything was cut off: what is rounded from there to fewer bits is as
@@ -93,32 +170,35 @@ fn rounded_to_odd(value: f64) -> f32 {
     f32::from_bits((nearest.to_bits() - u32::from(away)) | 1)
 }
 
-impl Element for f32 {
-    const DTYPE: DType = DType::F32;
-    fn to_f64(self) -> f64 {
-        f64::from(self)
-    }
-    fn from_f64(value: f64) -> f32 {
-        value as f32
-    }
+macro_rules! element {
+    ($($ty:ty, $dtype:ident, |$x:ident| $to:expr, |$v:ident| $from:expr;)*) => {
+        $(impl Element for $ty {
+            const DTYPE: DType = DType::$dtype;
+            fn to_f64(self) -> f64 {
+                let $x = self;
+                $to
+            }
+            fn from_f64($v: f64) -> $ty {
+                $from
+            }
+        })*
+    };
 }
 
-impl Element for f16 {
-    const DTYPE: DType = DType::F16;
-    fn to_f64(self) -> f64 {
-        f16::to_f64(self)
-    }
-    fn from_f64(value: f64) -> f16 {
-        f16::from_f32(rounded_to_odd(value))
-    }
-}
-
-impl Element for bf16 {
-    const DTYPE: DType = DType::Bf16;
-    fn to_f64(self) -> f64 {
-        bf16::to_f64(self)
-    }
-    fn from_f64(value: f64) -> bf16 {
-        bf16::from_f32(rounded_to_odd(value))
-    }
+element! {
+    f64, F64, |x| x, |v| v;
+    f32, F32, |x| f64::from(x), |v| v as f32;
+    Tf32, Tf32, |x| f64::from(x.0), |v| Tf32::new(rounded_to_odd(v));
+    f16, F16, |x| f16::to_f64(x), |v| f16::from_f32(rounded_to_odd(v));
+    bf16, Bf16, |x| bf16::to_f64(x), |v| bf16::from_f32(rounded_to_odd(v));
+    F8E4M3, E4m3, |x| F8E4M3::to_f64(&x), |v| F8E4M3::from_f64(v);
+    F8E5M2, E5m2, |x| F8E5M2::to_f64(&x), |v| F8E5M2::from_f64(v);
+    i64, S64, |x| x as f64, |v| v.round_ties_even() as i64;
+    u64, U64, |x| x as f64, |v| v.round_ties_even() as u64;
+    i32, S32, |x| f64::from(x), |v| v.round_ties_even() as i32;
+    u32, U32, |x| f64::from(x), |v| v.round_ties_even() as u32;
+    i16, S16, |x| f64::from(x), |v| v.round_ties_even() as i16;
+    u16, U16, |x| f64::from(x), |v| v.round_ties_even() as u16;
+    i8, S8, |x| f64::from(x), |v| v.round_ties_even() as i8;
+    u8, U8, |x| f64::from(x), |v| v.round_ties_even() as u8;
 }

@@ -45,7 +45,7 @@ pub enum Error {
         len: usize,
     },
     /// A name that is no dtype.
-    #[error("unknown dtype `{0}`: f32, f16 and bf16 are accepted")]
+    #[error("unknown dtype `{0}`: {accepted} are accepted", accepted = dtypes())]
     UnknownDType(String),
     /// A stride that this engine cannot follow.
     #[error("stride {stride} of {layout} is not an integer: this tensor's offsets are integers")]
@@ -67,4 +67,9 @@ pub enum Error {
         /// What would be accepted.
         accepted: &'static str,
     },
+}
+
+/// The names of all dtypes.
+fn dtypes() -> String {
+    crate::DType::ALL.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ")
 }

@@ -10,7 +10,7 @@ pub mod host;
 mod slice;
 mod tensor;
 
-pub use dtype::{DType, Element};
+pub use dtype::{DType, Element, Tf32};
 pub use error::Error;
 pub use slice::{Index, Slice};
 pub use tensor::{Engine, Space, Tensor};

@@ -1,56 +1,148 @@
 //! Element types: names, sizes, rounding.
 
-use girih_tensor::{DType, Element, Error};
+use float8::{F8E4M3, F8E5M2};
+use girih_tensor::{DType, Element, Error, Tf32};
 use half::{bf16, f16};
 
 #[test]
 fn names_are_read_back() {
-    for dtype in DType::ALL {
+    for &dtype in DType::ALL {
         assert_eq!(dtype.to_string().parse(), Ok(dtype));
-        assert_eq!(dtype.bits(), 8 * dtype.bytes());
     }
-    for text in ["", "F32", "f64", "bf16 "] {
+    for text in ["", "F32", "f8", "bf16 "] {
         assert_eq!(text.parse::<DType>(), Err(Error::UnknownDType(text.into())));
     }
     let message = "fp4".parse::<DType>().unwrap_err().to_string();
-    assert_eq!(message, "unknown dtype `fp4`: f32, f16 and bf16 are accepted");
+    assert_eq!(
+        message,
+        "unknown dtype `fp4`: f64, f32, tf32, f16, bf16, e4m3, e5m2, s64, u64, s32, u32, s16, u16, s8, u8, s4, u4, b1 \
+         are accepted"
+    );
+}
+
+/// A name ends in its bits, but for those of floats that name their format.
+#[test]
+fn sizes_are_those_of_the_names() {
+    for &dtype in DType::ALL {
+        let bits = match dtype {
+            DType::Tf32 => 32,
+            DType::E4m3 | DType::E5m2 => 8,
+            other => other.name().trim_start_matches(|c: char| c.is_alphabetic()).parse().unwrap(),
+        };
+        assert_eq!(dtype.bits(), bits, "{dtype}");
+        for elements in -40..40 {
+            let exact = elements as f64 * f64::from(bits) / 8.0;
+            assert_eq!(dtype.bytes_of(elements).map(|b| b as f64), (exact.fract() == 0.0).then_some(exact));
+        }
+        let greatest = dtype.bytes_of(i64::MAX - 7);
+        assert_eq!(greatest.is_some(), bits <= 8, "{dtype}");
+    }
+}
+
+/// Rust's element and the dtype agree on the size.
+#[test]
+fn elements_have_the_size_of_their_dtype() {
+    fn check<T: Element>() -> DType {
+        assert_eq!(size_of::<T>() as u32 * 8, T::DTYPE.bits(), "{}", T::DTYPE);
+        for i in [0, 1, 2, 3, 6, 7, 8] {
+            assert_eq!(T::from_f64(f64::from(i)).to_f64(), f64::from(i), "{}", T::DTYPE);
+        }
+        T::DTYPE
+    }
+    let mut seen = vec![check::<f64>(), check::<f32>(), check::<Tf32>(), check::<f16>(), check::<bf16>()];
+    seen.extend([check::<F8E4M3>(), check::<F8E5M2>(), check::<i64>(), check::<u64>(), check::<i32>()]);
+    seen.extend([check::<u32>(), check::<i16>(), check::<u16>(), check::<i8>(), check::<u8>()]);
+    assert!(DType::ALL.iter().all(|d| seen.contains(d) == (d.bits() >= 8)));
 }
 
 /// Every element survives; between two neighbours the nearer one is taken, in the middle the even one.
-fn rounds<T: Element>(of_bits: fn(u16) -> T, bits: fn(T) -> u16, greatest: u16) {
-    for low in 0..greatest {
-        for sign in [0, 0x8000] {
-            let (a, b) = (of_bits(sign | low), of_bits(sign | (low + 1)));
+fn rounds<T: Element>(of_bits: fn(u32) -> T, bits: fn(T) -> u32, magnitudes: impl Iterator<Item = u32>) {
+    let sign_bit = if T::DTYPE == DType::Tf32 { 1 << 31 } else { 1 << (T::DTYPE.bits() - 1) };
+    let step = if T::DTYPE == DType::Tf32 { 1 << 13 } else { 1 };
+    for low in magnitudes.map(|m| m * step) {
+        for sign in [0, sign_bit] {
+            let (a, b) = (of_bits(sign | low), of_bits(sign | (low + step)));
             assert_eq!(bits(T::from_f64(a.to_f64())), sign | low);
             let middle = (a.to_f64() + b.to_f64()) / 2.0;
-            let even = sign | (low + low % 2);
-            let (towards_a, towards_b) =
-                (middle + (a.to_f64() - middle) * 1e-12, middle + (b.to_f64() - middle) * 1e-12);
+            let even = sign | if low / step % 2 == 0 { low } else { low + step };
+            let towards = |x: T| middle + (x.to_f64() - middle) * 1e-12;
             assert_eq!(bits(T::from_f64(middle)), even, "{middle:e}, between {low:#x} and the next");
-            assert_eq!(bits(T::from_f64(towards_a)), sign | low, "{towards_a:e}");
-            assert_eq!(bits(T::from_f64(towards_b)), sign | (low + 1), "{towards_b:e}");
+            assert_eq!(bits(T::from_f64(towards(a))), sign | low, "{:e}", towards(a));
+            assert_eq!(bits(T::from_f64(towards(b))), sign | (low + step), "{:e}", towards(b));
         }
     }
 }
 
 #[test]
-fn halves_round_to_nearest_even() {
-    rounds(f16::from_bits, f16::to_bits, f16::MAX.to_bits());
-    rounds(bf16::from_bits, bf16::to_bits, bf16::MAX.to_bits());
+fn floats_round_to_nearest_even() {
+    rounds(|b| f16::from_bits(b as u16), |x| u32::from(x.to_bits()), 0..u32::from(f16::MAX.to_bits()));
+    rounds(|b| bf16::from_bits(b as u16), |x| u32::from(x.to_bits()), 0..u32::from(bf16::MAX.to_bits()));
+    rounds(|b| F8E4M3::from_bits(b as u8), |x| u32::from(x.to_bits()), 0..0x7e);
+    rounds(|b| F8E5M2::from_bits(b as u8), |x| u32::from(x.to_bits()), 0..0x7b);
+    // Every binade's beginning and end of TF32: 8 bits of exponent, 10 of significand.
+    let ends = (0..255).flat_map(|e| [0, 1, 2, 511, 512, 1022, 1023].map(|s| (e << 10) + s));
+    rounds(|b| Tf32::new(f32::from_bits(b)), Tf32::to_bits, ends.filter(|&m| m < (255 << 10) - 1));
 }
 
 #[test]
-fn out_of_range_and_nan() {
+fn floats_beyond_their_range() {
     assert_eq!((f16::from_f64(1e6), bf16::from_f64(-1e39)), (f16::INFINITY, bf16::NEG_INFINITY));
-    assert_eq!(f32::from_f64(1e39), f32::INFINITY);
-    assert!(<f16 as Element>::from_f64(f64::NAN).is_nan() && <bf16 as Element>::from_f64(f64::NAN).is_nan());
+    assert_eq!((f32::from_f64(1e39), Tf32::from_f64(-1e39).get()), (f32::INFINITY, f32::NEG_INFINITY));
+    assert_eq!(Tf32::from_f64(f64::from(f32::MAX)).get(), f32::INFINITY);
+    for large in [449.0, 464.0, 465.0, 57345.0, 61440.0, 1e9, f64::INFINITY] {
+        assert_eq!(<F8E4M3 as Element>::from_f64(large).to_f64(), 448.0, "{large}");
+        assert_eq!(<F8E4M3 as Element>::from_f64(-large).to_f64(), -448.0, "{large}");
+        if large > 57344.0 {
+            assert_eq!(<F8E5M2 as Element>::from_f64(large).to_f64(), 57344.0, "{large}");
+            assert_eq!(<F8E5M2 as Element>::from_f64(-large).to_f64(), -57344.0, "{large}");
+        }
+    }
+    fn nan<T: Element>() -> bool {
+        T::from_f64(f64::NAN).to_f64().is_nan()
+    }
+    assert!(nan::<f64>() && nan::<f32>() && nan::<Tf32>() && nan::<f16>() && nan::<bf16>());
+    assert!(nan::<F8E4M3>() && nan::<F8E5M2>());
+}
+
+#[test]
+fn integers_round_to_nearest_even_and_saturate() {
+    fn check<T: Element>(least: f64, greatest: f64) {
+        let round = |v: f64| T::from_f64(v).to_f64();
+        for (value, expected) in [(0.5, 0.0), (1.5, 2.0), (2.5, 2.0), (2.500001, 3.0), (99.49, 99.0)] {
+            assert_eq!(round(value), expected, "{} of {value}", T::DTYPE);
+            assert_eq!(round(-value), (-expected).max(least), "{} of -{value}", T::DTYPE);
+        }
+        assert_eq!((round(f64::INFINITY), round(f64::NEG_INFINITY)), (greatest, least), "{}", T::DTYPE);
+        assert_eq!((round(greatest + 1.0), round(least - 1.0)), (greatest, least), "{}", T::DTYPE);
+        assert_eq!(round(f64::NAN), 0.0, "{}", T::DTYPE);
+    }
+    check::<i8>(-128.0, 127.0);
+    check::<u8>(0.0, 255.0);
+    check::<i16>(-32768.0, 32767.0);
+    check::<u16>(0.0, 65535.0);
+    check::<i32>(f64::from(i32::MIN), f64::from(i32::MAX));
+    check::<u32>(0.0, f64::from(u32::MAX));
+    check::<i64>(-(2f64.powi(63)), 2f64.powi(63));
+    check::<u64>(0.0, 2f64.powi(64));
 }
 
 /// The unit roundoff is half the gap above 1.
 #[test]
 fn epsilon_is_half_the_gap_above_one() {
-    let gap = |next: f64| (next - 1.0) / 2.0;
-    assert_eq!(DType::F32.epsilon(), gap(f64::from(1f32.next_up())));
-    assert_eq!(DType::F16.epsilon(), gap(f16::from_bits(f16::ONE.to_bits() + 1).to_f64()));
-    assert_eq!(DType::Bf16.epsilon(), gap(bf16::from_bits(bf16::ONE.to_bits() + 1).to_f64()));
+    fn gap<T: Element>() {
+        // Halfway to the next number rounds to the even 1, anything more does not.
+        let half = T::DTYPE.epsilon();
+        assert_eq!(T::from_f64(1.0 + half).to_f64(), 1.0, "{}", T::DTYPE);
+        assert_eq!(T::from_f64(1.0 + 2.0 * half).to_f64(), 1.0 + 2.0 * half, "{}", T::DTYPE);
+        assert!(T::from_f64(1.0 + 1.5 * half).to_f64() == 1.0 + 2.0 * half, "{}", T::DTYPE);
+    }
+    gap::<f64>();
+    gap::<f32>();
+    gap::<Tf32>();
+    gap::<f16>();
+    gap::<bf16>();
+    gap::<F8E4M3>();
+    gap::<F8E5M2>();
+    let floats = DType::ALL.iter().filter(|d| d.is_float());
+    assert_eq!(floats.map(|d| d.name()).collect::<Vec<_>>().join(" "), "f64 f32 tf32 f16 bf16 e4m3 e5m2");
 }

@@ -138,5 +138,5 @@ fn extents(file: &Npy, major: Major) -> [i64; 2] {
 /// Bytes of the three matrices on the device.
 pub(crate) fn bytes(problem: &Problem) -> u64 {
     let spans = [problem.a(), problem.b(), problem.c()].map(|matrix| matrix.span() as u64);
-    spans.iter().sum::<u64>() * u64::from(problem.dtype().bytes())
+    spans.iter().sum::<u64>() * u64::from(problem.dtype().bits() / 8)
 }

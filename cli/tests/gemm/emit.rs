@@ -3,7 +3,6 @@
 use girih_device::{Device, Select};
 use girih_kernels::gemm::{Gemms, KernelKind, Layout, Order, Problem};
 use girih_ptx::Module;
-use girih_tensor::DType;
 
 use crate::{folder, succeeds};
 
@@ -15,7 +14,7 @@ fn the_ptx_of_a_gemm_is_the_one_that_runs() -> Result<(), Box<dyn std::error::Er
     let mnk = [40, 36, 34];
     for (i, layout) in Layout::ALL.into_iter().enumerate() {
         for (j, order) in [Order::Row, Order::Column].into_iter().enumerate() {
-            let dtype = DType::ALL[(i + 2 * j) % 3];
+            let dtype = girih_kernels::DTYPES[(i + 2 * j) % 3];
             let line =
                 format!("emit gemm --m 40 --n 36 --k 34 --dtype {dtype} --layout {layout} --order {order}");
             let text = succeeds(folder().path(), &line);

@@ -55,7 +55,7 @@ fn accepted_copies_are_copies() {
         lay!("(2,2,2):(1,8,4)"),
     ];
     let mut accepted = 0;
-    for dtype in DType::ALL {
+    for dtype in [DType::F32, DType::F16, DType::Bf16] {
         for (source, target) in layouts.iter().flat_map(|s| layouts.iter().map(move |t| (s, t))) {
             for atoms in ALL_UNIVERSAL.iter().flat_map(|a| ALL_UNIVERSAL.iter().map(move |b| [*a, *b])) {
                 let module = match kernel(atoms, [target, source], dtype) {
@@ -64,7 +64,7 @@ fn accepted_copies_are_copies() {
                     Err(other) => panic!("{source} to {target} of {dtype}: {other}"),
                 };
                 accepted += 1;
-                let bytes = dtype.bytes() as usize;
+                let bytes = dtype.bits() as usize / 8;
                 let mut expected = vec![0xff; 256];
                 for i in 0..8 {
                     let at = |lay: &Lay| lay.crd2idx(&girih_layout::Coord::at(i)).unwrap() as usize * bytes;

@@ -5,6 +5,7 @@ use girih_tensor::DType;
 
 use crate::Error;
 use crate::atom::MmaAtom;
+use crate::engine::element_bytes;
 use crate::tiled_copy::{is_bijective, static_size};
 use crate::tiled_mma::{Operand, TiledMma};
 
@@ -97,6 +98,7 @@ impl GemmConfig {
         if !(32..=1024).contains(&threads) || threads % 32 != 0 {
             return fail("threads", threads.to_string(), "whole warps, at most 1024 threads");
         }
+        self.check_types()?;
         if self.atoms.rank() != 2 || !is_bijective("GemmConfig", &self.atoms)? {
             return fail("atoms", self.atoms.to_string(), "a bijective (AtomM,AtomN) layout");
         }
@@ -111,9 +113,26 @@ impl GemmConfig {
         if !(1..=2 * self.tile[1]).contains(&self.raster) {
             return fail("raster", self.raster.to_string(), &format!("1 to {}", 2 * self.tile[1]));
         }
-        let widest = 16 / i64::from(self.c_type.bytes());
+        let widest = 16 / element_bytes("c_type", self.c_type)?;
         if !(1..=widest).contains(&self.c_vector) || self.c_vector.count_ones() != 1 {
             return fail("c_vector", self.c_vector.to_string(), &format!("a power of two, at most {widest}"));
+        }
+        Ok(())
+    }
+
+    /// Bytes of an element of A or B.
+    pub(crate) fn element(&self) -> Result<i64, Error> {
+        element_bytes("atom", self.atom.ab_type)
+    }
+
+    /// Whether the loads, the fragments and the epilogue have a way for the types.
+    fn check_types(&self) -> Result<(), Error> {
+        let (ab, sum, out) = (self.atom.ab_type, self.atom.c_type, self.c_type);
+        if !matches!(ab, DType::F32 | DType::F16 | DType::Bf16) || sum != DType::F32 {
+            return fail("atom", self.atom.name.to_string(), "f32, f16 or bf16 with an f32 accumulator");
+        }
+        if !matches!(out, DType::F32 | DType::F16 | DType::Bf16) {
+            return fail("c_type", out.to_string(), "f32, f16 or bf16");
         }
         Ok(())
     }
@@ -138,7 +157,7 @@ impl GemmConfig {
         if self.k_blocks() < 2 || self.k_blocks() % 2 != 0 {
             return fail("tile K", self.tile[2].to_string(), "an even number of k-blocks, at least two");
         }
-        let bytes = (m + n) * k * self.stages * i64::from(self.atom.ab_type.bytes());
+        let bytes = (m + n) * k * self.stages * self.element()?;
         if bytes > MAX_SHARED {
             let accepted = format!("stages of at most {MAX_SHARED} bytes of shared memory together");
             return fail("shared memory", format!("{bytes} bytes"), &accepted);

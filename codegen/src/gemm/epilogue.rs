@@ -51,7 +51,7 @@ pub(crate) fn store(
         let inside =
             Cond::all(position.coordinate().iter().zip(&extents).map(|(x, extent)| Cond::less(x, extent)));
         let values = registers(accumulators, &vectors, i)?;
-        let values = convert(b, config.c_type, &values);
+        let values = convert(b, config.c_type, &values)?;
         b.store(Space::Gmem, &engine::at(&g, at)?.address()?, &values, &inside)?;
     }
     Ok(())
@@ -63,11 +63,18 @@ fn vectorise_like(memory: &Lay, other: &Lay, limit: i64) -> Result<Lay, Error> {
 }
 
 /// f32 values as registers of the output type: 16-bit values in pairs, a lone one in a 16-bit register.
-fn convert(b: &mut Builder, to: DType, values: &[Reg]) -> Vec<Reg> {
+fn convert(b: &mut Builder, to: DType, values: &[Reg]) -> Result<Vec<Reg>, Error> {
     let (scalar, pair) = match to {
-        DType::F32 => return values.to_vec(),
+        DType::F32 => return Ok(values.to_vec()),
         DType::F16 => (Type::F16, Type::F16x2),
         DType::Bf16 => (Type::Bf16, Type::Bf16x2),
+        other => {
+            return Err(Error::Config {
+                what: "c_type",
+                value: other.to_string(),
+                accepted: String::from("f32, f16 or bf16"),
+            });
+        }
     };
     let mut out = Vec::new();
     for chunk in values.chunks(2) {
@@ -78,5 +85,5 @@ fn convert(b: &mut Builder, to: DType, values: &[Reg]) -> Vec<Reg> {
         b.inst(Opcode::Cvt, &[Word::Rn.into(), ty.into(), Type::F32.into()], operands);
         out.push(reg);
     }
-    out
+    Ok(out)
 }

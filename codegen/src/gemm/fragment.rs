@@ -59,7 +59,7 @@ impl FragmentLoad {
         let layout = mine.layout();
         let k = layout.mode(2)?.logical_divide(&Tiler::Lay(extent(config.k_atoms)?))?; // (KAtoms,KBlock)
         let block = Lay::concat(&[layout.mode(0)?, layout.mode(1)?, k.mode(0)?])?; // (FrgV,RestX,KAtoms)
-        let bytes = i64::from(config.atom.ab_type.bytes());
+        let bytes = config.element()?;
         let registers = Lay::left(block.shape())?;
         let vectors = vectorise(&block, &registers, 16 / bytes)?; // ((Vec),(Rest..))
         let memory =

@@ -7,6 +7,7 @@ use girih_tensor::{Slice, Space, Tensor};
 use super::{GemmConfig, Major};
 use crate::atom::{CopyAtom, UNIVERSAL_COPY_16, cp_async};
 use crate::builder::{Builder, Cond, Width};
+use crate::engine::element_bytes;
 use crate::tiled_copy::{self, TiledCopy, shape_tiler, static_size};
 use crate::tiled_mma::Operand;
 use crate::{Counting, Error, Expr, Gmem, Memory, Smem};
@@ -108,7 +109,7 @@ impl TileLoad {
         let row_inside = Cond::less(&at[other], &self.extents[other]);
         let left = &self.extents[self.contiguous] - &at[self.contiguous];
         let inside = left.maximum(&Expr::from(0)).minimum(&Expr::from(self.vector));
-        let element = i64::from(self.source.engine().dtype().bytes());
+        let element = element_bytes("load", self.source.engine().dtype())?;
         b.select_or_zero(&row_inside, &(&inside * element))
     }
 
@@ -141,8 +142,8 @@ pub(crate) fn tile_copy(config: &GemmConfig, operand: Operand) -> Result<TiledCo
 }
 
 fn load_atom(config: &GemmConfig, vector: i64) -> Result<&'static CopyAtom, Error> {
-    let element = config.atom.ab_type.bytes();
-    let bytes = u32::try_from(vector).unwrap_or(0).saturating_mul(element);
+    let element = config.element()?;
+    let bytes = u32::try_from(vector.saturating_mul(element)).unwrap_or(0);
     match cp_async(bytes) {
         Some(atom) => Ok(atom),
         None if vector == 1 && element == 2 => Ok(&UNIVERSAL_COPY_16),

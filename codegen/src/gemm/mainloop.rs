@@ -9,6 +9,7 @@ use super::fragment::{FragmentLoad, fragment_layout};
 use super::load::{GlobalOperand, TileLoad};
 use super::{GemmConfig, SharedTile, raster};
 use crate::builder::{Builder, SHARED_ALIGN};
+use crate::engine::element_bytes;
 use crate::tiled_copy::static_size;
 use crate::tiled_mma::Operand;
 use crate::{Error, Expr, Rmem, Smem};
@@ -43,11 +44,11 @@ pub fn generate(config: &GemmConfig) -> Result<GemmKernel, Error> {
     if config.min_blocks > 0 {
         b.min_blocks(config.min_blocks);
     }
-    let element = i64::from(config.atom.ab_type.bytes());
+    let element = config.element()?;
     let pointers = [
         b.pointer(PARAMETERS[0], config.a.vector * element),
         b.pointer(PARAMETERS[1], config.b.vector * element),
-        b.pointer(PARAMETERS[2], config.c_vector * i64::from(config.c_type.bytes())),
+        b.pointer(PARAMETERS[2], config.c_vector * element_bytes("c_type", config.c_type)?),
     ];
     let [m, n, k, lda, ldb, ldc] = symbols(config);
     for (symbol, name) in [m, n, k, lda, ldb, ldc].into_iter().zip(&PARAMETERS[3..]) {

@@ -5,6 +5,7 @@ use girih_tensor::DType;
 
 use super::{GemmConfig, Major};
 use crate::Error;
+use crate::engine::element_bytes;
 use crate::tiled_mma::Operand;
 
 /// Bytes that the 32 banks serve at once.
@@ -50,7 +51,7 @@ impl SharedTile {
         } else {
             None
         };
-        Ok(SharedTile { layout, swizzle, bytes: x * k * stages * i64::from(dtype.bytes()) })
+        Ok(SharedTile { layout, swizzle, bytes: x * k * stages * config.element()? })
     }
 }
 
@@ -80,7 +81,7 @@ impl GemmConfig {
 ///
 /// Rows shorter than the 128 bytes that the banks span share a line, so the exchanged bits start above the line.
 fn column_swizzle(row: i64, dtype: DType, step: i64) -> Result<Option<Swizzle>, Error> {
-    let bytes = i64::from(dtype.bytes());
+    let bytes = element_bytes("atom", dtype)?;
     let (chunk, line) = (CHUNK_BYTES / bytes, LINE_BYTES / bytes);
     let chunks = (row / chunk).min(LINE_BYTES / CHUNK_BYTES);
     if chunks < 2 || [row, chunk, step].iter().any(|n| n.count_ones() != 1) {

@@ -4,6 +4,7 @@ use girih_codegen::gemm::{MAX_EXTENT, Major};
 use girih_tensor::DType;
 
 use crate::Error;
+use crate::error::accept;
 
 /// Which modes of A and B are contiguous, as BLAS and CuTe name it: the first letter `t` means that A is K-contiguous,
 /// `n` that it is M-contiguous; the second letter `n` means that B is K-contiguous, `t` that it is N-contiguous.
@@ -185,8 +186,10 @@ impl Problem {
     /// `C[m,n] = sum_k A[m,k] * B[k,n]` with tight pitches and row-major C.
     ///
     /// # Errors
-    /// [`Error::Extent`] unless each of M, N, K is in `0..=`[`MAX_EXTENT`].
+    /// [`Error::Kernel`] for another dtype than [`DTYPES`](crate::DTYPES), [`Error::Extent`] unless each of M, N, K is in
+    /// `0..=`[`MAX_EXTENT`].
     pub fn new(dtype: DType, mnk: [i64; 3], layout: Layout) -> Result<Problem, Error> {
+        accept("gemm", dtype)?;
         for (what, value) in ["M", "N", "K"].into_iter().zip(mnk) {
             check_extent(what, value, 0)?;
         }

@@ -69,13 +69,14 @@ pub(crate) fn verify_dtype(
         DType::F32 => wide(verify::<f32>(gemms, device, problem, data, seed)?),
         DType::F16 => wide(verify::<f16>(gemms, device, problem, data, seed)?),
         DType::Bf16 => wide(verify::<bf16>(gemms, device, problem, data, seed)?),
+        other => return Err(girih_kernels::Error::unsupported("gemm", other).into()),
     })
 }
 
 /// The problem with every combination of layouts, C's orders and dtypes.
 pub(crate) fn variants(mnk: [i64; 3]) -> Vec<Problem> {
     let mut out = Vec::new();
-    for dtype in DType::ALL {
+    for dtype in girih_kernels::DTYPES {
         for layout in Layout::ALL {
             for order in [Order::Row, Order::Column] {
                 out.push(Problem::new(dtype, mnk, layout).expect("within the limits").with_order(order));

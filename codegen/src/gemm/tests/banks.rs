@@ -37,7 +37,7 @@ fn size(layout: &Lay) -> i64 {
 /// Each of an operand's accesses to shared memory: the address for the thread, bytes a lane.
 fn accesses(config: &GemmConfig, operand: Operand, shared: &Tensor<Smem>) -> Vec<(Expr, i64)> {
     let thread = thread(config);
-    let element = i64::from(config.atom.ab_type.bytes());
+    let element = i64::from(config.atom.ab_type.bits() / 8);
     let vector = config.source(operand).vector;
     let stored = tile_copy(config, operand).unwrap().partition(shared, &thread).unwrap(); // (Val,RestX,RestK,Stage)
     let mut out: Vec<_> = (0..size(stored.layout()) / vector)

@@ -7,6 +7,7 @@ use half::{bf16, f16};
 
 use super::configs::{odd, sm80, unaligned};
 use crate::Error;
+use crate::atom::MmaAtom;
 use crate::gemm::{GemmConfig, Major, Source, generate};
 
 fn encode(dtype: DType, values: &[f64]) -> Vec<u8> {
@@ -14,6 +15,7 @@ fn encode(dtype: DType, values: &[f64]) -> Vec<u8> {
         DType::F32 => (*v as f32).to_le_bytes().to_vec(),
         DType::F16 => f16::from_f64(*v).to_le_bytes().to_vec(),
         DType::Bf16 => bf16::from_f64(*v).to_le_bytes().to_vec(),
+        other => panic!("{other}"),
     };
     values.iter().flat_map(bytes).collect()
 }
@@ -23,8 +25,9 @@ fn decode(dtype: DType, bytes: &[u8]) -> Vec<f64> {
         DType::F32 => f32::from_le_bytes(b.try_into().unwrap()).into(),
         DType::F16 => f16::from_le_bytes(b.try_into().unwrap()).to_f64(),
         DType::Bf16 => bf16::from_le_bytes(b.try_into().unwrap()).to_f64(),
+        other => panic!("{other}"),
     };
-    bytes.chunks_exact(dtype.bytes() as usize).map(value).collect()
+    bytes.chunks_exact(dtype.bits() as usize / 8).map(value).collect()
 }
 
 /// An operand of `x` times `k` elements from -2 to 2.
@@ -60,7 +63,7 @@ fn verify(config: &GemmConfig, [m, n, k]: [i64; 3]) {
         memory.write(address, &bytes).unwrap();
         address.to_le_bytes().to_vec()
     };
-    let c_bytes = (m * pitch_c) as usize * config.c_type.bytes() as usize;
+    let c_bytes = (m * pitch_c) as usize * config.c_type.bits() as usize / 8;
     let c = memory.alloc(c_bytes).unwrap();
     memory.fill(c, 0xff, c_bytes).unwrap();
     let mut args = [&a, &b].map(|x| upload(encode(config.atom.ab_type, &x.data))).to_vec();
@@ -116,6 +119,10 @@ fn what_cannot_be_built_is_refused() {
                 ..good
             },
         ),
+        ("atom", GemmConfig { atom: MmaAtom { c_type: DType::F16, ..good.atom }, ..good }),
+        ("atom", GemmConfig { atom: MmaAtom { ab_type: DType::S4, ..good.atom }, ..good }),
+        ("c_type", GemmConfig { c_type: DType::S8, ..good }),
+        ("c_type", GemmConfig { c_type: DType::B1, ..good }),
         ("atoms", GemmConfig { atoms: lay!("(2,2):(0,3)"), ..good }),
         ("atoms", GemmConfig { atoms: lay!("(2,2):(2,2)"), ..good }),
         ("atoms", GemmConfig { atoms: lay!("4:1"), ..good }),
