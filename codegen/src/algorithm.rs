@@ -3,7 +3,7 @@
 use girih_layout::Lay;
 use girih_tensor::Tensor;
 
-use crate::atom::{CopyAtom, CopyKind};
+use crate::atom::{CopyAtom, CopyOp};
 use crate::builder::{Builder, Cond, Reg};
 use crate::{Error, Memory, Rmem, Vectors, engine, vectorise};
 
@@ -57,10 +57,10 @@ fn vectors<E: Memory>(atom: &CopyAtom, memory: &Tensor<E>, registers: &Rmem) -> 
     let mismatch = |accepted| Error::Mismatch {
         what: "copy",
         layout: layout.to_string(),
-        with: format!("{} and {} registers", atom.name, registers.regs().len()),
+        with: format!("{atom} and {} registers", registers.regs().len()),
         accepted,
     };
-    if atom.kind != CopyKind::Universal || atom.bits() < bits || vectors.width != width {
+    if atom.op != CopyOp::Universal || atom.bits() < bits || vectors.width != width {
         return Err(mismatch("a universal atom whose vectors the layout holds contiguously"));
     }
     if registers.dtype() != memory.engine().dtype()

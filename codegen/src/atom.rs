@@ -1,6 +1,6 @@
 //! Atoms: what one instruction does, as layouts.
 //!
-//! An atom is a const: its PTX form, its shape and how threads and values map onto its tile. MMA layouts map
+//! An atom is data: its PTX form, its shape and how threads and values map onto its tile. MMA layouts map
 //! (thread, value) to the colexicographic index in the tile in elements, A as M x K, B as N x K, C as M x N; copy
 //! layouts map (thread, value) to bits (CuTe guide, "MMA Atom"; PTX ISA, "Matrix Fragments").
 

@@ -98,7 +98,7 @@ pub fn generate(config: &CopyConfig) -> Result<CopyKernel, Error> {
     emit(&mut b, config, &partition)?;
     let partitions = vec![
         ("tile (rows,columns)", format!("({},{})", config.tile[0], config.tile[1])),
-        ("copy atom", copy.atom.name.to_string()),
+        ("copy atom", copy.atom.name()),
         ("copy TV", copy.tv.to_string()),
     ];
     Ok(CopyKernel { module: b.finish()?, partitions })

@@ -71,7 +71,7 @@ fn accepted_copies_are_copies() {
                     let (from, to) = (at(source), at(target));
                     (0..bytes).for_each(|byte| expected[to + byte] = (from + byte) as u8);
                 }
-                let names = atoms.map(|a| a.name);
+                let names = atoms.map(|a| a.name());
                 assert_eq!(
                     execute(&module),
                     expected,

@@ -1,158 +1,340 @@
-//! Copy atoms: loads, stores and copies between memories and registers.
+//! Copy atoms: loads, stores and copies between memories and registers (CuTe's `Copy_Atom` and `Copy_Traits`).
 
-use girih_layout::{Lay, lay};
-use girih_ptx::{Modifier, Type, Word};
+mod catalogue;
 
-use super::{ty, word};
+use std::fmt;
 
-/// How a copy atom moves its bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CopyKind {
-    /// `ld` or `st` through registers, by the tensors' spaces.
-    Universal,
-    /// `cp.async`: global to shared memory, zero-filling past the end.
-    CpAsync,
-    /// `ldmatrix`: shared memory to a warp's registers.
-    Ldmatrix,
+use girih_layout::Lay;
+use girih_ptx::{Modifier, Opcode, Type, Word};
+use girih_tensor::Space;
+
+pub use catalogue::*;
+
+/// Which caches `cp.async` goes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cache {
+    /// `.ca`: all levels.
+    Always,
+    /// `.cg`: L2 alone.
+    Global,
 }
 
-/// A copy instruction.
+/// What a bulk copy does with its piece of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Transfer {
+    /// Global to shared memory; an mbarrier counts the bytes.
+    Load,
+    /// Global to the shared memory of several blocks of the cluster.
+    Multicast,
+    /// Shared to global memory, in a bulk group.
+    Store,
+    /// Shared memory is combined with global memory by an operation, in a bulk group.
+    Reduce(Reduction),
+    /// Global memory to the L2 cache.
+    Prefetch,
+}
+
+/// How a tensor copy combines what it brings with what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each is the PTX operation of its name")]
+pub enum Reduction {
+    Add,
+    Min,
+    Max,
+    Inc,
+    Dec,
+    And,
+    Or,
+    Xor,
+}
+
+impl Reduction {
+    /// Every one.
+    pub const ALL: [Reduction; 8] = [
+        Reduction::Add,
+        Reduction::Min,
+        Reduction::Max,
+        Reduction::Inc,
+        Reduction::Dec,
+        Reduction::And,
+        Reduction::Or,
+        Reduction::Xor,
+    ];
+
+    fn word(self) -> Word {
+        match self {
+            Reduction::Add => Word::Add,
+            Reduction::Min => Word::Min,
+            Reduction::Max => Word::Max,
+            Reduction::Inc => Word::Inc,
+            Reduction::Dec => Word::Dec,
+            Reduction::And => Word::And,
+            Reduction::Or => Word::Or,
+            Reduction::Xor => Word::Xor,
+        }
+    }
+}
+
+/// The instruction of a copy atom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CopyOp {
+    /// `ld`, `st` or `mov` through registers, by the tensors' spaces.
+    Universal,
+    /// The widest universal copy up to the atom's bits that layouts and alignment allow.
+    AutoVectorizing,
+    /// `shfl`: pairs of lanes, their numbers different in the bit `xor`, transpose their two registers.
+    Shuffle {
+        /// The bit: 1 or 4.
+        xor: u32,
+    },
+    /// `cp.async`: global to shared memory.
+    CpAsync {
+        /// Which caches it goes through.
+        cache: Cache,
+        /// Whether what a predicate excludes becomes zero instead of staying.
+        zfill: bool,
+    },
+    /// `ldmatrix`: shared memory to a warp's registers.
+    Ldmatrix {
+        /// How many 8x8 matrices of 16-bit elements.
+        matrices: u32,
+        /// Whether each is transposed on the way.
+        transposed: bool,
+    },
+    /// `stmatrix`: a warp's registers to shared memory.
+    Stmatrix {
+        /// How many 8x8 matrices of 16-bit elements.
+        matrices: u32,
+        /// Whether each is transposed on the way.
+        transposed: bool,
+    },
+    /// `movmatrix`: an 8x8 matrix of 16-bit elements is transposed between registers.
+    Movmatrix,
+    /// `red.global.add`: registers are added to global memory.
+    RedAdd {
+        /// What one register holds: f32, f16x2 or bf16x2.
+        ty: Type,
+        /// How many registers.
+        vector: u32,
+    },
+    /// `cp.async.bulk`: contiguous bytes.
+    Bulk(Transfer),
+    /// `cp.async.bulk.tensor`: a box of a tensor that a tensor map describes.
+    Tma {
+        /// What it does.
+        transfer: Transfer,
+        /// Dimensions of the tensor, 1 to 5.
+        rank: u32,
+    },
+}
+
+/// A copy instruction: who moves which bits.
+///
+/// The three layouts map `(Thr,Val)` to a bit of what the atom moves. The reference is the one of the two sides that a
+/// [`TiledCopy`](crate::TiledCopy)'s thread-value layout speaks of: the registers, where there are any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyAtom {
-    /// CuTe's name.
-    pub name: &'static str,
-    /// How it moves bits.
-    pub kind: CopyKind,
-    /// The instruction's modifiers (empty for [`CopyKind::Universal`], whose form follows from the tensors).
-    pub modifiers: &'static [Modifier],
+    /// The instruction.
+    pub op: CopyOp,
     /// The threads that execute it together.
     pub threads: Lay,
-    /// (Thr,Val) -> bit of the source.
+    /// (Thr,Val) -> bit, of the source.
     pub src: Lay,
-    /// (Thr,Val) -> bit of the destination.
+    /// (Thr,Val) -> bit, of the destination.
     pub dst: Lay,
+    /// (Thr,Val) -> bit, of the reference.
+    pub reference: Lay,
     /// Least compute capability, as in sm_80.
     pub sm: u32,
 }
 
 impl CopyAtom {
-    /// Bits that a thread's part of the source spans.
+    /// Bits that a thread's part of the reference holds.
     pub fn bits(&self) -> u32 {
-        let values = self.src.mode(1).and_then(|values| values.size());
+        let values = self.reference.mode(1).and_then(|values| values.size());
         values.ok().and_then(|size| size.get()).and_then(|bits| u32::try_from(bits).ok()).unwrap_or(0)
     }
-}
 
-const fn one_thread(
-    name: &'static str,
-    kind: CopyKind,
-    modifiers: &'static [Modifier],
-    bits: Lay,
-    sm: u32,
-) -> CopyAtom {
-    CopyAtom { name, kind, modifiers, threads: lay!("1:0"), src: bits, dst: bits, sm }
-}
+    /// CuTe's name; atoms that CuTe does not have are named in its manner.
+    ///
+    /// ```
+    /// use girih_codegen::atom::{CopyAtom, SM75_U16X8_LDSM_T};
+    /// assert_eq!(SM75_U16X8_LDSM_T.name(), "SM75_U16x8_LDSM_T");
+    /// assert_eq!(CopyAtom::find("SM75_U16x8_LDSM_T"), Some(SM75_U16X8_LDSM_T));
+    /// assert!(CopyAtom::all().len() > 50);
+    /// ```
+    pub fn name(&self) -> String {
+        let bits = self.bits();
+        let of_matrices = |matrices, transposed, word| match transposed {
+            false => format!("U32x{matrices}_{word}_N"),
+            true => format!("U16x{}_{word}_T", 2 * matrices),
+        };
+        match self.op {
+            CopyOp::Universal => format!("UniversalCopy<uint{bits}_t>"),
+            CopyOp::AutoVectorizing => format!("AutoVectorizingCopyWithAssumedAlignment<{bits}>"),
+            CopyOp::Shuffle { xor } => format!("SM50_Shuffle_U32_2x2Trans_XOR{xor}"),
+            CopyOp::CpAsync { cache, zfill } => {
+                let cache = if cache == Cache::Always { "CACHEALWAYS" } else { "CACHEGLOBAL" };
+                format!("SM80_CP_ASYNC_{cache}{}<uint{bits}_t>", if zfill { "_ZFILL" } else { "" })
+            }
+            CopyOp::Ldmatrix { matrices, transposed } => {
+                format!("SM75_{}", of_matrices(matrices, transposed, "LDSM"))
+            }
+            CopyOp::Stmatrix { matrices, transposed } => {
+                format!("SM90_{}", of_matrices(matrices, transposed, "STSM"))
+            }
+            CopyOp::Movmatrix => String::from("SM75_U32x1_MOVM_T"),
+            CopyOp::RedAdd { ty, vector } => {
+                format!("SM{}_RED_ADD_{}_V{vector}", self.sm, ty.text().to_uppercase())
+            }
+            CopyOp::Bulk(transfer) => match transfer {
+                Transfer::Load => String::from("SM90_BULK_COPY_G2S"),
+                Transfer::Prefetch => String::from("SM90_BULK_COPY_G2S::PREFETCH"),
+                _ => String::from("SM90_BULK_COPY_S2G"),
+            },
+            CopyOp::Tma { transfer, rank } => match transfer {
+                Transfer::Load => format!("SM90_TMA_LOAD_{rank}D"),
+                Transfer::Multicast => format!("SM90_TMA_LOAD_MULTICAST_{rank}D"),
+                Transfer::Store => format!("SM90_TMA_STORE_{rank}D"),
+                Transfer::Reduce(op) => {
+                    format!("SM90_TMA_REDUCE_{}_{rank}D", op.word().text().to_uppercase())
+                }
+                Transfer::Prefetch => format!("SM90_TMA_LOAD_{rank}D::PREFETCH"),
+            },
+        }
+    }
 
-/// A 128-bit load or store.
-pub const UNIVERSAL_COPY_128: CopyAtom =
-    one_thread("UniversalCopy<uint128_t>", CopyKind::Universal, &[], lay!("(1,128):(0,1)"), 50);
-/// A 64-bit load or store.
-pub const UNIVERSAL_COPY_64: CopyAtom =
-    one_thread("UniversalCopy<uint64_t>", CopyKind::Universal, &[], lay!("(1,64):(0,1)"), 50);
-/// A 32-bit load or store.
-pub const UNIVERSAL_COPY_32: CopyAtom =
-    one_thread("UniversalCopy<uint32_t>", CopyKind::Universal, &[], lay!("(1,32):(0,1)"), 50);
-/// An 8-bit load or store.
-pub const UNIVERSAL_COPY_8: CopyAtom =
-    one_thread("UniversalCopy<uint8_t>", CopyKind::Universal, &[], lay!("(1,8):(0,1)"), 50);
-/// A 16-bit load or store.
-pub const UNIVERSAL_COPY_16: CopyAtom =
-    one_thread("UniversalCopy<uint16_t>", CopyKind::Universal, &[], lay!("(1,16):(0,1)"), 50);
+    /// The atom of this name; bulk copies, whose size is free, of 16 bytes.
+    pub fn find(name: &str) -> Option<CopyAtom> {
+        CopyAtom::all().into_iter().find(|atom| atom.name() == name)
+    }
 
-const CP_ASYNC_CG: &[Modifier] = &[word(Word::Async), word(Word::Cg), word(Word::Shared), word(Word::Global)];
-const CP_ASYNC_CA: &[Modifier] = &[word(Word::Async), word(Word::Ca), word(Word::Shared), word(Word::Global)];
+    /// The spaces that it reads and writes; `None` where any will do.
+    pub fn spaces(&self) -> [Option<Space>; 2] {
+        let (gmem, smem, rmem) = (Some(Space::Gmem), Some(Space::Smem), Some(Space::Rmem));
+        match self.op {
+            CopyOp::Universal | CopyOp::AutoVectorizing => [None, None],
+            CopyOp::Shuffle { .. } | CopyOp::Movmatrix => [rmem, rmem],
+            CopyOp::CpAsync { .. } => [gmem, smem],
+            CopyOp::Ldmatrix { .. } => [smem, rmem],
+            CopyOp::Stmatrix { .. } => [rmem, smem],
+            CopyOp::RedAdd { .. } => [rmem, gmem],
+            CopyOp::Bulk(transfer) | CopyOp::Tma { transfer, .. } => match transfer {
+                Transfer::Load | Transfer::Multicast => [gmem, smem],
+                Transfer::Store | Transfer::Reduce(_) => [smem, gmem],
+                Transfer::Prefetch => [gmem, None],
+            },
+        }
+    }
 
-/// `cp.async.cg` of 16 bytes with zero fill.
-pub const SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16: CopyAtom = one_thread(
-    "SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<uint128_t>",
-    CopyKind::CpAsync,
-    CP_ASYNC_CG,
-    lay!("(1,128):(0,1)"),
-    80,
-);
-/// `cp.async.ca` of 8 bytes with zero fill.
-pub const SM80_CP_ASYNC_CACHEALWAYS_ZFILL_8: CopyAtom = one_thread(
-    "SM80_CP_ASYNC_CACHEALWAYS_ZFILL<uint64_t>",
-    CopyKind::CpAsync,
-    CP_ASYNC_CA,
-    lay!("(1,64):(0,1)"),
-    80,
-);
-/// `cp.async.ca` of 4 bytes with zero fill.
-pub const SM80_CP_ASYNC_CACHEALWAYS_ZFILL_4: CopyAtom = one_thread(
-    "SM80_CP_ASYNC_CACHEALWAYS_ZFILL<uint32_t>",
-    CopyKind::CpAsync,
-    CP_ASYNC_CA,
-    lay!("(1,32):(0,1)"),
-    80,
-);
+    /// The opcode; `None` for universal copies, which are `ld`, `st` or `mov` by the tensors' spaces.
+    pub fn opcode(&self) -> Option<Opcode> {
+        match self.op {
+            CopyOp::Universal | CopyOp::AutoVectorizing => None,
+            CopyOp::Shuffle { .. } => Some(Opcode::Shfl),
+            CopyOp::Ldmatrix { .. } => Some(Opcode::Ldmatrix),
+            CopyOp::Stmatrix { .. } => Some(Opcode::Stmatrix),
+            CopyOp::Movmatrix => Some(Opcode::Movmatrix),
+            CopyOp::RedAdd { .. } => Some(Opcode::Red),
+            CopyOp::CpAsync { .. } | CopyOp::Bulk(_) | CopyOp::Tma { .. } => Some(Opcode::Cp),
+        }
+    }
 
-/// `ldmatrix.x4`: four 8x8 matrices of 16-bit elements, rows of 16 bytes.
-pub const SM75_U32X4_LDSM_N: CopyAtom = CopyAtom {
-    name: "SM75_U32x4_LDSM_N",
-    kind: CopyKind::Ldmatrix,
-    modifiers: &[
-        word(Word::Sync),
-        word(Word::Aligned),
-        word(Word::M8n8),
-        word(Word::X4),
-        word(Word::Shared),
-        ty(Type::B16),
-    ],
-    threads: lay!("32:1"),
-    src: lay!("(32,128):(128,1)"),
-    dst: lay!("(32,(32,4)):(32,(1,1024))"),
-    sm: 75,
-};
-
-/// `ldmatrix.x4.trans`: the same, each matrix transposed on the way.
-pub const SM75_U16X8_LDSM_T: CopyAtom = CopyAtom {
-    name: "SM75_U16x8_LDSM_T",
-    kind: CopyKind::Ldmatrix,
-    modifiers: &[
-        word(Word::Sync),
-        word(Word::Aligned),
-        word(Word::M8n8),
-        word(Word::X4),
-        word(Word::Trans),
-        word(Word::Shared),
-        ty(Type::B16),
-    ],
-    threads: lay!("32:1"),
-    src: lay!("(32,128):(128,1)"),
-    dst: lay!("((4,8),(16,2,4)):((256,16),(1,128,1024))"),
-    sm: 75,
-};
-
-/// The asynchronous copy of `bytes` bytes a thread, if there is one.
-pub fn cp_async(bytes: u32) -> Option<&'static CopyAtom> {
-    match bytes {
-        16 => Some(&SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16),
-        8 => Some(&SM80_CP_ASYNC_CACHEALWAYS_ZFILL_8),
-        4 => Some(&SM80_CP_ASYNC_CACHEALWAYS_ZFILL_4),
-        _ => None,
+    /// What follows the opcode; nothing for universal copies.
+    pub fn modifiers(&self) -> Vec<Modifier> {
+        let words = |words: &[Word]| words.iter().map(|&word| Modifier::Word(word)).collect::<Vec<_>>();
+        let mut out = match self.op {
+            CopyOp::Universal | CopyOp::AutoVectorizing => Vec::new(),
+            CopyOp::Shuffle { .. } => words(&[Word::Sync, Word::Bfly]),
+            CopyOp::CpAsync { cache, .. } => {
+                let cache = if cache == Cache::Always { Word::Ca } else { Word::Cg };
+                words(&[Word::Async, cache, Word::Shared, Word::Global])
+            }
+            CopyOp::Ldmatrix { matrices, transposed } | CopyOp::Stmatrix { matrices, transposed } => {
+                let count = [Word::X1, Word::X2, Word::X4][matrices.trailing_zeros().min(2) as usize];
+                let mut out = words(&[Word::Sync, Word::Aligned, Word::M8n8, count]);
+                out.extend(transposed.then_some(Modifier::Word(Word::Trans)));
+                out.push(Word::Shared.into());
+                out
+            }
+            CopyOp::Movmatrix => words(&[Word::Sync, Word::Aligned, Word::M8n8, Word::Trans]),
+            CopyOp::RedAdd { ty, vector } => {
+                let mut out = words(&[Word::Global, Word::Add]);
+                out.extend((ty != Type::F32).then_some(Modifier::Word(Word::Noftz)));
+                out.extend((vector > 1).then_some(Modifier::Word(if vector == 2 {
+                    Word::V2
+                } else {
+                    Word::V4
+                })));
+                out
+            }
+            CopyOp::Bulk(transfer) => words(bulk(transfer)),
+            CopyOp::Tma { transfer, rank } => tensor(transfer, rank),
+        };
+        out.extend(match self.op {
+            CopyOp::Shuffle { .. } => Some(Modifier::Type(Type::B32)),
+            CopyOp::Ldmatrix { .. } | CopyOp::Stmatrix { .. } | CopyOp::Movmatrix => Some(Type::B16.into()),
+            CopyOp::RedAdd { ty, .. } => Some(ty.into()),
+            _ => None,
+        });
+        out
     }
 }
 
-/// The universal copy of `bytes` bytes a thread, if there is one.
-pub fn universal_copy(bytes: u32) -> Option<&'static CopyAtom> {
-    match bytes {
-        16 => Some(&UNIVERSAL_COPY_128),
-        8 => Some(&UNIVERSAL_COPY_64),
-        4 => Some(&UNIVERSAL_COPY_32),
-        2 => Some(&UNIVERSAL_COPY_16),
-        1 => Some(&UNIVERSAL_COPY_8),
-        _ => None,
+fn bulk(transfer: Transfer) -> &'static [Word] {
+    match transfer {
+        Transfer::Load | Transfer::Multicast => {
+            &[Word::Async, Word::Bulk, Word::SharedCluster, Word::Global, Word::MbarrierCompleteTxBytes]
+        }
+        Transfer::Store | Transfer::Reduce(_) => {
+            &[Word::Async, Word::Bulk, Word::Global, Word::SharedCta, Word::BulkGroup]
+        }
+        Transfer::Prefetch => &[Word::Async, Word::Bulk, Word::Prefetch, Word::L2, Word::Global],
+    }
+}
+
+fn tensor(transfer: Transfer, rank: u32) -> Vec<Modifier> {
+    const DIMS: [Word; 5] = [Word::Dim1, Word::Dim2, Word::Dim3, Word::Dim4, Word::Dim5];
+    let dim = DIMS[(rank.clamp(1, 5) - 1) as usize];
+    let mut out = match transfer {
+        Transfer::Load | Transfer::Multicast => {
+            vec![Word::Async, Word::Bulk, Word::Tensor, dim, Word::SharedCluster, Word::Global, Word::Tile]
+        }
+        Transfer::Store => {
+            vec![Word::Async, Word::Bulk, Word::Tensor, dim, Word::Global, Word::SharedCta, Word::Tile]
+        }
+        Transfer::Reduce(_) => {
+            vec![Word::Reduce, Word::Async, Word::Bulk, Word::Tensor, dim, Word::Global, Word::SharedCta]
+        }
+        Transfer::Prefetch => {
+            vec![
+                Word::Async,
+                Word::Bulk,
+                Word::Prefetch,
+                Word::Tensor,
+                dim,
+                Word::L2,
+                Word::Global,
+                Word::Tile,
+            ]
+        }
+    };
+    out.extend_from_slice(match transfer {
+        Transfer::Load => &[Word::MbarrierCompleteTxBytes],
+        Transfer::Multicast => &[Word::MbarrierCompleteTxBytes, Word::MulticastCluster],
+        Transfer::Store => &[Word::BulkGroup],
+        Transfer::Prefetch => &[],
+        Transfer::Reduce(_) => &[Word::Tile, Word::BulkGroup],
+    });
+    if let Transfer::Reduce(op) = transfer {
+        out.insert(7, op.word());
+    }
+    out.into_iter().map(Modifier::Word).collect()
+}
+
+impl fmt::Display for CopyAtom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
     }
 }
 

@@ -106,7 +106,7 @@ impl FragmentLoad {
             return Err(Error::Mismatch {
                 what: "ldmatrix",
                 layout: fragment.to_string(),
-                with: contiguous.name.to_string(),
+                with: contiguous.name(),
                 accepted: "fragments whose 8x8 matrices have contiguous rows",
             });
         }
@@ -128,7 +128,7 @@ impl FragmentLoad {
     /// What it loads with, for the record.
     pub(crate) fn name(&self) -> String {
         match self {
-            FragmentLoad::Matrix { atom, .. } => atom.name.to_string(),
+            FragmentLoad::Matrix { atom, .. } => atom.name(),
             FragmentLoad::Vector { vectors, .. } => {
                 format!("ld.shared, vectors of {} elements", vectors.width)
             }
@@ -152,7 +152,7 @@ impl FragmentLoad {
                     let address = b.address(&row.address()?, Width::W32)?;
                     let first = step as usize * registers;
                     let target = fragment.regs()[first..first + registers].iter().map(Ptx::from).collect();
-                    b.inst(Opcode::Ldmatrix, atom.modifiers, vec![Ptx::Vector(target), address]);
+                    b.inst(Opcode::Ldmatrix, &atom.modifiers(), vec![Ptx::Vector(target), address]);
                 }
             }
             FragmentLoad::Vector { vectors, values } => {

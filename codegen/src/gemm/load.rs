@@ -87,8 +87,8 @@ impl TileLoad {
                 let source = self.source.slice(&at(tile))?.into_engine().address()?;
                 let target = self.target.slice(&at(stage))?.into_engine().address()?;
                 let coordinate = self.coordinate.slice(&at(tile))?.into_engine();
-                match self.copy.atom.kind {
-                    crate::atom::CopyKind::CpAsync => {
+                match self.copy.atom.op {
+                    crate::atom::CopyOp::CpAsync { .. } => {
                         let bytes = self.bytes_inside(b, &coordinate)?;
                         copy_async(b, &self.copy.atom, &target, &source, bytes)?;
                     }
@@ -165,6 +165,6 @@ fn copy_async(
     let bytes = i64::from(atom.bits() / 8);
     let target = b.address(target, Width::W32)?;
     let source = b.address(source, Width::W64)?;
-    b.inst(Opcode::Cp, atom.modifiers, vec![target, source, Ptx::Int(bytes), inside]);
+    b.inst(Opcode::Cp, &atom.modifiers(), vec![target, source, Ptx::Int(bytes), inside]);
     Ok(())
 }

@@ -113,7 +113,7 @@ fn describe(
     loads: &[TileLoad; 2],
     fragments: &[FragmentLoad; 2],
 ) -> Result<Vec<(&'static str, String)>, Error> {
-    let copy = |load: &TileLoad| format!("{} {}", load.copy.atom.name, load.copy.tv);
+    let copy = |load: &TileLoad| format!("{} {}", load.copy.atom, load.copy.tv);
     let [tile_m, tile_n, _] = config.tile;
     let c = config.mma().thrfrg(Operand::C, &Lay::parse(&format!("({tile_m},{tile_n})"))?)?;
     Ok(vec![

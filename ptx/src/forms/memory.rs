@@ -156,6 +156,21 @@ pub(super) static FORMS: &[Form] = &[
         &[at(2), operand(Kind::UseVec(Count::Slot(5), Ty::Slot(6))), POLICY.with(4)],
     )
     .since(8, 1, 90),
+    row(
+        O::Red,
+        &[
+            FENCED,
+            maybe(SCOPE),
+            OUTSIDE,
+            one(&[Add]),
+            one(&[Noftz]),
+            HINT,
+            one(&[V2, V4]),
+            of(&[F16x2, Bf16x2]),
+        ],
+        &[at(2), operand(Kind::UseVec(Count::Slot(6), Ty::Slot(7))), POLICY.with(5)],
+    )
+    .since(8, 1, 90),
     // cache hints
     row(O::Prefetch, &[maybe(&[Global, Local]), one(&[Word::L1, L2])], &[at(0)]),
     row(O::Prefetch, &[one(&[Global]), one(&[L2EvictLast, L2EvictNormal])], &[within(Global)])

@@ -129,7 +129,7 @@ fn source(load: &FragmentLoad, thread: i64, value: i64, block: i64) -> i64 {
             let row = row.address().unwrap();
             let (warp, lane) = (thread / 32 * 32, thread % 32);
             let (along, across) = (2 * (lane % 4) + half, lane / 4);
-            let transposed = atom.name.ends_with('T');
+            let transposed = atom.name().ends_with('T');
             let (row_lane, column) = if transposed { (along, across) } else { (across, along) };
             for_thread(&row, warp + 8 * register + row_lane) + 2 * column
         }
