@@ -1,0 +1,190 @@
+//! Where a finding is, what it is about, and what is waited for.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::Access;
+
+/// Where in a kernel's text an error belongs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Kernel name.
+    pub kernel: Arc<str>,
+    /// Line of the PTX text, from 1; 0 if the module was not parsed from text.
+    pub line: u32,
+    /// The instruction or declaration, as text.
+    pub instruction: Arc<str>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, line {}: `{}`", self.kernel, self.line, self.instruction)
+    }
+}
+
+/// Where in an execution an error happened: an instruction and the thread that executed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// The instruction.
+    pub place: Place,
+    /// `%ctaid`.
+    pub block: [u32; 3],
+    /// `%tid`.
+    pub thread: [u32; 3],
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [bx, by, bz] = self.block;
+        let [tx, ty, tz] = self.thread;
+        write!(f, "{}, block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz})", self.place)
+    }
+}
+
+/// The other access of a conflict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Other {
+    /// Read or write.
+    pub access: Access,
+    /// Its instruction and thread.
+    pub at: Site,
+}
+
+/// What a warp waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// A barrier of its block.
+    Barrier {
+        /// Its number, 0 to 15.
+        barrier: u32,
+        /// Threads that have arrived.
+        arrived: u32,
+        /// Threads it waits for.
+        expected: u32,
+    },
+    /// A phase of an mbarrier.
+    Mbarrier {
+        /// Its shared address.
+        address: u64,
+        /// Parity of the phase that is waited for.
+        parity: u32,
+        /// Arrivals that the current phase still takes.
+        pending: u32,
+        /// Arrivals that a phase takes.
+        expected: u32,
+        /// Bytes that are expected and have not come; negative for more than were expected.
+        transactions: i64,
+    },
+    /// The barrier of the cluster.
+    Cluster {
+        /// Threads that have arrived.
+        arrived: u32,
+        /// Threads that have not exited.
+        expected: u32,
+    },
+    /// The rest of its warpgroup, to issue the `wgmma` that it waits for.
+    Warpgroup {
+        /// The first warp that has not, by number in its block.
+        warp: u32,
+    },
+}
+
+impl fmt::Display for Awaited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Awaited::Barrier { barrier, arrived, expected } => {
+                write!(f, "barrier {barrier} ({arrived} of {expected} threads arrived)")
+            }
+            Awaited::Mbarrier { address, parity, pending, expected, transactions } => write!(
+                f,
+                "the phase of parity {parity} of the mbarrier at {address:#x} ({pending} of {expected} arrivals \
+                 pending, {transactions} bytes outstanding)"
+            ),
+            Awaited::Warpgroup { warp } => write!(f, "the same wgmma in warp {warp} of its warpgroup"),
+            Awaited::Cluster { arrived, expected } => {
+                write!(f, "the barrier of the cluster ({arrived} of {expected} threads arrived)")
+            }
+        }
+    }
+}
+
+/// A warp that waits for what can no longer come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// `%ctaid` of its block.
+    pub block: [u32; 3],
+    /// Its number in its block.
+    pub warp: u32,
+    /// Line of the instruction that waits.
+    pub line: u32,
+    /// What for.
+    pub awaited: Awaited,
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { block: [x, y, z], warp, line, awaited } = self;
+        write!(f, "block ({x}, {y}, {z}), warp {warp} at line {line} for {awaited}")
+    }
+}
+
+/// What is wrong with a use of an mbarrier (PTX ISA, "mbarrier").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MbarrierFault {
+    /// There is none.
+    Absent,
+    /// There is one, or a part of one, where another is initialised.
+    Present,
+    /// A count out of range.
+    Count {
+        /// The count.
+        count: u64,
+    },
+    /// More arrivals than the phase takes.
+    Arrivals {
+        /// How many arrive.
+        count: u32,
+        /// How many are pending.
+        pending: u32,
+        /// How many a phase takes.
+        expected: u32,
+    },
+    /// A transaction count out of range.
+    Transactions {
+        /// What it would be.
+        bytes: i64,
+    },
+    /// An arrival with `.noComplete` that completes the phase.
+    Completes,
+    /// A parity that is not 0 or 1.
+    Parity {
+        /// Its value.
+        parity: u64,
+    },
+    /// A state of neither the current phase nor the one before.
+    State {
+        /// Its value.
+        state: u64,
+    },
+}
+
+impl fmt::Display for MbarrierFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => f.write_str("there is no mbarrier; mbarrier.init makes one"),
+            Self::Present => f.write_str("there is an mbarrier already; mbarrier.inval must end it first"),
+            Self::Count { count } => write!(f, "the count is {count}, must be 1 to 1048575"),
+            Self::Arrivals { count, pending, expected } => {
+                write!(f, "{count} arrivals where {pending} of {expected} are pending")
+            }
+            Self::Transactions { bytes } => {
+                write!(f, "the transaction count would be {bytes}, must be -1048575 to 1048575")
+            }
+            Self::Completes => f.write_str("an arrival with .noComplete would complete the phase"),
+            Self::Parity { parity } => write!(f, "the parity is {parity}, must be 0 or 1"),
+            Self::State { state } => {
+                write!(f, "the state {state:#x} is not of the current phase or the one before")
+            }
+        }
+    }
+}

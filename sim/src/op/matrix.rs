@@ -1,0 +1,152 @@
+//! Operations on matrices.
+
+use girih_ptx::Type;
+
+use crate::Space;
+use crate::exec::Major;
+use crate::float::Round;
+use crate::lanes::Reg;
+
+use super::Address;
+
+/// `ldmatrix`, `stmatrix`: `regs.len()` matrices of 8x8 16-bit elements.
+#[derive(Clone, Debug)]
+pub(crate) struct Matrices {
+    /// Shared or generic.
+    pub(crate) space: Space,
+    pub(crate) address: Address,
+    pub(crate) transposed: bool,
+    pub(crate) regs: Vec<u32>,
+}
+
+/// The element type of `mma`'s A and B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MmaType {
+    F16,
+    Bf16,
+    Tf32,
+    E4m3,
+    E5m2,
+    F64,
+    U8,
+    S8,
+    U4,
+    S4,
+    /// One bit; the products are `and` or `xor`.
+    B1 {
+        and: bool,
+    },
+}
+
+/// The type of `mma`'s C and D.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MmaSum {
+    F32,
+    /// Two in a register.
+    F16,
+    F64,
+    S32 {
+        /// Clamped where it does not fit, instead of wrapped.
+        saturate: bool,
+    },
+}
+
+/// `mma.sync.aligned.mMn8kK.row.col`: slots of the fragments' registers.
+#[derive(Clone, Debug)]
+pub(crate) struct Mma {
+    /// 8 or 16.
+    pub(crate) m: usize,
+    pub(crate) a_ty: MmaType,
+    pub(crate) b_ty: MmaType,
+    pub(crate) sum: MmaSum,
+    pub(crate) d: Vec<u32>,
+    pub(crate) a: Vec<u32>,
+    pub(crate) b: Vec<u32>,
+    pub(crate) c: Vec<u32>,
+}
+
+/// Where `wgmma` has A.
+#[derive(Clone, Debug)]
+pub(crate) enum Left {
+    /// A descriptor of shared memory.
+    Descriptor(Reg),
+    /// Slots of a fragment.
+    Registers([u32; 4]),
+}
+
+/// `wgmma.mma_async.sync.aligned.m64nNkK`.
+#[derive(Clone, Debug)]
+pub(crate) struct Wgmma {
+    pub(crate) n: usize,
+    pub(crate) a_ty: MmaType,
+    pub(crate) b_ty: MmaType,
+    pub(crate) sum: MmaSum,
+    pub(crate) a: Left,
+    /// The descriptor of B.
+    pub(crate) b: Reg,
+    /// `scale-d`: whether D is added to.
+    pub(crate) accumulate: Reg,
+    pub(crate) negate_a: bool,
+    pub(crate) negate_b: bool,
+    pub(crate) a_major: Major,
+    pub(crate) b_major: Major,
+    /// Slots of D.
+    pub(crate) d: Vec<u32>,
+}
+
+impl Wgmma {
+    /// The slots of A, if it is in registers, and of D.
+    pub(crate) fn registers(&self) -> (&[u32], &[u32]) {
+        let a: &[u32] = if let Left::Registers(slots) = &self.a { slots } else { &[] };
+        (a, &self.d)
+    }
+}
+
+/// `mma.sync.aligned.m8n8k4` of f16: slots of the fragments' registers, four of C and D in f16 and eight in f32.
+#[derive(Clone, Debug)]
+pub(crate) struct QuadMma {
+    pub(crate) a_by_rows: bool,
+    pub(crate) b_by_rows: bool,
+    pub(crate) d: Vec<u32>,
+    pub(crate) a: Vec<u32>,
+    pub(crate) b: Vec<u32>,
+    pub(crate) c: Vec<u32>,
+}
+
+/// A fragment of `wmma`: a matrix of `lines` times `width` elements, spread over the lanes' registers line by line. A's
+/// lines are its rows, B's its columns, C's and D's their rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Fragment {
+    pub(crate) lines: usize,
+    pub(crate) width: usize,
+    pub(crate) ty: Type,
+    pub(crate) regs: Vec<Reg>,
+}
+
+/// `wmma.load`, `wmma.store`.
+#[derive(Clone, Debug)]
+pub(crate) struct Tile {
+    pub(crate) load: bool,
+    pub(crate) space: Space,
+    pub(crate) address: Address,
+    /// Elements between lines, or between the elements of a line if those are apart; without it they are packed.
+    pub(crate) stride: Option<Reg>,
+    /// Whether the elements of a line are next to each other in memory.
+    pub(crate) along: bool,
+    pub(crate) fragment: Fragment,
+}
+
+/// `wmma.mma`.
+#[derive(Clone, Debug)]
+pub(crate) struct WmmaMma {
+    pub(crate) a: Fragment,
+    pub(crate) b: Fragment,
+    pub(crate) c: Fragment,
+    pub(crate) d: Fragment,
+    /// Products of bits are `and`, otherwise `xor`.
+    pub(crate) and: bool,
+    /// Sums in integers are clamped instead of wrapped.
+    pub(crate) saturate: bool,
+    /// Of f64 alone.
+    pub(crate) round: Round,
+}
