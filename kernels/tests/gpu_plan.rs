@@ -10,6 +10,8 @@
 //!
 //! With `GIRIH_RECORD=FILE` the predictions are added to the file, a line of JSON a kernel.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::io::Write;
 
 use girih_codegen::plan::{Access, best_swizzle, coalesced_copy, warp_accesses};
