@@ -126,16 +126,16 @@ fn partition(
             girih_layout::Strides::flat(&[Stride::Int(Int::symbol(ld)), Stride::Int(Int::fixed(1))])?;
         Ok(Lay::new(&shape, &strides)?) // (Rows,Columns)
     };
-    let tensor = |pointer: &Expr, ld: Symbol| -> Result<Tensor<Gmem>, Error> {
+    let tile = |pointer: &Expr, ld: Symbol| -> Result<Tensor<Gmem>, Error> {
         let global = Tensor::new(Gmem::new(pointer.clone(), config.dtype), matrix(ld)?);
-        let tile = global.local_tile(&tiler, &at)?; // (TileM,TileN)
-        copy.partition(&tile, &thread) // (Vec,RestM,RestN)
+        Ok(global.local_tile(&tiler, &at)?) // (TileM,TileN)
     };
+    let mine = copy.get_slice(&thread)?;
     let identity = Tensor::new(Counting::new(2), Lay::identity(&shape)?).local_tile(&tiler, &at)?; // (TileM,TileN)
     Ok(Partition {
-        target: tensor(&pointers[0], ld_dst)?,
-        source: tensor(&pointers[1], ld_src)?,
-        coordinate: copy.partition(&identity, &thread)?, // (Vec,RestM,RestN)
+        target: mine.partition_d(&tile(&pointers[0], ld_dst)?)?, // (Vec,RestM,RestN)
+        source: mine.partition_s(&tile(&pointers[1], ld_src)?)?, // (Vec,RestM,RestN)
+        coordinate: mine.partition_s(&identity)?,                // (Vec,RestM,RestN)
         extents,
     })
 }

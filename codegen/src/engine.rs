@@ -199,12 +199,29 @@ impl Engine for Counting {
     }
 }
 
-/// A thread's registers, each holding one or two values.
+/// A thread's registers, each holding one or several values. Registers have no addresses: a tensor of them can be cut at
+/// constant coordinates only.
 #[derive(Clone, Debug)]
 pub struct Rmem {
     regs: Vec<Reg>,
     dtype: DType,
     values: usize,
+    /// The number of the value it stands at.
+    offset: i64,
+}
+
+impl Engine for Rmem {
+    type Index = Expr;
+    fn space(&self) -> Space {
+        Space::Rmem
+    }
+    fn advance(&self, steps: &[(Expr, Stride)]) -> Result<Rmem, Error> {
+        let moved = advanced(&Expr::from(self.offset), steps)?;
+        let offset = moved
+            .as_constant()
+            .ok_or_else(|| Error::Index(format!("register {moved}: registers need constant coordinates")))?;
+        Ok(Rmem { offset, ..self.clone() })
+    }
 }
 
 /// Values of `dtype` in one register.
@@ -223,12 +240,35 @@ impl Rmem {
             _ if dtype.bits() == 64 => Type::B64,
             _ => Type::B32,
         };
-        Rmem { regs: builder.regs(ty, values.div_ceil(per_register(dtype))), dtype, values }
+        Rmem { regs: builder.regs(ty, values.div_ceil(per_register(dtype))), dtype, values, offset: 0 }
+    }
+
+    /// Registers for the values of a tensor in memory, compact, in the tensor's shape (CuTe's `make_fragment_like`).
+    ///
+    /// # Errors
+    /// [`crate::Error::NotStatic`] for a symbolic shape.
+    pub fn like<E: Memory>(builder: &mut Builder, tensor: &Tensor<E>) -> Result<Tensor<Rmem>, crate::Error> {
+        Rmem::tensor(builder, tensor.engine().dtype(), Lay::left(tensor.layout().shape())?)
+    }
+
+    /// Registers for the values of `dtype` that `layout` has (CuTe's `make_tensor<T>(layout)`).
+    ///
+    /// # Errors
+    /// [`crate::Error::NotStatic`] for a symbolic layout.
+    pub fn tensor(builder: &mut Builder, dtype: DType, layout: Lay) -> Result<Tensor<Rmem>, crate::Error> {
+        let not_static = || crate::Error::NotStatic { what: "a fragment", layout: layout.to_string() };
+        let values = layout.cosize()?.get().and_then(|n| usize::try_from(n).ok()).ok_or_else(not_static)?;
+        Ok(Tensor::new(Rmem::new(builder, dtype, values), layout))
     }
 
     /// The element type.
     pub fn dtype(&self) -> DType {
         self.dtype
+    }
+
+    /// The number of the value that it stands at.
+    pub fn offset(&self) -> i64 {
+        self.offset
     }
 
     /// How many values there are.
@@ -261,7 +301,7 @@ pub(crate) fn at<E: Engine<Index = Expr>>(tensor: &Tensor<E>, index: i64) -> Res
 }
 
 /// `(X,(R0,R1,...))` becomes `(X,R0,R1,...)`.
-pub(crate) fn unpack_rest<E: Engine<Index = Expr>>(tensor: &Tensor<E>) -> Result<Tensor<E>, crate::Error> {
+pub(crate) fn unpack_rest<E: Engine>(tensor: &Tensor<E>) -> Result<Tensor<E>, crate::Error> {
     let layout = tensor.layout();
     let rest = layout.mode(1)?;
     let mut modes = vec![layout.mode(0)?];

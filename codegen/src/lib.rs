@@ -26,6 +26,6 @@ pub use builder::{Builder, Cond, Reg, Width};
 pub use engine::{Counting, Gmem, Memory, Rmem, Smem};
 pub use error::Error;
 pub use expr::{Expr, VarId};
-pub use tiled_copy::TiledCopy;
+pub use tiled_copy::{ThrCopy, TiledCopy};
 pub use tiled_mma::{Operand, TiledMma};
 pub use vectorise::{Vectors, vectorise};

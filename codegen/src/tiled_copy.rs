@@ -1,11 +1,15 @@
-//! TiledCopy: a copy atom spread over threads and values (CuTe's `make_tiled_copy`).
+//! TiledCopy: a copy atom spread over threads and values (CuTe guide, "TiledCopy").
+
+mod make;
+mod slice;
 
 use girih_layout::{Int, Lay, Shape, Stride, Tile, Tiler, Tiles, lay};
-use girih_tensor::{Engine, Slice, Tensor};
+use girih_tensor::Index;
 
+use crate::Error;
 use crate::atom::CopyAtom;
-use crate::expr::Expr;
-use crate::{Error, engine};
+
+pub use slice::ThrCopy;
 
 /// `n:1`
 pub(crate) fn extent(n: i64) -> Result<Lay, Error> {
@@ -33,99 +37,184 @@ pub(crate) fn is_bijective(what: &'static str, lay: &Lay) -> Result<bool, Error>
 pub struct TiledCopy {
     /// The instruction.
     pub atom: CopyAtom,
-    /// (Thr,Val) -> index in the tile.
+    /// Bits of a value.
+    pub bits: u32,
+    /// (Thr,Val) -> index in the tile, of the atom's reference side.
     pub tv: Lay,
-    /// The tile's extents.
-    pub tile: [i64; 2],
+    /// What the tile takes of each mode of a tensor (CuTe's `Tiler_MN`).
+    pub tiler: Tiles,
+}
+
+/// Source or destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Source,
+    Destination,
 }
 
 impl TiledCopy {
-    /// Threads arranged as `threads` (a layout from the tile's thread coordinate to the thread's number), each with
-    /// a block of values arranged as `values`.
+    /// Values of `bits` bits, handed out by `tv`, `(Thr,Val) -> index in the tile`, where the tile takes of each mode
+    /// of a tensor what `tiler` says (CuTe's `make_tiled_copy_impl`).
     ///
     /// # Errors
-    /// [`Error::Layout`] if the two do not multiply, [`Error::Mismatch`] if they are not matrices.
-    ///
-    /// # Examples
-    /// ```
-    /// use girih_codegen::{TiledCopy, atom::UNIVERSAL_COPY_128};
-    /// use girih_layout::lay;
-    ///
-    /// // 32 x 4 threads, each with 8 values along the rows: a tile of 32 x 32.
-    /// let copy = TiledCopy::new(UNIVERSAL_COPY_128, &lay!("(32,4):(4,1)"), &lay!("(1,8):(8,1)"))?;
-    /// assert_eq!(copy.tile, [32, 32]);
-    /// assert_eq!(copy.tv.to_string(), "((4,32),8):((256,1),32)");
-    /// # Ok::<(), girih_codegen::Error>(())
-    /// ```
-    pub fn new(atom: CopyAtom, threads: &Lay, values: &Lay) -> Result<TiledCopy, Error> {
-        if threads.rank() != 2 || values.rank() != 2 {
-            return Err(Error::Mismatch {
-                what: "TiledCopy",
-                layout: threads.to_string(),
-                with: values.to_string(),
-                accepted: "a thread layout and a value layout of rank 2",
-            });
+    /// [`Error::Mismatch`] if the atom's threads or values do not divide those of `tv`, or its bits are not whole
+    /// values; [`Error::NotStatic`].
+    pub fn from_tv(atom: CopyAtom, bits: u32, tv: &Lay, tiler: Tiles) -> Result<TiledCopy, Error> {
+        let copy = TiledCopy { atom, bits, tv: *tv, tiler };
+        let [_, _, reference] = copy.atom_layouts()?;
+        let mismatch = |accepted| Error::Mismatch {
+            what: "TiledCopy",
+            layout: tv.to_string(),
+            with: format!("{atom} of values of {bits} bits"),
+            accepted,
+        };
+        if tv.rank() != 2 {
+            return Err(mismatch("a layout (Thr,Val)"));
         }
-        let layout_mn = threads.raked_product(values)?; // (M,N) -> (thr,val)
-        let thr = static_size("TiledCopy", threads)?;
-        let val = static_size("TiledCopy", values)?;
-        let shape = Shape::flat(&[Int::fixed(thr), Int::fixed(val)])?;
-        let tv = layout_mn.right_inverse()?.composition(&Lay::left(&shape)?)?; // (Thr,Val) -> index in (M,N)
-        let size = |i: usize| static_size("TiledCopy", &layout_mn.mode(i)?);
-        Ok(TiledCopy { atom, tv, tile: [size(0)?, size(1)?] })
-    }
-
-    /// The layout seen by thread and value: `((Thr,Val),(RestM,RestN,...))` (CuTe's `tidfrg_S` and `tidfrg_D`).
-    ///
-    /// # Errors
-    /// [`Error::Mismatch`] if the tile does not divide the layout's first two modes.
-    pub fn thrfrg(&self, layout: &Lay) -> Result<Lay, Error> {
-        for (i, &tile) in self.tile.iter().enumerate() {
-            if static_size("partition", &layout.mode(i)?)? % tile != 0 {
-                return Err(Error::Mismatch {
-                    what: "partition",
-                    layout: layout.to_string(),
-                    with: format!("the copy's tile ({},{})", self.tile[0], self.tile[1]),
-                    accepted: "extents that the tile divides",
-                });
+        for (mode, accepted) in
+            [(0, "threads that the atom's threads divide"), (1, "values that the atom's values divide")]
+        {
+            let (all, own) = (tv.mode(mode)?, reference.mode(mode)?);
+            if static_size("TiledCopy", &all)? % static_size("TiledCopy", &own)? != 0 {
+                return Err(mismatch(accepted));
             }
         }
-        let tiled = layout.zipped_divide(&shape_tiler(&self.tile)?)?; // ((TileM,TileN),(RestM,RestN,...))
-        Ok(tiled.composition_by(&[Tile::Lay(self.tv), Tile::All])?) // ((Thr,Val),(RestM,RestN,...))
+        Ok(copy)
     }
 
-    /// `(Thr,Val) -> index` in a tile of these extents, what the copy repeats there among the values.
-    ///
-    /// # Errors
-    /// As [`TiledCopy::thrfrg`].
-    pub fn tv_of(&self, extents: [i64; 2]) -> Result<Lay, Error> {
-        let tile = Lay::left(&Shape::flat(&extents.map(Int::fixed))?)?;
-        let frg = self.thrfrg(&tile)?; // ((Thr,Val),(RestM,RestN))
-        let (thr, val) = (frg.mode(0)?.mode(0)?, frg.mode(0)?.mode(1)?);
-        Ok(Lay::concat(&[thr, Lay::concat(&[val, frg.mode(1)?])?])?) // (Thr,(Val,(RestM,RestN)))
+    /// The atom's `(Thr,Val) -> value` of source, destination and reference. A copy that finds its own width moves
+    /// single values.
+    fn atom_layouts(&self) -> Result<[Lay; 3], Error> {
+        let CopyAtom { op, src, dst, reference, .. } = self.atom;
+        if op == crate::atom::CopyOp::AutoVectorizing {
+            return Ok([lay!("(1,1):(0,0)"); 3]);
+        }
+        let bits = i64::from(self.bits);
+        // Every thread's piece must be whole values, and every value the bits of one thread.
+        let values = |side: &Lay| -> Option<Lay> {
+            let whole = side.upcast(bits).ok()?;
+            let size = |lay: &Lay, mode| lay.mode(mode).ok()?.size().ok()?.get();
+            let same = size(&whole, 0) == size(side, 0) && size(&whole, 1)? * bits == size(side, 1)?;
+            same.then_some(whole)
+        };
+        match (values(&src), values(&dst), values(&reference)) {
+            (Some(src), Some(dst), Some(reference)) => Ok([src, dst, reference]),
+            _ => Err(Error::Mismatch {
+                what: "TiledCopy",
+                layout: reference.to_string(),
+                with: format!("{}, values of {} bits", self.atom, self.bits),
+                accepted: "values that the atom's pieces hold whole",
+            }),
+        }
     }
 
-    /// What `thread` copies of a tensor whose first two modes the tile divides: `(Val,RestM,RestN,...)`
-    /// (CuTe's `partition_S` and `partition_D`).
+    /// The tile's extents, a number for each mode.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the tile does not divide the tensor's first two modes.
-    pub fn partition<E: Engine<Index = Expr>>(
-        &self,
-        tensor: &Tensor<E>,
-        thread: &Expr,
-    ) -> Result<Tensor<E>, Error> {
-        let tv = Tensor::new(tensor.engine().clone(), self.thrfrg(tensor.layout())?); // ((Thr,Val),(RestM,RestN,...))
-        let mine = Slice::tuple([Slice::tuple([Slice::At(thread.clone()), Slice::All]), Slice::All]);
-        engine::unpack_rest(&tv.slice(&mine)?) // (Val,RestM,RestN,...)
+    /// None for a value made by its constructors.
+    pub fn extents(&self) -> Result<Vec<i64>, Error> {
+        let extent = |mode| match self.tiler.tile(mode)? {
+            Tile::Lay(tile) => static_size("TiledCopy", &tile),
+            Tile::All => Err(Error::NotStatic { what: "TiledCopy", layout: self.tiler.to_string() }),
+        };
+        (0..self.tiler.len()).map(extent).collect()
     }
 
     /// How many threads take part.
     ///
     /// # Errors
-    /// None for a value made by [`TiledCopy::new`].
+    /// None for a value made by its constructors.
     pub fn threads(&self) -> Result<i64, Error> {
         static_size("TiledCopy", &self.tv.mode(0)?)
+    }
+
+    /// What `thread` does (CuTe's `get_slice`).
+    ///
+    /// # Errors
+    /// [`Error::Tensor`] for a thread that is known to be none of the copy's.
+    pub fn get_slice<I: Index>(&self, thread: &I) -> Result<ThrCopy<I>, Error> {
+        thread.check(&self.tv.mode(0)?)?;
+        Ok(ThrCopy::new(*self, thread.clone()))
+    }
+
+    /// The source seen by thread and value, `((Thr,(Val,RestVal)),(RestM,RestN,...))`: `Val` is what an instruction
+    /// takes, `RestVal` how often within the tile (CuTe's `tidfrg_S`).
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the tile does not divide the layout's first modes.
+    pub fn tidfrg_s(&self, layout: &Lay) -> Result<Lay, Error> {
+        self.tidfrg(Side::Source, layout)
+    }
+
+    /// The destination seen by thread and value (CuTe's `tidfrg_D`).
+    ///
+    /// # Errors
+    /// As [`TiledCopy::tidfrg_s`].
+    pub fn tidfrg_d(&self, layout: &Lay) -> Result<Lay, Error> {
+        self.tidfrg(Side::Destination, layout)
+    }
+
+    fn tidfrg(&self, side: Side, layout: &Lay) -> Result<Lay, Error> {
+        // A vector has one mode.
+        let layout = if layout.is_leaf() { Lay::concat(&[*layout])? } else { *layout };
+        let extents = self.extents()?;
+        let whole = |mode: usize, tile: i64| -> Result<bool, Error> {
+            Ok(mode < layout.rank() && layout.mode(mode)?.size()?.is_divisible_by(tile) == Some(true))
+        };
+        for (mode, &tile) in extents.iter().enumerate() {
+            if !whole(mode, tile)? {
+                let tile: Vec<String> = extents.iter().map(ToString::to_string).collect();
+                return Err(Error::Mismatch {
+                    what: "partition",
+                    layout: layout.to_string(),
+                    with: format!("the copy's tile ({})", tile.join(",")),
+                    accepted: "extents that the tile divides",
+                });
+            }
+        }
+        let tiled = layout.zipped_divide(&Tiler::Modes(self.tiler))?; // ((TileM,TileN),(RestM,RestN,...))
+        Ok(tiled.composition_by(&[Tile::Lay(self.tv_of_side(side)?), Tile::All])?)
+    }
+
+    /// (Thr,(Val,RestVal)) -> index in the tile, of one side: the reference's layout, read through what the atom
+    /// does between the two.
+    fn tv_of_side(&self, side: Side) -> Result<Lay, Error> {
+        let [src, dst, reference] = self.atom_layouts()?;
+        let target = if side == Side::Source { src } else { dst };
+        let own = [0, 1].map(|mode| reference.mode(mode));
+        let [threads, values] = [static_size("TiledCopy", &own[0]?)?, static_size("TiledCopy", &own[1]?)?];
+        let to_target = reference.right_inverse()?.composition(&target)?; // (Thr,Val) -> the reference's
+        let atoms = self.tv.zipped_divide(&shape_tiler(&[threads, values])?)?; // ((Thr,Val),(RestThr,RestVal))
+        let atoms = atoms.composition_by(&[Tile::Lay(to_target), Tile::All])?;
+        let [own, rest] = [atoms.mode(0)?, atoms.mode(1)?];
+        let threads = Lay::concat(&[own.mode(0)?, rest.mode(0)?])?.coalesce();
+        let values = Lay::concat(&[own.mode(1)?.coalesce(), rest.mode(1)?.coalesce()])?;
+        Ok(Lay::concat(&[threads, values])?)
+    }
+
+    /// `(Thr,Val) -> index` in a tile of these extents, of the source; what the copy repeats there among the values
+    /// (CuTe's `get_layoutS_TV` for the copy's own tile).
+    ///
+    /// # Errors
+    /// As [`TiledCopy::tidfrg_s`].
+    pub fn layout_s_tv(&self, extents: &[i64]) -> Result<Lay, Error> {
+        self.layout_tv(Side::Source, extents)
+    }
+
+    /// `(Thr,Val) -> index` in a tile of these extents, of the destination (CuTe's `get_layoutD_TV`).
+    ///
+    /// # Errors
+    /// As [`TiledCopy::tidfrg_d`].
+    pub fn layout_d_tv(&self, extents: &[i64]) -> Result<Lay, Error> {
+        self.layout_tv(Side::Destination, extents)
+    }
+
+    fn layout_tv(&self, side: Side, extents: &[i64]) -> Result<Lay, Error> {
+        let extents: Vec<Int> = extents.iter().map(|&n| Int::fixed(n)).collect();
+        let frg = self.tidfrg(side, &Lay::left(&Shape::flat(&extents)?)?)?; // ((Thr,Val),Rest)
+        let (threads, values) = (frg.mode(0)?.mode(0)?, frg.mode(0)?.mode(1)?);
+        let values = Lay::concat(&[values, frg.mode(1)?])?.coalesce();
+        Ok(Lay::concat(&[threads, values])?)
     }
 }
 
@@ -168,7 +257,7 @@ pub(crate) fn coalesced(
     };
     let thr = layout(by_mode(along, across), by_mode(1, along))?; // (ThrM,ThrN) -> thread
     let val = layout(by_mode(vector, 1), by_mode(1, vector))?; // (ValM,ValN) -> value
-    TiledCopy::new(atom, &thr, &val)
+    TiledCopy::new(atom, atom.bits() / u32::try_from(vector).unwrap_or(1), &thr, &val)
 }
 
 /// The layout with one value.

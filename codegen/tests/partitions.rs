@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, UNIVERSAL_COPY_128};
+use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, UNIVERSAL_COPY_8, UNIVERSAL_COPY_128};
 use girih_codegen::{
     Builder, Counting, Error, Expr, Gmem, Memory, Operand, Smem, TiledCopy, TiledMma, vectorise,
 };
@@ -32,34 +32,37 @@ fn tiled_copies_own_their_tile_once() {
     let values = ["(1,8):(8,1)", "(4,1):(1,4)", "(2,2):(1,2)", "(2,4):(4,1)", "(1,1):(0,0)"];
     for (thr, val) in threads.iter().flat_map(|t| values.iter().map(move |v| (t, v))) {
         let (thr, val) = (Lay::parse(thr).unwrap(), Lay::parse(val).unwrap());
-        let copy = TiledCopy::new(UNIVERSAL_COPY_128, &thr, &val).unwrap();
+        let copy = TiledCopy::new(UNIVERSAL_COPY_8, 8, &thr, &val).unwrap();
         let extent = |i: usize| size(&thr.mode(i).unwrap()) * size(&val.mode(i).unwrap());
-        assert_eq!(copy.tile, [extent(0), extent(1)], "{thr} and {val}");
-        assert!(covers(&copy.tv, copy.tile[0] * copy.tile[1]), "{thr} and {val}: {}", copy.tv);
+        assert_eq!(copy.extents().unwrap(), [extent(0), extent(1)], "{thr} and {val}");
+        assert!(covers(&copy.tv, extent(0) * extent(1)), "{thr} and {val}: {}", copy.tv);
         assert_eq!(copy.threads().unwrap(), size(&thr));
         // Thread t at (ti,tj), value v at (vi,vj): the element (ti * VM + vi, tj * VN + vj).
         let [vm, vn] = [0, 1].map(|i| size(&val.mode(i).unwrap()));
-        for (i, j) in (0..copy.tile[0]).flat_map(|i| (0..copy.tile[1]).map(move |j| (i, j))) {
+        let [rows, columns] = [extent(0), extent(1)];
+        for (i, j) in (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j))) {
             let thread = at(&thr, &[i / vm, j / vn]);
             let value = at(&val, &[i % vm, j % vn]);
-            assert_eq!(at(&copy.tv, &[thread, value]), i + copy.tile[0] * j, "{thr} and {val}: ({i},{j})");
+            assert_eq!(at(&copy.tv, &[thread, value]), i + rows * j, "{thr} and {val}: ({i},{j})");
         }
     }
 }
 
 #[test]
 fn partitions_need_whole_tiles() {
-    let copy = TiledCopy::new(UNIVERSAL_COPY_128, &lay!("(32,4):(4,1)"), &lay!("(1,8):(8,1)")).unwrap();
+    let copy = TiledCopy::new(UNIVERSAL_COPY_128, 32, &lay!("(32,4):(4,1)"), &lay!("(1,8):(8,1)")).unwrap();
     let mut b = Builder::new("k", 80, 128);
     let (pointer, thread) = (b.pointer("p", 16), b.special(Special::TidX, 128));
     let tensor = |layout| Tensor::new(Gmem::new(pointer.clone(), DType::F32), layout);
-    let whole = copy.partition(&tensor(lay!("(64,96,5):(96,1,6144)")), &thread).unwrap();
-    assert_eq!(whole.layout().to_string(), "(8,2,3,5):(1,3072,32,6144)");
+    let mine = copy.get_slice(&thread).unwrap();
+    let whole = mine.partition_s(&tensor(lay!("(64,96,5):(96,1,6144)"))).unwrap();
+    // Two instructions of four values each.
+    assert_eq!(whole.layout().to_string(), "((4,2),2,3,5):((1,4),3072,32,6144)");
     for layout in [lay!("(48,96):(96,1)"), lay!("(64,40):(40,1)")] {
-        let found = copy.partition(&tensor(layout), &thread);
+        let found = mine.partition_s(&tensor(layout));
         assert!(matches!(found, Err(Error::Mismatch { what: "partition", .. })), "{found:?}");
     }
-    let found = TiledCopy::new(UNIVERSAL_COPY_128, &lay!("32:1"), &lay!("(1,8):(8,1)"));
+    let found = TiledCopy::new(UNIVERSAL_COPY_128, 32, &lay!("32:1"), &lay!("(1,8):(8,1)"));
     assert!(matches!(found, Err(Error::Mismatch { what: "TiledCopy", .. })), "{found:?}");
 
     let mma = |permutation| TiledMma {

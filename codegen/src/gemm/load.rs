@@ -56,10 +56,11 @@ impl TileLoad {
         let g = g.local_tile(&tiler, &tile)?; // (BlockX,BlockK,KTile)
         let c = Tensor::new(Counting::new(2), Lay::identity(&shape)?);
         let c = c.local_tile(&tiler, &tile)?; // (BlockX,BlockK,KTile) -> (x,k)
+        let mine = copy.get_slice(thread)?;
         Ok(TileLoad {
-            source: copy.partition(&g, thread)?,      // (Val,RestX,RestK,KTile)
-            target: copy.partition(&shared, thread)?, // (Val,RestX,RestK,Stage)
-            coordinate: copy.partition(&c, thread)?,  // (Val,RestX,RestK,KTile)
+            source: mine.partition_s(&g)?,      // (Val,RestX,RestK,KTile)
+            target: mine.partition_d(&shared)?, // (Val,RestX,RestK,Stage)
+            coordinate: mine.partition_s(&c)?,  // (Val,RestX,RestK,KTile)
             copy,
             extents: global.extents.map(|s| Expr::from_int(&Int::symbol(s))),
             contiguous,

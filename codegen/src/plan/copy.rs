@@ -32,7 +32,7 @@ const WIDEST: i64 = 128;
 /// };
 /// // A multiple of 8: 16 bytes a thread, 8 threads a row.
 /// let copy = coalesced_copy(&rows(Symbol::new(0).divisible_by(8))?, 256, 16)?;
-/// assert_eq!((copy.atom.bits(), copy.tile), (128, [32, 64]));
+/// assert_eq!((copy.atom.bits(), copy.extents()?), (128, vec![32, 64]));
 /// assert_eq!(copy.tv.to_string(), "((8,32),8):((256,1),32)");
 /// // Nothing known of `ld`: two bytes.
 /// assert_eq!(coalesced_copy(&rows(Symbol::new(0))?, 256, 16)?.atom.bits(), 16);
@@ -69,6 +69,6 @@ pub fn coalesced_copy(tile: &Lay, threads: i64, bits: i64) -> Result<TiledCopy, 
     let atom = universal_copy((vector * bits / 8) as u32)
         .ok_or_else(|| mismatch(format!("{} bytes a thread", vector * bits / 8), "1, 2, 4, 8 or 16 bytes"))?;
     let copy = coalesced(*atom, threads, extents, contiguous, vector)?;
-    exactly_once(&copy.tv_of(extents)?, &Shape::flat(&extents.map(Int::fixed))?)?;
+    exactly_once(&copy.layout_s_tv(&extents)?, &Shape::flat(&extents.map(Int::fixed))?)?;
     Ok(copy)
 }

@@ -39,7 +39,7 @@ fn accesses(config: &GemmConfig, operand: Operand, shared: &Tensor<Smem>) -> Vec
     let thread = thread(config);
     let element = i64::from(config.atom.ab_type.bits() / 8);
     let vector = config.source(operand).vector;
-    let stored = tile_copy(config, operand).unwrap().partition(shared, &thread).unwrap(); // (Val,RestX,RestK,Stage)
+    let stored = tile_copy(config, operand).unwrap().get_slice(&thread).unwrap().partition_d(shared).unwrap(); // (Val,RestX,RestK,Stage)
     let mut out: Vec<_> = (0..size(stored.layout()) / vector)
         .map(|i| (engine::at(&stored, i * vector).unwrap().address().unwrap(), vector * element))
         .collect();

@@ -59,7 +59,7 @@ fn loads_own_each_element_of_a_tile_once() {
     for (config, operand) in all().iter().flat_map(|c| [(c, Operand::A), (c, Operand::B)]) {
         let (copy, thread) = (tile_copy(config, operand).unwrap(), thread(config));
         let extents = config.extents(operand);
-        let mine = copy.partition(&identity(&extents), &thread).unwrap();
+        let mine = copy.get_slice(&thread).unwrap().partition_s(&identity(&extents)).unwrap();
         assert!(owners(&mine, threads(config), extents).iter().all(|&n| n == 1), "{config:?} {operand:?}");
     }
 }
@@ -96,8 +96,8 @@ fn loads_write_their_own_elements() {
         let (copy, thread, tile) =
             (tile_copy(config, operand).unwrap(), thread(config), SharedTile::new(config, operand).unwrap());
         let [x, k] = config.extents(operand);
-        let mine = copy.partition(&identity(&[x, k, config.stages]), &thread).unwrap(); // (Val,RestX,RestK,Stage)
-        let target = copy.partition(&shared(config, operand), &thread).unwrap();
+        let mine = copy.get_slice(&thread).unwrap().partition_s(&identity(&[x, k, config.stages])).unwrap(); // (Val,RestX,RestK,Stage)
+        let target = copy.get_slice(&thread).unwrap().partition_d(&shared(config, operand)).unwrap();
         let vector = config.source(operand).vector;
         let bytes = i64::from(config.atom.ab_type.bits() / 8);
         assert_eq!(size(&mine.layout().mode(0).unwrap()), vector);

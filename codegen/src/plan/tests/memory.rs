@@ -129,7 +129,7 @@ fn synthesis_finds_full_sectors_and_no_conflicts() {
         let copy = coalesced_copy(&global, 256, bits).unwrap();
         let vector = i64::from(copy.atom.bits()) / bits;
         assert_eq!(vector * bits, 128, "{name}");
-        let (memory, tv) = (Composed::new(Swizzle::NONE, 0, global), copy.tv_of(extents).unwrap());
+        let (memory, tv) = (Composed::new(Swizzle::NONE, 0, global), copy.layout_s_tv(&extents).unwrap());
         for access in warp_accesses(&memory, &tv, bits, vector).unwrap() {
             assert!(access.sectors().is_least(), "{name}: {}", access.sectors());
         }

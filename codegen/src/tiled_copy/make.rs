@@ -1,0 +1,108 @@
+//! Tiled copies from thread and value layouts, from layouts of memory, and from other tiled copies.
+
+use girih_layout::{Int, Lay, Shape, Stride, Tile, Tiles};
+
+use super::{TiledCopy, extent, static_size};
+use crate::Error;
+use crate::atom::CopyAtom;
+
+impl TiledCopy {
+    /// Threads arranged as `threads` (a layout from the tile's thread coordinate to the thread's number), each with
+    /// a block of values of `bits` bits arranged as `values` (CuTe's `make_tiled_copy`).
+    ///
+    /// # Errors
+    /// [`Error::Layout`] if the two do not multiply, [`Error::Mismatch`] if they have not as many modes or the atom
+    /// does not divide them.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::{TiledCopy, atom::UNIVERSAL_COPY_128};
+    /// use girih_layout::lay;
+    ///
+    /// // 32 x 4 threads, each with 8 halves along the rows: a tile of 32 x 32.
+    /// let copy = TiledCopy::new(UNIVERSAL_COPY_128, 16, &lay!("(32,4):(4,1)"), &lay!("(1,8):(8,1)"))?;
+    /// assert_eq!(copy.extents()?, [32, 32]);
+    /// assert_eq!(copy.tv.to_string(), "((4,32),8):((256,1),32)");
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    pub fn new(atom: CopyAtom, bits: u32, threads: &Lay, values: &Lay) -> Result<TiledCopy, Error> {
+        if threads.rank() != values.rank() {
+            return Err(Error::Mismatch {
+                what: "TiledCopy",
+                layout: threads.to_string(),
+                with: values.to_string(),
+                accepted: "a thread layout and a value layout of the same rank",
+            });
+        }
+        let modes = |lay: &Lay| if lay.is_leaf() { Lay::concat(&[*lay]) } else { Ok(*lay) };
+        let layout_mn = modes(threads)?.raked_product(&modes(values)?)?; // (M,N) -> (thr,val)
+        let thr = static_size("TiledCopy", threads)?;
+        let val = static_size("TiledCopy", values)?;
+        let shape = Shape::flat(&[Int::fixed(thr), Int::fixed(val)])?;
+        let tv = layout_mn.right_inverse()?.composition(&Lay::left(&shape)?)?; // (Thr,Val) -> index in (M,N)
+        let tile = |i: usize| Ok(Tile::Lay(extent(static_size("TiledCopy", &layout_mn.mode(i)?)?)?));
+        let tiles = (0..layout_mn.rank()).map(tile).collect::<Result<Vec<_>, Error>>()?;
+        TiledCopy::from_tv(atom, bits, &tv, Tiles::new(&tiles)?)
+    }
+
+    /// A copy by which `tv`, `(Thr,Val) -> address`, moves what lies in memory as `data` says, coordinate to address:
+    /// the tile consists of the coordinates that it reaches (CuTe's `make_cotiled_copy`).
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if `tv` leaves the data, or the atom does not divide it; those of the algebra for data that
+    /// has no left inverse.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::{TiledCopy, atom::UNIVERSAL_COPY_128};
+    /// use girih_layout::lay;
+    ///
+    /// // 32 threads take 8 neighbouring halves each of rows of 64: half of the first 8 rows.
+    /// let copy = TiledCopy::cotiled(UNIVERSAL_COPY_128, 16, &lay!("(32,8):(8,1)"), &lay!("(8,64):(64,1)"))?;
+    /// assert_eq!(copy.extents()?, [4, 64]);
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    pub fn cotiled(atom: CopyAtom, bits: u32, tv: &Lay, data: &Lay) -> Result<TiledCopy, Error> {
+        let coordinates = data.left_inverse()?; // address -> index of the coordinate
+        let outside = || Error::Mismatch {
+            what: "cotiled copy",
+            layout: tv.to_string(),
+            with: data.to_string(),
+            accepted: "threads and values whose addresses are the data's",
+        };
+        if tv.max_index()? > data.max_index()? || tv.min_index()? < 0 {
+            return Err(outside());
+        }
+        let in_data = coordinates.composition(tv).map_err(|_| outside())?; // (Thr,Val) -> index of the coordinate
+        let flat = data.flatten();
+        let shape = flat.shape();
+        let mut tiles = Vec::new();
+        for mode in 0..flat.rank() {
+            let along =
+                |i: usize| if i == mode { Stride::Int(Int::fixed(1)) } else { Stride::Int(Int::fixed(0)) };
+            let leaves = (0..flat.leaf_count()).map(|i| Lay::leaf(flat.flat_leaf(i).0, along(i)));
+            let digit = Lay::concat(&leaves.collect::<Result<Vec<_>, _>>()?)?;
+            tiles.push(Tile::Lay(digit.composition(&in_data)?.filter()));
+        }
+        let tiler = Tiles::new(&tiles)?;
+        let tile = Lay::left(shape)?.composition_by(&tiles)?; // tile's index -> index of the coordinate
+        let tv = tile.left_inverse()?.composition(&in_data)?;
+        TiledCopy::from_tv(atom, bits, &tv, tiler)
+    }
+
+    /// A copy with another atom whose registers are this copy's source (CuTe's `make_tiled_copy_S`).
+    ///
+    /// # Errors
+    /// As [`TiledCopy::from_tv`].
+    pub fn like_s(&self, atom: CopyAtom) -> Result<TiledCopy, Error> {
+        TiledCopy::from_tv(atom, self.bits, &self.layout_s_tv(&self.extents()?)?, self.tiler)
+    }
+
+    /// A copy with another atom whose registers are this copy's destination (CuTe's `make_tiled_copy_D`).
+    ///
+    /// # Errors
+    /// As [`TiledCopy::from_tv`].
+    pub fn like_d(&self, atom: CopyAtom) -> Result<TiledCopy, Error> {
+        TiledCopy::from_tv(atom, self.bits, &self.layout_d_tv(&self.extents()?)?, self.tiler)
+    }
+}
