@@ -92,7 +92,7 @@ impl Plan {
         let copy = coalesced_copy(&global, THREADS, bits).unwrap();
         let vector = i64::from(copy.atom.bits()) / bits;
         let matrices = matrices(&case);
-        let mut accesses = vec![Access { tv: copy.tv_of([x, y]).unwrap(), vector }];
+        let mut accesses = vec![Access { tv: copy.layout_d_tv(&[x, y]).unwrap(), vector }];
         accesses.extend(matrices.map(|(access, _)| access));
         let swizzle =
             if swizzled { best_swizzle(&shared, bits, &accesses).unwrap().0 } else { Swizzle::NONE };
@@ -105,7 +105,7 @@ impl Plan {
     fn counts(&self, dtype: DType) -> Counts {
         let bits = i64::from(dtype.bits());
         let size = |mode: usize| self.shared.mode(mode).unwrap().size().unwrap().get().unwrap();
-        let tv = self.copy.tv_of([size(0), size(1)]).unwrap();
+        let tv = self.copy.layout_s_tv(&[size(0), size(1)]).unwrap();
         let shared = Composed::new(self.swizzle, 0, self.shared);
         let global = Composed::new(Swizzle::NONE, 0, self.global);
         let all = |memory: &Composed, tv: &Lay, vector| warp_accesses(memory, tv, bits, vector).unwrap();
@@ -128,10 +128,10 @@ impl Plan {
         let (from, to) = (b.pointer("from", 16), b.pointer("to", 16));
         let (base, thread) = (b.shared(), b.special(Special::TidX, THREADS));
         let shared = Tensor::new(Smem::new(base, dtype, Some(self.swizzle)), self.shared); // (M,N)
-        let part = self.copy.partition(&shared, &thread)?; // (Vec,RestM,RestN)
+        let part = self.copy.get_slice(&thread)?.partition_d(&shared)?; // (Vec,RestM,RestN)
         let global = |pointer: Expr| Tensor::new(Gmem::new(pointer, dtype), self.global);
-        let source = self.copy.partition(&global(from), &thread)?; // (Vec,RestM,RestN)
-        let target = self.copy.partition(&global(to), &thread)?; // (Vec,RestM,RestN)
+        let source = self.copy.get_slice(&thread)?.partition_s(&global(from))?; // (Vec,RestM,RestN)
+        let target = self.copy.get_slice(&thread)?.partition_d(&global(to))?; // (Vec,RestM,RestN)
         let vectors = part.layout().size()?.get().unwrap_or(0) / self.vector;
         let at = |i: i64| Slice::At(Expr::from(i * self.vector));
         let regs = b.regs(Type::B32, 4);
