@@ -13,7 +13,8 @@ mod mainloop;
 mod raster;
 mod shared;
 
-pub use config::{GemmConfig, Major, Source};
+pub use crate::atom::Major;
+pub use config::{GemmConfig, Source};
 pub use mainloop::{GemmKernel, MAX_EXTENT, PARAMETERS, generate};
 pub use shared::SharedTile;
 

@@ -92,7 +92,7 @@ impl TiledMma {
                 return Err(Error::Mismatch {
                     what: "thrfrg",
                     layout: layout.to_string(),
-                    with: format!("{} of {} atoms of {} in mode {i}", self.atom.name, atoms[i], atom[i]),
+                    with: format!("{} of {} atoms of {} in mode {i}", self.atom, atoms[i], atom[i]),
                     accepted: "extents that the atoms divide",
                 });
             }

@@ -1,107 +1,183 @@
-//! MMA atoms: matrix multiply-accumulate instructions (PTX ISA, "Warp Level Matrix Multiply-Accumulate").
+//! MMA atoms: matrix multiply-accumulate instructions (PTX ISA, "Warp Level Matrix Multiply-Accumulate", "Asynchronous
+//! Warpgroup Level Matrix Multiply-Accumulate").
+//!
+//! An atom is built by rule from its shape and its types; its name and its modifiers follow from the same data.
+//! [`MmaAtom::all`] lists every one, [`MmaAtom::find`] takes CuTe's name, and those that kernels name are constants.
+//! CuTe's atoms of complex numbers are not among them: there is no such instruction, CuTe composes them from real ones.
 
-use girih_layout::{Lay, lay};
+mod family;
+mod list;
+mod name;
+
+use girih_layout::Lay;
 use girih_ptx::{Modifier, Opcode, Type, Word};
 use girih_tensor::DType;
 
 use super::{ty, word};
+pub use list::*;
+
+/// Which of an operand's two modes is contiguous: in memory, or in the order that an instruction takes it in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Major {
+    /// K: the strides of A are `(ld,1)`.
+    K,
+    /// M for A, N for B: the strides of A are `(1,ld)`.
+    Mn,
+}
+
+/// What kind of instruction an atom is, and where its A comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MmaKind {
+    /// A multiply-add by one thread: `fma`, `mad`.
+    Fma,
+    /// A product of short vectors by one thread: `dp4a`, `dp2a`.
+    Dot,
+    /// A warp's, or at sm_70 a quad pair's: `mma.sync`, all operands in registers.
+    Mma,
+    /// A warpgroup's: `wgmma.mma_async`, A and B in shared memory.
+    WgmmaSs,
+    /// A warpgroup's: `wgmma.mma_async`, A in registers, B in shared memory.
+    WgmmaRs,
+}
+
+impl MmaKind {
+    /// Whether it is a warpgroup's.
+    pub const fn is_wgmma(self) -> bool {
+        matches!(self, MmaKind::WgmmaSs | MmaKind::WgmmaRs)
+    }
+}
+
+/// How elements are multiplied and added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Product {
+    /// Products and sums; those of integers wrap.
+    Multiply,
+    /// The same of integers, the sum clamped to the accumulator's range (`.satfinite`).
+    Saturate,
+    /// Bits: how many differ (`.xor.popc`).
+    Xor,
+    /// Bits: how many are both set (`.and.popc`).
+    And,
+}
 
 /// A matrix multiply-accumulate instruction: `D = A * B^T + C` on a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MmaAtom {
-    /// CuTe's name.
-    pub name: &'static str,
-    /// The instruction.
-    pub opcode: Opcode,
-    /// Its modifiers.
-    pub modifiers: &'static [Modifier],
+    /// What instruction.
+    pub kind: MmaKind,
+    /// How it multiplies.
+    pub product: Product,
     /// M, N, K of the tile in elements.
     pub shape_mnk: [i64; 3],
-    /// The threads that execute it together.
+    /// The threads that execute it together: place in the atom -> lane.
     pub threads: Lay,
-    /// (Thr,Val) -> index in the M x K tile.
+    /// (Thr,Val) -> index in the M x K tile. An operand in shared memory belongs to every thread as a whole.
     pub a: Lay,
     /// (Thr,Val) -> index in the N x K tile.
     pub b: Lay,
     /// (Thr,Val) -> index in the M x N tile.
     pub c: Lay,
-    /// Type of A's and B's elements.
-    pub ab_type: DType,
-    /// Type of the accumulator's elements.
+    /// Type of A's elements.
+    pub a_type: DType,
+    /// Type of B's elements.
+    pub b_type: DType,
+    /// Type of the accumulator's elements, C and D.
     pub c_type: DType,
-    /// Least compute capability, as in sm_80.
+    /// The order in which the instruction takes A and B.
+    pub majors: [Major; 2],
+    /// The architecture that CuTe files it under, as in `SM80_`; 0 for the universal ones.
+    pub arch: u32,
+    /// Least compute capability, as in sm_80; `wgmma` needs sm_90a.
     pub sm: u32,
 }
 
-/// One thread, one multiply-add: `fma.rn.f32`.
-pub const UNIVERSAL_FMA_F32: MmaAtom = MmaAtom {
-    name: "UniversalFMA_F32",
-    opcode: Opcode::Fma,
-    modifiers: &[word(Word::Rn), ty(Type::F32)],
-    shape_mnk: [1, 1, 1],
-    threads: lay!("1:0"),
-    a: lay!("(1,1):(0,0)"),
-    b: lay!("(1,1):(0,0)"),
-    c: lay!("(1,1):(0,0)"),
-    ab_type: DType::F32,
-    c_type: DType::F32,
-    sm: 50,
-};
-
-/// `mma.sync.aligned.m16n8k16.row.col` on 16-bit floats with an f32 accumulator.
-const fn sm80_16x8x16(name: &'static str, modifiers: &'static [Modifier], ab_type: DType) -> MmaAtom {
-    MmaAtom {
-        name,
-        opcode: Opcode::Mma,
-        modifiers,
-        shape_mnk: [16, 8, 16],
-        threads: lay!("32:1"),
-        a: lay!("((4,8),(2,2,2)):((32,1),(16,8,128))"),
-        b: lay!("((4,8),(2,2)):((16,1),(8,64))"),
-        c: lay!("((4,8),(2,2)):((32,1),(16,8))"),
-        ab_type,
-        c_type: DType::F32,
-        sm: 80,
+/// PTX's name of a dtype.
+pub(crate) const fn ptx_type(dtype: DType) -> Type {
+    match dtype {
+        DType::F64 => Type::F64,
+        DType::F32 => Type::F32,
+        DType::Tf32 => Type::Tf32,
+        DType::F16 => Type::F16,
+        DType::Bf16 => Type::Bf16,
+        DType::E4m3 => Type::E4m3,
+        DType::E5m2 => Type::E5m2,
+        DType::S64 => Type::S64,
+        DType::U64 => Type::U64,
+        DType::S32 => Type::S32,
+        DType::U32 => Type::U32,
+        DType::S16 => Type::S16,
+        DType::U16 => Type::U16,
+        DType::S8 => Type::S8,
+        DType::U8 => Type::U8,
+        DType::S4 => Type::S4,
+        DType::U4 => Type::U4,
+        DType::B1 => Type::B1,
     }
 }
 
-/// `mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32`.
-pub const SM80_16X8X16_F32BF16BF16F32_TN: MmaAtom = sm80_16x8x16(
-    "SM80_16x8x16_F32BF16BF16F32_TN",
-    &[
-        word(Word::Sync),
-        word(Word::Aligned),
-        word(Word::M16n8k16),
-        word(Word::Row),
-        word(Word::Col),
-        ty(Type::F32),
-        ty(Type::Bf16),
-        ty(Type::Bf16),
-        ty(Type::F32),
-    ],
-    DType::Bf16,
-);
+impl MmaAtom {
+    /// The instruction's first word.
+    pub const fn opcode(&self) -> Opcode {
+        match self.kind {
+            MmaKind::Fma => match self.c_type {
+                DType::S32 => Opcode::Mad,
+                _ => Opcode::Fma,
+            },
+            MmaKind::Dot => match self.a_type {
+                DType::S16 => Opcode::Dp2a,
+                _ => Opcode::Dp4a,
+            },
+            MmaKind::Mma => Opcode::Mma,
+            MmaKind::WgmmaSs | MmaKind::WgmmaRs => Opcode::Wgmma,
+        }
+    }
 
-/// `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`.
-pub const SM80_16X8X16_F32F16F16F32_TN: MmaAtom = sm80_16x8x16(
-    "SM80_16x8x16_F32F16F16F32_TN",
-    &[
-        word(Word::Sync),
-        word(Word::Aligned),
-        word(Word::M16n8k16),
-        word(Word::Row),
-        word(Word::Col),
-        ty(Type::F32),
-        ty(Type::F16),
-        ty(Type::F16),
-        ty(Type::F32),
-    ],
-    DType::F16,
-);
-
-/// Every MMA atom.
-pub const MMA_ATOMS: &[MmaAtom] =
-    &[UNIVERSAL_FMA_F32, SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN];
+    /// The instruction's modifiers, in order.
+    ///
+    /// ```
+    /// use girih_codegen::atom::SM80_16X8X16_F32BF16BF16F32_TN;
+    /// let modifiers = SM80_16X8X16_F32BF16BF16F32_TN.modifiers();
+    /// let text: String = modifiers.iter().map(|m| format!(".{m}")).collect();
+    /// assert_eq!(text, ".sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32");
+    /// ```
+    pub fn modifiers(&self) -> Vec<Modifier> {
+        let [a, b, c] = [self.a_type, self.b_type, self.c_type].map(|dtype| ty(ptx_type(dtype)));
+        let mut out = match self.kind {
+            MmaKind::Fma if self.c_type == DType::S32 => return vec![word(Word::Lo), c],
+            MmaKind::Fma => return vec![word(Word::Rn), c],
+            MmaKind::Dot if self.a_type == DType::S16 => {
+                return vec![word(Word::Lo), ty(Type::S32), ty(Type::S32)];
+            }
+            MmaKind::Dot => return vec![ty(Type::S32), ty(Type::S32)],
+            MmaKind::Mma => vec![word(Word::Sync), word(Word::Aligned)],
+            MmaKind::WgmmaSs | MmaKind::WgmmaRs => {
+                vec![word(Word::MmaAsync), word(Word::Sync), word(Word::Aligned)]
+            }
+        };
+        let [m, n, k] = self.shape_mnk;
+        out.extend(Word::parse(&format!("m{m}n{n}k{k}")).map(Modifier::Word));
+        if self.kind == MmaKind::Mma {
+            let [a, b] = self.majors.map(|major| major == Major::K);
+            out.extend([
+                word(if a { Word::Row } else { Word::Col }),
+                word(if b { Word::Col } else { Word::Row }),
+            ]);
+        }
+        if self.product == Product::Saturate {
+            out.push(word(Word::Satfinite));
+        }
+        out.extend([c, a, b]);
+        if self.kind == MmaKind::Mma {
+            out.push(c);
+        }
+        match self.product {
+            Product::Xor => out.extend([word(Word::Xor), word(Word::Popc)]),
+            Product::And => out.extend([word(Word::And), word(Word::Popc)]),
+            Product::Multiply | Product::Saturate => {}
+        }
+        out
+    }
+}
 
 #[cfg(test)]
 mod tests;

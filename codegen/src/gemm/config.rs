@@ -1,10 +1,10 @@
 //! What a GEMM module is specialised by.
 
-use girih_layout::{Lay, Tile};
+use girih_layout::{Lay, Tile, lay};
 use girih_tensor::DType;
 
 use crate::Error;
-use crate::atom::MmaAtom;
+use crate::atom::{Major, MmaAtom, MmaKind};
 use crate::engine::element_bytes;
 use crate::tiled_copy::{is_bijective, static_size};
 use crate::tiled_mma::{Operand, TiledMma};
@@ -15,15 +15,6 @@ const MAX_TILE: i64 = 1024;
 const MAX_ACCUMULATORS: i64 = 240;
 /// Bytes of shared memory that a block can have on any target.
 const MAX_SHARED: i64 = 227 << 10;
-
-/// Which of an operand's two modes is contiguous in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Major {
-    /// K: the strides of A are `(ld,1)`.
-    K,
-    /// M for A, N for B: the strides of A are `(1,ld)`.
-    Mn,
-}
 
 /// The facts about A or B that a module relies on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -122,14 +113,17 @@ impl GemmConfig {
 
     /// Bytes of an element of A or B.
     pub(crate) fn element(&self) -> Result<i64, Error> {
-        element_bytes("atom", self.atom.ab_type)
+        element_bytes("atom", self.atom.a_type)
     }
 
     /// Whether the loads, the fragments and the epilogue have a way for the types.
     fn check_types(&self) -> Result<(), Error> {
-        let (ab, sum, out) = (self.atom.ab_type, self.atom.c_type, self.c_type);
-        if !matches!(ab, DType::F32 | DType::F16 | DType::Bf16) || sum != DType::F32 {
-            return fail("atom", self.atom.name.to_string(), "f32, f16 or bf16 with an f32 accumulator");
+        let (atom, out) = (&self.atom, self.c_type);
+        let taken = matches!(atom.kind, MmaKind::Fma | MmaKind::Mma) && atom.threads != lay!("(4,2):(1,16)");
+        let inputs =
+            matches!(atom.a_type, DType::F32 | DType::F16 | DType::Bf16) && atom.a_type == atom.b_type;
+        if !taken || !inputs || atom.c_type != DType::F32 {
+            return fail("atom", self.atom.name(), "f32, f16 or bf16 with an f32 accumulator");
         }
         if !matches!(out, DType::F32 | DType::F16 | DType::Bf16) {
             return fail("c_type", out.to_string(), "f32, f16 or bf16");

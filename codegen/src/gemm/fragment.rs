@@ -95,7 +95,7 @@ impl FragmentLoad {
         } else {
             &SM75_U16X8_LDSM_T
         };
-        let bits = config.atom.ab_type.bits();
+        let bits = config.atom.a_type.bits();
         let (src, dst) = (contiguous.src.upcast(i64::from(bits))?, contiguous.dst.upcast(i64::from(bits))?);
         let per_thread = static_size("ldmatrix", &dst.mode(1)?)?;
         let atoms = per_thread / static_size("ldmatrix", &frg_v)?;

@@ -52,7 +52,7 @@ impl TileLoad {
         let matrix = Lay::new(&shape, &girih_layout::Strides::flat(&strides)?)?; // (X,K)
         let tiler = shape_tiler(&config.extents(operand))?;
         let tile = [Slice::At(block.clone()), Slice::All];
-        let g = Tensor::new(Gmem::new(global.pointer.clone(), config.atom.ab_type), matrix);
+        let g = Tensor::new(Gmem::new(global.pointer.clone(), config.atom.a_type), matrix);
         let g = g.local_tile(&tiler, &tile)?; // (BlockX,BlockK,KTile)
         let c = Tensor::new(Counting::new(2), Lay::identity(&shape)?);
         let c = c.local_tile(&tiler, &tile)?; // (BlockX,BlockK,KTile) -> (x,k)

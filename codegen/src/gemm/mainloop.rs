@@ -69,7 +69,7 @@ pub fn generate(config: &GemmConfig) -> Result<GemmKernel, Error> {
     let base_b = &base + aligned(shared[0].bytes);
     let shared_bytes = u32::try_from(aligned(shared[0].bytes) + shared[1].bytes).unwrap_or(u32::MAX);
     let tensor = |base: &Expr, tile: &SharedTile| {
-        Tensor::new(Smem::new(base.clone(), config.atom.ab_type, tile.swizzle), tile.layout) // (BlockX,BlockK,Stage)
+        Tensor::new(Smem::new(base.clone(), config.atom.a_type, tile.swizzle), tile.layout) // (BlockX,BlockK,Stage)
     };
     let (s_a, s_b) = (tensor(&base, &shared[0]), tensor(&base_b, &shared[1]));
 
@@ -118,7 +118,7 @@ fn describe(
     let c = config.mma().thrfrg(Operand::C, &Lay::parse(&format!("({tile_m},{tile_n})"))?)?;
     Ok(vec![
         ("tile (M,N,K)", format!("({},{},{})", config.tile[0], config.tile[1], config.tile[2])),
-        ("MMA atom", config.atom.name.to_string()),
+        ("MMA atom", config.atom.name()),
         ("MMA atoms (M,N)", config.atoms.to_string()),
         ("TV of C", c.to_string()),
         ("A: global to shared", copy(&loads[0])),
@@ -158,7 +158,7 @@ impl<'a> Mainloop<'a> {
         let mut registers = Vec::new();
         for _ in 0..config.fragments {
             let mut fragment = |layout: &Lay| -> Result<Rmem, Error> {
-                Ok(Rmem::new(b, config.atom.ab_type, static_size("fragment", layout)? as usize))
+                Ok(Rmem::new(b, config.atom.a_type, static_size("fragment", layout)? as usize))
             };
             registers.push([fragment(&layouts[0])?, fragment(&layouts[1])?]);
         }
@@ -249,7 +249,11 @@ impl<'a> Mainloop<'a> {
                     let c = operands(&self.accumulators, &self.accumulator, [m, n])?;
                     let a = operands(&registers[0], &self.layouts[0], [m, k])?;
                     let bb = operands(&registers[1], &self.layouts[1], [n, k])?;
-                    b.inst(self.config.atom.opcode, self.config.atom.modifiers, vec![c.clone(), a, bb, c]);
+                    b.inst(
+                        self.config.atom.opcode(),
+                        &self.config.atom.modifiers(),
+                        vec![c.clone(), a, bb, c],
+                    );
                 }
             }
         }

@@ -40,7 +40,7 @@ impl SharedTile {
     /// [`Error::Layout`] if the sizes overflow.
     pub fn new(config: &GemmConfig, operand: Operand) -> Result<SharedTile, Error> {
         let [x, k] = config.extents(operand);
-        let (stages, dtype) = (config.stages, config.atom.ab_type);
+        let (stages, dtype) = (config.stages, config.atom.a_type);
         let (row, strides) = match config.source(operand).major {
             Major::K => (k, [k, 1]),
             Major::Mn => (x, [1, x]),
@@ -73,7 +73,7 @@ impl GemmConfig {
 
     /// Warp-wide atoms on 16-bit elements take their fragments by `ldmatrix`.
     pub(crate) fn uses_ldmatrix(&self) -> bool {
-        self.atom.ab_type.bits() == 16 && self.atom.threads.size().is_ok_and(|n| n.is(32))
+        self.atom.a_type.bits() == 16 && self.atom.threads.size().is_ok_and(|n| n.is(32))
     }
 }
 

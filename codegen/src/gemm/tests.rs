@@ -16,7 +16,7 @@ use crate::{Expr, Smem, VarId};
 /// The operand's tiles in shared memory from address 0.
 fn shared(config: &GemmConfig, operand: Operand) -> Tensor<Smem> {
     let tile = SharedTile::new(config, operand).unwrap();
-    Tensor::new(Smem::new(Expr::from(0), config.atom.ab_type, tile.swizzle), tile.layout)
+    Tensor::new(Smem::new(Expr::from(0), config.atom.a_type, tile.swizzle), tile.layout)
 }
 
 fn threads(config: &GemmConfig) -> i64 {

@@ -196,6 +196,7 @@ pub(super) static FORMS: &[Form] = &[
     mma!(&[M16n8k4], &[F32], &[Tf32], &[Tf32], [], 4 F32, 2, 1 B32).since(7, 0, 80),
     mma!(&[M16n8k8], &[F32], &[Tf32], &[Tf32], [], 4 F32, 4, 2 B32).since(7, 0, 80),
     mma!(&[M16n8k32], &[F32], FP8, FP8, [], 4 F32, 4, 2 B32).since(8, 4, 89),
+    mma!(&[M16n8k32], &[F16], FP8, FP8, [], 2 B32, 4, 2 B32).since(8, 7, 89),
     quad!(F32, 8 F32, F32, 8 F32),
     quad!(F32, 8 F32, F16, 4 B32),
     quad!(F16, 4 B32, F16, 4 B32),

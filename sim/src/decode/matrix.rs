@@ -93,7 +93,7 @@ impl Decoder<'_> {
         let integral = matches!(a, Type::U8 | Type::S8 | Type::U4 | Type::S4);
         let sum = match (d, a) {
             (Type::F32, Type::F16 | Type::Bf16 | Type::Tf32 | Type::E4m3 | Type::E5m2) => MmaSum::F32,
-            (Type::F16, Type::F16) => MmaSum::F16,
+            (Type::F16, Type::F16 | Type::E4m3 | Type::E5m2) => MmaSum::F16,
             (Type::F64, Type::F64) => MmaSum::F64,
             (Type::S32, _) if integral || a == Type::B1 => MmaSum::S32 { saturate },
             _ => return Err(self.unsupported(&format!("an mma of `.{a}` with sums in `.{d}`"))),

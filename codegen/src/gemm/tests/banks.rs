@@ -37,7 +37,7 @@ fn size(layout: &Lay) -> i64 {
 /// Each of an operand's accesses to shared memory: the address for the thread, bytes a lane.
 fn accesses(config: &GemmConfig, operand: Operand, shared: &Tensor<Smem>) -> Vec<(Expr, i64)> {
     let thread = thread(config);
-    let element = i64::from(config.atom.ab_type.bits() / 8);
+    let element = i64::from(config.atom.a_type.bits() / 8);
     let vector = config.source(operand).vector;
     let stored = tile_copy(config, operand).unwrap().get_slice(&thread).unwrap().partition_d(shared).unwrap(); // (Val,RestX,RestK,Stage)
     let mut out: Vec<_> = (0..size(stored.layout()) / vector)
@@ -90,7 +90,7 @@ fn chosen_tiles_have_no_bank_conflicts() {
 fn without_a_swizzle_columns_collide() {
     for config in [sm80(DType::Bf16, Major::K, Major::K), simt(Major::K, Major::K)] {
         let tile = shared(&config, Operand::B);
-        let plain = Tensor::new(Smem::new(Expr::from(0), config.atom.ab_type, None), *tile.layout());
+        let plain = Tensor::new(Smem::new(Expr::from(0), config.atom.a_type, None), *tile.layout());
         let pieces = total(&config, Operand::B, &plain);
         assert!(!pieces.is_least(), "{}: {pieces}", config.name);
     }

@@ -47,7 +47,7 @@ fn owners(partition: &Tensor<Counting>, threads: i64, [x, y]: [i64; 2]) -> Vec<u
 fn byte(config: &GemmConfig, tile: &SharedTile, coordinate: &[i64]) -> i64 {
     let offset = tile.layout.crd2idx(&Coord::of(coordinate).unwrap()).unwrap();
     let offset = tile.swizzle.map_or(offset, |swizzle| swizzle.apply(offset));
-    offset * i64::from(config.atom.ab_type.bits() / 8)
+    offset * i64::from(config.atom.a_type.bits() / 8)
 }
 
 fn all() -> Vec<GemmConfig> {
@@ -99,7 +99,7 @@ fn loads_write_their_own_elements() {
         let mine = copy.get_slice(&thread).unwrap().partition_s(&identity(&[x, k, config.stages])).unwrap(); // (Val,RestX,RestK,Stage)
         let target = copy.get_slice(&thread).unwrap().partition_d(&shared(config, operand)).unwrap();
         let vector = config.source(operand).vector;
-        let bytes = i64::from(config.atom.ab_type.bits() / 8);
+        let bytes = i64::from(config.atom.a_type.bits() / 8);
         assert_eq!(size(&mine.layout().mode(0).unwrap()), vector);
         for value in 0..size(mine.layout()) {
             let coordinate = coordinate(&mine, value);
@@ -150,7 +150,7 @@ fn source(load: &FragmentLoad, thread: i64, value: i64, block: i64) -> i64 {
 #[test]
 fn fragments_hold_what_the_mma_multiplies() {
     let interesting =
-        all().into_iter().filter(|c| c.a.vector * i64::from(c.atom.ab_type.bits() / 8) % 16 == 0);
+        all().into_iter().filter(|c| c.a.vector * i64::from(c.atom.a_type.bits() / 8) % 16 == 0);
     for (config, operand) in interesting.flat_map(|c| [(c, Operand::A), (c, Operand::B)]) {
         let (thread, tile) = (thread(&config), SharedTile::new(&config, operand).unwrap());
         let load = FragmentLoad::new(&config, operand, &shared(&config, operand), &thread).unwrap();

@@ -66,7 +66,7 @@ fn verify(config: &GemmConfig, [m, n, k]: [i64; 3]) {
     let c_bytes = (m * pitch_c) as usize * config.c_type.bits() as usize / 8;
     let c = memory.alloc(c_bytes).unwrap();
     memory.fill(c, 0xff, c_bytes).unwrap();
-    let mut args = [&a, &b].map(|x| upload(encode(config.atom.ab_type, &x.data))).to_vec();
+    let mut args = [&a, &b].map(|x| upload(encode(config.atom.a_type, &x.data))).to_vec();
     args.push(c.to_le_bytes().into());
     args.extend([m, n, k, a.pitch, b.pitch, pitch_c].map(|v| (v as u32).to_le_bytes().to_vec()));
     let tiles = (m + config.tile[0] - 1) / config.tile[0] * ((n + config.tile[1] - 1) / config.tile[1]);
@@ -120,7 +120,7 @@ fn what_cannot_be_built_is_refused() {
             },
         ),
         ("atom", GemmConfig { atom: MmaAtom { c_type: DType::F16, ..good.atom }, ..good }),
-        ("atom", GemmConfig { atom: MmaAtom { ab_type: DType::S4, ..good.atom }, ..good }),
+        ("atom", GemmConfig { atom: MmaAtom { a_type: DType::S4, ..good.atom }, ..good }),
         ("c_type", GemmConfig { c_type: DType::S8, ..good }),
         ("c_type", GemmConfig { c_type: DType::B1, ..good }),
         ("atoms", GemmConfig { atoms: lay!("(2,2):(0,3)"), ..good }),

@@ -1,0 +1,106 @@
+//! CuTe's names of atoms.
+
+use girih_tensor::DType;
+
+use super::{Major, MmaAtom, MmaKind, Product};
+
+/// A type in an atom's name.
+const fn short(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F64 => "F64",
+        DType::F32 => "F32",
+        DType::Tf32 => "TF32",
+        DType::F16 => "F16",
+        DType::Bf16 => "BF16",
+        DType::E4m3 => "E4M3",
+        DType::E5m2 => "E5M2",
+        DType::S64 => "S64",
+        DType::U64 => "U64",
+        DType::S32 => "S32",
+        DType::U32 => "U32",
+        DType::S16 => "S16",
+        DType::U16 => "U16",
+        DType::S8 => "S8",
+        DType::U8 => "U8",
+        DType::S4 => "S4",
+        DType::U4 => "U4",
+        DType::B1 => "U1",
+    }
+}
+
+impl MmaAtom {
+    /// CuTe's name. Where CuTe has a template, with its arguments; where it has none of these types, by its pattern.
+    ///
+    /// ```
+    /// use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, UNIVERSAL_FMA_F32};
+    /// assert_eq!(SM80_16X8X16_F32BF16BF16F32_TN.name(), "SM80_16x8x16_F32BF16BF16F32_TN");
+    /// assert_eq!(UNIVERSAL_FMA_F32.name(), "UniversalFMA_F32");
+    /// ```
+    pub fn name(&self) -> String {
+        let [m, n, k] = self.shape_mnk;
+        let [a, b, c] = [self.a_type, self.b_type, self.c_type].map(short);
+        let arch = self.arch;
+        match self.kind {
+            MmaKind::Fma => return format!("UniversalFMA_{c}"),
+            MmaKind::Dot => return format!("SM61_DP{k}A"),
+            _ => {}
+        }
+        // BLAS's letters: A is transposed where K is contiguous, B where it is not.
+        let letters = match self.majors {
+            [Major::K, Major::K] => "TN",
+            [Major::K, Major::Mn] => "TT",
+            [Major::Mn, Major::K] => "NN",
+            [Major::Mn, Major::Mn] => "NT",
+        };
+        let suffix = match self.product {
+            Product::Multiply => "",
+            Product::Saturate => "_SATURATE",
+            Product::Xor => "_XORPOPC",
+            Product::And => "_ANDPOPC",
+        };
+        if self.kind == MmaKind::Mma {
+            let prefix = if arch == 90 { "SM90::MMA".to_string() } else { format!("SM{arch}") };
+            return format!("{prefix}_{m}x{n}x{k}_{c}{a}{b}{c}_{letters}{suffix}");
+        }
+        let from = if self.kind == MmaKind::WgmmaSs { "SS" } else { "RS" };
+        let base = format!("SM90::GMMA::MMA_{m}x{n}x{k}_{c}{a}{b}_{from}");
+        if self.a_type.bits() == 16 {
+            let [a, b] = self.majors.map(|major| if major == Major::K { "K" } else { "MN" });
+            format!("{base}<GMMA::Major::{a}, GMMA::Major::{b}>")
+        } else {
+            format!("{base}_TN{suffix}")
+        }
+    }
+
+    /// The atom of a name, in capitals or not. Of a template without its arguments the K-major one is taken;
+    /// `SM90_64x64x16_...` is CuTe's earlier spelling of `SM90::GMMA::MMA_64x64x16_...`, `SM90_16x8x4_...` short for
+    /// `SM90::MMA_16x8x4_...`.
+    ///
+    /// ```
+    /// use girih_codegen::atom::MmaAtom;
+    /// let atom = MmaAtom::find("SM80_16X8X16_F32F16F16F32_TN").unwrap();
+    /// assert_eq!(atom.shape_mnk, [16, 8, 16]);
+    /// let atom = MmaAtom::find("SM90::GMMA::MMA_64x128x16_F32BF16BF16_SS").unwrap();
+    /// assert_eq!(atom.name(), "SM90::GMMA::MMA_64x128x16_F32BF16BF16_SS<GMMA::Major::K, GMMA::Major::K>");
+    /// assert!(MmaAtom::find("SM80_16x8x17_F32F16F16F32_TN").is_none());
+    /// ```
+    pub fn find(name: &str) -> Option<MmaAtom> {
+        let plain = |name: &str| {
+            let name = name.to_ascii_lowercase().replace(' ', "");
+            name.replace("sm90::gmma::mma_", "sm90_")
+                .replace("sm90::mma_", "sm90_")
+                .replace("gmma::major::", "")
+        };
+        let wanted = plain(name);
+        MmaAtom::all().find(|atom| {
+            let name = plain(&atom.name());
+            name == wanted || name.strip_suffix("<k,k>").is_some_and(|base| base == wanted)
+        })
+    }
+}
+
+impl std::fmt::Display for MmaAtom {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name())
+    }
+}
