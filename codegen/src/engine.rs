@@ -225,7 +225,7 @@ impl Engine for Rmem {
 }
 
 /// Values of `dtype` in one register.
-fn per_register(dtype: DType) -> usize {
+pub(crate) fn per_register(dtype: DType) -> usize {
     (32 / dtype.bits() as usize).max(1)
 }
 

@@ -27,5 +27,5 @@ pub use engine::{Counting, Gmem, Memory, Rmem, Smem};
 pub use error::Error;
 pub use expr::{Expr, VarId};
 pub use tiled_copy::{ThrCopy, TiledCopy};
-pub use tiled_mma::{Operand, TiledMma};
+pub use tiled_mma::{Operand, ThrMma, TiledMma};
 pub use vectorise::{Vectors, vectorise};

@@ -1,12 +1,15 @@
-//! TiledMma: an MMA atom spread over warps and values (CuTe's `make_tiled_mma`).
+//! TiledMma: an MMA atom spread over threads and values (CuTe's `make_tiled_mma`; CuTe guide, "TiledMMA").
 
-use girih_layout::{Lay, Stride, Tile, Tiler, Tiles};
-use girih_tensor::{Engine, Slice, Tensor};
+mod slice;
 
+use girih_layout::{Int, Lay, Shape, Stride, Tile, Tiler, Tiles};
+use girih_tensor::{Engine, Index, Slice, Tensor};
+
+use crate::Error;
 use crate::atom::MmaAtom;
-use crate::expr::Expr;
 use crate::tiled_copy::{is_bijective, shape_tiler, static_size};
-use crate::{Error, engine};
+
+pub use slice::ThrMma;
 
 /// Which matrix of `C = A * B^T` a tensor is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,8 +23,11 @@ pub enum Operand {
 }
 
 impl Operand {
+    /// All three.
+    pub const ALL: [Operand; 3] = [Operand::A, Operand::B, Operand::C];
+
     /// Which of M, N, K its two modes are.
-    pub(crate) fn modes(self) -> [usize; 2] {
+    pub const fn modes(self) -> [usize; 2] {
         match self {
             Operand::A => [0, 2],
             Operand::B => [1, 2],
@@ -31,19 +37,54 @@ impl Operand {
 }
 
 /// An MMA by several atoms side by side.
+///
+/// # Examples
+/// ```
+/// use girih_codegen::{Operand, TiledMma, atom::SM80_16X8X16_F32BF16BF16F32_TN};
+/// use girih_layout::lay;
+///
+/// // Four warps, two along M and two along N: 32 x 16 x 16.
+/// let mma = TiledMma::new(SM80_16X8X16_F32BF16BF16F32_TN, lay!("(2,2,1):(1,2,0)"))?;
+/// assert_eq!((mma.threads()?, mma.tile_size_mnk()?), (128, [32, 16, 16]));
+/// assert_eq!(mma.thr_layout_vmnk()?.to_string(), "(32,2,2,1):(1,32,64,0)");
+/// // A warp's fragment of a 64 x 32 tile of A: 8 values, two blocks of rows, two along K.
+/// assert_eq!(mma.partition_shape(Operand::A, [64, 32])?.to_string(), "((2,2,2),2,2)");
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TiledMma {
     /// The instruction.
     pub atom: MmaAtom,
-    /// (AtomM,AtomN) -> the atom's number among the block's atoms: warps for a warp-wide atom, threads for one of a
-    /// single thread.
+    /// (AtomM,AtomN,AtomK) -> the atom's number among the block's atoms: warps for a warp-wide atom, threads for one of
+    /// a single thread. Without K there is one along it.
     pub atoms: Lay,
-    /// For M and N, the order in which the tile's coordinates are handed out (CuTe's permutation), or `_`.
-    pub permutation: [Tile; 2],
+    /// For M, N and K, the order in which the tile's coordinates are handed out (CuTe's `PermutationMNK`), or `_`.
+    pub permutation: [Tile; 3],
 }
 
 impl TiledMma {
-    /// Threads of the block.
+    /// Atoms arranged as `atoms`, (AtomM,AtomN[,AtomK]) -> the atom's number, in the order of the coordinates.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] unless `atoms` has two or three modes and is a bijection, [`Error::NotStatic`].
+    pub fn new(atom: MmaAtom, atoms: Lay) -> Result<TiledMma, Error> {
+        if !(2..=3).contains(&atoms.rank()) || !is_bijective("TiledMma", &atoms)? {
+            return Err(Error::Mismatch {
+                what: "TiledMma",
+                layout: atoms.to_string(),
+                with: atom.name(),
+                accepted: "a bijective arrangement (AtomM,AtomN) or (AtomM,AtomN,AtomK)",
+            });
+        }
+        Ok(TiledMma { atom, atoms, permutation: [Tile::All; 3] })
+    }
+
+    /// The same with the coordinates of M, N and K handed out in another order.
+    pub fn with_permutation(self, permutation: [Tile; 3]) -> TiledMma {
+        TiledMma { permutation, ..self }
+    }
+
+    /// Threads of the block (CuTe's `size`).
     ///
     /// # Errors
     /// [`Error::NotStatic`].
@@ -51,18 +92,54 @@ impl TiledMma {
         Ok(static_size("TiledMma", &self.atoms)? * static_size("TiledMma", &self.atom.threads)?)
     }
 
-    /// (Thr,Val) -> index, of the atom for one operand.
-    fn atom_tv(&self, operand: Operand) -> &Lay {
-        match operand {
-            Operand::A => &self.atom.a,
-            Operand::B => &self.atom.b,
-            Operand::C => &self.atom.c,
+    /// (Thr,Val) -> index, of the atom for one operand, the threads in the profile of their layout.
+    fn atom_tv(&self, operand: Operand) -> Result<Lay, Error> {
+        let tv = [self.atom.a, self.atom.b, self.atom.c][operand as usize];
+        if self.atom.threads.is_leaf() {
+            return Ok(tv);
         }
+        let profile = Lay::left(self.atom.threads.shape())?;
+        Ok(tv.composition_by(&[Tile::Lay(profile), Tile::All])?)
+    }
+
+    /// The atoms along mode `mode` of M, N, K -> the atom's number.
+    fn atoms_along(&self, mode: usize) -> Result<Lay, Error> {
+        if mode < self.atoms.rank() {
+            return Ok(self.atoms.mode(mode)?);
+        }
+        Ok(Lay::leaf(Int::fixed(1), Stride::Int(Int::fixed(0)))?)
     }
 
     /// How many atoms stand side by side in mode `mode` of M, N, K.
     fn atoms_in(&self, mode: usize) -> Result<i64, Error> {
-        if mode == 2 { Ok(1) } else { static_size("TiledMma", &self.atoms.mode(mode)?) }
+        static_size("TiledMma", &self.atoms_along(mode)?)
+    }
+
+    /// M, N, K of what the block computes at once: the atoms' tile, or the permutation's where that is larger (CuTe's
+    /// `tile_size_mnk`).
+    ///
+    /// # Errors
+    /// [`Error::NotStatic`].
+    pub fn tile_size_mnk(&self) -> Result<[i64; 3], Error> {
+        let mut tile = [0; 3];
+        for (mode, size) in tile.iter_mut().enumerate() {
+            *size = self.atom.shape_mnk[mode] * self.atoms_in(mode)?;
+            if let Tile::Lay(order) = &self.permutation[mode] {
+                *size = (*size).max(static_size("TiledMma", order)?);
+            }
+        }
+        Ok(tile)
+    }
+
+    /// `(ThrV,ThrM,ThrN,ThrK)` -> the thread's number (CuTe's `get_thr_layout_vmnk`).
+    ///
+    /// # Errors
+    /// [`Error::Layout`] if the atom's threads cannot be repeated.
+    pub fn thr_layout_vmnk(&self) -> Result<Lay, Error> {
+        let along = [self.atoms_along(0)?, self.atoms_along(1)?, self.atoms_along(2)?];
+        let product = self.atom.threads.logical_product(&Tiler::Lay(Lay::concat(&along)?))?; // (ThrV,(ThrM,ThrN,ThrK))
+        let atoms = product.mode(1)?;
+        Ok(Lay::concat(&[product.mode(0)?, atoms.mode(0)?, atoms.mode(1)?, atoms.mode(2)?])?)
     }
 
     /// The operand's layout seen by thread and value: `((ThrV,(ThrX,ThrY)),(FrgV,(RestX,RestY)))`, where X, Y are the
@@ -72,95 +149,104 @@ impl TiledMma {
     /// [`Error::Mismatch`] if atoms side by side or the permutation do not divide the layout's first two modes.
     pub fn thrfrg(&self, operand: Operand, layout: &Lay) -> Result<Lay, Error> {
         let modes = operand.modes();
-        let mut atom = [0; 2];
-        let mut atoms = [0; 2];
-        for i in 0..2 {
-            atom[i] = self.atom.shape_mnk[modes[i]];
-            atoms[i] = self.atoms_in(modes[i])?;
-            let extent = static_size("thrfrg", &layout.mode(i)?)?;
-            if let Some(Tile::Lay(order)) = self.permutation.get(modes[i])
-                && (extent % static_size("thrfrg", order)? != 0 || !is_bijective("thrfrg", order)?)
-            {
-                return Err(Error::Mismatch {
-                    what: "thrfrg",
-                    layout: layout.to_string(),
-                    with: format!("the order {order} of mode {i}"),
-                    accepted: "a bijective order whose size divides the extent",
-                });
-            }
-            if extent % (atom[i] * atoms[i]) != 0 {
-                return Err(Error::Mismatch {
-                    what: "thrfrg",
-                    layout: layout.to_string(),
-                    with: format!("{} of {} atoms of {} in mode {i}", self.atom, atoms[i], atom[i]),
-                    accepted: "extents that the atoms divide",
-                });
-            }
+        if layout.rank() != 2 || layout.is_leaf() {
+            return Err(Error::Mismatch {
+                what: "thrfrg",
+                layout: layout.to_string(),
+                with: format!("{operand:?} of {}", self.atom),
+                accepted: "a layout of two modes",
+            });
         }
-        let permute = modes.map(|m| if m < 2 { self.permutation[m] } else { Tile::All });
+        let mut atoms = [Tile::All; 2];
+        for i in 0..2 {
+            self.check_extent(layout, i, modes[i])?;
+            // In the profile of the arrangement: a thread's coordinate has it too.
+            atoms[i] = Tile::Lay(Lay::left(self.atoms_along(modes[i])?.shape())?);
+        }
+        let atom = modes.map(|m| self.atom.shape_mnk[m]);
+        let permute = modes.map(|m| self.permutation[m]);
         let permuted = layout.logical_divide(&Tiler::Modes(Tiles::new(&permute)?))?; // ((PermX,RestX),(PermY,RestY))
         let tiled = permuted.zipped_divide(&shape_tiler(&atom)?)?; // ((AtomX,AtomY),(RestX,RestY))
-        let tv = tiled.composition_by(&[Tile::Lay(*self.atom_tv(operand)), Tile::All])?; // ((ThrV,FrgV),(RestX,RestY))
-        let rest = tv.mode(1)?.zipped_divide(&shape_tiler(&atoms)?)?; // ((ThrX,ThrY),(RestX,RestY))
+        let tv = tiled.composition_by(&[Tile::Lay(self.atom_tv(operand)?), Tile::All])?; // ((ThrV,FrgV),(RestX,RestY))
+        let rest = tv.mode(1)?.zipped_divide(&Tiler::Modes(Tiles::new(&atoms)?))?; // ((ThrX,ThrY),(RestX,RestY))
         let (thr_v, frg_v) = (tv.mode(0)?.mode(0)?, tv.mode(0)?.mode(1)?);
         let threads = Lay::concat(&[thr_v, rest.mode(0)?])?; // (ThrV,(ThrX,ThrY))
         let values = Lay::concat(&[frg_v, rest.mode(1)?])?; // (FrgV,(RestX,RestY))
         Ok(Lay::concat(&[threads, values])?)
     }
 
-    /// The coordinates `(ThrV, AtomM, AtomN)` of `thread`.
-    ///
-    /// # Errors
-    /// [`Error::Arithmetic`], [`Error::NotStatic`].
-    pub fn thread_coordinates(&self, thread: &Expr) -> Result<[Expr; 3], Error> {
-        let lanes = static_size("TiledMma", &self.atom.threads)?;
-        let atom = thread.div(lanes)?;
-        let mut coordinates = [thread.rem(lanes)?, Expr::from(0), Expr::from(0)];
-        for (mode, coordinate) in coordinates.iter_mut().skip(1).enumerate() {
-            // The arrangement is a bijection, so each leaf's digit is (atom / stride) % extent.
-            let leaves = self.atoms.mode(mode)?;
-            let mut weight = 1;
-            for leaf in 0..leaves.leaf_count() {
-                let (shape, stride) = leaves.flat_leaf(leaf);
-                let (Some(shape), Stride::Int(stride)) = (shape.get(), stride) else {
-                    return Err(Error::NotStatic { what: "TiledMma", layout: self.atoms.to_string() });
-                };
-                if let (true, Some(stride)) = (shape > 1, stride.get()) {
-                    let digit = atom.div(stride)?.rem(shape)?;
-                    *coordinate = &*coordinate + &(&digit * weight);
-                    weight *= shape;
-                }
+    /// Whether the atoms side by side and the permutation divide mode `i` of the operand's layout.
+    fn check_extent(&self, layout: &Lay, i: usize, mode: usize) -> Result<(), Error> {
+        let mismatch =
+            |with, accepted| Error::Mismatch { what: "thrfrg", layout: layout.to_string(), with, accepted };
+        let extent = layout.mode(i)?.size()?;
+        let (atom, atoms) = (self.atom.shape_mnk[mode], self.atoms_in(mode)?);
+        if let Tile::Lay(order) = &self.permutation[mode] {
+            let size = static_size("thrfrg", order)?;
+            if extent.is_divisible_by(size) != Some(true) || !is_bijective("thrfrg", order)? {
+                let accepted = "a bijective order whose size divides the extent";
+                return Err(mismatch(format!("the order {order} of mode {i}"), accepted));
             }
         }
-        Ok(coordinates)
+        if extent.is_divisible_by(atom * atoms) != Some(true) {
+            let with = format!("{} of {atoms} atoms of {atom} in mode {i}", self.atom);
+            return Err(mismatch(with, "extents that the atoms divide"));
+        }
+        Ok(())
     }
 
-    /// The thread's part of a coordinate for an operand's `(ThrV,(ThrX,ThrY))` mode.
-    pub(crate) fn thread_slice(&self, operand: Operand, coordinates: &[Expr; 3]) -> Slice<Expr> {
-        let along =
-            |mode: usize| Slice::At(if mode == 2 { Expr::from(0) } else { coordinates[1 + mode].clone() });
-        let [x, y] = operand.modes();
-        Slice::tuple([Slice::At(coordinates[0].clone()), Slice::tuple([along(x), along(y)])])
-    }
-
-    /// What `thread` holds of an operand: `(FrgV,RestX,RestY,...)`; modes past the second are kept
-    /// (CuTe's `partition_A`, `partition_B`, `partition_C`).
+    /// What a thread holds of an operand's tile of these extents: the shape `(FrgV,RestX,RestY)` (CuTe's
+    /// `partition_shape_A`, `_B`, `_C`).
     ///
     /// # Errors
     /// Those of [`TiledMma::thrfrg`].
-    pub fn partition<E: Engine<Index = Expr>>(
-        &self,
-        operand: Operand,
-        tensor: &Tensor<E>,
-        thread: &Expr,
-    ) -> Result<Tensor<E>, Error> {
-        let (matrix, rest) = split_matrix(tensor.layout())?;
-        let thrfrg = self.thrfrg(operand, &matrix)?; // ((ThrV,(ThrX,ThrY)),(FrgV,(RestX,RestY)))
-        let mine = Slice::tuple([self.thread_slice(operand, &self.thread_coordinates(thread)?), Slice::All]);
-        let values = Tensor::new(tensor.engine().clone(), thrfrg).slice(&mine)?; // ((FrgV,(RestX,RestY)))
-        let values = Tensor::new(values.engine().clone(), values.layout().mode(0)?); // (FrgV,(RestX,RestY))
-        let values = engine::unpack_rest(&values)?; // (FrgV,RestX,RestY)
-        append(&values, &rest)
+    pub fn partition_shape(&self, operand: Operand, extents: [i64; 2]) -> Result<Shape, Error> {
+        let tile = Lay::left(&Shape::flat(&extents.map(Int::fixed))?)?;
+        let values = self.thrfrg(operand, &tile)?.mode(1)?; // (FrgV,(RestX,RestY))
+        let rest = values.mode(1)?;
+        Ok(*Lay::concat(&[values.mode(0)?, rest.mode(0)?, rest.mode(1)?])?.shape())
+    }
+
+    /// `(Thr,Val) -> index` in the block's tile of an operand, threads by number; those that share an operand have the
+    /// same values (CuTe's `get_layoutA_TV`, `get_layoutB_TV`, `get_layoutC_TV`).
+    ///
+    /// # Errors
+    /// Those of [`TiledMma::thrfrg`]; [`Error::Mismatch`] if the threads are not numbered without holes.
+    pub fn layout_tv(&self, operand: Operand) -> Result<Lay, Error> {
+        let (modes, tile) = (operand.modes(), self.tile_size_mnk()?);
+        let reference = Lay::left(&Shape::flat(&modes.map(|m| Int::fixed(tile[m])))?)?;
+        let frg = self.thrfrg(operand, &reference)?; // ((ThrV,(ThrX,ThrY)),(FrgV,(RestX,RestY)))
+        let (threads, values) = (frg.mode(0)?, frg.mode(1)?);
+        let mut places = vec![threads.mode(0)?];
+        for mode in 0..3 {
+            let own = modes.iter().position(|&m| m == mode);
+            places.push(match own {
+                Some(i) => threads.mode(1)?.mode(i)?,
+                None => Lay::leaf(Int::fixed(self.atoms_in(mode)?), Stride::Int(Int::fixed(0)))?,
+            });
+        }
+        let vmnk = self.thr_layout_vmnk()?;
+        let number = vmnk.right_inverse()?; // thread's number -> (ThrV,ThrM,ThrN,ThrK)
+        if static_size("layout_tv", &number)? != static_size("layout_tv", &vmnk)? {
+            return Err(Error::Mismatch {
+                what: "layout_tv",
+                layout: vmnk.to_string(),
+                with: self.atom.name(),
+                accepted: "atoms that fill whole warps",
+            });
+        }
+        let threads = Lay::concat(&places)?.composition(&number)?;
+        Ok(Lay::concat(&[threads, values])?)
+    }
+
+    /// What `thread` does (CuTe's `get_slice`).
+    ///
+    /// # Errors
+    /// [`Error::Tensor`] for a thread that is known to be none of the block's.
+    pub fn get_slice<I: Index>(&self, thread: &I) -> Result<ThrMma<I>, Error> {
+        let vmnk = self.thr_layout_vmnk()?;
+        thread.check(&Lay::leaf(vmnk.cosize()?, Stride::Int(Int::fixed(1)))?)?;
+        Ok(ThrMma::new(*self, thread.clone(), vmnk))
     }
 }
 
@@ -177,4 +263,20 @@ pub(crate) fn append<E: Engine>(tensor: &Tensor<E>, rest: &[Lay]) -> Result<Tens
     let mut modes = (0..layout.rank()).map(|i| layout.mode(i)).collect::<Result<Vec<_>, _>>()?;
     modes.extend_from_slice(rest);
     Ok(Tensor::new(tensor.engine().clone(), Lay::concat(&modes)?))
+}
+
+/// The coordinate in `mode` of a bijective layout at which it contributes to `index`: of each leaf the digit
+/// `index / stride % extent`.
+pub(crate) fn digits<I: Index>(mode: &Lay, index: &I) -> Result<Slice<I>, Error> {
+    if !mode.is_leaf() {
+        let inner = (0..mode.rank()).map(|i| digits(&mode.mode(i)?, index));
+        return Ok(Slice::Tuple(inner.collect::<Result<_, Error>>()?));
+    }
+    let (extent, stride) = mode.flat_leaf(0);
+    let Stride::Int(stride) = stride else {
+        return Err(Error::NotStatic { what: "TiledMma", layout: mode.to_string() });
+    };
+    // A single position is position 0, whatever its stride.
+    let quotient = if extent.is(1) { index.clone() } else { index.div_rem(&stride)?.0 };
+    Ok(Slice::At(quotient.div_rem(&extent)?.1))
 }

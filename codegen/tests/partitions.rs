@@ -70,12 +70,12 @@ fn partitions_need_whole_tiles() {
         atoms: lay!("(2,2):(1,2)"),
         permutation,
     };
-    let plain = mma([Tile::All, Tile::All]);
+    let plain = mma([Tile::All; 3]);
     for (operand, layout) in [(Operand::A, "(48,16)"), (Operand::B, "(16,8)"), (Operand::C, "(32,24)")] {
         let found = plain.thrfrg(operand, &Lay::parse(layout).unwrap());
         assert!(matches!(found, Err(Error::Mismatch { what: "thrfrg", .. })), "{operand:?}: {found:?}");
     }
-    let ordered = mma([Tile::Lay(lay!("(8,2,3):(1,24,8)")), Tile::All]);
+    let ordered = mma([Tile::Lay(lay!("(8,2,3):(1,24,8)")), Tile::All, Tile::All]);
     let found = ordered.thrfrg(Operand::A, &lay!("(64,16):(1,64)"));
     assert!(matches!(found, Err(Error::Mismatch { what: "thrfrg", .. })), "{found:?}");
     assert!(ordered.thrfrg(Operand::A, &lay!("(96,16):(1,96)")).is_ok());
@@ -87,7 +87,11 @@ fn tiled_mmas_own_c_once() {
     for atoms in ["(2,2):(1,2)", "(1,4):(0,1)", "(4,1):(1,0)", "(2,4):(4,1)"] {
         for order in [Tile::All, Tile::Lay(lay!("(8,2,2):(1,16,8)"))] {
             let atoms = Lay::parse(atoms).unwrap();
-            let mma = TiledMma { atom: SM80_16X8X16_F32BF16BF16F32_TN, atoms, permutation: [order, order] };
+            let mma = TiledMma {
+                atom: SM80_16X8X16_F32BF16BF16F32_TN,
+                atoms,
+                permutation: [order, order, Tile::All],
+            };
             let c = mma.thrfrg(Operand::C, &lay!("(64,64):(1,64)")).unwrap();
             assert!(covers(&c, 64 * 64), "{atoms}: {c}");
             assert_eq!(size(&c.mode(0).unwrap()), mma.threads().unwrap());

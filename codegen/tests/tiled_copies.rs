@@ -116,7 +116,7 @@ fn ldmatrix_reads_rows() {
 }
 
 fn two_warps(atoms: Lay) -> TiledMma {
-    TiledMma { atom: SM80_16X8X16_F32BF16BF16F32_TN, atoms, permutation: [Tile::All, Tile::All] }
+    TiledMma { atom: SM80_16X8X16_F32BF16BF16F32_TN, atoms, permutation: [Tile::All; 3] }
 }
 
 /// T05: the fragment that an MMA made, retiled, holds for each thread and value the element that the copy's partition

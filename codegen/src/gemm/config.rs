@@ -61,7 +61,8 @@ pub struct GemmConfig {
 impl GemmConfig {
     /// The tiled MMA.
     pub fn mma(&self) -> TiledMma {
-        TiledMma { atom: self.atom, atoms: self.atoms, permutation: self.permutation }
+        let [m, n] = self.permutation;
+        TiledMma { atom: self.atom, atoms: self.atoms, permutation: [m, n, Tile::All] }
     }
 
     /// The facts about A or B.

@@ -35,9 +35,9 @@ pub(crate) fn store(
     let g =
         Tensor::new(Gmem::new(global.pointer.clone(), config.c_type), matrix).local_tile(&tiler, &tile)?; // (BlockM,BlockN)
     let c = Tensor::new(Counting::new(2), Lay::identity(&shape)?).local_tile(&tiler, &tile)?; // (BlockM,BlockN) -> (m,n)
-    let mma = config.mma();
-    let g = mma.partition(Operand::C, &g, thread)?; // (FrgV,RestM,RestN)
-    let c = mma.partition(Operand::C, &c, thread)?; // (FrgV,RestM,RestN)
+    let mma = config.mma().get_slice(thread)?;
+    let g = mma.partition(Operand::C, &g)?; // (FrgV,RestM,RestN)
+    let c = mma.partition(Operand::C, &c)?; // (FrgV,RestM,RestN)
 
     let compact = Lay::left(g.layout().shape())?;
     let vectors = vectorise(g.layout(), &compact, config.c_vector)?; // ((Vec),(Rest..))

@@ -55,7 +55,7 @@ impl FragmentLoad {
         shared: &Tensor<Smem>,
         thread: &Expr,
     ) -> Result<FragmentLoad, Error> {
-        let mine = config.mma().partition(operand, shared, thread)?; // (FrgV,RestX,RestK,Stage)
+        let mine = config.mma().get_slice(thread)?.partition(operand, shared)?; // (FrgV,RestX,RestK,Stage)
         let layout = mine.layout();
         let k = layout.mode(2)?.logical_divide(&Tiler::Lay(extent(config.k_atoms)?))?; // (KAtoms,KBlock)
         let block = Lay::concat(&[layout.mode(0)?, layout.mode(1)?, k.mode(0)?])?; // (FrgV,RestX,KAtoms)
@@ -115,8 +115,7 @@ impl FragmentLoad {
         let steps = Lay::concat(&[x.mode(1)?, k.mode(0)?])?; // (Step,KAtoms)
         let rows = Lay::concat(&[lanes, steps, k.mode(1)?])?; // ((Lane,Thr),(Step,KAtoms),KBlock)
         let rows = append(&Tensor::new(shared.engine().clone(), rows), &stage)?;
-        let coordinates = mma.thread_coordinates(thread)?;
-        let mine = mma.thread_slice(operand, &coordinates);
+        let mine = mma.get_slice(thread)?.coordinate(operand)?;
         let rows = rows.slice(&Slice::tuple([mine, Slice::All, Slice::All, Slice::All]))?; // ((Step,KAtoms),KBlock,Stage)
         Ok(FragmentLoad::Matrix {
             atom: contiguous,

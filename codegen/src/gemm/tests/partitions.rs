@@ -68,7 +68,12 @@ fn loads_own_each_element_of_a_tile_once() {
 fn accumulators_own_each_element_of_c_once() {
     for config in all() {
         let extents = config.extents(Operand::C);
-        let mine = config.mma().partition(Operand::C, &identity(&extents), &thread(&config)).unwrap();
+        let mine = config
+            .mma()
+            .get_slice(&thread(&config))
+            .unwrap()
+            .partition(Operand::C, &identity(&extents))
+            .unwrap();
         assert!(owners(&mine, threads(&config), extents).iter().all(|&n| n == 1), "{config:?}");
     }
 }
@@ -79,7 +84,12 @@ fn fragments_own_each_element_once_a_row_of_atoms() {
     for config in all() {
         for (operand, other) in [(Operand::A, 1), (Operand::B, 0)] {
             let extents = config.extents(operand);
-            let mine = config.mma().partition(operand, &identity(&extents), &thread(&config)).unwrap();
+            let mine = config
+                .mma()
+                .get_slice(&thread(&config))
+                .unwrap()
+                .partition(operand, &identity(&extents))
+                .unwrap();
             let copies = static_size("test", &config.atoms.mode(other).unwrap()).unwrap() as u32;
             assert!(
                 owners(&mine, threads(&config), extents).iter().all(|&n| n == copies),
@@ -155,7 +165,12 @@ fn fragments_hold_what_the_mma_multiplies() {
         let (thread, tile) = (thread(&config), SharedTile::new(&config, operand).unwrap());
         let load = FragmentLoad::new(&config, operand, &shared(&config, operand), &thread).unwrap();
         let [x, k] = config.extents(operand);
-        let mine = config.mma().partition(operand, &identity(&[x, k, config.stages]), &thread).unwrap();
+        let mine = config
+            .mma()
+            .get_slice(&thread)
+            .unwrap()
+            .partition(operand, &identity(&[x, k, config.stages]))
+            .unwrap();
         let fragment = fragment_layout(&config, operand).unwrap(); // (FrgV,RestX,KAtoms)
         for value in 0..size(&fragment) {
             let [frg, rest_x, k_atom] = digits(&fragment, value);

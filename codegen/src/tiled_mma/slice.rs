@@ -1,0 +1,111 @@
+//! One thread of a tiled MMA (CuTe's `ThrMMA`).
+
+use girih_layout::{Int, Lay, Shape, Stride, Strides};
+use girih_tensor::{Engine, Index, Slice, Tensor};
+
+use super::{Operand, TiledMma, append, digits, split_matrix};
+use crate::atom::MmaKind;
+use crate::builder::Builder;
+use crate::engine::per_register;
+use crate::tiled_copy::static_size;
+use crate::{Error, Expr, Memory, Rmem, engine};
+
+/// A thread of a [`TiledMma`].
+#[derive(Clone, Debug)]
+pub struct ThrMma<I> {
+    mma: TiledMma,
+    thread: I,
+    /// `(ThrV,ThrM,ThrN,ThrK)` -> the thread's number.
+    vmnk: Lay,
+}
+
+impl<I: Index> ThrMma<I> {
+    pub(super) fn new(mma: TiledMma, thread: I, vmnk: Lay) -> ThrMma<I> {
+        ThrMma { mma, thread, vmnk }
+    }
+
+    /// The thread's part of a coordinate for an operand's `(ThrV,(ThrX,ThrY))` mode.
+    pub(crate) fn coordinate(&self, operand: Operand) -> Result<Slice<I>, Error> {
+        let along = |mode: usize| digits(&self.vmnk.mode(mode)?, &self.thread);
+        let [x, y] = operand.modes();
+        Ok(Slice::tuple([along(0)?, Slice::tuple([along(1 + x)?, along(1 + y)?])]))
+    }
+
+    /// What the thread holds of an operand: `(FrgV,RestX,RestY,...)`; modes past the second are kept
+    /// (CuTe's `partition_A`, `partition_B`, `partition_C`).
+    ///
+    /// # Errors
+    /// Those of [`TiledMma::thrfrg`].
+    pub fn partition<E: Engine<Index = I>>(
+        &self,
+        operand: Operand,
+        tensor: &Tensor<E>,
+    ) -> Result<Tensor<E>, Error> {
+        let (matrix, rest) = split_matrix(tensor.layout())?;
+        let thrfrg = self.mma.thrfrg(operand, &matrix)?; // ((ThrV,(ThrX,ThrY)),(FrgV,(RestX,RestY)))
+        let mine = Slice::tuple([self.coordinate(operand)?, Slice::All]);
+        let values = Tensor::new(tensor.engine().clone(), thrfrg).slice(&mine)?; // ((FrgV,(RestX,RestY)))
+        let values = Tensor::new(values.engine().clone(), values.layout().mode(0)?); // (FrgV,(RestX,RestY))
+        let values = engine::unpack_rest(&values)?; // (FrgV,RestX,RestY)
+        append(&values, &rest)
+    }
+}
+
+impl ThrMma<Expr> {
+    /// Registers for what the thread holds of an operand, `(FrgV,RestX,RestY,...)`: compact, but that the values of an
+    /// instruction that takes registers of several begin with a register (CuTe's `partition_fragment_A`, `_B`, `_C`).
+    ///
+    /// # Errors
+    /// Those of [`ThrMma::partition`]; [`Error::Mismatch`] for an operand that the atom takes from shared memory;
+    /// [`Error::NotStatic`].
+    pub fn partition_fragment<E: Memory>(
+        &self,
+        b: &mut Builder,
+        operand: Operand,
+        tensor: &Tensor<E>,
+    ) -> Result<Tensor<Rmem>, Error> {
+        let atom = &self.mma.atom;
+        let in_memory = match operand {
+            Operand::A => atom.kind == MmaKind::WgmmaSs,
+            Operand::B => atom.kind.is_wgmma(),
+            Operand::C => false,
+        };
+        let mine = self.partition(operand, tensor)?; // (FrgV,RestX,RestY,...)
+        if in_memory {
+            return Err(Error::Mismatch {
+                what: "partition_fragment",
+                layout: mine.layout().to_string(),
+                with: format!("{operand:?} of {atom}"),
+                accepted: "an operand that the atom takes in registers; this one it takes from shared memory, by \
+                           descriptors",
+            });
+        }
+        let dtype = [atom.a_type, atom.b_type, atom.c_type][operand as usize];
+        let values = Lay::left(mine.layout().mode(0)?.shape())?; // FrgV
+        let count = static_size("partition_fragment", &values)?;
+        let per = if atom.kind == MmaKind::Fma { 1 } else { per_register(dtype) as i64 };
+        let mut modes = vec![values];
+        let mut step = (count + per - 1) / per * per;
+        for i in 1..mine.layout().rank() {
+            let mode = mine.layout().mode(i)?;
+            modes.push(compact(&mode, step)?);
+            step *= static_size("partition_fragment", &mode)?;
+        }
+        Rmem::tensor(b, dtype, Lay::concat(&modes)?)
+    }
+}
+
+/// A mode's shape with strides from `step` up.
+fn compact(mode: &Lay, step: i64) -> Result<Lay, Error> {
+    let left = Lay::left(mode.shape())?;
+    let scaled = (0..left.leaf_count()).map(|leaf| match left.flat_leaf(leaf) {
+        (_, Stride::Int(stride)) => Ok(Stride::Int(stride.mul(Int::fixed(step))?)),
+        _ => Err(Error::NotStatic { what: "partition_fragment", layout: mode.to_string() }),
+    });
+    let scaled = scaled.collect::<Result<Vec<_>, Error>>()?;
+    if mode.is_leaf() {
+        return Ok(Lay::leaf(left.flat_leaf(0).0, scaled[0])?);
+    }
+    let flat = Lay::new(&Shape::flat(left.flatten().shape().leaves())?, &Strides::flat(&scaled)?)?;
+    Ok(flat.unflatten(mode.shape().profile())?)
+}
