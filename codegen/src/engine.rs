@@ -8,6 +8,14 @@ use crate::builder::{Builder, Reg};
 use crate::expr::Expr;
 
 impl Index for Expr {
+    fn zero() -> Expr {
+        Expr::from(0)
+    }
+
+    fn advanced(&self, digit: &Expr, scale: &Int) -> Result<Expr, Error> {
+        Ok(self + &(digit * &Expr::from_int(scale)))
+    }
+
     fn div_rem(&self, by: &Int) -> Result<(Expr, Expr), Error> {
         let by = by
             .get()
@@ -33,7 +41,7 @@ fn advanced(offset: &Expr, steps: &[(Expr, Stride)]) -> Result<Expr, Error> {
                 layout: String::from("an array in memory"),
             });
         };
-        offset = &offset + &(digit * &Expr::from_int(by));
+        offset = offset.advanced(digit, by)?;
     }
     Ok(offset)
 }
@@ -157,47 +165,8 @@ impl Engine for Smem {
     }
 }
 
-/// The coordinates themselves: what an identity layout's tensor holds (CuTe guide, "Predication").
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counting {
-    coordinate: Vec<Expr>,
-}
-
-impl Counting {
-    /// The coordinates of a tensor with `rank` modes, from the origin.
-    pub fn new(rank: usize) -> Counting {
-        Counting { coordinate: vec![Expr::from(0); rank] }
-    }
-
-    /// The coordinate it stands at, an entry for each mode of the identity layout.
-    pub fn coordinate(&self) -> &[Expr] {
-        &self.coordinate
-    }
-}
-
-impl Engine for Counting {
-    type Index = Expr;
-    fn space(&self) -> Space {
-        Space::Counting
-    }
-    fn advance(&self, steps: &[(Expr, Stride)]) -> Result<Counting, Error> {
-        let mut coordinate = self.coordinate.clone();
-        for (digit, stride) in steps {
-            match stride {
-                Stride::Basis { scale, mode } if usize::from(*mode) < coordinate.len() => {
-                    let mode = usize::from(*mode);
-                    coordinate[mode] = &coordinate[mode] + &(digit * &Expr::from_int(scale));
-                }
-                Stride::Int(zero) if zero.get() == Some(0) => {}
-                _ => {
-                    let layout = format!("a coordinate tensor of {} modes", coordinate.len());
-                    return Err(Error::Stride { stride: stride.to_string(), layout });
-                }
-            }
-        }
-        Ok(Counting { coordinate })
-    }
-}
+/// The coordinates of a tensor's values, as expressions over registers.
+pub type Counting = girih_tensor::Counting<Expr>;
 
 /// A thread's registers, each holding one or several values. Registers have no addresses: a tensor of them can be cut at
 /// constant coordinates only.

@@ -44,6 +44,79 @@ pub enum Error {
         /// Elements there are.
         len: usize,
     },
+    /// A place outside of what an engine has, as in a ragged tile.
+    #[error(
+        "there is no value at place {index}: 0 <= place < {len} is accepted, and values that the type has"
+    )]
+    Beyond {
+        /// The place, elements from the first.
+        index: i64,
+        /// How many there are.
+        len: usize,
+    },
+    /// A coordinate that names no single value.
+    #[error("{coord} keeps modes whole: a value has a position in every mode; `slice` takes `_`")]
+    NoCoordinate {
+        /// The coordinate.
+        coord: String,
+    },
+    /// A layout whose size must be known.
+    #[error("{what}: the size of {layout} is not known: bind its symbols")]
+    NotStatic {
+        /// The operation.
+        what: &'static str,
+        /// The layout.
+        layout: String,
+    },
+    /// Memory that can't be seen as elements of another size.
+    #[error(
+        "recast from {from} to {to} bytes: {why}: a tensor that begins at a whole element of either is accepted"
+    )]
+    Recast {
+        /// Bytes of an element.
+        from: usize,
+        /// Bytes of the new.
+        to: usize,
+        /// What is in the way.
+        why: String,
+    },
+    /// A value that a dtype does not have.
+    #[error("{value} is no {dtype}: {accepted} are accepted")]
+    OutOfType {
+        /// The value.
+        value: String,
+        /// The dtype.
+        dtype: crate::DType,
+        /// The values that it has.
+        accepted: &'static str,
+    },
+    /// Parts of a tensor that cannot be written by owners of their own.
+    #[error(
+        "part {part}, {layout}, has value {value} at place {index}, which {}: disjoint parts inside the tensor are accepted",
+        .other.map_or_else(|| String::from("is not the tensor's"), |other| format!("part {other} has too"))
+    )]
+    Overlap {
+        /// The part's number.
+        part: usize,
+        /// The value's number in it.
+        value: usize,
+        /// The part's layout.
+        layout: String,
+        /// Where it is, elements from the first.
+        index: i64,
+        /// The other part that has it; none if it is outside of the tensor.
+        other: Option<usize>,
+    },
+    /// A projection that fits neither tiler nor coordinate.
+    #[error("a projection of {modes} modes for {tiler} at {coord}: give one entry for each mode of both")]
+    Projection {
+        /// Its modes.
+        modes: usize,
+        /// The tiler.
+        tiler: String,
+        /// The coordinate.
+        coord: String,
+    },
     /// A name that is no dtype.
     #[error("unknown dtype `{0}`: {accepted} are accepted", accepted = dtypes())]
     UnknownDType(String),

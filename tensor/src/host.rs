@@ -1,17 +1,56 @@
-//! Tensors in the host's memory: references that kernels are checked against.
+//! Tensors in the host's memory: what kernels are checked against, and where partitions can be tried out.
+//!
+//! | | read | written | copies |
+//! |---|---|---|---|
+//! | [`Tensor<View<T>>`](View) | yes | no | shallow |
+//! | [`TensorMut<T>`](TensorMut) | yes | yes | none: its parts are handed out once their disjointness is proved |
+//! | [`Array<T>`](Array) | yes | yes | deep |
+//! | [`Tensor<PackedView<S4>>`](PackedView) | yes | by [`PackedMut`] | shallow; several elements a byte |
+//! | [`Tensor<Counting>`](crate::Counting) | its coordinates | no | |
+//! | [`Tensor<Transform>`](Transform) | a function of another's values | no | as that |
+
+mod array;
+mod mutable;
+mod storage;
+mod transform;
+mod zip;
 
 use girih_layout::{Coord, Lay, Stride};
 
-use crate::{Element, Engine, Error, Slice, Space, Tensor};
+use crate::{Element, Engine, Error, Index, Slice, Space, Tensor};
 
-/// An engine over a slice of values on the host.
+pub use array::Array;
+pub use mutable::{PackedMut, Reading, TensorMut, ViewMut};
+pub use storage::{B1, Exclusive, Packed, S4, Shared, Storage, StorageMut, SubByte, U4};
+pub use transform::Transform;
+pub use zip::Zipped;
+
+/// An engine of the host: it stands at a value.
+pub trait Values: Engine<Index = i64> {
+    /// A value.
+    type Value;
+
+    /// The value that it stands at.
+    ///
+    /// # Errors
+    /// [`Error::Beyond`] outside of what the engine has.
+    fn value(&self) -> Result<Self::Value, Error>;
+}
+
+/// An engine over stored values.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a, T> {
-    data: &'a [T],
+pub struct Host<S> {
+    storage: S,
     offset: i64,
 }
 
-impl<T: Copy> Engine for View<'_, T> {
+/// A slice, read.
+pub type View<'a, T> = Host<Shared<'a, T>>;
+
+/// Packed elements smaller than a byte, read.
+pub type PackedView<'a, P> = Host<Packed<Shared<'a, u8>, P>>;
+
+impl<S: Storage> Engine for Host<S> {
     type Index = i64;
 
     fn space(&self) -> Space {
@@ -27,11 +66,33 @@ impl<T: Copy> Engine for View<'_, T> {
                     layout: String::from("a host tensor"),
                 });
             };
-            let by = by.get().ok_or_else(|| Error::Index(format!("{by} is no constant")))?;
-            offset += digit * by;
+            offset = offset.advanced(digit, by)?;
         }
-        Ok(View { offset, ..*self })
+        Ok(Host { offset, ..*self })
     }
+}
+
+impl<S: Storage> Values for Host<S> {
+    type Value = S::Value;
+
+    fn value(&self) -> Result<S::Value, Error> {
+        let value = usize::try_from(self.offset).ok().and_then(|i| self.storage.read(i));
+        value.ok_or(Error::Beyond { index: self.offset, len: self.storage.len() })
+    }
+}
+
+/// An engine at the first of `storage`, if `layout` stays inside.
+fn within<S: Storage>(storage: S, layout: &Lay) -> Result<Host<S>, Error> {
+    let (min, max) = (layout.min_index()?, layout.max_index()?);
+    if min < 0 || max >= storage.len() as i64 {
+        return Err(Error::OutOfBounds { layout: layout.to_string(), min, max, len: storage.len() });
+    }
+    Ok(Host { storage, offset: 0 })
+}
+
+/// A layout's size, which must be known.
+pub(crate) fn known_size(what: &'static str, layout: &Lay) -> Result<i64, Error> {
+    layout.size()?.get().ok_or_else(|| Error::NotStatic { what, layout: layout.to_string() })
 }
 
 impl<'a, T: Copy> Tensor<View<'a, T>> {
@@ -53,43 +114,95 @@ impl<'a, T: Copy> Tensor<View<'a, T>> {
     /// # Ok::<(), girih_tensor::Error>(())
     /// ```
     pub fn host(data: &'a [T], layout: Lay) -> Result<Self, Error> {
-        let (min, max) = (layout.min_index()?, layout.max_index()?);
-        if min < 0 || max >= data.len() as i64 {
-            return Err(Error::OutOfBounds { layout: layout.to_string(), min, max, len: data.len() });
-        }
-        Ok(Tensor::new(View { data, offset: 0 }, layout))
+        Ok(Tensor::new(within(Shared(data), &layout)?, layout))
     }
 
+    /// The same memory as elements of another size: an element of `U` for as many of `T` as fill it, or the other way
+    /// round, along the mode of stride 1 (CuTe's `recast`).
+    ///
+    /// # Errors
+    /// [`Error::Recast`] if the memory is not aligned for `U`, or the tensor does not begin at a whole `U`; those of
+    /// [`Lay::recast`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_layout::lay;
+    /// use girih_tensor::Tensor;
+    ///
+    /// let words = [0x0002_0001u32, 0x0004_0003];
+    /// let halves = Tensor::host(&words, lay!("2:1"))?.recast::<u16>()?;
+    /// assert_eq!((halves.layout().to_string().as_str(), halves.at(2)?), ("4:1", 3));
+    /// # Ok::<(), girih_tensor::Error>(())
+    /// ```
+    pub fn recast<U: bytemuck::Pod>(&self) -> Result<Tensor<View<'a, U>>, Error>
+    where
+        T: bytemuck::Pod,
+    {
+        let (old, new) = (size_of::<T>(), size_of::<U>());
+        let layout = self.layout().recast(8 * old as i64, 8 * new as i64)?;
+        let refused = |why: String| Error::Recast { from: old, to: new, why };
+        let Host { storage: Shared(data), offset } = *self.engine();
+        let bytes = offset.checked_mul(old as i64).filter(|bytes| bytes % (new as i64).max(1) == 0);
+        let bytes =
+            bytes.ok_or_else(|| refused(format!("the tensor begins at byte {}", offset * old as i64)))?;
+        let data = bytemuck::try_cast_slice(data).map_err(|error| refused(format!("the memory: {error}")))?;
+        Ok(Tensor::new(Host { storage: Shared(data), offset: bytes / new as i64 }, layout))
+    }
+}
+
+impl<'a, P: SubByte> Tensor<PackedView<'a, P>> {
+    /// Elements smaller than a byte, the first of a byte in its lowest bits.
+    ///
+    /// # Errors
+    /// [`Error::OutOfBounds`] if the layout reaches outside `bytes`.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_layout::lay;
+    /// use girih_tensor::{Tensor, host::{PackedView, S4}};
+    ///
+    /// let t = Tensor::<PackedView<'_, S4>>::packed(&[0x21, 0xf3], lay!("(2,2):(2,1)"))?;
+    /// assert_eq!([t.at(0)?, t.at(1)?, t.at(2)?, t.at(3)?], [1, 3, 2, -1]);
+    /// # Ok::<(), girih_tensor::Error>(())
+    /// ```
+    pub fn packed(bytes: &'a [u8], layout: Lay) -> Result<Self, Error> {
+        Ok(Tensor::new(within(Packed::new(Shared(bytes)), &layout)?, layout))
+    }
+}
+
+impl<E: Values> Tensor<E> {
     /// The value at a 1-D coordinate.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`].
-    pub fn at(&self, index: i64) -> Result<T, Error> {
-        let offset = self.slice(&Slice::At(index))?.engine().offset;
-        self.value(offset)
+    /// [`Error::OutOfRange`]; [`Error::Beyond`] where a ragged tile ends.
+    pub fn at(&self, index: i64) -> Result<E::Value, Error> {
+        self.slice(&Slice::At(index))?.engine().value()
     }
 
     /// The value at a coordinate of any profile that the layout has.
     ///
     /// # Errors
-    /// Those of [`Lay::crd2idx`].
-    pub fn get(&self, coord: &Coord) -> Result<T, Error> {
-        self.value(self.engine().offset + self.layout().crd2idx(coord)?)
+    /// Those of [`Tensor::slice`]; [`Error::NoCoordinate`] for a coordinate with `_`.
+    pub fn get(&self, coord: &Coord) -> Result<E::Value, Error> {
+        if coord.leaves().contains(&girih_layout::Crd::All) {
+            return Err(Error::NoCoordinate { coord: coord.to_string() });
+        }
+        self.slice(&Slice::from(coord))?.engine().value()
     }
 
-    fn value(&self, index: i64) -> Result<T, Error> {
-        let data = self.engine().data;
-        let value = usize::try_from(index).ok().and_then(|i| data.get(i).copied());
-        let layout = || self.layout().to_string();
-        value.ok_or_else(|| Error::OutOfBounds { layout: layout(), min: index, max: index, len: data.len() })
+    /// All values, in colexicographic order of their coordinates.
+    ///
+    /// # Errors
+    /// [`Error::NotStatic`] for a symbolic size; those of [`Tensor::at`].
+    pub fn to_vec(&self) -> Result<Vec<E::Value>, Error> {
+        (0..known_size("to_vec", self.layout())?).map(|i| self.at(i)).collect()
     }
 }
 
 /// The values of a tensor in colexicographic order, as f64.
 ///
 /// # Errors
-/// Those of [`Tensor::at`].
-pub fn values<T: Element>(tensor: &Tensor<View<'_, T>>) -> Result<Vec<f64>, Error> {
-    let size = tensor.layout().size()?.get().unwrap_or(0);
-    (0..size).map(|i| tensor.at(i).map(T::to_f64)).collect()
+/// Those of [`Tensor::to_vec`].
+pub fn values<E: Values<Value: Element>>(tensor: &Tensor<E>) -> Result<Vec<f64>, Error> {
+    Ok(tensor.to_vec()?.into_iter().map(Element::to_f64).collect())
 }

@@ -4,12 +4,15 @@
 //! made of is the engine's business: integers on the [host], register expressions in a generated kernel. So
 //! [`Tensor::local_tile`], [`Tensor::local_partition`] and [`Tensor::tv_partition`] are written once, for all of them.
 
+pub mod algorithm;
+mod counting;
 mod dtype;
 mod error;
 pub mod host;
 mod slice;
 mod tensor;
 
+pub use counting::Counting;
 pub use dtype::{DType, Element, Tf32};
 pub use error::Error;
 pub use slice::{Index, Slice};

@@ -48,6 +48,15 @@ impl<I: std::fmt::Display> std::fmt::Display for Slice<I> {
 
 /// The integers that an engine's coordinates are made of.
 pub trait Index: Clone + std::fmt::Display {
+    /// Nothing.
+    fn zero() -> Self;
+
+    /// `self + digit * scale`: a step along a mode.
+    ///
+    /// # Errors
+    /// [`Error::Index`] if the arithmetic cannot express it.
+    fn advanced(&self, digit: &Self, scale: &Int) -> Result<Self, Error>;
+
     /// `(self / by, self mod by)`: the step from a 1-D coordinate to its digits.
     ///
     /// # Errors
@@ -62,6 +71,16 @@ pub trait Index: Clone + std::fmt::Display {
 }
 
 impl Index for i64 {
+    fn zero() -> i64 {
+        0
+    }
+
+    fn advanced(&self, digit: &i64, scale: &Int) -> Result<i64, Error> {
+        let scale = scale.get().ok_or_else(|| Error::Index(format!("{scale} is no constant")))?;
+        let sum = digit.checked_mul(scale).and_then(|step| self.checked_add(step));
+        sum.ok_or_else(|| Error::Index(format!("{self} + {digit} * {scale} overflows")))
+    }
+
     fn div_rem(&self, by: &Int) -> Result<(i64, i64), Error> {
         match by.get() {
             Some(by) if by > 0 => Ok((self.div_euclid(by), self.rem_euclid(by))),

@@ -1,0 +1,155 @@
+//! One value at a time.
+
+use girih_layout::Lay;
+
+use crate::host::{StorageMut, TensorMut, Values, known_size};
+use crate::{Element, Error, Tensor};
+
+/// The size of both, if it is one.
+fn same_size(what: &'static str, a: &Lay, b: &Lay) -> Result<i64, Error> {
+    let (size, other) = (known_size(what, a)?, known_size(what, b)?);
+    if size == other {
+        return Ok(size);
+    }
+    Err(Error::Shape {
+        what,
+        a: a.to_string(),
+        b: b.to_string(),
+        accepted: "as many values in one as in the other",
+    })
+}
+
+/// `t(i) = value`.
+///
+/// # Errors
+/// [`Error::NotStatic`]; [`Error::Beyond`] past the end of a ragged tile.
+pub fn fill<S: StorageMut>(t: &mut TensorMut<S>, value: S::Value) -> Result<(), Error> {
+    (0..known_size("fill", t.layout())?).try_for_each(|i| t.set(i, value))
+}
+
+/// `t(i) = 0`, the type's default value.
+///
+/// # Errors
+/// As [`fill`].
+pub fn clear<S: StorageMut<Value: Default>>(t: &mut TensorMut<S>) -> Result<(), Error> {
+    fill(t, S::Value::default())
+}
+
+/// `to(i) = from(i)`.
+///
+/// ```
+/// use girih_layout::lay;
+/// use girih_tensor::{Tensor, algorithm::{copy, equal}, host::Array};
+///
+/// let data: Vec<i32> = (0..12).collect();
+/// let rows = Tensor::host(&data, lay!("(3,4):(4,1)"))?;
+/// let mut columns = Array::new(lay!("(3,4):(1,3)"))?;
+/// copy(&rows, &mut columns.view_mut()?)?;
+/// assert!(equal(&rows, &columns.view())?);
+/// assert_eq!(columns.data()[..4], [0, 4, 8, 1]);
+/// # Ok::<(), girih_tensor::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Shape`] for different sizes.
+pub fn copy<E, S>(from: &Tensor<E>, to: &mut TensorMut<S>) -> Result<(), Error>
+where
+    E: Values,
+    S: StorageMut<Value = E::Value>,
+{
+    (0..same_size("copy", from.layout(), to.layout())?).try_for_each(|i| to.set(i, from.at(i)?))
+}
+
+/// `to(i) = from(i)` where `predicate(i)` holds: nothing is read or written elsewhere, so that ragged tiles may reach past
+/// the end there (CuTe guide, "Predication").
+///
+/// ```
+/// use girih_layout::{Shape, lay, tiler};
+/// use girih_tensor::{Slice, Tensor, algorithm::copy_if, host::{Array, ViewMut}};
+///
+/// // The last tile of eight of a vector of 20.
+/// let mut data = vec![0; 20];
+/// let ones = vec![1; 8];
+/// let at = [Slice::at(2)];
+/// let inside = Tensor::identity(&Shape::parse("(20)")?)?.local_tile(&tiler!("<8>"), &at)?.map(|at| at[0] < 20);
+/// let whole = ViewMut::new(&mut data, lay!("(20):(1)"))?;
+/// copy_if(&inside, &Tensor::host(&ones, lay!("8:1"))?, &mut whole.local_tile(&tiler!("<8>"), &at)?)?;
+/// assert_eq!(data[14..], [0, 0, 1, 1, 1, 1]);
+/// # Ok::<(), girih_tensor::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Shape`] for different sizes; [`Error::Beyond`] if the predicate holds past the end.
+pub fn copy_if<P, E, S>(predicate: &Tensor<P>, from: &Tensor<E>, to: &mut TensorMut<S>) -> Result<(), Error>
+where
+    P: Values<Value = bool>,
+    E: Values,
+    S: StorageMut<Value = E::Value>,
+{
+    same_size("copy_if", predicate.layout(), to.layout())?;
+    for i in 0..same_size("copy_if", from.layout(), to.layout())? {
+        if predicate.at(i)? {
+            to.set(i, from.at(i)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// `to(i) = function(from(i))`.
+///
+/// # Errors
+/// [`Error::Shape`] for different sizes.
+pub fn transform<E, S>(
+    from: &Tensor<E>,
+    to: &mut TensorMut<S>,
+    mut function: impl FnMut(E::Value) -> S::Value,
+) -> Result<(), Error>
+where
+    E: Values,
+    S: StorageMut,
+{
+    let size = same_size("transform", from.layout(), to.layout())?;
+    (0..size).try_for_each(|i| to.set(i, function(from.at(i)?)))
+}
+
+/// `y(i) = alpha * x(i) + beta * y(i)`, each computed in f64 and rounded once; with `beta` 0, `y` is not read, so that it
+/// may hold anything.
+///
+/// # Errors
+/// [`Error::Shape`] for different sizes.
+pub fn axpby<E, S>(alpha: f64, x: &Tensor<E>, beta: f64, y: &mut TensorMut<S>) -> Result<(), Error>
+where
+    E: Values<Value: Element>,
+    S: StorageMut<Value: Element>,
+{
+    for i in 0..same_size("axpby", x.layout(), y.layout())? {
+        let kept = if beta == 0.0 { 0.0 } else { beta * y.at(i)?.to_f64() };
+        y.set(i, S::Value::from_f64(alpha * x.at(i)?.to_f64() + kept))?;
+    }
+    Ok(())
+}
+
+/// Whether all values are the same, `a(i) == b(i)`.
+///
+/// # Errors
+/// [`Error::Shape`] for different sizes.
+pub fn equal<A, B>(a: &Tensor<A>, b: &Tensor<B>) -> Result<bool, Error>
+where
+    A: Values<Value: PartialEq<B::Value>>,
+    B: Values,
+{
+    for i in 0..same_size("equal", a.layout(), b.layout())? {
+        if a.at(i)? != b.at(i)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Calls `function` with every value, colexicographically.
+///
+/// # Errors
+/// Those of [`Tensor::at`].
+pub fn for_each<E: Values>(t: &Tensor<E>, mut function: impl FnMut(E::Value)) -> Result<(), Error> {
+    (0..known_size("for_each", t.layout())?).try_for_each(|i| t.at(i).map(&mut function))
+}

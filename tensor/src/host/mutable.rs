@@ -1,0 +1,261 @@
+//! Tensors that can be written, and their parts.
+
+use girih_layout::{Coord, Lay, Tiler};
+
+use super::storage::{Exclusive, Packed, StorageMut};
+use super::{Host, Storage, SubByte, known_size, within};
+use crate::{Error, Slice, Tensor};
+
+/// A view of values that can be written through it, and through nothing else meanwhile.
+///
+/// It is not copied. [`TensorMut::partition`] divides it among several owners, once it is proved that none of them has a
+/// value of another's. (No `unsafe` is behind this: the values are in cells, and the proof is about results.)
+///
+/// ```
+/// use girih_layout::lay;
+/// use girih_tensor::host::ViewMut;
+///
+/// let mut data = [0; 8];
+/// let matrix = ViewMut::new(&mut data, lay!("(4,2):(1,4)"))?;
+/// // Two threads, each with every second row.
+/// let mut parts = matrix.partition(2, |all, thread| all.local_partition(&lay!("(2,1):(1,1)"), &thread))?;
+/// for (thread, part) in parts.iter_mut().enumerate() {
+///     for i in 0..4 {
+///         part.set(i, thread as i32 + 1)?;
+///     }
+/// }
+/// assert_eq!(data, [1, 2, 1, 2, 1, 2, 1, 2]);
+/// # Ok::<(), girih_tensor::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct TensorMut<S> {
+    tensor: Tensor<Host<S>>,
+    /// Whether nobody else has other parts of the same memory.
+    sole: bool,
+}
+
+/// A slice, written.
+pub type ViewMut<'a, T> = TensorMut<Exclusive<'a, T>>;
+
+/// Packed elements smaller than a byte, written.
+pub type PackedMut<'a, P> = TensorMut<Packed<Exclusive<'a, u8>, P>>;
+
+impl<'a, T: Copy> ViewMut<'a, T> {
+    /// `data` as `layout` arranges it.
+    ///
+    /// # Errors
+    /// [`Error::OutOfBounds`] if the layout reaches outside `data`.
+    pub fn new(data: &'a mut [T], layout: Lay) -> Result<Self, Error> {
+        Ok(TensorMut::new_sole(within(Exclusive::new(data), &layout)?, layout))
+    }
+}
+
+impl<'a, P: SubByte> PackedMut<'a, P> {
+    /// Elements smaller than a byte, the first of a byte in its lowest bits.
+    ///
+    /// # Errors
+    /// [`Error::OutOfBounds`] if the layout reaches outside `bytes`.
+    pub fn packed(bytes: &'a mut [u8], layout: Lay) -> Result<Self, Error> {
+        Ok(TensorMut::new_sole(within(Packed::new(Exclusive::new(bytes)), &layout)?, layout))
+    }
+}
+
+impl<S: StorageMut> TensorMut<S> {
+    fn new_sole(engine: Host<S>, layout: Lay) -> TensorMut<S> {
+        TensorMut { tensor: Tensor::new(engine, layout), sole: true }
+    }
+
+    /// How the values are arranged.
+    pub fn layout(&self) -> &Lay {
+        self.tensor.layout()
+    }
+
+    /// The tensor to read from. It borrows this one: nothing is written meanwhile.
+    pub fn view(&self) -> Tensor<Host<Reading<'_, S>>> {
+        let Host { storage, offset } = self.tensor.engine();
+        Tensor::new(Host { storage: Reading(storage), offset: *offset }, *self.tensor.layout())
+    }
+
+    /// The value at a 1-D coordinate.
+    ///
+    /// # Errors
+    /// As [`Tensor::at`].
+    pub fn at(&self, index: i64) -> Result<S::Value, Error> {
+        self.tensor.at(index)
+    }
+
+    /// The value at a coordinate.
+    ///
+    /// # Errors
+    /// As [`Tensor::get`].
+    pub fn get(&self, coord: &Coord) -> Result<S::Value, Error> {
+        self.tensor.get(coord)
+    }
+
+    /// Replaces the value at a 1-D coordinate.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`]; [`Error::Beyond`], also for a value that a packed type does not have.
+    pub fn set(&mut self, index: i64, value: S::Value) -> Result<(), Error> {
+        write(self.tensor.slice(&Slice::At(index))?.engine(), value)
+    }
+
+    /// Replaces the value at a coordinate.
+    ///
+    /// # Errors
+    /// As [`TensorMut::set`]; [`Error::NoCoordinate`] for a coordinate with `_`.
+    pub fn put(&mut self, coord: &Coord, value: S::Value) -> Result<(), Error> {
+        if coord.leaves().contains(&girih_layout::Crd::All) {
+            return Err(Error::NoCoordinate { coord: coord.to_string() });
+        }
+        write(self.tensor.slice(&Slice::from(coord))?.engine(), value)
+    }
+
+    /// The part at `slice` alone.
+    ///
+    /// # Errors
+    /// Those of [`Tensor::slice`].
+    pub fn slice(self, slice: &Slice<i64>) -> Result<TensorMut<S>, Error> {
+        Ok(TensorMut { tensor: self.tensor.slice(slice)?, sole: self.sole })
+    }
+
+    /// The parts `part(self, 0)`, ..., `part(self, count - 1)`, each to be written by its own: tiles, threads' partitions,
+    /// or whatever else operations on tensors give.
+    ///
+    /// # Errors
+    /// [`Error::Overlap`] if two parts have a value in common, or one reaches a value that this tensor does not have, as
+    /// the last tile of a ragged divide does; those of `part`.
+    pub fn partition(
+        self,
+        count: usize,
+        part: impl for<'b> Fn(&Tensor<Host<Reading<'b, S>>>, i64) -> Result<Tensor<Host<Reading<'b, S>>>, Error>,
+    ) -> Result<Vec<TensorMut<S>>, Error> {
+        let storage = self.tensor.engine().storage;
+        let all = self.view();
+        let mut owner = vec![Owner::Nobody; storage.len()];
+        for index in indices(&all)? {
+            if let Some(owner) = usize::try_from(index).ok().and_then(|index| owner.get_mut(index)) {
+                *owner = Owner::Whole;
+            }
+        }
+        let mut parts = Vec::with_capacity(count);
+        for number in 0..count {
+            let tensor = part(&all, number as i64)?;
+            for (i, index) in indices(&tensor)?.into_iter().enumerate() {
+                let owner = usize::try_from(index).ok().and_then(|index| owner.get_mut(index));
+                match owner {
+                    Some(owner @ Owner::Whole) => *owner = Owner::Part(number),
+                    Some(Owner::Part(own)) if *own == number => {}
+                    other => {
+                        return Err(Error::Overlap {
+                            part: number,
+                            value: i,
+                            layout: tensor.layout().to_string(),
+                            index,
+                            other: match other {
+                                Some(Owner::Part(other)) => Some(*other),
+                                _ => None,
+                            },
+                        });
+                    }
+                }
+            }
+            // Whatever engine `part` returned: the values are this tensor's.
+            let engine = Host { storage, offset: tensor.engine().offset };
+            parts.push(TensorMut { tensor: Tensor::new(engine, *tensor.layout()), sole: false });
+        }
+        Ok(parts)
+    }
+
+    /// One part alone: a tile, a thread's partition. Of a tensor that is not itself a part, it may reach past the end, as the
+    /// last tile of a ragged divide does: values are written there only where there are any.
+    ///
+    /// # Errors
+    /// [`Error::Overlap`] if this tensor is a part of another, and has not all values of the new one; those of `part`.
+    pub fn part(
+        self,
+        part: impl for<'b> Fn(&Tensor<Host<Reading<'b, S>>>) -> Result<Tensor<Host<Reading<'b, S>>>, Error>,
+    ) -> Result<TensorMut<S>, Error> {
+        if !self.sole {
+            let parts = self.partition(1, |all, _| part(all))?;
+            return parts.into_iter().next().ok_or(Error::Beyond { index: 0, len: 0 });
+        }
+        let (offset, layout) = {
+            let tensor = part(&self.view())?;
+            (tensor.engine().offset, *tensor.layout())
+        };
+        let engine = Host { storage: self.tensor.engine().storage, offset };
+        Ok(TensorMut { tensor: Tensor::new(engine, layout), sole: true })
+    }
+
+    /// The tile at `coord`, as [`Tensor::local_tile`] and [`TensorMut::part`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn local_tile(self, tiler: &Tiler, coord: &[Slice<i64>]) -> Result<TensorMut<S>, Error> {
+        self.part(|all| all.local_tile(tiler, coord))
+    }
+
+    /// One part for each thread of a thread-value layout, `(Thr,Val) -> index in the tensor`.
+    ///
+    /// # Errors
+    /// [`Error::Overlap`] if two threads have a value in common; those of [`Tensor::tv_partition`].
+    pub fn tv_partition(self, tv: &Lay) -> Result<Vec<TensorMut<S>>, Error> {
+        let threads = known_size("tv_partition", &tv.mode(0)?)?;
+        self.partition(usize::try_from(threads).unwrap_or(0), |all, thread| all.tv_partition(tv, &thread))
+    }
+
+    /// One part for each tile that `tiler` cuts, in colexicographic order.
+    ///
+    /// # Errors
+    /// [`Error::Overlap`] if the tiler does not divide the tensor; those of [`Tensor::zipped_divide`].
+    pub fn tiles(self, tiler: &Tiler) -> Result<Vec<TensorMut<S>>, Error> {
+        let rest = self.tensor.zipped_divide(tiler)?.layout().mode(1)?; // (RestM,RestN)
+        let count = known_size("tiles", &rest)?;
+        self.partition(usize::try_from(count).unwrap_or(0), |all, tile| {
+            all.inner_partition(tiler, &Slice::At(tile))
+        })
+    }
+}
+
+/// The values of a [`TensorMut`], read while it is borrowed.
+#[derive(Debug)]
+pub struct Reading<'a, S>(&'a S);
+
+impl<S> Clone for Reading<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<S> Copy for Reading<'_, S> {}
+
+impl<S: Storage> Storage for Reading<'_, S> {
+    type Value = S::Value;
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn read(&self, index: usize) -> Option<S::Value> {
+        self.0.read(index)
+    }
+}
+
+/// Whose a stored value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    /// The tensor does not name it.
+    Nobody,
+    /// The tensor's, and no part's yet.
+    Whole,
+    Part(usize),
+}
+
+/// The places of a tensor's values in storage, in colexicographic order.
+fn indices<S: Storage>(tensor: &Tensor<Host<S>>) -> Result<Vec<i64>, Error> {
+    let size = known_size("partition", tensor.layout())?;
+    (0..size).map(|i| Ok(tensor.slice(&Slice::At(i))?.engine().offset)).collect()
+}
+
+fn write<S: StorageMut>(engine: &Host<S>, value: S::Value) -> Result<(), Error> {
+    let written = usize::try_from(engine.offset).is_ok_and(|i| engine.storage.write(i, value));
+    if written { Ok(()) } else { Err(Error::Beyond { index: engine.offset, len: engine.storage.len() }) }
+}

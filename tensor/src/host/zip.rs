@@ -1,0 +1,86 @@
+//! Tensors side by side: data and scales, values and coordinates.
+
+use girih_layout::Tiler;
+
+use super::Values;
+use crate::{Engine, Error, Slice, Tensor};
+
+/// Two tensors of one shape, divided and sliced together (CuTe's `make_zip_tensor`). A scale that many values share has
+/// stride 0 where they do.
+///
+/// ```
+/// use girih_layout::{lay, tiler};
+/// use girih_tensor::{Slice, Tensor, host::Zipped};
+///
+/// let (data, scales): (Vec<i32>, Vec<f32>) = ((0..32).collect(), vec![1.0, 10.0]);
+/// // 4 x 8 values; a scale for every four columns.
+/// let zipped = Zipped::new(
+///     Tensor::host(&data, lay!("(4,(4,2)):(8,(1,4))"))?,
+///     Tensor::host(&scales, lay!("(4,(4,2)):(0,(0,1))"))?,
+/// )?;
+/// let tile = zipped.local_tile(&tiler!("<4,4>"), &[Slice::at(0), Slice::at(1)])?;
+/// assert_eq!(tile.at(1)?, (12, 10.0));
+/// # Ok::<(), girih_tensor::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Zipped<A, B> {
+    first: Tensor<A>,
+    second: Tensor<B>,
+}
+
+impl<A: Engine<Index = i64>, B: Engine<Index = i64>> Zipped<A, B> {
+    /// Both.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for different shapes.
+    pub fn new(first: Tensor<A>, second: Tensor<B>) -> Result<Zipped<A, B>, Error> {
+        if first.layout().shape() != second.layout().shape() {
+            return Err(Error::Shape {
+                what: "Zipped",
+                a: first.layout().to_string(),
+                b: second.layout().to_string(),
+                accepted: "two tensors of the same shape",
+            });
+        }
+        Ok(Zipped { first, second })
+    }
+
+    /// Both, apart (CuTe's `unzip_tensor`).
+    pub fn unzip(self) -> (Tensor<A>, Tensor<B>) {
+        (self.first, self.second)
+    }
+
+    /// The parts of both at `slice`.
+    ///
+    /// # Errors
+    /// Those of [`Tensor::slice`].
+    pub fn slice(&self, slice: &Slice<i64>) -> Result<Zipped<A, B>, Error> {
+        Ok(Zipped { first: self.first.slice(slice)?, second: self.second.slice(slice)? })
+    }
+
+    /// The tiles of both at `coord`.
+    ///
+    /// # Errors
+    /// Those of [`Tensor::local_tile`].
+    pub fn local_tile(&self, tiler: &Tiler, coord: &[Slice<i64>]) -> Result<Zipped<A, B>, Error> {
+        Zipped::new(self.first.local_tile(tiler, coord)?, self.second.local_tile(tiler, coord)?)
+    }
+
+    /// What a thread has of both.
+    ///
+    /// # Errors
+    /// Those of [`Tensor::tv_partition`].
+    pub fn tv_partition(&self, tv: &girih_layout::Lay, thread: i64) -> Result<Zipped<A, B>, Error> {
+        Zipped::new(self.first.tv_partition(tv, &thread)?, self.second.tv_partition(tv, &thread)?)
+    }
+}
+
+impl<A: Values, B: Values> Zipped<A, B> {
+    /// The pair at a 1-D coordinate.
+    ///
+    /// # Errors
+    /// Those of [`Tensor::at`].
+    pub fn at(&self, index: i64) -> Result<(A::Value, B::Value), Error> {
+        Ok((self.first.at(index)?, self.second.at(index)?))
+    }
+}

@@ -1,0 +1,246 @@
+//! Divides and partitions.
+
+use girih_layout::{Lay, Stride, Tile, Tiler, Tiles};
+
+use super::{Engine, Tensor};
+use crate::{Error, Index, Slice};
+
+impl<E: Engine> Tensor<E> {
+    /// `layout ∘ tile`: the tensor read through another layout.
+    ///
+    /// # Errors
+    /// Those of [`Lay::composition`].
+    pub fn composition(&self, with: &Lay) -> Result<Tensor<E>, Error> {
+        Ok(self.with_layout(self.layout.composition(with)?))
+    }
+
+    /// By mode: `(A0 ∘ T0, A1 ∘ T1, ...)`.
+    ///
+    /// # Errors
+    /// Those of [`Lay::composition_by`].
+    pub fn composition_by(&self, tiles: &[Tile]) -> Result<Tensor<E>, Error> {
+        Ok(self.with_layout(self.layout.composition_by(tiles)?))
+    }
+
+    /// Each mode in its tile and the rest: `((TileM,RestM),(TileN,RestN),L)`.
+    ///
+    /// # Errors
+    /// Those of [`Lay::logical_divide`].
+    pub fn logical_divide(&self, tiler: &Tiler) -> Result<Tensor<E>, Error> {
+        Ok(self.with_layout(self.layout.logical_divide(tiler)?))
+    }
+
+    /// `((TileM,TileN,...),(RestM,RestN,...))`
+    ///
+    /// # Errors
+    /// Those of [`Lay::zipped_divide`].
+    pub fn zipped_divide(&self, tiler: &Tiler) -> Result<Tensor<E>, Error> {
+        Ok(self.with_layout(self.layout.zipped_divide(tiler)?))
+    }
+
+    /// `((TileM,TileN,...),RestM,RestN,...)`
+    ///
+    /// # Errors
+    /// Those of [`Lay::tiled_divide`].
+    pub fn tiled_divide(&self, tiler: &Tiler) -> Result<Tensor<E>, Error> {
+        Ok(self.with_layout(self.layout.tiled_divide(tiler)?))
+    }
+
+    /// `(TileM,TileN,...,RestM,RestN,...)`
+    ///
+    /// # Errors
+    /// Those of [`Lay::flat_divide`].
+    pub fn flat_divide(&self, tiler: &Tiler) -> Result<Tensor<E>, Error> {
+        Ok(self.with_layout(self.layout.flat_divide(tiler)?))
+    }
+
+    /// The tile at `coord` among the tiles, as one mode, then the modes that `coord` keeps (CuTe's `inner_partition`;
+    /// CuTe guide, "Partitioning a Tensor"). [`Tensor::local_tile`] is the same with the tile's modes apart.
+    ///
+    /// # Errors
+    /// Those of [`Tensor::zipped_divide`] and [`Tensor::slice`].
+    pub fn inner_partition(&self, tiler: &Tiler, coord: &Slice<E::Index>) -> Result<Tensor<E>, Error> {
+        self.zipped_divide(tiler)?.slice(&Slice::tuple([Slice::All, coord.clone()])) // (Tile[,Rest..])
+    }
+
+    /// The element at `coord` of each tile: the arrangement of the tiles, as one mode, after the modes that `coord` keeps
+    /// (CuTe's `outer_partition`). [`Tensor::local_partition`] is the same for the place of a thread.
+    ///
+    /// # Errors
+    /// Those of [`Tensor::zipped_divide`] and [`Tensor::slice`].
+    pub fn outer_partition(&self, tiler: &Tiler, coord: &Slice<E::Index>) -> Result<Tensor<E>, Error> {
+        self.zipped_divide(tiler)?.slice(&Slice::tuple([coord.clone(), Slice::All])) // ([Tile..,]Rest)
+    }
+
+    /// The tile at `coord` (CuTe's `local_tile`): the tiler's modes, then the rest modes that `coord` keeps.
+    ///
+    /// ```
+    /// use girih_layout::{lay, tiler};
+    /// use girih_tensor::{Slice, Tensor};
+    ///
+    /// let data: Vec<i32> = (0..8 * 24).collect();
+    /// let a = Tensor::host(&data, lay!("(8,24):(1,8)"))?;
+    /// // Tiles of 4 x 8; the one at (1,2).
+    /// let tile = a.local_tile(&tiler!("<4,8>"), &[Slice::at(1), Slice::at(2)])?;
+    /// assert_eq!((tile.layout().to_string().as_str(), tile.at(0)?), ("(4,8):(1,8)", 4 + 8 * 16));
+    /// # Ok::<(), girih_tensor::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Tensor::zipped_divide`] and [`Tensor::slice`].
+    pub fn local_tile(&self, tiler: &Tiler, coord: &[Slice<E::Index>]) -> Result<Tensor<E>, Error> {
+        let tiled = self.zipped_divide(tiler)?; // ((TileM,TileN),(RestM,RestN))
+        let rest = Slice::tuple(coord.iter().cloned());
+        let tile = tiled.slice(&Slice::tuple([Slice::All, rest]))?; // ((TileM,TileN)[,Rest..])
+        let inner = tile.layout.mode(0)?;
+        let mut modes: Vec<Lay> = (0..inner.rank()).map(|i| inner.mode(i)).collect::<Result<_, _>>()?;
+        for i in 1..tile.layout.rank() {
+            modes.push(tile.layout.mode(i)?);
+        }
+        Ok(tile.with_layout(Lay::concat(&modes)?)) // (TileM,TileN[,Rest..])
+    }
+
+    /// [`Tensor::local_tile`] with those modes of a tiler and a coordinate for more modes that `projection` keeps (CuTe's
+    /// `Step<_1,X,_1>`): of the tile `(BLK_M,BLK_N,BLK_K)` at `(m,n,_)`, `[true, false, true]` takes `(BLK_M,BLK_K)` at
+    /// `(m,_)`, which is A's.
+    ///
+    /// ```
+    /// use girih_layout::{lay, tiler};
+    /// use girih_tensor::{Slice, Tensor};
+    ///
+    /// let data: Vec<i32> = (0..256 * 64).collect();
+    /// let a = Tensor::host(&data, lay!("(256,64):(1,256)"))?; // (M,K)
+    /// let (blocks, at) = (tiler!("<128,96,16>"), [Slice::at(1), Slice::at(5), Slice::All]);
+    /// let mine = a.local_tile_projected(&blocks, &at, &[true, false, true])?; // (BLK_M,BLK_K,k)
+    /// assert_eq!((mine.layout().to_string().as_str(), mine.at(0)?), ("(128,16,4):(1,256,4096)", 128));
+    /// # Ok::<(), girih_tensor::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Projection`] if tiler, coordinate and projection are of different lengths; those of
+    /// [`Tensor::local_tile`].
+    pub fn local_tile_projected(
+        &self,
+        tiler: &Tiler,
+        coord: &[Slice<E::Index>],
+        projection: &[bool],
+    ) -> Result<Tensor<E>, Error> {
+        let tiles = match tiler {
+            Tiler::Lay(lay) => (0..lay.rank()).map(|i| Ok(Tile::Lay(lay.mode(i)?))).collect(),
+            Tiler::Modes(tiles) => {
+                (0..tiles.len()).map(|i| Ok(tiles.tile(i)?)).collect::<Result<Vec<_>, Error>>()
+            }
+        }?;
+        if tiles.len() != projection.len() || coord.len() != projection.len() {
+            return Err(Error::Projection {
+                modes: projection.len(),
+                tiler: tiler.to_string(),
+                coord: Slice::Tuple(coord.to_vec()).to_string(),
+            });
+        }
+        let kept = |i: &usize| projection[*i];
+        let tiles: Vec<Tile> = (0..tiles.len()).filter(kept).map(|i| tiles[i]).collect();
+        let coord: Vec<_> = (0..coord.len()).filter(kept).map(|i| coord[i].clone()).collect();
+        self.local_tile(&Tiler::modes(&tiles)?, &coord)
+    }
+
+    /// What the thread of number `index` under `threads` owns (CuTe's `local_partition`, "outer partition"): one value
+    /// of each tile of the shape of `threads`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] if `threads` has no such number, [`Error::Shape`] if two have the same; those of [`Tensor::zipped_divide`] and [`Tensor::slice`].
+    pub fn local_partition(&self, threads: &Lay, index: &E::Index) -> Result<Tensor<E>, Error> {
+        self.partition_among(threads, index, None)
+    }
+
+    fn partition_among(
+        &self,
+        threads: &Lay,
+        index: &E::Index,
+        projection: Option<&[bool]>,
+    ) -> Result<Tensor<E>, Error> {
+        if !threads.right_inverse()?.size()?.same(threads.size()?) {
+            return Err(Error::Shape {
+                what: "local_partition",
+                a: self.layout.to_string(),
+                b: threads.to_string(),
+                accepted: "threads whose layout is a bijection onto their numbers",
+            });
+        }
+        index.check(threads)?;
+        let mut tiles = Vec::new();
+        let mut coord = Vec::new();
+        for i in (0..threads.rank()).filter(|&i| projection.is_none_or(|kept| kept[i])) {
+            let mode = threads.mode(i)?;
+            tiles.push(Tile::Lay(Lay::left(mode.shape())?));
+            coord.push(coordinate_in(&mode, index)?);
+        }
+        let tiled = self.zipped_divide(&Tiler::Modes(Tiles::new(&tiles)?))?; // ((ThrM,ThrN),(RestM,RestN))
+        let rest = tiled.slice(&Slice::tuple([Slice::Tuple(coord), Slice::All]))?; // ((RestM,RestN))
+        let layout = rest.layout.mode(0)?;
+        Ok(rest.with_layout(layout)) // (RestM,RestN)
+    }
+
+    /// [`Tensor::local_partition`] by those modes of `threads` that `projection` keeps (CuTe's `Step<_1,X>`): threads of
+    /// `(ThrM,ThrN)` that differ in the other modes have the same part.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// use girih_tensor::{Slice, Tensor};
+    ///
+    /// let data: Vec<i32> = (0..8 * 4).collect();
+    /// let a = Tensor::host(&data, lay!("(8,4):(1,8)"))?; // (M,K)
+    /// let threads = lay!("(2,3):(1,2)"); // (ThrM,ThrN)
+    /// // Threads 1, 3 and 5 are at m = 1.
+    /// for thread in [1, 3, 5] {
+    ///     let mine = a.slice(&Slice::tuple([Slice::All, Slice::at(0)]))?.local_partition_projected(&threads, &thread, &[true, false])?;
+    ///     assert_eq!((mine.layout().to_string().as_str(), mine.at(0)?), ("(4):(2)", 1));
+    /// }
+    /// # Ok::<(), girih_tensor::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Projection`] for another rank; those of [`Tensor::local_partition`].
+    pub fn local_partition_projected(
+        &self,
+        threads: &Lay,
+        index: &E::Index,
+        projection: &[bool],
+    ) -> Result<Tensor<E>, Error> {
+        if threads.rank() != projection.len() {
+            return Err(Error::Projection {
+                modes: projection.len(),
+                tiler: threads.to_string(),
+                coord: index.to_string(),
+            });
+        }
+        self.partition_among(threads, index, Some(projection))
+    }
+
+    /// The values of `thread` under a thread-value layout (CuTe guide, "Thread-Value partitioning"): `tv` maps
+    /// (thread, value) to the colexicographic index in this tensor.
+    ///
+    /// # Errors
+    /// Those of [`Tensor::composition`] and [`Tensor::slice`].
+    pub fn tv_partition(&self, tv: &Lay, thread: &E::Index) -> Result<Tensor<E>, Error> {
+        let partitioned = self.composition(tv)?; // (Thr,Val)
+        let values = partitioned.slice(&Slice::tuple([Slice::At(thread.clone()), Slice::All]))?; // (Val)
+        let layout = values.layout.mode(0)?;
+        Ok(values.with_layout(layout))
+    }
+}
+
+/// The coordinate at which `mode`, a mode of a bijective layout, contributes to `index`.
+fn coordinate_in<I: Index>(mode: &Lay, index: &I) -> Result<Slice<I>, Error> {
+    if !mode.is_leaf() {
+        let inner = (0..mode.rank()).map(|i| coordinate_in(&mode.mode(i)?, index));
+        return Ok(Slice::Tuple(inner.collect::<Result<_, _>>()?));
+    }
+    let (shape, stride) = mode.flat_leaf(0);
+    let Stride::Int(stride) = stride else {
+        return Err(Error::Stride { stride: stride.to_string(), layout: mode.to_string() });
+    };
+    // A single position is position 0, whatever its stride.
+    let quotient = if shape.is(1) { index.clone() } else { index.div_rem(&stride)?.0 };
+    Ok(Slice::At(quotient.div_rem(&shape)?.1))
+}
