@@ -1,7 +1,8 @@
 //! A kernel of one's own: the hard sigmoid `y = clamp(x / 6 + 1/2, 0, 1)` of a vector, from a thread-value layout, a
 //! copy atom and a line of inline PTX. `cargo run --release --example own_kernel`
 
-use girih::codegen::{Builder, Cond, Error, Expr, Gmem, Rmem, atom::UNIVERSAL_COPY_128, load, store};
+use girih::codegen::algorithm::copy;
+use girih::codegen::{Builder, Cond, Error, Expr, Gmem, Rmem, atom::UNIVERSAL_COPY_128};
 use girih::device::{Arg, Device, LaunchConfig, Select};
 use girih::layout::{Int, Lay, Stride, Symbol, lay, tiler};
 use girih::ptx::{Module, Special};
@@ -26,12 +27,12 @@ fn hard_sigmoid() -> Result<Module, Error> {
     let inside = Cond::less(&(&(&block * 512) + &(&thread * 4)), &Expr::from_int(&Int::symbol(n)));
 
     b.if_(&inside, |b| {
-        let values = Rmem::new(b, DType::F32, 4);
-        load(b, &UNIVERSAL_COPY_128, &Cond::Always, &mine(&x)?, &values)?;
-        for value in values.regs() {
+        let values = Rmem::like(b, &mine(&x)?)?;
+        copy(b, UNIVERSAL_COPY_128, &mine(&x)?, &values)?;
+        for value in values.engine().regs() {
             b.ptx("fma.rn.sat.f32 %0, %0, 0f3E2AAAAB, 0f3F000000;", &[value])?; // x * 1/6 + 1/2, saturated
         }
-        store(b, &UNIVERSAL_COPY_128, &Cond::Always, &values, &mine(&y)?)
+        copy(b, UNIVERSAL_COPY_128, &values, &mine(&y)?)
     })?;
     b.finish()
 }

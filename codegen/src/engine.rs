@@ -98,6 +98,11 @@ impl Gmem {
     pub fn new(pointer: Expr, dtype: DType) -> Gmem {
         Gmem { pointer, dtype, offset: Expr::from(0) }
     }
+
+    /// The offset in elements that it stands at.
+    pub(crate) fn offset(&self) -> &Expr {
+        &self.offset
+    }
 }
 
 impl Memory for Gmem {
@@ -133,6 +138,11 @@ impl Smem {
     /// The array of `dtype` at `base` (bytes), which must be aligned to the swizzle's period.
     pub fn new(base: Expr, dtype: DType, swizzle: Option<Swizzle>) -> Smem {
         Smem { base, dtype, offset: Expr::from(0), swizzle }
+    }
+
+    /// The offset in elements that it stands at, before the swizzle.
+    pub(crate) fn offset(&self) -> &Expr {
+        &self.offset
     }
 
     /// The swizzle of element offsets.
@@ -248,6 +258,12 @@ impl Rmem {
     /// Values in one register.
     pub fn per_register(&self) -> usize {
         per_register(self.dtype)
+    }
+
+    /// How many values register `register` holds: of the last one perhaps fewer than fit.
+    pub(crate) fn values_in(&self, register: i64) -> i64 {
+        let per = self.per_register() as i64;
+        per.min(self.values as i64 - register * per)
     }
 
     /// The register that holds value `index`.

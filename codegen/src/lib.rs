@@ -7,7 +7,7 @@
 //! Everything here is the compile time of a kernel: a layout's static leaves fold into addresses, its symbolic leaves
 //! become kernel parameters. The vocabulary is CuTe's.
 
-mod algorithm;
+pub mod algorithm;
 pub mod atom;
 pub mod builder;
 pub mod copy;
@@ -21,7 +21,6 @@ mod tiled_copy;
 mod tiled_mma;
 mod vectorise;
 
-pub use algorithm::{load, store};
 pub use builder::{Builder, Cond, Reg, Width};
 pub use engine::{Counting, Gmem, Memory, Rmem, Smem};
 pub use error::Error;

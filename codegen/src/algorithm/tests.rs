@@ -1,19 +1,28 @@
-//! Copies between shared memory and registers on the simulator.
+//! Copies on the simulator.
 
-use girih_layout::lay;
+mod ragged;
+mod values;
+
+use girih_layout::{Lay, lay};
 use girih_ptx::{Module, Special};
 use girih_sim::{Launch, Memory as Device, Options, Program};
-use girih_tensor::DType;
+use girih_tensor::{DType, Tensor};
 
 use super::*;
 use crate::atom::{
-    SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16, UNIVERSAL_COPY_16, UNIVERSAL_COPY_32, UNIVERSAL_COPY_64,
-    UNIVERSAL_COPY_128,
+    AUTO_VECTORIZING_COPY, CopyAtom, SM75_U32X4_LDSM_N, SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16, UNIVERSAL_COPY_8,
+    UNIVERSAL_COPY_16, UNIVERSAL_COPY_32, UNIVERSAL_COPY_64, UNIVERSAL_COPY_128,
 };
-use crate::{Expr, Gmem, Smem};
+use crate::{Builder, Cond, Error, Expr, Gmem, Rmem, Smem};
 
-const ALL_UNIVERSAL: [&CopyAtom; 4] =
-    [&UNIVERSAL_COPY_16, &UNIVERSAL_COPY_32, &UNIVERSAL_COPY_64, &UNIVERSAL_COPY_128];
+const ATOMS: [&CopyAtom; 6] = [
+    &UNIVERSAL_COPY_8,
+    &UNIVERSAL_COPY_16,
+    &UNIVERSAL_COPY_32,
+    &UNIVERSAL_COPY_64,
+    &UNIVERSAL_COPY_128,
+    &AUTO_VECTORIZING_COPY,
+];
 
 /// A kernel of one thread that moves `source` into registers and from there to `target`, both over global arrays of
 /// 256 bytes.
@@ -21,20 +30,24 @@ fn kernel(atoms: [&CopyAtom; 2], layouts: [&Lay; 2], dtype: DType) -> Result<Mod
     let mut b = Builder::new("k", 80, 1);
     let pointers = [b.pointer("dst", 16), b.pointer("src", 16)];
     let [target, source] = [0, 1].map(|i| Tensor::new(Gmem::new(pointers[i].clone(), dtype), *layouts[i]));
-    let values = layouts[1].size()?.get().unwrap_or(0) as usize;
-    let registers = Rmem::new(&mut b, dtype, values);
-    load(&mut b, atoms[1], &Cond::Always, &source, &registers)?;
-    store(&mut b, atoms[0], &Cond::Always, &registers, &target)?;
+    let registers = Rmem::like(&mut b, &source)?;
+    copy(&mut b, atoms[1], &source, &registers)?;
+    copy(&mut b, atoms[0], &registers, &target)?;
     b.finish()
 }
 
 fn execute(module: &Module) -> Vec<u8> {
+    execute_with(module, 0)
+}
+
+/// With so many bytes of shared memory.
+fn execute_with(module: &Module, dynamic_shared: u32) -> Vec<u8> {
     let memory = Device::new();
     let (dst, src) = (memory.alloc(256).unwrap(), memory.alloc(256).unwrap());
     memory.fill(dst, 0xff, 256).unwrap();
     memory.write(src, &(0..=255).collect::<Vec<u8>>()).unwrap();
     let args = [dst, src].map(|a| a.to_le_bytes().to_vec()).to_vec();
-    let launch = Launch { grid: [1; 3], block: [1; 3], cluster: None, dynamic_shared: 0, args };
+    let launch = Launch { grid: [1; 3], block: [1; 3], cluster: None, dynamic_shared, args };
     let program = Program::load(module).unwrap();
     girih_sim::run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked()).unwrap();
     let mut out = vec![0; 256];
@@ -54,16 +67,17 @@ fn accepted_copies_are_copies() {
         lay!("8:2"),
         lay!("(2,2,2):(1,8,4)"),
     ];
-    let mut accepted = 0;
-    for dtype in [DType::F32, DType::F16, DType::Bf16] {
+    let (mut accepted, mut automatic) = (0, 0);
+    for dtype in [DType::F64, DType::F32, DType::F16, DType::U8] {
         for (source, target) in layouts.iter().flat_map(|s| layouts.iter().map(move |t| (s, t))) {
-            for atoms in ALL_UNIVERSAL.iter().flat_map(|a| ALL_UNIVERSAL.iter().map(move |b| [*a, *b])) {
+            for atoms in ATOMS.iter().flat_map(|a| ATOMS.iter().map(move |b| [*a, *b])) {
                 let module = match kernel(atoms, [target, source], dtype) {
                     Ok(module) => module,
                     Err(Error::Mismatch { .. }) => continue,
                     Err(other) => panic!("{source} to {target} of {dtype}: {other}"),
                 };
                 accepted += 1;
+                automatic += usize::from(atoms == [&AUTO_VECTORIZING_COPY; 2]);
                 let bytes = dtype.bits() as usize / 8;
                 let mut expected = vec![0xff; 256];
                 for i in 0..8 {
@@ -80,7 +94,31 @@ fn accepted_copies_are_copies() {
             }
         }
     }
-    assert!(accepted > 100, "{accepted} copies were accepted");
+    assert!(accepted > 500, "{accepted} copies were accepted");
+    assert_eq!(automatic, 4 * 49, "a copy that finds its width copies everything");
+}
+
+/// From memory to memory, registers to registers, and between parts of registers.
+#[test]
+fn copies_without_memory_or_without_registers() {
+    let mut b = Builder::new("k", 80, 1);
+    let pointers = [b.pointer("dst", 16), b.pointer("src", 16)];
+    let [target, source] =
+        [0, 1].map(|i| Tensor::new(Gmem::new(pointers[i].clone(), DType::U8), lay!("64:1")));
+    let shared = Tensor::new(Smem::new(b.shared(), DType::U8, None), lay!("64:1"));
+    let [first, second, third] = [(); 3].map(|()| Rmem::like(&mut b, &source).unwrap());
+    copy(&mut b, AUTO_VECTORIZING_COPY, &source, &shared).unwrap();
+    copy(&mut b, UNIVERSAL_COPY_32, &shared, &first).unwrap();
+    copy(&mut b, UNIVERSAL_COPY_128, &first, &second).unwrap();
+    copy(&mut b, UNIVERSAL_COPY_8, &second, &third).unwrap();
+    // Bytes reversed, register by register.
+    let reversed = Tensor::new(third.engine().clone(), lay!("(4,16):(1,4)"));
+    let columns = Tensor::new(target.engine().clone(), lay!("(4,16):(16,1)"));
+    copy(&mut b, AUTO_VECTORIZING_COPY, &reversed, &columns).unwrap();
+    let out = execute_with(&b.finish().unwrap(), 64);
+    for i in 0..64 {
+        assert_eq!(usize::from(out[i % 4 * 16 + i / 4]), i);
+    }
 }
 
 #[test]
@@ -88,28 +126,41 @@ fn what_does_not_fit_the_atom_is_refused() {
     let mut b = Builder::new("k", 80, 32);
     let (base, thread) = (b.shared(), b.special(Special::TidX, 32));
     let tensor = |base: &Expr, layout| Tensor::new(Smem::new(base.clone(), DType::F32, None), layout);
-    let eight = Rmem::new(&mut b, DType::F32, 8);
-    let half = Rmem::new(&mut b, DType::F16, 8);
+    let eight = Rmem::tensor(&mut b, DType::F32, lay!("8")).unwrap();
+    let half = Rmem::tensor(&mut b, DType::F16, lay!("8")).unwrap();
+    let unaligned = tensor(&(&base + &(&thread * 4)), lay!("8:1"));
     let refused = [
-        ("no vector", tensor(&base, lay!("8:2")), &UNIVERSAL_COPY_128, &eight),
-        ("another number of values", tensor(&base, lay!("4:1")), &UNIVERSAL_COPY_128, &eight),
-        ("another dtype", tensor(&base, lay!("8:1")), &UNIVERSAL_COPY_128, &half),
-        ("an element wider than the atom", tensor(&base, lay!("8:1")), &UNIVERSAL_COPY_16, &eight),
-        ("an atom of another kind", tensor(&base, lay!("8:1")), &SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16, &eight),
-        ("unaligned addresses", tensor(&(&base + &(&thread * 4)), lay!("8:1")), &UNIVERSAL_COPY_128, &eight),
+        (tensor(&base, lay!("8:2")), &UNIVERSAL_COPY_128, &eight),
+        (tensor(&base, lay!("4:1")), &UNIVERSAL_COPY_128, &eight),
+        (tensor(&base, lay!("8:1")), &UNIVERSAL_COPY_128, &half),
+        (tensor(&base, lay!("8:1")), &UNIVERSAL_COPY_16, &eight),
+        (tensor(&base, lay!("8:1")), &SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16, &eight),
+        (unaligned, &UNIVERSAL_COPY_128, &eight),
     ];
-    for (what, memory, atom, registers) in refused {
-        let found = load(&mut b, atom, &Cond::Always, &memory, registers);
-        assert!(matches!(found, Err(Error::Mismatch { what: "copy", .. })), "{what}: {found:?}");
-        let found = store(&mut b, atom, &Cond::Always, registers, &memory);
-        assert!(matches!(found, Err(Error::Mismatch { what: "copy", .. })), "{what}: {found:?}");
+    let mut texts = Vec::new();
+    for (memory, atom, registers) in refused {
+        let found = copy(&mut b, atom, registers, &memory).unwrap_err();
+        assert!(matches!(found, Error::Mismatch { what: "copy", .. }), "{found:?}");
+        texts.push(copy(&mut b, atom, &memory, registers).unwrap_err().to_string());
     }
-    load(
-        &mut b,
-        &UNIVERSAL_COPY_128,
-        &Cond::Always,
-        &tensor(&(&base + &(&thread * 32)), lay!("8:1")),
-        &eight,
-    )
-    .unwrap();
+    // Lanes that execute together have no predicates.
+    let rows = Tensor::new(Smem::new(base.clone(), DType::F16, None), lay!("8:1"));
+    let inside = Predicates::from(Cond::less(&thread, &Expr::from(7)));
+    texts.push(copy_if(&mut b, SM75_U32X4_LDSM_N, &inside, &rows, &half).unwrap_err().to_string());
+    let each = Predicates::each(vec![Cond::Always; 3]);
+    texts.push(copy_if(&mut b, UNIVERSAL_COPY_16, &each, &rows, &half).unwrap_err().to_string());
+    texts.push(prefetch(&mut b, UNIVERSAL_COPY_16, &rows).unwrap_err().to_string());
+    expect_test::expect![[r#"
+        copy: Smem f32 8:2 to Rmem f32 8:1 does not fit UniversalCopy<uint128_t>, from any to any: vectors that lie together in memory, aligned to their size, and in whole registers
+        copy: Smem f32 4:1 to Rmem f32 8:1 does not fit UniversalCopy<uint128_t>, from any to any: as many values on both sides
+        copy: Smem f32 8:1 to Rmem f16 8:1 does not fit UniversalCopy<uint128_t>, from any to any: one dtype on both sides
+        copy: Smem f32 8:1 to Rmem f32 8:1 does not fit UniversalCopy<uint16_t>, from any to any: an atom that holds whole values
+        copy: Smem f32 8:1 to Rmem f32 8:1 does not fit SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<uint128_t>, from Gmem to Smem: the spaces that the atom copies between; of a tensor copy, its coordinates
+        copy: Smem f32 8:1 to Rmem f32 8:1 does not fit UniversalCopy<uint128_t>, from any to any: vectors that lie together in memory, aligned to their size, and in whole registers
+        copy: Smem f16 8:1 to Rmem f16 8:1 does not fit SM75_U32x4_LDSM_N, from Smem to Rmem: no predicates: all lanes execute it together
+        copy: Smem f16 8:1 to Rmem f16 8:1 does not fit UniversalCopy<uint16_t>, from any to any: a predicate for each value of the source
+        prefetch: 8:1 does not fit UniversalCopy<uint16_t>: an atom that prefetches
+    "#]].assert_eq(&(texts.join("\n") + "\n"));
+    let aligned = tensor(&(&base + &(&thread * 32)), lay!("8:1"));
+    copy(&mut b, UNIVERSAL_COPY_128, &aligned, &eight).unwrap();
 }

@@ -1,0 +1,155 @@
+//! Copies that go on after their instruction: `cp.async`, bulk and tensor copies.
+
+use girih_ptx::{Address, Opcode, Operand, Type};
+
+use super::Site;
+use super::copy::{Move, line};
+use super::data::Data;
+use crate::atom::Transfer;
+use crate::builder::{Builder, Cond, Reg, Width};
+use crate::{Error, Expr};
+
+pub(super) fn cp_async<S: Data, D: Data>(
+    b: &mut Builder,
+    copy: &Move<'_, S, D>,
+    zfill: bool,
+) -> Result<(), Error> {
+    let ([each, _], count) = copy.instructions()?;
+    let (modifiers, bytes) = (copy.with.atom.modifiers(), each as i64 * copy.bits / 8);
+    for i in 0..count {
+        let values = i * each..(i + 1) * each;
+        let group: Vec<i64> = values.clone().map(|v| v as i64).collect();
+        let (Some(source), Some(target)) =
+            (line(&copy.source[values.clone()], copy.bits)?, line(&copy.target[values], copy.bits)?)
+        else {
+            return Err(copy.refused("values that lie together on both sides, aligned to their size"));
+        };
+        let whole = copy.predicates.of(&group);
+        let mut wanted = None;
+        if zfill && whole != Some(Cond::Always) && copy.bits % 8 == 0 {
+            let refused = || copy.refused("predicates of which the first ones of a vector hold");
+            wanted = Some(copy.predicates.wanted(b, &group, copy.bits / 8)?.ok_or_else(refused)?);
+        }
+        let target = b.address(&target, Width::W32)?;
+        let source = b.address(&source, Width::W64)?;
+        let mut operands = vec![target, source, Operand::Int(bytes)];
+        match (wanted, whole) {
+            (Some(wanted), _) => {
+                operands.push(wanted);
+                b.inst(Opcode::Cp, &modifiers, operands);
+            }
+            (None, Some(cond)) => b.inst_if(&cond, Opcode::Cp, &modifiers, operands)?,
+            (None, None) => return Err(copy.refused("predicates that hold for whole vectors")),
+        }
+    }
+    Ok(())
+}
+
+/// The one condition of a bulk copy.
+fn condition<S: Data, D: Data>(copy: &Move<'_, S, D>) -> Result<Cond, Error> {
+    let all: Vec<i64> = (0..copy.sizes[0] as i64).collect();
+    copy.predicates.of(&all).ok_or_else(|| copy.refused("one predicate for the whole copy"))
+}
+
+fn barrier<S: Data, D: Data>(b: &mut Builder, copy: &Move<'_, S, D>) -> Result<Operand, Error> {
+    let barrier = copy.with.barrier.as_ref();
+    let barrier = barrier.ok_or_else(|| copy.refused("an atom with its mbarrier: `CopyWith::barrier`"))?;
+    b.address(barrier, Width::W32)
+}
+
+pub(super) fn bulk<S: Data, D: Data>(
+    b: &mut Builder,
+    copy: &Move<'_, S, D>,
+    transfer: Transfer,
+) -> Result<(), Error> {
+    let ([each, _], count) = copy.instructions()?;
+    let (modifiers, bytes) = (copy.with.atom.modifiers(), each as i64 * copy.bits / 8);
+    let cond = condition(copy)?;
+    for i in 0..count {
+        let values = i * each..(i + 1) * each;
+        let apart = || copy.refused("bytes that lie together, at multiples of 16");
+        let at = |address: Option<Expr>| address.filter(|a| a.multiple() % 16 == 0).ok_or_else(apart);
+        let source = at(lines(&copy.source[values.clone()])?)?;
+        let mut operands = Vec::new();
+        let wide = |site: Site<'_>| if matches!(site, Site::Gmem(_)) { Width::W64 } else { Width::W32 };
+        if transfer != Transfer::Prefetch {
+            let target = at(lines(&copy.target[values])?)?;
+            operands.push(b.address(&target, wide(copy.target[0].site()))?);
+        }
+        operands.push(b.address(&source, wide(copy.source[0].site()))?);
+        operands.push(Operand::from(&size(b, bytes)?));
+        if transfer == Transfer::Load {
+            operands.push(barrier(b, copy)?);
+        }
+        b.inst_if(&cond, Opcode::Cp, &modifiers, operands)?;
+    }
+    Ok(())
+}
+
+/// A bulk copy's size is a register.
+fn size(b: &mut Builder, bytes: i64) -> Result<Reg, Error> {
+    b.value(&Expr::from(bytes), Width::W32)
+}
+
+/// The address of values that follow each other in memory, whatever it is a multiple of.
+fn lines<E: Data>(group: &[E]) -> Result<Option<Expr>, Error> {
+    let Some((first, together)) = group[0].site().offset() else { return Ok(None) };
+    let follows = |(i, value): (usize, &E)| {
+        value.site().offset().and_then(|(offset, _)| (&offset - &first).as_constant()) == Some(i as i64)
+    };
+    if group.len() as i64 > together || !group.iter().enumerate().all(follows) {
+        return Ok(None);
+    }
+    group[0].site().address()
+}
+
+pub(super) fn tensor<S: Data, D: Data>(
+    b: &mut Builder,
+    copy: &Move<'_, S, D>,
+    transfer: Transfer,
+) -> Result<(), Error> {
+    let map = copy.with.map.clone();
+    let map = map.ok_or_else(|| copy.refused("an atom with its tensor map: `TmaCopy::with`"))?;
+    let (_, count) = copy.instructions()?;
+    let (modifiers, cond) = (copy.with.atom.modifiers(), condition(copy)?);
+    for i in 0..count {
+        let (source, target) = (copy.source[i].site(), copy.target[i].site());
+        let box_in_global = |b: &mut Builder, site: Site<'_>| -> Result<Operand, Error> {
+            let Site::Counting(at) = site else { return Err(copy.refused("the coordinates of the tensor")) };
+            let mut coordinates = Vec::new();
+            for &dim in &copy.with.dims {
+                let value = b.value(&at.coordinate()[dim], Width::W32)?;
+                coordinates.push(Operand::from(&value));
+            }
+            let Operand::Address(base) = b.address(&map, Width::W64)? else {
+                return Err(copy.refused("a map"));
+            };
+            Ok(Operand::Address(Address { coordinates, ..base }))
+        };
+        let in_shared = |b: &mut Builder, site: Site<'_>| -> Result<Operand, Error> {
+            let aligned = || copy.refused("shared memory at multiples of 128 bytes");
+            let address = site.address()?.filter(|a| a.multiple() % 128 == 0).ok_or_else(aligned)?;
+            b.address(&address, Width::W32)
+        };
+        let operands = match transfer {
+            Transfer::Load | Transfer::Multicast => {
+                let mut operands = vec![in_shared(b, target)?, box_in_global(b, source)?, barrier(b, copy)?];
+                if transfer == Transfer::Multicast {
+                    let missing = || copy.refused("an atom with the blocks it writes to: `CopyWith::blocks`");
+                    operands.push(Operand::from(&mask(b, copy.with.blocks.ok_or_else(missing)?)));
+                }
+                operands
+            }
+            Transfer::Store | Transfer::Reduce(_) => vec![box_in_global(b, target)?, in_shared(b, source)?],
+            Transfer::Prefetch => vec![box_in_global(b, source)?],
+        };
+        b.inst_if(&cond, Opcode::Cp, &modifiers, operands)?;
+    }
+    Ok(())
+}
+
+fn mask(b: &mut Builder, blocks: u16) -> Reg {
+    let reg = b.reg(Type::U16);
+    b.inst(Opcode::Mov, &[Type::U16.into()], vec![Operand::from(&reg), Operand::Int(i64::from(blocks))]);
+    reg
+}

@@ -1,0 +1,283 @@
+//! `copy` and `copy_if`, by any atom.
+
+use girih_ptx::Operand;
+use girih_tensor::{Space, Tensor};
+
+use super::data::{Data, every_value};
+use super::predicates::Predicates;
+use super::registers::Piece;
+use super::{Site, asynchronous, vectors, warp};
+use crate::atom::{CopyAtom, CopyOp, Transfer};
+use crate::builder::{Builder, Cond};
+use crate::{Error, Expr, TiledCopy};
+
+/// A copy atom and what its instruction takes besides the tensors (CuTe's `atom.with(...)`).
+#[derive(Clone, Debug)]
+pub struct CopyWith {
+    pub(super) atom: CopyAtom,
+    pub(super) barrier: Option<Expr>,
+    pub(super) blocks: Option<u16>,
+    pub(super) map: Option<Expr>,
+    /// The modes of the tensor in the order of the map's dimensions.
+    pub(super) dims: Vec<usize>,
+    /// Bits of a value, where it is known.
+    pub(super) bits: Option<u32>,
+}
+
+impl From<CopyAtom> for CopyWith {
+    fn from(atom: CopyAtom) -> CopyWith {
+        CopyWith { atom, barrier: None, blocks: None, map: None, dims: Vec::new(), bits: None }
+    }
+}
+
+impl From<&CopyAtom> for CopyWith {
+    fn from(atom: &CopyAtom) -> CopyWith {
+        CopyWith::from(*atom)
+    }
+}
+
+impl From<&TiledCopy> for CopyWith {
+    fn from(copy: &TiledCopy) -> CopyWith {
+        CopyWith { bits: Some(copy.bits), ..CopyWith::from(copy.atom) }
+    }
+}
+
+impl CopyWith {
+    /// With the mbarrier, an address in shared memory, that counts the bytes of a bulk load.
+    pub fn barrier(self, address: &Expr) -> CopyWith {
+        CopyWith { barrier: Some(address.clone()), ..self }
+    }
+
+    /// With the blocks of the cluster that a multicast writes to, a bit for each rank.
+    pub fn blocks(self, mask: u16) -> CopyWith {
+        CopyWith { blocks: Some(mask), ..self }
+    }
+}
+
+/// Copies value `i` of `source` to value `i` of `target`, for all `i` (CuTe's `copy`).
+///
+/// The tensors are what one thread has, as [`ThrCopy`](crate::ThrCopy) partitions or retiles them; each instruction takes
+/// as many values, in colexicographic order, as its atom says. Universal copies go through registers where neither side
+/// is in registers, and read memory in the order in which it lies.
+///
+/// # Errors
+/// [`Error::Mismatch`] if the atom does not copy between these spaces, dtypes or sizes, if the values of an instruction
+/// do not lie together where it needs that, or addresses are not known to be aligned; [`Error::NotStatic`].
+///
+/// # Examples
+/// ```
+/// use girih_codegen::algorithm::copy;
+/// use girih_codegen::atom::AUTO_VECTORIZING_COPY;
+/// use girih_codegen::{Builder, Gmem, Rmem};
+/// use girih_layout::lay;
+/// use girih_tensor::{DType, Tensor};
+///
+/// let mut b = Builder::new("k", 80, 1);
+/// let (x, y) = (b.pointer("x", 16), b.pointer("y", 16));
+/// let x = Tensor::new(Gmem::new(x, DType::F16), lay!("(2,8):(64,1)"));
+/// let y = Tensor::new(Gmem::new(y, DType::F16), lay!("(2,8):(1,2)"));
+/// let values = Rmem::like(&mut b, &x)?;
+/// copy(&mut b, AUTO_VECTORIZING_COPY, &x, &values)?;
+/// copy(&mut b, AUTO_VECTORIZING_COPY, &values, &y)?;
+/// let text = b.finish()?.to_string();
+/// assert!(text.contains("ld.global") && text.contains("st.global.v4"));
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
+pub fn copy<S: Data, D: Data>(
+    b: &mut Builder,
+    atom: impl Into<CopyWith>,
+    source: &Tensor<S>,
+    target: &Tensor<D>,
+) -> Result<(), Error> {
+    copy_if(b, atom, &Predicates::from(Cond::Always), source, target)
+}
+
+/// Copies the values whose predicates hold (CuTe's `copy_if`); the others stay as they are, but for `cp.async` with zero
+/// fill, which writes zeros for them. No address of a value whose predicate fails is accessed.
+///
+/// # Errors
+/// As [`copy`]; [`Error::Mismatch`] too if predicates may differ within an instruction (an
+/// [`AutoVectorizing`](CopyOp::AutoVectorizing) copy takes narrower ones), or if all lanes must execute it together.
+pub fn copy_if<S: Data, D: Data>(
+    b: &mut Builder,
+    atom: impl Into<CopyWith>,
+    predicates: &Predicates,
+    source: &Tensor<S>,
+    target: &Tensor<D>,
+) -> Result<(), Error> {
+    let with = atom.into();
+    let move_ = Move::new(&with, predicates, source, target)?;
+    match with.atom.op {
+        CopyOp::Universal | CopyOp::AutoVectorizing => vectors::emit(b, &move_),
+        CopyOp::Ldmatrix { .. } | CopyOp::Stmatrix { .. } | CopyOp::Movmatrix | CopyOp::Shuffle { .. } => {
+            warp::emit(b, &move_)
+        }
+        CopyOp::RedAdd { ty, .. } => vectors::add(b, &move_, ty),
+        CopyOp::CpAsync { zfill, .. } => asynchronous::cp_async(b, &move_, zfill),
+        CopyOp::Bulk(transfer) => asynchronous::bulk(b, &move_, transfer),
+        CopyOp::Tma { transfer, .. } => asynchronous::tensor(b, &move_, transfer),
+    }
+}
+
+/// Brings the values of `source` into the L2 cache, by an atom that does so (CuTe's `prefetch`).
+///
+/// # Errors
+/// As [`copy`]; [`Error::Mismatch`] for an atom that copies.
+pub fn prefetch<S: Data>(
+    b: &mut Builder,
+    atom: impl Into<CopyWith>,
+    source: &Tensor<S>,
+) -> Result<(), Error> {
+    let with = atom.into();
+    match with.atom.op {
+        CopyOp::Bulk(Transfer::Prefetch) | CopyOp::Tma { transfer: Transfer::Prefetch, .. } => {
+            copy(b, with, source, source)
+        }
+        _ => Err(Error::Mismatch {
+            what: "prefetch",
+            layout: source.layout().to_string(),
+            with: with.atom.name(),
+            accepted: "an atom that prefetches",
+        }),
+    }
+}
+
+/// A copy that fits its atom's spaces and sizes.
+pub(super) struct Move<'a, S, D> {
+    pub(super) with: &'a CopyWith,
+    pub(super) predicates: &'a Predicates,
+    pub(super) layouts: [girih_layout::Lay; 2],
+    /// How many values there are on each side.
+    pub(super) sizes: [usize; 2],
+    /// All of them; of a tensor copy the first of each instruction.
+    pub(super) source: Vec<S>,
+    pub(super) target: Vec<D>,
+    /// Bits of a value.
+    pub(super) bits: i64,
+}
+
+impl<'a, S: Data, D: Data> Move<'a, S, D> {
+    fn new(
+        with: &'a CopyWith,
+        predicates: &'a Predicates,
+        source: &Tensor<S>,
+        target: &Tensor<D>,
+    ) -> Result<Move<'a, S, D>, Error> {
+        let sites = [source.engine().site(), target.engine().site()];
+        let layouts = [*source.layout(), *target.layout()];
+        let mismatch = |accepted| mismatch(with, [Some(sites[0]), Some(sites[1])], layouts, accepted);
+        let tensor = matches!(with.atom.op, CopyOp::Tma { .. });
+        let prefetch = matches!(with.atom.op, CopyOp::Tma { transfer: Transfer::Prefetch, .. });
+        for (site, accepted) in sites.iter().zip(with.atom.spaces()) {
+            let space =
+                if tensor && accepted == Some(Space::Gmem) { Some(Space::Counting) } else { accepted };
+            let array = prefetch || accepted.is_some() || site.space() != Space::Counting;
+            if !array || space.is_some_and(|space| space != site.space()) {
+                return Err(mismatch(
+                    "the spaces that the atom copies between; of a tensor copy, its coordinates",
+                ));
+            }
+        }
+        let dtypes = sites.map(|site| site.dtype());
+        let bits = match (dtypes, with.bits) {
+            ([Some(a), Some(b)], _) if a != b => return Err(mismatch("one dtype on both sides")),
+            ([Some(dtype), _] | [_, Some(dtype)], Some(bits)) if dtype.bits() != bits => {
+                return Err(mismatch("a dtype of as many bits as the tiled copy's values"));
+            }
+            ([Some(dtype), _] | [_, Some(dtype)], _) => dtype.bits(),
+            (_, Some(bits)) => bits,
+            _ => return Err(mismatch("a tiled copy, which knows the bits of a value")),
+        };
+        let every = if tensor { i64::from(with.atom.bits() / bits).max(1) } else { 1 };
+        let size = |layout| crate::tiled_copy::static_size("copy", layout);
+        let sizes = [size(source.layout())? as usize, size(target.layout())? as usize];
+        let out = Move {
+            with,
+            predicates,
+            layouts,
+            sizes,
+            source: every_value("copy", source, every)?,
+            target: every_value("copy", target, every)?,
+            bits: i64::from(bits),
+        };
+        if predicates.count().is_some_and(|count| count != sizes[0]) {
+            return Err(mismatch("a predicate for each value of the source"));
+        }
+        Ok(out)
+    }
+
+    /// The error for what the atom does not take.
+    pub(super) fn refused(&self, accepted: &'static str) -> Error {
+        let sites = [self.source.first().map(Data::site), self.target.first().map(Data::site)];
+        mismatch(self.with, sites, self.layouts, accepted)
+    }
+
+    /// Values that an instruction takes of source and destination, and how many instructions there are.
+    pub(super) fn instructions(&self) -> Result<([usize; 2], usize), Error> {
+        let CopyAtom { src, dst, .. } = self.with.atom;
+        let mut each = [0; 2];
+        for (each, side) in each.iter_mut().zip([src, dst]) {
+            let bits = crate::tiled_copy::static_size("copy", &side.mode(1)?)?;
+            if bits % self.bits != 0 {
+                return Err(self.refused("values that the atom's pieces hold whole"));
+            }
+            *each = (bits / self.bits) as usize;
+        }
+        let count = self.sizes[0] / each[0].max(1);
+        if count == 0 || [count * each[0], count * each[1]] != self.sizes {
+            return Err(self.refused("as many values on each side as whole instructions take"));
+        }
+        Ok((each, count))
+    }
+}
+
+fn mismatch(
+    with: &CopyWith,
+    sites: [Option<Site<'_>>; 2],
+    layouts: [girih_layout::Lay; 2],
+    accepted: &'static str,
+) -> Error {
+    let side = |i: usize| {
+        let space = sites[i].map_or(Space::Counting, |site| site.space());
+        let dtype = sites[i].and_then(|site| site.dtype()).map_or_else(String::new, |d| format!(" {d}"));
+        format!("{space:?}{dtype} {}", layouts[i])
+    };
+    let space =
+        |space: Option<Space>| space.map_or_else(|| String::from("any"), |space| format!("{space:?}"));
+    let [from, to] = with.atom.spaces();
+    Error::Mismatch {
+        what: "copy",
+        layout: format!("{} to {}", side(0), side(1)),
+        with: format!("{}, from {} to {}", with.atom, space(from), space(to)),
+        accepted,
+    }
+}
+
+/// The address of values that follow each other in memory and begin at a multiple of their size.
+pub(super) fn line<E: Data>(group: &[E], bits: i64) -> Result<Option<Expr>, Error> {
+    let Some((first, together)) = group[0].site().offset() else { return Ok(None) };
+    for (i, value) in group.iter().enumerate() {
+        let at = value.site().offset().map(|(offset, _)| (&offset - &first).as_constant());
+        if at != Some(Some(i as i64)) {
+            return Ok(None);
+        }
+    }
+    let address = match group[0].site().address() {
+        Ok(Some(address)) => address,
+        // An element smaller than a byte that may begin inside one.
+        Ok(None) | Err(Error::Mismatch { .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let count = group.len() as i64;
+    let bytes = count * bits / 8;
+    let whole = count * bits % 8 == 0 && address.multiple() % bytes == 0 && count <= together;
+    Ok(whole.then_some(address))
+}
+
+/// The registers of a group as operands of an instruction that takes whole ones.
+pub(super) fn whole_registers<E: Data>(group: &[E]) -> Option<Vec<Operand>> {
+    match Piece::of(group)? {
+        Piece::Whole(regs) => Some(regs.iter().map(Operand::from).collect()),
+        Piece::Field { .. } => None,
+    }
+}

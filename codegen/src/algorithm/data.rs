@@ -1,0 +1,117 @@
+//! What an algorithm sees of a tensor's engine.
+
+use girih_layout::Lay;
+use girih_tensor::{DType, Engine, Space, Tensor};
+
+use crate::{Counting, Error, Expr, Gmem, Memory, Rmem, Smem, engine};
+
+/// Where a value of a kernel's tensor is.
+#[derive(Clone, Copy, Debug)]
+pub enum Site<'a> {
+    /// In global memory.
+    Gmem(&'a Gmem),
+    /// In shared memory.
+    Smem(&'a Smem),
+    /// In registers.
+    Rmem(&'a Rmem),
+    /// Nowhere: it is a coordinate.
+    Counting(&'a Counting),
+}
+
+/// An engine of a kernel's tensors.
+pub trait Data: Engine<Index = Expr> {
+    /// Where the value is that it stands at.
+    fn site(&self) -> Site<'_>;
+}
+
+impl Data for Gmem {
+    fn site(&self) -> Site<'_> {
+        Site::Gmem(self)
+    }
+}
+
+impl Data for Smem {
+    fn site(&self) -> Site<'_> {
+        Site::Smem(self)
+    }
+}
+
+impl Data for Rmem {
+    fn site(&self) -> Site<'_> {
+        Site::Rmem(self)
+    }
+}
+
+impl Data for Counting {
+    fn site(&self) -> Site<'_> {
+        Site::Counting(self)
+    }
+}
+
+impl Site<'_> {
+    /// The element type; coordinates have none.
+    pub fn dtype(&self) -> Option<DType> {
+        match self {
+            Site::Gmem(array) => Some(array.dtype()),
+            Site::Smem(array) => Some(array.dtype()),
+            Site::Rmem(array) => Some(array.dtype()),
+            Site::Counting(_) => None,
+        }
+    }
+
+    /// Which memory.
+    pub fn space(&self) -> Space {
+        match self {
+            Site::Gmem(_) => Space::Gmem,
+            Site::Smem(_) => Space::Smem,
+            Site::Rmem(_) => Space::Rmem,
+            Site::Counting(_) => Space::Counting,
+        }
+    }
+
+    /// The element's number in its array in memory, before a swizzle, and how many elements a swizzle leaves together.
+    pub(super) fn offset(&self) -> Option<(Expr, i64)> {
+        match self {
+            Site::Gmem(array) => Some((array.offset().clone(), i64::MAX)),
+            Site::Smem(array) => {
+                let together = array
+                    .swizzle()
+                    .map_or(i64::MAX, |s| if s.bits() == 0 { i64::MAX } else { 1 << s.base() });
+                Some((array.offset().clone(), together))
+            }
+            Site::Rmem(_) | Site::Counting(_) => None,
+        }
+    }
+
+    /// The address in bytes, of what has one.
+    pub(super) fn address(&self) -> Result<Option<Expr>, Error> {
+        match self {
+            Site::Gmem(array) => array.address().map(Some),
+            Site::Smem(array) => array.address().map(Some),
+            Site::Rmem(_) | Site::Counting(_) => Ok(None),
+        }
+    }
+}
+
+/// The values of a tensor in colexicographic order.
+pub(super) fn values<E: Data>(what: &'static str, tensor: &Tensor<E>) -> Result<Vec<E>, Error> {
+    every_value(what, tensor, 1)
+}
+
+/// The first of every so many.
+pub(super) fn every_value<E: Data>(
+    what: &'static str,
+    tensor: &Tensor<E>,
+    every: i64,
+) -> Result<Vec<E>, Error> {
+    let count = crate::tiled_copy::static_size(what, tensor.layout())?;
+    (0..count).step_by(every as usize).map(|i| Ok(engine::at(tensor, i)?)).collect()
+}
+
+/// An order of a memory's values in which neighbours in memory are neighbours.
+pub(super) fn memory_order(layout: &Lay) -> Result<Vec<i64>, Error> {
+    let numbers = Lay::left(layout.shape())?;
+    let vectors = crate::vectorise(layout, &numbers, i64::MAX >> 1)?;
+    let count = crate::tiled_copy::static_size("copy", layout)?;
+    (0..count).map(|i| Ok(vectors.registers.at(i)?)).collect()
+}

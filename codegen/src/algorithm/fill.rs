@@ -1,0 +1,164 @@
+//! `fill` and `clear`.
+
+use std::collections::BTreeMap;
+
+use girih_ptx::{Opcode, Operand, Type};
+use girih_tensor::{DType, Element, Tensor};
+
+use super::Site;
+use super::copy::line;
+use super::data::{Data, memory_order, values};
+use super::registers::Piece;
+use crate::builder::{Builder, Cond, Reg};
+use crate::{Error, Rmem};
+
+/// Sets every value of `target` to `value`, rounded to its dtype as [`Element::from_f64`] does (CuTe's `fill`). Memory is
+/// written in the widest vectors.
+///
+/// # Errors
+/// [`Error::Mismatch`] for coordinates, or addresses that are not known to be aligned to an element;
+/// [`Error::NotStatic`].
+pub fn fill<E: Data>(b: &mut Builder, target: &Tensor<E>, value: f64) -> Result<(), Error> {
+    let all = values("fill", target)?;
+    let refused = |accepted| Error::Mismatch {
+        what: "fill",
+        layout: target.layout().to_string(),
+        with: format!("{:?}", target.engine().site().space()),
+        accepted,
+    };
+    let site = target.engine().site();
+    let Some(dtype) = site.dtype() else {
+        return Err(refused("a tensor in global or shared memory or in registers"));
+    };
+    let bits = i64::from(dtype.bits());
+    if let Site::Rmem(_) = site {
+        fill_registers(b, &all, pattern(dtype, value));
+        return Ok(());
+    }
+    let order = memory_order(target.layout())?;
+    let mut width = 128;
+    while width >= bits.max(8) {
+        if let Some(lines) = lines(&all, &order, bits, width)? {
+            let piece = constant(b, width, pattern(dtype, value));
+            for address in lines {
+                b.store(site.space(), &address, &piece, &Cond::Always)?;
+            }
+            return Ok(());
+        }
+        width /= 2;
+    }
+    Err(refused("addresses that are multiples of an element"))
+}
+
+/// Sets every value to zero (CuTe's `clear`).
+///
+/// # Errors
+/// As [`fill`].
+pub fn clear<E: Data>(b: &mut Builder, target: &Tensor<E>) -> Result<(), Error> {
+    fill(b, target, 0.0)
+}
+
+/// The addresses of vectors of `width` bits, if the values lie in such.
+fn lines<E: Data>(
+    all: &[E],
+    order: &[i64],
+    bits: i64,
+    width: i64,
+) -> Result<Option<Vec<crate::Expr>>, Error> {
+    let count = (width / bits) as usize;
+    if !order.len().is_multiple_of(count) {
+        return Ok(None);
+    }
+    let group =
+        |group: &[i64]| line(&group.iter().map(|&i| all[i as usize].clone()).collect::<Vec<_>>(), bits);
+    order.chunks(count).map(group).collect()
+}
+
+/// 64 bits full of the value.
+fn pattern(dtype: DType, value: f64) -> u64 {
+    let (bits, value) = (dtype.bits(), encode(dtype, value));
+    let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
+    (0..64 / bits).fold(0, |all, i| all | (value & mask) << (i * bits))
+}
+
+/// The bits of the nearest value.
+fn encode(dtype: DType, value: f64) -> u64 {
+    let integer = |low: i64, high: i64| (value.round_ties_even() as i64).clamp(low, high) as u64;
+    match dtype {
+        DType::F64 => value.to_bits(),
+        DType::F32 => f32::from_f64(value).to_bits().into(),
+        DType::Tf32 => girih_tensor::Tf32::from_f64(value).get().to_bits().into(),
+        DType::F16 => half::f16::from_f64(value).to_bits().into(),
+        DType::Bf16 => half::bf16::from_f64(value).to_bits().into(),
+        DType::E4m3 => <float8::F8E4M3 as Element>::from_f64(value).to_bits().into(),
+        DType::E5m2 => <float8::F8E5M2 as Element>::from_f64(value).to_bits().into(),
+        DType::S64 => i64::from_f64(value) as u64,
+        DType::U64 => u64::from_f64(value),
+        DType::S32 => i32::from_f64(value) as u64,
+        DType::U32 => u32::from_f64(value).into(),
+        DType::S16 => i16::from_f64(value) as u64,
+        DType::U16 => u16::from_f64(value).into(),
+        DType::S8 => i8::from_f64(value) as u64,
+        DType::U8 => u8::from_f64(value).into(),
+        DType::S4 => integer(-8, 7),
+        DType::U4 => integer(0, 15),
+        DType::B1 => integer(0, 1),
+    }
+}
+
+/// Registers of `width` bits in all with the bits of `pattern`.
+fn constant(b: &mut Builder, width: i64, pattern: u64) -> Vec<Reg> {
+    let value = |ty| match ty {
+        Type::U8 => (Type::U16, pattern & 0xff),
+        Type::B16 => (Type::B16, pattern & 0xffff),
+        _ => (Type::B32, pattern & 0xffff_ffff),
+    };
+    let (ty, count) = match width {
+        8 => (Type::U8, 1),
+        16 => (Type::B16, 1),
+        // Every 32 bits are the same, but of values of 64.
+        _ if pattern >> 32 != pattern & 0xffff_ffff => (Type::B64, width / 64),
+        _ => (Type::B32, width / 32),
+    };
+    let regs = b.regs(ty, count as usize);
+    for reg in &regs {
+        let (ty, value) = if ty == Type::B64 { (Type::B64, pattern) } else { value(ty) };
+        b.inst(Opcode::Mov, &[ty.into()], vec![Operand::from(reg), Operand::Int(value as i64)]);
+    }
+    regs
+}
+
+fn fill_registers<E: Data>(b: &mut Builder, all: &[E], pattern: u64) {
+    let mut written: BTreeMap<i64, Vec<Rmem>> = BTreeMap::new();
+    for value in all {
+        if let Site::Rmem(rmem) = value.site() {
+            let same = written.entry(rmem.offset() / rmem.per_register() as i64).or_default();
+            if !same.iter().any(|other| other.offset() == rmem.offset()) {
+                same.push(rmem.clone());
+            }
+        }
+    }
+    for (register, values) in &written {
+        let (first, per) = (&values[0], values[0].per_register());
+        let reg = first.regs()[first.offset() as usize / per].clone();
+        if values.len() as i64 == first.values_in(*register) {
+            let (ty, value) = match reg.ty() {
+                Type::F32 => (Type::F32, Operand::F32(pattern as u32)),
+                Type::F64 => (Type::F64, Operand::F64(pattern)),
+                Type::B64 => (Type::B64, Operand::Int(pattern as i64)),
+                ty => (ty, Operand::Int((pattern & 0xffff_ffff) as i64)),
+            };
+            b.inst(Opcode::Mov, &[ty.into()], vec![Operand::from(&reg), value]);
+            continue;
+        }
+        let word = constant(b, 32, pattern & 0xffff_ffff | pattern << 32);
+        for value in values {
+            let piece = Piece::of(std::slice::from_ref(value));
+            if let Some(Piece::Field { reg, shift, bits }) = piece {
+                let [shift, bits, old] = [Operand::Int(shift), Operand::Int(bits), Operand::from(&reg)];
+                let operands = vec![Operand::from(&reg), Operand::from(&word[0]), old, shift, bits];
+                b.inst(Opcode::Bfi, &[Type::B32.into()], operands);
+            }
+        }
+    }
+}

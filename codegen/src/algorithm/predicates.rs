@@ -1,0 +1,133 @@
+//! Which values of a partition a copy may touch (CuTe guide, "Predication").
+
+use girih_tensor::Tensor;
+
+use super::data::values;
+use crate::builder::{Builder, Cond};
+use crate::{Counting, Error, Expr};
+
+/// The condition of each value, in the order of the tensors that are copied.
+#[derive(Clone, Debug)]
+pub struct Predicates {
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    /// One for all.
+    All(Cond),
+    /// One for each.
+    Each(Vec<Cond>),
+    /// Whether the value's coordinate is below these extents.
+    Inside { coordinates: Vec<Vec<Expr>>, extents: Vec<Expr> },
+}
+
+impl From<Cond> for Predicates {
+    fn from(cond: Cond) -> Predicates {
+        Predicates { kind: Kind::All(cond) }
+    }
+}
+
+impl Predicates {
+    /// Of each value its own condition.
+    pub fn each(conds: Vec<Cond>) -> Predicates {
+        Predicates { kind: Kind::Each(conds) }
+    }
+
+    /// Whether a value lies inside the tensor: `coordinate` is the identity tensor of the whole, partitioned like the
+    /// data, and every coordinate must be less than its extent (CuTe's `elem_less`).
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the coordinates have not as many modes as there are extents; [`Error::NotStatic`].
+    pub fn inside(coordinate: &Tensor<Counting>, extents: &[Expr]) -> Result<Predicates, Error> {
+        let modes = coordinate.engine().coordinate().len();
+        if modes != extents.len() {
+            return Err(Error::Mismatch {
+                what: "predicates",
+                layout: coordinate.layout().to_string(),
+                with: format!("{} extents", extents.len()),
+                accepted: "an extent for each mode of the coordinates",
+            });
+        }
+        let all = values("predicates", coordinate)?;
+        let coordinates = all.iter().map(|at| at.coordinate().to_vec()).collect();
+        Ok(Predicates { kind: Kind::Inside { coordinates, extents: extents.to_vec() } })
+    }
+
+    /// How many values it has conditions for, if it is not one for all.
+    pub(super) fn count(&self) -> Option<usize> {
+        match &self.kind {
+            Kind::All(_) => None,
+            Kind::Each(conds) => Some(conds.len()),
+            Kind::Inside { coordinates, .. } => Some(coordinates.len()),
+        }
+    }
+
+    /// The condition of all of these values; `None` unless it is known that it holds for all if it holds for one.
+    pub(super) fn of(&self, group: &[i64]) -> Option<Cond> {
+        match &self.kind {
+            Kind::All(cond) => Some(cond.clone()),
+            Kind::Each(conds) => {
+                let mut all = group.iter().map(|&i| conds.get(i as usize));
+                let first = all.next()??;
+                all.all(|cond| cond == Some(first)).then(|| first.clone())
+            }
+            Kind::Inside { coordinates, extents } => {
+                let modes =
+                    (0..extents.len()).map(|mode| below(&along(coordinates, group, mode), &extents[mode]));
+                modes.collect::<Option<Vec<_>>>().map(Cond::all)
+            }
+        }
+    }
+
+    /// How many bytes of these values, each of `bytes`, are wanted, if they are the first ones: for copies that fill up
+    /// with zeros. `None` if it cannot be told so.
+    pub(super) fn wanted(
+        &self,
+        b: &mut Builder,
+        group: &[i64],
+        bytes: i64,
+    ) -> Result<Option<girih_ptx::Operand>, Error> {
+        let count = Expr::from(group.len() as i64);
+        if let Some(cond) = self.of(group) {
+            return b.select_or_zero(&cond, &(&count * bytes)).map(Some);
+        }
+        let Kind::Inside { coordinates, extents } = &self.kind else { return Ok(None) };
+        let mut others = Vec::new();
+        let mut cut = None;
+        for (mode, extent) in extents.iter().enumerate() {
+            let line = along(coordinates, group, mode);
+            match below(&line, extent) {
+                Some(cond) => others.push(cond),
+                None if cut.is_none() && follows(&line) => cut = Some(extent - &line[0]),
+                None => return Ok(None),
+            }
+        }
+        let left = cut.map_or(count.clone(), |left| left.maximum(&Expr::from(0)).minimum(&count));
+        b.select_or_zero(&Cond::all(others), &(&left * bytes)).map(Some)
+    }
+}
+
+fn along(coordinates: &[Vec<Expr>], group: &[i64], mode: usize) -> Vec<Expr> {
+    group.iter().map(|&i| coordinates[i as usize][mode].clone()).collect()
+}
+
+/// Whether each is one more than the one before.
+fn follows(line: &[Expr]) -> bool {
+    line.windows(2).all(|pair| (&pair[1] - &pair[0]).as_constant() == Some(1))
+}
+
+/// The condition that these coordinates are below `extent`, if it holds for all or for none.
+fn below(line: &[Expr], extent: &Expr) -> Option<Cond> {
+    let steps = line.iter().map(|at| (at - &line[0]).as_constant()).collect::<Option<Vec<_>>>()?;
+    let (low, high) = (*steps.iter().min()?, *steps.iter().max()?);
+    let (first, last) = (&line[0] + low, &line[0] + high);
+    let cond = Cond::less(&first, extent);
+    // Both ends are multiples of as much as the coordinates span: none ends within.
+    let step = greatest_common_divisor(first.multiple(), extent.multiple());
+    (step > high - low || cond == Cond::less(&last, extent)).then_some(cond)
+}
+
+fn greatest_common_divisor(a: i64, b: i64) -> i64 {
+    if b == 0 { a.abs() } else { greatest_common_divisor(b, a % b) }
+}

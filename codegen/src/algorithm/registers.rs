@@ -1,0 +1,181 @@
+//! Pieces of fragments: whole registers, or a part of one.
+
+use girih_ptx::{Opcode, Operand, Type};
+use girih_tensor::Space;
+
+use super::Site;
+use super::data::Data;
+use crate::builder::{Builder, Cond, Reg};
+use crate::{Error, Expr, Rmem, Vectors};
+
+/// Registers that an instruction moves together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// Whole registers, in order.
+    Whole(Vec<Reg>),
+    /// Some bits of one register of 32 bits.
+    Field { reg: Reg, shift: i64, bits: i64 },
+}
+
+impl Piece {
+    /// The registers of these values of a fragment, if they are whole registers or lie in one; values that share a
+    /// register must follow each other there.
+    pub(super) fn of<E: Data>(values: &[E]) -> Option<Piece> {
+        let mut at = Vec::new();
+        let mut fragment = None;
+        for value in values {
+            let Site::Rmem(rmem) = value.site() else { return None };
+            at.push(rmem.offset());
+            fragment = Some(rmem.clone());
+        }
+        let fragment: Rmem = fragment?;
+        let (per, bits) = (fragment.per_register() as i64, i64::from(fragment.dtype().bits()));
+        let reg = |offset: i64| usize::try_from(offset).ok().and_then(|v| fragment.reg(v)).cloned();
+        let together = |word: &[i64]| word.windows(2).all(|pair| pair[1] == pair[0] + 1);
+        let count = at.len() as i64;
+        if count < per {
+            let whole = together(&at) && at[0] % count == 0 && at[0] % per + count <= per;
+            let (reg, shift) = (reg(at[0])?, at[0] % per * bits);
+            return whole.then_some(Piece::Field { reg, shift, bits: count * bits });
+        }
+        let word = |word: &[i64]| {
+            let whole = word.len() as i64 == per && together(word) && word[0] % per == 0;
+            if whole { reg(word[0]) } else { None }
+        };
+        at.chunks(per as usize).map(word).collect::<Option<_>>().map(Piece::Whole)
+    }
+
+    /// New registers for so many bits.
+    pub(super) fn scratch(b: &mut Builder, bits: i64) -> Piece {
+        Piece::Whole(match bits {
+            8 => vec![b.reg(Type::U8)],
+            16 => vec![b.reg(Type::B16)],
+            bits => b.regs(Type::B32, (bits / 32) as usize),
+        })
+    }
+
+    /// Loads it. A fresh register's other bits need not be kept.
+    pub(super) fn load(
+        &self,
+        b: &mut Builder,
+        space: Space,
+        address: &Expr,
+        cond: &Cond,
+        fresh: bool,
+    ) -> Result<(), Error> {
+        match self {
+            Piece::Whole(regs) => b.load(space, regs, address, cond),
+            Piece::Field { bits, .. } => {
+                let narrow = b.reg(if *bits == 8 { Type::U8 } else { Type::B16 });
+                b.load(space, std::slice::from_ref(&narrow), address, cond)?;
+                let wide = b.reg(Type::B32);
+                let operands = vec![Operand::from(&wide), Operand::from(&narrow)];
+                b.inst_if(cond, Opcode::Cvt, &[Type::U32.into(), Type::U16.into()], operands)?;
+                self.insert(b, &wide, cond, fresh)
+            }
+        }
+    }
+
+    /// Stores it.
+    pub(super) fn store(
+        &self,
+        b: &mut Builder,
+        space: Space,
+        address: &Expr,
+        cond: &Cond,
+    ) -> Result<(), Error> {
+        match self {
+            Piece::Whole(regs) => b.store(space, address, regs, cond),
+            Piece::Field { bits, .. } => {
+                let wide = self.extract(b);
+                let narrow = b.reg(if *bits == 8 { Type::U8 } else { Type::B16 });
+                let operands = vec![Operand::from(&narrow), Operand::from(&wide)];
+                b.inst(Opcode::Cvt, &[Type::U16.into(), Type::U32.into()], operands);
+                b.store(space, address, &[narrow], cond)
+            }
+        }
+    }
+
+    /// Moves it to another one of the same bits.
+    pub(super) fn copy(
+        &self,
+        b: &mut Builder,
+        target: &Piece,
+        cond: &Cond,
+        fresh: bool,
+    ) -> Result<(), Error> {
+        match (self, target) {
+            (Piece::Whole(from), Piece::Whole(to)) => {
+                for (from, to) in from.iter().zip(to) {
+                    let ty = if to.ty() == Type::U8 { Type::U16 } else { to.ty() };
+                    b.inst_if(cond, Opcode::Mov, &[ty.into()], vec![Operand::from(to), Operand::from(from)])?;
+                }
+                Ok(())
+            }
+            _ => {
+                let bits = self.extract(b);
+                target.insert(b, &bits, cond, fresh)
+            }
+        }
+    }
+
+    /// Its bits at the bottom of a register; of a field with the bits above it.
+    fn extract(&self, b: &mut Builder) -> Reg {
+        match self {
+            Piece::Whole(regs) => regs[0].clone(),
+            Piece::Field { reg, shift: 0, .. } => reg.clone(),
+            Piece::Field { reg, shift, .. } => {
+                let out = b.reg(Type::B32);
+                let operands = vec![Operand::from(&out), Operand::from(reg), Operand::Int(*shift)];
+                b.inst(Opcode::Shr, &[Type::U32.into()], operands);
+                out
+            }
+        }
+    }
+
+    /// Writes the lowest bits of `value` to it.
+    fn insert(&self, b: &mut Builder, value: &Reg, cond: &Cond, fresh: bool) -> Result<(), Error> {
+        match self {
+            Piece::Whole(regs) => {
+                let operands = vec![Operand::from(&regs[0]), Operand::from(value)];
+                b.inst_if(cond, Opcode::Mov, &[Type::B32.into()], operands)
+            }
+            Piece::Field { reg, shift, .. } if fresh => {
+                let operands = vec![Operand::from(reg), Operand::from(value), Operand::Int(*shift)];
+                b.inst_if(cond, Opcode::Shl, &[Type::B32.into()], operands)
+            }
+            Piece::Field { reg, shift, bits } => {
+                let [old, shift, bits] = [Operand::from(reg), Operand::Int(*shift), Operand::Int(*bits)];
+                let operands = vec![Operand::from(reg), Operand::from(value), old, shift, bits];
+                b.inst_if(cond, Opcode::Bfi, &[Type::B32.into()], operands)
+            }
+        }
+    }
+}
+
+/// The registers of vector `index`, in memory order, one for each pair of 16-bit values.
+pub(crate) fn registers(values: &Rmem, vectors: &Vectors, index: i64) -> Result<Vec<Reg>, Error> {
+    let mismatch = || Error::Mismatch {
+        what: "fragment",
+        layout: vectors.registers.to_string(),
+        with: format!("{} registers", values.regs().len()),
+        accepted: "vectors that are whole registers of the fragment",
+    };
+    let value = |element: i64| vectors.registers.crd2idx(&girih_layout::Coord::of(&[element, index])?);
+    let per = values.per_register() as i64;
+    let mut out = Vec::new();
+    for first in (0..vectors.width).step_by(values.per_register()) {
+        let start = value(first)?;
+        for element in 0..per {
+            if start % per != 0
+                || first + element >= vectors.width
+                || value(first + element)? != start + element
+            {
+                return Err(mismatch());
+            }
+        }
+        let reg = usize::try_from(start).ok().and_then(|v| values.reg(v));
+        out.push(reg.ok_or_else(mismatch)?.clone());
+    }
+    Ok(out)
+}

@@ -1,0 +1,142 @@
+//! Values of a fragment one by one, each in a register of its own.
+
+use girih_ptx::{Opcode, Operand, Type};
+use girih_tensor::{DType, Tensor};
+
+use super::Site;
+use super::copy;
+use super::data::{Data, values};
+use super::vectors::Fresh;
+use crate::atom::AUTO_VECTORIZING_COPY;
+use crate::builder::{Builder, Reg};
+use crate::{Error, Rmem};
+
+/// The type of a register that holds one value: integers below 32 bits are extended to 32.
+fn scalar(dtype: DType) -> Type {
+    match dtype {
+        DType::F64 => Type::F64,
+        DType::S64 => Type::S64,
+        DType::U64 => Type::U64,
+        DType::F32 | DType::Tf32 => Type::F32,
+        DType::F16 | DType::Bf16 => Type::B16,
+        DType::S32 | DType::S16 | DType::S8 | DType::S4 => Type::S32,
+        DType::U32 | DType::U16 | DType::U8 | DType::U4 | DType::B1 => Type::U32,
+        DType::E4m3 | DType::E5m2 => Type::B32,
+    }
+}
+
+/// The tensor itself if it is in registers, otherwise registers like it.
+pub(super) fn fragment<E: Data>(
+    b: &mut Builder,
+    what: &'static str,
+    tensor: &Tensor<E>,
+) -> Result<Tensor<Rmem>, Error> {
+    let Some(dtype) = tensor.engine().site().dtype() else {
+        return Err(Error::Mismatch {
+            what,
+            layout: tensor.layout().to_string(),
+            with: String::from("coordinates"),
+            accepted: "a tensor in global or shared memory or in registers",
+        });
+    };
+    match tensor.engine().site() {
+        Site::Rmem(rmem) => Ok(Tensor::new(rmem.clone(), *tensor.layout())),
+        _ => Rmem::tensor(b, dtype, girih_layout::Lay::left(tensor.layout().shape())?),
+    }
+}
+
+/// The values of a tensor, loaded if they are in memory.
+pub(super) fn read<E: Data>(
+    b: &mut Builder,
+    what: &'static str,
+    tensor: &Tensor<E>,
+) -> Result<Vec<Reg>, Error> {
+    let fragment = fragment(b, what, tensor)?;
+    if !matches!(tensor.engine().site(), Site::Rmem(_)) {
+        copy::copy(b, AUTO_VECTORIZING_COPY, tensor, &fragment)?;
+    }
+    let mut out = Vec::new();
+    for value in values(what, &fragment)? {
+        out.push(extract(b, &value));
+    }
+    Ok(out)
+}
+
+/// Writes a value each, and stores them if the tensor is in memory.
+pub(super) fn write<E: Data>(
+    b: &mut Builder,
+    what: &'static str,
+    tensor: &Tensor<E>,
+    scalars: &[Reg],
+) -> Result<(), Error> {
+    let fragment = fragment(b, what, tensor)?;
+    let all = values(what, &fragment)?;
+    let mut fresh = Fresh::new(&all);
+    for (value, scalar) in all.iter().zip(scalars) {
+        insert(b, value, scalar, fresh.take(value.offset()));
+    }
+    if matches!(tensor.engine().site(), Site::Rmem(_)) {
+        return Ok(());
+    }
+    copy::copy(b, AUTO_VECTORIZING_COPY, &fragment, tensor)
+}
+
+/// The register and the first bit of the value that `rmem` stands at.
+fn place(rmem: &Rmem) -> (Reg, i64) {
+    let (per, offset) = (rmem.per_register() as i64, rmem.offset());
+    let reg = rmem.regs()[(offset / per) as usize].clone();
+    (reg, offset % per * i64::from(rmem.dtype().bits()))
+}
+
+fn extract(b: &mut Builder, rmem: &Rmem) -> Reg {
+    let (reg, shift) = place(rmem);
+    let (dtype, ty) = (rmem.dtype(), scalar(rmem.dtype()));
+    let out = b.reg(ty);
+    let [target, source] = [Operand::from(&out), Operand::from(&reg)];
+    match dtype.bits() {
+        32 | 64 => b.inst(
+            Opcode::Mov,
+            &[if dtype.bits() == 64 { Type::B64 } else { Type::B32 }.into()],
+            vec![target, source],
+        ),
+        16 if ty == Type::B16 => {
+            let (other, pair) = (b.reg(Type::B16), |low, high| Operand::Vector(vec![low, high]));
+            let halves = if shift == 0 {
+                pair(target, Operand::from(&other))
+            } else {
+                pair(Operand::from(&other), target)
+            };
+            b.inst(Opcode::Mov, &[Type::B32.into()], vec![halves, source]);
+        }
+        bits => {
+            let signed = if ty == Type::S32 { Type::S32 } else { Type::U32 };
+            let operands = vec![target, source, Operand::Int(shift), Operand::Int(i64::from(bits))];
+            b.inst(Opcode::Bfe, &[signed.into()], operands);
+        }
+    }
+    out
+}
+
+fn insert(b: &mut Builder, rmem: &Rmem, value: &Reg, fresh: bool) {
+    let (reg, shift) = place(rmem);
+    let bits = i64::from(rmem.dtype().bits());
+    if bits >= 32 {
+        let ty = if bits == 64 { Type::B64 } else { Type::B32 };
+        return b.inst(Opcode::Mov, &[ty.into()], vec![Operand::from(&reg), Operand::from(value)]);
+    }
+    let wide = if value.ty() == Type::B16 {
+        let wide = b.reg(Type::B32);
+        let operands = vec![Operand::from(&wide), Operand::from(value)];
+        b.inst(Opcode::Cvt, &[Type::U32.into(), Type::U16.into()], operands);
+        wide
+    } else {
+        value.clone()
+    };
+    let [target, wide] = [Operand::from(&reg), Operand::from(&wide)];
+    if fresh {
+        // The other bits are overwritten by the other values.
+        return b.inst(Opcode::Shl, &[Type::B32.into()], vec![target, wide, Operand::Int(shift)]);
+    }
+    let operands = vec![target.clone(), wide, target, Operand::Int(shift), Operand::Int(bits)];
+    b.inst(Opcode::Bfi, &[Type::B32.into()], operands);
+}

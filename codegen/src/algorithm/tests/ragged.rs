@@ -1,0 +1,156 @@
+//! Tiles that the tensor's end cuts: what is inside is copied, nothing outside is touched.
+
+use girih_layout::{Int, Lay, Shape, Stride, Strides, Symbol, lay};
+use girih_ptx::{Module, Special};
+use girih_sim::{Launch, Memory as Device, Options, Program};
+use girih_tensor::{DType, Slice, Tensor};
+
+use crate::algorithm::{Predicates, clear, copy, copy_if};
+use crate::atom::{AUTO_VECTORIZING_COPY, SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16, UNIVERSAL_COPY_32};
+use crate::tiled_copy::shape_tiler;
+use crate::{Builder, Counting, Error, Expr, Gmem, Rmem, Smem, TiledCopy};
+
+/// Rows and columns of a block's tile.
+const TILE: [i64; 2] = [4, 32];
+const THREADS: i64 = 16;
+
+/// How the values go.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// Through registers, zeros where nothing is.
+    Registers,
+    /// From memory to memory.
+    Direct,
+    /// By `cp.async` with zero fill into shared memory, and from there as registers go.
+    Shared,
+}
+
+/// `dst = src`, matrices of rows x columns with rows of `ld` elements, a multiple of 16 bytes. `divisor` divides the
+/// columns.
+fn kernel(way: Way, dtype: DType, divisor: i64) -> Result<Module, Error> {
+    let mut b = Builder::new("k", 80, THREADS as u32);
+    let pointers = [b.pointer("dst", 16), b.pointer("src", 16)];
+    let vector = 128 / i64::from(dtype.bits());
+    let symbol = |id, divisor| Symbol::new(id).at_least(1).at_most(1 << 20).divisible_by(divisor);
+    let [rows, columns, ld] = [symbol(0, 1), symbol(1, divisor), symbol(2, vector)];
+    let extents = [(rows, "rows"), (columns, "columns")].map(|(symbol, name)| b.symbol(name, symbol));
+    b.symbol("ld", ld);
+    let shape = Shape::flat(&[rows, columns].map(Int::symbol))?;
+    let strides = Strides::flat(&[Stride::Int(Int::symbol(ld)), Stride::Int(Int::fixed(1))])?;
+    let matrix = Lay::new(&shape, &strides)?;
+    let (thread, tiler) = (b.special(Special::TidX, THREADS), shape_tiler(&TILE)?);
+    let at = [Special::CtaidX, Special::CtaidY].map(|special| Slice::At(b.special(special, 1 << 16)));
+    let tile =
+        |pointer: &Expr| Tensor::new(Gmem::new(pointer.clone(), dtype), matrix).local_tile(&tiler, &at);
+    let coordinates = Tensor::new(Counting::new(2), Lay::identity(&shape)?).local_tile(&tiler, &at)?;
+
+    let bits = dtype.bits();
+    let vector = vector.min(8);
+    let threads = Lay::parse(&format!("({},{}):({},1)", THREADS * vector / 32, 32 / vector, 32 / vector))?;
+    let atom = match way {
+        Way::Shared => SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16,
+        _ => AUTO_VECTORIZING_COPY,
+    };
+    let tiled = TiledCopy::new(atom, bits, &threads, &Lay::parse(&format!("(1,{vector}):({vector},1)"))?)?;
+    let mine = tiled.get_slice(&thread)?;
+    let (source, target) = (mine.partition_s(&tile(&pointers[1])?)?, mine.partition_d(&tile(&pointers[0])?)?);
+    let inside = Predicates::inside(&mine.partition_s(&coordinates)?, &extents)?;
+    match way {
+        Way::Direct => copy_if(&mut b, AUTO_VECTORIZING_COPY, &inside, &source, &target)?,
+        Way::Registers => {
+            let registers = Rmem::like(&mut b, &source)?;
+            clear(&mut b, &registers)?;
+            copy_if(&mut b, AUTO_VECTORIZING_COPY, &inside, &source, &registers)?;
+            copy_if(&mut b, AUTO_VECTORIZING_COPY, &inside, &registers, &target)?;
+        }
+        Way::Shared => {
+            let layout = Lay::parse(&format!("({},{}):({},1)", TILE[0], TILE[1], TILE[1]))?;
+            let shared = mine.partition_d(&Tensor::new(Smem::new(b.shared(), dtype, None), layout))?;
+            copy_if(&mut b, &tiled, &inside, &source, &shared)?;
+            b.ptx("cp.async.wait_all;", &[])?;
+            // Zeros where nothing was: the whole tile may be read.
+            let registers = Rmem::like(&mut b, &shared)?;
+            copy(&mut b, AUTO_VECTORIZING_COPY, &shared, &registers)?;
+            copy_if(&mut b, AUTO_VECTORIZING_COPY, &inside, &registers, &target)?;
+        }
+    }
+    b.finish()
+}
+
+/// Runs the copy of one size and looks at every byte of the destination. The source ends with its last element.
+fn verify(module: &Module, dtype: DType, [rows, columns]: [i64; 2], what: &str) {
+    let element = i64::from(dtype.bits()) / 8;
+    let line = 16 / element;
+    let ld = (columns + line - 1) / line * line + line;
+    let memory = Device::new();
+    let length = (((rows - 1) * ld + columns) * element) as usize;
+    let source: Vec<u8> = (0..length).map(|i| (i * 31 + i / 256) as u8 % 251).collect();
+    let [dst, src] = [(); 2].map(|()| memory.alloc(length).unwrap());
+    memory.write(src, &source).unwrap();
+    memory.fill(dst, 0xff, length).unwrap();
+    let mut args = [dst, src].map(|a| a.to_le_bytes().to_vec()).to_vec();
+    args.extend([rows, columns, ld].map(|v| (v as u32).to_le_bytes().to_vec()));
+    let grid = [(rows + TILE[0] - 1) / TILE[0], (columns + TILE[1] - 1) / TILE[1], 1].map(|n| n as u32);
+    let (block, dynamic_shared) = ([THREADS as u32, 1, 1], (TILE[0] * TILE[1] * element) as u32);
+    let launch = Launch { grid, block, cluster: None, dynamic_shared, args };
+    let program = Program::load(module).unwrap();
+    let ran = girih_sim::run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked());
+    ran.unwrap_or_else(|e| panic!("{what} of {rows} x {columns}: {e}\n{module}"));
+    let mut found = vec![0; length];
+    memory.read(dst, &mut found).unwrap();
+    for (i, found) in found.into_iter().enumerate() {
+        let column = i as i64 / element % ld;
+        let expected = if column < columns { source[i] } else { 0xff };
+        assert_eq!(found, expected, "{what} of {rows} x {columns}: byte {i}");
+    }
+}
+
+#[test]
+fn ragged_tiles_are_copied_exactly() {
+    let ways = [Way::Registers, Way::Direct, Way::Shared];
+    for way in ways {
+        for dtype in [DType::F32, DType::F16, DType::U8] {
+            // cp.async takes whole vectors of 16 bytes only.
+            if matches!(way, Way::Shared) && dtype == DType::U8 {
+                continue;
+            }
+            for divisor in [1, 4] {
+                let module = kernel(way, dtype, divisor).unwrap();
+                let what = format!("{way:?}, {dtype}, columns divisible by {divisor}");
+                for rows in 1..=TILE[0] + 1 {
+                    for columns in (1..=TILE[1] + 4).filter(|n| n % divisor == 0) {
+                        verify(&module, dtype, [rows, columns], &what);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What is known of the extents makes vectors: 4 values of 4 bytes where no row ends within them.
+#[test]
+fn vectors_are_as_wide_as_the_predicates_allow() {
+    for (divisor, wide, narrow) in [(4, true, false), (2, false, true), (1, false, false)] {
+        let text = kernel(Way::Registers, DType::F32, divisor).unwrap().to_string();
+        assert_eq!(text.contains("ld.global.v4"), wide, "{divisor}");
+        assert_eq!(text.contains("ld.global.v2"), narrow, "{divisor}");
+    }
+}
+
+/// A vector that the end of a row may cut cannot be copied by one instruction without zero fill.
+#[test]
+fn predicates_within_a_vector_are_refused() {
+    let mut b = Builder::new("k", 80, 32);
+    let (pointer, thread) = (b.pointer("p", 16), b.special(Special::TidX, 32));
+    let columns = Symbol::new(0).at_least(1).at_most(1 << 20);
+    let extent = b.symbol("n", columns);
+    let at = Slice::tuple([Slice::At(thread.clone()), Slice::All]);
+    let global = Tensor::new(Gmem::new(pointer, DType::F16), lay!("(32,2):(2,1)")).slice(&at).unwrap();
+    let line = Lay::new(&Shape::parse("(32,2)").unwrap(), &Strides::parse("(2@0,1@0)").unwrap()).unwrap();
+    let coordinates = Tensor::new(Counting::new(1), line).slice(&at).unwrap();
+    let inside = Predicates::inside(&coordinates, &[extent]).unwrap();
+    let registers = Rmem::like(&mut b, &global).unwrap();
+    let found = copy_if(&mut b, UNIVERSAL_COPY_32, &inside, &global, &registers).unwrap_err();
+    expect_test::expect!["copy: Gmem f16 (2):(1) to Rmem f16 (2):(1) does not fit UniversalCopy<uint32_t>, from any to any: predicates that hold for whole vectors"].assert_eq(&found.to_string());
+    copy_if(&mut b, AUTO_VECTORIZING_COPY, &inside, &global, &registers).unwrap();
+}

@@ -1,0 +1,195 @@
+//! Universal copies: vectors between memory and registers, as wide as the atom says or as layouts allow.
+
+use std::collections::BTreeMap;
+
+use girih_ptx::{Opcode, Operand, Type};
+use girih_tensor::{DType, Space};
+
+use super::Site;
+use super::copy::{Move, line, whole_registers};
+use super::data::{Data, memory_order};
+use super::registers::Piece;
+use crate::atom::CopyOp;
+use crate::builder::{Builder, Cond, Width};
+use crate::{Error, Expr};
+
+/// Loads that are in flight together where values go from memory to memory.
+const BATCH: usize = 8;
+
+/// Where a vector lies.
+enum End {
+    Memory(Space, Expr),
+    Registers(Piece),
+}
+
+/// The vectors of one width.
+struct Vector {
+    from: End,
+    to: End,
+    cond: Cond,
+    /// The number of the first value in the target's registers.
+    first: Option<i64>,
+}
+
+pub(super) fn emit<S: Data, D: Data>(b: &mut Builder, copy: &Move<'_, S, D>) -> Result<(), Error> {
+    if copy.source.len() != copy.target.len() {
+        return Err(copy.refused("as many values on both sides"));
+    }
+    let most = i64::from(copy.with.atom.bits());
+    let order = match [copy.source.first().map(Data::site), copy.target.first().map(Data::site)] {
+        [Some(Site::Gmem(_) | Site::Smem(_)), _] => memory_order(&copy.layouts[0])?,
+        [_, Some(Site::Gmem(_) | Site::Smem(_))] => memory_order(&copy.layouts[1])?,
+        _ => (0..copy.source.len() as i64).collect(),
+    };
+    let vectors = if copy.with.atom.op == CopyOp::Universal {
+        if most % copy.bits != 0 {
+            return Err(copy.refused("an atom that holds whole values"));
+        }
+        vectors(copy, &order, most)?
+    } else {
+        widest(copy, &order, most)?
+    };
+    let vectors = vectors.map_err(|accepted| copy.refused(accepted))?;
+    let mut fresh = Fresh::new(&copy.target);
+    for batch in vectors.chunks(BATCH) {
+        let mut waiting = Vec::new();
+        for Vector { from, to, cond, first } in batch {
+            let fresh = *cond == Cond::Always && first.is_some_and(|first| fresh.take(first));
+            match (from, to) {
+                (End::Memory(space, address), End::Registers(piece)) => {
+                    piece.load(b, *space, address, cond, fresh)?
+                }
+                (End::Registers(piece), End::Memory(space, address)) => {
+                    piece.store(b, *space, address, cond)?
+                }
+                (End::Registers(from), End::Registers(to)) => from.copy(b, to, cond, fresh)?,
+                (End::Memory(space, address), End::Memory(..)) => {
+                    let bits = copy.bits * (copy.source.len() / vectors.len()) as i64;
+                    let piece = Piece::scratch(b, bits);
+                    piece.load(b, *space, address, cond, true)?;
+                    waiting.push((piece, to, cond));
+                }
+            }
+        }
+        for (piece, to, cond) in waiting {
+            if let End::Memory(space, address) = to {
+                piece.store(b, *space, address, cond)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The widest vectors up to `most` bits.
+fn widest<S: Data, D: Data>(
+    copy: &Move<'_, S, D>,
+    order: &[i64],
+    most: i64,
+) -> Result<Result<Vec<Vector>, &'static str>, Error> {
+    let mut bits = most;
+    loop {
+        let found = vectors(copy, order, bits)?;
+        if found.is_ok() || bits <= copy.bits.max(8) {
+            return Ok(found);
+        }
+        bits /= 2;
+    }
+}
+
+/// The copy in vectors of so many bits, or why there are none.
+fn vectors<S: Data, D: Data>(
+    copy: &Move<'_, S, D>,
+    order: &[i64],
+    bits: i64,
+) -> Result<Result<Vec<Vector>, &'static str>, Error> {
+    let width = (bits / copy.bits) as usize;
+    if width == 0 || !order.len().is_multiple_of(width) {
+        return Ok(Err("a whole number of vectors"));
+    }
+    let mut out = Vec::new();
+    for group in order.chunks(width) {
+        let source: Vec<S> = group.iter().map(|&i| copy.source[i as usize].clone()).collect();
+        let target: Vec<D> = group.iter().map(|&i| copy.target[i as usize].clone()).collect();
+        let Some(cond) = copy.predicates.of(group) else {
+            return Ok(Err("predicates that hold for whole vectors"));
+        };
+        let (Some(from), Some(to)) = (end(&source, copy.bits)?, end(&target, copy.bits)?) else {
+            return Ok(Err(
+                "vectors that lie together in memory, aligned to their size, and in whole registers",
+            ));
+        };
+        let first = match target[0].site() {
+            Site::Rmem(rmem) => Some(rmem.offset()),
+            _ => None,
+        };
+        out.push(Vector { from, to, cond, first });
+    }
+    Ok(Ok(out))
+}
+
+fn end<E: Data>(group: &[E], bits: i64) -> Result<Option<End>, Error> {
+    let space = group[0].site().space();
+    if space == Space::Rmem {
+        return Ok(Piece::of(group).map(End::Registers));
+    }
+    Ok(line(group, bits)?.map(|address| End::Memory(space, address)))
+}
+
+/// Registers of which every value is written: the first write need not keep what was there.
+pub(super) struct Fresh {
+    per: i64,
+    whole: BTreeMap<i64, bool>,
+}
+
+impl Fresh {
+    pub(super) fn new<D: Data>(target: &[D]) -> Fresh {
+        let mut out = Fresh { per: 1, whole: BTreeMap::new() };
+        let mut written: BTreeMap<i64, i64> = BTreeMap::new();
+        for value in target {
+            if let Site::Rmem(rmem) = value.site() {
+                out.per = rmem.per_register() as i64;
+                let register = rmem.offset() / out.per;
+                let count = written.entry(register).or_default();
+                *count += 1;
+                out.whole.insert(register, *count == rmem.values_in(register));
+            }
+        }
+        out
+    }
+
+    /// Whether the register of value `first` is written here first.
+    pub(super) fn take(&mut self, first: i64) -> bool {
+        self.whole.insert(first / self.per, false).unwrap_or(false)
+    }
+}
+
+/// Adds registers to global memory: `red`.
+pub(super) fn add<S: Data, D: Data>(b: &mut Builder, copy: &Move<'_, S, D>, ty: Type) -> Result<(), Error> {
+    let expected = match ty {
+        Type::F32 => DType::F32,
+        Type::F16x2 => DType::F16,
+        _ => DType::Bf16,
+    };
+    let dtype = copy.source.first().and_then(|value| value.site().dtype());
+    if dtype != Some(expected) {
+        return Err(copy.refused("values of the type that the atom adds"));
+    }
+    let ([each, _], count) = copy.instructions()?;
+    for i in 0..count {
+        let group: Vec<i64> = (i * each..(i + 1) * each).map(|v| v as i64).collect();
+        let (source, target) =
+            (&copy.source[i * each..(i + 1) * each], &copy.target[i * each..(i + 1) * each]);
+        let cond = copy
+            .predicates
+            .of(&group)
+            .ok_or_else(|| copy.refused("predicates that hold for whole vectors"))?;
+        let (Some(mut regs), Some(address)) = (whole_registers(source), line(target, copy.bits)?) else {
+            return Err(copy
+                .refused("values that lie together in memory, aligned to their size, and whole registers"));
+        };
+        let address = b.address(&address, Width::W64)?;
+        let values = if regs.len() == 1 { regs.remove(0) } else { Operand::Vector(regs) };
+        b.inst_if(&cond, Opcode::Red, &copy.with.atom.modifiers(), vec![address, values])?;
+    }
+    Ok(())
+}
