@@ -26,10 +26,6 @@ impl Vectors {
     }
 }
 
-fn greatest_common_divisor(a: i64, b: i64) -> i64 {
-    if b == 0 { a.abs() } else { greatest_common_divisor(b, a % b) }
-}
-
 /// Finds the mode of `memory` that is contiguous and splits vectors of at most `limit` elements off it.
 ///
 /// `registers` holds the same values: its shape is congruent to that of `memory`, its strides are free. The caller
@@ -64,7 +60,7 @@ pub fn vectorise(memory: &Lay, registers: &Lay, limit: i64) -> Result<Vectors, E
     };
     let contiguous = (0..leaves).find(|&i| unit(i));
     let width = match contiguous.and_then(|i| memory.flat_leaf(i).0.get()) {
-        Some(extent) => greatest_common_divisor(extent, limit),
+        Some(extent) => num_integer::gcd(extent, limit),
         None => 1,
     };
     let split = |lay: &Lay| -> Result<Lay, Error> {

@@ -30,10 +30,6 @@ fn bits_up_to(upper: i64) -> i64 {
     if upper <= 0 { 0 } else { (1u64 << (64 - (upper as u64).leading_zeros()).min(62)) as i64 - 1 }
 }
 
-fn greatest_common_divisor(a: i64, b: i64) -> i64 {
-    if b == 0 { a.abs() } else { greatest_common_divisor(b, a % b) }
-}
-
 impl Atom {
     pub(crate) fn range(&self) -> (i64, i64) {
         match self {
@@ -53,10 +49,10 @@ impl Atom {
             Atom::Var { multiple, .. } | Atom::Symbol { multiple, .. } => *multiple,
             Atom::Div(x, c) if x.multiple() % c == 0 => (x.multiple() / c).max(1),
             Atom::Div(..) => 1,
-            Atom::Rem(x, c) => greatest_common_divisor(x.multiple(), *c),
+            Atom::Rem(x, c) => num_integer::gcd(x.multiple(), *c),
             Atom::Xor(a, b) => power_of_two_in(a.multiple()).min(power_of_two_in(b.multiple())),
             Atom::And(x, mask) => power_of_two_in(x.possible_bits() & mask),
-            Atom::Min(a, b) | Atom::Max(a, b) => greatest_common_divisor(a.multiple(), b.multiple()),
+            Atom::Min(a, b) | Atom::Max(a, b) => num_integer::gcd(a.multiple(), b.multiple()),
         }
     }
 
@@ -94,7 +90,7 @@ impl Expr {
 
     /// The greatest known divisor of every value (0 only for the constant 0).
     pub fn multiple(&self) -> i64 {
-        self.0.terms.iter().fold(self.0.constant.abs(), |m, t| greatest_common_divisor(m, t.multiple()))
+        self.0.terms.iter().fold(self.0.constant.abs(), |m, t| num_integer::gcd(m, t.multiple()))
     }
 
     /// The bits that can be set in some value, for an expression that is never negative.

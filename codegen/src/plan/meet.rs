@@ -43,7 +43,7 @@ pub(super) fn meet(leaves: &[Leaf]) -> Result<Option<Vec<i64>>, Undecided> {
     for (i, (_, leaf)) in order.iter().enumerate().rev() {
         let stride = i128::from(leaf.stride).abs();
         reach[i] = reach[i + 1] + i128::from(leaf.extent - 1) * stride;
-        divisor[i] = greatest_common_divisor(divisor[i + 1], stride);
+        divisor[i] = num_integer::gcd(divisor[i + 1], stride);
     }
     let difference = vec![0; leaves.len()];
     let mut search = Search { leaves: order, reach, divisor, difference, seen: HashSet::new() };
@@ -80,8 +80,4 @@ impl Search {
         self.difference[place] = 0;
         Ok(false)
     }
-}
-
-fn greatest_common_divisor(a: i128, b: i128) -> i128 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
