@@ -13,11 +13,9 @@ impl<T: Copy> Tuple<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::ModeOutOfRange`].
+    /// [`Error::ModeRange`] unless `begin <= end <= rank`.
     pub const fn take(&self, begin: usize, end: usize) -> Result<Tuple<T>, Error> {
-        if begin > end {
-            return Err(Error::Unsupported { op: "take", what: "a beginning past the end" });
-        }
+        tri!(self.profile.require_modes(begin, end));
         let mut out = Tuple::filled(self.leaves[0]);
         tri!(out.profile.open());
         tri!(self.modes_into(begin, end, &mut out));
@@ -77,11 +75,12 @@ impl<T: Copy> Tuple<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::ModeOutOfRange`] unless `begin <= end <= rank`.
+    /// [`Error::ModeRange`] unless `begin <= end <= rank`, [`Error::Unsupported`] for no modes: there is no empty tuple.
     pub const fn group(&self, begin: usize, end: usize) -> Result<Tuple<T>, Error> {
         let rank = self.rank();
-        if end > rank || begin > end {
-            return Err(Error::ModeOutOfRange { mode: end, rank });
+        tri!(self.profile.require_modes(begin, end));
+        if begin == end {
+            return Err(Error::Unsupported { op: "group", what: "a group of no modes" });
         }
         let mut out = Tuple::filled(self.leaves[0]);
         tri!(out.profile.open());

@@ -54,6 +54,15 @@ pub enum Error {
         /// The rank.
         rank: usize,
     },
+    /// There are no such modes.
+    ModeRange {
+        /// The first mode asked for.
+        begin: usize,
+        /// The mode after the last.
+        end: usize,
+        /// The rank: `begin <= end <= rank` is accepted.
+        rank: usize,
+    },
     /// A coordinate outside its extent.
     CoordOutOfRange {
         /// The coordinate.
@@ -191,6 +200,7 @@ impl Error {
             Error::NotCongruent { .. } => "not_congruent",
             Error::RankMismatch { .. } => "rank_mismatch",
             Error::ModeOutOfRange { .. } => "mode_out_of_range",
+            Error::ModeRange { .. } => "mode_range",
             Error::CoordOutOfRange { .. } => "coord_out_of_range",
             Error::NonPositiveShape { .. } => "non_positive_shape",
             Error::StrideDivisibility { .. } => "stride_divisibility",
@@ -223,6 +233,11 @@ impl fmt::Display for Error {
                 write!(f, "{op}: the layout has rank {rank}, the other operand rank {other}")
             }
             Error::ModeOutOfRange { mode, rank } => write!(f, "there is no mode {mode} in rank {rank}"),
+            Error::ModeRange { begin, end, rank } => write!(
+                f,
+                "there are no modes {begin} up to {end} in rank {rank}: a beginning not past the end, and an end of at most {rank} \
+                 are accepted"
+            ),
             Error::CoordOutOfRange { coord, extent } => {
                 write!(f, "coordinate {coord} is outside the extent {extent}")
             }

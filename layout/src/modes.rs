@@ -40,16 +40,15 @@ impl Lay {
     /// ```
     /// use girih_layout::lay;
     /// assert_eq!(lay!("(2,3,4):(12,4,1)").take(1, 3)?, lay!("(3,4):(4,1)"));
-    /// assert!(lay!("(2,3,4):(12,4,1)").take(2, 1).is_err());
+    /// let refused = lay!("(2,3,4):(12,4,1)").take(2, 1).unwrap_err();
+    /// assert!(refused.to_string().starts_with("there are no modes 2 up to 1 in rank 3"));
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::ModeOutOfRange`], [`Error::Unsupported`] for a beginning past the end.
+    /// [`Error::ModeRange`] unless `begin <= end <= rank`.
     pub const fn take(&self, begin: usize, end: usize) -> Result<Lay, Error> {
-        if begin > end {
-            return Err(Error::Unsupported { op: "take", what: "a beginning past the end" });
-        }
+        tri!(self.shape.profile.require_modes(begin, end));
         let mut out = Lay::EMPTY;
         tri!(out.open());
         let mut i = begin;
@@ -70,11 +69,12 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::ModeOutOfRange`] unless `begin <= end <= rank`.
+    /// [`Error::ModeRange`] unless `begin <= end <= rank`, [`Error::Unsupported`] for no modes: there is no empty tuple.
     pub const fn group(&self, begin: usize, end: usize) -> Result<Lay, Error> {
         let rank = self.rank();
-        if end > rank || begin > end {
-            return Err(Error::ModeOutOfRange { mode: end, rank });
+        tri!(self.shape.profile.require_modes(begin, end));
+        if begin == end {
+            return Err(Error::Unsupported { op: "group", what: "a group of no modes" });
         }
         let mut out = Lay::EMPTY;
         tri!(out.open());

@@ -76,6 +76,15 @@ impl Profile {
         self.rank_of(self.root())
     }
 
+    /// Refuses modes from `begin` up to `end` that are not there.
+    pub(crate) const fn require_modes(&self, begin: usize, end: usize) -> Result<(), Error> {
+        let rank = self.rank();
+        if begin > end || end > rank {
+            return Err(Error::ModeRange { begin, end, rank });
+        }
+        Ok(())
+    }
+
     /// How deep the tree is: 0 for a leaf, 1 for a flat tuple.
     ///
     /// ```

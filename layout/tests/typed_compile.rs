@@ -37,7 +37,7 @@ fn cargo(root: &Path, arguments: &[&str]) -> (bool, String) {
 }
 
 /// A program, and the first line of its compile error.
-const MISUSES: [(&str, &str, &str); 38] = [
+const MISUSES: [(&str, &str, &str); 46] = [
     (
         "stride",
         "layout!((6, 2) : (8, 2)).composition(layout!(6 : 4));",
@@ -120,12 +120,12 @@ const MISUSES: [(&str, &str, &str); 38] = [
     (
         "take",
         "let n: usize = 5; layout!((2, 3, n) : (1, 2, 6)).take(int!(1), int!(4));",
-        "error[E0080]: evaluation panicked: take((2,3,?):(1,2,6)): there is no mode 3 in rank 3",
+        "error[E0080]: evaluation panicked: take((2,3,?):(1,2,6)): there are no modes 1 up to 4 in rank 3",
     ),
     (
         "group",
         "layout!((2, 3, 5) : (1, 2, 6)).group(int!(1), int!(4));",
-        "error[E0080]: evaluation panicked: group((2,3,5):(1,2,6)): there is no mode 4 in rank 3",
+        "error[E0080]: evaluation panicked: group((2,3,5):(1,2,6)): there are no modes 1 up to 4 in rank 3",
     ),
     (
         "group_none",
@@ -231,6 +231,46 @@ const MISUSES: [(&str, &str, &str); 38] = [
         "swizzle_recast",
         "girih_layout::typed::Swizzled::<girih_layout::typed::Sw<3, 2, 3>, _>::new(layout!((8, 64) : (64, 1))).recast(int!(16), int!(128));",
         "error[E0080]: evaluation panicked: recast of a swizzle: not supported: units above the bits that it keeps",
+    ),
+    (
+        "take_reversed",
+        "layout!((2, 3, 5) : (1, 2, 6)).take(int!(2), int!(1));",
+        "error[E0080]: evaluation panicked: take((2,3,5):(1,2,6)): there are no modes 2 up to 1 in rank 3",
+    ),
+    (
+        "take_past",
+        "layout!((2, 3, 5) : (1, 2, 6)).take(int!(5), int!(5));",
+        "error[E0080]: evaluation panicked: take((2,3,5):(1,2,6)): there are no modes 5 up to 5 in rank 3",
+    ),
+    (
+        "group_reversed",
+        "layout!((2, 3, 5) : (1, 2, 6)).group(int!(2), int!(1));",
+        "error[E0080]: evaluation panicked: group((2,3,5):(1,2,6)): there are no modes 2 up to 1 in rank 3",
+    ),
+    (
+        "right_overflow",
+        "Layout::right(int_tuple!((4, 4294967295, 4294967295, 4294967295)));",
+        "error[E0080]: evaluation panicked: a static integer does not fit in 64 bits",
+    ),
+    (
+        "filter",
+        "let n: usize = 0; layout!((4, 8) : (1, n)).filter();",
+        "error[E0080]: evaluation panicked: filter((4,8):(1,?)): an operand is dynamic, which is judged when the program runs: call try_filter",
+    ),
+    (
+        "domain_distribute",
+        "Layout::domain_distribute(int_tuple!((4, 6)), int!(0));",
+        "error[E0080]: evaluation panicked: domain_distribute((4,6), 0): not supported: fewer than one worker",
+    ),
+    (
+        "left_inverse",
+        "layout!((4, 4) : (1, 2)).left_inverse();",
+        "error[E0080]: evaluation panicked: left_inverse((4,4):(1,2)): mode 4:2 meets an index twice",
+    ),
+    (
+        "right_inverse",
+        "let n: usize = 8; layout!((4, n) : (1, 4)).right_inverse();",
+        "error[E0080]: evaluation panicked: right_inverse((4,?):(1,4)): an operand is dynamic, which is judged when the program runs: call try_right_inverse",
     ),
 ];
 

@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 
 use girih_layout::{
-    Coord, Fact, Int, IntTuple, Lay, Shape, Symbol, crd2crd, crd2idx, idx2crd, natural_coord,
+    Coord, Error, Fact, Int, IntTuple, Lay, Shape, Symbol, crd2crd, crd2idx, idx2crd, natural_coord,
 };
 use proptest::prelude::*;
 
@@ -250,4 +250,40 @@ fn symbols_name_the_fact_that_would_settle_it() {
     assert_eq!(shape(m).max().unwrap_err().kind(), "not_known");
     assert_eq!(shape(m.at_least(64)).max().unwrap(), Int::symbol(m));
     assert_eq!(shape(m).gcd().unwrap_err().kind(), "not_known");
+}
+
+/// A range of modes is what its numbers say, or refused with them: for every beginning and end, of layouts and of tuples.
+#[test]
+fn ranges_of_modes_are_there_or_refused() {
+    for text in ["(2):(3)", "(2,3):(3,1)", "((2,2),3,5):((1,2),4,12)", "(2,3,4,5):(1,2,6,24)"] {
+        let lay = Lay::parse(text).unwrap();
+        let rank = lay.rank();
+        let modes: Vec<Lay> = (0..rank).map(|i| lay.mode(i).unwrap()).collect();
+        for (begin, end) in (0..=rank + 2).flat_map(|begin| (0..=rank + 2).map(move |end| (begin, end))) {
+            let (taken, grouped) = (lay.take(begin, end), lay.group(begin, end));
+            let (shape, shapes) = (lay.shape().take(begin, end), lay.shape().group(begin, end));
+            if begin <= end && end <= rank {
+                let taken = taken.unwrap();
+                let found: Vec<Lay> = (0..taken.rank()).map(|i| taken.mode(i).unwrap()).collect();
+                assert_eq!(found, modes[begin..end], "{text}: take({begin},{end})");
+                if begin == end {
+                    let refused = Error::Unsupported { op: "group", what: "a group of no modes" };
+                    assert_eq!(
+                        (grouped, shapes),
+                        (Err(refused), Err(refused)),
+                        "{text}: group({begin},{end})"
+                    );
+                    continue;
+                }
+                let grouped = grouped.unwrap();
+                assert_eq!(grouped.rank(), rank - (end - begin) + 1, "{text}: group({begin},{end})");
+                assert_eq!(grouped.mode(begin).unwrap(), taken, "{text}: group({begin},{end})");
+                assert_eq!((*taken.shape(), *grouped.shape()), (shape.unwrap(), shapes.unwrap()));
+            } else {
+                let refused = Error::ModeRange { begin, end, rank };
+                assert_eq!((taken, grouped), (Err(refused), Err(refused)), "{text}: {begin} up to {end}");
+                assert_eq!((shape, shapes), (Err(refused), Err(refused)), "{text}: {begin} up to {end}");
+            }
+        }
+    }
 }

@@ -115,6 +115,11 @@ pub(super) const fn explain(line: &mut Message, error: &Error) {
             let (rank, other) = (Int::fixed(*rank as i64), Int::fixed(*other as i64));
             pair(line, "rank mismatch: the layout has rank ", rank, ", the other operand rank ", other, "");
         }
+        Error::ModeRange { begin, end, rank } => {
+            let (begin, end) = (Int::fixed(*begin as i64), Int::fixed(*end as i64));
+            pair(line, "there are no modes ", begin, " up to ", end, " in rank ");
+            integer(line, Int::fixed(*rank as i64));
+        }
         Error::ModeOutOfRange { mode, rank } => {
             let (mode, rank) = (Int::fixed(*mode as i64), Int::fixed(*rank as i64));
             pair(line, "there is no mode ", mode, " in rank ", rank, "");
