@@ -238,16 +238,22 @@ impl Lay {
         if n < 1 {
             return Err(Error::Unsupported { op: OP, what: "fewer than one worker" });
         }
-        let (mut workers, mut rest, mut i) = (1, n, 0);
+        let (mut workers, mut rest, mut fixed, mut i) = (1, n, true, 0);
         while i < shape.leaf_count() {
             let Some(extent) = shape.leaves[i].get() else {
                 return Err(Error::NotKnown { op: OP, value: shape.leaves[i] });
             };
+            fixed = fixed && shape.leaves[i].is_static();
             let g = gcd(extent, rest);
             workers *= g;
             rest /= g;
             i += 1;
         }
-        Lay::leaf(Int::value(workers), Stride::Int(Int::value((workers > 1) as i64)))
+        let stride = (workers > 1) as i64;
+        // What follows from static extents alone is static.
+        match fixed {
+            true => Lay::leaf(Int::fixed(workers), Stride::Int(Int::fixed(stride))),
+            false => Lay::leaf(Int::value(workers), Stride::Int(Int::value(stride))),
+        }
     }
 }
