@@ -5,6 +5,7 @@ mod asynchronous;
 mod copy;
 mod data;
 mod fill;
+mod gemm;
 mod predicates;
 mod registers;
 mod scalars;
@@ -15,6 +16,9 @@ mod warp;
 pub use copy::{CopyWith, copy, copy_if, prefetch};
 pub use data::{Data, Site};
 pub use fill::{clear, fill};
+pub use gemm::{
+    MmaOperand, fence_proxy_async, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait,
+};
 pub use predicates::Predicates;
 pub use transform::{axpby, transform};
 

@@ -5,11 +5,13 @@
 //! layouts map (thread, value) to bits (CuTe guide, "MMA Atom"; PTX ISA, "Matrix Fragments").
 
 mod copy;
+mod gmma;
 mod mma;
 
 use girih_ptx::{Modifier, Type, Word};
 
 pub use copy::*;
+pub use gmma::*;
 pub use mma::*;
 
 const fn word(word: Word) -> Modifier {

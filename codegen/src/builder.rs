@@ -297,6 +297,11 @@ impl Builder {
             span: Span::default(),
         }));
         let mut module = Module { version: (7, 0), target: self.target, items };
+        // Instructions of one architecture alone, as wgmma.
+        let required = module.required_target()?;
+        if required.suffix.is_some() && required.sm == module.target.sm {
+            module.target = required;
+        }
         module.version = module.required_version()?;
         module.verify()?;
         Ok(module)

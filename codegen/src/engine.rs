@@ -145,6 +145,11 @@ impl Smem {
         &self.offset
     }
 
+    /// The address in bytes at which a matrix of a swizzled layout begins, before the swizzle.
+    pub(crate) fn linear_address(&self) -> Result<Expr, crate::Error> {
+        Ok(&self.base + &byte_offset(self.dtype, &self.offset)?)
+    }
+
     /// The swizzle of element offsets.
     pub fn swizzle(&self) -> Option<&Swizzle> {
         self.swizzle.as_ref()

@@ -12,6 +12,7 @@ pub mod atom;
 pub mod builder;
 pub mod copy;
 
+mod descriptor;
 mod engine;
 mod error;
 mod expr;
@@ -22,6 +23,7 @@ mod tiled_mma;
 mod vectorise;
 
 pub use builder::{Builder, Cond, Reg, Width};
+pub use descriptor::Descriptor;
 pub use engine::{Counting, Gmem, Memory, Rmem, Smem};
 pub use error::Error;
 pub use expr::{Expr, VarId};

@@ -3,10 +3,10 @@
 mod slice;
 
 use girih_layout::{Int, Lay, Shape, Stride, Tile, Tiler, Tiles};
-use girih_tensor::{Engine, Index, Slice, Tensor};
+use girih_tensor::{DType, Engine, Index, Slice, Tensor};
 
 use crate::Error;
-use crate::atom::MmaAtom;
+use crate::atom::{MmaAtom, MmaKind};
 use crate::tiled_copy::{is_bijective, shape_tiler, static_size};
 
 pub use slice::ThrMma;
@@ -62,8 +62,28 @@ pub struct TiledMma {
     pub permutation: [Tile; 3],
 }
 
+impl MmaAtom {
+    /// Type of an operand's elements.
+    pub const fn dtype(&self, operand: Operand) -> DType {
+        match operand {
+            Operand::A => self.a_type,
+            Operand::B => self.b_type,
+            Operand::C => self.c_type,
+        }
+    }
+
+    /// Whether the instruction takes an operand from shared memory.
+    pub const fn from_shared(&self, operand: Operand) -> bool {
+        match operand {
+            Operand::A => matches!(self.kind, MmaKind::WgmmaSs),
+            Operand::B => self.kind.is_wgmma(),
+            Operand::C => false,
+        }
+    }
+}
+
 impl TiledMma {
-    /// Atoms arranged as `atoms`, (AtomM,AtomN[,AtomK]) -> the atom's number, in the order of the coordinates.
+    /// Atoms arranged as `atoms`, `(AtomM,AtomN)` or `(AtomM,AtomN,AtomK)` -> the atom's number.
     ///
     /// # Errors
     /// [`Error::Mismatch`] unless `atoms` has two or three modes and is a bijection, [`Error::NotStatic`].

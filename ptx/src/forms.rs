@@ -110,6 +110,8 @@ pub enum Ty {
     Wider(usize),
     /// The type twice as wide as the one in the slot: of `mul.wide`'s destination.
     Double(usize),
+    /// The type in the slot, of `.f16` two in a 32-bit register: accumulators of `wgmma`.
+    Packed(usize),
 }
 
 /// How many parts a vector operand has.

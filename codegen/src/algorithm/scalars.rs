@@ -88,7 +88,7 @@ fn place(rmem: &Rmem) -> (Reg, i64) {
     (reg, offset % per * i64::from(rmem.dtype().bits()))
 }
 
-fn extract(b: &mut Builder, rmem: &Rmem) -> Reg {
+pub(super) fn extract(b: &mut Builder, rmem: &Rmem) -> Reg {
     let (reg, shift) = place(rmem);
     let (dtype, ty) = (rmem.dtype(), scalar(rmem.dtype()));
     let out = b.reg(ty);
@@ -117,7 +117,7 @@ fn extract(b: &mut Builder, rmem: &Rmem) -> Reg {
     out
 }
 
-fn insert(b: &mut Builder, rmem: &Rmem, value: &Reg, fresh: bool) {
+pub(super) fn insert(b: &mut Builder, rmem: &Rmem, value: &Reg, fresh: bool) {
     let (reg, shift) = place(rmem);
     let bits = i64::from(rmem.dtype().bits());
     if bits >= 32 {

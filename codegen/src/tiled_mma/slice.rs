@@ -4,7 +4,7 @@ use girih_layout::{Int, Lay, Shape, Stride, Strides};
 use girih_tensor::{Engine, Index, Slice, Tensor};
 
 use super::{Operand, TiledMma, append, digits, split_matrix};
-use crate::atom::MmaKind;
+use crate::atom::{MmaAtom, MmaKind};
 use crate::builder::Builder;
 use crate::engine::per_register;
 use crate::tiled_copy::static_size;
@@ -22,6 +22,11 @@ pub struct ThrMma<I> {
 impl<I: Index> ThrMma<I> {
     pub(super) fn new(mma: TiledMma, thread: I, vmnk: Lay) -> ThrMma<I> {
         ThrMma { mma, thread, vmnk }
+    }
+
+    /// The atom.
+    pub(crate) fn atom(&self) -> &MmaAtom {
+        &self.mma.atom
     }
 
     /// The thread's part of a coordinate for an operand's `(ThrV,(ThrX,ThrY))` mode.
@@ -65,13 +70,8 @@ impl ThrMma<Expr> {
         tensor: &Tensor<E>,
     ) -> Result<Tensor<Rmem>, Error> {
         let atom = &self.mma.atom;
-        let in_memory = match operand {
-            Operand::A => atom.kind == MmaKind::WgmmaSs,
-            Operand::B => atom.kind.is_wgmma(),
-            Operand::C => false,
-        };
         let mine = self.partition(operand, tensor)?; // (FrgV,RestX,RestY,...)
-        if in_memory {
+        if atom.from_shared(operand) {
             return Err(Error::Mismatch {
                 what: "partition_fragment",
                 layout: mine.layout().to_string(),
@@ -80,7 +80,7 @@ impl ThrMma<Expr> {
                            descriptors",
             });
         }
-        let dtype = [atom.a_type, atom.b_type, atom.c_type][operand as usize];
+        let dtype = atom.dtype(operand);
         let values = Lay::left(mine.layout().mode(0)?.shape())?; // FrgV
         let count = static_size("partition_fragment", &values)?;
         let per = if atom.kind == MmaKind::Fma { 1 } else { per_register(dtype) as i64 };

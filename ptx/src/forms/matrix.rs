@@ -72,7 +72,7 @@ macro_rules! bits {
 
 /// The accumulators of a `wgmma`: its shape is in slot 3, their type in slot `ty`.
 const fn accumulators(ty: usize) -> OperandSlot {
-    operand(Kind::DefVec(Count::Accumulators { shape: 3, ty }, Ty::Slot(ty)))
+    operand(Kind::DefVec(Count::Accumulators { shape: 3, ty }, Ty::Packed(ty)))
 }
 const DESCRIPTOR: OperandSlot = operand(Kind::UseReg(Ty::Is(B64)));
 const FRAGMENT: OperandSlot = reads(4, B32);

@@ -230,7 +230,7 @@ impl Ty {
     pub fn of(self, filled: &Filled) -> Option<Type> {
         let slot = match self {
             Ty::Is(ty) => return Some(ty),
-            Ty::Slot(slot) | Ty::Wider(slot) | Ty::Double(slot) => slot,
+            Ty::Slot(slot) | Ty::Wider(slot) | Ty::Double(slot) | Ty::Packed(slot) => slot,
         };
         let Some(Some(Modifier::Type(ty))) = filled.get(slot) else { return None };
         match (self, ty) {
@@ -239,6 +239,7 @@ impl Ty {
             (Ty::Double(_), Type::S16) => Some(Type::S32),
             (Ty::Double(_), Type::S32) => Some(Type::S64),
             (Ty::Double(_), _) => None,
+            (Ty::Packed(_), Type::F16) => Some(Type::B32),
             _ => Some(*ty),
         }
     }

@@ -51,7 +51,7 @@ impl Display for Place<'_> {
         let Place(form, kind) = *self;
         let ty = |ty: Ty| match ty {
             Ty::Is(ty) => format!(".{ty}"),
-            Ty::Slot(slot) | Ty::Wider(slot) => {
+            Ty::Slot(slot) | Ty::Wider(slot) | Ty::Packed(slot) => {
                 match form.slots.get(slot).map(|slot| slot.choices.modifiers()) {
                     Some(one) if one.len() == 1 => format!(".{}", one[0]),
                     _ => ".type".into(),

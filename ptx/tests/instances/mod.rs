@@ -96,9 +96,6 @@ impl Registers {
     fn vector(&mut self, count: Count, ty: Ty, filled: &Filled) -> Operand {
         match count.of(filled) {
             None => self.value(ty, filled),
-            Some(count) if ty.of(filled) == Some(Type::F16) => {
-                Operand::Vector((0..count).map(|_| Operand::Name(self.register(Type::B32))).collect())
-            }
             Some(count) => Operand::Vector((0..count).map(|_| self.value(ty, filled)).collect()),
         }
     }

@@ -1,0 +1,179 @@
+//! CuTe's `gemm` on fragments: `C += A * B^T` by an MMA atom (CuTe guide, "Algorithms").
+
+use girih_layout::Lay;
+use girih_ptx::{Opcode, Operand as Ptx, Type, Word};
+use girih_tensor::{DType, Engine, Slice, Tensor};
+
+use super::scalars::{extract, insert};
+use crate::atom::{Major, MmaAtom, MmaKind};
+use crate::builder::{Builder, Cond, Reg};
+use crate::tiled_copy::static_size;
+use crate::{Descriptor, Error, Expr, Operand, Rmem};
+
+/// An engine that an MMA takes A or B from: registers, or descriptors of shared memory.
+pub trait MmaOperand: Engine<Index = Expr> {
+    /// The operand of `atom` at `values`, the values (FrgV) of one instruction.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the atom takes another kind of operand there, or the values are not whole registers.
+    fn operand(&self, b: &mut Builder, atom: &MmaAtom, which: Operand, values: &Lay) -> Result<Ptx, Error>;
+}
+
+fn mismatch(layout: String, with: String, accepted: &'static str) -> Error {
+    Error::Mismatch { what: "gemm", layout, with, accepted }
+}
+
+impl MmaOperand for Rmem {
+    fn operand(&self, b: &mut Builder, atom: &MmaAtom, which: Operand, values: &Lay) -> Result<Ptx, Error> {
+        let dtype = atom.dtype(which);
+        if atom.from_shared(which) || dtype != self.dtype() {
+            let with = format!("{which:?} of {atom}");
+            let accepted = "registers of the atom's dtype, for an operand that it takes from registers";
+            return Err(mismatch(format!("registers of {}", self.dtype()), with, accepted));
+        }
+        if atom.kind == MmaKind::Fma && dtype.bits() == 16 {
+            return Ok(Ptx::from(&extract(b, self)));
+        }
+        let regs = self.registers(values)?;
+        let single = matches!(atom.kind, MmaKind::Fma | MmaKind::Dot);
+        Ok(match regs {
+            [one] if single => Ptx::from(one),
+            many => Ptx::Vector(many.iter().map(Ptx::from).collect()),
+        })
+    }
+}
+
+impl MmaOperand for Descriptor {
+    fn operand(&self, b: &mut Builder, atom: &MmaAtom, which: Operand, _: &Lay) -> Result<Ptx, Error> {
+        if !atom.from_shared(which) {
+            let accepted = "registers: the atom does not take this operand from shared memory";
+            return Err(mismatch(String::from("a descriptor"), format!("{which:?} of {atom}"), accepted));
+        }
+        self.value(b)
+    }
+}
+
+impl Rmem {
+    /// The registers of the values that `values` names from where the engine stands.
+    fn registers(&self, values: &Lay) -> Result<&[Reg], Error> {
+        let (count, per) = (static_size("gemm", values)?, self.per_register() as i64);
+        let refused = || {
+            let with = format!("registers of {} from value {}", self.dtype(), self.offset());
+            mismatch(values.to_string(), with, "consecutive values that fill whole registers")
+        };
+        let consecutive = count == 1 || values.coalesce() == crate::tiled_copy::extent(count)?;
+        if !consecutive || self.offset() % per != 0 {
+            return Err(refused());
+        }
+        let first = usize::try_from(self.offset() / per).map_err(|_| refused())?;
+        let last = first + (count + per - 1) as usize / per as usize;
+        self.regs().get(first..last).ok_or_else(refused)
+    }
+}
+
+/// `C += A * B^T` on the fragments of a thread, by `atom`:
+///
+/// | A | B | C | |
+/// |---|---|---|---|
+/// | (V) | (V) | (V) | one instruction |
+/// | (V,M) | (V,N) | (V,M,N) | an outer product |
+/// | (V,M,K) | (V,N,K) | (V,M,N) | the sum of outer products |
+///
+/// The instructions of a warpgroup are asynchronous: between [`warpgroup_arrive`] and [`warpgroup_commit_batch`].
+///
+/// # Errors
+/// [`Error::Mismatch`] for other ranks, for extents that differ, for operands that the atom takes from elsewhere and for
+/// values that are not whole registers.
+pub fn gemm<A: MmaOperand, B: MmaOperand>(
+    b: &mut Builder,
+    atom: &MmaAtom,
+    a_tensor: &Tensor<A>,
+    b_tensor: &Tensor<B>,
+    c_tensor: &Tensor<Rmem>,
+) -> Result<(), Error> {
+    let layouts = [a_tensor.layout(), b_tensor.layout(), c_tensor.layout()];
+    let extent = |which: usize, mode: usize| -> Result<i64, Error> {
+        if mode < layouts[which].rank() { static_size("gemm", &layouts[which].mode(mode)?) } else { Ok(1) }
+    };
+    let ranks = layouts.map(Lay::rank);
+    let [m, n, k] = [extent(0, 1)?, extent(1, 1)?, extent(0, 2)?];
+    let fits = matches!(ranks, [1, 1, 1] | [2, 2, 3] | [3, 3, 3])
+        && [extent(2, 1)?, extent(2, 2)?, extent(1, 2)?] == [m, n, k];
+    if !fits {
+        let with = format!("B {} and C {}", layouts[1], layouts[2]);
+        let accepted = "(V)x(V)->(V), (V,M)x(V,N)->(V,M,N) or (V,M,K)x(V,N,K)->(V,M,N) with equal extents";
+        return Err(mismatch(format!("A {}", layouts[0]), with, accepted));
+    }
+    for (step_k, i) in (0..k).flat_map(|step| (0..m).map(move |i| (step, i))) {
+        for step in 0..n {
+            // Back and forth along N, so that neighbours share a fragment.
+            let j = if i % 2 == 0 { step } else { n - 1 - step };
+            let c = values(c_tensor, &[i, j])?;
+            one(b, atom, &values(a_tensor, &[i, step_k])?, &values(b_tensor, &[j, step_k])?, &c)?;
+        }
+    }
+    Ok(())
+}
+
+/// The values of one instruction at a coordinate of the modes after the first, as many of them as there are.
+fn values<E: Engine<Index = Expr>>(tensor: &Tensor<E>, at: &[i64]) -> Result<Tensor<E>, Error> {
+    let rank = tensor.layout().rank();
+    let fixed = at.iter().take(rank - 1).map(|&i| Slice::At(Expr::from(i)));
+    Ok(tensor.slice(&Slice::tuple([Slice::All].into_iter().chain(fixed)))?)
+}
+
+fn one<A: MmaOperand, B: MmaOperand>(
+    b: &mut Builder,
+    atom: &MmaAtom,
+    a_values: &Tensor<A>,
+    b_values: &Tensor<B>,
+    c_values: &Tensor<Rmem>,
+) -> Result<(), Error> {
+    let a = a_values.engine().operand(b, atom, Operand::A, &a_values.layout().mode(0)?)?;
+    let bb = b_values.engine().operand(b, atom, Operand::B, &b_values.layout().mode(0)?)?;
+    let c = c_values.engine().operand(b, atom, Operand::C, &c_values.layout().mode(0)?)?;
+    let (opcode, modifiers) = (atom.opcode(), atom.modifiers());
+    if atom.kind == MmaKind::Fma && atom.c_type.bits() == 16 {
+        let sum = b.reg(Type::B16);
+        b.inst(opcode, &modifiers, vec![Ptx::from(&sum), a, bb, c]);
+        insert(b, c_values.engine(), &sum, false);
+        return Ok(());
+    }
+    if !atom.kind.is_wgmma() {
+        b.inst(opcode, &modifiers, vec![c.clone(), a, bb, c]);
+        return Ok(());
+    }
+    let accumulate = b.cond(&Cond::Always)?;
+    let mut operands = vec![c, a, bb, Ptx::from(&accumulate)];
+    if atom.c_type != DType::S32 {
+        operands.extend([Ptx::Int(1), Ptx::Int(1)]);
+    }
+    if atom.a_type.bits() == 16 {
+        let transposed = atom.majors.map(|major| Ptx::Int(i64::from(major == Major::Mn)));
+        let skip = if atom.kind == MmaKind::WgmmaSs { 0 } else { 1 };
+        operands.extend(transposed.into_iter().skip(skip));
+    }
+    b.inst(opcode, &modifiers, operands);
+    Ok(())
+}
+
+/// `wgmma.fence`: registers that were written before are ready for the warpgroup's instructions that follow.
+pub fn warpgroup_arrive(b: &mut Builder) {
+    b.inst(Opcode::Wgmma, &[Word::Fence.into(), Word::Sync.into(), Word::Aligned.into()], Vec::new());
+}
+
+/// `wgmma.commit_group`: the instructions since the last one are a batch.
+pub fn warpgroup_commit_batch(b: &mut Builder) {
+    b.inst(Opcode::Wgmma, &[Word::CommitGroup.into(), Word::Sync.into(), Word::Aligned.into()], Vec::new());
+}
+
+/// `wgmma.wait_group`: waits until at most `pending` batches are in flight; the others' registers may be read.
+pub fn warpgroup_wait(b: &mut Builder, pending: u32) {
+    let modifiers = [Word::WaitGroup.into(), Word::Sync.into(), Word::Aligned.into()];
+    b.inst(Opcode::Wgmma, &modifiers, vec![Ptx::Int(i64::from(pending))]);
+}
+
+/// `fence.proxy.async`: what threads wrote to shared memory before becomes visible to `wgmma` and to bulk copies.
+pub fn fence_proxy_async(b: &mut Builder) {
+    b.inst(Opcode::Fence, &[Word::Proxy.into(), Word::Async.into()], Vec::new());
+}

@@ -1,0 +1,170 @@
+//! Every MMA atom through a tiled MMA, on the simulator and on a GPU: exact on small whole numbers. Skips the GPU with
+//! one line where there is none.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "common/mma_atom.rs"]
+mod mma_atom;
+
+use std::io::Write;
+
+use girih_codegen::Operand;
+use girih_codegen::atom::{MmaKind, Product};
+use girih_device::{Arg, Device, Error, LaunchConfig, Select};
+use girih_layout::Coord;
+use girih_tensor::DType;
+use mma_atom::{OneAtom, decode, encode, every_atom, merged};
+
+/// Kernels of a module.
+const BATCH: usize = 24;
+
+fn random(state: &mut u64) -> i64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    (*state >> 20) as i64
+}
+
+/// Values that a dtype has and whose sums are exact: all integers, floats from -2 to 2.
+fn value(dtype: DType, x: i64) -> i64 {
+    match dtype {
+        DType::S16 => x.rem_euclid(1 << 16) - (1 << 15),
+        DType::S8 => x.rem_euclid(256) - 128,
+        DType::U8 => x.rem_euclid(256),
+        DType::S4 => x.rem_euclid(16) - 8,
+        DType::U4 => x.rem_euclid(16),
+        DType::B1 => x.rem_euclid(2),
+        DType::S32 => x.rem_euclid(1 << 20) - (1 << 19),
+        _ => x.rem_euclid(5) - 2,
+    }
+}
+
+/// Matrices in the order of their memory, and what C becomes.
+struct Data {
+    matrices: [Vec<i64>; 3],
+    expected: Vec<i64>,
+}
+
+fn data(one: &OneAtom, seed: u64) -> Data {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let layouts = Operand::ALL.map(|operand| one.global(operand));
+    let mut matrices = Operand::ALL.map(|operand| {
+        let size = layouts[operand as usize].size().unwrap().get().unwrap();
+        let dtype = one.atom().dtype(operand);
+        (0..size).map(|_| value(dtype, random(&mut state))).collect::<Vec<_>>()
+    });
+    let integral = one.atom().c_type == DType::S32;
+    // Integer sums pass both ends of the range in some places: they wrap, or are clamped.
+    let near = [0, i64::from(i32::MAX) - 40, i64::from(i32::MIN) + 40];
+    for (i, c) in matrices[2].iter_mut().enumerate() {
+        *c = if integral { near[i % 3] + c.rem_euclid(32) - 16 } else { *c };
+    }
+    let at = |operand: Operand, i: i64, j: i64| {
+        layouts[operand as usize].crd2idx(&Coord::of(&[i, j]).unwrap()).unwrap() as usize
+    };
+    let [m, n, k] = one.extents();
+    let step = k / one.steps;
+    let mut expected = matrices[2].clone();
+    // Rows of A and B by number, so that the sums below are quick.
+    let rows = |operand: Operand, extent: i64| -> Vec<Vec<i64>> {
+        let matrix = &matrices[operand as usize];
+        (0..extent).map(|i| (0..k).map(|l| matrix[at(operand, i, l)]).collect()).collect()
+    };
+    let (a, b) = (rows(Operand::A, m), rows(Operand::B, n));
+    for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+        let c = &mut expected[at(Operand::C, i, j)];
+        for first in (0..k as usize).step_by(step as usize) {
+            let pairs = a[i as usize][first..][..step as usize].iter().zip(&b[j as usize][first..]);
+            *c += pairs
+                .map(|(x, y)| match one.atom().product {
+                    Product::Multiply | Product::Saturate => x * y,
+                    Product::Xor => x ^ y,
+                    Product::And => x & y,
+                })
+                .sum::<i64>();
+            if one.atom().product == Product::Saturate {
+                *c = (*c).clamp(i32::MIN.into(), i32::MAX.into());
+            }
+        }
+        if integral {
+            *c = i64::from(*c as i32);
+        }
+    }
+    Data { matrices, expected }
+}
+
+/// Runs a batch; what went wrong, by atom.
+fn run(device: &Device, batch: &[(usize, OneAtom)]) -> Result<Vec<String>, Error> {
+    let module = |(i, one): &(usize, OneAtom)| {
+        one.module(&format!("atom{i}")).unwrap_or_else(|e| panic!("{}: {e}", one.atom()))
+    };
+    let loaded = device.load(&merged(batch.iter().map(module).collect()))?;
+    let mut wrong = Vec::new();
+    for (i, one) in batch {
+        let data = data(one, *i as u64 + 1);
+        let buffers: Vec<_> = Operand::ALL
+            .into_iter()
+            .map(|o| device.upload(&encode(one.atom().dtype(o), &data.matrices[o as usize])))
+            .collect::<Result<_, _>>()?;
+        let kernel = loaded.kernel(&format!("atom{i}"))?;
+        let threads = one.mma.threads().unwrap() as u32;
+        let config = LaunchConfig::new([1; 3], [threads, 1, 1]).with_dynamic_shared(one.shared_bytes());
+        let args: Vec<Arg<'_>> = buffers.iter().map(Arg::from).collect();
+        // SAFETY: the kernel reads A, B and C and writes C within the extents that the buffers have.
+        #[expect(unsafe_code, reason = "launching a generated kernel")]
+        let launched = unsafe { kernel.launch(&config, &args) };
+        launched?;
+        let found = decode(one.atom().c_type, &buffers[2].download()?);
+        assert_eq!(found.len(), data.expected.len());
+        let differs = found.iter().zip(&data.expected).filter(|(x, y)| **x != **y as f64).count();
+        if differs > 0 {
+            wrong.push(format!("{}: {differs} of {} differ", one.atom(), found.len()));
+        }
+    }
+    Ok(wrong)
+}
+
+/// Batches of one target: those of a warpgroup apart.
+fn batches() -> Vec<Vec<(usize, OneAtom)>> {
+    let all: Vec<_> = every_atom().into_iter().enumerate().collect();
+    let (warpgroups, others): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|(_, one)| one.atom().kind.is_wgmma());
+    others.chunks(BATCH).chain(warpgroups.chunks(BATCH)).map(<[_]>::to_vec).collect()
+}
+
+#[test]
+fn every_atom_multiplies() {
+    let mut devices = vec![Device::open(Select::Sim).unwrap()];
+    match Device::open(Select::Cuda(0)) {
+        Ok(gpu) => devices.push(gpu),
+        // The harness swallows what eprintln! writes.
+        Err(error) => writeln!(std::io::stderr(), "skipped on a GPU: {error}").unwrap(),
+    }
+    for device in &devices {
+        let start = std::time::Instant::now();
+        let (mut count, mut wrong) = (0, Vec::new());
+        for batch in batches() {
+            count += batch.len();
+            match run(device, &batch) {
+                Ok(found) => wrong.extend(found),
+                // Which of them it is.
+                Err(_) => wrong.extend(batch.iter().filter_map(|one| match run(device, &[*one]) {
+                    Ok(found) => found.into_iter().next(),
+                    Err(error) => Some(format!("{}: {error}", one.1.atom())),
+                })),
+            }
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        writeln!(std::io::stderr(), "{count} atoms on {} in {seconds:.1} s", device.name()).unwrap();
+        assert!(wrong.is_empty(), "on {}, {} wrong:\n{}", device.name(), wrong.len(), wrong.join("\n"));
+    }
+}
+
+/// Layouts of shared memory that the kernels above take: all eight, for A and B.
+#[test]
+fn every_layout_of_shared_memory_is_among_them() {
+    let mut seen = std::collections::BTreeSet::new();
+    for one in every_atom().iter().filter(|one| one.atom().kind == MmaKind::WgmmaSs) {
+        seen.extend([0, 1].map(|i| (i, one.shared[i].name())));
+    }
+    assert_eq!(seen.len(), 16, "{seen:?}");
+}
