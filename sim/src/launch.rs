@@ -44,7 +44,8 @@ pub struct Options {
     pub seed: u64,
     /// Collects the counts of each instruction. Those of memory need [`Options::counts`] as well.
     pub profile: Option<Profile>,
-    /// Worker threads; without it, those of the global rayon pool. One runs on the calling thread.
+    /// Worker threads; without it, those of the global rayon pool. One runs on the calling thread, as do all blocks of a kernel
+    /// whose blocks can communicate.
     pub threads: Option<usize>,
     /// The most warp instructions that a cluster may execute, a guard against endless loops.
     pub steps: Option<u64>,
@@ -156,9 +157,11 @@ const CLUSTER_LIMIT: u32 = 16;
 /// Threads that a block can have.
 const THREADS_LIMIT: u64 = 1024;
 
-/// Runs a kernel on a grid of blocks. Clusters of blocks run in parallel; the result does not depend on how many run at
-/// a time as long as blocks do not communicate through global memory. Blocks may wait for one another there: a cluster
-/// that makes no progress lets others go on, and begin. With [`Options::threads`] 1 such runs are deterministic too.
+/// Runs a kernel on a grid of blocks, deterministically for a given [`Options::seed`]. Clusters of blocks run in parallel. If
+/// the kernel has instructions by which blocks can communicate through global memory (strong accesses, atomics that tell what
+/// they found or whose result depends on their order, such as sums of floats), its blocks take turns on one thread
+/// instead. They may wait for one another: a cluster that makes no progress lets others go on, and begin. Only blocks that
+/// communicate by data races, which [`Options::races`] reports, depend on the host's timing.
 ///
 /// ```
 /// use girih_sim::{Launch, Memory, Options, Program, run};
@@ -233,6 +236,7 @@ fn run_grid(machine: &Machine<'_>) -> Result<Report, Error> {
     let blocks = machine.launch.grid.iter().map(|&n| u64::from(n)).product::<u64>();
     let grid = |workers| Grid::new(machine, blocks, workers);
     match machine.options.threads {
+        _ if machine.kernel.code.communicates => grid(1).run(),
         Some(0 | 1) => grid(1).run(),
         Some(threads) => workers(threads)?.install(|| grid(threads).run()),
         None => grid(rayon::current_num_threads()).run(),

@@ -107,6 +107,9 @@ pub(crate) struct Code {
     pub(crate) granule: u32,
     /// Whether there is a `wgmma`.
     pub(crate) wgmma: bool,
+    /// Whether blocks can learn of one another's order through global memory: by strong accesses, by atomics that tell what
+    /// they found, or whose result depends on their order.
+    pub(crate) communicates: bool,
 }
 
 impl Kernel {

@@ -166,3 +166,28 @@ fn a_message_between_blocks_needs_a_release_and_an_acquire() {
         assert_eq!(run(6, &options, &chain).unwrap()[..2], [15, 6]);
     }
 }
+
+/// What depends on the order of blocks is the same in every run of a seed, however many workers there are.
+#[test]
+fn what_blocks_tell_one_another_depends_on_the_seed_alone() {
+    // Each warp's first lane takes a ticket and leaves its block's number there.
+    let tickets: &[&str] = &[
+        "mov.u32 %i, %tid.x; setp.ne.u32 %p0, %i, 0; @%p0 exit;",
+        "atom.relaxed.gpu.global.add.u32 %r0, [%p+252], 1;",
+        "mul.wide.u32 %q, %r0, 4; add.s64 %q, %q, %p; st.global.u32 [%q], %me;",
+    ];
+    // Sums of numbers of many magnitudes, whose rounding depends on their order.
+    let sums: &[&str] = &[
+        "mov.u32 %i, %tid.x; shl.b32 %r0, %i, 2; xor.b32 %r0, %r0, %me; add.u32 %r0, %r0, 64; shl.b32 %r0, %r0, 23;",
+        "red.relaxed.gpu.global.add.f32 [%p], %r0;",
+    ];
+    for (lines, blocks) in [(tickets, 60), (sums, 64)] {
+        for seed in 0..6 {
+            let one = run(blocks, &Options { threads: Some(1), seed, ..Options::default() }, lines).unwrap();
+            for threads in [None, Some(2), Some(8), Some(8), Some(8)] {
+                let options = Options { threads, seed, ..Options::default() };
+                assert_eq!(run(blocks, &options, lines).unwrap(), one, "{options:?}");
+            }
+        }
+    }
+}

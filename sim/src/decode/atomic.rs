@@ -26,6 +26,17 @@ pub(super) enum Action {
     Compare,
 }
 
+impl Action {
+    /// Whether several updates have one result in every order. Sums of floats are rounded one by one.
+    pub(super) fn commutes(self, ty: Type) -> bool {
+        match self {
+            Action::Add => ty.is_int() || ty.is_bits(),
+            Action::Min | Action::Max | Action::And | Action::Or | Action::Xor => true,
+            Action::Inc | Action::Dec | Action::Exchange | Action::Compare => false,
+        }
+    }
+}
+
 pub(super) const ACTIONS: &[(Word, Action)] = &[
     (Word::Add, Action::Add),
     (Word::Min, Action::Min),
@@ -179,6 +190,9 @@ impl Decoder<'_> {
         };
         let c = if compare == 1 { Some(self.source(ops, first + 2, ty)?) } else { None };
         self.touches(space, bytes);
+        if matches!(space, Space::Global | Space::Generic) {
+            self.code.communicates |= d.iter().any(Option::is_some) || !action.commutes(ty);
+        }
         self.emit(Op::Atomic(Box::new(Atomic { space, address, bytes, update, global, d, b, c, order })));
         Ok(())
     }

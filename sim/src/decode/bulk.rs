@@ -114,6 +114,7 @@ impl Decoder<'_> {
         let ty = self.last(words)?;
         let found = update(action, ty, global);
         let found = found.ok_or_else(|| self.unsupported(&format!("this reduction of type `.{ty}`")))?;
+        self.code.communicates |= global && !action.commutes(ty);
         Ok((ty.bytes().unwrap_or(1), found))
     }
 

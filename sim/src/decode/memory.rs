@@ -169,6 +169,7 @@ impl Decoder<'_> {
         }
         let address = self.address(ops, place)?;
         self.touches(space, bytes * count);
+        self.code.communicates |= strong.is_some() && matches!(space, Space::Global | Space::Generic);
         let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
         let transfer = Box::new(Transfer { space, address, bytes, count, signed, regs, strong, argument });
         self.emit(if load { Op::Load(transfer) } else { Op::Store(transfer) });

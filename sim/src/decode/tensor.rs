@@ -115,8 +115,10 @@ impl Decoder<'_> {
     }
 
     /// What a reduction does, by the type of the elements.
-    fn reductions(&self, words: &mut Words<'_>) -> Result<Vec<(TensorElement, Update)>, Error> {
+    fn reductions(&mut self, words: &mut Words<'_>) -> Result<Vec<(TensorElement, Update)>, Error> {
         let action = words.pick(ACTIONS).ok_or_else(|| self.unsupported("a reduction of this operation"))?;
+        // The map, which is known at the launch, says whether sums are of floats.
+        self.code.communicates |= !action.commutes(Type::F32);
         let bits = matches!(action, Action::And | Action::Or | Action::Xor);
         let all = TensorElement::ALL.iter().filter_map(|&element| {
             let ty = match element {
