@@ -186,22 +186,37 @@ impl Builder {
         Expr::var(id, lower, upper, multiple)
     }
 
-    fn parameter(&mut self, name: &str, ty: Type) -> Reg {
+    fn declare(&mut self, name: &str, ty: Type, extent: Extent, align: Option<u32>) {
         self.params.push(Variable {
             linkage: Linkage::Internal,
             space: VarSpace::Param,
-            align: None,
+            align,
             ty,
             name: Name::from(name),
-            extent: Extent::Scalar,
+            extent,
             init: Vec::new(),
             span: Span::default(),
         });
+    }
+
+    fn parameter(&mut self, name: &str, ty: Type) -> Reg {
+        self.declare(name, ty, Extent::Scalar, None);
         let reg = self.reg(ty);
         let source = Address { base: Some(Name::from(name)), offset: 0, coordinates: Vec::new() };
         let operands = vec![Operand::from(&reg), Operand::Address(source)];
         self.inst_at(0, Opcode::Ld, &[Word::Param.into(), ty.into()], operands);
         reg
+    }
+
+    /// A parameter of 128 bytes that holds a tensor map: its generic address.
+    pub fn tensor_map(&mut self, name: &str) -> Expr {
+        self.declare(name, Type::B8, Extent::Array(girih_ptx::TENSOR_MAP_BYTES as u64), Some(64));
+        let [local, generic] = [(); 2].map(|()| self.reg(Type::U64));
+        let source = vec![Operand::from(&local), Operand::Name(Name::from(name))];
+        self.inst_at(0, Opcode::Mov, &[Type::U64.into()], source);
+        let operands = vec![Operand::from(&generic), Operand::from(&local)];
+        self.inst_at(0, Opcode::Cvta, &[Word::Param.into(), Type::U64.into()], operands);
+        self.var_at(&generic, 0, 0, 1 << 60, 64)
     }
 
     /// A 64-bit parameter: the global address of an array whose elements stand at multiples of `align` bytes.

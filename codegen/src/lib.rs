@@ -20,6 +20,7 @@ pub mod gemm;
 pub mod plan;
 mod tiled_copy;
 mod tiled_mma;
+mod tma;
 mod vectorise;
 
 pub use builder::{Builder, Cond, Reg, Width};
@@ -29,4 +30,5 @@ pub use error::Error;
 pub use expr::{Expr, VarId};
 pub use tiled_copy::{ThrCopy, TiledCopy};
 pub use tiled_mma::{Operand, ThrMma, TiledMma};
+pub use tma::TmaCopy;
 pub use vectorise::{Vectors, vectorise};

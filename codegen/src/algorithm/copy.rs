@@ -52,6 +52,11 @@ impl CopyWith {
     pub fn blocks(self, mask: u16) -> CopyWith {
         CopyWith { blocks: Some(mask), ..self }
     }
+
+    /// With the address of the tensor map, and the modes of the tensor in the order of its dimensions.
+    pub(crate) fn tensor(self, map: &Expr, dims: &[usize]) -> CopyWith {
+        CopyWith { map: Some(map.clone()), dims: dims.to_vec(), ..self }
+    }
 }
 
 /// Copies value `i` of `source` to value `i` of `target`, for all `i` (CuTe's `copy`).

@@ -3,8 +3,8 @@
 use girih_layout::{Int, Lay, Shape, Stride, Tile, Tiles};
 
 use super::{TiledCopy, extent, static_size};
-use crate::Error;
 use crate::atom::CopyAtom;
+use crate::{Error, Operand, TiledMma};
 
 impl TiledCopy {
     /// Threads arranged as `threads` (a layout from the tile's thread coordinate to the thread's number), each with
@@ -88,6 +88,31 @@ impl TiledCopy {
         let tile = Lay::left(shape)?.composition_by(&tiles)?; // tile's index -> index of the coordinate
         let tv = tile.left_inverse()?.composition(&in_data)?;
         TiledCopy::from_tv(atom, bits, &tv, tiler)
+    }
+
+    /// A copy whose registers are the fragments of an MMA's operand, values of `bits` bits (CuTe's `make_tiled_copy_A`,
+    /// `_B`, `_C`): [`ThrCopy::retile_d`](super::ThrCopy::retile_d) gives a fragment to it.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the atom does not divide the fragments of a tile.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::atom::{SM75_U32X4_LDSM_N, SM80_16X8X16_F32BF16BF16F32_TN};
+    /// use girih_codegen::{Operand, TiledCopy, TiledMma};
+    /// use girih_layout::lay;
+    ///
+    /// // Two by two warps: A's tile is 32 x 16, of which each warp takes half by one ldmatrix.
+    /// let mma = TiledMma::new(SM80_16X8X16_F32BF16BF16F32_TN, lay!("(2,2,1):(1,2,4)"))?;
+    /// let copy = TiledCopy::of_mma(SM75_U32X4_LDSM_N, 16, &mma, Operand::A)?;
+    /// assert_eq!((copy.threads()?, copy.extents()?), (128, vec![32, 16]));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    pub fn of_mma(atom: CopyAtom, bits: u32, mma: &TiledMma, operand: Operand) -> Result<TiledCopy, Error> {
+        let sizes = mma.tile_size_mnk()?;
+        let tiles = operand.modes().map(|mode| extent(sizes[mode]).map(Tile::Lay));
+        let tiles = tiles.into_iter().collect::<Result<Vec<_>, _>>()?;
+        TiledCopy::from_tv(atom, bits, &mma.layout_tv(operand)?, Tiles::new(&tiles)?)
     }
 
     /// A copy with another atom whose registers are this copy's source (CuTe's `make_tiled_copy_S`).

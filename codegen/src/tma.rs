@@ -1,0 +1,210 @@
+//! Tensor copies (TMA): the map and the boxes for a tile, from the layouts of both sides (CuTe's `make_tma_copy`).
+
+use girih_layout::{Int, Lay, Stride, Swizzle, Symbol, Tile, Tiles, lay};
+use girih_ptx::{TensorElement, TensorSwizzle, Tiled};
+use girih_tensor::DType;
+
+use crate::algorithm::CopyWith;
+use crate::atom::{CopyAtom, Transfer};
+use crate::tiled_copy::{extent, static_size};
+use crate::{Error, Expr, TiledCopy};
+
+/// Most dimensions of a tensor map, and most elements of a box along one.
+const RANK: usize = 5;
+const BOX: i64 = 256;
+/// Bytes that a box's rows are a multiple of.
+const LINE: i64 = 16;
+
+/// A tensor copy of tiles: the boxes that one thread moves, and what the tensor map says.
+///
+/// The tensor in global memory has one mode for each dimension of the map, in any order; shapes and strides may be
+/// symbolic until [`TmaCopy::tiled`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TmaCopy {
+    copy: TiledCopy,
+    global: Lay,
+    element: TensorElement,
+    /// The modes of the tensor in the order of the map's dimensions, and the box along each.
+    dims: Vec<usize>,
+    extents: Vec<u32>,
+    swizzle: TensorSwizzle,
+}
+
+impl TmaCopy {
+    /// The copy between a tensor of `dtype` that lies in global memory as `global` says and tiles of it that lie in
+    /// shared memory as `swizzle` after `shared` says. A box is the longest piece of shared memory that is a box of the
+    /// tensor; [`TmaCopy::copy`] repeats it over the tile.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] where there is no such map: a tensor of more than 5 modes or without one of stride 1, tiles
+    /// with holes in shared memory or whose first elements do not follow the tensor's contiguous mode in whole 16 bytes,
+    /// another swizzle than those of 32, 64 and 128 bytes; [`Error::NotStatic`] for symbolic tiles.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::{TmaCopy, atom::Transfer};
+    /// use girih_layout::{Swizzle, lay};
+    /// use girih_ptx::TensorSwizzle;
+    /// use girih_tensor::DType;
+    ///
+    /// // Tiles of 128 x 64 of a row-major matrix, rows of 128 bytes in shared memory with the swizzle of 128 bytes.
+    /// let matrix = lay!("(1000,4096):(4096,1)");
+    /// let tma = TmaCopy::new(Transfer::Load, DType::Bf16, &matrix, &lay!("(128,64):(64,1)"), Swizzle::new(3, 3, 3)?)?;
+    /// let tiled = tma.tiled()?;
+    /// assert_eq!((&tiled.dims[..], &tiled.extents[..], &tiled.strides[..]), (&[4096, 1000][..], &[64, 128][..], &[8192][..]));
+    /// assert_eq!(tiled.swizzle, TensorSwizzle::B128);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(
+        transfer: Transfer,
+        dtype: DType,
+        global: &Lay,
+        shared: &Lay,
+        swizzle: Swizzle,
+    ) -> Result<TmaCopy, Error> {
+        let mismatch = |accepted| Error::Mismatch {
+            what: "tensor copy",
+            layout: global.to_string(),
+            with: format!("{swizzle} o {shared} of {dtype}"),
+            accepted,
+        };
+        let element = element(dtype).ok_or_else(|| mismatch("elements of 1 to 8 whole bytes"))?;
+        let bytes = i64::from(element.bytes());
+        let global = if global.is_leaf() { Lay::concat(&[*global])? } else { *global };
+        let shared = if shared.is_leaf() { Lay::concat(&[*shared])? } else { *shared };
+        let rank = global.rank();
+        if rank > RANK || global.leaf_count() != rank || shared.rank() != rank {
+            return Err(mismatch("1 to 5 modes of one extent and stride each, and a tile with as many"));
+        }
+        let contiguous =
+            (0..rank).find(|&mode| matches!(global.flat_leaf(mode).1, Stride::Int(d) if d.is(1)));
+        let contiguous = contiguous.ok_or_else(|| mismatch("a tensor with a mode of stride 1"))?;
+        let span =
+            span(swizzle, bytes).ok_or_else(|| mismatch("swizzles of 32, 64 or 128 bytes, or none"))?;
+        let size = static_size("tensor copy", &shared)?;
+        let order = shared.right_inverse()?; // shared memory's index -> index in the tile
+        if static_size("tensor copy", &order)? != size {
+            return Err(mismatch("tiles without holes in shared memory"));
+        }
+        let pieces = Lay::identity(shared.shape())?.composition(&order)?; // shared memory's index -> coordinate
+        let piece = largest_box(&pieces, contiguous, bytes, span.span()).ok_or_else(|| {
+            mismatch(
+                "tiles whose first elements in shared memory follow the contiguous mode in whole 16 bytes",
+            )
+        })?;
+        let mut dims: Vec<usize> = piece.iter().map(|(mode, _)| *mode).collect();
+        dims.extend((0..rank).filter(|mode| !piece.iter().any(|(known, _)| known == mode)));
+        let box_size: i64 = piece.iter().map(|(_, extent)| extent).product();
+        let mut extents: Vec<u32> = piece.iter().map(|&(_, extent)| extent as u32).collect();
+        extents.resize(rank, 1);
+        let bits = dtype.bits();
+        let atom = CopyAtom::tma(transfer, rank as u32, box_size * i64::from(bits))?;
+        let tiles =
+            (0..rank).map(|mode| Ok(Tile::Lay(extent(static_size("tensor copy", &shared.mode(mode)?)?)?)));
+        let tiles = Tiles::new(&tiles.collect::<Result<Vec<_>, Error>>()?)?;
+        let copy = TiledCopy::from_tv(atom, bits, &Lay::concat(&[lay!("1:0"), order])?, tiles)?;
+        Ok(TmaCopy { copy, global, element, dims, extents, swizzle: span })
+    }
+
+    /// The boxes of a tile, for one thread: its source and destination are the tensor's coordinates (an identity tensor
+    /// of its shape) and shared memory.
+    pub fn copy(&self) -> &TiledCopy {
+        &self.copy
+    }
+
+    /// The instruction with the address of the tensor map; loads need an mbarrier too.
+    pub fn with(&self, map: &Expr) -> CopyWith {
+        CopyWith::from(&self.copy).tensor(map, &self.dims)
+    }
+
+    /// With a symbol's value in the tensor's shape and strides.
+    ///
+    /// # Errors
+    /// [`Error::Layout`] if the value is none of the symbol's.
+    pub fn bind(&self, symbol: Symbol, value: i64) -> Result<TmaCopy, Error> {
+        Ok(TmaCopy { global: self.global.bind(symbol, value)?, ..self.clone() })
+    }
+
+    /// What the tensor map says, but for the address: dimensions innermost first, strides in bytes.
+    ///
+    /// # Errors
+    /// [`Error::NotStatic`] if symbols of the tensor have no values yet.
+    pub fn tiled(&self) -> Result<Tiled, Error> {
+        let not_static = || Error::NotStatic { what: "a tensor map", layout: self.global.to_string() };
+        let number = |int: Int| int.get().and_then(|n| u64::try_from(n).ok()).ok_or_else(not_static);
+        let (mut dims, mut strides) = (Vec::new(), Vec::new());
+        for (i, &mode) in self.dims.iter().enumerate() {
+            let (extent, stride) = self.global.flat_leaf(mode);
+            dims.push(number(extent)?);
+            if i > 0 {
+                strides.push(number(stride.int().ok_or_else(not_static)?)? * u64::from(self.element.bytes()));
+            }
+        }
+        let tiled = Tiled::new(self.element, &dims, &self.extents);
+        Ok(tiled.with_strides(&strides).with_swizzle(self.swizzle))
+    }
+}
+
+/// The modes that a box goes along, with its extents: the longest beginning of `pieces` that goes along each mode once.
+fn largest_box(pieces: &Lay, contiguous: usize, bytes: i64, span: Option<u32>) -> Option<Vec<(usize, i64)>> {
+    let mut found: Vec<(usize, i64)> = Vec::new();
+    for leaf in 0..pieces.leaf_count() {
+        let (shape, stride) = pieces.flat_leaf(leaf);
+        let (n, Stride::Basis { scale, mode }) = (shape.get()?, stride) else {
+            // A mode of one element.
+            if shape.is(1) {
+                continue;
+            }
+            return None;
+        };
+        if n == 1 {
+            continue;
+        }
+        let mode = usize::from(mode);
+        let first = found.is_empty();
+        if !scale.is(1) || found.iter().any(|(known, _)| *known == mode) || first && mode != contiguous {
+            break;
+        }
+        let most = if first { span.map_or(BOX, |span| i64::from(span) / bytes).min(BOX) } else { BOX };
+        let along = (1..=most.min(n)).rev().find(|along| n % along == 0)?;
+        found.push((mode, along));
+        if along < n {
+            break;
+        }
+    }
+    let (_, row) = found.first()?;
+    (row * bytes % LINE == 0).then_some(found)
+}
+
+/// The swizzle of a map that is this one of elements.
+fn span(swizzle: Swizzle, bytes: i64) -> Option<TensorSwizzle> {
+    let line =
+        swizzle.base() + (bytes as u64).trailing_zeros() == LINE.trailing_zeros() && swizzle.shift() == 3;
+    match swizzle.bits() {
+        0 => Some(TensorSwizzle::None),
+        1 if line => Some(TensorSwizzle::B32),
+        2 if line => Some(TensorSwizzle::B64),
+        3 if line => Some(TensorSwizzle::B128),
+        _ => None,
+    }
+}
+
+fn element(dtype: DType) -> Option<TensorElement> {
+    Some(match dtype {
+        DType::F64 => TensorElement::F64,
+        DType::F32 => TensorElement::F32,
+        DType::Tf32 => TensorElement::Tf32,
+        DType::F16 => TensorElement::F16,
+        DType::Bf16 => TensorElement::Bf16,
+        DType::S64 => TensorElement::S64,
+        DType::U64 => TensorElement::U64,
+        DType::S32 => TensorElement::S32,
+        DType::U32 => TensorElement::U32,
+        DType::S16 | DType::U16 => TensorElement::U16,
+        DType::S8 | DType::U8 | DType::E4m3 | DType::E5m2 => TensorElement::U8,
+        DType::S4 | DType::U4 | DType::B1 => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

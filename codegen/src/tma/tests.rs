@@ -1,0 +1,137 @@
+//! Maps and boxes of tiles: where each box's elements lie in shared memory.
+
+use girih_layout::Shape;
+
+use super::*;
+
+fn tma(dtype: DType, global: &str, shared: &str, swizzle: Swizzle) -> Result<TmaCopy, Error> {
+    TmaCopy::new(Transfer::Load, dtype, &Lay::parse(global).unwrap(), &Lay::parse(shared).unwrap(), swizzle)
+}
+
+/// Element `i` of box `n`, dimensions innermost first, is the element of the tile at shared index `n * box + i`.
+#[test]
+fn boxes_are_pieces_of_shared_memory() {
+    for (dtype, global, shared, boxes) in [
+        (DType::F32, "1000:1", "512:1", vec![vec![256]]),
+        (DType::Bf16, "(512,512):(512,1)", "(64,64):(64,1)", vec![vec![64, 64]]),
+        (DType::Bf16, "(512,512):(1,512)", "(64,64):(1,64)", vec![vec![64, 64]]),
+        // Columns of tiles side by side, as swizzled tiles lie.
+        (DType::Bf16, "(512,512):(512,1)", "(64,(64,2)):(64,(1,4096))", vec![vec![64, 64]]),
+        (DType::U8, "(512,512):(512,1)", "((8,4),(16,2)):((16,256),(1,128))", vec![vec![16, 8]]),
+        (DType::F32, "(8,16,32,4):(512,32,1,4096)", "(2,4,16,2):(64,16,1,128)", vec![vec![16, 4, 2, 2]]),
+        (
+            DType::F32,
+            "(8,16,32,4,3):(512,32,1,4096,16384)",
+            "(2,4,16,2,1):(16,32,1,128,0)",
+            vec![vec![16, 2, 4, 2, 1]],
+        ),
+    ] {
+        let tma = tma(dtype, global, shared, Swizzle::NONE).unwrap();
+        assert_eq!(tma.extents, boxes[0].iter().map(|&n: &i64| n as u32).collect::<Vec<_>>(), "{shared}");
+        let shared = Lay::parse(shared).unwrap();
+        let shape = Shape::parse(&format!(
+            "({})",
+            tma.copy.extents().unwrap().iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+        ))
+        .unwrap();
+        let frg = tma.copy.tidfrg_d(&shared).unwrap(); // ((Thr,(Val,Rest)),..) -> shared index
+        let coordinates = tma.copy.tidfrg_s(&Lay::identity(&shape).unwrap()).unwrap();
+        let size: i64 = tma.extents.iter().map(|&n| i64::from(n)).product();
+        for i in 0..shared.size().unwrap().get().unwrap() {
+            assert_eq!(frg.at(i).unwrap(), i, "{shared}");
+            let (n, mut rest) = (i / size, i % size);
+            let at = |index: i64| coordinates.crd2crd(index, &shape);
+            let (first, element) = (at(n * size), at(i));
+            for (dim, &mode) in tma.dims.iter().enumerate() {
+                let extent = i64::from(tma.extents[dim]);
+                assert_eq!(element[mode], first[mode] + rest % extent, "{shared}: {i}");
+                rest /= extent;
+            }
+        }
+    }
+}
+
+/// The coordinate that a layout with basis strides gives an index.
+trait Crd2Crd {
+    fn crd2crd(&self, index: i64, shape: &Shape) -> Vec<i64>;
+}
+
+impl Crd2Crd for Lay {
+    fn crd2crd(&self, index: i64, shape: &Shape) -> Vec<i64> {
+        let mut out = vec![0; shape.rank()];
+        let mut rest = index;
+        for leaf in 0..self.leaf_count() {
+            let (extent, stride) = self.flat_leaf(leaf);
+            let digit = rest % extent.get().unwrap();
+            rest /= extent.get().unwrap();
+            if let Stride::Basis { scale, mode } = stride {
+                out[usize::from(mode)] += digit * scale.get().unwrap();
+            }
+        }
+        out
+    }
+}
+
+#[test]
+fn swizzles_are_those_of_the_map() {
+    let matrix = "(512,512):(512,1)";
+    for (dtype, base) in [(DType::U8, 4), (DType::Bf16, 3), (DType::F32, 2), (DType::F64, 1)] {
+        let bytes = i64::from(dtype.bits() / 8);
+        for (bits, span) in [(1, TensorSwizzle::B32), (2, TensorSwizzle::B64), (3, TensorSwizzle::B128)] {
+            let row = (16 << bits) / bytes;
+            let shared = format!("(8,{row}):({row},1)");
+            let swizzle = Swizzle::new(bits, base, 3).unwrap();
+            assert_eq!(tma(dtype, matrix, &shared, swizzle).unwrap().swizzle, span);
+            // Rows wider than the swizzle go in several boxes.
+            let wide = tma(dtype, matrix, &format!("(8,{}):({},1)", 2 * row, 2 * row), swizzle).unwrap();
+            assert_eq!(wide.extents, [row as u32, 1]);
+        }
+    }
+}
+
+#[test]
+fn what_has_no_map_is_told() {
+    let none = Swizzle::NONE;
+    let sw = |bits, base, shift| Swizzle::new(bits, base, shift).unwrap();
+    let mut texts = Vec::new();
+    for (dtype, global, shared, swizzle) in [
+        (DType::S4, "(64,64):(64,1)", "(64,64):(64,1)", none),
+        (DType::F32, "(2,2,2,2,2,2):(32,16,8,4,2,1)", "(2,2,2,2,2,2)", none),
+        (DType::F32, "(64,64):(64,1)", "64:1", none),
+        (DType::F32, "(64,64):(128,2)", "(8,8):(8,1)", none),
+        (DType::F32, "(64,64):(64,1)", "(8,8):(1,8)", none),
+        (DType::F32, "(64,64):(64,1)", "(8,8):(16,1)", none),
+        (DType::F32, "(64,64):(64,1)", "(8,2):(2,1)", none),
+        (DType::Bf16, "(64,64):(64,1)", "(8,64):(64,1)", sw(3, 4, 3)),
+        (DType::Bf16, "(64,64):(64,1)", "(8,64):(64,1)", sw(3, 3, 4)),
+    ] {
+        let found = tma(dtype, global, shared, swizzle).unwrap_err();
+        assert!(matches!(found, Error::Mismatch { what: "tensor copy", .. }), "{found}");
+        texts.push(found.to_string());
+    }
+    expect_test::expect![[r#"
+        tensor copy: (64,64):(64,1) does not fit Sw<0,4,3> o (64,64):(64,1) of s4: elements of 1 to 8 whole bytes
+        tensor copy: (2,2,2,2,2,2):(32,16,8,4,2,1) does not fit Sw<0,4,3> o (2,2,2,2,2,2):(1,2,4,8,16,32) of f32: 1 to 5 modes of one extent and stride each, and a tile with as many
+        tensor copy: (64,64):(64,1) does not fit Sw<0,4,3> o 64:1 of f32: 1 to 5 modes of one extent and stride each, and a tile with as many
+        tensor copy: (64,64):(128,2) does not fit Sw<0,4,3> o (8,8):(8,1) of f32: a tensor with a mode of stride 1
+        tensor copy: (64,64):(64,1) does not fit Sw<0,4,3> o (8,8):(1,8) of f32: tiles whose first elements in shared memory follow the contiguous mode in whole 16 bytes
+        tensor copy: (64,64):(64,1) does not fit Sw<0,4,3> o (8,8):(16,1) of f32: tiles without holes in shared memory
+        tensor copy: (64,64):(64,1) does not fit Sw<0,4,3> o (8,2):(2,1) of f32: tiles whose first elements in shared memory follow the contiguous mode in whole 16 bytes
+        tensor copy: (64,64):(64,1) does not fit Sw<3,4,3> o (8,64):(64,1) of bf16: swizzles of 32, 64 or 128 bytes, or none
+        tensor copy: (64,64):(64,1) does not fit Sw<3,3,4> o (8,64):(64,1) of bf16: swizzles of 32, 64 or 128 bytes, or none
+    "#]].assert_eq(&(texts.join("\n") + "\n"));
+}
+
+#[test]
+fn symbols_get_their_values_on_the_host() {
+    let (rows, pitch) = (Symbol::new(0).at_least(1), Symbol::new(1).divisible_by(8));
+    let shape = Shape::flat(&[Int::symbol(rows), Int::fixed(64)]).unwrap();
+    let strides =
+        girih_layout::Strides::flat(&[Stride::Int(Int::symbol(pitch)), Stride::Int(Int::fixed(1))]).unwrap();
+    let global = Lay::new(&shape, &strides).unwrap();
+    let tma =
+        TmaCopy::new(Transfer::Store, DType::F16, &global, &lay!("(16,64):(64,1)"), Swizzle::NONE).unwrap();
+    assert!(matches!(tma.tiled(), Err(Error::NotStatic { .. })));
+    let tiled = tma.bind(rows, 100).unwrap().bind(pitch, 72).unwrap().tiled().unwrap();
+    assert_eq!((tiled.dims, tiled.strides, tiled.extents), (vec![64, 100], vec![144], vec![64, 16]));
+}
