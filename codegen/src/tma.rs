@@ -14,6 +14,8 @@ const RANK: usize = 5;
 const BOX: i64 = 256;
 /// Bytes that a box's rows are a multiple of.
 const LINE: i64 = 16;
+/// Bytes that a box's address in shared memory is a multiple of.
+const ALIGN: i64 = 128;
 
 /// A tensor copy of tiles: the boxes that one thread moves, and what the tensor map says.
 ///
@@ -97,6 +99,13 @@ impl TmaCopy {
         let box_size: i64 = piece.iter().map(|(_, extent)| extent).product();
         let mut extents: Vec<u32> = piece.iter().map(|&(_, extent)| extent as u32).collect();
         extents.resize(rank, 1);
+        let row = piece.first().map_or(0, |(_, row)| row * bytes);
+        if span.span().is_some_and(|span| row != i64::from(span)) {
+            return Err(mismatch("rows in shared memory that are as long as the swizzle, which pads others"));
+        }
+        if box_size < size && box_size * bytes % ALIGN != 0 {
+            return Err(mismatch("boxes of whole 128 bytes where a tile takes several"));
+        }
         let bits = dtype.bits();
         let atom = CopyAtom::tma(transfer, rank as u32, box_size * i64::from(bits))?;
         let tiles =

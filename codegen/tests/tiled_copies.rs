@@ -5,7 +5,7 @@
 
 use expect_test::expect;
 use girih_codegen::atom::*;
-use girih_codegen::{Builder, Error, Expr, Gmem, Rmem, TiledCopy, TiledMma};
+use girih_codegen::{Builder, Error, Expr, Gmem, Operand, Rmem, TiledCopy, TiledMma};
 use girih_layout::{Coord, Lay, Tile, Tiles, lay};
 use girih_ptx::Special;
 use girih_tensor::{DType, Tensor};
@@ -136,14 +136,14 @@ fn retiled_fragments_hold_what_the_copy_moves() {
     ] {
         // Fragments of a warp: (Thr,Val) of as many atoms as the tile has, the copy's tile is theirs.
         let tile = Lay::parse(tile).unwrap();
-        let frg = two_warps(lay!("(1,1):(1,1)")).thrfrg(girih_codegen::Operand::A, &tile).unwrap();
+        let frg = two_warps(lay!("(1,1):(1,1)")).thrfrg(Operand::A, &tile).unwrap();
         let tv = Lay::concat(&[mode(&frg, &[0]).coalesce(), mode(&frg, &[1])]).unwrap();
         let [m, k] = [0, 1].map(|i| size(&tile.mode(i).unwrap()));
         let tiles = [m, k].map(|n| Tile::Lay(Lay::parse(&format!("{n}:1")).unwrap()));
         let copy = TiledCopy::from_tv(atom, 16, &tv, Tiles::new(&tiles).unwrap()).unwrap();
         for [more_m, more_k] in [[1, 1], [2, 1], [1, 3], [2, 2]] {
             let whole = Lay::parse(&format!("({},{})", m * more_m, k * more_k)).unwrap();
-            let mma = two_warps(lay!("(1,1):(1,1)")).thrfrg(girih_codegen::Operand::A, &whole).unwrap();
+            let mma = two_warps(lay!("(1,1):(1,1)")).thrfrg(Operand::A, &whole).unwrap();
             // (Frg,RestM,RestK) -> element; the same compact in registers.
             let values = [mode(&mma, &[1, 0]), mode(&mma, &[1, 1, 0]), mode(&mma, &[1, 1, 1])];
             let element = |v: i64, i: i64, j: i64| {
@@ -171,6 +171,70 @@ fn retiled_fragments_hold_what_the_copy_moves() {
         }
     }
 }
+
+/// The same for fragments that a tiled MMA hands out: of every thread, several warps and any order of the tile.
+#[test]
+fn copies_follow_the_fragments_of_an_mma() {
+    let orders =
+        [[Tile::All; 3], [Tile::Lay(lay!("32:1")), Tile::Lay(lay!("32:1")), Tile::Lay(lay!("16:1"))]];
+    let mut compared = std::collections::BTreeSet::new();
+    for (atoms, order) in
+        ["(1,1,1):(1,1,1)", "(2,2,1):(1,2,4)", "(1,4,1):(0,1,0)"].iter().flat_map(|a| orders.map(|o| (a, o)))
+    {
+        let mma = TiledMma::new(SM80_16X8X16_F32BF16BF16F32_TN, Lay::parse(atoms).unwrap()).unwrap();
+        let mma = mma.with_permutation(order);
+        let Ok(sizes) = mma.tile_size_mnk() else { continue };
+        for (operand, modes) in [(Operand::A, [0, 2]), (Operand::B, [1, 2]), (Operand::C, [0, 1])] {
+            for atom in [
+                SM75_U32X4_LDSM_N,
+                SM75_U32X2_LDSM_N,
+                SM75_U32X1_LDSM_N,
+                UNIVERSAL_COPY_32,
+                SM90_U32X1_STSM_N,
+            ] {
+                let Ok(copy) = TiledCopy::of_mma(atom, 16, &mma, operand) else { continue };
+                compared.insert((atom.name(), operand as usize));
+                let extents = modes.map(|mode| 2 * sizes[mode]);
+                let whole = Lay::parse(&format!("({},{})", extents[0], extents[1])).unwrap();
+                let identity = Lay::left(whole.shape()).unwrap();
+                for thread in 0..mma.threads().unwrap() {
+                    let tensor = Tensor::host(&VALUES, identity).unwrap();
+                    let fragment = mma.get_slice(&thread).unwrap().partition(operand, &tensor).unwrap();
+                    let registers = Lay::left(fragment.layout().shape()).unwrap();
+                    let numbers = Tensor::host(&VALUES, registers).unwrap();
+                    let mine = copy.get_slice(&thread).unwrap();
+                    let (retiled, moved) = if atom.reference == atom.src {
+                        (mine.retile_s(&numbers).unwrap(), mine.partition_s(&tensor).unwrap())
+                    } else {
+                        (mine.retile_d(&numbers).unwrap(), mine.partition_d(&tensor).unwrap())
+                    };
+                    assert_eq!(size(retiled.layout()), size(fragment.layout()));
+                    for i in 0..size(retiled.layout()) {
+                        let register = i64::from(retiled.at(i).unwrap());
+                        assert_eq!(
+                            moved.at(i).unwrap(),
+                            fragment.at(register).unwrap(),
+                            "{atom}, {atoms}, {operand:?}: {i}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    // Every atom with every operand, in one order or another.
+    assert_eq!(compared.len(), 15, "{compared:?}");
+}
+
+/// Each value is its own number.
+static VALUES: [u16; 1 << 14] = {
+    let mut values = [0; 1 << 14];
+    let mut i = 0;
+    while i < values.len() {
+        values[i] = i as u16;
+        i += 1;
+    }
+    values
+};
 
 #[test]
 fn copies_like_another_have_its_fragments() {

@@ -124,10 +124,6 @@ fn below(line: &[Expr], extent: &Expr) -> Option<Cond> {
     let (first, last) = (&line[0] + low, &line[0] + high);
     let cond = Cond::less(&first, extent);
     // Both ends are multiples of as much as the coordinates span: none ends within.
-    let step = greatest_common_divisor(first.multiple(), extent.multiple());
+    let step = num_integer::gcd(first.multiple(), extent.multiple());
     (step > high - low || cond == Cond::less(&last, extent)).then_some(cond)
-}
-
-fn greatest_common_divisor(a: i64, b: i64) -> i64 {
-    if b == 0 { a.abs() } else { greatest_common_divisor(b, a % b) }
 }

@@ -82,9 +82,9 @@ fn swizzles_are_those_of_the_map() {
             let shared = format!("(8,{row}):({row},1)");
             let swizzle = Swizzle::new(bits, base, 3).unwrap();
             assert_eq!(tma(dtype, matrix, &shared, swizzle).unwrap().swizzle, span);
-            // Rows wider than the swizzle go in several boxes.
-            let wide = tma(dtype, matrix, &format!("(8,{}):({},1)", 2 * row, 2 * row), swizzle).unwrap();
-            assert_eq!(wide.extents, [row as u32, 1]);
+            // Rows wider than the swizzle go in several boxes, which begin at multiples of 128 bytes.
+            let wide = tma(dtype, matrix, &format!("(8,{}):({},1)", 2 * row, 2 * row), swizzle);
+            assert_eq!(wide.ok().map(|tma| tma.extents), (bits == 3).then(|| vec![row as u32, 1]));
         }
     }
 }
@@ -104,6 +104,8 @@ fn what_has_no_map_is_told() {
         (DType::F32, "(64,64):(64,1)", "(8,2):(2,1)", none),
         (DType::Bf16, "(64,64):(64,1)", "(8,64):(64,1)", sw(3, 4, 3)),
         (DType::Bf16, "(64,64):(64,1)", "(8,64):(64,1)", sw(3, 3, 4)),
+        (DType::Bf16, "(64,64):(64,1)", "(8,32):(32,1)", sw(3, 3, 3)),
+        (DType::Bf16, "(64,64):(64,1)", "(8,64):(64,1)", sw(1, 3, 3)),
     ] {
         let found = tma(dtype, global, shared, swizzle).unwrap_err();
         assert!(matches!(found, Error::Mismatch { what: "tensor copy", .. }), "{found}");
@@ -119,6 +121,8 @@ fn what_has_no_map_is_told() {
         tensor copy: (64,64):(64,1) does not fit Sw<0,4,3> o (8,2):(2,1) of f32: tiles whose first elements in shared memory follow the contiguous mode in whole 16 bytes
         tensor copy: (64,64):(64,1) does not fit Sw<3,4,3> o (8,64):(64,1) of bf16: swizzles of 32, 64 or 128 bytes, or none
         tensor copy: (64,64):(64,1) does not fit Sw<3,3,4> o (8,64):(64,1) of bf16: swizzles of 32, 64 or 128 bytes, or none
+        tensor copy: (64,64):(64,1) does not fit Sw<3,3,3> o (8,32):(32,1) of bf16: rows in shared memory that are as long as the swizzle, which pads others
+        tensor copy: (64,64):(64,1) does not fit Sw<1,3,3> o (8,64):(64,1) of bf16: boxes of whole 128 bytes where a tile takes several
     "#]].assert_eq(&(texts.join("\n") + "\n"));
 }
 
