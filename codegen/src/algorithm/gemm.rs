@@ -7,7 +7,7 @@ use girih_tensor::{DType, Engine, Slice, Tensor};
 use super::scalars::{extract, insert};
 use crate::atom::{Major, MmaAtom, MmaKind};
 use crate::builder::{Builder, Cond, Reg};
-use crate::tiled_copy::static_size;
+use crate::tiled_copy::{ONE, static_size};
 use crate::{Descriptor, Error, Expr, Operand, Rmem};
 
 /// An engine that an MMA takes A or B from: registers, or descriptors of shared memory.
@@ -30,6 +30,11 @@ impl MmaOperand for Rmem {
             let with = format!("{which:?} of {atom}");
             let accepted = "registers of the atom's dtype, for an operand that it takes from registers";
             return Err(mismatch(format!("registers of {}", self.dtype()), with, accepted));
+        }
+        let held = static_size("gemm", &[atom.a, atom.b, atom.c][which as usize].mode(1)?)?;
+        if static_size("gemm", values)? != held {
+            let with = format!("{which:?} of {atom}");
+            return Err(mismatch(values.to_string(), with, "as many values as the atom has in a thread"));
         }
         if atom.kind == MmaKind::Fma && dtype.bits() == 16 {
             return Ok(Ptx::from(&extract(b, self)));
@@ -78,6 +83,8 @@ impl Rmem {
 /// | (V) | (V) | (V) | one instruction |
 /// | (V,M) | (V,N) | (V,M,N) | an outer product |
 /// | (V,M,K) | (V,N,K) | (V,M,N) | the sum of outer products |
+/// | (M) | (N) | (M,N) | an outer product, by an atom of one thread and value |
+/// | (M,K) | (N,K) | (M,N) | the sum of outer products, by such an atom |
 ///
 /// The instructions of a warpgroup are asynchronous: between [`warpgroup_arrive`] and [`warpgroup_commit_batch`].
 ///
@@ -91,11 +98,14 @@ pub fn gemm<A: MmaOperand, B: MmaOperand>(
     b_tensor: &Tensor<B>,
     c_tensor: &Tensor<Rmem>,
 ) -> Result<(), Error> {
+    let ranks = [a_tensor.layout(), b_tensor.layout(), c_tensor.layout()].map(Lay::rank);
+    if atom.kind == MmaKind::Fma && matches!(ranks, [1, 1, 2] | [2, 2, 2]) {
+        return gemm(b, atom, &of_one(a_tensor)?, &of_one(b_tensor)?, &of_one(c_tensor)?);
+    }
     let layouts = [a_tensor.layout(), b_tensor.layout(), c_tensor.layout()];
     let extent = |which: usize, mode: usize| -> Result<i64, Error> {
         if mode < layouts[which].rank() { static_size("gemm", &layouts[which].mode(mode)?) } else { Ok(1) }
     };
-    let ranks = layouts.map(Lay::rank);
     let [m, n, k] = [extent(0, 1)?, extent(1, 1)?, extent(0, 2)?];
     let fits = matches!(ranks, [1, 1, 1] | [2, 2, 3] | [3, 3, 3])
         && [extent(2, 1)?, extent(2, 2)?, extent(1, 2)?] == [m, n, k];
@@ -115,9 +125,21 @@ pub fn gemm<A: MmaOperand, B: MmaOperand>(
     Ok(())
 }
 
+/// A mode of one value before the others.
+fn of_one<E: Engine>(tensor: &Tensor<E>) -> Result<Tensor<E>, Error> {
+    let layout = match tensor.layout() {
+        leaf if leaf.is_leaf() => Lay::concat(&[ONE, *leaf])?,
+        layout => layout.prepend(&ONE)?,
+    };
+    Ok(Tensor::new(tensor.engine().clone(), layout))
+}
+
 /// The values of one instruction at a coordinate of the modes after the first, as many of them as there are.
 fn values<E: Engine<Index = Expr>>(tensor: &Tensor<E>, at: &[i64]) -> Result<Tensor<E>, Error> {
     let rank = tensor.layout().rank();
+    if tensor.layout().is_leaf() {
+        return Ok(Tensor::new(tensor.engine().clone(), Lay::concat(&[*tensor.layout()])?));
+    }
     let fixed = at.iter().take(rank - 1).map(|&i| Slice::At(Expr::from(i)));
     Ok(tensor.slice(&Slice::tuple([Slice::All].into_iter().chain(fixed)))?)
 }

@@ -8,6 +8,7 @@ use super::epilogue::{self, GlobalC};
 use super::fragment::{FragmentLoad, fragment_layout};
 use super::load::{GlobalOperand, TileLoad};
 use super::{GemmConfig, SharedTile, raster};
+use crate::algorithm::gemm;
 use crate::builder::{Builder, SHARED_ALIGN};
 use crate::engine::element_bytes;
 use crate::tiled_copy::static_size;
@@ -237,37 +238,14 @@ impl<'a> Mainloop<'a> {
 
     /// All atoms of a k-block.
     fn multiply(&self, b: &mut Builder, block: i64) -> Result<(), Error> {
-        let registers = &self.registers[block as usize % self.registers.len()];
-        let extent =
-            |lay: &Lay, mode: usize| -> Result<i64, Error> { static_size("multiply", &lay.mode(mode)?) };
-        let (rest_m, rest_n) = (extent(&self.accumulator, 1)?, extent(&self.accumulator, 2)?);
-        for k in 0..self.config.k_atoms {
-            for m in 0..rest_m {
-                for step in 0..rest_n {
-                    // Back and forth along N, so that neighbours share a fragment.
-                    let n = if m % 2 == 0 { step } else { rest_n - 1 - step };
-                    let c = operands(&self.accumulators, &self.accumulator, [m, n])?;
-                    let a = operands(&registers[0], &self.layouts[0], [m, k])?;
-                    let bb = operands(&registers[1], &self.layouts[1], [n, k])?;
-                    b.inst(
-                        self.config.atom.opcode(),
-                        &self.config.atom.modifiers(),
-                        vec![c.clone(), a, bb, c],
-                    );
-                }
-            }
-        }
-        Ok(())
+        let [a, bb] = &self.registers[block as usize % self.registers.len()];
+        let tensor = |registers: &Rmem, layout: &Lay| Tensor::new(registers.clone(), *layout);
+        gemm(
+            b,
+            &self.config.atom,
+            &tensor(a, &self.layouts[0]),                   // (FrgV,RestM,KAtoms)
+            &tensor(bb, &self.layouts[1]),                  // (FrgV,RestN,KAtoms)
+            &tensor(&self.accumulators, &self.accumulator), // (FrgV,RestM,RestN)
+        )
     }
-}
-
-/// The registers of the atom at `position` of a fragment `(FrgV,Rest0,Rest1)`: a vector, or the one register.
-fn operands(fragment: &Rmem, layout: &Lay, position: [i64; 2]) -> Result<Ptx, Error> {
-    let values = static_size("operand", &layout.mode(0)?)?;
-    let first = layout.crd2idx(&girih_layout::Coord::of(&[0, position[0], position[1]])?)?;
-    let per = fragment.per_register() as i64;
-    let regs =
-        (first / per..(first + values + per - 1) / per).filter_map(|r| fragment.regs().get(r as usize));
-    let mut regs: Vec<Ptx> = regs.map(Ptx::from).collect();
-    Ok(if regs.len() == 1 { regs.remove(0) } else { Ptx::Vector(regs) })
 }
