@@ -17,7 +17,7 @@ pub use copy::{CopyWith, copy, copy_if, prefetch};
 pub use data::{Data, Site};
 pub use fill::{clear, fill};
 pub use gemm::{
-    MmaOperand, fence_proxy_async, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait,
+    MmaOperand, MmaWith, fence_proxy_async, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait,
 };
 pub use predicates::Predicates;
 pub use transform::{axpby, transform};

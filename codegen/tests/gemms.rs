@@ -1,12 +1,12 @@
 //! `gemm` on fragments: every form of its ranks against sums, and what is refused.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use girih_codegen::algorithm::{copy, gemm};
+use girih_codegen::algorithm::{MmaWith, copy, gemm};
 use girih_codegen::atom::{
     AUTO_VECTORIZING_COPY, GmmaLayout, GmmaSwizzle, Major, MmaAtom, SM80_16X8X16_F32BF16BF16F32_TN,
     UNIVERSAL_FMA_F16, UNIVERSAL_FMA_F32, UNIVERSAL_FMA_S32,
 };
-use girih_codegen::{Builder, Error, Expr, Gmem, Operand, Rmem, Smem, TiledMma};
+use girih_codegen::{Builder, Cond, Error, Expr, Gmem, Operand, Rmem, Smem, TiledMma};
 use girih_layout::{Lay, lay};
 use girih_ptx::{Module, Special};
 use girih_sim::{Launch, Memory, Options, Program};
@@ -102,6 +102,20 @@ fn misuse_is_explained() {
         assert_eq!(text(kernel(&fma, layouts)), expected);
     }
     let bf16 = SM80_16X8X16_F32BF16BF16F32_TN;
+    let mut b = Builder::new("k", 80, 1);
+    let one = Rmem::tensor(&mut b, DType::F32, lay!("1:0")).unwrap();
+    for (with, expected) in [
+        (
+            MmaWith::from(&fma).accumulate(Cond::Never),
+            "gemm: accumulate Never does not fit UniversalFMA_F32: an atom of a warpgroup; elsewhere C is cleared",
+        ),
+        (
+            MmaWith::from(&fma).negate([true, false]),
+            "gemm: negate [true, false] does not fit UniversalFMA_F32: a warpgroup's atom of floats",
+        ),
+    ] {
+        assert_eq!(gemm(&mut b, with, &one, &one, &one).unwrap_err().to_string(), expected);
+    }
     assert_eq!(
         text(kernel(&bf16, with("8:1", "4:1", "4:1"))),
         "gemm: registers of f32 does not fit A of SM80_16x8x16_F32BF16BF16F32_TN: registers of the atom's dtype, for an \

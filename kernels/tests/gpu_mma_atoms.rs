@@ -72,15 +72,18 @@ fn data(one: &OneAtom, seed: u64) -> Data {
     let (a, b) = (rows(Operand::A, m), rows(Operand::B, n));
     for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
         let c = &mut expected[at(Operand::C, i, j)];
+        *c = if one.accumulate { *c } else { 0 };
+        let sign = if one.negate[0] == one.negate[1] { 1 } else { -1 };
         for first in (0..k as usize).step_by(step as usize) {
             let pairs = a[i as usize][first..][..step as usize].iter().zip(&b[j as usize][first..]);
-            *c += pairs
-                .map(|(x, y)| match one.atom().product {
-                    Product::Multiply | Product::Saturate => x * y,
-                    Product::Xor => x ^ y,
-                    Product::And => x & y,
-                })
-                .sum::<i64>();
+            *c += sign
+                * pairs
+                    .map(|(x, y)| match one.atom().product {
+                        Product::Multiply | Product::Saturate => x * y,
+                        Product::Xor => x ^ y,
+                        Product::And => x & y,
+                    })
+                    .sum::<i64>();
             if one.atom().product == Product::Saturate {
                 *c = (*c).clamp(i32::MIN.into(), i32::MAX.into());
             }

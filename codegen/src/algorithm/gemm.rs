@@ -8,7 +8,7 @@ use super::scalars::{extract, insert};
 use crate::atom::{Major, MmaAtom, MmaKind};
 use crate::builder::{Builder, Cond, Reg};
 use crate::tiled_copy::{ONE, static_size};
-use crate::{Descriptor, Error, Expr, Operand, Rmem};
+use crate::{Descriptor, Error, Expr, Operand, Rmem, TiledMma};
 
 /// An engine that an MMA takes A or B from: registers, or descriptors of shared memory.
 pub trait MmaOperand: Engine<Index = Expr> {
@@ -76,6 +76,52 @@ impl Rmem {
     }
 }
 
+/// An MMA atom and what its instruction takes besides the operands (CuTe's `accumulate_`, `ScaleIn`).
+#[derive(Clone, Debug)]
+pub struct MmaWith {
+    atom: MmaAtom,
+    accumulate: Cond,
+    negate: [bool; 2],
+}
+
+impl From<&MmaAtom> for MmaWith {
+    fn from(atom: &MmaAtom) -> MmaWith {
+        MmaWith { atom: *atom, accumulate: Cond::Always, negate: [false; 2] }
+    }
+}
+
+impl From<&TiledMma> for MmaWith {
+    fn from(mma: &TiledMma) -> MmaWith {
+        MmaWith::from(&mma.atom)
+    }
+}
+
+impl MmaWith {
+    /// Where `cond` does not hold C is taken for zero before the first step along K: what a warpgroup's atom can do
+    /// (`scale-d`, CuTe's `GMMA::ScaleOut`).
+    pub fn accumulate(self, cond: Cond) -> MmaWith {
+        MmaWith { accumulate: cond, ..self }
+    }
+
+    /// With A, B negated: what a warpgroup's atom of floats can do (`imm-scale`, CuTe's `GMMA::ScaleIn::Neg`).
+    pub fn negate(self, negate: [bool; 2]) -> MmaWith {
+        MmaWith { negate, ..self }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let (wgmma, floats) = (self.atom.kind.is_wgmma(), self.atom.c_type != DType::S32);
+        if self.accumulate != Cond::Always && !wgmma {
+            let accepted = "an atom of a warpgroup; elsewhere C is cleared";
+            return Err(mismatch(format!("accumulate {:?}", self.accumulate), self.atom.name(), accepted));
+        }
+        if self.negate != [false; 2] && !(wgmma && floats) {
+            let accepted = "a warpgroup's atom of floats";
+            return Err(mismatch(format!("negate {:?}", self.negate), self.atom.name(), accepted));
+        }
+        Ok(())
+    }
+}
+
 /// `C += A * B^T` on the fragments of a thread, by `atom`:
 ///
 /// | A | B | C | |
@@ -89,18 +135,20 @@ impl Rmem {
 /// The instructions of a warpgroup are asynchronous: between [`warpgroup_arrive`] and [`warpgroup_commit_batch`].
 ///
 /// # Errors
-/// [`Error::Mismatch`] for other ranks, for extents that differ, for operands that the atom takes from elsewhere and for
+/// [`Error::Mismatch`] for what the atom cannot do of [`MmaWith`], for other ranks, for extents that differ, for operands that the atom takes from elsewhere and for
 /// values that are not whole registers.
 pub fn gemm<A: MmaOperand, B: MmaOperand>(
     b: &mut Builder,
-    atom: &MmaAtom,
+    atom: impl Into<MmaWith>,
     a_tensor: &Tensor<A>,
     b_tensor: &Tensor<B>,
     c_tensor: &Tensor<Rmem>,
 ) -> Result<(), Error> {
+    let mut with = atom.into();
+    with.check()?;
     let ranks = [a_tensor.layout(), b_tensor.layout(), c_tensor.layout()].map(Lay::rank);
-    if atom.kind == MmaKind::Fma && matches!(ranks, [1, 1, 2] | [2, 2, 2]) {
-        return gemm(b, atom, &of_one(a_tensor)?, &of_one(b_tensor)?, &of_one(c_tensor)?);
+    if with.atom.kind == MmaKind::Fma && matches!(ranks, [1, 1, 2] | [2, 2, 2]) {
+        return gemm(b, with, &of_one(a_tensor)?, &of_one(b_tensor)?, &of_one(c_tensor)?);
     }
     let layouts = [a_tensor.layout(), b_tensor.layout(), c_tensor.layout()];
     let extent = |which: usize, mode: usize| -> Result<i64, Error> {
@@ -115,11 +163,14 @@ pub fn gemm<A: MmaOperand, B: MmaOperand>(
         return Err(mismatch(format!("A {}", layouts[0]), with, accepted));
     }
     for (step_k, i) in (0..k).flat_map(|step| (0..m).map(move |i| (step, i))) {
+        if step_k > 0 {
+            with.accumulate = Cond::Always;
+        }
         for step in 0..n {
             // Back and forth along N, so that neighbours share a fragment.
             let j = if i % 2 == 0 { step } else { n - 1 - step };
             let c = values(c_tensor, &[i, j])?;
-            one(b, atom, &values(a_tensor, &[i, step_k])?, &values(b_tensor, &[j, step_k])?, &c)?;
+            one(b, &with, &values(a_tensor, &[i, step_k])?, &values(b_tensor, &[j, step_k])?, &c)?;
         }
     }
     Ok(())
@@ -146,11 +197,12 @@ fn values<E: Engine<Index = Expr>>(tensor: &Tensor<E>, at: &[i64]) -> Result<Ten
 
 fn one<A: MmaOperand, B: MmaOperand>(
     b: &mut Builder,
-    atom: &MmaAtom,
+    with: &MmaWith,
     a_values: &Tensor<A>,
     b_values: &Tensor<B>,
     c_values: &Tensor<Rmem>,
 ) -> Result<(), Error> {
+    let atom = &with.atom;
     let a = a_values.engine().operand(b, atom, Operand::A, &a_values.layout().mode(0)?)?;
     let bb = b_values.engine().operand(b, atom, Operand::B, &b_values.layout().mode(0)?)?;
     let c = c_values.engine().operand(b, atom, Operand::C, &c_values.layout().mode(0)?)?;
@@ -165,10 +217,10 @@ fn one<A: MmaOperand, B: MmaOperand>(
         b.inst(opcode, &modifiers, vec![c.clone(), a, bb, c]);
         return Ok(());
     }
-    let accumulate = b.cond(&Cond::Always)?;
+    let accumulate = b.cond(&with.accumulate)?;
     let mut operands = vec![c, a, bb, Ptx::from(&accumulate)];
     if atom.c_type != DType::S32 {
-        operands.extend([Ptx::Int(1), Ptx::Int(1)]);
+        operands.extend(with.negate.map(|negated| Ptx::Int(if negated { -1 } else { 1 })));
     }
     if atom.a_type.bits() == 16 {
         let transposed = atom.majors.map(|major| Ptx::Int(i64::from(major == Major::Mn)));

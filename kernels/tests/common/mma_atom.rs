@@ -1,7 +1,7 @@
 //! A kernel for any MMA atom: fragments from global memory, the atom over a few steps of K, C back.
 
 use girih_codegen::algorithm::{
-    copy, fence_proxy_async, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait,
+    MmaWith, copy, fence_proxy_async, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait,
 };
 use girih_codegen::atom::{AUTO_VECTORIZING_COPY, GmmaLayout, Major, MmaAtom, MmaKind};
 use girih_codegen::{Builder, Cond, Error, Expr, Gmem, Memory, Operand, Rmem, Smem, TiledMma};
@@ -15,6 +15,9 @@ pub(crate) struct OneAtom {
     pub(crate) mma: TiledMma,
     /// Steps along K.
     pub(crate) steps: i64,
+    /// Whether C is added to, and A, B negated.
+    pub(crate) accumulate: bool,
+    pub(crate) negate: [bool; 2],
     /// Layouts of A and B in shared memory.
     pub(crate) shared: [GmmaLayout; 2],
 }
@@ -77,9 +80,11 @@ impl OneAtom {
             Ok(fragment)
         };
         let c = registers(&mut b, Operand::C)?; // (FrgV,1,1)
+        let accumulate = if self.accumulate { Cond::Always } else { Cond::Never };
+        let with = MmaWith::from(&self.mma).accumulate(accumulate).negate(self.negate);
         if !atom.kind.is_wgmma() {
             let (fa, fb) = (registers(&mut b, Operand::A)?, registers(&mut b, Operand::B)?); // (FrgV,1,Steps)
-            gemm(&mut b, &atom, &fa, &fb, &c)?;
+            gemm(&mut b, with, &fa, &fb, &c)?;
         } else {
             let base = b.shared();
             let mut at = 0;
@@ -98,11 +103,11 @@ impl OneAtom {
             let fb = tensors.pop().expect("B is in shared memory");
             if let Some(fa) = tensors.pop() {
                 warpgroup_arrive(&mut b);
-                gemm(&mut b, &atom, &fa, &fb, &c)?;
+                gemm(&mut b, with, &fa, &fb, &c)?;
             } else {
                 let fa = registers(&mut b, Operand::A)?;
                 warpgroup_arrive(&mut b);
-                gemm(&mut b, &atom, &fa, &fb, &c)?;
+                gemm(&mut b, with, &fa, &fb, &c)?;
             }
             warpgroup_commit_batch(&mut b);
             warpgroup_wait(&mut b, 0);
@@ -150,7 +155,7 @@ pub(crate) fn every_atom() -> Vec<OneAtom> {
         let mma = TiledMma::new(atom, Lay::parse(atoms).expect("a layout")).expect("a tiled MMA");
         if !atom.kind.is_wgmma() {
             let any = GmmaLayout::all().next().expect("eight");
-            return OneAtom { mma, steps: 2, shared: [any; 2] };
+            return OneAtom { mma, steps: 2, accumulate: true, negate: [false; 2], shared: [any; 2] };
         }
         let steps = [1, 2, 4][turn % 3];
         let choose = |operand: Operand, turn: usize| {
@@ -161,7 +166,14 @@ pub(crate) fn every_atom() -> Vec<OneAtom> {
             let layouts: Vec<GmmaLayout> = GmmaLayout::all().filter(fits).collect();
             layouts[turn % layouts.len()]
         };
-        OneAtom { mma, steps, shared: [choose(Operand::A, turn / 3), choose(Operand::B, turn / 5)] }
+        let floats = atom.c_type != DType::S32;
+        OneAtom {
+            mma,
+            steps,
+            accumulate: turn % 4 != 0,
+            negate: [floats && turn % 7 == 0, floats && turn % 5 == 0],
+            shared: [choose(Operand::A, turn / 3), choose(Operand::B, turn / 5)],
+        }
     });
     all.collect()
 }
