@@ -296,6 +296,68 @@ fn swizzled_layouts_are_the_run_time_ones() {
     }
 }
 
+/// The questions whose answer is a plain layout: at compile time, at run time, and to the run-time form.
+#[test]
+fn swizzled_layouts_answer_like_the_run_time_ones() {
+    macro_rules! answers {
+        ($($swizzle:ty, $layout:expr;)*) => {$({
+            let (l, run) = (Swizzled::<$swizzle, _>::new($layout), Composed::new(
+                Swizzled::<$swizzle, _>::new($layout).swizzle(), 0, $layout.erase().unwrap()));
+            assert_eq!(l.cosize() as i64, 1 + (0..512).map(|x| run.at(x).unwrap()).max().unwrap());
+            assert_eq!((l.cosize(), l.right_inverse(), l.left_inverse()),
+                (l.try_cosize().unwrap(), l.try_right_inverse().unwrap(), l.try_left_inverse().unwrap()));
+            assert_eq!((Ok(l.right_inverse()), Ok(l.left_inverse())), (run.right_inverse(), run.left_inverse()));
+            assert_eq!(l.try_decay(), run.decay());
+            for x in 0..512usize {
+                assert_eq!(l.left_inverse().at(l.at(x) as i64).unwrap(), x as i64, "{l}");
+            }
+            for i in 0..l.right_inverse().size().unwrap().get().unwrap() {
+                assert_eq!(run.at(l.right_inverse().at(i).unwrap()).unwrap(), i, "{l}");
+            }
+            for (i, j) in [(0usize, 0usize), (3, 2), (7, 31)] {
+                let moved = l.domain_offset((i, j));
+                assert_eq!(moved.at(0usize), l.at((i, j)));
+                let at = girih_layout::Coord::of(&[i as i64, j as i64]).unwrap();
+                swizzled(moved, run.domain_offset(&at));
+            }
+        })*};
+    }
+    answers! {
+        Sw<3, 3, 3>, layout!((8, 64) : (64, 1));
+        Sw<2, 0, 2>, layout!((8, 64) : (1, 8));
+        Sw<0, 4, 3>, layout!((8, 64) : (64, 1));
+        Sw<1, 2, 4>, layout!((16, 32) : (64, 2));
+    }
+    // What does not move decays, at compile time too.
+    let row = Swizzled::<Sw<3, 3, 3>, _>::new(layout!(64 : 1));
+    assert_eq!(row.decay(), (lay!("64:1"), 0));
+    let ld: usize = 64;
+    let tile = Swizzled::<Sw<3, 3, 3>, _>::new(layout!((8, 64) : (ld, 1)));
+    assert_eq!(tile.try_cosize(), Ok(512));
+    let row = tile.slice((3, __));
+    let (plain, offset) = row.try_decay().unwrap();
+    assert!((0..64).all(|j| plain.at(j).unwrap() + offset == row.at(j as usize) as i64));
+    assert!(matches!(tile.try_decay(), Err(Error::NoLayout { .. })));
+}
+
+#[test]
+fn checked_coordinates_are_the_unchecked_ones_inside() {
+    let tiles = Layout::identity((int!(12), int!(8))).zipped_divide((int!(4), int!(2)));
+    for (i, j, k, l) in (0..4)
+        .flat_map(|i| (0..2).flat_map(move |j| (0..3).flat_map(move |k| (0..4).map(move |l| (i, j, k, l)))))
+    {
+        let at = ((i, j), (k, l));
+        let expected: [usize; 2] = [i + 4 * k, j + 2 * l];
+        assert_eq!((tiles.coord_at(at), tiles.try_coord_at(at)), (expected, Ok(expected)));
+    }
+    assert!(matches!(tiles.try_coord_at::<_, 2>(((4, 0), (0, 0))), Err(Error::CoordOutOfRange { .. })));
+    assert!(matches!(
+        tiles.try_coord_at::<_, 1>(((0, 1), (0, 0))),
+        Err(Error::ModeOutOfRange { mode: 1, rank: 1 })
+    ));
+    assert!(matches!(layout!((4, 8) : (8, 1)).try_coord_at::<_, 2>((1, 1)), Err(Error::Unsupported { .. })));
+}
+
 #[test]
 fn swizzled_layouts_with_something_dynamic_are_the_run_time_ones() {
     let ld: usize = 96;

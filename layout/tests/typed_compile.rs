@@ -37,7 +37,7 @@ fn cargo(root: &Path, arguments: &[&str]) -> (bool, String) {
 }
 
 /// A program, and the first line of its compile error.
-const MISUSES: [(&str, &str, &str); 46] = [
+const MISUSES: [(&str, &str, &str); 51] = [
     (
         "stride",
         "layout!((6, 2) : (8, 2)).composition(layout!(6 : 4));",
@@ -256,6 +256,33 @@ const MISUSES: [(&str, &str, &str); 46] = [
         "filter",
         "let n: usize = 0; layout!((4, 8) : (1, n)).filter();",
         "error[E0080]: evaluation panicked: filter((4,8):(1,?)): an operand is dynamic, which is judged when the program runs: call try_filter",
+    ),
+    (
+        "append",
+        "layout!((2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2) : (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)).append(layout!(2 : 4096));",
+        "error[E0080]: evaluation panicked: a typed tuple of rank above 12; use the run-time layout, `Lay`",
+    ),
+    (
+        "prepend",
+        "layout!((2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2) : (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)).prepend(layout!(2 : 4096));",
+        "error[E0080]: evaluation panicked: a typed tuple of rank above 12; use the run-time layout, `Lay`",
+    ),
+    (
+        "zip",
+        "layout!((2, 3) : (1, 2)).zip(layout!(4 : 6));",
+        "error[E0080]: evaluation panicked: zip((2,3):(1,2)): rank mismatch: the layout has rank 2, the other operand rank 1",
+    ),
+    (
+        "swizzle_decay",
+        "girih_layout::typed::Swizzled::<girih_layout::typed::Sw<3, 3, 3>, _>::new(layout!((8, 64) : (64, 1))).decay();",
+        "error[E0080]: evaluation panicked: decay of Sw<3,3,3> o 0 o (8,64):(64,1): no layout has these values: at coordinate 65 the index \
+         is 64, a layout that agrees so far has 80",
+    ),
+    (
+        "swizzle_dynamic",
+        "let n: usize = 64; girih_layout::typed::Swizzled::<girih_layout::typed::Sw<3, 3, 3>, _>::new(layout!((8, 64) : (n, 1))).cosize();",
+        "error[E0080]: evaluation panicked: cosize of Sw<3,3,3> o 0 o (8,64):(?,1): the layout or its offset is dynamic, which is judged \
+         when the program runs: call try_cosize",
     ),
     (
         "domain_distribute",

@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use girih_layout::{Int, Lay, Shape, Tiler};
+use girih_layout::{Coord, Int, Lay, Shape, Tiler};
 
 const STATIC: usize = 450;
 const MIXED: usize = 450;
@@ -189,7 +189,7 @@ fn case(random: &mut Random, mixed: bool, op: &str) -> Option<String> {
 }
 
 /// Operations whose cases say what the run-time layer answers.
-const MORE: [&str; 33] = [
+const MORE: [&str; 36] = [
     "identity",
     "identity_composed",
     "identity_divided",
@@ -223,6 +223,9 @@ const MORE: [&str; 33] = [
     "tile_to_shape",
     "tile_to_shape_by",
     "composition_past_the_end",
+    "reverse",
+    "zip",
+    "dice",
 ];
 
 /// A tree of integers as text and as source, some of them dynamic.
@@ -349,6 +352,24 @@ fn more(random: &mut Random, mixed: bool, op: &str) -> Option<(String, Lay)> {
             let end = begin + 1 + random.below(rank - begin);
             let result = if op == "take" { a.take(begin, end) } else { a.group(begin, end) };
             (result, single(op, &format!("{}, {}", number(begin), number(end))))
+        }
+        "reverse" => (Ok(a.reverse()), single(op, "")),
+        "zip" => (a.zip(&b), single(op, &other)),
+        "dice" => {
+            // A position, `_`, or a tuple of them in a nested mode.
+            let mut places = |n: usize| -> Vec<&str> {
+                (0..n).map(|_| if random.below(2) == 0 { "__" } else { "0usize" }).collect()
+            };
+            let modes: Vec<String> = (0..rank)
+                .map(|k| match a.mode(k).unwrap() {
+                    mode if !mode.is_leaf() => format!("({},)", places(mode.rank()).join(", ")),
+                    _ => places(1).concat(),
+                })
+                .collect();
+            let coord = if a.is_leaf() { modes.concat() } else { format!("({},)", modes.join(", ")) };
+            let text = coord.replace(",)", ")").replace("usize", "").replace("__", "_");
+            let some = coord.contains("usize");
+            (a.dice(&some.then(|| Coord::parse(&text).unwrap())?), single(op, &coord))
         }
         "append" => (a.append(&b), single(op, &other)),
         "prepend" => (a.prepend(&b), single(op, &other)),

@@ -1290,3 +1290,72 @@ fn composition_past_the_end() {
     ];
     support::enough(&answered, 60);
 }
+
+#[test]
+#[rustfmt::skip]
+fn reverse() {
+    let answered = [
+        answer!(Ok(layout!(((4),{d(2)},{d(4)}) : ((0),{d(1)},{d(2)})).reverse()), "(4,2,(4)):(2,1,(0))"),
+        answer!(Ok(layout!(5 : {d(1)}).reverse()), "5:1"),
+        answer!(Ok(layout!((8,({d(8)},{d(2)})) : (0,({d(16)},8))).reverse()), "((8,2),8):((16,8),0)"),
+        answer!(Ok(layout!((3,{d(2)},{d(2)},({d(2)})) : (0,{d(36)},9,(72))).reverse()), "((2),2,2,3):((72),9,36,0)"),
+        answer!(Ok(layout!((12,(6),3,{d(4)}) : ({d(72)},(1),24,6)).reverse()), "(4,3,(6),12):(6,24,(1),72)"),
+        answer!(Ok(layout!(({d(4)},12) : (36,{d(3)})).reverse()), "(12,4):(3,36)"),
+        answer!(Ok(layout!(12 : 2).reverse()), "12:2"),
+        answer!(Ok(layout!((2,2) : (2,{d(4)})).reverse()), "(2,2):(4,2)"),
+        answer!(Ok(layout!(({d(6)},4) : (3,18)).reverse()), "(4,6):(18,3)"),
+        answer!(Ok(layout!({d(8)} : 0).reverse()), "8:0"),
+        answer!(Ok(layout!(12 : 2).reverse()), "12:2"),
+        answer!(Ok(layout!(({d(4)},2,{d(8)},{d(2)}) : (16,64,1,256)).reverse()), "(2,8,2,4):(256,1,64,16)"),
+        answer!(Ok(layout!(({d(4)},2) : ({d(3)},{d(12)})).reverse()), "(2,4):(12,3)"),
+        answer!(Ok(layout!((4,2,8) : (3,{d(96)},{d(12)})).reverse()), "(8,2,4):(12,96,3)"),
+        answer!(Ok(layout!((4,4,2,12) : ({d(1)},4,16,{d(32)})).reverse()), "(12,2,4,4):(32,16,4,1)"),
+    ];
+    support::enough(&answered, 60);
+}
+
+#[test]
+#[rustfmt::skip]
+fn zip() {
+    let answered = [
+        answer!(Ok(layout!((3,4) : (4,1)).zip(layout!(({d(2)},2) : (1,{d(4)})))), "((3,2),(4,2)):((4,1),(1,4))"),
+        answer!(Ok(layout!(({d(4)},(2,{d(8)}),2) : ({d(1)},(32,{d(4)}),64)).zip(layout!(({d(4)},6,2) : (12,1,6)))), "((4,4),((2,8),6),(2,2)):((1,12),((32,4),1),(64,6))"),
+        answer!(Ok(layout!((3,(6,2)) : (12,(1,36))).zip(layout!((2,6) : (1,2)))), "((3,2),((6,2),6)):((12,1),((1,36),2))"),
+        answer!(Ok(layout!((12,4) : (1,12)).zip(layout!(({d(3)},(2,6)) : (12,(36,1))))), "((12,3),(4,(2,6))):((1,12),(12,(36,1)))"),
+        answer!(Ok(layout!((4,6,1) : ({d(1)},8,{d(8)})).zip(layout!(((2),1,2) : (({d(1)}),4,2)))), "((4,(2)),(6,1),(1,2)):((1,(1)),(8,4),(8,2))"),
+        answer!(Ok(layout!(3 : 1).zip(layout!(1 : {d(1)}))), "((3,1)):((1,1))"),
+        answer!(Ok(layout!(5 : 1).zip(layout!(12 : 1))), "((5,12)):((1,1))"),
+        answer!(Ok(layout!((4,4,{d(3)}) : (6,0,0)).zip(layout!((4,8,4) : ({d(1)},{d(8)},64)))), "((4,4),(4,8),(3,4)):((6,1),(0,8),(0,64))"),
+        answer!(Ok(layout!(6 : 3).zip(layout!({d(2)} : 1))), "((6,2)):((3,1))"),
+        answer!(Ok(layout!({d(1)} : 1).zip(layout!(4 : 1))), "((1,4)):((1,1))"),
+        answer!(Ok(layout!({d(6)} : 1).zip(layout!(6 : 0))), "((6,6)):((1,0))"),
+        answer!(Ok(layout!((3,({d(8)},{d(2)}),4) : ({d(6)},(72,3),18)).zip(layout!((2,4,5) : ({d(20)},1,4)))), "((3,2),((8,2),4),(4,5)):((6,20),((72,3),1),(18,4))"),
+        answer!(Ok(layout!((2,{d(4)},(8)) : ({d(8)},{d(1)},(16))).zip(layout!((3,4,({d(1)})) : (1,3,({d(1)}))))), "((2,3),(4,4),((8),(1))):((8,1),(1,3),((16),(1)))"),
+        answer!(Ok(layout!(4 : {d(3)}).zip(layout!(4 : 0))), "((4,4)):((3,0))"),
+        answer!(Ok(layout!(((6,3),4,2) : ((0,{d(192)}),{d(2)},1)).zip(layout!(({d(2)},{d(4)},12) : (1,{d(2)},{d(8)})))), "(((6,3),2),(4,4),(2,12)):(((0,192),1),(2,2),(1,8))"),
+    ];
+    support::enough(&answered, 60);
+}
+
+#[test]
+#[rustfmt::skip]
+fn dice() {
+    let answered = [
+        answer!(Ok(layout!(({d(5)},6,3,1) : (18,1,{d(6)},90)).dice((0usize, __, __, 0usize,))), "(5,1):(18,90)"),
+        answer!(Ok(layout!((2,2) : ({d(6)},3)).dice((0usize, 0usize,))), "(2,2):(6,3)"),
+        answer!(Ok(layout!((8,4,2,{d(4)}) : ({d(96)},{d(12)},{d(48)},{d(3)})).dice((0usize, __, 0usize, __,))), "(8,2):(96,48)"),
+        answer!(Ok(layout!(({d(2)},2) : (4,2)).dice((0usize, 0usize,))), "(2,2):(4,2)"),
+        answer!(Ok(layout!((6,(5),6,12) : (6,(432),{d(1)},36)).dice((__, (0usize,), __, 0usize,))), "(5,12):(432,36)"),
+        answer!(Ok(layout!(({d(5)},({d(12)}),4,{d(2)}) : (24,({d(1)}),120,12)).dice((__, (__,), __, 0usize,))), "(2):(12)"),
+        answer!(Ok(layout!(({d(4)},{d(5)},6,{d(12)}) : (2,8,40,{d(480)})).dice((0usize, 0usize, __, __,))), "(4,5):(2,8)"),
+        answer!(Ok(layout!({d(2)} : {d(1)}).dice(0usize)), "2:1"),
+        answer!(Ok(layout!(({d(4)},12,2) : (48,1,{d(12)})).dice((0usize, __, 0usize,))), "(4,2):(48,12)"),
+        answer!(Ok(layout!((6,8) : ({d(1)},6)).dice((__, 0usize,))), "(8):(6)"),
+        answer!(Ok(layout!(({d(3)},3) : (3,{d(1)})).dice((0usize, 0usize,))), "(3,3):(3,1)"),
+        answer!(Ok(layout!((2,(2),4) : (3,(48),12)).dice((__, (0usize,), 0usize,))), "(2,4):(48,12)"),
+        answer!(Ok(layout!((1,{d(12)}) : (12,{d(1)})).dice((__, 0usize,))), "(12):(1)"),
+        answer!(Ok(layout!((4,4,(4,{d(2)})) : (0,2,(32,128))).dice((0usize, __, (__, 0usize,),))), "(4,2):(0,128)"),
+        answer!(Ok(layout!((1,{d(4)}) : ({d(16)},2)).dice((__, 0usize,))), "(4):(2)"),
+    ];
+    support::enough(&answered, 60);
+}

@@ -63,6 +63,14 @@ pub trait Slice<M: Modes>: Copy {
     type Onto<T: Tuple>: Tuple;
     #[doc(hidden)]
     fn onto<T: Tuple>(self, modes: &M, rest: T, offset: &mut i64, axis: usize) -> Self::Onto<T>;
+    /// What has a position.
+    type Diced: Modes;
+    #[doc(hidden)]
+    fn diced(self, modes: &M) -> Self::Diced;
+    #[doc(hidden)]
+    type DicedOnto<T: Tuple>: Tuple;
+    #[doc(hidden)]
+    fn diced_onto<T: Tuple>(self, modes: &M, rest: T) -> Self::DicedOnto<T>;
 }
 
 impl<M: Modes> Slice<M> for All {
@@ -73,6 +81,12 @@ impl<M: Modes> Slice<M> for All {
     type Onto<T: Tuple> = T::Prepend<M>;
     fn onto<T: Tuple>(self, modes: &M, rest: T, _: &mut i64, _: usize) -> T::Prepend<M> {
         rest.prepend(*modes)
+    }
+    type Diced = ();
+    fn diced(self, _: &M) {}
+    type DicedOnto<T: Tuple> = T;
+    fn diced_onto<T: Tuple>(self, _: &M, rest: T) -> T {
+        rest
     }
 }
 
@@ -101,6 +115,14 @@ macro_rules! positions {
             fn onto<T: Tuple>(self, modes: &M, rest: T, offset: &mut i64, axis: usize) -> T {
                 *offset = offset.wrapping_add(Coord::index(self, modes, axis));
                 rest
+            }
+            type Diced = M;
+            fn diced(self, modes: &M) -> M {
+                *modes
+            }
+            type DicedOnto<T: Tuple> = T::Prepend<M>;
+            fn diced_onto<T: Tuple>(self, modes: &M, rest: T) -> T::Prepend<M> {
+                rest.prepend(*modes)
             }
         }
     )*};
@@ -142,24 +164,37 @@ macro_rules! tuples {
                 let kept = self.onto(modes, (), &mut offset, axis);
                 (kept, offset)
             }
-            type Onto<TT: Tuple> = tuples!(@onto [TT] $($m $x)+);
+            type Onto<TT: Tuple> = tuples!(@onto Onto [TT] $($m $x)+);
             fn onto<TT: Tuple>(self, modes: &($($m,)+), rest: TT, offset: &mut i64, axis: usize) -> Self::Onto<TT> {
-                tuples!(@keep self modes rest offset axis [] $($x $i)+)
+                tuples!(@keep self modes rest [onto offset, axis] [] $($x $i)+)
+            }
+            type Diced = Self::DicedOnto<()>;
+            fn diced(self, modes: &($($m,)+)) -> Self::Diced {
+                self.diced_onto(modes, ())
+            }
+            type DicedOnto<TT: Tuple> = tuples!(@onto DicedOnto [TT] $($m $x)+);
+            fn diced_onto<TT: Tuple>(self, modes: &($($m,)+), rest: TT) -> Self::DicedOnto<TT> {
+                tuples!(@keep self modes rest [diced_onto] [] $($x $i)+)
             }
         }
     )*};
-    (@onto [$t:ty] $m:ident $x:ident $($rest:tt)*) => {
-        <$x as Slice<$m>>::Onto<tuples!(@onto [$t] $($rest)*)>
+    (@onto $f:ident [$t:ty] $m:ident $x:ident $($rest:tt)*) => {
+        <$x as Slice<$m>>::$f<tuples!(@onto $f [$t] $($rest)*)>
     };
-    (@onto [$t:ty]) => { $t };
+    (@onto $f:ident [$t:ty]) => { $t };
     // Backwards: the last mode first.
-    (@keep $s:ident $m:ident $r:ident $o:ident $a:ident [$($done:tt)*] $x:ident $i:tt $($rest:tt)*) => {
-        tuples!(@keep $s $m $r $o $a [$i $($done)*] $($rest)*)
+    (@keep $s:ident $m:ident $r:ident $f:tt [$($done:tt)*] $x:ident $i:tt $($rest:tt)*) => {
+        tuples!(@keep $s $m $r $f [$i $($done)*] $($rest)*)
     };
-    (@keep $s:ident $m:ident $r:ident $o:ident $a:ident [$($i:tt)*]) => {{
-        $(let $r = $s.$i.onto(&$m.$i, $r, $o, $a);)*
+    (@keep $s:ident $m:ident $r:ident [$f:ident $($o:tt)*] [$($i:tt)*]) => {{
+        tuples!(@each $s $m $r $f ($($o)*) $($i)*);
         $r
     }};
+    (@each $s:ident $m:ident $r:ident $f:ident ($($o:tt)*) $i:tt $($rest:tt)*) => {
+        let $r = $s.$i.$f(&$m.$i, $r, $($o)*);
+        tuples!(@each $s $m $r $f ($($o)*) $($rest)*);
+    };
+    (@each $s:ident $m:ident $r:ident $f:ident $o:tt) => {};
 }
 
 tuples! {

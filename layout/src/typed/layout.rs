@@ -285,6 +285,31 @@ impl<M: Modes> Layout<M> {
         core::array::from_fn(|axis| coord.index(&self.0, axis) as usize)
     }
 
+    /// The coordinate, of rank `R`, that a layout along basis vectors has at a coordinate, checked.
+    ///
+    /// # Errors
+    /// Those of [`Layout::try_at`] and [`Lay::coord_at`]; [`Error::CoordOutOfRange`] for a negative position.
+    ///
+    /// ```
+    /// use girih_layout::int_tuple;
+    /// use girih_layout::typed::Layout;
+    /// let id = Layout::identity(int_tuple!((128, 64)));
+    /// assert_eq!(id.try_coord_at((5usize, 3usize))?, [5, 3]);
+    /// assert!(id.try_coord_at::<_, 2>((128usize, 0usize)).is_err());
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    pub fn try_coord_at<C: Coord<M>, const R: usize>(&self, coord: C) -> Result<[usize; R], Error> {
+        let layout = self.erase()?;
+        let at = layout.coord_at(crate::crd2idx(layout.shape(), &coord.erase()?)?, R)?;
+        let mut out = [0; R];
+        for (position, at) in out.iter_mut().zip(at.leaves()) {
+            let crate::Crd::At(at) = *at else { continue };
+            let outside = Error::CoordOutOfRange { coord: at, extent: crate::Int::fixed(i64::MAX) };
+            *position = at.try_into().map_err(|_| outside)?;
+        }
+        Ok(out)
+    }
+
     /// [`Layout::slice`] of a layout along basis vectors: the rest is a coordinate of rank `R`.
     ///
     /// ```

@@ -62,6 +62,7 @@
 #[macro_use]
 mod declare;
 
+mod arrange;
 mod basis;
 mod check;
 mod coalesce;
@@ -98,7 +99,9 @@ mod storage;
 mod swizzled;
 mod tiler;
 mod tuples;
+mod unswizzle;
 
+pub use arrange::{Reverse, Zip};
 pub use basis::{Basis, E, Identity};
 pub use check::Check;
 pub use coalesce::Coalesced;

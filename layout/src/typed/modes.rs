@@ -68,6 +68,9 @@ pub trait Modes: Copy + Default + 'static {
     /// All leaves in one tuple; a leaf stays a leaf.
     #[doc(hidden)]
     type Flat: Modes;
+    /// The modes from the last to the first; a leaf stays a leaf.
+    #[doc(hidden)]
+    type Reversed: Modes;
     /// This tree with the leaves of `L` in the place of its own.
     #[doc(hidden)]
     type With<L: List>: Modes;
@@ -86,6 +89,9 @@ pub trait Modes: Copy + Default + 'static {
 
     #[doc(hidden)]
     fn flat(self) -> Self::Flat;
+
+    #[doc(hidden)]
+    fn reversed(self) -> Self::Reversed;
 
     #[doc(hidden)]
     fn with<L: List>(leaves: L) -> (Self::With<L>, Self::Past<L>);
@@ -128,6 +134,7 @@ impl<S0: Int, D: Int> Modes for Mode<S0, D> {
     type Spread<T: Tuple> = T::Prepend<Self>;
     type Each = OneMode<Self, NoModes>;
     type Flat = Self;
+    type Reversed = Self;
     type With<L: List> = L::Head;
     type Past<L: List> = L::Tail;
     type CoalesceOf<M: Modes> = super::Coalesced<M>;
@@ -141,6 +148,10 @@ impl<S0: Int, D: Int> Modes for Mode<S0, D> {
     }
 
     fn flat(self) -> Self {
+        self
+    }
+
+    fn reversed(self) -> Self {
         self
     }
 

@@ -142,6 +142,12 @@ pub(super) const fn explain(line: &mut Message, error: &Error) {
             });
             pair(line, "stride ", stride, " is below ", Int::ZERO, "");
         }
+        Error::NoLayout { witness: Some(w), .. } => {
+            let (coord, expected) = (Int::fixed(w.coord), Int::fixed(w.expected));
+            pair(line, "no layout has these values: at coordinate ", coord, " the index is ", expected, "");
+            line.text(", a layout that agrees so far has ");
+            number(line, Int::fixed(w.obtained));
+        }
         Error::Carry { witness: Some(w) } => {
             pair(
                 line,

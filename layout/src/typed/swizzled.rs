@@ -83,7 +83,7 @@ impl<Bits: Nat, Base: Nat, Shift: Int> Swizzling for SwizzleOf<Bits, Base, Shift
 /// `x -> swizzle(offset + layout(x))` with the swizzle in the type, see [`Composed`].
 ///
 /// The offset, in elements like the layout's indices, is an [`Int`] too: static 0 to begin with, an `i64` after a slice. What the run-time form
-/// has beyond these operations, such as [`Composed::decay`] of a slice to a plain layout, is had through [`Swizzled::erase`].
+/// has beyond these operations, such as [`Composed::columns`], is had through [`Swizzled::erase`].
 ///
 /// ```
 /// use girih_layout::typed::{Sw, Swizzled};
@@ -229,6 +229,20 @@ impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {
     pub fn slice<C: Slice<M>>(&self, coord: C) -> Swizzled<W, C::Kept, i64> {
         let (layout, offset) = self.layout.slice(coord);
         Swizzled { offset: self.offset.get().wrapping_add(offset), layout, swizzle: PhantomData }
+    }
+
+    /// The same layout moved to begin at a coordinate of this one, see [`Composed::domain_offset`]; of a plain layout the offset is
+    /// [`Layout::at_signed`].
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// use girih_layout::typed::{Sw, Swizzled};
+    /// let tile = Swizzled::<Sw<1, 0, 2>, _>::new(layout!((4, 4) : (1, 4)));
+    /// assert_eq!(tile.domain_offset((1, 2)).to_string(), "Sw<1,0,2> o 9 o (4,4):(1,4)");
+    /// ```
+    pub fn domain_offset<C: Coord<M>>(self, coord: C) -> Swizzled<W, M, i64> {
+        let offset = self.offset.get().wrapping_add(self.layout.at_signed(coord));
+        Swizzled { offset, layout: self.layout, swizzle: PhantomData }
     }
 
     /// Elements of `new` bits over the same memory as elements of `old` bits, see [`Composed::recast`].

@@ -134,6 +134,8 @@ pub trait ModeList: Copy + repeat::Along + basis::Axes {
     type Filling: ModeList;
     /// `((A,B),...)` with the modes of `L`.
     type Paired<L: ModeList>: Tuple;
+    /// These from the last to the first, then those of `L`.
+    type Reversed<L: ModeList>: ModeList;
     /// Mode `I`, `1:0` where there is none.
     type Nth<I: Nat>: Modes;
     /// From mode `B` up to `E`.
@@ -143,7 +145,10 @@ pub trait ModeList: Copy + repeat::Along + basis::Axes {
     /// The leaves, a list of which is `L`, with strides by which those of the first mode come first.
     type Fragment<L: List>: List;
     type FragmentAfter<F: List, L: List>: List;
+    fn split(self) -> (Self::Head, Self::Tail);
     fn tuple(self) -> Self::AsTuple;
+    fn paired<L: ModeList>(self, with: L) -> Self::Paired<L>;
+    fn reversed<L: ModeList>(self, then: L) -> Self::Reversed<L>;
     fn nth<I: Nat>(self) -> Self::Nth<I>;
     fn take<B: Nat, E: Nat>(self) -> Self::Take<B, E>;
     fn join<L: ModeList>(self, then: L) -> Self::Join<L>;
@@ -168,12 +173,20 @@ impl ModeList for NoModes {
     type Padded<L: ModeList> = L::Filling;
     type Filling = NoModes;
     type Paired<L: ModeList> = ();
+    type Reversed<L: ModeList> = L;
     type Nth<I: Nat> = Unit;
     type Take<B: Nat, E: Nat> = NoModes;
     type Join<L: ModeList> = L;
     type Fragment<L: List> = L;
     type FragmentAfter<F: List, L: List> = L::Zeroless;
+    fn split(self) -> (Unit, NoModes) {
+        (Unit::default(), NoModes)
+    }
     fn tuple(self) {}
+    fn paired<L: ModeList>(self, _: L) {}
+    fn reversed<L: ModeList>(self, then: L) -> L {
+        then
+    }
     fn nth<I: Nat>(self) -> Unit {
         Unit::default()
     }
@@ -198,13 +211,24 @@ impl<M: Modes, T: ModeList> ModeList for OneMode<M, T> {
     type Padded<L: ModeList> = OneMode<M, T::Padded<L::Tail>>;
     type Filling = OneMode<Unit, T::Filling>;
     type Paired<L: ModeList> = <T::Paired<L::Tail> as Tuple>::Prepend<(M, L::Head)>;
+    type Reversed<L: ModeList> = T::Reversed<OneMode<M, L>>;
     type Nth<I: Nat> = <I::Positive as edit::Decide>::Nth<M, T, I::Before>;
     type Take<B: Nat, E: Nat> = <E::Positive as edit::Decide>::Take<M, T, B, E::Before>;
     type Join<L: ModeList> = OneMode<M, T::Join<L>>;
     type Fragment<L: List> = T::FragmentAfter<M::Leaves<Nil>, L>;
     type FragmentAfter<F: List, L: List> = F::First<L>;
+    fn split(self) -> (M, T) {
+        (self.0, self.1)
+    }
     fn tuple(self) -> Self::AsTuple {
         self.1.tuple().prepend(self.0)
+    }
+    fn paired<L: ModeList>(self, with: L) -> Self::Paired<L> {
+        let (head, tail) = with.split();
+        self.1.paired(tail).prepend((self.0, head))
+    }
+    fn reversed<L: ModeList>(self, then: L) -> Self::Reversed<L> {
+        self.1.reversed(OneMode(self.0, then))
     }
     fn nth<I: Nat>(self) -> Self::Nth<I> {
         <I::Positive as edit::Decide>::nth::<M, T, I::Before>(self.0, self.1)

@@ -3,7 +3,7 @@
 use super::list::{List, Nil};
 use super::modes::{Modes, Tuple};
 use super::repeat::Along;
-use super::tiler::{NoModes, OneMode};
+use super::tiler::{ModeList, NoModes, OneMode};
 use crate::{Error, Lay};
 
 const fn appended(mut out: Lay, from: &Lay) -> Lay {
@@ -44,6 +44,7 @@ impl Modes for RankAbove12 {
     type Spread<T: Tuple> = RankAbove12;
     type Each = NoModes;
     type Flat = Self;
+    type Reversed = Self;
     type With<L: List> = Self;
     type Past<L: List> = L;
     type CoalesceOf<M: Modes> = M;
@@ -57,6 +58,10 @@ impl Modes for RankAbove12 {
     }
 
     fn flat(self) -> Self {
+        self
+    }
+
+    fn reversed(self) -> Self {
         self
     }
 
@@ -109,6 +114,7 @@ macro_rules! tuples {
             type Spread<TT: Tuple> = tuples!(@spread $zi [TT] $($t)* $z);
             type Each = tuples!(@each $($t)* $z);
             type Flat = <Self::Leaves<Nil> as List>::AsTuple;
+            type Reversed = <<Self::Each as ModeList>::Reversed<NoModes> as ModeList>::AsTuple;
             type With<LL: List> = tuples!(@with [] [LL] $($t)* $z);
             type Past<LL: List> = tuples!(@past [LL] $($t)* $z);
             type CoalesceOf<MM: Modes> = <Self::Each as Along>::CoalesceOf<MM::Each>;
@@ -124,6 +130,10 @@ macro_rules! tuples {
 
             fn flat(self) -> Self::Flat {
                 self.leaves(Nil).tuple()
+            }
+
+            fn reversed(self) -> Self::Reversed {
+                self.each().reversed(NoModes).tuple()
             }
 
             #[allow(non_snake_case, reason = "a mode is named as its type")]
@@ -231,6 +241,7 @@ impl Modes for () {
     type Spread<T: Tuple> = T;
     type Each = NoModes;
     type Flat = Self;
+    type Reversed = Self;
     type With<L: List> = Self;
     type Past<L: List> = L;
     type CoalesceOf<M: Modes> = M;
@@ -244,6 +255,10 @@ impl Modes for () {
     }
 
     fn flat(self) -> Self {
+        self
+    }
+
+    fn reversed(self) -> Self {
         self
     }
 
