@@ -137,6 +137,37 @@ impl MmaWith {
 /// # Errors
 /// [`Error::Mismatch`] for what the atom cannot do of [`MmaWith`], for other ranks, for extents that differ, for operands that the atom takes from elsewhere and for
 /// values that are not whole registers.
+///
+/// # Examples
+/// ```
+/// use girih_codegen::algorithm::{copy, gemm};
+/// use girih_codegen::atom::{AUTO_VECTORIZING_COPY, SM80_16X8X8_F32TF32TF32F32_TN};
+/// use girih_codegen::{Builder, Gmem, Operand, TiledMma};
+/// use girih_layout::lay;
+/// use girih_ptx::Special;
+/// use girih_tensor::{DType, Tensor};
+///
+/// let mma = TiledMma::new(SM80_16X8X8_F32TF32TF32F32_TN, lay!("(1,1):(0,0)"))?;
+/// let mut b = Builder::new("k", 80, 32);
+/// let [x, y, z] = ["a", "b", "c"].map(|name| b.pointer(name, 16));
+/// let thr = mma.get_slice(&b.special(Special::TidX, 32))?;
+/// // A 32 x 16, B 8 x 16, C 32 x 8: two atoms along M, two steps along K.
+/// let tensors = [
+///     Tensor::new(Gmem::new(x, DType::Tf32), lay!("(32,16):(16,1)")),
+///     Tensor::new(Gmem::new(y, DType::Tf32), lay!("(8,16):(16,1)")),
+///     Tensor::new(Gmem::new(z, DType::F32), lay!("(32,8):(8,1)")),
+/// ];
+/// let mut fragments = Vec::new();
+/// for (operand, tensor) in Operand::ALL.into_iter().zip(&tensors) {
+///     let fragment = thr.partition_fragment(&mut b, operand, tensor)?; // (FrgV,RestX,RestY)
+///     copy(&mut b, AUTO_VECTORIZING_COPY, &thr.partition(operand, tensor)?, &fragment)?;
+///     fragments.push(fragment);
+/// }
+/// gemm(&mut b, &mma, &fragments[0], &fragments[1], &fragments[2])?;
+/// copy(&mut b, AUTO_VECTORIZING_COPY, &fragments[2], &thr.partition(Operand::C, &tensors[2])?)?;
+/// assert_eq!(b.finish()?.to_string().matches("mma.sync.aligned.m16n8k8").count(), 4);
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
 pub fn gemm<A: MmaOperand, B: MmaOperand>(
     b: &mut Builder,
     atom: impl Into<MmaWith>,

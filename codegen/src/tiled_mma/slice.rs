@@ -41,6 +41,21 @@ impl<I: Index> ThrMma<I> {
     ///
     /// # Errors
     /// Those of [`TiledMma::thrfrg`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::{Operand, TiledMma, atom::SM80_8X8X4_F64F64F64F64_TN};
+    /// use girih_layout::lay;
+    /// use girih_tensor::Tensor;
+    ///
+    /// let mma = TiledMma::new(SM80_8X8X4_F64F64F64F64_TN, lay!("(1,1):(0,0)"))?;
+    /// let data: Vec<i64> = (0..64).collect();
+    /// let c = Tensor::host(&data, lay!("(8,8):(8,1)"))?;
+    /// // Lane 5 is the second of the second group: row 1, columns 2 and 3.
+    /// let mine = mma.get_slice(&5i64)?.partition(Operand::C, &c)?;
+    /// assert_eq!((mine.at(0)?, mine.at(1)?), (10, 11));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
     pub fn partition<E: Engine<Index = I>>(
         &self,
         operand: Operand,
