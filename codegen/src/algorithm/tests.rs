@@ -121,6 +121,53 @@ fn copies_without_memory_or_without_registers() {
     }
 }
 
+/// Elements smaller than a byte go in whole bytes, through registers and parts of them.
+#[test]
+fn elements_smaller_than_a_byte_are_copied() {
+    for (dtype, per_byte) in [(DType::U4, 2), (DType::S4, 2), (DType::B1, 8)] {
+        // Rows of 8 bytes, the source's 16 apart.
+        let rows =
+            |pitch: i64| Lay::parse(&format!("({},4):(1,{})", 8 * per_byte, pitch * per_byte)).unwrap();
+        for atom in
+            [UNIVERSAL_COPY_8, UNIVERSAL_COPY_16, UNIVERSAL_COPY_32, UNIVERSAL_COPY_64, AUTO_VECTORIZING_COPY]
+        {
+            let module = kernel([&atom, &atom], [&rows(8), &rows(16)], dtype).unwrap();
+            let out = execute(&module);
+            for (i, &found) in out.iter().enumerate() {
+                let expected = if i < 32 { i / 8 * 16 + i % 8 } else { 0xff };
+                assert_eq!(usize::from(found), expected, "{dtype} by {atom}: byte {i}");
+            }
+        }
+        // Every second element has no address.
+        let apart = Lay::parse(&format!("{}:2", 4 * per_byte)).unwrap();
+        let found = kernel([&UNIVERSAL_COPY_8; 2], [&apart, &apart], dtype);
+        assert!(matches!(found, Err(Error::Mismatch { what: "copy", .. })), "{found:?}");
+    }
+}
+
+/// Each value has its own predicate: a vector is what has one.
+#[test]
+fn values_with_predicates_of_their_own() {
+    for dtype in [DType::U8, DType::F16, DType::F32] {
+        let bytes = dtype.bits() as usize / 8;
+        let mut b = Builder::new("k", 80, 1);
+        let pointers = [b.pointer("dst", 16), b.pointer("src", 16)];
+        let [target, source] =
+            [0, 1].map(|i| Tensor::new(Gmem::new(pointers[i].clone(), dtype), lay!("8:1")));
+        let wanted = |i: usize| i % 3 != 1;
+        let each = (0..8).map(|i| if wanted(i) { Cond::Always } else { Cond::Never }).collect();
+        let each = Predicates::each(each);
+        let registers = Rmem::like(&mut b, &source).unwrap();
+        clear(&mut b, &registers).unwrap();
+        copy_if(&mut b, AUTO_VECTORIZING_COPY, &each, &source, &registers).unwrap();
+        copy_if(&mut b, AUTO_VECTORIZING_COPY, &each, &registers, &target).unwrap();
+        for (i, &found) in execute(&b.finish().unwrap()).iter().enumerate() {
+            let expected = if i < 8 * bytes && wanted(i / bytes) { i } else { 0xff };
+            assert_eq!(usize::from(found), expected, "{dtype}: byte {i}");
+        }
+    }
+}
+
 #[test]
 fn what_does_not_fit_the_atom_is_refused() {
     let mut b = Builder::new("k", 80, 32);
