@@ -12,7 +12,7 @@ use girih_codegen::atom::{MmaKind, Product};
 use girih_device::{Arg, Device, Error, LaunchConfig, Select};
 use girih_layout::Coord;
 use girih_tensor::DType;
-use mma_atom::{OneAtom, decode, encode, every_atom, merged};
+use mma_atom::{OneAtom, decode, encode, every_atom, merged, side_by_side};
 
 /// Kernels of a module.
 const BATCH: usize = 24;
@@ -128,7 +128,7 @@ fn run(device: &Device, batch: &[(usize, OneAtom)]) -> Result<Vec<String>, Error
 
 /// Batches of one target: those of a warpgroup apart.
 fn batches() -> Vec<Vec<(usize, OneAtom)>> {
-    let all: Vec<_> = every_atom().into_iter().enumerate().collect();
+    let all: Vec<_> = every_atom().into_iter().chain(side_by_side()).enumerate().collect();
     let (warpgroups, others): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|(_, one)| one.atom().kind.is_wgmma());
     others.chunks(BATCH).chain(warpgroups.chunks(BATCH)).map(<[_]>::to_vec).collect()
@@ -157,7 +157,7 @@ fn every_atom_multiplies() {
             }
         }
         let seconds = start.elapsed().as_secs_f64();
-        writeln!(std::io::stderr(), "{count} atoms on {} in {seconds:.1} s", device.name()).unwrap();
+        writeln!(std::io::stderr(), "{count} kernels on {} in {seconds:.1} s", device.name()).unwrap();
         assert!(wrong.is_empty(), "on {}, {} wrong:\n{}", device.name(), wrong.len(), wrong.join("\n"));
     }
 }

@@ -13,6 +13,8 @@ use girih_tensor::{DType, Slice, Space, Tensor};
 #[derive(Clone, Copy)]
 pub(crate) struct OneAtom {
     pub(crate) mma: TiledMma,
+    /// How often the tile of the MMA is repeated along M and N.
+    pub(crate) repeats: [i64; 2],
     /// Steps along K.
     pub(crate) steps: i64,
     /// Whether C is added to, and A, B negated.
@@ -26,7 +28,7 @@ impl OneAtom {
     /// Extents M, N, K of the matrices.
     pub(crate) fn extents(&self) -> [i64; 3] {
         let [m, n, k] = self.mma.tile_size_mnk().expect("constants");
-        [m, n, k * self.steps]
+        [m * self.repeats[0], n * self.repeats[1], k * self.steps]
     }
 
     pub(crate) fn atom(&self) -> &MmaAtom {
@@ -129,7 +131,7 @@ impl OneAtom {
         let [x, y] = self.tile(operand);
         let along_k = self.atom().majors[operand as usize] == Major::K;
         let (rows, units) = if along_k { (x, x * y / unit) } else { (x / unit, x * y / unit) };
-        for first in (0..units).step_by(128) {
+        for first in (0..units).step_by(self.mma.threads()? as usize) {
             let index = thread + first;
             let (row, column) = (index.rem(rows)?, index.div(rows)?);
             let at = if along_k { [row, &column * unit] } else { [&row * unit, column] };
@@ -155,7 +157,14 @@ pub(crate) fn every_atom() -> Vec<OneAtom> {
         let mma = TiledMma::new(atom, Lay::parse(atoms).expect("a layout")).expect("a tiled MMA");
         if !atom.kind.is_wgmma() {
             let any = GmmaLayout::all().next().expect("eight");
-            return OneAtom { mma, steps: 2, accumulate: true, negate: [false; 2], shared: [any; 2] };
+            return OneAtom {
+                mma,
+                repeats: [1; 2],
+                steps: 2,
+                accumulate: true,
+                negate: [false; 2],
+                shared: [any; 2],
+            };
         }
         let steps = [1, 2, 4][turn % 3];
         let choose = |operand: Operand, turn: usize| {
@@ -169,6 +178,7 @@ pub(crate) fn every_atom() -> Vec<OneAtom> {
         let floats = atom.c_type != DType::S32;
         OneAtom {
             mma,
+            repeats: [1; 2],
             steps,
             accumulate: turn % 4 != 0,
             negate: [floats && turn % 7 == 0, floats && turn % 5 == 0],
@@ -176,6 +186,48 @@ pub(crate) fn every_atom() -> Vec<OneAtom> {
         }
     });
     all.collect()
+}
+
+/// Atoms side by side, in several tiles along M, N and K.
+pub(crate) fn side_by_side() -> Vec<OneAtom> {
+    let atom = |name: &str| MmaAtom::find(name).unwrap_or_else(|| panic!("{name}"));
+    let mut out = Vec::new();
+    for (name, atoms) in [
+        ("UniversalFMA_F16", "((2,4),8):((1,16),2)"),
+        ("UniversalFMA_S32", "(8,8):(8,1)"),
+        ("SM61_DP4A", "(8,8):(1,8)"),
+        ("SM70_8x8x4_F16F16F16F16_NT", "(4,4):(1,4)"),
+        ("SM75_16x8x8_F32F16F16F32_TN", "(2,2):(1,2)"),
+        ("SM80_16x8x16_F32BF16BF16F32_TN", "(4,1):(1,0)"),
+        ("SM80_16x8x64_S32U4S4S32_TN_SATURATE", "(1,3):(0,1)"),
+        ("SM80_8x8x128_S32U1U1S32_TN_XORPOPC", "(2,2):(2,1)"),
+        ("SM89_16x8x32_F16E4M3E5M2F16_TN", "(2,1):(1,0)"),
+        ("SM90_16x8x8_F64F64F64F64_TN", "(1,2):(0,1)"),
+        ("SM90_64x16x16_F32F16F16_SS", "(2,1):(1,0)"),
+        ("SM90_64x32x16_F16F16F16_SS<MN,MN>", "(1,2):(0,1)"),
+        ("SM90_64x64x16_F32BF16BF16_RS<K,MN>", "(2,1):(1,0)"),
+        ("SM90_64x24x8_F32TF32TF32_RS_TN", "(1,1):(0,0)"),
+        ("SM90_64x48x32_S32U8S8_SS_TN_SATURATE", "(2,2):(1,2)"),
+    ] {
+        let mma = TiledMma::new(atom(name), Lay::parse(atoms).expect("a layout")).expect("a tiled MMA");
+        let tile = mma.tile_size_mnk().expect("constants");
+        let (repeats, steps) = ([2, 3], 4);
+        let layouts = |operand: Operand| -> Vec<GmmaLayout> {
+            let major = mma.atom.majors[operand as usize];
+            let x = mma.atom.shape_mnk[operand.modes()[0]];
+            let extents = [x, tile[2] * steps];
+            let fits = |l: &GmmaLayout| l.major == major && l.tile(mma.atom.dtype(operand), extents).is_ok();
+            GmmaLayout::all().filter(fits).collect()
+        };
+        let in_memory = mma.atom.kind.is_wgmma();
+        let all: Vec<GmmaLayout> = GmmaLayout::all().collect();
+        let (a, b) = if in_memory { (layouts(Operand::A), layouts(Operand::B)) } else { (all.clone(), all) };
+        for turn in 0..if in_memory { a.len().max(b.len()) } else { 1 } {
+            let shared = [a[turn % a.len()], b[turn % b.len()]];
+            out.push(OneAtom { mma, repeats, steps, accumulate: true, negate: [false; 2], shared });
+        }
+    }
+    out
 }
 
 /// One module of many, each with a kernel.
