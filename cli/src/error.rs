@@ -74,6 +74,50 @@ pub enum Error {
         /// The least grid in which it fails, and the launches that it took to find; none if it did not fail again.
         least: Option<([u32; 3], u32)>,
     },
+    /// A name that no atom has.
+    #[error("there is no atom `{name}`; like it: {}", list(.near))]
+    UnknownAtom {
+        /// The name.
+        name: String,
+        /// Names that begin like it.
+        near: Vec<String>,
+    },
+    /// A layout whose size must be known.
+    #[error("the size of {layout} is not known: layouts without symbols are drawn")]
+    Unknown {
+        /// The layout.
+        layout: String,
+    },
+    /// More cells than a picture has.
+    #[error("{rows} x {columns} cells are too many for a picture: up to {most} are drawn")]
+    TooLarge {
+        /// Rows.
+        rows: i64,
+        /// Columns.
+        columns: i64,
+        /// The most.
+        most: i64,
+    },
+    /// A thread's value that is not in the tile.
+    #[error("value {value} of thread {thread} is element {at}, outside of the tile of {rows} x {columns}")]
+    OutsideTile {
+        /// The thread.
+        thread: i64,
+        /// The value.
+        value: i64,
+        /// Its index.
+        at: i64,
+        /// Rows of the tile.
+        rows: i64,
+        /// Columns of the tile.
+        columns: i64,
+    },
+    /// A tile that is no matrix.
+    #[error("a tile of {extents:?} is no matrix: two modes are drawn")]
+    NoMatrix {
+        /// Its extents.
+        extents: Vec<i64>,
+    },
     /// A file of several kernels, or none, and no name.
     #[error("--kernel must name a kernel of {}, which has: {}", .file.display(), list(.kernels))]
     KernelNeeded {

@@ -14,7 +14,9 @@ mod layout;
 mod npy;
 pub mod ops;
 mod output;
+mod plan;
 mod run;
+mod show;
 mod sim;
 
 pub use error::Error;
@@ -42,6 +44,10 @@ enum Command {
     Emit(emit::Args),
     /// Evaluate a layout expression and print the layout
     Layout(layout::Args),
+    /// Draw atoms, tiled copies and MMAs, and bank conflicts
+    Show(show::Args),
+    /// Prove partitions, count bank conflicts and sectors, find copies, swizzles and conversions
+    Plan(plan::Args),
     /// Answer layout operations line by line, for other programs
     Eval(eval::Args),
 }
@@ -54,6 +60,8 @@ pub fn main() -> ExitCode {
         Command::Sim(args) => sim::run(args),
         Command::Emit(args) => emit::run(args),
         Command::Layout(args) => layout::run(args),
+        Command::Show(args) => show::run(args),
+        Command::Plan(args) => plan::run(args),
         Command::Eval(args) => eval::run(args),
     };
     result.unwrap_or_else(|error| {

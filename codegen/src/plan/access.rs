@@ -129,6 +129,31 @@ impl WarpAccess {
         self.phases().map(phase).sum()
     }
 
+    /// For every lane, how many words the busiest of the banks that it asks has to give while the lane is served: 1 without a
+    /// conflict.
+    ///
+    /// ```
+    /// use girih_codegen::plan::WarpAccess;
+    ///
+    /// // Lanes 0 and 1 ask one bank for two words, the others a bank each.
+    /// let addresses = (0..32).map(|i| if i == 1 { 128 * 4 } else { 4 * i }).collect();
+    /// let access = WarpAccess { warp: 0, value: 0, addresses, bytes: 4 };
+    /// assert_eq!(access.ways()[..3], [2, 2, 1]);
+    /// ```
+    pub fn ways(&self) -> Vec<i64> {
+        let mut ways = vec![1; self.addresses.len()];
+        let together = (WAVEFRONT / self.bytes.max(WORD)).max(1) as usize;
+        for (first, words) in self.phases() {
+            let mut banks = [0; BANKS as usize];
+            words.iter().for_each(|(word, _)| banks[word.rem_euclid(BANKS) as usize] += 1);
+            for (lane, &at) in self.addresses.iter().enumerate().skip(first as usize).take(together) {
+                let asked = at.div_euclid(WORD)..=(at + self.bytes - 1).div_euclid(WORD);
+                ways[lane] = asked.map(|word| banks[word.rem_euclid(BANKS) as usize]).fold(1, i64::max);
+            }
+        }
+        ways
+    }
+
     /// The first bank that has more to give than others would, and two lanes that ask it; `None` without a conflict.
     pub fn conflict(&self) -> Option<Conflict> {
         self.phases().find_map(|(_, words)| {

@@ -1,0 +1,214 @@
+//! `girih plan`: what is known of a partition before it runs, and what is found for it.
+
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use clap::Subcommand;
+use girih_codegen::plan::{
+    self, Access, Conversion, Pieces, WarpAccess, best_swizzle, coalesced_copy, exactly_once, in_bounds,
+    injective, race_free, warp_accesses, widest_vector,
+};
+use girih_layout::{Composed, Lay, Shape, Swizzle};
+use girih_tensor::DType;
+use serde_json::{Value, json};
+
+use crate::{CommandResult, Error};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// The arguments of `girih plan`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+  girih plan check '((4,8),(2,2)):((32,1),(16,8))' --tile '(16,8)'
+  girih plan access '(64,64):(64,1)' '(32,8):(1,64)' --dtype bf16
+  girih plan copy '(128,64):(4096,1)' --threads 256 --dtype bf16
+  girih plan swizzle '(64,64):(64,1)' --dtype bf16 --access '((8,16),(8,4)):((512,1),(64,16)):8'
+  girih plan convert '((4,8),(2,2)):((32,1),(16,8))' '((4,8),(2,2)):((16,1),(8,64))' --dtype f32
+
+The exit status is 1 for a partition that is refuted, with the threads and values that show it.")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    what: What,
+    /// Print one JSON object
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Does every element have one owner? Do threads race? Is everything inside?
+    Check {
+        /// (Thr,Val) -> index in the tile
+        tv: Lay,
+        /// The tile
+        #[arg(long, value_parser = Shape::parse)]
+        tile: Shape,
+    },
+    /// Bank conflicts, sectors, and the widest vector of an access, with what stops the next
+    Access {
+        /// The tile in memory: coordinate -> element
+        memory: String,
+        /// (Thr,Val) -> index in the tile
+        tv: Lay,
+        /// The elements
+        #[arg(long)]
+        dtype: DType,
+        /// Elements that a thread takes at a time [default: the widest]
+        #[arg(long)]
+        vector: Option<i64>,
+    },
+    /// The coalesced copy of a tile of global memory in the widest vectors
+    Copy {
+        /// The tile in memory: coordinate -> element
+        memory: Lay,
+        /// Threads of the block
+        #[arg(long)]
+        threads: i64,
+        /// The elements
+        #[arg(long)]
+        dtype: DType,
+    },
+    /// The swizzle of a tile in shared memory that its accesses meet with the fewest conflicts
+    Swizzle {
+        /// The tile in memory: coordinate -> element
+        memory: Lay,
+        /// The elements
+        #[arg(long)]
+        dtype: DType,
+        /// (Thr,Val) -> index in the tile, and a colon and the elements that a thread takes at a time; once for each
+        #[arg(long = "access", required = true, value_name = "TV:VECTOR")]
+        accesses: Vec<Vectors>,
+    },
+    /// How a warp turns fragments of one layout into those of another
+    Convert {
+        /// (Thr,Val) -> index in the tile
+        from: Lay,
+        /// The same, afterwards
+        to: Lay,
+        /// The elements
+        #[arg(long)]
+        dtype: DType,
+    },
+}
+
+/// An access as it is written: `(32,8):(1,64):8`.
+#[derive(Clone, Copy, Debug)]
+struct Vectors(Access);
+
+impl FromStr for Vectors {
+    type Err = Error;
+
+    fn from_str(text: &str) -> std::result::Result<Vectors, Error> {
+        let refused = |expected: String| Error::Argument { text: text.into(), expected };
+        let (tv, vector) = text.rsplit_once(':').ok_or_else(|| refused("TV:VECTOR".into()))?;
+        let vector =
+            vector.parse().map_err(|_| refused("a number of elements after the last colon".into()))?;
+        let tv =
+            Lay::parse(tv).map_err(|error| refused(format!("a layout before the last colon: {error}")))?;
+        Ok(Vectors(Access { tv, vector }))
+    }
+}
+
+pub(crate) fn run(args: Args) -> CommandResult {
+    let (lines, object, fine) = match args.what {
+        What::Check { tv, tile } => check(&tv, &tile)?,
+        What::Access { memory, tv, dtype, vector } => access(&memory, &tv, dtype, vector)?,
+        What::Copy { memory, threads, dtype } => copy(&memory, threads, dtype)?,
+        What::Swizzle { memory, dtype, accesses } => {
+            let accesses: Vec<Access> = accesses.into_iter().map(|Vectors(access)| access).collect();
+            let (swizzle, wavefronts) = best_swizzle(&memory, i64::from(dtype.bits()), &accesses)?;
+            let lines = vec![("swizzle", swizzle.to_string()), ("wavefronts", wavefronts.to_string())];
+            (lines, json!({ "swizzle": swizzle.to_string(), "wavefronts": pieces(wavefronts) }), true)
+        }
+        What::Convert { from, to, dtype } => {
+            let conversion = Conversion::new(&from, &to, i64::from(dtype.bits()))?;
+            let means = match conversion.means() {
+                plan::Means::Rename => "rename",
+                plan::Means::Permute => "permute",
+                plan::Means::Shuffle => "shuffle",
+                plan::Means::Shared => "shared",
+            };
+            let shuffles = conversion.shuffles();
+            (
+                vec![("conversion", conversion.to_string())],
+                json!({ "means": means, "shuffles": shuffles }),
+                true,
+            )
+        }
+    };
+    if args.json {
+        println!("{object}");
+    } else {
+        lines.into_iter().for_each(|(name, text)| println!("{name:<25} {text}"));
+    }
+    Ok(if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+type Answer = (Vec<(&'static str, String)>, Value, bool);
+
+fn pieces(pieces: Pieces) -> Value {
+    json!({ "taken": pieces.taken, "least": pieces.least })
+}
+
+fn check(tv: &Lay, tile: &Shape) -> Result<Answer> {
+    let proofs = [
+        ("every element once", "exactly_once", exactly_once(tv, tile)),
+        ("no element twice", "injective", injective(tv)),
+        ("no race of threads", "race_free", race_free(tv)),
+        ("inside the tile", "in_bounds", in_bounds(tv, tile)),
+    ];
+    let mut lines = Vec::new();
+    let mut object = serde_json::Map::new();
+    for (name, key, proof) in &proofs {
+        match proof {
+            Ok(()) => lines.push((*name, String::from("yes"))),
+            Err(girih_codegen::Error::Refuted(fault)) => lines.push((*name, format!("no: {fault}"))),
+            Err(error) => return Err(error.clone().into()),
+        }
+        let witness = proof.as_ref().err().map_or(Value::Null, |error| error.to_string().into());
+        object.insert((*key).into(), json!({ "proved": proof.is_ok(), "witness": witness }));
+    }
+    Ok((lines, Value::Object(object), proofs[0].2.is_ok()))
+}
+
+fn access(memory: &str, tv: &Lay, dtype: DType, vector: Option<i64>) -> Result<Answer> {
+    let memory = if memory.starts_with("Sw<") {
+        Composed::parse(memory)?
+    } else {
+        Composed::new(Swizzle::NONE, 0, Lay::parse(memory)?)
+    };
+    let bits = i64::from(dtype.bits());
+    let (widest, limit) = widest_vector(&memory, tv, (128 / bits).max(1))?;
+    let vector = vector.unwrap_or(widest);
+    let accesses = warp_accesses(&memory, tv, bits, vector)?;
+    let wavefronts: Pieces = accesses.iter().map(WarpAccess::wavefronts).sum();
+    let sectors: Pieces = accesses.iter().map(WarpAccess::sectors).sum();
+    let conflict = accesses.iter().find_map(|access| Some((access, access.conflict()?)));
+    let conflict = conflict
+        .map(|(access, conflict)| format!("warp {}, value {}: {conflict}", access.warp, access.value));
+    let mut lines = vec![
+        ("accesses", format!("{} of a warp, {vector} elements a thread", accesses.len())),
+        ("widest vector", format!("{widest} elements: {limit}")),
+        ("shared memory", format!("wavefronts {wavefronts}")),
+        ("global memory", format!("sectors {sectors}")),
+    ];
+    lines.extend(conflict.clone().map(|conflict| ("first conflict", conflict)));
+    let object = json!({
+        "accesses": accesses.len(), "vector": vector, "widest": widest, "limit": limit.to_string(),
+        "wavefronts": pieces(wavefronts), "sectors": pieces(sectors), "conflict": conflict,
+    });
+    Ok((lines, object, true))
+}
+
+fn copy(memory: &Lay, threads: i64, dtype: DType) -> Result<Answer> {
+    let copy = coalesced_copy(memory, threads, i64::from(dtype.bits()))?;
+    let extents = copy.extents()?;
+    let shape: Vec<String> = extents.iter().map(i64::to_string).collect();
+    let lines = vec![
+        ("atom", copy.atom.name()),
+        ("TV", copy.tv.to_string()),
+        ("tile of the copy", format!("({})", shape.join(","))),
+    ];
+    let object = json!({ "atom": copy.atom.name(), "tv": copy.tv.to_string(), "tile": extents });
+    Ok((lines, object, true))
+}

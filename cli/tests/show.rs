@@ -1,0 +1,200 @@
+//! `girih show` and `girih plan` as a user types them.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::process::Command;
+
+/// Runs girih; its status and what it says on both streams.
+fn girih(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_girih")).args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// A line of a grid as its cells.
+fn row<'a>(text: &'a str, grid: &str, number: usize) -> Vec<&'a str> {
+    let lines = text.lines().skip_while(|line| !line.starts_with(grid)).skip(2);
+    lines
+        .filter_map(|line| line.trim().split_once(' '))
+        .find(|(row, _)| *row == number.to_string())
+        .unwrap()
+        .1
+        .split_whitespace()
+        .collect()
+}
+
+#[test]
+fn an_mma_atom_is_drawn_with_the_owners_of_its_fragments() {
+    let (status, text, error) = girih(&["show", "mma", "SM80_16x8x16_F32BF16BF16F32_TN"]);
+    assert_eq!((status, &*error), (Some(0), ""));
+    // PTX ISA, mma.m16n8k16: row lane / 4, columns 2 * (lane % 4) and the next, eight rows further down from value 2 on.
+    let lane = |row: usize, column: usize| row % 8 * 4 + column % 8 / 2;
+    for m in 0..16 {
+        let a: Vec<String> =
+            (0..16).map(|k| format!("T{}V{}", lane(m, k), k % 2 + m / 8 * 2 + k / 8 * 4)).collect();
+        let c: Vec<String> = (0..8).map(|n| format!("T{}V{}", lane(m, n), n % 2 + m / 8 * 2)).collect();
+        assert_eq!(
+            (row(&text, "A (M,K)", m), row(&text, "C (M,N)", m)),
+            (a.iter().map(|s| &**s).collect(), c.iter().map(|s| &**s).collect())
+        );
+    }
+    assert_eq!(row(&text, "B (K,N)", 9)[..3], ["T0V3", "T4V3", "T8V3"]);
+}
+
+#[test]
+fn tiles_copies_and_banks_are_drawn() {
+    let shown = |arguments: &[&str]| {
+        let (status, text, error) = girih(arguments);
+        assert_eq!((status, &*error), (Some(0), ""), "{arguments:?}");
+        text
+    };
+    let text = shown(&["show", "copy", "SM75_U32x4_LDSM_N"]);
+    assert_eq!(row(&text, "source", 9), ["T9V0", "T9V1", "T9V2", "T9V3", "T9V4", "T9V5", "T9V6", "T9V7"]);
+    assert_eq!(
+        row(&text, "destination", 9),
+        ["T4V2", "T4V3", "T5V2", "T5V3", "T6V2", "T6V3", "T7V2", "T7V3"]
+    );
+    // Two warps along M, two along N: each of A's values has two owners.
+    let text = shown(&["show", "tiled-mma", "SM80_16x8x16_F32F16F16F32_TN", "--atoms", "(2,2,1)"]);
+    assert_eq!((row(&text, "A (M,K)", 17)[0], row(&text, "C (M,N)", 17)[8]), ("T36+1V0", "T100V0"));
+    let copy = [
+        "show",
+        "tiled-copy",
+        "UniversalCopy<uint128_t>",
+        "--threads",
+        "(32,8):(8,1)",
+        "--values",
+        "(1,8):(8,1)",
+        "--dtype",
+        "bf16",
+    ];
+    assert_eq!(row(&shown(&copy), "source", 3)[9], "T25V1");
+    // Eight rows of 128 bytes, 16 bytes of each: eight words of one bank; none with the swizzle.
+    let access = ["--dtype", "bf16", "--access", "(32,8):(1,64)", "--vector", "8"];
+    let smem = |layout| shown(&[&["show", "smem", layout][..], &access].concat());
+    let plain = smem("(64,64):(64,1)");
+    assert!(plain.starts_with("banks of Sw<0,4,3> o 0 o (64,64):(64,1), bf16 under (32,8):(1,64) by 8: wavefronts 32 (4 at the least)\n"), "{plain}");
+    assert_eq!(
+        row(&plain, "bank", 5)[..9],
+        ["b0x8", "b0x8", "b1x8", "b1x8", "b2x8", "b2x8", "b3x8", "b3x8", "b4"]
+    );
+    let swizzled = smem("Sw<3,3,3> o 0 o (64,64):(64,1)");
+    assert_eq!(row(&swizzled, "bank", 5)[..2], ["b20x1", "b20x1"]);
+}
+
+#[test]
+fn pictures_are_files_of_svg_and_latex() {
+    let folder = tempfile::tempdir().unwrap();
+    for (format, first, last) in
+        [("svg", "<svg ", "</svg>\n"), ("latex", "\\documentclass[tikz]{standalone}\n", "\\end{document}\n")]
+    {
+        let path = folder.path().join(format);
+        let (status, out, error) = girih(&[
+            "show",
+            "mma",
+            "SM90_64x16x16_F32BF16BF16_RS",
+            "--format",
+            format,
+            "-o",
+            path.to_str().unwrap(),
+        ]);
+        assert_eq!((status, &*out, &*error), (Some(0), "", ""));
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(text.starts_with(first) && text.ends_with(last), "{text}");
+        // 64 x 16 of A, 16 x 16 of B, 64 x 16 of C.
+        let cells = if format == "svg" {
+            text.matches("<rect x=").count()
+        } else {
+            text.matches("\\node[cell").count()
+        };
+        assert_eq!(cells, 64 * 16 + 16 * 16 + 64 * 16);
+    }
+}
+
+#[test]
+fn partitions_are_proved_or_refuted_with_witnesses() {
+    let (status, out, _) = girih(&["plan", "check", "((4,8),(2,2)):((32,1),(16,8))", "--tile", "(16,8)"]);
+    assert_eq!((status, out.lines().next()), (Some(0), Some("every element once        yes")));
+    let (status, out, _) = girih(&["plan", "check", "(4,2):(1,2)", "--tile", "(4,2)"]);
+    let first = "every element once        no: thread 2 value 0 and thread 0 value 1 both hold element (2,0)";
+    assert_eq!((status, out.lines().next()), (Some(1), Some(first)));
+    let (status, out, _) = girih(&["plan", "check", "(4,2):(1,4)", "--tile", "(4,2)", "--json"]);
+    let object: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((status, &object["race_free"]["proved"]), (Some(0), &true.into()));
+}
+
+#[test]
+fn copies_swizzles_and_conversions_are_found() {
+    let object = |arguments: &[&str]| -> serde_json::Value {
+        let (status, out, error) = girih(&[arguments, &["--json"]].concat());
+        assert_eq!((status, &*error), (Some(0), ""), "{arguments:?}");
+        serde_json::from_str(&out).unwrap()
+    };
+    let copy = object(&["plan", "copy", "(128,64):(4096,1)", "--threads", "256", "--dtype", "bf16"]);
+    assert_eq!(
+        (&copy["atom"], &copy["tv"]),
+        (&"UniversalCopy<uint128_t>".into(), &"((8,32),8):((256,1),32)".into())
+    );
+    let swizzle = object(&[
+        "plan",
+        "swizzle",
+        "(64,64):(64,1)",
+        "--dtype",
+        "bf16",
+        "--access",
+        "((8,16),(8,4)):((512,1),(64,16)):8",
+        "--access",
+        "((16,2),(8,4,4)):((1,512),(64,16,1024)):8",
+    ]);
+    assert_eq!(
+        (&swizzle["swizzle"], &swizzle["wavefronts"]["taken"]),
+        (&"Sw<3,3,3>".into(), &swizzle["wavefronts"]["least"])
+    );
+    let convert = object(&[
+        "plan",
+        "convert",
+        "((4,8),(2,2)):((32,1),(16,8))",
+        "((4,8),(2,2)):((16,1),(8,64))",
+        "--dtype",
+        "f32",
+    ]);
+    assert_eq!(convert["means"], "shuffle");
+    let access = object(&["plan", "access", "(64,64):(64,1)", "(32,8):(1,64)", "--dtype", "bf16"]);
+    assert_eq!((&access["vector"], &access["wavefronts"]["taken"]), (&8.into(), &32.into()));
+}
+
+#[test]
+fn what_can_not_be_drawn_or_planned_is_refused_with_what_would_be() {
+    for (arguments, status, message) in [
+        (
+            &["show", "mma", "SM80_16x8x16_BF16"][..],
+            1,
+            "error: there is no atom `SM80_16x8x16_BF16`; like it: SM80_16x8x16_",
+        ),
+        (
+            &["show", "tiled-mma", "SM80_16x8x16_F32F16F16F32_TN", "--atoms", "(2"],
+            2,
+            "error: invalid value '(2' for '--atoms <ATOMS>'",
+        ),
+        (
+            &["show", "smem", "(s0,8):(1,s0)", "--dtype", "f32"],
+            1,
+            "error: the size of s0:1 is not known: layouts without symbols are drawn",
+        ),
+        (
+            &["show", "smem", "(4096,4096):(1,4096)", "--dtype", "f32"],
+            1,
+            "error: 4096 x 4096 cells are too many for a picture: up to 65536 are drawn",
+        ),
+        (&["plan", "copy", "(8,8):(16,2)", "--threads", "8", "--dtype", "f32"], 1, "error: coalesced_copy: "),
+        (
+            &["plan", "swizzle", "(8,8):(8,1)", "--dtype", "f32", "--access", "(8,8):(1,8):x"],
+            2,
+            "error: invalid value '(8,8):(1,8):x' for '--access <TV:VECTOR>': `(8,8):(1,8):x`: expected a number of elements after the last colon",
+        ),
+        (&["plan", "check", "(4,2):(1,4)"], 2, "error: the following required arguments were not provided:"),
+    ] {
+        let (found, out, error) = girih(arguments);
+        assert_eq!((found, &*out), (Some(status), ""), "{arguments:?}: {error}");
+        assert!(error.starts_with(message), "{arguments:?}: {error}");
+    }
+}
