@@ -75,6 +75,12 @@ fn every_row_of_the_coverage_has_a_test_or_a_reason() {
             !what.is_empty() && (has == "yes" && !tests.is_empty() || has == "no" && tests.is_empty()),
             "{row:?}"
         );
+        // Tests of other packages, by their paths.
+        for (file, test) in tests.split('`').skip(1).step_by(2).filter_map(|name| name.split_once(": ")) {
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name(file);
+            let source = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}: {error}"));
+            assert!(source.contains(&format!("fn {test}(")), "there is no test {test} in {file}");
+        }
         for name in tests.split('`').skip(1).step_by(2).filter(|name| name.contains("::")) {
             let (file, test) = name.split_once("::").expect("file::test");
             let (_, source) = TESTS.iter().find(|(known, _)| *known == file).expect(name);
