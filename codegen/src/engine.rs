@@ -150,6 +150,11 @@ impl Smem {
         Ok(&self.base + &byte_offset(self.dtype, &self.offset)?)
     }
 
+    /// The address in bytes without the swizzle.
+    pub(crate) fn plain_address(&self) -> Result<Expr, crate::Error> {
+        Ok(&self.base + &byte_offset(self.dtype, &self.offset)?)
+    }
+
     /// The swizzle of element offsets.
     pub fn swizzle(&self) -> Option<&Swizzle> {
         self.swizzle.as_ref()

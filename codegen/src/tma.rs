@@ -123,7 +123,7 @@ impl TmaCopy {
 
     /// The instruction with the address of the tensor map; loads need an mbarrier too.
     pub fn with(&self, map: &Expr) -> CopyWith {
-        CopyWith::from(&self.copy).tensor(map, &self.dims)
+        CopyWith::from(&self.copy).tensor(map, &self.dims, self.swizzle)
     }
 
     /// With a symbol's value in the tensor's shape and strides.
@@ -186,7 +186,7 @@ fn largest_box(pieces: &Lay, contiguous: usize, bytes: i64, span: Option<u32>) -
 }
 
 /// The swizzle of a map that is this one of elements.
-fn span(swizzle: Swizzle, bytes: i64) -> Option<TensorSwizzle> {
+pub(crate) fn span(swizzle: Swizzle, bytes: i64) -> Option<TensorSwizzle> {
     let line =
         swizzle.base() + (bytes as u64).trailing_zeros() == LINE.trailing_zeros() && swizzle.shift() == 3;
     match swizzle.bits() {

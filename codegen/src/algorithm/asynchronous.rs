@@ -110,7 +110,12 @@ pub(super) fn tensor<S: Data, D: Data>(
 ) -> Result<(), Error> {
     let map = copy.with.map.clone();
     let map = map.ok_or_else(|| copy.refused("an atom with its tensor map: `TmaCopy::with`"))?;
-    let (_, count) = copy.instructions()?;
+    let (each, count) = copy.instructions()?;
+    match transfer {
+        Transfer::Load | Transfer::Multicast => boxes(copy, &copy.target, &copy.layouts[1], each[1])?,
+        Transfer::Store | Transfer::Reduce(_) => boxes(copy, &copy.source, &copy.layouts[0], each[0])?,
+        Transfer::Prefetch => {}
+    }
     let (modifiers, cond) = (copy.with.atom.modifiers(), condition(copy)?);
     for i in 0..count {
         let (source, target) = (copy.source[i].site(), copy.target[i].site());
@@ -127,8 +132,12 @@ pub(super) fn tensor<S: Data, D: Data>(
             Ok(Operand::Address(Address { coordinates, ..base }))
         };
         let in_shared = |b: &mut Builder, site: Site<'_>| -> Result<Operand, Error> {
-            let aligned = || copy.refused("shared memory at multiples of 128 bytes");
-            let address = site.address()?.filter(|a| a.multiple() % 128 == 0).ok_or_else(aligned)?;
+            let Site::Smem(array) = site else { return Err(copy.refused("boxes in shared memory")) };
+            // The instruction swizzles by itself.
+            let address = array.plain_address()?;
+            if address.multiple() % 128 != 0 {
+                return Err(copy.refused("shared memory at multiples of 128 bytes"));
+            }
             b.address(&address, Width::W32)
         };
         let operands = match transfer {
@@ -144,6 +153,31 @@ pub(super) fn tensor<S: Data, D: Data>(
             Transfer::Prefetch => vec![box_in_global(b, source)?],
         };
         b.inst_if(&cond, Opcode::Cp, &modifiers, operands)?;
+    }
+    Ok(())
+}
+
+/// Checks that shared memory has the map's swizzle, and a box's elements follow each other there.
+fn boxes<S: Data, D: Data, E: Data>(
+    copy: &Move<'_, S, D>,
+    shared: &[E],
+    layout: &girih_layout::Lay,
+    each: usize,
+) -> Result<(), Error> {
+    let swizzle = match shared.first().map(Data::site) {
+        Some(Site::Smem(array)) => *array.swizzle().unwrap_or(&girih_layout::Swizzle::NONE),
+        _ => return Err(copy.refused("boxes in shared memory")),
+    };
+    if crate::tma::span(swizzle, copy.bits / 8) != copy.with.swizzle {
+        return Err(copy.refused("shared memory with the swizzle of the tensor map"));
+    }
+    for first in (0..copy.sizes[0]).step_by(each) {
+        let start = layout.at(first as i64)?;
+        for i in 0..each as i64 {
+            if layout.at(first as i64 + i)? != start + i {
+                return Err(copy.refused("shared memory in the layout that the tensor copy was made for"));
+            }
+        }
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `copy` and `copy_if`, by any atom.
 
-use girih_ptx::Operand;
+use girih_ptx::{Operand, TensorSwizzle};
 use girih_tensor::{Space, Tensor};
 
 use super::data::{Data, every_value};
@@ -20,13 +20,15 @@ pub struct CopyWith {
     pub(super) map: Option<Expr>,
     /// The modes of the tensor in the order of the map's dimensions.
     pub(super) dims: Vec<usize>,
+    /// How the map's boxes lie in shared memory.
+    pub(super) swizzle: Option<TensorSwizzle>,
     /// Bits of a value, where it is known.
     pub(super) bits: Option<u32>,
 }
 
 impl From<CopyAtom> for CopyWith {
     fn from(atom: CopyAtom) -> CopyWith {
-        CopyWith { atom, barrier: None, blocks: None, map: None, dims: Vec::new(), bits: None }
+        CopyWith { atom, barrier: None, blocks: None, map: None, dims: Vec::new(), swizzle: None, bits: None }
     }
 }
 
@@ -53,9 +55,9 @@ impl CopyWith {
         CopyWith { blocks: Some(mask), ..self }
     }
 
-    /// With the address of the tensor map, and the modes of the tensor in the order of its dimensions.
-    pub(crate) fn tensor(self, map: &Expr, dims: &[usize]) -> CopyWith {
-        CopyWith { map: Some(map.clone()), dims: dims.to_vec(), ..self }
+    /// With the address of the tensor map, the modes of the tensor in the order of its dimensions, and its swizzle.
+    pub(crate) fn tensor(self, map: &Expr, dims: &[usize], swizzle: TensorSwizzle) -> CopyWith {
+        CopyWith { map: Some(map.clone()), dims: dims.to_vec(), swizzle: Some(swizzle), ..self }
     }
 }
 

@@ -139,3 +139,39 @@ fn symbols_get_their_values_on_the_host() {
     let tiled = tma.bind(rows, 100).unwrap().bind(pitch, 72).unwrap().tiled().unwrap();
     assert_eq!((tiled.dims, tiled.strides, tiled.extents), (vec![64, 100], vec![144], vec![64, 16]));
 }
+
+/// Shared memory must be what the map was made for; bulk loads need their barrier, tensor copies their map.
+#[test]
+fn instructions_need_what_belongs_to_them() {
+    use crate::algorithm::{CopyWith, copy};
+    use crate::{Builder, Counting, Smem};
+    use girih_tensor::Tensor;
+
+    let swizzle = Swizzle::new(3, 3, 3).unwrap();
+    let tma = tma(DType::Bf16, "(64,64):(64,1)", "(16,64):(64,1)", swizzle).unwrap();
+    let mut b = Builder::new("k", 90, 32);
+    let (map, base) = (b.tensor_map("map"), b.shared());
+    let mine = tma.copy().get_slice(&Expr::from(0)).unwrap();
+    let coordinates = Lay::identity(&Shape::parse("(16,64)").unwrap()).unwrap();
+    let source = mine.partition_s(&Tensor::new(Counting::new(2), coordinates)).unwrap();
+    let mut texts = Vec::new();
+    let barrier = &base + 2048;
+    for (with, layout, swizzle, base) in [
+        (CopyWith::from(tma.copy()).barrier(&barrier), "(16,64):(64,1)", Some(swizzle), &base + 0),
+        (tma.with(&map), "(16,64):(64,1)", Some(swizzle), &base + 0),
+        (tma.with(&map).barrier(&barrier), "(16,64):(64,1)", None, &base + 0),
+        (tma.with(&map).barrier(&barrier), "(16,64):(1,16)", Some(swizzle), &base + 0),
+        (tma.with(&map).barrier(&barrier), "(16,64):(64,1)", Some(swizzle), &base + 64),
+    ] {
+        let shared = Tensor::new(Smem::new(base, DType::Bf16, swizzle), Lay::parse(layout).unwrap());
+        let target = mine.partition_d(&shared).unwrap();
+        texts.push(copy(&mut b, with, &source, &target).unwrap_err().to_string());
+    }
+    expect_test::expect![[r#"
+        copy: Counting (((64,16),1),1,1):(((1@1,1@0),0),0,0) to Smem bf16 (((64,16),1),1,1):(((1,64),0),0,0) does not fit SM90_TMA_LOAD_2D, from Gmem to Smem: an atom with its tensor map: `TmaCopy::with`
+        copy: Counting (((64,16),1),1,1):(((1@1,1@0),0),0,0) to Smem bf16 (((64,16),1),1,1):(((1,64),0),0,0) does not fit SM90_TMA_LOAD_2D, from Gmem to Smem: an atom with its mbarrier: `CopyWith::barrier`
+        copy: Counting (((64,16),1),1,1):(((1@1,1@0),0),0,0) to Smem bf16 (((64,16),1),1,1):(((1,64),0),0,0) does not fit SM90_TMA_LOAD_2D, from Gmem to Smem: shared memory with the swizzle of the tensor map
+        copy: Counting (((64,16),1),1,1):(((1@1,1@0),0),0,0) to Smem bf16 (((64,16),1),1,1):(((16,1),0),0,0) does not fit SM90_TMA_LOAD_2D, from Gmem to Smem: shared memory in the layout that the tensor copy was made for
+        copy: Counting (((64,16),1),1,1):(((1@1,1@0),0),0,0) to Smem bf16 (((64,16),1),1,1):(((1,64),0),0,0) does not fit SM90_TMA_LOAD_2D, from Gmem to Smem: shared memory at multiples of 128 bytes
+    "#]].assert_eq(&(texts.join("\n") + "\n"));
+}

@@ -87,10 +87,14 @@ fn cases() -> Result<Vec<Case>, Error> {
         match atom.op {
             CopyOp::Bulk(transfer) => out.push(bulk::case(transfer)?),
             CopyOp::Tma { transfer, rank } => {
-                out.push(tensor::case(transfer, rank as usize, Swizzle::NONE)?);
+                out.push(tensor::case(transfer, rank as usize, Swizzle::NONE, 1)?);
                 // A swizzle exchanges pieces of rows.
                 for bits in (1..=3).filter(|_| rank > 1) {
-                    out.push(tensor::case(transfer, rank as usize, Swizzle::new(bits, 2, 3)?)?);
+                    out.push(tensor::case(transfer, rank as usize, Swizzle::new(bits, 2, 3)?, 1)?);
+                }
+                // Rows of two swizzles, of which each is a box.
+                if rank > 1 {
+                    out.push(tensor::case(transfer, rank as usize, Swizzle::new(3, 2, 3)?, 2)?);
                 }
             }
             CopyOp::Ldmatrix { transposed: true, .. } | CopyOp::Stmatrix { transposed: true, .. } => {
@@ -124,7 +128,7 @@ fn run(case: &Case, device: &Device) -> Result<Vec<u8>, girih_device::Error> {
     };
     let mut args = vec![Arg::from(&to), Arg::from(&from)];
     args.extend(map.as_ref().map(Arg::from));
-    let config = LaunchConfig::new([case.blocks, 1, 1], [THREADS as u32, 1, 1]).with_dynamic_shared(16 << 10);
+    let config = LaunchConfig::new([case.blocks, 1, 1], [THREADS as u32, 1, 1]).with_dynamic_shared(20 << 10);
     let config = if case.blocks > 1 { config.with_cluster([case.blocks, 1, 1]) } else { config };
     // SAFETY: the kernel reads and writes the elements of a tile, which the buffers hold.
     #[expect(unsafe_code, reason = "launching a generated kernel")]

@@ -52,9 +52,9 @@ fn left(extents: &[i64]) -> Result<Lay, Error> {
 }
 
 impl Tiles32 {
-    fn new(rank: usize, swizzle: Swizzle) -> Result<Tiles32, Error> {
-        // Rows are as long as the swizzle.
-        let row = if swizzle.bits() == 0 { 16 } else { 4 << swizzle.bits() };
+    /// Rows are so many times as long as the swizzle.
+    fn new(rank: usize, swizzle: Swizzle, times: i64) -> Result<Tiles32, Error> {
+        let row = times * if swizzle.bits() == 0 { 16 } else { 4 << swizzle.bits() };
         let tile: Vec<i64> = if rank == 1 { vec![64] } else { [row, 8, 2, 2, 2][..rank].to_vec() };
         let extents: Vec<i64> = tile.iter().enumerate().map(|(i, n)| 2 * n - i64::from(i > 0)).collect();
         Ok(Tiles32 { part: left(&tile)?, whole: left(&extents)?, tile, extents })
@@ -110,16 +110,16 @@ impl Tiles32 {
     }
 }
 
-/// The kernel of a tensor copy of a tile that the tensor's end cuts.
-pub(crate) fn case(transfer: Transfer, rank: usize, swizzle: Swizzle) -> Result<Case, Error> {
-    let tiles = Tiles32::new(rank, swizzle)?;
+/// The kernel of a tensor copy of a tile that the tensor's end cuts, with rows so many times as long as the swizzle.
+pub(crate) fn case(transfer: Transfer, rank: usize, swizzle: Swizzle, times: i64) -> Result<Case, Error> {
+    let tiles = Tiles32::new(rank, swizzle, times)?;
     let tma = TmaCopy::new(transfer, DType::U32, &tiles.whole, &tiles.part, swizzle)?;
     let blocks = if transfer == Transfer::Multicast { 2 } else { 1 };
     let (mut b, ends) = begin(90);
     let map = b.tensor_map("map");
     emit(&mut b, &ends, transfer, &tma, &tiles, &map, Some(swizzle).filter(|s| s.bits() > 0))?;
     let stores = matches!(transfer, Transfer::Store | Transfer::Reduce(_));
-    let name = format!("{} {:?}", tma.copy().atom, tma.tiled()?.swizzle);
+    let name = format!("{} {:?} x{times}", tma.copy().atom, tma.tiled()?.swizzle);
     let [from, to, expected] = tiles.data(transfer, blocks as usize).map(|words| bytes(&words));
     Ok(Case { name, module: b.finish()?, from, to, expected, map: Some((tma.tiled()?, stores)), blocks })
 }
