@@ -1,7 +1,7 @@
 //! Four families of layouts. Each finds other mistakes: arbitrary ones the wrong preconditions, tractable and compact ones the wrong
 //! results, and generic strides, large and coprime, the equalities that hold by accident.
 
-use girih_layout::{Coord, Crd, Int, Lay, Stride, Tuple};
+use girih_layout::{Coord, Crd, Int, Lay, Stride, Swizzle, Tuple};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -88,6 +88,15 @@ pub fn generic(most: usize) -> impl Strategy<Value = Lay> {
         (extents(most), Just(GENERIC.to_vec()).prop_shuffle())
             .prop_map(|(extents, strides)| extents.into_iter().zip(strides).collect()),
     )
+}
+
+/// Swizzles of up to 3 bits, both ways.
+#[expect(clippy::expect_used, reason = "a strategy that makes a malformed swizzle must stop the test")]
+pub fn swizzles() -> impl Strategy<Value = Swizzle> {
+    (0u32..4, 0u32..5, 0i32..4, any::<bool>()).prop_map(|(bits, base, more, down)| {
+        let distance = bits as i32 + more;
+        Swizzle::new(bits, base, if down { -distance } else { distance }).expect("bits at most the shift")
+    })
 }
 
 /// All families.

@@ -1,4 +1,4 @@
-//! Products: the laws X, and the fragments and partitions that are made of them, T.
+//! Products: the laws X.
 
 use girih_layout::{Int, Lay, Tiler, lay};
 use girih_proptests::{oracle, strategies};
@@ -55,25 +55,10 @@ proptest! {
         prop_assert!(target.compatible(tiled.shape()));
         prop_assert_eq!(oracle::sorted(oracle::table(&tiled)), (0..oracle::size(&tiled)).collect::<Vec<_>>());
     }
-
-    #[test]
-    fn t03_t04_partitions_of_a_tile(thr in strategies::compact(2), val in strategies::compact(2)) {
-        // The tile that threads and their values rake over, as (thread, value) -> place.
-        let raked = thr.raked_product(&val).unwrap();
-        let (t, v) = (oracle::size(&thr), oracle::size(&val));
-        let shape = girih_layout::Shape::flat(&[Int::value(t), Int::value(v)]).unwrap();
-        let tv = raked.right_inverse().unwrap().with_shape(&shape).unwrap();
-        prop_assert_eq!(oracle::sorted(oracle::table(&tv)), (0..t * v).collect::<Vec<_>>());
-        let data = strategies::line(t * v, 3);
-        let partition = data.composition(&tv).unwrap();
-        for i in 0..t * v {
-            prop_assert_eq!(oracle::at(&partition, i), oracle::at(&data, oracle::at(&tv, i)));
-        }
-    }
 }
 
 #[test]
-fn t01_t02_fragments_cover_their_tiles() {
+fn fragments_cover_their_tiles() {
     // Thread and value to the place in the tile, column-major: C, A and B of m16n8k16, C of wgmma m64n32, and an operand in shared memory that
     // every thread of a warpgroup has.
     for (text, tile, replicas) in [

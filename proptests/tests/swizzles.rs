@@ -1,18 +1,12 @@
-//! Swizzled layouts and F2 matrices: the laws W05 to W09, I10 and V06.
+//! Swizzled layouts and F2 matrices: the laws W01 to W09, I10 and V06.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use girih_layout::{Composed, Error, F2Matrix, Int, Lay, Stride, Swizzle, Tiler, lay};
+use girih_proptests::strategies::swizzles;
 use girih_proptests::{oracle, strategies};
 use proptest::prelude::*;
 use proptest::sample::select;
-
-fn swizzles() -> impl Strategy<Value = Swizzle> {
-    (0u32..4, 0u32..4, 0i32..3, any::<bool>()).prop_map(|(bits, base, more, down)| {
-        let distance = bits as i32 + more;
-        Swizzle::new(bits, base, if down { -distance } else { distance }).unwrap()
-    })
-}
 
 /// Layouts of powers of two without holes, in any order of the modes.
 fn powers() -> impl Strategy<Value = Lay> {
@@ -42,6 +36,40 @@ fn apply_all(matrix: &F2Matrix) -> Vec<i64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
+    /// By the definition: the `bits` bits at one place are added, exclusive or, to those at another; over all of the period.
+    #[test]
+    fn w01_w02_a_swizzle_is_an_involution_of_its_period(swizzle in swizzles(), far in 0i64..1 << 40) {
+        let (bits, base, shift) = (swizzle.bits(), swizzle.base(), swizzle.shift());
+        let places = (base, base + shift.unsigned_abs());
+        let (from, to) = if shift < 0 { places } else { (places.1, places.0) };
+        let period = 1i64 << (base + bits + shift.unsigned_abs());
+        prop_assert_eq!(swizzle.period(), period);
+        for x in (0..period).chain([far]) {
+            let moved = (0..bits).fold(x, |y, bit| y ^ (x >> (from + bit) & 1) << (to + bit));
+            prop_assert_eq!(swizzle.apply(x), moved, "{} of {}", swizzle, x);
+            prop_assert_eq!(swizzle.apply(moved), x);
+            prop_assert!(moved / period == x / period && swizzle.apply(x + period) == moved + period);
+        }
+        let image = (0..period).map(|x| swizzle.apply(x)).collect();
+        prop_assert_eq!(oracle::sorted(image), (0..period).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn w03_a_swizzle_is_linear(swizzle in swizzles(), a in 0i64..1 << 40, b in 0i64..1 << 40) {
+        prop_assert_eq!(swizzle.apply(a ^ b), swizzle.apply(a) ^ swizzle.apply(b));
+    }
+
+    /// An aligned run of `2^base` elements moves as a whole; where a bit moves, no longer one does.
+    #[test]
+    fn w04_a_swizzle_keeps_runs_together(swizzle in swizzles(), block in 0i64..1 << 20) {
+        let run = 1i64 << swizzle.base();
+        for j in 0..run {
+            prop_assert_eq!(swizzle.apply(block * run + j), swizzle.apply(block * run) + j);
+        }
+        let together = |x: i64| swizzle.apply(2 * x * run + run) == swizzle.apply(2 * x * run) + run;
+        prop_assert_eq!((0..swizzle.period()).all(together), swizzle.bits() == 0);
+    }
+
     #[test]
     fn w05_a_swizzle_keeps_injectivity(swizzle in swizzles(), l in strategies::arbitrary(3)) {
         let swizzled = Composed::new(swizzle, 0, l);
@@ -52,6 +80,13 @@ proptest! {
         let end = (most + swizzle.period() - 1) / swizzle.period() * swizzle.period();
         prop_assert!(table.iter().all(|i| 0 <= *i && *i < end));
         prop_assert_eq!(swizzled.cosize().unwrap().get(), table.iter().max().map(|most| most + 1));
+    }
+
+    #[test]
+    fn w06_bits_apart_add(swizzle in swizzles(), a in 0i64..1 << 14, b in 0i64..1 << 14) {
+        let b = b & !a;
+        let (x, y) = (swizzle.apply(a), swizzle.apply(b));
+        prop_assert_eq!(swizzle.apply(a + b) == x + y, x & y == 0);
     }
 
     #[test]
@@ -93,6 +128,21 @@ proptest! {
                 Err(_) => {}
             }
         }
+    }
+
+    /// Of 32 lanes, each with a word: in no bank more distinct words than the ranks say, which the rows of layouts without
+    /// carries have, whatever the swizzle.
+    #[test]
+    fn w09_wavefronts_are_ranks(swizzle in swizzles(), strides in Just((0i64..10).collect::<Vec<_>>()).prop_shuffle(), none in prop::collection::vec(prop::bool::weighted(0.15), 5)) {
+        let stride = |i: usize| if none[i] { 0 } else { 1 << strides[i] };
+        let bits: Vec<Lay> = (0..5).map(|i| strategies::line(2, stride(i))).collect();
+        let lanes = Composed::new(swizzle, 0, Lay::concat(&bits).unwrap());
+        let words: std::collections::BTreeSet<i64> = table(&lanes).into_iter().collect();
+        let most = (0..32).map(|bank| words.iter().filter(|word| *word % 32 == bank).count()).max();
+        let matrix = F2Matrix::of_composed(&lanes).unwrap();
+        let banks = matrix.columns().iter().map(|c| Lay::leaf(Int::value(2), Stride::F2(c % 32)).unwrap());
+        let banks = F2Matrix::of_layout(&Lay::concat(&banks.collect::<Vec<_>>()).unwrap()).unwrap();
+        prop_assert_eq!(most, Some(1 << (matrix.rank() - banks.rank())), "{}", lanes);
     }
 
     #[test]
@@ -273,34 +323,9 @@ fn w08_the_canonical_tiles_are_free_of_conflicts() {
         for column in 0..1i64 << b {
             let groups = (0..8i64).map(|r| swizzle.apply(r * row + column * 16) / 16 % 8);
             assert!(oracle::sorted(groups.collect()).into_iter().eq(0..8), "b {b} column {column}");
-        }
-    }
-}
-
-#[test]
-fn w09_wavefronts_are_ranks() {
-    // 32 lanes of 4-byte words: the largest number of distinct words in one bank.
-    for text in ["32:1", "32:2", "32:32", "(4,8):(1,32)", "(8,4):(32,8)", "(2,16):(32,1)", "(4,8):(0,32)"] {
-        for swizzle in [Swizzle::NONE, Swizzle::new(3, 2, 3).unwrap(), Swizzle::new(2, 0, 5).unwrap()] {
-            let lanes = Composed::new(swizzle, 0, Lay::parse(text).unwrap());
-            let words = table(&lanes);
-            let most = (0..32).map(|bank| {
-                let mut distinct: Vec<i64> = words.iter().copied().filter(|w| w % 32 == bank).collect();
-                distinct.sort_unstable();
-                distinct.dedup();
-                distinct.len()
-            });
-            let matrix = match F2Matrix::of_composed(&lanes) {
-                Ok(matrix) => matrix,
-                Err(error) => panic!("{text}: {error}"),
-            };
-            let banks: Vec<Lay> = matrix
-                .columns()
-                .iter()
-                .map(|c| Lay::leaf(Int::value(2), Stride::F2(c % 32)).unwrap())
-                .collect();
-            let banks = F2Matrix::of_layout(&Lay::concat(&banks).unwrap()).unwrap();
-            assert_eq!(most.max(), Some(1 << (matrix.rank() - banks.rank())), "{text} {swizzle}");
+            // The plain tile has as many rows in a group as rows are wider than 16 bytes.
+            let plain = (0..8i64).filter(|r| (r * row + column * 16) / 16 % 8 == column % 8).count();
+            assert_eq!(plain, 1 << b, "b {b} column {column}");
         }
     }
 }
