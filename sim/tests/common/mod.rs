@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+pub(crate) mod asynchronous;
 pub(crate) mod kernels;
 
 use girih_sim::{Error, Launch, Memory, Options, Program, Report, run};
