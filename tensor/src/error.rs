@@ -45,9 +45,7 @@ pub enum Error {
         len: usize,
     },
     /// A place outside of what an engine has, as in a ragged tile.
-    #[error(
-        "there is no value at place {index}: 0 <= place < {len} is accepted, and values that the type has"
-    )]
+    #[error("there is no value at place {index}: 0 <= place < {len} is accepted")]
     Beyond {
         /// The place, elements from the first.
         index: i64,

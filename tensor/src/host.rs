@@ -15,7 +15,7 @@ mod storage;
 mod transform;
 mod zip;
 
-use girih_layout::{Coord, Lay, Stride};
+use girih_layout::{Lay, Stride};
 
 use crate::{Element, Engine, Error, Index, Slice, Space, Tensor};
 
@@ -35,6 +35,33 @@ pub trait Values: Engine<Index = i64> {
     /// # Errors
     /// [`Error::Beyond`] outside of what the engine has.
     fn value(&self) -> Result<Self::Value, Error>;
+}
+
+/// Values by their 1-D coordinates, as algorithms read them: a tensor, or two that are [`Zipped`].
+pub trait Source {
+    /// A value.
+    type Value;
+
+    /// Whose coordinates they are.
+    fn layout(&self) -> &Lay;
+
+    /// The value at a 1-D coordinate.
+    ///
+    /// # Errors
+    /// Those of [`Tensor::at`].
+    fn at(&self, index: i64) -> Result<Self::Value, Error>;
+}
+
+impl<E: Values> Source for Tensor<E> {
+    type Value = E::Value;
+
+    fn layout(&self) -> &Lay {
+        Tensor::layout(self)
+    }
+
+    fn at(&self, index: i64) -> Result<E::Value, Error> {
+        Tensor::at(self, index)
+    }
 }
 
 /// An engine over stored values.
@@ -103,13 +130,13 @@ impl<'a, T: Copy> Tensor<View<'a, T>> {
     ///
     /// # Examples
     /// ```
-    /// use girih_layout::{Coord, Lay};
+    /// use girih_layout::Lay;
     /// use girih_tensor::{Slice, Tensor};
     ///
     /// let data = [0, 1, 2, 3, 4, 5];
     /// let rows = Tensor::host(&data, Lay::parse("(2,3):(3,1)")?)?;
-    /// assert_eq!(rows.get(&Coord::parse("(1,2)")?)?, 5);
-    /// let second = rows.slice(&Slice::tuple([Slice::at(1), Slice::All]))?;
+    /// assert_eq!(rows.get((1, 2))?, 5);
+    /// let second = rows.slice(&(1, Slice::All).into())?;
     /// assert_eq!(second.at(0)?, 3);
     /// # Ok::<(), girih_tensor::Error>(())
     /// ```
@@ -179,15 +206,13 @@ impl<E: Values> Tensor<E> {
         self.slice(&Slice::At(index))?.engine().value()
     }
 
-    /// The value at a coordinate of any profile that the layout has.
+    /// The value at a coordinate of any profile that the layout has: `t.get((1, 2))`, `t.get(((0, 1), 2))`, or a
+    /// [`girih_layout::Coord`] by reference.
     ///
     /// # Errors
     /// Those of [`Tensor::slice`]; [`Error::NoCoordinate`] for a coordinate with `_`.
-    pub fn get(&self, coord: &Coord) -> Result<E::Value, Error> {
-        if coord.leaves().contains(&girih_layout::Crd::All) {
-            return Err(Error::NoCoordinate { coord: coord.to_string() });
-        }
-        self.slice(&Slice::from(coord))?.engine().value()
+    pub fn get(&self, coord: impl Into<Slice<i64>>) -> Result<E::Value, Error> {
+        self.slice(&position(coord)?)?.engine().value()
     }
 
     /// All values, in colexicographic order of their coordinates.
@@ -197,6 +222,15 @@ impl<E: Values> Tensor<E> {
     pub fn to_vec(&self) -> Result<Vec<E::Value>, Error> {
         (0..known_size("to_vec", self.layout())?).map(|i| self.at(i)).collect()
     }
+}
+
+/// A coordinate that names one value.
+fn position(coord: impl Into<Slice<i64>>) -> Result<Slice<i64>, Error> {
+    let coord = coord.into();
+    if coord.keeps_modes() {
+        return Err(Error::NoCoordinate { coord: coord.to_string() });
+    }
+    Ok(coord)
 }
 
 /// The values of a tensor in colexicographic order, as f64.

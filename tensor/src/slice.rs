@@ -6,7 +6,7 @@ use crate::Error;
 
 /// A coordinate with `_`: for each mode a position, or the mode as it is.
 ///
-/// `t.slice(&Slice::tuple([Slice::at(2), Slice::All]))` is CuTe's `t(2, _)`. The result's modes are the kept ones side
+/// `t.slice(&(2, Slice::All).into())` is CuTe's `t(2, _)`; [`Slice::tuple`] makes the same. The result's modes are the kept ones side
 /// by side, whatever tuples they stood in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Slice<I> {
@@ -28,6 +28,40 @@ impl<I> Slice<I> {
     pub fn tuple(entries: impl IntoIterator<Item = Slice<I>>) -> Slice<I> {
         Slice::Tuple(entries.into_iter().collect())
     }
+
+    /// Whether a mode is kept.
+    pub(crate) fn keeps_modes(&self) -> bool {
+        match self {
+            Slice::All => true,
+            Slice::At(_) => false,
+            Slice::Tuple(entries) => entries.iter().any(Slice::keeps_modes),
+        }
+    }
+}
+
+impl<I: Index> From<I> for Slice<I> {
+    fn from(coordinate: I) -> Slice<I> {
+        Slice::At(coordinate)
+    }
+}
+
+macro_rules! slices_of_tuples {
+    ($($($name:ident)+;)*) => {
+        $(impl<I: Index, $($name: Into<Slice<I>>),+> From<($($name,)+)> for Slice<I> {
+            #[expect(non_snake_case, reason = "an entry has the name of its type")]
+            fn from(($($name,)+): ($($name,)+)) -> Slice<I> {
+                Slice::tuple([$($name.into()),+])
+            }
+        })*
+    };
+}
+
+slices_of_tuples! {
+    A;
+    A B;
+    A B C;
+    A B C D;
+    A B C D E;
 }
 
 impl<I: std::fmt::Display> std::fmt::Display for Slice<I> {
@@ -107,18 +141,27 @@ pub(crate) struct Sliced<I> {
 impl<I: Index> Sliced<I> {
     pub(crate) fn of(layout: &Lay, slice: &Slice<I>) -> Result<Sliced<I>, Error> {
         let mut out = Sliced { kept: Vec::new(), steps: Vec::new() };
-        out.take(layout, slice)?;
+        out.take(layout, slice, true)?;
         Ok(out)
     }
 
-    fn take(&mut self, layout: &Lay, slice: &Slice<I>) -> Result<(), Error> {
+    /// The steps to a position that may be outside the layout.
+    pub(crate) fn to(layout: &Lay, position: &Slice<I>) -> Result<Sliced<I>, Error> {
+        let mut out = Sliced { kept: Vec::new(), steps: Vec::new() };
+        out.take(layout, position, false)?;
+        Ok(out)
+    }
+
+    fn take(&mut self, layout: &Lay, slice: &Slice<I>, inside: bool) -> Result<(), Error> {
         match slice {
             Slice::All => {
                 self.kept.push(*layout);
                 Ok(())
             }
             Slice::At(coordinate) => {
-                coordinate.check(layout)?;
+                if inside {
+                    coordinate.check(layout)?;
+                }
                 self.fix(layout, coordinate)
             }
             Slice::Tuple(entries) => {
@@ -130,7 +173,10 @@ impl<I: Index> Sliced<I> {
                         rank: layout.rank(),
                     });
                 }
-                entries.iter().enumerate().try_for_each(|(i, entry)| self.take(&layout.mode(i)?, entry))
+                entries
+                    .iter()
+                    .enumerate()
+                    .try_for_each(|(i, entry)| self.take(&layout.mode(i)?, entry, inside))
             }
         }
     }

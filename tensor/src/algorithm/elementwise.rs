@@ -2,11 +2,11 @@
 
 use girih_layout::Lay;
 
-use crate::host::{StorageMut, TensorMut, Values, known_size};
-use crate::{Element, Error, Tensor};
+use crate::host::{Source, StorageMut, TensorMut, known_size};
+use crate::{Element, Error};
 
 /// The size of both, if it is one.
-fn same_size(what: &'static str, a: &Lay, b: &Lay) -> Result<i64, Error> {
+pub(super) fn same_size(what: &'static str, a: &Lay, b: &Lay) -> Result<i64, Error> {
     let (size, other) = (known_size(what, a)?, known_size(what, b)?);
     if size == other {
         return Ok(size);
@@ -24,7 +24,7 @@ fn same_size(what: &'static str, a: &Lay, b: &Lay) -> Result<i64, Error> {
 /// # Errors
 /// [`Error::NotStatic`]; [`Error::Beyond`] past the end of a ragged tile.
 pub fn fill<S: StorageMut>(t: &mut TensorMut<S>, value: S::Value) -> Result<(), Error> {
-    (0..known_size("fill", t.layout())?).try_for_each(|i| t.set(i, value))
+    t.set_all((0..known_size("fill", t.layout())?).map(|i| (i, value)).collect())
 }
 
 /// `t(i) = 0`, the type's default value.
@@ -51,13 +51,14 @@ pub fn clear<S: StorageMut<Value: Default>>(t: &mut TensorMut<S>) -> Result<(), 
 /// ```
 ///
 /// # Errors
-/// [`Error::Shape`] for different sizes.
-pub fn copy<E, S>(from: &Tensor<E>, to: &mut TensorMut<S>) -> Result<(), Error>
+/// [`Error::Shape`] for different sizes; [`Error::Beyond`] past the end of a ragged tile.
+pub fn copy<R, S>(from: &R, to: &mut TensorMut<S>) -> Result<(), Error>
 where
-    E: Values,
-    S: StorageMut<Value = E::Value>,
+    R: Source,
+    S: StorageMut<Value = R::Value>,
 {
-    (0..same_size("copy", from.layout(), to.layout())?).try_for_each(|i| to.set(i, from.at(i)?))
+    let size = same_size("copy", from.layout(), to.layout())?;
+    to.set_all((0..size).map(|i| Ok((i, from.at(i)?))).collect::<Result<_, Error>>()?)
 }
 
 /// `to(i) = from(i)` where `predicate(i)` holds: nothing is read or written elsewhere, so that ragged tiles may reach past
@@ -80,36 +81,45 @@ where
 ///
 /// # Errors
 /// [`Error::Shape`] for different sizes; [`Error::Beyond`] if the predicate holds past the end.
-pub fn copy_if<P, E, S>(predicate: &Tensor<P>, from: &Tensor<E>, to: &mut TensorMut<S>) -> Result<(), Error>
+pub fn copy_if<P, R, S>(predicate: &P, from: &R, to: &mut TensorMut<S>) -> Result<(), Error>
 where
-    P: Values<Value = bool>,
-    E: Values,
-    S: StorageMut<Value = E::Value>,
+    P: Source<Value = bool>,
+    R: Source,
+    S: StorageMut<Value = R::Value>,
 {
     same_size("copy_if", predicate.layout(), to.layout())?;
+    let mut values = Vec::new();
     for i in 0..same_size("copy_if", from.layout(), to.layout())? {
         if predicate.at(i)? {
-            to.set(i, from.at(i)?)?;
+            values.push((i, from.at(i)?));
         }
     }
-    Ok(())
+    to.set_all(values)
 }
 
-/// `to(i) = function(from(i))`.
+/// `to(i) = function(from(i))`; of two tensors by [`Zipped`](crate::host::Zipped).
+///
+/// ```
+/// use girih_layout::lay;
+/// use girih_tensor::{Tensor, algorithm::transform, host::{Array, Zipped}};
+///
+/// let (a, b) = ([1, 2, 3, 4], [10, 20, 30, 40]);
+/// let both = Zipped::new(Tensor::host(&a, lay!("(2,2):(1,2)"))?, Tensor::host(&b, lay!("(2,2):(2,1)"))?)?;
+/// let mut sums = Array::<i32>::new(lay!("4:1"))?;
+/// transform(&both, &mut sums.view_mut()?, |(x, y)| x + y)?;
+/// assert_eq!(sums.data(), [11, 32, 23, 44]);
+/// # Ok::<(), girih_tensor::Error>(())
+/// ```
 ///
 /// # Errors
-/// [`Error::Shape`] for different sizes.
-pub fn transform<E, S>(
-    from: &Tensor<E>,
+/// [`Error::Shape`] for different sizes; [`Error::Beyond`] past the end of a ragged tile.
+pub fn transform<R: Source, S: StorageMut>(
+    from: &R,
     to: &mut TensorMut<S>,
-    mut function: impl FnMut(E::Value) -> S::Value,
-) -> Result<(), Error>
-where
-    E: Values,
-    S: StorageMut,
-{
+    mut function: impl FnMut(R::Value) -> S::Value,
+) -> Result<(), Error> {
     let size = same_size("transform", from.layout(), to.layout())?;
-    (0..size).try_for_each(|i| to.set(i, function(from.at(i)?)))
+    to.set_all((0..size).map(|i| Ok((i, function(from.at(i)?)))).collect::<Result<_, Error>>()?)
 }
 
 /// `y(i) = alpha * x(i) + beta * y(i)`, each computed in f64 and rounded once; with `beta` 0, `y` is not read, so that it
@@ -117,26 +127,27 @@ where
 ///
 /// # Errors
 /// [`Error::Shape`] for different sizes.
-pub fn axpby<E, S>(alpha: f64, x: &Tensor<E>, beta: f64, y: &mut TensorMut<S>) -> Result<(), Error>
+pub fn axpby<R, S>(alpha: f64, x: &R, beta: f64, y: &mut TensorMut<S>) -> Result<(), Error>
 where
-    E: Values<Value: Element>,
+    R: Source<Value: Element>,
     S: StorageMut<Value: Element>,
 {
+    let mut values = Vec::new();
     for i in 0..same_size("axpby", x.layout(), y.layout())? {
         let kept = if beta == 0.0 { 0.0 } else { beta * y.at(i)?.to_f64() };
-        y.set(i, S::Value::from_f64(alpha * x.at(i)?.to_f64() + kept))?;
+        values.push((i, S::Value::from_f64(alpha * x.at(i)?.to_f64() + kept)));
     }
-    Ok(())
+    y.set_all(values)
 }
 
 /// Whether all values are the same, `a(i) == b(i)`.
 ///
 /// # Errors
 /// [`Error::Shape`] for different sizes.
-pub fn equal<A, B>(a: &Tensor<A>, b: &Tensor<B>) -> Result<bool, Error>
+pub fn equal<A, B>(a: &A, b: &B) -> Result<bool, Error>
 where
-    A: Values<Value: PartialEq<B::Value>>,
-    B: Values,
+    A: Source<Value: PartialEq<B::Value>>,
+    B: Source,
 {
     for i in 0..same_size("equal", a.layout(), b.layout())? {
         if a.at(i)? != b.at(i)? {
@@ -149,7 +160,7 @@ where
 /// Calls `function` with every value, colexicographically.
 ///
 /// # Errors
-/// Those of [`Tensor::at`].
-pub fn for_each<E: Values>(t: &Tensor<E>, mut function: impl FnMut(E::Value)) -> Result<(), Error> {
+/// Those of [`Source::at`].
+pub fn for_each<R: Source>(t: &R, mut function: impl FnMut(R::Value)) -> Result<(), Error> {
     (0..known_size("for_each", t.layout())?).try_for_each(|i| t.at(i).map(&mut function))
 }

@@ -17,7 +17,7 @@ use crate::{Element, Error, Tensor};
 /// | `(V,M,K)` | `(V,N,K)` | `(V,M,N)` | matrix product, for every V |
 ///
 /// Every sum is formed in f64 with the old value of C, from K = 0 up, and rounded once: the reference of what kernels
-/// compute. Integers are exact as long as sums stay below 2^53.
+/// compute. Integers are exact as long as sums stay below 2^53, and saturate; [`gemm_by`] takes any other sum.
 ///
 /// ```
 /// use girih_layout::lay;
@@ -39,20 +39,52 @@ where
     B: Values<Value: Element>,
     S: StorageMut<Value: Element>,
 {
+    let step = |sum, x: A::Value, y: B::Value| sum + x.to_f64() * y.to_f64();
+    gemm_by(a, b, c, Element::to_f64, step, Element::from_f64)
+}
+
+/// [`gemm`] in other sums and products: `c = end(step(...step(start(c), a0, b0)..., ak, bk))`. Sums that wrap or are
+/// rounded at every step, integers beyond 2^53, packed types, bits under exclusive or.
+///
+/// ```
+/// use girih_layout::lay;
+/// use girih_tensor::{Tensor, algorithm::gemm_by, host::{Array, B1, PackedView}};
+///
+/// // mma's .xor.popc: in how many bits the rows of A and of B differ.
+/// let (a, b) = ([0b1111_0000], [0b1010_1010, 0b1111_0001]);
+/// let bits = |of, layout| Tensor::<PackedView<'_, B1>>::packed(of, layout);
+/// let mut c = Array::<i32>::new(lay!("(1,2):(2,1)"))?;
+/// let (a, b) = (bits(&a, lay!("(1,8):(8,1)"))?, bits(&b, lay!("(2,8):(8,1)"))?);
+/// gemm_by(&a, &b, &mut c.view_mut()?, |c| c, |sum: i32, x, y| sum + i32::from(x ^ y), |sum| sum)?;
+/// assert_eq!(c.data(), [4, 1]);
+/// # Ok::<(), girih_tensor::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`gemm`]; [`Error::OutOfType`] for a result that a packed C does not have.
+pub fn gemm_by<A: Values, B: Values, S: StorageMut, Sum>(
+    a: &Tensor<A>,
+    b: &Tensor<B>,
+    c: &mut TensorMut<S>,
+    start: impl Fn(S::Value) -> Sum,
+    step: impl Fn(Sum, A::Value, B::Value) -> Sum,
+    end: impl Fn(Sum) -> S::Value,
+) -> Result<(), Error> {
     let Extents { v, m, n, k, dot } = Extents::of(a.layout(), b.layout(), c.layout())?;
+    let mut results = Vec::new();
     for (v_at, n_at) in (0..v).flat_map(|v_at| (0..n).map(move |n_at| (v_at, n_at))) {
         for m_at in 0..m {
             // 1-D coordinates: the modes in order, the leftmost fastest.
             let at = if dot { 0 } else { v_at + v * (m_at + m * n_at) };
-            let mut sum = c.at(at)?.to_f64();
+            let mut sum = start(c.at(at)?);
             for k_at in 0..k {
-                let a = a.at(v_at + v * (m_at + m * k_at))?.to_f64();
-                sum += a * b.at(v_at + v * (n_at + n * k_at))?.to_f64();
+                let a = a.at(v_at + v * (m_at + m * k_at))?;
+                sum = step(sum, a, b.at(v_at + v * (n_at + n * k_at))?);
             }
-            c.set(at, S::Value::from_f64(sum))?;
+            results.push((at, end(sum)));
         }
     }
-    Ok(())
+    c.set_all(results)
 }
 
 /// The extents of a product; those of modes that the operands do not have are 1.

@@ -1,17 +1,14 @@
 //! Folds.
 
-use crate::host::{StorageMut, TensorMut, Values, known_size};
+use super::elementwise::same_size;
+use crate::host::{Source, StorageMut, TensorMut, Values, known_size};
 use crate::{Error, Slice, Tensor};
 
 /// `fold(... fold(fold(start, t(0)), t(1)) ..., t(n-1))`.
 ///
 /// # Errors
 /// Those of [`Tensor::at`].
-pub fn reduce<E: Values, V>(
-    t: &Tensor<E>,
-    start: V,
-    mut fold: impl FnMut(V, E::Value) -> V,
-) -> Result<V, Error> {
+pub fn reduce<R: Source, V>(t: &R, start: V, mut fold: impl FnMut(V, R::Value) -> V) -> Result<V, Error> {
     (0..known_size("reduce", t.layout())?).try_fold(start, |sum, i| Ok(fold(sum, t.at(i)?)))
 }
 
@@ -45,10 +42,40 @@ pub fn batch_reduce<E: Values, S: StorageMut>(
             accepted: "two modes, the first with as many coordinates as there are results",
         });
     }
+    let mut results = Vec::new();
     for i in 0..size {
-        let row = from.slice(&Slice::tuple([Slice::At(i), Slice::All]))?;
-        let sum = reduce(&row, to.at(i)?, &mut fold)?;
-        to.set(i, sum)?;
+        let row = from.slice(&(i, Slice::All).into())?;
+        results.push((i, reduce(&row, to.at(i)?, &mut fold)?));
+    }
+    to.set_all(results)
+}
+
+/// Each value into its place, `to(i) = fold(to(i), from(i))` for one `i` after the other: coordinates at which `to` has
+/// stride 0 share a result (CuTe's `logical_reduce`).
+///
+/// ```
+/// use girih_layout::lay;
+/// use girih_tensor::{Tensor, algorithm::logical_reduce, host::Array};
+///
+/// let data: Vec<i32> = (0..6).collect();
+/// let mut columns = Array::<i32>::new(lay!("(2,3):(0,1)"))?;
+/// logical_reduce(&Tensor::host(&data, lay!("(2,3):(3,1)"))?, &mut columns.view_mut()?, |sum, value| sum + value)?;
+/// assert_eq!(columns.data(), [0 + 3, 1 + 4, 2 + 5]);
+/// # Ok::<(), girih_tensor::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Shape`] unless both have as many coordinates; [`Error::Beyond`] past the end of a ragged tile. A result that
+/// a packed type does not have is found when it is reached: [`Error::OutOfType`].
+pub fn logical_reduce<R: Source, S: StorageMut>(
+    from: &R,
+    to: &mut TensorMut<S>,
+    mut fold: impl FnMut(S::Value, R::Value) -> S::Value,
+) -> Result<(), Error> {
+    let size = same_size("logical_reduce", from.layout(), to.layout())?;
+    let values = (0..size).map(|i| to.at(i).and_then(|_| from.at(i))).collect::<Result<Vec<_>, _>>()?;
+    for (i, value) in (0..size).zip(values) {
+        to.set(i, fold(to.at(i)?, value))?;
     }
     Ok(())
 }

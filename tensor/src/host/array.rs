@@ -1,19 +1,19 @@
 //! Tensors that own their values.
 
-use girih_layout::{Coord, Lay};
+use girih_layout::Lay;
 
 use super::{View, ViewMut, known_size};
-use crate::{Error, Tensor};
+use crate::{Error, Slice, Tensor};
 
 /// Values and their layout, which must be known: a copy has values of its own (CuTe's owning `Tensor`, `make_tensor<T>(layout)`).
 ///
 /// ```
-/// use girih_layout::{Coord, lay};
+/// use girih_layout::lay;
 /// use girih_tensor::host::Array;
 ///
 /// let mut a = Array::<f32>::new(lay!("((4,5),13):((12,1),64)"))?;
 /// for (m0, m1, n) in (0..4).flat_map(|m0| (0..5).flat_map(move |m1| (0..13).map(move |n| (m0, m1, n)))) {
-///     a.put(&Coord::parse(&format!("(({m0},{m1}),{n})"))?, (n + 2 * m0) as f32)?;
+///     a.put(((m0, m1), n), (n + 2 * m0) as f32)?;
 /// }
 /// let before = a.clone();
 /// a.set(0, 7.0)?;
@@ -118,7 +118,7 @@ impl<T: Copy> Array<T> {
     ///
     /// # Errors
     /// As [`Tensor::get`].
-    pub fn get(&self, coord: &Coord) -> Result<T, Error> {
+    pub fn get(&self, coord: impl Into<Slice<i64>>) -> Result<T, Error> {
         self.view().get(coord)
     }
 
@@ -134,7 +134,7 @@ impl<T: Copy> Array<T> {
     ///
     /// # Errors
     /// As [`super::TensorMut::put`].
-    pub fn put(&mut self, coord: &Coord, value: T) -> Result<(), Error> {
+    pub fn put(&mut self, coord: impl Into<Slice<i64>>, value: T) -> Result<(), Error> {
         self.view_mut()?.put(coord, value)
     }
 }

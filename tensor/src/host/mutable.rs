@@ -1,6 +1,6 @@
 //! Tensors that can be written, and their parts.
 
-use girih_layout::{Coord, Lay, Tiler};
+use girih_layout::{Lay, Tiler};
 
 use super::storage::{Exclusive, Packed, StorageMut};
 use super::{Host, Storage, SubByte, known_size, within};
@@ -88,27 +88,48 @@ impl<S: StorageMut> TensorMut<S> {
     ///
     /// # Errors
     /// As [`Tensor::get`].
-    pub fn get(&self, coord: &Coord) -> Result<S::Value, Error> {
+    pub fn get(&self, coord: impl Into<Slice<i64>>) -> Result<S::Value, Error> {
         self.tensor.get(coord)
     }
 
     /// Replaces the value at a 1-D coordinate.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`]; [`Error::Beyond`], also for a value that a packed type does not have.
+    /// [`Error::OutOfRange`]; [`Error::Beyond`] past the end of a ragged tile; [`Error::OutOfType`] for a value that a
+    /// packed type does not have.
     pub fn set(&mut self, index: i64, value: S::Value) -> Result<(), Error> {
         write(self.tensor.slice(&Slice::At(index))?.engine(), value)
+    }
+
+    /// Replaces the values at 1-D coordinates: all of them, or none.
+    ///
+    /// ```
+    /// use girih_layout::{lay, tiler};
+    /// use girih_tensor::{Slice, host::ViewMut};
+    /// let mut data = [0; 6];
+    /// let mut last = ViewMut::new(&mut data, lay!("(6):(1)"))?.local_tile(&tiler!("<4>"), &[Slice::at(1)])?;
+    /// assert!(last.set_all(vec![(0, 5), (2, 7)]).is_err()); // place 6
+    /// last.set_all(vec![(0, 5), (1, 7)])?;
+    /// assert_eq!(data, [0, 0, 0, 0, 5, 7]);
+    /// # Ok::<(), girih_tensor::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`TensorMut::set`], before anything is written.
+    pub fn set_all(&mut self, values: Vec<(i64, S::Value)>) -> Result<(), Error> {
+        for (index, value) in &values {
+            self.tensor.at(*index)?;
+            self.tensor.engine().storage.check(*value)?;
+        }
+        values.into_iter().try_for_each(|(index, value)| self.set(index, value))
     }
 
     /// Replaces the value at a coordinate.
     ///
     /// # Errors
     /// As [`TensorMut::set`]; [`Error::NoCoordinate`] for a coordinate with `_`.
-    pub fn put(&mut self, coord: &Coord, value: S::Value) -> Result<(), Error> {
-        if coord.leaves().contains(&girih_layout::Crd::All) {
-            return Err(Error::NoCoordinate { coord: coord.to_string() });
-        }
-        write(self.tensor.slice(&Slice::from(coord))?.engine(), value)
+    pub fn put(&mut self, coord: impl Into<Slice<i64>>, value: S::Value) -> Result<(), Error> {
+        write(self.tensor.slice(&super::position(coord)?)?.engine(), value)
     }
 
     /// The part at `slice` alone.
@@ -256,6 +277,6 @@ fn indices<S: Storage>(tensor: &Tensor<Host<S>>) -> Result<Vec<i64>, Error> {
 }
 
 fn write<S: StorageMut>(engine: &Host<S>, value: S::Value) -> Result<(), Error> {
-    let written = usize::try_from(engine.offset).is_ok_and(|i| engine.storage.write(i, value));
-    if written { Ok(()) } else { Err(Error::Beyond { index: engine.offset, len: engine.storage.len() }) }
+    let beyond = |_| Error::Beyond { index: engine.offset, len: engine.storage.len() };
+    engine.storage.write(usize::try_from(engine.offset).map_err(beyond)?, value)
 }

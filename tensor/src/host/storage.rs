@@ -25,8 +25,19 @@ pub trait Storage: Copy {
 
 /// Values that can be replaced. Only a [`super::TensorMut`] does.
 pub trait StorageMut: Storage {
-    /// Replaces value `index`; whether there is one.
-    fn write(&self, index: usize, value: Self::Value) -> bool;
+    /// Replaces value `index`.
+    ///
+    /// # Errors
+    /// [`Error::Beyond`] if there is none, and those of [`StorageMut::check`].
+    fn write(&self, index: usize, value: Self::Value) -> Result<(), Error>;
+
+    /// Checks that an element can hold `value`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfType`] for a value that a packed type does not have.
+    fn check(&self, _value: Self::Value) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// A slice.
@@ -83,8 +94,10 @@ impl<T: Copy> Storage for Exclusive<'_, T> {
 }
 
 impl<T: Copy> StorageMut for Exclusive<'_, T> {
-    fn write(&self, index: usize, value: T) -> bool {
-        self.0.get(index).map(|cell| cell.set(value)).is_some()
+    fn write(&self, index: usize, value: T) -> Result<(), Error> {
+        let cell = self.0.get(index).ok_or(Error::Beyond { index: index as i64, len: self.0.len() })?;
+        cell.set(value);
+        Ok(())
     }
 }
 
@@ -190,11 +203,16 @@ impl<S: Storage<Value = u8>, P: SubByte> Storage for Packed<S, P> {
 }
 
 impl<S: StorageMut<Value = u8>, P: SubByte> StorageMut for Packed<S, P> {
-    /// A value that the type does not have is not written.
-    fn write(&self, index: usize, value: P::Value) -> bool {
+    fn write(&self, index: usize, value: P::Value) -> Result<(), Error> {
         let (byte, shift) = place::<P>(index);
-        let (Some(old), Ok(bits)) = (self.bytes.read(byte), P::to_bits(value)) else { return false };
+        let bits = P::to_bits(value)?;
+        let beyond = Error::Beyond { index: index as i64, len: self.len() };
+        let old = self.bytes.read(byte).ok_or(beyond)?;
         let mask = ((1u16 << P::DTYPE.bits()) - 1) as u8;
         self.bytes.write(byte, old & !(mask << shift) | bits << shift)
+    }
+
+    fn check(&self, value: P::Value) -> Result<(), Error> {
+        P::to_bits(value).map(drop)
     }
 }

@@ -1,12 +1,12 @@
 //! Tensors side by side: data and scales, values and coordinates.
 
-use girih_layout::Tiler;
+use girih_layout::{Int, Lay, Tiler};
 
-use super::Values;
+use super::{Source, Values};
 use crate::{Engine, Error, Slice, Tensor};
 
-/// Two tensors of one shape, divided and sliced together (CuTe's `make_zip_tensor`). A scale that many values share has
-/// stride 0 where they do.
+/// Two tensors with modes of equal extents, divided and sliced together (CuTe's `make_zip_tensor`). A scale that many
+/// values share has stride 0 where they do.
 ///
 /// ```
 /// use girih_layout::{lay, tiler};
@@ -15,7 +15,7 @@ use crate::{Engine, Error, Slice, Tensor};
 /// let (data, scales): (Vec<i32>, Vec<f32>) = ((0..32).collect(), vec![1.0, 10.0]);
 /// // 4 x 8 values; a scale for every four columns.
 /// let zipped = Zipped::new(
-///     Tensor::host(&data, lay!("(4,(4,2)):(8,(1,4))"))?,
+///     Tensor::host(&data, lay!("(4,8):(8,1)"))?,
 ///     Tensor::host(&scales, lay!("(4,(4,2)):(0,(0,1))"))?,
 /// )?;
 /// let tile = zipped.local_tile(&tiler!("<4,4>"), &[Slice::at(0), Slice::at(1)])?;
@@ -28,18 +28,24 @@ pub struct Zipped<A, B> {
     second: Tensor<B>,
 }
 
+/// The extents of the modes, whatever they nest.
+fn extents(layout: &Lay) -> Result<Vec<Int>, Error> {
+    (0..layout.rank()).map(|i| Ok(layout.mode(i)?.size()?)).collect()
+}
+
 impl<A: Engine<Index = i64>, B: Engine<Index = i64>> Zipped<A, B> {
     /// Both.
     ///
     /// # Errors
-    /// [`Error::Shape`] for different shapes.
+    /// [`Error::Shape`] unless both have as many modes, of equal extents.
     pub fn new(first: Tensor<A>, second: Tensor<B>) -> Result<Zipped<A, B>, Error> {
-        if first.layout().shape() != second.layout().shape() {
+        let (left, right) = (extents(first.layout())?, extents(second.layout())?);
+        if left.len() != right.len() || !left.iter().zip(&right).all(|(a, b)| a.same(*b)) {
             return Err(Error::Shape {
                 what: "Zipped",
                 a: first.layout().to_string(),
                 b: second.layout().to_string(),
-                accepted: "two tensors of the same shape",
+                accepted: "two tensors with modes of equal extents",
             });
         }
         Ok(Zipped { first, second })
@@ -66,11 +72,30 @@ impl<A: Engine<Index = i64>, B: Engine<Index = i64>> Zipped<A, B> {
         Zipped::new(self.first.local_tile(tiler, coord)?, self.second.local_tile(tiler, coord)?)
     }
 
-    /// What a thread has of both.
+    /// `((TileM,TileN,...),(RestM,RestN,...))` of both.
+    ///
+    /// # Errors
+    /// Those of [`Tensor::zipped_divide`].
+    pub fn zipped_divide(&self, tiler: &Tiler) -> Result<Zipped<A, B>, Error> {
+        Zipped::new(self.first.zipped_divide(tiler)?, self.second.zipped_divide(tiler)?)
+    }
+
+    /// What the thread of number `index` under `threads` has of both.
+    ///
+    /// # Errors
+    /// Those of [`Tensor::local_partition`].
+    pub fn local_partition(&self, threads: &Lay, index: i64) -> Result<Zipped<A, B>, Error> {
+        Zipped::new(
+            self.first.local_partition(threads, &index)?,
+            self.second.local_partition(threads, &index)?,
+        )
+    }
+
+    /// What a thread has of both, under a thread-value layout.
     ///
     /// # Errors
     /// Those of [`Tensor::tv_partition`].
-    pub fn tv_partition(&self, tv: &girih_layout::Lay, thread: i64) -> Result<Zipped<A, B>, Error> {
+    pub fn tv_partition(&self, tv: &Lay, thread: i64) -> Result<Zipped<A, B>, Error> {
         Zipped::new(self.first.tv_partition(tv, &thread)?, self.second.tv_partition(tv, &thread)?)
     }
 }
@@ -82,5 +107,17 @@ impl<A: Values, B: Values> Zipped<A, B> {
     /// Those of [`Tensor::at`].
     pub fn at(&self, index: i64) -> Result<(A::Value, B::Value), Error> {
         Ok((self.first.at(index)?, self.second.at(index)?))
+    }
+}
+
+impl<A: Values, B: Values> Source for Zipped<A, B> {
+    type Value = (A::Value, B::Value);
+
+    fn layout(&self) -> &Lay {
+        self.first.layout()
+    }
+
+    fn at(&self, index: i64) -> Result<(A::Value, B::Value), Error> {
+        Zipped::at(self, index)
     }
 }

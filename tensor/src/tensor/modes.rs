@@ -3,6 +3,7 @@
 use girih_layout::Coord;
 
 use super::{Engine, Tensor};
+use crate::slice::Sliced;
 use crate::{Error, Slice};
 
 impl<E: Engine> Tensor<E> {
@@ -43,10 +44,12 @@ impl<E: Engine> Tensor<E> {
     }
 
     /// The same layout from `origin` on (CuTe's `domain_offset`): the value at `c` is the one that was at `origin + c`, so that
-    /// coordinates of the end reach past it.
+    /// coordinates of the end reach past it. `origin` may itself be outside: `(0,-r)` puts the rest of an uneven division in
+    /// front, where predicates are cheapest; what is not there is refused when it is read. A position in a nested mode is
+    /// counted colexicographically, the last leaf taking the rest.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] if `origin` is no coordinate; those of [`Tensor::slice`].
+    /// [`Error::SliceRank`]; [`Error::NoCoordinate`] if `origin` keeps modes.
     ///
     /// # Examples
     /// ```
@@ -60,7 +63,11 @@ impl<E: Engine> Tensor<E> {
     /// # Ok::<(), girih_tensor::Error>(())
     /// ```
     pub fn domain_offset(&self, origin: &Slice<E::Index>) -> Result<Tensor<E>, Error> {
-        Ok(Tensor { engine: self.slice(origin)?.engine, layout: self.layout })
+        if origin.keeps_modes() {
+            return Err(Error::NoCoordinate { coord: origin.to_string() });
+        }
+        let steps = Sliced::to(&self.layout, origin)?.steps;
+        Ok(Tensor { engine: self.engine.advance(&steps)?, layout: self.layout })
     }
 
     /// How many values, in the order of this tensor and of `other`, stand next to each other in both memories (CuTe's
