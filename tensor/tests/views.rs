@@ -295,3 +295,42 @@ fn values_are_colexicographic() {
     assert_eq!(values(&t).unwrap(), [0.0, 1.5, 0.5, 2.0, 1.0, 2.5]);
     assert_eq!((t.engine().space(), f32::DTYPE), (Space::Host, DType::F32));
 }
+
+/// One tiler and one thread layout of (M, N[, K]) serve A, B and C: a projection takes the modes that a tensor has.
+#[test]
+fn projections_take_the_modes_that_a_tensor_has() {
+    let data = data();
+    let (c, a) = (numbered(&data, lay!("(8,24):(1,8)")), numbered(&data, lay!("(8,6):(6,1)")));
+    let tiler = tiler!("<4,8,3>");
+    for (m, n, k) in (0..2).flat_map(|m| (0..3).flat_map(move |n| (0..2).map(move |k| (m, n, k)))) {
+        let block = [at(m), at(n), at(k)];
+        let of_a = a.local_tile_projected(&tiler, &block, &[true, false, true]).unwrap(); // (BLK_M,BLK_K)
+        let of_c = c.local_tile_projected(&tiler, &block, &[true, true, false]).unwrap(); // (BLK_M,BLK_N)
+        for i in 0..4 {
+            (0..3).for_each(|j| {
+                assert_eq!(of_a.get((i, j)), a.get((4 * m + i, 3 * k + j)), "A at {m},{n},{k}")
+            });
+            (0..8).for_each(|j| {
+                assert_eq!(of_c.get((i, j)), c.get((4 * m + i, 8 * n + j)), "C at {m},{n},{k}")
+            });
+        }
+    }
+    // Of a tensor whose mode 0 is cut by `tile` threads, the one at `place` has every `tile`-th row.
+    let rows = |t: &Tensor<View<'_, i64>>, tile: i64, place: i64| -> Vec<i64> {
+        let [m, n] = [0, 1].map(|mode| t.layout().mode(mode).unwrap().size().unwrap().get().unwrap());
+        let rests = (0..n).flat_map(|column| (0..m / tile).map(move |rest| (rest * tile + place, column)));
+        rests.map(|coordinate| t.get(coordinate).unwrap()).collect()
+    };
+    for threads in ["(4,2):(1,4)", "(4,2):(2,1)", "((2,2),2):((1,4),2)"].map(|text| Lay::parse(text).unwrap())
+    {
+        for (i, j) in (0..4).flat_map(|i| (0..2).map(move |j| (i, j))) {
+            let thread = threads.crd2idx(&Coord::of(&[i, j]).unwrap()).unwrap();
+            let of_a = a.local_partition_projected(&threads, &thread, &[true, false]).unwrap(); // (RestM,K)
+            let of_c = c.local_partition_projected(&threads, &thread, &[false, true]).unwrap(); // (RestM,N)
+            assert_eq!(elements(&of_a), rows(&a, 4, i), "thread {thread} of {threads}");
+            assert_eq!(elements(&of_c), rows(&c, 2, j), "thread {thread} of {threads}");
+        }
+    }
+    let refused = a.local_partition_projected(&lay!("(4,3):(1,4)"), &0, &[true]);
+    assert!(matches!(refused, Err(Error::Projection { modes: 1, .. })), "{refused:?}");
+}
