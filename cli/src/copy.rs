@@ -24,7 +24,7 @@ pub(crate) struct ProblemArgs {
     #[arg(long, default_value_t = 4096, allow_negative_numbers = true)]
     columns: i64,
     /// Element type: f32, f16 or bf16
-    #[arg(long, default_value = "bf16")]
+    #[arg(long, value_parser = run::kernel_dtype, default_value = "bf16")]
     dtype: DType,
     /// Elements from row to row of the destination [default: tight]
     #[arg(long, allow_negative_numbers = true)]

@@ -74,6 +74,9 @@ pub enum Error {
         /// The least grid in which it fails, and the launches that it took to find; none if it did not fail again.
         least: Option<([u32; 3], u32)>,
     },
+    /// A dtype that there is no kernel for.
+    #[error("no kernel takes `{0}`: f32, f16 and bf16 are accepted")]
+    KernelDType(String),
     /// A name that no atom has.
     #[error("there is no atom `{name}`; like it: {}", list(.near))]
     UnknownAtom {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
 use girih_device::{Device, Kind, Select, SimOptions};
+use girih_tensor::DType;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::Error;
@@ -123,4 +124,12 @@ fn progress(bar: ProgressBar) -> Arc<dyn Fn(u64, u64) + Send + Sync> {
         });
         bar.set_position(done);
     })
+}
+
+/// The dtype of a kernel that can be run or printed.
+pub(crate) fn kernel_dtype(text: &str) -> Result<DType, Error> {
+    match text.parse() {
+        Ok(dtype @ (DType::F32 | DType::F16 | DType::Bf16)) => Ok(dtype),
+        _ => Err(Error::KernelDType(text.into())),
+    }
 }

@@ -6,6 +6,7 @@ use girih_tensor::DType;
 
 use crate::Error;
 use crate::npy::Npy;
+use crate::run;
 
 /// Without sizes: what the simulator answers in a few seconds.
 const DEFAULT_EXTENT: i64 = 512;
@@ -41,7 +42,7 @@ pub(crate) struct ProblemArgs {
     #[arg(long, allow_negative_numbers = true)]
     k: Option<i64>,
     /// Element type: f32, f16 or bf16; sums are f32 [default: bf16, or the files']
-    #[arg(long)]
+    #[arg(long, value_parser = run::kernel_dtype)]
     dtype: Option<DType>,
     /// Kernel: simt (f32 on the CUDA cores) or sm80 (f16, bf16 on the tensor cores) [default: by dtype]
     #[arg(long)]

@@ -85,7 +85,8 @@ fn more_than_the_memory() {
 fn names() {
     let folder = folder();
     for (line, message) in [
-        ("gemm --dtype fp4", "'--dtype <DTYPE>': unknown dtype `fp4`: f32, f16 and bf16 are accepted"),
+        ("gemm --dtype fp4", "'--dtype <DTYPE>': no kernel takes `fp4`: f32, f16 and bf16 are accepted"),
+        ("gemm --dtype f64", "'--dtype <DTYPE>': no kernel takes `f64`: f32, f16 and bf16 are accepted"),
         ("gemm --layout tm", "'--layout <LAYOUT>': unknown layout `tm`: tn, tt, nn and nt are accepted"),
         ("gemm --kernel sm70", "'--kernel <KERNEL>': unknown kernel `sm70`: simt and sm80 are accepted"),
         ("gemm --order diagonal", "'--order <ORDER>': unknown order `diagonal`: row and column are accepted"),
@@ -93,7 +94,7 @@ fn names() {
             "gemm --device tpu",
             "'--device <DEVICE>': `tpu` names no device: expected auto, cuda, cuda:N (N = 0, 1, ...) or sim",
         ),
-        ("copy --dtype int", "'--dtype <DTYPE>': unknown dtype `int`: f32, f16 and bf16 are accepted"),
+        ("copy --dtype int", "'--dtype <DTYPE>': no kernel takes `int`: f32, f16 and bf16 are accepted"),
         ("gemm --m many", "invalid value 'many' for '--m <M>'"),
         ("gemm --a a.npy -o c.npy", "not provided:\n  --b <B.npy>"),
         ("gemm --b b.npy -o c.npy", "not provided:\n  --a <A.npy>"),
