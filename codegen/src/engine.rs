@@ -145,14 +145,14 @@ impl Smem {
         &self.offset
     }
 
-    /// The address in bytes at which a matrix of a swizzled layout begins, before the swizzle.
+    /// The address in bytes before the swizzle: what instructions take that swizzle by themselves.
     pub(crate) fn linear_address(&self) -> Result<Expr, crate::Error> {
         Ok(&self.base + &byte_offset(self.dtype, &self.offset)?)
     }
 
-    /// The address in bytes without the swizzle.
-    pub(crate) fn plain_address(&self) -> Result<Expr, crate::Error> {
-        Ok(&self.base + &byte_offset(self.dtype, &self.offset)?)
+    /// The address in bytes of the array's first element.
+    pub(crate) fn base(&self) -> &Expr {
+        &self.base
     }
 
     /// The swizzle of element offsets.
@@ -218,6 +218,9 @@ pub(crate) fn per_register(dtype: DType) -> usize {
     (32 / dtype.bits() as usize).max(1)
 }
 
+/// Values that a fragment may have, far more than the registers of any thread hold.
+const MOST_VALUES: usize = 1 << 16;
+
 impl Rmem {
     /// Registers for `values` values of `dtype`: one for each of 32 or 64 bits; of smaller ones as many as fit share a
     /// 32-bit register, the first in the lowest bits. Floats of 32 and 64 bits have registers of their type, all others
@@ -243,10 +246,18 @@ impl Rmem {
     /// Registers for the values of `dtype` that `layout` has (CuTe's `make_tensor<T>(layout)`).
     ///
     /// # Errors
-    /// [`crate::Error::NotStatic`] for a symbolic layout.
+    /// [`crate::Error::NotStatic`] for a symbolic layout, [`crate::Error::Mismatch`] for one that no registers hold.
     pub fn tensor(builder: &mut Builder, dtype: DType, layout: Lay) -> Result<Tensor<Rmem>, crate::Error> {
         let not_static = || crate::Error::NotStatic { what: "a fragment", layout: layout.to_string() };
         let values = layout.cosize()?.get().and_then(|n| usize::try_from(n).ok()).ok_or_else(not_static)?;
+        if values > MOST_VALUES {
+            return Err(crate::Error::Mismatch {
+                what: "a fragment",
+                layout: layout.to_string(),
+                with: String::from("the registers of a thread"),
+                accepted: "a layout of at most 65536 values",
+            });
+        }
         Ok(Tensor::new(Rmem::new(builder, dtype, values), layout))
     }
 
@@ -268,6 +279,12 @@ impl Rmem {
     /// Values in one register.
     pub fn per_register(&self) -> usize {
         per_register(self.dtype)
+    }
+
+    /// Checks that there is the value that it stands at.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let inside = usize::try_from(self.offset).is_ok_and(|offset| offset < self.values);
+        if inside { Ok(()) } else { Err(Error::Beyond { index: self.offset, len: self.values }) }
     }
 
     /// How many values register `register` holds: of the last one perhaps fewer than fit.

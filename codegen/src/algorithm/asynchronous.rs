@@ -26,9 +26,10 @@ pub(super) fn cp_async<S: Data, D: Data>(
         };
         let whole = copy.predicates.of(&group);
         let mut wanted = None;
-        if zfill && whole != Some(Cond::Always) && copy.bits % 8 == 0 {
-            let refused = || copy.refused("predicates of which the first ones of a vector hold");
-            wanted = Some(copy.predicates.wanted(b, &group, copy.bits / 8)?.ok_or_else(refused)?);
+        if zfill && whole != Some(Cond::Always) {
+            let refused =
+                || copy.refused("predicates of which the first ones of a vector hold, in whole bytes");
+            wanted = Some(copy.predicates.wanted(b, &group, copy.bits)?.ok_or_else(refused)?);
         }
         let target = b.address(&target, Width::W32)?;
         let source = b.address(&source, Width::W64)?;
@@ -134,9 +135,16 @@ pub(super) fn tensor<S: Data, D: Data>(
         let in_shared = |b: &mut Builder, site: Site<'_>| -> Result<Operand, Error> {
             let Site::Smem(array) = site else { return Err(copy.refused("boxes in shared memory")) };
             // The instruction swizzles by itself.
-            let address = array.plain_address()?;
+            let address = array.linear_address()?;
             if address.multiple() % 128 != 0 {
                 return Err(copy.refused("shared memory at multiples of 128 bytes"));
+            }
+            // It does so by the bits of the address, the tensor by those of the offset.
+            let period =
+                copy.with.swizzle.and_then(|swizzle| swizzle.span()).map_or(1, |span| 8 * i64::from(span));
+            if array.base().multiple() % period != 0 {
+                return Err(copy
+                    .refused("an array in shared memory that begins at a multiple of its swizzle's period"));
             }
             b.address(&address, Width::W32)
         };

@@ -1,6 +1,6 @@
 //! What an algorithm sees of a tensor's engine.
 
-use girih_layout::Lay;
+use girih_layout::{Lay, Stride};
 use girih_tensor::{DType, Engine, Space, Tensor};
 
 use crate::{Counting, Error, Expr, Gmem, Memory, Rmem, Smem, engine};
@@ -98,20 +98,35 @@ pub(super) fn values<E: Data>(what: &'static str, tensor: &Tensor<E>) -> Result<
     every_value(what, tensor, 1)
 }
 
-/// The first of every so many.
+/// The first of every so many. Registers that a layout reaches past are refused.
 pub(super) fn every_value<E: Data>(
     what: &'static str,
     tensor: &Tensor<E>,
     every: i64,
 ) -> Result<Vec<E>, Error> {
     let count = crate::tiled_copy::static_size(what, tensor.layout())?;
-    (0..count).step_by(every as usize).map(|i| Ok(engine::at(tensor, i)?)).collect()
+    let value = |i| {
+        let value = engine::at(tensor, i)?;
+        if let Site::Rmem(rmem) = value.site() {
+            rmem.check()?;
+        }
+        Ok(value)
+    };
+    (0..count).step_by(every as usize).map(value).collect()
 }
 
-/// An order of a memory's values in which neighbours in memory are neighbours.
+/// An order of a memory's values in which neighbours in memory are neighbours: the leaves of the smallest strides are the
+/// fastest, those whose strides are not known the slowest.
 pub(super) fn memory_order(layout: &Lay) -> Result<Vec<i64>, Error> {
     let numbers = Lay::left(layout.shape())?;
-    let vectors = crate::vectorise(layout, &numbers, i64::MAX >> 1)?;
+    let distance = |leaf: usize| match layout.flat_leaf(leaf).1 {
+        Stride::Int(stride) => stride.get().filter(|&stride| stride != 0).map_or(u64::MAX, i64::unsigned_abs),
+        _ => u64::MAX,
+    };
+    let mut leaves: Vec<usize> = (0..layout.leaf_count()).collect();
+    leaves.sort_by_key(|&leaf| distance(leaf));
+    let leaf = |i: usize| Lay::leaf(numbers.flat_leaf(i).0, numbers.flat_leaf(i).1);
+    let order = Lay::concat(&leaves.into_iter().map(leaf).collect::<Result<Vec<_>, _>>()?)?;
     let count = crate::tiled_copy::static_size("copy", layout)?;
-    (0..count).map(|i| Ok(vectors.registers.at(i)?)).collect()
+    (0..count).map(|i| Ok(order.at(i)?)).collect()
 }

@@ -36,6 +36,7 @@ impl MmaOperand for Rmem {
             let with = format!("{which:?} of {atom}");
             return Err(mismatch(values.to_string(), with, "as many values as the atom has in a thread"));
         }
+        self.check()?;
         if atom.kind == MmaKind::Fma && dtype.bits() == 16 {
             return Ok(Ptx::from(&extract(b, self)));
         }

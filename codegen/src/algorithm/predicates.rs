@@ -35,7 +35,7 @@ impl Predicates {
     }
 
     /// Whether a value lies inside the tensor: `coordinate` is the identity tensor of the whole, partitioned like the
-    /// data, and every coordinate must be less than its extent (CuTe's `elem_less`).
+    /// data, and every coordinate must be at least 0 and less than its extent (CuTe's `elem_less`).
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the coordinates have not as many modes as there are extents; [`Error::NotStatic`].
@@ -74,37 +74,43 @@ impl Predicates {
             }
             Kind::Inside { coordinates, extents } => {
                 let modes =
-                    (0..extents.len()).map(|mode| below(&along(coordinates, group, mode), &extents[mode]));
+                    (0..extents.len()).map(|mode| inside(&along(coordinates, group, mode), &extents[mode]));
                 modes.collect::<Option<Vec<_>>>().map(Cond::all)
             }
         }
     }
 
-    /// How many bytes of these values, each of `bytes`, are wanted, if they are the first ones: for copies that fill up
-    /// with zeros. `None` if it cannot be told so.
+    /// How many bytes of these values, each of `bits` bits, are wanted, if they are the first ones: for copies that fill
+    /// up with zeros. `None` if it cannot be told so, or if they may end inside a byte.
     pub(super) fn wanted(
         &self,
         b: &mut Builder,
         group: &[i64],
-        bytes: i64,
+        bits: i64,
     ) -> Result<Option<girih_ptx::Operand>, Error> {
         let count = Expr::from(group.len() as i64);
         if let Some(cond) = self.of(group) {
-            return b.select_or_zero(&cond, &(&count * bytes)).map(Some);
+            return b.select_or_zero(&cond, &(&count * bits).div(8)?).map(Some);
         }
         let Kind::Inside { coordinates, extents } = &self.kind else { return Ok(None) };
         let mut others = Vec::new();
         let mut cut = None;
         for (mode, extent) in extents.iter().enumerate() {
             let line = along(coordinates, group, mode);
-            match below(&line, extent) {
+            match inside(&line, extent) {
                 Some(cond) => others.push(cond),
-                None if cut.is_none() && follows(&line) => cut = Some(extent - &line[0]),
+                None if cut.is_none() && follows(&line) && line[0].range().0 >= 0 => {
+                    cut = Some(extent - &line[0]);
+                }
                 None => return Ok(None),
             }
         }
         let left = cut.map_or(count.clone(), |left| left.maximum(&Expr::from(0)).minimum(&count));
-        b.select_or_zero(&Cond::all(others), &(&left * bytes)).map(Some)
+        let wanted = &left * bits;
+        if wanted.multiple() % 8 != 0 {
+            return Ok(None);
+        }
+        b.select_or_zero(&Cond::all(others), &wanted.div(8)?).map(Some)
     }
 }
 
@@ -117,13 +123,14 @@ fn follows(line: &[Expr]) -> bool {
     line.windows(2).all(|pair| (&pair[1] - &pair[0]).as_constant() == Some(1))
 }
 
-/// The condition that these coordinates are below `extent`, if it holds for all or for none.
-fn below(line: &[Expr], extent: &Expr) -> Option<Cond> {
+/// The condition that these coordinates are from 0 to below `extent`, if it holds for all or for none.
+fn inside(line: &[Expr], extent: &Expr) -> Option<Cond> {
+    let inside = |at: &Expr| Cond::all([Cond::less(&Expr::from(-1), at), Cond::less(at, extent)]);
     let steps = line.iter().map(|at| (at - &line[0]).as_constant()).collect::<Option<Vec<_>>>()?;
     let (low, high) = (*steps.iter().min()?, *steps.iter().max()?);
     let (first, last) = (&line[0] + low, &line[0] + high);
-    let cond = Cond::less(&first, extent);
+    let cond = inside(&first);
     // Both ends are multiples of as much as the coordinates span: none ends within.
     let step = num_integer::gcd(first.multiple(), extent.multiple());
-    (step > high - low || cond == Cond::less(&last, extent)).then_some(cond)
+    (step > high - low || cond == inside(&last)).then_some(cond)
 }

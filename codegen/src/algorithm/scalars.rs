@@ -71,7 +71,7 @@ pub(super) fn write<E: Data>(
 ) -> Result<(), Error> {
     let fragment = fragment(b, what, tensor)?;
     let all = values(what, &fragment)?;
-    let mut fresh = Fresh::new(&all);
+    let mut fresh = Fresh::new(all.iter());
     for (value, scalar) in all.iter().zip(scalars) {
         insert(b, value, scalar, fresh.take(value.offset()));
     }

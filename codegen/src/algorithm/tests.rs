@@ -1,5 +1,6 @@
 //! Copies on the simulator.
 
+mod partial;
 mod ragged;
 mod values;
 

@@ -1,6 +1,6 @@
 //! Universal copies: vectors between memory and registers, as wide as the atom says or as layouts allow.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use girih_ptx::{Opcode, Operand, Type};
 use girih_tensor::{DType, Space};
@@ -50,11 +50,12 @@ pub(super) fn emit<S: Data, D: Data>(b: &mut Builder, copy: &Move<'_, S, D>) -> 
         widest(copy, &order, most)?
     };
     let vectors = vectors.map_err(|accepted| copy.refused(accepted))?;
-    let mut fresh = Fresh::new(&copy.target);
+    let always = |(i, _): &(usize, &D)| copy.predicates.of(&[*i as i64]) == Some(Cond::Always);
+    let mut fresh = Fresh::new(copy.target.iter().enumerate().filter(always).map(|(_, value)| value));
     for batch in vectors.chunks(BATCH) {
         let mut waiting = Vec::new();
         for Vector { from, to, cond, first } in batch {
-            let fresh = *cond == Cond::Always && first.is_some_and(|first| fresh.take(first));
+            let fresh = first.is_some_and(|first| fresh.take(first));
             match (from, to) {
                 (End::Memory(space, address), End::Registers(piece)) => {
                     piece.load(b, *space, address, cond, fresh)?
@@ -89,7 +90,7 @@ fn widest<S: Data, D: Data>(
     let mut bits = most;
     loop {
         let found = vectors(copy, order, bits)?;
-        if found.is_ok() || bits <= copy.bits.max(8) {
+        if found.is_ok() || bits <= copy.bits {
             return Ok(found);
         }
         bits /= 2;
@@ -138,28 +139,30 @@ fn end<E: Data>(group: &[E], bits: i64) -> Result<Option<End>, Error> {
 /// Registers of which every value is written: the first write need not keep what was there.
 pub(super) struct Fresh {
     per: i64,
-    whole: BTreeMap<i64, bool>,
+    whole: BTreeSet<i64>,
 }
 
 impl Fresh {
-    pub(super) fn new<D: Data>(target: &[D]) -> Fresh {
-        let mut out = Fresh { per: 1, whole: BTreeMap::new() };
-        let mut written: BTreeMap<i64, i64> = BTreeMap::new();
-        for value in target {
+    /// Of values that are written whatever the predicates say.
+    pub(super) fn new<'a, D: Data + 'a>(written: impl Iterator<Item = &'a D>) -> Fresh {
+        let mut per = 1;
+        let mut values: BTreeMap<i64, (BTreeSet<i64>, i64)> = BTreeMap::new();
+        for value in written {
             if let Site::Rmem(rmem) = value.site() {
-                out.per = rmem.per_register() as i64;
-                let register = rmem.offset() / out.per;
-                let count = written.entry(register).or_default();
-                *count += 1;
-                out.whole.insert(register, *count == rmem.values_in(register));
+                per = rmem.per_register() as i64;
+                let register = rmem.offset() / per;
+                let (held, all) = values.entry(register).or_default();
+                held.insert(rmem.offset());
+                *all = rmem.values_in(register);
             }
         }
-        out
+        let whole = values.into_iter().filter(|(_, (held, all))| held.len() as i64 == *all);
+        Fresh { per, whole: whole.map(|(register, _)| register).collect() }
     }
 
     /// Whether the register of value `first` is written here first.
     pub(super) fn take(&mut self, first: i64) -> bool {
-        self.whole.insert(first / self.per, false).unwrap_or(false)
+        self.whole.remove(&(first / self.per))
     }
 }
 
