@@ -57,8 +57,8 @@ impl TiledCopy {
     /// of a tensor what `tiler` says (CuTe's `make_tiled_copy_impl`).
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the atom's threads or values do not divide those of `tv`, or its bits are not whole
-    /// values; [`Error::NotStatic`].
+    /// [`Error::Mismatch`] if the atom's threads or values do not divide those of `tv`, its bits are not whole values, or
+    /// `tv` leaves the tile; [`Error::NotStatic`].
     pub fn from_tv(atom: CopyAtom, bits: u32, tv: &Lay, tiler: Tiles) -> Result<TiledCopy, Error> {
         let copy = TiledCopy { atom, bits, tv: *tv, tiler };
         let [_, _, reference] = copy.atom_layouts()?;
@@ -78,6 +78,15 @@ impl TiledCopy {
             if static_size("TiledCopy", &all)? % static_size("TiledCopy", &own)? != 0 {
                 return Err(mismatch(accepted));
             }
+        }
+        let tile: i64 = copy.extents()?.iter().product();
+        if tv.min_index()? < 0 || tv.max_index()? >= tile {
+            return Err(Error::Mismatch {
+                what: "TiledCopy",
+                layout: tv.to_string(),
+                with: format!("a tile of {tile} elements, {}", copy.tiler),
+                accepted: "(Thr,Val) with indices inside the tile",
+            });
         }
         Ok(copy)
     }

@@ -328,3 +328,34 @@ fn misuse_is_told() {
         retile: (8,2,2):(1,8,16) does not fit SM75_U32x4_LDSM_N over ((4,8),(2,2,2)):((32,1),(16,8,128)): the side that holds the atom's registers
     "#]].assert_eq(&(texts.join("\n") + "\n"));
 }
+
+/// Threads or values without numbers of their own, or a tile that is left, make no copy.
+#[test]
+fn copies_of_no_tile_are_refused() {
+    let copy = |threads: &str, values: &str| {
+        let (threads, values) = (Lay::parse(threads).unwrap(), Lay::parse(values).unwrap());
+        TiledCopy::new(AUTO_VECTORIZING_COPY, 16, &threads, &values)
+    };
+    for bijective in ["(8,4):(4,1)", "(8,4):(1,8)", "((2,4),4):((4,8),1)", "(8,1,4):(4,0,1)"] {
+        let values = if bijective.starts_with("(8,1") { "(2,1,4):(4,77,1)" } else { "(2,4):(4,1)" };
+        let copy = copy(bijective, values).unwrap();
+        assert_eq!(size(&copy.tv), copy.extents().unwrap().iter().product::<i64>(), "{bijective}");
+    }
+    let tile = |n: i64| Tiles::new(&[Tile::Lay(Lay::parse(&format!("{n}:1")).unwrap())]).unwrap();
+    let texts = [
+        copy("(8,4):(0,1)", "(1,4):(4,1)"),
+        copy("(8,4):(8,2)", "(1,4):(4,1)"),
+        copy("(8,4):(4,1)", "(2,4):(1,1)"),
+        TiledCopy::from_tv(AUTO_VECTORIZING_COPY, 16, &lay!("(32,4):(4,1)"), tile(127)),
+        TiledCopy::from_tv(AUTO_VECTORIZING_COPY, 16, &lay!("(32,4):(4,-1)"), tile(128)),
+    ];
+    let texts: Vec<String> = texts.into_iter().map(|found| found.unwrap_err().to_string()).collect();
+    expect![[r#"
+        TiledCopy: (8,4):(0,1) does not fit the threads' numbers: a bijection onto the numbers from 0 to below its size
+        TiledCopy: (8,4):(8,2) does not fit the threads' numbers: a bijection onto the numbers from 0 to below its size
+        TiledCopy: (2,4):(1,1) does not fit the values' numbers: a bijection onto the numbers from 0 to below its size
+        TiledCopy: (32,4):(4,1) does not fit a tile of 127 elements, <127:1>: (Thr,Val) with indices inside the tile
+        TiledCopy: (32,4):(4,-1) does not fit a tile of 128 elements, <128:1>: (Thr,Val) with indices inside the tile
+    "#]].assert_eq(&(texts.join("\n") + "\n"));
+    TiledCopy::from_tv(AUTO_VECTORIZING_COPY, 16, &lay!("(32,4):(4,1)"), tile(128)).unwrap();
+}

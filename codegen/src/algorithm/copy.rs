@@ -122,6 +122,12 @@ pub fn copy_if<S: Data, D: Data>(
         CopyOp::RedAdd { ty, .. } => vectors::add(b, &move_, ty),
         CopyOp::CpAsync { zfill, .. } => asynchronous::cp_async(b, &move_, zfill),
         CopyOp::Bulk(transfer) => asynchronous::bulk(b, &move_, transfer),
+        CopyOp::BulkReduce { dtype, .. } => {
+            if move_.source.first().and_then(|value| value.site().dtype()) != Some(dtype) {
+                return Err(move_.refused("values of the dtype that the atom reduces"));
+            }
+            asynchronous::bulk(b, &move_, Transfer::Store)
+        }
         CopyOp::Tma { transfer, .. } => asynchronous::tensor(b, &move_, transfer),
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 
 use girih_layout::Lay;
 use girih_ptx::{Modifier, Opcode, Type, Word};
-use girih_tensor::Space;
+use girih_tensor::{DType, Space};
 
 pub use catalogue::*;
 
@@ -34,7 +34,7 @@ pub enum Transfer {
     Prefetch,
 }
 
-/// How a tensor copy combines what it brings with what is there.
+/// How a bulk or tensor copy combines what it brings with what is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each is the PTX operation of its name")]
 pub enum Reduction {
@@ -60,6 +60,30 @@ impl Reduction {
         Reduction::Or,
         Reduction::Xor,
     ];
+
+    /// The type by which `cp.reduce.async.bulk` combines values of `dtype`, if it does (PTX ISA, "cp.reduce.async.bulk").
+    fn ty(self, dtype: DType) -> Option<Type> {
+        let (bits, sum) =
+            (matches!(self, Reduction::And | Reduction::Or | Reduction::Xor), self == Reduction::Add);
+        let count = matches!(self, Reduction::Inc | Reduction::Dec);
+        match dtype {
+            DType::U32 if count => Some(Type::U32),
+            _ if count => None,
+            DType::U32 | DType::S32 if bits => Some(Type::B32),
+            DType::U64 | DType::S64 if bits => Some(Type::B64),
+            _ if bits => None,
+            DType::U32 => Some(Type::U32),
+            DType::S32 => Some(Type::S32),
+            DType::U64 => Some(Type::U64),
+            // Sums wrap as those of u64 do.
+            DType::S64 => Some(if sum { Type::U64 } else { Type::S64 }),
+            DType::F16 => Some(Type::F16),
+            DType::Bf16 => Some(Type::Bf16),
+            DType::F32 if sum => Some(Type::F32),
+            DType::F64 if sum => Some(Type::F64),
+            _ => None,
+        }
+    }
 
     fn word(self) -> Word {
         match self {
@@ -119,6 +143,13 @@ pub enum CopyOp {
     },
     /// `cp.async.bulk`: contiguous bytes.
     Bulk(Transfer),
+    /// `cp.reduce.async.bulk`: contiguous values in shared memory are combined with those in global memory.
+    BulkReduce {
+        /// By what operation.
+        op: Reduction,
+        /// What the values are.
+        dtype: DType,
+    },
     /// `cp.async.bulk.tensor`: a box of a tensor that a tensor map describes.
     Tma {
         /// What it does.
@@ -192,6 +223,10 @@ impl CopyAtom {
                 Transfer::Prefetch => String::from("SM90_BULK_COPY_G2S::PREFETCH"),
                 _ => String::from("SM90_BULK_COPY_S2G"),
             },
+            CopyOp::BulkReduce { op, dtype } => {
+                let [op, dtype] = [op.word().text(), dtype.name()].map(str::to_uppercase);
+                format!("SM90_BULK_REDUCE_{op}_{dtype}")
+            }
             CopyOp::Tma { transfer, rank } => match transfer {
                 Transfer::Load => format!("SM90_TMA_LOAD_{rank}D"),
                 Transfer::Multicast => format!("SM90_TMA_LOAD_MULTICAST_{rank}D"),
@@ -219,6 +254,7 @@ impl CopyAtom {
             CopyOp::Ldmatrix { .. } => [smem, rmem],
             CopyOp::Stmatrix { .. } => [rmem, smem],
             CopyOp::RedAdd { .. } => [rmem, gmem],
+            CopyOp::BulkReduce { .. } => [smem, gmem],
             CopyOp::Bulk(transfer) | CopyOp::Tma { transfer, .. } => match transfer {
                 Transfer::Load | Transfer::Multicast => [gmem, smem],
                 Transfer::Store | Transfer::Reduce(_) => [smem, gmem],
@@ -236,7 +272,9 @@ impl CopyAtom {
             CopyOp::Stmatrix { .. } => Some(Opcode::Stmatrix),
             CopyOp::Movmatrix => Some(Opcode::Movmatrix),
             CopyOp::RedAdd { .. } => Some(Opcode::Red),
-            CopyOp::CpAsync { .. } | CopyOp::Bulk(_) | CopyOp::Tma { .. } => Some(Opcode::Cp),
+            CopyOp::CpAsync { .. } | CopyOp::Bulk(_) | CopyOp::BulkReduce { .. } | CopyOp::Tma { .. } => {
+                Some(Opcode::Cp)
+            }
         }
     }
 
@@ -269,12 +307,21 @@ impl CopyAtom {
                 out
             }
             CopyOp::Bulk(transfer) => words(bulk(transfer)),
+            CopyOp::BulkReduce { op, dtype } => {
+                let mut out = words(&[Word::Reduce]);
+                out.extend(words(bulk(Transfer::Store)));
+                out.push(op.word().into());
+                let half = matches!(dtype, DType::F16 | DType::Bf16);
+                out.extend((op == Reduction::Add && half).then_some(Modifier::Word(Word::Noftz)));
+                out
+            }
             CopyOp::Tma { transfer, rank } => tensor(transfer, rank),
         };
         out.extend(match self.op {
             CopyOp::Shuffle { .. } => Some(Modifier::Type(Type::B32)),
             CopyOp::Ldmatrix { .. } | CopyOp::Stmatrix { .. } | CopyOp::Movmatrix => Some(Type::B16.into()),
             CopyOp::RedAdd { ty, .. } => Some(ty.into()),
+            CopyOp::BulkReduce { op, dtype } => op.ty(dtype).map(Modifier::Type),
             _ => None,
         });
         out

@@ -2,7 +2,7 @@
 
 use girih_layout::{Int, Lay, Shape, Stride, Tile, Tiles};
 
-use super::{TiledCopy, extent, static_size};
+use super::{TiledCopy, extent, is_bijective, static_size};
 use crate::atom::CopyAtom;
 use crate::{Error, Operand, TiledMma};
 
@@ -11,8 +11,8 @@ impl TiledCopy {
     /// a block of values of `bits` bits arranged as `values` (CuTe's `make_tiled_copy`).
     ///
     /// # Errors
-    /// [`Error::Layout`] if the two do not multiply, [`Error::Mismatch`] if they have not as many modes or the atom
-    /// does not divide them.
+    /// [`Error::Mismatch`] if the two have not as many modes, are no bijections onto the numbers of the threads and of the
+    /// values, or if the atom does not divide them; [`Error::NotStatic`].
     ///
     /// # Examples
     /// ```
@@ -33,6 +33,16 @@ impl TiledCopy {
                 with: values.to_string(),
                 accepted: "a thread layout and a value layout of the same rank",
             });
+        }
+        for (layout, with) in [(threads, "the threads' numbers"), (values, "the values' numbers")] {
+            if !is_bijective("TiledCopy", layout)? {
+                return Err(Error::Mismatch {
+                    what: "TiledCopy",
+                    layout: layout.to_string(),
+                    with: String::from(with),
+                    accepted: "a bijection onto the numbers from 0 to below its size",
+                });
+            }
         }
         let modes = |lay: &Lay| if lay.is_leaf() { Lay::concat(&[*lay]) } else { Ok(*lay) };
         let layout_mn = modes(threads)?.raked_product(&modes(values)?)?; // (M,N) -> (thr,val)

@@ -162,6 +162,7 @@ fn instructions_need_what_belongs_to_them() {
         (tma.with(&map).barrier(&barrier), "(16,64):(64,1)", None, &base + 0),
         (tma.with(&map).barrier(&barrier), "(16,64):(1,16)", Some(swizzle), &base + 0),
         (tma.with(&map).barrier(&barrier), "(16,64):(64,1)", Some(swizzle), &base + 64),
+        (tma.with(&map).barrier(&barrier), "(16,64):(64,1)", Some(swizzle), &base + 512),
     ] {
         let shared = Tensor::new(Smem::new(base, DType::Bf16, swizzle), Lay::parse(layout).unwrap());
         let target = mine.partition_d(&shared).unwrap();
@@ -173,5 +174,6 @@ fn instructions_need_what_belongs_to_them() {
         copy: Counting (((64,16),1),1,1):(((1@1,1@0),0),0,0) to Smem bf16 (((64,16),1),1,1):(((1,64),0),0,0) does not fit SM90_TMA_LOAD_2D, from Gmem to Smem: shared memory with the swizzle of the tensor map
         copy: Counting (((64,16),1),1,1):(((1@1,1@0),0),0,0) to Smem bf16 (((64,16),1),1,1):(((16,1),0),0,0) does not fit SM90_TMA_LOAD_2D, from Gmem to Smem: shared memory in the layout that the tensor copy was made for
         copy: Counting (((64,16),1),1,1):(((1@1,1@0),0),0,0) to Smem bf16 (((64,16),1),1,1):(((1,64),0),0,0) does not fit SM90_TMA_LOAD_2D, from Gmem to Smem: shared memory at multiples of 128 bytes
+        copy: Counting (((64,16),1),1,1):(((1@1,1@0),0),0,0) to Smem bf16 (((64,16),1),1,1):(((1,64),0),0,0) does not fit SM90_TMA_LOAD_2D, from Gmem to Smem: an array in shared memory that begins at a multiple of its swizzle's period
     "#]].assert_eq(&(texts.join("\n") + "\n"));
 }

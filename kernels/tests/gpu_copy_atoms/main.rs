@@ -86,6 +86,7 @@ fn cases() -> Result<Vec<Case>, Error> {
     for atom in CopyAtom::all() {
         match atom.op {
             CopyOp::Bulk(transfer) => out.push(bulk::case(transfer)?),
+            CopyOp::BulkReduce { op, dtype } => out.push(bulk::reduction(op, dtype)?),
             CopyOp::Tma { transfer, rank } => {
                 out.push(tensor::case(transfer, rank as usize, Swizzle::NONE, 1)?);
                 // A swizzle exchanges pieces of rows.

@@ -42,7 +42,6 @@ fn vectors_are_found_whatever_the_order_of_the_modes() {
 /// For every set of values that share registers: those whose predicates fail stay as they are.
 #[test]
 fn registers_keep_the_values_that_are_not_copied() {
-    const OLD: u8 = 77;
     for dtype in [DType::U8, DType::F16] {
         let bytes = dtype.bits() as usize / 8;
         for wanted in 0..16u32 {

@@ -2,6 +2,7 @@
 
 use girih_layout::{Int, Lay, Stride, lay};
 use girih_ptx::Type;
+use girih_tensor::DType;
 
 use super::{Cache, CopyAtom, CopyOp, Reduction, Transfer};
 use crate::Error;
@@ -212,22 +213,57 @@ impl CopyAtom {
         let line = |op| one_thread(op, BITS_128, 90);
         let bulk = [Transfer::Load, Transfer::Store, Transfer::Prefetch].map(|t| line(CopyOp::Bulk(t)));
         let tensor = |rank| transfers.iter().map(move |&transfer| line(CopyOp::Tma { transfer, rank }));
-        FIXED.iter().copied().chain(bulk).chain((1..=5).flat_map(tensor)).collect()
+        let pairs =
+            Reduction::ALL.into_iter().flat_map(|op| DType::ALL.iter().map(move |&dtype| (op, dtype)));
+        let reduce = pairs.filter(|(op, dtype)| op.ty(*dtype).is_some());
+        let reduce = reduce.map(|(op, dtype)| line(CopyOp::BulkReduce { op, dtype }));
+        FIXED.iter().copied().chain(bulk).chain(reduce).chain((1..=5).flat_map(tensor)).collect()
     }
 
     /// `cp.async.bulk` of contiguous bytes, so many bits.
     ///
     /// # Errors
-    /// [`Error::Config`] for other than whole 16 bytes, or a transfer that only tensors have.
+    /// [`Error::Config`] for other than whole 16 bytes, or a transfer that only tensors have; reductions, which know their
+    /// values, are [`CopyAtom::bulk_reduce`].
     pub fn bulk(transfer: Transfer, bits: i64) -> Result<CopyAtom, Error> {
         if matches!(transfer, Transfer::Multicast | Transfer::Reduce(_)) {
             return Err(Error::Config {
                 what: "transfer",
                 value: format!("{transfer:?}"),
-                accepted: String::from("a load, a store or a prefetch"),
+                accepted: String::from(
+                    "a load, a store or a prefetch; `CopyAtom::bulk_reduce` for a reduction",
+                ),
             });
         }
         Ok(one_thread(CopyOp::Bulk(transfer), whole_lines(bits)?, 90))
+    }
+
+    /// `cp.reduce.async.bulk` of contiguous values of `dtype`, so many bits: global memory becomes `op` of what it holds
+    /// and of what shared memory holds.
+    ///
+    /// ```
+    /// use girih_codegen::atom::{CopyAtom, Reduction};
+    /// use girih_tensor::DType;
+    /// let atom = CopyAtom::bulk_reduce(Reduction::Add, DType::Bf16, 4096)?;
+    /// assert_eq!((atom.name().as_str(), atom.bits()), ("SM90_BULK_REDUCE_ADD_BF16", 4096));
+    /// let refused = CopyAtom::bulk_reduce(Reduction::Min, DType::F32, 4096).unwrap_err();
+    /// assert_eq!(refused.to_string(), "dtype = f32: f16, bf16, s64, u64, s32, u32 for this reduction");
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Config`] for other than whole 16 bytes, or values that are not combined by `op`.
+    pub fn bulk_reduce(op: Reduction, dtype: DType, bits: i64) -> Result<CopyAtom, Error> {
+        if op.ty(dtype).is_none() {
+            let known = DType::ALL.iter().filter(|dtype| op.ty(**dtype).is_some());
+            let known: Vec<&str> = known.map(|dtype| dtype.name()).collect();
+            return Err(Error::Config {
+                what: "dtype",
+                value: dtype.to_string(),
+                accepted: format!("{} for this reduction", known.join(", ")),
+            });
+        }
+        Ok(one_thread(CopyOp::BulkReduce { op, dtype }, whole_lines(bits)?, 90))
     }
 
     /// `cp.async.bulk.tensor` of boxes of so many bits of a tensor of `rank` dimensions.

@@ -36,6 +36,7 @@ fn formulas(atom: &CopyAtom, lane: i64, v: i64) -> [i64; 2] {
         | CopyOp::CpAsync { .. }
         | CopyOp::RedAdd { .. }
         | CopyOp::Bulk(_)
+        | CopyOp::BulkReduce { .. }
         | CopyOp::Tma { .. } => [v, v],
     }
 }
@@ -103,6 +104,8 @@ fn names_are_of_one_atom_each() {
         "SM90_U16x2_STSM_T",
         "SM90_BULK_COPY_G2S",
         "SM90_BULK_COPY_S2G",
+        "SM90_BULK_REDUCE_ADD_F16",
+        "SM90_BULK_REDUCE_XOR_S64",
         "SM90_TMA_LOAD_5D",
         "SM90_TMA_LOAD_MULTICAST_2D",
         "SM90_TMA_STORE_3D",
