@@ -22,6 +22,7 @@
 mod asynchronous;
 mod barrier;
 mod check;
+mod compare;
 mod control;
 mod convert;
 mod float;
@@ -161,6 +162,8 @@ pub enum Kind {
     },
     /// A register or a constant that is read.
     Use(Ty),
+    /// A register, a constant or a special register that is read.
+    UseOrSpecial(Ty),
     /// A register that is read.
     UseReg(Ty),
     /// A predicate that is read, or its negation.
@@ -209,11 +212,14 @@ pub fn all() -> impl Iterator<Item = &'static Form> {
         float::SUMS.as_flattened(),
         float::EXTREMA.as_flattened(),
         float::ROOTS.as_flattened(),
+        compare::COMPARISONS.as_flattened(),
+        compare::FORMS,
         convert::FORMS,
         memory::LOADS.as_flattened(),
         memory::STORES.as_flattened(),
         memory::REDUCTIONS.as_flattened(),
         memory::ATOMICS.as_flattened(),
+        memory::VECTORS.as_flattened(),
         memory::FORMS,
         asynchronous::FORMS,
         matrix::FORMS,

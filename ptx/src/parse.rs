@@ -2,6 +2,7 @@
 
 mod cursor;
 mod declaration;
+mod expression;
 mod operand;
 mod statement;
 

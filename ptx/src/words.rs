@@ -99,7 +99,7 @@ words! {
     Opcode {
         Abs = "abs", Activemask = "activemask", Add = "add", Addc = "addc", And = "and",
         Applypriority = "applypriority", Atom = "atom", Bar = "bar", Barrier = "barrier", Bfe = "bfe",
-        Bfi = "bfi", Bfind = "bfind", Bmsk = "bmsk", Bra = "bra", Brev = "brev", Brkpt = "brkpt", Brx = "brx", Call = "call", Clz = "clz",
+        Bfi = "bfi", Bfind = "bfind", Bmsk = "bmsk", Bra = "bra", Brev = "brev", Brkpt = "brkpt", Brx = "brx", Call = "call", Clz = "clz", Cnot = "cnot",
         Copysign = "copysign", Cos = "cos", Cp = "cp", Createpolicy = "createpolicy", Cvt = "cvt",
         Cvta = "cvta", Discard = "discard", Div = "div", Dp2a = "dp2a", Dp4a = "dp4a", Elect = "elect",
         Ex2 = "ex2", Exit = "exit", Fence = "fence", Fma = "fma", Fns = "fns", Getctarank = "getctarank",
@@ -206,7 +206,7 @@ words! {
         L1EvictUnchanged = "L1::evict_unchanged", L2 = "L2", L2EvictFirst = "L2::evict_first",
         L2EvictLast = "L2::evict_last", L2EvictNormal = "L2::evict_normal",
         L2EvictUnchanged = "L2::evict_unchanged", L2CacheHint = "L2::cache_hint", L2Prefetch64 = "L2::64B",
-        L2Prefetch128 = "L2::128B", L2Prefetch256 = "L2::256B", Fractional = "fractional", Range = "range",
+        L2Prefetch128 = "L2::128B", L2Prefetch256 = "L2::256B", Fractional = "fractional", Range = "range", Cvt = "cvt",
         Tensormap = "tensormap", TensormapGeneric = "tensormap::generic",
         // control, barriers, asynchronous copies
         Sync = "sync", Aligned = "aligned", Arrive = "arrive", Wait = "wait", Warp = "warp",

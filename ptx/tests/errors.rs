@@ -109,10 +109,7 @@ fn statements() {
     parse_body(".reg b32 x;", expect!["line 1, column 76: expected a type such as `.b32`, found `b32`"]);
     parse_body(".reg .b32 x<4;", expect!["line 1, column 84: expected `>`, found `;`"]);
     parse_body("ld.global.u32 x, [y-4];", expect!["line 1, column 90: expected `+`, `,` or `]`, found `-`"]);
-    parse_body(
-        "ld.global.u32 x, [y+1.5];",
-        expect!["line 1, column 91: `0d3FF8000000000000` is not a whole number of bytes"],
-    );
+    parse_body("ld.global.u32 x, [y+1.5];", expect!["line 1, column 91: `1.5` is not an integer"]);
     parse_body(
         "mov.u32 x, %tid.w;",
         expect!["line 1, column 82: expected a special register such as `%tid.x`, found `%tid.w`"],
@@ -136,6 +133,11 @@ fn statements() {
 
 #[test]
 fn modifiers() {
+    verify(
+        "prefetchu.L2 [%rd1];",
+        expect!["line 7, column 1: `prefetchu.L2 [%rd1]`: expected `.L1`, found `.L2`"],
+    );
+    verify("multimem.red.add.u32 [%rd1], %r1;", expect!["line 7, column 1: unknown opcode `multimem`"]);
     verify(
         "add.rn.s32 %r1, %r2, %r3;",
         expect![

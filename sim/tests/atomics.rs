@@ -161,6 +161,55 @@ fn floats_are_added_and_vectors_element_by_element() {
     assert_eq!(got[..4], [sum(32), 32.0, sum(32), 32.0].map(f32::to_bits));
 }
 
+/// Vectors of 16-bit floats: the values found are those before some update, the last ones the sum or the extremes.
+#[test]
+fn vectors_of_halves_are_updated_element_by_element() {
+    let (half, brain) =
+        (|x: f32| half::f16::from_f32(x).to_bits(), |x: f32| half::bf16::from_f32(x).to_bits());
+    // Thread i gives i - 8, 8 - i, 1, -1.
+    let number = |i: u32, element: usize| [i as f32 - 8.0, 8.0 - i as f32, 1.0, -1.0][element];
+    let fold = |action: &str, element: usize| {
+        (0..32).map(|i| number(i, element)).fold(0f32, |a, b| match action {
+            "add" => a + b,
+            "min" => a.min(b),
+            _ => a.max(b),
+        })
+    };
+    let numbers =
+        "cvt.rn.f32.u32 %f0, %i; add.f32 %f0, %f0, 0fC1000000; neg.f32 %f1, %f0; mov.f32 %f2, 0f3F800000;
+                   mov.f32 %f3, 0fBF800000; ld.param.u64 %q, [in];";
+    for action in ["add", "min", "max"] {
+        for (ty, bits) in [("f16", &half as &dyn Fn(f32) -> u16), ("bf16", &brain)] {
+            let singly = (0..4).map(|k| format!("cvt.rn.{ty}.f32 %h{k}, %f{k};")).collect::<String>();
+            let forms = [
+                format!("{singly} red.global.{action}.noftz.v4.{ty} [%q], {{%h0, %h1, %h2, %h3}};"),
+                format!(
+                    "{singly} atom.global.gpu.relaxed.{action}.noftz.v4.{ty} {{%h4, %h5, %h6, _}}, [%q], {{%h0, %h1, %h2, %h3}};
+                     setp.eq.{ty} %p0, %h4, %h4; @!%p0 trap;"
+                ),
+                format!(
+                    "cvt.rn.{ty}x2.f32 %r0, %f1, %f0; cvt.rn.{ty}x2.f32 %r1, %f3, %f2;
+                     atom.{action}.noftz.v2.{ty}x2 {{%r2, %r3}}, [%q], {{%r0, %r1}};"
+                ),
+            ];
+            for form in forms {
+                let body = format!("{numbers} {form} bar.sync 0; ld.global.v2.b32 {{%d0, %d1}}, [%q];");
+                let got =
+                    map(&per_thread(0, 2, &body), 32, &[0, 0], 64).unwrap_or_else(|e| panic!("{form}: {e}"));
+                let want: Vec<u16> = (0..4).map(|element| bits(fold(action, element))).collect();
+                let pair = |a: u16, b: u16| u32::from(a) | u32::from(b) << 16;
+                assert_eq!(got[..2], [pair(want[0], want[1]), pair(want[2], want[3])], "{form}");
+            }
+        }
+    }
+    let body = "ld.param.u64 %q, [in]; mov.f32 %f0, 0f3F800000;
+                atom.global.add.v2.f32 {%f1, _}, [%q], {%f0, %f0}; mov.b32 %d0, %f1;";
+    let mut found: Vec<f32> =
+        map(&per_thread(0, 1, body), 32, &[0; 2], 32).unwrap().into_iter().map(f32::from_bits).collect();
+    found.sort_by(f32::total_cmp);
+    assert_eq!(found, (0..32).map(|i| i as f32).collect::<Vec<_>>());
+}
+
 /// "atom.add.f32 on global memory flushes subnormal inputs and results to sign-preserving zero" and keeps them on
 /// shared memory.
 #[test]

@@ -300,3 +300,22 @@ fn a_table_of_branches_sends_every_lane_to_its_place() {
         assert!(matches!(found, Err(Error::Operand { .. } | Error::Unsupported { .. })), "{bad}: {found:?}");
     }
 }
+
+/// `barrier.cta.red` counts as `bar.red` does, of as many threads as it names.
+#[test]
+fn barriers_of_the_cta_tell_of_predicates() {
+    let body = "setp.lt.u32 %p0, %i, 40; barrier.cta.red.popc.aligned.u32 %d0, 1, 96, %p0;
+        barrier.cta.red.and.pred %p1, 2, %p0; bar.cta.red.or.pred %p2, 3, 96, !%p0;
+        selp.u32 %r0, 100, 0, %p1; selp.u32 %r1, 1000, 0, %p2; add.u32 %d0, %d0, %r0; add.u32 %d0, %d0, %r1;";
+    assert_eq!(results(96, body), [1040; 96]);
+}
+
+/// Special registers are read by conversions too, and by `mov.u16` as older compilers do.
+#[test]
+fn special_registers_are_converted() {
+    let body = "cvt.u64.u32 %rd0, %tid.x; cvt.u32.u16 %r0, %ntid.x; mov.u16 %h0, %tid.x; mad.wide.u16 %r1, %h0, 256, %r0;
+        cvt.u32.u64 %d0, %rd0; mad.lo.u32 %d0, %r1, 256, %d0; mov.u32 %r2, %aggr_smem_size;
+        mov.u32 %r3, %total_smem_size; sub.u32 %r2, %r2, %r3; setp.ne.u32 %p0, %r2, (1<<10); @%p0 trap;
+        mov.u64 %rd1, %clock64; mov.u32 %r4, %clock_hi; setp.ne.u32 %p0, %r4, 2-1*2; @%p0 trap;";
+    assert_eq!(results(48, body), (0..48).map(|i| (i << 8 | 48) << 8 | i).collect::<Vec<_>>());
+}

@@ -279,3 +279,57 @@ fn conversions_saturate_to_finite_values() {
         }
     }
 }
+
+/// Both 16-bit formats to each other through f64, whose roundings `half` has as oracles, and integral bf16.
+#[test]
+fn sixteen_bit_floats_convert_to_each_other() {
+    let got = sweep("cvt.u16.u32 %h0, %a0; cvt.rn.bf16.f16 %h1, %h0; cvt.u32.u16 %d0, %h1;", &all16());
+    for x in 0..=u16::MAX {
+        let value = f16::from_bits(x);
+        assert_eq!(
+            got[x as usize],
+            canonical16(bf16::from_f32(value.to_f32()).to_bits(), value.is_nan()),
+            "{x:#x}"
+        );
+    }
+    let modes = ["rn", "rz", "rm", "rp"].map(|mode| {
+        sweep(&format!("cvt.u16.u32 %h0, %a0; cvt.{mode}.f16.bf16 %h1, %h0; cvt.u32.u16 %d0, %h1;"), &all16())
+    });
+    for x in 0..=u16::MAX {
+        let value = bf16::from_bits(x);
+        let [near, zero, down, up] = [0, 1, 2, 3].map(|mode| modes[mode][x as usize]);
+        assert_eq!(near, canonical16(f16::from_f32(value.to_f32()).to_bits(), value.is_nan()), "{x:#x}");
+        let float = |bits: u32| f16::from_bits(bits as u16).to_f32();
+        if !value.is_nan() {
+            let (low, high) = (float(down), float(up));
+            assert!(low <= value.to_f32() && value.to_f32() <= high, "{x:#x}: {low} {high}");
+            assert_eq!(zero, if value.to_f32() < 0.0 || x == 0x8000 { up } else { down }, "{x:#x}");
+            assert!(low == high || float(near) == low || float(near) == high, "{x:#x}");
+        }
+    }
+    let whole = sweep("cvt.u16.u32 %h0, %a0; cvt.rpi.bf16.bf16 %h1, %h0; cvt.u32.u16 %d0, %h1;", &all16());
+    for x in 0..=u16::MAX {
+        let value = bf16::from_bits(x).to_f32();
+        let want = canonical16(bf16::from_f32(value.ceil()).to_bits(), value.is_nan());
+        assert_eq!(whole[x as usize], want, "{x:#x}");
+    }
+}
+
+/// What an H200 gives where the ISA leaves it open: the bits of a NaN of f64 in bf16, and of NaNs in saturated tf32.
+#[test]
+fn nans_keep_the_bits_that_hardware_keeps() {
+    let high = [0x7ff7_0000u32, 0x7ff7_7fff, 0xfff7_3c00, 0xfff7_fc00, 0x7fff_bc00];
+    let mut inputs = high.to_vec();
+    inputs.resize(1024, 0);
+    let got = sweep(
+        "mov.b32 %r0, 0; mov.b64 %fd0, {%r0, %a0}; cvt.rn.bf16.f64 %h0, %fd0; cvt.u32.u16 %d0, %h0;",
+        &inputs,
+    );
+    assert_eq!(got[..5], [0x7ff8, 0x7ffb, 0xfff9, 0xffff, 0x7ffd]);
+    let got = sweep("mov.b32 %f0, %a0; cvt.rna.satfinite.tf32.f32 %d0, %f0;", &{
+        let mut inputs = vec![0x7ff7_0000u32, 0x7f80_0001, 0xff80_0000, 0x7f7f_ffff, 0x3f80_1000];
+        inputs.resize(1024, 0);
+        inputs
+    });
+    assert_eq!(got[..5], [0x7ff6_e000, 0x7f7f_e000, 0xff7f_e000, 0x7f7f_e000, 0x3f80_2000]);
+}

@@ -168,3 +168,47 @@ fn packed_integers_keep_their_halves_apart() {
     // (2^31 - 1)^2 >> 32 is 2^30 - 1; with 2^31 - 1 more it is too much.
     assert_eq!(run("mad.hi.sat.s32 %d0, %a0, %a0, %a0;", &[vec![0x7fff_ffff]], 1)[0][0], 0x7fff_ffff);
 }
+
+/// `fma.oob` is 0 where a factor is the NaN that tensor copies fill with, with either sign, as on an H200; else it is `fma`.
+#[test]
+fn products_with_what_lies_outside_are_zero() {
+    let bits: [u32; 9] = [0, 0x8000, 0x3c00, 0xbc00, 0x7ff7, 0xfff7, 0x7fff, 0x7c00, 0x4248];
+    let cases: Vec<Vec<u32>> = (bits.iter().flat_map(|&a| bits.iter().map(move |&b| (a, b))))
+        .flat_map(|(a, b)| bits.iter().map(move |&c| vec![a, b, c]))
+        .collect();
+    for ty in ["f16", "bf16"] {
+        for relu in ["", ".relu"] {
+            let text = format!(
+                "cvt.u16.u32 %h0, %a0; cvt.u16.u32 %h1, %a1; cvt.u16.u32 %h2, %a2;
+                 fma.rn.oob{relu}.{ty} %h3, %h0, %h1, %h2; cvt.u32.u16 %d0, %h3;
+                 fma.rn{relu}.{ty} %h3, %h0, %h1, %h2; cvt.u32.u16 %d1, %h3;"
+            );
+            for (case, got) in cases.iter().zip(run(&text, &cases, 2)) {
+                let outside = case[..2].iter().any(|x| x & 0x7fff == 0x7ff7);
+                assert_eq!(got[0], if outside { 0 } else { got[1] }, "{ty} {relu} {case:x?}");
+            }
+        }
+    }
+}
+
+/// `min` and `max` of magnitudes of 16-bit floats, with the sign of the product.
+#[test]
+fn halves_are_compared_by_magnitude() {
+    let numbers =
+        [0.0f32, -0.0, 1.0, -1.5, 250.0, f32::INFINITY, -6e-8].map(|x| u32::from(f16::from_f32(x).to_bits()));
+    let cases: Vec<Vec<u32>> = numbers.iter().flat_map(|&a| numbers.map(|b| vec![a, b])).collect();
+    let text = "prmt.b32 %r0, %a0, %a1, 0x5410; prmt.b32 %r1, %a1, %a0, 0x5410;
+                min.xorsign.abs.f16x2 %d0, %r0, %r1; max.NaN.xorsign.abs.bf16x2 %d1, %r0, %r1;";
+    for (case, got) in cases.iter().zip(run(text, &cases, 2)) {
+        // Magnitudes of both formats have the order of their bits.
+        let (a, b) = (case[0] & 0x7fff, case[1] & 0x7fff);
+        let sign = (case[0] ^ case[1]) & 0x8000;
+        let both = |half: u32| half << 16 | half;
+        assert_eq!(got, [both(a.min(b) | sign), both(a.max(b) | sign)], "{case:x?}");
+    }
+    // A NaN loses but with `.NaN`, and has no sign.
+    let cases = [vec![0x7fff, 0xbc00], vec![0xbc00, 0xffff], vec![0x7fff, 0xffff]];
+    let text = "cvt.u16.u32 %h0, %a0; cvt.u16.u32 %h1, %a1; max.xorsign.abs.f16 %h2, %h0, %h1;
+                max.NaN.xorsign.abs.f16 %h3, %h0, %h1; cvt.u32.u16 %d0, %h2; cvt.u32.u16 %d1, %h3;";
+    assert_eq!(run(text, &cases, 2), [[0xbc00, 0x7fff], [0x3c00, 0x7fff], [0x7fff, 0x7fff]]);
+}

@@ -172,7 +172,9 @@ impl Operands<'_, '_> {
         Some(match kind {
             Kind::Def(ty) | Kind::DefOrSink(ty) => self.written(ty)?.operand(),
             Kind::Use(Ty::Is(Type::U32)) => self.draft.input(Class::B32, Flavour::Small).operand(),
-            Kind::Use(ty) => self.constant(ty).map_or_else(|| self.read(ty), Some)?,
+            Kind::Use(ty) | Kind::UseOrSpecial(ty) => {
+                self.constant(ty).map_or_else(|| self.read(ty), Some)?
+            }
             Kind::UseReg(ty) => self.read(ty)?,
             Kind::UsePred => {
                 let p = self.draft.source(Class::Pred, Type::Pred).name;

@@ -100,12 +100,16 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Bar, &[one(&[Cta]), one(&[Sync])], &[ID, THREADS.optional()]).since(7, 8, 70),
     row(O::Bar, &[one(&[Cta]), one(&[Arrive])], &[ID, THREADS]).since(7, 8, 70),
     row(O::Bar, &[one(&[Warp]), one(&[Sync])], &[read(B32)]),
-    row(O::Bar, &[one(&[Red]), one(&[Popc]), of(&[U32])], &[d(2), ID, PRED]),
-    row(O::Bar, &[one(&[Red]), one(&[And, Or]), of(&[Pred])], &[d(2), ID, PRED]),
-    row(O::Bar, &[one(&[Red]), one(&[Popc]), of(&[U32])], &[d(2), ID, THREADS, PRED]),
-    row(O::Bar, &[one(&[Red]), one(&[And, Or]), of(&[Pred])], &[d(2), ID, THREADS, PRED]),
-    row(O::Bar, &[one(&[Cta]), one(&[Red]), one(&[Popc]), of(&[U32])], &[d(3), ID, PRED]).since(7, 8, 70),
-    row(O::Bar, &[one(&[Cta]), one(&[Red]), one(&[And, Or]), of(&[Pred])], &[d(3), ID, PRED]).since(7, 8, 70),
+    row(O::Bar, &[one(&[Red]), one(&[Popc]), of(&[U32])], &[d(2), ID, THREADS.optional(), PRED]),
+    row(O::Bar, &[one(&[Red]), one(&[And, Or]), of(&[Pred])], &[d(2), ID, THREADS.optional(), PRED]),
+    row(O::Bar, &[one(&[Cta]), one(&[Red]), one(&[Popc]), of(&[U32])], &[d(3), ID, THREADS.optional(), PRED])
+        .since(7, 8, 70),
+    row(
+        O::Bar,
+        &[one(&[Cta]), one(&[Red]), one(&[And, Or]), of(&[Pred])],
+        &[d(3), ID, THREADS.optional(), PRED],
+    )
+    .since(7, 8, 70),
     row(O::Barrier, &[one(&[Sync]), maybe(&[Aligned])], &[ID, THREADS.optional()]),
     row(O::Barrier, &[one(&[Arrive]), maybe(&[Aligned])], &[ID, THREADS]),
     row(O::Barrier, &[one(&[Cta]), one(&[Sync]), maybe(&[Aligned])], &[ID, THREADS.optional()])
@@ -121,6 +125,18 @@ pub(super) static FORMS: &[Form] = &[
         &[one(&[Red]), one(&[And, Or]), maybe(&[Aligned]), of(&[Pred])],
         &[d(3), ID, THREADS.optional(), PRED],
     ),
+    row(
+        O::Barrier,
+        &[one(&[Cta]), one(&[Red]), one(&[Popc]), maybe(&[Aligned]), of(&[U32])],
+        &[d(4), ID, THREADS.optional(), PRED],
+    )
+    .since(7, 8, 70),
+    row(
+        O::Barrier,
+        &[one(&[Cta]), one(&[Red]), one(&[And, Or]), maybe(&[Aligned]), of(&[Pred])],
+        &[d(4), ID, THREADS.optional(), PRED],
+    )
+    .since(7, 8, 70),
     row(O::Barrier, &[one(&[Cluster]), one(&[Arrive]), maybe(&[Aligned])], &[]).since(7, 8, 90),
     row(O::Barrier, &[one(&[Cluster]), one(&[Wait]), maybe(&[Aligned])], &[]).since(7, 8, 90),
     row(O::Barrier, &[one(&[Cluster]), one(&[Arrive]), one(&[Release, Relaxed]), maybe(&[Aligned])], &[])
@@ -129,8 +145,21 @@ pub(super) static FORMS: &[Form] = &[
         .since(8, 0, 90),
     // fences
     row(O::Membar, &[one(&[Cta, Gl, Sys])], &[]),
-    row(O::Fence, &[maybe(&[Sc, AcqRel]), one(&[Cta, Gpu, Sys])], &[]),
-    row(O::Fence, &[maybe(&[Sc, AcqRel]), one(&[Cluster])], &[]).since(7, 8, 90),
+    row(O::Membar, &[one(&[Proxy]), one(&[Alias])], &[]).since(7, 5, 70),
+    row(O::Fence, &[maybe(&[Sc, AcqRel, Acquire, Release]), one(&[Cta, Gpu, Sys])], &[]),
+    row(O::Fence, &[maybe(&[Sc, AcqRel, Acquire, Release]), one(&[Cluster])], &[]).since(7, 8, 90),
+    row(
+        O::Fence,
+        &[one(&[Proxy]), one(&[TensormapGeneric]), one(&[Release]), one(&[Cta, Cluster, Gpu, Sys])],
+        &[],
+    )
+    .since(8, 3, 90),
+    row(
+        O::Fence,
+        &[one(&[Proxy]), one(&[TensormapGeneric]), one(&[Acquire]), one(&[Cta, Cluster, Gpu, Sys])],
+        &[operand(Kind::Address(Space::Generic)), operand(Kind::Constant(&[128]))],
+    )
+    .since(8, 3, 90),
     row(O::Fence, &[one(&[Proxy]), one(&[Alias])], &[]).since(7, 5, 70),
     row(O::Fence, &[one(&[Proxy]), one(&[Async]), maybe(&[Global, SharedCta, SharedCluster])], &[])
         .since(8, 0, 90),

@@ -39,6 +39,9 @@ pub type Filled = Vec<Option<Modifier>>;
 
 /// The form that `inst` has, its names looked up in `names` if there are some.
 pub(crate) fn resolve(inst: &Inst, names: Option<&dyn Names>) -> Result<(&'static Form, Filled), Error> {
+    if forms(inst.opcode).next().is_none() {
+        return Err(Error::UnknownOpcode { at: inst.span, word: inst.opcode.to_string() });
+    }
     let modifiers = ordered(inst.opcode, &inst.modifiers);
     let mut nearest = Nearest { place: 0, accepted: Vec::new(), end: false };
     let mut trouble: Option<(usize, Error)> = None;

@@ -1,5 +1,4 @@
-//! Floating-point arithmetic and comparison (PTX ISA, "Floating-Point Instructions", "Half Precision
-//! Floating-Point Instructions", "Comparison and Selection Instructions").
+//! Floating-point arithmetic (PTX ISA, "Floating-Point Instructions", "Half Precision Floating-Point Instructions").
 
 use super::Form;
 use super::row::*;
@@ -11,8 +10,6 @@ const ROUND: &[Word] = &[Rn, Rz, Rm, Rp];
 const FTZ: super::Slot = maybe(&[Ftz]);
 const SAT: super::Slot = maybe(&[Sat]);
 const NAN: super::Slot = maybe(&[Nan]);
-const LOGIC: &[Word] = &[And, Or, Xor];
-const ORDER: &[Word] = &[Eq, Ne, Lt, Le, Gt, Ge, Equ, Neu, Ltu, Leu, Gtu, Geu, Num, IsNan];
 
 /// `$op.f32`, `.f64`, `.f16`, `.bf16` of two sources with the modifiers of addition.
 macro_rules! sum {
@@ -37,6 +34,10 @@ macro_rules! extremum {
             row($op, &[of(&[F64])], &[d(0), s(0), s(0)]),
             row($op, &[FTZ, NAN, of(&[F16, F16x2])], &[d(2), s(2), s(2)]).since(7, 0, 80),
             row($op, &[NAN, of(&[Bf16, Bf16x2])], &[d(1), s(1), s(1)]).since(7, 0, 80),
+            row($op, &[FTZ, NAN, one(&[Xorsign]), one(&[Abs]), of(&[F16, F16x2])], &[d(4), s(4), s(4)])
+                .since(7, 2, 86),
+            row($op, &[NAN, one(&[Xorsign]), one(&[Abs]), of(&[Bf16, Bf16x2])], &[d(3), s(3), s(3)])
+                .since(7, 2, 86),
         ]
     };
 }
@@ -52,7 +53,7 @@ macro_rules! root {
 }
 
 pub(super) static SUMS: [[Form; 4]; 3] = [sum!(O::Add), sum!(O::Sub), sum!(O::Mul)];
-pub(super) static EXTREMA: [[Form; 6]; 2] = [extremum!(O::Min), extremum!(O::Max)];
+pub(super) static EXTREMA: [[Form; 8]; 2] = [extremum!(O::Min), extremum!(O::Max)];
 pub(super) static ROOTS: [[Form; 2]; 2] = [root!(O::Rcp), root!(O::Sqrt)];
 
 pub(super) static FORMS: &[Form] = &[
@@ -63,6 +64,12 @@ pub(super) static FORMS: &[Form] = &[
         .since(7, 0, 80),
     row(O::Fma, &[one(&[Rn]), maybe(&[Relu]), of(&[Bf16, Bf16x2])], &[d(2), s(2), s(2), s(2)])
         .since(7, 0, 80),
+    row(
+        O::Fma,
+        &[one(&[Rn]), one(&[Oob]), maybe(&[Relu]), of(&[F16, F16x2, Bf16, Bf16x2])],
+        &[d(3), s(3), s(3), s(3)],
+    )
+    .since(8, 1, 90),
     row(O::Mad, &[one(ROUND), FTZ, SAT, of(&[F32])], &[d(3), s(3), s(3), s(3)]),
     row(O::Mad, &[one(ROUND), of(&[F64])], &[d(1), s(1), s(1), s(1)]),
     row(O::Div, &[one(&[Approx, Full, Rn, Rz, Rm, Rp]), FTZ, of(&[F32])], &[d(2), s(2), s(2)]),
@@ -91,24 +98,4 @@ pub(super) static FORMS: &[Form] = &[
         &[one(&[Finite, Infinite, Number, Notanumber, Normal, Subnormal]), of(&[F32, F64])],
         &[def(Pred), s(1)],
     ),
-    row(O::Setp, &[one(ORDER), FTZ, of(&[F32])], &[DEF_PREDS, s(2), s(2)]),
-    row(O::Setp, &[one(ORDER), of(&[F64])], &[DEF_PREDS, s(1), s(1)]),
-    row(O::Setp, &[one(ORDER), one(LOGIC), FTZ, of(&[F32])], &[DEF_PREDS, s(3), s(3), PRED]),
-    row(O::Setp, &[one(ORDER), one(LOGIC), of(&[F64])], &[DEF_PREDS, s(2), s(2), PRED]),
-    row(O::Set, &[one(ORDER), FTZ, of(&[U32, S32, F32]), of(&[F32])], &[d(2), s(3), s(3)]),
-    row(O::Set, &[one(ORDER), of(&[U32, S32, F32]), of(&[F64])], &[d(1), s(2), s(2)]),
-    row(O::Set, &[one(ORDER), one(LOGIC), FTZ, of(&[U32, S32, F32]), of(&[F32])], &[d(3), s(4), s(4), PRED]),
-    row(O::Set, &[one(ORDER), one(LOGIC), of(&[U32, S32, F32]), of(&[F64])], &[d(2), s(3), s(3), PRED]),
-    row(O::Set, &[one(ORDER), FTZ, of(&[F16]), of(&[F16])], &[d(2), s(3), s(3)]),
-    row(O::Set, &[one(ORDER), FTZ, of(&[F16x2]), of(&[F16x2])], &[d(2), s(3), s(3)]),
-    row(O::Set, &[one(ORDER), FTZ, of(&[U16, S16, U32, S32]), of(&[F16])], &[d(2), s(3), s(3)])
-        .since(6, 5, 70),
-    row(O::Set, &[one(ORDER), FTZ, of(&[U32, S32]), of(&[F16x2])], &[d(2), s(3), s(3)]).since(6, 5, 70),
-    row(O::Set, &[one(ORDER), of(&[Bf16, U16, S16, U32, S32]), of(&[Bf16])], &[d(1), s(2), s(2)])
-        .since(7, 8, 90),
-    row(O::Set, &[one(ORDER), of(&[Bf16x2, U32, S32]), of(&[Bf16x2])], &[d(1), s(2), s(2)]).since(7, 8, 90),
-    row(O::Setp, &[one(ORDER), FTZ, of(&[F16x2])], &[DEF_PREDS, s(2), s(2)]),
-    row(O::Setp, &[one(ORDER), of(&[Bf16x2])], &[DEF_PREDS, s(1), s(1)]).since(7, 8, 90),
-    row(O::Setp, &[one(ORDER), FTZ, of(&[F16])], &[def(Pred), s(2), s(2)]),
-    row(O::Setp, &[one(ORDER), of(&[Bf16])], &[def(Pred), s(1), s(1)]).since(7, 8, 90),
 ];

@@ -1,23 +1,15 @@
-//! Integer arithmetic, logic and shifts, comparison and selection (PTX ISA, "Integer Arithmetic Instructions",
-//! "Logic and Shift Instructions", "Comparison and Selection Instructions").
+//! Integer arithmetic, logic and shifts (PTX ISA, "Integer Arithmetic Instructions", "Logic and Shift Instructions").
 
 use super::row::*;
 use super::{Form, Kind, Ty};
 use crate::Opcode as O;
 use crate::Type::{self, *};
-use crate::Word::{self, *};
+use crate::Word::*;
 
 const INTS: &[Type] = &[U16, U32, U64, S16, S32, S64];
 const SIGNED: &[Type] = &[S16, S32, S64];
 const HALVES: &[Type] = &[U16, U32, S16, S32];
 const BITS: &[Type] = &[B16, B32, B64];
-const ORDER: &[Word] = &[Eq, Ne, Lt, Le, Gt, Ge];
-const UNSIGNED_ORDER: &[Word] = &[Eq, Ne, Lt, Le, Gt, Ge, Lo, Ls, Hi, Hs];
-const LOGIC: &[Word] = &[And, Or, Xor];
-/// What `set` gives.
-const SETS: &[Type] = &[U32, S32, F32];
-/// What `slct` takes.
-const CHOSEN: &[Type] = &[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64];
 /// What sums with carry take.
 const CARRIED: &[Type] = &[U32, S32, U64, S64];
 const SHIFT: super::OperandSlot = read(U32);
@@ -77,6 +69,7 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Or, &[of(BITS)], &[d(0), s(0), s(0)]),
     row(O::Xor, &[of(BITS)], &[d(0), s(0), s(0)]),
     row(O::Not, &[of(BITS)], &[d(0), s(0)]),
+    row(O::Cnot, &[of(BITS)], &[d(0), s(0)]),
     row(O::And, &[of(&[Pred])], &[d(0), PRED, PRED]),
     row(O::Or, &[of(&[Pred])], &[d(0), PRED, PRED]),
     row(O::Xor, &[of(&[Pred])], &[d(0), PRED, PRED]),
@@ -85,24 +78,10 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Shr, &[of(&[B16, B32, B64, U16, U32, U64, S16, S32, S64])], &[d(0), s(0), SHIFT]),
     row(O::Shf, &[one(&[Left, Right]), one(&[Clamp, Wrap]), of(&[B32])], &[d(2), s(2), s(2), SHIFT]),
     row(O::Lop3, &[of(&[B32])], &[d(0), s(0), s(0), s(0), CONSTANT]),
-    // comparison and selection
-    row(O::Setp, &[one(&[Eq, Ne]), of(BITS)], &[DEF_PREDS, s(1), s(1)]),
-    row(O::Setp, &[one(ORDER), of(SIGNED)], &[DEF_PREDS, s(1), s(1)]),
-    row(O::Setp, &[one(UNSIGNED_ORDER), of(&[U16, U32, U64])], &[DEF_PREDS, s(1), s(1)]),
-    row(O::Setp, &[one(&[Eq, Ne]), one(LOGIC), of(BITS)], &[DEF_PREDS, s(2), s(2), PRED]),
-    row(O::Setp, &[one(ORDER), one(LOGIC), of(SIGNED)], &[DEF_PREDS, s(2), s(2), PRED]),
-    row(O::Setp, &[one(UNSIGNED_ORDER), one(LOGIC), of(&[U16, U32, U64])], &[DEF_PREDS, s(2), s(2), PRED]),
-    row(O::Set, &[one(&[Eq, Ne]), of(SETS), of(BITS)], &[d(1), s(2), s(2)]),
-    row(O::Set, &[one(ORDER), of(SETS), of(SIGNED)], &[d(1), s(2), s(2)]),
-    row(O::Set, &[one(UNSIGNED_ORDER), of(SETS), of(&[U16, U32, U64])], &[d(1), s(2), s(2)]),
-    row(O::Set, &[one(&[Eq, Ne]), one(LOGIC), of(SETS), of(BITS)], &[d(2), s(3), s(3), PRED]),
-    row(O::Set, &[one(ORDER), one(LOGIC), of(SETS), of(SIGNED)], &[d(2), s(3), s(3), PRED]),
     row(
-        O::Set,
-        &[one(UNSIGNED_ORDER), one(LOGIC), of(SETS), of(&[U16, U32, U64])],
-        &[d(2), s(3), s(3), PRED],
-    ),
-    row(O::Slct, &[of(CHOSEN), of(&[S32])], &[d(0), s(0), s(0), s(1)]),
-    row(O::Slct, &[maybe(&[Ftz]), of(CHOSEN), of(&[F32])], &[d(1), s(1), s(1), s(2)]),
-    row(O::Selp, &[of(&[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64])], &[d(0), s(0), s(0), PRED]),
+        O::Lop3,
+        &[one(&[And, Or]), of(&[B32])],
+        &[operand(Kind::DefWithPred { ty: Ty::Slot(1), both: true }), s(1), s(1), s(1), CONSTANT, PRED],
+    )
+    .since(8, 2, 70),
 ];

@@ -11,8 +11,9 @@ use crate::Word::{self, *};
 /// With two parts at most, and with four: a vector has 16 bytes at most.
 const TYPES: Slot = of(&[B8, B16, B32, B64, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64]);
 const SMALL: Slot = of(&[B8, B16, B32, U8, U16, U32, S8, S16, S32, F32]);
-const LOADED: &[Word] = &[Const, Global, Local, Param, ParamEntry, Shared, SharedCta, SharedCluster];
-const STORED: &[Word] = &[Global, Local, Param, Shared, SharedCta, SharedCluster];
+const LOADED: &[Word] =
+    &[Const, Global, Local, Param, ParamEntry, ParamFunc, Shared, SharedCta, SharedCluster];
+const STORED: &[Word] = &[Global, Local, Param, ParamFunc, Shared, SharedCta, SharedCluster];
 const SHARED: &[Word] = &[Global, Shared, SharedCta, SharedCluster];
 const L1: Slot = maybe(&[L1EvictNormal, L1EvictUnchanged, L1EvictFirst, L1EvictLast, L1NoAllocate]);
 const HINT: Slot = maybe(&[L2CacheHint]);
@@ -94,12 +95,42 @@ macro_rules! atomic {
     };
 }
 
+/// A reduction of a vector of these types, and an atomic.
+macro_rules! vector {
+    ([$($op:expr),*], $hint:literal, $counts:expr, $types:expr) => {
+        [
+            row(
+                O::Red,
+                &[FENCED, maybe(SCOPE), OUTSIDE, $($op,)* HINT, one($counts), of($types)],
+                &[at(2), operand(Kind::UseVec(Count::Slot($hint + 1), Ty::Slot($hint + 2))), POLICY.with($hint)],
+            )
+            .since(8, 1, 90),
+            row(
+                O::Atom,
+                &[maybe(ORDER), maybe(SCOPE), OUTSIDE, $($op,)* HINT, one($counts), of($types)],
+                &[
+                    operand(Kind::DefVec(Count::Slot($hint + 1), Ty::Slot($hint + 2))),
+                    at(2),
+                    operand(Kind::UseVec(Count::Slot($hint + 1), Ty::Slot($hint + 2))),
+                    POLICY.with($hint),
+                ],
+            )
+            .since(8, 1, 90),
+        ]
+    };
+}
+
+/// Accesses that are made as often and as wide as they are written.
+const fn mmio([plain, four]: [Form; 2]) -> [Form; 2] {
+    [plain.since(8, 2, 70), four.since(8, 2, 70)]
+}
+
 /// Forms that sm_90 brought.
 const fn modern([any, hinted]: [Form; 2]) -> [Form; 2] {
     [any.since(7, 8, 90), hinted.since(7, 8, 90)]
 }
 
-pub(super) static LOADS: [[Form; 2]; 10] = [
+pub(super) static LOADS: [[Form; 2]; 11] = [
     load!(2, [maybe(&[Weak]), maybe(LOADED)], at(1)),
     load!(
         3,
@@ -113,16 +144,18 @@ pub(super) static LOADS: [[Form; 2]; 10] = [
     load!(2, [one(&[Volatile]), maybe(SHARED)], at(1)),
     load!(3, [one(&[Volatile]), OUTSIDE, AHEAD], at(1)),
     load!(3, [one(&[Relaxed, Acquire]), one(SCOPE), maybe(SHARED)], at(2)),
+    mmio(load!(4, [one(&[Mmio]), one(&[Relaxed]), one(&[Sys]), OUTSIDE], at(3))),
     load!(6, [one(&[Relaxed, Acquire]), one(SCOPE), OUTSIDE, L1, HINT, AHEAD], at(2), POLICY.with(4)),
 ];
 
-pub(super) static STORES: [[Form; 2]; 7] = [
+pub(super) static STORES: [[Form; 2]; 8] = [
     store!(2, at(1), [maybe(&[Weak]), maybe(STORED)]),
     store!(3, at(1), [maybe(&[Weak]), maybe(STORED), one(STORE_CACHE)]),
     store!(4, at(1), [maybe(&[Weak]), OUTSIDE, one(STORE_CACHE), HINT], POLICY.with(3)),
     store!(4, at(1), [maybe(&[Weak]), OUTSIDE, L1, HINT], POLICY.with(3)),
     store!(2, at(1), [one(&[Volatile]), maybe(SHARED)]),
     store!(3, at(2), [one(&[Relaxed, Release]), one(SCOPE), maybe(SHARED)]),
+    mmio(store!(4, at(3), [one(&[Mmio]), one(&[Relaxed]), one(&[Sys]), OUTSIDE])),
     store!(5, at(2), [one(&[Relaxed, Release]), one(SCOPE), OUTSIDE, L1, HINT], POLICY.with(4)),
 ];
 
@@ -144,40 +177,45 @@ pub(super) static ATOMICS: [[Form; 2]; 6] = [
     modern(atomic!([one(&[Add]), one(&[Noftz])], 5, &[Bf16, Bf16x2])),
 ];
 
+pub(super) static VECTORS: [[Form; 2]; 3] = [
+    vector!([one(&[Add])], 4, &[V2, V4], &[F32]),
+    vector!([one(&[Add, Min, Max]), one(&[Noftz])], 5, &[V2, V4, V8], &[F16, Bf16]),
+    vector!([one(&[Add, Min, Max]), one(&[Noftz])], 5, &[V2, V4], &[F16x2, Bf16x2]),
+];
+
 pub(super) static FORMS: &[Form] = &[
     row(
         O::Atom,
         &[maybe(ORDER), maybe(SCOPE), maybe(SHARED), one(&[Cas]), of(&[B16, B32, B64])],
         &[old(4), at(2), s(4), s(4)],
     ),
-    row(
-        O::Red,
-        &[FENCED, maybe(SCOPE), OUTSIDE, one(&[Add]), HINT, one(&[V2, V4]), of(&[F32])],
-        &[at(2), operand(Kind::UseVec(Count::Slot(5), Ty::Slot(6))), POLICY.with(4)],
-    )
-    .since(8, 1, 90),
-    row(
-        O::Red,
-        &[
-            FENCED,
-            maybe(SCOPE),
-            OUTSIDE,
-            one(&[Add]),
-            one(&[Noftz]),
-            HINT,
-            one(&[V2, V4]),
-            of(&[F16x2, Bf16x2]),
-        ],
-        &[at(2), operand(Kind::UseVec(Count::Slot(6), Ty::Slot(7))), POLICY.with(5)],
-    )
-    .since(8, 1, 90),
     // cache hints
     row(O::Prefetch, &[maybe(&[Global, Local]), one(&[Word::L1, L2])], &[at(0)]),
     row(O::Prefetch, &[one(&[Global]), one(&[L2EvictLast, L2EvictNormal])], &[within(Global)])
         .since(7, 4, 80),
     row(O::Prefetch, &[maybe(&[Const, Param]), one(&[Tensormap])], &[at(0)]).since(8, 0, 90),
+    row(O::Prefetchu, &[one(&[Word::L1])], &[at(1)]),
+    row(
+        O::Applypriority,
+        &[maybe(&[Global]), one(&[L2EvictNormal])],
+        &[at(0), operand(Kind::Constant(&[128]))],
+    )
+    .since(7, 4, 80),
     row(O::Discard, &[maybe(&[Global]), one(&[L2])], &[at(0), operand(Kind::Constant(&[128]))])
         .since(7, 4, 80),
+    row(
+        O::Createpolicy,
+        &[
+            one(&[Range]),
+            maybe(&[Global]),
+            one(&[L2EvictLast, L2EvictNormal, L2EvictFirst, L2EvictUnchanged]),
+            maybe(&[L2EvictFirst, L2EvictUnchanged]),
+            of(&[B64]),
+        ],
+        &[d(4), at(1), read(U32), read(U32)],
+    )
+    .since(7, 4, 80),
+    row(O::Createpolicy, &[one(&[Word::Cvt]), one(&[L2]), of(&[B64])], &[d(2), s(2)]).since(7, 4, 80),
     row(
         O::Createpolicy,
         &[

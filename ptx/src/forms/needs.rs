@@ -61,7 +61,7 @@ impl Modifier {
         match self {
             Modifier::Word(word) => match word {
                 Word::SharedCta => Needs::since(7, 8, 70),
-                Word::ParamEntry => Needs::since(8, 3, 70),
+                Word::ParamEntry | Word::ParamFunc => Needs::since(8, 3, 70),
                 Word::SharedCluster | Word::Cluster => Needs::since(7, 8, 90),
                 Word::L1EvictNormal
                 | Word::L1EvictUnchanged

@@ -24,6 +24,11 @@ impl Context<'_> {
                 (&**d == "_" || self.register(ty, d)) && self.predicate(p)
             }
             (Kind::Use(ty), operand) => self.value(ty, operand),
+            (Kind::UseOrSpecial(ty), Operand::Special(special)) => ty.of(self.filled).is_some_and(|ty| {
+                // A register of 32 bits is read as 16 too.
+                special.ty() != Type::Pred && special.ty().bits() >= ty.bits()
+            }),
+            (Kind::UseOrSpecial(ty), operand) => self.value(ty, operand),
             (Kind::UsePred, Operand::Not(name)) => self.predicate(name),
             (Kind::UsePred, Operand::Int(value)) => matches!(value, 0 | 1),
             (Kind::DefVec(count, ty), operand) => self.parts(count, operand, |part| match part {
@@ -36,6 +41,7 @@ impl Context<'_> {
             (Kind::Pointer(ty), Operand::Name(name)) => {
                 self.variable(name).is_some() || self.register(ty, name)
             }
+            (Kind::Pointer(_), Operand::Offset(name, _)) => self.variable(name).is_some(),
             (Kind::Address(space), Operand::Address(address)) => self.address(space, address),
             (Kind::Tensor(dims), Operand::Address(address)) => self.tensor(dims, address),
             (Kind::Constant(accepted), Operand::Int(value)) => {
@@ -99,7 +105,9 @@ impl Context<'_> {
             }
             Operand::Special(special) if special.ty() == Type::Pred => expected == Type::Pred,
             Operand::Special(special) => {
-                integral && (expected.bits() == special.ty().bits() || *special == Special::WarpSize)
+                let fits = expected.bits() == special.ty().bits() || *special == Special::WarpSize;
+                // Before PTX 2.0 these had 16 bits.
+                integral && (fits || expected.bits() == Some(16) && is_place(*special))
             }
             Operand::Int(_) if expected == Type::Pred => true,
             operand => self.value(ty, operand),
@@ -209,13 +217,20 @@ fn is_window(space: Word) -> bool {
 /// The state space of the declarations that an address in `space` may name.
 fn declared_in(space: Word) -> Option<VarSpace> {
     Some(match space {
-        Word::Param | Word::ParamEntry => VarSpace::Param,
+        Word::Param | Word::ParamEntry | Word::ParamFunc => VarSpace::Param,
         Word::Shared | Word::SharedCta | Word::SharedCluster => VarSpace::Shared,
         Word::Global => VarSpace::Global,
         Word::Const => VarSpace::Const,
         Word::Local => VarSpace::Local,
         _ => return None,
     })
+}
+
+/// Where a thread is, in its block and grid.
+fn is_place(special: Special) -> bool {
+    use Special as S;
+    let block = matches!(special, S::TidX | S::TidY | S::TidZ | S::NtidX | S::NtidY | S::NtidZ);
+    block || matches!(special, S::CtaidX | S::CtaidY | S::CtaidZ | S::NctaidX | S::NctaidY | S::NctaidZ)
 }
 
 fn dimensions(word: Word) -> Option<usize> {

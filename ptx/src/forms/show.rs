@@ -60,9 +60,8 @@ impl Display for Place<'_> {
             Ty::Double(_) => ".wide".into(),
         };
         match kind {
-            Kind::Def(t) | Kind::Use(t) | Kind::UseReg(t) | Kind::Source(t) | Kind::Pointer(t) => {
-                f.write_str(&ty(t))
-            }
+            Kind::Def(t) | Kind::Use(t) | Kind::UseOrSpecial(t) | Kind::UseReg(t) => f.write_str(&ty(t)),
+            Kind::Source(t) | Kind::Pointer(t) => f.write_str(&ty(t)),
             Kind::DefOrSink(t) => write!(f, "{}|_", ty(t)),
             Kind::Sink => f.write_str("_"),
             Kind::DefPreds => f.write_str("p{|q}"),
@@ -106,6 +105,7 @@ pub(super) fn expected_operand(kind: Kind, filled: &Filled) -> String {
         }
         Kind::DefWithPred { ty: t, .. } => format!("a register{} and a predicate as in `d|p`", ty(t)),
         Kind::Use(t) => format!("{}{}", value(t), ty(t)),
+        Kind::UseOrSpecial(t) => format!("{}{}, or a special register", value(t), ty(t)),
         Kind::UsePred => "a predicate register, its negation as in `!p`, 0 or 1".into(),
         Kind::DefVec(count, t) => match count.of(filled) {
             Some(n) => format!("{n} registers{} in braces", ty(t)),

@@ -44,7 +44,11 @@ impl<'t> Parser<'t> {
 
     /// Whether no blank stands before the next token.
     pub(super) fn is_glued(&self) -> bool {
-        self.tokens.get(self.at).is_some_and(|lexeme| lexeme.glued)
+        self.is_glued_at(0)
+    }
+
+    pub(super) fn is_glued_at(&self, ahead: usize) -> bool {
+        self.tokens.get(self.at + ahead).is_some_and(|lexeme| lexeme.glued)
     }
 
     /// Takes `c` if it is next.

@@ -7,10 +7,11 @@ use crate::literal::literal;
 use crate::{Error, Special};
 
 impl<'t> Parser<'t> {
-    pub(super) fn operand(&mut self, what: &str) -> Result<Operand, Error> {
+    /// An operand; of a call it may be a list.
+    pub(super) fn operand(&mut self, call: bool, what: &str) -> Result<Operand, Error> {
         match self.peek() {
             Token::Punct('[') => self.address().map(Operand::Address),
-            Token::Punct('(') => {
+            Token::Punct('(') if call => {
                 self.next();
                 self.list().map(Operand::List)
             }
@@ -18,7 +19,7 @@ impl<'t> Parser<'t> {
                 self.next();
                 self.vector().map(Operand::Vector)
             }
-            Token::Punct('!') => {
+            Token::Punct('!') if !matches!(self.peek_at(1), Token::Number(_) | Token::Punct(_)) => {
                 self.next();
                 self.name("a predicate register after `!`").map(Operand::Not)
             }
@@ -65,7 +66,8 @@ impl<'t> Parser<'t> {
     /// A name, a special register, a sink or a number.
     pub(super) fn scalar(&mut self, what: &str) -> Result<Operand, Error> {
         match self.peek() {
-            Token::Punct('-') | Token::Number(_) => self.number(what),
+            Token::Number(_) | Token::Punct('-' | '(' | '!' | '~') => self.number(what),
+            Token::Ident("WARP_SZ") if self.at_operator(1) => self.number(what),
             Token::Ident("_") => {
                 self.next();
                 Ok(Operand::Sink)
@@ -108,22 +110,20 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// A floating-point literal, or an integer constant expression.
     fn number(&mut self, what: &str) -> Result<Operand, Error> {
-        let at = self.span();
-        let negative = self.eat('-');
-        let Token::Number(text) = self.peek() else { return Err(self.expected(what)) };
-        self.next();
-        let value = literal(text).map(|value| match value {
-            Operand::Int(value) if negative => Operand::Int(value.wrapping_neg()),
-            Operand::F32(bits) if negative => Operand::F32(bits ^ 1 << 31),
-            Operand::F64(bits) if negative => Operand::F64(bits ^ 1 << 63),
-            value => value,
-        });
-        value.ok_or_else(|| Error::Literal {
-            at,
-            literal: text.into(),
-            expected: "a number of at most 64 bits".into(),
-        })
+        let negative = self.peek() == Token::Punct('-');
+        let value = match self.peek_at(negative.into()) {
+            Token::Number(text) => literal(text),
+            _ => None,
+        };
+        let float = match value {
+            Some(Operand::F32(bits)) => Operand::F32(bits ^ u32::from(negative) << 31),
+            Some(Operand::F64(bits)) => Operand::F64(bits ^ u64::from(negative) << 63),
+            _ => return self.expression(what).map(Operand::Int),
+        };
+        self.skip(1 + usize::from(negative));
+        Ok(float)
     }
 
     fn address(&mut self) -> Result<Address, Error> {
@@ -151,14 +151,6 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn offset(&mut self) -> Result<i64, Error> {
-        let at = self.span();
-        match self.number("an offset in bytes")? {
-            Operand::Int(offset) => Ok(offset),
-            other => Err(Error::Literal {
-                at,
-                literal: other.to_string(),
-                expected: "a whole number of bytes".into(),
-            }),
-        }
+        self.expression("an offset in bytes")
     }
 }

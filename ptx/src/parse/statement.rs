@@ -118,11 +118,8 @@ impl<'t> Parser<'t> {
         let mut operands = Vec::new();
         if self.peek() != Token::Punct(';') {
             loop {
-                operands.push(self.operand(if operands.is_empty() {
-                    "an operand or `;`"
-                } else {
-                    "an operand"
-                })?);
+                let what = if operands.is_empty() { "an operand or `;`" } else { "an operand" };
+                operands.push(self.operand(opcode == Opcode::Call, what)?);
                 if !self.eat(',') {
                     break;
                 }

@@ -103,7 +103,7 @@ impl Registers {
     fn operand(&mut self, kind: Kind, filled: &Filled) -> Operand {
         match kind {
             Kind::Def(ty) | Kind::DefOrSink(ty) | Kind::Use(ty) | Kind::UseReg(ty) => self.value(ty, filled),
-            Kind::Source(ty) | Kind::Pointer(ty) => self.value(ty, filled),
+            Kind::UseOrSpecial(ty) | Kind::Source(ty) | Kind::Pointer(ty) => self.value(ty, filled),
             Kind::Sink => Operand::Sink,
             Kind::DefPreds => Operand::Pair(self.register(Type::Pred), self.register(Type::Pred)),
             Kind::DefWithPred { ty, .. } => {

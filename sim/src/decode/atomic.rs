@@ -86,10 +86,11 @@ macro_rules! bits {
     };
 }
 
-/// Of one 16-bit float, which bulk reductions alone have.
+/// Of 16-bit floats, which bulk reductions and vectors have.
 macro_rules! halves {
     ($ty:expr, |$a:ident, $b:ident| $value:expr) => {
-        update!($ty, [F16: Half as u32, Bf16: Bfloat as u32] |a, b| a.each(b, b, |$a, $b, _| $value))
+        update!($ty, [F16: Half as u32, Bf16: Bfloat as u32, F16x2: Pair<Half> as u32, Bf16x2: Pair<Bfloat> as u32]
+            |a, b| a.each(b, b, |$a, $b, _| $value))
     };
 }
 
@@ -151,7 +152,7 @@ impl Decoder<'_> {
         if !returns && matches!(action, Action::Exchange | Action::Compare) {
             return Err(self.unsupported("a red that exchanges; atom does"));
         }
-        let noftz = action == Action::Add && words.take(Word::Noftz);
+        let noftz = words.take(Word::Noftz);
         let hint = words.take(Word::L2CacheHint);
         let vector = words.pick(&[(Word::V2, 2), (Word::V4, 4), (Word::V8, 8)]);
         let ty = self.last(words)?;
@@ -159,16 +160,22 @@ impl Decoder<'_> {
             .ok_or_else(|| self.unsupported(&format!("this atomic with type `.{ty}`")))?;
         let half = matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2);
         if half != noftz {
-            return Err(
-                self.unsupported("an atomic with `.noftz` that is not an add of 16-bit floats, or without")
-            );
+            return Err(self.unsupported("an atomic with `.noftz` that is not of 16-bit floats, or without"));
         }
         let bytes = ty.bytes().unwrap_or(0);
         let count = vector.unwrap_or(1);
-        if vector.is_some() && (action != Action::Add || !(half || ty == Type::F32) || bytes * count > 16) {
+        let reduces = match action {
+            Action::Add => half || ty == Type::F32,
+            Action::Min | Action::Max => half,
+            _ => false,
+        };
+        if vector.is_some() && (!reduces || bytes * count > 16) {
             return Err(self.unsupported(
-                "a vector atomic that is not an add of at most 16 bytes of f32 or 16-bit floats",
+                "a vector atomic that is not an add, min or max of at most 16 bytes of 16-bit floats, or an add of f32",
             ));
+        }
+        if vector.is_none() && half && action != Action::Add {
+            return Err(self.unsupported("a min or max of 16-bit floats that is not of a vector"));
         }
         let global = self::update(action, ty, true).unwrap_or(update);
         let first = usize::from(returns);

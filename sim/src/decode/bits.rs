@@ -3,8 +3,8 @@
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 
-use super::Decoder;
 use super::words::Words;
+use super::{Decoder, File};
 use crate::Error;
 use crate::lanes::{LaneFn, by_type, lanes};
 
@@ -132,10 +132,16 @@ impl Decoder<'_> {
             Opcode::Sad | Opcode::Mul24 | Opcode::Mad24 => return self.small(opcode, words, ops),
             _ => {}
         }
+        let combine = words.pick(&[(Word::And, Opcode::And), (Word::Or, Opcode::Or)]);
         let ty = self.last(words)?;
         if opcode == Opcode::Fns {
             let run = by_type!(ty, T in [B32: u32] lanes!(T: |a: T, b: T, c: i32| nth(a, b, c)));
             return self.typed(run, ty, ops, ty, &[ty, Type::B32, Type::S32]);
+        }
+        if opcode == Opcode::Lop3
+            && let Some(combine) = combine
+        {
+            return self.lop3_joined(combine, ops);
         }
         let (run, d, types): (_, _, &[Type]) = match opcode {
             Opcode::Popc => {
@@ -173,6 +179,25 @@ impl Decoder<'_> {
             other => return Err(self.unsupported(&format!("instruction `{other}`"))),
         };
         self.typed(run, ty, ops, d, types)
+    }
+
+    /// `lop3.and.b32 d|p, a, b, c, table, q`: `p` tells whether the result is other than 0, joined with `q`.
+    fn lop3_joined(&mut self, combine: Opcode, ops: &[Operand]) -> Result<(), Error> {
+        self.arity(ops, 6..=6)?;
+        let mut sources = Vec::with_capacity(4);
+        for i in 1..=4 {
+            sources.push(self.source(ops, i, Type::B32)?);
+        }
+        let third = self.source(ops, 5, Type::Pred)?;
+        let Operand::Pair(d, p) = &ops[0] else { return Err(self.operand(ops, 0, "a pair `d|p`")) };
+        let (d, p) = (self.destination_name(d, File::W32)?, self.destination_name(p, File::Pred)?);
+        let value = self.temporary(File::W32);
+        self.lanes(lanes!(u32: |a: u32, b: u32, c: u32, d: u32| lookup(a, b, c, d)), value, &sources);
+        let holds = self.through(File::Pred, lanes!(bool: |a: u32| a != 0), value);
+        let joined = self.combined(Some((combine, third)), holds);
+        self.lanes(lanes!(u32: |a: u32| a), d, &[value]);
+        self.lanes(lanes!(bool: |a: bool| a), p, &[joined]);
+        Ok(())
     }
 
     fn bfind(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {

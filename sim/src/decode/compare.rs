@@ -8,7 +8,7 @@ use super::select::{COMPARES, Compare, comparison, half};
 use super::words::Words;
 use super::{Decoder, File, file};
 use crate::Error;
-use crate::exec::{LOCAL_WINDOW, SHARED_WINDOW};
+use crate::exec::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::lanes::{LaneFn, Reg, lanes};
 
 impl Decoder<'_> {
@@ -42,8 +42,14 @@ impl Decoder<'_> {
             words.pick(&[(Word::And, Opcode::And), (Word::Or, Opcode::Or), (Word::Xor, Opcode::Xor)]);
         let ftz = words.take(Word::Ftz);
         let (to, ty) = (self.last(words)?, self.last(words)?);
+        let arity = 3 + usize::from(combine.is_some());
+        self.arity(ops, arity..=arity)?;
+        let combine = match combine {
+            Some(opcode) => Some((opcode, self.source(ops, 3, Type::Pred)?)),
+            None => None,
+        };
         if let Some(half) = half(ty) {
-            return self.set_pair(compare, ftz, (to, ty, half), ops);
+            return self.set_pair(compare, ftz, combine, (to, ty, half), ops);
         }
         let run = comparison(compare, ty);
         let run = run.ok_or_else(|| self.unsupported(&format!("this comparison of type `.{ty}`")))?;
@@ -55,18 +61,13 @@ impl Decoder<'_> {
             Type::Bf16 => lanes!(u32: |p: bool| if p { 0x3f80 } else { 0 }),
             _ => return Err(self.unsupported(&format!("a set of type `.{to}`"))),
         };
-        let arity = 3 + usize::from(combine.is_some());
-        self.arity(ops, arity..=arity)?;
         let mut sources = [self.source(ops, 1, ty)?, self.source(ops, 2, ty)?];
         if let Some(flush) = flush_of(ty).filter(|_| ftz) {
             sources = sources.map(|source| self.through(File::W32, flush, source));
         }
         let mut holds = self.temporary(File::Pred);
         self.lanes(run, holds, &sources);
-        if let Some(opcode) = combine {
-            let third = self.source(ops, 3, Type::Pred)?;
-            holds = self.combined(Some((opcode, third)), holds);
-        }
+        holds = self.combined(combine, holds);
         let d = self.destination(ops, 0, to)?;
         self.lanes(finish, d, &[holds]);
         Ok(())
@@ -77,6 +78,7 @@ impl Decoder<'_> {
         &mut self,
         compare: Compare,
         ftz: bool,
+        combine: Option<(Opcode, Reg)>,
         (to, ty, half): (Type, Type, Type),
         ops: &[Operand],
     ) -> Result<(), Error> {
@@ -86,8 +88,8 @@ impl Decoder<'_> {
             Type::U32 | Type::S32 => 0xffff,
             _ => return Err(self.unsupported(&format!("a set of type `.{to}` of `.{ty}`"))),
         };
-        self.arity(ops, 3..=3)?;
         let holds = self.compare_halves(compare, ftz, (ty, half), ops)?;
+        let holds = holds.map(|holds| self.combined(combine, holds));
         let one = self.constant(File::W32, one);
         let d = self.destination(ops, 0, to)?;
         let run = lanes!(u32: |p: bool, q: bool, one: u32| {
@@ -183,10 +185,13 @@ impl Decoder<'_> {
             (Word::Global, global),
             (Word::SharedCluster, shared),
             (Word::Local, lanes!(bool: |a: u64| a.wrapping_sub(LOCAL_WINDOW) >> 32 == 0)),
+            (Word::Param, lanes!(bool: |a: u64| a.wrapping_sub(PARAM_WINDOW) >> 32 == 0)),
+            (Word::ParamEntry, lanes!(bool: |a: u64| a.wrapping_sub(PARAM_WINDOW) >> 32 == 0)),
         ];
         let run = words.pick(&spaces);
-        let run =
-            run.ok_or_else(|| self.unsupported("an isspacep of another space than global, shared or local"))?;
+        let run = run.ok_or_else(|| {
+            self.unsupported("an isspacep of the const space, which is a part of the global one here")
+        })?;
         self.simple(run, ops, Type::Pred, &[Type::U64])
     }
 }

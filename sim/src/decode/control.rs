@@ -108,23 +108,43 @@ impl Decoder<'_> {
 
     /// Every scope holds a block, so that fences of all scopes are the same.
     fn fence(&mut self, opcode: Opcode, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
-        self.arity(ops, 0..=0)?;
-        if opcode == Opcode::Fence && words.take(Word::Proxy) {
+        if words.take(Word::Proxy) {
+            if words.take(Word::TensormapGeneric) {
+                return self.fence_tensormap(words, ops);
+            }
+            self.arity(ops, 0..=0)?;
             let asynchronous = words.take(Word::Async);
             words.skip(&[Word::Alias, Word::Global, Word::SharedCta, Word::SharedCluster]);
             self.emit(if asynchronous { Op::FenceProxy } else { Op::Nothing });
             return Ok(());
         }
+        self.arity(ops, 0..=0)?;
         if opcode == Opcode::Fence && words.take(Word::MbarrierInit) {
             words.skip(&[Word::Release, Word::Cluster]);
             self.emit(Op::FenceMbarriers);
             return Ok(());
         }
         if opcode == Opcode::Fence {
-            words.skip(&[Word::Sc, Word::AcqRel]);
+            words.skip(&[Word::Sc, Word::AcqRel, Word::Acquire, Word::Release]);
             words.skip(SCOPES);
         } else {
             words.skip(&[Word::Cta, Word::Gl, Word::Sys]);
+        }
+        self.emit(Op::Fence);
+        Ok(())
+    }
+
+    /// `fence.proxy.tensormap::generic`: tensor maps are read as they are; the fence orders as others do.
+    fn fence_tensormap(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        let acquire = words.pick(&[(Word::Release, false), (Word::Acquire, true)]);
+        let acquire = acquire.ok_or_else(|| self.unsupported("a fence that is not .acquire or .release"))?;
+        words.skip(SCOPES);
+        self.arity(ops, if acquire { 2..=2 } else { 0..=0 })?;
+        if acquire {
+            self.address(ops, 0)?;
+            if ops[1] != Operand::Int(128) {
+                return Err(self.operand(ops, 1, "128"));
+            }
         }
         self.emit(Op::Fence);
         Ok(())

@@ -12,7 +12,7 @@ use super::words::Words;
 use super::{Decoder, File};
 use crate::Error;
 use crate::float::exact::{F64, integer};
-use crate::float::{Bfloat, F16, F32, Half, Narrow, Pair, Round, TF32, canon, round, to_f32};
+use crate::float::{BF16, Bfloat, F16, F32, Half, Narrow, Pair, Round, TF32, canon, round, to_f32};
 use crate::lanes::{LaneFn, Reg, by_type, lanes};
 
 /// What a value is between the two steps of a conversion.
@@ -84,11 +84,12 @@ impl Decoder<'_> {
         let d = self.destination_wide(ops, 0, to)?;
         let out = if Some(d.file) == super::file(to) { d } else { self.temporary(File::W32) };
         let plain = !style.sat && !style.ftz && !style.relu && !style.integral && !style.finite;
-        let away = lanes!(u32: |a: u32| tf32_away(a));
         let direct = match (to, style.round) {
-            (Type::Tf32, Some(Round::Away)) => Some(away),
+            (Type::Tf32, Some(Round::Away)) if style.finite => Some(lanes!(u32: |a: u32| tf32_finite(a))),
+            (Type::Tf32, Some(Round::Away)) => Some(lanes!(u32: |a: u32| tf32_away(a))),
             _ => direct(to, from),
         };
+        let plain = plain || to == Type::Tf32 && style.round == Some(Round::Away);
         match direct.filter(|_| plain) {
             Some(run) => self.lanes(run, out, &[a]),
             None => {
@@ -365,6 +366,12 @@ fn tf32_away(a: u32) -> u32 {
     (if nan { a } else { a + 0x1000 }) & UPPER
 }
 
+/// `.rna.satfinite`: infinity becomes the largest number by a step down, which hardware takes from NaNs too.
+fn tf32_finite(a: u32) -> u32 {
+    let bits = tf32_away(a);
+    if bits & 0x7fff_ffff >= 0x7f80_0000 { bits - !UPPER - 1 } else { bits }
+}
+
 /// From f64, which keeps what fits of a NaN.
 fn double_to_float(to: Type, mode: Option<Round>) -> Option<LaneFn> {
     let nearest = mode.unwrap_or(Round::Nearest);
@@ -381,6 +388,13 @@ fn double_to_float(to: Type, mode: Option<Round>) -> Option<LaneFn> {
             R,
             lanes!(u32: |a: f64| {
                 if a.is_nan() { F16.nan(a) } else { Half::rounded(a, R).0.into() }
+            })
+        )),
+        Type::Bf16 => Some(modes!(
+            nearest,
+            R,
+            lanes!(u32: |a: f64| {
+                if a.is_nan() { BF16.nan(a) } else { Bfloat::rounded(a, R).0.into() }
             })
         )),
         _ => float_to_float(to, mode),

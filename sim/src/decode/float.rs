@@ -100,6 +100,8 @@ struct Style {
     xorsign: bool,
     sat: bool,
     relu: bool,
+    /// 0 where `a` or `b` is what tensor copies fill with for NaN.
+    oob: bool,
 }
 
 pub(super) const ROUNDS: &[(Word, Round)] =
@@ -115,7 +117,8 @@ impl Style {
         let nan = words.take(Word::Nan);
         let xorsign = words.take(Word::Xorsign) && words.take(Word::Abs);
         let sat = words.take(Word::Sat);
-        Style { round, approx, ftz, nan, xorsign, sat, relu: words.take(Word::Relu) }
+        let oob = words.take(Word::Oob);
+        Style { round, approx, ftz, nan, xorsign, sat, relu: words.take(Word::Relu), oob }
     }
 }
 

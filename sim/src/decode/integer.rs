@@ -201,6 +201,9 @@ impl Decoder<'_> {
             Opcode::Or => bits!(ty, |a, b| a | b),
             Opcode::Xor => bits!(ty, |a, b| a ^ b),
             Opcode::Not => bits!(ty, |a| !a),
+            Opcode::Cnot => {
+                by_type!(ty, T in [B16: u16, B32: u32, B64: u64] lanes!(T: |a: T| T::from(a == 0)))
+            }
             Opcode::Shl => {
                 by_type!(ty, T in [B16: u16, B32: u32, B64: u64] lanes!(T: |a: T, b: u32| a.left(b)))
             }
@@ -211,7 +214,13 @@ impl Decoder<'_> {
             _ => None,
         };
         let both = [ty, if shift { Type::U32 } else { ty }];
-        self.typed(run, ty, ops, ty, &both[..if opcode == Opcode::Not { 1 } else { 2 }])
+        self.typed(
+            run,
+            ty,
+            ops,
+            ty,
+            &both[..if matches!(opcode, Opcode::Not | Opcode::Cnot) { 1 } else { 2 }],
+        )
     }
 
     /// The last modifier, which must be a type.

@@ -95,12 +95,16 @@ impl Decoder<'_> {
 
     /// `createpolicy`: what it makes is only used as a hint.
     fn policy(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
-        words.take(Word::Fractional);
+        let kinds = [(Word::Fractional, 1..=2), (Word::Range, 4..=4), (Word::Cvt, 2..=2)];
+        let Some((_, arity)) = kinds.into_iter().find(|(word, _)| words.take(*word)) else {
+            return Err(self.unsupported("a createpolicy that is not .fractional, .range or .cvt"));
+        };
+        words.skip(&[Word::Global, Word::L2]);
         words.skip(&[Word::L2EvictLast, Word::L2EvictNormal, Word::L2EvictFirst, Word::L2EvictUnchanged]);
         if words.ty() != Some(Type::B64) {
-            return Err(self.unsupported("a createpolicy that is not .fractional of .b64"));
+            return Err(self.unsupported("a createpolicy of another type than .b64"));
         }
-        self.arity(ops, 1..=2)?;
+        self.arity(ops, arity)?;
         let d = self.destination(ops, 0, Type::B64)?;
         let nothing = self.constant(File::W64, 0);
         self.lanes(lanes!(u64: |a: u64| a), d, &[nothing]);
@@ -304,6 +308,7 @@ impl Decoder<'_> {
             (Word::SharedCluster, SHARED_WINDOW),
             (Word::Local, LOCAL_WINDOW),
             (Word::Param, PARAM_WINDOW),
+            (Word::ParamEntry, PARAM_WINDOW),
         ];
         let window = words.pick(&windows).ok_or_else(|| self.unsupported("a cvta of this state space"))?;
         if words.ty() != Some(Type::U64) {

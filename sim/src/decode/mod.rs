@@ -315,7 +315,9 @@ impl<'a> Decoder<'a> {
             O::Addc | O::Subc => self.carry(inst.opcode, false, words, ops),
             O::Madc => self.carry_product(true, words, ops),
             O::Mov | O::Selp | O::Setp => self.select(inst.opcode, words, ops),
-            O::And | O::Or | O::Xor | O::Not | O::Shl | O::Shr => self.logic(inst.opcode, words, ops),
+            O::And | O::Or | O::Xor | O::Not | O::Cnot | O::Shl | O::Shr => {
+                self.logic(inst.opcode, words, ops)
+            }
             O::Add
             | O::Sub
             | O::Mul

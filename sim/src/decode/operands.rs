@@ -101,48 +101,12 @@ impl Decoder<'_> {
                 self.emit(Op::Clock(reg));
                 return Ok(reg);
             }
-            S::TidX
-            | S::TidY
-            | S::TidZ
-            | S::NtidX
-            | S::NtidY
-            | S::NtidZ
-            | S::CtaidX
-            | S::CtaidY
-            | S::CtaidZ
-            | S::NctaidX
-            | S::NctaidY
-            | S::NctaidZ
-            | S::Laneid
-            | S::Warpid
-            | S::Nwarpid
-            | S::Smid
-            | S::Nsmid
-            | S::Gridid
-            | S::LanemaskEq
-            | S::LanemaskLe
-            | S::LanemaskLt
-            | S::LanemaskGe
-            | S::LanemaskGt
-            | S::ClusteridX
-            | S::ClusteridY
-            | S::ClusteridZ
-            | S::NclusteridX
-            | S::NclusteridY
-            | S::NclusteridZ
-            | S::ClusterCtaidX
-            | S::ClusterCtaidY
-            | S::ClusterCtaidZ
-            | S::ClusterNctaidX
-            | S::ClusterNctaidY
-            | S::ClusterNctaidZ
-            | S::ClusterCtarank
-            | S::ClusterNctarank
-            | S::IsExplicitCluster
-            | S::DynamicSmemSize
-            | S::TotalSmemSize
-            | S::WarpSize => {}
-            _ => return Err(self.unsupported(&format!("special register `{special}`"))),
+            S::ClockHi | S::GlobaltimerHi => {
+                let whole = self.temporary(File::W64);
+                self.emit(Op::Clock(whole));
+                return Ok(self.through(file, lanes!(u32: |a: u64| (a >> 32) as u32), whole));
+            }
+            _ => {}
         }
         if let Some(&reg) = self.specials.get(&(file, special)) {
             return Ok(reg);

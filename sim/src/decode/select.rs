@@ -133,9 +133,16 @@ impl Decoder<'_> {
             words.pick(&[(Word::And, Opcode::And), (Word::Or, Opcode::Or), (Word::Xor, Opcode::Xor)]);
         let ftz = words.take(Word::Ftz);
         let ty = self.last(words)?;
-        if let (Some(half), Some(Operand::Pair(p, q)), None) = (half(ty), ops.first(), combine) {
-            self.arity(ops, 3..=3)?;
+        let arity = 3 + usize::from(combine.is_some());
+        self.arity(ops, arity..=arity)?;
+        let combine = match combine {
+            Some(opcode) => Some((opcode, self.source(ops, 3, Type::Pred)?)),
+            None => None,
+        };
+        if let (Some(half), Some(Operand::Pair(p, q))) = (half(ty), ops.first()) {
+            // Both are there before either destination is written, which may be the third source.
             let holds = self.compare_halves(compare, ftz, (ty, half), ops)?;
+            let holds = holds.map(|holds| self.combined(combine, holds));
             for (name, holds) in [p, q].into_iter().zip(holds) {
                 let d = self.destination_name(name, File::Pred)?;
                 self.lanes(lanes!(bool: |a: bool| a), d, &[holds]);
@@ -144,16 +151,10 @@ impl Decoder<'_> {
         }
         let run = comparison(compare, ty);
         let run = run.ok_or_else(|| self.unsupported(&format!("this comparison of type `.{ty}`")))?;
-        let arity = 3 + usize::from(combine.is_some());
-        self.arity(ops, arity..=arity)?;
         let mut sources = [self.source(ops, 1, ty)?, self.source(ops, 2, ty)?];
         if let Some(flush) = flush_of(ty).filter(|_| ftz) {
             sources = sources.map(|source| self.through(File::W32, flush, source));
         }
-        let combine = match combine {
-            Some(opcode) => Some((opcode, self.source(ops, 3, Type::Pred)?)),
-            None => None,
-        };
         let (p, q) = match &ops[0] {
             Operand::Pair(p, q) => {
                 (self.destination_name(p, File::Pred)?, Some(self.destination_name(q, File::Pred)?))

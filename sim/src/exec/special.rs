@@ -52,6 +52,8 @@ pub(super) fn value(cx: &Context<'_>, special: Special, warp: u32, lane: u32) ->
         S::ClusterNctarank => cx.machine.ranks(),
         S::IsExplicitCluster => cx.machine.explicit.into(),
         S::TotalSmemSize => cx.machine.shared as u32,
+        // And what the system reserves for itself.
+        S::AggrSmemSize => cx.machine.shared as u32 + 1024,
         S::WarpSize => WARP as u32,
         _ => 0,
     };

@@ -14,7 +14,12 @@ pub(crate) trait Packed: Copy {
     fn each(self, b: Self, c: Self, f: impl Fn(f64, f64, f64) -> f64) -> Self;
     /// The sign bits cleared and flipped as told, of a value that may be NaN.
     fn signs(self, keep: u16, flip: u16) -> Self;
+    /// The same function of the bits of each.
+    fn each_bits(self, b: Self, c: Self, f: impl Fn(u16, u16, u16) -> u16) -> Self;
 }
+
+/// What tensor copies fill with for NaN, of both types; `fma.oob` does not look at the sign.
+const OUTSIDE: u16 = 0x7ff7;
 
 fn apply<T: Narrow>(a: T, b: T, c: T, f: impl Fn(f64, f64, f64) -> f64) -> T {
     T::rounded(f(a.value().into(), b.value().into(), c.value().into()), Round::Nearest)
@@ -34,6 +39,9 @@ macro_rules! packed {
             fn signs(self, keep: u16, flip: u16) -> Self {
                 resign(self, keep, flip)
             }
+            fn each_bits(self, b: Self, c: Self, f: impl Fn(u16, u16, u16) -> u16) -> Self {
+                $t(f(self.0, b.0, c.0))
+            }
         }
         impl Packed for Pair<$t> {
             type Item = $t;
@@ -42,6 +50,9 @@ macro_rules! packed {
             }
             fn signs(self, keep: u16, flip: u16) -> Self {
                 Pair(resign(self.0, keep, flip), resign(self.1, keep, flip))
+            }
+            fn each_bits(self, b: Self, c: Self, f: impl Fn(u16, u16, u16) -> u16) -> Self {
+                Pair($t(f(self.0.0, b.0.0, c.0.0)), $t(f(self.1.0, b.1.0, c.1.0)))
             }
         }
     )* };
@@ -76,10 +87,14 @@ fn flush_half(x: f64) -> f64 {
 
 pub(super) fn narrow(opcode: Opcode, ty: Type, style: Style) -> Option<LaneFn> {
     use Opcode as O;
-    if style.round.unwrap_or(Round::Nearest) != Round::Nearest || style.xorsign {
+    if style.round.unwrap_or(Round::Nearest) != Round::Nearest {
         return None;
     }
+    if style.xorsign {
+        return of_magnitudes(opcode, ty, style.nan);
+    }
     match opcode {
+        O::Fma if style.oob => packed_inside(ty),
         O::Add => packed_lanes!(ty, |a, b| add_odd(a, b)),
         O::Sub => packed_lanes!(ty, |a, b| add_odd(a, -b)),
         O::Mul if style.ftz => packed_lanes!(ty, |a, b| flush_half(a * b)),
@@ -96,6 +111,42 @@ pub(super) fn narrow(opcode: Opcode, ty: Type, style: Style) -> Option<LaneFn> {
             lanes!(T: |a: T| a.signs(0xffff, 0x8000))),
         O::Ex2 if style.approx => packed_lanes!(ty, |a| a.exp2()),
         O::Tanh if style.approx => packed_lanes!(ty, |a| a.tanh()),
+        _ => None,
+    }
+}
+
+/// `fma.oob`.
+fn packed_inside(ty: Type) -> Option<LaneFn> {
+    by_type!(ty, T in [F16: Half, Bf16: Bfloat, F16x2: Pair<Half>, Bf16x2: Pair<Bfloat>]
+    lanes!(T: |a: T, b: T, c: T| {
+        let sum = a.each(b, c, fma_odd);
+        sum.each_bits(a, b, |sum, a, b| {
+                let outside = |x: u16| x & 0x7fff == OUTSIDE;
+                if outside(a) || outside(b) { 0 } else { sum }
+            })
+    }))
+}
+
+/// Minimum and maximum of magnitudes, with the sign of the product.
+fn of_magnitudes(opcode: Opcode, ty: Type, nan: bool) -> Option<LaneFn> {
+    macro_rules! of {
+        ($nan:literal, $less:literal) => {
+            by_type!(ty, T in [F16: Half, Bf16: Bfloat, F16x2: Pair<Half>, Bf16x2: Pair<Bfloat>]
+                lanes!(T: |a: T, b: T| {
+                    let value = a.each(b, b, |a, b, _| {
+                        let (x, y) = (a.abs(), b.abs());
+                        extremum!(f64, x, y, $nan, $less, identity)
+                    });
+                    // A NaN has no sign.
+                    value.each_bits(a, b, |value, a, b| if value == 0x7fff { value } else { value & 0x7fff | (a ^ b) & 0x8000 })
+                }))
+        };
+    }
+    match (opcode, nan) {
+        (Opcode::Min, true) => of!(true, true),
+        (Opcode::Min, false) => of!(false, true),
+        (Opcode::Max, true) => of!(true, false),
+        (Opcode::Max, false) => of!(false, false),
         _ => None,
     }
 }
