@@ -9,7 +9,7 @@
 //!
 //! # Instructions
 //! `ld`, `st` (param, shared, global, const, local, generic; vectors of up to 16 bytes), `atom` and `red` in every
-//! operation, type and space (vectors of f32 and 16-bit floats too), `cvta`, `isspacep`, `mapa`, `getctarank`,
+//! operation and space and every type but `.b128` (vectors of f32 and 16-bit floats too), `cvta`, `isspacep`, `mapa`, `getctarank`,
 //! `cp.async` with its groups and `cp.async.mbarrier.arrive`; `cp.async.bulk` and `cp.reduce.async.bulk` in every
 //! direction, of plain bytes and of tensors (`.tile`; the map as [`girih_ptx::TensorMap::to_bytes`] encodes it), with
 //! multicast, `st.async`, `red.async`; `mbarrier` in every form, `barrier.cluster`;
@@ -26,7 +26,7 @@
 //! written to them as long as the program. `call` decodes the function in its place: there is no recursion, and no call
 //! of a function in a register or of another module.
 //!
-//! A vector `red` whose generic address is one of shared memory is an error: an H200 leaves the memory as it is.
+//! A vector `red` or `atom` whose generic address is one of shared memory is an error: an H200 leaves the memory as it is.
 //!
 //! # Execution
 //! A warp's 32 lanes run in lockstep as long as they agree on the next instruction; lanes that do not agree run in

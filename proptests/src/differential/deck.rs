@@ -74,9 +74,11 @@ pub(super) fn cards() -> Vec<Card> {
         .collect()
 }
 
-/// 128-bit registers are left out, cache policies, which are no values, and what is asynchronous.
+/// 128-bit registers are left out, cache policies, which are no values, what is asynchronous, and the parameters of
+/// calls, which calls have.
 fn usable(modifier: Modifier) -> bool {
-    !matches!(modifier, Modifier::Type(Type::B128) | Modifier::Word(Word::L2CacheHint | Word::Async))
+    let word = matches!(modifier, Modifier::Word(Word::L2CacheHint | Word::Async | Word::ParamFunc));
+    !word && modifier != Modifier::Type(Type::B128)
 }
 
 /// The ways to fill the slots of `form`.

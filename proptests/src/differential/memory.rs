@@ -53,8 +53,8 @@ impl Home {
         }
         match words().find_map(home) {
             Some(home) => (home, false),
-            // Vectors are reduced in global memory alone.
-            None if opcode == Opcode::Red && count(filled) > 1 => (Home::Global, true),
+            // Vectors are updated in global memory alone.
+            None if matches!(opcode, Opcode::Red | Opcode::Atom) && count(filled) > 1 => (Home::Global, true),
             None => (draft.pick(&[Home::Shared, Home::Global]), true),
         }
     }
@@ -90,17 +90,29 @@ fn barrier(draft: &mut Draft<'_>) {
     draft.inst(inst(Opcode::Bar, modifiers![Word::Sync], vec![Operand::Int(0)]));
 }
 
+/// The most parts of a vector that is loaded or stored.
+const PARTS: usize = 4;
+
 /// Stores `parts`, all of one class, to the thread's own row.
 fn store(draft: &mut Draft<'_>, home: Home, parts: Vec<Operand>, class: Class) {
-    let (modifiers, what) = vector(Opcode::St, home, parts, class);
-    draft.inst(inst(Opcode::St, modifiers, vec![at(home.row(), 0), what]));
+    let mut offset = 0;
+    for parts in parts.chunks(PARTS) {
+        let (modifiers, what) = vector(Opcode::St, home, parts.to_vec(), class);
+        draft.inst(inst(Opcode::St, modifiers, vec![at(home.row(), offset), what]));
+        offset += PARTS as i64 * i64::from(class.ty().bytes().unwrap_or(0));
+    }
 }
 
 /// Loads `count` results from the row at `row`.
 fn load(draft: &mut Draft<'_>, home: Home, row: &str, count: usize, class: Class, agree: Agree) {
-    let parts = (0..count).map(|_| draft.result(class, class.ty(), agree).operand()).collect();
-    let (modifiers, what) = vector(Opcode::Ld, home, parts, class);
-    draft.inst(inst(Opcode::Ld, modifiers, vec![what, at(row, 0)]));
+    for first in (0..count).step_by(PARTS) {
+        let parts = (first..count.min(first + PARTS))
+            .map(|_| draft.result(class, class.ty(), agree).operand())
+            .collect();
+        let (modifiers, what) = vector(Opcode::Ld, home, parts, class);
+        let offset = first as i64 * i64::from(class.ty().bytes().unwrap_or(0));
+        draft.inst(inst(Opcode::Ld, modifiers, vec![what, at(row, offset)]));
+    }
 }
 
 fn vector(opcode: Opcode, home: Home, mut parts: Vec<Operand>, class: Class) -> (Vec<Modifier>, Operand) {
@@ -203,6 +215,8 @@ fn count(filled: &[Option<Modifier>]) -> u32 {
     let has = |word: Word| filled.contains(&Some(Modifier::Word(word)));
     if has(Word::V4) {
         4
+    } else if has(Word::V8) {
+        8
     } else if has(Word::V2) {
         2
     } else {
