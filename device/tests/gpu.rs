@@ -70,7 +70,8 @@ fn limits_and_resources_are_plausible() {
     let resources = module.kernel("saxpy").unwrap().resources();
     println!("{resources:?}");
     assert!(resources.registers.is_some_and(|n| (4..64).contains(&n)));
-    assert_eq!((resources.spill_bytes, resources.local_bytes), (Some(0), Some(0)));
+    // The driver says what is spilled when it compiles, not when it finds the code in its cache.
+    assert_eq!((resources.spill_bytes.unwrap_or(0), resources.local_bytes), (0, Some(0)));
     assert_eq!((resources.static_shared, resources.instructions), (0, 23));
     // 16 or 255 registers a thread: the compiler is told of blocks of at most 256.
     assert!(resources.max_threads >= 256);

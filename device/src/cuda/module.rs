@@ -57,7 +57,7 @@ impl Library {
         queue.bind()?;
         let text = module.to_string();
         let mut logs = Logs::new();
-        match link(&text, optimization, &mut logs) {
+        match load(&text, optimization, &mut logs) {
             Ok(module_handle) => {
                 let image = Arc::new(Image { queue: queue.clone(), module: module_handle });
                 Ok(Library { image, log: Logs::text(&logs.info) })
@@ -83,7 +83,7 @@ fn compile_error(
             let log = Logs::text(&logs.error);
             Error::Jit { code: describe(error).0, line: log::first_line(&log, text), log }
         }
-        _ => failed("compiler (cuLink)")(error),
+        _ => failed("cuModuleLoadDataEx")(error),
     }
 }
 
@@ -104,9 +104,9 @@ impl Logs {
     }
 }
 
-/// Compiles PTX text for the current context and loads the result. The linker and not `cuModuleLoadDataEx`, since that
-/// leaves the logs empty when it finds the code in the driver's cache.
-fn link(text: &str, optimization: Optimization, logs: &mut Logs) -> Result<sys::CUmodule, DriverError> {
+/// Compiles PTX text for the current context and loads the result. Not by the linker: it compiles for other modules to be
+/// linked with, and then ignores `setmaxnreg`. The logs stay empty where the driver finds the code in its cache.
+fn load(text: &str, optimization: Optimization, logs: &mut Logs) -> Result<sys::CUmodule, DriverError> {
     let mut keys = [
         Jit::CU_JIT_INFO_LOG_BUFFER,
         Jit::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
@@ -122,39 +122,20 @@ fn link(text: &str, optimization: Optimization, logs: &mut Logs) -> Result<sys::
         Optimization::None => 0,
         Optimization::Full => 4,
     });
-    let mut values = [logs.info.as_mut_ptr().cast(), size, logs.error.as_mut_ptr().cast(), size, on, level];
-    let mut source: Vec<u8> = text.bytes().chain([0]).collect();
-    let mut state = ptr::null_mut();
-    // SAFETY: options, values, logs and source outlive the link state, which is destroyed before this returns; the
-    // source is terminated and its size counts the terminator; the image belongs to the state and is loaded before.
+    let (info, error) = (logs.info.as_mut_ptr().cast(), logs.error.as_mut_ptr().cast());
+    let mut values = [info, size, error, size, on, level];
+    let source: Vec<u8> = text.bytes().chain([0]).collect();
+    let mut module = ptr::null_mut();
+    // SAFETY: options, values, logs and source, which is terminated, outlive the call.
     unsafe {
-        sys::cuLinkCreate_v2(keys.len() as c_uint, keys.as_mut_ptr(), values.as_mut_ptr(), &mut state)
-            .result()?;
-        let module = add_and_load(state, &mut source);
-        sys::cuLinkDestroy(state).result()?;
-        module
-    }
-}
-
-/// # Safety
-/// `state` is a live link state and `source` terminated PTX text.
-unsafe fn add_and_load(state: sys::CUlinkState, source: &mut [u8]) -> Result<sys::CUmodule, DriverError> {
-    let (mut image, mut size, mut module) = (ptr::null_mut(), 0, ptr::null_mut());
-    // SAFETY: the caller's promise; no options follow, so their arrays may be null.
-    unsafe {
-        sys::cuLinkAddData_v2(
-            state,
-            sys::CUjitInputType::CU_JIT_INPUT_PTX,
-            source.as_mut_ptr().cast(),
-            source.len(),
-            c"girih.ptx".as_ptr(),
-            0,
-            ptr::null_mut(),
-            ptr::null_mut(),
+        sys::cuModuleLoadDataEx(
+            &mut module,
+            source.as_ptr().cast(),
+            keys.len() as c_uint,
+            keys.as_mut_ptr(),
+            values.as_mut_ptr(),
         )
         .result()?;
-        sys::cuLinkComplete(state, &mut image, &mut size).result()?;
-        sys::cuModuleLoadData(&mut module, image).result()?;
     }
     Ok(module)
 }
