@@ -4,6 +4,7 @@
 mod asynchronous;
 mod copy;
 mod data;
+mod fence;
 mod fill;
 mod gemm;
 mod predicates;
@@ -13,12 +14,14 @@ mod transform;
 mod vectors;
 mod warp;
 
-pub use copy::{CopyWith, copy, copy_if, prefetch};
+pub use copy::{CacheHint, CopyWith, copy, copy_if, prefetch};
 pub use data::{Data, Site};
-pub use fill::{clear, fill};
-pub use gemm::{
-    MmaOperand, MmaWith, fence_proxy_async, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait,
+pub use fence::{
+    cp_async_fence, cp_async_wait, cp_async_wait_all, fence_barrier_init, fence_proxy_async,
+    tma_store_arrive, tma_store_wait, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait,
 };
+pub use fill::{clear, fill};
+pub use gemm::{MmaOperand, MmaWith, gemm};
 pub use predicates::Predicates;
 pub use transform::{axpby, transform};
 

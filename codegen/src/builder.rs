@@ -6,6 +6,7 @@
 //! loops by itself.
 
 mod access;
+mod barrier;
 mod cond;
 mod control;
 mod inline;
@@ -235,6 +236,12 @@ impl Builder {
         Expr::from_int(&girih_layout::Int::symbol(symbol))
     }
 
+    /// A 32-bit parameter with values in `0..=upper`.
+    pub fn number(&mut self, name: &str, upper: i64) -> Expr {
+        let reg = self.parameter(name, Type::U32);
+        self.var_at(&reg, 0, 0, upper, 1)
+    }
+
     /// A special register with values in `0..count`.
     pub fn special(&mut self, special: Special, count: i64) -> Expr {
         if let Some(known) = self.specials.get(&special) {
@@ -263,11 +270,6 @@ impl Builder {
         let base = self.var_at(&reg, 0, 0, 1 << 18, i64::from(SHARED_ALIGN));
         self.shared = Some(base.clone());
         base
-    }
-
-    /// `bar.sync 0`: all threads of the block meet.
-    pub fn barrier(&mut self) {
-        self.inst(Opcode::Bar, &[Word::Sync.into()], vec![Operand::Int(0)]);
     }
 
     /// Finishes the kernel and returns a module with it alone.

@@ -1,9 +1,9 @@
 //! Copies that go on after their instruction: `cp.async`, bulk and tensor copies.
 
-use girih_ptx::{Address, Opcode, Operand, Type};
+use girih_ptx::{Address, Opcode, Operand, Type, Word};
 
 use super::Site;
-use super::copy::{Move, line};
+use super::copy::{CacheHint, Move, line};
 use super::data::Data;
 use crate::atom::Transfer;
 use crate::builder::{Builder, Cond, Reg, Width};
@@ -117,7 +117,11 @@ pub(super) fn tensor<S: Data, D: Data>(
         Transfer::Store | Transfer::Reduce(_) => boxes(copy, &copy.source, &copy.layouts[0], each[0])?,
         Transfer::Prefetch => {}
     }
-    let (modifiers, cond) = (copy.with.atom.modifiers(), condition(copy)?);
+    let (mut modifiers, cond) = (copy.with.atom.modifiers(), condition(copy)?);
+    let hint = copy.with.hint.map(|hint| policy(b, hint));
+    if hint.is_some() {
+        modifiers.push(Word::L2CacheHint.into());
+    }
     for i in 0..count {
         let (source, target) = (copy.source[i].site(), copy.target[i].site());
         let box_in_global = |b: &mut Builder, site: Site<'_>| -> Result<Operand, Error> {
@@ -148,7 +152,7 @@ pub(super) fn tensor<S: Data, D: Data>(
             }
             b.address(&address, Width::W32)
         };
-        let operands = match transfer {
+        let mut operands = match transfer {
             Transfer::Load | Transfer::Multicast => {
                 let mut operands = vec![in_shared(b, target)?, box_in_global(b, source)?, barrier(b, copy)?];
                 if transfer == Transfer::Multicast {
@@ -160,6 +164,7 @@ pub(super) fn tensor<S: Data, D: Data>(
             Transfer::Store | Transfer::Reduce(_) => vec![box_in_global(b, target)?, in_shared(b, source)?],
             Transfer::Prefetch => vec![box_in_global(b, source)?],
         };
+        operands.extend(hint.as_ref().map(Operand::from));
         b.inst_if(&cond, Opcode::Cp, &modifiers, operands)?;
     }
     Ok(())
@@ -193,5 +198,13 @@ fn boxes<S: Data, D: Data, E: Data>(
 fn mask(b: &mut Builder, blocks: u16) -> Reg {
     let reg = b.reg(Type::U16);
     b.inst(Opcode::Mov, &[Type::U16.into()], vec![Operand::from(&reg), Operand::Int(i64::from(blocks))]);
+    reg
+}
+
+/// The register of a cache policy for all of the data.
+fn policy(b: &mut Builder, hint: CacheHint) -> Reg {
+    let reg = b.reg(Type::B64);
+    let modifiers = [Word::Fractional.into(), hint.word().into(), Type::B64.into()];
+    b.inst(Opcode::Createpolicy, &modifiers, vec![Operand::from(&reg)]);
     reg
 }

@@ -1,6 +1,6 @@
 //! `copy` and `copy_if`, by any atom.
 
-use girih_ptx::{Operand, TensorSwizzle};
+use girih_ptx::{Operand, TensorSwizzle, Word};
 use girih_tensor::{Space, Tensor};
 
 use super::data::{Data, every_value};
@@ -22,13 +22,47 @@ pub struct CopyWith {
     pub(super) dims: Vec<usize>,
     /// How the map's boxes lie in shared memory.
     pub(super) swizzle: Option<TensorSwizzle>,
+    /// What the second-level cache is told.
+    pub(super) hint: Option<CacheHint>,
     /// Bits of a value, where it is known.
     pub(super) bits: Option<u32>,
 }
 
+/// How long the second-level cache keeps what a bulk or tensor copy moves (CuTe's `TMA::CacheHintSm90`; PTX ISA,
+/// "createpolicy").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CacheHint {
+    /// As other data.
+    EvictNormal,
+    /// It goes first: nobody reads it soon.
+    EvictFirst,
+    /// It goes last.
+    EvictLast,
+}
+
+impl CacheHint {
+    /// The word of `createpolicy`.
+    pub(super) const fn word(self) -> Word {
+        match self {
+            CacheHint::EvictNormal => Word::L2EvictNormal,
+            CacheHint::EvictFirst => Word::L2EvictFirst,
+            CacheHint::EvictLast => Word::L2EvictLast,
+        }
+    }
+}
+
 impl From<CopyAtom> for CopyWith {
     fn from(atom: CopyAtom) -> CopyWith {
-        CopyWith { atom, barrier: None, blocks: None, map: None, dims: Vec::new(), swizzle: None, bits: None }
+        CopyWith {
+            atom,
+            barrier: None,
+            blocks: None,
+            map: None,
+            dims: Vec::new(),
+            swizzle: None,
+            hint: None,
+            bits: None,
+        }
     }
 }
 
@@ -53,6 +87,11 @@ impl CopyWith {
     /// With the blocks of the cluster that a multicast writes to, a bit for each rank.
     pub fn blocks(self, mask: u16) -> CopyWith {
         CopyWith { blocks: Some(mask), ..self }
+    }
+
+    /// With a hint for the second-level cache; for tensor copies.
+    pub fn cache_hint(self, hint: CacheHint) -> CopyWith {
+        CopyWith { hint: Some(hint), ..self }
     }
 
     /// With the address of the tensor map, the modes of the tensor in the order of its dimensions, and its swizzle.

@@ -1,7 +1,7 @@
 //! CuTe's `gemm` on fragments: `C += A * B^T` by an MMA atom (CuTe guide, "Algorithms").
 
 use girih_layout::Lay;
-use girih_ptx::{Opcode, Operand as Ptx, Type, Word};
+use girih_ptx::{Operand as Ptx, Type};
 use girih_tensor::{DType, Engine, Slice, Tensor};
 
 use super::scalars::{extract, insert};
@@ -133,7 +133,8 @@ impl MmaWith {
 /// | (M) | (N) | (M,N) | an outer product, by an atom of one thread and value |
 /// | (M,K) | (N,K) | (M,N) | the sum of outer products, by such an atom |
 ///
-/// The instructions of a warpgroup are asynchronous: between [`warpgroup_arrive`] and [`warpgroup_commit_batch`].
+/// The instructions of a warpgroup are asynchronous: between [`warpgroup_arrive`](super::warpgroup_arrive) and
+/// [`warpgroup_commit_batch`](super::warpgroup_commit_batch).
 ///
 /// # Errors
 /// [`Error::Mismatch`] for what the atom cannot do of [`MmaWith`], for other ranks, for extents that differ, for operands that the atom takes from elsewhere and for
@@ -261,25 +262,4 @@ fn one<A: MmaOperand, B: MmaOperand>(
     }
     b.inst(opcode, &modifiers, operands);
     Ok(())
-}
-
-/// `wgmma.fence`: registers that were written before are ready for the warpgroup's instructions that follow.
-pub fn warpgroup_arrive(b: &mut Builder) {
-    b.inst(Opcode::Wgmma, &[Word::Fence.into(), Word::Sync.into(), Word::Aligned.into()], Vec::new());
-}
-
-/// `wgmma.commit_group`: the instructions since the last one are a batch.
-pub fn warpgroup_commit_batch(b: &mut Builder) {
-    b.inst(Opcode::Wgmma, &[Word::CommitGroup.into(), Word::Sync.into(), Word::Aligned.into()], Vec::new());
-}
-
-/// `wgmma.wait_group`: waits until at most `pending` batches are in flight; the others' registers may be read.
-pub fn warpgroup_wait(b: &mut Builder, pending: u32) {
-    let modifiers = [Word::WaitGroup.into(), Word::Sync.into(), Word::Aligned.into()];
-    b.inst(Opcode::Wgmma, &modifiers, vec![Ptx::Int(i64::from(pending))]);
-}
-
-/// `fence.proxy.async`: what threads wrote to shared memory before becomes visible to `wgmma` and to bulk copies.
-pub fn fence_proxy_async(b: &mut Builder) {
-    b.inst(Opcode::Fence, &[Word::Proxy.into(), Word::Async.into()], Vec::new());
 }

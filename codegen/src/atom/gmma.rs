@@ -136,7 +136,8 @@ impl GmmaLayout {
         Ok(Composed::new(swizzle, 0, layout))
     }
 
-    /// The atom repeated over `extents` of MN and K, along MN first (CuTe's `tile_to_shape`).
+    /// The atom repeated over `extents` of MN and K, first along the mode that is not contiguous: a tensor copy's box is as
+    /// wide as the swizzle and as high as the tile (CuTe's `tile_to_shape`).
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the atom does not divide the extents.
@@ -169,7 +170,8 @@ impl GmmaLayout {
                 accepted: "extents that the atom divides",
             });
         }
-        let order = IntTuple::flat(&[Int::fixed(0), Int::fixed(1)])?;
+        let order = if self.major == Major::K { [0, 1] } else { [1, 0] };
+        let order = IntTuple::flat(&order.map(Int::fixed))?;
         let layout = atom.layout().tile_to_shape(&shape, Some(&order))?;
         Ok(Composed::new(atom.swizzle(), 0, layout))
     }

@@ -2,7 +2,7 @@
 
 use girih_ptx::{Guard, Name, Opcode, Operand, Statement, Type, Word};
 
-use super::{Builder, CLOSED, Cond, Scope, Width, instruction};
+use super::{Builder, CLOSED, Cond, Reg, Scope, Width, instruction};
 use crate::Error;
 use crate::expr::Expr;
 
@@ -24,12 +24,21 @@ impl Builder {
 
     /// Closes the innermost scope and appends what it holds to the one around it.
     fn close(&mut self) {
+        let body = self.take();
+        self.append(body);
+    }
+
+    /// Closes the innermost scope: what it holds.
+    fn take(&mut self) -> Vec<Statement> {
         let closed = self.depth();
-        if let Some(scope) = self.scopes.pop() {
-            self.vars.iter_mut().filter(|var| var.depth == closed).for_each(|var| var.depth = CLOSED);
-            let depth = self.depth();
-            self.scopes[depth].body.extend(scope.body);
-        }
+        let Some(scope) = self.scopes.pop() else { return Vec::new() };
+        self.vars.iter_mut().filter(|var| var.depth == closed).for_each(|var| var.depth = CLOSED);
+        scope.body
+    }
+
+    fn append(&mut self, body: Vec<Statement>) {
+        let depth = self.depth();
+        self.scopes[depth].body.extend(body);
     }
 
     /// Runs `body` for each value of `0..count`.
@@ -41,32 +50,66 @@ impl Builder {
         count: &Expr,
         body: impl FnOnce(&mut Builder, &Expr) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let limit = count.range().1;
-        let (head, end) = (self.label("loop"), self.label("end"));
-        let count = self.operand(count, Width::W32)?;
+        self.for_steps(&Expr::from(0), count, &Expr::from(1), body)
+    }
+
+    /// Runs `body` for `first`, `first + step`, ... below `end`, as a block of a persistent kernel goes through its tiles.
+    /// None may be negative, and `end + step` must stay below 2^31.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if `first`, `end` or `step` is not known to be so; those of `body` and [`Builder::value`].
+    pub fn for_steps(
+        &mut self,
+        first: &Expr,
+        end: &Expr,
+        step: &Expr,
+        body: impl FnOnce(&mut Builder, &Expr) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.check_steps(first, end, step)?;
+        let (head, done) = (self.label("loop"), self.label("end"));
+        let [start, end_at, by] = [
+            self.operand(first, Width::W32)?,
+            self.operand(end, Width::W32)?,
+            self.operand(step, Width::W32)?,
+        ];
         self.open();
         let counter = self.reg(Type::S32);
         let test = self.reg(Type::Pred);
-        self.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(&counter), Operand::Int(0)]);
+        self.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(&counter), start]);
         let compare = |b: &mut Builder, word: Word| {
-            let operands = vec![Operand::from(&test), Operand::from(&counter), count.clone()];
+            let operands = vec![Operand::from(&test), Operand::from(&counter), end_at.clone()];
             b.inst(Opcode::Setp, &[word.into(), Type::S32.into()], operands);
         };
         compare(self, Word::Ge);
-        self.branch(Some(Guard { reg: test.name.clone(), negated: false }), &end);
+        self.branch(Some(Guard { reg: test.name.clone(), negated: false }), &done);
         self.push(Statement::Label(head.clone()));
         let depth = self.depth();
-        let index = self.var_at(&counter, depth, 0, (limit - 1).max(0), 1);
+        let index = self.var_at(&counter, depth, first.range().0, (end.range().1 - 1).max(0), 1);
         body(self, &index)?;
-        self.inst(
-            Opcode::Add,
-            &[Type::S32.into()],
-            vec![Operand::from(&counter), Operand::from(&counter), Operand::Int(1)],
-        );
+        let next = vec![Operand::from(&counter), Operand::from(&counter), by];
+        self.inst(Opcode::Add, &[Type::S32.into()], next);
         compare(self, Word::Lt);
         self.branch(Some(Guard { reg: test.name.clone(), negated: false }), &head);
         self.close();
-        self.push(Statement::Label(end));
+        self.push(Statement::Label(done));
+        Ok(())
+    }
+
+    fn check_steps(&self, first: &Expr, end: &Expr, step: &Expr) -> Result<(), Error> {
+        let refused = |what, value: &Expr, accepted| {
+            let (lower, upper) = value.range();
+            let value = format!("{value} in {lower}..={upper}");
+            Err(Error::Config { what, value, accepted: String::from(accepted) })
+        };
+        if first.range().0 < 0 {
+            return refused("first of a loop", first, "a value that is known not to be negative");
+        }
+        if step.range().0 < 1 {
+            return refused("step of a loop", step, "a value that is known to be 1 or more");
+        }
+        if end.range().1.saturating_add(step.range().1) > i64::from(i32::MAX) + 1 {
+            return refused("end of a loop", end, "a value that with the step is known to stay below 2^31");
+        }
         Ok(())
     }
 
@@ -91,6 +134,56 @@ impl Builder {
         body(self)?;
         self.close();
         self.push(Statement::Label(end));
+        Ok(())
+    }
+
+    /// Runs `then` where `cond` holds, and `otherwise` where it does not.
+    ///
+    /// # Errors
+    /// Those of the two and [`Builder::value`].
+    pub fn if_else(
+        &mut self,
+        cond: &Cond,
+        then: impl FnOnce(&mut Builder) -> Result<(), Error>,
+        otherwise: impl FnOnce(&mut Builder) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match cond {
+            Cond::Never => return otherwise(self),
+            Cond::Always => return then(self),
+            _ => {}
+        }
+        let guard = Guard { reg: self.cond(cond)?.name, negated: true };
+        let (other, end) = (self.label("else"), self.label("endif"));
+        self.open();
+        self.branch(Some(guard), &other);
+        then(self)?;
+        self.branch(None, &end);
+        // What the other half hoists out stands before the branch too.
+        let first = self.take();
+        self.open();
+        self.push(Statement::Label(other));
+        otherwise(self)?;
+        let second = self.take();
+        self.append(first);
+        self.append(second);
+        self.push(Statement::Label(end));
+        Ok(())
+    }
+
+    /// Repeats `body` until the predicate that it returns holds.
+    ///
+    /// # Errors
+    /// Those of `body`.
+    pub fn repeat_until(
+        &mut self,
+        body: impl FnOnce(&mut Builder) -> Result<Reg, Error>,
+    ) -> Result<(), Error> {
+        let head = self.label("again");
+        self.open();
+        self.push(Statement::Label(head.clone()));
+        let done = body(self)?;
+        self.branch(Some(Guard { reg: done.name, negated: true }), &head);
+        self.close();
         Ok(())
     }
 }

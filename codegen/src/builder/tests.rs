@@ -1,6 +1,7 @@
 //! What the builder writes computes what was asked for: kernels run on the simulator.
 
 mod conditions;
+mod control;
 mod harness;
 
 use girih_layout::{Int, Symbol};

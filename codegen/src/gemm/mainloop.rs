@@ -1,14 +1,14 @@
 //! The kernel: prologue, multistage mainloop, epilogue.
 
 use girih_layout::{Lay, Shape, Symbol};
-use girih_ptx::{Module, Opcode, Operand as Ptx, Special, Word};
+use girih_ptx::{Module, Opcode, Operand as Ptx, Special};
 use girih_tensor::{DType, Tensor};
 
 use super::epilogue::{self, GlobalC};
 use super::fragment::{FragmentLoad, fragment_layout};
 use super::load::{GlobalOperand, TileLoad};
 use super::{GemmConfig, SharedTile, raster};
-use crate::algorithm::gemm;
+use crate::algorithm::{cp_async_fence, cp_async_wait, cp_async_wait_all, gemm};
 use crate::builder::{Builder, SHARED_ALIGN};
 use crate::engine::element_bytes;
 use crate::tiled_copy::static_size;
@@ -208,7 +208,7 @@ impl<'a> Mainloop<'a> {
             }
             Ok(())
         })?;
-        b.inst(Opcode::Cp, &[Word::Async.into(), Word::WaitAll.into()], Vec::new());
+        cp_async_wait_all(b);
         Ok(self.accumulators)
     }
 
@@ -217,14 +217,13 @@ impl<'a> Mainloop<'a> {
         for load in &self.loads {
             load.emit(b, tile, stage)?;
         }
-        b.inst(Opcode::Cp, &[Word::Async.into(), Word::CommitGroup.into()], Vec::new());
+        cp_async_fence(b);
         Ok(())
     }
 
     /// Waits until the next tile has arrived, for all threads.
     fn wait(&self, b: &mut Builder) {
-        let pending = Ptx::Int(self.config.stages - 2);
-        b.inst(Opcode::Cp, &[Word::Async.into(), Word::WaitGroup.into()], vec![pending]);
+        cp_async_wait(b, u32::try_from(self.config.stages - 2).unwrap_or(0));
         b.barrier();
     }
 

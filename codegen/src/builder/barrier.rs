@@ -1,0 +1,107 @@
+//! Barriers of threads, and what a warpgroup does together.
+
+use girih_ptx::{Opcode, Operand, Type, Word};
+
+use super::{Builder, Width};
+use crate::Error;
+use crate::expr::Expr;
+
+/// Threads of a warpgroup.
+const WARPGROUP: i64 = 128;
+/// The last barrier of a block, and the registers that a thread can ask for.
+const BARRIERS: i64 = 15;
+const REGISTERS: std::ops::RangeInclusive<u32> = 24..=256;
+
+impl Builder {
+    /// `bar.sync 0`: all threads of the block meet.
+    pub fn barrier(&mut self) {
+        self.inst(Opcode::Bar, &[Word::Sync.into()], vec![Operand::Int(0)]);
+    }
+
+    /// `bar.sync id, threads`: that many threads of whole warps meet (CUTLASS's `NamedBarrier::sync`).
+    ///
+    /// # Errors
+    /// [`Error::Config`] for an id that is not known to be in 1 to 15, as 0 is [`Builder::barrier`]'s, and for threads of no
+    /// whole warps; as [`Builder::value`].
+    pub fn named_barrier_sync(&mut self, id: &Expr, threads: u32) -> Result<(), Error> {
+        self.named_barrier(Word::Sync, id, threads)
+    }
+
+    /// `bar.arrive id, threads`: counts the threads for a [`Builder::named_barrier_sync`] of others, without waiting.
+    ///
+    /// # Errors
+    /// As [`Builder::named_barrier_sync`].
+    pub fn named_barrier_arrive(&mut self, id: &Expr, threads: u32) -> Result<(), Error> {
+        self.named_barrier(Word::Arrive, id, threads)
+    }
+
+    fn named_barrier(&mut self, word: Word, id: &Expr, threads: u32) -> Result<(), Error> {
+        let refused = |what, value: String, accepted| {
+            Err(Error::Config { what, value, accepted: String::from(accepted) })
+        };
+        let (lower, upper) = id.range();
+        if lower < 1 || upper > BARRIERS {
+            return refused("barrier", id.to_string(), "known to be in 1 to 15; 0 is the whole block's");
+        }
+        if threads == 0 || threads > 1024 || !threads.is_multiple_of(32) {
+            return refused("threads of a barrier", threads.to_string(), "multiples of 32 up to 1024");
+        }
+        let id = self.operand(id, Width::W32)?;
+        self.inst(Opcode::Bar, &[word.into()], vec![id, Operand::Int(i64::from(threads))]);
+        Ok(())
+    }
+
+    /// `barrier.cluster`: all threads of the cluster meet, and see what the others have written (CuTe's `cluster_sync`).
+    pub fn cluster_sync(&mut self) {
+        let words =
+            |word: Word, order: Word| [Word::Cluster.into(), word.into(), order.into(), Word::Aligned.into()];
+        self.inst(Opcode::Barrier, &words(Word::Arrive, Word::Release), Vec::new());
+        self.inst(Opcode::Barrier, &words(Word::Wait, Word::Acquire), Vec::new());
+    }
+
+    /// `setmaxnreg.inc`: the threads of a warpgroup wait for `registers` of 32 bits each (CUTLASS's
+    /// `warpgroup_reg_alloc`).
+    ///
+    /// # Errors
+    /// [`Error::Config`] unless `registers` is a multiple of 8 in 24 to 256.
+    pub fn warpgroup_reg_alloc(&mut self, registers: u32) -> Result<(), Error> {
+        self.setmaxnreg(Word::Inc, registers)
+    }
+
+    /// `setmaxnreg.dec`: the threads of a warpgroup keep `registers` each (CUTLASS's `warpgroup_reg_dealloc`).
+    ///
+    /// # Errors
+    /// As [`Builder::warpgroup_reg_alloc`].
+    pub fn warpgroup_reg_dealloc(&mut self, registers: u32) -> Result<(), Error> {
+        self.setmaxnreg(Word::Dec, registers)
+    }
+
+    fn setmaxnreg(&mut self, word: Word, registers: u32) -> Result<(), Error> {
+        if !REGISTERS.contains(&registers) || !registers.is_multiple_of(8) {
+            return Err(Error::Config {
+                what: "registers of a thread",
+                value: registers.to_string(),
+                accepted: String::from("multiples of 8 from 24 to 256"),
+            });
+        }
+        let modifiers = [word.into(), Word::Sync.into(), Word::Aligned.into(), Type::U32.into()];
+        self.inst(Opcode::Setmaxnreg, &modifiers, vec![Operand::Int(i64::from(registers))]);
+        Ok(())
+    }
+
+    /// The warpgroup of `thread`, which is an index in the block: the same register for all lanes, known to the assembler
+    /// to be so (CUTLASS's `canonical_warp_group_idx`).
+    ///
+    /// # Errors
+    /// As [`Builder::value`].
+    pub fn canonical_warp_group_idx(&mut self, thread: &Expr) -> Result<Expr, Error> {
+        let group = thread.div(WARPGROUP)?;
+        let own = self.value(&group, Width::W32)?;
+        let uniform = self.reg(Type::B32);
+        let operands = [&uniform, &own].map(Operand::from).into_iter();
+        let operands = operands.chain([0, 31, 0xffff_ffff].map(Operand::Int)).collect();
+        self.inst(Opcode::Shfl, &[Word::Sync.into(), Word::Idx.into(), Type::B32.into()], operands);
+        let (lower, upper) = group.range();
+        Ok(self.var(&uniform, lower, upper, 1))
+    }
+}

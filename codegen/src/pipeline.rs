@@ -1,0 +1,170 @@
+//! Pipelines through shared memory: a thread that issues tensor copies, and warps that read what has come (CUTLASS's
+//! `PipelineTmaAsync`, `PipelineState`).
+
+mod mbarrier;
+
+use girih_ptx::{Opcode, Operand, Type, Word};
+
+use crate::builder::{Builder, Cond, Reg};
+use crate::{Error, Expr};
+
+pub use mbarrier::{MBARRIER_BYTES, Mbarrier};
+
+/// Stages that a producer fills and consumers free, each with two mbarriers: one that the copies' bytes complete and one at
+/// which consumers arrive.
+///
+/// ```text
+/// producer                                   consumers
+/// acquire(state)   waits until it is free    wait(state)      waits until it is full
+/// copies with barrier(state)                 ... read ...
+/// state.advance()                            release(state)
+///                                            state.advance()
+/// ```
+#[derive(Clone, Debug)]
+pub struct Pipeline {
+    base: Expr,
+    stages: i64,
+    bytes: i64,
+    consumers: i64,
+}
+
+impl Pipeline {
+    /// A pipeline whose mbarriers stand at `base`, an address in bytes of shared memory ([`Pipeline::barrier_bytes`] of
+    /// them); `bytes` come into a stage, and `consumers` threads release it.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for fewer than 1 stage; [`Error::Mismatch`] for a base that is not a multiple of 8.
+    pub fn new(base: &Expr, stages: i64, bytes: i64, consumers: i64) -> Result<Pipeline, Error> {
+        if stages < 1 {
+            let accepted = String::from("1 or more");
+            return Err(Error::Config { what: "stages", value: stages.to_string(), accepted });
+        }
+        Mbarrier::new(base)?;
+        Ok(Pipeline { base: base.clone(), stages, bytes, consumers })
+    }
+
+    /// Bytes of shared memory that the mbarriers of a pipeline take.
+    pub const fn barrier_bytes(stages: i64) -> i64 {
+        2 * stages * MBARRIER_BYTES
+    }
+
+    /// What one thread does before all others: a fence ([`crate::algorithm::fence_barrier_init`]) and a barrier follow.
+    ///
+    /// # Errors
+    /// As [`Mbarrier::init`].
+    pub fn init(&self, b: &mut Builder) -> Result<(), Error> {
+        for stage in 0..self.stages {
+            let stage = Expr::from(stage);
+            self.full(&stage)?.init(b, 1)?;
+            self.empty(&stage)?.init(b, self.consumers)?;
+        }
+        Ok(())
+    }
+
+    /// The mbarrier that says that a stage is full.
+    ///
+    /// # Errors
+    /// As [`Mbarrier::new`].
+    pub fn full(&self, stage: &Expr) -> Result<Mbarrier, Error> {
+        Mbarrier::new(&(&self.base + &(stage * MBARRIER_BYTES)))
+    }
+
+    /// The mbarrier that says that a stage is free.
+    ///
+    /// # Errors
+    /// As [`Mbarrier::new`].
+    pub fn empty(&self, stage: &Expr) -> Result<Mbarrier, Error> {
+        Mbarrier::new(&(&(&self.base + &(stage * MBARRIER_BYTES)) + self.stages * MBARRIER_BYTES))
+    }
+
+    /// The producer waits until the stage is free, and announces the bytes that will come; copies with
+    /// [`Pipeline::full`]'s mbarrier follow.
+    ///
+    /// # Errors
+    /// As [`Mbarrier::wait`].
+    pub fn producer_acquire(&self, b: &mut Builder, at: &Stage) -> Result<(), Error> {
+        // The stages are free at first: a new mbarrier's phase of parity 1 has ended.
+        self.empty(&at.index)?.wait(b, &(&Expr::from(1) - &at.phase))?;
+        self.full(&at.index)?.arrive_and_expect_tx(b, self.bytes, &Cond::Always)
+    }
+
+    /// The consumers wait until the stage is full.
+    ///
+    /// # Errors
+    /// As [`Mbarrier::wait`].
+    pub fn consumer_wait(&self, b: &mut Builder, at: &Stage) -> Result<(), Error> {
+        self.full(&at.index)?.wait(b, &at.phase)
+    }
+
+    /// The threads where `cond` holds have read the stage.
+    ///
+    /// # Errors
+    /// As [`Mbarrier::arrive`].
+    pub fn consumer_release(&self, b: &mut Builder, at: &Stage, cond: &Cond) -> Result<(), Error> {
+        self.empty(&at.index)?.arrive(b, cond)
+    }
+}
+
+/// A place in a pipeline: which stage, and which time round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// 0 to stages - 1.
+    pub index: Expr,
+    /// 0 the first time round, 1 the second, 0 again.
+    pub phase: Expr,
+}
+
+/// Where a thread is in a pipeline: registers that change from stage to stage.
+#[derive(Clone, Debug)]
+pub struct PipelineState {
+    index: Reg,
+    phase: Reg,
+    stages: i64,
+}
+
+impl PipelineState {
+    /// At the first stage.
+    pub fn new(b: &mut Builder, stages: i64) -> PipelineState {
+        PipelineState::at(b, stages, [0, 0])
+    }
+
+    /// One stage behind [`PipelineState::new`]: what was read before.
+    pub fn behind(b: &mut Builder, stages: i64) -> PipelineState {
+        PipelineState::at(b, stages, [stages - 1, 1])
+    }
+
+    fn at(b: &mut Builder, stages: i64, [index, phase]: [i64; 2]) -> PipelineState {
+        let mut reg = |value: i64| {
+            let reg = b.reg(Type::B32);
+            b.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(&reg), Operand::Int(value)]);
+            reg
+        };
+        PipelineState { index: reg(index), phase: reg(phase), stages }
+    }
+
+    /// The stage, as expressions that hold in this scope until the next [`PipelineState::advance`].
+    pub fn stage(&self, b: &mut Builder) -> Stage {
+        Stage { index: b.var(&self.index, 0, self.stages - 1, 1), phase: b.var(&self.phase, 0, 1, 1) }
+    }
+
+    /// To the next stage; those that [`PipelineState::stage`] gave are stale.
+    pub fn advance(&self, b: &mut Builder) {
+        let (index, phase) = (Operand::from(&self.index), Operand::from(&self.phase));
+        if self.stages > 1 {
+            b.inst(Opcode::Add, &[Type::S32.into()], vec![index.clone(), index.clone(), Operand::Int(1)]);
+        }
+        if self.stages == 1 {
+            b.inst(Opcode::Xor, &[Type::B32.into()], vec![phase.clone(), phase, Operand::Int(1)]);
+            return;
+        }
+        let wraps = b.reg(Type::Pred);
+        let turned = Operand::from(&b.reg(Type::B32));
+        let test = vec![Operand::from(&wraps), index.clone(), Operand::Int(self.stages)];
+        b.inst(Opcode::Setp, &[Word::Eq.into(), Type::S32.into()], test);
+        let wraps = Operand::from(&wraps);
+        let first = vec![index.clone(), Operand::Int(0), index, wraps.clone()];
+        b.inst(Opcode::Selp, &[Type::B32.into()], first);
+        b.inst(Opcode::Xor, &[Type::B32.into()], vec![turned.clone(), phase.clone(), Operand::Int(1)]);
+        b.inst(Opcode::Selp, &[Type::B32.into()], vec![phase.clone(), turned, phase, wraps]);
+    }
+}

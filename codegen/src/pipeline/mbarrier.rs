@@ -1,0 +1,140 @@
+//! An mbarrier in shared memory (PTX ISA, "mbarrier"; CUTLASS's `ClusterTransactionBarrier`).
+
+use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
+
+use crate::builder::{Builder, Cond, Width};
+use crate::{Error, Expr};
+
+/// Bytes of an mbarrier, and what its address is a multiple of.
+pub const MBARRIER_BYTES: i64 = 8;
+/// Most arrivals that a phase can wait for.
+const COUNT: i64 = (1 << 20) - 1;
+
+/// Where an mbarrier stands: phases that end when all their arrivals and all their bytes have come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mbarrier {
+    address: Expr,
+}
+
+impl Mbarrier {
+    /// The mbarrier at `address`, in bytes of shared memory.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the address is not known to be a multiple of 8.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::{Builder, Mbarrier};
+    ///
+    /// let mut b = Builder::new("k", 90, 32);
+    /// let barrier = Mbarrier::new(&b.shared())?;
+    /// barrier.init(&mut b, 32)?;
+    /// b.barrier();
+    /// barrier.arrive(&mut b, &girih_codegen::Cond::Always)?;
+    /// barrier.wait(&mut b, &0.into())?;
+    /// assert!(Mbarrier::new(&(b.shared() + 4)).is_err());
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    pub fn new(address: &Expr) -> Result<Mbarrier, Error> {
+        if address.multiple() % MBARRIER_BYTES != 0 {
+            return Err(Error::Mismatch {
+                what: "mbarrier",
+                layout: address.to_string(),
+                with: String::from("an mbarrier"),
+                accepted: "addresses that are known to be multiples of 8 bytes",
+            });
+        }
+        Ok(Mbarrier { address: address.clone() })
+    }
+
+    /// Its address in bytes of shared memory: what [`CopyWith::barrier`](crate::algorithm::CopyWith::barrier) takes.
+    pub fn address(&self) -> &Expr {
+        &self.address
+    }
+
+    fn inst(
+        &self,
+        b: &mut Builder,
+        cond: &Cond,
+        words: &[Word],
+        mut before: Vec<Operand>,
+        after: Vec<Operand>,
+    ) -> Result<(), Error> {
+        let words = words.iter().chain([&Word::SharedCta]).map(|&word| word.into());
+        let modifiers: Vec<Modifier> = words.chain([Type::B64.into()]).collect();
+        before.push(b.address(&self.address, Width::W32)?);
+        before.extend(after);
+        b.inst_if(cond, Opcode::Mbarrier, &modifiers, before)
+    }
+
+    /// One thread makes it an mbarrier each of whose phases waits for `count` arrivals.
+    /// [`fence_barrier_init`](crate::algorithm::fence_barrier_init) and a barrier follow before others use it.
+    ///
+    /// # Errors
+    /// [`Error::Config`] unless `count` is in 1 to 2^20 - 1.
+    pub fn init(&self, b: &mut Builder, count: i64) -> Result<(), Error> {
+        if !(1..=COUNT).contains(&count) {
+            return Err(Error::Config {
+                what: "arrivals of an mbarrier",
+                value: count.to_string(),
+                accepted: format!("1 to {COUNT}"),
+            });
+        }
+        self.inst(b, &Cond::Always, &[Word::Init], Vec::new(), vec![Operand::Int(count)])
+    }
+
+    /// The threads where `cond` holds arrive: what they have done comes before what others do that wait for the phase.
+    ///
+    /// # Errors
+    /// As [`Builder::value`].
+    pub fn arrive(&self, b: &mut Builder, cond: &Cond) -> Result<(), Error> {
+        self.inst(b, cond, &[Word::Arrive], vec![Operand::Sink], Vec::new())
+    }
+
+    /// The threads where `cond` holds arrive at the mbarrier of the block `rank` of the cluster that stands at this
+    /// address there. Nothing that they have written is handed over with it.
+    ///
+    /// # Errors
+    /// As [`Builder::value`].
+    pub fn arrive_remote(&self, b: &mut Builder, rank: &Expr, cond: &Cond) -> Result<(), Error> {
+        let own = b.value(&self.address, Width::W32)?;
+        let rank = b.operand(rank, Width::W32)?;
+        let there = b.reg(Type::U32);
+        let modifiers = [Word::SharedCluster.into(), Type::U32.into()];
+        b.inst(Opcode::Mapa, &modifiers, vec![Operand::from(&there), Operand::from(&own), rank]);
+        let modifiers = [Word::Arrive.into(), Word::SharedCluster.into(), Type::B64.into()];
+        let operands = vec![Operand::Sink, crate::builder::address(&there, 0)];
+        b.inst_if(cond, Opcode::Mbarrier, &modifiers, operands)
+    }
+
+    /// The threads where `cond` holds arrive, and let the phase wait for `bytes` of asynchronous copies each. All bytes
+    /// of a tensor copy's box count, also those outside of the tensor.
+    ///
+    /// # Errors
+    /// [`Error::Config`] unless `bytes` is in 0 to 2^20 - 1; as [`Builder::value`].
+    pub fn arrive_and_expect_tx(&self, b: &mut Builder, bytes: i64, cond: &Cond) -> Result<(), Error> {
+        if !(0..=COUNT).contains(&bytes) {
+            return Err(Error::Config {
+                what: "bytes of an mbarrier's phase",
+                value: bytes.to_string(),
+                accepted: format!("0 to {COUNT}"),
+            });
+        }
+        self.inst(b, cond, &[Word::Arrive, Word::ExpectTx], vec![Operand::Sink], vec![Operand::Int(bytes)])
+    }
+
+    /// Waits until the phase of this parity has ended: 0 for the first and every second after it, 1 for the others. A new
+    /// mbarrier's phase of parity 1 counts as ended.
+    ///
+    /// # Errors
+    /// As [`Builder::value`].
+    pub fn wait(&self, b: &mut Builder, parity: &Expr) -> Result<(), Error> {
+        let parity = b.operand(parity, Width::W32)?;
+        b.repeat_until(|b| {
+            let ended = b.reg(Type::Pred);
+            let words = [Word::TryWait, Word::Parity];
+            self.inst(b, &Cond::Always, &words, vec![Operand::from(&ended)], vec![parity])?;
+            Ok(ended)
+        })
+    }
+}

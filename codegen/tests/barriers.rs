@@ -1,0 +1,205 @@
+//! mbarriers and pipelines on the simulator, every check on, and what it says without one of their parts.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+#[path = "common/mutants.rs"]
+mod mutants;
+
+use girih_codegen::algorithm::{CopyWith, copy, fence_barrier_init};
+use girih_codegen::atom::{CopyAtom, Transfer};
+use girih_codegen::{
+    Builder, Cond, Error, Expr, Gmem, MBARRIER_BYTES, Mbarrier, Memory as _, Pipeline, PipelineState, Smem,
+    TiledCopy, Width,
+};
+use girih_layout::{Lay, Tile, Tiles, lay};
+use girih_ptx::{Module, Special};
+use girih_sim::{Launch, Memory, Options, Program};
+use girih_tensor::{DType, Slice, Space, Tensor};
+use mutants::without;
+
+fn run(module: &Module, launch: [u32; 4], memory: &Memory, args: &[u64], seed: u64) -> Result<(), String> {
+    let [grid, block, cluster, dynamic_shared] = launch;
+    let launch = Launch {
+        grid: [grid, 1, 1],
+        block: [block, 1, 1],
+        cluster: (cluster > 0).then_some([cluster, 1, 1]),
+        dynamic_shared,
+        args: args.iter().map(|arg| arg.to_le_bytes().to_vec()).collect(),
+    };
+    // Through the text, so that findings have lines.
+    let program = Program::load(&Module::parse(&module.to_string()).unwrap()).map_err(|e| e.to_string())?;
+    let options = Options { seed, ..Options::checked() };
+    girih_sim::run(program.kernel("k").unwrap(), memory, &launch, &options)
+        .map(drop)
+        .map_err(|e| e.to_string())
+}
+
+const CHUNK: i64 = 64;
+const CHUNKS: i64 = 7;
+
+/// Thread 0 loads chunks by bulk copies; the warps after the first add them up, each thread its column.
+fn pipelined(stages: i64) -> Result<Module, Error> {
+    let mut b = Builder::new("k", 90, 96);
+    let (from, to) = (b.pointer("from", 16), b.pointer("to", 4));
+    let (thread, base) = (b.special(Special::TidX, 96), b.shared());
+    let pipeline = Pipeline::new(&base, stages, 4 * CHUNK, 2)?;
+    let data = &base + 1024;
+    let shared =
+        Tensor::new(Smem::new(data, DType::U32, None), Lay::parse(&format!("({CHUNK},{stages})")).unwrap());
+    let source =
+        Tensor::new(Gmem::new(from, DType::U32), Lay::parse(&format!("({CHUNK},{CHUNKS})")).unwrap());
+    let target = Tensor::new(Gmem::new(to, DType::U32), lay!("64:1"));
+    b.if_(&Cond::less(&thread, &Expr::from(1)), |b| {
+        pipeline.init(b)?;
+        fence_barrier_init(b);
+        Ok(())
+    })?;
+    b.barrier();
+    let atom = CopyAtom::bulk(Transfer::Load, 32 * CHUNK)?;
+    let bulk = TiledCopy::from_tv(atom, 32, &lay!("(1,64):(0,1)"), Tiles::new(&[Tile::Lay(lay!("64:1"))])?)?;
+    let column = |tensor: &Expr| Slice::tuple([Slice::All, Slice::At(tensor.clone())]);
+    b.if_else(
+        &Cond::less(&thread, &Expr::from(32)),
+        |b| {
+            b.if_(&Cond::less(&thread, &Expr::from(1)), |b| {
+                let state = PipelineState::new(b, stages);
+                b.for_range(&Expr::from(CHUNKS), |b, chunk| {
+                    let stage = state.stage(b);
+                    pipeline.producer_acquire(b, &stage)?;
+                    let full = pipeline.full(&stage.index)?;
+                    let mine = bulk.get_slice(&Expr::from(0))?;
+                    copy(
+                        b,
+                        CopyWith::from(&bulk).barrier(full.address()),
+                        &mine.partition_s(&source.slice(&column(chunk))?)?,
+                        &mine.partition_d(&shared.slice(&column(&stage.index))?)?,
+                    )?;
+                    state.advance(b);
+                    Ok(())
+                })
+            })
+        },
+        |b| {
+            let place = b.bounded(&(&thread - &Expr::from(32)), 63)?;
+            let sum = b.reg(girih_ptx::Type::U32);
+            b.ptx("mov.u32 %0, 0;", &[&sum])?;
+            let state = PipelineState::new(b, stages);
+            b.for_range(&Expr::from(CHUNKS), |b, _| {
+                let stage = state.stage(b);
+                pipeline.consumer_wait(b, &stage)?;
+                let value = b.reg(girih_ptx::Type::U32);
+                let at = Slice::tuple([Slice::At(place.clone()), Slice::At(stage.index.clone())]);
+                let address = shared.slice(&at)?.into_engine().address()?;
+                b.load(Space::Smem, std::slice::from_ref(&value), &address, &Cond::Always)?;
+                b.ptx("add.u32 %0, %0, %1; bar.warp.sync -1;", &[&sum, &value])?;
+                let leader = Cond::less(&place.rem(32)?, &Expr::from(1));
+                pipeline.consumer_release(b, &stage, &leader)?;
+                state.advance(b);
+                Ok(())
+            })?;
+            let address = target.slice(&Slice::At(place.clone()))?.into_engine().address()?;
+            b.store(Space::Gmem, &address, &[sum], &Cond::Always)
+        },
+    )?;
+    b.finish()
+}
+
+fn sums(module: &Module, stages: i64, seed: u64) -> Result<(), String> {
+    let memory = Memory::new();
+    let (from, to) =
+        (memory.alloc((4 * CHUNK * CHUNKS) as usize).unwrap(), memory.alloc(4 * CHUNK as usize).unwrap());
+    let values: Vec<u32> = (0..(CHUNK * CHUNKS) as u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    memory.write(from, &bytes).unwrap();
+    run(module, [1, 96, 0, 1024 + (4 * CHUNK * stages) as u32], &memory, &[from, to], seed)?;
+    let mut out = vec![0; 4 * CHUNK as usize];
+    memory.read(to, &mut out).unwrap();
+    for (i, found) in out.chunks_exact(4).enumerate() {
+        let expected =
+            values.iter().skip(i).step_by(CHUNK as usize).fold(0u32, |sum, v| sum.wrapping_add(*v));
+        let found = u32::from_le_bytes(found.try_into().unwrap());
+        if found != expected {
+            return Err(format!("sum {i} is {found}, not {expected}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_loaded_is_added_up() {
+    for stages in [1, 2, 3, 4, 8] {
+        let module = pipelined(stages).unwrap();
+        for seed in 0..8 {
+            sums(&module, stages, seed).unwrap_or_else(|e| panic!("{stages} stages, seed {seed}: {e}"));
+        }
+    }
+}
+
+/// Without any one of its arrivals, barriers and fences, and without either wait, the pipeline is reported.
+#[test]
+fn every_part_is_needed() {
+    let module = pipelined(2).unwrap();
+    let mut removed = 0;
+    for index in 0.. {
+        let Some((mutant, text)) = without(&module, index) else { break };
+        removed += 1;
+        let caught = (0..8).find_map(|seed| sums(&mutant, 2, seed).err());
+        println!("{text}: {caught:?}");
+        assert!(caught.is_some(), "{text} is not missed");
+    }
+    assert_eq!(removed, 10);
+}
+
+/// Each of two blocks waits for the other's threads at an mbarrier of its own.
+#[test]
+fn threads_arrive_in_the_other_block() {
+    let mut b = Builder::new("k", 90, 32);
+    let to = b.pointer("to", 4);
+    let (thread, base) = (b.special(Special::TidX, 32), b.shared());
+    let rank = b.special(Special::ClusterCtarank, 2);
+    let barrier = Mbarrier::new(&base).unwrap();
+    b.if_(&Cond::less(&thread, &Expr::from(1)), |b| {
+        barrier.init(b, 20)?;
+        fence_barrier_init(b);
+        Ok(())
+    })
+    .unwrap();
+    b.cluster_sync();
+    let other = &Expr::from(1) - &rank;
+    barrier.arrive_remote(&mut b, &other, &Cond::less(&thread, &Expr::from(20))).unwrap();
+    barrier.wait(&mut b, &Expr::from(0)).unwrap();
+    let value = b.value(&(&rank + 7), Width::W32).unwrap();
+    b.store(Space::Gmem, &(&to + &(&(&(&rank * 32) + &thread) * 4)), &[value], &Cond::Always).unwrap();
+    b.cluster_sync();
+    let module = b.finish().unwrap();
+    let memory = Memory::new();
+    let to = memory.alloc(256).unwrap();
+    run(&module, [2, 32, 2, MBARRIER_BYTES as u32], &memory, &[to], 0).unwrap();
+    let mut out = vec![0; 256];
+    memory.read(to, &mut out).unwrap();
+    assert!(out.chunks_exact(4).enumerate().all(|(i, w)| w == (7 + i as u32 / 32).to_le_bytes()));
+}
+
+#[test]
+fn misuse_is_told() {
+    let mut b = Builder::new("k", 90, 32);
+    let base = b.shared();
+    let barrier = Mbarrier::new(&base).unwrap();
+    let mut texts = String::new();
+    let mut say = |error: Error| texts += &format!("{error}\n");
+    say(Mbarrier::new(&(&base + 4)).unwrap_err());
+    say(barrier.init(&mut b, 0).unwrap_err());
+    say(barrier.init(&mut b, 1 << 20).unwrap_err());
+    say(barrier.arrive_and_expect_tx(&mut b, 1 << 20, &Cond::Always).unwrap_err());
+    say(Pipeline::new(&base, 0, 128, 1).unwrap_err());
+    say(Pipeline::new(&(&base + 4), 2, 128, 1).unwrap_err());
+    expect_test::expect![[r#"
+        mbarrier: v0 + 4 does not fit an mbarrier: addresses that are known to be multiples of 8 bytes
+        arrivals of an mbarrier = 0: 1 to 1048575
+        arrivals of an mbarrier = 1048576: 1 to 1048575
+        bytes of an mbarrier's phase = 1048576: 0 to 1048575
+        stages = 0: 1 or more
+        mbarrier: v0 + 4 does not fit an mbarrier: addresses that are known to be multiples of 8 bytes
+    "#]]
+    .assert_eq(&texts);
+}
