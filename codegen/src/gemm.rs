@@ -12,6 +12,7 @@ mod load;
 mod mainloop;
 mod raster;
 mod shared;
+pub mod warp_specialized;
 
 pub use crate::atom::Major;
 pub use config::{GemmConfig, Source};

@@ -63,7 +63,7 @@ fn vectorise_like(memory: &Lay, other: &Lay, limit: i64) -> Result<Lay, Error> {
 }
 
 /// f32 values as registers of the output type: 16-bit values in pairs, a lone one in a 16-bit register.
-fn convert(b: &mut Builder, to: DType, values: &[Reg]) -> Result<Vec<Reg>, Error> {
+pub(crate) fn convert(b: &mut Builder, to: DType, values: &[Reg]) -> Result<Vec<Reg>, Error> {
     let (scalar, pair) = match to {
         DType::F32 => return Ok(values.to_vec()),
         DType::F16 => (Type::F16, Type::F16x2),

@@ -1,0 +1,258 @@
+//! GEMM by tensor copies and warpgroup MMAs (CUTLASS's `KernelTmaWarpSpecializedCooperative`): one warpgroup issues the
+//! copies into a pipeline of stages, the others multiply what has come and store C by tensor copies of their own. Blocks
+//! are persistent: each goes through every so many tiles, and stores of one tile pass while the next is loaded.
+
+mod config;
+mod consumer;
+mod order;
+mod producer;
+mod tiles;
+
+use girih_layout::{Int, Lay, Shape, Stride, Strides, Symbol};
+use girih_ptx::{Module, Special, Tiled};
+use girih_tensor::Tensor;
+
+use super::MAX_EXTENT;
+use crate::algorithm::fence_barrier_init;
+use crate::atom::{Major, Transfer};
+use crate::builder::{Builder, Cond, SHARED_ALIGN};
+use crate::engine::element_bytes;
+use crate::tiled_mma::Operand;
+use crate::{Error, Expr, Pipeline, Smem, TmaCopy};
+
+pub use config::WarpSpecializedConfig;
+pub use order::hilbert;
+pub use tiles::MAX_TILES;
+use tiles::Tiles;
+
+/// The kernel's parameters: the tensor maps of A, B and C, the address of the tiles' order (for each its row and column, two
+/// 32-bit values), how many there are, and K in elements.
+pub const PARAMETERS: [&str; 6] = ["map_a", "map_b", "map_c", ORDER, TILES, "k"];
+const ORDER: &str = "order";
+const TILES: &str = "tiles";
+
+/// M, N, K and the pitches of A, B and C, of which the maps are made.
+const NAMES: [&str; SYMBOLS] = ["M", "N", "K", "lda", "ldb", "ldc"];
+const SYMBOLS: usize = 6;
+
+/// A generated kernel and what its launch needs.
+#[derive(Clone, Debug)]
+pub struct WarpSpecializedKernel {
+    /// The module with the kernel [`WarpSpecializedConfig::name`].
+    pub module: Module,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Dynamic shared memory of a block in bytes.
+    pub shared_bytes: u32,
+    /// What the kernel was derived from, line by line: name and layout.
+    pub partitions: Vec<(&'static str, String)>,
+    tile: [i64; 3],
+    copies: [TmaCopy; 3],
+    symbols: [Symbol; SYMBOLS],
+}
+
+impl WarpSpecializedKernel {
+    /// The tiles of an M x N problem in the order in which their operands are shared best.
+    pub fn order(&self, m: i64, n: i64) -> Vec<[u32; 2]> {
+        let [rows, columns] = [(m, 0), (n, 1)].map(|(extent, mode)| {
+            u32::try_from((extent.max(0) as u64).div_ceil(self.tile[mode] as u64)).unwrap_or(u32::MAX)
+        });
+        order::order([self.tile[0], self.tile[1]], [rows, columns])
+    }
+
+    /// What the tensor maps of A, B and C say for extents M, N, K and the three pitches, in elements.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for values that tensor maps don't take: extents below 1, or an N or a pitch that is not whole 16
+    /// bytes.
+    pub fn maps(&self, mnk: [i64; 3], pitches: [i64; 3]) -> Result<[Tiled; 3], Error> {
+        let values: [i64; SYMBOLS] = std::array::from_fn(|i| if i < 3 { mnk[i] } else { pitches[i - 3] });
+        for ((what, symbol), value) in NAMES.into_iter().zip(self.symbols).zip(values) {
+            let line = symbol.divisor();
+            if !(1..=MAX_EXTENT).contains(&value) || value % line != 0 {
+                let accepted = format!("multiples of {line} from 1 to {MAX_EXTENT} elements");
+                return Err(Error::Config { what, value: value.to_string(), accepted });
+            }
+        }
+        let bound = |copy: &TmaCopy| -> Result<Tiled, Error> {
+            let bind = |copy: TmaCopy, (symbol, value)| copy.bind(symbol, value);
+            self.symbols.into_iter().zip(values).try_fold(copy.clone(), bind)?.tiled()
+        };
+        let [a, b, c] = &self.copies;
+        Ok([bound(a)?, bound(b)?, bound(c)?])
+    }
+}
+
+/// Where everything stands in shared memory, in bytes from the base.
+struct Places {
+    a: i64,
+    b: i64,
+    c: i64,
+    barriers: i64,
+    end: i64,
+}
+
+impl Places {
+    fn of(config: &WarpSpecializedConfig) -> Result<Places, Error> {
+        let align = i64::from(SHARED_ALIGN);
+        let after = |start: i64, bytes: i64| (start + bytes + align - 1) / align * align;
+        let [m, n, k] = config.tile;
+        let element = element_bytes("atom", config.atom.a_type)?;
+        let bytes_c = config.rows_c * n * element_bytes("c_type", config.c_type)?;
+        let b = after(0, m * k * element * config.stages);
+        let c = after(b, n * k * element * config.stages);
+        let barriers = after(c, bytes_c);
+        Ok(Places { a: 0, b, c, barriers, end: barriers + Pipeline::barrier_bytes(config.stages) })
+    }
+}
+
+/// What producer and consumers share.
+struct Context<'a> {
+    config: &'a WarpSpecializedConfig,
+    shared: [Tensor<Smem>; 2], // (BlockX,BlockK,Stage)
+    /// The base of C's tile in shared memory.
+    base_c: Expr,
+    pipeline: Pipeline,
+    copies: &'a [TmaCopy; 3],
+    maps: [Expr; 3],
+    shapes: [Shape; 3], // (M,K), (N,K), (M,N)
+    tiles: Tiles,
+    k_tiles: Expr,
+    thread: Expr,
+    /// The warpgroup: 0 is the producer's.
+    group: Expr,
+}
+
+/// Generates the kernel of `config`.
+///
+/// # Errors
+/// [`Error::Config`] for a configuration that cannot be built; [`Error::Mismatch`] where tiles and atoms do not fit.
+pub fn generate(config: &WarpSpecializedConfig) -> Result<WarpSpecializedKernel, Error> {
+    config.check()?;
+    let places = Places::of(config)?;
+    let threads = config.threads()?;
+    let mut b = Builder::new(config.name, 90, threads);
+    b.min_blocks(1);
+    let maps = [PARAMETERS[0], PARAMETERS[1], PARAMETERS[2]].map(|name| b.tensor_map(name));
+    let tiles = Tiles::new(&mut b, config);
+    let symbols = symbols(config)?;
+    let k = b.symbol(PARAMETERS[5], symbols[2]);
+    let copies = copies(config, &symbols)?;
+    let thread = b.special(Special::TidX, i64::from(threads));
+    let base = b.shared();
+    let at = |bytes: i64| &base + bytes;
+    let consumers = config.consumers()?;
+    let pipeline = Pipeline::new(&at(places.barriers), config.stages, config.stage_bytes()?, consumers)?;
+    b.if_(&Cond::less(&thread, &Expr::from(1)), |b| {
+        pipeline.init(b)?;
+        fence_barrier_init(b);
+        Ok(())
+    })?;
+    b.barrier();
+    let group = b.canonical_warp_group_idx(&thread)?;
+    let shape = |modes: [usize; 2]| Shape::flat(&modes.map(|mode| Int::symbol(symbols[mode])));
+    let context = Context {
+        config,
+        shared: [
+            shared_tile(config, Operand::A, at(places.a))?,
+            shared_tile(config, Operand::B, at(places.b))?,
+        ],
+        base_c: at(places.c),
+        pipeline,
+        copies: &copies,
+        maps,
+        tiles,
+        k_tiles: (&k + (config.tile[2] - 1)).div(config.tile[2])?,
+        shapes: [shape(Operand::A.modes())?, shape(Operand::B.modes())?, shape(Operand::C.modes())?],
+        thread,
+        group: group.clone(),
+    };
+    b.if_else(&Cond::less(&group, &Expr::from(1)), |b| context.produce(b), |b| context.consume(b))?;
+    let partitions = describe(config, &context)?;
+    let shared_bytes = u32::try_from(places.end).unwrap_or(u32::MAX);
+    let module = b.finish()?;
+    Ok(WarpSpecializedKernel {
+        module,
+        threads,
+        shared_bytes,
+        partitions,
+        tile: config.tile,
+        copies,
+        symbols,
+    })
+}
+
+/// M, N, K and the pitches, with the facts that tensor maps need.
+fn symbols(config: &WarpSpecializedConfig) -> Result<[Symbol; SYMBOLS], Error> {
+    let line = 16 / element_bytes("atom", config.atom.a_type)?;
+    let line_c = 16 / element_bytes("c_type", config.c_type)?;
+    let bounded = |id| Symbol::new(id).at_least(1).at_most(MAX_EXTENT);
+    Ok([
+        bounded(0),
+        bounded(1).divisible_by(line_c),
+        bounded(2),
+        bounded(3).divisible_by(line),
+        bounded(4).divisible_by(line),
+        bounded(5).divisible_by(line_c),
+    ])
+}
+
+/// The tensor copies of a stage's tiles of A and B, and of a warpgroup's rows of C.
+fn copies(config: &WarpSpecializedConfig, symbols: &[Symbol; SYMBOLS]) -> Result<[TmaCopy; 3], Error> {
+    let global = |operand: Operand, major: Major| -> Result<Lay, Error> {
+        let shape = Shape::flat(&operand.modes().map(|mode| Int::symbol(symbols[mode])))?;
+        let pitch = Stride::Int(Int::symbol(symbols[3 + operand as usize]));
+        let one = Stride::Int(Int::fixed(1));
+        let strides = if major == Major::K { [pitch, one] } else { [one, pitch] };
+        Ok(Lay::new(&shape, &Strides::flat(&strides)?)?)
+    };
+    let load = |operand: Operand| {
+        let tile = config.shared(operand)?;
+        let global = global(operand, config.atom.majors[operand as usize])?;
+        TmaCopy::new(Transfer::Load, config.atom.dtype(operand), &global, tile.layout(), tile.swizzle())
+    };
+    let rows = config.shared_c()?;
+    let c = TmaCopy::new(
+        Transfer::Store,
+        config.c_type,
+        &global(Operand::C, Major::K)?,
+        rows.layout(),
+        rows.swizzle(),
+    )?;
+    Ok([load(Operand::A)?, load(Operand::B)?, c])
+}
+
+/// All stages of an operand's tile, (BlockX,BlockK,Stage).
+fn shared_tile(config: &WarpSpecializedConfig, operand: Operand, base: Expr) -> Result<Tensor<Smem>, Error> {
+    let tile = config.shared(operand)?;
+    let [x, k] = operand.modes().map(|mode| config.tile[mode]);
+    let stage = Lay::leaf(Int::fixed(config.stages), Stride::Int(Int::fixed(x * k)))?;
+    let layout = tile.layout().append(&stage)?;
+    Ok(Tensor::new(Smem::new(base, config.atom.dtype(operand), Some(tile.swizzle())), layout))
+}
+
+fn describe(
+    config: &WarpSpecializedConfig,
+    context: &Context<'_>,
+) -> Result<Vec<(&'static str, String)>, Error> {
+    let shared = |operand: usize| {
+        let tensor = &context.shared[operand];
+        let swizzle = tensor.engine().swizzle().map(ToString::to_string).unwrap_or_default();
+        format!("{swizzle} o 0 o {}", tensor.layout())
+    };
+    let [m, n, k] = config.tile;
+    let c = config.mma()?.thrfrg(Operand::C, &Lay::parse(&format!("({m},{n})"))?)?;
+    Ok(vec![
+        ("tile (M,N,K)", format!("({m},{n},{k})")),
+        ("MMA atom", config.atom.name()),
+        ("MMA atoms (M,N)", config.atoms.to_string()),
+        ("TV of C", c.to_string()),
+        ("A: global to shared", context.copies[0].copy().atom.to_string()),
+        ("B: global to shared", context.copies[1].copy().atom.to_string()),
+        ("A in shared memory", shared(0)),
+        ("B in shared memory", shared(1)),
+        ("C in shared memory", config.shared_c()?.to_string()),
+        ("C: registers to shared", config.store_c()?.atom.to_string()),
+        ("C: shared to global", context.copies[2].copy().atom.to_string()),
+    ])
+}

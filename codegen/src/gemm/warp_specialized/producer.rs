@@ -1,0 +1,59 @@
+//! The warpgroup that issues the tensor copies of A and B; one thread of it does.
+
+use girih_layout::Lay;
+use girih_tensor::{Slice, Tensor};
+
+use super::Context;
+use crate::algorithm::copy;
+use crate::builder::{Builder, Cond};
+use crate::tiled_copy::shape_tiler;
+use crate::tiled_mma::Operand;
+use crate::{Counting, Error, Expr, PipelineState};
+
+impl Context<'_> {
+    pub(super) fn produce(&self, b: &mut Builder) -> Result<(), Error> {
+        b.warpgroup_reg_dealloc(self.config.registers[0])?;
+        b.if_(&Cond::less(&self.thread, &Expr::from(1)), |b| {
+            let state = PipelineState::new(b, self.config.stages);
+            self.tiles.for_each(b, self.config.alternate, |b, tile| {
+                b.for_range(&self.k_tiles, |b, step| {
+                    let last = &self.k_tiles - &Expr::from(1);
+                    let k_tile = step + &(&tile.backwards * &(&last - &(step * 2)));
+                    let k_tile = b.bounded(&k_tile, self.k_tiles.range().1 - 1)?;
+                    let stage = state.stage(b);
+                    self.pipeline.producer_acquire(b, &stage)?;
+                    for (operand, at) in [(Operand::A, &tile.row), (Operand::B, &tile.column)] {
+                        self.load(b, operand, &[at.clone(), k_tile.clone()], &stage)?;
+                    }
+                    state.advance(b);
+                    Ok(())
+                })
+            })
+        })
+    }
+
+    /// Issues the copies of the operand's tile at `at` into a stage.
+    fn load(
+        &self,
+        b: &mut Builder,
+        operand: Operand,
+        at: &[Expr; 2],
+        stage: &crate::Stage,
+    ) -> Result<(), Error> {
+        let which = operand as usize;
+        let copies = &self.copies[which];
+        let barrier = self.pipeline.full(&stage.index)?;
+        let tiler = shape_tiler(&operand.modes().map(|mode| self.config.tile[mode]))?;
+        let whole = Tensor::new(Counting::new(2), Lay::identity(&self.shapes[which])?); // (X,K)
+        let tile = whole.local_tile(&tiler, &at.clone().map(Slice::At))?; // (BlockX,BlockK)
+        let stages = [Slice::All, Slice::All, Slice::At(stage.index.clone())];
+        let shared = self.shared[which].slice(&Slice::tuple(stages))?; // (BlockX,BlockK)
+        let one = copies.copy().get_slice(&Expr::from(0))?;
+        copy(
+            b,
+            copies.with(&self.maps[which]).barrier(barrier.address()),
+            &one.partition_s(&tile)?,   // (Box,RestX,RestK)
+            &one.partition_d(&shared)?, // (Box,RestX,RestK)
+        )
+    }
+}

@@ -1,0 +1,74 @@
+//! Which tiles of C a block computes, in which order.
+
+use girih_ptx::{Opcode, Operand as Ptx, Special, Type};
+use girih_tensor::Space;
+
+use super::{MAX_EXTENT, ORDER, TILES, WarpSpecializedConfig};
+use crate::builder::{Builder, Cond, Reg};
+use crate::{Error, Expr};
+
+/// Most blocks of a grid.
+const BLOCKS: i64 = 1 << 20;
+/// The most tiles of C that a kernel goes through.
+pub const MAX_TILES: i64 = 1 << 26;
+/// Bytes of a tile's row and column in the order.
+const ENTRY: i64 = 8;
+
+/// A persistent block's way through the order of tiles: its own number, and every so many after it as the grid has blocks.
+pub(super) struct Tiles {
+    order: Expr,
+    count: Expr,
+    first: Expr,
+    step: Expr,
+    /// Most rows and columns.
+    most: [i64; 2],
+}
+
+/// A tile of C.
+pub(super) struct Tile {
+    pub(super) row: Expr,
+    pub(super) column: Expr,
+    /// 1 if the tile goes through K backwards, else 0.
+    pub(super) backwards: Expr,
+}
+
+impl Tiles {
+    /// Declares the order's parameters.
+    pub(super) fn new(b: &mut Builder, config: &WarpSpecializedConfig) -> Tiles {
+        let order = b.pointer(ORDER, ENTRY);
+        let count = b.number(TILES, MAX_TILES);
+        // A grid has at least one block.
+        let step = b.special(Special::NctaidX, BLOCKS).maximum(&Expr::from(1));
+        let most = [0, 1].map(|mode| (MAX_EXTENT + config.tile[mode] - 1) / config.tile[mode]);
+        Tiles { order, count, first: b.special(Special::CtaidX, BLOCKS), step, most }
+    }
+
+    /// Runs `body` for each of the block's tiles.
+    pub(super) fn for_each(
+        &self,
+        b: &mut Builder,
+        alternate: bool,
+        body: impl FnOnce(&mut Builder, &Tile) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let parity: Option<Reg> = alternate.then(|| {
+            let parity = b.reg(Type::B32);
+            b.inst(Opcode::Mov, &[Type::B32.into()], vec![Ptx::from(&parity), Ptx::Int(0)]);
+            parity
+        });
+        b.for_steps(&self.first, &self.count, &self.step, |b, tile| {
+            let place = b.regs(Type::U32, 2);
+            b.load(Space::Gmem, &place, &(&self.order + &(tile * ENTRY)), &Cond::Always)?;
+            let [row, column] = [0, 1].map(|i| b.var(&place[i], 0, self.most[i] - 1, 1));
+            let backwards = match &parity {
+                Some(parity) => b.var(parity, 0, 1, 1),
+                None => Expr::from(0),
+            };
+            body(b, &Tile { row, column, backwards })?;
+            if let Some(parity) = &parity {
+                let operands = vec![Ptx::from(parity), Ptx::from(parity), Ptx::Int(1)];
+                b.inst(Opcode::Xor, &[Type::B32.into()], operands);
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,263 @@
+//! The warp-specialised GEMM on the simulator, every check on, and what it says without one of its parts.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+#[path = "common/mutants.rs"]
+mod mutants;
+
+use expect_test::{ExpectFile, expect, expect_file};
+use float8::{F8E4M3, F8E5M2};
+use girih_codegen::atom::{Major, MmaAtom};
+use girih_codegen::gemm::warp_specialized::{WarpSpecializedConfig, WarpSpecializedKernel, generate};
+use girih_layout::{Lay, lay};
+use girih_ptx::Module;
+use girih_sim::{Launch, Memory, Options, Program};
+use girih_tensor::DType;
+use half::{bf16, f16};
+use mutants::without;
+
+fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> WarpSpecializedConfig {
+    WarpSpecializedConfig {
+        name: "gemm",
+        atom: MmaAtom::find(atom).unwrap_or_else(|| panic!("{atom}")),
+        atoms,
+        tile,
+        stages: 3,
+        rows_c: 128,
+        alternate: true,
+        registers: [40, 232],
+        c_type,
+    }
+}
+
+/// Small integers, exact in every order of sums.
+fn number(operand: usize, x: i64, k: i64) -> i64 {
+    (x * 7 + k * 3 + operand as i64 * 5) % 11 - 5
+}
+
+/// What is outside of the matrices.
+const POISON: f64 = 1.0e4;
+
+fn encode(dtype: DType, value: f64) -> Vec<u8> {
+    match dtype {
+        DType::F16 => f16::from_f64(value).to_le_bytes().to_vec(),
+        DType::Bf16 => bf16::from_f64(value).to_le_bytes().to_vec(),
+        DType::E4m3 => vec![F8E4M3::from_f64(value).to_bits()],
+        DType::E5m2 => vec![F8E5M2::from_f64(value).to_bits()],
+        _ => (value as f32).to_le_bytes().to_vec(),
+    }
+}
+
+/// A matrix in memory with padding behind its rows, or columns.
+struct Stored {
+    extents: [i64; 2],
+    by_rows: bool,
+    dtype: DType,
+}
+
+impl Stored {
+    fn pitch(&self) -> i64 {
+        (self.extents[usize::from(self.by_rows)] + 15) / 16 * 16 + 16
+    }
+
+    /// Its elements as they lie in memory.
+    fn bytes(&self, value: impl Fn(i64, i64) -> f64) -> Vec<u8> {
+        let lines = self.extents[usize::from(!self.by_rows)];
+        let places = (0..lines).flat_map(|line| (0..self.pitch()).map(move |at| (line, at)));
+        let at = |(line, at)| {
+            let (x, y) = if self.by_rows { (line, at) } else { (at, line) };
+            let inside = x < self.extents[0] && y < self.extents[1];
+            encode(self.dtype, if inside { value(x, y) } else { POISON })
+        };
+        places.flat_map(at).collect()
+    }
+}
+
+/// A ragged problem on `blocks` blocks: every byte of C is as expected, the padding's too.
+fn run(
+    config: &WarpSpecializedConfig,
+    kernel: &WarpSpecializedKernel,
+    module: &Module,
+    mnk: [i64; 3],
+    blocks: u32,
+    seed: u64,
+) -> Result<(), String> {
+    let [m, n, k] = mnk;
+    let [a, b] = config.atom.majors.map(|major| major == Major::K);
+    let matrices = [
+        Stored { extents: [m, k], by_rows: a, dtype: config.atom.a_type },
+        Stored { extents: [n, k], by_rows: b, dtype: config.atom.b_type },
+        Stored { extents: [m, n], by_rows: true, dtype: config.c_type },
+    ];
+    let memory = Memory::new();
+    let mut places = Vec::new();
+    for (i, matrix) in matrices.iter().enumerate() {
+        let bytes = matrix.bytes(|x, y| if i < 2 { number(i, x, y) as f64 } else { f64::NAN });
+        let address = memory.alloc(bytes.len()).unwrap();
+        memory.write(address, &bytes).unwrap();
+        places.push(address);
+    }
+    let order = kernel.order(m, n);
+    let (table, count) = (memory.alloc(8 * order.len()).unwrap(), (order.len() as u32).to_le_bytes());
+    memory.write(table, &order.concat().iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>()).unwrap();
+    let maps = kernel.maps(mnk, [0, 1, 2].map(|i| matrices[i].pitch())).unwrap();
+    let maps = maps.iter().zip(&places).map(|(map, &address)| map.at(address).unwrap().to_bytes().to_vec());
+    let launch = Launch {
+        grid: [blocks, 1, 1],
+        block: [kernel.threads, 1, 1],
+        cluster: None,
+        dynamic_shared: kernel.shared_bytes,
+        args: maps
+            .chain([table.to_le_bytes().to_vec(), count.to_vec(), (k as u32).to_le_bytes().to_vec()])
+            .collect(),
+    };
+    let program = Program::load(module).map_err(|e| e.to_string())?;
+    let options = Options { seed, ..Options::checked() };
+    girih_sim::run(program.kernel("gemm").unwrap(), &memory, &launch, &options).map_err(|e| e.to_string())?;
+    let expected =
+        matrices[2].bytes(|x, y| (0..k).map(|k| number(0, x, k) * number(1, y, k)).sum::<i64>() as f64);
+    let mut found = vec![0; expected.len()];
+    memory.read(places[2], &mut found).unwrap();
+    match found.iter().zip(&expected).position(|(x, y)| x != y) {
+        Some(byte) => Err(format!("byte {byte} of C, whose pitch is {} elements", matrices[2].pitch())),
+        None => Ok(()),
+    }
+}
+
+const TN_BF16: &str = "SM90_64x64x16_F32BF16BF16_SS";
+
+/// Every type, both majors, tiles of several warpgroups and of several rows for each, problems that end anywhere.
+#[test]
+fn products_are_exact() {
+    let (one, two, three) = (lay!("(1,1):(0,0)"), lay!("(2,1):(1,0)"), lay!("(3,1):(1,0)"));
+    let base = config(TN_BF16, [128, 64, 64], two, DType::Bf16);
+    let wide = WarpSpecializedConfig { tile: [192, 64, 64], atoms: three, rows_c: 192, ..base };
+    let mut cases = vec![
+        (base, vec![[200, 136, 150], [1, 8, 1], [128, 64, 64], [129, 72, 65], [64, 200, 1000]]),
+        (WarpSpecializedConfig { stages: 2, alternate: false, ..base }, vec![[200, 136, 150]]),
+        (WarpSpecializedConfig { tile: [256, 64, 128], stages: 2, ..base }, vec![[300, 136, 200]]),
+        (WarpSpecializedConfig { tile: [256, 64, 64], rows_c: 256, ..base }, vec![[300, 136, 200]]),
+        (WarpSpecializedConfig { tile: [128, 192, 64], ..base }, vec![[130, 200, 70]]),
+        (WarpSpecializedConfig { c_type: DType::F32, ..base }, vec![[200, 132, 70]]),
+        (WarpSpecializedConfig { c_type: DType::F16, ..base }, vec![[200, 136, 70]]),
+        (WarpSpecializedConfig { tile: [64, 64, 64], atoms: one, rows_c: 64, ..base }, vec![[100, 80, 70]]),
+        (WarpSpecializedConfig { registers: [32, 160], ..wide }, vec![[300, 80, 70]]),
+    ];
+    for (name, k, c_type) in [
+        ("SM90_64x64x16_F32F16F16_SS", 64, DType::F16),
+        ("SM90_64x64x16_F32BF16BF16_SS<MN,K>", 64, DType::Bf16),
+        ("SM90_64x64x16_F32BF16BF16_SS<K,MN>", 64, DType::Bf16),
+        ("SM90_64x64x16_F32F16F16_SS<MN,MN>", 128, DType::F16),
+        ("SM90_64x64x8_F32TF32TF32_SS_TN", 32, DType::F32),
+        ("SM90_64x64x32_F32E4M3E4M3_SS_TN", 128, DType::Bf16),
+        ("SM90_64x64x32_F32E5M2E4M3_SS_TN", 128, DType::F16),
+    ] {
+        cases.push((config(name, [128, 64, k], two, c_type), vec![[200, 136, 150], [70, 16, 3 * k]]));
+    }
+    for (config, problems) in &cases {
+        let kernel = generate(config).unwrap_or_else(|e| panic!("{e}: {config:?}"));
+        for (seed, &mnk) in (0..).zip(problems) {
+            let result = run(config, &kernel, &kernel.module, mnk, 3, seed);
+            result.unwrap_or_else(|e| panic!("{mnk:?}, seed {seed}, {config:?}: {e}"));
+        }
+    }
+}
+
+/// Whatever the grid, every tile is computed once: the order of sums aside, blocks do not matter.
+#[test]
+fn any_number_of_blocks_covers_the_tiles() {
+    let config = config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
+    let kernel = generate(&config).unwrap();
+    for blocks in [1, 2, 5, 9, 10, 12] {
+        run(&config, &kernel, &kernel.module, [300, 192, 64], blocks, 0).unwrap();
+    }
+}
+
+/// Without any one of its waits, arrivals, barriers and fences the kernel is reported.
+#[test]
+fn every_part_is_needed() {
+    // Blocks have three tiles, tiles four stages' worth of K: all of them are used again.
+    let config = config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
+    let kernel = generate(&config).unwrap();
+    let mut kept = Vec::new();
+    let mut removed = 0;
+    for index in 0.. {
+        let Some((mutant, text)) = without(&kernel.module, index) else { break };
+        removed += 1;
+        let caught = (0..8).find_map(|seed| run(&config, &kernel, &mutant, [384, 128, 256], 2, seed).err());
+        println!("{index} {text}: {caught:?}");
+        if caught.is_none() {
+            kept.push(text);
+        }
+    }
+    assert_eq!((removed, kept), (21, Vec::<String>::new()));
+}
+
+/// Modules as they are shipped, for reading and for ptxas.
+#[test]
+fn modules_are_these() {
+    let two = lay!("(2,1):(1,0)");
+    let tn = config("SM90_64x256x16_F32BF16BF16_SS", [128, 256, 64], two, DType::Bf16);
+    let nt = config("SM90_64x128x16_F32F16F16_SS<MN,MN>", [128, 128, 64], two, DType::F16);
+    let high = config("SM90_64x192x16_F32BF16BF16_SS", [256, 192, 64], two, DType::Bf16);
+    let check = |config: WarpSpecializedConfig, golden: ExpectFile| {
+        golden.assert_eq(&generate(&config).unwrap().module.to_string());
+    };
+    check(tn, expect_file!["../testdata/golden/gemm_sm90_bf16_tn.ptx"]);
+    check(WarpSpecializedConfig { stages: 5, ..nt }, expect_file!["../testdata/golden/gemm_sm90_f16_nt.ptx"]);
+    let registers = [24, 240];
+    let high = WarpSpecializedConfig { registers, ..high };
+    check(high, expect_file!["../testdata/golden/gemm_sm90_bf16_256x192.ptx"]);
+}
+
+#[test]
+fn misuse_is_told() {
+    let good = config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
+    let atom = |name: &str| MmaAtom::find(name).unwrap();
+    let mut texts = String::new();
+    for bad in [
+        WarpSpecializedConfig { atom: atom("SM80_16X8X16_F32BF16BF16F32_TN"), ..good },
+        WarpSpecializedConfig { atom: atom("SM90_64x64x16_F32BF16BF16_RS"), ..good },
+        WarpSpecializedConfig { atom: atom("SM90_64x64x16_F16F16F16_SS"), ..good },
+        WarpSpecializedConfig { atoms: lay!("(2,2):(1,2)"), ..good },
+        WarpSpecializedConfig { c_type: DType::S8, ..good },
+        WarpSpecializedConfig { stages: 1, ..good },
+        WarpSpecializedConfig { tile: [192, 64, 64], ..good },
+        WarpSpecializedConfig { tile: [128, 96, 64], ..good },
+        WarpSpecializedConfig { tile: [128, 64, 32], ..good },
+        WarpSpecializedConfig { rows_c: 64, ..good },
+        WarpSpecializedConfig { registers: [40, 240], ..good },
+        WarpSpecializedConfig { tile: [512, 64, 64], registers: [24, 128], ..good },
+        WarpSpecializedConfig { stages: 10, ..good },
+    ] {
+        texts += &format!("{}\n", generate(&bad).expect_err(&format!("{bad:?}")));
+    }
+    let kernel = generate(&good).unwrap();
+    for (mnk, pitches) in [
+        ([0, 64, 64], [64, 64, 64]),
+        ([64, 60, 64], [64, 64, 64]),
+        ([64, 64, 64], [63, 64, 64]),
+        ([64, 64, 64], [64, 64, 1 << 40]),
+    ] {
+        texts += &format!("{}\n", kernel.maps(mnk, pitches).unwrap_err());
+    }
+    expect![[r#"
+        atom = SM80_16x8x16_F32BF16BF16F32_TN: a warpgroup's atom with A and B in shared memory and an f32 accumulator
+        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_RS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with A and B in shared memory and an f32 accumulator
+        atom = SM90::GMMA::MMA_64x64x16_F16F16F16_SS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with A and B in shared memory and an f32 accumulator
+        atoms = (2,2):(1,2): 1 to 4 warpgroups along M: (AtomM,1)
+        c_type = s8: f32, f16 or bf16
+        stages = 1: 2 to 16
+        tile M = 192: a positive multiple of 128, at most 1024
+        tile N = 96: a positive multiple of 64, at most 1024
+        tile K = 32: a positive multiple of 64, at most 1024
+        rows_c = 64: multiples of 128 that divide 128
+        registers = 40 and 2 x 240: at most 512 for a thread of each warpgroup together
+        tile (M,N) = (512,64): at most 104 accumulators in 128 registers
+        shared memory = 262304 bytes: stages and rows of C of at most 232448 bytes together
+        M = 0: multiples of 1 from 1 to 1073741824 elements
+        N = 60: multiples of 8 from 1 to 1073741824 elements
+        lda = 63: multiples of 8 from 1 to 1073741824 elements
+        ldc = 1099511627776: multiples of 8 from 1 to 1073741824 elements
+    "#]].assert_eq(&texts);
+}
