@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use girih_kernels::gemm::{Config, KernelKind};
 use girih_ptx::{Item, Module, Statement};
 
 use crate::output::Output;
@@ -18,7 +19,7 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum Kernel {
-    /// The kernel that `girih gemm` runs for the same arguments
+    /// The kernel that `girih gemm` runs for the same arguments; without `--kernel` the one that every GPU runs
     #[command(after_help = gemm::LAYOUTS)]
     Gemm {
         #[command(flatten)]
@@ -46,20 +47,29 @@ pub(crate) fn run(args: Args) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Multiprocessors of the GPU that tiles are chosen for.
+const MULTIPROCESSORS: u32 = 132;
+
 fn gemm_module(chosen: &gemm::Chosen) -> Result<Module, girih_kernels::Error> {
-    let config = girih_kernels::gemm::choose(&chosen.problem.row_major().0, chosen.kind)?;
-    let kernel = girih_codegen::gemm::generate(&config)?;
-    let [m, n, _] = config.tile;
+    let problem = &chosen.problem;
+    let kind = chosen.kind.unwrap_or(KernelKind::for_dtype(problem.dtype()));
+    let config = girih_kernels::gemm::choose(problem, kind, MULTIPROCESSORS)?;
+    let kernel = config.generate()?;
+    let [m, n, _] = config.tile();
+    let grid = match config {
+        Config::Multistage(_) => format!("ceil(M/{m}) * ceil(N/{n}) blocks"),
+        Config::WarpSpecialized(_) => format!("1 to ceil(M/{m}) * ceil(N/{n}) blocks"),
+    };
     let mut notes = vec![
-        format!("grid: ceil(M/{m}) * ceil(N/{n}) blocks of {} threads", kernel.threads),
-        format!("dynamic shared memory: {} bytes; sizes and pitches in elements", kernel.shared_bytes),
+        format!("grid: {grid} of {} threads", kernel.threads()),
+        format!("dynamic shared memory: {} bytes; sizes and pitches in elements", kernel.shared_bytes()),
     ];
-    if chosen.problem.c().contiguous() == 0 {
+    if problem.c().contiguous() == 0 {
         notes.push(
             "column-major C as C^T = B^T * A^T: pass B and ldb as a and lda, N as M, and A as b".into(),
         );
     }
-    Ok(annotated(kernel.module, notes, &kernel.partitions))
+    Ok(annotated(kernel.module().clone(), notes, kernel.partitions()))
 }
 
 fn copy_module(problem: &girih_kernels::copy::Problem) -> Result<Module, girih_kernels::Error> {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use girih_device::{Kind, Pod};
-use girih_kernels::gemm::{Gemms, Order, check};
+use girih_kernels::gemm::{Gemms, KernelKind, Order, check};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
@@ -75,7 +75,8 @@ fn multiply<T: Element + Pod>(
 ) -> Result<Report, Box<dyn std::error::Error>> {
     let (problem, device) = (&chosen.problem, &session.device);
     session.fits(args::bytes(problem))?;
-    let gemm = Gemms::new(device).get(problem, chosen.kind)?;
+    let kind = chosen.kind.unwrap_or_else(|| KernelKind::for_problem(problem, device.limits().sm));
+    let gemm = Gemms::new(device).get(problem, kind)?;
     let launch = gemm.launch_config()?;
     let origin = source.origin();
     let [a, b] = source.operands::<T>(problem)?;
@@ -94,7 +95,7 @@ fn multiply<T: Element + Pod>(
     let rated = device.kind() == Kind::Cuda && problem.flops() > 0.0;
     Ok(Report {
         device: session.report(),
-        problem: report::ProblemReport::new(chosen, origin),
+        problem: report::ProblemReport::new(chosen, kind, origin),
         kernel: run::KernelReport::new(
             gemm.kernel(),
             gemm.partitions(),

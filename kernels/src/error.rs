@@ -66,6 +66,16 @@ pub enum Error {
         /// What would be accepted.
         accepted: &'static str,
     },
+    /// A problem whose matrices tensor maps can't describe.
+    #[error("kernel sm90 takes no {what} = {value}: {accepted} are accepted; sm80 takes the others")]
+    TensorMap {
+        /// `M`, `lda`, ...
+        what: &'static str,
+        /// Its value.
+        value: i64,
+        /// What would be accepted.
+        accepted: &'static str,
+    },
     /// A name that is none of the choices.
     #[error("unknown {what} `{text}`: {accepted}")]
     Unknown {

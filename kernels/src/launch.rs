@@ -10,7 +10,8 @@ pub(crate) fn launch(
     args: &[Arg<'_>],
 ) -> Result<(), girih_device::Error> {
     // SAFETY: the kernels of this crate access global memory only through the pointers among their parameters, under
-    // predicates from the extents among them; the callers have checked that each buffer holds its extents and pitch.
+    // predicates from the extents among them, and through tensor maps, which know the tensor's extents; the callers have
+    // checked that each buffer holds its extents and pitch.
     unsafe { kernel.launch(config, args) }
 }
 

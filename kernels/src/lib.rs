@@ -1,7 +1,7 @@
 //! girih's kernels: problem -> configuration -> module -> run.
 //!
 //! ```text
-//! gemm::Problem --choose (pure)--> codegen::gemm::GemmConfig --generate--> ptx::Module --load--> Gemm --run--> C
+//! gemm::Problem --choose (pure)--> gemm::Config --generate--> ptx::Module --load--> Gemm --run--> C
 //! ```
 //!
 //! The wrappers here are safe: a problem is checked against the buffers before anything is launched, and the kernels

@@ -5,7 +5,7 @@ mod common;
 use common::{Data, Failure, padded, variants, verify_dtype};
 use girih_codegen::gemm::{GemmKernel, generate};
 use girih_device::{Device, SimOptions};
-use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem, choose};
+use girih_kernels::gemm::{Config, Gemms, KernelKind, Layout, Problem, choose};
 use girih_ptx::{Item, Modifier, Module, Opcode, Statement, Word};
 use girih_tensor::DType;
 
@@ -85,8 +85,8 @@ fn bad_problems_are_refused_with_what_would_be_accepted() -> Result<(), Failure>
         message(problem.with_pitches(Some(63), None, None)),
         "lda = 63 is too small: rows of A hold 64 elements, at least 64 are accepted"
     );
-    let error = choose(&problem, KernelKind::Simt).expect_err("simt is f32").to_string();
-    assert_eq!(error, "kernel simt does not take bf16: f32 is accepted; sm80 takes f16 and bf16");
+    let error = choose(&problem, KernelKind::Simt, 132).expect_err("simt is f32").to_string();
+    assert_eq!(error, "kernel simt does not take bf16: f32 is accepted; sm80 and sm90 take f16 and bf16");
     let device = checked();
     let gemm =
         Gemms::new(&device).get(&Problem::new(DType::F32, [4, 4, 4], Layout::Tn)?, KernelKind::Simt)?;
@@ -103,8 +103,10 @@ fn every_barrier_and_wait_is_needed() -> Result<(), Failure> {
     for layout in [Layout::Tn, Layout::Nt] {
         for dtype in [DType::F32, DType::Bf16] {
             let problem = Problem::new(dtype, [128, 128, 320], layout)?;
-            let config = choose(&problem, KernelKind::for_dtype(dtype))?;
-            let generated = generate(&config)?;
+            let generated = match choose(&problem, KernelKind::for_dtype(dtype), 132)? {
+                Config::Multistage(config) => generate(&config)?,
+                other => panic!("{other:?}"),
+            };
             assert!(simulate(&generated.module, &generated, &problem).is_ok());
             let (mut removed, mut caught) = (0, 0);
             for index in 0.. {

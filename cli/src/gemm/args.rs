@@ -44,7 +44,8 @@ pub(crate) struct ProblemArgs {
     /// Element type: f32, f16 or bf16; sums are f32 [default: bf16, or the files']
     #[arg(long, value_parser = run::kernel_dtype)]
     dtype: Option<DType>,
-    /// Kernel: simt (f32 on the CUDA cores) or sm80 (f16, bf16 on the tensor cores) [default: by dtype]
+    /// Kernel: simt (f32 on the CUDA cores), sm80 or sm90 (f16, bf16 on the tensor cores) [default: the fastest that the
+    /// device and the problem allow]
     #[arg(long)]
     kernel: Option<KernelKind>,
     /// Contiguous modes of A and B: tn, tt, nn or nt, see below [default: tn, or the files']
@@ -68,7 +69,8 @@ pub(crate) struct ProblemArgs {
 pub(crate) struct Chosen {
     pub(crate) problem: Problem,
     pub(crate) layout: Layout,
-    pub(crate) kind: KernelKind,
+    /// None for the fastest.
+    pub(crate) kind: Option<KernelKind>,
 }
 
 impl ProblemArgs {
@@ -125,8 +127,7 @@ impl ProblemArgs {
         let problem = Problem::new(dtype, mnk, layout)?
             .with_order(self.order)
             .with_pitches(self.lda, self.ldb, self.ldc)?;
-        let kind = self.kernel.unwrap_or(KernelKind::for_dtype(dtype));
-        Ok(Chosen { problem, layout, kind })
+        Ok(Chosen { problem, layout, kind: self.kernel })
     }
 }
 

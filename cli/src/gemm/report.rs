@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use girih_kernels::gemm::{Check, Matrix};
+use girih_kernels::gemm::{Check, KernelKind, Matrix};
 use serde::Serialize;
 
 use super::Chosen;
@@ -52,7 +52,7 @@ impl MatrixReport {
 }
 
 impl ProblemReport {
-    pub(crate) fn new(chosen: &Chosen, [a, b]: [String; 2]) -> ProblemReport {
+    pub(crate) fn new(chosen: &Chosen, kind: KernelKind, [a, b]: [String; 2]) -> ProblemReport {
         let problem = &chosen.problem;
         let [m, n, k] = problem.mnk();
         ProblemReport {
@@ -62,7 +62,7 @@ impl ProblemReport {
             dtype: problem.dtype().name(),
             layout: chosen.layout.name(),
             order: if problem.c().contiguous() == 1 { "row" } else { "column" },
-            kernel: chosen.kind.name(),
+            kernel: kind.name(),
             a: MatrixReport::new(&problem.a(), Some(a)),
             b: MatrixReport::new(&problem.b(), Some(b)),
             c: MatrixReport::new(&problem.c(), None),

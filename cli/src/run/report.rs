@@ -63,6 +63,7 @@ struct Executed {
     global: u64,
     shared: u64,
     mma: u64,
+    wgmma: u64,
     barriers: u64,
 }
 
@@ -94,6 +95,7 @@ impl KernelReport {
                 global: r.global,
                 shared: r.shared,
                 mma: r.mma,
+                wgmma: r.wgmma,
                 barriers: r.barriers,
             }),
         }
@@ -123,10 +125,10 @@ impl fmt::Display for KernelReport {
         line(f, "shared memory", format_args!("{shared} bytes a block"))?;
         line(f, "instructions", format_args!("{} in the PTX", self.ptx_instructions))?;
         let Some(run) = &self.executed else { return Ok(()) };
-        let Executed { blocks, warp_instructions, global, shared, mma, barriers } = run;
+        let Executed { blocks, warp_instructions, global, shared, mma, wgmma, barriers } = run;
         let text = format_args!(
             "{warp_instructions} warp instructions by {blocks} blocks: {global} global, {shared} shared, {mma} mma, \
-             {barriers} barriers"
+             {wgmma} wgmma, {barriers} barriers"
         );
         line(f, "executed", text)
     }

@@ -88,7 +88,7 @@ fn names() {
         ("gemm --dtype fp4", "'--dtype <DTYPE>': no kernel takes `fp4`: f32, f16 and bf16 are accepted"),
         ("gemm --dtype f64", "'--dtype <DTYPE>': no kernel takes `f64`: f32, f16 and bf16 are accepted"),
         ("gemm --layout tm", "'--layout <LAYOUT>': unknown layout `tm`: tn, tt, nn and nt are accepted"),
-        ("gemm --kernel sm70", "'--kernel <KERNEL>': unknown kernel `sm70`: simt and sm80 are accepted"),
+        ("gemm --kernel sm70", "'--kernel <KERNEL>': unknown kernel `sm70`: simt, sm80 and sm90 are accepted"),
         ("gemm --order diagonal", "'--order <ORDER>': unknown order `diagonal`: row and column are accepted"),
         (
             "gemm --device tpu",
@@ -109,8 +109,18 @@ fn names() {
         refused(
             folder.path(),
             line,
-            "kernel simt does not take bf16: f32 is accepted; sm80 takes f16 and bf16",
+            "kernel simt does not take bf16: f32 is accepted; sm80 and sm90 take f16 and bf16",
         );
+    }
+    for (arguments, what) in [
+        ("--n 63", "N = 63: elements of whole 16 bytes"),
+        ("--m 63 --order column", "M = 63: elements of whole 16 bytes"),
+        ("--k 60", "lda = 60: elements of whole 16 bytes"),
+        ("--ldc 516", "ldc = 516: elements of whole 16 bytes"),
+        ("--k 0", "K = 0: 1 or more elements"),
+    ] {
+        let message = format!("kernel sm90 takes no {what} are accepted; sm80 takes the others");
+        refused(folder.path(), &format!("gemm --kernel sm90 {arguments} -o c.npy"), &message);
     }
 }
 

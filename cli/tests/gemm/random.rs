@@ -48,7 +48,7 @@ fn every_layout_order_and_dtype_passes_and_says_its_strides() {
 
 #[test]
 fn the_object_says_what_ran() {
-    let report = json(folder().path(), "gemm --m 64 --n 64 --k 64 --json");
+    let report = json(folder().path(), "gemm --m 64 --n 64 --k 64 --kernel sm80 --json");
     assert_eq!(report["device"]["kind"], "sim");
     assert_eq!(report["problem"]["dtype"], "bf16");
     assert_eq!(report["check"]["compared"], 64 * 64);
@@ -66,6 +66,26 @@ fn the_object_says_what_ran() {
     assert!(executed["mma"].as_u64().is_some_and(|n| n >= 4 * 8 * 4), "{executed}");
     let names: Vec<_> = report["kernel"]["partitions"].as_array().expect("a list").iter().collect();
     assert!(names.iter().any(|p| p["name"] == "TV of C"), "{names:?}");
+}
+
+/// The simulator is an sm_90: what tensor maps can describe goes by `wgmma` there.
+#[test]
+fn the_fastest_kernel_is_the_default() {
+    let report = json(folder().path(), "gemm --m 64 --n 64 --k 64 --json");
+    assert_eq!((&report["problem"]["kernel"], &report["passed"]), (&"sm90".into(), &true.into()));
+    let executed = &report["kernel"]["executed"];
+    // A tile of two warpgroups, of four warps each: four steps along K.
+    assert_eq!((&executed["mma"], &executed["wgmma"]), (&0.into(), &(2 * 4 * 4).into()), "{executed}");
+    for arguments in [
+        "--m 64 --n 63 --k 64",
+        "--m 64 --n 64 --k 63",
+        "--m 63 --n 64 --k 64 --order column",
+        "--m 64 --n 64 --k 0",
+        "--m 64 --n 64 --k 64 --dtype f32",
+    ] {
+        let report = json(folder().path(), &format!("gemm --json {arguments}"));
+        assert_ne!(report["problem"]["kernel"], "sm90", "{arguments}");
+    }
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! The pure choice: (problem, kernel) -> configuration, one reasoned rule a line.
 
-use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN, UNIVERSAL_FMA_F32};
+use girih_codegen::atom::{
+    MmaAtom, MmaKind, Product, SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN,
+    UNIVERSAL_FMA_F32,
+};
+use girih_codegen::gemm::warp_specialized::WarpSpecializedConfig;
 use girih_codegen::gemm::{GemmConfig, Major, Source};
 use girih_layout::{Lay, Tile, lay};
 use girih_tensor::DType;
 
-use super::{Matrix, Problem};
+use super::{Config, Matrix, Problem};
 use crate::Error;
 use crate::launch::widest;
 
@@ -16,12 +20,20 @@ pub enum KernelKind {
     Simt,
     /// f16 and bf16 by `mma.sync` and `cp.async`.
     Sm80,
+    /// f16 and bf16 by `wgmma` and tensor copies, on sm_90 alone.
+    Sm90,
 }
 
 impl KernelKind {
-    /// The one for a dtype.
+    /// The one for a dtype that every device runs.
     pub fn for_dtype(dtype: DType) -> KernelKind {
         if dtype == DType::F32 { KernelKind::Simt } else { KernelKind::Sm80 }
+    }
+
+    /// The fastest for a problem on a device of architecture `sm` (90 for sm_90).
+    pub fn for_problem(problem: &Problem, sm: u32) -> KernelKind {
+        let fits = problem.dtype() != DType::F32 && has_maps(problem).is_ok();
+        if sm == 90 && fits { KernelKind::Sm90 } else { KernelKind::for_dtype(problem.dtype()) }
     }
 
     /// Its name on the command line.
@@ -29,6 +41,7 @@ impl KernelKind {
         match self {
             KernelKind::Simt => "simt",
             KernelKind::Sm80 => "sm80",
+            KernelKind::Sm90 => "sm90",
         }
     }
 }
@@ -39,35 +52,37 @@ impl std::str::FromStr for KernelKind {
         match text {
             "simt" => Ok(KernelKind::Simt),
             "sm80" => Ok(KernelKind::Sm80),
+            "sm90" => Ok(KernelKind::Sm90),
             _ => Err(Error::Unknown {
                 what: "kernel",
                 text: text.into(),
-                accepted: "simt and sm80 are accepted",
+                accepted: "simt, sm80 and sm90 are accepted",
             }),
         }
     }
 }
 
-/// Chooses the configuration for a problem with row-major C.
+/// Chooses the configuration for a problem, on a device of so many multiprocessors. The kernel computes
+/// [`Problem::row_major`].
 ///
-/// Nothing in it depends on M, N, K or a pitch but through facts: what divides the pitches and N.
+/// A module depends on M, N, K and pitches through facts alone: what divides the pitches and N. Which tile serves them best
+/// depends on M and N.
 ///
 /// # Errors
-/// [`Error::Kernel`] if the kernel does not take the dtype.
-pub fn choose(problem: &Problem, kind: KernelKind) -> Result<GemmConfig, Error> {
+/// [`Error::Kernel`] if the kernel does not take the dtype, [`Error::TensorMap`] if it does not take the extents or pitches.
+pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<Config, Error> {
+    let row_major = problem.row_major().0;
+    let refused = |kernel, accepted| Err(Error::Kernel { kernel, dtype: problem.dtype().name(), accepted });
     match (kind, problem.dtype()) {
-        (KernelKind::Simt, DType::F32) => Ok(simt(problem)),
-        (KernelKind::Sm80, DType::F16 | DType::Bf16) => Ok(sm80(problem)),
-        (KernelKind::Simt, dtype) => Err(Error::Kernel {
-            kernel: "simt",
-            dtype: dtype.name(),
-            accepted: "f32 is accepted; sm80 takes f16 and bf16",
-        }),
-        (KernelKind::Sm80, dtype) => Err(Error::Kernel {
-            kernel: "sm80",
-            dtype: dtype.name(),
-            accepted: "f16 and bf16 are accepted; simt takes f32",
-        }),
+        (KernelKind::Simt, DType::F32) => Ok(Config::Multistage(simt(&row_major))),
+        (KernelKind::Sm80, DType::F16 | DType::Bf16) => Ok(Config::Multistage(sm80(&row_major))),
+        (KernelKind::Sm90, DType::F16 | DType::Bf16) => {
+            has_maps(problem)?;
+            Ok(Config::WarpSpecialized(sm90(&row_major, i64::from(multiprocessors))?))
+        }
+        (KernelKind::Simt, _) => refused("simt", "f32 is accepted; sm80 and sm90 take f16 and bf16"),
+        (KernelKind::Sm80, _) => refused("sm80", "f16 and bf16 are accepted; simt takes f32"),
+        (KernelKind::Sm90, _) => refused("sm90", "f16 and bf16 are accepted; simt takes f32"),
     }
 }
 
@@ -127,4 +142,56 @@ fn sm80(problem: &Problem) -> GemmConfig {
         // An accumulator holds two neighbours of a row.
         c_vector: widest(&[2, 1], &[problem.c().ld(), problem.c().extents()[1]]),
     }
+}
+
+/// Whether tensor maps can describe the matrices.
+fn has_maps(problem: &Problem) -> Result<(), Error> {
+    for (what, value) in ["M", "N", "K"].into_iter().zip(problem.mnk()) {
+        if value < 1 {
+            return Err(Error::TensorMap { what, value, accepted: "1 or more elements" });
+        }
+    }
+    let line = 128 / i64::from(problem.dtype().bits());
+    let c = problem.c();
+    let row = (if c.contiguous() == 1 { "N" } else { "M" }, c.extents()[c.contiguous()]);
+    let pitches = [("lda", problem.a().ld()), ("ldb", problem.b().ld()), ("ldc", c.ld())];
+    for (what, value) in [row].into_iter().chain(pitches) {
+        if value % line != 0 {
+            return Err(Error::TensorMap { what, value, accepted: "elements of whole 16 bytes" });
+        }
+    }
+    Ok(())
+}
+
+/// Tiles by falling rate: columns, stages.
+const TILES: [([i64; 2], i64); 3] = [([128, 256], 3), ([128, 128], 5), ([128, 64], 7)];
+
+fn sm90(problem: &Problem, multiprocessors: i64) -> Result<WarpSpecializedConfig, Error> {
+    let [m, n, _] = problem.mnk();
+    // The larger tile, unless a smaller one leaves fewer multiprocessors idle: in columns that each of them goes through.
+    let work = |[tile_m, tile_n]: [i64; 2]| {
+        let tiles = ((m + tile_m - 1) / tile_m).saturating_mul((n + tile_n - 1) / tile_n);
+        ((tiles + multiprocessors - 1) / multiprocessors.max(1)).saturating_mul(tile_n)
+    };
+    let (mut tile, mut stages) = TILES[0];
+    for (smaller, more) in &TILES[1..] {
+        if work(*smaller).saturating_mul(5) < work(tile).saturating_mul(4) {
+            (tile, stages) = (*smaller, *more);
+        }
+    }
+    let major = |matrix: Matrix| if matrix.contiguous() == 1 { Major::K } else { Major::Mn };
+    let majors = [major(problem.a()), major(problem.b())];
+    let types = [DType::F32, problem.dtype(), problem.dtype()];
+    let name = if problem.dtype() == DType::F16 { "gemm_sm90_f16" } else { "gemm_sm90_bf16" };
+    Ok(WarpSpecializedConfig {
+        name,
+        atom: MmaAtom::wgmma(MmaKind::WgmmaSs, tile[1], types, majors, Product::Multiply)?,
+        atoms: lay!("(2,1):(1,0)"),
+        tile: [tile[0], tile[1], 64],
+        stages,
+        rows_c: tile[0],
+        alternate: true,
+        registers: [40, 232],
+        c_type: problem.dtype(),
+    })
 }

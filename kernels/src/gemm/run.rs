@@ -1,34 +1,40 @@
 //! Loading and launching.
 
-use girih_codegen::gemm::{GemmConfig, GemmKernel, generate};
-use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig, Pod};
+use girih_codegen::gemm::warp_specialized::MAX_TILES;
+use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig, Pod, TensorMap};
 use girih_ptx::Module;
 use girih_tensor::Element;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{KernelKind, Problem, choose};
+use super::{Config, Generated, KernelKind, Problem, choose};
 use crate::Error;
 use crate::launch::launch;
 
 /// A loaded module: one serves every problem with its facts.
 #[derive(Debug)]
 struct Loaded {
-    config: GemmConfig,
+    config: Config,
     kernel: Kernel,
-    generated: GemmKernel,
+    generated: Generated,
+    multiprocessors: u32,
 }
+
+/// The order of tiles on the device, for problems of as many rows and columns of tiles.
+type Order = Arc<Buffer<u32>>;
 
 /// The GEMM kernels loaded on a device, one for each configuration that was asked for.
 #[derive(Debug)]
 pub struct Gemms {
     device: Device,
     loaded: Mutex<Vec<Arc<Loaded>>>,
+    orders: Mutex<HashMap<[i64; 2], Order>>,
 }
 
 impl Gemms {
     /// No kernels yet.
     pub fn new(device: &Device) -> Gemms {
-        Gemms { device: device.clone(), loaded: Mutex::new(Vec::new()) }
+        Gemms { device: device.clone(), loaded: Mutex::default(), orders: Mutex::default() }
     }
 
     /// How many modules are loaded.
@@ -39,23 +45,54 @@ impl Gemms {
     /// The GEMM for `problem`, from a module that is loaded already if one with its facts is.
     ///
     /// # Errors
-    /// [`Error::Kernel`], [`Error::Codegen`], [`Error::Device`].
+    /// [`Error::Kernel`], [`Error::TensorMap`], [`Error::Grid`], [`Error::Codegen`], [`Error::Device`].
     pub fn get(&self, problem: &Problem, kind: KernelKind) -> Result<Gemm, Error> {
+        let multiprocessors = self.device.limits().multiprocessors;
+        self.with(problem, choose(problem, kind, multiprocessors)?)
+    }
+
+    /// The same by a configuration of the caller's choice, which must state no more than what holds for the problem: the
+    /// contiguous modes, and what divides pitches and extents, of [`Problem::row_major`].
+    ///
+    /// # Errors
+    /// [`Error::Codegen`] if it cannot be built, [`Error::Device`].
+    fn with(&self, problem: &Problem, config: Config) -> Result<Gemm, Error> {
         let (row_major, swapped) = problem.row_major();
-        let config = choose(&row_major, kind)?;
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let known = loaded.iter().find(|l| l.config == config).cloned();
         let module = match known {
             Some(module) => module,
             None => {
-                let generated = generate(&config)?;
-                let kernel = self.device.load(&generated.module)?.kernel(config.name)?;
-                let module = Arc::new(Loaded { config, kernel, generated });
+                let generated = config.generate()?;
+                let kernel = self.device.load(generated.module())?.kernel(config.name())?;
+                let multiprocessors = self.device.limits().multiprocessors;
+                let module = Arc::new(Loaded { config, kernel, generated, multiprocessors });
                 loaded.push(module.clone());
                 module
             }
         };
-        Ok(Gemm { problem: *problem, row_major, swapped, module })
+        let order = self.order(&row_major, &module)?;
+        Ok(Gemm { problem: *problem, row_major, swapped, module, order })
+    }
+
+    /// The order of a persistent kernel's tiles.
+    fn order(&self, row_major: &Problem, module: &Loaded) -> Result<Option<Order>, Error> {
+        let Generated::WarpSpecialized(kernel) = &module.generated else { return Ok(None) };
+        let [m, n, _] = row_major.mnk();
+        let ([tile_m, tile_n, _], most) = (module.config.tile(), MAX_TILES as u64);
+        let [rows, columns] =
+            [(m, tile_m), (n, tile_n)].map(|(extent, tile)| (extent as u64).div_ceil(tile as u64));
+        if rows * columns > most {
+            let tile = format!("({tile_m},{tile_n})");
+            return Err(Error::Grid { tiles: (rows * columns) as i64, tile, most: most as i64 });
+        }
+        let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = orders.get(&[rows as i64, columns as i64]) {
+            return Ok(Some(known.clone()));
+        }
+        let order = Arc::new(self.device.upload(&kernel.order(m, n).concat())?);
+        orders.insert([rows as i64, columns as i64], order.clone());
+        Ok(Some(order))
     }
 }
 
@@ -66,6 +103,7 @@ pub struct Gemm {
     row_major: Problem,
     swapped: bool,
     module: Arc<Loaded>,
+    order: Option<Order>,
 }
 
 impl Gemm {
@@ -75,7 +113,7 @@ impl Gemm {
     }
 
     /// The configuration.
-    pub fn config(&self) -> &GemmConfig {
+    pub fn config(&self) -> &Config {
         &self.module.config
     }
 
@@ -86,35 +124,42 @@ impl Gemm {
 
     /// The generated module.
     pub fn ptx(&self) -> &Module {
-        &self.module.generated.module
+        self.module.generated.module()
     }
 
     /// Bytes of dynamic shared memory of a block.
     pub fn shared_bytes(&self) -> u32 {
-        self.module.generated.shared_bytes
+        self.module.generated.shared_bytes()
     }
 
     /// What the kernel was derived from, line by line: name and layout.
     pub fn partitions(&self) -> &[(&'static str, String)] {
-        &self.module.generated.partitions
+        self.module.generated.partitions()
     }
 
-    /// The launch: a block for each tile of C.
+    /// The launch: a block for each tile of C, or as many persistent ones as go through them in the fewest turns.
     ///
     /// # Errors
     /// [`Error::Grid`] if there are more tiles than blocks in a grid.
     pub fn launch_config(&self) -> Result<LaunchConfig, Error> {
         let [m, n, _] = self.row_major.mnk();
-        let [tile_m, tile_n, _] = self.module.config.tile;
+        let [tile_m, tile_n, _] = self.module.config.tile();
         let tiles = (m as u64).div_ceil(tile_m as u64) * (n as u64).div_ceil(tile_n as u64);
         let most = i32::MAX as u64;
         if tiles > most {
             let tile = format!("({tile_m},{tile_n})");
             return Err(Error::Grid { tiles: tiles as i64, tile, most: most as i64 });
         }
+        let blocks = match self.module.config {
+            Config::Multistage(_) => tiles,
+            Config::WarpSpecialized(_) => {
+                let turns = tiles.div_ceil(u64::from(self.module.multiprocessors.max(1)));
+                tiles.div_ceil(turns.max(1))
+            }
+        };
         let generated = &self.module.generated;
-        let config = LaunchConfig::new([tiles as u32, 1, 1], [generated.threads, 1, 1]);
-        Ok(config.with_dynamic_shared(generated.shared_bytes))
+        let config = LaunchConfig::new([blocks as u32, 1, 1], [generated.threads(), 1, 1]);
+        Ok(config.with_dynamic_shared(generated.shared_bytes()))
     }
 
     /// `c = a * b`. An empty C is left alone; K = 0 writes zeros.
@@ -139,8 +184,21 @@ impl Gemm {
         }
         let (a, b) = if self.swapped { (b, a) } else { (a, b) };
         let pitches = [self.row_major.a().ld(), self.row_major.b().ld(), self.row_major.c().ld()];
-        let mut args: Vec<Arg<'_>> = vec![a.into(), b.into(), c.into()];
-        args.extend([m, n, k].into_iter().chain(pitches).map(|v| Arg::U32(v as u32)));
-        Ok(launch(&self.module.kernel, &self.launch_config()?, &args)?)
+        let config = self.launch_config()?;
+        match (&self.module.generated, &self.order) {
+            (Generated::WarpSpecialized(kernel), Some(order)) => {
+                let [of_a, of_b, of_c] = kernel.maps([m, n, k], pitches)?;
+                let maps = [TensorMap::new(a, &of_a)?, TensorMap::new(b, &of_b)?, TensorMap::new(c, &of_c)?];
+                let tiles = Arg::U32(order.len() as u32 / 2);
+                let rest = [(&**order).into(), tiles, Arg::U32(k as u32)];
+                let args: Vec<Arg<'_>> = maps.iter().map(Arg::from).chain(rest).collect();
+                Ok(launch(&self.module.kernel, &config, &args)?)
+            }
+            _ => {
+                let mut args: Vec<Arg<'_>> = vec![a.into(), b.into(), c.into()];
+                args.extend([m, n, k].into_iter().chain(pitches).map(|v| Arg::U32(v as u32)));
+                Ok(launch(&self.module.kernel, &config, &args)?)
+            }
+        }
     }
 }
