@@ -58,7 +58,7 @@ fn gemm<T: Element + Pod>(criterion: &mut Criterion, device: &Device) -> Result<
     let (a, b, mut c) = (operand(1)?, operand(2)?, device.alloc::<T>(4096 * 4096)?);
     let mut group = group(criterion, &format!("gemm {} tn 4096", T::DTYPE));
     group.throughput(Throughput::Elements(problem.flops() as u64));
-    let ours = Gemms::new(device).get(&problem, KernelKind::for_dtype(T::DTYPE))?;
+    let ours = Gemms::new(device).get(&problem, KernelKind::for_problem(&problem, device.limits().sm))?;
     group.bench_function("girih", |bencher| measure(bencher, device, || ours.run(&a, &b, &mut c)));
     match cublas::Gemm::plan(device, cublas::Problem::of(&problem), [b, a, c]) {
         Ok(peer) => {

@@ -29,7 +29,8 @@ fn main() -> Result<(), Failure> {
     println!("{about}");
     let mut records = vec![copies(&device)?];
     let square = Layout::ALL.map(|layout| ([4096; 3], layout));
-    for (mnk, layout) in square.into_iter().chain([([1024, 4096, 2048], Layout::Tn)]) {
+    let others = [[1024, 4096, 2048], [2048; 3], [8192; 3]].map(|mnk| (mnk, Layout::Tn));
+    for (mnk, layout) in square.into_iter().chain(others) {
         records.push(gemm::<f32>(&device, mnk, layout)?);
         records.push(gemm::<bf16>(&device, mnk, layout)?);
         records.push(gemm::<f16>(&device, mnk, layout)?);
@@ -102,11 +103,12 @@ fn copies(device: &Device) -> Result<Value, Failure> {
 
 fn gemm<T: Element + Pod>(device: &Device, mnk: [i64; 3], layout: Layout) -> Result<Value, Failure> {
     let problem = Problem::new(T::DTYPE, mnk, layout)?;
-    let host = [problem.a().span(), problem.b().span()].map(|span| normal::<T>(span as usize, span as u64));
+    let host =
+        [(problem.a(), 1), (problem.b(), 2)].map(|(matrix, seed)| normal::<T>(matrix.span() as usize, seed));
     let (a, b) = (device.upload(&host[0])?, device.upload(&host[1])?);
     let mut c = device.alloc::<T>(problem.c().span() as usize)?;
     c.fill_bytes(0xff)?;
-    let ours = Gemms::new(device).get(&problem, KernelKind::for_dtype(T::DTYPE))?;
+    let ours = Gemms::new(device).get(&problem, KernelKind::for_problem(&problem, device.limits().sm))?;
     ours.run(&a, &b, &mut c)?;
     let found = check(&problem, &host[0], &host[1], &c.download()?, None)?;
     if !found.passed() {

@@ -1,11 +1,12 @@
 //! Contestants measured in turns: what a power-limited GPU can be compared by.
 //!
-//! Every round runs each contestant for a slice of fixed length, in an order that rotates; the first part of a slice
-//! is not timed, so that each is measured at the clock and temperature of its own load.
+//! Every round runs each contestant for a slice of fixed length, in an order of its own, so that none always follows the
+//! same one; the first part of a slice is not timed, so that each is measured at the clock and temperature of its own load.
 
 use std::time::{Duration, Instant};
 
 use girih_device::Device;
+use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
 
 /// Whatever ends a measurement.
 pub type Failure = Box<dyn std::error::Error>;
@@ -59,9 +60,11 @@ pub fn contest(
     contestants: &mut [Contestant<'_>],
 ) -> Result<Vec<Times>, Failure> {
     let mut samples = vec![Vec::new(); contestants.len()];
-    for round in 0..rules.rounds {
-        for turn in 0..contestants.len() {
-            let who = (round + turn) % contestants.len();
+    let mut order: Vec<usize> = (0..contestants.len()).collect();
+    let mut rng = StdRng::seed_from_u64(0);
+    for _ in 0..rules.rounds {
+        order.shuffle(&mut rng);
+        for &who in &order {
             samples[who].push(slice(device, rules, &mut *contestants[who].run)?);
         }
     }

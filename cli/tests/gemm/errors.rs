@@ -88,7 +88,10 @@ fn names() {
         ("gemm --dtype fp4", "'--dtype <DTYPE>': no kernel takes `fp4`: f32, f16 and bf16 are accepted"),
         ("gemm --dtype f64", "'--dtype <DTYPE>': no kernel takes `f64`: f32, f16 and bf16 are accepted"),
         ("gemm --layout tm", "'--layout <LAYOUT>': unknown layout `tm`: tn, tt, nn and nt are accepted"),
-        ("gemm --kernel sm70", "'--kernel <KERNEL>': unknown kernel `sm70`: simt, sm80 and sm90 are accepted"),
+        (
+            "gemm --kernel sm70",
+            "'--kernel <KERNEL>': unknown kernel `sm70`: simt, sm80 and sm90 are accepted",
+        ),
         ("gemm --order diagonal", "'--order <ORDER>': unknown order `diagonal`: row and column are accepted"),
         (
             "gemm --device tpu",

@@ -32,7 +32,7 @@ impl Mbarrier {
     /// b.barrier();
     /// barrier.arrive(&mut b, &girih_codegen::Cond::Always)?;
     /// barrier.wait(&mut b, &0.into())?;
-    /// assert!(Mbarrier::new(&(b.shared() + 4)).is_err());
+    /// assert!(Mbarrier::new(&(&b.shared() + 4)).is_err());
     /// # Ok::<(), girih_codegen::Error>(())
     /// ```
     pub fn new(address: &Expr) -> Result<Mbarrier, Error> {

@@ -6,7 +6,7 @@
 ///
 /// ```
 /// use girih_codegen::gemm::warp_specialized::hilbert;
-/// assert_eq!(hilbert(2, 2), [[0, 0], [0, 1], [1, 1], [1, 0]]);
+/// assert_eq!(hilbert(2, 2), [[0, 0], [1, 0], [1, 1], [0, 1]]);
 /// ```
 pub fn hilbert(rows: u32, columns: u32) -> Vec<[u32; 2]> {
     let mut out = Vec::with_capacity(rows as usize * columns as usize);
