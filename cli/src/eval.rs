@@ -21,11 +21,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args) -> CommandResult {
     debug_assert!(args.jsonl, "clap requires it");
-    match answer_all(io::stdin().lock(), io::stdout().lock()) {
-        // Whoever read the answers has enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        result => result.map(|()| ExitCode::SUCCESS).map_err(Into::into),
-    }
+    answer_all(io::stdin().lock(), io::stdout().lock())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Answers every line, each as soon as it is read.

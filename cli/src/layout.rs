@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -47,18 +48,19 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args) -> CommandResult {
     let result = expr::evaluate(&args.expression)?;
-    println!("{result}");
+    let mut text = format!("{result}\n");
     // Numbers and coordinates read as layouts too; only a stride makes one.
     let layout = result.contains(':').then(|| Lay::parse(&result).ok()).flatten();
     if let (Some(layout), false) = (layout, args.plain)
         && let Ok(table) = layout.table()
     {
         if table.rows().saturating_mul(table.columns()) > CELLS || table.columns() > COLUMNS {
-            println!("(a table of {} x {} is too large to print)", table.rows(), table.columns());
+            text += &format!("(a table of {} x {} is too large to print)\n", table.rows(), table.columns());
         } else {
-            print!("{table}");
+            text += &table.to_string();
         }
     }
+    io::stdout().lock().write_all(text.as_bytes())?;
     if args.svg.is_some() || args.latex.is_some() {
         draw(&result, &args)?;
     }

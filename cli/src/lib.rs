@@ -1,5 +1,6 @@
 //! The `girih` command line, as a library so that other packages' tests can call its parts.
 
+use std::io;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -65,6 +66,11 @@ pub fn main() -> ExitCode {
         Command::Eval(args) => eval::run(args),
     };
     result.unwrap_or_else(|error| {
+        let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+        // Whoever read the output has enough.
+        if error.downcast_ref().is_some_and(broken) {
+            return ExitCode::SUCCESS;
+        }
         eprintln!("error: {error}");
         ExitCode::FAILURE
     })

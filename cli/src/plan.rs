@@ -1,5 +1,6 @@
 //! `girih plan`: what is known of a partition before it runs, and what is found for it.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::str::FromStr;
 
@@ -137,11 +138,12 @@ pub(crate) fn run(args: Args) -> CommandResult {
             )
         }
     };
-    if args.json {
-        println!("{object}");
+    let text = if args.json {
+        format!("{object}\n")
     } else {
-        lines.into_iter().for_each(|(name, text)| println!("{name:<25} {text}"));
-    }
+        lines.into_iter().map(|(name, text)| format!("{name:<25} {text}\n")).collect()
+    };
+    io::stdout().lock().write_all(text.as_bytes())?;
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -2,7 +2,7 @@
 
 mod sheet;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -126,7 +126,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
     };
     match args.output {
         Some(path) => Output::new(&path)?.write(|to| to.write_all(text.as_bytes()))?,
-        None => print!("{text}"),
+        None => io::stdout().lock().write_all(text.as_bytes())?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -212,20 +212,31 @@ fn mma(atom: &MmaAtom) -> Result<Sheet> {
 
 fn tiled_mma(atom: MmaAtom, atoms: Lay, permutation: Option<Tiler>) -> Result<Sheet> {
     let mut mma = TiledMma::new(atom, atoms)?;
+    let mut title = format!("{} by {atoms}", mma.atom.name());
     if let Some(permutation) = permutation {
-        let tile = |i: usize| match &permutation {
-            Tiler::Modes(tiles) if i < tiles.len() => tiles.tile(i),
-            _ => Ok(Tile::All),
+        let tiles = match &permutation {
+            Tiler::Modes(tiles) if tiles.len() <= 3 => tiles,
+            other => {
+                let expected =
+                    String::from("up to three orders in angle brackets, of M, N and K, as <32,16,_>");
+                return Err(Error::Argument { text: other.to_string(), expected }.into());
+            }
         };
+        let tile = |i: usize| if i < tiles.len() { tiles.tile(i) } else { Ok(Tile::All) };
         mma = mma.with_permutation([tile(0)?, tile(1)?, tile(2)?]);
+        title += &format!(" permuted by {permutation}");
     }
-    let layouts = Operand::ALL.map(|operand| mma.layout_tv(operand));
-    let [a, b, c] = layouts;
-    around(format!("{} by {atoms}", mma.atom.name()), mma.tile_size_mnk()?, [a?, b?, c?])
+    let [a, b, c] = Operand::ALL.map(|operand| mma.layout_tv(operand));
+    around(title, mma.tile_size_mnk()?, [a?, b?, c?])
 }
 
 /// Rows of 16 bytes.
 fn copy(atom: &CopyAtom, unit: i64) -> Result<Sheet> {
+    let piece = size(&atom.reference.mode(1)?)?.min(128);
+    if unit < 1 || piece % unit != 0 {
+        let expected = format!("bits of a cell that divide the {piece} of a thread's row");
+        return Err(Error::Argument { text: unit.to_string(), expected }.into());
+    }
     let side = |title: &str, bits: &Lay| -> Result<Grid> {
         let units = bits.upcast(unit)?; // (Thr,Val) -> unit
         let count = units.cosize()?.get().unwrap_or(0);

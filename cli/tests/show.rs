@@ -198,3 +198,48 @@ fn what_can_not_be_drawn_or_planned_is_refused_with_what_would_be() {
         assert!(error.starts_with(message), "{arguments:?}: {error}");
     }
 }
+
+/// `girih show ... | head`: whoever closes the pipe has read enough.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    for arguments in [
+        &["show", "tiled-mma", "SM80_16x8x16_F32F16F16F32_TN", "--atoms", "(8,4,1)"][..],
+        &["plan", "check", "(4,2):(1,4)", "--tile", "(4,2)"],
+        &["layout", "(64,64)"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_girih")).args(arguments).stdout(writer).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), &*error), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+/// What would be drawn otherwise than it was asked for is not drawn.
+#[test]
+fn permutations_and_cells_that_are_none_are_refused() {
+    let mma = ["show", "tiled-mma", "SM80_16x8x16_F32F16F16F32_TN", "--atoms", "(2,2,1)", "--permutation"];
+    for permutation in ["(32,16)", "<32,32,16,2>"] {
+        let (status, out, error) = girih(&[&mma[..], &[permutation]].concat());
+        assert_eq!((status, &*out), (Some(1), ""));
+        assert!(error.contains("up to three orders in angle brackets, of M, N and K"), "{error}");
+    }
+    let (status, out, _) = girih(&[&mma[..], &["<_,(8,2,2):(1,16,8)>"]].concat());
+    assert!(
+        status == Some(0) && out.lines().next().unwrap().ends_with(" permuted by <_,(8,2,2):(1,16,8)>"),
+        "{out}"
+    );
+    // Each of the two warps along N has 16 columns that follow each other.
+    let columns = row(&out, "C (M,N)", 0);
+    assert_eq!([columns[0], columns[8], columns[16], columns[24]], ["T0V0", "T0V4", "T64V0", "T64V4"]);
+    for (unit, accepted) in [("256", false), ("3", false), ("0", false), ("32", true), ("1", true)] {
+        let (status, _, error) = girih(&["show", "copy", "SM75_U32x1_LDSM_N", "--unit", unit]);
+        assert_eq!(status, Some(i32::from(!accepted)), "{unit}: {error}");
+        assert_eq!(
+            error.contains("bits of a cell that divide the 32 of a thread's row"),
+            !accepted,
+            "{error}"
+        );
+    }
+}

@@ -252,12 +252,13 @@ pub(crate) fn coalesced(
     if vector < 1 || row % vector != 0 {
         return Err(mismatch("a contiguous extent that the vector divides"));
     }
-    let along = (row / vector).min(threads);
-    if threads % along != 0 || rows % (threads / along) != 0 || (row / vector) % along != 0 {
-        return Err(mismatch(
-            "vectors of a row that divide the threads, and rows of threads that divide the tile",
-        ));
-    }
+    // The longest rows of threads that divide the vectors of a row and leave rows of threads that divide the tile.
+    let fits =
+        |along: &i64| threads % along == 0 && (row / vector) % along == 0 && rows % (threads / along) == 0;
+    let along = (1..=(row / vector).min(threads)).rev().find(fits);
+    let along = along.ok_or_else(|| {
+        mismatch("rows of threads that divide the vectors of a row and the rows of the tile")
+    })?;
     let across = threads / along;
     let by_mode = |x: i64, y: i64| if contiguous == 1 { [y, x] } else { [x, y] };
     let layout = |shape: [i64; 2], stride: [i64; 2]| {

@@ -297,3 +297,12 @@ fn values_that_there_are_not_are_refused() {
         "a projection of 1 modes for <1:0,1:0> at (0): give one entry for each mode of both"
     );
 }
+
+/// A partition among more owners than there are values ends with the first that has another's.
+#[test]
+fn partitions_among_too_many_are_refused() {
+    let mut data = vec![0; 8];
+    let found =
+        ViewMut::new(&mut data, lay!("(4,2):(1,4)")).unwrap().tv_partition(&lay!("(100000000000,1):(0,0)"));
+    assert!(matches!(found, Err(Error::Overlap { part: 1, other: Some(0), .. })), "{found:?}");
+}

@@ -334,3 +334,19 @@ fn projections_take_the_modes_that_a_tensor_has() {
     let refused = a.local_partition_projected(&lay!("(4,3):(1,4)"), &0, &[true]);
     assert!(matches!(refused, Err(Error::Projection { modes: 1, .. })), "{refused:?}");
 }
+
+/// Threads and values are two modes, and their indices the tensor's: what is not is refused, whatever the memory holds.
+#[test]
+fn thread_value_partitions_stay_inside() {
+    let data = data();
+    let t = numbered(&data, lay!("(4,8):(1,4)"));
+    for tv in ["32:1", "(2,4,4):(1,2,8)", "(8,8):(1,8)", "(8,4):(5,40)", "(8,4):(1,9)"] {
+        let found = t.tv_partition(&Lay::parse(tv).unwrap(), &0);
+        assert!(matches!(found, Err(Error::Shape { what: "tv_partition", .. })), "{tv}: {found:?}");
+    }
+    assert_eq!(
+        t.tv_partition(&lay!("(8,8):(1,8)"), &0).unwrap_err().to_string(),
+        "tv_partition: (4,8):(1,4) and (8,8):(1,8) do not match: indices below the tensor's size"
+    );
+    assert!(t.tv_partition(&lay!("(8,4):(4,1)"), &7).is_ok());
+}

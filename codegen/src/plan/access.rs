@@ -194,8 +194,8 @@ impl WarpAccess {
 /// coordinate to element): for every warp and every `vector` values, one access.
 ///
 /// # Errors
-/// [`Error::Mismatch`] if `vector` does not divide the values, or the values of a vector are not next to each other
-/// and aligned; the message names the first. [`Error::NotStatic`]; [`Error::Layout`] for indices outside of `memory`.
+/// [`Error::Mismatch`] if `vector` does not divide the values or is no access of 1 to 16 bytes, or the values of a vector
+/// are not next to each other and aligned; the message names the first. [`Error::NotStatic`]; [`Error::Layout`] for indices outside of `memory`.
 ///
 /// # Examples
 /// ```
@@ -221,9 +221,10 @@ pub fn warp_accesses(memory: &Composed, tv: &Lay, bits: i64, vector: i64) -> Res
         with,
         accepted,
     };
-    if vector < 1 || offsets.values % vector != 0 || bits < 1 || vector * bits % 8 != 0 {
+    let whole = vector >= 1 && offsets.values % vector == 0;
+    if !whole || !matches!(vector.saturating_mul(bits), 8 | 16 | 32 | 64 | 128) {
         let with = format!("vectors of {vector} elements of {bits} bits");
-        return Err(mismatch(with, "whole bytes, and as many values as vectors hold"));
+        return Err(mismatch(with, "accesses of 1, 2, 4, 8 or 16 bytes, and as many values as vectors hold"));
     }
     if let Limit::Apart { thread, value, step } = offsets.limit(vector)? {
         let with = format!(

@@ -66,9 +66,17 @@ pub fn coalesced_copy(tile: &Lay, threads: i64, bits: i64) -> Result<TiledCopy, 
     while vector > 1 && extents[0] * extents[1] < threads * vector {
         vector /= 2;
     }
-    let atom = universal_copy((vector * bits / 8) as u32)
-        .ok_or_else(|| mismatch(format!("{} bytes a thread", vector * bits / 8), "1, 2, 4, 8 or 16 bytes"))?;
-    let copy = coalesced(*atom, threads, extents, contiguous, vector)?;
+    let copy = loop {
+        let atom = universal_copy((vector * bits / 8) as u32);
+        let atom = atom.ok_or_else(|| {
+            mismatch(format!("{} bytes a thread", vector * bits / 8), "1, 2, 4, 8 or 16 bytes")
+        })?;
+        match coalesced(*atom, threads, extents, contiguous, vector) {
+            // The threads divide the tile in narrower vectors, perhaps.
+            Err(_) if vector > 1 => vector /= 2,
+            found => break found?,
+        }
+    };
     exactly_once(&copy.layout_s_tv(&extents)?, &Shape::flat(&extents.map(Int::fixed))?)?;
     Ok(copy)
 }

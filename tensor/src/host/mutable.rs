@@ -159,7 +159,7 @@ impl<S: StorageMut> TensorMut<S> {
                 *owner = Owner::Whole;
             }
         }
-        let mut parts = Vec::with_capacity(count);
+        let mut parts = Vec::new();
         for number in 0..count {
             let tensor = part(&all, number as i64)?;
             for (i, index) in indices(&tensor)?.into_iter().enumerate() {

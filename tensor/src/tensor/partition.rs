@@ -221,8 +221,38 @@ impl<E: Engine> Tensor<E> {
     /// (thread, value) to the colexicographic index in this tensor.
     ///
     /// # Errors
-    /// Those of [`Tensor::composition`] and [`Tensor::slice`].
+    /// [`Error::Shape`] for a layout of other than two modes, or indices that this tensor does not have, as far as both are
+    /// known; those of [`Tensor::composition`] and [`Tensor::slice`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_layout::lay;
+    /// use girih_tensor::Tensor;
+    ///
+    /// let data: Vec<i32> = (0..32).collect();
+    /// let a = Tensor::host(&data, lay!("(4,8):(8,1)"))?;
+    /// // Eight threads, four along the columns, each with 2 x 2 values.
+    /// let tv = lay!("((2,4),(2,2)):((8,1),(4,16))");
+    /// assert_eq!(a.tv_partition(&tv, &3)?.to_vec()?, [10, 11, 14, 15]);
+    /// assert!(a.tv_partition(&lay!("(8,8):(1,8)"), &3).is_err());
+    /// # Ok::<(), girih_tensor::Error>(())
+    /// ```
     pub fn tv_partition(&self, tv: &Lay, thread: &E::Index) -> Result<Tensor<E>, Error> {
+        let refused = |accepted| Error::Shape {
+            what: "tv_partition",
+            a: self.layout.to_string(),
+            b: tv.to_string(),
+            accepted,
+        };
+        if tv.is_leaf() || tv.rank() != 2 {
+            return Err(refused("threads and values as the two modes of a layout"));
+        }
+        let known = (self.layout.size()?.get(), tv.cosize().ok().and_then(|cosize| cosize.get()));
+        if let (Some(size), Some(cosize)) = known
+            && cosize > size
+        {
+            return Err(refused("indices below the tensor's size"));
+        }
         let partitioned = self.composition(tv)?; // (Thr,Val)
         let values = partitioned.slice(&Slice::tuple([Slice::At(thread.clone()), Slice::All]))?; // (Val)
         let layout = values.layout.mode(0)?;

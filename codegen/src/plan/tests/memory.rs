@@ -174,7 +174,10 @@ fn refusals_say_what_would_be_accepted() {
     let tile = Composed::new(Swizzle::NONE, 0, layout(&[8, 8], &[8, 1]));
     let tv = layout(&[8, 8], &[1, 8]);
     let cases = [
-        (warp_accesses(&tile, &tv, 16, 3).unwrap_err(), "whole bytes, and as many values as vectors hold"),
+        (warp_accesses(&tile, &tv, 16, 3).unwrap_err(), "as many values as vectors hold"),
+        // Nothing takes 32 bytes at a time, or 12.
+        (warp_accesses(&tile, &tv, 32, 8).unwrap_err(), "1, 2, 4, 8 or 16 bytes"),
+        (warp_accesses(&tile, &layout(&[4, 6], &[6, 1]), 16, 6).unwrap_err(), "1, 2, 4, 8 or 16 bytes"),
         (
             warp_accesses(&tile, &layout(&[8, 8], &[8, 1]), 16, 2).unwrap_err(),
             "values of a vector next to each other",
@@ -190,4 +193,46 @@ fn refusals_say_what_would_be_accepted() {
     for (error, accepted) in cases {
         assert!(error.to_string().contains(accepted), "{error}");
     }
+}
+
+/// Tiles that are no powers of two: a copy is found wherever threads in rows divide vectors in rows, in the widest vectors of
+/// which that is so and the longest rows of threads; 96 columns of bf16 in vectors of 16 bytes by 128 threads, for example.
+#[test]
+fn copies_of_any_tile_that_rows_of_threads_divide_are_found() {
+    let mut found = 0;
+    for (rows, columns) in
+        [(16, 24), (64, 96), (96, 48), (100, 60), (12, 20), (7, 9), (3, 1), (1, 3), (24, 24)]
+    {
+        for (threads, bits) in
+            [32i64, 48, 96, 128, 21, 1].into_iter().flat_map(|t| [8, 16, 32, 64].map(|b| (t, b)))
+        {
+            let global = layout(&[rows, columns], &[columns, 1]);
+            let along = |vector: i64| {
+                let divides = |along: &i64| {
+                    let across = threads / along;
+                    threads % along == 0 && columns % (vector * along) == 0 && rows % across == 0
+                };
+                (1..=threads).rev().find(divides)
+            };
+            // Rows follow each other: vectors divide them.
+            let wanted = (0..=4).rev().map(|log| 1 << log).filter(|v| v * bits <= 128 && columns % v == 0);
+            let wanted = wanted.filter_map(|vector| Some((vector, along(vector)?))).next();
+            let name = format!("({rows},{columns}) of {bits} bits by {threads}");
+            let Some((vector, along)) = wanted else {
+                assert!(coalesced_copy(&global, threads, bits).is_err(), "{name}");
+                continue;
+            };
+            found += 1;
+            let copy =
+                coalesced_copy(&global, threads, bits).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(i64::from(copy.atom.bits()), vector * bits, "{name}");
+            assert_eq!(copy.extents().unwrap(), [threads / along, along * vector], "{name}");
+            let tv = copy.layout_s_tv(&[rows, columns]).unwrap();
+            exactly_once(&tv, global.shape()).unwrap();
+            warp_accesses(&Composed::new(Swizzle::NONE, 0, global), &tv, bits, vector).unwrap();
+        }
+    }
+    assert!(found > 40, "{found}");
+    let copy = coalesced_copy(&layout(&[64, 96], &[96, 1]), 128, 16).unwrap();
+    assert_eq!((copy.atom.bits(), copy.extents().unwrap()), (128, vec![32, 32]));
 }
