@@ -128,8 +128,14 @@ pub trait Element: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
 
 /// A TF32 number: an f32 whose significand has 10 bits after the point (PTX ISA, "Alternate Floating-Point Data
 /// Formats"). The lower 13 bits of its f32 are zero.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Default, PartialEq, PartialOrd)]
 pub struct Tf32(f32);
+
+impl std::fmt::Debug for Tf32 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 impl Tf32 {
     /// The nearest TF32 number, ties to even.

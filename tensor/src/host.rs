@@ -11,6 +11,7 @@
 
 mod array;
 mod mutable;
+mod print;
 mod storage;
 mod transform;
 mod zip;
@@ -35,6 +36,11 @@ pub trait Values: Engine<Index = i64> {
     /// # Errors
     /// [`Error::Beyond`] outside of what the engine has.
     fn value(&self) -> Result<Self::Value, Error>;
+
+    /// What the type of the values is called: of packed ones the dtype's name, of others Rust's.
+    fn value_name(&self) -> &'static str {
+        print::name_of::<Self::Value>()
+    }
 }
 
 /// Values by their 1-D coordinates, as algorithms read them: a tensor, or two that are [`Zipped`].
@@ -105,6 +111,10 @@ impl<S: Storage> Values for Host<S> {
     fn value(&self) -> Result<S::Value, Error> {
         let value = usize::try_from(self.offset).ok().and_then(|i| self.storage.read(i));
         value.ok_or(Error::Beyond { index: self.offset, len: self.storage.len() })
+    }
+
+    fn value_name(&self) -> &'static str {
+        self.storage.value_name()
     }
 }
 

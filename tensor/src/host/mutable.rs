@@ -258,6 +258,9 @@ impl<S: Storage> Storage for Reading<'_, S> {
     fn read(&self, index: usize) -> Option<S::Value> {
         self.0.read(index)
     }
+    fn value_name(&self) -> &'static str {
+        self.0.value_name()
+    }
 }
 
 /// Whose a stored value is.

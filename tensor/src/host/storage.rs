@@ -21,6 +21,11 @@ pub trait Storage: Copy {
 
     /// Value `index`; `None` beyond the last.
     fn read(&self, index: usize) -> Option<Self::Value>;
+
+    /// What the type of the values is called: of packed ones the dtype's name, of others Rust's.
+    fn value_name(&self) -> &'static str {
+        super::print::name_of::<Self::Value>()
+    }
 }
 
 /// Values that can be replaced. Only a [`super::TensorMut`] does.
@@ -199,6 +204,9 @@ impl<S: Storage<Value = u8>, P: SubByte> Storage for Packed<S, P> {
     fn read(&self, index: usize) -> Option<P::Value> {
         let (byte, shift) = place::<P>(index);
         self.bytes.read(byte).map(|byte| P::of_bits(byte >> shift))
+    }
+    fn value_name(&self) -> &'static str {
+        P::DTYPE.name()
     }
 }
 
