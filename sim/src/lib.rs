@@ -68,34 +68,37 @@
 //! registers.
 //!
 //! Two accesses of different threads to a common byte, at least one of them a write, are a **race** unless one happens
-//! before the other. These edges order accesses; nothing else does, lockstep within a warp included:
+//! before the other. These edges order accesses; nothing else does, lockstep within a warp, shuffles and votes included.
+//! Each is one of threads: what a lane has waited for, fenced or released is not what its warp has.
 //!
 //! - program order within a thread;
 //! - `bar.sync`, `bar.arrive`: what a warp did before it arrived happens before what the waiting warps do after the
 //!   barrier completes; `bar.sync` orders the lanes of a warp among themselves too;
 //! - `bar.warp.sync m`: orders what the lanes of `m` did before it and what they do after it;
 //! - strong accesses (`atom`, `red`; `ld` and `st` with `.volatile`, `.relaxed`, `.acquire`, `.release`) do not race with
-//!   one another, only with weak ones. What a warp did before a release, or before a fence that a strong write follows,
-//!   happens before what another does after it has read that value by an acquire, or strongly and then fenced. Every
-//!   scope counts as one that holds the block;
-//! - `barrier.cluster`: what a warp did before it arrived with `.release`, or before a fence that a `.relaxed` arrival
+//!   one another, only with weak ones. What a thread did before a release, or before a fence of its own that a strong write
+//!   follows, happens before what another does after it has read that value by an acquire, or strongly and then fenced.
+//!   Every scope counts as one that holds the block;
+//! - `barrier.cluster`: what a thread did before it arrived with `.release`, or before a fence that a `.relaxed` arrival
 //!   follows, happens before what the cluster's threads do after they have waited with `.acquire`;
-//! - mbarrier: what a warp did before it arrived with `.release` (also by `cp.async.mbarrier.arrive`), or before a fence
-//!   that a `.relaxed` arrival follows, happens before what a thread does after `test_wait` or `try_wait` with `.acquire`
-//!   has told it that the phase is complete. `mbarrier.init` is a write, which must come before every other use; an
-//!   asynchronous operation may signal the mbarrier after a `fence.mbarrier_init` or `fence.proxy.async` too;
+//! - mbarrier: what a thread did before it arrived with `.release`, or before a fence that a `.relaxed` arrival follows,
+//!   happens before what a thread does after `test_wait` or `try_wait` with `.acquire` has told it that the phase is
+//!   complete. So does what it did before a `cp.async.mbarrier.arrive`. `mbarrier.init` is a write, which must come before
+//!   every other use; an asynchronous operation may signal the mbarrier after a `fence.proxy.async`, or a
+//!   `fence.mbarrier_init` of the thread that initialised it, too;
 //! - bulk copies and reductions, `st.async`, `red.async`: what they write to shared memory, and with an mbarrier what
 //!   they read there, comes before what a thread does that knows the phase of the mbarrier complete that they belong to:
 //!   it has waited for it, or is ordered after a thread that has. What bulk groups read comes before what their thread
 //!   does after `wait_group`, with `.read` or without. At its issue an operation must come after every other access;
 //!   until its end is known the bytes are in flight. Reductions into shared memory do not race with one another;
 //! - `wgmma` reads what its descriptors name between its issue and the return of the first `wgmma.wait_group` of its
-//!   warpgroup that waits for it. At its issue it must come after what the other threads have written; what it read comes
-//!   before what a warp does that has waited for it, or is ordered after one that has;
-//! - proxies: bulk operations and `wgmma` belong to the async proxy. What the generic proxy wrote they may read or overwrite after a
-//!   `fence.proxy.async` that comes after the write and before the operation, in whichever thread; it stands for all
-//!   lanes of its warp and all spaces. `cp.async`, `st.async` and `red.async` belong to the generic proxy here. What bulk
-//!   operations have written needs no fence to be read;
+//!   warpgroup that waits for it. All lanes of a warp issue it as one, so it comes after what any of them did or is ordered
+//!   after. At its issue it must come after what the other threads have written; what it read comes before what a warp does
+//!   that has waited for it, or is ordered after one that has;
+//! - proxies: bulk operations and `wgmma` belong to the async proxy. What the generic proxy wrote they may read or overwrite
+//!   after a `fence.proxy.async` that comes after the write and before the operation, in whichever thread; it stands for all
+//!   spaces. `cp.async`, `st.async` and `red.async` belong to the generic proxy here. What bulk operations have written needs
+//!   no fence to be read;
 //! - `cp.async`: the copy writes between its issue and the return of the `wait_group` or `wait_all` of the thread
 //!   that issued it, and counts as that thread's write at the wait. In between the bytes are in flight: any access to
 //!   them, the thread's own included, is an error. At its issue it must come after every other thread's access.
@@ -105,16 +108,15 @@
 //! the results count as unwritten, and to use them for an address, in a store, as a guard is the error.
 //!
 //! The reads of `ldmatrix` are those of the lanes that receive the data (with `.trans`, of one of the two lanes that
-//! receive neighbours). The edges of strong accesses and fences hold for whole warps, which may hide a race between
-//! lanes. Between barriers of the whole block every other race is found; with barriers of some warps or lanes a write is
-//! compared with two reads since the last write, and a third may be missed. Arrivals at mbarriers and proxy fences hold for
-//! whole warps too. Races are found in the execution that was
-//! observed, whichever access came first in it; a race on a path that this input does not take is not. Shared memory
-//! through generic addresses counts as shared.
+//! receive neighbours). Every race in shared memory of the execution that was observed is found, whichever access came first
+//! in it; a race on a path that this input does not take is not. Shared memory through generic addresses counts as shared. A thread that has
+//! waited for its copies by `cp.async` counts as one that knows the phase that they arrive at complete, other threads' copies
+//! included.
 //!
 //! Global memory is looked at in the same way: the blocks of a launch are unordered but by releases and acquires there,
 //! and what these hand over is handed on by every other edge. Bulk operations count as accesses of their thread at their
-//! issue, reductions as relaxed atomics, and proxies are not told apart. With several workers it depends on their timing
+//! issue, reductions as relaxed atomics, and proxies are not told apart. An access is compared with the last write,
+//! and with two reads and two strong accesses of each kind since, of different threads; a race with a third may be missed. With several workers it depends on their timing
 //! which of two accesses that race is found to be the later one.
 
 mod decode;

@@ -1,13 +1,15 @@
 //! What is known of every byte of a cluster's shared memory: written, in flight, and by whom last touched.
 //!
-//! The rules of happens-before are in the crate's documentation. A byte remembers its last write and two reads since
-//! by different threads, which is exact for barriers of the whole block: of all the reads that a later write might
-//! race with, one of any two is another thread's than the writer's.
+//! The rules of happens-before are in the crate's documentation. A byte remembers its last write and all reads since that
+//! nothing orders among themselves; what a write must come after comes after it for whoever is ordered after the write.
 
+mod accesses;
 mod clock;
 mod flight;
 mod global;
+mod known;
 mod phases;
+mod strands;
 mod strong;
 
 use std::collections::HashMap;
@@ -16,10 +18,12 @@ use std::ops::Range;
 use crate::Access;
 use crate::lanes::WARP;
 
-use clock::{Clock, View};
+use accesses::{Accesses, Chains};
+use clock::{Clock, Past};
 pub(crate) use flight::By;
 use flight::{Operation, Reading};
 pub(crate) use global::{Conflict, Global, Touch};
+use known::View;
 use phases::Phases;
 use strong::Strong;
 pub(crate) use strong::{Kind, Order};
@@ -38,7 +42,7 @@ pub(crate) const BARRIERS: usize = 16;
 /// An access remembered: the component of the clocks that counts it (a warp of the cluster, or an mbarrier) times 32,
 /// plus the lane; its clock; the instruction (of an mbarrier's component, the number of the operation). Clock 0 is no
 /// access.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp {
     clock: u32,
     source: u32,
@@ -48,7 +52,22 @@ pub(crate) struct Stamp {
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     write: Stamp,
-    reads: [Stamp; 2],
+    /// Reads since, and the chain of those beyond these.
+    reads: [Accesses; 2],
+    more: u32,
+}
+
+impl Cell {
+    /// Adds a read, in the place of some that come before it.
+    #[inline]
+    fn read(&mut self, new: Accesses, chains: &mut Chains, before: impl Fn(&Accesses) -> bool) {
+        if self.reads.iter_mut().any(|reads| reads.merge(&new)) {
+        } else if let Some(free) = self.reads.iter_mut().find(|reads| before(reads)) {
+            *free = new;
+        } else {
+            chains.add(&mut self.more, new, before);
+        }
+    }
 }
 
 /// An error that the shadow finds; the machine adds where it happened.
@@ -79,9 +98,12 @@ pub(crate) struct Shadow {
     uninitialised: bool,
     states: Vec<u8>,
     cells: Vec<Cell>,
+    chains: Chains,
     /// log2 of the bytes of a cell.
     granule: u32,
     clocks: Vec<Clock>,
+    /// Threads of a block.
+    threads: usize,
     /// Of each block, by number.
     barriers: Vec<View>,
     /// What the arrivals at the cluster's barrier publish, and what those of the phase before have published.
@@ -96,6 +118,8 @@ pub(crate) struct Shadow {
     phases: Vec<Phases>,
     /// Asynchronous operations that mbarriers order.
     operations: Vec<Operation>,
+    /// What those of them publish that are yet to arrive for their thread.
+    arrivals: HashMap<u32, View>,
     /// Asynchronous reads of each 16 bytes; empty before the first.
     reading: Vec<Reading>,
 }
@@ -108,23 +132,33 @@ pub(crate) struct Who {
     pub(crate) source: u32,
 }
 
+impl Who {
+    /// The thread's number in the cluster, where each warp has 32.
+    pub(crate) fn thread(self) -> u32 {
+        self.warp * WARP as u32 + self.lane
+    }
+}
+
 impl Shadow {
-    /// The shadow of this many blocks of `bytes` bytes and `warps` warps each.
+    /// The shadow of this many blocks of `bytes` bytes and `threads` threads each.
     pub(crate) fn new(
         (races, uninitialised): (bool, bool),
         bytes: usize,
         granule: u32,
         blocks: usize,
-        warps: usize,
+        threads: usize,
     ) -> Self {
+        let warps = threads.div_ceil(WARP);
         let bytes = blocks * bytes;
         Shadow {
             races,
             uninitialised,
             states: vec![0; bytes],
             cells: vec![Cell::default(); bytes.div_ceil(1 << granule)],
+            chains: Chains::default(),
             granule,
-            clocks: vec![Clock::default(); blocks * warps],
+            clocks: (0..blocks * warps).map(|i| Clock::new(i, threads - i % warps * WARP)).collect(),
+            threads,
             barriers: vec![View::default(); blocks * BARRIERS],
             cluster: Default::default(),
             cluster_number: 0,
@@ -132,6 +166,7 @@ impl Shadow {
             published: HashMap::new(),
             phases: Vec::new(),
             operations: Vec::new(),
+            arrivals: HashMap::new(),
             reading: Vec::new(),
         }
     }
@@ -141,13 +176,16 @@ impl Shadow {
         self.cluster_number = cluster;
         self.states.fill(0);
         self.cells.fill(Cell::default());
-        self.clocks.fill(Clock::default());
+        self.chains.clear();
+        let clock = |i| Clock::new(i, self.threads - i % self.threads.div_ceil(WARP) * WARP);
+        self.clocks = (0..self.clocks.len()).map(clock).collect();
         self.barriers.fill(View::default());
         self.cluster = Default::default();
         self.strong.clear();
         self.published.clear();
         self.phases.clear();
         self.operations.clear();
+        self.arrivals.clear();
         self.reading.clear();
     }
 
@@ -190,20 +228,19 @@ impl Shadow {
             return Ok(());
         }
         if !self.strong.is_empty() {
-            self.check_strong(who, at, bytes, false)?;
+            self.check_strong((who.warp, 1 << who.lane), at, bytes, false)?;
         }
-        let new = self.stamp(who);
-        let clock = &self.clocks[who.warp as usize];
+        let new = Accesses::from(self.stamp(who));
+        let past = self.clocks[who.warp as usize].past(who);
         for (i, cell) in cells(&mut self.cells, self.granule, at, bytes) {
-            if !clock.after(&cell.write, who) {
+            if !past.has(&cell.write) {
                 return Err(Finding::Race {
                     offset: i << self.granule,
                     access: Access::Write,
                     other: cell.write,
                 });
             }
-            let slot = usize::from(!clock.after(&cell.reads[0], who));
-            cell.reads[slot] = new;
+            cell.read(new, &mut self.chains, |reads| past.missing(reads) == 0);
         }
         Ok(())
     }
@@ -225,46 +262,61 @@ impl Shadow {
             return Ok(());
         }
         if !self.strong.is_empty() {
-            self.check_strong(who, at, bytes, true)?;
+            self.check_strong((who.warp, 1 << who.lane), at, bytes, true)?;
         }
-        let clock = &self.clocks[who.warp as usize];
+        let past = self.clocks[who.warp as usize].past(who);
         for i in self.cells_of(at, bytes) {
-            let Cell { write, .. } = &self.cells[i];
-            if !clock.after(write, who) {
-                let offset = i << self.granule;
-                return Err(Finding::Race { offset, access: Access::Write, other: *write });
+            let offset = i << self.granule;
+            let other = self.cells[i].write;
+            if !past.has(&other) {
+                return Err(Finding::Race { offset, access: Access::Write, other });
+            }
+            if let Some(other) = self.read_outside(i, past) {
+                return Err(Finding::Race { offset, access: Access::Read, other });
             }
         }
-        self.check_reads(who, at, bytes)
+        Ok(())
     }
 
     /// Whether all reads come before a write.
     fn check_reads(&self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
-        let clock = &self.clocks[who.warp as usize];
-        for i in self.cells_of(at, bytes) {
-            let mut reads = self.cells[i].reads.iter();
-            if let Some(&other) = reads.find(|read| !clock.after(read, who)) {
-                return Err(Finding::Race { offset: i << self.granule, access: Access::Read, other });
-            }
+        let past = self.clocks[who.warp as usize].past(who);
+        match self.cells_of(at, bytes).find_map(|i| Some((i << self.granule, self.read_outside(i, past)?))) {
+            Some((offset, other)) => Err(Finding::Race { offset, access: Access::Read, other }),
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// A read of a cell since its last write that does not come before a thread's next access.
+    #[inline]
+    fn read_outside(&self, cell: usize, past: Past<'_>) -> Option<Stamp> {
+        let Cell { reads: [first, second], more, .. } = &self.cells[cell];
+        let outside = |reads: &Accesses| reads.first(past.missing(reads));
+        let other = outside(first).or_else(|| outside(second));
+        if *more == 0 { other } else { other.or_else(|| self.chains.of(*more).find_map(outside)) }
     }
 
     fn record_write(&mut self, write: Stamp, at: usize, bytes: usize) {
         if !self.strong.is_empty() {
             // They all come before this write: what comes after it comes after them.
             for cell in self.cells_of(at, bytes) {
-                self.strong.remove(&cell);
+                if let Some(Strong { writes, reads }) = self.strong.remove(&cell) {
+                    self.chains.drop(writes);
+                    self.chains.drop(reads);
+                }
             }
         }
         for (_, cell) in cells(&mut self.cells, self.granule, at, bytes) {
-            *cell = Cell { write, reads: [Stamp::default(); 2] };
+            if cell.more != 0 {
+                self.chains.drop(cell.more);
+            }
+            *cell = Cell { write, ..Cell::default() };
         }
     }
 
     fn stamp(&self, who: Who) -> Stamp {
-        let clock = self.clocks[who.warp as usize].now;
-        Stamp { clock, source: who.source, thread: who.warp * WARP as u32 + who.lane }
+        let clock = self.clocks[who.warp as usize].next(who.lane);
+        Stamp { clock, source: who.source, thread: who.thread() }
     }
 }
 

@@ -141,7 +141,7 @@ impl Warp {
                 let mut out = [0; 16];
                 let touch = strong.map_or(Touch::Read, |order| Touch::Strong(Kind::Read, order));
                 touch_global(cx, who, address, &mut out[..bytes as usize], touch)?;
-                cx.learn_global(who, self.live, address, touch);
+                cx.learn_global(who, address, touch);
                 Ok(u128::from_le_bytes(out))
             }
             Space::Param => {

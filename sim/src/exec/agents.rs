@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 
 use crate::Error;
-use crate::lanes::WARP;
 use crate::op::Update;
 use crate::shadow::{By, Who};
 
@@ -94,12 +93,12 @@ impl Agents {
 
     /// `cp.async.bulk.commit_group` of a thread.
     pub(super) fn commit(&mut self, who: Who) {
-        *self.committed.entry(thread(who)).or_default() += 1;
+        *self.committed.entry(who.thread()).or_default() += 1;
     }
 
     /// The group that a thread's next operation belongs to.
     pub(super) fn group(&self, who: Who) -> u64 {
-        self.committed.get(&thread(who)).copied().unwrap_or_default()
+        self.committed.get(&who.thread()).copied().unwrap_or_default()
     }
 
     /// Whether an operation can still go on by itself.
@@ -108,11 +107,6 @@ impl Agents {
             |(i, operation): (usize, &Operation)| (operation.progress != Progress::Written).then_some(i);
         self.operations.iter().enumerate().filter_map(moving)
     }
-}
-
-/// A thread of the cluster, by number.
-fn thread(who: Who) -> u32 {
-    who.warp * WARP as u32 + who.lane
 }
 
 impl Context<'_> {
@@ -158,7 +152,7 @@ impl Context<'_> {
         let mut i = 0;
         while let Some(operation) = self.agents.operations.get(i) {
             let waited = matches!(operation.completion, Completion::Group(group) if group < complete);
-            if !waited || thread(operation.who) != thread(who) {
+            if !waited || operation.who.thread() != who.thread() {
                 i += 1;
                 continue;
             }
@@ -180,14 +174,14 @@ impl Context<'_> {
         loop {
             let own = |operation: &Operation| {
                 matches!(operation.completion, Completion::Arrival { .. })
-                    && thread(operation.who) == thread(who)
+                    && operation.who.thread() == who.thread()
             };
             let Some(i) = self.agents.operations.iter().position(own) else { return Ok(()) };
             if let Completion::Arrival { mbarrier, .. } = self.agents.operations[i].completion
                 && let Some((number, phase)) = self.mbarriers.next_phase(mbarrier)
                 && let Some(shadow) = &mut self.shadow
             {
-                shadow.know_phase(who.warp as usize, number, phase);
+                shadow.know_phase(who.warp as usize, 1 << who.lane, number, phase);
             }
             self.advance(i, Progress::Written)?;
         }
@@ -237,9 +231,9 @@ impl Context<'_> {
                     let operation = self.agents.operations.remove(i);
                     self.transact(operation.who, mbarrier, -i64::from(bytes))?;
                 }
-                Completion::Arrival { mbarrier, .. } => {
-                    let operation = self.agents.operations.remove(i);
-                    self.arrive_for_copies(operation.who, mbarrier)?;
+                Completion::Arrival { mbarrier, operation } => {
+                    let Operation { who, .. } = self.agents.operations.remove(i);
+                    self.arrive_for_copies(who, mbarrier, operation)?;
                 }
             }
         }

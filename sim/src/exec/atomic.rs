@@ -57,14 +57,14 @@ impl Warp {
     pub(super) fn fence(&self, cx: &mut Context<'_>, mask: u32) {
         atomic::fence(SeqCst);
         if let Some(shadow) = &mut cx.shadow {
-            shadow.fence(self.index as usize, mask, self.live);
+            shadow.fence(self.index as usize, mask);
         }
     }
 
     /// `fence.proxy.async`, of every space.
-    pub(super) fn fence_proxy(&self, cx: &mut Context<'_>) {
+    pub(super) fn fence_proxy(&self, cx: &mut Context<'_>, mask: u32) {
         if let Some(shadow) = &mut cx.shadow {
-            shadow.fence_proxy(self.index as usize);
+            shadow.fence_proxy(self.index as usize, mask);
         }
     }
 
@@ -72,7 +72,7 @@ impl Warp {
     pub(super) fn fence_mbarriers(&self, cx: &mut Context<'_>, mask: u32) {
         self.fence(cx, mask);
         if let Some(shadow) = &mut cx.shadow {
-            shadow.fence_mbarriers(self.index as usize);
+            shadow.fence_mbarriers(self.index as usize, mask);
         }
     }
 }
@@ -108,7 +108,7 @@ fn update(
             cx.check_global(who, address, bytes.into(), touch)?;
             let allocation = &cx.machine.view.allocations[cx.last];
             let old = allocation.update(offset, bytes, |old| (atomic.global)(old, b, c));
-            cx.learn_global(who, u32::MAX, address, touch);
+            cx.learn_global(who, address, touch);
             Ok(old)
         }
         Space::Param | Space::Local => {

@@ -132,7 +132,7 @@ impl Context<'_> {
         {
             let Place::Shared(at) = piece.place else { continue };
             let begun = match access {
-                Access::Read => shadow.begin_async_read(who, at, piece.bytes),
+                Access::Read => shadow.begin_async_read(who, 1 << who.lane, at, piece.bytes),
                 Access::Write if matches!(effect, Effect::Reduce(..)) => {
                     shadow.begin_async_reduction(who, at, piece.bytes)
                 }

@@ -102,9 +102,9 @@ impl<'a> Context<'a> {
     pub(super) fn new(machine: &'a Machine<'a>) -> Self {
         let Options { races, uninitialised, .. } = *machine.options;
         let granule = machine.kernel.code.granule;
-        let (ranks, warps) = (machine.ranks() as usize, machine.warps() as usize);
+        let (ranks, threads) = (machine.ranks() as usize, machine.threads as usize);
         let shadow = (races || uninitialised)
-            .then(|| Shadow::new((races, uninitialised), machine.stride(), granule, ranks, warps));
+            .then(|| Shadow::new((races, uninitialised), machine.stride(), granule, ranks, threads));
         Context {
             machine,
             cluster: [0; 3],

@@ -146,7 +146,7 @@ impl Warp {
                 targets.push(Piece { place: Place::Shared(pending.to as usize), at, bytes });
                 data.extend_from_slice(&pending.data[..bytes]);
             }
-            let operation = cx.shadow.as_mut().map_or(0, |shadow| shadow.operation(who, true));
+            let operation = cx.shadow.as_mut().map_or(0, |shadow| shadow.issue_arrival(who));
             cx.changes += 1;
             cx.agents.issue(Operation {
                 who,

@@ -29,12 +29,12 @@ impl Context<'_> {
     }
 
     /// After a strong access to global memory: what it learns.
-    pub(super) fn learn_global(&mut self, who: Who, live: u32, address: u64, touch: Touch) {
+    pub(super) fn learn_global(&mut self, who: Who, address: u64, touch: Touch) {
         let (Some(shadow), Some(global)) = (&mut self.shadow, &self.machine.global) else { return };
         if let Touch::Strong(kind, order) = touch
             && kind != Kind::Write
         {
-            shadow.learn(global, who, live, address, order);
+            shadow.learn(global, who, address, order);
         }
     }
 

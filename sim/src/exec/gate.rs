@@ -85,7 +85,7 @@ impl Warp {
             cx.gate.arrived[number] |= active;
             cx.changes += 1;
             if let Some(shadow) = &mut cx.shadow {
-                shadow.arrive_cluster(number, gate.ordered);
+                shadow.arrive_cluster(number, active, gate.ordered);
             }
             if cx.gate.complete() {
                 cx.gate_completed();
@@ -101,7 +101,7 @@ impl Warp {
         }
         cx.gate.passed[number] &= !active;
         if let Some(shadow) = &mut cx.shadow {
-            shadow.wait_cluster(number, active, self.live, gate.ordered);
+            shadow.wait_cluster(number, active, gate.ordered);
         }
         Ok(None)
     }

@@ -25,12 +25,12 @@ impl Warp {
         for (j, &reg) in load.regs.iter().enumerate() {
             let mut rows = [[0u16; 8]; 8];
             for (i, row) in rows.iter_mut().enumerate() {
-                let (at, who) = self.row(cx, load, 8 * j + i, Access::Read, source)?;
+                let (at, _) = self.row(cx, load, 8 * j + i, Access::Read, source)?;
                 if let Some(shadow) = &mut cx.shadow {
                     for pair in 0..4 {
                         // A lane that receives the pair, or with `.trans` its first element.
                         let lane = if load.transposed { 4 * (2 * pair) + i / 2 } else { 4 * i + pair };
-                        let who = Who { lane: lane as u32, ..who };
+                        let who = Who { warp: self.index, lane: lane as u32, source };
                         if let Err(finding) = shadow.read(who, at + 4 * pair, 4) {
                             return Err(cx.found(who, Access::Read, at + 4 * pair, 4, finding));
                         }

@@ -59,7 +59,19 @@ pub(super) struct Arrival {
     pub(super) drop: bool,
     /// Whether the phase must not complete by it.
     pub(super) no_complete: bool,
-    pub(super) release: bool,
+    pub(super) by: By,
+}
+
+/// What arrives.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum By {
+    Thread {
+        release: bool,
+    },
+    /// The copies that a thread has issued; the number is the shadow's.
+    Copies {
+        operation: u32,
+    },
 }
 
 impl Context<'_> {
@@ -164,7 +176,7 @@ impl Context<'_> {
     /// Arrives; returns the state before.
     pub(super) fn arrive_at(&mut self, who: Who, at: usize, arrival: Arrival) -> Result<u64, Error> {
         let mbarrier = self.mbarrier(who, at, false)?;
-        let Arrival { count, drop, no_complete, release } = arrival;
+        let Arrival { count, drop, no_complete, by } = arrival;
         let fault = match count {
             0 => Some(Fault::Count { count: 0 }),
             _ if count > mbarrier.pending => {
@@ -179,7 +191,10 @@ impl Context<'_> {
             return Err(self.bad_mbarrier(who, at, fault));
         }
         if let Some(shadow) = &mut self.shadow {
-            shadow.arrive_mbarrier(who.warp as usize, mbarrier.number, release);
+            match by {
+                By::Thread { release } => shadow.arrive_mbarrier(who, mbarrier.number, release),
+                By::Copies { operation } => shadow.arrive_copies(operation, mbarrier.number),
+            }
         }
         if let Some(mbarrier) = self.mbarriers.0.get_mut(&at) {
             mbarrier.pending -= count;
@@ -191,8 +206,9 @@ impl Context<'_> {
     }
 
     /// The arrival that `cp.async.mbarrier.arrive` triggers; without `noinc` it has raised the pending count before.
-    pub(super) fn arrive_for_copies(&mut self, who: Who, at: usize) -> Result<(), Error> {
-        let arrival = Arrival { count: 1, drop: false, no_complete: false, release: true };
+    pub(super) fn arrive_for_copies(&mut self, who: Who, at: usize, operation: u32) -> Result<(), Error> {
+        let by = By::Copies { operation };
+        let arrival = Arrival { count: 1, drop: false, no_complete: false, by };
         self.arrive_at(who, at, arrival).map(|_| ())
     }
 

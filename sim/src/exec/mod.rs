@@ -62,7 +62,7 @@ fn resolve(space: Space, address: u64) -> (Space, u64) {
 }
 
 /// The lanes of a mask, in order.
-fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     let mut rest = mask;
     std::iter::from_fn(move || {
         let lane = rest.trailing_zeros();

@@ -7,7 +7,7 @@ use crate::shadow::Who;
 
 use super::context::Context;
 use super::lanes;
-use super::mbarrier::Arrival;
+use super::mbarrier::{Arrival, By};
 use super::warp::{Wait, Warp};
 
 impl Warp {
@@ -41,7 +41,8 @@ impl Warp {
                         cx.expect(who, at, operand as u32)?;
                     }
                     let count = if expect { 1 } else { operand as u32 };
-                    let arrival = Arrival { count, drop, no_complete, release };
+                    let by = By::Thread { release };
+                    let arrival = Arrival { count, drop, no_complete, by };
                     let state = cx.arrive_at(who, at, arrival)?;
                     if let Some(d) = inst.state {
                         self.regs.set(d, lane, state);
@@ -106,7 +107,7 @@ impl Warp {
         if let Some(shadow) = &mut cx.shadow
             && mask != 0
         {
-            shadow.observe_mbarrier(self.index as usize, (mask, self.live), mbarrier, acquire);
+            shadow.observe_mbarrier(self.index as usize, mask, mbarrier, acquire);
         }
     }
 }

@@ -76,7 +76,7 @@ impl Warp {
                 let mut rest = active;
                 while let (Some(shadow), Some(lane)) = (&mut cx.shadow, lanes(rest).next()) {
                     let members = self.regs.get(*members, lane) as u32;
-                    shadow.sync_lanes(self.index as usize, members, self.live);
+                    shadow.sync_lanes(self.index as usize, members & self.live);
                     rest &= !members;
                 }
             }

@@ -296,7 +296,7 @@ impl Warp {
             Op::Activemask(reg) => lanes(active).for_each(|lane| self.regs.set(*reg, lane, active.into())),
             Op::Print(print) => self.print(cx, print, active, source)?,
             Op::Fence => self.fence(cx, active),
-            Op::FenceProxy => self.fence_proxy(cx),
+            Op::FenceProxy => self.fence_proxy(cx, active),
             Op::FenceMbarriers => self.fence_mbarriers(cx, active),
             Op::Trap => return Err(Error::Trap { at: cx.at(self.who(active, source)) }),
             _ => {}

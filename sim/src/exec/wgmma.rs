@@ -173,7 +173,7 @@ impl Warp {
         }
         while self.wgmma.groups.pop_front_if(|group| *group <= operations).is_some() {}
         if let (Some(shadow), Some(counter)) = (&mut cx.shadow, cx.warpgroups[group].counter) {
-            shadow.know_phase(self.index as usize, counter, self.wgmma.completed as u32);
+            shadow.know_phase(self.index as usize, active, counter, self.wgmma.completed as u32);
         }
         Ok(None)
     }

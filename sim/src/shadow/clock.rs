@@ -1,133 +1,189 @@
-//! Vector clocks: what comes before a warp's next access.
+//! Vector clocks: what comes before a thread's next access.
 //!
 //! A clock has a component for every warp of the cluster, which counts the warp's synchronisations, and one for every
-//! mbarrier, which counts its phases.
+//! mbarrier, which counts its phases. What a thread knows of a warp may differ from lane to lane, and what the lanes of
+//! a warp know may differ too: each edge is one of threads.
 
-use std::collections::BTreeMap;
-
+use super::accesses::Accesses;
+use super::known::{ALL, Known, View};
+use super::strands::Strands;
 use super::{Shadow, Stamp, Who};
+use crate::exec::lanes;
 use crate::lanes::WARP;
 
-/// The clock of each component up to which something is known; 0 for those beyond the end.
+/// What a thread's strong accesses and fences have made of each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Known(Vec<u32>);
-
-impl Known {
-    #[inline]
-    pub(super) fn get(&self, component: usize) -> u32 {
-        self.0.get(component).copied().unwrap_or(0)
-    }
-
-    pub(super) fn raise(&mut self, component: usize, clock: u32) {
-        if self.0.len() <= component {
-            self.0.resize(component + 1, 0);
-        }
-        self.0[component] = self.0[component].max(clock);
-    }
-
-    pub(super) fn join(&mut self, from: &Known) {
-        if self.0.len() < from.0.len() {
-            self.0.resize(from.0.len(), 0);
-        }
-        self.0.iter_mut().zip(&from.0).for_each(|(to, &from)| *to = from.max(*to));
-    }
-}
-
-/// What one side of a synchronisation hands to the other.
-#[derive(Clone, Debug, Default)]
-pub(super) struct View {
-    /// What comes before.
-    pub(super) known: Known,
-    /// What comes before with a proxy fence on the way: generic accesses that the async proxy sees.
-    pub(super) proxied: Known,
-    /// What comes before of other clusters, by their number.
-    pub(super) others: BTreeMap<u32, Known>,
-}
-
-impl View {
-    pub(super) fn join(&mut self, from: &View) {
-        self.known.join(&from.known);
-        self.proxied.join(&from.proxied);
-        for (cluster, known) in &from.others {
-            self.others.entry(*cluster).or_default().join(known);
-        }
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.known.0.clear();
-        self.proxied.0.clear();
-        self.others.clear();
-    }
-}
-
-/// What a warp knows.
-#[derive(Clone, Debug)]
-pub(super) struct Clock {
-    pub(super) now: u32,
-    pub(super) view: View,
-    /// The clock of this warp up to which its lanes' accesses come before every lane's next.
-    synced: u32,
-    /// The same lane by lane, `lanes[i][j]` of lane j for lane i; there after a synchronisation of some lanes.
-    lanes: Option<Box<[[u32; WARP]; WARP]>>,
+struct Fenced {
     /// What strong reads since the last fence have met, to be known after the next.
-    pub(super) pending: View,
-    /// What strong writes publish: what came before the last fence.
-    pub(super) fenced: View,
+    pending: View,
+    /// What came before the last fence, which strong writes publish.
+    view: View,
+    /// The clock of the last fence, up to which they publish what the thread did itself.
+    clock: u32,
+    /// The same of what the async proxy sees.
+    proxied: u32,
 }
 
-impl Default for Clock {
-    fn default() -> Self {
-        Clock {
-            now: 1,
-            view: View::default(),
-            synced: 0,
-            lanes: None,
-            pending: View::default(),
-            fenced: View::default(),
-        }
-    }
+/// What the lanes of a warp know.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Clock {
+    /// The warp's component.
+    warp: u32,
+    /// Lanes that the block does not have; nothing is lost if they do what others do.
+    absent: u32,
+    now: u32,
+    /// Lanes that have handed on what they did up to `now`: what they do next is later.
+    later: u32,
+    views: Strands<View>,
+    /// The clock of each lane's last proxy fence, up to which the async proxy sees what the lane did itself.
+    proxied: Strands<u32>,
+    fenced: Strands<Fenced>,
 }
 
 impl Clock {
-    /// Whether `stamp` comes before the next access of this warp's lane.
+    /// The clock of a warp with so many lanes that has done nothing.
+    pub(super) fn new(warp: usize, lanes: usize) -> Self {
+        let absent = ALL.checked_shl(lanes as u32).unwrap_or(0);
+        Clock { warp: warp as u32, absent, now: 1, ..Clock::default() }
+    }
+
+    /// The clock of a lane's next access.
     #[inline]
-    pub(super) fn after(&self, stamp: &Stamp, who: Who) -> bool {
-        let (component, lane) = (stamp.thread / WARP as u32, stamp.thread % WARP as u32);
-        if component != who.warp {
-            return stamp.clock <= self.view.known.get(component as usize);
+    pub(super) fn next(&self, lane: u32) -> u32 {
+        self.now.saturating_add(self.later >> lane & 1)
+    }
+
+    /// What comes before the next access of a thread of this warp.
+    #[inline]
+    pub(super) fn past(&self, who: Who) -> Past<'_> {
+        Past { known: &self.views.get(who.lane).known, thread: who.thread() }
+    }
+
+    /// The lanes whose accesses, of these, do not come before what these lanes do as one.
+    pub(super) fn unordered_any(&self, of: &Accesses, lanes: u32) -> u32 {
+        let own = if of.warp == self.warp { lanes } else { 0 };
+        self.views.of(lanes).fold(of.lanes & !own, |rest, (_, view)| rest & view.known.missing(of))
+    }
+
+    /// Whether `stamp` comes before what these lanes do as one.
+    pub(super) fn after_any(&self, stamp: &Stamp, lanes: u32) -> bool {
+        let own = stamp.thread / WARP as u32 == self.warp && lanes >> (stamp.thread % WARP as u32) & 1 == 1;
+        own || self.views.of(lanes).any(|(_, view)| view.known.has(stamp))
+    }
+
+    /// Whether the async proxy of one of these lanes sees a write of the generic proxy.
+    pub(super) fn sees_any(&self, stamp: &Stamp, lanes: u32) -> bool {
+        let own = |lane| lanes >> lane & 1 == 1 && stamp.clock <= *self.proxied.get(lane);
+        stamp.thread / WARP as u32 == self.warp && own(stamp.thread % WARP as u32)
+            || self.views.of(lanes).any(|(_, view)| view.proxied.has(stamp))
+    }
+
+    /// What a lane knows of another cluster.
+    pub(super) fn other(&self, lane: u32, cluster: u32) -> Option<&Known> {
+        self.views.get(lane).others.get(&cluster)
+    }
+
+    /// The clock that has what these lanes have done: what they do next is later.
+    fn tick(&mut self, lanes: u32) -> u32 {
+        if self.later & lanes != 0 {
+            self.now = self.now.saturating_add(1);
+            self.later = 0;
         }
-        lane == who.lane
-            || stamp.clock <= self.synced
-            || self.lanes.as_ref().is_some_and(|rows| stamp.clock <= rows[who.lane as usize][lane as usize])
+        self.later |= lanes;
+        self.now
     }
 
-    /// What this warp does next is later than what it has published.
-    pub(super) fn advance(&mut self) {
-        self.now = self.now.saturating_add(1);
-    }
-
-    /// Adds what this warp has done and knows.
-    pub(super) fn publish(&mut self, warp: usize, to: &mut View) {
-        to.join(&self.view);
-        to.known.raise(warp, self.now);
-        self.advance();
-    }
-
-    /// These lanes of a warp learn what was published.
-    pub(super) fn learn(&mut self, warp: usize, mask: u32, live: u32, from: &View) {
-        self.view.join(from);
-        let own = from.known.get(warp);
-        if own <= self.synced {
+    /// Adds what these lanes have done and know, or with a relaxed access what came before their last fences.
+    pub(super) fn publish(&mut self, lanes: u32, release: bool, to: &mut View) {
+        let (lanes, warp) = (lanes | self.absent, self.warp);
+        if !release {
+            for (lanes, fenced) in self.fenced.of(lanes) {
+                to.join(&fenced.view);
+                to.known.raise(warp, lanes, fenced.clock);
+                to.proxied.raise(warp, lanes, fenced.proxied);
+            }
             return;
         }
-        if mask & live == live {
-            self.synced = own;
+        self.views.of(lanes).for_each(|(_, view)| to.join(view));
+        self.proxied.of(lanes).for_each(|(lanes, &clock)| to.proxied.raise(warp, lanes, clock));
+        let clock = self.tick(lanes);
+        to.known.raise(warp, lanes, clock);
+    }
+
+    /// These lanes meet what was published: an acquire knows it now, a relaxed read after the next fence.
+    pub(super) fn observe(&mut self, lanes: u32, acquire: bool, from: &View) {
+        let lanes = lanes | self.absent;
+        if from.is_empty() {
             return;
         }
-        let rows = self.lanes.get_or_insert_with(|| Box::new([[0; WARP]; WARP]));
-        for (_, row) in rows.iter_mut().enumerate().filter(|(lane, _)| mask >> lane & 1 == 1) {
-            row.iter_mut().for_each(|to| *to = own.max(*to));
+        if acquire {
+            self.views.change(lanes, |view| view.join(from));
+        } else {
+            self.fenced.change(lanes, |fenced| fenced.pending.join(from));
         }
+    }
+
+    /// What these lanes did and know comes before what they do next.
+    fn sync(&mut self, lanes: u32) {
+        let (lanes, warp) = (lanes | self.absent, self.warp);
+        let mut all = View::default();
+        if self.views.len() > 1 {
+            self.views.of(lanes).for_each(|(_, view)| all.join(view));
+        }
+        let clock = self.tick(lanes);
+        self.views.change(lanes, |view| {
+            view.join(&all);
+            view.known.raise(warp, lanes, clock);
+            self.proxied.of(lanes).for_each(|(lanes, &clock)| view.proxied.raise(warp, lanes, clock));
+        });
+    }
+
+    /// What strong reads of these lanes have met is known now, and their strong writes publish what comes before.
+    fn fence(&mut self, lanes: u32) {
+        let lanes = lanes | self.absent;
+        for (lanes, fenced) in self.fenced.of(lanes).filter(|(_, fenced)| !fenced.pending.is_empty()) {
+            self.views.change(lanes, |view| view.join(&fenced.pending));
+        }
+        let clock = self.tick(lanes);
+        for (lanes, view) in self.views.of(lanes) {
+            self.fenced.change(lanes, |fenced| {
+                fenced.pending.clear();
+                fenced.view.join(view);
+                fenced.clock = clock;
+            });
+        }
+        for (lanes, &proxied) in self.proxied.of(lanes).filter(|(_, proxied)| **proxied != 0) {
+            self.fenced.change(lanes, |fenced| fenced.proxied = proxied);
+        }
+    }
+
+    /// The async proxy sees what comes before in these lanes.
+    fn fence_proxy(&mut self, lanes: u32) {
+        let lanes = lanes | self.absent;
+        self.views.change(lanes, |view| view.proxied.join(&view.known));
+        let clock = self.tick(lanes);
+        self.proxied.change(lanes, |proxied| *proxied = clock);
+    }
+}
+
+/// What comes before a thread's next access.
+#[derive(Clone, Copy)]
+pub(super) struct Past<'a> {
+    known: &'a Known,
+    thread: u32,
+}
+
+impl Past<'_> {
+    #[inline]
+    pub(super) fn has(&self, stamp: &Stamp) -> bool {
+        self.known.has(stamp) || stamp.thread == self.thread
+    }
+
+    /// The lanes whose accesses, of these, it does not have.
+    #[inline]
+    pub(super) fn missing(&self, of: &Accesses) -> u32 {
+        let own = u32::from(of.warp == self.thread / WARP as u32) << (self.thread % WARP as u32);
+        self.known.missing(of) & !own
     }
 }
 
@@ -136,50 +192,27 @@ impl Shadow {
     pub(crate) fn arrive(&mut self, warp: usize, barrier: usize, sync: bool) {
         let clock = &mut self.clocks[warp];
         if sync {
-            clock.synced = clock.now;
+            clock.sync(ALL);
         }
-        clock.publish(warp, &mut self.barriers[barrier]);
+        clock.publish(ALL, true, &mut self.barriers[barrier]);
     }
 
     /// A barrier completes for the waiting ones of the warps from `first` on.
     pub(crate) fn complete(&mut self, barrier: usize, first: usize, waiting: u32) {
         let mut from = std::mem::take(&mut self.barriers[barrier]);
-        for (i, clock) in self.clocks[first..].iter_mut().take(32).enumerate() {
-            if waiting >> i & 1 == 1 {
-                clock.view.join(&from);
-            }
-        }
+        lanes(waiting).for_each(|i| self.clocks[first + i].observe(ALL, true, &from));
         from.clear();
         self.barriers[barrier] = from;
     }
 
     /// `bar.warp.sync` of these lanes.
-    pub(crate) fn sync_lanes(&mut self, warp: usize, mask: u32, live: u32) {
-        let clock = &mut self.clocks[warp];
-        if mask & live == live {
-            clock.synced = clock.now;
-        } else {
-            let rows = clock.lanes.get_or_insert_with(|| Box::new([[0; WARP]; WARP]));
-            let mut joined = [0; WARP];
-            for i in (0..WARP).filter(|i| mask >> i & 1 == 1) {
-                joined.iter_mut().zip(&rows[i]).for_each(|(to, &from)| *to = from.max(*to));
-                joined[i] = clock.now;
-            }
-            for i in (0..WARP).filter(|i| mask >> i & 1 == 1) {
-                rows[i] = joined;
-            }
-        }
-        clock.advance();
+    pub(crate) fn sync_lanes(&mut self, warp: usize, lanes: u32) {
+        self.clocks[warp].sync(lanes);
     }
 
     /// Lanes of a warp arrive at the cluster's barrier; a relaxed arrival publishes what came before the last fence.
-    pub(crate) fn arrive_cluster(&mut self, warp: usize, release: bool) {
-        let clock = &mut self.clocks[warp];
-        if release {
-            clock.publish(warp, &mut self.cluster.0);
-        } else {
-            self.cluster.0.join(&clock.fenced);
-        }
+    pub(crate) fn arrive_cluster(&mut self, warp: usize, lanes: u32, release: bool) {
+        self.clocks[warp].publish(lanes, release, &mut self.cluster.0);
     }
 
     /// All threads of the cluster have arrived.
@@ -190,26 +223,17 @@ impl Shadow {
     }
 
     /// Lanes of a warp have waited for the cluster's barrier.
-    pub(crate) fn wait_cluster(&mut self, warp: usize, mask: u32, live: u32, acquire: bool) {
-        self.clocks[warp].observe(warp, mask, live, &self.cluster.1, acquire);
+    pub(crate) fn wait_cluster(&mut self, warp: usize, lanes: u32, acquire: bool) {
+        self.clocks[warp].observe(lanes, acquire, &self.cluster.1);
     }
 
-    /// `fence.proxy.async`: the async proxy sees what comes before.
-    pub(crate) fn fence_proxy(&mut self, warp: usize) {
-        let Clock { view, now, .. } = &mut self.clocks[warp];
-        view.proxied.join(&view.known);
-        view.proxied.raise(warp, *now);
-        self.clocks[warp].advance();
+    /// `fence`, `membar` of these lanes.
+    pub(crate) fn fence(&mut self, warp: usize, lanes: u32) {
+        self.clocks[warp].fence(lanes);
     }
-}
 
-impl Clock {
-    /// Lanes meet what was published: an acquire learns it now, a relaxed read with the next fence.
-    pub(super) fn observe(&mut self, warp: usize, mask: u32, live: u32, from: &View, acquire: bool) {
-        if acquire {
-            self.learn(warp, mask, live, from);
-        } else {
-            self.pending.join(from);
-        }
+    /// `fence.proxy.async` of these lanes.
+    pub(crate) fn fence_proxy(&mut self, warp: usize, lanes: u32) {
+        self.clocks[warp].fence_proxy(lanes);
     }
 }

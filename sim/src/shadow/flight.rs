@@ -1,7 +1,8 @@
 //! Asynchronous operations: bytes that are being read or written, and the proxies (PTX ISA, "Asynchronous Operations",
 //! "Proxies").
 
-use super::{FLIGHT, Finding, READING, Shadow, Stamp, WRITTEN, Who};
+use super::accesses::Accesses;
+use super::{FLIGHT, Finding, READING, Shadow, Stamp, WRITTEN, Who, cells};
 use crate::Access;
 use crate::lanes::WARP;
 
@@ -52,7 +53,7 @@ impl Shadow {
     pub(crate) fn begin_async_write(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
         self.check_write(who, at, bytes)?;
         if self.races {
-            self.check_proxy(who, at, bytes)?;
+            self.check_proxy(who.warp, 1 << who.lane, at, bytes)?;
         }
         self.begin_copy(who, at, bytes)
     }
@@ -60,10 +61,10 @@ impl Shadow {
     /// A reduction into these bytes is issued; reductions do not race with one another.
     pub(crate) fn begin_async_reduction(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
         self.check_states(at, bytes, true, true)?;
-        let clock = &self.clocks[who.warp as usize];
+        let past = self.clocks[who.warp as usize].past(who);
         for i in self.cells_of(at, bytes) {
             let other = self.cells[i].write;
-            if self.races && !self.is_mbarrier(other) && !clock.after(&other, who) {
+            if self.races && !self.is_mbarrier(other) && !past.has(&other) {
                 return Err(Finding::Race { offset: i << self.granule, access: Access::Write, other });
             }
         }
@@ -77,17 +78,26 @@ impl Shadow {
     }
 
     /// An operation of the async proxy that will read these bytes (whole 16-byte lines) is issued.
-    pub(crate) fn begin_async_read(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
+    /// It is one of these lanes together: they may each have waited for a part.
+    pub(crate) fn begin_async_read(
+        &mut self,
+        who: Who,
+        lanes: u32,
+        at: usize,
+        bytes: usize,
+    ) -> Result<(), Finding> {
         self.check_states(at, bytes, true, false)?;
         if self.races {
+            if !self.strong.is_empty() {
+                self.check_strong((who.warp, lanes), at, bytes, false)?;
+            }
             let clock = &self.clocks[who.warp as usize];
-            for i in self.cells_of(at, bytes) {
-                let other = self.cells[i].write;
-                if !clock.after(&other, who) {
+            for (i, other) in self.writes_of(at, bytes) {
+                if !clock.after_any(&other, lanes) {
                     return Err(Finding::Race { offset: i << self.granule, access: Access::Write, other });
                 }
             }
-            self.check_proxy(who, at, bytes)?;
+            self.check_proxy(who.warp, lanes, at, bytes)?;
         }
         let stamp = self.stamp(who);
         if self.reading.is_empty() {
@@ -102,7 +112,6 @@ impl Shadow {
 
     /// An asynchronous operation has read, and this makes it known.
     pub(crate) fn end_async_read(&mut self, by: By, at: usize, bytes: usize) {
-        let new = self.stamp_of(by);
         for line in at / LINE..(at + bytes).div_ceil(LINE) {
             let Some(reading) = self.reading.get_mut(line) else { continue };
             reading.count = reading.count.saturating_sub(1);
@@ -111,17 +120,23 @@ impl Shadow {
                 self.states[line * LINE..end].iter_mut().for_each(|state| *state &= !READING);
             }
         }
-        for i in self.cells_of(at, bytes) {
-            let slot =
-                usize::from(self.cells[i].reads[0].clock != 0 && self.cells[i].reads[0].thread != new.thread);
-            self.cells[i].reads[slot] = new;
+        let new = Accesses::from(self.stamp_of(by));
+        let past = match by {
+            By::Thread(who) => Some(self.clocks[who.warp as usize].past(who)),
+            By::Phase { .. } => None,
+        };
+        for (_, cell) in cells(&mut self.cells, self.granule, at, bytes) {
+            cell.read(new, &mut self.chains, |reads| match past {
+                Some(past) => past.missing(reads) == 0,
+                // Who knows a phase knows those before it.
+                None => reads.clock == 0 || reads.warp == new.warp,
+            });
         }
     }
 
     /// Registers an operation whose end an mbarrier tells.
     pub(crate) fn operation(&mut self, who: Who, generic: bool) -> u32 {
-        let thread = who.warp * WARP as u32 + who.lane;
-        self.operations.push(Operation { source: who.source, thread, generic });
+        self.operations.push(Operation { source: who.source, thread: who.thread(), generic });
         self.operations.len() as u32 - 1
     }
 
@@ -133,20 +148,28 @@ impl Shadow {
         }
     }
 
-    /// Whether the async proxy of this thread sees what the generic proxy wrote last.
-    pub(super) fn check_proxy(&self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
-        let proxied = &self.clocks[who.warp as usize].view.proxied;
-        for i in self.cells_of(at, bytes) {
-            let other = self.cells[i].write;
+    /// Whether the async proxy of one of these threads sees what the generic proxy wrote last.
+    pub(super) fn check_proxy(&self, warp: u32, lanes: u32, at: usize, bytes: usize) -> Result<(), Finding> {
+        let clock = &self.clocks[warp as usize];
+        for (i, other) in self.writes_of(at, bytes) {
             let generic = match self.operations.get(other.source as usize) {
                 Some(operation) if self.is_mbarrier(other) => operation.generic,
                 _ => true,
             };
-            if generic && other.clock > proxied.get(other.thread as usize / WARP) {
+            if generic && !clock.sees_any(&other, lanes) {
                 return Err(Finding::Unfenced { offset: i << self.granule, other });
             }
         }
         Ok(())
+    }
+
+    /// The last writes of the cells of a range, each once where neighbours have the same.
+    fn writes_of(&self, at: usize, bytes: usize) -> impl Iterator<Item = (usize, Stamp)> {
+        let mut last = None;
+        self.cells_of(at, bytes).filter_map(move |i| {
+            let write = self.cells[i].write;
+            (last.replace(write) != Some(write)).then_some((i, write))
+        })
     }
 
     /// An operation that may still read some of these bytes.

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::clock::Known;
+use super::known::{Known, View};
 use super::{Kind, Order, Shadow, Stamp, Who};
 use crate::Access;
 
@@ -79,8 +79,8 @@ impl Page {
     }
 }
 
-/// What a release in global memory has published: of each cluster up to which clocks.
-type Published = BTreeMap<u32, Known>;
+/// What a release in global memory has published: of each cluster up to which clocks, and with a proxy fence on the way.
+type Published = BTreeMap<u32, [Known; 2]>;
 
 #[derive(Debug, Default)]
 struct Shard {
@@ -167,7 +167,12 @@ impl Shadow {
         let new = Mark { cluster: self.cluster_number, stamp: self.stamp(who) };
         let weak = !matches!(touch, Touch::Strong(..));
         let same = touch == Touch::Write { same: true };
-        let before = |mark: &Mark| self.before(mark, who);
+        let clock = &self.clocks[who.warp as usize];
+        let past = clock.past(who);
+        let before = |mark: &Mark| match mark.stamp.clock == 0 || mark.cluster == self.cluster_number {
+            true => past.has(&mark.stamp),
+            false => clock.other(who.lane, mark.cluster).is_some_and(|known| known.has(&mark.stamp)),
+        };
         for i in page.cells_of(address % PAGE, bytes) {
             let cell = &mut page.cells[i];
             let at = address / PAGE * PAGE + ((i as u64) << page.granule);
@@ -202,54 +207,38 @@ impl Shadow {
         Ok(())
     }
 
-    /// Whether an access comes before the next one of a thread.
-    #[inline]
-    fn before(&self, mark: &Mark, who: Who) -> bool {
-        let clock = &self.clocks[who.warp as usize];
-        if mark.stamp.clock == 0 || mark.cluster == self.cluster_number {
-            return clock.after(&mark.stamp, who);
-        }
-        let known = clock.view.others.get(&mark.cluster);
-        known.is_some_and(|known| mark.stamp.clock <= known.get(mark.stamp.thread as usize / super::WARP))
-    }
-
     /// What a strong write publishes; before the value is there.
     pub(crate) fn publish(&mut self, global: &Global, who: Who, address: u64, kind: Kind, order: Order) {
-        let warp = who.warp as usize;
-        let clock = &mut self.clocks[warp];
         let mut shard = global.shard(address / PAGE);
         let published = shard.published.entry(address).or_default();
         // An atomic continues what the writes before it released; a store begins anew.
         if kind == Kind::Write {
             published.clear();
         }
-        let own = published.entry(self.cluster_number).or_default();
-        let view = if order.release { &clock.view } else { &clock.fenced };
-        own.join(&view.known);
-        if order.release {
-            own.raise(warp, clock.now);
-        }
-        for (cluster, known) in &view.others {
-            published.entry(*cluster).or_default().join(known);
-        }
-        if order.release {
-            clock.advance();
+        let mut view = View::default();
+        self.clocks[who.warp as usize].publish(1 << who.lane, order.release, &mut view);
+        let View { known, proxied, others } = view;
+        let [to, to_proxied] = published.entry(self.cluster_number).or_default();
+        to.join(&known);
+        to_proxied.join(&proxied);
+        for (cluster, known) in &others {
+            published.entry(*cluster).or_default()[0].join(known);
         }
     }
 
     /// What a strong read learns; after it has the value.
-    pub(crate) fn learn(&mut self, global: &Global, who: Who, live: u32, address: u64, order: Order) {
+    pub(crate) fn learn(&mut self, global: &Global, who: Who, address: u64, order: Order) {
         let shard = global.shard(address / PAGE);
         let Some(published) = shard.published.get(&address) else { return };
-        let mut view = super::View::default();
-        for (cluster, known) in published {
+        let mut view = View::default();
+        for (cluster, [known, proxied]) in published {
             if *cluster == self.cluster_number {
                 view.known.join(known);
+                view.proxied.join(proxied);
             } else {
                 view.others.insert(*cluster, known.clone());
             }
         }
-        let warp = who.warp as usize;
-        self.clocks[warp].observe(warp, 1 << who.lane, live, &view, order.acquire);
+        self.clocks[who.warp as usize].observe(1 << who.lane, order.acquire, &view);
     }
 }

@@ -16,7 +16,7 @@ use super::product::{self, Chunk, ROWS, Shape};
 pub(super) fn begin_reads(cx: &mut Context<'_>, ranges: &[Range<usize>], who: Who) -> Result<(), Error> {
     let Some(shadow) = &mut cx.shadow else { return Ok(()) };
     for range in ranges {
-        if let Err(finding) = shadow.begin_async_read(who, range.start, range.len()) {
+        if let Err(finding) = shadow.begin_async_read(who, u32::MAX, range.start, range.len()) {
             return Err(cx.found(who, Access::Read, range.start, range.len() as u32, finding));
         }
     }

@@ -1,0 +1,143 @@
+//! Sets of accesses that come before something, as clocks up to which they do.
+
+use std::collections::BTreeMap;
+
+use super::Stamp;
+use super::accesses::Accesses;
+use crate::lanes::WARP;
+
+/// All lanes of a warp.
+pub(super) const ALL: u32 = u32::MAX;
+
+/// Of each component of the clocks up to which something is known: of a warp's lanes alike, as where they are ordered
+/// together, or of each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Known {
+    /// What all lanes of each component have in common; 0 for those beyond the end.
+    common: Vec<u32>,
+    /// The clocks of each lane, of the components of which some lanes are known further than others.
+    lanes: BTreeMap<u32, Box<[u32; WARP]>>,
+}
+
+impl Known {
+    /// Whether it has an access.
+    #[inline]
+    pub(super) fn has(&self, stamp: &Stamp) -> bool {
+        let component = stamp.thread / WARP as u32;
+        stamp.clock <= self.common(component) || !self.lanes.is_empty() && self.lane_has(stamp)
+    }
+
+    /// Those of some accesses that it does not have.
+    #[inline]
+    pub(super) fn missing(&self, of: &Accesses) -> u32 {
+        match of.clock <= self.common(of.warp) {
+            true => 0,
+            false => of.lanes & !self.lanes_with(of),
+        }
+    }
+
+    #[cold]
+    fn lanes_with(&self, of: &Accesses) -> u32 {
+        let Some(row) = self.lanes.get(&of.warp) else { return 0 };
+        (0..WARP).filter(|&lane| of.clock <= row[lane]).map(|lane| 1 << lane).sum()
+    }
+
+    #[cold]
+    fn lane_has(&self, stamp: &Stamp) -> bool {
+        let row = self.lanes.get(&(stamp.thread / WARP as u32));
+        row.is_some_and(|row| stamp.clock <= row[stamp.thread as usize % WARP])
+    }
+
+    #[inline]
+    fn common(&self, component: u32) -> u32 {
+        self.common.get(component as usize).copied().unwrap_or(0)
+    }
+
+    /// Adds what these lanes of a component did up to a clock.
+    pub(super) fn raise(&mut self, component: u32, lanes: u32, clock: u32) {
+        let common = self.common(component);
+        if clock <= common {
+            return;
+        }
+        if lanes == ALL {
+            raise(&mut self.common, component, clock);
+        } else {
+            let row = self.lanes.entry(component).or_insert_with(|| Box::new([common; WARP]));
+            crate::exec::lanes(lanes).for_each(|lane| row[lane] = clock.max(row[lane]));
+        }
+        self.settle();
+    }
+
+    pub(super) fn join(&mut self, from: &Known) {
+        if self.common.len() < from.common.len() {
+            self.common.resize(from.common.len(), 0);
+        }
+        self.common.iter_mut().zip(&from.common).for_each(|(to, &from)| *to = from.max(*to));
+        for (component, from) in &from.lanes {
+            let row = self.lanes.entry(*component).or_insert_with(|| from.clone());
+            row.iter_mut().zip(from.iter()).for_each(|(to, &from)| *to = from.max(*to));
+        }
+        self.settle();
+    }
+
+    /// What the lanes of a component have in common is not kept for each.
+    fn settle(&mut self) {
+        let Known { common, lanes } = self;
+        lanes.retain(|&component, row| {
+            let least = row.iter().copied().min().unwrap_or(0);
+            let common = raise(common, component, least);
+            row.iter_mut().for_each(|clock| *clock = common.max(*clock));
+            row.iter().any(|&clock| clock > common)
+        });
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.common.is_empty() && self.lanes.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.common.clear();
+        self.lanes.clear();
+    }
+}
+
+/// Makes a component at least `clock`; what it is then.
+fn raise(common: &mut Vec<u32>, component: u32, clock: u32) -> u32 {
+    let component = component as usize;
+    if common.len() <= component {
+        common.resize(component + 1, 0);
+    }
+    common[component] = clock.max(common[component]);
+    common[component]
+}
+
+/// What one side of a synchronisation hands to the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct View {
+    /// What comes before.
+    pub(super) known: Known,
+    /// What comes before with a proxy fence on the way: generic accesses that the async proxy sees.
+    pub(super) proxied: Known,
+    /// What comes before of other clusters, by their number.
+    pub(super) others: BTreeMap<u32, Known>,
+}
+
+impl View {
+    pub(super) fn join(&mut self, from: &View) {
+        self.known.join(&from.known);
+        self.proxied.join(&from.proxied);
+        for (cluster, known) in &from.others {
+            self.others.entry(*cluster).or_default().join(known);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.known.is_empty() && self.proxied.is_empty() && self.others.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.known.clear();
+        self.proxied.clear();
+        self.others.clear();
+    }
+}
