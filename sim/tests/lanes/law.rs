@@ -1,0 +1,47 @@
+//! The simulator finds a race in a program exactly if its graph has one, and it is one of those.
+
+use girih_sim::{Error, Site};
+
+use super::graph::{Access, judge};
+use super::program::{LANES, Program, Random, SHAPES, Shape};
+use super::text::FIRST;
+
+const PROGRAMS: usize = 4000;
+
+fn access(shape: Shape, at: &Site) -> Access {
+    let warp = at.block[0] as usize * shape.warps + at.thread[0] as usize / 32;
+    let lane = LANES.iter().position(|&lane| lane == at.thread[0] % 32);
+    ((at.place.line - FIRST) as usize, (warp, lane.unwrap()))
+}
+
+#[test]
+fn races_are_those_of_the_graph() {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let (mut racy, mut unfenced, mut clean) = (0, 0, 0);
+    for nth in 0..PROGRAMS {
+        let program = Program::random(&mut random, SHAPES[nth % SHAPES.len()]);
+        let (text, wrong) = (program.text(), judge(&program));
+        let known = |of: &[[Access; 2]], at: &Site, other: &Site| {
+            let [a, b] = [at, other].map(|at| access(program.shape, at));
+            of.contains(&[a, b]) || of.contains(&[b, a])
+        };
+        for seed in 0..2 {
+            let found = program.run(&text, seed);
+            let agrees = match &found {
+                Ok(()) => wrong.races.is_empty() && wrong.unfenced.is_empty(),
+                Err(Error::Race { at, other, .. }) => known(&wrong.races, at, &other.at),
+                Err(Error::InFlight { at, copy, .. }) => known(&wrong.races, at, &copy.at),
+                Err(Error::Unfenced { at, other, .. }) => known(&wrong.unfenced, at, &other.at),
+                Err(_) => false,
+            };
+            assert!(agrees, "{nth}, seed {seed}: {found:?}\n{wrong:?}\n{text}");
+        }
+        racy += usize::from(!wrong.races.is_empty());
+        unfenced += usize::from(wrong.races.is_empty() && !wrong.unfenced.is_empty());
+        clean += usize::from(wrong.races.is_empty() && wrong.unfenced.is_empty());
+    }
+    assert!(
+        racy > PROGRAMS / 4 && clean > PROGRAMS / 4 && unfenced > PROGRAMS / 200,
+        "{racy} {unfenced} {clean}"
+    );
+}

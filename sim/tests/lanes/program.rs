@@ -1,0 +1,303 @@
+//! Random programs of accesses, fences and barriers, whose happens-before does not depend on the schedule: every flag is
+//! set once and every phase of a barrier is one of known threads.
+
+/// The lanes that access memory.
+pub(crate) const LANES: [u32; 4] = [0, 1, 5, 31];
+const ALL: u32 = u32::MAX;
+/// Words that are accessed, in shared memory of each block and in global memory.
+pub(crate) const CELLS: usize = 8;
+
+/// Blocks and warps, and whether the blocks are a cluster: then they all use the first one's shared memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) blocks: usize,
+    pub(crate) warps: usize,
+    pub(crate) cluster: bool,
+}
+
+pub(crate) const SHAPES: [Shape; 3] = [
+    Shape { blocks: 1, warps: 3, cluster: true },
+    Shape { blocks: 2, warps: 2, cluster: true },
+    Shape { blocks: 2, warps: 2, cluster: false },
+];
+
+/// What lanes do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// Lane `LANES[i]` accesses the word `cell + i`, and so on around.
+    Access {
+        global: bool,
+        cell: usize,
+        write: bool,
+        strong: bool,
+    },
+    /// A bulk store of four words from four times `quad` on, which is waited for.
+    Bulk {
+        quad: usize,
+    },
+    Fence,
+    FenceProxy,
+    /// `bar.warp.sync`.
+    SyncLanes,
+    /// A flag is set, by a reduction or a store.
+    Set {
+        flag: usize,
+        release: bool,
+        reduces: bool,
+    },
+    Await {
+        flag: usize,
+        acquire: bool,
+    },
+    Arrive {
+        mbarrier: usize,
+        release: bool,
+    },
+    Wait {
+        mbarrier: usize,
+        acquire: bool,
+    },
+    /// `bar.sync` of the whole block.
+    Block,
+    /// `bar.sync` of two warps of the block, this one and another.
+    Named {
+        id: usize,
+        other: usize,
+    },
+    /// `bar.arrive`, and `bar.sync` of another warp later.
+    NamedArrive {
+        id: usize,
+    },
+    NamedSync {
+        id: usize,
+    },
+    /// `barrier.cluster`.
+    GateArrive {
+        release: bool,
+    },
+    GateWait,
+}
+
+/// Lanes of a warp, which is counted through the grid, do something.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Event {
+    pub(crate) warp: usize,
+    pub(crate) mask: u32,
+    pub(crate) what: What,
+}
+
+/// A flag or an mbarrier.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signal {
+    /// The block whose threads may use it, if not all may.
+    block: Option<usize>,
+    pub(crate) global: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub(crate) shape: Shape,
+    pub(crate) events: Vec<Event>,
+    pub(crate) flags: Vec<Signal>,
+    pub(crate) mbarriers: Vec<Signal>,
+}
+
+/// Random numbers.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 20) as usize % n
+    }
+
+    fn flip(&mut self) -> bool {
+        self.below(2) == 0
+    }
+
+    /// One or more of the lanes that access memory.
+    fn few(&mut self) -> u32 {
+        let some = 1 + self.below(15);
+        (0..4).filter(|i| some >> i & 1 == 1).map(|i| 1 << LANES[i]).sum()
+    }
+
+    /// One of them, as a mask.
+    fn one(&mut self) -> u32 {
+        1 << LANES[self.below(4)]
+    }
+
+    fn lanes(&mut self) -> u32 {
+        if self.flip() { ALL } else { self.few() }
+    }
+}
+
+/// A warp, and some of its lanes.
+type Lanes = (usize, u32);
+
+/// What is begun and goes on later.
+#[derive(Default)]
+struct Open {
+    /// Flags that are set.
+    set: Vec<usize>,
+    /// Mbarriers, and warps and lanes that are yet to arrive.
+    arrivals: Vec<(usize, Vec<Lanes>)>,
+    /// Mbarriers that are complete.
+    complete: Vec<usize>,
+    /// Named barriers at which warps have arrived, and who is to wait.
+    named: Vec<(usize, usize)>,
+    /// Named barriers so far.
+    barriers: usize,
+    /// Warps and lanes that are yet to arrive at the cluster's barrier, and yet to wait there.
+    gate: (Vec<Lanes>, Vec<Lanes>),
+}
+
+impl Program {
+    pub(crate) fn random(random: &mut Random, shape: Shape) -> Self {
+        let mut program = Program { shape, events: Vec::new(), flags: Vec::new(), mbarriers: Vec::new() };
+        let mut open = Open::default();
+        let length = 4 + random.below(24);
+        while program.events.len() < length {
+            program.step(random, &mut open);
+        }
+        for (mbarrier, arrivals) in std::mem::take(&mut open.arrivals) {
+            let what = What::Arrive { mbarrier, release: true };
+            program.events.extend(arrivals.into_iter().map(|(warp, mask)| Event { warp, mask, what }));
+        }
+        for (id, warp) in open.named {
+            program.events.push(Event { warp, mask: ALL, what: What::NamedSync { id } });
+        }
+        let (arrive, wait) = open.gate;
+        let gates = (arrive.into_iter().map(|of| (of, What::GateArrive { release: true })))
+            .chain(wait.into_iter().map(|of| (of, What::GateWait)));
+        program.events.extend(gates.map(|((warp, mask), what)| Event { warp, mask, what }));
+        program
+    }
+
+    /// Adds an event, or none if the one that comes up is not possible.
+    fn step(&mut self, random: &mut Random, open: &mut Open) {
+        let warp = random.below(self.shape.blocks * self.shape.warps);
+        let home = self.home(warp, 0);
+        let mut add = |mask: u32, what: What| self.events.push(Event { warp, mask, what });
+        match random.below(22) {
+            0..=6 => {
+                let (global, cell) = (random.below(3) == 0, random.below(CELLS));
+                let (write, strong) = (random.flip(), random.below(4) == 0);
+                // Of a cell either strong reads or strong writes, so that no read depends on the schedule.
+                let mask = if strong { random.one() } else { random.few() };
+                let first = cell + LANES.iter().position(|lane| mask >> lane & 1 == 1).unwrap();
+                let write = if strong { first % 2 == 0 } else { write };
+                add(mask, What::Access { global, cell, write, strong });
+            }
+            7 | 20 if home => add(random.one(), What::Bulk { quad: random.below(CELLS / 4) }),
+            8 => add(random.lanes(), What::Fence),
+            9 | 21 => add(random.lanes(), What::FenceProxy),
+            10 | 11 => add(random.lanes(), What::SyncLanes),
+            12 | 13 => self.flag(random, open, warp),
+            14 | 15 => self.mbarrier(random, open, warp),
+            16 => add(ALL, What::Block),
+            17 => self.named(random, open, warp),
+            18 | 19 if self.shape.cluster => self.gate(random, open),
+            _ => {}
+        }
+    }
+
+    /// Whether the shared memory in use is that of the warp's block; of the first one, in a cluster.
+    fn home(&self, warp: usize, block: usize) -> bool {
+        !self.shape.cluster || warp / self.shape.warps == block
+    }
+
+    fn signal(&self, warp: usize, global: bool) -> Signal {
+        let block = (!global && !self.shape.cluster).then_some(warp / self.shape.warps);
+        Signal { block, global }
+    }
+
+    fn may(&self, signal: Signal, warp: usize) -> bool {
+        signal.block.is_none_or(|block| block == warp / self.shape.warps)
+    }
+
+    fn flag(&mut self, random: &mut Random, open: &mut Open, warp: usize) {
+        let usable: Vec<usize> =
+            open.set.iter().copied().filter(|&f| self.may(self.flags[f], warp)).collect();
+        if usable.is_empty() || random.flip() {
+            let flag = self.flags.len();
+            let global = random.flip();
+            self.flags.push(self.signal(warp, global));
+            open.set.push(flag);
+            let what = What::Set { flag, release: random.flip(), reduces: random.flip() };
+            self.events.push(Event { warp, mask: random.one(), what });
+        } else {
+            let what = What::Await { flag: usable[random.below(usable.len())], acquire: random.flip() };
+            self.events.push(Event { warp, mask: random.lanes(), what });
+        }
+    }
+
+    fn mbarrier(&mut self, random: &mut Random, open: &mut Open, warp: usize) {
+        let usable: Vec<usize> =
+            open.complete.iter().copied().filter(|&m| self.may(self.mbarriers[m], warp)).collect();
+        if !usable.is_empty() && self.home(warp, 0) && random.flip() {
+            let what =
+                What::Wait { mbarrier: usable[random.below(usable.len())], acquire: random.below(3) > 0 };
+            self.events.push(Event { warp, mask: random.lanes(), what });
+        } else if !open.arrivals.is_empty() && random.below(4) > 0 {
+            let at = random.below(open.arrivals.len());
+            let (mbarrier, arrivals) = &mut open.arrivals[at];
+            let what = What::Arrive { mbarrier: *mbarrier, release: random.below(3) > 0 };
+            if let Some((warp, mask)) = arrivals.pop() {
+                self.events.push(Event { warp, mask, what });
+            }
+            if arrivals.is_empty() {
+                open.complete.push(*mbarrier);
+                open.arrivals.remove(at);
+            }
+        } else if self.mbarriers.len() < 8 {
+            let signal = self.signal(warp, false);
+            let warps: Vec<usize> =
+                (0..self.shape.blocks * self.shape.warps).filter(|&w| self.may(signal, w)).collect();
+            let arrivals = (0..1 + random.below(3))
+                .map(|_| (warps[random.below(warps.len())], random.lanes()))
+                .collect();
+            open.arrivals.push((self.mbarriers.len(), arrivals));
+            self.mbarriers.push(signal);
+        }
+    }
+
+    fn named(&mut self, random: &mut Random, open: &mut Open, warp: usize) {
+        let warps = self.shape.warps;
+        let other = warp / warps * warps + (warp % warps + 1 + random.below(warps - 1)) % warps;
+        if let Some((id, warp)) = open.named.pop_if(|_| random.flip()) {
+            self.events.push(Event { warp, mask: ALL, what: What::NamedSync { id } });
+        } else if open.barriers < 15 {
+            open.barriers += 1;
+            let id = open.barriers;
+            if random.flip() {
+                self.events.push(Event { warp, mask: ALL, what: What::Named { id, other } });
+            } else {
+                self.events.push(Event { warp, mask: ALL, what: What::NamedArrive { id } });
+                open.named.push((id, other));
+            }
+        }
+    }
+
+    fn gate(&mut self, random: &mut Random, open: &mut Open) {
+        let (arrive, wait) = &mut open.gate;
+        if let Some((warp, mask)) = arrive.pop() {
+            let what = What::GateArrive { release: random.below(3) > 0 };
+            self.events.push(Event { warp, mask, what });
+        } else if let Some((warp, mask)) = wait.pop() {
+            self.events.push(Event { warp, mask, what: What::GateWait });
+        } else {
+            for warps in [arrive, wait] {
+                for warp in 0..self.shape.blocks * self.shape.warps {
+                    let part = if random.flip() { ALL } else { random.few() };
+                    warps
+                        .extend([part, !part].into_iter().filter(|&mask| mask != 0).map(|mask| (warp, mask)));
+                }
+                for i in (1..warps.len()).rev() {
+                    warps.swap(i, random.below(i + 1));
+                }
+            }
+        }
+    }
+}
