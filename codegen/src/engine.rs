@@ -264,7 +264,30 @@ impl Rmem {
                 accepted: "a layout of at most 65536 values",
             });
         }
-        Ok(Tensor::new(Rmem::new(builder, dtype, values), layout))
+        let engine = Rmem::new(builder, dtype, values);
+        engine.clear_holes(builder, &layout)?;
+        Ok(Tensor::new(engine, layout))
+    }
+
+    /// Clears the registers that hold values which `layout` does not name: the others are written into them.
+    fn clear_holes(&self, builder: &mut Builder, layout: &Lay) -> Result<(), crate::Error> {
+        let per = self.per_register();
+        if per == 1 || layout.size()?.get() == Some(self.values as i64) {
+            return Ok(());
+        }
+        let mut named = vec![false; self.values];
+        for index in layout.filter().indices()? {
+            if let Some(named) = usize::try_from(index).ok().and_then(|index| named.get_mut(index)) {
+                *named = true;
+            }
+        }
+        for (reg, named) in self.regs.iter().zip(named.chunks(per)) {
+            if named.contains(&true) && named.contains(&false) {
+                let operands = vec![girih_ptx::Operand::from(reg), girih_ptx::Operand::Int(0)];
+                builder.inst(girih_ptx::Opcode::Mov, &[Type::B32.into()], operands);
+            }
+        }
+        Ok(())
     }
 
     /// The element type.
