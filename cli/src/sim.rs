@@ -23,6 +23,7 @@ Arguments are given in the order of the kernel's parameters, one --arg each:
 
   u32:5  s64:-1  u16:0xffff        an integer: u8 to u64, s8 to s64
   f32:0.5  f64:1e-3  f16:2  bf16:1 a number
+  bytes:0100ff00                   the bytes of a structure, in hexadecimal
   in:A.npy                         the address of a copy of the array
   out:f32:4096:C.npy               the address of an array that nothing has written, which goes to the file;
                                    4096 or 64x64 elements of u8 to u64, s8 to s64, f16, bf16, f32, f64

@@ -173,7 +173,8 @@ impl Variable {
         let elements = match self.extent {
             Extent::Scalar => 1,
             Extent::Array(n) => n,
-            Extent::Unsized => return None,
+            Extent::Unsized if self.init.is_empty() => return None,
+            Extent::Unsized => self.init.len() as u64,
         };
         Some(elements.saturating_mul(self.ty.bytes().unwrap_or(0).into()))
     }

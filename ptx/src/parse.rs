@@ -11,7 +11,7 @@ use cursor::Parser;
 use crate::{Error, Module, Statement};
 
 impl Module {
-    /// Parses PTX text. Comments, `.file`, `.loc` and `.section` are dropped.
+    /// Parses PTX text. Comments, `.file`, `.loc`, `.section` and the `.pragma`s outside of bodies are dropped.
     ///
     /// # Errors
     /// The first thing in the text that isn't PTX, or isn't supported, with its line and column.

@@ -287,7 +287,12 @@ impl Scopes {
             Extent::Scalar => 1,
             Extent::Array(n) => n,
             Extent::Unsized if variable.linkage == Linkage::External => u64::MAX,
-            Extent::Unsized => return wrong("a number of elements: only an `.extern` variable goes without"),
+            Extent::Unsized if !variable.init.is_empty() => u64::MAX,
+            Extent::Unsized => {
+                return wrong(
+                    "a number of elements: only a variable with initial values or an `.extern` one goes without",
+                );
+            }
         };
         if variable.init.len() as u64 > elements {
             return wrong("no more initial values than elements");

@@ -71,10 +71,8 @@ fn header() {
         expect!["line 4, column 19: expected a type such as `.b32`, found `.b9`"],
     );
     parse(
-        &format!("{HEADER}.global .b8 x[4][4];"),
-        expect![
-            "line 4, column 17: arrays of arrays are not supported; declare `[rows*columns]` as one number"
-        ],
+        &format!("{HEADER}.global .b8 x[2][2] = {{{{1, 2}}, {{3, 4, 5}}}};"),
+        expect!["line 4, column 32: expected at most 2 values in these braces, found 3"],
     );
 }
 
@@ -100,6 +98,18 @@ fn tokens() {
 
 #[test]
 fn statements() {
+    parse_body(
+        "p: .callprototype _ ();",
+        expect![
+            "line 1, column 74: calls through a register are not supported; call the function by its name"
+        ],
+    );
+    parse_body(
+        ".reg .v4 .f32 x;",
+        expect![
+            "line 1, column 76: variables and registers that are vectors are not supported; declare an array, or a register for each element"
+        ],
+    );
     parse_body("frob.u32 a, b;", expect!["line 1, column 71: unknown opcode `frob`"]);
     parse_body("add.u31 a, b, c;", expect!["line 1, column 74: unknown modifier `.u31` of `add`"]);
     parse_body("add.u32 a, b c;", expect!["line 1, column 84: expected `;`, found `c`"]);
@@ -328,7 +338,7 @@ fn names() {
     verify(
         ".shared .b8 x[];",
         expect![
-            "line 7, column 13: `.shared .b8 x[]`: expected a number of elements: only an `.extern` variable goes without"
+            "line 7, column 13: `.shared .b8 x[]`: expected a number of elements: only a variable with initial values or an `.extern` one goes without"
         ],
     );
     verify(

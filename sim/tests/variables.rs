@@ -14,6 +14,8 @@ const TABLE: &str = ".global .align 4 .u32 counter = 5;
 .global .align 1024 .f64 wide = 0d3FF8000000000000;
 .global .s16 small[2] = {-1, 300};
 .global .b32 zeros[3];
+.global .u32 open[] = {9, 8, 7};
+.global .s16 grid[2][3] = {{1}, {-2, (1<<4)|3, 5}};
 .extern .global .u32 elsewhere;
 ";
 
@@ -45,6 +47,10 @@ fn variables_have_their_first_values() {
     let generic =
         "mov.u64 %q0, weights; cvta.const.u64 %q0, %q0; ld.b32 %r0, [%q0+4]; st.global.b32 [%p], %r0;";
     assert_eq!(words(generic, 1), [float(2.5)]);
+    // What is not given of an inner array is zero; an open extent is that of the values.
+    let arrays = "ld.global.b32 %r0, [open+8]; ld.global.b32 %r1, [grid]; ld.global.b32 %r2, [grid+8]; ld.global.s16 %r3, [grid+6];
+                  st.global.v4.b32 [%p], {%r0, %r1, %r2, %r3};";
+    assert_eq!(words(arrays, 4), [7, 1, 5 << 16 | 19, -2i32 as u32]);
     let bytes =
         "ld.global.b32 %r0, [bytes]; ld.global.u16 %r1, [bytes+4]; st.global.v2.b32 [%p], {%r0, %r1};";
     assert_eq!(words(bytes, 2), [0x04ff_0201, 0]);

@@ -14,7 +14,7 @@ use crate::output::Output;
 /// An argument as it is written.
 #[derive(Clone, Debug)]
 pub(crate) enum Argument {
-    /// The little-endian bytes of a number.
+    /// The little-endian bytes of a number, or a structure's.
     Number(Vec<u8>),
     /// The tensor map of an array.
     TensorMap(Boxed, Box<Argument>),
@@ -40,8 +40,7 @@ pub(crate) enum Argument {
     },
 }
 
-const KINDS: &str =
-    "TYPE:NUMBER, in:FILE, out:TYPE:COUNT:FILE, inout:FILE:FILE or tensormap:BOX:in:FILE and its like";
+const KINDS: &str = "TYPE:NUMBER, bytes:HEX, in:FILE, out:TYPE:COUNT:FILE, inout:FILE:FILE or tensormap:BOX:in:FILE and its like";
 
 /// The names of numbers' types.
 fn types() -> String {
@@ -59,6 +58,11 @@ impl FromStr for Argument {
             path => Ok(PathBuf::from(path)),
         };
         match kind {
+            "bytes" => {
+                let bytes =
+                    hexadecimal(rest).ok_or_else(|| refused("bytes:0102ff, two digits a byte".into()))?;
+                Ok(Argument::Number(bytes))
+            }
             "in" => Ok(Argument::In(file(rest)?)),
             "inout" => {
                 let (from, to) = rest.split_once(':').ok_or_else(|| refused("inout:FILE:FILE".into()))?;
@@ -101,6 +105,13 @@ impl FromStr for Argument {
             },
         }
     }
+}
+
+/// The bytes that pairs of hexadecimal digits tell.
+fn hexadecimal(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u32>> = text.chars().map(|c| c.to_digit(16)).collect();
+    let pairs = digits.filter(|digits| !digits.is_empty() && digits.len().is_multiple_of(2))?;
+    Some(pairs.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect())
 }
 
 /// The bytes of a number of this type: `None` if there is no such type, `Some(None)` if it has no such number.
@@ -227,10 +238,12 @@ mod tests {
         assert_eq!(bytes("u64:0xffffffffffffffff"), Some(u64::MAX.to_le_bytes().into()));
         assert_eq!(bytes("f32:0.5"), Some(0.5f32.to_le_bytes().into()));
         assert_eq!(bytes("f64:-1e-3"), Some((-1e-3f64).to_le_bytes().into()));
+        assert_eq!(bytes("bytes:01fF00"), Some(vec![1, 0xff, 0]));
         assert_eq!((bytes("f16:2"), bytes("bf16:1")), (Some(vec![0, 0x40]), Some(vec![0x80, 0x3f])));
-        for text in
-            ["u8:256", "u32:-1", "s8:128", "u32:", "u32:--1", "u32:+-1", "f32:x", "i32:1", "u32", "in:"]
-        {
+        for text in [
+            "bytes:", "bytes:1", "bytes:0g", "u8:256", "u32:-1", "s8:128", "u32:", "u32:--1", "u32:+-1",
+            "f32:x", "i32:1", "u32", "in:",
+        ] {
             assert_eq!(bytes(text), None, "{text}");
         }
     }

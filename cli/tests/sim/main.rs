@@ -324,7 +324,7 @@ fn what_can_not_be_launched_is_bad_usage() {
         ),
         (
             whole.replace("in:x.npy", "at:x.npy"),
-            "error: invalid value 'at:x.npy' for '--arg <ARGUMENTS>': `at:x.npy`: expected TYPE:NUMBER, in:FILE, \
+            "error: invalid value 'at:x.npy' for '--arg <ARGUMENTS>': `at:x.npy`: expected TYPE:NUMBER, bytes:HEX, in:FILE, \
              out:TYPE:COUNT:FILE, inout:FILE:FILE or tensormap:BOX:in:FILE and its like; types are u8, s8, ",
         ),
         (

@@ -120,17 +120,12 @@ macro_rules! vector {
     };
 }
 
-/// Accesses that are made as often and as wide as they are written.
-const fn mmio([plain, four]: [Form; 2]) -> [Form; 2] {
-    [plain.since(8, 2, 70), four.since(8, 2, 70)]
-}
-
 /// Forms that sm_90 brought.
 const fn modern([any, hinted]: [Form; 2]) -> [Form; 2] {
     [any.since(7, 8, 90), hinted.since(7, 8, 90)]
 }
 
-pub(super) static LOADS: [[Form; 2]; 11] = [
+pub(super) static LOADS: [[Form; 2]; 10] = [
     load!(2, [maybe(&[Weak]), maybe(LOADED)], at(1)),
     load!(
         3,
@@ -144,18 +139,16 @@ pub(super) static LOADS: [[Form; 2]; 11] = [
     load!(2, [one(&[Volatile]), maybe(SHARED)], at(1)),
     load!(3, [one(&[Volatile]), OUTSIDE, AHEAD], at(1)),
     load!(3, [one(&[Relaxed, Acquire]), one(SCOPE), maybe(SHARED)], at(2)),
-    mmio(load!(4, [one(&[Mmio]), one(&[Relaxed]), one(&[Sys]), OUTSIDE], at(3))),
     load!(6, [one(&[Relaxed, Acquire]), one(SCOPE), OUTSIDE, L1, HINT, AHEAD], at(2), POLICY.with(4)),
 ];
 
-pub(super) static STORES: [[Form; 2]; 8] = [
+pub(super) static STORES: [[Form; 2]; 7] = [
     store!(2, at(1), [maybe(&[Weak]), maybe(STORED)]),
     store!(3, at(1), [maybe(&[Weak]), maybe(STORED), one(STORE_CACHE)]),
     store!(4, at(1), [maybe(&[Weak]), OUTSIDE, one(STORE_CACHE), HINT], POLICY.with(3)),
     store!(4, at(1), [maybe(&[Weak]), OUTSIDE, L1, HINT], POLICY.with(3)),
     store!(2, at(1), [one(&[Volatile]), maybe(SHARED)]),
     store!(3, at(2), [one(&[Relaxed, Release]), one(SCOPE), maybe(SHARED)]),
-    mmio(store!(4, at(3), [one(&[Mmio]), one(&[Relaxed]), one(&[Sys]), OUTSIDE])),
     store!(5, at(2), [one(&[Relaxed, Release]), one(SCOPE), OUTSIDE, L1, HINT], POLICY.with(4)),
 ];
 
@@ -185,6 +178,18 @@ pub(super) static VECTORS: [[Form; 2]; 3] = [
 
 pub(super) static FORMS: &[Form] = &[
     row(
+        O::Ld,
+        &[one(&[Mmio]), one(&[Relaxed]), one(&[Sys]), OUTSIDE, TYPES],
+        &[operand(Kind::Def(Ty::Wider(4))), at(3)],
+    )
+    .since(8, 2, 70),
+    row(
+        O::St,
+        &[one(&[Mmio]), one(&[Relaxed]), one(&[Sys]), OUTSIDE, TYPES],
+        &[at(3), operand(Kind::Use(Ty::Wider(4)))],
+    )
+    .since(8, 2, 70),
+    row(
         O::Atom,
         &[maybe(ORDER), maybe(SCOPE), maybe(SHARED), one(&[Cas]), of(&[B16, B32, B64])],
         &[old(4), at(2), s(4), s(4)],
@@ -194,7 +199,7 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Prefetch, &[one(&[Global]), one(&[L2EvictLast, L2EvictNormal])], &[within(Global)])
         .since(7, 4, 80),
     row(O::Prefetch, &[maybe(&[Const, Param]), one(&[Tensormap])], &[at(0)]).since(8, 0, 90),
-    row(O::Prefetchu, &[one(&[Word::L1])], &[at(1)]),
+    row(O::Prefetchu, &[one(&[Word::L1])], &[operand(Kind::Address(Space::Generic))]),
     row(
         O::Applypriority,
         &[maybe(&[Global]), one(&[L2EvictNormal])],

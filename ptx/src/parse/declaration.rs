@@ -12,6 +12,9 @@ macro_rules! LINKAGES {
     };
 }
 
+/// Most elements that inner braces are filled up to.
+const INITIAL: usize = 1 << 20;
+
 impl Parser<'_> {
     pub(super) fn module(mut self) -> Result<Module, Error> {
         let version = self.version()?;
@@ -29,7 +32,7 @@ impl Parser<'_> {
         }
         let mut items = Vec::new();
         while self.peek() != Token::End {
-            if !self.skip_debug()? {
+            if !self.skip_debug()? && !self.skip_pragma()? {
                 items.push(self.item()?);
             }
         }
@@ -100,6 +103,24 @@ impl Parser<'_> {
         }
     }
 
+    /// Skips a `.pragma` of the whole module or of a kernel: a hint to the assembler. Whether there was one.
+    fn skip_pragma(&mut self) -> Result<bool, Error> {
+        if !self.eat_dotted("pragma") {
+            return Ok(false);
+        }
+        loop {
+            let Token::Quoted(_) = self.peek() else {
+                return Err(self.expected("a string, such as `\"nounroll\"`"));
+            };
+            self.next();
+            if !self.eat(',') {
+                break;
+            }
+        }
+        self.expect(';')?;
+        Ok(true)
+    }
+
     fn item(&mut self) -> Result<Item, Error> {
         let ahead = usize::from(matches!(self.peek(), Token::Dotted(LINKAGES!())));
         match self.peek_at(ahead) {
@@ -109,6 +130,10 @@ impl Parser<'_> {
                 let variable = self.variable()?;
                 self.expect(';')?;
                 Ok(Item::Variable(variable))
+            }
+            Token::Dotted("alias") => Err(self.unsupported("aliases are", "use the function's own name")),
+            Token::Dotted("tex" | "texref" | "samplerref" | "surfref") => {
+                Err(self.unsupported("textures and surfaces are", "load from global memory"))
             }
             _ => Err(self.expected("`.entry`, `.func`, or a variable's `.global`, `.const` or `.shared`")),
         }
@@ -136,7 +161,9 @@ impl Parser<'_> {
         let params = self.params()?;
         let mut directives = Vec::new();
         while self.peek() != Token::Punct('{') {
-            directives.push(self.directive()?);
+            if !self.skip_pragma()? {
+                directives.push(self.directive()?);
+            }
         }
         self.expect('{')?;
         let body = self.statements(1)?;
@@ -225,6 +252,7 @@ impl Parser<'_> {
             _ => return Err(self.expected("a state space such as `.shared`")),
         };
         self.next();
+        self.skip_attributes()?;
         let mut align = self.align()?;
         let ty = self.ty()?;
         if self.eat_dotted("ptr") {
@@ -238,8 +266,10 @@ impl Parser<'_> {
         }
         let span = self.span();
         let name = self.name("the variable's name")?;
-        let extent = self.extent()?;
-        let init = if self.eat('=') { self.init()? } else { Vec::new() };
+        let dimensions = self.dimensions()?;
+        let inner = dimensions.get(1..).unwrap_or_default();
+        let init = if self.eat('=') { self.init(ty, inner)? } else { Vec::new() };
+        let extent = self.extent(&dimensions, init.len())?;
         Ok(Variable { linkage, space, align, ty, name, extent, init, span })
     }
 
@@ -247,8 +277,25 @@ impl Parser<'_> {
         if self.eat_dotted("align") { self.integer("an alignment in bytes").map(Some) } else { Ok(None) }
     }
 
+    /// Skips `.attribute(.managed)` and its like: where a driver puts a variable.
+    fn skip_attributes(&mut self) -> Result<(), Error> {
+        if self.eat_dotted("attribute") {
+            self.expect('(')?;
+            while !self.eat(')') {
+                if self.next() == Token::End {
+                    return Err(self.expected("`)` of these attributes"));
+                }
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn ty(&mut self) -> Result<Type, Error> {
         let ty = match self.peek() {
+            Token::Dotted("v2" | "v4" | "v8") => {
+                let instead = "declare an array, or a register for each element";
+                return Err(self.unsupported("variables and registers that are vectors are", instead));
+            }
             Token::Dotted(word) => Type::parse(word),
             _ => None,
         };
@@ -257,31 +304,76 @@ impl Parser<'_> {
         Ok(ty)
     }
 
-    fn extent(&mut self) -> Result<Extent, Error> {
-        if !self.eat('[') {
-            return Ok(Extent::Scalar);
+    /// The extents of an array, each the size of a `[ ]`; the first may be left open. None for a scalar.
+    fn dimensions(&mut self) -> Result<Vec<Option<u64>>, Error> {
+        let mut dimensions = Vec::new();
+        while self.eat('[') {
+            let open = dimensions.is_empty() && self.peek() == Token::Punct(']');
+            dimensions.push(if open { None } else { Some(self.size()?) });
+            self.expect(']')?;
         }
-        let extent = match self.peek() {
-            Token::Punct(']') => Extent::Unsized,
-            _ => Extent::Array(self.integer("a number of elements, or `]`")?),
-        };
-        self.expect(']')?;
-        if self.peek() == Token::Punct('[') {
-            return Err(self.unsupported("arrays of arrays are", "declare `[rows*columns]` as one number"));
-        }
-        Ok(extent)
+        Ok(dimensions)
     }
 
-    fn init(&mut self) -> Result<Vec<Operand>, Error> {
+    fn size(&mut self) -> Result<u64, Error> {
+        let what = "a number of elements, or `]`";
+        if self.peek_at(1) == Token::Punct(']') {
+            return self.integer(what);
+        }
+        let at = self.span();
+        let size = self.expression(what)?;
+        let literal = size.to_string();
+        u64::try_from(size).map_err(|_| Error::Literal { at, literal, expected: what.into() })
+    }
+
+    /// The elements of an array of arrays, which is one array in memory.
+    fn extent(&self, dimensions: &[Option<u64>], initial: usize) -> Result<Extent, Error> {
+        let Some((first, rest)) = dimensions.split_first() else { return Ok(Extent::Scalar) };
+        let first = match first {
+            Some(first) => *first,
+            None if initial == 0 || rest.is_empty() => return Ok(Extent::Unsized),
+            None => return Ok(Extent::Array(initial as u64)),
+        };
+        let count = rest.iter().try_fold(first, |count, size| count.checked_mul(size.unwrap_or(0)));
+        count
+            .map(Extent::Array)
+            .ok_or_else(|| self.unsupported("arrays of over 2^64 elements are", "use less"))
+    }
+
+    /// Initial values, those of inner braces filled up with zeros to the inner extent.
+    fn init(&mut self, ty: Type, inner: &[Option<u64>]) -> Result<Vec<Operand>, Error> {
         if !self.eat('{') {
             return self.initial().map(|value| vec![value]);
         }
         let mut values = Vec::new();
         loop {
-            if self.peek() == Token::Punct('{') {
-                return Err(self.unsupported("initial values in nested braces are", "list them in one pair"));
+            match (self.peek(), inner.split_first()) {
+                (Token::Punct('{'), Some((_, deeper))) => {
+                    let size = inner.iter().try_fold(1u64, |size, n| size.checked_mul(n.unwrap_or(0)));
+                    let size = size
+                        .and_then(|size| usize::try_from(size).ok())
+                        .filter(|&size| values.len() + size <= INITIAL);
+                    let size = size.ok_or_else(|| {
+                        self.unsupported(
+                            "initial values of over a million elements are",
+                            "store them in the kernel",
+                        )
+                    })?;
+                    let at = self.span();
+                    let mut part = self.init(ty, deeper)?;
+                    if part.len() > size {
+                        let (expected, found) =
+                            (format!("at most {size} values in these braces"), part.len().to_string());
+                        return Err(Error::Syntax { at, expected, found });
+                    }
+                    part.resize(
+                        size,
+                        if ty.is_int() || ty.is_bits() { Operand::Int(0) } else { Operand::F64(0) },
+                    );
+                    values.append(&mut part);
+                }
+                _ => values.push(self.initial()?),
             }
-            values.push(self.initial()?);
             if self.eat('}') {
                 return Ok(values);
             }

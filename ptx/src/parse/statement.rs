@@ -57,6 +57,9 @@ impl<'t> Parser<'t> {
                 ),
                 _,
             ) => Statement::Variable(self.variable()?),
+            (Token::Dotted("callprototype" | "calltargets"), _) => {
+                return Err(self.unsupported("calls through a register are", "call the function by its name"));
+            }
             _ => return Err(self.expected("an instruction, a label, a declaration or `}`")),
         };
         self.expect(';')?;

@@ -414,7 +414,8 @@ fn size(variable: &ptx::Variable) -> Option<(u64, u64)> {
     let count = match variable.extent {
         Extent::Scalar => 1,
         Extent::Array(n) => n,
-        Extent::Unsized => 0,
+        // As many as its initial values.
+        Extent::Unsized => variable.init.len() as u64,
     };
     let align = variable.align.map_or(element, u64::from);
     align.is_power_of_two().then_some((element.checked_mul(count)?, align))

@@ -35,7 +35,7 @@ impl Globals {
             .collect();
         for variable in &placed {
             let refuse = |what| Err(unsupported(variable, what));
-            if variable.extent == Extent::Unsized {
+            if variable.extent == Extent::Unsized && variable.init.is_empty() {
                 return refuse("an array without a size");
             }
             let Some((bytes, align)) = size(variable) else {
