@@ -32,8 +32,11 @@ if [ "$what" != benches ]; then
   for size in 512,512,512 4096,4096,4096 1,1,1 17,33,65 1000,1000,1000 4095,4097,127 0,5,7 5,7,0; do
     IFS=, read -r m n k <<<"$size"
     for layout in tn tt nn nt; do
-      for kernel in simt:f32 sm80:bf16 sm80:f16; do
-        check "gemm ${kernel/:/ } $layout ${m}x${n}x${k}" bin/girih gemm --device cuda --kernel "${kernel%:*}" \
+      for kernel in simt:f32 sm80:bf16 sm80:f16 best:bf16 best:f16; do
+        # The best is what girih takes by itself: sm90 where the sizes allow.
+        named=(--kernel "${kernel%:*}")
+        [ "${kernel%:*}" = best ] && named=()
+        check "gemm ${kernel/:/ } $layout ${m}x${n}x${k}" bin/girih gemm --device cuda "${named[@]}" \
           --dtype "${kernel#*:}" --layout "$layout" --m "$m" --n "$n" --k "$k"
       done
     done
