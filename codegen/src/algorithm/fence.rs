@@ -49,10 +49,11 @@ pub fn warpgroup_wait(b: &mut Builder, pending: u32) {
     b.inst(Opcode::Wgmma, &modifiers, vec![Ptx::Int(i64::from(pending))]);
 }
 
-/// `fence.proxy.async`: what threads wrote to shared memory before becomes visible to `wgmma` and to bulk copies (CuTe's
-/// `tma_store_fence`).
+/// `fence.proxy.async.shared::cta`: what threads wrote to shared memory before becomes visible to `wgmma` and to bulk copies
+/// (CuTe's `tma_store_fence`). Without the space it would be a fence of the whole GPU too.
 pub fn fence_proxy_async(b: &mut Builder) {
-    b.inst(Opcode::Fence, &[Word::Proxy.into(), Word::Async.into()], Vec::new());
+    let modifiers = [Word::Proxy.into(), Word::Async.into(), Word::SharedCta.into()];
+    b.inst(Opcode::Fence, &modifiers, Vec::new());
 }
 
 /// `fence.mbarrier_init.release.cluster`: mbarriers that the thread has initialised may be used by asynchronous copies, and

@@ -38,7 +38,8 @@ impl Context<'_> {
         let consumer = self.consumer(b)?;
         let stages = self.config.stages;
         let states = [PipelineState::new(b, stages), PipelineState::behind(b, stages)];
-        self.tiles.for_each(b, false, |b, tile| {
+        // If all threads knew the tile, they would wait for it: it would be uniform.
+        self.tiles.for_each(b, &consumer.leader, false, |b, tile| {
             self.multiply(b, &consumer, &states)?;
             self.store(b, &consumer, tile)
         })?;

@@ -15,7 +15,7 @@ impl Context<'_> {
         b.warpgroup_reg_dealloc(self.config.registers[0])?;
         b.if_(&Cond::less(&self.thread, &Expr::from(1)), |b| {
             let state = PipelineState::new(b, self.config.stages);
-            self.tiles.for_each(b, self.config.alternate, |b, tile| {
+            self.tiles.for_each(b, &Cond::Always, self.config.alternate, |b, tile| {
                 b.for_range(&self.k_tiles, |b, step| {
                     let last = &self.k_tiles - &Expr::from(1);
                     let k_tile = step + &(&tile.backwards * &(&last - &(step * 2)));

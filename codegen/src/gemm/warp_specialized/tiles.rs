@@ -43,10 +43,11 @@ impl Tiles {
         Tiles { order, count, first: b.special(Special::CtaidX, BLOCKS), step, most }
     }
 
-    /// Runs `body` for each of the block's tiles.
+    /// Runs `body` for each of the block's tiles; the threads where `who` holds know which tile it is.
     pub(super) fn for_each(
         &self,
         b: &mut Builder,
+        who: &Cond,
         alternate: bool,
         body: impl FnOnce(&mut Builder, &Tile) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -55,9 +56,19 @@ impl Tiles {
             b.inst(Opcode::Mov, &[Type::B32.into()], vec![Ptx::from(&parity), Ptx::Int(0)]);
             parity
         });
+        let fetch = |b: &mut Builder, to: &[Reg], tile: &Expr| {
+            let inside = Cond::all([who.clone(), Cond::less(tile, &self.count)]);
+            b.load(Space::Gmem, to, &(&self.order + &(tile * ENTRY)), &inside)
+        };
+        // A tile ahead: nobody waits for it.
+        let next = b.regs(Type::U32, 2);
+        fetch(b, &next, &self.first)?;
         b.for_steps(&self.first, &self.count, &self.step, |b, tile| {
             let place = b.regs(Type::U32, 2);
-            b.load(Space::Gmem, &place, &(&self.order + &(tile * ENTRY)), &Cond::Always)?;
+            for (to, from) in place.iter().zip(&next) {
+                b.inst(Opcode::Mov, &[Type::U32.into()], vec![Ptx::from(to), Ptx::from(from)]);
+            }
+            fetch(b, &next, &(tile + &self.step))?;
             let [row, column] = [0, 1].map(|i| b.var(&place[i], 0, self.most[i] - 1, 1));
             let backwards = match &parity {
                 Some(parity) => b.var(parity, 0, 1, 1),
