@@ -4,10 +4,9 @@ use girih_ptx::{Inst, Item, Module, Opcode, Statement, Word};
 
 fn synchronises(statement: &Statement) -> bool {
     let Statement::Inst(Inst { opcode, modifiers, .. }) = statement else { return false };
-    let within_a_warp = modifiers.contains(&Word::Warp.into());
     let waits = modifiers.contains(&Word::WaitGroup.into())
         || *opcode == Opcode::Wgmma && modifiers.contains(&Word::Fence.into());
-    matches!(opcode, Opcode::Mbarrier | Opcode::Bar | Opcode::Fence) && !within_a_warp || waits
+    matches!(opcode, Opcode::Mbarrier | Opcode::Bar | Opcode::Fence) || waits
 }
 
 /// The module without its `index`th synchronising instruction; a wait goes with its branch.
