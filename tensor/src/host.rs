@@ -16,9 +16,10 @@ mod storage;
 mod transform;
 mod zip;
 
-use girih_layout::{Lay, Stride};
+use girih_layout::typed::{Coord, Layout, Modes};
+use girih_layout::{Int, Lay, Stride};
 
-use crate::{Element, Engine, Error, Index, Slice, Space, Tensor};
+use crate::{Arrangement, Element, Engine, Error, Index, Slice, Space, Tensor};
 
 pub use array::Array;
 pub use mutable::{PackedMut, Reading, TensorMut, ViewMut};
@@ -132,8 +133,8 @@ pub(crate) fn known_size(what: &'static str, layout: &Lay) -> Result<i64, Error>
     layout.size()?.get().ok_or_else(|| Error::NotStatic { what, layout: layout.to_string() })
 }
 
-impl<'a, T: Copy> Tensor<View<'a, T>> {
-    /// `data` as `layout` arranges it.
+impl<'a, T: Copy, L: Arrangement> Tensor<View<'a, T>, L> {
+    /// `data` as `layout`, run-time or typed, arranges it.
     ///
     /// # Errors
     /// [`Error::OutOfBounds`] if the layout reaches outside `data`.
@@ -150,10 +151,12 @@ impl<'a, T: Copy> Tensor<View<'a, T>> {
     /// assert_eq!(second.at(0)?, 3);
     /// # Ok::<(), girih_tensor::Error>(())
     /// ```
-    pub fn host(data: &'a [T], layout: Lay) -> Result<Self, Error> {
-        Ok(Tensor::new(within(Shared(data), &layout)?, layout))
+    pub fn host(data: &'a [T], layout: L) -> Result<Self, Error> {
+        Ok(Tensor::new(within(Shared(data), &layout.erase()?)?, layout))
     }
+}
 
+impl<'a, T: Copy> Tensor<View<'a, T>> {
     /// The same memory as elements of another size: an element of `U` for as many of `T` as fill it, or the other way
     /// round, along the mode of stride 1 (CuTe's `recast`).
     ///
@@ -231,6 +234,28 @@ impl<E: Values> Tensor<E> {
     /// [`Error::NotStatic`] for a symbolic size; those of [`Tensor::at`].
     pub fn to_vec(&self) -> Result<Vec<E::Value>, Error> {
         (0..known_size("to_vec", self.layout())?).map(|i| self.at(i)).collect()
+    }
+}
+
+impl<E: Values, M: Modes> Tensor<E, Layout<M>> {
+    /// The value at a coordinate: 1-D, one position a mode, or as nested as the shape; static positions and dynamic ones. A static
+    /// position outside its mode does not compile, nor does a coordinate of another rank.
+    ///
+    /// # Errors
+    /// Those of [`Layout::try_at`]: a position outside its mode.
+    ///
+    /// ```
+    /// use girih_layout::{int, layout};
+    /// use girih_tensor::Tensor;
+    /// let data: Vec<i32> = (0..48).collect();
+    /// let t = Tensor::host(&data, layout!((8, (2, 3)) : (6, (1, 2))))?;
+    /// assert_eq!((t.get((3, (1, int!(2))))?, t.get(11)?), (23, 19));
+    /// assert!(t.get((8, 0)).is_err());
+    /// # Ok::<(), girih_tensor::Error>(())
+    /// ```
+    pub fn get<C: Coord<M>>(&self, coord: C) -> Result<E::Value, Error> {
+        let offset = self.layout().try_at(coord)?;
+        self.engine().advance(&[(offset, Stride::Int(Int::fixed(1)))])?.value()
     }
 }
 

@@ -3,6 +3,8 @@
 use typenum::{B0, B1, UInt, UTerm};
 
 use super::check::check_position;
+use super::int::Int;
+use super::layout::{Layout, Size};
 use super::modes::{Modes, Tuple};
 use super::nat::Nat;
 use super::tiler::All;
@@ -29,6 +31,9 @@ pub trait Coord<M: Modes>: Copy {
     fn index(self, modes: &M, axis: usize) -> i64;
     #[doc(hidden)]
     fn erase_into(self, out: &mut crate::Coord) -> Result<(), Error>;
+    /// Refuses a position outside the mode that it stands for.
+    #[doc(hidden)]
+    fn check(self, modes: &M) -> Result<(), Error>;
 
     /// The run-time coordinate.
     ///
@@ -59,6 +64,9 @@ pub trait Slice<M: Modes>: Copy {
     type Kept: Modes;
     #[doc(hidden)]
     fn kept(self, modes: &M, axis: usize) -> (Self::Kept, i64);
+    /// Refuses a position outside the mode that it stands for.
+    #[doc(hidden)]
+    fn check(self, modes: &M) -> Result<(), Error>;
     #[doc(hidden)]
     type Onto<T: Tuple>: Tuple;
     #[doc(hidden)]
@@ -77,6 +85,9 @@ impl<M: Modes> Slice<M> for All {
     type Kept = M;
     fn kept(self, modes: &M, _: usize) -> (M, i64) {
         (*modes, 0)
+    }
+    fn check(self, _: &M) -> Result<(), Error> {
+        Ok(())
     }
     type Onto<T: Tuple> = T::Prepend<M>;
     fn onto<T: Tuple>(self, modes: &M, rest: T, _: &mut i64, _: usize) -> T::Prepend<M> {
@@ -104,12 +115,21 @@ macro_rules! positions {
                 let n: usize = $n;
                 out.push(Crd::At(n.try_into().unwrap_or(i64::MAX)))
             }
+            #[inline(always)]
+            fn check(self, modes: &M) -> Result<(), Error> {
+                let $x = self;
+                inside($n, modes)
+            }
         }
 
         impl<M: Modes $($g)*> Slice<M> for $t {
             type Kept = ();
             fn kept(self, modes: &M, axis: usize) -> ((), i64) {
                 ((), Coord::index(self, modes, axis))
+            }
+            #[inline(always)]
+            fn check(self, modes: &M) -> Result<(), Error> {
+                Coord::check(self, modes)
             }
             type Onto<T: Tuple> = T;
             fn onto<T: Tuple>(self, modes: &M, rest: T, offset: &mut i64, axis: usize) -> T {
@@ -140,6 +160,20 @@ const fn position<N: Nat, M: Modes>() -> usize {
     N::N as usize
 }
 
+/// Refuses a position outside `modes`; without computing anything where their size is static.
+#[inline(always)]
+fn inside<M: Modes>(position: usize, modes: &M) -> Result<(), Error> {
+    let extent = match <Size<M> as Int>::KNOWN {
+        Some(size) => crate::Int::fixed(size),
+        None => Layout(*modes).erase()?.size()?,
+    };
+    let coord = i64::try_from(position).unwrap_or(i64::MAX);
+    match extent.get() {
+        Some(size) if coord < size => Ok(()),
+        _ => Err(Error::CoordOutOfRange { coord, extent }),
+    }
+}
+
 macro_rules! tuples {
     ($(($($m:ident $x:ident $i:tt)+))*) => {$(
         impl<$($m: Modes,)+ $($x: Coord<$m>),+> Coord<($($m,)+)> for ($($x,)+) {
@@ -155,6 +189,11 @@ macro_rules! tuples {
                 out.profile.close();
                 Ok(())
             }
+            #[inline(always)]
+            fn check(self, modes: &($($m,)+)) -> Result<(), Error> {
+                $(self.$i.check(&modes.$i)?;)+
+                Ok(())
+            }
         }
 
         impl<$($m: Modes,)+ $($x: Slice<$m>),+> Slice<($($m,)+)> for ($($x,)+) {
@@ -163,6 +202,11 @@ macro_rules! tuples {
                 let mut offset = 0;
                 let kept = self.onto(modes, (), &mut offset, axis);
                 (kept, offset)
+            }
+            #[inline(always)]
+            fn check(self, modes: &($($m,)+)) -> Result<(), Error> {
+                $(self.$i.check(&modes.$i)?;)+
+                Ok(())
             }
             type Onto<TT: Tuple> = tuples!(@onto Onto [TT] $($m $x)+);
             fn onto<TT: Tuple>(self, modes: &($($m,)+), rest: TT, offset: &mut i64, axis: usize) -> Self::Onto<TT> {

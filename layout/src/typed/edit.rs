@@ -89,7 +89,7 @@ pub type Flatten<M> = <M as Modes>::Flat;
 pub type Unflatten<M, P> = With<<P as IntTuple>::Zeros, Leaves<M>>;
 
 type Slice<M, B, E> = <<M as Modes>::Each as ModeList>::Take<B, E>;
-type Joined<L, R> = <L as ModeList>::Join<R>;
+pub(super) type Joined<L, R> = <L as ModeList>::Join<R>;
 /// At least as many as there are.
 type All = S<12>;
 

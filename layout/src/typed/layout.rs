@@ -245,7 +245,12 @@ impl<M: Modes> Layout<M> {
     /// assert!(l.try_at((4usize, 0usize)).is_err());
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
+    #[inline(always)]
     pub fn try_at<C: Coord<M>>(&self, coord: C) -> Result<i64, Error> {
+        if const { in_range::<M>() } {
+            coord.check(&self.0)?;
+            return Ok(coord.index(&self.0, LINE));
+        }
         self.erase()?.crd2idx(&coord.erase()?)
     }
 
@@ -262,6 +267,30 @@ impl<M: Modes> Layout<M> {
         const { check_line("slice", false, M::COORDINATES, &M::SKELETON) };
         let (kept, offset) = coord.kept(&self.0, LINE);
         (Layout(kept), offset)
+    }
+
+    /// [`Layout::slice`], checked.
+    ///
+    /// # Errors
+    /// [`Error::CoordOutOfRange`] for a position outside its mode; those of [`Layout::erase`] and [`Lay::max_index`].
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// use girih_layout::typed::__;
+    /// let l = layout!((8, (2, 3)) : (6, (1, 2)));
+    /// assert_eq!(l.try_slice((5usize, (__, 1usize)))?.1, 32);
+    /// assert!(l.try_slice((8usize, __)).is_err());
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    pub fn try_slice<C: Slice<M>>(&self, coord: C) -> Result<(Layout<C::Kept>, i64), Error> {
+        const { check_line("try_slice", false, M::COORDINATES, &M::SKELETON) };
+        coord.check(&self.0)?;
+        if !const { in_range::<M>() } {
+            let layout = self.erase()?;
+            (layout.min_index()?, layout.max_index()?);
+        }
+        let (kept, offset) = coord.kept(&self.0, LINE);
+        Ok((Layout(kept), offset))
     }
 
     /// The coordinate, of rank `R`, that a layout along basis vectors has at a coordinate. Positions as in [`Layout::at`].
@@ -323,6 +352,12 @@ impl<M: Modes> Layout<M> {
         let offset = core::array::from_fn(|axis| coord.kept(&self.0, axis).1 as usize);
         (Layout(coord.kept(&self.0, LINE).0), offset)
     }
+}
+
+/// Whether the indices of a layout are known to be numbers.
+const fn in_range<M: Modes>() -> bool {
+    let numbers = M::STATIC && !M::COORDINATES;
+    numbers && matches!((M::SKELETON.min_index(), M::SKELETON.max_index()), (Ok(_), Ok(_)))
 }
 
 pub(super) const fn known<N: Int>() -> usize {

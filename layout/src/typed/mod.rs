@@ -100,6 +100,7 @@ mod swizzled;
 mod tiler;
 mod tuples;
 mod unswizzle;
+mod whole;
 
 pub use arrange::{Reverse, Zip};
 pub use basis::{Basis, E, Identity};
@@ -130,3 +131,4 @@ pub use share::{DomainDistribute, MaxAlignment, MaxCommonLayout, MaxCommonVector
 pub use storage::Storage;
 pub use swizzled::{Recasted, Sw, SwizzleOf, Swizzled, Swizzling};
 pub use tiler::{__, All, Tile, Tiler};
+pub use whole::Splice;

@@ -6,8 +6,13 @@ use crate::{Error, Int, Lay, Stride};
 
 /// `op(a, t)`.
 pub(super) const fn call(op: Op, a: &Lay, t: &crate::Tiler) -> Message {
+    call_as(op.name(), op, a, t)
+}
+
+/// [`call`] of an operation of another name.
+pub(super) const fn call_as(name: &str, op: Op, a: &Lay, t: &crate::Tiler) -> Message {
     let mut line = Message::EMPTY;
-    line.text(op.name());
+    line.text(name);
     line.text("(");
     if op.takes_shape() {
         tree(&mut line, a);
@@ -107,6 +112,9 @@ pub(super) const fn explain(line: &mut Message, error: &Error) {
         }
         Error::ShapeDivisibility { divisor, shape, .. } => {
             pair(line, "", *divisor, " does not divide extent ", *shape, "");
+        }
+        Error::CoordOutOfRange { coord, extent } => {
+            pair(line, "coordinate ", Int::fixed(*coord), " is outside the extent ", *extent, "");
         }
         Error::NotTractable { step, stride, .. } => {
             pair(line, "", *step, " does not divide stride ", *stride, "");
