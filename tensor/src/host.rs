@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | [`Tensor<View<T>>`](View) | yes | no | shallow |
 //! | [`TensorMut<T>`](TensorMut) | yes | yes | none: its parts are handed out once their disjointness is proved |
-//! | [`Array<T>`](Array) | yes | yes | deep |
+//! | [`Array<T>`](Array) | yes | yes | deep; of constant length under a static layout |
 //! | [`Tensor<PackedView<S4>>`](PackedView) | yes | by [`PackedMut`] | shallow; several elements a byte |
 //! | [`Tensor<Counting>`](crate::Counting) | its coordinates | no | |
 //! | [`Tensor<Transform>`](Transform) | a function of another's values | no | as that |
@@ -21,7 +21,7 @@ use girih_layout::{Int, Lay, Stride};
 
 use crate::{Arrangement, Element, Engine, Error, Index, Slice, Space, Tensor};
 
-pub use array::Array;
+pub use array::{Array, Length, Owned};
 pub use mutable::{PackedMut, Reading, TensorMut, ViewMut};
 pub use storage::{B1, Exclusive, Packed, S4, Shared, Storage, StorageMut, SubByte, U4};
 pub use transform::Transform;

@@ -1,11 +1,70 @@
 //! Tensors that own their values.
 
+use generic_array::sequence::GenericSequence;
+use generic_array::typenum::{UInt, UTerm};
+use generic_array::{ArrayLength, GenericArray};
 use girih_layout::Lay;
+use girih_layout::typed::{Coord, Cosize, Layout, Modes};
 
 use super::{View, ViewMut, known_size};
-use crate::{Error, Slice, Tensor};
+use crate::{Arrangement, Error, Slice, Tensor};
+
+/// A layout that an [`Array`] can have: a run-time one, or one that is static.
+pub trait Owned: Arrangement {
+    /// As many values as the layout's indices need.
+    type Values<T>: AsRef<[T]> + AsMut<[T]>;
+}
+
+/// On the heap.
+impl Owned for Lay {
+    type Values<T> = Vec<T>;
+}
+
+/// Where the array is: its length is a constant of its type.
+impl<M: Modes> Owned for Layout<M>
+where
+    Cosize<M>: Length,
+{
+    type Values<T> = <Cosize<M> as Length>::Values<T>;
+}
+
+/// A static number of values.
+#[diagnostic::on_unimplemented(
+    message = "the length of an owning array must be static, that of this layout is a `{Self}`",
+    note = "every extent and stride must be static, as in `layout!((4, 8) : (1, 4))`; `Array::new` takes any `Lay`"
+)]
+pub trait Length {
+    /// So many values, one after another in memory and nothing else.
+    type Values<T>: AsRef<[T]> + AsMut<[T]>;
+
+    /// The same value everywhere.
+    fn filled<T: Copy>(value: T) -> Self::Values<T>;
+}
+
+macro_rules! lengths {
+    ($([$($g:ident),*] $n:ty;)*) => {$(
+        impl<$($g),*> Length for $n
+        where
+            $n: ArrayLength,
+        {
+            type Values<T> = GenericArray<T, $n>;
+
+            fn filled<T: Copy>(value: T) -> GenericArray<T, $n> {
+                GenericArray::repeat(value)
+            }
+        }
+    )*};
+}
+
+lengths! {
+    [] UTerm;
+    [U, B] UInt<U, B>;
+}
 
 /// Values and their layout, which must be known: a copy has values of its own (CuTe's owning `Tensor`, `make_tensor<T>(layout)`).
+///
+/// Under a run-time layout the values are on the heap ([`Array::new`]). Under a static one their number is a constant of the type, and
+/// they are where the array is ([`Array::filled`]).
 ///
 /// ```
 /// use girih_layout::lay;
@@ -20,10 +79,64 @@ use crate::{Error, Slice, Tensor};
 /// assert_eq!((a.at(0)?, before.at(0)?, a.at(3)?), (7.0, 0.0, 6.0));
 /// # Ok::<(), girih_tensor::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct Array<T> {
-    values: Vec<T>,
-    layout: Lay,
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Array<T, L: Owned = Lay> {
+    values: L::Values<T>,
+    layout: L,
+}
+
+impl<T: Copy, M: Modes> Array<T, Layout<M>>
+where
+    Cosize<M>: Length,
+{
+    /// An array of constant length, `value` everywhere. A layout that is not static, or has negative strides, does not compile.
+    ///
+    /// ```
+    /// use girih_layout::layout;
+    /// use girih_layout::typed::__;
+    /// use girih_tensor::host::Array;
+    ///
+    /// let mut a = Array::filled(layout!((4, (2, 3)) : (1, (16, 4))), 0f32);
+    /// assert_eq!(size_of_val(&a), 28 * 4);
+    /// a.put((3, (1, 2)), 1.0)?;
+    /// assert_eq!((a.get((3, (1, 2)))?, a.data()[3 + 16 + 8]), (1.0, 1.0));
+    /// assert!(a.get((4, 0)).is_err());
+    /// // A compact one for a row of it.
+    /// let row = Array::filled(a.view().slice((3, __))?.layout().compact_like(), 0f32);
+    /// assert_eq!(size_of_val(&row), 6 * 4);
+    /// # Ok::<(), girih_tensor::Error>(())
+    /// ```
+    ///
+    /// ```compile_fail
+    /// # use girih_layout::layout;
+    /// # use girih_tensor::host::Array;
+    /// let n: usize = 8;
+    /// Array::filled(layout!((4, n) : (1, 4)), 0f32);
+    /// ```
+    pub fn filled(layout: Layout<M>, value: T) -> Array<T, Layout<M>> {
+        // A negative stride is refused there.
+        let _len = layout.cosize();
+        Array { values: <Cosize<M> as Length>::filled(value), layout }
+    }
+
+    /// The value at a coordinate: positions as in [`Tensor::get`] of typed tensors.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn get<C: Coord<M>>(&self, coord: C) -> Result<T, Error> {
+        self.view().get(coord)
+    }
+
+    /// Replaces the value at a coordinate.
+    ///
+    /// # Errors
+    /// [`Error::Layout`] for a position outside its mode.
+    pub fn put<C: Coord<M>>(&mut self, coord: C, value: T) -> Result<(), Error> {
+        let (index, len) = (self.layout.try_at(coord)?, self.data().len());
+        let place = usize::try_from(index).ok().and_then(|i| self.values.as_mut().get_mut(i));
+        *place.ok_or(Error::Beyond { index, len })? = value;
+        Ok(())
+    }
 }
 
 impl<T: Copy + Default> Array<T> {
@@ -74,38 +187,40 @@ impl<T: Copy + Default> Array<T> {
     }
 }
 
-impl<T: Copy> Array<T> {
+impl<T: Copy, L: Owned> Array<T, L> {
     /// How the values are arranged.
-    pub fn layout(&self) -> &Lay {
+    pub fn layout(&self) -> &L {
         &self.layout
     }
 
     /// The values in the order of their indices (CuTe's `data()`).
     pub fn data(&self) -> &[T] {
-        &self.values
+        self.values.as_ref()
     }
 
     /// How many coordinates there are.
     ///
     /// # Errors
-    /// None for an array that [`Array::new`] made.
+    /// None for an array that [`Array::new`] or [`Array::filled`] made.
     pub fn size(&self) -> Result<i64, Error> {
-        known_size("Array", &self.layout)
+        known_size("Array", &self.layout.erase()?)
     }
 
     /// The tensor to read from, to slice and to partition.
-    pub fn view(&self) -> Tensor<View<'_, T>> {
-        Tensor::new(View { storage: super::Shared(&self.values), offset: 0 }, self.layout)
+    pub fn view(&self) -> Tensor<View<'_, T>, L> {
+        Tensor::new(View { storage: super::Shared(self.data()), offset: 0 }, self.layout)
     }
 
     /// The tensor to write to, and to divide among owners.
     ///
     /// # Errors
-    /// None for an array that [`Array::new`] made.
+    /// None for an array that [`Array::new`] or [`Array::filled`] made.
     pub fn view_mut(&mut self) -> Result<ViewMut<'_, T>, Error> {
-        ViewMut::new(&mut self.values, self.layout)
+        ViewMut::new(self.values.as_mut(), self.layout.erase()?)
     }
+}
 
+impl<T: Copy> Array<T> {
     /// The value at a 1-D coordinate.
     ///
     /// # Errors

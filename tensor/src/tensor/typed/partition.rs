@@ -142,7 +142,7 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
     /// let tile = a.try_local_tile((int!(16), int!(32)), (3, 1))?;
     /// assert_eq!(format!("{:#}", tile.layout()), "(_16,_32):(64,_1)");
     /// let error = a.try_local_tile((int!(16), int!(48)), (3, 1)).map(drop).map_err(|e| e.to_string());
-    /// assert_eq!(error, Err(String::from("whole_divide: extent _64 must be a multiple of _48")));
+    /// assert_eq!(error, Err(String::from("whole_divide: extent 64 must be a multiple of 48")));
     /// # Ok::<(), girih_tensor::Error>(())
     /// ```
     pub fn try_local_tile<X: Tiler, C: Copy>(
@@ -169,7 +169,7 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
     /// let data: Vec<i32> = (0..32).collect();
     /// let a = Tensor::host(&data, layout!((8, 4) : (1, 8)))?;
     /// let mine = a.local_partition(layout!((2, 4) : (4, 1)), 5)?; // at (1,1)
-    /// assert_eq!((mine.layout().to_string().as_str(), mine.get((2, 0))?), ("(4,1):(2,32)", 13));
+    /// assert_eq!((mine.layout().to_string().as_str(), mine.get((2, 0))?), ("(4,1):(2,0)", 13));
     /// # Ok::<(), girih_tensor::Error>(())
     /// ```
     pub fn local_partition<T: Modes<Shape: Tiler>>(
