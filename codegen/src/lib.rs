@@ -10,6 +10,7 @@
 pub mod algorithm;
 pub mod atom;
 pub mod builder;
+pub mod constant;
 pub mod copy;
 
 mod descriptor;
@@ -17,6 +18,7 @@ mod engine;
 mod error;
 mod expr;
 pub mod gemm;
+mod misfit;
 mod pipeline;
 pub mod plan;
 mod tiled_copy;

@@ -3,17 +3,18 @@
 mod make;
 mod slice;
 
-use girih_layout::{Int, Lay, Shape, Stride, Tile, Tiler, Tiles, lay};
+use girih_layout::{Int, Lay, Shape, Tile, Tiler, Tiles, lay};
 use girih_tensor::Index;
 
 use crate::Error;
 use crate::atom::CopyAtom;
+use crate::misfit::{self, Fit, Misfit, Partner, Subject, known, tri};
 
 pub use slice::ThrCopy;
 
 /// `n:1`
 pub(crate) fn extent(n: i64) -> Result<Lay, Error> {
-    Ok(Lay::leaf(Int::fixed(n), Stride::Int(Int::fixed(1)))?)
+    Ok(misfit::extent(n)?)
 }
 
 /// `<n0:1,n1:1,...>`
@@ -24,12 +25,12 @@ pub(crate) fn shape_tiler(extents: &[i64]) -> Result<Tiler, Error> {
 
 /// A constant layout's size.
 pub(crate) fn static_size(what: &'static str, lay: &Lay) -> Result<i64, Error> {
-    lay.size()?.get().ok_or_else(|| Error::NotStatic { what, layout: lay.to_string() })
+    Ok(misfit::size(what, lay)?)
 }
 
 /// Whether a constant layout is a bijection onto the indices below its size.
 pub(crate) fn is_bijective(what: &'static str, lay: &Lay) -> Result<bool, Error> {
-    Ok(static_size(what, &lay.right_inverse()?)? == static_size(what, lay)?)
+    Ok(misfit::is_bijective(what, lay)?)
 }
 
 /// A copy by several threads, each with several values of a tile.
@@ -47,7 +48,7 @@ pub struct TiledCopy {
 
 /// Source or destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+pub(crate) enum Side {
     Source,
     Destination,
 }
@@ -60,58 +61,48 @@ impl TiledCopy {
     /// [`Error::Mismatch`] if the atom's threads or values do not divide those of `tv`, its bits are not whole values, or
     /// `tv` leaves the tile; [`Error::NotStatic`].
     pub fn from_tv(atom: CopyAtom, bits: u32, tv: &Lay, tiler: Tiles) -> Result<TiledCopy, Error> {
+        Ok(TiledCopy::judged(atom, bits, tv, tiler)?)
+    }
+
+    pub(crate) const fn judged(atom: CopyAtom, bits: u32, tv: &Lay, tiler: Tiles) -> Fit<TiledCopy> {
         let copy = TiledCopy { atom, bits, tv: *tv, tiler };
-        let [_, _, reference] = copy.atom_layouts()?;
-        let mismatch = |accepted| Error::Mismatch {
-            what: "TiledCopy",
-            layout: tv.to_string(),
-            with: format!("{atom} of values of {bits} bits"),
-            accepted,
-        };
-        if tv.rank() != 2 {
-            return Err(mismatch("a layout (Thr,Val)"));
-        }
-        for (mode, accepted) in
-            [(0, "threads that the atom's threads divide"), (1, "values that the atom's values divide")]
-        {
-            let (all, own) = (tv.mode(mode)?, reference.mode(mode)?);
-            if static_size("TiledCopy", &all)? % static_size("TiledCopy", &own)? != 0 {
-                return Err(mismatch(accepted));
+        let [_, _, reference] = tri!(copy.atom_layouts());
+        let (mut with, mut tile) = (Partner::Values { atom, bits, of: " of values of " }, 1i64);
+        let accepted = if tv.rank() != 2 {
+            "a layout (Thr,Val)"
+        } else if !tri!(divides(&reference, tv, 0)) {
+            "threads that the atom's threads divide"
+        } else if !tri!(divides(&reference, tv, 1)) {
+            "values that the atom's values divide"
+        } else {
+            let mut mode = 0;
+            while mode < tiler.len() {
+                tile = tile.saturating_mul(tri!(misfit::tile_size("TiledCopy", &tiler, mode)));
+                mode += 1;
             }
-        }
-        let tile: i64 = copy.extents()?.iter().product();
-        if tv.min_index()? < 0 || tv.max_index()? >= tile {
-            return Err(Error::Mismatch {
-                what: "TiledCopy",
-                layout: tv.to_string(),
-                with: format!("a tile of {tile} elements, {}", copy.tiler),
-                accepted: "(Thr,Val) with indices inside the tile",
-            });
-        }
-        Ok(copy)
+            if known!(tv.min_index()) >= 0 && known!(tv.max_index()) < tile {
+                return Ok(copy);
+            }
+            with = Partner::Elements(tile, tiler);
+            "(Thr,Val) with indices inside the tile"
+        };
+        Err(Misfit::Mismatch { what: "TiledCopy", operand: Subject::Lay(*tv), with, accepted })
     }
 
     /// The atom's `(Thr,Val) -> value` of source, destination and reference. A copy that finds its own width moves
     /// single values.
-    fn atom_layouts(&self) -> Result<[Lay; 3], Error> {
+    pub(crate) const fn atom_layouts(&self) -> Fit<[Lay; 3]> {
         let CopyAtom { op, src, dst, reference, .. } = self.atom;
-        if op == crate::atom::CopyOp::AutoVectorizing {
+        if matches!(op, crate::atom::CopyOp::AutoVectorizing) {
             return Ok([lay!("(1,1):(0,0)"); 3]);
         }
-        let bits = i64::from(self.bits);
-        // Every thread's piece must be whole values, and every value the bits of one thread.
-        let values = |side: &Lay| -> Option<Lay> {
-            let whole = side.upcast(bits).ok()?;
-            let size = |lay: &Lay, mode| lay.mode(mode).ok()?.size().ok()?.get();
-            let same = size(&whole, 0) == size(side, 0) && size(&whole, 1)? * bits == size(side, 1)?;
-            same.then_some(whole)
-        };
-        match (values(&src), values(&dst), values(&reference)) {
+        let bits = self.bits as i64;
+        match (whole_values(&src, bits), whole_values(&dst, bits), whole_values(&reference, bits)) {
             (Some(src), Some(dst), Some(reference)) => Ok([src, dst, reference]),
-            _ => Err(Error::Mismatch {
+            _ => Err(Misfit::Mismatch {
                 what: "TiledCopy",
-                layout: reference.to_string(),
-                with: format!("{}, values of {} bits", self.atom, self.bits),
+                operand: Subject::Lay(reference),
+                with: Partner::Values { atom: self.atom, bits: self.bits, of: ", values of " },
                 accepted: "values that the atom's pieces hold whole",
             }),
         }
@@ -122,11 +113,7 @@ impl TiledCopy {
     /// # Errors
     /// None for a value made by its constructors.
     pub fn extents(&self) -> Result<Vec<i64>, Error> {
-        let extent = |mode| match self.tiler.tile(mode)? {
-            Tile::Lay(tile) => static_size("TiledCopy", &tile),
-            Tile::All => Err(Error::NotStatic { what: "TiledCopy", layout: self.tiler.to_string() }),
-        };
-        (0..self.tiler.len()).map(extent).collect()
+        (0..self.tiler.len()).map(|mode| Ok(misfit::tile_size("TiledCopy", &self.tiler, mode)?)).collect()
     }
 
     /// How many threads take part.
@@ -152,7 +139,7 @@ impl TiledCopy {
     /// # Errors
     /// [`Error::Mismatch`] if the tile does not divide the layout's first modes.
     pub fn tidfrg_s(&self, layout: &Lay) -> Result<Lay, Error> {
-        self.tidfrg(Side::Source, layout)
+        Ok(self.tidfrg(Side::Source, layout)?)
     }
 
     /// The destination seen by thread and value (CuTe's `tidfrg_D`).
@@ -160,45 +147,45 @@ impl TiledCopy {
     /// # Errors
     /// As [`TiledCopy::tidfrg_s`].
     pub fn tidfrg_d(&self, layout: &Lay) -> Result<Lay, Error> {
-        self.tidfrg(Side::Destination, layout)
+        Ok(self.tidfrg(Side::Destination, layout)?)
     }
 
-    fn tidfrg(&self, side: Side, layout: &Lay) -> Result<Lay, Error> {
+    pub(crate) const fn tidfrg(&self, side: Side, layout: &Lay) -> Fit<Lay> {
         // A vector has one mode.
-        let layout = if layout.is_leaf() { Lay::concat(&[*layout])? } else { *layout };
-        let extents = self.extents()?;
-        let whole = |mode: usize, tile: i64| -> Result<bool, Error> {
-            Ok(mode < layout.rank() && layout.mode(mode)?.size()?.is_divisible_by(tile) == Some(true))
-        };
-        for (mode, &tile) in extents.iter().enumerate() {
-            if !whole(mode, tile)? {
-                let tile: Vec<String> = extents.iter().map(ToString::to_string).collect();
-                return Err(Error::Mismatch {
+        let layout = if layout.is_leaf() { known!(Lay::concat(&[*layout])) } else { *layout };
+        let mut mode = 0;
+        while mode < self.tiler.len() {
+            let tile = tri!(misfit::tile_size("TiledCopy", &self.tiler, mode));
+            let whole = mode < layout.rank()
+                && matches!(known!(known!(layout.mode(mode)).size()).is_divisible_by(tile), Some(true));
+            if !whole {
+                return Err(Misfit::Mismatch {
                     what: "partition",
-                    layout: layout.to_string(),
-                    with: format!("the copy's tile ({})", tile.join(",")),
+                    operand: Subject::Lay(layout),
+                    with: Partner::Tile(self.tiler),
                     accepted: "extents that the tile divides",
                 });
             }
+            mode += 1;
         }
-        let tiled = layout.zipped_divide(&Tiler::Modes(self.tiler))?; // ((TileM,TileN),(RestM,RestN,...))
-        Ok(tiled.composition_by(&[Tile::Lay(self.tv_of_side(side)?), Tile::All])?)
+        let tiled = known!(layout.zipped_divide(&Tiler::Modes(self.tiler))); // ((TileM,TileN),(RestM,RestN,...))
+        Ok(known!(tiled.composition_by(&[Tile::Lay(tri!(self.tv_of_side(side))), Tile::All])))
     }
 
     /// (Thr,(Val,RestVal)) -> index in the tile, of one side: the reference's layout, read through what the atom
     /// does between the two.
-    fn tv_of_side(&self, side: Side) -> Result<Lay, Error> {
-        let [src, dst, reference] = self.atom_layouts()?;
-        let target = if side == Side::Source { src } else { dst };
-        let own = [0, 1].map(|mode| reference.mode(mode));
-        let [threads, values] = [static_size("TiledCopy", &own[0]?)?, static_size("TiledCopy", &own[1]?)?];
-        let to_target = reference.right_inverse()?.composition(&target)?; // (Thr,Val) -> the reference's
-        let atoms = self.tv.zipped_divide(&shape_tiler(&[threads, values])?)?; // ((Thr,Val),(RestThr,RestVal))
-        let atoms = atoms.composition_by(&[Tile::Lay(to_target), Tile::All])?;
-        let [own, rest] = [atoms.mode(0)?, atoms.mode(1)?];
-        let threads = Lay::concat(&[own.mode(0)?, rest.mode(0)?])?.coalesce();
-        let values = Lay::concat(&[own.mode(1)?.coalesce(), rest.mode(1)?.coalesce()])?;
-        Ok(Lay::concat(&[threads, values])?)
+    const fn tv_of_side(&self, side: Side) -> Fit<Lay> {
+        let [src, dst, reference] = tri!(self.atom_layouts());
+        let target = if matches!(side, Side::Source) { src } else { dst };
+        let threads = tri!(misfit::size("TiledCopy", &known!(reference.mode(0))));
+        let values = tri!(misfit::size("TiledCopy", &known!(reference.mode(1))));
+        let to_target = known!(known!(reference.right_inverse()).composition(&target)); // (Thr,Val) -> the reference's
+        let atoms = known!(self.tv.zipped_divide(&tri!(misfit::shape_tiler([threads, values])))); // ((Thr,Val),(RestThr,RestVal))
+        let atoms = known!(atoms.composition_by(&[Tile::Lay(to_target), Tile::All]));
+        let (own, rest) = (known!(atoms.mode(0)), known!(atoms.mode(1)));
+        let threads = known!(Lay::concat(&[known!(own.mode(0)), known!(rest.mode(0))])).coalesce();
+        let values = [known!(own.mode(1)).coalesce(), known!(rest.mode(1)).coalesce()];
+        Ok(known!(Lay::concat(&[threads, known!(Lay::concat(&values))])))
     }
 
     /// `(Thr,Val) -> index` in a tile of these extents, of the source; what the copy repeats there among the values
@@ -224,6 +211,33 @@ impl TiledCopy {
         let (threads, values) = (frg.mode(0)?.mode(0)?, frg.mode(0)?.mode(1)?);
         let values = Lay::concat(&[values, frg.mode(1)?])?.coalesce();
         Ok(Lay::concat(&[threads, values])?)
+    }
+}
+
+/// Whether mode `mode` of an atom's layout divides that of the whole.
+const fn divides(own: &Lay, all: &Lay, mode: usize) -> Fit<bool> {
+    let own = tri!(misfit::size("TiledCopy", &known!(own.mode(mode))));
+    let all = tri!(misfit::size("TiledCopy", &known!(all.mode(mode))));
+    Ok(all % own == 0)
+}
+
+/// A side of an atom in values instead of bits: every thread's piece must be whole values, and every value the bits of
+/// one thread.
+const fn whole_values(side: &Lay, bits: i64) -> Option<Lay> {
+    let Ok(whole) = side.upcast(bits) else { return None };
+    let (Ok(threads), Ok(all_threads)) = (whole.mode(0), side.mode(0)) else { return None };
+    let (Ok(values), Ok(all_bits)) = (whole.mode(1), side.mode(1)) else { return None };
+    let sizes = [known_size(&threads), known_size(&all_threads), known_size(&values), known_size(&all_bits)];
+    match sizes {
+        [Some(t), Some(u), Some(v), Some(b)] if t == u && v * bits == b => Some(whole),
+        _ => None,
+    }
+}
+
+const fn known_size(layout: &Lay) -> Option<i64> {
+    match layout.size() {
+        Ok(size) => size.get(),
+        Err(_) => None,
     }
 }
 

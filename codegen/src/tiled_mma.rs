@@ -7,7 +7,8 @@ use girih_tensor::{DType, Engine, Index, Slice, Tensor};
 
 use crate::Error;
 use crate::atom::{MmaAtom, MmaKind};
-use crate::tiled_copy::{is_bijective, shape_tiler, static_size};
+use crate::misfit::{self, Fit, Misfit, Partner, Subject, known, tri};
+use crate::tiled_copy::static_size;
 
 pub use slice::ThrMma;
 
@@ -88,11 +89,15 @@ impl TiledMma {
     /// # Errors
     /// [`Error::Mismatch`] unless `atoms` has two or three modes and is a bijection, [`Error::NotStatic`].
     pub fn new(atom: MmaAtom, atoms: Lay) -> Result<TiledMma, Error> {
-        if !(2..=3).contains(&atoms.rank()) || !is_bijective("TiledMma", &atoms)? {
-            return Err(Error::Mismatch {
+        Ok(TiledMma::judged(atom, atoms)?)
+    }
+
+    pub(crate) const fn judged(atom: MmaAtom, atoms: Lay) -> Fit<TiledMma> {
+        if !(atoms.rank() == 2 || atoms.rank() == 3) || !tri!(misfit::is_bijective("TiledMma", &atoms)) {
+            return Err(Misfit::Mismatch {
                 what: "TiledMma",
-                layout: atoms.to_string(),
-                with: atom.name(),
+                operand: Subject::Lay(atoms),
+                with: Partner::Mma(atom),
                 accepted: "a bijective arrangement (AtomM,AtomN) or (AtomM,AtomN,AtomK)",
             });
         }
@@ -100,7 +105,7 @@ impl TiledMma {
     }
 
     /// The same with the coordinates of M, N and K handed out in another order.
-    pub fn with_permutation(self, permutation: [Tile; 3]) -> TiledMma {
+    pub const fn with_permutation(self, permutation: [Tile; 3]) -> TiledMma {
         TiledMma { permutation, ..self }
     }
 
@@ -113,26 +118,30 @@ impl TiledMma {
     }
 
     /// (Thr,Val) -> index, of the atom for one operand, the threads in the profile of their layout.
-    fn atom_tv(&self, operand: Operand) -> Result<Lay, Error> {
-        let tv = [self.atom.a, self.atom.b, self.atom.c][operand as usize];
+    const fn atom_tv(&self, operand: Operand) -> Fit<Lay> {
+        let tv = match operand {
+            Operand::A => self.atom.a,
+            Operand::B => self.atom.b,
+            Operand::C => self.atom.c,
+        };
         if self.atom.threads.is_leaf() {
             return Ok(tv);
         }
-        let profile = Lay::left(self.atom.threads.shape())?;
-        Ok(tv.composition_by(&[Tile::Lay(profile), Tile::All])?)
+        let profile = known!(Lay::left(self.atom.threads.shape()));
+        Ok(known!(tv.composition_by(&[Tile::Lay(profile), Tile::All])))
     }
 
     /// The atoms along mode `mode` of M, N, K -> the atom's number.
-    fn atoms_along(&self, mode: usize) -> Result<Lay, Error> {
+    const fn atoms_along(&self, mode: usize) -> Fit<Lay> {
         if mode < self.atoms.rank() {
-            return Ok(self.atoms.mode(mode)?);
+            return Ok(known!(self.atoms.mode(mode)));
         }
-        Ok(Lay::leaf(Int::fixed(1), Stride::Int(Int::fixed(0)))?)
+        Ok(known!(Lay::leaf(Int::fixed(1), Stride::Int(Int::fixed(0)))))
     }
 
     /// How many atoms stand side by side in mode `mode` of M, N, K.
-    fn atoms_in(&self, mode: usize) -> Result<i64, Error> {
-        static_size("TiledMma", &self.atoms_along(mode)?)
+    const fn atoms_in(&self, mode: usize) -> Fit<i64> {
+        misfit::size("TiledMma", &tri!(self.atoms_along(mode)))
     }
 
     /// M, N, K of what the block computes at once: the atoms' tile, or the permutation's where that is larger (CuTe's
@@ -168,51 +177,56 @@ impl TiledMma {
     /// # Errors
     /// [`Error::Mismatch`] if atoms side by side or the permutation do not divide the layout's first two modes.
     pub fn thrfrg(&self, operand: Operand, layout: &Lay) -> Result<Lay, Error> {
-        let modes = operand.modes();
+        Ok(self.judged_thrfrg(operand, layout)?)
+    }
+
+    pub(crate) const fn judged_thrfrg(&self, operand: Operand, layout: &Lay) -> Fit<Lay> {
+        let [x, y] = operand.modes();
         if layout.rank() != 2 || layout.is_leaf() {
-            return Err(Error::Mismatch {
+            return Err(Misfit::Mismatch {
                 what: "thrfrg",
-                layout: layout.to_string(),
-                with: format!("{operand:?} of {}", self.atom),
+                operand: Subject::Lay(*layout),
+                with: Partner::Of(operand, self.atom),
                 accepted: "a layout of two modes",
             });
         }
-        let mut atoms = [Tile::All; 2];
-        for i in 0..2 {
-            self.check_extent(layout, i, modes[i])?;
-            // In the profile of the arrangement: a thread's coordinate has it too.
-            atoms[i] = Tile::Lay(Lay::left(self.atoms_along(modes[i])?.shape())?);
-        }
-        let atom = modes.map(|m| self.atom.shape_mnk[m]);
-        let permute = modes.map(|m| self.permutation[m]);
-        let permuted = layout.logical_divide(&Tiler::Modes(Tiles::new(&permute)?))?; // ((PermX,RestX),(PermY,RestY))
-        let tiled = permuted.zipped_divide(&shape_tiler(&atom)?)?; // ((AtomX,AtomY),(RestX,RestY))
-        let tv = tiled.composition_by(&[Tile::Lay(self.atom_tv(operand)?), Tile::All])?; // ((ThrV,FrgV),(RestX,RestY))
-        let rest = tv.mode(1)?.zipped_divide(&Tiler::Modes(Tiles::new(&atoms)?))?; // ((ThrX,ThrY),(RestX,RestY))
-        let (thr_v, frg_v) = (tv.mode(0)?.mode(0)?, tv.mode(0)?.mode(1)?);
-        let threads = Lay::concat(&[thr_v, rest.mode(0)?])?; // (ThrV,(ThrX,ThrY))
-        let values = Lay::concat(&[frg_v, rest.mode(1)?])?; // (FrgV,(RestX,RestY))
-        Ok(Lay::concat(&[threads, values])?)
+        tri!(self.check_extent(layout, 0, x));
+        tri!(self.check_extent(layout, 1, y));
+        // In the profile of the arrangement: a thread's coordinate has it too.
+        let atoms = [
+            Tile::Lay(known!(Lay::left(tri!(self.atoms_along(x)).shape()))),
+            Tile::Lay(known!(Lay::left(tri!(self.atoms_along(y)).shape()))),
+        ];
+        let permute = Tiler::Modes(known!(Tiles::new(&[self.permutation[x], self.permutation[y]])));
+        let atom = tri!(misfit::shape_tiler([self.atom.shape_mnk[x], self.atom.shape_mnk[y]]));
+        let permuted = known!(layout.logical_divide(&permute)); // ((PermX,RestX),(PermY,RestY))
+        let tiled = known!(permuted.zipped_divide(&atom)); // ((AtomX,AtomY),(RestX,RestY))
+        let tv = known!(tiled.composition_by(&[Tile::Lay(tri!(self.atom_tv(operand))), Tile::All])); // ((ThrV,FrgV),(RestX,RestY))
+        let rest = known!(known!(tv.mode(1)).zipped_divide(&Tiler::Modes(known!(Tiles::new(&atoms))))); // ((ThrX,ThrY),(RestX,RestY))
+        let own = known!(tv.mode(0));
+        let threads = known!(Lay::concat(&[known!(own.mode(0)), known!(rest.mode(0))])); // (ThrV,(ThrX,ThrY))
+        let values = known!(Lay::concat(&[known!(own.mode(1)), known!(rest.mode(1))])); // (FrgV,(RestX,RestY))
+        Ok(known!(Lay::concat(&[threads, values])))
     }
 
     /// Whether the atoms side by side and the permutation divide mode `i` of the operand's layout.
-    fn check_extent(&self, layout: &Lay, i: usize, mode: usize) -> Result<(), Error> {
-        let mismatch =
-            |with, accepted| Error::Mismatch { what: "thrfrg", layout: layout.to_string(), with, accepted };
-        let extent = layout.mode(i)?.size()?;
-        let (atom, atoms) = (self.atom.shape_mnk[mode], self.atoms_in(mode)?);
-        if let Tile::Lay(order) = &self.permutation[mode] {
-            let size = static_size("thrfrg", order)?;
-            if extent.is_divisible_by(size) != Some(true) || !is_bijective("thrfrg", order)? {
-                let accepted = "a bijective order whose size divides the extent";
-                return Err(mismatch(format!("the order {order} of mode {i}"), accepted));
+    const fn check_extent(&self, layout: &Lay, i: usize, mode: usize) -> Fit<()> {
+        let extent = known!(known!(layout.mode(i)).size());
+        let (atom, count) = (self.atom.shape_mnk[mode], tri!(self.atoms_in(mode)));
+        let (with, accepted) = match self.permutation[mode] {
+            Tile::Lay(order)
+                if !matches!(extent.is_divisible_by(tri!(misfit::size("thrfrg", &order))), Some(true))
+                    || !tri!(misfit::is_bijective("thrfrg", &order)) =>
+            {
+                (Partner::Order { order, mode: i }, "a bijective order whose size divides the extent")
             }
-        }
-        if extent.is_divisible_by(atom * atoms) != Some(true) {
-            let with = format!("{} of {atoms} atoms of {atom} in mode {i}", self.atom);
-            return Err(mismatch(with, "extents that the atoms divide"));
-        }
-        Ok(())
+            _ if !matches!(extent.is_divisible_by(atom * count), Some(true)) => {
+                let with = Partner::Atoms { atom: self.atom, count, extent: atom, mode: i };
+                (with, "extents that the atoms divide")
+            }
+            _ => return Ok(()),
+        };
+        Err(Misfit::Mismatch { what: "thrfrg", operand: Subject::Lay(*layout), with, accepted })
     }
 
     /// What a thread holds of an operand's tile of these extents: the shape `(FrgV,RestX,RestY)` (CuTe's

@@ -95,7 +95,7 @@ pub use picture::{Latex, Picture, Svg};
 pub use product::Product;
 pub use profile::Profile;
 #[doc(hidden)]
-pub use refuse::refuse;
+pub use refuse::{Message, refuse};
 pub use residue::Residue;
 pub use stride::{Stride, Strides};
 pub use swizzle::Swizzle;

@@ -1,43 +1,68 @@
 //! The compile error of `lay!` and `tiler!`: constant functions can't format, so the message is put together by hand.
 
-use crate::Error;
+use crate::{Error, Lay};
 
-pub(crate) struct Message {
+/// A text put together by a constant function: what does not fit any more is left out.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Message {
     bytes: [u8; 512],
     len: usize,
 }
 
 impl Message {
-    pub(crate) const EMPTY: Message = Message { bytes: [0; 512], len: 0 };
+    pub const EMPTY: Message = Message { bytes: [0; 512], len: 0 };
 
-    pub(crate) const fn text(&mut self, text: &str) {
+    pub const fn text(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let mut i = 0;
-        while i < bytes.len() && self.len < self.bytes.len() {
-            // What is not ASCII would have to be cut at a character.
-            self.bytes[self.len] = if bytes[i].is_ascii() { bytes[i] } else { b'?' };
-            self.len += 1;
+        while i < bytes.len() {
+            self.byte(bytes[i]);
             i += 1;
         }
     }
 
-    pub(crate) const fn number(&mut self, n: usize) {
+    /// In capitals.
+    pub const fn upper(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let mut i = 0;
+        while i < bytes.len() {
+            self.byte(bytes[i].to_ascii_uppercase());
+            i += 1;
+        }
+    }
+
+    const fn byte(&mut self, byte: u8) {
+        if self.len < self.bytes.len() {
+            // What is not ASCII would have to be cut at a character.
+            self.bytes[self.len] = if byte.is_ascii() { byte } else { b'?' };
+            self.len += 1;
+        }
+    }
+
+    pub const fn number(&mut self, n: usize) {
         if n > 9 {
             self.number(n / 10);
         }
-        let digit = [b'0' + (n % 10) as u8];
-        if let Ok(digit) = core::str::from_utf8(&digit) {
-            self.text(digit);
+        self.byte(b'0' + (n % 10) as u8);
+    }
+
+    /// `shape:stride`, what is not known as `?`.
+    pub const fn layout(&mut self, layout: &Lay) {
+        crate::typed::say_known(self, layout);
+    }
+
+    pub const fn as_str(&self) -> &str {
+        let (used, _) = self.bytes.split_at(self.len);
+        match core::str::from_utf8(used) {
+            Ok(text) => text,
+            Err(_) => "malformed text",
         }
     }
 
     /// Stops the compilation with the message.
-    pub(crate) const fn stop(&self) -> ! {
-        let (used, _) = self.bytes.split_at(self.len);
-        match core::str::from_utf8(used) {
-            Ok(message) => panic!("{}", message),
-            Err(_) => panic!("malformed text"),
-        }
+    pub const fn stop(&self) -> ! {
+        panic!("{}", self.as_str())
     }
 }
 
@@ -56,4 +81,12 @@ pub const fn refuse(text: &str, error: &Error) -> ! {
         message.text(error.kind());
     }
     message.stop()
+}
+
+impl Error {
+    /// The error as constant functions can say it.
+    #[doc(hidden)]
+    pub const fn explain(&self, message: &mut Message) {
+        crate::typed::explain(message, self);
+    }
 }

@@ -20,5 +20,6 @@ pub use dtype::{DType, Element, Tf32};
 pub use error::Error;
 pub use slice::{Index, Slice};
 pub use tensor::{
-    Arrangement, Engine, InnerPartition, LocalPartition, LocalTile, OuterPartition, Space, Tensor, TvPartition,
+    Arrangement, Engine, InnerPartition, LocalPartition, LocalTile, OuterPartition, Space, Tensor,
+    TvPartition,
 };

@@ -4,7 +4,7 @@ mod catalogue;
 
 use std::fmt;
 
-use girih_layout::Lay;
+use girih_layout::{Lay, Message};
 use girih_ptx::{Modifier, Opcode, Type, Word};
 use girih_tensor::{DType, Space};
 
@@ -85,7 +85,7 @@ impl Reduction {
         }
     }
 
-    fn word(self) -> Word {
+    const fn word(self) -> Word {
         match self {
             Reduction::Add => Word::Add,
             Reduction::Min => Word::Min,
@@ -181,9 +181,13 @@ pub struct CopyAtom {
 
 impl CopyAtom {
     /// Bits that a thread's part of the reference holds.
-    pub fn bits(&self) -> u32 {
-        let values = self.reference.mode(1).and_then(|values| values.size());
-        values.ok().and_then(|size| size.get()).and_then(|bits| u32::try_from(bits).ok()).unwrap_or(0)
+    pub const fn bits(&self) -> u32 {
+        let Ok(values) = self.reference.mode(1) else { return 0 };
+        let Ok(size) = values.size() else { return 0 };
+        match size.get() {
+            Some(bits @ 0..=0xffff_ffff) => bits as u32,
+            _ => 0,
+        }
     }
 
     /// CuTe's name; atoms that CuTe does not have are named in its manner.
@@ -195,47 +199,58 @@ impl CopyAtom {
     /// assert!(CopyAtom::all().len() > 50);
     /// ```
     pub fn name(&self) -> String {
-        let bits = self.bits();
-        let of_matrices = |matrices, transposed, word| match transposed {
-            false => format!("U32x{matrices}_{word}_N"),
-            true => format!("U16x{}_{word}_T", 2 * matrices),
-        };
+        let mut name = Message::EMPTY;
+        self.spell(&mut name);
+        name.as_str().to_owned()
+    }
+
+    /// The name, in constants.
+    pub(crate) const fn spell(&self, out: &mut Message) {
+        let bits = self.bits() as usize;
         match self.op {
-            CopyOp::Universal => format!("UniversalCopy<uint{bits}_t>"),
-            CopyOp::AutoVectorizing => format!("AutoVectorizingCopyWithAssumedAlignment<{bits}>"),
-            CopyOp::Shuffle { xor } => format!("SM50_Shuffle_U32_2x2Trans_XOR{xor}"),
+            CopyOp::Universal => numbered(out, "UniversalCopy<uint", bits, "_t>"),
+            CopyOp::AutoVectorizing => numbered(out, "AutoVectorizingCopyWithAssumedAlignment<", bits, ">"),
+            CopyOp::Shuffle { xor } => numbered(out, "SM50_Shuffle_U32_2x2Trans_XOR", xor as usize, ""),
             CopyOp::CpAsync { cache, zfill } => {
-                let cache = if cache == Cache::Always { "CACHEALWAYS" } else { "CACHEGLOBAL" };
-                format!("SM80_CP_ASYNC_{cache}{}<uint{bits}_t>", if zfill { "_ZFILL" } else { "" })
+                out.text("SM80_CP_ASYNC_");
+                out.text(if matches!(cache, Cache::Always) { "CACHEALWAYS" } else { "CACHEGLOBAL" });
+                numbered(out, if zfill { "_ZFILL<uint" } else { "<uint" }, bits, "_t>");
             }
             CopyOp::Ldmatrix { matrices, transposed } => {
-                format!("SM75_{}", of_matrices(matrices, transposed, "LDSM"))
+                of_matrices(out, "SM75_U", matrices, transposed, "_LDSM")
             }
             CopyOp::Stmatrix { matrices, transposed } => {
-                format!("SM90_{}", of_matrices(matrices, transposed, "STSM"))
+                of_matrices(out, "SM90_U", matrices, transposed, "_STSM")
             }
-            CopyOp::Movmatrix => String::from("SM75_U32x1_MOVM_T"),
+            CopyOp::Movmatrix => out.text("SM75_U32x1_MOVM_T"),
             CopyOp::RedAdd { ty, vector } => {
-                format!("SM{}_RED_ADD_{}_V{vector}", self.sm, ty.text().to_uppercase())
+                numbered(out, "SM", self.sm as usize, "_RED_ADD_");
+                out.upper(ty.text());
+                numbered(out, "_V", vector as usize, "");
             }
-            CopyOp::Bulk(transfer) => match transfer {
-                Transfer::Load => String::from("SM90_BULK_COPY_G2S"),
-                Transfer::Prefetch => String::from("SM90_BULK_COPY_G2S::PREFETCH"),
-                _ => String::from("SM90_BULK_COPY_S2G"),
-            },
+            CopyOp::Bulk(Transfer::Load) => out.text("SM90_BULK_COPY_G2S"),
+            CopyOp::Bulk(Transfer::Prefetch) => out.text("SM90_BULK_COPY_G2S::PREFETCH"),
+            CopyOp::Bulk(_) => out.text("SM90_BULK_COPY_S2G"),
             CopyOp::BulkReduce { op, dtype } => {
-                let [op, dtype] = [op.word().text(), dtype.name()].map(str::to_uppercase);
-                format!("SM90_BULK_REDUCE_{op}_{dtype}")
+                out.text("SM90_BULK_REDUCE_");
+                out.upper(op.word().text());
+                out.text("_");
+                out.upper(dtype.name());
             }
-            CopyOp::Tma { transfer, rank } => match transfer {
-                Transfer::Load => format!("SM90_TMA_LOAD_{rank}D"),
-                Transfer::Multicast => format!("SM90_TMA_LOAD_MULTICAST_{rank}D"),
-                Transfer::Store => format!("SM90_TMA_STORE_{rank}D"),
-                Transfer::Reduce(op) => {
-                    format!("SM90_TMA_REDUCE_{}_{rank}D", op.word().text().to_uppercase())
+            CopyOp::Tma { transfer, rank } => {
+                out.text("SM90_TMA_");
+                match transfer {
+                    Transfer::Load | Transfer::Prefetch => out.text("LOAD"),
+                    Transfer::Multicast => out.text("LOAD_MULTICAST"),
+                    Transfer::Store => out.text("STORE"),
+                    Transfer::Reduce(op) => {
+                        out.text("REDUCE_");
+                        out.upper(op.word().text());
+                    }
                 }
-                Transfer::Prefetch => format!("SM90_TMA_LOAD_{rank}D::PREFETCH"),
-            },
+                let prefetch = matches!(transfer, Transfer::Prefetch);
+                numbered(out, "_", rank as usize, if prefetch { "D::PREFETCH" } else { "D" });
+            }
         }
     }
 
@@ -245,7 +260,7 @@ impl CopyAtom {
     }
 
     /// The spaces that it reads and writes; `None` where any will do.
-    pub fn spaces(&self) -> [Option<Space>; 2] {
+    pub const fn spaces(&self) -> [Option<Space>; 2] {
         let (gmem, smem, rmem) = (Some(Space::Gmem), Some(Space::Smem), Some(Space::Rmem));
         match self.op {
             CopyOp::Universal | CopyOp::AutoVectorizing => [None, None],
@@ -326,6 +341,20 @@ impl CopyAtom {
         });
         out
     }
+}
+
+const fn numbered(out: &mut Message, before: &str, n: usize, after: &str) {
+    out.text(before);
+    out.number(n);
+    out.text(after);
+}
+
+/// Registers of 32 bits, or of 16 where they are transposed.
+const fn of_matrices(out: &mut Message, before: &str, matrices: u32, transposed: bool, word: &str) {
+    let (registers, bits) = if transposed { (2 * matrices, 16) } else { (matrices, 32) };
+    numbered(out, before, bits, "x");
+    numbered(out, "", registers as usize, word);
+    out.text(if transposed { "_T" } else { "_N" });
 }
 
 fn bulk(transfer: Transfer) -> &'static [Word] {

@@ -1,9 +1,10 @@
 //! Tiled copies from thread and value layouts, from layouts of memory, and from other tiled copies.
 
-use girih_layout::{Int, Lay, Shape, Stride, Tile, Tiles};
+use girih_layout::{Int, Lay, MAX_LEAVES, Shape, Stride, Tile, Tiles};
 
-use super::{TiledCopy, extent, is_bijective, static_size};
+use super::{TiledCopy, extent};
 use crate::atom::CopyAtom;
+use crate::misfit::{self, Fit, Misfit, Partner, Subject, known, tri};
 use crate::{Error, Operand, TiledMma};
 
 impl TiledCopy {
@@ -26,33 +27,33 @@ impl TiledCopy {
     /// # Ok::<(), girih_codegen::Error>(())
     /// ```
     pub fn new(atom: CopyAtom, bits: u32, threads: &Lay, values: &Lay) -> Result<TiledCopy, Error> {
+        Ok(TiledCopy::judged_new(atom, bits, threads, values)?)
+    }
+
+    pub(crate) const fn judged_new(atom: CopyAtom, bits: u32, threads: &Lay, values: &Lay) -> Fit<TiledCopy> {
         if threads.rank() != values.rank() {
-            return Err(Error::Mismatch {
+            return Err(Misfit::Mismatch {
                 what: "TiledCopy",
-                layout: threads.to_string(),
-                with: values.to_string(),
+                operand: Subject::Lay(*threads),
+                with: Partner::Lay(*values),
                 accepted: "a thread layout and a value layout of the same rank",
             });
         }
-        for (layout, with) in [(threads, "the threads' numbers"), (values, "the values' numbers")] {
-            if !is_bijective("TiledCopy", layout)? {
-                return Err(Error::Mismatch {
-                    what: "TiledCopy",
-                    layout: layout.to_string(),
-                    with: String::from(with),
-                    accepted: "a bijection onto the numbers from 0 to below its size",
-                });
-            }
+        tri!(numbered(threads, "the threads' numbers"));
+        tri!(numbered(values, "the values' numbers"));
+        let layout_mn = known!(tri!(modes(threads)).raked_product(&tri!(modes(values)))); // (M,N) -> (thr,val)
+        let thr = tri!(misfit::size("TiledCopy", threads));
+        let val = tri!(misfit::size("TiledCopy", values));
+        let shape = known!(Shape::flat(&[Int::fixed(thr), Int::fixed(val)]));
+        let tv = known!(known!(layout_mn.right_inverse()).composition(&known!(Lay::left(&shape)))); // (Thr,Val) -> index in (M,N)
+        let mut tiles = [Tile::All; MAX_LEAVES];
+        let (rank, mut mode) = (layout_mn.rank(), 0);
+        while mode < rank {
+            let size = tri!(misfit::size("TiledCopy", &known!(layout_mn.mode(mode))));
+            tiles[mode] = Tile::Lay(tri!(misfit::extent(size)));
+            mode += 1;
         }
-        let modes = |lay: &Lay| if lay.is_leaf() { Lay::concat(&[*lay]) } else { Ok(*lay) };
-        let layout_mn = modes(threads)?.raked_product(&modes(values)?)?; // (M,N) -> (thr,val)
-        let thr = static_size("TiledCopy", threads)?;
-        let val = static_size("TiledCopy", values)?;
-        let shape = Shape::flat(&[Int::fixed(thr), Int::fixed(val)])?;
-        let tv = layout_mn.right_inverse()?.composition(&Lay::left(&shape)?)?; // (Thr,Val) -> index in (M,N)
-        let tile = |i: usize| Ok(Tile::Lay(extent(static_size("TiledCopy", &layout_mn.mode(i)?)?)?));
-        let tiles = (0..layout_mn.rank()).map(tile).collect::<Result<Vec<_>, Error>>()?;
-        TiledCopy::from_tv(atom, bits, &tv, Tiles::new(&tiles)?)
+        TiledCopy::judged(atom, bits, &tv, known!(Tiles::new(tiles.split_at(rank).0)))
     }
 
     /// A copy by which `tv`, `(Thr,Val) -> address`, moves what lies in memory as `data` says, coordinate to address:
@@ -140,4 +141,22 @@ impl TiledCopy {
     pub fn like_d(&self, atom: CopyAtom) -> Result<TiledCopy, Error> {
         TiledCopy::from_tv(atom, self.bits, &self.layout_d_tv(&self.extents()?)?, self.tiler)
     }
+}
+
+/// A leaf as a layout of one mode.
+const fn modes(layout: &Lay) -> Fit<Lay> {
+    Ok(if layout.is_leaf() { known!(Lay::concat(&[*layout])) } else { *layout })
+}
+
+/// Refuses a layout whose indices are not the numbers from 0 to below its size.
+const fn numbered(layout: &Lay, with: &'static str) -> Fit<()> {
+    if tri!(misfit::is_bijective("TiledCopy", layout)) {
+        return Ok(());
+    }
+    Err(Misfit::Mismatch {
+        what: "TiledCopy",
+        operand: Subject::Lay(*layout),
+        with: Partner::Text(with),
+        accepted: "a bijection onto the numbers from 0 to below its size",
+    })
 }

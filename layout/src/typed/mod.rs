@@ -127,6 +127,7 @@ pub use modes::{Mode, Modes, Unit};
 pub use nat::Nat;
 pub use recast::{Downcast, Recast, Upcast};
 pub use repeat::{CoalesceBy, TileToShape, TileToShapeBy};
+pub(crate) use say::{explain, known as say_known};
 pub use share::{DomainDistribute, MaxAlignment, MaxCommonLayout, MaxCommonVector, Nullspace};
 pub use storage::Storage;
 pub use swizzled::{Recasted, Sw, SwizzleOf, Swizzled, Swizzling};

@@ -53,16 +53,24 @@ const fn operand(line: &mut Message, op: Op, t: &Lay) {
 
 /// The shape.
 const fn tree(line: &mut Message, of: &Lay) {
-    leaves(line, of, false);
+    leaves(line, of, false, true);
 }
 
+/// A skeleton: `?` for what is dynamic.
 pub(super) const fn layout(line: &mut Message, of: &Lay) {
-    leaves(line, of, false);
+    leaves(line, of, false, true);
     line.text(":");
-    leaves(line, of, true);
+    leaves(line, of, true, true);
 }
 
-const fn leaves(line: &mut Message, of: &Lay, strides: bool) {
+/// A layout whose integers may be numbers without being static: `?` for symbols.
+pub(crate) const fn known(line: &mut Message, of: &Lay) {
+    leaves(line, of, false, false);
+    line.text(":");
+    leaves(line, of, true, false);
+}
+
+const fn leaves(line: &mut Message, of: &Lay, strides: bool, skeleton: bool) {
     let mut i = 0;
     while i < of.leaf_count() {
         let (opens, closes) = of.shape.profile.parens(of.root(), i);
@@ -71,10 +79,10 @@ const fn leaves(line: &mut Message, of: &Lay, strides: bool) {
         }
         repeat(line, "(", opens);
         match (strides, of.stride[i]) {
-            (false, _) => integer(line, of.shape.leaves[i]),
-            (true, Stride::Int(d)) => integer(line, d),
+            (false, _) => leaf(line, of.shape.leaves[i], skeleton),
+            (true, Stride::Int(d)) => leaf(line, d, skeleton),
             (true, Stride::Basis { scale, mode }) => {
-                integer(line, scale);
+                leaf(line, scale, skeleton);
                 line.text("@");
                 line.number(mode as usize);
             }
@@ -83,6 +91,10 @@ const fn leaves(line: &mut Message, of: &Lay, strides: bool) {
         repeat(line, ")", closes);
         i += 1;
     }
+}
+
+const fn leaf(line: &mut Message, n: Int, skeleton: bool) {
+    if skeleton { integer(line, n) } else { number(line, n) }
 }
 
 const fn repeat(line: &mut Message, text: &str, times: u8) {
@@ -98,14 +110,15 @@ pub(super) const fn integer(line: &mut Message, n: Int) {
 }
 
 const fn number(line: &mut Message, n: Int) {
-    if n.coef < 0 {
+    let Some(n) = n.get() else { return line.text("?") };
+    if n < 0 {
         line.text("-");
     }
-    line.number(n.coef.unsigned_abs() as usize);
+    line.number(n.unsigned_abs() as usize);
 }
 
 /// The message of the errors that static operands meet.
-pub(super) const fn explain(line: &mut Message, error: &Error) {
+pub(crate) const fn explain(line: &mut Message, error: &Error) {
     match error {
         Error::StrideDivisibility { extent, stride, .. } => {
             pair(line, "stride ", *stride, " and extent ", *extent, " do not divide one another");

@@ -40,7 +40,11 @@ const fn whole(a: &Lay, t: &Tiler) -> Result<(), Error> {
     }
     // A tile with holes may divide its mode and reach past it all the same.
     let (tiled, all) = (tri!(tri!(a.zipped_divide(t)).size()), tri!(a.size()));
-    if tiled.same(all) { Ok(()) } else { Err(Error::ShapeDivisibility { op: OP, divisor: tiled, shape: all }) }
+    if tiled.same(all) {
+        Ok(())
+    } else {
+        Err(Error::ShapeDivisibility { op: OP, divisor: tiled, shape: all })
+    }
 }
 
 const fn divides(op: &'static str, divisor: Int, shape: Int) -> Result<(), Error> {
@@ -84,7 +88,14 @@ impl<M: Modes> Check<Layout<M>> {
     /// Does not compile where [`Layout::whole_divide`] does not.
     pub const fn whole_divide<X: Tiles>() {
         let fixed = M::STATIC && X::STATIC;
-        judge("whole_divide", Op::ZippedDivide, fixed, &M::SKELETON, &X::SKELETON, whole(&M::SKELETON, &X::SKELETON));
+        judge(
+            "whole_divide",
+            Op::ZippedDivide,
+            fixed,
+            &M::SKELETON,
+            &X::SKELETON,
+            whole(&M::SKELETON, &X::SKELETON),
+        );
         Check::<Layout<M>>::zipped_divide::<X>();
     }
 

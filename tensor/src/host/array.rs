@@ -12,12 +12,12 @@ use crate::{Arrangement, Error, Slice, Tensor};
 /// A layout that an [`Array`] can have: a run-time one, or one that is static.
 pub trait Owned: Arrangement {
     /// As many values as the layout's indices need.
-    type Values<T>: AsRef<[T]> + AsMut<[T]>;
+    type Values<T: Copy>: AsRef<[T]> + AsMut<[T]> + Clone;
 }
 
 /// On the heap.
 impl Owned for Lay {
-    type Values<T> = Vec<T>;
+    type Values<T: Copy> = Vec<T>;
 }
 
 /// Where the array is: its length is a constant of its type.
@@ -25,7 +25,7 @@ impl<M: Modes> Owned for Layout<M>
 where
     Cosize<M>: Length,
 {
-    type Values<T> = <Cosize<M> as Length>::Values<T>;
+    type Values<T: Copy> = <Cosize<M> as Length>::Values<T>;
 }
 
 /// A static number of values.
@@ -35,7 +35,7 @@ where
 )]
 pub trait Length {
     /// So many values, one after another in memory and nothing else.
-    type Values<T>: AsRef<[T]> + AsMut<[T]>;
+    type Values<T: Copy>: AsRef<[T]> + AsMut<[T]> + Clone;
 
     /// The same value everywhere.
     fn filled<T: Copy>(value: T) -> Self::Values<T>;
@@ -47,7 +47,7 @@ macro_rules! lengths {
         where
             $n: ArrayLength,
         {
-            type Values<T> = GenericArray<T, $n>;
+            type Values<T: Copy> = GenericArray<T, $n>;
 
             fn filled<T: Copy>(value: T) -> GenericArray<T, $n> {
                 GenericArray::repeat(value)
@@ -80,7 +80,7 @@ lengths! {
 /// # Ok::<(), girih_tensor::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Array<T, L: Owned = Lay> {
+pub struct Array<T: Copy, L: Owned = Lay> {
     values: L::Values<T>,
     layout: L,
 }

@@ -6,8 +6,8 @@
 mod partition;
 
 use girih_layout::typed::{
-    Coalesced, Composition, Filter, FilterZeros, FlatDivide, Flatten, Group, Layout, LogicalDivide, ModeAt, Modes,
-    Nat, Picks, Select, Slice, Take, TiledDivide, Tiler, ZippedDivide,
+    Coalesced, Composition, Filter, FilterZeros, FlatDivide, Flatten, Group, Layout, LogicalDivide, ModeAt,
+    Modes, Nat, Picks, Select, Slice, Take, TiledDivide, Tiler, ZippedDivide,
 };
 use girih_layout::{Int, Lay, Stride};
 

@@ -1,5 +1,6 @@
 //! CuTe's names of atoms.
 
+use girih_layout::Message;
 use girih_tensor::DType;
 
 use super::{Major, MmaAtom, MmaKind, Product};
@@ -28,6 +29,22 @@ const fn short(dtype: DType) -> &'static str {
     }
 }
 
+/// A major mode in an atom's name.
+const fn major(major: Major) -> &'static str {
+    match major {
+        Major::K => "K",
+        Major::Mn => "MN",
+    }
+}
+
+const fn words(out: &mut Message, words: &[&str]) {
+    let mut i = 0;
+    while i < words.len() {
+        out.text(words[i]);
+        i += 1;
+    }
+}
+
 impl MmaAtom {
     /// CuTe's name. Where CuTe has a template, with its arguments; where it has none of these types, by its pattern.
     ///
@@ -37,38 +54,65 @@ impl MmaAtom {
     /// assert_eq!(UNIVERSAL_FMA_F32.name(), "UniversalFMA_F32");
     /// ```
     pub fn name(&self) -> String {
-        let [m, n, k] = self.shape_mnk;
-        let [a, b, c] = [self.a_type, self.b_type, self.c_type].map(short);
-        let arch = self.arch;
+        let mut name = Message::EMPTY;
+        self.spell(&mut name);
+        name.as_str().to_owned()
+    }
+
+    /// The name, in constants.
+    pub(crate) const fn spell(&self, out: &mut Message) {
+        let [a, b, c] = [short(self.a_type), short(self.b_type), short(self.c_type)];
         match self.kind {
-            MmaKind::Fma => return format!("UniversalFMA_{c}"),
-            MmaKind::Dot => return format!("SM61_DP{k}A"),
-            _ => {}
+            MmaKind::Fma => {
+                out.text("UniversalFMA_");
+                return out.text(c);
+            }
+            MmaKind::Dot => {
+                out.text("SM61_DP");
+                out.number(self.shape_mnk[2] as usize);
+                return out.text("A");
+            }
+            MmaKind::Mma if self.arch == 90 => out.text("SM90::MMA"),
+            MmaKind::Mma => {
+                out.text("SM");
+                out.number(self.arch as usize);
+            }
+            MmaKind::WgmmaSs | MmaKind::WgmmaRs => out.text("SM90::GMMA::MMA"),
         }
-        // BLAS's letters: A is transposed where K is contiguous, B where it is not.
-        let letters = match self.majors {
-            [Major::K, Major::K] => "TN",
-            [Major::K, Major::Mn] => "TT",
-            [Major::Mn, Major::K] => "NN",
-            [Major::Mn, Major::Mn] => "NT",
-        };
+        let [m, n, k] = self.shape_mnk;
+        out.text("_");
+        out.number(m as usize);
+        out.text("x");
+        out.number(n as usize);
+        out.text("x");
+        out.number(k as usize);
         let suffix = match self.product {
             Product::Multiply => "",
             Product::Saturate => "_SATURATE",
             Product::Xor => "_XORPOPC",
             Product::And => "_ANDPOPC",
         };
-        if self.kind == MmaKind::Mma {
-            let prefix = if arch == 90 { "SM90::MMA".to_string() } else { format!("SM{arch}") };
-            return format!("{prefix}_{m}x{n}x{k}_{c}{a}{b}{c}_{letters}{suffix}");
+        words(out, &["_", c, a, b]);
+        match self.kind {
+            MmaKind::Mma => return words(out, &[c, "_", self.letters(), suffix]),
+            MmaKind::WgmmaSs => out.text("_SS"),
+            _ => out.text("_RS"),
         }
-        let from = if self.kind == MmaKind::WgmmaSs { "SS" } else { "RS" };
-        let base = format!("SM90::GMMA::MMA_{m}x{n}x{k}_{c}{a}{b}_{from}");
         if self.a_type.bits() == 16 {
-            let [a, b] = self.majors.map(|major| if major == Major::K { "K" } else { "MN" });
-            format!("{base}<GMMA::Major::{a}, GMMA::Major::{b}>")
+            let [a, b] = [major(self.majors[0]), major(self.majors[1])];
+            words(out, &["<GMMA::Major::", a, ", GMMA::Major::", b, ">"]);
         } else {
-            format!("{base}_TN{suffix}")
+            words(out, &["_TN", suffix]);
+        }
+    }
+
+    /// BLAS's letters: A is transposed where K is contiguous, B where it is not.
+    const fn letters(&self) -> &'static str {
+        match self.majors {
+            [Major::K, Major::K] => "TN",
+            [Major::K, Major::Mn] => "TT",
+            [Major::Mn, Major::K] => "NN",
+            [Major::Mn, Major::Mn] => "NT",
         }
     }
 

@@ -1,9 +1,10 @@
 //! Tiles and partitions of typed tensors.
 
-use girih_layout::typed::{
-    __, All, Composition, Int, Layout, ModeAt, Modes, RightInverse, S, Size, Slice, Splice, Tiler, ZippedDivide,
-};
 use girih_layout::int;
+use girih_layout::typed::{
+    __, All, Composition, Int, Layout, ModeAt, Modes, RightInverse, S, Size, Slice, Splice, Tiler,
+    ZippedDivide,
+};
 
 use super::super::{Engine, Tensor};
 use crate::Error;

@@ -1,0 +1,282 @@
+//! Tiled copies and MMAs, and their partitions, as constants: what does not fit does not compile.
+//!
+//! The functions judge as [`TiledMma`] and [`TiledCopy`] do when a program runs, and in the same words, but where nothing can be
+//! allocated. [`constant!`](crate::constant!) takes their values, or stops the compiler with the text; `cargo check` shows it.
+//!
+//! ```
+//! use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, SM80_CP_ASYNC_CACHEGLOBAL_16};
+//! use girih_codegen::constant::Place;
+//! use girih_codegen::{Operand, TiledCopy, TiledMma, constant};
+//! use girih_layout::{Lay, lay};
+//!
+//! // Tiles of 64 x 32 halves, four warps.
+//! const GMEM: Lay = lay!("(64,32):(1024,1)");
+//! const SMEM: Lay = lay!("(64,32):(40,1)");
+//! const LOAD: TiledCopy =
+//!     constant!(constant::tiled_copy(SM80_CP_ASYNC_CACHEGLOBAL_16, 16, &lay!("(32,4):(4,1)"), &lay!("(1,8):(8,1)")));
+//! const _: () = constant!(constant::copy(&LOAD, Place::gmem(GMEM, 16), Place::smem(SMEM, 16)));
+//! const MMA: TiledMma = constant!(constant::tiled_mma(SM80_16X8X16_F32BF16BF16F32_TN, lay!("(2,2,1):(1,2,0)")));
+//! const A: Lay = constant!(constant::thrfrg(&MMA, Operand::A, &SMEM)); // ((ThrV,(ThrM,ThrK)),(FrgV,(RestM,RestK)))
+//! assert_eq!(A, MMA.thrfrg(Operand::A, &SMEM)?);
+//! # Ok::<(), girih_codegen::Error>(())
+//! ```
+//!
+//! A tile of 24 rows for two warps of 16 along M; the message is
+//! `thrfrg: (24,32):(32,1) does not fit SM80_16x8x16_F32BF16BF16F32_TN of 2 atoms of 16 in mode 0: extents that the atoms divide`:
+//! ```compile_fail
+//! # use girih_codegen::{Operand, TiledMma, atom::SM80_16X8X16_F32BF16BF16F32_TN, constant};
+//! # use girih_layout::{Lay, lay};
+//! const MMA: TiledMma = constant!(constant::tiled_mma(SM80_16X8X16_F32BF16BF16F32_TN, lay!("(2,2,1):(1,2,0)")));
+//! const A: Lay = constant!(constant::thrfrg(&MMA, Operand::A, &lay!("(24,32):(32,1)")));
+//! ```
+#![expect(
+    clippy::result_large_err,
+    reason = "constants have no heap: an error holds its operands, as large as the results are"
+)]
+
+use std::fmt;
+
+use girih_layout::{Lay, Message, Stride};
+use girih_tensor::Space;
+
+use crate::atom::{CopyAtom, CopyOp, MmaAtom, Transfer};
+use crate::misfit::{self, Fit, Misfit, Partner, Subject, known, tri};
+use crate::tiled_copy::Side;
+use crate::{Error, Operand, TiledCopy, TiledMma};
+
+/// The value of a constant `Result` of [`constant`](crate::constant)'s functions. An `Err` does not compile, and its text is the message.
+///
+/// ```
+/// use girih_codegen::{TiledMma, atom::SM80_8X8X4_F64F64F64F64_TN, constant};
+/// use girih_layout::lay;
+/// const MMA: TiledMma = constant!(constant::tiled_mma(SM80_8X8X4_F64F64F64F64_TN, lay!("(2,2):(1,2)")));
+/// assert_eq!(MMA.threads()?, 128);
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
+#[macro_export]
+macro_rules! constant {
+    ($judged:expr) => {
+        const {
+            match $judged {
+                Ok(value) => value,
+                Err(refusal) => $crate::constant::Refusal::stop(&refusal),
+            }
+        }
+    };
+}
+
+/// Why something does not fit, without a heap. It becomes the [`Error`] of the function for run time.
+#[derive(Clone, Copy, Debug)]
+pub struct Refusal(Misfit);
+
+impl Refusal {
+    /// Ends a constant's evaluation with the text.
+    #[doc(hidden)]
+    pub const fn stop(&self) -> ! {
+        self.0.message().stop()
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let message: Message = self.0.message();
+        f.write_str(message.as_str())
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Error {
+        refusal.0.into()
+    }
+}
+
+/// What [`constant!`](crate::constant!) takes.
+type Judged<T> = Result<T, Refusal>;
+
+const fn judged<T: Copy>(fit: Fit<T>) -> Judged<T> {
+    match fit {
+        Ok(value) => Ok(value),
+        Err(misfit) => Err(Refusal(misfit)),
+    }
+}
+
+/// [`TiledMma::new`].
+///
+/// # Errors
+/// As there.
+pub const fn tiled_mma(atom: MmaAtom, atoms: Lay) -> Judged<TiledMma> {
+    judged(TiledMma::judged(atom, atoms))
+}
+
+/// [`TiledMma::thrfrg`].
+///
+/// # Errors
+/// As there.
+pub const fn thrfrg(mma: &TiledMma, operand: Operand, layout: &Lay) -> Judged<Lay> {
+    judged(mma.judged_thrfrg(operand, layout))
+}
+
+/// [`TiledCopy::new`].
+///
+/// # Errors
+/// As there.
+pub const fn tiled_copy(atom: CopyAtom, bits: u32, threads: &Lay, values: &Lay) -> Judged<TiledCopy> {
+    judged(TiledCopy::judged_new(atom, bits, threads, values))
+}
+
+/// [`TiledCopy::tidfrg_s`].
+///
+/// # Errors
+/// As there.
+pub const fn tidfrg_s(copy: &TiledCopy, layout: &Lay) -> Judged<Lay> {
+    judged(copy.tidfrg(Side::Source, layout))
+}
+
+/// [`TiledCopy::tidfrg_d`].
+///
+/// # Errors
+/// As there.
+pub const fn tidfrg_d(copy: &TiledCopy, layout: &Lay) -> Judged<Lay> {
+    judged(copy.tidfrg(Side::Destination, layout))
+}
+
+/// One side of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A tensor in global or shared memory.
+    Memory {
+        /// Which memory.
+        space: Space,
+        /// How all threads' values are arranged, in elements.
+        layout: Lay,
+        /// What divides the address of the first, in bytes.
+        align: i64,
+    },
+    /// Each thread's registers.
+    Registers,
+}
+
+impl Place {
+    /// A tensor in global memory that begins at a multiple of `align` bytes.
+    pub const fn gmem(layout: Lay, align: i64) -> Place {
+        Place::Memory { space: Space::Gmem, layout, align }
+    }
+
+    /// A tensor in shared memory that begins at a multiple of `align` bytes.
+    pub const fn smem(layout: Lay, align: i64) -> Place {
+        Place::Memory { space: Space::Smem, layout, align }
+    }
+
+    const fn space(&self) -> Space {
+        match self {
+            Place::Memory { space, .. } => *space,
+            Place::Registers => Space::Rmem,
+        }
+    }
+
+    const fn layout(&self) -> Option<Lay> {
+        match self {
+            Place::Memory { layout, .. } => Some(*layout),
+            Place::Registers => None,
+        }
+    }
+}
+
+/// Whether [`algorithm::copy`](crate::algorithm::copy) by `copy` can move the whole of `source` to `target`: its atom goes between the two
+/// memories, its tile divides both tensors, and what an instruction takes of memory, in order, lies together and begins at a multiple of
+/// its size.
+///
+/// # Errors
+/// The text of [`Error::Mismatch`] of the copy or of [`TiledCopy::tidfrg_s`].
+///
+/// ```
+/// use girih_codegen::atom::{SM80_CP_ASYNC_CACHEGLOBAL_16, UNIVERSAL_COPY_128};
+/// use girih_codegen::constant::{copy, tiled_copy, Place};
+/// use girih_layout::lay;
+///
+/// let (threads, values) = (lay!("(32,4):(4,1)"), lay!("(1,8):(8,1)"));
+/// let universal = tiled_copy(UNIVERSAL_COPY_128, 16, &threads, &values)?;
+/// assert!(copy(&universal, Place::gmem(lay!("(32,32):(64,1)"), 16), Place::Registers).is_ok());
+/// // Rows of 33 elements do not begin at whole vectors of 16 bytes.
+/// assert!(copy(&universal, Place::gmem(lay!("(32,32):(33,1)"), 16), Place::Registers).is_err());
+/// // From global memory to registers.
+/// let asynchronous = tiled_copy(SM80_CP_ASYNC_CACHEGLOBAL_16, 16, &threads, &values)?;
+/// assert!(copy(&asynchronous, Place::gmem(lay!("(32,32):(64,1)"), 16), Place::Registers).is_err());
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
+pub const fn copy(copy: &TiledCopy, source: Place, target: Place) -> Judged<()> {
+    judged(judge_copy(copy, &source, &target))
+}
+
+const fn judge_copy(copy: &TiledCopy, source: &Place, target: &Place) -> Fit<()> {
+    let spaces = [source.space(), target.space()];
+    let accepted = if !goes(copy.atom.spaces(), spaces) {
+        "the spaces that the atom copies between; of a tensor copy, its coordinates"
+    } else if tri!(lies(copy, Side::Source, source)) && tri!(lies(copy, Side::Destination, target)) {
+        return Ok(());
+    } else if matches!(copy.atom.op, CopyOp::CpAsync { .. }) {
+        "values that lie together on both sides, aligned to their size"
+    } else {
+        "vectors that lie together in memory, aligned to their size, and in whole registers"
+    };
+    let operand = Subject::Move([(spaces[0], source.layout()), (spaces[1], target.layout())]);
+    Err(Misfit::Mismatch { what: "copy", operand, with: Partner::Spaces(copy.atom), accepted })
+}
+
+const fn goes(accepted: [Option<Space>; 2], spaces: [Space; 2]) -> bool {
+    let mut side = 0;
+    while side < 2 {
+        let fits = match accepted[side] {
+            Some(space) => space as u8 == spaces[side] as u8,
+            None => matches!(spaces[side], Space::Gmem | Space::Smem | Space::Rmem),
+        };
+        if !fits {
+            return false;
+        }
+        side += 1;
+    }
+    true
+}
+
+/// Whether a side's tile divides the tensor (an error if not), and what each instruction takes lies together, aligned.
+const fn lies(copy: &TiledCopy, side: Side, place: &Place) -> Fit<bool> {
+    let Place::Memory { layout, align, .. } = place else { return Ok(true) };
+    let parts = tri!(copy.tidfrg(side, layout)); // ((Thr,(Val,RestVal)),(RestM,RestN,...))
+    if matches!(copy.atom.op, CopyOp::AutoVectorizing | CopyOp::Tma { .. } | CopyOp::Bulk(Transfer::Prefetch))
+    {
+        // As wide as they find; by coordinates.
+        return Ok(true);
+    }
+    let tv = known!(parts.mode(0));
+    let taken = known!(known!(tv.mode(1)).mode(0)); // Val
+    let width = tri!(misfit::size("copy", &taken));
+    let together = taken.coalesce();
+    let in_order = width == 1 || (together.is_leaf() && stride_divides(together.flat_leaf(0).1, 1, true));
+    let bytes = width * copy.bits as i64 / 8;
+    if !in_order || bytes * 8 != width * copy.bits as i64 || *align % bytes != 0 {
+        return Ok(false);
+    }
+    let begin = known!(tv.mode(0)).leaf_count();
+    let end = begin + taken.leaf_count();
+    let mut leaf = 0;
+    while leaf < parts.leaf_count() {
+        let (extent, stride) = parts.flat_leaf(leaf);
+        let own = begin <= leaf && leaf < end;
+        if !own && !extent.is(1) && !stride_divides(stride, width, false) {
+            return Ok(false);
+        }
+        leaf += 1;
+    }
+    Ok(true)
+}
+
+/// Whether a stride is a multiple of `n`, or `n` itself.
+const fn stride_divides(stride: Stride, n: i64, itself: bool) -> bool {
+    match stride {
+        Stride::Int(d) if itself => d.is(n),
+        Stride::Int(d) => matches!(d.is_divisible_by(n), Some(true)),
+        _ => false,
+    }
+}
