@@ -40,7 +40,7 @@ use girih_layout::{Lay, Message, Stride};
 use girih_tensor::Space;
 
 use crate::atom::{CopyAtom, CopyOp, MmaAtom, Transfer};
-use crate::misfit::{self, Fit, Misfit, Partner, Subject, known, tri};
+use crate::misfit::{self, Fit, Misfit, Subject, Word, known, tri, words};
 use crate::tiled_copy::Side;
 use crate::{Error, Operand, TiledCopy, TiledMma};
 
@@ -66,8 +66,14 @@ macro_rules! constant {
 }
 
 /// Why something does not fit, without a heap. It becomes the [`Error`] of the function for run time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Refusal(Misfit);
+
+impl fmt::Debug for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Refusal({self})")
+    }
+}
 
 impl Refusal {
     /// Ends a constant's evaluation with the text.
@@ -142,45 +148,29 @@ pub const fn tidfrg_d(copy: &TiledCopy, layout: &Lay) -> Judged<Lay> {
     judged(copy.tidfrg(Side::Destination, layout))
 }
 
-/// One side of a copy.
+/// One side of a copy: a tensor in memory, or each thread's registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// A tensor in global or shared memory.
-    Memory {
-        /// Which memory.
-        space: Space,
-        /// How all threads' values are arranged, in elements.
-        layout: Lay,
-        /// What divides the address of the first, in bytes.
-        align: i64,
-    },
-    /// Each thread's registers.
-    Registers,
+pub struct Place {
+    /// Which memory.
+    pub space: Space,
+    /// How the values of all threads are arranged, in elements; of registers there is nothing to say.
+    pub layout: Option<Lay>,
+    /// What divides the address of the first, in bytes.
+    pub align: i64,
 }
 
 impl Place {
+    /// Each thread's registers.
+    pub const REGISTERS: Place = Place { space: Space::Rmem, layout: None, align: 1 };
+
     /// A tensor in global memory that begins at a multiple of `align` bytes.
     pub const fn gmem(layout: Lay, align: i64) -> Place {
-        Place::Memory { space: Space::Gmem, layout, align }
+        Place { space: Space::Gmem, layout: Some(layout), align }
     }
 
     /// A tensor in shared memory that begins at a multiple of `align` bytes.
     pub const fn smem(layout: Lay, align: i64) -> Place {
-        Place::Memory { space: Space::Smem, layout, align }
-    }
-
-    const fn space(&self) -> Space {
-        match self {
-            Place::Memory { space, .. } => *space,
-            Place::Registers => Space::Rmem,
-        }
-    }
-
-    const fn layout(&self) -> Option<Lay> {
-        match self {
-            Place::Memory { layout, .. } => Some(*layout),
-            Place::Registers => None,
-        }
+        Place { space: Space::Smem, layout: Some(layout), align }
     }
 }
 
@@ -198,12 +188,12 @@ impl Place {
 ///
 /// let (threads, values) = (lay!("(32,4):(4,1)"), lay!("(1,8):(8,1)"));
 /// let universal = tiled_copy(UNIVERSAL_COPY_128, 16, &threads, &values)?;
-/// assert!(copy(&universal, Place::gmem(lay!("(32,32):(64,1)"), 16), Place::Registers).is_ok());
+/// assert!(copy(&universal, Place::gmem(lay!("(32,32):(64,1)"), 16), Place::REGISTERS).is_ok());
 /// // Rows of 33 elements do not begin at whole vectors of 16 bytes.
-/// assert!(copy(&universal, Place::gmem(lay!("(32,32):(33,1)"), 16), Place::Registers).is_err());
+/// assert!(copy(&universal, Place::gmem(lay!("(32,32):(33,1)"), 16), Place::REGISTERS).is_err());
 /// // From global memory to registers.
 /// let asynchronous = tiled_copy(SM80_CP_ASYNC_CACHEGLOBAL_16, 16, &threads, &values)?;
-/// assert!(copy(&asynchronous, Place::gmem(lay!("(32,32):(64,1)"), 16), Place::Registers).is_err());
+/// assert!(copy(&asynchronous, Place::gmem(lay!("(32,32):(64,1)"), 16), Place::REGISTERS).is_err());
 /// # Ok::<(), girih_codegen::Error>(())
 /// ```
 pub const fn copy(copy: &TiledCopy, source: Place, target: Place) -> Judged<()> {
@@ -211,18 +201,32 @@ pub const fn copy(copy: &TiledCopy, source: Place, target: Place) -> Judged<()> 
 }
 
 const fn judge_copy(copy: &TiledCopy, source: &Place, target: &Place) -> Fit<()> {
-    let spaces = [source.space(), target.space()];
-    let accepted = if !goes(copy.atom.spaces(), spaces) {
+    let accepted = if !goes(copy.atom.spaces(), [source.space, target.space]) {
         "the spaces that the atom copies between; of a tensor copy, its coordinates"
     } else if tri!(lies(copy, Side::Source, source)) && tri!(lies(copy, Side::Destination, target)) {
         return Ok(());
-    } else if matches!(copy.atom.op, CopyOp::CpAsync { .. }) {
-        "values that lie together on both sides, aligned to their size"
     } else {
-        "vectors that lie together in memory, aligned to their size, and in whole registers"
+        copy.atom.takes()
     };
-    let operand = Subject::Move([(spaces[0], source.layout()), (spaces[1], target.layout())]);
-    Err(Misfit::Mismatch { what: "copy", operand, with: Partner::Spaces(copy.atom), accepted })
+    let [from, to] = copy.atom.spaces();
+    let with = words(&[
+        Word::Copy(&copy.atom),
+        Word::Text(", from "),
+        Word::Space(from),
+        Word::Text(" to "),
+        Word::Space(to),
+    ]);
+    let (source, target) = (side(source), side(target));
+    let sides = [Word::Text(source.as_str()), Word::Text(" to "), Word::Text(target.as_str())];
+    Err(Misfit::Mismatch { what: "copy", operand: Subject::Text(words(&sides)), with, accepted })
+}
+
+const fn side(place: &Place) -> Message {
+    let space = Word::Space(Some(place.space));
+    match &place.layout {
+        Some(layout) => words(&[space, Word::Text(" "), Word::Lay(layout)]),
+        None => words(&[space]),
+    }
 }
 
 const fn goes(accepted: [Option<Space>; 2], spaces: [Space; 2]) -> bool {
@@ -242,7 +246,7 @@ const fn goes(accepted: [Option<Space>; 2], spaces: [Space; 2]) -> bool {
 
 /// Whether a side's tile divides the tensor (an error if not), and what each instruction takes lies together, aligned.
 const fn lies(copy: &TiledCopy, side: Side, place: &Place) -> Fit<bool> {
-    let Place::Memory { layout, align, .. } = place else { return Ok(true) };
+    let Some(layout) = &place.layout else { return Ok(true) };
     let parts = tri!(copy.tidfrg(side, layout)); // ((Thr,(Val,RestVal)),(RestM,RestN,...))
     if matches!(copy.atom.op, CopyOp::AutoVectorizing | CopyOp::Tma { .. } | CopyOp::Bulk(Transfer::Prefetch))
     {
@@ -254,8 +258,13 @@ const fn lies(copy: &TiledCopy, side: Side, place: &Place) -> Fit<bool> {
     let width = tri!(misfit::size("copy", &taken));
     let together = taken.coalesce();
     let in_order = width == 1 || (together.is_leaf() && stride_divides(together.flat_leaf(0).1, 1, true));
-    let bytes = width * copy.bits as i64 / 8;
-    if !in_order || bytes * 8 != width * copy.bits as i64 || *align % bytes != 0 {
+    let bits = copy.bits as i64;
+    // What the first of them begins at a multiple of, in bits.
+    let begins = match copy.atom.op {
+        CopyOp::Bulk(_) | CopyOp::BulkReduce { .. } => 16 * 8,
+        _ => width * bits,
+    };
+    if !in_order || begins % 8 != 0 || begins % bits != 0 || place.align % (begins / 8) != 0 {
         return Ok(false);
     }
     let begin = known!(tv.mode(0)).leaf_count();
@@ -264,7 +273,7 @@ const fn lies(copy: &TiledCopy, side: Side, place: &Place) -> Fit<bool> {
     while leaf < parts.leaf_count() {
         let (extent, stride) = parts.flat_leaf(leaf);
         let own = begin <= leaf && leaf < end;
-        if !own && !extent.is(1) && !stride_divides(stride, width, false) {
+        if !own && !extent.is(1) && !stride_divides(stride, begins / bits, false) {
             return Ok(false);
         }
         leaf += 1;

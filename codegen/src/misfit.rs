@@ -1,10 +1,11 @@
 //! What does not fit, as constants can tell it: [`Error`] without a heap.
+#![expect(clippy::result_large_err, reason = "an error holds its layout; what is asked for is as large")]
 
 use girih_layout::{Int, Lay, Message, Stride, Tile, Tiler, Tiles};
 use girih_tensor::Space;
 
+use crate::Error;
 use crate::atom::{CopyAtom, MmaAtom};
-use crate::{Error, Operand};
 
 /// The value, or the function's end with the error. (`?` calls `From`, which constants can't.)
 macro_rules! tri {
@@ -29,61 +30,27 @@ macro_rules! known {
 pub(crate) use {known, tri};
 
 /// Operands that do not fit. The text is that of the [`Error`] that it becomes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
+#[expect(clippy::large_enum_variant, reason = "constants have no heap")]
 pub(crate) enum Misfit {
     /// An operation of the layout algebra failed.
     Layout(girih_layout::Error),
     /// [`Error::NotStatic`].
     NotStatic { what: &'static str, operand: Subject },
     /// [`Error::Mismatch`].
-    Mismatch { what: &'static str, operand: Subject, with: Partner, accepted: &'static str },
+    Mismatch { what: &'static str, operand: Subject, with: Message, accepted: &'static str },
 }
 
-/// What does not fit.
-#[derive(Clone, Copy, Debug)]
+/// What was asked for, or what does not fit.
+pub(crate) type Fit<T> = Result<T, Misfit>;
+
+/// What does not fit: a layout, which may have symbols, or a text.
+#[derive(Clone, Copy)]
+#[expect(clippy::large_enum_variant, reason = "constants have no heap")]
 pub(crate) enum Subject {
     Lay(Lay),
-    Tiles(Tiles),
-    /// From where to where; registers are each thread's own.
-    Move([(Space, Option<Lay>); 2]),
+    Text(Message),
 }
-
-/// What it was to fit.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Partner {
-    Text(&'static str),
-    Lay(Lay),
-    Mma(MmaAtom),
-    /// An operand of an atom.
-    Of(Operand, MmaAtom),
-    /// Atoms side by side in a mode.
-    Atoms {
-        atom: MmaAtom,
-        count: i64,
-        extent: i64,
-        mode: usize,
-    },
-    /// The order of a mode's coordinates.
-    Order {
-        order: Lay,
-        mode: usize,
-    },
-    /// An atom with values of so many bits.
-    Values {
-        atom: CopyAtom,
-        bits: u32,
-        of: &'static str,
-    },
-    /// What a copy takes of each mode.
-    Tile(Tiles),
-    /// How many elements a tile has.
-    Elements(i64, Tiles),
-    /// A copy atom with its spaces.
-    Spaces(CopyAtom),
-}
-
-/// A [`Misfit`], or what was asked for. Its operands are in it because constants have no heap; they are small beside layouts.
-pub(crate) type Fit<T> = Result<T, Misfit>;
 
 impl Misfit {
     /// In words.
@@ -101,7 +68,7 @@ impl Misfit {
                 line.text(": ");
                 operand.write(&mut line);
                 line.text(" does not fit ");
-                with.write(&mut line);
+                line.text(with.as_str());
                 line.text(": ");
                 line.text(accepted);
             }
@@ -112,139 +79,83 @@ impl Misfit {
 
 impl From<Misfit> for Error {
     fn from(misfit: Misfit) -> Error {
-        let mut text = Message::EMPTY;
         match misfit {
             Misfit::Layout(error) => Error::Layout(error),
             Misfit::NotStatic { what, operand } => Error::NotStatic { what, layout: operand.text() },
             Misfit::Mismatch { what, operand, with, accepted } => {
-                with.write(&mut text);
-                Error::Mismatch { what, layout: operand.text(), with: text.as_str().to_owned(), accepted }
+                Error::Mismatch { what, layout: operand.text(), with: with.as_str().to_owned(), accepted }
             }
         }
     }
 }
 
 impl Subject {
-    /// In words; a layout may be too long for a [`Message`], and have symbols.
     fn text(&self) -> String {
-        let mut text = Message::EMPTY;
         match self {
-            Subject::Lay(layout) => return layout.to_string(),
-            Subject::Tiles(tiles) => return tiles.to_string(),
-            Subject::Move(_) => self.write(&mut text),
+            Subject::Lay(layout) => layout.to_string(),
+            Subject::Text(text) => text.as_str().to_owned(),
         }
-        text.as_str().to_owned()
     }
 
     const fn write(&self, line: &mut Message) {
         match self {
             Subject::Lay(layout) => line.layout(layout),
-            Subject::Tiles(tiles) => tiler(line, tiles),
-            Subject::Move([from, to]) => {
-                place(line, from);
-                line.text(" to ");
-                place(line, to);
-            }
+            Subject::Text(text) => line.text(text.as_str()),
         }
     }
 }
 
-const fn place(line: &mut Message, (at, layout): &(Space, Option<Lay>)) {
-    line.text(space(Some(*at)));
-    if let Some(layout) = layout {
-        line.text(" ");
-        line.layout(layout);
-    }
+/// A part of a text.
+pub(crate) enum Word<'a> {
+    Text(&'a str),
+    Number(i64),
+    Lay(&'a Lay),
+    Mma(&'a MmaAtom),
+    Copy(&'a CopyAtom),
+    /// `<32:1,_>`
+    Tiler(&'a Tiles),
+    /// `(32,_)`
+    Sizes(&'a Tiles),
+    /// A memory; `any` for none.
+    Space(Option<Space>),
 }
 
-/// `<32:1,_>`
-const fn tiler(line: &mut Message, tiles: &Tiles) {
-    line.text("<");
+/// The words one after another.
+pub(crate) const fn words(words: &[Word<'_>]) -> Message {
+    let (mut line, mut i) = (Message::EMPTY, 0);
+    while i < words.len() {
+        match words[i] {
+            Word::Text(text) => line.text(text),
+            Word::Number(number) => line.number(number as usize),
+            Word::Lay(layout) => line.layout(layout),
+            Word::Mma(atom) => atom.spell(&mut line),
+            Word::Copy(atom) => atom.spell(&mut line),
+            Word::Tiler(tiles) => modes(&mut line, tiles, false),
+            Word::Sizes(tiles) => modes(&mut line, tiles, true),
+            Word::Space(space) => line.text(name(space)),
+        }
+        i += 1;
+    }
+    line
+}
+
+/// The tiles, or how large they are.
+const fn modes(line: &mut Message, tiles: &Tiles, sizes: bool) {
+    line.text(if sizes { "(" } else { "<" });
     let mut mode = 0;
     while mode < tiles.len() {
         line.text(if mode > 0 { "," } else { "" });
-        match tiles.tile(mode) {
-            Ok(Tile::Lay(tile)) => line.layout(&tile),
+        match (tiles.tile(mode), tile_size("", tiles, mode)) {
+            (Ok(Tile::Lay(_)), Ok(size)) if sizes => line.number(size as usize),
+            (Ok(Tile::Lay(tile)), _) => line.layout(&tile),
             _ => line.text("_"),
         }
         mode += 1;
     }
-    line.text(">");
+    line.text(if sizes { ")" } else { ">" });
 }
 
-/// `(32,_)`
-const fn sizes(line: &mut Message, tiles: &Tiles) {
-    line.text("(");
-    let mut mode = 0;
-    while mode < tiles.len() {
-        line.text(if mode > 0 { "," } else { "" });
-        match tile_size("", tiles, mode) {
-            Ok(size) => line.number(size as usize),
-            Err(_) => line.text("_"),
-        }
-        mode += 1;
-    }
-    line.text(")");
-}
-
-impl Partner {
-    const fn write(&self, line: &mut Message) {
-        match self {
-            Partner::Text(text) => line.text(text),
-            Partner::Lay(layout) => line.layout(layout),
-            Partner::Mma(atom) => atom.spell(line),
-            Partner::Of(operand, atom) => {
-                line.text(match operand {
-                    Operand::A => "A of ",
-                    Operand::B => "B of ",
-                    Operand::C => "C of ",
-                });
-                atom.spell(line);
-            }
-            Partner::Atoms { atom, count, extent, mode } => {
-                atom.spell(line);
-                line.text(" of ");
-                line.number(*count as usize);
-                line.text(" atoms of ");
-                line.number(*extent as usize);
-                line.text(" in mode ");
-                line.number(*mode);
-            }
-            Partner::Order { order, mode } => {
-                line.text("the order ");
-                line.layout(order);
-                line.text(" of mode ");
-                line.number(*mode);
-            }
-            Partner::Values { atom, bits, of } => {
-                atom.spell(line);
-                line.text(of);
-                line.number(*bits as usize);
-                line.text(" bits");
-            }
-            Partner::Tile(tiles) => {
-                line.text("the copy's tile ");
-                sizes(line, tiles);
-            }
-            Partner::Elements(count, tiles) => {
-                line.text("a tile of ");
-                line.number(*count as usize);
-                line.text(" elements, ");
-                tiler(line, tiles);
-            }
-            Partner::Spaces(atom) => {
-                let [from, to] = atom.spaces();
-                atom.spell(line);
-                line.text(", from ");
-                line.text(space(from));
-                line.text(" to ");
-                line.text(space(to));
-            }
-        }
-    }
-}
-
-const fn space(space: Option<Space>) -> &'static str {
+const fn name(space: Option<Space>) -> &'static str {
     match space {
         Some(Space::Gmem) => "Gmem",
         Some(Space::Smem) => "Smem",
@@ -272,7 +183,7 @@ pub(crate) const fn is_bijective(what: &'static str, layout: &Lay) -> Fit<bool> 
 pub(crate) const fn tile_size(what: &'static str, tiles: &Tiles, mode: usize) -> Fit<i64> {
     match known!(tiles.tile(mode)) {
         Tile::Lay(tile) => size(what, &tile),
-        Tile::All => Err(Misfit::NotStatic { what, operand: Subject::Tiles(*tiles) }),
+        Tile::All => Err(Misfit::NotStatic { what, operand: Subject::Text(words(&[Word::Tiler(tiles)])) }),
     }
 }
 

@@ -1,14 +1,18 @@
 //! TiledCopy: a copy atom spread over threads and values (CuTe guide, "TiledCopy").
+#![expect(
+    clippy::result_large_err,
+    reason = "what constants are refused for holds its layout; what is asked for is as large"
+)]
 
 mod make;
 mod slice;
 
-use girih_layout::{Int, Lay, Shape, Tile, Tiler, Tiles, lay};
+use girih_layout::{Int, Lay, Message, Shape, Tile, Tiler, Tiles, lay};
 use girih_tensor::Index;
 
 use crate::Error;
 use crate::atom::CopyAtom;
-use crate::misfit::{self, Fit, Misfit, Partner, Subject, known, tri};
+use crate::misfit::{self, Fit, Misfit, Subject, Word, known, tri, words};
 
 pub use slice::ThrCopy;
 
@@ -25,12 +29,12 @@ pub(crate) fn shape_tiler(extents: &[i64]) -> Result<Tiler, Error> {
 
 /// A constant layout's size.
 pub(crate) fn static_size(what: &'static str, lay: &Lay) -> Result<i64, Error> {
-    Ok(misfit::size(what, lay)?)
+    lay.size()?.get().ok_or_else(|| Error::NotStatic { what, layout: lay.to_string() })
 }
 
 /// Whether a constant layout is a bijection onto the indices below its size.
 pub(crate) fn is_bijective(what: &'static str, lay: &Lay) -> Result<bool, Error> {
-    Ok(misfit::is_bijective(what, lay)?)
+    Ok(static_size(what, &lay.right_inverse()?)? == static_size(what, lay)?)
 }
 
 /// A copy by several threads, each with several values of a tile.
@@ -67,7 +71,7 @@ impl TiledCopy {
     pub(crate) const fn judged(atom: CopyAtom, bits: u32, tv: &Lay, tiler: Tiles) -> Fit<TiledCopy> {
         let copy = TiledCopy { atom, bits, tv: *tv, tiler };
         let [_, _, reference] = tri!(copy.atom_layouts());
-        let (mut with, mut tile) = (Partner::Values { atom, bits, of: " of values of " }, 1i64);
+        let mut with = values(&atom, " of values of ", bits);
         let accepted = if tv.rank() != 2 {
             "a layout (Thr,Val)"
         } else if !tri!(divides(&reference, tv, 0)) {
@@ -75,7 +79,7 @@ impl TiledCopy {
         } else if !tri!(divides(&reference, tv, 1)) {
             "values that the atom's values divide"
         } else {
-            let mut mode = 0;
+            let (mut tile, mut mode) = (1i64, 0);
             while mode < tiler.len() {
                 tile = tile.saturating_mul(tri!(misfit::tile_size("TiledCopy", &tiler, mode)));
                 mode += 1;
@@ -83,7 +87,12 @@ impl TiledCopy {
             if known!(tv.min_index()) >= 0 && known!(tv.max_index()) < tile {
                 return Ok(copy);
             }
-            with = Partner::Elements(tile, tiler);
+            with = words(&[
+                Word::Text("a tile of "),
+                Word::Number(tile),
+                Word::Text(" elements, "),
+                Word::Tiler(&tiler),
+            ]);
             "(Thr,Val) with indices inside the tile"
         };
         Err(Misfit::Mismatch { what: "TiledCopy", operand: Subject::Lay(*tv), with, accepted })
@@ -102,7 +111,7 @@ impl TiledCopy {
             _ => Err(Misfit::Mismatch {
                 what: "TiledCopy",
                 operand: Subject::Lay(reference),
-                with: Partner::Values { atom: self.atom, bits: self.bits, of: ", values of " },
+                with: values(&self.atom, ", values of ", self.bits),
                 accepted: "values that the atom's pieces hold whole",
             }),
         }
@@ -162,7 +171,7 @@ impl TiledCopy {
                 return Err(Misfit::Mismatch {
                     what: "partition",
                     operand: Subject::Lay(layout),
-                    with: Partner::Tile(self.tiler),
+                    with: words(&[Word::Text("the copy's tile "), Word::Sizes(&self.tiler)]),
                     accepted: "extents that the tile divides",
                 });
             }
@@ -212,6 +221,11 @@ impl TiledCopy {
         let values = Lay::concat(&[values, frg.mode(1)?])?.coalesce();
         Ok(Lay::concat(&[threads, values])?)
     }
+}
+
+/// An atom with values of so many bits.
+const fn values(atom: &CopyAtom, of: &str, bits: u32) -> Message {
+    words(&[Word::Copy(atom), Word::Text(of), Word::Number(bits as i64), Word::Text(" bits")])
 }
 
 /// Whether mode `mode` of an atom's layout divides that of the whole.

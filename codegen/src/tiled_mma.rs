@@ -1,4 +1,8 @@
 //! TiledMma: an MMA atom spread over threads and values (CuTe's `make_tiled_mma`; CuTe guide, "TiledMMA").
+#![expect(
+    clippy::result_large_err,
+    reason = "what constants are refused for holds its layout; what is asked for is as large"
+)]
 
 mod slice;
 
@@ -7,7 +11,7 @@ use girih_tensor::{DType, Engine, Index, Slice, Tensor};
 
 use crate::Error;
 use crate::atom::{MmaAtom, MmaKind};
-use crate::misfit::{self, Fit, Misfit, Partner, Subject, known, tri};
+use crate::misfit::{self, Fit, Misfit, Subject, Word, known, tri, words};
 use crate::tiled_copy::static_size;
 
 pub use slice::ThrMma;
@@ -26,6 +30,15 @@ pub enum Operand {
 impl Operand {
     /// All three.
     pub const ALL: [Operand; 3] = [Operand::A, Operand::B, Operand::C];
+
+    /// Its letter.
+    const fn name(self) -> &'static str {
+        match self {
+            Operand::A => "A",
+            Operand::B => "B",
+            Operand::C => "C",
+        }
+    }
 
     /// Which of M, N, K its two modes are.
     pub const fn modes(self) -> [usize; 2] {
@@ -97,7 +110,7 @@ impl TiledMma {
             return Err(Misfit::Mismatch {
                 what: "TiledMma",
                 operand: Subject::Lay(atoms),
-                with: Partner::Mma(atom),
+                with: words(&[Word::Mma(&atom)]),
                 accepted: "a bijective arrangement (AtomM,AtomN) or (AtomM,AtomN,AtomK)",
             });
         }
@@ -186,7 +199,7 @@ impl TiledMma {
             return Err(Misfit::Mismatch {
                 what: "thrfrg",
                 operand: Subject::Lay(*layout),
-                with: Partner::Of(operand, self.atom),
+                with: words(&[Word::Text(operand.name()), Word::Text(" of "), Word::Mma(&self.atom)]),
                 accepted: "a layout of two modes",
             });
         }
@@ -218,10 +231,24 @@ impl TiledMma {
                 if !matches!(extent.is_divisible_by(tri!(misfit::size("thrfrg", &order))), Some(true))
                     || !tri!(misfit::is_bijective("thrfrg", &order)) =>
             {
-                (Partner::Order { order, mode: i }, "a bijective order whose size divides the extent")
+                let with = words(&[
+                    Word::Text("the order "),
+                    Word::Lay(&order),
+                    Word::Text(" of mode "),
+                    Word::Number(i as i64),
+                ]);
+                (with, "a bijective order whose size divides the extent")
             }
             _ if !matches!(extent.is_divisible_by(atom * count), Some(true)) => {
-                let with = Partner::Atoms { atom: self.atom, count, extent: atom, mode: i };
+                let with = words(&[
+                    Word::Mma(&self.atom),
+                    Word::Text(" of "),
+                    Word::Number(count),
+                    Word::Text(" atoms of "),
+                    Word::Number(atom),
+                    Word::Text(" in mode "),
+                    Word::Number(i as i64),
+                ]);
                 (with, "extents that the atoms divide")
             }
             _ => return Ok(()),

@@ -47,7 +47,7 @@ fn constants_are_judged_as_at_run_time() {
             constant::tiled_copy(atom, 16, &lay!("(32,4):(4,1)"), &matrix([1, vector], [vector, 1])).unwrap();
         let target = |extents| match atom.spaces()[1] {
             Some(Space::Smem) => Place::smem(matrix(extents, [extents[1], 1]), 16),
-            _ => Place::Registers,
+            _ => Place::REGISTERS,
         };
         for pitch in (30..50).chain([64, 96, 100]) {
             for align in [2, 4, 8, 16, 32] {

@@ -29,7 +29,7 @@ type Result = std::result::Result<(), girih_tensor::Error>;
 const RIGHT: &str = r#"
 const A: Lay = constant!(constant::thrfrg(&MMA, Operand::A, &lay!("(64,32):(32,1)")));
 const S: Lay = constant!(constant::tidfrg_s(&COPY, &TILE));
-const _: () = constant!(constant::copy(&COPY, Place::gmem(TILE, 16), Place::Registers));
+const _: () = constant!(constant::copy(&COPY, Place::gmem(TILE, 16), Place::REGISTERS));
 const _: () = constant!(constant::copy(&ASYNC, Place::gmem(TILE, 16), Place::smem(lay!("(32,32):(40,1)"), 16)));
 fn main() -> Result {
     let mut a = Array::filled(layout!((8, 24) : (1, 8)), 0f32);
@@ -88,12 +88,12 @@ const A: Lay = constant!(constant::thrfrg(&P, Operand::A, &lay!("(64,32):(32,1)"
     (
         "pitch",
         true,
-        r#"const _: () = constant!(constant::copy(&COPY, Place::gmem(lay!("(32,32):(33,1)"), 16), Place::Registers));"#,
+        r#"const _: () = constant!(constant::copy(&COPY, Place::gmem(lay!("(32,32):(33,1)"), 16), Place::REGISTERS));"#,
     ),
     (
         "columns",
         true,
-        r#"const _: () = constant!(constant::copy(&COPY, Place::gmem(lay!("(32,32):(1,32)"), 16), Place::Registers));"#,
+        r#"const _: () = constant!(constant::copy(&COPY, Place::gmem(lay!("(32,32):(1,32)"), 16), Place::REGISTERS));"#,
     ),
     (
         "address",
@@ -114,7 +114,7 @@ const A: Lay = constant!(constant::thrfrg(&P, Operand::A, &lay!("(64,32):(32,1)"
     (
         "registers",
         true,
-        r#"const _: () = constant!(constant::copy(&ASYNC, Place::gmem(TILE, 16), Place::Registers));"#,
+        r#"const _: () = constant!(constant::copy(&ASYNC, Place::gmem(TILE, 16), Place::REGISTERS));"#,
     ),
     (
         "backwards",

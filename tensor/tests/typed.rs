@@ -150,7 +150,8 @@ fn partitions<M: Modes, T: Modes<Shape: Tiler>>(layout: Layout<M>, threads: Layo
         owned.extend(mine);
     }
     let mut all = values(&typed);
-    (owned.sort_unstable(), all.sort_unstable());
+    owned.sort_unstable();
+    all.sort_unstable();
     assert_eq!(owned, all);
     assert!(typed.try_local_partition(threads, count as usize).is_err());
 }

@@ -22,7 +22,7 @@ pub(super) fn cp_async<S: Data, D: Data>(
         let (Some(source), Some(target)) =
             (line(&copy.source[values.clone()], copy.bits)?, line(&copy.target[values], copy.bits)?)
         else {
-            return Err(copy.refused("values that lie together on both sides, aligned to their size"));
+            return Err(copy.refused(copy.with.atom.takes()));
         };
         let whole = copy.predicates.of(&group);
         let mut wanted = None;
@@ -68,7 +68,7 @@ pub(super) fn bulk<S: Data, D: Data>(
     let cond = condition(copy)?;
     for i in 0..count {
         let values = i * each..(i + 1) * each;
-        let apart = || copy.refused("bytes that lie together, at multiples of 16");
+        let apart = || copy.refused(copy.with.atom.takes());
         let at = |address: Option<Expr>| address.filter(|a| a.multiple() % 16 == 0).ok_or_else(apart);
         let source = at(lines(&copy.source[values.clone()])?)?;
         let mut operands = Vec::new();

@@ -115,9 +115,7 @@ fn vectors<S: Data, D: Data>(
             return Ok(Err("predicates that hold for whole vectors"));
         };
         let (Some(from), Some(to)) = (end(&source, copy.bits)?, end(&target, copy.bits)?) else {
-            return Ok(Err(
-                "vectors that lie together in memory, aligned to their size, and in whole registers",
-            ));
+            return Ok(Err(copy.with.atom.takes()));
         };
         let first = match target[0].site() {
             Site::Rmem(rmem) => Some(rmem.offset()),
@@ -187,8 +185,7 @@ pub(super) fn add<S: Data, D: Data>(b: &mut Builder, copy: &Move<'_, S, D>, ty: 
             .of(&group)
             .ok_or_else(|| copy.refused("predicates that hold for whole vectors"))?;
         let (Some(mut regs), Some(address)) = (whole_registers(source), line(target, copy.bits)?) else {
-            return Err(copy
-                .refused("values that lie together in memory, aligned to their size, and whole registers"));
+            return Err(copy.refused(copy.with.atom.takes()));
         };
         let address = b.address(&address, Width::W64)?;
         let values = if regs.len() == 1 { regs.remove(0) } else { Operand::Vector(regs) };

@@ -19,7 +19,7 @@ pub(super) fn emit<S: Data, D: Data>(b: &mut Builder, copy: &Move<'_, S, D>) -> 
     for i in 0..count {
         let (source, target) = (&copy.source[i * from..(i + 1) * from], &copy.target[i * to..(i + 1) * to]);
         let registers = || copy.refused("fragments that are whole registers");
-        let rows = || copy.refused("rows of 16 bytes that lie together in shared memory, at multiples of 16");
+        let rows = || copy.refused(copy.with.atom.takes());
         match copy.with.atom.op {
             CopyOp::Ldmatrix { .. } => {
                 let regs = whole_registers(target).ok_or_else(registers)?;

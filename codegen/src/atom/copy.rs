@@ -278,6 +278,21 @@ impl CopyAtom {
         }
     }
 
+    /// What its instruction takes of memory, in words: what a copy is refused for if it is not there.
+    pub(crate) const fn takes(&self) -> &'static str {
+        match self.op {
+            CopyOp::CpAsync { .. } => "values that lie together on both sides, aligned to their size",
+            CopyOp::Ldmatrix { .. } | CopyOp::Stmatrix { .. } => {
+                "rows of 16 bytes that lie together in shared memory, at multiples of 16"
+            }
+            CopyOp::RedAdd { .. } => {
+                "values that lie together in memory, aligned to their size, and whole registers"
+            }
+            CopyOp::Bulk(_) | CopyOp::BulkReduce { .. } => "bytes that lie together, at multiples of 16",
+            _ => "vectors that lie together in memory, aligned to their size, and in whole registers",
+        }
+    }
+
     /// The opcode; `None` for universal copies, which are `ld`, `st` or `mov` by the tensors' spaces.
     pub fn opcode(&self) -> Option<Opcode> {
         match self.op {

@@ -1,10 +1,14 @@
 //! Tiled copies from thread and value layouts, from layouts of memory, and from other tiled copies.
+#![expect(
+    clippy::result_large_err,
+    reason = "what constants are refused for holds its layout; what is asked for is as large"
+)]
 
 use girih_layout::{Int, Lay, MAX_LEAVES, Shape, Stride, Tile, Tiles};
 
 use super::{TiledCopy, extent};
 use crate::atom::CopyAtom;
-use crate::misfit::{self, Fit, Misfit, Partner, Subject, known, tri};
+use crate::misfit::{self, Fit, Misfit, Subject, Word, known, tri, words};
 use crate::{Error, Operand, TiledMma};
 
 impl TiledCopy {
@@ -35,7 +39,7 @@ impl TiledCopy {
             return Err(Misfit::Mismatch {
                 what: "TiledCopy",
                 operand: Subject::Lay(*threads),
-                with: Partner::Lay(*values),
+                with: words(&[Word::Lay(values)]),
                 accepted: "a thread layout and a value layout of the same rank",
             });
         }
@@ -156,7 +160,7 @@ const fn numbered(layout: &Lay, with: &'static str) -> Fit<()> {
     Err(Misfit::Mismatch {
         what: "TiledCopy",
         operand: Subject::Lay(*layout),
-        with: Partner::Text(with),
+        with: words(&[Word::Text(with)]),
         accepted: "a bijection onto the numbers from 0 to below its size",
     })
 }

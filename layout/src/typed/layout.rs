@@ -287,7 +287,8 @@ impl<M: Modes> Layout<M> {
         coord.check(&self.0)?;
         if !const { in_range::<M>() } {
             let layout = self.erase()?;
-            (layout.min_index()?, layout.max_index()?);
+            layout.min_index()?;
+            layout.max_index()?;
         }
         let (kept, offset) = coord.kept(&self.0, LINE);
         Ok((Layout(kept), offset))

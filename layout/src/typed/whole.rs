@@ -1,13 +1,14 @@
 //! Tiles and partitions that stay inside: what is cut by them has every value that they name.
 
-use super::check::Check;
+use super::check::{Check, check_static};
 use super::edit::Joined;
 use super::layout::Layout;
 use super::modes::Modes;
 use super::op::Op;
-use super::say::{call_as, explain};
+use super::say::{call_as, explain, layout};
 use super::tiler::{ModeList, Tiler as Tiles};
 use super::{Composition, ZippedDivide};
+use crate::refuse::Message;
 use crate::{Error, Int, Lay, Tile, Tiler};
 
 /// The type of [`Layout::splice`].
@@ -105,6 +106,36 @@ impl<M: Modes> Check<Layout<M>> {
         judge("compose_in_bounds", Op::Composition, fixed, &M::SKELETON, &Tiler::Lay(B::SKELETON), verdict);
         Check::<Layout<M>>::composition::<Layout<B>>();
     }
+
+    /// Does not compile unless the indices are the numbers from 0 to below the size, each once, as those of threads are.
+    ///
+    /// ```
+    /// use girih_layout::typed::{Check, Lt, S};
+    /// const _: () = Check::<Lt<(S<8>, S<4>), (S<4>, S<1>)>>::bijective();
+    /// ```
+    ///
+    /// Here the message is `(2,2):(1,1) is no bijection onto the numbers below its size`:
+    /// ```compile_fail
+    /// # use girih_layout::typed::{Check, Lt, S};
+    /// const _: () = Check::<Lt<(S<2>, S<2>), (S<1>, S<1>)>>::bijective();
+    /// ```
+    pub const fn bijective() {
+        check_static("a bijection", M::STATIC, &M::SKELETON);
+        let (Ok(inverse), Ok(all)) = (M::SKELETON.right_inverse(), M::SKELETON.size()) else {
+            return no_bijection(&M::SKELETON);
+        };
+        match inverse.size() {
+            Ok(apart) if apart.same(all) => {}
+            _ => no_bijection(&M::SKELETON),
+        }
+    }
+}
+
+const fn no_bijection(a: &Lay) {
+    let mut line = Message::EMPTY;
+    layout(&mut line, a);
+    line.text(" is no bijection onto the numbers below its size");
+    line.stop()
 }
 
 impl<M: Modes> Layout<M> {

@@ -2,23 +2,34 @@
 
 use girih_layout::int;
 use girih_layout::typed::{
-    __, All, Composition, Int, Layout, ModeAt, Modes, RightInverse, S, Size, Slice, Splice, Tiler,
-    ZippedDivide,
+    __, All, Check, Composition, Layout, ModeAt, Modes, S, Slice, Splice, Tiler, ZippedDivide,
 };
 
 use super::super::{Engine, Tensor};
 use crate::Error;
 
-/// The layout of a tile: that of [`Tensor::inner_partition`] of a typed tensor.
-pub type InnerPartition<M, X, C> = <(All, C) as Slice<ZippedDivide<M, X>>>::Kept;
-/// The layout of one place in every tile: that of [`Tensor::outer_partition`] of a typed tensor.
-pub type OuterPartition<M, X, C> = <(C, All) as Slice<ZippedDivide<M, X>>>::Kept;
-/// The layout of a tile with its modes apart: that of [`Tensor::local_tile`] of a typed tensor.
-pub type LocalTile<M, X, C> = Splice<InnerPartition<M, X, C>>;
-/// The layout of a thread's part: that of [`Tensor::local_partition`] of a typed tensor.
-pub type LocalPartition<M, T> = ModeAt<ZippedDivide<M, <T as Modes>::Shape>, S<1>>;
-/// The layout of a thread's values: that of [`Tensor::tv_partition`] of a typed tensor.
-pub type TvPartition<M, Tv> = ModeAt<Composition<M, Layout<Tv>>, S<1>>;
+/// A tile as one mode, then modes of the rest: the layout of [`Tensor::inner_partition`] of a typed tensor.
+pub type InnerPartition<M, X, C> = Layout<<(All, C) as Slice<ZippedDivide<M, X>>>::Kept>;
+/// Modes of the tile, then the rest as one: the layout of [`Tensor::outer_partition`] of a typed tensor.
+pub type OuterPartition<M, X, C> = Layout<<(C, All) as Slice<ZippedDivide<M, X>>>::Kept>;
+/// A tile's modes, then modes of the rest: the layout of [`Tensor::local_tile`] of a typed tensor.
+///
+/// ```
+/// use girih_layout::typed::{Lt, Mode, S};
+/// use girih_layout::{int, layout};
+/// use girih_tensor::{LocalTile, Tensor};
+/// type Matrix = (Mode<S<8>, S<1>>, Mode<S<24>, S<8>>);
+/// let data = [0; 8 * 24];
+/// let a = Tensor::host(&data, layout!((8, 24) : (1, 8)))?;
+/// let tile: LocalTile<Matrix, (S<4>, S<8>), (usize, usize)> = *a.local_tile((int!(4), int!(8)), (1, 2))?.layout();
+/// let same: Lt<(S<4>, S<8>), (S<1>, S<8>)> = tile;
+/// # Ok::<(), girih_tensor::Error>(())
+/// ```
+pub type LocalTile<M, X, C> = Layout<Splice<<(All, C) as Slice<ZippedDivide<M, X>>>::Kept>>;
+/// A thread's part: the layout of [`Tensor::local_partition`] of a typed tensor, `T` being the threads' modes.
+pub type LocalPartition<M, T> = Layout<ModeAt<ZippedDivide<M, <T as Modes>::Shape>, S<1>>>;
+/// A thread's values: the layout of [`Tensor::tv_partition`] of a typed tensor, `Tv` being the modes of the `(Thr,Val)` layout.
+pub type TvPartition<M, Tv> = Layout<ModeAt<Composition<M, Layout<Tv>>, S<1>>>;
 
 impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
     /// The tile at `coord` among the tiles, as one mode, then the modes that `coord` keeps (CuTe's `inner_partition`). A tile that
@@ -40,7 +51,7 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
         &self,
         tiler: X,
         coord: C,
-    ) -> Result<Tensor<E, Layout<InnerPartition<M, X, C>>>, Error>
+    ) -> Result<Tensor<E, InnerPartition<M, X, C>>, Error>
     where
         (All, C): Slice<ZippedDivide<M, X>>,
     {
@@ -55,7 +66,7 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
         &self,
         tiler: X,
         coord: C,
-    ) -> Result<Tensor<E, Layout<InnerPartition<M, X, C>>>, Error>
+    ) -> Result<Tensor<E, InnerPartition<M, X, C>>, Error>
     where
         (All, C): Slice<ZippedDivide<M, X>>,
     {
@@ -80,7 +91,7 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
         &self,
         tiler: X,
         coord: C,
-    ) -> Result<Tensor<E, Layout<OuterPartition<M, X, C>>>, Error>
+    ) -> Result<Tensor<E, OuterPartition<M, X, C>>, Error>
     where
         (C, All): Slice<ZippedDivide<M, X>>,
     {
@@ -95,7 +106,7 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
         &self,
         tiler: X,
         coord: C,
-    ) -> Result<Tensor<E, Layout<OuterPartition<M, X, C>>>, Error>
+    ) -> Result<Tensor<E, OuterPartition<M, X, C>>, Error>
     where
         (C, All): Slice<ZippedDivide<M, X>>,
     {
@@ -122,7 +133,7 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
         &self,
         tiler: X,
         coord: C,
-    ) -> Result<Tensor<E, Layout<LocalTile<M, X, C>>>, Error>
+    ) -> Result<Tensor<E, LocalTile<M, X, C>>, Error>
     where
         (All, C): Slice<ZippedDivide<M, X>>,
     {
@@ -150,7 +161,7 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
         &self,
         tiler: X,
         coord: C,
-    ) -> Result<Tensor<E, Layout<LocalTile<M, X, C>>>, Error>
+    ) -> Result<Tensor<E, LocalTile<M, X, C>>, Error>
     where
         (All, C): Slice<ZippedDivide<M, X>>,
     {
@@ -177,7 +188,7 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
         &self,
         threads: Layout<T>,
         index: usize,
-    ) -> Result<Tensor<E, Layout<LocalPartition<M, T>>>, Error> {
+    ) -> Result<Tensor<E, LocalPartition<M, T>>, Error> {
         self.place_in_tiles(self.whole_divide(threads.shape()), threads, index)
     }
 
@@ -189,7 +200,7 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
         &self,
         threads: Layout<T>,
         index: usize,
-    ) -> Result<Tensor<E, Layout<LocalPartition<M, T>>>, Error> {
+    ) -> Result<Tensor<E, LocalPartition<M, T>>, Error> {
         self.place_in_tiles(self.try_whole_divide(threads.shape())?, threads, index)
     }
 
@@ -198,13 +209,8 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
         tiled: Tensor<E, Layout<ZippedDivide<M, T::Shape>>>, // ((ThrM,ThrN),(RestM,RestN))
         threads: Layout<T>,
         index: usize,
-    ) -> Result<Tensor<E, Layout<LocalPartition<M, T>>>, Error> {
-        const {
-            assert!(
-                matches!((size::<T>(), size::<RightInverse<T>>()), (Some(all), Some(apart)) if all == apart),
-                "local_partition: threads whose layout is a bijection onto their numbers are accepted"
-            )
-        };
+    ) -> Result<Tensor<E, LocalPartition<M, T>>, Error> {
+        const { Check::<Layout<T>>::bijective() };
         let place = threads.right_inverse().try_at(index)? as usize;
         let (_, offset) = tiled.layout.mode(int!(0)).try_slice(place)?;
         self.moved(tiled.layout.mode(int!(1)), offset) // (RestM,RestN)
@@ -229,7 +235,7 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
         &self,
         tv: Layout<Tv>,
         thread: usize,
-    ) -> Result<Tensor<E, Layout<TvPartition<M, Tv>>>, Error> {
+    ) -> Result<Tensor<E, TvPartition<M, Tv>>, Error> {
         self.values_of(self.layout.compose_in_bounds(tv), thread)
     }
 
@@ -241,7 +247,7 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
         &self,
         tv: Layout<Tv>,
         thread: usize,
-    ) -> Result<Tensor<E, Layout<TvPartition<M, Tv>>>, Error> {
+    ) -> Result<Tensor<E, TvPartition<M, Tv>>, Error> {
         self.values_of(self.layout.try_compose_in_bounds(tv)?, thread)
     }
 
@@ -253,8 +259,4 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
         let (_, offset) = tv.mode(int!(0)).try_slice(thread)?;
         self.moved(tv.mode(int!(1)), offset) // Val
     }
-}
-
-const fn size<M: Modes>() -> Option<i64> {
-    <Size<M> as Int>::KNOWN
 }
