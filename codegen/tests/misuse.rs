@@ -208,7 +208,7 @@ fn misuse_does_not_compile() {
         larger_tv: error[E0080]: evaluation panicked: compose_in_bounds((8,24):(1,8), (8,25):(1,8)): coordinate 199 is outside the extent 192
         length: error[E0277]: the length of an owning array must be static, that of this layout is a `usize`
         negative: error[E0080]: evaluation panicked: a buffer: a stride of 8:-1 is or may be negative: call at_signed
-        numbers: error[E0080]: evaluation panicked: local_partition: threads whose layout is a bijection onto their numbers are accepted
+        numbers: error[E0080]: evaluation panicked: (2,2):(1,1) is no bijection onto the numbers below its size
         operand: error[E0080]: evaluation panicked: thrfrg: (64,32,2):(32,1,2048) does not fit B of SM80_16x8x16_F32BF16BF16F32_TN: a layout of two modes
         outside: error[E0080]: evaluation panicked: coordinate 8 is outside 8:1, whose size is 8
         partition: error[E0080]: evaluation panicked: whole_divide((8,24):(1,8), <3:1,4:1>): 3 does not divide extent 8

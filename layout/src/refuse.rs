@@ -11,8 +11,10 @@ pub struct Message {
 }
 
 impl Message {
+    #[doc(hidden)]
     pub const EMPTY: Message = Message { bytes: [0; 512], len: 0 };
 
+    #[doc(hidden)]
     pub const fn text(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let mut i = 0;
@@ -23,6 +25,7 @@ impl Message {
     }
 
     /// In capitals.
+    #[doc(hidden)]
     pub const fn upper(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let mut i = 0;
@@ -40,6 +43,7 @@ impl Message {
         }
     }
 
+    #[doc(hidden)]
     pub const fn number(&mut self, n: usize) {
         if n > 9 {
             self.number(n / 10);
@@ -48,10 +52,12 @@ impl Message {
     }
 
     /// `shape:stride`, what is not known as `?`.
+    #[doc(hidden)]
     pub const fn layout(&mut self, layout: &Lay) {
         crate::typed::say_known(self, layout);
     }
 
+    #[doc(hidden)]
     pub const fn as_str(&self) -> &str {
         let (used, _) = self.bytes.split_at(self.len);
         match core::str::from_utf8(used) {
@@ -61,6 +67,7 @@ impl Message {
     }
 
     /// Stops the compilation with the message.
+    #[doc(hidden)]
     pub const fn stop(&self) -> ! {
         panic!("{}", self.as_str())
     }

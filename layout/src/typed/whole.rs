@@ -87,6 +87,11 @@ const fn judge(name: &str, op: Op, fixed: bool, a: &Lay, t: &Tiler, verdict: Res
 
 impl<M: Modes> Check<Layout<M>> {
     /// Does not compile where [`Layout::whole_divide`] does not.
+    ///
+    /// ```
+    /// use girih_layout::typed::{Check, Lt, S};
+    /// const _: () = Check::<Lt<(S<8>, S<24>), (S<1>, S<8>)>>::whole_divide::<(S<4>, S<8>)>();
+    /// ```
     pub const fn whole_divide<X: Tiles>() {
         let fixed = M::STATIC && X::STATIC;
         judge(
@@ -101,6 +106,11 @@ impl<M: Modes> Check<Layout<M>> {
     }
 
     /// Does not compile where [`Layout::compose_in_bounds`] does not.
+    ///
+    /// ```
+    /// use girih_layout::typed::{Check, Lt, Mode, S};
+    /// const _: () = Check::<Lt<(S<4>, S<8>), (S<1>, S<4>)>>::compose_in_bounds::<(Mode<S<8>, S<4>>, Mode<S<4>, S<1>>)>();
+    /// ```
     pub const fn compose_in_bounds<B: Modes>() {
         let (fixed, verdict) = (M::STATIC && B::STATIC, inside(&M::SKELETON, &B::SKELETON));
         judge("compose_in_bounds", Op::Composition, fixed, &M::SKELETON, &Tiler::Lay(B::SKELETON), verdict);
