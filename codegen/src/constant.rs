@@ -44,7 +44,7 @@ use crate::misfit::{self, Fit, Misfit, Subject, Word, known, tri, words};
 use crate::tiled_copy::Side;
 use crate::{Error, Operand, TiledCopy, TiledMma};
 
-/// The value of a constant `Result` of [`constant`](crate::constant)'s functions. An `Err` does not compile, and its text is the message.
+/// The value of a constant `Result` of [`constant`](mod@crate::constant)'s functions. An `Err` does not compile, and its text is the message.
 ///
 /// ```
 /// use girih_codegen::{TiledMma, atom::SM80_8X8X4_F64F64F64F64_TN, constant};
