@@ -7,12 +7,22 @@ use girih_tensor::{DType, Engine, Error, Index, Slice, Space, Tensor};
 use crate::builder::{Builder, Reg};
 use crate::expr::Expr;
 
+/// Elements that a step may go at the most: more than any address space has.
+const FARTHEST: i128 = 1 << 48;
+
 impl Index for Expr {
     fn zero() -> Expr {
         Expr::from(0)
     }
 
     fn advanced(&self, digit: &Expr, scale: &Int) -> Result<Expr, Error> {
+        let coefficients = digit.terms().iter().map(|term| term.coefficient).chain([digit.constant()]);
+        let most = coefficients.map(|c| i128::from(c).abs() * i128::from(scale.coefficient()).abs()).max();
+        if most.is_some_and(|most| most > FARTHEST) {
+            return Err(Error::Index(format!(
+                "{digit} * {scale} is beyond any memory: up to 2^48 is accepted"
+            )));
+        }
         Ok(self + &(digit * &Expr::from_int(scale)))
     }
 

@@ -172,3 +172,13 @@ fn indices_divide_by_constants() {
         assert!(matches!(found, Err(girih_tensor::Error::OutOfRange { .. })), "{outside}: {found:?}");
     }
 }
+
+/// Strides that no memory has are told, not wrapped.
+#[test]
+fn steps_beyond_any_memory_are_refused() {
+    let mut b = Builder::new("k", 80, 32);
+    let (pointer, thread) = (b.pointer("p", 16), b.special(girih_ptx::Special::TidX, 32));
+    let far = Tensor::new(Gmem::new(pointer, DType::F32), lay!("(32,2):(4611686018427387904,1)"));
+    let found = far.slice(&Slice::tuple([Slice::At(thread), Slice::All])).unwrap_err();
+    assert!(found.to_string().ends_with("is beyond any memory: up to 2^48 is accepted"), "{found}");
+}

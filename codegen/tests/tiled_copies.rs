@@ -359,3 +359,41 @@ fn copies_of_no_tile_are_refused() {
     "#]].assert_eq(&(texts.join("\n") + "\n"));
     TiledCopy::from_tv(AUTO_VECTORIZING_COPY, 16, &lay!("(32,4):(4,1)"), tile(128)).unwrap();
 }
+
+/// A tile of nested modes is one of the data's own modes; addresses between those of the data are none of it.
+#[test]
+fn cotiled_copies_have_the_modes_of_their_data() {
+    for (tv, data, extents) in [
+        ("(8,4):(1,8)", "((2,4),4):((1,8),2)", vec![8, 4]),
+        ("(8,4):(1,8)", "(4,(2,4)):(2,(1,8))", vec![4, 8]),
+        ("(4,4):(4,1)", "((4,2),4):((4,16),1)", vec![4, 4]),
+        ("(4,4):(8,2)", "(4,4):(8,2)", vec![4, 4]),
+        ("32:1", "32:1", vec![]),
+    ] {
+        let (tv, data) = (Lay::parse(tv).unwrap(), Lay::parse(data).unwrap());
+        let copy = TiledCopy::cotiled(AUTO_VECTORIZING_COPY, 16, &tv, &data);
+        if extents.is_empty() {
+            // Without threads and values.
+            assert!(matches!(copy, Err(Error::Mismatch { .. })), "{copy:?}");
+            continue;
+        }
+        let copy = copy.unwrap();
+        assert_eq!(copy.extents().unwrap(), extents, "{data}");
+        let moved = mode(&copy.tidfrg_s(&data).unwrap(), &[0]);
+        assert!((0..size(&tv)).all(|i| moved.at(i).unwrap() == tv.at(i).unwrap()), "{data}: {moved}");
+    }
+    for (tv, data) in
+        [("(4,4):(4,1)", "(4,4):(8,2)"), ("(16,8):(8,1)", "(4,32):(40,1)"), ("(8,4):(16,1)", "(8,8):(8,1)")]
+    {
+        let copy = TiledCopy::cotiled(
+            AUTO_VECTORIZING_COPY,
+            16,
+            &Lay::parse(tv).unwrap(),
+            &Lay::parse(data).unwrap(),
+        );
+        let text = format!(
+            "cotiled copy: {tv} does not fit {data}: threads and values whose addresses are the data's"
+        );
+        assert_eq!(copy.unwrap_err().to_string(), text);
+    }
+}

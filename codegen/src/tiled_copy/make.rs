@@ -64,8 +64,8 @@ impl TiledCopy {
     /// the tile consists of the coordinates that it reaches (CuTe's `make_cotiled_copy`).
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if `tv` leaves the data, or the atom does not divide it; those of the algebra for data that
-    /// has no left inverse.
+    /// [`Error::Mismatch`] if `tv` has addresses that the data has not, or the atom does not divide it;
+    /// [`Error::NotStatic`]; those of the algebra for data that has no left inverse.
     ///
     /// # Examples
     /// ```
@@ -89,18 +89,26 @@ impl TiledCopy {
             return Err(outside());
         }
         let in_data = coordinates.composition(tv).map_err(|_| outside())?; // (Thr,Val) -> index of the coordinate
-        let flat = data.flatten();
-        let shape = flat.shape();
+        // The inverse gives addresses between those of the data coordinates of others.
+        for i in 0..static_size("cotiled copy", tv)? {
+            let coordinate = in_data.at(i)?;
+            if coordinate >= static_size("cotiled copy", data)? || data.at(coordinate)? != tv.at(i)? {
+                return Err(outside());
+            }
+        }
+        let sizes =
+            (0..data.rank()).map(|mode| Ok(data.mode(mode)?.size()?)).collect::<Result<Vec<_>, Error>>()?;
+        let shape = Shape::flat(&sizes)?;
         let mut tiles = Vec::new();
-        for mode in 0..flat.rank() {
+        for mode in 0..sizes.len() {
             let along =
                 |i: usize| if i == mode { Stride::Int(Int::fixed(1)) } else { Stride::Int(Int::fixed(0)) };
-            let leaves = (0..flat.leaf_count()).map(|i| Lay::leaf(flat.flat_leaf(i).0, along(i)));
+            let leaves = sizes.iter().enumerate().map(|(i, &size)| Lay::leaf(size, along(i)));
             let digit = Lay::concat(&leaves.collect::<Result<Vec<_>, _>>()?)?;
             tiles.push(Tile::Lay(digit.composition(&in_data)?.filter()));
         }
         let tiler = Tiles::new(&tiles)?;
-        let tile = Lay::left(shape)?.composition_by(&tiles)?; // tile's index -> index of the coordinate
+        let tile = Lay::left(&shape)?.composition_by(&tiles)?; // tile's index -> index of the coordinate
         let tv = tile.left_inverse()?.composition(&in_data)?;
         TiledCopy::from_tv(atom, bits, &tv, tiler)
     }
