@@ -6,7 +6,7 @@
 
 use girih_layout::{Int, Lay, MAX_LEAVES, Shape, Stride, Tile, Tiles};
 
-use super::{TiledCopy, extent};
+use super::{TiledCopy, extent, static_size};
 use crate::atom::CopyAtom;
 use crate::misfit::{self, Fit, Misfit, Subject, Word, known, tri, words};
 use crate::{Error, Operand, TiledMma};
