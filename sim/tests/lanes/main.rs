@@ -131,6 +131,27 @@ fn another_lanes_fence_is_none() {
     pair((1, 64), Space::Shared, &lines, |writer, _| (1..32).contains(&writer));
 }
 
+/// Nor does it stand for what its neighbour has read or will write.
+#[test]
+fn a_neighbours_fence_is_none() {
+    let [store, load] = accesses(Space::Shared);
+    let spin = |order: &str| {
+        format!(
+            "WAIT: ld.{order}.cta.shared.u32 %r0, [%s+512]; setp.eq.u32 %p0, %r0, 0; @%p0 bra WAIT; WAITED:"
+        )
+    };
+    let set = "@%first st.relaxed.cta.shared.u32 [%s+512], 1;";
+    let next = "setp.eq.u32 %p4, %l, 1; @%p4 fence.acq_rel.cta;";
+    let (acquire, relaxed) = (spin("acquire"), spin("relaxed"));
+    let writer = [store, "bar.warp.sync -1;", next, "!@%first fence.acq_rel.cta;", set, "@!%p1 bra WAITED;"];
+    let lines = [&START[..], &writer, &[&acquire, load]].concat();
+    pair((1, 64), Space::Shared, &lines, |writer, _| writer < 32);
+    let reader = [store, "bar.warp.sync -1; fence.acq_rel.cta;", set, "@!%p2 bra WAITED;", &relaxed, next];
+    let load = load.replace("@%p1", "@%p2");
+    let lines = [&START[..], &reader, &["!@%p2 fence.acq_rel.cta;", &load]].concat();
+    pair((1, 64), Space::Shared, &lines, |_, reader| reader == 32);
+}
+
 #[test]
 fn an_elected_lane_waits_for_itself() {
     let [store, load] = accesses(Space::Shared);

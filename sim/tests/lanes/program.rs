@@ -157,9 +157,12 @@ impl Program {
     pub(crate) fn random(random: &mut Random, shape: Shape) -> Self {
         let mut program = Program { shape, events: Vec::new(), flags: Vec::new(), mbarriers: Vec::new() };
         let mut open = Open::default();
-        let length = 4 + random.below(24);
+        let length = 4 + random.below(32);
+        // Accesses, and how often each other kind of event comes, or never.
+        let weights: Vec<usize> =
+            std::iter::once(4).chain((0..9).map(|_| [0, 1, 2, 8][random.below(4)])).collect();
         while program.events.len() < length {
-            program.step(random, &mut open);
+            program.step(random, &mut open, &weights);
         }
         for (mbarrier, arrivals) in std::mem::take(&mut open.arrivals) {
             let what = What::Arrive { mbarrier, release: true };
@@ -176,12 +179,15 @@ impl Program {
     }
 
     /// Adds an event, or none if the one that comes up is not possible.
-    fn step(&mut self, random: &mut Random, open: &mut Open) {
+    fn step(&mut self, random: &mut Random, open: &mut Open, weights: &[usize]) {
         let warp = random.below(self.shape.blocks * self.shape.warps);
         let home = self.home(warp, 0);
         let mut add = |mask: u32, what: What| self.events.push(Event { warp, mask, what });
-        match random.below(22) {
-            0..=6 => {
+        let total = weights.iter().sum();
+        let mut at = random.below(total);
+        let kind = weights.iter().position(|&weight| at.checked_sub(weight).map(|rest| at = rest).is_none());
+        match kind.unwrap() {
+            0 => {
                 let (global, cell) = (random.below(3) == 0, random.below(CELLS));
                 let (write, strong) = (random.flip(), random.below(4) == 0);
                 // Of a cell either strong reads or strong writes, so that no read depends on the schedule.
@@ -190,15 +196,15 @@ impl Program {
                 let write = if strong { first % 2 == 0 } else { write };
                 add(mask, What::Access { global, cell, write, strong });
             }
-            7 | 20 if home => add(random.one(), What::Bulk { quad: random.below(CELLS / 4) }),
-            8 => add(random.lanes(), What::Fence),
-            9 | 21 => add(random.lanes(), What::FenceProxy),
-            10 | 11 => add(random.lanes(), What::SyncLanes),
-            12 | 13 => self.flag(random, open, warp),
-            14 | 15 => self.mbarrier(random, open, warp),
-            16 => add(ALL, What::Block),
-            17 => self.named(random, open, warp),
-            18 | 19 if self.shape.cluster => self.gate(random, open),
+            1 if home => add(random.one(), What::Bulk { quad: random.below(CELLS / 4) }),
+            2 => add(random.lanes(), What::Fence),
+            3 => add(random.lanes(), What::FenceProxy),
+            4 => add(random.lanes(), What::SyncLanes),
+            5 => self.flag(random, open, warp),
+            6 => self.mbarrier(random, open, warp),
+            7 => add(ALL, What::Block),
+            8 => self.named(random, open, warp),
+            9 if self.shape.cluster => self.gate(random, open),
             _ => {}
         }
     }
