@@ -157,10 +157,10 @@ impl Program {
     pub(crate) fn random(random: &mut Random, shape: Shape) -> Self {
         let mut program = Program { shape, events: Vec::new(), flags: Vec::new(), mbarriers: Vec::new() };
         let mut open = Open::default();
-        let length = 4 + random.below(32);
+        let length = 4 + random.below(48);
         // Accesses, and how often each other kind of event comes, or never.
         let weights: Vec<usize> =
-            std::iter::once(4).chain((0..9).map(|_| [0, 1, 2, 8][random.below(4)])).collect();
+            std::iter::once(8).chain((0..9).map(|_| [0, 1, 2, 8][random.below(4)])).collect();
         while program.events.len() < length {
             program.step(random, &mut open, &weights);
         }
