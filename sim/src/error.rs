@@ -179,12 +179,12 @@ pub enum Error {
         /// The register of the instruction that was computed from it, in words; empty if it is that one itself.
         via: String,
     },
-    /// Memory of the block or thread read before anything was written to it.
+    /// Memory of the block or thread, or global memory that begins without a value, read before anything was written to it.
     #[error("{at}: {bytes} bytes at {space} address {address:#x} are read before they are written")]
     UninitialisedMemory {
         /// Instruction and thread.
         at: Box<Site>,
-        /// State space: shared or local.
+        /// State space: shared, local or global.
         space: Space,
         /// Address of the access.
         address: u64,

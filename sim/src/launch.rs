@@ -35,7 +35,8 @@ pub type Print = Arc<dyn Fn(&str) + Send + Sync>;
 pub struct Options {
     /// Report data races in shared and global memory.
     pub races: bool,
-    /// Report reads of registers, shared and local memory that nothing has written.
+    /// Report reads of registers, shared and local memory that nothing has written, and of global memory from
+    /// [`Memory::alloc_uninitialised`].
     pub uninitialised: bool,
     /// Count wavefronts of shared memory and sectors of global memory.
     pub counts: bool,

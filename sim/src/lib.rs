@@ -61,8 +61,8 @@
 //! warp, deadlock, mbarriers used where there is none or beyond their counts, the shared memory of blocks that have
 //! exited, operations that are in flight when a block exits whose shared memory they use, registers of a `wgmma` (the
 //! accumulators, A) that other instructions touch before its group has been waited for, warps of a warpgroup that
-//! disagree or stay away. With [`Options::uninitialised`]: reads of registers and of shared and local memory that
-//! nothing has written. With [`Options::races`]: accesses to shared and global memory that nothing orders. With either:
+//! disagree or stay away. With [`Options::uninitialised`]: reads of registers, of shared and local memory, and
+//! of global memory from [`Memory::alloc_uninitialised`], that nothing has written. With [`Options::races`]: accesses to shared and global memory that nothing orders. With either:
 //! accesses to shared memory that an asynchronous operation is about to write, writes to what one may still read,
 //! ordinary accesses to the bytes of an mbarrier, a `wgmma` without a `wgmma.fence` after other accesses of its
 //! registers.

@@ -84,6 +84,19 @@ impl Memory {
     /// # Errors
     /// [`Error::OutOfMemory`] over the capacity, or if the host has not that much.
     pub fn alloc(&self, bytes: usize) -> Result<u64, Error> {
+        self.place(bytes, Allocation::new)
+    }
+
+    /// Allocates `bytes` bytes that have no value: with [`Options::uninitialised`](crate::Options::uninitialised) a kernel
+    /// that reads one before the host or a kernel has written it is told. The host may read it, as zero.
+    ///
+    /// # Errors
+    /// Those of [`Memory::alloc`].
+    pub fn alloc_uninitialised(&self, bytes: usize) -> Result<u64, Error> {
+        self.place(bytes, Allocation::unwritten)
+    }
+
+    fn place(&self, bytes: usize, new: fn(u64, u64) -> Option<Allocation>) -> Result<u64, Error> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let size = bytes as u64;
         let full = Error::OutOfMemory { bytes: size, used: state.used, capacity: self.capacity };
@@ -95,7 +108,7 @@ impl Memory {
         if size > self.capacity.saturating_sub(state.used) {
             return Err(full);
         }
-        let allocation = Allocation::new(base, size).ok_or(full)?;
+        let allocation = new(base, size).ok_or(full)?;
         state.next = next;
         state.used += size;
         state.allocations.insert(base, Arc::new(allocation));

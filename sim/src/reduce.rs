@@ -18,14 +18,15 @@ pub struct Reduced {
 }
 
 /// What every allocation holds before a launch, to begin each from there.
-struct Before(Vec<(Arc<Allocation>, Vec<u8>)>);
+struct Before(Vec<(Arc<Allocation>, Vec<u8>, Vec<u32>)>);
 
 impl Before {
     fn new(kernel: &Kernel, memory: &Memory) -> Before {
         let save = |allocation: Arc<Allocation>| {
             let mut bytes = vec![0; allocation.bytes as usize];
             allocation.read_host(0, &mut bytes);
-            (allocation, bytes)
+            let marks = allocation.marks();
+            (allocation, bytes, marks)
         };
         Before(
             memory.view().allocations.into_iter().chain(kernel.variables.iter().cloned()).map(save).collect(),
@@ -33,7 +34,10 @@ impl Before {
     }
 
     fn restore(&self) {
-        self.0.iter().for_each(|(allocation, bytes)| allocation.write_host(0, bytes));
+        for (allocation, bytes, marks) in &self.0 {
+            allocation.write_host(0, bytes);
+            allocation.forget(marks);
+        }
     }
 }
 

@@ -186,10 +186,13 @@ impl Argument {
             }
         };
         let output = to.map(|to| Output::new(to)).transpose()?;
-        let address = memory.alloc(array.bytes.len())?;
-        if given {
+        let address = if given {
+            let address = memory.alloc(array.bytes.len())?;
             memory.write(address, &array.bytes)?;
-        }
+            address
+        } else {
+            memory.alloc_uninitialised(array.bytes.len())?
+        };
         let bytes = match (boxed, self) {
             (
                 Some(boxed),

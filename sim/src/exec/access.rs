@@ -304,20 +304,35 @@ pub(super) fn global_at(
     bytes: u64,
 ) -> Result<usize, Error> {
     let view = &cx.machine.view;
-    if let Some(offset) = view.allocations.get(cx.last).and_then(|last| last.offset(address, bytes)) {
-        return Ok(offset);
+    let last = view.allocations.get(cx.last).and_then(|last| last.offset(address, bytes));
+    let Some((index, offset)) = last.map(|offset| (cx.last, offset)).or_else(|| view.find(address, bytes))
+    else {
+        let nearest = view.nearest(address, bytes);
+        let (at, space, bytes) = (cx.at(who), Space::Global, bytes as u32);
+        return Err(Error::OutOfBounds { at, access, space, address, bytes, nearest });
+    };
+    cx.last = index;
+    if access == Access::Read {
+        has_value(cx, who, address, offset, bytes)?;
     }
-    match view.find(address, bytes) {
-        Some((index, offset)) => {
-            cx.last = index;
-            Ok(offset)
-        }
-        None => {
-            let nearest = view.nearest(address, bytes);
-            let (at, space, bytes) = (cx.at(who), Space::Global, bytes as u32);
-            Err(Error::OutOfBounds { at, access, space, address, bytes, nearest })
-        }
+    Ok(offset)
+}
+
+/// That bytes of the last allocation, which are about to be read, have been written, if that is asked.
+#[inline]
+pub(super) fn has_value(
+    cx: &Context<'_>,
+    who: Who,
+    address: u64,
+    offset: usize,
+    bytes: u64,
+) -> Result<(), Error> {
+    let machine = cx.machine;
+    if machine.options.uninitialised && !machine.view.allocations[cx.last].has_value(offset, bytes as usize) {
+        let (at, space, bytes) = (cx.at(who), Space::Global, bytes as u32);
+        return Err(Error::UninitialisedMemory { at, space, address, bytes });
     }
+    Ok(())
 }
 
 /// The offset of an access to a space of `size` bytes that begins at 0.

@@ -7,7 +7,7 @@ use crate::op::Atomic;
 use crate::shadow::{Kind, Touch, Who};
 use crate::{Access, Error, Space};
 
-use super::access::{count_touched, global_at, misaligned, shared_place, touch};
+use super::access::{count_touched, global_at, has_value, misaligned, shared_place, touch};
 use super::context::Context;
 use super::warp::Warp;
 use super::{lanes, resolve};
@@ -104,6 +104,7 @@ fn update(
         }
         Space::Global | Space::Generic => {
             let offset = global_at(cx, who, Access::Write, address, bytes.into())?;
+            has_value(cx, who, address, offset, bytes.into())?;
             let touch = Touch::Strong(Kind::Update, atomic.order);
             cx.check_global(who, address, bytes.into(), touch)?;
             let allocation = &cx.machine.view.allocations[cx.last];

@@ -9,6 +9,8 @@ pub(crate) struct Allocation {
     pub(crate) base: u64,
     pub(crate) bytes: u64,
     words: Box<[AtomicU32]>,
+    /// A bit for each byte that has been written, of memory that begins without a value.
+    written: Option<Box<[AtomicU32]>>,
     /// Held by atomics of two words.
     wide: Mutex<()>,
 }
@@ -16,11 +18,42 @@ pub(crate) struct Allocation {
 impl Allocation {
     /// Zeroed bytes at an address; `None` if the host has not that much.
     pub(crate) fn new(base: u64, bytes: u64) -> Option<Self> {
-        let count = usize::try_from(bytes).ok()?.div_ceil(4);
-        let mut words = Vec::new();
-        words.try_reserve_exact(count).ok()?;
-        words.resize_with(count, AtomicU32::default);
-        Some(Allocation { base, bytes, words: words.into(), wide: Mutex::new(()) })
+        let words = zeros(usize::try_from(bytes).ok()?.div_ceil(4))?;
+        Some(Allocation { base, bytes, words, written: None, wide: Mutex::new(()) })
+    }
+
+    /// The same, without a value until something is written; what is read is zero all the same.
+    pub(crate) fn unwritten(base: u64, bytes: u64) -> Option<Self> {
+        let written = zeros(usize::try_from(bytes).ok()?.div_ceil(32))?;
+        Some(Allocation { written: Some(written), ..Self::new(base, bytes)? })
+    }
+
+    /// Whether all of `bytes` bytes from `offset` on have a value.
+    #[inline]
+    pub(crate) fn has_value(&self, offset: usize, bytes: usize) -> bool {
+        let Some(written) = &self.written else { return true };
+        parts(offset, bytes).all(|(word, mask)| written[word].load(Relaxed) & mask == mask)
+    }
+
+    /// The bytes from `offset` on have a value now.
+    #[inline]
+    fn mark(&self, offset: usize, bytes: usize) {
+        let Some(written) = &self.written else { return };
+        for (word, mask) in parts(offset, bytes) {
+            written[word].fetch_or(mask, Relaxed);
+        }
+    }
+
+    /// Which bytes have a value, to be given to [`Allocation::forget`].
+    pub(crate) fn marks(&self) -> Vec<u32> {
+        self.written.iter().flatten().map(|word| word.load(Relaxed)).collect()
+    }
+
+    /// Only these bytes have a value again.
+    pub(crate) fn forget(&self, marks: &[u32]) {
+        for (word, mark) in self.written.iter().flatten().zip(marks) {
+            word.store(*mark, Relaxed);
+        }
     }
 
     /// The offset of `[address, address + bytes)`, if it lies inside.
@@ -48,6 +81,7 @@ impl Allocation {
     /// Writes `data` to `offset`, which the caller has checked.
     #[inline]
     pub(crate) fn write(&self, offset: usize, data: &[u8]) {
+        self.mark(offset, data.len());
         if offset.is_multiple_of(4) && data.len().is_multiple_of(4) {
             for (chunk, word) in data.chunks_exact(4).zip(&self.words[offset / 4..]) {
                 word.store(u32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]), Relaxed);
@@ -68,6 +102,7 @@ impl Allocation {
             self.write(offset, &new(old).to_le_bytes());
             return old;
         }
+        self.mark(offset, bytes as usize);
         let shift = offset % 4 * 8;
         let keep = u32::MAX >> (32 - bytes * 8);
         let change = |word: u32| {
@@ -115,4 +150,20 @@ impl Allocation {
         self.write(offset + head, &data[head..body]);
         self.write(offset + body, &data[body..]);
     }
+}
+
+fn zeros(count: usize) -> Option<Box<[AtomicU32]>> {
+    let mut words = Vec::new();
+    words.try_reserve_exact(count).ok()?;
+    words.resize_with(count, AtomicU32::default);
+    Some(words.into())
+}
+
+/// The words of 32 bits that the bits from `first` on are in, and which of their bits.
+fn parts(first: usize, count: usize) -> impl Iterator<Item = (usize, u32)> {
+    let end = first + count;
+    (first / 32..end.div_ceil(32)).map(move |word| {
+        let (low, high) = (first.max(word * 32) % 32, end.min(word * 32 + 32) - word * 32);
+        (word, u32::MAX << low & u32::MAX >> (32 - high))
+    })
 }
