@@ -142,6 +142,12 @@ pub(super) fn instruction(
             Kind::Use(_) if form.opcode == Opcode::Fns && i == 3 => {
                 Operand::Int(draft.pick(&[-33, -32, -17, -2, -1, 0, 1, 2, 17, 32, 33]))
             }
+            // `st.mmio`, which has no vectors.
+            Kind::Use(ty) if form.opcode == Opcode::St => {
+                let mut operands = Operands { draft, filled, agree, constants };
+                let (class, ty) = operands.class(ty)?;
+                operands.stored(class, ty)
+            }
             kind => Operands { draft, filled, agree, constants }.operand(kind)?,
         };
         instruction.operands.push(operand);
@@ -197,20 +203,23 @@ impl Operands<'_, '_> {
             Kind::DefVec(count, ty) => self.vector(count, ty, |operands, class, ty| {
                 operands.draft.result(class, ty, operands.agree).operand()
             })?,
-            Kind::UseVec(count, ty) => self.vector(count, ty, |operands, class, ty| {
-                // ptxas 13.0 takes a register that other instructions use as a float for one, and converts what is
-                // stored of it, if that is narrower: such a register is used for nothing else.
-                match ty.bits() < class.ty().bits() {
-                    true => operands.draft.own_input(class, Flavour::Of(class.ty())).operand(),
-                    false => operands.draft.read(class, ty),
-                }
-            })?,
+            Kind::UseVec(count, ty) => self.vector(count, ty, Operands::stored)?,
             Kind::Source(ty) => self.moved(ty)?,
             Kind::Parts { ty, written } => self.parts(Ty::Slot(ty).of(self.filled)?, written)?,
             Kind::Constant([]) => Operand::Int(self.draft.rng.random_range(0..256)),
             Kind::Constant(accepted) => Operand::Int(self.draft.pick(accepted)),
             _ => return None,
         })
+    }
+
+    /// What is stored as `ty` of a register.
+    fn stored(&mut self, class: Class, ty: Type) -> Operand {
+        // ptxas 13.0 takes a register that other instructions use as a float for one, and converts what is stored of it,
+        // if that is narrower: such a register is used for nothing else.
+        match ty.bits() < class.ty().bits() {
+            true => self.draft.own_input(class, Flavour::Of(class.ty())).operand(),
+            false => self.draft.read(class, ty),
+        }
     }
 
     /// The class of a register for this type, and the type that it then has.
