@@ -3,7 +3,7 @@
 use std::fmt;
 
 use girih_layout::{
-    Composed, Coord, Crd, F2Matrix, Int, IntTuple, Lay, Product, Shape, Swizzle, Tiler, crd2crd,
+    Composed, Coord, Crd, F2Matrix, Int, IntTuple, Lay, Product, Shape, Swizzle, Symbol, Tiler, crd2crd,
     natural_coord,
 };
 use serde_json::{Map, Value};
@@ -79,7 +79,7 @@ pub struct Op {
 }
 
 /// The named arguments of a call.
-pub struct Args<'a>(&'a Map<String, Value>);
+pub struct Args<'a>(&'a Map<String, Value>, &'a [Symbol]);
 
 impl Args<'_> {
     fn text(&self, name: &str) -> Result<String> {
@@ -98,12 +98,29 @@ impl Args<'_> {
         parse(&self.text(name)?).map_err(|source| OpError::Layout { name: Some(name.into()), source })
     }
 
+    /// With the facts of all symbols.
+    fn known<T>(
+        &self,
+        value: T,
+        assume: fn(&T, Symbol) -> std::result::Result<T, girih_layout::Error>,
+    ) -> Result<T> {
+        Ok(self.1.iter().try_fold(value, |value, symbol| assume(&value, *symbol))?)
+    }
+
     fn lay(&self, name: &str) -> Result<Lay> {
-        self.read(name, Lay::parse)
+        self.known(self.read(name, Lay::parse)?, Lay::assume)
     }
 
     fn shape(&self, name: &str) -> Result<Shape> {
-        self.read(name, Shape::parse)
+        self.known(self.read(name, Shape::parse)?, Shape::assume)
+    }
+
+    fn int(&self, name: &str) -> Result<Int> {
+        self.known(self.read(name, Int::parse)?, |int, symbol| int.assume(symbol))
+    }
+
+    fn swizzled(&self) -> Result<Composed> {
+        self.known(self.read("swizzled", Composed::parse)?, Composed::assume)
     }
 
     fn coord(&self, name: &str) -> Result<Coord> {
@@ -111,7 +128,7 @@ impl Args<'_> {
     }
 
     fn tiler(&self, name: &str) -> Result<Tiler> {
-        self.read(name, Tiler::parse)
+        self.known(self.read(name, Tiler::parse)?, Tiler::assume)
     }
 
     fn number(&self, name: &str) -> Result<i64> {
@@ -209,8 +226,16 @@ pub fn all() -> impl Iterator<Item = &'static Op> {
 /// # Errors
 /// [`OpError`].
 pub fn evaluate(name: &str, args: &Map<String, Value>) -> Result {
+    evaluate_with(name, args, &[])
+}
+
+/// [`evaluate`] with facts about the symbols in the operands.
+///
+/// # Errors
+/// [`OpError`].
+pub fn evaluate_with(name: &str, args: &Map<String, Value>, facts: &[Symbol]) -> Result {
     let op = find(name).ok_or(OpError::Unsupported)?;
-    (op.run)(&Args(args))
+    (op.run)(&Args(args, facts))
 }
 
 const OPS: &[&[Op]] = &[TUPLES, MAKE, QUERY, MODES, ALGEBRA, PRODUCTS, ANALYSIS, SWIZZLES];
@@ -298,10 +323,10 @@ ALGEBRA:
         args.lay("layout")?.preimage(args.number("idx")?)?.map_or(Ok(Value::Null), coord)
     };
     "complement_floor"("layout", "cotarget") |args| {
-        text(args.lay("layout")?.complement_floor(args.read("cotarget", Int::parse)?)?)
+        text(args.lay("layout")?.complement_floor(args.int("cotarget")?)?)
     };
     "complement"("layout", "cotarget") |args| {
-        text(complement(&args.lay("layout")?, args.read("cotarget", Int::parse)?)?)
+        text(complement(&args.lay("layout")?, args.int("cotarget")?)?)
     };
     "complement_default"("layout") |args| {
         let layout = args.lay("layout")?;
@@ -352,14 +377,14 @@ SWIZZLES:
         text(args.composed()?.zipped_divide(&args.tiler("tiler")?)?)
     };
     "decay"("swizzled") |args| {
-        let (layout, offset) = args.read("swizzled", Composed::parse)?.decay()?;
+        let (layout, offset) = args.swizzled()?.decay()?;
         text(format_args!("{layout} @ {offset}"))
     };
-    "columns"("swizzled") |args| text(args.read("swizzled", Composed::parse)?.columns()?);
-    "swizzle_left_inverse"("swizzled") |args| text(args.read("swizzled", Composed::parse)?.left_inverse()?);
-    "swizzle_right_inverse"("swizzled") |args| text(args.read("swizzled", Composed::parse)?.right_inverse()?);
+    "columns"("swizzled") |args| text(args.swizzled()?.columns()?);
+    "swizzle_left_inverse"("swizzled") |args| text(args.swizzled()?.left_inverse()?);
+    "swizzle_right_inverse"("swizzled") |args| text(args.swizzled()?.right_inverse()?);
     "f2"("swizzled") |args| {
-        let composed = args.read("swizzled", Composed::parse)?;
+        let composed = args.swizzled()?;
         text(F2Matrix::of_composed(&composed)?.layout(composed.layout().shape())?)
     };
     "swizzle_recast"("bits", "base", "shift", "layout", "old_bits", "new_bits") |args| {

@@ -69,6 +69,36 @@ impl Composed {
         &self.layout
     }
 
+    /// The same layout with what else is known of a symbol, see [`Lay::assume`].
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Symbol};
+    /// let rows = Composed::parse("Sw<3,3,3> o 0 o (s0,64):(64,1)")?.assume(Symbol::new(0).divisible_by(8))?;
+    /// assert_eq!(rows.layout().shape().leaves()[0].is_divisible_by(8), Some(true));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Lay::assume`].
+    pub const fn assume(&self, symbol: crate::Symbol) -> Result<Composed, Error> {
+        Ok(Composed { layout: tri!(self.layout.assume(symbol)), ..*self })
+    }
+
+    /// The layout at launch: `symbol`, by its id, becomes `value`.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, Symbol};
+    /// let rows = Composed::parse("Sw<3,3,3> o 0 o (s0,64):(64,1)")?.bind(Symbol::new(0), 8)?;
+    /// assert_eq!(rows.to_string(), "Sw<3,3,3> o 0 o (8,64):(64,1)");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Lay::bind`].
+    pub const fn bind(&self, symbol: crate::Symbol, value: i64) -> Result<Composed, Error> {
+        Ok(Composed { layout: tri!(self.layout.bind(symbol, value)), ..*self })
+    }
+
     /// The index of a coordinate.
     ///
     /// ```

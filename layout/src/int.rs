@@ -259,6 +259,34 @@ impl Int {
         Ok(out)
     }
 
+    /// The same integer with what else is known of one of its symbols: the facts add up.
+    ///
+    /// ```
+    /// use girih_layout::{Int, Symbol};
+    /// let tiles = Int::parse("ceil(s0/8)")?;
+    /// assert_eq!(tiles.mul(Int::fixed(8))?.is_divisible_by(8), Some(true));
+    /// assert_eq!(tiles.assume(Symbol::new(0).divisible_by(16))?.is_divisible_by(2), Some(true));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Overflow`].
+    pub const fn assume(self, symbol: Symbol) -> Result<Int, Error> {
+        if !self.is_symbolic() {
+            return Ok(self);
+        }
+        let (mut out, mut i) = (Int::value(self.coef), 0);
+        while i < 2 {
+            if let Some(f) = self.factors[i].get() {
+                let symbol = if f.symbol.id() == symbol.id() { f.symbol.and(symbol) } else { f.symbol };
+                let factor = tri!(Packed::new(Factor { symbol, den: f.den }));
+                out = tri!(out.mul(Int { coef: 1, factors: [factor, Packed::NONE] }));
+            }
+            i += 1;
+        }
+        Ok(out)
+    }
+
     /// The first symbol in it.
     pub(crate) const fn first_symbol(self) -> Option<Symbol> {
         match self.factors[0].get() {

@@ -165,6 +165,31 @@ impl Lay {
         Ok(out)
     }
 
+    /// The same layout with what else is known of a symbol, see [`Int::assume`].
+    ///
+    /// ```
+    /// use girih_layout::{Symbol, lay};
+    /// let a = lay!("(s0,8):(1,s0)").assume(Symbol::new(0).at_least(16))?;
+    /// assert_eq!(a.composition(&lay!("16:1"))?, lay!("16:1"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Int::assume`].
+    pub const fn assume(&self, symbol: Symbol) -> Result<Lay, Error> {
+        let (mut out, mut i) = (*self, 0);
+        while i < self.leaf_count() {
+            out.shape.leaves[i] = tri!(self.shape.leaves[i].assume(symbol));
+            out.stride[i] = match self.stride[i] {
+                Stride::Int(d) => Stride::Int(tri!(d.assume(symbol))),
+                Stride::Basis { scale, mode } => Stride::Basis { scale: tri!(scale.assume(symbol)), mode },
+                column => column,
+            };
+            i += 1;
+        }
+        Ok(out)
+    }
+
     /// Whether a symbol is anywhere in it.
     ///
     /// ```

@@ -27,6 +27,45 @@ impl IntTuple {
         Ok(product)
     }
 
+    /// The same integers with what else is known of a symbol, see [`Int::assume`].
+    ///
+    /// ```
+    /// use girih_layout::{Int, Shape, Symbol};
+    /// let shape = Shape::parse("(s0,8)")?.assume(Symbol::new(0).divisible_by(4))?;
+    /// assert_eq!(shape.shape_div(Int::fixed(4))?.to_string(), "(ceil(s0/4),8)");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Int::assume`].
+    pub const fn assume(&self, symbol: crate::Symbol) -> Result<IntTuple, Error> {
+        let (mut out, mut i) = (*self, 0);
+        while i < self.leaf_count() {
+            out.leaves[i] = tri!(self.leaves[i].assume(symbol));
+            i += 1;
+        }
+        Ok(out)
+    }
+
+    /// The integers at launch: `symbol`, by its id, becomes `value`.
+    ///
+    /// ```
+    /// use girih_layout::{Shape, Symbol};
+    /// assert_eq!(Shape::parse("(s0,8)")?.bind(Symbol::new(0), 5)?, Shape::parse("(5,8)")?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Int::bind`].
+    pub const fn bind(&self, symbol: crate::Symbol, value: i64) -> Result<IntTuple, Error> {
+        let (mut out, mut i) = (*self, 0);
+        while i < self.leaf_count() {
+            out.leaves[i] = tri!(self.leaves[i].bind(symbol, value));
+            i += 1;
+        }
+        Ok(out)
+    }
+
     /// The tree, if every known leaf is at least 1.
     pub(crate) const fn checked(&self) -> Result<IntTuple, Error> {
         let mut i = 0;

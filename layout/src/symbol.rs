@@ -100,6 +100,21 @@ impl Symbol {
         Symbol(cleared | ((n.ilog2() + 1) as u64) << UPPER)
     }
 
+    /// The facts of both, about this symbol.
+    ///
+    /// ```
+    /// use girih_layout::Symbol;
+    /// let both = Symbol::new(0).divisible_by(8).and(Symbol::new(0).at_least(16));
+    /// assert_eq!((both.divisor(), both.lower()), (8, 16));
+    /// ```
+    pub const fn and(self, other: Symbol) -> Symbol {
+        let out = self.divisible_by(other.divisor()).at_least(other.lower());
+        match other.upper() {
+            Some(upper) => out.at_most(upper),
+            None => out,
+        }
+    }
+
     /// The number that the caller chose.
     ///
     /// ```

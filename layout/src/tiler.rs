@@ -207,6 +207,41 @@ impl Tiler {
         Ok(Tiler::Modes(tiles))
     }
 
+    /// The same tiles with what else is known of a symbol, see [`Int::assume`].
+    ///
+    /// ```
+    /// use girih_layout::{Symbol, lay, tiler};
+    /// let tile = tiler!("<s0>").assume(Symbol::new(0).at_least(2).at_most(4))?;
+    /// assert_eq!(lay!("8:3").compose(&tile)?.to_string(), "(s0):(3)");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Int::assume`].
+    pub const fn assume(&self, symbol: crate::Symbol) -> Result<Tiler, Error> {
+        Ok(match self {
+            Tiler::Lay(lay) => Tiler::Lay(tri!(lay.assume(symbol))),
+            Tiler::Modes(tiles) => Tiler::Modes(Tiles { lay: tri!(tiles.lay.assume(symbol)), ..*tiles }),
+        })
+    }
+
+    /// The tiles at launch: `symbol`, by its id, becomes `value`.
+    ///
+    /// ```
+    /// use girih_layout::{Symbol, tiler};
+    /// assert_eq!(tiler!("<s0,_>").bind(Symbol::new(0), 8)?, tiler!("<8,_>"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Lay::bind`].
+    pub const fn bind(&self, symbol: crate::Symbol, value: i64) -> Result<Tiler, Error> {
+        Ok(match self {
+            Tiler::Lay(lay) => Tiler::Lay(tri!(lay.bind(symbol, value))),
+            Tiler::Modes(tiles) => Tiler::Modes(Tiles { lay: tri!(tiles.lay.bind(symbol, value)), ..*tiles }),
+        })
+    }
+
     /// A block of the shape: mode `i` of the shape, compact, tiles mode `i`.
     ///
     /// ```
