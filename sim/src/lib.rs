@@ -19,7 +19,7 @@
 //! `bar.sync`, `bar.arrive`, `bar.red`, `bar.warp.sync`, fences; `shfl.sync`, `vote.sync`, `redux.sync`, `match.sync`,
 //! `elect.sync`, `activemask`; `ldmatrix`, `stmatrix`, `movmatrix`; `wmma.load`, `wmma.mma`, `wmma.store`; `mma.sync` of
 //! every type and shape of sm_70 to sm_90; `wgmma` of every type and shape, A in shared memory or in
-//! registers. `im2col` copies are refused. Cache hints and policies, `nanosleep`, `setmaxnreg`,
+//! registers. `im2col` copies are refused. Cache hints and policies, `nanosleep`,
 //! `griddepcontrol`, `pmevent` and `brkpt` do nothing here.
 //!
 //! Variables of the module in global and constant memory have their first values when it is loaded and keep what is
@@ -57,11 +57,21 @@
 //! bytes of a row, also behind its end.
 //!
 //! # Checks
-//! Always: bounds (of the allocation, of the block's shared memory), alignment, barriers reached by a part of a
-//! warp, deadlock, mbarriers used where there is none or beyond their counts, the shared memory of blocks that have
+//! Always: bounds (of the allocation, of the block's shared memory), alignment, deadlock, mbarriers used where there is none or beyond their counts, the shared memory of blocks that have
 //! exited, operations that are in flight when a block exits whose shared memory they use, registers of a `wgmma` (the
 //! accumulators, A) that other instructions touch before its group has been waited for, warps of a warpgroup that
-//! disagree or stay away. With [`Options::uninitialised`]: reads of registers, of shared and local memory, and
+//! disagree or stay away. Where lanes execute together:
+//!
+//! - `bar.sync` and whatever else is `.aligned` needs all lanes that the warp began with: lanes that have exited do not
+//!   count as there. `barrier.sync` without `.aligned` takes the lanes of a warp from any instructions with the same
+//!   barrier, and waits for those that have not exited. Thread counts are multiples of 32;
+//! - a lane is in its own member mask, and the lanes that it names come with the same mask, to `bar.warp.sync` from
+//!   wherever they are;
+//! - `setmaxnreg` moves registers between the warps and a pool of their block, where `.maxnreg`, or a block size with
+//!   `.minnctapersm`, tell what a thread is launched with; elsewhere it has no effect, as with ptxas. `.inc` waits for
+//!   registers that `.dec` has given back. The four warps of a warpgroup execute the same, one after another.
+//!
+//! With [`Options::uninitialised`]: reads of registers, of shared and local memory, and
 //! of global memory from [`Memory::alloc_uninitialised`], that nothing has written. With [`Options::races`]: accesses to shared and global memory that nothing orders. With either:
 //! accesses to shared memory that an asynchronous operation is about to write, writes to what one may still read,
 //! ordinary accesses to the bytes of an mbarrier, a `wgmma` without a `wgmma.fence` after other accesses of its

@@ -108,6 +108,8 @@ pub(crate) enum Op {
         id: Reg,
         threads: Option<Reg>,
         arrive: bool,
+        /// Whether all lanes of a warp must execute this same instruction.
+        aligned: bool,
         /// What `bar.red` tells of the threads' predicates: how, where to, and the predicate.
         vote: Option<(Count, Reg, Reg)>,
     },
@@ -144,6 +146,11 @@ pub(crate) enum Op {
     },
     /// `activemask`.
     Activemask(Reg),
+    /// `setmaxnreg` to so many registers a thread.
+    Registers {
+        increase: bool,
+        count: u32,
+    },
     /// A clock, counted in warp instructions of the block.
     Clock(Reg),
     /// `membar`, `fence`.
@@ -178,6 +185,7 @@ impl Op {
             | Op::Match { .. }
             | Op::Elect { .. }
             | Op::Barrier { .. }
+            | Op::Registers { .. }
             | Op::WarpSync(_)
             | Op::Shuffle(_)
             | Op::Vote { .. } => true,

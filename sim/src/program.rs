@@ -82,6 +82,8 @@ pub struct Kernel {
     pub(crate) max_cluster: Option<u32>,
     /// Whether it is launched in clusters even if the launch names none: `.explicitcluster`, or `.reqnctapercluster`.
     pub(crate) explicit_cluster: bool,
+    /// Registers a thread at launch, where `setmaxnreg` has an effect.
+    pub(crate) registers: Option<u32>,
     pub(crate) code: Code,
     /// The module's variables in global and constant memory, by address.
     pub(crate) variables: Vec<Arc<Allocation>>,

@@ -82,7 +82,7 @@ fn lanes_and_warps_that_exit_early_are_not_waited_for() {
          ld.param.u64 %p, [out]; mov.u32 %i, %tid.x; mul.wide.u32 %o, %i, 4; add.s64 %p, %p, %o;
          setp.ge.u32 %q0, %i, 64; @%q0 exit;
          and.b32 %r0, %i, 3; setp.eq.u32 %q1, %r0, 3; @%q1 ret;
-         bar.sync 0;
+         barrier.sync 0;
          st.global.u32 [%p], 1; }",
     );
     let got = map(&text, 96, &[0], 96).unwrap();

@@ -126,6 +126,12 @@ fn what_is_needed_is_missed() {
         ("the fence before the stores", without(&gemm, "fence.proxy.async.shared::cta;", 1)),
         ("the barrier before the stores", without(&gemm, "bar.sync %r48,128;", 0)),
         ("the commit of the stores", without(&gemm, "cp.async.bulk.commit_group;", 0)),
+        ("the registers that the producer gives", without(&gemm, "setmaxnreg.dec.sync.aligned.u32 40;", 0)),
+        (
+            "registers beyond what it gives",
+            replaced(&gemm, "inc.sync.aligned.u32 232;", 0, "inc.sync.aligned.u32 240;"),
+        ),
+        ("some of what it gives", replaced(&gemm, "dec.sync.aligned.u32 40;", 0, "dec.sync.aligned.u32 48;")),
         ("the wait for the stores", without(&gemm, "cp.async.bulk.wait_group.read 0;", 0)),
     ];
     let mut missed = Vec::new();

@@ -33,7 +33,7 @@ impl Decoder<'_> {
                 let after = self.calls.last().map(|call| call.after).filter(|_| opcode == Opcode::Ret);
                 self.emit(after.map_or(Op::Exit, Op::Branch));
             }
-            Opcode::Bar | Opcode::Barrier => return self.barrier(words, ops),
+            Opcode::Bar | Opcode::Barrier => return self.barrier(opcode == Opcode::Bar, words, ops),
             Opcode::Trap => self.emit(Op::Trap),
             // What a debugger or a profiler would see.
             Opcode::Brkpt => {
@@ -91,16 +91,18 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// `setmaxnreg`: registers are not counted here; its form is checked.
+    /// `setmaxnreg`.
     fn registers(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
-        let direction = words.pick(&[(Word::Inc, ()), (Word::Dec, ())]);
+        let increase = words.pick(&[(Word::Inc, true), (Word::Dec, false)]);
         let aligned = words.take(Word::Sync) && words.take(Word::Aligned) && words.ty() == Some(Type::U32);
-        if direction.is_none() || !aligned {
+        let Some(increase) = increase.filter(|_| aligned) else {
             return Err(self.unsupported("a setmaxnreg that is not .inc or .dec, .sync.aligned.u32"));
-        }
+        };
         self.arity(ops, 1..=1)?;
         match ops[0] {
-            Operand::Int(n) if (24..=256).contains(&n) && n % 8 == 0 => self.emit(Op::Nothing),
+            Operand::Int(n) if (24..=256).contains(&n) && n % 8 == 0 => {
+                self.emit(Op::Registers { increase, count: n as u32 })
+            }
             _ => return Err(self.operand(ops, 0, "a multiple of 8 from 24 to 256")),
         }
         Ok(())
@@ -150,7 +152,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    fn barrier(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+    /// `barrier`, or `bar`, which is `.aligned`.
+    fn barrier(&mut self, bar: bool, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         if words.take(Word::Warp) {
             if words.take(Word::Sync) {
                 self.arity(ops, 1..=1)?;
@@ -164,26 +167,26 @@ impl Decoder<'_> {
         }
         words.take(Word::Cta);
         if words.take(Word::Red) {
-            return self.barrier_vote(words, ops);
+            return self.barrier_vote(bar, words, ops);
         }
         let Some(arrive) = words.pick(&[(Word::Sync, false), (Word::Arrive, true)]) else {
             return Err(self.unsupported("a barrier that is not .sync, .arrive or .red"));
         };
-        words.take(Word::Aligned);
+        let aligned = words.take(Word::Aligned) || bar;
         self.arity(ops, if arrive { 2..=2 } else { 1..=2 })?;
         let id = self.source(ops, 0, Type::U32)?;
         let threads = if ops.len() > 1 { Some(self.source(ops, 1, Type::U32)?) } else { None };
         debug_assert_eq!(id.file, File::W32);
-        self.emit(Op::Barrier { id, threads, arrive, vote: None });
+        self.emit(Op::Barrier { id, threads, arrive, aligned, vote: None });
         Ok(())
     }
 
     /// `bar.red`: a barrier that tells of the threads' predicates.
-    fn barrier_vote(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+    fn barrier_vote(&mut self, bar: bool, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         let counts = [(Word::Popc, Count::Number), (Word::And, Count::All), (Word::Or, Count::Any)];
         let count = words.pick(&counts);
         let count = count.ok_or_else(|| self.unsupported("a bar.red that is not .popc, .and or .or"))?;
-        words.take(Word::Aligned);
+        let aligned = words.take(Word::Aligned) || bar;
         let ty = self.last(words)?;
         if ty != if count == Count::Number { Type::U32 } else { Type::Pred } {
             return Err(self.unsupported(&format!("a bar.red of type `.{ty}`")));
@@ -193,7 +196,7 @@ impl Decoder<'_> {
         let threads = if ops.len() > 3 { Some(self.source(ops, 2, Type::U32)?) } else { None };
         let p = self.source(ops, ops.len() - 1, Type::Pred)?;
         let d = self.destination(ops, 0, ty)?;
-        self.emit(Op::Barrier { id, threads, arrive: false, vote: Some((count, d, p)) });
+        self.emit(Op::Barrier { id, threads, arrive: false, aligned, vote: Some((count, d, p)) });
         Ok(())
     }
 }

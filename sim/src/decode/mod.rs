@@ -206,6 +206,7 @@ impl<'a> Decoder<'a> {
             required_cluster,
             max_cluster,
             explicit_cluster,
+            registers: registers(&self.kernel.directives),
             code: self.code,
             variables: self.globals.allocations().to_vec(),
         })
@@ -391,6 +392,26 @@ impl<'a> Decoder<'a> {
         });
         self.guard = Guard::Always;
     }
+}
+
+/// Registers a thread at launch of a kernel with `setmaxnreg`, which has an effect only where directives tell how many
+/// they are: `.maxnreg`, or `.minnctapersm` with a block size. ptxas 13.0 gives a thread as many as fit, rounded down to 8:
+/// the register file is 65536 of them, and each of its four parts holds as many warps.
+fn registers(directives: &[Directive]) -> Option<u32> {
+    let find = |wanted: fn(&Directive) -> Option<u32>| directives.iter().find_map(wanted);
+    if let Some(most) = find(|d| if let Directive::MaxNreg(n) = d { Some(*n) } else { None }) {
+        return Some(most.next_multiple_of(8).min(256));
+    }
+    let blocks = find(|d| if let Directive::MinNctaPerSm(n) = d { Some(*n) } else { None })?.max(1);
+    let threads = find(|d| match d {
+        Directive::MaxNtid([x, y, z]) | Directive::ReqNtid([x, y, z]) => {
+            Some(x.saturating_mul(*y).saturating_mul(*z))
+        }
+        _ => None,
+    })?;
+    let warps = u64::from(threads.div_ceil(32)) * u64::from(blocks);
+    let each = 65536 / (32 * warps.next_multiple_of(4).max(4));
+    Some((each as u32 / 8 * 8).min(256))
 }
 
 /// An instruction for messages: of a list of a hundred registers the ends are enough.

@@ -82,6 +82,15 @@ pub enum Awaited {
         /// Threads that have not exited.
         expected: u32,
     },
+    /// Registers of its block's pool: `setmaxnreg.inc`.
+    Registers {
+        /// Registers a thread that it asks for.
+        count: u32,
+        /// Registers that its warp needs for that beyond those that it has.
+        needed: u32,
+        /// Registers that are in the pool: what `setmaxnreg.dec` has given back and no one has taken.
+        free: u32,
+    },
     /// The rest of its warpgroup, to issue the `wgmma` that it waits for.
     Warpgroup {
         /// The first warp that has not, by number in its block.
@@ -101,6 +110,11 @@ impl fmt::Display for Awaited {
                  pending, {transactions} bytes outstanding)"
             ),
             Awaited::Warpgroup { warp } => write!(f, "the same wgmma in warp {warp} of its warpgroup"),
+            Awaited::Registers { count, needed, free } => write!(
+                f,
+                "{count} registers a thread by setmaxnreg: {needed} more for the warp, of which the block's register \
+                 pool has {free}"
+            ),
             Awaited::Cluster { arrived, expected } => {
                 write!(f, "the barrier of the cluster ({arrived} of {expected} threads arrived)")
             }

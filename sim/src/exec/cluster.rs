@@ -133,6 +133,7 @@ impl<'a> Cluster<'a> {
             }
             if self.cx.blocks[rank].live == 0 {
                 self.cx.check_unfinished(rank)?;
+                self.cx.check_registers(rank)?;
             }
         }
         for i in super::lanes(std::mem::take(&mut self.cx.blocks[rank].released)) {
@@ -183,6 +184,10 @@ impl<'a> Cluster<'a> {
                     Wait::Warpgroup { group, operations, source } => {
                         let missing = self.cx.missing(group, operations).first().copied();
                         add(source, Awaited::Warpgroup { warp: missing.unwrap_or(warp.place) });
+                    }
+                    Wait::Registers { rank, count, needed, source } => {
+                        let free = self.cx.pools[rank].free;
+                        add(source, Awaited::Registers { count, needed, free });
                     }
                     Wait::Cluster { source, .. } => {
                         let (arrived, expected) = self.cx.gate.count();

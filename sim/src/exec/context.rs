@@ -13,6 +13,7 @@ use super::agents::Agents;
 use super::block::Block;
 use super::gate::Gate;
 use super::mbarrier::Mbarriers;
+use super::pool::Pool;
 use super::wgmma::Warpgroup;
 use super::{RANK_SHIFT, SHARED_BASE};
 
@@ -84,6 +85,8 @@ pub(crate) struct Context<'a> {
     pub(super) mbarriers: Mbarriers,
     pub(super) agents: Agents,
     pub(super) warpgroups: Vec<Warpgroup>,
+    /// The registers of each block.
+    pub(super) pools: Vec<Pool>,
     /// The allocation that was hit last.
     pub(crate) last: usize,
     pub(crate) report: Report,
@@ -119,6 +122,7 @@ impl<'a> Context<'a> {
             mbarriers: Mbarriers::default(),
             agents: Agents::default(),
             warpgroups: Vec::new(),
+            pools: Vec::new(),
             last: 0,
             report: Report::default(),
             attribution: machine
@@ -155,6 +159,9 @@ impl<'a> Context<'a> {
         self.agents.clear();
         self.warpgroups.clear();
         self.warpgroups.resize(machine.ranks() as usize * machine.warpgroups(), Warpgroup::default());
+        let pool = Pool::new(machine.kernel.registers, machine.warps());
+        self.pools.clear();
+        self.pools.resize(machine.ranks() as usize, pool);
         self.report = Report { blocks: machine.ranks().into(), ..Report::default() };
         if let Some(attribution) = &mut self.attribution {
             attribution.start(&self.report);

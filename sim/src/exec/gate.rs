@@ -129,6 +129,7 @@ impl Context<'_> {
         match *wait {
             Wait::Cluster { lanes, .. } => self.gate.open(warp as usize, lanes),
             Wait::Mbarrier { at, phases, .. } => self.mbarriers.phases(at) != Some(phases),
+            Wait::Registers { rank, needed, .. } => self.pools[rank].free >= needed,
             Wait::Warpgroup { group, operations, .. } => self.warpgroup_has(group, operations),
         }
     }

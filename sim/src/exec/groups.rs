@@ -13,6 +13,8 @@ pub(super) enum Wait {
     Mbarrier { at: usize, phases: u64, asked: u64, source: u32 },
     /// The cluster's barrier, these lanes.
     Cluster { lanes: u32, source: u32 },
+    /// So many registers of a block's pool.
+    Registers { rank: usize, count: u32, needed: u32, source: u32 },
     /// That all warps of this warpgroup issue so many operations.
     Warpgroup { group: usize, operations: u64, source: u32 },
 }
@@ -23,9 +25,28 @@ pub(super) enum Standing {
     Ready,
     /// It waits for lanes of other groups.
     Parked,
+    /// It waits for lanes that may be at another instruction of the same effect.
+    Meeting(Meeting),
     Waiting(Wait),
     /// It has waited as long as it need.
     Expired,
+}
+
+/// What lanes that may be at different instructions come together at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Point {
+    /// A barrier of their block by number, the threads it is for, and whether they only arrive.
+    Barrier(u64, Option<u64>, bool),
+    /// `bar.warp.sync` of these lanes.
+    Lanes(u32),
+}
+
+/// Where a group waits for others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Meeting {
+    pub(super) point: Point,
+    /// The operation that brought it there.
+    pub(super) pc: u32,
 }
 
 /// Lanes that stand at the same instruction.

@@ -18,6 +18,7 @@ mod matrix;
 mod mbarrier;
 mod mma;
 mod phase;
+mod pool;
 mod print;
 mod quad;
 mod registers;

@@ -5,8 +5,9 @@ use crate::lanes::{Reg, WARP};
 use crate::op::{Count, Inst, Op};
 
 use super::context::Context;
+use super::groups::{Group, Meeting, Point, Standing};
 use super::lanes;
-use super::warp::{State, Warp};
+use super::warp::{State, Stop, Warp};
 
 impl Warp {
     /// Whether the lanes that a warp-wide instruction needs are all here.
@@ -26,7 +27,16 @@ impl Warp {
             Op::Shuffle(shuffle) => Some(shuffle.members),
             _ => None,
         };
-        let mut needed = if members.is_some() { 0 } else { self.live };
+        let mut needed = match (&inst.op, members) {
+            (_, Some(_)) => 0,
+            (Op::Barrier { aligned: false, .. }, _) => self.live,
+            // Whatever needs all lanes needs those that have exited too.
+            _ => self.whole,
+        };
+        if needed & !self.live != 0 {
+            let at = cx.at(self.who(active, inst.source));
+            return Err(Error::Divergent { at, active, expected: needed });
+        }
         for lane in lanes(if members.is_some() { active } else { 0 }) {
             let members = members.map_or(0, |reg| self.regs.get(reg, lane) as u32);
             if members >> lane & 1 == 0 {
@@ -37,7 +47,13 @@ impl Warp {
             needed |= members & self.live;
         }
         if needed & !active == 0 {
+            if let Some(members) = members {
+                self.same_members(cx, members, active, inst.source)?;
+            }
             return Ok(true);
+        }
+        if matches!(inst.op, Op::Barrier { aligned: false, .. }) {
+            return Ok(false);
         }
         // Lanes of this group that the guard keeps away will not come.
         if needed & mask & !active != 0 {
@@ -45,6 +61,98 @@ impl Warp {
             return Err(Error::Divergent { at, active, expected: needed });
         }
         Ok(false)
+    }
+
+    /// The lanes that a lane names must name the same.
+    fn same_members(&self, cx: &Context<'_>, members: Reg, active: u32, source: u32) -> Result<(), Error> {
+        let mask = |lane: usize| self.regs.get(members, lane) as u32;
+        let first = mask(active.trailing_zeros().min(31) as usize);
+        if lanes(active).all(|lane| mask(lane) == first) {
+            return Ok(());
+        }
+        for lane in lanes(active) {
+            let named = mask(lane);
+            let Some(other) = lanes(named & active).find(|&other| mask(other) != named) else { continue };
+            let (at, value) = (cx.at(self.who(1 << other, source)), mask(other).into());
+            let accepted = format!("{named} ({named:#x}), as in lane {lane}, which names this one");
+            return Err(Error::BadValue { at, what: "member mask", value, accepted });
+        }
+        Ok(())
+    }
+
+    /// Where lanes may come together that are at different instructions: at a barrier without `.aligned`, at
+    /// `bar.warp.sync`.
+    pub(super) fn point(&self, op: &Op, active: u32) -> Option<Point> {
+        let first = active.trailing_zeros().min(31) as usize;
+        let same = |reg: Reg| {
+            let value = self.regs.get(reg, first);
+            lanes(active).all(|lane| self.regs.get(reg, lane) == value).then_some(value)
+        };
+        match *op {
+            Op::Barrier { id, threads, arrive, aligned: false, .. } => {
+                let threads = match threads {
+                    Some(reg) => Some(same(reg)?),
+                    None => None,
+                };
+                Some(Point::Barrier(same(id)?, threads, arrive))
+            }
+            Op::WarpSync(members) => Some(Point::Lanes(same(members)? as u32)),
+            _ => None,
+        }
+    }
+
+    /// A group comes to where its lanes meet others; if all are there they go on.
+    pub(super) fn meet(
+        &mut self,
+        cx: &mut Context<'_>,
+        point: Point,
+        (at, start, pc): (usize, u32, u32),
+        (active, mask): (u32, u32),
+    ) -> Result<Stop, Error> {
+        let needed = match point {
+            Point::Barrier(..) => self.live,
+            Point::Lanes(members) => members & self.live,
+        };
+        self.groups[at] =
+            Group { pc: start, mask: active, standing: Standing::Meeting(Meeting { point, pc }) };
+        if mask != active {
+            self.groups.push(Group::ready(pc + 1, mask & !active));
+        }
+        let here = |group: &Group| matches!(group.standing, Standing::Meeting(met) if met.point == point);
+        let come = self.groups.iter().filter(|group| here(group)).fold(0, |come, group| come | group.mask);
+        if needed & !come != 0 {
+            self.put_off(active);
+            self.regroup();
+            return Ok(Stop::Regroup);
+        }
+        let insts = &cx.machine.kernel.code.insts;
+        let mut all = (0, 0);
+        for group in self.groups.iter_mut() {
+            let Standing::Meeting(met) = group.standing else { continue };
+            if met.point != point {
+                continue;
+            }
+            if let Op::Barrier { vote: Some((count, d, p)), .. } = insts[met.pc as usize].op {
+                let set = group.mask & self.regs.pred[p.slot as usize];
+                all = (all.0 + set.count_ones(), all.1 + group.mask.count_ones());
+                self.votes.push((count, d, group.mask));
+            }
+            *group = Group::ready(met.pc + 1, group.mask);
+        }
+        self.regroup();
+        let inst = &insts[pc as usize];
+        match inst.op {
+            Op::Barrier { id, threads, arrive, .. } => {
+                let waits = self.barrier(cx, (id, threads), arrive, all, active, inst.source)?;
+                Ok(if waits { Stop::Pause } else { Stop::Regroup })
+            }
+            _ => {
+                if let Some(shadow) = &mut cx.shadow {
+                    shadow.sync_lanes(self.index as usize, needed);
+                }
+                Ok(Stop::Regroup)
+            }
+        }
     }
 
     /// A warp-wide instruction with all its lanes; tells whether the warp waits now.
@@ -80,10 +188,10 @@ impl Warp {
                     rest &= !members;
                 }
             }
-            Op::Barrier { id, threads, arrive, vote } => {
+            Op::Barrier { id, threads, arrive, vote, .. } => {
                 let set = vote.map(|(_, _, p)| active & self.regs.pred[p.slot as usize]);
                 let votes = set.map_or((0, 0), |set| (set.count_ones(), active.count_ones()));
-                self.vote = vote.map(|(count, d, _)| (count, d, active));
+                self.votes.extend(vote.map(|(count, d, _)| (count, d, active)));
                 return self.barrier(cx, (*id, *threads), *arrive, votes, active, source);
             }
             Op::QuadMma(mma) => {
@@ -102,13 +210,14 @@ impl Warp {
 
     /// The result of a `bar.red` that has let this warp go: of `votes.1` threads, `votes.0` have the predicate set.
     pub(super) fn settle_vote(&mut self, votes: (u32, u32)) {
-        let Some((count, d, active)) = self.vote.take() else { return };
-        let value = match count {
-            Count::Number => votes.0.into(),
-            Count::All => u64::from(votes.0 == votes.1),
-            Count::Any => u64::from(votes.0 > 0),
-        };
-        lanes(active).for_each(|lane| self.regs.set(d, lane, value));
+        for (count, d, active) in std::mem::take(&mut self.votes) {
+            let value = match count {
+                Count::Number => votes.0.into(),
+                Count::All => u64::from(votes.0 == votes.1),
+                Count::Any => u64::from(votes.0 > 0),
+            };
+            lanes(active).for_each(|lane| self.regs.set(d, lane, value));
+        }
     }
 
     fn barrier(

@@ -49,7 +49,9 @@ pub(super) struct Warp {
     pub(super) state: State,
     pub(super) regs: Regs,
     pub(super) written: Option<Written>,
+    /// Lanes that have not exited, and those that the warp began with.
     pub(super) live: u32,
+    pub(super) whole: u32,
     pub(super) groups: Vec<Group>,
     /// Which group runs, counted from the smallest counter: not always the first, so that none starves.
     turn: usize,
@@ -60,14 +62,14 @@ pub(super) struct Warp {
     pub(super) local_written: Vec<bool>,
     pub(super) copies: Copies,
     pub(super) wgmma: Operations,
-    /// What the `bar.red` that the warp waits at writes: what of the votes, where to, in which lanes.
-    pub(super) vote: Option<(Count, Reg, u32)>,
+    /// What each `bar.red` that the warp waits at writes: what of the votes, where to, in which lanes.
+    pub(super) votes: Vec<(Count, Reg, u32)>,
     /// What an observer that watches the warp is to be told.
     pub(super) watch: Option<Watch>,
 }
 
 /// How a group of lanes stopped.
-enum Stop {
+pub(super) enum Stop {
     /// The groups changed: choose again.
     Regroup,
     /// Its warp can't go on now.
@@ -88,6 +90,7 @@ impl Warp {
             regs,
             written: check.then(|| Written::new(pred, w32, w64)),
             live: 0,
+            whole: 0,
             groups: Vec::with_capacity(WARP),
             turn: 0,
             shares: 0,
@@ -95,7 +98,7 @@ impl Warp {
             local_written: vec![false; if check { local } else { 0 }],
             copies: Copies::default(),
             wgmma: Operations::default(),
-            vote: None,
+            votes: Vec::new(),
             watch: None,
         }
     }
@@ -129,6 +132,7 @@ impl Warp {
         let first = self.place * WARP as u32;
         let threads = (cx.machine.threads - first).min(WARP as u32);
         self.live = u32::MAX >> (WARP as u32 - threads);
+        self.whole = self.live;
         self.groups.clear();
         self.groups.push(Group::ready(0, self.live));
         self.turn = 0;
@@ -137,6 +141,7 @@ impl Warp {
         self.local.fill(0);
         self.local_written.fill(false);
         self.copies.clear();
+        self.votes.clear();
         self.wgmma.start(cx.machine);
         self.start_watch(cx);
     }
@@ -224,6 +229,9 @@ impl Warp {
                 }
                 op => {
                     if op.is_collective() && !self.together(cx, inst, active, mask)? {
+                        if let Some(point) = self.point(op, active) {
+                            return self.meet(cx, point, (at, start, pc), (active, mask));
+                        }
                         self.put_off(mask);
                         self.groups[at] = Group { pc: start, mask, standing: Standing::Parked };
                         return Ok(Stop::Regroup);
@@ -251,6 +259,9 @@ impl Warp {
                 let expired = matches!(self.groups[at].standing, Standing::Expired);
                 self.groups[at].standing = Standing::Ready;
                 self.mbarrier(cx, mbarrier, active, inst.source, expired)?
+            }
+            Op::Registers { increase, count } => {
+                self.set_registers(cx, (*increase, *count), active, inst.source)?
             }
             Op::WgmmaWait(keep) => self.wgmma_wait(cx, *keep, active, inst.source)?,
             op if op.is_collective() => {
@@ -309,8 +320,10 @@ impl Warp {
         self.live &= !active;
         cx.exit_lanes(self.index, active);
         self.groups[at].mask &= !active;
-        for group in self.groups.iter_mut().filter(|group| matches!(group.standing, Standing::Parked)) {
-            group.standing = Standing::Ready;
+        for group in &mut self.groups {
+            if matches!(group.standing, Standing::Parked | Standing::Meeting(_)) {
+                group.standing = Standing::Ready;
+            }
         }
         if self.groups[at].mask == 0 {
             self.groups.remove(at);

@@ -1,0 +1,165 @@
+//! Barriers and exchanges of a part of a warp: which are right, and that the others are told (PTX ISA, "barrier",
+//! "bar.warp.sync", "shfl.sync").
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{map, per_thread};
+use girih_sim::Error;
+
+/// What each thread stores of `%d0`.
+fn run(threads: u32, body: &str) -> Result<Vec<u32>, Error> {
+    map(&per_thread(0, 1, body), threads, &[0], threads as usize)
+}
+
+const SHARED: &str =
+    ".shared .align 4 .b8 s[512]; mov.u32 %r0, s; mad.lo.u32 %r1, %i, 4, %r0; xor.b32 %r2, %i, 33;
+    mad.lo.u32 %r2, %r2, 4, %r0; setp.lt.u32 %p0, %i, 40; and.b32 %r3, %i, 7; setp.eq.u32 %p1, %r3, 0;";
+
+/// Lanes that arrive apart at a barrier without `.aligned` wait for one another; the barrier orders all.
+#[test]
+fn unaligned_barriers_take_lanes_from_anywhere() {
+    let read = "ld.shared.u32 %d0, [%r2];";
+    let bodies = [
+        // In both paths of a branch, at instructions of their own.
+        "st.shared.u32 [%r1], %i; @%p1 bra ONE; barrier.sync 0; bra READ; ONE: barrier.sync 0; READ:",
+        // Under opposite guards.
+        "st.shared.u32 [%r1], %i; @%p1 barrier.sync 0; @!%p1 barrier.sync 0;",
+        // One by one.
+        "mov.u32 %r4, 0; L: setp.ne.u32 %p2, %r4, %r3; @%p2 bra N; st.shared.u32 [%r1], %i; barrier.sync 0; bra READ;
+         N: add.u32 %r4, %r4, 1; bra L; READ:",
+        // With the number of threads.
+        "st.shared.u32 [%r1], %i; @%p1 bra ONE; barrier.sync 3, 64; bra READ; ONE: barrier.sync 3, 64; READ:",
+    ];
+    for body in bodies {
+        let got = run(64, &format!("{SHARED} {body} {read}")).unwrap_or_else(|e| panic!("{body}: {e}"));
+        assert_eq!(got, (0..64).map(|i| i ^ 33).collect::<Vec<_>>());
+        if body.contains("L:") {
+            continue;
+        }
+        // With `.aligned` it must be one instruction for all.
+        let aligned = body.replace("barrier.sync", "barrier.sync.aligned");
+        assert!(
+            matches!(run(64, &format!("{SHARED} {aligned} {read}")), Err(Error::Divergent { .. })),
+            "{body}"
+        );
+        let bar = body.replace("barrier.sync", "bar.sync");
+        assert!(matches!(run(64, &format!("{SHARED} {bar} {read}")), Err(Error::Divergent { .. })), "{body}");
+    }
+    let apart = "st.shared.u32 [%r1], %i; @%p1 bra ONE; barrier.sync 1; bra READ; ONE: barrier.sync 2; READ:";
+    let found = run(64, &format!("{SHARED} {apart} {read}"));
+    assert!(matches!(found, Err(Error::Divergent { .. } | Error::Deadlock { .. })), "{found:?}");
+}
+
+/// The votes of all lanes count, wherever they have come from.
+#[test]
+fn unaligned_votes_of_a_barrier() {
+    let body = "setp.lt.u32 %p0, %i, 10; and.b32 %r3, %i, 1; setp.eq.u32 %p1, %r3, 0; @%p1 bra ONE;
+        barrier.red.popc.u32 %d0, 0, %p0; bra END; ONE: barrier.red.popc.u32 %d0, 0, !%p0; add.u32 %d0, %d0, 100; END:";
+    // Of 64 threads, 5 odd ones are below 10 and 27 even ones are not.
+    let want: Vec<u32> = (0..64).map(|i| 32 + if i % 2 == 0 { 100 } else { 0 }).collect();
+    assert_eq!(run(64, body).unwrap(), want);
+}
+
+/// Whole warps may exit before a barrier. A part of one may before a barrier without `.aligned`.
+#[test]
+fn barriers_of_warps_that_have_lost_lanes() {
+    let tail =
+        |sync: &str, exits: &str| format!("mov.u32 %d0, 1; setp.ge.u32 %p0, %i, {exits}; @%p0 exit; {sync}");
+    for sync in ["bar.sync 0;", "barrier.sync 0;", "barrier.sync.aligned 0;"] {
+        assert!(run(96, &tail(sync, "32")).is_ok(), "{sync}");
+    }
+    assert!(run(96, &tail("barrier.sync 0;", "40")).is_ok());
+    for sync in
+        ["bar.sync 0;", "barrier.sync.aligned 0;", "bar.arrive 1, 96;", "bar.red.popc.u32 %d0, 0, %p0;"]
+    {
+        let found = run(96, &tail(sync, "40"));
+        assert!(matches!(found, Err(Error::Divergent { active: 0xff, .. })), "{sync}: {found:?}");
+    }
+    // The rest goes to the exit after the others have come to the barrier.
+    let late = "mov.u32 %d0, 1; setp.lt.u32 %p0, %i, 16; @%p0 bra SYNC; mov.u32 %r0, 0; bra END; SYNC: bar.sync 0; END:";
+    assert!(matches!(run(32, late), Err(Error::Divergent { .. })));
+    // A block whose last warp is not whole begins so.
+    assert!(run(45, "mov.u32 %d0, 1; bar.sync 0;").is_ok());
+    // Matrices are of whole warps.
+    let matrix = "mov.b32 %r4, 0; mov.b32 %f0, 0; mov.b32 %f1, 0; mov.b32 %f2, 0; mov.b32 %f3, 0;
+        mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%f0, %f1, %f2, %f3}, {%r4, %r4}, {%r4}, {%f0, %f1, %f2, %f3};";
+    assert!(run(64, &tail(matrix, "32")).is_ok());
+    assert!(matches!(run(64, &tail(matrix, "40")), Err(Error::Divergent { .. })));
+}
+
+#[test]
+fn thread_counts_are_whole_warps() {
+    for count in [32, 64] {
+        assert!(run(64, &format!("mov.u32 %d0, 1; bar.sync 0, {count};")).is_ok());
+    }
+    for count in ["0", "1", "33", "63", "96"] {
+        for sync in ["bar.sync 0,", "barrier.sync 0,", "bar.arrive 0,"] {
+            let found = run(64, &format!("mov.u32 %d0, 1; {sync} {count};"));
+            let what = "thread count of the barrier";
+            assert!(
+                matches!(&found, Err(Error::BadValue { what: w, .. }) if *w == what),
+                "{sync} {count}: {found:?}"
+            );
+        }
+    }
+}
+
+/// Lanes meet at `bar.warp.sync` wherever they are, as the ISA asks for no more than the same mask.
+#[test]
+fn lanes_meet_at_warp_barriers_in_different_branches() {
+    let body = |masks: [&str; 2]| {
+        format!(
+            "{SHARED} xor.b32 %r2, %i, 1; mad.lo.u32 %r2, %r2, 4, %r0; setp.eq.u32 %p2, %r3, 1; st.shared.u32 [%r1], %i;
+             @%p2 bra ONE; bar.warp.sync {}; bra READ; ONE: bar.warp.sync {}; READ: ld.shared.u32 %d0, [%r2];",
+            masks[0], masks[1]
+        )
+    };
+    let want: Vec<u32> = (0..32).map(|i| i ^ 1).collect();
+    assert_eq!(run(32, &body(["-1", "-1"])).unwrap(), want);
+    // Each side with the lanes that it has: neither waits for the other, and nothing orders them.
+    let sides = run(32, &body(["0xfdfdfdfd", "0x02020202"]));
+    assert!(matches!(sides, Err(Error::Race { .. })), "{sides:?}");
+    let differ = run(32, &body(["-1", "0x02020202"]));
+    assert!(differ.is_err());
+}
+
+/// Every lane that a mask names must come with the same mask.
+#[test]
+fn members_agree_on_their_mask() {
+    let operations = [
+        "shfl.sync.idx.b32 %d0, %i, 0, 31, %r1;",
+        "shfl.sync.bfly.b32 %d0, %i, 1, 31, %r1;",
+        "vote.sync.ballot.b32 %d0, %p0, %r1;",
+        "bar.warp.sync %r1;",
+        "match.any.sync.b32 %d0, %i, %r1;",
+        "match.all.sync.b32 %d0|%p1, %i, %r1;",
+        "redux.sync.add.u32 %d0, %i, %r1;",
+        "elect.sync %d0|%p1, %r1;",
+    ];
+    let masks = |some: u32, rest: u32, condition: &str| {
+        format!("mov.u32 %d0, 0; setp.{condition} %p0, %i, 4; selp.b32 %r1, {some}, {rest}, %p0;")
+    };
+    for operation in operations {
+        let with = |masks: String| run(32, &format!("{masks} {operation}"));
+        with(masks(u32::MAX, u32::MAX, "lt.u32")).unwrap_or_else(|e| panic!("{operation}: {e}"));
+        // Two sets, each of its own.
+        if !operation.contains("idx") {
+            with(masks(0xf, !0xf, "lt.u32")).unwrap_or_else(|e| panic!("{operation}: {e}"));
+        }
+        // Some name all, others only themselves.
+        let wider = with(masks(0xf, u32::MAX, "lt.u32"));
+        assert!(matches!(wider, Err(Error::BadValue { what: "member mask", .. })), "{operation}: {wider:?}");
+        let overlap = with(masks(0x1f, !0xf, "lt.u32"));
+        assert!(
+            matches!(overlap, Err(Error::BadValue { what: "member mask", .. })),
+            "{operation}: {overlap:?}"
+        );
+        // A lane that is not in its own mask.
+        let outside = with(masks(u32::MAX, 0xf, "lt.u32"));
+        assert!(
+            matches!(outside, Err(Error::BadValue { what: "member mask", .. })),
+            "{operation}: {outside:?}"
+        );
+    }
+}
