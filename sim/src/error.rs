@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::{Access, Nearest, Space};
 
+mod kind;
 mod place;
 
 pub use place::{Awaited, MbarrierFault, Other, Place, Site, Waiting};
@@ -222,6 +223,19 @@ pub enum Error {
         /// The write.
         other: Box<Other>,
     },
+    /// An asynchronous operation signals an mbarrier whose initialisation no fence has made known to the async proxy.
+    #[error(
+        "{at}: the async proxy signals the mbarrier at shared address {address:#x} without fence.mbarrier_init or \
+         fence.proxy.async after {}", other.at
+    )]
+    MbarrierUnfenced {
+        /// The asynchronous operation.
+        at: Box<Site>,
+        /// The mbarrier's address.
+        address: u64,
+        /// The `mbarrier.init`.
+        other: Box<Other>,
+    },
     /// An ordinary access to the bytes of an mbarrier.
     #[error("{at}: {access} at shared address {address:#x}, which belongs to an mbarrier")]
     MbarrierAccess {
@@ -269,7 +283,10 @@ pub enum Error {
         block: [u32; 3],
     },
     /// Two accesses of different threads, at least one a write, that nothing orders.
-    #[error("{at}: data race: {access} at {space} address {address:#x} against the {} of {}", other.access, other.at)]
+    #[error(
+        "{at}: data race{}: {access} at {space} address {address:#x} against the {} of {}",
+        if *same { " of equal values" } else { "" }, other.access, other.at
+    )]
     Race {
         /// The later access's instruction and thread.
         at: Box<Site>,
@@ -281,6 +298,8 @@ pub enum Error {
         address: u64,
         /// The earlier access.
         other: Box<Other>,
+        /// Whether both write, and the same values.
+        same: bool,
     },
     /// A warp-wide instruction that only a part of the warp's live threads reached.
     #[error("{at}: executed by lanes {active:#010x} of the warp, needs all of {expected:#010x}")]

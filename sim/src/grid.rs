@@ -63,8 +63,9 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Runs everything; one worker on this thread, several on the current pool.
-    pub(crate) fn run(self) -> Result<Report, Error> {
+    /// Runs everything; one worker on this thread, several on the current pool. What was executed, and the finding that
+    /// ended it.
+    pub(crate) fn run(self) -> (Report, Option<Error>) {
         if self.workers <= 1 {
             self.work();
         } else {
@@ -72,7 +73,7 @@ impl<'a> Grid<'a> {
         }
         let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         let total = self.total.into_inner().unwrap_or_else(PoisonError::into_inner);
-        found.map_or(Ok(total), |(_, error)| Err(error))
+        (total, found.map(|(_, error)| error))
     }
 
     fn work(&self) {

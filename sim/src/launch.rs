@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::exec::Machine;
 use crate::grid::Grid;
 use crate::shadow::Global;
-use crate::{Error, Kernel, Memory, Observer, Profile};
+use crate::verdict::Ledger;
+use crate::{Deny, Error, Finding, Kernel, Memory, Observer, Profile, Severity};
 
 /// The shape and the arguments of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,6 +57,12 @@ pub struct Options {
     pub print: Option<Print>,
     /// Sees every instruction of the warps that it chooses.
     pub observer: Option<Arc<dyn Observer>>,
+    /// How many seeds [`judge`](crate::judge) tries, from [`Options::seed`] on; 0 counts as 1.
+    pub seeds: u32,
+    /// How many findings of each severity [`judge`](crate::judge) tells; without it 100. With as many errors an execution ends.
+    pub limit: Option<usize>,
+    /// The warnings that count as errors.
+    pub deny: Deny,
 }
 
 impl Options {
@@ -63,12 +70,27 @@ impl Options {
     pub fn checked() -> Self {
         Options { races: true, uninitialised: true, ..Self::default() }
     }
+
+    pub(crate) fn most_findings(&self) -> usize {
+        self.limit.unwrap_or(100).max(1)
+    }
 }
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { races, uninitialised, counts, seed, profile, threads, steps, progress, print, observer } =
-            self;
+        let Self {
+            races,
+            uninitialised,
+            counts,
+            seed,
+            profile,
+            threads,
+            steps,
+            progress,
+            print,
+            observer,
+            ..
+        } = self;
         f.debug_struct("Options")
             .field("races", races)
             .field("uninitialised", uninitialised)
@@ -80,6 +102,9 @@ impl fmt::Debug for Options {
             .field("progress", &progress.is_some())
             .field("print", &print.is_some())
             .field("observer", &observer.is_some())
+            .field("seeds", &self.seeds)
+            .field("limit", &self.limit)
+            .field("deny", &self.deny)
             .finish()
     }
 }
@@ -118,6 +143,8 @@ pub struct Report {
     pub global_bytes: u64,
     /// Bytes of shared memory that lanes ask for, likewise: without those of bulk copies and of `wgmma`'s descriptors.
     pub shared_bytes: u64,
+    /// Warnings of different kinds or instructions, of a launch that was [`run`].
+    pub warnings: u64,
 }
 
 impl Report {
@@ -147,6 +174,7 @@ impl Report {
             least_sectors: f(self.least_sectors, other.least_sectors),
             global_bytes: f(self.global_bytes, other.global_bytes),
             shared_bytes: f(self.shared_bytes, other.shared_bytes),
+            warnings: f(self.warnings, other.warnings),
         }
     }
 }
@@ -157,6 +185,22 @@ const SHARED_LIMIT: u64 = 227 << 10;
 const CLUSTER_LIMIT: u32 = 16;
 /// Threads that a block can have.
 const THREADS_LIMIT: u64 = 1024;
+
+/// What an execution does at a finding after which it could go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// It ends if it is an error.
+    First,
+    /// It goes on.
+    All,
+}
+
+/// What an execution has come to.
+pub(crate) struct Outcome {
+    pub(crate) report: Report,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) untold: u64,
+}
 
 /// Runs a kernel on a grid of blocks, deterministically for a given [`Options::seed`]. Clusters of blocks run in parallel. If
 /// the kernel has instructions by which blocks can communicate through global memory (strong accesses, atomics that tell what
@@ -190,9 +234,29 @@ const THREADS_LIMIT: u64 = 1024;
 ///
 /// # Errors
 /// A launch that does not fit the kernel ([`Error::ArgumentCount`], [`Error::ArgumentSize`],
-/// [`Error::LaunchShape`], [`Error::SharedTooLarge`]), or the first finding of the cluster with the lowest number.
-/// Memory written before a finding stays written.
+/// [`Error::LaunchShape`], [`Error::SharedTooLarge`]), or the first finding that is an error, of the cluster with the lowest
+/// number. Memory written before a finding stays written. Warnings are counted in the report; [`judge`](crate::judge)
+/// tells them, and all errors.
 pub fn run(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options) -> Result<Report, Error> {
+    let Outcome { report, findings, .. } = execute(kernel, memory, launch, options, Mode::First)?;
+    let warnings = findings.len() as u64;
+    match findings.into_iter().find(|finding| finding.severity == Severity::Error) {
+        Some(finding) => Err(finding.error),
+        None => Ok(Report { warnings, ..report }),
+    }
+}
+
+/// Executes a launch once.
+///
+/// # Errors
+/// A launch that does not fit the kernel; what the execution finds is in its outcome.
+pub(crate) fn execute(
+    kernel: &Kernel,
+    memory: &Memory,
+    launch: &Launch,
+    options: &Options,
+    mode: Mode,
+) -> Result<Outcome, Error> {
     check_shape(kernel, launch)?;
     let cluster = cluster(kernel, launch)?;
     let params = arguments(kernel, launch)?;
@@ -224,24 +288,28 @@ pub fn run(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options)
         explicit,
         printed,
         global,
+        findings: Mutex::new(Ledger::new(mode)),
     };
-    let result = run_grid(&machine);
+    let (report, ended) = run_grid(&machine)?;
+    let ledger = machine.findings.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (findings, untold) = ledger.close(ended, options);
     if let Some(print) = &options.print {
         let printed = machine.printed.into_inner().unwrap_or_else(PoisonError::into_inner);
         printed.values().for_each(|text| print(text));
     }
-    result
+    Ok(Outcome { report, findings, untold })
 }
 
-fn run_grid(machine: &Machine<'_>) -> Result<Report, Error> {
+/// What was executed, and the finding that ended it.
+fn run_grid(machine: &Machine<'_>) -> Result<(Report, Option<Error>), Error> {
     let blocks = machine.launch.grid.iter().map(|&n| u64::from(n)).product::<u64>();
     let grid = |workers| Grid::new(machine, blocks, workers);
-    match machine.options.threads {
+    Ok(match machine.options.threads {
         _ if machine.kernel.code.communicates => grid(1).run(),
         Some(0 | 1) => grid(1).run(),
         Some(threads) => workers(threads)?.install(|| grid(threads).run()),
         None => grid(rayon::current_num_threads()).run(),
-    }
+    })
 }
 
 fn workers(threads: usize) -> Result<rayon::ThreadPool, Error> {

@@ -56,6 +56,12 @@
 //! of 16 bytes, rows narrower than the swizzle are padded to it, stores take no negative coordinates and write whole 16
 //! bytes of a row, also behind its end.
 //!
+//! # Findings
+//! What a check finds is an [`Error`], with a stable [`Error::kind`] and a [`Severity`]. [`run`] executes once and ends at
+//! the first that is an error; [`judge`] executes for several seeds and tells all findings. In the simulator's code a check
+//! after which the execution can go on is `cx.note(error)?`, which ends it only where that is asked for; the access is
+//! then carried out as if nothing were wrong, in the shadow too. A check after which it can't returns its error.
+//!
 //! # Checks
 //! Always: bounds (of the allocation, of the block's shared memory), alignment, deadlock, mbarriers used where there is none or beyond their counts, the shared memory of blocks that have
 //! exited, operations that are in flight when a block exits whose shared memory they use, registers of a `wgmma` (the
@@ -143,7 +149,9 @@ mod profile;
 mod program;
 mod reduce;
 mod shadow;
+mod snapshot;
 mod tensor;
+mod verdict;
 
 pub use error::{Awaited, Error, MbarrierFault, Other, Place, Site, Waiting};
 pub use launch::{Launch, Options, Print, Progress, Report, run};
@@ -152,6 +160,7 @@ pub use observe::{Moment, Observer, Register};
 pub use profile::{Class, Line, Profile};
 pub use program::{Kernel, Param, Program};
 pub use reduce::{Reduced, reduce};
+pub use verdict::{Deny, Finding, Severity, Verdict, judge};
 
 use std::fmt;
 

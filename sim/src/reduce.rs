@@ -1,9 +1,8 @@
 //! A launch that fails, made small: the least grid in which it still does.
 
 use std::mem::discriminant;
-use std::sync::Arc;
 
-use crate::memory::Allocation;
+use crate::snapshot::Snapshot;
 use crate::{Error, Kernel, Launch, Memory, Options, run};
 
 /// A small launch that fails like a large one.
@@ -15,30 +14,6 @@ pub struct Reduced {
     pub error: Error,
     /// How many launches were tried.
     pub runs: u32,
-}
-
-/// What every allocation holds before a launch, to begin each from there.
-struct Before(Vec<(Arc<Allocation>, Vec<u8>, Vec<u32>)>);
-
-impl Before {
-    fn new(kernel: &Kernel, memory: &Memory) -> Before {
-        let save = |allocation: Arc<Allocation>| {
-            let mut bytes = vec![0; allocation.bytes as usize];
-            allocation.read_host(0, &mut bytes);
-            let marks = allocation.marks();
-            (allocation, bytes, marks)
-        };
-        Before(
-            memory.view().allocations.into_iter().chain(kernel.variables.iter().cloned()).map(save).collect(),
-        )
-    }
-
-    fn restore(&self) {
-        for (allocation, bytes, marks) in &self.0 {
-            allocation.write_host(0, bytes);
-            allocation.forget(marks);
-        }
-    }
 }
 
 /// Runs a launch, and if it fails, smaller ones, with the same arguments and the same memory: each mode of the grid is
@@ -78,7 +53,7 @@ pub fn reduce(
     launch: &Launch,
     options: &Options,
 ) -> Result<Option<Reduced>, Error> {
-    let before = Before::new(kernel, memory);
+    let before = Snapshot::new(kernel, memory);
     let mut runs = 0;
     let mut fails = |launch: &Launch| {
         runs += 1;

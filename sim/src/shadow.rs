@@ -83,12 +83,29 @@ pub(crate) enum Finding {
         offset: usize,
         access: Access,
         other: Stamp,
+        /// Whether both write, and the same values.
+        same: bool,
     },
     /// A write of the generic proxy that the async proxy needs a fence to see.
     Unfenced {
         offset: usize,
         other: Stamp,
     },
+    /// An initialisation of an mbarrier that the async proxy needs a fence to see.
+    MbarrierUnfenced {
+        other: Stamp,
+    },
+}
+
+impl Finding {
+    fn race(offset: usize, access: Access, other: Stamp) -> Finding {
+        Finding::Race { offset, access, other, same: false }
+    }
+
+    /// Whether the bytes are not the program's to access: what it does to them is not recorded.
+    fn is_busy(&self) -> bool {
+        matches!(self, Finding::InFlight(_) | Finding::BeingRead(_) | Finding::Mbarrier)
+    }
 }
 
 /// The shadow of a cluster's shared memory.
@@ -222,38 +239,44 @@ impl Shadow {
         at >> self.granule..(at + bytes).div_ceil(1 << self.granule)
     }
 
+    /// A read. Like all accesses it is recorded even where there is a finding, so that the execution can go on.
     pub(crate) fn read(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
-        self.check_states(at, bytes, true, false)?;
-        if !self.races {
-            return Ok(());
+        let mut found = self.check_states(at, bytes, true, false);
+        if !self.races || found.is_err_and(|finding| finding.is_busy()) {
+            return found;
         }
         if !self.strong.is_empty() {
-            self.check_strong((who.warp, 1 << who.lane), at, bytes, false)?;
+            found = found.and(self.check_strong((who.warp, 1 << who.lane), at, bytes, false));
         }
         let new = Accesses::from(self.stamp(who));
         let past = self.clocks[who.warp as usize].past(who);
         for (i, cell) in cells(&mut self.cells, self.granule, at, bytes) {
-            if !past.has(&cell.write) {
-                return Err(Finding::Race {
-                    offset: i << self.granule,
-                    access: Access::Write,
-                    other: cell.write,
-                });
+            if !past.has(&cell.write) && found.is_ok() {
+                found = Err(Finding::race(i << self.granule, Access::Write, cell.write));
             }
             cell.read(new, &mut self.chains, |reads| past.missing(reads) == 0);
         }
-        Ok(())
+        found
     }
 
-    /// A write; one of `same`, the bytes that are there already, does no harm to the write before.
+    /// A write; one of `same`, the bytes that are there already, does less harm to the write before, and none if both are
+    /// of one instruction: compilers let threads that have the same element all write it.
     pub(crate) fn write(&mut self, who: Who, at: usize, bytes: usize, same: bool) -> Result<(), Finding> {
-        match self.check_write(who, at, bytes) {
-            Err(Finding::Race { access: Access::Write, .. }) if same => self.check_reads(who, at, bytes)?,
-            checked => checked?,
+        let mut found = self.check_write(who, at, bytes);
+        if let Err(Finding::Race { access: Access::Write, offset, other, .. }) = found
+            && same
+        {
+            found = self.check_reads(who, at, bytes);
+            if found.is_ok() && self.origin(other).0 != who.source {
+                found = Err(Finding::Race { offset, access: Access::Write, other, same });
+            }
+        }
+        if found.is_err_and(|finding| finding.is_busy()) {
+            return found;
         }
         self.states[at..at + bytes].fill(WRITTEN);
         self.record_write(self.stamp(who), at, bytes);
-        Ok(())
+        found
     }
 
     fn check_write(&self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
@@ -269,10 +292,10 @@ impl Shadow {
             let offset = i << self.granule;
             let other = self.cells[i].write;
             if !past.has(&other) {
-                return Err(Finding::Race { offset, access: Access::Write, other });
+                return Err(Finding::race(offset, Access::Write, other));
             }
             if let Some(other) = self.read_outside(i, past) {
-                return Err(Finding::Race { offset, access: Access::Read, other });
+                return Err(Finding::race(offset, Access::Read, other));
             }
         }
         Ok(())
@@ -282,7 +305,7 @@ impl Shadow {
     fn check_reads(&self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
         let past = self.clocks[who.warp as usize].past(who);
         match self.cells_of(at, bytes).find_map(|i| Some((i << self.granule, self.read_outside(i, past)?))) {
-            Some((offset, other)) => Err(Finding::Race { offset, access: Access::Read, other }),
+            Some((offset, other)) => Err(Finding::race(offset, Access::Read, other)),
             None => Ok(()),
         }
     }

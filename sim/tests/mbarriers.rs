@@ -21,7 +21,7 @@ fn a_bulk_load_is_there_when_its_phase_is_complete() {
     let want = |got: &[u32]| assert_eq!(got[..128], (1000..1128).collect::<Vec<_>>());
     mutants(1, 128, &kernel, &want, &|which, error| match which {
         0 => matches!(error, Error::Mbarrier { fault: MbarrierFault::Absent, .. }),
-        1 => matches!(error, Error::Unfenced { .. }) && line(error) == FIRST + 4,
+        1 => matches!(error, Error::MbarrierUnfenced { .. }) && line(error) == FIRST + 4,
         2 => matches!(error, Error::Mbarrier { .. } | Error::Race { .. }),
         // Nothing but the arrival completes the phase; and without the wait the bytes are in flight.
         3 => matches!(error, Error::Deadlock { .. } | Error::Mbarrier { .. }),

@@ -5,7 +5,7 @@ mod common;
 
 use common::{u32_arg, u64_arg};
 use girih_ptx::{Module, TensorElement, TensorSwizzle, Tiled};
-use girih_sim::{Error, Launch, Memory, Options, Program, run};
+use girih_sim::{Deny, Error, Launch, Memory, Options, Program, run};
 
 const PROBE: &str = include_str!("ptx/hopper-probe.ptx");
 const SPLIT_K: &str = include_str!("ptx/best-small-m-splitk.ptx");
@@ -42,7 +42,12 @@ fn run_all(text: &str, prepare: impl Fn(&Memory) -> Launch) -> Result<(), Error>
     for seed in 0..SEEDS {
         let memory = Memory::new();
         let launch = prepare(&memory);
-        run(program.kernel("gemm")?, &memory, &launch, &Options { seed, ..Options::checked() })?;
+        run(
+            program.kernel("gemm")?,
+            &memory,
+            &launch,
+            &Options { seed, deny: Deny::Warnings, ..Options::checked() },
+        )?;
     }
     Ok(())
 }

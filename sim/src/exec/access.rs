@@ -171,7 +171,7 @@ impl Warp {
                         None => shadow.write(who, at, data.len(), cx.shared[at..at + data.len()] == *data),
                         Some(order) => shadow.strong(who, at, data.len(), Kind::Write, order),
                     };
-                    found.map_err(|finding| cx.found(who, Access::Write, at, bytes, finding))?;
+                    cx.checked(who, Access::Write, at, data.len(), found)?;
                 }
                 cx.shared[at..at + data.len()].copy_from_slice(data);
                 Ok(())
@@ -202,7 +202,7 @@ impl Warp {
     fn read_local(&self, cx: &Context<'_>, who: Who, address: u64, bytes: u32) -> Result<u128, Error> {
         let range = self.local_at(cx, who, Access::Read, address, bytes)?;
         if self.local_written.get(range.clone()).is_some_and(|written| written.contains(&false)) {
-            return Err(Error::UninitialisedMemory { at: cx.at(who), space: Space::Local, address, bytes });
+            cx.note(Error::UninitialisedMemory { at: cx.at(who), space: Space::Local, address, bytes })?;
         }
         Ok(from_bytes(&self.local[range]))
     }
@@ -246,7 +246,7 @@ fn read_shared(
             None => shadow.read(who, at, bytes as usize),
             Some(order) => shadow.strong(who, at, bytes as usize, Kind::Read, order),
         };
-        found.map_err(|finding| cx.found(who, Access::Read, at, bytes, finding))?;
+        cx.checked(who, Access::Read, at, bytes as usize, found)?;
     }
     Ok(from_bytes(&cx.shared[at..at + bytes as usize]))
 }
@@ -330,7 +330,7 @@ pub(super) fn has_value(
     let machine = cx.machine;
     if machine.options.uninitialised && !machine.view.allocations[cx.last].has_value(offset, bytes as usize) {
         let (at, space, bytes) = (cx.at(who), Space::Global, bytes as u32);
-        return Err(Error::UninitialisedMemory { at, space, address, bytes });
+        cx.note(Error::UninitialisedMemory { at, space, address, bytes })?;
     }
     Ok(())
 }

@@ -209,7 +209,7 @@ impl Context<'_> {
             uses(&operation.sources) || operation.progress != Progress::Written && uses(&operation.targets)
         });
         match found {
-            Some(operation) => Err(Error::Unfinished { at: self.at(operation.who), block: self.block }),
+            Some(operation) => self.note(Error::Unfinished { at: self.at(operation.who), block: self.block }),
             None => Ok(()),
         }
     }

@@ -31,7 +31,8 @@ impl Warp {
             let (space, address) = resolve(atomic.space, self.address(&atomic.address, lane));
             touched |= touch(space);
             if atomic.space == Space::Generic && atomic.b.len() > 1 && space == Space::Cluster {
-                return Err(Error::VectorInShared { at: cx.at(who), address });
+                cx.note(Error::VectorInShared { at: cx.at(who), address })?;
+                continue;
             }
             if !address.is_multiple_of(total.into()) {
                 return Err(misaligned(cx, who, Access::Write, space, address, total));
@@ -90,10 +91,9 @@ fn update(
     match space {
         Space::Shared | Space::Cluster => {
             let at = shared_place(cx, who, Access::Write, (space, address), bytes)?;
-            if let Some(shadow) = &mut cx.shadow
-                && let Err(finding) = shadow.strong(who, at, bytes as usize, Kind::Update, atomic.order)
-            {
-                return Err(cx.found(who, Access::Write, at, bytes, finding));
+            if let Some(shadow) = &mut cx.shadow {
+                let found = shadow.strong(who, at, bytes as usize, Kind::Update, atomic.order);
+                cx.checked(who, Access::Write, at, bytes as usize, found)?;
             }
             let place = &mut cx.shared[at..at + bytes as usize];
             let mut word = [0; 8];

@@ -126,23 +126,20 @@ impl Context<'_> {
         self.report.global += 1;
         self.report.shared += 1;
         self.changes += 1;
-        let Some(shadow) = &mut self.shadow else { return Ok(0) };
         for (access, piece) in (sources.iter().map(|piece| (Access::Read, piece)))
             .chain(targets.iter().map(|piece| (Access::Write, piece)))
         {
-            let Place::Shared(at) = piece.place else { continue };
-            let begun = match access {
+            let (Place::Shared(at), Some(shadow)) = (piece.place, &mut self.shadow) else { continue };
+            let found = match access {
                 Access::Read => shadow.begin_async_read(who, 1 << who.lane, at, piece.bytes),
                 Access::Write if matches!(effect, Effect::Reduce(..)) => {
                     shadow.begin_async_reduction(who, at, piece.bytes)
                 }
                 Access::Write => shadow.begin_async_write(who, at, piece.bytes),
             };
-            if let Err(finding) = begun {
-                return Err(self.found(who, access, at, piece.bytes as u32, finding));
-            }
+            self.checked(who, access, at, piece.bytes, found)?;
         }
-        Ok(shadow.operation(who, false))
+        Ok(self.shadow.as_mut().map_or(0, |shadow| shadow.operation(who, false)))
     }
 }
 
@@ -294,14 +291,14 @@ impl Context<'_> {
         let targets = vec![Piece { place: Place::Shared(to), at: 0, bytes }];
         self.report.shared += 1;
         self.changes += 1;
-        let begun = self.shadow.as_mut().map_or(Ok(0), |shadow| {
-            match effect {
+        let (operation, found) = self.shadow.as_mut().map_or((0, Ok(())), |shadow| {
+            let found = match effect {
                 Effect::Write | Effect::Convert(_) => shadow.begin_copy(who, to, bytes),
                 Effect::Reduce(..) => shadow.begin_async_reduction(who, to, bytes),
-            }?;
-            Ok(shadow.operation(who, true))
+            };
+            (shadow.operation(who, true), found)
         });
-        let operation = begun.map_err(|found| self.found(who, Access::Write, to, bytes as u32, found))?;
+        self.checked(who, Access::Write, to, bytes, found)?;
         let completion = Completion::Transactions { mbarrier, bytes: bytes as u32, operation };
         let (sources, progress) = (Vec::new(), Progress::Read);
         self.agents.issue(Operation { who, data, sources, targets, effect, completion, progress });

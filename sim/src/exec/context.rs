@@ -7,6 +7,7 @@ use crate::lanes::WARP;
 use crate::memory::{Nearest, View};
 use crate::profile::Attribution;
 use crate::shadow::{BARRIERS, Global, Shadow, Who};
+use crate::verdict::Ledger;
 use crate::{Access, Error, Kernel, Launch, Options, Report, Space};
 
 use super::agents::Agents;
@@ -37,6 +38,7 @@ pub(crate) struct Machine<'a> {
     pub(crate) printed: Mutex<BTreeMap<u64, String>>,
     /// What is known of accesses to global memory, if races are looked for.
     pub(crate) global: Option<Global>,
+    pub(crate) findings: Mutex<Ledger>,
 }
 
 impl Machine<'_> {

@@ -85,10 +85,9 @@ impl Warp {
                 read_global(cx, who, from, &mut data[..size as usize])?;
             }
             let at = cx.shared_at(who, Access::Write, to, copy.bytes)?;
-            if let Some(shadow) = &mut cx.shadow
-                && let Err(finding) = shadow.begin_copy(who, at, copy.bytes as usize)
-            {
-                return Err(cx.found(who, Access::Write, at, copy.bytes, finding));
+            if let Some(shadow) = &mut cx.shadow {
+                let found = shadow.begin_copy(who, at, copy.bytes as usize);
+                cx.checked(who, Access::Write, at, copy.bytes as usize, found)?;
             }
             let group = self.copies.committed[lane];
             let pending = Pending { to: at as u32, bytes: copy.bytes, group, source, data };

@@ -1,5 +1,7 @@
 //! What the shadow finds, as an error of a place in the kernel and a thread.
 
+use std::sync::PoisonError;
+
 use crate::error::Other;
 use crate::lanes::WARP;
 use crate::shadow::{Conflict, Finding, Kind, Stamp, Touch, Who};
@@ -17,15 +19,39 @@ impl Context<'_> {
         touch: Touch,
     ) -> Result<(), Error> {
         let (Some(shadow), Some(global)) = (&mut self.shadow, &self.machine.global) else { return Ok(()) };
-        if let Err(conflict) = shadow.global(global, who, address, bytes, touch) {
-            return Err(self.conflict(who, touch, conflict));
-        }
+        let found = shadow.global(global, who, address, bytes, touch);
         if let Touch::Strong(kind, order) = touch
             && kind != Kind::Read
         {
             shadow.publish(global, who, address, kind, order);
         }
-        Ok(())
+        match found {
+            Ok(()) => Ok(()),
+            Err(conflict) => self.note(self.conflict(who, touch, conflict)),
+        }
+    }
+
+    /// A finding after which the execution can go on, as it does unless the first finding is to end it.
+    #[cold]
+    pub(crate) fn note(&self, error: Error) -> Result<(), Error> {
+        let mut findings = self.machine.findings.lock().unwrap_or_else(PoisonError::into_inner);
+        findings.note(error, self.machine.options)
+    }
+
+    /// Notes what the shadow has found at an access to shared memory, if it has.
+    #[inline]
+    pub(crate) fn checked(
+        &self,
+        who: Who,
+        access: Access,
+        offset: usize,
+        bytes: usize,
+        found: Result<(), Finding>,
+    ) -> Result<(), Error> {
+        match found {
+            Ok(()) => Ok(()),
+            Err(finding) => self.note(self.found(who, access, offset, bytes as u32, finding)),
+        }
     }
 
     /// After a strong access to global memory: what it learns.
@@ -47,7 +73,7 @@ impl Context<'_> {
         let at = *self.site_in(cluster, source, thread);
         let other = Box::new(Other { access: conflict.access, at });
         let (at, space, address) = (self.at(who), Space::Global, conflict.address);
-        Error::Race { at, access, space, address, other }
+        Error::Race { at, access, space, address, other, same: conflict.same }
     }
 
     /// An instruction and a thread of the cluster, for a message.
@@ -70,14 +96,7 @@ impl Context<'_> {
 
     /// Turns a finding into an error of this place.
     #[cold]
-    pub(crate) fn found(
-        &self,
-        who: Who,
-        access: Access,
-        offset: usize,
-        bytes: u32,
-        finding: Finding,
-    ) -> Error {
+    fn found(&self, who: Who, access: Access, offset: usize, bytes: u32, finding: Finding) -> Error {
         let at = self.at(who);
         let address = self.shared_address(offset);
         let other = |access: Access, stamp: Stamp| {
@@ -93,9 +112,12 @@ impl Context<'_> {
                 Error::InFlight { at, access, address, copy: other(Access::Read, stamp) }
             }
             Finding::Mbarrier => Error::MbarrierAccess { at, access, address },
-            Finding::Race { offset, access: earlier, other: stamp } => {
+            Finding::Race { offset, access: earlier, other: stamp, same } => {
                 let address = address.max(self.shared_address(offset));
-                Error::Race { at, access, space: Space::Shared, address, other: other(earlier, stamp) }
+                Error::Race { at, access, space: Space::Shared, address, other: other(earlier, stamp), same }
+            }
+            Finding::MbarrierUnfenced { other: stamp } => {
+                Error::MbarrierUnfenced { at, address, other: other(Access::Write, stamp) }
             }
             Finding::Unfenced { offset, other: stamp } => {
                 let address = address.max(self.shared_address(offset));

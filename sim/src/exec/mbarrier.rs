@@ -97,7 +97,7 @@ impl Context<'_> {
         let mbarrier = found.ok_or_else(|| self.bad_mbarrier(who, at, Fault::Absent))?;
         if let Some(shadow) = &self.shadow {
             let used = shadow.use_mbarrier(who, at, mbarrier.number, asynchronous);
-            used.map_err(|finding| self.found(who, Access::Write, at, 8, finding))?;
+            self.checked(who, Access::Write, at, 8, used)?;
         }
         Ok(mbarrier)
     }
@@ -151,11 +151,11 @@ impl Context<'_> {
         if overlaps {
             return Err(self.bad_mbarrier(who, at, Fault::Present));
         }
-        let number = match &mut self.shadow {
+        let (number, found) = match &mut self.shadow {
             Some(shadow) => shadow.init_mbarrier(who, at),
-            None => Ok(0),
+            None => (0, Ok(())),
         };
-        let number = number.map_err(|finding| self.found(who, Access::Write, at, 8, finding))?;
+        self.checked(who, Access::Write, at, 8, found)?;
         let expected = count as u32;
         let mbarrier = Mbarrier { number, expected, pending: expected, transactions: 0, phases: 0 };
         self.mbarriers.0.insert(at, mbarrier);

@@ -82,19 +82,15 @@ impl Warp {
         mask: u32,
         active: u32,
     ) -> Result<(), Error> {
+        while let Some((reg, lanes)) = self.unwritten_use(cx, inst, mask, active) {
+            cx.note(self.unwritten_register(cx, reg, lanes, inst.source))?;
+            // Told once, not at every use.
+            self.written.iter_mut().for_each(|written| *written.lanes(reg) |= lanes);
+        }
         let Some(written) = &mut self.written else { return Ok(()) };
         let source = &cx.machine.kernel.code.sources[inst.source as usize];
-        let guard = match inst.guard {
-            Guard::If(slot) | Guard::Unless(slot) => Some(Reg { file: File::Pred, slot }),
-            Guard::Always | Guard::Same => None,
-        };
         let found = written.missing(source.reads.iter().map(|&reg| (reg, active)));
-        let (passing, strict) = source.reads.split_at(source.passes);
-        let strict = strict.iter().map(|&reg| (reg, active));
-        let used = written.missing(guard.iter().map(|&reg| (reg, mask)).chain(strict));
-        if let Some((reg, lanes)) = used {
-            return Err(self.unwritten_register(cx, reg, lanes, inst.source));
-        }
+        let passing = &source.reads[..source.passes];
         let unwritten = passing.iter().fold(0, |all, &reg| all | active & !*written.lanes(reg));
         for &reg in &source.writes {
             *written.lanes(reg) |= active;
@@ -103,6 +99,17 @@ impl Warp {
             }
         }
         Ok(())
+    }
+
+    /// A register that an instruction uses, and the lanes in which nothing has written it.
+    fn unwritten_use(&mut self, cx: &Context<'_>, inst: &Inst, mask: u32, active: u32) -> Option<(Reg, u32)> {
+        let source = &cx.machine.kernel.code.sources[inst.source as usize];
+        let guard = match inst.guard {
+            Guard::If(slot) | Guard::Unless(slot) => Some(Reg { file: File::Pred, slot }),
+            Guard::Always | Guard::Same => None,
+        };
+        let strict = source.reads[source.passes..].iter().map(|&reg| (reg, active));
+        self.written.as_mut()?.missing(guard.iter().map(|&reg| (reg, mask)).chain(strict))
     }
 
     /// The lanes of a register that nothing has written, if that is checked.

@@ -93,12 +93,12 @@ impl Warp {
             let pending = self.wgmma.pending.get((number - self.wgmma.completed - 1) as usize);
             let issued = pending.map_or(inst.source, |pending| pending.operands.source);
             let who = self.who(active, inst.source);
-            return Err(Error::WgmmaInFlight {
+            cx.note(Error::WgmmaInFlight {
                 at: cx.at(who),
                 access,
                 register: cx.machine.kernel.code.name(*reg),
                 wgmma: cx.at(Who { source: issued, ..who }),
-            });
+            })?;
         }
         Ok(())
     }

@@ -43,19 +43,24 @@ pub(crate) enum By {
 impl Shadow {
     /// An operation of the generic proxy that will write these bytes is issued: `cp.async`, `st.async`.
     pub(crate) fn begin_copy(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
-        self.check_write(who, at, bytes)?;
+        let found = self.check_write(who, at, bytes);
+        self.fly(who, at, bytes);
+        found
+    }
+
+    fn fly(&mut self, who: Who, at: usize, bytes: usize) {
         self.states[at..at + bytes].iter_mut().for_each(|state| *state |= FLIGHT);
         self.record_write(self.stamp(who), at, bytes);
-        Ok(())
     }
 
     /// An operation of the async proxy that will write these bytes is issued.
     pub(crate) fn begin_async_write(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
-        self.check_write(who, at, bytes)?;
-        if self.races {
-            self.check_proxy(who.warp, 1 << who.lane, at, bytes)?;
+        let mut found = self.check_write(who, at, bytes);
+        if self.races && found.is_ok() {
+            found = self.check_proxy(who.warp, 1 << who.lane, at, bytes);
         }
-        self.begin_copy(who, at, bytes)
+        self.fly(who, at, bytes);
+        found
     }
 
     /// A reduction into these bytes is issued; reductions do not race with one another.
@@ -65,7 +70,7 @@ impl Shadow {
         for i in self.cells_of(at, bytes) {
             let other = self.cells[i].write;
             if self.races && !self.is_mbarrier(other) && !past.has(&other) {
-                return Err(Finding::Race { offset: i << self.granule, access: Access::Write, other });
+                return Err(Finding::race(i << self.granule, Access::Write, other));
             }
         }
         Ok(())
@@ -86,19 +91,7 @@ impl Shadow {
         at: usize,
         bytes: usize,
     ) -> Result<(), Finding> {
-        self.check_states(at, bytes, true, false)?;
-        if self.races {
-            if !self.strong.is_empty() {
-                self.check_strong((who.warp, lanes), at, bytes, false)?;
-            }
-            let clock = &self.clocks[who.warp as usize];
-            for (i, other) in self.writes_of(at, bytes) {
-                if !clock.after_any(&other, lanes) {
-                    return Err(Finding::Race { offset: i << self.granule, access: Access::Write, other });
-                }
-            }
-            self.check_proxy(who.warp, lanes, at, bytes)?;
-        }
+        let found = self.check_async_read(who, lanes, at, bytes);
         let stamp = self.stamp(who);
         if self.reading.is_empty() {
             self.reading.resize(self.states.len().div_ceil(LINE), Reading::default());
@@ -107,7 +100,24 @@ impl Shadow {
         for reading in &mut self.reading[at / LINE..(at + bytes).div_ceil(LINE)] {
             *reading = Reading { count: reading.count + 1, stamp };
         }
-        Ok(())
+        found
+    }
+
+    fn check_async_read(&self, who: Who, lanes: u32, at: usize, bytes: usize) -> Result<(), Finding> {
+        self.check_states(at, bytes, true, false)?;
+        if !self.races {
+            return Ok(());
+        }
+        if !self.strong.is_empty() {
+            self.check_strong((who.warp, lanes), at, bytes, false)?;
+        }
+        let clock = &self.clocks[who.warp as usize];
+        for (i, other) in self.writes_of(at, bytes) {
+            if !clock.after_any(&other, lanes) {
+                return Err(Finding::race(i << self.granule, Access::Write, other));
+            }
+        }
+        self.check_proxy(who.warp, lanes, at, bytes)
     }
 
     /// An asynchronous operation has read, and this makes it known.

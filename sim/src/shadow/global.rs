@@ -131,6 +131,8 @@ pub(crate) struct Conflict {
     pub(crate) address: u64,
     pub(crate) access: Access,
     pub(crate) other: Mark,
+    /// Whether both write, and the same values.
+    pub(crate) same: bool,
 }
 
 impl Shadow {
@@ -144,16 +146,16 @@ impl Shadow {
         bytes: u64,
         touch: Touch,
     ) -> Result<(), Conflict> {
-        let (mut at, end) = (address, address + bytes);
+        let (mut at, end, mut found) = (address, address + bytes, Ok(()));
         while at < end {
             let page = at / PAGE;
             let upto = end.min((page + 1) * PAGE);
             let mut shard = global.shard(page);
             let page = shard.pages.entry(page).or_default();
-            self.touch(page, who, at, upto - at, touch)?;
+            found = found.and(self.touch(page, who, at, upto - at, touch));
             at = upto;
         }
-        Ok(())
+        found
     }
 
     fn touch(
@@ -173,22 +175,30 @@ impl Shadow {
             true => past.has(&mark.stamp),
             false => clock.other(who.lane, mark.cluster).is_some_and(|known| known.has(&mark.stamp)),
         };
+        let mut found: Option<Conflict> = None;
         for i in page.cells_of(address % PAGE, bytes) {
             let cell = &mut page.cells[i];
-            let at = address / PAGE * PAGE + ((i as u64) << page.granule);
-            let conflict = |access, other: &Mark| Err(Conflict { address: at, access, other: *other });
-            if !same && !before(&cell.write) {
-                return conflict(Access::Write, &cell.write);
+            let address = address / PAGE * PAGE + ((i as u64) << page.granule);
+            let mut conflict = |access, other: &Mark| {
+                let same = same && access == Access::Write;
+                // Compilers let threads of a block that have the same element all write it.
+                let alike = same && (other.cluster, other.stamp.source) == (new.cluster, new.stamp.source);
+                if !alike && found.is_none_or(|found| found.same && !same) {
+                    found = Some(Conflict { address, access, other: *other, same });
+                }
+            };
+            if !before(&cell.write) {
+                conflict(Access::Write, &cell.write);
             }
             if let Some(read) = cell.reads.iter().find(|read| !touch.reads_only() && !before(read)) {
-                return conflict(Access::Read, read);
+                conflict(Access::Read, read);
             }
             if weak && let Some(strong) = page.strong.get(&i) {
-                if let Some(write) = strong.writes.iter().find(|write| !same && !before(write)) {
-                    return conflict(Access::Write, write);
+                if let Some(write) = strong.writes.iter().find(|write| !before(write)) {
+                    conflict(Access::Write, write);
                 }
                 if let Some(read) = strong.reads.iter().find(|read| !touch.reads_only() && !before(read)) {
-                    return conflict(Access::Read, read);
+                    conflict(Access::Read, read);
                 }
             }
             match touch {
@@ -204,7 +214,7 @@ impl Shadow {
                 }
             }
         }
-        Ok(())
+        found.map_or(Ok(()), Err)
     }
 
     /// What a strong write publishes; before the value is there.

@@ -19,12 +19,12 @@ pub(super) struct Phases {
 
 impl Shadow {
     /// `mbarrier.init`: a write; the bytes belong to a new mbarrier, whose number this is.
-    pub(crate) fn init_mbarrier(&mut self, who: Who, at: usize) -> Result<usize, Finding> {
-        self.check_write(who, at, 8)?;
+    pub(crate) fn init_mbarrier(&mut self, who: Who, at: usize) -> (usize, Result<(), Finding>) {
+        let found = self.check_write(who, at, 8);
         self.record_write(self.stamp(who), at, 8);
         self.states[at..at + 8].fill(MBARRIER);
         self.phases.push(Phases { thread: who.thread(), ..Phases::default() });
-        Ok(self.phases.len() - 1)
+        (self.phases.len() - 1, found)
     }
 
     /// `mbarrier.inval`: the bytes are ordinary memory again, with nothing in it.
@@ -55,11 +55,14 @@ impl Shadow {
         for i in self.cells_of(at, 8) {
             let other = self.cells[i].write;
             if !past.has(&other) {
-                return Err(Finding::Race { offset: i << self.granule, access: Access::Write, other });
+                return Err(Finding::race(i << self.granule, Access::Write, other));
             }
         }
         if asynchronous && !self.phases[mbarrier].fenced {
-            self.check_proxy(who.warp, 1 << who.lane, at, 8)?;
+            return self.check_proxy(who.warp, 1 << who.lane, at, 8).map_err(|finding| match finding {
+                Finding::Unfenced { other, .. } => Finding::MbarrierUnfenced { other },
+                finding => finding,
+            });
         }
         Ok(())
     }

@@ -42,9 +42,12 @@ impl Shadow {
         order: Order,
     ) -> Result<(), Finding> {
         let (reads, writes) = (kind != Kind::Write, kind != Kind::Read);
-        self.check_states(at, bytes, reads, writes)?;
+        let mut found = self.check_states(at, bytes, reads, writes);
+        if found.is_err_and(|finding| finding.is_busy()) {
+            return found;
+        }
         if self.races {
-            self.check_weak(who, at, bytes, writes)?;
+            found = found.and(self.check_weak(who, at, bytes, writes));
             let new = Accesses::from(self.stamp(who));
             let past = self.clocks[who.warp as usize].past(who);
             for cell in self.cells_of(at, bytes) {
@@ -57,7 +60,7 @@ impl Shadow {
         if writes {
             self.states[at..at + bytes].fill(WRITTEN);
         }
-        Ok(())
+        found
     }
 
     /// Whether weak accesses come before a strong one.
@@ -66,10 +69,10 @@ impl Shadow {
         for i in self.cells_of(at, bytes) {
             let (offset, other) = (i << self.granule, self.cells[i].write);
             if !past.has(&other) {
-                return Err(Finding::Race { offset, access: Access::Write, other });
+                return Err(Finding::race(offset, Access::Write, other));
             }
             if writes && let Some(other) = self.read_outside(i, past) {
-                return Err(Finding::Race { offset, access: Access::Read, other });
+                return Err(Finding::race(offset, Access::Read, other));
             }
         }
         Ok(())
@@ -90,10 +93,10 @@ impl Shadow {
             let unordered =
                 |first| self.chains.of(first).find_map(|of| of.first(clock.unordered_any(of, lanes)));
             if let Some(other) = unordered(strong.writes) {
-                return Err(Finding::Race { offset, access: Access::Write, other });
+                return Err(Finding::race(offset, Access::Write, other));
             }
             if let Some(other) = unordered(strong.reads).filter(|_| writes) {
-                return Err(Finding::Race { offset, access: Access::Read, other });
+                return Err(Finding::race(offset, Access::Read, other));
             }
         }
         Ok(())

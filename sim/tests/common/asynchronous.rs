@@ -1,6 +1,6 @@
 //! Kernels with mbarriers and asynchronous operations, and their mutants.
 
-use girih_sim::{Error, Launch, Memory, Options};
+use girih_sim::{Deny, Error, Launch, Memory, Options};
 
 use super::{download, launch, module, u64_arg, upload};
 
@@ -37,7 +37,7 @@ pub(crate) fn run(blocks: u32, threads: u32, options: &Options, lines: &[&str]) 
 }
 
 pub(crate) fn seeds() -> impl Iterator<Item = Options> {
-    (0..8).map(|seed| Options { seed, ..Options::checked() })
+    (0..8).map(|seed| Options { seed, deny: Deny::Warnings, ..Options::checked() })
 }
 
 /// The kernel is right with every seed, and reported by at least one without any line that starts with `!`, with an
@@ -70,6 +70,7 @@ pub(crate) fn line(error: &Error) -> u32 {
         Error::Race { at, .. }
         | Error::InFlight { at, .. }
         | Error::Unfenced { at, .. }
+        | Error::MbarrierUnfenced { at, .. }
         | Error::UninitialisedMemory { at, .. }
         | Error::Unfinished { at, .. }
         | Error::Mbarrier { at, .. }

@@ -9,11 +9,11 @@ mod program;
 mod text;
 
 use common::asynchronous::{FENCE, FIRST, INIT, line, run};
-use girih_sim::{Error, Options, Site, Space};
+use girih_sim::{Deny, Error, Options, Site, Space};
 
 /// Runs a cluster with every seed; what is found.
 fn found(shape: (u32, u32), lines: &[&str]) -> Vec<Option<Error>> {
-    let options = |seed| Options { races: true, seed, ..Options::default() };
+    let options = |seed| Options { races: true, seed, deny: Deny::Warnings, ..Options::default() };
     (0..8).map(|seed| run(shape.0, shape.1, &options(seed), lines).err()).collect()
 }
 
@@ -260,7 +260,10 @@ fn a_fence_of_mbarriers_is_of_those_that_its_thread_has_initialised() {
     assert!(found((1, 32), &kernel(FENCE)).iter().all(Option::is_none));
     let other = "setp.eq.u32 %p1, %l, 1; @%p1 fence.mbarrier_init.release.cluster;";
     for error in found((1, 32), &kernel(other)) {
-        assert!(matches!(&error, Some(e @ Error::Unfenced { .. }) if line(e) == FIRST + 4), "{error:?}");
+        assert!(
+            matches!(&error, Some(e @ Error::MbarrierUnfenced { .. }) if line(e) == FIRST + 4),
+            "{error:?}"
+        );
     }
 }
 

@@ -64,7 +64,8 @@ impl Warp {
         for reg in read.map(|&slot| Reg { file: File::W32, slot }) {
             let missing = self.unwritten(reg);
             if missing != 0 {
-                return Err(self.unwritten_register(cx, reg, missing, who.source));
+                cx.note(self.unwritten_register(cx, reg, missing, who.source))?;
+                self.mark_written(reg);
             }
         }
         op.d.iter().for_each(|&slot| self.mark_written(Reg { file: File::W32, slot }));
@@ -76,14 +77,14 @@ impl Warp {
         let number = self.wgmma.issued + 1;
         let unfenced = |register| Error::WgmmaUnfenced { at: cx.at(who), register };
         if self.wgmma.strict && !self.wgmma.registers.fenced() {
-            return Err(unfenced("its registers".into()));
+            cx.note(unfenced("its registers".into()))?;
         }
         let (a, d) = op.registers();
         for (slots, role) in [(a, Role::A), (d, Role::D(op.n))] {
             for &slot in slots {
                 let fenced = self.wgmma.registers.take(slot, role, number);
                 if self.wgmma.strict && !fenced {
-                    return Err(unfenced(cx.machine.kernel.code.name(Reg { file: File::W32, slot })));
+                    cx.note(unfenced(cx.machine.kernel.code.name(Reg { file: File::W32, slot })))?;
                 }
             }
         }

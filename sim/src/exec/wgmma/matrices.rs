@@ -14,11 +14,10 @@ use super::product::{self, Chunk, ROWS, Shape};
 
 /// The shadow learns what an operation will read for a warp.
 pub(super) fn begin_reads(cx: &mut Context<'_>, ranges: &[Range<usize>], who: Who) -> Result<(), Error> {
-    let Some(shadow) = &mut cx.shadow else { return Ok(()) };
     for range in ranges {
-        if let Err(finding) = shadow.begin_async_read(who, u32::MAX, range.start, range.len()) {
-            return Err(cx.found(who, Access::Read, range.start, range.len() as u32, finding));
-        }
+        let Some(shadow) = &mut cx.shadow else { break };
+        let found = shadow.begin_async_read(who, u32::MAX, range.start, range.len());
+        cx.checked(who, Access::Read, range.start, range.len(), found)?;
     }
     Ok(())
 }

@@ -1,0 +1,116 @@
+//! Kinds of findings by name, how much each weighs, and where they are.
+
+use std::iter;
+
+use super::{Error, Site};
+use crate::Severity;
+
+impl Error {
+    /// The kinds that are warnings.
+    pub const WARNINGS: [&str; 2] = ["same-value-race", "mbarrier-unfenced"];
+
+    /// What kind of finding, in a word that stays the same from version to version.
+    ///
+    /// ```
+    /// let error = girih_sim::Memory::new().free(4).unwrap_err();
+    /// assert_eq!(error.kind(), "bad-free");
+    /// ```
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Error::UnknownKernel { .. } => "unknown-kernel",
+            Error::Unsupported { .. } => "unsupported",
+            Error::Undeclared { .. } => "undeclared",
+            Error::Operand { .. } => "operand",
+            Error::ArgumentCount { .. } => "argument-count",
+            Error::ArgumentSize { .. } => "argument-size",
+            Error::LaunchShape { .. } => "launch-shape",
+            Error::SharedTooLarge { .. } => "shared-too-large",
+            Error::Workers { .. } => "workers",
+            Error::OutOfMemory { .. } => "out-of-memory",
+            Error::BadFree { .. } => "bad-free",
+            Error::HostAccess { .. } => "host-access",
+            Error::OutOfBounds { .. } => "out-of-bounds",
+            Error::Misaligned { .. } => "misaligned",
+            Error::UninitialisedRegister { .. } => "uninitialised-register",
+            Error::UninitialisedMemory { .. } => "uninitialised-memory",
+            Error::InFlight { .. } => "in-flight",
+            Error::Unfenced { .. } => "unfenced",
+            Error::MbarrierUnfenced { .. } => "mbarrier-unfenced",
+            Error::MbarrierAccess { .. } => "mbarrier-access",
+            Error::Mbarrier { .. } => "mbarrier",
+            Error::TensorMap { .. } => "tensor-map",
+            Error::ExitedBlock { .. } => "exited-block",
+            Error::Unfinished { .. } => "unfinished",
+            Error::Race { same: true, .. } => "same-value-race",
+            Error::Race { .. } => "race",
+            Error::Divergent { .. } => "divergent",
+            Error::BadValue { .. } => "bad-value",
+            Error::VectorInShared { .. } => "vector-in-shared",
+            Error::Trap { .. } => "trap",
+            Error::WgmmaInFlight { .. } => "wgmma-in-flight",
+            Error::WgmmaUnfenced { .. } => "wgmma-unfenced",
+            Error::Warpgroup { .. } => "warpgroup",
+            Error::WarpgroupIncomplete { .. } => "warpgroup-incomplete",
+            Error::Deadlock { .. } => "deadlock",
+            Error::Spinning { .. } => "livelock",
+            Error::StepLimit { .. } => "step-limit",
+        }
+    }
+
+    /// What it counts as where nothing is [denied](crate::Deny).
+    pub fn severity(&self) -> Severity {
+        if Self::WARNINGS.contains(&self.kind()) { Severity::Warning } else { Severity::Error }
+    }
+
+    /// The instructions and threads that it is about, the one that was found first.
+    pub fn sites(&self) -> impl Iterator<Item = &Site> {
+        let (first, second) = match self {
+            Error::InFlight { at, copy: other, .. }
+            | Error::Unfenced { at, other, .. }
+            | Error::MbarrierUnfenced { at, other, .. }
+            | Error::Race { at, other, .. } => (Some(at), Some(&other.at)),
+            Error::WgmmaInFlight { at, wgmma: other, .. } | Error::Warpgroup { at, other, .. } => {
+                (Some(at), Some(&**other))
+            }
+            Error::OutOfBounds { at, .. }
+            | Error::Misaligned { at, .. }
+            | Error::UninitialisedRegister { at, .. }
+            | Error::UninitialisedMemory { at, .. }
+            | Error::MbarrierAccess { at, .. }
+            | Error::Mbarrier { at, .. }
+            | Error::TensorMap { at, .. }
+            | Error::ExitedBlock { at, .. }
+            | Error::Unfinished { at, .. }
+            | Error::Divergent { at, .. }
+            | Error::BadValue { at, .. }
+            | Error::VectorInShared { at, .. }
+            | Error::Trap { at }
+            | Error::WgmmaUnfenced { at, .. }
+            | Error::WarpgroupIncomplete { at, .. }
+            | Error::Spinning { at, .. }
+            | Error::StepLimit { at, .. } => (Some(at), None),
+            _ => (None, None),
+        };
+        iter::once(first.map(|site| &**site)).chain(iter::once(second)).flatten()
+    }
+
+    /// The address that it is about, in its state space.
+    pub fn address(&self) -> Option<u64> {
+        match *self {
+            Error::BadFree { address, .. }
+            | Error::HostAccess { address, .. }
+            | Error::OutOfBounds { address, .. }
+            | Error::Misaligned { address, .. }
+            | Error::UninitialisedMemory { address, .. }
+            | Error::InFlight { address, .. }
+            | Error::Unfenced { address, .. }
+            | Error::MbarrierUnfenced { address, .. }
+            | Error::MbarrierAccess { address, .. }
+            | Error::Mbarrier { address, .. }
+            | Error::ExitedBlock { address, .. }
+            | Error::Race { address, .. }
+            | Error::VectorInShared { address, .. } => Some(address),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What memory holds at a moment, to be put back.
+
+use std::sync::Arc;
+
+use crate::memory::Allocation;
+use crate::{Kernel, Memory};
+
+/// What allocations, and the variables of a module, hold.
+pub(crate) struct Snapshot(Vec<(Arc<Allocation>, Vec<u8>, Vec<u32>)>);
+
+fn save(allocation: &Arc<Allocation>) -> (Arc<Allocation>, Vec<u8>, Vec<u32>) {
+    let mut bytes = vec![0; allocation.bytes as usize];
+    allocation.read_host(0, &mut bytes);
+    (allocation.clone(), bytes, allocation.marks())
+}
+
+impl Snapshot {
+    /// Of all that a launch of the kernel could change.
+    pub(crate) fn new(kernel: &Kernel, memory: &Memory) -> Snapshot {
+        let view = memory.view();
+        Snapshot(view.allocations.iter().chain(&kernel.variables).map(save).collect())
+    }
+
+    /// What the allocations hold now, of those that have changed since.
+    pub(crate) fn changed(&self) -> Snapshot {
+        let now = self.0.iter().map(|(allocation, ..)| save(allocation));
+        let same = |now: &(Arc<Allocation>, Vec<u8>, Vec<u32>), then: &(_, Vec<u8>, Vec<u32>)| {
+            now.1 == then.1 && now.2 == then.2
+        };
+        Snapshot(now.zip(&self.0).filter(|(now, then)| !same(now, then)).map(|(now, _)| now).collect())
+    }
+
+    /// Puts everything back.
+    pub(crate) fn restore(&self) {
+        for (allocation, bytes, marks) in &self.0 {
+            allocation.write_host(0, bytes);
+            allocation.forget(marks);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The verdict on a launch: what was found in all its executions, and what counts as an error.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::launch::{self, Mode, Outcome};
+use crate::snapshot::Snapshot;
+use crate::{Error, Kernel, Launch, Memory, Options, Report};
+
+/// Whether a finding makes a launch fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// The program relies on what the ISA does not promise and every GPU does; or its result is the same all the same.
+    Warning,
+    /// The program is wrong: on some GPU, at some time, it does something else than it should.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        })
+    }
+}
+
+/// The warnings that count as errors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Deny {
+    /// None.
+    #[default]
+    Nothing,
+    /// All of them.
+    Warnings,
+    /// Those of these kinds ([`Error::kind`]).
+    Kinds(Vec<String>),
+}
+
+impl Deny {
+    /// What a finding counts as.
+    pub fn severity(&self, finding: &Error) -> Severity {
+        match self {
+            Deny::Warnings => Severity::Error,
+            Deny::Kinds(kinds) if kinds.iter().any(|kind| kind == finding.kind()) => Severity::Error,
+            Deny::Nothing | Deny::Kinds(_) => finding.severity(),
+        }
+    }
+}
+
+/// What one of the executions of a launch has found, told once for each kind and pair of instructions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What was found, and where.
+    pub error: Error,
+    /// What it counts as.
+    pub severity: Severity,
+    /// The [`Options::seed`] of the execution.
+    pub seed: u64,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.error)
+    }
+}
+
+/// What the executions of a launch have come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// What the first execution did, up to its end or its fatal finding.
+    pub report: Report,
+    /// The findings of all executions in the order in which they were made, each kind and pair of instructions once.
+    pub findings: Vec<Finding>,
+    /// Findings of further instructions that are not told, as there are more than [`Options::limit`].
+    pub untold: u64,
+    /// The seeds of the executions: those asked for, up to the first with an error.
+    pub seeds: Vec<u64>,
+}
+
+impl Verdict {
+    /// Whether there is no error among the findings.
+    pub fn passed(&self) -> bool {
+        self.errors().next().is_none()
+    }
+
+    /// The findings that are errors.
+    pub fn errors(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.severity == Severity::Error)
+    }
+
+    /// The findings that are warnings.
+    pub fn warnings(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.severity == Severity::Warning)
+    }
+}
+
+/// What makes findings one: the kind, and the line and the text of each instruction.
+type Key = (&'static str, Vec<(u32, Arc<str>)>);
+
+fn key(error: &Error) -> Key {
+    (error.kind(), error.sites().map(|site| (site.place.line, site.place.instruction.clone())).collect())
+}
+
+/// What an execution has found so far.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    mode: Mode,
+    known: HashSet<Key>,
+    findings: Vec<Finding>,
+    errors: usize,
+    untold: u64,
+}
+
+impl Ledger {
+    pub(crate) fn new(mode: Mode) -> Ledger {
+        Ledger { mode, known: HashSet::new(), findings: Vec::new(), errors: 0, untold: 0 }
+    }
+
+    /// A finding after which the execution could go on; whether it does.
+    pub(crate) fn note(&mut self, error: Error, options: &Options) -> Result<(), Error> {
+        let severity = options.deny.severity(&error);
+        if self.mode == Mode::First && severity == Severity::Error {
+            return Err(error);
+        }
+        self.add(error.clone(), severity, options);
+        if self.mode == Mode::All && self.errors >= options.most_findings() { Err(error) } else { Ok(()) }
+    }
+
+    fn add(&mut self, error: Error, severity: Severity, options: &Options) {
+        if !self.known.insert(key(&error)) {
+            return;
+        }
+        let like = self.findings.iter().filter(|finding| finding.severity == severity).count();
+        if like >= options.most_findings() {
+            self.untold += 1;
+            return;
+        }
+        self.errors += usize::from(severity == Severity::Error);
+        self.findings.push(Finding { error, severity, seed: options.seed });
+    }
+
+    /// The findings, with that which ended the execution.
+    pub(crate) fn close(mut self, ended: Option<Error>, options: &Options) -> (Vec<Finding>, u64) {
+        if let Some(error) = ended {
+            self.add(error, Severity::Error, options);
+        }
+        (self.findings, self.untold)
+    }
+}
+
+/// Executes a launch for [`Options::seeds`] seeds from [`Options::seed`] on, and tells all that was found, up to
+/// [`Options::limit`]. An execution goes on after what leaves the memory as it should be, such as a race or a read of what
+/// nothing has written, and ends at the first finding that does not: an access out of bounds, a deadlock, a `trap`. After
+/// an execution with an error there is no other.
+///
+/// Each begins with the memory, and the module's variables, as they are; afterwards they are as the first execution has
+/// left them. That is also the one that [`Options::print`], [`Options::profile`] and [`Options::observer`] are told of.
+///
+/// ```
+/// use girih_sim::{Launch, Memory, Options, Program, judge};
+///
+/// // A thread writes, its neighbour reads.
+/// let module = girih_ptx::Module::parse(
+///     ".version 8.0 .target sm_80 .address_size 64
+///      .visible .entry shift(.param .u64 io) {
+///        .reg .b32 %i, %x; .reg .b64 %p, %at;
+///        ld.param.u64 %p, [io]; mov.u32 %i, %tid.x;
+///        mad.wide.u32 %at, %i, 4, %p;
+///        ld.global.u32 %x, [%at+4]; st.global.u32 [%at], %x; ret;
+///      }",
+/// )?;
+/// let program = Program::load(&module)?;
+/// let memory = Memory::new();
+/// let args = vec![memory.alloc(65 * 4)?.to_le_bytes().into()];
+/// let launch = Launch { grid: [1; 3], block: [64, 1, 1], args, ..Launch::default() };
+/// let options = Options { seeds: 4, ..Options::checked() };
+/// let verdict = judge(program.kernel("shift")?, &memory, &launch, &options)?;
+/// assert!(!verdict.passed());
+/// assert_eq!(verdict.findings[0].error.kind(), "race");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A launch that does not fit the kernel, as [`run`](crate::run): nothing was executed.
+pub fn judge(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options) -> Result<Verdict, Error> {
+    let before = (options.seeds > 1).then(|| Snapshot::new(kernel, memory));
+    let mut verdict = Verdict::default();
+    verdict.take(launch::execute(kernel, memory, launch, options, Mode::All)?, options.seed);
+    verdict.report = Report { warnings: 0, ..verdict.report };
+    let Some(before) = before.filter(|_| verdict.passed()) else { return Ok(verdict) };
+    let after = before.changed();
+    for nth in 1..options.seeds {
+        before.restore();
+        let seed = options.seed.wrapping_add(nth.into());
+        let quiet = Options { seed, print: None, profile: None, observer: None, ..options.clone() };
+        verdict.take(launch::execute(kernel, memory, launch, &quiet, Mode::All)?, seed);
+        if !verdict.passed() {
+            break;
+        }
+    }
+    after.restore();
+    Ok(verdict)
+}
+
+impl Verdict {
+    /// Adds what another execution has found.
+    fn take(&mut self, outcome: Outcome, seed: u64) {
+        if self.seeds.is_empty() {
+            self.report = outcome.report;
+        }
+        let known: HashSet<Key> = self.findings.iter().map(|finding| key(&finding.error)).collect();
+        self.findings
+            .extend(outcome.findings.into_iter().filter(|found| !known.contains(&key(&found.error))));
+        self.untold = self.untold.max(outcome.untold);
+        self.seeds.push(seed);
+    }
+}
