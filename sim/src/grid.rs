@@ -25,6 +25,8 @@ pub(crate) struct Grid<'a> {
     /// Counts changes: blocks that finish, and turns of clusters in which one did something that others can see.
     changes: AtomicU64,
     workers: usize,
+    /// Whether any finding ends everything, not only what comes after its cluster.
+    probe: bool,
     /// Workers that have begun, and those of them that see no change or have nothing to do.
     begun: AtomicUsize,
     idle: AtomicUsize,
@@ -47,7 +49,7 @@ struct Worker<'a> {
 
 impl<'a> Grid<'a> {
     /// The clusters of this many blocks, for this many workers at most.
-    pub(crate) fn new(machine: &'a Machine<'a>, blocks: u64, workers: usize) -> Self {
+    pub(crate) fn new(machine: &'a Machine<'a>, blocks: u64, workers: usize, probe: bool) -> Self {
         let clusters = blocks / machine.blocks();
         Grid {
             machine,
@@ -56,6 +58,7 @@ impl<'a> Grid<'a> {
             next: AtomicU64::new(0),
             changes: AtomicU64::new(0),
             workers: clusters.min(workers.max(1) as u64) as usize,
+            probe,
             begun: AtomicUsize::new(0),
             idle: AtomicUsize::new(0),
             total: Mutex::new(Report::default()),
@@ -89,7 +92,7 @@ impl<'a> Grid<'a> {
                 worker.resident.push_front((number, cluster));
             }
             let Some((number, mut cluster)) = worker.resident.pop_front() else { break };
-            if self.lowest().as_ref().is_some_and(|(lowest, _)| *lowest < number) {
+            if self.lowest().as_ref().is_some_and(|(lowest, _)| self.probe || *lowest < number) {
                 continue;
             }
             match cluster.go() {

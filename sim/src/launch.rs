@@ -1,13 +1,10 @@
 //! Launching: the grid, its arguments, what is checked, and the report of what was executed.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use crate::exec::Machine;
-use crate::grid::Grid;
-use crate::shadow::Global;
-use crate::verdict::Ledger;
-use crate::{Deny, Error, Finding, Kernel, Memory, Observer, Profile, Severity};
+use crate::execute::{Mode, Outcome, execute};
+use crate::{Deny, Error, Kernel, Memory, Observer, Profile, Severity};
 
 /// The shape and the arguments of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -180,27 +177,11 @@ impl Report {
 }
 
 /// Shared memory that a block can have, bytes, as on sm_90.
-const SHARED_LIMIT: u64 = 227 << 10;
+pub(crate) const SHARED_LIMIT: u64 = 227 << 10;
 /// Blocks that a cluster can have.
 const CLUSTER_LIMIT: u32 = 16;
 /// Threads that a block can have.
 const THREADS_LIMIT: u64 = 1024;
-
-/// What an execution does at a finding after which it could go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// It ends if it is an error.
-    First,
-    /// It goes on.
-    All,
-}
-
-/// What an execution has come to.
-pub(crate) struct Outcome {
-    pub(crate) report: Report,
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) untold: u64,
-}
 
 /// Runs a kernel on a grid of blocks, deterministically for a given [`Options::seed`]. Clusters of blocks run in parallel. If
 /// the kernel has instructions by which blocks can communicate through global memory (strong accesses, atomics that tell what
@@ -246,77 +227,6 @@ pub fn run(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options)
     }
 }
 
-/// Executes a launch once.
-///
-/// # Errors
-/// A launch that does not fit the kernel; what the execution finds is in its outcome.
-pub(crate) fn execute(
-    kernel: &Kernel,
-    memory: &Memory,
-    launch: &Launch,
-    options: &Options,
-    mode: Mode,
-) -> Result<Outcome, Error> {
-    check_shape(kernel, launch)?;
-    let cluster = cluster(kernel, launch)?;
-    let params = arguments(kernel, launch)?;
-    let used = kernel.shared(launch.dynamic_shared);
-    if used > SHARED_LIMIT {
-        return Err(Error::SharedTooLarge {
-            kernel: kernel.name.clone(),
-            static_bytes: kernel.dynamic_offset.max(kernel.static_shared).into(),
-            dynamic_bytes: launch.dynamic_shared.into(),
-            limit: SHARED_LIMIT,
-        });
-    }
-    let mut view = memory.view();
-    // Their addresses are above all of memory's.
-    view.allocations.extend(kernel.variables.iter().cloned());
-    let threads = launch.block.iter().product();
-    let explicit = launch.cluster.is_some() || kernel.explicit_cluster;
-    let shared = used as usize;
-    let (printed, global) = (Mutex::default(), options.races.then(Global::default));
-    let machine = Machine {
-        kernel,
-        view,
-        params,
-        launch,
-        options,
-        shared,
-        threads,
-        cluster,
-        explicit,
-        printed,
-        global,
-        findings: Mutex::new(Ledger::new(mode)),
-    };
-    let (report, ended) = run_grid(&machine)?;
-    let ledger = machine.findings.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let (findings, untold) = ledger.close(ended, options);
-    if let Some(print) = &options.print {
-        let printed = machine.printed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        printed.values().for_each(|text| print(text));
-    }
-    Ok(Outcome { report, findings, untold })
-}
-
-/// What was executed, and the finding that ended it.
-fn run_grid(machine: &Machine<'_>) -> Result<(Report, Option<Error>), Error> {
-    let blocks = machine.launch.grid.iter().map(|&n| u64::from(n)).product::<u64>();
-    let grid = |workers| Grid::new(machine, blocks, workers);
-    Ok(match machine.options.threads {
-        _ if machine.kernel.code.communicates => grid(1).run(),
-        Some(0 | 1) => grid(1).run(),
-        Some(threads) => workers(threads)?.install(|| grid(threads).run()),
-        None => grid(rayon::current_num_threads()).run(),
-    })
-}
-
-fn workers(threads: usize) -> Result<rayon::ThreadPool, Error> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map_err(|reason| Error::Workers { threads, reason: reason.to_string() })
-}
-
 /// Blocks of a cluster.
 pub(crate) fn cluster(kernel: &Kernel, launch: &Launch) -> Result<[u32; 3], Error> {
     let bad = |what, given: u32, accepted| {
@@ -345,7 +255,7 @@ pub(crate) fn cluster(kernel: &Kernel, launch: &Launch) -> Result<[u32; 3], Erro
     Ok(cluster)
 }
 
-fn check_shape(kernel: &Kernel, launch: &Launch) -> Result<(), Error> {
+pub(crate) fn check_shape(kernel: &Kernel, launch: &Launch) -> Result<(), Error> {
     let limits = [
         ("grid.x", launch.grid[0], 0x7fff_ffff),
         ("grid.y", launch.grid[1], 65535),
@@ -381,7 +291,7 @@ fn check_shape(kernel: &Kernel, launch: &Launch) -> Result<(), Error> {
 }
 
 /// Parameter space: the arguments at their offsets.
-fn arguments(kernel: &Kernel, launch: &Launch) -> Result<Vec<u8>, Error> {
+pub(crate) fn arguments(kernel: &Kernel, launch: &Launch) -> Result<Vec<u8>, Error> {
     let (expected, given) = (kernel.params.len(), launch.args.len());
     if expected != given {
         return Err(Error::ArgumentCount { kernel: kernel.name.clone(), expected, given });

@@ -132,12 +132,14 @@
 //! Global memory is looked at in the same way: the blocks of a launch are unordered but by releases and acquires there,
 //! and what these hand over is handed on by every other edge. Bulk operations count as accesses of their thread at their
 //! issue, reductions as relaxed atomics, and proxies are not told apart. An access is compared with the last write,
-//! and with two reads and two strong accesses of each kind since, of different threads; a race with a third may be missed. With several workers it depends on their timing
-//! which of two accesses that race is found to be the later one.
+//! and with two reads and two strong accesses of each kind since, of different threads and where there are such of different
+//! clusters; a race with a third thread of a cluster may be missed. Findings depend on the seed alone, not on the number of workers: where an execution
+//! on several has found something, it is repeated from the same memory on one.
 
 mod decode;
 mod error;
 mod exec;
+mod execute;
 mod float;
 mod grid;
 mod lanes;

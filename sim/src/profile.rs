@@ -164,6 +164,22 @@ impl Profile {
         classes
     }
 
+    /// Adds what another has collected.
+    pub(crate) fn absorb(&self, other: &Profile) {
+        let from = other.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        for (kernel, lines) in from.iter() {
+            let Some(to) = kernels.get_mut(kernel) else {
+                kernels.insert(kernel.clone(), lines.clone());
+                continue;
+            };
+            for (to, line) in to.iter_mut().zip(lines) {
+                to.counts.add(&line.counts);
+                to.flops += line.flops;
+            }
+        }
+    }
+
     /// Adds what a cluster did, by instruction.
     pub(crate) fn add(&self, kernel: &Kernel, counts: &[Report]) {
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::launch::{self, Mode, Outcome};
+use crate::execute::{Mode, Outcome, execute};
 use crate::snapshot::Snapshot;
 use crate::{Error, Kernel, Launch, Memory, Options, Report};
 
@@ -122,8 +122,10 @@ impl Ledger {
     /// A finding after which the execution could go on; whether it does.
     pub(crate) fn note(&mut self, error: Error, options: &Options) -> Result<(), Error> {
         let severity = options.deny.severity(&error);
-        if self.mode == Mode::First && severity == Severity::Error {
-            return Err(error);
+        match self.mode {
+            Mode::Probe => return Err(error),
+            Mode::First if severity == Severity::Error => return Err(error),
+            Mode::First | Mode::All => {}
         }
         self.add(error.clone(), severity, options);
         if self.mode == Mode::All && self.errors >= options.most_findings() { Err(error) } else { Ok(()) }
@@ -188,7 +190,7 @@ impl Ledger {
 pub fn judge(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options) -> Result<Verdict, Error> {
     let before = (options.seeds > 1).then(|| Snapshot::new(kernel, memory));
     let mut verdict = Verdict::default();
-    verdict.take(launch::execute(kernel, memory, launch, options, Mode::All)?, options.seed);
+    verdict.take(execute(kernel, memory, launch, options, Mode::All)?, options.seed);
     verdict.report = Report { warnings: 0, ..verdict.report };
     let Some(before) = before.filter(|_| verdict.passed()) else { return Ok(verdict) };
     let after = before.changed();
@@ -196,7 +198,7 @@ pub fn judge(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Option
         before.restore();
         let seed = options.seed.wrapping_add(nth.into());
         let quiet = Options { seed, print: None, profile: None, observer: None, ..options.clone() };
-        verdict.take(launch::execute(kernel, memory, launch, &quiet, Mode::All)?, seed);
+        verdict.take(execute(kernel, memory, launch, &quiet, Mode::All)?, seed);
         if !verdict.passed() {
             break;
         }

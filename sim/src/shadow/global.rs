@@ -125,6 +125,14 @@ impl Touch {
     }
 }
 
+/// Keeps an access in the place of one that comes before it. Where there is none, accesses of two clusters are kept if there
+/// were any: whether clusters that nothing orders race does then not depend on which of them is the first.
+fn remember(slots: &mut [Mark; 2], new: Mark, before: impl Fn(&Mark) -> bool) {
+    let [a, b] = &slots;
+    let first = before(a) || !before(b) && a.cluster != b.cluster && a.cluster == new.cluster;
+    slots[usize::from(!first)] = new;
+}
+
 /// An access to global memory that an earlier one races with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conflict {
@@ -202,7 +210,7 @@ impl Shadow {
                 }
             }
             match touch {
-                Touch::Read => cell.reads[usize::from(!before(&cell.reads[0]))] = new,
+                Touch::Read => remember(&mut cell.reads, new, before),
                 Touch::Write { .. } => {
                     *cell = Cell { write: new, reads: [Mark::default(); 2] };
                     page.strong.remove(&i);
@@ -210,7 +218,7 @@ impl Shadow {
                 Touch::Strong(kind, _) => {
                     let strong = page.strong.entry(i).or_default();
                     let slots = if kind == Kind::Read { &mut strong.reads } else { &mut strong.writes };
-                    slots[usize::from(!before(&slots[0]))] = new;
+                    remember(slots, new, before);
                 }
             }
         }
