@@ -55,6 +55,47 @@ pub enum Item {
     Function(Function),
     /// A module-scope variable, `.extern .shared` among them.
     Variable(Variable),
+    /// `.file`: a source file that `.loc` names by its number.
+    File(SourceFile),
+}
+
+/// `.file 1 "kernel.cu"` (PTX ISA, "Debugging Directives: .file").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Its number.
+    pub index: u32,
+    /// Its name, with its folder.
+    pub name: Name,
+}
+
+/// `.loc 1 42 5`: the place in a source file that the statements after it come from (PTX ISA, "Debugging Directives:
+/// .loc").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loc {
+    /// The place; of inlined code, in the function that was inlined.
+    pub at: SourcePlace,
+    /// Where it was inlined.
+    pub inlined: Option<Inlined>,
+}
+
+/// A place in a source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SourcePlace {
+    /// The number of the `.file`.
+    pub file: u32,
+    /// Line, from 1; 0 if the compiler knows none.
+    pub line: u32,
+    /// Column, from 1; 0 if the compiler knows none.
+    pub column: u32,
+}
+
+/// `function_name f, inlined_at 1 77 3`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inlined {
+    /// The function that was inlined, as the compiler calls it.
+    pub function: Name,
+    /// Where it is called. If that is inlined itself, an earlier [`Loc`] of that place says where.
+    pub at: SourcePlace,
 }
 
 /// `.visible .entry name(params) directives { body }`.
@@ -191,6 +232,8 @@ pub enum Statement {
     Block(Vec<Statement>),
     /// `.pragma "nounroll";`
     Pragma(Name),
+    /// `.loc 1 42 5`
+    Loc(Loc),
     /// A comment line of the generator's; the parser drops comments, so a parsed tree has none.
     Comment(Name),
 }

@@ -188,6 +188,61 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// Where in the text it is; line 0 if it is of no place.
+    pub fn span(&self) -> Span {
+        match self {
+            Error::Syntax { at, .. }
+            | Error::UnknownOpcode { at, .. }
+            | Error::UnknownModifier { at, .. }
+            | Error::Literal { at, .. }
+            | Error::Unsupported { at, .. }
+            | Error::Modifier { at, .. }
+            | Error::OperandCount { at, .. }
+            | Error::Operand { at, .. }
+            | Error::Undeclared { at, .. }
+            | Error::Redeclared { at, .. }
+            | Error::Name { at, .. }
+            | Error::Guard { at, .. }
+            | Error::Declaration { at, .. }
+            | Error::Version { at, .. }
+            | Error::Target { at, .. } => *at,
+            Error::TensorMap { .. } | Error::NotATensorMap { .. } => Span::default(),
+        }
+    }
+
+    /// The message with the line of the text that it is about, and a caret under the place.
+    ///
+    /// ```
+    /// # use girih_ptx::Module;
+    /// let text = ".version 8.0\n.target sm_8O\n";
+    /// let error = Module::parse(text).unwrap_err();
+    /// assert_eq!(
+    ///     error.quoting(text),
+    ///     "line 2, column 9: expected a target such as `sm_80` or `sm_90a`, found `sm_8O`\n  \
+    ///        | .target sm_8O\n  \
+    ///        |         ^"
+    /// );
+    /// ```
+    pub fn quoting(&self, text: &str) -> String {
+        /// Characters before and after the place that are shown.
+        const BEFORE: usize = 60;
+        const AFTER: usize = 60;
+        let Span { line, column } = self.span();
+        let quoted = (line as usize).checked_sub(1).and_then(|index| text.lines().nth(index));
+        let (Some(quoted), Some(place)) = (quoted, (column as usize).checked_sub(1)) else {
+            return self.to_string();
+        };
+        let from = place.saturating_sub(BEFORE);
+        // Tabs stay, so that the caret stands under its character.
+        let shown: String = quoted.chars().skip(from).take(BEFORE + AFTER).collect();
+        let blank: String = (quoted.chars().skip(from).take(place - from))
+            .map(|c| if c == '\t' { '\t' } else { ' ' })
+            .collect();
+        format!("{self}\n  | {}\n  | {blank}^", shown.trim_end())
+    }
+}
+
 impl std::fmt::Display for Span {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.line, self.column) {

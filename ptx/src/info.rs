@@ -61,7 +61,7 @@ impl Module {
     pub fn kernels(&self) -> Vec<KernelInfo> {
         let kernels = self.items.iter().filter_map(|item| match item {
             Item::Kernel(kernel) => Some(kernel),
-            Item::Variable(_) | Item::Function(_) => None,
+            Item::Variable(_) | Item::Function(_) | Item::File(_) => None,
         });
         kernels.map(|kernel| self.info(kernel)).collect()
     }

@@ -51,6 +51,7 @@ pub use ast::*;
 pub use error::Error;
 pub use forms::Form;
 pub use info::{KernelInfo, ParamInfo};
+pub use parse::Refused;
 pub use tensor_map::{
     Interleave, L2Promotion, OobFill, TENSOR_MAP_BYTES, TENSOR_MAP_RANK, TensorElement, TensorMap,
     TensorSwizzle, Tiled,

@@ -1,6 +1,7 @@
 //! The parser: recursive descent over the tokens of [`lex`](crate::lex), one function a construct of the grammar.
 
 mod cursor;
+mod debug;
 mod declaration;
 mod expression;
 mod operand;
@@ -8,10 +9,11 @@ mod statement;
 
 use cursor::Parser;
 
-use crate::{Error, Module, Statement};
+use crate::{Error, Module, Name, Statement};
 
 impl Module {
-    /// Parses PTX text. Comments, `.file`, `.loc`, `.section` and the `.pragma`s outside of bodies are dropped.
+    /// Parses PTX text. Comments, `.section`s, of which `.loc` has the names of inlined functions, and the `.pragma`s
+    /// outside of bodies are dropped.
     ///
     /// # Errors
     /// The first thing in the text that isn't PTX, or isn't supported, with its line and column.
@@ -24,8 +26,48 @@ impl Module {
     /// # Ok::<(), girih_ptx::Error>(())
     /// ```
     pub fn parse(text: &str) -> Result<Module, Error> {
-        Parser::new(text)?.module()
+        let mut parser = Parser::new(text)?;
+        parser.module(|_, _, error| Err(error))
     }
+
+    /// Parses PTX text and verifies its kernels, functions and variables each on its own. Those that are not PTX, or not
+    /// supported, are left out and told with their errors, as is what names them: the others can be used.
+    ///
+    /// # Errors
+    /// What is wrong with the text as a whole: its tokens, its braces, its `.version` and `.target`.
+    ///
+    /// ```
+    /// # use girih_ptx::Module;
+    /// let (module, refused) = Module::parse_each(
+    ///     ".version 8.0 .target sm_80 .address_size 64
+    ///      .visible .entry good() { ret; }
+    ///      .visible .entry bad() { frobnicate; ret; }",
+    /// )?;
+    /// assert_eq!((module.kernels().len(), refused.len()), (1, 1));
+    /// assert_eq!(refused[0].error.to_string(), "line 3, column 31: unknown opcode `frobnicate`");
+    /// # Ok::<(), girih_ptx::Error>(())
+    /// ```
+    pub fn parse_each(text: &str) -> Result<(Module, Vec<Refused>), Error> {
+        let mut parser = Parser::new(text)?;
+        let mut refused = Vec::new();
+        let mut module = parser.module(|parser, start, error| {
+            refused.push(parser.pass_over(start, error)?);
+            Ok(())
+        })?;
+        module.retain_verified(&mut refused)?;
+        Ok((module, refused))
+    }
+}
+
+/// A kernel, a function or a variable that [`Module::parse_each`] has left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Its name.
+    pub name: Name,
+    /// Whether it is a kernel.
+    pub kernel: bool,
+    /// What is wrong with it, or with what it names.
+    pub error: Error,
 }
 
 impl Statement {

@@ -6,6 +6,8 @@ use std::fmt::{Display, Formatter, Result};
 
 use crate::ast::*;
 
+mod debug;
+
 impl Display for Module {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let (major, minor) = self.version;
@@ -21,9 +23,10 @@ impl Display for Module {
                 Item::Kernel(kernel) => write!(f, "{kernel}")?,
                 Item::Function(function) => write!(f, "{function}")?,
                 Item::Variable(variable) => writeln!(f, "{variable};")?,
+                Item::File(SourceFile { index, name }) => writeln!(f, ".file {index} \"{name}\"")?,
             }
         }
-        Ok(())
+        debug::strings(f, &self.items)
     }
 }
 
@@ -265,6 +268,7 @@ fn statement(f: &mut Formatter<'_>, item: &Statement, level: usize) -> Result {
         }
         Statement::Inst(inst) => writeln!(f, "{inst};"),
         Statement::Pragma(text) => writeln!(f, ".pragma \"{text}\";"),
+        Statement::Loc(loc) => writeln!(f, "{loc}"),
         Statement::Comment(_) => Ok(()),
         Statement::Block(body) => {
             writeln!(f, "{{")?;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use crate::ast::*;
 use crate::forms::{self, Names, Needs, Symbol, resolve};
-use crate::{Error, Opcode, Type};
+use crate::{Error, Opcode, Refused, Type};
 
 impl Module {
     /// Checks that the module is PTX: every instruction has a form, every name is declared once in its scope and is
@@ -19,20 +19,56 @@ impl Module {
         if self.version < version {
             return Err(self.too_old(Span::default(), self.target.to_string(), version));
         }
-        self.visit(&mut |at, what, needs| {
-            if self.version < needs.version {
-                return Err(self.too_old(at, what(), needs.version));
-            }
-            match needs.met_by(self.target) {
-                true => Ok(()),
-                false => Err(Error::Target {
-                    at,
-                    what: what(),
-                    needs: needs.target().to_string(),
-                    found: self.target.to_string(),
-                }),
-            }
-        })
+        self.visit(&mut |at, what, needs| self.check_needs(at, what, needs))
+    }
+
+    fn check_needs(&self, at: Span, what: &dyn Fn() -> String, needs: Needs) -> Result<(), Error> {
+        if self.version < needs.version {
+            return Err(self.too_old(at, what(), needs.version));
+        }
+        match needs.met_by(self.target) {
+            true => Ok(()),
+            false => Err(Error::Target {
+                at,
+                what: what(),
+                needs: needs.target().to_string(),
+                found: self.target.to_string(),
+            }),
+        }
+    }
+
+    /// Takes out the items that do not verify, and adds them to those that are `refused` already.
+    pub(crate) fn retain_verified(&mut self, refused: &mut Vec<Refused>) -> Result<(), Error> {
+        let version = self.target.version();
+        if self.version < version {
+            return Err(self.too_old(Span::default(), self.target.to_string(), version));
+        }
+        let mut scopes = Scopes { stack: vec![Scope::default()] };
+        let (mut kept, items) = (Vec::new(), std::mem::take(&mut self.items));
+        for item in items {
+            let mut report = |at, what: &dyn Fn() -> String, needs| self.check_needs(at, what, needs);
+            let Err(error) = visit_item(&item, &mut scopes, &mut report) else {
+                kept.push(item);
+                continue;
+            };
+            scopes.stack.truncate(1);
+            let (name, kernel) = match item {
+                Item::Kernel(kernel) => (kernel.name, true),
+                Item::Function(function) => (function.name, false),
+                Item::Variable(variable) => (variable.name, false),
+                Item::File(_) => continue,
+            };
+            scopes.stack.iter_mut().for_each(|scope| _ = scope.names.remove(&name));
+            // Of what names something that is refused, the reason is that one's.
+            let reason = match &error {
+                Error::Undeclared { name, .. } => refused.iter().find(|other| *other.name == **name),
+                _ => None,
+            };
+            let error = reason.map_or(error, |other| other.error.clone());
+            refused.push(Refused { name, kernel, error });
+        }
+        self.items = kept;
+        Ok(())
     }
 
     fn too_old(&self, at: Span, what: String, needs: (u8, u8)) -> Error {
@@ -68,22 +104,24 @@ impl Module {
     /// Checks everything but `.version` and `.target`, and reports what each thing needs.
     fn visit(&self, report: Report<'_>) -> Result<(), Error> {
         let mut scopes = Scopes { stack: vec![Scope::default()] };
-        for item in &self.items {
-            match item {
-                Item::Variable(variable) => scopes.declare_variable(variable)?,
-                Item::Function(function) => call::visit_function(function, &mut scopes, report)?,
-                Item::Kernel(kernel) => {
-                    scopes.declare(&kernel.name, Symbol::Kernel, kernel.span)?;
-                    visit_kernel(kernel, &mut scopes, report)?;
-                }
-            }
-        }
-        Ok(())
+        self.items.iter().try_for_each(|item| visit_item(item, &mut scopes, report))
     }
 }
 
 /// Takes the place, the text of a thing and what it needs.
 type Report<'r> = &'r mut dyn FnMut(Span, &dyn Fn() -> String, Needs) -> Result<(), Error>;
+
+fn visit_item(item: &Item, scopes: &mut Scopes, report: Report<'_>) -> Result<(), Error> {
+    match item {
+        Item::Variable(variable) => scopes.declare_variable(variable),
+        Item::File(_) => Ok(()),
+        Item::Function(function) => call::visit_function(function, scopes, report),
+        Item::Kernel(kernel) => {
+            scopes.declare(&kernel.name, Symbol::Kernel, kernel.span)?;
+            visit_kernel(kernel, scopes, report)
+        }
+    }
+}
 
 fn visit_kernel(kernel: &Kernel, scopes: &mut Scopes, report: Report<'_>) -> Result<(), Error> {
     for directive in &kernel.directives {
@@ -116,7 +154,7 @@ fn visit_body(body: &[Statement], at: Span, scopes: &mut Scopes, report: Report<
                     return Err(Error::Undeclared { at, inst, name: label.to_string() });
                 }
             }
-            Statement::Label(_) | Statement::Pragma(_) | Statement::Comment(_) => {}
+            Statement::Label(_) | Statement::Pragma(_) | Statement::Loc(_) | Statement::Comment(_) => {}
         }
     }
     scopes.stack.pop();

@@ -85,6 +85,13 @@ fn variable() -> impl Strategy<Value = Variable> {
         })
 }
 
+fn loc() -> impl Strategy<Value = Loc> {
+    let place = || any::<[u32; 3]>().prop_map(|[file, line, column]| SourcePlace { file, line, column });
+    let inlined = ("[a-zA-Z_$:<> é]{1,8}", place())
+        .prop_map(|(function, at)| Inlined { function: function.into(), at });
+    (place(), option::of(inlined)).prop_map(|(at, inlined)| Loc { at, inlined })
+}
+
 fn statement() -> impl Strategy<Value = Statement> {
     let registers = (select(Type::ALL), vec((name(), option::of(any::<u32>())), 1..4))
         .prop_map(|(ty, names)| Statement::Reg(RegDecl { ty, names, span: Span::default() }));
@@ -95,6 +102,7 @@ fn statement() -> impl Strategy<Value = Statement> {
         1 => registers,
         1 => local,
         1 => name().prop_map(Statement::Label),
+        1 => loc().prop_map(Statement::Loc),
         1 => "[a-z 0-9]{0,12}".prop_map(|text| Statement::Pragma(text.into())),
     ];
     leaf.prop_recursive(3, 24, 6, |inner| vec(inner, 0..6).prop_map(Statement::Block))
@@ -135,7 +143,9 @@ fn module() -> impl Strategy<Value = Module> {
     let outside = variable().prop_filter("of the module's scope", |variable| {
         !matches!(variable.space, VarSpace::Local | VarSpace::Param)
     });
-    let item = prop_oneof![kernel().prop_map(Item::Kernel), outside.prop_map(Item::Variable)];
+    let file = (any::<u32>(), "[a-z/. ]{1,12}")
+        .prop_map(|(index, name)| Item::File(SourceFile { index, name: name.into() }));
+    let item = prop_oneof![kernel().prop_map(Item::Kernel), outside.prop_map(Item::Variable), file];
     let target =
         (any::<u32>(), option::of(select(vec!['a', 'f']))).prop_map(|(sm, suffix)| Target { sm, suffix });
     (any::<(u8, u8)>(), target, vec(item, 0..4)).prop_map(|(version, target, items)| Module {

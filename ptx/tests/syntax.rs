@@ -62,9 +62,9 @@ fn expressions_stand_for_their_values() {
 
 #[test]
 fn hints_are_dropped_wherever_they_stand() {
-    let plain = ".global .u32 g;\n.entry k() .maxntid 32 { ret; }\n";
+    let plain = ".file 1 \"a.cu\"\n.global .u32 g;\n.entry k() .maxntid 32 { .loc 1 2 3 ret; }\n";
     let decorated = "\t.file\t1 \"a.cu\", 123, 456\r\n.pragma \"nounroll\";\r\n.global .attribute(.managed) .u32 g;\r\n\
-        .entry k() .pragma \"a\", \"b\"; .maxntid 32\r\n{\r\n.loc 1 2 3, function_name $L, inlined_at 1 2 3\r\nret; // é\r\n}\r\n\
+        .entry k() .pragma \"a\", \"b\"; .maxntid 32\r\n{\r\n.loc 1 2 3\r\nret; // é\r\n}\r\n\
         .section .debug_str { $L: .b8 1,2\n .b64 x }\n";
     assert_eq!(module(decorated).to_string(), module(plain).to_string());
 }

@@ -12,11 +12,15 @@ pub(super) struct Parser<'t> {
     at: usize,
     /// One allocation a name, however often it stands in the text.
     names: HashMap<&'t str, Name>,
+    /// The names of inlined functions, by their labels.
+    strings: HashMap<&'t str, Name>,
 }
 
 impl<'t> Parser<'t> {
     pub(super) fn new(text: &'t str) -> Result<Self, Error> {
-        Ok(Parser { tokens: lex(text)?, at: 0, names: HashMap::new() })
+        let tokens = lex(text)?;
+        let strings = super::debug::strings(&tokens);
+        Ok(Parser { tokens, at: 0, names: HashMap::new(), strings })
     }
 
     pub(super) fn peek(&self) -> Token<'t> {
@@ -49,6 +53,16 @@ impl<'t> Parser<'t> {
 
     pub(super) fn is_glued_at(&self, ahead: usize) -> bool {
         self.tokens.get(self.at + ahead).is_some_and(|lexeme| lexeme.glued)
+    }
+
+    /// The number of the next token.
+    pub(super) fn place(&self) -> usize {
+        self.at
+    }
+
+    /// Goes back to a token.
+    pub(super) fn go_to(&mut self, place: usize) {
+        self.at = place.min(self.at);
     }
 
     /// Takes `c` if it is next.
@@ -99,6 +113,11 @@ impl<'t> Parser<'t> {
 
     pub(super) fn intern(&mut self, text: &'t str) -> Name {
         self.names.entry(text).or_insert_with(|| text.into()).clone()
+    }
+
+    /// The string at a label of the `.debug_str` section.
+    pub(super) fn string(&self, label: &str) -> Option<Name> {
+        self.strings.get(label).cloned()
     }
 
     /// A non-negative integer literal that fits `T`.

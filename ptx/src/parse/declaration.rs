@@ -1,5 +1,6 @@
 //! Modules, kernels' heads and variables.
 
+use super::Refused;
 use super::cursor::Parser;
 use crate::ast::*;
 use crate::lex::Token;
@@ -16,7 +17,12 @@ macro_rules! LINKAGES {
 const INITIAL: usize = 1 << 20;
 
 impl Parser<'_> {
-    pub(super) fn module(mut self) -> Result<Module, Error> {
+    /// A module. An item that is none is handed to `recover`, with the number of its first token: it fails, or passes over
+    /// the item.
+    pub(super) fn module(
+        &mut self,
+        mut recover: impl FnMut(&mut Self, usize, Error) -> Result<(), Error>,
+    ) -> Result<Module, Error> {
         let version = self.version()?;
         let target = self.target()?;
         if !self.eat_dotted("address_size") {
@@ -32,8 +38,14 @@ impl Parser<'_> {
         }
         let mut items = Vec::new();
         while self.peek() != Token::End {
-            if !self.skip_debug()? && !self.skip_pragma()? {
-                items.push(self.item()?);
+            if let Some(file) = self.file()? {
+                items.push(Item::File(file));
+            } else if !self.skip_section()? && !self.skip_pragma()? {
+                let start = self.place();
+                match self.item() {
+                    Ok(item) => items.push(item),
+                    Err(error) => recover(self, start, error)?,
+                }
             }
         }
         Ok(Module { version, target, items })
@@ -76,33 +88,6 @@ impl Parser<'_> {
         Ok(target)
     }
 
-    /// Skips `.file ...`, `.loc ...` (to the line's end) and `.section name { ... }`; whether there was one.
-    pub(super) fn skip_debug(&mut self) -> Result<bool, Error> {
-        match self.peek() {
-            Token::Dotted("file" | "loc") => {
-                let line = self.span().line;
-                while self.peek() != Token::End && self.span().line == line {
-                    self.next();
-                }
-                Ok(true)
-            }
-            Token::Dotted("section") => {
-                while !self.eat('{') {
-                    if self.next() == Token::End {
-                        return Err(self.expected("`{` of this section"));
-                    }
-                }
-                while !self.eat('}') {
-                    if self.next() == Token::End {
-                        return Err(self.expected("`}` of this section"));
-                    }
-                }
-                Ok(true)
-            }
-            _ => Ok(false),
-        }
-    }
-
     /// Skips a `.pragma` of the whole module or of a kernel: a hint to the assembler. Whether there was one.
     fn skip_pragma(&mut self) -> Result<bool, Error> {
         if !self.eat_dotted("pragma") {
@@ -119,6 +104,41 @@ impl Parser<'_> {
         }
         self.expect(';')?;
         Ok(true)
+    }
+
+    /// Goes on after the item that begins at a token: after its `;`, or the `}` of its body.
+    ///
+    /// # Errors
+    /// The error again, if the item has no such end or no name.
+    pub(super) fn pass_over(&mut self, start: usize, error: Error) -> Result<Refused, Error> {
+        self.go_to(start);
+        let mut kernel = false;
+        let (mut name, mut round, mut curly) = (None, 0usize, 0usize);
+        loop {
+            match self.next() {
+                Token::End => return Err(error),
+                Token::Dotted("entry") if curly == 0 => kernel = true,
+                // What stands in parentheses before the name are results.
+                Token::Ident(word) if curly == 0 && round == 0 && name.is_none() => {
+                    name = Some(self.intern(word));
+                }
+                Token::Punct('(') => round += 1,
+                Token::Punct(')') => round = round.saturating_sub(1),
+                Token::Punct('{') => curly += 1,
+                Token::Punct('}') if curly > 1 => curly -= 1,
+                Token::Punct('}') | Token::Punct(';') if curly == 0 => break,
+                // Initial values in braces have a semicolon behind them.
+                Token::Punct('}') if curly == 1 => {
+                    self.eat(';');
+                    break;
+                }
+                _ => {}
+            }
+        }
+        match name {
+            Some(name) => Ok(Refused { name, kernel, error }),
+            None => Err(error),
+        }
     }
 
     fn item(&mut self) -> Result<Item, Error> {

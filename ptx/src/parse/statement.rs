@@ -15,7 +15,9 @@ impl<'t> Parser<'t> {
         while self.peek() != Token::End {
             if self.eat('{') {
                 body.push(Statement::Block(self.statements(1)?));
-            } else if !self.skip_debug()? {
+            } else if let Some(loc) = self.loc()? {
+                body.push(Statement::Loc(loc));
+            } else if !self.skip_section()? {
                 body.push(self.statement()?);
             }
         }
@@ -31,7 +33,9 @@ impl<'t> Parser<'t> {
         while !self.eat('}') {
             if self.eat('{') {
                 body.push(Statement::Block(self.statements(depth + 1)?));
-            } else if !self.skip_debug()? {
+            } else if let Some(loc) = self.loc()? {
+                body.push(Statement::Loc(loc));
+            } else if !self.skip_section()? {
                 body.push(self.statement()?);
             }
         }
