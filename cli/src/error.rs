@@ -121,6 +121,14 @@ pub enum Error {
         /// Its extents.
         extents: Vec<i64>,
     },
+    /// A file that is not PTX, or a kernel of it that is not.
+    #[error("{}: {message}", .file.display())]
+    Ptx {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, with the line quoted.
+        message: String,
+    },
     /// A file of several kernels, or none, and no name.
     #[error("--kernel must name a kernel of {}, which has: {}", .file.display(), list(.kernels))]
     KernelNeeded {

@@ -2,6 +2,7 @@
 
 mod argument;
 mod report;
+mod source;
 mod tensor;
 mod watch;
 
@@ -161,18 +162,10 @@ fn reduced(
 }
 
 fn launch(args: &Args) -> Result<SimReport, Box<dyn std::error::Error>> {
-    let text = std::fs::read_to_string(&args.file).map_err(Error::read(&args.file))?;
-    let module = girih_ptx::Module::parse(&text)?;
-    module.verify()?;
+    let source = source::Source::read(&args.file, args.kernel.as_deref())?;
+    let module = source.module;
     let program = Program::load(&module)?;
-    let kernel = match (&args.kernel, program.kernels()) {
-        (Some(name), _) => program.kernel(name)?,
-        (None, [only]) => only,
-        (None, kernels) => {
-            let kernels = kernels.iter().map(|kernel| kernel.name().to_string()).collect();
-            return Err(Error::KernelNeeded { file: args.file.clone(), kernels }.into());
-        }
-    };
+    let kernel = program.kernel(&source.kernel)?;
     let memory = Memory::new();
     let bound = bind(args, &memory)?;
     let profile = Profile::default();

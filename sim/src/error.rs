@@ -5,8 +5,10 @@ use std::sync::Arc;
 use crate::{Access, Nearest, Space};
 
 mod kind;
+mod origin;
 mod place;
 
+pub use origin::Origin;
 pub use place::{Awaited, MbarrierFault, Other, Place, Site, Waiting};
 
 /// What went wrong in loading, launching or running a kernel.

@@ -155,7 +155,7 @@ mod snapshot;
 mod tensor;
 mod verdict;
 
-pub use error::{Awaited, Error, MbarrierFault, Other, Place, Site, Waiting};
+pub use error::{Awaited, Error, MbarrierFault, Origin, Other, Place, Site, Waiting};
 pub use launch::{Launch, Options, Print, Progress, Report, run};
 pub use memory::{Memory, Nearest};
 pub use observe::{Moment, Observer, Register};

@@ -2,6 +2,7 @@
 
 use girih_ptx::Type;
 
+use crate::Origin;
 use crate::lanes::{Reg, Regs, WARP};
 use crate::program::Code;
 
@@ -99,6 +100,11 @@ impl<'a> Moment<'a> {
     /// The instruction's line in the text, from 1.
     pub fn line(&self) -> u32 {
         self.code.sources[self.source as usize].line
+    }
+
+    /// The source line that the instruction was compiled from, if the text has `.loc`.
+    pub fn origin(&self) -> Option<&'a Origin> {
+        self.code.sources[self.source as usize].origin.as_deref()
     }
 
     /// The instruction's text.

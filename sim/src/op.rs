@@ -8,6 +8,7 @@ mod memory;
 
 use std::sync::Arc;
 
+use crate::Origin;
 use crate::lanes::{Args, LaneFn, Reg};
 
 pub(crate) use matrix::{Fragment, Left, Matrices, Mma, MmaSum, MmaType, QuadMma, Tile, Wgmma, WmmaMma};
@@ -251,6 +252,8 @@ pub(crate) struct Print {
 pub(crate) struct Source {
     pub(crate) line: u32,
     pub(crate) text: Arc<str>,
+    /// The source line that it was compiled from.
+    pub(crate) origin: Option<Arc<Origin>>,
     /// Registers it reads and writes, its guard apart.
     pub(crate) reads: Vec<Reg>,
     pub(crate) writes: Vec<Reg>,

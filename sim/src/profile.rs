@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use girih_ptx::{Opcode, Type};
 
-use crate::{Kernel, Report};
+use crate::{Kernel, Origin, Report};
 
 /// Kinds of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,6 +110,8 @@ fn flops(text: &str) -> u64 {
 pub struct Line {
     /// Its line in the PTX text, from 1.
     pub line: u32,
+    /// The source line that it was compiled from, if the text has `.loc`.
+    pub origin: Option<Arc<Origin>>,
     /// Its text.
     pub instruction: Arc<str>,
     /// Its kind.
@@ -186,6 +188,7 @@ impl Profile {
         let lines = kernels.entry(kernel.name.clone()).or_insert_with(|| {
             let line = |source: &crate::op::Source| Line {
                 line: source.line,
+                origin: source.origin.clone(),
                 instruction: source.text.clone(),
                 class: Class::of(&source.text),
                 counts: Report::default(),
@@ -211,12 +214,17 @@ impl fmt::Display for Profile {
                 "{:>6} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12}  instruction",
                 "line", "executed", "waits", "wavefronts", "at least", "sectors", "at least"
             )?;
-            for Line { line, instruction, counts, .. } in
+            let mut last = None;
+            for Line { line, origin, instruction, counts, .. } in
                 lines.iter().filter(|line| line.counts.instructions > 0)
             {
                 let Report {
                     instructions, waits, wavefronts, least_wavefronts, sectors, least_sectors, ..
                 } = counts;
+                if *origin != last {
+                    writeln!(f, "{}", origin.as_ref().map_or("?".into(), |origin| origin.to_string()))?;
+                    last.clone_from(origin);
+                }
                 let shown = |count: u64| if count == 0 { "-".into() } else { count.to_string() };
                 writeln!(
                     f,

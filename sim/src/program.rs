@@ -7,7 +7,7 @@ use girih_ptx::{Special, Type};
 use crate::lanes::Reg;
 use crate::memory::Allocation;
 use crate::op::{Inst, Source};
-use crate::{Error, Place};
+use crate::{Error, Origin, Place};
 
 /// A module decoded for execution, with its variables: what kernels write to `.global` variables stays there for the
 /// next launch.
@@ -23,30 +23,52 @@ use crate::{Error, Place};
 #[derive(Debug)]
 pub struct Program {
     kernels: Vec<Kernel>,
+    /// Those that can't be executed, and why.
+    refused: Vec<(Arc<str>, Error)>,
 }
 
 impl Program {
-    /// Decodes every kernel of a module.
+    /// Decodes every kernel of a module, each with the functions that it calls. A kernel that cannot be executed does not
+    /// keep the others from it: [`Program::kernel`] tells what is wrong with it.
     ///
     /// # Errors
     /// [`Error::Unsupported`], [`Error::Undeclared`] or [`Error::Operand`] for the first statement that cannot be
-    /// executed, with its line and text.
+    /// executed, with its line and text, if that leaves the module without a kernel; or for a variable of the module.
     pub fn load(module: &girih_ptx::Module) -> Result<Program, Error> {
-        crate::decode::module(module).map(|kernels| Program { kernels })
+        let (mut kernels, mut refused) = (Vec::new(), Vec::new());
+        for (name, kernel) in crate::decode::module(module)? {
+            match kernel {
+                Ok(kernel) => kernels.push(kernel),
+                Err(error) => refused.push((name, error)),
+            }
+        }
+        match refused.first() {
+            Some((_, error)) if kernels.is_empty() => Err(error.clone()),
+            _ => Ok(Program { kernels, refused }),
+        }
     }
 
     /// The kernel of this name.
     ///
     /// # Errors
-    /// [`Error::UnknownKernel`] with the names there are.
+    /// [`Error::UnknownKernel`] with the names there are, or why the kernel cannot be executed.
     pub fn kernel(&self, name: &str) -> Result<&Kernel, Error> {
+        if let Some((_, error)) = self.refused.iter().find(|(refused, _)| &**refused == name) {
+            return Err(error.clone());
+        }
         self.kernels.iter().find(|k| &*k.name == name).ok_or_else(|| Error::UnknownKernel {
             name: name.into(),
-            kernels: self.kernels.iter().map(|k| k.name.to_string()).collect(),
+            kernels: self.names().map(str::to_string).collect(),
         })
     }
 
-    /// Every kernel, in the module's order.
+    /// The names of all kernels: those that can be executed, then those that cannot.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let kernels = self.kernels.iter().map(|kernel| &*kernel.name);
+        kernels.chain(self.refused.iter().map(|(name, _)| &**name))
+    }
+
+    /// Every kernel that can be executed, in the module's order.
     pub fn kernels(&self) -> &[Kernel] {
         &self.kernels
     }
@@ -140,10 +162,16 @@ impl Kernel {
         self.code.sources.iter().map(|source| source.line)
     }
 
+    /// The same, each with the source line that it was compiled from, if the text has `.loc`.
+    pub fn origins(&self) -> impl Iterator<Item = (u32, Option<&Origin>)> {
+        self.code.sources.iter().map(|source| (source.line, source.origin.as_deref()))
+    }
+
     /// Where the instruction of this source index stands.
     pub(crate) fn place(&self, source: u32) -> Place {
         let source = &self.code.sources[source as usize];
-        Place { kernel: self.name.clone(), line: source.line, instruction: source.text.clone() }
+        let Source { line, text, origin, .. } = source;
+        Place { kernel: self.name.clone(), line: *line, instruction: text.clone(), origin: origin.clone() }
     }
 }
 

@@ -46,6 +46,8 @@ pub(crate) struct SimReport {
 #[derive(Serialize)]
 struct LineReport {
     line: u32,
+    /// The source line, and where it was inlined.
+    source: Option<String>,
     instruction: String,
     class: &'static str,
     executed: u64,
@@ -64,6 +66,7 @@ impl LineReport {
         let counts = line.counts;
         LineReport {
             line: line.line,
+            source: line.origin.as_ref().map(|origin| origin.to_string()),
             instruction: line.instruction.to_string(),
             class: line.class.name(),
             executed: counts.instructions,

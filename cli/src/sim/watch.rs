@@ -5,14 +5,16 @@ use std::str::FromStr;
 use std::sync::Mutex;
 
 use girih_ptx::Type;
-use girih_sim::{Kernel, Launch, Moment, Observer, Register};
+use girih_sim::{Kernel, Launch, Moment, Observer, Origin, Register};
 use half::{bf16, f16};
 
 use crate::Error;
 
 /// A line at which registers are shown: the n-th time that a warp comes to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Break {
+    /// A source file, or the end of its path; without one the line is of the PTX.
+    file: Option<String>,
     line: u32,
     nth: u32,
 }
@@ -21,13 +23,76 @@ impl FromStr for Break {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Break, Error> {
-        let (line, nth) = text.split_once(':').unwrap_or((text, "1"));
-        let positive = |text: &str| text.parse().ok().filter(|&number| number > 0);
-        match (positive(line), positive(nth)) {
-            (Some(line), Some(nth)) => Ok(Break { line, nth }),
-            _ => Err(Error::Argument { text: text.into(), expected: "LINE or LINE:N, both from 1".into() }),
-        }
+        let positive = |text: &str| text.parse::<u32>().ok().filter(|&number| number > 0);
+        let of = |file: Option<&str>, line: &str, nth: &str| {
+            let file = file.map(str::to_string);
+            Some(Break { file, line: positive(line)?, nth: positive(nth)? })
+        };
+        let parts: Vec<&str> = text.split(':').collect();
+        let read = match parts[..] {
+            [line] => of(None, line, "1"),
+            [line, nth] if line.bytes().all(|c| c.is_ascii_digit()) => of(None, line, nth),
+            [file, line] if !file.is_empty() => of(Some(file), line, "1"),
+            [file, line, nth] if !file.is_empty() => of(Some(file), line, nth),
+            _ => None,
+        };
+        let expected = "LINE, LINE:N, FILE:LINE or FILE:LINE:N, the numbers from 1".into();
+        read.ok_or_else(|| Error::Argument { text: text.into(), expected })
     }
+}
+
+impl std::fmt::Display for Break {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.file.as_ref().map_or(Ok(()), |file| write!(f, "{file}:"))?;
+        write!(f, "{}", self.line)
+    }
+}
+
+impl Break {
+    /// Whether an instruction is of the line: of a source line also if that is where it was inlined.
+    fn is_of(&self, line: u32, origin: Option<&Origin>) -> bool {
+        let Some(file) = &self.file else { return line == self.line };
+        let ends = |path: &str| {
+            path.strip_suffix(&**file).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
+        };
+        origin.is_some_and(|origin| origin.chain().any(|at| at.line == self.line && ends(&at.file)))
+    }
+
+    /// The PTX lines at which warps stop: of a source line where its instructions begin.
+    fn stops(&self, kernel: &Kernel) -> Result<Vec<u32>, Error> {
+        let (mut stops, mut inside) = (Vec::new(), false);
+        for (line, origin) in kernel.origins() {
+            let is_of = self.is_of(line, origin);
+            if is_of && !(inside && self.file.is_some()) {
+                stops.push(line);
+            }
+            inside = is_of;
+        }
+        if !stops.is_empty() {
+            return Ok(stops);
+        }
+        let text = format!("--break {self}");
+        let name = kernel.name();
+        let expected = match &self.file {
+            None => {
+                let next = kernel.lines().filter(|&other| other > self.line).min();
+                let next = next.or_else(|| kernel.lines().max()).unwrap_or(0);
+                format!("a line with an instruction of `{name}`, such as {next}")
+            }
+            Some(_) => match nearest(kernel, self.line) {
+                Some(near) => format!("a source line with an instruction of `{name}`, such as {near}"),
+                None => format!("a line of the PTX: `{name}` has no `.loc` (nvcc -lineinfo writes them)"),
+            },
+        };
+        Err(Error::Argument { text, expected })
+    }
+}
+
+/// A source line with instructions, near this one.
+fn nearest(kernel: &Kernel, line: u32) -> Option<String> {
+    let origins = kernel.origins().filter_map(|(_, origin)| origin).flat_map(Origin::chain);
+    let near = origins.min_by_key(|origin| (origin.line.abs_diff(line), origin.line))?;
+    Some(format!("{}:{}", near.file_name(), near.line))
 }
 
 /// A matrix in shared memory.
@@ -129,8 +194,9 @@ pub(crate) struct WatchArgs {
     /// Tell on stderr what this warp of the block executes: the number of the warp in its block
     #[arg(long, value_name = "WARP")]
     trace: Option<u32>,
-    /// Show the registers where a warp of the block comes to this line, on stderr; LINE:N: the N-th time
-    #[arg(long = "break", value_name = "LINE[:N]")]
+    /// Show the registers where a warp of the block comes to this line of the PTX, or of a source file that its `.loc`s
+    /// name, on stderr; with :N the N-th time
+    #[arg(long = "break", value_name = "[FILE:]LINE[:N]")]
     breaks: Vec<Break>,
     /// Show this part of shared memory there too, as a matrix; PITCH is in elements
     #[arg(long = "tile", value_name = "OFFSET:ROWSxCOLUMNS:TYPE[:PITCH]", requires = "breaks")]
@@ -174,15 +240,9 @@ impl WatchArgs {
                 expected: format!("a warp of the block, 0 to {}", warps.saturating_sub(1)),
             });
         }
-        for &Break { line, .. } in &self.breaks {
-            if !kernel.lines().any(|other| other == line) {
-                let next = kernel.lines().filter(|&other| other > line).min();
-                let next = next.or_else(|| kernel.lines().max()).unwrap_or(0);
-                return Err(Error::Argument {
-                    text: format!("--break {line}"),
-                    expected: format!("a line with an instruction of `{}`, such as {next}", kernel.name()),
-                });
-            }
+        let mut breaks = Vec::new();
+        for at in &self.breaks {
+            breaks.push(Stop { lines: at.stops(kernel)?, at: at.clone(), seen: 0 });
         }
         let shared = kernel.shared(launch.dynamic_shared);
         if let Some(tile) = self.tiles.iter().find(|tile| tile.end() > u128::from(shared)) {
@@ -193,8 +253,7 @@ impl WatchArgs {
             );
             return Err(Error::Argument { text, expected });
         }
-        let breaks = Mutex::new(self.breaks.iter().map(|&at| (at, 0)).collect());
-        Ok(Some(Watch { block, trace: self.trace, breaks, tiles: self.tiles.clone() }))
+        Ok(Some(Watch { block, trace: self.trace, breaks: breaks.into(), tiles: self.tiles.clone() }))
     }
 }
 
@@ -203,20 +262,29 @@ impl WatchArgs {
 pub(crate) struct Watch {
     block: [u32; 3],
     trace: Option<u32>,
-    /// Each with how often a warp has come there.
-    breaks: Mutex<Vec<(Break, u32)>>,
+    breaks: Mutex<Vec<Stop>>,
     tiles: Vec<Tile>,
+}
+
+/// A line to stop at.
+#[derive(Debug)]
+struct Stop {
+    at: Break,
+    /// Its lines of the PTX.
+    lines: Vec<u32>,
+    /// How often a warp has come there.
+    seen: u32,
 }
 
 impl Watch {
     /// The lines to which warps did not come, or not as often as was asked for.
     pub(crate) fn missed(&self) -> Vec<String> {
         let breaks = self.breaks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let missed = breaks.iter().filter(|(at, seen)| *seen < at.nth);
+        let missed = breaks.iter().filter(|stop| stop.seen < stop.at.nth);
         let [x, y, z] = self.block;
         missed
-            .map(|(at, seen)| {
-                format!("no stop at line {}: block ({x},{y},{z}) came there {seen} times", at.line)
+            .map(|Stop { at, seen, .. }| {
+                format!("no stop at line {at}: block ({x},{y},{z}) came there {seen} times")
             })
             .collect()
     }
@@ -231,9 +299,9 @@ impl Observer for Watch {
         let mut stops = 0;
         {
             let mut breaks = self.breaks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            for (at, seen) in breaks.iter_mut().filter(|(at, _)| at.line == moment.line()) {
-                *seen += 1;
-                stops += u32::from(*seen == at.nth);
+            for stop in breaks.iter_mut().filter(|stop| stop.lines.contains(&moment.line())) {
+                stop.seen += 1;
+                stops += u32::from(stop.seen == stop.at.nth);
             }
         }
         if stops > 0 {
@@ -250,11 +318,11 @@ impl Observer for Watch {
 
 /// What registers and tiles hold.
 fn stop(moment: &Moment<'_>, tiles: &[Tile]) -> String {
-    let ([x, y, z], warp, line) = (moment.block(), moment.warp(), moment.line());
+    let ([x, y, z], warp, line) = (moment.block(), moment.warp(), line(moment));
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "block ({x},{y},{z}), warp {warp}, {} before line {line}: {}",
+        "block ({x},{y},{z}), warp {warp}, {} before {line}: {}",
         lanes(moment),
         moment.instruction()
     );
@@ -272,7 +340,7 @@ fn stop(moment: &Moment<'_>, tiles: &[Tile]) -> String {
 
 /// An instruction and what it wrote.
 fn step(moment: &Moment<'_>) -> String {
-    let mut text = format!("line {}, {}: {}", moment.line(), lanes(moment), moment.instruction());
+    let mut text = format!("{}, {}: {}", line(moment), lanes(moment), moment.instruction());
     if moment.failed() {
         text += "; failed";
     } else if moment.active() != 0 {
@@ -281,6 +349,14 @@ fn step(moment: &Moment<'_>) -> String {
         }
     }
     text
+}
+
+/// Where the instruction stands, in the source if that is known.
+fn line(moment: &Moment<'_>) -> String {
+    match moment.origin() {
+        Some(origin) => format!("{origin} (PTX line {})", moment.line()),
+        None => format!("line {}", moment.line()),
+    }
 }
 
 fn lanes(moment: &Moment<'_>) -> String {
@@ -350,9 +426,12 @@ mod tests {
 
     #[test]
     fn lines_and_tiles_are_read_or_refused() {
-        assert_eq!("12".parse::<Break>().ok(), Some(Break { line: 12, nth: 1 }));
-        assert_eq!("12:3".parse::<Break>().ok(), Some(Break { line: 12, nth: 3 }));
-        for text in ["", "0", "1:0", "a", "1:2:3", "-1"] {
+        let stop = |file: Option<&str>, line, nth| Some(Break { file: file.map(str::to_string), line, nth });
+        assert_eq!("12".parse::<Break>().ok(), stop(None, 12, 1));
+        assert_eq!("12:3".parse::<Break>().ok(), stop(None, 12, 3));
+        assert_eq!("a.cu:12".parse::<Break>().ok(), stop(Some("a.cu"), 12, 1));
+        assert_eq!("src/a.cu:12:3".parse::<Break>().ok(), stop(Some("src/a.cu"), 12, 3));
+        for text in ["", "0", "1:0", "a", "-1", "a:0", "a:b", ":1", "a:1:0", "a:1:2:3"] {
             assert!(text.parse::<Break>().is_err(), "{text}");
         }
         let tile = |offset, rows, columns, ty, pitch| Some(Tile { offset, rows, columns, ty, pitch });

@@ -139,12 +139,14 @@ impl<'a> Decoder<'a> {
         scopes.enter(scope);
         let outside = std::mem::replace(&mut self.scopes, scopes);
         let place = self.place.clone();
+        let lines = std::mem::take(&mut self.lines);
+        self.place.origin = None;
         self.calls.push(Call { name: name.clone(), after });
         self.scopes.enter(Scope::default());
         self.block(body, 0)?;
         self.calls.pop();
         self.scopes = outside;
-        self.place = place;
+        (self.place, self.lines) = (place, lines);
         self.labels[after as usize] = Some(self.code.insts.len() as u32);
         if self.code.insts.len().max(self.labels.len()) > LIMIT {
             return Err(self.unsupported("a kernel of over a million operations with all its calls"));

@@ -15,6 +15,7 @@ mod matrix;
 mod mbarrier;
 mod memory;
 mod operands;
+mod origin;
 mod scope;
 mod select;
 mod shuffle;
@@ -37,6 +38,7 @@ use crate::op::{Guard, Inst, Op, Source};
 use crate::program::{Code, Kernel, Param};
 use crate::{Error, Place};
 use call::Call;
+use origin::{Files, Lines};
 use scope::{Named, Scope, Scopes, SharedLayout, file};
 use variable::Globals;
 use words::Words;
@@ -47,23 +49,37 @@ const DEPTH: usize = 256;
 /// Bytes of static shared memory that a kernel can have.
 const STATIC_LIMIT: u32 = 48 << 10;
 
+/// A kernel by its name, or why it can't be executed.
+type Decoded = (Arc<str>, Result<Kernel, Error>);
+
+/// What a kernel sees of its module.
+#[derive(Clone, Copy)]
+struct Surroundings<'a> {
+    variables: &'a [&'a ptx::Variable],
+    functions: &'a [&'a ptx::Function],
+    globals: &'a Globals,
+    files: &'a Files,
+}
+
 /// Decodes every kernel of a module.
-pub(crate) fn module(module: &ptx::Module) -> Result<Vec<Kernel>, Error> {
+pub(crate) fn module(module: &ptx::Module) -> Result<Vec<Decoded>, Error> {
     let variables: Vec<&ptx::Variable> = (module.items.iter())
         .filter_map(|item| match item {
             Item::Variable(variable) => Some(variable),
-            Item::Kernel(_) | Item::Function(_) => None,
+            Item::Kernel(_) | Item::Function(_) | Item::File(_) => None,
         })
         .collect();
     let functions: Vec<&ptx::Function> = (module.items.iter())
         .filter_map(|item| if let Item::Function(function) = item { Some(function) } else { None })
         .collect();
-    let globals = Globals::place(&variables)?;
+    let (globals, files) = (Globals::place(&variables)?, Files::of(module));
+    let context =
+        Surroundings { variables: &variables, functions: &functions, globals: &globals, files: &files };
     let kernels = module.items.iter().filter_map(|item| match item {
-        Item::Kernel(kernel) => Some(Decoder::kernel(kernel, &variables, &functions, &globals)),
-        Item::Variable(_) | Item::Function(_) => None,
+        Item::Kernel(kernel) => Some((kernel.name.clone(), Decoder::kernel(kernel, context))),
+        Item::Variable(_) | Item::Function(_) | Item::File(_) => None,
     });
-    kernels.collect()
+    Ok(kernels.collect())
 }
 
 /// The state of decoding one kernel.
@@ -78,6 +94,9 @@ struct Decoder<'a> {
     module_shared: Vec<(Arc<str>, Named)>,
     /// Those in global and constant memory.
     globals: &'a Globals,
+    files: &'a Files,
+    /// The source lines of the body being decoded.
+    lines: Lines,
     scopes: Scopes,
     code: Code,
     shared: SharedLayout,
@@ -102,12 +121,8 @@ struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    fn kernel(
-        kernel: &'a ptx::Kernel,
-        variables: &'a [&'a ptx::Variable],
-        functions: &'a [&'a ptx::Function],
-        globals: &'a Globals,
-    ) -> Result<Kernel, Error> {
+    fn kernel(kernel: &'a ptx::Kernel, module: Surroundings<'a>) -> Result<Kernel, Error> {
+        let Surroundings { variables, functions, globals, files } = module;
         let mut decoder = Decoder {
             kernel,
             variables,
@@ -115,6 +130,8 @@ impl<'a> Decoder<'a> {
             calls: Vec::new(),
             module_shared: Vec::new(),
             globals,
+            files,
+            lines: Lines::default(),
             scopes: Scopes::default(),
             code: Code { granule: 4, ..Code::default() },
             shared: SharedLayout::default(),
@@ -130,6 +147,7 @@ impl<'a> Decoder<'a> {
                 kernel: kernel.name.clone(),
                 line: kernel.span.line,
                 instruction: kernel.name.clone(),
+                origin: None,
             },
             guard: Guard::Always,
             takes_special: false,
@@ -245,6 +263,7 @@ impl<'a> Decoder<'a> {
                     self.block(body, depth + 1)?;
                     self.scopes.leave();
                 }
+                Statement::Loc(loc) => self.place.origin = self.lines.origin(self.files, loc),
                 Statement::BranchTargets(_) | Statement::Pragma(_) | Statement::Comment(_) => {}
             }
         }
@@ -386,6 +405,7 @@ impl<'a> Decoder<'a> {
         self.code.sources.push(Source {
             line: self.place.line,
             text: self.place.instruction.clone(),
+            origin: self.place.origin.clone(),
             reads: std::mem::take(&mut self.reads),
             writes: std::mem::take(&mut self.writes),
             passes,

@@ -123,7 +123,11 @@ impl Globals {
 }
 
 fn unsupported(variable: &ptx::Variable, what: &str) -> Error {
-    let place =
-        Place { kernel: "module".into(), line: variable.span.line, instruction: variable.to_string().into() };
+    let place = Place {
+        kernel: "module".into(),
+        line: variable.span.line,
+        instruction: variable.to_string().into(),
+        origin: None,
+    };
     Error::Unsupported { place: Box::new(place), what: what.into() }
 }

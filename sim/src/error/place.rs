@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::Origin;
 use crate::Access;
 
 /// Where in a kernel's text an error belongs.
@@ -14,11 +15,17 @@ pub struct Place {
     pub line: u32,
     /// The instruction or declaration, as text.
     pub instruction: Arc<str>,
+    /// The source line that it was compiled from, if the text has `.loc`.
+    pub origin: Option<Arc<Origin>>,
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, line {}: `{}`", self.kernel, self.line, self.instruction)
+        let Place { kernel, line, instruction, origin } = self;
+        match origin {
+            Some(origin) => write!(f, "{kernel}, {origin} (PTX line {line}): `{instruction}`"),
+            None => write!(f, "{kernel}, line {line}: `{instruction}`"),
+        }
     }
 }
 
@@ -123,7 +130,7 @@ impl fmt::Display for Awaited {
 }
 
 /// A warp that waits for what can no longer come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// `%ctaid` of its block.
     pub block: [u32; 3],
@@ -131,14 +138,20 @@ pub struct Waiting {
     pub warp: u32,
     /// Line of the instruction that waits.
     pub line: u32,
+    /// The source line that it was compiled from, if the text has `.loc`.
+    pub origin: Option<Arc<Origin>>,
     /// What for.
     pub awaited: Awaited,
 }
 
 impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { block: [x, y, z], warp, line, awaited } = self;
-        write!(f, "block ({x}, {y}, {z}), warp {warp} at line {line} for {awaited}")
+        let Self { block: [x, y, z], warp, line, origin, awaited } = self;
+        write!(f, "block ({x}, {y}, {z}), warp {warp} at ")?;
+        match origin {
+            Some(origin) => write!(f, "{origin} (PTX line {line}) for {awaited}"),
+            None => write!(f, "line {line} for {awaited}"),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::error::{Awaited, Waiting};
 use crate::shadow::BARRIERS;
-use crate::{Error, Report};
+use crate::{Error, Place, Report};
 
 use super::context::{Context, Machine};
 use super::warp::{State, Wait, Warp};
@@ -170,8 +170,8 @@ impl<'a> Cluster<'a> {
         for warp in &self.warps {
             let block = self.cx.site(0, warp.index * 32).block;
             let mut add = |source, awaited: Awaited| {
-                let line = self.cx.machine.kernel.place(source).line;
-                waiting.push(Waiting { block, warp: warp.place, line, awaited });
+                let Place { line, origin, .. } = self.cx.machine.kernel.place(source);
+                waiting.push(Waiting { block, warp: warp.place, line, origin, awaited });
             };
             if let State::Waiting { barrier, source } = warp.state {
                 add(source, self.cx.blocks[(warp.index / per_block) as usize].awaited(barrier));
