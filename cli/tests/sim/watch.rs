@@ -113,7 +113,7 @@ fn what_can_not_be_looked_at_is_bad_usage() {
         ),
         (
             "--break x",
-            "error: invalid value 'x' for '--break <LINE[:N]>': `x`: expected LINE or LINE:N, both from 1\n",
+            "error: invalid value 'x' for '--break <[FILE:]LINE[:N]>': `x`: expected LINE, LINE:N, FILE:LINE or FILE:LINE:N, the numbers from 1\n",
         ),
         ("--tile 0:1x1:f32", "error: the following required arguments were not provided:\n"),
     ] {
