@@ -250,9 +250,9 @@ ops! {
 TUPLES:
     "congruent"("a", "b") |args| truth(args.shape("a")?.congruent(&args.shape("b")?));
     "weakly_congruent"("a", "b") |args| truth(args.shape("a")?.weakly_congruent(&args.shape("b")?));
-    "compatible"("a", "b") |args| truth(args.shape("a")?.compatible(&args.shape("b")?));
-    "evenly_divides"("a", "b") |args| truth(args.shape("a")?.evenly_divides(&args.shape("b")?));
-    "shape_div"("a", "b") |args| ints(args.shape("a")?.shape_div(args.number("b")?.into())?);
+    "compatible"("a", "b") |args| truth(args.shape("a")?.compatible(&args.shape("b")?)?);
+    "evenly_divides"("a", "b") |args| truth(args.shape("a")?.evenly_divides(&args.shape("b")?)?);
+    "shape_div"("a", "b") |args| ints(args.shape("a")?.shape_div(&args.shape("b")?)?);
     "ceil_div"("a", "b") |args| ints(args.shape("a")?.ceil_div(&args.shape("b")?)?);
     "round_up"("a", "b") |args| ints(args.shape("a")?.round_up(&args.shape("b")?)?);
     "crd2crd"("from", "to", "crd") |args| {

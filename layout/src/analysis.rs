@@ -2,10 +2,11 @@
 
 use crate::make::compact;
 use crate::symbol::gcd;
-use crate::{Coord, Crd, Error, Int, Lay, MAX_LEAVES, Shape, Stride, crd2idx};
+use crate::{Coord, Crd, Error, Int, Lay, MAX_LEAVES, Shape, Stride, ask, crd2idx};
 
 impl Lay {
     /// The coordinates that lead nowhere: `self(nullspace(i)) = 0` for all `i`, as large as the modes of stride 0 (CuTe's `nullspace`).
+    /// A symbolic stride leads somewhere.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -54,16 +55,16 @@ impl Lay {
             let mut largest = i;
             let mut k = i;
             while k < modes.leaf_count() && modes.stride[k].same(modes.stride[i]) {
+                if modes.shape.leaves[k].is_symbolic() {
+                    return Err(Error::NotKnown { op: OP, value: modes.shape.leaves[k] });
+                }
                 if matches!(modes.shape.leaves[largest].less(modes.shape.leaves[k]), Some(true)) {
                     largest = k;
                 }
                 k += 1;
             }
-            let Some(extent) = modes.shape.leaves[largest].get() else {
-                return Err(Error::NotKnown { op: OP, value: modes.shape.leaves[largest] });
-            };
             if d == run {
-                run = match run.checked_mul(extent) {
+                run = match run.checked_mul(modes.shape.leaves[largest].coef) {
                     Some(run) => run,
                     None => return Err(Error::Overflow { op: OP }),
                 };
@@ -112,6 +113,12 @@ impl Lay {
         let first = tri!(self.node(0));
         let (mut step, mut i) = (Int::ONE, first.begin);
         while i < first.end {
+            if let Stride::Int(d) = self.stride[i]
+                && d.is_symbolic()
+                && !matches!(d.lower(), Some(1..))
+            {
+                return Err(ask::at_least("make_fragment_like", d, 1));
+            }
             if !self.stride[i].is_zero() {
                 out.stride[i] = compact(self.shape.leaves[i], step);
                 step = tri!(step.mul(self.shape.leaves[i]));
@@ -222,12 +229,14 @@ impl Lay {
         crd2idx(&self.shape, &tri!(self.hier_coord(index)))
     }
 
-    /// As many of `n` workers as a shape's extents take without a rest, leftmost first: the layout `m:1` with `m <= n`
-    /// (CuTe's `domain_distribute`).
+    /// As many of `n` workers as divide a shape, leaf by leaf from the left: a layout of workers over the domain, such that each has the same
+    /// number of elements. It divides the shape evenly (CuTe's `domain_distribute`).
     ///
     /// ```
     /// use girih_layout::{Lay, Shape, lay};
-    /// assert_eq!(Lay::domain_distribute(&Shape::parse("(12,8)")?, 32)?, lay!("32:1"));
+    /// assert_eq!(Lay::domain_distribute(&Shape::parse("(8,4)")?, 16)?, lay!("16:1"));
+    /// // 3 of 15 rows by 2 of 14 columns: the second column begins at 15.
+    /// assert_eq!(Lay::domain_distribute(&Shape::parse("(15,14)")?, 6)?, lay!("(3,2):(1,15)"));
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///
@@ -238,22 +247,24 @@ impl Lay {
         if n < 1 {
             return Err(Error::Unsupported { op: OP, what: "fewer than one worker" });
         }
-        let (mut workers, mut rest, mut fixed, mut i) = (1, n, true, 0);
+        let (mut out, mut rest, mut step, mut i) = (Lay::EMPTY, n, Int::ONE, 0);
         while i < shape.leaf_count() {
-            let Some(extent) = shape.leaves[i].get() else {
-                return Err(Error::NotKnown { op: OP, value: shape.leaves[i] });
+            let leaf = shape.leaves()[i];
+            let Some(extent) = leaf.get() else {
+                return Err(Error::NotKnown { op: OP, value: leaf });
             };
-            fixed = fixed && shape.leaves[i].is_static();
-            let g = gcd(extent, rest);
-            workers *= g;
-            rest /= g;
+            if extent < 1 {
+                return Err(Error::NonPositiveShape { leaf: i, extent });
+            }
+            let workers = gcd(extent, rest);
+            rest /= workers;
+            // What follows from static extents alone is static.
+            let workers = if leaf.is_static() { Int::fixed(workers) } else { Int::value(workers) };
+            tri!(out.push(workers, Stride::Int(step)));
+            step = tri!(step.mul(leaf));
             i += 1;
         }
-        let stride = (workers > 1) as i64;
-        // What follows from static extents alone is static.
-        match fixed {
-            true => Lay::leaf(Int::fixed(workers), Stride::Int(Int::fixed(stride))),
-            false => Lay::leaf(Int::value(workers), Stride::Int(Int::value(stride))),
-        }
+        tri!(out.wrap_from(0));
+        Ok(out.coalesce())
     }
 }

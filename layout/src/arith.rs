@@ -1,7 +1,7 @@
 //! Arithmetic on integer leaves: checked, and exact on symbols.
 
 use crate::symbol::{Packed, gcd};
-use crate::{Error, Fact, Factor, Int};
+use crate::{Error, Fact, Factor, Int, ask};
 
 impl Int {
     /// The product.
@@ -127,15 +127,15 @@ impl Int {
     /// not positive or a symbolic divisor that does not cancel.
     #[inline]
     pub const fn ceil_div(self, n: Int) -> Result<Int, Error> {
+        if let Some(..1) = n.get() {
+            return Err(Error::Unsupported { op: "ceil_div", what: "a divisor below 1" });
+        }
         if let Some(q) = self.div_exact(n) {
             return Ok(q);
         }
         let Some(c) = n.get() else {
             return Err(Error::NotKnown { op: "ceil_div", value: n });
         };
-        if c < 1 {
-            return Err(Error::Unsupported { op: "ceil_div", what: "a divisor below 1" });
-        }
         if let Some(a) = self.get() {
             let q = a.div_euclid(c) + (a.rem_euclid(c) != 0) as i64;
             return Ok(if self.is_static() && n.is_static() { Int::fixed(q) } else { Int::value(q) });
@@ -149,11 +149,9 @@ impl Int {
                 let packed = tri!(Packed::new(Factor { symbol: f.symbol, den }));
                 Ok(Int { coef: 1, factors: [packed, Packed::NONE] })
             }
-            (Some(f), _) => Err(Error::NeedsFact {
-                op: "ceil_div",
-                symbol: f.symbol,
-                fact: Fact::DivisibleBy(f.den.saturating_mul(rest)),
-            }),
+            (Some(f), _) => {
+                Err(ask::fact("ceil_div", f.symbol, Fact::DivisibleBy(f.den.saturating_mul(rest)), self))
+            }
             (None, _) => Err(Error::NotKnown { op: "ceil_div", value: self }),
         }
     }

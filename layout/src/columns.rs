@@ -4,7 +4,7 @@
 //! What is no such pair, because an extent is no power of two or a sum carries into the columns, is refused.
 
 use crate::elimination::Reduced;
-use crate::{Error, F2Matrix, Fact, Int, Lay, MAX_LEAVES, Stride};
+use crate::{Error, F2Matrix, Int, Lay, MAX_LEAVES, Stride, ask};
 
 /// The two parts of a layout.
 #[derive(Clone, Copy)]
@@ -275,9 +275,9 @@ const fn is_among(s: Int, stride: Stride, bits: u32, op: &'static str) -> Result
     if d.div_exact(Int::value(1 << bits)).is_some() {
         return Ok(false);
     }
-    match (d.first_symbol(), d.get()) {
-        (Some(symbol), _) => Err(Error::NeedsFact { op, symbol, fact: Fact::DivisibleBy(1 << bits) }),
-        (None, Some(n)) if n < 0 => Err(Error::NonPositiveStride { op, stride: d }),
+    match (d.is_symbolic(), d.get()) {
+        (true, _) => Err(ask::divisible(op, d, 1 << bits)),
+        (_, Some(n)) if n < 0 => Err(Error::NonPositiveStride { op, stride: d }),
         _ => Ok(true),
     }
 }

@@ -1,13 +1,14 @@
 //! What two layouts share: the run of indices that both have at the same coordinates.
 
-use crate::{Error, F2Matrix, Int, Lay, Stride};
+use crate::{Error, F2Matrix, Int, Lay, Stride, ask};
 
 impl Lay {
     /// The coordinates of the longest run of indices `0, 1, 2 ...` that both layouts have in the same places: `self(R(i)) = other(R(i)) = i` for
     /// all `i < size(R)` (CuTe's `max_common_layout`).
     ///
     /// The places are those of `other`'s [`Lay::right_inverse`]. Its leading modes are taken whole as long as both layouts agree on them, and of the
-    /// next one as much as they agree on: no longer piece of the right inverse that is a layout is common to both.
+    /// next one as much as they agree on: no longer piece of the right inverse that is a layout is common to both. With symbols, what both share
+    /// is what the facts show them to share, whatever the numbers turn out to be.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -19,22 +20,19 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Lay::right_inverse`] and, with symbols, of [`Lay::composition`].
+    /// Those of [`Lay::right_inverse`].
     pub const fn max_common_layout(&self, other: &Lay) -> Result<Lay, Error> {
         let places = tri!(other.right_inverse()).flatten();
-        if self.is_symbolic() || places.is_symbolic() {
-            return self.common_of_symbols(&places);
-        }
         let (mut common, mut k) = (Lay::UNIT, 0);
         while k < places.leaf_count() {
             let (extent, stride) = places.flat_leaf(k);
             let whole = tri!(places.leading(k, extent));
-            k += 1;
             if !self.counts(&whole) {
-                let part = tri!(self.longest_part(&places, k - 1, extent.coef, stride));
-                return if part > 1 { places.leading(k - 1, Int::value(part)) } else { Ok(common) };
+                let part = tri!(self.longest_part(&places, k, extent, stride));
+                return if part > 1 { places.leading(k, Int::value(part)) } else { Ok(common) };
             }
             common = whole;
+            k += 1;
         }
         Ok(common)
     }
@@ -69,8 +67,8 @@ impl Lay {
 
     /// Whether this layout has the index `i` at the place `places(i)`, for all `i`.
     const fn counts(&self, places: &Lay) -> bool {
-        let inside = match (places.max_index(), self.size()) {
-            (Ok(last), Ok(size)) => matches!(Int::value(last).less(size), Some(true)),
+        let inside = match (places.cosize(), self.size()) {
+            (Ok(end), Ok(size)) => matches!(ask::at_most(end, size), Some(true)),
             _ => false,
         };
         // The identity is a layout, so composition finds it, and its canonical form is one mode.
@@ -91,9 +89,15 @@ impl Lay {
         values.leaf_count() == 1 && (values.shape.leaves[0].is(1) || values.stride[0].is_one())
     }
 
-    /// The greatest part below `extent` of leaf `k` up to which this layout counts; columns end at powers of two.
-    const fn longest_part(&self, places: &Lay, k: usize, extent: i64, stride: Stride) -> Result<i64, Error> {
-        let (mut low, mut high) = (1, extent);
+    /// The greatest part of leaf `k` up to which this layout counts; columns end at powers of two.
+    const fn longest_part(&self, places: &Lay, k: usize, extent: Int, stride: Stride) -> Result<i64, Error> {
+        // The whole known extent does not count; of a symbol, its least value may.
+        let beyond = match (extent.get(), extent.lower()) {
+            (Some(extent), _) => extent,
+            (None, Some(lower)) => lower.saturating_add(1),
+            (None, None) => 1,
+        };
+        let (mut low, mut high) = (1, beyond);
         while high - low > 1 {
             let middle = match stride {
                 Stride::F2(_) => high / 2,
@@ -109,32 +113,5 @@ impl Lay {
             }
         }
         Ok(low)
-    }
-
-    /// Symbols can't be searched: as many whole modes as compose, and of those what is provably a run.
-    const fn common_of_symbols(&self, places: &Lay) -> Result<Lay, Error> {
-        let mut k = places.leaf_count();
-        while k > 0 {
-            k -= 1;
-            let leading = tri!(places.leading(k, places.shape.leaves[k]));
-            // Past its end, this layout has nothing in common with the other one.
-            if let (Some(size), Ok(last)) = (tri!(self.size()).get(), leading.max_index())
-                && last >= size
-            {
-                continue;
-            }
-            match self.composition(&leading) {
-                Ok(values) => {
-                    let (run, stride) = values.coalesce().flat_leaf(0);
-                    let run = Lay::raw_leaf(run, Stride::Int(Int::ONE));
-                    return if stride.is_one() { leading.composition(&run) } else { Ok(Lay::UNIT) };
-                }
-                Err(
-                    Error::StrideDivisibility { .. } | Error::ShapeDivisibility { .. } | Error::Carry { .. },
-                ) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(Lay::UNIT)
     }
 }

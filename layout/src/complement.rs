@@ -1,7 +1,7 @@
 //! Complement: the indices that a layout leaves out (CuTe guide, 02 Layout algebra, Complement).
 
 use crate::columns::Parts;
-use crate::{Error, Fact, Int, Lay, Stride};
+use crate::{Error, Int, Lay, Stride, ask};
 
 const OP: &str = "complement";
 
@@ -98,9 +98,7 @@ impl Lay {
             let d = tri!(stride.require_int(op));
             match (d.lower(), d.first_symbol()) {
                 (Some(1..), _) => {}
-                (Some(0), Some(symbol)) => {
-                    return Err(Error::NeedsFact { op, symbol, fact: Fact::AtLeast(1) });
-                }
+                (Some(0), Some(_)) => return Err(ask::at_least(op, d, 1)),
                 _ => return Err(Error::NonPositiveStride { op, stride: d }),
             }
             tri!(out.push(s, stride));
@@ -225,9 +223,9 @@ const fn before(d: Int, other: Stride) -> bool {
 
 /// Why a symbolic step can't be told to be a multiple of a symbolic end.
 const fn undecided(d: Int, end: Int) -> Error {
-    match (d.first_symbol(), end.get()) {
-        (Some(symbol), Some(n)) => Error::NeedsFact { op: OP, symbol, fact: Fact::DivisibleBy(n) },
-        (Some(_), None) => Error::NotKnown { op: OP, value: d },
-        (None, _) => Error::NotKnown { op: OP, value: end },
+    match (d.is_symbolic(), end.get()) {
+        (true, Some(n)) => ask::divisible(OP, d, n),
+        (true, None) => Error::NotKnown { op: OP, value: d },
+        (false, _) => Error::NotKnown { op: OP, value: end },
     }
 }

@@ -18,7 +18,7 @@ use crate::compose_columns::compose_columns;
 use crate::definition::Function;
 use crate::profile::Node;
 use crate::space::Space;
-use crate::{EXACT_LIMIT, Error, Fact, Int, Lay, Stride, Tile, Tiler, Tiles};
+use crate::{EXACT_LIMIT, Error, Int, Lay, Stride, Tile, Tiler, Tiles, ask};
 
 const OP: &str = "composition";
 
@@ -35,8 +35,8 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::StrideDivisibility`] and [`Error::ShapeDivisibility`] where a leaf's values are those of no layout, [`Error::Carry`] where
-    /// the leaves interact, with a witness; [`Error::NeedsFact`] and [`Error::NotKnown`] where a symbol decides;
+    /// [`Error::NoLayout`] where a leaf's values are those of no layout, with a witness ([`Error::StrideDivisibility`] and
+    /// [`Error::ShapeDivisibility`] where there are too many to look at); [`Error::Carry`] where the leaves interact, with a witness; [`Error::NeedsFact`] and [`Error::NotKnown`] where a symbol decides;
     /// [`Error::NonPositiveStride`] for a negative right-hand stride unless `self` is a single mode; [`Error::NoLayout`] where F2 columns on the
     /// right come out as neither integers nor columns; [`Error::Unsupported`] for a right-hand side of basis strides; [`Error::Capacity`],
     /// [`Error::Overflow`].
@@ -198,7 +198,11 @@ const fn compose_leaf(a: &Lay, s: Int, d: Int, out: &mut Lay) -> Result<(), Erro
         && let Some(lower) = d.lower()
         && lower < 0
     {
-        return Err(Error::NonPositiveStride { op: OP, stride: d });
+        // A single mode takes steps back, and modes that are one for some numbers are one then.
+        return Err(match a.is_symbolic() {
+            true => Error::NotKnown { op: OP, value: a.first_symbolic() },
+            false => Error::NonPositiveStride { op: OP, stride: d },
+        });
     }
     let begin = out.leaf_count();
     let strict = strict_leaf(a, s, d, out);
@@ -208,11 +212,20 @@ const fn compose_leaf(a: &Lay, s: Int, d: Int, out: &mut Lay) -> Result<(), Erro
         out.shape.profile.take_back(begin);
         match (Function::Extended { left: a, step: d }).line(&Space::of(a), 1, s, out) {
             Ok(Ok(())) => return Ok(()),
+            Ok(Err(refusal)) if !a.is_symbolic() => {
+                return Err(Error::NoLayout { op: OP, witness: refusal.witness });
+            }
             Err(error @ (Error::Capacity { .. } | Error::Overflow { .. })) => return Err(error),
             _ => {}
         }
     }
-    strict
+    match strict {
+        // What the rules refuse may be laid out for some of the numbers.
+        Err(Error::StrideDivisibility { .. } | Error::ShapeDivisibility { .. }) if a.is_symbolic() => {
+            Err(Error::NotKnown { op: OP, value: a.first_symbolic() })
+        }
+        strict => strict,
+    }
 }
 
 const fn strict_leaf(a: &Lay, s: Int, d: Int, out: &mut Lay) -> Result<(), Error> {
@@ -270,20 +283,17 @@ const fn first_symbol(m: Int, s: Int, d: Int) -> Option<crate::Symbol> {
 
 /// The error of a walk that is stuck at extent `m`: what is wrong, or which fact would help.
 const fn undecided(m: Int, s: Int, d: Int) -> Error {
-    if let (Some(symbol), true, Some(s), Some(d)) = (m.first_symbol(), m.coefficient() == 1, s.get(), d.get())
-        && matches!(m.factors(), [Some(crate::Factor { den: 1, .. }), None])
-    {
-        let reach = (s - 1).saturating_mul(d).saturating_add(1);
-        return Error::NeedsFact { op: OP, symbol, fact: Fact::AtLeast(reach) };
+    if let (true, Some(s), Some(d)) = (m.is_symbolic(), s.get(), d.get()) {
+        return ask::at_least(OP, m, (s - 1).saturating_mul(d).saturating_add(1));
     }
-    if let (Some(symbol), Some(m)) = (d.first_symbol(), m.get()) {
-        return Error::NeedsFact { op: OP, symbol, fact: Fact::DivisibleBy(m) };
+    if let (true, Some(m)) = (d.is_symbolic(), m.get()) {
+        return ask::divisible(OP, d, m);
     }
-    if let (None, None, Some(_)) = (m.first_symbol(), d.first_symbol(), s.first_symbol())
+    if let (false, false, true) = (m.is_symbolic(), d.is_symbolic(), s.is_symbolic())
         && let Some(taken) = m.div_exact(d)
-        && let (Some(n), Some(symbol)) = (taken.get(), s.first_symbol())
+        && let Some(n) = taken.get()
     {
-        return Error::NeedsFact { op: OP, symbol, fact: Fact::DivisibleBy(n) };
+        return ask::divisible(OP, s, n);
     }
     match first_symbol(m, s, d) {
         Some(_) if m.is_symbolic() => Error::NotKnown { op: OP, value: m },

@@ -4,7 +4,7 @@ use crate::coalesce::coalesce_into;
 use crate::complement::{complement_into, end_of};
 use crate::composition::compose_into;
 use crate::profile::Node;
-use crate::{Error, Int, Lay, Tiler, Tiles};
+use crate::{Error, Int, Lay, Stride, Tiler, Tiles, ask};
 
 impl Lay {
     /// `composition(self, (tile, complement(tile, size(self))))`: mode 0 is the tile, mode 1 says where the tiles are. With one tile a mode,
@@ -206,6 +206,32 @@ pub(crate) const fn tile_and_rest(
     Ok(())
 }
 
+/// Refuses to round a mode up that is one with a later one for some of the numbers: then those would be rounded together, or not at all.
+const fn require_apart(domain: &Lay, i: usize, step: Int) -> Result<(), Error> {
+    let (extent, stride) = domain.flat_leaf(i);
+    let mut k = i + 1;
+    while k < domain.leaf_count() {
+        let (later, next) = domain.flat_leaf(k);
+        if let (Stride::Int(d), Stride::Int(next)) = (stride, next) {
+            let end = tri!(d.mul(extent));
+            if !matches!(ask::equal(end, next), Some(false)) {
+                return Err(match (extent.is_symbolic(), step.get()) {
+                    (true, Some(step)) => ask::divisible("a divide", extent, step),
+                    _ => {
+                        Error::NotKnown { op: "a divide", value: if next.is_symbolic() { next } else { end } }
+                    }
+                });
+            }
+        }
+        // Only past a mode that may be 1 the next one may follow.
+        if !matches!(later.lower(), Some(..=1)) {
+            return Ok(());
+        }
+        k += 1;
+    }
+    Ok(())
+}
+
 /// Rounds the mode in which the tile ends up to whole tiles, so that no tile straddles its end: with `4:1`, `(9,16):(96,3)` is divided as
 /// `(12,16):(96,3)`, 3 tiles in each of 16 columns. The last mode needs no rounding: it goes on by itself.
 const fn round_up(domain: &mut Lay, end: Int) -> Result<(), Error> {
@@ -218,6 +244,7 @@ const fn round_up(domain: &mut Lay, end: Int) -> Result<(), Error> {
         let next = tri!(begin.mul(extent));
         if matches!(end.less(next), Some(true)) {
             if extent.div_exact(step).is_none() {
+                tri!(require_apart(domain, i, step));
                 domain.shape.leaves[i] = tri!(tri!(extent.ceil_div(step)).mul(step));
             }
             return Ok(());

@@ -246,8 +246,8 @@ impl fmt::Display for Error {
             }
             Error::StrideDivisibility { op, extent, shape, stride } => write!(
                 f,
-                "{op} with {shape}:{stride}: stride {stride} and extent {extent} don't divide one another, and no layout has these \
-                 values; a divisor or a multiple of {extent} is accepted"
+                "{op} with {shape}:{stride}: stride {stride} and extent {extent} don't divide one another; a divisor or a multiple of \
+                 {extent} is accepted"
             ),
             Error::ShapeDivisibility { op, divisor, shape } => {
                 write!(f, "{op}: extent {shape} must be a multiple of {divisor}")

@@ -75,8 +75,12 @@ impl Lay {
     pub const fn compose_general(&self, right: &Lay) -> Result<Lay, Error> {
         let strict = self.composition(right);
         match strict {
-            Err(Error::StrideDivisibility { .. } | Error::ShapeDivisibility { .. } | Error::Carry { .. }) => {
-            }
+            Err(
+                Error::StrideDivisibility { .. }
+                | Error::ShapeDivisibility { .. }
+                | Error::NoLayout { .. }
+                | Error::Carry { .. },
+            ) => {}
             _ => return strict,
         }
         match tri!(right.size()).get() {

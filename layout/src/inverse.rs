@@ -1,7 +1,7 @@
 //! Right and left inverses.
 
 use crate::columns::Parts;
-use crate::{Error, Int, Lay, MAX_LEAVES, Stride};
+use crate::{Error, Int, Lay, MAX_LEAVES, Stride, ask};
 
 impl Parts {
     /// The inverse of both parts.
@@ -87,7 +87,7 @@ impl Lay {
     ///
     /// # Errors
     /// [`Error::Overlap`] where the layout is not injective (a mode of stride 0 among them), [`Error::NotTractable`] where a stride does not
-    /// divide the next, [`Error::NonPositiveStride`]; [`Error::NotKnown`] where a symbol decides.
+    /// divide the next, [`Error::NonPositiveStride`]; [`Error::NeedsFact`] and [`Error::NotKnown`] where a symbol decides.
     pub const fn left_inverse(&self) -> Result<Lay, Error> {
         let flat = self.coalesce();
         let mut i = 0;
@@ -129,7 +129,13 @@ impl Lay {
             // Strides that don't build on one another may still keep to bits of their own.
             Err(error) => match flat.whole_map() {
                 Ok(parts) => parts.turn_back(),
-                Err(_) => Err(error),
+                Err(_) => match error {
+                    // As powers of two, the numbers may keep to bits of their own.
+                    Error::NotTractable { .. } if flat.is_symbolic() => {
+                        Err(Error::NotKnown { op: OP, value: flat.first_symbolic() })
+                    }
+                    error => Err(error),
+                },
             },
         }
     }
@@ -145,7 +151,12 @@ impl Lay {
             k += 1;
             let d = tri!(stride.require_int(OP));
             let Some(gap) = d.div_exact(before) else {
-                return Err(Error::NotTractable { op: OP, step: before, stride: d });
+                return Err(match (d.is_symbolic(), before.get()) {
+                    (true, Some(n)) => ask::divisible(OP, d, n),
+                    (true, None) => Error::NotKnown { op: OP, value: d },
+                    (false, None) => Error::NotKnown { op: OP, value: before },
+                    (false, Some(_)) => Error::NotTractable { op: OP, step: before, stride: d },
+                });
             };
             if !matches!(gap.less(last_extent), Some(false)) {
                 return Err(match gap.less(last_extent) {

@@ -34,6 +34,7 @@ mod macros;
 
 mod analysis;
 mod arith;
+mod ask;
 mod carry;
 mod coalesce;
 mod columns;
@@ -72,6 +73,7 @@ mod relations;
 mod residue;
 #[cfg(feature = "serde")]
 mod serde;
+mod shape_div;
 mod slice;
 mod space;
 mod stride;

@@ -1,6 +1,6 @@
 //! Modes picked, grouped and put side by side.
 
-use crate::{Error, Lay, Profile, Shape, Strides};
+use crate::{Error, Lay, Profile, Shape, Strides, ask};
 
 impl Lay {
     /// All leaves in one flat tuple; a leaf stays a leaf.
@@ -271,10 +271,16 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Lay::composition`]; [`Error::Unsupported`] for a shape of another size.
+    /// Those of [`Lay::composition`]; [`Error::Unsupported`] for a shape of another size, [`Error::NotKnown`] where a symbol decides.
     pub const fn with_shape(&self, shape: &Shape) -> Result<Lay, Error> {
-        if !tri!(shape.size()).same(tri!(self.size())) {
-            return Err(Error::Unsupported { op: "with_shape", what: "a shape of another size" });
+        const OP: &str = "with_shape";
+        let (size, own) = (tri!(shape.size()), tri!(self.size()));
+        match ask::equal(size, own) {
+            Some(true) => {}
+            Some(false) => return Err(Error::Unsupported { op: OP, what: "a shape of another size" }),
+            None => {
+                return Err(Error::NotKnown { op: OP, value: if size.is_symbolic() { size } else { own } });
+            }
         }
         self.composition(&tri!(Lay::left(shape)))
     }

@@ -1,7 +1,7 @@
 //! The coordinates of an index: whether there is one, and whether there are several.
 
 use crate::symbol::gcd;
-use crate::{Coord, Crd, Error, Int, Lay, MAX_LEAVES, Stride, Tuple};
+use crate::{Coord, Crd, Error, Int, Lay, MAX_LEAVES, Stride, Tuple, ask};
 
 const OP: &str = "a preimage";
 
@@ -90,14 +90,11 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// As [`Lay::preimage`].
+    /// As [`Lay::preimage`]; [`Error::NeedsFact`] for a stride of 0 whose symbolic extent may be 1.
     pub const fn is_injective(&self) -> Result<bool, Error> {
-        let mut i = 0;
-        while i < self.leaf_count() {
-            if self.stride[i].is_zero() && !self.shape.leaves[i].is(1) {
-                return Ok(false);
-            }
-            i += 1;
+        const OP: &str = "is_injective";
+        if tri!(self.stands_still(OP, 1)) {
+            return Ok(false);
         }
         if self.has_columns() {
             let parts = tri!(self.parts(OP));
@@ -137,27 +134,80 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NeedsFact`] for a symbolic stride that may be 0, [`Error::Unsupported`] for strides that are no integers, [`Error::Overflow`].
+    /// [`Error::NeedsFact`] and [`Error::NotKnown`] where a symbol decides, [`Error::Unsupported`] for strides that are no integers,
+    /// [`Error::Overflow`].
     pub const fn is_compact(&self) -> Result<bool, Error> {
+        const OP: &str = "is_compact";
         if self.has_columns() {
-            let parts = tri!(self.parts("is_compact"));
+            let parts = tri!(self.parts(OP));
             let onto = parts.map.reduced().leading == (1 << parts.bits) - 1;
             let once = parts.bits == parts.map.inputs();
             return if onto && once { tri!(parts.steps()).is_compact() } else { Ok(false) };
         }
-        let modes = match self.sorted("is_compact") {
-            Err(Error::NonPositiveStride { .. }) => return Ok(false),
-            modes => tri!(modes),
-        };
+        if tri!(self.stands_still(OP, 0)) {
+            return Ok(false);
+        }
+        let modes = tri!(self.sorted(OP));
         let (mut end, mut i) = (Int::ONE, 0);
         while i < modes.leaf_count() {
-            if !modes.stride[i].same(Stride::Int(end)) {
-                return Ok(false);
+            let (extent, stride) = modes.flat_leaf(i);
+            let d = tri!(stride.require_int(OP));
+            if !d.same(end) {
+                return modes.leaves_out_or_repeats(i, end);
             }
-            end = tri!(end.mul(modes.shape.leaves[i]));
+            end = tri!(end.mul(extent));
             i += 1;
         }
-        Ok(end.same(tri!(self.size())))
+        Ok(true)
+    }
+
+    /// Whether a mode of more than one coordinate does not step up: its stride is 0 (with `below` 0 also if it is negative).
+    const fn stands_still(&self, op: &'static str, below: i64) -> Result<bool, Error> {
+        let (mut open, mut i) = (Ok(false), 0);
+        while i < self.leaf_count() {
+            let (extent, stride) = self.flat_leaf(i);
+            let down = match (stride, below) {
+                (Stride::Int(d), 0) => matches!(d.upper(), Some(..=0)),
+                _ => stride.is_zero(),
+            };
+            if down && !extent.is(1) {
+                match ask::is_wide(op, extent) {
+                    Ok(true) => return Ok(true),
+                    Ok(false) => {}
+                    // Another mode may settle it.
+                    Err(error) => open = Err(error),
+                }
+            }
+            i += 1;
+        }
+        open
+    }
+
+    /// Whether sorted modes, of which the first `k` have the indices below `end` once each, miss `end` or meet an index twice for sure: then
+    /// the layout is not compact.
+    const fn leaves_out_or_repeats(&self, k: usize, end: Int) -> Result<bool, Error> {
+        const OP: &str = "is_compact";
+        let (mut wide, mut all_above, mut i) = (Ok(false), true, k);
+        while i < self.leaf_count() {
+            let (extent, stride) = self.flat_leaf(i);
+            let d = tri!(stride.require_int(OP));
+            all_above = all_above && matches!(end.less(d), Some(true));
+            let leads = ask::is_wide(OP, extent);
+            if matches!((leads, d.less(end)), (Ok(true), Some(true))) {
+                return Ok(false);
+            }
+            wide = if matches!(wide, Ok(true)) || matches!(leads, Ok(false)) { wide } else { leads };
+            i += 1;
+        }
+        if all_above {
+            return match wide {
+                Ok(true) => Ok(false),
+                Ok(false) => Ok(true),
+                Err(error) => Err(error),
+            };
+        }
+        let stride = tri!(self.flat_leaf(k).1.require_int(OP));
+        Err(Error::NotKnown { op: OP, value: if stride.is_symbolic() { stride } else { end } })
     }
 }
 

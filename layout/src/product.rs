@@ -2,7 +2,7 @@
 
 use crate::composition::compose_into;
 use crate::profile::Node;
-use crate::{Error, Int, IntTuple, Lay, Shape, Tiler};
+use crate::{Error, Int, IntTuple, Lay, Shape, Tiler, ask};
 
 /// Which of two modes is the faster one when they become one.
 #[derive(Clone, Copy)]
@@ -212,12 +212,14 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::ShapeDivisibility`] where a mode of the block does not divide its target, [`Error::RankMismatch`] for a block of higher rank
+    /// [`Error::ShapeDivisibility`] where a mode of the block does not divide its target, [`Error::NeedsFact`] and [`Error::NotKnown`] where a
+    /// symbol decides, [`Error::RankMismatch`] for a block of higher rank
     /// than the shape, and those of [`Lay::blocked_product`] and [`Lay::ordered`].
     pub const fn tile_to_shape(&self, target: &Shape, order: Option<&IntTuple>) -> Result<Lay, Error> {
+        const OP: &str = "tile_to_shape";
         let rank = target.rank();
         if self.rank() > rank {
-            return Err(Error::RankMismatch { op: "tile_to_shape", rank: self.rank(), other: rank });
+            return Err(Error::RankMismatch { op: OP, rank: self.rank(), other: rank });
         }
         let block = tri!(self.padded(rank));
         let mut counts = crate::Tuple::filled(crate::Int::ONE);
@@ -227,7 +229,11 @@ impl Lay {
             let whole = tri!(tri!(target.mode(k)).size());
             let part = tri!(block.shape.size_of(tri!(block.node(k))));
             let Some(count) = whole.div_exact(part) else {
-                return Err(Error::ShapeDivisibility { op: "tile_to_shape", divisor: part, shape: whole });
+                return Err(match (whole.get(), part.get()) {
+                    (Some(_), Some(_)) => Error::ShapeDivisibility { op: OP, divisor: part, shape: whole },
+                    (None, Some(n)) => ask::divisible(OP, whole, n),
+                    (_, None) => Error::NotKnown { op: OP, value: part },
+                });
             };
             tri!(counts.push(count));
             k += 1;
@@ -284,14 +290,25 @@ impl Lay {
             let parts = tri!(self.parts("a product"));
             return tri!(tri!(parts.steps()).reach()).mul(parts.unit());
         }
+        const OP: &str = "a product";
         let mut reach = tri!(self.cosize());
         let mut i = 0;
         while i < self.leaf_count() {
-            let end = tri!(tri!(self.stride[i].require_int("a product")).mul(self.shape.leaves[i]));
-            if matches!(reach.less(end), Some(true)) {
-                reach = end;
-            }
+            let (extent, stride) = self.flat_leaf(i);
             i += 1;
+            // A mode of one coordinate has no step.
+            if extent.is(1) {
+                continue;
+            }
+            let end = tri!(tri!(stride.require_int(OP)).mul(extent));
+            match ask::at_most(end, reach) {
+                Some(true) => {}
+                // What divides the reach ends in it.
+                None if reach.div_exact(end).is_some() => {}
+                _ if !tri!(ask::is_wide(OP, extent)) => {}
+                Some(false) => reach = end,
+                None => return Err(Error::NotKnown { op: OP, value: end }),
+            }
         }
         Ok(reach)
     }

@@ -196,7 +196,7 @@ impl Lay {
         Ok(end)
     }
 
-    const fn first_symbolic(&self) -> Int {
+    pub(crate) const fn first_symbolic(&self) -> Int {
         let mut i = 0;
         while i < self.leaf_count() {
             if self.shape.leaves[i].is_symbolic() {

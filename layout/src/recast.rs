@@ -1,7 +1,7 @@
 //! Recasts: the same bytes as elements of another size.
 
 use crate::symbol::gcd;
-use crate::{Error, Int, Lay, Stride};
+use crate::{Error, Int, Lay, Stride, ask};
 
 impl Lay {
     /// The layout in units of `n` old elements (CuTe's `upcast`): `n` consecutive elements become one.
@@ -55,7 +55,7 @@ impl Lay {
     ///
     /// # Errors
     /// [`Error::Unsupported`] for `n < 1`, and where there is no mode of stride 1 to take the parts, or several of extent above 1;
-    /// [`Error::Overflow`].
+    /// [`Error::NeedsFact`] and [`Error::NotKnown`] where a symbol decides which it is, [`Error::Overflow`].
     pub const fn downcast(&self, n: i64) -> Result<Lay, Error> {
         const OP: &str = "downcast";
         if n < 1 {
@@ -66,14 +66,23 @@ impl Lay {
         }
         let mut out = *self;
         // The mode of stride 1; of several, the one that leads somewhere.
-        let (mut unit, mut several, mut i) = (None, false, 0);
+        let (mut unit, mut i) = (None, 0);
         while i < self.leaf_count() {
-            let d = tri!(self.stride[i].require_int(OP));
-            if d.is(1) {
-                several |= matches!(unit, Some(k) if !self.shape.leaves[i].is(1) && !self.is_one(k));
-                if unit.is_none() || !self.shape.leaves[i].is(1) {
-                    unit = Some(i);
-                }
+            let (extent, stride) = self.flat_leaf(i);
+            let d = tri!(stride.require_int(OP));
+            match ask::equal(d, Int::ONE) {
+                Some(true) => match unit {
+                    None => unit = Some(i),
+                    Some(k) => match (tri!(self.is_wide(k)), tri!(ask::is_wide(OP, extent))) {
+                        (true, true) => {
+                            return Err(Error::Unsupported { op: OP, what: "several modes of stride 1" });
+                        }
+                        (false, true) => unit = Some(i),
+                        (_, false) => {}
+                    },
+                },
+                Some(false) => {}
+                None => return Err(ask::at_least(OP, d, 2)),
             }
             out.stride[i] = Stride::Int(tri!(d.mul(Int::fixed(n))));
             i += 1;
@@ -81,16 +90,13 @@ impl Lay {
         let Some(unit) = unit else {
             return Err(Error::Unsupported { op: OP, what: "a layout without a mode of stride 1" });
         };
-        if several {
-            return Err(Error::Unsupported { op: OP, what: "several modes of stride 1" });
-        }
         out.shape.leaves[unit] = tri!(self.shape.leaves[unit].mul(Int::fixed(n)));
         out.stride[unit] = Stride::Int(Int::ONE);
         Ok(out)
     }
 
-    const fn is_one(&self, leaf: usize) -> bool {
-        self.shape.leaves[leaf].is(1)
+    const fn is_wide(&self, leaf: usize) -> Result<bool, Error> {
+        ask::is_wide("downcast", self.flat_leaf(leaf).0)
     }
 
     /// The layout of elements of `new_bits` over the same memory as elements of `old_bits` (CuTe's `recast_layout`).

@@ -2,7 +2,7 @@
 
 use crate::profile::Node;
 use crate::symbol::gcd;
-use crate::{Error, Int, IntTuple, Profile, Strides, Tuple};
+use crate::{Error, Int, IntTuple, Profile, Strides};
 
 impl IntTuple {
     /// The sum of the leaves.
@@ -168,63 +168,6 @@ impl IntTuple {
             };
             out = gcd(out, leaf);
             i += 1;
-        }
-        Ok(out)
-    }
-
-    /// Mode by mode, how many tiles it takes to cover this shape: `ceil(size / size of the tile)`, modes without a tile whole (CuTe's
-    /// `ceil_div`).
-    ///
-    /// ```
-    /// use girih_layout::Shape;
-    /// let grid = Shape::parse("(1000,s0,3)")?.ceil_div(&Shape::parse("(128,64)")?)?;
-    /// assert_eq!(grid.to_string(), "(8,ceil(s0/64),3)");
-    /// # Ok::<(), girih_layout::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::RankMismatch`] for more tiles than modes, and those of [`Int::ceil_div`].
-    pub const fn ceil_div(&self, tile: &IntTuple) -> Result<IntTuple, Error> {
-        self.by_mode(tile, false)
-    }
-
-    /// Mode by mode, the size rounded up to whole tiles (CuTe's `round_up`).
-    ///
-    /// ```
-    /// use girih_layout::Shape;
-    /// let padded = Shape::parse("(1000,60,3)")?.round_up(&Shape::parse("(128,64)")?)?;
-    /// assert_eq!(padded, Shape::parse("(1024,64,3)")?);
-    /// # Ok::<(), girih_layout::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`IntTuple::ceil_div`].
-    pub const fn round_up(&self, tile: &IntTuple) -> Result<IntTuple, Error> {
-        self.by_mode(tile, true)
-    }
-
-    const fn by_mode(&self, tile: &IntTuple, up: bool) -> Result<IntTuple, Error> {
-        if tile.rank() > self.rank() || self.is_leaf() != tile.is_leaf() {
-            return Err(Error::RankMismatch { op: "a tiling", rank: self.rank(), other: tile.rank() });
-        }
-        let mut out = Tuple::filled(Int::ONE);
-        if !self.is_leaf() {
-            tri!(out.profile.open());
-        }
-        let mut mode = 0;
-        while mode < self.rank() {
-            let node = tri!(self.node(mode));
-            if mode < tile.rank() {
-                let t = tri!(tile.size_of(tri!(tile.node(mode))));
-                let count = tri!(tri!(self.size_of(node)).ceil_div(t));
-                tri!(out.push(if up { tri!(count.mul(t)) } else { count }));
-            } else {
-                tri!(out.copy(self, node));
-            }
-            mode += 1;
-        }
-        if !self.is_leaf() {
-            out.profile.close();
         }
         Ok(out)
     }

@@ -1,7 +1,7 @@
 //! Shapes: sizes, divisions and the relations between them (CuTe's `int_tuple.hpp`).
 
 use crate::profile::Node;
-use crate::{Error, Fact, Int, IntTuple, Shape, Tuple};
+use crate::{Error, Int, IntTuple, Shape, Tuple, ask};
 
 impl IntTuple {
     /// The product of the leaves: of a shape, its size.
@@ -30,9 +30,9 @@ impl IntTuple {
     /// The same integers with what else is known of a symbol, see [`Int::assume`].
     ///
     /// ```
-    /// use girih_layout::{Int, Shape, Symbol};
+    /// use girih_layout::{Shape, Symbol};
     /// let shape = Shape::parse("(s0,8)")?.assume(Symbol::new(0).divisible_by(4))?;
-    /// assert_eq!(shape.shape_div(Int::fixed(4))?.to_string(), "(ceil(s0/4),8)");
+    /// assert_eq!(shape.shape_div(&Shape::parse("4")?)?.to_string(), "(ceil(s0/4),8)");
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///
@@ -99,7 +99,7 @@ impl IntTuple {
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     pub const fn weakly_congruent(&self, other: &IntTuple) -> bool {
-        refines(self, self.profile.root(), other, other.profile.root(), Leaf::Any)
+        matches!(refines(self, self.profile.root(), other, other.profile.root(), Leaf::Any), Ok(true))
     }
 
     /// Whether every coordinate of this shape is a coordinate of the other one: the other tree refines this one, and each leaf here has the
@@ -108,10 +108,13 @@ impl IntTuple {
     /// ```
     /// use girih_layout::Shape;
     /// let (a, b) = (Shape::parse("(4,6)")?, Shape::parse("((2,2),6)")?);
-    /// assert!(a.compatible(&b) && !b.compatible(&a));
+    /// assert!(a.compatible(&b)? && !b.compatible(&a)?);
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
-    pub const fn compatible(&self, other: &IntTuple) -> bool {
+    ///
+    /// # Errors
+    /// [`Error::NotKnown`] where a symbol decides, and those of [`IntTuple::size`].
+    pub const fn compatible(&self, other: &IntTuple) -> Result<bool, Error> {
         refines(self, self.profile.root(), other, other.profile.root(), Leaf::Size)
     }
 
@@ -120,44 +123,14 @@ impl IntTuple {
     ///
     /// ```
     /// use girih_layout::Shape;
-    /// assert!(Shape::parse("(8,(2,6))")?.evenly_divides(&Shape::parse("(4,3)")?));
-    /// # Ok::<(), girih_layout::Error>(())
-    /// ```
-    pub const fn evenly_divides(&self, tile: &IntTuple) -> bool {
-        divides(self, self.profile.root(), tile, tile.profile.root())
-    }
-
-    /// Divides leaf by leaf, from the left, until the divisor is used up (CuTe's `shape_div` of a tuple by an integer).
-    ///
-    /// ```
-    /// use girih_layout::{Int, Shape};
-    /// assert_eq!(Shape::parse("(6,4)")?.shape_div(Int::fixed(12))?, Shape::parse("(1,2)")?);
+    /// assert!(Shape::parse("(8,(2,6))")?.evenly_divides(&Shape::parse("(4,3)")?)?);
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::ShapeDivisibility`] where neither divides the other; [`Error::NeedsFact`] and [`Error::NotKnown`] where a symbol decides.
-    pub const fn shape_div(&self, divisor: Int) -> Result<IntTuple, Error> {
-        let mut out = *self;
-        let (mut rest, mut i) = (divisor, 0);
-        while i < self.leaf_count() {
-            let leaf = self.leaves[i];
-            if let Some(quotient) = leaf.div_exact(rest) {
-                out.leaves[i] = quotient;
-                rest = Int::ONE;
-            } else if let Some(left) = rest.div_exact(leaf) {
-                out.leaves[i] = Int::ONE;
-                rest = left;
-            } else if let (Some(symbol), Some(n)) = (leaf.first_symbol(), rest.get()) {
-                return Err(Error::NeedsFact { op: "shape_div", symbol, fact: Fact::DivisibleBy(n) });
-            } else if leaf.is_symbolic() || rest.is_symbolic() {
-                return Err(Error::NotKnown { op: "shape_div", value: rest });
-            } else {
-                return Err(Error::ShapeDivisibility { op: "shape_div", divisor: rest, shape: leaf });
-            }
-            i += 1;
-        }
-        Ok(out)
+    /// [`Error::NeedsFact`] and [`Error::NotKnown`] where a symbol decides, and those of [`IntTuple::size`].
+    pub const fn evenly_divides(&self, tile: &IntTuple) -> Result<bool, Error> {
+        divides(self, self.profile.root(), tile, tile.profile.root())
     }
 
     /// The size of each mode, as a flat tuple; a leaf stays a leaf (CuTe's `product_each`).
@@ -195,48 +168,64 @@ enum Leaf {
     Size,
 }
 
-const fn refines(a: &Shape, na: Node, b: &Shape, nb: Node, leaf: Leaf) -> bool {
+const fn refines(a: &Shape, na: Node, b: &Shape, nb: Node, leaf: Leaf) -> Result<bool, Error> {
     if na.is_leaf() {
+        let extent = a.leaves[na.begin];
         return match leaf {
-            Leaf::Any => true,
-            Leaf::Size => match b.size_of(nb) {
-                Ok(size) => size.same(a.leaves[na.begin]),
-                Err(_) => false,
+            Leaf::Any => Ok(true),
+            Leaf::Size => match ask::equal(extent, tri!(b.size_of(nb))) {
+                Some(same) => Ok(same),
+                None if extent.is_symbolic() => Err(Error::NotKnown { op: "compatible", value: extent }),
+                None => Err(Error::NotKnown { op: "compatible", value: tri!(b.size_of(nb)) }),
             },
         };
     }
     if nb.is_leaf() || a.profile.rank_of(na) != b.profile.rank_of(nb) {
-        return false;
+        return Ok(false);
     }
-    let (mut i, mut j) = (na.begin, nb.begin);
+    let (mut open, mut i, mut j) = (Ok(true), na.begin, nb.begin);
     while i < na.end {
         let (ca, cb) = (a.profile.child(na, i), b.profile.child(nb, j));
-        if !refines(a, ca, b, cb, leaf) {
-            return false;
+        match refines(a, ca, b, cb, leaf) {
+            Ok(true) => {}
+            Ok(false) => return Ok(false),
+            // A later mode may still settle it.
+            Err(error) => open = Err(error),
         }
         (i, j) = (ca.end, cb.end);
     }
-    true
+    open
 }
 
-const fn divides(a: &Shape, na: Node, tile: &Shape, nt: Node) -> bool {
+const fn divides(a: &Shape, na: Node, tile: &Shape, nt: Node) -> Result<bool, Error> {
+    const OP: &str = "evenly_divides";
     if nt.is_leaf() {
-        return match a.size_of(na) {
-            Ok(size) => size.div_exact(tile.leaves[nt.begin]).is_some(),
-            Err(_) => false,
+        let (size, by) = (tri!(a.size_of(na)), tile.leaves[nt.begin]);
+        return match (size.get(), by.get()) {
+            (_, Some(..1)) => Ok(false),
+            (Some(size), Some(by)) => Ok(size % by == 0),
+            _ if !matches!(by.lower(), Some(1..)) => Err(ask::at_least(OP, by, 1)),
+            _ if size.div_exact(by).is_some() => Ok(true),
+            // A tile that is larger than what it meets does not divide it.
+            _ if matches!(size.less(by), Some(true)) && matches!(size.lower(), Some(1..)) => Ok(false),
+            (None, Some(by)) => Err(ask::divisible(OP, size, by)),
+            (_, None) => Err(Error::NotKnown { op: OP, value: by }),
         };
     }
     // A leaf is its own mode 0.
     if a.profile.rank_of(na) < tile.profile.rank_of(nt) {
-        return false;
+        return Ok(false);
     }
-    let (mut i, mut j) = (na.begin, nt.begin);
+    let (mut open, mut i, mut j) = (Ok(true), na.begin, nt.begin);
     while j < nt.end {
         let (ca, ct) = (a.profile.child(na, i), tile.profile.child(nt, j));
-        if !divides(a, ca, tile, ct) {
-            return false;
+        match divides(a, ca, tile, ct) {
+            Ok(true) => {}
+            Ok(false) => return Ok(false),
+            // A later mode may still settle it.
+            Err(error) => open = Err(error),
         }
         (i, j) = (ca.end, ct.end);
     }
-    true
+    open
 }

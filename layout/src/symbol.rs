@@ -224,8 +224,8 @@ impl fmt::Display for Factor {
 /// A fact that an operation would need about a symbol.
 ///
 /// ```
-/// use girih_layout::{Error, Fact, Int, Shape};
-/// let Err(Error::NeedsFact { fact, .. }) = Shape::parse("(s0,8)")?.shape_div(Int::fixed(4)) else { panic!() };
+/// use girih_layout::{Error, Fact, Shape};
+/// let Err(Error::NeedsFact { fact, .. }) = Shape::parse("(s0,8)")?.shape_div(&Shape::parse("4")?) else { panic!() };
 /// assert_eq!(fact, Fact::DivisibleBy(4));
 /// # Ok::<(), girih_layout::Error>(())
 /// ```

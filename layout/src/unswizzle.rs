@@ -94,6 +94,9 @@ impl Composed {
             return layout.left_inverse();
         }
         if self.offset < 0 || self.layout.reachable_bits() & self.offset as u64 != 0 {
+            if self.layout.is_symbolic() && self.offset > 0 {
+                return Err(Error::NotKnown { op: OP, value: self.layout.first_symbolic() });
+            }
             return Err(Error::Unsupported { op: OP, what: "an offset that carries into the layout" });
         }
         // The offset as one more digit, which the inverse then forgets.

@@ -2,7 +2,9 @@
 //!
 //! The strategies are public: they serve whoever wants to test a layout computation of their own.
 
+pub mod binding;
 pub mod differential;
+pub mod numeric;
 pub mod oracle;
 pub mod soak;
 pub mod strategies;

@@ -27,6 +27,7 @@ fn check_error(a: &Lay, b: &Lay, error: Error) -> Result<(), TestCaseError> {
             prop_assert_ne!(w.expected, w.obtained);
         }
         Error::StrideDivisibility { .. } | Error::ShapeDivisibility { .. } => {}
+        Error::NoLayout { witness: Some(w), .. } if w.expected != w.obtained => {}
         other => prop_assert!(false, "{} o {}: {}", a, b, other),
     }
     prop_assert!(!oracle::has_layout(b, &truth), "{} o {} exists: {:?}", a, b, truth);
@@ -41,7 +42,7 @@ proptest! {
         match a.composition(&b) {
             Ok(r) => {
                 prop_assert_eq!(oracle::table(&r), definition(&a, &b));
-                prop_assert!(b.shape().compatible(r.shape()));
+                prop_assert!(b.shape().compatible(r.shape()).unwrap());
             }
             Err(error) => check_error(&a, &b, error)?,
         }
@@ -153,7 +154,7 @@ fn the_weak_divisibility_rule_is_refused() {
     // CuTe answers (2,3):(6,3), whose table is 0 6 3 9 6 12.
     let (a, b) = (lay!("(4,6,8):(2,3,5)"), lay!("6:3"));
     assert_eq!(definition(&a, &b), [0, 6, 7, 8, 9, 15]);
-    assert_eq!(a.composition(&b).unwrap_err().kind(), "stride_divisibility");
+    assert_eq!(a.composition(&b).unwrap_err().kind(), "no_layout");
     // Not a matter of dogma: two elements always compose.
     assert_eq!(a.composition(&lay!("2:5")).unwrap(), lay!("2:5"));
 }

@@ -98,7 +98,7 @@ proptest! {
             Ok((plain, start)) => {
                 prop_assert_eq!(start, truth[0]);
                 prop_assert_eq!(oracle::table(&plain), relative);
-                prop_assert!(l.shape().compatible(plain.shape()));
+                prop_assert!(l.shape().compatible(plain.shape()).unwrap());
             }
             Err(Error::NoLayout { witness: Some(w), .. }) => {
                 prop_assert_eq!(relative[w.coord as usize], w.expected);
@@ -188,7 +188,7 @@ proptest! {
             match composed.columns() {
                 Ok(columns) => {
                     prop_assert!(columns.indices().unwrap().eq(table(&composed)), "{}: {}", composed, columns);
-                    prop_assert!(l.shape().compatible(columns.shape()));
+                    prop_assert!(l.shape().compatible(columns.shape()).unwrap());
                 }
                 Err(error) => {
                     let binary = oracle::leaves(&l).iter().all(|(s, d)| (s * d).max(1).count_ones() == 1);
@@ -240,7 +240,7 @@ proptest! {
         let plain = F2Matrix::of_layout(&l).unwrap();
         prop_assert_eq!(apply_all(&plain), oracle::table(&l));
         let back = plain.layout(l.shape()).unwrap();
-        prop_assert!(back.equivalent(&l) && l.shape().compatible(back.shape()));
+        prop_assert!(back.equivalent(&l) && l.shape().compatible(back.shape()).unwrap());
         let composed = Composed::new(swizzle, 0, l);
         let matrix = F2Matrix::of_composed(&composed).unwrap();
         prop_assert_eq!(apply_all(&matrix), table(&composed));

@@ -1,0 +1,442 @@
+//! Random operands with symbols, and the numbers that their facts admit.
+
+use girih_cli::ops::Op;
+use girih_layout::{Composed, Error, Int, IntTuple, Lay, Shape, Stride, Swizzle, Symbol, Tile, Tiler};
+use rand::RngExt;
+use rand::rngs::StdRng;
+use serde_json::Value;
+
+use super::{Case, SYMBOLS};
+
+/// A value for each symbol.
+pub type Bindings = [i64; SYMBOLS];
+
+/// An operand.
+#[derive(Clone)]
+pub enum Operand {
+    /// A layout.
+    Lay(Lay),
+    /// A shape, an order or a number that may be a symbol.
+    Tuple(IntTuple),
+    /// A tiler.
+    Tiler(Tiler),
+    /// A swizzled layout.
+    Composed(Composed),
+    /// What has no symbols: a number, a coordinate, a list.
+    Text(String),
+}
+
+impl Operand {
+    /// As the operation reads it.
+    pub fn text(&self) -> String {
+        match self {
+            Operand::Lay(lay) => lay.to_string(),
+            Operand::Tuple(tuple) => tuple.to_string(),
+            Operand::Tiler(tiler) => tiler.to_string(),
+            Operand::Composed(composed) => composed.to_string(),
+            Operand::Text(text) => text.clone(),
+        }
+    }
+
+    pub(super) fn value(&self) -> Value {
+        Value::String(self.text())
+    }
+
+    fn lays(&self) -> Vec<Lay> {
+        match self {
+            Operand::Lay(lay) => vec![*lay],
+            Operand::Tuple(shape) => Lay::left(shape).into_iter().collect(),
+            Operand::Tiler(Tiler::Lay(lay)) => vec![*lay],
+            Operand::Tiler(Tiler::Modes(tiles)) => (0..tiles.len())
+                .filter_map(|i| match tiles.tile(i) {
+                    Ok(Tile::Lay(lay)) => Some(lay),
+                    _ => None,
+                })
+                .collect(),
+            Operand::Composed(composed) => vec![*composed.layout()],
+            Operand::Text(_) => vec![],
+        }
+    }
+
+    /// Whether a symbolic extent becomes 1, or a symbolic stride 0: then a mode does not lead anywhere.
+    pub fn degenerates(&self, facts: &[Symbol; SYMBOLS], values: Bindings) -> bool {
+        let Ok(bound) = self.bound(facts, values) else { return false };
+        self.lays().iter().zip(bound.lays()).any(|(open, known)| {
+            (0..open.leaf_count()).any(|i| {
+                let ((s, d), (known_s, known_d)) = (open.flat_leaf(i), known.flat_leaf(i));
+                s.is_symbolic() && known_s.is(1) || d.int().is_some_and(Int::is_symbolic) && known_d.is_zero()
+            })
+        })
+    }
+
+    /// The operand at launch.
+    ///
+    /// # Errors
+    /// Where an extent becomes 0.
+    pub fn bound(&self, facts: &[Symbol; SYMBOLS], values: Bindings) -> Result<Operand, Error> {
+        facts.iter().zip(values).try_fold(self.clone(), |operand, (symbol, value)| {
+            Ok(match operand {
+                Operand::Lay(lay) => Operand::Lay(lay.bind(*symbol, value)?),
+                Operand::Tuple(tuple) => Operand::Tuple(tuple.bind(*symbol, value)?),
+                Operand::Tiler(tiler) => Operand::Tiler(tiler.bind(*symbol, value)?),
+                Operand::Composed(composed) => Operand::Composed(composed.bind(*symbol, value)?),
+                text => text,
+            })
+        })
+    }
+}
+
+/// The first values that a symbol may have.
+pub fn admissible(symbol: Symbol, count: usize) -> Vec<i64> {
+    let step = symbol.divisor();
+    let least = (symbol.lower() + step - 1) / step * step;
+    (0..count as i64).map(|k| least + k * step).filter(|value| symbol.admits(*value)).collect()
+}
+
+/// The least values, then all 1 or their divisors, then whatever is admitted.
+pub fn bindings(facts: &[Symbol; SYMBOLS], turn: usize, rng: &mut StdRng) -> Bindings {
+    facts.map(|symbol| {
+        let mut values = admissible(symbol, 7);
+        values.extend(symbol.upper().filter(|upper| *upper < 64 && symbol.admits(*upper)));
+        match turn {
+            0 => values[0],
+            1 => *values.iter().find(|value| **value > 0).unwrap_or(&values[0]),
+            _ => *pick(rng, &values),
+        }
+    })
+}
+
+fn pick<'a, T>(rng: &mut StdRng, from: &'a [T]) -> &'a T {
+    &from[rng.random_range(0..from.len())]
+}
+
+/// A random case of an operation.
+///
+/// # Panics
+/// For a parameter that is not known here.
+pub fn case(op: &'static Op, rng: &mut StdRng) -> Case {
+    let mut make =
+        Make { facts: [0, 1, 2].map(|id| symbol(id, rng)), symbols: rng.random_range(0..4) < 3, rng };
+    let mut operands: Vec<(&'static str, Operand)> = Vec::new();
+    for param in op.params {
+        let name = param.trim_start_matches('?');
+        if name.len() < param.len() && make.once_in(2) {
+            continue;
+        }
+        let operand = make.operand(op.name, name, &operands);
+        let Some(operand) = operand else {
+            panic!("no generator makes the operand {name:?} of {}: add one to binding/operands.rs", op.name)
+        };
+        operands.push((name, operand));
+    }
+    let facts = make.facts;
+    Case { op, operands, facts }
+}
+
+/// A symbol with facts that some number satisfies.
+fn symbol(id: u8, rng: &mut StdRng) -> Symbol {
+    let mut out = Symbol::new(id);
+    if rng.random_bool(0.4) {
+        out = out.divisible_by(*pick(rng, &[2, 3, 4, 4, 6, 8]));
+    }
+    out = match rng.random_range(0..8) {
+        0 => out,
+        1..5 => out.at_least(1),
+        5 => out.at_least(2),
+        6 => out.at_least(4),
+        _ => out.at_least(8),
+    };
+    if rng.random_bool(0.2) {
+        out = out.at_most(*pick(rng, &[8, 15, 16, 31, 32]));
+    }
+    if admissible(out, 1).is_empty() { Symbol::new(id) } else { out }
+}
+
+const fn swizzle(bits: u32, base: u32, shift: i32) -> Swizzle {
+    match Swizzle::new(bits, base, shift) {
+        Ok(swizzle) => swizzle,
+        Err(_) => panic!("bits are at most the shift"),
+    }
+}
+
+struct Make<'a> {
+    facts: [Symbol; SYMBOLS],
+    symbols: bool,
+    rng: &'a mut StdRng,
+}
+
+const EXTENTS: &[i64] = &[1, 2, 2, 3, 4, 4, 5, 6, 8];
+const STRIDES: &[i64] = &[0, 1, 1, 2, 3, 4, 6, 8, 12, 16, 24, -1, -4];
+const SWIZZLES: [Swizzle; 4] = [swizzle(0, 0, 2), swizzle(1, 0, 2), swizzle(2, 1, 2), swizzle(2, 0, -3)];
+const SHAPES: &[&str] =
+    &["congruent", "weakly_congruent", "compatible", "evenly_divides", "shape_div", "ceil_div", "round_up"];
+
+impl Make<'_> {
+    fn once_in(&mut self, n: u32) -> bool {
+        self.rng.random_range(0..n) == 0
+    }
+
+    fn of<T: Copy>(&mut self, from: &[T]) -> T {
+        *pick(self.rng, from)
+    }
+
+    fn operand(&mut self, op: &str, name: &str, before: &[(&'static str, Operand)]) -> Option<Operand> {
+        let first = before.first().map(|(_, operand)| operand);
+        Some(match name {
+            "a" | "b" | "profile" if SHAPES.contains(&op) || name == "profile" => match first {
+                Some(Operand::Tuple(shape)) if !self.once_in(3) => Operand::Tuple(self.related_shape(shape)),
+                Some(Operand::Lay(lay)) if !self.once_in(3) => {
+                    Operand::Tuple(self.related_shape(lay.shape()))
+                }
+                _ => Operand::Tuple(self.shape()),
+            },
+            "shape" | "from" | "to" | "target" => match first {
+                Some(Operand::Lay(lay)) if !self.once_in(3) => Operand::Tuple(self.regrouped(lay.shape())),
+                Some(Operand::Tuple(shape)) if !self.once_in(3) => Operand::Tuple(self.regrouped(shape)),
+                _ => Operand::Tuple(self.shape()),
+            },
+            "layout" | "a" | "block" => Operand::Lay(self.layout(4)),
+            "b" | "by" => match first {
+                Some(Operand::Lay(lay)) if op.starts_with("max_common") || self.once_in(4) => {
+                    let lay = *lay;
+                    Operand::Lay(self.related(&lay))
+                }
+                _ if op == "composition" && self.once_in(4) => Operand::Tiler(self.tiler(first)),
+                _ => Operand::Lay(self.layout(2)),
+            },
+            "tiler" if op.starts_with("blocked") || op.starts_with("raked") => Operand::Lay(self.layout(2)),
+            "tiler" => Operand::Tiler(self.tiler(first)),
+            "order" => self.order(before),
+            "cotarget" => Operand::Tuple(IntTuple::leaf(self.extent_of(&[4, 6, 8, 12, 24, 48, 60]))),
+            "crd" => Operand::Text(self.coordinate(first, true)),
+            "idx" if op == "idx2crd" => Operand::Text(self.coordinate(first, false)),
+            "idx" => self.number(&[0, 0, 1, 2, 3, 5, 7, 11, 24, -1]),
+            "begin" | "mode" | "at" => self.number(&[0, 0, 1, 1, 2]),
+            "end" | "rank" => self.number(&[1, 2, 2, 3]),
+            "modes" => Operand::Text(self.of(&["(0)", "(1,0)", "(0,1)", "(2,0)", "(0,0)"]).into()),
+            "n" => self.number(&[1, 2, 2, 3, 4, 4, 6, 8, 0]),
+            "old_bits" | "new_bits" => self.number(&[4, 8, 8, 12, 16, 32]),
+            "values" => Operand::Text(self.values()),
+            "bits" | "base" => self.number(&[0, 1, 2]),
+            "shift" => self.number(&[2, 3, -2]),
+            "offset" => self.number(&[0, 0, 1, 8]),
+            "xs" => Operand::Text("(0,1,5,17,100)".into()),
+            "swizzled" => Operand::Composed(self.composed()),
+            _ => return None,
+        })
+    }
+
+    fn number(&mut self, from: &[i64]) -> Operand {
+        Operand::Text(self.of(from).to_string())
+    }
+
+    /// A symbol, a multiple of one, or a part of one.
+    fn symbolic(&mut self) -> Int {
+        let symbol = Int::symbol(self.of(&self.facts.clone()));
+        let by = Int::value(self.of(&[2, 3, 4, 8]));
+        let made = match self.rng.random_range(0..8) {
+            0..5 => Ok(symbol),
+            5 => symbol.mul(by),
+            6 => symbol.ceil_div(by),
+            _ => symbol.mul(Int::symbol(self.of(&self.facts.clone()))),
+        };
+        made.unwrap_or(symbol)
+    }
+
+    fn extent_of(&mut self, known: &[i64]) -> Int {
+        if self.symbols && self.once_in(3) { self.symbolic() } else { Int::value(self.of(known)) }
+    }
+
+    fn extent(&mut self) -> Int {
+        self.extent_of(EXTENTS)
+    }
+
+    fn shape(&mut self) -> Shape {
+        let leaves: Vec<Int> = (0..self.rng.random_range(1..4)).map(|_| self.extent()).collect();
+        self.grouped(&leaves)
+    }
+
+    /// Leaves as a leaf, a tuple, or a tuple with a group in it.
+    fn grouped(&mut self, leaves: &[Int]) -> Shape {
+        let ones: Vec<Shape> = leaves.iter().map(|leaf| Shape::leaf(*leaf)).collect();
+        if let ([leaf], true) = (&ones[..], self.once_in(2)) {
+            return *leaf;
+        }
+        let flat = Shape::concat(&ones).unwrap_or(ones[0]);
+        if ones.len() > 1 && self.once_in(3) {
+            let begin = self.rng.random_range(0..ones.len() - 1);
+            return flat.group(begin, self.rng.random_range(begin + 1..=ones.len())).unwrap_or(flat);
+        }
+        flat
+    }
+
+    /// The same leaves in another tree, sometimes two of them as one.
+    fn regrouped(&mut self, shape: &Shape) -> Shape {
+        let mut leaves = shape.leaves().to_vec();
+        if leaves.len() > 1 && self.once_in(2) {
+            let at = self.rng.random_range(0..leaves.len() - 1);
+            if let Ok(both) = leaves[at].mul(leaves[at + 1]) {
+                leaves.splice(at..at + 2, [both]);
+            }
+        }
+        self.grouped(&leaves)
+    }
+
+    /// What may be compatible with a shape, or divide it.
+    fn related_shape(&mut self, shape: &Shape) -> Shape {
+        match self.rng.random_range(0..4) {
+            0 => *shape,
+            1 => self.regrouped(shape),
+            2 => shape.product_each().unwrap_or(*shape),
+            _ => {
+                let by = Int::value(self.of(&[1, 2, 3, 4]));
+                shape.map(|extent| extent.div_exact(by).unwrap_or(extent))
+            }
+        }
+    }
+
+    fn stride(&mut self, extents: &[Int]) -> Stride {
+        Stride::Int(match self.rng.random_range(0..10) {
+            0..6 => Int::value(self.of(STRIDES)),
+            6 if self.symbols => self.symbolic(),
+            7 if self.symbols => self.symbolic().mul(self.of(extents)).unwrap_or(Int::ONE),
+            _ => self.of(extents),
+        })
+    }
+
+    fn layout(&mut self, most: usize) -> Lay {
+        let n = self.rng.random_range(1..=most);
+        let extents: Vec<Int> = (0..n).map(|_| self.extent()).collect();
+        let mut strides: Vec<Stride> = extents.iter().map(|_| self.stride(&extents)).collect();
+        // As often, modes that build on one another: in some order, with and without gaps.
+        if self.once_in(2) {
+            let (mut step, mut order) = (Int::ONE, (0..n).collect::<Vec<_>>());
+            for i in (1..n).rev() {
+                order.swap(i, self.rng.random_range(0..=i));
+            }
+            for i in order {
+                step = step.mul(Int::value(self.of(&[1, 1, 1, 2, 3]))).unwrap_or(step);
+                strides[i] = Stride::Int(step);
+                step = step.mul(extents[i]).unwrap_or(step);
+            }
+        }
+        let shape = self.grouped(&extents);
+        let strides = shape_strides(&shape, &strides);
+        Lay::new(&shape, &strides).unwrap_or(Lay::UNIT)
+    }
+
+    /// The same modes with some strides and extents changed.
+    fn related(&mut self, lay: &Lay) -> Lay {
+        let extents: Vec<Int> = lay
+            .shape()
+            .leaves()
+            .to_vec()
+            .into_iter()
+            .map(|s| if self.once_in(6) { self.extent() } else { s })
+            .collect();
+        let strides: Vec<Stride> = (0..extents.len())
+            .map(|i| if self.once_in(3) { self.stride(&extents) } else { lay.flat_leaf(i).1 })
+            .collect();
+        let shape = if lay.is_leaf() { Shape::leaf(extents[0]) } else { self.grouped(&extents) };
+        Lay::new(&shape, &shape_strides(&shape, &strides)).unwrap_or(*lay)
+    }
+
+    fn tiler(&mut self, first: Option<&Operand>) -> Tiler {
+        let rank = match first {
+            Some(Operand::Lay(lay)) => lay.rank(),
+            _ => 2,
+        };
+        if self.once_in(2) {
+            return Tiler::Lay(self.tile());
+        }
+        let n = self.rng.random_range(1..=rank.min(3));
+        let tiles: Vec<Tile> =
+            (0..n).map(|_| if self.once_in(5) { Tile::All } else { Tile::Lay(self.tile()) }).collect();
+        Tiler::modes(&tiles).unwrap_or(Tiler::Lay(Lay::UNIT))
+    }
+
+    fn tile(&mut self) -> Lay {
+        if self.once_in(4) {
+            return self.layout(2);
+        }
+        let extent = if self.once_in(6) { self.extent() } else { Int::value(self.of(EXTENTS)) };
+        let stride = Stride::from(self.of(&[1, 1, 1, 1, 2, 4]));
+        Lay::leaf(extent, stride).unwrap_or(Lay::UNIT)
+    }
+
+    fn order(&mut self, before: &[(&'static str, Operand)]) -> Operand {
+        let shape = before.iter().rev().find_map(|(_, operand)| match operand {
+            Operand::Tuple(shape) => Some(*shape),
+            _ => None,
+        });
+        let shape = shape.unwrap_or(Shape::leaf(Int::ONE));
+        let shape = if before.len() > 1 { shape.product_each().unwrap_or(shape) } else { shape };
+        let keys: Vec<i64> = (0..shape.leaf_count()).map(|_| self.rng.random_range(0..4)).collect();
+        let mut keys = keys.into_iter();
+        Operand::Tuple(shape.map(|_| Int::value(keys.next().unwrap_or(0))))
+    }
+
+    /// A coordinate of the operand, in and out of its domain.
+    fn coordinate(&mut self, first: Option<&Operand>, open: bool) -> String {
+        let shape = match first {
+            Some(Operand::Lay(lay)) => *lay.shape(),
+            Some(Operand::Tuple(shape)) => *shape,
+            _ => Shape::leaf(Int::ONE),
+        };
+        if self.once_in(4) {
+            return self.of(&[0, 1, 2, 3, 5, 8, 13]).to_string();
+        }
+        let shape = if self.once_in(3) { shape.product_each().unwrap_or(shape) } else { shape };
+        let digits: Vec<i64> = shape
+            .leaves()
+            .to_vec()
+            .into_iter()
+            .map(|extent| match extent.get() {
+                Some(extent) if !self.once_in(8) => self.rng.random_range(0..extent.max(1)),
+                _ => self.of(&[0, 0, 1, 2, 3]),
+            })
+            .collect();
+        let mut digits = digits.into_iter();
+        let coord = shape.map(|_| girih_layout::Crd::At(digits.next().unwrap_or(0)));
+        let free: Vec<bool> = (0..shape.leaf_count()).map(|_| open && self.once_in(3)).collect();
+        let mut free = free.into_iter();
+        coord.map(|at| if free.next().unwrap_or(false) { girih_layout::Crd::All } else { at }).to_string()
+    }
+
+    fn values(&mut self) -> String {
+        let symbols = std::mem::replace(&mut self.symbols, false);
+        let lay = self.layout(3);
+        self.symbols = symbols;
+        let size = lay.size().ok().and_then(Int::get).unwrap_or(1).min(64);
+        let mut values: Vec<i64> = (0..size).filter_map(|i| lay.at(i).ok()).collect();
+        if self.once_in(4) {
+            values[size as usize - 1] += 1;
+        }
+        let texts: Vec<_> = values.iter().map(i64::to_string).collect();
+        format!("({})", texts.join(","))
+    }
+
+    fn composed(&mut self) -> Composed {
+        // Powers of two, so that the swizzle has bits to move.
+        let n = self.rng.random_range(1..4);
+        let (mut step, mut leaves) = (1, Vec::new());
+        for _ in 0..n {
+            let extent = if self.symbols && self.once_in(4) {
+                self.symbolic()
+            } else {
+                Int::value(self.of(&[1, 2, 4, 8]))
+            };
+            let stride = if self.once_in(4) { self.of(&[1, 2, 4, 16]) } else { step };
+            leaves.push(Lay::leaf(extent, Stride::from(stride)).unwrap_or(Lay::UNIT));
+            step *= extent.get().unwrap_or(8);
+        }
+        let layout = Lay::concat(&leaves).unwrap_or(Lay::UNIT);
+        Composed::new(self.of(&SWIZZLES), self.of(&[0, 0, 1, 8]), layout)
+    }
+}
+
+/// Strides in the tree of a shape.
+fn shape_strides(shape: &Shape, strides: &[Stride]) -> girih_layout::Strides {
+    let mut strides = strides.iter().copied();
+    shape.map(|_| strides.next().unwrap_or(Stride::ZERO))
+}
