@@ -40,7 +40,7 @@
 //! the ISA allows, which is when their thread waits for them or nothing else can happen. Copies by `cp.async` read when
 //! they are issued and write when their thread waits for them, or before the mbarrier that they arrive at is told.
 //! [`Options::seed`] permutes the order of warps, how long each runs, and when operations take effect; `try_wait` may
-//! then fail at once. Where nothing can happen any more, waits with a time limit reach it; if that changes nothing, it
+//! then fail at once, and with one seed in four does whenever a warp first asks for a phase that is not complete. Where nothing can happen any more, waits with a time limit reach it; if that changes nothing, it
 //! is a deadlock.
 //!
 //! A `wgmma` is one operation of the four warps of its warpgroup, which must issue the same: it takes place once all have,

@@ -122,9 +122,10 @@ impl Context<'_> {
         Ok(true)
     }
 
-    /// With a seed, now and then lets one operation make a step.
+    /// With a seed, now and then lets one operation make a step; with those where a `try_wait` gives up, none.
     pub(super) fn maybe_step(&mut self) -> Result<(), Error> {
-        if self.machine.options.seed == 0 || self.agents.operations.is_empty() || self.below(2) == 0 {
+        let late = self.machine.options.seed == 0 || self.impatient();
+        if late || self.agents.operations.is_empty() || self.below(2) == 0 {
             return Ok(());
         }
         let count = self.agents.pending().count() as u64;

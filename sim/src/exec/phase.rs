@@ -65,6 +65,7 @@ impl Warp {
         let Action::Wait { suspend, parity, acquire } = inst.action else { return Ok(None) };
         let mut complete = 0u32;
         let mut first = None;
+        let mut waited_for = None;
         // Neighbouring lanes that see the same mbarrier.
         let mut seen = (0, 0u32);
         for lane in lanes(active) {
@@ -88,11 +89,11 @@ impl Warp {
                 seen.1 |= 1 << lane;
             } else if first.is_none() {
                 first = Some(Wait::Mbarrier { at, phases: mbarrier.phases, asked: phase, source });
+                waited_for = Some((mbarrier.number, mbarrier.phases));
             }
         }
         self.observe(cx, seen, acquire);
-        // With a seed it may give up at once, as it is allowed to.
-        if complete == 0 && suspend && !expired && (cx.below(2) == 0) {
+        if complete == 0 && suspend && !expired && !self.gives_up(cx, waited_for) {
             return Ok(first);
         }
         cx.looks += u64::from(complete == 0);
@@ -100,6 +101,15 @@ impl Warp {
             lanes(active).for_each(|lane| self.regs.set(d, lane, (complete >> lane & 1).into()));
         }
         Ok(None)
+    }
+
+    /// Whether a `try_wait` gives up at once, as it is allowed to: with a seed now and then, or always when a warp asks for
+    /// the first time.
+    fn gives_up(&mut self, cx: &mut Context<'_>, phase: Option<(usize, u64)>) -> bool {
+        if cx.impatient() {
+            return std::mem::replace(&mut self.gave_up, phase) != phase;
+        }
+        cx.machine.options.seed != 0 && cx.below(2) != 0
     }
 
     /// Lanes see that a phase of an mbarrier is complete.

@@ -64,6 +64,8 @@ pub(super) struct Warp {
     pub(super) wgmma: Operations,
     /// What each `bar.red` that the warp waits at writes: what of the votes, where to, in which lanes.
     pub(super) votes: Vec<(Count, Reg, u32)>,
+    /// The mbarrier and its phase at which a `try_wait` has last given up.
+    pub(super) gave_up: Option<(usize, u64)>,
     /// What an observer that watches the warp is to be told.
     pub(super) watch: Option<Watch>,
 }
@@ -99,6 +101,7 @@ impl Warp {
             copies: Copies::default(),
             wgmma: Operations::default(),
             votes: Vec::new(),
+            gave_up: None,
             watch: None,
         }
     }
@@ -142,6 +145,7 @@ impl Warp {
         self.local_written.fill(false);
         self.copies.clear();
         self.votes.clear();
+        self.gave_up = None;
         self.wgmma.start(cx.machine);
         self.start_watch(cx);
     }
