@@ -1,0 +1,185 @@
+//! What is expected of each entry.
+
+use crate::setup::{Check, Setup};
+
+/// The verdict on an entry.
+#[derive(Clone, Debug)]
+pub(crate) enum Expected {
+    /// No error, and the host's numbers.
+    Right,
+    /// As right, but for a warning of this kind.
+    Warned(&'static str),
+    /// An error, of one of these kinds.
+    Broken(&'static [&'static str]),
+}
+
+/// A file's kernel and its broken twins under one launch.
+#[derive(Clone)]
+pub(crate) struct Case {
+    pub(crate) file: &'static str,
+    /// Tells launches of one file apart; empty for most.
+    pub(crate) label: &'static str,
+    pub(crate) prepare: fn(&mut Setup) -> Check,
+    right: Expected,
+    twins: Vec<(&'static str, Expected)>,
+    patches: Vec<(&'static str, Patch, Expected)>,
+}
+
+/// A change of a file's text: of the `nth` place that has `from`, from 0.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Patch {
+    from: &'static str,
+    nth: usize,
+    to: &'static str,
+}
+
+impl Patch {
+    pub(crate) fn apply(&self, text: &str) -> String {
+        if self.from.is_empty() {
+            return text.into();
+        }
+        let found = text.match_indices(self.from).nth(self.nth);
+        let (at, _) = found.unwrap_or_else(|| panic!("place {} of {}", self.nth, self.from));
+        format!("{}{}{}", &text[..at], self.to, &text[at + self.from.len()..])
+    }
+}
+
+/// What has a verdict.
+pub(crate) struct Entry {
+    /// Its name in [`WRONG_TODAY`].
+    pub(crate) name: String,
+    /// Its name in the file.
+    pub(crate) entry: String,
+    pub(crate) expected: Expected,
+    pub(crate) patch: Patch,
+}
+
+impl Case {
+    /// A file whose kernel of the same name is right under the launch that `prepare` makes.
+    pub(crate) fn new(file: &'static str, prepare: fn(&mut Setup) -> Check) -> Case {
+        Case { file, label: "", prepare, right: Expected::Right, twins: Vec::new(), patches: Vec::new() }
+    }
+
+    /// Another launch of the file, under which the kernel itself is broken.
+    pub(crate) fn misused(
+        file: &'static str,
+        label: &'static str,
+        kinds: &'static [&'static str],
+        prepare: fn(&mut Setup) -> Check,
+    ) -> Case {
+        Case { file, label, prepare, right: Expected::Broken(kinds), twins: Vec::new(), patches: Vec::new() }
+    }
+
+    /// A defect that is found as one of these kinds.
+    pub(crate) fn broken(mut self, twin: &'static str, kinds: &'static [&'static str]) -> Case {
+        self.twins.push((twin, Expected::Broken(kinds)));
+        self
+    }
+
+    /// A twin that is right but for a warning.
+    pub(crate) fn warned(mut self, twin: &'static str, kind: &'static str) -> Case {
+        self.twins.push((twin, Expected::Warned(kind)));
+        self
+    }
+
+    /// The kernel itself is right but for a warning.
+    pub(crate) fn but(mut self, kind: &'static str) -> Case {
+        self.right = Expected::Warned(kind);
+        self
+    }
+
+    /// A twin by a change of the kernel's text.
+    pub(crate) fn patched(
+        mut self,
+        twin: &'static str,
+        (from, nth, to): (&'static str, usize, &'static str),
+        kinds: &'static [&'static str],
+    ) -> Case {
+        self.patches.push((twin, Patch { from, nth, to }, Expected::Broken(kinds)));
+        self
+    }
+
+    /// The kernel itself, its twins, its patches.
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        let label = if self.label.is_empty() { String::new() } else { format!("@{}", self.label) };
+        let new = |suffix: &str, entry: String, patch, expected: &Expected| {
+            let name = format!("{}{suffix}{label}", self.file);
+            Entry { name, entry, patch, expected: expected.clone() }
+        };
+        let own = new("", self.file.into(), Patch::default(), &self.right);
+        let twins = self.twins.iter().map(|(twin, expected)| {
+            new(&format!("__{twin}"), format!("{}__{twin}", self.file), Patch::default(), expected)
+        });
+        let patches = self
+            .patches
+            .iter()
+            .map(|(twin, patch, expected)| new(&format!("~{twin}"), self.file.into(), *patch, expected));
+        std::iter::once(own).chain(twins).chain(patches).collect()
+    }
+}
+
+/// Accesses that nothing orders, or that come before what they need is there.
+pub(crate) const UNORDERED: &[&str] =
+    &["race", "in-flight", "uninitialised-memory", "uninitialised-register"];
+/// Waits without an end.
+pub(crate) const STUCK: &[&str] = &["deadlock", "livelock", "step-limit"];
+
+/// Verdicts that are wrong today, and why. An entry whose verdict is right must go: the list only shrinks.
+pub(crate) const WRONG_TODAY: &[(&str, &str)] = &[
+    ("stencil__overrun", "shared variables lie next to one another without a gap"),
+    ("structs", "undefined values do not travel: reading padding is reported"),
+    ("shared_pointers__local_pointer", "a thread can read another's local memory"),
+    (
+        "warp_volatile__no_syncwarp",
+        "volatile accesses of a warp count as ordered by nothing, and as no race either",
+    ),
+    (
+        "ballot_compact",
+        "undefined values do not travel: the value of a lane that does not take part is reported although it is not used",
+    ),
+    (
+        "match_add__any_leader",
+        "a source lane outside the mask that executes the shuffle too is taken for a member",
+    ),
+    ("speaking", "no `__assertfail`"),
+    ("speaking__wrong_assertion", "no `__assertfail`"),
+    ("last_block", "fences of sequential consistency order nothing across barriers"),
+    ("last_block_atomic__block_scope", "scopes take no part in the memory model"),
+    ("last_block_sc", "fences of sequential consistency order nothing across barriers"),
+    ("grid_barrier", "fences of sequential consistency order nothing across barriers"),
+    ("grid_sync", "no `%envreg`"),
+    ("grid_sync__no_sync", "no `%envreg`"),
+    ("grid_sync__block_sync", "no `%envreg`"),
+    ("lookback_scan__block_scope", "scopes take no part in the memory model"),
+    ("message", "fences of sequential consistency order nothing across barriers"),
+    ("spin_lock__block_scope", "scopes take no part in the memory model"),
+    ("block_counters__shared_counter", "scopes take no part in the memory model"),
+    ("read_only__after_write", "`ld.global.nc` is like any load"),
+    ("packed_minimum__half_access", "atomics of different sizes do not race"),
+    ("packed_minimum__half_poll", "atomics of different sizes do not race"),
+    ("bulk_store__wrong_space", "a proxy fence stands for every space"),
+    (
+        "bulk_store_flag__no_wait",
+        "bulk operations count as their thread's accesses of global memory when they are issued",
+    ),
+    (
+        "bulk_store_flag__read_wait",
+        "bulk operations count as their thread's accesses of global memory when they are issued",
+    ),
+    ("bulk_of_written__no_proxy_fence", "proxies are not told apart in global memory"),
+    ("bulk_of_written__wrong_space", "proxies are not told apart in global memory"),
+    ("bulk_of_written__fence_before", "proxies are not told apart in global memory"),
+    ("cluster_flag__block_release", "scopes take no part in the memory model"),
+    ("cluster_flag__block_acquire", "scopes take no part in the memory model"),
+    ("cluster_arrive__block_acquire", "scopes take no part in the memory model"),
+    (
+        "triton_attention_causal",
+        "what `cp.async` has written needs a fence before `wgmma`, which Triton and others leave out",
+    ),
+    ("triton_made_descriptor", "no `tensormap.replace`"),
+    ("triton_lookback__block_scope", "scopes take no part in the memory model"),
+    (
+        "triton_wgmma",
+        "what `cp.async` has written needs a fence before `wgmma`, which Triton and others leave out",
+    ),
+];
