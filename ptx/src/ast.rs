@@ -226,6 +226,10 @@ pub enum Statement {
     Label(Name),
     /// `.branchtargets a, b;`, after the label by which `brx.idx` names the list.
     BranchTargets(Vec<Name>),
+    /// `.calltargets f, g;`, after the label by which a call through a register names the list.
+    CallTargets(Vec<Name>),
+    /// `.callprototype (results) _ (params);`, after the label by which such a call names it.
+    CallPrototype(Prototype),
     /// An instruction.
     Inst(Inst),
     /// `{ ... }`: a nested scope.
@@ -236,6 +240,17 @@ pub enum Statement {
     Loc(Loc),
     /// A comment line of the generator's; the parser drops comments, so a parsed tree has none.
     Comment(Name),
+}
+
+/// What functions that are called through a register return and take; the names are `_`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prototype {
+    /// What they return.
+    pub results: Vec<Variable>,
+    /// Parameters in order.
+    pub params: Vec<Variable>,
+    /// `.noreturn`: they never come back.
+    pub noreturn: bool,
 }
 
 /// A register declaration.

@@ -266,6 +266,18 @@ fn statement(f: &mut Formatter<'_>, item: &Statement, level: usize) -> Result {
             list(f, labels)?;
             writeln!(f, ";")
         }
+        Statement::CallTargets(functions) => {
+            f.write_str(".calltargets ")?;
+            list(f, functions)?;
+            writeln!(f, ";")
+        }
+        Statement::CallPrototype(Prototype { results, params, noreturn }) => {
+            f.write_str(".callprototype (")?;
+            list(f, results)?;
+            f.write_str(") _ (")?;
+            list(f, params)?;
+            writeln!(f, "){};", if *noreturn { " .noreturn" } else { "" })
+        }
         Statement::Inst(inst) => writeln!(f, "{inst};"),
         Statement::Pragma(text) => writeln!(f, ".pragma \"{text}\";"),
         Statement::Loc(loc) => writeln!(f, "{loc}"),

@@ -154,6 +154,14 @@ fn visit_body(body: &[Statement], at: Span, scopes: &mut Scopes, report: Report<
                     return Err(Error::Undeclared { at, inst, name: label.to_string() });
                 }
             }
+            Statement::CallTargets(functions) => {
+                let is_function = |name: &&Name| matches!(scopes.symbol(name), Some(Symbol::Function { .. }));
+                if let Some(name) = functions.iter().find(|name| !is_function(name)) {
+                    let inst = ".calltargets".into();
+                    return Err(Error::Undeclared { at, inst, name: name.to_string() });
+                }
+            }
+            Statement::CallPrototype(_) => {}
             Statement::Label(_) | Statement::Pragma(_) | Statement::Loc(_) | Statement::Comment(_) => {}
         }
     }

@@ -41,7 +41,7 @@ words! {
         F16 = "f16", F16x2 = "f16x2", Bf16 = "bf16", Bf16x2 = "bf16x2", Tf32 = "tf32",
         F32 = "f32", F64 = "f64",
         U16x2 = "u16x2", S16x2 = "s16x2", E4m3 = "e4m3", E5m2 = "e5m2", E4m3x2 = "e4m3x2", E5m2x2 = "e5m2x2",
-        S4 = "s4", U4 = "u4", B1 = "b1",
+        S4 = "s4", U4 = "u4", S2 = "s2", U2 = "u2", B1 = "b1",
     }
 }
 
@@ -51,6 +51,7 @@ impl Type {
         Some(match self {
             Type::Pred => return None,
             Type::B1 => 1,
+            Type::S2 | Type::U2 => 2,
             Type::S4 | Type::U4 => 4,
             Type::B8 | Type::U8 | Type::S8 | Type::E4m3 | Type::E5m2 => 8,
             Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::Bf16 | Type::E4m3x2 | Type::E5m2x2 => 16,
@@ -97,7 +98,7 @@ impl Type {
 words! {
     /// The first word of an instruction.
     Opcode {
-        Abs = "abs", Activemask = "activemask", Add = "add", Addc = "addc", And = "and",
+        Abs = "abs", Activemask = "activemask", Add = "add", Alloca = "alloca", Addc = "addc", And = "and",
         Applypriority = "applypriority", Atom = "atom", Bar = "bar", Barrier = "barrier", Bfe = "bfe",
         Bfi = "bfi", Bfind = "bfind", Bmsk = "bmsk", Bra = "bra", Brev = "brev", Brkpt = "brkpt", Brx = "brx", Call = "call", Clz = "clz", Cnot = "cnot",
         Copysign = "copysign", Cos = "cos", Cp = "cp", Createpolicy = "createpolicy", Cvt = "cvt",
@@ -111,7 +112,7 @@ words! {
         Prefetchu = "prefetchu", Prmt = "prmt", Rcp = "rcp", Red = "red", Redux = "redux", Rem = "rem",
         Ret = "ret", Rsqrt = "rsqrt", Sad = "sad", Selp = "selp", Set = "set", Setmaxnreg = "setmaxnreg",
         Setp = "setp", Shf = "shf", Shfl = "shfl", Shl = "shl", Shr = "shr", Sin = "sin", Slct = "slct",
-        Sqrt = "sqrt", St = "st", Stmatrix = "stmatrix", Sub = "sub", Subc = "subc", Szext = "szext",
+        Sqrt = "sqrt", St = "st", Stackrestore = "stackrestore", Stacksave = "stacksave", Stmatrix = "stmatrix", Sub = "sub", Subc = "subc", Szext = "szext",
         Tanh = "tanh", Tensormap = "tensormap", Testp = "testp", Trap = "trap", Vote = "vote",
         Wgmma = "wgmma", Wmma = "wmma", Xor = "xor",
         // video, a register's halves or bytes at a time
@@ -206,7 +207,7 @@ words! {
         L1EvictUnchanged = "L1::evict_unchanged", L2 = "L2", L2EvictFirst = "L2::evict_first",
         L2EvictLast = "L2::evict_last", L2EvictNormal = "L2::evict_normal",
         L2EvictUnchanged = "L2::evict_unchanged", L2CacheHint = "L2::cache_hint", L2Prefetch64 = "L2::64B",
-        L2Prefetch128 = "L2::128B", L2Prefetch256 = "L2::256B", Fractional = "fractional", Range = "range", Cvt = "cvt",
+        L2Prefetch128 = "L2::128B", L2Prefetch256 = "L2::256B", Fractional = "fractional", Range = "range", Cvt = "cvt", Pack = "pack",
         Tensormap = "tensormap", TensormapGeneric = "tensormap::generic",
         // control, barriers, asynchronous copies
         Sync = "sync", Aligned = "aligned", Arrive = "arrive", Wait = "wait", Warp = "warp",
@@ -242,6 +243,8 @@ words! {
         Globaltimer = "%globaltimer", GlobaltimerLo = "%globaltimer_lo", GlobaltimerHi = "%globaltimer_hi",
         DynamicSmemSize = "%dynamic_smem_size", TotalSmemSize = "%total_smem_size",
         AggrSmemSize = "%aggr_smem_size", WarpSize = "WARP_SZ",
+        // what a driver sets
+        Envreg0 = "%envreg0", Envreg1 = "%envreg1", Envreg2 = "%envreg2", Envreg3 = "%envreg3", Envreg4 = "%envreg4", Envreg5 = "%envreg5", Envreg6 = "%envreg6", Envreg7 = "%envreg7", Envreg8 = "%envreg8", Envreg9 = "%envreg9", Envreg10 = "%envreg10", Envreg11 = "%envreg11", Envreg12 = "%envreg12", Envreg13 = "%envreg13", Envreg14 = "%envreg14", Envreg15 = "%envreg15", Envreg16 = "%envreg16", Envreg17 = "%envreg17", Envreg18 = "%envreg18", Envreg19 = "%envreg19", Envreg20 = "%envreg20", Envreg21 = "%envreg21", Envreg22 = "%envreg22", Envreg23 = "%envreg23", Envreg24 = "%envreg24", Envreg25 = "%envreg25", Envreg26 = "%envreg26", Envreg27 = "%envreg27", Envreg28 = "%envreg28", Envreg29 = "%envreg29", Envreg30 = "%envreg30", Envreg31 = "%envreg31",
     }
 }
 

@@ -85,6 +85,19 @@ fn variable() -> impl Strategy<Value = Variable> {
         })
 }
 
+fn prototype() -> impl Strategy<Value = Prototype> {
+    let param = || {
+        variable().prop_map(|variable| Variable {
+            linkage: Linkage::Internal,
+            space: VarSpace::Param,
+            init: Vec::new(),
+            ..variable
+        })
+    };
+    (vec(param(), 0..2), vec(param(), 0..3), any::<bool>())
+        .prop_map(|(results, params, noreturn)| Prototype { results, params, noreturn })
+}
+
 fn loc() -> impl Strategy<Value = Loc> {
     let place = || any::<[u32; 3]>().prop_map(|[file, line, column]| SourcePlace { file, line, column });
     let inlined = ("[a-zA-Z_$:<> é]{1,8}", place())
@@ -103,6 +116,8 @@ fn statement() -> impl Strategy<Value = Statement> {
         1 => local,
         1 => name().prop_map(Statement::Label),
         1 => loc().prop_map(Statement::Loc),
+        1 => vec(name(), 1..4).prop_map(Statement::CallTargets),
+        1 => prototype().prop_map(Statement::CallPrototype),
         1 => "[a-z 0-9]{0,12}".prop_map(|text| Statement::Pragma(text.into())),
     ];
     leaf.prop_recursive(3, 24, 6, |inner| vec(inner, 0..6).prop_map(Statement::Block))

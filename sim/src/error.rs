@@ -336,6 +336,32 @@ pub enum Error {
         /// The shared address.
         address: u64,
     },
+    /// A C `assert` that does not hold.
+    #[error("{at}: assertion `{message}` failed at {file}:{line} in {function}")]
+    Assertion {
+        /// Instruction and thread.
+        at: Box<Site>,
+        /// What was asserted.
+        message: String,
+        /// The source file, as the compiler calls it.
+        file: String,
+        /// The line in that file.
+        line: u32,
+        /// The function.
+        function: String,
+    },
+    /// More calls than a thread's stack has room for, or more `alloca`.
+    #[error(
+        "{at}: no room for {bytes} bytes on the thread's stack after {depth} calls that have not returned"
+    )]
+    StackOverflow {
+        /// Instruction and thread.
+        at: Box<Site>,
+        /// Bytes asked for.
+        bytes: u64,
+        /// Calls that have not returned.
+        depth: usize,
+    },
     /// The kernel executed `trap`.
     #[error("{at}: trap")]
     Trap {

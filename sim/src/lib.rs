@@ -5,7 +5,8 @@
 //! ```
 //!
 //! The simulator knows nothing of layouts or of the generator: what an instruction does is written here from the
-//! PTX ISA. An instruction that it does not know is an error naming instruction and line, at load.
+//! PTX ISA. A kernel with an instruction that it does not know is an error naming instruction and line; the module's other
+//! kernels run.
 //!
 //! # Instructions
 //! `ld`, `st` (param, shared, global, const, local, generic; vectors of up to 16 bytes), `atom` and `red` in every
@@ -14,8 +15,8 @@
 //! direction, of plain bytes and of tensors (`.tile`; the map as [`girih_ptx::TensorMap::to_bytes`] encodes it), with
 //! multicast, `st.async`, `red.async`; `mbarrier` in every form, `barrier.cluster`;
 //! integer (sums with carry too), f32, f64, f16, bf16 and packed arithmetic, logic, shifts, bit fields, `lop3`, `prmt`,
-//! `fns`, `dp4a`, video instructions of halves and bytes, `setp`, `set`, `selp`, `slct`, `mov`, `cvt` (8-bit floats too);
-//! `bra`, `brx`, `call`, `ret`, `exit`, `trap`, `vprintf`;
+//! `fns`, `dp4a`, video instructions of halves and bytes, `setp`, `set`, `selp`, `slct`, `mov`, `cvt` (8-bit floats too, and
+//! `.pack`); `bra`, `brx`, `call`, `ret`, `exit`, `trap`, `vprintf`, `__assertfail`; `alloca` and its like;
 //! `bar.sync`, `bar.arrive`, `bar.red`, `bar.warp.sync`, fences; `shfl.sync`, `vote.sync`, `redux.sync`, `match.sync`,
 //! `elect.sync`, `activemask`; `ldmatrix`, `stmatrix`, `movmatrix`; `wmma.load`, `wmma.mma`, `wmma.store`; `mma.sync` of
 //! every type and shape of sm_70 to sm_90; `wgmma` of every type and shape, A in shared memory or in
@@ -23,8 +24,9 @@
 //! `griddepcontrol`, `pmevent` and `brkpt` do nothing here.
 //!
 //! Variables of the module in global and constant memory have their first values when it is loaded and keep what is
-//! written to them as long as the program. `call` decodes the function in its place: there is no recursion, and no call
-//! of a function in a register or of another module.
+//! written to them as long as the program. `call` decodes the function in its place; but functions that call themselves, by
+//! whatever way, and functions that are called through registers have code of their own, and frames of 8 KiB in all on the stack
+//! of a lane. There is no call of a function of another module. `%envreg` registers are 0.
 //!
 //! A vector `red` or `atom` whose generic address is one of shared memory is an error: an H200 leaves the memory as it is.
 //!

@@ -98,10 +98,18 @@ pub(crate) enum Op {
     WmmaMma(Box<WmmaMma>),
     /// `vprintf`.
     Print(Box<Print>),
+    /// `__assertfail`.
+    Assert(Box<Assert>),
     /// `bra`, to an index in the code.
     Branch(u32),
     /// `brx.idx`: an index in a table of indices in the code.
     BranchTable(Reg, Vec<u32>),
+    /// `call` of a function that has a frame.
+    Invoke(Box<Invoke>),
+    /// `ret` of such a function.
+    Return,
+    /// `alloca`: where the address goes, the size, the alignment.
+    Alloca(Reg, Reg, u64),
     /// `exit`, and `ret` of a kernel.
     Exit,
     /// `bar.sync`, `bar.arrive`, `bar.red`.
@@ -241,10 +249,37 @@ pub(crate) enum Vote {
 /// `vprintf`: places in local memory of the arguments, generic addresses of the format and of the values.
 #[derive(Clone, Debug)]
 pub(crate) struct Print {
-    pub(crate) format: u64,
-    pub(crate) values: u64,
+    pub(crate) format: Address,
+    pub(crate) values: Address,
     /// Where the number of values goes.
-    pub(crate) result: u64,
+    pub(crate) result: Address,
+}
+
+/// `__assertfail`: places in local memory of generic addresses of strings, and of the line's number.
+#[derive(Clone, Debug)]
+pub(crate) struct Assert {
+    pub(crate) message: Address,
+    pub(crate) file: Address,
+    pub(crate) line: Address,
+    pub(crate) function: Address,
+}
+
+/// What a call goes to.
+#[derive(Clone, Debug)]
+pub(crate) enum Target {
+    /// A function of the kernel's, by its number.
+    Function(u32),
+    /// The function whose address is in a register, of these if they are listed.
+    Register(Reg, Option<Vec<u32>>),
+}
+
+/// `call` of a function that has a frame: places in local memory of what stands for its results and parameters, and the
+/// bytes of each.
+#[derive(Clone, Debug)]
+pub(crate) struct Invoke {
+    pub(crate) target: Target,
+    pub(crate) results: Vec<(Address, u64)>,
+    pub(crate) arguments: Vec<(Address, u64)>,
 }
 
 /// A PTX instruction as far as messages and register checks need it.

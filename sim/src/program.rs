@@ -125,6 +125,12 @@ pub(crate) struct Code {
     pub(crate) specials: Vec<(Reg, Special)>,
     /// Registers that hold addresses of shared variables, to which each block adds its rank.
     pub(crate) shared_addresses: Vec<(Reg, u64)>,
+    /// Where the kernel's own code begins; that of its functions comes before.
+    pub(crate) entry: u32,
+    /// The functions that have frames.
+    pub(crate) functions: Vec<Function>,
+    /// Registers that hold where a lane's frame begins, and where its stack ends, in local memory.
+    pub(crate) stack: Option<[Reg; 2]>,
     /// Registers that the program declares and uses, in the order of their first use.
     pub(crate) names: Vec<(Reg, Arc<str>, Type)>,
     /// log2 of the bytes that every shared access is a multiple of and aligned to.
@@ -134,6 +140,22 @@ pub(crate) struct Code {
     /// Whether blocks can learn of one another's order through global memory: by strong accesses, by atomics that tell what
     /// they found, or whose result depends on their order.
     pub(crate) communicates: bool,
+}
+
+/// A function that has a frame: variables on the stack of a lane, and registers that are kept while it calls itself.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub(crate) name: Arc<str>,
+    /// Where its code begins.
+    pub(crate) entry: u32,
+    /// What a register holds that it is called through.
+    pub(crate) address: u64,
+    /// Bytes of its frame.
+    pub(crate) bytes: u64,
+    /// Places and bytes of what it returns and takes, in its frame.
+    pub(crate) results: Vec<(u64, u64)>,
+    pub(crate) params: Vec<(u64, u64)>,
+    pub(crate) registers: Vec<Reg>,
 }
 
 impl Kernel {

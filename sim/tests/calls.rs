@@ -144,12 +144,11 @@ fn calls_that_cannot_be_are_refused_and_named() {
         "{ .param .b64 a; .param .b64 b; .param .b32 r; call (r), printer, (a, b); }",
         "`printer`, which the module does not define",
     );
-    refused("{ .param .b32 p; call loops, (p); }", "functions that call themselves");
     refused("{ .param .b32 p; call nobody, (p); }", "`nobody` is not declared");
     refused("{ .param .b32 p; .param .b32 q; call (q), add, (p); }", "1 arguments where the function has 2");
     refused("{ .param .b16 p; .param .b32 q; call (q), add, (p, q); }", "that fits `.param .b32 x`");
     refused("{ .param .b32 q; call (q), add, (%a0, q); }", "found `%a0`");
-    refused("{ .param .b32 q; call (q), %rd0, (q); }", "a function in a register");
+    refused("{ .param .b32 q; call (q), %rd0, (q); }", "the label of a `.callprototype`");
     // A result that the function has not written is told where it is used: padding of structures never is.
     let unwritten = "{ .param .b32 p; ld.param.b32 %d0, [p]; }";
     let found = map(&text(2, 1, unwritten), 1, &[0, 0], 1);

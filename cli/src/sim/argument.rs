@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use girih_sim::Memory;
-use half::{bf16, f16};
-
+use super::number::{Fill, canonical, number};
 use super::tensor::Boxed;
 use crate::Error;
 use crate::npy::{Array, ELEMENTS};
 use crate::output::Output;
+use girih_sim::Memory;
 
 /// An argument as it is written.
 #[derive(Clone, Debug)]
@@ -20,17 +19,8 @@ pub(crate) enum Argument {
     TensorMap(Boxed, Box<Argument>),
     /// An array that is read.
     In(PathBuf),
-    /// An array that is written.
-    Out {
-        /// numpy's notation of the elements.
-        element: &'static str,
-        /// Bytes of all.
-        bytes: usize,
-        /// Extents.
-        shape: Vec<u64>,
-        /// The file.
-        to: PathBuf,
-    },
+    /// An array that comes from no file.
+    Made(Made),
     /// An array that is read and written.
     InOut {
         /// The file that it comes from.
@@ -40,7 +30,30 @@ pub(crate) enum Argument {
     },
 }
 
-const KINDS: &str = "TYPE:NUMBER, bytes:HEX, in:FILE, out:TYPE:COUNT:FILE, inout:FILE:FILE or tensormap:BOX:in:FILE and its like";
+/// An array that comes from no file.
+#[derive(Clone, Debug)]
+pub(crate) struct Made {
+    fill: Fill,
+    /// The elements' type, by its name here and in numpy's notation, and its bytes.
+    element: (&'static str, &'static str, usize),
+    /// Elements of all.
+    count: usize,
+    /// Extents.
+    shape: Vec<u64>,
+    /// The file that it goes to.
+    to: Option<PathBuf>,
+}
+
+const KINDS: &str = "TYPE:NUMBER, bytes:HEX, in:FILE, inout:FILE:FILE, out:TYPE:COUNT:FILE, zeros:TYPE:COUNT or ones: or rand: \
+                     likewise, or tensormap:BOX:in:FILE and its like";
+
+/// Arrays that come from no file, and whether they must go to one.
+const FILLS: [(&str, Fill, bool); 4] = [
+    ("out", Fill::Unwritten, true),
+    ("zeros", Fill::Zeros, false),
+    ("ones", Fill::Ones, false),
+    ("rand", Fill::Random, false),
+];
 
 /// The names of numbers' types.
 fn types() -> String {
@@ -84,24 +97,11 @@ impl FromStr for Argument {
                     array => Ok(Argument::TensorMap(boxed, Box::new(array))),
                 }
             }
-            "out" => {
-                let mut parts = rest.splitn(3, ':');
-                let (Some(name), Some(count), Some(to)) = (parts.next(), parts.next(), parts.next()) else {
-                    return Err(refused("out:TYPE:COUNT:FILE".into()));
-                };
-                let found = ELEMENTS.iter().find(|(element, ..)| *element == name);
-                let (_, element, size) = *found.ok_or_else(|| refused(format!("a type of {}", types())))?;
-                let shape: Result<Vec<u64>, _> = count.split('x').map(u64::from_str).collect();
-                let shape = shape.map_err(|_| refused("a COUNT like 4096 or 64x64".into()))?;
-                let bytes = shape.iter().try_fold(size as u64, |all, &extent| all.checked_mul(extent));
-                let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok());
-                let bytes = bytes.ok_or_else(|| refused("fewer elements".into()))?;
-                Ok(Argument::Out { element, bytes, shape, to: file(to)? })
-            }
-            name => match number(name, rest) {
-                Some(Some(bytes)) => Ok(Argument::Number(bytes)),
-                Some(None) => Err(refused(format!("a number that {name} holds"))),
-                None => Err(refused(format!("{KINDS}; types are {}", types()))),
+            name => match (FILLS.iter().find(|(fill, ..)| *fill == name), number(name, rest)) {
+                (Some(&fill), _) => Made::parse(fill, rest).map(Argument::Made).map_err(refused),
+                (None, Some(Some(bytes))) => Ok(Argument::Number(bytes)),
+                (None, Some(None)) => Err(refused(format!("a number that {name} holds"))),
+                (None, None) => Err(refused(format!("{KINDS}; types are {}", types()))),
             },
         }
     }
@@ -114,41 +114,26 @@ fn hexadecimal(text: &str) -> Option<Vec<u8>> {
     Some(pairs.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect())
 }
 
-/// The bytes of a number of this type: `None` if there is no such type, `Some(None)` if it has no such number.
-fn number(ty: &str, text: &str) -> Option<Option<Vec<u8>>> {
-    macro_rules! integer {
-        ($t:ty) => {{
-            let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
-            let magnitude = match digits.strip_prefix("0x") {
-                Some(hexadecimal) => i128::from_str_radix(hexadecimal, 16),
-                None => digits.parse::<i128>(),
-            };
-            let value = magnitude.ok().filter(|magnitude| *magnitude >= 0);
-            value
-                .and_then(|value| <$t>::try_from(sign * value).ok())
-                .map(|value| value.to_le_bytes().to_vec())
-        }};
-    }
-    macro_rules! float {
-        ($t:ty, $from:expr) => {
-            text.parse::<$t>().ok().map(|value| $from(value).to_le_bytes().to_vec())
+impl Made {
+    /// `f32:64x64:FILE`, the file only if there must be one; what would be accepted where the text says nothing.
+    fn parse((name, fill, to): (&str, Fill, bool), text: &str) -> Result<Made, String> {
+        let parts: Vec<&str> = text.splitn(3, ':').collect();
+        let (ty, count, file) = match parts[..] {
+            [ty, count] if !to => (ty, count, None),
+            [ty, count, file] if !file.is_empty() => (ty, count, Some(PathBuf::from(file))),
+            _ if to => return Err(format!("{name}:TYPE:COUNT:FILE")),
+            _ => return Err(format!("{name}:TYPE:COUNT, or {name}:TYPE:COUNT:FILE")),
         };
+        let found = ELEMENTS.iter().find(|(element, ..)| *element == canonical(ty));
+        let element = *found.ok_or_else(|| format!("a type of {}", types()))?;
+        let shape: Result<Vec<u64>, _> = count.split('x').map(u64::from_str).collect();
+        let shape = shape.map_err(|_| "a COUNT like 4096 or 64x64")?;
+        let bytes = shape.iter().try_fold(element.2 as u64, |all, &extent| all.checked_mul(extent));
+        let bytes =
+            bytes.and_then(|bytes| usize::try_from(bytes).ok()).filter(|&bytes| bytes < isize::MAX as usize);
+        let bytes = bytes.ok_or("fewer elements")?;
+        Ok(Made { fill, element, count: bytes / element.2, shape, to: file })
     }
-    Some(match ty {
-        "u8" => integer!(u8),
-        "s8" => integer!(i8),
-        "u16" => integer!(u16),
-        "s16" => integer!(i16),
-        "u32" => integer!(u32),
-        "s32" => integer!(i32),
-        "u64" => integer!(u64),
-        "s64" => integer!(i64),
-        "f16" => float!(f64, f16::from_f64),
-        "bf16" => float!(f64, bf16::from_f64),
-        "f32" => float!(f32, std::convert::identity),
-        "f64" => float!(f64, std::convert::identity),
-        _ => return None,
-    })
 }
 
 /// An argument that is ready for a launch.
@@ -174,31 +159,41 @@ impl Argument {
 
     /// The same, its address in a tensor map if there is to be one.
     fn place(&self, memory: &Memory, boxed: Option<&Boxed>) -> Result<Bound, Box<dyn std::error::Error>> {
-        let (array, to, given) = match self {
+        let (array, to, made) = match self {
             Argument::TensorMap(boxed, array) => return array.place(memory, Some(boxed)),
             Argument::Number(bytes) => return Ok(Bound { bytes: bytes.clone(), output: None }),
-            Argument::In(from) => (Array::read(from)?, None, true),
-            Argument::InOut { from, to } => (Array::read(from)?, Some(to), true),
-            Argument::Out { element, bytes, shape, to } => {
-                let element = element.parse()?;
-                let array = Array { element, shape: shape.clone(), fortran: false, bytes: vec![0; *bytes] };
-                (array, Some(to), false)
+            Argument::In(from) => (Array::read(from)?, None, None),
+            Argument::InOut { from, to } => (Array::read(from)?, Some(to), None),
+            Argument::Made(Made { fill, element: (ty, descr, size), count, shape, to }) => {
+                let (element, shape) = (descr.parse()?, shape.clone());
+                // What is random depends on the place, so that no two arrays are the same.
+                let address = memory.alloc_uninitialised(size * count)?;
+                let bytes = fill.bytes(ty, *size, *count, address);
+                if *fill != Fill::Unwritten {
+                    memory.write(address, &bytes)?;
+                }
+                (Array { element, shape, fortran: false, bytes }, to.as_ref(), Some(address))
             }
         };
         let output = to.map(|to| Output::new(to)).transpose()?;
-        let address = if given {
-            let address = memory.alloc(array.bytes.len())?;
-            memory.write(address, &array.bytes)?;
-            address
-        } else {
-            memory.alloc_uninitialised(array.bytes.len())?
+        let unnamed = PathBuf::from("the array");
+        let address = match made {
+            Some(address) => address,
+            None => {
+                let address = memory.alloc(array.bytes.len())?;
+                memory.write(address, &array.bytes)?;
+                address
+            }
         };
-        let bytes = match (boxed, self) {
-            (
-                Some(boxed),
-                Argument::In(path) | Argument::Out { to: path, .. } | Argument::InOut { from: path, .. },
-            ) => boxed.map(path, &array, address)?.to_bytes().to_vec(),
-            _ => address.to_le_bytes().to_vec(),
+        let bytes = match boxed {
+            Some(boxed) => {
+                let path = match self {
+                    Argument::In(path) | Argument::InOut { from: path, .. } => path,
+                    _ => to.unwrap_or(&unnamed),
+                };
+                boxed.map(path, &array, address)?.to_bytes().to_vec()
+            }
+            None => address.to_le_bytes().to_vec(),
         };
         let output = output.map(|output| Written { address, array, output });
         Ok(Bound { bytes, output })
@@ -242,10 +237,12 @@ mod tests {
         assert_eq!(bytes("f32:0.5"), Some(0.5f32.to_le_bytes().into()));
         assert_eq!(bytes("f64:-1e-3"), Some((-1e-3f64).to_le_bytes().into()));
         assert_eq!(bytes("bytes:01fF00"), Some(vec![1, 0xff, 0]));
+        assert_eq!(bytes("int32:-5"), bytes("s32:-5"));
+        assert_eq!((bytes("float32:0.5"), bytes("double:2")), (bytes("f32:0.5"), bytes("f64:2")));
         assert_eq!((bytes("f16:2"), bytes("bf16:1")), (Some(vec![0, 0x40]), Some(vec![0x80, 0x3f])));
         for text in [
             "bytes:", "bytes:1", "bytes:0g", "u8:256", "u32:-1", "s8:128", "u32:", "u32:--1", "u32:+-1",
-            "f32:x", "i32:1", "u32", "in:",
+            "f32:x", "i33:1", "u32", "in:", "i8:128",
         ] {
             assert_eq!(bytes(text), None, "{text}");
         }

@@ -104,6 +104,15 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Cvt, &[one(&[Rn]), RELU, one(&[Satfinite]), of(&[E4m3x2, E5m2x2]), of(&[F16x2])], &[d(3), s(4)])
         .since(8, 1, 89),
     row(O::Cvt, &[one(&[Rn]), RELU, of(&[F16x2]), of(&[E4m3x2, E5m2x2])], &[d(2), s(3)]).since(8, 1, 89),
+    // saturated integers side by side, above what is there already
+    row(O::Cvt, &[one(&[Pack]), one(&[Sat]), of(&[U16, S16]), of(&[S32])], &[def(U32), s(3), s(3)])
+        .since(6, 5, 72),
+    row(
+        O::Cvt,
+        &[one(&[Pack]), one(&[Sat]), of(&[U8, S8, U4, S4, U2, S2]), of(&[S32]), of(&[B32])],
+        &[def(U32), s(3), s(3), s(4)],
+    )
+    .since(6, 5, 75),
     // addresses
     row(O::Cvta, &[one(SPACES), of(&[U64])], &[d(1), pointer(1)]),
     row(O::Cvta, &[one(&[To]), one(SPACES), of(&[U64])], &[d(2), operand(Kind::UseReg(Ty::Slot(2)))]),

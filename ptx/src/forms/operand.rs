@@ -103,6 +103,12 @@ impl Context<'_> {
             Operand::Name(name) | Operand::Offset(name, _) if self.variable(name).is_some() => {
                 integral && matches!(expected.bits(), Some(32 | 64))
             }
+            // The address of code.
+            Operand::Name(name)
+                if matches!(self.symbol(name), Some(Symbol::Function { .. } | Symbol::Kernel)) =>
+            {
+                integral && expected.bits() == Some(64)
+            }
             Operand::Special(special) if special.ty() == Type::Pred => expected == Type::Pred,
             Operand::Special(special) => {
                 let fits = expected.bits() == special.ty().bits() || *special == Special::WarpSize;

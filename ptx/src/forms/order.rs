@@ -10,6 +10,9 @@ pub fn ordered(opcode: Opcode, modifiers: &[Modifier]) -> Vec<Modifier> {
     let rank = match opcode {
         Opcode::Atom | Opcode::Red | Opcode::Ld | Opcode::St => access,
         Opcode::Cvt => conversion,
+        Opcode::Fence => fence,
+        // `max.s32.relu`
+        Opcode::Min | Opcode::Max => |_| 0,
         _ => return ordered,
     };
     ordered.sort_by_key(|&modifier| match modifier {
@@ -38,6 +41,15 @@ fn access(word: Word) -> u32 {
     }
 }
 
+/// The order before the scope.
+fn fence(word: Word) -> u32 {
+    match word {
+        Word::Sc | Word::AcqRel | Word::Acquire | Word::Release => 1,
+        Word::Cta | Word::Cluster | Word::Gpu | Word::Sys => 2,
+        _ => 0,
+    }
+}
+
 fn conversion(word: Word) -> u32 {
     match word {
         Word::Relu => 1,
@@ -53,6 +65,18 @@ fn conversion(word: Word) -> u32 {
 mod tests {
     use super::*;
     use crate::forms;
+
+    #[test]
+    fn fences_and_extrema_come_in_other_orders_too() {
+        use crate::Type;
+        let word = |words: &[Word]| words.iter().map(|&word| Modifier::Word(word)).collect::<Vec<_>>();
+        let fence = |words: &[Word]| ordered(Opcode::Fence, &word(words));
+        assert_eq!(fence(&[Word::Cta, Word::Sc]), word(&[Word::Sc, Word::Cta]));
+        let proxied = [Word::Proxy, Word::TensormapGeneric, Word::Release, Word::Gpu];
+        assert_eq!(fence(&[Word::Proxy, Word::TensormapGeneric, Word::Gpu, Word::Release]), word(&proxied));
+        let (relu, ty) = (Modifier::Word(Word::Relu), Modifier::Type(Type::S32));
+        assert_eq!(ordered(Opcode::Max, &[ty, relu]), [relu, ty]);
+    }
 
     /// Every form is in order already, and comes back to it from the reverse.
     #[test]

@@ -212,7 +212,7 @@ impl Parser<'_> {
     }
 
     /// `(a, b)`, or nothing.
-    fn params(&mut self) -> Result<Vec<Variable>, Error> {
+    pub(super) fn params(&mut self) -> Result<Vec<Variable>, Error> {
         let mut params = Vec::new();
         if self.eat('(') && !self.eat(')') {
             loop {

@@ -61,9 +61,8 @@ impl<'t> Parser<'t> {
                 ),
                 _,
             ) => Statement::Variable(self.variable()?),
-            (Token::Dotted("callprototype" | "calltargets"), _) => {
-                return Err(self.unsupported("calls through a register are", "call the function by its name"));
-            }
+            (Token::Dotted("calltargets"), _) => Statement::CallTargets(self.targets()?),
+            (Token::Dotted("callprototype"), _) => Statement::CallPrototype(self.prototype()?),
             _ => return Err(self.expected("an instruction, a label, a declaration or `}`")),
         };
         self.expect(';')?;
@@ -79,6 +78,14 @@ impl<'t> Parser<'t> {
                 return Ok(labels);
             }
         }
+    }
+
+    fn prototype(&mut self) -> Result<Prototype, Error> {
+        self.next();
+        let results = self.params()?;
+        self.ident("`_` in the place of the function's name")?;
+        let params = self.params()?;
+        Ok(Prototype { results, params, noreturn: self.eat_dotted("noreturn") })
     }
 
     fn registers(&mut self) -> Result<RegDecl, Error> {

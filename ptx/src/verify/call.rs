@@ -41,13 +41,26 @@ pub(super) fn visit_call(inst: &Inst, scopes: &Scopes, report: Report<'_>) -> Re
     let Some(Operand::Name(name)) = inst.operands.get(at) else {
         return wrong(at + 1, "a function's name".into(), shown(inst.operands.get(at)));
     };
-    let Some(Symbol::Function { results: returned, params }) = scopes.symbol(name) else {
-        return wrong(at + 1, "a function".into(), format!("`{name}`"));
+    let (arguments, rest) = match &inst.operands[at + 1..] {
+        [Operand::List(arguments), rest @ ..] => (&arguments[..], rest),
+        rest => (&[][..], rest),
     };
-    let arguments = match &inst.operands[at + 1..] {
-        [] => &[][..],
-        [Operand::List(arguments)] => &arguments[..],
-        [other, ..] => return wrong(at + 2, "arguments in parentheses".into(), format!("`{other}`")),
+    let (returned, params) = match (scopes.symbol(name), rest) {
+        (Some(Symbol::Function { results, params }), []) => (results, params),
+        (Some(Symbol::Function { .. }), [other, ..]) => {
+            return wrong(at + 2, "arguments in parentheses".into(), format!("`{other}`"));
+        }
+        // What a function in a register takes, the prototype says.
+        (Some(Symbol::Register(ty)), [Operand::Name(label)])
+            if ty.bits() == Some(64) && scopes.symbol(label) == Some(Symbol::Label) =>
+        {
+            (results.len(), arguments.len())
+        }
+        (Some(Symbol::Register(_)), _) => {
+            let expected = "the label of a `.callprototype` or `.calltargets` after a 64-bit register".into();
+            return wrong(inst.operands.len(), expected, shown(inst.operands.last()));
+        }
+        _ => return wrong(at + 1, "a function".into(), format!("`{name}`")),
     };
     for (number, given, takes, what) in
         [(1, results, returned, "results"), (at + 2, arguments, params, "arguments")]

@@ -1,15 +1,15 @@
 //! `call`: the function's statements are decoded in the place of each call, with its parameters standing for the
-//! arguments. So there is no stack, and functions that call themselves are refused.
+//! arguments; but those of functions that call themselves, or are called through registers, only once.
 
-use std::sync::Arc;
+use girih_ptx::{self as ptx, Opcode, Operand, Statement, Word};
 
-use girih_ptx::{self as ptx, Operand, Statement, Word};
-
-use super::scope::{Named, Scope, Scopes, mentions};
+use super::function::uses;
+use super::scope::{Named, Scope, Scopes};
 use super::words::Words;
-use super::{Decoder, size};
+use super::{Decoder, File, size};
 use crate::Error;
-use crate::op::{Guard, Op, Print};
+use crate::lanes::lanes;
+use crate::op::{Address, Assert, Guard, Op, Print, Target};
 
 /// The deepest nesting of calls.
 const DEPTH: usize = 32;
@@ -19,24 +19,11 @@ const LIMIT: usize = 1 << 20;
 /// A call that is being decoded.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
-    name: Arc<str>,
     /// The number of the label after it, where `ret` goes.
     pub(super) after: u32,
 }
 
 impl<'a> Decoder<'a> {
-    /// The kernel's body and those of the functions that it calls, or that those call.
-    pub(super) fn reachable(&self) -> Vec<&'a [Statement]> {
-        let mut bodies = vec![&self.kernel.body[..]];
-        let mut rest: Vec<_> =
-            self.functions.iter().filter_map(|f| Some((&f.name, f.body.as_deref()?))).collect();
-        while let Some(at) = rest.iter().position(|(name, _)| bodies.iter().any(|body| mentions(body, name)))
-        {
-            bodies.push(rest.swap_remove(at).1);
-        }
-        bodies
-    }
-
     pub(super) fn call(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         words.take(Word::Uni);
         let (results, at) = match ops.first() {
@@ -44,46 +31,91 @@ impl<'a> Decoder<'a> {
             _ => (&[][..], 0),
         };
         let Some(Operand::Name(name)) = ops.get(at) else { return Err(self.operand(ops, at, "a function")) };
-        if self.any_register(name)?.is_some() {
-            return Err(self.unsupported("a call of a function in a register"));
-        }
-        let arguments = match ops.get(at + 1..).unwrap_or_default() {
-            [] => &[][..],
-            [Operand::List(arguments)] => &arguments[..],
-            _ => return Err(self.operand(ops, at + 1, "arguments in parentheses")),
+        let (arguments, rest) = match ops.get(at + 1..).unwrap_or_default() {
+            [Operand::List(arguments), rest @ ..] => (&arguments[..], rest),
+            rest => (&[][..], rest),
         };
+        if let Some(reg) = self.any_register(name)? {
+            let among = self.among(ops, rest)?;
+            self.reads.push(reg);
+            return self.invoke(Target::Register(reg, among), results, arguments);
+        }
+        if !rest.is_empty() {
+            return Err(self.operand(ops, at + 1, "arguments in parentheses"));
+        }
+        if let Some(number) = self.outlined.iter().position(|outlined| outlined.function.name == *name) {
+            return self.invoke(Target::Function(number as u32), results, arguments);
+        }
         let functions = self.functions;
         let function = functions.iter().filter(|f| f.name == *name).max_by_key(|f| f.body.is_some());
         let function = function.ok_or_else(|| self.undeclared(name, "function"))?;
         let Some(body) = function.body.as_deref() else {
-            if &**name == "vprintf" {
-                return self.vprintf(results, arguments, ops);
-            }
-            return Err(self.unsupported(&format!("a call of `{name}`, which the module does not define")));
+            return match &**name {
+                "vprintf" => self.vprintf(results, arguments, ops),
+                "__assertfail" => self.assertion(results, arguments, ops),
+                _ => Err(self.unsupported(&format!("a call of `{name}`, which the module does not define"))),
+            };
         };
-        if self.calls.len() == DEPTH || self.calls.iter().any(|call| call.name == *name) {
-            return Err(self.unsupported("functions that call themselves, or calls nested more than 32 deep"));
+        if self.calls.len() == DEPTH {
+            return Err(self.unsupported("calls nested more than 32 deep"));
         }
         let mut scope = Scope::default();
         self.bind(&mut scope, &function.results, results, "results")?;
         self.bind(&mut scope, &function.params, arguments, "arguments")?;
-        self.inline(name, scope, body)
+        self.inline(scope, body)
+    }
+
+    /// The functions that a call through a register may go to, if a `.calltargets` lists them.
+    fn among(&self, ops: &[Operand], rest: &[Operand]) -> Result<Option<Vec<u32>>, Error> {
+        let label = match rest {
+            [Operand::Name(label)] => self.scopes.find(label),
+            _ => None,
+        };
+        let Some(Named::Label(label)) = label else {
+            return Err(self.operand(
+                ops,
+                ops.len() - 1,
+                "the label of a `.callprototype` or a `.calltargets`",
+            ));
+        };
+        let Some(names) = self.tables.get(&label) else { return Ok(None) };
+        let numbers = (self.outlined.iter().zip(0..))
+            .filter(|(outlined, _)| names.contains(&outlined.function.name))
+            .map(|(_, number)| number);
+        Ok(Some(numbers.collect()))
+    }
+
+    /// A variable in local memory of at least so many bytes.
+    fn place(&self, operand: Option<&Operand>, least: u64) -> Option<Address> {
+        let Some(Operand::Name(name)) = operand else { return None };
+        self.local_place(name).filter(|(_, bytes)| *bytes >= least).map(|(place, _)| place)
     }
 
     /// `vprintf`, which the machine defines: the format's address and that of the values, and the number of them.
     fn vprintf(&mut self, results: &[Operand], arguments: &[Operand], ops: &[Operand]) -> Result<(), Error> {
-        let place = |operand: Option<&Operand>, least: u64| match operand {
-            Some(Operand::Name(name)) => match self.scopes.find(name) {
-                Some(Named::Local(at, bytes)) if bytes >= least => Some(at),
-                _ => None,
-            },
-            _ => None,
-        };
-        let places = [place(arguments.first(), 8), place(arguments.get(1), 8), place(results.first(), 4)];
-        let [Some(format), Some(values), Some(result)] = places else {
+        let [format, values] = [0, 1].map(|i| self.place(arguments.get(i), 8));
+        let (Some(format), Some(values), Some(result)) = (format, values, self.place(results.first(), 4))
+        else {
             return Err(self.operand(ops, 0, "a result of .b32 and two arguments of .b64"));
         };
         self.emit(Op::Print(Box::new(Print { format, values, result })));
+        Ok(())
+    }
+
+    /// `__assertfail`, likewise: what was asserted, the file, the line, the function, and the bytes of a character.
+    fn assertion(
+        &mut self,
+        results: &[Operand],
+        arguments: &[Operand],
+        ops: &[Operand],
+    ) -> Result<(), Error> {
+        let place = |i: usize, least| self.place(arguments.get(i), least);
+        let (Some(message), Some(file), Some(line), Some(function), Some(_), []) =
+            (place(0, 8), place(1, 8), place(2, 4), place(3, 8), place(4, 8), results)
+        else {
+            return Err(self.operand(ops, 0, "no result and arguments of .b64, .b64, .b32, .b64 and .b64"));
+        };
+        self.emit(Op::Assert(Box::new(Assert { message, file, line, function })));
         Ok(())
     }
 
@@ -108,8 +140,10 @@ impl<'a> Decoder<'a> {
                 _ => None,
             };
             match place {
-                Some(Named::Local(at, bytes)) if size(variable).is_some_and(|(needs, _)| needs <= bytes) => {
-                    scope.declare(variable.name.clone(), Named::Local(at, bytes));
+                Some(named @ (Named::Local(_, bytes) | Named::Stack(_, bytes)))
+                    if size(variable).is_some_and(|(needs, _)| needs <= bytes) =>
+                {
+                    scope.declare(variable.name.clone(), named);
                 }
                 _ => {
                     let expected = format!("a `.param` variable of the block that fits `{variable}`");
@@ -120,7 +154,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    fn inline(&mut self, name: &Arc<str>, mut scope: Scope, body: &'a [Statement]) -> Result<(), Error> {
+    fn inline(&mut self, mut scope: Scope, body: &'a [Statement]) -> Result<(), Error> {
         let after = self.labels.len() as u32;
         self.labels.push(None);
         // Lanes that the guard keeps away go on after the call.
@@ -141,13 +175,20 @@ impl<'a> Decoder<'a> {
         let place = self.place.clone();
         let lines = std::mem::take(&mut self.lines);
         self.place.origin = None;
-        self.calls.push(Call { name: name.clone(), after });
+        // What the function takes by `alloca` it gives back when it returns.
+        let top = self.code.stack.map(|[_, top]| top).filter(|_| uses(body, Opcode::Alloca));
+        let kept = top.map(|top| self.through(File::W64, lanes!(u64: |a: u64| a), top));
+        self.flush();
+        self.calls.push(Call { after });
         self.scopes.enter(Scope::default());
         self.block(body, 0)?;
         self.calls.pop();
         self.scopes = outside;
         (self.place, self.lines) = (place, lines);
         self.labels[after as usize] = Some(self.code.insts.len() as u32);
+        if let (Some(top), Some(kept)) = (top, kept) {
+            self.lanes(lanes!(u64: |a: u64| a), top, &[kept]);
+        }
         if self.code.insts.len().max(self.labels.len()) > LIMIT {
             return Err(self.unsupported("a kernel of over a million operations with all its calls"));
         }

@@ -7,6 +7,7 @@ use super::scope::Named;
 use super::words::Words;
 use super::{Decoder, File};
 use crate::Error;
+use crate::lanes::lanes;
 use crate::op::{Count, Op};
 
 impl Decoder<'_> {
@@ -31,10 +32,17 @@ impl Decoder<'_> {
                 words.take(Word::Uni);
                 self.arity(ops, 0..=0)?;
                 let after = self.calls.last().map(|call| call.after).filter(|_| opcode == Opcode::Ret);
-                self.emit(after.map_or(Op::Exit, Op::Branch));
+                self.emit(match after {
+                    Some(after) => Op::Branch(after),
+                    None if self.frame.is_some() && opcode == Opcode::Ret => Op::Return,
+                    None => Op::Exit,
+                });
             }
             Opcode::Bar | Opcode::Barrier => return self.barrier(opcode == Opcode::Bar, words, ops),
             Opcode::Trap => self.emit(Op::Trap),
+            Opcode::Alloca | Opcode::Stacksave | Opcode::Stackrestore => {
+                return self.stack(opcode, words, ops);
+            }
             // What a debugger or a profiler would see.
             Opcode::Brkpt => {
                 self.arity(ops, 0..=0)?;
@@ -61,6 +69,48 @@ impl Decoder<'_> {
                 self.emit(Op::Nothing);
             }
             _ => return self.fence(opcode, words, ops),
+        }
+        Ok(())
+    }
+
+    /// `alloca`, `stacksave`, `stackrestore`.
+    fn stack(&mut self, opcode: Opcode, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        let ty = self.last(words)?;
+        let Some([_, top]) = self.code.stack.filter(|_| matches!(ty, Type::U32 | Type::U64)) else {
+            return Err(self.unsupported(&format!("type `.{ty}` of this instruction")));
+        };
+        match opcode {
+            Opcode::Alloca => {
+                self.arity(ops, 2..=3)?;
+                let align = match ops.get(2) {
+                    None => 8,
+                    Some(&Operand::Int(n)) if (1..=1 << 16).contains(&n) && n & (n - 1) == 0 => n as u64,
+                    _ => return Err(self.operand(ops, 2, "an alignment that is a power of two")),
+                };
+                let bytes = self.source(ops, 1, ty)?;
+                let d = self.destination(ops, 0, ty)?;
+                self.emit(Op::Alloca(d, bytes, align));
+            }
+            Opcode::Stacksave => {
+                self.arity(ops, 1..=1)?;
+                let d = self.destination(ops, 0, ty)?;
+                let wide = d.file == File::W64;
+                self.lanes(
+                    if wide { lanes!(u64: |a: u64| a) } else { lanes!(u32: |a: u64| a as u32) },
+                    d,
+                    &[top],
+                );
+            }
+            _ => {
+                self.arity(ops, 1..=1)?;
+                let a = self.source(ops, 0, ty)?;
+                let wide = a.file == File::W64;
+                self.lanes(
+                    if wide { lanes!(u64: |a: u64| a) } else { lanes!(u64: |a: u32| a.into()) },
+                    top,
+                    &[a],
+                );
+            }
         }
         Ok(())
     }

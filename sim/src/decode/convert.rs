@@ -67,6 +67,9 @@ impl Style {
 
 impl Decoder<'_> {
     pub(super) fn cvt(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        if words.take(Word::Pack) {
+            return self.cvt_pack(words, ops);
+        }
         let style = Style::take(words);
         let to = self.last(words)?;
         let from = self.last(words)?;
@@ -105,6 +108,34 @@ impl Decoder<'_> {
             let extend = if signed { lanes!(i64: |a: i32| a.into()) } else { lanes!(u64: |a: u32| a.into()) };
             self.lanes(extend, d, &[out]);
         }
+        Ok(())
+    }
+
+    /// `cvt.pack`: two integers, saturated, one above the other, above them the low bits of a third.
+    fn cvt_pack(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        macro_rules! pack {
+            ($ty:expr, [$($variant:ident: $low:literal to $high:literal in $bits:literal),*]) => {
+                match $ty {
+                    $(Type::$variant => Some(lanes!(u32: |a: i32, b: i32, c: u32| {
+                        let field = |x: i32| u64::from(x.clamp($low, $high) as u32) & ((1 << $bits) - 1);
+                        (field(b) | field(a) << $bits | u64::from(c) << (2 * $bits)) as u32
+                    })),)*
+                    _ => None,
+                }
+            };
+        }
+        words.take(Word::Sat);
+        let ty = words.ty().ok_or_else(|| self.unsupported("a cvt.pack without a type"))?;
+        let run: Option<LaneFn> = pack!(ty, [U16: 0 to 65535 in 16, S16: -32768 to 32767 in 16, U8: 0 to 255 in 8,
+            S8: -128 to 127 in 8, U4: 0 to 15 in 4, S4: -8 to 7 in 4, U2: 0 to 3 in 2, S2: -2 to 1 in 2]);
+        let halves = matches!(ty, Type::U16 | Type::S16);
+        let typed = words.ty() == Some(Type::S32) && words.ty() == (!halves).then_some(Type::B32);
+        let run = run.filter(|_| typed).ok_or_else(|| self.unsupported("a cvt.pack of these types"))?;
+        self.arity(ops, if halves { 3..=3 } else { 4..=4 })?;
+        let (a, b) = (self.source(ops, 1, Type::S32)?, self.source(ops, 2, Type::S32)?);
+        let c = if halves { self.constant(File::W32, 0) } else { self.source(ops, 3, Type::B32)? };
+        let d = self.destination(ops, 0, Type::U32)?;
+        self.lanes(run, d, &[a, b, c]);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use girih_ptx::{self as ptx, Opcode, Operand, Type, Word};
 
-use super::scope::Named;
+use super::scope::{From, Named};
 use super::words::Words;
 use super::{Decoder, File};
 use crate::exec::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
@@ -183,7 +183,17 @@ impl Decoder<'_> {
     /// Whether an address is that of a variable in local memory, as arguments of calls are.
     fn is_local(&self, operand: &Operand) -> bool {
         let Operand::Address(ptx::Address { base: Some(name), .. }) = operand else { return false };
-        matches!(self.scopes.find(name), Some(Named::Local(..)))
+        self.local_place(name).is_some()
+    }
+
+    /// Where a variable in local memory is, and its bytes.
+    pub(super) fn local_place(&self, name: &str) -> Option<(Address, u64)> {
+        let (base, at, bytes) = match self.scopes.find(name)? {
+            Named::Local(at, bytes) => (None, at, bytes),
+            Named::Stack(at, bytes) => (self.code.stack.map(|[frame, _]| frame), at, bytes),
+            _ => return None,
+        };
+        Some((Address { base, offset: at as i64 }, bytes))
     }
 
     /// A register of a transfer; it may be wider than the type.
@@ -230,11 +240,14 @@ impl Decoder<'_> {
             Some(_) => Err(self.operand(ops, index, "an address in a 32- or 64-bit register")),
             None => {
                 let placed = self.address_of(base)?;
-                if placed.shared {
-                    let base = Some(self.placed(File::W32, placed, 0));
-                    return Ok(Address { base, offset: *offset });
-                }
-                Ok(Address { base: None, offset: (placed.at as i64).wrapping_add(*offset) })
+                let at = (placed.at as i64).wrapping_add(*offset);
+                Ok(match (placed.from, self.code.stack) {
+                    (From::Shared, _) => {
+                        Address { base: Some(self.placed(File::W32, placed, 0)), offset: *offset }
+                    }
+                    (From::Frame, Some([frame, _])) => Address { base: Some(frame), offset: at },
+                    _ => Address { base: None, offset: at },
+                })
             }
         }
     }

@@ -10,6 +10,7 @@ mod compare;
 mod control;
 mod convert;
 mod float;
+mod function;
 mod integer;
 mod matrix;
 mod mbarrier;
@@ -38,6 +39,8 @@ use crate::op::{Guard, Inst, Op, Source};
 use crate::program::{Code, Kernel, Param};
 use crate::{Error, Place};
 use call::Call;
+pub(crate) use function::FRAME_ALIGN;
+use function::Outlined;
 use origin::{Files, Lines};
 use scope::{Named, Scope, Scopes, SharedLayout, file};
 use variable::Globals;
@@ -57,6 +60,7 @@ type Decoded = (Arc<str>, Result<Kernel, Error>);
 struct Surroundings<'a> {
     variables: &'a [&'a ptx::Variable],
     functions: &'a [&'a ptx::Function],
+    code_names: &'a [&'a ptx::Name],
     globals: &'a Globals,
     files: &'a Files,
 }
@@ -72,9 +76,25 @@ pub(crate) fn module(module: &ptx::Module) -> Result<Vec<Decoded>, Error> {
     let functions: Vec<&ptx::Function> = (module.items.iter())
         .filter_map(|item| if let Item::Function(function) = item { Some(function) } else { None })
         .collect();
-    let (globals, files) = (Globals::place(&variables)?, Files::of(module));
-    let context =
-        Surroundings { variables: &variables, functions: &functions, globals: &globals, files: &files };
+    let mut code_names: Vec<&ptx::Name> = Vec::new();
+    for item in &module.items {
+        match item {
+            Item::Kernel(ptx::Kernel { name, .. }) | Item::Function(ptx::Function { name, .. })
+                if !code_names.contains(&name) =>
+            {
+                code_names.push(name);
+            }
+            _ => {}
+        }
+    }
+    let (globals, files) = (Globals::place(&variables, &code_names)?, Files::of(module));
+    let context = Surroundings {
+        variables: &variables,
+        functions: &functions,
+        code_names: &code_names,
+        globals: &globals,
+        files: &files,
+    };
     let kernels = module.items.iter().filter_map(|item| match item {
         Item::Kernel(kernel) => Some((kernel.name.clone(), Decoder::kernel(kernel, context))),
         Item::Variable(_) | Item::Function(_) | Item::File(_) => None,
@@ -88,6 +108,12 @@ struct Decoder<'a> {
     /// Module-scope variables. Those in shared memory get an address where they are used.
     variables: &'a [&'a ptx::Variable],
     functions: &'a [&'a ptx::Function],
+    /// The names of all functions and kernels, whose addresses go by their number.
+    code_names: &'a [&'a ptx::Name],
+    /// The functions that have frames.
+    outlined: Vec<Outlined<'a>>,
+    /// Bytes of the frame of the function that is being decoded, if it has one.
+    frame: Option<u64>,
     /// The calls around the statement being decoded, the innermost last.
     calls: Vec<Call>,
     /// The module's shared variables that the kernel has.
@@ -110,7 +136,7 @@ struct Decoder<'a> {
     carry: Option<Reg>,
     /// Where each label stands in the code, by the number its scope gave it.
     labels: Vec<Option<u32>>,
-    /// The labels that a `.branchtargets` lists, by the number of the label before it.
+    /// The names that a `.branchtargets` or `.calltargets` lists, by the number of the label before it.
     tables: HashMap<u32, &'a [ptx::Name]>,
     /// The instruction being decoded: its place, guard, registers.
     place: Place,
@@ -122,11 +148,14 @@ struct Decoder<'a> {
 
 impl<'a> Decoder<'a> {
     fn kernel(kernel: &'a ptx::Kernel, module: Surroundings<'a>) -> Result<Kernel, Error> {
-        let Surroundings { variables, functions, globals, files } = module;
+        let Surroundings { variables, functions, code_names, globals, files } = module;
         let mut decoder = Decoder {
             kernel,
             variables,
             functions,
+            code_names,
+            outlined: Vec::new(),
+            frame: None,
             calls: Vec::new(),
             module_shared: Vec::new(),
             globals,
@@ -162,6 +191,9 @@ impl<'a> Decoder<'a> {
             return Err(decoder.unsupported("over 48 KiB of static shared memory; dynamic may be 227 KiB"));
         }
         decoder.shared.start_dynamic(&kernel.body, variables);
+        decoder.enlist();
+        decoder.outline()?;
+        decoder.code.entry = decoder.code.insts.len() as u32;
         decoder.block(&kernel.body, 0)?;
         decoder.finish(params)
     }
@@ -205,6 +237,10 @@ impl<'a> Decoder<'a> {
                 })?;
             }
         }
+        for function in &mut self.code.functions {
+            function.entry = self.labels.get(function.entry as usize).copied().flatten().unwrap_or_default();
+        }
+        let local = self.with_stack();
         let dim = |wanted: fn(&Directive) -> Option<[u32; 3]>| self.kernel.directives.iter().find_map(wanted);
         let max_threads = dim(|d| if let Directive::MaxNtid(n) = d { Some(*n) } else { None });
         let required_threads = dim(|d| if let Directive::ReqNtid(n) = d { Some(*n) } else { None });
@@ -218,7 +254,7 @@ impl<'a> Decoder<'a> {
             params,
             static_shared: self.shared.static_bytes(),
             dynamic_offset: self.shared.dynamic_offset(),
-            local: u32::try_from(self.local).unwrap_or(u32::MAX),
+            local: u32::try_from(local).unwrap_or(u32::MAX),
             max_threads,
             required_threads,
             required_cluster,
@@ -237,8 +273,11 @@ impl<'a> Decoder<'a> {
         }
         for (i, statement) in body.iter().enumerate() {
             if let Statement::Label(name) = statement {
-                if let Some(Statement::BranchTargets(labels)) = body.get(i + 1) {
-                    self.tables.insert(self.labels.len() as u32, labels);
+                match body.get(i + 1) {
+                    Some(Statement::BranchTargets(names) | Statement::CallTargets(names)) => {
+                        self.tables.insert(self.labels.len() as u32, names);
+                    }
+                    _ => {}
                 }
                 self.scopes.declare(name.clone(), Named::Label(self.labels.len() as u32));
                 self.labels.push(None);
@@ -263,6 +302,8 @@ impl<'a> Decoder<'a> {
                     self.block(body, depth + 1)?;
                     self.scopes.leave();
                 }
+                // Calls look them up by the label before them.
+                Statement::CallTargets(_) | Statement::CallPrototype(_) => {}
                 Statement::Loc(loc) => self.place.origin = self.lines.origin(self.files, loc),
                 Statement::BranchTargets(_) | Statement::Pragma(_) | Statement::Comment(_) => {}
             }
@@ -326,6 +367,9 @@ impl<'a> Decoder<'a> {
             | O::Fence
             | O::Trap
             | O::Brkpt
+            | O::Alloca
+            | O::Stacksave
+            | O::Stackrestore
             | O::Pmevent
             | O::Nanosleep
             | O::Setmaxnreg

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use girih_ptx::{Operand, Special, Type};
 
 use super::Decoder;
-use super::scope::{Named, Placed, file};
+use super::scope::{From, Named, Placed, file};
 use crate::Error;
 use crate::lanes::{Args, File, LaneFn, Reg, lanes};
 use crate::op::Op;
@@ -81,8 +81,18 @@ impl Decoder<'_> {
     /// The register that holds the address of a variable.
     pub(super) fn placed(&mut self, file: File, placed: Placed, offset: i64) -> Reg {
         let address = placed.at.wrapping_add_signed(offset);
-        if !placed.shared {
-            return self.constant(file, address);
+        match (placed.from, self.code.stack) {
+            (From::Zero, _) => return self.constant(file, address),
+            (From::Frame, Some([frame, _])) => {
+                let (offset, sum) = (self.constant(File::W64, address), self.temporary(File::W64));
+                self.lanes(lanes!(u64: |a: u64, b: u64| a.wrapping_add(b)), sum, &[frame, offset]);
+                return if file == File::W64 {
+                    sum
+                } else {
+                    self.through(file, lanes!(u32: |a: u64| a as u32), sum)
+                };
+            }
+            _ => {}
         }
         if let Some(&reg) = self.shared_addresses.get(&(file, address)) {
             return reg;

@@ -29,14 +29,36 @@ pub(super) enum Named {
     Dynamic,
     /// A local variable, or an argument of a call: offset and size in bytes.
     Local(u64, u64),
+    /// The same of a function that has a frame: offset in its frame.
+    Stack(u64, u64),
 }
 
 /// The address of a variable.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed {
     pub(super) at: u64,
-    /// Whether it is in shared memory: every block adds its rank in the cluster.
-    pub(super) shared: bool,
+    pub(super) from: From,
+}
+
+/// What an address counts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum From {
+    /// The start of its space.
+    Zero,
+    /// In shared memory: every block adds its rank in the cluster.
+    Shared,
+    /// The lane's frame.
+    Frame,
+}
+
+impl Placed {
+    fn at(at: u64) -> Placed {
+        Placed { at, from: From::Zero }
+    }
+
+    fn shared(at: u64) -> Placed {
+        Placed { at, from: From::Shared }
+    }
 }
 
 /// The names of one `{ }`.
@@ -238,11 +260,14 @@ impl Decoder<'_> {
         let (bytes, align) = self.extent(variable)?;
         let named = match variable.space {
             VarSpace::Shared if is_dynamic(variable) => Named::Dynamic,
-            VarSpace::Shared if !self.calls.is_empty() => {
+            VarSpace::Shared if !self.calls.is_empty() || self.frame.is_some() => {
                 return Err(self.unsupported("a shared variable of a function; one of the module is"));
             }
             VarSpace::Shared => Named::Shared(self.static_addresses.pop_front().unwrap_or(SHARED_BASE)),
             // Arguments and results of calls are in local memory too.
+            VarSpace::Local | VarSpace::Param if self.frame.is_some() => {
+                Named::Stack(self.in_frame(bytes, align)?, bytes)
+            }
             VarSpace::Local | VarSpace::Param => {
                 let at = align_up(self.local, align);
                 let end = at.and_then(|at| at.checked_add(bytes)).filter(|&end| end <= LOCAL_LIMIT);
@@ -259,19 +284,20 @@ impl Decoder<'_> {
     /// The address of a variable in its space, as `mov` gives it.
     pub(super) fn address_of(&mut self, name: &Arc<str>) -> Result<Placed, Error> {
         match self.scopes.find(name) {
-            Some(Named::Param(at) | Named::Local(at, _)) => Ok(Placed { at, shared: false }),
-            Some(Named::Shared(at)) => Ok(Placed { at, shared: true }),
-            Some(Named::Dynamic) => Ok(Placed { at: self.shared.dynamic, shared: true }),
+            Some(Named::Param(at) | Named::Local(at, _)) => Ok(Placed::at(at)),
+            Some(Named::Stack(at, _)) => Ok(Placed { at, from: From::Frame }),
+            Some(Named::Shared(at)) => Ok(Placed::shared(at)),
+            Some(Named::Dynamic) => Ok(Placed::shared(self.shared.dynamic)),
             Some(Named::Label(_)) => Err(self.unsupported("the address of a label")),
             Some(Named::Register(_) | Named::Declared(_)) => Err(self.undeclared(name, "variable")),
             None => match self.variables.iter().find(|v| v.name == *name) {
-                Some(v) if is_dynamic(v) => Ok(Placed { at: self.shared.dynamic, shared: true }),
+                Some(v) if is_dynamic(v) => Ok(Placed::shared(self.shared.dynamic)),
                 Some(v) if self.globals.address(&v.name).is_some() => {
-                    let at = self.globals.address(&v.name).unwrap_or_default();
-                    Ok(Placed { at, shared: false })
+                    Ok(Placed::at(self.globals.address(&v.name).unwrap_or_default()))
                 }
                 Some(v) => Err(self.unsupported(&format!("`{name}`, a {} variable of the module", v.space))),
-                None => Err(self.undeclared(name, "register or variable")),
+                None => (self.code_address(name).map(Placed::at))
+                    .ok_or_else(|| self.undeclared(name, "register or variable")),
             },
         }
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use girih_ptx::{self as ptx, Extent, Linkage, Operand, Type, VarSpace};
 
 use super::{align_up, size};
+use crate::exec::CODE_WINDOW;
 use crate::float::{Bfloat, Half, Narrow, Round};
 use crate::memory::{Allocation, END, GAP};
 use crate::{Error, Place};
@@ -21,12 +22,15 @@ const CONST_LIMIT: u64 = 64 << 10;
 pub(super) struct Globals {
     addresses: HashMap<Arc<str>, u64>,
     allocations: Vec<Arc<Allocation>>,
+    /// Those of functions and kernels.
+    code: HashMap<Arc<str>, u64>,
 }
 
 impl Globals {
     /// Places the variables and writes their first values; what has none is zero.
-    pub(super) fn place(variables: &[&ptx::Variable]) -> Result<Self, Error> {
-        let mut globals = Globals::default();
+    pub(super) fn place(variables: &[&ptx::Variable], code: &[&ptx::Name]) -> Result<Self, Error> {
+        let code = code.iter().zip(1..).map(|(name, number)| ((*name).clone(), CODE_WINDOW + 16 * number));
+        let mut globals = Globals { code: code.collect(), ..Globals::default() };
         let (mut next, mut total, mut constants) = (END, 0u64, 0u64);
         let placed: Vec<&ptx::Variable> = (variables.iter().copied())
             .filter(|v| {
@@ -104,7 +108,9 @@ impl Globals {
             &Operand::F32(bits) if variable.ty == Type::F32 => Some(bits.into()),
             &Operand::F32(bits) => float(f32::from_bits(bits).into()),
             &Operand::F64(bits) => float(f64::from_bits(bits)),
-            Operand::Name(name) if variable.ty.bytes() == Some(8) && !fractional => self.address(name),
+            Operand::Name(name) if variable.ty.bytes() == Some(8) && !fractional => {
+                self.address(name).or_else(|| self.code.get(name).copied())
+            }
             Operand::Offset(name, offset) | Operand::Generic(name, offset)
                 if variable.ty.bytes() == Some(8) && !fractional =>
             {
@@ -115,7 +121,7 @@ impl Globals {
         bits.ok_or_else(|| {
             let what = format!(
                 "the initial value `{value}`; numbers of the variable's type are, and in 64 bits the names of \
-                 global variables"
+                 global variables, functions and kernels"
             );
             unsupported(variable, &what)
         })

@@ -46,6 +46,8 @@ impl Error {
             Error::Divergent { .. } => "divergent",
             Error::BadValue { .. } => "bad-value",
             Error::VectorInShared { .. } => "vector-in-shared",
+            Error::Assertion { .. } => "assertion",
+            Error::StackOverflow { .. } => "stack-overflow",
             Error::Trap { .. } => "trap",
             Error::WgmmaInFlight { .. } => "wgmma-in-flight",
             Error::WgmmaUnfenced { .. } => "wgmma-unfenced",
@@ -84,6 +86,8 @@ impl Error {
             | Error::Divergent { at, .. }
             | Error::BadValue { at, .. }
             | Error::VectorInShared { at, .. }
+            | Error::Assertion { at, .. }
+            | Error::StackOverflow { at, .. }
             | Error::Trap { at }
             | Error::WgmmaUnfenced { at, .. }
             | Error::WarpgroupIncomplete { at, .. }

@@ -6,6 +6,7 @@ mod arguments;
 mod atomic;
 mod block;
 mod bulk;
+mod calls;
 mod cluster;
 mod context;
 mod copy;
@@ -47,6 +48,8 @@ pub(crate) const SHARED_WINDOW: u64 = 0x7100_0000_0000;
 pub(crate) const LOCAL_WINDOW: u64 = 0x7200_0000_0000;
 /// Where parameters appear among generic addresses.
 pub(crate) const PARAM_WINDOW: u64 = 0x7300_0000_0000;
+/// Where the addresses of functions and kernels begin; nothing can be read there.
+pub(crate) const CODE_WINDOW: u64 = 0x7400_0000_0000;
 /// Bytes of a window.
 const WINDOW: u64 = 1 << 32;
 

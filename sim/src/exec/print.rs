@@ -3,7 +3,7 @@
 
 use std::sync::PoisonError;
 
-use crate::op::Print;
+use crate::op::{Address, Assert, Print};
 use crate::shadow::Who;
 use crate::{Error, Space};
 
@@ -26,18 +26,43 @@ impl Warp {
     ) -> Result<(), Error> {
         for lane in lanes(mask) {
             let who = Who { warp: self.index, lane: lane as u32, source };
-            let [format, values] = [print.format, print.values]
-                .map(|at| self.read(cx, who, (Space::Local, at), 8, None).map(|value| value as u64));
+            let [format, values] = [&print.format, &print.values].map(|at| {
+                let at = self.address(at, lane);
+                self.read(cx, who, (Space::Local, at), 8, None).map(|value| value as u64)
+            });
             let format = self.string(cx, who, format?)?;
             let mut text = String::new();
             let count = self.formatted(cx, who, &format, values?, &mut text)?;
-            self.write(cx, who, (Space::Local, print.result), &count.to_le_bytes(), None)?;
+            let result = self.address(&print.result, lane);
+            self.write(cx, who, (Space::Local, result), &count.to_le_bytes(), None)?;
             let [gx, gy, _] = cx.machine.launch.grid.map(u64::from);
             let [x, y, z] = cx.block.map(u64::from);
             let mut printed = cx.machine.printed.lock().unwrap_or_else(PoisonError::into_inner);
             printed.entry(x + gx * (y + gy * z)).or_default().push_str(&text);
         }
         Ok(())
+    }
+
+    /// The finding that an assertion does not hold, of the first of these lanes.
+    pub(super) fn assertion(&self, cx: &mut Context<'_>, assert: &Assert, mask: u32, source: u32) -> Error {
+        let who = self.who(mask, source);
+        let mut value = |at: &Address, bytes| {
+            let at = self.address(at, who.lane as usize);
+            self.read(cx, who, (Space::Local, at), bytes, None).map(|value| value as u64)
+        };
+        let values = [(&assert.message, 8), (&assert.file, 8), (&assert.line, 4), (&assert.function, 8)]
+            .map(|(at, bytes)| value(at, bytes));
+        let [message, file, line, function] = values;
+        let told = || {
+            let mut text = |address: Result<u64, Error>| self.string(cx, who, address?);
+            Ok((text(message)?, text(file)?, line? as u32, text(function)?))
+        };
+        match told() {
+            Ok((message, file, line, function)) => {
+                Error::Assertion { at: cx.at(who), message, file, line, function }
+            }
+            Err(error) => error,
+        }
     }
 
     /// Appends the text; how many values it took.

@@ -10,6 +10,7 @@ use crate::lanes::{Reg, Regs, WARP};
 use crate::op::{Count, Guard, Inst, Op};
 use crate::shadow::Who;
 
+use super::calls::Frame;
 use super::context::{Context, Machine};
 use super::copy::Copies;
 pub(super) use super::groups::Wait;
@@ -53,6 +54,8 @@ pub(super) struct Warp {
     pub(super) live: u32,
     pub(super) whole: u32,
     pub(super) groups: Vec<Group>,
+    /// What each lane has called and not returned from.
+    pub(super) calls: Vec<Vec<Frame>>,
     /// Which group runs, counted from the smallest counter: not always the first, so that none starves.
     turn: usize,
     shares: usize,
@@ -94,6 +97,7 @@ impl Warp {
             live: 0,
             whole: 0,
             groups: Vec::with_capacity(WARP),
+            calls: Vec::new(),
             turn: 0,
             shares: 0,
             local: vec![0; local],
@@ -137,7 +141,8 @@ impl Warp {
         self.live = u32::MAX >> (WARP as u32 - threads);
         self.whole = self.live;
         self.groups.clear();
-        self.groups.push(Group::ready(0, self.live));
+        self.groups.push(Group::ready(code.entry, self.live));
+        self.calls.clear();
         self.turn = 0;
         self.shares = 0;
         self.state = State::Ready;
@@ -222,6 +227,14 @@ impl Warp {
                 }
                 Op::BranchTable(index, targets) => {
                     self.branch_table(cx, (at, pc + 1), *index, targets, (active, inst.source))?;
+                    return Ok(Stop::Regroup);
+                }
+                Op::Invoke(invoke) => {
+                    self.invoke(cx, (at, pc + 1), invoke, (active, inst.source))?;
+                    return Ok(Stop::Regroup);
+                }
+                Op::Return => {
+                    self.give_back(cx, at, pc + 1, (active, inst.source))?;
                     return Ok(Stop::Regroup);
                 }
                 Op::Exit => {
@@ -310,6 +323,8 @@ impl Warp {
             Op::Clock(reg) => lanes(active).for_each(|lane| self.regs.set(*reg, lane, cx.steps)),
             Op::Activemask(reg) => lanes(active).for_each(|lane| self.regs.set(*reg, lane, active.into())),
             Op::Print(print) => self.print(cx, print, active, source)?,
+            Op::Assert(assert) => return Err(self.assertion(cx, assert, active, source)),
+            Op::Alloca(d, bytes, align) => self.alloca(cx, (*d, *bytes, *align), active, source)?,
             Op::Fence => self.fence(cx, active),
             Op::FenceProxy => self.fence_proxy(cx, active),
             Op::FenceMbarriers => self.fence_mbarriers(cx, active),

@@ -1,0 +1,144 @@
+//! Types and numbers as they are written in arguments.
+
+use half::{bf16, f16};
+
+/// The name that a type has here, of what C, numpy and Triton call it; other names as they are.
+pub(super) fn canonical(name: &str) -> &str {
+    match name {
+        "i8" | "int8" | "char" => "s8",
+        "i16" | "int16" | "short" => "s16",
+        "i32" | "int32" | "int" => "s32",
+        "i64" | "int64" | "long" => "s64",
+        "uint8" => "u8",
+        "uint16" => "u16",
+        "uint32" | "uint" => "u32",
+        "uint64" => "u64",
+        "fp16" | "float16" | "half" => "f16",
+        "bfloat16" => "bf16",
+        "fp32" | "float32" | "float" => "f32",
+        "fp64" | "float64" | "double" => "f64",
+        name => name,
+    }
+}
+
+/// The bytes of a number of this type: `None` if there is no such type, `Some(None)` if it has no such number.
+pub(super) fn number(ty: &str, text: &str) -> Option<Option<Vec<u8>>> {
+    macro_rules! integer {
+        ($t:ty) => {{
+            let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
+            let magnitude = match digits.strip_prefix("0x") {
+                Some(hexadecimal) => i128::from_str_radix(hexadecimal, 16),
+                None => digits.parse::<i128>(),
+            };
+            let value = magnitude.ok().filter(|magnitude| *magnitude >= 0);
+            value
+                .and_then(|value| <$t>::try_from(sign * value).ok())
+                .map(|value| value.to_le_bytes().to_vec())
+        }};
+    }
+    macro_rules! float {
+        ($t:ty, $from:expr) => {
+            text.parse::<$t>().ok().map(|value| $from(value).to_le_bytes().to_vec())
+        };
+    }
+    Some(match canonical(ty) {
+        "u8" => integer!(u8),
+        "s8" => integer!(i8),
+        "u16" => integer!(u16),
+        "s16" => integer!(i16),
+        "u32" => integer!(u32),
+        "s32" => integer!(i32),
+        "u64" => integer!(u64),
+        "s64" => integer!(i64),
+        "f16" => float!(f64, f16::from_f64),
+        "bf16" => float!(f64, bf16::from_f64),
+        "f32" => float!(f32, std::convert::identity),
+        "f64" => float!(f64, std::convert::identity),
+        _ => return None,
+    })
+}
+
+/// What an array holds that comes from no file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fill {
+    /// Nothing: it is an error to read it before it is written.
+    Unwritten,
+    Zeros,
+    Ones,
+    /// Floats of -1 to 1, 1 excluded; integers of all values.
+    Random,
+}
+
+impl Fill {
+    /// `count` elements of a type by its name here; random ones differ from `seed` to `seed`.
+    pub(super) fn bytes(self, ty: &str, size: usize, count: usize, seed: u64) -> Vec<u8> {
+        let one = number(ty, "1").flatten().unwrap_or_default();
+        let mut state = seed;
+        match self {
+            Fill::Unwritten | Fill::Zeros => vec![0; size * count],
+            Fill::Ones => one.repeat(count),
+            Fill::Random => (0..count).flat_map(|_| random(ty, size, &mut state)).collect(),
+        }
+    }
+}
+
+/// A random element: of a float as many bits as its significand has, so that each is exact.
+fn random(ty: &str, size: usize, state: &mut u64) -> Vec<u8> {
+    let bits = next(state);
+    // An even number of steps from -1: steps of 2^-bits.
+    let uniform = |precision: u32| (bits >> (63 - precision)) as f64 / (1u64 << precision) as f64 - 1.0;
+    match ty {
+        "f64" => uniform(52).to_le_bytes().to_vec(),
+        "f32" => (uniform(23) as f32).to_le_bytes().to_vec(),
+        "f16" => f16::from_f64(uniform(10)).to_le_bytes().to_vec(),
+        "bf16" => bf16::from_f64(uniform(7)).to_le_bytes().to_vec(),
+        _ => bits.to_le_bytes()[8 - size..].to_vec(),
+    }
+}
+
+/// SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators).
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ z >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_floats_are_exact_and_lie_around_zero() {
+        for (ty, size) in [("f64", 8), ("f32", 4), ("f16", 2), ("bf16", 2)] {
+            let bytes = Fill::Random.bytes(ty, size, 10_000, 3);
+            let values: Vec<f64> = (bytes.chunks(size))
+                .map(|bytes| match *bytes {
+                    [a, b] if ty == "f16" => f16::from_le_bytes([a, b]).to_f64(),
+                    [a, b] => bf16::from_le_bytes([a, b]).to_f64(),
+                    [a, b, c, d] => f32::from_le_bytes([a, b, c, d]).into(),
+                    [a, b, c, d, e, f, g, h] => f64::from_le_bytes([a, b, c, d, e, f, g, h]),
+                    _ => f64::NAN,
+                })
+                .collect();
+            assert!(values.iter().all(|value| (-1.0..1.0).contains(value)), "{ty}");
+            let mean = values.iter().sum::<f64>() / 10_000.0;
+            let square = values.iter().map(|value| value * value).sum::<f64>() / 10_000.0;
+            assert!(mean.abs() < 0.03 && (square - 1.0 / 3.0).abs() < 0.02, "{ty} {mean} {square}");
+            assert_eq!(bytes, Fill::Random.bytes(ty, size, 10_000, 3));
+            assert_ne!(bytes, Fill::Random.bytes(ty, size, 10_000, 4));
+        }
+        assert_eq!(Fill::Ones.bytes("bf16", 2, 2, 0), [0x80, 0x3f, 0x80, 0x3f]);
+        assert_eq!(Fill::Zeros.bytes("s16", 2, 2, 0), [0; 4]);
+    }
+
+    #[test]
+    fn names_of_other_languages_are_known() {
+        for (name, ty) in [("int32", "s32"), ("float", "f32"), ("bfloat16", "bf16"), ("i8", "s8"), ("u8", "u8"), ("x", "x")] {
+            assert_eq!(canonical(name), ty);
+        }
+        assert_eq!(number("i16", "-2"), Some(Some(vec![0xfe, 0xff])));
+        assert_eq!(number("x", "1"), None);
+    }
+}
