@@ -131,7 +131,10 @@ fn once(
     };
     let (report, ended) = run_grid(&machine, workers, mode)?;
     let ledger = machine.findings.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let (findings, untold) = ledger.close(ended, options);
+    let (mut findings, untold) = ledger.close(ended, options);
+    for finding in &mut findings {
+        finding.name = kernel.locate(launch, &machine.view, &finding.error);
+    }
     let printed = machine.printed.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(Outcome { report, findings, untold, printed })
 }

@@ -147,6 +147,7 @@ mod grid;
 mod lanes;
 mod launch;
 mod memory;
+mod names;
 mod observe;
 mod op;
 mod profile;

@@ -6,6 +6,7 @@ use girih_ptx::{Special, Type};
 
 use crate::lanes::Reg;
 use crate::memory::Allocation;
+use crate::names::Variable;
 use crate::op::{Inst, Source};
 use crate::{Error, Origin, Place};
 
@@ -107,6 +108,8 @@ pub struct Kernel {
     /// Registers a thread at launch, where `setmaxnreg` has an effect.
     pub(crate) registers: Option<u32>,
     pub(crate) code: Code,
+    /// Variables as messages name them.
+    pub(crate) named: Vec<Variable>,
     /// The module's variables in global and constant memory, by address.
     pub(crate) variables: Vec<Arc<Allocation>>,
 }

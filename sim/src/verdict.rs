@@ -58,11 +58,17 @@ pub struct Finding {
     pub severity: Severity,
     /// The [`Options::seed`] of the execution.
     pub seed: u64,
+    /// What the program calls the address that it is about: `tile[3]`, `argument 0 (x) + 12`.
+    pub name: Option<String>,
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.error)
+        write!(f, "{}", self.error)?;
+        match (self.error.address(), &self.name) {
+            (Some(address), Some(name)) => write!(f, "; {address:#x} is {name}"),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -141,7 +147,7 @@ impl Ledger {
             return;
         }
         self.errors += usize::from(severity == Severity::Error);
-        self.findings.push(Finding { error, severity, seed: options.seed });
+        self.findings.push(Finding { error, severity, seed: options.seed, name: None });
     }
 
     /// The findings, with that which ended the execution.

@@ -124,6 +124,8 @@ struct Decoder<'a> {
     /// The source lines of the body being decoded.
     lines: Lines,
     scopes: Scopes,
+    /// Variables as messages name them.
+    named: Vec<crate::names::Variable>,
     code: Code,
     shared: SharedLayout,
     local: u64,
@@ -162,6 +164,7 @@ impl<'a> Decoder<'a> {
             files,
             lines: Lines::default(),
             scopes: Scopes::default(),
+            named: globals.named(variables),
             code: Code { granule: 4, ..Code::default() },
             shared: SharedLayout::default(),
             local: 0,
@@ -191,6 +194,7 @@ impl<'a> Decoder<'a> {
             return Err(decoder.unsupported("over 48 KiB of static shared memory; dynamic may be 227 KiB"));
         }
         decoder.shared.start_dynamic(&kernel.body, variables);
+        decoder.name_dynamic();
         decoder.enlist();
         decoder.outline()?;
         decoder.code.entry = decoder.code.insts.len() as u32;
@@ -262,6 +266,7 @@ impl<'a> Decoder<'a> {
             explicit_cluster,
             registers: registers(&self.kernel.directives),
             code: self.code,
+            named: self.named,
             variables: self.globals.allocations().to_vec(),
         })
     }

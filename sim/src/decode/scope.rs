@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use girih_ptx::{self as ptx, Extent, Linkage, Operand, Statement, Type, VarSpace};
 
+use super::variable::named;
 use super::{DEPTH, Decoder, align_up, size};
-use crate::Error;
 use crate::exec::SHARED_BASE;
 use crate::lanes::{File, Reg};
+use crate::{Error, Space};
 
 /// Bytes of local memory that a thread can have; there are 1024 threads in a block and it is all allocated.
 const LOCAL_LIMIT: u64 = 64 << 10;
@@ -226,6 +227,7 @@ impl Decoder<'_> {
                     .shared
                     .place(bytes, align)
                     .ok_or_else(|| self.unsupported("so much shared memory"))?;
+                self.named.push(named(variable, Space::Shared, at));
                 self.scopes.declare(variable.name.clone(), Named::Shared(at));
                 self.module_shared.push((variable.name.clone(), Named::Shared(at)));
             }
@@ -242,6 +244,7 @@ impl Decoder<'_> {
                         .shared
                         .place(bytes, align)
                         .ok_or_else(|| self.unsupported("so much shared memory"))?;
+                    self.named.push(named(v, Space::Shared, at));
                     self.static_addresses.push_back(at);
                 }
                 Statement::Block(body) => self.place_static(body, depth + 1)?,
@@ -258,7 +261,7 @@ impl Decoder<'_> {
             return Err(self.unsupported("an initial value"));
         }
         let (bytes, align) = self.extent(variable)?;
-        let named = match variable.space {
+        let place = match variable.space {
             VarSpace::Shared if is_dynamic(variable) => Named::Dynamic,
             VarSpace::Shared if !self.calls.is_empty() || self.frame.is_some() => {
                 return Err(self.unsupported("a shared variable of a function; one of the module is"));
@@ -277,8 +280,23 @@ impl Decoder<'_> {
             }
             space => return Err(self.unsupported(&format!("a {space} variable in a kernel"))),
         };
-        self.scopes.declare(variable.name.clone(), named);
+        match place {
+            Named::Local(at, _) => self.named.push(named(variable, Space::Local, at)),
+            Named::Dynamic => self.named.push(named(variable, Space::Shared, self.shared.dynamic)),
+            _ => {}
+        }
+        self.scopes.declare(variable.name.clone(), place);
         Ok(())
+    }
+
+    /// Names the module's dynamic shared variables that the kernel has.
+    pub(super) fn name_dynamic(&mut self) {
+        let bodies = self.reachable();
+        for variable in self.variables.iter().filter(|variable| is_dynamic(variable)) {
+            if bodies.iter().any(|body| mentions(body, &variable.name)) {
+                self.named.push(named(variable, Space::Shared, self.shared.dynamic));
+            }
+        }
     }
 
     /// The address of a variable in its space, as `mov` gives it.

@@ -10,7 +10,7 @@ use super::{align_up, size};
 use crate::exec::CODE_WINDOW;
 use crate::float::{Bfloat, Half, Narrow, Round};
 use crate::memory::{Allocation, END, GAP};
-use crate::{Error, Place};
+use crate::{Error, Place, Space};
 
 /// Bytes that the variables of a module can have together.
 const LIMIT: u64 = 1 << 30;
@@ -74,6 +74,12 @@ impl Globals {
         self.addresses.get(name).copied()
     }
 
+    /// Variables as messages name them.
+    pub(super) fn named(&self, variables: &[&ptx::Variable]) -> Vec<crate::names::Variable> {
+        let placed = variables.iter().filter_map(|variable| Some((*variable, self.address(&variable.name)?)));
+        placed.map(|(variable, at)| named(variable, Space::Global, at)).collect()
+    }
+
     pub(super) fn allocations(&self) -> &[Arc<Allocation>] {
         &self.allocations
     }
@@ -126,6 +132,12 @@ impl Globals {
             unsupported(variable, &what)
         })
     }
+}
+
+/// A variable as messages name it.
+pub(super) fn named(variable: &ptx::Variable, space: Space, at: u64) -> crate::names::Variable {
+    let element = variable.ty.bytes().unwrap_or(1).max(1).into();
+    crate::names::Variable { name: variable.name.clone(), space, at, bytes: variable.bytes(), element }
 }
 
 fn unsupported(variable: &ptx::Variable, what: &str) -> Error {

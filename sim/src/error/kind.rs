@@ -3,7 +3,7 @@
 use std::iter;
 
 use super::{Error, Site};
-use crate::Severity;
+use crate::{Severity, Space};
 
 impl Error {
     /// The kinds that are warnings.
@@ -96,6 +96,18 @@ impl Error {
             _ => (None, None),
         };
         iter::once(first.map(|site| &**site)).chain(iter::once(second)).flatten()
+    }
+
+    /// The state space of that address.
+    pub fn space(&self) -> Option<Space> {
+        match *self {
+            Error::OutOfBounds { space, .. }
+            | Error::Misaligned { space, .. }
+            | Error::UninitialisedMemory { space, .. }
+            | Error::Race { space, .. } => Some(space),
+            Error::BadFree { .. } | Error::HostAccess { .. } => Some(Space::Global),
+            _ => self.address().map(|_| Space::Shared),
+        }
     }
 
     /// The address that it is about, in its state space.
