@@ -1,6 +1,7 @@
 //! `girih sim`: run a kernel of a PTX file in the simulator, on arrays from files.
 
 mod argument;
+mod number;
 mod report;
 mod source;
 mod tensor;

@@ -44,7 +44,7 @@ impl Module {
     ///      .visible .entry bad() { frobnicate; ret; }",
     /// )?;
     /// assert_eq!((module.kernels().len(), refused.len()), (1, 1));
-    /// assert_eq!(refused[0].error.to_string(), "line 3, column 31: unknown opcode `frobnicate`");
+    /// assert_eq!(refused[0].error.to_string(), "line 3, column 30: unknown opcode `frobnicate`");
     /// # Ok::<(), girih_ptx::Error>(())
     /// ```
     pub fn parse_each(text: &str) -> Result<(Module, Vec<Refused>), Error> {

@@ -99,12 +99,6 @@ fn tokens() {
 #[test]
 fn statements() {
     parse_body(
-        "p: .callprototype _ ();",
-        expect![
-            "line 1, column 74: calls through a register are not supported; call the function by its name"
-        ],
-    );
-    parse_body(
         ".reg .v4 .f32 x;",
         expect![
             "line 1, column 76: variables and registers that are vectors are not supported; declare an array, or a register for each element"

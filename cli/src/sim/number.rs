@@ -135,7 +135,9 @@ mod tests {
 
     #[test]
     fn names_of_other_languages_are_known() {
-        for (name, ty) in [("int32", "s32"), ("float", "f32"), ("bfloat16", "bf16"), ("i8", "s8"), ("u8", "u8"), ("x", "x")] {
+        for (name, ty) in
+            [("int32", "s32"), ("float", "f32"), ("bfloat16", "bf16"), ("i8", "s8"), ("u8", "u8"), ("x", "x")]
+        {
             assert_eq!(canonical(name), ty);
         }
         assert_eq!(number("i16", "-2"), Some(Some(vec![0xfe, 0xff])));
