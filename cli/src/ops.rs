@@ -302,6 +302,14 @@ MODES:
     };
     "append"("a", "b") |args| text(args.lay("a")?.append(&args.lay("b")?)?);
     "prepend"("a", "b") |args| text(args.lay("a")?.prepend(&args.lay("b")?)?);
+    "append_to"("a", "rank", "?b") |args| {
+        let mode = if args.0.contains_key("b") { args.lay("b")? } else { Lay::UNIT };
+        text(args.lay("a")?.append_to(args.index("rank")?, &mode)?)
+    };
+    "prepend_to"("a", "rank", "?b") |args| {
+        let mode = if args.0.contains_key("b") { args.lay("b")? } else { Lay::UNIT };
+        text(args.lay("a")?.prepend_to(args.index("rank")?, &mode)?)
+    };
     "insert"("a", "at", "b") |args| text(args.lay("a")?.insert(args.index("at")?, &args.lay("b")?)?);
     "remove"("layout", "mode") |args| text(args.lay("layout")?.remove(args.index("mode")?)?);
     "reverse"("layout") |args| text(args.lay("layout")?.reverse());

@@ -156,7 +156,7 @@ impl Lay {
         }
     }
 
-    /// The coordinate of an index in a compact layout (CuTe's `get_hier_coord`): `(index / stride) mod extent` at every leaf.
+    /// The coordinate of an index (CuTe's `get_hier_coord`): in a compact layout `(index / stride) mod extent` at every leaf.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -165,14 +165,15 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NonPositiveStride`], [`Error::NotKnown`] for symbols, [`Error::CoordOutOfRange`] for a negative index.
+    /// [`Error::Unsupported`] for an index that the layout does not have, [`Error::NonPositiveStride`], [`Error::NotKnown`] for symbols,
+    /// [`Error::CoordOutOfRange`] for a negative index.
     pub const fn hier_coord(&self, index: i64) -> Result<Coord, Error> {
         const OP: &str = "hier_coord";
         if index < 0 {
             return Err(Error::CoordOutOfRange { coord: index, extent: tri!(self.size()) });
         }
         let mut out = crate::Tuple { profile: self.shape.profile, leaves: [Crd::At(0); MAX_LEAVES] };
-        let mut i = 0;
+        let (mut rest, mut i) = (index, 0);
         while i < self.leaf_count() {
             let d = tri!(self.stride[i].require_known(OP));
             let s = self.shape.leaves[i];
@@ -183,11 +184,20 @@ impl Lay {
                 if d < 0 {
                     return Err(Error::NonPositiveStride { op: OP, stride: Int::value(d) });
                 }
-                out.leaves[i] = Crd::At(index / d % extent);
+                let digit = index / d % extent;
+                rest = rest.saturating_sub(digit.saturating_mul(d));
+                out.leaves[i] = Crd::At(digit);
             }
             i += 1;
         }
-        Ok(out)
+        if rest == 0 {
+            return Ok(out);
+        }
+        // Where strides interleave, another coordinate may have the index.
+        match tri!(self.preimage(index)) {
+            Some(coord) => Ok(coord),
+            None => Err(Error::Unsupported { op: OP, what: "an index that the layout does not have" }),
+        }
     }
 
     /// The flat coordinate of an index in a compact layout (CuTe's `get_flat_coord`): one position a mode.

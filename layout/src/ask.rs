@@ -49,7 +49,11 @@ pub(crate) const fn fact(op: &'static str, symbol: Symbol, fact: Fact, value: In
         || with.lower() != symbol.lower()
         || !same(with.upper(), symbol.upper());
     // The least multiple of the divisor that is large enough.
-    let least = match with.lower().checked_add(with.divisor() - 1) {
+    let lower = match fact {
+        Fact::AtLeast(n) if n > symbol.lower() => n,
+        _ => symbol.lower(),
+    };
+    let least = match lower.checked_add(with.divisor() - 1) {
         Some(up) => up / with.divisor() * with.divisor(),
         None => return Error::NotKnown { op, value },
     };

@@ -85,21 +85,28 @@ impl Lay {
     }
 
     /// Compact, in the order of the keys: the mode with the smallest key is fastest (CuTe's `make_ordered_layout`). Equal keys keep their
-    /// order from left to right; `order` has one key a leaf.
+    /// order from left to right; a key stands for a leaf or for a whole mode, whose leaves then follow one another from the left.
     ///
     /// ```
     /// use girih_layout::{IntTuple, Lay, Shape, lay};
     /// let (shape, order) = (Shape::parse("(4,2,3)")?, IntTuple::parse("(1,0,2)")?);
     /// assert_eq!(Lay::ordered(&shape, &order)?, lay!("(4,2,3):(2,1,8)"));
+    /// let (shape, order) = (Shape::parse("((2,4),3)")?, IntTuple::parse("(1,0)")?);
+    /// assert_eq!(Lay::ordered(&shape, &order)?, lay!("((2,4),3):((3,6),1)"));
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotCongruent`], [`Error::NotKnown`] for a symbolic key, and those of [`Lay::left`].
+    /// [`Error::NotCongruent`] unless the shape refines the order, [`Error::NotKnown`] for a symbolic key, and those of [`Lay::left`].
     pub const fn ordered(shape: &Shape, order: &IntTuple) -> Result<Lay, Error> {
-        if let Some(leaf) = shape.profile.differs_at(&order.profile) {
+        if !order.weakly_congruent(shape) {
+            let leaf = match shape.profile.differs_at(&order.profile) {
+                Some(leaf) => leaf,
+                None => 0,
+            };
             return Err(Error::NotCongruent { op: "an ordered layout", leaf });
         }
+        let order = &order.spread_over(shape);
         let mut out = Lay::EMPTY;
         out.shape = tri!(shape.checked());
         let (mut step, mut done, mut placed) = (Int::ONE, [false; MAX_LEAVES], 0);

@@ -133,6 +133,45 @@ impl Lay {
         Ok(out)
     }
 
+    /// Copies of a mode at the end until the rank is `rank`: CuTe's `append<N>`, which pads with `1:0` unless told otherwise.
+    ///
+    /// ```
+    /// use girih_layout::{Lay, lay};
+    /// assert_eq!(lay!("(2,3):(1,2)").append_to(4, &Lay::UNIT)?, lay!("(2,3,1,1):(1,2,0,0)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::RankMismatch`] for a layout of higher rank, [`Error::Capacity`].
+    pub const fn append_to(&self, rank: usize, mode: &Lay) -> Result<Lay, Error> {
+        self.filled_up("append_to", rank, mode, false)
+    }
+
+    /// Copies of a mode at the beginning until the rank is `rank`: CuTe's `prepend<N>`.
+    ///
+    /// ```
+    /// use girih_layout::{Lay, lay};
+    /// assert_eq!(lay!("3:2").prepend_to(2, &Lay::UNIT)?, lay!("(1,3):(0,2)"));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::append_to`].
+    pub const fn prepend_to(&self, rank: usize, mode: &Lay) -> Result<Lay, Error> {
+        self.filled_up("prepend_to", rank, mode, true)
+    }
+
+    const fn filled_up(&self, op: &'static str, rank: usize, mode: &Lay, before: bool) -> Result<Lay, Error> {
+        if self.rank() > rank {
+            return Err(Error::RankMismatch { op, rank: self.rank(), other: rank });
+        }
+        let mut out = *self;
+        while out.rank() < rank {
+            out = if before { tri!(out.prepend(mode)) } else { tri!(out.append(mode)) };
+        }
+        Ok(out)
+    }
+
     /// The layout with mode `mode` replaced by another one.
     ///
     /// ```

@@ -102,6 +102,13 @@ impl IntTuple {
         matches!(refines(self, self.profile.root(), other, other.profile.root(), Leaf::Any), Ok(true))
     }
 
+    /// The leaves of this tree over the leaves of a finer one: each wherever its subtree is.
+    pub(crate) const fn spread_over(&self, finer: &IntTuple) -> IntTuple {
+        let mut out = *finer;
+        spread(self, self.profile.root(), &mut out, finer.profile.root());
+        out
+    }
+
     /// Whether every coordinate of this shape is a coordinate of the other one: the other tree refines this one, and each leaf here has the
     /// size of the subtree there (CuTe's `compatible`).
     ///
@@ -166,6 +173,22 @@ impl IntTuple {
 enum Leaf {
     Any,
     Size,
+}
+
+const fn spread(a: &IntTuple, na: Node, out: &mut IntTuple, n: Node) {
+    let (mut i, mut j) = (na.begin, n.begin);
+    if na.is_leaf() {
+        while j < n.end {
+            out.leaves[j] = a.leaves[na.begin];
+            j += 1;
+        }
+        return;
+    }
+    while i < na.end && j < n.end {
+        let (ca, cb) = (a.profile.child(na, i), out.profile.child(n, j));
+        spread(a, ca, out, cb);
+        (i, j) = (ca.end, cb.end);
+    }
 }
 
 const fn refines(a: &Shape, na: Node, b: &Shape, nb: Node, leaf: Leaf) -> Result<bool, Error> {

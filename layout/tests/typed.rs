@@ -450,3 +450,26 @@ fn identity_layouts_go_along_with_the_data() {
     assert_eq!(part.coalesce().lay(), part.lay().coalesce());
     assert!(part.lay().crd2idx(&1.into()).is_err());
 }
+
+#[test]
+fn a_right_inverse_is_whole_or_refused() {
+    let n = |n: usize| std::hint::black_box(n);
+    // The types don't see that the second mode follows, but there is room for all of it.
+    let whole = layout!(({n(4)}, {n(8)}) : (1, {n(4)})).try_right_inverse().unwrap();
+    assert_eq!(whole.erase().unwrap(), lay!("32:1"));
+    // Here there is not: 0..4 are in mode 0, and the rest in mode 2.
+    let apart = layout!((4, {n(3)}, {n(8)}) : (1, {n(100)}, {n(4)})).try_right_inverse();
+    assert!(matches!(apart, Err(Error::Unsupported { .. })));
+}
+
+#[test]
+fn workers_keep_their_strides() {
+    let n = |n: usize| std::hint::black_box(n);
+    assert_eq!(
+        Layout::domain_distribute(girih_layout::int_tuple!((15, 14)), int!(6)),
+        layout!((3, 2) : (1, 15))
+    );
+    let open =
+        Layout::try_domain_distribute(girih_layout::int_tuple!(({ n(15) }, { n(14) })), int!(6)).unwrap();
+    assert_eq!(open.erase().unwrap().coalesce(), lay!("(3,2):(1,15)"));
+}

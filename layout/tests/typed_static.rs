@@ -1087,17 +1087,17 @@ fn max_alignment() {
 #[test]
 #[rustfmt::skip]
 fn domain_distribute() {
-    answer!(Layout::domain_distribute(int_tuple!((5,5,(2))), int!(4)), "2:1");
+    answer!(Layout::domain_distribute(int_tuple!((5,5,(2))), int!(4)), "2:25");
     answer!(Layout::domain_distribute(int_tuple!((12,1,2,12)), int!(2)), "2:1");
     answer!(Layout::domain_distribute(int_tuple!((2,4,1)), int!(2)), "2:1");
     answer!(Layout::domain_distribute(int_tuple!((5,1)), int!(4)), "1:0");
     answer!(Layout::domain_distribute(int_tuple!(5), int!(6)), "1:0");
-    answer!(Layout::domain_distribute(int_tuple!((5,8)), int!(6)), "2:1");
+    answer!(Layout::domain_distribute(int_tuple!((5,8)), int!(6)), "2:5");
     answer!(Layout::domain_distribute(int_tuple!((6,(8,4))), int!(12)), "12:1");
-    answer!(Layout::domain_distribute(int_tuple!((2,5,(2,8))), int!(8)), "8:1");
+    answer!(Layout::domain_distribute(int_tuple!((2,5,(2,8))), int!(8)), "(2,4):(1,10)");
     answer!(Layout::domain_distribute(int_tuple!((4,4,2)), int!(4)), "4:1");
     answer!(Layout::domain_distribute(int_tuple!((4,6,12)), int!(12)), "12:1");
-    answer!(Layout::domain_distribute(int_tuple!((3,(6),12)), int!(12)), "12:1");
+    answer!(Layout::domain_distribute(int_tuple!((3,(6),12)), int!(12)), "(6,2):(1,18)");
     answer!(Layout::domain_distribute(int_tuple!(1), int!(6)), "1:0");
     answer!(Layout::domain_distribute(int_tuple!((12,3)), int!(12)), "12:1");
     answer!(Layout::domain_distribute(int_tuple!((8,8)), int!(12)), "4:1");

@@ -65,15 +65,21 @@ impl Case {
         };
         let mut facts = self.facts;
         let known = facts.iter_mut().find(|known| **known == *symbol)?;
-        *known = match *fact {
-            Fact::DivisibleBy(n) => known.divisible_by(n),
-            // Bounds are kept as powers of two.
-            Fact::AtLeast(n) => known.at_least(n.max(1).unsigned_abs().next_power_of_two() as i64),
-            Fact::AtMost(n) => known.at_most(n),
+        let (holds, with): (&dyn Fn(i64) -> bool, _) = match *fact {
+            Fact::DivisibleBy(n) => (&move |value| value % n == 0, known.divisible_by(n)),
+            // Bounds may be kept as powers of two.
+            Fact::AtLeast(n) => {
+                (&move |value| value >= n, known.at_least((n as u64).next_power_of_two() as i64))
+            }
+            Fact::AtMost(n) => (&move |value| value <= n, known.at_most(n)),
         };
-        if operands::admissible(*known, 1).is_empty() {
+        if !operands::admissible(*known, 4096).into_iter().any(holds) {
             return Some(format!("advises {symbol} = {fact}, which contradicts what is known"));
         }
+        if operands::admissible(with, 1).is_empty() {
+            return None; // only the rounded bound contradicts
+        }
+        *known = with;
         match (answer, &self.on_symbols(&facts)) {
             (Err(OpError::Layout { source: before, .. }), Err(OpError::Layout { source: after, .. }))
                 if before == after =>

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
-use girih_layout::{Coord, Crd, Error, Int, Lay, Product, Shape, Stride, Tiler, Tuple, idx2crd, lay};
+use girih_layout::{
+    Coord, Crd, Error, Int, IntTuple, Lay, Product, Shape, Stride, Tiler, Tuple, idx2crd, lay,
+};
 use girih_proptests::{oracle, soak, strategies};
 use proptest::prelude::*;
 
@@ -323,4 +325,61 @@ fn preimages_and_products_refuse_what_they_cannot_do() {
     assert_eq!(Lay::recognise(&[3]).unwrap_err().kind(), "no_layout");
     let tall = lay!("(4,8):(s0,1)");
     assert_eq!(tall.slice_and_offset(&Coord::parse("(2,3)").unwrap()).unwrap_err().kind(), "unsupported");
+}
+
+proptest! {
+    #[test]
+    fn any_function_after_a_layout(l in strategies::arbitrary(3), offset in 0i64..50, tile in 1i64..5, step in 1i64..7) {
+        use girih_layout::{Composition, Tiler};
+        // A gather: no layout has these values.
+        let gather = |index: i64| -> Result<i64, Error> { Ok(index * index % 101) };
+        let composed = Composition::new(gather, offset, l);
+        let of = oracle::table(&l);
+        for (c, index) in of.iter().enumerate() {
+            prop_assert_eq!(composed.at(c as i64).unwrap(), (index + offset) * (index + offset) % 101);
+        }
+        // The algebra acts on the domain.
+        let tiler = Tiler::Lay(strategies::line(tile, step));
+        if let Ok(tiles) = composed.map(|l| l.logical_divide(&tiler)) {
+            let divided = oracle::table(&l.logical_divide(&tiler).unwrap());
+            for (c, index) in divided.iter().enumerate() {
+                prop_assert_eq!(tiles.at(c as i64).unwrap(), (index + offset) * (index + offset) % 101);
+            }
+        }
+        // A layout as the function is composition, without its limits.
+        let plain = Composition::new(l, 0, strategies::line(tile, step));
+        for i in 0..tile {
+            prop_assert_eq!(plain.at(i).unwrap(), oracle::at(&l, i * step));
+        }
+    }
+
+    #[test]
+    fn keys_stand_for_leaves_or_modes(l in strategies::arbitrary(4), keys in prop::collection::vec(0i64..4, 4)) {
+        // One key a mode: the modes in that order, each leftmost first.
+        let shape = l.shape();
+        let mut next = keys.iter().copied();
+        let coarse = shape.product_each().unwrap().map(|_| Int::value(next.next().unwrap()));
+        let ordered = Lay::ordered(shape, &coarse).unwrap();
+        prop_assert_eq!(ordered.shape(), shape);
+        let mut modes: Vec<usize> = (0..shape.rank()).collect();
+        modes.sort_by_key(|mode| coarse.leaves()[*mode].get());
+        let mut step = 1;
+        for mode in modes {
+            let part = ordered.mode(mode).unwrap();
+            let expected: Vec<i64> = (0..oracle::size(&part)).map(|i| i * step).collect();
+            prop_assert_eq!(oracle::table(&part), expected);
+            step *= oracle::size(&part);
+        }
+        prop_assert!(Lay::ordered(&shape.product_each().unwrap().wrap(), &IntTuple::parse("((0,1),2,3,4,5)").unwrap()).is_err());
+    }
+
+    #[test]
+    fn hierarchical_coordinates_are_of_indices_that_are_there(l in strategies::any_layout(3), index in 0i64..60) {
+        let of = oracle::table(&l);
+        match l.hier_coord(index) {
+            Ok(coord) => prop_assert_eq!(l.crd2idx(&coord).unwrap(), index),
+            Err(Error::Unsupported { what, .. }) if what.starts_with("an index") => prop_assert!(!of.contains(&index)),
+            Err(_) => {}
+        }
+    }
 }

@@ -103,7 +103,9 @@ proptest! {
 
     #[test]
     fn a_right_inverse_is_undone(l in three()) {
-        let r = l.try_right_inverse().unwrap();
+        // Whole, or there is no room for it.
+        let Ok(r) = l.try_right_inverse() else { return Ok(()) };
+        prop_assert_eq!(r.erase().unwrap().size(), l.erase().unwrap().right_inverse().unwrap().size());
         for i in 0..r.try_size().unwrap() {
             prop_assert_eq!(l.at(r.at(i)), i);
         }

@@ -142,8 +142,9 @@ fn judged(op: Op, a: &Lay, t: &crate::Tiler) -> Result<Lay, Error> {
 /// Whether what the rules found does what the operation promises.
 fn agree(op: Op, a: &Lay, t: &crate::Tiler, found: &Lay, exact: &Lay) -> Result<bool, Error> {
     Ok(match (op, t) {
-        // As far as it goes; off the image a left inverse means nothing.
-        (Op::RightInverse, _) => is_identity(&a.composition(found)?),
+        // All of it: a part of the inverse is another result.
+        (Op::RightInverse, _) => is_identity(&a.composition(found)?) && found.size()?.same(exact.size()?),
+        // Off the image a left inverse means nothing.
         (Op::LeftInverse, _) => found.composition(a).is_ok_and(|both| is_identity(&both)),
         (Op::QuasiInverse, _) => {
             found.composition(a).and_then(|both| a.composition(&both)).is_ok_and(|back| back.equivalent(a))

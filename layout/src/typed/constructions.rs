@@ -71,12 +71,13 @@ constructions! {
     ordered try_ordered Ordered <O: IntTuple> (order: O) [<O::Zeros as Modes>::STATIC, Tiler::Lay(<O::Zeros as Modes>::SKELETON),
         Tiler::Lay(erase(order)?)] -> Ordered<Sh, O>;
 
-    /// As many of `n` workers as the extents take without a rest, see [`Lay::domain_distribute`](crate::Lay::domain_distribute).
+    /// As many of `n` workers as divide the extents, from the left, see [`Lay::domain_distribute`](crate::Lay::domain_distribute).
     ///
     /// ```
     /// use girih_layout::typed::Layout;
     /// use girih_layout::{int, int_tuple, layout};
-    /// assert_eq!(Layout::domain_distribute(int_tuple!((4, 6)), int!(32)), layout!(8 : 1));
+    /// assert_eq!(Layout::domain_distribute(int_tuple!((4, 6)), int!(32)), layout!((4, 2) : (1, 4)).coalesce());
+    /// assert_eq!(Layout::domain_distribute(int_tuple!((15, 14)), int!(6)), layout!((3, 2) : (1, 15)));
     /// ```
     domain_distribute try_domain_distribute DomainDistribute <N: Int> (n: N) [N::KNOWN.is_some(), Tiler::Lay(super::modes::Mode::<N, super::S<0>>::SKELETON),
         Tiler::Lay(number(n.erase()))] -> DomainDistribute<Sh, N>;

@@ -8,7 +8,6 @@ use super::int::{Int, S};
 use super::int_tuple::IntTuple;
 use super::inverse::{InverseLeaves, Sorted, Steps, right_inverse};
 use super::list::{Cons, List, Nil, PushUnlessOne};
-use super::modes::Mode;
 use super::nat::Bit;
 use super::rules::{ceil_div, is_one, is_zero, least, less, same};
 use crate::{Error, Lay, Stride};
@@ -50,9 +49,10 @@ pub type MaxAlignment<M> = <<Leaves<M> as Steps>::ByStride<S<1>> as Sorted>::Ali
 /// use girih_layout::int;
 /// let made: Layout<DomainDistribute<(S<4>, S<8>), S<8>>> = Layout::domain_distribute((int!(4), int!(8)), int!(8));
 /// ```
-pub type DomainDistribute<Sh, N> = Workers<<Leaves<<Sh as IntTuple>::Zeros> as Shared>::Distribute<N, S<1>>>;
-
-type Workers<W> = Mode<W, <<W as Int>::IsOne as Bit>::Pick<S<0>, S<1>>>;
+pub type DomainDistribute<Sh, N> = <super::coalesce::Again<
+    <Leaves<<Sh as IntTuple>::Zeros> as Shared>::Distribute<N, S<1>>,
+    B0,
+> as List>::Wrapped;
 /// How long the first leaf goes on if its stride is 1.
 type Length<L> = <<<L as List>::Stride as Int>::IsOne as Bit>::Pick<<L as List>::Extent, S<1>>;
 #[doc(hidden)]
@@ -63,8 +63,8 @@ pub trait Shared {
     type Common<A: List, I: Int>: List;
     /// How many of the indices `0, I, 2*I ...` these modes have at the places `0, D, 2*D ...`; at most `N`.
     type Run<N: Int, D: Int, I: Int>: Int;
-    /// `W` times what the extents take of `N`.
-    type Distribute<N: Int, W: Int>: Int;
+    /// What each extent takes of `N`, the first in steps of `P`.
+    type Distribute<N: Int, P: Int>: List;
 }
 
 #[doc(hidden)]
@@ -81,7 +81,7 @@ impl Shared for Nil {
     type Null<P: Int> = Nil;
     type Common<A: List, I: Int> = Nil;
     type Run<N: Int, D: Int, I: Int> = S<1>;
-    type Distribute<N: Int, W: Int> = W;
+    type Distribute<N: Int, P: Int> = Nil;
 }
 
 impl<S0: Int, D: Int, T: List> Shared for Cons<S0, D, T> {
@@ -89,7 +89,8 @@ impl<S0: Int, D: Int, T: List> Shared for Cons<S0, D, T> {
     type Common<A: List, I: Int> =
         <S0::Same<A::Run<S0, D, I>> as Decide>::Common<A, I, S0, D, A::Run<S0, D, I>, T>;
     type Run<N: Int, D0: Int, I: Int> = <D0::Less<S0> as Decide>::Run<S0, D, N, D0, I, T>;
-    type Distribute<N: Int, W: Int> = T::Distribute<N::CDiv<S0::Gcd<N>>, W::Mul<S0::Gcd<N>>>;
+    type Distribute<N: Int, P: Int> =
+        PushUnlessOne<S0::Gcd<N>, P, T::Distribute<N::CDiv<S0::Gcd<N>>, P::Mul<S0>>>;
 }
 
 impl Decide for B0 {
@@ -159,15 +160,18 @@ const fn run(modes: &Lay, n: crate::Int, d: crate::Int, step: crate::Int) -> Res
 }
 
 pub(super) const fn domain_distribute(shape: &Lay, n: crate::Int) -> Result<Lay, Error> {
-    let (mut workers, mut rest, mut i) = (crate::Int::ONE, n, 0);
+    let (mut out, mut rest, mut step, mut i) = (Lay::EMPTY, n, crate::Int::ONE, 0);
     while i < shape.leaf_count() {
-        let s = shape.shape.leaves[i];
-        let g = crate::symbol::gcd(s.coef, rest.coef);
+        let s = shape.flat_leaf(i).0;
+        let g = crate::symbol::gcd(s.coefficient(), rest.coefficient());
         let g = if s.is_static() && rest.is_static() { crate::Int::fixed(g) } else { crate::Int::value(g) };
-        workers = tri!(workers.mul(g));
+        if !is_one(g) {
+            tri!(out.push(g, Stride::Int(step)));
+        }
         rest = tri!(ceil_div(rest, g));
+        step = tri!(step.mul(s));
         i += 1;
     }
-    let stride = if is_one(workers) { Stride::ZERO } else { Stride::Int(crate::Int::ONE) };
-    Ok(Lay::raw_leaf(workers, stride))
+    tri!(out.wrap_from(0));
+    coalesce(&out)
 }
