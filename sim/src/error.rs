@@ -225,6 +225,22 @@ pub enum Error {
         /// The write.
         other: Box<Other>,
     },
+    /// A `wgmma` reads what `cp.async` has copied, without a `fence.proxy.async` in between: the ISA asks for it ("Async
+    /// Proxy"), and compilers leave it out.
+    #[error(
+        "{at}: {access} by the async proxy at shared address {address:#x} without fence.proxy.async after the \
+         copy of {}", other.at
+    )]
+    CopyUnfenced {
+        /// The `wgmma`.
+        at: Box<Site>,
+        /// What it does with the bytes.
+        access: Access,
+        /// Address where they meet.
+        address: u64,
+        /// The `cp.async`.
+        other: Box<Other>,
+    },
     /// An asynchronous operation signals an mbarrier whose initialisation no fence has made known to the async proxy.
     #[error(
         "{at}: the async proxy signals the mbarrier at shared address {address:#x} without fence.mbarrier_init or \

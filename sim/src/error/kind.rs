@@ -7,7 +7,7 @@ use crate::{Severity, Space};
 
 impl Error {
     /// The kinds that are warnings.
-    pub const WARNINGS: [&str; 2] = ["same-value-race", "mbarrier-unfenced"];
+    pub const WARNINGS: [&str; 3] = ["same-value-race", "mbarrier-unfenced", "copy-unfenced"];
 
     /// What kind of finding, in a word that stays the same from version to version.
     ///
@@ -35,6 +35,7 @@ impl Error {
             Error::UninitialisedMemory { .. } => "uninitialised-memory",
             Error::InFlight { .. } => "in-flight",
             Error::Unfenced { .. } => "unfenced",
+            Error::CopyUnfenced { .. } => "copy-unfenced",
             Error::MbarrierUnfenced { .. } => "mbarrier-unfenced",
             Error::MbarrierAccess { .. } => "mbarrier-access",
             Error::Mbarrier { .. } => "mbarrier",
@@ -69,6 +70,7 @@ impl Error {
         let (first, second) = match self {
             Error::InFlight { at, copy: other, .. }
             | Error::Unfenced { at, other, .. }
+            | Error::CopyUnfenced { at, other, .. }
             | Error::MbarrierUnfenced { at, other, .. }
             | Error::Race { at, other, .. } => (Some(at), Some(&other.at)),
             Error::WgmmaInFlight { at, wgmma: other, .. } | Error::Warpgroup { at, other, .. } => {
@@ -120,6 +122,7 @@ impl Error {
             | Error::UninitialisedMemory { address, .. }
             | Error::InFlight { address, .. }
             | Error::Unfenced { address, .. }
+            | Error::CopyUnfenced { address, .. }
             | Error::MbarrierUnfenced { address, .. }
             | Error::MbarrierAccess { address, .. }
             | Error::Mbarrier { address, .. }

@@ -4,6 +4,7 @@ use std::sync::PoisonError;
 
 use crate::error::Other;
 use crate::lanes::WARP;
+use crate::op::Op;
 use crate::shadow::{Conflict, Finding, Kind, Stamp, Touch, Who};
 use crate::{Access, Error, Site, Space};
 
@@ -121,7 +122,23 @@ impl Context<'_> {
             }
             Finding::Unfenced { offset, other: stamp } => {
                 let address = address.max(self.shared_address(offset));
-                Error::Unfenced { at, access, address, other: other(Access::Write, stamp) }
+                let writer = self.shadow.as_ref().map_or(0, |shadow| shadow.origin(stamp).0);
+                let other = other(Access::Write, stamp);
+                let op = |source| {
+                    self.machine
+                        .kernel
+                        .code
+                        .insts
+                        .iter()
+                        .find(|inst| inst.source == source)
+                        .map(|inst| &inst.op)
+                };
+                match (op(who.source), op(writer)) {
+                    (Some(Op::Wgmma(_)), Some(Op::Copy(_))) => {
+                        Error::CopyUnfenced { at, access, address, other }
+                    }
+                    _ => Error::Unfenced { at, access, address, other },
+                }
             }
         }
     }

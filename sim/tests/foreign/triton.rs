@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use girih_sim::{Error, Program};
+use girih_sim::Program;
 use half::{bf16, f16};
 
 use super::basics::{layernorm, product, softmax};
@@ -74,15 +74,14 @@ fn rows_are_normalised() {
 }
 
 /// Runs a product. Triton lets `wgmma` read what `cp.async` has written without a `fence.proxy.async` between them, which
-/// the PTX ISA asks for ("Async Proxy"): the checks say so, and the numbers are looked at without those of races.
+/// the PTX ISA asks for ("Async Proxy"): a warning.
 fn multiply(call: &mut Call<'_>, kernel: &str, text: &str) {
     call.arg(0u64).arg(0u64);
     if text.contains("wgmma") && !text.contains("fence.proxy.async") {
-        let error = call.try_run(kernel).unwrap_err();
-        assert!(matches!(error, Error::Unfenced { .. }), "{error}");
-        call.options.races = false;
+        assert!(call.run(kernel).warnings > 0);
+    } else {
+        call.run(kernel);
     }
-    call.run(kernel);
 }
 
 /// A product of small whole numbers, whose sums are exact in f32, with edges that fill no tile.

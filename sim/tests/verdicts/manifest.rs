@@ -141,8 +141,6 @@ pub(crate) const WRONG_TODAY: &[(&str, &str)] = &[
         "match_add__any_leader",
         "a source lane outside the mask that executes the shuffle too is taken for a member",
     ),
-    ("speaking", "no `__assertfail`"),
-    ("speaking__wrong_assertion", "no `__assertfail`"),
     ("last_block", "fences of sequential consistency order nothing across barriers"),
     ("last_block_atomic__block_scope", "scopes take no part in the memory model"),
     ("last_block_sc", "fences of sequential consistency order nothing across barriers"),
@@ -172,14 +170,6 @@ pub(crate) const WRONG_TODAY: &[(&str, &str)] = &[
     ("cluster_flag__block_release", "scopes take no part in the memory model"),
     ("cluster_flag__block_acquire", "scopes take no part in the memory model"),
     ("cluster_arrive__block_acquire", "scopes take no part in the memory model"),
-    (
-        "triton_attention_causal",
-        "what `cp.async` has written needs a fence before `wgmma`, which Triton and others leave out",
-    ),
     ("triton_made_descriptor", "no `tensormap.replace`"),
     ("triton_lookback__block_scope", "scopes take no part in the memory model"),
-    (
-        "triton_wgmma",
-        "what `cp.async` has written needs a fence before `wgmma`, which Triton and others leave out",
-    ),
 ];

@@ -18,7 +18,7 @@ pub(crate) fn cases() -> Vec<Case> {
             ("cp.async.wait_group", 0, "//"),
             UNORDERED,
         ),
-        Case::new("triton_attention_causal", |s| attention(s, true)),
+        Case::new("triton_attention_causal", |s| attention(s, true)).but("copy-unfenced"),
         Case::new("triton_tma_matmul", tma_matmul)
             .but("mbarrier-unfenced")
             .patched("no_wait", ("@!complete bra.uni waitLoop;", 0, ""), UNORDERED)
@@ -55,7 +55,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new("triton_matmul", |s| matmul(s, 32))
             .patched("no_wait", ("cp.async.wait_group", 0, "//"), UNORDERED)
             .patched("no_barrier", ("bar.sync", 1, "//"), UNORDERED),
-        Case::new("triton_wgmma", |s| matmul(s, 64)).patched(
+        Case::new("triton_wgmma", |s| matmul(s, 64)).but("copy-unfenced").patched(
             "no_wgmma_wait",
             ("wgmma.wait_group.sync.aligned", 0, "//"),
             &["wgmma-in-flight", "race", "in-flight"],
