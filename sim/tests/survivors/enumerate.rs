@@ -33,25 +33,33 @@ struct Statement {
     range: Range<usize>,
 }
 
-/// All statements that end in a semicolon, without labels in front of them.
+/// All statements that end in a semicolon, without labels in front of them, and without those that nothing leads to: behind
+/// a branch without a guard, up to the next label.
 fn statements(text: &str) -> Vec<Statement> {
-    let (mut found, mut offset) = (Vec::new(), 0);
+    let (mut found, mut offset, mut reached) = (Vec::new(), 0, true);
     for (i, whole) in text.split_inclusive('\n').enumerate() {
         let code = whole.split("//").next().unwrap();
         let mut start = 0;
+        reached |= code.trim_start().split_once(':').is_some_and(|(name, _)| is_name(name));
         while let Some(length) = code[start..].find(';') {
             let piece = &code[start..start + length];
-            let label = piece
-                .find(": ")
-                .filter(|&at| piece[..at].trim().chars().all(|c| c.is_alphanumeric() || c == '_'));
+            let label = piece.find(": ").filter(|&at| is_name(piece[..at].trim()));
             let skip = label.map_or(0, |at| at + 2);
             let from = start + skip + (piece[skip..].len() - piece[skip..].trim_start().len());
-            found.push(Statement { line: i + 1, range: offset + from..offset + start + length });
+            let end = start + length;
+            if reached {
+                found.push(Statement { line: i + 1, range: offset + from..offset + end });
+            }
+            reached &= !code[from..end].starts_with("bra");
             start += length + 1;
         }
         offset += whole.len();
     }
     found
+}
+
+fn is_name(text: &str) -> bool {
+    text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 /// Every single mutation.
