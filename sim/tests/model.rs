@@ -1,0 +1,83 @@
+//! The kernels of `docs/simulator.md`: the verdict on each is the one that its fence tells.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use girih_ptx::Module;
+use girih_sim::{Launch, Memory, Options, Program, judge};
+
+const DOCUMENT: &str = include_str!("../../docs/simulator.md");
+
+/// What stands in kernels on which the verdict is wrong today. What has become right must go.
+const WRONG_TODAY: &[&str] = &[
+    "st.release.cta.global.u32",
+    "atom.add.relaxed.cta",
+    "membar.gl",
+    "ld.global.nc",
+    "wait_group.read 0",
+    "[s+1024]",
+    "mapa.shared::cluster",
+];
+
+/// The text of fences that begin with this word, and what else stands there.
+fn fences<'d>(word: &'d str) -> impl Iterator<Item = (&'d str, &'d str)> {
+    DOCUMENT.split("\n```").skip(1).step_by(2).filter_map(move |fence| {
+        let (info, text) = fence.split_once('\n')?;
+        let (first, rest) = info.split_once(' ').unwrap_or((info, ""));
+        (first == word).then_some((rest, text))
+    })
+}
+
+/// Blocks, threads and blocks of a cluster, from a kernel's comment.
+fn shape(body: &str) -> [u32; 3] {
+    let comment =
+        body.lines().find_map(|line| line.trim().strip_prefix("// ")).unwrap_or("1 block of 64 threads");
+    let numbers: Vec<u32> =
+        comment.split_whitespace().filter_map(|word| word.trim_end_matches(',').parse().ok()).collect();
+    [numbers[0], numbers[1], numbers.get(2).copied().unwrap_or(1)]
+}
+
+#[test]
+fn the_document_tells_the_verdicts() {
+    let (_, head) = fences("text").find(|(_, text)| text.contains(".visible .entry")).unwrap();
+    let dynamic = ".extern .shared .align 16 .b8 dynamic[];";
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for (expected, body) in fences("ptx") {
+        count += 1;
+        let text = format!(
+            ".version 8.6\n.target sm_90a\n.address_size 64\n{dynamic}\n{head}\n{body}\n  ret;\n}}\n"
+        );
+        let module = Module::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let program = Program::load(&module).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let memory = Memory::new();
+        let words: Vec<u8> = (0..1024u32).flat_map(u32::to_le_bytes).collect();
+        let buffers = [vec![0; 4096], words].map(|bytes| {
+            let address = memory.alloc(4096).unwrap();
+            memory.write(address, &bytes).unwrap();
+            address.to_le_bytes().to_vec()
+        });
+        let [blocks, threads, cluster] = shape(body);
+        let launch = Launch {
+            grid: [blocks, 1, 1],
+            block: [threads, 1, 1],
+            cluster: Some([cluster, 1, 1]),
+            dynamic_shared: 512,
+            args: buffers.into(),
+        };
+        let options = Options { seeds: 4, steps: Some(100_000), ..Options::checked() };
+        let verdict = judge(&program.kernels()[0], &memory, &launch, &options).unwrap();
+        let kinds: Vec<&str> = verdict.findings.iter().map(|finding| finding.error.kind()).collect();
+        let right = match expected {
+            "right" => kinds.is_empty(),
+            _ => kinds.iter().any(|kind| expected.split('|').any(|word| word == *kind)),
+        };
+        let known = WRONG_TODAY.iter().find(|text| body.contains(**text));
+        if let (true, Some(text)) = (right, known) {
+            wrong.push(format!("right now, so take `{text}` out of WRONG_TODAY\n"));
+        }
+        if !right && known.is_none() {
+            wrong.push(format!("{expected}, found {kinds:?}:\n{body}"));
+        }
+    }
+    assert!(count > 20);
+    assert!(wrong.is_empty(), "{} of {count} differ\n{}", wrong.len(), wrong.join("\n"));
+}
