@@ -12,6 +12,7 @@ macro_rules! sources {
 
 /// The files with tests of the layout algebra, by name.
 const TESTS: &[(&str, &str)] = sources![
+    "binding",
     "columns",
     "complements",
     "composition",
@@ -19,6 +20,7 @@ const TESTS: &[(&str, &str)] = sources![
     "divides",
     "general",
     "inverses",
+    "numeric",
     "partitions",
     "products",
     "recasts",
