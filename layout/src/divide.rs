@@ -23,6 +23,10 @@ impl Lay {
     /// # Errors
     /// Those of [`Lay::composition`] and [`Lay::complement`]; [`Error::RankMismatch`] for more tiles than modes.
     pub const fn logical_divide(&self, tiler: &Tiler) -> Result<Lay, Error> {
+        called!("logical_divide", self.divided(tiler))
+    }
+
+    const fn divided(&self, tiler: &Tiler) -> Result<Lay, Error> {
         written!(|out| match tiler {
             Tiler::Lay(tile) => divide_into(self, self.root(), tile, tile.root(), out),
             Tiler::Modes(tiles) => self.divide_modes_into(tiles, out),
@@ -59,7 +63,7 @@ impl Lay {
     /// # Errors
     /// As [`Lay::logical_divide`].
     pub const fn zipped_divide(&self, tiler: &Tiler) -> Result<Lay, Error> {
-        let divided = tri!(self.logical_divide(tiler));
+        let divided = tri!(called!("zipped_divide", self.divided(tiler)));
         match tiler {
             Tiler::Lay(_) => Ok(divided),
             Tiler::Modes(tiles) => divided.unzip(tiles),
@@ -77,7 +81,7 @@ impl Lay {
     /// # Errors
     /// As [`Lay::logical_divide`].
     pub const fn tiled_divide(&self, tiler: &Tiler) -> Result<Lay, Error> {
-        tri!(self.zipped_divide(tiler)).spread(false)
+        tri!(called!("tiled_divide", self.zipped_divide(tiler))).spread(false)
     }
 
     /// [`Lay::zipped_divide`] with all modes side by side: `(TileM,TileN,RestM,RestN,L)`.
@@ -91,7 +95,7 @@ impl Lay {
     /// # Errors
     /// As [`Lay::logical_divide`].
     pub const fn flat_divide(&self, tiler: &Tiler) -> Result<Lay, Error> {
-        tri!(self.zipped_divide(tiler)).spread(true)
+        tri!(called!("flat_divide", self.zipped_divide(tiler))).spread(true)
     }
 
     /// Gathers the first modes of the tiled modes, and the second ones with whatever has no tile (CuTe's `tile_unzip`): what turns a logical

@@ -218,6 +218,28 @@ impl Error {
     }
 }
 
+impl Error {
+    /// The error of a part as the error of the whole: it names the operation that was called.
+    pub(crate) const fn of(mut self, called: &'static str) -> Error {
+        match &mut self {
+            Error::Overflow { op }
+            | Error::Capacity { op }
+            | Error::NotCongruent { op, .. }
+            | Error::RankMismatch { op, .. }
+            | Error::StrideDivisibility { op, .. }
+            | Error::ShapeDivisibility { op, .. }
+            | Error::NoLayout { op, .. }
+            | Error::NotTractable { op, .. }
+            | Error::NonPositiveStride { op, .. }
+            | Error::NeedsFact { op, .. }
+            | Error::NotKnown { op, .. }
+            | Error::Unsupported { op, .. } => *op = called,
+            _ => {}
+        }
+        self
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -121,7 +121,7 @@ impl Lay {
         }
         let cosize = tri!(right.cosize());
         if cosize.same(extent) || matches!(extent.less(cosize), Some(false)) {
-            return self.composition(right);
+            return called!("compose_in_bounds", self.composition(right));
         }
         match (cosize.get(), extent.get()) {
             (Some(cosize), Some(_)) => Err(Error::CoordOutOfRange { coord: cosize - 1, extent }),

@@ -66,3 +66,13 @@ macro_rules! tiler {
         }
     };
 }
+
+/// The result of a part, whose errors name the operation that was called.
+macro_rules! called {
+    ($name:literal, $result:expr) => {
+        match $result {
+            Ok(result) => Ok(result),
+            Err(error) => Err(error.of($name)),
+        }
+    };
+}

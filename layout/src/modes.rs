@@ -321,7 +321,7 @@ impl Lay {
                 return Err(Error::NotKnown { op: OP, value: if size.is_symbolic() { size } else { own } });
             }
         }
-        self.composition(&tri!(Lay::left(shape)))
+        called!("with_shape", self.composition(&tri!(Lay::left(shape))))
     }
 
     /// Appends the modes of `from`, or `from` itself if it is a leaf.

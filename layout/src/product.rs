@@ -43,7 +43,7 @@ impl Lay {
     /// Those of [`Lay::composition`] and [`Lay::complement`]: the copies go into the holes of the layout, and where the arrangement does not
     /// divide those, there is no such product. [`Error::RankMismatch`] for more tiles than modes.
     pub const fn logical_product(&self, tiler: &Tiler) -> Result<Lay, Error> {
-        self.logical_product_with(tiler, Product::FillHoles)
+        called!("logical_product", self.logical_product_with(tiler, Product::FillHoles))
     }
 
     /// [`Lay::logical_product`] with a choice of where the copies go.
@@ -97,7 +97,7 @@ impl Lay {
     /// # Errors
     /// As [`Lay::logical_product`].
     pub const fn zipped_product(&self, tiler: &Tiler) -> Result<Lay, Error> {
-        let product = tri!(self.logical_product(tiler));
+        let product = tri!(called!("zipped_product", self.logical_product(tiler)));
         match tiler {
             Tiler::Lay(_) => Ok(product),
             Tiler::Modes(tiles) => product.unzip(tiles),
@@ -115,7 +115,7 @@ impl Lay {
     /// # Errors
     /// As [`Lay::logical_product`].
     pub const fn tiled_product(&self, tiler: &Tiler) -> Result<Lay, Error> {
-        tri!(self.zipped_product(tiler)).spread(false)
+        tri!(called!("tiled_product", self.zipped_product(tiler))).spread(false)
     }
 
     /// [`Lay::zipped_product`] with all modes side by side.
@@ -129,7 +129,7 @@ impl Lay {
     /// # Errors
     /// As [`Lay::logical_product`].
     pub const fn flat_product(&self, tiler: &Tiler) -> Result<Lay, Error> {
-        tri!(self.zipped_product(tiler)).spread(true)
+        tri!(called!("flat_product", self.zipped_product(tiler))).spread(true)
     }
 
     /// Copies of this block side by side: mode `i` runs through the block, then through the blocks, `((BlockM,TileM),(BlockN,TileN))`.
@@ -145,7 +145,7 @@ impl Lay {
     /// # Errors
     /// As [`Lay::logical_product`].
     pub const fn blocked_product(&self, tile: &Lay) -> Result<Lay, Error> {
-        self.zip_product(tile, First::Block)
+        called!("blocked_product", self.zip_product(tile, First::Block))
     }
 
     /// Copies of this block interleaved: mode `i` runs through the blocks, then through the block, `((TileM,BlockM),(TileN,BlockN))`.
@@ -160,7 +160,7 @@ impl Lay {
     /// # Errors
     /// As [`Lay::logical_product`].
     pub const fn raked_product(&self, tile: &Lay) -> Result<Lay, Error> {
-        self.zip_product(tile, First::Tile)
+        called!("raked_product", self.zip_product(tile, First::Tile))
     }
 
     const fn zip_product(&self, tile: &Lay, first: First) -> Result<Lay, Error> {
@@ -243,7 +243,7 @@ impl Lay {
             Some(order) => tri!(Lay::ordered(&counts, order)),
             None => tri!(Lay::left(&counts)),
         };
-        block.blocked_product(&tiles)
+        called!("tile_to_shape", block.blocked_product(&tiles))
     }
 }
 

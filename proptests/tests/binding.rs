@@ -1,6 +1,30 @@
 //! Binding commutes with every operation of the command line's table: a sample of what `cargo xtask soak` runs long.
 
+use girih_layout::{Lay, lay, tiler};
 use girih_proptests::binding;
+
+#[test]
+fn errors_name_the_operation_that_was_called() {
+    let (a, t) = (lay!("(4,6):(1,8)"), tiler!("<(2,3):(1,3)>"));
+    let b = lay!("(2,3):(1,3)");
+    let calls = [
+        ("logical_divide", a.logical_divide(&t)),
+        ("zipped_divide", a.zipped_divide(&t)),
+        ("tiled_divide", a.tiled_divide(&t)),
+        ("flat_divide", a.flat_divide(&t)),
+        ("logical_product", lay!("4:2").logical_product(&tiler!("3:1"))),
+        ("zipped_product", lay!("4:2").zipped_product(&tiler!("3:1"))),
+        ("tiled_product", lay!("4:2").tiled_product(&tiler!("3:1"))),
+        ("flat_product", lay!("4:2").flat_product(&tiler!("3:1"))),
+        ("blocked_product", lay!("4:2").blocked_product(&lay!("3:1"))),
+        ("raked_product", lay!("4:2").raked_product(&lay!("3:1"))),
+        ("complement", b.complement(24.into())),
+    ];
+    for (name, result) in calls {
+        let message = result.map(|l: Lay| l.to_string()).expect_err(name).to_string();
+        assert!(message.starts_with(name), "{name}: {message}");
+    }
+}
 
 #[test]
 fn operations_commute_with_binding() {
