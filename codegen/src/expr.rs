@@ -17,7 +17,7 @@ mod division;
 mod facts;
 mod ops;
 
-use facts::FAR;
+use facts::{FAR, Known};
 
 /// A register's number among the builder's variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,17 +59,26 @@ pub struct Expr(Rc<Sum>);
 pub(crate) struct Sum {
     pub(crate) terms: Vec<Term>,
     pub(crate) constant: i64,
+    /// What follows from them, asked for at every step.
+    known: Known,
+}
+
+impl Sum {
+    fn new(terms: Vec<Term>, constant: i64) -> Rc<Sum> {
+        let known = Known::of(&terms, constant);
+        Rc::new(Sum { terms, constant, known })
+    }
 }
 
 impl From<i64> for Expr {
     fn from(constant: i64) -> Self {
-        Expr(Rc::new(Sum { terms: Vec::new(), constant }))
+        Expr(Sum::new(Vec::new(), constant))
     }
 }
 
 impl Expr {
     pub(crate) fn atom(atom: Atom) -> Expr {
-        Expr(Rc::new(Sum { terms: vec![Term { atoms: vec![atom], coefficient: 1 }], constant: 0 }))
+        Expr(Sum::new(vec![Term { atoms: vec![atom], coefficient: 1 }], 0))
     }
 
     pub(crate) fn var(id: VarId, lower: i64, upper: i64, multiple: i64) -> Expr {
@@ -106,7 +115,7 @@ impl Expr {
             }
         }
         merged.retain(|t| t.coefficient != 0);
-        Expr(Rc::new(Sum { terms: merged, constant }))
+        Expr(Sum::new(merged, constant))
     }
 
     pub(crate) fn from_terms(terms: &[&Term], constant: i64) -> Expr {

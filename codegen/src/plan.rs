@@ -7,6 +7,7 @@ mod access;
 mod convert;
 mod copy;
 mod emit;
+mod map;
 mod meet;
 mod proof;
 mod swizzle;
@@ -14,6 +15,7 @@ mod swizzle;
 pub use access::{Conflict, Limit, Pieces, WarpAccess, warp_accesses, widest_vector};
 pub use convert::{Conversion, Means};
 pub use copy::coalesced_copy;
+pub use map::{BestMap, Order, best_map};
 pub use proof::{Fault, Place, exactly_once, in_bounds, injective, race_free};
 pub use swizzle::{Access, best_swizzle};
 

@@ -55,6 +55,28 @@ impl F2Matrix {
         Ok(out)
     }
 
+    /// The map with these columns: bit `i` of the coordinate toggles the index bits of `columns[i]`.
+    ///
+    /// ```
+    /// use girih_layout::F2Matrix;
+    /// assert_eq!(F2Matrix::of_columns(&[1, 3])?.apply(0b11)?, 0b10);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] for more than 63 columns, [`Error::Overflow`] for a column past bit 62.
+    pub const fn of_columns(columns: &[u64]) -> Result<F2Matrix, Error> {
+        let (mut out, mut i) = (F2Matrix::EMPTY, 0);
+        while i < columns.len() {
+            if columns[i] >> BITS != 0 {
+                return Err(Error::Overflow { op: OP });
+            }
+            tri!(out.push(columns[i]));
+            i += 1;
+        }
+        Ok(out)
+    }
+
     /// A swizzle on indices of `bits` bits.
     ///
     /// ```

@@ -178,8 +178,10 @@ fn boxes<S: Data, D: Data, E: Data>(
     each: usize,
 ) -> Result<(), Error> {
     let swizzle = match shared.first().map(Data::site) {
-        Some(Site::Smem(array)) => *array.swizzle().unwrap_or(&girih_layout::Swizzle::NONE),
-        _ => return Err(copy.refused("boxes in shared memory")),
+        Some(Site::Smem(array)) if array.map().is_none() => {
+            *array.swizzle().unwrap_or(&girih_layout::Swizzle::NONE)
+        }
+        _ => return Err(copy.refused("boxes in shared memory, with a swizzle or none")),
     };
     if crate::tma::span(swizzle, copy.bits / 8) != copy.with.swizzle {
         return Err(copy.refused("shared memory with the swizzle of the tensor map"));

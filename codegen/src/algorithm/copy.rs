@@ -307,13 +307,7 @@ fn mismatch(
 
 /// The address of values that follow each other in memory and begin at a multiple of their size.
 pub(super) fn line<E: Data>(group: &[E], bits: i64) -> Result<Option<Expr>, Error> {
-    let Some((first, together)) = group[0].site().offset() else { return Ok(None) };
-    for (i, value) in group.iter().enumerate() {
-        let at = value.site().offset().map(|(offset, _)| (&offset - &first).as_constant());
-        if at != Some(Some(i as i64)) {
-            return Ok(None);
-        }
-    }
+    let Some(together) = consecutive(group) else { return Ok(None) };
     let address = match group[0].site().address() {
         Ok(Some(address)) => address,
         // An element smaller than a byte that may begin inside one.
@@ -321,9 +315,34 @@ pub(super) fn line<E: Data>(group: &[E], bits: i64) -> Result<Option<Expr>, Erro
         Err(error) => return Err(error),
     };
     let count = group.len() as i64;
-    let bytes = count * bits / 8;
-    let whole = count * bits % 8 == 0 && address.multiple() % bytes == 0 && count <= together;
+    let whole = is_whole(&address, count * bits) && count <= together;
     Ok(whole.then_some(address))
+}
+
+/// The address of values that fill a vector in memory in an order that a swizzle decides, and the number with which a
+/// value's number is exclusive-ored to have its place there.
+pub(super) fn block<E: Data>(group: &[E], bits: i64) -> Result<Option<(Expr, Expr)>, Error> {
+    let (Site::Smem(array), Some(_)) = (group[0].site(), consecutive(group)) else { return Ok(None) };
+    let count = group.len() as i64;
+    let Some((address, order)) = array.block(count)? else { return Ok(None) };
+    // Registers change places, not parts of them.
+    let registers = order.multiple() * bits % 32 == 0;
+    Ok((registers && is_whole(&address, count * bits)).then_some((address, order)))
+}
+
+/// How many values a swizzle leaves together, if these follow each other before it.
+fn consecutive<E: Data>(group: &[E]) -> Option<i64> {
+    let (first, together) = group[0].site().offset()?;
+    let follows = |(i, value): (usize, &E)| {
+        let at = value.site().offset().map(|(offset, _)| (&offset - &first).as_constant());
+        at == Some(Some(i as i64))
+    };
+    group.iter().enumerate().all(follows).then_some(together)
+}
+
+/// Whether so many bits are bytes that begin at a multiple of their number.
+fn is_whole(address: &Expr, bits: i64) -> bool {
+    bits % 8 == 0 && address.multiple() % (bits / 8) == 0
 }
 
 /// The registers of a group as operands of an instruction that takes whole ones.

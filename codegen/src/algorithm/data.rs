@@ -73,12 +73,7 @@ impl Site<'_> {
     pub(super) fn offset(&self) -> Option<(Expr, i64)> {
         match self {
             Site::Gmem(array) => Some((array.offset().clone(), i64::MAX)),
-            Site::Smem(array) => {
-                let together = array
-                    .swizzle()
-                    .map_or(i64::MAX, |s| if s.bits() == 0 { i64::MAX } else { 1 << s.base() });
-                Some((array.offset().clone(), together))
-            }
+            Site::Smem(array) => Some((array.offset().clone(), array.together())),
             Site::Rmem(_) | Site::Counting(_) => None,
         }
     }

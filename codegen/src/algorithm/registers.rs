@@ -76,6 +76,53 @@ impl Piece {
         }
     }
 
+    /// Loads it from a vector in which the place of a register, in bytes, is exclusive-ored with `order`.
+    pub(super) fn load_ordered(
+        &self,
+        b: &mut Builder,
+        space: Space,
+        [address, order]: [&Expr; 2],
+        cond: &Cond,
+        fresh: bool,
+    ) -> Result<(), Error> {
+        match (self, order.as_constant()) {
+            (Piece::Whole(regs), None) => {
+                let loaded = Piece::Whole(regs.iter().map(|reg| b.reg(reg.ty())).collect());
+                loaded.load(b, space, address, cond, true)?;
+                loaded.toggled(b, order, cond)?.copy(b, self, cond, fresh)
+            }
+            _ => self.toggled(b, order, cond)?.load(b, space, address, cond, fresh),
+        }
+    }
+
+    /// The registers in another order: in place `i` of a vector the one whose place is `i ^ order`, in bytes. Where the order
+    /// is known only when the kernel runs, its values are selected into new registers, bit by bit of the order.
+    pub(super) fn toggled(&self, b: &mut Builder, order: &Expr, cond: &Cond) -> Result<Piece, Error> {
+        let Piece::Whole(regs) = self else { return Ok(self.clone()) };
+        let (mut out, bytes) = (regs.clone(), i64::from(regs[0].ty().bytes().unwrap_or(4)));
+        for bit in 0..regs.len().trailing_zeros() {
+            let by = 1usize << bit;
+            let toggles = Cond::less(&Expr::from(0), &order.and(bytes << bit)?);
+            let swapped = (0..out.len()).map(|i| out[i ^ by].clone());
+            out = match &toggles {
+                Cond::Never => continue,
+                Cond::Always => swapped.collect(),
+                toggles => {
+                    let (toggles, swapped) = (b.cond(toggles)?, swapped.collect::<Vec<_>>());
+                    let ty = if bytes == 8 { Type::B64 } else { Type::B32 };
+                    let mut select = |(stays, comes): (&Reg, &Reg)| {
+                        let reg = b.reg(stays.ty());
+                        let operands = [&reg, comes, stays, &toggles].map(Operand::from).to_vec();
+                        b.inst_if(cond, Opcode::Selp, &[ty.into()], operands)?;
+                        Ok(reg)
+                    };
+                    out.iter().zip(&swapped).map(&mut select).collect::<Result<_, Error>>()?
+                }
+            };
+        }
+        Ok(Piece::Whole(out))
+    }
+
     /// Stores it.
     pub(super) fn store(
         &self,

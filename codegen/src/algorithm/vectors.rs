@@ -6,7 +6,7 @@ use girih_ptx::{Opcode, Operand, Type};
 use girih_tensor::{DType, Space};
 
 use super::Site;
-use super::copy::{Move, line, whole_registers};
+use super::copy::{Move, block, line, whole_registers};
 use super::data::{Data, memory_order};
 use super::registers::Piece;
 use crate::atom::CopyOp;
@@ -18,8 +18,15 @@ const BATCH: usize = 8;
 
 /// Where a vector lies.
 enum End {
-    Memory(Space, Expr),
+    Memory(Space, Place),
     Registers(Piece),
+}
+
+/// A vector in memory.
+struct Place {
+    address: Expr,
+    /// With how many bytes the place of a register within the vector is exclusive-ored.
+    order: Expr,
 }
 
 /// The vectors of one width.
@@ -57,24 +64,24 @@ pub(super) fn emit<S: Data, D: Data>(b: &mut Builder, copy: &Move<'_, S, D>) -> 
         for Vector { from, to, cond, first } in batch {
             let fresh = first.is_some_and(|first| fresh.take(first));
             match (from, to) {
-                (End::Memory(space, address), End::Registers(piece)) => {
-                    piece.load(b, *space, address, cond, fresh)?
+                (End::Memory(space, place), End::Registers(piece)) => {
+                    piece.load_ordered(b, *space, [&place.address, &place.order], cond, fresh)?
                 }
-                (End::Registers(piece), End::Memory(space, address)) => {
-                    piece.store(b, *space, address, cond)?
+                (End::Registers(piece), End::Memory(space, place)) => {
+                    piece.toggled(b, &place.order, cond)?.store(b, *space, &place.address, cond)?
                 }
                 (End::Registers(from), End::Registers(to)) => from.copy(b, to, cond, fresh)?,
-                (End::Memory(space, address), End::Memory(..)) => {
+                (End::Memory(space, place), End::Memory(..)) => {
                     let bits = copy.bits * (copy.source.len() / vectors.len()) as i64;
                     let piece = Piece::scratch(b, bits);
-                    piece.load(b, *space, address, cond, true)?;
+                    piece.load_ordered(b, *space, [&place.address, &place.order], cond, true)?;
                     waiting.push((piece, to, cond));
                 }
             }
         }
         for (piece, to, cond) in waiting {
-            if let End::Memory(space, address) = to {
-                piece.store(b, *space, address, cond)?;
+            if let End::Memory(space, place) = to {
+                piece.toggled(b, &place.order, cond)?.store(b, *space, &place.address, cond)?;
             }
         }
     }
@@ -114,7 +121,10 @@ fn vectors<S: Data, D: Data>(
         let Some(cond) = copy.predicates.of(group) else {
             return Ok(Err("predicates that hold for whole vectors"));
         };
-        let (Some(from), Some(to)) = (end(&source, copy.bits)?, end(&target, copy.bits)?) else {
+        // Where the width is free, a narrower access costs less than registers that change places as the kernel runs.
+        let selects = copy.with.atom.op == CopyOp::Universal;
+        let (Some(from), Some(to)) = (end(&source, copy.bits, selects)?, end(&target, copy.bits, selects)?)
+        else {
             return Ok(Err(copy.with.atom.takes()));
         };
         let first = match target[0].site() {
@@ -126,12 +136,19 @@ fn vectors<S: Data, D: Data>(
     Ok(Ok(out))
 }
 
-fn end<E: Data>(group: &[E], bits: i64) -> Result<Option<End>, Error> {
+fn end<E: Data>(group: &[E], bits: i64, selects: bool) -> Result<Option<End>, Error> {
     let space = group[0].site().space();
     if space == Space::Rmem {
         return Ok(Piece::of(group).map(End::Registers));
     }
-    Ok(line(group, bits)?.map(|address| End::Memory(space, address)))
+    if let Some(address) = line(group, bits)? {
+        return Ok(Some(End::Memory(space, Place { address, order: Expr::from(0) })));
+    }
+    let place = block(group, bits)?.filter(|(_, order)| selects || order.as_constant().is_some());
+    Ok(match place {
+        Some((address, order)) => Some(End::Memory(space, Place { address, order: (&order * bits).div(8)? })),
+        None => None,
+    })
 }
 
 /// Registers of which every value is written: the first write need not keep what was there.

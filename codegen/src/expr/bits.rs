@@ -1,6 +1,8 @@
 //! Operations on bits: exclusive or, masks, swizzles.
 
-use girih_layout::Swizzle;
+use std::collections::BTreeMap;
+
+use girih_layout::{F2Matrix, Swizzle};
 
 use super::{Atom, Expr};
 use crate::Error;
@@ -106,6 +108,38 @@ impl Expr {
             source.rescale(1 << -swizzle.shift(), 1)
         };
         variable.xor_parts(&moved)?.xor_parts(&constant)
+    }
+
+    /// The bits of an index moved as a linear map over F2 says; those beyond its inputs stay where they are. Bits that go
+    /// the same way go together: a mask, a shift and an exclusive or for each distance.
+    ///
+    /// # Errors
+    /// [`Error::Arithmetic`] if the expression can be negative.
+    pub fn linear(&self, map: &F2Matrix) -> Result<Expr, Error> {
+        self.check_natural("an F2 map")?;
+        let mapped = (1i64 << map.inputs().min(62)) - 1;
+        let (mut constant, mut variable) = (0, Expr::from(0));
+        for part in self.disjoint_parts() {
+            match part.as_constant() {
+                Some(value) => constant = map.apply(value & mapped)? ^ (value & !mapped),
+                None => variable = &variable + &part,
+            }
+        }
+        let mut ways: BTreeMap<i64, i64> = BTreeMap::new();
+        for (from, &column) in map.columns().iter().enumerate() {
+            for to in (0..62).filter(|to| column >> to & 1 == 1) {
+                *ways.entry(to - from as i64).or_default() |= 1 << from;
+            }
+        }
+        let still = ways.remove(&0).unwrap_or(0) | (i64::MAX & !mapped);
+        let mut out = variable.and(still)?;
+        for (distance, mask) in ways {
+            let source = variable.and(mask)?;
+            let moved =
+                if distance < 0 { source.div(1 << -distance)? } else { source.rescale(1 << distance, 1) };
+            out = out.xor_parts(&moved)?;
+        }
+        out.xor_parts(&Expr::from(constant))
     }
 
     /// `self ^ other` where only the summands that share bits with `other` go through the instruction.

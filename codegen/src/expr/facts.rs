@@ -73,48 +73,70 @@ impl Term {
     }
 
     fn multiple(&self) -> i64 {
-        self.atoms.iter().fold(self.coefficient.abs(), |m, a| m.saturating_mul(a.multiple()).min(FAR))
+        self.atoms
+            .iter()
+            .fold(self.coefficient.saturating_abs(), |m, a| m.saturating_mul(a.multiple()).min(FAR))
     }
+}
+
+/// What is known of a sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Known {
+    range: (i64, i64),
+    multiple: i64,
+    possible_bits: i64,
+}
+
+impl Known {
+    pub(super) fn of(terms: &[Term], constant: i64) -> Known {
+        let start = (i128::from(constant), i128::from(constant));
+        let (low, high) = terms.iter().fold(start, |(low, high), term| {
+            let (l, h) = term.range();
+            (low + i128::from(l), high + i128::from(h))
+        });
+        let range = (saturate(low), saturate(high));
+        let multiple = terms.iter().fold(constant.saturating_abs(), |m, t| num_integer::gcd(m, t.multiple()));
+        let coarse = bits_up_to(range.1) & !(power_of_two_in(multiple) - 1);
+        let possible_bits = summands_bits(terms, constant).map_or(coarse, |bits| bits & coarse);
+        Known { range, multiple, possible_bits }
+    }
+}
+
+/// The bits of the summands, if they are multiples by powers of two of which no two can have a bit in common.
+fn summands_bits(terms: &[Term], constant: i64) -> Option<i64> {
+    let mut seen = constant;
+    for term in terms {
+        let single = term.atoms.len() == 1
+            && term.coefficient > 0
+            && term.coefficient & (term.coefficient - 1) == 0
+            && term.range().0 >= 0;
+        let bits = if single {
+            i128::from(term.atoms[0].possible_bits()) * i128::from(term.coefficient)
+        } else {
+            -1
+        };
+        let bits = i64::try_from(bits).ok()?;
+        if bits < 0 || seen < 0 || seen & bits != 0 {
+            return None;
+        }
+        seen |= bits;
+    }
+    Some(seen)
 }
 
 impl Expr {
     /// Least and greatest value (saturated far beyond 32 bits).
     pub fn range(&self) -> (i64, i64) {
-        let start = (i128::from(self.0.constant), i128::from(self.0.constant));
-        let (low, high) = self.0.terms.iter().fold(start, |(low, high), term| {
-            let (l, h) = term.range();
-            (low + i128::from(l), high + i128::from(h))
-        });
-        (saturate(low), saturate(high))
+        self.0.known.range
     }
 
     /// The greatest known divisor of every value (0 only for the constant 0).
     pub fn multiple(&self) -> i64 {
-        self.0.terms.iter().fold(self.0.constant.abs(), |m, t| num_integer::gcd(m, t.multiple()))
+        self.0.known.multiple
     }
 
     /// The bits that can be set in some value, for an expression that is never negative.
     pub(crate) fn possible_bits(&self) -> i64 {
-        let (_, upper) = self.range();
-        let coarse = bits_up_to(upper) & !(power_of_two_in(self.multiple()) - 1);
-        // A sum of bit-disjoint powers keeps its summands' bits.
-        let mut seen = self.0.constant;
-        for term in &self.0.terms {
-            let single = term.atoms.len() == 1
-                && term.coefficient > 0
-                && term.coefficient & (term.coefficient - 1) == 0
-                && term.range().0 >= 0;
-            let bits = if single {
-                i128::from(term.atoms[0].possible_bits()) * i128::from(term.coefficient)
-            } else {
-                -1
-            };
-            let Ok(bits) = i64::try_from(bits) else { return coarse };
-            if bits < 0 || seen < 0 || seen & bits != 0 {
-                return coarse;
-            }
-            seen |= bits;
-        }
-        seen & coarse
+        self.0.known.possible_bits
     }
 }

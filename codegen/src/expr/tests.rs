@@ -2,7 +2,7 @@
 
 pub(crate) mod program;
 
-use girih_layout::{Int, Swizzle, Symbol};
+use girih_layout::{F2Matrix, Int, Swizzle, Symbol};
 use proptest::prelude::*;
 
 use super::{Atom, Expr, VarId};
@@ -115,6 +115,35 @@ proptest! {
             };
             let plain = evaluate(&offset, &leaf);
             prop_assert_eq!(evaluate(&swizzled, &leaf), swizzle.apply(plain), "{} of {}", swizzle, offset);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
+
+    /// A map of bits applied to an offset that a layout gives, at every coordinate; the map may be any, also one that
+    /// loses bits.
+    #[test]
+    fn linear_maps_of_offsets(
+        columns in proptest::collection::vec(0..256u64, 0..9), strides in [0..200i64, 0..200, 0..200], start in 0..3000i64,
+    ) {
+        let map = F2Matrix::of_columns(&columns).unwrap();
+        let bounds = [4, 8, 16];
+        let digits: Vec<Expr> =
+            bounds.iter().zip(0..).map(|(&n, id)| Expr::var(VarId(id), 0, n - 1, 1)).collect();
+        let offset = digits.iter().zip(strides).fold(Expr::from(start), |sum, (digit, by)| &sum + &(digit * by));
+        let mapped = offset.linear(&map).unwrap();
+        for i in 0..bounds.iter().product::<i64>() {
+            let leaf = |atom: &Atom| match atom {
+                Atom::Var { id: VarId(0), .. } => i % 4,
+                Atom::Var { id: VarId(1), .. } => i / 4 % 8,
+                _ => i / 32,
+            };
+            let plain = evaluate(&offset, &leaf);
+            let low = (0..columns.len()).filter(|bit| plain >> bit & 1 == 1).fold(0, |sum, bit| sum ^ columns[bit]);
+            let expected = low as i64 ^ (plain >> columns.len() << columns.len());
+            prop_assert_eq!(evaluate(&mapped, &leaf), expected, "{:?} of {}", map, offset);
         }
     }
 }

@@ -89,7 +89,7 @@ impl fmt::Display for Conflict {
 
 impl WarpAccess {
     /// Lanes that shared memory serves together: as many as ask for 128 bytes.
-    fn phases(&self) -> impl Iterator<Item = (i64, Vec<(i64, i64)>)> {
+    pub(super) fn phases(&self) -> impl Iterator<Item = (i64, Vec<(i64, i64)>)> {
         let together = (WAVEFRONT / self.bytes.max(WORD)).max(1);
         let words = move |(i, lanes): (usize, &[i64])| {
             let first = i as i64 * together;
