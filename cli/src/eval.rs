@@ -6,13 +6,16 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::CommandResult;
-use crate::ops::{OpError, evaluate};
+use crate::facts::Facts;
+use crate::ops::{self, Answer, OpError};
 
 /// The arguments of `girih eval`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Each line of standard input is {\"id\": ..., \"op\": \"coalesce\", \"args\": {\"layout\": \"(4,8):(1,4)\"}}; other fields are ignored.
-Each is answered by one line: {\"id\", \"result\"}, {\"id\", \"error\": {\"kind\", \"message\"}} or {\"id\", \"unsupported\": true}.")]
+Each line of standard input is {\"id\": ..., \"op\": \"coalesce\", \"args\": {\"layout\": \"(4,8):(1,4)\"}}; other fields are ignored
+but for \"facts\", what is known of symbols: \"s0=at_least(1),divisible_by(8)\" or a list of such texts.
+Each is answered by one line: {\"id\", \"result\"}, {\"id\", \"error\": {\"kind\", \"message\"}} or {\"id\", \"unsupported\": true};
+beside a result, \"notes\" says what may have been meant otherwise.")]
 pub(crate) struct Args {
     /// JSON, one record a line (the only form)
     #[arg(long, required = true)]
@@ -47,11 +50,30 @@ fn answer(line: &[u8]) -> Value {
     else {
         return failure(&id, "record", "a record has the fields \"id\", \"op\" (text) and \"args\" (object)");
     };
-    match evaluate(op, args) {
-        Ok(result) => json!({ "id": id, "result": result }),
+    let facts = match facts(record.get("facts")) {
+        Ok(facts) => facts,
+        Err(message) => return failure(&id, "facts", &message),
+    };
+    match ops::answer(op, args, facts.symbols()) {
+        Ok(Answer { value, notes }) if notes.is_empty() => json!({ "id": id, "result": value }),
+        Ok(Answer { value, notes }) => json!({ "id": id, "result": value, "notes": notes }),
         Err(OpError::Unsupported) => json!({ "id": id, "unsupported": true }),
         Err(error) => failure(&id, error.kind(), &error.to_string()),
     }
+}
+
+/// The facts of a record: one text or a list of them.
+fn facts(field: Option<&Value>) -> Result<Facts, String> {
+    let texts = match field {
+        None => return Ok(Facts::default()),
+        Some(Value::Array(texts)) => texts.iter().map(Value::as_str).collect(),
+        Some(other) => other.as_str().map(|text| vec![text]),
+    };
+    let mut facts = Facts::default();
+    for text in texts.ok_or("\"facts\" must be text or a list of texts")? {
+        facts.add(text).map_err(|error| error.to_string())?;
+    }
+    Ok(facts)
 }
 
 fn failure(id: &Value, kind: &str, message: &str) -> Value {

@@ -8,10 +8,11 @@
 
 use std::fmt;
 
-use girih_layout::{Composed, Error, Lay};
+use girih_layout::{Composed, Error, Lay, Symbol};
 use serde_json::{Map, Value};
 
-use crate::ops::{self, Op, OpError};
+use crate::marked::{Marked, is_swizzled};
+use crate::ops::{self, Answer, Op, OpError};
 
 /// What is wrong with an expression, and where.
 #[derive(Debug)]
@@ -38,28 +39,26 @@ pub enum ExprErrorKind {
 
 impl fmt::Display for ExprError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            ExprErrorKind::Expected(what) => write!(f, "expected {what}")?,
+        let message = match &self.kind {
+            ExprErrorKind::Expected(what) => format!("expected {what}"),
             ExprErrorKind::UnknownOperation(name) => {
-                write!(f, "there is no operation {name:?}; the operations are")?;
-                for op in ops::all().filter(|op| !op.name.starts_with("swizzle")) {
-                    write!(f, " {}", op.name)?;
-                }
+                let known = ops::all().filter(|op| !op.name.starts_with("swizzle"));
+                let known: Vec<_> = known.map(|op| op.name).collect();
+                format!("there is no operation {name:?}; the operations are {}", known.join(" "))
             }
             ExprErrorKind::Arguments(op) => {
                 let params: Vec<_> = op.params.iter().map(|p| p.trim_start_matches('?')).collect();
-                write!(f, "the call is {}({})", op.name, params.join(", "))?;
+                format!("the call is {}({})", op.name, params.join(", "))
             }
             ExprErrorKind::Op(error) => match &**error {
-                OpError::Layout { source: Error::Parse { expected, .. }, .. } => {
-                    write!(f, "expected {expected}")?
-                }
-                OpError::Layout { source, .. } => source.fmt(f)?,
-                error => error.fmt(f)?,
+                OpError::Text { source, .. } => match **source {
+                    Error::Parse { expected, .. } => format!("expected {expected}"),
+                    other => other.to_string(),
+                },
+                error => error.to_string(),
             },
-        }
-        let before = self.text.get(..self.at).unwrap_or(&self.text);
-        write!(f, "\n  {}\n  {:2$}^", self.text, "", before.chars().count())
+        };
+        Marked::new(message, &self.text, self.at).fmt(f)
     }
 }
 
@@ -77,27 +76,38 @@ struct Call<'a> {
 /// # Errors
 /// [`ExprError`], which points at the place.
 pub fn evaluate(text: &str) -> Result<String, ExprError> {
+    evaluate_with(text, &[]).map(|(value, _)| value)
+}
+
+/// [`evaluate`] with facts about the symbols in the expression; besides the result, what the caller may have meant otherwise.
+///
+/// # Errors
+/// [`ExprError`].
+pub fn evaluate_with(text: &str, facts: &[Symbol]) -> Result<(String, Vec<String>), ExprError> {
     let text = text.trim();
-    value(text, 0).map_err(|(at, kind)| ExprError { text: text.to_owned(), at, kind })
+    let mut notes = Vec::new();
+    let value = value(text, facts, &mut notes);
+    let value = value.map_err(|(at, kind)| ExprError { text: text.to_owned(), at, kind })?;
+    Ok((value, notes))
 }
 
 type Located<T> = Result<T, (usize, ExprErrorKind)>;
 
-fn value(text: &str, base: usize) -> Located<String> {
-    match read_call(text, base)? {
-        Some(call) => run(&call, base),
+fn value(text: &str, facts: &[Symbol], notes: &mut Vec<String>) -> Located<String> {
+    match read_call(text, 0)? {
+        Some(call) => run(&call, 0, facts, notes),
         None => {
-            let parsed = if text.starts_with("Sw<") {
+            let parsed = if is_swizzled(text) {
                 Composed::parse(text).map(|composed| composed.to_string())
             } else {
                 Lay::parse(text).map(|layout| layout.to_string())
             };
-            parsed.map_err(|error| (place(error, base), layout_error(error)))
+            parsed.map_err(|error| (place(error, 0), layout_error(error, text)))
         }
     }
 }
 
-fn run(call: &Call<'_>, base: usize) -> Located<String> {
+fn run(call: &Call<'_>, base: usize, facts: &[Symbol], notes: &mut Vec<String>) -> Located<String> {
     let name =
         if call.name == "complement" && call.args.len() == 1 { "complement_default" } else { call.name };
     let op = ops::find(name).ok_or_else(|| (base, ExprErrorKind::UnknownOperation(call.name.to_owned())))?;
@@ -108,23 +118,28 @@ fn run(call: &Call<'_>, base: usize) -> Located<String> {
     let mut args = Map::new();
     for (param, (at, text)) in op.params.iter().zip(&call.args) {
         let text = match read_call(text, *at)? {
-            Some(inner) => run(&inner, *at)?,
+            Some(inner) => run(&inner, *at, facts, notes)?,
             None => (*text).to_owned(),
         };
         args.insert(param.trim_start_matches('?').to_owned(), Value::String(text));
     }
-    match ops::evaluate(op.name, &args) {
-        Ok(Value::String(text)) => Ok(text),
-        Ok(other) => Ok(other.to_string()),
+    match ops::answer(op.name, &args, facts) {
+        Ok(Answer { value, notes: more }) => {
+            notes.extend(more);
+            Ok(match value {
+                Value::String(text) => text,
+                other => other.to_string(),
+            })
+        }
         Err(error) => {
             let argument = match &error {
-                OpError::Layout { name: Some(name), .. } | OpError::Args { name, .. } => {
+                OpError::Text { name, .. } | OpError::Args { name, .. } => {
                     op.params.iter().position(|param| param.trim_start_matches('?') == name)
                 }
                 _ => None,
             };
             let at = match (argument.and_then(|i| call.args.get(i)), &error) {
-                (Some((at, text)), OpError::Layout { source, .. }) if !is_call(text) => place(*source, *at),
+                (Some((at, text)), OpError::Text { source, .. }) if !is_call(text) => place(**source, *at),
                 (Some((at, _)), _) => *at,
                 (None, _) => base,
             };
@@ -133,8 +148,9 @@ fn run(call: &Call<'_>, base: usize) -> Located<String> {
     }
 }
 
-fn layout_error(source: Error) -> ExprErrorKind {
-    ExprErrorKind::Op(Box::new(OpError::Layout { name: None, source }))
+fn layout_error(source: Error, text: &str) -> ExprErrorKind {
+    let (name, text) = (String::from("layout"), text.to_owned());
+    ExprErrorKind::Op(Box::new(OpError::Text { name, text, source: Box::new(source) }))
 }
 
 /// Where an error in a text that begins at `base` is.

@@ -6,9 +6,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use girih_layout::{Composed, Lay, Shape, Swizzle};
+use girih_layout::Lay;
 
-use crate::{CommandResult, Error, expr};
+use crate::facts::Facts;
+use crate::{CommandResult, Error, expr, marked};
 
 /// A table of more cells than this is not printed.
 const CELLS: i64 = 4096;
@@ -25,6 +26,7 @@ Layouts are written shape:stride, a shape alone is column-major. Tilers are <128
   girih layout 'composition((10,2):(16,4), (5,4):(1,5))'
   girih layout 'complement((2,2):(1,6), 24)'
   girih layout 'zipped_divide((s0,s1):(s2,1), <128,32>)'
+  girih layout 'max_common_vector(s0:1, 8:1)' --fact 's0=at_least(8),divisible_by(8)'
   girih layout 'coalesce(logical_divide((4,2,3):(2,1,8), 4:2))'
   girih layout 'Sw<2,0,3> o 0 o (8,8):(8,1)' --svg swizzled.svg
   girih layout '((4,8),(2,2)):((32,1),(16,8))' --tile '(16,8)' --svg mma-c.svg --latex mma-c.tex")]
@@ -32,6 +34,9 @@ pub(crate) struct Args {
     /// A layout, or calls of operations on layouts
     #[arg(value_name = "EXPR", allow_hyphen_values = true)]
     expression: String,
+    /// What is known of a symbol: s0=at_least(1),divisible_by(8); may be given several times
+    #[arg(long = "fact", value_name = "FACTS")]
+    facts: Vec<String>,
     /// Print the result alone, without a table
     #[arg(long)]
     plain: bool,
@@ -47,7 +52,14 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args) -> CommandResult {
-    let result = expr::evaluate(&args.expression)?;
+    let mut facts = Facts::default();
+    for text in &args.facts {
+        facts.add(text)?;
+    }
+    let (result, notes) = expr::evaluate_with(&args.expression, facts.symbols())?;
+    for note in notes {
+        eprintln!("note: {note}");
+    }
     let mut text = format!("{result}\n");
     // Numbers and coordinates read as layouts too; only a stride makes one.
     let layout = result.contains(':').then(|| Lay::parse(&result).ok()).flatten();
@@ -69,13 +81,9 @@ pub(crate) fn run(args: Args) -> CommandResult {
 
 /// Writes the pictures that were asked for.
 fn draw(result: &str, args: &Args) -> Result<(), Box<dyn std::error::Error>> {
-    let composed = if result.starts_with("Sw<") {
-        Composed::parse(result)?
-    } else {
-        Composed::new(Swizzle::NONE, 0, Lay::parse(result)?)
-    };
+    let composed = marked::composed(result)?;
     let picture = match &args.tile {
-        Some(tile) => composed.layout().picture_tv(&Shape::parse(tile)?)?,
+        Some(tile) => composed.layout().picture_tv(&marked::shape(tile)?)?,
         None => composed.picture()?,
     };
     let write = |path: &Option<PathBuf>, text: &dyn Display| match path {

@@ -1,12 +1,15 @@
 //! The layout operations by name, as the vectors, `girih eval` and `girih layout` call them.
 
+use std::cell::RefCell;
 use std::fmt;
 
 use girih_layout::{
-    Composed, Coord, Crd, F2Matrix, Int, IntTuple, Lay, Product, Shape, Swizzle, Symbol, Tiler, crd2crd,
-    natural_coord,
+    Composed, Coord, Crd, F2Matrix, Int, IntTuple, Lay, Product, Shape, Stride, Swizzle, Symbol, Tiler,
+    crd2crd, natural_coord,
 };
 use serde_json::{Map, Value};
+
+use crate::marked::{Marked, is_swizzled};
 
 /// Why an operation gave no result.
 #[derive(Debug)]
@@ -20,11 +23,18 @@ pub enum OpError {
         /// What it should be.
         expected: &'static str,
     },
-    /// The text of an argument is malformed, or the operation refuses its operands.
-    Layout {
-        /// The argument whose text it is, if it is about one.
-        name: Option<String>,
+    /// The text of an argument is malformed.
+    Text {
+        /// Its name.
+        name: String,
+        /// The text.
+        text: String,
         /// What is wrong.
+        source: Box<girih_layout::Error>,
+    },
+    /// The operation refuses its operands.
+    Layout {
+        /// Why.
         source: girih_layout::Error,
     },
 }
@@ -35,7 +45,8 @@ impl OpError {
         match self {
             OpError::Unsupported => "unsupported",
             OpError::Args { .. } => "args",
-            OpError::Layout { source, .. } => source.kind(),
+            OpError::Text { source, .. } => source.kind(),
+            OpError::Layout { source } => source.kind(),
         }
     }
 }
@@ -45,8 +56,10 @@ impl fmt::Display for OpError {
         match self {
             OpError::Unsupported => f.write_str("there is no such operation"),
             OpError::Args { name, expected } => write!(f, "argument {name:?} must be {expected}"),
-            OpError::Layout { name: Some(name), source } => write!(f, "argument {name:?}: {source}"),
-            OpError::Layout { name: None, source } => source.fmt(f),
+            OpError::Text { name, text, source } => {
+                write!(f, "argument {name:?}: {}", Marked::of(**source, text))
+            }
+            OpError::Layout { source } => source.fmt(f),
         }
     }
 }
@@ -54,7 +67,8 @@ impl fmt::Display for OpError {
 impl std::error::Error for OpError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            OpError::Layout { source, .. } => Some(source),
+            OpError::Text { source, .. } => Some(source),
+            OpError::Layout { source } => Some(source),
             _ => None,
         }
     }
@@ -62,7 +76,7 @@ impl std::error::Error for OpError {
 
 impl From<girih_layout::Error> for OpError {
     fn from(source: girih_layout::Error) -> OpError {
-        OpError::Layout { name: None, source }
+        OpError::Layout { source }
     }
 }
 
@@ -78,12 +92,30 @@ pub struct Op {
     run: fn(&Args<'_>) -> Result,
 }
 
-/// The named arguments of a call.
-pub struct Args<'a>(&'a Map<String, Value>, &'a [Symbol]);
+/// The named arguments of a call, what is known of their symbols, and what there is to remark.
+pub struct Args<'a> {
+    values: &'a Map<String, Value>,
+    facts: &'a [Symbol],
+    notes: RefCell<Vec<String>>,
+}
+
+/// A layout, perhaps after a swizzle.
+enum Operand {
+    Plain(Lay),
+    Swizzled(Composed),
+}
 
 impl Args<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
+    fn note(&self, note: String) {
+        self.notes.borrow_mut().push(note);
+    }
+
     fn text(&self, name: &str) -> Result<String> {
-        match self.0.get(name) {
+        match self.values.get(name) {
             Some(Value::String(text)) => Ok(text.clone()),
             Some(Value::Number(number)) => Ok(number.to_string()),
             _ => Err(OpError::Args { name: name.into(), expected: "text" }),
@@ -95,7 +127,8 @@ impl Args<'_> {
         name: &str,
         parse: fn(&str) -> std::result::Result<T, girih_layout::Error>,
     ) -> Result<T> {
-        parse(&self.text(name)?).map_err(|source| OpError::Layout { name: Some(name.into()), source })
+        let text = self.text(name)?;
+        parse(&text).map_err(|source| OpError::Text { name: name.into(), text, source: Box::new(source) })
     }
 
     /// With the facts of all symbols.
@@ -104,11 +137,30 @@ impl Args<'_> {
         value: T,
         assume: fn(&T, Symbol) -> std::result::Result<T, girih_layout::Error>,
     ) -> Result<T> {
-        Ok(self.1.iter().try_fold(value, |value, symbol| assume(&value, *symbol))?)
+        Ok(self.facts.iter().try_fold(value, |value, symbol| assume(&value, *symbol))?)
     }
 
+    /// A layout; one after a swizzle as the plain layout of the same function, in F2 columns.
     fn lay(&self, name: &str) -> Result<Lay> {
-        self.known(self.read(name, Lay::parse)?, Lay::assume)
+        match self.operand(name)? {
+            Operand::Plain(layout) => Ok(layout),
+            Operand::Swizzled(composed) => Ok(composed.columns()?),
+        }
+    }
+
+    fn operand(&self, name: &str) -> Result<Operand> {
+        if is_swizzled(&self.text(name)?) {
+            return Ok(Operand::Swizzled(self.known(self.read(name, Composed::parse)?, Composed::assume)?));
+        }
+        Ok(Operand::Plain(self.known(self.read(name, Lay::parse)?, Lay::assume)?))
+    }
+
+    /// A swizzled layout; a plain one is swizzled by nothing.
+    fn swizzled(&self, name: &str) -> Result<Composed> {
+        Ok(match self.operand(name)? {
+            Operand::Plain(layout) => Composed::new(Swizzle::NONE, 0, layout),
+            Operand::Swizzled(composed) => composed,
+        })
     }
 
     fn shape(&self, name: &str) -> Result<Shape> {
@@ -119,20 +171,32 @@ impl Args<'_> {
         self.known(self.read(name, Int::parse)?, |int, symbol| int.assume(symbol))
     }
 
-    fn swizzled(&self) -> Result<Composed> {
-        self.known(self.read("swizzled", Composed::parse)?, Composed::assume)
-    }
-
     fn coord(&self, name: &str) -> Result<Coord> {
         self.read(name, Coord::parse)
     }
 
     fn tiler(&self, name: &str) -> Result<Tiler> {
-        self.known(self.read(name, Tiler::parse)?, Tiler::assume)
+        let text = self.text(name)?;
+        if is_swizzled(&text) {
+            return Ok(Tiler::Lay(self.lay(name)?));
+        }
+        let tiler = self.known(self.read(name, Tiler::parse)?, Tiler::assume)?;
+        if let Tiler::Lay(layout) = &tiler
+            && layout.rank() > 1
+            && !text.contains(':')
+        {
+            let modes = text.trim();
+            let modes = modes.strip_prefix('(').and_then(|modes| modes.strip_suffix(')')).unwrap_or(modes);
+            self.note(format!(
+                "{} is the layout {layout}, of 1-D coordinates; <{modes}> takes mode by mode",
+                text.trim()
+            ));
+        }
+        Ok(tiler)
     }
 
     fn number(&self, name: &str) -> Result<i64> {
-        let known = match self.0.get(name) {
+        let known = match self.values.get(name) {
             Some(Value::Number(number)) => number.as_i64(),
             Some(Value::String(text)) => text.trim().parse().ok(),
             _ => None,
@@ -146,7 +210,7 @@ impl Args<'_> {
     }
 
     fn numbers(&self, name: &str) -> Result<Vec<i64>> {
-        let known = match self.0.get(name) {
+        let known = match self.values.get(name) {
             Some(Value::Array(list)) => list.iter().map(Value::as_i64).collect(),
             Some(Value::String(text)) => text
                 .trim()
@@ -171,7 +235,7 @@ impl Args<'_> {
     }
 
     fn composed(&self) -> Result<Composed> {
-        let offset = if self.0.contains_key("offset") { self.number("offset")? } else { 0 };
+        let offset = if self.has("offset") { self.number("offset")? } else { 0 };
         Ok(Composed::new(self.swizzle()?, offset, self.lay("layout")?))
     }
 }
@@ -202,12 +266,25 @@ fn coord(coord: Coord) -> Result {
     }
 }
 
-fn complement(layout: &Lay, cotarget: Int) -> Result<Lay> {
+fn complement(args: &Args<'_>, layout: &Lay, cotarget: Int) -> Result<Lay> {
     // Where only CuTe's rounded form exists, it is the answer that an evaluation is after.
     Ok(match layout.complement(cotarget) {
-        Err(girih_layout::Error::NotTractable { .. }) => layout.complement_floor(cotarget)?,
+        Err(error @ girih_layout::Error::NotTractable { .. }) => {
+            let floor = layout.complement_floor(cotarget)?;
+            args.note(format!("this is the rounded form, complement_floor: {error}"));
+            floor
+        }
         exact => exact?,
     })
+}
+
+/// One more than the last basis vector that a layout steps along.
+fn basis_rank(layout: &Lay) -> usize {
+    let mode = |leaf| match layout.flat_leaf(leaf).1 {
+        Stride::Basis { mode, .. } => usize::from(mode) + 1,
+        _ => 0,
+    };
+    (0..layout.leaf_count()).map(mode).max().unwrap_or(0)
 }
 
 /// The operation of a name.
@@ -218,6 +295,15 @@ pub fn find(name: &str) -> Option<&'static Op> {
 /// All operations.
 pub fn all() -> impl Iterator<Item = &'static Op> {
     OPS.iter().copied().flatten()
+}
+
+/// What an operation answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// A layout's or a coordinate's text, a number, a list of numbers, or `"true"` and `"false"`.
+    pub value: Value,
+    /// What the caller may have meant otherwise.
+    pub notes: Vec<String>,
 }
 
 /// Calls an operation with named arguments. The result is a layout's or a coordinate's text, a number, a list of numbers, or `"true"` and
@@ -234,11 +320,31 @@ pub fn evaluate(name: &str, args: &Map<String, Value>) -> Result {
 /// # Errors
 /// [`OpError`].
 pub fn evaluate_with(name: &str, args: &Map<String, Value>, facts: &[Symbol]) -> Result {
+    answer(name, args, facts).map(|answer| answer.value)
+}
+
+/// [`evaluate_with`], and what there is to remark.
+///
+/// # Errors
+/// [`OpError`].
+pub fn answer(name: &str, values: &Map<String, Value>, facts: &[Symbol]) -> Result<Answer> {
     let op = find(name).ok_or(OpError::Unsupported)?;
-    (op.run)(&Args(args, facts))
+    let args = Args { values, facts, notes: RefCell::default() };
+    let value = (op.run)(&args)?;
+    Ok(Answer { value, notes: args.notes.into_inner() })
 }
 
 const OPS: &[&[Op]] = &[TUPLES, MAKE, QUERY, MODES, ALGEBRA, PRODUCTS, ANALYSIS, SWIZZLES];
+
+/// The same of a layout and of a swizzled one, whose swizzle stays.
+macro_rules! both {
+    ($args:ident, $name:literal, |$operand:ident| $body:expr) => {
+        match $args.operand($name)? {
+            Operand::Plain($operand) => $body,
+            Operand::Swizzled($operand) => $body,
+        }
+    };
+}
 
 macro_rules! ops {
     ($($table:ident: $( $name:literal ($($param:literal),*) |$args:ident| $body:expr; )*)+) => {
@@ -270,62 +376,95 @@ MAKE:
     "make_layout_like"("layout") |args| text(args.lay("layout")?.compact_like()?);
     "make_fragment_like"("layout") |args| text(args.lay("layout")?.fragment_like()?);
 QUERY:
-    "size"("layout") |args| int(args.lay("layout")?.size()?);
-    "cosize"("layout") |args| {
-        let layout = args.lay("layout")?;
-        match layout.cosize() {
+    "size"("layout") |args| int(args.swizzled("layout")?.layout().size()?);
+    "cosize"("layout") |args| match args.operand("layout")? {
+        Operand::Plain(layout) => match layout.cosize() {
             // CuTe counts the indices from the least to the greatest.
             Err(girih_layout::Error::NonPositiveStride { .. }) => Ok(layout.span()?.into()),
             cosize => int(cosize?),
-        }
+        },
+        Operand::Swizzled(composed) => int(composed.cosize()?),
     };
-    "crd2idx"("layout", "crd") |args| Ok(args.lay("layout")?.crd2idx_extended(&args.coord("crd")?)?.into());
+    "crd2idx"("layout", "crd") |args| match args.operand("layout")? {
+        Operand::Plain(layout) => Ok(layout.crd2idx_extended(&args.coord("crd")?)?.into()),
+        Operand::Swizzled(composed) => Ok(composed.crd2idx(&args.coord("crd")?)?.into()),
+    };
     "get_hier_coord"("layout", "idx") |args| coord(args.lay("layout")?.hier_coord(args.number("idx")?)?);
-    "slice"("layout", "crd") |args| text(args.lay("layout")?.slice(&args.coord("crd")?)?.0);
-    "slice_offset"("layout", "crd") |args| {
-        let (layout, offset) = args.lay("layout")?.slice(&args.coord("crd")?)?;
-        text(format_args!("{layout} @ {offset}"))
+    "rank"("layout") |args| Ok(args.swizzled("layout")?.layout().rank().into());
+    "depth"("layout") |args| Ok(args.swizzled("layout")?.layout().depth().into());
+    "coshape"("layout") |args| {
+        let layout = args.lay("layout")?;
+        text(layout.coshape(basis_rank(&layout))?)
+    };
+    "slice"("layout", "crd") |args| match args.operand("layout")? {
+        Operand::Plain(layout) => text(layout.slice(&args.coord("crd")?)?.0),
+        // The positions go into the offset, before the swizzle.
+        Operand::Swizzled(composed) => text(composed.slice(&args.coord("crd")?)?),
+    };
+    "slice_offset"("layout", "crd") |args| match args.operand("layout")? {
+        Operand::Plain(layout) => {
+            let (layout, offset) = layout.slice(&args.coord("crd")?)?;
+            text(format_args!("{layout} @ {offset}"))
+        }
+        Operand::Swizzled(composed) => text(composed.slice(&args.coord("crd")?)?),
+    };
+    "domain_offset"("layout", "crd") |args| match args.operand("layout")? {
+        Operand::Plain(layout) => {
+            let offset = layout.domain_offset(&args.coord("crd")?)?;
+            text(format_args!("{layout} @ {offset}"))
+        }
+        Operand::Swizzled(composed) => text(composed.domain_offset(&args.coord("crd")?)?),
     };
     "dice"("layout", "crd") |args| text(args.lay("layout")?.dice(&args.coord("crd")?)?);
 MODES:
-    "flatten"("layout") |args| text(args.lay("layout")?.flatten());
+    "flatten"("layout") |args| both!(args, "layout", |layout| text(layout.flatten()));
     "group"("layout", "begin", "end") |args| {
-        text(args.lay("layout")?.group(args.index("begin")?, args.index("end")?)?)
+        both!(args, "layout", |layout| text(layout.group(args.index("begin")?, args.index("end")?)?))
     };
     "take"("layout", "begin", "end") |args| {
-        text(args.lay("layout")?.take(args.index("begin")?, args.index("end")?)?)
+        both!(args, "layout", |layout| text(layout.take(args.index("begin")?, args.index("end")?)?))
     };
     "select"("layout", "modes") |args| {
         let error = || OpError::Args { name: "modes".into(), expected: "a list of modes" };
         let modes = args.numbers("modes")?.into_iter().map(|mode| usize::try_from(mode).map_err(|_| error()));
-        text(args.lay("layout")?.select(&modes.collect::<Result<Vec<_>>>()?)?)
+        let modes = modes.collect::<Result<Vec<_>>>()?;
+        both!(args, "layout", |layout| text(layout.select(&modes)?))
     };
     "append"("a", "b") |args| text(args.lay("a")?.append(&args.lay("b")?)?);
     "prepend"("a", "b") |args| text(args.lay("a")?.prepend(&args.lay("b")?)?);
     "append_to"("a", "rank", "?b") |args| {
-        let mode = if args.0.contains_key("b") { args.lay("b")? } else { Lay::UNIT };
+        let mode = if args.has("b") { args.lay("b")? } else { Lay::UNIT };
         text(args.lay("a")?.append_to(args.index("rank")?, &mode)?)
     };
     "prepend_to"("a", "rank", "?b") |args| {
-        let mode = if args.0.contains_key("b") { args.lay("b")? } else { Lay::UNIT };
+        let mode = if args.has("b") { args.lay("b")? } else { Lay::UNIT };
         text(args.lay("a")?.prepend_to(args.index("rank")?, &mode)?)
     };
     "insert"("a", "at", "b") |args| text(args.lay("a")?.insert(args.index("at")?, &args.lay("b")?)?);
+    "replace"("layout", "mode", "by") |args| {
+        text(args.lay("layout")?.replace(args.index("mode")?, &args.lay("by")?)?)
+    };
     "remove"("layout", "mode") |args| text(args.lay("layout")?.remove(args.index("mode")?)?);
     "reverse"("layout") |args| text(args.lay("layout")?.reverse());
     "zip"("a", "b") |args| text(args.lay("a")?.zip(&args.lay("b")?)?);
-    "with_shape"("layout", "shape") |args| text(args.lay("layout")?.with_shape(&args.shape("shape")?)?);
-ALGEBRA:
-    "coalesce"("layout") |args| text(args.lay("layout")?.coalesce());
-    "coalesce_profile"("layout", "profile") |args| {
-        text(args.lay("layout")?.coalesce_by(&args.shape("profile")?)?)
+    "with_shape"("layout", "shape") |args| {
+        both!(args, "layout", |layout| text(layout.with_shape(&args.shape("shape")?)?))
     };
-    "filter"("layout") |args| text(args.lay("layout")?.filter());
+    "unflatten"("layout", "profile") |args| {
+        let profile = args.shape("profile")?;
+        both!(args, "layout", |layout| text(layout.unflatten(profile.profile())?))
+    };
+ALGEBRA:
+    "coalesce"("layout") |args| both!(args, "layout", |layout| text(layout.coalesce()));
+    "coalesce_profile"("layout", "profile") |args| {
+        both!(args, "layout", |layout| text(layout.coalesce_by(&args.shape("profile")?)?))
+    };
+    "filter"("layout") |args| both!(args, "layout", |layout| text(layout.filter()));
     "filter_zeros"("layout") |args| text(args.lay("layout")?.filter_zeros());
-    "composition"("a", "b") |args| text(args.lay("a")?.compose(&args.tiler("b")?)?);
-    "composition_tiler"("a", "tiler") |args| text(args.lay("a")?.compose(&args.tiler("tiler")?)?);
-    "compose_general"("a", "b") |args| text(args.lay("a")?.compose_general(&args.lay("b")?)?);
-    "compose_in_bounds"("a", "b") |args| text(args.lay("a")?.compose_in_bounds(&args.lay("b")?)?);
+    "composition"("a", "b") |args| both!(args, "a", |a| text(a.compose(&args.tiler("b")?)?));
+    "composition_tiler"("a", "tiler") |args| both!(args, "a", |a| text(a.compose(&args.tiler("tiler")?)?));
+    "compose_general"("a", "b") |args| both!(args, "a", |a| text(a.compose_general(&args.lay("b")?)?));
+    "compose_in_bounds"("a", "b") |args| both!(args, "a", |a| text(a.compose_in_bounds(&args.lay("b")?)?));
     "recognise"("values") |args| text(Lay::recognise(&args.numbers("values")?)?);
     "preimage"("layout", "idx") |args| {
         args.lay("layout")?.preimage(args.number("idx")?)?.map_or(Ok(Value::Null), coord)
@@ -334,46 +473,57 @@ ALGEBRA:
         text(args.lay("layout")?.complement_floor(args.int("cotarget")?)?)
     };
     "complement"("layout", "cotarget") |args| {
-        text(complement(&args.lay("layout")?, args.int("cotarget")?)?)
+        text(complement(args, &args.lay("layout")?, args.int("cotarget")?)?)
     };
     "complement_default"("layout") |args| {
         let layout = args.lay("layout")?;
-        text(complement(&layout, layout.filter().cosize()?)?)
+        text(complement(args, &layout, layout.filter().cosize()?)?)
     };
-    "right_inverse"("layout") |args| text(args.lay("layout")?.right_inverse()?);
-    "left_inverse"("layout") |args| text(args.lay("layout")?.quasi_inverse()?);
-    "logical_divide"("a", "tiler") |args| text(args.lay("a")?.logical_divide(&args.tiler("tiler")?)?);
-    "zipped_divide"("a", "tiler") |args| text(args.lay("a")?.zipped_divide(&args.tiler("tiler")?)?);
-    "tiled_divide"("a", "tiler") |args| text(args.lay("a")?.tiled_divide(&args.tiler("tiler")?)?);
-    "flat_divide"("a", "tiler") |args| text(args.lay("a")?.flat_divide(&args.tiler("tiler")?)?);
+    "right_inverse"("layout") |args| both!(args, "layout", |layout| text(layout.right_inverse()?));
+    "left_inverse"("layout") |args| match args.operand("layout")? {
+        Operand::Plain(layout) => text(layout.quasi_inverse()?),
+        Operand::Swizzled(composed) => text(composed.left_inverse()?),
+    };
+    "logical_divide"("a", "tiler") |args| both!(args, "a", |a| text(a.logical_divide(&args.tiler("tiler")?)?));
+    "zipped_divide"("a", "tiler") |args| both!(args, "a", |a| text(a.zipped_divide(&args.tiler("tiler")?)?));
+    "tiled_divide"("a", "tiler") |args| both!(args, "a", |a| text(a.tiled_divide(&args.tiler("tiler")?)?));
+    "flat_divide"("a", "tiler") |args| both!(args, "a", |a| text(a.flat_divide(&args.tiler("tiler")?)?));
 PRODUCTS:
-    "logical_product"("a", "tiler") |args| text(args.lay("a")?.logical_product(&args.tiler("tiler")?)?);
+    "logical_product"("a", "tiler") |args| both!(args, "a", |a| text(a.logical_product(&args.tiler("tiler")?)?));
     "outer_product"("a", "tiler") |args| {
         text(args.lay("a")?.logical_product_with(&args.tiler("tiler")?, Product::Outer)?)
     };
-    "zipped_product"("a", "tiler") |args| text(args.lay("a")?.zipped_product(&args.tiler("tiler")?)?);
-    "tiled_product"("a", "tiler") |args| text(args.lay("a")?.tiled_product(&args.tiler("tiler")?)?);
-    "flat_product"("a", "tiler") |args| text(args.lay("a")?.flat_product(&args.tiler("tiler")?)?);
-    "blocked_product"("a", "tiler") |args| text(args.lay("a")?.blocked_product(&args.lay("tiler")?)?);
-    "raked_product"("a", "tiler") |args| text(args.lay("a")?.raked_product(&args.lay("tiler")?)?);
+    "zipped_product"("a", "tiler") |args| both!(args, "a", |a| text(a.zipped_product(&args.tiler("tiler")?)?));
+    "tiled_product"("a", "tiler") |args| both!(args, "a", |a| text(a.tiled_product(&args.tiler("tiler")?)?));
+    "flat_product"("a", "tiler") |args| both!(args, "a", |a| text(a.flat_product(&args.tiler("tiler")?)?));
+    "blocked_product"("a", "tiler") |args| both!(args, "a", |a| text(a.blocked_product(&args.lay("tiler")?)?));
+    "raked_product"("a", "tiler") |args| both!(args, "a", |a| text(a.raked_product(&args.lay("tiler")?)?));
     "tile_to_shape"("block", "target", "?order") |args| {
-        let order = args.0.contains_key("order").then(|| args.read("order", IntTuple::parse)).transpose()?;
-        text(args.lay("block")?.tile_to_shape(&args.shape("target")?, order.as_ref())?)
+        let order = args.has("order").then(|| args.read("order", IntTuple::parse)).transpose()?;
+        both!(args, "block", |block| text(block.tile_to_shape(&args.shape("target")?, order.as_ref())?))
     };
 ANALYSIS:
     "nullspace"("layout") |args| text(args.lay("layout")?.nullspace()?);
-    "is_injective"("layout") |args| truth(args.lay("layout")?.is_injective()?);
+    // A swizzle permutes indices.
+    "is_injective"("layout") |args| truth(args.swizzled("layout")?.layout().is_injective()?);
     "is_compact"("layout") |args| truth(args.lay("layout")?.is_compact()?);
-    "max_common_layout"("a", "b") |args| text(args.lay("a")?.max_common_layout(&args.lay("b")?)?);
-    "max_common_vector"("a", "b") |args| int(args.lay("a")?.max_common_vector(&args.lay("b")?)?);
-    "max_alignment"("layout") |args| Ok(args.lay("layout")?.max_alignment()?.into());
+    "max_common_layout"("a", "b") |args| match [args.operand("a")?, args.operand("b")?] {
+        [Operand::Plain(a), Operand::Plain(b)] => text(a.max_common_layout(&b)?),
+        _ => text(args.swizzled("a")?.max_common_layout(&args.swizzled("b")?)?),
+    };
+    "max_common_vector"("a", "b") |args| match [args.operand("a")?, args.operand("b")?] {
+        [Operand::Plain(a), Operand::Plain(b)] => int(a.max_common_vector(&b)?),
+        _ => int(args.swizzled("a")?.max_common_vector(&args.swizzled("b")?)?),
+    };
+    "max_alignment"("layout") |args| both!(args, "layout", |layout| Ok(layout.max_alignment()?.into()));
     "domain_distribute"("shape", "n") |args| {
         text(Lay::domain_distribute(&args.shape("shape")?, args.number("n")?)?)
     };
     "upcast"("layout", "n") |args| text(args.lay("layout")?.upcast(args.number("n")?)?);
     "downcast"("layout", "n") |args| text(args.lay("layout")?.downcast(args.number("n")?)?);
     "recast"("layout", "old_bits", "new_bits") |args| {
-        text(args.lay("layout")?.recast(args.number("old_bits")?, args.number("new_bits")?)?)
+        let [old, new] = [args.number("old_bits")?, args.number("new_bits")?];
+        both!(args, "layout", |layout| text(layout.recast(old, new)?))
     };
 SWIZZLES:
     "swizzle"("bits", "base", "shift", "xs") |args| {
@@ -385,14 +535,14 @@ SWIZZLES:
         text(args.composed()?.zipped_divide(&args.tiler("tiler")?)?)
     };
     "decay"("swizzled") |args| {
-        let (layout, offset) = args.swizzled()?.decay()?;
+        let (layout, offset) = args.swizzled("swizzled")?.decay()?;
         text(format_args!("{layout} @ {offset}"))
     };
-    "columns"("swizzled") |args| text(args.swizzled()?.columns()?);
-    "swizzle_left_inverse"("swizzled") |args| text(args.swizzled()?.left_inverse()?);
-    "swizzle_right_inverse"("swizzled") |args| text(args.swizzled()?.right_inverse()?);
+    "columns"("swizzled") |args| text(args.swizzled("swizzled")?.columns()?);
+    "swizzle_left_inverse"("swizzled") |args| text(args.swizzled("swizzled")?.left_inverse()?);
+    "swizzle_right_inverse"("swizzled") |args| text(args.swizzled("swizzled")?.right_inverse()?);
     "f2"("swizzled") |args| {
-        let composed = args.swizzled()?;
+        let composed = args.swizzled("swizzled")?;
         text(F2Matrix::of_composed(&composed)?.layout(composed.layout().shape())?)
     };
     "swizzle_recast"("bits", "base", "shift", "layout", "old_bits", "new_bits") |args| {

@@ -6,14 +6,14 @@ use std::str::FromStr;
 
 use clap::Subcommand;
 use girih_codegen::plan::{
-    self, Access, Conversion, Pieces, WarpAccess, best_swizzle, coalesced_copy, exactly_once, in_bounds,
-    injective, race_free, warp_accesses, widest_vector,
+    self, Access, BestMap, Conversion, Order, Pieces, WarpAccess, best_map, best_swizzle, coalesced_copy,
+    exactly_once, in_bounds, injective, race_free, warp_accesses, widest_vector,
 };
-use girih_layout::{Composed, Lay, Shape, Swizzle};
+use girih_layout::{Composed, F2Matrix, Int, Lay, Shape};
 use girih_tensor::DType;
 use serde_json::{Value, json};
 
-use crate::{CommandResult, Error};
+use crate::{CommandResult, Error, marked};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -24,6 +24,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
   girih plan access '(64,64):(64,1)' '(32,8):(1,64)' --dtype bf16
   girih plan copy '(128,64):(4096,1)' --threads 256 --dtype bf16
   girih plan swizzle '(64,64):(64,1)' --dtype bf16 --access '((8,16),(8,4)):((512,1),(64,16)):8'
+  girih plan swizzle '(32,32):(32,1)' --dtype f32 --access '((8,32),4):((128,1),32):4' --access '(32,32):(1,32):1'
   girih plan convert '((4,8),(2,2)):((32,1),(16,8))' '((4,8),(2,2)):((16,1),(8,64))' --dtype f32
 
 The exit status is 1 for a partition that is refuted, with the threads and values that show it.")]
@@ -41,16 +42,19 @@ enum What {
     /// Does every element have one owner? Do threads race? Is everything inside?
     Check {
         /// (Thr,Val) -> index in the tile
+        #[arg(value_parser = marked::layout)]
         tv: Lay,
         /// The tile
-        #[arg(long, value_parser = Shape::parse)]
+        #[arg(long, value_parser = marked::shape)]
         tile: Shape,
     },
     /// Bank conflicts, sectors, and the widest vector of an access, with what stops the next
     Access {
         /// The tile in memory: coordinate -> element
-        memory: String,
+        #[arg(value_parser = marked::composed)]
+        memory: Composed,
         /// (Thr,Val) -> index in the tile
+        #[arg(value_parser = marked::layout)]
         tv: Lay,
         /// The elements
         #[arg(long)]
@@ -62,6 +66,7 @@ enum What {
     /// The coalesced copy of a tile of global memory in the widest vectors
     Copy {
         /// The tile in memory: coordinate -> element
+        #[arg(value_parser = marked::layout)]
         memory: Lay,
         /// Threads of the block
         #[arg(long)]
@@ -70,9 +75,10 @@ enum What {
         #[arg(long)]
         dtype: DType,
     },
-    /// The swizzle of a tile in shared memory that its accesses meet with the fewest conflicts
+    /// The swizzle, and the linear map over F2, of a tile in shared memory that its accesses meet with the fewest conflicts
     Swizzle {
         /// The tile in memory: coordinate -> element
+        #[arg(value_parser = marked::layout)]
         memory: Lay,
         /// The elements
         #[arg(long)]
@@ -84,8 +90,10 @@ enum What {
     /// How a warp turns fragments of one layout into those of another
     Convert {
         /// (Thr,Val) -> index in the tile
+        #[arg(value_parser = marked::layout)]
         from: Lay,
         /// The same, afterwards
+        #[arg(value_parser = marked::layout)]
         to: Lay,
         /// The elements
         #[arg(long)]
@@ -105,8 +113,8 @@ impl FromStr for Vectors {
         let (tv, vector) = text.rsplit_once(':').ok_or_else(|| refused("TV:VECTOR".into()))?;
         let vector =
             vector.parse().map_err(|_| refused("a number of elements after the last colon".into()))?;
-        let tv =
-            Lay::parse(tv).map_err(|error| refused(format!("a layout before the last colon: {error}")))?;
+        let tv = marked::layout(tv)
+            .map_err(|error| refused(format!("a layout before the last colon: {error}")))?;
         Ok(Vectors(Access { tv, vector }))
     }
 }
@@ -118,9 +126,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
         What::Copy { memory, threads, dtype } => copy(&memory, threads, dtype)?,
         What::Swizzle { memory, dtype, accesses } => {
             let accesses: Vec<Access> = accesses.into_iter().map(|Vectors(access)| access).collect();
-            let (swizzle, wavefronts) = best_swizzle(&memory, i64::from(dtype.bits()), &accesses)?;
-            let lines = vec![("swizzle", swizzle.to_string()), ("wavefronts", wavefronts.to_string())];
-            (lines, json!({ "swizzle": swizzle.to_string(), "wavefronts": pieces(wavefronts) }), true)
+            swizzle(&memory, dtype, &accesses)?
         }
         What::Convert { from, to, dtype } => {
             let conversion = Conversion::new(&from, &to, i64::from(dtype.bits()))?;
@@ -174,16 +180,11 @@ fn check(tv: &Lay, tile: &Shape) -> Result<Answer> {
     Ok((lines, Value::Object(object), proofs[0].2.is_ok()))
 }
 
-fn access(memory: &str, tv: &Lay, dtype: DType, vector: Option<i64>) -> Result<Answer> {
-    let memory = if memory.starts_with("Sw<") {
-        Composed::parse(memory)?
-    } else {
-        Composed::new(Swizzle::NONE, 0, Lay::parse(memory)?)
-    };
+fn access(memory: &Composed, tv: &Lay, dtype: DType, vector: Option<i64>) -> Result<Answer> {
     let bits = i64::from(dtype.bits());
-    let (widest, limit) = widest_vector(&memory, tv, (128 / bits).max(1))?;
+    let (widest, limit) = widest_vector(memory, tv, (128 / bits).max(1))?;
     let vector = vector.unwrap_or(widest);
-    let accesses = warp_accesses(&memory, tv, bits, vector)?;
+    let accesses = warp_accesses(memory, tv, bits, vector)?;
     let wavefronts: Pieces = accesses.iter().map(WarpAccess::wavefronts).sum();
     let sectors: Pieces = accesses.iter().map(WarpAccess::sectors).sum();
     let conflict = accesses.iter().find_map(|access| Some((access, access.conflict()?)));
@@ -201,6 +202,59 @@ fn access(memory: &str, tv: &Lay, dtype: DType, vector: Option<i64>) -> Result<A
         "wavefronts": pieces(wavefronts), "sectors": pieces(sectors), "conflict": conflict,
     });
     Ok((lines, object, true))
+}
+
+fn swizzle(memory: &Lay, dtype: DType, accesses: &[Access]) -> Result<Answer> {
+    let bits = i64::from(dtype.bits());
+    let (swizzle, wavefronts) = best_swizzle(memory, bits, accesses)?;
+    let [kept, free] = [Order::Kept, Order::Free].map(|order| best_map(memory, bits, accesses, order));
+    let (kept, free) = (kept?, free?);
+    let mut lines = vec![
+        ("swizzle", swizzle.to_string()),
+        ("wavefronts", wavefronts.to_string()),
+        ("any F2 map", in_words(&kept)?),
+    ];
+    if let Some(layout) = mapped(memory, &kept.map) {
+        lines.push(("the tile with it", layout.to_string()));
+    }
+    if free.wavefronts.taken < kept.wavefronts.taken {
+        lines.push(("words of vectors moved", in_words(&free)?));
+    }
+    let object = |best: &BestMap| -> Result<Value> {
+        let layout = mapped(memory, &best.map).map(|layout| layout.to_string());
+        let wavefronts = pieces(best.wavefronts);
+        Ok(json!({
+            "map": map_text(&best.map)?, "layout": layout, "wavefronts": wavefronts, "optimal": best.is_optimal,
+        }))
+    };
+    let object = json!({
+        "swizzle": swizzle.to_string(), "wavefronts": pieces(wavefronts),
+        "f2": object(&kept)?, "f2_any_order": object(&free)?,
+    });
+    Ok((lines, object, true))
+}
+
+/// What a map is, what the accesses take with it, and what is proved of that.
+fn in_words(best: &BestMap) -> Result<String> {
+    let proof = match (best.wavefronts.is_least(), best.is_optimal) {
+        (true, _) => "",
+        (false, true) => ", proved to be the fewest of all maps",
+        (false, false) => ", the fewest that were found",
+    };
+    Ok(format!("{}: wavefronts {}{proof}", map_text(&best.map)?, best.wavefronts))
+}
+
+/// A map as a swizzle, or as the layout from the index before to the index after.
+fn map_text(map: &F2Matrix) -> Result<String> {
+    Ok(match map.swizzle() {
+        Some(swizzle) => swizzle.to_string(),
+        None => map.layout(&Shape::flat(&[Int::fixed(1 << map.inputs())])?)?.coalesce().to_string(),
+    })
+}
+
+/// The tile after a map, if it is a layout: if its extents are powers of two.
+fn mapped(memory: &Lay, map: &F2Matrix) -> Option<Lay> {
+    map.after(&F2Matrix::of_layout(memory).ok()?).ok()?.layout(memory.shape()).ok()
 }
 
 fn copy(memory: &Lay, threads: i64, dtype: DType) -> Result<Answer> {

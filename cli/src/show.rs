@@ -10,11 +10,11 @@ use clap::{Subcommand, ValueEnum};
 use girih_codegen::atom::{CopyAtom, MmaAtom};
 use girih_codegen::plan::{WarpAccess, warp_accesses};
 use girih_codegen::{Operand, TiledCopy, TiledMma};
-use girih_layout::{Composed, Lay, Swizzle, Tile, Tiler};
+use girih_layout::{Composed, Lay, Tile, Tiler};
 use girih_tensor::DType;
 
 use crate::output::Output;
-use crate::{CommandResult, Error};
+use crate::{CommandResult, Error, marked};
 use sheet::{Cell, Grid, Sheet, colour, heat};
 
 /// More cells than this make no picture.
@@ -72,10 +72,10 @@ enum What {
         /// CuTe's name of the atom
         name: String,
         /// (AtomM,AtomN,AtomK) -> the atom's number, or a shape
-        #[arg(long)]
+        #[arg(long, value_parser = marked::layout)]
         atoms: Lay,
         /// The orders in which M, N and K are handed out: <32,16,_>
-        #[arg(long)]
+        #[arg(long, value_parser = marked::tiler)]
         permutation: Option<Tiler>,
     },
     /// Who copies what of a tile
@@ -83,10 +83,10 @@ enum What {
         /// CuTe's name of the atom
         name: String,
         /// (ThrM,ThrN) -> thread
-        #[arg(long)]
+        #[arg(long, value_parser = marked::layout)]
         threads: Lay,
         /// (ValM,ValN) -> value
-        #[arg(long)]
+        #[arg(long, value_parser = marked::layout)]
         values: Lay,
         /// The elements
         #[arg(long)]
@@ -95,13 +95,13 @@ enum What {
     /// The banks of a tile in shared memory, and how many words each has to give at once for an access
     Smem {
         /// The tile: coordinate -> element
-        #[arg(value_name = "LAYOUT", allow_hyphen_values = true)]
-        memory: String,
+        #[arg(value_name = "LAYOUT", allow_hyphen_values = true, value_parser = marked::composed)]
+        memory: Composed,
         /// The elements
         #[arg(long)]
         dtype: DType,
         /// (Thr,Val) -> index in the tile; without it, the banks alone
-        #[arg(long)]
+        #[arg(long, value_parser = marked::layout)]
         access: Option<Lay>,
         /// Elements that a thread takes at a time
         #[arg(long, default_value_t = 1)]
@@ -264,12 +264,7 @@ fn tiled_copy(copy: &TiledCopy) -> Result<Sheet> {
     Ok(Sheet { title: format!("{} by {} threads", copy.atom.name(), copy.threads()?), grids })
 }
 
-fn smem(memory: &str, dtype: DType, access: Option<Lay>, vector: i64) -> Result<Sheet> {
-    let memory = if memory.starts_with("Sw<") {
-        Composed::parse(memory)?
-    } else {
-        Composed::new(Swizzle::NONE, 0, Lay::parse(memory)?)
-    };
+fn smem(memory: &Composed, dtype: DType, access: Option<Lay>, vector: i64) -> Result<Sheet> {
     let bits = i64::from(dtype.bits());
     let shape = *memory.layout().shape();
     let (rows, columns) = match shape.rank() {
@@ -284,7 +279,7 @@ fn smem(memory: &str, dtype: DType, access: Option<Lay>, vector: i64) -> Result<
     let mut ways: Vec<Option<i64>> = vec![None; (rows * columns) as usize];
     let mut title = format!("banks of {memory}, {dtype}");
     if let Some(tv) = &access {
-        let accesses = warp_accesses(&memory, tv, bits, vector)?;
+        let accesses = warp_accesses(memory, tv, bits, vector)?;
         let threads = size(&tv.mode(0)?)?;
         for one in &accesses {
             for (lane, count) in one.ways().into_iter().enumerate() {

@@ -64,6 +64,8 @@ fn mistakes_are_one_message_with_a_caret() {
         ("size(composition((4,2):(1,10), (2,2):(2,3)))", 5, "coordinate 3 the index is 11"),
         ("complement(4:1, many)", 16, "an integer"),
         ("", 0, "an integer"),
+        ("size(Sw<3,x,3> o 0 o (8,8))", 10, "a number"),
+        ("coalesce(composition(8:1, (2,2):(1,z)))", 35, "an integer"),
     ] {
         let output = girih(&["layout", expression], "");
         assert_eq!(output.status.code(), Some(1), "{expression}");
@@ -106,6 +108,55 @@ fn pictures_are_files() {
 }
 
 #[test]
+fn facts_and_notes_of_expressions() {
+    let composed = "composition((s0,8):(1,s1), 16:1)";
+    let refused = girih(&["layout", composed], "");
+    assert!(text(&refused.stderr).contains("at_least(16)"), "{}", text(&refused.stderr));
+    let facts = ["--fact", "s0=at_least(16)", "--fact", "s1=at_most(9),divisible_by(3)"];
+    let output = girih(&[&["layout", "--plain", composed][..], &facts].concat(), "");
+    assert_eq!((text(&output.stdout), text(&output.stderr)), ("16:1\n", ""));
+    let output = girih(&["layout", composed, "--fact", "s0=odd"], "");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).ends_with("\n  s0=odd\n     ^\n"), "{}", text(&output.stderr));
+    let output = girih(&["layout", "--plain", "size(logical_divide((16,16):(16,1), (4,8)))"], "");
+    let note = "note: (4,8) is the layout (4,8):(1,4), of 1-D coordinates; <4,8> takes mode by mode\n";
+    assert_eq!((text(&output.stdout), text(&output.stderr)), ("256\n", note));
+}
+
+/// Wherever a text is a layout, a shape or a tiler.
+#[test]
+fn malformed_arguments_have_a_caret_in_every_command() {
+    for (arguments, end) in [
+        (&["plan", "check", "(4,2:(1,4)", "--tile", "8"][..], "\n  (4,2:(1,4)\n      ^"),
+        (&["plan", "check", "(4,2):(1,4)", "--tile", "(8"], "\n  (8\n    ^"),
+        (&["plan", "access", "Sw<3,3> o 0 o 8", "8:1", "--dtype", "f32"], "\n  Sw<3,3> o 0 o 8\n        ^"),
+        (&["plan", "swizzle", "8:1", "--dtype", "f32", "--access", "(8,x):4"], "\n  (8,x)\n     ^"),
+        (&["show", "smem", "(8,8", "--dtype", "f32"], "\n  (8,8\n      ^"),
+        (&["layout", "8:1", "--tile", "(8,", "--svg", "/dev/null"], "\n  (8,\n     ^"),
+    ] {
+        let output = girih(arguments, "");
+        let message = text(&output.stderr);
+        assert!(!output.status.success() && message.contains("expected"), "{message}");
+        assert!(message.contains(end), "{message}");
+    }
+}
+
+#[test]
+fn a_map_over_f2_is_found_where_no_swizzle_helps() {
+    let command = "plan swizzle (32,32):(32,1) --dtype f32 --access ((8,32),4):((128,1),32):4 --access (32,32):(1,32):1";
+    let arguments: Vec<_> = command.split(' ').collect();
+    let output = girih(&arguments, "");
+    let lines = text(&output.stdout);
+    assert!(lines.contains("160 (64 at the least), proved to be the fewest of all maps"), "{lines}");
+    assert!(lines.contains("Sw<5,0,5>: wavefronts 64 (64 at the least)"), "{lines}");
+    let output = girih(&[&arguments[..], &["--json"]].concat(), "");
+    let object: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(object["f2"]["wavefronts"]["taken"], 160);
+    assert_eq!(object["f2_any_order"]["map"], "Sw<5,0,5>");
+    assert_eq!(object["f2_any_order"]["wavefronts"], serde_json::json!({ "taken": 64, "least": 64 }));
+}
+
+#[test]
 fn eval_answers_line_by_line() {
     let input = "{\"id\":1,\"op\":\"right_inverse\",\"args\":{\"layout\":\"(2,4):(4,1)\"}}\nbroken\n";
     let output = girih(&["eval", "--jsonl"], input);
@@ -113,4 +164,19 @@ fn eval_answers_line_by_line() {
     let lines: Vec<_> = text(&output.stdout).lines().collect();
     assert_eq!(lines[0], r#"{"id":1,"result":"(4,2):(2,1)"}"#);
     assert!(lines[1].starts_with(r#"{"error":{"kind":"json""#) && lines.len() == 2);
+
+    let input = [
+        r#"{"id":1,"op":"composition","args":{"a":"(s0,8):(1,s1)","b":"16:1"},"facts":"s0=at_least(16)"}"#,
+        r#"{"id":2,"op":"composition","args":{"a":"(s0,8):(1,s1)","b":"16:1"},"facts":["s1=at_most(2)","s0=at_least(16)"]}"#,
+        r#"{"id":3,"op":"size","args":{"layout":"8"},"facts":"s0=odd"}"#,
+        r#"{"id":4,"op":"size","args":{"layout":"8"},"facts":7}"#,
+        r#"{"id":5,"op":"complement","args":{"layout":"(2,2):(1,3)","cotarget":12}}"#,
+    ];
+    let output = girih(&["eval", "--jsonl"], &(input.join("\n") + "\n"));
+    let lines: Vec<_> = text(&output.stdout).lines().collect();
+    assert_eq!(lines[0], r#"{"id":1,"result":"16:1"}"#);
+    assert_eq!(lines[1], r#"{"id":2,"result":"16:1"}"#);
+    assert!(lines[2].contains(r#""kind":"facts""#) && lines[2].contains("s0=odd"), "{}", lines[2]);
+    assert!(lines[3].contains("a list of texts"), "{}", lines[3]);
+    assert!(lines[4].contains(r#""notes":["this is the rounded form"#), "{}", lines[4]);
 }

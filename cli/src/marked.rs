@@ -1,0 +1,75 @@
+//! Texts that could not be read, with the place under a caret.
+
+use std::fmt;
+
+use girih_layout::{Composed, Error, Lay, Shape, Swizzle, Tiler};
+
+/// What is wrong with a text, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marked {
+    message: String,
+    text: String,
+    at: Option<usize>,
+}
+
+impl Marked {
+    /// `message` about byte `at` of `text`.
+    pub(crate) fn new(message: impl Into<String>, text: &str, at: usize) -> Marked {
+        Marked { message: message.into(), text: text.to_owned(), at: Some(at) }
+    }
+
+    /// An error of the layout library about a text.
+    pub(crate) fn of(error: Error, text: &str) -> Marked {
+        match error {
+            Error::Parse { at, expected } => Marked::new(format!("expected {expected}"), text, at),
+            other => Marked { message: other.to_string(), text: text.to_owned(), at: None },
+        }
+    }
+}
+
+impl fmt::Display for Marked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Marked { message, text, at } = self;
+        // The text on one line, so that the caret stands below its place.
+        let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        write!(f, "{message}\n  {line}")?;
+        match at {
+            Some(at) => {
+                let before = text.get(..*at).unwrap_or(text);
+                write!(f, "\n  {:1$}^", "", before.chars().count())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Marked {}
+
+/// A layout.
+pub(crate) fn layout(text: &str) -> Result<Lay, Marked> {
+    Lay::parse(text).map_err(|error| Marked::of(error, text))
+}
+
+/// A layout, perhaps after a swizzle: `Sw<3,3,3> o 0 o (8,64):(64,1)`.
+pub(crate) fn composed(text: &str) -> Result<Composed, Marked> {
+    if is_swizzled(text) {
+        Composed::parse(text).map_err(|error| Marked::of(error, text))
+    } else {
+        Ok(Composed::new(Swizzle::NONE, 0, layout(text)?))
+    }
+}
+
+/// Whether a text is to be read as a swizzled layout.
+pub(crate) fn is_swizzled(text: &str) -> bool {
+    text.trim_start().starts_with("Sw<")
+}
+
+/// A shape.
+pub(crate) fn shape(text: &str) -> Result<Shape, Marked> {
+    Shape::parse(text).map_err(|error| Marked::of(error, text))
+}
+
+/// A tiler.
+pub(crate) fn tiler(text: &str) -> Result<Tiler, Marked> {
+    Tiler::parse(text).map_err(|error| Marked::of(error, text))
+}
