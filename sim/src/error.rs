@@ -54,10 +54,12 @@ pub enum Error {
         found: String,
     },
     /// The number of arguments is not the kernel's number of parameters.
-    #[error("kernel `{kernel}` takes {expected} arguments, {given} given")]
+    #[error("kernel `{kernel}` takes {expected} arguments, {given} given; its parameters: {params}")]
     ArgumentCount {
         /// Kernel name.
         kernel: Arc<str>,
+        /// Its parameters' declarations.
+        params: String,
         /// Its number of parameters.
         expected: usize,
         /// The number given.

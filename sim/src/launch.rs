@@ -294,7 +294,9 @@ pub(crate) fn check_shape(kernel: &Kernel, launch: &Launch) -> Result<(), Error>
 pub(crate) fn arguments(kernel: &Kernel, launch: &Launch) -> Result<Vec<u8>, Error> {
     let (expected, given) = (kernel.params.len(), launch.args.len());
     if expected != given {
-        return Err(Error::ArgumentCount { kernel: kernel.name.clone(), expected, given });
+        let params: Vec<&str> = kernel.params.iter().map(|param| &*param.declaration).collect();
+        let params = if params.is_empty() { "none".into() } else { params.join(", ") };
+        return Err(Error::ArgumentCount { kernel: kernel.name.clone(), params, expected, given });
     }
     let mut space = Vec::new();
     for (index, (param, arg)) in kernel.params.iter().zip(&launch.args).enumerate() {

@@ -10,7 +10,7 @@
 //!
 //! # Instructions
 //! `ld`, `st` (param, shared, global, const, local, generic; vectors of up to 16 bytes), `atom` and `red` in every
-//! operation and space and every type but `.b128` (vectors of f32 and 16-bit floats too), `cvta`, `isspacep`, `mapa`, `getctarank`,
+//! operation, space and type (vectors of f32 and 16-bit floats too, `.b128`), `cvta`, `isspacep`, `mapa`, `getctarank`,
 //! `cp.async` with its groups and `cp.async.mbarrier.arrive`; `cp.async.bulk` and `cp.reduce.async.bulk` in every
 //! direction, of plain bytes and of tensors (`.tile`; the map as [`girih_ptx::TensorMap::to_bytes`] encodes it), with
 //! multicast, `st.async`, `red.async`; `mbarrier` in every form, `barrier.cluster`;

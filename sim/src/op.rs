@@ -13,8 +13,8 @@ use crate::lanes::{Args, LaneFn, Reg};
 
 pub(crate) use matrix::{Fragment, Left, Matrices, Mma, MmaSum, MmaType, QuadMma, Tile, Wgmma, WmmaMma};
 pub(crate) use memory::{
-    Address, Atomic, Bulk, BulkKind, Copy, Gate, Mbarrier, MbarrierAction, StoreAsync, Tensor, TensorKind,
-    Transfer, Update,
+    Address, Atomic, AtomicWide, Bulk, BulkKind, Copy, Gate, Mbarrier, MbarrierAction, StoreAsync, Tensor,
+    TensorKind, Transfer, Update,
 };
 
 /// One operation of a kernel's code.
@@ -49,6 +49,8 @@ pub(crate) enum Op {
     Store(Box<Transfer>),
     /// `atom`, `red`.
     Atomic(Box<Atomic>),
+    /// `atom` of 16 bytes.
+    AtomicWide(Box<AtomicWide>),
     /// `cp.async`.
     Copy(Box<Copy>),
     /// `cp.async.commit_group`.

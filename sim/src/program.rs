@@ -84,6 +84,8 @@ pub struct Param {
     pub bytes: u64,
     /// Its offset in parameter space in bytes.
     pub offset: u64,
+    /// Its declaration: `.u32 n`, `.align 64 .b8 map[128]`.
+    pub declaration: Arc<str>,
 }
 
 /// A decoded kernel.

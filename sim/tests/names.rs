@@ -79,6 +79,18 @@ fn global_memory_is_named_by_argument_or_variable() {
 }
 
 #[test]
+fn a_wrong_number_of_arguments_lists_the_parameters() {
+    let text =
+        module(".visible .entry k(.param .u32 n, .param .align 64 .b8 map[128], .param .u64 x) { ret; }");
+    let program = load(&text).unwrap();
+    let error =
+        judge(program.kernel("k").unwrap(), &Memory::new(), &shape(1, 1), &Options::default()).unwrap_err();
+    let says =
+        "kernel `k` takes 3 arguments, 0 given; its parameters: .u32 n, .align 64 .b8 map[128], .u64 x";
+    assert_eq!(error.to_string(), says);
+}
+
+#[test]
 fn local_variables_are_named() {
     let kernel = ".visible .entry k() { .reg .b32 %r; .local .b32 l[4]; .shared .b32 s;
         ld.local.u32 %r, [l+8]; st.shared.u32 [s], %r; ret; }";

@@ -40,6 +40,7 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Mov, &[of(&[Pred])], &[d(0), operand(Kind::Source(Ty::Slot(0)))]),
     row(O::Mov, &[of(&[B32, B64])], &[d(0), operand(Kind::Parts { ty: 0, written: false })]),
     row(O::Mov, &[of(&[B32, B64])], &[operand(Kind::Parts { ty: 0, written: true }), s(0)]),
+    row(O::Mov, &[of(&[B128])], &[d(0), s(0)]).since(8, 3, 70),
     row(O::Mov, &[of(&[B128])], &[d(0), operand(Kind::Parts { ty: 0, written: false })]).since(8, 3, 70),
     row(O::Mov, &[of(&[B128])], &[operand(Kind::Parts { ty: 0, written: true }), s(0)]).since(8, 3, 70),
     // integers; saturation only where the destination can't hold every value of the source

@@ -21,6 +21,8 @@ const AHEAD: Slot = maybe(&[L2Prefetch64, L2Prefetch128, L2Prefetch256]);
 const LOAD_CACHE: &[Word] = &[Ca, Cg, Cs, Lu, Cv];
 const STORE_CACHE: &[Word] = &[Wb, Cg, Cs, Wt];
 const SCOPE: &[Word] = &[Cta, Cluster, Gpu, Sys];
+/// Those that 16 bytes had first.
+const NARROW: &[Word] = &[Cta, Cluster, Gpu];
 const ORDER: &[Word] = &[Relaxed, Acquire, Release, AcqRel];
 const POLICY: OperandSlot = read(B64);
 
@@ -120,6 +122,17 @@ macro_rules! vector {
     };
 }
 
+/// An exchange of 16 bytes.
+macro_rules! exchange {
+    ($scope:expr, $op:ident, [$($source:expr),*]) => {
+        row(
+            O::Atom,
+            &[maybe(ORDER), $scope, maybe(SHARED), one(&[$op]), of(&[B128])],
+            &[old(4), at(2), $($source),*],
+        )
+    };
+}
+
 /// Forms that sm_90 brought.
 const fn modern([any, hinted]: [Form; 2]) -> [Form; 2] {
     [any.since(7, 8, 90), hinted.since(7, 8, 90)]
@@ -194,6 +207,33 @@ pub(super) static FORMS: &[Form] = &[
         &[maybe(ORDER), maybe(SCOPE), maybe(SHARED), one(&[Cas]), of(&[B16, B32, B64])],
         &[old(4), at(2), s(4), s(4)],
     ),
+    // 16 bytes
+    row(O::Ld, &[maybe(&[Weak]), maybe(LOADED), of(&[B128])], &[operand(Kind::Def(Ty::Slot(2))), at(1)])
+        .since(8, 3, 70),
+    row(O::Ld, &[one(&[Volatile]), maybe(SHARED), of(&[B128])], &[operand(Kind::Def(Ty::Slot(2))), at(1)])
+        .since(8, 3, 70),
+    row(
+        O::Ld,
+        &[one(&[Relaxed, Acquire]), one(NARROW), maybe(SHARED), of(&[B128])],
+        &[operand(Kind::Def(Ty::Slot(3))), at(2)],
+    )
+    .since(8, 3, 70),
+    row(
+        O::Ld,
+        &[one(&[Relaxed, Acquire]), one(&[Sys]), maybe(SHARED), of(&[B128])],
+        &[operand(Kind::Def(Ty::Slot(3))), at(2)],
+    )
+    .since(8, 4, 70),
+    row(O::St, &[maybe(&[Weak]), maybe(STORED), of(&[B128])], &[at(1), s(2)]).since(8, 3, 70),
+    row(O::St, &[one(&[Volatile]), maybe(SHARED), of(&[B128])], &[at(1), s(2)]).since(8, 3, 70),
+    row(O::St, &[one(&[Relaxed, Release]), one(NARROW), maybe(SHARED), of(&[B128])], &[at(2), s(3)])
+        .since(8, 3, 70),
+    row(O::St, &[one(&[Relaxed, Release]), one(&[Sys]), maybe(SHARED), of(&[B128])], &[at(2), s(3)])
+        .since(8, 4, 70),
+    exchange!(maybe(NARROW), Exch, [s(4)]).since(8, 3, 90),
+    exchange!(one(&[Sys]), Exch, [s(4)]).since(8, 4, 90),
+    exchange!(maybe(NARROW), Cas, [s(4), s(4)]).since(8, 3, 90),
+    exchange!(one(&[Sys]), Cas, [s(4), s(4)]).since(8, 4, 90),
     // cache hints
     row(O::Prefetch, &[maybe(&[Global, Local]), one(&[Word::L1, L2])], &[at(0)]),
     row(O::Prefetch, &[one(&[Global]), one(&[L2EvictLast, L2EvictNormal])], &[within(Global)])

@@ -8,7 +8,8 @@ use super::words::Words;
 use super::{Decoder, File, file};
 use crate::float::{Bfloat, Half, Pair, add_odd, canon};
 use crate::lanes::Scalar;
-use crate::op::{Atomic, Op, Update};
+use crate::op::{Atomic, AtomicWide, Op, Update};
+use crate::shadow::Order;
 use crate::{Error, Space};
 
 /// What an atomic does with the old value and its operand.
@@ -156,6 +157,9 @@ impl Decoder<'_> {
         let hint = words.take(Word::L2CacheHint);
         let vector = words.pick(&[(Word::V2, 2), (Word::V4, 4), (Word::V8, 8)]);
         let ty = self.last(words)?;
+        if ty == Type::B128 && returns && !noftz && vector.is_none() {
+            return self.atomic_wide(action, (space, order), hint, ops);
+        }
         let update = update(action, ty, false)
             .ok_or_else(|| self.unsupported(&format!("this atomic with type `.{ty}`")))?;
         let half = matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2);
@@ -201,6 +205,30 @@ impl Decoder<'_> {
             self.code.communicates |= d.iter().any(Option::is_some) || !action.commutes(ty);
         }
         self.emit(Op::Atomic(Box::new(Atomic { space, address, bytes, update, global, d, b, c, order })));
+        Ok(())
+    }
+
+    /// `atom.exch.b128`, `atom.cas.b128`.
+    fn atomic_wide(
+        &mut self,
+        action: Action,
+        (space, order): (Space, Order),
+        hint: bool,
+        ops: &[Operand],
+    ) -> Result<(), Error> {
+        if !matches!(action, Action::Exchange | Action::Compare) {
+            return Err(self.unsupported("an atomic of .b128 that is neither .exch nor .cas"));
+        }
+        let compare = action == Action::Compare;
+        let all = 3 + usize::from(compare) + usize::from(hint);
+        self.arity(ops, all..=all)?;
+        let address = self.address(ops, 1)?;
+        let b = self.source_halves(ops, 2)?;
+        let c = if compare { Some(self.source_halves(ops, 3)?) } else { None };
+        let d = self.destination_halves(ops, 0)?;
+        self.touches(space, 16);
+        self.code.communicates |= matches!(space, Space::Global | Space::Generic);
+        self.emit(Op::AtomicWide(Box::new(AtomicWide { space, address, d, b, c, order })));
         Ok(())
     }
 

@@ -144,6 +144,9 @@ impl Decoder<'_> {
         words.skip(CACHES);
         let count = words.pick(&[(Word::V2, 2), (Word::V4, 4)]).unwrap_or(1);
         let ty = words.ty().ok_or_else(|| self.unsupported("this modifier; a vector or type must follow"))?;
+        // One element of 16 bytes is two registers.
+        let (ty, count, wide) =
+            if ty == Type::B128 && count == 1 { (Type::B64, 2, true) } else { (ty, count, false) };
         let bytes = ty.bytes().filter(|&b| b <= 8 && b * count <= 16);
         let bytes = bytes.ok_or_else(|| {
             self.unsupported("an access of over 16 bytes, or of elements without a size or over 8 bytes")
@@ -155,6 +158,13 @@ impl Decoder<'_> {
         let known = self.reads.len();
         let mut regs = [None; 4];
         match &ops[data] {
+            _ if wide => {
+                let halves = match load {
+                    true => self.destination_halves(ops, data)?,
+                    false => self.source_halves(ops, data)?,
+                };
+                regs[..2].copy_from_slice(&halves.map(Some));
+            }
             Operand::Vector(elements) if elements.len() == count as usize => {
                 for (i, reg) in regs.iter_mut().take(elements.len()).enumerate() {
                     *reg = self.element(elements, i, ty, load)?;

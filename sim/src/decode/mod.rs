@@ -212,7 +212,8 @@ impl<'a> Decoder<'a> {
             let at = offset;
             offset = offset.checked_add(bytes).filter(|&end| end <= 32764).ok_or_else(|| self.too_large())?;
             self.scopes.declare(variable.name.clone(), Named::Param(at));
-            params.push(Param { name: variable.name.clone(), bytes, offset: at });
+            let declaration = variable.to_string().trim_start_matches(".param ").into();
+            params.push(Param { name: variable.name.clone(), bytes, offset: at, declaration });
         }
         Ok(params)
     }

@@ -148,9 +148,43 @@ impl Decoder<'_> {
             return Err(self.unsupported(&format!("registers of type .{ty}")));
         };
         let reg = self.temporary(file);
-        self.scopes.number(name.clone(), reg);
+        self.scopes.number(name.clone(), Named::Register(reg));
         self.code.names.push((reg, name.clone(), ty));
         Ok(Some(reg))
+    }
+
+    /// The halves of a declared register of 128 bits, the low one first; none if operand `index` is not one's name.
+    fn halves(&mut self, ops: &[Operand], index: usize) -> Option<[Reg; 2]> {
+        let Some(Operand::Name(name)) = ops.get(index) else { return None };
+        match self.scopes.find(name) {
+            Some(Named::Wide(halves)) => Some(halves),
+            Some(Named::Declared(Type::B128)) => {
+                let halves = [self.temporary(File::W64), self.temporary(File::W64)];
+                self.scopes.number(name.clone(), Named::Wide(halves));
+                for (reg, half) in halves.into_iter().zip(["low", "high"]) {
+                    self.code.names.push((reg, format!("{name}.{half}").into(), Type::B64));
+                }
+                Some(halves)
+            }
+            _ => None,
+        }
+    }
+
+    /// The registers that operand `index`, a source of 128 bits, is read from.
+    pub(super) fn source_halves(&mut self, ops: &[Operand], index: usize) -> Result<[Reg; 2], Error> {
+        let halves = self.halves(ops, index).ok_or_else(|| self.operand(ops, index, "a 128-bit register"))?;
+        self.reads.extend(halves);
+        Ok(halves)
+    }
+
+    /// The registers that operand `index`, a destination of 128 bits, is written to.
+    pub(super) fn destination_halves(&mut self, ops: &[Operand], index: usize) -> Result<[Reg; 2], Error> {
+        if matches!(ops.get(index), Some(Operand::Sink)) {
+            return Ok([self.temporary(File::W64), self.temporary(File::W64)]);
+        }
+        let halves = self.halves(ops, index).ok_or_else(|| self.operand(ops, index, "a 128-bit register"))?;
+        self.writes.extend(halves);
+        Ok(halves)
     }
 
     /// The register that operand `index`, a source of this type, is read from.

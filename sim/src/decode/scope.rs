@@ -19,6 +19,8 @@ const LOCAL_LIMIT: u64 = 64 << 10;
 pub(super) enum Named {
     /// A register that has been used.
     Register(Reg),
+    /// A register of 128 bits that has been used: its halves, the low one first.
+    Wide([Reg; 2]),
     /// A register that has not been used yet.
     Declared(Type),
     Label(u32),
@@ -100,10 +102,10 @@ impl Scopes {
         self.0.iter().rev().find_map(|scope| scope.find(name))
     }
 
-    /// Gives a declared register its number, in the scope that declares it.
-    pub(super) fn number(&mut self, name: Arc<str>, reg: Reg) {
+    /// Gives a declared register what it stands for, in the scope that declares it.
+    pub(super) fn number(&mut self, name: Arc<str>, named: Named) {
         if let Some(scope) = self.0.iter_mut().rev().find(|scope| scope.find(&name).is_some()) {
-            scope.names.insert(name, Named::Register(reg));
+            scope.names.insert(name, named);
         }
     }
 }
@@ -307,7 +309,9 @@ impl Decoder<'_> {
             Some(Named::Shared(at)) => Ok(Placed::shared(at)),
             Some(Named::Dynamic) => Ok(Placed::shared(self.shared.dynamic)),
             Some(Named::Label(_)) => Err(self.unsupported("the address of a label")),
-            Some(Named::Register(_) | Named::Declared(_)) => Err(self.undeclared(name, "variable")),
+            Some(Named::Register(_) | Named::Wide(_) | Named::Declared(_)) => {
+                Err(self.undeclared(name, "variable"))
+            }
             None => match self.variables.iter().find(|v| v.name == *name) {
                 Some(v) if is_dynamic(v) => Ok(Placed::shared(self.shared.dynamic)),
                 Some(v) if self.globals.address(&v.name).is_some() => {

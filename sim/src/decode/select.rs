@@ -194,6 +194,9 @@ impl Decoder<'_> {
     fn mov(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         let ty = self.last(words)?;
         self.arity(ops, 2..=2)?;
+        if ty == Type::B128 {
+            return self.mov_wide(ops);
+        }
         match (&ops[0], &ops[1]) {
             (Operand::Vector(parts), _) => self.unpack(ty, parts, ops),
             (_, Operand::Vector(parts)) => self.pack(ty, parts, ops),
@@ -207,6 +210,29 @@ impl Decoder<'_> {
                 self.simple(run, ops, ty, &[ty])
             }
         }
+    }
+
+    /// `mov.b128` of a register, to two halves or from them.
+    fn mov_wide(&mut self, ops: &[Operand]) -> Result<(), Error> {
+        let a = match &ops[1] {
+            Operand::Vector(parts) if parts.len() == 2 => {
+                [self.source(parts, 0, Type::B64)?, self.source(parts, 1, Type::B64)?]
+            }
+            _ => self.source_halves(ops, 1)?,
+        };
+        // A destination may be the other half of the source.
+        let copy = lanes!(u64: |a: u64| a);
+        let a = a.map(|half| self.through(File::W64, copy, half));
+        let d = match &ops[0] {
+            Operand::Vector(parts) if parts.len() == 2 => {
+                [self.destination(parts, 0, Type::B64)?, self.destination(parts, 1, Type::B64)?]
+            }
+            _ => self.destination_halves(ops, 0)?,
+        };
+        for (d, a) in d.into_iter().zip(a) {
+            self.lanes(copy, d, &[a]);
+        }
+        Ok(())
     }
 
     /// `mov.b32 {lo, hi}, a`.

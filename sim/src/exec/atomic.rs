@@ -2,12 +2,13 @@
 
 use std::sync::atomic::{self, Ordering::SeqCst};
 
+use crate::lanes::Reg;
 use crate::memory::Nearest;
-use crate::op::Atomic;
-use crate::shadow::{Kind, Touch, Who};
+use crate::op::{Atomic, AtomicWide};
+use crate::shadow::{Kind, Order, Touch, Who};
 use crate::{Access, Error, Space};
 
-use super::access::{count_touched, global_at, has_value, misaligned, shared_place, touch};
+use super::access::{count_touched, from_bytes, global_at, has_value, misaligned, shared_place, touch};
 use super::context::Context;
 use super::warp::Warp;
 use super::{lanes, resolve};
@@ -55,6 +56,42 @@ impl Warp {
         Ok(())
     }
 
+    /// `atom` of 16 bytes.
+    pub(super) fn atomic_wide(
+        &mut self,
+        cx: &mut Context<'_>,
+        atomic: &AtomicWide,
+        mask: u32,
+        source: u32,
+    ) -> Result<(), Error> {
+        if cx.machine.options.counts {
+            self.count(&mut cx.report, atomic.space, &atomic.address, 16, mask);
+        }
+        let mut touched = 0;
+        for lane in lanes(mask) {
+            let who = Who { warp: self.index, lane: lane as u32, source };
+            let (space, address) = resolve(atomic.space, self.address(&atomic.address, lane));
+            touched |= touch(space);
+            if !address.is_multiple_of(16) {
+                return Err(misaligned(cx, who, Access::Write, space, address, 16));
+            }
+            let value = |regs: [Reg; 2]| regs.map(|reg| self.regs.get(reg, lane));
+            let (b, c) = (value(atomic.b), atomic.c.map(value));
+            let new = |old: [u64; 2]| match c {
+                None => b,
+                Some(c) if old == b => c,
+                Some(_) => old,
+            };
+            let old = exchange(cx, who, (space, address), atomic.order, &new)?;
+            *(if new(old) == old { &mut cx.looks } else { &mut cx.changes }) += 1;
+            for (reg, half) in atomic.d.into_iter().zip(old) {
+                self.regs.set(reg, lane, half);
+            }
+        }
+        count_touched(cx, touched);
+        Ok(())
+    }
+
     pub(super) fn fence(&self, cx: &mut Context<'_>, mask: u32) {
         atomic::fence(SeqCst);
         if let Some(shadow) = &mut cx.shadow {
@@ -74,6 +111,48 @@ impl Warp {
         self.fence(cx, mask);
         if let Some(shadow) = &mut cx.shadow {
             shadow.fence_mbarriers(self.index as usize, mask);
+        }
+    }
+}
+
+/// Updates 16 bytes; returns the old ones. Those who do so to global memory take turns.
+fn exchange(
+    cx: &mut Context<'_>,
+    who: Who,
+    (space, address): (Space, u64),
+    order: Order,
+    new: &dyn Fn([u64; 2]) -> [u64; 2],
+) -> Result<[u64; 2], Error> {
+    let touch = Touch::Strong(Kind::Update, order);
+    match space {
+        Space::Shared | Space::Cluster => {
+            let at = shared_place(cx, who, Access::Write, (space, address), 16)?;
+            if let Some(shadow) = &mut cx.shadow {
+                let found = shadow.strong(who, at, 16, Kind::Update, order);
+                cx.checked(who, Access::Write, at, 16, found)?;
+            }
+            let halves = [at, at + 8];
+            let old = halves.map(|at| from_bytes(&cx.shared[at..at + 8]) as u64);
+            for (at, value) in halves.into_iter().zip(new(old)) {
+                cx.shared[at..at + 8].copy_from_slice(&value.to_le_bytes());
+            }
+            Ok(old)
+        }
+        Space::Global | Space::Generic => {
+            let offset = global_at(cx, who, Access::Write, address, 16)?;
+            has_value(cx, who, address, offset, 16)?;
+            cx.check_global(who, address, 16, touch)?;
+            let allocation = &cx.machine.view.allocations[cx.last];
+            let old = [offset, offset + 8].map(|at| allocation.update(at, 8, |old| old));
+            for (at, value) in [offset, offset + 8].into_iter().zip(new(old)) {
+                allocation.update(at, 8, |_| value);
+            }
+            cx.learn_global(who, address, touch);
+            Ok(old)
+        }
+        Space::Param | Space::Local => {
+            let (at, access, nearest) = (cx.at(who), Access::Write, Nearest::None);
+            Err(Error::OutOfBounds { at, access, space, address, bytes: 16, nearest })
         }
     }
 }

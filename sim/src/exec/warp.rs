@@ -311,6 +311,7 @@ impl Warp {
         let source = inst.source;
         match &inst.op {
             Op::Atomic(atomic) => self.atomic(cx, atomic, active, source)?,
+            Op::AtomicWide(atomic) => self.atomic_wide(cx, atomic, active, source)?,
             Op::Copy(copy) => self.copy(cx, copy, active, source)?,
             Op::CopyCommit => self.copies.commit(active),
             Op::CopyWait(keep) => self.copy_wait(cx, *keep, active)?,

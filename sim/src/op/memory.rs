@@ -52,6 +52,19 @@ pub(crate) struct Atomic {
     pub(crate) order: Order,
 }
 
+/// `atom.exch.b128`, `atom.cas.b128`: the halves of each value, the low one first.
+#[derive(Clone, Debug)]
+pub(crate) struct AtomicWide {
+    pub(crate) space: Space,
+    pub(crate) address: Address,
+    pub(crate) d: [Reg; 2],
+    /// The new value, or what is compared with.
+    pub(crate) b: [Reg; 2],
+    /// The new value of `cas`.
+    pub(crate) c: Option<[Reg; 2]>,
+    pub(crate) order: Order,
+}
+
 /// `cp.async`: `bytes` bytes from global to shared memory, of which `source` are read and the rest is zero.
 #[derive(Clone, Debug)]
 pub(crate) struct Copy {
