@@ -195,6 +195,7 @@ impl Make<'_> {
                 Some(Operand::Tuple(shape)) if !self.once_in(3) => Operand::Tuple(self.regrouped(shape)),
                 _ => Operand::Tuple(self.shape()),
             },
+            "layout" if op == "coshape" => Operand::Lay(self.coordinates()),
             "layout" | "a" | "block" => Operand::Lay(self.layout(4)),
             "b" | "by" => match first {
                 Some(Operand::Lay(lay)) if op.starts_with("max_common") || self.once_in(4) => {
@@ -323,6 +324,17 @@ impl Make<'_> {
         let shape = self.grouped(&extents);
         let strides = shape_strides(&shape, &strides);
         Lay::new(&shape, &strides).unwrap_or(Lay::UNIT)
+    }
+
+    /// A layout to coordinates: its steps along two basis vectors in turns.
+    fn coordinates(&mut self) -> Lay {
+        let lay = self.layout(3);
+        let mut mode = 0;
+        let strides = lay.stride().map(|stride| {
+            mode = 1 - mode;
+            Stride::Basis { scale: stride.int().unwrap_or(Int::ONE), mode }
+        });
+        Lay::new(lay.shape(), &strides).unwrap_or(lay)
     }
 
     /// The same modes with some strides and extents changed.
