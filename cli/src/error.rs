@@ -66,14 +66,6 @@ pub enum Error {
         /// What would be accepted.
         expected: String,
     },
-    /// A launch that failed, for which a smaller one was looked for.
-    #[error("{error}\n{}", least_grid(.least))]
-    Failed {
-        /// How it failed.
-        error: girih_sim::Error,
-        /// The least grid in which it fails, and the launches that it took to find; none if it did not fail again.
-        least: Option<([u32; 3], u32)>,
-    },
     /// A dtype that there is no kernel for.
     #[error("no kernel takes `{0}`: f32, f16 and bf16 are accepted")]
     KernelDType(String),
@@ -239,15 +231,6 @@ impl Error {
 
     pub(crate) fn write(path: &Path) -> impl FnOnce(io::Error) -> Error {
         move |source| Error::Write { path: path.into(), source }
-    }
-}
-
-fn least_grid(least: &Option<([u32; 3], u32)>) -> String {
-    match least {
-        Some(([x, y, z], runs)) => {
-            format!("the least grid in which it fails: --grid {x},{y},{z} (found by {runs} launches)")
-        }
-        None => "it did not fail when it was launched again".into(),
     }
 }
 

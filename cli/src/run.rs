@@ -52,7 +52,7 @@ impl Session {
         let device = match opened.kind() {
             Kind::Cuda => opened,
             Kind::Sim => {
-                let options = if args.no_check { SimOptions::default() } else { SimOptions::checked() };
+                let options = if args.no_check { SimOptions::fast() } else { SimOptions::checked() };
                 let progress = Some(progress(bar.clone()));
                 Device::open_sim(SimOptions { progress, ..options })?
             }

@@ -5,6 +5,7 @@ mod number;
 mod report;
 mod source;
 mod tensor;
+mod verdict;
 mod watch;
 
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use girih_sim::{Launch, Memory, Options, Profile, Program};
 use crate::{CommandResult, Error, run};
 use argument::{Argument, Bound, extents};
 use report::SimReport;
+use verdict::VerdictArgs;
 use watch::WatchArgs;
 
 /// How arguments are written, for the long help.
@@ -36,8 +38,13 @@ Arguments are given in the order of the kernel's parameters, one --arg each:
 
 Files are in numpy's format, of any numeric type; bf16 is kept as u16.
 
-The exit status is 0 if the launch passed every check, 1 if it did not, with the finding on stderr, and 2 for
-arguments that the kernel can't be launched with. Then no file is written.";
+The launch is executed for each of --seeds seeds on the same memory, and files get what the first has left. After an
+execution with an error there is no other. What is found is told on stderr, each kind and pair of instructions once, and
+with --report json in the report.
+
+The exit status is 0 if the launch passed, be it with warnings; 1 if there was an error; 2 for arguments that the kernel
+can't be launched with; 3 if a file can't be read or written, or the simulator can't run the kernel. No file is written
+unless it is 0.";
 
 /// What is checked beyond alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -84,9 +91,8 @@ pub(crate) struct Args {
     /// What to check, of races, bounds, uninit
     #[arg(long, value_delimiter = ',', default_value = "races,bounds,uninit")]
     check: Vec<Check>,
-    /// Which order of warps is tried; 0 is theirs
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
+    #[command(flatten)]
+    verdict: VerdictArgs,
     /// Tell what each instruction did
     #[arg(long)]
     lines: bool,
@@ -104,13 +110,12 @@ pub(crate) fn run(args: Args) -> CommandResult {
     match launch(&args) {
         Ok(report) => {
             run::print(&report, args.report == Form::Json)?;
-            Ok(ExitCode::SUCCESS)
+            Ok(ExitCode::from(u8::from(!report.passed())))
         }
-        Err(error) if is_usage(&*error) => {
+        Err(error) => {
             eprintln!("error: {error}");
-            Ok(ExitCode::from(2))
+            Ok(ExitCode::from(if is_usage(&*error) { 2 } else { 3 }))
         }
-        Err(error) => Err(error),
     }
 }
 
@@ -147,19 +152,19 @@ fn bind(args: &Args, memory: &Memory) -> Result<Vec<Bound>, Box<dyn std::error::
     args.arguments.iter().map(|argument| argument.bind(memory)).collect()
 }
 
-/// The error of a launch that failed, and the least grid in which it does so from the start.
+/// The least grid in which a launch fails from the start, and how many launches it took to find; none if it did not fail
+/// again.
 fn reduced(
     args: &Args,
     module: &girih_ptx::Module,
     kernel: &str,
     options: &Options,
-    error: girih_sim::Error,
-) -> Result<Error, Box<dyn std::error::Error>> {
+) -> Result<Option<([u32; 3], u32)>, Box<dyn std::error::Error>> {
     let (program, memory) = (Program::load(module)?, Memory::new());
     let launch = args.launch(&bind(args, &memory)?);
     let options = Options { profile: None, ..options.clone() };
     let reduced = girih_sim::reduce(program.kernel(kernel)?, &memory, &launch, &options)?;
-    Ok(Error::Failed { error, least: reduced.map(|reduced| (reduced.launch.grid, reduced.runs)) })
+    Ok(reduced.map(|reduced| (reduced.launch.grid, reduced.runs)))
 }
 
 fn launch(args: &Args) -> Result<SimReport, Box<dyn std::error::Error>> {
@@ -170,29 +175,43 @@ fn launch(args: &Args) -> Result<SimReport, Box<dyn std::error::Error>> {
     let memory = Memory::new();
     let bound = bind(args, &memory)?;
     let profile = Profile::default();
-    let options = Options {
+    let options = args.verdict.options(Options {
         profile: Some(profile.clone()),
         races: args.check.contains(&Check::Races),
         uninitialised: args.check.contains(&Check::Uninit),
         counts: true,
-        seed: args.seed,
         ..Options::default()
-    };
+    });
     let launch = args.launch(&bound);
     let watch = args.watch.observer(kernel, &launch)?.map(Arc::new);
     let observed = Options { observer: watch.clone().map(|watch| watch as _), ..options.clone() };
-    let report = girih_sim::run(kernel, &memory, &launch, &observed);
+    let verdict = girih_sim::judge(kernel, &memory, &launch, &observed)?;
     for missed in watch.iter().flat_map(|watch| watch.missed()) {
         eprintln!("{missed}");
     }
-    let report = match report {
-        Err(error) if args.reduce && !is_usage(&error) => {
-            return Err(reduced(args, &module, kernel.name(), &options, error)?.into());
-        }
-        report => report?,
-    };
-    for Bound { output, .. } in bound {
-        output.map_or(Ok(()), |output| output.write(&memory))?;
+    for finding in &verdict.findings {
+        eprintln!("{}: {finding}", finding.severity);
     }
-    Ok(SimReport::new(kernel.name(), &launch, &options, &report, (&profile, args.lines)))
+    match verdict.errors().next() {
+        Some(finding) if args.reduce => {
+            let options = Options { seed: finding.seed, ..options.clone() };
+            eprintln!("{}", least_grid(reduced(args, &module, kernel.name(), &options)?));
+        }
+        Some(_) => {}
+        None => {
+            for Bound { output, .. } in bound {
+                output.map_or(Ok(()), |output| output.write(&memory))?;
+            }
+        }
+    }
+    Ok(SimReport::new(kernel.name(), &launch, &options, &verdict, (&profile, args.lines)))
+}
+
+fn least_grid(least: Option<([u32; 3], u32)>) -> String {
+    match least {
+        Some(([x, y, z], runs)) => {
+            format!("the least grid in which it fails: --grid {x},{y},{z} (found by {runs} launches)")
+        }
+        None => "it did not fail when it was launched again".into(),
+    }
 }

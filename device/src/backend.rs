@@ -30,6 +30,8 @@ pub(crate) trait Backend: Send + Sync {
     fn stream(&self) -> Option<u64>;
     /// What the simulator saw in its last launch.
     fn report(&self) -> Option<girih_sim::Report>;
+    /// What the simulator has found in its last launch.
+    fn findings(&self) -> Vec<girih_sim::Finding>;
 }
 
 /// A loaded module.

@@ -42,7 +42,9 @@ impl Device {
     /// Opens a device.
     ///
     /// [`Select::Auto`] follows the environment variable `GIRIH_DEVICE` (`auto`, `cuda`, `cuda:N`, `sim`); without it
-    /// the first GPU, or the simulator where no GPU of sm_80 or newer can be used ([`Device::fallback`] says why).
+    /// the first GPU, or the simulator where no GPU of sm_80 or newer can be used ([`Device::fallback`] says why). The
+    /// simulator looks for races and for reads of what nothing has written; [`Device::open_sim`] with
+    /// [`SimOptions::fast`](girih_sim::Options::fast) opens one that doesn't.
     ///
     /// # Errors
     /// [`Error::BadSelect`] when the variable names no device; for `Cuda` one line that says what is missing or too
@@ -58,10 +60,10 @@ impl Device {
     /// ```
     pub fn open(select: Select) -> Result<Device, Error> {
         match select.resolve()? {
-            Select::Sim => Self::open_sim(SimOptions::default()),
+            Select::Sim => Self::open_sim(SimOptions::checked()),
             Select::Cuda(index) => Self::open_cuda(index),
             Select::Auto => Self::open_cuda(0).or_else(|error| {
-                let simulator = Self::open_sim(SimOptions::default())?;
+                let simulator = Self::open_sim(SimOptions::checked())?;
                 Ok(Device { fallback: Some(Arc::new(error)), ..simulator })
             }),
         }
@@ -195,6 +197,12 @@ impl Device {
     /// none on the simulator. Using it is as unsafe as those libraries are; it is valid while a handle of the device lives.
     pub fn cuda_stream(&self) -> Option<u64> {
         self.backend.stream()
+    }
+
+    /// What the simulator has found in its last launch, in the executions of [`SimOptions`]'s `seeds` (1 if it is 0). The launch
+    /// fails with the first that is an error; here are all, warnings too. None on a GPU.
+    pub fn sim_findings(&self) -> Vec<girih_sim::Finding> {
+        self.backend.findings()
     }
 
     /// What the simulator saw in its last successful launch; none on a GPU or before a launch.

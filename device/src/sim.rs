@@ -6,7 +6,7 @@ use std::{
 };
 
 use girih_ptx::{self as ptx, KernelInfo};
-use girih_sim::{Launch, Memory, Program, Report};
+use girih_sim::{Finding, Launch, Memory, Program, Report};
 
 use crate::{
     Error, Kind, LaunchConfig, Limits, Optimization, Resources, SimOptions,
@@ -22,12 +22,19 @@ pub(crate) struct Simulator {
 struct State {
     memory: Memory,
     options: SimOptions,
-    /// The last report; held during each operation, which makes them one sequence across threads.
-    last: Mutex<Option<Report>>,
+    /// Held during each operation, which makes them one sequence across threads.
+    last: Mutex<Last>,
+}
+
+/// The last launch.
+#[derive(Default)]
+struct Last {
+    report: Option<Report>,
+    findings: Vec<Finding>,
 }
 
 impl State {
-    fn turn(&self) -> MutexGuard<'_, Option<Report>> {
+    fn turn(&self) -> MutexGuard<'_, Last> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -36,7 +43,7 @@ impl Simulator {
     pub(crate) fn new(options: SimOptions) -> Simulator {
         let memory = Memory::with_capacity(capacity());
         let limits = Limits::simulator(memory.capacity());
-        Simulator { limits, state: Arc::new(State { memory, options, last: Mutex::new(None) }) }
+        Simulator { limits, state: Arc::new(State { memory, options, last: Mutex::default() }) }
     }
 }
 
@@ -126,7 +133,11 @@ impl Backend for Simulator {
     }
 
     fn report(&self) -> Option<Report> {
-        *self.state.turn()
+        self.state.turn().report
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        self.state.turn().findings.clone()
     }
 }
 
@@ -180,8 +191,23 @@ impl Entry for SimEntry {
         let mut last = self.state.turn();
         let kernel = self.program.kernel(&self.name)?;
         let launch = Launch { grid, block, cluster, dynamic_shared, args };
-        *last = Some(girih_sim::run(kernel, &self.state.memory, &launch, &self.state.options)?);
-        Ok(())
+        let State { memory, options, .. } = &*self.state;
+        if !options.races && !options.uninitialised && options.seeds <= 1 {
+            let Last { report, findings } = &mut *last;
+            findings.clear();
+            *report = Some(girih_sim::run(kernel, memory, &launch, options)?);
+            return Ok(());
+        }
+        let verdict = girih_sim::judge(kernel, memory, &launch, options)?;
+        let error = verdict.errors().next().map(|finding| finding.error.clone());
+        last.findings = verdict.findings;
+        match error {
+            Some(error) => Err(error.into()),
+            None => {
+                last.report = Some(verdict.report);
+                Ok(())
+            }
+        }
     }
 }
 

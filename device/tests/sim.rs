@@ -159,3 +159,36 @@ fn handles_are_one_device_and_work_from_any_thread() {
     assert_eq!(y.download().unwrap(), [1, 2, 3]);
     assert!(x.device().is_same(&device) && !device.is_same(&checked()));
 }
+
+/// Threads that write their number to one word.
+const RACY: &str = ".version 8.0 .target sm_80 .address_size 64
+    .visible .entry racy(.param .u64 out) { .reg .b32 %i; .reg .b64 %p;
+      ld.param.u64 %p, [out]; mov.u32 %i, %tid.x; st.global.u32 [%p], %i; ret; }";
+/// Halves of a block that write the same to one word.
+const ALIKE: &str = ".version 8.0 .target sm_80 .address_size 64
+    .visible .entry alike(.param .u64 out) { .reg .b32 %i; .reg .b64 %p; .reg .pred %h;
+      ld.param.u64 %p, [out]; mov.u32 %i, %tid.x; setp.lt.u32 %h, %i, 32;
+      @%h st.global.u32 [%p], 1; @!%h st.global.u32 [%p], 1; ret; }";
+
+#[test]
+fn the_simulator_looks_for_races_unless_told_not_to() {
+    let launch = |device: &Device, text: &str, name: &str| {
+        let kernel = programs::kernel(device, text, name);
+        let out = device.zeros::<u32>(1).unwrap();
+        // SAFETY: the kernel writes the word.
+        let outcome = unsafe { kernel.launch(&LaunchConfig::linear(64, 64), &[Arg::from(&out)]) };
+        (outcome, device.sim_findings())
+    };
+    let default = Device::open(Select::Sim).unwrap();
+    let (outcome, findings) = launch(&default, RACY, "racy");
+    assert!(matches!(outcome, Err(Error::Sim(girih_sim::Error::Race { .. }))), "{outcome:?}");
+    assert_eq!(findings[0].error.kind(), "race");
+    let (outcome, findings) = launch(&default, ALIKE, "alike");
+    assert!(outcome.is_ok() && findings[0].error.kind() == "same-value-race", "{outcome:?}");
+    assert_eq!(default.sim_report().unwrap().warnings, 1);
+    let fast = Device::open_sim(SimOptions::fast()).unwrap();
+    let (outcome, findings) = launch(&fast, RACY, "racy");
+    assert!(outcome.is_ok() && findings.is_empty(), "{outcome:?}");
+    let denied = SimOptions { deny: girih_sim::Deny::Warnings, seeds: 3, ..SimOptions::checked() };
+    assert!(launch(&Device::open_sim(denied).unwrap(), ALIKE, "alike").0.is_err());
+}

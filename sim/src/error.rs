@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Access, Nearest, Space};
+use crate::{Access, Nearest, Residency, Space};
 
 mod kind;
 mod origin;
@@ -440,10 +440,27 @@ pub enum Error {
         waiting: Vec<Waiting>,
     },
     /// Blocks go in circles, waiting for what no block of the grid does.
-    #[error("{at}: goes in circles, and nothing that it could wait for changes any more")]
+    #[error("{at}: goes in circles, waiting for {}, and nothing changes any more", awaited_by(awaited))]
     Spinning {
-        /// The instruction that was next, and its first thread.
+        /// The instruction that looks in vain, or else that was next, and a thread that waits.
         at: Box<Site>,
+        /// What it looks at, if it is known: loads and atomics that are strong count as looks.
+        awaited: Option<Awaited>,
+    },
+    /// Blocks wait for blocks that can begin only when these have ended.
+    #[error(
+        "{at}: waits for {}, and nothing changes any more: of the grid's {blocks} blocks {} are there at a time ({residency}), \
+         the others begin when these end", awaited_by(awaited), residency.blocks()
+    )]
+    NotResident {
+        /// The instruction that looks in vain, or else that was next, and a thread that waits.
+        at: Box<Site>,
+        /// What it looks at, if it is known.
+        awaited: Option<Awaited>,
+        /// Blocks of the grid.
+        blocks: u64,
+        /// How many are there at a time.
+        residency: Residency,
     },
     /// A cluster executed more warp instructions than [`Options::steps`](crate::Options::steps) allows.
     #[error("{at}: the cluster has executed {limit} warp instructions, the limit; an endless loop?")]
@@ -453,6 +470,10 @@ pub enum Error {
         /// The limit.
         limit: u64,
     },
+}
+
+fn awaited_by(awaited: &Option<Awaited>) -> String {
+    awaited.map_or("what is not known".into(), |awaited| awaited.to_string())
 }
 
 fn join(waiting: &[Waiting]) -> String {

@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::exec::Machine;
 use crate::grid::Grid;
 use crate::launch::{SHARED_LIMIT, arguments, check_shape, cluster};
+use crate::residency::{MULTIPROCESSORS, Residency};
 use crate::shadow::Global;
 use crate::snapshot::Snapshot;
 use crate::verdict::Ledger;
@@ -115,6 +116,8 @@ fn once(
     let mut view = memory.view();
     // Their addresses are above all of memory's.
     view.allocations.extend(kernel.variables.iter().cloned());
+    let threads = launch.block.iter().product();
+    let multiprocessors = options.multiprocessors.unwrap_or(MULTIPROCESSORS);
     let machine = Machine {
         kernel,
         view,
@@ -122,12 +125,13 @@ fn once(
         launch,
         options,
         shared: used as usize,
-        threads: launch.block.iter().product(),
+        threads,
         cluster,
         explicit: launch.cluster.is_some() || kernel.explicit_cluster,
         printed: Mutex::default(),
         global: options.races.then(Global::default),
         findings: Mutex::new(Ledger::new(mode)),
+        residency: Residency::new(multiprocessors, threads, used, kernel.registers),
     };
     let (report, ended) = run_grid(&machine, workers, mode)?;
     let ledger = machine.findings.into_inner().unwrap_or_else(PoisonError::into_inner);

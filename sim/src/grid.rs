@@ -10,16 +10,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::exec::{Cluster, Machine, Turn};
 use crate::{Error, Report};
 
-/// The most clusters that a worker has begun and not finished.
-const RESIDENT: usize = 128;
-/// How often each cluster of a worker waits in vain before the worker reckons that no change will come.
-const PATIENCE: usize = 64;
+/// How often each cluster of a worker waits in vain before the worker reckons that no change will come, and turns of any
+/// beyond that.
+const PATIENCE: usize = 2;
+const MORE_PATIENCE: usize = 16;
 
 /// What the workers of a launch share.
 pub(crate) struct Grid<'a> {
     machine: &'a Machine<'a>,
     blocks: u64,
     clusters: u64,
+    /// The most clusters that a worker has begun and not finished.
+    resident: usize,
     /// The cluster that is begun next.
     next: AtomicU64,
     /// Counts changes: blocks that finish, and turns of clusters in which one did something that others can see.
@@ -55,6 +57,7 @@ impl<'a> Grid<'a> {
             machine,
             blocks,
             clusters,
+            resident: (machine.residency.blocks() / machine.blocks()).max(1) as usize,
             next: AtomicU64::new(0),
             changes: AtomicU64::new(0),
             workers: clusters.min(workers.max(1) as u64) as usize,
@@ -84,7 +87,7 @@ impl<'a> Grid<'a> {
         let mut worker =
             Worker { resident: VecDeque::new(), spare: Vec::new(), seen: 0, quiet: 0, idle: false };
         loop {
-            if worker.resident.len() < RESIDENT
+            if worker.resident.len() < self.resident
                 && let Some(number) = self.take()
             {
                 let mut cluster = worker.spare.pop().unwrap_or_else(|| Cluster::new(self.machine));
@@ -150,7 +153,7 @@ impl<'a> Grid<'a> {
             return;
         }
         worker.quiet += 1;
-        let patience = PATIENCE * (worker.resident.len() + 1);
+        let patience = PATIENCE * (worker.resident.len() + 1) + MORE_PATIENCE;
         if worker.quiet < patience {
             return;
         }
@@ -161,7 +164,8 @@ impl<'a> Grid<'a> {
         // A worker that has not begun may have no thread to begin on.
         let all = self.idle.load(SeqCst) >= begun && (begun == self.workers || worker.quiet > 16 * patience);
         if all && self.changes.load(SeqCst) == now {
-            self.tell(number, cluster.in_circles());
+            let waiting = self.next.load(SeqCst) < self.clusters;
+            self.tell(number, cluster.in_circles(waiting.then_some(self.blocks)));
         }
         std::thread::yield_now();
     }

@@ -60,9 +60,18 @@ pub struct Options {
     pub limit: Option<usize>,
     /// The warnings that count as errors.
     pub deny: Deny,
+    /// Multiprocessors of the device that is simulated; without it the 132 of an H100 or H200. They decide how many blocks are
+    /// there at a time, and so can wait for one another.
+    pub multiprocessors: Option<u32>,
 }
 
 impl Options {
+    /// No check beyond bounds, alignment and what else is always checked: the fastest, for programs that are known to be
+    /// right. The same as the default.
+    pub fn fast() -> Self {
+        Self::default()
+    }
+
     /// Every check on.
     pub fn checked() -> Self {
         Options { races: true, uninitialised: true, ..Self::default() }
@@ -102,6 +111,7 @@ impl fmt::Debug for Options {
             .field("seeds", &self.seeds)
             .field("limit", &self.limit)
             .field("deny", &self.deny)
+            .field("multiprocessors", &self.multiprocessors)
             .finish()
     }
 }
@@ -140,7 +150,7 @@ pub struct Report {
     pub global_bytes: u64,
     /// Bytes of shared memory that lanes ask for, likewise: without those of bulk copies and of `wgmma`'s descriptors.
     pub shared_bytes: u64,
-    /// Warnings of different kinds or instructions, of a launch that was [`run`].
+    /// Warnings, each kind and pair of instructions once.
     pub warnings: u64,
 }
 

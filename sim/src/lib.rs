@@ -1,7 +1,8 @@
 //! Executes PTX on the CPU and judges it.
 //!
 //! ```text
-//! girih_ptx::Module --load--> Program --kernel--> Kernel --run(memory, launch, options)--> Report | Error
+//! girih_ptx::Module --load--> Program --kernel--> Kernel --run(memory, launch, options)----> Report | Error
+//!                                                     `--judge(memory, launch, options)--> Verdict
 //! ```
 //!
 //! The simulator knows nothing of layouts or of the generator: what an instruction does is written here from the
@@ -44,6 +45,9 @@
 //! [`Options::seed`] permutes the order of warps, how long each runs, and when operations take effect; `try_wait` may
 //! then fail at once, and with one seed in four does whenever a warp first asks for a phase that is not complete. Where nothing can happen any more, waits with a time limit reach it; if that changes nothing, it
 //! is a deadlock.
+//!
+//! As many blocks have begun and not ended as fit the device that is simulated ([`Residency`]): a grid barrier of more is told.
+//! A block counts with its threads, its shared memory and, where `.maxnreg` or `.minnctapersm` tell them, its registers.
 //!
 //! A `wgmma` is one operation of the four warps of its warpgroup, which must issue the same: it takes place once all have,
 //! and reads shared memory when the first of them waits for its group (with a seed perhaps as soon as it may); each warp's
@@ -121,8 +125,9 @@
 //!   that issued it, and counts as that thread's write at the wait. In between the bytes are in flight: any access to
 //!   them, the thread's own included, is an error. At its issue it must come after every other thread's access.
 //!
-//! A weak write of the bytes that are there already does not race with the write that put them there, which compilers rely
-//! on where several threads have the same element. A register that nothing has written may be copied and computed with;
+//! A weak write of the bytes that are there already races with the write that put them there as a warning; and not at all if
+//! both are of one instruction in one cluster, which compilers rely on where several threads have the same element. That
+//! the async proxy signals an mbarrier which no fence has made known to it is a warning too. A register that nothing has written may be copied and computed with;
 //! the results count as unwritten, and to use them for an address, in a store, as a guard is the error.
 //!
 //! The reads of `ldmatrix` are those of the lanes that receive the data (with `.trans`, of one of the two lanes that
@@ -153,6 +158,7 @@ mod op;
 mod profile;
 mod program;
 mod reduce;
+mod residency;
 mod shadow;
 mod snapshot;
 mod tensor;
@@ -165,6 +171,7 @@ pub use observe::{Moment, Observer, Register};
 pub use profile::{Class, Line, Profile};
 pub use program::{Kernel, Param, Program};
 pub use reduce::{Reduced, reduce};
+pub use residency::Residency;
 pub use verdict::{Deny, Finding, Severity, Verdict, judge};
 
 use std::fmt;

@@ -103,11 +103,14 @@ impl Verdict {
     }
 }
 
-/// What makes findings one: the kind, and the line and the text of each instruction.
+/// What makes findings one: the kind, and the line and the text of each instruction, whichever was first.
 type Key = (&'static str, Vec<(u32, Arc<str>)>);
 
 fn key(error: &Error) -> Key {
-    (error.kind(), error.sites().map(|site| (site.place.line, site.place.instruction.clone())).collect())
+    let mut places: Vec<_> =
+        error.sites().map(|site| (site.place.line, site.place.instruction.clone())).collect();
+    places.sort_unstable();
+    (error.kind(), places)
 }
 
 /// What an execution has found so far.
@@ -197,7 +200,6 @@ pub fn judge(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Option
     let before = (options.seeds > 1).then(|| Snapshot::new(kernel, memory));
     let mut verdict = Verdict::default();
     verdict.take(execute(kernel, memory, launch, options, Mode::All)?, options.seed);
-    verdict.report = Report { warnings: 0, ..verdict.report };
     let Some(before) = before.filter(|_| verdict.passed()) else { return Ok(verdict) };
     let after = before.changed();
     for nth in 1..options.seeds {
@@ -217,7 +219,8 @@ impl Verdict {
     /// Adds what another execution has found.
     fn take(&mut self, outcome: Outcome, seed: u64) {
         if self.seeds.is_empty() {
-            self.report = outcome.report;
+            let warnings = outcome.findings.iter().filter(|found| found.severity == Severity::Warning);
+            self.report = Report { warnings: warnings.count() as u64, ..outcome.report };
         }
         let known: HashSet<Key> = self.findings.iter().map(|finding| key(&finding.error)).collect();
         self.findings

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{download, launch, module, shape, u64_arg, upload};
-use girih_sim::{Error, Memory, Options, Space};
+use girih_sim::{Awaited, Error, Memory, Options, Space};
 
 /// Runs lines on blocks of one warp with a zeroed buffer of 64 words at %p; the first line is line 8.
 fn run(blocks: u32, options: &Options, lines: &[&str]) -> Result<Vec<u32>, Error> {
@@ -74,8 +74,11 @@ fn waiting_for_what_no_block_does_is_told() {
     ];
     for threads in [Some(1), Some(2)] {
         match run(3, &Options { threads, ..Options::default() }, &lines) {
-            Err(Error::Spinning { at }) => {
-                assert!((9..=11).contains(&at.place.line) && at.block == [1, 0, 0], "{at}");
+            Err(Error::Spinning {
+                at,
+                awaited: Some(Awaited::Value { space: Space::Global, value: 0, .. }),
+            }) => {
+                assert!(at.place.line == 9 && at.block == [1, 0, 0], "{at}");
             }
             other => panic!("{other:?}"),
         }

@@ -1,11 +1,12 @@
-//! What `girih sim` tells of a launch that passed.
+//! What `girih sim` tells of a launch.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use girih_sim::{Launch, Line, Options, Profile, Report};
+use girih_sim::{Launch, Line, Options, Profile, Verdict};
 use serde::Serialize;
 
+use super::verdict::FindingReport;
 use crate::run::line;
 
 /// The launch, and what it executed.
@@ -18,7 +19,10 @@ pub(crate) struct SimReport {
     cluster: Option<[u32; 3]>,
     dynamic_shared_bytes: u32,
     checks: Vec<&'static str>,
+    /// The first seed, of which the counts are.
     seed: u64,
+    /// The seeds that were tried.
+    seeds: Vec<u64>,
     blocks: u64,
     warp_instructions: u64,
     global: u64,
@@ -37,6 +41,13 @@ pub(crate) struct SimReport {
     classes: BTreeMap<&'static str, u64>,
     /// What each instruction did, if asked for.
     lines: Option<Vec<LineReport>>,
+    /// What was found, each kind and pair of instructions once.
+    findings: Vec<FindingReport>,
+    /// Findings beyond those.
+    untold_findings: u64,
+    errors: usize,
+    warnings: usize,
+    /// Whether there was no error.
     passed: bool,
     #[serde(skip)]
     table: String,
@@ -83,14 +94,15 @@ impl LineReport {
 }
 
 impl SimReport {
-    /// Of a launch that has passed; with what each instruction did if `told`.
+    /// Of a launch; with what each instruction did if `told`.
     pub(crate) fn new(
         kernel: &str,
         launch: &Launch,
         options: &Options,
-        report: &Report,
+        verdict: &Verdict,
         (profile, told): (&Profile, bool),
     ) -> SimReport {
+        let Verdict { report, findings, untold, seeds, .. } = verdict;
         let lines = profile.lines(kernel);
         let classes = profile.classes(kernel).into_iter().map(|(class, count)| (class.name(), count));
         let checks = [(options.races, "races"), (true, "bounds"), (options.uninitialised, "uninit")];
@@ -102,6 +114,7 @@ impl SimReport {
             dynamic_shared_bytes: launch.dynamic_shared,
             checks: checks.into_iter().filter(|(on, _)| *on).map(|(_, name)| name).collect(),
             seed: options.seed,
+            seeds: seeds.clone(),
             blocks: report.blocks,
             warp_instructions: report.instructions,
             global: report.global,
@@ -118,8 +131,33 @@ impl SimReport {
             matrix_flops: lines.iter().map(|line| line.flops).sum(),
             classes: classes.collect(),
             lines: told.then(|| lines.iter().map(LineReport::new).collect()),
-            passed: true,
+            findings: findings.iter().map(FindingReport::from).collect(),
+            untold_findings: *untold,
+            errors: verdict.errors().count(),
+            warnings: verdict.warnings().count(),
+            passed: verdict.passed(),
             table: if told { profile.to_string() } else { String::new() },
+        }
+    }
+}
+
+impl SimReport {
+    pub(crate) fn passed(&self) -> bool {
+        self.passed
+    }
+
+    /// The last line.
+    fn outcome(&self) -> String {
+        let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        let warnings = (self.warnings > 0).then(|| count(self.warnings, "warning"));
+        let untold = if self.untold_findings > 0 { ", and more that are not told" } else { "" };
+        match (self.passed, warnings) {
+            (true, None) => "PASSED".into(),
+            (true, Some(warnings)) => format!("PASSED with {warnings}{untold}"),
+            (false, None) => format!("FAILED with {}{untold}", count(self.errors, "error")),
+            (false, Some(warnings)) => {
+                format!("FAILED with {}, {warnings}{untold}", count(self.errors, "error"))
+            }
         }
     }
 }
@@ -129,7 +167,9 @@ impl fmt::Display for SimReport {
         let extents = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
         line(f, "kernel", &self.kernel)?;
         line(f, "grid", format_args!("{} blocks of {} threads", extents(self.grid), extents(self.block)))?;
-        line(f, "checks", format_args!("{}; seed {}", self.checks.join(", "), self.seed))?;
+        let seeds: Vec<_> = self.seeds.iter().map(u64::to_string).collect();
+        let (checks, s) = (self.checks.join(", "), if seeds.len() == 1 { "" } else { "s" });
+        line(f, "checks", format_args!("{checks}; seed{s} {}", seeds.join(", ")))?;
         let SimReport { warp_instructions, global, shared, mma, barriers, waits, .. } = self;
         let text = format_args!(
             "{warp_instructions} warp instructions: {global} on global memory, {shared} on shared memory, {mma} mma, \
@@ -152,6 +192,6 @@ impl fmt::Display for SimReport {
             line(f, "matrices", format_args!("{matrix_flops} multiplications and additions"))?;
         }
         f.write_str(&self.table)?;
-        writeln!(f, "PASSED")
+        writeln!(f, "{}", self.outcome())
     }
 }

@@ -164,7 +164,7 @@ fn tensor_maps_describe_arrays() {
         ("4x16", "4x3", 2, "error: tensor map: the size of extents[0] in bytes"),
         ("4x16", "4x16,32B", 2, "error: tensor map: the size of extents[0] in bytes, with this swizzle,"),
         ("in:a.npy", "in:h.npy", 2, "error: tensor map: the number of extents of the box"),
-        ("4x16", "4x16,bf16", 1, "error: a.npy holds <f4: a tensor map takes C-order arrays of u8, "),
+        ("4x16", "4x16,bf16", 3, "error: a.npy holds <f4: a tensor map takes C-order arrays of u8, "),
     ] {
         let (found, out, err) = girih(folder.path(), &line.replace(from, to));
         assert_eq!((found, &*out), (Some(status), ""), "{to}: {err}");
@@ -272,14 +272,106 @@ fn findings_are_told_and_nothing_is_written() {
             "error: unset, line 15: `st.shared.u32 [cell], %r0`, block (0, 0, 0), thread (0, 0, 0): register `%r1` \
              is read before it is written by way of `%r0`\n",
         ),
+    ];
+    for (line, message) in cases {
+        let (status, out, err) = girih(folder.path(), &line);
+        assert_eq!(status, Some(1), "{line}: {err}");
+        assert!(out.ends_with("\nFAILED with 1 error\n"), "{line}: {out}");
+        assert!(err.starts_with(message), "{line}: {err}");
+        assert!(!folder.path().join("z.npy").exists(), "{line}");
+    }
+}
+
+/// A kernel of two mistakes and a matter of taste.
+const FINDINGS: &str = ".version 8.0 .target sm_90 .address_size 64
+.visible .entry k() {
+  .shared .b32 s[64]; .reg .b32 %i, %r; .reg .pred %p;
+  mov.u32 %i, %tid.x; setp.lt.u32 %p, %i, 32;
+  @%p st.shared.u32 [s], 1;
+  @!%p st.shared.u32 [s], 1;
+  st.shared.u32 [s+4], %i;
+  ld.shared.u32 %r, [s+8];
+  ret;
+}";
+
+#[test]
+fn findings_are_in_the_report_with_their_weight() {
+    let folder = folder();
+    std::fs::write(folder.path().join("findings.ptx"), FINDINGS).expect("a file");
+    let line = "sim findings.ptx --grid 1 --block 64 --report json";
+    let report = |line: &str| {
+        let (status, out, err) = girih(folder.path(), line);
+        let report: serde_json::Value =
+            serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {err}"));
+        (status, report, err)
+    };
+    let (status, all, err) = report(line);
+    assert_eq!((status, &all["passed"], &all["seeds"]), (Some(1), &false.into(), &serde_json::json!([0])));
+    let findings = all["findings"].as_array().expect("findings");
+    let told: Vec<_> = findings.iter().map(|f| (f["kind"].as_str(), f["severity"].as_str())).collect();
+    let error = Some("error");
+    assert_eq!(
+        told,
+        [
+            (Some("race"), error),
+            (Some("uninitialised-memory"), error),
+            (Some("same-value-race"), Some("warning")),
+        ]
+    );
+    assert_eq!((&findings[0]["seed"], &findings[0]["places"][0]["line"]), (&0.into(), &7.into()));
+    assert_eq!(findings[2]["places"][1]["line"], 5);
+    assert!(findings.iter().all(|finding| finding["address"].is_u64()), "{findings:?}");
+    assert_eq!((err.matches("error: ").count(), err.matches("warning: ").count()), (2, 1), "{err}");
+    // One of each.
+    let (_, few, _) = report(&format!("{line} --limit 1"));
+    assert_eq!(few["findings"][0]["kind"], "race");
+    assert_eq!(few["errors"], 1);
+    // The warning alone: four seeds are tried, unless it is denied.
+    let right = FINDINGS.replace("st.shared.u32 [s+4], %i;", "").replace("ld.shared.u32 %r, [s+8];", "");
+    std::fs::write(folder.path().join("findings.ptx"), right).expect("a file");
+    for (options, status, seeds) in [
+        ("", 0, vec![0, 1, 2, 3]),
+        ("--seeds 1", 0, vec![0]),
+        ("--seed 7 --seeds 2", 0, vec![7, 8]),
+        ("--deny mbarrier-unfenced", 0, vec![0, 1, 2, 3]),
+        ("--deny same-value-race", 1, vec![0]),
+        ("--deny warnings", 1, vec![0]),
+    ] {
+        let (found, report, _) = report(&format!("{line} {options}"));
+        assert_eq!((found, &report["seeds"]), (Some(status), &serde_json::json!(seeds)), "{options}");
+        assert_eq!(
+            (&report["passed"], report["findings"].as_array().map(Vec::len)),
+            (&(status == 0).into(), Some(1))
+        );
+    }
+    let (status, out, _) = girih(folder.path(), "sim findings.ptx --grid 1 --block 64");
+    assert!(status == Some(0) && out.ends_with("PASSED with 1 warning\n"), "{out}");
+    let (status, _, err) = girih(folder.path(), "sim findings.ptx --grid 1 --block 64 --deny races");
+    assert!(status == Some(2) && err.contains("same-value-race"), "{err}");
+}
+
+#[test]
+fn what_can_not_be_run_is_no_finding() {
+    let folder = folder();
+    let texts = [
+        ("wrong.ptx", "not PTX"),
+        (
+            "texture.ptx",
+            ".version 8.0 .target sm_90 .address_size 64 .visible .entry k() { .reg .b32 %r<4>; .reg .f32 %f; \
+          tex.1d.v4.s32.f32 {%r0, %r1, %r2, %r3}, [%r0, {%f}]; ret; }",
+        ),
+    ];
+    texts.map(|(name, text)| std::fs::write(folder.path().join(name), text).expect("a file"));
+    for (line, message) in [
+        ("sim wrong.ptx --grid 1 --block 1".into(), "error: "),
+        ("sim texture.ptx --grid 1 --block 1".into(), "error: "),
         ("sim nothing.ptx --grid 1 --block 1".into(), "error: cannot read nothing.ptx: "),
         ("sim x.npy --grid 1 --block 1".into(), "error: cannot read x.npy: "),
         (format!("{RUN} --arg inout:saxpy.ptx:z.npy"), "error: saxpy.ptx is not an .npy file: "),
         (format!("{RUN} --arg inout:y.npy:nowhere/z.npy"), "error: cannot write nowhere/z.npy: "),
-    ];
-    for (line, message) in cases {
+    ] {
         let (status, out, err) = girih(folder.path(), &line);
-        assert_eq!((status, &*out), (Some(1), ""), "{line}: {err}");
+        assert_eq!((status, &*out), (Some(3), ""), "{line}: {err}");
         assert!(err.starts_with(message), "{line}: {err}");
         assert!(!folder.path().join("z.npy").exists(), "{line}");
     }

@@ -179,4 +179,8 @@ impl Backend for Gpu {
     fn report(&self) -> Option<girih_sim::Report> {
         None
     }
+
+    fn findings(&self) -> Vec<girih_sim::Finding> {
+        Vec::new()
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use super::{Error, Site};
+use super::{Awaited, Error, Site};
 use crate::{Severity, Space};
 
 impl Error {
@@ -56,6 +56,7 @@ impl Error {
             Error::WarpgroupIncomplete { .. } => "warpgroup-incomplete",
             Error::Deadlock { .. } => "deadlock",
             Error::Spinning { .. } => "livelock",
+            Error::NotResident { .. } => "not-resident",
             Error::StepLimit { .. } => "step-limit",
         }
     }
@@ -94,6 +95,7 @@ impl Error {
             | Error::WgmmaUnfenced { at, .. }
             | Error::WarpgroupIncomplete { at, .. }
             | Error::Spinning { at, .. }
+            | Error::NotResident { at, .. }
             | Error::StepLimit { at, .. } => (Some(at), None),
             _ => (None, None),
         };
@@ -128,7 +130,9 @@ impl Error {
             | Error::Mbarrier { address, .. }
             | Error::ExitedBlock { address, .. }
             | Error::Race { address, .. }
-            | Error::VectorInShared { address, .. } => Some(address),
+            | Error::VectorInShared { address, .. }
+            | Error::Spinning { awaited: Some(Awaited::Value { address, .. }), .. }
+            | Error::NotResident { awaited: Some(Awaited::Value { address, .. }), .. } => Some(address),
             _ => None,
         }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Origin;
-use crate::Access;
+use crate::{Access, Space};
 
 /// Where in a kernel's text an error belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +98,15 @@ pub enum Awaited {
         /// Registers that are in the pool: what `setmaxnreg.dec` has given back and no one has taken.
         free: u32,
     },
+    /// That memory has another value than it has.
+    Value {
+        /// State space.
+        space: Space,
+        /// Address.
+        address: u64,
+        /// What was found there last, its first 8 bytes.
+        value: u64,
+    },
     /// The rest of its warpgroup, to issue the `wgmma` that it waits for.
     Warpgroup {
         /// The first warp that has not, by number in its block.
@@ -116,6 +125,9 @@ impl fmt::Display for Awaited {
                 "the phase of parity {parity} of the mbarrier at {address:#x} ({pending} of {expected} arrivals \
                  pending, {transactions} bytes outstanding)"
             ),
+            Awaited::Value { space, address, value } => {
+                write!(f, "another value than {value} at {space} address {address:#x}")
+            }
             Awaited::Warpgroup { warp } => write!(f, "the same wgmma in warp {warp} of its warpgroup"),
             Awaited::Registers { count, needed, free } => write!(
                 f,

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{self, Ordering::SeqCst};
 
+use crate::error::Awaited;
 use crate::memory::Nearest;
 use crate::op::{Address, Transfer};
 use crate::shadow::{Kind, Order, Touch, Who};
@@ -67,6 +68,9 @@ impl Warp {
                 return Err(misaligned(cx, who, Access::Read, space, address, total));
             }
             let mut value = self.read(cx, who, (space, address), total, transfer.strong)?;
+            if transfer.strong.is_some() {
+                self.look = Some((who, Awaited::Value { space, address, value: value as u64 }));
+            }
             for reg in &transfer.regs[..count as usize] {
                 if let Some(reg) = reg {
                     self.regs.set(*reg, lane, extended(value as u64, bytes, signed));
@@ -100,7 +104,6 @@ impl Warp {
         if transfer.strong.is_some_and(|order| order.release) {
             atomic::fence(SeqCst);
         }
-        cx.changes += 1;
         let mut touched = 0;
         for lane in lanes(mask) {
             let who = Who { warp: self.index, lane: lane as u32, source };
@@ -166,9 +169,11 @@ impl Warp {
         match space {
             Space::Shared | Space::Cluster => {
                 let at = shared_place(cx, who, Access::Write, (space, address), bytes)?;
+                let same = cx.shared[at..at + data.len()] == *data;
+                cx.changes += u64::from(!same);
                 if let Some(shadow) = &mut cx.shadow {
                     let found = match strong {
-                        None => shadow.write(who, at, data.len(), cx.shared[at..at + data.len()] == *data),
+                        None => shadow.write(who, at, data.len(), same),
                         Some(order) => shadow.strong(who, at, data.len(), Kind::Write, order),
                     };
                     cx.checked(who, Access::Write, at, data.len(), found)?;
@@ -176,7 +181,10 @@ impl Warp {
                 cx.shared[at..at + data.len()].copy_from_slice(data);
                 Ok(())
             }
-            Space::Global | Space::Generic => write_global(cx, who, address, data, strong),
+            Space::Global | Space::Generic => {
+                cx.changes += 1;
+                write_global(cx, who, address, data, strong)
+            }
             Space::Param => {
                 let (at, access, nearest) = (cx.at(who), Access::Write, Nearest::None);
                 Err(Error::OutOfBounds { at, access, space, address, bytes, nearest })

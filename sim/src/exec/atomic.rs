@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{self, Ordering::SeqCst};
 
+use crate::error::Awaited;
 use crate::lanes::Reg;
 use crate::memory::Nearest;
 use crate::op::{Atomic, AtomicWide};
@@ -46,7 +47,12 @@ impl Warp {
                 // An attempt that changes nothing is nothing that others could wait for.
                 let keep = u64::MAX >> (64 - 8 * atomic.bytes);
                 let changes = ((atomic.update)(old, b, c) ^ old) & keep != 0;
-                *(if changes { &mut cx.changes } else { &mut cx.looks }) += 1;
+                if changes {
+                    cx.changes += 1;
+                } else {
+                    cx.looks += 1;
+                    self.look = Some((who, Awaited::Value { space, address, value: old & keep }));
+                }
                 if let Some(d) = d {
                     self.regs.set(d, lane, old);
                 }

@@ -155,12 +155,20 @@ impl<'a> Cluster<'a> {
         any
     }
 
-    /// It waits for what no cluster does.
-    pub(crate) fn in_circles(&self) -> Error {
-        let ready = self.warps.iter().find(|warp| matches!(warp.state, State::Ready));
-        match ready.and_then(|warp| warp.next(&self.cx)) {
-            Some(at) => Error::Spinning { at },
-            None => self.deadlock(),
+    /// It waits for what no cluster does; `begin` is the grid's blocks, if there are such that have not begun.
+    pub(crate) fn in_circles(&self, begin: Option<u64>) -> Error {
+        let ready = || self.warps.iter().filter(|warp| matches!(warp.state, State::Ready));
+        let looking = ready().find_map(|warp| warp.look);
+        let (at, awaited) = match looking {
+            Some((who, awaited)) => (self.cx.at(who), Some(awaited)),
+            None => match ready().find_map(|warp| warp.next(&self.cx)) {
+                Some(at) => (at, None),
+                None => return self.deadlock(),
+            },
+        };
+        match begin {
+            Some(blocks) => Error::NotResident { at, awaited, blocks, residency: self.cx.machine.residency },
+            None => Error::Spinning { at, awaited },
         }
     }
 

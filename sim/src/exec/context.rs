@@ -1,11 +1,13 @@
 //! What the warps of a cluster share: its shared memory and all that checks it.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use crate::lanes::WARP;
 use crate::memory::{Nearest, View};
 use crate::profile::Attribution;
+use crate::residency::Residency;
 use crate::shadow::{BARRIERS, Global, Shadow, Who};
 use crate::verdict::Ledger;
 use crate::{Access, Error, Kernel, Launch, Options, Report, Space};
@@ -39,6 +41,8 @@ pub(crate) struct Machine<'a> {
     /// What is known of accesses to global memory, if races are looked for.
     pub(crate) global: Option<Global>,
     pub(crate) findings: Mutex<Ledger>,
+    /// The blocks that are there at a time.
+    pub(crate) residency: Residency,
 }
 
 impl Machine<'_> {
@@ -100,6 +104,8 @@ pub(crate) struct Context<'a> {
     pub(super) changes: u64,
     /// Counts looks at memory that find nothing new: strong reads, atomics that change nothing, waits in vain.
     pub(super) looks: u64,
+    /// Whether the instruction that runs has had a finding.
+    pub(super) noted: Cell<bool>,
     random: u64,
 }
 
@@ -135,6 +141,7 @@ impl<'a> Context<'a> {
             steps: 0,
             changes: 0,
             looks: 0,
+            noted: Cell::new(false),
             random: 0,
         }
     }

@@ -35,6 +35,7 @@ impl Context<'_> {
     /// A finding after which the execution can go on, as it does unless the first finding is to end it.
     #[cold]
     pub(crate) fn note(&self, error: Error) -> Result<(), Error> {
+        self.noted.set(true);
         let mut findings = self.machine.findings.lock().unwrap_or_else(PoisonError::into_inner);
         findings.note(error, self.machine.options)
     }

@@ -96,7 +96,12 @@ impl Warp {
         if complete == 0 && suspend && !expired && !self.gives_up(cx, waited_for) {
             return Ok(first);
         }
-        cx.looks += u64::from(complete == 0);
+        if complete == 0 {
+            cx.looks += 1;
+            if let Some(Wait::Mbarrier { at, asked, .. }) = first {
+                self.look = Some((self.who(active, source), cx.awaited_mbarrier(at, asked)));
+            }
+        }
         if let Some(d) = inst.state {
             lanes(active).for_each(|lane| self.regs.set(d, lane, (complete >> lane & 1).into()));
         }

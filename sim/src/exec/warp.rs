@@ -6,6 +6,7 @@
 //! groups parks its group until they come.
 
 use crate::Error;
+use crate::error::Awaited;
 use crate::lanes::{Reg, Regs, WARP};
 use crate::op::{Count, Guard, Inst, Op};
 use crate::shadow::Who;
@@ -23,7 +24,7 @@ use super::{RANK_SHIFT, lanes};
 /// Instructions that a warp, or a group of its lanes, executes before others get their turn.
 const SHARE: u64 = 1 << 14;
 
-/// What a strong load takes of that.
+/// What a strong load, or another look in vain, takes of that.
 const LOOK: u64 = 64;
 
 /// Whether a warp can run.
@@ -71,6 +72,8 @@ pub(super) struct Warp {
     pub(super) gave_up: Option<(usize, u64)>,
     /// What an observer that watches the warp is to be told.
     pub(super) watch: Option<Watch>,
+    /// Where it looked in vain last, and for what.
+    pub(super) look: Option<(Who, Awaited)>,
 }
 
 /// How a group of lanes stopped.
@@ -107,6 +110,7 @@ impl Warp {
             votes: Vec::new(),
             gave_up: None,
             watch: None,
+            look: None,
         }
     }
 
@@ -152,6 +156,7 @@ impl Warp {
         self.votes.clear();
         self.gave_up = None;
         self.wgmma.start(cx.machine);
+        self.look = None;
         self.start_watch(cx);
     }
 
@@ -253,8 +258,12 @@ impl Warp {
                         self.groups[at] = Group { pc: start, mask, standing: Standing::Parked };
                         return Ok(Stop::Regroup);
                     }
+                    let looks = cx.looks;
                     if let Some(stop) = self.other(cx, inst, (at, start, pc), (active, mask))? {
                         return Ok(stop);
+                    }
+                    if cx.looks != looks {
+                        *budget = budget.saturating_sub(LOOK);
                     }
                 }
             }

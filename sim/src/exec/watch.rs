@@ -38,6 +38,7 @@ impl Warp {
 
     /// What they did is over: done, or `failed`.
     pub(super) fn looked_on(&mut self, cx: &Context<'_>, failed: bool) {
+        let failed = cx.noted.take() || failed;
         let Some(now) = self.watch.as_mut().and_then(|watch| watch.now.take()) else { return };
         if let Some(observer) = &cx.machine.options.observer {
             self.moment(cx, now, failed, |moment| observer.after(moment));

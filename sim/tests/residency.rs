@@ -1,0 +1,131 @@
+//! How many blocks are there at a time: grid barriers of as many and of one more, and what waits in vain.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{download, load, module, shape, u64_arg, upload};
+use girih_sim::{Awaited, Error, Memory, Options, Space, Verdict, judge};
+
+/// Each block writes a word, comes to a barrier of the grid as cooperative groups have it (a bit of a counter turns when
+/// all have come), and reads the next block's word.
+fn grid_barrier(directives: &str) -> String {
+    module(&format!(
+        ".visible .entry k(.param .u64 out) {directives} {{
+         .reg .b32 %i, %me, %n, %x, %r<9>; .reg .b64 %p, %q, %o; .reg .pred %p<9>, %first;
+         ld.param.u64 %p, [out]; mov.u32 %me, %ctaid.x; mov.u32 %n, %nctaid.x; mov.u32 %i, %tid.x;
+         setp.eq.u32 %first, %i, 0; mul.wide.u32 %q, %me, 4; add.s64 %q, %q, %p;
+         add.u32 %x, %me, 100; @%first st.global.u32 [%q+4], %x;
+         bar.sync 0; @!%first bra OUT;
+         mov.u32 %r0, 1; setp.ne.u32 %p1, %me, 0; @%p1 bra ADD; sub.u32 %r0, %n, 1; sub.u32 %r0, 0x80000000, %r0;
+         ADD: fence.acq_rel.gpu;
+         atom.relaxed.gpu.global.add.u32 %r1, [%p], %r0;
+         WAIT: ld.relaxed.gpu.global.u32 %r2, [%p];
+         xor.b32 %r2, %r2, %r1; setp.ge.s32 %p2, %r2, 0; @%p2 bra WAIT;
+         fence.acq_rel.gpu;
+         OUT: bar.sync 0; @!%first exit;
+         add.u32 %r3, %me, 1; rem.u32 %r3, %r3, %n; mul.wide.u32 %o, %r3, 4; add.s64 %o, %o, %p;
+         ld.global.u32 %r4, [%o+4]; mul.wide.u32 %q, %me, 4; add.s64 %q, %q, %p; st.global.u32 [%q+4096], %r4; ret; }}"
+    ))
+}
+
+fn outcome(directives: &str, blocks: u32, threads: u32, options: &Options) -> (Verdict, Vec<u32>) {
+    let (memory, program) = (Memory::new(), load(&grid_barrier(directives)).unwrap());
+    let out = upload(&memory, &[0; 2048]);
+    let mut shape = shape(blocks, threads);
+    shape.args = vec![u64_arg(out)];
+    let verdict = judge(program.kernel("k").unwrap(), &memory, &shape, options).unwrap();
+    (verdict, download(&memory, out, 2048))
+}
+
+#[test]
+fn grid_barriers_of_as_many_blocks_as_there_is_room_for() {
+    // One of 768 threads with 80 registers each, or two of 1024 threads on each of 132 multiprocessors.
+    for (directives, threads, room) in [(".maxnreg 80", 768, 132), ("", 1024, 264)] {
+        for options in [Options::default(), Options { seed: 3, ..Options::checked() }] {
+            let (verdict, out) = outcome(directives, room, threads, &options);
+            assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+            let want: Vec<u32> = (0..room).map(|me| 100 + (me + 1) % room).collect();
+            assert_eq!(out[1024..1024 + room as usize], want);
+        }
+        let (verdict, _) = outcome(directives, room + 1, threads, &Options::default());
+        let [finding] = &verdict.findings[..] else { panic!("{:?}", verdict.findings) };
+        let Error::NotResident { at, awaited, blocks, residency } = &finding.error else {
+            panic!("{finding}")
+        };
+        assert_eq!(
+            (*blocks, residency.blocks(), finding.error.kind()),
+            (room as u64 + 1, room as u64, "not-resident")
+        );
+        assert!(at.place.instruction.starts_with("ld.relaxed") && at.thread == [0; 3], "{at}");
+        assert!(matches!(awaited, Some(Awaited::Value { space: Space::Global, .. })), "{awaited:?}");
+        let told = format!("of the grid's {} blocks {room} are there at a time", room + 1);
+        assert!(finding.to_string().contains(&told), "{finding}");
+    }
+}
+
+#[test]
+fn the_device_may_be_another() {
+    let with = |multiprocessors| Options { multiprocessors: Some(multiprocessors), ..Options::checked() };
+    for (multiprocessors, blocks, passes) in [(1, 2, true), (1, 3, false), (4, 8, true), (4, 9, false)] {
+        let (verdict, _) = outcome("", blocks, 1024, &with(multiprocessors));
+        assert_eq!(verdict.passed(), passes, "{multiprocessors} {blocks}: {:?}", verdict.findings);
+    }
+    // What does not wait needs no room.
+    let text = module(".visible .entry k() { ret; }");
+    let (memory, program) = (Memory::new(), load(&text).unwrap());
+    assert!(judge(program.kernel("k").unwrap(), &memory, &shape(500, 1024), &with(1)).unwrap().passed());
+}
+
+/// Loops that wait for what does not come end, with the address, whatever else they do meanwhile.
+#[test]
+fn a_livelock_is_told_with_the_address() {
+    let run = |lines: &str| {
+        let text = module(&format!(
+            ".visible .entry k(.param .u64 out) {{
+             .shared .align 16 .b8 s[64]; .local .align 8 .b8 own[16]; .shared .align 8 .b64 bar;
+             .reg .b32 %i, %s, %b, %r<9>; .reg .b64 %p, %d; .reg .pred %p<9>;
+             ld.param.u64 %p, [out]; mov.u32 %i, %tid.x; mov.u32 %s, s; mov.u32 %b, bar; mov.u32 %r1, 0;
+             {lines} ret; }}"
+        ));
+        let (memory, program) = (Memory::new(), load(&text).unwrap());
+        let out = upload(&memory, &[0; 64]);
+        let mut shape = shape(2, 64);
+        shape.args = vec![u64_arg(out)];
+        let verdict = judge(program.kernel("k").unwrap(), &memory, &shape, &Options::checked()).unwrap();
+        let [finding] = &verdict.findings[..] else { panic!("{:?}", verdict.findings) };
+        match &finding.error {
+            Error::Spinning { awaited, .. } => awaited.map(|awaited| (awaited, out)),
+            other => panic!("{other}"),
+        }
+    };
+    let global = |offset, value| {
+        move |(awaited, out): (Awaited, u64)| {
+            assert_eq!(awaited, Awaited::Value { space: Space::Global, address: out + offset, value });
+        }
+    };
+    let wait = "setp.eq.u32 %p0, %r0, 0; @%p0 bra WAIT;";
+    run(&format!("WAIT: ld.volatile.global.u32 %r0, [%p+12]; {wait}")).map(global(12, 0)).unwrap();
+    // It counts on its stack, and sets its own flag again and again.
+    let counts = "ld.local.u32 %r2, [own]; add.u32 %r2, %r2, 1; st.local.u32 [own], %r2; st.volatile.shared.u32 [%s], 1;";
+    let lines =
+        format!("st.local.u32 [own], 0; WAIT: ld.acquire.gpu.global.u32 %r0, [%p+8]; {counts} {wait}");
+    run(&lines).map(global(8, 0)).unwrap();
+    // A lock that is never given back.
+    let lock = "atom.acquire.gpu.global.cas.b32 %r3, [%p], 0, 1;";
+    run(&format!("WAIT: {lock} setp.ne.u32 %p0, %r3, 0; @%p0 bra WAIT;")).map(global(0, 1)).unwrap();
+    // A phase that no one completes, asked for again and again.
+    let init = "setp.eq.u32 %p1, %i, 0; @%p1 mbarrier.init.shared::cta.b64 [%b], 1; bar.sync 0;";
+    let test = "WAIT: mbarrier.test_wait.parity.shared::cta.b64 %p2, [%b], 0; @!%p2 bra WAIT;";
+    let (awaited, _) = run(&format!("{init} {test}")).unwrap();
+    assert!(matches!(awaited, Awaited::Mbarrier { pending: 1, parity: 0, .. }), "{awaited:?}");
+}
+
+#[test]
+fn an_endless_loop_ends_at_the_step_limit() {
+    let text =
+        module(".visible .entry k() { .reg .b32 %r; mov.u32 %r, 0; AGAIN: add.u32 %r, %r, 1; bra AGAIN; }");
+    let (memory, program) = (Memory::new(), load(&text).unwrap());
+    let options = Options { steps: Some(10_000), ..Options::checked() };
+    let verdict = judge(program.kernel("k").unwrap(), &memory, &shape(3, 32), &options).unwrap();
+    assert!(matches!(verdict.findings[0].error, Error::StepLimit { limit: 10_000, .. }), "{verdict:?}");
+}
