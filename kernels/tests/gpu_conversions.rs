@@ -5,7 +5,7 @@ use std::io::Write;
 use girih_codegen::atom::SM80_16X8X16_F32BF16BF16F32_TN;
 use girih_codegen::plan::{Conversion, Means};
 use girih_codegen::{Builder, Cond, Error, Expr};
-use girih_device::{Arg, Device, LaunchConfig, Select};
+use girih_device::{Arg, Device, LaunchConfig, Select, SimOptions};
 use girih_layout::{Lay, lay};
 use girih_ptx::{Module, Special, Type};
 use girih_tensor::Space;
@@ -56,7 +56,7 @@ fn fragments_are_converted() {
         (lay!("((4,8),2):((8,1),32)"), lay!("(32,2):(1,32)"), 32, Means::Shuffle),
         (lay!("(32,2):(2,1)"), lay!("(32,2):(1,32)"), 16, Means::Shared),
     ];
-    let mut devices = vec![Device::open(Select::Sim).unwrap()];
+    let mut devices = vec![Device::open_sim(SimOptions::fast()).unwrap()];
     match Device::open(Select::Cuda(0)) {
         Ok(gpu) => devices.push(gpu),
         // The harness swallows what eprintln! writes.

@@ -9,7 +9,7 @@ use std::io::Write;
 
 use girih_codegen::Operand;
 use girih_codegen::atom::{MmaKind, Product};
-use girih_device::{Arg, Device, Error, LaunchConfig, Select};
+use girih_device::{Arg, Device, Error, LaunchConfig, Select, SimOptions};
 use girih_layout::Coord;
 use girih_tensor::DType;
 use mma_atom::{OneAtom, decode, encode, every_atom, merged, side_by_side};
@@ -136,7 +136,7 @@ fn batches() -> Vec<Vec<(usize, OneAtom)>> {
 
 #[test]
 fn every_atom_multiplies() {
-    let mut devices = vec![Device::open(Select::Sim).unwrap()];
+    let mut devices = vec![Device::open_sim(SimOptions::fast()).unwrap()];
     match Device::open(Select::Cuda(0)) {
         Ok(gpu) => devices.push(gpu),
         // The harness swallows what eprintln! writes.

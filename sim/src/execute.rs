@@ -48,7 +48,7 @@ pub(crate) fn execute(
     options: &Options,
     mode: Mode,
 ) -> Result<Outcome, Error> {
-    let workers = workers(kernel, options);
+    let workers = workers(kernel, launch, options);
     let outcome = match workers {
         2.. if options.races || mode == Mode::All => match probe(kernel, memory, launch, options, workers)? {
             Some(outcome) => outcome,
@@ -64,8 +64,9 @@ pub(crate) fn execute(
 
 /// The threads that can run clusters at a time. One, if blocks can communicate: their turns are a part of what the seed
 /// decides; or if an observer is to see them in that order.
-fn workers(kernel: &Kernel, options: &Options) -> usize {
+fn workers(kernel: &Kernel, launch: &Launch, options: &Options) -> usize {
     match options.threads {
+        _ if launch.grid == [1; 3] => 1,
         _ if kernel.code.communicates || options.observer.is_some() => 1,
         Some(threads) => threads.max(1),
         None => rayon::current_num_threads(),

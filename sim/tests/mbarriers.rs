@@ -4,7 +4,7 @@
 mod common;
 
 use common::asynchronous::{FENCE, FIRST, INIT, early, line, mutants, run, seeds};
-use girih_sim::{Awaited, Error, MbarrierFault, Options};
+use girih_sim::{Awaited, Deny, Error, MbarrierFault, Options};
 
 #[test]
 fn a_bulk_load_is_there_when_its_phase_is_complete() {
@@ -217,4 +217,35 @@ fn relaxed_arrivals_and_waits_need_fences() {
     });
     let ordered: Vec<&str> = ordered.iter().map(String::as_str).collect();
     assert!(seeds().all(|options| run(1, 64, &options, &ordered).is_ok()));
+}
+
+/// Triton's order: `mbarrier.init; bar.sync; expect_tx; cp.async.bulk` with no fence between. It is a warning, and nothing but
+/// the missing fence of the initialisation is: data that the generic proxy wrote still needs its own.
+#[test]
+fn a_missing_fence_of_an_initialisation_is_a_warning() {
+    let load =
+        "@%first cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%q], 512, [%b];";
+    let kernel = |before: &'static str| {
+        [
+            before,
+            INIT,
+            "bar.sync 0;",
+            "@%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [%b], 512;",
+            load,
+            "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p0, [%b], 0; @!%p0 bra WAIT;",
+            "ld.shared.u32 %r0, [%m]; st.global.u32 [%o], %r0;",
+        ]
+    };
+    for seed in 0..8 {
+        let with = |deny| Options { seed, deny, ..Options::checked() };
+        let got = run(1, 128, &with(Deny::Nothing), &kernel("")).unwrap();
+        assert_eq!(got[..128], (1000..1128).collect::<Vec<_>>());
+        for deny in [Deny::Warnings, Deny::Kinds(vec!["mbarrier-unfenced".into()])] {
+            let error = run(1, 128, &with(deny), &kernel("")).unwrap_err();
+            assert!(matches!(error, Error::MbarrierUnfenced { .. }), "{error}");
+            assert_eq!((line(&error), error.sites().count()), (FIRST + 4, 2));
+        }
+        let written = run(1, 128, &with(Deny::Nothing), &kernel("st.shared.u32 [%m], %i;"));
+        assert!(matches!(written, Err(Error::Unfenced { .. })), "{written:?}");
+    }
 }

@@ -69,6 +69,8 @@ pub(crate) struct FindingReport {
 struct PlaceReport {
     kernel: String,
     line: u32,
+    /// The source line, and where it was inlined, if the text tells.
+    source: Option<String>,
     instruction: String,
     block: [u32; 3],
     thread: [u32; 3],
@@ -78,7 +80,8 @@ impl From<&Site> for PlaceReport {
     fn from(site: &Site) -> Self {
         let Site { place, block, thread } = site;
         let (kernel, instruction) = (place.kernel.to_string(), place.instruction.to_string());
-        PlaceReport { kernel, line: place.line, instruction, block: *block, thread: *thread }
+        let source = place.origin.as_ref().map(|origin| origin.to_string());
+        PlaceReport { kernel, line: place.line, source, instruction, block: *block, thread: *thread }
     }
 }
 

@@ -361,7 +361,9 @@ fn what_can_not_be_run_is_no_finding() {
           tex.1d.v4.s32.f32 {%r0, %r1, %r2, %r3}, [%r0, {%f}]; ret; }",
         ),
     ];
-    texts.map(|(name, text)| std::fs::write(folder.path().join(name), text).expect("a file"));
+    for (name, text) in texts {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+    }
     for (line, message) in [
         ("sim wrong.ptx --grid 1 --block 1".into(), "error: "),
         ("sim texture.ptx --grid 1 --block 1".into(), "error: "),

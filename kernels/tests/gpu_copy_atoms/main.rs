@@ -11,7 +11,7 @@ use std::io::Write;
 
 use girih_codegen::atom::{CopyAtom, CopyOp};
 use girih_codegen::{Builder, Cond, Error, Expr, Width};
-use girih_device::{Arg, Device, LaunchConfig, Select, TensorMap};
+use girih_device::{Arg, Device, LaunchConfig, Select, SimOptions, TensorMap};
 use girih_layout::{Int, Lay, Stride, Swizzle};
 use girih_ptx::{Module, Special, Tiled, Type};
 use girih_tensor::{Engine, Tensor};
@@ -142,7 +142,7 @@ fn run(case: &Case, device: &Device) -> Result<Vec<u8>, girih_device::Error> {
 #[test]
 fn every_copy_atom_copies() {
     let cases = cases().unwrap();
-    let mut devices = vec![Device::open(Select::Sim).unwrap()];
+    let mut devices = vec![Device::open_sim(SimOptions::fast()).unwrap()];
     match Device::open(Select::Cuda(0)) {
         Ok(gpu) => devices.push(gpu),
         // The harness swallows what eprintln! writes.
