@@ -61,6 +61,8 @@ pub(crate) struct FindingReport {
     message: String,
     /// In its state space.
     address: Option<u64>,
+    /// The address by variable and index, or by argument.
+    name: Option<String>,
     /// The instructions and threads, that which was found first.
     places: Vec<PlaceReport>,
 }
@@ -87,13 +89,14 @@ impl From<&Site> for PlaceReport {
 
 impl From<&Finding> for FindingReport {
     fn from(finding: &Finding) -> Self {
-        let Finding { error, severity, seed } = finding;
+        let Finding { error, severity, seed, name } = finding;
         FindingReport {
             kind: error.kind(),
             severity: severity.to_string(),
             seed: *seed,
             message: error.to_string(),
             address: error.address(),
+            name: name.as_ref().map(ToString::to_string),
             places: error.sites().map(PlaceReport::from).collect(),
         }
     }

@@ -108,7 +108,9 @@ impl Error {
             Error::OutOfBounds { space, .. }
             | Error::Misaligned { space, .. }
             | Error::UninitialisedMemory { space, .. }
-            | Error::Race { space, .. } => Some(space),
+            | Error::Race { space, .. }
+            | Error::Spinning { awaited: Some(Awaited::Value { space, .. }), .. }
+            | Error::NotResident { awaited: Some(Awaited::Value { space, .. }), .. } => Some(space),
             Error::BadFree { .. } | Error::HostAccess { .. } => Some(Space::Global),
             _ => self.address().map(|_| Space::Shared),
         }
