@@ -77,6 +77,8 @@ mod serde;
 mod shape_div;
 mod slice;
 mod space;
+#[cfg(feature = "proptest")]
+pub mod strategies;
 mod stride;
 mod swizzle;
 mod symbol;

@@ -473,3 +473,14 @@ fn workers_keep_their_strides() {
         Layout::try_domain_distribute(girih_layout::int_tuple!(({ n(15) }, { n(14) })), int!(6)).unwrap();
     assert_eq!(open.erase().unwrap().coalesce(), lay!("(3,2):(1,15)"));
 }
+
+#[test]
+fn exactly_takes_what_fits_when_it_runs() {
+    type Wanted = Lt<(S<4>, S<8>), (S<64>, usize)>;
+    let (ld, one): (usize, usize) = (64, 1);
+    let fits: Result<Wanted, _> = layout!((4, 8) : (ld, one)).try_exactly();
+    assert_eq!(fits.map(|layout| layout.to_string()).as_deref(), Ok("(4,8):(64,1)"));
+    let ld: usize = 65;
+    let other: Result<Wanted, _> = layout!((4, 8) : (ld, one)).try_exactly();
+    assert!(matches!(other, Err(Error::Unsupported { op: "try_exactly", .. })));
+}

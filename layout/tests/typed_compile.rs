@@ -37,7 +37,7 @@ fn cargo(root: &Path, arguments: &[&str]) -> (bool, String) {
 }
 
 /// A program, and the first line of its compile error.
-const MISUSES: [(&str, &str, &str); 51] = [
+const MISUSES: [(&str, &str, &str); 56] = [
     (
         "stride",
         "layout!((6, 2) : (8, 2)).composition(layout!(6 : 4));",
@@ -108,6 +108,32 @@ const MISUSES: [(&str, &str, &str); 51] = [
         "layout!((2,2,2,2,2,2,2) : (1,2,4,8,16,32,64)).flat_divide((layout!(1 : 0), layout!(1 : 0), layout!(1 : 0), layout!(1 : 0), \
          layout!(1 : 0), layout!(1 : 0)));",
         "error[E0080]: evaluation panicked: a typed tuple of rank above 12; use the run-time layout, `Lay`",
+    ),
+    (
+        "exactly",
+        "fn f(_: girih_layout::typed::Lt<(S<4>, S<8>), (S<1>, S<4>)>) {} f(layout!((4, 8) : (8, 1)).exactly());",
+        "error[E0080]: evaluation panicked: (4,8):(8,1) is given where (4,8):(1,4) is wanted",
+    ),
+    (
+        "exactly_dynamic",
+        "let n = 8usize; let l: girih_layout::typed::Lt<(S<4>, S<8>), (S<1>, S<4>)> = layout!((4, n) : (1, 4)).exactly();",
+        "error[E0080]: evaluation panicked: (4,?):(1,4) is given where (4,8):(1,4) is wanted: with something dynamic, that is judged \
+         when the program runs: call try_exactly",
+    ),
+    (
+        "try_exactly",
+        "let n = 8usize; let _ = layout!((4, n) : (1, 4)).try_exactly::<(Mode<S<4>, S<2>>, Mode<S<8>, S<4>>)>();",
+        "error[E0080]: evaluation panicked: (4,?):(1,4) is given where (4,8):(2,4) is wanted",
+    ),
+    (
+        "positions",
+        "layout!((4, 8) : (1, 4)).at((1i32, 2i32));",
+        "positions are `usize`, or static: `int!(3)`",
+    ),
+    (
+        "rank_limit",
+        "layout!((4, 8) : (1, 4)).at((1usize, 2usize, 3usize));",
+        "a tuple needs one coordinate for each mode, up to 12",
     ),
     (
         "mode",
@@ -307,7 +333,7 @@ const MISUSES: [(&str, &str, &str); 51] = [
 fn misuse_does_not_compile_and_the_first_line_says_why() {
     let program = |body: &str| {
         format!(
-            "#![allow(unused)]\nuse girih_layout::typed::Layout;\nuse girih_layout::{{int, int_tuple, layout}};\nfn main() {{ {body} }}\n"
+            "#![allow(unused)]\nuse girih_layout::typed::{{Layout, Mode, S}};\nuse girih_layout::{{int, int_tuple, layout}};\nfn main() {{ {body} }}\n"
         )
     };
     let mut files: Vec<_> =

@@ -1,13 +1,13 @@
-//! Strategies, an oracle, and the laws that the crates are tested against (see `tests/`).
-//!
-//! The strategies are public: they serve whoever wants to test a layout computation of their own.
+//! An oracle, and the laws that the crates are tested against (see `tests/`), over the strategies of girih-layout's feature
+//! `proptest`.
 
 pub mod binding;
 pub mod differential;
 pub mod numeric;
 pub mod oracle;
 pub mod soak;
-pub mod strategies;
+
+pub use girih_layout::strategies;
 
 /// The examples of `docs/layout-algebra.md`.
 #[cfg(doctest)]

@@ -251,6 +251,38 @@ pub(super) const fn check_static(what: &str, fixed: bool, a: &Lay) {
     }
 }
 
+/// Refuses to compile a layout where another one is wanted; what is dynamic on either side may be anything.
+pub(super) const fn check_exactly(fixed: bool, given: &Lay, wanted: &Lay) {
+    let mut line = Message::EMPTY;
+    layout(&mut line, given);
+    line.text(" is given where ");
+    layout(&mut line, wanted);
+    line.text(" is wanted");
+    if !fixed {
+        line.text(": with something dynamic, that is judged when the program runs: call try_exactly");
+        line.stop();
+    }
+    let (mut same, mut i) = (given.shape.profile.congruent(&wanted.shape.profile), 0);
+    while same && i < given.leaf_count() {
+        same = may_be(given.shape.leaves[i], wanted.shape.leaves[i])
+            && match (given.stride[i], wanted.stride[i]) {
+                (Stride::Int(d), Stride::Int(e)) => may_be(d, e),
+                (Stride::Basis { scale: d, mode: j }, Stride::Basis { scale: e, mode: k }) => {
+                    j == k && may_be(d, e)
+                }
+                _ => false,
+            };
+        i += 1;
+    }
+    if !same {
+        line.stop();
+    }
+}
+
+const fn may_be(given: Int, wanted: Int) -> bool {
+    !given.is_static() || !wanted.is_static() || given.same(wanted)
+}
+
 /// Refuses to compile an index in a line of a layout whose indices are negative or coordinates.
 pub(super) const fn check_line(what: &str, signed: bool, coordinates: bool, a: &Lay) {
     if !signed && !coordinates {

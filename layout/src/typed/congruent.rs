@@ -9,7 +9,8 @@ use super::nat::Nat;
 /// A shape and the strides that go with it: what [`Layout::new`](super::Layout::new) takes.
 #[diagnostic::on_unimplemented(
     message = "shape `{Self}` and stride `{D}` are not congruent",
-    note = "every shape tuple needs a stride tuple of the same rank, every integer an integer"
+    note = "every shape tuple needs a stride tuple of the same rank, every integer an integer; a tuple has up to 12 modes",
+    note = "static integers are `int!(8)`, dynamic ones `usize`, or `i64` for strides that may be negative"
 )]
 ///
 /// ```

@@ -15,7 +15,8 @@ use crate::{Crd, Error};
 #[diagnostic::on_unimplemented(
     message = "coordinate `{Self}` does not fit the layout's modes",
     note = "the layout's modes are `{M}`",
-    note = "a position stands for a whole mode, a tuple needs one coordinate for each mode"
+    note = "a position stands for a whole mode, a tuple needs one coordinate for each mode, up to 12",
+    note = "positions are `usize`, or static: `int!(3)`"
 )]
 ///
 /// ```
@@ -50,7 +51,8 @@ pub trait Coord<M: Modes>: Copy {
 #[diagnostic::on_unimplemented(
     message = "slice `{Self}` does not fit the layout's modes",
     note = "the layout's modes are `{M}`",
-    note = "a position or `__` stands for a whole mode, a tuple needs one coordinate for each mode"
+    note = "a position or `__` stands for a whole mode, a tuple needs one coordinate for each mode, up to 12",
+    note = "positions are `usize`, or static: `int!(3)`"
 )]
 ///
 /// ```

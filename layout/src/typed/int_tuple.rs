@@ -13,7 +13,7 @@ use crate::Lay;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tree of integers",
-    note = "a tree of integers is `int!(8)`, a `usize`, or a tuple of such trees"
+    note = "a tree of integers is `int!(8)`, a `usize`, or a tuple of up to 12 such trees"
 )]
 ///
 /// ```

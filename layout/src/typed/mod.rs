@@ -27,6 +27,9 @@
 //! * `l.try_op(..)` takes any operands. The types say what is static in the result; the run-time layer judges when the program runs, and an
 //!   answer that the result's type can't hold is an `Err`.
 //!
+//! rustc prints the mismatch of two layouts as two types, which may differ only deep inside; `f(l.exactly())` instead of `f(l)` has it
+//! print two layouts.
+//!
 //! What only the general composition finds is left to the run-time layer, and so are symbols and F2 columns.
 //!
 //! # With something dynamic
@@ -76,6 +79,7 @@ mod cosize;
 mod digits;
 mod divide;
 mod edit;
+mod exactly;
 mod fit;
 mod int;
 mod int_tuple;

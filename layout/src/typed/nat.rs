@@ -145,6 +145,20 @@ impl<Q: Nat, R: Nat> Division for Divided<Q, R> {
 
 /// A static integer of at least 0: typenum's `UTerm` and `UInt`.
 ///
+/// What `template <int N>` is in C++, `N: Nat` is here: a function that takes a number of the caller's into its types is generic over
+/// `N: Nat`. The caller gives `int!(2)` as a value or [`S<2>`](super::S) as a type, and `N::N` is the number. (`const N: usize` can't be computed
+/// with in types.)
+///
+/// ```
+/// use girih_layout::typed::{Left, Layout, Nat, S};
+/// // template <int M, int N> auto tile() { return make_layout(Shape<Int<M>, Int<N>>{}); }
+/// fn tile<M: Nat, N: Nat>() -> Layout<Left<(M, N)>> {
+///     Layout::left((M::default(), N::default()))
+/// }
+/// assert_eq!(tile::<S<4>, S<8>>().to_string(), "(4,8):(1,4)");
+/// assert_eq!(<S<8> as Nat>::N, 8);
+/// ```
+///
 /// ```
 /// use girih_layout::typed::{Downcast, Layout, Modes, Nat};
 /// use girih_layout::{int, layout};

@@ -32,7 +32,8 @@ pub const __: All = All;
 /// A layout or an integer `n`, which is `n:1`, for the whole domain; or a tuple with one [`Tile`] for each of the first modes.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tiler",
-    note = "a tiler is an integer, a layout, or a tuple of integers, layouts and `__`, one a mode"
+    note = "a tiler is an integer, a layout, or a tuple of integers, layouts and `__`, one a mode, up to 12",
+    note = "static integers are `int!(8)`, dynamic ones `usize`"
 )]
 ///
 /// ```
@@ -76,7 +77,7 @@ pub trait Tiler: Copy + Default + 'static {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tile",
-    note = "a tile is an integer, a layout, or `__`"
+    note = "a tile is an integer (`int!(8)` or a `usize`), a layout, or `__`"
 )]
 pub trait Tile: Copy + Default + 'static {
     #[doc(hidden)]

@@ -1,9 +1,31 @@
-//! Four families of layouts. Each finds other mistakes: arbitrary ones the wrong preconditions, tractable and compact ones the wrong
-//! results, and generic strides, large and coprime, the equalities that hold by accident.
+//! Strategies of proptest for whoever tests a computation on layouts (feature `proptest`): random layouts, swizzles and coordinates.
+//!
+//! There are four families of layouts. Each finds other mistakes: arbitrary ones the wrong preconditions, tractable and compact ones the
+//! wrong results, and generic strides, large and coprime, the equalities that hold by accident.
+//!
+//! ```
+//! use girih_layout::strategies::{compact, swizzles};
+//! use proptest::prelude::*;
+//!
+//! proptest!(|(layout in compact(4), swizzle in swizzles())| {
+//!     // What is compact has an inverse, and a swizzle is its own.
+//!     let inverse = layout.right_inverse()?;
+//!     for i in inverse.indices()? {
+//!         prop_assert_eq!(layout.at(inverse.at(layout.at(i)?)?)?, layout.at(i)?);
+//!         prop_assert_eq!(swizzle.apply(swizzle.apply(i)), i);
+//!     }
+//! });
+//! ```
 
-use girih_layout::{Coord, Crd, Int, Lay, Stride, Swizzle, Tuple};
+extern crate std;
+
+use std::vec;
+use std::vec::Vec;
+
 use proptest::prelude::*;
 use proptest::sample::select;
+
+use crate::{Coord, Crd, Int, Lay, Stride, Swizzle, Tuple};
 
 const EXTENTS: &[i64] = &[1, 2, 2, 3, 4, 4, 6, 8];
 const STRIDES: &[i64] = &[0, 1, 2, 3, 4, 6, 8, 12, 16, 24];

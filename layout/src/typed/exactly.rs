@@ -1,0 +1,54 @@
+//! A layout where one of a certain type is wanted.
+
+use super::check::check_exactly;
+use super::layout::Layout;
+use super::modes::Modes;
+use crate::Error;
+
+impl<M: Modes> Layout<M> {
+    /// This static layout as the type that is wanted of it, of an argument or a variable. Where the two differ, the compile error shows
+    /// both as layouts, `(4,8):(8,1) is given where (4,8):(1,4) is wanted`, and not as types of the same name that differ somewhere inside.
+    ///
+    /// ```
+    /// use girih_layout::typed::{Lt, S};
+    /// use girih_layout::layout;
+    /// type Fragment = Lt<(S<4>, S<8>), (S<1>, S<4>)>;
+    /// fn owner(fragment: Fragment) -> usize {
+    ///     fragment.at((3usize, 1usize))
+    /// }
+    /// assert_eq!(owner(layout!((4, 8) : (1, 4)).exactly()), 7);
+    /// ```
+    ///
+    /// ```compile_fail
+    /// # use girih_layout::typed::{Lt, S};
+    /// # use girih_layout::layout;
+    /// let wrong: Lt<(S<4>, S<8>), (S<1>, S<4>)> = layout!((4, 8) : (8, 1)).exactly();
+    /// ```
+    pub fn exactly<N: Modes>(self) -> Layout<N> {
+        const { check_exactly(M::STATIC && N::STATIC, &M::SKELETON, &N::SKELETON) };
+        // Static integers take no room: all values of the type are this one.
+        Layout(N::default())
+    }
+
+    /// [`Layout::exactly`] with something dynamic on either side. What is static on both sides is judged when the program is compiled.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where an integer that is wanted static or signed has another value, and those of [`Layout::erase`].
+    ///
+    /// ```
+    /// use girih_layout::typed::{Lt, S};
+    /// use girih_layout::layout;
+    /// let ld: usize = 64;
+    /// let rows = layout!((4, 8) : (ld, 1)).try_exactly()?;
+    /// let made: Lt<(S<4>, S<8>), (S<64>, S<1>)> = rows;
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    pub fn try_exactly<N: Modes>(self) -> Result<Layout<N>, Error> {
+        const { check_exactly(true, &M::SKELETON, &N::SKELETON) };
+        let other = Error::Unsupported {
+            op: "try_exactly",
+            what: "a layout whose integers are not those that are wanted",
+        };
+        N::read(&self.erase()?, &mut 0).map(Layout).ok_or(other)
+    }
+}
