@@ -10,7 +10,7 @@ pub(crate) const fn at_least(op: &'static str, value: Int, n: i64) -> Error {
     while i < factors.len() {
         if let Some(factor) = factors[i] {
             // Several factors have a product of at least 1 when each has; more than that one fact does not give.
-            let alone = i == 0 && matches!(factors[1], None);
+            let alone = i == 0 && factors[1].is_none();
             let least = match (alone, value.coefficient()) {
                 (true, c @ 1..) => Some(((n - 1).div_euclid(c)).saturating_mul(factor.den).saturating_add(1)),
                 (false, 1..) if n <= 1 => Some(1),

@@ -279,11 +279,9 @@ impl<'a> Decoder<'a> {
         }
         for (i, statement) in body.iter().enumerate() {
             if let Statement::Label(name) = statement {
-                match body.get(i + 1) {
-                    Some(Statement::BranchTargets(names) | Statement::CallTargets(names)) => {
-                        self.tables.insert(self.labels.len() as u32, names);
-                    }
-                    _ => {}
+                if let Some(Statement::BranchTargets(names) | Statement::CallTargets(names)) = body.get(i + 1)
+                {
+                    self.tables.insert(self.labels.len() as u32, names);
                 }
                 self.scopes.declare(name.clone(), Named::Label(self.labels.len() as u32));
                 self.labels.push(None);
