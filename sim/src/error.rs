@@ -214,14 +214,16 @@ pub enum Error {
     },
     /// The async proxy accesses what the generic proxy wrote, without a `fence.proxy.async` in between.
     #[error(
-        "{at}: {access} by the async proxy at shared address {address:#x} without fence.proxy.async after the \
-         write of {}", other.at
+        "{at}: {access} by the async proxy at {space} address {address:#x} without fence.proxy.async of that space after \
+         the write of {}", other.at
     )]
     Unfenced {
         /// The asynchronous operation.
         at: Box<Site>,
         /// What it does with the bytes.
         access: Access,
+        /// State space: shared or global.
+        space: Space,
         /// Address where they meet.
         address: u64,
         /// The write.
@@ -255,6 +257,52 @@ pub enum Error {
         address: u64,
         /// The `mbarrier.init`.
         other: Box<Other>,
+    },
+    /// A volatile read of what another lane of the warp has written, with nothing but the warp's steps in between. It is no
+    /// data race by the memory model, and relies on an order that GPUs since Volta do not have.
+    #[error(
+        "{at}: volatile read at {space} address {address:#x} of what another lane of the warp may have written: {}; lanes are \
+         not in step, bar.warp.sync (__syncwarp) in between orders them", other.at
+    )]
+    Lockstep {
+        /// The read's instruction and thread.
+        at: Box<Site>,
+        /// State space: shared or global.
+        space: Space,
+        /// Address of the read.
+        address: u64,
+        /// The write.
+        other: Box<Other>,
+    },
+    /// Global memory that the kernel writes and reads by `ld.global.nc`, which says that nobody does.
+    #[error(
+        "{at}: {access} at global address {address:#x}, {}{}; what ld.global.nc reads must not be written in the same \
+         launch, in order or not",
+        if *access == Access::Read { "which the kernel has written" } else { "which ld.global.nc has read" },
+        other.as_ref().map_or(String::new(), |other| format!(": {}", other.at))
+    )]
+    ReadOnly {
+        /// The later access's instruction and thread.
+        at: Box<Site>,
+        /// The later access.
+        access: Access,
+        /// Address where they meet.
+        address: u64,
+        /// The earlier access, if it is still known.
+        other: Option<Box<Other>>,
+    },
+    /// An access to the shared memory of a block of the cluster that need not have begun yet.
+    #[error(
+        "{at}: shared address {address:#x} belongs to block {block:?}, which may not have begun: no barrier.cluster, nor \
+         anything that block has done, comes before"
+    )]
+    NotStarted {
+        /// Instruction and thread.
+        at: Box<Site>,
+        /// The address.
+        address: u64,
+        /// `%ctaid` of the block.
+        block: [u32; 3],
     },
     /// An ordinary access to the bytes of an mbarrier.
     #[error("{at}: {access} at shared address {address:#x}, which belongs to an mbarrier")]

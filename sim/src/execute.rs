@@ -130,7 +130,7 @@ fn once(
         cluster,
         explicit: launch.cluster.is_some() || kernel.explicit_cluster,
         printed: Mutex::default(),
-        global: options.races.then(Global::default),
+        global: options.races.then(|| Global::new(kernel.code.communicates)),
         findings: Mutex::new(Ledger::new(mode)),
         residency: Residency::new(multiprocessors, threads, used, kernel.registers),
     };

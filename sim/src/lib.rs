@@ -40,8 +40,8 @@
 //!
 //! Asynchronous operations are agents of their own. Bulk copies and reductions, `st.async` and `red.async` read their
 //! source at one moment and write their destination at another, in no order among themselves; without a seed as late as
-//! the ISA allows, which is when their thread waits for them or nothing else can happen. Copies by `cp.async` read when
-//! they are issued and write when their thread waits for them, or before the mbarrier that they arrive at is told.
+//! the ISA allows, which is when their thread waits for them or nothing else can happen. Copies by `cp.async` read
+//! and write when their thread waits for them, or before the mbarrier that they arrive at is told.
 //! [`Options::seed`] permutes the order of warps, how long each runs, and when operations take effect; `try_wait` may
 //! then fail at once, and with one seed in four does whenever a warp first asks for a phase that is not complete. Where nothing can happen any more, waits with a time limit reach it; if that changes nothing, it
 //! is a deadlock.
@@ -98,16 +98,25 @@
 //!   barrier completes; `bar.sync` orders the lanes of a warp among themselves too;
 //! - `bar.warp.sync m`: orders what the lanes of `m` did before it and what they do after it;
 //! - strong accesses (`atom`, `red`; `ld` and `st` with `.volatile`, `.relaxed`, `.acquire`, `.release`) do not race with
-//!   one another, only with weak ones. What a thread did before a release, or before a fence of its own that a strong write
-//!   follows, happens before what another does after it has read that value by an acquire, or strongly and then fenced.
-//!   Every scope counts as one that holds the block;
+//!   one another where they are morally strong: each one's scope holds the other's thread, both have elements of one size, and
+//!   both are of one proxy. Otherwise they race as weak ones do. What a thread did before a release, or before a fence of its
+//!   own that a strong write follows, happens before what another does after it has read that value by an acquire, or
+//!   strongly and then fenced, if read and write are morally strong, and the scopes of the release, or the fence, and of the
+//!   acquire, or the fence, hold both threads. A value goes on through atomics that are morally strong each with the one before.
+//!   `.volatile` is `.relaxed` in the widest scope, an atomic without a scope is `.gpu`, and `.gpu` and `.sys` are one;
+//! - what a strong write wrote comes before what is ordered after somebody who has read it, without a release or an acquire:
+//!   that write, and nothing before it;
+//! - `fence.sc`, `membar`: Fence-SC order, where it is the same in all executions. A fence before a strong write and a fence after
+//!   a strong read of its value, each in whichever thread that barriers and releases order so, are in that order, and what comes
+//!   before the one happens before what comes after the other, if the scopes of both fences hold both threads;
 //! - `barrier.cluster`: what a thread did before it arrived with `.release`, or before a fence that a `.relaxed` arrival
 //!   follows, happens before what the cluster's threads do after they have waited with `.acquire`;
 //! - mbarrier: what a thread did before it arrived with `.release`, or before a fence that a `.relaxed` arrival follows,
 //!   happens before what a thread does after `test_wait` or `try_wait` with `.acquire` has told it that the phase is
 //!   complete. So does what it did before a `cp.async.mbarrier.arrive`. `mbarrier.init` is a write, which must come before
 //!   every other use; an asynchronous operation may signal the mbarrier after a `fence.proxy.async`, or a
-//!   `fence.mbarrier_init` of the thread that initialised it, too;
+//!   `fence.mbarrier_init` of the thread that initialised it, too. Scopes count where they are named; without one, which by
+//!   the ISA's text is `.cta`, arrivals and waits count as those of the cluster, as CUTLASS uses them at other blocks' mbarriers;
 //! - bulk copies and reductions, `st.async`, `red.async`: what they write to shared memory, and with an mbarrier what
 //!   they read there, comes before what a thread does that knows the phase of the mbarrier complete that they belong to:
 //!   it has waited for it, or is ordered after a thread that has. What bulk groups read comes before what their thread
@@ -118,12 +127,25 @@
 //!   after. At its issue it must come after what the other threads have written; what it read comes before what a warp does
 //!   that has waited for it, or is ordered after one that has;
 //! - proxies: bulk operations and `wgmma` belong to the async proxy. What the generic proxy wrote they may read or overwrite
-//!   after a `fence.proxy.async` that comes after the write and before the operation, in whichever thread; it stands for all
-//!   spaces. `cp.async`, `st.async` and `red.async` belong to the generic proxy here. What bulk operations have written needs
+//!   after a `fence.proxy.async` that comes after the write and before the operation, in whichever thread. One of `.global` is
+//!   good for global memory, of `.shared::cluster` for shared memory, and of `.shared::cta` for what threads of a block
+//!   have written to shared memory of their own. `cp.async`, `st.async` and `red.async` belong to the generic proxy here. What bulk operations have written needs
 //!   no fence to be read;
 //! - `cp.async`: the copy writes between its issue and the return of the `wait_group` or `wait_all` of the thread
 //!   that issued it, and counts as that thread's write at the wait. In between the bytes are in flight: any access to
 //!   them, the thread's own included, is an error. At its issue it must come after every other thread's access.
+//!
+//! Asynchronous operations access global memory as late as they may: what they read or write there is in order with what
+//! follows only once it is known to be over. Of bulk copies from global memory the mbarrier tells that, of bulk stores and
+//! reductions `wait_group` without `.read`, of `cp.async` its waits and the mbarrier that it arrives at. Reductions are
+//! relaxed atomics of the async proxy. What `ld.global.nc` reads must not be written in the same launch, in order or not.
+//!
+//! A `.volatile` read of what another lane of the warp has written by `.volatile`, with nothing in between that orders them, is
+//! no race by the model. It is reported all the same, as lanes are not in step; but not of an instruction that has read the
+//! place before, as one that waits for a value does.
+//!
+//! Shared memory of another block of the cluster may be accessed once that block is known to run: after a wait for
+//! `barrier.cluster`, or something that the block did.
 //!
 //! A weak write of the bytes that are there already races with the write that put them there as a warning; and not at all if
 //! both are of one instruction in one cluster, which compilers rely on where several threads have the same element. That
@@ -137,10 +159,9 @@
 //! included.
 //!
 //! Global memory is looked at in the same way: the blocks of a launch are unordered but by releases and acquires there,
-//! and what these hand over is handed on by every other edge. Bulk operations count as accesses of their thread at their
-//! issue, reductions as relaxed atomics, and proxies are not told apart. An access is compared with the last write,
-//! and with two reads and two strong accesses of each kind since, of different threads and where there are such of different
-//! clusters; a race with a third thread of a cluster may be missed. Findings depend on the seed alone, not on the number of workers: where an execution
+//! and what these hand over is handed on by every other edge. An access is compared with the last write, and with all reads
+//! and strong accesses since that nothing has ordered, so that of the accesses that race at least two are told. Where blocks
+//! cannot communicate, reads of two clusters stand for those of all: who writes races with one of them. Findings depend on the seed alone, not on the number of workers: where an execution
 //! on several has found something, it is repeated from the same memory on one.
 
 mod decode;

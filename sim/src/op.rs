@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::Origin;
 use crate::lanes::{Args, LaneFn, Reg};
+use crate::shadow::{Scope, Window};
 
 pub(crate) use matrix::{Fragment, Left, Matrices, Mma, MmaSum, MmaType, QuadMma, Tile, Wgmma, WmmaMma};
 pub(crate) use memory::{
@@ -165,9 +166,13 @@ pub(crate) enum Op {
     /// A clock, counted in warp instructions of the block.
     Clock(Reg),
     /// `membar`, `fence`.
-    Fence,
-    /// `fence.proxy.async`.
-    FenceProxy,
+    Fence {
+        scope: Scope,
+        /// Whether it is `.sc`.
+        sequential: bool,
+    },
+    /// `fence.proxy.async`, of these windows.
+    FenceProxy(&'static [Window]),
     /// `fence.mbarrier_init`.
     FenceMbarriers,
     /// Cache hints and the like: nothing in this memory model.

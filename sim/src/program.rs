@@ -140,6 +140,8 @@ pub(crate) struct Code {
     pub(crate) names: Vec<(Reg, Arc<str>, Type)>,
     /// log2 of the bytes that every shared access is a multiple of and aligned to.
     pub(crate) granule: u32,
+    /// Whether it names scopes narrower than the device.
+    pub(crate) narrow: bool,
     /// Whether there is a `wgmma`.
     pub(crate) wgmma: bool,
     /// Whether blocks can learn of one another's order through global memory: by strong accesses, by atomics that tell what

@@ -8,7 +8,9 @@ mod clock;
 mod flight;
 mod global;
 mod known;
+mod page;
 mod phases;
+mod scope;
 mod strands;
 mod strong;
 
@@ -22,11 +24,14 @@ use accesses::{Accesses, Chains};
 use clock::{Clock, Past};
 pub(crate) use flight::By;
 use flight::{Operation, Reading};
-pub(crate) use global::{Conflict, Global, Touch};
+pub(crate) use global::{Conflict, ConflictKind, Global, Late, Touch};
 use known::View;
+pub(crate) use known::Window;
 use phases::Phases;
-use strong::Strong;
-pub(crate) use strong::{Kind, Order};
+pub(crate) use scope::Scope;
+use scope::{Domains, Pools};
+pub(crate) use strong::{Kind, Manner, Order};
+use strong::{Location, Strong};
 
 /// A state bit of a byte: something has been written to it.
 const WRITTEN: u8 = 1;
@@ -86,6 +91,11 @@ pub(crate) enum Finding {
         /// Whether both write, and the same values.
         same: bool,
     },
+    /// A volatile write of another lane of the warp.
+    Lockstep {
+        offset: usize,
+        other: Stamp,
+    },
     /// A write of the generic proxy that the async proxy needs a fence to see.
     Unfenced {
         offset: usize,
@@ -113,6 +123,8 @@ impl Finding {
 pub(crate) struct Shadow {
     races: bool,
     uninitialised: bool,
+    /// Bytes of shared memory of each block.
+    block_bytes: usize,
     states: Vec<u8>,
     cells: Vec<Cell>,
     chains: Chains,
@@ -124,19 +136,22 @@ pub(crate) struct Shadow {
     /// Of each block, by number.
     barriers: Vec<View>,
     /// What the arrivals at the cluster's barrier publish, and what those of the phase before have published.
-    cluster: (View, View),
+    cluster: (Pools, Pools),
     /// The cluster's number in the grid.
     cluster_number: u32,
+    domains: Domains,
     /// Strong accesses, of the cells that have any.
     strong: HashMap<usize, Strong>,
     /// What the last strong write to a cell published.
-    published: HashMap<usize, View>,
+    published: HashMap<usize, Location>,
     /// The mbarriers, by number.
     phases: Vec<Phases>,
     /// Asynchronous operations that mbarriers order.
     operations: Vec<Operation>,
     /// What those of them publish that are yet to arrive for their thread.
-    arrivals: HashMap<u32, View>,
+    arrivals: HashMap<u32, Pools>,
+    /// The components that count the copies by `cp.async` of a warp's lanes, or their bulk groups.
+    counters: HashMap<(u32, bool), u32>,
     /// Asynchronous reads of each 16 bytes; empty before the first.
     reading: Vec<Reading>,
 }
@@ -162,30 +177,35 @@ impl Shadow {
         (races, uninitialised): (bool, bool),
         bytes: usize,
         granule: u32,
-        blocks: usize,
+        (blocks, narrow): (usize, bool),
         threads: usize,
     ) -> Self {
         let warps = threads.div_ceil(WARP);
-        let bytes = blocks * bytes;
-        Shadow {
+        let (block_bytes, bytes) = (bytes, blocks * bytes);
+        let mut shadow = Shadow {
             races,
             uninitialised,
+            block_bytes,
             states: vec![0; bytes],
             cells: vec![Cell::default(); bytes.div_ceil(1 << granule)],
             chains: Chains::default(),
             granule,
-            clocks: (0..blocks * warps).map(|i| Clock::new(i, threads - i % warps * WARP)).collect(),
+            clocks: (0..blocks * warps).map(|_| Clock::default()).collect(),
             threads,
             barriers: vec![View::default(); blocks * BARRIERS],
             cluster: Default::default(),
             cluster_number: 0,
+            domains: Domains { narrow, clusters: blocks > 1 },
             strong: HashMap::new(),
             published: HashMap::new(),
             phases: Vec::new(),
             operations: Vec::new(),
             arrivals: HashMap::new(),
+            counters: HashMap::new(),
             reading: Vec::new(),
-        }
+        };
+        shadow.reset(0);
+        shadow
     }
 
     /// Forgets everything: the cluster of this number begins.
@@ -194,15 +214,21 @@ impl Shadow {
         self.states.fill(0);
         self.cells.fill(Cell::default());
         self.chains.clear();
-        let clock = |i| Clock::new(i, self.threads - i % self.threads.div_ceil(WARP) * WARP);
+        let clock = |i| {
+            let domains = self.domains.of(self.home_of(i), true).collect();
+            Clock::new(cluster, i, self.threads - i % self.threads.div_ceil(WARP) * WARP, domains)
+        };
         self.clocks = (0..self.clocks.len()).map(clock).collect();
         self.barriers.fill(View::default());
         self.cluster = Default::default();
         self.strong.clear();
         self.published.clear();
+        // The first is the cluster's start.
         self.phases.clear();
+        self.phases.push(Phases::default());
         self.operations.clear();
         self.arrivals.clear();
+        self.counters.clear();
         self.reading.clear();
     }
 
@@ -246,7 +272,7 @@ impl Shadow {
             return found;
         }
         if !self.strong.is_empty() {
-            found = found.and(self.check_strong((who.warp, 1 << who.lane), at, bytes, false));
+            found = found.and(self.check_strong((who.warp, 1 << who.lane), at, bytes, false, None));
         }
         let new = Accesses::from(self.stamp(who));
         let past = self.clocks[who.warp as usize].past(who);
@@ -285,7 +311,7 @@ impl Shadow {
             return Ok(());
         }
         if !self.strong.is_empty() {
-            self.check_strong((who.warp, 1 << who.lane), at, bytes, true)?;
+            self.check_strong((who.warp, 1 << who.lane), at, bytes, true, None)?;
         }
         let past = self.clocks[who.warp as usize].past(who);
         for i in self.cells_of(at, bytes) {
@@ -323,10 +349,7 @@ impl Shadow {
         if !self.strong.is_empty() {
             // They all come before this write: what comes after it comes after them.
             for cell in self.cells_of(at, bytes) {
-                if let Some(Strong { writes, reads }) = self.strong.remove(&cell) {
-                    self.chains.drop(writes);
-                    self.chains.drop(reads);
-                }
+                self.strong.remove(&cell);
             }
         }
         for (_, cell) in cells(&mut self.cells, self.granule, at, bytes) {

@@ -3,13 +3,13 @@
 use girih_ptx::{Operand, Type, Word};
 
 use super::float::Packed;
-use super::memory::{ATOMIC_ORDERS, SCOPES};
+use super::memory::ATOMIC_ORDERS;
 use super::words::Words;
 use super::{Decoder, File, file};
 use crate::float::{Bfloat, Half, Pair, add_odd, canon};
 use crate::lanes::Scalar;
 use crate::op::{Atomic, AtomicWide, Op, Update};
-use crate::shadow::Order;
+use crate::shadow::{Manner, Order};
 use crate::{Error, Space};
 
 /// What an atomic does with the old value and its operand.
@@ -147,7 +147,7 @@ impl Decoder<'_> {
             return self.store_async(true, words, ops);
         }
         let order = words.pick(ATOMIC_ORDERS).unwrap_or_default();
-        words.skip(SCOPES);
+        let scope = self.scope(words);
         let space = words.pick(SPACES).unwrap_or(Space::Generic);
         let action = words.pick(ACTIONS).ok_or_else(|| self.unsupported("an atomic of this operation"))?;
         if !returns && matches!(action, Action::Exchange | Action::Compare) {
@@ -157,6 +157,8 @@ impl Decoder<'_> {
         let hint = words.take(Word::L2CacheHint);
         let vector = words.pick(&[(Word::V2, 2), (Word::V4, 4), (Word::V8, 8)]);
         let ty = self.last(words)?;
+        let bytes = ty.bytes().unwrap_or(0);
+        let order = Order { manner: Manner { scope, bytes: bytes as u8, ..Manner::default() }, ..order };
         if ty == Type::B128 && returns && !noftz && vector.is_none() {
             return self.atomic_wide(action, (space, order), hint, ops);
         }
@@ -166,7 +168,6 @@ impl Decoder<'_> {
         if half != noftz {
             return Err(self.unsupported("an atomic with `.noftz` that is not of 16-bit floats, or without"));
         }
-        let bytes = ty.bytes().unwrap_or(0);
         let count = vector.unwrap_or(1);
         let reduces = match action {
             Action::Add => half || ty == Type::F32,

@@ -2,13 +2,17 @@
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 
-use super::memory::SCOPES;
 use super::scope::Named;
 use super::words::Words;
 use super::{Decoder, File};
 use crate::Error;
 use crate::lanes::lanes;
 use crate::op::{Count, Op};
+use crate::shadow::Window;
+
+/// What a proxy fence is of.
+const WINDOWS: &[(Word, Window)] =
+    &[(Word::Global, Window::Global), (Word::SharedCta, Window::Cta), (Word::SharedCluster, Window::Cluster)];
 
 impl Decoder<'_> {
     pub(super) fn control(
@@ -158,7 +162,6 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Every scope holds a block, so that fences of all scopes are the same.
     fn fence(&mut self, opcode: Opcode, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         if words.take(Word::Proxy) {
             if words.take(Word::TensormapGeneric) {
@@ -166,8 +169,19 @@ impl Decoder<'_> {
             }
             self.arity(ops, 0..=0)?;
             let asynchronous = words.take(Word::Async);
-            words.skip(&[Word::Alias, Word::Global, Word::SharedCta, Word::SharedCluster]);
-            self.emit(if asynchronous { Op::FenceProxy } else { Op::Nothing });
+            words.skip(&[Word::Alias]);
+            let window = words.pick(WINDOWS);
+            if !asynchronous {
+                self.emit(Op::Nothing);
+                return Ok(());
+            }
+            let windows: &[Window] = match window {
+                None => &[Window::Cluster, Window::Global],
+                Some(Window::Cluster) => &[Window::Cluster],
+                Some(Window::Cta) => &[Window::Cta],
+                Some(Window::Global) => &[Window::Global],
+            };
+            self.emit(Op::FenceProxy(windows));
             return Ok(());
         }
         self.arity(ops, 0..=0)?;
@@ -176,13 +190,16 @@ impl Decoder<'_> {
             self.emit(Op::FenceMbarriers);
             return Ok(());
         }
+        // `membar` is `fence.sc`.
+        let mut sequential = true;
         if opcode == Opcode::Fence {
-            words.skip(&[Word::Sc, Word::AcqRel, Word::Acquire, Word::Release]);
-            words.skip(SCOPES);
+            sequential = words.take(Word::Sc);
+            words.skip(&[Word::AcqRel, Word::Acquire, Word::Release]);
         } else {
-            words.skip(&[Word::Cta, Word::Gl, Word::Sys]);
+            words.skip(&[Word::Gl]);
         }
-        self.emit(Op::Fence);
+        let scope = self.scope(words);
+        self.emit(Op::Fence { scope, sequential });
         Ok(())
     }
 
@@ -190,7 +207,7 @@ impl Decoder<'_> {
     fn fence_tensormap(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         let acquire = words.pick(&[(Word::Release, false), (Word::Acquire, true)]);
         let acquire = acquire.ok_or_else(|| self.unsupported("a fence that is not .acquire or .release"))?;
-        words.skip(SCOPES);
+        let scope = self.scope(words);
         self.arity(ops, if acquire { 2..=2 } else { 0..=0 })?;
         if acquire {
             self.address(ops, 0)?;
@@ -198,7 +215,7 @@ impl Decoder<'_> {
                 return Err(self.operand(ops, 1, "128"));
             }
         }
-        self.emit(Op::Fence);
+        self.emit(Op::Fence { scope, sequential: false });
         Ok(())
     }
 

@@ -3,7 +3,6 @@
 use girih_ptx::{Operand, Type, Word};
 
 use super::Decoder;
-use super::memory::SCOPES;
 use super::words::Words;
 use crate::lanes::lanes;
 use crate::op::{Mbarrier, MbarrierAction as Action, Op};
@@ -50,7 +49,8 @@ impl Decoder<'_> {
         let parity = words.take(Word::Parity);
         let relaxed = words.take(Word::Relaxed);
         words.skip(&[Word::Release, Word::Acquire]);
-        words.skip(SCOPES);
+        // Without a scope it is the block's by the ISA's text; libraries arrive at other blocks' mbarriers without one.
+        let scope = self.scope(words);
         let space = words.pick(SPACES).unwrap_or(Space::Generic);
         if words.ty() != Some(Type::B64) {
             return Err(self.unsupported("an mbarrier of another type than .b64"));
@@ -64,7 +64,8 @@ impl Decoder<'_> {
             }
             Family::Arrive | Family::Drop => {
                 let drop = family == Family::Drop;
-                let action = Action::Arrive { drop, no_complete, expect, release: !relaxed };
+                let action =
+                    Action::Arrive { drop, no_complete, expect, release: (!relaxed).then_some(scope) };
                 let least = 2 + usize::from(no_complete || expect);
                 self.arity(ops, least..=3)?;
                 let state = match &ops[0] {
@@ -75,7 +76,7 @@ impl Decoder<'_> {
             }
             Family::Test | Family::Try | Family::PendingCount => {
                 let suspend = family == Family::Try;
-                let action = Action::Wait { suspend, parity, acquire: !relaxed };
+                let action = Action::Wait { suspend, parity, acquire: (!relaxed).then_some(scope) };
                 self.arity(ops, 3..=3 + usize::from(suspend))?;
                 if suspend && ops.len() == 4 {
                     // How long it waits is up to the scheduler.

@@ -8,20 +8,28 @@ use super::{Decoder, File};
 use crate::exec::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::lanes::{Reg, lanes};
 use crate::op::{Address, Copy, Op, Transfer};
-use crate::shadow::Order;
+use crate::shadow::{Manner, Order, Scope};
 use crate::{Error, Space};
 
-/// Scopes, every one of which holds a block.
-pub(super) const SCOPES: &[Word] = &[Word::Cta, Word::Cluster, Word::Gpu, Word::Sys];
+/// Scopes. All threads are of one launch, and so of one device.
+pub(super) const SCOPES: &[(Word, Scope)] = &[
+    (Word::Cta, Scope::Cta),
+    (Word::Cluster, Scope::Cluster),
+    (Word::Gpu, Scope::Gpu),
+    (Word::Sys, Scope::Gpu),
+];
 
-const RELAXED: Order = Order { acquire: false, release: false };
-const ACQUIRE: Order = Order { acquire: true, release: false };
-const RELEASE: Order = Order { acquire: false, release: true };
+/// Of a scope and a size that are put in their place.
+const MANNER: Manner = Manner { scope: Scope::Gpu, bytes: 0, bulk: false, volatile: false };
+const RELAXED: Order = Order { acquire: false, release: false, manner: MANNER };
+const VOLATILE: Order = Order { manner: Manner { volatile: true, ..MANNER }, ..RELAXED };
+const ACQUIRE: Order = Order { acquire: true, ..RELAXED };
+const RELEASE: Order = Order { release: true, ..RELAXED };
 
 /// The orders of loads and stores.
 const ORDERS: &[(Word, Option<Order>)] = &[
     (Word::Weak, None),
-    (Word::Volatile, Some(RELAXED)),
+    (Word::Volatile, Some(VOLATILE)),
     (Word::Relaxed, Some(RELAXED)),
     (Word::Acquire, Some(ACQUIRE)),
     (Word::Release, Some(RELEASE)),
@@ -32,7 +40,7 @@ pub(super) const ATOMIC_ORDERS: &[(Word, Order)] = &[
     (Word::Relaxed, RELAXED),
     (Word::Acquire, ACQUIRE),
     (Word::Release, RELEASE),
-    (Word::AcqRel, Order { acquire: true, release: true }),
+    (Word::AcqRel, Order { acquire: true, ..RELEASE }),
 ];
 
 /// Cache operators and hints, which change no result.
@@ -44,7 +52,6 @@ const CACHES: &[Word] = &[
     Word::Cv,
     Word::Wb,
     Word::Wt,
-    Word::Nc,
     Word::L1NoAllocate,
     Word::L1EvictFirst,
     Word::L1EvictLast,
@@ -134,11 +141,13 @@ impl Decoder<'_> {
         if strong == Some(if load { RELEASE } else { ACQUIRE }) {
             return Err(self.unsupported("a load with .release or a store with .acquire"));
         }
-        words.skip(SCOPES);
+        let scope = self.scope(words);
         if !load && words.take(Word::Const) {
             return Err(self.unsupported("a store to constant memory"));
         }
         let space = words.pick(SPACES).unwrap_or(Space::Generic);
+        words.skip(CACHES);
+        let constant = load && words.take(Word::Nc);
         words.skip(CACHES);
         let hint = words.take(Word::L2CacheHint);
         words.skip(CACHES);
@@ -185,9 +194,19 @@ impl Decoder<'_> {
         self.touches(space, bytes * count);
         self.code.communicates |= strong.is_some() && matches!(space, Space::Global | Space::Generic);
         let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
-        let transfer = Box::new(Transfer { space, address, bytes, count, signed, regs, strong, argument });
+        let strong = strong
+            .map(|order| Order { manner: Manner { scope, bytes: bytes as u8, ..order.manner }, ..order });
+        let transfer =
+            Box::new(Transfer { space, address, bytes, count, signed, regs, strong, constant, argument });
         self.emit(if load { Op::Load(transfer) } else { Op::Store(transfer) });
         Ok(())
+    }
+
+    /// The scope that is named; the widest if none is.
+    pub(super) fn scope(&mut self, words: &mut Words<'_>) -> Scope {
+        let scope = words.pick(SCOPES).unwrap_or_default();
+        self.code.narrow |= scope != Scope::Gpu;
+        scope
     }
 
     /// Whether an address is that of a variable in local memory, as arguments of calls are.

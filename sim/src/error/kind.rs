@@ -37,6 +37,9 @@ impl Error {
             Error::Unfenced { .. } => "unfenced",
             Error::CopyUnfenced { .. } => "copy-unfenced",
             Error::MbarrierUnfenced { .. } => "mbarrier-unfenced",
+            Error::Lockstep { .. } => "lockstep",
+            Error::ReadOnly { .. } => "read-only",
+            Error::NotStarted { .. } => "not-started",
             Error::MbarrierAccess { .. } => "mbarrier-access",
             Error::Mbarrier { .. } => "mbarrier",
             Error::TensorMap { .. } => "tensor-map",
@@ -73,7 +76,9 @@ impl Error {
             | Error::Unfenced { at, other, .. }
             | Error::CopyUnfenced { at, other, .. }
             | Error::MbarrierUnfenced { at, other, .. }
+            | Error::Lockstep { at, other, .. }
             | Error::Race { at, other, .. } => (Some(at), Some(&other.at)),
+            Error::ReadOnly { at, other, .. } => (Some(at), other.as_ref().map(|other| &other.at)),
             Error::WgmmaInFlight { at, wgmma: other, .. } | Error::Warpgroup { at, other, .. } => {
                 (Some(at), Some(&**other))
             }
@@ -85,6 +90,7 @@ impl Error {
             | Error::Mbarrier { at, .. }
             | Error::TensorMap { at, .. }
             | Error::ExitedBlock { at, .. }
+            | Error::NotStarted { at, .. }
             | Error::Unfinished { at, .. }
             | Error::Divergent { at, .. }
             | Error::BadValue { at, .. }
@@ -131,6 +137,9 @@ impl Error {
             | Error::MbarrierAccess { address, .. }
             | Error::Mbarrier { address, .. }
             | Error::ExitedBlock { address, .. }
+            | Error::NotStarted { address, .. }
+            | Error::Lockstep { address, .. }
+            | Error::ReadOnly { address, .. }
             | Error::Race { address, .. }
             | Error::VectorInShared { address, .. }
             | Error::Spinning { awaited: Some(Awaited::Value { address, .. }), .. }

@@ -60,6 +60,11 @@ impl Warp {
             return self.load_argument(cx, transfer, mask, source);
         }
         let mut touched = 0;
+        let touches = match transfer.strong {
+            Some(order) => Touch::Strong(Kind::Read, order),
+            None if transfer.constant => Touch::Constant,
+            None => Touch::Read,
+        };
         for lane in lanes(mask) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let (space, address) = resolve(transfer.space, self.address(&transfer.address, lane));
@@ -67,7 +72,7 @@ impl Warp {
             if !address.is_multiple_of(total.into()) {
                 return Err(misaligned(cx, who, Access::Read, space, address, total));
             }
-            let mut value = self.read(cx, who, (space, address), total, transfer.strong)?;
+            let mut value = self.read(cx, who, (space, address), total, touches)?;
             if transfer.strong.is_some() {
                 self.look = Some((who, Awaited::Value { space, address, value: value as u64 }));
             }
@@ -136,15 +141,14 @@ impl Warp {
         who: Who,
         (space, address): (Space, u64),
         bytes: u32,
-        strong: Option<Order>,
+        touch: Touch,
     ) -> Result<u128, Error> {
         match space {
-            Space::Shared | Space::Cluster => read_shared(cx, who, (space, address), bytes, strong),
+            Space::Shared | Space::Cluster => read_shared(cx, who, (space, address), bytes, touch),
             Space::Global | Space::Generic => {
                 let mut out = [0; 16];
-                let touch = strong.map_or(Touch::Read, |order| Touch::Strong(Kind::Read, order));
                 touch_global(cx, who, address, &mut out[..bytes as usize], touch)?;
-                cx.learn_global(who, address, touch);
+                cx.learn_global(who, (address, bytes.into()), touch);
                 Ok(u128::from_le_bytes(out))
             }
             Space::Param => {
@@ -246,13 +250,13 @@ fn read_shared(
     who: Who,
     (space, address): (Space, u64),
     bytes: u32,
-    strong: Option<Order>,
+    touch: Touch,
 ) -> Result<u128, Error> {
     let at = shared_place(cx, who, Access::Read, (space, address), bytes)?;
     if let Some(shadow) = &mut cx.shadow {
-        let found = match strong {
-            None => shadow.read(who, at, bytes as usize),
-            Some(order) => shadow.strong(who, at, bytes as usize, Kind::Read, order),
+        let found = match touch {
+            Touch::Strong(kind, order) => shadow.strong(who, at, bytes as usize, kind, order),
+            _ => shadow.read(who, at, bytes as usize),
         };
         cx.checked(who, Access::Read, at, bytes as usize, found)?;
     }
@@ -273,7 +277,7 @@ fn touch_global(
     touch: Touch,
 ) -> Result<(), Error> {
     let offset = global_at(cx, who, Access::Read, address, out.len() as u64)?;
-    cx.check_global(who, address, out.len() as u64, touch)?;
+    cx.check_global(who, (address, out.len() as u64), touch, None)?;
     cx.machine.view.allocations[cx.last].read(offset, out);
     Ok(())
 }
@@ -296,7 +300,7 @@ fn write_global(
             },
             |order| Touch::Strong(Kind::Write, order),
         );
-        cx.check_global(who, address, data.len() as u64, touch)?;
+        cx.check_global(who, (address, data.len() as u64), touch, None)?;
     }
     cx.machine.view.allocations[cx.last].write(offset, data);
     Ok(())

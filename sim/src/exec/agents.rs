@@ -150,6 +150,9 @@ impl Context<'_> {
     /// read their sources.
     pub(super) fn bulk_wait(&mut self, who: Who, keep: u64, read: bool) -> Result<(), Error> {
         let complete = self.agents.group(who).saturating_sub(keep);
+        if !read && let Some(shadow) = &mut self.shadow {
+            shadow.know_count(who, true, complete as u32);
+        }
         let mut i = 0;
         while let Some(operation) = self.agents.operations.get(i) {
             let waited = matches!(operation.completion, Completion::Group(group) if group < complete);

@@ -6,7 +6,7 @@ use crate::error::Awaited;
 use crate::lanes::Reg;
 use crate::memory::Nearest;
 use crate::op::{Atomic, AtomicWide};
-use crate::shadow::{Kind, Order, Touch, Who};
+use crate::shadow::{Kind, Order, Scope, Touch, Who, Window};
 use crate::{Access, Error, Space};
 
 use super::access::{count_touched, from_bytes, global_at, has_value, misaligned, shared_place, touch};
@@ -98,23 +98,23 @@ impl Warp {
         Ok(())
     }
 
-    pub(super) fn fence(&self, cx: &mut Context<'_>, mask: u32) {
+    pub(super) fn fence(&self, cx: &mut Context<'_>, mask: u32, scope: Scope, sequential: bool) {
         atomic::fence(SeqCst);
         if let Some(shadow) = &mut cx.shadow {
-            shadow.fence(self.index as usize, mask);
+            shadow.fence(self.index as usize, mask, scope, sequential);
         }
     }
 
-    /// `fence.proxy.async`, of every space.
-    pub(super) fn fence_proxy(&self, cx: &mut Context<'_>, mask: u32) {
+    /// `fence.proxy.async`, of these windows.
+    pub(super) fn fence_proxy(&self, cx: &mut Context<'_>, mask: u32, windows: &[Window]) {
         if let Some(shadow) = &mut cx.shadow {
-            shadow.fence_proxy(self.index as usize, mask);
+            shadow.fence_proxy(self.index as usize, mask, windows);
         }
     }
 
     /// `fence.mbarrier_init`: a fence, and the mbarriers that the warp has initialised are there for all.
     pub(super) fn fence_mbarriers(&self, cx: &mut Context<'_>, mask: u32) {
-        self.fence(cx, mask);
+        self.fence(cx, mask, Scope::Cluster, false);
         if let Some(shadow) = &mut cx.shadow {
             shadow.fence_mbarriers(self.index as usize, mask);
         }
@@ -147,13 +147,13 @@ fn exchange(
         Space::Global | Space::Generic => {
             let offset = global_at(cx, who, Access::Write, address, 16)?;
             has_value(cx, who, address, offset, 16)?;
-            cx.check_global(who, address, 16, touch)?;
+            cx.check_global(who, (address, 16), touch, None)?;
             let allocation = &cx.machine.view.allocations[cx.last];
             let old = [offset, offset + 8].map(|at| allocation.update(at, 8, |old| old));
             for (at, value) in [offset, offset + 8].into_iter().zip(new(old)) {
                 allocation.update(at, 8, |_| value);
             }
-            cx.learn_global(who, address, touch);
+            cx.learn_global(who, (address, 16), touch);
             Ok(old)
         }
         Space::Param | Space::Local => {
@@ -191,10 +191,10 @@ fn update(
             let offset = global_at(cx, who, Access::Write, address, bytes.into())?;
             has_value(cx, who, address, offset, bytes.into())?;
             let touch = Touch::Strong(Kind::Update, atomic.order);
-            cx.check_global(who, address, bytes.into(), touch)?;
+            cx.check_global(who, (address, bytes.into()), touch, None)?;
             let allocation = &cx.machine.view.allocations[cx.last];
             let old = allocation.update(offset, bytes, |old| (atomic.global)(old, b, c));
-            cx.learn_global(who, address, touch);
+            cx.learn_global(who, (address, bytes.into()), touch);
             Ok(old)
         }
         Space::Param | Space::Local => {

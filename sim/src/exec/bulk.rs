@@ -2,7 +2,7 @@
 //! (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy").
 
 use crate::op::{Address, Bulk, BulkKind, StoreAsync};
-use crate::shadow::{Kind, Order, Touch, Who};
+use crate::shadow::{Kind, Late, Manner, Order, Scope, Stamp, Touch, Who};
 use crate::tensor::Run;
 use crate::{Access, Error, Space};
 
@@ -38,7 +38,7 @@ impl Context<'_> {
         signal: Signal,
         effect: Effect,
     ) -> Result<(), Error> {
-        let sources = self.global_pieces(who, runs, Touch::Read)?;
+        let sources = self.global_pieces(who, runs, Access::Read)?;
         let home = runs.first().map_or(signal.mbarrier, |run| run.shared) >> RANK_SHIFT;
         let ranks = u64::from(self.machine.ranks());
         let mask = signal.multicast.unwrap_or(1 << home.min(63));
@@ -60,6 +60,9 @@ impl Context<'_> {
                 at += run.bytes as usize;
             }
             let mbarrier = self.signalled(who, Space::Cluster, in_block(signal.mbarrier, rank))?;
+            let next = self.mbarriers.next_phase(mbarrier);
+            let end = self.shadow.as_ref().zip(next).map(|(shadow, next)| shadow.at_phase(who, next));
+            self.touch_late(who, &sources, Touch::Read, end)?;
             let operation = self.begin(who, &[], &targets, effect)?;
             let completion = Completion::Transactions { mbarrier, bytes: at as u32, operation };
             let (data, sources) = (data.to_vec(), sources.clone());
@@ -73,10 +76,16 @@ impl Context<'_> {
     pub(super) fn bulk_store(&mut self, who: Who, runs: &[Run], effect: Effect) -> Result<(), Error> {
         let runs: Vec<Run> = runs.iter().copied().filter(|run| run.global.is_some()).collect();
         let touch = match effect {
-            Effect::Reduce(..) => Touch::Strong(Kind::Update, Order::default()),
+            Effect::Reduce(bytes, _) => {
+                let manner = Manner { scope: Scope::Gpu, bytes: bytes as u8, bulk: true, volatile: false };
+                Touch::Strong(Kind::Update, Order { manner, ..Order::default() })
+            }
             _ => Touch::Write { same: false },
         };
-        let targets = self.global_pieces(who, &runs, touch)?;
+        let targets = self.global_pieces(who, &runs, Access::Write)?;
+        let group = self.agents.group(who);
+        let end = self.shadow.as_mut().map(|shadow| shadow.upto(who, true, group as u32 + 1));
+        self.touch_late(who, &targets, touch, end)?;
         let mut sources = Vec::with_capacity(runs.len());
         let mut at = 0;
         for run in &runs {
@@ -85,15 +94,14 @@ impl Context<'_> {
             at += run.bytes as usize;
         }
         self.begin(who, &sources, &[], effect)?;
-        let completion = Completion::Group(self.agents.group(who));
+        let completion = Completion::Group(group);
         let (data, progress) = (vec![0; at], Progress::Issued);
         self.agents.issue(Operation { who, data, sources, targets, effect, completion, progress });
         Ok(())
     }
 
     /// The places of runs in global memory, in the order of their data.
-    fn global_pieces(&mut self, who: Who, runs: &[Run], touch: Touch) -> Result<Vec<Piece>, Error> {
-        let access = if touch == Touch::Read { Access::Read } else { Access::Write };
+    fn global_pieces(&mut self, who: Who, runs: &[Run], access: Access) -> Result<Vec<Piece>, Error> {
         let mut pieces = Vec::with_capacity(runs.len());
         let mut at = 0;
         for run in runs {
@@ -105,7 +113,6 @@ impl Context<'_> {
         }
         for piece in &pieces {
             let Place::Global(first) = piece.place else { continue };
-            self.check_global(who, first, piece.bytes as u64, touch)?;
             if self.machine.options.counts {
                 self.report.global_bytes += piece.bytes as u64;
                 self.report.sectors += (first + piece.bytes as u64).div_ceil(32) - first / 32;
@@ -113,6 +120,22 @@ impl Context<'_> {
             }
         }
         Ok(pieces)
+    }
+
+    /// The pieces in global memory are accessed between now and when it is known that the operation is over.
+    fn touch_late(
+        &mut self,
+        who: Who,
+        pieces: &[Piece],
+        touch: Touch,
+        end: Option<Stamp>,
+    ) -> Result<(), Error> {
+        let Some(end) = end else { return Ok(()) };
+        let late = Some(Late { end, bulk: true });
+        pieces.iter().try_for_each(|piece| match piece.place {
+            Place::Global(first) => self.check_global(who, (first, piece.bytes as u64), touch, late),
+            Place::Shared(_) => Ok(()),
+        })
     }
 
     /// Tells the shadow what is in flight now; the operation's number there.

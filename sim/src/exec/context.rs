@@ -112,10 +112,11 @@ pub(crate) struct Context<'a> {
 impl<'a> Context<'a> {
     pub(super) fn new(machine: &'a Machine<'a>) -> Self {
         let Options { races, uninitialised, .. } = *machine.options;
-        let granule = machine.kernel.code.granule;
+        let (granule, narrow) = (machine.kernel.code.granule, machine.kernel.code.narrow);
         let (ranks, threads) = (machine.ranks() as usize, machine.threads as usize);
-        let shadow = (races || uninitialised)
-            .then(|| Shadow::new((races, uninitialised), machine.stride(), granule, ranks, threads));
+        let shadow = (races || uninitialised).then(|| {
+            Shadow::new((races, uninitialised), machine.stride(), granule, (ranks, narrow), threads)
+        });
         Context {
             machine,
             cluster: [0; 3],
@@ -293,6 +294,10 @@ impl<'a> Context<'a> {
             return Err(self.shared_out_of_bounds(who, access, address, bytes, window));
         }
         self.check_alive(who, rank as usize, address)?;
+        if self.shadow.as_ref().is_some_and(|shadow| !shadow.knows_running(who, rank as usize)) {
+            let block = self.ctaid(rank as u32);
+            self.note(Error::NotStarted { at: self.at(who), address, block })?;
+        }
         Ok(rank as usize * self.machine.stride() + offset as usize)
     }
 

@@ -1,16 +1,16 @@
 //! `cp.async`: copies that are not there until they have been waited for.
 //!
-//! The source is read when the copy is issued and the destination written when its thread waits, the latest moment
-//! that the ISA allows: a missing wait shows in the results too, not only in the checks.
+//! The source is read and the destination written when its thread waits, the latest moment that the ISA allows: a missing
+//! wait shows in the results too, not only in the checks. With a seed some are read when they are issued.
 
 use std::collections::VecDeque;
 
 use crate::lanes::WARP;
 use crate::op::{Address, Copy};
-use crate::shadow::{By, Who};
+use crate::shadow::{By, Late, Touch, Who};
 use crate::{Access, Error, Space};
 
-use super::access::{misaligned, read_global};
+use super::access::{global_at, misaligned};
 use super::agents::{Completion, Effect, Operation, Piece, Place, Progress};
 use super::context::Context;
 use super::lanes;
@@ -25,7 +25,9 @@ struct Pending {
     /// The group it belongs to, by number.
     group: u64,
     source: u32,
+    /// What has been read, and how many bytes are yet to be read from where.
     data: [u8; 16],
+    from: (u64, u32),
 }
 
 /// The copies of a warp's lanes that have not been waited for, oldest first.
@@ -34,6 +36,9 @@ pub(super) struct Copies {
     pending: [VecDeque<Pending>; WARP],
     /// Groups that each lane has committed.
     committed: [u64; WARP],
+    /// Copies that each lane has issued, and had with each group that is yet to be waited for.
+    issued: [u32; WARP],
+    counts: [VecDeque<(u64, u32)>; WARP],
 }
 
 impl Copies {
@@ -41,11 +46,35 @@ impl Copies {
     pub(super) fn clear(&mut self) {
         self.pending.iter_mut().for_each(VecDeque::clear);
         self.committed = [0; WARP];
+        self.issued = [0; WARP];
+        self.counts.iter_mut().for_each(VecDeque::clear);
     }
 
     /// `cp.async.commit_group`.
     pub(super) fn commit(&mut self, mask: u32) {
-        lanes(mask).for_each(|lane| self.committed[lane] += 1);
+        for lane in lanes(mask) {
+            self.counts[lane].push_back((self.committed[lane], self.issued[lane]));
+            self.committed[lane] += 1;
+        }
+    }
+
+    /// How many copies of a lane the groups before this one have.
+    fn count(&mut self, lane: usize, group: u64) -> u32 {
+        let mut count = 0;
+        while let Some((_, issued)) = self.counts[lane].pop_front_if(|(of, _)| *of < group) {
+            count = issued;
+        }
+        if group > self.committed[lane] { self.issued[lane] } else { count }
+    }
+}
+
+impl Context<'_> {
+    /// Reads the source of a copy, which has been checked.
+    fn fetch(&self, (address, bytes): (u64, u32), data: &mut [u8; 16]) {
+        let bytes = bytes as usize;
+        if let Some((index, offset)) = self.machine.view.find(address, bytes as u64).filter(|_| bytes != 0) {
+            self.machine.view.allocations[index].read(offset, &mut data[..bytes]);
+        }
     }
 }
 
@@ -81,8 +110,18 @@ impl Warp {
                 size = 0;
             }
             let mut data = [0; 16];
+            self.copies.issued[lane] += 1;
             if size > 0 {
-                read_global(cx, who, from, &mut data[..size as usize])?;
+                global_at(cx, who, Access::Read, from, size)?;
+                let count = self.copies.issued[lane];
+                if let Some(end) = cx.shadow.as_mut().map(|shadow| shadow.upto(who, false, count)) {
+                    cx.check_global(who, (from, size), Touch::Read, Some(Late { end, bulk: false }))?;
+                }
+            }
+            let mut from = (from, size as u32);
+            if cx.below(2) == 1 {
+                cx.fetch(from, &mut data);
+                from.1 = 0;
             }
             let at = cx.shared_at(who, Access::Write, to, copy.bytes)?;
             if let Some(shadow) = &mut cx.shadow {
@@ -90,7 +129,7 @@ impl Warp {
                 cx.checked(who, Access::Write, at, copy.bytes as usize, found)?;
             }
             let group = self.copies.committed[lane];
-            let pending = Pending { to: at as u32, bytes: copy.bytes, group, source, data };
+            let pending = Pending { to: at as u32, bytes: copy.bytes, group, source, data, from };
             self.copies.pending[lane].push_back(pending);
         }
         cx.report.global += 1;
@@ -109,9 +148,14 @@ impl Warp {
             cx.finish_copies(self.who(1 << lane, 0))?;
             let arrived =
                 keep.map_or(u64::MAX, |keep| self.copies.committed[lane].saturating_sub(keep.into()));
-            while let Some(pending) =
+            let count = self.copies.count(lane, arrived);
+            if let Some(shadow) = &mut cx.shadow {
+                shadow.know_count(self.who(1 << lane, 0), false, count);
+            }
+            while let Some(mut pending) =
                 self.copies.pending[lane].pop_front_if(|pending| pending.group < arrived)
             {
+                cx.fetch(pending.from, &mut pending.data);
                 let (at, bytes) = (pending.to as usize, pending.bytes as usize);
                 cx.shared[at..at + bytes].copy_from_slice(&pending.data[..bytes]);
                 if let Some(shadow) = &mut cx.shadow {
@@ -139,22 +183,25 @@ impl Warp {
             if counted {
                 cx.raise_pending(who, mbarrier)?;
             }
-            let (mut data, mut targets) = (Vec::new(), Vec::new());
+            let (mut data, mut sources, mut targets) = (Vec::new(), Vec::new(), Vec::new());
             for pending in self.copies.pending[lane].drain(..) {
                 let (at, bytes) = (data.len(), pending.bytes as usize);
                 targets.push(Piece { place: Place::Shared(pending.to as usize), at, bytes });
+                let (from, size) = pending.from;
+                sources.push(Piece { place: Place::Global(from), at, bytes: size as usize });
                 data.extend_from_slice(&pending.data[..bytes]);
             }
-            let operation = cx.shadow.as_mut().map_or(0, |shadow| shadow.issue_arrival(who));
+            let issued = self.copies.issued[lane];
+            let operation = cx.shadow.as_mut().map_or(0, |shadow| shadow.issue_arrival(who, issued));
             cx.changes += 1;
             cx.agents.issue(Operation {
                 who,
                 data,
-                sources: Vec::new(),
+                sources,
                 targets,
                 effect: Effect::Write,
                 completion: Completion::Arrival { mbarrier, operation },
-                progress: Progress::Read,
+                progress: Progress::Issued,
             });
         }
         Ok(())

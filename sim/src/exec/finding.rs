@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use crate::error::Other;
 use crate::lanes::WARP;
 use crate::op::Op;
-use crate::shadow::{Conflict, Finding, Kind, Stamp, Touch, Who};
+use crate::shadow::{Conflict, ConflictKind, Finding, Kind, Late, Stamp, Touch, Who};
 use crate::{Access, Error, Site, Space};
 
 use super::context::Context;
@@ -15,16 +15,17 @@ impl Context<'_> {
     pub(super) fn check_global(
         &mut self,
         who: Who,
-        address: u64,
-        bytes: u64,
+        (address, bytes): (u64, u64),
         touch: Touch,
+        late: Option<Late>,
     ) -> Result<(), Error> {
         let (Some(shadow), Some(global)) = (&mut self.shadow, &self.machine.global) else { return Ok(()) };
-        let found = shadow.global(global, who, address, bytes, touch);
+        let found = shadow.global(global, who, (address, bytes), touch, late);
         if let Touch::Strong(kind, order) = touch
             && kind != Kind::Read
+            && late.is_none()
         {
-            shadow.publish(global, who, address, kind, order);
+            shadow.publish(global, who, (address, bytes), kind, order);
         }
         match found {
             Ok(()) => Ok(()),
@@ -57,25 +58,32 @@ impl Context<'_> {
     }
 
     /// After a strong access to global memory: what it learns.
-    pub(super) fn learn_global(&mut self, who: Who, address: u64, touch: Touch) {
+    pub(super) fn learn_global(&mut self, who: Who, at: (u64, u64), touch: Touch) {
         let (Some(shadow), Some(global)) = (&mut self.shadow, &self.machine.global) else { return };
         if let Touch::Strong(kind, order) = touch
             && kind != Kind::Write
         {
-            shadow.learn(global, who, address, order);
+            shadow.learn(global, who, at, order);
         }
     }
 
     #[cold]
     fn conflict(&self, who: Who, touch: Touch, conflict: Conflict) -> Error {
-        let reads = matches!(touch, Touch::Read | Touch::Strong(Kind::Read, _));
-        let access = if reads { Access::Read } else { Access::Write };
-        let (source, thread) = conflict.other.origin();
-        let cluster = self.clusterid(conflict.other.cluster.into());
-        let at = *self.site_in(cluster, source, thread);
-        let other = Box::new(Other { access: conflict.access, at });
+        let access = if touch.reads_only() { Access::Read } else { Access::Write };
+        let other = conflict.other.map(|(access, mark)| {
+            let (source, thread) = mark.origin();
+            let cluster = self.clusterid(mark.cluster.into());
+            Box::new(Other { access, at: *self.site_in(cluster, source, thread) })
+        });
         let (at, space, address) = (self.at(who), Space::Global, conflict.address);
-        Error::Race { at, access, space, address, other, same: conflict.same }
+        match (conflict.kind, other) {
+            (ConflictKind::Race, Some(other)) => {
+                Error::Race { at, access, space, address, other, same: conflict.same }
+            }
+            (ConflictKind::Lockstep, Some(other)) => Error::Lockstep { at, space, address, other },
+            (ConflictKind::Unfenced, Some(other)) => Error::Unfenced { at, access, space, address, other },
+            (_, other) => Error::ReadOnly { at, access, address, other },
+        }
     }
 
     /// An instruction and a thread of the cluster, for a message.
@@ -118,6 +126,10 @@ impl Context<'_> {
                 let address = address.max(self.shared_address(offset));
                 Error::Race { at, access, space: Space::Shared, address, other: other(earlier, stamp), same }
             }
+            Finding::Lockstep { offset, other: stamp } => {
+                let address = address.max(self.shared_address(offset));
+                Error::Lockstep { at, space: Space::Shared, address, other: other(Access::Write, stamp) }
+            }
             Finding::MbarrierUnfenced { other: stamp } => {
                 Error::MbarrierUnfenced { at, address, other: other(Access::Write, stamp) }
             }
@@ -138,7 +150,7 @@ impl Context<'_> {
                     (Some(Op::Wgmma(_)), Some(Op::Copy(_))) => {
                         Error::CopyUnfenced { at, access, address, other }
                     }
-                    _ => Error::Unfenced { at, access, address, other },
+                    _ => Error::Unfenced { at, access, space: Space::Shared, address, other },
                 }
             }
         }

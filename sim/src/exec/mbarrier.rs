@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use crate::error::{Awaited, MbarrierFault as Fault};
-use crate::shadow::Who;
+use crate::shadow::{Scope, Who};
 use crate::{Access, Error, Space};
 
 use super::access::misaligned;
@@ -66,12 +66,11 @@ pub(super) struct Arrival {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum By {
     Thread {
-        release: bool,
+        /// The scope of a release; `None` of a relaxed arrival.
+        release: Option<Scope>,
     },
     /// The copies that a thread has issued; the number is the shadow's.
-    Copies {
-        operation: u32,
-    },
+    Copies { operation: u32 },
 }
 
 impl Context<'_> {

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::error::MbarrierFault as Fault;
 use crate::op::{Mbarrier as Inst, MbarrierAction as Action};
-use crate::shadow::Who;
+use crate::shadow::{Scope, Who};
 
 use super::context::Context;
 use super::lanes;
@@ -118,7 +118,7 @@ impl Warp {
     }
 
     /// Lanes see that a phase of an mbarrier is complete.
-    fn observe(&self, cx: &mut Context<'_>, (mbarrier, mask): (usize, u32), acquire: bool) {
+    fn observe(&self, cx: &mut Context<'_>, (mbarrier, mask): (usize, u32), acquire: Option<Scope>) {
         if let Some(shadow) = &mut cx.shadow
             && mask != 0
         {

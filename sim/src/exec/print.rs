@@ -4,7 +4,7 @@
 use std::sync::PoisonError;
 
 use crate::op::{Address, Assert, Print};
-use crate::shadow::Who;
+use crate::shadow::{Touch, Who};
 use crate::{Error, Space};
 
 use super::context::Context;
@@ -28,7 +28,7 @@ impl Warp {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let [format, values] = [&print.format, &print.values].map(|at| {
                 let at = self.address(at, lane);
-                self.read(cx, who, (Space::Local, at), 8, None).map(|value| value as u64)
+                self.read(cx, who, (Space::Local, at), 8, Touch::Read).map(|value| value as u64)
             });
             let format = self.string(cx, who, format?)?;
             let mut text = String::new();
@@ -48,7 +48,7 @@ impl Warp {
         let who = self.who(mask, source);
         let mut value = |at: &Address, bytes| {
             let at = self.address(at, who.lane as usize);
-            self.read(cx, who, (Space::Local, at), bytes, None).map(|value| value as u64)
+            self.read(cx, who, (Space::Local, at), bytes, Touch::Read).map(|value| value as u64)
         };
         let values = [(&assert.message, 8), (&assert.file, 8), (&assert.line, 4), (&assert.function, 8)]
             .map(|(at, bytes)| value(at, bytes));
@@ -112,7 +112,7 @@ impl Warp {
     }
 
     fn read_generic(&self, cx: &mut Context<'_>, who: Who, address: u64, bytes: u32) -> Result<u64, Error> {
-        self.read(cx, who, resolve(Space::Generic, address), bytes, None).map(|value| value as u64)
+        self.read(cx, who, resolve(Space::Generic, address), bytes, Touch::Read).map(|value| value as u64)
     }
 
     /// The string that ends with a zero.

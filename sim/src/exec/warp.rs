@@ -335,8 +335,8 @@ impl Warp {
             Op::Print(print) => self.print(cx, print, active, source)?,
             Op::Assert(assert) => return Err(self.assertion(cx, assert, active, source)),
             Op::Alloca(d, bytes, align) => self.alloca(cx, (*d, *bytes, *align), active, source)?,
-            Op::Fence => self.fence(cx, active),
-            Op::FenceProxy => self.fence_proxy(cx, active),
+            Op::Fence { scope, sequential } => self.fence(cx, active, *scope, *sequential),
+            Op::FenceProxy(windows) => self.fence_proxy(cx, active, windows),
             Op::FenceMbarriers => self.fence_mbarriers(cx, active),
             Op::Trap => return Err(Error::Trap { at: cx.at(self.who(active, source)) }),
             _ => {}

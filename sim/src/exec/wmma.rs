@@ -13,7 +13,7 @@ use crate::float::{Bfloat, Half, Narrow, Round, canon, exact};
 use crate::lanes::{File, Regs, WARP};
 use crate::memory::Nearest;
 use crate::op::{Fragment, Tile, WmmaMma};
-use crate::shadow::Who;
+use crate::shadow::{Touch, Who};
 use crate::{Access, Error, Space};
 
 use super::access::{count_touched, misaligned, touch};
@@ -164,7 +164,7 @@ impl Warp {
             touched |= touch(space);
             let bytes = bits.div_ceil(8) as u32;
             if tile.load {
-                let value = self.read(cx, who, (space, address), bytes, None)? as u64 >> (offset % 8);
+                let value = self.read(cx, who, (space, address), bytes, Touch::Read)? as u64 >> (offset % 8);
                 fragment.set(&mut self.regs, place / held, place % held, value);
             } else {
                 let value = fragment.get(&self.regs, e).to_le_bytes();

@@ -4,7 +4,7 @@ use girih_ptx::TensorElement;
 
 use crate::Space;
 use crate::lanes::Reg;
-use crate::shadow::Order;
+use crate::shadow::{Order, Scope};
 
 /// A memory operand: a register, if any, plus bytes.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +28,8 @@ pub(crate) struct Transfer {
     pub(crate) regs: [Option<Reg>; 4],
     /// What a strong access orders; `None` of a weak one.
     pub(crate) strong: Option<Order>,
+    /// Whether it says that nobody writes there: `ld.global.nc`.
+    pub(crate) constant: bool,
     /// It is of an argument or a result of a call, parts of which, the padding of structures, may never be written.
     pub(crate) argument: bool,
 }
@@ -158,7 +160,8 @@ pub(crate) enum MbarrierAction {
         no_complete: bool,
         /// The operand is not a count of arrivals but of bytes to expect.
         expect: bool,
-        release: bool,
+        /// The scope of a release; `None` of a relaxed one.
+        release: Option<Scope>,
     },
     /// `expect_tx`, `complete_tx`.
     Transact {
@@ -170,7 +173,8 @@ pub(crate) enum MbarrierAction {
         suspend: bool,
         /// Whether the operand is a parity and not a state.
         parity: bool,
-        acquire: bool,
+        /// The scope of an acquire; `None` of a relaxed one.
+        acquire: Option<Scope>,
     },
 }
 

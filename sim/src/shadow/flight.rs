@@ -2,7 +2,7 @@
 //! "Proxies").
 
 use super::accesses::Accesses;
-use super::{FLIGHT, Finding, READING, Shadow, Stamp, WRITTEN, Who, cells};
+use super::{FLIGHT, Finding, READING, Shadow, Stamp, WRITTEN, Who, Window, cells};
 use crate::Access;
 use crate::lanes::WARP;
 
@@ -109,7 +109,7 @@ impl Shadow {
             return Ok(());
         }
         if !self.strong.is_empty() {
-            self.check_strong((who.warp, lanes), at, bytes, false)?;
+            self.check_strong((who.warp, lanes), at, bytes, false, None)?;
         }
         let clock = &self.clocks[who.warp as usize];
         for (i, other) in self.writes_of(at, bytes) {
@@ -161,16 +161,32 @@ impl Shadow {
     /// Whether the async proxy of one of these threads sees what the generic proxy wrote last.
     pub(super) fn check_proxy(&self, warp: u32, lanes: u32, at: usize, bytes: usize) -> Result<(), Finding> {
         let clock = &self.clocks[warp as usize];
+        let strong = self.cells_of(at, bytes).filter_map(|i| Some((i, self.strong.get(&i)?)));
+        for (i, strong) in strong.filter(|_| !self.strong.is_empty()) {
+            let windows = |thread| self.windows(thread, at);
+            let unseen = |stamp: &Stamp| !clock.sees_any(stamp, lanes, windows(stamp.thread));
+            if let Some(other) = strong.generic_writes().map(|(_, stamp, _)| stamp).find(unseen) {
+                return Err(Finding::Unfenced { offset: i << self.granule, other });
+            }
+        }
         for (i, other) in self.writes_of(at, bytes) {
             let generic = match self.operations.get(other.source as usize) {
                 Some(operation) if self.is_mbarrier(other) => operation.generic,
                 _ => true,
             };
-            if generic && !clock.sees_any(&other, lanes) {
+            if generic && !clock.sees_any(&other, lanes, self.windows(self.origin(other).1, at)) {
                 return Err(Finding::Unfenced { offset: i << self.granule, other });
             }
         }
         Ok(())
+    }
+
+    /// The windows whose fences are good for what a thread has written to a place: that of a block alone for its own threads.
+    fn windows(&self, thread: u32, at: usize) -> &'static [Window] {
+        match self.home(thread).rank as usize == at / self.block_bytes.max(1) {
+            true => &[Window::Cluster, Window::Cta],
+            false => &[Window::Cluster],
+        }
     }
 
     /// The last writes of the cells of a range, each once where neighbours have the same.

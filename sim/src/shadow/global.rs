@@ -4,104 +4,38 @@
 //! release and an acquire in global memory say so: what they hand over has the clocks of every cluster that the
 //! releasing one knew of.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::known::{Known, View};
-use super::{Kind, Order, Shadow, Stamp, Who};
+pub(crate) use super::page::Mark;
+use super::page::{PAGE, Page};
+use super::strong::{Act, Location, Manner, Party, Strong};
+use super::{Kind, Order, Shadow, Stamp, Who, Window};
 use crate::Access;
 
-/// Bytes of a page.
-const PAGE: u64 = 4096;
-/// log2 of the bytes of a cell, until a narrower access comes.
-const WORD: u32 = 2;
 const SHARDS: usize = 64;
-
-/// An access remembered, and the cluster whose clock counts it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Mark {
-    pub(crate) cluster: u32,
-    stamp: Stamp,
-}
-
-impl Mark {
-    /// The instruction and the thread of the cluster.
-    pub(crate) fn origin(&self) -> (u32, u32) {
-        (self.stamp.source, self.stamp.thread)
-    }
-}
-
-/// The last write, and reads since by two threads.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cell {
-    write: Mark,
-    reads: [Mark; 2],
-}
-
-/// Strong accesses since the last weak write, of two threads each.
-#[derive(Clone, Copy, Debug, Default)]
-struct Strong {
-    writes: [Mark; 2],
-    reads: [Mark; 2],
-}
-
-#[derive(Debug)]
-struct Page {
-    /// log2 of the bytes of a cell.
-    granule: u32,
-    cells: Vec<Cell>,
-    /// Of the cells that have had any.
-    strong: HashMap<usize, Strong>,
-}
-
-impl Default for Page {
-    fn default() -> Self {
-        let cells = vec![Cell::default(); (PAGE >> WORD) as usize];
-        Page { granule: WORD, cells, strong: HashMap::new() }
-    }
-}
-
-impl Page {
-    /// The cells of a range of bytes, which are made small enough.
-    fn cells_of(&mut self, at: u64, bytes: u64) -> std::ops::Range<usize> {
-        let fit = (at | bytes).trailing_zeros();
-        if fit < self.granule {
-            let more = 1 << (self.granule - fit);
-            self.cells = self.cells.iter().flat_map(|cell| std::iter::repeat_n(*cell, more)).collect();
-            let strong = std::mem::take(&mut self.strong);
-            self.strong = strong
-                .into_iter()
-                .flat_map(|(i, s)| (i * more..(i + 1) * more).map(move |i| (i, s)))
-                .collect();
-            self.granule = fit;
-        }
-        (at >> self.granule) as usize..((at + bytes) >> self.granule) as usize
-    }
-}
-
-/// What a release in global memory has published: of each cluster up to which clocks, and with a proxy fence on the way.
-type Published = BTreeMap<u32, [Known; 2]>;
 
 #[derive(Debug, Default)]
 struct Shard {
     pages: HashMap<u64, Page>,
     /// By address.
-    published: HashMap<u64, Published>,
+    published: HashMap<u64, Location>,
 }
 
 /// The accesses to global memory of a launch.
 #[derive(Debug)]
 pub(crate) struct Global {
     shards: Vec<Mutex<Shard>>,
-}
-
-impl Default for Global {
-    fn default() -> Self {
-        Global { shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
-    }
+    /// Whether its blocks cannot communicate: accesses of two of them are never ordered.
+    apart: bool,
 }
 
 impl Global {
+    /// Nothing has been accessed yet by blocks that can communicate or not.
+    pub(crate) fn new(communicates: bool) -> Self {
+        Global { shards: (0..SHARDS).map(|_| Mutex::default()).collect(), apart: !communicates }
+    }
+
     fn shard(&self, page: u64) -> MutexGuard<'_, Shard> {
         let at = (page ^ page >> 6 ^ page >> 12) as usize % SHARDS;
         self.shards[at].lock().unwrap_or_else(PoisonError::into_inner)
@@ -112,6 +46,8 @@ impl Global {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Touch {
     Read,
+    /// A read through the path of constants: `ld.global.nc`.
+    Constant,
     Write {
         /// Whether the bytes are there already, which does no harm to the write before.
         same: bool,
@@ -120,27 +56,45 @@ pub(crate) enum Touch {
 }
 
 impl Touch {
-    fn reads_only(self) -> bool {
-        matches!(self, Touch::Read | Touch::Strong(Kind::Read, _))
+    pub(crate) fn reads_only(self) -> bool {
+        matches!(self, Touch::Read | Touch::Constant | Touch::Strong(Kind::Read, _))
+    }
+
+    fn manner(self) -> Option<Manner> {
+        if let Touch::Strong(_, order) = self { Some(order.manner) } else { None }
     }
 }
 
-/// Keeps an access in the place of one that comes before it. Where there is none, accesses of two clusters are kept if there
-/// were any: whether clusters that nothing orders race does then not depend on which of them is the first.
-fn remember(slots: &mut [Mark; 2], new: Mark, before: impl Fn(&Mark) -> bool) {
-    let [a, b] = &slots;
-    let first = before(a) || !before(b) && a.cluster != b.cluster && a.cluster == new.cluster;
-    slots[usize::from(!first)] = new;
+/// An asynchronous operation's access: it comes after what its thread knows, and is over once this is known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Late {
+    pub(crate) end: Stamp,
+    /// Whether it is of the async proxy.
+    pub(crate) bulk: bool,
 }
 
-/// An access to global memory that an earlier one races with.
+/// An access to global memory that does not go with an earlier one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conflict {
     pub(crate) address: u64,
-    pub(crate) access: Access,
-    pub(crate) other: Mark,
+    pub(crate) kind: ConflictKind,
+    /// What the earlier one did, if it is known.
+    pub(crate) other: Option<(Access, Mark)>,
     /// Whether both write, and the same values.
     pub(crate) same: bool,
+}
+
+/// What two accesses lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ConflictKind {
+    /// Order.
+    Race,
+    /// A barrier of lanes.
+    Lockstep,
+    /// A proxy fence.
+    Unfenced,
+    /// One of them says that nobody writes.
+    Constant,
 }
 
 impl Shadow {
@@ -150,9 +104,9 @@ impl Shadow {
         &mut self,
         global: &Global,
         who: Who,
-        address: u64,
-        bytes: u64,
+        (address, bytes): (u64, u64),
         touch: Touch,
+        late: Option<Late>,
     ) -> Result<(), Conflict> {
         let (mut at, end, mut found) = (address, address + bytes, Ok(()));
         while at < end {
@@ -160,7 +114,8 @@ impl Shadow {
             let upto = end.min((page + 1) * PAGE);
             let mut shard = global.shard(page);
             let page = shard.pages.entry(page).or_default();
-            found = found.and(self.touch(page, who, at, upto - at, touch));
+            let shape = (at, upto - at);
+            found = found.and(self.touch(page, who, shape, touch, (late, global.apart)));
             at = upto;
         }
         found
@@ -170,93 +125,135 @@ impl Shadow {
         &mut self,
         page: &mut Page,
         who: Who,
-        address: u64,
-        bytes: u64,
+        (address, bytes): (u64, u64),
         touch: Touch,
+        (late, apart): (Option<Late>, bool),
     ) -> Result<(), Conflict> {
-        let new = Mark { cluster: self.cluster_number, stamp: self.stamp(who) };
-        let weak = !matches!(touch, Touch::Strong(..));
-        let same = touch == Touch::Write { same: true };
-        let clock = &self.clocks[who.warp as usize];
-        let past = clock.past(who);
-        let before = |mark: &Mark| match mark.stamp.clock == 0 || mark.cluster == self.cluster_number {
-            true => past.has(&mark.stamp),
-            false => clock.other(who.lane, mark.cluster).is_some_and(|known| known.has(&mark.stamp)),
+        let (home, by) = (self.home(who.thread()), who.thread());
+        let stamp = late.map_or_else(|| self.stamp(who), |late| late.end);
+        let new = Mark { cluster: self.cluster_number, stamp, by, bulk: late.is_some_and(|late| late.bulk) };
+        let past = self.clocks[who.warp as usize].past(who);
+        let has = |cluster, stamp: &Stamp| match cluster == self.cluster_number {
+            true => past.has(stamp),
+            false => past.has_of(cluster, stamp),
         };
+        let before = |mark: &Mark| mark.stamp.clock == 0 || has(mark.cluster, &mark.stamp);
         let mut found: Option<Conflict> = None;
         for i in page.cells_of(address % PAGE, bytes) {
-            let cell = &mut page.cells[i];
-            let address = address / PAGE * PAGE + ((i as u64) << page.granule);
-            let mut conflict = |access, other: &Mark| {
-                let same = same && access == Access::Write;
+            let cell = address / PAGE * PAGE + ((i as u64) << page.granule);
+            let same = touch == Touch::Write { same: true };
+            let mut conflict = |kind, access, other: Mark| {
+                let same = same && access == Access::Write && kind == ConflictKind::Race;
                 // Compilers let threads of a block that have the same element all write it.
                 let alike = same && (other.cluster, other.stamp.source) == (new.cluster, new.stamp.source);
+                let new = Conflict { address: cell, kind, other: Some((access, other)), same };
                 if !alike && found.is_none_or(|found| found.same && !same) {
-                    found = Some(Conflict { address, access, other: *other, same });
+                    found = Some(new);
                 }
             };
-            if !before(&cell.write) {
-                conflict(Access::Write, &cell.write);
+            let write = page.write(i);
+            if !before(&write) {
+                conflict(ConflictKind::Race, Access::Write, write);
             }
-            if let Some(read) = cell.reads.iter().find(|read| !touch.reads_only() && !before(read)) {
-                conflict(Access::Read, read);
+            if !touch.reads_only() {
+                let reads = page.reads(i).filter(|read| !before(read));
+                reads.for_each(|read| conflict(ConflictKind::Race, Access::Read, read));
             }
-            if weak && let Some(strong) = page.strong.get(&i) {
-                if let Some(write) = strong.writes.iter().find(|write| !before(write)) {
-                    conflict(Access::Write, write);
+            let strong = page.strong.get(&i);
+            let of = |(access, cluster, stamp, by): (Access, u32, Stamp, u32)| {
+                (access, Mark { cluster, stamp, by, bulk: false })
+            };
+            if let Some(strong) = strong {
+                let own = touch.manner().map(|manner| (home, manner));
+                let outside = strong.outside(own, !touch.reads_only(), has);
+                if let Some((access, other)) = outside.map(of) {
+                    conflict(ConflictKind::Race, access, other);
                 }
-                if let Some(read) = strong.reads.iter().find(|read| !touch.reads_only() && !before(read)) {
-                    conflict(Access::Read, read);
+                if let Touch::Strong(kind, Order { manner, .. }) = touch
+                    && let read = (Act { home, stamp, kind, manner, by })
+                    && let Some((stamp, by)) = strong.lockstep(&read, |stamp| has(home.cluster, stamp))
+                {
+                    let other = Mark { cluster: home.cluster, stamp, by, bulk: false };
+                    conflict(ConflictKind::Lockstep, Access::Write, other);
                 }
+            }
+            if touch == Touch::Constant {
+                let written = Some((Access::Write, write)).filter(|_| write.stamp.clock != 0);
+                let written = written.or_else(|| strong?.outside(None, false, |_, _| false).map(of));
+                written
+                    .into_iter()
+                    .for_each(|(access, other)| conflict(ConflictKind::Constant, access, other));
+            }
+            if new.bulk
+                && let Some(other) = self.unseen(who, write, strong)
+            {
+                conflict(ConflictKind::Unfenced, Access::Write, other);
             }
             match touch {
-                Touch::Read => remember(&mut cell.reads, new, before),
-                Touch::Write { .. } => {
-                    *cell = Cell { write: new, reads: [Mark::default(); 2] };
-                    page.strong.remove(&i);
-                }
-                Touch::Strong(kind, _) => {
-                    let strong = page.strong.entry(i).or_default();
-                    let slots = if kind == Kind::Read { &mut strong.reads } else { &mut strong.writes };
-                    remember(slots, new, before);
+                Touch::Read | Touch::Constant => page.add_read(i, new, apart, before),
+                Touch::Write { .. } => page.set_write(i, new),
+                Touch::Strong(kind, Order { manner, .. }) => {
+                    page.strong.entry(i).or_default().add(Act { home, stamp, kind, manner, by });
                 }
             }
+        }
+        if touch == Touch::Constant {
+            page.set_constant(address % PAGE, bytes);
+        } else if found.is_none() && !touch.reads_only() && page.is_constant(address % PAGE, bytes) {
+            found = Some(Conflict { address, kind: ConflictKind::Constant, other: None, same: false });
         }
         found.map_or(Ok(()), Err)
     }
 
-    /// What a strong write publishes; before the value is there.
-    pub(crate) fn publish(&mut self, global: &Global, who: Who, address: u64, kind: Kind, order: Order) {
-        let mut shard = global.shard(address / PAGE);
-        let published = shard.published.entry(address).or_default();
-        // An atomic continues what the writes before it released; a store begins anew.
-        if kind == Kind::Write {
-            published.clear();
+    /// A write of the generic proxy, the last one or a strong one since, that the async proxy of a thread does not see.
+    fn unseen(&self, who: Who, write: Mark, strong: Option<&Strong>) -> Option<Mark> {
+        let unseen = |mark: &Mark| !self.async_proxy_sees(who, mark.cluster, &mark.stamp);
+        let plain = Some(write).filter(|write| write.stamp.clock != 0 && !write.bulk).filter(unseen);
+        plain.or_else(|| {
+            let mark = |(cluster, stamp, by)| Mark { cluster, stamp, by, bulk: false };
+            strong?.generic_writes().map(mark).find(unseen)
+        })
+    }
+
+    /// Whether the async proxy of a thread sees a write of the generic proxy to global memory.
+    fn async_proxy_sees(&self, who: Who, cluster: u32, stamp: &Stamp) -> bool {
+        let clock = &self.clocks[who.warp as usize];
+        match cluster == self.cluster_number {
+            true => clock.sees_any(stamp, 1 << who.lane, &[Window::Global]),
+            false => clock.other(who.lane, cluster).is_some_and(|other| other.proxied.has(stamp)),
         }
-        let mut view = View::default();
-        self.clocks[who.warp as usize].publish(1 << who.lane, order.release, &mut view);
-        let View { known, proxied, others } = view;
-        let [to, to_proxied] = published.entry(self.cluster_number).or_default();
-        to.join(&known);
-        to_proxied.join(&proxied);
-        for (cluster, known) in &others {
-            published.entry(*cluster).or_default()[0].join(known);
+    }
+
+    /// The places of a strong access, each with what is published there, and who accesses them.
+    fn parties(&self, who: Who) -> Party {
+        Party { who, home: self.home(who.thread()), domains: self.domains, global: true }
+    }
+
+    /// What a strong write publishes; before the value is there.
+    pub(crate) fn publish(
+        &mut self,
+        global: &Global,
+        who: Who,
+        (address, bytes): (u64, u64),
+        kind: Kind,
+        order: Order,
+    ) {
+        let by = self.parties(who);
+        for element in (address..address + bytes).step_by(order.manner.bytes.max(1).into()) {
+            let mut shard = global.shard(element / PAGE);
+            let location = shard.published.entry(element).or_default();
+            location.publish(&mut self.clocks[who.warp as usize], by, kind, order);
         }
     }
 
     /// What a strong read learns; after it has the value.
-    pub(crate) fn learn(&mut self, global: &Global, who: Who, address: u64, order: Order) {
-        let shard = global.shard(address / PAGE);
-        let Some(published) = shard.published.get(&address) else { return };
-        let mut view = View::default();
-        for (cluster, [known, proxied]) in published {
-            if *cluster == self.cluster_number {
-                view.known.join(known);
-                view.proxied.join(proxied);
-            } else {
-                view.others.insert(*cluster, known.clone());
+    pub(crate) fn learn(&mut self, global: &Global, who: Who, (address, bytes): (u64, u64), order: Order) {
+        let by = self.parties(who);
+        for element in (address..address + bytes).step_by(order.manner.bytes.max(1).into()) {
+            let shard = global.shard(element / PAGE);
+            if let Some(location) = shard.published.get(&element) {
+                location.learn(&mut self.clocks[who.warp as usize], by, order);
             }
         }
-        self.clocks[who.warp as usize].observe(1 << who.lane, order.acquire, &view);
     }
 }

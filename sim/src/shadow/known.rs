@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Stamp;
 use super::accesses::Accesses;
+use super::scope::Pools;
 use crate::lanes::WARP;
 
 /// All lanes of a warp.
@@ -94,11 +95,6 @@ impl Known {
     pub(super) fn is_empty(&self) -> bool {
         self.common.is_empty() && self.lanes.is_empty()
     }
-
-    pub(super) fn clear(&mut self) {
-        self.common.clear();
-        self.lanes.clear();
-    }
 }
 
 /// Makes a component at least `clock`; what it is then.
@@ -111,33 +107,99 @@ fn raise(common: &mut Vec<u32>, component: u32, clock: u32) -> u32 {
     common[component]
 }
 
+/// Memory that proxies see: the cluster's shared memory, by fences of all of it or of their own block's alone, and global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Window {
+    Cluster,
+    Cta,
+    Global,
+}
+
+/// How many windows there are.
+pub(super) const WINDOWS: usize = 3;
+
+/// What is known of another cluster: what comes before, and what of it with a proxy fence on the way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Other {
+    pub(super) known: Known,
+    pub(super) proxied: Known,
+}
+
+/// Of fences that are `.sc`: what comes before those that come before, and before those that are before what has been read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sequence {
+    pub(super) before: Pools,
+    pub(super) met: Pools,
+}
+
 /// What one side of a synchronisation hands to the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct View {
+    /// The cluster that `known` and `proxied` are of, once there is something in them.
+    cluster: Option<u32>,
     /// What comes before.
     pub(super) known: Known,
-    /// What comes before with a proxy fence on the way: generic accesses that the async proxy sees.
-    pub(super) proxied: Known,
+    /// What comes before with a proxy fence of each window on the way: generic accesses that the async proxy sees.
+    pub(super) proxied: [Known; WINDOWS],
     /// What comes before of other clusters, by their number.
-    pub(super) others: BTreeMap<u32, Known>,
+    pub(super) others: BTreeMap<u32, Other>,
+    pub(super) sequence: Option<Box<Sequence>>,
 }
 
 impl View {
+    /// Nothing that comes before a thread of this cluster.
+    pub(super) fn of(cluster: u32) -> Self {
+        View { cluster: Some(cluster), ..View::default() }
+    }
+
+    /// Adds what comes before something else, which may be of another cluster.
     pub(super) fn join(&mut self, from: &View) {
-        self.known.join(&from.known);
-        self.proxied.join(&from.proxied);
-        for (cluster, known) in &from.others {
-            self.others.entry(*cluster).or_default().join(known);
+        let Some(source) = from.cluster else { return self.join_sequence(from) };
+        let own = *self.cluster.get_or_insert(source);
+        if own == source {
+            self.known.join(&from.known);
+            self.proxied.iter_mut().zip(&from.proxied).for_each(|(to, from)| to.join(from));
+        } else {
+            let other = self.others.entry(source).or_default();
+            other.known.join(&from.known);
+            other.proxied.join(&from.proxied[Window::Global as usize]);
+        }
+        for (&cluster, from) in &from.others {
+            let (known, proxied) = if cluster == own {
+                (&mut self.known, &mut self.proxied[Window::Global as usize])
+            } else {
+                let other = self.others.entry(cluster).or_default();
+                (&mut other.known, &mut other.proxied)
+            };
+            known.join(&from.known);
+            proxied.join(&from.proxied);
+        }
+        self.join_sequence(from);
+    }
+
+    fn join_sequence(&mut self, from: &View) {
+        if let Some(from) = &from.sequence {
+            let to = self.sequence.get_or_insert_default();
+            to.before.join(&from.before);
+            to.met.join(&from.met);
+        }
+    }
+
+    /// The async proxy sees what comes before in these windows.
+    pub(super) fn fence_proxy(&mut self, windows: &[Window]) {
+        for &window in windows {
+            self.proxied[window as usize].join(&self.known);
+        }
+        if windows.contains(&Window::Global) {
+            self.others.values_mut().for_each(|other| other.proxied.join(&other.known));
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.known.is_empty() && self.proxied.is_empty() && self.others.is_empty()
+        self.known.is_empty() && self.others.is_empty() && self.sequence.is_none()
     }
 
     pub(super) fn clear(&mut self) {
-        self.known.clear();
-        self.proxied.clear();
-        self.others.clear();
+        *self = View::default();
     }
 }

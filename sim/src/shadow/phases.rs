@@ -1,7 +1,8 @@
 //! mbarriers: what arrivals publish and waits learn, phase by phase.
 
 use super::known::{ALL, View};
-use super::{Finding, MBARRIER, Shadow, Who};
+use super::scope::{Pools, Scope};
+use super::{Finding, MBARRIER, Shadow, Stamp, Who};
 use crate::Access;
 use crate::lanes::WARP;
 
@@ -9,9 +10,11 @@ use crate::lanes::WARP;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phases {
     /// Of the arrivals so far: they are a chain of atomics, each of which continues what those before released.
-    arrived: View,
+    arrived: Pools,
     /// Of the arrivals up to the last completed phase.
-    complete: View,
+    complete: Pools,
+    /// How many phases are complete.
+    phases: u32,
     /// The thread that initialised it, and whether it has made that known to other proxies and blocks.
     thread: u32,
     fenced: bool,
@@ -74,16 +77,23 @@ impl Shadow {
     }
 
     /// An arrival; a relaxed one publishes what came before the last fence.
-    pub(crate) fn arrive_mbarrier(&mut self, who: Who, mbarrier: usize, release: bool) {
+    pub(crate) fn arrive_mbarrier(&mut self, who: Who, mbarrier: usize, release: Option<Scope>) {
+        let domains = self.domains.of(self.home(who.thread()), false);
         let arrived = &mut self.phases[mbarrier].arrived;
-        self.clocks[who.warp as usize].publish(1 << who.lane, release, arrived);
+        self.clocks[who.warp as usize].publish(1 << who.lane, release, arrived, domains);
     }
 
-    /// `cp.async.mbarrier.arrive`: an operation, whose arrival publishes what its thread has done until now.
-    pub(crate) fn issue_arrival(&mut self, who: Who) -> u32 {
+    /// `cp.async.mbarrier.arrive`: an operation, whose arrival publishes what its thread has done until now, and that its
+    /// copies, `copies` of them so far, have read.
+    pub(crate) fn issue_arrival(&mut self, who: Who, copies: u32) -> u32 {
         let operation = self.operation(who, true);
-        let view = self.arrivals.entry(operation).or_default();
-        self.clocks[who.warp as usize].publish(1 << who.lane, true, view);
+        let component = self.counter_of(who.warp, false);
+        let domains = |shadow: &Self| shadow.domains.of(shadow.home(who.thread()), false);
+        let of = domains(self);
+        let mut pools = Pools::default();
+        self.clocks[who.warp as usize].publish(1 << who.lane, Some(Scope::Gpu), &mut pools, of);
+        domains(self).for_each(|of| pools.of(of).known.raise(component, 1 << who.lane, copies));
+        self.arrivals.insert(operation, pools);
         operation
     }
 
@@ -96,21 +106,78 @@ impl Shadow {
 
     /// This many phases of an mbarrier are complete now.
     pub(crate) fn complete_mbarrier(&mut self, mbarrier: usize, phases: u32) {
-        let component = (self.clocks.len() + mbarrier) as u32;
-        let Phases { arrived, complete, .. } = &mut self.phases[mbarrier];
-        arrived.known.raise(component, ALL, phases);
+        let Phases { arrived, complete, phases: now, .. } = &mut self.phases[mbarrier];
+        *now = phases;
         complete.join(arrived);
     }
 
-    /// Lanes of a warp see that a phase is complete.
-    pub(crate) fn observe_mbarrier(&mut self, warp: usize, lanes: u32, mbarrier: usize, acquire: bool) {
-        self.clocks[warp].observe(lanes, acquire, &self.phases[mbarrier].complete);
+    /// Lanes of a warp see that a phase is complete. What its completion tells of asynchronous operations, it tells
+    /// whatever the scope.
+    pub(crate) fn observe_mbarrier(
+        &mut self,
+        warp: usize,
+        lanes: u32,
+        mbarrier: usize,
+        acquire: Option<Scope>,
+    ) {
+        let domains = self.domains.of(self.home_of(warp), false);
+        let Phases { complete, phases, .. } = &self.phases[mbarrier];
+        let (clock, phases) = (&mut self.clocks[warp], *phases);
+        clock.observe(lanes, acquire, complete, domains);
+        match acquire {
+            Some(_) => self.know_phase(warp, lanes, mbarrier, phases),
+            None => {
+                let view = self.phase(mbarrier, phases);
+                self.clocks[warp].learn_later(lanes, &view);
+            }
+        }
+    }
+
+    /// That so many phases of an mbarrier are complete.
+    fn phase(&self, mbarrier: usize, phase: u32) -> View {
+        let mut view = View::of(self.cluster_number);
+        view.known.raise((self.clocks.len() + mbarrier) as u32, ALL, phase);
+        view
     }
 
     /// Lanes of a warp have waited for what this phase of an mbarrier, or this count of a counter, tells.
     pub(crate) fn know_phase(&mut self, warp: usize, lanes: u32, mbarrier: usize, phase: u32) {
-        let mut view = View::default();
-        view.known.raise((self.clocks.len() + mbarrier) as u32, ALL, phase);
-        self.clocks[warp].observe(lanes, true, &view);
+        let view = self.phase(mbarrier, phase);
+        self.clocks[warp].learn(lanes, &view);
+    }
+
+    /// The component that counts each lane's copies by `cp.async`, or its bulk groups.
+    pub(super) fn counter_of(&mut self, warp: u32, bulk: bool) -> u32 {
+        let first = self.clocks.len();
+        if let Some(&component) = self.counters.get(&(warp, bulk)) {
+            return component;
+        }
+        let component = (first + self.counter()) as u32;
+        self.counters.insert((warp, bulk), component);
+        component
+    }
+
+    /// What is accessed until an mbarrier, by number, has completed so many phases.
+    pub(crate) fn at_phase(&self, who: Who, (mbarrier, phase): (usize, u32)) -> Stamp {
+        let component = self.clocks.len() + mbarrier;
+        Stamp { clock: phase, source: who.source, thread: (component * WARP) as u32 }
+    }
+
+    /// What is read or written by the `count`th copy by `cp.async` of a thread, or in its `count`th bulk group, is so by
+    /// then.
+    pub(crate) fn upto(&mut self, who: Who, bulk: bool, count: u32) -> Stamp {
+        let component = self.counter_of(who.warp, bulk);
+        Stamp { clock: count, source: who.source, thread: component * WARP as u32 + who.lane }
+    }
+
+    /// A thread has waited for as many of its copies, or of its bulk groups.
+    pub(crate) fn know_count(&mut self, who: Who, bulk: bool, count: u32) {
+        if count == 0 {
+            return;
+        }
+        let component = self.counter_of(who.warp, bulk);
+        let mut view = View::of(self.cluster_number);
+        view.known.raise(component, 1 << who.lane, count);
+        self.clocks[who.warp as usize].learn(1 << who.lane, &view);
     }
 }

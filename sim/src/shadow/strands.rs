@@ -28,11 +28,6 @@ impl<T: Clone + Default + PartialEq> Strands<T> {
         &self.values[usize::from(self.of[lane as usize % WARP])].1
     }
 
-    /// How many different values there are.
-    pub(super) fn len(&self) -> usize {
-        self.values.len()
-    }
-
     /// The different values of these lanes, and who of them has each.
     #[inline]
     pub(super) fn of(&self, mask: u32) -> impl Iterator<Item = (u32, &T)> {

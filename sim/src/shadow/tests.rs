@@ -21,11 +21,40 @@ enum Event {
 
 const THREADS: usize = 2 * WARP;
 
+/// An access of the log and when it was.
+#[derive(Clone, Copy)]
+struct Seen {
+    thread: usize,
+    at: usize,
+    bytes: usize,
+    write: bool,
+    strong: bool,
+    time: usize,
+}
+
+impl Seen {
+    fn has(&self, byte: usize) -> bool {
+        (self.at..self.at + self.bytes).contains(&byte)
+    }
+}
+
+/// Whether somebody that has read `x`, or an atomic that goes on from it, comes before an access ("Causality order").
+fn has_been_seen(touches: &[Seen], x: &Seen, byte: usize, before: impl Fn(&Seen) -> bool) -> bool {
+    let mut later = touches.iter().filter(|z| z.time > x.time && z.has(byte));
+    let goes_on = |z: &&Seen| z.strong && z.bytes == x.bytes;
+    let mut broken = false;
+    later.any(|z| {
+        let reads = !broken && goes_on(&z);
+        broken |= z.write && !goes_on(&z);
+        reads && before(z)
+    })
+}
+
 /// Vector clocks of every thread over the whole log, straight from the definition of happens-before: whether the
 /// last event races with an earlier one.
 fn races(log: &[Event]) -> bool {
     let mut clocks = vec![[0usize; THREADS]; THREADS];
-    let mut touches: Vec<(usize, usize, usize, bool, bool, usize)> = Vec::new();
+    let mut touches: Vec<Seen> = Vec::new();
     let mut raced = false;
     for (time, event) in log.iter().enumerate() {
         let mut join = |members: &[usize]| {
@@ -43,12 +72,18 @@ fn races(log: &[Event]) -> bool {
                 join(&lanes.map(|l| warp * WARP + l).collect::<Vec<_>>());
             }
             Event::Touch { thread, at, bytes, write, strong } => {
-                raced = touches.iter().any(|&(other, o_at, o_bytes, o_write, o_strong, o_time)| {
-                    let meet = o_at < at + bytes && at < o_at + o_bytes;
-                    let conflict = (write || o_write) && !(strong && o_strong);
-                    meet && other != thread && conflict && clocks[thread][other] < o_time
+                let new = Seen { thread, at, bytes, write, strong, time };
+                let before = |z: &Seen| z.thread == thread || clocks[thread][z.thread] >= z.time;
+                raced = touches.iter().any(|x| {
+                    let together = strong && x.strong && x.bytes == bytes;
+                    (write || x.write)
+                        && !together
+                        && !before(x)
+                        && (at..at + bytes)
+                            .filter(|b| x.has(*b))
+                            .any(|byte| !(x.strong && x.write && has_been_seen(&touches, x, byte, before)))
                 });
-                touches.push((thread, at, bytes, write, strong, time));
+                touches.push(new);
             }
         }
     }
@@ -61,7 +96,10 @@ fn apply(shadow: &mut Shadow, event: Event) -> Result<(), Finding> {
             let who = Who { warp: (thread / WARP) as u32, lane: (thread % WARP) as u32, source: 0 };
             let kind = if write { Kind::Update } else { Kind::Read };
             match (strong, write) {
-                (true, _) => shadow.strong(who, at, bytes, kind, Order::default()),
+                (true, _) => {
+                    let manner = Manner { bytes: bytes as u8, ..Manner::default() };
+                    shadow.strong(who, at, bytes, kind, Order { manner, ..Order::default() })
+                }
                 (false, true) => shadow.write(who, at, bytes, false),
                 (false, false) => shadow.read(who, at, bytes),
             }
@@ -92,7 +130,7 @@ fn finds_the_first_race_of_every_log_and_no_other() {
     let (mut raced, mut clean) = (0, 0);
     for round in 0..4000 {
         let partial = round % 2 == 0;
-        let mut shadow = Shadow::new((true, false), 16, 0, 1, THREADS);
+        let mut shadow = Shadow::new((true, false), 16, 0, (1, false), THREADS);
         let mut log = vec![Event::Block];
         for _ in 0..40 {
             let event = match below(10) {
@@ -126,11 +164,11 @@ fn finds_the_first_race_of_every_log_and_no_other() {
 /// What all lanes issue as one comes after what any of them is ordered after; what one issues does not.
 #[test]
 fn lanes_together_know_what_one_of_them_knows() {
-    let mut shadow = Shadow::new((true, false), 32, 0, 1, THREADS);
+    let mut shadow = Shadow::new((true, false), 32, 0, (1, false), THREADS);
     let who = |warp, lane| Who { warp, lane, source: 0 };
-    let (flag, order) = (16, |acquire| Order { acquire, release: !acquire });
+    let (flag, order) = (16, |acquire| Order { acquire, release: !acquire, ..Order::default() });
     assert!(shadow.write(who(1, 7), 0, 16, false).is_ok());
-    shadow.fence_proxy(1, 1 << 7);
+    shadow.fence_proxy(1, 1 << 7, &[Window::Cluster]);
     assert!(shadow.strong(who(1, 7), flag, 4, Kind::Write, order(false)).is_ok());
     assert!(shadow.strong(who(0, 5), flag, 4, Kind::Read, order(true)).is_ok());
     let mut read = |lanes| shadow.begin_async_read(who(0, 0), lanes, 0, 16);

@@ -2,10 +2,22 @@
 
 use std::collections::HashMap;
 
-use super::program::{CELLS, Event, LANES, Program, What};
+use super::program::{CELLS, Event, LANES, Program, Scope, Shape, Until, What};
 
 /// A thread: a warp of the grid and one of the lanes that access memory, by number.
 type Thread = (usize, usize);
+
+/// The first operation of a release pattern: its node, its thread and its scope.
+type Source = (usize, Thread, Scope);
+
+/// The narrowest scope that holds two threads.
+fn scope_of(shape: Shape, a: Thread, b: Thread) -> Scope {
+    match a.0 / shape.warps == b.0 / shape.warps {
+        true => Scope::Cta,
+        false if shape.cluster => Scope::Cluster,
+        false => Scope::Gpu,
+    }
+}
 
 #[derive(Default)]
 struct Graph {
@@ -13,10 +25,10 @@ struct Graph {
     next: Vec<Vec<usize>>,
     /// The last node of each thread.
     last: HashMap<Thread, usize>,
-    /// The node of its last fence.
-    fence: HashMap<Thread, usize>,
-    /// What its relaxed reads since have met.
-    pending: HashMap<Thread, Vec<usize>>,
+    /// Its fences.
+    fences: HashMap<Thread, Vec<Source>>,
+    /// The release patterns whose writes its reads have met.
+    met: HashMap<Thread, Vec<Source>>,
 }
 
 impl Graph {
@@ -48,18 +60,29 @@ impl Graph {
         }
     }
 
-    /// The node that a thread's release hands on, or its relaxed write.
-    fn release(&mut self, thread: Thread, release: bool) -> Option<usize> {
+    /// The release patterns that a thread's strong write ends: its own, with this scope, and those of its fences.
+    fn release(&mut self, thread: Thread, release: Option<Scope>) -> (usize, Vec<Source>) {
         let node = self.act(thread);
-        if release { Some(node) } else { self.fence.get(&thread).copied() }
+        let own = release.map(|scope| (node, thread, scope));
+        (node, self.fences.get(&thread).into_iter().flatten().copied().chain(own).collect())
     }
 
-    fn acquire(&mut self, thread: Thread, acquire: bool, from: &[usize]) {
+    /// A strong read of what ends release patterns, which is an acquire with this scope; fences may come later.
+    fn acquire(&mut self, shape: Shape, thread: Thread, acquire: Option<Scope>, from: &[Source]) -> usize {
         let node = self.act(thread);
-        if acquire {
-            from.iter().for_each(|&source| self.next[source].push(node));
-        } else {
-            self.pending.entry(thread).or_default().extend(from);
+        self.met.entry(thread).or_default().extend(from);
+        if let Some(scope) = acquire {
+            self.meet(shape, node, thread, scope, from);
+        }
+        node
+    }
+
+    /// The last operation of an acquire pattern comes after the first ones of those release patterns that it goes with.
+    fn meet(&mut self, shape: Shape, node: usize, thread: Thread, scope: Scope, from: &[Source]) {
+        for &(source, of, released) in from {
+            if scope.min(released) >= scope_of(shape, thread, of) {
+                self.next[source].push(node);
+            }
         }
     }
 
@@ -87,7 +110,7 @@ struct Touch {
     /// The block of shared memory, if it is that, and the word.
     place: (Option<usize>, usize),
     write: bool,
-    strong: bool,
+    strong: Option<Scope>,
     bulk: bool,
 }
 
@@ -114,15 +137,22 @@ fn whole(warps: impl Iterator<Item = usize>) -> Vec<Thread> {
 struct Run {
     graph: Graph,
     touches: Vec<Touch>,
-    proxy_fences: Vec<usize>,
-    /// What has been released by each flag, by each mbarrier, by warps at each named barrier.
-    flags: HashMap<usize, Vec<usize>>,
-    mbarriers: HashMap<usize, Vec<usize>>,
+    /// Proxy fences, and of which memory each is if not of all.
+    proxy_fences: Vec<(usize, Option<bool>)>,
+    /// What has been released by each flag, with the write's node, thread and scope.
+    flags: HashMap<usize, (Source, Vec<Source>)>,
+    /// What has been released by each mbarrier, by warps at each named barrier.
+    mbarriers: HashMap<usize, Vec<Source>>,
     named: HashMap<usize, Vec<usize>>,
     /// Of the cluster's barrier: what this phase's arrivals release, and how many threads have arrived.
-    gate: (Vec<usize>, u32),
+    gate: (Vec<Source>, u32),
     /// What those of the phase before have released.
-    passed: Vec<usize>,
+    passed: Vec<Source>,
+    /// Bulk stores of each thread that have not been waited for.
+    stores: HashMap<Thread, Vec<usize>>,
+    /// Fences in sequence; strong writes and the reads that go with them and have seen them.
+    sequence: Vec<usize>,
+    seen: Vec<[usize; 2]>,
 }
 
 pub(crate) fn judge(program: &Program) -> Wrong {
@@ -130,29 +160,58 @@ pub(crate) fn judge(program: &Program) -> Wrong {
     for (k, event) in program.events.iter().enumerate() {
         run.access(program, k, event);
         run.order(program, event);
-        run.signal(program, event);
+        run.signal(program, k, event);
     }
-    wrong(&run.graph, &run.touches, &run.proxy_fences)
+    run.settle();
+    wrong(program.shape, &run.graph, &run.touches, &run.proxy_fences)
 }
 
 impl Run {
     /// An event that accesses memory.
     fn access(&mut self, program: &Program, k: usize, event: &Event) {
         let home = if program.shape.cluster { 0 } else { event.warp / program.shape.warps };
+        let words =
+            |block: Option<usize>, quad: usize| (4 * quad..4 * quad + 4).map(move |cell| (block, cell));
         for thread in threads(event) {
-            let (words, write, strong) = match event.what {
+            let mut touch = |node, place, write, strong, bulk| {
+                self.touches.push(Touch { access: (k, thread), node, place, write, strong, bulk });
+            };
+            match event.what {
                 What::Access { global, cell, write, strong } => {
-                    (vec![((!global).then_some(home), (cell + thread.1) % CELLS)], write, strong)
+                    let place = ((!global).then_some(home), (cell + thread.1) % CELLS);
+                    touch(self.graph.act(thread), place, write, strong, false);
                 }
-                What::Bulk { quad } => {
-                    ((4 * quad..4 * quad + 4).map(|cell| (Some(home), cell)).collect(), false, false)
+                What::Bulk { quad, to, until } => {
+                    // It reads and writes between its issue and what is waited for.
+                    let issue = self.graph.act(thread);
+                    let [reads, writes] = [self.graph.node(), self.graph.node()];
+                    words(Some(home), quad).for_each(|place| touch(reads, place, false, None, true));
+                    let to = to.into_iter().flat_map(|quad| words(None, quad));
+                    to.for_each(|place| touch(writes, place, true, None, true));
+                    self.graph.next[issue].extend([reads, writes]);
+                    let wait = self.graph.act(thread);
+                    self.graph.next[reads].push(wait);
+                    let stores = self.stores.entry(thread).or_default();
+                    stores.push(writes);
+                    if until == Until::Written {
+                        stores.drain(..).for_each(|store| self.graph.next[store].push(wait));
+                    }
+                }
+                What::BulkWait => {
+                    let wait = self.graph.act(thread);
+                    for store in self.stores.remove(&thread).into_iter().flatten() {
+                        self.graph.next[store].push(wait);
+                    }
+                }
+                What::Load { quad } => {
+                    let [issue, reads] = [self.graph.act(thread), self.graph.node()];
+                    words(None, quad).for_each(|place| touch(reads, place, false, None, true));
+                    let wait = self.graph.act(thread);
+                    self.graph.next[issue].push(reads);
+                    self.graph.next[reads].push(wait);
                 }
                 _ => return,
-            };
-            let node = self.graph.act(thread);
-            let (access, bulk) = ((k, thread), matches!(event.what, What::Bulk { .. }));
-            let touch = |place| Touch { access, node, place, write, strong, bulk };
-            self.touches.extend(words.into_iter().map(touch));
+            }
         }
     }
 
@@ -160,15 +219,18 @@ impl Run {
     fn order(&mut self, program: &Program, event: &Event) {
         let (of, graph) = (threads(event), &mut self.graph);
         match event.what {
-            What::Fence => {
+            What::Fence { scope, sequential } => {
                 for thread in of {
                     let node = graph.act(thread);
-                    let met = graph.pending.remove(&thread).unwrap_or_default();
-                    met.into_iter().for_each(|source| graph.next[source].push(node));
-                    graph.fence.insert(thread, node);
+                    let met = graph.met.get(&thread).cloned().unwrap_or_default();
+                    graph.meet(program.shape, node, thread, scope, &met);
+                    graph.fences.entry(thread).or_default().push((node, thread, scope));
+                    self.sequence.extend(sequential.then_some(node));
                 }
             }
-            What::FenceProxy => self.proxy_fences.extend(of.into_iter().map(|thread| graph.act(thread))),
+            What::FenceProxy { global } => {
+                self.proxy_fences.extend(of.into_iter().map(|thread| (graph.act(thread), global)));
+            }
             What::SyncLanes => graph.barrier(&[], &of, &of),
             What::Block => {
                 let first = event.warp / program.shape.warps * program.shape.warps;
@@ -189,49 +251,110 @@ impl Run {
     }
 
     /// A release or an acquire.
-    fn signal(&mut self, program: &Program, event: &Event) {
-        let (of, graph) = (threads(event).into_iter(), &mut self.graph);
+    fn signal(&mut self, program: &Program, k: usize, event: &Event) {
+        let (of, graph, shape) = (threads(event).into_iter(), &mut self.graph, program.shape);
+        let home = if shape.cluster { 0 } else { event.warp / shape.warps };
+        let place = |flag: usize| ((!program.flags[flag].global).then_some(home), CELLS + flag);
         match event.what {
-            What::Set { flag, release, .. } => {
-                let sources = of.filter_map(|thread| graph.release(thread, release)).collect();
-                self.flags.insert(flag, sources);
+            What::Set { flag, release, scope, .. } => {
+                for thread in of {
+                    let (node, sources) = graph.release(thread, release.then_some(scope));
+                    let (access, place) = ((k, thread), place(flag));
+                    let strong = Some(scope);
+                    self.touches.push(Touch { access, node, place, write: true, strong, bulk: false });
+                    self.flags.insert(flag, ((node, thread, scope), sources));
+                }
             }
-            What::Await { flag, acquire } => {
-                of.for_each(|thread| graph.acquire(thread, acquire, &self.flags[&flag]));
+            What::Await { flag, acquire, scope } => {
+                for thread in of {
+                    let ((write, by, written), sources) = &self.flags[&flag];
+                    // Somebody whose scope does not hold the other has not observed the write, whatever it read.
+                    let together = scope.min(*written) >= scope_of(shape, thread, *by);
+                    let from = if together { &sources[..] } else { &[] };
+                    let node = graph.acquire(shape, thread, acquire.then_some(scope), from);
+                    self.seen.extend(together.then_some([*write, node]));
+                    let (access, place) = ((k, thread), place(flag));
+                    let strong = Some(scope);
+                    self.touches.push(Touch { access, node, place, write: false, strong, bulk: false });
+                }
             }
             What::Arrive { mbarrier, release } => {
-                let sources = of.filter_map(|thread| graph.release(thread, release));
+                let release = release.then_some(Scope::Cluster);
+                let sources = of.flat_map(|thread| graph.release(thread, release).1);
                 self.mbarriers.entry(mbarrier).or_default().extend(sources);
             }
             What::Wait { mbarrier, acquire } => {
-                of.for_each(|thread| graph.acquire(thread, acquire, &self.mbarriers[&mbarrier]));
+                let acquire = acquire.then_some(Scope::Cluster);
+                of.for_each(|thread| {
+                    graph.acquire(shape, thread, acquire, &self.mbarriers[&mbarrier]);
+                });
             }
             What::GateArrive { release } => {
-                self.gate.0.extend(of.filter_map(|thread| graph.release(thread, release)));
+                let release = release.then_some(Scope::Cluster);
+                self.gate.0.extend(of.flat_map(|thread| graph.release(thread, release).1));
                 self.gate.1 += event.mask.count_ones();
-                if self.gate.1 as usize == 32 * program.shape.warps * program.shape.blocks {
+                if self.gate.1 as usize == 32 * shape.warps * shape.blocks {
                     self.passed = std::mem::take(&mut self.gate).0;
                 }
             }
-            What::GateWait => of.for_each(|thread| graph.acquire(thread, true, &self.passed)),
+            What::GateWait => {
+                let cluster = Some(Scope::Cluster);
+                of.for_each(|thread| {
+                    graph.acquire(shape, thread, cluster, &self.passed);
+                });
+            }
             _ => {}
+        }
+    }
+
+    /// The part of Fence-SC order that is the same in all executions: where a fence comes before a write, another one after a
+    /// read of that, the other order would have the read before the write. Each pair adds an edge, which may make further
+    /// ones.
+    fn settle(&mut self) {
+        loop {
+            let after: HashMap<usize, Vec<bool>> =
+                self.sequence.iter().map(|&fence| (fence, self.graph.reach(fence))).collect();
+            let reads: Vec<Vec<bool>> = self.seen.iter().map(|[_, read]| self.graph.reach(*read)).collect();
+            let mut more = Vec::new();
+            for &first in &self.sequence {
+                for &second in self.sequence.iter().filter(|&&second| !after[&first][second]) {
+                    let forced = |([write, _], after_read): (&[usize; 2], &Vec<bool>)| {
+                        after[&first][*write] && after_read[second]
+                    };
+                    if first != second && self.seen.iter().zip(&reads).any(forced) {
+                        more.push((first, second));
+                    }
+                }
+            }
+            if more.is_empty() {
+                return;
+            }
+            more.into_iter().for_each(|(first, second)| self.graph.next[first].push(second));
         }
     }
 }
 
-fn wrong(graph: &Graph, touches: &[Touch], proxy_fences: &[usize]) -> Wrong {
+fn wrong(shape: Shape, graph: &Graph, touches: &[Touch], proxy_fences: &[(usize, Option<bool>)]) -> Wrong {
     let mut wrong = Wrong::default();
-    let after_fence: Vec<(usize, Vec<bool>)> =
-        proxy_fences.iter().map(|&fence| (fence, graph.reach(fence))).collect();
+    let after_fence: Vec<(usize, Option<bool>, Vec<bool>)> =
+        proxy_fences.iter().map(|&(fence, of)| (fence, of, graph.reach(fence))).collect();
     let after: Vec<Vec<bool>> = touches.iter().map(|touch| graph.reach(touch.node)).collect();
     for (i, a) in touches.iter().enumerate() {
         for (j, b) in touches.iter().enumerate().filter(|(_, b)| b.place == a.place) {
-            let conflict = (a.write || b.write) && !(a.strong && b.strong);
-            if i < j && conflict && a.access.1 != b.access.1 && !after[i][b.node] && !after[j][a.node] {
+            let (s, t) = (a.access.1, b.access.1);
+            let together = a.strong.zip(b.strong).is_some_and(|(a, b)| a.min(b) >= scope_of(shape, s, t));
+            let conflict = (a.write || b.write) && !together && a.node != b.node;
+            if i < j && conflict && !after[i][b.node] && !after[j][a.node] {
                 wrong.races.push([a.access, b.access]);
             }
-            let sees = || after_fence.iter().any(|(fence, reached)| after[i][*fence] && reached[b.node]);
-            if a.write && !a.strong && b.bulk && after[i][b.node] && !sees() {
+            let of = Some(a.place.0.is_none());
+            let sees = || {
+                let between = |(fence, window, reached): &(usize, Option<bool>, Vec<bool>)| {
+                    (window.is_none() || *window == of) && after[i][*fence] && reached[b.node]
+                };
+                after_fence.iter().any(between)
+            };
+            if a.write && !a.bulk && b.bulk && after[i][b.node] && !sees() {
                 wrong.unfenced.push([a.access, b.access]);
             }
         }

@@ -15,11 +15,33 @@ pub(crate) struct Shape {
     pub(crate) cluster: bool,
 }
 
-pub(crate) const SHAPES: [Shape; 3] = [
+pub(crate) const SHAPES: [Shape; 4] = [
     Shape { blocks: 1, warps: 3, cluster: true },
     Shape { blocks: 2, warps: 2, cluster: true },
     Shape { blocks: 2, warps: 2, cluster: false },
+    Shape { blocks: 3, warps: 1, cluster: false },
 ];
+
+/// A scope by its name, the narrowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Scope {
+    Cta,
+    Cluster,
+    Gpu,
+}
+
+impl Scope {
+    pub(crate) fn word(self) -> &'static str {
+        ["cta", "cluster", "gpu"][self as usize]
+    }
+}
+
+/// What a bulk store's thread waits for at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Until {
+    Read,
+    Written,
+}
 
 /// What lanes do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,14 +51,28 @@ pub(crate) enum What {
         global: bool,
         cell: usize,
         write: bool,
-        strong: bool,
+        strong: Option<Scope>,
     },
-    /// A bulk store of four words from four times `quad` on, which is waited for.
+    /// A bulk store of four shared words from four times `quad` on, to global words or to where nobody looks.
     Bulk {
         quad: usize,
+        to: Option<usize>,
+        until: Until,
     },
-    Fence,
-    FenceProxy,
+    /// All bulk stores of the lane have written.
+    BulkWait,
+    /// A bulk load of four global words to where nobody looks, which is waited for.
+    Load {
+        quad: usize,
+    },
+    Fence {
+        scope: Scope,
+        sequential: bool,
+    },
+    /// Of shared memory, of global memory, or of both.
+    FenceProxy {
+        global: Option<bool>,
+    },
     /// `bar.warp.sync`.
     SyncLanes,
     /// A flag is set, by a reduction or a store.
@@ -44,10 +80,12 @@ pub(crate) enum What {
         flag: usize,
         release: bool,
         reduces: bool,
+        scope: Scope,
     },
     Await {
         flag: usize,
         acquire: bool,
+        scope: Scope,
     },
     Arrive {
         mbarrier: usize,
@@ -113,6 +151,11 @@ impl Random {
         (self.0 >> 20) as usize % n
     }
 
+    /// A scope, mostly one that is wide enough.
+    fn scope(&mut self) -> Scope {
+        [Scope::Cta, Scope::Cluster, Scope::Gpu, Scope::Gpu, Scope::Gpu, Scope::Gpu][self.below(6)]
+    }
+
     fn flip(&mut self) -> bool {
         self.below(2) == 0
     }
@@ -160,7 +203,7 @@ impl Program {
         let length = 4 + random.below(48);
         // Accesses, and how often each other kind of event comes, or never.
         let weights: Vec<usize> =
-            std::iter::once(8).chain((0..9).map(|_| [0, 1, 2, 8][random.below(4)])).collect();
+            std::iter::once(8).chain((0..10).map(|_| [0, 1, 2, 8][random.below(4)])).collect();
         while program.events.len() < length {
             program.step(random, &mut open, &weights);
         }
@@ -189,22 +232,39 @@ impl Program {
         match kind.unwrap() {
             0 => {
                 let (global, cell) = (random.below(3) == 0, random.below(CELLS));
-                let (write, strong) = (random.flip(), random.below(4) == 0);
+                let write = random.flip();
+                let strong = (random.below(4) == 0).then(|| random.scope());
                 // Of a cell either strong reads or strong writes, so that no read depends on the schedule.
-                let mask = if strong { random.one() } else { random.few() };
+                let mask = if strong.is_some() { random.one() } else { random.few() };
                 let first = cell + LANES.iter().position(|lane| mask >> lane & 1 == 1).unwrap();
-                let write = if strong { first % 2 == 0 } else { write };
+                let write = if strong.is_some() { first % 2 == 0 } else { write };
                 add(mask, What::Access { global, cell, write, strong });
             }
-            1 if home => add(random.one(), What::Bulk { quad: random.below(CELLS / 4) }),
-            2 => add(random.lanes(), What::Fence),
-            3 => add(random.lanes(), What::FenceProxy),
+            1 if home => {
+                let to = random.flip().then(|| random.below(CELLS / 4));
+                let until = if random.below(3) == 0 { Until::Read } else { Until::Written };
+                add(random.one(), What::Bulk { quad: random.below(CELLS / 4), to, until });
+            }
+            2 => {
+                let (scope, sequential) = (random.scope(), random.below(3) == 0);
+                // Of those in sequence the widest: see the graph.
+                add(
+                    random.lanes(),
+                    What::Fence { scope: if sequential { Scope::Gpu } else { scope }, sequential },
+                );
+            }
+            3 => {
+                let global = [None, None, Some(false), Some(true)][random.below(4)];
+                add(random.lanes(), What::FenceProxy { global });
+            }
             4 => add(random.lanes(), What::SyncLanes),
             5 => self.flag(random, open, warp),
             6 => self.mbarrier(random, open, warp),
             7 => add(ALL, What::Block),
-            8 => self.named(random, open, warp),
+            8 if self.shape.warps > 1 => self.named(random, open, warp),
             9 if self.shape.cluster => self.gate(random, open),
+            10 if random.flip() => add(random.one(), What::Load { quad: random.below(CELLS / 4) }),
+            10 => add(random.one(), What::BulkWait),
             _ => {}
         }
     }
@@ -231,10 +291,12 @@ impl Program {
             let global = random.flip();
             self.flags.push(self.signal(warp, global));
             open.set.push(flag);
-            let what = What::Set { flag, release: random.flip(), reduces: random.flip() };
+            let what =
+                What::Set { flag, release: random.flip(), reduces: random.flip(), scope: random.scope() };
             self.events.push(Event { warp, mask: random.one(), what });
         } else {
-            let what = What::Await { flag: usable[random.below(usable.len())], acquire: random.flip() };
+            let flag = usable[random.below(usable.len())];
+            let what = What::Await { flag, acquire: random.flip(), scope: random.scope() };
             self.events.push(Event { warp, mask: random.lanes(), what });
         }
     }

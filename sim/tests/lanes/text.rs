@@ -3,10 +3,10 @@
 use girih_sim::{Error, Launch, Memory, Options};
 
 use super::common::{launch, module, u64_arg, upload};
-use super::program::{CELLS, Event, Program, Shape, What};
+use super::program::{CELLS, Event, Program, Scope, Shape, Until, What};
 
 /// The line of the first event.
-pub(crate) const FIRST: u32 = 11;
+pub(crate) const FIRST: u32 = 12;
 
 impl Program {
     /// One line an event.
@@ -21,16 +21,24 @@ impl Program {
         let inits: String = inits
             .map(|(i, n)| format!("@%first mbarrier.init.shared::cta.b64 [%b+{}], {n};", 8 * i))
             .collect();
+        // One for each bulk load, in its own block.
+        let loads =
+            self.events.iter().enumerate().filter(|(_, event)| matches!(event.what, What::Load { .. }));
+        let loads: String = loads
+            .map(|(k, _)| format!("@%first mbarrier.init.shared::cta.b64 [%lb+{}], 1;", 8 * k))
+            .chain(["@%first fence.mbarrier_init.release.cluster;".to_owned()])
+            .collect();
         let (rank, warps) = (if self.shape.cluster { "0" } else { "%me" }, self.shape.warps);
         let everyone = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;";
         let mut text = format!(
             ".visible .entry k(.param .u64 out) {{ .shared .align 16 .b8 s[256]; .shared .align 8 .b64 bar[8];
+            .shared .align 16 .b8 ld[1024]; .shared .align 8 .b64 lbar[64]; .reg .b32 %ld, %lb; mov.u32 %ld, ld; mov.u32 %lb, lbar;
             .reg .b32 %t, %l, %w, %li, %s, %b, %sc, %bc, %me, %c, %r<9>; .reg .b64 %p, %q, %rd<9>; .reg .pred %first, %on, %p<9>;
             ld.param.u64 %p, [out]; mov.u32 %t, %tid.x; mov.u32 %s, s; mov.u32 %b, bar; mov.u32 %me, %cluster_ctarank;
             mov.u32 %c, %ctaid.x; and.b32 %l, %t, 31; shr.u32 %w, %t, 5; mad.lo.u32 %w, %c, {warps}, %w; setp.eq.u32 %first, %t, 0;
             setp.ge.u32 %p0, %l, 5; selp.b32 %li, 2, %l, %p0; setp.eq.u32 %p0, %l, 31; selp.b32 %li, 3, %li, %p0;
             mapa.shared::cluster.u32 %sc, %s, {rank}; mapa.shared::cluster.u32 %bc, %b, {rank};
-            {inits} {everyone}\n"
+            {inits} {loads} {everyone}\n"
         );
         for (k, event) in self.events.iter().enumerate() {
             let (guard, body) = (self.guard(event), self.body(k, event));
@@ -57,24 +65,38 @@ impl Program {
         let order = |strong: bool, word: &'static str| if strong { word } else { "relaxed" };
         match event.what {
             What::Access { global, cell, write, strong } => access(k, (global, cell), write, strong),
-            What::Bulk { quad } => format!(
+            What::Bulk { quad, to, until } => format!(
                 "add.s64 %q, %p, {}; cp.async.bulk.global.shared::cta.bulk_group [%q], [%s+{}], 16; \
-                 cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;",
-                2048 + 16 * k,
-                16 * quad
+                 cp.async.bulk.commit_group; cp.async.bulk.wait_group{} 0;",
+                to.map_or(2048 + 16 * k, |quad| 16 * quad),
+                16 * quad,
+                if until == Until::Read { ".read" } else { "" }
             ),
-            What::Fence => "fence.acq_rel.gpu;".into(),
-            What::FenceProxy => "fence.proxy.async;".into(),
+            What::BulkWait => "cp.async.bulk.wait_group 0;".into(),
+            What::Load { quad } => format!(
+                "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%lb+{0}], 16; add.s64 %q, %p, {1}; \
+                 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%ld+{2}], [%q], 16, [%lb+{0}]; \
+                 W{k}: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%lb+{0}], 0; @!%p1 bra W{k};",
+                8 * k,
+                16 * quad,
+                16 * k
+            ),
+            What::Fence { scope, sequential } => {
+                format!("fence.{}.{};", if sequential { "sc" } else { "acq_rel" }, scope.word())
+            }
+            What::FenceProxy { global: None } => "fence.proxy.async;".into(),
+            What::FenceProxy { global: Some(true) } => "fence.proxy.async.global;".into(),
+            What::FenceProxy { global: Some(false) } => "fence.proxy.async.shared::cluster;".into(),
             What::SyncLanes => format!("bar.warp.sync {};", event.mask),
-            What::Set { flag, release, reduces } => {
-                let ((space, at), order) = (self.flag_place(flag), order(release, "release"));
+            What::Set { flag, release, reduces, scope } => {
+                let ((space, at), order) = (self.flag_place(flag, scope), order(release, "release"));
                 match reduces {
                     true => format!("red.{order}{space}.add.u32 {at}, 1;"),
                     false => format!("st.{order}{space}.u32 {at}, 1;"),
                 }
             }
-            What::Await { flag, acquire } => {
-                let ((space, at), order) = (self.flag_place(flag), order(acquire, "acquire"));
+            What::Await { flag, acquire, scope } => {
+                let ((space, at), order) = (self.flag_place(flag, scope), order(acquire, "acquire"));
                 format!("W{k}: ld.{order}{space}.u32 %r1, {at}; setp.eq.u32 %p1, %r1, 0; @%p1 bra W{k};")
             }
             What::Arrive { mbarrier, release } => {
@@ -96,10 +118,11 @@ impl Program {
     }
 
     /// The scope, the space and the address of a flag.
-    fn flag_place(&self, flag: usize) -> (&'static str, String) {
+    fn flag_place(&self, flag: usize, scope: Scope) -> (String, String) {
+        let scope = scope.word();
         match self.flags[flag].global {
-            true => (".gpu.global", format!("[%p+{}]", 1024 + 4 * flag)),
-            false => (".cluster.shared::cluster", format!("[%sc+{}]", 64 + 4 * flag)),
+            true => (format!(".{scope}.global"), format!("[%p+{}]", 1024 + 4 * flag)),
+            false => (format!(".{scope}.shared::cluster"), format!("[%sc+{}]", 64 + 4 * flag)),
         }
     }
 
@@ -120,16 +143,12 @@ impl Program {
 }
 
 /// An access of each lane to a word of its own, from this one on; what is written is so nowhere else.
-fn access(k: usize, (global, cell): (bool, usize), write: bool, strong: bool) -> String {
+fn access(k: usize, (global, cell): (bool, usize), write: bool, strong: Option<Scope>) -> String {
     let (base, space, at) = match global {
         true => ("cvt.u64.u32 %q, %r1; add.s64 %q, %q, %p;", "global", "%q"),
         false => ("add.u32 %r1, %r1, %sc;", "shared::cluster", "%r1"),
     };
-    let order = match (strong, global) {
-        (false, _) => "",
-        (true, true) => ".relaxed.gpu",
-        (true, false) => ".relaxed.cluster",
-    };
+    let order = strong.map_or(String::new(), |scope| format!(".relaxed.{}", scope.word()));
     let (most, value) = (CELLS - 1, 1000 * (k + 1));
     let place = format!("add.u32 %r1, %li, {cell}; and.b32 %r1, %r1, {most}; shl.b32 %r1, %r1, 2; {base}");
     match write {

@@ -1,0 +1,293 @@
+//! What is remembered of the accesses to a page of global memory.
+//!
+//! A cell has the last write and the reads since that nothing orders among themselves. Most accesses are those of a whole
+//! warp: the page has each once, and the cells name it and the lane in four bytes.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use super::Stamp;
+use super::strong::Strong;
+use crate::lanes::WARP;
+
+/// Bytes of a page.
+pub(super) const PAGE: u64 = 4096;
+/// log2 of the bytes of a cell, until a narrower access comes.
+const WIDEST: u32 = 4;
+/// Accesses of a page before those that no cell names are dropped.
+const EVENTS: usize = 512;
+
+/// An access remembered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// The cluster whose clock counts it.
+    pub(crate) cluster: u32,
+    pub(super) stamp: Stamp,
+    /// The thread of the cluster that issued it, which the stamp's is not if it is told by an mbarrier or a group.
+    pub(super) by: u32,
+    /// Whether it is of the async proxy.
+    pub(super) bulk: bool,
+}
+
+impl Mark {
+    /// The instruction and the thread of the cluster.
+    pub(crate) fn origin(&self) -> (u32, u32) {
+        (self.stamp.source, self.by)
+    }
+}
+
+/// A mark in a page: the number of its event, from 1, and the lane; 0 is none.
+type Name = u32;
+
+/// The last write, and reads since by two threads; [`Page::more`] has the rest.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cell {
+    write: Name,
+    reads: [Name; 2],
+}
+
+#[derive(Debug)]
+pub(super) struct Page {
+    /// log2 of the bytes of a cell.
+    pub(super) granule: u32,
+    cells: Vec<Cell>,
+    /// What marks have in common that differ in the lane alone: it is 0 in them.
+    events: Vec<Mark>,
+    /// How many events there are when those that are not needed are dropped.
+    most: usize,
+    /// Reads of the cells that have more than two, by cluster and thread.
+    more: HashMap<usize, BTreeMap<(u32, u32), Name>>,
+    /// Of the cells that have had any.
+    pub(super) strong: HashMap<usize, Strong>,
+    /// A bit for each byte that has been read as constant.
+    constant: Vec<u64>,
+}
+
+impl Default for Page {
+    fn default() -> Self {
+        Page {
+            granule: WIDEST,
+            cells: vec![Cell::default(); (PAGE >> WIDEST) as usize],
+            events: Vec::new(),
+            most: EVENTS,
+            more: HashMap::new(),
+            strong: HashMap::new(),
+            constant: Vec::new(),
+        }
+    }
+}
+
+/// For each cell of a page's map, the cells that it becomes.
+fn split<T: Clone>(map: &mut HashMap<usize, T>, parts: usize) {
+    let whole = std::mem::take(map);
+    let parts =
+        whole.into_iter().flat_map(|(i, v)| (i * parts..(i + 1) * parts).map(move |i| (i, v.clone())));
+    *map = parts.collect();
+}
+
+impl Page {
+    /// The cells of a range of bytes, which are made small enough.
+    pub(super) fn cells_of(&mut self, at: u64, bytes: u64) -> Range<usize> {
+        let fit = (at | bytes).trailing_zeros();
+        if fit < self.granule {
+            let parts = 1 << (self.granule - fit);
+            self.cells = self.cells.iter().flat_map(|cell| std::iter::repeat_n(*cell, parts)).collect();
+            split(&mut self.strong, parts);
+            split(&mut self.more, parts);
+            self.granule = fit;
+        }
+        (at >> self.granule) as usize..((at + bytes) >> self.granule) as usize
+    }
+
+    fn mark(&self, name: Name) -> Mark {
+        let Some(event) = (name as usize / WARP).checked_sub(1).and_then(|i| self.events.get(i)) else {
+            return Mark::default();
+        };
+        let lane = name % WARP as u32;
+        let mut mark = *event;
+        mark.stamp.thread += lane;
+        // It is the issuing thread's too, where the event has none.
+        mark.by += if event.by.is_multiple_of(WARP as u32) { lane } else { 0 };
+        mark
+    }
+
+    /// Names a mark.
+    fn name(&mut self, mark: Mark) -> Name {
+        let lane = mark.stamp.thread % WARP as u32;
+        let mut event = mark;
+        event.stamp.thread -= lane;
+        if event.by % WARP as u32 == lane {
+            event.by -= lane;
+        }
+        let last = self.events.iter().rev().take(4).position(|of| *of == event);
+        let at = match last {
+            Some(back) => self.events.len() - 1 - back,
+            None => {
+                if self.events.len() >= self.most {
+                    self.sweep();
+                }
+                self.events.push(event);
+                self.events.len() - 1
+            }
+        };
+        ((at + 1) * WARP) as u32 | lane
+    }
+
+    /// Drops the events that no cell names.
+    fn sweep(&mut self) {
+        let mut new = vec![0; self.events.len()];
+        let mut kept = Vec::new();
+        let events = &self.events;
+        let mut keep = |name: &mut Name| {
+            let Some(at) = (*name as usize / WARP).checked_sub(1) else { return };
+            if new[at] == 0 {
+                kept.push(events[at]);
+                new[at] = kept.len();
+            }
+            *name = (new[at] * WARP) as u32 + *name % WARP as u32;
+        };
+        for cell in &mut self.cells {
+            keep(&mut cell.write);
+            cell.reads.iter_mut().for_each(&mut keep);
+        }
+        self.more.values_mut().flat_map(BTreeMap::values_mut).for_each(&mut keep);
+        self.most = EVENTS.max(2 * kept.len());
+        self.events = kept;
+    }
+
+    /// The last write of a cell.
+    pub(super) fn write(&self, cell: usize) -> Mark {
+        self.mark(self.cells[cell].write)
+    }
+
+    /// The reads since.
+    pub(super) fn reads(&self, cell: usize) -> impl Iterator<Item = Mark> {
+        let more = self.more.get(&cell).into_iter().flat_map(BTreeMap::values);
+        self.cells[cell].reads.iter().chain(more).filter(|name| **name != 0).map(|&name| self.mark(name))
+    }
+
+    /// A cell is written.
+    pub(super) fn set_write(&mut self, cell: usize, mark: Mark) {
+        let write = self.name(mark);
+        self.cells[cell] = Cell { write, reads: [0; 2] };
+        self.more.remove(&cell);
+        self.strong.remove(&cell);
+    }
+
+    /// A cell is read. A read that comes `before` this one is not needed any more; nor is this one where blocks are `apart`,
+    /// never ordered, and two of them have read already: who writes races with one of these.
+    pub(super) fn add_read(&mut self, cell: usize, mark: Mark, apart: bool, before: impl Fn(&Mark) -> bool) {
+        let [first, second] = self.cells[cell].reads.map(|name| self.mark(name));
+        let slot = match () {
+            () if before(&first) => 0,
+            () if before(&second) => 1,
+            () if apart && first.cluster != second.cluster => return,
+            () => 2,
+        };
+        let name = self.name(mark);
+        match self.cells[cell].reads.get_mut(slot) {
+            Some(free) => *free = name,
+            None if apart && mark.cluster != first.cluster => self.cells[cell].reads[1] = name,
+            None => {
+                self.more.entry(cell).or_default().insert((mark.cluster, mark.stamp.thread), name);
+            }
+        }
+    }
+
+    /// Bytes of the page are read as constant.
+    pub(super) fn set_constant(&mut self, at: u64, bytes: u64) {
+        self.constant.resize(PAGE as usize / 64, 0);
+        (at..at + bytes).for_each(|i| self.constant[i as usize / 64] |= 1 << (i % 64));
+    }
+
+    /// Whether some of these bytes have been read as constant.
+    pub(super) fn is_constant(&self, at: u64, bytes: u64) -> bool {
+        let has = |i: u64| self.constant.get(i as usize / 64).is_some_and(|word| word >> (i % 64) & 1 == 1);
+        !self.constant.is_empty() && (at..at + bytes).any(has)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Page {
+        fn bytes(&self) -> usize {
+            let strong: usize = self.strong.len() * size_of::<(usize, Strong)>();
+            self.cells.capacity() * size_of::<Cell>()
+                + self.events.capacity() * size_of::<Mark>()
+                + self.more.values().map(|more| more.len() * 16).sum::<usize>()
+                + self.constant.capacity() * 8
+                + strong
+        }
+    }
+
+    fn mark(warp: u32, lane: u32, clock: u32, source: u32) -> Mark {
+        let stamp = Stamp { clock, source, thread: warp * WARP as u32 + lane };
+        Mark { cluster: warp / 4, stamp, by: stamp.thread, bulk: false }
+    }
+
+    /// Pages that warps write and read word by word, as data is: at most 6 bytes a byte, and what is remembered is the same.
+    #[test]
+    fn plain_data_needs_few_bytes() {
+        let mut page = Page::default();
+        for (source, shift) in [(3, 0), (5, 1), (7, 2), (9, 3)] {
+            for at in 0..1024u32 {
+                let cells = page.cells_of(u64::from(at) * 4, 4);
+                let mark = mark((at / 32 + shift) % 16, at % 32, 1 + shift, source);
+                for cell in cells {
+                    if shift % 2 == 0 {
+                        page.set_write(cell, mark)
+                    } else {
+                        page.add_read(cell, mark, false, |_| false)
+                    }
+                }
+            }
+        }
+        assert!(page.bytes() <= 6 * PAGE as usize, "{}", page.bytes());
+        for at in 0..1024u32 {
+            assert_eq!(page.write(at as usize), mark((at / 32 + 2) % 16, at % 32, 3, 7));
+            assert_eq!(
+                page.reads(at as usize).collect::<Vec<_>>(),
+                [mark((at / 32 + 3) % 16, at % 32, 4, 9)]
+            );
+        }
+    }
+
+    /// Names stay those of the same accesses however many come and go.
+    #[test]
+    fn accesses_that_no_cell_names_are_dropped() {
+        let mut page = Page::default();
+        for round in 0..20_000u32 {
+            let cell = (round * 7 % 256) as usize;
+            page.set_write(cell, mark(round % 40, round % 32, round + 1, round));
+            (0..4).for_each(|i| page.add_read(cell, mark(i, i, round + 1, i), false, |_| false));
+            assert_eq!(page.write(cell).stamp.clock, round + 1);
+            assert_eq!(page.reads(cell).count(), 4);
+        }
+        assert!(page.events.len() <= 4 * EVENTS, "{}", page.events.len());
+    }
+
+    /// Where blocks are never ordered, a write races with what has been read exactly if it does with what is remembered.
+    #[test]
+    fn reads_of_two_clusters_stand_for_all() {
+        let mut state = 1u64;
+        let mut below = |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % n
+        };
+        for _ in 0..3000 {
+            let (mut page, mut all) = (Page::default(), Vec::new());
+            for clock in 1..=below(12) as u32 {
+                let new = mark(below(12) as u32, below(3) as u32, clock, 0);
+                page.add_read(0, new, true, |of| of.stamp.clock == 0 || of.stamp.thread == new.stamp.thread);
+                all.push(new);
+            }
+            for warp in 0..12 {
+                let writer = mark(warp, below(3) as u32, 0, 0);
+                let races = |of: &Mark| of.stamp.thread != writer.stamp.thread;
+                assert_eq!(page.reads(0).any(|of| races(&of)), all.iter().any(races), "{all:?}");
+            }
+        }
+    }
+}
