@@ -66,6 +66,16 @@ pub enum Error {
         /// What would be accepted.
         expected: String,
     },
+    /// A line of a file of launches that says nothing.
+    #[error("{}, line {line}: {message}", .file.display())]
+    Launches {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        message: String,
+    },
     /// A dtype that there is no kernel for.
     #[error("no kernel takes `{0}`: f32, f16 and bf16 are accepted")]
     KernelDType(String),

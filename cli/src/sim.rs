@@ -1,6 +1,7 @@
 //! `girih sim`: run a kernel of a PTX file in the simulator, on arrays from files.
 
 mod argument;
+mod launches;
 mod number;
 mod report;
 mod source;
@@ -17,6 +18,7 @@ use girih_sim::{Launch, Memory, Options, Profile, Program};
 
 use crate::{CommandResult, Error, run};
 use argument::{Argument, Bound, extents};
+use launches::{Plan, Ready, Shape};
 use report::SimReport;
 use verdict::VerdictArgs;
 use watch::WatchArgs;
@@ -26,12 +28,15 @@ const ARGUMENTS: &str = "\
 Arguments are given in the order of the kernel's parameters, one --arg each:
 
   u32:5  s64:-1  u16:0xffff        an integer: u8 to u64, s8 to s64
-  f32:0.5  f64:1e-3  f16:2  bf16:1 a number
+  f32:0.5  f64:1e-3  f16:2  bf16:1 a number; types may also be called i32, int32, float, float32, half and the like
   bytes:0100ff00                   the bytes of a structure, in hexadecimal
   in:A.npy                         the address of a copy of the array
   out:f32:4096:C.npy               the address of an array that nothing has written, which goes to the file;
                                    4096 or 64x64 elements of u8 to u64, s8 to s64, f16, bf16, f32, f64
   inout:H.npy:H2.npy               the address of a copy of H, which goes to H2 afterwards
+  zeros:f32:64x64  ones:s32:7      the address of an array of zeros or ones
+  rand:f32:4096                    of random floats of -1 to 1, or integers of all values, the same in every run; a file
+                                   after the count, zeros:f32:7:Z.npy, gets what is there afterwards
   tensormap:16x64,128B:in:A.npy    the tensor map of such an array: the box in the array's order; a swizzle of 32B, 64B
                                    or 128B; nan for what lies outside; bf16, tf32, tf32.ftz or f32.ftz for elements
                                    that numpy has no name for
@@ -66,7 +71,7 @@ enum Form {
 
 /// The arguments of `girih sim`.
 #[derive(clap::Args)]
-#[command(after_long_help = ARGUMENTS)]
+#[command(after_long_help = format!("{ARGUMENTS}\n\n{}", launches::FILE))]
 pub(crate) struct Args {
     /// The PTX file
     file: PathBuf,
@@ -74,11 +79,11 @@ pub(crate) struct Args {
     #[arg(long)]
     kernel: Option<String>,
     /// Blocks: x, or x,y or x,y,z
-    #[arg(long, value_parser = extents)]
-    grid: [u32; 3],
+    #[arg(long, value_parser = extents, required_unless_present = "launches")]
+    grid: Option<[u32; 3]>,
     /// Threads of a block: x, or x,y or x,y,z
-    #[arg(long, value_parser = extents)]
-    block: [u32; 3],
+    #[arg(long, value_parser = extents, required_unless_present = "launches")]
+    block: Option<[u32; 3]>,
     /// Blocks of a cluster: x, or x,y or x,y,z [default: what the kernel asks for]
     #[arg(long, value_parser = extents)]
     cluster: Option<[u32; 3]>,
@@ -88,6 +93,9 @@ pub(crate) struct Args {
     /// An argument of the kernel, see below; once for each, in order
     #[arg(long = "arg")]
     arguments: Vec<Argument>,
+    /// A file of arrays and launches, see below, instead of one launch
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["grid", "block", "cluster", "smem", "arguments", "reduce"])]
+    launches: Option<PathBuf>,
     /// What to check, of races, bounds, uninit
     #[arg(long, value_delimiter = ',', default_value = "races,bounds,uninit")]
     check: Vec<Check>,
@@ -107,10 +115,15 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args) -> CommandResult {
-    match launch(&args) {
-        Ok(report) => {
-            run::print(&report, args.report == Form::Json)?;
-            Ok(ExitCode::from(u8::from(!report.passed())))
+    match launch_all(&args) {
+        Ok(reports) => {
+            let passed = reports.iter().all(SimReport::passed);
+            let json = args.report == Form::Json;
+            match (args.launches.is_some(), &reports[..]) {
+                (false, [report]) => run::print(report, json)?,
+                _ => run::print(&Reports(reports), json)?,
+            }
+            Ok(ExitCode::from(u8::from(!passed)))
         }
         Err(error) => {
             eprintln!("error: {error}");
@@ -122,8 +135,10 @@ pub(crate) fn run(args: Args) -> CommandResult {
 /// Whether other arguments would be accepted, rather than another program or other data.
 fn is_usage(error: &(dyn std::error::Error + 'static)) -> bool {
     use girih_sim::Error as E;
-    matches!(error.downcast_ref(), Some(Error::KernelNeeded { .. } | Error::Argument { .. }))
-        || matches!(error.downcast_ref(), Some(girih_ptx::Error::TensorMap { .. }))
+    matches!(
+        error.downcast_ref(),
+        Some(Error::KernelNeeded { .. } | Error::Argument { .. } | Error::Launches { .. })
+    ) || matches!(error.downcast_ref(), Some(girih_ptx::Error::TensorMap { .. }))
         || matches!(
             error.downcast_ref(),
             Some(
@@ -137,43 +152,80 @@ fn is_usage(error: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 impl Args {
-    fn launch(&self, bound: &[Bound]) -> Launch {
-        Launch {
-            grid: self.grid,
-            block: self.block,
-            cluster: self.cluster,
-            dynamic_shared: self.smem,
-            args: bound.iter().map(|bound| bound.bytes.clone()).collect(),
-        }
+    /// What is to be launched; the name of a kernel that is.
+    fn plan(&self) -> Result<(Plan, Option<String>), Error> {
+        let Some(file) = &self.launches else {
+            let (grid, block) = (self.grid.unwrap_or([1; 3]), self.block.unwrap_or([1; 3]));
+            let shape = Shape { grid, block, cluster: self.cluster, smem: self.smem };
+            return Ok((
+                Plan::one(self.kernel.clone().unwrap_or_default(), shape, &self.arguments),
+                self.kernel.clone(),
+            ));
+        };
+        let plan = Plan::read(file)?;
+        let kernel = self.kernel.clone().or_else(|| plan.first().map(str::to_string));
+        Ok((plan, kernel))
     }
 }
 
-fn bind(args: &Args, memory: &Memory) -> Result<Vec<Bound>, Box<dyn std::error::Error>> {
-    args.arguments.iter().map(|argument| argument.bind(memory)).collect()
+/// The reports of several launches.
+#[derive(serde::Serialize)]
+#[serde(transparent)]
+struct Reports(Vec<SimReport>);
+
+impl std::fmt::Display for Reports {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|report| write!(f, "{report}"))
+    }
 }
 
 /// The least grid in which a launch fails from the start, and how many launches it took to find; none if it did not fail
 /// again.
 fn reduced(
-    args: &Args,
+    plan: &Plan,
     module: &girih_ptx::Module,
     kernel: &str,
     options: &Options,
 ) -> Result<Option<([u32; 3], u32)>, Box<dyn std::error::Error>> {
     let (program, memory) = (Program::load(module)?, Memory::new());
-    let launch = args.launch(&bind(args, &memory)?);
+    let (ready, _) = plan.bind(&memory)?;
+    let Some(Ready { launch, .. }) = ready.into_iter().next() else { return Ok(None) };
     let options = Options { profile: None, ..options.clone() };
     let reduced = girih_sim::reduce(program.kernel(kernel)?, &memory, &launch, &options)?;
     Ok(reduced.map(|reduced| (reduced.launch.grid, reduced.runs)))
 }
 
-fn launch(args: &Args) -> Result<SimReport, Box<dyn std::error::Error>> {
-    let source = source::Source::read(&args.file, args.kernel.as_deref())?;
-    let module = source.module;
-    let program = Program::load(&module)?;
-    let kernel = program.kernel(&source.kernel)?;
+/// Launches in order, up to the first with an error; if there is none, files are written.
+fn launch_all(args: &Args) -> Result<Vec<SimReport>, Box<dyn std::error::Error>> {
+    let (plan, kernel) = args.plan()?;
+    let source = source::Source::read(&args.file, kernel.as_deref())?;
+    let program = Program::load(&source.module)?;
     let memory = Memory::new();
-    let bound = bind(args, &memory)?;
+    let (ready, bound) = plan.bind(&memory)?;
+    let mut reports = Vec::new();
+    for Ready { kernel, launch } in &ready {
+        // A single launch has no name where the file has a single kernel.
+        let kernel = program.kernel(if args.launches.is_some() { kernel } else { &source.kernel })?;
+        let report = launch_one(args, (&plan, &source.module), kernel, launch, &memory)?;
+        let passed = report.passed();
+        reports.push(report);
+        if !passed {
+            return Ok(reports);
+        }
+    }
+    for Bound { output, .. } in bound {
+        output.map_or(Ok(()), |output| output.write(&memory))?;
+    }
+    Ok(reports)
+}
+
+fn launch_one(
+    args: &Args,
+    (plan, module): (&Plan, &girih_ptx::Module),
+    kernel: &girih_sim::Kernel,
+    launch: &Launch,
+    memory: &Memory,
+) -> Result<SimReport, Box<dyn std::error::Error>> {
     let profile = Profile::default();
     let options = args.verdict.options(Options {
         profile: Some(profile.clone()),
@@ -182,29 +234,22 @@ fn launch(args: &Args) -> Result<SimReport, Box<dyn std::error::Error>> {
         counts: true,
         ..Options::default()
     });
-    let launch = args.launch(&bound);
-    let watch = args.watch.observer(kernel, &launch)?.map(Arc::new);
+    // With several launches it is those of the kernel that --kernel names that are looked at.
+    let watched = args.launches.is_none() || args.kernel.as_deref().is_none_or(|name| name == kernel.name());
+    let watch = if watched { args.watch.observer(kernel, launch)?.map(Arc::new) } else { None };
     let observed = Options { observer: watch.clone().map(|watch| watch as _), ..options.clone() };
-    let verdict = girih_sim::judge(kernel, &memory, &launch, &observed)?;
+    let verdict = girih_sim::judge(kernel, memory, launch, &observed)?;
     for missed in watch.iter().flat_map(|watch| watch.missed()) {
         eprintln!("{missed}");
     }
     for finding in &verdict.findings {
         eprintln!("{}: {finding}", finding.severity);
     }
-    match verdict.errors().next() {
-        Some(finding) if args.reduce => {
-            let options = Options { seed: finding.seed, ..options.clone() };
-            eprintln!("{}", least_grid(reduced(args, &module, kernel.name(), &options)?));
-        }
-        Some(_) => {}
-        None => {
-            for Bound { output, .. } in bound {
-                output.map_or(Ok(()), |output| output.write(&memory))?;
-            }
-        }
+    if let Some(finding) = verdict.errors().next().filter(|_| args.reduce) {
+        let options = Options { seed: finding.seed, ..options.clone() };
+        eprintln!("{}", least_grid(reduced(plan, module, kernel.name(), &options)?));
     }
-    Ok(SimReport::new(kernel.name(), &launch, &options, &verdict, (&profile, args.lines)))
+    Ok(SimReport::new(kernel.name(), launch, &options, &verdict, (&profile, args.lines)))
 }
 
 fn least_grid(least: Option<([u32; 3], u32)>) -> String {

@@ -1,6 +1,6 @@
 //! The arguments of a kernel: numbers, and arrays from and to files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::number::{Fill, canonical, number};
@@ -140,15 +140,26 @@ impl Made {
 pub(crate) struct Bound {
     /// Its bytes.
     pub(crate) bytes: Vec<u8>,
-    /// What goes to a file afterwards.
+    /// The array that it is the address of.
     pub(crate) output: Option<Written>,
 }
 
-/// An array in the simulator's memory that goes to a file.
+impl Bound {
+    /// The tensor map of the array.
+    pub(crate) fn mapped(&self, boxed: &Boxed, path: &Path) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+        let Some(Written { address, array, .. }) = &self.output else {
+            let (text, expected) = (path.display().to_string(), "the name of an array".into());
+            return Err(Error::Argument { text, expected }.into());
+        };
+        Ok(boxed.map(path, array, *address)?.to_bytes().to_vec())
+    }
+}
+
+/// An array in the simulator's memory, which perhaps goes to a file.
 pub(crate) struct Written {
     address: u64,
     array: Array,
-    output: Output,
+    output: Option<Output>,
 }
 
 impl Argument {
@@ -195,16 +206,16 @@ impl Argument {
             }
             None => address.to_le_bytes().to_vec(),
         };
-        let output = output.map(|output| Written { address, array, output });
-        Ok(Bound { bytes, output })
+        Ok(Bound { bytes, output: Some(Written { address, array, output }) })
     }
 }
 
 impl Written {
-    /// Writes the file.
+    /// Writes the file, if there is to be one.
     pub(crate) fn write(mut self, memory: &Memory) -> Result<(), Box<dyn std::error::Error>> {
+        let Some(output) = self.output else { return Ok(()) };
         memory.read(self.address, &mut self.array.bytes)?;
-        Ok(self.output.write(|to| self.array.write(to))?)
+        Ok(output.write(|to| self.array.write(to))?)
     }
 }
 

@@ -1,0 +1,225 @@
+//! Several launches in one call: a file of arrays and launches, or the one launch of the command line.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use girih_sim::{Launch, Memory};
+
+use super::argument::{Argument, Bound, extents};
+use super::tensor::Boxed;
+use crate::Error;
+
+/// How such a file is written, for the long help.
+pub(crate) const FILE: &str = "\
+A file of launches has a line for each array and each launch, in order; # begins a comment:
+
+  x = in:x.npy                     an array or another argument, by a name
+  part = zeros:f32:32
+  sum = out:f32:1:sum.npy
+  reduce --grid 32 --block 256 --arg x --arg part --arg u32:8192
+  finish --grid 1 --block 32 --smem 128 --arg part --arg sum
+
+An array is made once, and each launch finds what those before have left there. --arg takes a name, tensormap:BOX:NAME, or
+an argument as above. After a launch with an error there is no other; files are written when all have passed.";
+
+/// The shape of a launch, as the command line and the lines of a file have it.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct Shape {
+    /// Blocks: x, or x,y or x,y,z
+    #[arg(long, value_parser = extents)]
+    pub(crate) grid: [u32; 3],
+    /// Threads of a block: x, or x,y or x,y,z
+    #[arg(long, value_parser = extents)]
+    pub(crate) block: [u32; 3],
+    /// Blocks of a cluster: x, or x,y or x,y,z [default: what the kernel asks for]
+    #[arg(long, value_parser = extents)]
+    pub(crate) cluster: Option<[u32; 3]>,
+    /// Bytes of dynamic shared memory
+    #[arg(long, default_value_t = 0)]
+    pub(crate) smem: u32,
+}
+
+/// A launch line.
+#[derive(Parser, Debug)]
+#[command(no_binary_name = true, disable_help_flag = true, disable_version_flag = true)]
+struct Line {
+    kernel: String,
+    #[command(flatten)]
+    shape: Shape,
+    #[arg(long = "arg")]
+    arguments: Vec<String>,
+}
+
+/// An argument of a launch.
+#[derive(Debug)]
+enum Given {
+    /// What a name stands for, perhaps in a tensor map.
+    Named(String, Option<Boxed>),
+    Plain(Argument),
+}
+
+/// A launch of a file.
+#[derive(Debug)]
+struct Planned {
+    kernel: String,
+    shape: Shape,
+    arguments: Vec<Given>,
+}
+
+/// What is to be launched, and on what.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    named: Vec<(String, Argument)>,
+    launches: Vec<Planned>,
+}
+
+/// A launch whose arguments are in memory.
+pub(crate) struct Ready {
+    pub(crate) kernel: String,
+    pub(crate) launch: Launch,
+}
+
+impl Plan {
+    /// One launch.
+    pub(crate) fn one(kernel: String, shape: Shape, arguments: &[Argument]) -> Plan {
+        let arguments = arguments.iter().cloned().map(Given::Plain).collect();
+        Plan { named: Vec::new(), launches: vec![Planned { kernel, shape, arguments }] }
+    }
+
+    /// The kernel of the first launch.
+    pub(crate) fn first(&self) -> Option<&str> {
+        self.launches.first().map(|launch| &*launch.kernel)
+    }
+
+    /// Those of a file.
+    pub(crate) fn read(file: &Path) -> Result<Plan, Error> {
+        let text = std::fs::read_to_string(file).map_err(Error::read(file))?;
+        let mut plan = Plan::default();
+        for (line, number) in text.lines().zip(1..) {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            let added = if line.is_empty() { Ok(()) } else { plan.add(line) };
+            added.map_err(|message| Error::Launches { file: file.into(), line: number, message })?;
+        }
+        if plan.launches.is_empty() {
+            let message =
+                "no launch: expected lines such as `kernel --grid 4 --block 128 --arg in:x.npy`".into();
+            return Err(Error::Launches { file: file.into(), line: text.lines().count(), message });
+        }
+        Ok(plan)
+    }
+
+    fn add(&mut self, line: &str) -> Result<(), String> {
+        let word =
+            |text: &str| !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || ":-".contains(c));
+        if let Some((name, argument)) = line.split_once('=').map(|(name, rest)| (name.trim(), rest.trim()))
+            && word(name)
+        {
+            if self.named.iter().any(|(other, _)| other == name) {
+                return Err(format!("`{name}` stands for something already"));
+            }
+            self.named.push((name.into(), argument.parse().map_err(|error: Error| error.to_string())?));
+            return Ok(());
+        }
+        let parsed = Line::try_parse_from(line.split_whitespace());
+        // Of clap's message the first paragraph, without the usage of a program that there is not.
+        let Line { kernel, shape, arguments } = parsed.map_err(|error| {
+            let text = error.to_string();
+            let first = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
+            first.split_whitespace().collect::<Vec<_>>().join(" ")
+        })?;
+        let arguments = arguments.iter().map(|text| self.given(text)).collect::<Result<_, _>>()?;
+        self.launches.push(Planned { kernel, shape, arguments });
+        Ok(())
+    }
+
+    fn given(&self, text: &str) -> Result<Given, String> {
+        let known = |name: &str| self.named.iter().any(|(other, _)| other == name);
+        if known(text) {
+            return Ok(Given::Named(text.into(), None));
+        }
+        if let Some((boxed, name)) = text.strip_prefix("tensormap:").and_then(|rest| rest.split_once(':'))
+            && known(name)
+            && let Some(boxed) = Boxed::parse(boxed)
+        {
+            return Ok(Given::Named(name.into(), Some(boxed)));
+        }
+        text.parse().map(Given::Plain).map_err(|error: Error| {
+            match self.named.is_empty() || text.contains(':') {
+                true => error.to_string(),
+                false => {
+                    let names: Vec<&str> = self.named.iter().map(|(name, _)| &**name).collect();
+                    format!("`{text}` is no name of a line before, which are: {}", names.join(", "))
+                }
+            }
+        })
+    }
+
+    /// Puts all arguments into memory: the launches in order, and what goes to files afterwards.
+    pub(crate) fn bind(
+        &self,
+        memory: &Memory,
+    ) -> Result<(Vec<Ready>, Vec<Bound>), Box<dyn std::error::Error>> {
+        let mut bound = Vec::new();
+        let mut places = HashMap::new();
+        for (name, argument) in &self.named {
+            places.insert(name, bound.len());
+            bound.push(argument.bind(memory)?);
+        }
+        let mut ready = Vec::new();
+        for Planned { kernel, shape, arguments } in &self.launches {
+            let mut args = Vec::new();
+            for given in arguments {
+                args.push(match given {
+                    Given::Plain(argument) => {
+                        bound.push(argument.bind(memory)?);
+                        bound.last().map(|bound| bound.bytes.clone()).unwrap_or_default()
+                    }
+                    Given::Named(name, boxed) => {
+                        let bound = &bound[places[name]];
+                        match boxed {
+                            None => bound.bytes.clone(),
+                            Some(boxed) => bound.mapped(boxed, &PathBuf::from(name))?,
+                        }
+                    }
+                });
+            }
+            let &Shape { grid, block, cluster, smem } = shape;
+            let launch = Launch { grid, block, cluster, dynamic_shared: smem, args };
+            ready.push(Ready { kernel: kernel.clone(), launch });
+        }
+        Ok((ready, bound))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_name_arrays_and_launch_kernels() {
+        let mut plan = Plan::default();
+        plan.add("x = zeros:f32:4x4").expect("an array");
+        plan.add("n=u32:5").expect("a number");
+        plan.add("k --grid 2,1 --block 32 --smem 64 --arg x --arg n --arg tensormap:2x4:x --arg f32:1")
+            .expect("a launch");
+        let (ready, bound) = plan.bind(&Memory::new()).expect("bound");
+        assert_eq!((ready.len(), bound.len()), (1, 3));
+        let launch = &ready[0].launch;
+        assert_eq!((launch.grid, launch.block, launch.dynamic_shared), ([2, 1, 1], [32, 1, 1], 64));
+        assert_eq!((&launch.args[0], &launch.args[1]), (&bound[0].bytes, &5u32.to_le_bytes().to_vec()));
+        assert_eq!((launch.args[2].len(), &launch.args[3]), (128, &1f32.to_le_bytes().to_vec()));
+        for (line, says) in [
+            ("x = u32:1", "`x` stands for something already"),
+            ("y = in", "`in`: expected"),
+            ("k --grid 1", "--block"),
+            ("k --grid 1 --block 1 --arg z", "`z` is no name of a line before, which are: x, n"),
+            ("k --grid 1 --block 1 --arg tensormap:2:z", "expected"),
+            ("k --grid a --block 1", "expected x, or x,y or x,y,z"),
+            ("k --gird 1", "--gird"),
+        ] {
+            let error = plan.add(line).expect_err(line);
+            assert!(error.contains(says) && !error.contains('\n'), "{line}: {error}");
+        }
+    }
+}
