@@ -37,7 +37,6 @@ pub(crate) struct Args {
 }
 
 #[derive(Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one, parsed once")]
 enum What {
     /// Does every element have one owner? Do threads race? Is everything inside?
     Check {

@@ -179,14 +179,16 @@ impl std::fmt::Display for Reports {
     }
 }
 
-/// The least grid in which a launch fails from the start, and how many launches it took to find; none if it did not fail
-/// again.
+/// A grid, and how many launches it took to find it.
+type Least = ([u32; 3], u32);
+
+/// The least grid in which a launch fails from the start; none if it did not fail again.
 fn reduced(
     plan: &Plan,
     module: &girih_ptx::Module,
     kernel: &str,
     options: &Options,
-) -> Result<Option<([u32; 3], u32)>, Box<dyn std::error::Error>> {
+) -> Result<Option<Least>, Box<dyn std::error::Error>> {
     let (program, memory) = (Program::load(module)?, Memory::new());
     let (ready, _) = plan.bind(&memory)?;
     let Some(Ready { launch, .. }) = ready.into_iter().next() else { return Ok(None) };

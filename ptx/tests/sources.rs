@@ -1,5 +1,4 @@
 //! Source lines: `.file`, `.loc` and the names of inlined functions; and modules of which a part can't be read.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use girih_ptx::{Inlined, Item, Loc, Module, SourceFile, SourcePlace, Statement};
 

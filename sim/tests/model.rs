@@ -10,7 +10,7 @@ const DOCUMENT: &str = include_str!("../../docs/simulator.md");
 const WRONG_TODAY: &[&str] = &["[s+1024]"];
 
 /// The text of fences that begin with this word, and what else stands there.
-fn fences<'d>(word: &'d str) -> impl Iterator<Item = (&'d str, &'d str)> {
+fn fences(word: &str) -> impl Iterator<Item = (&str, &str)> {
     DOCUMENT.split("\n```").skip(1).step_by(2).filter_map(move |fence| {
         let (info, text) = fence.split_once('\n')?;
         let (first, rest) = info.split_once(' ').unwrap_or((info, ""));

@@ -1,5 +1,4 @@
 //! Source lines in findings, counts and what an observer sees; kernels beside ones that can't be executed.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 

@@ -1,5 +1,4 @@
 //! Registers, loads, stores and atomics of 128 bits.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
