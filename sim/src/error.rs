@@ -9,7 +9,7 @@ mod origin;
 mod place;
 
 pub use origin::Origin;
-pub use place::{Awaited, MbarrierFault, Other, Place, Site, Waiting};
+pub use place::{Awaited, MbarrierFault, Other, Place, Site, Used, Waiting};
 
 /// What went wrong in loading, launching or running a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -160,6 +160,39 @@ pub enum Error {
         /// The memory next to it.
         nearest: Nearest,
     },
+    /// An access through an address that is made from one variable, in another or in between.
+    #[error(
+        "{at}: {access} of {bytes} bytes at {space} address {address:#x} is not in `{variable}`, whose address it is made \
+         from; {nearest}"
+    )]
+    Overrun {
+        /// Instruction and thread.
+        at: Box<Site>,
+        /// Read or write.
+        access: Access,
+        /// State space: shared or local.
+        space: Space,
+        /// Address.
+        address: u64,
+        /// Bytes.
+        bytes: u32,
+        /// The variable.
+        variable: Arc<str>,
+        /// Where it is.
+        nearest: Nearest,
+    },
+    /// A generic address of another thread's local memory.
+    #[error("{at}: {access} of {bytes} bytes at a local address of thread {owner:?}")]
+    ForeignLocal {
+        /// Instruction and thread.
+        at: Box<Site>,
+        /// Read or write.
+        access: Access,
+        /// Bytes.
+        bytes: u32,
+        /// `%tid` of the thread whose address it is.
+        owner: [u32; 3],
+    },
     /// An address that is not a multiple of the access's alignment.
     #[error("{at}: {access} at {space} address {address:#x} must be aligned to {alignment} bytes")]
     Misaligned {
@@ -185,9 +218,12 @@ pub enum Error {
         via: String,
     },
     /// Memory of the block or thread, or global memory that begins without a value, read before anything was written to it.
-    #[error("{at}: {bytes} bytes at {space} address {address:#x} are read before they are written")]
+    #[error(
+        "{at}: {bytes} bytes at {space} address {address:#x} are read before they are written{}",
+        used.as_ref().map(|used| format!("; {used}")).unwrap_or_default()
+    )]
     UninitialisedMemory {
-        /// Instruction and thread.
+        /// The instruction that reads them, and the thread.
         at: Box<Site>,
         /// State space: shared, local or global.
         space: Space,
@@ -195,6 +231,35 @@ pub enum Error {
         address: u64,
         /// Bytes of the access.
         bytes: u32,
+        /// Where what was read decides something, unless it does where it is read.
+        used: Option<Box<Used>>,
+    },
+    /// Bytes without a value are copied to global memory along with their neighbours that have one: the padding of a
+    /// structure, or what should have been written.
+    #[error(
+        "{at}: {bytes} of the bytes written at global address {address:#x} have no value: padding of a structure?"
+    )]
+    Padding {
+        /// The store, and the thread.
+        at: Box<Site>,
+        /// Address of the access.
+        address: u64,
+        /// How many have none.
+        bytes: u32,
+    },
+    /// What a shuffle took from a lane that did not execute it decides something.
+    #[error(
+        "{at}: `{register}` comes from lane {lane}, which is not one of those that execute the shuffle with it; {used}"
+    )]
+    AbsentLane {
+        /// The shuffle, and the thread that receives.
+        at: Box<Site>,
+        /// The register that receives.
+        register: String,
+        /// The lane that it comes from.
+        lane: u32,
+        /// Where it decides something.
+        used: Box<Used>,
     },
     /// Shared memory touched while an asynchronous operation that writes it, or written while one that reads it, was
     /// not yet waited for.

@@ -72,7 +72,8 @@
 //! Always: bounds (of the allocation, of the block's shared memory), alignment, deadlock, mbarriers used where there is none or beyond their counts, the shared memory of blocks that have
 //! exited, operations that are in flight when a block exits whose shared memory they use, registers of a `wgmma` (the
 //! accumulators, A) that other instructions touch before its group has been waited for, warps of a warpgroup that
-//! disagree or stay away. Where lanes execute together:
+//! disagree or stay away, other threads' local memory through generic addresses, accesses to shared and local memory
+//! outside the variable that their address is made from. Where lanes execute together:
 //!
 //! - `bar.sync` and whatever else is `.aligned` needs all lanes that the warp began with: lanes that have exited do not
 //!   count as there. `barrier.sync` without `.aligned` takes the lanes of a warp from any instructions with the same
@@ -83,8 +84,8 @@
 //!   `.minnctapersm`, tell what a thread is launched with; elsewhere it has no effect, as with ptxas. `.inc` waits for
 //!   registers that `.dec` has given back. The four warps of a warpgroup execute the same, one after another.
 //!
-//! With [`Options::uninitialised`]: reads of registers, of shared and local memory, and
-//! of global memory from [`Memory::alloc_uninitialised`], that nothing has written. With [`Options::races`]: accesses to shared and global memory that nothing orders. With either:
+//! With [`Options::uninitialised`]: undefined values of registers, of shared and local memory, and
+//! of global memory from [`Memory::alloc_uninitialised`], where they decide something. With [`Options::races`]: accesses to shared and global memory that nothing orders. With either:
 //! accesses to shared memory that an asynchronous operation is about to write, writes to what one may still read,
 //! ordinary accesses to the bytes of an mbarrier, a `wgmma` without a `wgmma.fence` after other accesses of its
 //! registers.
@@ -149,8 +150,18 @@
 //!
 //! A weak write of the bytes that are there already races with the write that put them there as a warning; and not at all if
 //! both are of one instruction in one cluster, which compilers rely on where several threads have the same element. That
-//! the async proxy signals an mbarrier which no fence has made known to it is a warning too. A register that nothing has written may be copied and computed with;
-//! the results count as unwritten, and to use them for an address, in a store, as a guard is the error.
+//! the async proxy signals an mbarrier which no fence has made known to it is a warning too.
+//!
+//! An address is made from a variable if all that writes its register are copies, conversions and sums of that variable's
+//! address and numbers; where it may be made from two, or numbers that are not added, nothing is checked.
+//!
+//! **Undefined** are registers and bytes that nothing has written, and what a shuffle takes from a lane that does not execute
+//! it. They may be copied, stored in shared and local memory, exchanged and computed with; a result is undefined as far as it
+//! depends on them, bit by bit for moves, logic, shifts, integer conversions, `selp` and products with 0, of `mma.sync` by rows
+//! and columns. It is an error to let them decide something: an address, a guard, a store or an atomic to global memory, an
+//! operand of an atomic, a barrier or an exchange, the operands of a `wgmma`, what a bulk operation reads. It names where they
+//! come from. Bytes without a value that are copied to global memory along with neighbours of one element, of eight bytes
+//! that are copied one by one, or from global memory of one access, may be the padding of a structure and are a warning.
 //!
 //! The reads of `ldmatrix` are those of the lanes that receive the data (with `.trans`, of one of the two lanes that
 //! receive neighbours). Every race in shared memory of the execution that was observed is found, whichever access came first
@@ -185,7 +196,7 @@ mod snapshot;
 mod tensor;
 mod verdict;
 
-pub use error::{Awaited, Error, MbarrierFault, Origin, Other, Place, Site, Waiting};
+pub use error::{Awaited, Error, MbarrierFault, Origin, Other, Place, Site, Used, Waiting};
 pub use launch::{Launch, Options, Print, Progress, Report, run};
 pub use memory::{Memory, Nearest};
 pub use observe::{Moment, Observer, Register};

@@ -9,7 +9,7 @@ mod memory;
 use std::sync::Arc;
 
 use crate::Origin;
-use crate::lanes::{Args, LaneFn, Reg};
+use crate::lanes::{Args, File, LaneFn, Reg};
 use crate::shadow::{Scope, Window};
 
 pub(crate) use matrix::{Fragment, Left, Matrices, Mma, MmaSum, MmaType, QuadMma, Tile, Wgmma, WmmaMma};
@@ -26,6 +26,8 @@ pub(crate) struct Inst {
     pub(crate) source: u32,
     /// The guard, read once a PTX instruction.
     pub(crate) guard: Guard,
+    /// Whether the PTX instruction that begins here may meet registers that nothing has written.
+    pub(crate) careful: bool,
 }
 
 /// Which of the active lanes execute an operation.
@@ -182,6 +184,21 @@ pub(crate) enum Op {
 }
 
 impl Op {
+    /// Whether undefined registers that it reads are seen to where it is executed, not where it begins.
+    pub(crate) fn spreads(&self) -> bool {
+        matches!(
+            self,
+            Op::Shuffle(_)
+                | Op::Vote { .. }
+                | Op::Redux { .. }
+                | Op::Match { .. }
+                | Op::Mma(_)
+                | Op::QuadMma(_)
+                | Op::WmmaMma(_)
+                | Op::Movmatrix(..)
+        )
+    }
+
     /// Whether lanes execute it together: those of a member mask, or all of the warp.
     pub(crate) fn is_collective(&self) -> bool {
         match self {
@@ -299,7 +316,25 @@ pub(crate) struct Source {
     /// Registers it reads and writes, its guard apart.
     pub(crate) reads: Vec<Reg>,
     pub(crate) writes: Vec<Reg>,
-    /// How many of the registers that it reads, the first, it only computes others from: what nothing has written
-    /// passes through.
+    /// How many of the registers that it reads, the first, may be undefined: it only passes them on.
     pub(crate) passes: usize,
+    /// What becomes of undefined bits if it computes registers from registers alone.
+    pub(crate) flow: Flow,
+}
+
+/// How undefined bits of sources pass to destinations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// One undefined bit makes all of the result undefined.
+    Any,
+    /// A bit of the result depends on bits of its own, as with `and`, where a defined 0 decides.
+    Bits,
+    /// The same, of an instruction that takes values apart, not one that copies them.
+    Masked,
+    /// A bit of the result is undefined if that bit of one source is, as with `xor`.
+    Either,
+    /// Like bits, if the second and the third source, where they are of these files, say which.
+    Chosen([Option<File>; 2]),
+    /// All of the result is undefined unless it is the same for all undefined bits, as with `mul` by 0.
+    Whole,
 }

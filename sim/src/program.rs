@@ -8,7 +8,7 @@ use crate::lanes::Reg;
 use crate::memory::Allocation;
 use crate::names::Variable;
 use crate::op::{Inst, Source};
-use crate::{Error, Origin, Place};
+use crate::{Error, Origin, Place, Space};
 
 /// A module decoded for execution, with its variables: what kernels write to `.global` variables stays there for the
 /// next launch.
@@ -116,6 +116,15 @@ pub struct Kernel {
     pub(crate) variables: Vec<Arc<Allocation>>,
 }
 
+/// A variable of a kernel in shared or local memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Whole {
+    pub(crate) name: Arc<str>,
+    pub(crate) space: Space,
+    pub(crate) at: u64,
+    pub(crate) bytes: u64,
+}
+
 /// The instructions of a kernel and the registers they use.
 #[derive(Debug, Default)]
 pub(crate) struct Code {
@@ -138,6 +147,12 @@ pub(crate) struct Code {
     pub(crate) stack: Option<[Reg; 2]>,
     /// Registers that the program declares and uses, in the order of their first use.
     pub(crate) names: Vec<(Reg, Arc<str>, Type)>,
+    /// The register that holds the generic address of a thread's local memory, if anything uses it.
+    pub(crate) local_window: Option<Reg>,
+    /// The variables whose addresses it takes.
+    pub(crate) variables: Vec<Whole>,
+    /// Registers that are read where some path has not written them.
+    pub(crate) open: Vec<Reg>,
     /// log2 of the bytes that every shared access is a multiple of and aligned to.
     pub(crate) granule: u32,
     /// Whether it names scopes narrower than the device.

@@ -267,7 +267,7 @@ impl Shadow {
 
     /// A read. Like all accesses it is recorded even where there is a finding, so that the execution can go on.
     pub(crate) fn read(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
-        let mut found = self.check_states(at, bytes, true, false);
+        let mut found = self.check_states(at, bytes, false, false);
         if !self.races || found.is_err_and(|finding| finding.is_busy()) {
             return found;
         }
@@ -283,6 +283,26 @@ impl Shadow {
             cell.read(new, &mut self.chains, |reads| past.missing(reads) == 0);
         }
         found
+    }
+
+    /// Which of up to 16 bytes nothing has written, if that is checked.
+    #[inline]
+    pub(crate) fn missing(&self, at: usize, bytes: usize) -> u16 {
+        let states = &self.states[at..at + bytes];
+        if !self.uninitialised || states.iter().fold(u8::MAX, |all, state| all & state) & WRITTEN != 0 {
+            return 0;
+        }
+        let missing = |(i, state): (usize, &u8)| u16::from(state & WRITTEN == 0) << i;
+        states.iter().enumerate().map(missing).fold(0, |all, missing| all | missing)
+    }
+
+    /// Undefined bytes have been written: they count as not written.
+    pub(crate) fn forget(&mut self, at: usize, missing: u16) {
+        for (i, state) in self.states[at..].iter_mut().take(16).enumerate() {
+            if missing >> i & 1 == 1 {
+                *state &= !WRITTEN;
+            }
+        }
     }
 
     /// A write; one of `same`, the bytes that are there already, does less harm to the write before, and none if both are

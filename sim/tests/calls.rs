@@ -153,7 +153,7 @@ fn calls_that_cannot_be_are_refused_and_named() {
     let unwritten = "{ .param .b32 p; ld.param.b32 %d0, [p]; }";
     let found = map(&text(2, 1, unwritten), 1, &[0, 0], 1);
     assert!(
-        matches!(&found, Err(Error::UninitialisedRegister { register, .. }) if register == "%d0"),
+        matches!(&found, Err(Error::UninitialisedMemory { used: Some(used), .. }) if used.register == "%d0"),
         "{found:?}"
     );
 }

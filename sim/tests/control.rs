@@ -176,7 +176,7 @@ fn shuffles_move_values_between_lanes() {
     assert_eq!(results(32, body), [31 * 16; 32]);
     let alone = "mov.u32 %d0, 0; setp.lt.u32 %p0, %i, 8; @%p0 shfl.sync.down.b32 %d0, %i, 4, 31, 0xff;";
     let found = map(&per_thread(0, 1, alone), 32, &[0], 32);
-    assert!(matches!(found, Err(Error::BadValue { what: "source lane", value: 8, .. })), "{found:?}");
+    assert!(matches!(found, Err(Error::AbsentLane { lane: 8, .. })), "{found:?}");
 }
 
 #[test]

@@ -17,16 +17,16 @@ fn run(memory: &Memory, address: u64, options: &Options, body: &str) -> Result<(
 #[test]
 fn reads_before_writes_are_told() {
     let reads = [
-        "ld.global.u32 %r0, [%p+60];",
-        "ld.global.v4.u32 {%r0, %r1, %r2, %r3}, [%p+16];",
-        "ld.u8 %r0, [%p+33];",
+        "ld.global.u32 %r0, [%p+60]; st.global.u32 [%p+128], %r0;",
+        "ld.global.v4.u32 {%r0, %r1, %r2, %r3}, [%p+16]; st.global.u32 [%p+128], %r3;",
+        "ld.u8 %r0, [%p+33]; st.global.u32 [%p+128], %r0;",
         "atom.global.add.u32 %r0, [%p+32], 1;",
         "red.global.add.u32 [%p+64], 1;",
-        "cp.async.ca.shared.global [s], [%p+32], 16; cp.async.wait_all;",
+        "cp.async.ca.shared.global [s], [%p+32], 16; cp.async.wait_all; ld.shared.u32 %r0, [s]; st.global.u32 [%p+128], %r0;",
         // One byte of four has been written, three, and the last one not.
-        "st.global.u8 [%p+32], 1; ld.global.u32 %r0, [%p+32];",
-        "st.global.u16 [%p+28], 1; st.global.u8 [%p+30], 1; ld.global.u32 %r0, [%p+28];",
-        "mov.u32 %r0, 0; st.global.v4.b32 [%p+16], {%r0, %r0, %r0, %r0}; ld.global.u64 %q, [%p+32];",
+        "st.global.u8 [%p+32], 1; ld.global.u32 %r0, [%p+32]; add.u32 %r0, %r0, 1; st.global.u32 [%p+128], %r0;",
+        "st.global.u16 [%p+28], 1; st.global.u8 [%p+30], 1; ld.global.u32 %r0, [%p+28]; shr.u32 %r1, %r0, 24; and.b32 %r1, %r1, 1; st.global.u32 [%p+128], %r1;",
+        "mov.u32 %r0, 0; st.global.v4.b32 [%p+16], {%r0, %r0, %r0, %r0}; ld.global.u64 %q, [%p+32]; st.global.u64 [%p+128], %q;",
     ];
     for body in reads {
         let memory = Memory::new();

@@ -31,7 +31,7 @@ fn all_findings_of_an_execution_are_told_once_each() {
     let lines = [
         "st.shared.u32 [%m], %i; ld.shared.u32 %r0, [%s+4];",
         "bar.sync 0;",
-        "ld.shared.u32 %r1, [%m+512];",
+        "ld.shared.u32 %r1, [%m+512]; setp.ne.u32 %p0, %r1, 0; @%p0 mov.u32 %r2, 1;",
         "st.shared.u32 [%s+1024], %i;",
         "bar.sync 0; st.global.u32 [%q], %r0;",
     ];

@@ -93,7 +93,7 @@ impl Decoder<'_> {
     ) -> Result<(), Error> {
         let (to, from) = (self.address(ops, 0)?, self.address(ops, 1)?);
         let bytes = self.source(ops, 2, Type::U32)?;
-        let nowhere = Address { base: None, offset: 0 };
+        let nowhere = Address { base: None, offset: 0, within: 0 };
         let mbarrier = mbarrier.map_or(Ok(nowhere), |index| self.address(ops, index))?;
         self.touches(Space::Shared, 16);
         self.emit(Op::Bulk(Box::new(Bulk { kind, to, from, bytes, mbarrier, reduce })));

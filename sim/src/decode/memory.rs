@@ -164,7 +164,6 @@ impl Decoder<'_> {
         let (data, place) = if load { (0, 1) } else { (1, 0) };
         let argument = space == Space::Param && self.is_local(&ops[place]);
         let space = if argument { Space::Local } else { space };
-        let known = self.reads.len();
         let mut regs = [None; 4];
         match &ops[data] {
             _ if wide => {
@@ -183,10 +182,6 @@ impl Decoder<'_> {
             _ if count > 1 => return Err(self.operand(ops, data, &format!("a vector of {count}"))),
             _ => regs[0] = self.element(ops, data, ty, load)?,
         }
-        if argument {
-            // Padding of structures is passed on though nothing has written it.
-            self.reads.truncate(known);
-        }
         if !load && space == Space::Param {
             return Err(self.operand(ops, 0, "an argument of a call: a kernel's parameters are not written"));
         }
@@ -196,8 +191,7 @@ impl Decoder<'_> {
         let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
         let strong = strong
             .map(|order| Order { manner: Manner { scope, bytes: bytes as u8, ..order.manner }, ..order });
-        let transfer =
-            Box::new(Transfer { space, address, bytes, count, signed, regs, strong, constant, argument });
+        let transfer = Box::new(Transfer { space, address, bytes, count, signed, regs, strong, constant });
         self.emit(if load { Op::Load(transfer) } else { Op::Store(transfer) });
         Ok(())
     }
@@ -222,7 +216,7 @@ impl Decoder<'_> {
             Named::Stack(at, bytes) => (self.code.stack.map(|[frame, _]| frame), at, bytes),
             _ => return None,
         };
-        Some((Address { base, offset: at as i64 }, bytes))
+        Some((Address { base, offset: at as i64, within: 0 }, bytes))
     }
 
     /// A register of a transfer; it may be wider than the type.
@@ -260,22 +254,23 @@ impl Decoder<'_> {
         if !coordinates.is_empty() {
             return Err(self.operand(ops, index, "an address without coordinates"));
         }
-        let Some(base) = base else { return Ok(Address { base: None, offset: *offset }) };
+        let Some(base) = base else { return Ok(Address { base: None, offset: *offset, within: 0 }) };
         match self.any_register(base)? {
             Some(reg) if reg.file != File::Pred => {
                 self.reads.push(reg);
-                Ok(Address { base: Some(reg), offset: *offset })
+                Ok(Address { base: Some(reg), offset: *offset, within: 0 })
             }
             Some(_) => Err(self.operand(ops, index, "an address in a 32- or 64-bit register")),
             None => {
                 let placed = self.address_of(base)?;
                 let at = (placed.at as i64).wrapping_add(*offset);
+                let within = placed.variable;
                 Ok(match (placed.from, self.code.stack) {
                     (From::Shared, _) => {
-                        Address { base: Some(self.placed(File::W32, placed, 0)), offset: *offset }
+                        Address { base: Some(self.placed(File::W32, placed, 0)), offset: *offset, within }
                     }
-                    (From::Frame, Some([frame, _])) => Address { base: Some(frame), offset: at },
-                    _ => Address { base: None, offset: at },
+                    (From::Frame, Some([frame, _])) => Address { base: Some(frame), offset: at, within: 0 },
+                    _ => Address { base: None, offset: at, within },
                 })
             }
         }
@@ -340,6 +335,16 @@ impl Decoder<'_> {
         Ok(())
     }
 
+    /// The register that has the generic address of each thread's local memory.
+    fn local_window(&mut self) -> Reg {
+        if let Some(reg) = self.code.local_window {
+            return reg;
+        }
+        let reg = self.temporary(File::W64);
+        self.code.local_window = Some(reg);
+        reg
+    }
+
     fn cvta(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         let to = words.take(Word::To);
         let windows = [
@@ -359,8 +364,16 @@ impl Decoder<'_> {
         self.arity(ops, 2..=2)?;
         let a = self.source(ops, 1, Type::U64)?;
         let d = self.destination(ops, 0, Type::U64)?;
-        let shift = self.constant(File::W64, if to { window.wrapping_neg() } else { window });
-        self.lanes(lanes!(u64: |a: u64, b: u64| a.wrapping_add(b)), d, &[a, shift]);
+        // Every thread's local memory has generic addresses of its own.
+        let window = match window {
+            LOCAL_WINDOW => self.local_window(),
+            window => self.constant(File::W64, window),
+        };
+        let run = match to {
+            true => lanes!(u64: |a: u64, b: u64| a.wrapping_sub(b)),
+            false => lanes!(u64: |a: u64, b: u64| a.wrapping_add(b)),
+        };
+        self.lanes(run, d, &[a, window]);
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ mod cluster;
 mod compare;
 mod control;
 mod convert;
+mod defined;
 mod float;
 mod function;
 mod integer;
@@ -17,6 +18,7 @@ mod mbarrier;
 mod memory;
 mod operands;
 mod origin;
+mod provenance;
 mod scope;
 mod select;
 mod shuffle;
@@ -35,13 +37,14 @@ use girih_ptx::{
 };
 
 use crate::lanes::{File, Reg};
-use crate::op::{Guard, Inst, Op, Source};
+use crate::op::{Flow, Guard, Inst, Op, Source};
 use crate::program::{Code, Kernel, Param};
 use crate::{Error, Place};
 use call::Call;
 pub(crate) use function::FRAME_ALIGN;
 use function::Outlined;
 use origin::{Files, Lines};
+use provenance::Step;
 use scope::{Named, Scope, Scopes, SharedLayout, file};
 use variable::Globals;
 use words::Words;
@@ -144,6 +147,11 @@ struct Decoder<'a> {
     place: Place,
     guard: Guard,
     takes_special: bool,
+    flow: Flow,
+    /// What it does with addresses, the variables that it mentions, and the same of all instructions before.
+    step: Step,
+    mentioned: Vec<u32>,
+    steps: Vec<(Step, Vec<u32>)>,
     reads: Vec<Reg>,
     writes: Vec<Reg>,
 }
@@ -183,6 +191,10 @@ impl<'a> Decoder<'a> {
             },
             guard: Guard::Always,
             takes_special: false,
+            flow: Flow::Any,
+            step: Step::Numbers,
+            mentioned: Vec::new(),
+            steps: Vec::new(),
             reads: Vec::new(),
             writes: Vec::new(),
         };
@@ -246,6 +258,8 @@ impl<'a> Decoder<'a> {
             function.entry = self.labels.get(function.entry as usize).copied().flatten().unwrap_or_default();
         }
         let local = self.with_stack();
+        defined::mark(&mut self.code);
+        provenance::mark(&mut self.code, &self.steps);
         let dim = |wanted: fn(&Directive) -> Option<[u32; 3]>| self.kernel.directives.iter().find_map(wanted);
         let max_threads = dim(|d| if let Directive::MaxNtid(n) = d { Some(*n) } else { None });
         let required_threads = dim(|d| if let Directive::ReqNtid(n) = d { Some(*n) } else { None });
@@ -325,6 +339,8 @@ impl<'a> Decoder<'a> {
                 if guard.negated { Guard::Unless(reg.slot) } else { Guard::If(reg.slot) }
             }
         };
+        self.flow = defined::flow(inst);
+        self.step = provenance::step(inst.opcode, &inst.modifiers);
         self.takes_special = matches!(inst.opcode, Opcode::Mov | Opcode::Cvt);
         let modifiers = ptx::forms::ordered(inst.opcode, &inst.modifiers);
         let mut words = Words::new(&modifiers);
@@ -437,19 +453,27 @@ impl<'a> Decoder<'a> {
     fn emit(&mut self, op: Op) {
         let source = self.code.sources.len() as u32;
         let guard = std::mem::replace(&mut self.guard, Guard::Same);
-        self.code.insts.push(Inst { op, source, guard });
+        self.code.insts.push(Inst { op, source, guard, careful: false });
     }
 
     /// Ends the current instruction: records what messages and checks need.
     fn flush(&mut self) {
         let number = self.code.sources.len() as u32;
         let mut ops = self.code.insts.iter().rev().take_while(|inst| inst.source == number);
-        let passes = match self.code.insts.last() {
+        let all = self.reads.len();
+        let exchanged = |a: Reg| usize::from(self.reads.first() == Some(&a));
+        let but = |base: Option<Reg>| all - usize::from(base.is_some() && self.reads.last().copied() == base);
+        let passes = match self.code.insts.last().map(|inst| &inst.op) {
             // The lanes that it reads from must be known.
-            Some(Inst { op: Op::Shuffle(_), .. }) => 1,
-            _ if ops.all(|inst| matches!(inst.op, Op::Lanes(..))) => self.reads.len(),
+            Some(Op::Shuffle(shuffle)) => exchanged(shuffle.a),
+            Some(&(Op::Vote { a, .. } | Op::Redux { a, .. } | Op::Match { a, .. })) => exchanged(a),
+            Some(Op::Mma(_) | Op::QuadMma(_) | Op::WmmaMma(_) | Op::Movmatrix(..)) => all,
+            Some(Op::Store(store)) if store.strong.is_none() => but(store.address.base),
+            Some(Op::Stmatrix(store)) => but(store.address.base),
+            _ if ops.all(|inst| matches!(inst.op, Op::Lanes(..))) => all,
             _ => 0,
         };
+        self.steps.push((std::mem::take(&mut self.step), std::mem::take(&mut self.mentioned)));
         self.code.sources.push(Source {
             line: self.place.line,
             text: self.place.instruction.clone(),
@@ -457,6 +481,7 @@ impl<'a> Decoder<'a> {
             reads: std::mem::take(&mut self.reads),
             writes: std::mem::take(&mut self.writes),
             passes,
+            flow: std::mem::replace(&mut self.flow, Flow::Any),
         });
         self.guard = Guard::Always;
     }

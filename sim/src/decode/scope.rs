@@ -26,8 +26,8 @@ pub(super) enum Named {
     Label(u32),
     /// A parameter: offset in bytes.
     Param(u64),
-    /// A shared variable: address.
-    Shared(u64),
+    /// A shared variable: address and size in bytes.
+    Shared(u64, u64),
     /// An `.extern .shared` variable, all at the start of the dynamic part.
     Dynamic,
     /// A local variable, or an argument of a call: offset and size in bytes.
@@ -41,6 +41,8 @@ pub(super) enum Named {
 pub(super) struct Placed {
     pub(super) at: u64,
     pub(super) from: From,
+    /// The number of the variable in shared or local memory, from 1; 0 of others.
+    pub(super) variable: u32,
 }
 
 /// What an address counts from.
@@ -56,11 +58,11 @@ pub(super) enum From {
 
 impl Placed {
     fn at(at: u64) -> Placed {
-        Placed { at, from: From::Zero }
+        Placed { at, from: From::Zero, variable: 0 }
     }
 
     fn shared(at: u64) -> Placed {
-        Placed { at, from: From::Shared }
+        Placed { at, from: From::Shared, variable: 0 }
     }
 }
 
@@ -230,8 +232,8 @@ impl Decoder<'_> {
                     .place(bytes, align)
                     .ok_or_else(|| self.unsupported("so much shared memory"))?;
                 self.named.push(named(variable, Space::Shared, at));
-                self.scopes.declare(variable.name.clone(), Named::Shared(at));
-                self.module_shared.push((variable.name.clone(), Named::Shared(at)));
+                self.scopes.declare(variable.name.clone(), Named::Shared(at, bytes));
+                self.module_shared.push((variable.name.clone(), Named::Shared(at, bytes)));
             }
         }
         if depth > DEPTH {
@@ -268,7 +270,9 @@ impl Decoder<'_> {
             VarSpace::Shared if !self.calls.is_empty() || self.frame.is_some() => {
                 return Err(self.unsupported("a shared variable of a function; one of the module is"));
             }
-            VarSpace::Shared => Named::Shared(self.static_addresses.pop_front().unwrap_or(SHARED_BASE)),
+            VarSpace::Shared => {
+                Named::Shared(self.static_addresses.pop_front().unwrap_or(SHARED_BASE), bytes)
+            }
             // Arguments and results of calls are in local memory too.
             VarSpace::Local | VarSpace::Param if self.frame.is_some() => {
                 Named::Stack(self.in_frame(bytes, align)?, bytes)
@@ -304,9 +308,16 @@ impl Decoder<'_> {
     /// The address of a variable in its space, as `mov` gives it.
     pub(super) fn address_of(&mut self, name: &Arc<str>) -> Result<Placed, Error> {
         match self.scopes.find(name) {
-            Some(Named::Param(at) | Named::Local(at, _)) => Ok(Placed::at(at)),
-            Some(Named::Stack(at, _)) => Ok(Placed { at, from: From::Frame }),
-            Some(Named::Shared(at)) => Ok(Placed::shared(at)),
+            Some(Named::Param(at)) => Ok(Placed::at(at)),
+            Some(Named::Local(at, bytes)) => {
+                let variable = self.mention(name, Space::Local, at, bytes);
+                Ok(Placed { variable, ..Placed::at(at) })
+            }
+            Some(Named::Stack(at, _)) => Ok(Placed { at, from: From::Frame, variable: 0 }),
+            Some(Named::Shared(at, bytes)) => {
+                let variable = self.mention(name, Space::Shared, at, bytes);
+                Ok(Placed { variable, ..Placed::shared(at) })
+            }
             Some(Named::Dynamic) => Ok(Placed::shared(self.shared.dynamic)),
             Some(Named::Label(_)) => Err(self.unsupported("the address of a label")),
             Some(Named::Register(_) | Named::Wide(_) | Named::Declared(_)) => {

@@ -13,7 +13,7 @@ use crate::{Error, Space};
 const DIMENSIONS: &[(Word, usize)] =
     &[(Word::Dim1, 1), (Word::Dim2, 2), (Word::Dim3, 3), (Word::Dim4, 4), (Word::Dim5, 5)];
 
-const NOWHERE: Address = Address { base: None, offset: 0 };
+const NOWHERE: Address = Address { base: None, offset: 0, within: 0 };
 
 impl Decoder<'_> {
     /// What follows `cp.async.bulk.tensor` or, with `reduce`, `cp.reduce.async.bulk.tensor`.

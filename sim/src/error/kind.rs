@@ -7,7 +7,7 @@ use crate::{Severity, Space};
 
 impl Error {
     /// The kinds that are warnings.
-    pub const WARNINGS: [&str; 3] = ["same-value-race", "mbarrier-unfenced", "copy-unfenced"];
+    pub const WARNINGS: [&str; 4] = ["same-value-race", "mbarrier-unfenced", "copy-unfenced", "padding"];
 
     /// What kind of finding, in a word that stays the same from version to version.
     ///
@@ -30,9 +30,13 @@ impl Error {
             Error::BadFree { .. } => "bad-free",
             Error::HostAccess { .. } => "host-access",
             Error::OutOfBounds { .. } => "out-of-bounds",
+            Error::Overrun { .. } => "overrun",
+            Error::ForeignLocal { .. } => "other-local",
             Error::Misaligned { .. } => "misaligned",
             Error::UninitialisedRegister { .. } => "uninitialised-register",
             Error::UninitialisedMemory { .. } => "uninitialised-memory",
+            Error::AbsentLane { .. } => "absent-lane",
+            Error::Padding { .. } => "padding",
             Error::InFlight { .. } => "in-flight",
             Error::Unfenced { .. } => "unfenced",
             Error::CopyUnfenced { .. } => "copy-unfenced",
@@ -82,10 +86,16 @@ impl Error {
             Error::WgmmaInFlight { at, wgmma: other, .. } | Error::Warpgroup { at, other, .. } => {
                 (Some(at), Some(&**other))
             }
+            Error::UninitialisedMemory { at, used: Some(used), .. } | Error::AbsentLane { at, used, .. } => {
+                (Some(at), Some(&used.at))
+            }
             Error::OutOfBounds { at, .. }
             | Error::Misaligned { at, .. }
+            | Error::Overrun { at, .. }
+            | Error::ForeignLocal { at, .. }
             | Error::UninitialisedRegister { at, .. }
-            | Error::UninitialisedMemory { at, .. }
+            | Error::UninitialisedMemory { at, used: None, .. }
+            | Error::Padding { at, .. }
             | Error::MbarrierAccess { at, .. }
             | Error::Mbarrier { at, .. }
             | Error::TensorMap { at, .. }
@@ -129,7 +139,9 @@ impl Error {
             | Error::HostAccess { address, .. }
             | Error::OutOfBounds { address, .. }
             | Error::Misaligned { address, .. }
+            | Error::Overrun { address, .. }
             | Error::UninitialisedMemory { address, .. }
+            | Error::Padding { address, .. }
             | Error::InFlight { address, .. }
             | Error::Unfenced { address, .. }
             | Error::CopyUnfenced { address, .. }

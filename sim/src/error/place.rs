@@ -48,6 +48,21 @@ impl fmt::Display for Site {
     }
 }
 
+/// Where something undefined decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Used {
+    /// The register that has it there.
+    pub register: String,
+    /// The instruction and the thread.
+    pub at: Site,
+}
+
+impl fmt::Display for Used {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "what comes of it is used as `{}` at {}", self.register, self.at)
+    }
+}
+
 /// The other access of a conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Other {

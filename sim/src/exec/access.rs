@@ -3,6 +3,7 @@
 use std::sync::atomic::{self, Ordering::SeqCst};
 
 use crate::error::Awaited;
+use crate::lanes::WARP;
 use crate::memory::Nearest;
 use crate::op::{Address, Transfer};
 use crate::shadow::{Kind, Order, Touch, Who};
@@ -10,7 +11,7 @@ use crate::{Access, Error, Space};
 
 use super::context::Context;
 use super::warp::Warp;
-use super::{lanes, resolve};
+use super::{LOCAL_STRIDE, RANK_SHIFT, SHARED_BASE, lanes, resolve};
 
 /// Up to 16 little-endian bytes.
 #[inline]
@@ -56,9 +57,6 @@ impl Warp {
         if cx.machine.options.counts {
             self.count(&mut cx.report, transfer.space, &transfer.address, total, mask);
         }
-        if transfer.argument && !self.local_written.is_empty() {
-            return self.load_argument(cx, transfer, mask, source);
-        }
         let mut touched = 0;
         let touches = match transfer.strong {
             Some(order) => Touch::Strong(Kind::Read, order),
@@ -72,7 +70,11 @@ impl Warp {
             if !address.is_multiple_of(total.into()) {
                 return Err(misaligned(cx, who, Access::Read, space, address, total));
             }
-            let mut value = self.read(cx, who, (space, address), total, touches)?;
+            self.check_within(cx, &transfer.address, (who, Access::Read, space, address), total)?;
+            let (mut value, missing) = self.read_any(cx, who, (space, address), total, touches)?;
+            if missing != 0 {
+                self.load_undefined(cx, transfer, (who, space, address), missing);
+            }
             if transfer.strong.is_some() {
                 self.look = Some((who, Awaited::Value { space, address, value: value as u64 }));
             }
@@ -110,6 +112,8 @@ impl Warp {
             atomic::fence(SeqCst);
         }
         let mut touched = 0;
+        let data = transfer.regs.iter().flatten();
+        let passes = data.fold(0, |lanes, &reg| lanes | self.undefined_lanes(reg)) & mask != 0;
         for lane in lanes(mask) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let (space, address) = resolve(transfer.space, self.address(&transfer.address, lane));
@@ -117,6 +121,7 @@ impl Warp {
             if !address.is_multiple_of(total.into()) {
                 return Err(misaligned(cx, who, Access::Write, space, address, total));
             }
+            self.check_within(cx, &transfer.address, (who, Access::Write, space, address), total)?;
             let mut value = 0u128;
             for (i, reg) in transfer.regs[..count as usize].iter().enumerate() {
                 let element = reg.map_or(0, |reg| self.regs.get(reg, lane)) & keep;
@@ -124,17 +129,52 @@ impl Warp {
             }
             let data = value.to_le_bytes();
             let data = &data[..total as usize];
+            let undefined =
+                if passes { self.stored_undefined(cx, transfer, (who, space, address))? } else { None };
             self.write(cx, who, (space, address), data, transfer.strong)?;
-            if transfer.argument && !self.local_written.is_empty() {
-                self.pass_on(cx, transfer, who, address)?;
+            if let Some((missing, origin)) = undefined {
+                self.store_undefined(cx, (who, space, address), missing, origin)?;
             }
         }
         count_touched(cx, touched);
         Ok(())
     }
 
-    /// Reads up to 16 bytes from an aligned address in any space but generic.
+    /// Whether an access stays in the variable that its address is made from.
     #[inline]
+    pub(super) fn check_within(
+        &self,
+        cx: &Context<'_>,
+        operand: &Address,
+        (who, access, space, address): (Who, Access, Space, u64),
+        bytes: u32,
+    ) -> Result<(), Error> {
+        let Some(variable) =
+            (operand.within as usize).checked_sub(1).and_then(|i| cx.machine.kernel.code.variables.get(i))
+        else {
+            return Ok(());
+        };
+        let (own, at, first, size) = match space {
+            Space::Shared | Space::Cluster => {
+                (Space::Shared, address & ((1 << RANK_SHIFT) - 1), SHARED_BASE, cx.machine.shared as u64)
+            }
+            Space::Local => (Space::Local, address & (LOCAL_STRIDE - 1), 0, cx.machine.kernel.local.into()),
+            _ => return Ok(()),
+        };
+        let inside = |base: u64, size: u64| {
+            let offset = at.wrapping_sub(base);
+            offset <= size && u64::from(bytes) <= size - offset
+        };
+        // What is outside of all variables is told as that.
+        if own != variable.space || inside(variable.at, variable.bytes) || !inside(first, size) {
+            return Ok(());
+        }
+        let nearest = Nearest::region(variable.at, variable.bytes, at, bytes.into());
+        let (at, variable) = (cx.at(who), variable.name.clone());
+        cx.note(Error::Overrun { at, access, space: own, address, bytes, variable, nearest })
+    }
+
+    /// Reads up to 16 bytes, which something has written, from an aligned address in any space but generic.
     pub(super) fn read(
         &self,
         cx: &mut Context<'_>,
@@ -143,17 +183,36 @@ impl Warp {
         bytes: u32,
         touch: Touch,
     ) -> Result<u128, Error> {
+        match self.read_any(cx, who, (space, address), bytes, touch)? {
+            (value, 0) => Ok(value),
+            (value, _) => {
+                cx.note(Error::UninitialisedMemory { at: cx.at(who), space, address, bytes, used: None })?;
+                Ok(value)
+            }
+        }
+    }
+
+    /// The same, and which of the bytes nothing has written.
+    #[inline]
+    pub(super) fn read_any(
+        &self,
+        cx: &mut Context<'_>,
+        who: Who,
+        (space, address): (Space, u64),
+        bytes: u32,
+        touch: Touch,
+    ) -> Result<(u128, u16), Error> {
         match space {
             Space::Shared | Space::Cluster => read_shared(cx, who, (space, address), bytes, touch),
             Space::Global | Space::Generic => {
                 let mut out = [0; 16];
-                touch_global(cx, who, address, &mut out[..bytes as usize], touch)?;
+                let missing = touch_global(cx, who, address, &mut out[..bytes as usize], touch)?;
                 cx.learn_global(who, (address, bytes.into()), touch);
-                Ok(u128::from_le_bytes(out))
+                Ok((u128::from_le_bytes(out), missing))
             }
             Space::Param => {
                 let at = inside(cx, who, Access::Read, space, address, bytes, cx.machine.params.len())?;
-                Ok(from_bytes(&cx.machine.params[at..at + bytes as usize]))
+                Ok((from_bytes(&cx.machine.params[at..at + bytes as usize]), 0))
             }
             Space::Local => self.read_local(cx, who, address, bytes),
         }
@@ -207,16 +266,35 @@ impl Warp {
         bytes: u32,
     ) -> Result<std::ops::Range<usize>, Error> {
         let size = cx.machine.kernel.local as usize;
+        let address = self.own_local(cx, who, access, address, bytes)?;
         let at = inside(cx, who, access, Space::Local, address, bytes, size)? + who.lane as usize * size;
         Ok(at..at + bytes as usize)
     }
 
-    fn read_local(&self, cx: &Context<'_>, who: Who, address: u64, bytes: u32) -> Result<u128, Error> {
-        let range = self.local_at(cx, who, Access::Read, address, bytes)?;
-        if self.local_written.get(range.clone()).is_some_and(|written| written.contains(&false)) {
-            cx.note(Error::UninitialisedMemory { at: cx.at(who), space: Space::Local, address, bytes })?;
+    /// The address in the thread's own local memory of one that may have come from a generic address.
+    fn own_local(
+        &self,
+        cx: &Context<'_>,
+        who: Who,
+        access: Access,
+        address: u64,
+        bytes: u32,
+    ) -> Result<u64, Error> {
+        let thread = u64::from(self.place * WARP as u32 + who.lane) + 1;
+        let owner = address / LOCAL_STRIDE;
+        if owner != 0 && owner != thread && owner <= u64::from(cx.machine.warps()) * WARP as u64 {
+            let owner = cx.thread_of(owner as u32 - 1);
+            cx.note(Error::ForeignLocal { at: cx.at(who), access, bytes, owner })?;
         }
-        Ok(from_bytes(&self.local[range]))
+        Ok(if owner == 0 { address } else { address % LOCAL_STRIDE })
+    }
+
+    fn read_local(&self, cx: &Context<'_>, who: Who, address: u64, bytes: u32) -> Result<(u128, u16), Error> {
+        let range = self.local_at(cx, who, Access::Read, address, bytes)?;
+        let written = self.local_written.get(range.clone()).unwrap_or_default();
+        let missing =
+            written.iter().enumerate().fold(0, |missing, (i, written)| missing | u16::from(!written) << i);
+        Ok((from_bytes(&self.local[range]), missing))
     }
 
     fn write_local(&mut self, cx: &Context<'_>, who: Who, address: u64, data: &[u8]) -> Result<(), Error> {
@@ -227,6 +305,17 @@ impl Warp {
         self.local[range].copy_from_slice(data);
         Ok(())
     }
+}
+
+/// The same, of an access that has been checked.
+pub(super) fn local_place(
+    warp: &Warp,
+    cx: &Context<'_>,
+    who: Who,
+    address: u64,
+    bytes: u32,
+) -> Option<usize> {
+    warp.local_at(cx, who, Access::Read, address, bytes).ok().map(|range| range.start)
 }
 
 /// The place of an access in the cluster's shared memory.
@@ -251,20 +340,29 @@ fn read_shared(
     (space, address): (Space, u64),
     bytes: u32,
     touch: Touch,
-) -> Result<u128, Error> {
+) -> Result<(u128, u16), Error> {
     let at = shared_place(cx, who, Access::Read, (space, address), bytes)?;
+    let mut missing = 0;
     if let Some(shadow) = &mut cx.shadow {
         let found = match touch {
             Touch::Strong(kind, order) => shadow.strong(who, at, bytes as usize, kind, order),
             _ => shadow.read(who, at, bytes as usize),
         };
         cx.checked(who, Access::Read, at, bytes as usize, found)?;
+        if !matches!(touch, Touch::Strong(..)) {
+            missing = cx.shadow.as_ref().map_or(0, |shadow| shadow.missing(at, bytes as usize));
+        }
     }
-    Ok(from_bytes(&cx.shared[at..at + bytes as usize]))
+    Ok((from_bytes(&cx.shared[at..at + bytes as usize]), missing))
 }
 
-/// Reads global memory, weakly.
-pub(super) fn read_global(cx: &mut Context<'_>, who: Who, address: u64, out: &mut [u8]) -> Result<(), Error> {
+/// Reads up to 16 bytes of global memory, weakly; tells which of them have no value.
+pub(super) fn read_global(
+    cx: &mut Context<'_>,
+    who: Who,
+    address: u64,
+    out: &mut [u8],
+) -> Result<u16, Error> {
     touch_global(cx, who, address, out, Touch::Read)
 }
 
@@ -275,11 +373,19 @@ fn touch_global(
     address: u64,
     out: &mut [u8],
     touch: Touch,
-) -> Result<(), Error> {
-    let offset = global_at(cx, who, Access::Read, address, out.len() as u64)?;
+) -> Result<u16, Error> {
+    let offset = place_of(cx, who, Access::Read, address, out.len() as u64)?;
     cx.check_global(who, (address, out.len() as u64), touch, None)?;
     cx.machine.view.allocations[cx.last].read(offset, out);
-    Ok(())
+    Ok(missing(cx, offset, out.len()))
+}
+
+/// Which of up to 16 bytes of the last allocation have no value, if that is asked.
+pub(super) fn missing(cx: &Context<'_>, offset: usize, bytes: usize) -> u16 {
+    match cx.machine.options.uninitialised {
+        true => cx.machine.view.allocations[cx.last].missing(offset, bytes),
+        false => 0,
+    }
 }
 
 #[inline]
@@ -306,9 +412,24 @@ fn write_global(
     Ok(())
 }
 
+/// The offset of a global access in the allocation that is then `cx.last`; what is read has a value.
+pub(super) fn global_at(
+    cx: &mut Context<'_>,
+    who: Who,
+    access: Access,
+    address: u64,
+    bytes: u64,
+) -> Result<usize, Error> {
+    let offset = place_of(cx, who, access, address, bytes)?;
+    if access == Access::Read {
+        has_value(cx, who, address, offset, bytes)?;
+    }
+    Ok(offset)
+}
+
 /// The offset of a global access in the allocation that is then `cx.last`.
 #[inline]
-pub(super) fn global_at(
+pub(super) fn place_of(
     cx: &mut Context<'_>,
     who: Who,
     access: Access,
@@ -324,9 +445,6 @@ pub(super) fn global_at(
         return Err(Error::OutOfBounds { at, access, space, address, bytes, nearest });
     };
     cx.last = index;
-    if access == Access::Read {
-        has_value(cx, who, address, offset, bytes)?;
-    }
     Ok(offset)
 }
 
@@ -342,7 +460,7 @@ pub(super) fn has_value(
     let machine = cx.machine;
     if machine.options.uninitialised && !machine.view.allocations[cx.last].has_value(offset, bytes as usize) {
         let (at, space, bytes) = (cx.at(who), Space::Global, bytes as u32);
-        cx.note(Error::UninitialisedMemory { at, space, address, bytes })?;
+        cx.note(Error::UninitialisedMemory { at, space, address, bytes, used: None })?;
     }
     Ok(())
 }

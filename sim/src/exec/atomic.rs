@@ -39,6 +39,7 @@ impl Warp {
             if !address.is_multiple_of(total.into()) {
                 return Err(misaligned(cx, who, Access::Write, space, address, total));
             }
+            self.check_within(cx, &atomic.address, (who, Access::Write, space, address), total)?;
             let c = atomic.c.map_or(0, |reg| self.regs.get(reg, lane));
             for (i, (&b, &d)) in atomic.b.iter().zip(&atomic.d).enumerate() {
                 let address = address.wrapping_add(i as u64 * u64::from(atomic.bytes));

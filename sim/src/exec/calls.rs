@@ -210,15 +210,16 @@ impl Warp {
 
     /// What a register holds in a lane, in which it counts as unwritten from then on.
     fn forget(&mut self, reg: Reg, lane: usize) -> (u64, bool) {
-        let written = self.unwritten(reg) >> lane & 1 == 0;
+        let written = self.undefined_lanes(reg) >> lane & 1 == 0;
         self.set_written(reg, lane, false);
         (self.regs.get(reg, lane), written)
     }
 
     fn set_written(&mut self, reg: Reg, lane: usize, is: bool) {
-        if let Some(written) = &mut self.written {
-            let lanes = written.lanes(reg);
-            *lanes = *lanes & !(1 << lane) | u32::from(is) << lane;
+        match &mut self.undefined {
+            Some(undefined) if is => undefined.define(reg, 1 << lane),
+            Some(undefined) => undefined.lose(reg, lane),
+            None => {}
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What the warps of a cluster share: its shared memory and all that checks it.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
 use crate::lanes::WARP;
@@ -17,6 +17,7 @@ use super::block::Block;
 use super::gate::Gate;
 use super::mbarrier::Mbarriers;
 use super::pool::Pool;
+use super::registers::Origin;
 use super::wgmma::Warpgroup;
 use super::{RANK_SHIFT, SHARED_BASE};
 
@@ -93,6 +94,8 @@ pub(crate) struct Context<'a> {
     pub(super) warpgroups: Vec<Warpgroup>,
     /// The registers of each block.
     pub(super) pools: Vec<Pool>,
+    /// Where undefined bytes of shared memory come from that have been written.
+    pub(super) origins: HashMap<usize, Origin>,
     /// The allocation that was hit last.
     pub(crate) last: usize,
     pub(crate) report: Report,
@@ -132,6 +135,7 @@ impl<'a> Context<'a> {
             agents: Agents::default(),
             warpgroups: Vec::new(),
             pools: Vec::new(),
+            origins: HashMap::new(),
             last: 0,
             report: Report::default(),
             attribution: machine
@@ -169,6 +173,7 @@ impl<'a> Context<'a> {
         self.agents.clear();
         self.warpgroups.clear();
         self.warpgroups.resize(machine.ranks() as usize * machine.warpgroups(), Warpgroup::default());
+        self.origins.clear();
         let pool = Pool::new(machine.kernel.registers, machine.warps());
         self.pools.clear();
         self.pools.resize(machine.ranks() as usize, pool);

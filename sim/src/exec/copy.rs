@@ -10,7 +10,7 @@ use crate::op::{Address, Copy};
 use crate::shadow::{By, Late, Touch, Who};
 use crate::{Access, Error, Space};
 
-use super::access::{global_at, misaligned};
+use super::access::{self, misaligned, place_of};
 use super::agents::{Completion, Effect, Operation, Piece, Place, Progress};
 use super::context::Context;
 use super::lanes;
@@ -28,6 +28,8 @@ struct Pending {
     /// What has been read, and how many bytes are yet to be read from where.
     data: [u8; 16],
     from: (u64, u32),
+    /// Which bytes there have no value.
+    missing: u16,
 }
 
 /// The copies of a warp's lanes that have not been waited for, oldest first.
@@ -101,6 +103,7 @@ impl Warp {
                     return Err(misaligned(cx, who, access, space, address, copy.bytes));
                 }
             }
+            self.check_within(cx, &copy.to, (who, Access::Write, Space::Shared, to), copy.bytes)?;
             let mut size = copy.source.map_or(copy.bytes.into(), |reg| self.regs.get(reg, lane));
             if size > copy.bytes.into() {
                 let accepted = format!("at most the {} bytes of the copy", copy.bytes);
@@ -109,10 +112,11 @@ impl Warp {
             if copy.ignore.is_some_and(|reg| self.regs.get(reg, lane) != 0) {
                 size = 0;
             }
-            let mut data = [0; 16];
+            let (mut data, mut missing) = ([0; 16], 0);
             self.copies.issued[lane] += 1;
             if size > 0 {
-                global_at(cx, who, Access::Read, from, size)?;
+                let offset = place_of(cx, who, Access::Read, from, size)?;
+                missing = access::missing(cx, offset, size as usize);
                 let count = self.copies.issued[lane];
                 if let Some(end) = cx.shadow.as_mut().map(|shadow| shadow.upto(who, false, count)) {
                     cx.check_global(who, (from, size), Touch::Read, Some(Late { end, bulk: false }))?;
@@ -129,7 +133,7 @@ impl Warp {
                 cx.checked(who, Access::Write, at, copy.bytes as usize, found)?;
             }
             let group = self.copies.committed[lane];
-            let pending = Pending { to: at as u32, bytes: copy.bytes, group, source, data, from };
+            let pending = Pending { to: at as u32, bytes: copy.bytes, group, source, data, from, missing };
             self.copies.pending[lane].push_back(pending);
         }
         cx.report.global += 1;
@@ -161,6 +165,8 @@ impl Warp {
                 if let Some(shadow) = &mut cx.shadow {
                     let who = Who { warp: self.index, lane: lane as u32, source: pending.source };
                     shadow.end_async_write(By::Thread(who), at, bytes);
+                    shadow.forget(at, pending.missing);
+                    cx.note_missing(who, at, (pending.from.0, pending.bytes), pending.missing);
                 }
             }
         }
@@ -185,6 +191,11 @@ impl Warp {
             }
             let (mut data, mut sources, mut targets) = (Vec::new(), Vec::new(), Vec::new());
             for pending in self.copies.pending[lane].drain(..) {
+                if pending.missing != 0 {
+                    let (at, address) = (cx.at(Who { source: pending.source, ..who }), pending.from.0);
+                    let (space, bytes) = (Space::Global, pending.bytes);
+                    cx.note(Error::UninitialisedMemory { at, space, address, bytes, used: None })?;
+                }
                 let (at, bytes) = (data.len(), pending.bytes as usize);
                 targets.push(Piece { place: Place::Shared(pending.to as usize), at, bytes });
                 let (from, size) = pending.from;

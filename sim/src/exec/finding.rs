@@ -92,12 +92,17 @@ impl Context<'_> {
     }
 
     fn site_in(&self, cluster: [u32; 3], source: u32, thread: u32) -> Box<Site> {
-        let [x, y, _] = self.machine.launch.block;
         let threads = self.machine.warps() * WARP as u32;
         let (rank, thread) = (thread / threads, thread % threads);
-        let thread = [thread % x, thread / x % y, thread / x / y];
+        let thread = self.thread_of(thread);
         let block = self.ctaid_in(cluster, rank);
         Box::new(Site { place: self.machine.kernel.place(source), block, thread })
+    }
+
+    /// `%tid` of a thread by its number in its block.
+    pub(super) fn thread_of(&self, thread: u32) -> [u32; 3] {
+        let [x, y, _] = self.machine.launch.block;
+        [thread % x, thread / x % y, thread / x / y]
     }
 
     pub(crate) fn at(&self, who: Who) -> Box<Site> {
@@ -114,7 +119,9 @@ impl Context<'_> {
             Box::new(Other { access, at: *self.site(source, thread) })
         };
         match finding {
-            Finding::Unwritten => Error::UninitialisedMemory { at, space: Space::Shared, address, bytes },
+            Finding::Unwritten => {
+                Error::UninitialisedMemory { at, space: Space::Shared, address, bytes, used: None }
+            }
             Finding::InFlight(stamp) => {
                 Error::InFlight { at, access, address, copy: other(Access::Write, stamp) }
             }

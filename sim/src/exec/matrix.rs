@@ -3,7 +3,7 @@
 //! Lane `8 j + i` gives the address of row `i` of matrix `j`. Register `j` of lane `t` holds elements `2 (t % 4)` and
 //! the next of row `t / 4`; with `.trans` those of column `t / 4`.
 
-use crate::lanes::WARP;
+use crate::lanes::{File, Reg, WARP};
 use crate::memory::Nearest;
 use crate::op::Matrices;
 use crate::shadow::Who;
@@ -12,6 +12,7 @@ use crate::{Access, Error, Space};
 use super::access::misaligned;
 use super::context::Context;
 use super::resolve;
+use super::undefined::spread_bytes;
 use super::warp::Warp;
 
 impl Warp {
@@ -24,6 +25,8 @@ impl Warp {
         self.count_matrices_of(cx, load);
         for (j, &reg) in load.regs.iter().enumerate() {
             let mut rows = [[0u16; 8]; 8];
+            // Bytes of each row that nothing has written.
+            let (mut absent, mut origin) = ([0u16; 8], None);
             for (i, row) in rows.iter_mut().enumerate() {
                 let (at, _) = self.row(cx, load, 8 * j + i, Access::Read, source)?;
                 for pair in 0..4 {
@@ -33,6 +36,12 @@ impl Warp {
                     let who = Who { warp: self.index, lane: lane as u32, source };
                     let found = shadow.read(who, at + 4 * pair, 4);
                     cx.checked(who, Access::Read, at + 4 * pair, 4, found)?;
+                }
+                absent[i] = cx.shadow.as_ref().map_or(0, |shadow| shadow.missing(at, 16));
+                if absent[i] != 0 && origin.is_none() {
+                    let lane = if load.transposed { i / 2 } else { 4 * i };
+                    let who = Who { warp: self.index, lane: lane as u32, source };
+                    origin = Some(cx.origin(who, at, absent[i]));
                 }
                 for (element, bytes) in row.iter_mut().zip(cx.shared[at..at + 16].chunks_exact(2)) {
                     *element = u16::from_le_bytes([bytes[0], bytes[1]]);
@@ -45,6 +54,16 @@ impl Warp {
                     u32::from(rows[row][column])
                 });
                 *to = low | high << 16;
+            }
+            if let (Some(origin), Some(undefined)) = (origin, &mut self.undefined) {
+                let reg = Reg { file: File::W32, slot: reg };
+                for t in 0..WARP {
+                    let bits = [0, 1].map(|h| {
+                        let (row, column) = place(t, h, load.transposed);
+                        spread_bytes(absent[row] >> (2 * column) & 3)
+                    });
+                    undefined.set(reg, t, bits[0] | bits[1] << 16, origin);
+                }
             }
         }
         Ok(())
@@ -75,6 +94,10 @@ impl Warp {
                         cx.checked(who, Access::Write, at, 2, found)?;
                     }
                     cx.shared[at..at + 2].copy_from_slice(&element.to_le_bytes());
+                    let reg = Reg { file: File::W32, slot: reg };
+                    if self.undefined_lanes(reg) >> t & 1 == 1 {
+                        self.store_element(cx, reg, (t, h), at);
+                    }
                 }
             }
         }
@@ -111,6 +134,7 @@ impl Warp {
             let (at, nearest) = (cx.at(who), Nearest::None);
             return Err(Error::OutOfBounds { at, access, space, address, bytes: 16, nearest });
         }
+        self.check_within(cx, &matrices.address, (who, access, space, address), 16)?;
         Ok((cx.shared_at(who, access, address, 16)?, who))
     }
 

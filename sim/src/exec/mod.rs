@@ -2,7 +2,6 @@
 
 mod access;
 mod agents;
-mod arguments;
 mod atomic;
 mod block;
 mod bulk;
@@ -27,6 +26,7 @@ mod shuffle;
 mod special;
 mod tensor;
 mod together;
+mod undefined;
 mod warp;
 mod watch;
 mod wgmma;
@@ -46,6 +46,9 @@ pub(crate) const RANK_SHIFT: u32 = 24;
 pub(crate) const SHARED_WINDOW: u64 = 0x7100_0000_0000;
 /// Where local memory appears among generic addresses.
 pub(crate) const LOCAL_WINDOW: u64 = 0x7200_0000_0000;
+/// Bytes between the local memories of two threads among generic addresses; the first thread's is the second such part, so
+/// that every generic address tells whose it is.
+pub(crate) const LOCAL_STRIDE: u64 = 1 << 17;
 /// Where parameters appear among generic addresses.
 pub(crate) const PARAM_WINDOW: u64 = 0x7300_0000_0000;
 /// Where the addresses of functions and kernels begin; nothing can be read there.

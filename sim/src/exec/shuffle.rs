@@ -1,53 +1,35 @@
 //! `shfl.sync`, `vote.sync`, `redux.sync`, `match.sync`, `elect.sync`: lanes that read one another's registers (PTX ISA,
 //! "Data Movement and Conversion Instructions: shfl.sync", "Parallel Synchronization and Communication Instructions").
 
-use crate::Error;
-use crate::lanes::{Reg, WARP};
+use crate::lanes::{Reg, Regs, WARP};
 use crate::op::{Shuffle, ShuffleMode, Vote};
 
-use super::context::Context;
 use super::lanes;
+use super::registers::{Origin, Source, all_bits};
 use super::warp::Warp;
 
 impl Warp {
     /// Each lane gets `a` of the lane that the mode, `b` and the segment in `c` name, or its own where that one is
-    /// outside its segment. A lane that does not execute the shuffle has nothing to give.
-    pub(super) fn shuffle(
-        &mut self,
-        cx: &Context<'_>,
-        shuffle: &Shuffle,
-        active: u32,
-        source: u32,
-    ) -> Result<(), Error> {
+    /// outside its segment. What a lane gives that does not execute the shuffle is undefined.
+    pub(super) fn shuffle(&mut self, shuffle: &Shuffle, active: u32, source: u32) {
         let values = self.regs.w32[shuffle.a.slot as usize];
-        // What nothing has written counts as unwritten where it arrives; what says where from must be known.
-        let known = match &mut self.written {
-            Some(written) => *written.lanes(shuffle.a),
-            None => u32::MAX,
-        };
-        let from: [(usize, bool); WARP] = std::array::from_fn(|lane| {
-            let [b, c] = [shuffle.b, shuffle.c].map(|reg| self.regs.get(reg, lane) as u32);
-            source_lane(shuffle.mode, lane as u32, b, c)
-        });
+        let from = source_lanes(&self.regs, shuffle);
         for lane in lanes(active) {
             let (from, inside) = from[lane];
-            if cx.machine.options.uninitialised && active >> from & 1 == 0 {
-                let at = cx.at(self.who(1 << lane, source));
-                let accepted = format!("a lane that executes the shuffle: one of {active:#010x}");
-                return Err(Error::BadValue { at, what: "source lane", value: from as u64, accepted });
-            }
             self.regs.set(shuffle.d, lane, values[from].into());
-            if let Some(written) = &mut self.written {
-                *written.lanes(shuffle.d) |= 1 << lane;
-                if known >> from & 1 == 0 {
-                    written.pass(shuffle.a, shuffle.d, 1 << lane);
+            let members = self.regs.get(shuffle.members, lane) as u32 & active;
+            if members >> from & 1 == 0 {
+                let (who, register) = (self.who(1 << lane, source), shuffle.d);
+                let source = Source::Lane { who, from: from as u32, register };
+                let origin = Origin { source, padding: false };
+                if let Some(undefined) = &mut self.undefined {
+                    undefined.set(register, lane, all_bits(register), origin);
                 }
             }
             if let Some(p) = shuffle.p {
                 self.regs.set(p, lane, inside.into());
             }
         }
-        Ok(())
     }
 
     /// Each lane gets the vote of its member mask.
@@ -107,6 +89,14 @@ impl Warp {
             self.regs.set(p, lane, u64::from(leader == lane as u32));
         }
     }
+}
+
+/// The lane that each lane reads from, and whether it is inside the segment.
+pub(super) fn source_lanes(regs: &Regs, shuffle: &Shuffle) -> [(usize, bool); WARP] {
+    std::array::from_fn(|lane| {
+        let [b, c] = [shuffle.b, shuffle.c].map(|reg| regs.get(reg, lane) as u32);
+        source_lane(shuffle.mode, lane as u32, b, c)
+    })
 }
 
 /// The lane to read from, and whether it is inside the segment.

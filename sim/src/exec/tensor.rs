@@ -7,7 +7,7 @@ use crate::shadow::Who;
 use crate::tensor::{self, Direction, Misuse, Run};
 use crate::{Access, Error, Space};
 
-use super::access::{inside, misaligned, read_global};
+use super::access::{global_at, inside, misaligned, read_global};
 use super::agents::Effect;
 use super::context::Context;
 use super::warp::Warp;
@@ -80,7 +80,10 @@ fn tensor_map(cx: &mut Context<'_>, who: Who, address: u64) -> Result<TensorMap,
             let at = inside(cx, who, Access::Read, space, at, TENSOR_MAP_BYTES as u32, size)?;
             bytes.copy_from_slice(&cx.machine.params[at..at + TENSOR_MAP_BYTES]);
         }
-        Space::Global | Space::Generic => read_global(cx, who, at, &mut bytes)?,
+        Space::Global | Space::Generic => {
+            global_at(cx, who, Access::Read, at, TENSOR_MAP_BYTES as u64)?;
+            read_global(cx, who, at, &mut bytes)?;
+        }
         _ => {
             let accepted = "in parameter, constant or global memory".into();
             let what = "address of the tensor map";

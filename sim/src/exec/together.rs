@@ -163,6 +163,9 @@ impl Warp {
         active: u32,
     ) -> Result<bool, Error> {
         let source = inst.source;
+        if inst.op.spreads() && self.undefined.is_some() {
+            self.spread(&inst.op, &cx.machine.kernel.code.sources[source as usize], active);
+        }
         match &inst.op {
             Op::Ldmatrix(ldmatrix) => self.ldmatrix(cx, ldmatrix, source)?,
             Op::Stmatrix(stmatrix) => self.stmatrix(cx, stmatrix, source)?,
@@ -174,7 +177,7 @@ impl Warp {
             Op::Wgmma(wgmma) => self.wgmma(cx, wgmma, active, source)?,
             Op::WgmmaFence => self.wgmma.fence(),
             Op::WgmmaCommit => self.wgmma.commit(),
-            Op::Shuffle(shuffle) => self.shuffle(cx, shuffle, active, source)?,
+            Op::Shuffle(shuffle) => self.shuffle(shuffle, active, source),
             Op::Vote { vote, d, a, members } => self.vote(*vote, *d, *a, *members, active),
             Op::Redux { combine, d, a, members } => self.redux(*combine, *d, *a, *members, active),
             Op::Match { all, d, p, a, members } => self.matching(*all, (*d, *p), *a, *members, active),

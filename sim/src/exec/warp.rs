@@ -5,6 +5,8 @@
 //! structured code laid out in order reconverges where its paths meet. An instruction that needs lanes of other
 //! groups parks its group until they come.
 
+use std::collections::HashMap;
+
 use crate::Error;
 use crate::error::Awaited;
 use crate::lanes::{Reg, Regs, WARP};
@@ -16,10 +18,10 @@ use super::context::{Context, Machine};
 use super::copy::Copies;
 pub(super) use super::groups::Wait;
 use super::groups::{Group, Standing};
-use super::registers::Written;
+use super::registers::{Origin, Undefined};
 use super::watch::Watch;
 use super::wgmma::Operations;
-use super::{RANK_SHIFT, lanes};
+use super::{LOCAL_STRIDE, LOCAL_WINDOW, RANK_SHIFT, lanes};
 
 /// Instructions that a warp, or a group of its lanes, executes before others get their turn.
 const SHARE: u64 = 1 << 14;
@@ -50,7 +52,8 @@ pub(super) struct Warp {
     pub(super) place: u32,
     pub(super) state: State,
     pub(super) regs: Regs,
-    pub(super) written: Option<Written>,
+    /// What of its registers is undefined, if that is checked.
+    pub(super) undefined: Option<Undefined>,
     /// Lanes that have not exited, and those that the warp began with.
     pub(super) live: u32,
     pub(super) whole: u32,
@@ -64,6 +67,8 @@ pub(super) struct Warp {
     pub(super) local: Vec<u8>,
     /// Which bytes of it have been written, if asked for.
     pub(super) local_written: Vec<bool>,
+    /// Where undefined bytes of it come from that have been written.
+    pub(super) local_origins: HashMap<usize, Origin>,
     pub(super) copies: Copies,
     pub(super) wgmma: Operations,
     /// What each `bar.red` that the warp waits at writes: what of the votes, where to, in which lanes.
@@ -96,7 +101,7 @@ impl Warp {
             place,
             state: State::Ready,
             regs,
-            written: check.then(|| Written::new(pred, w32, w64)),
+            undefined: check.then(|| Undefined::new(pred, w32, w64)),
             live: 0,
             whole: 0,
             groups: Vec::with_capacity(WARP),
@@ -104,6 +109,7 @@ impl Warp {
             turn: 0,
             shares: 0,
             local: vec![0; local],
+            local_origins: HashMap::new(),
             local_written: vec![false; if check { local } else { 0 }],
             copies: Copies::default(),
             wgmma: Operations::default(),
@@ -120,20 +126,23 @@ impl Warp {
         self.regs.pred.fill(0);
         self.regs.w32.fill([0; WARP]);
         self.regs.w64.fill([0; WARP]);
-        if let Some(written) = &mut self.written {
-            written.clear();
+        self.start_watch(cx);
+        if let Some(undefined) = &mut self.undefined {
+            undefined.start(&code.open, self.watch.is_some());
         }
         for &(reg, value) in &code.constants {
             (0..WARP).for_each(|lane| self.regs.set(reg, lane, value));
-            if let Some(written) = &mut self.written {
-                *written.lanes(reg) = u32::MAX;
-            }
+            self.define_all(reg);
         }
         for &(reg, address) in &code.shared_addresses {
             (0..WARP).for_each(|lane| self.regs.set(reg, lane, address | (cx.rank as u64) << RANK_SHIFT));
-            if let Some(written) = &mut self.written {
-                *written.lanes(reg) = u32::MAX;
-            }
+            self.define_all(reg);
+        }
+        if let Some(reg) = code.local_window {
+            let first = u64::from(self.place) * WARP as u64 + 1;
+            (0..WARP).for_each(|lane| {
+                self.regs.set(reg, lane, LOCAL_WINDOW + (first + lane as u64) * LOCAL_STRIDE)
+            });
         }
         for &(reg, special) in &code.specials {
             (0..WARP).for_each(|lane| {
@@ -157,6 +166,7 @@ impl Warp {
         self.gave_up = None;
         self.wgmma.start(cx.machine);
         self.look = None;
+        self.local_origins.clear();
         self.start_watch(cx);
     }
 
@@ -206,7 +216,7 @@ impl Warp {
                 }
                 start = pc;
                 *budget -= 1;
-                active = self.begin(cx, inst, mask)?;
+                active = self.begin(cx, inst, pc, mask)?;
             }
             if active == 0 {
                 pc += 1;
@@ -364,7 +374,7 @@ impl Warp {
 
     /// Begins a PTX instruction: the lanes that execute it, counts and checks.
     #[inline]
-    fn begin(&mut self, cx: &mut Context<'_>, inst: &Inst, mask: u32) -> Result<u32, Error> {
+    fn begin(&mut self, cx: &mut Context<'_>, inst: &Inst, pc: u32, mask: u32) -> Result<u32, Error> {
         let active = match inst.guard {
             Guard::If(p) => mask & self.regs.pred[p as usize],
             Guard::Unless(p) => mask & !self.regs.pred[p as usize],
@@ -378,8 +388,8 @@ impl Warp {
             attribution.next(&cx.report, inst.source);
         }
         cx.report.instructions += u64::from(active != 0);
-        if self.written.is_some() {
-            self.check_registers(cx, inst, mask, active)?;
+        if self.is_careful(inst) {
+            self.check_registers(cx, pc, mask, active)?;
         }
         if self.wgmma.watches() && active != 0 {
             self.watch(cx, inst, active)?;

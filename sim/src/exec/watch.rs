@@ -60,7 +60,7 @@ impl Warp {
         failed: bool,
         tell: impl FnOnce(&Moment<'_>),
     ) {
-        let written = |reg: Reg| self.written.as_ref().map(|written| written.in_lanes(reg));
+        let written = |reg: Reg| self.undefined.as_ref().map(|undefined| !undefined.lanes(reg));
         tell(&Moment {
             block: cx.block,
             warp: self.place,

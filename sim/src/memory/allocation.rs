@@ -35,6 +35,23 @@ impl Allocation {
         parts(offset, bytes).all(|(word, mask)| written[word].load(Relaxed) & mask == mask)
     }
 
+    /// Which of the first 16 of these bytes have no value.
+    #[inline]
+    pub(crate) fn missing(&self, offset: usize, bytes: usize) -> u16 {
+        if self.written.is_none() || self.has_value(offset, bytes) {
+            return 0;
+        }
+        (0..bytes.min(16)).fold(0, |missing, i| missing | u16::from(!self.has_value(offset + i, 1)) << i)
+    }
+
+    /// Undefined bytes have been written: they have no value, if that is known here.
+    pub(crate) fn unmark(&self, offset: usize, missing: u16) {
+        let Some(written) = &self.written else { return };
+        for at in (0..16).filter(|i| missing >> i & 1 == 1).map(|i| offset + i) {
+            written[at / 32].fetch_and(!(1 << (at % 32)), Relaxed);
+        }
+    }
+
     /// The bytes from `offset` on have a value now.
     #[inline]
     fn mark(&self, offset: usize, bytes: usize) {

@@ -11,6 +11,8 @@ use crate::shadow::{Order, Scope};
 pub(crate) struct Address {
     pub(crate) base: Option<Reg>,
     pub(crate) offset: i64,
+    /// The variable that it is made from, by number from 1; 0 if that is not known.
+    pub(crate) within: u32,
 }
 
 /// `ld`, `st`: `count` elements of `bytes` bytes.
@@ -30,8 +32,6 @@ pub(crate) struct Transfer {
     pub(crate) strong: Option<Order>,
     /// Whether it says that nobody writes there: `ld.global.nc`.
     pub(crate) constant: bool,
-    /// It is of an argument or a result of a call, parts of which, the padding of structures, may never be written.
-    pub(crate) argument: bool,
 }
 
 /// The new value of memory from the old one and the operands of an atomic, each in the low bits.

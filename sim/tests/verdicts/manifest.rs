@@ -126,17 +126,6 @@ pub(crate) const STUCK: &[&str] = &["deadlock", "livelock", "step-limit"];
 
 /// Verdicts that are wrong today, and why. An entry whose verdict is right must go: the list only shrinks.
 pub(crate) const WRONG_TODAY: &[(&str, &str)] = &[
-    ("stencil__overrun", "shared variables lie next to one another without a gap"),
-    ("structs", "undefined values do not travel: reading padding is reported"),
-    ("shared_pointers__local_pointer", "a thread can read another's local memory"),
-    (
-        "ballot_compact",
-        "undefined values do not travel: the value of a lane that does not take part is reported although it is not used",
-    ),
-    (
-        "match_add__any_leader",
-        "a source lane outside the mask that executes the shuffle too is taken for a member",
-    ),
     ("grid_sync", "no `%envreg`"),
     ("grid_sync__no_sync", "no `%envreg`"),
     ("grid_sync__block_sync", "no `%envreg`"),

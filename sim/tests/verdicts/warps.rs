@@ -8,7 +8,7 @@ use crate::setup::{Check, Setup, equal, same, whole};
 /// A mask that does not have the lanes that it should.
 const MASK: &[&str] = &["divergent", "bad-value", "deadlock"];
 /// What nothing has written is stored.
-const UNDEFINED: &[&str] = &["uninitialised-register", "bad-value"];
+const UNDEFINED: &[&str] = &["uninitialised-register", "absent-lane"];
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![

@@ -62,13 +62,13 @@ impl Warp {
         let (a, _) = op.registers();
         let read = a.iter().chain(op.d.iter().filter(|_| accumulate));
         for reg in read.map(|&slot| Reg { file: File::W32, slot }) {
-            let missing = self.unwritten(reg);
+            let missing = self.undefined_lanes(reg);
             if missing != 0 {
-                cx.note(self.unwritten_register(cx, reg, missing, who.source))?;
-                self.mark_written(reg);
+                cx.note(self.undefined_register(cx, reg, missing, who.source))?;
+                self.define_all(reg);
             }
         }
-        op.d.iter().for_each(|&slot| self.mark_written(Reg { file: File::W32, slot }));
+        op.d.iter().for_each(|&slot| self.define_all(Reg { file: File::W32, slot }));
         Ok(())
     }
 

@@ -1,0 +1,152 @@
+//! Which variable an address is made from: an access through it stays inside that variable.
+//!
+//! A register has an address if everything that writes it makes one from the same variable: a copy, a conversion, a sum with
+//! numbers. Of all others nothing is known, and nothing is checked.
+
+use girih_ptx::{Modifier, Opcode, Type};
+
+use crate::Space;
+use crate::lanes::Reg;
+use crate::op::{Address, Op};
+use crate::program::{Code, Whole};
+
+use super::Decoder;
+
+/// What an instruction does with addresses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Step {
+    /// It makes numbers from numbers.
+    #[default]
+    Numbers,
+    /// It hands on any of its sources.
+    Any,
+    /// It adds numbers to an address.
+    Sum,
+    /// What it loads is no address that is known.
+    Loads,
+}
+
+/// What a register has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Held {
+    /// Nothing that is known yet.
+    Nothing,
+    Number,
+    /// An address of this variable.
+    Address(u32),
+    Unknown,
+}
+
+impl Held {
+    fn join(self, other: Held) -> Held {
+        match (self, other) {
+            (Held::Nothing, held) | (held, Held::Nothing) => held,
+            (one, same) if one == same => one,
+            _ => Held::Unknown,
+        }
+    }
+}
+
+/// What an instruction does with addresses, by its opcode and types.
+pub(super) fn step(opcode: Opcode, modifiers: &[Modifier]) -> Step {
+    let float =
+        |ty: &Type| matches!(ty, Type::F16 | Type::Bf16 | Type::F16x2 | Type::Bf16x2 | Type::F32 | Type::F64);
+    if modifiers.iter().any(|m| matches!(m, Modifier::Type(ty) if float(ty))) {
+        return Step::Numbers;
+    }
+    match opcode {
+        Opcode::Mov | Opcode::Cvt | Opcode::Cvta | Opcode::Selp | Opcode::Shfl => Step::Any,
+        Opcode::Add | Opcode::Sub | Opcode::Mad | Opcode::Or => Step::Sum,
+        Opcode::Ld | Opcode::Atom | Opcode::Ldmatrix => Step::Loads,
+        _ => Step::Numbers,
+    }
+}
+
+impl Decoder<'_> {
+    /// The number of a variable, from 1, which the current instruction mentions.
+    pub(super) fn mention(&mut self, name: &std::sync::Arc<str>, space: Space, at: u64, bytes: u64) -> u32 {
+        let known = self.code.variables.iter().position(|v| (v.space, v.at, v.bytes) == (space, at, bytes));
+        let number = known.unwrap_or_else(|| {
+            self.code.variables.push(Whole { name: name.clone(), space, at, bytes });
+            self.code.variables.len() - 1
+        });
+        self.mentioned.push(number as u32 + 1);
+        number as u32 + 1
+    }
+}
+
+/// Tells every memory operand which variable it has to stay in. Of each source: what it does, and the variables that it
+/// mentions.
+pub(super) fn mark(code: &mut Code, steps: &[(Step, Vec<u32>)]) {
+    let (pred, w32) = (code.pred as usize, code.w32 as usize);
+    let number = |reg: Reg| {
+        reg.slot as usize
+            + match reg.file {
+                crate::lanes::File::Pred => 0,
+                crate::lanes::File::W32 => pred,
+                crate::lanes::File::W64 => pred + w32,
+            }
+    };
+    if code.variables.is_empty() {
+        return;
+    }
+    let mut held = vec![Held::Nothing; pred + w32 + code.w64 as usize];
+    loop {
+        let mut changed = false;
+        for (source, (step, mentioned)) in code.sources.iter().zip(steps) {
+            let found = result(*step, mentioned, source.reads.iter().map(|&reg| held[number(reg)]));
+            for &reg in &source.writes {
+                let joined = held[number(reg)].join(found);
+                changed |= joined != held[number(reg)];
+                held[number(reg)] = joined;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    for inst in &mut code.insts {
+        for address in addresses(&mut inst.op) {
+            if let (0, Some(Held::Address(of))) = (address.within, address.base.map(|reg| held[number(reg)]))
+            {
+                address.within = of;
+            }
+        }
+    }
+}
+
+/// What an instruction makes of its sources.
+fn result(step: Step, mentioned: &[u32], reads: impl Iterator<Item = Held> + Clone) -> Held {
+    let sources = mentioned.iter().map(|&of| Held::Address(of)).chain(reads);
+    match step {
+        Step::Loads => Held::Number,
+        Step::Any => {
+            let held = sources.clone().fold(Held::Nothing, Held::join);
+            if sources.count() == 0 { Held::Number } else { held }
+        }
+        Step::Numbers if sources.clone().all(|held| matches!(held, Held::Number | Held::Nothing)) => {
+            Held::Number
+        }
+        Step::Numbers => Held::Unknown,
+        Step::Sum => {
+            let mut addresses = sources.clone().filter(|held| matches!(held, Held::Address(_)));
+            let first = addresses.next();
+            if sources.clone().any(|held| held == Held::Unknown) || addresses.next().is_some() {
+                return Held::Unknown;
+            }
+            let open = || sources.clone().any(|held| held == Held::Nothing);
+            first.unwrap_or_else(|| if open() { Held::Nothing } else { Held::Number })
+        }
+    }
+}
+
+/// The memory operands of an operation that are checked.
+fn addresses(op: &mut Op) -> Vec<&mut Address> {
+    match op {
+        Op::Load(transfer) | Op::Store(transfer) => vec![&mut transfer.address],
+        Op::Atomic(atomic) => vec![&mut atomic.address],
+        Op::Copy(copy) => vec![&mut copy.to],
+        Op::Ldmatrix(matrices) | Op::Stmatrix(matrices) => vec![&mut matrices.address],
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,100 @@
+//! How undefined bits pass through instructions that compute registers from registers.
+//!
+//! Where an instruction says that its result's bits depend on bits of their own, it is executed with all undefined bits
+//! clear and with all of them set: what differs is undefined.
+
+use crate::lanes::{Args, File, Reg, WARP};
+use crate::op::{Flow, Inst, Op, Source};
+
+use super::super::lanes;
+use super::super::warp::Warp;
+use super::{Undefined, all_bits};
+
+impl Warp {
+    /// An instruction of these operations is about to be executed by lanes of which some have undefined sources.
+    pub(super) fn flow(&mut self, ops: &[Inst], source: &Source, active: u32, some: u32) {
+        let flow = match (source.flow, ops) {
+            (Flow::Chosen(_), [Inst { op: Op::Lanes(..), .. }]) => source.flow,
+            (Flow::Chosen(_), _) => Flow::Any,
+            (flow, _) => flow,
+        };
+        let Some(mut undefined) = self.undefined.take() else { return };
+        let first = source.reads.iter().find(|&&reg| undefined.lanes(reg) & some != 0);
+        let Some(mut origin) = first.map(|&reg| undefined.origin(reg)) else {
+            self.undefined = Some(undefined);
+            return;
+        };
+        // It is no copy of padding any more.
+        origin.padding &= matches!(flow, Flow::Bits | Flow::Chosen(_));
+        let results = match flow {
+            Flow::Any => Vec::new(),
+            Flow::Either => either(&undefined, source),
+            Flow::Bits | Flow::Masked | Flow::Whole | Flow::Chosen(_) => {
+                self.differences(&undefined, ops, source, some)
+            }
+        };
+        let unchosen = match (flow, &ops[0].op) {
+            (Flow::Chosen(files), Op::Lanes(_, args)) => {
+                choosers(files, args).fold(0, |unknown, reg| unknown | undefined.lanes(reg))
+            }
+            _ => 0,
+        };
+        for (i, &reg) in source.writes.iter().enumerate() {
+            undefined.define(reg, active & !some);
+            for lane in lanes(some) {
+                let bits = results.get(i).map_or(u64::MAX, |bits: &[u64; WARP]| bits[lane]);
+                let whole = unchosen >> lane & 1 == 1 || flow == Flow::Whole && bits != 0;
+                undefined.set(reg, lane, if whole { all_bits(reg) } else { bits }, origin);
+            }
+        }
+        self.undefined = Some(undefined);
+    }
+
+    /// The bits of each register that an instruction writes that differ between all undefined bits clear and set.
+    fn differences(
+        &mut self,
+        undefined: &Undefined,
+        ops: &[Inst],
+        source: &Source,
+        some: u32,
+    ) -> Vec<[u64; WARP]> {
+        let touched: Vec<Reg> = source.reads.iter().chain(&source.writes).copied().collect();
+        let values = |warp: &Warp, reg: Reg| std::array::from_fn(|lane| warp.regs.get(reg, lane));
+        let saved: Vec<[u64; WARP]> = touched.iter().map(|&reg| values(self, reg)).collect();
+        let mut outcomes = [false, true].map(|ones| {
+            for &reg in &source.reads {
+                for lane in lanes(some & undefined.lanes(reg)) {
+                    let (value, bits) = (self.regs.get(reg, lane), undefined.bits(reg, lane));
+                    self.regs.set(reg, lane, if ones { value | bits } else { value & !bits });
+                }
+            }
+            for inst in ops {
+                if let Op::Lanes(run, args) = &inst.op {
+                    run(&mut self.regs, args, some);
+                }
+            }
+            let outcome: Vec<[u64; WARP]> = source.writes.iter().map(|&reg| values(self, reg)).collect();
+            for (&reg, values) in touched.iter().zip(&saved) {
+                (0..WARP).for_each(|lane| self.regs.set(reg, lane, values[lane]));
+            }
+            outcome
+        });
+        let [clear, set] = &mut outcomes;
+        for (clear, set) in clear.iter_mut().zip(set.iter()) {
+            clear.iter_mut().zip(set).for_each(|(clear, set)| *clear ^= set);
+        }
+        std::mem::take(clear)
+    }
+}
+
+/// The undefined bits of any source, of the one result that `xor` has.
+fn either(undefined: &Undefined, source: &Source) -> Vec<[u64; WARP]> {
+    let bits = |lane| source.reads.iter().fold(0, |bits, &reg| bits | undefined.bits(reg, lane));
+    vec![std::array::from_fn(bits)]
+}
+
+/// The second and the third source where they choose.
+fn choosers(files: [Option<File>; 2], args: &Args) -> impl Iterator<Item = Reg> {
+    let slots = [args.b, args.c];
+    files.into_iter().zip(slots).filter_map(|(file, slot)| Some(Reg { file: file?, slot }))
+}
