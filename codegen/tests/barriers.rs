@@ -13,7 +13,7 @@ use girih_codegen::{
 };
 use girih_layout::{Lay, Tile, Tiles, lay};
 use girih_ptx::{Module, Special};
-use girih_sim::{Launch, Memory, Options, Program};
+use girih_sim::{Deny, Launch, Memory, Options, Program};
 use girih_tensor::{DType, Slice, Space, Tensor};
 use mutants::without;
 
@@ -28,7 +28,7 @@ fn run(module: &Module, launch: [u32; 4], memory: &Memory, args: &[u64], seed: u
     };
     // Through the text, so that findings have lines.
     let program = Program::load(&Module::parse(&module.to_string()).unwrap()).map_err(|e| e.to_string())?;
-    let options = Options { seed, ..Options::checked() };
+    let options = Options { seed, deny: Deny::Warnings, ..Options::checked() };
     girih_sim::run(program.kernel("k").unwrap(), memory, &launch, &options)
         .map(drop)
         .map_err(|e| e.to_string())

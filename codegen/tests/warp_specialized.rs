@@ -11,7 +11,7 @@ use girih_codegen::atom::{Major, MmaAtom};
 use girih_codegen::gemm::warp_specialized::{WarpSpecializedConfig, WarpSpecializedKernel, generate};
 use girih_layout::{Lay, lay};
 use girih_ptx::Module;
-use girih_sim::{Launch, Memory, Options, Program};
+use girih_sim::{Deny, Launch, Memory, Options, Program};
 use girih_tensor::DType;
 use half::{bf16, f16};
 use mutants::without;
@@ -112,7 +112,7 @@ fn run(
             .collect(),
     };
     let program = Program::load(module).map_err(|e| e.to_string())?;
-    let options = Options { seed, ..Options::checked() };
+    let options = Options { seed, deny: Deny::Warnings, ..Options::checked() };
     girih_sim::run(program.kernel("gemm").unwrap(), &memory, &launch, &options).map_err(|e| e.to_string())?;
     let expected =
         matrices[2].bytes(|x, y| (0..k).map(|k| number(0, x, k) * number(1, y, k)).sum::<i64>() as f64);

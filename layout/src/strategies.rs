@@ -33,6 +33,11 @@ const GENERIC: &[i64] = &[1_009, 10_007, 100_003, 1_000_003, 10_000_019, 7_919, 
 
 /// The layout `s:d` of a single leaf.
 ///
+/// ```
+/// use girih_layout::{lay, strategies::line};
+/// assert_eq!(line(4, 2), lay!("4:2"));
+/// ```
+///
 /// # Panics
 /// For an extent below 1.
 #[expect(clippy::expect_used, reason = "a helper of strategies must stop the test")]
@@ -84,27 +89,57 @@ fn extents(most: usize) -> impl Strategy<Value = Vec<i64>> {
 }
 
 /// Any small extents with any small strides of at least 0, up to `most` leaves.
+///
+/// ```
+/// use girih_layout::strategies::arbitrary;
+/// use proptest::prelude::*;
+/// proptest!(|(layout in arbitrary(4))| prop_assert!(layout.leaf_count() <= 4));
+/// ```
 pub fn arbitrary(most: usize) -> impl Strategy<Value = Lay> {
     of_leaves(prop::collection::vec((select(EXTENTS), select(STRIDES)), 1..=most))
 }
 
 /// Any small extents with any small strides of either sign.
+///
+/// ```
+/// use girih_layout::strategies::signed;
+/// use proptest::prelude::*;
+/// proptest!(|(layout in signed(4))| prop_assert!(layout.leaf_count() <= 4));
+/// ```
 pub fn signed(most: usize) -> impl Strategy<Value = Lay> {
     let stride = (select(STRIDES), any::<bool>()).prop_map(|(d, minus)| if minus { -d } else { d });
     of_leaves(prop::collection::vec((select(EXTENTS), stride), 1..=most))
 }
 
 /// Each mode, in the order of the strides, ends where a step of the next can begin: a random order and gaps of 1, 2 or 3.
+///
+/// ```
+/// use girih_layout::strategies::tractable;
+/// use proptest::prelude::*;
+/// proptest!(|(layout in tractable(4))| prop_assert!(layout.leaf_count() <= 4));
+/// ```
 pub fn tractable(most: usize) -> impl Strategy<Value = Lay> {
     of_leaves(gapped(most, &[1, 1, 2, 3]))
 }
 
 /// A permutation of `0..size`: tractable without gaps.
+///
+/// ```
+/// use girih_layout::strategies::compact;
+/// use proptest::prelude::*;
+/// proptest!(|(layout in compact(4))| prop_assert!(layout.leaf_count() <= 4));
+/// ```
 pub fn compact(most: usize) -> impl Strategy<Value = Lay> {
     of_leaves(gapped(most, &[1]))
 }
 
 /// Any small extents with large coprime strides: sums meet only if the digits are equal.
+///
+/// ```
+/// use girih_layout::strategies::generic;
+/// use proptest::prelude::*;
+/// proptest!(|(layout in generic(4))| prop_assert!(layout.leaf_count() <= 4));
+/// ```
 pub fn generic(most: usize) -> impl Strategy<Value = Lay> {
     of_leaves(
         (extents(most), Just(GENERIC.to_vec()).prop_shuffle())
@@ -113,6 +148,12 @@ pub fn generic(most: usize) -> impl Strategy<Value = Lay> {
 }
 
 /// Swizzles of up to 3 bits, both ways.
+///
+/// ```
+/// use girih_layout::strategies::swizzles;
+/// use proptest::prelude::*;
+/// proptest!(|(swizzle in swizzles())| prop_assert_eq!(swizzle.apply(swizzle.apply(77)), 77));
+/// ```
 #[expect(clippy::expect_used, reason = "a strategy that makes a malformed swizzle must stop the test")]
 pub fn swizzles() -> impl Strategy<Value = Swizzle> {
     (0u32..4, 0u32..5, 0i32..4, any::<bool>()).prop_map(|(bits, base, more, down)| {
@@ -122,6 +163,12 @@ pub fn swizzles() -> impl Strategy<Value = Swizzle> {
 }
 
 /// All families.
+///
+/// ```
+/// use girih_layout::strategies::any_layout;
+/// use proptest::prelude::*;
+/// proptest!(|(layout in any_layout(4))| prop_assert!(layout.leaf_count() <= 4));
+/// ```
 pub fn any_layout(most: usize) -> impl Strategy<Value = Lay> {
     prop_oneof![arbitrary(most), signed(most), tractable(most), compact(most), generic(most)]
 }
@@ -146,6 +193,13 @@ fn gapped(most: usize, gaps: &'static [i64]) -> impl Strategy<Value = Vec<(i64, 
 }
 
 /// A coordinate congruent to a layout's shape, with some modes `_`.
+///
+/// ```
+/// use girih_layout::{lay, strategies::slicing};
+/// use proptest::prelude::*;
+/// let layouts = slicing(lay!("(4,(2,3)):(1,(4,8))"));
+/// proptest!(|((layout, coord) in layouts)| prop_assert_eq!(coord.leaf_count(), layout.leaf_count()));
+/// ```
 pub fn slicing(layout: Lay) -> impl Strategy<Value = (Lay, Coord)> {
     let extents: Vec<i64> = layout.shape().leaves().iter().map(|s| s.get().unwrap_or(1)).collect();
     let digits: Vec<_> =
@@ -154,6 +208,11 @@ pub fn slicing(layout: Lay) -> impl Strategy<Value = (Lay, Coord)> {
 }
 
 /// The digits as a coordinate congruent to the layout's shape; `None` is `_`.
+///
+/// ```
+/// use girih_layout::{lay, strategies::coordinate};
+/// assert_eq!(coordinate(&lay!("(4,2):(1,4)"), &[Some(3), None]).to_string(), "(3,_)");
+/// ```
 #[expect(clippy::expect_used, reason = "a helper of strategies must stop the test")]
 pub fn coordinate(layout: &Lay, digits: &[Option<i64>]) -> Coord {
     fn of(layout: &Lay, digits: &mut dyn Iterator<Item = Crd>) -> Coord {

@@ -309,7 +309,6 @@ fn what_is_not_known_is_refused_at_load_with_its_line() {
         ("cp.async.bulk.prefetch.tensor.3d.L2.global.im2col [%r0, {%r1, %r2, %r3}], {%r4};", "im2col"),
         ("szext.clamp.s64 %fd0, %fd0, %r0;", "s64"),
         ("fns.b64 %fd0, %fd0, %r0, %r0;", "b64"),
-        ("mov.b128 %r0, {%fd0, %fd1};", "b128"),
         ("cp.async.bulk.global.shared::cta.mbarrier::complete_tx::bytes [%r0], [%r0], 16;", "bulk_group"),
     ];
     for (instruction, told) in cases {

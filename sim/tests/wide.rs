@@ -31,7 +31,8 @@ fn sixteen_bytes_go_through_registers_and_every_space() {
     }
     let error = map(&wide(4, 1, "ld.global.b128 %v0, [%q+8]; mov.u32 %d0, 0;"), 2, &input, 2).unwrap_err();
     assert!(error.to_string().contains("must be aligned to 16 bytes"), "{error}");
-    let error = map(&wide(4, 1, "st.shared.b128 [s], %v0; mov.u32 %d0, 0;"), 1, &input, 1).unwrap_err();
+    let error =
+        map(&wide(4, 1, "ld.global.b32 %d0, [%q]; st.global.b128 [%q], %v0;"), 1, &input, 1).unwrap_err();
     assert!(error.to_string().contains("`%v0.low` is read before it is written"), "{error}");
 }
 

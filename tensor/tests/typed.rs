@@ -249,7 +249,7 @@ fn misuse_is_told_when_the_program_runs() {
     let expected = [
         "whole_divide: extent 8 must be a multiple of 16",
         "whole_divide: extent 24 must be a multiple of 7",
-        "logical_divide: the layout has rank 2, the other operand rank 3",
+        "zipped_divide: the layout has rank 2, the other operand rank 3",
         "slice (1,2,3) has rank 3, the layout (8,24):(1,8) has rank 2: give one entry for each mode",
         "coordinate 2 is outside the extent 2",
         "coordinate 199 is outside the extent 192",

@@ -44,7 +44,7 @@ const OTHERS: &str = ".version 7.0
   ld.global.b16 %h, [%d0]; neg.bf16 %h, %h; st.global.b16 [%d1], %h; ret;
 }
 .visible .entry unset() {
-  .reg .b32 %r<2>; .shared .b32 cell; add.u32 %r0, %r1, 1; st.shared.u32 [cell], %r0; ret;
+  .reg .b32 %r<2>; .reg .pred %p; add.u32 %r0, %r1, 1; setp.eq.u32 %p, %r0, 0; @%p trap; ret;
 }
 ";
 
@@ -270,8 +270,8 @@ fn findings_are_told_and_nothing_is_written() {
         ),
         (
             "sim others.ptx --kernel unset --grid 1 --block 1".into(),
-            "error: unset, line 15: `st.shared.u32 [cell], %r0`, block (0, 0, 0), thread (0, 0, 0): register `%r1` \
-             is read before it is written by way of `%r0`\n",
+            "error: unset, line 15: `@%p trap`, block (0, 0, 0), thread (0, 0, 0): register `%r1` is read before it is \
+             written by way of `%p`\n",
         ),
     ];
     for (line, message) in cases {
@@ -291,7 +291,7 @@ const FINDINGS: &str = ".version 8.0 .target sm_90 .address_size 64
   @%p st.shared.u32 [s], 1;
   @!%p st.shared.u32 [s], 1;
   st.shared.u32 [s+4], %i;
-  ld.shared.u32 %r, [s+8];
+  ld.shared.u32 %r, [s+8]; setp.eq.u32 %p, %r, 1; @%p trap;
   ret;
 }";
 
@@ -397,7 +397,10 @@ fn what_can_not_be_launched_is_bad_usage() {
     let folder = folder();
     let whole = format!("{RUN} --arg inout:y.npy:z.npy");
     let cases = [
-        (RUN.into(), "error: kernel `saxpy` takes 4 arguments, 3 given\n"),
+        (
+            RUN.into(),
+            "error: kernel `saxpy` takes 4 arguments, 3 given; its parameters: .u32 n, .f32 a, .u64 x, .u64 y\n",
+        ),
         (
             whole.replace("f32:0.5", "f64:0.5"),
             "error: kernel `saxpy`: argument 1 (`a`) takes 4 bytes, 8 given\n",

@@ -56,7 +56,8 @@ fn a_trace_ends_where_the_launch_fails() {
     assert_eq!(status, Some(1));
     let lines: Vec<&str> = err.lines().collect();
     assert_eq!(lines[0], "line 15, all lanes: add.u32 %r0, %r1, 1; %r0 = -");
-    assert_eq!(lines[1], "line 15, all lanes: st.shared.u32 [cell], %r0; failed");
+    assert_eq!(lines[1], "line 15, all lanes: setp.eq.u32 %p, %r0, 0; %p = -");
+    assert_eq!(lines[2], "line 15, no lane: @%p trap; failed");
     assert!(lines.last().is_some_and(|line| line.starts_with("error: ")), "{err}");
 }
 

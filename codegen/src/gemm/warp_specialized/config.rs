@@ -127,6 +127,11 @@ impl WarpSpecializedConfig {
         self.check_resources()
     }
 
+    /// Whether the producer hands registers on: in a block of two warpgroups, each thread has all that it can name.
+    pub(super) fn hands_registers_on(&self) -> Result<bool, Error> {
+        Ok(self.consumers()? > 1)
+    }
+
     /// Whether registers and shared memory are enough.
     fn check_resources(&self) -> Result<(), Error> {
         let [producer, consumer] = self.registers.map(i64::from);

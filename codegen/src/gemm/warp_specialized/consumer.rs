@@ -34,7 +34,9 @@ struct Consumer {
 
 impl Context<'_> {
     pub(super) fn consume(&self, b: &mut Builder) -> Result<(), Error> {
-        b.warpgroup_reg_alloc(self.config.registers[1])?;
+        if self.config.hands_registers_on()? {
+            b.warpgroup_reg_alloc(self.config.registers[1])?;
+        }
         let consumer = self.consumer(b)?;
         let stages = self.config.stages;
         let states = [PipelineState::new(b, stages), PipelineState::behind(b, stages)];

@@ -12,7 +12,9 @@ use crate::{Counting, Error, Expr, PipelineState};
 
 impl Context<'_> {
     pub(super) fn produce(&self, b: &mut Builder) -> Result<(), Error> {
-        b.warpgroup_reg_dealloc(self.config.registers[0])?;
+        if self.config.hands_registers_on()? {
+            b.warpgroup_reg_dealloc(self.config.registers[0])?;
+        }
         b.if_(&Cond::less(&self.thread, &Expr::from(1)), |b| {
             let state = PipelineState::new(b, self.config.stages);
             self.tiles.for_each(b, &Cond::Always, self.config.alternate, |b, tile| {
