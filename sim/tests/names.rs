@@ -93,6 +93,6 @@ fn a_wrong_number_of_arguments_lists_the_parameters() {
 #[test]
 fn local_variables_are_named() {
     let kernel = ".visible .entry k() { .reg .b32 %r; .reg .pred %p; .local .b32 l[4];
-        ld.local.u32 %r, [l+8]; setp.eq.u32 %p, %r, 0; @%p trap; ret; }";
+        ld.local.u32 %r, [l+8]; setp.eq.u32 %p, %r, 0; @%p st.local.u32 [l], 1; ret; }";
     assert_eq!(names(kernel, &shape(1, 1), &Memory::new())[0], "l[2]");
 }

@@ -187,7 +187,7 @@ fn memory_without_a_value() {
             "{through} st.shared.u32 [%m+512], %i; ld.shared.u32 %r1, [%m+512]; st.global.u32 [%q], %r1;"
         ));
     }
-    let found = run(32, &format!("ld.shared.u32 %r0, [%m+4]; add.u32 %r1, %r0, 1; st.global.u32 [%q], %r1;"));
+    let found = run(32, "ld.shared.u32 %r0, [%m+4]; add.u32 %r1, %r0, 1; st.global.u32 [%q], %r1;");
     let Err(Error::UninitialisedMemory { at, space: Space::Shared, bytes: 4, used: Some(used), .. }) = &found
     else {
         panic!("{found:?}")

@@ -54,11 +54,11 @@ pub(super) fn mark(code: &mut Code) {
         graph.code.insts.iter().map(|inst| touches(inst, &sources[inst.source as usize])).collect();
     // An instruction of several operations is looked at when it begins.
     let mut first = 0;
-    for i in 0..careful.len() {
+    for (i, careful) in careful.into_iter().enumerate() {
         if graph.code.insts[i].guard != Guard::Same {
             first = i;
         }
-        graph.code.insts[first].careful |= careful[i];
+        graph.code.insts[first].careful |= careful;
     }
     let open = |file: File, len: u32| {
         (0..len).map(|slot| Reg { file, slot }).filter(|reg| open.has(numbers.of(*reg))).collect::<Vec<_>>()

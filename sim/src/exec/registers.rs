@@ -185,10 +185,10 @@ impl Warp {
         let ops = operations(&code.insts, pc);
         if lanes != 0 && ops.iter().all(|inst| matches!(inst.op, Op::Lanes(..))) {
             self.flow(ops, source, active, lanes);
-        } else if !ops.last().is_some_and(|inst| inst.op.spreads()) {
-            if let Some(undefined) = &mut self.undefined {
-                source.writes.iter().for_each(|&reg| undefined.define(reg, active));
-            }
+        } else if !ops.last().is_some_and(|inst| inst.op.spreads())
+            && let Some(undefined) = &mut self.undefined
+        {
+            source.writes.iter().for_each(|&reg| undefined.define(reg, active));
         }
         Ok(())
     }
