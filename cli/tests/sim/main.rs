@@ -328,7 +328,9 @@ fn findings_are_in_the_report_with_their_weight() {
     assert_eq!(few["findings"][0]["kind"], "race");
     assert_eq!(few["errors"], 1);
     // The warning alone: four seeds are tried, unless it is denied.
-    let right = FINDINGS.replace("st.shared.u32 [s+4], %i;", "").replace("ld.shared.u32 %r, [s+8];", "");
+    let right = FINDINGS
+        .replace("st.shared.u32 [s+4], %i;", "")
+        .replace("ld.shared.u32 %r, [s+8]; setp.eq.u32 %p, %r, 1; @%p trap;", "");
     std::fs::write(folder.path().join("findings.ptx"), right).expect("a file");
     for (options, status, seeds) in [
         ("", 0, vec![0, 1, 2, 3]),
@@ -424,7 +426,8 @@ fn what_can_not_be_launched_is_bad_usage() {
         (
             whole.replace("in:x.npy", "at:x.npy"),
             "error: invalid value 'at:x.npy' for '--arg <ARGUMENTS>': `at:x.npy`: expected TYPE:NUMBER, bytes:HEX, in:FILE, \
-             out:TYPE:COUNT:FILE, inout:FILE:FILE or tensormap:BOX:in:FILE and its like; types are u8, s8, ",
+             inout:FILE:FILE, out:TYPE:COUNT:FILE, zeros:TYPE:COUNT or ones: or rand: likewise, or tensormap:BOX:in:FILE and \
+             its like; types are u8, s8, ",
         ),
         (
             whole.replace("--grid 4", "--grid 4,"),
