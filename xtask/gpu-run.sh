@@ -1,34 +1,64 @@
 #!/usr/bin/env bash
-# Runs every GPU check and bench of this folder and prints a table; fails if a check fails or there is no GPU.
-#   run.sh [checks|benches]      both without an argument; logs go to logs/ beside this script (or $LOGS)
+# Runs GPU checks and benches of this folder and prints a table of all that ran; fails if one fails or there is no GPU.
+#   run.sh [GROUP...] [--seconds N]
+# Groups: tests (every test binary), gemm (the girih binary over sizes, layouts, kernels), checks (both), benches, or the end of a
+# binary's name, such as gpu_programs. All without one. With --seconds nothing starts after N seconds; the same command
+# run again goes on with what has not run well yet. Logs and the table go to logs/ beside this script (or $LOGS).
+# Exit code: 0 all well, 1 something failed or nothing ran, 2 usage, 3 all well so far and something left.
 set -uo pipefail
 cd "$(dirname "$0")"
-what=${1:-all}
+groups=() seconds=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --seconds) seconds=${2:?a number of seconds} && shift ;;
+    --seconds=*) seconds=${1#*=} ;;
+    -*) echo "run.sh: $1 is not known: run.sh [tests|gemm|checks|benches|NAME]... [--seconds N]" >&2 && exit 2 ;;
+    *) groups+=("$1") ;;
+  esac
+  shift
+done
+[ ${#groups[@]} -gt 0 ] || groups=(checks benches)
 logs=${LOGS:-logs}
-mkdir -p "$logs"
+rows=$logs/rows.tsv
+mkdir -p "$logs" && touch "$rows"
 export GIRIH_DEVICE=cuda CRITERION_HOME="$logs/criterion" GIRIH_RECORD="$logs/records.jsonl"
-table=()
-failures=0
+ran=0 failures=0 left=0
 
-# check NAME COMMAND...: one row; a run that skipped itself for want of a GPU is a failure here.
-check() {
+# row NAME COMMAND...: one row of the table; a run that skipped itself for want of a GPU is a failure here.
+row() {
   local name=$1 start=$EPOCHREALTIME result=ok
   shift
+  if grep -q "^$name"$'\tok\t' "$rows"; then
+    return
+  elif [ -n "$seconds" ] && [ "$SECONDS" -ge "$seconds" ]; then
+    left=$((left + 1))
+    return
+  fi
   local log="$logs/${name//[^A-Za-z0-9._-]/_}.log"
   if ! "$@" >"$log" 2>&1; then
     result=FAILED
   elif grep -qi 'skipped: no' "$log"; then
     result='NO GPU'
   fi
+  ran=$((ran + 1))
   [ "$result" = ok ] || { failures=$((failures + 1)); tail -n 5 "$log"; }
-  table+=("$(awk -v n="$name" -v r="$result" -v a="$start" -v b="$EPOCHREALTIME" \
-    'BEGIN { printf "%-48s %-8s %7.1f s", n, r, b - a }')")
+  awk -v n="$name" -v r="$result" -v a="$start" -v b="$EPOCHREALTIME" \
+    'BEGIN { printf "%s\t%s\t%.1f\n", n, r, b - a }' >>"$rows"
 }
 
-if [ "$what" != benches ]; then
-  for test in bin/test-*; do
-    [ -x "$test" ] && check "${test#bin/}" "$test" --nocapture
+tests() {
+  for test in bin/test-*"$1"; do
+    [ -x "$test" ] && row "${test#bin/}" "$test" --nocapture
   done
+}
+
+benches() {
+  for bench in bin/bench-*"$1"; do
+    [ -x "$bench" ] && row "${bench#bin/}" "$bench" --bench
+  done
+}
+
+gemm() {
   for size in 512,512,512 4096,4096,4096 1,1,1 17,33,65 1000,1000,1000 4095,4097,127 0,5,7 5,7,0; do
     IFS=, read -r m n k <<<"$size"
     for layout in tn tt nn nt; do
@@ -36,21 +66,34 @@ if [ "$what" != benches ]; then
         # The best is what girih takes by itself: sm90 where the sizes allow.
         named=(--kernel "${kernel%:*}")
         [ "${kernel%:*}" = best ] && named=()
-        check "gemm ${kernel/:/ } $layout ${m}x${n}x${k}" bin/girih gemm --device cuda "${named[@]}" \
+        row "gemm ${kernel/:/ } $layout ${m}x${n}x${k}" bin/girih gemm --device cuda "${named[@]}" \
           --dtype "${kernel#*:}" --layout "$layout" --m "$m" --n "$n" --k "$k"
       done
     done
   done
-fi
-if [ "$what" != checks ]; then
-  for bench in bin/bench-*; do
-    [ -x "$bench" ] && check "${bench#bin/}" "$bench" --bench
-  done
-fi
+}
 
-printf '%s\n' "${table[@]}"
-if [ "$what" != checks ]; then
-  cat "$logs"/bench-*.log 2>/dev/null | grep -E 'time:|thrpt:|TFLOP|GB/s|%' || true
-fi
-echo "${#table[@]} runs, $failures failed"
-[ "${#table[@]}" -gt 0 ] && [ "$failures" -eq 0 ]
+for group in "${groups[@]}"; do
+  case $group in
+    tests) tests '' ;;
+    gemm) gemm ;;
+    checks)
+      tests ''
+      gemm
+      ;;
+    benches) benches '' ;;
+    *)
+      compgen -G "bin/test-*$group" >/dev/null || compgen -G "bin/bench-*$group" >/dev/null ||
+        { echo "run.sh: no binary ends in $group; there are:" bin/* >&2 && exit 2; }
+      tests "$group"
+      benches "$group"
+      ;;
+  esac
+done
+
+awk -F '\t' '{ last[$1] = $0; if (!($1 in seen)) { order[++n] = $1; seen[$1] = 1 } }
+  END { for (i = 1; i <= n; i++) { split(last[order[i]], f, "\t"); printf "%-48s %-8s %7s s\n", f[1], f[2], f[3] } }' "$rows"
+cat "$logs"/bench-*.log 2>/dev/null | grep -E 'time:|thrpt:|TFLOP|GB/s|%' || true
+echo "$ran runs, $failures failed, $left left for the next call, $(cut -f 1 "$rows" | sort -u | wc -l) in the table"
+[ -s "$rows" ] && [ "$failures" -eq 0 ] || exit 1
+[ "$left" -eq 0 ] || exit 3
