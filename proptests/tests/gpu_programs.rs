@@ -13,7 +13,9 @@ const SEED: u64 = 2026;
 /// How often every instruction comes, with other operands each time.
 const ROUNDS: usize = 8;
 /// Programs that the driver's compiler may get wrong: those that agree when it compiles without optimisation.
-const MISCOMPILED: usize = 8;
+const MISCOMPILED: usize = 2;
+/// As many more where it folds `set` into what reads the result, and takes the 1.0 of one type for that of another.
+const FOLDED_SETS: usize = 16;
 /// Differences of one instruction that are printed.
 const SHOWN: u64 = 3;
 
@@ -69,7 +71,10 @@ fn the_simulator_is_the_gpu() {
     assert!(tally.differing.is_empty() && tally.failed == 0, "differs: {:?}", tally.differing);
     assert_eq!(tally.programs, count as u64);
     // What the driver's compiler gets wrong is told, and is no excuse for many.
-    assert!(tally.optimized.len() <= MISCOMPILED, "only when optimised: {:?}", tally.optimized);
+    let folds = |program: &&Vec<String>| program.iter().any(|instruction| instruction.starts_with("set."));
+    let folded = tally.optimized.values().filter(folds).count();
+    let other = tally.optimized.len() - folded;
+    assert!(other <= MISCOMPILED && folded <= FOLDED_SETS, "only when optimised: {:?}", tally.optimized);
 }
 
 fn record(programs: &Programs, tally: &Tally, gpu: &Device) -> serde_json::Value {
