@@ -249,3 +249,25 @@ fn a_missing_fence_of_an_initialisation_is_a_warning() {
         assert!(matches!(written, Err(Error::Unfenced { .. })), "{written:?}");
     }
 }
+
+/// A lane that waits is woken though another of its warp never stops.
+#[test]
+fn a_lane_that_waits_is_not_starved_by_one_that_spins_for_it() {
+    let kernel = [
+        INIT,
+        FENCE,
+        "@!%first bra OTHERS;",
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%b], 128;",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%q], 128, [%b];",
+        "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p0, [%b], 0; @!%p0 bra WAIT;",
+        "ld.shared.u32 %r0, [%s]; st.global.u32 [%p], %r0; st.release.gpu.global.u32 [%p+1024], 1; bra END;",
+        "OTHERS: setp.ne.u32 %p1, %l, 31; @%p1 bra END;",
+        "SPIN: ld.acquire.gpu.global.u32 %r1, [%p+1024]; setp.eq.u32 %p2, %r1, 0; @%p2 bra SPIN;",
+        "ld.global.u32 %r2, [%p]; st.global.u32 [%p+4], %r2;",
+        "END:",
+    ];
+    for options in seeds() {
+        let got = run(1, 32, &options, &kernel).unwrap_or_else(|e| panic!("seed {}: {e}", options.seed));
+        assert_eq!(got[..2], [1000, 1000]);
+    }
+}

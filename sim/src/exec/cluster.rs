@@ -109,7 +109,8 @@ impl<'a> Cluster<'a> {
         for nth in 0..self.order.len() {
             let i = self.order[nth];
             self.cx.maybe_step()?;
-            if matches!(self.warps[i].state, State::Blocked) {
+            // Some of its lanes may wait while others run in circles for them.
+            if matches!(self.warps[i].state, State::Blocked | State::Ready) {
                 self.warps[i].wake(&self.cx);
             }
             if matches!(self.warps[i].state, State::Ready) {

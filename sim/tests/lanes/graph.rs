@@ -163,7 +163,7 @@ pub(crate) fn judge(program: &Program) -> Wrong {
         run.signal(program, k, event);
     }
     run.settle();
-    wrong(program.shape, &run.graph, &run.touches, &run.proxy_fences)
+    wrong(program.shape, &run)
 }
 
 impl Run {
@@ -334,8 +334,12 @@ impl Run {
     }
 }
 
-fn wrong(shape: Shape, graph: &Graph, touches: &[Touch], proxy_fences: &[(usize, Option<bool>)]) -> Wrong {
+fn wrong(shape: Shape, Run { graph, touches, proxy_fences, seen, .. }: &Run) -> Wrong {
     let mut wrong = Wrong::default();
+    // A write comes before what comes after a read that has observed it, whatever the read acquires.
+    let observed: Vec<(usize, Vec<bool>)> =
+        seen.iter().map(|&[write, read]| (write, graph.reach(read))).collect();
+    let observes = |write: usize, node: usize| observed.iter().any(|(of, after)| *of == write && after[node]);
     let after_fence: Vec<(usize, Option<bool>, Vec<bool>)> =
         proxy_fences.iter().map(|&(fence, of)| (fence, of, graph.reach(fence))).collect();
     let after: Vec<Vec<bool>> = touches.iter().map(|touch| graph.reach(touch.node)).collect();
@@ -344,7 +348,8 @@ fn wrong(shape: Shape, graph: &Graph, touches: &[Touch], proxy_fences: &[(usize,
             let (s, t) = (a.access.1, b.access.1);
             let together = a.strong.zip(b.strong).is_some_and(|(a, b)| a.min(b) >= scope_of(shape, s, t));
             let conflict = (a.write || b.write) && !together && a.node != b.node;
-            if i < j && conflict && !after[i][b.node] && !after[j][a.node] {
+            let ordered = |i: usize, a: &Touch, b: &Touch| after[i][b.node] || observes(a.node, b.node);
+            if i < j && conflict && !ordered(i, a, b) && !ordered(j, b, a) {
                 wrong.races.push([a.access, b.access]);
             }
             let of = Some(a.place.0.is_none());
