@@ -255,13 +255,16 @@ fn int(value: Int) -> Result {
 
 /// A leaf as a number, a tuple as text.
 fn ints(tuple: IntTuple) -> Result {
-    if tuple.is_leaf() { int(tuple.leaves()[0]) } else { text(tuple) }
+    match tuple.get(0) {
+        Some(leaf) if tuple.is_leaf() => int(leaf),
+        _ => text(tuple),
+    }
 }
 
 /// A leaf as a number, a tuple as text.
 fn coord(coord: Coord) -> Result {
-    match coord.leaves() {
-        [Crd::At(position)] if coord.is_leaf() => Ok((*position).into()),
+    match coord.get(0) {
+        Some(Crd::At(position)) if coord.is_leaf() => Ok(position.into()),
         _ => text(coord),
     }
 }

@@ -20,12 +20,12 @@ impl Lay {
         let mut out = Lay::EMPTY;
         let (mut step, mut i) = (Int::ONE, 0);
         while i < self.leaf_count() {
-            if self.stride[i].is_zero() {
-                tri!(out.push(self.shape.leaves[i], Stride::Int(step)));
+            if self.step(i).is_zero() {
+                tri!(out.push(self.extent(i), Stride::Int(step)));
             }
             i += 1;
             if i < self.leaf_count() {
-                step = tri!(step.mul(self.shape.leaves[i - 1]));
+                step = tri!(step.mul(self.extent(i - 1)));
             }
         }
         tri!(out.wrap_from(0));
@@ -50,21 +50,21 @@ impl Lay {
         let mut rest = 0;
         let mut i = 0;
         while i < modes.leaf_count() {
-            let d = tri!(modes.stride[i].require_known(OP));
+            let d = tri!(modes.step(i).require_known(OP));
             // Of several modes of one stride the largest goes on with the run.
             let mut largest = i;
             let mut k = i;
-            while k < modes.leaf_count() && modes.stride[k].same(modes.stride[i]) {
-                if modes.shape.leaves[k].is_symbolic() {
-                    return Err(Error::NotKnown { op: OP, value: modes.shape.leaves[k] });
+            while k < modes.leaf_count() && modes.step(k).same(modes.step(i)) {
+                if modes.extent(k).is_symbolic() {
+                    return Err(Error::NotKnown { op: OP, value: modes.extent(k) });
                 }
-                if matches!(modes.shape.leaves[largest].less(modes.shape.leaves[k]), Some(true)) {
+                if matches!(modes.extent(largest).less(modes.extent(k)), Some(true)) {
                     largest = k;
                 }
                 k += 1;
             }
             if d == run {
-                run = match run.checked_mul(modes.shape.leaves[largest].coef) {
+                run = match run.checked_mul(modes.extent(largest).coef) {
                     Some(run) => run,
                     None => return Err(Error::Overflow { op: OP }),
                 };
@@ -113,15 +113,15 @@ impl Lay {
         let first = tri!(self.node(0));
         let (mut step, mut i) = (Int::ONE, first.begin);
         while i < first.end {
-            if let Stride::Int(d) = self.stride[i]
+            if let Stride::Int(d) = self.step(i)
                 && d.is_symbolic()
                 && !matches!(d.lower(), Some(1..))
             {
                 return Err(ask::at_least("make_fragment_like", d, 1));
             }
-            if !self.stride[i].is_zero() {
-                out.stride[i] = compact(self.shape.leaves[i], step);
-                step = tri!(step.mul(self.shape.leaves[i]));
+            if !self.step(i).is_zero() {
+                tri!(out.set_step(i, compact(self.extent(i), step)));
+                step = tri!(step.mul(self.extent(i)));
             }
             i += 1;
         }
@@ -132,17 +132,20 @@ impl Lay {
     /// Gives the leaves from `begin` on compact strides in the order of their old ones; without `zeros`, stride 0 stays.
     const fn compact_from(&mut self, begin: usize, first: Int, zeros: bool) -> Result<(), Error> {
         const OP: &str = "a compact layout";
-        let old = self.stride;
         let mut done = [false; MAX_LEAVES];
         let mut step = first;
         loop {
             let (mut best, mut best_stride, mut i) = (MAX_LEAVES, 0, begin);
             while i < self.leaf_count() {
-                let d = tri!(old[i].require_known(OP));
+                if done[i] {
+                    i += 1;
+                    continue;
+                }
+                let d = tri!(self.step(i).require_known(OP));
                 if d < 0 {
                     return Err(Error::NonPositiveStride { op: OP, stride: Int::value(d) });
                 }
-                if (zeros || d != 0) && !done[i] && (best == MAX_LEAVES || d < best_stride) {
+                if (zeros || d != 0) && (best == MAX_LEAVES || d < best_stride) {
                     (best, best_stride) = (i, d);
                 }
                 i += 1;
@@ -151,8 +154,8 @@ impl Lay {
                 return Ok(());
             }
             done[best] = true;
-            self.stride[best] = compact(self.shape.leaves[best], step);
-            step = tri!(step.mul(self.shape.leaves[best]));
+            tri!(self.set_step(best, compact(self.extent(best), step)));
+            step = tri!(step.mul(self.extent(best)));
         }
     }
 
@@ -172,11 +175,11 @@ impl Lay {
         if index < 0 {
             return Err(Error::CoordOutOfRange { coord: index, extent: tri!(self.size()) });
         }
-        let mut out = crate::Tuple { profile: self.shape.profile, leaves: [Crd::At(0); MAX_LEAVES] };
+        let mut out = crate::Coord::zeros(self.shape.profile);
         let (mut rest, mut i) = (index, 0);
         while i < self.leaf_count() {
-            let d = tri!(self.stride[i].require_known(OP));
-            let s = self.shape.leaves[i];
+            let d = tri!(self.step(i).require_known(OP));
+            let s = self.extent(i);
             if !s.is(1) && d != 0 {
                 let Some(extent) = s.get() else {
                     return Err(Error::NotKnown { op: OP, value: s });
@@ -186,7 +189,7 @@ impl Lay {
                 }
                 let digit = index / d % extent;
                 rest = rest.saturating_sub(digit.saturating_mul(d));
-                out.leaves[i] = Crd::At(digit);
+                tri!(out.set(i, Crd::At(digit)));
             }
             i += 1;
         }
@@ -259,7 +262,7 @@ impl Lay {
         }
         let (mut out, mut rest, mut step, mut i) = (Lay::EMPTY, n, Int::ONE, 0);
         while i < shape.leaf_count() {
-            let leaf = shape.leaves()[i];
+            let leaf = shape.at_leaf(i);
             let Some(extent) = leaf.get() else {
                 return Err(Error::NotKnown { op: OP, value: leaf });
             };

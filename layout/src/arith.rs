@@ -1,5 +1,6 @@
 //! Arithmetic on integer leaves: checked, and exact on symbols.
 
+use crate::int::FACTORS;
 use crate::symbol::{Packed, gcd};
 use crate::{Error, Fact, Factor, Int, ask};
 
@@ -13,7 +14,7 @@ impl Int {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Overflow`] past 64 bits, [`Error::Unsupported`] for a product of more than two symbols.
+    /// [`Error::Overflow`] past 64 bits, [`Error::Unsupported`] for a product of more than three factors of symbols.
     #[inline]
     pub const fn mul(self, other: Int) -> Result<Int, Error> {
         let Some(coef) = self.coef.checked_mul(other.coef) else {
@@ -28,23 +29,20 @@ impl Int {
     }
 
     const fn symbolic_mul(self, other: Int, coef: i64) -> Result<Int, Error> {
-        let all = [self.factors[0], self.factors[1], other.factors[0], other.factors[1]];
-        let mut kept = [Packed::NONE; 2];
-        let (mut i, mut n) = (0, 0);
-        while i < 4 {
-            if all[i].get().is_some() {
-                if n == 2 {
-                    return Err(Error::Unsupported {
-                        op: "a product",
-                        what: "more than two symbolic factors",
-                    });
-                }
-                kept[n] = all[i];
-                n += 1;
+        let mut out = Int { coef, fixed: false, factors: self.factors };
+        let mut i = 0;
+        while i < FACTORS && other.factors[i].is_some() {
+            let mut free = 0;
+            while free < FACTORS && out.factors[free].is_some() {
+                free += 1;
             }
+            if free == FACTORS {
+                return Err(Error::Unsupported { op: "a product", what: "more than three symbolic factors" });
+            }
+            out.factors[free] = other.factors[i];
             i += 1;
         }
-        Int::normal(coef, kept)
+        out.normal()
     }
 
     const fn is_fixed_zero(self) -> bool {
@@ -52,22 +50,24 @@ impl Int {
     }
 
     /// Lowest terms where the division is exact, factors in order.
-    const fn normal(mut coef: i64, mut factors: [Packed; 2]) -> Result<Int, Error> {
+    const fn normal(mut self) -> Result<Int, Error> {
         let mut i = 0;
-        while i < 2 {
-            if let Some(f) = factors[i].get()
+        while i < FACTORS {
+            if let Some(f) = self.factors[i].get()
                 && f.symbol.divisor() % f.den == 0
             {
-                let g = gcd(coef, f.den);
-                coef /= g;
-                factors[i] = tri!(Packed::new(Factor { symbol: f.symbol, den: f.den / g }));
+                let g = gcd(self.coef, f.den);
+                self.coef /= g;
+                self.factors[i] = tri!(Packed::new(Factor { symbol: f.symbol, den: f.den / g }));
+            }
+            let mut to = i;
+            while to > 0 && self.factors[to].is_some() && self.factors[to].key < self.factors[to - 1].key {
+                (self.factors[to - 1], self.factors[to]) = (self.factors[to], self.factors[to - 1]);
+                to -= 1;
             }
             i += 1;
         }
-        if factors[1].get().is_some() && factors[1].key() < factors[0].key() {
-            factors = [factors[1], factors[0]];
-        }
-        Ok(Int { coef, factors })
+        Ok(self)
     }
 
     /// The sum: of known integers, of zero and anything, and of multiples of the same symbols.
@@ -87,15 +87,14 @@ impl Int {
         if other.is(0) {
             return Ok(self);
         }
-        if self.factors[0].key() != other.factors[0].key() || self.factors[1].key() != other.factors[1].key()
-        {
+        if !self.same_factors(&other) {
             return Err(Error::Unsupported { op: "a sum", what: "different symbols" });
         }
         let Some(coef) = self.coef.checked_add(other.coef) else {
             return Err(Error::Overflow { op: "a sum" });
         };
         if self.is_symbolic() && coef != 0 {
-            return Int::normal(coef, self.factors);
+            return Int { coef, ..self }.normal();
         }
         Ok(if self.is_static() && other.is_static() { Int::fixed(coef) } else { Int::value(coef) })
     }
@@ -147,7 +146,7 @@ impl Int {
                     return Err(Error::Overflow { op: "ceil_div of a symbol" });
                 };
                 let packed = tri!(Packed::new(Factor { symbol: f.symbol, den }));
-                Ok(Int { coef: 1, factors: [packed, Packed::NONE] })
+                Ok(Int::of_factor(packed))
             }
             (Some(f), _) => {
                 Err(ask::fact("ceil_div", f.symbol, Fact::DivisibleBy(f.den.saturating_mul(rest)), self))
@@ -205,15 +204,17 @@ impl Int {
         }
         let mut part = self;
         let mut i = 0;
-        while i < 2 {
-            if n.factors[i].get().is_some() {
-                if n.factors[i].key() == part.factors[0].key() {
-                    part.factors = [part.factors[1], Packed::NONE];
-                } else if n.factors[i].key() == part.factors[1].key() {
-                    part.factors[1] = Packed::NONE;
-                } else {
-                    return if self.is(0) { Some(self) } else { None };
-                }
+        while i < FACTORS && n.factors[i].is_some() {
+            let mut at = 0;
+            while at < FACTORS && part.factors[at].key != n.factors[i].key {
+                at += 1;
+            }
+            if at == FACTORS {
+                return if self.is(0) { Some(self) } else { None };
+            }
+            while at < FACTORS {
+                part.factors[at] = if at + 1 < FACTORS { part.factors[at + 1] } else { Packed::NONE };
+                at += 1;
             }
             i += 1;
         }
@@ -241,19 +242,19 @@ impl Int {
             return Err(Error::Overflow { op: "a quotient" });
         };
         rest /= g;
-        let mut factors = self.factors;
+        let mut out = Int { coef, ..self };
         let mut i = 0;
-        while i < 2 {
-            if let Some(f) = factors[i].get()
+        while i < FACTORS {
+            if let Some(f) = out.factors[i].get()
                 && f.symbol.divisor() % f.den == 0
             {
                 let g = gcd(rest, f.symbol.divisor() / f.den);
                 rest /= g;
-                factors[i] = tri!(Packed::new(Factor { symbol: f.symbol, den: f.den * g }));
+                out.factors[i] = tri!(Packed::new(Factor { symbol: f.symbol, den: f.den * g }));
             }
             i += 1;
         }
-        Ok((tri!(Int::normal(coef, factors)), rest))
+        Ok((tri!(out.normal()), rest))
     }
 
     /// Whether `self < other`: `None` where the facts don't tell.

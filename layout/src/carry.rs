@@ -10,7 +10,7 @@ use crate::{EXACT_LIMIT, Error, Int, Lay, Stride};
 const fn no_carry(a: &Lay, right: &Lay, r: Node) -> bool {
     let (mut end, mut i) = (Int::ONE, 0);
     while i + 1 < a.leaf_count() {
-        end = match end.mul(a.shape.leaves[i]) {
+        end = match end.mul(a.extent(i)) {
             Ok(end) => end,
             Err(Error::Overflow { .. }) => return true, // no index gets there
             Err(_) => return false,
@@ -27,7 +27,7 @@ const fn no_carry(a: &Lay, right: &Lay, r: Node) -> bool {
 const fn stays_below(right: &Lay, r: Node, end: Int) -> bool {
     let (mut sum, mut i) = (0i64, r.begin);
     while i < r.end {
-        let (s, d) = (right.shape.leaves[i], right.stride[i]);
+        let (s, d) = (right.extent(i), right.step(i));
         i += 1;
         let Stride::Int(d) = d else { return false };
         if s.is(1) || d.div_exact(end).is_some() {
@@ -79,7 +79,7 @@ const fn most_modulo(s: i64, d: i64, p: i64) -> i64 {
 const fn chain_divides(right: &Lay, r: Node, end: Int) -> bool {
     let (mut reach, mut i) = (Int::ONE, r.begin);
     while i < r.end {
-        let (s, d) = (right.shape.leaves[i], right.stride[i]);
+        let (s, d) = (right.extent(i), right.step(i));
         i += 1;
         let Stride::Int(d) = d else { return false };
         if s.is(1) || d.is(0) || d.div_exact(end).is_some() {
@@ -100,7 +100,7 @@ const fn chain_divides(right: &Lay, r: Node, end: Int) -> bool {
 const fn bits_apart(right: &Lay, r: Node) -> bool {
     let (mut taken, mut i) = (0u64, r.begin);
     while i < r.end {
-        let (s, d) = (right.shape.leaves[i], right.stride[i]);
+        let (s, d) = (right.extent(i), right.step(i));
         i += 1;
         if s.is(1) || d.is_zero() {
             continue;
@@ -130,11 +130,11 @@ pub(crate) const fn by_definition(a: &Lay, right: &Lay, r: Node) -> Result<(), E
     let mut size = 1i64;
     let mut i = r.begin;
     while i < r.end {
-        let extent = right.shape.leaves[i];
+        let extent = right.extent(i);
         let Some(known) = extent.get() else {
             return Err(Error::NotKnown { op: "composition", value: extent });
         };
-        tri!(right.stride[i].require_known("composition"));
+        tri!(right.step(i).require_known("composition"));
         size = match size.checked_mul(known) {
             Some(size) if size <= EXACT_LIMIT => size,
             _ => return Err(Error::Carry { witness: None }),

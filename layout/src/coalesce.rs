@@ -1,6 +1,7 @@
 //! Coalescing: the fewest modes that give the same function, and equality of functions.
 
 use crate::profile::Node;
+use crate::store::Small;
 use crate::{Error, Int, IntTuple, Lay, Stride};
 
 impl Lay {
@@ -79,8 +80,8 @@ impl Lay {
         }
         let mut i = 0;
         while i < a.leaf_count() {
-            let same_stride = a.stride[i].same(b.stride[i]);
-            if !a.shape.leaves[i].same(b.shape.leaves[i]) || !same_stride {
+            let same_stride = a.step(i).same(b.step(i));
+            if !a.extent(i).same(b.extent(i)) || !same_stride {
                 return false;
             }
             i += 1;
@@ -108,8 +109,8 @@ impl Lay {
         let mut out = *self;
         let mut i = 0;
         while i < out.leaf_count() {
-            if out.stride[i].is_zero() {
-                out.shape.leaves[i] = Int::ONE;
+            if out.step(i).is_zero() {
+                out.shape.leaves.set(i, Small::ONE);
             }
             i += 1;
         }
@@ -125,7 +126,7 @@ pub(crate) const fn coalesce_into(from: &Lay, node: Node, keep_last: bool, out: 
     let (mut s, mut d) = (Int::ONE, Stride::ZERO);
     let mut i = node.begin;
     while i < node.end {
-        let (next_s, next_d) = (from.shape.leaves[i], from.stride[i]);
+        let (next_s, next_d) = (from.extent(i), from.step(i));
         i += 1;
         if next_s.is(1) && !(keep_last && i == node.end) {
             continue;
@@ -150,8 +151,8 @@ pub(crate) const fn coalesce_into(from: &Lay, node: Node, keep_last: bool, out: 
 pub(crate) const fn is_coalesced(from: &Lay, node: Node) -> bool {
     let mut i = node.begin;
     while i + 1 < node.end {
-        let s = from.shape.leaves[i];
-        if s.is(1) || follows(s, from.stride[i], from.stride[i + 1]) {
+        let s = from.extent(i);
+        if s.is(1) || follows(s, from.step(i), from.step(i + 1)) {
             return false;
         }
         i += 1;
@@ -164,11 +165,11 @@ pub(crate) const fn single_step(from: &Lay, node: Node) -> Option<Stride> {
     if node.begin == node.end {
         return None;
     }
-    let (mut s, d) = (from.shape.leaves[node.begin], from.stride[node.begin]);
+    let (mut s, d) = (from.extent(node.begin), from.step(node.begin));
     let mut i = node.begin + 1;
     while i < node.end {
-        let next = from.shape.leaves[i];
-        if !follows(s, d, from.stride[i]) {
+        let next = from.extent(i);
+        if !follows(s, d, from.step(i)) {
             return None;
         }
         s = match s.mul(next) {

@@ -4,6 +4,7 @@
 //! What is no such pair, because an extent is no power of two or a sum carries into the columns, is refused.
 
 use crate::elimination::Reduced;
+use crate::store::Small;
 use crate::{Error, F2Matrix, Int, Lay, MAX_LEAVES, Stride, ask};
 
 /// The two parts of a layout.
@@ -30,10 +31,10 @@ impl Parts {
     pub(crate) const fn steps(&self) -> Result<Lay, Error> {
         let (mut out, mut i) = (self.upper, 0);
         while i < out.leaf_count() {
-            if let Stride::Int(d) = out.stride[i]
+            if let Stride::Int(d) = out.step(i)
                 && let Some(steps) = d.div_exact(self.unit())
             {
-                out.stride[i] = Stride::Int(steps);
+                tri!(out.set_step(i, Stride::Int(steps)));
             }
             i += 1;
         }
@@ -44,9 +45,9 @@ impl Parts {
     pub(crate) const fn integer_bits(&self) -> u64 {
         let (mut out, mut input, mut i) = (0, 0, 0);
         while i < self.low.leaf_count() {
-            let end = input + self.low.shape.leaves[i].coef.trailing_zeros() as usize;
+            let end = input + self.low.extent(i).coef.trailing_zeros() as usize;
             while input < end {
-                if matches!(self.low.stride[i], Stride::Int(_)) {
+                if matches!(self.low.step(i), Stride::Int(_)) {
                     out |= self.map.columns()[input];
                 }
                 input += 1;
@@ -60,13 +61,10 @@ impl Parts {
     pub(crate) const fn require_independent(&self, reduced: &Reduced, zeros: bool) -> Result<(), Error> {
         let (mut input, mut i) = (0, 0);
         while i < self.low.leaf_count() {
-            let end = input + self.low.shape.leaves[i].coef.trailing_zeros() as usize;
+            let end = input + self.low.extent(i).coef.trailing_zeros() as usize;
             while input < end {
                 if reduced.dependent >> input & 1 == 1 && !(zeros && self.map.columns()[input] == 0) {
-                    return Err(Error::Overlap {
-                        extent: self.low.shape.leaves[i],
-                        stride: self.low.stride[i],
-                    });
+                    return Err(Error::Overlap { extent: self.low.extent(i), stride: self.low.step(i) });
                 }
                 input += 1;
             }
@@ -95,8 +93,8 @@ impl Lay {
         while i < self.leaf_count() {
             let part = if is_low[i] { &mut low } else { &mut upper };
             // A column of 0 is the integer 0.
-            let idle = self.shape.leaves[i].is(1) || self.stride[i].is_zero();
-            tri!(part.push(self.shape.leaves[i], if idle { Stride::ZERO } else { self.stride[i] }));
+            let idle = self.extent(i).is(1) || self.step(i).is_zero();
+            tri!(part.push(self.extent(i), if idle { Stride::ZERO } else { self.step(i) }));
             i += 1;
         }
         low.close();
@@ -117,7 +115,7 @@ impl Lay {
                 return Ok(parts);
             }
             // The first of the rest stands before a leaf of the map: take it in.
-            least = match (self.shape.leaves[i].get(), self.stride[i]) {
+            least = match (self.extent(i).get(), self.step(i)) {
                 (Some(extent), Stride::Int(d)) if extent & (extent - 1) == 0 && d.coef > 0 => {
                     let width = d.coef.ilog2() + extent.ilog2();
                     if width > 61 || d.is_symbolic() { return self.whole_map() } else { width }
@@ -145,7 +143,7 @@ impl Lay {
             settled = true;
             let mut i = 0;
             while i < self.leaf_count() {
-                let (s, stride) = (self.shape.leaves[i], self.stride[i]);
+                let (s, stride) = (self.extent(i), self.step(i));
                 if !is_low[i] && tri!(is_among(s, stride, bits, op)) {
                     let Some(extent) = s.get() else { return Err(Error::NotKnown { op, value: s }) };
                     if extent & (extent - 1) != 0 {
@@ -218,8 +216,8 @@ impl Lay {
     const fn part_bits(&self, columns: bool) -> u64 {
         let (mut part, mut i) = (*self, 0);
         while i < part.leaf_count() {
-            if columns != matches!(part.stride[i], Stride::F2(_)) {
-                part.stride[i] = Stride::ZERO;
+            if columns != matches!(part.step(i), Stride::F2(_)) {
+                part.steps.set(i, Small::ZERO);
             }
             i += 1;
         }
@@ -247,12 +245,12 @@ impl Lay {
     const fn common_zeros(&self) -> u32 {
         let (mut zeros, mut i) = (62, 0);
         while i < self.leaf_count() && zeros > 0 {
-            let lacks = match self.stride[i] {
+            let lacks = match self.step(i) {
                 Stride::Int(d) => d.div_exact(Int::value(1 << zeros)).is_some(),
                 Stride::F2(column) => column.trailing_zeros() >= zeros,
                 Stride::Basis { .. } => false,
             };
-            (zeros, i) = if lacks || self.shape.leaves[i].is(1) { (zeros, i + 1) } else { (zeros - 1, i) };
+            (zeros, i) = if lacks || self.extent(i).is(1) { (zeros, i + 1) } else { (zeros - 1, i) };
         }
         zeros
     }

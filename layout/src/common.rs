@@ -57,10 +57,10 @@ impl Lay {
     const fn leading(&self, k: usize, extent: Int) -> Result<Lay, Error> {
         let (mut out, mut i) = (Lay::EMPTY, 0);
         while i < k {
-            tri!(out.push(self.shape.leaves[i], self.stride[i]));
+            tri!(out.push(self.extent(i), self.step(i)));
             i += 1;
         }
-        tri!(out.push(extent, self.stride[k]));
+        tri!(out.push(extent, self.step(k)));
         tri!(out.wrap_from(0));
         Ok(out)
     }
@@ -86,7 +86,7 @@ impl Lay {
             };
         }
         let values = self.coalesce();
-        values.leaf_count() == 1 && (values.shape.leaves[0].is(1) || values.stride[0].is_one())
+        values.leaf_count() == 1 && (values.extent(0).is(1) || values.step(0).is_one())
     }
 
     /// The greatest part of leaf `k` up to which this layout counts; columns end at powers of two.

@@ -69,7 +69,7 @@ impl Lay {
     pub(crate) const fn is_sorted(&self) -> bool {
         let (mut before, mut i) = (0, 0);
         while i < self.leaf_count() {
-            let (s, Stride::Int(d)) = (self.shape.leaves[i], self.stride[i]) else { return false };
+            let (s, Stride::Int(d)) = (self.extent(i), self.step(i)) else { return false };
             let Some(d) = d.get() else { return false };
             if s.is(1) || d <= before {
                 return false;
@@ -90,7 +90,7 @@ impl Lay {
     pub(crate) const fn sort_into(&self, op: &'static str, out: &mut Lay) -> Result<(), Error> {
         let mut i = 0;
         while i < self.leaf_count() {
-            let (s, stride) = (self.shape.leaves[i], self.stride[i]);
+            let (s, stride) = (self.extent(i), self.step(i));
             i += 1;
             if s.is(1) || stride.is_zero() {
                 continue;
@@ -103,15 +103,16 @@ impl Lay {
             }
             tri!(out.push(s, stride));
             let (mut to, last) = (0, out.leaf_count() - 1);
-            while to < last && !before(d, out.stride[to]) {
+            while to < last && !before(d, out.step(to)) {
                 to += 1;
             }
             let mut k = last;
             while k > to {
-                (out.shape.leaves[k], out.stride[k]) = (out.shape.leaves[k - 1], out.stride[k - 1]);
+                out.copy_leaf(k, k - 1);
                 k -= 1;
             }
-            (out.shape.leaves[to], out.stride[to]) = (s, stride);
+            tri!(out.set_extent(to, s));
+            tri!(out.set_step(to, stride));
         }
         Ok(())
     }
@@ -165,7 +166,7 @@ const fn holes_from(
     let first = out.leaf_count();
     let (mut end, mut i) = (begin, 0);
     while i < modes.leaf_count() {
-        let (s, stride) = (modes.shape.leaves[i], modes.stride[i]);
+        let (s, stride) = (modes.extent(i), modes.step(i));
         let d = tri!(stride.require_int(OP));
         let gap = match (d.div_exact(end), d.get(), end.get(), holes) {
             (Some(gap), ..) => gap,
@@ -207,7 +208,7 @@ pub(crate) const fn end_of(modes: &Lay) -> Result<Int, Error> {
     let Some(last) = modes.leaf_count().checked_sub(1) else {
         return Ok(Int::ONE);
     };
-    tri!(modes.stride[last].require_int(OP)).mul(modes.shape.leaves[last])
+    tri!(modes.step(last).require_int(OP)).mul(modes.extent(last))
 }
 
 /// Whether a stride sorts before another one.

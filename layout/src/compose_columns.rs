@@ -9,7 +9,8 @@ use crate::composition::compose_integers;
 use crate::definition::Function;
 use crate::profile::Node;
 use crate::space::{Refusal, Space};
-use crate::{EXACT_LIMIT, Error, F2Matrix, Int, Lay, Shape, Stride};
+use crate::store::Small;
+use crate::{EXACT_LIMIT, Error, F2Matrix, Int, Lay, Stride};
 
 const OP: &str = "composition";
 
@@ -59,14 +60,14 @@ const fn compose_parts(a: &Lay, parts: &Parts, b: &Lay) -> Result<Lay, Error> {
     tri!(range.push(parts.unit(), Stride::Int(Int::ONE)));
     let mut i = 0;
     while i < parts.upper.leaf_count() {
-        tri!(range.push(parts.upper.shape.leaves[i], parts.upper.stride[i]));
+        tri!(range.push(parts.upper.extent(i), parts.upper.step(i)));
         i += 1;
     }
     range.close();
     let composed = tri!(a.composition(&range));
     let map = tri!(F2Matrix::of_layout(&tri!(composed.mode(0))));
     let map = tri!(map.after(&parts.map));
-    let low = tri!(map.layout(&tri!(Shape::flat(parts.low.shape.leaves()))));
+    let low = tri!(map.layout(&parts.low.shape.flatten().wrap()));
     // Integers above the columns' bits are not touched by them.
     let end = Int::value(match map.reduced().greatest().checked_ilog2() {
         Some(top) => 2 << top,
@@ -74,7 +75,7 @@ const fn compose_parts(a: &Lay, parts: &Parts, b: &Lay) -> Result<Lay, Error> {
     });
     let (joined, mut i) = (composed.has_columns() || low.has_columns(), tri!(composed.node(0)).end);
     while i < composed.leaf_count() {
-        match composed.stride[i] {
+        match composed.step(i) {
             Stride::Int(d) if !joined || d.div_exact(end).is_some() => {}
             _ => return Err(Error::Carry { witness: None }),
         }
@@ -122,8 +123,8 @@ impl Lay {
     const fn columns_as_integers(&self) -> Lay {
         let (mut out, mut i) = (*self, 0);
         while i < out.leaf_count() {
-            if let Stride::F2(column) = out.stride[i] {
-                out.stride[i] = Stride::Int(Int::value(column as i64));
+            if let Stride::F2(column) = out.step(i) {
+                out.steps.set(i, Small::number(column as i64, false));
             }
             i += 1;
         }

@@ -74,7 +74,7 @@ impl Composed {
     /// ```
     /// use girih_layout::{Composed, Symbol};
     /// let rows = Composed::parse("Sw<3,3,3> o 0 o (s0,64):(64,1)")?.assume(Symbol::new(0).divisible_by(8))?;
-    /// assert_eq!(rows.layout().shape().leaves()[0].is_divisible_by(8), Some(true));
+    /// assert_eq!(rows.layout().flat_leaf(0).0.is_divisible_by(8), Some(true));
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///

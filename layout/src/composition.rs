@@ -161,8 +161,8 @@ pub(crate) const fn compose_integers(
     while i < r.end {
         let (opens, closes) = right.shape.profile.parens(r, i);
         tri!(out.shape.profile.open_many(opens));
-        let (begin, stride) = (out.leaf_count(), tri!(right.stride[i].require_int(OP)));
-        tri!(compose_leaf(a, right.shape.leaves[i], stride, out));
+        let (begin, stride) = (out.leaf_count(), tri!(right.step(i).require_int(OP)));
+        tri!(compose_leaf(a, right.extent(i), stride, out));
         tri!(out.wrap_from(begin));
         out.shape.profile.close_many(closes);
         i += 1;
@@ -176,7 +176,7 @@ const fn scale_into(step: Stride, right: &Lay, r: Node, out: &mut Lay) -> Result
     while i < r.end {
         let (opens, closes) = right.shape.profile.parens(r, i);
         tri!(out.shape.profile.open_many(opens));
-        let (s, d) = (right.shape.leaves[i], tri!(right.stride[i].require_int(OP)));
+        let (s, d) = (right.extent(i), tri!(right.step(i).require_int(OP)));
         if s.is(1) {
             tri!(out.push(Int::ONE, Stride::ZERO));
         } else {
@@ -231,7 +231,7 @@ const fn compose_leaf(a: &Lay, s: Int, d: Int, out: &mut Lay) -> Result<(), Erro
 const fn strict_leaf(a: &Lay, s: Int, d: Int, out: &mut Lay) -> Result<(), Error> {
     let (mut s, mut d, mut i) = (s, d, 0);
     while i + 1 < a.leaf_count() {
-        let (m, e) = (a.shape.leaves[i], a.stride[i]);
+        let (m, e) = (a.extent(i), a.step(i));
         i += 1;
         if let Some(steps) = d.div_exact(m) {
             d = steps;
@@ -257,7 +257,7 @@ const fn strict_leaf(a: &Lay, s: Int, d: Int, out: &mut Lay) -> Result<(), Error
             return Ok(());
         }
     }
-    out.push(s, tri!(a.stride[i].scaled(d)))
+    out.push(s, tri!(a.step(i).scaled(d)))
 }
 
 /// Whether `(s-1)*d < m` is known.

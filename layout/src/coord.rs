@@ -9,7 +9,7 @@ use crate::{Error, Int, Shape, Tuple};
 ///
 /// ```
 /// use girih_layout::{Coord, Crd};
-/// assert_eq!(Coord::parse("(3,_)")?.leaves(), &[Crd::At(3), Crd::All]);
+/// assert!(Coord::parse("(3,_)")?.leaves().eq([Crd::At(3), Crd::All]));
 /// # Ok::<(), girih_layout::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -28,7 +28,7 @@ pub enum Crd {
 /// assert_eq!(Coord::parse("(3,(_,1))")?.leaf_count(), 3);
 /// # Ok::<(), girih_layout::Error>(())
 /// ```
-pub type Coord = Tuple<Crd>;
+pub type Coord = Tuple<Crd, 0>;
 
 impl Coord {
     /// A 1-D coordinate.
@@ -39,7 +39,7 @@ impl Coord {
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     pub const fn at(position: i64) -> Coord {
-        Tuple::leaf(Crd::At(position))
+        Coord::leaf(Crd::At(position))
     }
 
     /// One position a mode.
@@ -53,7 +53,7 @@ impl Coord {
     /// # Errors
     /// [`Error::Capacity`], or [`Error::Unsupported`] for none.
     pub const fn of(positions: &[i64]) -> Result<Coord, Error> {
-        let mut out = Tuple::filled(Crd::All);
+        let mut out = Coord::EMPTY;
         if positions.is_empty() {
             return Err(Error::Unsupported { op: "a coordinate", what: "no positions" });
         }
@@ -112,11 +112,11 @@ pub const fn idx2crd_extended(shape: &Shape, index: i64) -> Result<Coord, Error>
 }
 
 const fn idx2crd_impl(shape: &Shape, index: i64, extended: bool) -> Result<Coord, Error> {
-    let mut out = Tuple { profile: shape.profile, leaves: [Crd::At(0); crate::MAX_LEAVES] };
+    let mut out = Coord::zeros(shape.profile);
     let mut digits = tri!(Digits::new(shape, shape.profile.root(), index, extended));
     let mut i = 0;
     while i < shape.leaf_count() {
-        out.leaves[i] = Crd::At(tri!(digits.next(shape)));
+        tri!(out.set(i, Crd::At(tri!(digits.next(shape)))));
         i += 1;
     }
     Ok(out)
@@ -136,20 +136,20 @@ const fn idx2crd_impl(shape: &Shape, index: i64, extended: bool) -> Result<Coord
 /// [`Error::RankMismatch`] where the coordinate is deeper than the shape or of another rank, [`Error::Unsupported`] for `_`, and those of
 /// [`idx2crd_extended`].
 pub const fn natural_coord(shape: &Shape, coord: &Coord) -> Result<Coord, Error> {
-    let mut out = Tuple { profile: shape.profile, leaves: [Crd::At(0); crate::MAX_LEAVES] };
+    let mut out = Coord::zeros(shape.profile);
     tri!(natural_into(shape, shape.profile.root(), coord, coord.profile.root(), &mut out));
     Ok(out)
 }
 
 const fn natural_into(shape: &Shape, n: Node, coord: &Coord, c: Node, out: &mut Coord) -> Result<(), Error> {
     if c.is_leaf() {
-        let Crd::At(position) = coord.leaves[c.begin] else {
+        let Crd::At(position) = coord.at_leaf(c.begin) else {
             return Err(Error::Unsupported { op: "a natural coordinate", what: "'_'" });
         };
         let mut digits = tri!(Digits::new(shape, n, position, true));
         let mut i = n.begin;
         while i < n.end {
-            out.leaves[i] = Crd::At(tri!(digits.next(shape)));
+            tri!(out.set(i, Crd::At(tri!(digits.next(shape)))));
             i += 1;
         }
         return Ok(());
@@ -184,7 +184,7 @@ pub const fn crd2idx(shape: &Shape, coord: &Coord) -> Result<i64, Error> {
     let (mut index, mut i) = (0i64, shape.leaf_count());
     while i > 0 {
         i -= 1;
-        let (Crd::At(digit), extent) = (natural.leaves[i], shape.leaves[i]) else { continue };
+        let (Crd::At(digit), extent) = (natural.at_leaf(i), shape.at_leaf(i)) else { continue };
         if index == 0 && digit == 0 {
             continue;
         }
@@ -244,7 +244,7 @@ impl Digits {
     }
 
     pub(crate) const fn next(&mut self, shape: &Shape) -> Result<i64, Error> {
-        let extent = shape.leaves[self.at];
+        let extent = shape.at_leaf(self.at);
         let last = self.at + 1 == self.node.end;
         self.at += 1;
         if let (true, Some(s)) = (!last, extent.get()) {

@@ -113,8 +113,8 @@ impl Function<'_> {
     ) -> Result<Result<(), Refusal>, Error> {
         let (mut size, mut i) = (1i64, node.begin);
         while i < node.end {
-            let Some(extent) = shape.leaves[i].get() else {
-                return Err(Error::NotKnown { op: OP, value: shape.leaves[i] });
+            let Some(extent) = shape.at_leaf(i).get() else {
+                return Err(Error::NotKnown { op: OP, value: shape.at_leaf(i) });
             };
             size = size.saturating_mul(extent);
             i += 1;
@@ -123,7 +123,7 @@ impl Function<'_> {
         while coord < size {
             let (mut sum, mut rest, mut p, mut i) = ([0; MAX_LEAVES], coord, 1, node.begin);
             while i < node.end && rest > 0 {
-                let extent = shape.leaves[i].coef;
+                let extent = shape.at_leaf(i).coef;
                 let term = tri!(self.at(space, rest % extent * p));
                 let mut u = 0;
                 while u < space.count {
@@ -160,8 +160,8 @@ impl Function<'_> {
         while i < node.end {
             let (opens, closes) = shape.profile.parens(node, i);
             tri!(out.shape.profile.open_many(opens));
-            let Some(extent) = shape.leaves[i].get() else {
-                return Err(Error::NotKnown { op: OP, value: shape.leaves[i] });
+            let Some(extent) = shape.at_leaf(i).get() else {
+                return Err(Error::NotKnown { op: OP, value: shape.at_leaf(i) });
             };
             let begin = out.leaf_count();
             if let Err(refusal) = tri!(self.line(space, p, extent, out)) {
@@ -182,8 +182,8 @@ const fn extended(flat: &Lay, space: &Space, index: i64) -> Result<Point, Error>
     while i < flat.leaf_count() {
         let mut digit = rest;
         if i + 1 < flat.leaf_count() {
-            let Some(extent) = flat.shape.leaves[i].get() else {
-                return Err(Error::NotKnown { op: OP, value: flat.shape.leaves[i] });
+            let Some(extent) = flat.extent(i).get() else {
+                return Err(Error::NotKnown { op: OP, value: flat.extent(i) });
             };
             (digit, rest) = (rest % extent, rest / extent);
         }
@@ -207,9 +207,9 @@ const fn extended(flat: &Lay, space: &Space, index: i64) -> Result<Point, Error>
 const fn flat_index(lay: &Lay, node: Node, coord: i64) -> Result<i64, Error> {
     let (mut rest, mut sum, mut i) = (coord, 0i64, node.begin);
     while i < node.end && rest > 0 {
-        let stride = tri!(lay.stride[i].require_known(OP));
-        let Some(extent) = lay.shape.leaves[i].get() else {
-            return Err(Error::NotKnown { op: OP, value: lay.shape.leaves[i] });
+        let stride = tri!(lay.step(i).require_known(OP));
+        let Some(extent) = lay.extent(i).get() else {
+            return Err(Error::NotKnown { op: OP, value: lay.extent(i) });
         };
         let next = match (rest % extent).checked_mul(stride) {
             Some(reach) => sum.checked_add(reach),

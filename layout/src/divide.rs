@@ -241,7 +241,7 @@ const fn require_apart(domain: &Lay, i: usize, step: Int) -> Result<(), Error> {
 const fn round_up(domain: &mut Lay, end: Int) -> Result<(), Error> {
     let (mut begin, mut i) = (Int::ONE, 0);
     while i + 1 < domain.leaf_count() {
-        let extent = domain.shape.leaves[i];
+        let extent = domain.extent(i);
         let Some(step) = end.div_exact(begin) else {
             return Ok(());
         };
@@ -249,7 +249,7 @@ const fn round_up(domain: &mut Lay, end: Int) -> Result<(), Error> {
         if matches!(end.less(next), Some(true)) {
             if extent.div_exact(step).is_none() {
                 tri!(require_apart(domain, i, step));
-                domain.shape.leaves[i] = tri!(tri!(extent.ceil_div(step)).mul(step));
+                tri!(domain.set_extent(i, tri!(tri!(extent.ceil_div(step)).mul(step))));
             }
             return Ok(());
         }

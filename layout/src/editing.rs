@@ -3,7 +3,7 @@
 use crate::profile::Node;
 use crate::{Error, Profile, Tuple};
 
-impl<T: Copy> Tuple<T> {
+impl<T, const N: usize> Tuple<T, N> {
     /// The modes from `begin` up to `end`, as a tuple (CuTe's `take`).
     ///
     /// ```
@@ -14,9 +14,9 @@ impl<T: Copy> Tuple<T> {
     ///
     /// # Errors
     /// [`Error::ModeRange`] unless `begin <= end <= rank`.
-    pub const fn take(&self, begin: usize, end: usize) -> Result<Tuple<T>, Error> {
+    pub const fn take(&self, begin: usize, end: usize) -> Result<Tuple<T, N>, Error> {
         tri!(self.profile.require_modes(begin, end));
-        let mut out = Tuple::filled(self.leaves[0]);
+        let mut out = Tuple::EMPTY;
         tri!(out.profile.open());
         tri!(self.modes_into(begin, end, &mut out));
         out.profile.close();
@@ -33,8 +33,8 @@ impl<T: Copy> Tuple<T> {
     ///
     /// # Errors
     /// [`Error::ModeOutOfRange`], [`Error::Capacity`].
-    pub const fn select(&self, modes: &[usize]) -> Result<Tuple<T>, Error> {
-        let mut out = Tuple::filled(self.leaves[0]);
+    pub const fn select(&self, modes: &[usize]) -> Result<Tuple<T, N>, Error> {
+        let mut out = Tuple::EMPTY;
         tri!(out.profile.open());
         let mut i = 0;
         while i < modes.len() {
@@ -52,7 +52,7 @@ impl<T: Copy> Tuple<T> {
     /// assert_eq!(Shape::parse("(2,(3,4),5)")?.reverse(), Shape::parse("(5,(3,4),2)")?);
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
-    pub const fn reverse(&self) -> Tuple<T> {
+    pub const fn reverse(&self) -> Tuple<T, N> {
         let (mut order, rank) = ([0; crate::MAX_LEAVES], self.rank());
         let mut i = 0;
         while i < rank {
@@ -76,13 +76,13 @@ impl<T: Copy> Tuple<T> {
     ///
     /// # Errors
     /// [`Error::ModeRange`] unless `begin <= end <= rank`, [`Error::Unsupported`] for no modes: there is no empty tuple.
-    pub const fn group(&self, begin: usize, end: usize) -> Result<Tuple<T>, Error> {
+    pub const fn group(&self, begin: usize, end: usize) -> Result<Tuple<T, N>, Error> {
         let rank = self.rank();
         tri!(self.profile.require_modes(begin, end));
         if begin == end {
             return Err(Error::Unsupported { op: "group", what: "a group of no modes" });
         }
-        let mut out = Tuple::filled(self.leaves[0]);
+        let mut out = Tuple::EMPTY;
         tri!(out.profile.open());
         tri!(self.modes_into(0, begin, &mut out));
         tri!(out.profile.open());
@@ -103,7 +103,7 @@ impl<T: Copy> Tuple<T> {
     ///
     /// # Errors
     /// [`Error::Capacity`].
-    pub const fn append(&self, mode: &Tuple<T>) -> Result<Tuple<T>, Error> {
+    pub const fn append(&self, mode: &Tuple<T, N>) -> Result<Tuple<T, N>, Error> {
         self.insert(self.rank(), mode)
     }
 
@@ -117,7 +117,7 @@ impl<T: Copy> Tuple<T> {
     ///
     /// # Errors
     /// [`Error::Capacity`].
-    pub const fn prepend(&self, mode: &Tuple<T>) -> Result<Tuple<T>, Error> {
+    pub const fn prepend(&self, mode: &Tuple<T, N>) -> Result<Tuple<T, N>, Error> {
         self.insert(0, mode)
     }
 
@@ -131,12 +131,12 @@ impl<T: Copy> Tuple<T> {
     ///
     /// # Errors
     /// [`Error::ModeOutOfRange`] unless `at <= rank`, [`Error::Capacity`].
-    pub const fn insert(&self, at: usize, mode: &Tuple<T>) -> Result<Tuple<T>, Error> {
+    pub const fn insert(&self, at: usize, mode: &Tuple<T, N>) -> Result<Tuple<T, N>, Error> {
         let rank = self.rank();
         if at > rank {
             return Err(Error::ModeOutOfRange { mode: at, rank });
         }
-        let mut out = Tuple::filled(self.leaves[0]);
+        let mut out = Tuple::EMPTY;
         tri!(out.profile.open());
         tri!(self.modes_into(0, at, &mut out));
         tri!(out.copy(mode, mode.profile.root()));
@@ -155,9 +155,9 @@ impl<T: Copy> Tuple<T> {
     ///
     /// # Errors
     /// [`Error::ModeOutOfRange`].
-    pub const fn remove(&self, mode: usize) -> Result<Tuple<T>, Error> {
+    pub const fn remove(&self, mode: usize) -> Result<Tuple<T, N>, Error> {
         tri!(self.node(mode));
-        let mut out = Tuple::filled(self.leaves[0]);
+        let mut out = Tuple::EMPTY;
         tri!(out.profile.open());
         tri!(self.modes_into(0, mode, &mut out));
         tri!(self.modes_into(mode + 1, self.rank(), &mut out));
@@ -175,9 +175,9 @@ impl<T: Copy> Tuple<T> {
     ///
     /// # Errors
     /// [`Error::ModeOutOfRange`], [`Error::Capacity`].
-    pub const fn replace(&self, mode: usize, by: &Tuple<T>) -> Result<Tuple<T>, Error> {
+    pub const fn replace(&self, mode: usize, by: &Tuple<T, N>) -> Result<Tuple<T, N>, Error> {
         tri!(self.node(mode));
-        let mut out = Tuple::filled(self.leaves[0]);
+        let mut out = Tuple::EMPTY;
         tri!(out.profile.open());
         tri!(self.modes_into(0, mode, &mut out));
         tri!(out.copy(by, by.profile.root()));
@@ -193,7 +193,7 @@ impl<T: Copy> Tuple<T> {
     /// assert_eq!(Shape::parse("4")?.wrap().to_string(), "(4)");
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
-    pub const fn wrap(&self) -> Tuple<T> {
+    pub const fn wrap(&self) -> Tuple<T, N> {
         let mut out = *self;
         if self.is_leaf() {
             out.profile = self.profile.as_flat();
@@ -208,7 +208,7 @@ impl<T: Copy> Tuple<T> {
     /// assert_eq!(Shape::parse("(((4,2)))")?.unwrap_tuple().to_string(), "(4,2)");
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
-    pub const fn unwrap_tuple(&self) -> Tuple<T> {
+    pub const fn unwrap_tuple(&self) -> Tuple<T, N> {
         let mut out = *self;
         while !out.is_leaf() && out.rank() == 1 {
             out = match out.mode(0) {
@@ -230,11 +230,11 @@ impl<T: Copy> Tuple<T> {
     ///
     /// # Errors
     /// [`Error::NotCongruent`] unless the profile has as many leaves.
-    pub const fn unflatten(&self, profile: &Profile) -> Result<Tuple<T>, Error> {
+    pub const fn unflatten(&self, profile: &Profile) -> Result<Tuple<T, N>, Error> {
         if profile.leaf_count() != self.leaf_count() {
             return Err(Error::NotCongruent { op: "unflatten", leaf: profile.leaf_count() });
         }
-        Ok(Tuple { profile: *profile, leaves: self.leaves })
+        Ok(Tuple { profile: *profile, ..*self })
     }
 
     /// The first modes of all trees in one tuple, the second ones in another ... (CuTe's `zip`).
@@ -248,12 +248,12 @@ impl<T: Copy> Tuple<T> {
     ///
     /// # Errors
     /// [`Error::RankMismatch`] unless the ranks agree, [`Error::Unsupported`] for no trees, [`Error::Capacity`].
-    pub const fn zip(trees: &[Tuple<T>]) -> Result<Tuple<T>, Error> {
+    pub const fn zip(trees: &[Tuple<T, N>]) -> Result<Tuple<T, N>, Error> {
         const OP: &str = "zip";
         if trees.is_empty() {
             return Err(Error::Unsupported { op: OP, what: "no trees" });
         }
-        let (rank, mut out) = (trees[0].rank(), Tuple::filled(trees[0].leaves[0]));
+        let (rank, mut out) = (trees[0].rank(), Tuple::EMPTY);
         tri!(out.profile.open());
         let mut mode = 0;
         while mode < rank {
@@ -273,40 +273,6 @@ impl<T: Copy> Tuple<T> {
         Ok(out)
     }
 
-    /// The same leaf everywhere in a tree (CuTe's `repeat` and `repeat_like`).
-    ///
-    /// ```
-    /// use girih_layout::{Int, Shape};
-    /// let shape = Shape::parse("(2,(3,4))")?;
-    /// assert_eq!(Shape::repeat(Int::fixed(1), shape.profile()).to_string(), "(1,(1,1))");
-    /// # Ok::<(), girih_layout::Error>(())
-    /// ```
-    pub const fn repeat(leaf: T, profile: &Profile) -> Tuple<T> {
-        Tuple { profile: *profile, leaves: [leaf; crate::MAX_LEAVES] }
-    }
-
-    /// A tree of the same profile, leaf by leaf (CuTe's `transform_leaf`).
-    ///
-    /// ```
-    /// use girih_layout::{Coord, Crd, Shape};
-    /// let last: Coord = Shape::parse("(2,(3,4))")?.map(|extent| Crd::At(extent.get().unwrap_or(1) - 1));
-    /// assert_eq!(last.to_string(), "(1,(2,3))");
-    /// # Ok::<(), girih_layout::Error>(())
-    /// ```
-    pub fn map<U: Copy>(&self, mut leaf: impl FnMut(T) -> U) -> Tuple<U> {
-        let mut done = 0;
-        let mut filler = None;
-        let leaves = self.leaves.map(|from| {
-            done += 1;
-            match filler {
-                // Unused places repeat the last leaf.
-                Some(filler) if done > self.leaf_count() => filler,
-                _ => *filler.insert(leaf(from)),
-            }
-        });
-        Tuple { profile: self.profile, leaves }
-    }
-
     pub(crate) const fn node(&self, mode: usize) -> Result<Node, Error> {
         match self.profile.nth(self.profile.root(), mode) {
             Some(node) => Ok(node),
@@ -315,7 +281,7 @@ impl<T: Copy> Tuple<T> {
     }
 
     /// Appends the modes from `begin` up to `end` to `out`.
-    const fn modes_into(&self, begin: usize, end: usize, out: &mut Tuple<T>) -> Result<(), Error> {
+    const fn modes_into(&self, begin: usize, end: usize, out: &mut Tuple<T, N>) -> Result<(), Error> {
         let mut mode = begin;
         while mode < end {
             tri!(out.copy(self, tri!(self.node(mode))));

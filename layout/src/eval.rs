@@ -51,7 +51,7 @@ impl Lay {
     /// [`Error::NotKnown`] where a symbol decides (a position past a symbolic last extent can't be seen here);
     /// [`Error::Unsupported`] for `_` and for basis strides.
     pub const fn crd2idx(&self, coord: &Coord) -> Result<i64, Error> {
-        let quick = match coord.leaves[0] {
+        let quick = match coord.at_leaf(0) {
             Crd::At(position) if coord.is_leaf() => self.digit_by_digit(position),
             _ => self.leaf_by_leaf(coord),
         };
@@ -70,14 +70,14 @@ impl Lay {
         }
         let (mut index, mut i) = (0i64, 0);
         while i < self.leaf_count() {
-            let (Crd::At(position), Some(extent), Stride::Int(stride)) =
-                (coord.leaves[i], self.shape.leaves[i].get(), self.stride[i])
+            let (Crd::At(position), Some(extent), Some(stride)) =
+                (coord.at_leaf(i), self.shape.leaves.known(i), self.steps.known(i))
             else {
                 return None;
             };
-            let (true, Some(stride)) = (0 <= position && position < extent, stride.get()) else {
+            if position < 0 || position >= extent {
                 return None;
-            };
+            }
             let Some(reach) = position.checked_mul(stride) else { return None };
             let Some(sum) = index.checked_add(reach) else { return None };
             index = sum;
@@ -94,14 +94,16 @@ impl Lay {
         }
         let (mut rest, mut sum, mut i) = (position as u64, 0i64, 0);
         while i < self.leaf_count() {
-            let (extent, Stride::Int(stride)) = (self.shape.leaves[i], self.stride[i]) else { return None };
-            if extent.is_symbolic() || stride.is_symbolic() || extent.coef < 1 {
+            let (Some(extent), Some(stride)) = (self.shape.leaves.known(i), self.steps.known(i)) else {
+                return None;
+            };
+            if extent < 1 {
                 return None;
             }
-            let s = extent.coef as u64;
+            let s = extent as u64;
             let digit = if rest < s { rest } else { rest % s };
             rest = if rest < s { 0 } else { rest / s };
-            let Some(reach) = (digit as i64).checked_mul(stride.coef) else { return None };
+            let Some(reach) = (digit as i64).checked_mul(stride) else { return None };
             let Some(next) = sum.checked_add(reach) else { return None };
             sum = next;
             i += 1;
@@ -185,14 +187,14 @@ impl Lay {
         let mut i = 0;
         while i < self.leaf_count() {
             let digit = tri!(digits.next(&self.shape));
-            match self.stride[i] {
+            match self.step(i) {
                 Stride::Basis { scale, mode } => {
                     if mode as usize >= rank {
                         return Err(Error::ModeOutOfRange { mode: mode as usize, rank });
                     }
                     sums[mode as usize] = tri!(step(sums[mode as usize], digit, scale));
                 }
-                _ if digit == 0 || self.stride[i].is_zero() => {}
+                _ if digit == 0 || self.step(i).is_zero() => {}
                 _ => return Err(Error::Unsupported { op: OP, what: "strides that are no basis vectors" }),
             }
             i += 1;
@@ -220,7 +222,7 @@ impl Lay {
         mut kept: Option<&mut Lay>,
     ) -> Result<(), Error> {
         if c.is_leaf() {
-            return match (coord.leaves[c.begin], kept) {
+            return match (coord.at_leaf(c.begin), kept) {
                 (Crd::At(position), _) => self.index_in(n, position, rule, index),
                 (Crd::All, Some(out)) => out.copy(self, n),
                 (Crd::All, None) => Err(Error::Unsupported { op: "an index", what: "'_' in the coordinate" }),
@@ -242,11 +244,11 @@ impl Lay {
 
     const fn index_in(&self, node: Node, position: i64, rule: Rule, index: &mut Index) -> Result<(), Error> {
         // A position in a single leaf needs no counting.
-        if let (1, Some(extent)) = (node.end - node.begin, self.shape.leaves[node.begin].get())
+        if let (1, Some(extent)) = (node.end - node.begin, self.extent(node.begin).get())
             && 0 < position
             && position < extent
         {
-            return index.add(position, self.stride[node.begin]);
+            return index.add(position, self.step(node.begin));
         }
         if node.begin == node.end && position != 0 {
             return Err(Error::CoordOutOfRange { coord: position, extent: Int::ONE });
@@ -256,7 +258,7 @@ impl Lay {
         while i < node.end {
             let digit = tri!(digits.next(&self.shape));
             if digit != 0 {
-                tri!(index.add(digit, self.stride[i]));
+                tri!(index.add(digit, self.step(i)));
             }
             i += 1;
         }

@@ -112,13 +112,13 @@ impl F2Matrix {
         let mut out = F2Matrix::EMPTY;
         let (mut taken, mut i) = (0, 0);
         while i < layout.leaf_count() {
-            let Some(extent) = layout.shape.leaves[i].get() else {
-                return Err(Error::NotKnown { op: OP, value: layout.shape.leaves[i] });
+            let Some(extent) = layout.extent(i).get() else {
+                return Err(Error::NotKnown { op: OP, value: layout.extent(i) });
             };
             if extent < 1 || extent & (extent - 1) != 0 {
                 return Err(Error::Unsupported { op: OP, what: "an extent that is no power of two" });
             }
-            let (column, integer) = match layout.stride[i] {
+            let (column, integer) = match layout.step(i) {
                 Stride::F2(column) => (column, false),
                 stride => (tri!(stride.require_known(OP)) as u64, true),
             };
@@ -266,8 +266,8 @@ impl F2Matrix {
         while i < root.end {
             let (opens, closes) = shape.profile.parens(root, i);
             tri!(out.shape.profile.open_many(opens));
-            let Some(extent) = shape.leaves[i].get() else {
-                return Err(Error::NotKnown { op: OP, value: shape.leaves[i] });
+            let Some(extent) = shape.at_leaf(i).get() else {
+                return Err(Error::NotKnown { op: OP, value: shape.at_leaf(i) });
             };
             let (begin, end) = (out.leaf_count(), input + extent.trailing_zeros() as usize);
             tri!(self.runs_into(input, end, integers, &mut out));

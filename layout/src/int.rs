@@ -5,14 +5,15 @@ use core::fmt;
 use crate::symbol::{Packed, gcd};
 use crate::{Error, Factor, Symbol};
 
-/// Marks a static integer in the place of the second factor.
-const STATIC: u64 = 1 << 62;
+/// The most factors of a symbolic integer.
+pub(crate) const FACTORS: usize = 3;
 
 /// An integer leaf of a shape or a stride.
 ///
 /// * **static**: known when the program is compiled, printed `_8` in `{:#}`;
 /// * a **value**: known when the operation runs;
-/// * **symbolic**: `c * ceil(S/d) * ceil(T/e)` with a known `c` and at most two [`Symbol`]s, known when a kernel is launched.
+/// * **symbolic**: `c * ceil(S/d) * ceil(T/e)` with a known `c` and at most three factors of [`Symbol`]s, known when a kernel is
+///   launched.
 ///
 /// Two are equal when they are the same number; the static mark and the facts of a symbol don't count. Arithmetic is checked: what cannot
 /// be represented is an [`Error`].
@@ -28,7 +29,9 @@ const STATIC: u64 = 1 << 62;
 #[derive(Clone, Copy)]
 pub struct Int {
     pub(crate) coef: i64,
-    pub(crate) factors: [Packed; 2],
+    pub(crate) fixed: bool,
+    /// In the order of their keys, those that are none last.
+    pub(crate) factors: [Packed; FACTORS],
 }
 
 impl Int {
@@ -45,7 +48,7 @@ impl Int {
     /// ```
     #[inline]
     pub const fn fixed(value: i64) -> Int {
-        Int { coef: value, factors: [Packed::NONE, Packed(STATIC)] }
+        Int::number(value, true)
     }
 
     /// A value known at run time only.
@@ -56,7 +59,12 @@ impl Int {
     /// ```
     #[inline]
     pub const fn value(value: i64) -> Int {
-        Int { coef: value, factors: [Packed::NONE, Packed::NONE] }
+        Int::number(value, false)
+    }
+
+    #[inline]
+    pub(crate) const fn number(coef: i64, fixed: bool) -> Int {
+        Int { coef, fixed, factors: [Packed::NONE; FACTORS] }
     }
 
     /// A symbol.
@@ -67,9 +75,15 @@ impl Int {
     /// ```
     pub const fn symbol(symbol: Symbol) -> Int {
         match Packed::new(Factor { symbol, den: 1 }) {
-            Ok(packed) => Int { coef: 1, factors: [packed, Packed::NONE] },
+            Ok(packed) => Int::of_factor(packed),
             Err(_) => Int::ZERO, // a denominator of 1 always fits
         }
+    }
+
+    pub(crate) const fn of_factor(factor: Packed) -> Int {
+        let mut out = Int::value(1);
+        out.factors[0] = factor;
+        out
     }
 
     /// The number, if it is known.
@@ -91,7 +105,7 @@ impl Int {
     /// ```
     #[inline]
     pub const fn is_static(self) -> bool {
-        self.factors[1].0 == STATIC
+        self.fixed
     }
 
     /// Whether it has a symbol in it.
@@ -124,8 +138,8 @@ impl Int {
     /// assert_eq!(Int::parse("6*s0")?.factors()[0].map(|factor| factor.symbol), Some(Symbol::new(0)));
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
-    pub const fn factors(self) -> [Option<Factor>; 2] {
-        [self.factors[0].get(), self.factors[1].get()]
+    pub const fn factors(self) -> [Option<Factor>; 3] {
+        [self.factors[0].get(), self.factors[1].get(), self.factors[2].get()]
     }
 
     /// Whether both are the same number; `const` form of `==`.
@@ -136,9 +150,13 @@ impl Int {
     /// ```
     #[inline]
     pub const fn same(self, other: Int) -> bool {
-        self.coef == other.coef
-            && self.factors[0].key() == other.factors[0].key()
-            && self.factors[1].key() == other.factors[1].key()
+        self.coef == other.coef && self.same_factors(&other)
+    }
+
+    #[inline]
+    pub(crate) const fn same_factors(&self, other: &Int) -> bool {
+        let (a, b) = (&self.factors, &other.factors);
+        a[0].key == b[0].key && (a[0].key == 0 || a[1].key == b[1].key && a[2].key == b[2].key)
     }
 
     /// Whether it is known to be `n`.
@@ -184,12 +202,12 @@ impl Int {
     const fn extreme(self, of_upper: bool) -> Option<i64> {
         let mut product = self.coef;
         let mut i = 0;
-        while i < 2 {
+        while i < FACTORS {
             if let Some(f) = self.factors[i].get() {
                 let bound = if of_upper { f.symbol.upper() } else { Some(f.symbol.lower()) };
                 product = match bound {
                     None => return None,
-                    Some(b) => match product.checked_mul(b / f.den + (b % f.den != 0) as i64) {
+                    Some(b) => match product.checked_mul(b / f.den + (b % f.den > 0) as i64) {
                         None => return None,
                         Some(p) => p,
                     },
@@ -217,7 +235,7 @@ impl Int {
         let mut rest = n.unsigned_abs() as i64;
         rest /= gcd(rest, self.coef);
         let mut i = 0;
-        while i < 2 {
+        while i < FACTORS {
             if let Some(f) = self.factors[i].get()
                 && f.symbol.divisor() % f.den == 0
             {
@@ -243,10 +261,10 @@ impl Int {
     pub const fn bind(self, symbol: Symbol, value: i64) -> Result<Int, Error> {
         let mut out = if self.is_symbolic() { Int::value(self.coef) } else { self };
         let mut i = 0;
-        while i < 2 {
+        while i < FACTORS {
             if let Some(f) = self.factors[i].get() {
                 if f.symbol.id() != symbol.id() {
-                    out = tri!(out.mul(Int { coef: 1, factors: [self.factors[i], Packed::NONE] }));
+                    out = tri!(out.mul(Int::of_factor(self.factors[i])));
                 } else if f.symbol.admits(value) {
                     let quotient = value / f.den + (value % f.den != 0) as i64;
                     out = tri!(out.mul(Int::value(quotient)));
@@ -276,11 +294,11 @@ impl Int {
             return Ok(self);
         }
         let (mut out, mut i) = (Int::value(self.coef), 0);
-        while i < 2 {
+        while i < FACTORS {
             if let Some(f) = self.factors[i].get() {
                 let symbol = if f.symbol.id() == symbol.id() { f.symbol.and(symbol) } else { f.symbol };
                 let factor = tri!(Packed::new(Factor { symbol, den: f.den }));
-                out = tri!(out.mul(Int { coef: 1, factors: [factor, Packed::NONE] }));
+                out = tri!(out.mul(Int::of_factor(factor)));
             }
             i += 1;
         }
@@ -306,7 +324,7 @@ impl Eq for Int {}
 
 impl core::hash::Hash for Int {
     fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
-        (self.coef, self.factors[0].key(), self.factors[1].key()).hash(state);
+        (self.coef, self.factors.map(|factor| factor.key)).hash(state);
     }
 }
 
@@ -330,16 +348,17 @@ impl From<Symbol> for Int {
 
 impl fmt::Display for Int {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [first, second] = self.factors();
-        let Some(first) = first else {
+        if !self.is_symbolic() {
             let mark = if f.alternate() && self.is_static() { "_" } else { "" };
             return write!(f, "{mark}{}", self.coef);
-        };
+        }
         if self.coef != 1 {
             write!(f, "{}*", self.coef)?;
         }
-        write!(f, "{first}")?;
-        second.map_or(Ok(()), |second| write!(f, "*{second}"))
+        for (i, factor) in self.factors().into_iter().flatten().enumerate() {
+            write!(f, "{}{factor}", if i == 0 { "" } else { "*" })?;
+        }
+        Ok(())
     }
 }
 

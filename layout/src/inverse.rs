@@ -56,10 +56,9 @@ impl Lay {
         loop {
             let (mut best, mut i) = (MAX_LEAVES, 0);
             while i < self.leaf_count() {
-                if self.stride[i].same(Stride::Int(end))
-                    && !self.shape.leaves[i].is(1)
-                    && (best == MAX_LEAVES
-                        || matches!(self.shape.leaves[best].less(self.shape.leaves[i]), Some(true)))
+                if self.step(i).same(Stride::Int(end))
+                    && !self.extent(i).is(1)
+                    && (best == MAX_LEAVES || matches!(self.extent(best).less(self.extent(i)), Some(true)))
                 {
                     best = i;
                 }
@@ -68,7 +67,7 @@ impl Lay {
             if best == MAX_LEAVES {
                 return Ok(());
             }
-            let taken = self.shape.leaves[best];
+            let taken = self.extent(best);
             tri!(out.push(taken, Stride::Int(steps[best])));
             end = tri!(end.mul(taken));
         }
@@ -92,8 +91,8 @@ impl Lay {
         let flat = self.coalesce();
         let mut i = 0;
         while i < flat.leaf_count() {
-            if flat.stride[i].is_zero() && !flat.shape.leaves[i].is(1) {
-                return Err(Error::Overlap { extent: flat.shape.leaves[i], stride: flat.stride[i] });
+            if flat.step(i).is_zero() && !flat.extent(i).is(1) {
+                return Err(Error::Overlap { extent: flat.extent(i), stride: flat.step(i) });
             }
             i += 1;
         }
@@ -147,7 +146,7 @@ impl Lay {
         let sorted = tri!(self.sorted(OP));
         let (mut k, mut last_extent, mut last_step) = (0, Int::ONE, Int::ZERO);
         while k < sorted.leaf_count() {
-            let (s, stride) = (sorted.shape.leaves[k], sorted.stride[k]);
+            let (s, stride) = (sorted.extent(k), sorted.step(k));
             k += 1;
             let d = tri!(stride.require_int(OP));
             let Some(gap) = d.div_exact(before) else {
@@ -175,7 +174,7 @@ impl Lay {
     /// The first leaf that is `s:d`.
     const fn position(&self, s: Int, d: Stride) -> usize {
         let mut i = 0;
-        while i + 1 < self.leaf_count() && !(self.shape.leaves[i].same(s) && self.stride[i].same(d)) {
+        while i + 1 < self.leaf_count() && !(self.extent(i).same(s) && self.step(i).same(d)) {
             i += 1;
         }
         i
@@ -186,7 +185,7 @@ impl Lay {
         let mut steps = [first; MAX_LEAVES];
         let mut i = 1;
         while i < self.leaf_count() {
-            steps[i] = tri!(steps[i - 1].mul(self.shape.leaves[i - 1]));
+            steps[i] = tri!(steps[i - 1].mul(self.extent(i - 1)));
             i += 1;
         }
         Ok(steps)

@@ -2,8 +2,11 @@
 
 use core::iter::FusedIterator;
 
+use crate::store::Small;
 use crate::stride::carryless;
-use crate::{Coord, Crd, Error, IntTuple, Lay, MAX_LEAVES, Shape, Stride, Tuple};
+use crate::{Coord, Crd, Error, IntTuple, Lay, MAX_LEAVES, Shape, Stride};
+
+const OP: &str = "an iteration";
 
 /// The coordinates of a shape, leftmost leaf fastest; see [`Shape::coords`].
 ///
@@ -29,8 +32,25 @@ pub struct Coords {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Indices {
-    coords: Coords,
-    strides: [Stride; MAX_LEAVES],
+    leaves: [Wheel; MAX_LEAVES],
+    len: usize,
+    /// The next index, integers and F2 columns.
+    sum: i64,
+    columns: u64,
+    done: bool,
+}
+
+/// The digit of one leaf.
+#[derive(Clone, Copy, Debug)]
+struct Wheel {
+    digit: i64,
+    extent: i64,
+    /// What a step of the digit adds, and what its return to 0 does.
+    step: i64,
+    back: i64,
+    /// The F2 column, and what the digit selects of it.
+    column: u64,
+    selected: u64,
 }
 
 impl Shape {
@@ -48,9 +68,9 @@ impl Shape {
     pub fn coords(&self) -> Result<Coords, Error> {
         let mut extents = [1; MAX_LEAVES];
         for (extent, leaf) in extents.iter_mut().zip(self.leaves()) {
-            *extent = leaf.get().ok_or(Error::NotKnown { op: "an iteration", value: *leaf })?;
+            *extent = leaf.get().ok_or(Error::NotKnown { op: OP, value: leaf })?;
         }
-        let origin = Tuple { profile: *self.profile(), leaves: [Crd::At(0); MAX_LEAVES] };
+        let origin = Coord::zeros(*self.profile());
         let empty = extents.iter().any(|extent| *extent < 1);
         Ok(Coords { extents, order: core::array::from_fn(|leaf| leaf), next: (!empty).then_some(origin) })
     }
@@ -67,18 +87,17 @@ impl Shape {
     /// # Errors
     /// [`Error::NotCongruent`] unless there is a key a leaf, [`Error::NotKnown`] for a symbolic extent or key.
     pub fn coords_by(&self, keys: &IntTuple) -> Result<Coords, Error> {
-        const OP: &str = "an iteration";
         if let Some(leaf) = self.profile.differs_at(&keys.profile) {
             return Err(Error::NotCongruent { op: OP, leaf });
         }
         let mut coords = self.coords()?;
         for key in keys.leaves() {
-            key.get().ok_or(Error::NotKnown { op: OP, value: *key })?;
+            key.get().ok_or(Error::NotKnown { op: OP, value: key })?;
         }
         // A stable sort without a heap.
         for i in 1..self.leaf_count() {
             let mut to = i;
-            while to > 0 && keys.leaves[coords.order[to]].coef < keys.leaves[coords.order[to - 1]].coef {
+            while to > 0 && keys.leaves.coefs[coords.order[to]] < keys.leaves.coefs[coords.order[to - 1]] {
                 coords.order.swap(to, to - 1);
                 to -= 1;
             }
@@ -95,13 +114,13 @@ impl Iterator for Coords {
         let mut next = current;
         let count = next.leaf_count();
         for leaf in self.order.into_iter().take(count) {
-            let Crd::At(position) = next.leaves[leaf] else { break };
+            let Crd::At(position) = next.at_leaf(leaf) else { break };
             if position + 1 < self.extents[leaf] {
-                next.leaves[leaf] = Crd::At(position + 1);
+                next.leaves.set(leaf, Small::number(position + 1, false));
                 self.next = Some(next);
                 return Some(current);
             }
-            next.leaves[leaf] = Crd::At(0);
+            next.leaves.set(leaf, Small::number(0, false));
         }
         self.next = None;
         Some(current)
@@ -122,42 +141,67 @@ impl Lay {
     /// # Errors
     /// [`Error::NotKnown`] for symbols, [`Error::Unsupported`] for basis strides, [`Error::Overflow`] where an index does not fit.
     pub fn indices(&self) -> Result<Indices, Error> {
+        let still = Wheel { digit: 0, extent: 1, step: 0, back: 0, column: 0, selected: 0 };
+        let mut out =
+            Indices { leaves: [still; MAX_LEAVES], len: self.leaf_count(), sum: 0, columns: 0, done: false };
         let mut integers = *self;
-        for stride in integers.stride.iter_mut().take(self.leaf_count()) {
-            match stride {
-                Stride::F2(_) => *stride = Stride::ZERO,
+        for (i, wheel) in out.leaves.iter_mut().take(out.len).enumerate() {
+            let extent = self.extent(i);
+            wheel.extent = extent.get().ok_or(Error::NotKnown { op: OP, value: extent })?;
+            out.done |= wheel.extent < 1;
+            match self.step(i) {
+                Stride::F2(column) => {
+                    integers.steps.set(i, Small::ZERO);
+                    wheel.column = column;
+                    carryless((wheel.extent - 1).max(0), column)?;
+                }
                 stride => {
-                    stride.require_known("an iteration")?;
+                    wheel.step = stride.require_known(OP)?;
+                    // Both ends of the range are checked below: nothing wraps.
+                    wheel.back = wheel.step.wrapping_mul(1i64.wrapping_sub(wheel.extent));
                 }
             }
         }
-        let coords = self.shape.coords()?;
         integers.min_index()?;
         integers.max_index()?;
-        if self.has_columns() {
-            // The last coordinate has every bit that any has.
-            self.at(integers.size()?.get().map_or(0, |size| size - 1))?;
+        Ok(out)
+    }
+}
+
+impl Indices {
+    /// Turns the digits of the leaves after the first.
+    fn carry(&mut self) {
+        for wheel in &mut self.leaves[..self.len] {
+            if wheel.digit + 1 < wheel.extent {
+                wheel.digit += 1;
+                self.sum = self.sum.wrapping_add(wheel.step);
+                if wheel.column != 0 {
+                    let selected = carryless(wheel.digit, wheel.column).unwrap_or(0);
+                    self.columns ^= wheel.selected ^ selected;
+                    wheel.selected = selected;
+                }
+                return;
+            }
+            wheel.digit = 0;
+            self.sum = self.sum.wrapping_add(wheel.back);
+            self.columns ^= wheel.selected;
+            wheel.selected = 0;
         }
-        Ok(Indices { coords, strides: self.stride })
+        self.done = true;
     }
 }
 
 impl Iterator for Indices {
     type Item = i64;
 
+    #[inline]
     fn next(&mut self) -> Option<i64> {
-        let coord = self.coords.next()?;
-        let (mut sum, mut columns) = (0i64, 0);
-        for (leaf, stride) in coord.leaves().iter().zip(self.strides) {
-            match (leaf, stride) {
-                (Crd::At(digit), Stride::Int(stride)) => {
-                    sum = sum.wrapping_add(digit.wrapping_mul(stride.coef))
-                }
-                (Crd::At(digit), Stride::F2(column)) => columns ^= carryless(*digit, column).unwrap_or(0),
-                _ => {}
-            }
+        if self.done {
+            return None;
         }
-        Some(sum ^ columns as i64)
+        let index = self.sum ^ self.columns as i64;
+        self.carry();
+        Some(index)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The run-time layout: construction and questions about it.
 
 use crate::profile::Node;
-use crate::{Error, Int, IntTuple, MAX_LEAVES, Shape, Stride, Strides, Symbol, Tuple};
+use crate::store::{FULL, Leaves, MAX_SYMBOLS, Small, Symbols, same};
+use crate::{Error, Int, IntTuple, Shape, Stride, Strides, Symbol};
 
 /// A layout: a shape and a congruent tree of strides, as a function from coordinates to indices.
 ///
@@ -17,13 +18,14 @@ use crate::{Error, Int, IntTuple, MAX_LEAVES, Shape, Stride, Strides, Symbol, Tu
 /// ```
 #[derive(Clone, Copy)]
 pub struct Lay {
+    /// The extents, and the symbols of the extents and of the strides.
     pub(crate) shape: Shape,
-    pub(crate) stride: [Stride; MAX_LEAVES],
+    pub(crate) steps: Leaves,
 }
 
 impl Lay {
     /// Nothing yet: what the operations write their results into. Finished, it is the layout of rank 0, `():()`.
-    pub(crate) const EMPTY: Lay = Lay { shape: Tuple::filled(Int::ONE), stride: [Stride::ZERO; MAX_LEAVES] };
+    pub(crate) const EMPTY: Lay = Lay { shape: Shape::EMPTY, steps: Leaves::ZEROS };
 
     /// The layout of one element, `1:0`.
     pub const UNIT: Lay = Lay::raw_leaf(Int::ONE, Stride::ZERO);
@@ -42,13 +44,9 @@ impl Lay {
         if let Some(leaf) = shape.profile.differs_at(&stride.profile) {
             return Err(Error::NotCongruent { op: "a layout of shape and stride", leaf });
         }
-        let mut out = Lay::EMPTY;
-        out.shape = tri!(shape.checked());
-        let mut i = 0;
-        while i < shape.leaf_count() {
-            out.stride[i] = stride.leaves[i];
-            i += 1;
-        }
+        tri!(shape.checked());
+        let mut out = Lay { shape: *shape, steps: Leaves::ZEROS };
+        tri!(out.take_steps(&stride.leaves, &stride.symbols));
         Ok(out)
     }
 
@@ -68,9 +66,8 @@ impl Lay {
     }
 
     pub(crate) const fn raw_leaf(extent: Int, stride: Stride) -> Lay {
-        let mut out = Lay::EMPTY;
-        out.shape = Tuple::leaf(extent);
-        out.stride[0] = stride;
+        let mut out = Lay { shape: Shape::leaf(extent), steps: Leaves::ZEROS };
+        let _fits = out.set_step(0, stride); // a leaf has few symbols
         out
     }
 
@@ -93,7 +90,7 @@ impl Lay {
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     pub const fn stride(&self) -> Strides {
-        Tuple { profile: self.shape.profile, leaves: self.stride }
+        Strides { leaves: self.steps, ..self.shape.retyped() }
     }
 
     /// The number of modes: 1 for a leaf.
@@ -151,14 +148,15 @@ impl Lay {
         let mut out = *self;
         let mut i = 0;
         while i < self.leaf_count() {
-            out.shape.leaves[i] = tri!(self.shape.leaves[i].bind(symbol, value));
-            out.stride[i] = match self.stride[i] {
+            tri!(out.set_extent(i, tri!(self.extent(i).bind(symbol, value))));
+            let step = match self.step(i) {
                 Stride::Int(d) => Stride::Int(tri!(d.bind(symbol, value))),
                 Stride::Basis { scale, mode } => {
                     Stride::Basis { scale: tri!(scale.bind(symbol, value)), mode }
                 }
                 column => column,
             };
+            tri!(out.set_step(i, step));
             i += 1;
         }
         tri!(out.shape.checked());
@@ -179,12 +177,13 @@ impl Lay {
     pub const fn assume(&self, symbol: Symbol) -> Result<Lay, Error> {
         let (mut out, mut i) = (*self, 0);
         while i < self.leaf_count() {
-            out.shape.leaves[i] = tri!(self.shape.leaves[i].assume(symbol));
-            out.stride[i] = match self.stride[i] {
+            tri!(out.set_extent(i, tri!(self.extent(i).assume(symbol))));
+            let step = match self.step(i) {
                 Stride::Int(d) => Stride::Int(tri!(d.assume(symbol))),
                 Stride::Basis { scale, mode } => Stride::Basis { scale: tri!(scale.assume(symbol)), mode },
                 column => column,
             };
+            tri!(out.set_step(i, step));
             i += 1;
         }
         Ok(out)
@@ -199,12 +198,7 @@ impl Lay {
     pub const fn is_symbolic(&self) -> bool {
         let mut i = 0;
         while i < self.leaf_count() {
-            let scale = match self.stride[i] {
-                Stride::Int(d) => d,
-                Stride::Basis { scale, .. } => scale,
-                Stride::F2(_) => Int::ZERO,
-            };
-            if self.shape.leaves[i].is_symbolic() || scale.is_symbolic() {
+            if self.shape.leaves.get(i).is_symbolic() || self.steps.get(i).is_symbolic() {
                 return true;
             }
             i += 1;
@@ -220,7 +214,7 @@ impl Lay {
     pub(crate) const fn has_columns_in(&self, node: Node) -> bool {
         let mut i = node.begin;
         while i < node.end {
-            if matches!(self.stride[i], Stride::F2(_)) {
+            if self.steps.get(i).is_column() {
                 return true;
             }
             i += 1;
@@ -237,12 +231,7 @@ impl Lay {
     pub const fn is_static(&self) -> bool {
         let mut i = 0;
         while i < self.leaf_count() {
-            let scale = match self.stride[i] {
-                Stride::Int(d) => d,
-                Stride::Basis { scale, .. } => scale,
-                Stride::F2(_) => Int::ZERO,
-            };
-            if !self.shape.leaves[i].is_static() || !scale.is_static() {
+            if !self.shape.leaves.get(i).is_static() || !self.steps.get(i).is_static() {
                 return false;
             }
             i += 1;
@@ -260,7 +249,7 @@ impl Lay {
         if leaf >= self.leaf_count() {
             return (Int::ONE, Stride::ZERO);
         }
-        (self.shape.leaves[leaf], self.stride[leaf])
+        (self.extent(leaf), self.step(leaf))
     }
 
     /// Mode `mode`; a leaf is its own mode 0.
@@ -298,10 +287,101 @@ impl Lay {
         self.shape.profile.close();
     }
 
+    /// The extent of leaf `i`.
+    #[inline]
+    pub(crate) const fn extent(&self, i: usize) -> Int {
+        self.shape.at_leaf(i)
+    }
+
+    /// The stride of leaf `i`.
+    #[inline]
+    pub(crate) const fn step(&self, i: usize) -> Stride {
+        self.steps.stride(i, &self.shape.symbols)
+    }
+
+    /// The factors that the leaves refer to.
+    const fn used(&self) -> u16 {
+        self.shape.leaves.used(self.leaf_count()) | self.steps.used(self.leaf_count())
+    }
+
+    pub(crate) const fn set_extent(&mut self, i: usize, extent: Int) -> Result<(), Error> {
+        let mut kept = self.shape.symbols.write(&extent, u16::MAX);
+        if kept.is_none() {
+            self.shape.leaves.set(i, Small::number(0, false));
+            kept = self.shape.symbols.write(&extent, self.used());
+        }
+        let Some(kept) = kept else { return Err(FULL) };
+        self.shape.leaves.set(i, kept);
+        Ok(())
+    }
+
+    pub(crate) const fn set_step(&mut self, i: usize, stride: Stride) -> Result<(), Error> {
+        let mut kept = self.shape.symbols.write_stride(&stride, u16::MAX);
+        if kept.is_none() {
+            self.steps.set(i, Small::number(0, false));
+            kept = self.shape.symbols.write_stride(&stride, self.used());
+        }
+        let Some(kept) = kept else { return Err(FULL) };
+        self.steps.set(i, kept);
+        Ok(())
+    }
+
     pub(crate) const fn push(&mut self, extent: Int, stride: Stride) -> Result<(), Error> {
+        let i = tri!(self.push_zeros());
+        tri!(self.set_extent(i, extent));
+        self.set_step(i, stride)
+    }
+
+    const fn push_zeros(&mut self) -> Result<usize, Error> {
         let i = tri!(self.shape.profile.leaf());
-        self.shape.leaves[i] = extent;
-        self.stride[i] = stride;
+        self.shape.leaves.set(i, Small::number(0, false));
+        self.steps.set(i, Small::number(0, false));
+        Ok(i)
+    }
+
+    /// Makes leaf `to` what leaf `from` is.
+    pub(crate) const fn copy_leaf(&mut self, to: usize, from: usize) {
+        self.shape.leaves.set(to, self.shape.leaves.get(from));
+        self.steps.set(to, self.steps.get(from));
+    }
+
+    /// Takes all strides from elsewhere.
+    pub(crate) const fn take_steps(
+        &mut self,
+        steps: &Leaves,
+        symbols: &Symbols<MAX_SYMBOLS>,
+    ) -> Result<(), Error> {
+        let mut i = 0;
+        while i < self.leaf_count() {
+            tri!(self.take_leaf(i, None, steps.get(i), symbols));
+            i += 1;
+        }
+        Ok(())
+    }
+
+    /// Takes a leaf from elsewhere.
+    #[inline]
+    const fn take_leaf(
+        &mut self,
+        i: usize,
+        extent: Option<Small>,
+        step: Small,
+        of: &Symbols<MAX_SYMBOLS>,
+    ) -> Result<(), Error> {
+        if let Some(extent) = extent {
+            let kept = match self.shape.symbols.take(extent, of, u16::MAX) {
+                None => self.shape.symbols.take(extent, of, self.used()),
+                kept => kept,
+            };
+            let Some(kept) = kept else { return Err(FULL) };
+            self.shape.leaves.set(i, kept);
+        }
+        let kept = match self.shape.symbols.take(step, of, u16::MAX) {
+            None => self.shape.symbols.take(step, of, self.used()),
+            kept => kept,
+        };
+        let Some(kept) = kept else { return Err(FULL) };
+        self.steps.set(i, kept);
         Ok(())
     }
 
@@ -311,7 +391,13 @@ impl Lay {
         while i < node.end {
             let (opens, closes) = from.shape.profile.parens(node, i);
             tri!(self.shape.profile.open_many(opens));
-            tri!(self.push(from.shape.leaves[i], from.stride[i]));
+            let leaf = tri!(self.push_zeros());
+            tri!(self.take_leaf(
+                leaf,
+                Some(from.shape.leaves.get(i)),
+                from.steps.get(i),
+                &from.shape.symbols
+            ));
             self.shape.profile.close_many(closes);
             i += 1;
         }
@@ -330,8 +416,9 @@ impl Lay {
 
 impl PartialEq for Lay {
     fn eq(&self, other: &Lay) -> bool {
-        let n = self.leaf_count();
-        self.shape == other.shape && self.stride[..n] == other.stride[..n]
+        let (a, b) = (&self.shape.symbols, &other.shape.symbols);
+        self.shape == other.shape
+            && (0..self.leaf_count()).all(|i| same((self.steps.get(i), a), (other.steps.get(i), b)))
     }
 }
 
@@ -340,6 +427,6 @@ impl Eq for Lay {}
 impl core::hash::Hash for Lay {
     fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
         self.shape.hash(state);
-        self.stride[..self.leaf_count()].hash(state);
+        self.steps.coefs[..self.leaf_count()].hash(state);
     }
 }

@@ -79,6 +79,7 @@ mod slice;
 mod space;
 #[cfg(feature = "proptest")]
 pub mod strategies;
+mod store;
 mod stride;
 mod swizzle;
 mod symbol;
@@ -108,7 +109,7 @@ pub use swizzle::Swizzle;
 pub use symbol::{Fact, Factor, Symbol};
 pub use table::Table;
 pub use tiler::{Tile, Tiler, Tiles};
-pub use tuple::{IntTuple, Shape, Tuple};
+pub use tuple::{IntTuple, Leaf, Shape, Tuple};
 
 /// The most leaves that one layout, shape or coordinate holds.
 pub const MAX_LEAVES: usize = 24;

@@ -18,10 +18,10 @@ impl Lay {
         out.shape = tri!(shape.checked());
         let (mut step, mut i) = (Int::ONE, 0);
         while i < shape.leaf_count() {
-            out.stride[i] = compact(shape.leaves[i], step);
+            tri!(out.set_step(i, compact(shape.at_leaf(i), step)));
             i += 1;
             if i < shape.leaf_count() {
-                step = tri!(step.mul(shape.leaves[i - 1]));
+                step = tri!(step.mul(shape.at_leaf(i - 1)));
             }
         }
         Ok(out)
@@ -43,9 +43,9 @@ impl Lay {
         let (mut step, mut i) = (Int::ONE, shape.leaf_count());
         while i > 0 {
             i -= 1;
-            out.stride[i] = compact(shape.leaves[i], step);
+            tri!(out.set_step(i, compact(shape.at_leaf(i), step)));
             if i > 0 {
-                step = tri!(step.mul(shape.leaves[i]));
+                step = tri!(step.mul(shape.at_leaf(i)));
             }
         }
         Ok(out)
@@ -72,10 +72,10 @@ impl Lay {
             let child = shape.profile.child(root, at);
             let (mut step, mut i) = (Int::ONE, child.begin);
             while i < child.end {
-                out.stride[i] = Stride::Basis { scale: step, mode };
+                tri!(out.set_step(i, Stride::Basis { scale: step, mode }));
                 i += 1;
                 if i < child.end {
-                    step = tri!(step.mul(shape.leaves[i - 1]));
+                    step = tri!(step.mul(shape.at_leaf(i - 1)));
                 }
             }
             at = child.end;
@@ -113,8 +113,8 @@ impl Lay {
         while placed < shape.leaf_count() {
             let (mut best, mut best_key, mut i) = (MAX_LEAVES, 0, 0);
             while i < shape.leaf_count() {
-                let Some(key) = order.leaves[i].get() else {
-                    return Err(Error::NotKnown { op: "an ordered layout", value: order.leaves[i] });
+                let Some(key) = order.at_leaf(i).get() else {
+                    return Err(Error::NotKnown { op: "an ordered layout", value: order.at_leaf(i) });
                 };
                 if !done[i] && (best == MAX_LEAVES || key < best_key) {
                     (best, best_key) = (i, key);
@@ -122,10 +122,10 @@ impl Lay {
                 i += 1;
             }
             done[best] = true;
-            out.stride[best] = compact(shape.leaves[best], step);
+            tri!(out.set_step(best, compact(shape.at_leaf(best), step)));
             placed += 1;
             if placed < shape.leaf_count() {
-                step = tri!(step.mul(shape.leaves[best]));
+                step = tri!(step.mul(shape.at_leaf(best)));
             }
         }
         Ok(out)

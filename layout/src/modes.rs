@@ -10,7 +10,7 @@ impl Lay {
     /// assert_eq!(lay!("(2,(3,4)):(12,(4,1))").flatten(), lay!("(2,3,4):(12,4,1)"));
     /// ```
     pub const fn flatten(&self) -> Lay {
-        Lay { shape: self.shape.flatten(), stride: self.stride }
+        Lay { shape: self.shape.flatten(), steps: self.steps }
     }
 
     /// The modes of the given numbers, in that order (CuTe's `select`).
@@ -240,7 +240,8 @@ impl Lay {
     pub const fn reverse(&self) -> Lay {
         let mut out = *self;
         out.shape = self.shape.reverse();
-        out.stride = self.stride().reverse().leaves;
+        let stride = self.stride().reverse();
+        let _fits = out.take_steps(&stride.leaves, &stride.symbols); // the symbols that there were
         out
     }
 

@@ -18,8 +18,8 @@ impl IntTuple {
         tri!(self.require_congruent(other));
         let mut i = 0;
         while i < self.leaf_count() {
-            if !self.leaves[i].same(other.leaves[i]) {
-                return less(self.leaves[i], other.leaves[i]);
+            if !self.at_leaf(i).same(other.at_leaf(i)) {
+                return less(self.at_leaf(i), other.at_leaf(i));
             }
             i += 1;
         }
@@ -42,8 +42,8 @@ impl IntTuple {
         let mut i = self.leaf_count();
         while i > 0 {
             i -= 1;
-            if !self.leaves[i].same(other.leaves[i]) {
-                return less(self.leaves[i], other.leaves[i]);
+            if !self.at_leaf(i).same(other.at_leaf(i)) {
+                return less(self.at_leaf(i), other.at_leaf(i));
             }
         }
         Ok(false)
@@ -82,7 +82,7 @@ impl IntTuple {
         tri!(self.require_congruent(other));
         let (mut open, mut i) = (Ok(true), 0);
         while i < self.leaf_count() {
-            let (a, b) = (self.leaves[i], other.leaves[i]);
+            let (a, b) = (self.at_leaf(i), other.at_leaf(i));
             i += 1;
             let below = match (strict, a.same(b)) {
                 (_, true) => Ok(!strict),
@@ -131,7 +131,7 @@ impl Shape {
 
     const fn contains_in(&self, n: Node, coord: &Coord, c: Node) -> Result<bool, Error> {
         if c.is_leaf() {
-            return match coord.leaves[c.begin] {
+            return match coord.at_leaf(c.begin) {
                 Crd::All => Ok(true),
                 Crd::At(position) if position < 0 => Ok(false),
                 Crd::At(position) => less(Int::value(position), tri!(self.size_of(n))),

@@ -11,7 +11,8 @@
 //! ```
 //! `_8` is a static 8, as CuTe prints it; blanks may stand between the parts.
 
-use crate::{Composed, Error, Int, IntTuple, Lay, MAX_LEAVES, Stride, Strides, Swizzle, Symbol, Tuple};
+use crate::store::Small;
+use crate::{Composed, Crd, Error, Int, IntTuple, Lay, Stride, Strides, Swizzle, Symbol};
 
 /// What a leaf may be.
 #[derive(Clone, Copy)]
@@ -22,7 +23,7 @@ pub(crate) enum Kind {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) enum Raw {
+enum Raw {
     Stride(Stride),
     Any,
 }
@@ -187,8 +188,9 @@ impl Cursor<'_> {
         }
     }
 
-    pub(crate) const fn tree(&mut self, kind: Kind) -> Result<Tuple<Raw>, Error> {
-        let mut out = Tuple::filled(Raw::Any);
+    /// A tree of any kind of leaf; `_` is kept as a coordinate keeps it.
+    pub(crate) const fn tree(&mut self, kind: Kind) -> Result<Strides, Error> {
+        let mut out = Strides::EMPTY;
         let mut depth = 0;
         loop {
             while self.eat(b'(') {
@@ -199,8 +201,10 @@ impl Cursor<'_> {
                 out.profile.close();
                 return Ok(out);
             }
-            let leaf = tri!(self.leaf(kind));
-            tri!(out.push(leaf));
+            match tri!(self.leaf(kind)) {
+                Raw::Stride(stride) => tri!(out.push(stride)),
+                Raw::Any => tri!(out.push_small(Small::of_crd(Crd::All))),
+            }
             while depth > 0 && self.eat(b')') {
                 out.profile.close();
                 depth -= 1;
@@ -215,29 +219,11 @@ impl Cursor<'_> {
     }
 
     pub(crate) const fn integers(&mut self) -> Result<IntTuple, Error> {
-        let raw = tri!(self.tree(Kind::Integer));
-        let mut out = Tuple { profile: raw.profile, leaves: [Int::ONE; MAX_LEAVES] };
-        let mut i = 0;
-        while i < raw.leaf_count() {
-            if let Raw::Stride(Stride::Int(int)) = raw.leaves[i] {
-                out.leaves[i] = int;
-            }
-            i += 1;
-        }
-        Ok(out)
+        Ok(tri!(self.tree(Kind::Integer)).retyped())
     }
 
     pub(crate) const fn strides(&mut self) -> Result<Strides, Error> {
-        let raw = tri!(self.tree(Kind::Stride));
-        let mut out = Tuple { profile: raw.profile, leaves: [Stride::ZERO; MAX_LEAVES] };
-        let mut i = 0;
-        while i < raw.leaf_count() {
-            if let Raw::Stride(stride) = raw.leaves[i] {
-                out.leaves[i] = stride;
-            }
-            i += 1;
-        }
-        Ok(out)
+        self.tree(Kind::Stride)
     }
 
     const fn expect(&mut self, byte: u8, expected: &'static str) -> Result<(), Error> {

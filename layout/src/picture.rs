@@ -182,7 +182,7 @@ impl Picture {
                 };
                 // Thread and value, counted in one.
                 let (mut place, mut step) = (0, 1);
-                for (crd, extent) in coord.leaves().iter().zip(tv.shape().leaves()) {
+                for (crd, extent) in coord.leaves().zip(tv.shape().leaves()) {
                     if let Crd::At(at) = crd {
                         place += at * step;
                     }

@@ -1,7 +1,7 @@
 //! The coordinates of an index: whether there is one, and whether there are several.
 
 use crate::symbol::gcd;
-use crate::{Coord, Crd, Error, Int, Lay, MAX_LEAVES, Stride, Tuple, ask};
+use crate::{Coord, Crd, Error, Int, Lay, MAX_LEAVES, Stride, ask};
 
 const OP: &str = "a preimage";
 
@@ -45,10 +45,10 @@ impl Lay {
         if !tri!(search.descend(0, index as i128)) {
             return Ok(None);
         }
-        let mut out = Tuple { profile: self.shape.profile, leaves: [Crd::At(0); MAX_LEAVES] };
+        let mut out = Coord::zeros(self.shape.profile);
         let mut i = 0;
         while i < search.count {
-            out.leaves[search.leaf[i]] = Crd::At(search.digits[i]);
+            tri!(out.set(search.leaf[i], Crd::At(search.digits[i])));
             i += 1;
         }
         Ok(Some(out))
@@ -62,15 +62,15 @@ impl Lay {
         if tri!(parts.map.apply(inputs)) != low {
             return Ok(None);
         }
-        let mut out = Tuple { profile: self.shape.profile, leaves: [Crd::At(0); MAX_LEAVES] };
+        let mut out = Coord::zeros(self.shape.profile);
         let (mut rest, mut k, mut i) = (inputs, 0, 0);
         while i < self.leaf_count() {
             if parts.is_low[i] {
-                let extent = self.shape.leaves[i].coef;
-                out.leaves[i] = Crd::At(rest & (extent - 1));
+                let extent = self.extent(i).coef;
+                tri!(out.set(i, Crd::At(rest & (extent - 1))));
                 rest >>= extent.trailing_zeros();
             } else {
-                out.leaves[i] = upper.leaves[k];
+                tri!(out.set(i, upper.at_leaf(k)));
                 k += 1;
             }
             i += 1;
@@ -226,9 +226,9 @@ impl Search {
         };
         let mut i = 0;
         while i < lay.leaf_count() {
-            let stride = tri!(lay.stride[i].require_known(OP));
-            let Some(extent) = lay.shape.leaves[i].get() else {
-                return Err(Error::NotKnown { op: OP, value: lay.shape.leaves[i] });
+            let stride = tri!(lay.step(i).require_known(OP));
+            let Some(extent) = lay.extent(i).get() else {
+                return Err(Error::NotKnown { op: OP, value: lay.extent(i) });
             };
             if extent > 1 && stride != 0 {
                 out.insert(i, extent, stride);

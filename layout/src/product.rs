@@ -222,7 +222,7 @@ impl Lay {
             return Err(Error::RankMismatch { op: OP, rank: self.rank(), other: rank });
         }
         let block = tri!(self.padded(rank));
-        let mut counts = crate::Tuple::filled(crate::Int::ONE);
+        let mut counts = crate::IntTuple::EMPTY;
         tri!(counts.profile.open());
         let mut k = 0;
         while k < rank {
@@ -268,8 +268,8 @@ const fn product_into(
             tri!(copies.copy(tiles, t));
             let (step, mut i) = (tri!(block.reach()), 0);
             while i < copies.leaf_count() {
-                if !copies.shape.leaves[i].is(1) {
-                    copies.stride[i] = tri!(copies.stride[i].scaled(step));
+                if !copies.extent(i).is(1) {
+                    tri!(copies.set_step(i, tri!(copies.step(i).scaled(step))));
                 }
                 i += 1;
             }

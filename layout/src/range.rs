@@ -66,11 +66,11 @@ impl Lay {
         }
         let (mut sum, mut i) = (0i64, 0);
         while i < self.leaf_count() {
-            let stride = tri!(self.stride[i].require_int(OP));
-            let (n, d) = match (self.shape.leaves[i].get(), stride.get()) {
+            let stride = tri!(self.step(i).require_int(OP));
+            let (n, d) = match (self.extent(i).get(), stride.get()) {
                 (Some(1), _) | (_, Some(0)) => (0, 0),
                 (Some(n), Some(d)) => (n - 1, d),
-                (None, _) => return Err(Error::NotKnown { op: OP, value: self.shape.leaves[i] }),
+                (None, _) => return Err(Error::NotKnown { op: OP, value: self.extent(i) }),
                 (_, None) => return Err(Error::NotKnown { op: OP, value: stride }),
             };
             if upper == (d > 0) {
@@ -150,7 +150,7 @@ impl Lay {
             return Err(Error::Capacity { op: OP });
         }
         while i < self.leaf_count() {
-            let (s, stride) = (self.shape.leaves[i], self.stride[i]);
+            let (s, stride) = (self.extent(i), self.step(i));
             i += 1;
             if s.is(1) || stride.is_zero() {
                 continue;
@@ -178,10 +178,10 @@ impl Lay {
         while placed < self.leaf_count() {
             let mut i = 0;
             while i < self.leaf_count() {
-                let skip = self.shape.leaves[i].is(1) || self.stride[i].is_zero();
-                if !done[i] && (skip || self.stride[i].same(Stride::Int(end))) {
+                let skip = self.extent(i).is(1) || self.step(i).is_zero();
+                if !done[i] && (skip || self.step(i).same(Stride::Int(end))) {
                     if !skip {
-                        end = tri!(end.mul(self.shape.leaves[i]));
+                        end = tri!(end.mul(self.extent(i)));
                     }
                     done[i] = true;
                     break;
@@ -199,10 +199,10 @@ impl Lay {
     pub(crate) const fn first_symbolic(&self) -> Int {
         let mut i = 0;
         while i < self.leaf_count() {
-            if self.shape.leaves[i].is_symbolic() {
-                return self.shape.leaves[i];
+            if self.extent(i).is_symbolic() {
+                return self.extent(i);
             }
-            if let Stride::Int(d) = self.stride[i]
+            if let Stride::Int(d) = self.step(i)
                 && d.is_symbolic()
             {
                 return d;

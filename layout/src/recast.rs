@@ -28,13 +28,13 @@ impl Lay {
         // How far the leaves reach inside a unit: past its end, they would carry into the next one.
         let (mut inside, mut i) = (0i64, 0);
         while i < self.leaf_count() {
-            let (s, d) = (self.shape.leaves[i], tri!(self.stride[i].require_int(OP)));
+            let (s, d) = (self.extent(i), tri!(self.step(i).require_int(OP)));
             if let Some(quotient) = d.div_exact(Int::fixed(n)) {
-                out.stride[i] = Stride::Int(quotient);
+                tri!(out.set_step(i, Stride::Int(quotient)));
             } else {
-                out.stride[i] = Stride::Int(Int::ONE);
+                tri!(out.set_step(i, Stride::Int(Int::ONE)));
                 if !s.is(1) {
-                    out.shape.leaves[i] = tri!(units(s, d, n, &mut inside));
+                    tri!(out.set_extent(i, tri!(units(s, d, n, &mut inside))));
                 }
             }
             i += 1;
@@ -84,14 +84,14 @@ impl Lay {
                 Some(false) => {}
                 None => return Err(ask::at_least(OP, d, 2)),
             }
-            out.stride[i] = Stride::Int(tri!(d.mul(Int::fixed(n))));
+            tri!(out.set_step(i, Stride::Int(tri!(d.mul(Int::fixed(n))))));
             i += 1;
         }
         let Some(unit) = unit else {
             return Err(Error::Unsupported { op: OP, what: "a layout without a mode of stride 1" });
         };
-        out.shape.leaves[unit] = tri!(self.shape.leaves[unit].mul(Int::fixed(n)));
-        out.stride[unit] = Stride::Int(Int::ONE);
+        tri!(out.set_extent(unit, tri!(self.extent(unit).mul(Int::fixed(n)))));
+        tri!(out.set_step(unit, Stride::Int(Int::ONE)));
         Ok(out)
     }
 

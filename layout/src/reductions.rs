@@ -18,7 +18,7 @@ impl IntTuple {
     pub const fn sum(&self) -> Result<Int, Error> {
         let (mut sum, mut i) = (Int::ZERO, 0);
         while i < self.leaf_count() {
-            sum = tri!(sum.add(self.leaves[i]));
+            sum = tri!(sum.add(self.at_leaf(i)));
             i += 1;
         }
         Ok(sum)
@@ -41,7 +41,7 @@ impl IntTuple {
         }
         let (mut sum, mut i) = (Int::ZERO, 0);
         while i < self.leaf_count() {
-            sum = tri!(sum.add(tri!(self.leaves[i].mul(other.leaves[i]))));
+            sum = tri!(sum.add(tri!(self.at_leaf(i).mul(other.at_leaf(i)))));
             i += 1;
         }
         Ok(sum)
@@ -62,7 +62,7 @@ impl IntTuple {
         let mut out = tri!(by.product_like(&self.profile));
         let mut i = 0;
         while i < out.leaf_count() {
-            out.leaves[i] = tri!(out.leaves[i].mul(self.leaves[i]));
+            tri!(out.set(i, tri!(out.at_leaf(i).mul(self.at_leaf(i)))));
             i += 1;
         }
         Ok(out)
@@ -87,7 +87,7 @@ impl IntTuple {
 
     const fn product_into(&self, n: Node, p: Node, out: &mut IntTuple) -> Result<(), Error> {
         if p.is_leaf() {
-            out.leaves[p.begin] = tri!(self.size_of(n));
+            tri!(out.set(p.begin, tri!(self.size_of(n))));
             return Ok(());
         }
         if n.is_leaf() || self.profile.rank_of(n) != out.profile.rank_of(p) {
@@ -131,9 +131,9 @@ impl IntTuple {
     }
 
     const fn extreme(&self, greatest: bool) -> Result<Int, Error> {
-        let (mut out, mut i) = (self.leaves[0], 1);
+        let (mut out, mut i) = (self.at_leaf(0), 1);
         while i < self.leaf_count() {
-            let leaf = self.leaves[i];
+            let leaf = self.at_leaf(i);
             let better = match if greatest { out.less(leaf) } else { leaf.less(out) } {
                 Some(better) => better,
                 None if out.same(leaf) => false,
@@ -163,8 +163,8 @@ impl IntTuple {
     pub const fn gcd(&self) -> Result<i64, Error> {
         let (mut out, mut i) = (0, 0);
         while i < self.leaf_count() {
-            let Some(leaf) = self.leaves[i].get() else {
-                return Err(Error::NotKnown { op: "gcd", value: self.leaves[i] });
+            let Some(leaf) = self.at_leaf(i).get() else {
+                return Err(Error::NotKnown { op: "gcd", value: self.at_leaf(i) });
             };
             out = gcd(out, leaf);
             i += 1;
@@ -189,8 +189,8 @@ impl IntTuple {
         }
         let (mut out, mut i) = (*self, 0);
         while i < out.leaf_count() {
-            if stride.leaves[i].is_zero() {
-                out.leaves[i] = Int::ONE;
+            if stride.at_leaf(i).is_zero() {
+                tri!(out.set(i, Int::ONE));
             }
             i += 1;
         }

@@ -1,7 +1,7 @@
 //! Shapes: sizes, divisions and the relations between them (CuTe's `int_tuple.hpp`).
 
 use crate::profile::Node;
-use crate::{Error, Int, IntTuple, Shape, Tuple, ask};
+use crate::{Error, Int, IntTuple, Shape, ask};
 
 impl IntTuple {
     /// The product of the leaves: of a shape, its size.
@@ -21,7 +21,7 @@ impl IntTuple {
     pub(crate) const fn size_of(&self, node: Node) -> Result<Int, Error> {
         let (mut product, mut i) = (Int::ONE, node.begin);
         while i < node.end {
-            product = tri!(product.mul(self.leaves[i]));
+            product = tri!(product.mul(self.at_leaf(i)));
             i += 1;
         }
         Ok(product)
@@ -41,7 +41,7 @@ impl IntTuple {
     pub const fn assume(&self, symbol: crate::Symbol) -> Result<IntTuple, Error> {
         let (mut out, mut i) = (*self, 0);
         while i < self.leaf_count() {
-            out.leaves[i] = tri!(self.leaves[i].assume(symbol));
+            tri!(out.set(i, tri!(self.at_leaf(i).assume(symbol))));
             i += 1;
         }
         Ok(out)
@@ -60,7 +60,7 @@ impl IntTuple {
     pub const fn bind(&self, symbol: crate::Symbol, value: i64) -> Result<IntTuple, Error> {
         let (mut out, mut i) = (*self, 0);
         while i < self.leaf_count() {
-            out.leaves[i] = tri!(self.leaves[i].bind(symbol, value));
+            tri!(out.set(i, tri!(self.at_leaf(i).bind(symbol, value))));
             i += 1;
         }
         Ok(out)
@@ -70,7 +70,7 @@ impl IntTuple {
     pub(crate) const fn checked(&self) -> Result<IntTuple, Error> {
         let mut i = 0;
         while i < self.leaf_count() {
-            if let Some(extent) = self.leaves[i].get()
+            if let Some(extent) = self.at_leaf(i).get()
                 && extent < 1
             {
                 return Err(Error::NonPositiveShape { leaf: i, extent });
@@ -155,7 +155,7 @@ impl IntTuple {
             return Ok(*self);
         }
         let root = self.profile.root();
-        let mut out = Tuple::filled(Int::ONE);
+        let mut out = IntTuple::EMPTY;
         tri!(out.profile.open());
         let mut at = 0;
         while at < root.end {
@@ -179,7 +179,7 @@ const fn spread(a: &IntTuple, na: Node, out: &mut IntTuple, n: Node) {
     let (mut i, mut j) = (na.begin, n.begin);
     if na.is_leaf() {
         while j < n.end {
-            out.leaves[j] = a.leaves[na.begin];
+            let _fits = out.set(j, a.at_leaf(na.begin)); // the symbols of `a`
             j += 1;
         }
         return;
@@ -193,7 +193,7 @@ const fn spread(a: &IntTuple, na: Node, out: &mut IntTuple, n: Node) {
 
 const fn refines(a: &Shape, na: Node, b: &Shape, nb: Node, leaf: Leaf) -> Result<bool, Error> {
     if na.is_leaf() {
-        let extent = a.leaves[na.begin];
+        let extent = a.at_leaf(na.begin);
         return match leaf {
             Leaf::Any => Ok(true),
             Leaf::Size => match ask::equal(extent, tri!(b.size_of(nb))) {
@@ -223,7 +223,7 @@ const fn refines(a: &Shape, na: Node, b: &Shape, nb: Node, leaf: Leaf) -> Result
 const fn divides(a: &Shape, na: Node, tile: &Shape, nt: Node) -> Result<bool, Error> {
     const OP: &str = "evenly_divides";
     if nt.is_leaf() {
-        let (size, by) = (tri!(a.size_of(na)), tile.leaves[nt.begin]);
+        let (size, by) = (tri!(a.size_of(na)), tile.at_leaf(nt.begin));
         return match (size.get(), by.get()) {
             (_, Some(..1)) => Ok(false),
             (Some(size), Some(by)) => Ok(size % by == 0),

@@ -4,7 +4,7 @@ use crate::coalesce::coalesce_into;
 use crate::composition::compose_into;
 use crate::divide::tile_and_rest;
 use crate::profile::Node;
-use crate::{Error, Int, Lay, Shape, Stride, Tiler, Tuple};
+use crate::{Error, Int, Lay, Shape, Stride, Tiler};
 
 /// What an uneven divide rounds up, as a predicate: a layout from the coordinates of the divide to coordinates of what was divided, with the
 /// bounds that those must stay below. From [`Lay::divide_with_residue`].
@@ -62,12 +62,12 @@ impl Residue {
         let coord = tri!(self.coords.coord_at(position, self.bounds.leaf_count()));
         let mut i = 0;
         while i < self.bounds.leaf_count() {
-            if let crate::Crd::At(at) = coord.leaves[i] {
-                match Int::value(at).less(self.bounds.leaves[i]) {
+            if let crate::Crd::At(at) = coord.at_leaf(i) {
+                match Int::value(at).less(self.bounds.at_leaf(i)) {
                     Some(true) => {}
                     Some(false) => return Ok(false),
                     None => {
-                        return Err(Error::NotKnown { op: "a predicate", value: self.bounds.leaves[i] });
+                        return Err(Error::NotKnown { op: "a predicate", value: self.bounds.at_leaf(i) });
                     }
                 }
             }
@@ -93,7 +93,7 @@ impl Lay {
     /// As [`Lay::logical_divide`].
     pub const fn divide_with_residue(&self, tiler: &Tiler) -> Result<(Lay, Residue), Error> {
         let divided = tri!(self.logical_divide(tiler));
-        let (mut coords, mut bounds) = (Lay::EMPTY, Tuple::filled(Int::ONE));
+        let (mut coords, mut bounds) = (Lay::EMPTY, Shape::EMPTY);
         tri!(bounds.profile.open());
         match tiler {
             Tiler::Lay(tile) => {
@@ -126,7 +126,7 @@ const fn whole_into(from: &Lay, node: Node, out: &mut Lay) -> Result<(), Error> 
     tri!(out.copy(from, node));
     let mut i = begin;
     while i < out.leaf_count() {
-        out.stride[i] = Stride::ZERO;
+        tri!(out.set_step(i, Stride::ZERO));
         i += 1;
     }
     Ok(())
@@ -146,8 +146,8 @@ const fn predicate_into(
     let mut i = 0;
     while i < domain.leaf_count() {
         let mode = bounds.leaf_count() as u8;
-        domain.stride[i] = Stride::Basis { scale: Int::ONE, mode };
-        tri!(bounds.push(domain.shape.leaves[i]));
+        tri!(domain.set_step(i, Stride::Basis { scale: Int::ONE, mode }));
+        tri!(bounds.push(domain.extent(i)));
         i += 1;
     }
     tri!(tile_and_rest(&mut domain, tiles, t, &mut right));

@@ -4,7 +4,7 @@
 //! each extent taking its part of the divisor.
 
 use crate::profile::Node;
-use crate::{Error, Int, IntTuple, Tuple, ask};
+use crate::{Error, Int, IntTuple, ask};
 
 /// Which quotient.
 #[derive(Clone, Copy)]
@@ -92,13 +92,13 @@ impl IntTuple {
         tri!(by.checked());
         let mut i = 0;
         while i < by.leaf_count() {
-            let leaf = by.leaves()[i];
+            let leaf = by.at_leaf(i);
             if !matches!(leaf.lower(), Some(1..)) {
                 return Err(ask::at_least(how.name(), leaf, 1));
             }
             i += 1;
         }
-        let mut out = Tuple::filled(Int::ONE);
+        let mut out = IntTuple::EMPTY;
         tri!(self.divide_into(self.profile.root(), by, by.profile.root(), how, &mut out));
         Ok(out)
     }
@@ -116,12 +116,12 @@ impl IntTuple {
                 Division::Up if !b.is_leaf() => return Err(self.other_ranks(n, by, b, how)),
                 _ => tri!(by.size_of(b)),
             };
-            return out.push(tri!(how.of(self.leaves()[n.begin], size)));
+            return out.push(tri!(how.of(self.at_leaf(n.begin), size)));
         }
         if b.is_leaf() {
             return match how {
                 Division::Up => Err(self.other_ranks(n, by, b, how)),
-                _ => self.divide_leaves_into(n, by.leaves()[b.begin], how, out),
+                _ => self.divide_leaves_into(n, by.at_leaf(b.begin), how, out),
             };
         }
         let (rank, other) = (self.profile.rank_of(n), by.profile.rank_of(b));
@@ -160,7 +160,7 @@ impl IntTuple {
         let (mut rest, mut i) = (by, n.begin);
         while i < n.end {
             let (opens, closes) = self.profile.parens(n, i);
-            let leaf = self.leaves()[i];
+            let leaf = self.at_leaf(i);
             tri!(out.profile.open_many(opens));
             tri!(out.push(tri!(how.of(leaf, rest))));
             out.profile.close_many(closes);

@@ -21,7 +21,7 @@ impl Lay {
     /// As [`Lay::crd2idx`].
     pub const fn slice(&self, coord: &Coord) -> Result<(Lay, i64), Error> {
         let root = coord.profile.root();
-        if let (true, Crd::All) = (root.is_leaf(), coord.leaves[0]) {
+        if let (true, Crd::All) = (root.is_leaf(), coord.at_leaf(0)) {
             return Ok((*self, 0));
         }
         let (mut out, mut offset) = (Lay::EMPTY, Index::ZERO);
@@ -53,7 +53,7 @@ impl Lay {
     /// As [`Lay::slice`], and [`Error::Unsupported`] where the offset is a sum of different symbols: slice one mode after the other then.
     pub const fn slice_and_offset(&self, coord: &Coord) -> Result<(Lay, Int), Error> {
         let root = coord.profile.root();
-        if let (true, Crd::All) = (root.is_leaf(), coord.leaves[0]) {
+        if let (true, Crd::All) = (root.is_leaf(), coord.at_leaf(0)) {
             return Ok((*self, Int::ZERO));
         }
         let (mut out, mut offset) = (Lay::EMPTY, Int::value(0));
@@ -91,7 +91,7 @@ impl Lay {
         offset: &mut Int,
     ) -> Result<(), Error> {
         if c.is_leaf() {
-            let Crd::At(position) = coord.leaves[c.begin] else {
+            let Crd::At(position) = coord.at_leaf(c.begin) else {
                 return out.copy(self, n);
             };
             let mut digits = tri!(Digits::new(&self.shape, n, position, false));
@@ -99,7 +99,7 @@ impl Lay {
             while i < n.end {
                 let digit = tri!(digits.next(&self.shape));
                 if digit != 0 {
-                    let stride = tri!(self.stride[i].require_int("an offset"));
+                    let stride = tri!(self.step(i).require_int("an offset"));
                     *offset = tri!(offset.add(tri!(stride.mul(Int::value(digit)))));
                 }
                 i += 1;
@@ -129,7 +129,7 @@ impl Lay {
     pub const fn dice(&self, coord: &Coord) -> Result<Lay, Error> {
         let root = coord.profile.root();
         if root.is_leaf() {
-            return Ok(if matches!(coord.leaves[0], Crd::At(_)) { *self } else { Lay::EMPTY });
+            return Ok(if matches!(coord.at_leaf(0), Crd::At(_)) { *self } else { Lay::EMPTY });
         }
         let mut out = Lay::EMPTY;
         tri!(out.open());
@@ -140,7 +140,7 @@ impl Lay {
 
     const fn dice_into(&self, coord: &Coord, c: Node, n: Node, out: &mut Lay) -> Result<(), Error> {
         if c.is_leaf() {
-            return match coord.leaves[c.begin] {
+            return match coord.at_leaf(c.begin) {
                 Crd::At(_) => out.copy(self, n),
                 Crd::All => Ok(()),
             };

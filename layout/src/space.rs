@@ -33,7 +33,7 @@ impl Space {
         out.count = 0;
         let mut i = 0;
         while i < flat.leaf_count() {
-            let (coefficient, unit) = split(flat.stride[i]);
+            let (coefficient, unit) = split(flat.step(i));
             let mut k = 0;
             while k < out.count && !out.units[k].same(unit) {
                 k += 1;
@@ -112,7 +112,7 @@ const fn split(stride: Stride) -> (i64, Stride) {
     const fn of(int: Int) -> (i64, Int) {
         match int.get() {
             Some(value) => (value, Int::value(1)),
-            None => (int.coef, Int { coef: 1, factors: int.factors }),
+            None => (int.coef, Int { coef: 1, ..int }),
         }
     }
     match stride {

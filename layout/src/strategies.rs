@@ -25,7 +25,7 @@ use std::vec::Vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::{Coord, Crd, Int, Lay, Stride, Swizzle, Tuple};
+use crate::{Coord, Crd, Int, Lay, Stride, Swizzle};
 
 const EXTENTS: &[i64] = &[1, 2, 2, 3, 4, 4, 6, 8];
 const STRIDES: &[i64] = &[0, 1, 2, 3, 4, 6, 8, 12, 16, 24];
@@ -201,7 +201,7 @@ fn gapped(most: usize, gaps: &'static [i64]) -> impl Strategy<Value = Vec<(i64, 
 /// proptest!(|((layout, coord) in layouts)| prop_assert_eq!(coord.leaf_count(), layout.leaf_count()));
 /// ```
 pub fn slicing(layout: Lay) -> impl Strategy<Value = (Lay, Coord)> {
-    let extents: Vec<i64> = layout.shape().leaves().iter().map(|s| s.get().unwrap_or(1)).collect();
+    let extents: Vec<i64> = layout.shape().leaves().map(|s| s.get().unwrap_or(1)).collect();
     let digits: Vec<_> =
         extents.into_iter().map(|s| (0..s, any::<bool>()).prop_map(|(c, all)| (!all).then_some(c))).collect();
     digits.prop_map(move |digits| (layout, coordinate(&layout, &digits)))
@@ -217,11 +217,11 @@ pub fn slicing(layout: Lay) -> impl Strategy<Value = (Lay, Coord)> {
 pub fn coordinate(layout: &Lay, digits: &[Option<i64>]) -> Coord {
     fn of(layout: &Lay, digits: &mut dyn Iterator<Item = Crd>) -> Coord {
         if layout.is_leaf() {
-            return Tuple::leaf(digits.next().expect("a digit a leaf"));
+            return Coord::leaf(digits.next().expect("a digit a leaf"));
         }
         let modes: Vec<Coord> =
             (0..layout.rank()).map(|i| of(&layout.mode(i).expect("a mode"), digits)).collect();
-        Tuple::concat(&modes).expect("few leaves")
+        Coord::concat(&modes).expect("few leaves")
     }
     of(layout, &mut digits.iter().map(|digit| digit.map_or(Crd::All, Crd::At)))
 }

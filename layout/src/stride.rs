@@ -8,7 +8,7 @@ use crate::{Error, Int, Tuple};
 ///
 /// ```
 /// use girih_layout::{Stride, Strides};
-/// assert_eq!(Strides::parse("(4,2@1,^5)")?.leaves()[2], Stride::F2(5));
+/// assert_eq!(Strides::parse("(4,2@1,^5)")?.get(2), Some(Stride::F2(5)));
 /// # Ok::<(), girih_layout::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

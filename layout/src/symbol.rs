@@ -4,18 +4,15 @@ use core::fmt;
 
 use crate::Error;
 
-const FIELD: u64 = (1 << 20) - 1;
-const DEN: u32 = 8;
-const DIV: u32 = 28;
-const LOWER: u32 = 48;
-const UPPER: u32 = 54;
-const UPPER_EVEN: u64 = 1 << 60;
-const PRESENT: u64 = 1 << 61;
+/// A factor's key has the symbol's id above, what it is divided by below.
+const ID: u32 = 56;
+/// The greatest number by which a symbol is divided, rounding up.
+const MAX_DEN: i64 = (1 << 55) - 1;
 
 /// A non-negative integer that a kernel learns at launch (`M`, a pitch), printed `s0`, `s1` ..., with facts that every operation may use.
 ///
-/// The facts are promises of the caller; whoever launches the kernel checks them. They travel inside each leaf, so nothing has to be
-/// looked up. Two symbols are equal when their ids are.
+/// The facts are promises of the caller; whoever launches the kernel checks them. They are kept as they are stated, without rounding, and
+/// travel with every integer and layout that has the symbol in it. Two symbols are equal when their ids are.
 ///
 /// ```
 /// use girih_layout::{Int, Symbol};
@@ -27,7 +24,57 @@ const PRESENT: u64 = 1 << 61;
 /// # Ok::<(), girih_layout::Error>(())
 /// ```
 #[derive(Clone, Copy)]
-pub struct Symbol(u64);
+pub struct Symbol {
+    id: u8,
+    facts: Facts,
+}
+
+/// What is known of a symbol, exactly as it was stated.
+#[derive(Clone, Copy)]
+pub(crate) struct Facts {
+    divisor: i64,
+    /// A multiple of the divisor, unless none is as great as what was stated.
+    lower: i64,
+    /// A multiple of the divisor; `i64::MAX` says nothing, -1 that there is no value.
+    upper: i64,
+}
+
+impl Facts {
+    pub(crate) const NONE: Facts = Facts { divisor: 1, lower: 0, upper: i64::MAX };
+
+    /// Both at once.
+    pub(crate) const fn and(self, other: Facts) -> Facts {
+        let lower = if self.lower > other.lower { self.lower } else { other.lower };
+        let upper = if self.upper < other.upper { self.upper } else { other.upper };
+        let step = other.divisor / gcd(self.divisor, other.divisor);
+        match self.divisor.checked_mul(step) {
+            Some(divisor) => Facts { divisor, lower, upper }.on_multiples(),
+            // The only common multiple that fits in 64 bits is 0.
+            None if upper < 0 => Facts { divisor: self.divisor, lower, upper },
+            None => Facts { divisor: self.divisor, lower, upper: 0 },
+        }
+    }
+
+    /// The bounds moved inwards to multiples of the divisor.
+    const fn on_multiples(self) -> Facts {
+        let above = self.lower % self.divisor;
+        let lower = if above == 0 { self.lower } else { self.lower.saturating_add(self.divisor - above) };
+        let upper = match self.upper {
+            i64::MAX => i64::MAX,
+            ..0 => -1,
+            upper => upper - upper % self.divisor,
+        };
+        Facts { divisor: self.divisor, lower, upper }
+    }
+
+    pub(crate) const fn same(&self, other: &Facts) -> bool {
+        self.divisor == other.divisor && self.lower == other.lower && self.upper == other.upper
+    }
+
+    const fn upper(self) -> Option<i64> {
+        if self.upper == i64::MAX { None } else { Some(self.upper) }
+    }
+}
 
 impl Symbol {
     /// A symbol about which nothing is known but that it is at least 0.
@@ -37,67 +84,43 @@ impl Symbol {
     /// assert_eq!(Symbol::new(3).to_string(), "s3");
     /// ```
     pub const fn new(id: u8) -> Symbol {
-        Symbol(PRESENT | id as u64 | 1 << DEN | 1 << DIV)
+        Symbol { id, facts: Facts::NONE }
     }
 
-    /// Adds the fact that `n` divides the symbol. Facts add up: divisible by 4 and by 6 is divisible by 12. `n < 2` says nothing.
-    /// A divisor above 2^20 is kept as far as its powers of two go.
+    /// Adds the fact that `n` divides the symbol. Facts add up: divisible by 4 and by 6 is divisible by 12, and at least 97 and divisible by
+    /// 8 is at least 104. `n < 2` says nothing. Where no positive number of 64 bits has all the divisors, the symbol is at most 0.
     ///
     /// ```
     /// use girih_layout::Symbol;
     /// assert_eq!(Symbol::new(0).divisible_by(4).divisible_by(6).divisor(), 12);
+    /// assert_eq!(Symbol::new(0).at_least(97).divisible_by(8).lower(), 104);
     /// ```
     pub const fn divisible_by(self, n: i64) -> Symbol {
-        if n < 2 {
-            return self;
-        }
-        let old = self.divisor();
-        let mut lcm = match n.checked_mul(old / gcd(old, n)) {
-            Some(lcm) => lcm,
-            None => n,
-        };
-        if lcm > FIELD as i64 {
-            let low = lcm & lcm.wrapping_neg();
-            lcm = if low > old { low } else { old };
-            if lcm > FIELD as i64 {
-                lcm = 1 << 19;
-            }
-        }
-        Symbol(self.0 & !(FIELD << DIV) | (lcm as u64) << DIV)
+        self.with(Facts { divisor: if n < 2 { 1 } else { n }, ..Facts::NONE })
     }
 
-    /// Adds the fact that the symbol is at least `n`, kept as the power of two at or below `n`.
+    /// Adds the fact that the symbol is at least `n`.
     ///
     /// ```
     /// use girih_layout::Symbol;
-    /// assert_eq!(Symbol::new(0).at_least(100).lower(), 64);
+    /// assert_eq!(Symbol::new(0).at_least(97).lower(), 97);
     /// ```
     pub const fn at_least(self, n: i64) -> Symbol {
-        if n <= self.lower() {
-            return self;
-        }
-        Symbol(self.0 & !(63 << LOWER) | ((n.ilog2() + 1) as u64) << LOWER)
+        self.with(Facts { lower: if n < 0 { 0 } else { n }, ..Facts::NONE })
     }
 
-    /// Adds the fact that the symbol is at most `n`, kept as `2^k` where `n` is a power of two and as the next `2^k - 1` at or above `n`
-    /// where it is not.
+    /// Adds the fact that the symbol is at most `n`. It is never negative: below 0, no value agrees with the facts.
     ///
     /// ```
     /// use girih_layout::Symbol;
-    /// assert!(Symbol::new(0).at_most(1000).upper() >= Some(1000));
+    /// assert_eq!(Symbol::new(0).at_most(1_000_003).upper(), Some(1_000_003));
     /// ```
     pub const fn at_most(self, n: i64) -> Symbol {
-        let n = if n < 1 { 1 } else { n };
-        if let Some(old) = self.upper()
-            && old <= n
-        {
-            return self;
-        }
-        let cleared = self.0 & !(63 << UPPER) & !UPPER_EVEN;
-        if n > 1 && n & (n - 1) == 0 {
-            return Symbol(cleared | UPPER_EVEN | (n.trailing_zeros() as u64) << UPPER);
-        }
-        Symbol(cleared | ((n.ilog2() + 1) as u64) << UPPER)
+        self.with(Facts { upper: n, ..Facts::NONE })
+    }
+
+    const fn with(self, facts: Facts) -> Symbol {
+        Symbol { id: self.id, facts: self.facts.and(facts) }
     }
 
     /// The facts of both, about this symbol.
@@ -108,11 +131,7 @@ impl Symbol {
     /// assert_eq!((both.divisor(), both.lower()), (8, 16));
     /// ```
     pub const fn and(self, other: Symbol) -> Symbol {
-        let out = self.divisible_by(other.divisor()).at_least(other.lower());
-        match other.upper() {
-            Some(upper) => out.at_most(upper),
-            None => out,
-        }
+        self.with(other.facts)
     }
 
     /// The number that the caller chose.
@@ -122,7 +141,7 @@ impl Symbol {
     /// assert_eq!(Symbol::new(3).id(), 3);
     /// ```
     pub const fn id(self) -> u8 {
-        self.0 as u8
+        self.id
     }
 
     /// The largest number known to divide the symbol, at least 1.
@@ -132,7 +151,7 @@ impl Symbol {
     /// assert_eq!((Symbol::new(0).divisor(), Symbol::new(0).divisible_by(8).divisor()), (1, 8));
     /// ```
     pub const fn divisor(self) -> i64 {
-        (self.0 >> DIV & FIELD) as i64
+        self.facts.divisor
     }
 
     /// Whether a value agrees with the facts.
@@ -143,11 +162,7 @@ impl Symbol {
     /// assert!(pitch.admits(64) && !pitch.admits(60));
     /// ```
     pub const fn admits(self, value: i64) -> bool {
-        let below = match self.upper() {
-            Some(upper) => value <= upper,
-            None => true,
-        };
-        below && value >= self.lower() && value % self.divisor() == 0
+        value >= self.facts.lower && value <= self.facts.upper && value % self.facts.divisor == 0
     }
 
     /// The least value that the symbol can take.
@@ -157,8 +172,7 @@ impl Symbol {
     /// assert_eq!(Symbol::new(0).lower(), 0);
     /// ```
     pub const fn lower(self) -> i64 {
-        let k = self.0 >> LOWER & 63;
-        if k == 0 { 0 } else { 1 << (k - 1) }
+        self.facts.lower
     }
 
     /// The greatest value that the symbol can take, if there is a known one.
@@ -168,14 +182,7 @@ impl Symbol {
     /// assert_eq!(Symbol::new(0).upper(), None);
     /// ```
     pub const fn upper(self) -> Option<i64> {
-        let k = self.0 >> UPPER & 63;
-        if k == 0 {
-            None
-        } else if self.0 & UPPER_EVEN != 0 {
-            Some(1 << k)
-        } else {
-            Some(((1u64 << k) - 1) as i64)
-        }
+        self.facts.upper()
     }
 }
 
@@ -249,37 +256,40 @@ impl fmt::Display for Fact {
     }
 }
 
-/// A [`Factor`] in one word; 0 is none.
+/// A [`Factor`] as an integer holds it, or none.
 #[derive(Clone, Copy)]
-pub(crate) struct Packed(pub(crate) u64);
+pub(crate) struct Packed {
+    /// Symbol and denominator, in the order of the symbols' ids: what equality and order look at. 0 is none.
+    pub(crate) key: u64,
+    pub(crate) facts: Facts,
+}
 
 impl Packed {
-    pub(crate) const NONE: Packed = Packed(0);
+    pub(crate) const NONE: Packed = Packed { key: 0, facts: Facts::NONE };
 
     pub(crate) const fn new(factor: Factor) -> Result<Packed, Error> {
-        if factor.den < 1 || factor.den > FIELD as i64 {
+        if factor.den < 1 || factor.den > MAX_DEN {
             return Err(Error::Overflow { op: "ceil_div of a symbol" });
         }
-        Ok(Packed(factor.symbol.0 & !(FIELD << DEN) | (factor.den as u64) << DEN))
+        let key = (factor.symbol.id as u64) << ID | factor.den as u64;
+        Ok(Packed { key, facts: factor.symbol.facts })
     }
 
     #[inline]
     pub(crate) const fn is_some(self) -> bool {
-        self.0 & PRESENT != 0
+        self.key != 0
+    }
+
+    pub(crate) const fn id(self) -> u8 {
+        (self.key >> ID) as u8
     }
 
     pub(crate) const fn get(self) -> Option<Factor> {
-        if self.0 & PRESENT == 0 {
+        if self.key == 0 {
             return None;
         }
-        let den = (self.0 >> DEN & FIELD) as i64;
-        Some(Factor { symbol: Symbol(self.0 & !(FIELD << DEN) | 1 << DEN), den })
-    }
-
-    /// Symbol and denominator, without the facts: what equality and order look at.
-    #[inline]
-    pub(crate) const fn key(self) -> u64 {
-        self.0 & (PRESENT | FIELD << DEN | 0xff)
+        let symbol = Symbol { id: self.id(), facts: self.facts };
+        Some(Factor { symbol, den: (self.key & MAX_DEN as u64) as i64 })
     }
 }
 

@@ -3,8 +3,8 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::parse::{Kind, Raw, cursor};
-use crate::{Composed, Coord, Crd, Error, Int, Lay, MAX_LEAVES, Shape, Strides, Tile, Tiler, Tiles, Tuple};
+use crate::parse::{Kind, cursor};
+use crate::{Composed, Coord, Crd, Error, Int, Lay, Shape, Strides, Tile, Tiler, Tiles};
 
 impl Int {
     /// Reads `8`, `_8`, `s0`, `2*ceil(s0/8)`.
@@ -50,7 +50,7 @@ impl Strides {
     ///
     /// ```
     /// use girih_layout::{Stride, Strides};
-    /// assert_eq!(Strides::parse("(1,(4,2@1))")?.leaves()[0], Stride::from(1));
+    /// assert_eq!(Strides::parse("(1,(4,2@1))")?.get(0), Some(Stride::from(1)));
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///
@@ -79,12 +79,14 @@ impl Coord {
         let mut cursor = cursor(text);
         let raw = tri!(cursor.tree(Kind::Coord));
         tri!(cursor.end("the end of the text"));
-        let mut out = Tuple { profile: raw.profile, leaves: [Crd::All; MAX_LEAVES] };
+        let mut out = Coord::zeros(raw.profile);
         let mut i = 0;
         while i < raw.leaf_count() {
-            if let Raw::Stride(stride) = raw.leaves[i] {
-                out.leaves[i] = Crd::At(tri!(stride.require_known("a coordinate")));
+            let leaf = raw.leaves.get(i).crd();
+            if let Crd::At(_) = leaf {
+                tri!(raw.at_leaf(i).require_known("a coordinate"));
             }
+            tri!(out.set(i, leaf));
             i += 1;
         }
         Ok(out)
@@ -187,31 +189,6 @@ impl FromStr for Tiler {
     type Err = Error;
     fn from_str(text: &str) -> Result<Tiler, Error> {
         Tiler::parse(text)
-    }
-}
-
-impl<T: Copy + fmt::Display> fmt::Display for Tuple<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let n = self.leaf_count();
-        if n == 0 {
-            return f.write_str("()");
-        }
-        for (i, leaf) in self.leaves().iter().enumerate() {
-            if i > 0 {
-                f.write_str(",")?;
-            }
-            let (opens, closes) = self.profile.parens(self.profile.root(), i);
-            (0..opens).try_for_each(|_| f.write_str("("))?;
-            leaf.fmt(f)?;
-            (0..closes).try_for_each(|_| f.write_str(")"))?;
-        }
-        Ok(())
-    }
-}
-
-impl<T: Copy + fmt::Display> fmt::Debug for Tuple<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:#}")
     }
 }
 

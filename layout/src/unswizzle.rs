@@ -1,7 +1,7 @@
 //! Swizzled layouts as plain ones, whose strides are columns over F2, and what the algebra makes of those.
 
 use crate::compose_columns::interleave;
-use crate::{Composed, Error, Int, Lay, Shape, Stride};
+use crate::{Composed, Error, Int, Lay, Stride};
 
 impl Composed {
     /// The same function as a plain layout, with F2 columns where the swizzle moves anything: composition, inverses and the rest of the algebra
@@ -48,7 +48,7 @@ impl Composed {
         if parts.low.leaf_count() == 0 {
             return Ok(self.layout);
         }
-        let low = tri!(Shape::flat(parts.low.shape.leaves()));
+        let low = parts.low.shape.flatten().wrap();
         interleave(&split, &parts, &tri!(map.layout_of(&low, !always && map.columns_apart())), &rest)
     }
 
@@ -181,7 +181,7 @@ impl Lay {
         while i < self.leaf_count() {
             let (opens, closes) = self.shape.profile.parens(root, i);
             tri!(out.shape.profile.open_many(opens));
-            let (first, s, stride) = (out.leaf_count(), self.shape.leaves[i], self.stride[i]);
+            let (first, s, stride) = (out.leaf_count(), self.extent(i), self.step(i));
             let below = match stride {
                 Stride::Int(d) if !d.is(0) => Int::value(period).div_exact(d),
                 _ => None,

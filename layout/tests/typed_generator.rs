@@ -417,7 +417,7 @@ fn more(random: &mut Random, mixed: bool, op: &str) -> Option<(String, Lay)> {
     // The run-time layer marks no number of its own as static.
     let own = matches!(op, "max_common_vector" | "max_alignment" | "domain_distribute");
     // Most layouts have nothing in common, which says little.
-    let dull = op.starts_with("max_common") && result.shape().leaves()[0].is(1) && random.below(50) > 0;
+    let dull = op.starts_with("max_common") && result.flat_leaf(0).0.is(1) && random.below(50) > 0;
     (small && !dull && (own || result.is_static())).then_some((call, result))
 }
 

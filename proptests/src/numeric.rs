@@ -114,7 +114,8 @@ fn flipped(rng: &mut StdRng, lay: &Lay) -> Lay {
     let at = rng.random_range(0..lay.leaf_count());
     let by = [-1, 0, 2, 100][rng.random_range(0..4)];
     let mut strides = leaves(lay).into_iter().enumerate().map(|(i, (_, d))| if i == at { d * by } else { d });
-    let strides = lay.shape().map(|_| strides.next().unwrap_or(0).into());
+    let strides =
+        lay.shape().map(|_| girih_layout::Stride::from(strides.next().unwrap_or(0))).unwrap_or(lay.stride());
     Lay::new(lay.shape(), &strides).unwrap_or(*lay)
 }
 
@@ -165,7 +166,7 @@ fn common_vector(a: &Lay, b: &Lay) -> Judged {
 
 fn distributed(shape: &Shape, n: i64) -> Judged {
     let r = Lay::domain_distribute(shape, n)?;
-    let extents: Vec<i64> = shape.leaves().iter().filter_map(|extent| extent.get()).collect();
+    let extents: Vec<i64> = shape.leaves().filter_map(|extent| extent.get()).collect();
     let (mut rest, mut workers) = (n, 1);
     for extent in &extents {
         let both = (1..=rest).rev().find(|d| rest % d == 0 && extent % d == 0).unwrap_or(1);

@@ -44,8 +44,8 @@ proptest! {
             prop_assert_eq!(l.crd2idx(&by_rank(&l, i)).unwrap(), *index);
             prop_assert_eq!(Lay::left(l.shape()).unwrap().crd2idx(&nested).unwrap(), i);
             // Colexicographic: the rightmost differing digit grows.
-            let digits: Vec<i64> = nested.leaves().iter().rev()
-                .map(|c| match c { Crd::At(x) => *x, Crd::All => -1 }).collect();
+            let digits: Vec<i64> = nested.leaves().rev()
+                .map(|c| match c { Crd::At(x) => x, Crd::All => -1 }).collect();
             prop_assert!(digits_before.as_ref().is_none_or(|before| *before < digits));
             digits_before = Some(digits);
         }

@@ -2,9 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
-use girih_layout::{
-    Coord, Crd, Error, Int, IntTuple, Lay, Product, Shape, Stride, Tiler, Tuple, idx2crd, lay,
-};
+use girih_layout::{Coord, Crd, Error, Int, IntTuple, Lay, Product, Shape, Stride, Tiler, idx2crd, lay};
 use girih_proptests::{oracle, soak, strategies};
 use proptest::prelude::*;
 
@@ -241,7 +239,7 @@ proptest! {
         for i in 0..m {
             for j in 0..n {
                 let block = Coord::of(&[i, j]).unwrap();
-                let coord = Tuple::concat(&[Tuple::leaf(Crd::All), block]).unwrap();
+                let coord = Coord::concat(&[Coord::leaf(Crd::All), block]).unwrap();
                 let (tile, offset) = tiles.slice(&coord).unwrap();
                 prop_assert_eq!(oracle::size(&tile), p * q);
                 all.extend(oracle::table(&tile).into_iter().map(|i| i + offset));
@@ -358,11 +356,11 @@ proptest! {
         // One key a mode: the modes in that order, each leftmost first.
         let shape = l.shape();
         let mut next = keys.iter().copied();
-        let coarse = shape.product_each().unwrap().map(|_| Int::value(next.next().unwrap()));
+        let coarse = shape.product_each().unwrap().map(|_| Int::value(next.next().unwrap())).unwrap();
         let ordered = Lay::ordered(shape, &coarse).unwrap();
         prop_assert_eq!(ordered.shape(), shape);
         let mut modes: Vec<usize> = (0..shape.rank()).collect();
-        modes.sort_by_key(|mode| coarse.leaves()[*mode].get());
+        modes.sort_by_key(|mode| coarse.get(*mode).and_then(Int::get));
         let mut step = 1;
         for mode in modes {
             let part = ordered.mode(mode).unwrap();

@@ -27,6 +27,38 @@ fn symbol(id: u8) -> impl Strategy<Value = (Symbol, i64)> {
     })
 }
 
+/// Facts of every magnitude, as they are stated.
+fn facts() -> impl Strategy<Value = Vec<Fact>> {
+    let number = prop_oneof![4 => 1i64..50, 2 => 1i64..1 << 40, 1 => 1..i64::MAX];
+    let fact = (0..3, number).prop_map(|(kind, n)| match kind {
+        0 => Fact::DivisibleBy(n),
+        1 => Fact::AtLeast(n),
+        _ => Fact::AtMost(n),
+    });
+    prop::collection::vec(fact, 1..6)
+}
+
+fn stated(id: u8, facts: &[Fact]) -> Symbol {
+    facts.iter().fold(Symbol::new(id), |symbol, fact| match *fact {
+        Fact::DivisibleBy(n) => symbol.divisible_by(n),
+        Fact::AtLeast(n) => symbol.at_least(n),
+        Fact::AtMost(n) => symbol.at_most(n),
+    })
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+fn holds(facts: &[Fact], value: i64) -> bool {
+    value >= 0
+        && facts.iter().all(|fact| match *fact {
+            Fact::DivisibleBy(n) => value % n == 0,
+            Fact::AtLeast(n) => value >= n,
+            Fact::AtMost(n) => value <= n,
+        })
+}
+
 /// `c * S / d` in every form that the arithmetic can make.
 fn int() -> impl Strategy<Value = (Int, i64)> {
     let factor = (symbol(0), select(&[1i64, 2, 4, 6, 8, 128][..])).prop_map(|((s, value), den)| {
@@ -75,6 +107,34 @@ proptest! {
         }
     }
 
+    /// Lower end, upper end, divisor and verdict are those of all the facts together, to the last unit, wherever the symbol has been.
+    #[test]
+    fn facts_are_kept_exactly(facts in facts(), probe in 0..i64::MAX, times in 0i64..100) {
+        let symbol = stated(0, &facts);
+        let leaf = Lay::leaf(Int::symbol(symbol), Stride::from(1)).unwrap();
+        let held = Lay::concat(&[leaf, lay!("(8,s1):(s0,1)")]).unwrap();
+        let held = held.mode(0).unwrap().flat_leaf(0).0.factors()[0].unwrap().symbol;
+        let lcm = facts.iter().fold(1i128, |lcm, fact| match *fact {
+            Fact::DivisibleBy(n) if lcm <= i64::MAX.into() => lcm / i128::from(gcd(lcm as i64, n)) * i128::from(n),
+            _ => lcm,
+        });
+        for symbol in [symbol, held] {
+            let ends = [symbol.lower(), symbol.upper().unwrap_or(i64::MAX)];
+            let near = |end: i64| [end.saturating_sub(1), end, end.saturating_add(1)];
+            let multiple = symbol.divisor().saturating_mul(times);
+            for value in [probe, probe % 1000, 0, multiple].into_iter().chain(ends.into_iter().flat_map(near)) {
+                prop_assert_eq!(symbol.admits(value), holds(&facts, value), "{:?} of {:?} at {}", symbol, facts, value);
+            }
+            // Both ends are values, unless there is none or nothing bounds it.
+            let [lower, upper] = ends;
+            if (1..=1 << 62).contains(&lcm) && lower <= upper && lower < i64::MAX {
+                prop_assert!(i128::from(symbol.divisor()) == lcm || upper == 0, "{:?} of {:?}", symbol, facts);
+                prop_assert!(symbol.admits(lower), "{:?}", symbol);
+                prop_assert!(symbol.upper().is_none_or(|upper| symbol.admits(upper)), "{:?}", symbol);
+            }
+        }
+    }
+
     #[test]
     fn facts_are_true((x, _) in int(), k in 0i64..200, n in 1i64..40) {
         // Any value that the facts admit, not the one they were made from.
@@ -97,7 +157,7 @@ proptest! {
         let scaled = p.mul(Int::value(c)).unwrap();
         prop_assert_eq!(scaled.bind(a, x).unwrap().bind(b, y).unwrap().get(), Some(c * x * y));
         prop_assert_eq!(scaled.div_exact(Int::symbol(a)), Some(Int::symbol(b).mul(Int::value(c)).unwrap()));
-        prop_assert_eq!(p.mul(Int::symbol(a)).unwrap_err().kind(), "unsupported");
+        prop_assert_eq!(p.mul(p).unwrap_err().kind(), "unsupported");
         prop_assert_eq!(Int::parse(&scaled.to_string()).unwrap(), scaled);
     }
 
@@ -287,4 +347,46 @@ fn questions_without_an_answer_name_the_fact() {
     // A position past a symbolic stride has no known index.
     assert_eq!(lay!("(s0,s1):(s2,1)").at(0), Ok(0));
     assert_eq!(lay!("4:s2").at(1).unwrap_err().kind(), "not_known");
+}
+
+#[test]
+fn facts_have_no_rounding() {
+    assert_eq!(M.at_least(97).lower(), 97);
+    assert_eq!(M.at_most(1_000_003).upper(), Some(1_000_003));
+    assert_eq!(M.divisible_by(2_000_000).divisor(), 2_000_000);
+    assert_eq!(M.divisible_by(6).divisible_by(4).divisor(), 12);
+    assert_eq!(M.at_least(97).divisible_by(8).lower(), 104);
+    assert_eq!(M.divisible_by(8).at_most(99).upper(), Some(96));
+    // Nothing but 0 is a multiple of both; nothing at all is below 0.
+    let both = M.divisible_by(i64::MAX).divisible_by(i64::MAX - 1);
+    assert!(both.admits(0) && !both.admits(i64::MAX) && !both.admits(i64::MAX - 1));
+    assert!(!M.at_most(-1).admits(0) && !M.at_least(5).at_most(4).admits(4));
+    // A fact in a leaf is the same fact.
+    let l = Lay::leaf(Int::symbol(M.at_least(97)), Stride::from(1)).unwrap();
+    assert_eq!(l.flat_leaf(0).0.lower(), Some(97));
+    assert_eq!(l.composition(&lay!("97:1")).unwrap(), lay!("97:1"));
+}
+
+/// More symbols than a layout holds are refused, and places are found again when symbols go.
+#[test]
+fn a_layout_holds_twelve_symbols() {
+    let many = |n: u8| {
+        let leaf = |id| Lay::leaf(Int::symbol(Symbol::new(id)), Stride::from(1)).unwrap();
+        Lay::concat(&(0..n).map(leaf).collect::<Vec<_>>())
+    };
+    let twelve = many(12).unwrap();
+    assert_eq!(many(13).unwrap_err().kind(), "capacity");
+    let bound = (0..12u8).fold(twelve, |l, id| l.bind(Symbol::new(id), 3).unwrap());
+    assert!(!bound.is_symbolic());
+    let again = (20..32u8).fold(bound, |l, id| {
+        l.replace((id - 20).into(), &Lay::leaf(Int::symbol(Symbol::new(id)), Stride::from(1)).unwrap())
+            .unwrap()
+    });
+    assert_eq!(
+        again.to_string(),
+        format!(
+            "({}):(1,1,1,1,1,1,1,1,1,1,1,1)",
+            (20..32).map(|i| format!("s{i}")).collect::<Vec<_>>().join(",")
+        )
+    );
 }

@@ -159,7 +159,6 @@ impl GmmaLayout {
             .layout()
             .shape()
             .leaves()
-            .iter()
             .zip(extents)
             .all(|(tile, extent)| extent > 0 && tile.get().is_some_and(|tile| extent % tile == 0));
         if !divides {

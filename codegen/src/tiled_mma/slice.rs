@@ -1,6 +1,6 @@
 //! One thread of a tiled MMA (CuTe's `ThrMMA`).
 
-use girih_layout::{Int, Lay, Shape, Stride, Strides};
+use girih_layout::{Int, Lay, Stride, Strides};
 use girih_tensor::{Engine, Index, Slice, Tensor};
 
 use super::{Operand, TiledMma, append, digits, split_matrix};
@@ -121,6 +121,6 @@ fn compact(mode: &Lay, step: i64) -> Result<Lay, Error> {
     if mode.is_leaf() {
         return Ok(Lay::leaf(left.flat_leaf(0).0, scaled[0])?);
     }
-    let flat = Lay::new(&Shape::flat(left.flatten().shape().leaves())?, &Strides::flat(&scaled)?)?;
+    let flat = Lay::new(&left.flatten().shape().wrap(), &Strides::flat(&scaled)?)?;
     Ok(flat.unflatten(mode.shape().profile())?)
 }

@@ -173,7 +173,7 @@ fn same_functions(a: &Lay, b: &Lay) -> bool {
 
 fn is_identity(a: &Lay) -> bool {
     let a = a.coalesce();
-    a.is_leaf() && (a.shape().leaves()[0].is(1) || a.flat_leaf(0).1 == Stride::Int(Int::ONE))
+    a.is_leaf() && (a.extent(0).is(1) || a.flat_leaf(0).1 == Stride::Int(Int::ONE))
 }
 
 /// Leaf by leaf the same, under the same tree; with `marks`, static in the same places and dynamic ones not compared.
@@ -183,12 +183,12 @@ const fn identical(a: &Lay, b: &Lay, marks: bool) -> bool {
     }
     let mut i = 0;
     while i < a.leaf_count() {
-        let (d, e) = match (a.stride[i], b.stride[i]) {
+        let (d, e) = match (a.step(i), b.step(i)) {
             (Stride::Int(d), Stride::Int(e)) => (d, e),
             (Stride::Basis { scale: d, mode: j }, Stride::Basis { scale: e, mode: k }) if j == k => (d, e),
             _ => return false,
         };
-        if !matches(a.shape.leaves[i], b.shape.leaves[i], marks) || !matches(d, e, marks) {
+        if !matches(a.extent(i), b.extent(i), marks) || !matches(d, e, marks) {
             return false;
         }
         i += 1;
@@ -264,8 +264,8 @@ pub(super) const fn check_exactly(fixed: bool, given: &Lay, wanted: &Lay) {
     }
     let (mut same, mut i) = (given.shape.profile.congruent(&wanted.shape.profile), 0);
     while same && i < given.leaf_count() {
-        same = may_be(given.shape.leaves[i], wanted.shape.leaves[i])
-            && match (given.stride[i], wanted.stride[i]) {
+        same = may_be(given.extent(i), wanted.extent(i))
+            && match (given.step(i), wanted.step(i)) {
                 (Stride::Int(d), Stride::Int(e)) => may_be(d, e),
                 (Stride::Basis { scale: d, mode: j }, Stride::Basis { scale: e, mode: k }) => {
                     j == k && may_be(d, e)
@@ -305,7 +305,7 @@ pub(super) const fn check_coordinates(rank: usize, signed: bool, a: &Lay) {
     let (mut most, mut line) = (0, Message::EMPTY);
     let mut i = 0;
     while i < a.leaf_count() {
-        match a.stride[i] {
+        match a.step(i) {
             Stride::Basis { mode, .. } if mode as usize >= most => most = mode as usize + 1,
             Stride::Int(d) if !(d.is_static() && d.is(0)) => {
                 line.text("coord_at: the indices of ");

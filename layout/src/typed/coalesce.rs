@@ -86,7 +86,7 @@ pub(super) const fn coalesce_into(from: &Lay, node: Node, keep: bool, out: &mut 
     let (mut s, mut d) = (crate::Int::ONE, Stride::ZERO);
     let mut i = node.begin;
     while i < node.end {
-        let (next_s, next_d) = (from.shape.leaves[i], from.stride[i]);
+        let (next_s, next_d) = (from.extent(i), from.step(i));
         i += 1;
         if is_one(next_s) && !(keep && i == node.end) {
             continue;

@@ -130,10 +130,10 @@ impl<S0: Int, D: Int, T: List> Compact for Cons<S0, D, T> {
 pub(super) const fn left(shape: &Lay) -> Result<Lay, Error> {
     let (mut out, mut step, mut i) = (*shape, crate::Int::ONE, 0);
     while i < shape.leaf_count() {
-        out.stride[i] = stepped(shape.shape.leaves[i], step);
+        tri!(out.set_step(i, stepped(shape.extent(i), step)));
         i += 1;
         if i < shape.leaf_count() {
-            step = tri!(step.mul(shape.shape.leaves[i - 1]));
+            step = tri!(step.mul(shape.extent(i - 1)));
         }
     }
     Ok(out)
@@ -144,9 +144,9 @@ pub(super) const fn right(shape: &Lay) -> Result<Lay, Error> {
     let (mut out, mut step, mut i) = (*shape, crate::Int::ONE, shape.leaf_count());
     while i > 0 {
         i -= 1;
-        out.stride[i] = stepped(shape.shape.leaves[i], step);
+        tri!(out.set_step(i, stepped(shape.extent(i), step)));
         if i > 0 {
-            step = tri!(step.mul(shape.shape.leaves[i]));
+            step = tri!(step.mul(shape.extent(i)));
         }
     }
     Ok(out)
@@ -160,7 +160,7 @@ const fn stepped(extent: crate::Int, step: crate::Int) -> Stride {
 pub(super) const fn ordered_by(shape: &Lay, keys: &Lay) -> Result<Lay, Error> {
     let (mut keyed, mut i) = (*shape, 0);
     while i < shape.leaf_count() {
-        keyed.stride[i] = Stride::Int(keys.flat_leaf(i).0);
+        tri!(keyed.set_step(i, Stride::Int(keys.flat_leaf(i).0)));
         i += 1;
     }
     ordered(&keyed)
@@ -171,17 +171,17 @@ const fn ordered(keyed: &Lay) -> Result<Lay, Error> {
     const OP: &str = "a compact layout";
     let (mut out, mut i) = (*keyed, 0);
     while i < keyed.leaf_count() {
-        let key = tri!(keyed.stride[i].require_int(OP));
+        let key = tri!(keyed.step(i).require_int(OP));
         let (mut step, mut j) = (crate::Int::ONE, 0);
         while j < keyed.leaf_count() {
-            let other = tri!(keyed.stride[j].require_int(OP));
+            let other = tri!(keyed.step(j).require_int(OP));
             let first = if j < i { !less(key, other) } else { less(other, key) };
             if first {
-                step = tri!(step.mul(keyed.shape.leaves[j]));
+                step = tri!(step.mul(keyed.extent(j)));
             }
             j += 1;
         }
-        out.stride[i] = stepped(keyed.shape.leaves[i], step);
+        tri!(out.set_step(i, stepped(keyed.extent(i), step)));
         i += 1;
     }
     Ok(out)
@@ -202,8 +202,8 @@ pub(super) const fn fragment_like(from: &Lay) -> Result<Lay, Error> {
     let (first, filtered) = (tri!(from.node(0)), tri!(zeroless(from)));
     let (mut keyed, mut i) = (*from, 0);
     while i < first.end {
-        keyed.shape.leaves[i] = filtered.shape.leaves[i];
-        keyed.stride[i] = Stride::Int(crate::Int::fixed(-1));
+        tri!(keyed.set_extent(i, filtered.extent(i)));
+        tri!(keyed.set_step(i, Stride::Int(crate::Int::fixed(-1))));
         i += 1;
     }
     let mut out = tri!(ordered(&keyed));
@@ -215,8 +215,8 @@ pub(super) const fn fragment_like(from: &Lay) -> Result<Lay, Error> {
 pub(super) const fn zeroless(from: &Lay) -> Result<Lay, Error> {
     let (mut out, mut i) = (*from, 0);
     while i < from.leaf_count() {
-        if is_zero_stride(from.stride[i]) {
-            out.shape.leaves[i] = crate::Int::ONE;
+        if is_zero_stride(from.step(i)) {
+            tri!(out.set_extent(i, crate::Int::ONE));
         }
         i += 1;
     }

@@ -80,18 +80,19 @@ pub(super) const fn sorted(from: &Lay) -> Result<Lay, Error> {
     let mut out = Lay::EMPTY;
     let mut i = 0;
     while i < from.leaf_count() {
-        let (s, d) = (from.shape.leaves[i], tri!(from.stride[i].require_int("complement")));
+        let (s, d) = (from.extent(i), tri!(from.step(i).require_int("complement")));
         i += 1;
         if is_one(s) || is_zero(d) {
             continue;
         }
         tri!(out.push(s, Stride::Int(d)));
         let mut k = out.leaf_count() - 1;
-        while k > 0 && less(d, tri!(out.stride[k - 1].require_int("complement"))) {
-            (out.shape.leaves[k], out.stride[k]) = (out.shape.leaves[k - 1], out.stride[k - 1]);
+        while k > 0 && less(d, tri!(out.step(k - 1).require_int("complement"))) {
+            out.copy_leaf(k, k - 1);
             k -= 1;
         }
-        (out.shape.leaves[k], out.stride[k]) = (s, Stride::Int(d));
+        tri!(out.set_extent(k, s));
+        tri!(out.set_step(k, Stride::Int(d)));
     }
     Ok(out)
 }
@@ -101,14 +102,13 @@ pub(super) const fn holes_into(modes: &Lay, cotarget: crate::Int, out: &mut Lay)
     let first = out.leaf_count();
     let (mut end, mut i) = (crate::Int::ONE, 0);
     while i <= modes.leaf_count() {
-        let d =
-            if i < modes.leaf_count() { tri!(modes.stride[i].require_int("complement")) } else { cotarget };
+        let d = if i < modes.leaf_count() { tri!(modes.step(i).require_int("complement")) } else { cotarget };
         let gap = tri!(ceil_div(d, end));
         if !is_one(gap) {
             tri!(out.push(gap, Stride::Int(end)));
         }
         if i < modes.leaf_count() {
-            end = tri!(d.mul(modes.shape.leaves[i]));
+            end = tri!(d.mul(modes.extent(i)));
         }
         i += 1;
     }
@@ -125,6 +125,6 @@ pub(super) const fn complement(from: &Lay, cotarget: crate::Int) -> Result<Lay, 
 pub(super) const fn end_of(modes: &Lay) -> Result<crate::Int, Error> {
     match modes.leaf_count() {
         0 => Ok(crate::Int::ONE),
-        n => tri!(modes.stride[n - 1].require_int("a divide")).mul(modes.shape.leaves[n - 1]),
+        n => tri!(modes.step(n - 1).require_int("a divide")).mul(modes.extent(n - 1)),
     }
 }

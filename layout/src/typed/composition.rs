@@ -90,8 +90,8 @@ pub(super) const fn compose_into(
         let (opens, closes) = right.shape.profile.parens(r, i);
         tri!(out.shape.profile.open_many(opens));
         let begin = out.leaf_count();
-        let stride = tri!(right.stride[i].require_int("composition"));
-        tri!(walk(&a, right.shape.leaves[i], stride, out));
+        let stride = tri!(right.step(i).require_int("composition"));
+        tri!(walk(&a, right.extent(i), stride, out));
         tri!(out.wrap_from(begin));
         out.shape.profile.close_many(closes);
         i += 1;
@@ -105,7 +105,7 @@ const fn walk(a: &Lay, s: crate::Int, d: crate::Int, out: &mut Lay) -> Result<()
         if is_zero(d) {
             return out.push(s, Stride::ZERO);
         }
-        let (m, step) = (a.shape.leaves[i], tri!(a.stride[i].scaled(d)));
+        let (m, step) = (a.extent(i), tri!(a.step(i).scaled(d)));
         i += 1;
         if i == a.leaf_count() {
             return out.push(s, step);

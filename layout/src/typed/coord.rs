@@ -41,7 +41,7 @@ pub trait Coord<M: Modes>: Copy {
     /// # Errors
     /// [`Error::Capacity`].
     fn erase(self) -> Result<crate::Coord, Error> {
-        let mut out = crate::Tuple::filled(Crd::All);
+        let mut out = crate::Coord::EMPTY;
         self.erase_into(&mut out)?;
         Ok(out)
     }

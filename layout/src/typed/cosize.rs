@@ -33,8 +33,8 @@ impl<S0: Int, D: Int, T: List> Reach for Cons<S0, D, T> {
 pub(super) const fn cosize(of: &Lay) -> Result<crate::Int, Error> {
     let (mut sum, mut i) = (crate::Int::ONE, 0);
     while i < of.leaf_count() {
-        let d = tri!(of.stride[i].require_int("cosize"));
-        let reach = tri!(pred(of.shape.leaves[i]).mul(d));
+        let d = tri!(of.step(i).require_int("cosize"));
+        let reach = tri!(pred(of.extent(i)).mul(d));
         sum = tri!(add(reach, sum));
         i += 1;
     }

@@ -177,11 +177,11 @@ impl Decide for B1 {
 const fn round_up(domain: &mut Lay, end: crate::Int) -> Result<(), Error> {
     let (mut begin, mut i) = (crate::Int::ONE, 0);
     while i + 1 < domain.leaf_count() && divides(begin, end) {
-        let extent = domain.shape.leaves[i];
+        let extent = domain.extent(i);
         let next = tri!(begin.mul(extent));
         if less(end, next) {
             let step = tri!(ceil_div(end, begin));
-            domain.shape.leaves[i] = tri!(tri!(ceil_div(extent, step)).mul(step));
+            tri!(domain.set_extent(i, tri!(tri!(ceil_div(extent, step)).mul(step))));
             return Ok(());
         }
         begin = next;

@@ -34,17 +34,17 @@ fn fill(out: &mut Lay, node: Node, modes: &Lay) -> Option<()> {
     let (mut next, mut extent, mut stride) = (0, 1, Stride::ZERO);
     for i in leaves.clone() {
         if extent == 1 && next < modes.leaf_count() {
-            extent = modes.shape.leaves[next].get()?;
-            stride = modes.stride[next];
+            extent = modes.extent(next).get()?;
+            stride = modes.step(next);
             next += 1;
         }
-        let (s, d) = (out.shape.leaves[i], out.stride[i]);
+        let (s, d) = (out.extent(i), out.step(i));
         let fits = steps(d, stride);
         let taken = if s.is_static() {
             s.get()?
-        } else if leaves.clone().skip(i + 1 - node.begin).all(|k| out.shape.leaves[k].is_static()) {
+        } else if leaves.clone().skip(i + 1 - node.begin).all(|k| out.extent(k).is_static()) {
             // The last that is open: what the others leave.
-            let others = leaves.clone().skip(i + 1 - node.begin).map(|k| out.shape.leaves[k].coef);
+            let others = leaves.clone().skip(i + 1 - node.begin).map(|k| out.extent(k).coef);
             rest.checked_div(others.product())?
         } else if fits {
             extent
@@ -55,10 +55,10 @@ fn fill(out: &mut Lay, node: Node, modes: &Lay) -> Option<()> {
             return None;
         }
         if !s.is_static() {
-            out.shape.leaves[i] = Int::value(taken);
+            out.set_extent(i, Int::value(taken)).ok()?;
         }
         if taken > 1 {
-            out.stride[i] = as_in(d, stride);
+            out.set_step(i, as_in(d, stride)).ok()?;
             (extent, rest) = (extent / taken, rest / taken);
             stride = stride.scaled(Int::value(taken)).ok()?;
         }

@@ -125,9 +125,9 @@ pub(super) const fn right_inverse(from: &Lay) -> Result<Lay, Error> {
         let (mut best, mut step) = (MAX_LEAVES, crate::Int::ONE);
         let (mut i, mut p) = (0, crate::Int::ONE);
         while i < flat.leaf_count() {
-            let s = flat.shape.leaves[i];
-            let here = !is_one(s) && same(tri!(flat.stride[i].require_int(OP)), end);
-            if here && (best == MAX_LEAVES || less(flat.shape.leaves[best], s)) {
+            let s = flat.extent(i);
+            let here = !is_one(s) && same(tri!(flat.step(i).require_int(OP)), end);
+            if here && (best == MAX_LEAVES || less(flat.extent(best), s)) {
                 (best, step) = (i, p);
             }
             p = tri!(p.mul(s));
@@ -137,7 +137,7 @@ pub(super) const fn right_inverse(from: &Lay) -> Result<Lay, Error> {
             tri!(out.wrap_from(0));
             return coalesce(&out);
         }
-        let taken = flat.shape.leaves[best];
+        let taken = flat.extent(best);
         tri!(out.push(taken, Stride::Int(step)));
         end = tri!(end.mul(taken));
     }
@@ -155,24 +155,24 @@ pub(super) const fn left_inverse(from: &Lay) -> Result<Lay, Error> {
         let (mut best, mut step) = (MAX_LEAVES, crate::Int::ONE);
         let (mut i, mut here) = (0, crate::Int::ONE);
         while i < flat.leaf_count() {
-            let d = tri!(flat.stride[i].require_int(OP));
-            if !done[i] && (best == MAX_LEAVES || less(d, tri!(flat.stride[best].require_int(OP)))) {
+            let d = tri!(flat.step(i).require_int(OP));
+            if !done[i] && (best == MAX_LEAVES || less(d, tri!(flat.step(best).require_int(OP)))) {
                 (best, step) = (i, here);
             }
-            here = tri!(here.mul(flat.shape.leaves[i]));
+            here = tri!(here.mul(flat.extent(i)));
             i += 1;
         }
         done[best] = true;
         placed += 1;
-        let d = tri!(flat.stride[best].require_int(OP));
-        if is_one(flat.shape.leaves[best]) || is_zero(d) {
+        let d = tri!(flat.step(best).require_int(OP));
+        if is_one(flat.extent(best)) || is_zero(d) {
             continue;
         }
         let gap = tri!(ceil_div(d, before));
         if !is_one(gap) {
             tri!(out.push(gap, Stride::Int(p)));
         }
-        (before, s, p) = (d, flat.shape.leaves[best], step);
+        (before, s, p) = (d, flat.extent(best), step);
     }
     tri!(out.push(s, Stride::Int(p)));
     tri!(out.wrap_from(0));

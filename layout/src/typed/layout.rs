@@ -333,7 +333,7 @@ impl<M: Modes> Layout<M> {
         let at = layout.coord_at(crate::crd2idx(layout.shape(), &coord.erase()?)?, R)?;
         let mut out = [0; R];
         for (position, at) in out.iter_mut().zip(at.leaves()) {
-            let crate::Crd::At(at) = *at else { continue };
+            let crate::Crd::At(at) = at else { continue };
             let outside = Error::CoordOutOfRange { coord: at, extent: crate::Int::fixed(i64::MAX) };
             *position = at.try_into().map_err(|_| outside)?;
         }

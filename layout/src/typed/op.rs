@@ -159,7 +159,7 @@ impl Op {
         match (self, t) {
             (Op::Coalesce, _) => Ok(a.coalesce()),
             (Op::Composition, t) => a.compose(t),
-            (Op::Complement, Tiler::Lay(c)) => a.complement(c.shape.leaves[0]),
+            (Op::Complement, Tiler::Lay(c)) => a.complement(c.extent(0)),
             (Op::RightInverse, _) => a.right_inverse(),
             (Op::LeftInverse, _) => a.left_inverse(),
             (Op::LogicalDivide, t) => a.logical_divide(t),
@@ -182,15 +182,15 @@ impl Op {
             (Op::Filter, _) => Ok(a.filter()),
             (Op::FilterZeros, _) => Ok(a.filter_zeros()),
             (Op::CoalesceBy, Tiler::Lay(t)) => a.coalesce_by(&t.shape),
-            (Op::Upcast, Tiler::Lay(n)) => a.upcast(n.shape.leaves[0].coef),
-            (Op::Downcast, Tiler::Lay(n)) => a.downcast(n.shape.leaves[0].coef),
-            (Op::Recast, Tiler::Lay(n)) => a.recast(n.shape.leaves[0].coef, n.shape.leaves[1].coef),
+            (Op::Upcast, Tiler::Lay(n)) => a.upcast(n.extent(0).coef),
+            (Op::Downcast, Tiler::Lay(n)) => a.downcast(n.extent(0).coef),
+            (Op::Recast, Tiler::Lay(n)) => a.recast(n.extent(0).coef, n.extent(1).coef),
             (Op::QuasiInverse, _) => a.quasi_inverse(),
             (Op::Nullspace, _) => a.nullspace(),
             (Op::MaxCommonLayout, Tiler::Lay(t)) => a.max_common_layout(t),
             (Op::MaxCommonVector, Tiler::Lay(t)) => Ok(number(tri!(a.max_common_vector(t)))),
             (Op::MaxAlignment, _) => Ok(number(Int::fixed(tri!(a.max_alignment())))),
-            (Op::DomainDistribute, Tiler::Lay(n)) => Lay::domain_distribute(&a.shape, n.shape.leaves[0].coef),
+            (Op::DomainDistribute, Tiler::Lay(n)) => Lay::domain_distribute(&a.shape, n.extent(0).coef),
             (Op::TileToShape | Op::TileToShapeBy, t) => {
                 let (target, order) = tri!(operands(t));
                 match &order {
@@ -206,7 +206,7 @@ impl Op {
     pub(super) const fn ruled(self, a: &Lay, t: &Tiler) -> Result<Lay, Error> {
         match (self, t) {
             (Op::Coalesce, _) => coalesce(a),
-            (Op::Complement, Tiler::Lay(c)) => complement(a, c.shape.leaves[0]),
+            (Op::Complement, Tiler::Lay(c)) => complement(a, c.extent(0)),
             (Op::RightInverse, _) => right_inverse(a),
             (Op::LeftInverse | Op::QuasiInverse, _) => left_inverse(a),
             (Op::Left, _) => left(a),
@@ -219,12 +219,12 @@ impl Op {
             (Op::Filter, _) => coalesce(&tri!(zeroless(a))),
             (Op::FilterZeros, _) => zeroless(a),
             (Op::CoalesceBy, Tiler::Lay(t)) => coalesce_by(a, t),
-            (Op::Upcast, Tiler::Lay(n)) => upcast(a, n.shape.leaves[0].coef),
-            (Op::Downcast, Tiler::Lay(n)) => downcast(a, n.shape.leaves[0].coef),
-            (Op::Recast, Tiler::Lay(n)) => recast(a, n.shape.leaves[0].coef, n.shape.leaves[1].coef),
+            (Op::Upcast, Tiler::Lay(n)) => upcast(a, n.extent(0).coef),
+            (Op::Downcast, Tiler::Lay(n)) => downcast(a, n.extent(0).coef),
+            (Op::Recast, Tiler::Lay(n)) => recast(a, n.extent(0).coef, n.extent(1).coef),
             (Op::Nullspace, _) => nullspace(a),
             (Op::MaxCommonLayout, Tiler::Lay(t)) => max_common_layout(a, t),
-            (Op::DomainDistribute, Tiler::Lay(n)) => domain_distribute(a, n.shape.leaves[0]),
+            (Op::DomainDistribute, Tiler::Lay(n)) => domain_distribute(a, n.extent(0)),
             (Op::TileToShape | Op::TileToShapeBy, t) => tile_to_shape(a, t),
             (Op::BlockedProduct | Op::RakedProduct, Tiler::Lay(t)) => self.paired(a, t),
             _ => {

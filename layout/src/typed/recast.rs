@@ -96,19 +96,20 @@ impl Decide for B1 {
 pub(super) const fn upcast(from: &Lay, n: i64) -> Result<Lay, Error> {
     let (mut out, mut i) = (*from, 0);
     while i < from.leaf_count() {
-        let d = tri!(from.stride[i].require_int("upcast"));
+        let d = tri!(from.step(i).require_int("upcast"));
         let (quotient, rest) = match (d.coef.checked_div(n), d.coef.checked_rem(n)) {
             (Some(quotient), Some(rest)) => (quotient, rest),
             _ => return Err(Error::Overflow { op: "upcast" }),
         };
-        out.stride[i] = Stride::Int(match (d.is_static(), rest) {
+        let step = match (d.is_static(), rest) {
             (false, _) => crate::Int::value(quotient),
             (true, 0) => crate::Int::fixed(quotient),
             (true, _) => crate::Int::ONE,
-        });
+        };
+        tri!(out.set_step(i, Stride::Int(step)));
         if d.is_static() && d.coef != 0 {
             let inside = tri!(ceil_div(crate::Int::fixed(n), crate::Int::fixed(d.coef.saturating_abs())));
-            out.shape.leaves[i] = tri!(ceil_div(from.shape.leaves[i], inside));
+            tri!(out.set_extent(i, tri!(ceil_div(from.extent(i), inside))));
         }
         i += 1;
     }
@@ -120,20 +121,20 @@ pub(super) const fn downcast(from: &Lay, n: i64) -> Result<Lay, Error> {
     let (parts, mut out) = (crate::Int::fixed(n), *from);
     let (mut has_unit, mut i) = (false, 0);
     while i < from.leaf_count() {
-        let d = tri!(from.stride[i].require_int("downcast"));
-        has_unit = has_unit || is_one(d) && !is_one(from.shape.leaves[i]);
+        let d = tri!(from.step(i).require_int("downcast"));
+        has_unit = has_unit || is_one(d) && !is_one(from.extent(i));
         i += 1;
     }
     let (mut first, mut i) = (true, 0);
     while i < from.leaf_count() {
-        let (s, d) = (from.shape.leaves[i], tri!(from.stride[i].require_int("downcast")));
+        let (s, d) = (from.extent(i), tri!(from.step(i).require_int("downcast")));
         let unit = is_one(d) && if has_unit { !is_one(s) } else { first };
         if unit {
             first = false;
-            out.shape.leaves[i] = tri!(s.mul(parts));
-            out.stride[i] = Stride::Int(crate::Int::ONE);
+            tri!(out.set_extent(i, tri!(s.mul(parts))));
+            tri!(out.set_step(i, Stride::Int(crate::Int::ONE)));
         } else {
-            out.stride[i] = Stride::Int(tri!(d.mul(parts)));
+            tri!(out.set_step(i, Stride::Int(tri!(d.mul(parts)))));
         }
         i += 1;
     }

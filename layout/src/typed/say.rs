@@ -78,8 +78,8 @@ const fn leaves(line: &mut Message, of: &Lay, strides: bool, skeleton: bool) {
             line.text(",");
         }
         repeat(line, "(", opens);
-        match (strides, of.stride[i]) {
-            (false, _) => leaf(line, of.shape.leaves[i], skeleton),
+        match (strides, of.step(i)) {
+            (false, _) => leaf(line, of.extent(i), skeleton),
             (true, Stride::Int(d)) => leaf(line, d, skeleton),
             (true, Stride::Basis { scale, mode }) => {
                 leaf(line, scale, skeleton);

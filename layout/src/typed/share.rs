@@ -109,12 +109,12 @@ impl Decide for B1 {
 pub(super) const fn nullspace(from: &Lay) -> Result<Lay, Error> {
     let (mut out, mut step, mut i) = (Lay::EMPTY, crate::Int::ONE, 0);
     while i < from.leaf_count() {
-        if is_zero(tri!(from.stride[i].require_int("nullspace"))) {
-            tri!(out.push(from.shape.leaves[i], Stride::Int(step)));
+        if is_zero(tri!(from.step(i).require_int("nullspace"))) {
+            tri!(out.push(from.extent(i), Stride::Int(step)));
         }
         i += 1;
         if i < from.leaf_count() {
-            step = tri!(step.mul(from.shape.leaves[i - 1]));
+            step = tri!(step.mul(from.extent(i - 1)));
         }
     }
     tri!(out.wrap_from(0));

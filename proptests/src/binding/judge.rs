@@ -249,7 +249,7 @@ fn agree(op: &str, bound: &Answer, known: &Answer, args: &Map<String, Value>) ->
         ("max_common_vector", Answer::Tuple(n), Answer::Tuple(_)) => {
             let (a, b) = (table(&operand(args, "a")?)?, table(&operand(args, "b")?)?);
             let common = a.iter().zip(&b).zip(0..).take_while(|((a, b), i)| a[0] == *i && b[0] == *i).count();
-            check(n.leaves()[0].get()? <= common.max(1) as i64, "longer than what is common")
+            check(n.get(0)?.get()? <= common.max(1) as i64, "longer than what is common")
         }
         ("nullspace", Answer::Lay(r, _), Answer::Lay(largest, _)) => {
             let of = operand(args, "layout")?;
@@ -296,7 +296,7 @@ fn same_function(a: &Lay, b: &Lay) -> Agreement {
     }
     let sizes = |lay: &Lay| -> Option<Vec<i64>> {
         let each: Shape = lay.shape().product_each().ok()?;
-        each.leaves().iter().map(|extent| extent.get()).collect()
+        each.leaves().map(|extent| extent.get()).collect()
     };
     let (a, b) = (sizes(a)?, sizes(b)?);
     check(a.len() != b.len() || a == b, "modes of other sizes")

@@ -273,7 +273,7 @@ impl Make<'_> {
 
     /// The same leaves in another tree, sometimes two of them as one.
     fn regrouped(&mut self, shape: &Shape) -> Shape {
-        let mut leaves = shape.leaves().to_vec();
+        let mut leaves: Vec<Int> = shape.leaves().collect();
         if leaves.len() > 1 && self.once_in(2) {
             let at = self.rng.random_range(0..leaves.len() - 1);
             if let Ok(both) = leaves[at].mul(leaves[at + 1]) {
@@ -291,7 +291,7 @@ impl Make<'_> {
             2 => shape.product_each().unwrap_or(*shape),
             _ => {
                 let by = Int::value(self.of(&[1, 2, 3, 4]));
-                shape.map(|extent| extent.div_exact(by).unwrap_or(extent))
+                shape.map(|extent| extent.div_exact(by).unwrap_or(extent)).unwrap_or(*shape)
             }
         }
     }
@@ -334,18 +334,13 @@ impl Make<'_> {
             mode = 1 - mode;
             Stride::Basis { scale: stride.int().unwrap_or(Int::ONE), mode }
         });
-        Lay::new(lay.shape(), &strides).unwrap_or(lay)
+        strides.and_then(|strides| Lay::new(lay.shape(), &strides)).unwrap_or(lay)
     }
 
     /// The same modes with some strides and extents changed.
     fn related(&mut self, lay: &Lay) -> Lay {
-        let extents: Vec<Int> = lay
-            .shape()
-            .leaves()
-            .to_vec()
-            .into_iter()
-            .map(|s| if self.once_in(6) { self.extent() } else { s })
-            .collect();
+        let extents: Vec<Int> =
+            lay.shape().leaves().map(|s| if self.once_in(6) { self.extent() } else { s }).collect();
         let strides: Vec<Stride> = (0..extents.len())
             .map(|i| if self.once_in(3) { self.stride(&extents) } else { lay.flat_leaf(i).1 })
             .collect();
@@ -385,7 +380,7 @@ impl Make<'_> {
         let shape = if before.len() > 1 { shape.product_each().unwrap_or(shape) } else { shape };
         let keys: Vec<i64> = (0..shape.leaf_count()).map(|_| self.rng.random_range(0..4)).collect();
         let mut keys = keys.into_iter();
-        Operand::Tuple(shape.map(|_| Int::value(keys.next().unwrap_or(0))))
+        Operand::Tuple(shape.map(|_| Int::value(keys.next().unwrap_or(0))).unwrap_or(shape))
     }
 
     /// A coordinate of the operand, in and out of its domain.
@@ -401,18 +396,21 @@ impl Make<'_> {
         let shape = if self.once_in(3) { shape.product_each().unwrap_or(shape) } else { shape };
         let digits: Vec<i64> = shape
             .leaves()
-            .to_vec()
-            .into_iter()
             .map(|extent| match extent.get() {
                 Some(extent) if !self.once_in(8) => self.rng.random_range(0..extent.max(1)),
                 _ => self.of(&[0, 0, 1, 2, 3]),
             })
             .collect();
         let mut digits = digits.into_iter();
-        let coord = shape.map(|_| girih_layout::Crd::At(digits.next().unwrap_or(0)));
+        let coord = shape
+            .map(|_| girih_layout::Crd::At(digits.next().unwrap_or(0)))
+            .unwrap_or(girih_layout::Coord::at(0));
         let free: Vec<bool> = (0..shape.leaf_count()).map(|_| open && self.once_in(3)).collect();
         let mut free = free.into_iter();
-        coord.map(|at| if free.next().unwrap_or(false) { girih_layout::Crd::All } else { at }).to_string()
+        coord
+            .map(|at| if free.next().unwrap_or(false) { girih_layout::Crd::All } else { at })
+            .unwrap_or(coord)
+            .to_string()
     }
 
     fn values(&mut self) -> String {
@@ -450,5 +448,7 @@ impl Make<'_> {
 /// Strides in the tree of a shape.
 fn shape_strides(shape: &Shape, strides: &[Stride]) -> girih_layout::Strides {
     let mut strides = strides.iter().copied();
-    shape.map(|_| strides.next().unwrap_or(Stride::ZERO))
+    shape
+        .map(|_| strides.next().unwrap_or(Stride::ZERO))
+        .unwrap_or(girih_layout::Strides::repeat(Stride::ZERO, shape.profile()))
 }

@@ -113,8 +113,8 @@ impl<E: Engine> Tensor<E> {
 impl<I: From<i64>> From<&Coord> for Slice<I> {
     /// The coordinate's tree, `_` for `_`.
     fn from(coord: &Coord) -> Slice<I> {
-        match (coord.is_leaf(), coord.leaves()) {
-            (true, [girih_layout::Crd::At(at), ..]) => Slice::At(I::from(*at)),
+        match (coord.is_leaf(), coord.get(0)) {
+            (true, Some(girih_layout::Crd::At(at))) => Slice::At(I::from(at)),
             (true, _) => Slice::All,
             (false, _) => {
                 let modes = (0..coord.rank()).filter_map(|i| coord.mode(i).ok());

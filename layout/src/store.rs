@@ -1,0 +1,279 @@
+//! How trees keep their leaves: a number each, and references to the symbols of the whole tree, which are held once.
+
+use crate::int::FACTORS;
+use crate::symbol::Packed;
+use crate::{Crd, Error, Int, MAX_LEAVES, Stride};
+
+/// The most different factors (a symbol, or a symbol divided by a number) in one tree.
+pub(crate) const MAX_SYMBOLS: usize = 12;
+
+const PLACES: u16 = 0xfff;
+const FIXED: u16 = 1 << 12;
+const KIND: u16 = 3 << 13;
+const BASIS: u16 = 1 << 13;
+const COLUMN: u16 = 2 << 13;
+const ALL: u16 = 3 << 13;
+
+const _: () = assert!(FACTORS * 4 == PLACES.count_ones() as usize && MAX_SYMBOLS < 16);
+
+/// A leaf as it is kept: what it means depends on the symbols beside it.
+#[derive(Clone, Copy)]
+pub(crate) struct Small {
+    coef: i64,
+    /// Three places of factors, 4 bits each; the mark of a static integer; the kind.
+    tag: u16,
+    /// Of a basis vector.
+    mode: u8,
+}
+
+/// The leaves of a tree.
+#[derive(Clone, Copy)]
+pub(crate) struct Leaves {
+    pub(crate) coefs: [i64; MAX_LEAVES],
+    tags: [u16; MAX_LEAVES],
+    modes: [u8; MAX_LEAVES],
+}
+
+/// The factors of a tree, each once.
+#[derive(Clone, Copy)]
+pub(crate) struct Symbols<const N: usize> {
+    len: u8,
+    factors: [Packed; N],
+}
+
+impl Small {
+    /// Static 0.
+    pub(crate) const ZERO: Small = Small::number(0, true);
+    /// Static 1.
+    pub(crate) const ONE: Small = Small::number(1, true);
+
+    /// A known integer, or a position of a coordinate.
+    pub(crate) const fn number(coef: i64, fixed: bool) -> Small {
+        Small { coef, tag: if fixed { FIXED } else { 0 }, mode: 0 }
+    }
+
+    pub(crate) const fn column(column: u64) -> Small {
+        Small { coef: column as i64, tag: COLUMN, mode: 0 }
+    }
+
+    pub(crate) const fn of_crd(crd: Crd) -> Small {
+        match crd {
+            Crd::At(position) => Small::number(position, false),
+            Crd::All => Small { coef: 0, tag: ALL, mode: 0 },
+        }
+    }
+
+    pub(crate) const fn crd(self) -> Crd {
+        if self.tag & KIND == ALL { Crd::All } else { Crd::At(self.coef) }
+    }
+
+    /// The same leaf as a scaled basis vector.
+    const fn along(self, mode: u8) -> Small {
+        Small { tag: self.tag | BASIS, mode, ..self }
+    }
+
+    #[inline]
+    pub(crate) const fn is_symbolic(self) -> bool {
+        self.tag & PLACES != 0
+    }
+
+    #[inline]
+    pub(crate) const fn is_column(self) -> bool {
+        self.tag & KIND == COLUMN
+    }
+
+    /// Whether the number in it is static; an F2 column always is.
+    pub(crate) const fn is_static(self) -> bool {
+        self.tag & FIXED != 0 || self.tag & KIND == COLUMN
+    }
+
+    const fn place(self, factor: usize) -> usize {
+        (self.tag >> (4 * factor) & 15) as usize
+    }
+}
+
+impl Leaves {
+    pub(crate) const ZEROS: Leaves =
+        Leaves { coefs: [0; MAX_LEAVES], tags: [0; MAX_LEAVES], modes: [0; MAX_LEAVES] };
+
+    #[inline]
+    pub(crate) const fn get(&self, i: usize) -> Small {
+        Small { coef: self.coefs[i], tag: self.tags[i], mode: self.modes[i] }
+    }
+
+    #[inline]
+    pub(crate) const fn set(&mut self, i: usize, leaf: Small) {
+        (self.coefs[i], self.tags[i], self.modes[i]) = (leaf.coef, leaf.tag, leaf.mode);
+    }
+
+    /// The number at a leaf that is a known integer.
+    #[inline]
+    pub(crate) const fn known(&self, i: usize) -> Option<i64> {
+        if self.tags[i] & (PLACES | KIND) == 0 { Some(self.coefs[i]) } else { None }
+    }
+
+    /// The factors that the first leaves refer to, a bit a place.
+    pub(crate) const fn used(&self, leaves: usize) -> u16 {
+        let (mut used, mut i) = (0, 0);
+        while i < leaves {
+            let mut k = 0;
+            while k < FACTORS {
+                used |= 1 << self.get(i).place(k);
+                k += 1;
+            }
+            i += 1;
+        }
+        used
+    }
+
+    #[inline]
+    pub(crate) const fn int<const N: usize>(&self, i: usize, symbols: &Symbols<N>) -> Int {
+        if self.tags[i] & PLACES == 0 {
+            return Int::number(self.coefs[i], self.tags[i] & FIXED != 0);
+        }
+        symbols.read(self.get(i))
+    }
+
+    #[inline]
+    pub(crate) const fn stride<const N: usize>(&self, i: usize, symbols: &Symbols<N>) -> Stride {
+        match self.tags[i] & KIND {
+            COLUMN => Stride::F2(self.coefs[i] as u64),
+            BASIS => Stride::Basis { scale: self.int(i, symbols), mode: self.modes[i] },
+            _ => Stride::Int(self.int(i, symbols)),
+        }
+    }
+}
+
+impl<const N: usize> Symbols<N> {
+    pub(crate) const EMPTY: Symbols<N> = Symbols { len: 0, factors: [Packed::NONE; N] };
+
+    const fn read(&self, leaf: Small) -> Int {
+        let mut out = Int::value(leaf.coef);
+        let mut k = 0;
+        while k < FACTORS {
+            let place = leaf.place(k);
+            if place == 0 {
+                break;
+            }
+            out.factors[k] = self.factors[place - 1];
+            k += 1;
+        }
+        out
+    }
+
+    /// Takes an integer in: `None` where there is no room. The places that `used` has a bit for are kept.
+    #[inline]
+    pub(crate) const fn write(&mut self, int: &Int, used: u16) -> Option<Small> {
+        if !int.is_symbolic() {
+            return Some(Small::number(int.coef, int.is_static()));
+        }
+        self.write_factors(int.coef, &int.factors, used)
+    }
+
+    const fn write_factors(
+        &mut self,
+        coef: i64,
+        factors: &[Packed; FACTORS],
+        mut used: u16,
+    ) -> Option<Small> {
+        let (mut tag, mut k) = (0, 0);
+        while k < FACTORS && factors[k].is_some() {
+            let Some(place) = self.place(&factors[k], used) else { return None };
+            used |= 1 << place;
+            tag |= (place as u16) << (4 * k);
+            k += 1;
+        }
+        Some(Small { coef, tag, mode: 0 })
+    }
+
+    /// Takes a stride in, as [`Symbols::write`].
+    #[inline]
+    pub(crate) const fn write_stride(&mut self, stride: &Stride, used: u16) -> Option<Small> {
+        match stride {
+            Stride::Int(int) => self.write(int, used),
+            Stride::F2(column) => Some(Small::column(*column)),
+            Stride::Basis { scale, mode } => match self.write(scale, used) {
+                Some(leaf) => Some(leaf.along(*mode)),
+                None => None,
+            },
+        }
+    }
+
+    /// Takes a leaf of another tree in, as [`Symbols::write`].
+    #[inline]
+    pub(crate) const fn take<const M: usize>(
+        &mut self,
+        leaf: Small,
+        from: &Symbols<M>,
+        used: u16,
+    ) -> Option<Small> {
+        if !leaf.is_symbolic() {
+            return Some(leaf);
+        }
+        match self.write_factors(leaf.coef, &from.read(leaf).factors, used) {
+            Some(new) => Some(Small { tag: new.tag | leaf.tag & KIND, ..leaf }),
+            None => None,
+        }
+    }
+
+    /// Where a factor is held, counted from 1. A symbol has the same facts in all its factors: what any of them was known to be.
+    const fn place(&mut self, factor: &Packed, used: u16) -> Option<usize> {
+        let (mut place, mut facts, mut i) = (0, factor.facts, 0);
+        let mut differ = false;
+        while i < self.len as usize {
+            let held = &self.factors[i];
+            if held.key == factor.key {
+                place = i + 1;
+            }
+            if held.id() == factor.id() && !held.facts.same(&facts) {
+                (facts, differ) = (facts.and(held.facts), true);
+            }
+            i += 1;
+        }
+        if place == 0 {
+            place = self.free(used);
+            if place == 0 {
+                return None;
+            }
+            self.factors[place - 1] = Packed { key: factor.key, facts };
+        }
+        if differ {
+            self.spread(factor.id(), facts);
+        }
+        Some(place)
+    }
+
+    /// A place that nothing refers to, 0 where there is none.
+    const fn free(&mut self, used: u16) -> usize {
+        if (self.len as usize) < N {
+            self.len += 1;
+            return self.len as usize;
+        }
+        let free = (used | 1).trailing_ones() as usize;
+        if free <= N { free } else { 0 }
+    }
+
+    const fn spread(&mut self, id: u8, facts: crate::symbol::Facts) {
+        let mut i = 0;
+        while i < self.len as usize {
+            if self.factors[i].id() == id {
+                self.factors[i].facts = facts;
+            }
+            i += 1;
+        }
+    }
+}
+
+/// The refusal of one more factor than a tree holds.
+pub(crate) const FULL: Error = Error::Capacity { op: "the symbols of the tree" };
+
+/// Whether two leaves of two trees are the same; the static mark and the facts of symbols don't count.
+pub(crate) const fn same<const N: usize, const M: usize>(
+    (a, of): (Small, &Symbols<N>),
+    (b, from): (Small, &Symbols<M>),
+) -> bool {
+    if a.coef != b.coef || a.tag & KIND != b.tag & KIND || a.mode != b.mode {
+        return false;
+    }
+    !(a.is_symbolic() || b.is_symbolic()) || of.read(a).same_factors(&from.read(b))
+}
