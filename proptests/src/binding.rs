@@ -65,19 +65,13 @@ impl Case {
         };
         let mut facts = self.facts;
         let known = facts.iter_mut().find(|known| **known == *symbol)?;
-        let (holds, with): (&dyn Fn(i64) -> bool, _) = match *fact {
-            Fact::DivisibleBy(n) => (&move |value| value % n == 0, known.divisible_by(n)),
-            // Bounds may be kept as powers of two.
-            Fact::AtLeast(n) => {
-                (&move |value| value >= n, known.at_least((n as u64).next_power_of_two() as i64))
-            }
-            Fact::AtMost(n) => (&move |value| value <= n, known.at_most(n)),
+        let with = match *fact {
+            Fact::DivisibleBy(n) => known.divisible_by(n),
+            Fact::AtLeast(n) => known.at_least(n),
+            Fact::AtMost(n) => known.at_most(n),
         };
-        if !operands::admissible(*known, 4096).into_iter().any(holds) {
-            return Some(format!("advises {symbol} = {fact}, which contradicts what is known"));
-        }
         if operands::admissible(with, 1).is_empty() {
-            return None; // only the rounded bound contradicts
+            return Some(format!("advises {symbol} = {fact}, which contradicts what is known"));
         }
         *known = with;
         match (answer, &self.on_symbols(&facts)) {

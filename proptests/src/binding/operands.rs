@@ -88,9 +88,10 @@ impl Operand {
 
 /// The first values that a symbol may have.
 pub fn admissible(symbol: Symbol, count: usize) -> Vec<i64> {
-    let step = symbol.divisor();
-    let least = (symbol.lower() + step - 1) / step * step;
-    (0..count as i64).map(|k| least + k * step).filter(|value| symbol.admits(*value)).collect()
+    (0..count as i64)
+        .filter_map(|k| symbol.divisor().checked_mul(k)?.checked_add(symbol.lower()))
+        .filter(|value| symbol.admits(*value))
+        .collect()
 }
 
 /// The least values, then all 1 or their divisors, then whatever is admitted.
