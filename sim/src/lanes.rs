@@ -78,7 +78,9 @@ pub(crate) trait Word: Copy + Default {
     type Lanes;
     fn lanes(regs: &Regs, slot: u32) -> &Self::Lanes;
     fn lane(lanes: &Self::Lanes, i: usize) -> Self;
-    fn write(regs: &mut Regs, slot: u32, mask: u32, values: &[Self; WARP]);
+    /// This, if it is wanted, or another.
+    fn or(self, other: Self, wanted: bool) -> Self;
+    fn write(regs: &mut Regs, slot: u32, mask: u32, values: [Self; WARP]);
 }
 
 macro_rules! word {
@@ -93,14 +95,20 @@ macro_rules! word {
             fn lane(lanes: &Self::Lanes, i: usize) -> Self {
                 lanes[i]
             }
-            #[inline]
-            fn write(regs: &mut Regs, slot: u32, mask: u32, values: &[Self; WARP]) {
+            #[inline(always)]
+            fn or(self, other: $t, wanted: bool) -> $t {
+                // A branch or a choice of places to read from is what compilers make of `if`.
+                let keep = (wanted as $t).wrapping_neg();
+                self & keep | other & !keep
+            }
+            #[inline(always)]
+            fn write(regs: &mut Regs, slot: u32, mask: u32, values: [Self; WARP]) {
                 let to = &mut regs.$file[slot as usize];
                 if mask == u32::MAX {
-                    *to = *values;
+                    *to = values;
                 } else {
                     for i in 0..WARP {
-                        to[i] = if mask >> i & 1 == 1 { values[i] } else { to[i] };
+                        to[i] = values[i].or(to[i], mask & 1 << i != 0);
                     }
                 }
             }
@@ -118,11 +126,21 @@ impl Word for bool {
     }
     #[inline]
     fn lane(lanes: &u32, i: usize) -> bool {
-        lanes >> i & 1 == 1
+        lanes & 1 << i != 0
     }
     #[inline]
-    fn write(regs: &mut Regs, slot: u32, mask: u32, values: &[bool; WARP]) {
-        let bits = values.iter().enumerate().fold(0, |bits, (i, &v)| bits | u32::from(v) << i);
+    fn or(self, other: bool, wanted: bool) -> bool {
+        if wanted { self } else { other }
+    }
+    // Apart, as a loop that makes bytes of comparisons is one that compilers vectorise.
+    #[inline(never)]
+    fn write(regs: &mut Regs, slot: u32, mask: u32, values: [bool; WARP]) {
+        // The product has the lowest bits of eight bytes in its highest byte.
+        let byte = |eight: &[bool; 8]| {
+            u64::from_le_bytes(eight.map(u8::from)).wrapping_mul(0x0102_0408_1020_4080).to_le_bytes()[7]
+        };
+        let (eights, _) = values.as_chunks();
+        let bits = eights.iter().rev().fold(0, |bits, eight| bits << 8 | u32::from(byte(eight)));
         let to = &mut regs.pred[slot as usize];
         *to = *to & !mask | bits & mask;
     }
@@ -184,12 +202,27 @@ macro_rules! lanes {
                 let value: $d = $value;
                 out[i] = value.store();
             }
-            Word::write(regs, args.d, mask, &out);
+            Word::write(regs, args.d, mask, out);
         }
         run as $crate::lanes::LaneFn
     }};
 }
 pub(crate) use lanes;
+
+/// Makes a [`LaneFn`] of predicates from a formula of all lanes: `predicates!(|a, b| a & b)`.
+macro_rules! predicates {
+    (|$a:ident $(, $b:ident)?| $value:expr) => {{
+        fn run(regs: &mut $crate::lanes::Regs, args: &$crate::lanes::Args, mask: u32) {
+            let $a = regs.pred[args.a as usize];
+            $(let $b = regs.pred[args.b as usize];)?
+            let value: u32 = $value;
+            let to = &mut regs.pred[args.d as usize];
+            *to = *to & !mask | value & mask;
+        }
+        run as $crate::lanes::LaneFn
+    }};
+}
+pub(crate) use predicates;
 
 /// Picks a [`LaneFn`] by type: `by_type!(ty, T in [U32: u32, S32: i32] lanes!(T: |a: T| a))`, `None` for the rest.
 macro_rules! by_type {

@@ -28,6 +28,9 @@ pub(crate) struct Inst {
     pub(crate) guard: Guard,
     /// Whether the PTX instruction that begins here may meet registers that nothing has written.
     pub(crate) careful: bool,
+    /// If a PTX instruction begins here, how many operations from here on, up to the end of one, compute registers from
+    /// registers alone and need not be looked at.
+    pub(crate) stretch: u32,
 }
 
 /// Which of the active lanes execute an operation.

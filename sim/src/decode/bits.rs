@@ -6,7 +6,7 @@ use girih_ptx::{Opcode, Operand, Type, Word};
 use super::words::Words;
 use super::{Decoder, File};
 use crate::Error;
-use crate::lanes::{LaneFn, by_type, lanes};
+use crate::lanes::{LaneFn, by_type, lanes, predicates};
 
 /// The low `len` bits set.
 fn ones(len: u32) -> u64 {
@@ -196,7 +196,7 @@ impl Decoder<'_> {
         let holds = self.through(File::Pred, lanes!(bool: |a: u32| a != 0), value);
         let joined = self.combined(Some((combine, third)), holds);
         self.lanes(lanes!(u32: |a: u32| a), d, &[value]);
-        self.lanes(lanes!(bool: |a: bool| a), p, &[joined]);
+        self.lanes(predicates!(|a| a), p, &[joined]);
         Ok(())
     }
 

@@ -27,9 +27,26 @@ pub(super) fn flow(inst: &Tree) -> Flow {
     }
 }
 
+/// Marks the instructions that need to be looked at, and the stretches of those that need not and only compute.
+pub(super) fn mark(code: &mut Code) {
+    mark_careful(code);
+    let mut stretch = 0;
+    // Of the instruction whose first operation is yet to come.
+    let (mut operations, mut computes) = (0, true);
+    for inst in code.insts.iter_mut().rev() {
+        operations += 1;
+        computes &= matches!(inst.op, Op::Lanes(..));
+        if inst.guard != Guard::Same {
+            stretch = if computes && !inst.careful { stretch + operations } else { 0 };
+            inst.stretch = stretch;
+            (operations, computes) = (0, true);
+        }
+    }
+}
+
 /// Marks the instructions that read or write a register which some path may not have written before it is read. All
 /// others need not be looked at as long as no undefined value comes from elsewhere.
-pub(super) fn mark(code: &mut Code) {
+fn mark_careful(code: &mut Code) {
     if !code.functions.is_empty() {
         // Paths go through functions: everything is looked at.
         code.insts.iter_mut().for_each(|inst| inst.careful = true);

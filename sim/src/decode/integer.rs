@@ -8,7 +8,7 @@ use girih_ptx::{Opcode, Operand, Type, Word};
 use super::Decoder;
 use super::words::Words;
 use crate::Error;
-use crate::lanes::{LaneFn, by_type, lanes};
+use crate::lanes::{Args, LaneFn, Regs, Scalar, WARP, Word as _, by_type, lanes, predicates};
 
 /// A lane function over every integer type, for a formula that is the same in all.
 macro_rules! integers {
@@ -21,7 +21,8 @@ macro_rules! integers {
 /// The same over the bit types.
 macro_rules! bits {
     ($ty:expr, |$($x:ident),*| $value:expr) => {
-        by_type!($ty, T in [Pred: bool, B16: u16, B32: u32, B64: u64] lanes!(T: |$($x: T),*| $value))
+        by_type!($ty, T in [B16: u16, B32: u32, B64: u64] lanes!(T: |$($x: T),*| $value))
+            .or_else(|| ($ty == Type::Pred).then_some(predicates!(|$($x),*| $value)))
     };
 }
 
@@ -80,7 +81,7 @@ macro_rules! high {
 high! { u16: u32, 16; i16: i32, 16; u32: u64, 32; i32: i64, 32; u64: u128, 64; i64: i128, 64; }
 
 /// Shifts by any amount: over the width everything is shifted out.
-pub(crate) trait Shift: Copy {
+pub(crate) trait Shift: Scalar {
     fn left(self, by: u32) -> Self;
     fn right(self, by: u32) -> Self;
 }
@@ -100,6 +101,30 @@ macro_rules! shift {
 shift! {
     u16: |_x| 0; u32: |_x| 0; u64: |_x| 0;
     i16: |x| x >> 15; i32: |x| x >> 31; i64: |x| x >> 63;
+}
+
+/// `shl`
+fn left<T: Shift>(regs: &mut Regs, args: &Args, mask: u32) {
+    shifted(regs, args, mask, T::left);
+}
+
+/// `shr`
+fn right<T: Shift>(regs: &mut Regs, args: &Args, mask: u32) {
+    shifted(regs, args, mask, T::right);
+}
+
+/// Most shifts are by the same in all lanes, which processors have for many numbers at a time.
+#[inline(always)]
+fn shifted<T: Shift>(regs: &mut Regs, args: &Args, mask: u32, shift: impl Fn(T, u32) -> T) {
+    let (a, by) = (T::Word::lanes(regs, args.a), regs.w32[args.b as usize]);
+    let mut out = [T::Word::default(); WARP];
+    let lane = |i: usize, by: u32| shift(T::load(T::Word::lane(a, i)), by).store();
+    if by == [by[0]; WARP] {
+        (0..WARP).for_each(|i| out[i] = lane(i, by[0]));
+    } else {
+        (0..WARP).for_each(|i| out[i] = lane(i, by[i]));
+    }
+    T::Word::write(regs, args.d, mask, out);
 }
 
 /// The double-width type of a product.
@@ -205,11 +230,11 @@ impl Decoder<'_> {
                 by_type!(ty, T in [B16: u16, B32: u32, B64: u64] lanes!(T: |a: T| T::from(a == 0)))
             }
             Opcode::Shl => {
-                by_type!(ty, T in [B16: u16, B32: u32, B64: u64] lanes!(T: |a: T, b: u32| a.left(b)))
+                by_type!(ty, T in [B16: u16, B32: u32, B64: u64] left::<T> as LaneFn)
             }
             Opcode::Shr => {
                 by_type!(ty, T in [B16: u16, B32: u32, B64: u64, U16: u16, U32: u32, U64: u64, S16: i16,
-                S32: i32, S64: i64] lanes!(T: |a: T, b: u32| a.right(b)))
+                S32: i32, S64: i64] right::<T> as LaneFn)
             }
             _ => None,
         };

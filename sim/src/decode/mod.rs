@@ -453,7 +453,7 @@ impl<'a> Decoder<'a> {
     fn emit(&mut self, op: Op) {
         let source = self.code.sources.len() as u32;
         let guard = std::mem::replace(&mut self.guard, Guard::Same);
-        self.code.insts.push(Inst { op, source, guard, careful: false });
+        self.code.insts.push(Inst { op, source, guard, careful: false, stretch: 0 });
     }
 
     /// Ends the current instruction: records what messages and checks need.

@@ -8,7 +8,7 @@ use girih_ptx::{Operand, Special, Type};
 use super::Decoder;
 use super::scope::{From, Named, Placed, file};
 use crate::Error;
-use crate::lanes::{Args, File, LaneFn, Reg, lanes};
+use crate::lanes::{Args, File, LaneFn, Reg, lanes, predicates};
 use crate::op::Op;
 
 impl Decoder<'_> {
@@ -213,7 +213,7 @@ impl Decoder<'_> {
                 let reg = self.register(name, File::Pred)?;
                 self.reads.push(reg);
                 let negated = self.temporary(File::Pred);
-                self.lanes(lanes!(bool: |a: bool| !a), negated, &[reg]);
+                self.lanes(predicates!(|a| !a), negated, &[reg]);
                 Ok(negated)
             }
             Operand::Special(special) if self.takes_special || *special == Special::WarpSize => {

@@ -7,7 +7,7 @@ use super::words::Words;
 use super::{Decoder, File, file};
 use crate::Error;
 use crate::float::{Bfloat, Half, Narrow};
-use crate::lanes::{LaneFn, Reg, by_type, lanes};
+use crate::lanes::{LaneFn, Reg, by_type, lanes, predicates};
 
 /// A comparison (PTX ISA, "Comparison Operators"). The unordered ones hold if an operand is NaN.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -117,8 +117,8 @@ impl Decoder<'_> {
             Opcode::Selp => {
                 let ty = self.last(words)?;
                 let run = match file(ty) {
-                    Some(File::W32) => lanes!(u32: |a: u32, b: u32, p: bool| if p { a } else { b }),
-                    Some(File::W64) => lanes!(u64: |a: u64, b: u64, p: bool| if p { a } else { b }),
+                    Some(File::W32) => lanes!(u32: |a: u32, b: u32, p: bool| a.or(b, p)),
+                    Some(File::W64) => lanes!(u64: |a: u64, b: u64, p: bool| a.or(b, p)),
                     _ => return Err(self.unsupported(&format!("a selp of type `.{ty}`"))),
                 };
                 self.simple(run, ops, ty, &[ty, ty, Type::Pred])
@@ -145,7 +145,7 @@ impl Decoder<'_> {
             let holds = holds.map(|holds| self.combined(combine, holds));
             for (name, holds) in [p, q].into_iter().zip(holds) {
                 let d = self.destination_name(name, File::Pred)?;
-                self.lanes(lanes!(bool: |a: bool| a), d, &[holds]);
+                self.lanes(predicates!(|a| a), d, &[holds]);
             }
             return Ok(());
         }
@@ -168,10 +168,10 @@ impl Decoder<'_> {
         // Both results are computed before either destination is written: a destination may be the third source.
         let holds = self.temporary(File::Pred);
         self.lanes(run, holds, &sources);
-        let fails = self.through(File::Pred, lanes!(bool: |a: bool| !a), holds);
+        let fails = self.through(File::Pred, predicates!(|a| !a), holds);
         let second = q.map(|q| (q, self.combined(combine, fails)));
         let first = self.combined(combine, holds);
-        let copy = lanes!(bool: |a: bool| a);
+        let copy = predicates!(|a| a);
         if let Some((q, second)) = second {
             self.lanes(copy, q, &[second]);
         }
@@ -182,9 +182,9 @@ impl Decoder<'_> {
     pub(super) fn combined(&mut self, combine: Option<(Opcode, Reg)>, value: Reg) -> Reg {
         let Some((opcode, third)) = combine else { return value };
         let run = match opcode {
-            Opcode::And => lanes!(bool: |a: bool, b: bool| a & b),
-            Opcode::Or => lanes!(bool: |a: bool, b: bool| a | b),
-            _ => lanes!(bool: |a: bool, b: bool| a ^ b),
+            Opcode::And => predicates!(|a, b| a & b),
+            Opcode::Or => predicates!(|a, b| a | b),
+            _ => predicates!(|a, b| a ^ b),
         };
         let d = self.temporary(File::Pred);
         self.lanes(run, d, &[value, third]);
@@ -202,7 +202,7 @@ impl Decoder<'_> {
             (_, Operand::Vector(parts)) => self.pack(ty, parts, ops),
             _ => {
                 let run = match file(ty) {
-                    Some(File::Pred) => lanes!(bool: |a: bool| a),
+                    Some(File::Pred) => predicates!(|a| a),
                     Some(File::W32) => lanes!(u32: |a: u32| a),
                     Some(File::W64) => lanes!(u64: |a: u64| a),
                     None => return Err(self.unsupported(&format!("a mov of type `.{ty}`"))),

@@ -214,6 +214,13 @@ impl Warp {
                 if pc >= meet || *budget == 0 {
                     return self.leave(cx, at, pc, *budget == 0, inst.source);
                 }
+                let stretch = inst.stretch.min(meet - pc);
+                if stretch != 0 && *budget >= u64::from(stretch) && !self.is_watched(cx) {
+                    let end = pc + stretch;
+                    *budget -= self.compute(cx, &insts[pc as usize..end as usize], mask);
+                    pc = end;
+                    continue;
+                }
                 start = pc;
                 *budget -= 1;
                 active = self.begin(cx, inst, pc, mask)?;
@@ -278,6 +285,43 @@ impl Warp {
                 }
             }
             pc += 1;
+        }
+    }
+
+    /// Whether each instruction has to be looked at when it begins.
+    #[inline]
+    fn is_watched(&self, cx: &Context<'_>) -> bool {
+        self.watch.is_some()
+            || cx.attribution.is_some()
+            || self.undefined.as_ref().is_some_and(|undefined| undefined.spread)
+            || self.wgmma.watches()
+    }
+
+    /// Instructions that compute registers from registers alone, and how many.
+    fn compute(&mut self, cx: &mut Context<'_>, insts: &[Inst], mask: u32) -> u64 {
+        let (mut active, mut begun, mut executed) = (mask, 0, 0);
+        for inst in insts {
+            if inst.guard != Guard::Same {
+                active = self.guarded(inst.guard, mask);
+                begun += 1;
+                executed += u64::from(active != 0);
+            }
+            if let (Op::Lanes(run, args), 1..) = (&inst.op, active) {
+                run(&mut self.regs, args, active);
+            }
+        }
+        cx.steps += begun;
+        cx.report.instructions += executed;
+        begun
+    }
+
+    /// The lanes of a group that a guard lets execute.
+    #[inline]
+    fn guarded(&self, guard: Guard, mask: u32) -> u32 {
+        match guard {
+            Guard::If(p) => mask & self.regs.pred[p as usize],
+            Guard::Unless(p) => mask & !self.regs.pred[p as usize],
+            Guard::Always | Guard::Same => mask,
         }
     }
 
@@ -375,11 +419,7 @@ impl Warp {
     /// Begins a PTX instruction: the lanes that execute it, counts and checks.
     #[inline]
     fn begin(&mut self, cx: &mut Context<'_>, inst: &Inst, pc: u32, mask: u32) -> Result<u32, Error> {
-        let active = match inst.guard {
-            Guard::If(p) => mask & self.regs.pred[p as usize],
-            Guard::Unless(p) => mask & !self.regs.pred[p as usize],
-            Guard::Always | Guard::Same => mask,
-        };
+        let active = self.guarded(inst.guard, mask);
         cx.steps += 1;
         if self.watch.is_some() {
             self.look_on(cx, inst.source, active);

@@ -5,7 +5,7 @@ use girih_ptx::Opcode;
 use super::Style;
 use crate::float::exact::{self, F32_SMALL};
 use crate::float::{F32, Round, canon};
-use crate::lanes::{LaneFn, lanes};
+use crate::lanes::{Args, LaneFn, Regs, WARP, Word, lanes};
 
 /// A result of f32 arithmetic that has been rounded.
 fn single_of(x: f64) -> f32 {
@@ -56,6 +56,28 @@ fn approximate_quotient(a: f32, b: f32) -> f32 {
     canon(a / by)
 }
 
+/// `fma` to nearest, with `.ftz` or without. Without an instruction for it a processor takes long, but the product is exact in
+/// f64, and what the sum is rounded to there rounds to the same f32, unless it is in the middle between two.
+fn fused<const FTZ: bool>(regs: &mut Regs, args: &Args, mask: u32) {
+    let [a, b, c] = [args.a, args.b, args.c].map(|slot| regs.w32[slot as usize]);
+    let (mut out, mut rare) = ([0; WARP], false);
+    for i in 0..WARP {
+        let [a, b, c] = [a[i], b[i], c[i]].map(f32::from_bits);
+        let sum = f64::from(a) * f64::from(b) + f64::from(c);
+        let single = sum as f32;
+        rare |= (sum.to_bits() & 0x0fff_ffff == 0) & (f64::from(single) != sum);
+        rare |= FTZ & (single.abs() == f32::MIN_POSITIVE);
+        out[i] = canon(single).to_bits();
+    }
+    for i in (0..WARP).filter(|_| rare) {
+        let [a, b, c] = [a[i], b[i], c[i]].map(f32::from_bits);
+        let sum = canon(a.mul_add(b, c));
+        let exact = || exact::fma(a.into(), b.into(), c.into(), F32_SMALL, Round::Nearest);
+        out[i] = if FTZ { unless_tiny(sum, exact) } else { sum }.to_bits();
+    }
+    Word::write(regs, args.d, mask, out);
+}
+
 pub(super) fn single(opcode: Opcode, style: Style) -> Option<LaneFn> {
     use Opcode as O;
     let round = style.round.unwrap_or(Round::Nearest);
@@ -74,10 +96,7 @@ pub(super) fn single(opcode: Opcode, style: Style) -> Option<LaneFn> {
             O::Mul => lanes!(f32: |a: f32, b: f32| {
                 unless_tiny(canon(a * b), || exact::mul(a.into(), b.into(), F32_SMALL, R))
             }),
-            O::Fma | O::Mad => lanes!(f32: |a: f32, b: f32, c: f32| {
-                let exact = || exact::fma(a.into(), b.into(), c.into(), F32_SMALL, R);
-                unless_tiny(canon(a.mul_add(b, c)), exact)
-            }),
+            O::Fma | O::Mad => fused::<true>,
             O::Div => lanes!(f32: |a: f32, b: f32| {
                 unless_tiny(canon(a / b), || exact::div(a.into(), b.into(), F32_SMALL, R))
             }),
@@ -95,7 +114,7 @@ fn arithmetic(opcode: Opcode, style: Style) -> Option<LaneFn> {
         O::Add => lanes!(f32: |a: f32, b: f32| canon(a + b)),
         O::Sub => lanes!(f32: |a: f32, b: f32| canon(a - b)),
         O::Mul => lanes!(f32: |a: f32, b: f32| canon(a * b)),
-        O::Fma | O::Mad => lanes!(f32: |a: f32, b: f32, c: f32| canon(a.mul_add(b, c))),
+        O::Fma | O::Mad => fused::<false>,
         O::Div if style.approx => lanes!(f32: |a: f32, b: f32| approximate_quotient(a, b)),
         O::Div => lanes!(f32: |a: f32, b: f32| canon(a / b)),
         O::Min if style.nan => lanes!(f32: |a: f32, b: f32| extremum!(f32, a, b, true, true, canon)),
@@ -114,4 +133,46 @@ fn arithmetic(opcode: Opcode, style: Style) -> Option<LaneFn> {
         O::Tanh if style.approx => lanes!(f32: |a: f32| canon(f64::from(a).tanh() as f32)),
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sums that are the middle between two f32 when they are rounded to f64, and some that are not.
+    #[test]
+    fn fused_products_are_rounded_once() {
+        let mut state = 1u64;
+        let mut below = |n: u32| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as u32 % n
+        };
+        let mut rare = 0;
+        for round in 0..40_000 {
+            let mut regs = Regs { w32: vec![[0; WARP]; 4], ..Regs::default() };
+            for lane in 0..WARP {
+                // A product just beside half a unit of what it is added to, or anything.
+                let (near, far) = (0x3f80_0000 + below(4), 0x3f80_0000 - below(4));
+                let unit = below(280) as i32 - 149;
+                let half = (f64::from(unit - 1).exp2() * f64::from(f32::from_bits(near))) as f32;
+                let c = f64::from(unit).exp2() * f64::from(0x0080_0000 + below(0x0080_0000));
+                let any = round % 4 == 0;
+                let sign = below(2) << 31;
+                let abc = [half.to_bits() ^ sign, far, (c as f32).to_bits()];
+                for (reg, bits) in regs.w32.iter_mut().zip(abc) {
+                    reg[lane] = if any { below(u32::MAX) } else { bits };
+                }
+            }
+            let before = regs.clone();
+            fused::<false>(&mut regs, &Args { d: 3, a: 0, b: 1, c: 2, e: 0 }, u32::MAX);
+            for lane in 0..WARP {
+                let [a, b, c] = [0, 1, 2].map(|reg| f32::from_bits(before.w32[reg][lane]));
+                let sum = f64::from(a) * f64::from(b) + f64::from(c);
+                let wanted = canon(a.mul_add(b, c));
+                rare += u32::from((sum as f32).to_bits() != wanted.to_bits() && !wanted.is_nan());
+                assert_eq!(regs.w32[3][lane], wanted.to_bits(), "{a:e} * {b:e} + {c:e}");
+            }
+        }
+        assert!(rare > 1000, "only {rare} of the sums are rounded twice otherwise");
+    }
 }
