@@ -117,12 +117,14 @@ pub struct Kernel {
 }
 
 /// A variable of a kernel in shared or local memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Whole {
     pub(crate) name: Arc<str>,
     pub(crate) space: Space,
+    /// Its address, or where it is in the frame of its function.
     pub(crate) at: u64,
     pub(crate) bytes: u64,
+    pub(crate) framed: bool,
 }
 
 /// The instructions of a kernel and the registers they use.

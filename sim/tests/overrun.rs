@@ -80,6 +80,47 @@ fn an_address_stays_in_its_variable() {
     broken(&generic(4), "x");
 }
 
+/// Asynchronous operations and mbarriers stay in their variables too, and matrices.
+#[test]
+fn other_operands_stay_in_their_variables() {
+    let bar = "mov.u32 %r5, m; add.u32 %r5, %r5, %r9; mbarrier.init.shared::cta.b64 [%r5], 1;";
+    let wait = "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r5], 0; @!%p2 bra WAIT;";
+    // Bytes to the next place, the last place of `a` that is right, and what is done at %r0.
+    let forms = [
+        (8, 248, "mbarrier.init.shared.b64 [%r0], 1;".to_owned()),
+        (8, 248, "mbarrier.init.shared.b64 [%r0], 2; mbarrier.arrive.shared.b64 _, [%r0];".to_owned()),
+        (16, 224, format!("{bar} mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 32;
+            cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%q], 32, [%r5]; {wait}")),
+        (16, 224, "mov.u32 %r1, 0; st.shared.v4.u32 [%r0], {%r1, %r1, %r1, %r1}; st.shared.v4.u32 [%r0+16], {%r1, %r1, %r1, %r1};
+            fence.proxy.async; cp.async.bulk.global.shared::cta.bulk_group [%p], [%r0], 32;
+            cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;".to_owned()),
+        (16, 240, format!("{bar} mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 16; mov.u32 %r1, 0;
+            st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%r0], {{%r1, %r1, %r1, %r1}}, [%r5]; {wait}")),
+        (8, 248, "mbarrier.init.shared.b64 [%r0], 1; cp.async.mbarrier.arrive.noinc.shared.b64 [%r0];".to_owned()),
+    ];
+    for (step, last, form) in forms {
+        let with = |at: u32| {
+            format!(
+                "setp.ne.u32 %p1, %i, 0; @%p1 bra END; mov.u32 %r9, 0; mov.u32 %r0, a; add.u32 %r0, %r0, {at}; {form} END:"
+            )
+        };
+        let run = |at| {
+            let head = ".shared .align 16 .b8 a[256]; .shared .align 16 .b8 b[64]; .shared .align 8 .b8 m[8]; mov.u32 %d0, 0;";
+            let memory = girih_sim::Memory::new();
+            let (out, source) = (common::upload(&memory, &[0; 128]), common::upload(&memory, &[0; 128]));
+            let mut launch = common::shape(1, 32);
+            launch.args = vec![common::u64_arg(out), common::u64_arg(source)];
+            let text = per_thread(0, 0, &format!("{head} {}", with(at)));
+            common::launch(&text, &memory, &launch, &girih_sim::Options::checked())
+        };
+        run(last).unwrap_or_else(|e| panic!("{form}: {e}"));
+        match run(last + step) {
+            Err(Error::Overrun { variable, .. }) => assert_eq!(&*variable, "a", "{form}"),
+            other => panic!("{form}: {other:?}"),
+        }
+    }
+}
+
 /// Where an address may be made from several variables nothing is claimed.
 #[test]
 fn other_addresses_are_left_alone() {
@@ -137,4 +178,38 @@ fn local_addresses_are_not_handed_on() {
         "mov.u64 %rd0, y; cvta.local.u64 %rd1, %rd0; isspacep.local %p0, %rd1; cvta.to.local.u64 %rd2, %rd1;
         st.local.u32 [%rd2+12], 5; ld.local.u32 %r1, [y+12]; selp.u32 %d0, %r1, 9, %p0;";
     assert_eq!(run(back).unwrap(), [5; 32]);
+}
+
+/// Functions that call themselves have their variables in frames.
+#[test]
+fn an_address_stays_in_its_variable_of_a_frame() {
+    let kernel = |index: u32, walks: &str| {
+        module(&format!(
+            ".func (.param .b32 r) f(.param .b32 n) {{
+                .local .align 4 .b8 x[16]; .local .align 4 .b8 y[16];
+                .reg .b32 %n, %a, %i; .reg .b64 %p, %q; .reg .pred %z;
+                ld.param.u32 %n, [n]; st.local.u32 [y], %n; st.local.u32 [x+4], %n;
+                mov.u64 %p, x; {walks} mov.u32 %i, {index}; mul.wide.u32 %q, %i, 4; add.s64 %p, %p, %q;
+                setp.eq.u32 %z, %n, 0; @%z bra DONE;
+                {{ .param .b32 a; .param .b32 b; sub.u32 %a, %n, 1; st.param.b32 [a], %a;
+                  call.uni (b), f, (a); ld.param.b32 %a, [b]; }}
+                st.SPACE.u32 [%p], %a; ld.local.u32 %n, [y];
+                DONE: st.param.b32 [r], %n; ret;
+            }}
+            .visible .entry k(.param .u64 out, .param .u64 in) {{
+                .reg .b32 %r; .reg .b64 %p; ld.param.u64 %p, [out];
+                {{ .param .b32 a; .param .b32 b; mov.u32 %r, 3; st.param.b32 [a], %r;
+                  call.uni (b), f, (a); ld.param.b32 %r, [b]; }}
+                st.global.u32 [%p], %r; ret;
+            }}"
+        ))
+        .replace("SPACE.", if walks.is_empty() { "local." } else { "" })
+    };
+    for walks in ["", "cvta.local.u64 %p, %p;"] {
+        assert_eq!(map(&kernel(3, walks), 1, &[0], 1).unwrap(), [3]);
+        match map(&kernel(4, walks), 1, &[0], 1) {
+            Err(Error::Overrun { variable, .. }) => assert_eq!(&*variable, "x"),
+            other => panic!("{walks}: {other:?}"),
+        }
+    }
 }

@@ -269,7 +269,7 @@ impl Decoder<'_> {
                     (From::Shared, _) => {
                         Address { base: Some(self.placed(File::W32, placed, 0)), offset: *offset, within }
                     }
-                    (From::Frame, Some([frame, _])) => Address { base: Some(frame), offset: at, within: 0 },
+                    (From::Frame, Some([frame, _])) => Address { base: Some(frame), offset: at, within },
                     _ => Address { base: None, offset: at, within },
                 })
             }

@@ -5,7 +5,6 @@
 
 use girih_ptx::{Modifier, Opcode, Type};
 
-use crate::Space;
 use crate::lanes::Reg;
 use crate::op::{Address, Op};
 use crate::program::{Code, Whole};
@@ -64,10 +63,10 @@ pub(super) fn step(opcode: Opcode, modifiers: &[Modifier]) -> Step {
 
 impl Decoder<'_> {
     /// The number of a variable, from 1, which the current instruction mentions.
-    pub(super) fn mention(&mut self, name: &std::sync::Arc<str>, space: Space, at: u64, bytes: u64) -> u32 {
-        let known = self.code.variables.iter().position(|v| (v.space, v.at, v.bytes) == (space, at, bytes));
+    pub(super) fn mention(&mut self, variable: Whole) -> u32 {
+        let known = self.code.variables.iter().position(|other| *other == variable);
         let number = known.unwrap_or_else(|| {
-            self.code.variables.push(Whole { name: name.clone(), space, at, bytes });
+            self.code.variables.push(variable);
             self.code.variables.len() - 1
         });
         self.mentioned.push(number as u32 + 1);
@@ -146,6 +145,13 @@ fn addresses(op: &mut Op) -> Vec<&mut Address> {
         Op::Load(transfer) | Op::Store(transfer) => vec![&mut transfer.address],
         Op::Atomic(atomic) => vec![&mut atomic.address],
         Op::Copy(copy) => vec![&mut copy.to],
+        Op::AtomicWide(atomic) => vec![&mut atomic.address],
+        Op::CopyArrive { address, .. } => vec![address],
+        Op::Bulk(bulk) => vec![&mut bulk.to, &mut bulk.from, &mut bulk.mbarrier],
+        Op::Tensor(copy) => vec![&mut copy.shared, &mut copy.mbarrier],
+        Op::StoreAsync(store) => vec![&mut store.to, &mut store.mbarrier],
+        Op::Mbarrier(mbarrier) => vec![&mut mbarrier.address],
+        Op::Wmma(tile) => vec![&mut tile.address],
         Op::Ldmatrix(matrices) | Op::Stmatrix(matrices) => vec![&mut matrices.address],
         _ => Vec::new(),
     }

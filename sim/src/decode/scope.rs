@@ -9,6 +9,7 @@ use super::variable::named;
 use super::{DEPTH, Decoder, align_up, size};
 use crate::exec::SHARED_BASE;
 use crate::lanes::{File, Reg};
+use crate::program::Whole;
 use crate::{Error, Space};
 
 /// Bytes of local memory that a thread can have; there are 1024 threads in a block and it is all allocated.
@@ -307,15 +308,19 @@ impl Decoder<'_> {
 
     /// The address of a variable in its space, as `mov` gives it.
     pub(super) fn address_of(&mut self, name: &Arc<str>) -> Result<Placed, Error> {
+        let whole = |space, at, bytes, framed| Whole { name: name.clone(), space, at, bytes, framed };
         match self.scopes.find(name) {
             Some(Named::Param(at)) => Ok(Placed::at(at)),
             Some(Named::Local(at, bytes)) => {
-                let variable = self.mention(name, Space::Local, at, bytes);
+                let variable = self.mention(whole(Space::Local, at, bytes, false));
                 Ok(Placed { variable, ..Placed::at(at) })
             }
-            Some(Named::Stack(at, _)) => Ok(Placed { at, from: From::Frame, variable: 0 }),
+            Some(Named::Stack(at, bytes)) => {
+                let variable = self.mention(whole(Space::Local, at, bytes, true));
+                Ok(Placed { at, from: From::Frame, variable })
+            }
             Some(Named::Shared(at, bytes)) => {
-                let variable = self.mention(name, Space::Shared, at, bytes);
+                let variable = self.mention(whole(Space::Shared, at, bytes, false));
                 Ok(Placed { variable, ..Placed::shared(at) })
             }
             Some(Named::Dynamic) => Ok(Placed::shared(self.shared.dynamic)),

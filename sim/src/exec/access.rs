@@ -13,6 +13,9 @@ use super::context::Context;
 use super::warp::Warp;
 use super::{LOCAL_STRIDE, RANK_SHIFT, SHARED_BASE, lanes, resolve};
 
+/// Bytes of an mbarrier.
+const MBARRIER: u32 = 8;
+
 /// Up to 16 little-endian bytes.
 #[inline]
 pub(super) fn from_bytes(bytes: &[u8]) -> u128 {
@@ -161,17 +164,41 @@ impl Warp {
             Space::Local => (Space::Local, address & (LOCAL_STRIDE - 1), 0, cx.machine.kernel.local.into()),
             _ => return Ok(()),
         };
+        let frame = cx.machine.kernel.code.stack.filter(|_| variable.framed);
+        let begin =
+            frame.map_or(0, |[frame, _]| self.regs.get(frame, who.lane as usize)) & (LOCAL_STRIDE - 1);
+        let begin = begin + variable.at;
         let inside = |base: u64, size: u64| {
             let offset = at.wrapping_sub(base);
             offset <= size && u64::from(bytes) <= size - offset
         };
         // What is outside of all variables is told as that.
-        if own != variable.space || inside(variable.at, variable.bytes) || !inside(first, size) {
+        if own != variable.space || inside(begin, variable.bytes) || !inside(first, size) {
             return Ok(());
         }
-        let nearest = Nearest::region(variable.at, variable.bytes, at, bytes.into());
+        let nearest = Nearest::region(begin, variable.bytes, at, bytes.into());
         let (at, variable) = (cx.at(who), variable.name.clone());
         cx.note(Error::Overrun { at, access, space: own, address, bytes, variable, nearest })
+    }
+
+    /// The same of an operand in shared memory, which may be generic.
+    pub(super) fn check_shared(
+        &self,
+        cx: &Context<'_>,
+        operand: &Address,
+        (who, access): (Who, Access),
+        bytes: u32,
+    ) -> Result<(), Error> {
+        if operand.within == 0 {
+            return Ok(());
+        }
+        let address = self.address(operand, who.lane as usize);
+        self.check_within(cx, operand, (who, access, Space::Cluster, address), bytes)
+    }
+
+    /// An mbarrier stays in its variable.
+    pub(super) fn check_mbarrier(&self, cx: &Context<'_>, operand: &Address, who: Who) -> Result<(), Error> {
+        self.check_shared(cx, operand, (who, Access::Write), MBARRIER)
     }
 
     /// Reads up to 16 bytes, which something has written, from an aligned address in any space but generic.

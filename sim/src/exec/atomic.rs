@@ -82,6 +82,7 @@ impl Warp {
             if !address.is_multiple_of(16) {
                 return Err(misaligned(cx, who, Access::Write, space, address, 16));
             }
+            self.check_within(cx, &atomic.address, (who, Access::Write, space, address), 16)?;
             let value = |regs: [Reg; 2]| regs.map(|reg| self.regs.get(reg, lane));
             let (b, c) = (value(atomic.b), atomic.c.map(value));
             let new = |old: [u64; 2]| match c {

@@ -211,6 +211,9 @@ impl Warp {
                 }
             }
             let bytes = bytes as u32;
+            self.check_within(cx, &bulk.to, (who, Access::Write, to_space, to), bytes)?;
+            self.check_within(cx, &bulk.from, (who, Access::Read, from_space, from), bytes)?;
+            self.check_mbarrier(cx, &bulk.mbarrier, who)?;
             let effect = bulk.reduce.map_or(Effect::Write, |(bytes, update)| Effect::Reduce(bytes, update));
             match bulk.kind {
                 BulkKind::Load { multicast, .. } => {
@@ -273,6 +276,8 @@ impl Warp {
             if !to.is_multiple_of(total.into()) {
                 return Err(misaligned(cx, who, Access::Write, Space::Cluster, to, total));
             }
+            self.check_within(cx, &store.to, (who, Access::Write, Space::Cluster, to), total)?;
+            self.check_mbarrier(cx, &store.mbarrier, who)?;
             let signal = self.signal(&store.mbarrier, None, lane);
             let mut data = Vec::with_capacity(total as usize);
             for &value in &store.values {

@@ -185,6 +185,7 @@ impl Warp {
     ) -> Result<(), Error> {
         for lane in lanes(active) {
             let who = Who { warp: self.index, lane: lane as u32, source };
+            self.check_mbarrier(cx, address, who)?;
             let mbarrier = cx.own_mbarrier(who, self.address(address, lane))?;
             if counted {
                 cx.raise_pending(who, mbarrier)?;

@@ -25,6 +25,7 @@ impl Warp {
         }
         for lane in lanes(active) {
             let who = Who { warp: self.index, lane: lane as u32, source };
+            self.check_mbarrier(cx, &inst.address, who)?;
             let at = cx.mbarrier_place(who, inst.space, self.address(&inst.address, lane))?;
             let operand = inst.operand.map_or(1, |reg| self.regs.get(reg, lane));
             match inst.action {
@@ -70,6 +71,7 @@ impl Warp {
         let mut seen = (0, 0u32);
         for lane in lanes(active) {
             let who = Who { warp: self.index, lane: lane as u32, source };
+            self.check_mbarrier(cx, &inst.address, who)?;
             let at = cx.mbarrier_place(who, inst.space, self.address(&inst.address, lane))?;
             let mbarrier = cx.mbarrier(who, at, false)?;
             let asked = inst.operand.map_or(0, |reg| self.regs.get(reg, lane));

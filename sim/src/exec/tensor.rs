@@ -36,6 +36,10 @@ impl Warp {
             };
             let runs =
                 tensor::runs(&map, &at, shared, direction).map_err(|misuse| misused(cx, who, misuse))?;
+            let bytes = runs.iter().map(|run| run.shared + u64::from(run.bytes) - shared).max().unwrap_or(0);
+            let access = if direction == Direction::Store { Access::Read } else { Access::Write };
+            self.check_shared(cx, &copy.shared, (who, access), bytes as u32)?;
+            self.check_mbarrier(cx, &copy.mbarrier, who)?;
             match copy.kind {
                 TensorKind::Load { multicast } => {
                     let signal = self.signal(&copy.mbarrier, multicast, lane);

@@ -163,6 +163,8 @@ impl Warp {
             let (space, address) = resolve(tile.space, base.wrapping_add(offset / 8));
             touched |= touch(space);
             let bytes = bits.div_ceil(8) as u32;
+            let access = if tile.load { Access::Read } else { Access::Write };
+            self.check_within(cx, &tile.address, (who, access, space, address), bytes)?;
             if tile.load {
                 let value = self.read(cx, who, (space, address), bytes, Touch::Read)? as u64 >> (offset % 8);
                 fragment.set(&mut self.regs, place / held, place % held, value);
