@@ -110,15 +110,25 @@ impl Agents {
 }
 
 impl Context<'_> {
-    /// Lets one operation go all the way: the oldest, or with a seed any. Whether there was one.
-    pub(super) fn finish_one(&mut self) -> Result<bool, Error> {
-        let count = self.agents.pending().count() as u64;
-        if count == 0 {
+    /// Lets one operation go all the way: the oldest, or with a seed any; where a `try_wait` gives up, one that tells one
+    /// of these mbarriers, if there is one. Whether there was one at all.
+    pub(super) fn finish_one(&mut self, waited_for: &[usize]) -> Result<bool, Error> {
+        let mut pending: Vec<usize> = self.agents.pending().collect();
+        if self.impatient() {
+            let tells = |i: &usize| match self.agents.operations[*i].completion {
+                Completion::Transactions { mbarrier, .. } | Completion::Arrival { mbarrier, .. } => {
+                    waited_for.contains(&mbarrier)
+                }
+                Completion::Group(_) => false,
+            };
+            let told: Vec<usize> = pending.iter().copied().filter(tells).collect();
+            pending = if told.is_empty() { pending } else { told };
+        }
+        if pending.is_empty() {
             return Ok(false);
         }
-        let nth = self.below(count) as usize;
-        let chosen = self.agents.pending().nth(nth);
-        chosen.map_or(Ok(()), |i| self.advance(i, Progress::Written))?;
+        let nth = self.below(pending.len() as u64) as usize;
+        self.advance(pending[nth], Progress::Written)?;
         Ok(true)
     }
 
@@ -142,7 +152,7 @@ impl Context<'_> {
 
     /// Everything that the cluster has issued takes effect.
     pub(super) fn finish_all(&mut self) -> Result<(), Error> {
-        while self.finish_one()? {}
+        while self.finish_one(&[])? {}
         Ok(())
     }
 

@@ -68,7 +68,7 @@ impl<'a> Cluster<'a> {
             self.turns += 1;
             let still = self.cx.changes == before.0;
             // Where warps only look whether something has happened, only an operation can make it happen.
-            if (still || self.turns.is_multiple_of(TURNS)) && self.cx.finish_one()? {
+            if (still || self.turns.is_multiple_of(TURNS)) && self.finish_one()? {
                 quiet = 0;
             } else if still && ran {
                 quiet += u32::from(self.cx.looks != before.1);
@@ -90,6 +90,16 @@ impl<'a> Cluster<'a> {
         self.cx.finish_all()?;
         self.cx.hand_in();
         Ok(Turn::Done(self.cx.report))
+    }
+
+    /// Lets an operation go on, whether there was one.
+    fn finish_one(&mut self) -> Result<bool, Error> {
+        let mbarrier = |wait: &Wait| if let Wait::Mbarrier { at, .. } = wait { Some(*at) } else { None };
+        let waited_for: Vec<usize> = match self.cx.impatient() {
+            true => self.warps.iter().flat_map(|warp| warp.waits().filter_map(mbarrier)).collect(),
+            false => Vec::new(),
+        };
+        self.cx.finish_one(&waited_for)
     }
 
     /// A random order, with a seed.

@@ -184,7 +184,8 @@ fn few_tokens(rows: usize, blocks: usize, threads: u32, dynamic_shared: u32) -> 
 }
 
 /// One block has a tile of queries of each of three heads: the first with as many keys, or different ones with several
-/// blocks of keys and a ragged end.
+/// blocks of keys, one of them at a ragged end: a warpgroup has no rows there. One key is much like one of the ragged end's queries, and
+/// so long that the largest score is that of neither the first nor the last block of keys.
 fn heads(
     causal: bool,
     d: usize,
@@ -194,14 +195,25 @@ fn heads(
     long: bool,
 ) -> Prepared {
     let memory = Memory::new();
-    let tiles = if long { [2, 1, 0] } else { [0; 3] };
-    let (tile, heads, length) = (q, 3, if long { 3 * q - 8 } else { q });
+    // Head and tile.
+    let work = if long { &[(0, 1), (1, 2), (2, 0), (0, 0)][..] } else { &[(0, 0), (1, 0), (2, 0)] };
+    let (tile, heads, length) = (q, 3, if long { 2 * q + 40 } else { q });
     let count = heads * length * d;
-    let numbers = |salt| -> Vec<f32> { whole(count, salt).into_iter().map(|x| x / 8.0).collect() };
-    let [pq, pk, pv] = [5, 6, 7].map(|salt| upload(&memory, &numbers(salt)));
+    let numbers = || {
+        let [q, mut k, v] =
+            [5, 6, 7].map(|salt| whole(count, salt).into_iter().map(|x| x / 8.0).collect::<Vec<f32>>());
+        if long {
+            let (query, key) = ((length + 2 * tile + 20) * d, (length + 200) * d);
+            let factor = 4096.0 / d as f32;
+            k[key..][..d].iter_mut().zip(&q[query..][..d]).for_each(|(k, q)| *k = factor * q);
+        }
+        [q, k, v]
+    };
+    let [pq, pk, pv] = numbers().map(|values| upload(&memory, &values));
     let po = upload(&memory, &vec![f32::NAN; count]);
     let sizes = [d as u64, length as u64, heads as u64];
-    let table: Vec<u32> = (0..3).map(|head| head << 12 | tiles[head as usize]).chain([u32::MAX]).collect();
+    let table: Vec<u32> =
+        work.iter().map(|(head, tile)| (head << 12 | tile) as u32).chain([u32::MAX]).collect();
     let scale = 0.25f32;
     let args = vec![
         map(pq, &sizes, &[64, q as u32, 1]),
@@ -217,17 +229,19 @@ fn heads(
     ];
     let launch = Launch { grid: [1; 3], block: [threads, 1, 1], dynamic_shared, args, ..Launch::default() };
     let want = once(&KNOWN, &[usize::from(causal), d, length], || {
-        let [q, k, v] = [5, 6, 7].map(numbers);
+        let [q, k, v] = numbers();
         let mut out = Vec::with_capacity(count);
         for (row, query) in q.chunks(d).enumerate() {
             let (head, i) = (row / length * length, row % length);
-            if (i / tile) as u32 != tiles[row / length] {
+            if !work.contains(&(row / length, i / tile)) {
                 out.extend(vec![f32::NAN; d]);
                 continue;
             }
             let keys = &k[head * d..][..if causal { i + 1 } else { length } * d];
             let score = |key: &[f32]| query.iter().zip(key).map(|(x, y)| x * y).sum::<f32>() * scale;
-            let weights: Vec<f32> = keys.chunks(d).map(|key| score(key).exp2()).collect();
+            let scores: Vec<f32> = keys.chunks(d).map(score).collect();
+            let most = scores.iter().copied().fold(f32::MIN, f32::max);
+            let weights: Vec<f32> = scores.iter().map(|score| (score - most).exp2()).collect();
             let total: f32 = weights.iter().sum();
             out.extend((0..d).map(|x| {
                 weights.iter().enumerate().map(|(j, w)| w * v[(head + j) * d + x]).sum::<f32>() / total
