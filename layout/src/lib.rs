@@ -77,9 +77,9 @@ mod serde;
 mod shape_div;
 mod slice;
 mod space;
+mod store;
 #[cfg(feature = "proptest")]
 pub mod strategies;
-mod store;
 mod stride;
 mod swizzle;
 mod symbol;

@@ -2,6 +2,7 @@
 //!
 //! A worker runs a cluster to its end, unless it goes in circles: then it waits for what another block is to do, and the
 //! worker goes on with the next cluster and comes back later. So blocks may wait for one another through global memory.
+//! With a seed, those that communicate so are begun in any order, a few at a time, and come in between one another.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
@@ -14,6 +15,9 @@ use crate::{Error, Report};
 /// beyond that.
 const PATIENCE: usize = 2;
 const MORE_PATIENCE: usize = 16;
+
+/// Clusters that come in between one another, where blocks communicate and there is a seed, until they wait for more.
+const MIXED: usize = 8;
 
 /// What the workers of a launch share.
 pub(crate) struct Grid<'a> {
@@ -47,6 +51,18 @@ struct Worker<'a> {
     seen: u64,
     quiet: usize,
     idle: bool,
+    /// Random numbers.
+    random: u64,
+}
+
+impl<'a> Worker<'a> {
+    /// Puts a cluster anywhere among those that are to run.
+    fn mix(&mut self, number: u64, cluster: Cluster<'a>) {
+        self.random =
+            self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let at = (self.random >> 33) as usize % (self.resident.len() + 1);
+        self.resident.insert(at, (number, cluster));
+    }
 }
 
 impl<'a> Grid<'a> {
@@ -84,15 +100,23 @@ impl<'a> Grid<'a> {
 
     fn work(&self) {
         self.begun.fetch_add(1, SeqCst);
+        let random = self.machine.options.seed;
         let mut worker =
-            Worker { resident: VecDeque::new(), spare: Vec::new(), seen: 0, quiet: 0, idle: false };
+            Worker { resident: VecDeque::new(), spare: Vec::new(), seen: 0, quiet: 0, idle: false, random };
+        let mixes = self.machine.mixes();
         loop {
-            if worker.resident.len() < self.resident
+            let most = if mixes && worker.quiet == 0 { self.resident.min(MIXED) } else { self.resident };
+            while worker.resident.len() < most
                 && let Some(number) = self.take()
             {
                 let mut cluster = worker.spare.pop().unwrap_or_else(|| Cluster::new(self.machine));
                 cluster.start(number);
+                if mixes && worker.quiet == 0 {
+                    worker.mix(number, cluster);
+                    continue;
+                }
                 worker.resident.push_front((number, cluster));
+                break;
             }
             let Some((number, mut cluster)) = worker.resident.pop_front() else { break };
             if self.lowest().as_ref().is_some_and(|(lowest, _)| self.probe || *lowest < number) {
@@ -102,6 +126,10 @@ impl<'a> Grid<'a> {
                 Ok(Turn::Done(report)) => {
                     self.finish(&report);
                     worker.spare.push(cluster);
+                }
+                Ok(Turn::Yield { changed }) => {
+                    self.changes.fetch_add(u64::from(changed), SeqCst);
+                    worker.mix(number, cluster);
                 }
                 // What it waits for may be what was found.
                 Ok(Turn::Idle { changed: false }) if self.lowest().is_some() => {}

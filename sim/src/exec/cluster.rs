@@ -15,6 +15,8 @@ const TURNS: u32 = 64;
 
 /// Turns of all warps in which they look for a change and there is none, after which the cluster waits for others.
 const QUIET: u32 = 8;
+/// One in so many turns of all warps lets other clusters come in between, where blocks communicate and there is a seed.
+const YIELDS: u64 = 3;
 /// Warp instructions after which others get their turn.
 const SLICE: u64 = 1 << 24;
 
@@ -24,6 +26,8 @@ pub(crate) enum Turn {
     Done(Report),
     /// It waits for other clusters, or has had its share; whether it has done anything that others could be waiting for.
     Idle { changed: bool },
+    /// It lets others come in between, and could go on.
+    Yield { changed: bool },
 }
 
 /// Runs clusters, one after another in the same storage.
@@ -35,6 +39,9 @@ pub(crate) struct Cluster<'a> {
     order: Vec<usize>,
     turns: u32,
     patience: u32,
+    /// Turns without a change in which warps looked for one, and the changes when it was last idle.
+    quiet: u32,
+    known: u64,
 }
 
 impl<'a> Cluster<'a> {
@@ -42,7 +49,7 @@ impl<'a> Cluster<'a> {
         let (ranks, warps) = (machine.ranks(), machine.warps());
         let warps: Vec<Warp> = (0..ranks * warps).map(|i| Warp::new(machine, i, i % warps)).collect();
         let order = (0..warps.len()).collect();
-        Cluster { cx: Context::new(machine), warps, order, turns: 0, patience: 0 }
+        Cluster { cx: Context::new(machine), warps, order, turns: 0, patience: 0, quiet: 0, known: 0 }
     }
 
     /// Begins the cluster of this number.
@@ -56,12 +63,12 @@ impl<'a> Cluster<'a> {
         self.cx.gate.start(self.warps.iter().map(|warp| warp.live));
         self.order.sort_unstable();
         (self.turns, self.patience) = (0, PATIENCE);
+        (self.quiet, self.known) = (0, self.cx.changes);
     }
 
     /// Runs the cluster until it is done or waits for others.
     pub(crate) fn go(&mut self) -> Result<Turn, Error> {
-        let Context { steps, changes, .. } = self.cx;
-        let mut quiet = 0;
+        let Context { steps, changes: begin, .. } = self.cx;
         while self.cx.blocks.iter().any(|block| block.live != 0) {
             let before = (self.cx.changes, self.cx.looks);
             let ran = self.turn()?;
@@ -69,9 +76,9 @@ impl<'a> Cluster<'a> {
             let still = self.cx.changes == before.0;
             // Where warps only look whether something has happened, only an operation can make it happen.
             if (still || self.turns.is_multiple_of(TURNS)) && self.finish_one()? {
-                quiet = 0;
+                self.quiet = 0;
             } else if still && ran {
-                quiet += u32::from(self.cx.looks != before.1);
+                self.quiet += u32::from(self.cx.looks != before.1);
             } else if still {
                 if self.patience == 0 || !self.give_up() {
                     return Err(self.deadlock());
@@ -79,12 +86,16 @@ impl<'a> Cluster<'a> {
                 self.patience -= 1;
                 continue;
             } else {
-                quiet = 0;
+                self.quiet = 0;
             }
             self.patience = if still { self.patience } else { PATIENCE };
-            if quiet == QUIET || self.cx.steps - steps > SLICE {
-                let long = quiet < QUIET;
-                return Ok(Turn::Idle { changed: long || self.cx.changes != changes });
+            if self.quiet == QUIET || self.cx.steps - steps > SLICE {
+                let long = std::mem::take(&mut self.quiet) < QUIET;
+                let known = std::mem::replace(&mut self.known, self.cx.changes);
+                return Ok(Turn::Idle { changed: long || self.cx.changes != known });
+            }
+            if std::mem::take(&mut self.cx.cut) || self.cx.machine.mixes() && self.cx.below(YIELDS) == 0 {
+                return Ok(Turn::Yield { changed: self.cx.changes != begin });
             }
         }
         self.cx.finish_all()?;

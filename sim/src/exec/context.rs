@@ -21,6 +21,9 @@ use super::registers::Origin;
 use super::wgmma::Warpgroup;
 use super::{RANK_SHIFT, SHARED_BASE};
 
+/// One in so many strong accesses lets others come in between, if not all do.
+const CUTS: u64 = 2;
+
 /// What all blocks of a launch share.
 pub(crate) struct Machine<'a> {
     pub(crate) kernel: &'a Kernel,
@@ -50,6 +53,11 @@ impl Machine<'_> {
     /// Warps a block.
     pub(super) fn warps(&self) -> u32 {
         self.threads.div_ceil(WARP as u32)
+    }
+
+    /// Whether clusters come in between one another.
+    pub(crate) fn mixes(&self) -> bool {
+        self.options.seed != 0 && self.kernel.code.communicates && self.launch.grid != [1; 3]
     }
 
     /// Warpgroups a block, the last perhaps not whole.
@@ -110,6 +118,8 @@ pub(crate) struct Context<'a> {
     /// Whether the instruction that runs has had a finding.
     pub(super) noted: Cell<bool>,
     random: u64,
+    /// Whether the cluster is to let others come in between.
+    pub(super) cut: bool,
 }
 
 impl<'a> Context<'a> {
@@ -148,6 +158,7 @@ impl<'a> Context<'a> {
             looks: 0,
             noted: Cell::new(false),
             random: 0,
+            cut: false,
         }
     }
 
@@ -215,6 +226,13 @@ impl<'a> Context<'a> {
     /// so that what does not ask again is found. So it is with one seed in four.
     pub(super) fn impatient(&self) -> bool {
         self.machine.options.seed % 4 == 1
+    }
+
+    /// Whether others come in between right after a strong access: clusters too, where they do at all.
+    pub(super) fn cuts(&mut self) -> bool {
+        let cuts = self.machine.mixes() && (self.impatient() || self.below(CUTS) == 0);
+        self.cut |= cuts;
+        cuts
     }
 
     /// A number below `n`, 0 without a seed.

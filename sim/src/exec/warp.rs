@@ -235,10 +235,15 @@ impl Warp {
                     self.load(cx, transfer, active, inst.source)?;
                     if transfer.strong.is_some() {
                         // Who waits in a loop soon lets others go on.
-                        *budget = budget.saturating_sub(LOOK);
+                        *budget = if cx.cuts() { 0 } else { budget.saturating_sub(LOOK) };
                     }
                 }
-                Op::Store(transfer) => self.store(cx, transfer, active, inst.source)?,
+                Op::Store(transfer) => {
+                    self.store(cx, transfer, active, inst.source)?;
+                    if transfer.strong.is_some() && cx.cuts() {
+                        *budget = 0;
+                    }
+                }
                 Op::Branch(target) if active == mask && self.groups.len() == 1 => {
                     pc = *target;
                     continue;
@@ -281,6 +286,9 @@ impl Warp {
                     }
                     if cx.looks != looks {
                         *budget = budget.saturating_sub(LOOK);
+                    }
+                    if matches!(op, Op::Atomic(_) | Op::AtomicWide(_)) && cx.cuts() {
+                        *budget = 0;
                     }
                 }
             }
