@@ -35,7 +35,8 @@ def nvrtc(path):
     expressions = {twin: f"{name}<{twin}>".encode() for twin in twins}
     for expression in expressions.values():
         lib.nvrtcAddNameExpression(program, expression)
-    options = ["--std=c++17", "--gpu-architecture=compute_90", "-lineinfo", f"-I{root}/include", f"-I{root}/include/cccl"]
+    arch = "compute_90a" if "sm_90a" in source else "compute_90"
+    options = ["--std=c++17", f"--gpu-architecture={arch}", "-lineinfo", f"-I{root}/include", f"-I{root}/include/cccl"]
     array = (ctypes.c_char_p * len(options))(*[o.encode() for o in options])
     status = lib.nvrtcCompileProgram(program, len(options), array)
     size = ctypes.c_size_t()

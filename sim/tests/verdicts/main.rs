@@ -7,8 +7,10 @@ mod bulk;
 mod clusters;
 mod copies;
 mod grids;
+mod handoffs;
 mod manifest;
 mod setup;
+mod stages;
 mod triton;
 mod warps;
 
@@ -28,6 +30,8 @@ fn cases() -> Vec<Case> {
         copies::cases(),
         bulk::cases(),
         clusters::cases(),
+        handoffs::cases(),
+        stages::cases(),
         triton::cases(),
     ]
     .concat()

@@ -129,5 +129,6 @@ pub(crate) const WRONG_TODAY: &[(&str, &str)] = &[
     ("grid_sync", "no `%envreg`"),
     ("grid_sync__no_sync", "no `%envreg`"),
     ("grid_sync__block_sync", "no `%envreg`"),
+    ("volatile_flag", "a lane that polls may see the value at once"),
     ("triton_made_descriptor", "no `tensormap.replace`"),
 ];
