@@ -1,6 +1,6 @@
 //! Processor time of a warp instruction, on one core: kinds of code, with and without checks.
 //!
-//! `cargo run --release -p girih-sim --example speed [KIND..]`; every line has the least of several runs, in nanoseconds.
+//! `cargo run --release -p girih-sim --example speed [KIND..]`, with `SPEED=plain` or `SPEED=checked` of that alone; every line has the least of several runs, in nanoseconds.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement")]
 
 use girih_ptx::{Module, TensorElement, TensorSwizzle, Tiled};
@@ -107,8 +107,12 @@ fn wgmma(side: usize) -> (Memory, Launch) {
 fn main() {
     let kinds: Vec<String> = std::env::args().skip(1).collect();
     let wanted = |name: &str| kinds.is_empty() || kinds.iter().any(|kind| kind == name);
+    let only = std::env::var("SPEED").ok();
     let one = |options| Options { threads: Some(1), ..options };
     for (how, options) in [("plain", one(Options::default())), ("checked", one(Options::checked()))] {
+        if only.as_ref().is_some_and(|only| only != how) {
+            continue;
+        }
         for (name, body) in CODE.iter().filter(|(name, _)| wanted(name)) {
             println!("{name} {how} {:.2}", least(&code(body), "k", &options, loops));
         }

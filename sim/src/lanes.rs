@@ -45,6 +45,22 @@ impl Regs {
         }
     }
 
+    /// Sets these lanes, truncating to the register, which is no predicate.
+    #[inline(always)]
+    pub(crate) fn assign(&mut self, reg: Reg, lanes: u32, value: impl Fn(usize) -> u64) {
+        let lanes = crate::exec::lanes(lanes);
+        match (reg.file, reg.slot as usize) {
+            (File::W64, slot) => {
+                let to = &mut self.w64[slot];
+                lanes.for_each(|lane| to[lane] = value(lane));
+            }
+            (_, slot) => {
+                let to = &mut self.w32[slot];
+                lanes.for_each(|lane| to[lane] = value(lane) as u32);
+            }
+        }
+    }
+
     /// Sets one lane, truncating to the register.
     #[inline]
     pub(crate) fn set(&mut self, reg: Reg, lane: usize, value: u64) {

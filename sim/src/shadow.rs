@@ -18,6 +18,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::Access;
+use crate::exec::lanes;
 use crate::lanes::WARP;
 
 use accesses::{Accesses, Chains};
@@ -267,22 +268,85 @@ impl Shadow {
 
     /// A read. Like all accesses it is recorded even where there is a finding, so that the execution can go on.
     pub(crate) fn read(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
-        let mut found = self.check_states(at, bytes, false, false);
-        if !self.races || found.is_err_and(|finding| finding.is_busy()) {
-            return found;
+        let found = self.check_read(who, at, bytes);
+        if !found.is_err_and(|finding| finding.is_busy()) {
+            self.record_read(who, at, bytes);
+        }
+        found
+    }
+
+    #[inline]
+    fn check_read(&self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
+        self.check_states(at, bytes, false, false)?;
+        if !self.races {
+            return Ok(());
         }
         if !self.strong.is_empty() {
-            found = found.and(self.check_strong((who.warp, 1 << who.lane), at, bytes, false, None));
+            self.check_strong((who.warp, 1 << who.lane), at, bytes, false, None)?;
+        }
+        let past = self.clocks[who.warp as usize].past(who);
+        for i in self.cells_of(at, bytes) {
+            let other = self.cells[i].write;
+            if !past.has(&other) {
+                return Err(Finding::race(i << self.granule, Access::Write, other));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn record_read(&mut self, who: Who, at: usize, bytes: usize) {
+        if !self.races {
+            return;
         }
         let new = Accesses::from(self.stamp(who));
         let past = self.clocks[who.warp as usize].past(who);
-        for (i, cell) in cells(&mut self.cells, self.granule, at, bytes) {
-            if !past.has(&cell.write) && found.is_ok() {
-                found = Err(Finding::race(i << self.granule, Access::Write, cell.write));
-            }
+        for (_, cell) in cells(&mut self.cells, self.granule, at, bytes) {
             cell.read(new, &mut self.chains, |reads| past.missing(reads) == 0);
         }
-        found
+    }
+
+    /// Weak accesses of lanes, which are recorded up to the first of which there may be something to tell; the lanes before
+    /// it. `who` is any of them.
+    pub(crate) fn together(
+        &mut self,
+        who: Who,
+        mask: u32,
+        places: &[usize; WARP],
+        bytes: usize,
+        reads: bool,
+    ) -> u32 {
+        if !self.strong.is_empty() {
+            return 0;
+        }
+        let clock = &self.clocks[who.warp as usize];
+        let (mut served, unwritten) = (0, reads && self.uninitialised);
+        for lane in lanes(mask) {
+            let (who, at) = (Who { lane: lane as u32, ..who }, places[lane]);
+            let states = &mut self.states[at..at + bytes];
+            let (all, any) = states.iter().fold((u8::MAX, 0), |(all, any), state| (all & state, any | state));
+            if any & (FLIGHT | MBARRIER | READING) != 0 || unwritten && all & WRITTEN == 0 {
+                break;
+            }
+            let past = clock.past(who);
+            let stamp = Stamp { clock: clock.next(who.lane), source: who.source, thread: who.thread() };
+            let cells = &mut self.cells[at >> self.granule..(at + bytes).div_ceil(1 << self.granule)];
+            let none = |of: &Accesses| past.missing(of) == 0;
+            let quiet = |cell: &Cell| {
+                past.has(&cell.write) && (reads || cell.more == 0 && cell.reads.iter().all(none))
+            };
+            if self.races && !cells.iter().all(quiet) {
+                break;
+            }
+            if !reads {
+                states.fill(WRITTEN);
+                cells.fill(Cell { write: stamp, ..Cell::default() });
+            } else if self.races {
+                cells.iter_mut().for_each(|cell| cell.read(stamp.into(), &mut self.chains, none));
+            }
+            served |= 1 << lane;
+        }
+        served
     }
 
     /// Which of up to 16 bytes nothing has written, if that is checked.
@@ -325,6 +389,7 @@ impl Shadow {
         found
     }
 
+    #[inline]
     fn check_write(&self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
         self.check_states(at, bytes, false, true)?;
         if !self.races {
@@ -365,6 +430,7 @@ impl Shadow {
         if *more == 0 { other } else { other.or_else(|| self.chains.of(*more).find_map(outside)) }
     }
 
+    #[inline]
     fn record_write(&mut self, write: Stamp, at: usize, bytes: usize) {
         if !self.strong.is_empty() {
             // They all come before this write: what comes after it comes after them.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{self, Ordering::SeqCst};
 
 use crate::error::Awaited;
-use crate::lanes::WARP;
+use crate::lanes::{File, Reg, WARP};
 use crate::memory::Nearest;
 use crate::op::{Address, Transfer};
 use crate::shadow::{Kind, Order, Touch, Who};
@@ -48,6 +48,18 @@ impl Warp {
         base.wrapping_add_signed(address.offset)
     }
 
+    /// The addresses of all lanes.
+    #[inline]
+    pub(super) fn addresses(&self, address: &Address) -> [u64; WARP] {
+        let mut addresses = match address.base {
+            Some(Reg { file: File::W64, slot }) => self.regs.w64[slot as usize],
+            Some(Reg { file: File::W32, slot }) => self.regs.w32[slot as usize].map(u64::from),
+            _ => [0; WARP],
+        };
+        addresses.iter_mut().for_each(|at| *at = at.wrapping_add_signed(address.offset));
+        addresses
+    }
+
     pub(super) fn load(
         &mut self,
         cx: &mut Context<'_>,
@@ -60,13 +72,14 @@ impl Warp {
         if cx.machine.options.counts {
             self.count(&mut cx.report, transfer.space, &transfer.address, total, mask);
         }
-        let mut touched = 0;
+        let (served, space) = self.load_together(cx, transfer, mask, source);
+        let mut touched = if served == 0 { 0 } else { touch(space) };
         let touches = match transfer.strong {
             Some(order) => Touch::Strong(Kind::Read, order),
             None if transfer.constant => Touch::Constant,
             None => Touch::Read,
         };
-        for lane in lanes(mask) {
+        for lane in lanes(mask & !served) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let (space, address) = resolve(transfer.space, self.address(&transfer.address, lane));
             touched |= touch(space);
@@ -114,10 +127,12 @@ impl Warp {
         if transfer.strong.is_some_and(|order| order.release) {
             atomic::fence(SeqCst);
         }
-        let mut touched = 0;
         let data = transfer.regs.iter().flatten();
         let passes = data.fold(0, |lanes, &reg| lanes | self.undefined_lanes(reg)) & mask != 0;
-        for lane in lanes(mask) {
+        let together = if passes { 0 } else { mask };
+        let (served, space) = self.store_together(cx, transfer, together, source);
+        let mut touched = if served == 0 { 0 } else { touch(space) };
+        for lane in lanes(mask & !served) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let (space, address) = resolve(transfer.space, self.address(&transfer.address, lane));
             touched |= touch(space);

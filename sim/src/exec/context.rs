@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
 use crate::lanes::WARP;
-use crate::memory::{Nearest, View};
+use crate::memory::{Allocation, Nearest, View};
 use crate::profile::Attribution;
 use crate::residency::Residency;
 use crate::shadow::{BARRIERS, Global, Shadow, Who};
@@ -279,6 +279,21 @@ impl<'a> Context<'a> {
         let [x, y, _]: [u64; 3] =
             std::array::from_fn(|i| (machine.launch.grid[i] / machine.cluster[i]).into());
         [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]
+    }
+
+    /// The first shared address of the running block, and the place of its memory in the cluster's.
+    pub(super) fn own_shared(&self) -> (u64, usize) {
+        (self.window, self.origin)
+    }
+
+    /// The allocation of a global access, which then is the last one.
+    pub(super) fn allocation(&mut self, address: u64, bytes: u64) -> Option<&'a Allocation> {
+        let view = &self.machine.view;
+        let last = view.allocations.get(self.last).filter(|last| last.offset(address, bytes).is_some());
+        if last.is_none() {
+            self.last = view.find(address, bytes)?.0;
+        }
+        view.allocations.get(self.last).map(|allocation| &**allocation)
     }
 
     /// The place of a `.shared::cta` access in the cluster's memory.

@@ -10,6 +10,7 @@ use crate::shadow::Who;
 use crate::{Access, Error, Space};
 
 use super::access::misaligned;
+use super::at_once::Places;
 use super::context::Context;
 use super::resolve;
 use super::undefined::spread_bytes;
@@ -23,21 +24,26 @@ impl Warp {
         source: u32,
     ) -> Result<(), Error> {
         self.count_matrices_of(cx, load);
+        let places = self.rows(cx, load);
         for (j, &reg) in load.regs.iter().enumerate() {
             let mut rows = [[0u16; 8]; 8];
             // Bytes of each row that nothing has written.
             let (mut absent, mut origin) = ([0u16; 8], None);
+            let known = places.as_ref().is_some_and(|places| self.consents(cx, load, (places, j), source));
             for (i, row) in rows.iter_mut().enumerate() {
-                let (at, _) = self.row(cx, load, 8 * j + i, Access::Read, source)?;
-                for pair in 0..4 {
+                let at = match &places {
+                    Some(places) => places.at[8 * j + i],
+                    None => self.row(cx, load, 8 * j + i, Access::Read, source)?.0,
+                };
+                for pair in 0..if known { 0 } else { 4 } {
                     let Some(shadow) = &mut cx.shadow else { break };
-                    // A lane that receives the pair, or with `.trans` its first element.
-                    let lane = if load.transposed { 4 * (2 * pair) + i / 2 } else { 4 * i + pair };
+                    let lane = receiver(i, pair, load.transposed);
                     let who = Who { warp: self.index, lane: lane as u32, source };
                     let found = shadow.read(who, at + 4 * pair, 4);
                     cx.checked(who, Access::Read, at + 4 * pair, 4, found)?;
                 }
-                absent[i] = cx.shadow.as_ref().map_or(0, |shadow| shadow.missing(at, 16));
+                let shadow = cx.shadow.as_ref().filter(|_| !known);
+                absent[i] = shadow.map_or(0, |shadow| shadow.missing(at, 16));
                 if absent[i] != 0 && origin.is_none() {
                     let lane = if load.transposed { i / 2 } else { 4 * i };
                     let who = Who { warp: self.index, lane: lane as u32, source };
@@ -67,6 +73,36 @@ impl Warp {
             }
         }
         Ok(())
+    }
+
+    /// Where the rows are, if there is nothing to tell of their addresses.
+    fn rows(&self, cx: &mut Context<'_>, matrices: &Matrices) -> Option<Places> {
+        let suppliers = u32::MAX >> (WARP - 8 * matrices.regs.len());
+        let places = self.places_of(cx, (matrices.space, &matrices.address), 16, suppliers);
+        let shared = |places: &Places| matches!(places.space, Space::Shared | Space::Cluster);
+        places.filter(|places| shared(places) && places.lanes == suppliers)
+    }
+
+    /// Whether the checks have nothing to say to the reads of a matrix.
+    fn consents(
+        &self,
+        cx: &mut Context<'_>,
+        load: &Matrices,
+        (rows, j): (&Places, usize),
+        source: u32,
+    ) -> bool {
+        let Some(shadow) = &mut cx.shadow else { return true };
+        // With `.trans` a lane receives elements of two rows.
+        let step = if load.transposed { 2 } else { 1 };
+        (0..step).all(|first| {
+            let (mut pairs, mut mask) = ([0; WARP], 0);
+            for (i, pair) in (first..8).step_by(step).flat_map(|i| (0..4).map(move |pair| (i, pair))) {
+                let lane = receiver(i, pair, load.transposed);
+                pairs[lane] = rows.at[8 * j + i] + 4 * pair;
+                mask |= 1 << lane;
+            }
+            shadow.together(self.who(1, source), mask, &pairs, 4, true) == mask
+        })
     }
 
     /// Each element is written by the lane that has it.
@@ -144,6 +180,11 @@ impl Warp {
             self.count_matrices(&mut cx.report, &matrices.address, matrices.regs.len());
         }
     }
+}
+
+/// The lane that receives a pair of elements of a row, or with `.trans` its first element.
+fn receiver(row: usize, pair: usize, transposed: bool) -> usize {
+    if transposed { 4 * (2 * pair) + row / 2 } else { 4 * row + pair }
 }
 
 /// Row and column of element `h` of lane `t`.

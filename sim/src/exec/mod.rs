@@ -2,6 +2,7 @@
 
 mod access;
 mod agents;
+mod at_once;
 mod atomic;
 mod block;
 mod bulk;

@@ -1,7 +1,7 @@
 //! Instructions that lanes execute together: barriers, and those of the whole warp.
 
 use crate::Error;
-use crate::lanes::{Reg, WARP};
+use crate::lanes::{File, Reg, WARP};
 use crate::op::{Count, Inst, Op};
 
 use super::context::Context;
@@ -36,6 +36,11 @@ impl Warp {
         if needed & !self.live != 0 {
             let at = cx.at(self.who(active, inst.source));
             return Err(Error::Divergent { at, active, expected: needed });
+        }
+        // Mostly they all name the whole warp.
+        let all = |reg: Reg| reg.file == File::W32 && self.regs.w32[reg.slot as usize] == [u32::MAX; WARP];
+        if active == u32::MAX && members.is_some_and(all) {
+            return Ok(true);
         }
         for lane in lanes(if members.is_some() { active } else { 0 }) {
             let members = members.map_or(0, |reg| self.regs.get(reg, lane) as u32);

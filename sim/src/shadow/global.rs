@@ -8,10 +8,12 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) use super::page::Mark;
-use super::page::{PAGE, Page};
+use super::page::{Name, PAGE, Page};
 use super::strong::{Act, Location, Manner, Party, Strong};
 use super::{Kind, Order, Shadow, Stamp, Who, Window};
 use crate::Access;
+use crate::exec::lanes;
+use crate::lanes::WARP;
 
 const SHARDS: usize = 64;
 
@@ -119,6 +121,85 @@ impl Shadow {
             at = upto;
         }
         found
+    }
+
+    /// Weak accesses of lanes to an allocation at `base`, which are recorded up to the first of which there may be something
+    /// to tell; the lanes before it. `who` is any of them.
+    pub(crate) fn global_together(
+        &mut self,
+        global: &Global,
+        who: Who,
+        mask: u32,
+        (base, places): (u64, &[usize; WARP]),
+        bytes: usize,
+        touch: Touch,
+    ) -> u32 {
+        let address = |lane: usize| base + places[lane] as u64;
+        let mut served = 0;
+        while let Some(first) = lanes(mask & !served).next() {
+            let number = address(first) / PAGE;
+            let mut shard = global.shard(number);
+            let page = shard.pages.entry(number).or_default();
+            let clock = &self.clocks[who.warp as usize];
+            let mut named = (None, 0);
+            for lane in lanes(mask & !served).take_while(|&lane| address(lane) / PAGE == number) {
+                let (at, lane) = (address(lane) % PAGE, lane as u32);
+                let who = Who { lane, ..who };
+                let mark = self.mark_of(who);
+                // The lanes of a warp mostly have one clock, and then one event.
+                if named.0 != Some(clock.next(lane)) {
+                    named = (Some(clock.next(lane)), page.name(mark) - lane);
+                }
+                let by = (who, named.1 + lane, mark);
+                if !self.touch_quietly(page, by, (at, bytes as u64), touch, global.apart) {
+                    return served;
+                }
+                served |= 1 << lane;
+            }
+        }
+        served
+    }
+
+    /// A thread's next access.
+    fn mark_of(&self, who: Who) -> Mark {
+        Mark { cluster: self.cluster_number, stamp: self.stamp(who), by: who.thread(), bulk: false }
+    }
+
+    /// A weak access if there is certainly nothing to tell of it, and whether that is so.
+    #[inline]
+    fn touch_quietly(
+        &self,
+        page: &mut Page,
+        (who, name, mark): (Who, Name, Mark),
+        (at, bytes): (u64, u64),
+        touch: Touch,
+        apart: bool,
+    ) -> bool {
+        let past = self.clocks[who.warp as usize].past(who);
+        let before = |mark: &Mark| {
+            let of = (mark.cluster == self.cluster_number, &mark.stamp);
+            mark.stamp.clock == 0 || if of.0 { past.has(of.1) } else { past.has_of(mark.cluster, of.1) }
+        };
+        let cells = page.cells_of(at, bytes);
+        let quiet = |page: &Page, i: usize| {
+            let write = page.write(i);
+            let fits = if touch == Touch::Constant { write.stamp.clock == 0 } else { before(&write) };
+            fits && (touch.reads_only() || page.reads(i).all(|read| before(&read)))
+                && (page.strong.is_empty() || !page.strong.contains_key(&i))
+        };
+        if !cells.clone().all(|i| quiet(page, i)) || !touch.reads_only() && page.is_constant(at, bytes) {
+            return false;
+        }
+        for i in cells {
+            match touch {
+                Touch::Write { .. } => page.set_named_write(i, name),
+                _ => page.add_named_read(i, (name, mark), apart, before),
+            }
+        }
+        if touch == Touch::Constant {
+            page.set_constant(at, bytes);
+        }
+        true
     }
 
     fn touch(

@@ -37,7 +37,7 @@ impl Mark {
 }
 
 /// A mark in a page: the number of its event, from 1, and the lane; 0 is none.
-type Name = u32;
+pub(super) type Name = u32;
 
 /// The last write, and reads since by two threads; [`Page::more`] has the rest.
 #[derive(Clone, Copy, Debug, Default)]
@@ -111,8 +111,8 @@ impl Page {
         mark
     }
 
-    /// Names a mark.
-    fn name(&mut self, mark: Mark) -> Name {
+    /// Names a mark; a name stays until the next one is given.
+    pub(super) fn name(&mut self, mark: Mark) -> Name {
         let lane = mark.stamp.thread % WARP as u32;
         let mut event = mark;
         event.stamp.thread -= lane;
@@ -168,15 +168,38 @@ impl Page {
 
     /// A cell is written.
     pub(super) fn set_write(&mut self, cell: usize, mark: Mark) {
-        let write = self.name(mark);
+        let name = self.name(mark);
+        self.set_named_write(cell, name);
+    }
+
+    /// The same, of a mark that has been named.
+    #[inline]
+    pub(super) fn set_named_write(&mut self, cell: usize, write: Name) {
         self.cells[cell] = Cell { write, reads: [0; 2] };
-        self.more.remove(&cell);
-        self.strong.remove(&cell);
+        if !self.more.is_empty() {
+            self.more.remove(&cell);
+        }
+        if !self.strong.is_empty() {
+            self.strong.remove(&cell);
+        }
     }
 
     /// A cell is read. A read that comes `before` this one is not needed any more; nor is this one where blocks are `apart`,
     /// never ordered, and two of them have read already: who writes races with one of these.
     pub(super) fn add_read(&mut self, cell: usize, mark: Mark, apart: bool, before: impl Fn(&Mark) -> bool) {
+        let name = self.name(mark);
+        self.add_named_read(cell, (name, mark), apart, before);
+    }
+
+    /// The same, of a mark that has been named.
+    #[inline]
+    pub(super) fn add_named_read(
+        &mut self,
+        cell: usize,
+        (name, mark): (Name, Mark),
+        apart: bool,
+        before: impl Fn(&Mark) -> bool,
+    ) {
         let [first, second] = self.cells[cell].reads.map(|name| self.mark(name));
         let slot = match () {
             () if before(&first) => 0,
@@ -184,7 +207,6 @@ impl Page {
             () if apart && first.cluster != second.cluster => return,
             () => 2,
         };
-        let name = self.name(mark);
         match self.cells[cell].reads.get_mut(slot) {
             Some(free) => *free = name,
             None if apart && mark.cluster != first.cluster => self.cells[cell].reads[1] = name,

@@ -28,6 +28,11 @@ impl<T: Clone + Default + PartialEq> Strands<T> {
         &self.values[usize::from(self.of[lane as usize % WARP])].1
     }
 
+    /// The value of all lanes, if they have the same.
+    pub(super) fn one(&self) -> Option<&T> {
+        if let [(_, value)] = &self.values[..] { Some(value) } else { None }
+    }
+
     /// The different values of these lanes, and who of them has each.
     #[inline]
     pub(super) fn of(&self, mask: u32) -> impl Iterator<Item = (u32, &T)> {
