@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::fmt;
 
 use girih_layout::{
-    Composed, Coord, Crd, F2Matrix, Int, IntTuple, Lay, Product, Shape, Stride, Swizzle, Symbol, Tiler,
+    Composed, Coord, Crd, F2Matrix, Int, IntTuple, Lay, Product, Shape, Stride, Sum, Swizzle, Symbol, Tiler,
     crd2crd, natural_coord,
 };
 use serde_json::{Map, Value};
@@ -248,8 +248,9 @@ fn truth(value: bool) -> Result {
     text(value)
 }
 
-/// A number where it is one, else the text of the symbolic integer.
-fn int(value: Int) -> Result {
+/// A number where it is one, else the text of the sum.
+fn int(value: impl Into<Sum>) -> Result {
+    let value = value.into();
     value.get().map_or_else(|| text(value), |n| Ok(n.into()))
 }
 
@@ -383,13 +384,13 @@ QUERY:
     "cosize"("layout") |args| match args.operand("layout")? {
         Operand::Plain(layout) => match layout.cosize() {
             // CuTe counts the indices from the least to the greatest.
-            Err(girih_layout::Error::NonPositiveStride { .. }) => Ok(layout.span()?.into()),
+            Err(girih_layout::Error::NonPositiveStride { .. }) => int(layout.span()?),
             cosize => int(cosize?),
         },
         Operand::Swizzled(composed) => int(composed.cosize()?),
     };
     "crd2idx"("layout", "crd") |args| match args.operand("layout")? {
-        Operand::Plain(layout) => Ok(layout.crd2idx_extended(&args.coord("crd")?)?.into()),
+        Operand::Plain(layout) => int(layout.index_extended(&args.coord("crd")?)?),
         Operand::Swizzled(composed) => Ok(composed.crd2idx(&args.coord("crd")?)?.into()),
     };
     "get_hier_coord"("layout", "idx") |args| coord(args.lay("layout")?.hier_coord(args.number("idx")?)?);
@@ -397,7 +398,10 @@ QUERY:
     "depth"("layout") |args| Ok(args.swizzled("layout")?.layout().depth().into());
     "coshape"("layout") |args| {
         let layout = args.lay("layout")?;
-        text(layout.coshape(basis_rank(&layout))?)
+        let extents = (0..basis_rank(&layout).max(1)).map(|mode| layout.coextent(mode));
+        let extents: Vec<String> =
+            extents.map(|extent| extent.map(|sum| sum.to_string())).collect::<std::result::Result<_, _>>()?;
+        text(format_args!("({})", extents.join(",")))
     };
     "slice"("layout", "crd") |args| match args.operand("layout")? {
         Operand::Plain(layout) => text(layout.slice(&args.coord("crd")?)?.0),
@@ -480,7 +484,7 @@ ALGEBRA:
     };
     "complement_default"("layout") |args| {
         let layout = args.lay("layout")?;
-        text(complement(args, &layout, layout.filter().cosize()?)?)
+        text(complement(args, &layout, layout.filter().cosize()?.try_into()?)?)
     };
     "right_inverse"("layout") |args| both!(args, "layout", |layout| text(layout.right_inverse()?));
     "left_inverse"("layout") |args| match args.operand("layout")? {

@@ -170,6 +170,21 @@ impl Expr {
         }
         expr
     }
+
+    /// What a layout computes at launch, an index or its cosize, as an expression.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::Expr;
+    /// use girih_layout::{Coord, lay};
+    ///
+    /// let offset = lay!("(128,64):(s0,1)").index(&Coord::of(&[3, 2])?)?;
+    /// assert_eq!(Expr::from_sum(&offset).to_string(), "3*s0 + 2");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    pub fn from_sum(sum: &girih_layout::Sum) -> Expr {
+        sum.terms().fold(Expr::from(sum.constant()), |expr, term| &expr + &Expr::from_int(&term))
+    }
 }
 
 #[cfg(test)]

@@ -306,7 +306,7 @@ impl TiledMma {
     /// [`Error::Tensor`] for a thread that is known to be none of the block's.
     pub fn get_slice<I: Index>(&self, thread: &I) -> Result<ThrMma<I>, Error> {
         let vmnk = self.thr_layout_vmnk()?;
-        thread.check(&Lay::leaf(vmnk.cosize()?, Stride::Int(Int::fixed(1)))?)?;
+        thread.check(&Lay::leaf(Int::try_from(vmnk.cosize()?)?, Stride::Int(Int::fixed(1)))?)?;
         Ok(ThrMma::new(*self, thread.clone(), vmnk))
     }
 }

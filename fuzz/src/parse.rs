@@ -1,6 +1,6 @@
 //! Any text: what is read prints as what is read again, and no operation on it panics, however large its numbers.
 
-use girih_layout::{Composed, Coord, Int, Lay, Shape, Tiler};
+use girih_layout::{Composed, Coord, Int, Lay, Shape, Sum, Tiler};
 
 macro_rules! round_trip {
     ($type:ty, $text:expr) => {{
@@ -21,6 +21,7 @@ pub(crate) fn run(text: &str) {
     // Two operands, where the text has them.
     let (first, second) = text.split_once(';').unwrap_or((text, "(2,3):(3,1)"));
     round_trip!(Int, first);
+    round_trip!(Sum, first);
     round_trip!(Shape, first);
     let coord = round_trip!(Coord, second);
     let tiler = round_trip!(Tiler, second);
@@ -31,7 +32,8 @@ pub(crate) fn run(text: &str) {
             a.crd2idx(&coord),
             a.crd2idx_extended(&coord),
             a.slice(&coord),
-            a.slice_and_offset(&coord),
+            a.index(&coord),
+            a.index_extended(&coord),
             a.dice(&coord),
         );
     }

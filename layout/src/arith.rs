@@ -50,7 +50,7 @@ impl Int {
     }
 
     /// Lowest terms where the division is exact, factors in order.
-    const fn normal(mut self) -> Result<Int, Error> {
+    pub(crate) const fn normal(mut self) -> Result<Int, Error> {
         let mut i = 0;
         while i < FACTORS {
             if let Some(f) = self.factors[i].get()
@@ -79,7 +79,7 @@ impl Int {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Overflow`], or [`Error::Unsupported`] for a sum that is not a single product.
+    /// [`Error::Overflow`], or [`Error::Unsupported`] for a sum that is not a single product: a [`Sum`](crate::Sum) holds it.
     pub const fn add(self, other: Int) -> Result<Int, Error> {
         if self.is(0) {
             return Ok(other);
@@ -87,16 +87,71 @@ impl Int {
         if other.is(0) {
             return Ok(self);
         }
+        match self.plus(other) {
+            Some(sum) => sum,
+            None => Err(Error::Unsupported { op: "a sum", what: "different symbols" }),
+        }
+    }
+
+    /// The sum of two multiples of the same symbols, where they are that.
+    pub(crate) const fn plus(mut self, mut other: Int) -> Option<Result<Int, Error>> {
         if !self.same_factors(&other) {
-            return Err(Error::Unsupported { op: "a sum", what: "different symbols" });
+            match self.align(&mut other) {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => return Some(Err(error)),
+            }
         }
         let Some(coef) = self.coef.checked_add(other.coef) else {
-            return Err(Error::Overflow { op: "a sum" });
+            return Some(Err(Error::Overflow { op: "a sum" }));
         };
         if self.is_symbolic() && coef != 0 {
-            return Int { coef, ..self }.normal();
+            return Some(Int { coef, ..self }.normal());
         }
-        Ok(if self.is_static() && other.is_static() { Int::fixed(coef) } else { Int::value(coef) })
+        Some(Ok(if self.is_static() && other.is_static() { Int::fixed(coef) } else { Int::value(coef) }))
+    }
+
+    /// Gives both the same factors, if they differ in exact divisions only: those are part of the coefficient.
+    const fn align(&mut self, other: &mut Int) -> Result<bool, Error> {
+        let (mut taken, mut i) = ([false; FACTORS], 0);
+        while i < FACTORS {
+            let Some(a) = self.factors[i].get() else { return Ok(!other.factors[i].is_some()) };
+            let mut k = 0;
+            let (b, symbol) = loop {
+                if k == FACTORS {
+                    return Ok(false);
+                }
+                if let (false, Some(b)) = (taken[k], other.factors[k].get())
+                    && b.symbol.id() == a.symbol.id()
+                {
+                    let symbol = a.symbol.and(b.symbol);
+                    let exact = symbol.divisor() % a.den == 0 && symbol.divisor() % b.den == 0;
+                    if exact || a.den == b.den {
+                        break (b, symbol);
+                    }
+                }
+                k += 1;
+            };
+            taken[k] = true;
+            // Both divide the symbol where they differ, and their least common multiple does.
+            let den = a.den / gcd(a.den, b.den) * b.den;
+            let scaled = (self.coef.checked_mul(den / a.den), other.coef.checked_mul(den / b.den));
+            let (Some(own), Some(others)) = scaled else { return Err(Error::Overflow { op: "a sum" }) };
+            (self.coef, other.coef) = (own, others);
+            self.factors[i] = tri!(Packed::new(Factor { symbol, den }));
+            i += 1;
+        }
+        Ok(true)
+    }
+
+    /// The order of products in a sum: by their symbols' ids.
+    pub(crate) const fn comes_before(&self, other: &Int) -> bool {
+        let mut i = 0;
+        while i < FACTORS && self.factors[i].key == other.factors[i].key {
+            i += 1;
+        }
+        // No factor has the key 0 and comes before any.
+        i < FACTORS && self.factors[i].key < other.factors[i].key
     }
 
     /// The negation.

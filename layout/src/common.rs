@@ -67,7 +67,7 @@ impl Lay {
 
     /// Whether this layout has the index `i` at the place `places(i)`, for all `i`.
     const fn counts(&self, places: &Lay) -> bool {
-        let inside = match (places.cosize(), self.size()) {
+        let inside = match (places.cosize_int(), self.size()) {
             (Ok(end), Ok(size)) => matches!(ask::at_most(end, size), Some(true)),
             _ => false,
         };

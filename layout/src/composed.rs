@@ -143,10 +143,10 @@ impl Composed {
     /// ```
     ///
     /// # Errors
-    /// As [`Lay::slice`].
+    /// As [`Lay::slice`]; [`Error::NotKnown`] for a symbolic offset, on which it depends what the swizzle does.
     pub const fn slice(&self, coord: &Coord) -> Result<Composed, Error> {
         let (layout, offset) = tri!(self.layout.slice(coord));
-        match self.offset.checked_add(offset) {
+        match self.offset.checked_add(tri!(offset.require_known("a slice of a swizzled layout"))) {
             Some(offset) => Ok(Composed { offset, layout, ..*self }),
             None => Err(Error::Overflow { op: "an offset" }),
         }

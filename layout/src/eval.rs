@@ -3,7 +3,7 @@
 use crate::coord::Digits;
 use crate::profile::Node;
 use crate::stride::carryless;
-use crate::{Coord, Crd, Error, Int, Lay, Stride};
+use crate::{Coord, Crd, Error, Int, Lay, Stride, Sum};
 
 /// Whether a coordinate past the end is an error, or goes on in the last leaf.
 #[derive(Clone, Copy)]
@@ -12,24 +12,34 @@ pub(crate) struct Rule {
 }
 
 /// The index of some positions: integers add up, F2 columns join by exclusive or.
-#[derive(Clone, Copy)]
-pub(crate) struct Index {
+pub(crate) struct Index<'a> {
     pub(crate) sum: i64,
     pub(crate) columns: u64,
+    /// Where symbolic strides go, if anywhere.
+    pub(crate) terms: Option<&'a mut Sum>,
 }
 
-impl Index {
-    pub(crate) const ZERO: Index = Index { sum: 0, columns: 0 };
+impl Index<'_> {
+    pub(crate) const ZERO: Index<'static> = Index { sum: 0, columns: 0, terms: None };
 
     const fn add(&mut self, digit: i64, stride: Stride) -> Result<(), Error> {
-        match stride {
-            Stride::F2(column) => self.columns ^= tri!(carryless(digit, column)),
-            stride => self.sum = tri!(step(self.sum, digit, tri!(stride.require_int("an index")))),
+        if let Stride::F2(column) = stride {
+            self.columns ^= tri!(carryless(digit, column));
+            return Ok(());
+        }
+        let stride = tri!(stride.require_int("an index"));
+        match &mut self.terms {
+            Some(terms) if stride.is_symbolic() => {
+                if digit != 0 {
+                    tri!(terms.push(tri!(stride.mul(Int::value(digit)))));
+                }
+            }
+            _ => self.sum = tri!(step(self.sum, digit, stride)),
         }
         Ok(())
     }
 
-    const fn value(self) -> i64 {
+    const fn value(&self) -> i64 {
         self.sum ^ self.columns as i64
     }
 }
@@ -109,6 +119,49 @@ impl Lay {
             i += 1;
         }
         if rest == 0 { Some(sum) } else { None }
+    }
+
+    /// [`Lay::crd2idx`] where strides may be symbolic: what a kernel computes at launch.
+    ///
+    /// ```
+    /// use girih_layout::{Coord, lay};
+    /// let l = lay!("(128,(8,8)):(s0,(1,s1))");
+    /// assert_eq!(l.index(&Coord::parse("(3,10)")?)?.to_string(), "3*s0 + s1 + 2");
+    /// assert_eq!(l.index(&Coord::parse("(3,1)")?)?.bind(girih_layout::Symbol::new(0), 64)?.get(), Some(193));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::crd2idx`], where a symbolic extent decides; [`Error::Unsupported`] for symbolic strides beside F2 columns that the coordinate
+    /// reaches; those of [`Sum::add`].
+    pub const fn index(&self, coord: &Coord) -> Result<Sum, Error> {
+        self.index_by(coord, Rule { extended: false })
+    }
+
+    /// [`Lay::crd2idx_extended`] where strides may be symbolic, see [`Lay::index`].
+    ///
+    /// ```
+    /// use girih_layout::{Coord, lay};
+    /// assert_eq!(lay!("(4,2):(2,s0)").index_extended(&Coord::parse("(1,5)")?)?.to_string(), "5*s0 + 2");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lay::index`]; [`Error::CoordOutOfRange`] for negative positions only.
+    pub const fn index_extended(&self, coord: &Coord) -> Result<Sum, Error> {
+        self.index_by(coord, Rule { extended: true })
+    }
+
+    const fn index_by(&self, coord: &Coord, rule: Rule) -> Result<Sum, Error> {
+        let mut sum = Sum::ZERO;
+        let mut index = Index { terms: Some(&mut sum), ..Index::ZERO };
+        tri!(self.walk(coord, coord.profile.root(), self.root(), rule, &mut index, None));
+        let (known, columns) = (index.value(), index.columns);
+        if columns != 0 && sum.get().is_none() {
+            return Err(Error::Unsupported { op: "an index", what: "symbols beside F2 columns" });
+        }
+        tri!(sum.push(Int::value(known)));
+        Ok(sum)
     }
 
     /// [`Lay::crd2idx`] of the extended layout: past its extent, the last leaf of whatever the position counts through goes on. It is what
@@ -218,7 +271,7 @@ impl Lay {
         c: Node,
         n: Node,
         rule: Rule,
-        index: &mut Index,
+        index: &mut Index<'_>,
         mut kept: Option<&mut Lay>,
     ) -> Result<(), Error> {
         if c.is_leaf() {
@@ -242,7 +295,13 @@ impl Lay {
         Ok(())
     }
 
-    const fn index_in(&self, node: Node, position: i64, rule: Rule, index: &mut Index) -> Result<(), Error> {
+    const fn index_in(
+        &self,
+        node: Node,
+        position: i64,
+        rule: Rule,
+        index: &mut Index<'_>,
+    ) -> Result<(), Error> {
         // A position in a single leaf needs no counting.
         if let (1, Some(extent)) = (node.end - node.begin, self.extent(node.begin).get())
             && 0 < position

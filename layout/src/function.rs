@@ -157,12 +157,13 @@ impl<A: IndexFn> Composition<A> {
     /// ```
     ///
     /// # Errors
-    /// As [`Lay::slice`].
+    /// As [`Lay::slice`]; [`Error::NotKnown`] for a symbolic offset.
     pub fn slice(&self, coord: &Coord) -> Result<Composition<A>, Error>
     where
         A: Clone,
     {
         let (layout, offset) = self.layout.slice(coord)?;
+        let offset = offset.require_known("a slice of a composed layout")?;
         let offset = self.offset.checked_add(offset).ok_or(Error::Overflow { op: "an offset" })?;
         Ok(Composition { function: self.function.clone(), offset, layout })
     }

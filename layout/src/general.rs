@@ -119,7 +119,7 @@ impl Lay {
                 return Err(Error::CoordOutOfRange { coord: least, extent });
             }
         }
-        let cosize = tri!(right.cosize());
+        let cosize = tri!(right.cosize_int());
         if cosize.same(extent) || matches!(extent.less(cosize), Some(false)) {
             return called!("compose_in_bounds", self.composition(right));
         }

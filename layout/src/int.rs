@@ -227,7 +227,7 @@ impl Int {
     /// ```
     pub const fn is_divisible_by(self, n: i64) -> Option<bool> {
         if n == 0 {
-            return Some(self.is(0));
+            return if self.is_symbolic() { None } else { Some(self.coef == 0) };
         }
         if !self.is_symbolic() {
             return Some(self.coef.unsigned_abs().is_multiple_of(n.unsigned_abs()));

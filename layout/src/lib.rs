@@ -81,6 +81,7 @@ mod store;
 #[cfg(feature = "proptest")]
 pub mod strategies;
 mod stride;
+mod sum;
 mod swizzle;
 mod symbol;
 mod table;
@@ -105,6 +106,7 @@ pub use profile::Profile;
 pub use refuse::{Message, refuse};
 pub use residue::Residue;
 pub use stride::{Stride, Strides};
+pub use sum::Sum;
 pub use swizzle::Swizzle;
 pub use symbol::{Fact, Factor, Symbol};
 pub use table::Table;

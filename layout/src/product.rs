@@ -261,7 +261,7 @@ const fn product_into(
         Product::FillHoles => {
             let mut tile = Lay::EMPTY;
             tri!(tile.copy(tiles, t));
-            let holes = tri!(block.complement(tri!(tri!(block.size()).mul(tri!(tile.cosize())))));
+            let holes = tri!(block.complement(tri!(tri!(block.size()).mul(tri!(tile.cosize_int())))));
             tri!(compose_into(&holes, holes.root(), &tile, tile.root(), &mut copies));
         }
         Product::Outer => {
@@ -291,7 +291,7 @@ impl Lay {
             return tri!(tri!(parts.steps()).reach()).mul(parts.unit());
         }
         const OP: &str = "a product";
-        let mut reach = tri!(self.cosize());
+        let mut reach = tri!(self.cosize_int());
         let mut i = 0;
         while i < self.leaf_count() {
             let (extent, stride) = self.flat_leaf(i);

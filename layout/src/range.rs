@@ -1,6 +1,6 @@
 //! How many coordinates a layout has, and which indices they reach.
 
-use crate::{Error, Int, Lay, MAX_LEAVES, Shape, Stride};
+use crate::{Error, Int, Lay, MAX_LEAVES, Shape, Stride, Sum};
 
 const OP: &str = "the range of indices";
 
@@ -14,7 +14,7 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Overflow`], or [`Error::Unsupported`] for a product of more than two symbols.
+    /// [`Error::Overflow`], or [`Error::Unsupported`] for a product of more than three symbols.
     pub const fn size(&self) -> Result<Int, Error> {
         self.shape.size()
     }
@@ -89,27 +89,44 @@ impl Lay {
 
     /// One more than the greatest index: the number of elements that a buffer needs.
     ///
-    /// A symbolic layout has one where it is a single product, such as `ld*N` of an unpadded matrix.
+    /// Of a symbolic layout it is the number for extents of at least 1.
     ///
     /// ```
     /// use girih_layout::lay;
     /// assert_eq!(lay!("(4,3):(1,8)").cosize()?.get(), Some(20)); // 16 + 4, the padding after the last column is not needed
+    /// assert_eq!(lay!("(128,64):(s0,1)").cosize()?.to_string(), "127*s0 + 64");
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::NonPositiveStride`] where an index is negative (see [`Lay::min_index`]), and those of [`Lay::max_index`].
-    pub const fn cosize(&self) -> Result<Int, Error> {
+    /// [`Error::NonPositiveStride`] where an index is negative (see [`Lay::min_index`]), and those of [`Lay::max_index`] and [`Sum::add`].
+    pub const fn cosize(&self) -> Result<Sum, Error> {
         const OP: &str = "cosize";
         if self.is_symbolic() {
-            return self.symbolic_cosize();
+            return self.extent_of_indices(OP, false);
         }
+        Ok(Sum::of(tri!(self.known_cosize(OP))))
+    }
+
+    /// [`Lay::cosize`], where it is a single product.
+    pub(crate) const fn cosize_int(&self) -> Result<Int, Error> {
+        const OP: &str = "cosize";
+        if self.is_symbolic() {
+            return match tri!(self.extent_of_indices(OP, false)).int() {
+                Some(int) => Ok(int),
+                None => Err(Error::NotKnown { op: OP, value: self.first_symbolic() }),
+            };
+        }
+        self.known_cosize(OP)
+    }
+
+    const fn known_cosize(&self, op: &'static str) -> Result<Int, Error> {
         let least = tri!(self.min_index());
         if least < 0 {
-            return Err(Error::NonPositiveStride { op: OP, stride: Int::value(least) });
+            return Err(Error::NonPositiveStride { op, stride: Int::value(least) });
         }
         let Some(cosize) = tri!(self.max_index()).checked_add(1) else {
-            return Err(Error::Overflow { op: OP });
+            return Err(Error::Overflow { op });
         };
         Ok(if self.is_static() { Int::fixed(cosize) } else { Int::value(cosize) })
     }
@@ -118,17 +135,31 @@ impl Lay {
     ///
     /// ```
     /// use girih_layout::lay;
-    /// assert_eq!(lay!("(4,3):(1,-4)").span()?, 12);
+    /// assert_eq!(lay!("(4,3):(1,-4)").span()?.get(), Some(12));
+    /// assert_eq!(lay!("(4,s0):(1,-4)").span()?.to_string(), "4*s0");
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`Lay::max_index`].
-    pub const fn span(&self) -> Result<i64, Error> {
+    /// As [`Lay::max_index`] without [`Error::NotKnown`], and those of [`Sum::add`].
+    pub const fn span(&self) -> Result<Sum, Error> {
+        if self.is_symbolic() {
+            return self.extent_of_indices(OP, true);
+        }
         match tri!(self.max_index()).checked_sub(tri!(self.min_index())) {
-            Some(reach) if reach < i64::MAX => Ok(reach + 1),
+            Some(reach) if reach < i64::MAX => Ok(Sum::of(Int::value(reach + 1))),
             _ => Err(Error::Overflow { op: OP }),
         }
+    }
+
+    /// One more than the sum of the modes' reaches, either way or for strides of at least 0.
+    const fn extent_of_indices(&self, op: &'static str, either_way: bool) -> Result<Sum, Error> {
+        let (mut sum, mut i) = (Sum::of(Int::ONE), 0);
+        while i < self.leaf_count() {
+            tri!(sum.push_reach(op, self.extent(i), tri!(self.step(i).require_int(op)), either_way));
+            i += 1;
+        }
+        Ok(sum)
     }
 
     /// The least shape that holds all coordinates of an identity layout or anything computed from one: one more than the greatest
@@ -141,8 +172,8 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::ModeOutOfRange`] for a basis vector past `rank`, [`Error::Unsupported`] for strides that are no basis vectors,
-    /// [`Error::NonPositiveStride`], [`Error::NotKnown`] for symbols.
+    /// [`Error::ModeOutOfRange`] for a basis vector past `rank`; those of [`Lay::coextent`]; [`Error::Unsupported`] for an extent that is a sum
+    /// of different symbols, which [`Lay::coextent`] returns.
     pub const fn coshape(&self, rank: usize) -> Result<Shape, Error> {
         const OP: &str = "coshape";
         let (mut ends, mut i) = ([Int::ONE; MAX_LEAVES], 0);
@@ -150,50 +181,51 @@ impl Lay {
             return Err(Error::Capacity { op: OP });
         }
         while i < self.leaf_count() {
-            let (s, stride) = (self.extent(i), self.step(i));
-            i += 1;
-            if s.is(1) || stride.is_zero() {
-                continue;
-            }
-            let Stride::Basis { scale, mode } = stride else {
-                return Err(Error::Unsupported { op: OP, what: "strides that are no basis vectors" });
-            };
-            if mode as usize >= rank {
+            if let Stride::Basis { mode, .. } = self.step(i)
+                && mode as usize >= rank
+                && !self.extent(i).is(1)
+                && !self.step(i).is_zero()
+            {
                 return Err(Error::ModeOutOfRange { mode: mode as usize, rank });
             }
-            let reach = tri!(Lay::raw_leaf(s, Stride::Int(scale)).max_index());
-            if matches!(scale.get(), Some(..0)) {
-                return Err(Error::NonPositiveStride { op: OP, stride: scale });
-            }
-            ends[mode as usize] = tri!(ends[mode as usize].add(Int::value(reach)));
+            i += 1;
+        }
+        let mut mode = 0;
+        while mode < rank {
+            ends[mode] = tri!(tri!(called!("coshape", self.coextent(mode))).require_int(OP));
+            mode += 1;
         }
         let (used, _) = ends.split_at(rank);
         Shape::flat(used)
     }
 
-    /// Strides that follow on from one another: the last end.
-    const fn symbolic_cosize(&self) -> Result<Int, Error> {
-        const OP: &str = "cosize";
-        let (mut end, mut done, mut placed) = (Int::ONE, [false; MAX_LEAVES], 0);
-        while placed < self.leaf_count() {
-            let mut i = 0;
-            while i < self.leaf_count() {
-                let skip = self.extent(i).is(1) || self.step(i).is_zero();
-                if !done[i] && (skip || self.step(i).same(Stride::Int(end))) {
-                    if !skip {
-                        end = tri!(end.mul(self.extent(i)));
-                    }
-                    done[i] = true;
-                    break;
+    /// Entry `mode` of [`Lay::coshape`], which for a symbolic layout may be a sum: one more than the greatest position along that basis
+    /// vector, for extents of at least 1.
+    ///
+    /// ```
+    /// use girih_layout::lay;
+    /// assert_eq!(lay!("((4,s0),3):((1@0,8@0),2@1)").coextent(0)?.to_string(), "8*s0 - 4");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for strides that are no basis vectors, [`Error::NonPositiveStride`], and those of [`Sum::add`].
+    pub const fn coextent(&self, mode: usize) -> Result<Sum, Error> {
+        const OP: &str = "coextent";
+        let (mut sum, mut i) = (Sum::of(Int::ONE), 0);
+        while i < self.leaf_count() {
+            let extent = self.extent(i);
+            match self.step(i) {
+                Stride::Basis { scale, mode: along } if along as usize == mode => {
+                    tri!(sum.push_reach(OP, extent, scale, false));
                 }
-                i += 1;
+                Stride::Basis { .. } => {}
+                stride if extent.is(1) || stride.is_zero() => {}
+                _ => return Err(Error::Unsupported { op: OP, what: "strides that are no basis vectors" }),
             }
-            if i == self.leaf_count() {
-                return Err(Error::NotKnown { op: OP, value: self.first_symbolic() });
-            }
-            placed += 1;
+            i += 1;
         }
-        Ok(end)
+        Ok(sum)
     }
 
     pub(crate) const fn first_symbolic(&self) -> Int {
@@ -210,5 +242,36 @@ impl Lay {
             i += 1;
         }
         Int::ONE
+    }
+}
+
+impl Sum {
+    /// Adds how far a mode reaches, `(extent - 1) * stride`.
+    const fn push_reach(
+        &mut self,
+        op: &'static str,
+        extent: Int,
+        stride: Int,
+        either_way: bool,
+    ) -> Result<(), Error> {
+        if extent.is(1) || stride.is(0) {
+            return Ok(());
+        }
+        let mut by = stride;
+        // A symbol is at least 0: the coefficient has the sign.
+        if stride.coefficient() < 0 {
+            if !either_way {
+                return Err(Error::NonPositiveStride { op, stride });
+            }
+            by = tri!(stride.neg());
+        }
+        // A known extent first loses its 1, so that nothing overflows on the way.
+        match extent.get() {
+            Some(extent) => self.push(tri!(by.mul(Int::value(extent - 1)))),
+            None => {
+                tri!(self.push(tri!(extent.mul(by))));
+                self.push(tri!(by.neg()))
+            }
+        }
     }
 }

@@ -2,23 +2,23 @@
 
 use crate::profile::Node;
 use crate::symbol::gcd;
-use crate::{Error, Int, IntTuple, Profile, Strides};
+use crate::{Error, Int, IntTuple, Profile, Strides, Sum};
 
 impl IntTuple {
     /// The sum of the leaves.
     ///
     /// ```
-    /// use girih_layout::{Int, IntTuple};
-    /// assert_eq!(IntTuple::parse("(2,(3,4))")?.sum()?, Int::fixed(9));
+    /// use girih_layout::IntTuple;
+    /// assert_eq!(IntTuple::parse("(2,(s0,4))")?.sum()?.to_string(), "s0 + 6");
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`Int::add`].
-    pub const fn sum(&self) -> Result<Int, Error> {
-        let (mut sum, mut i) = (Int::ZERO, 0);
+    /// As [`Sum::add`].
+    pub const fn sum(&self) -> Result<Sum, Error> {
+        let (mut sum, mut i) = (Sum::ZERO, 0);
         while i < self.leaf_count() {
-            sum = tri!(sum.add(self.at_leaf(i)));
+            tri!(sum.push(self.at_leaf(i)));
             i += 1;
         }
         Ok(sum)
@@ -27,24 +27,25 @@ impl IntTuple {
     /// The sum of the products of the leaves that stand in the same places: an index from a coordinate and strides.
     ///
     /// ```
-    /// use girih_layout::{Int, IntTuple};
-    /// let (coord, stride) = (IntTuple::parse("(1,(2,3))")?, IntTuple::parse("(10,(1,100))")?);
-    /// assert_eq!(coord.inner_product(&stride)?, Int::fixed(312));
+    /// use girih_layout::IntTuple;
+    /// let (coord, stride) = (IntTuple::parse("(1,(2,3))")?, IntTuple::parse("(s0,(1,100))")?);
+    /// assert_eq!(coord.inner_product(&stride)?.to_string(), "s0 + 302");
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotCongruent`], and those of [`Int::add`] and [`Int::mul`].
-    pub const fn inner_product(&self, other: &IntTuple) -> Result<Int, Error> {
+    /// [`Error::NotCongruent`], and those of [`Sum::add`] and [`Int::mul`].
+    pub const fn inner_product(&self, other: &IntTuple) -> Result<Sum, Error> {
         if let Some(leaf) = self.profile.differs_at(&other.profile) {
             return Err(Error::NotCongruent { op: "inner_product", leaf });
         }
-        let (mut sum, mut i) = (Int::ZERO, 0);
+        let (mut sum, mut i) = (Sum::ZERO, 0);
         while i < self.leaf_count() {
-            sum = tri!(sum.add(tri!(self.at_leaf(i).mul(other.at_leaf(i)))));
+            tri!(sum.push(tri!(self.at_leaf(i).mul(other.at_leaf(i)))));
             i += 1;
         }
-        Ok(sum)
+        // The two may know different facts of a symbol.
+        sum.settled()
     }
 
     /// Each leaf times the product of what stands in its place in the other tree (CuTe's `elem_scale`).

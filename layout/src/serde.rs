@@ -6,7 +6,7 @@ use core::fmt;
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{Composed, Coord, Int, Lay, Shape, Strides, Tiler};
+use crate::{Composed, Coord, Int, Lay, Shape, Strides, Sum, Tiler};
 
 macro_rules! as_text {
     ($($type:ty: $what:literal;)*) => {$(
@@ -38,6 +38,7 @@ macro_rules! as_text {
 
 as_text! {
     Int: "an integer such as 8, _8 or ceil(s0/8)";
+    Sum: "a sum such as 3*s0 + 2";
     Shape: "a shape such as (4,(2,3))";
     Strides: "strides such as (1,(4,2@1))";
     Coord: "a coordinate such as (1,(0,_))";

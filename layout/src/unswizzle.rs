@@ -121,7 +121,7 @@ impl Composed {
     pub const fn cosize(&self) -> Result<Int, Error> {
         const OP: &str = "cosize of a swizzled layout";
         if let Ok(columns) = self.columns()
-            && let Ok(cosize) = columns.cosize()
+            && let Ok(cosize) = columns.cosize_int()
         {
             return Ok(cosize);
         }

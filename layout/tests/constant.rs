@@ -1,6 +1,6 @@
 //! The algebra runs when the program is compiled.
 
-use girih_layout::{Coord, Int, Lay, Shape, Swizzle, Symbol, Tiler, lay, tiler};
+use girih_layout::{Coord, Int, Lay, Shape, Sum, Swizzle, Symbol, Tiler, lay, tiler};
 
 /// A result, or the end of the compilation.
 macro_rules! known {
@@ -18,7 +18,7 @@ const THREADS: Lay = known!(lay!("(16,8)").composition(&lay!("((4,8),(2,2)):((32
 const INVERSE: Lay = known!(THREADS.right_inverse());
 const REST: Lay = known!(lay!("(2,2):(1,6)").complement(Int::fixed(24)));
 const COPIES: Lay = known!(lay!("(2,2):(4,1)").logical_product(&Tiler::Lay(lay!("6:1"))));
-const ROW: (Lay, i64) = known!(MATRIX.slice(&known!(Coord::parse("(3,_)"))));
+const ROW: (Lay, Sum) = known!(MATRIX.slice(&known!(Coord::parse("(3,_)"))));
 const PLACE: i64 = known!(THREADS.crd2idx(&known!(Coord::of(&[5, 3]))));
 const SWIZZLED: i64 = known!(Swizzle::new(3, 4, 3)).apply(128);
 const COUNT: Int = known!(Int::symbol(Symbol::new(0).divisible_by(8)).ceil_div(Int::fixed(8)));
@@ -31,7 +31,10 @@ fn constants_are_what_the_program_computes() {
     assert_eq!(text(&THREADS), "((4,8),(2,2)):((32,1),(16,8))");
     assert_eq!((text(&INVERSE), text(&REST)), ("(8,2,2,4):(4,64,32,1)".into(), "(3,2):(2,12)".into()));
     assert_eq!(text(&COPIES), "((2,2),(2,3)):((4,1),(2,8))");
-    assert_eq!((text(&ROW.0), ROW.1, PLACE, SWIZZLED), ("(64):(128)".into(), 3, 32 + 1 + 16 + 8, 144));
+    assert_eq!(
+        (text(&ROW.0), ROW.1.get(), PLACE, SWIZZLED),
+        ("(64):(128)".into(), Some(3), 32 + 1 + 16 + 8, 144)
+    );
     assert_eq!(
         (COUNT.to_string(), text(&ANY)),
         ("ceil(s0/8)".into(), "((128,ceil(s0/128)),s1):((s2,128*s2),1)".into())

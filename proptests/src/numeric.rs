@@ -215,7 +215,7 @@ fn product(a: &Lay, b: &Lay) -> Judged {
         all.chunks(ta.len()).zip(&origins).all(|(copy, o)| copy.iter().zip(&ta).all(|(i, x)| *i == o + x));
     let apart = !(injective(a) && injective(b)) || sorted(all.clone()).windows(2).all(|w| w[0] != w[1]);
     // The holes of the block in order, then past its end: the copy at `b(j)` begins at the hole of that number.
-    let holes = a.complement(Int::value(size(a)).mul(b.cosize()?)?)?;
+    let holes = a.complement(Int::value(size(a)).mul(b.cosize()?.try_into()?)?)?;
     let placed = origins.iter().zip(table(b)).all(|(origin, place)| *origin == at(&holes, place));
     let same = [Lay::zipped_product, Lay::tiled_product, Lay::flat_product]
         .iter()

@@ -79,7 +79,7 @@ proptest! {
         let size = oracle::size(&a);
         let line = a.composition(&Lay::leaf(Int::value(size), Stride::from(1)).unwrap()).unwrap();
         prop_assert_eq!(line.coalesce(), a.coalesce());
-        let n = b.cosize().unwrap();
+        let n = Int::try_from(b.cosize().unwrap()).unwrap();
         let identity = Lay::leaf(n, Stride::from(1)).unwrap();
         prop_assert_eq!(oracle::table(&identity.composition(&b).unwrap()), oracle::table(&b));
     }

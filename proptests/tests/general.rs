@@ -242,9 +242,7 @@ proptest! {
                 let coord = Coord::concat(&[Coord::leaf(Crd::All), block]).unwrap();
                 let (tile, offset) = tiles.slice(&coord).unwrap();
                 prop_assert_eq!(oracle::size(&tile), p * q);
-                all.extend(oracle::table(&tile).into_iter().map(|i| i + offset));
-                let (same, at) = tiles.slice_and_offset(&coord).unwrap();
-                prop_assert_eq!((same, at.get()), (tile, Some(offset)));
+                all.extend(oracle::table(&tile).into_iter().map(|i| i + offset.get().unwrap()));
             }
         }
         prop_assert_eq!(oracle::sorted(all), oracle::sorted(oracle::table(&a)));
@@ -321,8 +319,6 @@ fn preimages_and_products_refuse_what_they_cannot_do() {
     );
     assert_eq!(Lay::recognise(&[]).unwrap_err().kind(), "unsupported");
     assert_eq!(Lay::recognise(&[3]).unwrap_err().kind(), "no_layout");
-    let tall = lay!("(4,8):(s0,1)");
-    assert_eq!(tall.slice_and_offset(&Coord::parse("(2,3)").unwrap()).unwrap_err().kind(), "unsupported");
 }
 
 proptest! {

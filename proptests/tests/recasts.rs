@@ -64,6 +64,7 @@ proptest! {
         let swizzled = Composed::new(Swizzle::new(2, 1, 2).unwrap(), offset, l);
         let slice = swizzled.slice(&c).unwrap();
         let (plain, start) = l.slice(&c).unwrap();
+        let start = start.get().unwrap();
         for i in 0..oracle::size(&plain) {
             prop_assert_eq!(slice.at(i).unwrap(), swizzled.swizzle().apply(offset + start + plain.at(i).unwrap()));
         }

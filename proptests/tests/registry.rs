@@ -24,6 +24,7 @@ const TESTS: &[(&str, &str)] = sources![
     "partitions",
     "products",
     "recasts",
+    "sums",
     "swizzles",
     "symbols",
     "tuples",

@@ -1,6 +1,6 @@
 //! Slices: coordinates in which a mode may be kept whole.
 
-use girih_layout::{Int, Lay, Stride};
+use girih_layout::{Int, Lay, Stride, Sum};
 
 use crate::Error;
 
@@ -129,6 +129,35 @@ impl Index for i64 {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Coordinates that are computed at launch, such as the first row `128*s0` of tile `s0`.
+impl Index for Sum {
+    fn zero() -> Sum {
+        Sum::ZERO
+    }
+
+    fn advanced(&self, digit: &Sum, scale: &Int) -> Result<Sum, Error> {
+        Ok(self.add(&digit.mul(*scale)?)?)
+    }
+
+    /// Of a number, or where `by` divides the constant and every product.
+    fn div_rem(&self, by: &Int) -> Result<(Sum, Sum), Error> {
+        if let (Some(number), Some(_)) = (self.get(), by.get()) {
+            let (quotient, rest) = number.div_rem(by)?;
+            return Ok((quotient.into(), rest.into()));
+        }
+        let inexact = || Error::Index(format!("({self}) / {by} may leave a remainder"));
+        let mut parts = self.terms().chain([Int::value(self.constant())]);
+        let quotient = parts.try_fold(Sum::ZERO, |sum, part| {
+            Ok::<Sum, Error>(sum.add(&part.div_exact(*by).ok_or_else(inexact)?.into())?)
+        })?;
+        Ok((quotient, Sum::ZERO))
+    }
+
+    fn check(&self, mode: &Lay) -> Result<(), Error> {
+        self.get().map_or(Ok(()), |position| position.check(mode))
     }
 }
 

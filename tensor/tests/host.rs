@@ -103,6 +103,26 @@ fn coordinates_are_tuples_of_any_depth() {
     assert!(matches!(t.domain_offset(&(0, All).into()), Err(Error::NoCoordinate { .. })));
 }
 
+/// The coordinates of a tile whose place is known at launch.
+#[test]
+fn coordinates_may_be_sums() {
+    use girih_layout::{Int, Sum, Symbol};
+
+    let shape = Shape::parse("(s0,s1)").unwrap();
+    let block = |id: u8| Slice::At(Sum::from(Int::symbol(Symbol::new(id))));
+    let all = Tensor::<girih_tensor::Counting<Sum>>::identity(&shape).unwrap();
+    let tile = all.local_tile(&girih_layout::tiler!("<128,32>"), &[block(2), block(3)]).unwrap();
+    let place = tile.slice(&Slice::tuple([Slice::at(3), Slice::at(5)])).unwrap().into_engine();
+    let texts: Vec<_> = place.coordinate().iter().map(Sum::to_string).collect();
+    assert_eq!(texts, ["128*s2 + 3", "32*s3 + 5"]);
+    // A position in two leaves: an exact quotient has no remainder, any other is refused.
+    let lines = tile.slice(&Slice::tuple([Slice::All, Slice::at(0)])).unwrap();
+    let lines = Tensor::new(lines.engine().clone(), girih_layout::lay!("(4,32):(1@0,4@0)"));
+    let at = |text: &str| lines.slice(&Slice::At(Sum::parse(text).unwrap()));
+    assert_eq!(at("8*s4 + 4").unwrap().engine().coordinate()[0].to_string(), "128*s2 + 8*s4 + 4");
+    assert!(matches!(at("s4"), Err(Error::Index(_))));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 

@@ -242,3 +242,25 @@ fn expressions_print_as_sums_of_products() {
     let tiles = Int::symbol(symbols()[0]).ceil_div(Int::fixed(48)).unwrap();
     assert_eq!(Expr::from_int(&tiles).to_string(), "ceil(s0/48)");
 }
+
+/// The algebra's sum and the steps of a kernel's engine are one polynomial.
+#[test]
+fn an_index_is_the_offset_of_a_slice() {
+    use crate::engine::Gmem;
+    use girih_layout::{Coord, Lay, Stride};
+    use girih_tensor::{DType, Slice, Tensor};
+
+    let [m, ld] = symbols();
+    let tiles = Int::symbol(m).ceil_div(Int::fixed(48)).unwrap();
+    let area = Int::symbol(ld).mul(tiles).unwrap();
+    let strides = [Int::symbol(ld), Int::ONE, area, Int::value(-7)];
+    let modes = strides.map(|stride| Lay::leaf(Int::fixed(5), Stride::Int(stride)).unwrap());
+    let layout = Lay::concat(&modes).unwrap();
+    let tensor = Tensor::new(Gmem::new(variable(0), DType::F32), layout);
+    for position in [[0, 0, 0, 0], [1, 2, 3, 4], [4, 0, 1, 0]] {
+        let slice = Slice::tuple(position.map(|p| Slice::At(Expr::from(p))));
+        let part = tensor.slice(&slice).unwrap();
+        let index = layout.index(&Coord::of(&position).unwrap()).unwrap();
+        assert_eq!(part.engine().offset(), &Expr::from_sum(&index), "{index}");
+    }
+}

@@ -179,7 +179,7 @@ impl<M: Modes> Layout<M> {
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     pub fn try_cosize(&self) -> Result<usize, Error> {
-        unsigned(self.erase()?.cosize()?)
+        unsigned(self.erase()?.cosize_int()?)
     }
 
     /// An array with room for every index of a static layout, each element `value`.
