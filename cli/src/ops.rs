@@ -274,7 +274,7 @@ fn complement(args: &Args<'_>, layout: &Lay, cotarget: Int) -> Result<Lay> {
     // Where only CuTe's rounded form exists, it is the answer that an evaluation is after.
     Ok(match layout.complement(cotarget) {
         Err(error @ girih_layout::Error::NotTractable { .. }) => {
-            let floor = layout.complement_floor(cotarget)?;
+            let floor = layout.complement_floor(cotarget).map_err(|_| error)?;
             args.note(format!("this is the rounded form, complement_floor: {error}"));
             floor
         }

@@ -89,7 +89,7 @@ impl Lay {
     /// [`Error::NonPositiveStride`], [`Error::NotKnown`] for symbolic strides, and those of [`Lay::left`].
     pub const fn compact_like(&self) -> Result<Lay, Error> {
         let mut out = *self;
-        tri!(out.compact_from(0, Int::ONE, false));
+        tri!(called!("compact_like", out.compact_from(0, Int::ONE, false)));
         Ok(out)
     }
 
@@ -106,6 +106,10 @@ impl Lay {
     /// # Errors
     /// As [`Lay::compact_like`].
     pub const fn fragment_like(&self) -> Result<Lay, Error> {
+        called!("fragment_like", self.fragment())
+    }
+
+    const fn fragment(&self) -> Result<Lay, Error> {
         if self.rank() < 2 {
             return self.compact_like();
         }
@@ -117,7 +121,7 @@ impl Lay {
                 && d.is_symbolic()
                 && !matches!(d.lower(), Some(1..))
             {
-                return Err(ask::at_least("make_fragment_like", d, 1));
+                return Err(ask::at_least("fragment_like", d, 1));
             }
             if !self.step(i).is_zero() {
                 tri!(out.set_step(i, compact(self.extent(i), step)));

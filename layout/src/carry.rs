@@ -137,13 +137,13 @@ pub(crate) const fn by_definition(a: &Lay, right: &Lay, r: Node) -> Result<(), E
         tri!(right.step(i).require_known("composition"));
         size = match size.checked_mul(known) {
             Some(size) if size <= EXACT_LIMIT => size,
-            _ => return Err(Error::Carry { witness: None }),
+            _ => return Err(Error::Carry { op: "composition", witness: None }),
         };
         i += 1;
     }
     let function = Function::Composition { left: a, right, node: r };
     match tri!(function.adds_up(&Space::of(a), &right.shape, r)) {
         Ok(()) => Ok(()),
-        Err(refusal) => Err(Error::Carry { witness: refusal.witness }),
+        Err(refusal) => Err(Error::Carry { op: "composition", witness: refusal.witness }),
     }
 }

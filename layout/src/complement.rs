@@ -33,7 +33,7 @@ impl Lay {
     /// [`Error::NotKnown`] and [`Error::NeedsFact`] where a symbol decides; [`Error::Unsupported`] for basis strides, and beside F2 columns
     /// for an extent that is no power of two.
     pub const fn complement(&self, cotarget: Int) -> Result<Lay, Error> {
-        self.complement_with(cotarget, Holes::Refuse)
+        called!("complement", self.complement_with(cotarget, Holes::Refuse))
     }
 
     /// CuTe's complement: where a mode ends inside the step of the next, the step is rounded down. The result is increasing and disjoint
@@ -48,7 +48,7 @@ impl Lay {
     /// # Errors
     /// As [`Lay::complement`]; [`Error::NotTractable`] only where modes interleave, such as in `(4,2):(2,3)`.
     pub const fn complement_floor(&self, cotarget: Int) -> Result<Lay, Error> {
-        self.complement_with(cotarget, Holes::Floor)
+        called!("complement_floor", self.complement_with(cotarget, Holes::Floor))
     }
 
     const fn complement_with(&self, cotarget: Int, holes: Holes) -> Result<Lay, Error> {

@@ -77,7 +77,7 @@ const fn compose_parts(a: &Lay, parts: &Parts, b: &Lay) -> Result<Lay, Error> {
     while i < composed.leaf_count() {
         match composed.step(i) {
             Stride::Int(d) if !joined || d.div_exact(end).is_some() => {}
-            _ => return Err(Error::Carry { witness: None }),
+            _ => return Err(Error::Carry { op: "composition", witness: None }),
         }
         i += 1;
     }

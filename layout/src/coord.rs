@@ -219,7 +219,7 @@ pub const fn crd2idx(shape: &Shape, coord: &Coord) -> Result<i64, Error> {
 /// # Errors
 /// Those of [`crd2idx()`] and [`idx2crd`].
 pub const fn crd2crd(from: &Shape, to: &Shape, coord: &Coord) -> Result<Coord, Error> {
-    idx2crd(to, tri!(crd2idx(from, coord)))
+    called!("crd2crd", idx2crd(to, tri!(called!("crd2crd", crd2idx(from, coord)))))
 }
 
 /// Peels a 1-D coordinate into the digits of a subtree, leftmost first.
@@ -271,6 +271,10 @@ impl Digits {
             return Ok(digit);
         }
         self.rest = 0;
-        if inside || digit == 0 { Ok(digit) } else { Err(Error::NotKnown { op: "idx2crd", value: extent }) }
+        if inside || digit == 0 {
+            Ok(digit)
+        } else {
+            Err(Error::NotKnown { op: "counting out a position", value: extent })
+        }
     }
 }

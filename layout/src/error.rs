@@ -99,6 +99,8 @@ pub enum Error {
     },
     /// The right-hand modes carry into one another, so that composing them one by one is wrong.
     Carry {
+        /// What was computed.
+        op: &'static str,
         /// A coordinate at which it shows, unless the domain is too large to search.
         witness: Option<Witness>,
     },
@@ -172,7 +174,7 @@ pub enum Error {
 ///
 /// ```
 /// use girih_layout::{Error, lay};
-/// let Err(Error::Carry { witness: Some(w) }) = lay!("(4,2):(1,10)").composition(&lay!("(2,2):(2,3)")) else { panic!() };
+/// let Err(Error::Carry { witness: Some(w), .. }) = lay!("(4,2):(1,10)").composition(&lay!("(2,2):(2,3)")) else { panic!() };
 /// assert_eq!((w.coord, w.expected, w.obtained), (3, 11, 5));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -219,24 +221,45 @@ impl Error {
 }
 
 impl Error {
+    /// The operation that refuses, where the error names one.
+    ///
+    /// ```
+    /// use girih_layout::{lay, tiler};
+    /// let error = lay!("(4,6):(1,8)").zipped_divide(&tiler!("<(2,3):(1,3)>")).unwrap_err();
+    /// assert_eq!(error.op(), Some("zipped_divide"));
+    /// ```
+    pub const fn op(mut self) -> Option<&'static str> {
+        match self.op_mut() {
+            Some(op) => Some(*op),
+            None => None,
+        }
+    }
+
     /// The error of a part as the error of the whole: it names the operation that was called.
     pub(crate) const fn of(mut self, called: &'static str) -> Error {
-        match &mut self {
+        if let Some(op) = self.op_mut() {
+            *op = called;
+        }
+        self
+    }
+
+    const fn op_mut(&mut self) -> Option<&mut &'static str> {
+        match self {
             Error::Overflow { op }
             | Error::Capacity { op }
             | Error::NotCongruent { op, .. }
             | Error::RankMismatch { op, .. }
             | Error::StrideDivisibility { op, .. }
             | Error::ShapeDivisibility { op, .. }
+            | Error::Carry { op, .. }
             | Error::NoLayout { op, .. }
             | Error::NotTractable { op, .. }
             | Error::NonPositiveStride { op, .. }
             | Error::NeedsFact { op, .. }
             | Error::NotKnown { op, .. }
-            | Error::Unsupported { op, .. } => *op = called,
-            _ => {}
+            | Error::Unsupported { op, .. } => Some(op),
+            _ => None,
         }
-        self
     }
 }
 
@@ -274,13 +297,16 @@ impl fmt::Display for Error {
             Error::ShapeDivisibility { op, divisor, shape } => {
                 write!(f, "{op}: extent {shape} must be a multiple of {divisor}")
             }
-            Error::Carry { witness: Some(w) } => write!(
+            Error::Carry { op, witness: Some(w) } => write!(
                 f,
-                "composition: the right-hand modes carry into one another: at coordinate {} the index is {}, mode by mode it would be {}",
+                "{op}: the right-hand modes carry into one another: at coordinate {} the index is {}, mode by mode it would be {}",
                 w.coord, w.expected, w.obtained
             ),
-            Error::Carry { witness: None } => {
-                f.write_str("composition: the right-hand modes may carry into one another, and the domain is too large to search")
+            Error::Carry { op, witness: None } => {
+                write!(
+                    f,
+                    "{op}: the right-hand modes may carry into one another, and the domain is too large to search"
+                )
             }
             Error::NoLayout { op, witness: Some(w) } => write!(
                 f,

@@ -73,6 +73,10 @@ impl Lay {
     /// [`Error::NoLayout`] where there is none, with the coordinate, the index and what a layout would have there; [`Error::Carry`] without a
     /// witness where the domain is too large to tell; otherwise as [`Lay::composition`].
     pub const fn compose_general(&self, right: &Lay) -> Result<Lay, Error> {
+        called!("compose_general", self.composed_generally(right))
+    }
+
+    const fn composed_generally(&self, right: &Lay) -> Result<Lay, Error> {
         let strict = self.composition(right);
         match strict {
             Err(
@@ -85,7 +89,7 @@ impl Lay {
         }
         match tri!(right.size()).get() {
             Some(size) if size <= GENERAL_LIMIT => {}
-            Some(_) => return Err(Error::Carry { witness: None }),
+            Some(_) => return Err(Error::Carry { op: "composition", witness: None }),
             None => return strict,
         }
         let (mut flat, mut out) = (Lay::EMPTY, Lay::EMPTY);
@@ -119,14 +123,14 @@ impl Lay {
                 return Err(Error::CoordOutOfRange { coord: least, extent });
             }
         }
-        let cosize = tri!(right.cosize_int());
+        let cosize = tri!(called!("compose_in_bounds", right.cosize_int()));
         if cosize.same(extent) || matches!(extent.less(cosize), Some(false)) {
             return called!("compose_in_bounds", self.composition(right));
         }
         match (cosize.get(), extent.get()) {
             (Some(cosize), Some(_)) => Err(Error::CoordOutOfRange { coord: cosize - 1, extent }),
-            (Some(_), None) => Err(Error::NotKnown { op: "composition in bounds", value: extent }),
-            _ => Err(Error::NotKnown { op: "composition in bounds", value: cosize }),
+            (Some(_), None) => Err(Error::NotKnown { op: "compose_in_bounds", value: extent }),
+            _ => Err(Error::NotKnown { op: "compose_in_bounds", value: cosize }),
         }
     }
 }

@@ -69,10 +69,12 @@ macro_rules! tiler {
 
 /// The result of a part, whose errors name the operation that was called.
 macro_rules! called {
-    ($name:literal, $result:expr) => {
-        match $result {
-            Ok(result) => Ok(result),
-            Err(error) => Err(error.of($name)),
+    ($name:expr, $result:expr) => {{
+        // In place: layouts are large.
+        let mut result = $result;
+        if let Err(error) = &mut result {
+            *error = error.of($name);
         }
-    };
+        result
+    }};
 }

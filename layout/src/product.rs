@@ -43,7 +43,7 @@ impl Lay {
     /// Those of [`Lay::composition`] and [`Lay::complement`]: the copies go into the holes of the layout, and where the arrangement does not
     /// divide those, there is no such product. [`Error::RankMismatch`] for more tiles than modes.
     pub const fn logical_product(&self, tiler: &Tiler) -> Result<Lay, Error> {
-        called!("logical_product", self.logical_product_with(tiler, Product::FillHoles))
+        self.logical_product_with(tiler, Product::FillHoles)
     }
 
     /// [`Lay::logical_product`] with a choice of where the copies go.
@@ -60,6 +60,14 @@ impl Lay {
     /// As [`Lay::logical_product`]; for [`Product::Outer`] only those of [`Lay::cosize`], [`Error::RankMismatch`], [`Error::Overflow`] and
     /// [`Error::Capacity`].
     pub const fn logical_product_with(&self, tiler: &Tiler, product: Product) -> Result<Lay, Error> {
+        let name = match product {
+            Product::FillHoles => "logical_product",
+            Product::Outer => "outer_product",
+        };
+        called!(name, self.multiplied(tiler, product))
+    }
+
+    const fn multiplied(&self, tiler: &Tiler, product: Product) -> Result<Lay, Error> {
         let mut out = Lay::EMPTY;
         match tiler {
             Tiler::Lay(tile) => tri!(product_into(self, self.root(), tile, tile.root(), product, &mut out)),

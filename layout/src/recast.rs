@@ -116,9 +116,9 @@ impl Lay {
         let g = gcd(old_bits, new_bits);
         let (down, up) = (old_bits / g, new_bits / g);
         match (down, up) {
-            (1, _) => self.upcast(up),
-            (_, 1) => self.downcast(down),
-            _ => tri!(self.downcast(down)).upcast(up),
+            (1, _) => called!("recast", self.upcast(up)),
+            (_, 1) => called!("recast", self.downcast(down)),
+            _ => called!("recast", tri!(called!("recast", self.downcast(down))).upcast(up)),
         }
     }
 }

@@ -36,7 +36,7 @@ impl Residue {
         &self.coords
     }
 
-    /// The extents of the divided, coalesced modes, flat.
+    /// The extents of the divided, coalesced modes, flat; `()` where a tiler of `_` alone divides none.
     ///
     /// ```
     /// use girih_layout::{lay, tiler};
@@ -59,6 +59,11 @@ impl Residue {
     /// # Errors
     /// Those of [`Lay::coord_at`]; [`Error::NotKnown`] where a symbolic bound would decide.
     pub const fn is_inside(&self, position: i64) -> Result<bool, Error> {
+        if self.bounds.leaf_count() == 0 {
+            // Nothing was divided: all coordinates are elements.
+            tri!(crate::idx2crd(&self.coords.shape, position));
+            return Ok(true);
+        }
         let coord = tri!(self.coords.coord_at(position, self.bounds.leaf_count()));
         let mut i = 0;
         while i < self.bounds.leaf_count() {
@@ -92,6 +97,10 @@ impl Lay {
     /// # Errors
     /// As [`Lay::logical_divide`].
     pub const fn divide_with_residue(&self, tiler: &Tiler) -> Result<(Lay, Residue), Error> {
+        called!("divide_with_residue", self.divide_and_guard(tiler))
+    }
+
+    const fn divide_and_guard(&self, tiler: &Tiler) -> Result<(Lay, Residue), Error> {
         let divided = tri!(self.logical_divide(tiler));
         let (mut coords, mut bounds) = (Lay::EMPTY, Shape::EMPTY);
         tri!(bounds.profile.open());

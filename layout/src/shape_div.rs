@@ -52,7 +52,7 @@ impl IntTuple {
     /// [`Error::ShapeDivisibility`] where neither divides the other, [`Error::RankMismatch`] for tuples of different ranks,
     /// [`Error::NonPositiveShape`] for a leaf below 1; [`Error::NeedsFact`] and [`Error::NotKnown`] where a symbol decides.
     pub const fn shape_div(&self, by: &IntTuple) -> Result<IntTuple, Error> {
-        self.divided(by, Division::Exact)
+        called!("shape_div", self.divided(by, Division::Exact))
     }
 
     /// How many tiles it takes to cover this shape (CuTe's `ceil_div`): a tuple by a tuple mode by mode, modes without a tile whole; an
@@ -69,7 +69,7 @@ impl IntTuple {
     /// # Errors
     /// [`Error::RankMismatch`] for more tiles than modes, [`Error::NonPositiveShape`] for a leaf below 1, and those of [`Int::ceil_div`].
     pub const fn ceil_div(&self, tile: &IntTuple) -> Result<IntTuple, Error> {
-        self.divided(tile, Division::Ceil)
+        called!("ceil_div", self.divided(tile, Division::Ceil))
     }
 
     /// Mode by mode, the extent rounded up to whole tiles (CuTe's `round_up`); modes without a tile stay.
@@ -84,7 +84,7 @@ impl IntTuple {
     /// # Errors
     /// As [`IntTuple::ceil_div`]; [`Error::RankMismatch`] where a tuple meets an integer, too.
     pub const fn round_up(&self, tile: &IntTuple) -> Result<IntTuple, Error> {
-        self.divided(tile, Division::Up)
+        called!("round_up", self.divided(tile, Division::Up))
     }
 
     const fn divided(&self, by: &IntTuple, how: Division) -> Result<IntTuple, Error> {

@@ -58,6 +58,14 @@ impl Case {
         judge::judge(self.op.name, answer, &known, &args, &self.facts, values, degenerate)
     }
 
+    /// An error must not name another operation than the one that was called.
+    fn misnamed(&self, answer: &Result<Value, OpError>) -> Option<String> {
+        let Err(OpError::Layout { source }) = answer else { return None };
+        let named = source.op()?;
+        let other = ops::find(named).is_some() && !judge::names(self.op.name, named);
+        other.then(|| format!("names {named}: {source}"))
+    }
+
     /// An error that advises a fact must go away, or give way to another one, when the fact is declared.
     fn advice(&self, answer: &Result<Value, OpError>) -> Option<String> {
         let Err(OpError::Layout { source: Error::NeedsFact { symbol, fact, .. }, .. }) = answer else {
@@ -157,7 +165,7 @@ pub fn run(op: &'static Op, count: u64, seed: u64) -> Counts {
     for _ in 0..count {
         let case = operands::case(op, &mut rng);
         let answer = case.on_symbols(&case.facts);
-        if let Some(message) = case.advice(&answer) {
+        if let Some(message) = case.advice(&answer).or_else(|| case.misnamed(&answer)) {
             counts.fail(format!("{case}: {message}"));
         }
         for binding in 0..BINDINGS {

@@ -19,6 +19,17 @@ fn errors_name_the_operation_that_was_called() {
         ("blocked_product", lay!("4:2").blocked_product(&lay!("3:1"))),
         ("raked_product", lay!("4:2").raked_product(&lay!("3:1"))),
         ("complement", b.complement(24.into())),
+        ("divide_with_residue", a.divide_with_residue(&t).map(|(tiles, _)| tiles)),
+        (
+            "divide_with_residue",
+            lay!("(4,2):(1,10)").divide_with_residue(&tiler!("(2,2):(2,3)")).map(|(tiles, _)| tiles),
+        ),
+        ("compact_like", lay!("(4,6):(s0,1)").compact_like()),
+        ("compact_like", lay!("4:-1").compact_like()),
+        ("fragment_like", lay!("(4,6):(1,s0)").fragment_like()),
+        ("compose_general", lay!("(4,2):(1,10)").compose_general(&lay!("(s0,2):(2,3)"))),
+        ("composition", lay!("(4,2):(1,10)").composition(&lay!("(2,2):(2,3)"))),
+        ("logical_divide", lay!("(4,2):(1,10)").logical_divide(&tiler!("(2,2):(2,3)"))),
     ];
     for (name, result) in calls {
         let message = result.map(|l: Lay| l.to_string()).expect_err(name).to_string();

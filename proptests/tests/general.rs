@@ -222,6 +222,17 @@ proptest! {
     }
 
     #[test]
+    fn a_residue_of_nothing_divided(a in strategies::arbitrary(3)) {
+        let tiler = Tiler::modes(&vec![girih_layout::Tile::All; a.rank()]).unwrap();
+        let (divided, residue) = a.divide_with_residue(&tiler).unwrap();
+        prop_assert_eq!(oracle::table(&divided), oracle::table(&a));
+        let size = oracle::size(&a);
+        prop_assert!((0..size).all(|i| residue.is_inside(i) == Ok(true)));
+        prop_assert!(residue.is_inside(size).is_err() && residue.is_inside(-1).is_err());
+        prop_assert_eq!(residue.bounds().to_string(), "()");
+    }
+
+    #[test]
     fn d05_the_residue_by_mode(m in 1i64..20, n in 1i64..20, p in 1i64..8, q in 1i64..8) {
         let a = flat(&[(m, 1), (n, 1000), (2, 500_000)]);
         let (divided, residue) = a.divide_with_residue(&Tiler::sizes(&[p, q]).unwrap()).unwrap();

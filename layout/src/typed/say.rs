@@ -169,7 +169,7 @@ pub(crate) const fn explain(line: &mut Message, error: &Error) {
             line.text(", a layout that agrees so far has ");
             number(line, Int::fixed(w.obtained));
         }
-        Error::Carry { witness: Some(w) } => {
+        Error::Carry { witness: Some(w), .. } => {
             pair(
                 line,
                 "the right-hand modes carry into one another: coordinate ",

@@ -153,7 +153,7 @@ fn leaves_open(error: &Error) -> bool {
         Error::Overflow { .. } | Error::Capacity { .. } => true,
         Error::Unsupported { what, .. } => what.contains("symbol"),
         // The domain was too large to search.
-        Error::Carry { witness } => witness.is_none(),
+        Error::Carry { witness, .. } => witness.is_none(),
         _ => false,
     }
 }
@@ -171,6 +171,15 @@ fn refuses_a_mode(error: &Error) -> bool {
     )
 }
 
+/// Whether an operation of the table may call itself that: CuTe's names stand for girih's.
+pub(super) fn names(op: &str, named: &str) -> bool {
+    op.strip_prefix("swizzle_").unwrap_or(op) == named
+        || matches!(
+            (op, named),
+            ("composition_tiler", "composition") | ("complement_default", "complement" | "cosize")
+        )
+}
+
 /// Operations whose results are sums.
 const SUMS: &[&str] = &["slice", "slice_offset", "domain_offset", "crd2idx", "cosize", "coshape"];
 
@@ -178,7 +187,7 @@ const SUMS: &[&str] = &["slice", "slice_offset", "domain_offset", "crd2idx", "co
 /// the sum has no room.
 fn leaves_a_sum_open(error: &Error) -> bool {
     match error {
-        Error::NotKnown { op, .. } => *op == "idx2crd",
+        Error::NotKnown { op, .. } => *op == "counting out a position",
         Error::Unsupported { what, .. } => what.contains("more than three symbolic factors"),
         Error::Overflow { .. } | Error::Capacity { .. } => true,
         _ => false,
