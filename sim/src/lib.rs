@@ -142,8 +142,8 @@
 //! relaxed atomics of the async proxy. What `ld.global.nc` reads must not be written in the same launch, in order or not.
 //!
 //! A `.volatile` read of what another lane of the warp has written by `.volatile`, with nothing in between that orders them, is
-//! no race by the model. It is reported all the same, as lanes are not in step; but not of an instruction that has read the
-//! place before, as one that waits for a value does.
+//! no race by the model. It is reported all the same, as lanes are not in step; but not of a read whose value decides whether its
+//! loop repeats it, or that has read the place before: these wait for a value.
 //!
 //! Shared memory of another block of the cluster may be accessed once that block is known to run: after a wait for
 //! `barrier.cluster`, or something that the block did.

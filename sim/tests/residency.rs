@@ -105,6 +105,11 @@ fn a_livelock_is_told_with_the_address() {
     };
     let wait = "setp.eq.u32 %p0, %r0, 0; @%p0 bra WAIT;";
     run(&format!("WAIT: ld.volatile.global.u32 %r0, [%p+12]; {wait}")).map(global(12, 0)).unwrap();
+    // The same by a weak load: only another thread's write could end it.
+    run(&format!("WAIT: ld.global.u32 %r0, [%p+16]; {wait}")).map(global(16, 0)).unwrap();
+    run("WAIT: ld.global.u32 %r0, [%p+20]; setp.ne.u32 %p0, %r0, 0; @%p0 bra OUT; bra.uni WAIT; OUT:")
+        .map(global(20, 0))
+        .unwrap();
     // It counts on its stack, and sets its own flag again and again.
     let counts = "ld.local.u32 %r2, [own]; add.u32 %r2, %r2, 1; st.local.u32 [own], %r2; st.volatile.shared.u32 [%s], 1;";
     let lines =
@@ -118,6 +123,26 @@ fn a_livelock_is_told_with_the_address() {
     let test = "WAIT: mbarrier.test_wait.parity.shared::cta.b64 %p2, [%b], 0; @!%p2 bra WAIT;";
     let (awaited, _) = run(&format!("{init} {test}")).unwrap();
     assert!(matches!(awaited, Awaited::Mbarrier { pending: 1, parity: 0, .. }), "{awaited:?}");
+}
+
+/// Long searches by weak loads are not waits: they change registers or their own memory.
+#[test]
+fn a_search_is_no_livelock() {
+    let loops = [
+        "L: ld.global.u32 %r0, [%p]; add.u32 %r1, %r1, 1; setp.eq.u32 %p0, %r0, 9; @%p0 bra OUT; setp.lt.u32 %p0, %r1, 90000; @%p0 bra L; OUT:",
+        "L: ld.local.u32 %r0, [own]; add.u32 %r0, %r0, 1; st.local.u32 [own], %r0; setp.lt.u32 %p0, %r0, 90000; @%p0 bra L;",
+    ];
+    for body in loops {
+        let text = module(&format!(
+            ".visible .entry k(.param .u64 out) {{ .local .align 8 .b8 own[16]; .reg .b32 %r<9>; .reg .b64 %p; .reg .pred %p<9>;
+             ld.param.u64 %p, [out]; mov.u32 %r1, 0; st.local.u32 [own], 0; {body} ret; }}"
+        ));
+        let (memory, program) = (Memory::new(), load(&text).unwrap());
+        let mut shape = shape(2, 32);
+        shape.args = vec![u64_arg(upload(&memory, &[0; 64]))];
+        let verdict = judge(program.kernel("k").unwrap(), &memory, &shape, &Options::checked()).unwrap();
+        assert!(verdict.passed(), "{:?}", verdict.findings);
+    }
 }
 
 #[test]

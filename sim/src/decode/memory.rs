@@ -191,7 +191,9 @@ impl Decoder<'_> {
         let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
         let strong = strong
             .map(|order| Order { manner: Manner { scope, bytes: bytes as u8, ..order.manner }, ..order });
-        let transfer = Box::new(Transfer { space, address, bytes, count, signed, regs, strong, constant });
+        let waits = false;
+        let transfer =
+            Box::new(Transfer { space, address, bytes, count, signed, regs, strong, constant, waits });
         self.emit(if load { Op::Load(transfer) } else { Op::Store(transfer) });
         Ok(())
     }

@@ -18,6 +18,7 @@ mod mbarrier;
 mod memory;
 mod operands;
 mod origin;
+mod polls;
 mod provenance;
 mod scope;
 mod select;
@@ -260,6 +261,7 @@ impl<'a> Decoder<'a> {
         let local = self.with_stack();
         defined::mark(&mut self.code);
         provenance::mark(&mut self.code, &self.steps);
+        polls::mark(&mut self.code);
         let dim = |wanted: fn(&Directive) -> Option<[u32; 3]>| self.kernel.directives.iter().find_map(wanted);
         let max_threads = dim(|d| if let Directive::MaxNtid(n) = d { Some(*n) } else { None });
         let required_threads = dim(|d| if let Directive::ReqNtid(n) = d { Some(*n) } else { None });

@@ -91,7 +91,7 @@ impl Warp {
             if missing != 0 {
                 self.load_undefined(cx, transfer, (who, space, address), missing);
             }
-            if transfer.strong.is_some() {
+            if transfer.strong.is_some() || transfer.waits {
                 self.look = Some((who, Awaited::Value { space, address, value: value as u64 }));
             }
             for reg in &transfer.regs[..count as usize] {
@@ -101,11 +101,9 @@ impl Warp {
                 value = value.checked_shr(bytes * 8).unwrap_or(0);
             }
         }
-        if let Some(order) = transfer.strong {
-            cx.looks += 1;
-            if order.acquire {
-                atomic::fence(SeqCst);
-            }
+        cx.looks += u64::from(transfer.strong.is_some() || transfer.waits);
+        if transfer.strong.is_some_and(|order| order.acquire) {
+            atomic::fence(SeqCst);
         }
         count_touched(cx, touched);
         Ok(())

@@ -233,7 +233,7 @@ impl Warp {
                 Op::Lanes(run, args) => run(&mut self.regs, args, active),
                 Op::Load(transfer) => {
                     self.load(cx, transfer, active, inst.source)?;
-                    if transfer.strong.is_some() {
+                    if transfer.strong.is_some() || transfer.waits {
                         // Who waits in a loop soon lets others go on.
                         *budget = if cx.cuts() { 0 } else { budget.saturating_sub(LOOK) };
                     }

@@ -32,6 +32,8 @@ pub(crate) struct Transfer {
     pub(crate) strong: Option<Order>,
     /// Whether it says that nobody writes there: `ld.global.nc`.
     pub(crate) constant: bool,
+    /// Whether it is weak and in a loop that only another value of it ends.
+    pub(crate) waits: bool,
 }
 
 /// The new value of memory from the old one and the operands of an atomic, each in the low bits.

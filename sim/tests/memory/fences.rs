@@ -72,6 +72,26 @@ fn lanes_that_exchange_in_step_by_volatile_are_reported() {
     }
 }
 
+/// A lane that waits for another's value may find it at once; one that goes on with it in a loop that it does not end has none
+/// to wait for.
+#[test]
+fn a_lane_that_polls_is_no_exchange_in_step() {
+    for space in ["shared", "global"] {
+        let place = if space == "shared" { "%s" } else { "%p" };
+        let set = format!("mov.u32 %r2, 0; @%first st.volatile.{space}.u32 [{place}], 1;");
+        let start = format!("@%first st.volatile.{space}.u32 [{place}], 0; bar.sync 0;");
+        let load = format!("AGAIN: ld.volatile.{space}.u32 %r0, [{place}];");
+        let [while_zero, until_one, three_times] = [
+            "setp.eq.u32 %p1, %r0, 0; @%p1 bra AGAIN;",
+            "setp.eq.u32 %p1, %r0, 1; @%p1 bra DONE; bra.uni AGAIN; DONE:",
+            "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 3; @%p1 bra AGAIN;",
+        ];
+        for (ends, found) in [(while_zero, &[""; 0][..]), (until_one, &[]), (three_times, &["lockstep"])] {
+            assert_eq!(kinds((1, 32, 1), &[&start, &set, &load, ends]), found, "{space} {ends}");
+        }
+    }
+}
+
 /// What an atomic has seen comes before what its thread does next, with no fence at all: a counter is set to zero again.
 #[test]
 fn an_atomic_comes_after_those_that_it_has_seen() {

@@ -25,6 +25,8 @@ pub(crate) fn cases() -> Vec<Case> {
             .broken("block_fence", RACE)
             .broken("no_barrier", RACE)
             .broken("weak_poll", &["race", "livelock", "step-limit"]),
+        Case::also("grid_barrier", "as many blocks as are there at a time", |s| grid_barrier_of(s, 12)),
+        Case::misused("grid_barrier", "one block more", &["not-resident"], |s| grid_barrier_of(s, 13)),
         Case::new("grid_sync", grid_sync).broken("no_sync", RACE).broken("block_sync", RACE),
         Case::new("lookback_scan", lookback_scan)
             .broken("relaxed_flag", RACE)
@@ -86,6 +88,12 @@ fn grid_barrier(s: &mut Setup, blocks: u32) -> Check {
     s.buffer(&[0u32]);
     let data = |i: usize| (i / 32 * 100 + i % 32) as i32;
     same(s.output::<i32>(count), (0..count).map(|i| data((i + 32) % count)).collect())
+}
+
+/// On a device of 12 multiprocessors; `tests/residency.rs` has the 132 of an H200.
+fn grid_barrier_of(s: &mut Setup, blocks: u32) -> Check {
+    s.multiprocessors = Some(12);
+    grid_barrier(s, blocks)
 }
 
 fn grid_sync(s: &mut Setup) -> Check {

@@ -53,11 +53,30 @@ fn judge(case: &Case) -> Vec<(String, String)> {
                 let program = Program::load(&alone(&module, &entry)).map_err(|error| error.to_string())?;
                 setup::run(&program, &entry, case).map_err(|error| error.to_string())
             });
+        if let Err(message) = named(case, &expected, &verdict) {
+            wrong.push((name.clone(), message));
+        }
         if let Err(message) = agrees(&expected, verdict) {
             wrong.push((name, message));
         }
     }
     wrong
+}
+
+/// What is wrong with a kernel of CUDA is told with lines of its source.
+fn named(case: &Case, expected: &Expected, verdict: &Result<Verdict, String>) -> Result<(), String> {
+    let Ok(verdict) = verdict else { return Ok(()) };
+    let mut errors = verdict.findings.iter().filter(|finding| finding.severity == Severity::Error);
+    let source = format!("{}.cu:", case.file);
+    match expected {
+        Expected::Broken(_) if !case.file.starts_with("triton") => {
+            match errors.find(|finding| !finding.to_string().contains(&source)) {
+                Some(finding) => Err(format!("no line of {source} {finding}")),
+                None => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A module with only one of its kernels.

@@ -12,6 +12,8 @@ pub(crate) struct Setup {
     pub(crate) memory: Memory,
     pub(crate) launch: Launch,
     pub(crate) print: Option<Print>,
+    /// Of the device; an H200's if none.
+    pub(crate) multiprocessors: Option<u32>,
 }
 
 /// What the runs of an entry have come to.
@@ -80,9 +82,11 @@ impl Setup {
 /// Runs an entry at four seeds.
 pub(crate) fn run(program: &Program, entry: &str, case: &Case) -> Result<Verdict, Error> {
     let kernel = program.kernel(entry)?;
-    let mut setup = Setup { memory: Memory::new(), launch: Launch::default(), print: None };
+    let mut setup =
+        Setup { memory: Memory::new(), launch: Launch::default(), print: None, multiprocessors: None };
     let check = (case.prepare)(&mut setup);
-    let options = Options { seeds: 4, steps: Some(300_000), print: setup.print.take(), ..Options::checked() };
+    let (print, multiprocessors) = (setup.print.take(), setup.multiprocessors);
+    let options = Options { seeds: 4, steps: Some(300_000), print, multiprocessors, ..Options::checked() };
     let verdict = judge(kernel, &setup.memory, &setup.launch, &options)?;
     let numbers = check(&setup);
     Ok(Verdict { findings: verdict.findings, numbers })
