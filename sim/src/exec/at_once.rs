@@ -49,7 +49,8 @@ impl Warp {
     ) -> (u32, Space) {
         let bytes = load.bytes * load.count;
         let places = self.places_of(cx, (load.space, &load.address), bytes, mask);
-        let Some(mut places) = places.filter(|_| load.strong.is_none()) else { return (0, load.space) };
+        let served = load.strong.is_none() && !load.waits;
+        let Some(mut places) = places.filter(|_| served) else { return (0, load.space) };
         let touch = if load.constant { Touch::Constant } else { Touch::Read };
         self.consent(cx, &mut places, self.who(1, source), bytes as usize, touch);
         for (i, reg) in load.regs.iter().take(load.count as usize).enumerate() {
