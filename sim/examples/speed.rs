@@ -23,7 +23,11 @@ const GLOBAL: &str = "ld.global.u32 %r3, [%o]; add.u32 %r3, %r3, %r2; st.global.
     add.u32 %r1, %r4, %r7;";
 const MATRIX: &str = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r4, %r5, %r6, %r7}, [%t];
     mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f4, %f5, %f6, %f7}, {%r4, %r5, %r6, %r7}, {%r4, %r5}, {%f4, %f5, %f6, %f7};";
-const CODE: [(&str, &str); 8] = [
+const BROADCAST: &str = "ld.global.u32 %r3, [%p+4096]; ld.shared.u32 %r4, [s]; ld.global.nc.u32 %r5, [%p+6144]; add.u32 %r1, %r3, %r4;";
+const ATOMIC: &str = "atom.shared.add.u32 %r3, [%m], 1; red.global.add.u32 [%o], 1;";
+const BYTES: &str =
+    "st.shared.u8 [%m], %r1; ld.shared.u8 %r3, [%m]; ld.global.s8 %r4, [%o]; add.u32 %r1, %r3, %r4;";
+const CODE: [(&str, &str); 11] = [
     ("integer", INTEGER),
     ("float", FLOAT),
     ("predicated", PREDICATED),
@@ -32,6 +36,9 @@ const CODE: [(&str, &str); 8] = [
     ("tile", TILE),
     ("global", GLOBAL),
     ("matrix", MATRIX),
+    ("broadcast", BROADCAST),
+    ("atomic", ATOMIC),
+    ("bytes", BYTES),
 ];
 
 fn code(body: &str) -> Program {
@@ -119,7 +126,7 @@ fn main() {
         if wanted("wgmma") {
             let text = include_str!("../tests/ptx/best-128x256.ptx");
             let program = Program::load(&Module::parse(text).unwrap()).unwrap();
-            println!("wgmma {how} {:.2}", least(&program, "gemm", &options, || wgmma(256)));
+            println!("wgmma {how} {:.2}", least(&program, "gemm", &options, || wgmma(512)));
         }
     }
 }

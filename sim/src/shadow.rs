@@ -8,6 +8,7 @@ mod clock;
 mod flight;
 mod global;
 mod known;
+mod map;
 mod page;
 mod phases;
 mod scope;
@@ -28,6 +29,7 @@ use flight::{Operation, Reading};
 pub(crate) use global::{Conflict, ConflictKind, Global, Late, Touch};
 use known::View;
 pub(crate) use known::Window;
+use map::Map;
 use phases::Phases;
 pub(crate) use scope::Scope;
 use scope::{Domains, Pools};
@@ -142,9 +144,9 @@ pub(crate) struct Shadow {
     cluster_number: u32,
     domains: Domains,
     /// Strong accesses, of the cells that have any.
-    strong: HashMap<usize, Strong>,
+    strong: Map<usize, Strong>,
     /// What the last strong write to a cell published.
-    published: HashMap<usize, Location>,
+    published: Map<usize, Location>,
     /// The mbarriers, by number.
     phases: Vec<Phases>,
     /// Asynchronous operations that mbarriers order.
@@ -197,8 +199,8 @@ impl Shadow {
             cluster: Default::default(),
             cluster_number: 0,
             domains: Domains { narrow, clusters: blocks > 1 },
-            strong: HashMap::new(),
-            published: HashMap::new(),
+            strong: Map::default(),
+            published: Map::default(),
             phases: Vec::new(),
             operations: Vec::new(),
             arrivals: HashMap::new(),
@@ -236,7 +238,7 @@ impl Shadow {
     /// Whether bytes may be accessed at all, and are written if they are read.
     fn check_states(&self, at: usize, bytes: usize, reads: bool, writes: bool) -> Result<(), Finding> {
         let states = &self.states[at..at + bytes];
-        let (all, any) = states.iter().fold((u8::MAX, 0), |(all, any), s| (all & s, any | s));
+        let (all, any) = over(states);
         if any & (FLIGHT | MBARRIER | READING) != 0 {
             self.check_busy(at, bytes, any, writes)?;
         }
@@ -319,13 +321,13 @@ impl Shadow {
         if !self.strong.is_empty() {
             return 0;
         }
+        let (mut served, wanted) = (0, if reads && self.uninitialised { WRITTEN } else { 0 });
         let clock = &self.clocks[who.warp as usize];
-        let (mut served, unwritten) = (0, reads && self.uninitialised);
         for lane in lanes(mask) {
             let (who, at) = (Who { lane: lane as u32, ..who }, places[lane]);
             let states = &mut self.states[at..at + bytes];
-            let (all, any) = states.iter().fold((u8::MAX, 0), |(all, any), state| (all & state, any | state));
-            if any & (FLIGHT | MBARRIER | READING) != 0 || unwritten && all & WRITTEN == 0 {
+            let (all, any) = over(states);
+            if any & (FLIGHT | MBARRIER | READING) != 0 || all & wanted != wanted {
                 break;
             }
             let past = clock.past(who);
@@ -450,6 +452,12 @@ impl Shadow {
         let clock = self.clocks[who.warp as usize].next(who.lane);
         Stamp { clock, source: who.source, thread: who.thread() }
     }
+}
+
+/// The bits that all of some states have, and those that any has.
+#[inline]
+fn over(states: &[u8]) -> (u8, u8) {
+    states.iter().fold((u8::MAX, 0), |(all, any), state| (all & state, any | state))
 }
 
 /// The cells of a range of bytes.

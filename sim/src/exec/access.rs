@@ -40,6 +40,12 @@ pub(super) fn extended(value: u64, bytes: u32, signed: bool) -> u64 {
     if signed { ((value as i64) >> unused) as u64 } else { value >> unused }
 }
 
+/// Whether an address is a multiple of this power of two.
+#[inline]
+pub(super) fn aligned(address: u64, bytes: u32) -> bool {
+    address & u64::from(bytes - 1) == 0
+}
+
 impl Warp {
     /// A lane's address.
     #[inline]
@@ -83,7 +89,7 @@ impl Warp {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let (space, address) = resolve(transfer.space, self.address(&transfer.address, lane));
             touched |= touch(space);
-            if !address.is_multiple_of(total.into()) {
+            if !aligned(address, total) {
                 return Err(misaligned(cx, who, Access::Read, space, address, total));
             }
             self.check_within(cx, &transfer.address, (who, Access::Read, space, address), total)?;
@@ -134,7 +140,7 @@ impl Warp {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let (space, address) = resolve(transfer.space, self.address(&transfer.address, lane));
             touched |= touch(space);
-            if !address.is_multiple_of(total.into()) {
+            if !aligned(address, total) {
                 return Err(misaligned(cx, who, Access::Write, space, address, total));
             }
             self.check_within(cx, &transfer.address, (who, Access::Write, space, address), total)?;

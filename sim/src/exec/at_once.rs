@@ -9,7 +9,7 @@ use crate::memory::Allocation;
 use crate::op::{Address, Transfer};
 use crate::shadow::{Touch, Who};
 
-use super::access::extended;
+use super::access::{aligned, extended};
 use super::context::Context;
 use super::warp::Warp;
 use super::{LOCAL_STRIDE, SHARED_BASE, lanes, resolve};
@@ -144,13 +144,12 @@ impl Warp {
     ) -> Option<Places> {
         let region = self.region(cx, (space, operand), bytes, lanes(mask).next()?)?;
         let room = region.bytes.checked_sub(bytes.into())?;
-        let below = u64::from(bytes.is_power_of_two().then(|| bytes - 1)?);
         let mut places = Places { space: region.space, lanes: mask, at: [region.place; WARP] };
         let (mut base, mut place, mut fits) = (region.base, region.place, 0);
         for (at, address) in places.at.iter_mut().zip(self.addresses(operand)) {
             let offset = address.wrapping_sub(base);
             *at = place.wrapping_add(offset as usize);
-            fits = fits >> 1 | u32::from((offset <= room) & (address & below == 0)) << (WARP - 1);
+            fits = fits >> 1 | u32::from((offset <= room) & aligned(address, bytes)) << (WARP - 1);
             (base, place) = (base.wrapping_add(region.stride), place + region.step);
         }
         places.lanes = until(mask, |lane| fits >> lane & 1 == 0);

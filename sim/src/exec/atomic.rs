@@ -9,7 +9,9 @@ use crate::op::{Atomic, AtomicWide};
 use crate::shadow::{Kind, Order, Scope, Touch, Who, Window};
 use crate::{Access, Error, Space};
 
-use super::access::{count_touched, from_bytes, global_at, has_value, misaligned, shared_place, touch};
+use super::access::{
+    aligned, count_touched, from_bytes, global_at, has_value, misaligned, shared_place, touch,
+};
 use super::context::Context;
 use super::warp::Warp;
 use super::{lanes, resolve};
@@ -36,7 +38,7 @@ impl Warp {
                 cx.note(Error::VectorInShared { at: cx.at(who), address })?;
                 continue;
             }
-            if !address.is_multiple_of(total.into()) {
+            if !aligned(address, total) {
                 return Err(misaligned(cx, who, Access::Write, space, address, total));
             }
             self.check_within(cx, &atomic.address, (who, Access::Write, space, address), total)?;

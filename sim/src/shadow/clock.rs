@@ -138,6 +138,10 @@ impl Clock {
         to: &mut Pools,
         domains: impl Iterator<Item = Domain>,
     ) {
+        let fenced = |fenced: &[Fenced; SCOPES.len()]| fenced.iter().any(|fenced| fenced.clock != 0);
+        if release.is_none() && self.fenced.one().is_some_and(|one| !fenced(one)) {
+            return;
+        }
         let (lanes, warp) = (lanes | self.absent, self.warp);
         let all = release.map(|_| self.all(lanes));
         for domain in domains {

@@ -4,9 +4,9 @@
 //! release and an acquire in global memory say so: what they hand over has the clocks of every cluster that the
 //! releasing one knew of.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::map::Map;
 pub(crate) use super::page::Mark;
 use super::page::{Name, PAGE, Page};
 use super::strong::{Act, Location, Manner, Party, Strong};
@@ -19,9 +19,9 @@ const SHARDS: usize = 64;
 
 #[derive(Debug, Default)]
 struct Shard {
-    pages: HashMap<u64, Page>,
+    pages: Map<u64, Page>,
     /// By address.
-    published: HashMap<u64, Location>,
+    published: Map<u64, Location>,
 }
 
 /// The accesses to global memory of a launch.

@@ -3,10 +3,11 @@
 //! A cell has the last write and the reads since that nothing orders among themselves. Most accesses are those of a whole
 //! warp: the page has each once, and the cells name it and the lane in four bytes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::Stamp;
+use super::map::Map;
 use super::strong::Strong;
 use crate::lanes::WARP;
 
@@ -56,9 +57,9 @@ pub(super) struct Page {
     /// How many events there are when those that are not needed are dropped.
     most: usize,
     /// Reads of the cells that have more than two, by cluster and thread.
-    more: HashMap<usize, BTreeMap<(u32, u32), Name>>,
+    more: Map<usize, BTreeMap<(u32, u32), Name>>,
     /// Of the cells that have had any.
-    pub(super) strong: HashMap<usize, Strong>,
+    pub(super) strong: Map<usize, Strong>,
     /// A bit for each byte that has been read as constant.
     constant: Vec<u64>,
 }
@@ -70,15 +71,15 @@ impl Default for Page {
             cells: vec![Cell::default(); (PAGE >> WIDEST) as usize],
             events: Vec::new(),
             most: EVENTS,
-            more: HashMap::new(),
-            strong: HashMap::new(),
+            more: Map::default(),
+            strong: Map::default(),
             constant: Vec::new(),
         }
     }
 }
 
 /// For each cell of a page's map, the cells that it becomes.
-fn split<T: Clone>(map: &mut HashMap<usize, T>, parts: usize) {
+fn split<T: Clone>(map: &mut Map<usize, T>, parts: usize) {
     let whole = std::mem::take(map);
     let parts =
         whole.into_iter().flat_map(|(i, v)| (i * parts..(i + 1) * parts).map(move |i| (i, v.clone())));

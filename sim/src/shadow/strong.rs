@@ -122,12 +122,10 @@ impl Strong {
             self.sets.len() - 1
         });
         let set = &mut self.sets[at].2;
-        let first = match set.get(&(home.cluster, stamp.thread)) {
-            Some(last) if last.seen == seen => last.first,
-            _ => stamp.clock,
-        };
         let Stamp { clock, source, thread } = stamp;
-        set.insert((home.cluster, thread), Last { rank: home.rank, by, clock, source, seen, first });
+        let new = Last { rank: home.rank, by, clock, source, seen, first: clock };
+        let last = set.entry((home.cluster, thread)).or_insert(new);
+        *last = Last { first: if last.seen == seen { last.first } else { clock }, ..new };
     }
 
     /// An access that one of these may race with: one that conflicts with it, does not go together with it, and does not
@@ -245,7 +243,8 @@ impl Location {
     /// What a strong read learns.
     pub(super) fn learn(&self, clock: &mut Clock, by: Party, order: Order) {
         let Party { who, home, domains, global } = by;
-        if self.last.is_none_or(|(of, last)| last.with(order.manner) < Some(of.scope_of(home))) {
+        let nothing = self.published.is_empty() && self.sequence.is_empty();
+        if nothing || self.last.is_none_or(|(of, last)| last.with(order.manner) < Some(of.scope_of(home))) {
             return;
         }
         clock.observe(1 << who.lane, order.acquires(), &self.published, domains.of(home, global));
