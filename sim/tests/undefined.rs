@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{launch, module, shape, u64_arg, upload};
+use common::{launch, map, module, shape, u64_arg, upload};
 use girih_sim::{Error, Memory, Options, Space};
 
 /// A kernel of two buffers: `%q` a word of the output a thread, `%u` a word of memory without a value, which `%v` is the
@@ -52,6 +52,24 @@ fn broken(body: &str, told: &str) {
 
 /// Half of the lanes have a value in `%r0`.
 const HALF: &str = "@%p1 mov.u32 %r0, %i;";
+
+/// A strong load passes on what it finds, as a weak one does; an atomic computes with it.
+#[test]
+fn strong_loads_pass_undefined_values_on() {
+    let kernel = |load: &str, then: &str| {
+        format!(
+            ".visible .entry k(.param .u64 out, .param .u64 in) {{ .shared .align 8 .b8 s[64]; .reg .b32 %r<4>; .reg .b64 %p;
+             .reg .pred %z; ld.param.u64 %p, [out]; {load} {then} st.global.u32 [%p], 1; ret; }}"
+        )
+    };
+    let run = |load: &str, then: &str| map(&module(&kernel(load, then)), 1, &[0], 1);
+    for load in ["ld.volatile.shared.u32 %r0, [s];", "ld.acquire.cta.shared.u32 %r0, [s];"] {
+        run(load, "add.u32 %r1, %r0, 1;").unwrap_or_else(|e| panic!("{load}: {e}"));
+        let decides = run(load, "setp.eq.u32 %z, %r0, 0; @%z exit;").unwrap_err();
+        assert_eq!(decides.kind(), "uninitialised-memory", "{load}: {decides}");
+    }
+    assert_eq!(run("atom.shared.add.u32 %r0, [s], 1;", "").unwrap_err().kind(), "uninitialised-memory");
+}
 
 #[test]
 fn what_is_undefined_decides_nothing() {

@@ -395,7 +395,7 @@ fn read_shared(
             _ => shadow.read(who, at, bytes as usize),
         };
         cx.checked(who, Access::Read, at, bytes as usize, found)?;
-        if !matches!(touch, Touch::Strong(..)) {
+        if !matches!(touch, Touch::Strong(Kind::Write | Kind::Update, _)) {
             missing = cx.shadow.as_ref().map_or(0, |shadow| shadow.missing(at, bytes as usize));
         }
     }

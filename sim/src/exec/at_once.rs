@@ -190,6 +190,10 @@ impl Warp {
             }
         };
         let variable = cx.machine.kernel.code.variables.get((operand.within as usize).wrapping_sub(1));
+        // Each lane has a frame of its own.
+        if variable.is_some_and(|variable| variable.framed) {
+            return None;
+        }
         if let Some(variable) = variable
             && (variable.space == Space::Local) == (space == Space::Local)
         {

@@ -262,7 +262,8 @@ impl Shadow {
         kind: Kind,
         order: Order,
     ) -> Result<(), Finding> {
-        let (reads, writes) = (kind != Kind::Write, kind != Kind::Read);
+        // What a load brings that has no value is passed on.
+        let (reads, writes) = (kind == Kind::Update, kind != Kind::Read);
         let mut found = self.check_states(at, bytes, reads, writes);
         if found.is_err_and(|finding| finding.is_busy()) {
             return found;
