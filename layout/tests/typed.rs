@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use girih_layout::typed::{
-    __, All, ArrayOf, Coalesced, Composition, Coord, Int, Layout, Lt, Mode, Modes, Nat, Neg, S, Slice,
-    Storage, Sw, SwizzleOf, Swizzled, Swizzling, Tiler,
+    __, All, ArrayOf, Coalesced, Composition, Coord, Int, IntTuple, Layout, Lt, Mode, Modes, Nat, Neg, S,
+    Slice, Storage, Sw, SwizzleOf, Swizzled, Swizzling, Tiler,
 };
-use girih_layout::{Composed, Error, Swizzle, int, int_type, lay, layout, tiler};
+use girih_layout::{Composed, Error, Lay, Shape, Swizzle, int, int_tuple, int_type, lay, layout, tiler};
 
 /// Every pair of numbers, `check::<A, B>()`.
 macro_rules! pairs {
@@ -256,7 +256,7 @@ fn swizzled_layouts_are_the_run_time_ones() {
     let tile = Swizzled::<Sw<3, 3, 3>, _>::new(layout!((8, 64) : (64, 1)));
     let run = tile.erase().unwrap();
     let coord = |text: &str| girih_layout::Coord::parse(text).unwrap();
-    let shape = |text: &str| girih_layout::Shape::parse(text).unwrap();
+    let shape = |text: &str| Shape::parse(text).unwrap();
     swizzled(tile, Ok(run));
     swizzled(tile.slice((3, __)), run.slice(&coord("(3,_)")));
     swizzled(tile.composition((int!(4), layout!(8 : 8))), run.compose(&tiler!("<4,8:8>")));
@@ -483,4 +483,27 @@ fn exactly_takes_what_fits_when_it_runs() {
     let ld: usize = 65;
     let other: Result<Wanted, _> = layout!((4, 8) : (ld, one)).try_exactly();
     assert!(matches!(other, Err(Error::Unsupported { op: "try_exactly", .. })));
+}
+
+#[test]
+fn orders_have_keys_of_whole_modes() {
+    fn check<Sh: IntTuple, O: IntTuple>(shape: Sh, order: O, texts: [&str; 2]) {
+        let [extents, keys] = texts.map(|text| Shape::parse(text).unwrap());
+        let expected = Lay::ordered(&extents, &keys).unwrap();
+        let made = Layout::try_ordered(shape, order).unwrap().erase().unwrap();
+        // The typed layer has stride 0 at extents of 1.
+        assert!((0..expected.size().unwrap().get().unwrap()).all(|i| made.at(i) == expected.at(i)), "{made}");
+        assert_eq!(made.shape(), expected.shape());
+    }
+    let n: usize = 4;
+    check(int_tuple!(((2, 4), 3)), int_tuple!((1, 0)), ["((2,4),3)", "(1,0)"]);
+    check(((int!(2), n), int!(3)), int_tuple!((1, 0)), ["((2,4),3)", "(1,0)"]);
+    check(int_tuple!((5, (2, (4, 3)), 7)), int_tuple!((2, (1, 0), 2)), ["(5,(2,(4,3)),7)", "(2,(1,0),2)"]);
+    check(int_tuple!((5, (2, (4, 3)), 7)), int_tuple!((2, 1, 0)), ["(5,(2,(4,3)),7)", "(2,1,0)"]);
+    check(int_tuple!(((2, 4), (3, 5))), int!(3), ["((2,4),(3,5))", "3"]);
+    check(int_tuple!((1, (2, 1), 3)), int_tuple!((0, 2, 1)), ["(1,(2,1),3)", "(0,2,1)"]);
+    assert_eq!(
+        Layout::ordered(int_tuple!(((2, 4), 3)), int_tuple!((1, 0))),
+        layout!(((2, 4), 3) : ((3, 6), 1))
+    );
 }

@@ -32,7 +32,8 @@ pub type Right<Sh> = With<Zeros<Sh>, <Leaves<Zeros<Sh>> as Compact>::Right>;
 /// use girih_layout::int;
 /// let made: Layout<Ordered<(S<4>, S<8>), (S<1>, S<0>)>> = Layout::ordered((int!(4), int!(8)), (int!(1), int!(0)));
 /// ```
-pub type Ordered<Sh, O> = With<Zeros<Sh>, OrderedBy<Leaves<Zeros<Sh>>, Leaves<Zeros<O>>>>;
+pub type Ordered<Sh, O> =
+    With<Zeros<Sh>, OrderedBy<Leaves<Zeros<Sh>>, <Zeros<O> as Modes>::KeysOver<Zeros<Sh>, Nil>>>;
 /// The type of [`Layout::compact_like`](super::Layout::compact_like).
 ///
 /// ```
@@ -95,6 +96,8 @@ pub trait Compact {
     type Restrided<L: List>: List;
     /// With the extents of `L` for strides.
     type Keyed<L: List>: List;
+    /// `K` for every extent, in front of `T`.
+    type KeyedBy<K: Int, T: List>: List;
     /// With extent 1 wherever the stride is 0.
     type Zeroless: List;
     /// [`Compact::Zeroless`], ordered before everything in the rest of `L`.
@@ -109,6 +112,7 @@ impl Compact for Nil {
     type UpTo<K: Int> = S<1>;
     type Restrided<L: List> = Nil;
     type Keyed<L: List> = Nil;
+    type KeyedBy<K: Int, T: List> = T;
     type Zeroless = Nil;
     type First<L: List> = L;
 }
@@ -122,6 +126,7 @@ impl<S0: Int, D: Int, T: List> Compact for Cons<S0, D, T> {
     type UpTo<K: Int> = <<K::Less<D> as Bit>::Pick<S<1>, S0> as Int>::Mul<T::UpTo<K>>;
     type Restrided<L: List> = Cons<S0, L::Stride, T::Restrided<L::Tail>>;
     type Keyed<L: List> = Cons<S0, L::Extent, T::Keyed<L::Tail>>;
+    type KeyedBy<K: Int, L: List> = Cons<K, S<0>, T::KeyedBy<K, L>>;
     type Zeroless = Cons<<D::IsZero as Bit>::Pick<S<1>, S0>, D, T::Zeroless>;
     type First<L: List> = Cons<<D::IsZero as Bit>::Pick<S<1>, S0>, super::Neg<S<1>>, T::First<L::Tail>>;
 }
@@ -156,11 +161,12 @@ const fn stepped(extent: crate::Int, step: crate::Int) -> Stride {
     if is_one(extent) { Stride::ZERO } else { Stride::Int(step) }
 }
 
-/// In the order of the extents of `keys`.
+/// In the order of the extents of `keys`, each the key of a leaf or of all leaves in its place.
 pub(super) const fn ordered_by(shape: &Lay, keys: &Lay) -> Result<Lay, Error> {
     let (mut keyed, mut i) = (*shape, 0);
+    let keys = keys.shape.spread_over(&shape.shape);
     while i < shape.leaf_count() {
-        tri!(keyed.set_step(i, Stride::Int(keys.flat_leaf(i).0)));
+        tri!(keyed.set_step(i, Stride::Int(keys.at_leaf(i))));
         i += 1;
     }
     ordered(&keyed)

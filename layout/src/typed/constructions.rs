@@ -61,6 +61,8 @@ constructions! {
     /// use girih_layout::typed::Layout;
     /// use girih_layout::{int_tuple, layout};
     /// assert_eq!(Layout::ordered(int_tuple!((4, (2, 3))), int_tuple!((1, (2, 0)))), layout!((4, (2, 3)) : (3, (12, 1))));
+    /// // A key of a whole mode.
+    /// assert_eq!(Layout::ordered(int_tuple!((4, (2, 3))), int_tuple!((1, 0))), layout!((4, (2, 3)) : (6, (1, 2))));
     /// ```
     ///
     /// Here the message is `ordered((4,2), (0,1,2)): the trees differ at leaf 1`:

@@ -80,6 +80,9 @@ pub trait Modes: Copy + Default + 'static {
     /// `M` coalesced by this profile.
     #[doc(hidden)]
     type CoalesceOf<M: Modes>: Modes;
+    /// The extents of this tree as keys of the leaves of `M`, each of all leaves in its place, in front of `T`.
+    #[doc(hidden)]
+    type KeysOver<M: Modes, T: List>: List;
 
     #[doc(hidden)]
     fn leaves<T: List>(self, rest: T) -> Self::Leaves<T>;
@@ -138,6 +141,8 @@ impl<S0: Int, D: Int> Modes for Mode<S0, D> {
     type With<L: List> = L::Head;
     type Past<L: List> = L::Tail;
     type CoalesceOf<M: Modes> = super::Coalesced<M>;
+    type KeysOver<M: Modes, T: List> =
+        <M::Leaves<super::list::Nil> as super::compact::Compact>::KeyedBy<S0, T>;
 
     fn leaves<T: List>(self, rest: T) -> Cons<S0, D, T> {
         Cons(self.0, self.1, rest)

@@ -49,16 +49,20 @@ pub trait Along {
     type Counts<L: ModeList>: List;
     /// The modes of `L`, coalesced by these.
     type CoalesceOf<L: ModeList>: Tuple;
+    /// The keys of the modes of `L` by these, in front of `K`.
+    type KeysOver<L: ModeList, K: List>: List;
 }
 
 impl Along for NoModes {
     type Counts<L: ModeList> = Nil;
     type CoalesceOf<L: ModeList> = L::AsTuple;
+    type KeysOver<L: ModeList, K: List> = K;
 }
 
 impl<M: Modes, T: ModeList> Along for OneMode<M, T> {
     type Counts<L: ModeList> = Cons<<Size<M> as Int>::CDiv<Size<L::Head>>, S<0>, T::Counts<L::Tail>>;
     type CoalesceOf<L: ModeList> = <T::CoalesceOf<L::Tail> as Tuple>::Prepend<M::CoalesceOf<L::Head>>;
+    type KeysOver<L: ModeList, K: List> = M::KeysOver<L::Head, T::KeysOver<L::Tail, K>>;
 }
 
 /// Repeats a block to fill a shape. The second tile, if there is one, is the order.

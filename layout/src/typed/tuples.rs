@@ -48,6 +48,7 @@ impl Modes for RankAbove12 {
     type With<L: List> = Self;
     type Past<L: List> = L;
     type CoalesceOf<M: Modes> = M;
+    type KeysOver<M: Modes, T: List> = T;
 
     fn leaves<T: List>(self, rest: T) -> T {
         rest
@@ -118,6 +119,7 @@ macro_rules! tuples {
             type With<LL: List> = tuples!(@with [] [LL] $($t)* $z);
             type Past<LL: List> = tuples!(@past [LL] $($t)* $z);
             type CoalesceOf<MM: Modes> = <Self::Each as Along>::CoalesceOf<MM::Each>;
+            type KeysOver<MM: Modes, TT: List> = <Self::Each as Along>::KeysOver<MM::Each, TT>;
 
             fn leaves<LL: List>(self, rest: LL) -> Self::Leaves<LL> {
                 let rest = self.$zi.leaves(rest);
@@ -245,6 +247,7 @@ impl Modes for () {
     type With<L: List> = Self;
     type Past<L: List> = L;
     type CoalesceOf<M: Modes> = M;
+    type KeysOver<M: Modes, T: List> = T;
 
     fn leaves<T: List>(self, rest: T) -> T {
         rest
