@@ -56,7 +56,7 @@ impl Lay {
             let mut k = i;
             while k < modes.leaf_count() && modes.step(k).same(modes.step(i)) {
                 if modes.extent(k).is_symbolic() {
-                    return Err(Error::NotKnown { op: OP, value: modes.extent(k) });
+                    return Err(Error::NotKnown { op: OP, value: modes.extent(k).quoted() });
                 }
                 if matches!(modes.extent(largest).less(modes.extent(k)), Some(true)) {
                     largest = k;
@@ -147,7 +147,7 @@ impl Lay {
                 }
                 let d = tri!(self.step(i).require_known(OP));
                 if d < 0 {
-                    return Err(Error::NonPositiveStride { op: OP, stride: Int::value(d) });
+                    return Err(Error::NonPositiveStride { op: OP, stride: Int::value(d).quoted() });
                 }
                 if (zeros || d != 0) && (best == MAX_LEAVES || d < best_stride) {
                     (best, best_stride) = (i, d);
@@ -177,7 +177,7 @@ impl Lay {
     pub const fn hier_coord(&self, index: i64) -> Result<Coord, Error> {
         const OP: &str = "hier_coord";
         if index < 0 {
-            return Err(Error::CoordOutOfRange { coord: index, extent: tri!(self.size()) });
+            return Err(Error::CoordOutOfRange { coord: index, extent: tri!(self.size()).quoted() });
         }
         let mut out = crate::Coord::zeros(self.shape.profile);
         let (mut rest, mut i) = (index, 0);
@@ -186,10 +186,10 @@ impl Lay {
             let s = self.extent(i);
             if !s.is(1) && d != 0 {
                 let Some(extent) = s.get() else {
-                    return Err(Error::NotKnown { op: OP, value: s });
+                    return Err(Error::NotKnown { op: OP, value: s.quoted() });
                 };
                 if d < 0 {
-                    return Err(Error::NonPositiveStride { op: OP, stride: Int::value(d) });
+                    return Err(Error::NonPositiveStride { op: OP, stride: Int::value(d).quoted() });
                 }
                 let digit = index / d % extent;
                 rest = rest.saturating_sub(digit.saturating_mul(d));
@@ -268,7 +268,7 @@ impl Lay {
         while i < shape.leaf_count() {
             let leaf = shape.at_leaf(i);
             let Some(extent) = leaf.get() else {
-                return Err(Error::NotKnown { op: OP, value: leaf });
+                return Err(Error::NotKnown { op: OP, value: leaf.quoted() });
             };
             if extent < 1 {
                 return Err(Error::NonPositiveShape { leaf: i, extent });

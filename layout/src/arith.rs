@@ -1,10 +1,9 @@
 //! Arithmetic on integer leaves: checked, and exact on symbols.
 
-use crate::int::FACTORS;
 use crate::symbol::{Packed, gcd};
 use crate::{Error, Fact, Factor, Int, ask};
 
-impl Int {
+impl<const F: usize> Int<F> {
     /// The product.
     ///
     /// ```
@@ -16,27 +15,27 @@ impl Int {
     /// # Errors
     /// [`Error::Overflow`] past 64 bits, [`Error::Unsupported`] for a product of more than three factors of symbols.
     #[inline]
-    pub const fn mul(self, other: Int) -> Result<Int, Error> {
+    pub const fn mul(self, other: Int<F>) -> Result<Int<F>, Error> {
         let Some(coef) = self.coef.checked_mul(other.coef) else {
             return Err(Error::Overflow { op: "a product" });
         };
         if coef == 0 || !(self.is_symbolic() || other.is_symbolic()) {
             let fixed =
                 self.is_static() && other.is_static() || self.is_fixed_zero() || other.is_fixed_zero();
-            return Ok(if fixed { Int::fixed(coef) } else { Int::value(coef) });
+            return Ok(Int::number(coef, fixed));
         }
         self.symbolic_mul(other, coef)
     }
 
-    const fn symbolic_mul(self, other: Int, coef: i64) -> Result<Int, Error> {
+    const fn symbolic_mul(self, other: Int<F>, coef: i64) -> Result<Int<F>, Error> {
         let mut out = Int { coef, fixed: false, factors: self.factors };
         let mut i = 0;
-        while i < FACTORS && other.factors[i].is_some() {
+        while i < F && other.factors[i].is_some() {
             let mut free = 0;
-            while free < FACTORS && out.factors[free].is_some() {
+            while free < F && out.factors[free].is_some() {
                 free += 1;
             }
-            if free == FACTORS {
+            if free == F {
                 return Err(Error::Unsupported { op: "a product", what: "more than three symbolic factors" });
             }
             out.factors[free] = other.factors[i];
@@ -50,9 +49,9 @@ impl Int {
     }
 
     /// Lowest terms where the division is exact, factors in order.
-    pub(crate) const fn normal(mut self) -> Result<Int, Error> {
+    pub(crate) const fn normal(mut self) -> Result<Int<F>, Error> {
         let mut i = 0;
-        while i < FACTORS {
+        while i < F {
             if let Some(f) = self.factors[i].get()
                 && f.symbol.divisor() % f.den == 0
             {
@@ -80,7 +79,7 @@ impl Int {
     ///
     /// # Errors
     /// [`Error::Overflow`], or [`Error::Unsupported`] for a sum that is not a single product: a [`Sum`](crate::Sum) holds it.
-    pub const fn add(self, other: Int) -> Result<Int, Error> {
+    pub const fn add(self, other: Int<F>) -> Result<Int<F>, Error> {
         if self.is(0) {
             return Ok(other);
         }
@@ -94,7 +93,7 @@ impl Int {
     }
 
     /// The sum of two multiples of the same symbols, where they are that.
-    pub(crate) const fn plus(mut self, mut other: Int) -> Option<Result<Int, Error>> {
+    pub(crate) const fn plus(mut self, mut other: Int<F>) -> Option<Result<Int<F>, Error>> {
         if !self.same_factors(&other) {
             match self.align(&mut other) {
                 Ok(true) => {}
@@ -108,17 +107,17 @@ impl Int {
         if self.is_symbolic() && coef != 0 {
             return Some(Int { coef, ..self }.normal());
         }
-        Some(Ok(if self.is_static() && other.is_static() { Int::fixed(coef) } else { Int::value(coef) }))
+        Some(Ok(Int::number(coef, self.is_static() && other.is_static())))
     }
 
     /// Gives both the same factors, if they differ in exact divisions only: those are part of the coefficient.
-    const fn align(&mut self, other: &mut Int) -> Result<bool, Error> {
-        let (mut taken, mut i) = ([false; FACTORS], 0);
-        while i < FACTORS {
+    const fn align(&mut self, other: &mut Int<F>) -> Result<bool, Error> {
+        let (mut taken, mut i) = ([false; F], 0);
+        while i < F {
             let Some(a) = self.factors[i].get() else { return Ok(!other.factors[i].is_some()) };
             let mut k = 0;
             let (b, symbol) = loop {
-                if k == FACTORS {
+                if k == F {
                     return Ok(false);
                 }
                 if let (false, Some(b)) = (taken[k], other.factors[k].get())
@@ -145,13 +144,13 @@ impl Int {
     }
 
     /// The order of products in a sum: by their symbols' ids.
-    pub(crate) const fn comes_before(&self, other: &Int) -> bool {
+    pub(crate) const fn comes_before(&self, other: &Int<F>) -> bool {
         let mut i = 0;
-        while i < FACTORS && self.factors[i].key == other.factors[i].key {
+        while i < F && self.factors[i].key == other.factors[i].key {
             i += 1;
         }
         // No factor has the key 0 and comes before any.
-        i < FACTORS && self.factors[i].key < other.factors[i].key
+        i < F && self.factors[i].key < other.factors[i].key
     }
 
     /// The negation.
@@ -164,8 +163,8 @@ impl Int {
     ///
     /// # Errors
     /// [`Error::Overflow`].
-    pub const fn neg(self) -> Result<Int, Error> {
-        self.mul(Int::fixed(-1))
+    pub const fn neg(self) -> Result<Int<F>, Error> {
+        self.mul(Int::number(-1, true))
     }
 
     /// `ceil(self / n)` for a positive `n`.
@@ -180,7 +179,7 @@ impl Int {
     /// [`Error::NeedsFact`] where the quotient is representable only for a divisible symbol, [`Error::Unsupported`] for a divisor that is
     /// not positive or a symbolic divisor that does not cancel.
     #[inline]
-    pub const fn ceil_div(self, n: Int) -> Result<Int, Error> {
+    pub const fn ceil_div(self, n: Int<F>) -> Result<Int<F>, Error> {
         if let Some(..1) = n.get() {
             return Err(Error::Unsupported { op: "ceil_div", what: "a divisor below 1" });
         }
@@ -188,14 +187,14 @@ impl Int {
             return Ok(q);
         }
         let Some(c) = n.get() else {
-            return Err(Error::NotKnown { op: "ceil_div", value: n });
+            return Err(Error::NotKnown { op: "ceil_div", value: n.quoted() });
         };
         if let Some(a) = self.get() {
             let q = a.div_euclid(c) + (a.rem_euclid(c) != 0) as i64;
-            return Ok(if self.is_static() && n.is_static() { Int::fixed(q) } else { Int::value(q) });
+            return Ok(Int::number(q, self.is_static() && n.is_static()));
         }
         let (part, rest) = tri!(self.absorb(c));
-        match (part.factors[0].get(), part.factors[1].get()) {
+        match (part.factor(0), part.factor(1)) {
             (Some(f), None) if part.coef == 1 => {
                 let Some(den) = f.den.checked_mul(rest) else {
                     return Err(Error::Overflow { op: "ceil_div of a symbol" });
@@ -203,10 +202,13 @@ impl Int {
                 let packed = tri!(Packed::new(Factor { symbol: f.symbol, den }));
                 Ok(Int::of_factor(packed))
             }
-            (Some(f), _) => {
-                Err(ask::fact("ceil_div", f.symbol, Fact::DivisibleBy(f.den.saturating_mul(rest)), self))
-            }
-            (None, _) => Err(Error::NotKnown { op: "ceil_div", value: self }),
+            (Some(f), _) => Err(ask::fact(
+                "ceil_div",
+                f.symbol,
+                Fact::DivisibleBy(f.den.saturating_mul(rest)),
+                self.wide(),
+            )),
+            (None, _) => Err(Error::NotKnown { op: "ceil_div", value: self.quoted() }),
         }
     }
 
@@ -221,7 +223,7 @@ impl Int {
     ///
     /// # Errors
     /// As [`Int::ceil_div`], [`Error::Overflow`].
-    pub const fn round_up(self, n: Int) -> Result<Int, Error> {
+    pub const fn round_up(self, n: Int<F>) -> Result<Int<F>, Error> {
         tri!(self.ceil_div(n)).mul(n)
     }
 
@@ -232,11 +234,14 @@ impl Int {
     /// assert_eq!((Int::fixed(12).div_exact(Int::fixed(4)), Int::fixed(12).div_exact(Int::fixed(5))), (Some(Int::fixed(3)), None));
     /// ```
     #[inline]
-    pub const fn div_exact(self, n: Int) -> Option<Int> {
+    pub const fn div_exact(self, n: Int<F>) -> Option<Int<F>> {
         if self.is_symbolic() || n.is_symbolic() {
             return self.symbolic_div(n);
         }
-        // Shapes and strides are mostly positive, and their quotients come from unsigned divisions.
+        // Shapes and strides are mostly positive: small by large needs no division, and quotients come from unsigned ones.
+        if 0 < self.coef && self.coef < n.coef {
+            return None;
+        }
         let (quotient, rest) = if self.coef >= 0 && n.coef > 0 {
             let (a, b) = (self.coef as u64, n.coef as u64);
             ((a / b) as i64, (a % b) as i64)
@@ -250,25 +255,25 @@ impl Int {
             return None;
         }
         let fixed = self.is_static() && n.is_static() || self.is_fixed_zero();
-        Some(if fixed { Int::fixed(quotient) } else { Int::value(quotient) })
+        Some(Int::number(quotient, fixed))
     }
 
-    const fn symbolic_div(self, n: Int) -> Option<Int> {
+    const fn symbolic_div(self, n: Int<F>) -> Option<Int<F>> {
         if n.is(0) {
             return None;
         }
         let mut part = self;
         let mut i = 0;
-        while i < FACTORS && n.factors[i].is_some() {
+        while i < F && n.factors[i].is_some() {
             let mut at = 0;
-            while at < FACTORS && part.factors[at].key != n.factors[i].key {
+            while at < F && part.factors[at].key != n.factors[i].key {
                 at += 1;
             }
-            if at == FACTORS {
+            if at == F {
                 return if self.is(0) { Some(self) } else { None };
             }
-            while at < FACTORS {
-                part.factors[at] = if at + 1 < FACTORS { part.factors[at + 1] } else { Packed::NONE };
+            while at < F {
+                part.factors[at] = if at + 1 < F { part.factors[at + 1] } else { Packed::NONE };
                 at += 1;
             }
             i += 1;
@@ -276,7 +281,7 @@ impl Int {
         if !part.is_symbolic() {
             let fixed = self.is_static() && n.is_static() || self.is_symbolic() || self.is_fixed_zero();
             return match (part.coef.checked_rem(n.coef), part.coef.checked_div(n.coef)) {
-                (Some(0), Some(q)) => Some(if fixed { Int::fixed(q) } else { Int::value(q) }),
+                (Some(0), Some(q)) => Some(Int::number(q, fixed)),
                 _ => None,
             };
         }
@@ -287,7 +292,7 @@ impl Int {
     }
 
     /// Divides by as much of `c` as is exact: the quotient and what is left of `c`.
-    const fn absorb(self, c: i64) -> Result<(Int, i64), Error> {
+    const fn absorb(self, c: i64) -> Result<(Int<F>, i64), Error> {
         if c == i64::MIN {
             return Err(Error::Overflow { op: "a quotient" });
         }
@@ -299,7 +304,7 @@ impl Int {
         rest /= g;
         let mut out = Int { coef, ..self };
         let mut i = 0;
-        while i < FACTORS {
+        while i < F {
             if let Some(f) = out.factors[i].get()
                 && f.symbol.divisor() % f.den == 0
             {
@@ -321,7 +326,7 @@ impl Int {
     /// assert_eq!(Int::fixed(100).less(Int::symbol(m)), None);
     /// ```
     #[inline]
-    pub const fn less(self, other: Int) -> Option<bool> {
+    pub const fn less(self, other: Int<F>) -> Option<bool> {
         if !self.is_symbolic() && !other.is_symbolic() {
             return Some(self.coef < other.coef);
         }

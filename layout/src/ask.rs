@@ -24,7 +24,7 @@ pub(crate) const fn at_least(op: &'static str, value: Int, n: i64) -> Error {
         }
         i += 1;
     }
-    Error::NotKnown { op, value }
+    Error::NotKnown { op, value: value.quoted() }
 }
 
 /// Whether `n` divides `value` is open.
@@ -34,7 +34,7 @@ pub(crate) const fn divisible(op: &'static str, value: Int, n: i64) -> Error {
             let by = (n / gcd(n, value.coefficient())).saturating_mul(factor.den);
             fact(op, factor.symbol, Fact::DivisibleBy(by), value)
         }
-        _ => Error::NotKnown { op, value },
+        _ => Error::NotKnown { op, value: value.quoted() },
     }
 }
 
@@ -55,13 +55,17 @@ pub(crate) const fn fact(op: &'static str, symbol: Symbol, fact: Fact, value: In
     };
     let least = match lower.checked_add(with.divisor() - 1) {
         Some(up) => up / with.divisor() * with.divisor(),
-        None => return Error::NotKnown { op, value },
+        None => return Error::NotKnown { op, value: value.quoted() },
     };
     let possible = match with.upper() {
         Some(upper) => least <= upper,
         None => true,
     };
-    if news && possible { Error::NeedsFact { op, symbol, fact } } else { Error::NotKnown { op, value } }
+    if news && possible {
+        Error::NeedsFact { op, symbol, fact }
+    } else {
+        Error::NotKnown { op, value: value.quoted() }
+    }
 }
 
 const fn same(a: Option<i64>, b: Option<i64>) -> bool {

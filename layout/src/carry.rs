@@ -6,11 +6,13 @@ use crate::space::Space;
 use crate::symbol::gcd;
 use crate::{EXACT_LIMIT, Error, Int, Lay, Stride};
 
+const OP: &str = "composition";
+
 /// Whether the digits of the right-hand leaves provably never carry across an end of a left-hand mode.
-const fn no_carry(a: &Lay, right: &Lay, r: Node) -> bool {
-    let (mut end, mut i) = (Int::ONE, 0);
+const fn no_carry<const F: usize>(a: &Lay, right: &Lay, r: Node) -> bool {
+    let (mut end, mut i) = (Int::<F>::number(1, true), 0);
     while i + 1 < a.leaf_count() {
-        end = match end.mul(a.extent(i)) {
+        end = match end.mul(a.extent_at(i)) {
             Ok(end) => end,
             Err(Error::Overflow { .. }) => return true, // no index gets there
             Err(_) => return false,
@@ -24,12 +26,15 @@ const fn no_carry(a: &Lay, right: &Lay, r: Node) -> bool {
 }
 
 /// The condition itself, where the numbers are known as far as they matter.
-const fn stays_below(right: &Lay, r: Node, end: Int) -> bool {
+const fn stays_below<const F: usize>(right: &Lay, r: Node, end: Int<F>) -> bool {
     let (mut sum, mut i) = (0i64, r.begin);
     while i < r.end {
-        let (s, d) = (right.extent(i), right.step(i));
+        let (s, d) = (right.extent_at::<F>(i), right.step_at::<F>(i));
         i += 1;
-        let Stride::Int(d) = d else { return false };
+        if !d.is_int() {
+            return false;
+        }
+        let d = d.scale;
         if s.is(1) || d.div_exact(end).is_some() {
             continue;
         }
@@ -47,7 +52,7 @@ const fn stays_below(right: &Lay, r: Node, end: Int) -> bool {
             None => return false,
         };
     }
-    matches!(Int::value(sum).less(end), Some(true))
+    matches!(Int::number(sum, false).less(end), Some(true))
 }
 
 /// The greatest `x*d mod p` for `0 <= x < s`, or a bound on it where that would take long.
@@ -76,12 +81,15 @@ const fn most_modulo(s: i64, d: i64, p: i64) -> i64 {
 
 /// Whether the leaves below `end`, from left to right, each begin at a multiple of where the one before ends, and `end` is a multiple of the
 /// last end: then no sum of digits reaches it. Works on symbols.
-const fn chain_divides(right: &Lay, r: Node, end: Int) -> bool {
-    let (mut reach, mut i) = (Int::ONE, r.begin);
+const fn chain_divides<const F: usize>(right: &Lay, r: Node, end: Int<F>) -> bool {
+    let (mut reach, mut i) = (Int::number(1, true), r.begin);
     while i < r.end {
-        let (s, d) = (right.extent(i), right.step(i));
+        let (s, d) = (right.extent_at::<F>(i), right.step_at::<F>(i));
         i += 1;
-        let Stride::Int(d) = d else { return false };
+        if !d.is_int() {
+            return false;
+        }
+        let d = d.scale;
         if s.is(1) || d.is(0) || d.div_exact(end).is_some() {
             continue;
         }
@@ -120,8 +128,8 @@ const fn bits_apart(right: &Lay, r: Node) -> bool {
 }
 
 /// Whether composing leaf by leaf is right, by the rules above; `false` where they don't tell.
-pub(crate) const fn composes_by_leaf(a: &Lay, right: &Lay, r: Node) -> bool {
-    (r.end - r.begin <= 1 || a.leaf_count() <= 1 || no_carry(a, right, r))
+pub(crate) const fn composes_by_leaf<const F: usize>(a: &Lay, right: &Lay, r: Node) -> bool {
+    (r.end - r.begin <= 1 || a.leaf_count() <= 1 || no_carry::<F>(a, right, r))
         && (r.end - r.begin <= 1 || !a.has_columns() || bits_apart(right, r))
 }
 
@@ -132,9 +140,9 @@ pub(crate) const fn by_definition(a: &Lay, right: &Lay, r: Node) -> Result<(), E
     while i < r.end {
         let extent = right.extent(i);
         let Some(known) = extent.get() else {
-            return Err(Error::NotKnown { op: "composition", value: extent });
+            return Err(Error::NotKnown { op: OP, value: extent.quoted() });
         };
-        tri!(right.step(i).require_known("composition"));
+        tri!(right.step(i).require_known(OP));
         size = match size.checked_mul(known) {
             Some(size) if size <= EXACT_LIMIT => size,
             _ => return Err(Error::Carry { op: "composition", witness: None }),

@@ -1,8 +1,10 @@
 //! Coalescing: the fewest modes that give the same function, and equality of functions.
 
+use crate::int::{FACTORS, KNOWN};
 use crate::profile::Node;
+use crate::step::Step;
 use crate::store::Small;
-use crate::{Error, Int, IntTuple, Lay, Stride};
+use crate::{Error, Int, IntTuple, Lay};
 
 impl Lay {
     /// The same function on the same domain with as few modes as possible: no mode of extent 1, no two neighbours that are one mode
@@ -17,7 +19,11 @@ impl Lay {
     /// ```
     pub const fn coalesce(&self) -> Lay {
         let mut out = Lay::EMPTY;
-        coalesce_into(self, self.root(), false, &mut out);
+        if self.is_known() {
+            coalesce_into::<KNOWN>(self, self.root(), false, &mut out);
+        } else {
+            coalesce_into::<FACTORS>(self, self.root(), false, &mut out);
+        }
         let _fits = out.wrap_from(0); // fewer leaves and levels than there were
         out
     }
@@ -42,7 +48,7 @@ impl Lay {
     const fn coalesce_by_into(&self, n: Node, by: &IntTuple, p: Node, out: &mut Lay) -> Result<(), Error> {
         if p.is_leaf() {
             let first = out.leaf_count();
-            coalesce_into(self, n, false, out);
+            coalesce_into::<FACTORS>(self, n, false, out);
             return out.wrap_from(first);
         }
         let (rank, other) = (self.shape.profile.rank_of(n), by.profile.rank_of(p));
@@ -122,11 +128,11 @@ impl Lay {
 ///
 /// With `keep_last`, the last leaf survives even if its extent is 1, and its extent is not to be relied on: then the function is the same
 /// past the end of the domain too, which is what composition needs (CuTe's `coalesce_x`).
-pub(crate) const fn coalesce_into(from: &Lay, node: Node, keep_last: bool, out: &mut Lay) {
-    let (mut s, mut d) = (Int::ONE, Stride::ZERO);
+pub(crate) const fn coalesce_into<const F: usize>(from: &Lay, node: Node, keep_last: bool, out: &mut Lay) {
+    let (mut s, mut d) = (Int::<F>::number(1, true), Step::ZERO);
     let mut i = node.begin;
     while i < node.end {
-        let (next_s, next_d) = (from.extent(i), from.step(i));
+        let (next_s, next_d) = (from.extent_at(i), from.step_at(i));
         i += 1;
         if next_s.is(1) && !(keep_last && i == node.end) {
             continue;
@@ -135,24 +141,24 @@ pub(crate) const fn coalesce_into(from: &Lay, node: Node, keep_last: bool, out: 
             (s, d) = (next_s, next_d);
             continue;
         }
-        if let (true, Ok(merged)) = (follows(s, d, next_d), s.mul(next_s)) {
+        if let (true, Ok(merged)) = (follows(s, d, &next_d), s.mul(next_s)) {
             s = merged;
             continue;
         }
-        let _fits = out.push(s, d); // no more leaves than `from` has
+        let _fits = out.push_leaf(s, d); // no more leaves than `from` has
         (s, d) = (next_s, next_d);
     }
     if !s.is(1) || keep_last {
-        let _fits = out.push(s, d);
+        let _fits = out.push_leaf(s, d);
     }
 }
 
 /// Whether the leaves of a subtree are coalesced as they stand, as `coalesce_into` with `keep_last` would write them.
-pub(crate) const fn is_coalesced(from: &Lay, node: Node) -> bool {
+pub(crate) const fn is_coalesced<const F: usize>(from: &Lay, node: Node) -> bool {
     let mut i = node.begin;
     while i + 1 < node.end {
-        let s = from.extent(i);
-        if s.is(1) || follows(s, from.step(i), from.step(i + 1)) {
+        let s = from.extent_at::<F>(i);
+        if s.is(1) || follows(s, from.step_at(i), &from.step_at(i + 1)) {
             return false;
         }
         i += 1;
@@ -161,15 +167,15 @@ pub(crate) const fn is_coalesced(from: &Lay, node: Node) -> bool {
 }
 
 /// The stride of a subtree that is a single mode of integers past its end too, without writing it.
-pub(crate) const fn single_step(from: &Lay, node: Node) -> Option<Stride> {
+pub(crate) const fn single_step<const F: usize>(from: &Lay, node: Node) -> Option<Step<F>> {
     if node.begin == node.end {
         return None;
     }
-    let (mut s, d) = (from.extent(node.begin), from.step(node.begin));
+    let (mut s, d) = (from.extent_at::<F>(node.begin), from.step_at(node.begin));
     let mut i = node.begin + 1;
     while i < node.end {
-        let next = from.extent(i);
-        if !follows(s, d, from.step(i)) {
+        let next = from.extent_at(i);
+        if !follows(s, d, &from.step_at(i)) {
             return None;
         }
         s = match s.mul(next) {
@@ -178,17 +184,12 @@ pub(crate) const fn single_step(from: &Lay, node: Node) -> Option<Stride> {
         };
         i += 1;
     }
-    if matches!(d, Stride::F2(_)) { None } else { Some(d) }
+    if d.is_column() { None } else { Some(d) }
 }
 
 /// Whether a mode of stride `next` goes on where the mode `s:d` ends.
 #[inline]
-const fn follows(s: Int, d: Stride, next: Stride) -> bool {
-    if let (Stride::Int(d), Stride::Int(next)) = (d, next)
-        && !(s.is_symbolic() || d.is_symbolic() || next.is_symbolic())
-    {
-        return matches!(s.coef.checked_mul(d.coef), Some(end) if end == next.coef);
-    }
+const fn follows<const F: usize>(s: Int<F>, d: Step<F>, next: &Step<F>) -> bool {
     match d.scaled(s) {
         Ok(end) => end.same(next),
         Err(_) => false,

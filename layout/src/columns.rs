@@ -64,7 +64,10 @@ impl Parts {
             let end = input + self.low.extent(i).coef.trailing_zeros() as usize;
             while input < end {
                 if reduced.dependent >> input & 1 == 1 && !(zeros && self.map.columns()[input] == 0) {
-                    return Err(Error::Overlap { extent: self.low.extent(i), stride: self.low.step(i) });
+                    return Err(Error::Overlap {
+                        extent: self.low.extent(i).quoted(),
+                        stride: self.low.step(i).quoted(),
+                    });
                 }
                 input += 1;
             }
@@ -145,7 +148,7 @@ impl Lay {
             while i < self.leaf_count() {
                 let (s, stride) = (self.extent(i), self.step(i));
                 if !is_low[i] && tri!(is_among(s, stride, bits, op)) {
-                    let Some(extent) = s.get() else { return Err(Error::NotKnown { op, value: s }) };
+                    let Some(extent) = s.get() else { return Err(Error::NotKnown { op, value: s.quoted() }) };
                     if extent & (extent - 1) != 0 {
                         return Err(Error::Unsupported {
                             op,
@@ -275,7 +278,7 @@ const fn is_among(s: Int, stride: Stride, bits: u32, op: &'static str) -> Result
     }
     match (d.is_symbolic(), d.get()) {
         (true, _) => Err(ask::divisible(op, d, 1 << bits)),
-        (_, Some(n)) if n < 0 => Err(Error::NonPositiveStride { op, stride: d }),
+        (_, Some(n)) if n < 0 => Err(Error::NonPositiveStride { op, stride: d.quoted() }),
         _ => Ok(true),
     }
 }

@@ -1,6 +1,9 @@
 //! Complement: the indices that a layout leaves out (CuTe guide, 02 Layout algebra, Complement).
 
 use crate::columns::Parts;
+use crate::int::{FACTORS, KNOWN};
+use crate::profile::Node;
+use crate::step::Step;
 use crate::{Error, Int, Lay, Stride, ask};
 
 const OP: &str = "complement";
@@ -52,26 +55,33 @@ impl Lay {
     }
 
     const fn complement_with(&self, cotarget: Int, holes: Holes) -> Result<Lay, Error> {
-        if self.is_sorted() {
-            return written!(|out| holes_into(self, cotarget, holes, out));
+        if self.is_known() && !cotarget.is_symbolic() {
+            return self.complement_in(cotarget.with_room::<KNOWN>(), holes);
+        }
+        self.complement_in(cotarget, holes)
+    }
+
+    const fn complement_in<const F: usize>(&self, cotarget: Int<F>, holes: Holes) -> Result<Lay, Error> {
+        let root = self.root();
+        if self.is_sorted(root) {
+            return written!(|out| holes_into(self, root, cotarget, holes, out));
         }
         if self.has_columns() {
-            return written!(|out| tri!(self.parts(OP)).complement_into(cotarget, out));
+            return written!(|out| tri!(self.parts(OP)).complement_into(cotarget.wide(), out));
         }
         let mut modes = Lay::EMPTY;
-        written!(|out| match self.sort_into(OP, &mut modes) {
-            Ok(()) => holes_into(&modes, cotarget, holes, out),
+        written!(|out| match self.sort_into::<F>(OP, &mut modes) {
+            Ok(()) => holes_into(&modes, modes.root(), cotarget, holes, out),
             Err(error) => Err(error),
         })
     }
 
-    /// Whether the leaves are those of [`Lay::sorted`] as they stand.
-    pub(crate) const fn is_sorted(&self) -> bool {
-        let (mut before, mut i) = (0, 0);
-        while i < self.leaf_count() {
-            let (s, Stride::Int(d)) = (self.extent(i), self.step(i)) else { return false };
-            let Some(d) = d.get() else { return false };
-            if s.is(1) || d <= before {
+    /// Whether the leaves of a subtree are those of [`Lay::sorted`] as they stand.
+    pub(crate) const fn is_sorted(&self, node: Node) -> bool {
+        let (mut before, mut i) = (0, node.begin);
+        while i < node.end {
+            let Some(d) = self.steps.known(i) else { return false };
+            if self.is_narrow(i) || d <= before {
                 return false;
             }
             before = d;
@@ -83,14 +93,18 @@ impl Lay {
     /// The modes that lead somewhere, by increasing stride, flat. Symbolic strides, which the known ones are taken to be below, come last, each
     /// before its multiples.
     pub(crate) const fn sorted(&self, op: &'static str) -> Result<Lay, Error> {
-        written!(|out| self.sort_into(op, out))
+        written!(|out| self.sort_into::<FACTORS>(op, out))
     }
 
     /// Writes [`Lay::sorted`] into an empty layout.
-    pub(crate) const fn sort_into(&self, op: &'static str, out: &mut Lay) -> Result<(), Error> {
+    pub(crate) const fn sort_into<const F: usize>(
+        &self,
+        op: &'static str,
+        out: &mut Lay,
+    ) -> Result<(), Error> {
         let mut i = 0;
         while i < self.leaf_count() {
-            let (s, stride) = (self.extent(i), self.step(i));
+            let (s, stride) = (self.extent_at::<F>(i), self.step_at::<F>(i));
             i += 1;
             if s.is(1) || stride.is_zero() {
                 continue;
@@ -98,12 +112,12 @@ impl Lay {
             let d = tri!(stride.require_int(op));
             match (d.lower(), d.first_symbol()) {
                 (Some(1..), _) => {}
-                (Some(0), Some(_)) => return Err(ask::at_least(op, d, 1)),
-                _ => return Err(Error::NonPositiveStride { op, stride: d }),
+                (Some(0), Some(_)) => return Err(ask::at_least(op, d.wide(), 1)),
+                _ => return Err(Error::NonPositiveStride { op, stride: d.quoted() }),
             }
-            tri!(out.push(s, stride));
+            tri!(out.push_leaf(s, stride));
             let (mut to, last) = (0, out.leaf_count() - 1);
-            while to < last && !before(d, out.step(to)) {
+            while to < last && !before(d, out.step_at(to)) {
                 to += 1;
             }
             let mut k = last;
@@ -111,8 +125,10 @@ impl Lay {
                 out.copy_leaf(k, k - 1);
                 k -= 1;
             }
-            tri!(out.set_extent(to, s));
-            tri!(out.set_step(to, stride));
+            if to < last {
+                tri!(out.set_extent(to, s));
+                tri!(out.set_step_at(to, stride));
+            }
         }
         Ok(())
     }
@@ -137,53 +153,62 @@ impl Parts {
             free &= !((extent as u64 - 1) << row);
         }
         let upper = tri!(self.upper.sorted(OP));
-        tri!(holes_from(self.unit(), &upper, cotarget, Holes::Refuse, out));
+        tri!(holes_from(self.unit(), &upper, upper.root(), cotarget, Holes::Refuse, out));
         out.wrap_from(first)
     }
 
     /// Where the last mode ends.
     pub(crate) const fn end(&self) -> Result<Int, Error> {
         let upper = tri!(self.upper.sorted(OP));
-        if upper.leaf_count() == 0 { Ok(self.unit()) } else { end_of(&upper) }
+        if upper.leaf_count() == 0 { Ok(self.unit()) } else { end_of(&upper, upper.root()) }
     }
 }
 
 /// Appends the holes of sorted modes up to the cotarget to `out`, as one node.
-const fn holes_into(modes: &Lay, cotarget: Int, holes: Holes, out: &mut Lay) -> Result<(), Error> {
-    let first = out.leaf_count();
-    tri!(holes_from(Int::ONE, modes, cotarget, holes, out));
-    out.wrap_from(first)
-}
-
-/// Appends the holes between `begin` and the cotarget, side by side.
-const fn holes_from(
-    begin: Int,
+const fn holes_into<const F: usize>(
     modes: &Lay,
-    cotarget: Int,
+    node: Node,
+    cotarget: Int<F>,
     holes: Holes,
     out: &mut Lay,
 ) -> Result<(), Error> {
     let first = out.leaf_count();
-    let (mut end, mut i) = (begin, 0);
-    while i < modes.leaf_count() {
-        let (s, stride) = (modes.extent(i), modes.step(i));
+    tri!(holes_from(Int::number(1, true), modes, node, cotarget, holes, out));
+    out.wrap_from(first)
+}
+
+/// Appends the holes between `begin` and the cotarget, side by side.
+const fn holes_from<const F: usize>(
+    begin: Int<F>,
+    modes: &Lay,
+    node: Node,
+    cotarget: Int<F>,
+    holes: Holes,
+    out: &mut Lay,
+) -> Result<(), Error> {
+    let first = out.leaf_count();
+    let (mut end, mut i) = (begin, node.begin);
+    while i < node.end {
+        let (s, stride) = (modes.extent_at::<F>(i), modes.step_at::<F>(i));
         let d = tri!(stride.require_int(OP));
         let gap = match (d.div_exact(end), d.get(), end.get(), holes) {
             (Some(gap), ..) => gap,
             (None, Some(step), Some(known), _) if step < known => {
-                return Err(match modes.is_injective() {
-                    Ok(true) => Error::NotTractable { op: OP, step: end, stride: d },
-                    _ => Error::Overlap { extent: s, stride },
+                let mut all = Lay::EMPTY;
+                tri!(all.copy(modes, node));
+                return Err(match all.is_injective() {
+                    Ok(true) => Error::NotTractable { op: OP, step: end.quoted(), stride: d.quoted() },
+                    _ => Error::Overlap { extent: s.quoted(), stride: stride.quoted() },
                 });
             }
-            (None, Some(step), Some(end), Holes::Floor) => Int::value(step / end),
+            (None, Some(step), Some(end), Holes::Floor) => Int::number(step / end, false),
             (None, Some(_), Some(_), Holes::Refuse) => {
-                return Err(Error::NotTractable { op: OP, step: end, stride: d });
+                return Err(Error::NotTractable { op: OP, step: end.quoted(), stride: d.quoted() });
             }
-            (None, ..) => return Err(undecided(d, end)),
+            (None, ..) => return Err(undecided(d.wide(), end.wide())),
         };
         if !gap.is(1) {
-            tri!(out.push(gap, Stride::Int(end)));
+            tri!(out.push_leaf(gap, Step::int(end)));
         }
         end = tri!(d.mul(s));
         i += 1;
@@ -193,27 +218,33 @@ const fn holes_from(
         return Err(Error::NonPositiveShape { leaf: out.leaf_count() - first, extent });
     }
     if !tail.is(1) {
-        tri!(out.push(tail, Stride::Int(end)));
+        tri!(out.push_leaf(tail, Step::int(end)));
     }
     Ok(())
 }
 
 /// Appends the exact complement of sorted modes to `out`, as one node.
-pub(crate) const fn complement_into(modes: &Lay, cotarget: Int, out: &mut Lay) -> Result<(), Error> {
-    holes_into(modes, cotarget, Holes::Refuse, out)
+pub(crate) const fn complement_into<const F: usize>(
+    modes: &Lay,
+    node: Node,
+    cotarget: Int<F>,
+    out: &mut Lay,
+) -> Result<(), Error> {
+    holes_into(modes, node, cotarget, Holes::Refuse, out)
 }
 
 /// Where sorted modes end: extent times stride of the last, 1 where there is none.
-pub(crate) const fn end_of(modes: &Lay) -> Result<Int, Error> {
-    let Some(last) = modes.leaf_count().checked_sub(1) else {
-        return Ok(Int::ONE);
-    };
-    tri!(modes.step(last).require_int(OP)).mul(modes.extent(last))
+pub(crate) const fn end_of<const F: usize>(modes: &Lay, node: Node) -> Result<Int<F>, Error> {
+    if node.begin == node.end {
+        return Ok(Int::number(1, true));
+    }
+    let last = node.end - 1;
+    tri!(modes.step_at(last).require_int(OP)).mul(modes.extent_at(last))
 }
 
 /// Whether a stride sorts before another one.
-const fn before(d: Int, other: Stride) -> bool {
-    let Stride::Int(other) = other else { return false };
+const fn before<const F: usize>(d: Int<F>, other: Step<F>) -> bool {
+    let other = other.scale;
     match (d.get(), other.get()) {
         (Some(a), Some(b)) => a < b,
         (Some(_), None) => true,
@@ -226,7 +257,7 @@ const fn before(d: Int, other: Stride) -> bool {
 const fn undecided(d: Int, end: Int) -> Error {
     match (d.is_symbolic(), end.get()) {
         (true, Some(n)) => ask::divisible(OP, d, n),
-        (true, None) => Error::NotKnown { op: OP, value: d },
-        (false, _) => Error::NotKnown { op: OP, value: end },
+        (true, None) => Error::NotKnown { op: OP, value: d.quoted() },
+        (false, _) => Error::NotKnown { op: OP, value: end.quoted() },
     }
 }

@@ -7,6 +7,7 @@
 use crate::columns::Parts;
 use crate::composition::compose_integers;
 use crate::definition::Function;
+use crate::int::FACTORS;
 use crate::profile::Node;
 use crate::space::{Refusal, Space};
 use crate::store::Small;
@@ -43,7 +44,7 @@ pub(crate) const fn compose_columns(
 /// The composition leaf by leaf or part by part.
 const fn by_rules(a: &Lay, b: &Lay) -> Result<Lay, Error> {
     if !b.has_columns() {
-        return written!(|out| compose_integers(a, a.root(), b, b.root(), out));
+        return written!(|out| compose_integers::<FACTORS>(a, a.root(), b, b.root(), out));
     }
     let parts = tri!(b.parts(OP));
     if !parts.map.columns_apart() {

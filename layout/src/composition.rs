@@ -16,9 +16,11 @@ use crate::carry::{by_definition, composes_by_leaf};
 use crate::coalesce::{coalesce_into, is_coalesced, single_step};
 use crate::compose_columns::compose_columns;
 use crate::definition::Function;
+use crate::int::{FACTORS, KNOWN};
 use crate::profile::Node;
 use crate::space::Space;
-use crate::{EXACT_LIMIT, Error, Int, Lay, Stride, Tile, Tiler, Tiles, ask};
+use crate::step::Step;
+use crate::{EXACT_LIMIT, Error, Int, Lay, Tile, Tiler, Tiles, ask};
 
 const OP: &str = "composition";
 
@@ -135,52 +137,55 @@ pub(crate) const fn compose_into(
     if left.has_columns_in(l) || right.has_columns_in(r) {
         return compose_columns(left, l, right, r, out);
     }
-    compose_integers(left, l, right, r, out)
+    if left.is_known() && right.is_known() {
+        return compose_integers::<KNOWN>(left, l, right, r, out);
+    }
+    compose_integers::<FACTORS>(left, l, right, r, out)
 }
 
 /// [`compose_into`] with a right-hand side of integers.
-pub(crate) const fn compose_integers(
+pub(crate) const fn compose_integers<const F: usize>(
     left: &Lay,
     l: Node,
     right: &Lay,
     r: Node,
     out: &mut Lay,
 ) -> Result<(), Error> {
-    if let Some(step) = single_step(left, l) {
+    if let Some(step) = single_step::<F>(left, l) {
         return scale_into(step, right, r, out);
     }
     let mut coalesced;
-    let a = if l.end == left.leaf_count() && l.begin == 0 && is_coalesced(left, l) {
+    let a = if l.end == left.leaf_count() && l.begin == 0 && is_coalesced::<F>(left, l) {
         left
     } else {
         coalesced = Lay::EMPTY;
-        coalesce_into(left, l, true, &mut coalesced);
+        coalesce_into::<F>(left, l, true, &mut coalesced);
         &coalesced
     };
     let mut i = r.begin;
     while i < r.end {
         let (opens, closes) = right.shape.profile.parens(r, i);
         tri!(out.shape.profile.open_many(opens));
-        let (begin, stride) = (out.leaf_count(), tri!(right.step(i).require_int(OP)));
-        tri!(compose_leaf(a, right.extent(i), stride, out));
+        let (begin, stride) = (out.leaf_count(), tri!(right.step_at::<F>(i).require_int(OP)));
+        tri!(compose_leaf(a, right.extent_at(i), stride, out));
         tri!(out.wrap_from(begin));
         out.shape.profile.close_many(closes);
         i += 1;
     }
-    if composes_by_leaf(a, right, r) { Ok(()) } else { by_definition(a, right, r) }
+    if composes_by_leaf::<F>(a, right, r) { Ok(()) } else { by_definition(a, right, r) }
 }
 
 /// Appends a subtree with its strides in units of `step`: the composition with a single mode.
-const fn scale_into(step: Stride, right: &Lay, r: Node, out: &mut Lay) -> Result<(), Error> {
+const fn scale_into<const F: usize>(step: Step<F>, right: &Lay, r: Node, out: &mut Lay) -> Result<(), Error> {
     let mut i = r.begin;
     while i < r.end {
         let (opens, closes) = right.shape.profile.parens(r, i);
         tri!(out.shape.profile.open_many(opens));
-        let (s, d) = (right.extent(i), tri!(right.step(i).require_int(OP)));
+        let (s, d) = (right.extent_at::<F>(i), tri!(right.step_at(i).require_int(OP)));
         if s.is(1) {
-            tri!(out.push(Int::ONE, Stride::ZERO));
+            tri!(out.push_leaf::<F>(Int::number(1, true), Step::ZERO));
         } else {
-            tri!(out.push(s, if d.is(0) { Stride::ZERO } else { tri!(step.scaled(d)) }));
+            tri!(out.push_leaf(s, if d.is(0) { Step::ZERO } else { tri!(step.scaled(d)) }));
         }
         out.shape.profile.close_many(closes);
         i += 1;
@@ -189,9 +194,9 @@ const fn scale_into(step: Stride, right: &Lay, r: Node, out: &mut Lay) -> Result
 }
 
 /// Appends the modes of `a` after `s:d`, flat; `a` is coalesced with its last mode kept.
-const fn compose_leaf(a: &Lay, s: Int, d: Int, out: &mut Lay) -> Result<(), Error> {
+const fn compose_leaf<const F: usize>(a: &Lay, s: Int<F>, d: Int<F>, out: &mut Lay) -> Result<(), Error> {
     if s.is(1) || d.is(0) {
-        return if s.is(1) { Ok(()) } else { out.push(s, Stride::ZERO) };
+        return if s.is(1) { Ok(()) } else { out.push_leaf(s, Step::ZERO) };
     }
     let last = a.leaf_count() - 1;
     if last > 0
@@ -200,8 +205,8 @@ const fn compose_leaf(a: &Lay, s: Int, d: Int, out: &mut Lay) -> Result<(), Erro
     {
         // A single mode takes steps back, and modes that are one for some numbers are one then.
         return Err(match a.is_symbolic() {
-            true => Error::NotKnown { op: OP, value: a.first_symbolic() },
-            false => Error::NonPositiveStride { op: OP, stride: d },
+            true => Error::NotKnown { op: OP, value: a.first_symbolic().quoted() },
+            false => Error::NonPositiveStride { op: OP, stride: d.quoted() },
         });
     }
     let begin = out.leaf_count();
@@ -222,23 +227,23 @@ const fn compose_leaf(a: &Lay, s: Int, d: Int, out: &mut Lay) -> Result<(), Erro
     match strict {
         // What the rules refuse may be laid out for some of the numbers.
         Err(Error::StrideDivisibility { .. } | Error::ShapeDivisibility { .. }) if a.is_symbolic() => {
-            Err(Error::NotKnown { op: OP, value: a.first_symbolic() })
+            Err(Error::NotKnown { op: OP, value: a.first_symbolic().quoted() })
         }
         strict => strict,
     }
 }
 
-const fn strict_leaf(a: &Lay, s: Int, d: Int, out: &mut Lay) -> Result<(), Error> {
+const fn strict_leaf<const F: usize>(a: &Lay, s: Int<F>, d: Int<F>, out: &mut Lay) -> Result<(), Error> {
     let (mut s, mut d, mut i) = (s, d, 0);
     while i + 1 < a.leaf_count() {
-        let (m, e) = (a.extent(i), a.step(i));
+        let (m, e) = (a.extent_at::<F>(i), a.step_at::<F>(i));
         i += 1;
         if let Some(steps) = d.div_exact(m) {
             d = steps;
             continue;
         }
         if ends_within(s, d, m) {
-            return out.push(s, tri!(e.scaled(d)));
+            return out.push_leaf(s, tri!(e.scaled(d)));
         }
         let Some(taken) = m.div_exact(d) else {
             return Err(undecided(m, s, d));
@@ -246,22 +251,22 @@ const fn strict_leaf(a: &Lay, s: Int, d: Int, out: &mut Lay) -> Result<(), Error
         let Some(rest) = s.div_exact(taken) else {
             return Err(match first_symbol(m, s, d) {
                 Some(_) => undecided(m, s, d),
-                None => Error::ShapeDivisibility { op: OP, divisor: taken, shape: s },
+                None => Error::ShapeDivisibility { op: OP, divisor: taken.quoted(), shape: s.quoted() },
             });
         };
         if !taken.is(1) {
-            tri!(out.push(taken, tri!(e.scaled(d))));
+            tri!(out.push_leaf(taken, tri!(e.scaled(d))));
         }
-        (s, d) = (rest, Int::ONE);
+        (s, d) = (rest, Int::number(1, true));
         if s.is(1) {
             return Ok(());
         }
     }
-    out.push(s, tri!(a.step(i).scaled(d)))
+    out.push_leaf(s, tri!(a.step_at(i).scaled(d)))
 }
 
 /// Whether `(s-1)*d < m` is known.
-const fn ends_within(s: Int, d: Int, m: Int) -> bool {
+const fn ends_within<const F: usize>(s: Int<F>, d: Int<F>, m: Int<F>) -> bool {
     if let (Some(s), Some(d), Some(m)) = (s.upper(), d.upper(), m.lower()) {
         return match (s - 1).checked_mul(d) {
             Some(reach) => reach < m,
@@ -271,7 +276,7 @@ const fn ends_within(s: Int, d: Int, m: Int) -> bool {
     false
 }
 
-const fn first_symbol(m: Int, s: Int, d: Int) -> Option<crate::Symbol> {
+const fn first_symbol<const F: usize>(m: Int<F>, s: Int<F>, d: Int<F>) -> Option<crate::Symbol> {
     if let Some(symbol) = m.first_symbol() {
         return Some(symbol);
     }
@@ -282,7 +287,8 @@ const fn first_symbol(m: Int, s: Int, d: Int) -> Option<crate::Symbol> {
 }
 
 /// The error of a walk that is stuck at extent `m`: what is wrong, or which fact would help.
-const fn undecided(m: Int, s: Int, d: Int) -> Error {
+const fn undecided<const F: usize>(m: Int<F>, s: Int<F>, d: Int<F>) -> Error {
+    let (m, s, d) = (m.wide(), s.wide(), d.wide());
     if let (true, Some(s), Some(d)) = (m.is_symbolic(), s.get(), d.get()) {
         return ask::at_least(OP, m, (s - 1).saturating_mul(d).saturating_add(1));
     }
@@ -296,9 +302,9 @@ const fn undecided(m: Int, s: Int, d: Int) -> Error {
         return ask::divisible(OP, s, n);
     }
     match first_symbol(m, s, d) {
-        Some(_) if m.is_symbolic() => Error::NotKnown { op: OP, value: m },
-        Some(_) if d.is_symbolic() => Error::NotKnown { op: OP, value: d },
-        Some(_) => Error::NotKnown { op: OP, value: s },
-        None => Error::StrideDivisibility { op: OP, extent: m, shape: s, stride: d },
+        Some(_) if m.is_symbolic() => Error::NotKnown { op: OP, value: m.quoted() },
+        Some(_) if d.is_symbolic() => Error::NotKnown { op: OP, value: d.quoted() },
+        Some(_) => Error::NotKnown { op: OP, value: s.quoted() },
+        None => Error::StrideDivisibility { op: OP, extent: m.coef, shape: s.quoted(), stride: d.quoted() },
     }
 }

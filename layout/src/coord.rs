@@ -68,12 +68,6 @@ impl Coord {
     }
 }
 
-impl From<i64> for Coord {
-    fn from(position: i64) -> Coord {
-        Coord::at(position)
-    }
-}
-
 impl fmt::Display for Crd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -189,12 +183,12 @@ pub const fn crd2idx(shape: &Shape, coord: &Coord) -> Result<i64, Error> {
             continue;
         }
         if matches!(Int::value(digit).less(extent), Some(false)) {
-            return Err(Error::CoordOutOfRange { coord: digit, extent });
+            return Err(Error::CoordOutOfRange { coord: digit, extent: extent.quoted() });
         }
         let scaled = match extent.get() {
             _ if index == 0 => Some(0),
             Some(extent) => index.checked_mul(extent),
-            None => return Err(Error::NotKnown { op: OP, value: extent }),
+            None => return Err(Error::NotKnown { op: OP, value: extent.quoted() }),
         };
         index = match scaled {
             Some(scaled) => match scaled.checked_add(digit) {
@@ -238,7 +232,7 @@ impl Digits {
                 Ok(size) => size,
                 Err(_) => Int::ZERO,
             };
-            return Err(Error::CoordOutOfRange { coord: index, extent });
+            return Err(Error::CoordOutOfRange { coord: index, extent: extent.quoted() });
         }
         Ok(Digits { node, at: node.begin, whole: index, rest: index, extended })
     }
@@ -266,7 +260,7 @@ impl Digits {
                     Ok(size) => size,
                     Err(_) => extent,
                 };
-                return Err(Error::CoordOutOfRange { coord: self.whole, extent: size });
+                return Err(Error::CoordOutOfRange { coord: self.whole, extent: size.quoted() });
             }
             return Ok(digit);
         }
@@ -274,7 +268,7 @@ impl Digits {
         if inside || digit == 0 {
             Ok(digit)
         } else {
-            Err(Error::NotKnown { op: "counting out a position", value: extent })
+            Err(Error::NotKnown { op: "counting out a position", value: extent.quoted() })
         }
     }
 }

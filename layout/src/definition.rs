@@ -114,7 +114,7 @@ impl Function<'_> {
         let (mut size, mut i) = (1i64, node.begin);
         while i < node.end {
             let Some(extent) = shape.at_leaf(i).get() else {
-                return Err(Error::NotKnown { op: OP, value: shape.at_leaf(i) });
+                return Err(Error::NotKnown { op: OP, value: shape.at_leaf(i).quoted() });
             };
             size = size.saturating_mul(extent);
             i += 1;
@@ -161,7 +161,7 @@ impl Function<'_> {
             let (opens, closes) = shape.profile.parens(node, i);
             tri!(out.shape.profile.open_many(opens));
             let Some(extent) = shape.at_leaf(i).get() else {
-                return Err(Error::NotKnown { op: OP, value: shape.at_leaf(i) });
+                return Err(Error::NotKnown { op: OP, value: shape.at_leaf(i).quoted() });
             };
             let begin = out.leaf_count();
             if let Err(refusal) = tri!(self.line(space, p, extent, out)) {
@@ -183,7 +183,7 @@ const fn extended(flat: &Lay, space: &Space, index: i64) -> Result<Point, Error>
         let mut digit = rest;
         if i + 1 < flat.leaf_count() {
             let Some(extent) = flat.extent(i).get() else {
-                return Err(Error::NotKnown { op: OP, value: flat.extent(i) });
+                return Err(Error::NotKnown { op: OP, value: flat.extent(i).quoted() });
             };
             (digit, rest) = (rest % extent, rest / extent);
         }
@@ -209,7 +209,7 @@ const fn flat_index(lay: &Lay, node: Node, coord: i64) -> Result<i64, Error> {
     while i < node.end && rest > 0 {
         let stride = tri!(lay.step(i).require_known(OP));
         let Some(extent) = lay.extent(i).get() else {
-            return Err(Error::NotKnown { op: OP, value: lay.extent(i) });
+            return Err(Error::NotKnown { op: OP, value: lay.extent(i).quoted() });
         };
         let next = match (rest % extent).checked_mul(stride) {
             Some(reach) => sum.checked_add(reach),

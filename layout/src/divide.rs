@@ -3,6 +3,7 @@
 use crate::coalesce::coalesce_into;
 use crate::complement::{complement_into, end_of};
 use crate::composition::compose_into;
+use crate::int::{FACTORS, KNOWN};
 use crate::profile::Node;
 use crate::{Error, Int, Lay, Stride, Tiler, Tiles, ask};
 
@@ -175,13 +176,18 @@ impl Lay {
 
 const fn divide_into(left: &Lay, l: Node, tiles: &Lay, t: Node, out: &mut Lay) -> Result<(), Error> {
     let (mut right, mut domain) = (Lay::EMPTY, Lay::EMPTY);
-    coalesce_into(left, l, true, &mut domain);
-    tri!(tile_and_rest(&mut domain, tiles, t, &mut right));
+    if left.is_known() && tiles.is_known() {
+        coalesce_into::<KNOWN>(left, l, true, &mut domain);
+        tri!(tile_and_rest::<KNOWN>(&mut domain, tiles, t, &mut right));
+    } else {
+        coalesce_into::<FACTORS>(left, l, true, &mut domain);
+        tri!(tile_and_rest::<FACTORS>(&mut domain, tiles, t, &mut right));
+    }
     compose_into(&domain, domain.root(), &right, right.root(), out)
 }
 
 /// Rounds the coalesced domain up to whole tiles, and writes `(tile, complement(tile, size(domain)))`.
-pub(crate) const fn tile_and_rest(
+pub(crate) const fn tile_and_rest<const F: usize>(
     domain: &mut Lay,
     tiles: &Lay,
     t: Node,
@@ -197,15 +203,16 @@ pub(crate) const fn tile_and_rest(
         return Ok(());
     }
     let mut sorted;
-    let modes = if t.begin == 0 && t.end == tiles.leaf_count() && tiles.is_sorted() {
-        tiles
+    let (modes, node) = if tiles.is_sorted(t) {
+        (tiles, t)
     } else {
         sorted = Lay::EMPTY;
-        tri!(right.sort_into("a divide", &mut sorted));
-        &sorted
+        tri!(right.sort_into::<F>("a divide", &mut sorted));
+        (&sorted, sorted.root())
     };
-    tri!(round_up(domain, tri!(end_of(modes))));
-    tri!(complement_into(modes, tri!(domain.size()), right));
+    tri!(round_up::<F>(domain, tri!(end_of(modes, node))));
+    let size = tri!(domain.shape.product_of::<F>(domain.root()));
+    tri!(complement_into(modes, node, size, right));
     right.close();
     Ok(())
 }
@@ -221,9 +228,10 @@ const fn require_apart(domain: &Lay, i: usize, step: Int) -> Result<(), Error> {
             if !matches!(ask::equal(end, next), Some(false)) {
                 return Err(match (extent.is_symbolic(), step.get()) {
                     (true, Some(step)) => ask::divisible("a divide", extent, step),
-                    _ => {
-                        Error::NotKnown { op: "a divide", value: if next.is_symbolic() { next } else { end } }
-                    }
+                    _ => Error::NotKnown {
+                        op: "a divide",
+                        value: (if next.is_symbolic() { next } else { end }).quoted(),
+                    },
                 });
             }
         }
@@ -238,17 +246,17 @@ const fn require_apart(domain: &Lay, i: usize, step: Int) -> Result<(), Error> {
 
 /// Rounds the mode in which the tile ends up to whole tiles, so that no tile straddles its end: with `4:1`, `(9,16):(96,3)` is divided as
 /// `(12,16):(96,3)`, 3 tiles in each of 16 columns. The last mode needs no rounding: it goes on by itself.
-const fn round_up(domain: &mut Lay, end: Int) -> Result<(), Error> {
-    let (mut begin, mut i) = (Int::ONE, 0);
+const fn round_up<const F: usize>(domain: &mut Lay, end: Int<F>) -> Result<(), Error> {
+    let (mut begin, mut i) = (Int::number(1, true), 0);
     while i + 1 < domain.leaf_count() {
-        let extent = domain.extent(i);
+        let extent = domain.extent_at::<F>(i);
         let Some(step) = end.div_exact(begin) else {
             return Ok(());
         };
         let next = tri!(begin.mul(extent));
         if matches!(end.less(next), Some(true)) {
             if extent.div_exact(step).is_none() {
-                tri!(require_apart(domain, i, step));
+                tri!(require_apart(domain, i, step.wide()));
                 tri!(domain.set_extent(i, tri!(tri!(extent.ceil_div(step)).mul(step))));
             }
             return Ok(());

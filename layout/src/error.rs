@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{Fact, Int, MAX_DEPTH, MAX_LEAVES, Stride, Symbol};
+use crate::{Fact, MAX_DEPTH, MAX_LEAVES, Quote, Symbol};
 
 /// Why an operation has no exact answer. The variants carry the operands; the message says what would be accepted.
 ///
@@ -68,7 +68,7 @@ pub enum Error {
         /// The coordinate.
         coord: i64,
         /// The extent: `0 <= coord < extent` is accepted.
-        extent: Int,
+        extent: Quote,
     },
     /// An extent below 1.
     NonPositiveShape {
@@ -82,20 +82,20 @@ pub enum Error {
         /// What was computed.
         op: &'static str,
         /// In a composition, the extent of the left-hand mode; in an upcast, the elements of a unit.
-        extent: Int,
+        extent: i64,
         /// The extent of the leaf as far as it is still to be mapped.
-        shape: Int,
+        shape: Quote,
         /// Its stride, in units of the left-hand mode.
-        stride: Int,
+        stride: Quote,
     },
     /// An extent that is not a multiple of what it has to be a multiple of.
     ShapeDivisibility {
         /// What was computed.
         op: &'static str,
         /// What must divide the extent.
-        divisor: Int,
+        divisor: Quote,
         /// The extent.
-        shape: Int,
+        shape: Quote,
     },
     /// The right-hand modes carry into one another, so that composing them one by one is wrong.
     Carry {
@@ -117,23 +117,23 @@ pub enum Error {
         /// What was computed.
         op: &'static str,
         /// What must divide the stride.
-        step: Int,
+        step: Quote,
         /// The stride.
-        stride: Int,
+        stride: Quote,
     },
     /// Two coordinates share an index where the operation needs an injective layout.
     Overlap {
         /// The extent of the mode that overlaps another one (or itself).
-        extent: Int,
+        extent: Quote,
         /// Its stride.
-        stride: Stride,
+        stride: Quote,
     },
     /// A negative stride where the operation needs strides of at least 0.
     NonPositiveStride {
         /// What was computed.
         op: &'static str,
         /// The stride.
-        stride: Int,
+        stride: Quote,
     },
     /// A symbol's facts don't decide; the named fact would.
     NeedsFact {
@@ -149,7 +149,7 @@ pub enum Error {
         /// What was computed.
         op: &'static str,
         /// The integer.
-        value: Int,
+        value: Quote,
     },
     /// Numbers that are no swizzle.
     Swizzle {

@@ -80,8 +80,8 @@ impl Lay {
         }
         let (mut index, mut i) = (0i64, 0);
         while i < self.leaf_count() {
-            let (Crd::At(position), Some(extent), Some(stride)) =
-                (coord.at_leaf(i), self.shape.leaves.known(i), self.steps.known(i))
+            let (Some(position), Some(extent), Some(stride)) =
+                (coord.leaves.known(i), self.shape.leaves.known(i), self.steps.known(i))
             else {
                 return None;
             };
@@ -310,7 +310,7 @@ impl Lay {
             return index.add(position, self.step(node.begin));
         }
         if node.begin == node.end && position != 0 {
-            return Err(Error::CoordOutOfRange { coord: position, extent: Int::ONE });
+            return Err(Error::CoordOutOfRange { coord: position, extent: Int::ONE.quoted() });
         }
         let mut digits = tri!(Digits::new(&self.shape, node, position, rule.extended));
         let mut i = node.begin;
@@ -330,7 +330,7 @@ const fn step(sum: i64, digit: i64, stride: Int) -> Result<i64, Error> {
         return Ok(sum);
     }
     let Some(stride) = stride.get() else {
-        return Err(Error::NotKnown { op: "an index", value: stride });
+        return Err(Error::NotKnown { op: "an index", value: stride.quoted() });
     };
     if let Some(reach) = digit.checked_mul(stride)
         && let Some(sum) = sum.checked_add(reach)

@@ -113,7 +113,7 @@ impl F2Matrix {
         let (mut taken, mut i) = (0, 0);
         while i < layout.leaf_count() {
             let Some(extent) = layout.extent(i).get() else {
-                return Err(Error::NotKnown { op: OP, value: layout.extent(i) });
+                return Err(Error::NotKnown { op: OP, value: layout.extent(i).quoted() });
             };
             if extent < 1 || extent & (extent - 1) != 0 {
                 return Err(Error::Unsupported { op: OP, what: "an extent that is no power of two" });
@@ -123,7 +123,7 @@ impl F2Matrix {
                 stride => (tri!(stride.require_known(OP)) as u64, true),
             };
             if integer && (column as i64) < 0 {
-                return Err(Error::NonPositiveStride { op: OP, stride: Int::value(column as i64) });
+                return Err(Error::NonPositiveStride { op: OP, stride: Int::value(column as i64).quoted() });
             }
             let mut bit = 0;
             while bit < extent.trailing_zeros() {
@@ -211,7 +211,7 @@ impl F2Matrix {
     /// [`Error::CoordOutOfRange`] for a coordinate with other bits.
     pub const fn apply(&self, coord: i64) -> Result<i64, Error> {
         if coord < 0 || coord >> self.inputs != 0 {
-            return Err(Error::CoordOutOfRange { coord, extent: Int::value(1 << self.inputs) });
+            return Err(Error::CoordOutOfRange { coord, extent: Int::value(1 << self.inputs).quoted() });
         }
         let (mut out, mut rest) = (0, coord);
         while rest != 0 {
@@ -267,7 +267,7 @@ impl F2Matrix {
             let (opens, closes) = shape.profile.parens(root, i);
             tri!(out.shape.profile.open_many(opens));
             let Some(extent) = shape.at_leaf(i).get() else {
-                return Err(Error::NotKnown { op: OP, value: shape.at_leaf(i) });
+                return Err(Error::NotKnown { op: OP, value: shape.at_leaf(i).quoted() });
             };
             let (begin, end) = (out.leaf_count(), input + extent.trailing_zeros() as usize);
             tri!(self.runs_into(input, end, integers, &mut out));

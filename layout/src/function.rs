@@ -1,6 +1,6 @@
 //! Any function after an offset after a layout: gather and scatter, and whatever else is no stride.
 
-use crate::{Coord, Error, Lay, Swizzle, Tiler};
+use crate::{Coord, Error, Int, Lay, Swizzle, Tiler};
 
 /// A function on indices that a layout hands over to: the left part of a [`Composition`].
 ///
@@ -40,8 +40,8 @@ impl IndexFn for Swizzle {
 impl IndexFn for &[i64] {
     fn index(&self, index: i64) -> Result<i64, Error> {
         let value = usize::try_from(index).ok().and_then(|at| self.get(at));
-        let extent = (self.len() as i64).into();
-        value.copied().ok_or(Error::CoordOutOfRange { coord: index, extent })
+        let extent = Int::from(self.len() as i64);
+        value.copied().ok_or(Error::CoordOutOfRange { coord: index, extent: extent.quoted() })
     }
 }
 

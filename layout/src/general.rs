@@ -2,6 +2,7 @@
 
 use crate::coalesce::coalesce_into;
 use crate::definition::Function;
+use crate::int::FACTORS;
 use crate::space::Space;
 use crate::{Error, Int, Lay, Shape};
 
@@ -93,7 +94,7 @@ impl Lay {
             None => return strict,
         }
         let (mut flat, mut out) = (Lay::EMPTY, Lay::EMPTY);
-        coalesce_into(self, self.root(), true, &mut flat);
+        coalesce_into::<FACTORS>(self, self.root(), true, &mut flat);
         let function = Function::Composition { left: &flat, right, node: right.root() };
         match tri!(function.lay_out(&Space::of(&flat), &right.shape, right.root(), &mut out)) {
             Ok(()) => Ok(out),
@@ -120,7 +121,7 @@ impl Lay {
         if known {
             let least = tri!(right.min_index());
             if least < 0 {
-                return Err(Error::CoordOutOfRange { coord: least, extent });
+                return Err(Error::CoordOutOfRange { coord: least, extent: extent.quoted() });
             }
         }
         let cosize = tri!(called!("compose_in_bounds", right.cosize_int()));
@@ -128,9 +129,11 @@ impl Lay {
             return called!("compose_in_bounds", self.composition(right));
         }
         match (cosize.get(), extent.get()) {
-            (Some(cosize), Some(_)) => Err(Error::CoordOutOfRange { coord: cosize - 1, extent }),
-            (Some(_), None) => Err(Error::NotKnown { op: "compose_in_bounds", value: extent }),
-            _ => Err(Error::NotKnown { op: "compose_in_bounds", value: cosize }),
+            (Some(cosize), Some(_)) => {
+                Err(Error::CoordOutOfRange { coord: cosize - 1, extent: extent.quoted() })
+            }
+            (Some(_), None) => Err(Error::NotKnown { op: "compose_in_bounds", value: extent.quoted() }),
+            _ => Err(Error::NotKnown { op: "compose_in_bounds", value: cosize.quoted() }),
         }
     }
 }

@@ -16,7 +16,7 @@ pub(crate) const FACTORS: usize = 3;
 ///   launched.
 ///
 /// Two are equal when they are the same number; the static mark and the facts of a symbol don't count. Arithmetic is checked: what cannot
-/// be represented is an [`Error`].
+/// be represented is an [`Error`]. `F` is how many factors there is room for; without any, operations on known numbers pay for none.
 ///
 /// ```
 /// use girih_layout::{Int, Symbol};
@@ -27,12 +27,15 @@ pub(crate) const FACTORS: usize = 3;
 /// # Ok::<(), girih_layout::Error>(())
 /// ```
 #[derive(Clone, Copy)]
-pub struct Int {
+pub struct Int<const F: usize = FACTORS> {
     pub(crate) coef: i64,
     pub(crate) fixed: bool,
     /// In the order of their keys, those that are none last.
-    pub(crate) factors: [Packed; FACTORS],
+    pub(crate) factors: [Packed; F],
 }
+
+/// An integer that is known to be no symbol's: what the operations compute with where their operands have none.
+pub(crate) const KNOWN: usize = 0;
 
 impl Int {
     /// Static 0.
@@ -62,11 +65,6 @@ impl Int {
         Int::number(value, false)
     }
 
-    #[inline]
-    pub(crate) const fn number(coef: i64, fixed: bool) -> Int {
-        Int { coef, fixed, factors: [Packed::NONE; FACTORS] }
-    }
-
     /// A symbol.
     ///
     /// ```
@@ -79,10 +77,42 @@ impl Int {
             Err(_) => Int::ZERO, // a denominator of 1 always fits
         }
     }
+}
 
-    pub(crate) const fn of_factor(factor: Packed) -> Int {
-        let mut out = Int::value(1);
-        out.factors[0] = factor;
+impl<const F: usize> Int<F> {
+    #[inline]
+    pub(crate) const fn number(coef: i64, fixed: bool) -> Int<F> {
+        Int { coef, fixed, factors: [Packed::NONE; F] }
+    }
+
+    pub(crate) const fn of_factor(factor: Packed) -> Int<F> {
+        let mut out = Int::number(1, false);
+        if F > 0 {
+            out.factors[0] = factor;
+        }
+        out
+    }
+
+    /// Factor `i`, if there are so many.
+    pub(crate) const fn factor(&self, i: usize) -> Option<Factor> {
+        if i < F { self.factors[i].get() } else { None }
+    }
+
+    /// The same integer with room for as many factors as there may be.
+    #[inline]
+    pub(crate) const fn wide(self) -> Int {
+        self.with_room()
+    }
+
+    /// The same integer with room for `G` factors, which must be enough.
+    #[inline]
+    pub(crate) const fn with_room<const G: usize>(self) -> Int<G> {
+        let (mut out, mut i) = (Int::number(self.coef, self.fixed), 0);
+        while i < F && i < G {
+            out.factors[i] = self.factors[i];
+            i += 1;
+        }
+        debug_assert!(i == F || !self.factors[i].is_some());
         out
     }
 
@@ -117,7 +147,7 @@ impl Int {
     /// ```
     #[inline]
     pub const fn is_symbolic(self) -> bool {
-        self.factors[0].is_some()
+        F > 0 && self.factors[0].is_some()
     }
 
     /// The known coefficient: the number itself where there is no symbol.
@@ -138,8 +168,13 @@ impl Int {
     /// assert_eq!(Int::parse("6*s0")?.factors()[0].map(|factor| factor.symbol), Some(Symbol::new(0)));
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
-    pub const fn factors(self) -> [Option<Factor>; 3] {
-        [self.factors[0].get(), self.factors[1].get(), self.factors[2].get()]
+    pub const fn factors(self) -> [Option<Factor>; F] {
+        let (mut out, mut i) = ([None; F], 0);
+        while i < F {
+            out[i] = self.factor(i);
+            i += 1;
+        }
+        out
     }
 
     /// Whether both are the same number; `const` form of `==`.
@@ -149,14 +184,23 @@ impl Int {
     /// const { assert!(Int::fixed(8).same(Int::value(8))) };
     /// ```
     #[inline]
-    pub const fn same(self, other: Int) -> bool {
+    pub const fn same(self, other: Int<F>) -> bool {
         self.coef == other.coef && self.same_factors(&other)
     }
 
     #[inline]
-    pub(crate) const fn same_factors(&self, other: &Int) -> bool {
-        let (a, b) = (&self.factors, &other.factors);
-        a[0].key == b[0].key && (a[0].key == 0 || a[1].key == b[1].key && a[2].key == b[2].key)
+    pub(crate) const fn same_factors(&self, other: &Int<F>) -> bool {
+        let mut i = 0;
+        while i < F {
+            if self.factors[i].key != other.factors[i].key {
+                return false;
+            }
+            if self.factors[i].key == 0 {
+                return true;
+            }
+            i += 1;
+        }
+        true
     }
 
     /// Whether it is known to be `n`.
@@ -202,7 +246,7 @@ impl Int {
     const fn extreme(self, of_upper: bool) -> Option<i64> {
         let mut product = self.coef;
         let mut i = 0;
-        while i < FACTORS {
+        while i < F {
             if let Some(f) = self.factors[i].get() {
                 let bound = if of_upper { f.symbol.upper() } else { Some(f.symbol.lower()) };
                 product = match bound {
@@ -235,7 +279,7 @@ impl Int {
         let mut rest = n.unsigned_abs() as i64;
         rest /= gcd(rest, self.coef);
         let mut i = 0;
-        while i < FACTORS {
+        while i < F {
             if let Some(f) = self.factors[i].get()
                 && f.symbol.divisor() % f.den == 0
             {
@@ -246,6 +290,16 @@ impl Int {
         if rest == 1 { Some(true) } else { None }
     }
 
+    /// The first symbol in it.
+    pub(crate) const fn first_symbol(self) -> Option<Symbol> {
+        match self.factor(0) {
+            Some(f) => Some(f.symbol),
+            None => None,
+        }
+    }
+}
+
+impl Int {
     /// The integer at launch: `symbol`, by its id, becomes `value`.
     ///
     /// ```
@@ -269,7 +323,10 @@ impl Int {
                     let quotient = value / f.den + (value % f.den != 0) as i64;
                     out = tri!(out.mul(Int::value(quotient)));
                 } else {
-                    return Err(Error::CoordOutOfRange { coord: value, extent: Int::symbol(f.symbol) });
+                    return Err(Error::CoordOutOfRange {
+                        coord: value,
+                        extent: Int::symbol(f.symbol).quoted(),
+                    });
                 }
             }
             i += 1;
@@ -304,25 +361,17 @@ impl Int {
         }
         Ok(out)
     }
-
-    /// The first symbol in it.
-    pub(crate) const fn first_symbol(self) -> Option<Symbol> {
-        match self.factors[0].get() {
-            Some(f) => Some(f.symbol),
-            None => None,
-        }
-    }
 }
 
-impl PartialEq for Int {
-    fn eq(&self, other: &Int) -> bool {
+impl<const F: usize> PartialEq for Int<F> {
+    fn eq(&self, other: &Int<F>) -> bool {
         self.same(*other)
     }
 }
 
-impl Eq for Int {}
+impl<const F: usize> Eq for Int<F> {}
 
-impl core::hash::Hash for Int {
+impl<const F: usize> core::hash::Hash for Int<F> {
     fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
         (self.coef, self.factors.map(|factor| factor.key)).hash(state);
     }
@@ -334,19 +383,13 @@ impl Default for Int {
     }
 }
 
-impl From<i64> for Int {
-    fn from(value: i64) -> Int {
-        Int::value(value)
-    }
-}
-
 impl From<Symbol> for Int {
     fn from(symbol: Symbol) -> Int {
         Int::symbol(symbol)
     }
 }
 
-impl fmt::Display for Int {
+impl<const F: usize> fmt::Display for Int<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.is_symbolic() {
             let mark = if f.alternate() && self.is_static() { "_" } else { "" };
@@ -362,7 +405,7 @@ impl fmt::Display for Int {
     }
 }
 
-impl fmt::Debug for Int {
+impl<const F: usize> fmt::Debug for Int<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:#}")
     }

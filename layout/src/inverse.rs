@@ -1,14 +1,16 @@
 //! Right and left inverses.
 
 use crate::columns::Parts;
-use crate::{Error, Int, Lay, MAX_LEAVES, Stride, ask};
+use crate::int::{FACTORS, KNOWN};
+use crate::step::Step;
+use crate::{Error, Int, Lay, MAX_LEAVES, ask};
 
 impl Parts {
     /// The inverse of both parts.
     const fn turn_back(&self) -> Result<Lay, Error> {
         let mut out = Lay::EMPTY;
         tri!(tri!(self.map.reduced().back(self.bits)).modes_into(&mut out));
-        tri!(self.upper.turn_back(self.unit(), Int::value(1 << self.map.inputs()), &mut out));
+        tri!(self.upper.turn_back::<FACTORS>(self.unit(), Int::value(1 << self.map.inputs()), &mut out));
         tri!(out.wrap_from(0));
         Ok(out.coalesce())
     }
@@ -33,7 +35,7 @@ impl Lay {
     /// two before the last column.
     pub const fn right_inverse(&self) -> Result<Lay, Error> {
         let flat = self.coalesce();
-        let (mut out, mut end, mut step, mut rest) = (Lay::EMPTY, Int::ONE, Int::ONE, flat);
+        let mut out = Lay::EMPTY;
         if flat.has_columns() {
             let parts = tri!(flat.leading_parts("right_inverse"));
             let back = tri!(parts.map.reduced().back(parts.bits));
@@ -42,23 +44,33 @@ impl Lay {
                 n += 1;
             }
             tri!(back.first(n).modes_into(&mut out));
-            rest = if n == parts.bits { parts.upper } else { Lay::EMPTY };
-            (end, step) = (parts.unit(), Int::value(1 << parts.map.inputs()));
+            if n == parts.bits {
+                let step = Int::value(1 << parts.map.inputs());
+                tri!(parts.upper.follow::<FACTORS>(parts.unit(), step, &mut out));
+            }
+        } else if flat.is_known() {
+            tri!(flat.follow::<KNOWN>(Int::number(1, true), Int::number(1, true), &mut out));
+        } else {
+            tri!(flat.follow::<FACTORS>(Int::ONE, Int::ONE, &mut out));
         }
-        tri!(rest.follow(end, step, &mut out));
         tri!(out.wrap_from(0));
         Ok(out.coalesce())
     }
 
     /// Appends the modes that follow on one another from `end` on; `step` is the 1-D step of the first.
-    const fn follow(&self, mut end: Int, step: Int, out: &mut Lay) -> Result<(), Error> {
+    const fn follow<const F: usize>(
+        &self,
+        mut end: Int<F>,
+        step: Int<F>,
+        out: &mut Lay,
+    ) -> Result<(), Error> {
         let steps = tri!(self.prefix_products(step));
         loop {
             let (mut best, mut i) = (MAX_LEAVES, 0);
             while i < self.leaf_count() {
-                if self.step(i).same(Stride::Int(end))
-                    && !self.extent(i).is(1)
-                    && (best == MAX_LEAVES || matches!(self.extent(best).less(self.extent(i)), Some(true)))
+                if self.step_at(i).same(&Step::int(end))
+                    && !self.is_narrow(i)
+                    && (best == MAX_LEAVES || self.is_wider::<F>(i, best))
                 {
                     best = i;
                 }
@@ -67,10 +79,14 @@ impl Lay {
             if best == MAX_LEAVES {
                 return Ok(());
             }
-            let taken = self.extent(best);
-            tri!(out.push(taken, Stride::Int(steps[best])));
+            let taken = self.extent_at(best);
+            tri!(out.push_leaf(taken, Step::int(steps[best])));
             end = tri!(end.mul(taken));
         }
+    }
+
+    const fn is_wider<const F: usize>(&self, i: usize, than: usize) -> bool {
+        matches!(self.extent_at::<F>(than).less(self.extent_at(i)), Some(true))
     }
 
     /// A layout `L` with `L(self(i)) = i` for every `i` of the domain (CuTe's `left_inverse`). Off the image it means nothing.
@@ -92,7 +108,10 @@ impl Lay {
         let mut i = 0;
         while i < flat.leaf_count() {
             if flat.step(i).is_zero() && !flat.extent(i).is(1) {
-                return Err(Error::Overlap { extent: flat.extent(i), stride: flat.step(i) });
+                return Err(Error::Overlap {
+                    extent: flat.extent(i).quoted(),
+                    stride: flat.step(i).quoted(),
+                });
             }
             i += 1;
         }
@@ -120,7 +139,11 @@ impl Lay {
             return tri!(flat.leading_parts(OP)).turn_back();
         }
         let mut out = Lay::EMPTY;
-        match flat.turn_back(Int::ONE, Int::ONE, &mut out) {
+        let turned = match flat.is_known() {
+            true => flat.turn_back::<KNOWN>(Int::number(1, true), Int::number(1, true), &mut out),
+            false => flat.turn_back::<FACTORS>(Int::ONE, Int::ONE, &mut out),
+        };
+        match turned {
             Ok(()) => {
                 tri!(out.wrap_from(0));
                 Ok(out.coalesce())
@@ -131,7 +154,7 @@ impl Lay {
                 Err(_) => match error {
                     // As powers of two, the numbers may keep to bits of their own.
                     Error::NotTractable { .. } if flat.is_symbolic() => {
-                        Err(Error::NotKnown { op: OP, value: flat.first_symbolic() })
+                        Err(Error::NotKnown { op: OP, value: flat.first_symbolic().quoted() })
                     }
                     error => Err(error),
                 },
@@ -140,52 +163,60 @@ impl Lay {
     }
 
     /// Appends the inverse of integer modes from `before` on; `step` is the 1-D step of the first.
-    const fn turn_back(&self, mut before: Int, step: Int, out: &mut Lay) -> Result<(), Error> {
+    const fn turn_back<const F: usize>(
+        &self,
+        mut before: Int<F>,
+        step: Int<F>,
+        out: &mut Lay,
+    ) -> Result<(), Error> {
         const OP: &str = "left_inverse";
         let steps = tri!(self.prefix_products(step));
-        let sorted = tri!(self.sorted(OP));
-        let (mut k, mut last_extent, mut last_step) = (0, Int::ONE, Int::ZERO);
+        let mut sorted = Lay::EMPTY;
+        tri!(self.sort_into::<F>(OP, &mut sorted));
+        let (mut k, mut last_extent, mut last_step) = (0, Int::number(1, true), Int::number(0, true));
         while k < sorted.leaf_count() {
-            let (s, stride) = (sorted.extent(k), sorted.step(k));
+            let (s, stride) = (sorted.extent_at::<F>(k), sorted.step_at::<F>(k));
             k += 1;
             let d = tri!(stride.require_int(OP));
             let Some(gap) = d.div_exact(before) else {
                 return Err(match (d.is_symbolic(), before.get()) {
-                    (true, Some(n)) => ask::divisible(OP, d, n),
-                    (true, None) => Error::NotKnown { op: OP, value: d },
-                    (false, None) => Error::NotKnown { op: OP, value: before },
-                    (false, Some(_)) => Error::NotTractable { op: OP, step: before, stride: d },
+                    (true, Some(n)) => ask::divisible(OP, d.wide(), n),
+                    (true, None) => Error::NotKnown { op: OP, value: d.quoted() },
+                    (false, None) => Error::NotKnown { op: OP, value: before.quoted() },
+                    (false, Some(_)) => {
+                        Error::NotTractable { op: OP, step: before.quoted(), stride: d.quoted() }
+                    }
                 });
             };
             if !matches!(gap.less(last_extent), Some(false)) {
                 return Err(match gap.less(last_extent) {
-                    None => Error::NotKnown { op: OP, value: gap },
-                    _ => Error::Overlap { extent: s, stride },
+                    None => Error::NotKnown { op: OP, value: gap.quoted() },
+                    _ => Error::Overlap { extent: s.quoted(), stride: stride.quoted() },
                 });
             }
             if !gap.is(1) {
-                tri!(out.push(gap, Stride::Int(last_step)));
+                tri!(out.push_leaf(gap, Step::int(last_step)));
             }
-            (last_extent, last_step, before) = (s, steps[self.position(s, stride)], d);
+            (last_extent, last_step, before) = (s, steps[self.position(s, &stride)], d);
         }
-        out.push(last_extent, Stride::Int(last_step))
+        out.push_leaf(last_extent, Step::int(last_step))
     }
 
     /// The first leaf that is `s:d`.
-    const fn position(&self, s: Int, d: Stride) -> usize {
+    const fn position<const F: usize>(&self, s: Int<F>, d: &Step<F>) -> usize {
         let mut i = 0;
-        while i + 1 < self.leaf_count() && !(self.extent(i).same(s) && self.step(i).same(d)) {
+        while i + 1 < self.leaf_count() && !(self.extent_at(i).same(s) && self.step_at(i).same(d)) {
             i += 1;
         }
         i
     }
 
     /// The 1-D step of each leaf.
-    const fn prefix_products(&self, first: Int) -> Result<[Int; MAX_LEAVES], Error> {
+    const fn prefix_products<const F: usize>(&self, first: Int<F>) -> Result<[Int<F>; MAX_LEAVES], Error> {
         let mut steps = [first; MAX_LEAVES];
         let mut i = 1;
         while i < self.leaf_count() {
-            steps[i] = tri!(steps[i - 1].mul(self.extent(i - 1)));
+            steps[i] = tri!(steps[i - 1].mul(self.extent_at(i - 1)));
             i += 1;
         }
         Ok(steps)

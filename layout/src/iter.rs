@@ -68,7 +68,7 @@ impl Shape {
     pub fn coords(&self) -> Result<Coords, Error> {
         let mut extents = [1; MAX_LEAVES];
         for (extent, leaf) in extents.iter_mut().zip(self.leaves()) {
-            *extent = leaf.get().ok_or(Error::NotKnown { op: OP, value: leaf })?;
+            *extent = leaf.get().ok_or(Error::NotKnown { op: OP, value: leaf.quoted() })?;
         }
         let origin = Coord::zeros(*self.profile());
         let empty = extents.iter().any(|extent| *extent < 1);
@@ -92,7 +92,7 @@ impl Shape {
         }
         let mut coords = self.coords()?;
         for key in keys.leaves() {
-            key.get().ok_or(Error::NotKnown { op: OP, value: key })?;
+            key.get().ok_or(Error::NotKnown { op: OP, value: key.quoted() })?;
         }
         // A stable sort without a heap.
         for i in 1..self.leaf_count() {
@@ -147,7 +147,7 @@ impl Lay {
         let mut integers = *self;
         for (i, wheel) in out.leaves.iter_mut().take(out.len).enumerate() {
             let extent = self.extent(i);
-            wheel.extent = extent.get().ok_or(Error::NotKnown { op: OP, value: extent })?;
+            wheel.extent = extent.get().ok_or(Error::NotKnown { op: OP, value: extent.quoted() })?;
             out.done |= wheel.extent < 1;
             match self.step(i) {
                 Stride::F2(column) => {

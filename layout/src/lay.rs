@@ -1,6 +1,8 @@
 //! The run-time layout: construction and questions about it.
 
+use crate::int::FACTORS;
 use crate::profile::Node;
+use crate::step::Step;
 use crate::store::{FULL, Leaves, MAX_SYMBOLS, Small, Symbols, same};
 use crate::{Error, Int, IntTuple, Shape, Stride, Strides, Symbol};
 
@@ -145,7 +147,8 @@ impl Lay {
     /// # Errors
     /// Those of [`Int::bind`]; [`Error::NonPositiveShape`] where an extent becomes 0: the layout is empty then.
     pub const fn bind(&self, symbol: Symbol, value: i64) -> Result<Lay, Error> {
-        let mut out = *self;
+        // Written anew, so that symbols that are gone take no room.
+        let mut out = Lay { shape: Shape::zeros(self.shape.profile), steps: Leaves::ZEROS };
         let mut i = 0;
         while i < self.leaf_count() {
             tri!(out.set_extent(i, tri!(self.extent(i).bind(symbol, value))));
@@ -290,13 +293,37 @@ impl Lay {
     /// The extent of leaf `i`.
     #[inline]
     pub(crate) const fn extent(&self, i: usize) -> Int {
-        self.shape.at_leaf(i)
+        self.extent_at(i)
     }
 
     /// The stride of leaf `i`.
     #[inline]
     pub(crate) const fn step(&self, i: usize) -> Stride {
-        self.steps.stride(i, &self.shape.symbols)
+        self.step_at::<FACTORS>(i).stride()
+    }
+
+    /// Whether no leaf has a symbol: then there is no need of room for factors, and the operations compute with [`KNOWN`] integers.
+    #[inline]
+    pub(crate) const fn is_known(&self) -> bool {
+        self.shape.symbols.is_empty()
+    }
+
+    /// The extent of leaf `i`, of a layout that [`Lay::is_known`] where `F` is [`KNOWN`].
+    #[inline]
+    pub(crate) const fn extent_at<const F: usize>(&self, i: usize) -> Int<F> {
+        self.shape.leaves.int(i, &self.shape.symbols)
+    }
+
+    /// The stride of leaf `i`, as [`Lay::extent_at`].
+    #[inline]
+    pub(crate) const fn step_at<const F: usize>(&self, i: usize) -> Step<F> {
+        self.steps.step(i, &self.shape.symbols)
+    }
+
+    /// Whether the extent of leaf `i` is known to be 1.
+    #[inline]
+    pub(crate) const fn is_narrow(&self, i: usize) -> bool {
+        matches!(self.shape.leaves.known(i), Some(1))
     }
 
     /// The factors that the leaves refer to.
@@ -304,7 +331,8 @@ impl Lay {
         self.shape.leaves.used(self.leaf_count()) | self.steps.used(self.leaf_count())
     }
 
-    pub(crate) const fn set_extent(&mut self, i: usize, extent: Int) -> Result<(), Error> {
+    #[inline]
+    pub(crate) const fn set_extent<const F: usize>(&mut self, i: usize, extent: Int<F>) -> Result<(), Error> {
         let mut kept = self.shape.symbols.write(&extent, u16::MAX);
         if kept.is_none() {
             self.shape.leaves.set(i, Small::number(0, false));
@@ -316,10 +344,15 @@ impl Lay {
     }
 
     pub(crate) const fn set_step(&mut self, i: usize, stride: Stride) -> Result<(), Error> {
-        let mut kept = self.shape.symbols.write_stride(&stride, u16::MAX);
+        self.set_step_at(i, stride.step())
+    }
+
+    #[inline]
+    pub(crate) const fn set_step_at<const F: usize>(&mut self, i: usize, step: Step<F>) -> Result<(), Error> {
+        let mut kept = self.shape.symbols.write_step(&step, u16::MAX);
         if kept.is_none() {
             self.steps.set(i, Small::number(0, false));
-            kept = self.shape.symbols.write_stride(&stride, self.used());
+            kept = self.shape.symbols.write_step(&step, self.used());
         }
         let Some(kept) = kept else { return Err(FULL) };
         self.steps.set(i, kept);
@@ -327,9 +360,19 @@ impl Lay {
     }
 
     pub(crate) const fn push(&mut self, extent: Int, stride: Stride) -> Result<(), Error> {
+        self.push_leaf(extent, stride.step())
+    }
+
+    /// Pushes a leaf.
+    #[inline]
+    pub(crate) const fn push_leaf<const F: usize>(
+        &mut self,
+        extent: Int<F>,
+        step: Step<F>,
+    ) -> Result<(), Error> {
         let i = tri!(self.push_zeros());
         tri!(self.set_extent(i, extent));
-        self.set_step(i, stride)
+        self.set_step_at(i, step)
     }
 
     const fn push_zeros(&mut self) -> Result<usize, Error> {
@@ -387,21 +430,36 @@ impl Lay {
 
     /// Appends a subtree of `from`.
     pub(crate) const fn copy(&mut self, from: &Lay, node: Node) -> Result<(), Error> {
+        let first = self.leaf_count();
+        tri!(self.shape.profile.graft(&from.shape.profile, node));
         let mut i = node.begin;
         while i < node.end {
-            let (opens, closes) = from.shape.profile.parens(node, i);
-            tri!(self.shape.profile.open_many(opens));
-            let leaf = tri!(self.push_zeros());
-            tri!(self.take_leaf(
-                leaf,
-                Some(from.shape.leaves.get(i)),
-                from.steps.get(i),
-                &from.shape.symbols
-            ));
-            self.shape.profile.close_many(closes);
+            let (to, extent, step) = (first + i - node.begin, from.shape.leaves.get(i), from.steps.get(i));
+            self.shape.leaves.set(to, if extent.is_symbolic() { Small::ZERO } else { extent });
+            self.steps.set(to, if step.is_symbolic() { Small::ZERO } else { step });
+            i += 1;
+        }
+        if from.is_known() {
+            return Ok(());
+        }
+        i = node.begin;
+        while i < node.end {
+            let (to, extent, step) = (first + i - node.begin, from.shape.leaves.get(i), from.steps.get(i));
+            if extent.is_symbolic() || step.is_symbolic() {
+                tri!(self.take_leaf(to, Some(extent), step, &from.shape.symbols));
+            }
             i += 1;
         }
         Ok(())
+    }
+
+    /// A subtree as a layout of its own: this one, if it is all of it, or a copy in `room`.
+    pub(crate) const fn subtree<'a>(&'a self, node: Node, room: &'a mut Lay) -> Result<&'a Lay, Error> {
+        if self.root().same(node) {
+            return Ok(self);
+        }
+        tri!(room.copy(self, node));
+        Ok(room)
     }
 
     /// Makes one node of the leaves that were pushed from `first` on, flat: a leaf of one, a tuple of more, `1:0` of none.

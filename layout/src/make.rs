@@ -114,7 +114,10 @@ impl Lay {
             let (mut best, mut best_key, mut i) = (MAX_LEAVES, 0, 0);
             while i < shape.leaf_count() {
                 let Some(key) = order.at_leaf(i).get() else {
-                    return Err(Error::NotKnown { op: "an ordered layout", value: order.at_leaf(i) });
+                    return Err(Error::NotKnown {
+                        op: "an ordered layout",
+                        value: order.at_leaf(i).quoted(),
+                    });
                 };
                 if !done[i] && (best == MAX_LEAVES || key < best_key) {
                     (best, best_key) = (i, key);

@@ -319,7 +319,10 @@ impl Lay {
             Some(true) => {}
             Some(false) => return Err(Error::Unsupported { op: OP, what: "a shape of another size" }),
             None => {
-                return Err(Error::NotKnown { op: OP, value: if size.is_symbolic() { size } else { own } });
+                return Err(Error::NotKnown {
+                    op: OP,
+                    value: (if size.is_symbolic() { size } else { own }).quoted(),
+                });
             }
         }
         called!("with_shape", self.composition(&tri!(Lay::left(shape))))

@@ -172,7 +172,7 @@ const fn less(a: Int, b: Int) -> Result<bool, Error> {
         (_, Some(n), Some(symbol), _) if b.same(Int::symbol(symbol)) => {
             Err(Error::NeedsFact { op: OP, symbol, fact: Fact::AtLeast(n.saturating_add(1)) })
         }
-        (Some(_), ..) => Err(Error::NotKnown { op: OP, value: a }),
-        _ => Err(Error::NotKnown { op: OP, value: b }),
+        (Some(_), ..) => Err(Error::NotKnown { op: OP, value: a.quoted() }),
+        _ => Err(Error::NotKnown { op: OP, value: b.quoted() }),
     }
 }

@@ -117,7 +117,7 @@ impl Lay {
 
 fn known(op: &'static str, shape: &Shape) -> Result<i64, Error> {
     let size = shape.size()?;
-    size.get().ok_or(Error::NotKnown { op, value: size })
+    size.get().ok_or(Error::NotKnown { op, value: size.quoted() })
 }
 
 impl Picture {

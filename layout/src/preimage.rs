@@ -207,7 +207,7 @@ impl Lay {
             };
         }
         let stride = tri!(self.flat_leaf(k).1.require_int(OP));
-        Err(Error::NotKnown { op: OP, value: if stride.is_symbolic() { stride } else { end } })
+        Err(Error::NotKnown { op: OP, value: (if stride.is_symbolic() { stride } else { end }).quoted() })
     }
 }
 
@@ -228,7 +228,7 @@ impl Search {
         while i < lay.leaf_count() {
             let stride = tri!(lay.step(i).require_known(OP));
             let Some(extent) = lay.extent(i).get() else {
-                return Err(Error::NotKnown { op: OP, value: lay.extent(i) });
+                return Err(Error::NotKnown { op: OP, value: lay.extent(i).quoted() });
             };
             if extent > 1 && stride != 0 {
                 out.insert(i, extent, stride);

@@ -1,7 +1,9 @@
 //! Products: a layout repeated in the arrangement of another one (CuTe guide, 02 Layout algebra, Product).
 
 use crate::composition::compose_into;
+use crate::int::KNOWN;
 use crate::profile::Node;
+use crate::step::Step;
 use crate::{Error, Int, IntTuple, Lay, Shape, Tiler, ask};
 
 /// Which of two modes is the faster one when they become one.
@@ -173,8 +175,11 @@ impl Lay {
 
     const fn zip_product(&self, tile: &Lay, first: First) -> Result<Lay, Error> {
         let rank = if self.rank() > tile.rank() { self.rank() } else { tile.rank() };
-        let (block, tile) = (tri!(self.padded(rank)), tri!(tile.padded(rank)));
-        let product = tri!(block.logical_product(&Tiler::Lay(tile)));
+        let (mut block, mut tiles, mut product) = (Lay::EMPTY, Lay::EMPTY, Lay::EMPTY);
+        tri!(self.pad_into(rank, &mut block));
+        tri!(tile.pad_into(rank, &mut tiles));
+        let (b, t) = (block.root(), tiles.root());
+        tri!(product_into(&block, b, &tiles, t, Product::FillHoles, &mut product));
         let (blocks, tiles) = (tri!(product.node(0)), tri!(product.node(1)));
         let mut out = Lay::EMPTY;
         tri!(out.open());
@@ -197,16 +202,19 @@ impl Lay {
 
     /// At least `rank` modes, filled up with `1:0`.
     pub(crate) const fn padded(&self, rank: usize) -> Result<Lay, Error> {
-        let mut out = Lay::EMPTY;
+        written!(|out| self.pad_into(rank, out))
+    }
+
+    const fn pad_into(&self, rank: usize, out: &mut Lay) -> Result<(), Error> {
         tri!(out.open());
         tri!(out.copy_modes(self));
         let mut k = self.rank();
         while k < rank {
-            tri!(out.copy(&Lay::UNIT, Lay::UNIT.root()));
+            tri!(out.push_leaf::<KNOWN>(Int::number(1, true), Step::ZERO));
             k += 1;
         }
         out.close();
-        Ok(out)
+        Ok(())
     }
 
     /// Repeats this block to fill a shape, the copies compact in the order of the keys (leftmost first without any); mode `i` is
@@ -238,9 +246,11 @@ impl Lay {
             let part = tri!(block.shape.size_of(tri!(block.node(k))));
             let Some(count) = whole.div_exact(part) else {
                 return Err(match (whole.get(), part.get()) {
-                    (Some(_), Some(_)) => Error::ShapeDivisibility { op: OP, divisor: part, shape: whole },
+                    (Some(_), Some(_)) => {
+                        Error::ShapeDivisibility { op: OP, divisor: part.quoted(), shape: whole.quoted() }
+                    }
                     (None, Some(n)) => ask::divisible(OP, whole, n),
-                    (_, None) => Error::NotKnown { op: OP, value: part },
+                    (_, None) => Error::NotKnown { op: OP, value: part.quoted() },
                 });
             };
             tri!(counts.push(count));
@@ -263,14 +273,14 @@ const fn product_into(
     product: Product,
     out: &mut Lay,
 ) -> Result<(), Error> {
-    let (mut block, mut copies) = (Lay::EMPTY, Lay::EMPTY);
-    tri!(block.copy(left, l));
+    let (mut room, mut copies) = (Lay::EMPTY, Lay::EMPTY);
+    let block = tri!(left.subtree(l, &mut room));
     match product {
         Product::FillHoles => {
-            let mut tile = Lay::EMPTY;
-            tri!(tile.copy(tiles, t));
+            let mut room = Lay::EMPTY;
+            let tile = tri!(tiles.subtree(t, &mut room));
             let holes = tri!(block.complement(tri!(tri!(block.size()).mul(tri!(tile.cosize_int())))));
-            tri!(compose_into(&holes, holes.root(), &tile, tile.root(), &mut copies));
+            tri!(compose_into(&holes, holes.root(), tile, tile.root(), &mut copies));
         }
         Product::Outer => {
             tri!(copies.copy(tiles, t));
@@ -285,7 +295,7 @@ const fn product_into(
     }
     tri!(block.require_movable(&copies, "a product"));
     tri!(out.open());
-    tri!(out.copy(&block, block.root()));
+    tri!(out.copy(block, block.root()));
     tri!(out.copy(&copies, copies.root()));
     out.close();
     Ok(())
@@ -315,7 +325,7 @@ impl Lay {
                 None if reach.div_exact(end).is_some() => {}
                 _ if !tri!(ask::is_wide(OP, extent)) => {}
                 Some(false) => reach = end,
-                None => return Err(Error::NotKnown { op: OP, value: end }),
+                None => return Err(Error::NotKnown { op: OP, value: end.quoted() }),
             }
         }
         Ok(reach)

@@ -37,6 +37,14 @@ impl Node {
     pub(crate) const fn is_leaf(self) -> bool {
         self.opens == 0
     }
+
+    /// Whether both are the same part of one tree.
+    pub(crate) const fn same(self, other: Node) -> bool {
+        self.begin == other.begin
+            && self.end == other.end
+            && self.opens == other.opens
+            && self.closes == other.closes
+    }
 }
 
 impl Profile {
@@ -212,6 +220,27 @@ impl Profile {
         self.pending = 0;
         self.len += 1;
         Ok(i)
+    }
+
+    /// Appends the tree of a node.
+    pub(crate) const fn graft(&mut self, from: &Profile, node: Node) -> Result<(), Error> {
+        const FULL: Error = Error::Capacity { op: "the tree" };
+        if self.leaf_count() + (node.end - node.begin) > MAX_LEAVES {
+            return Err(FULL);
+        }
+        let mut i = node.begin;
+        while i < node.end {
+            let ((opens, closes), to) = (from.parens(node, i), self.leaf_count());
+            if (self.depth + opens) as usize > MAX_DEPTH {
+                return Err(FULL);
+            }
+            (self.opens[to], self.closes[to]) = (self.pending + opens, closes);
+            self.depth = (self.depth + opens).saturating_sub(closes);
+            self.pending = 0;
+            self.len += 1;
+            i += 1;
+        }
+        Ok(())
     }
 
     /// A single leaf.

@@ -70,8 +70,8 @@ impl Lay {
             let (n, d) = match (self.extent(i).get(), stride.get()) {
                 (Some(1), _) | (_, Some(0)) => (0, 0),
                 (Some(n), Some(d)) => (n - 1, d),
-                (None, _) => return Err(Error::NotKnown { op: OP, value: self.extent(i) }),
-                (_, None) => return Err(Error::NotKnown { op: OP, value: stride }),
+                (None, _) => return Err(Error::NotKnown { op: OP, value: self.extent(i).quoted() }),
+                (_, None) => return Err(Error::NotKnown { op: OP, value: stride.quoted() }),
             };
             if upper == (d > 0) {
                 sum = match n.checked_mul(d) {
@@ -114,7 +114,7 @@ impl Lay {
         if self.is_symbolic() {
             return match tri!(self.extent_of_indices(OP, false)).int() {
                 Some(int) => Ok(int),
-                None => Err(Error::NotKnown { op: OP, value: self.first_symbolic() }),
+                None => Err(Error::NotKnown { op: OP, value: self.first_symbolic().quoted() }),
             };
         }
         self.known_cosize(OP)
@@ -123,7 +123,7 @@ impl Lay {
     const fn known_cosize(&self, op: &'static str) -> Result<Int, Error> {
         let least = tri!(self.min_index());
         if least < 0 {
-            return Err(Error::NonPositiveStride { op, stride: Int::value(least) });
+            return Err(Error::NonPositiveStride { op, stride: Int::value(least).quoted() });
         }
         let Some(cosize) = tri!(self.max_index()).checked_add(1) else {
             return Err(Error::Overflow { op });
@@ -261,7 +261,7 @@ impl Sum {
         // A symbol is at least 0: the coefficient has the sign.
         if stride.coefficient() < 0 {
             if !either_way {
-                return Err(Error::NonPositiveStride { op, stride });
+                return Err(Error::NonPositiveStride { op, stride: stride.quoted() });
             }
             by = tri!(stride.neg());
         }

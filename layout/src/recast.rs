@@ -127,13 +127,13 @@ impl Lay {
 const fn units(s: Int, d: Int, n: i64, inside: &mut i64) -> Result<Int, Error> {
     const OP: &str = "upcast";
     let Some(step) = d.get() else {
-        return Err(Error::NotKnown { op: OP, value: d });
+        return Err(Error::NotKnown { op: OP, value: d.quoted() });
     };
     if step < 0 {
-        return Err(Error::NonPositiveStride { op: OP, stride: d });
+        return Err(Error::NonPositiveStride { op: OP, stride: d.quoted() });
     }
     if n % step != 0 {
-        return Err(Error::StrideDivisibility { op: OP, extent: Int::value(n), shape: s, stride: d });
+        return Err(Error::StrideDivisibility { op: OP, extent: n, shape: s.quoted(), stride: d.quoted() });
     }
     let elements = n / step;
     if let Some(units) = s.div_exact(Int::fixed(elements)) {
@@ -145,7 +145,11 @@ const fn units(s: Int, d: Int, n: i64, inside: &mut i64) -> Result<Int, Error> {
             *inside = inside.saturating_add((s - 1) * step);
             Ok(Int::ONE)
         }
-        Some(_) => Err(Error::ShapeDivisibility { op: OP, divisor: Int::value(elements), shape: s }),
-        None => Err(Error::NotKnown { op: OP, value: s }),
+        Some(_) => Err(Error::ShapeDivisibility {
+            op: OP,
+            divisor: Int::value(elements).quoted(),
+            shape: s.quoted(),
+        }),
+        None => Err(Error::NotKnown { op: OP, value: s.quoted() }),
     }
 }

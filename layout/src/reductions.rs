@@ -140,7 +140,7 @@ impl IntTuple {
                 None if out.same(leaf) => false,
                 None => {
                     let value = if out.is_symbolic() { out } else { leaf };
-                    return Err(Error::NotKnown { op: "an extreme leaf", value });
+                    return Err(Error::NotKnown { op: "an extreme leaf", value: value.quoted() });
                 }
             };
             if better {
@@ -165,7 +165,7 @@ impl IntTuple {
         let (mut out, mut i) = (0, 0);
         while i < self.leaf_count() {
             let Some(leaf) = self.at_leaf(i).get() else {
-                return Err(Error::NotKnown { op: "gcd", value: self.at_leaf(i) });
+                return Err(Error::NotKnown { op: "gcd", value: self.at_leaf(i).quoted() });
             };
             out = gcd(out, leaf);
             i += 1;

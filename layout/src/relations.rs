@@ -19,9 +19,14 @@ impl IntTuple {
     }
 
     pub(crate) const fn size_of(&self, node: Node) -> Result<Int, Error> {
-        let (mut product, mut i) = (Int::ONE, node.begin);
+        self.product_of(node)
+    }
+
+    /// [`IntTuple::size`] of a subtree; of a tree without symbols where `F` is none.
+    pub(crate) const fn product_of<const F: usize>(&self, node: Node) -> Result<Int<F>, Error> {
+        let (mut product, mut i) = (Int::number(1, true), node.begin);
         while i < node.end {
-            product = tri!(product.mul(self.at_leaf(i)));
+            product = tri!(product.mul(self.leaves.int(i, &self.symbols)));
             i += 1;
         }
         Ok(product)
@@ -58,7 +63,7 @@ impl IntTuple {
     /// # Errors
     /// Those of [`Int::bind`].
     pub const fn bind(&self, symbol: crate::Symbol, value: i64) -> Result<IntTuple, Error> {
-        let (mut out, mut i) = (*self, 0);
+        let (mut out, mut i) = (IntTuple::zeros(self.profile), 0);
         while i < self.leaf_count() {
             tri!(out.set(i, tri!(self.at_leaf(i).bind(symbol, value))));
             i += 1;
@@ -198,8 +203,10 @@ const fn refines(a: &Shape, na: Node, b: &Shape, nb: Node, leaf: Leaf) -> Result
             Leaf::Any => Ok(true),
             Leaf::Size => match ask::equal(extent, tri!(b.size_of(nb))) {
                 Some(same) => Ok(same),
-                None if extent.is_symbolic() => Err(Error::NotKnown { op: "compatible", value: extent }),
-                None => Err(Error::NotKnown { op: "compatible", value: tri!(b.size_of(nb)) }),
+                None if extent.is_symbolic() => {
+                    Err(Error::NotKnown { op: "compatible", value: extent.quoted() })
+                }
+                None => Err(Error::NotKnown { op: "compatible", value: tri!(b.size_of(nb)).quoted() }),
             },
         };
     }
@@ -232,7 +239,7 @@ const fn divides(a: &Shape, na: Node, tile: &Shape, nt: Node) -> Result<bool, Er
             // A tile that is larger than what it meets does not divide it.
             _ if matches!(size.less(by), Some(true)) && matches!(size.lower(), Some(1..)) => Ok(false),
             (None, Some(by)) => Err(ask::divisible(OP, size, by)),
-            (_, None) => Err(Error::NotKnown { op: OP, value: by }),
+            (_, None) => Err(Error::NotKnown { op: OP, value: by.quoted() }),
         };
     }
     // A leaf is its own mode 0.

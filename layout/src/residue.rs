@@ -3,6 +3,7 @@
 use crate::coalesce::coalesce_into;
 use crate::composition::compose_into;
 use crate::divide::tile_and_rest;
+use crate::int::FACTORS;
 use crate::profile::Node;
 use crate::{Error, Int, Lay, Shape, Stride, Tiler};
 
@@ -72,7 +73,10 @@ impl Residue {
                     Some(true) => {}
                     Some(false) => return Ok(false),
                     None => {
-                        return Err(Error::NotKnown { op: "a predicate", value: self.bounds.at_leaf(i) });
+                        return Err(Error::NotKnown {
+                            op: "a predicate",
+                            value: self.bounds.at_leaf(i).quoted(),
+                        });
                     }
                 }
             }
@@ -151,7 +155,7 @@ const fn predicate_into(
     bounds: &mut Shape,
 ) -> Result<(), Error> {
     let (mut right, mut domain) = (Lay::EMPTY, Lay::EMPTY);
-    coalesce_into(left, l, true, &mut domain);
+    coalesce_into::<FACTORS>(left, l, true, &mut domain);
     let mut i = 0;
     while i < domain.leaf_count() {
         let mode = bounds.leaf_count() as u8;
@@ -159,6 +163,6 @@ const fn predicate_into(
         tri!(bounds.push(domain.extent(i)));
         i += 1;
     }
-    tri!(tile_and_rest(&mut domain, tiles, t, &mut right));
+    tri!(tile_and_rest::<FACTORS>(&mut domain, tiles, t, &mut right));
     compose_into(&domain, domain.root(), &right, right.root(), out)
 }

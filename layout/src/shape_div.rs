@@ -183,8 +183,8 @@ const fn exact(a: Int, b: Int) -> Result<Int, Error> {
         return Ok(Int::ONE);
     }
     Err(match (a.get(), b.get()) {
-        (Some(_), Some(_)) => Error::ShapeDivisibility { op: OP, divisor: b, shape: a },
+        (Some(_), Some(_)) => Error::ShapeDivisibility { op: OP, divisor: b.quoted(), shape: a.quoted() },
         (None, Some(n)) => ask::divisible(OP, a, n),
-        (_, None) => Error::NotKnown { op: OP, value: b },
+        (_, None) => Error::NotKnown { op: OP, value: b.quoted() },
     })
 }

@@ -1,8 +1,9 @@
 //! How trees keep their leaves: a number each, and references to the symbols of the whole tree, which are held once.
 
 use crate::int::FACTORS;
+use crate::step::Step;
 use crate::symbol::Packed;
-use crate::{Crd, Error, Int, MAX_LEAVES, Stride};
+use crate::{Crd, Error, Int, MAX_LEAVES};
 
 /// The most different factors (a symbol, or a symbol divided by a number) in one tree.
 pub(crate) const MAX_SYMBOLS: usize = 12;
@@ -10,8 +11,8 @@ pub(crate) const MAX_SYMBOLS: usize = 12;
 const PLACES: u16 = 0xfff;
 const FIXED: u16 = 1 << 12;
 const KIND: u16 = 3 << 13;
-const BASIS: u16 = 1 << 13;
-const COLUMN: u16 = 2 << 13;
+pub(crate) const BASIS: u16 = 1 << 13;
+pub(crate) const COLUMN: u16 = 2 << 13;
 const ALL: u16 = 3 << 13;
 
 const _: () = assert!(FACTORS * 4 == PLACES.count_ones() as usize && MAX_SYMBOLS < 16);
@@ -52,10 +53,6 @@ impl Small {
         Small { coef, tag: if fixed { FIXED } else { 0 }, mode: 0 }
     }
 
-    pub(crate) const fn column(column: u64) -> Small {
-        Small { coef: column as i64, tag: COLUMN, mode: 0 }
-    }
-
     pub(crate) const fn of_crd(crd: Crd) -> Small {
         match crd {
             Crd::At(position) => Small::number(position, false),
@@ -65,11 +62,6 @@ impl Small {
 
     pub(crate) const fn crd(self) -> Crd {
         if self.tag & KIND == ALL { Crd::All } else { Crd::At(self.coef) }
-    }
-
-    /// The same leaf as a scaled basis vector.
-    const fn along(self, mode: u8) -> Small {
-        Small { tag: self.tag | BASIS, mode, ..self }
     }
 
     #[inline]
@@ -127,35 +119,42 @@ impl Leaves {
     }
 
     #[inline]
-    pub(crate) const fn int<const N: usize>(&self, i: usize, symbols: &Symbols<N>) -> Int {
-        if self.tags[i] & PLACES == 0 {
-            return Int::number(self.coefs[i], self.tags[i] & FIXED != 0);
+    pub(crate) const fn int<const F: usize, const N: usize>(&self, i: usize, symbols: &Symbols<N>) -> Int<F> {
+        let mut out = Int::number(self.coefs[i], self.tags[i] & FIXED != 0);
+        if F > 0 && self.tags[i] & PLACES != 0 {
+            out.factors = symbols.read(self.tags[i]);
         }
-        symbols.read(self.get(i))
+        out
     }
 
     #[inline]
-    pub(crate) const fn stride<const N: usize>(&self, i: usize, symbols: &Symbols<N>) -> Stride {
-        match self.tags[i] & KIND {
-            COLUMN => Stride::F2(self.coefs[i] as u64),
-            BASIS => Stride::Basis { scale: self.int(i, symbols), mode: self.modes[i] },
-            _ => Stride::Int(self.int(i, symbols)),
-        }
+    pub(crate) const fn step<const F: usize, const N: usize>(
+        &self,
+        i: usize,
+        symbols: &Symbols<N>,
+    ) -> Step<F> {
+        Step { scale: self.int(i, symbols), kind: self.tags[i] & KIND, mode: self.modes[i] }
     }
 }
 
 impl<const N: usize> Symbols<N> {
     pub(crate) const EMPTY: Symbols<N> = Symbols { len: 0, factors: [Packed::NONE; N] };
 
-    const fn read(&self, leaf: Small) -> Int {
-        let mut out = Int::value(leaf.coef);
+    /// Whether no leaf refers to a factor.
+    #[inline]
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    const fn read<const F: usize>(&self, tag: u16) -> [Packed; F] {
+        let mut out = [Packed::NONE; F];
         let mut k = 0;
-        while k < FACTORS {
-            let place = leaf.place(k);
+        while k < F && k < FACTORS {
+            let place = (tag >> (4 * k) & 15) as usize;
             if place == 0 {
                 break;
             }
-            out.factors[k] = self.factors[place - 1];
+            out[k] = self.factors[place - 1];
             k += 1;
         }
         out
@@ -163,21 +162,21 @@ impl<const N: usize> Symbols<N> {
 
     /// Takes an integer in: `None` where there is no room. The places that `used` has a bit for are kept.
     #[inline]
-    pub(crate) const fn write(&mut self, int: &Int, used: u16) -> Option<Small> {
+    pub(crate) const fn write<const F: usize>(&mut self, int: &Int<F>, used: u16) -> Option<Small> {
         if !int.is_symbolic() {
             return Some(Small::number(int.coef, int.is_static()));
         }
         self.write_factors(int.coef, &int.factors, used)
     }
 
-    const fn write_factors(
+    const fn write_factors<const F: usize>(
         &mut self,
         coef: i64,
-        factors: &[Packed; FACTORS],
+        factors: &[Packed; F],
         mut used: u16,
     ) -> Option<Small> {
         let (mut tag, mut k) = (0, 0);
-        while k < FACTORS && factors[k].is_some() {
+        while k < F && factors[k].is_some() {
             let Some(place) = self.place(&factors[k], used) else { return None };
             used |= 1 << place;
             tag |= (place as u16) << (4 * k);
@@ -188,14 +187,10 @@ impl<const N: usize> Symbols<N> {
 
     /// Takes a stride in, as [`Symbols::write`].
     #[inline]
-    pub(crate) const fn write_stride(&mut self, stride: &Stride, used: u16) -> Option<Small> {
-        match stride {
-            Stride::Int(int) => self.write(int, used),
-            Stride::F2(column) => Some(Small::column(*column)),
-            Stride::Basis { scale, mode } => match self.write(scale, used) {
-                Some(leaf) => Some(leaf.along(*mode)),
-                None => None,
-            },
+    pub(crate) const fn write_step<const F: usize>(&mut self, step: &Step<F>, used: u16) -> Option<Small> {
+        match self.write(&step.scale, used) {
+            Some(leaf) => Some(Small { tag: leaf.tag | step.kind, mode: step.mode, ..leaf }),
+            None => None,
         }
     }
 
@@ -210,7 +205,7 @@ impl<const N: usize> Symbols<N> {
         if !leaf.is_symbolic() {
             return Some(leaf);
         }
-        match self.write_factors(leaf.coef, &from.read(leaf).factors, used) {
+        match self.write_factors(leaf.coef, &from.read::<FACTORS>(leaf.tag), used) {
             Some(new) => Some(Small { tag: new.tag | leaf.tag & KIND, ..leaf }),
             None => None,
         }
@@ -275,5 +270,13 @@ pub(crate) const fn same<const N: usize, const M: usize>(
     if a.coef != b.coef || a.tag & KIND != b.tag & KIND || a.mode != b.mode {
         return false;
     }
-    !(a.is_symbolic() || b.is_symbolic()) || of.read(a).same_factors(&from.read(b))
+    if !(a.is_symbolic() || b.is_symbolic()) {
+        return true;
+    }
+    let (a, b): ([Packed; FACTORS], [Packed; FACTORS]) = (of.read(a.tag), from.read(b.tag));
+    let mut i = 0;
+    while i < FACTORS && a[i].key == b[i].key {
+        i += 1;
+    }
+    i == FACTORS
 }

@@ -103,11 +103,7 @@ impl Stride {
     /// Those of [`Int::mul`]; [`Error::Unsupported`] for an F2 column, unless the integer is a known power of two.
     #[inline]
     pub const fn scaled(self, by: Int) -> Result<Stride, Error> {
-        match self {
-            Stride::Int(int) => Ok(Stride::Int(tri!(int.mul(by)))),
-            Stride::Basis { scale, mode } => Ok(Stride::Basis { scale: tri!(scale.mul(by)), mode }),
-            Stride::F2(column) => scaled_column(column, by),
-        }
+        Ok(tri!(self.step().scaled(by)).stride())
     }
 
     #[inline]
@@ -123,19 +119,8 @@ impl Stride {
         let int = tri!(self.require_int(op));
         match int.get() {
             Some(value) => Ok(value),
-            None => Err(Error::NotKnown { op, value: int }),
+            None => Err(Error::NotKnown { op, value: int.quoted() }),
         }
-    }
-}
-
-const fn scaled_column(column: u64, by: Int) -> Result<Stride, Error> {
-    match by.get() {
-        _ if column == 0 => Ok(Stride::F2(0)),
-        Some(by) if by > 0 && by & (by - 1) == 0 => Ok(Stride::F2(tri!(carryless(by, column)))),
-        _ => Err(Error::Unsupported {
-            op: "scaling a stride",
-            what: "an F2 column times something else than a power of two",
-        }),
     }
 }
 
@@ -168,12 +153,6 @@ impl Default for Stride {
 impl From<Int> for Stride {
     fn from(int: Int) -> Stride {
         Stride::Int(int)
-    }
-}
-
-impl From<i64> for Stride {
-    fn from(value: i64) -> Stride {
-        Stride::Int(Int::value(value))
     }
 }
 

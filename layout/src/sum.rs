@@ -82,7 +82,7 @@ impl Sum {
     pub(crate) const fn require_known(&self, op: &'static str) -> Result<i64, Error> {
         match self.get() {
             Some(number) => Ok(number),
-            None => Err(Error::NotKnown { op, value: self.term(0) }),
+            None => Err(Error::NotKnown { op, value: self.term(0).quoted() }),
         }
     }
 

@@ -41,6 +41,8 @@ pub(crate) struct Facts {
 
 impl Facts {
     pub(crate) const NONE: Facts = Facts { divisor: 1, lower: 0, upper: i64::MAX };
+    /// Of no symbol: all zeros, which memory is filled with fastest.
+    const UNSET: Facts = Facts { divisor: 0, lower: 0, upper: 0 };
 
     /// Both at once.
     pub(crate) const fn and(self, other: Facts) -> Facts {
@@ -265,7 +267,7 @@ pub(crate) struct Packed {
 }
 
 impl Packed {
-    pub(crate) const NONE: Packed = Packed { key: 0, facts: Facts::NONE };
+    pub(crate) const NONE: Packed = Packed { key: 0, facts: Facts::UNSET };
 
     pub(crate) const fn new(factor: Factor) -> Result<Packed, Error> {
         if factor.den < 1 || factor.den > MAX_DEN {

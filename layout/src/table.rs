@@ -46,7 +46,7 @@ impl Lay {
         let mut extents = [0; 2];
         for (mode, extent) in extents.iter_mut().enumerate() {
             let size = self.shape.size_of(self.node(mode)?)?;
-            *extent = size.get().ok_or(Error::NotKnown { op: OP, value: size })?;
+            *extent = size.get().ok_or(Error::NotKnown { op: OP, value: size.quoted() })?;
         }
         let [rows, columns] = extents;
         let width =

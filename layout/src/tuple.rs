@@ -4,6 +4,7 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 
+use crate::int::FACTORS;
 use crate::profile::{Node, Profile};
 use crate::store::{FULL, Leaves, MAX_SYMBOLS, Small, Symbols, same};
 use crate::{Crd, Error, Int, Stride};
@@ -176,13 +177,17 @@ impl<T, const N: usize> Tuple<T, N> {
     }
 
     pub(crate) const fn copy<const M: usize>(&mut self, from: &Tuple<T, M>, node: Node) -> Result<(), Error> {
+        let first = self.leaf_count();
+        tri!(self.profile.graft(&from.profile, node));
         let mut i = node.begin;
         while i < node.end {
-            let (opens, closes) = from.profile.parens(node, i);
-            tri!(self.profile.open_many(opens));
-            let leaf = tri!(self.profile.leaf());
-            tri!(self.take_leaf(leaf, from.leaves.get(i), &from.symbols));
-            self.profile.close_many(closes);
+            let leaf = from.leaves.get(i);
+            self.leaves.set(first + i - node.begin, if leaf.is_symbolic() { Small::ZERO } else { leaf });
+            i += 1;
+        }
+        i = node.begin;
+        while i < node.end && !from.symbols.is_empty() {
+            tri!(self.take_leaf(first + i - node.begin, from.leaves.get(i), &from.symbols));
             i += 1;
         }
         Ok(())
@@ -394,8 +399,12 @@ macro_rules! leaves {
 
 leaves!(Int, MAX_SYMBOLS, |tree, i| tree.leaves.int(i, &tree.symbols), |to, leaf, used| to
     .write(&leaf, used));
-leaves!(Stride, MAX_SYMBOLS, |tree, i| tree.leaves.stride(i, &tree.symbols), |to, leaf, used| to
-    .write_stride(&leaf, used));
+leaves!(
+    Stride,
+    MAX_SYMBOLS,
+    |tree, i| tree.leaves.step::<FACTORS, MAX_SYMBOLS>(i, &tree.symbols).stride(),
+    |to, leaf, used| to.write_step(&leaf.step(), used)
+);
 leaves!(Crd, 0, |tree, i| tree.leaves.get(i).crd(), |_to, leaf, _used| Some(Small::of_crd(leaf)));
 
 impl<T, const N: usize> Tuple<T, N> {

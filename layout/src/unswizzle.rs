@@ -95,7 +95,7 @@ impl Composed {
         }
         if self.offset < 0 || self.layout.reachable_bits() & self.offset as u64 != 0 {
             if self.layout.is_symbolic() && self.offset > 0 {
-                return Err(Error::NotKnown { op: OP, value: self.layout.first_symbolic() });
+                return Err(Error::NotKnown { op: OP, value: self.layout.first_symbolic().quoted() });
             }
             return Err(Error::Unsupported { op: OP, what: "an offset that carries into the layout" });
         }

@@ -172,7 +172,7 @@ fn inside<M: Modes>(position: usize, modes: &M) -> Result<(), Error> {
     let coord = i64::try_from(position).unwrap_or(i64::MAX);
     match extent.get() {
         Some(size) if coord < size => Ok(()),
-        _ => Err(Error::CoordOutOfRange { coord, extent }),
+        _ => Err(Error::CoordOutOfRange { coord, extent: extent.quoted() }),
     }
 }
 

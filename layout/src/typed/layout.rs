@@ -334,7 +334,7 @@ impl<M: Modes> Layout<M> {
         let mut out = [0; R];
         for (position, at) in out.iter_mut().zip(at.leaves()) {
             let crate::Crd::At(at) = at else { continue };
-            let outside = Error::CoordOutOfRange { coord: at, extent: crate::Int::fixed(i64::MAX) };
+            let outside = Error::CoordOutOfRange { coord: at, extent: crate::Int::fixed(i64::MAX).quoted() };
             *position = at.try_into().map_err(|_| outside)?;
         }
         Ok(out)

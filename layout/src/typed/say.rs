@@ -121,16 +121,23 @@ const fn number(line: &mut Message, n: Int) {
 pub(crate) const fn explain(line: &mut Message, error: &Error) {
     match error {
         Error::StrideDivisibility { extent, stride, .. } => {
-            pair(line, "stride ", *stride, " and extent ", *extent, " do not divide one another");
+            pair(
+                line,
+                "stride ",
+                stride.scale(),
+                " and extent ",
+                Int::fixed(*extent),
+                " do not divide one another",
+            );
         }
         Error::ShapeDivisibility { divisor, shape, .. } => {
-            pair(line, "", *divisor, " does not divide extent ", *shape, "");
+            pair(line, "", divisor.scale(), " does not divide extent ", shape.scale(), "");
         }
         Error::CoordOutOfRange { coord, extent } => {
-            pair(line, "coordinate ", Int::fixed(*coord), " is outside the extent ", *extent, "");
+            pair(line, "coordinate ", Int::fixed(*coord), " is outside the extent ", extent.scale(), "");
         }
         Error::NotTractable { step, stride, .. } => {
-            pair(line, "", *step, " does not divide stride ", *stride, "");
+            pair(line, "", step.scale(), " does not divide stride ", stride.scale(), "");
         }
         Error::RankMismatch { rank, other, .. } => {
             let (rank, other) = (Int::fixed(*rank as i64), Int::fixed(*other as i64));
@@ -149,15 +156,15 @@ pub(crate) const fn explain(line: &mut Message, error: &Error) {
             line.text("the trees differ at leaf ");
             line.number(*leaf);
         }
-        Error::Overlap { extent, stride: Stride::Int(stride) } => {
-            pair(line, "mode ", *extent, ":", *stride, " meets an index twice");
+        Error::Overlap { extent, stride } if stride.int().is_some() => {
+            pair(line, "mode ", extent.scale(), ":", stride.scale(), " meets an index twice");
         }
         Error::NonPositiveShape { leaf, extent } => {
             let leaf = Int::fixed(*leaf as i64);
             pair(line, "leaf ", leaf, " of a shape is ", Int::fixed(*extent), ", which is below 1");
         }
         Error::NonPositiveStride { stride, .. } => {
-            let stride = Int::fixed(match stride.get() {
+            let stride = Int::fixed(match stride.scale().get() {
                 Some(stride) => stride,
                 None => 0,
             });

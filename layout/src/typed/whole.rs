@@ -44,14 +44,14 @@ const fn whole(a: &Lay, t: &Tiler) -> Result<(), Error> {
     if tiled.same(all) {
         Ok(())
     } else {
-        Err(Error::ShapeDivisibility { op: OP, divisor: tiled, shape: all })
+        Err(Error::ShapeDivisibility { op: OP, divisor: tiled.quoted(), shape: all.quoted() })
     }
 }
 
 const fn divides(op: &'static str, divisor: Int, shape: Int) -> Result<(), Error> {
     match divisor.get() {
         Some(n) if matches!(shape.is_divisible_by(n), Some(true)) => Ok(()),
-        _ => Err(Error::ShapeDivisibility { op, divisor, shape }),
+        _ => Err(Error::ShapeDivisibility { op, divisor: divisor.quoted(), shape: shape.quoted() }),
     }
 }
 
@@ -74,11 +74,11 @@ const fn judge(name: &str, op: Op, fixed: bool, a: &Lay, t: &Tiler, verdict: Res
     }
     let Err(error) = verdict else { return };
     match error {
-        Error::ShapeDivisibility { divisor, shape, .. } if divisor.coef > shape.coef => {
+        Error::ShapeDivisibility { divisor, shape, .. } if divisor.scale().coef > shape.scale().coef => {
             line.text("the tile of ");
-            line.number(divisor.coef as usize);
+            line.number(divisor.scale().coef as usize);
             line.text(" is larger than the extent ");
-            line.number(shape.coef as usize);
+            line.number(shape.scale().coef as usize);
         }
         _ => explain(&mut line, &error),
     }
