@@ -44,10 +44,8 @@ fn pipelined(stages: i64) -> Result<Module, Error> {
     let (thread, base) = (b.special(Special::TidX, 96), b.shared());
     let pipeline = Pipeline::new(&base, stages, 4 * CHUNK, 2)?;
     let data = &base + 1024;
-    let shared =
-        Tensor::new(Smem::new(data, DType::U32, None), Lay::parse(&format!("({CHUNK},{stages})")).unwrap());
-    let source =
-        Tensor::new(Gmem::new(from, DType::U32), Lay::parse(&format!("({CHUNK},{CHUNKS})")).unwrap());
+    let shared = Tensor::new(Smem::new(data, DType::U32, None), Lay::col_major([CHUNK, stages]).unwrap());
+    let source = Tensor::new(Gmem::new(from, DType::U32), Lay::col_major([CHUNK, CHUNKS]).unwrap());
     let target = Tensor::new(Gmem::new(to, DType::U32), lay!("64:1"));
     b.if_(&Cond::less(&thread, &Expr::from(1)), |b| {
         pipeline.init(b)?;

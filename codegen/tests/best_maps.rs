@@ -55,7 +55,7 @@ fn counted(map: &F2Matrix, bits: i64, phases: &[Vec<i64>]) -> i64 {
 }
 
 fn identity_of(bits: u32) -> Lay {
-    Lay::parse(&format!("{}:1", 1i64 << bits)).unwrap()
+    Lay::leaf((1i64 << bits).into(), 1.into()).unwrap()
 }
 
 /// Accesses to `2^n` elements of which `2^vector` are contiguous; each lane's column and each further value's is any

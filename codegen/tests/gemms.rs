@@ -153,9 +153,8 @@ fn descriptors_are_for_matrices_that_wgmma_reads() {
     assert!(unaligned.unwrap_err().ends_with("a tensor that begins at a multiple of the period"));
     // Registers where the atom wants a descriptor.
     let atom = MmaAtom::find("SM90_64x8x16_F32BF16BF16_SS").unwrap();
-    let fragment = |b: &mut Builder, dtype, n| {
-        Rmem::tensor(b, dtype, Lay::parse(&format!("({n}):(1)")).unwrap()).unwrap()
-    };
+    let fragment =
+        |b: &mut Builder, dtype, n| Rmem::tensor(b, dtype, Lay::strided([n], [1]).unwrap()).unwrap();
     let (x, y, z) =
         (fragment(&mut b, DType::Bf16, 8), fragment(&mut b, DType::Bf16, 4), fragment(&mut b, DType::F32, 4));
     let found = gemm(&mut b, &atom, &x, &y, &z).unwrap_err().to_string();

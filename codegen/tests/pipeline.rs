@@ -28,7 +28,7 @@ struct Source {
 impl Source {
     fn layout(&self, extent: i64) -> Lay {
         let strides = if self.k_major { [K, 1] } else { [1, extent] };
-        Lay::parse(&format!("({extent},{K}):({},{})", strides[0], strides[1])).unwrap()
+        Lay::strided([extent, K], strides).unwrap()
     }
 }
 

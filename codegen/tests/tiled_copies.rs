@@ -44,7 +44,7 @@ fn copy_of(atom: CopyAtom, bits: u32) -> TiledCopy {
     let threads = 8 * size(&atom.threads);
     let own = if atom.op == CopyOp::AutoVectorizing { 4 } else { i64::from(atom.bits() / bits) };
     let tv = Lay::parse(&format!("({threads},({own},2)):({own},(1,{}))", threads * own)).unwrap();
-    let tile = Tile::Lay(Lay::parse(&format!("{}:1", threads * own * 2)).unwrap());
+    let tile = Tile::Lay(Lay::leaf((threads * own * 2).into(), 1.into()).unwrap());
     TiledCopy::from_tv(atom, bits, &tv, Tiles::new(&[tile]).unwrap()).unwrap()
 }
 
@@ -56,7 +56,7 @@ fn source_and_destination_meet_in_the_bits_of_the_atom() {
         for bits in all_bits {
             let copy = copy_of(atom, bits);
             let tile = copy.extents().unwrap();
-            let memory = Lay::parse(&format!("({})", tile[0])).unwrap();
+            let memory = Lay::col_major([tile[0]]).unwrap();
             let sides = [copy.tidfrg_s(&memory).unwrap(), copy.tidfrg_d(&memory).unwrap()];
             let each = if atom.op == CopyOp::AutoVectorizing { 1 } else { i64::from(atom.bits() / bits) };
             let element_of = |side: &Lay, layout: &Lay, instruction: i64, warp: i64| {
@@ -139,10 +139,10 @@ fn retiled_fragments_hold_what_the_copy_moves() {
         let frg = two_warps(lay!("(1,1):(1,1)")).thrfrg(Operand::A, &tile).unwrap();
         let tv = Lay::concat(&[mode(&frg, &[0]).coalesce(), mode(&frg, &[1])]).unwrap();
         let [m, k] = [0, 1].map(|i| size(&tile.mode(i).unwrap()));
-        let tiles = [m, k].map(|n| Tile::Lay(Lay::parse(&format!("{n}:1")).unwrap()));
+        let tiles = [m, k].map(|n| Tile::Lay(Lay::leaf(n.into(), 1.into()).unwrap()));
         let copy = TiledCopy::from_tv(atom, 16, &tv, Tiles::new(&tiles).unwrap()).unwrap();
         for [more_m, more_k] in [[1, 1], [2, 1], [1, 3], [2, 2]] {
-            let whole = Lay::parse(&format!("({},{})", m * more_m, k * more_k)).unwrap();
+            let whole = Lay::col_major([m * more_m, k * more_k]).unwrap();
             let mma = two_warps(lay!("(1,1):(1,1)")).thrfrg(Operand::A, &whole).unwrap();
             // (Frg,RestM,RestK) -> element; the same compact in registers.
             let values = [mode(&mma, &[1, 0]), mode(&mma, &[1, 1, 0]), mode(&mma, &[1, 1, 1])];
@@ -153,7 +153,7 @@ fn retiled_fragments_hold_what_the_copy_moves() {
                     + values[2].at(j).unwrap()
             };
             let sizes = [0, 1, 2].map(|i| size(&values[i]));
-            let fragment = Lay::parse(&format!("({},{},{})", sizes[0], sizes[1], sizes[2])).unwrap();
+            let fragment = Lay::col_major(sizes).unwrap();
             let mut b = Builder::new("k", 80, 32);
             let lane = b.special(Special::TidX, 32);
             let registers = Rmem::tensor(&mut b, DType::F16, fragment).unwrap();
@@ -195,7 +195,7 @@ fn copies_follow_the_fragments_of_an_mma() {
                 let Ok(copy) = TiledCopy::of_mma(atom, 16, &mma, operand) else { continue };
                 compared.insert((atom.name(), operand as usize));
                 let extents = modes.map(|mode| 2 * sizes[mode]);
-                let whole = Lay::parse(&format!("({},{})", extents[0], extents[1])).unwrap();
+                let whole = Lay::col_major(extents).unwrap();
                 let identity = Lay::left(whole.shape()).unwrap();
                 for thread in 0..mma.threads().unwrap() {
                     let tensor = Tensor::host(&VALUES, identity).unwrap();
@@ -341,7 +341,7 @@ fn copies_of_no_tile_are_refused() {
         let copy = copy(bijective, values).unwrap();
         assert_eq!(size(&copy.tv), copy.extents().unwrap().iter().product::<i64>(), "{bijective}");
     }
-    let tile = |n: i64| Tiles::new(&[Tile::Lay(Lay::parse(&format!("{n}:1")).unwrap())]).unwrap();
+    let tile = |n: i64| Tiles::new(&[Tile::Lay(Lay::leaf(n.into(), 1.into()).unwrap())]).unwrap();
     let texts = [
         copy("(8,4):(0,1)", "(1,4):(4,1)"),
         copy("(8,4):(8,2)", "(1,4):(4,1)"),

@@ -33,10 +33,10 @@ fn cases() -> Vec<TiledMma> {
             out.push(mma);
             let [m, n, k] = mma.tile_size_mnk().unwrap();
             // Twice the atoms' tile along M, even places first.
-            let order = Lay::parse(&format!("({m},2):(2,1)")).unwrap();
+            let order = Lay::strided([m, 2], [2, 1]).unwrap();
             out.push(mma.with_permutation([Tile::Lay(order), Tile::All, Tile::All]));
-            let last = Lay::parse(&format!("({k},2):(2,1)")).unwrap();
-            let other = Lay::parse(&format!("{n}:1")).unwrap();
+            let last = Lay::strided([k, 2], [2, 1]).unwrap();
+            let other = Lay::leaf(n.into(), 1.into()).unwrap();
             out.push(mma.with_permutation([Tile::All, Tile::Lay(other), Tile::Lay(last)]));
         }
     }
@@ -79,7 +79,7 @@ fn partitions_are_rows_of_the_layout() {
         let tile = mma.tile_size_mnk().unwrap();
         for operand in Operand::ALL {
             let extents = operand.modes().map(|mode| tile[mode]);
-            let twice = Lay::parse(&format!("({},{})", 2 * extents[0], 2 * extents[1])).unwrap();
+            let twice = Lay::col_major([2 * extents[0], 2 * extents[1]]).unwrap();
             let data: Vec<i64> = (0..size(&twice)).collect();
             let tensor = Tensor::host(&data, twice).unwrap();
             let tv = mma.layout_tv(operand).unwrap();

@@ -57,7 +57,7 @@ struct Counts {
 }
 
 fn matrix([x, y]: [i64; 2], stride: [i64; 2]) -> Lay {
-    Lay::parse(&format!("({x},{y}):({},{})", stride[0], stride[1])).unwrap()
+    Lay::strided([x, y], stride).unwrap()
 }
 
 /// The lanes that give the rows' addresses, four warps along mode 0; a row is 16 bytes.

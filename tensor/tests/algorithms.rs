@@ -19,8 +19,7 @@ fn layout(extents: &[i64], order: usize, gap: i64) -> Lay {
         strides[mode] = step;
         step *= extents[mode] + gap;
     }
-    let text = |of: &[i64]| of.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
-    Lay::parse(&format!("({}):({})", text(extents), text(&strides))).unwrap()
+    Lay::strided(extents.iter().copied(), strides).unwrap()
 }
 
 /// Small integers, so that every sum is exact.
@@ -99,7 +98,7 @@ proptest! {
         let tiler = girih_layout::Tiler::sizes(&[tile.0, tile.1]).unwrap();
         let from = filled(layout(&[m, n], 0, 0), 6);
         let mut to = Array::<f32>::new(layout(&[m, n], 1, 2)).unwrap();
-        let inside = Tensor::identity(&Shape::parse(&format!("({m},{n})")).unwrap()).unwrap();
+        let inside = Tensor::identity(&Shape::of([m, n]).unwrap()).unwrap();
         for (i, j) in (0..(m + tile.0 - 1) / tile.0).flat_map(|i| (0..(n + tile.1 - 1) / tile.1).map(move |j| (i, j))) {
             let at = [Slice::at(i), Slice::at(j)];
             let predicate = inside.local_tile(&tiler, &at).unwrap().map(move |at| at[0] < m && at[1] < n);

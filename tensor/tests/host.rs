@@ -129,7 +129,7 @@ proptest! {
     /// The rest of an uneven division in front: tiles of the moved tensor under the moved predicate are the whole, once.
     #[test]
     fn a_tensor_moved_by_its_residue_has_the_rest_in_front(m in 1..6i64, k in 1..40i64, tile in 1..9i64, rows in any::<bool>()) {
-        let shape = Shape::parse(&format!("({m},{k})")).unwrap();
+        let shape = Shape::of([m, k]).unwrap();
         let layout = if rows { Lay::right(&shape) } else { Lay::left(&shape) }.unwrap();
         let data: Vec<i64> = (0..m * k).collect();
         let tiles = (k + tile - 1) / tile;
@@ -164,7 +164,7 @@ proptest! {
         let scales: Vec<i64> = (0..m * groups).map(|i| 1000 + i).collect();
         let of_scales = Lay::parse(&format!("({m},({width},{groups})):({groups},(0,1))")).unwrap();
         let both = || Zipped::new(
-            Tensor::host(&values, Lay::parse(&format!("({m},{k}):({k},1)")).unwrap()).unwrap(),
+            Tensor::host(&values, Lay::strided([m, k], [k, 1]).unwrap()).unwrap(),
             Tensor::host(&scales, of_scales).unwrap(),
         ).unwrap();
         // Divisors, so that every tile is whole.

@@ -127,8 +127,7 @@ fn copies_without_memory_or_without_registers() {
 fn elements_smaller_than_a_byte_are_copied() {
     for (dtype, per_byte) in [(DType::U4, 2), (DType::S4, 2), (DType::B1, 8)] {
         // Rows of 8 bytes, the source's 16 apart.
-        let rows =
-            |pitch: i64| Lay::parse(&format!("({},4):(1,{})", 8 * per_byte, pitch * per_byte)).unwrap();
+        let rows = |pitch: i64| Lay::strided([8 * per_byte, 4], [1, pitch * per_byte]).unwrap();
         for atom in
             [UNIVERSAL_COPY_8, UNIVERSAL_COPY_16, UNIVERSAL_COPY_32, UNIVERSAL_COPY_64, AUTO_VECTORIZING_COPY]
         {
@@ -140,7 +139,7 @@ fn elements_smaller_than_a_byte_are_copied() {
             }
         }
         // Every second element has no address.
-        let apart = Lay::parse(&format!("{}:2", 4 * per_byte)).unwrap();
+        let apart = Lay::leaf((4 * per_byte).into(), 2.into()).unwrap();
         let found = kernel([&UNIVERSAL_COPY_8; 2], [&apart, &apart], dtype);
         assert!(matches!(found, Err(Error::Mismatch { what: "copy", .. })), "{found:?}");
     }

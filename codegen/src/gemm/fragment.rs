@@ -28,7 +28,7 @@ pub(crate) enum FragmentLoad {
 pub(crate) fn fragment_layout(config: &GemmConfig, operand: Operand) -> Result<Lay, Error> {
     let [x, _] = config.extents(operand);
     let block = [x, config.atom.shape_mnk[2] * config.k_atoms];
-    let tile = Lay::parse(&format!("({},{})", block[0], block[1]))?;
+    let tile = Lay::col_major(block)?;
     let values = config.mma().thrfrg(operand, &tile)?.mode(1)?; // (FrgV,(RestX,KAtoms))
     let flat = [values.mode(0)?, values.mode(1)?.mode(0)?, values.mode(1)?.mode(1)?];
     let sizes = flat.iter().map(Lay::size).collect::<Result<Vec<_>, _>>()?;

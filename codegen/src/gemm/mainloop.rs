@@ -116,7 +116,7 @@ fn describe(
 ) -> Result<Vec<(&'static str, String)>, Error> {
     let copy = |load: &TileLoad| format!("{} {}", load.copy.atom, load.copy.tv);
     let [tile_m, tile_n, _] = config.tile;
-    let c = config.mma().thrfrg(Operand::C, &Lay::parse(&format!("({tile_m},{tile_n})"))?)?;
+    let c = config.mma().thrfrg(Operand::C, &Lay::col_major([tile_m, tile_n])?)?;
     Ok(vec![
         ("tile (M,N,K)", format!("({},{},{})", config.tile[0], config.tile[1], config.tile[2])),
         ("MMA atom", config.atom.name()),
@@ -151,7 +151,7 @@ impl<'a> Mainloop<'a> {
     ) -> Result<Mainloop<'a>, Error> {
         let layouts = [fragment_layout(config, Operand::A)?, fragment_layout(config, Operand::B)?];
         let [tile_m, tile_n, _] = config.tile;
-        let c = config.mma().thrfrg(Operand::C, &Lay::parse(&format!("({tile_m},{tile_n})"))?)?.mode(1)?;
+        let c = config.mma().thrfrg(Operand::C, &Lay::col_major([tile_m, tile_n])?)?.mode(1)?;
         let sizes = [c.mode(0)?.size()?, c.mode(1)?.mode(0)?.size()?, c.mode(1)?.mode(1)?.size()?];
         let accumulator = Lay::left(&Shape::flat(&sizes)?)?;
         let values = static_size("accumulator", &accumulator)? as usize;

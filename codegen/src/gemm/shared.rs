@@ -45,7 +45,7 @@ impl SharedTile {
             Major::K => (k, [k, 1]),
             Major::Mn => (x, [1, x]),
         };
-        let layout = Lay::parse(&format!("({x},{k},{stages}):({},{},{})", strides[0], strides[1], x * k))?;
+        let layout = Lay::strided([x, k, stages], [strides[0], strides[1], x * k])?;
         let swizzle = if config.reads_columns(operand) {
             column_swizzle(row, dtype, config.row_step(operand))?
         } else {

@@ -241,7 +241,7 @@ fn describe(
         format!("{swizzle} o 0 o {}", tensor.layout())
     };
     let [m, n, k] = config.tile;
-    let c = config.mma()?.thrfrg(Operand::C, &Lay::parse(&format!("({m},{n})"))?)?;
+    let c = config.mma()?.thrfrg(Operand::C, &Lay::col_major([m, n])?)?;
     Ok(vec![
         ("tile (M,N,K)", format!("({m},{n},{k})")),
         ("MMA atom", config.atom.name()),

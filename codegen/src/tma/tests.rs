@@ -29,11 +29,7 @@ fn boxes_are_pieces_of_shared_memory() {
         let tma = tma(dtype, global, shared, Swizzle::NONE).unwrap();
         assert_eq!(tma.extents, boxes[0].iter().map(|&n: &i64| n as u32).collect::<Vec<_>>(), "{shared}");
         let shared = Lay::parse(shared).unwrap();
-        let shape = Shape::parse(&format!(
-            "({})",
-            tma.copy.extents().unwrap().iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
-        ))
-        .unwrap();
+        let shape = Shape::of(tma.copy.extents().unwrap()).unwrap();
         let frg = tma.copy.tidfrg_d(&shared).unwrap(); // ((Thr,(Val,Rest)),..) -> shared index
         let coordinates = tma.copy.tidfrg_s(&Lay::identity(&shape).unwrap()).unwrap();
         let size: i64 = tma.extents.iter().map(|&n| i64::from(n)).product();

@@ -48,7 +48,7 @@ impl OneAtom {
             _ => self.atom().majors[operand as usize] == Major::K,
         };
         let stride = if by_rows { [y, 1] } else { [1, x] };
-        Lay::parse(&format!("({x},{y}):({},{})", stride[0], stride[1])).expect("a layout")
+        Lay::strided([x, y], stride).expect("a layout")
     }
 
     /// Bytes of shared memory.

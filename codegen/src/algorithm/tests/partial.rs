@@ -86,7 +86,7 @@ fn elements_smaller_than_a_byte_move_between_registers() {
         let mut b = Builder::new("k", 80, 1);
         // 8 bytes as two rows, transposed in registers.
         let half = 4 * per_byte;
-        let line = Lay::parse(&format!("{}:1", 2 * half)).unwrap();
+        let line = Lay::leaf((2 * half).into(), 1.into()).unwrap();
         let [target, source] = arrays(&mut b, dtype, [line; 2]);
         let [rows, columns] = [(); 2].map(|()| Rmem::tensor(&mut b, dtype, line).unwrap());
         copy(&mut b, AUTO_VECTORIZING_COPY, &source, &rows).unwrap();
@@ -115,7 +115,7 @@ fn zeros_fill_packed_elements() {
     for (dtype, elements) in [(DType::S4, 8), (DType::B1, 32), (DType::U8, 4)] {
         for wanted in [true, false] {
             let mut b = Builder::new("k", 80, 1);
-            let line = Lay::parse(&format!("{elements}:1")).unwrap();
+            let line = Lay::leaf(elements.into(), 1.into()).unwrap();
             let [target, source] = arrays(&mut b, dtype, [line; 2]);
             let shared = Tensor::new(Smem::new(b.shared(), dtype, None), line);
             fill(&mut b, &shared, 1.0).unwrap();

@@ -46,12 +46,12 @@ fn kernel(way: Way, dtype: DType, divisor: i64) -> Result<Module, Error> {
 
     let bits = dtype.bits();
     let vector = vector.min(8);
-    let threads = Lay::parse(&format!("({},{}):({},1)", THREADS * vector / 32, 32 / vector, 32 / vector))?;
+    let threads = Lay::strided([THREADS * vector / 32, 32 / vector], [32 / vector, 1])?;
     let atom = match way {
         Way::Shared => SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16,
         _ => AUTO_VECTORIZING_COPY,
     };
-    let tiled = TiledCopy::new(atom, bits, &threads, &Lay::parse(&format!("(1,{vector}):({vector},1)"))?)?;
+    let tiled = TiledCopy::new(atom, bits, &threads, &Lay::strided([1, vector], [vector, 1])?)?;
     let mine = tiled.get_slice(&thread)?;
     let (source, target) = (mine.partition_s(&tile(&pointers[1])?)?, mine.partition_d(&tile(&pointers[0])?)?);
     let inside = Predicates::inside(&mine.partition_s(&coordinates)?, &extents)?;
@@ -64,7 +64,7 @@ fn kernel(way: Way, dtype: DType, divisor: i64) -> Result<Module, Error> {
             copy_if(&mut b, AUTO_VECTORIZING_COPY, &inside, &registers, &target)?;
         }
         Way::Shared => {
-            let layout = Lay::parse(&format!("({},{}):({},1)", TILE[0], TILE[1], TILE[1]))?;
+            let layout = Lay::strided([TILE[0], TILE[1]], [TILE[1], 1])?;
             let shared = mine.partition_d(&Tensor::new(Smem::new(b.shared(), dtype, None), layout))?;
             copy_if(&mut b, &tiled, &inside, &source, &shared)?;
             b.ptx("cp.async.wait_all;", &[])?;

@@ -31,7 +31,7 @@ fn descriptors_find_every_element_of_a_tile() {
             for (rows, columns) in [(64, 2 * k), (64, 4 * k), (8, k), (24, 4 * k), (256, 2 * k)] {
                 let Ok(tile) = layout.tile(dtype, [rows, columns]) else { continue };
                 let swizzle = Some(tile.swizzle()).filter(|s| s.bits() > 0);
-                let shape = Lay::parse(&format!("({rows},{k}):(1,{rows})")).unwrap();
+                let shape = Lay::strided([rows, k], [1, rows]).unwrap();
                 // The instruction's part: all rows, the first K.
                 let operand = tile.layout().composition(&shape).unwrap();
                 let desc = make_gmma_desc(layout.major, &operand, swizzle.as_ref(), dtype);

@@ -60,7 +60,7 @@ impl Context<'_> {
         let a = thr_mma.partition_descriptor(Operand::A, &self.shared[0])?; // (1,RestM,RestK,Stage)
         let operand_b = thr_mma.partition_descriptor(Operand::B, &self.shared[1])?; // (1,RestN,RestK,Stage)
         let [m, n, _] = self.config.tile;
-        let fragment = mma.thrfrg(Operand::C, &Lay::parse(&format!("({m},{n})"))?)?.mode(1)?;
+        let fragment = mma.thrfrg(Operand::C, &Lay::col_major([m, n])?)?.mode(1)?;
         let rest = fragment.mode(1)?;
         let sizes = [fragment.mode(0)?.size()?, rest.mode(0)?.size()?, rest.mode(1)?.size()?];
         let c = Rmem::tensor(b, DType::F32, Lay::left(&Shape::flat(&sizes)?)?)?;

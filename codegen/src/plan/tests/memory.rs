@@ -6,8 +6,7 @@ use proptest::prelude::*;
 use crate::plan::*;
 
 fn layout(shape: &[i64], stride: &[i64]) -> Lay {
-    let text = |of: &[i64]| of.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
-    Lay::parse(&format!("({}):({})", text(shape), text(stride))).unwrap()
+    Lay::strided(shape.iter().copied(), stride.iter().copied()).unwrap()
 }
 
 fn access(bytes: i64, address: impl Fn(i64) -> i64) -> WarpAccess {
