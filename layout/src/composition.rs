@@ -305,6 +305,6 @@ const fn undecided<const F: usize>(m: Int<F>, s: Int<F>, d: Int<F>) -> Error {
         Some(_) if m.is_symbolic() => Error::NotKnown { op: OP, value: m.quoted() },
         Some(_) if d.is_symbolic() => Error::NotKnown { op: OP, value: d.quoted() },
         Some(_) => Error::NotKnown { op: OP, value: s.quoted() },
-        None => Error::StrideDivisibility { op: OP, extent: m.coef, shape: s.quoted(), stride: d.quoted() },
+        None => Error::StrideDivisibility { op: OP, extent: m.coef, shape: s.quoted(), stride: d.coef },
     }
 }

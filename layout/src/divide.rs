@@ -24,26 +24,28 @@ impl Lay {
     /// # Errors
     /// Those of [`Lay::composition`] and [`Lay::complement`]; [`Error::RankMismatch`] for more tiles than modes.
     pub const fn logical_divide(&self, tiler: &Tiler) -> Result<Lay, Error> {
-        called!("logical_divide", self.divided(tiler))
+        written!(|out| called!("logical_divide", self.divide_all_into(tiler, out)))
     }
 
-    const fn divided(&self, tiler: &Tiler) -> Result<Lay, Error> {
-        written!(|out| match tiler {
-            Tiler::Lay(tile) => divide_into(self, self.root(), tile, tile.root(), out),
+    const fn divide_all_into(&self, tiler: &Tiler, out: &mut Lay) -> Result<(), Error> {
+        match tiler {
+            Tiler::Lay(tile) => {
+                divide_into(self, self.root(), tile, tile.root(), &mut [Lay::EMPTY, Lay::EMPTY], out)
+            }
             Tiler::Modes(tiles) => self.divide_modes_into(tiles, out),
-        })
+        }
     }
 
     const fn divide_modes_into(&self, tiles: &Tiles, out: &mut Lay) -> Result<(), Error> {
         tri!(self.require_tiles("logical_divide", tiles));
         tri!(out.open());
-        let mut k = 0;
+        let (mut room, mut k) = ([Lay::EMPTY, Lay::EMPTY], 0);
         while k < self.rank() {
             let mode = tri!(self.node(k));
             if k >= tiles.len() || tiles.is_all(k) {
                 tri!(out.copy(self, mode));
             } else {
-                tri!(divide_into(self, mode, tiles.layouts(), tri!(tiles.node(k)), out));
+                tri!(divide_into(self, mode, tiles.layouts(), tri!(tiles.node(k)), &mut room, out));
             }
             k += 1;
         }
@@ -64,11 +66,12 @@ impl Lay {
     /// # Errors
     /// As [`Lay::logical_divide`].
     pub const fn zipped_divide(&self, tiler: &Tiler) -> Result<Lay, Error> {
-        let divided = tri!(called!("zipped_divide", self.divided(tiler)));
-        match tiler {
-            Tiler::Lay(_) => Ok(divided),
-            Tiler::Modes(tiles) => divided.unzip(tiles),
-        }
+        let Tiler::Modes(tiles) = tiler else {
+            return written!(|out| called!("zipped_divide", self.divide_all_into(tiler, out)));
+        };
+        let mut divided = Lay::EMPTY;
+        tri!(called!("zipped_divide", self.divide_modes_into(tiles, &mut divided)));
+        divided.unzip(tiles)
     }
 
     /// [`Lay::zipped_divide`] with the rest's modes side by side: `((TileM,TileN),RestM,RestN,L)`.
@@ -113,7 +116,10 @@ impl Lay {
     /// # Errors
     /// [`Error::ModeOutOfRange`] where a tiled mode is no pair.
     pub const fn unzip(&self, tiles: &Tiles) -> Result<Lay, Error> {
-        let mut out = Lay::EMPTY;
+        written!(|out| self.unzip_into(tiles, out))
+    }
+
+    const fn unzip_into(&self, tiles: &Tiles, out: &mut Lay) -> Result<(), Error> {
         tri!(out.open());
         let mut second = 0;
         while second < 2 {
@@ -129,7 +135,7 @@ impl Lay {
                     if second == 0 {
                         tri!(out.copy(self, mode));
                     } else {
-                        tri!(out.copy(&Lay::UNIT, Lay::UNIT.root()));
+                        tri!(out.push(Int::ONE, Stride::ZERO));
                     }
                 } else {
                     tri!(out.copy(self, tri!(self.part(mode, second))));
@@ -140,7 +146,7 @@ impl Lay {
             second += 1;
         }
         out.close();
-        Ok(out)
+        Ok(())
     }
 
     pub(crate) const fn part(&self, node: Node, mode: usize) -> Result<Node, Error> {
@@ -174,16 +180,25 @@ impl Lay {
     }
 }
 
-const fn divide_into(left: &Lay, l: Node, tiles: &Lay, t: Node, out: &mut Lay) -> Result<(), Error> {
-    let (mut right, mut domain) = (Lay::EMPTY, Lay::EMPTY);
+/// Appends the divide of a subtree by another one; `room` is where its operands are written.
+const fn divide_into(
+    left: &Lay,
+    l: Node,
+    tiles: &Lay,
+    t: Node,
+    [domain, right]: &mut [Lay; 2],
+    out: &mut Lay,
+) -> Result<(), Error> {
+    domain.restart();
+    right.restart();
     if left.is_known() && tiles.is_known() {
-        coalesce_into::<KNOWN>(left, l, true, &mut domain);
-        tri!(tile_and_rest::<KNOWN>(&mut domain, tiles, t, &mut right));
+        coalesce_into::<KNOWN>(left, l, true, domain);
+        tri!(tile_and_rest::<KNOWN>(domain, tiles, t, right));
     } else {
-        coalesce_into::<FACTORS>(left, l, true, &mut domain);
-        tri!(tile_and_rest::<FACTORS>(&mut domain, tiles, t, &mut right));
+        coalesce_into::<FACTORS>(left, l, true, domain);
+        tri!(tile_and_rest::<FACTORS>(domain, tiles, t, right));
     }
-    compose_into(&domain, domain.root(), &right, right.root(), out)
+    compose_into(domain, domain.root(), right, right.root(), out)
 }
 
 /// Rounds the coalesced domain up to whole tiles, and writes `(tile, complement(tile, size(domain)))`.

@@ -86,7 +86,7 @@ pub enum Error {
         /// The extent of the leaf as far as it is still to be mapped.
         shape: Quote,
         /// Its stride, in units of the left-hand mode.
-        stride: Quote,
+        stride: i64,
     },
     /// An extent that is not a multiple of what it has to be a multiple of.
     ShapeDivisibility {

@@ -80,9 +80,7 @@ impl Lay {
         }
         let (mut index, mut i) = (0i64, 0);
         while i < self.leaf_count() {
-            let (Some(position), Some(extent), Some(stride)) =
-                (coord.leaves.known(i), self.shape.leaves.known(i), self.steps.known(i))
-            else {
+            let (Some(position), Some((extent, stride))) = (coord.leaves.known(i), self.known_leaf(i)) else {
                 return None;
             };
             if position < 0 || position >= extent {
@@ -104,9 +102,7 @@ impl Lay {
         }
         let (mut rest, mut sum, mut i) = (position as u64, 0i64, 0);
         while i < self.leaf_count() {
-            let (Some(extent), Some(stride)) = (self.shape.leaves.known(i), self.steps.known(i)) else {
-                return None;
-            };
+            let Some((extent, stride)) = self.known_leaf(i) else { return None };
             if extent < 1 {
                 return None;
             }

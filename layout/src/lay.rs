@@ -1,7 +1,7 @@
 //! The run-time layout: construction and questions about it.
 
 use crate::int::FACTORS;
-use crate::profile::Node;
+use crate::profile::{Node, Profile};
 use crate::step::Step;
 use crate::store::{FULL, Leaves, MAX_SYMBOLS, Small, Symbols, same};
 use crate::{Error, Int, IntTuple, Shape, Stride, Strides, Symbol};
@@ -320,6 +320,12 @@ impl Lay {
         self.steps.step(i, &self.shape.symbols)
     }
 
+    /// Extent and stride of leaf `i`, if both are known integers.
+    #[inline]
+    pub(crate) const fn known_leaf(&self, i: usize) -> Option<(i64, i64)> {
+        self.shape.leaves.known_beside(&self.steps, i)
+    }
+
     /// Whether the extent of leaf `i` is known to be 1.
     #[inline]
     pub(crate) const fn is_narrow(&self, i: usize) -> bool {
@@ -386,6 +392,12 @@ impl Lay {
     pub(crate) const fn copy_leaf(&mut self, to: usize, from: usize) {
         self.shape.leaves.set(to, self.shape.leaves.get(from));
         self.steps.set(to, self.steps.get(from));
+    }
+
+    /// Makes it empty again; of what was in its leaves nothing is read.
+    pub(crate) const fn restart(&mut self) {
+        self.shape.profile = Profile::EMPTY;
+        self.shape.symbols.forget();
     }
 
     /// Takes all strides from elsewhere.

@@ -66,13 +66,12 @@ impl Lay {
             Product::FillHoles => "logical_product",
             Product::Outer => "outer_product",
         };
-        called!(name, self.multiplied(tiler, product))
+        written!(|out| called!(name, self.multiply_into(tiler, product, out)))
     }
 
-    const fn multiplied(&self, tiler: &Tiler, product: Product) -> Result<Lay, Error> {
-        let mut out = Lay::EMPTY;
+    const fn multiply_into(&self, tiler: &Tiler, product: Product, out: &mut Lay) -> Result<(), Error> {
         match tiler {
-            Tiler::Lay(tile) => tri!(product_into(self, self.root(), tile, tile.root(), product, &mut out)),
+            Tiler::Lay(tile) => tri!(product_into(self, self.root(), tile, tile.root(), product, out)),
             Tiler::Modes(tiles) => {
                 tri!(self.require_tiles("logical_product", tiles));
                 tri!(out.open());
@@ -83,7 +82,7 @@ impl Lay {
                         tri!(out.copy(self, mode));
                     } else {
                         let tile = tri!(tiles.node(k));
-                        tri!(product_into(self, mode, tiles.layouts(), tile, product, &mut out));
+                        tri!(product_into(self, mode, tiles.layouts(), tile, product, out));
                     }
                     k += 1;
                 }
@@ -93,7 +92,7 @@ impl Lay {
                 }
             }
         }
-        Ok(out)
+        Ok(())
     }
 
     /// [`Lay::logical_product`] with the blocks' modes in mode 0 and the tiles' in mode 1.

@@ -133,7 +133,7 @@ const fn units(s: Int, d: Int, n: i64, inside: &mut i64) -> Result<Int, Error> {
         return Err(Error::NonPositiveStride { op: OP, stride: d.quoted() });
     }
     if n % step != 0 {
-        return Err(Error::StrideDivisibility { op: OP, extent: n, shape: s.quoted(), stride: d.quoted() });
+        return Err(Error::StrideDivisibility { op: OP, extent: n, shape: s.quoted(), stride: step });
     }
     let elements = n / step;
     if let Some(units) = s.div_exact(Int::fixed(elements)) {

@@ -104,6 +104,13 @@ impl Leaves {
         if self.tags[i] & (PLACES | KIND) == 0 { Some(self.coefs[i]) } else { None }
     }
 
+    /// [`Leaves::known`] of the same leaf in two trees.
+    #[inline]
+    pub(crate) const fn known_beside(&self, other: &Leaves, i: usize) -> Option<(i64, i64)> {
+        let known = (self.tags[i] | other.tags[i]) & (PLACES | KIND) == 0;
+        if known { Some((self.coefs[i], other.coefs[i])) } else { None }
+    }
+
     /// The factors that the first leaves refer to, a bit a place.
     pub(crate) const fn used(&self, leaves: usize) -> u16 {
         let (mut used, mut i) = (0, 0);
@@ -144,6 +151,10 @@ impl<const N: usize> Symbols<N> {
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    pub(crate) const fn forget(&mut self) {
+        self.len = 0;
     }
 
     const fn read<const F: usize>(&self, tag: u16) -> [Packed; F] {

@@ -124,7 +124,7 @@ pub(crate) const fn explain(line: &mut Message, error: &Error) {
             pair(
                 line,
                 "stride ",
-                stride.scale(),
+                Int::fixed(*stride),
                 " and extent ",
                 Int::fixed(*extent),
                 " do not divide one another",
