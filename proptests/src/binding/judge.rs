@@ -26,6 +26,7 @@ pub enum Verdict {
 
 /// A result, read back from its text.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one at a time, for a moment")]
 pub enum Answer {
     /// A layout with the offset at which it begins.
     Lay(Lay, Sum),
