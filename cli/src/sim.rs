@@ -87,6 +87,9 @@ pub(crate) struct Args {
     /// Blocks of a cluster: x, or x,y or x,y,z [default: what the kernel asks for]
     #[arg(long, value_parser = extents)]
     cluster: Option<[u32; 3]>,
+    /// Launch all blocks together, for kernels that wait for the whole grid
+    #[arg(long)]
+    cooperative: bool,
     /// Bytes of dynamic shared memory
     #[arg(long, default_value_t = 0)]
     smem: u32,
@@ -94,7 +97,7 @@ pub(crate) struct Args {
     #[arg(long = "arg")]
     arguments: Vec<Argument>,
     /// A file of arrays and launches, see below, instead of one launch
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["grid", "block", "cluster", "smem", "arguments", "reduce"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["grid", "block", "cluster", "cooperative", "smem", "arguments", "reduce"])]
     launches: Option<PathBuf>,
     /// What to check, of races, bounds, uninit
     #[arg(long, value_delimiter = ',', default_value = "races,bounds,uninit")]
@@ -156,7 +159,8 @@ impl Args {
     fn plan(&self) -> Result<(Plan, Option<String>), Error> {
         let Some(file) = &self.launches else {
             let (grid, block) = (self.grid.unwrap_or([1; 3]), self.block.unwrap_or([1; 3]));
-            let shape = Shape { grid, block, cluster: self.cluster, smem: self.smem };
+            let (cluster, cooperative) = (self.cluster, self.cooperative);
+            let shape = Shape { grid, block, cluster, cooperative, smem: self.smem };
             return Ok((
                 Plan::one(self.kernel.clone().unwrap_or_default(), shape, &self.arguments),
                 self.kernel.clone(),

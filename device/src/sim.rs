@@ -190,7 +190,7 @@ impl Entry for SimEntry {
         let &LaunchConfig { grid, block, cluster, dynamic_shared } = config;
         let mut last = self.state.turn();
         let kernel = self.program.kernel(&self.name)?;
-        let launch = Launch { grid, block, cluster, dynamic_shared, args };
+        let launch = Launch { grid, block, cluster, dynamic_shared, args, ..Launch::default() };
         let State { memory, options, .. } = &*self.state;
         if !options.races && !options.uninitialised && options.seeds <= 1 {
             let Last { report, findings } = &mut *last;

@@ -173,6 +173,7 @@ fn simulate(
         grid: [1, 1, 1],
         block: [generated.threads, 1, 1],
         cluster: None,
+        cooperative: false,
         dynamic_shared: generated.shared_bytes,
         args,
     };

@@ -33,6 +33,8 @@ mod needs;
 mod operand;
 mod order;
 mod show;
+mod sparse;
+mod tensormap;
 mod video;
 mod warp;
 mod wmma;
@@ -122,6 +124,8 @@ pub enum Count {
     Is(usize),
     /// As the modifier in this slot says: `.v4`, `.x2`; without it the operand is a scalar.
     Slot(usize),
+    /// The offsets of an im2col copy: two fewer than the dimensions in this slot.
+    Offsets(usize),
     /// The accumulators of `wgmma`: m64nN elements of the type in slot `ty` over 128 threads, in 32-bit registers.
     Accumulators {
         /// Slot of the shape.
@@ -220,10 +224,14 @@ pub fn all() -> impl Iterator<Item = &'static Form> {
         memory::REDUCTIONS.as_flattened(),
         memory::ATOMICS.as_flattened(),
         memory::VECTORS.as_flattened(),
+        memory::WIDE.as_flattened(),
         memory::FORMS,
         asynchronous::FORMS,
+        tensormap::FORMS,
         matrix::FORMS,
         matrix::WGMMA.as_flattened(),
+        sparse::FORMS,
+        sparse::WGMMA.as_flattened(),
         wmma::FORMS,
         video::FORMS.as_flattened(),
         warp::FORMS,

@@ -53,7 +53,7 @@ pub use forms::Form;
 pub use info::{KernelInfo, ParamInfo};
 pub use parse::Refused;
 pub use tensor_map::{
-    Interleave, L2Promotion, OobFill, TENSOR_MAP_BYTES, TENSOR_MAP_RANK, TensorElement, TensorMap,
-    TensorSwizzle, Tiled,
+    Columns, Interleave, L2Promotion, OobFill, TENSOR_MAP_BYTES, TENSOR_MAP_RANK, TensorElement, TensorField,
+    TensorMap, TensorSwizzle, Tiled,
 };
 pub use words::{Modifier, Opcode, Special, Type, Word};

@@ -10,10 +10,14 @@
 //! passed as `.param .align 64 .b8 map[128]` or put into global or constant memory.
 
 mod choices;
+mod columns;
+mod field;
 
 use crate::Error;
 
 pub use choices::{Interleave, L2Promotion, OobFill, TensorElement, TensorSwizzle};
+pub use columns::Columns;
+pub use field::TensorField;
 
 /// Bytes of an encoded tensor map.
 pub const TENSOR_MAP_BYTES: usize = 128;
@@ -53,6 +57,9 @@ pub struct Tiled {
     pub l2_promotion: L2Promotion,
     /// What lies outside of the tensor.
     pub fill: OobFill,
+    /// Of im2col copies: where columns of pixels begin and end. [`extents`](Tiled::extents) are the channels of a pixel and the
+    /// pixels of a column then.
+    pub columns: Option<Columns>,
 }
 
 impl Tiled {
@@ -73,6 +80,26 @@ impl Tiled {
             element_strides: vec![1; dims.len()],
             ..Tiled::default()
         }
+    }
+
+    /// The same with columns of `pixels` pixels of `channels` channels, for im2col copies. The tensor's dimensions are the
+    /// channels, one to three of pixels, and the images.
+    ///
+    /// ```
+    /// use girih_ptx::{Columns, TensorElement, Tiled};
+    /// // Two images of 10 x 8 pixels of 64 channels, seen by a 3 x 3 filter with a border of one pixel.
+    /// let columns = Columns { lower: vec![-1, -1], upper: vec![-1, -1] };
+    /// let map = Tiled::im2col(TensorElement::F16, &[64, 8, 10, 2], [64, 32], columns).at(0x1000)?;
+    /// assert_eq!(map.box_bytes(), 32 * 128);
+    /// # Ok::<(), girih_ptx::Error>(())
+    /// ```
+    pub fn im2col(
+        element: TensorElement,
+        dims: &[u64],
+        [channels, pixels]: [u32; 2],
+        columns: Columns,
+    ) -> Tiled {
+        Tiled { columns: Some(columns), ..Tiled::new(element, dims, &[channels, pixels]) }
     }
 
     /// With other strides, bytes, of dimensions 1 and up.
@@ -103,7 +130,8 @@ impl Tiled {
     /// The map of such a tensor at a global address.
     ///
     /// # Errors
-    /// [`Error::TensorMap`] for the first field that `cuTensorMapEncodeTiled` does not accept on Hopper.
+    /// [`Error::TensorMap`] for the first field that `cuTensorMapEncodeTiled`, or with columns `cuTensorMapEncodeIm2col`, does
+    /// not accept on Hopper.
     pub fn at(&self, address: u64) -> Result<TensorMap, Error> {
         self.check(address)?;
         Ok(TensorMap { address, tiled: self.clone() })
@@ -124,7 +152,11 @@ impl Tiled {
         bounds("the rank", rank as u64, 1..=TENSOR_MAP_RANK as u64)?;
         for (field, len, expected) in [
             ("the number of strides", self.strides.len(), rank - 1),
-            ("the number of extents of the box", self.extents.len(), rank),
+            (
+                "the number of extents of the box",
+                self.extents.len(),
+                self.columns.as_ref().map_or(rank, |_| 2),
+            ),
             ("the number of element strides", self.element_strides.len(), rank),
         ] {
             bounds(field, len as u64, expected as u64..=expected as u64)?;
@@ -143,7 +175,11 @@ impl Tiled {
             multiple(&format!("strides[{i}]"), stride, 16)?;
         }
         for (i, &extent) in self.extents.iter().enumerate() {
-            bounds(&format!("extents[{i}]"), extent.into(), 1..=256)?;
+            let most = if i == 1 && self.columns.is_some() { columns::PIXELS } else { 256 };
+            bounds(&format!("extents[{i}]"), extent.into(), 1..=most)?;
+        }
+        if let Some(columns) = &self.columns {
+            columns.check(&self.dims)?;
         }
         for (i, &stride) in self.element_strides.iter().enumerate() {
             bounds(&format!("element_strides[{i}]"), stride.into(), 1..=8)?;
@@ -164,7 +200,7 @@ impl Tiled {
     fn moved(&self, i: usize) -> u32 {
         match self.extents.get(i) {
             None => 1,
-            Some(&extent) if i == 0 => extent,
+            Some(&extent) if i == 0 || self.columns.is_some() => extent,
             Some(&extent) => extent.div_ceil(self.element_strides[i]),
         }
     }
@@ -247,10 +283,14 @@ impl TensorMap {
         bytes.extend([tiled.element as u8, self.rank() as u8, tiled.interleave as u8, tiled.swizzle as u8]);
         bytes.extend([tiled.l2_promotion as u8, tiled.fill as u8]);
         // What the check bounds to 1..=256 and 1..=8 fits after subtracting one.
-        bytes.extend(padded(&tiled.extents).map(|extent| extent.saturating_sub(1) as u8));
+        let boxed = if tiled.columns.is_some() { &tiled.extents[..1] } else { &tiled.extents };
+        bytes.extend(padded(boxed).map(|extent| extent.saturating_sub(1) as u8));
         bytes.extend(padded(&tiled.element_strides).map(|stride| stride as u8));
         bytes.extend(padded(&tiled.dims).flat_map(|dim| dim.to_le_bytes()));
         bytes.extend(padded(&tiled.strides).flat_map(|stride| stride.to_le_bytes()).take(32));
+        if let Some(columns) = &tiled.columns {
+            bytes.extend(columns.to_bytes(tiled.extents[1]));
+        }
         bytes.resize(TENSOR_MAP_BYTES, 0);
         let mut all = [0; TENSOR_MAP_BYTES];
         all.copy_from_slice(&bytes);
@@ -283,10 +323,15 @@ impl TensorMap {
         let [element, rank, interleave, swizzle, l2_promotion, fill] = [(); 6].map(|()| take(1)[0]);
         let rank = usize::from(rank);
         bounds("the rank", rank as u64, 1..=TENSOR_MAP_RANK as u64)?;
-        let extents: Vec<u32> = take(5)[..rank].iter().map(|&extent| u32::from(extent) + 1).collect();
+        let mut extents: Vec<u32> = take(5)[..rank].iter().map(|&extent| u32::from(extent) + 1).collect();
         let element_strides = take(5)[..rank].iter().map(|&stride| stride.into()).collect();
         let dims = take(40).chunks_exact(8).take(rank).map(word).collect();
         let strides = take(32).chunks_exact(8).take(rank - 1).map(word).collect();
+        let columns = Columns::decode(take(columns::BYTES), rank).map(|(columns, pixels)| {
+            extents.truncate(1);
+            extents.push(pixels);
+            columns
+        });
         let choice = |field, value: u8| refused(field, value.into(), "one that the encoding has");
         let tiled = Tiled {
             element: TensorElement::decode(element).ok_or_else(|| choice("the element type", element))?,
@@ -299,6 +344,7 @@ impl TensorMap {
             l2_promotion: L2Promotion::decode(l2_promotion)
                 .ok_or_else(|| choice("the L2 promotion", l2_promotion))?,
             fill: OobFill::decode(fill).ok_or_else(|| choice("the fill", fill))?,
+            columns,
         };
         let map = tiled.at(address)?;
         if map.to_bytes() != *bytes {

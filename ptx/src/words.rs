@@ -137,7 +137,14 @@ words! {
         M16n16k16 = "m16n16k16", M8n32k16 = "m8n32k16", M32n8k16 = "m32n8k16", M16n16k8 = "m16n16k8",
         Row = "row", Col = "col", A = "a", B = "b", C = "c", D = "d", Popc = "popc", Dim1 = "1d",
         Dim2 = "2d", Dim3 = "3d", Dim4 = "4d", Dim5 = "5d", Tensor = "tensor", Tile = "tile",
-        Im2col = "im2col",
+        Im2col = "im2col", Im2colNoOffs = "im2col_no_offs", Im2colW = "im2col::w", Im2colW128 = "im2col::w::128",
+        // tensor maps, by their fields
+        Replace = "replace", CpFenceproxy = "cp_fenceproxy", B1024 = "b1024", GlobalAddress = "global_address",
+        Rank = "rank", BoxDim = "box_dim", GlobalDim = "global_dim", GlobalStride = "global_stride",
+        ElementStride = "element_stride", Elemtype = "elemtype", InterleaveLayout = "interleave_layout",
+        SwizzleMode = "swizzle_mode", SwizzleAtomicity = "swizzle_atomicity", FillMode = "fill_mode",
+        // sparse products
+        Sp = "sp", SpOrdered = "sp::ordered_metadata",
         // wgmma shapes of k = 8
         M64n8k8 = "m64n8k8", M64n16k8 = "m64n16k8", M64n24k8 = "m64n24k8", M64n32k8 = "m64n32k8",
         M64n40k8 = "m64n40k8", M64n48k8 = "m64n48k8", M64n56k8 = "m64n56k8", M64n64k8 = "m64n64k8",
@@ -169,6 +176,16 @@ words! {
         M64n200k32 = "m64n200k32", M64n208k32 = "m64n208k32", M64n216k32 = "m64n216k32",
         M64n224k32 = "m64n224k32", M64n232k32 = "m64n232k32", M64n240k32 = "m64n240k32",
         M64n248k32 = "m64n248k32", M64n256k32 = "m64n256k32",
+        // wgmma shapes of k = 64, of sparse A
+        M64n8k64 = "m64n8k64", M64n16k64 = "m64n16k64", M64n24k64 = "m64n24k64", M64n32k64 = "m64n32k64",
+        M64n40k64 = "m64n40k64", M64n48k64 = "m64n48k64", M64n56k64 = "m64n56k64", M64n64k64 = "m64n64k64",
+        M64n72k64 = "m64n72k64", M64n80k64 = "m64n80k64", M64n88k64 = "m64n88k64", M64n96k64 = "m64n96k64",
+        M64n104k64 = "m64n104k64", M64n112k64 = "m64n112k64", M64n120k64 = "m64n120k64", M64n128k64 =
+        "m64n128k64", M64n136k64 = "m64n136k64", M64n144k64 = "m64n144k64", M64n152k64 = "m64n152k64",
+        M64n160k64 = "m64n160k64", M64n168k64 = "m64n168k64", M64n176k64 = "m64n176k64", M64n184k64 =
+        "m64n184k64", M64n192k64 = "m64n192k64", M64n200k64 = "m64n200k64", M64n208k64 = "m64n208k64",
+        M64n216k64 = "m64n216k64", M64n224k64 = "m64n224k64", M64n232k64 = "m64n232k64", M64n240k64 =
+        "m64n240k64", M64n248k64 = "m64n248k64", M64n256k64 = "m64n256k64",
         // wgmma shapes of k = 256
         M64n8k256 = "m64n8k256", M64n16k256 = "m64n16k256", M64n24k256 = "m64n24k256",
         M64n32k256 = "m64n32k256", M64n40k256 = "m64n40k256", M64n48k256 = "m64n48k256",
@@ -209,6 +226,8 @@ words! {
         L2EvictUnchanged = "L2::evict_unchanged", L2CacheHint = "L2::cache_hint", L2Prefetch64 = "L2::64B",
         L2Prefetch128 = "L2::128B", L2Prefetch256 = "L2::256B", Fractional = "fractional", Range = "range", Cvt = "cvt", Pack = "pack",
         Tensormap = "tensormap", TensormapGeneric = "tensormap::generic",
+        AsyncGeneric = "async::generic", SyncRestrictCta = "sync_restrict::shared::cta",
+        SyncRestrictCluster = "sync_restrict::shared::cluster",
         // control, barriers, asynchronous copies
         Sync = "sync", Aligned = "aligned", Arrive = "arrive", Wait = "wait", Warp = "warp",
         CommitGroup = "commit_group", WaitGroup = "wait_group", WaitAll = "wait_all", Bulk = "bulk",

@@ -310,6 +310,23 @@ pub enum Error {
         /// The `cp.async`.
         other: Box<Other>,
     },
+    /// A tensor copy reads a tensor map that the kernel has written, without the fences between the write and the proxy that
+    /// reads maps: a release that comes after the write (`tensormap.cp_fenceproxy` is one too), then an acquire that names the
+    /// map and comes before the copy, both in scopes that hold the threads.
+    #[error(
+        "{at}: reads the tensor map at global address {address:#x} without {lacks}, of that map and of a scope that holds both \
+         threads, after the write of {}", other.at
+    )]
+    MapUnfenced {
+        /// The tensor copy.
+        at: Box<Site>,
+        /// The map's address.
+        address: u64,
+        /// The fence that is not there.
+        lacks: &'static str,
+        /// The write.
+        other: Box<Other>,
+    },
     /// An asynchronous operation signals an mbarrier whose initialisation no fence has made known to the async proxy.
     #[error(
         "{at}: the async proxy signals the mbarrier at shared address {address:#x} without fence.mbarrier_init or \

@@ -114,11 +114,18 @@ fn once(
             limit: SHARED_LIMIT,
         });
     }
-    let mut view = memory.view();
+    let mut view = if launch.cooperative { memory.cooperative_view() } else { memory.view() };
     // Their addresses are above all of memory's.
     view.allocations.extend(kernel.variables.iter().cloned());
     let threads = launch.block.iter().product();
     let multiprocessors = options.multiprocessors.unwrap_or(MULTIPROCESSORS);
+    let residency = Residency::new(multiprocessors, threads, used, kernel.registers);
+    let blocks = launch.grid.iter().map(|&n| u64::from(n)).product::<u64>();
+    if launch.cooperative && blocks > residency.blocks() {
+        let what = "blocks of a cooperative launch";
+        let accepted = format!("at most {}: {residency}", residency.blocks());
+        return Err(Error::LaunchShape { kernel: kernel.name.clone(), what, given: blocks, accepted });
+    }
     let machine = Machine {
         kernel,
         view,
@@ -132,7 +139,7 @@ fn once(
         printed: Mutex::default(),
         global: options.races.then(|| Global::new(kernel.code.communicates)),
         findings: Mutex::new(Ledger::new(mode)),
-        residency: Residency::new(multiprocessors, threads, used, kernel.registers),
+        residency,
     };
     let (report, ended) = run_grid(&machine, workers, mode)?;
     let ledger = machine.findings.into_inner().unwrap_or_else(PoisonError::into_inner);

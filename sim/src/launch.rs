@@ -16,6 +16,9 @@ pub struct Launch {
     /// Blocks of a cluster in x, y and z, at most 16 together, of which the grid is a multiple. `None`: what the
     /// kernel's `.reqnctapercluster` says, or every block for itself.
     pub cluster: Option<[u32; 3]>,
+    /// A cooperative launch (`cudaLaunchCooperativeKernel`): all blocks are there at a time, and `%envreg1` and `%envreg2`
+    /// have the address of the memory with which `grid.sync()` waits. In another launch these are 0, and it traps.
+    pub cooperative: bool,
     /// Bytes of dynamic shared memory, what `.extern .shared` variables name.
     pub dynamic_shared: u32,
     /// The little-endian bytes of each argument, in order.

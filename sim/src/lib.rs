@@ -13,21 +13,22 @@
 //! `ld`, `st` (param, shared, global, const, local, generic; vectors of up to 16 bytes), `atom` and `red` in every
 //! operation, space and type (vectors of f32 and 16-bit floats too, `.b128`), `cvta`, `isspacep`, `mapa`, `getctarank`,
 //! `cp.async` with its groups and `cp.async.mbarrier.arrive`; `cp.async.bulk` and `cp.reduce.async.bulk` in every
-//! direction, of plain bytes and of tensors (`.tile`; the map as [`girih_ptx::TensorMap::to_bytes`] encodes it), with
-//! multicast, `st.async`, `red.async`; `mbarrier` in every form, `barrier.cluster`;
+//! direction, of plain bytes and of tensors (`.tile`, `.im2col`; the map as [`girih_ptx::TensorMap::to_bytes`] encodes it, or made by
+//! `tensormap.replace` and `tensormap.cp_fenceproxy`), with multicast, `st.async`, `red.async`; `mbarrier` in every form, `barrier.cluster`;
 //! integer (sums with carry too), f32, f64, f16, bf16 and packed arithmetic, logic, shifts, bit fields, `lop3`, `prmt`,
 //! `fns`, `dp4a`, video instructions of halves and bytes, `setp`, `set`, `selp`, `slct`, `mov`, `cvt` (8-bit floats too, and
 //! `.pack`); `bra`, `brx`, `call`, `ret`, `exit`, `trap`, `vprintf`, `__assertfail`; `alloca` and its like;
 //! `bar.sync`, `bar.arrive`, `bar.red`, `bar.warp.sync`, fences; `shfl.sync`, `vote.sync`, `redux.sync`, `match.sync`,
 //! `elect.sync`, `activemask`; `ldmatrix`, `stmatrix`, `movmatrix`; `wmma.load`, `wmma.mma`, `wmma.store`; `mma.sync` of
-//! every type and shape of sm_70 to sm_90; `wgmma` of every type and shape, A in shared memory or in
-//! registers. `im2col` copies are refused. Cache hints and policies, `nanosleep`,
+//! every type and shape of sm_70 to sm_90, `mma.sp` too; `wgmma` of every type and shape, A in shared memory or in
+//! registers, whole or sparse. Cache hints and policies, `nanosleep`,
 //! `griddepcontrol`, `pmevent` and `brkpt` do nothing here.
 //!
 //! Variables of the module in global and constant memory have their first values when it is loaded and keep what is
 //! written to them as long as the program. `call` decodes the function in its place; but functions that call themselves, by
 //! whatever way, and functions that are called through registers have code of their own, and frames of 8 KiB in all on the stack
-//! of a lane. There is no call of a function of another module. `%envreg` registers are 0.
+//! of a lane. There is no call of a function of another module. `%envreg` registers are 0, but for those by which the blocks
+//! of a [cooperative launch](Launch::cooperative) find what they wait with.
 //!
 //! A vector `red` or `atom` whose generic address is one of shared memory is an error: an H200 leaves the memory as it is.
 //!
@@ -132,6 +133,11 @@
 //!   good for global memory, of `.shared::cluster` for shared memory, and of `.shared::cta` for what threads of a block
 //!   have written to shared memory of their own. `cp.async`, `st.async` and `red.async` belong to the generic proxy here. What bulk operations have written needs
 //!   no fence to be read;
+//! - tensor maps: what a kernel writes to a map in global memory, its tensor copies see after a
+//!   `fence.proxy.tensormap::generic.release` (`tensormap.cp_fenceproxy` has one for its copy) that comes after the write, and
+//!   then an `.acquire` that names the map and comes before the copy, in whichever threads, if the scopes of both hold the
+//!   thread that wrote and the one that acquires. Both are fences too. `fence` with `.sync_restrict`, in the scope of the
+//!   cluster, orders accesses to global memory too;
 //! - `cp.async`: the copy writes between its issue and the return of the `wait_group` or `wait_all` of the thread
 //!   that issued it, and counts as that thread's write at the wait. In between the bytes are in flight: any access to
 //!   them, the thread's own included, is an error. At its issue it must come after every other thread's access.

@@ -23,6 +23,9 @@ pub(crate) const GAP: u64 = 1 << 20;
 const BASE: u64 = 0x7_0000_0000;
 /// Addresses from here on are variables of modules, then windows of other state spaces (see [`crate::exec`]).
 pub(crate) const END: u64 = 0x7000_0000_0000;
+/// What the blocks of a cooperative launch wait with; no allocation is so far up.
+pub(crate) const WORKSPACE: u64 = END - GAP;
+const WORKSPACE_BYTES: u64 = 64;
 
 #[derive(Debug, Default)]
 struct State {
@@ -102,7 +105,7 @@ impl Memory {
         let full = Error::OutOfMemory { bytes: size, used: state.used, capacity: self.capacity };
         let base = state.next;
         let next = base.checked_add(size).and_then(|end| end.checked_next_multiple_of(ALIGN));
-        let Some(next) = next.and_then(|end| end.checked_add(GAP)).filter(|&next| next <= END) else {
+        let Some(next) = next.and_then(|end| end.checked_add(GAP)).filter(|&next| next <= WORKSPACE) else {
             return Err(full);
         };
         if size > self.capacity.saturating_sub(state.used) {
@@ -181,5 +184,12 @@ impl Memory {
     pub(crate) fn view(&self) -> View {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         View { allocations: state.allocations.values().cloned().collect() }
+    }
+
+    /// The same of a cooperative launch.
+    pub(crate) fn cooperative_view(&self) -> View {
+        let mut view = self.view();
+        view.allocations.extend(Allocation::new(WORKSPACE, WORKSPACE_BYTES).map(Arc::new));
+        view
     }
 }

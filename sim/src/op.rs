@@ -12,10 +12,12 @@ use crate::Origin;
 use crate::lanes::{Args, File, LaneFn, Reg};
 use crate::shadow::{Scope, Window};
 
-pub(crate) use matrix::{Fragment, Left, Matrices, Mma, MmaSum, MmaType, QuadMma, Tile, Wgmma, WmmaMma};
+pub(crate) use matrix::{
+    Fragment, Left, Matrices, Mma, MmaSum, MmaType, QuadMma, Sparse, Tile, Wgmma, WmmaMma,
+};
 pub(crate) use memory::{
-    Address, Atomic, AtomicWide, Bulk, BulkKind, Copy, Gate, Mbarrier, MbarrierAction, StoreAsync, Tensor,
-    TensorKind, Transfer, Update,
+    Address, Atomic, AtomicWide, Bulk, BulkKind, Copy, Gate, MapCopy, MapReplace, Mbarrier, MbarrierAction,
+    StoreAsync, Tensor, TensorKind, Transfer, Update,
 };
 
 /// One operation of a kernel's code.
@@ -72,6 +74,14 @@ pub(crate) enum Op {
     Bulk(Box<Bulk>),
     /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`.
     Tensor(Box<Tensor>),
+    /// `tensormap.replace`.
+    MapReplace(Box<MapReplace>),
+    /// `tensormap.cp_fenceproxy`.
+    MapCopy(Box<MapCopy>),
+    /// `fence.proxy.tensormap::generic.release`, beyond what other fences do.
+    MapRelease(Scope),
+    /// `fence.proxy.tensormap::generic.acquire`, of the map at this address, likewise.
+    MapAcquire(Address, Scope),
     /// `cp.async.bulk.commit_group`.
     BulkCommit,
     /// `cp.async.bulk.wait_group`, with `.read`.
@@ -209,6 +219,7 @@ impl Op {
             Op::Ldmatrix(_)
             | Op::Stmatrix(_)
             | Op::Movmatrix(..)
+            | Op::MapCopy(_)
             | Op::Mma(_)
             | Op::Wgmma(_)
             | Op::WgmmaFence

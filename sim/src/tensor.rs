@@ -11,6 +11,8 @@
 //! coordinate, the NaN, the rounding of tf32. And what they don't tell: a store (a reduction too) takes no negative
 //! coordinates, and it writes whole 16 bytes, so that rows which end elsewhere have what the box holds behind their end.
 
+mod columns;
+
 use girih_ptx::{OobFill, TENSOR_MAP_RANK, TensorElement, TensorMap};
 
 /// Bytes that an address in shared memory is a multiple of.
@@ -47,10 +49,11 @@ pub(crate) struct Misuse {
 }
 
 /// The runs of the box that starts at `coordinates` (innermost first) of a tensor and at `shared`, an address in
-/// shared memory, in the order of the box's elements.
+/// shared memory, in the order of the box's elements. An im2col copy has `offsets`, none of a store.
 pub(crate) fn runs(
     map: &TensorMap,
     coordinates: &[i32],
+    offsets: Option<&[u64]>,
     shared: u64,
     direction: Direction,
 ) -> Result<Vec<Run>, Misuse> {
@@ -64,11 +67,18 @@ pub(crate) fn runs(
     let unit = if direction == Direction::Store { UNIT } else { 1 };
     let tensor_row = (tiled.dims[0] * size).next_multiple_of(unit);
     let (inside_from, inside_to) = inside(i64::from(coordinates[0]) * size as i64, tensor_row, row_bytes);
-    let rows = (1..map.rank()).map(|i| u64::from(map.moved(i))).product::<u64>();
-    let mut runs = Vec::with_capacity((rows * (row_bytes / chunk + 2)) as usize);
-    let mut at = [0; TENSOR_MAP_RANK];
-    for row in 0..rows {
-        let global = row_address(map, coordinates, &at);
+    let starts = match (&tiled.columns, offsets) {
+        (None, None) => rows(map, coordinates),
+        (Some(columns), Some(offsets)) => columns::pixels(map, columns, coordinates, offsets)?,
+        (columns, _) => {
+            let accepted =
+                if columns.is_some() { "1, .im2col, as the map's" } else { "0, .tile, as the map's" };
+            let value = offsets.is_some().into();
+            return Err(Misuse { what: "the instruction's mode", value, accepted: accepted.into() });
+        }
+    };
+    let mut runs = Vec::with_capacity(starts.len() * (row_bytes / chunk + 2) as usize);
+    for (global, row) in starts.into_iter().zip(0..) {
         let start = shared.wrapping_add(row * pitch);
         let mut x = 0;
         while x < row_bytes {
@@ -82,7 +92,6 @@ pub(crate) fn runs(
             });
             x = end;
         }
-        next(map, &mut at);
     }
     Ok(runs)
 }
@@ -118,14 +127,31 @@ fn inside(start: i64, tensor_row: u64, row_bytes: u64) -> (u64, u64) {
     (clamp(0), clamp(tensor_row as i64))
 }
 
-/// The global address of a row's first element, or where that would be; `None` if an outer coordinate is outside.
-fn row_address(map: &TensorMap, coordinates: &[i32], at: &[u64; TENSOR_MAP_RANK]) -> Option<u64> {
+/// The global addresses of the first elements of the box's rows, or where those would be; `None` if an outer coordinate
+/// is outside.
+fn rows(map: &TensorMap, coordinates: &[i32]) -> Vec<Option<u64>> {
+    let count = (1..map.rank()).map(|i| u64::from(map.moved(i))).product::<u64>();
+    let mut at = [0; TENSOR_MAP_RANK];
+    let mut rows = Vec::with_capacity(count as usize);
+    for _ in 0..count {
+        let mut place = [0; TENSOR_MAP_RANK];
+        for (i, &start) in coordinates.iter().enumerate() {
+            let step = if i == 0 { 0 } else { at[i] as i64 * i64::from(map.tiled().element_strides[i]) };
+            place[i] = i64::from(start) + step;
+        }
+        rows.push(address(map, &place[..coordinates.len()]));
+        next(map, &mut at);
+    }
+    rows
+}
+
+/// The global address of an element, `None` if a coordinate but the innermost is outside.
+fn address(map: &TensorMap, place: &[i64]) -> Option<u64> {
     let tiled = map.tiled();
-    let innermost = i64::from(coordinates[0]) * i64::from(tiled.element.bytes());
+    let innermost = place[0] * i64::from(tiled.element.bytes());
     let mut address = map.address().wrapping_add_signed(innermost);
-    for i in 1..map.rank() {
-        let step = at[i] as i64 * i64::from(tiled.element_strides[i]);
-        let coordinate = u64::try_from(i64::from(coordinates[i]) + step).ok()?;
+    for (i, &coordinate) in place.iter().enumerate().skip(1) {
+        let coordinate = u64::try_from(coordinate).ok()?;
         if coordinate >= tiled.dims[i] {
             return None;
         }
@@ -271,7 +297,7 @@ mod tests {
             if direction == Direction::Store {
                 start.iter_mut().for_each(|c| *c = (*c).max(0));
             }
-            let runs = runs(&map, &start, shared, direction).unwrap();
+            let runs = runs(&map, &start, None, shared, direction).unwrap();
             let mut bytes = Vec::new();
             for run in &runs {
                 assert!(run.bytes > 0 && run.bytes.is_multiple_of(map.tiled().element.bytes()), "{run:?}");
@@ -291,7 +317,7 @@ mod tests {
     #[test]
     fn rows_stay_whole() {
         let map = Tiled::new(TensorElement::Bf16, &[64, 100], &[64, 8]).at(0).unwrap();
-        let runs = runs(&map, &[0, 96], 1024, Direction::Load).unwrap();
+        let runs = runs(&map, &[0, 96], None, 1024, Direction::Load).unwrap();
         let lengths: Vec<_> = runs.iter().map(|run| (run.global, run.bytes)).collect();
         let wanted: Vec<_> = (0..8).map(|row| ((row < 4).then_some((96 + row) * 128), 128)).collect();
         assert_eq!(lengths, wanted);
@@ -300,15 +326,15 @@ mod tests {
     #[test]
     fn what_the_hardware_refuses_is_refused() {
         let map = Tiled::new(TensorElement::Bf16, &[64, 64], &[64, 8]).at(0).unwrap();
-        let what = |start: &[i32], shared| runs(&map, start, shared, Direction::Load).unwrap_err().what;
+        let what = |start: &[i32], shared| runs(&map, start, None, shared, Direction::Load).unwrap_err().what;
         assert_eq!(what(&[0, 0, 0], 1024), "the tensor map's rank");
         assert_eq!(what(&[0, 0], 1024 + 64), "the shared address of the box");
         for x in [-9, -1, 1, 4, 7, 20] {
             assert_eq!(what(&[x, 0], 1024), "the innermost coordinate");
         }
         for start in [[-8, -1], [i32::MIN, i32::MAX]] {
-            assert!(runs(&map, &start, 1152, Direction::Load).is_ok());
-            let store = runs(&map, &start, 1152, Direction::Store).unwrap_err();
+            assert!(runs(&map, &start, None, 1152, Direction::Load).is_ok());
+            let store = runs(&map, &start, None, 1152, Direction::Store).unwrap_err();
             assert_eq!(store.what, "a coordinate of the store");
         }
     }

@@ -306,7 +306,10 @@ fn every_load_and_store_width_extends_and_truncates() {
 #[test]
 fn what_is_not_known_is_refused_at_load_with_its_line() {
     let cases = [
-        ("cp.async.bulk.prefetch.tensor.3d.L2.global.im2col [%r0, {%r1, %r2, %r3}], {%r4};", "im2col"),
+        ("cp.async.bulk.prefetch.tensor.3d.L2.global.im2col::w [%r0, {%r1, %r2, %r3}], {%r4};", "sm_100"),
+        ("ld.global.v8.b32 {%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7}, [%r8];", "sm_100"),
+        ("ld.global.L2::evict_last.v4.b64 {%fd0, %fd1, %fd0, %fd1}, [%r8];", "sm_100"),
+        ("cp.async.bulk.prefetch.tensor.2d.L2.global.im2col [%r0, {%r1, %r2}], {%r3};", "fewer than three"),
         ("szext.clamp.s64 %fd0, %fd0, %r0;", "s64"),
         ("fns.b64 %fd0, %fd0, %r0, %r0;", "b64"),
         ("cp.async.bulk.global.shared::cta.mbarrier::complete_tx::bytes [%r0], [%r0], 16;", "bulk_group"),
@@ -353,6 +356,7 @@ fn launches_that_do_not_fit_are_refused() {
         grid: [1; 3],
         block: [128, 1, 1],
         cluster: None,
+        cooperative: false,
         dynamic_shared: 226 << 10,
         args: vec![u64_arg(0), u32_arg(0)],
     };

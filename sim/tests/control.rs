@@ -111,6 +111,7 @@ fn special_registers_tell_the_place_of_a_thread() {
         grid: [3, 2, 2],
         block: [5, 3, 4],
         cluster: None,
+        cooperative: false,
         dynamic_shared: 0,
         args: vec![common::u64_arg(out)],
     };

@@ -53,6 +53,7 @@ fn the_document_tells_the_verdicts() {
             block: [threads, 1, 1],
             cluster: Some([cluster, 1, 1]),
             dynamic_shared: 512,
+            cooperative: false,
             args: buffers.into(),
         };
         let options = Options { seeds: 4, steps: Some(100_000), ..Options::checked() };

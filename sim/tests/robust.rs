@@ -79,8 +79,13 @@ fn mutated_kernels_end_with_a_report_or_an_error() {
             let memory = Memory::new();
             let [a, b, c] = [0; 3].map(|_| memory.alloc(64 * 64 * 4).unwrap());
             let args = vec![u64_arg(c), u64_arg(a), u64_arg(b), u32_arg(64), u32_arg(64)];
-            let launch =
-                Launch { grid: [1, 1, 1], block: [128, 1, 1], cluster: None, dynamic_shared: 30720, args };
+            let launch = Launch {
+                grid: [1, 1, 1],
+                block: [128, 1, 1],
+                dynamic_shared: 30720,
+                args,
+                ..Launch::default()
+            };
             let checks = if round % 2 == 0 { Options::checked() } else { Options::default() };
             let options =
                 Options { steps: Some(10_000), counts: true, seed: round, threads: Some(1), ..checks };

@@ -35,6 +35,9 @@ pub(crate) struct Shape {
     /// Blocks of a cluster: x, or x,y or x,y,z [default: what the kernel asks for]
     #[arg(long, value_parser = extents)]
     pub(crate) cluster: Option<[u32; 3]>,
+    /// Launch all blocks together, for kernels that wait for the whole grid
+    #[arg(long)]
+    pub(crate) cooperative: bool,
     /// Bytes of dynamic shared memory
     #[arg(long, default_value_t = 0)]
     pub(crate) smem: u32,
@@ -184,8 +187,8 @@ impl Plan {
                     }
                 });
             }
-            let &Shape { grid, block, cluster, smem } = shape;
-            let launch = Launch { grid, block, cluster, dynamic_shared: smem, args };
+            let &Shape { grid, block, cluster, cooperative, smem } = shape;
+            let launch = Launch { grid, block, cluster, cooperative, dynamic_shared: smem, args };
             ready.push(Ready { kernel: kernel.clone(), launch });
         }
         Ok((ready, bound))

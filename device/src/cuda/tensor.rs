@@ -3,7 +3,7 @@
 use std::ptr;
 
 use cudarc::driver::sys;
-use girih_ptx::{TENSOR_MAP_BYTES, TENSOR_MAP_RANK, TensorMap};
+use girih_ptx::{Columns, TENSOR_MAP_BYTES, TENSOR_MAP_RANK, TensorMap};
 use sys::{
     CUtensorMapDataType as Element, CUtensorMapFloatOOBfill as Fill, CUtensorMapInterleave as Interleave,
     CUtensorMapL2promotion as Promotion, CUtensorMapSwizzle as Swizzle,
@@ -53,6 +53,9 @@ pub(super) fn encode(map: &TensorMap) -> Result<[u8; TENSOR_MAP_BYTES], Error> {
     strides.iter_mut().zip(&tiled.strides).for_each(|(to, &from)| *to = from);
     extents.iter_mut().zip(&tiled.extents).for_each(|(to, &from)| *to = from);
     steps.iter_mut().zip(&tiled.element_strides).for_each(|(to, &from)| *to = from);
+    if let Some(columns) = &tiled.columns {
+        return encode_columns(map, columns, (dims, strides, steps));
+    }
     let mut encoded = sys::CUtensorMap { opaque: [0; TENSOR_MAP_BYTES / 8] };
     // SAFETY: the map is aligned as the driver wants it and outlives the call, as do the arrays, which are as long as the
     // largest rank; the address is only encoded.
@@ -74,9 +77,50 @@ pub(super) fn encode(map: &TensorMap) -> Result<[u8; TENSOR_MAP_BYTES], Error> {
     }
     .result()
     .map_err(failed("cuTensorMapEncodeTiled"))?;
+    Ok(bytes_of(&encoded))
+}
+
+/// The same of columns of pixels; the arrays are as long as the largest rank.
+fn encode_columns(
+    map: &TensorMap,
+    columns: &Columns,
+    (dims, strides, steps): ([u64; TENSOR_MAP_RANK], [u64; TENSOR_MAP_RANK], [u32; TENSOR_MAP_RANK]),
+) -> Result<[u8; TENSOR_MAP_BYTES], Error> {
+    let tiled = map.tiled();
+    let (mut lower, mut upper) = ([0; TENSOR_MAP_RANK], [0; TENSOR_MAP_RANK]);
+    lower.iter_mut().zip(&columns.lower).for_each(|(to, &from)| *to = from);
+    upper.iter_mut().zip(&columns.upper).for_each(|(to, &from)| *to = from);
+    let mut encoded = sys::CUtensorMap { opaque: [0; TENSOR_MAP_BYTES / 8] };
+    // SAFETY: the map is aligned as the driver wants it and outlives the call, as do the arrays, which are as long as the
+    // largest rank; the address is only encoded.
+    unsafe {
+        sys::cuTensorMapEncodeIm2col(
+            &mut encoded,
+            ELEMENTS[tiled.element as usize],
+            map.rank() as u32,
+            ptr::without_provenance_mut(map.address() as usize),
+            dims.as_ptr(),
+            strides.as_ptr(),
+            lower.as_ptr(),
+            upper.as_ptr(),
+            map.moved(0),
+            map.moved(1),
+            steps.as_ptr(),
+            Interleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
+            SWIZZLES[tiled.swizzle as usize],
+            PROMOTIONS[tiled.l2_promotion as usize],
+            FILLS[tiled.fill as usize],
+        )
+    }
+    .result()
+    .map_err(failed("cuTensorMapEncodeIm2col"))?;
+    Ok(bytes_of(&encoded))
+}
+
+fn bytes_of(encoded: &sys::CUtensorMap) -> [u8; TENSOR_MAP_BYTES] {
     let mut bytes = [0; TENSOR_MAP_BYTES];
     for (to, word) in bytes.chunks_exact_mut(8).zip(encoded.opaque) {
         to.copy_from_slice(&word.to_le_bytes());
     }
-    Ok(bytes)
+    bytes
 }

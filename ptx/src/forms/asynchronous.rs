@@ -12,6 +12,8 @@ const HINT: Slot = maybe(&[L2CacheHint]);
 const AHEAD: Slot = maybe(&[L2Prefetch64, L2Prefetch128, L2Prefetch256]);
 const POLICY: OperandSlot = read(B64);
 const DIMS: &[Word] = &[Dim1, Dim2, Dim3, Dim4, Dim5];
+/// With channels, pixels and images.
+const SPACED: &[Word] = &[Dim3, Dim4, Dim5];
 const TILE: Slot = maybe(&[Tile]);
 const COMPLETE: Slot = one(&[MbarrierCompleteTxBytes]);
 const MASK: OperandSlot = read(U16);
@@ -24,6 +26,11 @@ const fn within(space: Word) -> OperandSlot {
 }
 const fn tensor(dims: usize) -> OperandSlot {
     operand(Kind::Tensor(dims))
+}
+
+/// Where the pixels are that a filter's element sees.
+const fn offsets(dims: usize) -> OperandSlot {
+    operand(Kind::UseVec(Count::Offsets(dims), Ty::Is(U16)))
 }
 
 const WEAK: Slot = maybe(&[Weak]);
@@ -274,6 +281,90 @@ pub(super) static FORMS: &[Form] = &[
             HINT,
         ],
         &[tensor(4), POLICY.with(8)],
+    )
+    .since(8, 0, 90),
+    // tensor copies of columns of pixels
+    row(
+        O::Cp,
+        &[
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[Tensor]),
+            one(SPACED),
+            one(&[SharedCta]),
+            one(&[Global]),
+            one(&[Im2col]),
+            COMPLETE,
+            HINT,
+        ],
+        &[at(4), tensor(3), within(Shared), offsets(3), POLICY.with(8)],
+    )
+    .since(8, 6, 90),
+    row(
+        O::Cp,
+        &[
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[Tensor]),
+            one(SPACED),
+            one(&[SharedCluster]),
+            one(&[Global]),
+            one(&[Im2col]),
+            COMPLETE,
+            maybe(&[MulticastCluster]),
+            HINT,
+        ],
+        &[at(4), tensor(3), within(Shared), offsets(3), MASK.with(8), POLICY.with(9)],
+    )
+    .since(8, 0, 90),
+    row(
+        O::Cp,
+        &[
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[Tensor]),
+            one(SPACED),
+            one(&[Global]),
+            one(&[SharedCta]),
+            one(&[Im2colNoOffs]),
+            one(&[BulkGroup]),
+            HINT,
+        ],
+        &[tensor(3), at(5), POLICY.with(8)],
+    )
+    .since(8, 0, 90),
+    row(
+        O::Cp,
+        &[
+            one(&[Reduce]),
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[Tensor]),
+            one(SPACED),
+            one(&[Global]),
+            one(&[SharedCta]),
+            one(&[Add, Min, Max, Inc, Dec, And, Or, Xor]),
+            one(&[Im2colNoOffs]),
+            one(&[BulkGroup]),
+            HINT,
+        ],
+        &[tensor(4), at(6), POLICY.with(10)],
+    )
+    .since(8, 0, 90),
+    row(
+        O::Cp,
+        &[
+            one(&[Async]),
+            one(&[Bulk]),
+            one(&[Word::Prefetch]),
+            one(&[Tensor]),
+            one(SPACED),
+            one(&[L2]),
+            one(&[Global]),
+            one(&[Im2col]),
+            HINT,
+        ],
+        &[tensor(4), offsets(4), POLICY.with(8)],
     )
     .since(8, 0, 90),
     row(O::St, &[one(&[Async]), WEAK, CLUSTER, COMPLETE, of(WORD_TYPES)], &[at(2), s(4), BARRIER])

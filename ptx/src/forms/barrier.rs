@@ -164,6 +164,21 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Fence, &[one(&[Proxy]), one(&[Async]), maybe(&[Global, SharedCta, SharedCluster])], &[])
         .since(8, 0, 90),
     row(O::Fence, &[one(&[MbarrierInit]), one(&[Release]), one(&[Cluster])], &[]).since(8, 0, 90),
+    // of accesses to shared memory alone
+    row(O::Fence, &[one(&[Acquire]), one(&[SyncRestrictCluster]), one(&[Cluster])], &[]).since(8, 6, 90),
+    row(O::Fence, &[one(&[Release]), one(&[SyncRestrictCta]), one(&[Cluster])], &[]).since(8, 6, 90),
+    row(
+        O::Fence,
+        &[one(&[Proxy]), one(&[AsyncGeneric]), one(&[Acquire]), one(&[SyncRestrictCluster]), one(&[Cluster])],
+        &[],
+    )
+    .since(8, 6, 90),
+    row(
+        O::Fence,
+        &[one(&[Proxy]), one(&[AsyncGeneric]), one(&[Release]), one(&[SyncRestrictCta]), one(&[Cluster])],
+        &[],
+    )
+    .since(8, 6, 90),
     // mbarrier
     row(O::Mbarrier, &[one(&[Init]), SHARED, of(&[B64])], &[at(1), read(U32)]).since(7, 0, 80),
     row(O::Mbarrier, &[one(&[Inval]), SHARED, of(&[B64])], &[at(1)]).since(7, 0, 80),

@@ -16,6 +16,8 @@ const LOADED: &[Word] =
 const STORED: &[Word] = &[Global, Local, Param, ParamFunc, Shared, SharedCta, SharedCluster];
 const SHARED: &[Word] = &[Global, Shared, SharedCta, SharedCluster];
 const L1: Slot = maybe(&[L1EvictNormal, L1EvictUnchanged, L1EvictFirst, L1EvictLast, L1NoAllocate]);
+/// Only accesses of 32 bytes have it.
+const L2_EVICT: Slot = maybe(&[L2EvictFirst, L2EvictLast, L2EvictNormal]);
 const HINT: Slot = maybe(&[L2CacheHint]);
 const AHEAD: Slot = maybe(&[L2Prefetch64, L2Prefetch128, L2Prefetch256]);
 const LOAD_CACHE: &[Word] = &[Ca, Cg, Cs, Lu, Cv];
@@ -122,6 +124,52 @@ macro_rules! vector {
     };
 }
 
+/// A load and a store of 16 bytes with a cache policy, the modifiers before the policy counted.
+macro_rules! wide {
+    ($count:literal, [$($load:expr),*], $at:literal, [$($store:expr),*], $to:literal) => {
+        [
+            row(
+                O::Ld,
+                &[$($load,)* HINT, AHEAD, of(&[B128])],
+                &[operand(Kind::Def(Ty::Slot($count + 2))), at($at), POLICY.with($count)],
+            )
+            .since(8, 3, 70),
+            row(O::St, &[$($store,)* HINT, of(&[B128])], &[at($to), s($count + 1), POLICY.with($count)])
+                .since(8, 3, 70),
+        ]
+    };
+}
+
+/// A load and a store of 32 bytes.
+macro_rules! widest {
+    ($count:ident, $types:expr) => {
+        [
+            row(
+                O::Ld,
+                &[
+                    maybe(&[Weak]),
+                    one(&[Global]),
+                    maybe(&[Nc]),
+                    L1,
+                    L2_EVICT,
+                    HINT,
+                    AHEAD,
+                    one(&[$count]),
+                    of($types),
+                ],
+                &[to(7, 8), at(1), POLICY.with(5)],
+            )
+            .since(8, 8, 100),
+            row(
+                O::St,
+                &[maybe(&[Weak]), one(&[Global]), L1, L2_EVICT, HINT, one(&[$count]), of($types)],
+                &[at(1), from(5, 6), POLICY.with(4)],
+            )
+            .since(8, 8, 100),
+        ]
+    };
+}
+
 /// An exchange of 16 bytes.
 macro_rules! exchange {
     ($scope:expr, $op:ident, [$($source:expr),*]) => {
@@ -131,6 +179,11 @@ macro_rules! exchange {
             &[old(4), at(2), $($source),*],
         )
     };
+}
+
+/// Forms whose widest scope came later.
+const fn systemwide([load, store]: [Form; 2]) -> [Form; 2] {
+    [load.since(8, 4, 70), store.since(8, 4, 70)]
 }
 
 /// Forms that sm_90 brought.
@@ -163,6 +216,28 @@ pub(super) static STORES: [[Form; 2]; 7] = [
     store!(2, at(1), [one(&[Volatile]), maybe(SHARED)]),
     store!(3, at(2), [one(&[Relaxed, Release]), one(SCOPE), maybe(SHARED)]),
     store!(5, at(2), [one(&[Relaxed, Release]), one(SCOPE), OUTSIDE, L1, HINT], POLICY.with(4)),
+];
+
+/// Of more than a register's bytes.
+pub(super) static WIDE: [[Form; 2]; 6] = [
+    wide!(3, [maybe(&[Weak]), OUTSIDE, one(LOAD_CACHE)], 1, [maybe(&[Weak]), OUTSIDE, one(STORE_CACHE)], 1),
+    wide!(3, [maybe(&[Weak]), OUTSIDE, L1], 1, [maybe(&[Weak]), OUTSIDE, L1], 1),
+    wide!(
+        4,
+        [one(&[Relaxed, Acquire]), one(NARROW), OUTSIDE, L1],
+        2,
+        [one(&[Relaxed, Release]), one(NARROW), OUTSIDE, L1],
+        2
+    ),
+    systemwide(wide!(
+        4,
+        [one(&[Relaxed, Acquire]), one(&[Sys]), OUTSIDE, L1],
+        2,
+        [one(&[Relaxed, Release]), one(&[Sys]), OUTSIDE, L1],
+        2
+    )),
+    widest!(V8, &[B32, U32, S32, F32]),
+    widest!(V4, &[B64, U64, S64, F64]),
 ];
 
 pub(super) static REDUCTIONS: [[Form; 2]; 6] = [

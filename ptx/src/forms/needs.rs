@@ -70,6 +70,7 @@ impl Modifier {
                 | Word::L1NoAllocate => Needs::since(7, 4, 70),
                 Word::L2Prefetch64 | Word::L2Prefetch128 => Needs::since(7, 4, 75),
                 Word::L2Prefetch256 | Word::L2CacheHint => Needs::since(7, 4, 80),
+                Word::SpOrdered => Needs::since(8, 5, 80),
                 _ => Needs::LEAST,
             },
             Modifier::Type(Type::B128) => Needs::since(8, 3, 70),

@@ -292,6 +292,10 @@ impl Count {
                 },
                 _ => None,
             },
+            Count::Offsets(slot) => match filled.get(slot) {
+                Some(Some(Modifier::Word(word))) => dimensions(*word)?.checked_sub(2),
+                _ => None,
+            },
             Count::Accumulators { shape, ty } => {
                 let Some(Some(shape)) = filled.get(shape) else { return Some(0) };
                 let n =

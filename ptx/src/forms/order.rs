@@ -33,9 +33,10 @@ fn access(word: Word) -> u32 {
         Word::Noftz | Word::Nc => 6,
         Word::L1EvictNormal | Word::L1EvictUnchanged | Word::L1EvictFirst => 7,
         Word::L1EvictLast | Word::L1NoAllocate => 7,
-        Word::L2CacheHint => 8,
-        Word::L2Prefetch64 | Word::L2Prefetch128 | Word::L2Prefetch256 => 9,
-        Word::V2 | Word::V4 | Word::V8 => 10,
+        Word::L2EvictFirst | Word::L2EvictLast | Word::L2EvictNormal => 8,
+        Word::L2CacheHint => 9,
+        Word::L2Prefetch64 | Word::L2Prefetch128 | Word::L2Prefetch256 => 10,
+        Word::V2 | Word::V4 | Word::V8 => 11,
         // The operation, the cache operator.
         _ => 5,
     }
@@ -45,7 +46,8 @@ fn access(word: Word) -> u32 {
 fn fence(word: Word) -> u32 {
     match word {
         Word::Sc | Word::AcqRel | Word::Acquire | Word::Release => 1,
-        Word::Cta | Word::Cluster | Word::Gpu | Word::Sys => 2,
+        Word::SyncRestrictCta | Word::SyncRestrictCluster => 2,
+        Word::Cta | Word::Cluster | Word::Gpu | Word::Sys => 3,
         _ => 0,
     }
 }

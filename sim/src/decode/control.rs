@@ -8,7 +8,7 @@ use super::{Decoder, File};
 use crate::Error;
 use crate::lanes::lanes;
 use crate::op::{Count, Op};
-use crate::shadow::Window;
+use crate::shadow::{Scope, Window};
 
 /// What a proxy fence is of.
 const WINDOWS: &[(Word, Window)] =
@@ -168,6 +168,9 @@ impl Decoder<'_> {
                 return self.fence_tensormap(words, ops);
             }
             self.arity(ops, 0..=0)?;
+            if words.take(Word::AsyncGeneric) {
+                return self.fence_restricted(true, words);
+            }
             let asynchronous = words.take(Word::Async);
             words.skip(&[Word::Alias]);
             let window = words.pick(WINDOWS);
@@ -190,6 +193,11 @@ impl Decoder<'_> {
             self.emit(Op::FenceMbarriers);
             return Ok(());
         }
+        if opcode == Opcode::Fence
+            && [Word::SyncRestrictCta, Word::SyncRestrictCluster].into_iter().any(|word| words.has(word))
+        {
+            return self.fence_restricted(false, words);
+        }
         // `membar` is `fence.sc`.
         let mut sequential = true;
         if opcode == Opcode::Fence {
@@ -203,19 +211,30 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// `fence.proxy.tensormap::generic`: tensor maps are read as they are; the fence orders as others do.
-    fn fence_tensormap(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
-        let acquire = words.pick(&[(Word::Release, false), (Word::Acquire, true)]);
-        let acquire = acquire.ok_or_else(|| self.unsupported("a fence that is not .acquire or .release"))?;
-        let scope = self.scope(words);
-        self.arity(ops, if acquire { 2..=2 } else { 0..=0 })?;
-        if acquire {
-            self.address(ops, 0)?;
-            if ops[1] != Operand::Int(128) {
-                return Err(self.operand(ops, 1, "128"));
+    /// A fence of accesses to shared memory, which here orders those to global memory too; between the proxies if asked.
+    fn fence_restricted(&mut self, proxies: bool, words: &mut Words<'_>) -> Result<(), Error> {
+        let acquire = words.pick(&[(Word::Acquire, true), (Word::Release, false)]);
+        let window = match acquire {
+            Some(true) if words.take(Word::SyncRestrictCluster) => Window::Cluster,
+            Some(false) if words.take(Word::SyncRestrictCta) => Window::Cta,
+            _ => {
+                let what = "a fence that is neither .acquire.sync_restrict::shared::cluster nor \
+                            .release.sync_restrict::shared::cta";
+                return Err(self.unsupported(what));
             }
+        };
+        if !words.take(Word::Cluster) {
+            return Err(self.unsupported("a fence with .sync_restrict that is not .cluster"));
         }
-        self.emit(Op::Fence { scope, sequential: false });
+        self.code.narrow = true;
+        if proxies {
+            self.emit(Op::FenceProxy(if window == Window::Cta {
+                &[Window::Cta]
+            } else {
+                &[Window::Cluster]
+            }));
+        }
+        self.emit(Op::Fence { scope: Scope::Cluster, sequential: false });
         Ok(())
     }
 

@@ -95,7 +95,8 @@ fn guard(guard: Guard) -> Option<Reg> {
 fn accumulated(op: &Op) -> Vec<Reg> {
     let Op::Wgmma(wgmma) = op else { return Vec::new() };
     let (a, d) = wgmma.registers();
-    a.iter().chain(d).map(|&slot| Reg { file: File::W32, slot }).collect()
+    let metadata = wgmma.sparse.iter().map(|sparse| &sparse.metadata);
+    a.iter().chain(d).chain(metadata).map(|&slot| Reg { file: File::W32, slot }).collect()
 }
 
 /// Registers of all files in one row.

@@ -5,7 +5,7 @@ use girih_ptx::{Operand, Type, Word};
 use super::Decoder;
 use super::words::Words;
 use crate::lanes::File;
-use crate::op::{Matrices, Mma, MmaSum, MmaType, Op, QuadMma};
+use crate::op::{Matrices, Mma, MmaSum, MmaType, Op, QuadMma, Sparse};
 use crate::{Error, Space};
 
 /// The shapes: m and k; n is 8.
@@ -54,6 +54,26 @@ fn has(ty: Type, shape: (usize, usize)) -> bool {
     }
 }
 
+/// The same with half of A's elements.
+fn has_sparse(ty: Type, shape: (usize, usize)) -> bool {
+    match ty {
+        Type::F16 | Type::Bf16 => matches!(shape, (16, 16 | 32)),
+        Type::Tf32 => matches!(shape, (16, 8 | 16)),
+        Type::E4m3 | Type::E5m2 => shape == (16, 64),
+        Type::U8 | Type::S8 => matches!(shape, (16, 32 | 64)),
+        Type::U4 | Type::S4 => matches!(shape, (16, 64 | 128)),
+        _ => false,
+    }
+}
+
+/// The selectors that a product of this type and K has: one for each part of four threads that have the metadata.
+pub(super) fn selectors(ty: Type, k: usize) -> i64 {
+    let bits = ty.bits().unwrap_or(32) as usize;
+    // A chunk of a row has four bits of it, a thread 32.
+    let threads = k * bits / 256 * if bits < 16 { 2 } else { 1 };
+    (4 / threads.max(1)) as i64
+}
+
 /// Whether A and B may have these types together.
 fn fit(a: Type, b: Type) -> bool {
     let mixed = [[Type::U8, Type::S8], [Type::U4, Type::S4], [Type::E4m3, Type::E5m2]];
@@ -62,6 +82,7 @@ fn fit(a: Type, b: Type) -> bool {
 
 impl Decoder<'_> {
     pub(super) fn mma(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        let ordered = words.pick(&[(Word::Sp, false), (Word::SpOrdered, true)]);
         if !(words.take(Word::Sync) && words.take(Word::Aligned)) {
             return Err(self.unsupported("an mma that is not .sync.aligned"));
         }
@@ -87,13 +108,15 @@ impl Decoder<'_> {
         let (Some(a_ty), Some(b_ty)) = (element(a, and), element(b, and)) else {
             return Err(self.unsupported(&format!("an mma of types `.{a}` and `.{b}`")));
         };
-        if !has(a, shape) || !fit(a, b) {
+        let shaped = if ordered.is_some() { has_sparse(a, shape) } else { has(a, shape) };
+        if !shaped || !fit(a, b) {
             return Err(self.unsupported(&format!("an mma of types `.{a}` and `.{b}` in this shape")));
         }
         let integral = matches!(a, Type::U8 | Type::S8 | Type::U4 | Type::S4);
         let sum = match (d, a) {
             (Type::F32, Type::F16 | Type::Bf16 | Type::Tf32 | Type::E4m3 | Type::E5m2) => MmaSum::F32,
-            (Type::F16, Type::F16 | Type::E4m3 | Type::E5m2) => MmaSum::F16,
+            (Type::F16, Type::F16) => MmaSum::F16,
+            (Type::F16, Type::E4m3 | Type::E5m2) if ordered.is_none() => MmaSum::F16,
             (Type::F64, Type::F64) => MmaSum::F64,
             (Type::S32, _) if integral || a == Type::B1 => MmaSum::S32 { saturate },
             _ => return Err(self.unsupported(&format!("an mma of `.{a}` with sums in `.{d}`"))),
@@ -103,8 +126,26 @@ impl Decoder<'_> {
                 self.unsupported("an mma of different C and D, or with .satfinite of other than integers")
             );
         }
-        self.arity(ops, 4..=4)?;
-        self.fragments((a_ty, b_ty), sum, shape, a.bits().unwrap_or(32), ops)
+        let count = if ordered.is_some() { 6 } else { 4 };
+        self.arity(ops, count..=count)?;
+        let mut mma =
+            self.fragments((a_ty, b_ty), sum, shape, a.bits().unwrap_or(32), ordered.is_some(), ops)?;
+        if let Some(ordered) = ordered {
+            let selector = self.selector(ops, 5, selectors(a, shape.1))?;
+            let metadata = self.source(ops, 4, Type::B32)?.slot;
+            mma.sparse = Some(Sparse { metadata, selector, ordered });
+        }
+        self.emit(Op::Mma(Box::new(mma)));
+        Ok(())
+    }
+
+    /// Which threads have the metadata, a constant below `count`.
+    pub(super) fn selector(&self, ops: &[Operand], index: usize, count: i64) -> Result<u8, Error> {
+        match ops.get(index) {
+            Some(&Operand::Int(n)) if (0..count).contains(&n) => Ok(n as u8),
+            _ if count == 1 => Err(self.operand(ops, index, "0: all threads have metadata")),
+            _ => Err(self.operand(ops, index, &format!("which threads have metadata, 0 to {}", count - 1))),
+        }
     }
 
     /// `mma.sync.m8n8k4` of f16, in every layout.
@@ -145,14 +186,15 @@ impl Decoder<'_> {
         sum: MmaSum,
         (m, k): (usize, usize),
         bits: u32,
+        sparse: bool,
         ops: &[Operand],
-    ) -> Result<(), Error> {
+    ) -> Result<Mma, Error> {
         let register = if sum == MmaSum::F64 { Type::B64 } else { Type::B32 };
         // Elements a lane, and how many of them are in a register.
         let per = register.bits().unwrap_or(32) as usize / bits as usize;
-        let (a, b) = (m * k / 32 / per, 8 * k / 32 / per);
+        let (a, b) = (m * k / 32 / per / (1 + usize::from(sparse)), 8 * k / 32 / per);
         let c = if sum == MmaSum::F16 { m / 8 } else { m / 4 };
-        let mma = Mma {
+        Ok(Mma {
             m,
             a_ty,
             b_ty,
@@ -161,9 +203,8 @@ impl Decoder<'_> {
             b: self.registers_of(ops, 2, b, register, false)?,
             c: self.registers_of(ops, 3, c, register, false)?,
             d: self.registers_of(ops, 0, c, register, true)?,
-        };
-        self.emit(Op::Mma(Box::new(mma)));
-        Ok(())
+            sparse: None,
+        })
     }
 
     /// The slots of a fragment: a vector of `count` registers; one register needs no braces.

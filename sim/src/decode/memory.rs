@@ -151,6 +151,9 @@ impl Decoder<'_> {
         words.skip(CACHES);
         let hint = words.take(Word::L2CacheHint);
         words.skip(CACHES);
+        if words.has(Word::V8) || words.has(Word::V4) && words.last_type().and_then(Type::bytes) == Some(8) {
+            return Err(self.unsupported("an access of 32 bytes, which needs sm_100; 16 are the most before"));
+        }
         let count = words.pick(&[(Word::V2, 2), (Word::V4, 4)]).unwrap_or(1);
         let ty = words.ty().ok_or_else(|| self.unsupported("this modifier; a vector or type must follow"))?;
         // One element of 16 bytes is two registers.

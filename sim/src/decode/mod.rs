@@ -13,6 +13,7 @@ mod defined;
 mod float;
 mod function;
 mod integer;
+mod map;
 mod matrix;
 mod mbarrier;
 mod memory;
@@ -369,6 +370,7 @@ impl<'a> Decoder<'a> {
             | O::Prefetchu
             | O::Discard
             | O::Applypriority => self.memory(inst.opcode, words, ops),
+            O::Tensormap => self.tensormap(words, ops),
             O::Ldmatrix | O::Stmatrix => self.matrices(inst.opcode == O::Ldmatrix, words, ops),
             O::Movmatrix => self.movmatrix(words, ops),
             O::Atom | O::Red => self.atomic(inst.opcode == O::Atom, words, ops),

@@ -38,44 +38,55 @@ impl Decoder<'_> {
             return Err(self.unsupported("a tensor copy between these state spaces"));
         }
         let reductions = if reduce { Some(self.reductions(words)?) } else { None };
-        words.take(Word::Tile);
-        if !words.take(Word::BulkGroup) {
-            return Err(self.unsupported("a tensor copy to global memory that is not .tile.bulk_group"));
+        let columns = words.take(Word::Im2colNoOffs);
+        if !columns {
+            words.take(Word::Tile);
         }
+        if !words.take(Word::BulkGroup) {
+            let what =
+                "a tensor copy to global memory that is not .tile.bulk_group or .im2col_no_offs.bulk_group";
+            return Err(self.unsupported(what));
+        }
+        let offsets = if columns { Some(self.offsets(ops, None, rank)?) } else { None };
         let hint = words.take(Word::L2CacheHint);
         self.arity(ops, 2 + usize::from(hint)..=2 + usize::from(hint))?;
         let (map, coordinates) = self.tensor_operand(ops, 0, rank)?;
         let shared = self.address(ops, 1)?;
         let kind = TensorKind::Store;
-        self.tensor_op(Tensor { kind, map, coordinates, shared, mbarrier: NOWHERE, reductions })
+        self.tensor_op(Tensor { kind, map, coordinates, offsets, shared, mbarrier: NOWHERE, reductions })
     }
 
     fn tensor_load(&mut self, rank: usize, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
-        words.take(Word::Tile);
+        let columns = self.mode(words);
         self.completes_transactions(words)?;
         let multicast = words.take(Word::MulticastCluster);
         let hint = words.take(Word::L2CacheHint);
-        let all = 3 + usize::from(multicast) + usize::from(hint);
+        let all = 3 + usize::from(columns) + usize::from(multicast) + usize::from(hint);
         self.arity(ops, all..=all)?;
         let shared = self.address(ops, 0)?;
         let (map, coordinates) = self.tensor_operand(ops, 1, rank)?;
         let mbarrier = self.address(ops, 2)?;
-        let multicast = if multicast { Some(self.source(ops, 3, Type::U16)?) } else { None };
+        let offsets = if columns { Some(self.offsets(ops, Some(3), rank)?) } else { None };
+        let mask = 3 + usize::from(columns);
+        let multicast = if multicast { Some(self.source(ops, mask, Type::U16)?) } else { None };
         let kind = TensorKind::Load { multicast };
-        self.tensor_op(Tensor { kind, map, coordinates, shared, mbarrier, reductions: None })
+        self.tensor_op(Tensor { kind, map, coordinates, offsets, shared, mbarrier, reductions: None })
     }
 
     /// What follows `cp.async.bulk.prefetch.tensor`.
     pub(super) fn tensor_prefetch(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         let rank = self.rank(words)?;
         words.skip(&[Word::L2, Word::Global]);
-        words.take(Word::Tile);
+        let columns = self.mode(words);
         let hint = words.take(Word::L2CacheHint);
-        self.arity(ops, 1 + usize::from(hint)..=1 + usize::from(hint))?;
+        let all = 1 + usize::from(columns) + usize::from(hint);
+        self.arity(ops, all..=all)?;
         let (map, coordinates) = self.tensor_operand(ops, 0, rank)?;
+        let offsets = if columns { Some(self.offsets(ops, Some(1), rank)?) } else { None };
         let kind = TensorKind::Prefetch;
         let (shared, mbarrier, reductions) = (NOWHERE, NOWHERE, None);
-        self.emit(Op::Tensor(Box::new(Tensor { kind, map, coordinates, shared, mbarrier, reductions })));
+        let tensor = Tensor { kind, map, coordinates, offsets, shared, mbarrier, reductions };
+        self.emit(Op::Tensor(Box::new(tensor)));
         Ok(())
     }
 
@@ -85,9 +96,32 @@ impl Decoder<'_> {
         Ok(())
     }
 
+    /// Whether a copy is `.im2col` and not `.tile`, which need not be said.
+    fn mode(&self, words: &mut Words<'_>) -> bool {
+        let columns = words.take(Word::Im2col);
+        if !columns {
+            words.take(Word::Tile);
+        }
+        columns
+    }
+
+    /// `{offsets}` of an im2col copy, one for each dimension of pixels; none of a store.
+    fn offsets(&mut self, ops: &[Operand], at: Option<usize>, rank: usize) -> Result<Vec<Reg>, Error> {
+        let Some(pixels) = rank.checked_sub(2).filter(|&pixels| pixels > 0) else {
+            return Err(self.unsupported("an im2col copy of fewer than three dimensions"));
+        };
+        let Some(at) = at else { return Ok(Vec::new()) };
+        match &ops[at] {
+            Operand::Vector(parts) if parts.len() == pixels => {
+                (0..pixels).map(|i| self.source(parts, i, Type::U16)).collect()
+            }
+            _ => Err(self.operand(ops, at, &format!("{pixels} offsets of pixels in braces"))),
+        }
+    }
+
     fn rank(&self, words: &mut Words<'_>) -> Result<usize, Error> {
-        if words.has(Word::Im2col) {
-            return Err(self.unsupported("an im2col copy; copies of tiles are"));
+        if words.has(Word::Im2colW) || words.has(Word::Im2colW128) {
+            return Err(self.unsupported("an im2col copy along one dimension, which needs sm_100"));
         }
         words
             .pick(DIMENSIONS)

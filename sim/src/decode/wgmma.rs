@@ -5,11 +5,11 @@ use std::sync::Arc;
 use girih_ptx::{Operand, Type, Word};
 
 use super::Decoder;
-use super::matrix::element;
+use super::matrix::{element, selectors};
 use super::words::Words;
 use crate::Error;
 use crate::exec::Major;
-use crate::op::{Left, MmaSum, Op, Wgmma};
+use crate::op::{Left, MmaSum, Op, Sparse, Wgmma};
 
 /// N and K of a shape.
 fn shape(word: Word) -> Option<(usize, usize)> {
@@ -25,11 +25,12 @@ impl Decoder<'_> {
             (Word::CommitGroup, Word::CommitGroup),
             (Word::WaitGroup, Word::WaitGroup),
         ]);
+        let sparse = what == Some(Word::MmaAsync) && words.take(Word::Sp);
         if !(words.take(Word::Sync) && words.take(Word::Aligned)) {
             return Err(self.unsupported("a wgmma that is not .sync.aligned"));
         }
         match what {
-            Some(Word::MmaAsync) => return self.mma_async(words, ops),
+            Some(Word::MmaAsync) => return self.mma_async(sparse, words, ops),
             Some(Word::Fence) => self.emit_alone(ops, Op::WgmmaFence)?,
             Some(Word::CommitGroup) => self.emit_alone(ops, Op::WgmmaCommit)?,
             Some(_) => {
@@ -49,7 +50,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    fn mma_async(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+    fn mma_async(&mut self, sparse: bool, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         let shape = words.word().and_then(shape);
         let (n, k) = shape.ok_or_else(|| self.unsupported("a wgmma of this shape"))?;
         let saturate = words.take(Word::Satfinite);
@@ -65,7 +66,10 @@ impl Decoder<'_> {
             return Err(self.unsupported(&format!("a wgmma of `.{a}` and `.{b}` with sums in `.{d}`")));
         };
         let integral = matches!(sum, MmaSum::S32 { .. });
-        let shaped = 256 / k == a.bits().unwrap_or(0) as usize
+        // The elements of A that are there.
+        let k = if sparse { k / 2 } else { k };
+        let shaped = !(sparse && a == Type::B1)
+            && 256 / k == a.bits().unwrap_or(0) as usize
             && (8..=256).contains(&n)
             && (!integral || n <= 32 || n.is_multiple_of(16));
         if !shaped || saturate && (!integral || a == Type::B1) {
@@ -75,10 +79,13 @@ impl Decoder<'_> {
         let registers = matches!(ops.get(1), Some(Operand::Vector(_)));
         let signs = if integral { 0 } else { 2 };
         let transposes = if k == 16 { 2 - usize::from(registers) } else { 0 };
-        self.arity(ops, 4 + signs + transposes..=4 + signs + transposes)?;
-        let negate_a = signs > 0 && self.constant_of(ops, 4, [1, -1])?;
-        let negate_b = signs > 0 && self.constant_of(ops, 5, [1, -1])?;
-        let a_mn = transposes == 2 && self.constant_of(ops, 6, [0, 1])?;
+        // Metadata and its selector come before scale-d.
+        let scale = if sparse { 5 } else { 3 };
+        let count = scale + 1 + signs + transposes;
+        self.arity(ops, count..=count)?;
+        let negate_a = signs > 0 && self.constant_of(ops, scale + 1, [1, -1])?;
+        let negate_b = signs > 0 && self.constant_of(ops, scale + 2, [1, -1])?;
+        let a_mn = transposes == 2 && self.constant_of(ops, scale + 3, [0, 1])?;
         let b_mn = transposes > 0 && self.constant_of(ops, ops.len() - 1, [0, 1])?;
         let left = if registers {
             let slots = self.registers_of(ops, 1, 4, Type::B32, false)?;
@@ -86,6 +93,16 @@ impl Decoder<'_> {
             Left::Registers([slots[0], slots[1], slots[2], slots[3]])
         } else {
             Left::Descriptor(self.source(ops, 1, Type::B64)?)
+        };
+        let sparse = match sparse {
+            true => {
+                let selector = self.selector(ops, 4, selectors(a, 2 * k))?;
+                let before = self.reads.len();
+                let metadata = self.source(ops, 3, Type::B32)?.slot;
+                self.reads.truncate(before);
+                Some(Sparse { metadata, selector, ordered: false })
+            }
+            false => None,
         };
         let major = |mn| if mn { Major::Mn } else { Major::K };
         let wgmma = Wgmma {
@@ -95,12 +112,13 @@ impl Decoder<'_> {
             sum,
             a: left,
             b: self.source(ops, 2, Type::B64)?,
-            accumulate: self.source(ops, 3, Type::Pred)?,
+            accumulate: self.source(ops, scale, Type::Pred)?,
             negate_a,
             negate_b,
             a_major: major(a_mn),
             b_major: major(b_mn),
             d: self.accumulators(ops, n * if sum == MmaSum::F16 { 1 } else { 2 } / 4)?,
+            sparse,
         };
         self.code.wgmma = true;
         self.emit(Op::Wgmma(Arc::new(wgmma)));

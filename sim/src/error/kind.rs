@@ -41,6 +41,7 @@ impl Error {
             Error::Unfenced { .. } => "unfenced",
             Error::CopyUnfenced { .. } => "copy-unfenced",
             Error::MbarrierUnfenced { .. } => "mbarrier-unfenced",
+            Error::MapUnfenced { .. } => "tensor-map-unfenced",
             Error::Lockstep { .. } => "lockstep",
             Error::ReadOnly { .. } => "read-only",
             Error::NotStarted { .. } => "not-started",
@@ -80,6 +81,7 @@ impl Error {
             | Error::Unfenced { at, other, .. }
             | Error::CopyUnfenced { at, other, .. }
             | Error::MbarrierUnfenced { at, other, .. }
+            | Error::MapUnfenced { at, other, .. }
             | Error::Lockstep { at, other, .. }
             | Error::Race { at, other, .. } => (Some(at), Some(&other.at)),
             Error::ReadOnly { at, other, .. } => (Some(at), other.as_ref().map(|other| &other.at)),
@@ -127,7 +129,9 @@ impl Error {
             | Error::Race { space, .. }
             | Error::Spinning { awaited: Some(Awaited::Value { space, .. }), .. }
             | Error::NotResident { awaited: Some(Awaited::Value { space, .. }), .. } => Some(space),
-            Error::BadFree { .. } | Error::HostAccess { .. } => Some(Space::Global),
+            Error::BadFree { .. } | Error::HostAccess { .. } | Error::MapUnfenced { .. } => {
+                Some(Space::Global)
+            }
             _ => self.address().map(|_| Space::Shared),
         }
     }
@@ -146,6 +150,7 @@ impl Error {
             | Error::Unfenced { address, .. }
             | Error::CopyUnfenced { address, .. }
             | Error::MbarrierUnfenced { address, .. }
+            | Error::MapUnfenced { address, .. }
             | Error::MbarrierAccess { address, .. }
             | Error::Mbarrier { address, .. }
             | Error::ExitedBlock { address, .. }

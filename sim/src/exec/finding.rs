@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use crate::error::Other;
 use crate::lanes::WARP;
 use crate::op::Op;
-use crate::shadow::{Conflict, ConflictKind, Finding, Kind, Late, Stamp, Touch, Who};
+use crate::shadow::{Conflict, ConflictKind, Finding, Kind, Late, Mark, Stamp, Touch, Who};
 use crate::{Access, Error, Site, Space};
 
 use super::context::Context;
@@ -70,11 +70,7 @@ impl Context<'_> {
     #[cold]
     fn conflict(&self, who: Who, touch: Touch, conflict: Conflict) -> Error {
         let access = if touch.reads_only() { Access::Read } else { Access::Write };
-        let other = conflict.other.map(|(access, mark)| {
-            let (source, thread) = mark.origin();
-            let cluster = self.clusterid(mark.cluster.into());
-            Box::new(Other { access, at: *self.site_in(cluster, source, thread) })
-        });
+        let other = conflict.other.map(|(access, mark)| Box::new(Other { access, at: *self.site_of(mark) }));
         let (at, space, address) = (self.at(who), Space::Global, conflict.address);
         match (conflict.kind, other) {
             (ConflictKind::Race, Some(other)) => {
@@ -89,6 +85,12 @@ impl Context<'_> {
     /// An instruction and a thread of the cluster, for a message.
     pub(crate) fn site(&self, source: u32, thread: u32) -> Box<Site> {
         self.site_in(self.cluster, source, thread)
+    }
+
+    /// The same of an access to global memory.
+    pub(super) fn site_of(&self, mark: Mark) -> Box<Site> {
+        let (source, thread) = mark.origin();
+        self.site_in(self.clusterid(mark.cluster.into()), source, thread)
     }
 
     fn site_in(&self, cluster: [u32; 3], source: u32, thread: u32) -> Box<Site> {

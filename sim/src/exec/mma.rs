@@ -17,9 +17,13 @@
 //! another order and truncates, so results agree bit for bit where every partial sum is exact, such as small integers.
 //! Integers: the exact sum, wrapped or clamped once.
 
+mod sparse;
+
 use crate::float::{Bfloat, Byte, E4m3, E5m2, Half, Narrow, Pair, Round, canon};
 use crate::lanes::{Regs, Scalar, WARP};
 use crate::op::{Mma, MmaSum, MmaType};
+
+pub(super) use sparse::Places;
 
 /// C and D: 16 x 8, of which m8 uses the first half.
 type Sums<D> = [[D; 8]; 16];
@@ -138,9 +142,14 @@ fn floats<const P: usize, const K: usize>(
 ) {
     let a = rows::<_, _, P, K>(&regs.w32, mma, unpack_a);
     let b = columns::<_, _, P, K>(&regs.w32, mma, unpack_b);
-    let half = mma.sum == MmaSum::F16;
+    let mut d = load_floats(regs, mma);
+    multiply(4 * P * mma.b.len(), &a, &b, &mut d, |d, a, b| d + a * b);
+    store_floats(regs, mma, &d);
+}
+
+fn load_floats(regs: &Regs, mma: &Mma) -> Sums<f32> {
     let mut d = [[0.0; 8]; 16];
-    if half {
+    if mma.sum == MmaSum::F16 {
         for (r, &slot) in mma.c.iter().enumerate() {
             for (t, &word) in regs.w32[slot as usize].iter().enumerate() {
                 d[t / 4 + 8 * r][2 * (t % 4)..][..2].copy_from_slice(&halves::<Half>(word));
@@ -149,9 +158,12 @@ fn floats<const P: usize, const K: usize>(
     } else {
         load(&regs.w32, &mma.c, &mut d, f32::from_bits);
     }
-    multiply(4 * P * mma.b.len(), &a, &b, &mut d, |d, a, b| d + a * b);
-    if !half {
-        store(&mut regs.w32, &mma.d, &d, |x| canon(x).to_bits());
+    d
+}
+
+fn store_floats(regs: &mut Regs, mma: &Mma, d: &Sums<f32>) {
+    if mma.sum != MmaSum::F16 {
+        store(&mut regs.w32, &mma.d, d, |x| canon(x).to_bits());
         return;
     }
     for (r, &slot) in mma.d.iter().enumerate() {
@@ -184,8 +196,12 @@ fn integers<const P: usize, const K: usize>(
     let mut d = [[0i64; 8]; 16];
     load(&regs.w32, &mma.c, &mut d, |word| i64::from(word as i32));
     multiply(4 * P * mma.b.len(), &a, &b, &mut d, |d, a, b| d + product(a, b));
+    store_integers(regs, mma, &d);
+}
+
+fn store_integers(regs: &mut Regs, mma: &Mma, d: &Sums<i64>) {
     let saturate = mma.sum == MmaSum::S32 { saturate: true };
-    store(&mut regs.w32, &mma.d, &d, |x| {
+    store(&mut regs.w32, &mma.d, d, |x| {
         (if saturate { x.clamp(i32::MIN.into(), i32::MAX.into()) } else { x }) as u32
     });
 }

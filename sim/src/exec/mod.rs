@@ -15,6 +15,7 @@ mod finding;
 mod format;
 mod gate;
 mod groups;
+mod map;
 mod matrix;
 mod mbarrier;
 mod mma;

@@ -3,6 +3,7 @@
 use girih_ptx::Special;
 
 use crate::lanes::WARP;
+use crate::memory::WORKSPACE;
 
 use super::context::Context;
 
@@ -55,6 +56,8 @@ pub(super) fn value(cx: &Context<'_>, special: Special, warp: u32, lane: u32) ->
         // And what the system reserves for itself.
         S::AggrSmemSize => cx.machine.shared as u32 + 1024,
         S::WarpSize => WARP as u32,
+        S::Envreg1 if launch.cooperative => (WORKSPACE >> 32) as u32,
+        S::Envreg2 if launch.cooperative => WORKSPACE as u32,
         _ => 0,
     };
     value.into()

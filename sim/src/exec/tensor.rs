@@ -10,11 +10,9 @@ use crate::{Access, Error, Space};
 use super::access::{global_at, inside, misaligned, read_global};
 use super::agents::Effect;
 use super::context::Context;
+use super::map::MAP_ALIGN;
 use super::warp::Warp;
 use super::{lanes, resolve};
-
-/// Bytes that a tensor map's address is a multiple of.
-const MAP_ALIGN: u32 = 64;
 
 impl Warp {
     /// A bulk tensor copy, reduction or prefetch, by each of the lanes.
@@ -34,8 +32,12 @@ impl Warp {
                 TensorKind::Store => Direction::Store,
                 TensorKind::Load { .. } | TensorKind::Prefetch => Direction::Load,
             };
-            let runs =
-                tensor::runs(&map, &at, shared, direction).map_err(|misuse| misused(cx, who, misuse))?;
+            let offsets: Option<Vec<u64>> = copy
+                .offsets
+                .as_ref()
+                .map(|offsets| offsets.iter().map(|&reg| self.regs.get(reg, lane) & 0xffff).collect());
+            let runs = tensor::runs(&map, &at, offsets.as_deref(), shared, direction)
+                .map_err(|misuse| misused(cx, who, misuse))?;
             let bytes = runs.iter().map(|run| run.shared + u64::from(run.bytes) - shared).max().unwrap_or(0);
             let access = if direction == Direction::Store { Access::Read } else { Access::Write };
             self.check_shared(cx, &copy.shared, (who, access), bytes as u32)?;
@@ -87,6 +89,7 @@ fn tensor_map(cx: &mut Context<'_>, who: Who, address: u64) -> Result<TensorMap,
         Space::Global | Space::Generic => {
             global_at(cx, who, Access::Read, at, TENSOR_MAP_BYTES as u64)?;
             read_global(cx, who, at, &mut bytes)?;
+            cx.check_map(who, at)?;
         }
         _ => {
             let accepted = "in parameter, constant or global memory".into();

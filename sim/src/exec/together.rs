@@ -175,9 +175,13 @@ impl Warp {
             Op::Ldmatrix(ldmatrix) => self.ldmatrix(cx, ldmatrix, source)?,
             Op::Stmatrix(stmatrix) => self.stmatrix(cx, stmatrix, source)?,
             Op::Movmatrix(d, a) => self.movmatrix(*d, *a),
+            Op::MapCopy(copy) => self.copy_map(cx, copy, active, source)?,
             Op::Mma(mma) => {
                 cx.report.mma += 1;
-                super::mma::mma(&mut self.regs, mma);
+                match &mma.sparse {
+                    Some(sparse) => self.sparse_mma(cx, mma, sparse, source)?,
+                    None => super::mma::mma(&mut self.regs, mma),
+                }
             }
             Op::Wgmma(wgmma) => self.wgmma(cx, wgmma, active, source)?,
             Op::WgmmaFence => self.wgmma.fence(),

@@ -4,6 +4,9 @@
 //! An operation is queued when a warp issues it and takes place once all four warps of its warpgroup have: shared memory
 //! is read and registers are written when the first warp, or each, waits for its group, the latest moment that the ISA
 //! allows; with a seed some of the reads happen as soon as they may.
+//!
+//! Of `wgmma.mma_async.sp` half of A's elements are there, as in `mma.sp`, whose metadata each warp has for its 16 rows (the
+//! sections on "wgmma.mma_async.sp"); a row of B along K has 64 bytes.
 
 mod descriptor;
 mod group;
@@ -22,6 +25,7 @@ use crate::{Access, Error};
 
 use super::context::{Context, Machine};
 use super::groups::Wait;
+use super::mma::Places;
 use super::warp::Warp;
 pub(crate) use descriptor::Major;
 pub(crate) use group::Warpgroup;
@@ -48,6 +52,8 @@ pub(super) struct Operations {
 struct Pending {
     op: Arc<Wgmma>,
     operands: Operands,
+    /// Where the elements of A are in their rows, if half of them are there.
+    places: Option<Places>,
 }
 
 impl Operations {
@@ -121,6 +127,12 @@ impl Warp {
         let accumulate = self.uniform(cx, "scale-d", op.accumulate, who)? != 0;
         let operands = Operands { source, a, b, accumulate };
         self.check_initialised(cx, op, accumulate, who)?;
+        let places = match &op.sparse {
+            Some(sparse) => {
+                Some(self.sparse_places(cx, (op.a_ty, 2 * product::elements(op.a_ty)), sparse, source)?)
+            }
+            None => None,
+        };
         self.take_registers(cx, op, who)?;
         let ranges = self.join(cx, op, operands, who)?;
         begin_reads(cx, &ranges, who)?;
@@ -128,7 +140,7 @@ impl Warp {
         let (group, warp) = self.warpgroup(cx);
         cx.warpgroups[group].issued[warp] += 1;
         self.wgmma.issued += 1;
-        self.wgmma.pending.push_back(Pending { op: op.clone(), operands });
+        self.wgmma.pending.push_back(Pending { op: op.clone(), operands, places });
         if cx.warpgroups[group].missing(self.wgmma.issued).next().is_none() && cx.below(2) == 1 {
             read(cx, group, op, self.wgmma.issued - 1);
         }
@@ -159,14 +171,14 @@ impl Warp {
             return Ok(Some(Wait::Warpgroup { group, operations, source }));
         }
         while self.wgmma.completed < operations
-            && let Some(Pending { op, operands }) = self.wgmma.pending.pop_front()
+            && let Some(Pending { op, operands, places }) = self.wgmma.pending.pop_front()
         {
             let number = self.wgmma.completed;
             read(cx, group, &op, number);
             complete(cx, group, number);
             let matrices = cx.warpgroups[group].operation(number).and_then(|o| o.matrices.clone());
             if let Some(matrices) = matrices {
-                self.multiply(&op, &matrices, operands.accumulate);
+                self.multiply(&op, &matrices, places.as_ref(), operands.accumulate);
             }
             cx.warpgroups[group].take(number);
             self.wgmma.completed += 1;
@@ -178,7 +190,15 @@ impl Warp {
         Ok(None)
     }
 
-    fn multiply(&mut self, op: &Wgmma, matrices: &(Option<Elements>, Elements), accumulate: bool) {
+    fn multiply(
+        &mut self,
+        op: &Wgmma,
+        matrices: &(Option<Elements>, Elements),
+        places: Option<&Places>,
+        accumulate: bool,
+    ) {
+        // Elements of a row of A, perhaps half of those of B's columns.
+        let k = product::elements(op.a_ty);
         let own;
         let (a, first) = match (&matrices.0, &op.a) {
             (Some(a), _) => (a, ROWS * (self.place as usize % WARPS)),
@@ -190,12 +210,10 @@ impl Warp {
         };
         match (a, &matrices.1) {
             (Elements::Floats(a), Elements::Floats(b)) => {
-                let rows = rows(a, b.len() / op.n, first);
-                product::multiply(&mut self.regs, op, rows, b, accumulate);
+                product::multiply(&mut self.regs, op, (rows(a, k, first), b), places, accumulate);
             }
             (Elements::Integers(a), Elements::Integers(b)) => {
-                let rows = rows(a, b.len() / op.n, first);
-                product::multiply_integers(&mut self.regs, op, rows, b, accumulate);
+                product::multiply_integers(&mut self.regs, op, (rows(a, k, first), b), places, accumulate);
             }
             _ => {}
         }

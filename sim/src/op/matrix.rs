@@ -51,6 +51,17 @@ pub(crate) enum MmaSum {
     },
 }
 
+/// Of products whose A has half of its elements: `mma.sp`, `wgmma.mma_async.sp`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sparse {
+    /// Slot of the metadata.
+    pub(crate) metadata: u32,
+    /// Which of four threads have it: one, a pair, or all.
+    pub(crate) selector: u8,
+    /// Whether the indices of a chunk ascend.
+    pub(crate) ordered: bool,
+}
+
 /// `mma.sync.aligned.mMn8kK.row.col`: slots of the fragments' registers.
 #[derive(Clone, Debug)]
 pub(crate) struct Mma {
@@ -63,6 +74,7 @@ pub(crate) struct Mma {
     pub(crate) a: Vec<u32>,
     pub(crate) b: Vec<u32>,
     pub(crate) c: Vec<u32>,
+    pub(crate) sparse: Option<Sparse>,
 }
 
 /// Where `wgmma` has A.
@@ -92,6 +104,7 @@ pub(crate) struct Wgmma {
     pub(crate) b_major: Major,
     /// Slots of D.
     pub(crate) d: Vec<u32>,
+    pub(crate) sparse: Option<Sparse>,
 }
 
 impl Wgmma {

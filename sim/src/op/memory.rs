@@ -1,6 +1,6 @@
 //! Operations on memory, and what waits for them.
 
-use girih_ptx::TensorElement;
+use girih_ptx::{TensorElement, TensorField};
 
 use crate::Space;
 use crate::lanes::Reg;
@@ -135,10 +135,29 @@ pub(crate) struct Tensor {
     pub(crate) map: Address,
     /// Innermost first.
     pub(crate) coordinates: Vec<Reg>,
+    /// Of an im2col copy: what is added to the coordinates of pixels; none of a store.
+    pub(crate) offsets: Option<Vec<Reg>>,
     pub(crate) shared: Address,
     pub(crate) mbarrier: Address,
     /// What becomes of elements, by their type, of a reduction.
     pub(crate) reductions: Option<Vec<(TensorElement, Update)>>,
+}
+
+/// `tensormap.replace`.
+#[derive(Clone, Debug)]
+pub(crate) struct MapReplace {
+    pub(crate) space: Space,
+    pub(crate) address: Address,
+    pub(crate) field: TensorField,
+    pub(crate) value: Reg,
+}
+
+/// `tensormap.cp_fenceproxy`: from shared to global memory.
+#[derive(Clone, Debug)]
+pub(crate) struct MapCopy {
+    pub(crate) to: Address,
+    pub(crate) from: Address,
+    pub(crate) scope: Scope,
 }
 
 /// `st.async`, `red.async`: `values.len()` elements of `bytes` bytes.

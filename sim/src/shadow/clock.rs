@@ -70,6 +70,11 @@ impl Clock {
         Past { view, known: &view.known, thread: who.thread() }
     }
 
+    /// What is known of a thread's past.
+    pub(super) fn view(&self, who: Who) -> &View {
+        self.views.get(who.lane)
+    }
+
     /// Whether `stamp` comes before what these lanes do as one.
     pub(super) fn after_any(&self, stamp: &Stamp, lanes: u32) -> bool {
         let own = stamp.thread / WARP as u32 == self.warp && lanes >> (stamp.thread % WARP as u32) & 1 == 1;
@@ -279,6 +284,13 @@ impl Clock {
     /// These lanes know something after their next fence, whatever its scope.
     pub(super) fn learn_later(&mut self, lanes: u32, from: &View) {
         self.fenced.change(lanes | self.absent, |fenced| fenced[0].pending.join(from));
+    }
+
+    /// What these lanes did and know is released to those who read tensor maps.
+    pub(super) fn release_maps(&mut self, lanes: u32, scope: Scope) {
+        let (warp, lanes) = (self.warp, lanes | self.absent);
+        let clock = self.tick(lanes);
+        self.views.change(lanes, |view| view.release_maps(scope, (warp, lanes, clock)));
     }
 
     /// The async proxy sees what comes before in these lanes.

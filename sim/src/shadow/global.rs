@@ -7,6 +7,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::map::Map;
+use super::maps::Acquired;
 pub(crate) use super::page::Mark;
 use super::page::{Name, PAGE, Page};
 use super::strong::{Act, Location, Manner, Party, Strong};
@@ -18,10 +19,12 @@ use crate::lanes::WARP;
 const SHARDS: usize = 64;
 
 #[derive(Debug, Default)]
-struct Shard {
-    pages: Map<u64, Page>,
+pub(super) struct Shard {
+    pub(super) pages: Map<u64, Page>,
     /// By address.
     published: Map<u64, Location>,
+    /// The acquires of tensor maps, by the map's address.
+    pub(super) acquired: Map<u64, Vec<Acquired>>,
 }
 
 /// The accesses to global memory of a launch.
@@ -38,7 +41,7 @@ impl Global {
         Global { shards: (0..SHARDS).map(|_| Mutex::default()).collect(), apart: !communicates }
     }
 
-    fn shard(&self, page: u64) -> MutexGuard<'_, Shard> {
+    pub(super) fn shard(&self, page: u64) -> MutexGuard<'_, Shard> {
         let at = (page ^ page >> 6 ^ page >> 12) as usize % SHARDS;
         self.shards[at].lock().unwrap_or_else(PoisonError::into_inner)
     }

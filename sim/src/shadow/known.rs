@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Stamp;
 use super::accesses::Accesses;
+use super::maps::Released;
 use super::scope::Pools;
 use crate::lanes::WARP;
 
@@ -144,6 +145,8 @@ pub(super) struct View {
     /// What comes before of other clusters, by their number.
     pub(super) others: BTreeMap<u32, Other>,
     pub(super) sequence: Option<Box<Sequence>>,
+    /// What has been released to those who read tensor maps.
+    pub(super) released: Option<Box<Released>>,
 }
 
 impl View {
@@ -163,6 +166,9 @@ impl View {
             let other = self.others.entry(source).or_default();
             other.known.join(&from.known);
             other.proxied.join(&from.proxied[Window::Global as usize]);
+        }
+        if let Some(from) = &from.released {
+            self.released.get_or_insert_default().join(from, own, source);
         }
         for (&cluster, from) in &from.others {
             let (known, proxied) = if cluster == own {

@@ -98,6 +98,7 @@ fn grid_barrier_of(s: &mut Setup, blocks: u32) -> Check {
 
 fn grid_sync(s: &mut Setup) -> Check {
     let count = 4 * 64;
+    s.launch.cooperative = true;
     s.shape(4, 64).output::<i32>(count);
     let out = s.buffer(&vec![0; count]);
     same(out, (0..count as i32).map(|i| 3 * (count as i32 - 1 - i)).collect())

@@ -9,6 +9,12 @@ use crate::manifest::{Case, STUCK, UNORDERED};
 use crate::setup::{Buffer, Check, Plain, Setup, equal, fractions, near, same, whole};
 
 const RACE: &[&str] = &["race"];
+/// The copy of a finished map, and the same without a release.
+const MAP_COPY: &str = "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned \
+                        [ %rd4 + 0 ], [ %rd1 + 0 ], 0x80;";
+const PLAIN_COPY: &str = "bar.warp.sync -1; @%p1 ld.shared.b32 %r41, [%r1]; @%p1 cvt.u64.u32 %rd10, %r25; @%p1 add.s64 %rd10, %rd10, %rd4; \
+                          @%p1 st.global.b32 [%rd10], %r41; @%p1 bar.warp.sync -1;";
+const OTHER_MAP: &str = "fence.proxy.tensormap::generic.acquire.gpu [ %rd8 + 128 ]";
 const OVERRUN: &[&str] = &["out-of-bounds"];
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -35,7 +41,18 @@ pub(crate) fn cases() -> Vec<Case> {
             .patched("no_fence", ("fence.proxy.async", 0, "//"), &["unfenced"])
             .patched("no_store_wait", ("cp.async.bulk.wait_group", 0, "//"), &["unfinished"])
             .patched("no_barrier", ("bar.sync \t0;", 5, ""), &["race", "unfenced"]),
-        Case::new("triton_made_descriptor", made_descriptor),
+        Case::new("triton_made_descriptor", made_descriptor)
+            .patched("no_acquire", ("@%p1 fence.proxy.tensormap", 0, "//"), &["tensor-map-unfenced"])
+            .patched(
+                "other_map",
+                ("fence.proxy.tensormap::generic.acquire.gpu [ %rd4 + 0 ]", 0, OTHER_MAP),
+                &["tensor-map-unfenced"],
+            )
+            .patched("no_release", (MAP_COPY, 0, PLAIN_COPY), &["tensor-map-unfenced"])
+            .patched("narrow_box", ("0x1, %r3;", 0, "0x1, 300;"), &["tensor-map"])
+            .patched("odd_stride", ("mul.wide.s32 \t%rd3, %r4, 4;", 0, "mov.b64 %rd3, 40;"), &["tensor-map"])
+            .patched("no_rank", ("@%p2 tensormap.replace.tile.rank", 0, "//"), &["bad-value", "tensor-map"])
+            .patched("no_box", ("mbarrier.arrive.expect_tx.shared.b64 _, [%r7], 2048", 0, "//"), STUCK),
         Case::new("triton_lookback", lookback)
             .broken("relaxed", RACE)
             .broken("block_scope", RACE)

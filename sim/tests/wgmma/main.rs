@@ -7,6 +7,7 @@ mod case;
 mod common;
 mod place;
 mod rules;
+mod sparse;
 mod values;
 
 use case::Case;

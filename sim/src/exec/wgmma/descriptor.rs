@@ -43,6 +43,11 @@ impl Descriptor {
         Descriptor { start: field(0), leading: field(16), stride: field(32), base: bits >> 49 & 7, width }
     }
 
+    /// Whether rows of 64 bytes along K, twice as many as usual, go into its pattern.
+    pub(super) fn holds_wide(&self, major: Major) -> bool {
+        major == Major::Mn || self.width != 32
+    }
+
     /// The shared address of chunk `(i, j)`.
     pub(super) fn chunk(&self, major: Major, i: u64, j: u64) -> u64 {
         let Descriptor { start, leading, stride, base, width } = *self;

@@ -80,7 +80,8 @@ impl Warp {
             cx.note(unfenced("its registers".into()))?;
         }
         let (a, d) = op.registers();
-        for (slots, role) in [(a, Role::A), (d, Role::D(op.n))] {
+        let metadata: Vec<u32> = op.sparse.iter().map(|sparse| sparse.metadata).collect();
+        for (slots, role) in [(a, Role::A), (&metadata, Role::A), (d, Role::D(op.n))] {
             for &slot in slots {
                 let fenced = self.wgmma.registers.take(slot, role, number);
                 if self.wgmma.strict && !fenced {
@@ -134,11 +135,19 @@ impl Warp {
         operands: Operands,
         who: Who,
     ) -> Result<Vec<usize>, Error> {
-        let a = operands.a.map(|bits| (bits, op.a_major, WARPS * ROWS));
+        let a = operands.a.map(|bits| (bits, op.a_major, WARPS * ROWS, false));
+        let b = (operands.b, op.b_major, op.n, op.sparse.is_some());
         let mut places = Vec::with_capacity(2 * (WARPS * ROWS + op.n));
-        for (bits, major, rows) in a.into_iter().chain([(operands.b, op.b_major, op.n)]) {
+        for (bits, major, rows, wide) in a.into_iter().chain([b]) {
             let descriptor = Descriptor::decode(bits);
-            for (i, j) in chunks(major, rows) {
+            if wide && !descriptor.holds_wide(major) {
+                let (at, what) = (cx.at(who), "the swizzle of B's descriptor");
+                let accepted =
+                    "0 (none), 1 (128 bytes) or 2 (64 bytes): a row of a sparse product's B has 64 bytes"
+                        .into();
+                return Err(Error::BadValue { at, what, value: bits >> 62, accepted });
+            }
+            for (i, j) in chunks(major, rows, wide) {
                 let address = descriptor.chunk(major, i as u64, j as u64) | (cx.rank as u64) << RANK_SHIFT;
                 places.push(cx.shared_at(who, Access::Read, address, 16)?);
             }

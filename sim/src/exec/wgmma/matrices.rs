@@ -38,10 +38,11 @@ pub(super) fn complete(cx: &mut Context<'_>, group: usize, number: u64) {
     }
 }
 
-/// The chunks of a matrix with so many rows, or columns.
-pub(super) fn chunks(major: Major, rows: usize) -> impl Iterator<Item = (usize, usize)> {
+/// The chunks of a matrix with so many rows, or columns; of twice as many along K if it is `wide`.
+pub(super) fn chunks(major: Major, rows: usize, wide: bool) -> impl Iterator<Item = (usize, usize)> {
     // MN-major elements have 16 bits: 16 of them along K.
     let (outer, inner) = if major == Major::K { (rows, 2) } else { (rows / 8, 16) };
+    let inner = if wide { 2 * inner } else { inner };
     (0..outer).flat_map(move |i| (0..inner).map(move |j| (i, j)))
 }
 
@@ -77,11 +78,11 @@ pub(super) fn read(cx: &mut Context<'_>, group: usize, op: &Wgmma, number: u64) 
             bytes
         };
         let chunks: Vec<Chunk> =
-            chunks(major, shape.rows).zip(places).map(|((i, j), at)| (i, j, bytes(at))).collect();
+            chunks(major, shape.rows, shape.wide).zip(places).map(|((i, j), at)| (i, j, bytes(at))).collect();
         product::gather(ty, major, shape, &chunks)
     };
-    let a = Shape { rows: WARPS * ROWS, by_columns: false, negate: op.negate_a };
-    let b = Shape { rows: op.n, by_columns: true, negate: op.negate_b };
+    let a = Shape { rows: WARPS * ROWS, by_columns: false, wide: false, negate: op.negate_a };
+    let b = Shape { rows: op.n, by_columns: true, wide: op.sparse.is_some(), negate: op.negate_b };
     let a = has_a.then(|| gather(op.a_ty, op.a_major, a, of_a));
     let matrices = (a, gather(op.b_ty, op.b_major, b, of_b));
     if let Some(operation) = cx.warpgroups[group].operation(number) {

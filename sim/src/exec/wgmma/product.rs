@@ -16,6 +16,7 @@ use crate::float::{Bfloat, Byte, E4m3, E5m2, Half, Narrow, Pair, Round, canon};
 use crate::lanes::{Regs, Scalar, WARP};
 use crate::op::{MmaSum, MmaType, Wgmma};
 
+use super::super::mma::Places;
 use super::descriptor::Major;
 
 /// Rows of D that a warp has.
@@ -37,6 +38,8 @@ pub(super) type Chunk = (usize, usize, [u8; 16]);
 pub(super) struct Shape {
     pub(super) rows: usize,
     pub(super) by_columns: bool,
+    /// Whether it has twice as many elements along K as usual: B, where half of A's are there.
+    pub(super) wide: bool,
     pub(super) negate: bool,
 }
 
@@ -71,7 +74,7 @@ pub(super) fn fragment(ty: MmaType, regs: &Regs, slots: &[u32; 4], negate: bool)
             chunks.push((row, j, bytes));
         }
     }
-    gather(ty, Major::K, Shape { rows: ROWS, by_columns: false, negate }, &chunks)
+    gather(ty, Major::K, Shape { rows: ROWS, by_columns: false, wide: false, negate }, &chunks)
 }
 
 fn spread<T: Copy + Default, const P: usize>(
@@ -80,7 +83,7 @@ fn spread<T: Copy + Default, const P: usize>(
     chunks: &[Chunk],
     unpack: impl Fn(u32) -> [T; P],
 ) -> Vec<T> {
-    let k = 8 * P;
+    let k = if shape.wide { 16 * P } else { 8 * P };
     let mut out = vec![T::default(); shape.rows * k];
     for &(i, j, bytes) in chunks {
         for (word, bytes) in bytes.chunks_exact(4).enumerate() {
@@ -124,8 +127,44 @@ fn u8(word: u32) -> [i32; 4] {
     word.to_le_bytes().map(i32::from)
 }
 
+/// Elements of a row of A, 32 bytes; of bits, their words.
+pub(super) fn elements(ty: MmaType) -> usize {
+    match ty {
+        MmaType::Tf32 | MmaType::B1 { .. } => 8,
+        MmaType::F16 | MmaType::Bf16 => 16,
+        _ => 32,
+    }
+}
+
+/// Rows of D, each plus its row of A times B; where half of A's elements are there, times the rows of B that they meet.
+fn sum<T: Copy, D>(
+    d: &mut [D],
+    (a, b): (&[T], &[T]),
+    (k, n): (usize, usize),
+    places: Option<&Places>,
+    add: impl Fn(&mut D, T, T),
+) {
+    for (row, (d, a)) in d.chunks_exact_mut(n).zip(a.chunks_exact(k)).enumerate() {
+        let mut product = |a: T, b: &[T]| d.iter_mut().zip(b).for_each(|(d, &b)| add(d, a, b));
+        match places {
+            None => a.iter().zip(b.chunks_exact(n)).for_each(|(&a, b)| product(a, b)),
+            Some(places) => a.iter().zip(places.row(row)).for_each(|(&a, place)| {
+                if let Some(b) = b.get(place * n..(place + 1) * n) {
+                    product(a, b);
+                }
+            }),
+        }
+    }
+}
+
 /// D += A B in a warp's registers; `a` are the warp's rows.
-pub(super) fn multiply(regs: &mut Regs, op: &Wgmma, a: &[f32], b: &[f32], accumulate: bool) {
+pub(super) fn multiply(
+    regs: &mut Regs,
+    op: &Wgmma,
+    operands: (&[f32], &[f32]),
+    places: Option<&Places>,
+    accumulate: bool,
+) {
     let n = op.n;
     let mut d = vec![0.0; ROWS * n];
     let half = op.sum == MmaSum::F16;
@@ -134,14 +173,7 @@ pub(super) fn multiply(regs: &mut Regs, op: &Wgmma, a: &[f32], b: &[f32], accumu
     } else if accumulate {
         load(regs, op, &mut d, 1, |word, _| f32::from_bits(word));
     }
-    let k = b.len() / n;
-    for (d, a) in d.chunks_exact_mut(n).zip(a.chunks_exact(k)) {
-        for (&a, b) in a.iter().zip(b.chunks_exact(n)) {
-            for (d, &b) in d.iter_mut().zip(b) {
-                *d += a * b;
-            }
-        }
-    }
+    sum(&mut d, operands, (elements(op.a_ty), n), places, |d, a, b| *d += a * b);
     if half {
         let round = |x: f32| Half::rounded(f64::from(x), Round::Nearest);
         store(regs, op, &d, 2, |d| Pair(round(d[0]), round(d[1])).store());
@@ -151,20 +183,22 @@ pub(super) fn multiply(regs: &mut Regs, op: &Wgmma, a: &[f32], b: &[f32], accumu
 }
 
 /// The same of integers.
-pub(super) fn multiply_integers(regs: &mut Regs, op: &Wgmma, a: &[i32], b: &[i32], accumulate: bool) {
+pub(super) fn multiply_integers(
+    regs: &mut Regs,
+    op: &Wgmma,
+    operands: (&[i32], &[i32]),
+    places: Option<&Places>,
+    accumulate: bool,
+) {
     let n = op.n;
     // At most 32 products of 8 bits, or 256 ones: they don't overflow.
     let mut products = vec![0i32; ROWS * n];
-    let bits = matches!(op.a_ty, MmaType::B1 { .. });
-    let k = b.len() / n;
-    for (d, a) in products.chunks_exact_mut(n).zip(a.chunks_exact(k)) {
-        for (&a, b) in a.iter().zip(b.chunks_exact(n)) {
-            if bits {
-                d.iter_mut().zip(b).for_each(|(d, &b)| *d += (a & b).count_ones() as i32);
-            } else {
-                d.iter_mut().zip(b).for_each(|(d, &b)| *d += a * b);
-            }
+    let shape = (elements(op.a_ty), n);
+    match op.a_ty {
+        MmaType::B1 { .. } => {
+            sum(&mut products, operands, shape, places, |d, a, b| *d += (a & b).count_ones() as i32)
         }
+        _ => sum(&mut products, operands, shape, places, |d, a, b| *d += a * b),
     }
     if accumulate {
         let mut d = vec![0; ROWS * n];

@@ -1,0 +1,54 @@
+//! Columns of pixels, which im2col copies move (PTX ISA, "Im2col mode").
+//!
+//! The pixels that a filter's element may see first are those of the map's box. A column begins at the pixel of the
+//! coordinates and goes through the box, the innermost dimension first, in steps of the element strides, and from image to
+//! image. To each of its pixels the instruction's offsets are added: that of the filter's element. What is outside of the
+//! tensor then is as with tiles.
+
+use girih_ptx::{Columns, TensorMap};
+
+use super::{Misuse, address};
+
+/// The global addresses of the pixels of a column, in order; `None` outside of the tensor.
+pub(super) fn pixels(
+    map: &TensorMap,
+    columns: &Columns,
+    coordinates: &[i32],
+    offsets: &[u64],
+) -> Result<Vec<Option<u64>>, Misuse> {
+    let tiled = map.tiled();
+    let last = map.rank() - 1;
+    let ranges: Vec<_> = (1..last).filter_map(|i| columns.range(i - 1, tiled.dims[i])).collect();
+    for (range, &at) in ranges.iter().zip(&coordinates[1..]) {
+        if !range.contains(&at.into()) {
+            let accepted = format!("{} to {}, in the map's box of pixels", range.start, range.end - 1);
+            return Err(Misuse {
+                what: "a coordinate of the first pixel",
+                value: i64::from(at) as u64,
+                accepted,
+            });
+        }
+    }
+    let most = (1 << Columns::bits(ranges.len())) - 1;
+    if let Some(&value) = offsets.iter().find(|&&offset| offset > most) {
+        return Err(Misuse { what: "an offset of the pixels", value, accepted: format!("0 to {most}") });
+    }
+    let mut at: Vec<i64> = coordinates.iter().map(|&at| at.into()).collect();
+    let mut pixels = Vec::with_capacity(map.moved(1) as usize);
+    for _ in 0..map.moved(1) {
+        let mut place = at.clone();
+        place[1..].iter_mut().zip(offsets).for_each(|(place, &offset)| *place += offset as i64);
+        pixels.push(address(map, &place));
+        let mut images = 1;
+        for (i, range) in ranges.iter().enumerate() {
+            at[i + 1] += i64::from(tiled.element_strides[i + 1]);
+            if at[i + 1] < range.end {
+                images = 0;
+                break;
+            }
+            at[i + 1] = range.start;
+        }
+        at[last] += images;
+    }
+    Ok(pixels)
+}
