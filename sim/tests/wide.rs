@@ -23,6 +23,13 @@ fn sixteen_bytes_go_through_registers_and_every_space() {
         ".local .align 16 .b8 l[16]; ld.volatile.global.b128 %v0, [%q]; st.local.b128 [l], %v0; ld.local.b128 %v1, [l];
          st.relaxed.gpu.global.b128 [%p], %v1;",
         "ld.acquire.sys.b128 %v0, [%q]; st.release.cta.b128 [%p], %v0;",
+        // With a cache policy, and other hints.
+        "createpolicy.fractional.L2::evict_last.b64 %rd4, 1.0;
+         ld.global.L1::no_allocate.L2::cache_hint.L2::128B.b128 %v0, [%q], %rd4; st.global.L1::evict_first.L2::cache_hint.b128 [%p], %v0, %rd4;",
+        "createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %rd4, 0.5;
+         ld.global.L2::cache_hint.v4.b32 {%r0, %r1, %r2, %r3}, [%q], %rd4; st.global.cs.L2::cache_hint.v4.b32 [%p], {%r0, %r1, %r2, %r3}, %rd4;",
+        "createpolicy.range.global.L2::evict_last.L2::evict_unchanged.b64 %rd4, [%q], 256, 512;
+         ld.relaxed.gpu.global.L1::evict_last.L2::cache_hint.v2.b64 {%rd0, %rd1}, [%q], %rd4; st.global.L2::cache_hint.v2.b64 [%p], {%rd0, %rd1}, %rd4;",
     ] {
         let body = format!("{body} ld.global.b32 %d0, [%p]; ld.global.b32 %d1, [%p+4]; ld.global.b32 %d2, [%p+8]; ld.global.b32 %d3, [%p+12];");
         let text = wide(4, 4, &body);

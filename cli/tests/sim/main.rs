@@ -136,6 +136,31 @@ const MAP: &str = ".version 8.0 .target sm_90 .address_size 64
   ld.b64 %d2, [%d0]; st.global.b64 [%d1], %d2; ret;
 }";
 
+/// What `grid.sync()` begins with: without the memory with which blocks wait it traps.
+#[test]
+fn all_blocks_are_launched_together_if_asked() {
+    let folder = folder();
+    let text = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry grid(.param .u64 out) {
+  .reg .b32 %r<4>; .reg .b64 %d<2>; .reg .pred %p;
+  mov.u32 %r1, %envreg1; mov.u32 %r2, %envreg2; mov.b64 %d0, {%r2, %r1}; setp.eq.u64 %p, %d0, 0; @%p trap;
+  atom.add.release.gpu.u32 %r0, [%d0+4], 1; mov.u32 %r3, %nctaid.x;
+  WAIT: ld.acquire.gpu.u32 %r0, [%d0+4]; setp.lt.u32 %p, %r0, %r3; @%p bra WAIT;
+  ld.param.u64 %d1, [out]; mov.u32 %r1, %ctaid.x; mad.wide.u32 %d1, %r1, 4, %d1; st.global.u32 [%d1], %r0; ret;
+}
+";
+    fs::write(folder.path().join("grid.ptx"), text).expect("written");
+    let line = "sim grid.ptx --grid 9 --block 1 --arg out:u32:9:o.npy";
+    let (status, _, err) = girih(folder.path(), line);
+    assert!(status == Some(1) && err.contains("trap"), "{status:?} {err}");
+    let (status, out, err) = girih(folder.path(), &format!("{line} --cooperative"));
+    assert_eq!((status, &*err), (Some(0), ""), "{out}");
+    assert_eq!(elements(folder.path(), "o.npy", "<u4", "(9,)"), 9u32.to_le_bytes().repeat(9));
+    // An H100 has room for 132 times 32 of these.
+    let line = "sim grid.ptx --grid 4225 --block 1 --arg out:u32:4225:p.npy --cooperative";
+    let (status, _, err) = girih(folder.path(), line);
+    assert!(status == Some(2) && err.contains("at most 4224"), "{status:?} {err}");
+}
+
 #[test]
 fn tensor_maps_describe_arrays() {
     let folder = folder();

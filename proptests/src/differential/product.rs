@@ -33,6 +33,15 @@ pub(super) fn step(draft: &mut Draft<'_>, card: &Card) {
         };
         instruction.operands.push(Operand::Vector((0..n).map(|_| part(draft)).collect()));
     }
+    // Sparse products have metadata, and which threads have it.
+    for slot in &form.operands[types.len()..] {
+        let operand = match slot.kind {
+            Kind::Use(Ty::Is(Type::B32)) => draft.input(Class::B32, Flavour::Metadata(types[1])).operand(),
+            Kind::Constant(accepted) => Operand::Int(draft.pick(accepted)),
+            _ => return draft.abandon(),
+        };
+        instruction.operands.push(operand);
+    }
     draft.inst(instruction);
     draft.step(name, Reach::Warp, true);
 }

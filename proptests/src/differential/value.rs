@@ -93,6 +93,8 @@ pub(super) enum Flavour {
     Angle,
     /// Elements of a matrix: whole numbers of a type, small enough for sums to be exact.
     Elements(Type),
+    /// Of a sparse matrix of such elements, which of them are there: indices that say something, in ascending order.
+    Metadata(Type),
 }
 
 impl Flavour {
@@ -113,6 +115,10 @@ impl Flavour {
                 _ => (rng.random_range(-std::f32::consts::TAU..=std::f32::consts::TAU)).to_bits().into(),
             },
             Flavour::Elements(ty) => elements(ty, rng),
+            Flavour::Metadata(ty) => {
+                let all: &[u64] = if ty == Type::Tf32 { &[4, 14] } else { &[4, 8, 9, 12, 13, 14] };
+                (0..8).fold(0, |bits, i| bits | all[rng.random_range(0..all.len())] << (4 * i))
+            }
         }
     }
 }

@@ -146,18 +146,8 @@ macro_rules! widest {
         [
             row(
                 O::Ld,
-                &[
-                    maybe(&[Weak]),
-                    one(&[Global]),
-                    maybe(&[Nc]),
-                    L1,
-                    L2_EVICT,
-                    HINT,
-                    AHEAD,
-                    one(&[$count]),
-                    of($types),
-                ],
-                &[to(7, 8), at(1), POLICY.with(5)],
+                &[maybe(&[Weak]), one(&[Global]), L1, L2_EVICT, HINT, AHEAD, one(&[$count]), of($types)],
+                &[to(6, 7), at(1), POLICY.with(4)],
             )
             .since(8, 8, 100),
             row(

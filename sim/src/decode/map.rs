@@ -19,8 +19,11 @@ const FIELDS: &[(Word, TensorField)] = &[
     (Word::FillMode, TensorField::Fill),
 ];
 
+/// A field by its dimension.
+type Field = fn(usize) -> TensorField;
+
 /// Fields of each dimension.
-const EACH: &[(Word, fn(usize) -> TensorField)] = &[
+const EACH: &[(Word, Field)] = &[
     (Word::BoxDim, TensorField::Extent),
     (Word::GlobalDim, TensorField::Dim),
     (Word::GlobalStride, TensorField::Stride),

@@ -7,6 +7,7 @@ mod asynchronous;
 mod common;
 mod fences;
 mod peers;
+mod restricted;
 mod scopes;
 
 use common::{launch, load, module, u64_arg, upload};

@@ -114,7 +114,7 @@ impl Warp {
             _ => k / 16,
         };
         let four = ((1u32 << count) - 1) << (count * usize::from(sparse.selector));
-        let missing = self.undefined_lanes(reg) & four * 0x1111_1111;
+        let missing = self.undefined_lanes(reg) & (four * 0x1111_1111);
         if missing != 0 {
             cx.note(self.undefined_register(cx, reg, missing, source))?;
         } else if let Some(Fault { lane, accepted }) = fault {
