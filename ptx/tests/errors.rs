@@ -179,7 +179,7 @@ fn modifiers() {
     verify(
         "ld.global.v4.u64 {%rd1, %rd2, %rd3, %rd4}, [%rd1];",
         expect![
-            "line 7, column 1: `ld.global.v4.u64 {%rd1, %rd2, %rd3, %rd4}, [%rd1]`: expected `.b8`, `.b16`, `.b32`, `.u8`, `.u16`, `.u32`, `.s8`, `.s16`, `.s32` or `.f32`, found `.u64`"
+            "line 7, column 1: `ld.global.v4.u64 {%rd1, %rd2, %rd3, %rd4}, [%rd1]` needs `.version 8.8`, the module has 8.0"
         ],
     );
 }
