@@ -24,6 +24,7 @@ fn run(module: &Module, launch: [u32; 4], memory: &Memory, args: &[u64], seed: u
         block: [block, 1, 1],
         cluster: (cluster > 0).then_some([cluster, 1, 1]),
         dynamic_shared,
+        cooperative: false,
         args: args.iter().map(|arg| arg.to_le_bytes().to_vec()).collect(),
     };
     // Through the text, so that findings have lines.

@@ -61,7 +61,8 @@ fn wavefronts(module: &Module) -> (u64, u64) {
     memory.write(from, &data).unwrap();
     let args = [from, to].map(|address| address.to_le_bytes().to_vec()).to_vec();
     let block = [THREADS as u32, 1, 1];
-    let launch = Launch { grid: [1; 3], block, cluster: None, dynamic_shared: bytes as u32, args };
+    let launch =
+        Launch { grid: [1; 3], block, cluster: None, dynamic_shared: bytes as u32, cooperative: false, args };
     let program = Program::load(module).unwrap();
     let options = Options { threads: Some(1), counts: true, ..Options::checked() };
     let report = girih_sim::run(program.kernel("k").unwrap(), &memory, &launch, &options).unwrap();

@@ -38,7 +38,8 @@ fn run(module: &Module, arrays: [Vec<u8>; 3]) -> Vec<u8> {
     };
     let addresses = [0, 1, 2].map(|i| place(&arrays[i]));
     let args = addresses.map(|a| a.to_le_bytes().to_vec()).to_vec();
-    let launch = Launch { grid: [1; 3], block: [1, 1, 1], cluster: None, dynamic_shared: 0, args };
+    let launch =
+        Launch { grid: [1; 3], block: [1, 1, 1], cluster: None, dynamic_shared: 0, cooperative: false, args };
     let program = Program::load(module).unwrap();
     girih_sim::run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked()).unwrap();
     let mut out = vec![0; arrays[2].len()];

@@ -96,7 +96,14 @@ fn run(module: &Module, sources: [Source; 2]) -> Vec<f32> {
         args.push(address.to_le_bytes().to_vec());
     }
     let dynamic_shared = (2 * (M + N) * K) as u32;
-    let launch = Launch { grid: [1; 3], block: [THREADS as u32, 1, 1], cluster: None, dynamic_shared, args };
+    let launch = Launch {
+        grid: [1; 3],
+        block: [THREADS as u32, 1, 1],
+        cluster: None,
+        dynamic_shared,
+        cooperative: false,
+        args,
+    };
     let program = Program::load(module).unwrap();
     girih_sim::run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked()).unwrap();
     let mut out = vec![0; (M * N * 4) as usize];

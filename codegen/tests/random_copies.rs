@@ -159,7 +159,14 @@ fn run(module: &Module, data: &[u8]) -> Result<Vec<u8>, String> {
     memory.fill(dst, 0xff, BYTES).unwrap();
     memory.write(src, data).unwrap();
     let args = [dst, src].map(|a| a.to_le_bytes().to_vec()).to_vec();
-    let launch = Launch { grid: [1; 3], block: [1; 3], cluster: None, dynamic_shared: BYTES as u32, args };
+    let launch = Launch {
+        grid: [1; 3],
+        block: [1; 3],
+        cluster: None,
+        dynamic_shared: BYTES as u32,
+        cooperative: false,
+        args,
+    };
     let program = Program::load(module).map_err(|error| error.to_string())?;
     let kernel = program.kernel("k").map_err(|error| error.to_string())?;
     let options = Options { threads: Some(1), ..Options::checked() };

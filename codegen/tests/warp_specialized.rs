@@ -107,6 +107,7 @@ fn run(
         block: [kernel.threads, 1, 1],
         cluster: None,
         dynamic_shared: kernel.shared_bytes,
+        cooperative: false,
         args: maps
             .chain([table.to_le_bytes().to_vec(), count.to_vec(), (k as u32).to_le_bytes().to_vec()])
             .collect(),

@@ -48,7 +48,8 @@ fn execute_with(module: &Module, dynamic_shared: u32) -> Vec<u8> {
     memory.fill(dst, 0xff, 256).unwrap();
     memory.write(src, &(0..=255).collect::<Vec<u8>>()).unwrap();
     let args = [dst, src].map(|a| a.to_le_bytes().to_vec()).to_vec();
-    let launch = Launch { grid: [1; 3], block: [1; 3], cluster: None, dynamic_shared, args };
+    let launch =
+        Launch { grid: [1; 3], block: [1; 3], cluster: None, dynamic_shared, cooperative: false, args };
     let program = Program::load(module).unwrap();
     girih_sim::run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked()).unwrap();
     let mut out = vec![0; 256];

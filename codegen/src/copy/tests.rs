@@ -51,8 +51,14 @@ fn verify(config: &CopyConfig, [rows, columns]: [i64; 2]) {
     args.extend([rows, columns, ld_dst, ld_src].map(|v| (v as u32).to_le_bytes().to_vec()));
     let tiles = |n: i64, tile: i64| ((n + tile - 1) / tile) as u32;
     let grid = [tiles(rows, config.tile[0]) * tiles(columns, config.tile[1]), 1, 1];
-    let launch =
-        Launch { grid, block: [config.threads as u32, 1, 1], cluster: None, dynamic_shared: 0, args };
+    let launch = Launch {
+        grid,
+        block: [config.threads as u32, 1, 1],
+        cluster: None,
+        dynamic_shared: 0,
+        cooperative: false,
+        args,
+    };
     let program = Program::load(&generate(config).unwrap().module).unwrap();
     let ran = girih_sim::run(program.kernel("copy").unwrap(), &memory, &launch, &Options::checked());
     ran.unwrap_or_else(|e| panic!("{config:?} of {rows} x {columns}: {e}"));

@@ -92,7 +92,7 @@ fn verify(module: &Module, dtype: DType, [rows, columns]: [i64; 2], what: &str) 
     args.extend([rows, columns, ld].map(|v| (v as u32).to_le_bytes().to_vec()));
     let grid = [(rows + TILE[0] - 1) / TILE[0], (columns + TILE[1] - 1) / TILE[1], 1].map(|n| n as u32);
     let (block, dynamic_shared) = ([THREADS as u32, 1, 1], (TILE[0] * TILE[1] * element) as u32);
-    let launch = Launch { grid, block, cluster: None, dynamic_shared, args };
+    let launch = Launch { grid, block, cluster: None, dynamic_shared, cooperative: false, args };
     let program = Program::load(module).unwrap();
     let ran = girih_sim::run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked());
     ran.unwrap_or_else(|e| panic!("{what} of {rows} x {columns}: {e}\n{module}"));

@@ -104,6 +104,7 @@ fn execute(module: &Module, symbols: &[u32], results: usize) -> Vec<i64> {
         block: [THREADS as u32, 1, 1],
         cluster: None,
         dynamic_shared: 0,
+        cooperative: false,
         args,
     };
     let program = Program::load(module).unwrap_or_else(|e| panic!("{e}\n{module}"));

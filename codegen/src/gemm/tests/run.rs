@@ -75,6 +75,7 @@ fn verify(config: &GemmConfig, [m, n, k]: [i64; 3]) {
         block: [kernel.threads, 1, 1],
         cluster: None,
         dynamic_shared: kernel.shared_bytes,
+        cooperative: false,
         args,
     };
     let program = Program::load(&kernel.module).unwrap();
