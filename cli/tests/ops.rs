@@ -171,6 +171,11 @@ fn operations_that_only_expressions_lacked() {
         ("coshape", &[("layout", "((4,s0),3):((1@0,8@0),2@1)")], "(8*s0 - 4,5)"),
         ("coshape", &[("layout", "((4,2),3):((1@0,8@0),2@1)")], "(12,5)"),
         ("coshape", &[("layout", "4:1@1")], "(1,4)"),
+        (
+            "zipped_divide",
+            &[("a", "((4,6),8):((1,4),24)"), ("tiler", "<<2,2>,4>")],
+            "(((2,2),4),((2,3),2)):(((1,4),24),((2,8),96))",
+        ),
     ] {
         let answer = call(op, args, "").unwrap_or_else(|error| panic!("{op}: {error}"));
         let text = answer.value.as_str().map_or_else(|| answer.value.to_string(), String::from);

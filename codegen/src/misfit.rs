@@ -148,6 +148,7 @@ const fn modes(line: &mut Message, tiles: &Tiles, sizes: bool) {
         match (tiles.tile(mode), tile_size("", tiles, mode)) {
             (Ok(Tile::Lay(_)), Ok(size)) if sizes => line.number(size as usize),
             (Ok(Tile::Lay(tile)), _) => line.layout(&tile),
+            (Ok(Tile::Modes(inner)), _) => modes(line, &inner, sizes),
             _ => line.text("_"),
         }
         mode += 1;
@@ -184,6 +185,11 @@ pub(crate) const fn tile_size(what: &'static str, tiles: &Tiles, mode: usize) ->
     match known!(tiles.tile(mode)) {
         Tile::Lay(tile) => size(what, &tile),
         Tile::All => Err(Misfit::NotStatic { what, operand: Subject::Text(words(&[Word::Tiler(tiles)])) }),
+        Tile::Modes(_) => {
+            let operand = Subject::Text(words(&[Word::Tiler(tiles)]));
+            let with = words(&[Word::Text("tiles in the tile of mode "), Word::Number(mode as i64)]);
+            Err(Misfit::Mismatch { what, operand, with, accepted: "a layout or a size for each mode" })
+        }
     }
 }
 

@@ -239,6 +239,10 @@ impl TiledMma {
                 ]);
                 (with, "a bijective order whose size divides the extent")
             }
+            Tile::Modes(_) => {
+                let with = words(&[Word::Text("tiles in the tile of mode "), Word::Number(i as i64)]);
+                (with, "a layout or '_' for a permutation")
+            }
             _ if !matches!(extent.is_divisible_by(atom * count), Some(true)) => {
                 let with = words(&[
                     Word::Mma(&self.atom),

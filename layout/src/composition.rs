@@ -20,6 +20,7 @@ use crate::int::{FACTORS, KNOWN};
 use crate::profile::Node;
 use crate::space::Space;
 use crate::step::Step;
+use crate::tiler::Part;
 use crate::{EXACT_LIMIT, Error, Int, Lay, Tile, Tiler, Tiles, ask};
 
 const OP: &str = "composition";
@@ -82,22 +83,34 @@ impl Lay {
     }
 
     const fn compose_tiles(&self, tiles: &Tiles) -> Result<Lay, Error> {
-        tri!(self.require_tiles(OP, tiles));
         let mut out = Lay::EMPTY;
+        tri!(self.compose_tiles_into(self.root(), tiles, tiles.root(), 1, &mut out));
+        tri!(self.require_added(OP, tiles, &out));
+        Ok(out)
+    }
+
+    const fn compose_tiles_into(
+        &self,
+        n: Node,
+        tiles: &Tiles,
+        t: Node,
+        depth: u8,
+        out: &mut Lay,
+    ) -> Result<(), Error> {
+        tri!(self.require_tiles(OP, n, tiles, t));
         tri!(out.open());
         let mut k = 0;
-        while k < tiles.len() {
-            let mode = tri!(self.node(k));
-            if tiles.is_all(k) {
-                tri!(out.copy(self, mode));
-            } else {
-                tri!(compose_into(self, mode, tiles.layouts(), tri!(tiles.node(k)), &mut out));
+        while k < tiles.count(t) {
+            let mode = tri!(self.part(n, k));
+            match tiles.part(t, k, depth) {
+                Part::All => tri!(out.copy(self, mode)),
+                Part::Lay(tile) => tri!(compose_into(self, mode, tiles.layouts(), tile, out)),
+                Part::Modes(inner) => tri!(self.compose_tiles_into(mode, tiles, inner, depth + 1, out)),
             }
             k += 1;
         }
         out.close();
-        tri!(self.require_added(OP, tiles, &out));
-        Ok(out)
+        Ok(())
     }
 
     /// Refuses what tiles of F2 columns make of modes that add up.
@@ -120,9 +133,16 @@ impl Lay {
         }
     }
 
-    pub(crate) const fn require_tiles(&self, op: &'static str, tiles: &Tiles) -> Result<(), Error> {
-        let rank = self.rank();
-        if tiles.len() > rank { Err(Error::RankMismatch { op, rank, other: tiles.len() }) } else { Ok(()) }
+    /// Refuses more tiles in the bracket `t` than the mode `n` has modes.
+    pub(crate) const fn require_tiles(
+        &self,
+        op: &'static str,
+        n: Node,
+        tiles: &Tiles,
+        t: Node,
+    ) -> Result<(), Error> {
+        let (rank, other) = (self.shape.profile.rank_of(n), tiles.count(t));
+        if other > rank { Err(Error::RankMismatch { op, rank, other }) } else { Ok(()) }
     }
 }
 

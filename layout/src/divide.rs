@@ -5,6 +5,7 @@ use crate::complement::{complement_into, end_of};
 use crate::composition::compose_into;
 use crate::int::{FACTORS, KNOWN};
 use crate::profile::Node;
+use crate::tiler::Part;
 use crate::{Error, Int, Lay, Stride, Tiler, Tiles, ask};
 
 impl Lay {
@@ -28,29 +29,40 @@ impl Lay {
     }
 
     const fn divide_all_into(&self, tiler: &Tiler, out: &mut Lay) -> Result<(), Error> {
+        let mut room = [Lay::EMPTY, Lay::EMPTY];
         match tiler {
-            Tiler::Lay(tile) => {
-                divide_into(self, self.root(), tile, tile.root(), &mut [Lay::EMPTY, Lay::EMPTY], out)
+            Tiler::Lay(tile) => divide_into(self, self.root(), tile, tile.root(), &mut room, out),
+            Tiler::Modes(tiles) => {
+                tri!(self.divide_modes_into(self.root(), tiles, (tiles.root(), 1), &mut room, out));
+                self.require_added("logical_divide", tiles, out)
             }
-            Tiler::Modes(tiles) => self.divide_modes_into(tiles, out),
         }
     }
 
-    const fn divide_modes_into(&self, tiles: &Tiles, out: &mut Lay) -> Result<(), Error> {
-        tri!(self.require_tiles("logical_divide", tiles));
+    const fn divide_modes_into(
+        &self,
+        n: Node,
+        tiles: &Tiles,
+        (t, depth): (Node, u8),
+        room: &mut [Lay; 2],
+        out: &mut Lay,
+    ) -> Result<(), Error> {
+        tri!(self.require_tiles("logical_divide", n, tiles, t));
         tri!(out.open());
-        let (mut room, mut k) = ([Lay::EMPTY, Lay::EMPTY], 0);
-        while k < self.rank() {
-            let mode = tri!(self.node(k));
-            if k >= tiles.len() || tiles.is_all(k) {
-                tri!(out.copy(self, mode));
-            } else {
-                tri!(divide_into(self, mode, tiles.layouts(), tri!(tiles.node(k)), &mut room, out));
+        let mut k = 0;
+        while k < self.shape.profile.rank_of(n) {
+            let mode = tri!(self.part(n, k));
+            match tiles.part(t, k, depth) {
+                Part::All => tri!(out.copy(self, mode)),
+                Part::Lay(tile) => tri!(divide_into(self, mode, tiles.layouts(), tile, room, out)),
+                Part::Modes(inner) => {
+                    tri!(self.divide_modes_into(mode, tiles, (inner, depth + 1), room, out));
+                }
             }
             k += 1;
         }
         out.close();
-        self.require_added("logical_divide", tiles, out)
+        Ok(())
     }
 
     /// The tiles' modes in mode 0, the rests' in mode 1: `((TileM,TileN),(RestM,RestN,L))`. A `_` tile is the whole mode, with the rest `1:0`.
@@ -70,7 +82,7 @@ impl Lay {
             return written!(|out| called!("zipped_divide", self.divide_all_into(tiler, out)));
         };
         let mut divided = Lay::EMPTY;
-        tri!(called!("zipped_divide", self.divide_modes_into(tiles, &mut divided)));
+        tri!(called!("zipped_divide", self.divide_all_into(tiler, &mut divided)));
         divided.unzip(tiles)
     }
 
@@ -121,29 +133,36 @@ impl Lay {
 
     const fn unzip_into(&self, tiles: &Tiles, out: &mut Lay) -> Result<(), Error> {
         tri!(out.open());
-        let mut second = 0;
-        while second < 2 {
-            tri!(out.open());
-            let mut k = 0;
-            while k < self.rank() {
-                let mode = tri!(self.node(k));
-                if k >= tiles.len() {
-                    if second == 1 {
-                        tri!(out.copy(self, mode));
-                    }
-                } else if tiles.is_all(k) {
-                    if second == 0 {
-                        tri!(out.copy(self, mode));
-                    } else {
-                        tri!(out.push(Int::ONE, Stride::ZERO));
-                    }
-                } else {
-                    tri!(out.copy(self, tri!(self.part(mode, second))));
+        tri!(self.unzip_modes_into(self.root(), tiles, tiles.root(), (0, 1), out));
+        tri!(self.unzip_modes_into(self.root(), tiles, tiles.root(), (1, 1), out));
+        out.close();
+        Ok(())
+    }
+
+    /// One tuple of the first or second modes in the bracket `t`.
+    const fn unzip_modes_into(
+        &self,
+        n: Node,
+        tiles: &Tiles,
+        t: Node,
+        (second, depth): (usize, u8),
+        out: &mut Lay,
+    ) -> Result<(), Error> {
+        tri!(out.open());
+        let mut k = 0;
+        while k < self.shape.profile.rank_of(n) {
+            let mode = tri!(self.part(n, k));
+            match tiles.part(t, k, depth) {
+                // Modes past the tiles are rest, those of `_` are tiles.
+                Part::All if (k < tiles.count(t)) == (second == 0) => tri!(out.copy(self, mode)),
+                Part::All if second == 1 => tri!(out.copy(&Lay::UNIT, Lay::UNIT.root())),
+                Part::All => {}
+                Part::Lay(_) => tri!(out.copy(self, tri!(self.part(mode, second)))),
+                Part::Modes(inner) => {
+                    tri!(self.unzip_modes_into(mode, tiles, inner, (second, depth + 1), out));
                 }
-                k += 1;
             }
-            out.close();
-            second += 1;
+            k += 1;
         }
         out.close();
         Ok(())

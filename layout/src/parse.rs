@@ -7,12 +7,16 @@
 //! integer = ["_"] ["-"] digits | factor {"*" factor}
 //! factor = ["-"] digits | "s" id | "ceil(s" id "/" digits ")"
 //! swizzled = "Sw<" bits "," base "," shift "> o " offset " o " layout
-//! tiler  = "<" ("_" | layout) {"," ("_" | layout)} ">" | layout
+//! tiler  = tiles | layout
+//! tiles  = "<" tile {"," tile} ">"
+//! tile   = "_" | layout | tiles
 //! ```
 //! `_8` is a static 8, as CuTe prints it; blanks may stand between the parts.
 
 use crate::store::Small;
-use crate::{Composed, Crd, Error, Int, IntTuple, Lay, Stride, Strides, Swizzle, Symbol};
+use crate::{
+    Composed, Crd, Error, Int, IntTuple, Lay, MAX_DEPTH, Stride, Strides, Swizzle, Symbol, Tile, Tiles,
+};
 
 /// What a leaf may be.
 #[derive(Clone, Copy)]
@@ -257,6 +261,32 @@ impl Cursor<'_> {
         tri!(self.expect(b'o', "'o' and a layout"));
         self.skip_blanks();
         Ok(Composed::new(swizzle, offset, tri!(self.layout())))
+    }
+
+    /// Tiles after their '<', which is the `depth`th.
+    pub(crate) const fn tiles(&mut self, depth: usize) -> Result<Tiles, Error> {
+        if depth > MAX_DEPTH {
+            return Err(Error::Capacity { op: "a tiler" });
+        }
+        let mut tiles = Tiles::EMPTY;
+        loop {
+            self.skip_blanks();
+            let second = self.peek_second();
+            if self.eat(b'<') {
+                tri!(tiles.push(&Tile::Modes(tri!(self.tiles(depth + 1)))));
+            } else if self.peek() == b'_' && !second.is_ascii_digit() {
+                self.at += 1;
+                tri!(tiles.push(&Tile::All));
+            } else {
+                tri!(tiles.push(&Tile::Lay(tri!(self.layout()))));
+            }
+            if self.eat(b'>') {
+                return Ok(tiles);
+            }
+            if !self.eat(b',') {
+                return self.fail("',' or '>'");
+            }
+        }
     }
 
     pub(crate) const fn layout(&mut self) -> Result<Lay, Error> {

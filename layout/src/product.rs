@@ -4,7 +4,8 @@ use crate::composition::compose_into;
 use crate::int::KNOWN;
 use crate::profile::Node;
 use crate::step::Step;
-use crate::{Error, Int, IntTuple, Lay, Shape, Tiler, ask};
+use crate::tiler::Part;
+use crate::{Error, Int, IntTuple, Lay, Shape, Tiler, Tiles, ask};
 
 /// Which of two modes is the faster one when they become one.
 #[derive(Clone, Copy)]
@@ -73,25 +74,40 @@ impl Lay {
         match tiler {
             Tiler::Lay(tile) => tri!(product_into(self, self.root(), tile, tile.root(), product, out)),
             Tiler::Modes(tiles) => {
-                tri!(self.require_tiles("logical_product", tiles));
-                tri!(out.open());
-                let mut k = 0;
-                while k < self.rank() {
-                    let mode = tri!(self.node(k));
-                    if k >= tiles.len() || tiles.is_all(k) {
-                        tri!(out.copy(self, mode));
-                    } else {
-                        let tile = tri!(tiles.node(k));
-                        tri!(product_into(self, mode, tiles.layouts(), tile, product, out));
-                    }
-                    k += 1;
-                }
-                out.close();
+                tri!(self.multiply_modes_into(self.root(), tiles, (tiles.root(), 1), product, out));
                 if self.has_columns() || tiles.layouts().has_columns() {
                     tri!(out.require_modes_apart("logical_product"));
                 }
             }
         }
+        Ok(())
+    }
+
+    const fn multiply_modes_into(
+        &self,
+        n: Node,
+        tiles: &Tiles,
+        (t, depth): (Node, u8),
+        product: Product,
+        out: &mut Lay,
+    ) -> Result<(), Error> {
+        tri!(self.require_tiles("logical_product", n, tiles, t));
+        tri!(out.open());
+        let mut k = 0;
+        while k < self.shape.profile.rank_of(n) {
+            let mode = tri!(self.part(n, k));
+            match tiles.part(t, k, depth) {
+                Part::All => tri!(out.copy(self, mode)),
+                Part::Lay(tile) => {
+                    tri!(product_into(self, mode, tiles.layouts(), tile, product, out));
+                }
+                Part::Modes(inner) => {
+                    tri!(self.multiply_modes_into(mode, tiles, (inner, depth + 1), product, out));
+                }
+            }
+            k += 1;
+        }
+        out.close();
         Ok(())
     }
 

@@ -5,7 +5,8 @@ use crate::composition::compose_into;
 use crate::divide::tile_and_rest;
 use crate::int::FACTORS;
 use crate::profile::Node;
-use crate::{Error, Int, Lay, Shape, Stride, Tiler};
+use crate::tiler::Part;
+use crate::{Error, Int, Lay, Shape, Stride, Tiler, Tiles};
 
 /// What an uneven divide rounds up, as a predicate: a layout from the coordinates of the divide to coordinates of what was divided, with the
 /// bounds that those must stay below. From [`Lay::divide_with_residue`].
@@ -113,24 +114,38 @@ impl Lay {
                 tri!(predicate_into(self, self.root(), tile, tile.root(), &mut coords, &mut bounds));
             }
             Tiler::Modes(tiles) => {
-                tri!(coords.open());
-                let mut k = 0;
-                while k < self.rank() {
-                    let mode = tri!(self.node(k));
-                    if k >= tiles.len() || tiles.is_all(k) {
-                        tri!(whole_into(self, mode, &mut coords));
-                    } else {
-                        let tile = tri!(tiles.node(k));
-                        tri!(predicate_into(self, mode, tiles.layouts(), tile, &mut coords, &mut bounds));
-                    }
-                    k += 1;
-                }
-                coords.close();
+                tri!(predicates_into(self, self.root(), tiles, (tiles.root(), 1), &mut coords, &mut bounds));
             }
         }
         bounds.profile.close();
         Ok((divided, Residue { coords, bounds }))
     }
+}
+
+/// The modes under a bracket of tiles.
+const fn predicates_into(
+    left: &Lay,
+    l: Node,
+    tiles: &Tiles,
+    (t, depth): (Node, u8),
+    out: &mut Lay,
+    bounds: &mut Shape,
+) -> Result<(), Error> {
+    tri!(out.open());
+    let mut k = 0;
+    while k < left.shape.profile.rank_of(l) {
+        let mode = tri!(left.part(l, k));
+        match tiles.part(t, k, depth) {
+            Part::All => tri!(whole_into(left, mode, out)),
+            Part::Lay(tile) => tri!(predicate_into(left, mode, tiles.layouts(), tile, out, bounds)),
+            Part::Modes(inner) => {
+                tri!(predicates_into(left, mode, tiles, (inner, depth + 1), out, bounds));
+            }
+        }
+        k += 1;
+    }
+    out.close();
+    Ok(())
 }
 
 /// Appends a mode that was not divided: nothing to guard.

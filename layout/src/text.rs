@@ -4,7 +4,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::parse::{Kind, cursor};
-use crate::{Composed, Coord, Crd, Error, Int, Lay, Shape, Strides, Tile, Tiler, Tiles};
+use crate::{Composed, Coord, Crd, Error, Int, Lay, Shape, Strides, Tiler};
 
 impl Int {
     /// Reads `8`, `_8`, `s0`, `2*ceil(s0/8)`.
@@ -135,7 +135,8 @@ impl Composed {
 }
 
 impl Tiler {
-    /// Reads `<3:3,(2,4):(1,8)>`, `<128,32>` (a shape tile `n` is `n:1`), `<_,8>` (`_` leaves the mode alone), or a layout, `4:2`.
+    /// Reads `<3:3,(2,4):(1,8)>`, `<128,32>` (a shape tile `n` is `n:1`), `<_,8>` (`_` leaves the mode alone), `<<2,2>,4>` (tiles of the modes of
+    /// mode 0), or a layout, `4:2`.
     ///
     /// ```
     /// use girih_layout::Tiler;
@@ -150,24 +151,9 @@ impl Tiler {
         if !cursor.eat(b'<') {
             return Ok(Tiler::Lay(tri!(Lay::parse(text))));
         }
-        let mut tiles = Tiles::EMPTY;
-        loop {
-            cursor.skip_blanks();
-            let second = cursor.peek_second();
-            if cursor.peek() == b'_' && !second.is_ascii_digit() {
-                cursor.at += 1;
-                tri!(tiles.push(&Tile::All));
-            } else {
-                tri!(tiles.push(&Tile::Lay(tri!(cursor.layout()))));
-            }
-            if cursor.eat(b'>') {
-                tri!(cursor.end("the end of the text"));
-                return Ok(Tiler::Modes(tiles));
-            }
-            if !cursor.eat(b',') {
-                return cursor.fail("',' or '>'");
-            }
-        }
+        let tiles = tri!(cursor.tiles(1));
+        tri!(cursor.end("the end of the text"));
+        Ok(Tiler::Modes(tiles))
     }
 }
 

@@ -1,11 +1,11 @@
-//! What a layout can be divided or multiplied by: a layout, or one tile a mode.
+//! What a layout can be divided or multiplied by: a layout, or one tile a mode, or tiles of a mode's modes.
 
 use core::fmt;
 
 use crate::profile::Node;
 use crate::{Error, Int, Lay, MAX_LEAVES, Shape, Stride};
 
-// `Tiles` marks its modes in 32 bits.
+// `Tiles` marks its leaves in 32 bits.
 const _: () = assert!(MAX_LEAVES <= 32);
 
 /// The tile of one mode.
@@ -23,6 +23,8 @@ pub enum Tile {
     All,
     /// A layout applied to the mode; a size `n` is `n:1`.
     Lay(Lay),
+    /// One tile for each of the mode's modes: `<2,2>` in `<<2,2>,4>`.
+    Modes(Tiles),
 }
 
 /// The right-hand operand of divides and products.
@@ -39,8 +41,15 @@ pub enum Tile {
 pub enum Tiler {
     /// A layout, applied to the whole domain.
     Lay(Lay),
-    /// One tile a mode, printed `<128:1,_>`.
+    /// One tile a mode, printed `<128:1,_>`; a mode's tile may be tiles again, `<<2:1,2:1>,4:1>`.
     Modes(Tiles),
+}
+
+/// What stands in the place of a mode in [`Tiles`].
+pub(crate) enum Part {
+    All,
+    Lay(Node),
+    Modes(Node),
 }
 
 /// The tiles of the first modes, in order.
@@ -55,12 +64,15 @@ pub enum Tiler {
 pub struct Tiles {
     /// The tiles as modes of one layout, `1:0` for [`Tile::All`].
     lay: Lay,
+    /// The leaves that stand for [`Tile::All`].
     all: u32,
+    /// In how many brackets a leaf's tile stands.
+    depths: [u8; MAX_LEAVES],
     len: u8,
 }
 
 impl Tiles {
-    pub(crate) const EMPTY: Tiles = Tiles { lay: Lay::EMPTY, all: 0, len: 0 };
+    pub(crate) const EMPTY: Tiles = Tiles { lay: Lay::EMPTY, all: 0, depths: [0; MAX_LEAVES], len: 0 };
 
     /// The tiles of the first modes.
     ///
@@ -118,18 +130,35 @@ impl Tiles {
         if mode >= self.len() {
             return Err(Error::ModeOutOfRange { mode, rank: self.len() });
         }
-        if self.all >> mode & 1 == 1 {
-            return Ok(Tile::All);
+        match self.part(self.lay.root(), mode, 1) {
+            Part::All => Ok(Tile::All),
+            Part::Lay(node) => {
+                let mut out = Lay::EMPTY;
+                tri!(out.copy(&self.lay, node));
+                Ok(Tile::Lay(out))
+            }
+            Part::Modes(node) => {
+                let mut out = Tiles { all: self.all >> node.begin, ..Tiles::EMPTY };
+                tri!(out.lay.copy(&self.lay, node));
+                out.len = out.lay.rank() as u8;
+                let mut i = 0;
+                while i < out.lay.leaf_count() {
+                    out.depths[i] = self.depths[node.begin + i] - 1;
+                    i += 1;
+                }
+                out.all &= ((1u64 << i) - 1) as u32;
+                Ok(Tile::Modes(out))
+            }
         }
-        let mut out = Lay::EMPTY;
-        tri!(out.copy(&self.lay, tri!(self.node(mode))));
-        Ok(Tile::Lay(out))
     }
 
     pub(crate) const fn push(&mut self, tile: &Tile) -> Result<(), Error> {
-        if let Tile::Lay(lay) = tile
-            && lay.leaf_count() == 0
-        {
+        let empty = match tile {
+            Tile::All => false,
+            Tile::Lay(lay) => lay.leaf_count() == 0,
+            Tile::Modes(tiles) => tiles.is_empty(),
+        };
+        if empty {
             return Err(Error::Unsupported {
                 op: "a tiler",
                 what: "a tile of rank 0; '_' leaves the mode alone",
@@ -146,28 +175,56 @@ impl Tiles {
             tri!(self.lay.copy(&old, child));
             at = child.end;
         }
+        let begin = self.lay.leaf_count();
         match tile {
             Tile::All => {
                 tri!(self.lay.push(Int::ONE, Stride::ZERO));
-                self.all |= 1 << self.len;
+                self.all |= 1 << begin;
             }
             Tile::Lay(lay) => tri!(self.lay.copy(lay, lay.root())),
+            Tile::Modes(tiles) => {
+                tri!(self.lay.copy(&tiles.lay, tiles.lay.root()));
+                self.all |= tiles.all << begin;
+            }
+        }
+        let mut i = begin;
+        while i < self.lay.leaf_count() {
+            self.depths[i] = match tile {
+                Tile::Modes(tiles) => tiles.depths[i - begin] + 1,
+                _ => 1,
+            };
+            i += 1;
         }
         self.lay.close();
         self.len += 1;
         Ok(())
     }
 
-    pub(crate) const fn is_all(&self, mode: usize) -> bool {
-        self.all >> mode & 1 == 1
-    }
-
     pub(crate) const fn layouts(&self) -> &Lay {
         &self.lay
     }
 
-    pub(crate) const fn node(&self, mode: usize) -> Result<Node, Error> {
-        self.lay.node(mode)
+    /// All tiles.
+    pub(crate) const fn root(&self) -> Node {
+        self.lay.root()
+    }
+
+    /// The number of tiles in a bracket.
+    pub(crate) const fn count(&self, node: Node) -> usize {
+        if self.is_empty() { 0 } else { self.lay.shape.profile.rank_of(node) }
+    }
+
+    /// The tile of a mode, in the bracket `node` that stands in `depth` brackets with itself; what has no tile stays as it is.
+    pub(crate) const fn part(&self, node: Node, mode: usize, depth: u8) -> Part {
+        if self.is_empty() {
+            return Part::All;
+        }
+        match self.lay.shape.profile.nth(node, mode) {
+            None => Part::All,
+            Some(child) if self.depths[child.begin] > depth => Part::Modes(child),
+            Some(child) if self.all >> child.begin & 1 == 1 => Part::All,
+            Some(child) => Part::Lay(child),
+        }
     }
 }
 
@@ -275,6 +332,7 @@ impl fmt::Display for Tile {
         match self {
             Tile::All => f.write_str("_"),
             Tile::Lay(lay) => lay.fmt(f),
+            Tile::Modes(tiles) => tiles.fmt(f),
         }
     }
 }

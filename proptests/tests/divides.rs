@@ -1,6 +1,6 @@
 //! Divides: the laws D.
 
-use girih_layout::{Error, Int, Lay, Tile, Tiler};
+use girih_layout::{Error, Int, Lay, Shape, Tile, Tiler, Tiles};
 use girih_proptests::{oracle, strategies};
 use proptest::prelude::*;
 
@@ -98,6 +98,52 @@ proptest! {
         let all = Tiler::modes(&[Tile::All, Tile::All]).unwrap();
         prop_assert_eq!(a.logical_divide(&all).unwrap(), a);
         prop_assert!(a.zipped_divide(&Tiler::sizes(&[1, 1, 1, 1]).unwrap()).is_err());
+    }
+
+    /// Tiles of a mode's modes are the tiles of the modes side by side, in the tree of the tiler.
+    #[test]
+    fn tilers_of_a_modes_modes(
+        m in 1i64..4, n in 1i64..4, k in 1i64..4, p in 1i64..4, q in 1i64..4, r in 1i64..4,
+        steps in prop::array::uniform3(1i64..50), whole in 0usize..8,
+    ) {
+        let extents = [m * p, n * q, k * r];
+        let [a, b, c] = [0, 1, 2].map(|i| strategies::line(extents[i], steps[i]));
+        let nested = Lay::concat(&[Lay::concat(&[a, b]).unwrap(), c]).unwrap();
+        let flat = Lay::concat(&[a, b, c]).unwrap();
+        let [t, u, v] = [(p, 0), (q, 1), (r, 2)].map(|(n, bit)| match whole >> bit & 1 {
+            0 => Tile::Lay(strategies::line(n, 1)),
+            _ => Tile::All,
+        });
+        let within = Tiler::modes(&[Tile::Modes(Tiles::new(&[t, u]).unwrap()), v]).unwrap();
+        let beside = Tiler::modes(&[t, u, v]).unwrap();
+        prop_assert_eq!(Tiler::parse(&within.to_string()).unwrap(), within);
+        let Tiler::Modes(tiles) = within else { return Ok(()) };
+        prop_assert_eq!(tiles.tile(0).unwrap(), Tile::Modes(Tiles::new(&[t, u]).unwrap()));
+        prop_assert_eq!(tiles.tile(1).unwrap(), v);
+        for (by, tree) in [
+            (Lay::compose as fn(&Lay, &Tiler) -> Result<Lay, girih_layout::Error>, "((a,b),c)"),
+            (Lay::logical_divide, "((a,b),c)"),
+            (Lay::zipped_divide, "(((a,b),c),((d,e),f))"),
+            (Lay::logical_product, "((a,b),c)"),
+            (Lay::zipped_product, "(((a,b),c),((d,e),f))"),
+        ] {
+            let (one, other) = (by(&nested, &within), by(&flat, &beside));
+            let (Ok(one), Ok(other)) = (&one, &other) else {
+                prop_assert_eq!(one.map_err(|e| e.kind()).err(), other.map_err(|e| e.kind()).err());
+                return Ok(());
+            };
+            prop_assert_eq!(oracle::table(one), oracle::table(other));
+            let mut modes = 0;
+            let tree = Shape::parse(&tree.replace(|c: char| c.is_ascii_lowercase(), "1")).unwrap();
+            modes += tree.leaf_count();
+            prop_assert!(tree.weakly_congruent(one.shape()), "{one} has no tree of {modes} modes {tree}");
+        }
+        let (divided, residue) = nested.divide_with_residue(&within).unwrap();
+        prop_assert!((0..oracle::size(&divided)).all(|i| residue.is_inside(i) == Ok(true)));
+        // More tiles than modes, at any depth.
+        let many = Tiler::modes(&[Tile::Modes(Tiles::new(&[t, u, v]).unwrap())]).unwrap();
+        prop_assert_eq!(nested.logical_divide(&many).unwrap_err().kind(), "rank_mismatch");
+        prop_assert_eq!(nested.compose(&many).unwrap_err().kind(), "rank_mismatch");
     }
 
     #[test]

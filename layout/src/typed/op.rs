@@ -10,6 +10,7 @@ use super::recast::{downcast, recast, upcast};
 use super::repeat::{coalesce_by, operands, tile_to_shape};
 use super::share::{domain_distribute, max_common_layout, nullspace};
 use crate::profile::Node;
+use crate::tiler::Part;
 use crate::{Error, Int, Lay, Stride, Tiler};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -276,13 +277,13 @@ impl Op {
             }
             Tiler::Modes(tiles) => tiles,
         };
-        tri!(a.require_tiles(self.name(), tiles));
+        tri!(a.require_tiles(self.name(), a.root(), tiles, tiles.root()));
         tri!(out.open());
         let mut k = 0;
         while k < a.rank() {
             let mode = tri!(a.node(k));
-            if k < tiles.len() && !tiles.is_all(k) {
-                tri!(self.one_into(a, mode, tiles.layouts(), tri!(tiles.node(k)), &mut out));
+            if let Part::Lay(tile) = tiles.part(tiles.root(), k, 1) {
+                tri!(self.one_into(a, mode, tiles.layouts(), tile, &mut out));
             } else if k < tiles.len() || !matches!(self, Op::Composition) {
                 tri!(out.copy(a, mode));
             }

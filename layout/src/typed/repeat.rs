@@ -95,7 +95,7 @@ pub(super) const fn operands(to: &Tiler) -> Result<(Lay, Option<Lay>), Error> {
     }
     match tri!(tiles.tile(1)) {
         crate::Tile::Lay(order) => Ok((target, Some(order))),
-        crate::Tile::All => Err(MISSING),
+        crate::Tile::All | crate::Tile::Modes(_) => Err(MISSING),
     }
 }
 

@@ -28,7 +28,7 @@ type Outer<M> = <<M as Modes>::Each as ModeList>::Tail;
 const fn whole(a: &Lay, t: &Tiler) -> Result<(), Error> {
     const OP: &str = "whole_divide";
     if let Tiler::Modes(tiles) = t {
-        tri!(a.require_tiles(OP, tiles));
+        tri!(a.require_tiles(OP, a.root(), tiles, tiles.root()));
         let mut mode = 0;
         while mode < tiles.len() {
             if let Tile::Lay(tile) = tri!(tiles.tile(mode)) {
