@@ -16,7 +16,6 @@ const _: () = assert!(MAX_LEAVES <= 32);
 /// assert_eq!(tiler, tiler!("<4,_>"));
 /// # Ok::<(), girih_layout::Error>(())
 /// ```
-#[expect(clippy::large_enum_variant, reason = "a plain value: the crate has no heap to box it on")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Tile {
     /// `_`: the mode stays as it is.
