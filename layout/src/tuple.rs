@@ -71,7 +71,7 @@ impl<T, const N: usize> Tuple<T, N> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Capacity`] for more than [`MAX_LEAVES`], [`Error::Unsupported`] for none.
+    /// [`Error::Capacity`] for more than [`MAX_LEAVES`](crate::MAX_LEAVES), [`Error::Unsupported`] for none.
     pub const fn concat(trees: &[Tuple<T, N>]) -> Result<Tuple<T, N>, Error> {
         if trees.is_empty() {
             return Err(Error::Unsupported { op: "a tuple", what: "no modes" });
