@@ -6,11 +6,11 @@ mod common;
 use common::{map, module, per_thread};
 
 /// ldmatrix: register j of lane t holds elements (row, column), (row, column) of matrix j. A shared tile holds at
-/// 16-bit place p the value p, rows of 8 supplied by lanes in a scrambled order.
+/// 16-bit place p the value p, rows of 8 supplied by lanes in a scrambled order. The first register may hold the address.
 #[test]
 fn ldmatrix_gives_every_lane_its_elements() {
     for (count, name) in [(1, "x1"), (2, "x2"), (4, "x4")] {
-        for trans in [false, true] {
+        for (trans, address) in [(false, "%r2"), (false, "%d0"), (true, "%r2"), (true, "%d0")] {
             let regs = (0..count).map(|j| format!("%d{j}")).collect::<Vec<_>>().join(", ");
             let suffix = if trans { ".trans" } else { "" };
             // Row r of the tile is 16 r bytes in; lane l supplies row (5 l + 3) mod 32.
@@ -20,7 +20,8 @@ fn ldmatrix_gives_every_lane_its_elements() {
                  st.shared.v4.b32 [%r1], {{%a0, %a1, %a2, %a3}};
                  bar.sync 0;
                  mad.lo.u32 %r2, %i, 5, 3; and.b32 %r2, %r2, 31; mad.lo.u32 %r2, %r2, 16, %r0;
-                 ldmatrix.sync.aligned.m8n8.{name}{suffix}.shared.b16 {{{regs}}}, [%r2];"
+                 mov.u32 {address}, %r2;
+                 ldmatrix.sync.aligned.m8n8.{name}{suffix}.shared.b16 {{{regs}}}, [{address}];"
             );
             let input: Vec<u32> = (0..128).map(|w| (2 * w) | ((2 * w + 1) << 16)).collect();
             let got = map(&per_thread(4, count, &body), 32, &input, 32 * count).unwrap();
@@ -34,7 +35,7 @@ fn ldmatrix_gives_every_lane_its_elements() {
                         assert_eq!(
                             got[t * count + j] >> (16 * h) & 0xffff,
                             want,
-                            "{name}{suffix} {t} {j} {h}"
+                            "{name}{suffix} [{address}] {t} {j} {h}"
                         );
                     }
                 }
