@@ -271,10 +271,19 @@ fn coord(coord: Coord) -> Result {
 }
 
 fn complement(args: &Args<'_>, layout: &Lay, cotarget: Int) -> Result<Lay> {
+    use girih_layout::Error as Layout;
     // Where only CuTe's rounded form exists, it is the answer that an evaluation is after.
     Ok(match layout.complement(cotarget) {
-        Err(error @ girih_layout::Error::NotTractable { .. }) => {
-            let floor = layout.complement_floor(cotarget).map_err(|_| error)?;
+        Err(error @ Layout::NotTractable { .. }) => {
+            let floor = layout.complement_floor(cotarget).map_err(|open| match open {
+                // Numbers for the symbols may have an answer, so this one is not that there is none.
+                Layout::NeedsFact { symbol, fact, .. } => {
+                    Layout::NeedsFact { op: "complement", symbol, fact }
+                }
+                Layout::NotKnown { value, .. } => Layout::NotKnown { op: "complement", value },
+                other if other.op().is_none() => other,
+                _ => error,
+            })?;
             args.note(format!("this is the rounded form, complement_floor: {error}"));
             floor
         }

@@ -183,6 +183,17 @@ fn operations_that_only_expressions_lacked() {
     }
 }
 
+/// The strict complement does not exist, whatever the symbol is, and whether the rounded one does is left open.
+#[test]
+fn a_complement_on_symbols_does_not_say_what_numbers_contradict() {
+    let of = |layout, cotarget| call("complement", &[("layout", layout), ("cotarget", cotarget)], "");
+    assert_eq!(of("(16,3):(16,3)", "4").unwrap().value, "3:1");
+    let open = of("(s2,3):(16,3)", "4").unwrap_err();
+    assert!(open.starts_with("complement needs a known number"), "{open}");
+    let nothing = of("(2,2,2):(8,3,24)", "0").unwrap_err();
+    assert!(!nothing.contains("build on one another"), "{nothing}");
+}
+
 #[test]
 fn facts_decide_what_was_undecided() {
     for (op, args, result) in [
