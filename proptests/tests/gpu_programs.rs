@@ -14,8 +14,8 @@ const SEED: u64 = 2026;
 const ROUNDS: usize = 8;
 /// Programs that the driver's compiler may get wrong: those that agree when it compiles without optimisation.
 const MISCOMPILED: usize = 2;
-/// As many more where it folds `set` into what reads the result, and takes the 1.0 of one type for that of another.
-const FOLDED_SETS: usize = 16;
+/// More where it folds `set` into what reads the result, and takes the 1.0 of one type for that of another or for an integer.
+const FOLDED_SETS: usize = 12;
 /// Differences of one instruction that are printed.
 const SHOWN: u64 = 3;
 
