@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-#[path = "common/mutants.rs"]
-mod mutants;
-
+use crate::mutants::without;
 use girih_codegen::algorithm::{CopyWith, copy, fence_barrier_init};
 use girih_codegen::atom::{CopyAtom, Transfer};
 use girih_codegen::{
@@ -15,7 +13,6 @@ use girih_layout::{Lay, Tile, Tiles, lay};
 use girih_ptx::{Module, Special};
 use girih_sim::{Deny, Launch, Memory, Options, Program};
 use girih_tensor::{DType, Slice, Space, Tensor};
-use mutants::without;
 
 fn run(module: &Module, launch: [u32; 4], memory: &Memory, args: &[u64], seed: u64) -> Result<(), String> {
     let [grid, block, cluster, dynamic_shared] = launch;

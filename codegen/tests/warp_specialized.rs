@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-#[path = "common/mutants.rs"]
-mod mutants;
-
+use crate::mutants::without;
 use expect_test::{ExpectFile, expect, expect_file};
 use float8::{F8E4M3, F8E5M2};
 use girih_codegen::atom::{Major, MmaAtom};
@@ -14,7 +12,6 @@ use girih_ptx::Module;
 use girih_sim::{Deny, Launch, Memory, Options, Program};
 use girih_tensor::DType;
 use half::{bf16, f16};
-use mutants::without;
 
 fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> WarpSpecializedConfig {
     WarpSpecializedConfig {

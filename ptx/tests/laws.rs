@@ -1,10 +1,8 @@
 //! Laws of printing, parsing and checking, over trees built from the table of forms.
 
-mod instances;
-
+use crate::instances::{fillings, instance};
 use girih_ptx::forms::{self, Form};
 use girih_ptx::*;
-use instances::{fillings, instance};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

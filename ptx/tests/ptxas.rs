@@ -4,15 +4,13 @@
 //! Runs where there is a `ptxas`: named by `GIRIH_PTXAS` or in the target folder's `ptx-tools`; says SKIPPED elsewhere.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod instances;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::instances::{DECLARATIONS, fillings, instance, needs};
 use girih_ptx::forms::{self, Needs};
 use girih_ptx::{Module, Target};
-use instances::{DECLARATIONS, fillings, instance, needs};
 
 fn ptxas() -> Option<PathBuf> {
     // Where the gate puts it, beside the folder that cargo gives to tests.

@@ -1,9 +1,7 @@
 //! Approximations against f64 over dense samples, within the errors that the PTX ISA gives for each.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::sweep;
+use crate::common::sweep;
 use half::{bf16, f16};
 
 const SAMPLES: usize = 16 << 10;

@@ -1,9 +1,7 @@
 //! Arithmetic against Rust's own and against formulas of the ISA, edge cases included.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{map, per_thread};
+use crate::common::{map, per_thread};
 
 /// A comparison by name, with its meaning.
 type Comparison<T> = (&'static str, fn(T, T) -> bool);

@@ -1,9 +1,7 @@
 //! `atom`, `red`: the laws of atomic updates, and what they order.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{download, launch, map, module, per_thread, shape, u64_arg, upload};
+use crate::common::{self, download, launch, map, module, per_thread, shape, u64_arg, upload};
 use girih_sim::{Error, Memory, Options};
 
 const THREADS: usize = 96;

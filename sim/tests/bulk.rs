@@ -2,9 +2,7 @@
 //! when it is taken away.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::asynchronous::{FIRST, INIT, SYNC, early, line, mutants, run, seeds};
+use crate::common::asynchronous::{FIRST, INIT, SYNC, early, line, mutants, run, seeds};
 use girih_sim::{Error, Options};
 
 #[test]

@@ -1,9 +1,7 @@
 //! Device functions: arguments, results, nesting, divergence.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{load, map, module, per_thread};
+use crate::common::{load, map, module, per_thread};
 use girih_sim::Error;
 
 const FUNCTIONS: &str = "

@@ -1,9 +1,7 @@
 //! What the simulator finds: each kind of mistake, with the line, thread and address told.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{launch, load, map, module, per_thread, shape, u32_arg, u64_arg, upload};
+use crate::common::{self, launch, load, map, module, per_thread, shape, u32_arg, u64_arg, upload};
 use girih_sim::{Access, Error, Memory, Nearest, Options, Program, Space};
 
 /// A kernel of lines of its own, run by `threads` threads with an output buffer of 64 words.

@@ -1,9 +1,7 @@
 //! Clusters: ranks, distributed shared memory, the cluster's barrier.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{download, launch, module, u64_arg, upload};
+use crate::common::{download, launch, module, u64_arg, upload};
 use girih_sim::{Awaited, Error, Launch, Memory, Options, Report};
 
 /// Runs lines with an output buffer of `words` words; the first line is line 10.

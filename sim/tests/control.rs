@@ -1,9 +1,7 @@
 //! Control flow: every lane executes its own program, whatever the others do.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{map, module, per_thread};
+use crate::common::{self, map, module, per_thread};
 use girih_sim::{Awaited, Error, Memory, Options};
 
 fn results(threads: u32, body: &str) -> Vec<u32> {

@@ -1,9 +1,7 @@
 //! Conversions and 16-bit arithmetic, over all 16-bit patterns where they fit, with `half` and Rust as oracles.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::sweep;
+use crate::common::sweep;
 use half::{bf16, f16};
 
 fn all16() -> Vec<u32> {

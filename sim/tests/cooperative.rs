@@ -2,9 +2,7 @@
 //! there may be.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{download, launch, module, shape, u64_arg, upload};
+use crate::common::{download, launch, module, shape, u64_arg, upload};
 use girih_sim::{Error, Launch, Memory, Options};
 
 const REGISTERS: &str = ".visible .entry k(.param .u64 out) {

@@ -1,9 +1,7 @@
 //! Wavefronts and sectors of accesses with a stride, against closed forms.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{kernels, launch, module, shape, u32_arg, u64_arg};
+use crate::common::{kernels, launch, module, shape, u32_arg, u64_arg};
 use girih_sim::{Class, Memory, Options, Profile, Report};
 
 /// One warp; `%s` is a shared address and `%p` a global one, `stride` bytes apart from lane to lane.

@@ -1,9 +1,7 @@
 //! The verdict, the report and the memory that is left depend on the seed alone, however many workers there are.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{download, load, module, shape, u64_arg, upload};
+use crate::common::{download, load, module, shape, u64_arg, upload};
 use girih_sim::{Memory, Options, Program, Verdict, judge};
 
 /// xorshift64*.

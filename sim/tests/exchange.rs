@@ -1,9 +1,7 @@
 //! `redux`, `match`, `elect`: what lanes learn of one another, lane by lane from the definitions.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{map, per_thread};
+use crate::common::{self, map, per_thread};
 use girih_sim::Error;
 
 /// Lanes by halves of odd sizes; each lane names its own half.

@@ -1,9 +1,7 @@
 //! 8-bit floats: every pattern, against the definitions of the formats.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::sweep;
+use crate::common::{self, sweep};
 use half::f16;
 
 fn all16() -> Vec<u32> {

@@ -1,9 +1,7 @@
 //! `ldmatrix` and `mma.sync`, exhaustively: every element of every fragment, from the ISA's formulas.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{map, module, per_thread};
+use crate::common::{self, map, module, per_thread};
 
 /// ldmatrix: register j of lane t holds elements (row, column), (row, column) of matrix j. A shared tile holds at
 /// 16-bit place p the value p, rows of 8 supplied by lanes in a scrambled order. The first register may hold the address.

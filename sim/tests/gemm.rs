@@ -1,10 +1,8 @@
 //! Two whole kernels, written by hand: a tiled f32 product on FMAs, and a bf16 one on cp.async, ldmatrix and mma.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::kernels::{mma, simt};
-use common::{download, launch, shape, u32_arg, u64_arg, upload};
+use crate::common::kernels::{mma, simt};
+use crate::common::{download, launch, shape, u32_arg, u64_arg, upload};
 use girih_sim::{Memory, Options};
 
 /// Small integers, so that every order of summation gives the same bits.
@@ -75,7 +73,7 @@ fn simt_product_without_either_barrier_is_reported() {
     }
 }
 
-/// Timings for the record: `cargo test --release -p girih-sim --test gemm -- --ignored --nocapture`.
+/// Timings for the record: `cargo test --release -p girih-sim --test all gemm:: -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
 fn speed() {

@@ -1,9 +1,7 @@
 //! Global memory without a value: what is read of it before it is written is told, byte by byte.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{launch, module, shape, u64_arg};
+use crate::common::{launch, module, shape, u64_arg};
 use girih_sim::{Error, Launch, Memory, Options, Space};
 
 fn run(memory: &Memory, address: u64, options: &Options, body: &str) -> Result<(), Error> {

@@ -1,9 +1,7 @@
 //! Blocks that wait for one another through global memory.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{download, launch, module, shape, u64_arg, upload};
+use crate::common::{download, launch, module, shape, u64_arg, upload};
 use girih_sim::{Awaited, Error, Memory, Options, Space};
 
 /// Runs lines on blocks of one warp with a zeroed buffer of 64 words at %p; the first line is line 8.

@@ -1,9 +1,7 @@
 //! Kernels for Hopper, written by hand for the hardware: the simulator runs their text with every check on.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{download, u32_arg, u64_arg, upload};
+use crate::common::{download, u32_arg, u64_arg, upload};
 use girih_ptx::{Module, TensorElement, TensorSwizzle, Tiled};
 use girih_sim::{Launch, Memory, Options, Program, run};
 use half::bf16;

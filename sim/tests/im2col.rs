@@ -2,9 +2,7 @@
 //! on, each moved by the offsets.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{launch, module, u64_arg};
+use crate::common::{launch, module, u64_arg};
 use girih_ptx::{Columns, OobFill, TENSOR_MAP_BYTES, TensorElement, TensorMap, TensorSwizzle, Tiled};
 use girih_sim::{Error, Launch, Memory, Options};
 

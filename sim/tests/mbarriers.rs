@@ -1,9 +1,7 @@
 //! mbarriers: what they do, and that each edge of happens-before that a kernel needs is missed when it is taken away.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::asynchronous::{FENCE, FIRST, INIT, early, line, mutants, run, seeds};
+use crate::common::asynchronous::{FENCE, FIRST, INIT, early, line, mutants, run, seeds};
 use girih_sim::{Awaited, Deny, Error, MbarrierFault, Options};
 
 #[test]

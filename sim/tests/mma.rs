@@ -2,9 +2,7 @@
 //! the ISA's text for each shape ("Matrix Fragments for mma.m8n8k16" and so on).
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{map, per_thread};
+use crate::common::{map, per_thread};
 
 /// groupID, threadID_in_group.
 fn ids(t: usize) -> (usize, usize) {

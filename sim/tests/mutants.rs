@@ -1,9 +1,7 @@
 //! The specialised GEMM of the probe with one wait, fence or barrier taken away: the simulator tells.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{u32_arg, u64_arg};
+use crate::common::{u32_arg, u64_arg};
 use girih_ptx::{Module, TensorElement, TensorSwizzle, Tiled};
 use girih_sim::{Deny, Error, Launch, Memory, Options, Program, run};
 

@@ -1,9 +1,7 @@
 //! Addresses in findings by the names of the program.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{load, module, shape};
+use crate::common::{load, module, shape};
 use girih_sim::{Launch, Memory, Options, judge};
 
 /// What each finding of a launch calls its address.

@@ -1,8 +1,6 @@
 //! Source lines in findings, counts and what an observer sees; kernels beside ones that can't be executed.
 
-mod common;
-
-use common::{load, module, shape};
+use crate::common::{load, module, shape};
 use girih_sim::{Error, Memory, Options, Origin, Profile, run};
 
 /// A store by a function that was inlined twice over, as nvcc tells it: places are inlined in places that were told.

@@ -1,9 +1,7 @@
 //! Accesses that leave the variable whose address they are made from, and local memory of other threads.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{map, module, per_thread};
+use crate::common::{self, map, module, per_thread};
 use girih_sim::{Access, Error, Nearest, Space};
 
 /// Shared `a` of 64 words, then `b` of 16 words, then local `x` of 4 words and `y` of 4.

@@ -2,9 +2,7 @@
 //! "bar.warp.sync", "shfl.sync").
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{map, per_thread};
+use crate::common::{map, per_thread};
 use girih_sim::Error;
 
 /// What each thread stores of `%d0`.

@@ -1,9 +1,7 @@
 //! `setmaxnreg`: registers that warps of a block hand to one another, and what waits for ever.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{launch, load, module, shape};
+use crate::common::{launch, load, module, shape};
 use girih_sim::{Awaited, Error, Memory, Options};
 
 /// A producer warpgroup and two of consumers, as Hopper's kernels have them; `producer` and `consumer` come first in each.

@@ -1,9 +1,7 @@
 //! How many blocks are there at a time: grid barriers of as many and of one more, and what waits in vain.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{download, load, module, shape, u64_arg, upload};
+use crate::common::{download, load, module, shape, u64_arg, upload};
 use girih_sim::{Awaited, Error, Memory, Options, Space, Verdict, judge};
 
 /// Each block writes a word, comes to a barrier of the grid as cooperative groups have it (a bit of a counter turns when

@@ -1,10 +1,8 @@
 //! No program makes the simulator panic or run past its limits: kernels with words exchanged, dropped and changed.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::kernels::{mma, simt};
-use common::{u32_arg, u64_arg};
+use crate::common::kernels::{mma, simt};
+use crate::common::{self, u32_arg, u64_arg};
 use girih_sim::{Error, Launch, Memory, Options, Program, run};
 
 struct Random(u64);

@@ -2,9 +2,7 @@
 //! definitions.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{map, per_thread};
+use crate::common::{map, per_thread};
 use half::f16;
 
 /// Runs an instruction on each case; operands %a0 to %a3 and results %d0, %d1, a 64-bit number in two of them.

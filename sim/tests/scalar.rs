@@ -1,9 +1,7 @@
 //! Carries, bit fields, selections: instructions that compilers emit around the common ones, from their definitions.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{map, per_thread};
+use crate::common::{map, per_thread};
 use girih_sim::Error;
 
 const EDGES: [u32; 14] = [

@@ -1,9 +1,7 @@
 //! `set`, `setp`, `lop3` with predicates and `cnot`, against the ISA's definitions: all pairs of numbers of every kind.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{map, per_thread};
+use crate::common::{map, per_thread};
 use half::{bf16, f16};
 
 /// Zeros, subnormal, small and large numbers, infinities and a NaN, as bits of a format with these exponent bits.

@@ -2,9 +2,7 @@
 //! it ("Sparse matrix storage", "Matrix Fragments for sparse mma.m16n8k16 with .f16 and .bf16 types" and so on).
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{load, map, module, per_thread};
+use crate::common::{load, map, module, per_thread};
 use girih_sim::Error;
 
 struct Random(u64);

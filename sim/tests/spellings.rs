@@ -1,8 +1,6 @@
 //! Instructions and spellings that compilers seldom write, against numbers from the ISA's text.
 
-mod common;
-
-use common::{load, map, module, per_thread};
+use crate::common::{load, map, module, per_thread};
 
 /// Values at the ends of every type, and between.
 const VALUES: [i32; 24] = [

@@ -1,8 +1,6 @@
 //! Calls that need a stack: functions that call themselves, functions in registers, `alloca`; and assertions.
 
-mod common;
-
-use common::{download, launch, load, module, shape, u64_arg, upload};
+use crate::common::{download, launch, load, module, shape, u64_arg, upload};
 use girih_sim::{Error, Memory, Options};
 
 /// Runs kernel `k(out)` with 64 threads, each of which stores a word, with every check on.

@@ -2,9 +2,7 @@
 //! copies by it.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{download, launch, shape, u64_arg, upload};
+use crate::common::{download, launch, shape, u64_arg, upload};
 use girih_ptx::{Interleave, OobFill, TENSOR_MAP_BYTES, TensorElement, TensorMap, TensorSwizzle, Tiled};
 use girih_sim::{Error, Launch, Memory, Options};
 

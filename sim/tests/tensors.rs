@@ -1,9 +1,7 @@
 //! Bulk tensor copies: kernels that move boxes, with swizzles, multicast, edges, stores and reductions.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{download, launch, module, u32_arg, u64_arg, upload};
+use crate::common::{download, launch, module, u32_arg, u64_arg, upload};
 use girih_ptx::{OobFill, TensorElement, TensorSwizzle, Tiled};
 use girih_sim::{Error, Launch, Memory, Options};
 

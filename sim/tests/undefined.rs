@@ -2,9 +2,7 @@
 //! not.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{launch, map, module, shape, u64_arg, upload};
+use crate::common::{launch, map, module, shape, u64_arg, upload};
 use girih_sim::{Error, Memory, Options, Space};
 
 /// A kernel of two buffers: `%q` a word of the output a thread, `%u` a word of memory without a value, which `%v` is the

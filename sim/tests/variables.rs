@@ -1,9 +1,7 @@
 //! Variables of a module: first values, addresses, and what stays from launch to launch.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{download, load, module, shape, u64_arg, upload};
+use crate::common::{download, load, module, shape, u64_arg, upload};
 use girih_sim::{Error, Memory, Options, run};
 
 const TABLE: &str = ".global .align 4 .u32 counter = 5;

@@ -1,9 +1,7 @@
 //! The verdict: all findings of all seeds, what they count as, and the memory that is left.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{download, load, module, shape, u64_arg, upload};
+use crate::common::{download, load, module, shape, u64_arg, upload};
 use girih_sim::{Deny, Error, Memory, Options, Severity, Verdict, judge, run};
 
 /// Judges lines on blocks with a zeroed buffer of 64 words at %p, of which %q is the thread's, and 64 bytes of shared

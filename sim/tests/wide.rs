@@ -1,8 +1,6 @@
 //! Registers, loads, stores and atomics of 128 bits.
 
-mod common;
-
-use common::{download, launch, map, per_thread, shape, u64_arg, upload};
+use crate::common::{download, launch, map, per_thread, shape, u64_arg, upload};
 use girih_sim::{Memory, Options};
 
 /// The body with registers of 128 bits, which came with PTX 8.3.

@@ -1,9 +1,7 @@
 //! `wmma` in every shape, type and layout, from global and shared memory, on small whole numbers; `mma.m8n8k4` of f16.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{download, launch, map, module, per_thread, shape, u64_arg, upload};
+use crate::common::{download, launch, map, module, per_thread, shape, u64_arg, upload};
 use girih_sim::{Error, Memory, Options};
 use half::{bf16, f16};
 

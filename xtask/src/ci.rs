@@ -42,3 +42,33 @@ fn deny() -> Result<(), Error> {
     println!("--- cargo deny: SKIPPED (not installed; `cargo install cargo-deny --locked`)");
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs};
+
+    use crate::shell::root;
+
+    /// The files of `tests/` are modules of its `main.rs`; what is forgotten there would never be compiled.
+    #[test]
+    fn every_test_file_is_compiled() {
+        let packages = fs::read_dir(root()).expect("the root").map(|entry| entry.expect("an entry").path());
+        let packages: Vec<_> = packages.filter(|path| path.join("tests/main.rs").is_file()).collect();
+        assert!(packages.len() >= 7, "{packages:?}");
+        for package in packages {
+            let text = |file: &str| fs::read_to_string(package.join(file)).expect(file);
+            let after =
+                |line: &str, start, end| Some(line.strip_prefix(start)?.strip_suffix(end)?.to_string());
+            let (manifest, main) = (text("Cargo.toml"), text("tests/main.rs"));
+            let targets = manifest.lines().filter_map(|line| after(line, "name = \"", "\""));
+            let modules = main.lines().filter_map(|line| after(line, "mod ", ";"));
+            let known: BTreeSet<_> = targets.chain(modules).chain(["main".to_string()]).collect();
+            for entry in fs::read_dir(package.join("tests")).expect("tests") {
+                let path = entry.expect("an entry").path();
+                let name = path.file_stem().expect("a name").to_string_lossy();
+                let source = path.extension().is_some_and(|end| end == "rs") || path.join("mod.rs").is_file();
+                assert!(!source || known.contains(&*name), "{} is in no test target", path.display());
+            }
+        }
+    }
+}

@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         Task::Ci => ci::run(),
         Task::Ptxas => ptxas::run(),
         Task::Soak => sh("cargo run --release --package girih-proptests --bin soak 10000000")
-            .and_then(|()| sh("cargo test --release --package girih-sim --test survivors -- --ignored"))
+            .and_then(|()| sh("cargo test --release --package girih-sim --test all survivors:: -- --ignored"))
             .and_then(|()| fuzz::run(None, 600)),
         Task::Fuzz { target, seconds } => fuzz::run(target.as_deref(), seconds),
         Task::Gpu => gpu::run(),

@@ -4,7 +4,7 @@ use girih_device::{Device, Select};
 use girih_kernels::gemm::{Gemms, KernelKind, Layout, Order, Problem};
 use girih_ptx::Module;
 
-use crate::{folder, succeeds};
+use super::{folder, succeeds};
 
 #[test]
 fn the_ptx_of_a_gemm_is_the_one_that_runs() -> Result<(), Box<dyn std::error::Error>> {

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::matrix::{Matrix, npy};
-use crate::{folder, girih_in, text};
+use super::matrix::{Matrix, npy};
+use super::{folder, girih_in, text};
 
 /// Runs girih, which must print nothing on stdout and leave the folder as it was; returns its status and message.
 fn fails(folder: &Path, line: &str) -> (Option<i32>, String) {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::matrix::Matrix;
-use crate::{folder, girih_in, json, succeeds, text};
+use super::matrix::Matrix;
+use super::{folder, girih_in, json, succeeds, text};
 
 const DESCRS: [&str; 4] = ["<f4", "<f2", "<u2", "|V2"];
 

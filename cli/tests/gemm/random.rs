@@ -1,6 +1,6 @@
 //! Random problems: what is reported, as text and as JSON.
 
-use crate::{folder, girih_in, json, succeeds, text};
+use super::{folder, girih_in, json, succeeds, text};
 
 /// The strides of A (M,K) and B (N,K) by the letters, and of C by its order.
 fn strides(layout: &str, order: &str, [m, n, k]: [i64; 3], pads: [i64; 3]) -> [[i64; 2]; 3] {

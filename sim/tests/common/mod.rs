@@ -1,5 +1,4 @@
 //! What the tests share: running PTX text, and buffers of plain numbers.
-#![allow(dead_code, reason = "each test binary uses a part")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 pub(crate) mod asynchronous;

@@ -2,8 +2,8 @@
 
 use girih_sim::{Error, Launch, Memory, Options};
 
-use super::common::{launch, module, u64_arg, upload};
 use super::program::{CELLS, Event, Program, Scope, Shape, Until, What};
+use crate::common::{launch, module, u64_arg, upload};
 
 /// The line of the first event.
 pub(crate) const FIRST: u32 = 12;

@@ -1,7 +1,7 @@
 //! Shared memory and the barrier of a block.
 
-use crate::manifest::{Case, STUCK, UNORDERED};
-use crate::setup::{Check, Setup, equal, fractions, near, same, whole};
+use super::manifest::{Case, STUCK, UNORDERED};
+use super::setup::{Check, Setup, equal, fractions, near, same, whole};
 
 const OVERRUN: &[&str] = &["out-of-bounds", "overrun"];
 const UNSET: &[&str] = &["uninitialised-memory", "uninitialised-register"];

@@ -1,7 +1,7 @@
 //! Bulk copies, mbarriers and proxies.
 
-use crate::manifest::{Case, STUCK, UNORDERED};
-use crate::setup::{Check, Setup, same, whole};
+use super::manifest::{Case, STUCK, UNORDERED};
+use super::setup::{Check, Setup, same, whole};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![

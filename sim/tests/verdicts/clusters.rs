@@ -1,7 +1,7 @@
 //! Distributed shared memory.
 
-use crate::manifest::Case;
-use crate::setup::{Check, Setup, same, whole};
+use super::manifest::Case;
+use super::setup::{Check, Setup, same, whole};
 
 /// The shared memory of a block that may not run yet, or has written nothing.
 const EARLY: &[&str] = &["race", "uninitialised-memory", "exited-block", "mbarrier", "not-started"];

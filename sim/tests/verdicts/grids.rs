@@ -1,8 +1,8 @@
 //! Blocks that hand numbers to one another through global memory.
 
-use crate::blocks::sums;
-use crate::manifest::{Case, UNORDERED};
-use crate::setup::{Check, Setup, equal, fractions, same, whole};
+use super::blocks::sums;
+use super::manifest::{Case, UNORDERED};
+use super::setup::{Check, Setup, equal, fractions, same, whole};
 
 const RACE: &[&str] = &["race"];
 

@@ -1,7 +1,7 @@
 //! Numbers that blocks hand to one another: locks, rings, flags, lists.
 
-use crate::manifest::{Case, STUCK, UNORDERED};
-use crate::setup::{Check, Setup, equal, fractions, same, whole};
+use super::manifest::{Case, STUCK, UNORDERED};
+use super::setup::{Check, Setup, equal, fractions, same, whole};
 
 const RACE: &[&str] = &["race"];
 

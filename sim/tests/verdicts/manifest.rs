@@ -1,6 +1,6 @@
 //! What is expected of each entry.
 
-use crate::setup::{Check, Setup};
+use super::setup::{Check, Setup};
 
 /// The verdict on an entry.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use girih_sim::{Error, Finding, Launch, Memory, Options, Print, Program, judge};
 
-use crate::manifest::Case;
+use super::manifest::Case;
 
 /// Compares what a launch has left in memory with what the host computes.
 pub(crate) type Check = Box<dyn Fn(&Setup) -> Result<(), String>>;

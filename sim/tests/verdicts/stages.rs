@@ -1,7 +1,7 @@
 //! Buffers that are filled and emptied in turn, within a block.
 
-use crate::manifest::{Case, STUCK, UNORDERED};
-use crate::setup::{Check, Setup, fractions, near, same, whole};
+use super::manifest::{Case, STUCK, UNORDERED};
+use super::setup::{Check, Setup, fractions, near, same, whole};
 
 const RACE: &[&str] = &["race"];
 const UNFINISHED: &[&str] = &["unfinished", "race", "in-flight", "deadlock", "mbarrier"];

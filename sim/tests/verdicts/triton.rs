@@ -4,9 +4,9 @@
 use girih_ptx::{TensorElement, TensorSwizzle, Tiled};
 use half::f16;
 
-use crate::blocks::sums;
-use crate::manifest::{Case, STUCK, UNORDERED};
-use crate::setup::{Buffer, Check, Plain, Setup, equal, fractions, near, same, whole};
+use super::blocks::sums;
+use super::manifest::{Case, STUCK, UNORDERED};
+use super::setup::{Buffer, Check, Plain, Setup, equal, fractions, near, same, whole};
 
 const RACE: &[&str] = &["race"];
 /// The copy of a finished map, and the same without a release.
@@ -83,7 +83,7 @@ pub(crate) fn cases() -> Vec<Case> {
 /// 128 threads a block, and the shared memory that the file asks for.
 fn shape(s: &mut Setup, file: &str, grid: [u32; 2]) {
     (s.launch.grid, s.launch.block) = ([grid[0], grid[1], 1], [128, 1, 1]);
-    let text = crate::text(file);
+    let text = super::text(file);
     let first = text.lines().next().and_then(|line| line.strip_prefix("// dynamic shared memory "));
     s.launch.dynamic_shared = first.unwrap().parse().unwrap();
 }

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::manifest::{Case, UNORDERED};
-use crate::setup::{Check, Setup, equal, same, whole};
+use super::manifest::{Case, UNORDERED};
+use super::setup::{Check, Setup, equal, same, whole};
 
 /// A mask that does not have the lanes that it should.
 const MASK: &[&str] = &["divergent", "bad-value", "deadlock"];

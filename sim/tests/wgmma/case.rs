@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use girih_sim::{Error, Memory, Options};
 
-use super::common::{download, launch, module, shape, u32_arg, u64_arg, upload};
 use super::place::Place;
 use super::values::{Random, bits, encode, is_integer, put, value};
+use crate::common::{download, launch, module, shape, u32_arg, u64_arg, upload};
 
 /// One product.
 pub(crate) struct Case {

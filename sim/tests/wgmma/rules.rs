@@ -3,9 +3,9 @@
 use girih_sim::{Error, Memory, Options};
 
 use super::case::{Case, SPACE};
-use super::common::{self, shape, u32_arg, u64_arg, upload};
 use super::place::Place;
 use super::values::Random;
+use crate::common::{self, shape, u32_arg, u64_arg, upload};
 
 /// A small product of bf16 with A in shared memory, or in registers.
 fn small(in_registers: bool) -> Case {

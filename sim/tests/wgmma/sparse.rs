@@ -3,9 +3,9 @@
 use girih_sim::{Memory, Options};
 
 use super::case::{Case, SPACE};
-use super::common::{download, launch, shape, u32_arg, u64_arg, upload};
 use super::place::Place;
 use super::values::{Random, TYPES, bits, is_integer, put, value};
+use crate::common::{download, launch, shape, u32_arg, u64_arg, upload};
 
 /// B of 64 bytes along K, packed.
 fn right(n: usize, mn: bool, width: usize, shift: usize) -> Place {

@@ -3,14 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod asynchronous;
-#[path = "../common/mod.rs"]
-mod common;
 mod fences;
 mod peers;
 mod restricted;
 mod scopes;
 
-use common::{launch, load, module, u64_arg, upload};
+use crate::common::{launch, load, module, u64_arg, upload};
 use girih_sim::{Error, Launch, Memory, Options, judge};
 
 /// The shape of a launch: blocks, threads a block, blocks a cluster.

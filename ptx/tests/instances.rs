@@ -1,5 +1,4 @@
 //! Instructions built from the table of forms, for the tests that quantify over it.
-#![allow(dead_code, reason = "each test uses a part")]
 
 use girih_ptx::forms::{Count, Filled, Form, Kind, Needs, Space, Ty, When, operand_slots};
 use girih_ptx::{Address, Inst, Modifier, Name, Opcode, Operand, Span, Type, Word};

@@ -1,14 +1,12 @@
 //! Order among the lanes of a warp: what one lane has waited for, fenced or released is not its warp's.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod graph;
 mod law;
 mod program;
 mod text;
 
-use common::asynchronous::{FENCE, FIRST, INIT, line, run};
+use crate::common::asynchronous::{FENCE, FIRST, INIT, line, run};
 use girih_sim::{Deny, Error, Options, Site, Space};
 
 /// Runs a cluster with every seed; what is found.

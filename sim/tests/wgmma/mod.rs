@@ -3,8 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod case;
-#[path = "../common/mod.rs"]
-mod common;
 mod place;
 mod rules;
 mod sparse;

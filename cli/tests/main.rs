@@ -1,0 +1,7 @@
+//! One binary for all of them, since linking one for each file takes longer than running it.
+
+mod gemm;
+mod layout;
+mod ops;
+mod show;
+mod sim;

@@ -1,0 +1,15 @@
+//! One binary for all of them, since linking one for each file takes longer than running it.
+
+mod barriers;
+mod best_maps;
+mod constants;
+mod f2_maps;
+mod gemms;
+mod misuse;
+mod mutants;
+mod partitions;
+mod pipeline;
+mod random_copies;
+mod tiled_copies;
+mod tiled_mmas;
+mod warp_specialized;

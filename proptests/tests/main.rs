@@ -1,0 +1,23 @@
+//! One binary for all of them, since linking one for each file takes longer than running it.
+
+mod binding;
+mod columns;
+mod complements;
+mod composition;
+mod coordinates;
+mod divides;
+mod general;
+mod inverses;
+mod numeric;
+mod partitions;
+mod products;
+mod programs;
+mod recasts;
+mod registry;
+mod seeds;
+mod sums;
+mod swizzles;
+mod symbols;
+mod tuples;
+mod typed;
+mod vectors;
