@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::fmt;
 
 use girih_layout::{
-    Composed, Coord, Crd, F2Matrix, Int, IntTuple, Lay, Product, Shape, Stride, Sum, Swizzle, Symbol, Tiler,
-    crd2crd, natural_coord,
+    Composed, Coord, Crd, F2Matrix, Int, IntTuple, Lay, Product, Shape, Stride, Strides, Sum, Swizzle,
+    Symbol, Tiler, crd2crd, natural_coord,
 };
 use serde_json::{Map, Value};
 
@@ -294,10 +294,19 @@ fn complement(args: &Args<'_>, layout: &Lay, cotarget: Int) -> Result<Lay> {
 /// One more than the last basis vector that a layout steps along.
 fn basis_rank(layout: &Lay) -> usize {
     let mode = |leaf| match layout.flat_leaf(leaf).1 {
-        Stride::Basis { mode, .. } => usize::from(mode) + 1,
+        Stride::Basis { mode, .. } => mode.first() + 1,
         _ => 0,
     };
     (0..layout.leaf_count()).map(mode).max().unwrap_or(0)
+}
+
+/// The extents along the basis vectors of a tree, which may be sums, as text.
+fn coshape(layout: &Lay, basis: &Strides) -> Result<String> {
+    if let (true, Some(Stride::Basis { mode, .. })) = (basis.is_leaf(), basis.get(0)) {
+        return Ok(layout.coextent(mode)?.to_string());
+    }
+    let modes = (0..basis.rank()).map(|mode| coshape(layout, &basis.mode(mode)?));
+    Ok(format!("({})", modes.collect::<Result<Vec<_>>>()?.join(",")))
 }
 
 /// The operation of a name.
@@ -407,10 +416,8 @@ QUERY:
     "depth"("layout") |args| Ok(args.swizzled("layout")?.layout().depth().into());
     "coshape"("layout") |args| {
         let layout = args.lay("layout")?;
-        let extents = (0..basis_rank(&layout).max(1)).map(|mode| layout.coextent(mode));
-        let extents: Vec<String> =
-            extents.map(|extent| extent.map(|sum| sum.to_string())).collect::<std::result::Result<_, _>>()?;
-        text(format_args!("({})", extents.join(",")))
+        let basis = layout.coordinate_basis(basis_rank(&layout).max(1))?;
+        text(coshape(&layout, &basis)?)
     };
     "slice"("layout", "crd") |args| match args.operand("layout")? {
         Operand::Plain(layout) => text(layout.slice(&args.coord("crd")?)?.0),

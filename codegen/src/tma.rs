@@ -1,6 +1,6 @@
 //! Tensor copies (TMA): the map and the boxes for a tile, from the layouts of both sides (CuTe's `make_tma_copy`).
 
-use girih_layout::{Int, Lay, Stride, Swizzle, Symbol, Tile, Tiles, lay};
+use girih_layout::{Int, Lay, Shape, Stride, Swizzle, Symbol, Tile, Tiles, lay};
 use girih_ptx::{TensorElement, TensorSwizzle, Tiled};
 use girih_tensor::DType;
 
@@ -88,7 +88,7 @@ impl TmaCopy {
         if static_size("tensor copy", &order)? != size {
             return Err(mismatch("tiles without holes in shared memory"));
         }
-        let pieces = Lay::identity(shared.shape())?.composition(&order)?; // shared memory's index -> coordinate
+        let pieces = counted(shared.shape())?.composition(&order)?; // shared memory's index -> coordinate
         let piece = largest_box(&pieces, contiguous, bytes, span.span()).ok_or_else(|| {
             mismatch(
                 "tiles whose first elements in shared memory follow the contiguous mode in whole 16 bytes",
@@ -154,6 +154,15 @@ impl TmaCopy {
     }
 }
 
+/// The layout that sends each coordinate to its positions in the modes of the shape, where a nested mode counts leftmost first.
+fn counted(shape: &Shape) -> Result<Lay, Error> {
+    let modes = (0..shape.rank()).map(|mode| shape.mode(mode)).collect::<Result<Vec<_>, _>>()?;
+    let sizes = modes.iter().map(Shape::size).collect::<Result<Vec<_>, _>>()?;
+    let counts =
+        modes.iter().map(|mode| Ok(Tile::Lay(Lay::left(mode)?))).collect::<Result<Vec<_>, Error>>()?;
+    Ok(Lay::identity(&Shape::flat(&sizes)?)?.composition_by(&counts)?)
+}
+
 /// The modes that a box goes along, with its extents: the longest beginning of `pieces` that goes along each mode once.
 fn largest_box(pieces: &Lay, contiguous: usize, bytes: i64, span: Option<u32>) -> Option<Vec<(usize, i64)>> {
     let mut found: Vec<(usize, i64)> = Vec::new();
@@ -169,7 +178,7 @@ fn largest_box(pieces: &Lay, contiguous: usize, bytes: i64, span: Option<u32>) -
         if n == 1 {
             continue;
         }
-        let mode = usize::from(mode);
+        let mode = mode.only()?;
         let first = found.is_empty();
         if !scale.is(1) || found.iter().any(|(known, _)| *known == mode) || first && mode != contiguous {
             break;

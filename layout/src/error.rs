@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{Fact, MAX_DEPTH, MAX_LEAVES, Quote, Symbol};
+use crate::{Fact, MAX_DEPTH, MAX_LEAVES, ModePath, Quote, Symbol};
 
 /// Why an operation has no exact answer. The variants carry the operands; the message says what would be accepted.
 ///
@@ -53,6 +53,20 @@ pub enum Error {
         mode: usize,
         /// The rank.
         rank: usize,
+    },
+    /// A path of modes that can't be kept.
+    ModePath {
+        /// How many modes it has.
+        depth: usize,
+        /// The last of them.
+        mode: usize,
+    },
+    /// Strides along a mode of the coordinates, and strides along modes of that mode.
+    MixedModes {
+        /// What was computed.
+        op: &'static str,
+        /// The mode that is a number and a tuple.
+        mode: ModePath,
     },
     /// There are no such modes.
     ModeRange {
@@ -202,6 +216,8 @@ impl Error {
             Error::NotCongruent { .. } => "not_congruent",
             Error::RankMismatch { .. } => "rank_mismatch",
             Error::ModeOutOfRange { .. } => "mode_out_of_range",
+            Error::ModePath { .. } => "mode_path",
+            Error::MixedModes { .. } => "mixed_modes",
             Error::ModeRange { .. } => "mode_range",
             Error::CoordOutOfRange { .. } => "coord_out_of_range",
             Error::NonPositiveShape { .. } => "non_positive_shape",
@@ -252,6 +268,7 @@ impl Error {
             | Error::StrideDivisibility { op, .. }
             | Error::ShapeDivisibility { op, .. }
             | Error::Carry { op, .. }
+            | Error::MixedModes { op, .. }
             | Error::NoLayout { op, .. }
             | Error::NotTractable { op, .. }
             | Error::NonPositiveStride { op, .. }
@@ -278,6 +295,17 @@ impl fmt::Display for Error {
                 write!(f, "{op}: the layout has rank {rank}, the other operand rank {other}")
             }
             Error::ModeOutOfRange { mode, rank } => write!(f, "there is no mode {mode} in rank {rank}"),
+            Error::ModePath { depth, mode } => write!(
+                f,
+                "no basis vector has a path of {depth} modes with mode {mode} last: 1 to {} modes are accepted, each less than {}",
+                ModePath::MAX_DEPTH,
+                ModePath::MODES
+            ),
+            Error::MixedModes { op, mode } => write!(
+                f,
+                "{op}: mode {mode} of the coordinates would be a number and a tuple; strides along it or along its modes are \
+                 accepted, not both"
+            ),
             Error::ModeRange { begin, end, rank } => write!(
                 f,
                 "there are no modes {begin} up to {end} in rank {rank}: a beginning not past the end, and an end of at most {rank} \

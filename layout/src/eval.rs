@@ -213,45 +213,6 @@ impl Lay {
         Ok(index.value())
     }
 
-    /// The coordinate to which an identity layout, or anything computed from one, sends a 1-D coordinate: the sums along `E0`, `E1` ...
-    /// as a flat tuple of `rank` positions.
-    ///
-    /// ```
-    /// use girih_layout::lay;
-    /// let tile = lay!("(4,2):(2@1,1@0)");
-    /// assert_eq!(tile.coord_at(5, 2)?.to_string(), "(1,2)");
-    /// # Ok::<(), girih_layout::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::ModeOutOfRange`] for a basis vector past `rank`, [`Error::Unsupported`] for integer strides other than 0 and for F2 columns,
-    /// and those of [`Lay::crd2idx`].
-    pub const fn coord_at(&self, position: i64, rank: usize) -> Result<Coord, Error> {
-        const OP: &str = "a coordinate of a layout";
-        let mut sums = [0i64; crate::MAX_LEAVES];
-        if rank > sums.len() {
-            return Err(Error::Capacity { op: OP });
-        }
-        let mut digits = tri!(Digits::new(&self.shape, self.root(), position, false));
-        let mut i = 0;
-        while i < self.leaf_count() {
-            let digit = tri!(digits.next(&self.shape));
-            match self.step(i) {
-                Stride::Basis { scale, mode } => {
-                    if mode as usize >= rank {
-                        return Err(Error::ModeOutOfRange { mode: mode as usize, rank });
-                    }
-                    sums[mode as usize] = tri!(step(sums[mode as usize], digit, scale));
-                }
-                _ if digit == 0 || self.step(i).is_zero() => {}
-                _ => return Err(Error::Unsupported { op: OP, what: "strides that are no basis vectors" }),
-            }
-            i += 1;
-        }
-        let (used, _) = sums.split_at(rank);
-        Coord::of(used)
-    }
-
     pub(crate) const fn require_rank(&self, coord: &Coord, c: Node, n: Node) -> Result<(), Error> {
         let (rank, other) = (self.shape.profile.rank_of(n), coord.profile.rank_of(c));
         if rank == other && !n.is_leaf() {
@@ -321,7 +282,7 @@ impl Lay {
     }
 }
 
-const fn step(sum: i64, digit: i64, stride: Int) -> Result<i64, Error> {
+pub(crate) const fn step(sum: i64, digit: i64, stride: Int) -> Result<i64, Error> {
     if digit == 0 {
         return Ok(sum);
     }

@@ -1,6 +1,7 @@
 //! Layouts made from shapes, and from layouts side by side.
 
-use crate::{Error, Int, IntTuple, Lay, MAX_LEAVES, Shape, Stride};
+use crate::profile::Node;
+use crate::{Error, Int, IntTuple, Lay, MAX_LEAVES, ModePath, Shape, Stride};
 
 impl Lay {
     /// Compact, leftmost fastest (column-major): CuTe's `LayoutLeft`. A leaf of extent 1 has stride 0.
@@ -51,37 +52,40 @@ impl Lay {
         Ok(out)
     }
 
-    /// The layout that sends each coordinate to itself: mode `i` of the shape steps along basis `E<i>`.
-    ///
-    /// A nested mode is one coordinate that counts leftmost first: `(4,(2,3)):(1@0,(1@1,2@1))`.
+    /// The layout that sends each coordinate to itself: each leaf steps along the basis vector of its place (CuTe's
+    /// `make_identity_layout`). A shape that is a leaf is the only mode of its coordinates.
     ///
     /// ```
     /// use girih_layout::{Lay, Shape, lay};
-    /// assert_eq!(Lay::identity(&Shape::parse("(4,(2,3))")?)?, lay!("(4,(2,3)):(1@0,(1@1,2@1))"));
+    /// let identity = Lay::identity(&Shape::parse("(4,(2,3))")?)?;
+    /// assert_eq!(identity, lay!("(4,(2,3)):(E<0>,(E<1,0>,E<1,1>))"));
+    /// assert_eq!(identity.to_string(), "(4,(2,3)):(1@0,(1@0@1,1@1@1))");
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`Lay::left`].
+    /// [`Error::NonPositiveShape`], and [`Error::ModePath`] for leaves deeper than [`ModePath::MAX_DEPTH`].
     pub const fn identity(shape: &Shape) -> Result<Lay, Error> {
         let mut out = Lay::EMPTY;
         out.shape = tri!(shape.checked());
-        let root = shape.profile.root();
-        let (mut at, mut mode) = (0, 0);
-        while at < root.end {
-            let child = shape.profile.child(root, at);
-            let (mut step, mut i) = (Int::ONE, child.begin);
-            while i < child.end {
-                tri!(out.set_step(i, Stride::Basis { scale: step, mode }));
-                i += 1;
-                if i < child.end {
-                    step = tri!(step.mul(shape.at_leaf(i - 1)));
-                }
+        tri!(out.step_to_itself(out.root(), ModePath::ROOT));
+        Ok(out)
+    }
+
+    /// Gives the leaves of `node`, a tuple that lies at `path`, the basis vectors of their places.
+    const fn step_to_itself(&mut self, node: Node, path: ModePath) -> Result<(), Error> {
+        let (mut at, mut mode) = (node.begin, 0);
+        while at < node.end {
+            let (child, path) = (self.shape.profile.child(node, at), tri!(path.then(mode)));
+            if child.is_leaf() {
+                tri!(self.set_step(at, Stride::Basis { scale: Int::ONE, mode: path }));
+            } else {
+                tri!(self.step_to_itself(child, path));
             }
             at = child.end;
             mode += 1;
         }
-        Ok(out)
+        Ok(())
     }
 
     /// Compact, in the order of the keys: the mode with the smallest key is fastest (CuTe's `make_ordered_layout`). Equal keys keep their

@@ -15,7 +15,8 @@
 
 use crate::store::Small;
 use crate::{
-    Composed, Crd, Error, Int, IntTuple, Lay, MAX_DEPTH, Stride, Strides, Swizzle, Symbol, Tile, Tiles,
+    Composed, Crd, Error, Int, IntTuple, Lay, MAX_DEPTH, ModePath, Stride, Strides, Swizzle, Symbol, Tile,
+    Tiles,
 };
 
 /// What a leaf may be.
@@ -104,6 +105,48 @@ impl Cursor<'_> {
         }
     }
 
+    /// `path` and the mode that stands here.
+    const fn then(&mut self, path: ModePath) -> Result<ModePath, Error> {
+        let begin = self.at;
+        let mode = tri!(self.number());
+        if mode < 0 || mode >= ModePath::MODES as i64 {
+            return Err(Error::Parse { at: begin, expected: "a mode from 0 to 31" });
+        }
+        match path.then(mode as usize) {
+            Ok(path) => Ok(path),
+            Err(_) => Err(Error::Parse { at: begin, expected: "no more than 3 modes" }),
+        }
+    }
+
+    /// The path of `E1` or, outermost mode first, `E<0,1>`, with the cursor after the `E`.
+    const fn basis(&mut self) -> Result<ModePath, Error> {
+        if self.peek() != b'<' {
+            return self.then(ModePath::ROOT);
+        }
+        self.at += 1;
+        let mut path = ModePath::ROOT;
+        loop {
+            self.skip_blanks();
+            path = tri!(self.then(path));
+            if self.eat(b'>') {
+                return Ok(path);
+            }
+            if !self.eat(b',') {
+                return self.fail("',' or '>'");
+            }
+        }
+    }
+
+    /// The path of `2@1@0`, innermost mode first, with the cursor after the first `@`.
+    const fn path(&mut self) -> Result<ModePath, Error> {
+        let mut inward = tri!(self.then(ModePath::ROOT));
+        while self.peek() == b'@' {
+            self.at += 1;
+            inward = tri!(self.then(inward));
+        }
+        Ok(inward.reversed())
+    }
+
     /// `s3`, with the cursor at the `s`.
     const fn symbol(&mut self) -> Result<Int, Error> {
         if self.peek() != b's' {
@@ -175,12 +218,12 @@ impl Cursor<'_> {
             }
             b'E' => {
                 self.at += 1;
-                Stride::Basis { scale: Int::ONE, mode: tri!(self.small()) }
+                Stride::Basis { scale: Int::ONE, mode: tri!(self.basis()) }
             }
             _ => {
                 let scale = tri!(self.integer());
                 if self.eat(b'@') {
-                    Stride::Basis { scale, mode: tri!(self.small()) }
+                    Stride::Basis { scale, mode: tri!(self.path()) }
                 } else {
                     Stride::Int(scale)
                 }

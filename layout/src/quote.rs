@@ -5,7 +5,7 @@ use core::fmt;
 use crate::int::FACTORS;
 use crate::step::Step;
 use crate::symbol::{Facts, Packed};
-use crate::{Int, Stride};
+use crate::{Int, ModePath, Stride};
 
 /// An integer or a stride in an [`Error`](crate::Error): what it is, without what was known of its symbols.
 ///
@@ -21,7 +21,7 @@ pub struct Quote {
     coef: i64,
     keys: [u64; FACTORS],
     kind: u16,
-    mode: u8,
+    mode: ModePath,
     fixed: bool,
 }
 

@@ -1,6 +1,6 @@
 //! How many coordinates a layout has, and which indices they reach.
 
-use crate::{Error, Int, Lay, MAX_LEAVES, Shape, Stride, Sum};
+use crate::{Error, Int, Lay, Stride, Sum};
 
 const OP: &str = "the range of indices";
 
@@ -162,72 +162,6 @@ impl Lay {
         Ok(sum)
     }
 
-    /// The least shape that holds all coordinates of an identity layout or anything computed from one: one more than the greatest
-    /// position along each of the first `rank` basis vectors (CuTe's `coshape`).
-    ///
-    /// ```
-    /// use girih_layout::lay;
-    /// assert_eq!(lay!("((4,2),3):((1@0,8@0),2@1)").coshape(2)?.to_string(), "(12,5)");
-    /// # Ok::<(), girih_layout::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::ModeOutOfRange`] for a basis vector past `rank`; those of [`Lay::coextent`]; [`Error::Unsupported`] for an extent that is a sum
-    /// of different symbols, which [`Lay::coextent`] returns.
-    pub const fn coshape(&self, rank: usize) -> Result<Shape, Error> {
-        const OP: &str = "coshape";
-        let (mut ends, mut i) = ([Int::ONE; MAX_LEAVES], 0);
-        if rank > MAX_LEAVES {
-            return Err(Error::Capacity { op: OP });
-        }
-        while i < self.leaf_count() {
-            if let Stride::Basis { mode, .. } = self.step(i)
-                && mode as usize >= rank
-                && !self.extent(i).is(1)
-                && !self.step(i).is_zero()
-            {
-                return Err(Error::ModeOutOfRange { mode: mode as usize, rank });
-            }
-            i += 1;
-        }
-        let mut mode = 0;
-        while mode < rank {
-            ends[mode] = tri!(tri!(called!("coshape", self.coextent(mode))).require_int(OP));
-            mode += 1;
-        }
-        let (used, _) = ends.split_at(rank);
-        Shape::flat(used)
-    }
-
-    /// Entry `mode` of [`Lay::coshape`], which for a symbolic layout may be a sum: one more than the greatest position along that basis
-    /// vector, for extents of at least 1.
-    ///
-    /// ```
-    /// use girih_layout::lay;
-    /// assert_eq!(lay!("((4,s0),3):((1@0,8@0),2@1)").coextent(0)?.to_string(), "8*s0 - 4");
-    /// # Ok::<(), girih_layout::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] for strides that are no basis vectors, [`Error::NonPositiveStride`], and those of [`Sum::add`].
-    pub const fn coextent(&self, mode: usize) -> Result<Sum, Error> {
-        const OP: &str = "coextent";
-        let (mut sum, mut i) = (Sum::of(Int::ONE), 0);
-        while i < self.leaf_count() {
-            let extent = self.extent(i);
-            match self.step(i) {
-                Stride::Basis { scale, mode: along } if along as usize == mode => {
-                    tri!(sum.push_reach(OP, extent, scale, false));
-                }
-                Stride::Basis { .. } => {}
-                stride if extent.is(1) || stride.is_zero() => {}
-                _ => return Err(Error::Unsupported { op: OP, what: "strides that are no basis vectors" }),
-            }
-            i += 1;
-        }
-        Ok(sum)
-    }
-
     pub(crate) const fn first_symbolic(&self) -> Int {
         let mut i = 0;
         while i < self.leaf_count() {
@@ -247,7 +181,7 @@ impl Lay {
 
 impl Sum {
     /// Adds how far a mode reaches, `(extent - 1) * stride`.
-    const fn push_reach(
+    pub(crate) const fn push_reach(
         &mut self,
         op: &'static str,
         extent: Int,

@@ -6,7 +6,7 @@ use crate::divide::tile_and_rest;
 use crate::int::FACTORS;
 use crate::profile::Node;
 use crate::tiler::Part;
-use crate::{Error, Int, Lay, Shape, Stride, Tiler, Tiles};
+use crate::{Error, Int, Lay, ModePath, Shape, Stride, Tiler, Tiles};
 
 /// What an uneven divide rounds up, as a predicate: a layout from the coordinates of the divide to coordinates of what was divided, with the
 /// bounds that those must stay below. From [`Lay::divide_with_residue`].
@@ -173,7 +173,7 @@ const fn predicate_into(
     coalesce_into::<FACTORS>(left, l, true, &mut domain);
     let mut i = 0;
     while i < domain.leaf_count() {
-        let mode = bounds.leaf_count() as u8;
+        let mode = tri!(ModePath::ROOT.then(bounds.leaf_count()));
         tri!(domain.set_step(i, Stride::Basis { scale: Int::ONE, mode }));
         tri!(bounds.push(domain.extent(i)));
         i += 1;

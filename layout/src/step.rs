@@ -2,7 +2,7 @@
 
 use crate::store::{BASIS, COLUMN};
 use crate::stride::carryless;
-use crate::{Error, Int, Stride};
+use crate::{Error, Int, ModePath, Stride};
 
 /// A [`Stride`] with room for `F` factors.
 #[derive(Clone, Copy)]
@@ -11,8 +11,8 @@ pub(crate) struct Step<const F: usize> {
     pub(crate) scale: Int<F>,
     /// 0 for an integer.
     pub(crate) kind: u16,
-    /// Of a basis vector.
-    pub(crate) mode: u8,
+    /// Of a basis vector, else the root.
+    pub(crate) mode: ModePath,
 }
 
 impl<const F: usize> Step<F> {
@@ -21,7 +21,7 @@ impl<const F: usize> Step<F> {
 
     #[inline]
     pub(crate) const fn int(int: Int<F>) -> Step<F> {
-        Step { scale: int, kind: 0, mode: 0 }
+        Step { scale: int, kind: 0, mode: ModePath::ROOT }
     }
 
     #[inline]
@@ -43,7 +43,7 @@ impl<const F: usize> Step<F> {
     /// Whether both are the same stride.
     #[inline]
     pub(crate) const fn same(&self, other: &Step<F>) -> bool {
-        self.kind == other.kind && self.mode == other.mode && self.scale.same(other.scale)
+        self.kind == other.kind && self.mode.same(other.mode) && self.scale.same(other.scale)
     }
 
     /// The stride times an integer.
@@ -95,7 +95,9 @@ impl Stride {
         match self {
             Stride::Int(int) => Step::int(int),
             Stride::Basis { scale, mode } => Step { scale, kind: BASIS, mode },
-            Stride::F2(column) => Step { scale: Int::fixed(column as i64), kind: COLUMN, mode: 0 },
+            Stride::F2(column) => {
+                Step { scale: Int::fixed(column as i64), kind: COLUMN, mode: ModePath::ROOT }
+            }
         }
     }
 }

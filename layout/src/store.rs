@@ -3,7 +3,7 @@
 use crate::int::FACTORS;
 use crate::step::Step;
 use crate::symbol::Packed;
-use crate::{Crd, Error, Int, MAX_LEAVES};
+use crate::{Crd, Error, Int, MAX_LEAVES, ModePath};
 
 /// The most different factors (a symbol, or a symbol divided by a number) in one tree.
 pub(crate) const MAX_SYMBOLS: usize = 12;
@@ -23,8 +23,8 @@ pub(crate) struct Small {
     coef: i64,
     /// Three places of factors, 4 bits each; the mark of a static integer; the kind.
     tag: u16,
-    /// Of a basis vector.
-    mode: u8,
+    /// Of a basis vector, else the root.
+    mode: ModePath,
 }
 
 /// The leaves of a tree.
@@ -32,7 +32,7 @@ pub(crate) struct Small {
 pub(crate) struct Leaves {
     pub(crate) coefs: [i64; MAX_LEAVES],
     tags: [u16; MAX_LEAVES],
-    modes: [u8; MAX_LEAVES],
+    modes: [ModePath; MAX_LEAVES],
 }
 
 /// The factors of a tree, each once.
@@ -50,13 +50,13 @@ impl Small {
 
     /// A known integer, or a position of a coordinate.
     pub(crate) const fn number(coef: i64, fixed: bool) -> Small {
-        Small { coef, tag: if fixed { FIXED } else { 0 }, mode: 0 }
+        Small { coef, tag: if fixed { FIXED } else { 0 }, mode: ModePath::ROOT }
     }
 
     pub(crate) const fn of_crd(crd: Crd) -> Small {
         match crd {
             Crd::At(position) => Small::number(position, false),
-            Crd::All => Small { coef: 0, tag: ALL, mode: 0 },
+            Crd::All => Small { coef: 0, tag: ALL, mode: ModePath::ROOT },
         }
     }
 
@@ -86,7 +86,7 @@ impl Small {
 
 impl Leaves {
     pub(crate) const ZEROS: Leaves =
-        Leaves { coefs: [0; MAX_LEAVES], tags: [0; MAX_LEAVES], modes: [0; MAX_LEAVES] };
+        Leaves { coefs: [0; MAX_LEAVES], tags: [0; MAX_LEAVES], modes: [ModePath::ROOT; MAX_LEAVES] };
 
     #[inline]
     pub(crate) const fn get(&self, i: usize) -> Small {
@@ -193,7 +193,7 @@ impl<const N: usize> Symbols<N> {
             tag |= (place as u16) << (4 * k);
             k += 1;
         }
-        Some(Small { coef, tag, mode: 0 })
+        Some(Small { coef, tag, mode: ModePath::ROOT })
     }
 
     /// Takes a stride in, as [`Symbols::write`].
@@ -278,7 +278,7 @@ pub(crate) const fn same<const N: usize, const M: usize>(
     (a, of): (Small, &Symbols<N>),
     (b, from): (Small, &Symbols<M>),
 ) -> bool {
-    if a.coef != b.coef || a.tag & KIND != b.tag & KIND || a.mode != b.mode {
+    if a.coef != b.coef || a.tag & KIND != b.tag & KIND || !a.mode.same(b.mode) {
         return false;
     }
     if !(a.is_symbolic() || b.is_symbolic()) {

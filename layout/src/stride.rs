@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{Error, Int, Tuple};
+use crate::{Error, Int, ModePath, Tuple};
 
 /// The stride of one leaf.
 ///
@@ -15,13 +15,13 @@ use crate::{Error, Int, Tuple};
 pub enum Stride {
     /// A step in a line of indices. In elements, unless the owner says otherwise.
     Int(Int),
-    /// `scale` steps in the coordinate `mode`, printed `scale@mode`: the codomain of identity and TMA layouts is coordinates
-    /// (CuTe's `ScaledBasis`). `E0` is read as `1@0`.
+    /// `scale` steps in the entry `mode` of a coordinate, printed `scale@mode`: the codomain of identity and TMA layouts is
+    /// coordinates (CuTe's `ScaledBasis`). `E0` is read as `1@0`; in a nested coordinate `E<0,1>`, entry 1 of mode 0, as `1@1@0`.
     Basis {
         /// The step.
         scale: Int,
-        /// Which coordinate it goes along.
-        mode: u8,
+        /// Which entry it goes along.
+        mode: ModePath,
     },
     /// A column over F2, printed `^5`: the bits of the digit select shifted copies of the column, and the copies of all leaves are joined by
     /// exclusive or, `(8,8):(^1,^9)` being `Sw<3,0,3> o (8,8):(1,8)`. Where integers stand beside columns, their sum comes first.
@@ -64,7 +64,9 @@ impl Stride {
     pub const fn same(self, other: Stride) -> bool {
         match (self, other) {
             (Stride::Int(a), Stride::Int(b)) => a.same(b),
-            (Stride::Basis { scale: a, mode: i }, Stride::Basis { scale: b, mode: j }) => i == j && a.same(b),
+            (Stride::Basis { scale: a, mode: i }, Stride::Basis { scale: b, mode: j }) => {
+                i.same(j) && a.same(b)
+            }
             (Stride::F2(a), Stride::F2(b)) => a == b,
             _ => false,
         }

@@ -1,6 +1,6 @@
 //! Shapes, strides and layouts from Rust's numbers.
 
-use girih_layout::{Coord, Error, Int, Lay, Shape, Stride, Strides, Symbol, lay};
+use girih_layout::{Coord, Error, Int, Lay, ModePath, Shape, Stride, Strides, Symbol, lay};
 
 #[test]
 fn every_integer_type_makes_the_same_layout() {
@@ -24,7 +24,7 @@ fn numbers_symbols_and_strides_stand_side_by_side() {
     let padded = Lay::strided([m.into(), Int::value(8)], [ld, 1.into()]).unwrap();
     assert_eq!(padded, lay!("(s0,8):(s1,1)"));
     assert_eq!(padded.shape().get(0).unwrap().lower(), Some(1));
-    let along = Stride::Basis { scale: Int::ONE, mode: 1 };
+    let along = Stride::Basis { scale: Int::ONE, mode: ModePath::new(&[1]).unwrap() };
     assert_eq!(Lay::strided([4, 8], [along, Stride::F2(9)]).unwrap(), lay!("(4,8):(1@1,^9)"));
     assert_eq!(Lay::row_major([4]).unwrap(), lay!("(4):(1)"));
 }

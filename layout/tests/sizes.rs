@@ -3,8 +3,8 @@
 
 use girih_layout::{Coord, Error, Int, Lay, MAX_LEAVES, Shape, Stride, Symbol};
 
-/// What a leaf takes: a number, references to three factors with a mark and a kind, the mode of a basis vector.
-const LEAF: usize = 8 + 2 + 1;
+/// What a leaf takes: a number, references to three factors with a mark and a kind, the path of a basis vector.
+const LEAF: usize = 8 + 2 + 2;
 /// What a factor of symbols takes: its name with a denominator, and a divisor and two bounds that are exact to 64 bits.
 const FACTOR: usize = 8 + 3 * 8;
 
@@ -18,7 +18,7 @@ fn a_layout_keeps_each_symbol_once_because_it_is_copied_whole() {
     let profile = 3 + 2 * MAX_LEAVES;
     let symbols = words(1) + 12 * FACTOR;
     assert_eq!(size_of::<Lay>(), words(2 * MAX_LEAVES * LEAF + profile) + symbols);
-    assert_eq!(size_of::<Lay>(), 976);
+    assert_eq!(size_of::<Lay>(), 1024);
     assert_eq!(size_of::<Shape>(), words(MAX_LEAVES * LEAF + profile) + symbols);
     // A coordinate has no symbols, and no room for them.
     assert_eq!(size_of::<Coord>(), words(MAX_LEAVES * LEAF + profile) + words(1));

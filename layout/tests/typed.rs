@@ -452,6 +452,26 @@ fn identity_layouts_go_along_with_the_data() {
 }
 
 #[test]
+fn nested_coordinates_are_as_at_run_time() {
+    let (id, n) = (Layout::identity(int_tuple!((4, (2, 3)))), 5usize);
+    assert_eq!(id, layout!((4, (2, 3)) : (1@0, (1@0@1, 1@1@1))));
+    assert_eq!(id.lay(), Lay::identity(id.lay().shape()).unwrap());
+    assert_eq!(format!("{:#}", layout!((2, 3) : (n@1@0, 2@0@1@2))), "(_2,_3):(5@1@0,_2@0@1@2)");
+    for coalesced in [
+        (layout!((2, 3) : (1@0@1, 2@0@1)).coalesce().lay(), "6:1@0@1"),
+        (layout!((2, 3) : (1@0@1, 2@1@1)).coalesce().lay(), "(2,3):(1@0@1,2@1@1)"),
+        (layout!((2, 3) : (1@1, 2@0@1)).coalesce().lay(), "(2,3):(1@1,2@0@1)"),
+        (layout!((2, 3) : (1@0@0@1, 2@0@1)).coalesce().lay(), "(2,3):(1@0@0@1,2@0@1)"),
+    ] {
+        assert_eq!(coalesced.0, Lay::parse(coalesced.1).unwrap());
+    }
+    // An array holds flat coordinates.
+    assert!(matches!(id.try_coord_at::<_, 2>((3, 1)), Err(Error::Unsupported { .. })));
+    let tiles = id.zipped_divide((int!(2), layout!(3 : 2))).lay();
+    assert_eq!(tiles, id.lay().zipped_divide(&girih_layout::tiler!("<2,3:2>")).unwrap());
+}
+
+#[test]
 fn a_right_inverse_is_whole_or_refused() {
     let n = |n: usize| std::hint::black_box(n);
     // The types don't see that the second mode follows, but there is room for all of it.

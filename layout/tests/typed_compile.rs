@@ -37,7 +37,7 @@ fn cargo(root: &Path, arguments: &[&str]) -> (bool, String) {
 }
 
 /// A program, and the first line of its compile error.
-const MISUSES: [(&str, &str, &str); 56] = [
+const MISUSES: [(&str, &str, &str); 57] = [
     (
         "stride",
         "layout!((6, 2) : (8, 2)).composition(layout!(6 : 4));",
@@ -244,6 +244,12 @@ const MISUSES: [(&str, &str, &str); 56] = [
         "coordinate_rank",
         "let [_i] = Layout::identity(int_tuple!((4, 8))).coord_at((3, 5));",
         "error[E0080]: evaluation panicked: coord_at: the coordinates of (4,8):(1@0,1@1) have rank 2, not 1",
+    ),
+    (
+        "nested_coordinate",
+        "let [_i, _j] = Layout::identity(int_tuple!((4, (2, 3)))).coord_at((3, 5));",
+        "error[E0080]: evaluation panicked: coord_at: the coordinates of (4,(2,3)):(1@0,(1@0@1,1@1@1)) are nested: erase it and call \
+         coord_at of the run-time layout",
     ),
     (
         "basis",

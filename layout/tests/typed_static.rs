@@ -508,7 +508,7 @@ fn cases_8() {
 #[rustfmt::skip]
 fn identity() {
     coordinates!(Layout::identity(int_tuple!((4,6))), "(4,6):(1@0,1@1)");
-    coordinates!(Layout::identity(int_tuple!(((2),2,5))), "((2),2,5):((1@0),1@1,1@2)");
+    nested!(Layout::identity(int_tuple!(((2),2,5))), "((2),2,5):((1@0@0),1@1,1@2)");
     coordinates!(Layout::identity(int_tuple!((1,6,2))), "(1,6,2):(1@0,1@1,1@2)");
     coordinates!(Layout::identity(int_tuple!((8,3,6,5))), "(8,3,6,5):(1@0,1@1,1@2,1@3)");
     coordinates!(Layout::identity(int_tuple!((3,2,3))), "(3,2,3):(1@0,1@1,1@2)");
@@ -516,12 +516,12 @@ fn identity() {
     coordinates!(Layout::identity(int_tuple!((12,2))), "(12,2):(1@0,1@1)");
     coordinates!(Layout::identity(int_tuple!((4,3,12,1))), "(4,3,12,1):(1@0,1@1,1@2,1@3)");
     coordinates!(Layout::identity(int_tuple!((2,3))), "(2,3):(1@0,1@1)");
-    coordinates!(Layout::identity(int_tuple!((4,4,3,(4)))), "(4,4,3,(4)):(1@0,1@1,1@2,(1@3))");
+    nested!(Layout::identity(int_tuple!((4,4,3,(4)))), "(4,4,3,(4)):(1@0,1@1,1@2,(1@0@3))");
     coordinates!(Layout::identity(int_tuple!(5)), "5:1@0");
     coordinates!(Layout::identity(int_tuple!(12)), "12:1@0");
     coordinates!(Layout::identity(int_tuple!(2)), "2:1@0");
     coordinates!(Layout::identity(int_tuple!((6,2))), "(6,2):(1@0,1@1)");
-    coordinates!(Layout::identity(int_tuple!((1,(6,2),6))), "(1,(6,2),6):(1@0,(1@1,6@1),1@2)");
+    nested!(Layout::identity(int_tuple!((1,(6,2),6))), "(1,(6,2),6):(1@0,(1@0@1,1@1@1),1@2)");
 }
 
 #[test]
@@ -533,10 +533,10 @@ fn identity_composed() {
     coordinates!(Layout::identity(int_tuple!(1)).composition(layout!(4 : 3)), "4:3@0");
     coordinates!(Layout::identity(int_tuple!((2,4))).composition(layout!(2 : 1)), "2:1@0");
     coordinates!(Layout::identity(int_tuple!((3,4))).composition((layout!(2 : 2), )), "(2):(2@0)");
-    coordinates!(Layout::identity(int_tuple!(((4,4),1))).composition(int!(3)), "3:1@0");
+    nested!(Layout::identity(int_tuple!(((4,4),1))).composition(int!(3)), "3:1@0@0");
     coordinates!(Layout::identity(int_tuple!((2,8))).composition(int!(2)), "2:1@0");
     coordinates!(Layout::identity(int_tuple!((5,3))).composition(int!(2)), "2:1@0");
-    coordinates!(Layout::identity(int_tuple!(((2,6,2,2)))).composition(int!(4)), "4:1@0");
+    nested!(Layout::identity(int_tuple!(((2,6,2,2)))).composition(int!(4)), "(2,2):(1@0@0,1@1@0)");
     coordinates!(Layout::identity(int_tuple!(6)).composition(int!(4)), "4:1@0");
     coordinates!(Layout::identity(int_tuple!((2,2))).composition((layout!((12,5) : (1,12)), layout!(12 : 1), )), "((12,5),12):((1@0,12@0),1@1)");
     coordinates!(Layout::identity(int_tuple!((5,3))).composition(int!(4)), "4:1@0");
@@ -551,16 +551,16 @@ fn identity_divided() {
     coordinates!(Layout::identity(int_tuple!((1,5,5))).zipped_divide((__, int!(2), layout!(12 : 1), )), "((1,2,12),(1,3,1)):((1@0,1@1,1@2),(0,2@1,0))");
     coordinates!(Layout::identity(int_tuple!((2,8,4,2))).zipped_divide(layout!((1,12) : (24,1))), "((1,(2,6)),(2,4,2)):((0,(1@0,1@1)),(6@1,1@2,1@3))");
     coordinates!(Layout::identity(int_tuple!((6,1,1,8))).zipped_divide((int!(2), )), "((2),(3,1,1,8)):((1@0),(2@0,1@1,1@2,1@3))");
-    coordinates!(Layout::identity(int_tuple!((6,2,(2)))).zipped_divide(int!(6)), "(6,(2,2)):(1@0,(1@1,1@2))");
-    coordinates!(Layout::identity(int_tuple!((8,8,(2)))).zipped_divide(layout!(8 : 1)), "(8,(8,2)):(1@0,(1@1,1@2))");
+    nested!(Layout::identity(int_tuple!((6,2,(2)))).zipped_divide(int!(6)), "(6,(2,2)):(1@0,(1@1,1@0@2))");
+    nested!(Layout::identity(int_tuple!((8,8,(2)))).zipped_divide(layout!(8 : 1)), "(8,(8,2)):(1@0,(1@1,1@0@2))");
     coordinates!(Layout::identity(int_tuple!((8,1,2))).zipped_divide((int!(3), layout!(2 : 1), int!(8), )), "((3,2,8),(3,1,1)):((1@0,1@1,1@2),(3@0,0,0))");
-    coordinates!(Layout::identity(int_tuple!((1,6,12,(12)))).zipped_divide(int!(2)), "(2,(3,12,12)):(1@1,(2@1,1@2,1@3))");
+    nested!(Layout::identity(int_tuple!((1,6,12,(12)))).zipped_divide(int!(2)), "(2,(3,12,12)):(1@1,(2@1,1@2,1@0@3))");
     coordinates!(Layout::identity(int_tuple!((12,4,4,6))).zipped_divide(layout!((6,2,4) : (24,0,6))), "(((2,3),2,(2,2)),(6,(2,6))):(((2@1,1@2),0,(6@0,1@1)),(1@0,(3@2,1@3)))");
     coordinates!(Layout::identity(int_tuple!(2)).zipped_divide(layout!(3 : 3)), "(3,3):(3@0,1@0)");
-    coordinates!(Layout::identity(int_tuple!(((8),1,3,3))).zipped_divide((layout!(1 : 1), int!(4), int!(4), )), "((1,4,4),(8,1,1,3)):((0,1@1,1@2),(1@0,0,0,1@3))");
+    nested!(Layout::identity(int_tuple!(((8),1,3,3))).zipped_divide((layout!(1 : 1), int!(4), int!(4), )), "((1,4,4),(8,1,1,3)):((0,1@1,1@2),(1@0@0,0,0,1@3))");
     coordinates!(Layout::identity(int_tuple!(4)).zipped_divide(layout!(6 : 1)), "(6,1):(1@0,0)");
-    coordinates!(Layout::identity(int_tuple!((12,12,(4)))).zipped_divide((int!(6), layout!((4,8) : (1,8)), int!(2), )), "((6,(4,8),2),(2,2,2)):((1@0,(1@1,8@1),1@2),(6@0,4@1,2@2))");
-    coordinates!(Layout::identity(int_tuple!((4,5,(4)))).zipped_divide((__, layout!(8 : 2), __, )), "((4,8,(4)),(1,2,1)):((1@0,2@1,(1@2)),(0,1@1,0))");
+    nested!(Layout::identity(int_tuple!((12,12,(4)))).zipped_divide((int!(6), layout!((4,8) : (1,8)), int!(2), )), "((6,(4,8),2),(2,2,2)):((1@0,(1@1,8@1),1@0@2),(6@0,4@1,2@0@2))");
+    nested!(Layout::identity(int_tuple!((4,5,(4)))).zipped_divide((__, layout!(8 : 2), __, )), "((4,8,(4)),(1,2,1)):((1@0,2@1,(1@0@2)),(0,1@1,0))");
     coordinates!(Layout::identity(int_tuple!(2)).zipped_divide(layout!((4,8) : (2,8))), "((4,8),2):((2@0,8@0),1@0)");
 }
 

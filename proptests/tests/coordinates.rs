@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
-use girih_layout::{Coord, Crd, Lay, Shape, idx2crd};
+use girih_layout::{Coord, Crd, Lay, ModePath, Shape, Stride, idx2crd, lay};
 use girih_proptests::{oracle, strategies};
 use proptest::prelude::*;
 
@@ -243,11 +243,98 @@ fn malformed_text_says_where_and_what() {
     assert_eq!(Lay::parse(&deep).unwrap_err().kind(), "capacity");
 }
 
+/// The positions other than 0 of a coordinate, by the basis vectors along which they are.
+fn entries(layout: &Lay, i: i64, rank: usize) -> Vec<(Stride, Crd)> {
+    let basis = layout.coordinate_basis(rank).unwrap();
+    let coord = layout.coord_at(i, rank).unwrap();
+    basis.leaves().zip(coord.leaves()).filter(|(_, position)| *position != Crd::At(0)).collect()
+}
+
+proptest! {
+    /// The definition: the identity sends each coordinate to itself, and so does what is computed from it where it leads.
+    #[test]
+    fn identities_of_all_shapes(l in strategies::any_layout(LEAVES), b in strategies::arbitrary(2)) {
+        let shape = if l.is_leaf() { Shape::concat(&[*l.shape()]).unwrap() } else { *l.shape() };
+        let identity = match Lay::identity(&shape) {
+            Ok(identity) => identity,
+            Err(error) => {
+                prop_assert!(shape.depth() > ModePath::MAX_DEPTH, "{}: {}", shape, error);
+                return Ok(());
+            }
+        };
+        prop_assert_eq!(identity.coshape(shape.rank()).unwrap(), shape);
+        prop_assert!(identity.coordinate_basis(shape.rank()).unwrap().profile().congruent(shape.profile()));
+        prop_assert_eq!(Lay::parse(&identity.to_string()).unwrap(), identity);
+        for i in 0..oracle::size(&l) {
+            prop_assert_eq!(identity.coord_at(i, shape.rank()).unwrap(), idx2crd(&shape, i).unwrap());
+        }
+        let inside = oracle::table(&b).into_iter().all(|i| i < oracle::size(&l));
+        if let (true, Ok(r)) = (inside, identity.composition(&b)) {
+            for i in 0..oracle::size(&b) {
+                prop_assert_eq!(entries(&r, i, shape.rank()), entries(&identity, oracle::at(&b, i), shape.rank()), "{}", r);
+            }
+        }
+    }
+}
+
+#[test]
+fn basis_vectors_of_nested_coordinates_are_read_and_written() {
+    for (text, printed) in [
+        ("(4,3):(E<0>,E<0,1>)", "(4,3):(1@0,1@1@0)"),
+        ("(4,3):( E0 , 5@1@2 )", "(4,3):(1@0,5@1@2)"),
+        ("4:E< 2, 1 ,0 >", "4:1@0@1@2"),
+        ("4:s1@31@0", "4:s1@31@0"),
+        ("4:2*s1@0@1", "4:2*s1@0@1"),
+    ] {
+        let l = Lay::parse(text).unwrap();
+        assert_eq!(l.to_string(), printed);
+        assert_eq!(Lay::parse(printed).unwrap(), l);
+    }
+    for (text, at) in [
+        ("4:E<0,1", 7),
+        ("4:E<>", 4),
+        ("4:E<0;1>", 5),
+        ("4:1@32", 4),
+        ("4:1@0@1@2@3", 10),
+        ("4:1@-1", 4),
+        ("4:1@0@", 6),
+        ("4:E", 3),
+    ] {
+        let girih_layout::Error::Parse { at: found, .. } = Lay::parse(text).unwrap_err() else {
+            panic!("{text}")
+        };
+        assert_eq!(found, at, "{text}");
+    }
+    // Other entries are other units: nothing is merged and nothing is composed across them.
+    assert_eq!(lay!("(2,3):(1@0@1,2@0@1)").coalesce(), lay!("6:1@0@1"));
+    assert_eq!(lay!("(2,3):(1@0@1,2@1@1)").coalesce(), lay!("(2,3):(1@0@1,2@1@1)"));
+    assert_eq!(lay!("(2,3):(1@1,2@0@1)").coalesce(), lay!("(2,3):(1@1,2@0@1)"));
+    assert_eq!(
+        lay!("(4,6):(1@0@1,1@1@1)").composition(&lay!("(2,2):(2,4)")).unwrap(),
+        lay!("(2,2):(2@0@1,1@1@1)")
+    );
+    assert_eq!(lay!("(4,6):(1@0@1,1@1@1)").composition(&lay!("3:3")).unwrap_err().kind(), "no_layout");
+    // A mode is a number or a tuple.
+    let mixed = lay!("(2,3):(1@1,1@0@1)");
+    assert_eq!(
+        mixed.coord_at(0, 2).unwrap_err().to_string(),
+        "a coordinate of a layout: mode 1 of the coordinates would be a number \
+        and a tuple; strides along it or along its modes are accepted, not both"
+    );
+    assert_eq!(mixed.coshape(2).unwrap_err().kind(), "mixed_modes");
+    assert_eq!(lay!("(2,3):(1@0@1,1@0@0@1)").coshape(2).unwrap_err().kind(), "mixed_modes");
+    assert_eq!(
+        ModePath::new(&[1, 2, 3, 4]).unwrap_err().to_string(),
+        "no basis vector has a path of 4 modes with mode 4 last: \
+        1 to 3 modes are accepted, each less than 32"
+    );
+}
+
 #[test]
 fn coordinates_of_identity_layouts() {
-    let shape = Shape::parse("(4,(2,3))").unwrap();
+    let shape = Shape::parse("(4,6)").unwrap();
     let l = Lay::identity(&shape).unwrap();
-    assert_eq!(l.to_string(), "(4,(2,3)):(1@0,(1@1,2@1))");
+    assert_eq!(l.to_string(), "(4,6):(1@0,1@1)");
     for i in 0..24 {
         assert_eq!(l.coord_at(i, 2).unwrap(), Coord::of(&[i % 4, i / 4]).unwrap());
         // An index is no coordinate, except the origin.

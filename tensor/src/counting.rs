@@ -1,6 +1,6 @@
 //! Coordinates as values.
 
-use girih_layout::{Lay, Shape, Stride};
+use girih_layout::{Lay, ModePath, Shape, Stride};
 
 use crate::host::Values;
 use crate::{Engine, Error, Index, Space, Tensor};
@@ -10,17 +10,43 @@ use crate::{Engine, Error, Index, Space, Tensor};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counting<I> {
     coordinate: Vec<I>,
+    /// The entries where the coordinates are nested; they are flat where this is empty.
+    paths: Vec<ModePath>,
 }
 
 impl<I: Index> Counting<I> {
-    /// The coordinates of a tensor with `rank` modes, from the origin.
+    /// The flat coordinates of a tensor with `rank` modes, from the origin.
     pub fn new(rank: usize) -> Counting<I> {
-        Counting { coordinate: vec![I::zero(); rank] }
+        Counting { coordinate: vec![I::zero(); rank], paths: Vec::new() }
     }
 
-    /// The coordinate it stands at, an entry for each mode of the identity layout.
+    /// The coordinates that are as nested as the identity layout of `shape`, from the origin.
+    ///
+    /// # Errors
+    /// Those of [`Lay::identity`].
+    pub fn of(shape: &Shape) -> Result<Counting<I>, Error> {
+        let identity = Lay::identity(shape)?;
+        let path = |leaf| match identity.flat_leaf(leaf).1 {
+            Stride::Basis { mode, .. } => Some(mode),
+            _ => None,
+        };
+        let paths: Vec<ModePath> = (0..identity.leaf_count()).filter_map(path).collect();
+        let flat = paths.iter().all(|path| path.only().is_some());
+        let coordinate = vec![I::zero(); paths.len()];
+        Ok(Counting { coordinate, paths: if flat { Vec::new() } else { paths } })
+    }
+
+    /// The coordinate it stands at, an entry for each leaf of the identity layout.
     pub fn coordinate(&self) -> &[I] {
         &self.coordinate
+    }
+
+    /// Where the entry of a basis vector is in [`Counting::coordinate`].
+    fn entry(&self, mode: ModePath) -> Option<usize> {
+        if self.paths.is_empty() {
+            return mode.only().filter(|mode| *mode < self.coordinate.len());
+        }
+        self.paths.iter().position(|path| *path == mode)
     }
 }
 
@@ -34,19 +60,20 @@ impl<I: Index> Engine for Counting<I> {
     fn advance(&self, steps: &[(I, Stride)]) -> Result<Counting<I>, Error> {
         let mut coordinate = self.coordinate.clone();
         for (digit, stride) in steps {
-            match stride {
-                Stride::Basis { scale, mode } if usize::from(*mode) < coordinate.len() => {
-                    let mode = usize::from(*mode);
-                    coordinate[mode] = coordinate[mode].advanced(digit, scale)?;
-                }
-                Stride::Int(zero) if zero.get() == Some(0) => {}
-                _ => {
-                    let layout = format!("a coordinate tensor of {} modes", coordinate.len());
-                    return Err(Error::Stride { stride: stride.to_string(), layout });
-                }
+            if matches!(stride, Stride::Int(zero) if zero.get() == Some(0)) {
+                continue;
             }
+            let along = match stride {
+                Stride::Basis { scale, mode } => self.entry(*mode).map(|entry| (entry, scale)),
+                _ => None,
+            };
+            let Some((entry, scale)) = along else {
+                let layout = format!("a coordinate tensor of {} entries", coordinate.len());
+                return Err(Error::Stride { stride: stride.to_string(), layout });
+            };
+            coordinate[entry] = coordinate[entry].advanced(digit, scale)?;
         }
-        Ok(Counting { coordinate })
+        Ok(Counting { coordinate, paths: self.paths.clone() })
     }
 }
 
@@ -60,7 +87,7 @@ impl Values for Counting<i64> {
 }
 
 impl<I: Index> Tensor<Counting<I>> {
-    /// The coordinates of `shape`, each mode's leaves apart.
+    /// The coordinates of `shape`, as nested as the shape.
     ///
     /// # Errors
     /// Those of [`Lay::identity`].
@@ -77,6 +104,6 @@ impl<I: Index> Tensor<Counting<I>> {
     /// # Ok::<(), girih_tensor::Error>(())
     /// ```
     pub fn identity(shape: &Shape) -> Result<Self, Error> {
-        Ok(Tensor::new(Counting::new(shape.rank()), Lay::identity(shape)?))
+        Ok(Tensor::new(Counting::of(shape)?, Lay::identity(shape)?))
     }
 }

@@ -103,7 +103,8 @@ impl Parts {
                 Stride::Int(d) => (0, d.get()),
                 Stride::Basis { scale, mode } => {
                     basis = true;
-                    (usize::from(mode), scale.get())
+                    let flat = || mismatch(stride.to_string(), "basis strides of flat coordinates");
+                    (mode.only().ok_or_else(flat)?, scale.get())
                 }
                 Stride::F2(_) => return Err(mismatch(stride.to_string(), "integer and basis strides")),
             };

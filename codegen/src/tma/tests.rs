@@ -61,7 +61,7 @@ impl Crd2Crd for Lay {
             let digit = rest % extent.get().unwrap();
             rest /= extent.get().unwrap();
             if let Stride::Basis { scale, mode } = stride {
-                out[usize::from(mode)] += digit * scale.get().unwrap();
+                out[mode.only().unwrap()] += digit * scale.get().unwrap();
             }
         }
         out

@@ -5,17 +5,17 @@ use core::marker::PhantomData;
 
 use typenum::{B0, B1, UTerm};
 
-use super::compact::{Leaves, With};
+use super::compact::With;
 use super::int::{Int, S};
 use super::int_tuple::IntTuple;
-use super::list::{Cons, List, Nil};
+use super::list::{List, Nil};
 use super::modes::Modes;
 use super::nat::{Bit, Nat, Order};
 use super::storage::Nothing;
 use super::tiler::{ModeList, NoModes, OneMode};
-use crate::Stride;
+use crate::{ModePath, Stride};
 
-/// `D` steps along coordinate `I`, printed `2@1` (CuTe's `ScaledBasis`): a stride, and of the other integers only a multiple.
+/// `D` steps along the entry `P` of a coordinate, printed `2@1` (CuTe's `ScaledBasis`): a stride, and of the other integers only a multiple.
 ///
 /// ```
 /// use girih_layout::layout;
@@ -32,9 +32,9 @@ use crate::Stride;
 /// layout!((4, 8) : (1@0, 1@1)).at((3, 5));
 /// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Basis<D, I>(D, PhantomData<I>);
+pub struct Basis<D, P>(D, PhantomData<P>);
 
-/// One step along coordinate `I`: CuTe's `E<I>`.
+/// One step along coordinate `I`: CuTe's `E<I>`. `E<0,1>` is `Basis<S<1>, (S<0>, S<1>)>`.
 ///
 /// ```
 /// use girih_layout::typed::{Basis, E, S};
@@ -49,20 +49,110 @@ pub type E<const I: usize> = Basis<S<1>, S<I>>;
 /// use girih_layout::int;
 /// let made: Layout<Identity<(S<4>, S<8>)>> = Layout::identity((int!(4), int!(8)));
 /// ```
-pub type Identity<Sh> = With<Zeros<Sh>, <<Zeros<Sh> as Modes>::Each as Axes>::Axes<UTerm>>;
+pub type Identity<Sh> = With<Zeros<Sh>, <<Zeros<Sh> as Modes>::Each as Places>::Placed<Root, UTerm, Nil>>;
 
 type Zeros<Sh> = <Sh as IntTuple>::Zeros;
 
-impl<D: Int, I: Nat> Basis<D, I> {
-    /// `scale` steps along coordinate `axis`.
+/// An entry of a coordinate: a mode ([`Nat`]), or where it is nested a tuple of two or three, outermost first, as in CuTe's `E<0,1>`.
+///
+/// ```
+/// use girih_layout::typed::{Basis, Path, S};
+/// use girih_layout::{int, layout};
+/// fn strided<P: Path>(path: P) -> Basis<S<2>, P> {
+///     Basis::new(int!(2), path)
+/// }
+/// assert_eq!(format!("{:?}", strided((int!(0), int!(1)))), "_2@1@0");
+/// assert_eq!(layout!(4 : 2@1@0).stride(), strided((int!(0), int!(1))));
+/// ```
+pub trait Path: Begin + Copy + Default + 'static {
+    #[doc(hidden)]
+    const PATH: ModePath;
+    #[doc(hidden)]
+    type Same<P: Path>: Bit;
+    #[doc(hidden)]
+    type SameOne<I: Nat>: Bit;
+    #[doc(hidden)]
+    type SameTwo<I: Nat, J: Nat>: Bit;
+    #[doc(hidden)]
+    type SameThree<I: Nat, J: Nat, K: Nat>: Bit;
+}
+
+/// What a mode more makes a path.
+#[doc(hidden)]
+pub trait Begin {
+    type Then<I: Nat>: Path;
+}
+
+/// Where paths begin.
+#[doc(hidden)]
+pub struct Root;
+
+impl Begin for Root {
+    type Then<I: Nat> = I;
+}
+
+impl<I: Nat> Begin for I {
+    type Then<J: Nat> = (I, J);
+}
+
+impl<I: Nat, J: Nat> Begin for (I, J) {
+    type Then<K: Nat> = (I, J, K);
+}
+
+// The run-time layer has refused a fourth mode before anybody asks.
+impl<I: Nat, J: Nat, K: Nat> Begin for (I, J, K) {
+    type Then<L: Nat> = Self;
+}
+
+type Equal<I, J> = <<I as Nat>::Versus<J> as Order>::IsEqual;
+type And<A, B> = <A as Bit>::And<B>;
+
+impl<I: Nat> Path for I {
+    const PATH: ModePath = path(&[I::N]);
+    type Same<P: Path> = P::SameOne<I>;
+    type SameOne<I0: Nat> = Equal<I, I0>;
+    type SameTwo<I0: Nat, J0: Nat> = B0;
+    type SameThree<I0: Nat, J0: Nat, K0: Nat> = B0;
+}
+
+impl<I: Nat, J: Nat> Path for (I, J) {
+    const PATH: ModePath = path(&[I::N, J::N]);
+    type Same<P: Path> = P::SameTwo<I, J>;
+    type SameOne<I0: Nat> = B0;
+    type SameTwo<I0: Nat, J0: Nat> = And<Equal<I, I0>, Equal<J, J0>>;
+    type SameThree<I0: Nat, J0: Nat, K0: Nat> = B0;
+}
+
+impl<I: Nat, J: Nat, K: Nat> Path for (I, J, K) {
+    const PATH: ModePath = path(&[I::N, J::N, K::N]);
+    type Same<P: Path> = P::SameThree<I, J, K>;
+    type SameOne<I0: Nat> = B0;
+    type SameTwo<I0: Nat, J0: Nat> = B0;
+    type SameThree<I0: Nat, J0: Nat, K0: Nat> = And<And<Equal<I, I0>, Equal<J, J0>>, Equal<K, K0>>;
+}
+
+const fn path(modes: &[u64]) -> ModePath {
+    let (mut out, mut i) = (ModePath::ROOT, 0);
+    while i < modes.len() {
+        out = match out.then(modes[i] as usize) {
+            Ok(path) => path,
+            Err(_) => panic!("a basis vector goes along a mode below 32"),
+        };
+        i += 1;
+    }
+    out
+}
+
+impl<D: Int, P: Path> Basis<D, P> {
+    /// `scale` steps along the entry `path` of a coordinate.
     ///
     /// ```
     /// use girih_layout::typed::Basis;
     /// use girih_layout::int;
     /// assert_eq!(Basis::new(5usize, int!(1)).scale(), 5);
     /// ```
-    pub fn new(scale: D, axis: I) -> Basis<D, I> {
-        let _ = axis;
+    pub fn new(scale: D, path: P) -> Basis<D, P> {
+        let _ = path;
         Basis(scale, PhantomData)
     }
 
@@ -77,28 +167,23 @@ impl<D: Int, I: Nat> Basis<D, I> {
     }
 }
 
-impl<D: Int, I: Nat> fmt::Debug for Basis<D, I> {
+impl<D: Int, P: Path> fmt::Debug for Basis<D, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#}", self.erase_stride())
     }
 }
 
-const fn axis<I: Nat>() -> u8 {
-    assert!(I::N < 256, "a basis vector beyond 255");
-    I::N as u8
-}
-
 // What makes no sense for a basis vector is refused by the run-time layer before anybody asks.
-impl<D: Int, I: Nat> Int for Basis<D, I> {
+impl<D: Int, P: Path> Int for Basis<D, P> {
     const KNOWN: Option<i64> = D::KNOWN;
     const SIGNED: bool = D::SIGNED;
-    const STRIDE: Stride = Stride::Basis { scale: super::int::skeleton(D::KNOWN), mode: axis::<I>() };
+    const STRIDE: Stride = Stride::Basis { scale: super::int::skeleton(D::KNOWN), mode: P::PATH };
     const BASIS: bool = true;
-    type Mul<R: Int> = Basis<D::Mul<R>, I>;
+    type Mul<R: Int> = Basis<D::Mul<R>, P>;
     type Add<R: Int> = Self;
     type CDiv<R: Int> = Self;
     type Min<R: Int> = Self;
-    type Same<R: Int> = R::SameBasis<D, I>;
+    type Same<R: Int> = R::SameBasis<D, P>;
     type Less<R: Int> = B0;
     type Divides<R: Int> = B0;
     type Pred = Self;
@@ -118,31 +203,31 @@ impl<D: Int, I: Nat> Int for Basis<D, I> {
     }
 
     fn erase_stride(self) -> Stride {
-        Stride::Basis { scale: self.0.erase(), mode: const { axis::<I>() } }
+        Stride::Basis { scale: self.0.erase(), mode: P::PATH }
     }
 
     fn from_stride(stride: Stride) -> Option<Self> {
         match stride {
-            Stride::Basis { scale, mode } if mode == const { axis::<I>() } => Self::from_value(scale.get()?),
+            Stride::Basis { scale, mode } if mode == P::PATH => Self::from_value(scale.get()?),
             _ => None,
         }
     }
 
     #[inline(always)]
     fn along(self, axis: usize) -> i64 {
-        if axis == I::N as usize { self.0.get() } else { 0 }
+        if matches!(P::PATH.only(), Some(mode) if mode == axis) { self.0.get() } else { 0 }
     }
 
-    type MulNat<L: Nat> = Basis<D::MulNat<L>, I>;
-    type MulNeg<L: Nat> = Basis<D::MulNeg<L>, I>;
-    type MulUsize = Basis<D::MulUsize, I>;
-    type MulI64 = Basis<D::MulI64, I>;
+    type MulNat<L: Nat> = Basis<D::MulNat<L>, P>;
+    type MulNeg<L: Nat> = Basis<D::MulNeg<L>, P>;
+    type MulUsize = Basis<D::MulUsize, P>;
+    type MulI64 = Basis<D::MulI64, P>;
     type AddNat<L: Nat> = L;
     type CDivNat<L: Nat> = L;
     type MinNat<L: Nat> = L;
     type SameNat<L: Nat> = B0;
     type SameNeg<L: Nat> = B0;
-    type SameBasis<D0: Int, I0: Nat> = <D0::Same<D> as Bit>::And<<I0::Versus<I> as Order>::IsEqual>;
+    type SameBasis<D0: Int, P0: Path> = And<D0::Same<D>, P0::Same<P>>;
     type LessNat<L: Nat> = B1;
     type LessNeg<L: Nat> = B1;
     type DividesNat<L: Nat> = B0;
@@ -150,32 +235,17 @@ impl<D: Int, I: Nat> Int for Basis<D, I> {
     type IsNegative = B0;
 }
 
-/// The leaves of modes, each of which goes along a basis vector of its own.
+/// The leaves of modes, each of which goes along the basis vector of its place.
 #[doc(hidden)]
-pub trait Axes {
-    /// From coordinate `I` on.
-    type Axes<I: Nat>: List;
+pub trait Places {
+    /// From mode `I` of the tuple at `P` on, in front of `L`.
+    type Placed<P: Begin, I: Nat, L: List>: List;
 }
 
-impl Axes for NoModes {
-    type Axes<I: Nat> = Nil;
+impl Places for NoModes {
+    type Placed<P: Begin, I: Nat, L: List> = L;
 }
 
-impl<M: Modes, T: ModeList> Axes for OneMode<M, T> {
-    type Axes<I: Nat> = <Leaves<M> as Axis>::Axis<S<1>, I, T::Axes<I::Succ>>;
-}
-
-/// Leaves along one coordinate.
-#[doc(hidden)]
-pub trait Axis {
-    /// Leftmost first from the step `P` on, in front of `L`.
-    type Axis<P: Int, I: Nat, L: List>: List;
-}
-
-impl Axis for Nil {
-    type Axis<P: Int, I: Nat, L: List> = L;
-}
-
-impl<S0: Int, D: Int, T: List> Axis for Cons<S0, D, T> {
-    type Axis<P: Int, I: Nat, L: List> = Cons<S0, Basis<P, I>, T::Axis<P::Mul<S0>, I, L>>;
+impl<M: Modes, T: ModeList> Places for OneMode<M, T> {
+    type Placed<P: Begin, I: Nat, L: List> = M::Placed<P::Then<I>, T::Placed<P, I::Succ, L>>;
 }

@@ -185,7 +185,7 @@ const fn identical(a: &Lay, b: &Lay, marks: bool) -> bool {
     while i < a.leaf_count() {
         let (d, e) = match (a.step(i), b.step(i)) {
             (Stride::Int(d), Stride::Int(e)) => (d, e),
-            (Stride::Basis { scale: d, mode: j }, Stride::Basis { scale: e, mode: k }) if j == k => (d, e),
+            (Stride::Basis { scale: d, mode: j }, Stride::Basis { scale: e, mode: k }) if j.same(k) => (d, e),
             _ => return false,
         };
         if !matches(a.extent(i), b.extent(i), marks) || !matches(d, e, marks) {
@@ -268,7 +268,7 @@ pub(super) const fn check_exactly(fixed: bool, given: &Lay, wanted: &Lay) {
             && match (given.step(i), wanted.step(i)) {
                 (Stride::Int(d), Stride::Int(e)) => may_be(d, e),
                 (Stride::Basis { scale: d, mode: j }, Stride::Basis { scale: e, mode: k }) => {
-                    j == k && may_be(d, e)
+                    j.same(k) && may_be(d, e)
                 }
                 _ => false,
             };
@@ -302,11 +302,16 @@ pub(super) const fn check_line(what: &str, signed: bool, coordinates: bool, a: &
 
 /// Refuses to compile a coordinate of rank `rank` of a layout whose indices are none.
 pub(super) const fn check_coordinates(rank: usize, signed: bool, a: &Lay) {
-    let (mut most, mut line) = (0, Message::EMPTY);
+    let (mut most, mut nested, mut line) = (0, false, Message::EMPTY);
     let mut i = 0;
     while i < a.leaf_count() {
         match a.step(i) {
-            Stride::Basis { mode, .. } if mode as usize >= most => most = mode as usize + 1,
+            Stride::Basis { mode, .. } => {
+                nested |= mode.depth() > 1;
+                if mode.first() >= most {
+                    most = mode.first() + 1;
+                }
+            }
             Stride::Int(d) if !(d.is_static() && d.is(0)) => {
                 line.text("coord_at: the indices of ");
                 layout(&mut line, a);
@@ -317,15 +322,15 @@ pub(super) const fn check_coordinates(rank: usize, signed: bool, a: &Lay) {
         }
         i += 1;
     }
-    if signed || most > rank {
+    if signed || nested || most > rank {
         line.text("coord_at: the coordinates of ");
         layout(&mut line, a);
-        line.text(if signed {
-            " are or may be negative, which the run-time layout has"
-        } else {
-            " have rank "
+        line.text(match (signed, nested) {
+            (true, _) => " are or may be negative, which the run-time layout has",
+            (_, true) => " are nested: erase it and call coord_at of the run-time layout",
+            _ => " have rank ",
         });
-        if !signed {
+        if !signed && !nested {
             line.number(most);
             line.text(", not ");
             line.number(rank);

@@ -48,8 +48,8 @@ constructions! {
     /// use girih_layout::typed::Layout;
     /// use girih_layout::{int_tuple, layout};
     /// let id = Layout::identity(int_tuple!((4, (2, 3))));
-    /// assert_eq!(id, layout!((4, (2, 3)) : (1@0, (1@1, 2@1))));
-    /// let part = id.composition(layout!((4, 2) : (1, 8))); // columns 0 and 2
+    /// assert_eq!(id, layout!((4, (2, 3)) : (1@0, (1@0@1, 1@1@1))));
+    /// let part = Layout::identity(int_tuple!((4, 6))).composition(layout!((4, 2) : (1, 8))); // columns 0 and 2
     /// let [i, j] = part.coord_at((3, 1));
     /// assert_eq!((i, j), (3, 2));
     /// ```

@@ -6,6 +6,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
+use super::basis::Path;
 use super::nat::{Bit, Nat};
 use super::storage::Storage;
 use crate::Stride;
@@ -135,7 +136,7 @@ pub trait Int: Copy + Default + fmt::Debug + 'static {
     #[doc(hidden)]
     type SameNeg<L: Nat>: Bit;
     #[doc(hidden)]
-    type SameBasis<D: Int, I: Nat>: Bit;
+    type SameBasis<D: Int, P: Path>: Bit;
     #[doc(hidden)]
     type LessNat<L: Nat>: Bit;
     #[doc(hidden)]

@@ -2,6 +2,7 @@
 
 use typenum::{B0, B1, UInt, UTerm};
 
+use super::basis::Path;
 use super::int::{Int, Neg, S};
 use super::nat::{Bit, CeilQuotient, Gcd, Nat, Order};
 use super::storage::{Even, Nothing, Odd};
@@ -40,7 +41,7 @@ impl Int for UTerm {
     type MinNat<L: Nat> = UTerm;
     type SameNat<L: Nat> = B0;
     type SameNeg<L: Nat> = B0;
-    type SameBasis<D: Int, I: Nat> = B0;
+    type SameBasis<D: Int, P: Path> = B0;
     type LessNat<L: Nat> = B0;
     type LessNeg<L: Nat> = B1;
     type DividesNat<L: Nat> = B1;
@@ -81,7 +82,7 @@ macro_rules! positive {
             type MinNat<L: Nat> = <L::Versus<Self> as Order>::Min<L, Self>;
             type SameNat<L: Nat> = <L::Versus<Self> as Order>::IsEqual;
             type SameNeg<L: Nat> = B0;
-            type SameBasis<D: Int, I: Nat> = B0;
+            type SameBasis<D: Int, P: Path> = B0;
             type LessNat<L: Nat> = <L::Versus<Self> as Order>::IsLess;
             type LessNeg<L: Nat> = B1;
             type DividesNat<L: Nat> =
@@ -126,7 +127,7 @@ impl<N: Nat> Int for Neg<N> {
     type MinNat<L: Nat> = Self;
     type SameNat<L: Nat> = B0;
     type SameNeg<L: Nat> = <L::Versus<N> as Order>::IsEqual;
-    type SameBasis<D: Int, I: Nat> = B0;
+    type SameBasis<D: Int, P: Path> = B0;
     type LessNat<L: Nat> = B0;
     type LessNeg<L: Nat> = <N::Versus<L> as Order>::IsLess;
     type DividesNat<L: Nat> = N::DividesNat<L>;
@@ -168,7 +169,7 @@ macro_rules! dynamic {
             type MinNat<L: Nat> = <L::IsOne as Bit>::Pick<L, usize>;
             type SameNat<L: Nat> = B0;
             type SameNeg<L: Nat> = B0;
-            type SameBasis<D: Int, I: Nat> = B0;
+            type SameBasis<D: Int, P: Path> = B0;
             type LessNat<L: Nat> = B1;
             type LessNeg<L: Nat> = B1;
             type DividesNat<L: Nat> = B0;

@@ -331,6 +331,10 @@ impl<M: Modes> Layout<M> {
     pub fn try_coord_at<C: Coord<M>, const R: usize>(&self, coord: C) -> Result<[usize; R], Error> {
         let layout = self.erase()?;
         let at = layout.coord_at(crate::crd2idx(layout.shape(), &coord.erase()?)?, R)?;
+        if at.depth() > 1 {
+            let what = "nested coordinates, which the run-time layout has";
+            return Err(Error::Unsupported { op: "a flat coordinate of a layout", what });
+        }
         let mut out = [0; R];
         for (position, at) in out.iter_mut().zip(at.leaves()) {
             let crate::Crd::At(at) = at else { continue };

@@ -5,7 +5,7 @@ use typenum::{B0, B1};
 use super::int::{Int, S};
 use super::modes::{Mode, Modes, Tuple, Unit};
 use super::nat::Bit;
-use super::{basis, coalesce, compact, complement, composition, cosize, divide, inverse, recast, share};
+use super::{coalesce, compact, complement, composition, cosize, divide, inverse, recast, share};
 
 /// Leaves from left to right.
 #[doc(hidden)]
@@ -19,7 +19,6 @@ pub trait List:
     + compact::Compact
     + recast::Units
     + share::Shared
-    + basis::Axis
     + 'static
 {
     /// The first leaf, `1:0` where there is none.

@@ -32,7 +32,7 @@ macro_rules! int_type {
 }
 
 /// A typed layout: `layout!(((4, 2), (8, n)) : ((1, 64), (4, {2 * n})))`. Literals are static, names and `{expressions}` are `usize` or
-/// `i64` values; a stride `2@1` goes along a basis vector, see [`typed::Basis`](crate::typed::Basis).
+/// `i64` values; a stride `2@1` or `1@1@0` goes along a basis vector, see [`typed::Basis`](crate::typed::Basis).
 ///
 /// ```
 /// use girih_layout::layout;
@@ -56,13 +56,19 @@ macro_rules! int_tuple {
     (@tuple [$($done:tt)*] - $t:tt $(, $($rest:tt)*)?) => {
         $crate::int_tuple!(@tuple [$($done)* $crate::int!(- $t),] $($($rest)*)?)
     };
-    (@tuple [$($done:tt)*] $t:tt @ $axis:literal $(, $($rest:tt)*)?) => {
-        $crate::int_tuple!(@tuple [$($done)* $crate::int_tuple!($t @ $axis),] $($($rest)*)?)
+    (@tuple [$($done:tt)*] $t:tt $(@ $mode:literal)+ $(, $($rest:tt)*)?) => {
+        $crate::int_tuple!(@tuple [$($done)* $crate::int_tuple!($t $(@ $mode)+),] $($($rest)*)?)
     };
     (@tuple [$($done:tt)*] $t:tt $(, $($rest:tt)*)?) => {
         $crate::int_tuple!(@tuple [$($done)* $crate::int_tuple!($t),] $($($rest)*)?)
     };
-    ($t:tt @ $axis:literal) => { $crate::typed::Basis::new($crate::int_tuple!($t), $crate::int!($axis)) };
+    ($t:tt @ $i:literal) => { $crate::typed::Basis::new($crate::int_tuple!($t), $crate::int!($i)) };
+    ($t:tt @ $j:literal @ $i:literal) => {
+        $crate::typed::Basis::new($crate::int_tuple!($t), ($crate::int!($i), $crate::int!($j)))
+    };
+    ($t:tt @ $k:literal @ $j:literal @ $i:literal) => {
+        $crate::typed::Basis::new($crate::int_tuple!($t), ($crate::int!($i), $crate::int!($j), $crate::int!($k)))
+    };
     (- $n:literal) => { $crate::int!(- $n) };
     ($n:literal) => { $crate::int!($n) };
     ($x:ident) => { $x };

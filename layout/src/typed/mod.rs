@@ -107,7 +107,7 @@ mod unswizzle;
 mod whole;
 
 pub use arrange::{Reverse, Zip};
-pub use basis::{Basis, E, Identity};
+pub use basis::{Basis, E, Identity, Path};
 pub use check::Check;
 pub use coalesce::Coalesced;
 pub use compact::{CompactLike, Filter, FilterZeros, FragmentLike, Left, Ordered, Right};

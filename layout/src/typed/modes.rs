@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::basis::{Basis, Path};
 use super::int::{Int, S, skeleton};
 use super::int_tuple::IntTuple;
 use super::list::{Cons, List};
@@ -83,6 +84,9 @@ pub trait Modes: Copy + Default + 'static {
     /// The extents of this tree as keys of the leaves of `M`, each of all leaves in its place, in front of `T`.
     #[doc(hidden)]
     type KeysOver<M: Modes, T: List>: List;
+    /// The extents, each along the basis vector of its place in this tree, which lies at `P`, in front of `T`.
+    #[doc(hidden)]
+    type Placed<P: Path, T: List>: List;
 
     #[doc(hidden)]
     fn leaves<T: List>(self, rest: T) -> Self::Leaves<T>;
@@ -143,6 +147,7 @@ impl<S0: Int, D: Int> Modes for Mode<S0, D> {
     type CoalesceOf<M: Modes> = super::Coalesced<M>;
     type KeysOver<M: Modes, T: List> =
         <M::Leaves<super::list::Nil> as super::compact::Compact>::KeyedBy<S0, T>;
+    type Placed<P: Path, T: List> = Cons<S0, Basis<S<1>, P>, T>;
 
     fn leaves<T: List>(self, rest: T) -> Cons<S0, D, T> {
         Cons(self.0, self.1, rest)

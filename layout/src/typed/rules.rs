@@ -78,7 +78,7 @@ pub(super) const fn is_zero_stride(d: Stride) -> bool {
 pub(super) const fn same_stride(a: Stride, b: Stride) -> bool {
     match (a, b) {
         (Stride::Int(a), Stride::Int(b)) => same(a, b),
-        (Stride::Basis { scale: a, mode: i }, Stride::Basis { scale: b, mode: j }) => i == j && same(a, b),
+        (Stride::Basis { scale: a, mode: i }, Stride::Basis { scale: b, mode: j }) => i.same(j) && same(a, b),
         _ => false,
     }
 }

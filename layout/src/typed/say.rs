@@ -83,8 +83,12 @@ const fn leaves(line: &mut Message, of: &Lay, strides: bool, skeleton: bool) {
             (true, Stride::Int(d)) => leaf(line, d, skeleton),
             (true, Stride::Basis { scale, mode }) => {
                 leaf(line, scale, skeleton);
-                line.text("@");
-                line.number(mode as usize);
+                let mut level = mode.depth();
+                while level > 0 {
+                    level -= 1;
+                    line.text("@");
+                    line.number(mode.level(level));
+                }
             }
             _ => line.text("?"),
         }

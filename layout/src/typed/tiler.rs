@@ -122,7 +122,7 @@ impl<X: Tile, T: TileList> TileList for Tiles<X, T> {
 
 /// The modes of a tuple, one by one.
 #[doc(hidden)]
-pub trait ModeList: Copy + repeat::Along + basis::Axes {
+pub trait ModeList: Copy + repeat::Along + basis::Places {
     type Head: Modes;
     type Tail: ModeList;
     type AsTuple: Tuple;

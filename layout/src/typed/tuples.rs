@@ -1,5 +1,8 @@
 //! Tuples of modes, up to 12.
 
+use typenum::UTerm;
+
+use super::basis::{Path, Places};
 use super::list::{List, Nil};
 use super::modes::{Modes, Tuple};
 use super::repeat::Along;
@@ -49,6 +52,7 @@ impl Modes for RankAbove12 {
     type Past<L: List> = L;
     type CoalesceOf<M: Modes> = M;
     type KeysOver<M: Modes, T: List> = T;
+    type Placed<P: Path, T: List> = T;
 
     fn leaves<T: List>(self, rest: T) -> T {
         rest
@@ -120,6 +124,7 @@ macro_rules! tuples {
             type Past<LL: List> = tuples!(@past [LL] $($t)* $z);
             type CoalesceOf<MM: Modes> = <Self::Each as Along>::CoalesceOf<MM::Each>;
             type KeysOver<MM: Modes, TT: List> = <Self::Each as Along>::KeysOver<MM::Each, TT>;
+            type Placed<PP: Path, TT: List> = <Self::Each as Places>::Placed<PP, UTerm, TT>;
 
             fn leaves<LL: List>(self, rest: LL) -> Self::Leaves<LL> {
                 let rest = self.$zi.leaves(rest);
@@ -248,6 +253,7 @@ impl Modes for () {
     type Past<L: List> = L;
     type CoalesceOf<M: Modes> = M;
     type KeysOver<M: Modes, T: List> = T;
+    type Placed<P: Path, T: List> = T;
 
     fn leaves<T: List>(self, rest: T) -> T {
         rest

@@ -28,6 +28,18 @@ pub(crate) fn same_coordinates<M: Modes>(found: Layout<M>, exact: &Lay) {
     }
 }
 
+/// The same where the coordinates are nested, which no array holds.
+pub(crate) fn same_nested<M: Modes>(found: Layout<M>, exact: &Lay) {
+    assert_eq!(&found.lay(), exact);
+    assert!(found.lay().is_static() && size_of::<Layout<M>>() == 0, "{found}");
+}
+
+macro_rules! nested {
+    ($found:expr, $exact:literal) => {
+        support::same_nested($found, &girih_layout::Lay::parse($exact).unwrap())
+    };
+}
+
 macro_rules! coordinates {
     ($found:expr, $exact:literal) => {
         support::same_coordinates($found, &girih_layout::Lay::parse($exact).unwrap())

@@ -34,10 +34,45 @@ pub enum Answer {
     Composed(Composed),
     /// An integer, or a tuple of them.
     Tuple(IntTuple),
-    /// A sum, or a flat tuple of them.
-    Sums(Vec<Sum>),
+    /// A sum, or a tuple of them.
+    Sums(Sums),
     /// What has no symbols: a truth value, a coordinate, a list.
     Text(String),
+}
+
+/// A sum, or a tuple of trees.
+#[derive(Debug)]
+pub enum Sums {
+    /// A sum.
+    Leaf(Sum),
+    /// Trees side by side.
+    Tuple(Vec<Sums>),
+}
+
+impl Sums {
+    fn read(text: &str) -> Option<Sums> {
+        if let Ok(sum) = Sum::parse(text) {
+            return Some(Sums::Leaf(sum));
+        }
+        let inner = text.strip_prefix('(')?.strip_suffix(')')?;
+        let mut depth = 0;
+        let modes = inner.split(|c| {
+            depth += i32::from(c == '(') - i32::from(c == ')');
+            c == ',' && depth == 0
+        });
+        Some(Sums::Tuple(modes.map(Sums::read).collect::<Option<_>>()?))
+    }
+
+    /// The text with every sum changed by `bind`.
+    fn text(&self, bind: &impl Fn(Sum) -> Result<Sum, Error>) -> Result<String, Error> {
+        match self {
+            Sums::Leaf(sum) => Ok(bind(*sum)?.to_string()),
+            Sums::Tuple(modes) => {
+                let texts = modes.iter().map(|mode| mode.text(bind)).collect::<Result<Vec<_>, _>>()?;
+                Ok(format!("({})", texts.join(",")))
+            }
+        }
+    }
 }
 
 impl Answer {
@@ -58,10 +93,7 @@ impl Answer {
         if let Ok(tuple) = IntTuple::parse(&text) {
             return Answer::Tuple(tuple);
         }
-        let inner = text.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(&text);
-        let sums = inner.split(',').map(Sum::parse);
-        let sums: Result<Vec<Sum>, Error> = sums.collect();
-        sums.map_or(Answer::Text(text), Answer::Sums)
+        Sums::read(&text).map_or(Answer::Text(text), Answer::Sums)
     }
 
     fn bound(&self, facts: &[Symbol; SYMBOLS], values: Bindings) -> Result<Answer, Error> {
@@ -78,22 +110,19 @@ impl Answer {
                 Answer::Tuple(bindings.try_fold(*tuple, |tuple, (s, v)| tuple.bind(*s, v))?)
             }
             Answer::Sums(sums) => {
-                let bound =
-                    sums.iter().map(|sum| bindings.clone().try_fold(*sum, |sum, (s, v)| sum.bind(*s, v)));
-                let texts = bound.map(|sum| Ok(sum?.to_string())).collect::<Result<Vec<_>, Error>>()?;
-                Answer::read(&Value::String(if texts.len() == 1 {
-                    texts.concat()
-                } else {
-                    format!("({})", texts.join(","))
-                }))
+                let bind = |sum| bindings.clone().try_fold(sum, |sum: Sum, (s, v)| sum.bind(*s, v));
+                Answer::read(&Value::String(sums.text(&bind)?))
             }
             Answer::Text(text) => Answer::Text(text.clone()),
         })
     }
 }
 
-/// An index: the integers' sum joined with the columns, then the sums along basis vectors.
-type Point = [i64; 5];
+/// The entries of coordinates that random layouts step along.
+pub(super) const PATHS: [&[usize]; 5] = [&[0], &[1], &[0, 0], &[1, 0], &[1, 1]];
+
+/// An index: the integers' sum joined with the columns, then the sums along the basis vectors of [`PATHS`].
+type Point = [i64; 1 + PATHS.len()];
 
 /// The indices of all coordinates in order, by the definition; nothing for domains that are too large.
 pub fn table(lay: &Lay) -> Option<Vec<Point>> {
@@ -109,13 +138,16 @@ pub fn table(lay: &Lay) -> Option<Vec<Point>> {
 }
 
 fn index(leaves: &[(i64, Stride)], coord: i64) -> Option<Point> {
-    let (mut rest, mut point, mut columns) = (coord, [0; 5], 0i64);
+    let (mut rest, mut point, mut columns) = (coord, Point::default(), 0i64);
     for (extent, stride) in leaves {
         let digit = rest % extent;
         rest /= extent;
         match stride {
             Stride::Int(d) => point[0] += digit * d.get()?,
-            Stride::Basis { scale, mode } => *point.get_mut(1 + *mode as usize)? += digit * scale.get()?,
+            Stride::Basis { scale, mode } => {
+                let path = PATHS.iter().position(|path| mode.modes().eq(path.iter().copied()))?;
+                point[1 + path] += digit * scale.get()?;
+            }
             Stride::F2(column) => {
                 columns ^= (0..63)
                     .filter(|bit| digit >> bit & 1 == 1)

@@ -1,11 +1,14 @@
 //! Random operands with symbols, and the numbers that their facts admit.
 
 use girih_cli::ops::Op;
-use girih_layout::{Composed, Error, Int, IntTuple, Lay, Shape, Stride, Swizzle, Symbol, Tile, Tiler};
+use girih_layout::{
+    Composed, Error, Int, IntTuple, Lay, ModePath, Shape, Stride, Swizzle, Symbol, Tile, Tiler,
+};
 use rand::RngExt;
 use rand::rngs::StdRng;
 use serde_json::Value;
 
+use super::judge::PATHS;
 use super::{Case, SYMBOLS};
 
 /// A value for each symbol.
@@ -327,13 +330,17 @@ impl Make<'_> {
         Lay::new(&shape, &strides).unwrap_or(Lay::UNIT)
     }
 
-    /// A layout to coordinates: its steps along two basis vectors in turns.
+    /// A layout to coordinates, flat, nested, or mixed up: its steps along basis vectors in turns.
     fn coordinates(&mut self) -> Lay {
         let lay = self.layout(3);
-        let mut mode = 0;
+        let modes: &[usize] = self.of(&[&[0, 1], &[0, 3, 4], &[1, 2, 3], &[0, 2, 4]]);
+        let mut modes = modes.iter().cycle();
         let strides = lay.stride().map(|stride| {
-            mode = 1 - mode;
-            Stride::Basis { scale: stride.int().unwrap_or(Int::ONE), mode }
+            let mode = modes.next().and_then(|path| ModePath::new(PATHS[*path]).ok());
+            match mode {
+                Some(mode) => Stride::Basis { scale: stride.int().unwrap_or(Int::ONE), mode },
+                None => stride,
+            }
         });
         strides.and_then(|strides| Lay::new(lay.shape(), &strides)).unwrap_or(lay)
     }

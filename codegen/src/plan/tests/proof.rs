@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use girih_layout::{Coord, Int, Lay, Shape, Stride, idx2crd, lay};
+use girih_layout::{Coord, Int, Lay, ModePath, Shape, Stride, idx2crd, lay};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -17,7 +17,11 @@ fn layout(threads: &[Leaf], values: &[Leaf], basis: bool) -> Lay {
     let mode = |leaves: &[Leaf]| {
         let leaf = |&(extent, stride, dimension): &Leaf| {
             let scale = Int::fixed(stride);
-            let stride = if basis { Stride::Basis { scale, mode: dimension } } else { Stride::Int(scale) };
+            let stride = if basis {
+                Stride::Basis { scale, mode: ModePath::new(&[usize::from(dimension)]).unwrap() }
+            } else {
+                Stride::Int(scale)
+            };
             Lay::leaf(Int::fixed(extent), stride).unwrap()
         };
         Lay::concat(&leaves.iter().map(leaf).collect::<Vec<_>>()).unwrap()

@@ -1,0 +1,140 @@
+//! Which entry of a nested coordinate is meant.
+
+use core::fmt;
+
+use crate::Error;
+
+/// The way to one entry of a nested coordinate, outermost mode first: the `Ns...` of CuTe's `E<Ns...>`, of which one mode is a flat
+/// coordinate's entry. Printed innermost first, as CuTe does: the path of `E<0,1>` is `1@0`.
+///
+/// At most [`ModePath::MAX_DEPTH`] modes, each less than [`ModePath::MODES`].
+///
+/// ```
+/// use girih_layout::{ModePath, Stride, Strides};
+/// let path = ModePath::new(&[0, 1])?;
+/// assert_eq!((path.to_string().as_str(), path.depth(), path.first()), ("1@0", 2, 0));
+/// let Some(Stride::Basis { mode, .. }) = Strides::parse("(2@0,E<0,1>)")?.get(1) else { unreachable!() };
+/// assert_eq!(mode, path);
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ModePath {
+    /// A 1, then each mode in [`BITS`] bits, the outermost first.
+    packed: u16,
+}
+
+const BITS: u32 = 5;
+
+impl ModePath {
+    /// The most modes of a path.
+    pub const MAX_DEPTH: usize = 3;
+    /// What every mode is less than.
+    pub const MODES: usize = 1 << BITS;
+
+    /// Of no mode: the root, where paths begin. No stride has it.
+    pub(crate) const ROOT: ModePath = ModePath { packed: 1 };
+
+    /// The path through these modes, outermost first.
+    ///
+    /// ```
+    /// use girih_layout::ModePath;
+    /// assert_eq!(ModePath::new(&[2])?.modes().collect::<Vec<_>>(), [2]);
+    /// assert!(ModePath::new(&[]).is_err() && ModePath::new(&[0, 1, 2, 3]).is_err() && ModePath::new(&[32]).is_err());
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ModePath`] for none, too many or too large ones.
+    pub const fn new(modes: &[usize]) -> Result<ModePath, Error> {
+        let (mut out, mut i) = (ModePath::ROOT, 0);
+        if modes.is_empty() {
+            return Err(Error::ModePath { depth: 0, mode: 0 });
+        }
+        while i < modes.len() {
+            out = tri!(out.then(modes[i]));
+            i += 1;
+        }
+        Ok(out)
+    }
+
+    /// This path and one mode more.
+    pub(crate) const fn then(self, mode: usize) -> Result<ModePath, Error> {
+        if mode >= ModePath::MODES || self.depth() == ModePath::MAX_DEPTH {
+            return Err(Error::ModePath { depth: self.depth() + 1, mode });
+        }
+        Ok(ModePath { packed: self.packed << BITS | mode as u16 })
+    }
+
+    /// How many modes it has.
+    pub const fn depth(self) -> usize {
+        (self.packed.ilog2() / BITS) as usize
+    }
+
+    /// Mode number `level`, the outermost being number 0.
+    pub(crate) const fn level(self, level: usize) -> usize {
+        let below = (self.depth() - 1 - level) as u32;
+        (self.packed >> (below * BITS)) as usize % ModePath::MODES
+    }
+
+    /// The outermost mode.
+    pub const fn first(self) -> usize {
+        self.level(0)
+    }
+
+    /// The mode, if it is only one: the coordinates are flat there.
+    ///
+    /// ```
+    /// use girih_layout::ModePath;
+    /// assert_eq!((ModePath::new(&[2])?.only(), ModePath::new(&[2, 0])?.only()), (Some(2), None));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    pub const fn only(self) -> Option<usize> {
+        if self.depth() == 1 { Some(self.first()) } else { None }
+    }
+
+    /// The modes, outermost first.
+    ///
+    /// ```
+    /// use girih_layout::ModePath;
+    /// assert!(ModePath::new(&[2, 0])?.modes().eq([2, 0]));
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    pub fn modes(self) -> impl Iterator<Item = usize> {
+        (0..self.depth()).map(move |level| self.level(level))
+    }
+
+    /// The modes from the last to the first.
+    pub(crate) const fn reversed(self) -> ModePath {
+        let (mut packed, mut rest) = (1, self.packed);
+        while rest > 1 {
+            packed = packed << BITS | rest % ModePath::MODES as u16;
+            rest >>= BITS;
+        }
+        ModePath { packed }
+    }
+
+    /// Whether both are the same path; `const` form of `==`.
+    #[inline]
+    pub(crate) const fn same(self, other: ModePath) -> bool {
+        self.packed == other.packed
+    }
+
+    /// The mode after `start`, if the path begins with `start` and goes on.
+    pub(crate) const fn after(self, start: ModePath) -> Option<usize> {
+        let (depth, from) = (self.depth(), start.depth());
+        if depth > from && self.packed >> ((depth - from) as u32 * BITS) == start.packed {
+            Some(self.level(from))
+        } else {
+            None
+        }
+    }
+}
+
+impl fmt::Display for ModePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for level in (0..self.depth()).rev() {
+            write!(f, "{}{}", self.level(level), if level > 0 { "@" } else { "" })?;
+        }
+        Ok(())
+    }
+}
