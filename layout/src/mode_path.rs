@@ -66,6 +66,12 @@ impl ModePath {
     }
 
     /// How many modes it has.
+    ///
+    /// ```
+    /// use girih_layout::ModePath;
+    /// assert_eq!(ModePath::new(&[2, 0])?.depth(), 2);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn depth(self) -> usize {
         (self.packed.ilog2() / BITS) as usize
     }
@@ -77,6 +83,12 @@ impl ModePath {
     }
 
     /// The outermost mode.
+    ///
+    /// ```
+    /// use girih_layout::ModePath;
+    /// assert_eq!(ModePath::new(&[2, 0])?.first(), 2);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
     pub const fn first(self) -> usize {
         self.level(0)
     }
@@ -107,7 +119,7 @@ impl ModePath {
     pub(crate) const fn reversed(self) -> ModePath {
         let (mut packed, mut rest) = (1, self.packed);
         while rest > 1 {
-            packed = packed << BITS | rest % ModePath::MODES as u16;
+            packed = (packed << BITS) | (rest % ModePath::MODES as u16);
             rest >>= BITS;
         }
         ModePath { packed }

@@ -44,7 +44,7 @@ pub enum Answer {
 #[derive(Debug)]
 pub enum Sums {
     /// A sum.
-    Leaf(Sum),
+    Leaf(Box<Sum>),
     /// Trees side by side.
     Tuple(Vec<Sums>),
 }
@@ -52,7 +52,7 @@ pub enum Sums {
 impl Sums {
     fn read(text: &str) -> Option<Sums> {
         if let Ok(sum) = Sum::parse(text) {
-            return Some(Sums::Leaf(sum));
+            return Some(Sums::Leaf(Box::new(sum)));
         }
         let inner = text.strip_prefix('(')?.strip_suffix(')')?;
         let mut depth = 0;
@@ -66,7 +66,7 @@ impl Sums {
     /// The text with every sum changed by `bind`.
     fn text(&self, bind: &impl Fn(Sum) -> Result<Sum, Error>) -> Result<String, Error> {
         match self {
-            Sums::Leaf(sum) => Ok(bind(*sum)?.to_string()),
+            Sums::Leaf(sum) => Ok(bind(**sum)?.to_string()),
             Sums::Tuple(modes) => {
                 let texts = modes.iter().map(|mode| mode.text(bind)).collect::<Result<Vec<_>, _>>()?;
                 Ok(format!("({})", texts.join(",")))
