@@ -18,7 +18,7 @@ pub enum TensorField {
     Stride(usize),
     /// `.element_stride`: 1 to 8.
     ElementStride(usize),
-    /// `.elemtype`, by the numbers of the PTX ISA, which are not the driver's.
+    /// `.elemtype`, by the numbers of the PTX ISA, which are not the driver's. A map of tf32 cannot become one of another type.
     Element,
     /// `.interleave_layout`
     Interleave,
@@ -119,7 +119,14 @@ impl TensorField {
             }
             TensorField::Element => {
                 let element = usize::try_from(value).ok().and_then(|i| ELEMENTS.get(i));
-                bytes[16] = *element.ok_or_else(|| refused("the element type", value, "0 to 12"))? as u8;
+                let element = *element.ok_or_else(|| refused("the element type", value, "0 to 12"))?;
+                // The driver's maps of tf32 say so in another place, too, which the instruction leaves: on an H200, loads
+                // of f32 by such a map round, and those of other types are illegal instructions.
+                if TensorElement::decode(bytes[16]).is_some_and(is_tf32) && !is_tf32(element) {
+                    let accepted = "11 or 12: a map of tf32 stays one on a GPU";
+                    return Err(refused("the element type", value, accepted));
+                }
+                bytes[16] = element as u8;
             }
             TensorField::Interleave => {
                 bounds("the interleave", value, 0..=2)?;
@@ -136,6 +143,10 @@ impl TensorField {
         }
         Ok(())
     }
+}
+
+fn is_tf32(element: TensorElement) -> bool {
+    matches!(element, TensorElement::Tf32 | TensorElement::Tf32Ftz)
 }
 
 /// Where fields of the encoding are.
