@@ -9,7 +9,8 @@
 //!
 //! What the texts leave open was looked up on an H100 and an H200: the rows of narrow boxes, the alignment of the innermost
 //! coordinate, the NaN, the rounding of tf32. And what they don't tell: a store (a reduction too) takes no negative
-//! coordinates, and it writes whole 16 bytes, so that rows which end elsewhere have what the box holds behind their end.
+//! coordinates and no columns of which a corner is outside the tensor, and it writes whole 16 bytes, so that rows which end
+//! elsewhere have what the box holds behind their end.
 
 mod columns;
 
@@ -118,7 +119,10 @@ fn check(map: &TensorMap, coordinates: &[i32], shared: u64, direction: Direction
         let value = i64::from(negative) as u64;
         return Err(Misuse { what: "a coordinate of the store", value, accepted });
     }
-    Ok(())
+    match &map.tiled().columns {
+        Some(columns) if direction == Direction::Store => columns::check_inside(columns),
+        _ => Ok(()),
+    }
 }
 
 /// The part of a box's row, in bytes of it, that is inside a row of the tensor; `start` is where in that the box begins.

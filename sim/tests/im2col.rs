@@ -233,6 +233,18 @@ fn misuse_is_told() {
     ] {
         assert!(found.contains(expected), "{expected}: {found}");
     }
+    // Stores, as an H200 has it, take no map whose columns leave the tensor, wherever they begin themselves.
+    for (lower, upper, expected) in [
+        ([0, 1], [0, -2], "fine"),
+        ([-1, 0], [0, 0], "the lower corner of the map of a store"),
+        ([0, 0], [0, 1], "the upper corner of the map of a store"),
+    ] {
+        let bordered = Columns { lower: lower.into(), upper: upper.into() };
+        let to = Tiled::im2col(TensorElement::F16, &[8, 6, 5, 2], [8, 16], bordered);
+        let found = run(&from, &to, &kernel(4, &fine.0, &fine.1, &[0, 1, 1, 0]), 0);
+        let found = found.map_or_else(|error| error.to_string(), |_| "fine".into());
+        assert!(found.contains(expected), "{expected}: {found}");
+    }
     // A tile of a map of columns.
     let text = kernel(4, &[0; 4], &[0, 0], &[0; 4]).replace(".im2col_no_offs", ".tile");
     let error = run(&from, &to, &text, 0).err().unwrap().to_string();

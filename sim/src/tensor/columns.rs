@@ -9,6 +9,21 @@ use girih_ptx::{Columns, TensorMap};
 
 use super::{Misuse, address};
 
+/// Stores take columns inside the tensor alone.
+pub(super) fn check_inside(columns: &Columns) -> Result<(), Misuse> {
+    let corners = [
+        ("the lower corner of the map of a store", columns.lower.iter().min(), 0..=i32::MAX, "0 or more"),
+        ("the upper corner of the map of a store", columns.upper.iter().max(), i32::MIN..=0, "0 or less"),
+    ];
+    for (what, corner, inside, accepted) in corners {
+        if let Some(&corner) = corner.filter(|corner| !inside.contains(corner)) {
+            let accepted = format!("{accepted}, as a signed number: only loads go outside of the tensor");
+            return Err(Misuse { what, value: i64::from(corner) as u64, accepted });
+        }
+    }
+    Ok(())
+}
+
 /// The global addresses of the pixels of a column, in order; `None` outside of the tensor.
 pub(super) fn pixels(
     map: &TensorMap,
