@@ -6,7 +6,7 @@ use girih_ptx::{KernelInfo, ParamInfo, Type};
 
 use crate::{Buffer, Device, Error, Kernel, Limits, Pod, TensorMap};
 
-/// Grid, block, cluster and dynamic shared memory of a launch.
+/// Grid, block, cluster and dynamic shared memory of a launch, and whether its blocks can wait for one another.
 ///
 /// ```
 /// use girih_device::LaunchConfig;
@@ -24,12 +24,15 @@ pub struct LaunchConfig {
     pub cluster: Option<[u32; 3]>,
     /// Bytes of shared memory beyond what the kernel declares.
     pub dynamic_shared: u32,
+    /// Whether all blocks are there at a time (`cudaLaunchCooperativeKernel`), so that they can wait for one another, as
+    /// `grid.sync()` of cooperative groups does. More blocks than fit the device are refused.
+    pub cooperative: bool,
 }
 
 impl LaunchConfig {
     /// No clusters of its own and no dynamic shared memory.
     pub const fn new(grid: [u32; 3], block: [u32; 3]) -> LaunchConfig {
-        LaunchConfig { grid, block, cluster: None, dynamic_shared: 0 }
+        LaunchConfig { grid, block, cluster: None, dynamic_shared: 0, cooperative: false }
     }
 
     /// One-dimensional blocks of `block` threads, enough for `threads` threads in all.
@@ -46,6 +49,11 @@ impl LaunchConfig {
     /// The same with `bytes` of dynamic shared memory.
     pub const fn with_dynamic_shared(self, bytes: u32) -> LaunchConfig {
         LaunchConfig { dynamic_shared: bytes, ..self }
+    }
+
+    /// The same as a cooperative launch.
+    pub const fn cooperative(self) -> LaunchConfig {
+        LaunchConfig { cooperative: true, ..self }
     }
 }
 

@@ -187,10 +187,10 @@ impl Entry for SimEntry {
 
     #[allow(unsafe_code, reason = "the trait's contract; the simulator checks every access itself")]
     unsafe fn launch(&self, config: &LaunchConfig, args: Vec<Vec<u8>>) -> Result<(), Error> {
-        let &LaunchConfig { grid, block, cluster, dynamic_shared } = config;
+        let &LaunchConfig { grid, block, cluster, dynamic_shared, cooperative } = config;
         let mut last = self.state.turn();
         let kernel = self.program.kernel(&self.name)?;
-        let launch = Launch { grid, block, cluster, dynamic_shared, args, ..Launch::default() };
+        let launch = Launch { grid, block, cluster, dynamic_shared, cooperative, args };
         let State { memory, options, .. } = &*self.state;
         if !options.races && !options.uninitialised && options.seeds <= 1 {
             let Last { report, findings } = &mut *last;

@@ -218,7 +218,7 @@ impl Entry for Function {
         }
         let mut pointers: Vec<*mut c_void> = args.iter_mut().map(|arg| arg.as_mut_ptr().cast()).collect();
         let mut attributes: Vec<sys::CUlaunchAttribute> =
-            config.cluster.map(cluster_of).into_iter().collect();
+            config.cluster.map(cluster_of).into_iter().chain(config.cooperative.then(cooperative)).collect();
         let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (config.grid, config.block);
         let launch = sys::CUlaunchConfig {
             gridDimX: grid_x,
@@ -249,5 +249,14 @@ fn cluster_of([x, y, z]: [u32; 3]) -> sys::CUlaunchAttribute {
         value: sys::CUlaunchAttributeValue {
             clusterDim: sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z },
         },
+    }
+}
+
+/// The attribute of a launch whose blocks are all there at a time.
+fn cooperative() -> sys::CUlaunchAttribute {
+    sys::CUlaunchAttribute {
+        id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+        pad: [0; 4],
+        value: sys::CUlaunchAttributeValue { cooperative: 1 },
     }
 }
