@@ -134,21 +134,35 @@ fn a_kernel_for_hopper_agrees_with_the_host() {
     }
 }
 
-/// Boxes on all sides of tensors of every rank, element type and swizzle.
 #[test]
-fn tensors_are_copied_as_the_simulator_does() {
-    let Some(gpu) = gpu() else { return };
-    if gpu.limits().sm < 90 {
-        return;
+fn grids_agree_with_the_host() {
+    let Some(device) = gpu() else { return };
+    if device.limits().sm >= 90 {
+        programs::grid::grids_agree(&device, device.limits().multiprocessors);
+        programs::grid::grids_are_refused(&device);
     }
+}
+
+#[test]
+fn barriers_and_fences_keep_their_promises() {
+    let Some(device) = gpu() else { return };
+    if device.limits().sm == 90 {
+        programs::order::meetings_agree(&device, 60);
+        programs::order::fences_agree(&device);
+        programs::order::restricted_fences_agree(&device);
+    }
+}
+
+/// The copies that differ between the GPU and the simulator.
+fn copies_agree(gpu: &Device, count: u64, copy: impl Fn(&mut programs::Random) -> programs::tensor::Copy) {
     let sim = Device::open_sim(SimOptions::checked()).unwrap();
     let module = Module::parse(&programs::tensor::module()).unwrap();
     let (on_gpu, on_sim) = (gpu.load(&module).unwrap(), sim.load(&module).unwrap());
     let mut random = programs::Random::new(11);
     let mut differ = Vec::new();
-    for seed in 1..=1500 {
-        let copy = programs::tensor::Copy::random(&mut random);
-        let (found, wanted) = (copy.run(&gpu, &on_gpu, seed), copy.run(&sim, &on_sim, seed));
+    for seed in 1..=count {
+        let copy = copy(&mut random);
+        let (found, wanted) = (copy.run(gpu, &on_gpu, seed), copy.run(&sim, &on_sim, seed));
         if found != wanted {
             let at =
                 |a: &[u32], b: &[u32]| a.iter().zip(b).position(|(a, b)| a != b).map(|i| (i, a[i], b[i]));
@@ -159,23 +173,44 @@ fn tensors_are_copied_as_the_simulator_does() {
     assert!(differ.is_empty(), "{} differ:\n{}", differ.len(), differ.join("\n"));
 }
 
-/// Whatever the descriptors say, the simulator reads what the GPU reads.
+/// Boxes on all sides of tensors of every rank, element type and swizzle.
 #[test]
-fn warpgroups_multiply_as_the_simulator_does() {
+fn tensors_are_copied_as_the_simulator_does() {
     let Some(gpu) = gpu() else { return };
-    if gpu.limits().sm != 90 {
-        return;
+    if gpu.limits().sm >= 90 {
+        copies_agree(&gpu, 1500, programs::tensor::Copy::random);
     }
+}
+
+/// Columns of pixels on all sides of tensors, by the driver's maps.
+#[test]
+fn columns_are_copied_as_the_simulator_does() {
+    let Some(gpu) = gpu() else { return };
+    if gpu.limits().sm >= 90 {
+        copies_agree(&gpu, 1500, programs::tensor::Copy::columns);
+    }
+}
+
+#[test]
+fn maps_that_kernels_make_copy_as_the_hosts() {
+    let Some(gpu) = gpu() else { return };
+    if gpu.limits().sm == 90 {
+        programs::tensor::made_maps_agree(&gpu, 200);
+    }
+}
+
+/// Whatever the descriptors say, the simulator reads what the GPU reads.
+fn products_agree(gpu: &Device, products: impl Iterator<Item = programs::wgmma::Product>, inputs: u64) {
     let sim = Device::open(Select::Sim).unwrap();
     let mut differ = Vec::new();
     let mut random = programs::Random::new(7);
-    for product in programs::wgmma::PRODUCTS {
+    for product in products {
         let module = Module::parse(&product.module()).unwrap();
         let (on_gpu, on_sim) = (gpu.load(&module).unwrap(), sim.load(&module).unwrap());
-        for seed in 1..=60 {
+        for seed in 1..=inputs {
             let input = product.input(&mut random);
             let name = programs::wgmma::Product::kernel_name(&input);
-            let found = product.run(&gpu, &on_gpu.kernel(&name).unwrap(), &input, seed);
+            let found = product.run(gpu, &on_gpu.kernel(&name).unwrap(), &input, seed);
             let wanted = product.run(&sim, &on_sim.kernel(&name).unwrap(), &input, seed);
             if found != wanted {
                 let at = found.iter().zip(&wanted).filter(|(a, b)| a != b).count();
@@ -184,6 +219,22 @@ fn warpgroups_multiply_as_the_simulator_does() {
         }
     }
     assert!(differ.is_empty(), "{} differ:\n{}", differ.len(), differ.join("\n"));
+}
+
+#[test]
+fn warpgroups_multiply_as_the_simulator_does() {
+    let Some(gpu) = gpu() else { return };
+    if gpu.limits().sm == 90 {
+        products_agree(&gpu, programs::wgmma::PRODUCTS.iter().copied(), 60);
+    }
+}
+
+#[test]
+fn sparse_warpgroups_multiply_as_the_simulator_does() {
+    let Some(gpu) = gpu() else { return };
+    if gpu.limits().sm == 90 {
+        products_agree(&gpu, programs::wgmma::sparse_products(), 10);
+    }
 }
 
 /// A failed kernel takes the process's context with it, so it runs in a process of its own.

@@ -47,6 +47,49 @@ fn tensors_are_copied() {
     }
 }
 
+/// Columns of pixels likewise.
+#[test]
+fn columns_are_copied() {
+    let device = checked();
+    let module = device.load(&girih_ptx::Module::parse(&programs::tensor::module()).unwrap()).unwrap();
+    let mut random = programs::Random::new(4);
+    for seed in 1..=100 {
+        programs::tensor::Copy::columns(&mut random).run(&device, &module, seed);
+    }
+}
+
+#[test]
+fn maps_that_kernels_make_copy_as_the_hosts() {
+    programs::tensor::made_maps_agree(&checked(), 60);
+}
+
+#[test]
+fn grids_agree_with_the_host() {
+    programs::grid::grids_agree(&checked(), 20);
+    programs::grid::grids_are_refused(&checked());
+}
+
+#[test]
+fn barriers_and_fences_keep_their_promises() {
+    programs::order::meetings_agree(&checked(), 20);
+    programs::order::fences_agree(&checked());
+    programs::order::restricted_fences_agree(&checked());
+}
+
+/// Whatever the descriptors and the metadata say, there is nothing to object to.
+#[test]
+fn sparse_warpgroups_multiply() {
+    let device = checked();
+    let mut random = programs::Random::new(5);
+    for product in programs::wgmma::sparse_products().step_by(5) {
+        let module = device.load(&girih_ptx::Module::parse(&product.module()).unwrap()).unwrap();
+        let input = product.input(&mut random);
+        let name = programs::wgmma::Product::kernel_name(&input);
+        let first = product.run(&device, &module.kernel(&name).unwrap(), &input, 1);
+        assert_eq!(product.run(&device, &module.kernel(&name).unwrap(), &input, 1), first, "{product:?}");
+    }
+}
+
 #[test]
 fn the_simulator_looks_like_a_hopper() {
     let device = checked();

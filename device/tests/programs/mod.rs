@@ -5,6 +5,8 @@
 
 pub mod cluster;
 pub mod gemm;
+pub mod grid;
+pub mod order;
 pub mod tensor;
 pub mod wgmma;
 

@@ -9,7 +9,7 @@ use super::Random;
 /// Bytes of shared memory: all that a descriptor can name is inside, whatever its fields.
 const SPACE: usize = 224 << 10;
 
-/// A kind of product: types of D, A and B, bits of an element, and N.
+/// A kind of product: types of D, A and B, bits of an element, N, and whether half of A is there.
 #[derive(Clone, Copy, Debug)]
 pub struct Product {
     d: &'static str,
@@ -17,10 +17,11 @@ pub struct Product {
     b: &'static str,
     bits: usize,
     n: usize,
+    sparse: bool,
 }
 
 const fn product(d: &'static str, a: &'static str, b: &'static str, bits: usize, n: usize) -> Product {
-    Product { d, a, b, bits, n }
+    Product { d, a, b, bits, n, sparse: false }
 }
 
 /// Every type, with a few shapes.
@@ -41,6 +42,41 @@ pub const PRODUCTS: &[Product] = &[
     product("s32", "b1", "b1", 1, 32),
 ];
 
+/// The types of D, A and B of sparse products, and the bits of an element.
+const SPARSE: [(&str, &str, &str, usize); 20] = [
+    ("f32", "f16", "f16", 16),
+    ("f16", "f16", "f16", 16),
+    ("f32", "bf16", "bf16", 16),
+    ("f32", "tf32", "tf32", 32),
+    ("f32", "e4m3", "e4m3", 8),
+    ("f32", "e4m3", "e5m2", 8),
+    ("f32", "e5m2", "e4m3", 8),
+    ("f32", "e5m2", "e5m2", 8),
+    ("f16", "e4m3", "e4m3", 8),
+    ("f16", "e4m3", "e5m2", 8),
+    ("f16", "e5m2", "e4m3", 8),
+    ("f16", "e5m2", "e5m2", 8),
+    ("s32", "s8", "s8", 8),
+    ("s32", "s8", "u8", 8),
+    ("s32", "u8", "s8", 8),
+    ("s32", "u8", "u8", 8),
+    ("satfinite.s32", "s8", "s8", 8),
+    ("satfinite.s32", "s8", "u8", 8),
+    ("satfinite.s32", "u8", "s8", 8),
+    ("satfinite.s32", "u8", "u8", 8),
+];
+
+/// Products of a sparse A: every type in as many shapes, and every shape.
+pub fn sparse_products() -> impl Iterator<Item = Product> {
+    (0..96).map(|i| {
+        let (d, a, b, bits) = SPARSE[i % SPARSE.len()];
+        let n = 8 * (1 + 5 * i % 32);
+        // Of integers there are fewer shapes.
+        let n = if d.ends_with("s32") && n > 32 { n.next_multiple_of(16) } else { n };
+        Product { sparse: true, ..product(d, a, b, bits, n) }
+    })
+}
+
 /// What an execution is given.
 #[derive(Clone, Debug)]
 pub struct Input {
@@ -48,6 +84,8 @@ pub struct Input {
     registers: bool,
     /// Which of A and B are MN-major.
     transposed: [bool; 2],
+    /// Of sparse products, which threads have metadata.
+    selector: usize,
     descriptors: [u64; 2],
     accumulate: bool,
 }
@@ -69,25 +107,36 @@ impl Product {
         for registers in [false, true] {
             for bits in 0..if self.has_transposes() { 4 } else { 1 } {
                 let transposed = [bits & 1 != 0, bits & 2 != 0];
-                if !(registers && transposed[0]) {
-                    self.kernel(&mut text, registers, transposed);
+                for selector in 0..self.selectors() {
+                    if !(registers && transposed[0]) {
+                        self.kernel(&mut text, registers, transposed, selector);
+                    }
                 }
             }
         }
         text
     }
 
-    fn name(registers: bool, [a, b]: [bool; 2]) -> String {
-        format!("{}{}{}", if registers { 'r' } else { 's' }, u8::from(a), u8::from(b))
+    /// Choices of the threads whose metadata counts.
+    fn selectors(&self) -> usize {
+        if self.sparse && self.bits > 8 { 2 } else { 1 }
     }
 
-    fn instruction(&self, registers: bool, [a, b]: [bool; 2]) -> String {
+    fn name(registers: bool, [a, b]: [bool; 2], selector: usize) -> String {
+        format!("{}{}{}{selector}", if registers { 'r' } else { 's' }, u8::from(a), u8::from(b))
+    }
+
+    fn instruction(&self, registers: bool, [a, b]: [bool; 2], selector: usize) -> String {
         let list = |name: &str, n: usize| (0..n).map(|i| format!("{name}{i}")).collect::<Vec<_>>().join(", ");
         let left = if registers { format!("{{{}}}", list("%a", 4)) } else { "%da".into() };
         let (k, words) = (256 / self.bits, self.words());
         let popc = if self.bits == 1 { ".and.popc" } else { "" };
+        let (sp, k, metadata) = match self.sparse {
+            true => (".sp", 2 * k, format!(" %x0, {selector},")),
+            false => ("", k, String::new()),
+        };
         let mut text = format!(
-            "wgmma.mma_async.sync.aligned.m64n{}k{k}.{}.{}.{}{popc} {{{}}}, {left}, %db, %p",
+            "wgmma.mma_async{sp}.sync.aligned.m64n{}k{k}.{}.{}.{}{popc} {{{}}}, {left}, %db,{metadata} %p",
             self.n,
             self.d,
             self.a,
@@ -106,9 +155,9 @@ impl Product {
         text + ";"
     }
 
-    fn kernel(&self, text: &mut String, registers: bool, transposed: [bool; 2]) {
+    fn kernel(&self, text: &mut String, registers: bool, transposed: [bool; 2], selector: usize) {
         let words = self.words();
-        let name = Self::name(registers, transposed);
+        let name = Self::name(registers, transposed, selector);
         writeln!(
             text,
             ".visible .entry {name}(.param .u64 out, .param .u64 c, .param .u64 a, .param .u64 image, .param .u64 da, .param .u64 db, .param .u32 scale) .maxntid 128
@@ -131,10 +180,11 @@ L: ld.global.v4.b32 {{%x0, %x1, %x2, %x3}}, [%im]; st.shared.v4.b32 [%s], {{%x0,
         }
         writeln!(
             text,
-            "  ld.global.v4.b32 {{%a0, %a1, %a2, %a3}}, [%pa]; fence.proxy.async; bar.sync 0; wgmma.fence.sync.aligned;
+            "  ld.global.v4.b32 {{%a0, %a1, %a2, %a3}}, [%pa]; shl.b32 %i, %t, 2; cvt.u64.u32 %o, %i; ld.param.u64 %pa, [a];
+  add.u64 %pa, %pa, %o; ld.global.b32 %x0, [%pa+2048]; fence.proxy.async; bar.sync 0; wgmma.fence.sync.aligned;
   {}
   wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;",
-            self.instruction(registers, transposed)
+            self.instruction(registers, transposed, selector)
         )
         .unwrap();
         for i in 0..words {
@@ -174,9 +224,16 @@ L: ld.global.v4.b32 {{%x0, %x1, %x2, %x3}}, [%im]; st.shared.v4.b32 [%s], {{%x0,
         if self.has_transposes() {
             transposed = [!registers && random.below(2) == 1, random.below(2) == 1];
         }
-        let descriptors =
-            [(64, transposed[0]), (self.n, transposed[1])].map(|(rows, mn)| descriptor(random, rows, mn));
-        Input { registers, transposed, descriptors, accumulate: random.below(4) > 0 }
+        let selector = random.below(self.selectors() as u64) as usize;
+        let descriptors = [(64, transposed[0], false), (self.n, transposed[1], self.sparse)]
+            .map(|(rows, mn, wide)| descriptor(random, rows, mn, wide));
+        Input { registers, transposed, selector, descriptors, accumulate: random.below(4) > 0 }
+    }
+
+    /// Of a sparse A, which elements are there: indices that say something, in ascending order.
+    fn metadata(&self, random: &mut Random) -> u32 {
+        let all: &[u32] = if self.a == "tf32" { &[4, 14] } else { &[4, 8, 9, 12, 13, 14] };
+        (0..8).fold(0, |bits, i| bits | all[random.below(all.len() as u64) as usize] << (4 * i))
     }
 
     /// What a device makes of it. `image` and the fragments of A and D come from the seed.
@@ -185,12 +242,13 @@ L: ld.global.v4.b32 {{%x0, %x1, %x2, %x3}}, [%im]; st.shared.v4.b32 [%s], {{%x0,
         let ty = if random.below(2) == 0 || self.bits == 16 { self.a } else { self.b };
         let mut words =
             |ty: &str, n: usize| -> Vec<u32> { (0..n).map(|_| self.word(ty, &mut random)).collect() };
-        let (image, a) = (words(ty, SPACE / 4), words(self.a, 128 * 4));
+        let (image, mut a) = (words(ty, SPACE / 4), words(self.a, 128 * 4));
         let c = match self.d {
             "f32" => words("f32", 128 * self.words()),
             "f16" => words("f16", 128 * self.words()),
             _ => words("s32", 128 * self.words()),
         };
+        a.extend((0..128).map(|_| self.metadata(&mut random)));
         let [image, a, c] = [image, a, c].map(|words| device.upload(&words).unwrap());
         let out = device.zeros::<u32>(128 * self.words()).unwrap();
         let [da, db] = input.descriptors;
@@ -211,19 +269,22 @@ L: ld.global.v4.b32 {{%x0, %x1, %x2, %x3}}, [%im]; st.shared.v4.b32 [%s], {{%x0,
 
     /// The kernel that an input is for.
     pub fn kernel_name(input: &Input) -> String {
-        Self::name(input.registers, input.transposed)
+        Self::name(input.registers, input.transposed, input.selector)
     }
 }
 
-/// A descriptor with every swizzle, offsets that are multiples of 16 bytes, and a base offset now and then.
-fn descriptor(random: &mut Random, rows: usize, mn: bool) -> u64 {
-    let swizzle = random.below(4);
+/// A descriptor with every swizzle, offsets that are multiples of 16 bytes, and a base offset now and then; of a matrix that is
+/// `wide`, twice as long along K.
+fn descriptor(random: &mut Random, rows: usize, mn: bool, wide: bool) -> u64 {
+    // Rows of 64 bytes along K do not go into a swizzle of 32.
+    let swizzle = random.below(if wide && !mn { 3 } else { 4 });
     let width = if swizzle == 0 { 16 } else { 256 >> swizzle };
+    let along_k = if wide { 3 } else { 1 };
     // How often the leading and the stride offset are added at most.
     let (leading, stride) = match (mn, swizzle) {
+        (_, 0) => (along_k, rows as u64 / 8 - 1),
         (false, _) => (1, rows as u64 / 8 - 1),
-        (true, 0) => (1, rows as u64 / 8 - 1),
-        (true, _) => ((rows as u64 - 1) / (width / 2), 1),
+        (true, _) => ((rows as u64 - 1) / (width / 2), along_k),
     };
     let space = SPACE as u64 - 8 * 1024;
     let mut offset = |times: u64| 16 * random.below(space / 3 / times.max(1) / 16);
