@@ -9,7 +9,7 @@ use girih_proptests::differential::{Agree, LANES, Program, Programs, differences
 
 const SEED: u64 = 1;
 /// Enough for every instruction to come once.
-const PROGRAMS: usize = 450;
+const PROGRAMS: usize = 600;
 
 fn simulator(seed: u64) -> Device {
     Device::open_sim(SimOptions { seed, ..SimOptions::checked() }).unwrap()

@@ -1,7 +1,7 @@
 //! What is dealt: every form of the families in its fillings, shuffled, each once before any comes again.
 
 use girih_ptx::forms::{self, Filled, Form, Kind, Ty};
-use girih_ptx::{Modifier, Opcode, Type, Word};
+use girih_ptx::{Modifier, Opcode, Word};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 
@@ -74,11 +74,9 @@ pub(super) fn cards() -> Vec<Card> {
         .collect()
 }
 
-/// 128-bit registers are left out, cache policies, which are no values, what is asynchronous, and the parameters of
-/// calls, which calls have.
+/// What is asynchronous is left out, and the parameters of calls, which calls have.
 fn usable(modifier: Modifier) -> bool {
-    let word = matches!(modifier, Modifier::Word(Word::L2CacheHint | Word::Async | Word::ParamFunc));
-    !word && modifier != Modifier::Type(Type::B128)
+    !matches!(modifier, Modifier::Word(Word::Async | Word::ParamFunc))
 }
 
 /// The ways to fill the slots of `form`.

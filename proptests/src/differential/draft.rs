@@ -1,11 +1,12 @@
 //! Making a program: registers, inputs, and the step that is being written.
 
 use girih_ptx::forms::{Filled, Form};
-use girih_ptx::{Function, Inst, Name, Operand, Statement, Type};
+use girih_ptx::{Function, Inst, Name, Opcode, Operand, RegDecl, Span, Statement, Type};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::agree::Agree;
+use super::syntax::{inst, modifiers};
 use super::value::{Class, Flavour, Value};
 use super::{Input, LANES, Reach, Step};
 
@@ -27,6 +28,8 @@ pub(super) struct Draft<'a> {
     pub(super) closed: Option<Vec<Value>>,
     registers: [u32; 4],
     labels: u32,
+    /// Registers of 128 bits that the next instruction writes.
+    wide: Vec<Operand>,
     // the step
     statements: Vec<Statement>,
     functions: Vec<Function>,
@@ -46,6 +49,7 @@ impl<'a> Draft<'a> {
             closed: None,
             registers: [0; 4],
             labels: 0,
+            wide: Vec::new(),
             statements: Vec::new(),
             functions: Vec::new(),
             reads: Vec::new(),
@@ -80,6 +84,44 @@ impl<'a> Draft<'a> {
 
     pub(super) fn inst(&mut self, inst: Inst) {
         self.statements.push(Statement::Inst(inst));
+    }
+
+    /// A register of 128 bits.
+    fn wide_register(&mut self) -> Operand {
+        self.labels += 1;
+        let name: Name = format!("%q{}", self.labels).into();
+        let declared = RegDecl { ty: Type::B128, names: vec![(name.clone(), None)], span: Span::default() };
+        self.push(Statement::Reg(declared));
+        Operand::Name(name)
+    }
+
+    /// A register of 128 bits with these halves.
+    pub(super) fn packed(&mut self, halves: [Operand; 2]) -> Operand {
+        let wide = self.wide_register();
+        let halves = Operand::Vector(halves.into());
+        self.inst(inst(Opcode::Mov, modifiers![Type::B128], vec![wide.clone(), halves]));
+        wide
+    }
+
+    /// A register of 128 bits that the next instruction writes.
+    pub(super) fn wide_result(&mut self) -> Operand {
+        let wide = self.wide_register();
+        self.wide.push(wide.clone());
+        wide
+    }
+
+    pub(super) fn writes_wide(&self) -> bool {
+        !self.wide.is_empty()
+    }
+
+    /// The instruction that has these operands; the halves of the wide registers that it writes are results.
+    pub(super) fn inst_with_halves(&mut self, instruction: Inst) {
+        self.inst(instruction);
+        for wide in std::mem::take(&mut self.wide) {
+            let halves = [(); 2].map(|()| self.result(Class::B64, Type::B64, Agree::Bits).operand());
+            let operands = vec![Operand::Vector(halves.into()), wide];
+            self.inst(inst(Opcode::Mov, modifiers![Type::B128], operands));
+        }
     }
 
     pub(super) fn function(&mut self, function: Function) {
@@ -195,6 +237,7 @@ impl<'a> Draft<'a> {
 
     /// Forgets what was written of a step.
     pub(super) fn abandon(&mut self) {
+        self.wide.clear();
         self.statements.clear();
         self.functions.clear();
         self.reads.clear();

@@ -44,10 +44,10 @@ pub(super) fn step(draft: &mut Draft<'_>, card: &Card) {
     // ptxas 13.0 makes two instructions of these, the second without the predicate: the value that should stay is
     // converted, or lost.
     let expanded = matches!(form.opcode, Opcode::Set | Opcode::Testp);
-    if plain && !expanded && draft.chance(8) {
+    if plain && !expanded && !draft.writes_wide() && draft.chance(8) {
         predicated(draft, instruction);
     } else {
-        draft.inst(instruction);
+        draft.inst_with_halves(instruction);
     }
     if carries {
         carry_out(draft);
@@ -126,6 +126,13 @@ pub(super) fn instruction(
     for (i, slot) in slots.iter().enumerate() {
         let operand = match slot.kind {
             Kind::Address(_) => address?.clone(),
+            Kind::Def(ty) | Kind::DefOrSink(ty) if is_wide(ty, filled) => draft.wide_result(),
+            Kind::Use(ty) | Kind::Source(ty) if is_wide(ty, filled) => {
+                let halves = [(); 2].map(|()| draft.read(Class::B64, Type::B64));
+                draft.packed(halves)
+            }
+            // Of an access it is the cache policy.
+            Kind::Use(Ty::Is(Type::B64)) if has(filled, Word::L2CacheHint) => policy(draft),
             // Straight-line code: all lanes are there.
             _ if masked && i == last => Operand::Int(0xffff_ffff),
             Kind::Use(Ty::Slot(_)) if matches!(form.opcode, Opcode::Sin | Opcode::Cos) => {
@@ -162,6 +169,21 @@ pub(super) fn instruction(
         *b = draft.own_input(class, Flavour::Of(ty)).operand();
     }
     Some(instruction)
+}
+
+fn is_wide(ty: Ty, filled: &Filled) -> bool {
+    ty.of(filled) == Some(Type::B128)
+}
+
+/// A cache policy.
+fn policy(draft: &mut Draft<'_>) -> Operand {
+    let first =
+        draft.pick(&[Word::L2EvictLast, Word::L2EvictNormal, Word::L2EvictFirst, Word::L2EvictUnchanged]);
+    let policy = draft.register(Class::B64, Type::B64).operand();
+    let fraction = Operand::F32(draft.pick(&[0.25f32, 0.5, 1.0]).to_bits());
+    let modifiers = modifiers![Word::Fractional, first, Type::B64];
+    draft.inst(inst(Opcode::Createpolicy, modifiers, vec![policy.clone(), fraction]));
+    policy
 }
 
 /// What operands are made with.
@@ -292,6 +314,7 @@ impl Operands<'_, '_> {
         let part = match bits / count {
             16 => Type::B16,
             32 => Type::B32,
+            64 => Type::B64,
             _ => return None,
         };
         let parts: Option<Vec<_>> =

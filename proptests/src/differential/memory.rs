@@ -53,8 +53,9 @@ impl Home {
         }
         match words().find_map(home) {
             Some(home) => (home, false),
-            // Vectors are updated in global memory alone.
+            // Vectors are updated in global memory alone, and cache policies are of global memory.
             None if matches!(opcode, Opcode::Red | Opcode::Atom) && count(filled) > 1 => (Home::Global, true),
+            None if words().any(|word| *word == Word::L2CacheHint) => (Home::Global, true),
             None => (draft.pick(&[Home::Shared, Home::Global]), true),
         }
     }
@@ -191,7 +192,7 @@ pub(super) fn access(draft: &mut Draft<'_>, card: &Card) {
     let row = if is_generic { generic(draft, home, &row).name } else { row };
     let address = at(&row, offset(draft, card));
     let Some(instruction) = instruction(draft, card, false, Some(&address)) else { return draft.abandon() };
-    draft.inst(instruction);
+    draft.inst_with_halves(instruction);
     if crosses {
         barrier(draft);
     }
@@ -230,8 +231,10 @@ pub(super) fn atomic(draft: &mut Draft<'_>, card: &Card) {
     let (home, is_generic) = Home::of(draft, card);
     let mut types =
         filled.iter().flatten().filter_map(|m| if let Modifier::Type(ty) = m { Some(*ty) } else { None });
-    let Some((ty, class)) = types.next_back().and_then(|ty| Some((ty, Class::of(ty)?))) else { return };
-    let count = count(filled) as usize;
+    let Some(ty) = types.next_back() else { return };
+    let wide = ty == Type::B128;
+    let (ty, count) = if wide { (Type::B64, 2) } else { (ty, count(filled) as usize) };
+    let Some(class) = Class::of(ty) else { return };
     let parts: Vec<Operand> = (0..count).map(|_| draft.read(class, ty)).collect();
     store(draft, home, parts.clone(), class);
     let has = |word: Word| filled.contains(&Some(Modifier::Word(word)));
@@ -253,9 +256,10 @@ pub(super) fn atomic(draft: &mut Draft<'_>, card: &Card) {
     };
     // A comparison that holds would be rare.
     if has(Word::Cas) && draft.chance(2) {
-        instruction.operands[2] = parts[0].clone();
+        let same = if wide { draft.packed([parts[0].clone(), parts[1].clone()]) } else { parts[0].clone() };
+        instruction.operands[2] = same;
     }
-    draft.inst(instruction);
+    draft.inst_with_halves(instruction);
     if shared {
         barrier(draft);
     }
