@@ -204,8 +204,8 @@ impl<M: Modes> Layout<M> {
 
     /// The index of a coordinate: 1-D, one position a mode, or as nested as the shape; static positions and dynamic ones.
     ///
-    /// A static position outside its extent does not compile. Dynamic ones are not checked: past its extent the last leaf goes on, as in
-    /// CuTe; see [`Layout::try_at`].
+    /// A static position outside its extent does not compile. Dynamic ones are checked where debug assertions are on, which then panic;
+    /// elsewhere the last leaf goes on past its extent, as in CuTe. [`Layout::try_at`] checks them always.
     ///
     /// ```
     /// use girih_layout::{int, layout};
@@ -215,8 +215,10 @@ impl<M: Modes> Layout<M> {
     /// assert_eq!(l.at(15), 15);
     /// ```
     #[inline(always)]
+    #[track_caller]
     pub fn at<C: Coord<M>>(&self, coord: C) -> usize {
         const { check_line("at", M::SIGNED, M::COORDINATES, &M::SKELETON) };
+        debug_inside(|| coord.check(&self.0));
         coord.index(&self.0, LINE) as usize
     }
 
@@ -228,8 +230,10 @@ impl<M: Modes> Layout<M> {
     /// assert_eq!(layout!(4 : back).at_signed(3usize), -3);
     /// ```
     #[inline(always)]
+    #[track_caller]
     pub fn at_signed<C: Coord<M>>(&self, coord: C) -> i64 {
         const { check_line("at_signed", false, M::COORDINATES, &M::SKELETON) };
+        debug_inside(|| coord.check(&self.0));
         coord.index(&self.0, LINE)
     }
 
@@ -263,8 +267,10 @@ impl<M: Modes> Layout<M> {
     /// let (row, offset) = l.slice((5, (__, 1)));
     /// assert_eq!((row.to_string().as_str(), offset), ("(2):(1)", 32));
     /// ```
+    #[track_caller]
     pub fn slice<C: Slice<M>>(&self, coord: C) -> (Layout<C::Kept>, i64) {
         const { check_line("slice", false, M::COORDINATES, &M::SKELETON) };
+        debug_inside(|| coord.check(&self.0));
         let (kept, offset) = coord.kept(&self.0, LINE);
         (Layout(kept), offset)
     }
@@ -310,8 +316,10 @@ impl<M: Modes> Layout<M> {
     /// let [i, j] = layout!((4, 8) : (8, 1)).coord_at((3, 5));
     /// ```
     #[inline(always)]
+    #[track_caller]
     pub fn coord_at<C: Coord<M>, const R: usize>(&self, coord: C) -> [usize; R] {
         const { check_coordinates(R, M::SIGNED, &M::SKELETON) };
+        debug_inside(|| coord.check(&self.0));
         core::array::from_fn(|axis| coord.index(&self.0, axis) as usize)
     }
 
@@ -352,10 +360,23 @@ impl<M: Modes> Layout<M> {
     /// let (column, [i, j]) = Layout::identity(int_tuple!((128, 64))).slice_coord((__, 5));
     /// assert_eq!((column.to_string().as_str(), i, j), ("(128):(1@0)", 0, 5));
     /// ```
+    #[track_caller]
     pub fn slice_coord<C: Slice<M>, const R: usize>(&self, coord: C) -> (Layout<C::Kept>, [usize; R]) {
         const { check_coordinates(R, M::SIGNED, &M::SKELETON) };
+        debug_inside(|| coord.check(&self.0));
         let offset = core::array::from_fn(|axis| coord.kept(&self.0, axis).1 as usize);
         (Layout(coord.kept(&self.0, LINE).0), offset)
+    }
+}
+
+/// Asserts that a coordinate is inside, where debug assertions are on.
+#[inline(always)]
+#[track_caller]
+pub(super) fn debug_inside(check: impl FnOnce() -> Result<(), Error>) {
+    if cfg!(debug_assertions)
+        && let Err(error) = check()
+    {
+        debug_assert!(false, "{error}");
     }
 }
 

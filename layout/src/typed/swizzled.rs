@@ -196,6 +196,7 @@ impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {
     /// assert_eq!(tile.at((1usize, 0usize)), 64 + 8);
     /// ```
     #[inline(always)]
+    #[track_caller]
     pub fn at<C: Coord<M>>(&self, coord: C) -> usize {
         let index = self.layout.at_signed(coord).wrapping_add(self.offset.get());
         const { W::SWIZZLE }.apply(index) as usize
@@ -226,6 +227,7 @@ impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {
     /// use girih_layout::typed::__;
     /// assert_eq!(tile.slice((3usize, __)).at(0usize), 192 + 24);
     /// ```
+    #[track_caller]
     pub fn slice<C: Slice<M>>(&self, coord: C) -> Swizzled<W, C::Kept, i64> {
         let (layout, offset) = self.layout.slice(coord);
         Swizzled { offset: self.offset.get().wrapping_add(offset), layout, swizzle: PhantomData }
