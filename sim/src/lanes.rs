@@ -90,26 +90,28 @@ pub(crate) type LaneFn = fn(&mut Regs, &Args, u32);
 
 /// What a register file stores for a lane.
 pub(crate) trait Word: Copy + Default {
-    /// All lanes of a register.
-    type Lanes;
-    fn lanes(regs: &Regs, slot: u32) -> &Self::Lanes;
-    fn lane(lanes: &Self::Lanes, i: usize) -> Self;
+    /// So many lanes of a register.
+    type Part<'a, const N: usize>: Copy;
+    /// Those from this one on, which is a multiple of their number.
+    fn part<const N: usize>(regs: &Regs, slot: u32, first: usize) -> Self::Part<'_, N>;
+    fn lane<const N: usize>(part: Self::Part<'_, N>, i: usize) -> Self;
     /// This, if it is wanted, or another.
     fn or(self, other: Self, wanted: bool) -> Self;
-    fn write(regs: &mut Regs, slot: u32, mask: u32, values: [Self; WARP]);
+    /// Writes lanes from this one on, as far as they are in the mask.
+    fn write<const N: usize>(regs: &mut Regs, slot: u32, first: usize, mask: u32, values: [Self; N]);
 }
 
 macro_rules! word {
     ($t:ty, $file:ident) => {
         impl Word for $t {
-            type Lanes = [$t; WARP];
-            #[inline]
-            fn lanes(regs: &Regs, slot: u32) -> &Self::Lanes {
-                &regs.$file[slot as usize]
+            type Part<'a, const N: usize> = &'a [$t; N];
+            #[inline(always)]
+            fn part<const N: usize>(regs: &Regs, slot: u32, first: usize) -> &[$t; N] {
+                &regs.$file[slot as usize].as_chunks().0[first / N]
             }
-            #[inline]
-            fn lane(lanes: &Self::Lanes, i: usize) -> Self {
-                lanes[i]
+            #[inline(always)]
+            fn lane<const N: usize>(part: &[$t; N], i: usize) -> Self {
+                part[i]
             }
             #[inline(always)]
             fn or(self, other: $t, wanted: bool) -> $t {
@@ -118,13 +120,13 @@ macro_rules! word {
                 self & keep | other & !keep
             }
             #[inline(always)]
-            fn write(regs: &mut Regs, slot: u32, mask: u32, values: [Self; WARP]) {
-                let to = &mut regs.$file[slot as usize];
+            fn write<const N: usize>(regs: &mut Regs, slot: u32, first: usize, mask: u32, values: [$t; N]) {
+                let to: &mut [$t; N] = &mut regs.$file[slot as usize].as_chunks_mut().0[first / N];
                 if mask == u32::MAX {
                     *to = values;
                 } else {
-                    for i in 0..WARP {
-                        to[i] = values[i].or(to[i], mask & 1 << i != 0);
+                    for i in 0..N {
+                        to[i] = values[i].or(to[i], mask & 1 << (first + i) != 0);
                     }
                 }
             }
@@ -135,14 +137,14 @@ word!(u32, w32);
 word!(u64, w64);
 
 impl Word for bool {
-    type Lanes = u32;
-    #[inline]
-    fn lanes(regs: &Regs, slot: u32) -> &u32 {
-        &regs.pred[slot as usize]
+    type Part<'a, const N: usize> = u32;
+    #[inline(always)]
+    fn part<const N: usize>(regs: &Regs, slot: u32, first: usize) -> u32 {
+        regs.pred[slot as usize] >> first
     }
-    #[inline]
-    fn lane(lanes: &u32, i: usize) -> bool {
-        lanes & 1 << i != 0
+    #[inline(always)]
+    fn lane<const N: usize>(part: u32, i: usize) -> bool {
+        part & 1 << i != 0
     }
     #[inline]
     fn or(self, other: bool, wanted: bool) -> bool {
@@ -150,13 +152,14 @@ impl Word for bool {
     }
     // Apart, as a loop that makes bytes of comparisons is one that compilers vectorise.
     #[inline(never)]
-    fn write(regs: &mut Regs, slot: u32, mask: u32, values: [bool; WARP]) {
+    fn write<const N: usize>(regs: &mut Regs, slot: u32, first: usize, mask: u32, values: [bool; N]) {
         // The product has the lowest bits of eight bytes in its highest byte.
         let byte = |eight: &[bool; 8]| {
             u64::from_le_bytes(eight.map(u8::from)).wrapping_mul(0x0102_0408_1020_4080).to_le_bytes()[7]
         };
         let (eights, _) = values.as_chunks();
-        let bits = eights.iter().rev().fold(0, |bits, eight| bits << 8 | u32::from(byte(eight)));
+        let bits = eights.iter().rev().fold(0, |bits, eight| bits << 8 | u32::from(byte(eight))) << first;
+        let mask = mask & u32::MAX >> (WARP - N) << first;
         let to = &mut regs.pred[slot as usize];
         *to = *to & !mask | bits & mask;
     }
@@ -166,14 +169,18 @@ impl Word for bool {
 /// sign, as PTX does when a destination register is wider than its type.
 pub(crate) trait Scalar: Copy {
     type Word: Word;
+    /// How many lanes a function computes before it writes them: as many as a processor's registers hold, where compilers
+    /// make vectors of so few.
+    const PART: usize = WARP;
     fn load(word: Self::Word) -> Self;
     fn store(self) -> Self::Word;
 }
 
 macro_rules! scalar {
-    ($($t:ty as $w:ty: |$x:ident| $load:expr, |$y:ident| $store:expr;)*) => { $(
+    ($($t:ty as $w:ty, $part:expr; |$x:ident| $load:expr, |$y:ident| $store:expr;)*) => { $(
         impl Scalar for $t {
             type Word = $w;
+            const PART: usize = $part;
             #[inline(always)]
             fn load($x: $w) -> Self {
                 $load
@@ -187,38 +194,75 @@ macro_rules! scalar {
     )* };
 }
 scalar! {
-    bool as bool: |x| x, |y| y;
-    u8 as u32: |x| x as u8, |y| y.into();
-    i8 as u32: |x| x as i8, |y| y as u32;
-    u16 as u32: |x| x as u16, |y| y.into();
-    i16 as u32: |x| x as i16, |y| y as u32;
-    u32 as u32: |x| x, |y| y;
-    i32 as u32: |x| x as i32, |y| y as u32;
-    f32 as u32: |x| f32::from_bits(x), |y| y.to_bits();
-    u64 as u64: |x| x, |y| y;
-    i64 as u64: |x| x as i64, |y| y as u64;
-    f64 as u64: |x| f64::from_bits(x), |y| y.to_bits();
+    bool as bool, WARP; |x| x, |y| y;
+    u8 as u32, 8; |x| x as u8, |y| y.into();
+    i8 as u32, 8; |x| x as i8, |y| y as u32;
+    u16 as u32, 8; |x| x as u16, |y| y.into();
+    i16 as u32, 8; |x| x as i16, |y| y as u32;
+    u32 as u32, 8; |x| x, |y| y;
+    i32 as u32, 8; |x| x as i32, |y| y as u32;
+    f32 as u32, WARP; |x| f32::from_bits(x), |y| y.to_bits();
+    u64 as u64, 8; |x| x, |y| y;
+    i64 as u64, 8; |x| x as i64, |y| y as u64;
+    f64 as u64, WARP; |x| f64::from_bits(x), |y| y.to_bits();
+}
+
+/// So many lanes of a register, from this one on.
+#[inline(always)]
+pub(crate) fn part<T: Scalar, const N: usize>(
+    regs: &Regs,
+    slot: u32,
+    first: usize,
+) -> <T::Word as Word>::Part<'_, N> {
+    T::Word::part(regs, slot, first)
+}
+
+/// The value of one of them.
+#[inline(always)]
+pub(crate) fn load<T: Scalar, const N: usize>(part: <T::Word as Word>::Part<'_, N>, i: usize) -> T {
+    T::load(T::Word::lane(part, i))
+}
+
+/// The largest of some numbers.
+pub(crate) const fn largest(of: &[usize]) -> usize {
+    match of {
+        [first, rest @ ..] if *first > largest(rest) => *first,
+        [_, rest @ ..] => largest(rest),
+        [] => 0,
+    }
 }
 
 /// Makes a [`LaneFn`] from the formula of one lane: `lanes!(u64: |a: u32, b: u32| a as u64 * b as u64)`.
 macro_rules! lanes {
     ($d:ty: |$a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty $(, $e:ident: $te:ty)?)?)?| $value:expr) => {{
         fn run(regs: &mut $crate::lanes::Regs, args: &$crate::lanes::Args, mask: u32) {
-            use $crate::lanes::{Scalar, WARP, Word};
-            let mut out = [<<$d as Scalar>::Word>::default(); WARP];
-            let $a = <<$ta as Scalar>::Word>::lanes(regs, args.a);
-            $(let $b = <<$tb as Scalar>::Word>::lanes(regs, args.b);
-            $(let $c = <<$tc as Scalar>::Word>::lanes(regs, args.c);
-            $(let $e = <<$te as Scalar>::Word>::lanes(regs, args.e);)?)?)?
-            for i in 0..WARP {
-                let $a = <$ta as Scalar>::load(Word::lane($a, i));
-                $(let $b = <$tb as Scalar>::load(Word::lane($b, i));
-                $(let $c = <$tc as Scalar>::load(Word::lane($c, i));
-                $(let $e = <$te as Scalar>::load(Word::lane($e, i));)?)?)?
-                let value: $d = $value;
-                out[i] = value.store();
+            use $crate::lanes::{Args, Regs, Scalar, WARP, Word, largest, load, part};
+            const PART: usize = largest(&[<$d as Scalar>::PART, <$ta as Scalar>::PART $(, <$tb as Scalar>::PART
+                $(, <$tc as Scalar>::PART $(, <$te as Scalar>::PART)?)?)?]);
+            #[inline(always)]
+            fn parts<const N: usize>(regs: &mut Regs, args: &Args, mask: u32) {
+                for first in (0..WARP).step_by(N) {
+                    let mut out = [<<$d as Scalar>::Word>::default(); N];
+                    let $a = part::<$ta, N>(regs, args.a, first);
+                    $(let $b = part::<$tb, N>(regs, args.b, first);
+                    $(let $c = part::<$tc, N>(regs, args.c, first);
+                    $(let $e = part::<$te, N>(regs, args.e, first);)?)?)?
+                    for i in 0..N {
+                        let $a = load::<$ta, N>($a, i);
+                        $(let $b = load::<$tb, N>($b, i);
+                        $(let $c = load::<$tc, N>($c, i);
+                        $(let $e = load::<$te, N>($e, i);)?)?)?
+                        let value: $d = $value;
+                        out[i] = value.store();
+                    }
+                    Word::write(regs, args.d, first, mask, out);
+                }
             }
-            Word::write(regs, args.d, mask, out);
+            if PART < WARP && mask == u32::MAX {
+                parts::<PART>(regs, args, u32::MAX);
+            } else {
+                parts::<WARP>(regs, args, mask);
+            }
         }
         run as $crate::lanes::LaneFn
     }};

@@ -8,7 +8,7 @@ use girih_ptx::{Opcode, Operand, Type, Word};
 use super::Decoder;
 use super::words::Words;
 use crate::Error;
-use crate::lanes::{Args, LaneFn, Regs, Scalar, WARP, Word as _, by_type, lanes, predicates};
+use crate::lanes::{Args, LaneFn, Regs, Scalar, WARP, Word as _, by_type, lanes, load, predicates};
 
 /// A lane function over every integer type, for a formula that is the same in all.
 macro_rules! integers {
@@ -116,15 +116,16 @@ fn right<T: Shift>(regs: &mut Regs, args: &Args, mask: u32) {
 /// Most shifts are by the same in all lanes, which processors have for many numbers at a time.
 #[inline(always)]
 fn shifted<T: Shift>(regs: &mut Regs, args: &Args, mask: u32, shift: impl Fn(T, u32) -> T) {
-    let (a, by) = (T::Word::lanes(regs, args.a), regs.w32[args.b as usize]);
+    let (a, by) = (T::Word::part(regs, args.a, 0), &regs.w32[args.b as usize]);
     let mut out = [T::Word::default(); WARP];
-    let lane = |i: usize, by: u32| shift(T::load(T::Word::lane(a, i)), by).store();
-    if by == [by[0]; WARP] {
-        (0..WARP).for_each(|i| out[i] = lane(i, by[0]));
+    let lane = |i: usize, by: u32| shift(load::<T, WARP>(a, i), by).store();
+    let (first, differ) = (by[0], by.iter().fold(0, |differ, one| differ | one ^ by[0]));
+    if differ == 0 {
+        (0..WARP).for_each(|i| out[i] = lane(i, first));
     } else {
         (0..WARP).for_each(|i| out[i] = lane(i, by[i]));
     }
-    T::Word::write(regs, args.d, mask, out);
+    T::Word::write(regs, args.d, 0, mask, out);
 }
 
 /// The double-width type of a product.

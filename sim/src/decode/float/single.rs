@@ -59,7 +59,7 @@ fn approximate_quotient(a: f32, b: f32) -> f32 {
 /// `fma` to nearest, with `.ftz` or without. Without an instruction for it a processor takes long, but the product is exact in
 /// f64, and what the sum is rounded to there rounds to the same f32, unless it is in the middle between two.
 fn fused<const FTZ: bool>(regs: &mut Regs, args: &Args, mask: u32) {
-    let [a, b, c] = [args.a, args.b, args.c].map(|slot| regs.w32[slot as usize]);
+    let [a, b, c] = [args.a, args.b, args.c].map(|slot| &regs.w32[slot as usize]);
     let (mut out, mut rare) = ([0; WARP], false);
     for i in 0..WARP {
         let [a, b, c] = [a[i], b[i], c[i]].map(f32::from_bits);
@@ -75,7 +75,7 @@ fn fused<const FTZ: bool>(regs: &mut Regs, args: &Args, mask: u32) {
         let exact = || exact::fma(a.into(), b.into(), c.into(), F32_SMALL, Round::Nearest);
         out[i] = if FTZ { unless_tiny(sum, exact) } else { sum }.to_bits();
     }
-    Word::write(regs, args.d, mask, out);
+    Word::write(regs, args.d, 0, mask, out);
 }
 
 pub(super) fn single(opcode: Opcode, style: Style) -> Option<LaneFn> {
