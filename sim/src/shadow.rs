@@ -20,7 +20,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::Access;
-use crate::exec::lanes;
 use crate::lanes::WARP;
 
 use accesses::{Accesses, Chains};
@@ -323,32 +322,57 @@ impl Shadow {
         if !self.strong.is_empty() {
             return 0;
         }
+        if reads && some_meet(places) && self.clocks[who.warp as usize].are_alike(mask) {
+            self.groups::<true>(who, mask, places, bytes, reads)
+        } else {
+            self.groups::<false>(who, mask, places, bytes, reads)
+        }
+    }
+
+    /// The same, with lanes together that are at the same place or each by itself.
+    #[inline]
+    fn groups<const TOGETHER: bool>(
+        &mut self,
+        who: Who,
+        mask: u32,
+        places: &[usize; WARP],
+        bytes: usize,
+        reads: bool,
+    ) -> u32 {
         let (mut served, wanted) = (0, if reads && self.uninitialised { WRITTEN } else { 0 });
         let clock = &self.clocks[who.warp as usize];
-        for lane in lanes(mask) {
+        while let Some((lane, group)) = next_group(mask & !served, places, TOGETHER) {
             let (who, at) = (Who { lane: lane as u32, ..who }, places[lane]);
             let states = &mut self.states[at..at + bytes];
             let (all, any) = over(states);
             if any & (FLIGHT | MBARRIER | READING) != 0 || all & wanted != wanted {
                 break;
             }
-            let past = clock.past(who);
+            let past = if TOGETHER { clock.past_of(who, group) } else { clock.past(who) };
             let stamp = Stamp { clock: clock.next(who.lane), source: who.source, thread: who.thread() };
             let cells = &mut self.cells[at >> self.granule..(at + bytes).div_ceil(1 << self.granule)];
             let none = |of: &Accesses| past.missing(of) == 0;
             let quiet = |cell: &Cell| {
-                past.has(&cell.write) && (reads || cell.more == 0 && cell.reads.iter().all(none))
+                let more = || cell.more == 0 || self.chains.all_in(cell.more, past);
+                past.has(&cell.write) && (reads || cell.reads.iter().all(none) && more())
             };
             if self.races && !cells.iter().all(quiet) {
                 break;
             }
             if !reads {
                 states.fill(WRITTEN);
-                cells.fill(Cell { write: stamp, ..Cell::default() });
+                for cell in cells {
+                    if cell.more != 0 {
+                        self.chains.drop(cell.more);
+                    }
+                    *cell = Cell { write: stamp, ..Cell::default() };
+                }
             } else if self.races {
-                cells.iter_mut().for_each(|cell| cell.read(stamp.into(), &mut self.chains, none));
+                let mut new = Accesses::from(stamp);
+                new.lanes = group;
+                cells.iter_mut().for_each(|cell| cell.read(new, &mut self.chains, none));
             }
-            served |= 1 << lane;
+            served |= group;
         }
         served
     }
@@ -459,7 +483,38 @@ impl Shadow {
 /// The bits that all of some states have, and those that any has.
 #[inline]
 fn over(states: &[u8]) -> (u8, u8) {
-    states.iter().fold((u8::MAX, 0), |(all, any), state| (all & state, any | state))
+    #[inline(always)]
+    fn fold(states: &[u8]) -> (u8, u8) {
+        states.iter().fold((u8::MAX, 0), |(all, any), state| (all & state, any | state))
+    }
+    // Of a length that the compiler knows it takes the loop apart.
+    match *states {
+        [one] => (one, one),
+        [a, b, c, d] => fold(&[a, b, c, d]),
+        _ => fold(states),
+    }
+}
+
+/// The first of these lanes, and the lanes from it on that are at the same place, if such are taken together.
+#[inline(always)]
+fn next_group(lanes: u32, places: &[usize; WARP], together: bool) -> Option<(usize, u32)> {
+    if lanes == 0 {
+        return None;
+    }
+    let first = lanes.trailing_zeros() as usize;
+    if !together {
+        return Some((first, 1 << first));
+    }
+    let mut rest = lanes & (lanes - 1);
+    while rest != 0 && places[rest.trailing_zeros() as usize] == places[first] {
+        rest &= rest - 1;
+    }
+    Some((first, lanes & !rest))
+}
+
+/// Whether some lanes are where the lane before them is.
+fn some_meet(places: &[usize; WARP]) -> bool {
+    places.iter().zip(&places[1..]).fold(false, |some, (one, next)| some | (one == next))
 }
 
 /// The cells of a range of bytes.

@@ -3,6 +3,7 @@
 use std::iter;
 
 use super::Stamp;
+use super::clock::Past;
 use crate::lanes::WARP;
 
 /// Accesses of lanes of a warp by one instruction, counted by one clock; none with clock 0.
@@ -112,7 +113,14 @@ impl Chains {
         };
     }
 
+    /// Whether all of a set come before something.
+    #[cold]
+    pub(super) fn all_in(&self, first: u32, past: Past<'_>) -> bool {
+        self.of(first).all(|accesses| past.missing(accesses) == 0)
+    }
+
     /// A set is no longer needed.
+    #[cold]
     pub(super) fn drop(&mut self, first: u32) {
         let mut last = first;
         while let Some(link) = self.link(last).filter(|link| link.next != 0) {

@@ -67,7 +67,20 @@ impl Clock {
     #[inline]
     pub(super) fn past(&self, who: Who) -> Past<'_> {
         let view = self.views.get(who.lane);
-        Past { view, known: &view.known, thread: who.thread() }
+        Past { view, known: &view.known, thread: who.thread(), own: (who.warp, 1 << who.lane) }
+    }
+
+    /// What comes before the next access of each of these lanes, of which this is the first: they are alike.
+    #[inline]
+    pub(super) fn past_of(&self, who: Who, lanes: u32) -> Past<'_> {
+        let past = self.past(who);
+        let thread = if past.own.1 == lanes { past.thread } else { u32::MAX };
+        Past { thread, own: (who.warp, lanes), ..past }
+    }
+
+    /// Whether these lanes know the same, and their next accesses have one clock.
+    pub(super) fn are_alike(&self, lanes: u32) -> bool {
+        self.views.one().is_some() && matches!(self.later & lanes, later if later == 0 || later == lanes)
     }
 
     /// What is known of a thread's past.
@@ -308,7 +321,10 @@ impl Clock {
 pub(super) struct Past<'a> {
     view: &'a View,
     known: &'a Known,
+    /// The thread, if it is one.
     thread: u32,
+    /// The warp and the lanes.
+    own: (u32, u32),
 }
 
 impl Past<'_> {
@@ -323,10 +339,10 @@ impl Past<'_> {
         stamp.clock == 0 || self.view.others.get(&cluster).is_some_and(|other| other.known.has(stamp))
     }
 
-    /// The lanes whose accesses, of these, it does not have.
+    /// The lanes whose accesses, of these, come before none of those that it is the past of.
     #[inline]
     pub(super) fn missing(&self, of: &Accesses) -> u32 {
-        let own = u32::from(of.warp == self.thread / WARP as u32) << (self.thread % WARP as u32);
+        let own = if of.warp == self.own.0 { self.own.1 } else { 0 };
         self.known.missing(of) & !own
     }
 }

@@ -11,7 +11,7 @@ use super::maps::Acquired;
 pub(crate) use super::page::Mark;
 use super::page::{Name, PAGE, Page};
 use super::strong::{Act, Location, Manner, Party, Strong};
-use super::{Kind, Order, Shadow, Stamp, Who, Window};
+use super::{Kind, Order, Shadow, Stamp, Who, Window, next_group, some_meet};
 use crate::Access;
 use crate::exec::lanes;
 use crate::lanes::WARP;
@@ -137,6 +137,24 @@ impl Shadow {
         bytes: usize,
         touch: Touch,
     ) -> u32 {
+        if touch.reads_only() && some_meet(places) && self.clocks[who.warp as usize].are_alike(mask) {
+            self.global_groups::<true>(global, who, mask, (base, places), bytes, touch)
+        } else {
+            self.global_groups::<false>(global, who, mask, (base, places), bytes, touch)
+        }
+    }
+
+    /// The same, with lanes together that are at the same place or each by itself.
+    #[inline]
+    fn global_groups<const TOGETHER: bool>(
+        &mut self,
+        global: &Global,
+        who: Who,
+        mask: u32,
+        (base, places): (u64, &[usize; WARP]),
+        bytes: usize,
+        touch: Touch,
+    ) -> u32 {
         let address = |lane: usize| base + places[lane] as u64;
         let mut served = 0;
         while let Some(first) = lanes(mask & !served).next() {
@@ -145,7 +163,9 @@ impl Shadow {
             let page = shard.pages.entry(number).or_default();
             let clock = &self.clocks[who.warp as usize];
             let mut named = (None, 0);
-            for lane in lanes(mask & !served).take_while(|&lane| address(lane) / PAGE == number) {
+            while let Some((lane, group)) = next_group(mask & !served, places, TOGETHER)
+                && address(lane) / PAGE == number
+            {
                 let (at, lane) = (address(lane) % PAGE, lane as u32);
                 let who = Who { lane, ..who };
                 let mark = self.mark_of(who);
@@ -153,11 +173,11 @@ impl Shadow {
                 if named.0 != Some(clock.next(lane)) {
                     named = (Some(clock.next(lane)), page.name(mark) - lane);
                 }
-                let by = (who, named.1 + lane, mark);
-                if !self.touch_quietly(page, by, (at, bytes as u64), touch, global.apart) {
+                let by = (who, group, named.1 + lane, mark);
+                if !self.touch_quietly::<TOGETHER>(page, by, (at, bytes as u64), touch, global.apart) {
                     return served;
                 }
-                served |= 1 << lane;
+                served |= group;
             }
         }
         served
@@ -168,17 +188,19 @@ impl Shadow {
         Mark { cluster: self.cluster_number, stamp: self.stamp(who), by: who.thread(), bulk: false }
     }
 
-    /// A weak access if there is certainly nothing to tell of it, and whether that is so.
+    /// A weak access, or a read of several lanes that are alike, if there is certainly nothing to tell of it, and whether that
+    /// is so.
     #[inline]
-    fn touch_quietly(
+    fn touch_quietly<const TOGETHER: bool>(
         &self,
         page: &mut Page,
-        (who, name, mark): (Who, Name, Mark),
+        (who, lanes, name, mark): (Who, u32, Name, Mark),
         (at, bytes): (u64, u64),
         touch: Touch,
         apart: bool,
     ) -> bool {
-        let past = self.clocks[who.warp as usize].past(who);
+        let clock = &self.clocks[who.warp as usize];
+        let past = if TOGETHER { clock.past_of(who, lanes) } else { clock.past(who) };
         let before = |mark: &Mark| {
             let of = (mark.cluster == self.cluster_number, &mark.stamp);
             mark.stamp.clock == 0 || if of.0 { past.has(of.1) } else { past.has_of(mark.cluster, of.1) }
@@ -187,7 +209,7 @@ impl Shadow {
         let quiet = |page: &Page, i: usize| {
             let write = page.write(i);
             let fits = if touch == Touch::Constant { write.stamp.clock == 0 } else { before(&write) };
-            fits && (touch.reads_only() || page.reads(i).all(|read| before(&read)))
+            fits && (touch.reads_only() || page.all_reads(i, before))
                 && (page.strong.is_empty() || !page.strong.contains_key(&i))
         };
         if !cells.clone().all(|i| quiet(page, i)) || !touch.reads_only() && page.is_constant(at, bytes) {
@@ -196,6 +218,9 @@ impl Shadow {
         for i in cells {
             match touch {
                 Touch::Write { .. } => page.set_named_write(i, name),
+                _ if TOGETHER && !lanes.is_power_of_two() => {
+                    page.add_named_reads(i, name - who.lane, lanes, apart)
+                }
                 _ => page.add_named_read(i, (name, mark), apart, before),
             }
         }

@@ -3,12 +3,12 @@
 //! A cell has the last write and the reads since that nothing orders among themselves. Most accesses are those of a whole
 //! warp: the page has each once, and the cells name it and the lane in four bytes.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::Stamp;
 use super::map::Map;
 use super::strong::Strong;
+use crate::exec::lanes;
 use crate::lanes::WARP;
 
 /// Bytes of a page.
@@ -47,6 +47,14 @@ struct Cell {
     reads: [Name; 2],
 }
 
+/// Reads of a cell by lanes that have the event in common.
+#[derive(Clone, Copy, Debug)]
+struct Reads {
+    /// The name of the first lane's.
+    event: Name,
+    lanes: u32,
+}
+
 #[derive(Debug)]
 pub(super) struct Page {
     /// log2 of the bytes of a cell.
@@ -56,8 +64,8 @@ pub(super) struct Page {
     events: Vec<Mark>,
     /// How many events there are when those that are not needed are dropped.
     most: usize,
-    /// Reads of the cells that have more than two, by cluster and thread.
-    more: Map<usize, BTreeMap<(u32, u32), Name>>,
+    /// Reads of the cells that have more than two; one at most of each thread.
+    more: Map<usize, Vec<Reads>>,
     /// Of the cells that have had any.
     pub(super) strong: Map<usize, Strong>,
     /// A bit for each byte that has been read as constant.
@@ -100,6 +108,7 @@ impl Page {
         (at >> self.granule) as usize..((at + bytes) >> self.granule) as usize
     }
 
+    #[inline]
     fn mark(&self, name: Name) -> Mark {
         let Some(event) = (name as usize / WARP).checked_sub(1).and_then(|i| self.events.get(i)) else {
             return Mark::default();
@@ -151,7 +160,7 @@ impl Page {
             keep(&mut cell.write);
             cell.reads.iter_mut().for_each(&mut keep);
         }
-        self.more.values_mut().flat_map(BTreeMap::values_mut).for_each(&mut keep);
+        self.more.values_mut().flatten().for_each(|reads| keep(&mut reads.event));
         self.most = EVENTS.max(2 * kept.len());
         self.events = kept;
     }
@@ -162,9 +171,29 @@ impl Page {
     }
 
     /// The reads since.
+    #[inline]
     pub(super) fn reads(&self, cell: usize) -> impl Iterator<Item = Mark> {
-        let more = self.more.get(&cell).into_iter().flat_map(BTreeMap::values);
-        self.cells[cell].reads.iter().chain(more).filter(|name| **name != 0).map(|&name| self.mark(name))
+        self.names(cell).map(|name| self.mark(name))
+    }
+
+    /// Whether all reads since are like this.
+    #[inline]
+    pub(super) fn all_reads(&self, cell: usize, like: impl Fn(&Mark) -> bool) -> bool {
+        let few = self.cells[cell].reads.iter().all(|&name| name == 0 || like(&self.mark(name)));
+        few && (self.more.is_empty() || self.more_names(cell).all(|name| like(&self.mark(name))))
+    }
+
+    fn names(&self, cell: usize) -> impl Iterator<Item = Name> {
+        self.cells[cell].reads.into_iter().filter(|name| *name != 0).chain(self.more_names(cell))
+    }
+
+    fn more_names(&self, cell: usize) -> impl Iterator<Item = Name> {
+        let more = if self.more.is_empty() { None } else { self.more.get(&cell) };
+        let of = |reads: &Reads| {
+            let event = reads.event;
+            lanes(reads.lanes).map(move |lane| event + lane as u32)
+        };
+        more.into_iter().flatten().flat_map(of)
     }
 
     /// A cell is written.
@@ -201,18 +230,57 @@ impl Page {
         apart: bool,
         before: impl Fn(&Mark) -> bool,
     ) {
-        let [first, second] = self.cells[cell].reads.map(|name| self.mark(name));
+        let [first, second] = self.cells[cell].reads;
+        let free = |of: Name| of == 0 || before(&self.mark(of));
+        let cluster = |of: Name| self.mark(of).cluster;
         let slot = match () {
-            () if before(&first) => 0,
-            () if before(&second) => 1,
-            () if apart && first.cluster != second.cluster => return,
+            () if free(first) => 0,
+            () if free(second) => 1,
+            () if apart && cluster(first) != cluster(second) => return,
+            () if apart && cluster(first) != mark.cluster => 1,
             () => 2,
         };
         match self.cells[cell].reads.get_mut(slot) {
             Some(free) => *free = name,
-            None if apart && mark.cluster != first.cluster => self.cells[cell].reads[1] = name,
+            None => self.add_more(cell, name - name % WARP as u32, 1 << (name % WARP as u32)),
+        }
+    }
+
+    /// A cell is read by several lanes, whose event has this name.
+    #[inline(never)]
+    pub(super) fn add_named_reads(&mut self, cell: usize, event: Name, lanes: u32, apart: bool) {
+        if apart {
+            let cluster = |name| self.mark(name).cluster;
+            let [first, second] = self.cells[cell].reads;
+            if first != 0 && second != 0 && cluster(first) != cluster(second) {
+                return;
+            }
+            let other = self.names(cell).find(|&name| cluster(name) != cluster(event));
+            if let Some(other) = other {
+                self.cells[cell].reads = [other, event + lanes.trailing_zeros()];
+                return;
+            }
+        }
+        self.add_more(cell, event, lanes);
+    }
+
+    /// Reads in the place of earlier ones of their threads.
+    #[inline(never)]
+    fn add_more(&mut self, cell: usize, event: Name, lanes: u32) {
+        let warp = |event: Name| {
+            let mark = self.events.get((event as usize / WARP).wrapping_sub(1));
+            mark.map(|mark| (mark.cluster, mark.stamp.thread))
+        };
+        let more = self.more.entry(cell).or_default();
+        for reads in more.iter_mut().filter(|reads| reads.event != event && warp(reads.event) == warp(event))
+        {
+            reads.lanes &= !lanes;
+        }
+        match more.iter_mut().find(|reads| reads.event == event) {
+            Some(reads) => reads.lanes |= lanes,
             None => {
-                self.more.entry(cell).or_default().insert((mark.cluster, mark.stamp.thread), name);
+                more.retain(|reads| reads.lanes != 0);
+                more.push(Reads { event, lanes });
             }
         }
     }
@@ -239,7 +307,7 @@ mod tests {
             let strong: usize = self.strong.len() * size_of::<(usize, Strong)>();
             self.cells.capacity() * size_of::<Cell>()
                 + self.events.capacity() * size_of::<Mark>()
-                + self.more.values().map(|more| more.len() * 16).sum::<usize>()
+                + self.more.values().map(|more| more.len() * size_of::<Reads>()).sum::<usize>()
                 + self.constant.capacity() * 8
                 + strong
         }
@@ -294,7 +362,8 @@ mod tests {
         assert!(page.events.len() <= 2 * 5 * 256, "{}", page.events.len());
     }
 
-    /// Where blocks are never ordered, a write races with what has been read exactly if it does with what is remembered.
+    /// A write races with what has been read, by one lane or several, exactly if it does with what is remembered: where blocks
+    /// are never ordered reads of two of them are enough.
     #[test]
     fn reads_of_two_clusters_stand_for_all() {
         let mut state = 1u64;
@@ -304,10 +373,19 @@ mod tests {
         };
         for _ in 0..3000 {
             let (mut page, mut all) = (Page::default(), Vec::new());
+            let apart = below(2) == 0;
             for clock in 1..=below(12) as u32 {
-                let new = mark(below(12) as u32, below(3) as u32, clock, 0);
-                page.add_read(0, new, true, |of| of.stamp.clock == 0 || of.stamp.thread == new.stamp.thread);
-                all.push(new);
+                let (warp, first) = (below(12) as u32, below(3) as u32);
+                let of = [1 << first, 7, 5][below(3) as usize];
+                if of == 1 << first {
+                    let new = mark(warp, first, clock, 0);
+                    let before = |of: &Mark| of.stamp.clock == 0 || of.stamp.thread == new.stamp.thread;
+                    page.add_read(0, new, apart, before);
+                } else {
+                    let event = page.name(mark(warp, 0, clock, 0));
+                    page.add_named_reads(0, event, of, apart);
+                }
+                all.extend(lanes(of).map(|lane| mark(warp, lane as u32, clock, 0)));
             }
             for warp in 0..12 {
                 let writer = mark(warp, below(3) as u32, 0, 0);

@@ -161,6 +161,50 @@ fn finds_the_first_race_of_every_log_and_no_other() {
     assert!(raced > 1000 && clean > raced, "{raced} of {clean}");
 }
 
+/// Lanes that are served together find and leave what they find and leave one by one, wherever they are.
+#[test]
+fn lanes_together_do_what_they_do_one_by_one() {
+    let mut state = 0x2545_f491_4f6c_dd1du64;
+    let mut below = |n: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 20) % n
+    };
+    let (mut together, mut raced) = (0, 0);
+    'round: for _ in 0..4000 {
+        let mut one = Shadow::new((true, false), 64, 0, (1, false), THREADS);
+        let mut all = one.clone();
+        for _ in 0..30 {
+            let (warp, mask) = (below(2) as u32, [0x3, 0x6, 0xf0f, 1 << 5, u32::MAX][below(5) as usize]);
+            let kind = below(8);
+            if kind < 3 {
+                let event = if kind < 2 { Event::Block } else { Event::Lanes { warp: warp as usize, mask } };
+                assert!([&mut one, &mut all].into_iter().all(|shadow| apply(shadow, event).is_ok()));
+                continue;
+            }
+            let (bytes, reads, first) = (1 << below(3), kind < 7, below(8) as usize);
+            // All at one place, some, or each at its own.
+            let shift = [5, 2, 1, 0][below(4) as usize];
+            let places = std::array::from_fn(|lane| (first + (lane >> shift)) * bytes % 64);
+            let served = all.together(Who { warp, lane: 0, source: 0 }, mask, &places, bytes, reads);
+            together += u32::from(served.count_ones() > 1);
+            for lane in crate::exec::lanes(mask) {
+                let thread = warp as usize * WARP + lane;
+                let touch = Event::Touch { thread, at: places[lane], bytes, write: !reads, strong: false };
+                let found = apply(&mut one, touch).is_err();
+                let other = served >> lane & 1 == 0 && apply(&mut all, touch).is_err();
+                assert_eq!(found, other, "lane {lane} of {mask:#x}, {served:#x} together, at {places:?}");
+                if found {
+                    raced += 1;
+                    continue 'round;
+                }
+            }
+        }
+    }
+    assert!(raced > 1000 && together > raced, "{raced}, {together}");
+}
+
 /// What all lanes issue as one comes after what any of them is ordered after; what one issues does not.
 #[test]
 fn lanes_together_know_what_one_of_them_knows() {
