@@ -172,13 +172,9 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for an index that the layout does not have, [`Error::NonPositiveStride`], [`Error::NotKnown`] for symbols,
-    /// [`Error::CoordOutOfRange`] for a negative index.
+    /// [`Error::NoCoordinate`] for an index that the layout does not have, [`Error::NonPositiveStride`], [`Error::NotKnown`] for symbols.
     pub const fn hier_coord(&self, index: i64) -> Result<Coord, Error> {
         const OP: &str = "hier_coord";
-        if index < 0 {
-            return Err(Error::CoordOutOfRange { coord: index, extent: tri!(self.size()).quoted() });
-        }
         let mut out = crate::Coord::zeros(self.shape.profile);
         let (mut rest, mut i) = (index, 0);
         while i < self.leaf_count() {
@@ -197,13 +193,16 @@ impl Lay {
             }
             i += 1;
         }
+        if index < 0 {
+            return Err(Error::NoCoordinate { op: OP, index });
+        }
         if rest == 0 {
             return Ok(out);
         }
         // Where strides interleave, another coordinate may have the index.
         match tri!(self.preimage(index)) {
             Some(coord) => Ok(coord),
-            None => Err(Error::Unsupported { op: OP, what: "an index that the layout does not have" }),
+            None => Err(Error::NoCoordinate { op: OP, index }),
         }
     }
 

@@ -84,6 +84,13 @@ pub enum Error {
         /// The extent: `0 <= coord < extent` is accepted.
         extent: Quote,
     },
+    /// An index that a layout does not have.
+    NoCoordinate {
+        /// What was computed.
+        op: &'static str,
+        /// The index.
+        index: i64,
+    },
     /// An extent below 1.
     NonPositiveShape {
         /// The leaf, counted from 0.
@@ -220,6 +227,7 @@ impl Error {
             Error::MixedModes { .. } => "mixed_modes",
             Error::ModeRange { .. } => "mode_range",
             Error::CoordOutOfRange { .. } => "coord_out_of_range",
+            Error::NoCoordinate { .. } => "no_coordinate",
             Error::NonPositiveShape { .. } => "non_positive_shape",
             Error::StrideDivisibility { .. } => "stride_divisibility",
             Error::ShapeDivisibility { .. } => "shape_divisibility",
@@ -269,6 +277,7 @@ impl Error {
             | Error::ShapeDivisibility { op, .. }
             | Error::Carry { op, .. }
             | Error::MixedModes { op, .. }
+            | Error::NoCoordinate { op, .. }
             | Error::NoLayout { op, .. }
             | Error::NotTractable { op, .. }
             | Error::NonPositiveStride { op, .. }
@@ -313,6 +322,9 @@ impl fmt::Display for Error {
             ),
             Error::CoordOutOfRange { coord, extent } => {
                 write!(f, "coordinate {coord} is outside the extent {extent}")
+            }
+            Error::NoCoordinate { op, index } => {
+                write!(f, "{op}: no coordinate of the layout has the index {index}")
             }
             Error::NonPositiveShape { leaf, extent } => {
                 write!(f, "leaf {leaf} of the shape is {extent}; a known extent is at least 1")
