@@ -8,4 +8,3 @@ mod serde;
 mod sizes;
 mod typed;
 mod typed_compile;
-mod typed_generator;

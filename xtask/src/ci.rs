@@ -45,9 +45,34 @@ fn deny() -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::BTreeSet, fs};
+    use std::{collections::BTreeSet, fs, path::PathBuf};
 
     use crate::shell::root;
+
+    /// A library that says so has no unit tests, which would never run.
+    #[test]
+    fn libraries_without_a_test_target_have_no_unit_tests() {
+        let packages = fs::read_dir(root()).expect("the root").map(|entry| entry.expect("an entry").path());
+        let of_lib = |text: &str| {
+            text.split("\n[").any(|section| section.starts_with("lib]") && section.contains("\ntest = false"))
+        };
+        let untested =
+            |path: &PathBuf| fs::read_to_string(path.join("Cargo.toml")).is_ok_and(|text| of_lib(&text));
+        let untested: Vec<_> = packages.chain([root().into()]).filter(untested).collect();
+        assert!(untested.len() >= 4, "{untested:?}");
+        let mut folders: Vec<_> = untested.iter().map(|package| package.join("src")).collect();
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    let text = fs::read_to_string(&path).expect("a source file");
+                    assert!(!text.lines().any(|line| line.trim() == "#[test]"), "{}", path.display());
+                }
+            }
+        }
+    }
 
     /// The files of `tests/` are modules of its `main.rs`; what is forgotten there would never be compiled.
     #[test]
