@@ -134,31 +134,48 @@ fn batches() -> Vec<Vec<(usize, OneAtom)>> {
     others.chunks(BATCH).chain(warpgroups.chunks(BATCH)).map(<[_]>::to_vec).collect()
 }
 
+/// Runs batches one after the other; what went wrong.
+fn run_all(device: &Device, batches: &[Vec<(usize, OneAtom)>]) -> Vec<String> {
+    let (start, mut wrong) = (std::time::Instant::now(), Vec::new());
+    for batch in batches {
+        match run(device, batch) {
+            Ok(found) => wrong.extend(found),
+            // Which of them it is.
+            Err(_) => wrong.extend(batch.iter().filter_map(|one| match run(device, &[*one]) {
+                Ok(found) => found.into_iter().next(),
+                Err(error) => Some(format!("{}: {error}", one.1.atom())),
+            })),
+        }
+    }
+    let (count, seconds) = (batches.iter().map(Vec::len).sum::<usize>(), start.elapsed().as_secs_f64());
+    eprintln!("{count} kernels on {} in {seconds:.1} s", device.name());
+    wrong
+}
+
 #[test]
-fn every_atom_multiplies() {
-    let mut devices = vec![Device::open_sim(SimOptions::fast()).unwrap()];
+fn every_atom_multiplies_in_the_simulator() {
+    let batches = batches();
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let on_one_core = |core| {
+        let part: Vec<_> = batches.iter().skip(core).step_by(cores).cloned().collect();
+        run_all(&Device::open_sim(SimOptions::fast()).unwrap(), &part)
+    };
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let running: Vec<_> = (0..cores).map(|core| scope.spawn(move || on_one_core(core))).collect();
+        running.into_iter().flat_map(|part| part.join().unwrap()).collect()
+    });
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_atom_multiplies_on_a_gpu() {
     match Device::open(Select::Cuda(0)) {
-        Ok(gpu) => devices.push(gpu),
+        Ok(gpu) => {
+            let wrong = run_all(&gpu, &batches());
+            assert!(wrong.is_empty(), "on {}, {} wrong:\n{}", gpu.name(), wrong.len(), wrong.join("\n"));
+        }
         // The harness swallows what eprintln! writes.
         Err(error) => writeln!(std::io::stderr(), "skipped on a GPU: {error}").unwrap(),
-    }
-    for device in &devices {
-        let start = std::time::Instant::now();
-        let (mut count, mut wrong) = (0, Vec::new());
-        for batch in batches() {
-            count += batch.len();
-            match run(device, &batch) {
-                Ok(found) => wrong.extend(found),
-                // Which of them it is.
-                Err(_) => wrong.extend(batch.iter().filter_map(|one| match run(device, &[*one]) {
-                    Ok(found) => found.into_iter().next(),
-                    Err(error) => Some(format!("{}: {error}", one.1.atom())),
-                })),
-            }
-        }
-        let seconds = start.elapsed().as_secs_f64();
-        writeln!(std::io::stderr(), "{count} kernels on {} in {seconds:.1} s", device.name()).unwrap();
-        assert!(wrong.is_empty(), "on {}, {} wrong:\n{}", device.name(), wrong.len(), wrong.join("\n"));
     }
 }
 
