@@ -12,14 +12,13 @@ pub(crate) fn run() -> Result<(), Error> {
     sh("cargo fmt --all --check")?;
     // The cases of the typed layer are generated, and take a quarter of the time.
     sh("cargo clippy --workspace --exclude girih-layout-typed-cases --all-targets --locked -- -D warnings")?;
-    sh("cargo clippy --package girih-device --no-default-features --locked -- -D warnings")?;
     // Tests leave a core idle now and then: the other checks compile meanwhile.
     let tests = readme::test_commands()?;
     for test in &tests {
         sh(&format!("{test} --no-run"))?;
     }
     thread::scope(|scope| {
-        let beside = scope.spawn(documents_and_packages);
+        let beside = scope.spawn(beside_tests);
         tests.iter().try_for_each(|test| sh(test))?;
         beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })?;
@@ -27,12 +26,14 @@ pub(crate) fn run() -> Result<(), Error> {
     Ok(())
 }
 
-fn documents_and_packages() -> Result<(), Error> {
-    let docs = "cargo doc --workspace --no-deps --locked";
-    check(docs, command(docs).env("RUSTDOCFLAGS", "-D warnings"))?;
+/// First what builds elsewhere, since the tests take a moment to find that they are built.
+fn beside_tests() -> Result<(), Error> {
     layout_alone()?;
     deny()?;
-    ptxas::run()
+    ptxas::run()?;
+    sh("cargo clippy --package girih-device --no-default-features --locked -- -D warnings")?;
+    let docs = "cargo doc --workspace --no-deps --locked";
+    check(docs, command(docs).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
 /// girih-layout as a user links it: packaged, and in a program without std, alloc or a runtime.
