@@ -1,9 +1,9 @@
 //! Host tensors at their edges: all or nothing is written, sums of any kind, positions outside, tensors side by side.
 
-use girih_layout::{Coord, Lay, Shape, lay, tiler};
+use girih_layout::{Coord, Crd, Lay, Shape, idx2crd, lay, tiler};
 use girih_tensor::algorithm::*;
 use girih_tensor::host::{Array, PackedMut, PackedView, S4, U4, ViewMut, Zipped};
-use girih_tensor::{Error, Slice, Slice::All, Tensor};
+use girih_tensor::{Counting, Error, Slice, Slice::All, Tensor};
 use proptest::prelude::*;
 
 /// Every algorithm on a tile that reaches past the end: the values that are there stay as they were.
@@ -103,6 +103,29 @@ fn coordinates_are_tuples_of_any_depth() {
     assert!(matches!(t.domain_offset(&(0, All).into()), Err(Error::NoCoordinate { .. })));
 }
 
+/// The tensor of coordinates holds, leaf by leaf, where each element is, however nested the shape.
+#[test]
+fn coordinates_are_as_nested_as_the_shape() {
+    for text in ["(6)", "(3,4)", "(4,(2,3))", "((2,(3,2)),5)", "(((2,3)),(4))"] {
+        let shape = Shape::parse(text).unwrap();
+        let all = Tensor::identity(&shape).unwrap();
+        for i in 0..shape.size().unwrap().get().unwrap() {
+            let place: Vec<_> = idx2crd(&shape, i).unwrap().leaves().collect();
+            let found: Vec<_> = all.at(i).unwrap().into_iter().map(Crd::At).collect();
+            assert_eq!(found, place, "{text} at {i}");
+        }
+    }
+    // A flat tensor of coordinates has no entry within a mode, and a nested one none for the whole of it.
+    let at = |shape: &str, layout: &str| {
+        let all = Tensor::<Counting<i64>>::identity(&Shape::parse(shape).unwrap()).unwrap();
+        Tensor::new(all.engine().clone(), Lay::parse(layout).unwrap()).at(1)
+    };
+    assert_eq!(at("(4,(2,3))", "2:2@1@1"), Ok(vec![0, 0, 2]));
+    assert!(matches!(at("(4,(2,3))", "2:1@1"), Err(Error::Stride { .. })));
+    assert!(matches!(at("(4,6)", "2:1@0@1"), Err(Error::Stride { .. })));
+    assert!(matches!(at("(4,6)", "2:1@2"), Err(Error::Stride { .. })));
+}
+
 /// The coordinates of a tile whose place is known at launch.
 #[test]
 fn coordinates_may_be_sums() {
@@ -110,7 +133,7 @@ fn coordinates_may_be_sums() {
 
     let shape = Shape::parse("(s0,s1)").unwrap();
     let block = |id: u8| Slice::At(Sum::from(Int::symbol(Symbol::new(id))));
-    let all = Tensor::<girih_tensor::Counting<Sum>>::identity(&shape).unwrap();
+    let all = Tensor::<Counting<Sum>>::identity(&shape).unwrap();
     let tile = all.local_tile(&girih_layout::tiler!("<128,32>"), &[block(2), block(3)]).unwrap();
     let place = tile.slice(&Slice::tuple([Slice::at(3), Slice::at(5)])).unwrap().into_engine();
     let texts: Vec<_> = place.coordinate().iter().map(Sum::to_string).collect();

@@ -10,7 +10,7 @@ use crate::{
 /// Every check, cheapest first.
 pub(crate) fn run() -> Result<(), Error> {
     sh("cargo fmt --all --check")?;
-    // The cases of the typed layer are generated, and take a quarter of the time.
+    // The cases of the typed layer are generated, and take long to check.
     sh("cargo clippy --workspace --exclude girih-layout-typed-cases --all-targets --locked -- -D warnings")?;
     // Tests leave a core idle now and then: the other checks compile meanwhile.
     let tests = readme::test_commands()?;
