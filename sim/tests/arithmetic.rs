@@ -31,7 +31,7 @@ fn pairs() -> Vec<(u32, u32)> {
 }
 
 /// Runs an instruction on all pairs of 32-bit edges; operands %a0 and %a1, result %d0.
-fn binary(instruction: &str, want: impl Fn(u32, u32) -> u32) {
+fn binary(instruction: &str, want: &dyn Fn(u32, u32) -> u32) {
     let pairs = pairs();
     let input: Vec<u32> = pairs.iter().flat_map(|&(a, b)| [a, b]).collect();
     let got = map(&per_thread(2, 1, instruction), pairs.len() as u32, &input, pairs.len()).unwrap();
@@ -43,40 +43,40 @@ fn binary(instruction: &str, want: impl Fn(u32, u32) -> u32) {
 #[test]
 fn integers_wrap_divide_and_compare_as_the_isa_says() {
     let s = |x: u32| x as i32;
-    binary("add.u32 %d0, %a0, %a1;", |a, b| a.wrapping_add(b));
-    binary("sub.s32 %d0, %a0, %a1;", |a, b| a.wrapping_sub(b));
-    binary("add.sat.s32 %d0, %a0, %a1;", |a, b| s(a).saturating_add(s(b)) as u32);
-    binary("sub.sat.s32 %d0, %a0, %a1;", |a, b| s(a).saturating_sub(s(b)) as u32);
-    binary("mul.lo.s32 %d0, %a0, %a1;", |a, b| a.wrapping_mul(b));
-    binary("mul.hi.u32 %d0, %a0, %a1;", |a, b| ((u64::from(a) * u64::from(b)) >> 32) as u32);
-    binary("mul.hi.s32 %d0, %a0, %a1;", |a, b| ((i64::from(s(a)) * i64::from(s(b))) >> 32) as u32);
-    binary("mad.lo.u32 %d0, %a0, %a1, %a1;", |a, b| a.wrapping_mul(b).wrapping_add(b));
-    binary("mad.hi.u32 %d0, %a0, %a1, %a1;", |a, b| {
+    binary("add.u32 %d0, %a0, %a1;", &|a, b| a.wrapping_add(b));
+    binary("sub.s32 %d0, %a0, %a1;", &|a, b| a.wrapping_sub(b));
+    binary("add.sat.s32 %d0, %a0, %a1;", &|a, b| s(a).saturating_add(s(b)) as u32);
+    binary("sub.sat.s32 %d0, %a0, %a1;", &|a, b| s(a).saturating_sub(s(b)) as u32);
+    binary("mul.lo.s32 %d0, %a0, %a1;", &|a, b| a.wrapping_mul(b));
+    binary("mul.hi.u32 %d0, %a0, %a1;", &|a, b| ((u64::from(a) * u64::from(b)) >> 32) as u32);
+    binary("mul.hi.s32 %d0, %a0, %a1;", &|a, b| ((i64::from(s(a)) * i64::from(s(b))) >> 32) as u32);
+    binary("mad.lo.u32 %d0, %a0, %a1, %a1;", &|a, b| a.wrapping_mul(b).wrapping_add(b));
+    binary("mad.hi.u32 %d0, %a0, %a1, %a1;", &|a, b| {
         (((u64::from(a) * u64::from(b)) >> 32) as u32).wrapping_add(b)
     });
-    binary("div.u32 %d0, %a0, %a1;", |a, b| a.checked_div(b).unwrap_or(u32::MAX));
-    binary("rem.u32 %d0, %a0, %a1;", |a, b| a.checked_rem(b).unwrap_or(u32::MAX));
-    binary("div.s32 %d0, %a0, %a1;", |a, b| if b == 0 { u32::MAX } else { s(a).wrapping_div(s(b)) as u32 });
-    binary("rem.s32 %d0, %a0, %a1;", |a, b| if b == 0 { u32::MAX } else { s(a).wrapping_rem(s(b)) as u32 });
-    binary("min.u32 %d0, %a0, %a1;", u32::min);
-    binary("max.u32 %d0, %a0, %a1;", u32::max);
-    binary("min.s32 %d0, %a0, %a1;", |a, b| s(a).min(s(b)) as u32);
-    binary("max.s32 %d0, %a0, %a1;", |a, b| s(a).max(s(b)) as u32);
-    binary("and.b32 %d0, %a0, %a1;", |a, b| a & b);
-    binary("or.b32 %d0, %a0, %a1;", |a, b| a | b);
-    binary("xor.b32 %d0, %a0, %a1;", |a, b| a ^ b);
-    binary("not.b32 %d0, %a0;", |a, _| !a);
-    binary("neg.s32 %d0, %a0;", |a, _| a.wrapping_neg());
-    binary("abs.s32 %d0, %a0;", |a, _| s(a).wrapping_abs() as u32);
+    binary("div.u32 %d0, %a0, %a1;", &|a, b| a.checked_div(b).unwrap_or(u32::MAX));
+    binary("rem.u32 %d0, %a0, %a1;", &|a, b| a.checked_rem(b).unwrap_or(u32::MAX));
+    binary("div.s32 %d0, %a0, %a1;", &|a, b| if b == 0 { u32::MAX } else { s(a).wrapping_div(s(b)) as u32 });
+    binary("rem.s32 %d0, %a0, %a1;", &|a, b| if b == 0 { u32::MAX } else { s(a).wrapping_rem(s(b)) as u32 });
+    binary("min.u32 %d0, %a0, %a1;", &u32::min);
+    binary("max.u32 %d0, %a0, %a1;", &u32::max);
+    binary("min.s32 %d0, %a0, %a1;", &|a, b| s(a).min(s(b)) as u32);
+    binary("max.s32 %d0, %a0, %a1;", &|a, b| s(a).max(s(b)) as u32);
+    binary("and.b32 %d0, %a0, %a1;", &|a, b| a & b);
+    binary("or.b32 %d0, %a0, %a1;", &|a, b| a | b);
+    binary("xor.b32 %d0, %a0, %a1;", &|a, b| a ^ b);
+    binary("not.b32 %d0, %a0;", &|a, _| !a);
+    binary("neg.s32 %d0, %a0;", &|a, _| a.wrapping_neg());
+    binary("abs.s32 %d0, %a0;", &|a, _| s(a).wrapping_abs() as u32);
     // A shift by 32 or more shifts everything out; a signed one leaves the sign.
-    binary("shl.b32 %d0, %a0, %a1;", |a, b| a.checked_shl(b).unwrap_or(0));
-    binary("shr.u32 %d0, %a0, %a1;", |a, b| a.checked_shr(b).unwrap_or(0));
-    binary("shr.b32 %d0, %a0, %a1;", |a, b| a.checked_shr(b).unwrap_or(0));
-    binary("shr.s32 %d0, %a0, %a1;", |a, b| (s(a) >> b.min(31)) as u32);
-    binary("cvt.u16.u32 %h0, %a0; shl.b16 %h1, %h0, %a1; cvt.u32.u16 %d0, %h1;", |a, b| {
+    binary("shl.b32 %d0, %a0, %a1;", &|a, b| a.checked_shl(b).unwrap_or(0));
+    binary("shr.u32 %d0, %a0, %a1;", &|a, b| a.checked_shr(b).unwrap_or(0));
+    binary("shr.b32 %d0, %a0, %a1;", &|a, b| a.checked_shr(b).unwrap_or(0));
+    binary("shr.s32 %d0, %a0, %a1;", &|a, b| (s(a) >> b.min(31)) as u32);
+    binary("cvt.u16.u32 %h0, %a0; shl.b16 %h1, %h0, %a1; cvt.u32.u16 %d0, %h1;", &|a, b| {
         u32::from((a as u16).checked_shl(b).unwrap_or(0))
     });
-    binary("cvt.u16.u32 %h0, %a0; shr.s16 %h1, %h0, %a1; cvt.s32.s16 %d0, %h1;", |a, b| {
+    binary("cvt.u16.u32 %h0, %a0; shr.s16 %h1, %h0, %a1; cvt.s32.s16 %d0, %h1;", &|a, b| {
         i32::from(a as i16 >> b.min(15)) as u32
     });
 }
@@ -88,15 +88,15 @@ fn wide_products_and_64_bits() {
     let folded = |text: &str| {
         format!("{text} shr.u64 %rd9, %rd0, 32; xor.b64 %rd9, %rd9, %rd0; cvt.u32.u64 %d0, %rd9;")
     };
-    binary(&folded("mul.wide.u32 %rd0, %a0, %a1;"), |a, b| fold(u64::from(a) * u64::from(b)));
-    binary(&folded("mul.wide.s32 %rd0, %a0, %a1;"), |a, b| fold((s(a) * s(b)) as u64));
+    binary(&folded("mul.wide.u32 %rd0, %a0, %a1;"), &|a, b| fold(u64::from(a) * u64::from(b)));
+    binary(&folded("mul.wide.s32 %rd0, %a0, %a1;"), &|a, b| fold((s(a) * s(b)) as u64));
     let join = "mov.b64 %rd1, {%a0, %a1}; mov.b64 %rd2, {%a1, %a0};";
     let (lo, hi) = (
         |a: u32, b: u32| u64::from(a) | u64::from(b) << 32,
         |a: u32, b: u32| u64::from(b) | u64::from(a) << 32,
     );
     let wide = |op: &str, want: fn(u64, u64) -> u64| {
-        binary(&folded(&format!("{join} {op} %rd0, %rd1, %rd2;")), move |a, b| {
+        binary(&folded(&format!("{join} {op} %rd0, %rd1, %rd2;")), &move |a, b| {
             fold(want(lo(a, b), hi(a, b)))
         });
     };
@@ -107,13 +107,13 @@ fn wide_products_and_64_bits() {
     wide("div.s64", |a, b| if b == 0 { u64::MAX } else { (a as i64).wrapping_div(b as i64) as u64 });
     wide("rem.u64", |a, b| a.checked_rem(b).unwrap_or(u64::MAX));
     wide("max.s64", |a, b| (a as i64).max(b as i64) as u64);
-    binary(&folded("mov.b64 %rd1, {%a0, %a0}; shl.b64 %rd0, %rd1, %a1;"), move |a, b| {
+    binary(&folded("mov.b64 %rd1, {%a0, %a0}; shl.b64 %rd0, %rd1, %a1;"), &move |a, b| {
         fold(lo(a, a).checked_shl(b).unwrap_or(0))
     });
-    binary(&folded("mov.b64 %rd1, {%a0, %a0}; shr.s64 %rd0, %rd1, %a1;"), move |a, b| {
+    binary(&folded("mov.b64 %rd1, {%a0, %a0}; shr.s64 %rd0, %rd1, %a1;"), &move |a, b| {
         fold((lo(a, a) as i64 >> b.min(63)) as u64)
     });
-    binary(&folded("mov.b64 %rd1, {%a1, %a1}; mad.wide.s32 %rd0, %a0, %a1, %rd1;"), move |a, b| {
+    binary(&folded("mov.b64 %rd1, {%a1, %a1}; mad.wide.s32 %rd0, %a0, %a1, %rd1;"), &move |a, b| {
         fold((s(a) * s(b)).wrapping_add(lo(b, b) as i64) as u64)
     });
 }
@@ -130,9 +130,9 @@ fn comparisons_and_predicates() {
     ];
     for (op, want) in unsigned {
         let text = |ty: &str| format!("setp.{op}.{ty} %p0, %a0, %a1; selp.b32 %d0, 1, 0, %p0;");
-        binary(&text("u32"), |a, b| want(a, b).into());
+        binary(&text("u32"), &|a, b| want(a, b).into());
         // Flipping the sign bit turns the signed order into the unsigned one.
-        binary(&text("s32"), |a, b| want(a ^ 1 << 31, b ^ 1 << 31).into());
+        binary(&text("s32"), &|a, b| want(a ^ 1 << 31, b ^ 1 << 31).into());
     }
     // Two destinations and a third predicate, which is one of the destinations.
     for (op, want) in
@@ -142,7 +142,7 @@ fn comparisons_and_predicates() {
             "setp.lt.u32 %p1, %a0, 100; setp.gt.{op}.u32 %p1|%p2, %a0, %a1, !%p1;
              selp.b32 %d0, 1, 0, %p1; @%p2 or.b32 %d0, %d0, 2;"
         );
-        binary(&text, |a, b| {
+        binary(&text, &|a, b| {
             let (t, c) = (a > b, a >= 100);
             u32::from(want(t, c)) | u32::from(want(!t, c)) << 1
         });
@@ -172,7 +172,7 @@ fn comparisons_and_predicates() {
 }
 
 /// A float operation on all pairs of special and ordinary values; NaN results are 0x7fffffff.
-fn float(instruction: &str, want: impl Fn(f32, f32) -> f32) {
+fn float(instruction: &str, want: &dyn Fn(f32, f32) -> f32) {
     let values = [
         0x0000_0000,
         0x8000_0000,
@@ -203,15 +203,15 @@ fn float(instruction: &str, want: impl Fn(f32, f32) -> f32) {
 
 #[test]
 fn floats_round_once_and_order_zeros() {
-    float("add.f32 %d0, %a0, %a1;", |a, b| a + b);
-    float("sub.rn.f32 %d0, %a0, %a1;", |a, b| a - b);
-    float("mul.f32 %d0, %a0, %a1;", |a, b| a * b);
-    float("div.rn.f32 %d0, %a0, %a1;", |a, b| a / b);
-    float("fma.rn.f32 %d0, %a0, %a1, %a1;", |a, b| a.mul_add(b, b));
-    float("rcp.rn.f32 %d0, %a0;", |a, _| 1.0 / a);
-    float("sqrt.rn.f32 %d0, %a0;", |a, _| a.sqrt());
-    float("neg.f32 %d0, %a0;", |a, _| -a);
-    float("abs.f32 %d0, %a0;", |a, _| a.abs());
+    float("add.f32 %d0, %a0, %a1;", &|a, b| a + b);
+    float("sub.rn.f32 %d0, %a0, %a1;", &|a, b| a - b);
+    float("mul.f32 %d0, %a0, %a1;", &|a, b| a * b);
+    float("div.rn.f32 %d0, %a0, %a1;", &|a, b| a / b);
+    float("fma.rn.f32 %d0, %a0, %a1, %a1;", &|a, b| a.mul_add(b, b));
+    float("rcp.rn.f32 %d0, %a0;", &|a, _| 1.0 / a);
+    float("sqrt.rn.f32 %d0, %a0;", &|a, _| a.sqrt());
+    float("neg.f32 %d0, %a0;", &|a, _| -a);
+    float("abs.f32 %d0, %a0;", &|a, _| a.abs());
     let less = |a: f32, b: f32| a < b || (a == b && a.is_sign_negative());
     let number = |a: f32, b: f32, first: bool| {
         if a.is_nan() {
@@ -222,13 +222,13 @@ fn floats_round_once_and_order_zeros() {
             b
         }
     };
-    float("min.f32 %d0, %a0, %a1;", |a, b| number(a, b, less(a, b)));
-    float("max.f32 %d0, %a0, %a1;", |a, b| number(a, b, !less(a, b)));
+    float("min.f32 %d0, %a0, %a1;", &|a, b| number(a, b, less(a, b)));
+    float("max.f32 %d0, %a0, %a1;", &|a, b| number(a, b, !less(a, b)));
     let nan = |a: f32, b: f32, x: f32| if a.is_nan() || b.is_nan() { f32::NAN } else { x };
-    float("min.NaN.f32 %d0, %a0, %a1;", |a, b| nan(a, b, number(a, b, less(a, b))));
+    float("min.NaN.f32 %d0, %a0, %a1;", &|a, b| nan(a, b, number(a, b, less(a, b))));
     let flush = |a: f32| if a.is_subnormal() { 0f32.copysign(a) } else { a };
-    float("mul.ftz.f32 %d0, %a0, %a1;", |a, b| flush(flush(a) * flush(b)));
-    float("add.sat.f32 %d0, %a0, %a1;", |a, b| if a + b > 0.0 { (a + b).min(1.0) } else { 0.0 });
+    float("mul.ftz.f32 %d0, %a0, %a1;", &|a, b| flush(flush(a) * flush(b)));
+    float("add.sat.f32 %d0, %a0, %a1;", &|a, b| if a + b > 0.0 { (a + b).min(1.0) } else { 0.0 });
     let close = |instruction: &str, x: f32, want: f32| {
         let got = map(&per_thread(1, 1, instruction), 1, &[x.to_bits()], 1).unwrap()[0];
         assert!((f32::from_bits(got) / want - 1.0).abs() < 1e-6, "{instruction} {x}");
@@ -304,19 +304,19 @@ fn exact_zeros_have_the_sign_of_their_mode() {
 /// Bit instructions against their definitions bit by bit.
 #[test]
 fn bits_are_counted_moved_and_chosen() {
-    binary("popc.b32 %d0, %a0;", |a, _| (0..32).map(|i| a >> i & 1).sum());
-    binary("clz.b32 %d0, %a0;", |a, _| (0..32).rev().take_while(|i| a >> i & 1 == 0).count() as u32);
-    binary("brev.b32 %d0, %a0;", |a, _| (0..32).fold(0, |d, i| d | (a >> i & 1) << (31 - i)));
-    binary("mov.b64 %rd0, {%a0, %a1}; popc.b64 %d0, %rd0;", |a, b| a.count_ones() + b.count_ones());
-    binary("lop3.b32 %d0, %a0, %a1, 0x0ff00ff0, 0xca;", |a, b| a & b | !a & 0x0ff0_0ff0);
-    binary("prmt.b32 %d0, %a0, %a1, 0x9a04;", |a, b| {
+    binary("popc.b32 %d0, %a0;", &|a, _| (0..32).map(|i| a >> i & 1).sum());
+    binary("clz.b32 %d0, %a0;", &|a, _| (0..32).rev().take_while(|i| a >> i & 1 == 0).count() as u32);
+    binary("brev.b32 %d0, %a0;", &|a, _| (0..32).fold(0, |d, i| d | (a >> i & 1) << (31 - i)));
+    binary("mov.b64 %rd0, {%a0, %a1}; popc.b64 %d0, %rd0;", &|a, b| a.count_ones() + b.count_ones());
+    binary("lop3.b32 %d0, %a0, %a1, 0x0ff00ff0, 0xca;", &|a, b| a & b | !a & 0x0ff0_0ff0);
+    binary("prmt.b32 %d0, %a0, %a1, 0x9a04;", &|a, b| {
         let sign = |x: u32| if x & 0x80 != 0 { 0xff } else { 0 };
         b & 0xff | (a & 0xff) << 8 | sign(a >> 16) << 16 | sign(a >> 8) << 24
     });
-    binary("shf.l.wrap.b32 %d0, %a0, %a1, 37;", |a, b| b << 5 | a >> 27);
-    binary("shf.l.clamp.b32 %d0, %a0, %a1, 37;", |a, _| a);
-    binary("shf.r.wrap.b32 %d0, %a0, %a1, 3;", |a, b| b << 29 | a >> 3);
-    binary("shf.r.clamp.b32 %d0, %a0, %a1, 99;", |_, b| b);
+    binary("shf.l.wrap.b32 %d0, %a0, %a1, 37;", &|a, b| b << 5 | a >> 27);
+    binary("shf.l.clamp.b32 %d0, %a0, %a1, 37;", &|a, _| a);
+    binary("shf.r.wrap.b32 %d0, %a0, %a1, 3;", &|a, b| b << 29 | a >> 3);
+    binary("shf.r.clamp.b32 %d0, %a0, %a1, 99;", &|_, b| b);
     for (position, len) in
         [(0u32, 0u32), (0, 32), (3, 5), (28, 8), (31, 1), (32, 4), (0, 40), (255, 255), (7, 255)]
     {
@@ -326,11 +326,11 @@ fn bits_are_counted_moved_and_chosen() {
             let bits = (0..32).map(|i| if i < l && p + i < 32 { bit(a, p + i) } else { fill });
             bits.enumerate().fold(0, |d, (i, b)| d | b << i)
         };
-        binary(&format!("bfe.u32 %d0, %a0, {position}, {len};"), move |a, _| field(a, 0));
-        binary(&format!("bfe.s32 %d0, %a0, {position}, {len};"), move |a, _| {
+        binary(&format!("bfe.u32 %d0, %a0, {position}, {len};"), &move |a, _| field(a, 0));
+        binary(&format!("bfe.s32 %d0, %a0, {position}, {len};"), &move |a, _| {
             field(a, if l == 0 { 0 } else { bit(a, (p + l - 1).min(31)) })
         });
-        binary(&format!("bfi.b32 %d0, %a0, %a1, {position}, {len};"), move |a, b| {
+        binary(&format!("bfi.b32 %d0, %a0, %a1, {position}, {len};"), &move |a, b| {
             (0..32).fold(0, |d, i| d | if i >= p && i < p + l { bit(a, i - p) } else { bit(b, i) } << i)
         });
     }

@@ -8,7 +8,7 @@ use girih_sim::Error;
 const MASKS: [[u32; 2]; 3] = [[u32::MAX, 0], [0x0000_ffff, 0xffff_0000], [0x5a5a_1111, !0x5a5a_1111]];
 
 /// Runs `body` with values in `%a0`, `%a1`, and in `%a2` the mask that the lane belongs to.
-fn with_masks(body: &str, values: &[u32; 32], check: impl Fn(usize, u32, &[u32])) {
+fn with_masks(body: &str, values: &[u32; 32], check: &dyn Fn(usize, u32, &[u32])) {
     for masks in MASKS {
         let mine = |t: usize| if masks[0] >> t & 1 == 1 { masks[0] } else { masks[1] };
         let input: Vec<u32> = (0..32).flat_map(|t| [values[t], values[t] / 3, mine(t)]).collect();
@@ -41,7 +41,7 @@ fn redux_combines_the_members() {
     let values = values();
     for (op, fold) in ops {
         let body = format!("redux.sync.{op} %d0, %a0, %a2; mov.b32 %d1, 0;");
-        with_masks(&body, &values, |t, mask, got| {
+        with_masks(&body, &values, &|t, mask, got| {
             let members = (0..32).filter(|i| mask >> i & 1 == 1).map(|i| values[i]);
             assert_eq!(got[0], members.reduce(fold).unwrap(), "{op} lane {t}");
         });
@@ -55,21 +55,21 @@ fn redux_combines_the_members() {
 #[test]
 fn match_finds_equal_values() {
     let values: [u32; 32] = std::array::from_fn(|i| (i as u32 * 7) % 5);
-    with_masks("match.any.sync.b32 %d0, %a0, %a2; mov.b32 %d1, 0;", &values, |t, mask, got| {
+    with_masks("match.any.sync.b32 %d0, %a0, %a2; mov.b32 %d1, 0;", &values, &|t, mask, got| {
         let same = (0..32).filter(|&i| mask >> i & 1 == 1 && values[i] == values[t]);
         assert_eq!(got[0], same.fold(0, |bits, i| bits | 1 << i), "lane {t}");
     });
     // 64 bits, of which the upper half tells all apart.
     let body = "mov.b64 %rd0, {%a1, %i}; match.any.sync.b64 %d0, %rd0, %a2; mov.b32 %d1, 0;";
-    with_masks(body, &values, |t, _, got| assert_eq!(got[0], 1 << t));
+    with_masks(body, &values, &|t, _, got| assert_eq!(got[0], 1 << t));
     let body = "match.all.sync.b32 %d0|%p0, %a0, %a2; selp.b32 %d1, 1, 0, %p0;";
-    with_masks(body, &values, |_, _, got| assert_eq!(got, [0, 0]));
-    with_masks(body, &[9; 32], |_, mask, got| assert_eq!(got, [mask, 1]));
+    with_masks(body, &values, &|_, _, got| assert_eq!(got, [0, 0]));
+    with_masks(body, &[9; 32], &|_, mask, got| assert_eq!(got, [mask, 1]));
 }
 
 #[test]
 fn one_member_is_elected() {
-    with_masks("elect.sync %d0|%p0, %a2; selp.b32 %d1, 1, 0, %p0;", &values(), |t, mask, got| {
+    with_masks("elect.sync %d0|%p0, %a2; selp.b32 %d1, 1, 0, %p0;", &values(), &|t, mask, got| {
         let leader = mask.trailing_zeros();
         assert_eq!(got, [leader, u32::from(leader == t as u32)]);
     });

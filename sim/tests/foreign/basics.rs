@@ -6,7 +6,7 @@ use super::{Call, assert_near, doubled, each, fractions, whole};
 
 #[test]
 fn vectors_are_added() {
-    each("nvrtc_basics", |program| {
+    each("nvrtc_basics", &|program| {
         let (a, b) = (fractions(1000, 1), fractions(1000, 2));
         let mut call = Call::row(program, 4, 256);
         call.buffer(&a);
@@ -50,7 +50,7 @@ pub(crate) fn product(a: &[f64], b: &[f64], (m, n, k): (usize, usize, usize)) ->
 
 #[test]
 fn rows_are_normalised() {
-    each("nvrtc_basics", |program| {
+    each("nvrtc_basics", &|program| {
         let columns = 300;
         let x: Vec<f32> = fractions(3 * columns, 3).iter().map(|x| 8.0 * x).collect();
         let mut call = Call::row(program, 3, 128);
@@ -75,7 +75,7 @@ fn rows_are_normalised() {
 
 #[test]
 fn integers_are_reduced_and_counted() {
-    each("nvrtc_basics", |program| {
+    each("nvrtc_basics", &|program| {
         let x: Vec<i32> = whole(2000, 1000, 6).iter().map(|&x| x as i32 - 500).collect();
         let mut call = Call::row(program, 3, 96);
         call.buffer(&x);
@@ -95,7 +95,7 @@ fn integers_are_reduced_and_counted() {
 
 #[test]
 fn matrices_are_multiplied_and_transposed() {
-    each("nvrtc_basics", |program| {
+    each("nvrtc_basics", &|program| {
         let (m, n, k) = (37, 20, 41);
         // Small whole numbers: every order of summing gives the same.
         let number = |x: &u32| *x as f32 - 4.0;

@@ -12,7 +12,7 @@ fn mix((a, b): (i64, i32), i: i32) -> (i64, i32) {
 
 #[test]
 fn functions_take_and_return_structures() {
-    each("nvrtc_control", |program| {
+    each("nvrtc_control", &|program| {
         let x: Vec<i32> = whole(64, 200, 1).iter().map(|&x| x as i32).collect();
         let mut call = Call::row(program, 1, 64);
         call.buffer(&x);
@@ -34,7 +34,7 @@ fn functions_take_and_return_structures() {
 
 #[test]
 fn local_arrays_are_sorted() {
-    each("nvrtc_control", |program| {
+    each("nvrtc_control", &|program| {
         let mut x: Vec<i32> = whole(32 * 8, 1000, 2).iter().map(|&x| x as i32).collect();
         x[0] = 3;
         let mut call = Call::row(program, 1, 32);
@@ -49,7 +49,7 @@ fn local_arrays_are_sorted() {
 #[test]
 fn a_switch_computes_in_64_bits() {
     let primes = [2i64, 3, 5, 7, 11, 13, 17, 19];
-    each("nvrtc_control", |program| {
+    each("nvrtc_control", &|program| {
         let count = 17 * 32;
         let code: Vec<i32> = (0..count).map(|i| i as i32 % 17).collect();
         let wide = |salt| {
@@ -95,7 +95,7 @@ fn a_switch_computes_in_64_bits() {
 
 #[test]
 fn a_variable_counts_over_blocks_and_launches() {
-    each("nvrtc_control", |program| {
+    each("nvrtc_control", &|program| {
         let mut tickets = Vec::new();
         for _ in 0..2 {
             let mut call = Call::row(program, 2, 32);
@@ -110,7 +110,7 @@ fn a_variable_counts_over_blocks_and_launches() {
 
 #[test]
 fn threads_leave_loops_on_their_own() {
-    each("nvrtc_control", |program| {
+    each("nvrtc_control", &|program| {
         let x: Vec<i32> = (1..=100).collect();
         let mut call = Call::row(program, 1, 128);
         call.buffer(&x);
@@ -130,7 +130,7 @@ fn threads_leave_loops_on_their_own() {
 
 #[test]
 fn threads_print() {
-    each("nvrtc_control", |program| {
+    each("nvrtc_control", &|program| {
         let printed = Arc::new(Mutex::new(String::new()));
         let sink = printed.clone();
         let mut call = Call::row(program, 2, 32);

@@ -25,7 +25,7 @@ fn texts(stem: &str) -> Vec<String> {
 }
 
 /// Calls `test` with the program of each architecture.
-fn each(stem: &str, test: impl Fn(&Program)) {
+fn each(stem: &str, test: &dyn Fn(&Program)) {
     for text in texts(stem) {
         let module = girih_ptx::Module::parse(&text).unwrap_or_else(|error| panic!("{stem}: {error}"));
         test(&Program::load(&module).unwrap_or_else(|error| panic!("{stem}: {error}")));

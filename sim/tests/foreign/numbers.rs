@@ -18,7 +18,7 @@ fn arguments() -> (Vec<f32>, Vec<f32>) {
 
 /// Runs a kernel that computes function `block` of `x` and `y` in each block.
 fn results<T: Plain>(kernel: &str, blocks: usize, x: &[T], y: &[T], test: impl Fn(&[T])) {
-    each_numbers(|program| {
+    each_numbers(&|program| {
         let mut call = Call::row(program, blocks as u32, N as u32);
         call.buffer(x);
         call.buffer(y);
@@ -28,7 +28,7 @@ fn results<T: Plain>(kernel: &str, blocks: usize, x: &[T], y: &[T], test: impl F
     });
 }
 
-fn each_numbers(test: impl Fn(&girih_sim::Program)) {
+fn each_numbers(test: &dyn Fn(&girih_sim::Program)) {
     each("nvrtc_numbers", test);
 }
 
@@ -190,7 +190,7 @@ fn conversions_saturate_and_round() {
     x.extend(fractions(20, 3).iter().map(|x| x * 1e6));
     let y: Vec<f64> =
         x.iter().enumerate().map(|(i, &x)| f64::from(x) * 1.000000123 + i as f64 / 3.0).collect();
-    each_numbers(|program| {
+    each_numbers(&|program| {
         let mut call = Call::row(program, 1, x.len() as u32);
         call.buffer(&x);
         call.buffer(&y);

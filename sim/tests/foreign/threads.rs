@@ -16,7 +16,7 @@ fn ballot(x: &[i32], set: impl Fn(i32) -> bool) -> u32 {
 
 #[test]
 fn groups_of_threads_exchange() {
-    each("nvrtc_threads", |program| {
+    each("nvrtc_threads", &|program| {
         let x = numbers(64, 100, 1);
         let mut call = Call::row(program, 1, 64);
         call.buffer(&x);
@@ -42,7 +42,7 @@ fn groups_of_threads_exchange() {
 #[test]
 fn votes_count_the_block() {
     for offset in [0, 1] {
-        each("nvrtc_threads", |program| {
+        each("nvrtc_threads", &|program| {
             // Three warps and a part of one for the barriers; whole warps vote on their own.
             let x: Vec<i32> = numbers(96, 99, 2).iter().map(|x| x + offset).collect();
             let mut call = Call::row(program, 1, 96);
@@ -73,7 +73,7 @@ fn votes_count_the_block() {
 
 #[test]
 fn atomics_are_all_counted() {
-    each("nvrtc_threads", |program| {
+    each("nvrtc_threads", &|program| {
         let x = numbers(64, 1000, 3);
         let start = [5, 5, 500, 500, u32::MAX, 0, 9, 3, 3, 1.5f32.to_bits(), 1, 10];
         let mut call = Call::row(program, 1, 64);
@@ -126,7 +126,7 @@ fn assert_races(call: &mut Call<'_>, kernel: &str) {
 
 #[test]
 fn the_last_block_adds_all_sums() {
-    each("nvrtc_threads", |program| {
+    each("nvrtc_threads", &|program| {
         let x: Vec<f32> = numbers(1000, 100, 4).iter().map(|&x| x as f32).collect();
         let mut call = Call::row(program, 8, 32);
         call.buffer(&x);
@@ -144,7 +144,7 @@ fn the_last_block_adds_all_sums() {
 
 #[test]
 fn copies_are_waited_for() {
-    each("nvrtc_threads", |program| {
+    each("nvrtc_threads", &|program| {
         let tiles = 5;
         let x = numbers(tiles * 128, 1 << 20, 5);
         let mut call = Call::row(program, 1, 32);
@@ -177,7 +177,7 @@ fn a_missing_wait_is_found() {
 
 #[test]
 fn bits_are_what_the_functions_say() {
-    each("nvrtc_threads", |program| {
+    each("nvrtc_threads", &|program| {
         let (x, y) = (whole(128, 1 << 23, 6), whole(128, 1 << 23, 7));
         let word = |(i, &x): (usize, &u32)| x << (i % 10) ^ x >> 3 ^ (i as u32) << 24;
         let x: Vec<u32> = x.iter().enumerate().map(word).collect();
@@ -244,7 +244,7 @@ fn functions(a: u32, b: u32) -> [u32; 20] {
 
 #[test]
 fn clocks_go_on_and_addresses_have_spaces() {
-    each("nvrtc_threads", |program| {
+    each("nvrtc_threads", &|program| {
         let mut call = Call::row(program, 1, 32);
         let out = call.zeros::<i64>(32);
         call.run("_Z4spinPx");

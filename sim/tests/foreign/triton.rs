@@ -10,7 +10,7 @@ use super::basics::{layernorm, product, softmax};
 use super::{Buffer, Call, Plain, assert_near, doubled, fractions, texts, whole};
 
 /// Calls `test` with the program of each architecture, the bytes of shared memory that it needs, and its text.
-fn each(stem: &str, test: impl Fn(&Program, u32, &str)) {
+fn each(stem: &str, test: &dyn Fn(&Program, u32, &str)) {
     for text in texts(stem) {
         let first = text.lines().next().unwrap();
         let (threads, shared) = first.split_once(", dynamic shared memory ").unwrap();
@@ -34,7 +34,7 @@ fn run(call: &mut Call<'_>, kernel: &str) {
 
 #[test]
 fn vectors_are_added() {
-    each("triton_vadd", |program, shared, _| {
+    each("triton_vadd", &|program, shared, _| {
         let (a, b) = (fractions(1300, 1), fractions(1300, 2));
         let mut call = call(program, [3, 1, 1], shared);
         call.buffer(&a);
@@ -48,7 +48,7 @@ fn vectors_are_added() {
 
 #[test]
 fn rows_are_normalised() {
-    each("triton_softmax", |program, shared, _| {
+    each("triton_softmax", &|program, shared, _| {
         let columns = 700;
         let x: Vec<f32> = fractions(2 * columns, 3).iter().map(|x| 9.0 * x).collect();
         let mut call = call(program, [2, 1, 1], shared);
@@ -57,7 +57,7 @@ fn rows_are_normalised() {
         run(call.arg(columns as i32).arg(columns as i32), "softmax");
         assert_near(&doubled(&call.read::<f32>(out)), &softmax(&x, columns), 2e-6, 1e-12, "softmax");
     });
-    each("triton_layernorm", |program, shared, _| {
+    each("triton_layernorm", &|program, shared, _| {
         let columns = 400;
         let x: Vec<bf16> = fractions(2 * columns, 4).iter().map(|x| bf16::from_f32(3.0 * x + 1.0)).collect();
         let (gain, bias) = (fractions(columns, 5), fractions(columns, 6));
@@ -95,7 +95,7 @@ fn matmul<T: Plain + Into<f64>, S: Plain + Into<f64>>(
         |count, salt| -> Vec<T> { whole(count, 5, salt).iter().map(|&x| number(x as f32 - 2.0)).collect() };
     let (a, b) = (values(m * k, 7), values(k * n, 8));
     let want = product(&doubled(&a), &doubled(&b), (m, n, k));
-    each(stem, |program, shared, text| {
+    each(stem, &|program, shared, text| {
         let mut call = call(program, [m.div_ceil(tile_m) as u32, n.div_ceil(tile_n) as u32, 1], shared);
         call.buffer(&a);
         call.buffer(&b);
@@ -126,7 +126,7 @@ fn bytes_are_multiplied() {
         (0..k).map(|i| i32::from(a[e / 64 * k + i]) * i32::from(b[e % 64 * k + i])).sum()
     };
     let want: Vec<i32> = (0..64 * 64).map(sum).collect();
-    each("triton_matmul_int8", |program, shared, text| {
+    each("triton_matmul_int8", &|program, shared, text| {
         let mut call = call(program, [1, 1, 1], shared);
         call.buffer(&a);
         call.buffer(&b);
@@ -138,7 +138,7 @@ fn bytes_are_multiplied() {
 
 #[test]
 fn bins_are_counted() {
-    each("triton_histogram", |program, shared, _| {
+    each("triton_histogram", &|program, shared, _| {
         let x = whole(900, 64, 11);
         let mut call = call(program, [2, 1, 1], shared);
         call.buffer(&x);
@@ -151,7 +151,7 @@ fn bins_are_counted() {
 
 #[test]
 fn sums_maxima_and_scans_agree() {
-    each("triton_reduce", |program, shared, _| {
+    each("triton_reduce", &|program, shared, _| {
         let x: Vec<f32> = whole(512, 1000, 12).iter().map(|&x| x as f32).collect();
         let mut call = call(program, [1, 1, 1], shared);
         call.buffer(&x);
@@ -180,7 +180,7 @@ type Function = (fn(f64, f64) -> f64, f64);
 
 #[test]
 fn functions_are_near_and_values_printed() {
-    each("triton_functions", |program, shared, _| {
+    each("triton_functions", &|program, shared, _| {
         let n = 256;
         let x: Vec<f32> = fractions(n, 13).iter().map(|x| 2.0 * x).collect();
         let y: Vec<f32> = fractions(n, 14).iter().map(|y| 1.0 + 0.9 * y).collect();

@@ -17,19 +17,19 @@ fn stored<T: Copy>(values: &[T], (rows, columns): (usize, usize), by_rows: bool)
 fn check<T: Plain, S: Plain + Into<f64>>(
     name: &str,
     (m, n, k): (usize, usize, usize),
-    number: impl Fn(i32) -> T,
-    value: impl Fn(T) -> f64,
-    sum: impl Fn(i32) -> S,
+    number: fn(i32) -> T,
+    value: fn(T) -> f64,
+    sum: fn(i32) -> S,
 ) {
     let layouts = name.split('_').nth(1).unwrap().as_bytes();
     let by_rows = |i: usize| layouts[i] == b'r';
     let numbers = |count, salt| whole(count, 7, salt).into_iter().map(|x| x as i32).collect::<Vec<i32>>();
     let (a, b, c) = (numbers(m * k, 1), numbers(k * n, 2), numbers(m * n, 3));
-    let [a, b] = [a, b].map(|values| values.into_iter().map(&number).collect::<Vec<T>>());
+    let [a, b] = [a, b].map(|values| values.into_iter().map(number).collect::<Vec<T>>());
     let c: Vec<S> = c.into_iter().map(|x| sum(x * 3 - 9)).collect();
     let [fa, fb] = [&a, &b].map(|values| values.iter().map(|&x| value(x)).collect::<Vec<f64>>());
     let want: Vec<f64> = product(&fa, &fb, (m, n, k)).iter().zip(&c).map(|(ab, &c)| ab + c.into()).collect();
-    each("nvrtc_wmma", |program| {
+    each("nvrtc_wmma", &|program| {
         let mut call = Call::row(program, 1, 32);
         call.buffer(&stored(&a, (m, k), by_rows(0)));
         call.buffer(&stored(&b, (k, n), by_rows(1)));
@@ -76,7 +76,7 @@ fn packed(values: &[u32], bits: usize) -> Vec<u32> {
 fn parts_of_bytes_are_multiplied() {
     let c: Vec<i32> = (0..64).map(|i| i - 30).collect();
     let check = |name: &str, a: &[u32], b: &[u32], want: &[i32]| {
-        each("nvrtc_wmma", |program| {
+        each("nvrtc_wmma", &|program| {
             let mut call = Call::row(program, 1, 32);
             call.buffer(a);
             call.buffer(b);
@@ -115,7 +115,7 @@ fn a_tiled_product_goes_through_shared_memory() {
     let b: Vec<f16> = whole(k * n, 5, 9).iter().map(number).collect();
     let want: Vec<f64> =
         product(&doubled(&a), &doubled(&b), (m, n, k)).iter().map(|x| x * 0.5 + 1.0).collect();
-    each("nvrtc_wmma", |program| {
+    each("nvrtc_wmma", &|program| {
         let mut call = Call::new(program, [(n / 64) as u32, (m / 64) as u32, 1], [128, 1, 1]);
         call.buffer(&a);
         call.buffer(&b);
