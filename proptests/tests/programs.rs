@@ -6,6 +6,7 @@ use std::process::Command;
 
 use girih_device::{Device, SimOptions};
 use girih_proptests::differential::{Agree, LANES, Program, Programs, differences, run};
+use girih_ptx::{Item, Kernel, Module};
 
 const SEED: u64 = 1;
 /// Enough for every instruction to come once.
@@ -108,18 +109,47 @@ fn every_program_assembles() {
         eprintln!("SKIPPED: no ptxas at {} (GIRIH_PTXAS names another)", ptxas.display());
         return;
     }
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
-    std::fs::create_dir_all(&folder).unwrap();
-    // Without optimisation, and as many kernels a file as one process takes: what counts is that they are accepted.
-    for program in programs() {
-        let path = folder.join("program.ptx");
-        std::fs::write(&path, program.module().to_string()).unwrap();
-        let output = Command::new(&ptxas)
-            .args(["-O0", "-arch", "sm_90", "-o", "/dev/null"])
-            .arg(&path)
-            .output()
-            .unwrap();
-        let log = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "program {}: {log}\n{}", program.number, program.module());
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs.ptx");
+    // Without optimisation: what counts is that they are accepted.
+    let assemble = |module: &Module| {
+        std::fs::write(&path, module.to_string()).unwrap();
+        let arguments = ["-O0", "-arch", "sm_90", "-o", "/dev/null"];
+        let output = Command::new(&ptxas).args(arguments).arg(&path).output().unwrap();
+        if output.status.success() {
+            Ok(())
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).into_owned())
+        }
+    };
+    // A process of the assembler takes longer to start than a program to assemble.
+    let (alone, together): (Vec<_>, Vec<_>) = programs()
+        .into_iter()
+        .partition(|program| program.steps.iter().any(|step| !step.functions.is_empty()));
+    for programs in together.chunks(50).chain(alone.chunks(1)) {
+        if let Err(log) = assemble(&of_all(programs)) {
+            for program in programs {
+                let number = program.number;
+                assemble(&program.module())
+                    .unwrap_or_else(|log| panic!("program {number}: {log}\n{}", program.module()));
+            }
+            panic!("each program assembles, but not all in one module: {log}");
+        }
     }
+}
+
+/// The kernels of some programs in one module; those with functions of their own stay alone.
+fn of_all(programs: &[Program]) -> Module {
+    let mut all = programs[0].module();
+    let kernels = programs.iter().flat_map(|program| {
+        let kernel = program.module().items.into_iter().find_map(|item| match item {
+            Item::Kernel(kernel) => Some(kernel),
+            _ => None,
+        });
+        kernel.map(|kernel| {
+            Item::Kernel(Kernel { name: format!("program{}", program.number).into(), ..kernel })
+        })
+    });
+    all.items.retain(|item| !matches!(item, Item::Kernel(_)));
+    all.items.extend(kernels);
+    all
 }
