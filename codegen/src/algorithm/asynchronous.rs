@@ -4,16 +4,11 @@ use girih_ptx::{Address, Opcode, Operand, Type, Word};
 
 use super::Site;
 use super::copy::{CacheHint, Move, line};
-use super::data::Data;
 use crate::atom::Transfer;
 use crate::builder::{Builder, Cond, Reg, Width};
 use crate::{Error, Expr};
 
-pub(super) fn cp_async<S: Data, D: Data>(
-    b: &mut Builder,
-    copy: &Move<'_, S, D>,
-    zfill: bool,
-) -> Result<(), Error> {
+pub(super) fn cp_async(b: &mut Builder, copy: &Move<'_>, zfill: bool) -> Result<(), Error> {
     let ([each, _], count) = copy.instructions()?;
     let (modifiers, bytes) = (copy.with.atom.modifiers(), each as i64 * copy.bits / 8);
     for i in 0..count {
@@ -47,22 +42,18 @@ pub(super) fn cp_async<S: Data, D: Data>(
 }
 
 /// The one condition of a bulk copy.
-fn condition<S: Data, D: Data>(copy: &Move<'_, S, D>) -> Result<Cond, Error> {
+fn condition(copy: &Move<'_>) -> Result<Cond, Error> {
     let all: Vec<i64> = (0..copy.sizes[0] as i64).collect();
     copy.predicates.of(&all).ok_or_else(|| copy.refused("one predicate for the whole copy"))
 }
 
-fn barrier<S: Data, D: Data>(b: &mut Builder, copy: &Move<'_, S, D>) -> Result<Operand, Error> {
+fn barrier(b: &mut Builder, copy: &Move<'_>) -> Result<Operand, Error> {
     let barrier = copy.with.barrier.as_ref();
     let barrier = barrier.ok_or_else(|| copy.refused("an atom with its mbarrier: `CopyWith::barrier`"))?;
     b.address(barrier, Width::W32)
 }
 
-pub(super) fn bulk<S: Data, D: Data>(
-    b: &mut Builder,
-    copy: &Move<'_, S, D>,
-    transfer: Transfer,
-) -> Result<(), Error> {
+pub(super) fn bulk(b: &mut Builder, copy: &Move<'_>, transfer: Transfer) -> Result<(), Error> {
     let ([each, _], count) = copy.instructions()?;
     let (modifiers, bytes) = (copy.with.atom.modifiers(), each as i64 * copy.bits / 8);
     let cond = condition(copy)?;
@@ -72,12 +63,12 @@ pub(super) fn bulk<S: Data, D: Data>(
         let at = |address: Option<Expr>| address.filter(|a| a.multiple() % 16 == 0).ok_or_else(apart);
         let source = at(lines(&copy.source[values.clone()])?)?;
         let mut operands = Vec::new();
-        let wide = |site: Site<'_>| if matches!(site, Site::Gmem(_)) { Width::W64 } else { Width::W32 };
+        let wide = |site: &Site| if matches!(site, Site::Gmem(_)) { Width::W64 } else { Width::W32 };
         if transfer != Transfer::Prefetch {
             let target = at(lines(&copy.target[values])?)?;
-            operands.push(b.address(&target, wide(copy.target[0].site()))?);
+            operands.push(b.address(&target, wide(&copy.target[0]))?);
         }
-        operands.push(b.address(&source, wide(copy.source[0].site()))?);
+        operands.push(b.address(&source, wide(&copy.source[0]))?);
         operands.push(Operand::from(&size(b, bytes)?));
         if transfer == Transfer::Load {
             operands.push(barrier(b, copy)?);
@@ -93,22 +84,18 @@ fn size(b: &mut Builder, bytes: i64) -> Result<Reg, Error> {
 }
 
 /// The address of values that follow each other in memory, whatever it is a multiple of.
-fn lines<E: Data>(group: &[E]) -> Result<Option<Expr>, Error> {
-    let Some((first, together)) = group[0].site().offset() else { return Ok(None) };
-    let follows = |(i, value): (usize, &E)| {
-        value.site().offset().and_then(|(offset, _)| (&offset - &first).as_constant()) == Some(i as i64)
+fn lines(group: &[Site]) -> Result<Option<Expr>, Error> {
+    let Some((first, together)) = group[0].offset() else { return Ok(None) };
+    let follows = |(i, value): (usize, &Site)| {
+        value.offset().and_then(|(offset, _)| (&offset - &first).as_constant()) == Some(i as i64)
     };
     if group.len() as i64 > together || !group.iter().enumerate().all(follows) {
         return Ok(None);
     }
-    group[0].site().address()
+    group[0].address()
 }
 
-pub(super) fn tensor<S: Data, D: Data>(
-    b: &mut Builder,
-    copy: &Move<'_, S, D>,
-    transfer: Transfer,
-) -> Result<(), Error> {
+pub(super) fn tensor(b: &mut Builder, copy: &Move<'_>, transfer: Transfer) -> Result<(), Error> {
     let map = copy.with.map.clone();
     let map = map.ok_or_else(|| copy.refused("an atom with its tensor map: `TmaCopy::with`"))?;
     let (each, count) = copy.instructions()?;
@@ -123,8 +110,8 @@ pub(super) fn tensor<S: Data, D: Data>(
         modifiers.push(Word::L2CacheHint.into());
     }
     for i in 0..count {
-        let (source, target) = (copy.source[i].site(), copy.target[i].site());
-        let box_in_global = |b: &mut Builder, site: Site<'_>| -> Result<Operand, Error> {
+        let (source, target) = (&copy.source[i], &copy.target[i]);
+        let box_in_global = |b: &mut Builder, site: &Site| -> Result<Operand, Error> {
             let Site::Counting(at) = site else { return Err(copy.refused("the coordinates of the tensor")) };
             let mut coordinates = Vec::new();
             for &dim in &copy.with.dims {
@@ -136,7 +123,7 @@ pub(super) fn tensor<S: Data, D: Data>(
             };
             Ok(Operand::Address(Address { coordinates, ..base }))
         };
-        let in_shared = |b: &mut Builder, site: Site<'_>| -> Result<Operand, Error> {
+        let in_shared = |b: &mut Builder, site: &Site| -> Result<Operand, Error> {
             let Site::Smem(array) = site else { return Err(copy.refused("boxes in shared memory")) };
             // The instruction swizzles by itself.
             let address = array.linear_address()?;
@@ -171,13 +158,8 @@ pub(super) fn tensor<S: Data, D: Data>(
 }
 
 /// Checks that shared memory has the map's swizzle, and a box's elements follow each other there.
-fn boxes<S: Data, D: Data, E: Data>(
-    copy: &Move<'_, S, D>,
-    shared: &[E],
-    layout: &girih_layout::Lay,
-    each: usize,
-) -> Result<(), Error> {
-    let swizzle = match shared.first().map(Data::site) {
+fn boxes(copy: &Move<'_>, shared: &[Site], layout: &girih_layout::Lay, each: usize) -> Result<(), Error> {
+    let swizzle = match shared.first() {
         Some(Site::Smem(array)) if array.map().is_none() => {
             *array.swizzle().unwrap_or(&girih_layout::Swizzle::NONE)
         }

@@ -162,7 +162,7 @@ pub fn copy_if<S: Data, D: Data>(
         CopyOp::CpAsync { zfill, .. } => asynchronous::cp_async(b, &move_, zfill),
         CopyOp::Bulk(transfer) => asynchronous::bulk(b, &move_, transfer),
         CopyOp::BulkReduce { dtype, .. } => {
-            if move_.source.first().and_then(|value| value.site().dtype()) != Some(dtype) {
+            if move_.source.first().and_then(Site::dtype) != Some(dtype) {
                 return Err(move_.refused("values of the dtype that the atom reduces"));
             }
             asynchronous::bulk(b, &move_, Transfer::Store)
@@ -195,29 +195,29 @@ pub fn prefetch<S: Data>(
 }
 
 /// A copy that fits its atom's spaces and sizes.
-pub(super) struct Move<'a, S, D> {
+pub(super) struct Move<'a> {
     pub(super) with: &'a CopyWith,
     pub(super) predicates: &'a Predicates,
     pub(super) layouts: [girih_layout::Lay; 2],
     /// How many values there are on each side.
     pub(super) sizes: [usize; 2],
     /// All of them; of a tensor copy the first of each instruction.
-    pub(super) source: Vec<S>,
-    pub(super) target: Vec<D>,
+    pub(super) source: Vec<Site>,
+    pub(super) target: Vec<Site>,
     /// Bits of a value.
     pub(super) bits: i64,
 }
 
-impl<'a, S: Data, D: Data> Move<'a, S, D> {
-    fn new(
+impl<'a> Move<'a> {
+    fn new<S: Data, D: Data>(
         with: &'a CopyWith,
         predicates: &'a Predicates,
         source: &Tensor<S>,
         target: &Tensor<D>,
-    ) -> Result<Move<'a, S, D>, Error> {
-        let sites = [source.engine().site(), target.engine().site()];
+    ) -> Result<Move<'a>, Error> {
+        let sites = [Site::of(source), Site::of(target)];
         let layouts = [*source.layout(), *target.layout()];
-        let mismatch = |accepted| mismatch(with, [Some(sites[0]), Some(sites[1])], layouts, accepted);
+        let mismatch = |accepted| mismatch(with, [Some(&sites[0]), Some(&sites[1])], layouts, accepted);
         let tensor = matches!(with.atom.op, CopyOp::Tma { .. });
         let prefetch = matches!(with.atom.op, CopyOp::Tma { transfer: Transfer::Prefetch, .. });
         for (site, accepted) in sites.iter().zip(with.atom.spaces()) {
@@ -230,7 +230,7 @@ impl<'a, S: Data, D: Data> Move<'a, S, D> {
                 ));
             }
         }
-        let dtypes = sites.map(|site| site.dtype());
+        let dtypes = [sites[0].dtype(), sites[1].dtype()];
         let bits = match (dtypes, with.bits) {
             ([Some(a), Some(b)], _) if a != b => return Err(mismatch("one dtype on both sides")),
             ([Some(dtype), _] | [_, Some(dtype)], Some(bits)) if dtype.bits() != bits => {
@@ -260,7 +260,7 @@ impl<'a, S: Data, D: Data> Move<'a, S, D> {
 
     /// The error for what the atom does not take.
     pub(super) fn refused(&self, accepted: &'static str) -> Error {
-        let sites = [self.source.first().map(Data::site), self.target.first().map(Data::site)];
+        let sites = [self.source.first(), self.target.first()];
         mismatch(self.with, sites, self.layouts, accepted)
     }
 
@@ -285,7 +285,7 @@ impl<'a, S: Data, D: Data> Move<'a, S, D> {
 
 fn mismatch(
     with: &CopyWith,
-    sites: [Option<Site<'_>>; 2],
+    sites: [Option<&Site>; 2],
     layouts: [girih_layout::Lay; 2],
     accepted: &'static str,
 ) -> Error {
@@ -306,9 +306,9 @@ fn mismatch(
 }
 
 /// The address of values that follow each other in memory and begin at a multiple of their size.
-pub(super) fn line<E: Data>(group: &[E], bits: i64) -> Result<Option<Expr>, Error> {
+pub(super) fn line(group: &[Site], bits: i64) -> Result<Option<Expr>, Error> {
     let Some(together) = consecutive(group) else { return Ok(None) };
-    let address = match group[0].site().address() {
+    let address = match group[0].address() {
         Ok(Some(address)) => address,
         // An element smaller than a byte that may begin inside one.
         Ok(None) | Err(Error::Mismatch { .. }) => return Ok(None),
@@ -321,8 +321,8 @@ pub(super) fn line<E: Data>(group: &[E], bits: i64) -> Result<Option<Expr>, Erro
 
 /// The address of values that fill a vector in memory in an order that a swizzle decides, and the number with which a
 /// value's number is exclusive-ored to have its place there.
-pub(super) fn block<E: Data>(group: &[E], bits: i64) -> Result<Option<(Expr, Expr)>, Error> {
-    let (Site::Smem(array), Some(_)) = (group[0].site(), consecutive(group)) else { return Ok(None) };
+pub(super) fn block(group: &[Site], bits: i64) -> Result<Option<(Expr, Expr)>, Error> {
+    let (Site::Smem(array), Some(_)) = (&group[0], consecutive(group)) else { return Ok(None) };
     let count = group.len() as i64;
     let Some((address, order)) = array.block(count)? else { return Ok(None) };
     // Registers change places, not parts of them.
@@ -331,10 +331,10 @@ pub(super) fn block<E: Data>(group: &[E], bits: i64) -> Result<Option<(Expr, Exp
 }
 
 /// How many values a swizzle leaves together, if these follow each other before it.
-fn consecutive<E: Data>(group: &[E]) -> Option<i64> {
-    let (first, together) = group[0].site().offset()?;
-    let follows = |(i, value): (usize, &E)| {
-        let at = value.site().offset().map(|(offset, _)| (&offset - &first).as_constant());
+fn consecutive(group: &[Site]) -> Option<i64> {
+    let (first, together) = group[0].offset()?;
+    let follows = |(i, value): (usize, &Site)| {
+        let at = value.offset().map(|(offset, _)| (&offset - &first).as_constant());
         at == Some(Some(i as i64))
     };
     group.iter().enumerate().all(follows).then_some(together)
@@ -346,7 +346,7 @@ fn is_whole(address: &Expr, bits: i64) -> bool {
 }
 
 /// The registers of a group as operands of an instruction that takes whole ones.
-pub(super) fn whole_registers<E: Data>(group: &[E]) -> Option<Vec<Operand>> {
+pub(super) fn whole_registers(group: &[Site]) -> Option<Vec<Operand>> {
     match Piece::of(group)? {
         Piece::Whole(regs) => Some(regs.iter().map(Operand::from).collect()),
         Piece::Field { .. } => None,

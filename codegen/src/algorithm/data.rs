@@ -6,49 +6,58 @@ use girih_tensor::{DType, Engine, Space, Tensor};
 use crate::{Counting, Error, Expr, Gmem, Memory, Rmem, Smem, engine};
 
 /// Where a value of a kernel's tensor is.
-#[derive(Clone, Copy, Debug)]
-pub enum Site<'a> {
+#[derive(Clone, Debug)]
+pub enum Site {
     /// In global memory.
-    Gmem(&'a Gmem),
+    Gmem(Gmem),
     /// In shared memory.
-    Smem(&'a Smem),
+    Smem(Smem),
     /// In registers.
-    Rmem(&'a Rmem),
+    Rmem(Rmem),
     /// Nowhere: it is a coordinate.
-    Counting(&'a Counting),
+    Counting(Counting),
 }
 
 /// An engine of a kernel's tensors.
-pub trait Data: Engine<Index = Expr> {
-    /// Where the value is that it stands at.
-    fn site(&self) -> Site<'_>;
-}
+pub trait Data: Engine<Index = Expr> + Into<Site> {}
 
-impl Data for Gmem {
-    fn site(&self) -> Site<'_> {
-        Site::Gmem(self)
+impl<E: Engine<Index = Expr> + Into<Site>> Data for E {}
+
+impl From<Gmem> for Site {
+    fn from(engine: Gmem) -> Site {
+        Site::Gmem(engine)
     }
 }
 
-impl Data for Smem {
-    fn site(&self) -> Site<'_> {
-        Site::Smem(self)
+impl From<Smem> for Site {
+    fn from(engine: Smem) -> Site {
+        Site::Smem(engine)
     }
 }
 
-impl Data for Rmem {
-    fn site(&self) -> Site<'_> {
-        Site::Rmem(self)
+impl From<Rmem> for Site {
+    fn from(engine: Rmem) -> Site {
+        Site::Rmem(engine)
     }
 }
 
-impl Data for Counting {
-    fn site(&self) -> Site<'_> {
-        Site::Counting(self)
+impl From<Counting> for Site {
+    fn from(engine: Counting) -> Site {
+        Site::Counting(engine)
     }
 }
 
-impl Site<'_> {
+impl Site {
+    /// Where a tensor begins.
+    pub(super) fn of<E: Data>(tensor: &Tensor<E>) -> Site {
+        tensor.engine().clone().into()
+    }
+
+    /// The registers that it is in.
+    pub(super) fn rmem(&self) -> Option<&Rmem> {
+        if let Site::Rmem(rmem) = self { Some(rmem) } else { None }
+    }
+
     /// The element type; coordinates have none.
     pub fn dtype(&self) -> Option<DType> {
         match self {
@@ -89,8 +98,13 @@ impl Site<'_> {
 }
 
 /// The values of a tensor in colexicographic order.
-pub(super) fn values<E: Data>(what: &'static str, tensor: &Tensor<E>) -> Result<Vec<E>, Error> {
+pub(super) fn values<E: Data>(what: &'static str, tensor: &Tensor<E>) -> Result<Vec<Site>, Error> {
     every_value(what, tensor, 1)
+}
+
+/// The values of a fragment in colexicographic order.
+pub(super) fn fragment_values(what: &'static str, fragment: &Tensor<Rmem>) -> Result<Vec<Rmem>, Error> {
+    Ok(values(what, fragment)?.iter().filter_map(Site::rmem).cloned().collect())
 }
 
 /// The first of every so many. Registers that a layout reaches past are refused.
@@ -98,13 +112,11 @@ pub(super) fn every_value<E: Data>(
     what: &'static str,
     tensor: &Tensor<E>,
     every: i64,
-) -> Result<Vec<E>, Error> {
+) -> Result<Vec<Site>, Error> {
     let count = crate::tiled_copy::static_size(what, tensor.layout())?;
     let value = |i| {
-        let value = engine::at(tensor, i)?;
-        if let Site::Rmem(rmem) = value.site() {
-            rmem.check()?;
-        }
+        let value: Site = engine::at(tensor, i)?.into();
+        value.rmem().map_or(Ok(()), Rmem::check)?;
         Ok(value)
     };
     (0..count).step_by(every as usize).map(value).collect()

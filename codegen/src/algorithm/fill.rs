@@ -23,10 +23,10 @@ pub fn fill<E: Data>(b: &mut Builder, target: &Tensor<E>, value: f64) -> Result<
     let refused = |accepted| Error::Mismatch {
         what: "fill",
         layout: target.layout().to_string(),
-        with: format!("{:?}", target.engine().site().space()),
+        with: format!("{:?}", Site::of(target).space()),
         accepted,
     };
-    let site = target.engine().site();
+    let site = Site::of(target);
     let Some(dtype) = site.dtype() else {
         return Err(refused("a tensor in global or shared memory or in registers"));
     };
@@ -59,12 +59,7 @@ pub fn clear<E: Data>(b: &mut Builder, target: &Tensor<E>) -> Result<(), Error> 
 }
 
 /// The addresses of vectors of `width` bits, if the values lie in such.
-fn lines<E: Data>(
-    all: &[E],
-    order: &[i64],
-    bits: i64,
-    width: i64,
-) -> Result<Option<Vec<crate::Expr>>, Error> {
+fn lines(all: &[Site], order: &[i64], bits: i64, width: i64) -> Result<Option<Vec<crate::Expr>>, Error> {
     let count = (width / bits) as usize;
     if !order.len().is_multiple_of(count) {
         return Ok(None);
@@ -128,14 +123,12 @@ fn constant(b: &mut Builder, width: i64, pattern: u64) -> Vec<Reg> {
     regs
 }
 
-fn fill_registers<E: Data>(b: &mut Builder, all: &[E], pattern: u64) {
+fn fill_registers(b: &mut Builder, all: &[Site], pattern: u64) {
     let mut written: BTreeMap<i64, Vec<Rmem>> = BTreeMap::new();
-    for value in all {
-        if let Site::Rmem(rmem) = value.site() {
-            let same = written.entry(rmem.offset() / rmem.per_register() as i64).or_default();
-            if !same.iter().any(|other| other.offset() == rmem.offset()) {
-                same.push(rmem.clone());
-            }
+    for rmem in all.iter().filter_map(Site::rmem) {
+        let same = written.entry(rmem.offset() / rmem.per_register() as i64).or_default();
+        if !same.iter().any(|other| other.offset() == rmem.offset()) {
+            same.push(rmem.clone());
         }
     }
     for (register, values) in &written {
@@ -153,7 +146,7 @@ fn fill_registers<E: Data>(b: &mut Builder, all: &[E], pattern: u64) {
         }
         let word = constant(b, 32, pattern & 0xffff_ffff | pattern << 32);
         for value in values {
-            let piece = Piece::of(std::slice::from_ref(value));
+            let piece = Piece::of(&[Site::Rmem(value.clone())]);
             if let Some(Piece::Field { reg, shift, bits }) = piece {
                 let [shift, bits, old] = [Operand::Int(shift), Operand::Int(bits), Operand::from(&reg)];
                 let operands = vec![Operand::from(&reg), Operand::from(&word[0]), old, shift, bits];

@@ -2,7 +2,7 @@
 
 use girih_tensor::Tensor;
 
-use super::data::values;
+use super::data::{Site, values};
 use crate::builder::{Builder, Cond};
 use crate::{Counting, Error, Expr};
 
@@ -50,7 +50,11 @@ impl Predicates {
             });
         }
         let all = values("predicates", coordinate)?;
-        let coordinates = all.iter().map(|at| at.coordinate().to_vec()).collect();
+        let coordinate = |at: &Site| match at {
+            Site::Counting(at) => Some(at.coordinate().to_vec()),
+            _ => None,
+        };
+        let coordinates = all.iter().filter_map(coordinate).collect();
         Ok(Predicates { kind: Kind::Inside { coordinates, extents: extents.to_vec() } })
     }
 

@@ -4,7 +4,6 @@ use girih_ptx::{Opcode, Operand, Type};
 use girih_tensor::Space;
 
 use super::Site;
-use super::data::Data;
 use crate::builder::{Builder, Cond, Reg};
 use crate::{Error, Expr, Rmem, Vectors};
 
@@ -20,11 +19,11 @@ pub(super) enum Piece {
 impl Piece {
     /// The registers of these values of a fragment, if they are whole registers or lie in one; values that share a
     /// register must follow each other there.
-    pub(super) fn of<E: Data>(values: &[E]) -> Option<Piece> {
+    pub(super) fn of(values: &[Site]) -> Option<Piece> {
         let mut at = Vec::new();
         let mut fragment = None;
         for value in values {
-            let Site::Rmem(rmem) = value.site() else { return None };
+            let Site::Rmem(rmem) = value else { return None };
             at.push(rmem.offset());
             fragment = Some(rmem.clone());
         }

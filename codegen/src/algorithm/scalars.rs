@@ -5,7 +5,7 @@ use girih_tensor::{DType, Tensor};
 
 use super::Site;
 use super::copy;
-use super::data::{Data, values};
+use super::data::{Data, fragment_values};
 use super::vectors::Fresh;
 use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::{Builder, Reg};
@@ -31,7 +31,7 @@ pub(super) fn fragment<E: Data>(
     what: &'static str,
     tensor: &Tensor<E>,
 ) -> Result<Tensor<Rmem>, Error> {
-    let Some(dtype) = tensor.engine().site().dtype() else {
+    let Some(dtype) = Site::of(tensor).dtype() else {
         return Err(Error::Mismatch {
             what,
             layout: tensor.layout().to_string(),
@@ -39,7 +39,7 @@ pub(super) fn fragment<E: Data>(
             accepted: "a tensor in global or shared memory or in registers",
         });
     };
-    match tensor.engine().site() {
+    match Site::of(tensor) {
         Site::Rmem(rmem) => Ok(Tensor::new(rmem.clone(), *tensor.layout())),
         _ => Rmem::tensor(b, dtype, girih_layout::Lay::left(tensor.layout().shape())?),
     }
@@ -52,11 +52,11 @@ pub(super) fn read<E: Data>(
     tensor: &Tensor<E>,
 ) -> Result<Vec<Reg>, Error> {
     let fragment = fragment(b, what, tensor)?;
-    if !matches!(tensor.engine().site(), Site::Rmem(_)) {
+    if !matches!(Site::of(tensor), Site::Rmem(_)) {
         copy::copy(b, AUTO_VECTORIZING_COPY, tensor, &fragment)?;
     }
     let mut out = Vec::new();
-    for value in values(what, &fragment)? {
+    for value in fragment_values(what, &fragment)? {
         out.push(extract(b, &value));
     }
     Ok(out)
@@ -70,12 +70,12 @@ pub(super) fn write<E: Data>(
     scalars: &[Reg],
 ) -> Result<(), Error> {
     let fragment = fragment(b, what, tensor)?;
-    let all = values(what, &fragment)?;
+    let all = fragment_values(what, &fragment)?;
     let mut fresh = Fresh::new(all.iter());
     for (value, scalar) in all.iter().zip(scalars) {
         insert(b, value, scalar, fresh.take(value.offset()));
     }
-    if matches!(tensor.engine().site(), Site::Rmem(_)) {
+    if matches!(Site::of(tensor), Site::Rmem(_)) {
         return Ok(());
     }
     copy::copy(b, AUTO_VECTORIZING_COPY, &fragment, tensor)

@@ -3,7 +3,7 @@
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::{DType, Tensor};
 
-use super::data::Data;
+use super::data::{Data, Site};
 use super::scalars::{read, write};
 use crate::Error;
 use crate::builder::{Builder, Reg};
@@ -76,7 +76,7 @@ pub fn axpby<S: Data, D: Data>(
     beta: f64,
     y: &Tensor<D>,
 ) -> Result<(), Error> {
-    let dtypes = [x.engine().site().dtype(), y.engine().site().dtype()];
+    let dtypes = [Site::of(x).dtype(), Site::of(y).dtype()];
     let (sizes, same) = ([x.layout().size()?.get(), y.layout().size()?.get()], dtypes[0] == dtypes[1]);
     let dtype = match dtypes[0] {
         Some(dtype @ (DType::F64 | DType::F32 | DType::F16 | DType::Bf16))

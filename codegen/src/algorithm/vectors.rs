@@ -7,11 +7,11 @@ use girih_tensor::{DType, Space};
 
 use super::Site;
 use super::copy::{Move, block, line, whole_registers};
-use super::data::{Data, memory_order};
+use super::data::memory_order;
 use super::registers::Piece;
 use crate::atom::CopyOp;
 use crate::builder::{Builder, Cond, Width};
-use crate::{Error, Expr};
+use crate::{Error, Expr, Rmem};
 
 /// Loads that are in flight together where values go from memory to memory.
 const BATCH: usize = 8;
@@ -38,12 +38,12 @@ struct Vector {
     first: Option<i64>,
 }
 
-pub(super) fn emit<S: Data, D: Data>(b: &mut Builder, copy: &Move<'_, S, D>) -> Result<(), Error> {
+pub(super) fn emit(b: &mut Builder, copy: &Move<'_>) -> Result<(), Error> {
     if copy.source.len() != copy.target.len() {
         return Err(copy.refused("as many values on both sides"));
     }
     let most = i64::from(copy.with.atom.bits());
-    let order = match [copy.source.first().map(Data::site), copy.target.first().map(Data::site)] {
+    let order = match [copy.source.first(), copy.target.first()] {
         [Some(Site::Gmem(_) | Site::Smem(_)), _] => memory_order(&copy.layouts[0])?,
         [_, Some(Site::Gmem(_) | Site::Smem(_))] => memory_order(&copy.layouts[1])?,
         _ => (0..copy.source.len() as i64).collect(),
@@ -57,8 +57,9 @@ pub(super) fn emit<S: Data, D: Data>(b: &mut Builder, copy: &Move<'_, S, D>) -> 
         widest(copy, &order, most)?
     };
     let vectors = vectors.map_err(|accepted| copy.refused(accepted))?;
-    let always = |(i, _): &(usize, &D)| copy.predicates.of(&[*i as i64]) == Some(Cond::Always);
-    let mut fresh = Fresh::new(copy.target.iter().enumerate().filter(always).map(|(_, value)| value));
+    let always = |(i, _): &(usize, &Site)| copy.predicates.of(&[*i as i64]) == Some(Cond::Always);
+    let written = copy.target.iter().enumerate().filter(always);
+    let mut fresh = Fresh::new(written.filter_map(|(_, value)| value.rmem()));
     for batch in vectors.chunks(BATCH) {
         let mut waiting = Vec::new();
         for Vector { from, to, cond, first } in batch {
@@ -89,11 +90,7 @@ pub(super) fn emit<S: Data, D: Data>(b: &mut Builder, copy: &Move<'_, S, D>) -> 
 }
 
 /// The widest vectors up to `most` bits.
-fn widest<S: Data, D: Data>(
-    copy: &Move<'_, S, D>,
-    order: &[i64],
-    most: i64,
-) -> Result<Result<Vec<Vector>, &'static str>, Error> {
+fn widest(copy: &Move<'_>, order: &[i64], most: i64) -> Result<Result<Vec<Vector>, &'static str>, Error> {
     let mut bits = most;
     loop {
         let found = vectors(copy, order, bits)?;
@@ -105,19 +102,15 @@ fn widest<S: Data, D: Data>(
 }
 
 /// The copy in vectors of so many bits, or why there are none.
-fn vectors<S: Data, D: Data>(
-    copy: &Move<'_, S, D>,
-    order: &[i64],
-    bits: i64,
-) -> Result<Result<Vec<Vector>, &'static str>, Error> {
+fn vectors(copy: &Move<'_>, order: &[i64], bits: i64) -> Result<Result<Vec<Vector>, &'static str>, Error> {
     let width = (bits / copy.bits) as usize;
     if width == 0 || !order.len().is_multiple_of(width) {
         return Ok(Err("a whole number of vectors"));
     }
     let mut out = Vec::new();
     for group in order.chunks(width) {
-        let source: Vec<S> = group.iter().map(|&i| copy.source[i as usize].clone()).collect();
-        let target: Vec<D> = group.iter().map(|&i| copy.target[i as usize].clone()).collect();
+        let source: Vec<Site> = group.iter().map(|&i| copy.source[i as usize].clone()).collect();
+        let target: Vec<Site> = group.iter().map(|&i| copy.target[i as usize].clone()).collect();
         let Some(cond) = copy.predicates.of(group) else {
             return Ok(Err("predicates that hold for whole vectors"));
         };
@@ -127,17 +120,14 @@ fn vectors<S: Data, D: Data>(
         else {
             return Ok(Err(copy.with.atom.takes()));
         };
-        let first = match target[0].site() {
-            Site::Rmem(rmem) => Some(rmem.offset()),
-            _ => None,
-        };
+        let first = target[0].rmem().map(Rmem::offset);
         out.push(Vector { from, to, cond, first });
     }
     Ok(Ok(out))
 }
 
-fn end<E: Data>(group: &[E], bits: i64, selects: bool) -> Result<Option<End>, Error> {
-    let space = group[0].site().space();
+fn end(group: &[Site], bits: i64, selects: bool) -> Result<Option<End>, Error> {
+    let space = group[0].space();
     if space == Space::Rmem {
         return Ok(Piece::of(group).map(End::Registers));
     }
@@ -159,17 +149,15 @@ pub(super) struct Fresh {
 
 impl Fresh {
     /// Of values that are written whatever the predicates say.
-    pub(super) fn new<'a, D: Data + 'a>(written: impl Iterator<Item = &'a D>) -> Fresh {
+    pub(super) fn new<'a>(written: impl Iterator<Item = &'a Rmem>) -> Fresh {
         let mut per = 1;
         let mut values: BTreeMap<i64, (BTreeSet<i64>, i64)> = BTreeMap::new();
-        for value in written {
-            if let Site::Rmem(rmem) = value.site() {
-                per = rmem.per_register() as i64;
-                let register = rmem.offset() / per;
-                let (held, all) = values.entry(register).or_default();
-                held.insert(rmem.offset());
-                *all = rmem.values_in(register);
-            }
+        for rmem in written {
+            per = rmem.per_register() as i64;
+            let register = rmem.offset() / per;
+            let (held, all) = values.entry(register).or_default();
+            held.insert(rmem.offset());
+            *all = rmem.values_in(register);
         }
         let whole = values.into_iter().filter(|(_, (held, all))| held.len() as i64 == *all);
         Fresh { per, whole: whole.map(|(register, _)| register).collect() }
@@ -182,13 +170,13 @@ impl Fresh {
 }
 
 /// Adds registers to global memory: `red`.
-pub(super) fn add<S: Data, D: Data>(b: &mut Builder, copy: &Move<'_, S, D>, ty: Type) -> Result<(), Error> {
+pub(super) fn add(b: &mut Builder, copy: &Move<'_>, ty: Type) -> Result<(), Error> {
     let expected = match ty {
         Type::F32 => DType::F32,
         Type::F16x2 => DType::F16,
         _ => DType::Bf16,
     };
-    let dtype = copy.source.first().and_then(|value| value.site().dtype());
+    let dtype = copy.source.first().and_then(Site::dtype);
     if dtype != Some(expected) {
         return Err(copy.refused("values of the type that the atom adds"));
     }

@@ -3,13 +3,12 @@
 use girih_ptx::{Opcode, Operand, Special, Type, Word};
 
 use super::copy::{Move, line, whole_registers};
-use super::data::Data;
 use crate::Error;
 use crate::atom::CopyOp;
 use crate::builder::{Builder, Cond, Width};
 use crate::expr::Expr;
 
-pub(super) fn emit<S: Data, D: Data>(b: &mut Builder, copy: &Move<'_, S, D>) -> Result<(), Error> {
+pub(super) fn emit(b: &mut Builder, copy: &Move<'_>) -> Result<(), Error> {
     let all: Vec<i64> = (0..copy.source.len() as i64).collect();
     if copy.predicates.of(&all) != Some(Cond::Always) {
         return Err(copy.refused("no predicates: all lanes execute it together"));

@@ -117,7 +117,7 @@ fn load(draft: &mut Draft<'_>, home: Home, row: &str, count: usize, class: Class
 }
 
 fn vector(opcode: Opcode, home: Home, mut parts: Vec<Operand>, class: Class) -> (Vec<Modifier>, Operand) {
-    debug_assert!(matches!(opcode, Opcode::Ld | Opcode::St));
+    assert!(matches!(opcode, Opcode::Ld | Opcode::St));
     let mut words = modifiers![home.word()];
     let what = match parts.len() {
         1 => parts.remove(0),

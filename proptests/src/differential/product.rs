@@ -12,7 +12,7 @@ use super::value::{Class, Flavour};
 /// A step of `mma.sync`.
 pub(super) fn step(draft: &mut Draft<'_>, card: &Card) {
     let (form, filled) = card;
-    debug_assert_eq!(form.opcode, Opcode::Mma);
+    assert_eq!(form.opcode, Opcode::Mma);
     let types: Vec<Type> = filled
         .iter()
         .flatten()
