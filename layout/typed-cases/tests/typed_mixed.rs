@@ -127,6 +127,7 @@ fn cases_1() {
 }
 
 #[test]
+#[cfg(feature = "all")]
 #[rustfmt::skip]
 fn cases_2() {
     let answered = [
@@ -185,6 +186,7 @@ fn cases_2() {
 }
 
 #[test]
+#[cfg(feature = "all")]
 #[rustfmt::skip]
 fn cases_3() {
     let answered = [
@@ -243,6 +245,7 @@ fn cases_3() {
 }
 
 #[test]
+#[cfg(feature = "all")]
 #[rustfmt::skip]
 fn cases_4() {
     let answered = [
@@ -301,6 +304,7 @@ fn cases_4() {
 }
 
 #[test]
+#[cfg(feature = "all")]
 #[rustfmt::skip]
 fn cases_5() {
     let answered = [
@@ -359,6 +363,7 @@ fn cases_5() {
 }
 
 #[test]
+#[cfg(feature = "all")]
 #[rustfmt::skip]
 fn cases_6() {
     let answered = [
@@ -417,6 +422,7 @@ fn cases_6() {
 }
 
 #[test]
+#[cfg(feature = "all")]
 #[rustfmt::skip]
 fn cases_7() {
     let answered = [
@@ -475,6 +481,7 @@ fn cases_7() {
 }
 
 #[test]
+#[cfg(feature = "all")]
 #[rustfmt::skip]
 fn cases_8() {
     let answered = [

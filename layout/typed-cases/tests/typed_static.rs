@@ -120,6 +120,7 @@ fn cases_1() {
 }
 
 #[test]
+#[cfg(feature = "all")]
 #[rustfmt::skip]
 fn cases_2() {
     binary!(logical_product, layout!(((6,4,5),5) : ((4,1,24),120)), int!(2));
@@ -175,6 +176,7 @@ fn cases_2() {
 }
 
 #[test]
+#[cfg(feature = "all")]
 #[rustfmt::skip]
 fn cases_3() {
     unary!(coalesce, layout!(12 : 3));
@@ -230,6 +232,7 @@ fn cases_3() {
 }
 
 #[test]
+#[cfg(feature = "all")]
 #[rustfmt::skip]
 fn cases_4() {
     binary!(composition, layout!((5,3) : (0,10)), (layout!((6,6) : (2,24)), ));
@@ -285,6 +288,7 @@ fn cases_4() {
 }
 
 #[test]
+#[cfg(feature = "all")]
 #[rustfmt::skip]
 fn cases_5() {
     binary!(logical_product, layout!((4,8,4) : (4,16,1)), layout!(12 : 1));
@@ -340,6 +344,7 @@ fn cases_5() {
 }
 
 #[test]
+#[cfg(feature = "all")]
 #[rustfmt::skip]
 fn cases_6() {
     unary!(coalesce, layout!((6,8,(6)) : (96,12,(2))));
@@ -395,6 +400,7 @@ fn cases_6() {
 }
 
 #[test]
+#[cfg(feature = "all")]
 #[rustfmt::skip]
 fn cases_7() {
     binary!(composition, layout!(2 : 1), (layout!(4 : 3), ));
@@ -450,6 +456,7 @@ fn cases_7() {
 }
 
 #[test]
+#[cfg(feature = "all")]
 #[rustfmt::skip]
 fn cases_8() {
     binary!(logical_product, layout!(12 : 0), int!(6));
