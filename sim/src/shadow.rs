@@ -322,7 +322,8 @@ impl Shadow {
         if !self.strong.is_empty() {
             return 0;
         }
-        if reads && some_meet(places) && self.clocks[who.warp as usize].are_alike(mask) {
+        let clock = &self.clocks[who.warp as usize];
+        if reads && clock.one_view().is_some() && clock.have_one_clock(mask) && some_meet(places) {
             self.groups::<true>(who, mask, places, bytes, reads)
         } else {
             self.groups::<false>(who, mask, places, bytes, reads)
@@ -341,14 +342,18 @@ impl Shadow {
     ) -> u32 {
         let (mut served, wanted) = (0, if reads && self.uninitialised { WRITTEN } else { 0 });
         let clock = &self.clocks[who.warp as usize];
+        let one = clock.one_view();
         while let Some((lane, group)) = next_group(mask & !served, places, TOGETHER) {
             let (who, at) = (Who { lane: lane as u32, ..who }, places[lane]);
             let states = &mut self.states[at..at + bytes];
-            let (all, any) = over(states);
-            if any & (FLIGHT | MBARRIER | READING) != 0 || all & wanted != wanted {
-                break;
+            let written = are_written(states);
+            if !written {
+                let (all, any) = over(states);
+                if any & (FLIGHT | MBARRIER | READING) != 0 || all & wanted != wanted {
+                    break;
+                }
             }
-            let past = if TOGETHER { clock.past_of(who, group) } else { clock.past(who) };
+            let past = one.map_or_else(|| clock.past(who), |view| Past::of(view, who, group));
             let stamp = Stamp { clock: clock.next(who.lane), source: who.source, thread: who.thread() };
             let cells = &mut self.cells[at >> self.granule..(at + bytes).div_ceil(1 << self.granule)];
             let none = |of: &Accesses| past.missing(of) == 0;
@@ -360,7 +365,9 @@ impl Shadow {
                 break;
             }
             if !reads {
-                states.fill(WRITTEN);
+                if !written {
+                    states.fill(WRITTEN);
+                }
                 for cell in cells {
                     if cell.more != 0 {
                         self.chains.drop(cell.more);
@@ -477,6 +484,17 @@ impl Shadow {
     fn stamp(&self, who: Who) -> Stamp {
         let clock = self.clocks[who.warp as usize].next(who.lane);
         Stamp { clock, source: who.source, thread: who.thread() }
+    }
+}
+
+/// Whether bytes are written and nothing else is the matter with them, as mostly.
+#[inline]
+fn are_written(states: &[u8]) -> bool {
+    match states.len() {
+        4 => *states == [WRITTEN; 4],
+        8 => *states == [WRITTEN; 8],
+        16 => *states == [WRITTEN; 16],
+        _ => states.iter().all(|&state| state == WRITTEN),
     }
 }
 

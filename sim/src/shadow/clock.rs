@@ -5,7 +5,7 @@
 //! a warp know may differ too: each edge is one of threads.
 
 use super::accesses::Accesses;
-use super::known::{ALL, Known, Other, View, WINDOWS, Window};
+use super::known::{ALL, Frontier, Other, View, WINDOWS, Window};
 use super::scope::{Domain, Home, Pools, SCOPES, Scope};
 use super::strands::Strands;
 use super::{Shadow, Stamp, Who};
@@ -66,21 +66,19 @@ impl Clock {
     /// What comes before the next access of a thread of this warp.
     #[inline]
     pub(super) fn past(&self, who: Who) -> Past<'_> {
-        let view = self.views.get(who.lane);
-        Past { view, known: &view.known, thread: who.thread(), own: (who.warp, 1 << who.lane) }
+        Past::of(self.views.get(who.lane), who, 1 << who.lane)
     }
 
-    /// What comes before the next access of each of these lanes, of which this is the first: they are alike.
+    /// Whether these lanes' next accesses have one clock.
+    pub(super) fn have_one_clock(&self, lanes: u32) -> bool {
+        let later = self.later & lanes;
+        later == 0 || later == lanes
+    }
+
+    /// What all lanes know, if they know the same.
     #[inline]
-    pub(super) fn past_of(&self, who: Who, lanes: u32) -> Past<'_> {
-        let past = self.past(who);
-        let thread = if past.own.1 == lanes { past.thread } else { u32::MAX };
-        Past { thread, own: (who.warp, lanes), ..past }
-    }
-
-    /// Whether these lanes know the same, and their next accesses have one clock.
-    pub(super) fn are_alike(&self, lanes: u32) -> bool {
-        self.views.one().is_some() && matches!(self.later & lanes, later if later == 0 || later == lanes)
+    pub(super) fn one_view(&self) -> Option<&View> {
+        self.views.one()
     }
 
     /// What is known of a thread's past.
@@ -320,14 +318,21 @@ impl Clock {
 #[derive(Clone, Copy)]
 pub(super) struct Past<'a> {
     view: &'a View,
-    known: &'a Known,
+    known: Frontier<'a>,
     /// The thread, if it is one.
     thread: u32,
     /// The warp and the lanes.
     own: (u32, u32),
 }
 
-impl Past<'_> {
+impl<'a> Past<'a> {
+    /// The past of each of these lanes, which know `view` and of which `who` is the first.
+    #[inline]
+    pub(super) fn of(view: &'a View, who: Who, lanes: u32) -> Past<'a> {
+        let thread = if lanes.is_power_of_two() { who.thread() } else { u32::MAX };
+        Past { view, known: view.known.frontier(), thread, own: (who.warp, lanes) }
+    }
+
     #[inline]
     pub(super) fn has(&self, stamp: &Stamp) -> bool {
         self.known.has(stamp) || stamp.thread == self.thread

@@ -6,6 +6,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::clock::Past;
 use super::map::Map;
 use super::maps::Acquired;
 pub(crate) use super::page::Mark;
@@ -137,7 +138,9 @@ impl Shadow {
         bytes: usize,
         touch: Touch,
     ) -> u32 {
-        if touch.reads_only() && some_meet(places) && self.clocks[who.warp as usize].are_alike(mask) {
+        let clock = &self.clocks[who.warp as usize];
+        let alike = clock.one_view().is_some() && clock.have_one_clock(mask);
+        if touch.reads_only() && alike && some_meet(places) {
             self.global_groups::<true>(global, who, mask, (base, places), bytes, touch)
         } else {
             self.global_groups::<false>(global, who, mask, (base, places), bytes, touch)
@@ -200,7 +203,7 @@ impl Shadow {
         apart: bool,
     ) -> bool {
         let clock = &self.clocks[who.warp as usize];
-        let past = if TOGETHER { clock.past_of(who, lanes) } else { clock.past(who) };
+        let past = clock.one_view().map_or_else(|| clock.past(who), |view| Past::of(view, who, lanes));
         let before = |mark: &Mark| {
             let of = (mark.cluster == self.cluster_number, &mark.stamp);
             mark.stamp.clock == 0 || if of.0 { past.has(of.1) } else { past.has_of(mark.cluster, of.1) }

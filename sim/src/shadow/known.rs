@@ -21,12 +21,19 @@ pub(super) struct Known {
     lanes: BTreeMap<u32, Box<[u32; WARP]>>,
 }
 
-impl Known {
+/// What is known, to be asked often: the common clocks are at hand.
+#[derive(Clone, Copy)]
+pub(super) struct Frontier<'a> {
+    common: &'a [u32],
+    known: &'a Known,
+}
+
+impl Frontier<'_> {
     /// Whether it has an access.
     #[inline]
     pub(super) fn has(&self, stamp: &Stamp) -> bool {
         let component = stamp.thread / WARP as u32;
-        stamp.clock <= self.common(component) || !self.lanes.is_empty() && self.lane_has(stamp)
+        stamp.clock <= self.common(component) || !self.known.lanes.is_empty() && self.known.lane_has(stamp)
     }
 
     /// Those of some accesses that it does not have.
@@ -34,8 +41,26 @@ impl Known {
     pub(super) fn missing(&self, of: &Accesses) -> u32 {
         match of.clock <= self.common(of.warp) {
             true => 0,
-            false => of.lanes & !self.lanes_with(of),
+            false => of.lanes & !self.known.lanes_with(of),
         }
+    }
+
+    #[inline]
+    fn common(&self, component: u32) -> u32 {
+        self.common.get(component as usize).copied().unwrap_or(0)
+    }
+}
+
+impl Known {
+    #[inline]
+    pub(super) fn frontier(&self) -> Frontier<'_> {
+        Frontier { common: &self.common, known: self }
+    }
+
+    /// Whether it has an access.
+    #[inline]
+    pub(super) fn has(&self, stamp: &Stamp) -> bool {
+        self.frontier().has(stamp)
     }
 
     #[cold]
