@@ -1,11 +1,14 @@
 //! The one gate.
 
-use std::{process::Stdio, thread};
+use std::{env, path::Path, process::Stdio, thread};
 
 use crate::{
     ptxas, readme,
     shell::{Error, check, command, sh, target_dir},
 };
+
+/// `-- -D warnings` as `cargo clippy` hands it on.
+const CLIPPY_ARGS: &str = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
 
 /// Every check, cheapest first.
 pub(crate) fn run() -> Result<(), Error> {
@@ -31,14 +34,24 @@ fn beside_tests() -> Result<(), Error> {
     layout_alone()?;
     deny()?;
     ptxas::run()?;
-    // Without CUDA, which the laws and the benches want. Examples bring the features of development dependencies:
-    // what is the same with CUDA has been checked.
-    sh(
-        "cargo clippy --workspace --exclude girih-benches --exclude girih-proptests --exclude girih-layout-typed-cases \
-        --no-default-features --lib --examples --locked -- -D warnings",
-    )?;
-    let docs = "cargo doc --workspace --no-deps --lib --bins --examples --locked";
-    check(docs, command(docs).env("RUSTDOCFLAGS", "-D warnings"))
+    // xtask brings the features of what both depend on: most has been checked with them.
+    sh("cargo clippy --package girih-device --package xtask --no-default-features --locked -- -D warnings")?;
+    docs()
+}
+
+/// The documentation, by Clippy's compiler and with the features of the examples: what it must know of the libraries, Clippy
+/// has found out.
+fn docs() -> Result<(), Error> {
+    let line = "cargo doc --workspace --no-deps --lib --bins --examples --locked";
+    let mut docs = command(line);
+    docs.env("RUSTDOCFLAGS", "-D warnings");
+    // `cargo clippy` names it by its place beside the real cargo.
+    let cargo = env::var_os("CARGO").and_then(|cargo| Path::new(&cargo).canonicalize().ok());
+    let driver = cargo.map(|cargo| cargo.with_file_name("clippy-driver"));
+    if let Some(driver) = driver.filter(|driver| driver.is_file()) {
+        docs.env("RUSTC_WORKSPACE_WRAPPER", driver).env("CLIPPY_ARGS", CLIPPY_ARGS);
+    }
+    check(line, &mut docs)
 }
 
 /// girih-layout as a user links it: packaged, and in a program without std, alloc or a runtime.
