@@ -14,7 +14,7 @@ fn package(name: &str, files: &[(String, String)]) -> PathBuf {
     let _old = std::fs::remove_dir_all(&root);
     std::fs::create_dir_all(root.join("src/bin")).unwrap();
     let manifest = format!(
-        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\ngirih-layout = {{ path = {layout:?} }}\n\n[workspace]\n[profile.dev]\ndebug = false\n"
+        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\ngirih-layout = {{ path = {layout:?} }}\n\n[workspace]\n[profile.dev]\ndebug = false\n\n# A program has what is inline optimised with itself.\n[profile.release.package.girih-layout]\nopt-level = 0\n"
     );
     std::fs::write(root.join("Cargo.toml"), manifest).unwrap();
     let lock = layout.parent().map(|workspace| workspace.join("Cargo.lock"));

@@ -26,9 +26,11 @@ impl Int for UTerm {
     type IsOne = B0;
     type IsZero = B1;
     type Array<T: Copy> = Nothing<T>;
+    #[inline]
     fn get(self) -> i64 {
         0
     }
+    #[inline]
     fn from_value(value: i64) -> Option<UTerm> {
         (value == 0).then_some(UTerm)
     }
@@ -67,9 +69,11 @@ macro_rules! positive {
             type IsOne = $is_one;
             type IsZero = B0;
             type Array<T: Copy> = $storage<T, U::Array<T>>;
+            #[inline]
             fn get(self) -> i64 {
                 const { signed(<Self as Nat>::N) }
             }
+            #[inline]
             fn from_value(value: i64) -> Option<Self> {
                 (value == const { signed(<Self as Nat>::N) }).then(Self::default)
             }
@@ -112,9 +116,11 @@ impl<N: Nat> Int for Neg<N> {
     type IsOne = B0;
     type IsZero = B0;
     type Array<T: Copy> = Nothing<T>;
+    #[inline]
     fn get(self) -> i64 {
         const { -signed(N::N) }
     }
+    #[inline]
     fn from_value(value: i64) -> Option<Self> {
         (value == const { -signed(N::N) }).then(Self::default)
     }
@@ -154,9 +160,11 @@ macro_rules! dynamic {
             type IsOne = B0;
             type IsZero = B0;
             type Array<T: Copy> = Nothing<T>;
+            #[inline]
             fn get(self) -> i64 {
                 self.try_into().unwrap_or(i64::MAX)
             }
+            #[inline]
             fn from_value(value: i64) -> Option<$t> {
                 value.try_into().ok()
             }
