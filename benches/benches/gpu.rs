@@ -4,11 +4,11 @@
 //! `gpu_peers`, which measures in turns.
 #![allow(missing_docs, reason = "criterion's macros")]
 
-use std::time::Duration;
+use std::{fmt::Display, time::Duration};
 
-use criterion::{BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
-use girih_benches::{cublas, gpu, measure, normal};
-use girih_device::{Device, Pod};
+use criterion::{Bencher, BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
+use girih_benches::{cublas, gpu, normal};
+use girih_device::{Device, Error, Pod};
 use girih_kernels::{
     copy,
     gemm::{Gemms, KernelKind, Layout, Problem},
@@ -68,4 +68,26 @@ fn gemm<T: Element + Pod>(criterion: &mut Criterion, device: &Device) -> Result<
     }
     group.finish();
     Ok(())
+}
+
+/// Times `work` on the device: each sample is the time between two events around all its iterations, so that the
+/// launches overlap as they do in use and the host's cost shows only where it is the bottleneck.
+///
+/// An error ends the sample, is printed once, and shows as a time of zero.
+fn measure<E: From<Error> + Display>(
+    bencher: &mut Bencher<'_, WallTime>,
+    device: &Device,
+    mut work: impl FnMut() -> Result<(), E>,
+) {
+    let mut failed = false;
+    bencher.iter_custom(|iterations| {
+        let sample = device.time(|| (0..iterations).try_for_each(|_| work()));
+        sample.unwrap_or_else(|error| {
+            if !failed {
+                println!("error: {error}");
+            }
+            failed = true;
+            Duration::ZERO
+        })
+    });
 }

@@ -1,5 +1,5 @@
-//! What the benches share: a GPU or a line that says there is none, criterion timed by the GPU's own clock, contests in
-//! turns, and the peers that girih is measured beside.
+//! What the benches share: a GPU or a line that says there is none, contests in turns, and the peers that girih is measured
+//! beside.
 
 pub mod contest;
 pub mod cublas;
@@ -7,4 +7,4 @@ mod data;
 mod gpu;
 
 pub use data::normal;
-pub use gpu::{gpu, measure};
+pub use gpu::gpu;
