@@ -16,6 +16,8 @@ const EACH: usize = 15;
 const PER_TEST: usize = 50;
 /// Test functions of random cases without the feature `all`: each operation comes six times.
 const SAMPLE: usize = 2;
+/// Static cases of each operation of [`MORE`] without the feature `all`.
+const SAMPLE_OF_EACH: usize = 5;
 
 /// Numbers below a bound, the same every time.
 struct Random(u64);
@@ -445,7 +447,11 @@ fn more_cases(random: &mut Random, mixed: bool, text: &mut String) {
     for op in MORE {
         let open = if mixed { "    let answered = [\n" } else { "" };
         write!(text, "\n#[test]\n#[rustfmt::skip]\nfn {op}() {{\n{open}").unwrap();
-        for _ in 0..EACH {
+        for k in 0..EACH {
+            if !mixed && k == SAMPLE_OF_EACH {
+                let rest = "#[test]\n#[cfg(feature = \"all\")]\n#[rustfmt::skip]";
+                write!(text, "}}\n\n{rest}\nfn more_of_{op}() {{\n").unwrap();
+            }
             let (call, result) = (0..10_000).find_map(|_| more(random, mixed, op)).unwrap();
             let check = match op {
                 "max_common_vector" | "max_alignment" => "number",
