@@ -322,8 +322,7 @@ impl Shadow {
         if !self.strong.is_empty() {
             return 0;
         }
-        let clock = &self.clocks[who.warp as usize];
-        if reads && clock.one_view().is_some() && clock.have_one_clock(mask) && some_meet(places) {
+        if reads && some_meet(places) && self.clocks[who.warp as usize].are_alike(mask) {
             self.groups::<true>(who, mask, places, bytes, reads)
         } else {
             self.groups::<false>(who, mask, places, bytes, reads)
@@ -353,7 +352,7 @@ impl Shadow {
                     break;
                 }
             }
-            let past = one.map_or_else(|| clock.past(who), |view| Past::of(view, who, group));
+            let past = Past::of(one.unwrap_or_else(|| clock.view(who)), who, group);
             let stamp = Stamp { clock: clock.next(who.lane), source: who.source, thread: who.thread() };
             let cells = &mut self.cells[at >> self.granule..(at + bytes).div_ceil(1 << self.granule)];
             let none = |of: &Accesses| past.missing(of) == 0;

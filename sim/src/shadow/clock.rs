@@ -69,10 +69,9 @@ impl Clock {
         Past::of(self.views.get(who.lane), who, 1 << who.lane)
     }
 
-    /// Whether these lanes' next accesses have one clock.
-    pub(super) fn have_one_clock(&self, lanes: u32) -> bool {
-        let later = self.later & lanes;
-        later == 0 || later == lanes
+    /// Whether these lanes know the same, and their next accesses have one clock.
+    pub(super) fn are_alike(&self, lanes: u32) -> bool {
+        self.views.one().is_some() && matches!(self.later & lanes, later if later == 0 || later == lanes)
     }
 
     /// What all lanes know, if they know the same.
@@ -82,6 +81,7 @@ impl Clock {
     }
 
     /// What is known of a thread's past.
+    #[inline]
     pub(super) fn view(&self, who: Who) -> &View {
         self.views.get(who.lane)
     }

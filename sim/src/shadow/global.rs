@@ -138,9 +138,7 @@ impl Shadow {
         bytes: usize,
         touch: Touch,
     ) -> u32 {
-        let clock = &self.clocks[who.warp as usize];
-        let alike = clock.one_view().is_some() && clock.have_one_clock(mask);
-        if touch.reads_only() && alike && some_meet(places) {
+        if touch.reads_only() && some_meet(places) && self.clocks[who.warp as usize].are_alike(mask) {
             self.global_groups::<true>(global, who, mask, (base, places), bytes, touch)
         } else {
             self.global_groups::<false>(global, who, mask, (base, places), bytes, touch)
@@ -203,7 +201,7 @@ impl Shadow {
         apart: bool,
     ) -> bool {
         let clock = &self.clocks[who.warp as usize];
-        let past = clock.one_view().map_or_else(|| clock.past(who), |view| Past::of(view, who, lanes));
+        let past = Past::of(clock.view(who), who, lanes);
         let before = |mark: &Mark| {
             let of = (mark.cluster == self.cluster_number, &mark.stamp);
             mark.stamp.clock == 0 || if of.0 { past.has(of.1) } else { past.has_of(mark.cluster, of.1) }

@@ -77,7 +77,7 @@ impl Known {
 
     #[inline]
     fn common(&self, component: u32) -> u32 {
-        self.common.get(component as usize).copied().unwrap_or(0)
+        self.frontier().common(component)
     }
 
     /// Adds what these lanes of a component did up to a clock.
