@@ -7,7 +7,7 @@ use crate::{
     shell::{Error, check, command, sh, target_dir},
 };
 
-/// `-- -D warnings` as `cargo clippy` hands it on.
+/// `-- -D warnings` as `cargo clippy` hands it to its compiler. If that way changes, the documentation takes longer.
 const CLIPPY_ARGS: &str = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
 
 /// Every check, cheapest first.
