@@ -5,7 +5,6 @@ mod best_maps;
 mod constants;
 mod f2_maps;
 mod gemms;
-mod misuse;
 mod mutants;
 mod partitions;
 mod pipeline;

@@ -1,0 +1,31 @@
+//! The forms of the misuses beside it, rightly used.
+
+use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, SM80_CP_ASYNC_CACHEGLOBAL_16, UNIVERSAL_COPY_128};
+use girih_codegen::constant::Place;
+use girih_codegen::{Operand, TiledCopy, TiledMma, constant};
+use girih_layout::typed::{Check, Lt, S};
+use girih_layout::{Lay, int, lay, layout};
+use girih_tensor::host::Array;
+
+const MMA: TiledMma = constant!(constant::tiled_mma(SM80_16X8X16_F32BF16BF16F32_TN, lay!("(2,2,1):(1,2,0)")));
+const THREADS: Lay = lay!("(32,4):(4,1)");
+const VALUES: Lay = lay!("(1,8):(8,1)");
+const COPY: TiledCopy = constant!(constant::tiled_copy(UNIVERSAL_COPY_128, 16, &THREADS, &VALUES));
+const ASYNC: TiledCopy = constant!(constant::tiled_copy(SM80_CP_ASYNC_CACHEGLOBAL_16, 16, &THREADS, &VALUES));
+const TILE: Lay = lay!("(32,32):(64,1)");
+const A: Lay = constant!(constant::thrfrg(&MMA, Operand::A, &lay!("(64,32):(32,1)")));
+const SOURCE: Lay = constant!(constant::tidfrg_s(&COPY, &TILE));
+const _: () = constant!(constant::copy(&COPY, Place::gmem(TILE, 16), Place::REGISTERS));
+const _: () =
+    constant!(constant::copy(&ASYNC, Place::gmem(TILE, 16), Place::smem(lay!("(32,32):(40,1)"), 16)));
+const _: () = Check::<Lt<(S<6>, S<2>), (S<8>, S<2>)>>::composition::<Lt<S<6>, S<2>>>();
+
+fn main() -> Result<(), girih_tensor::Error> {
+    println!("{A} {SOURCE} {}", layout!((6, 2) : (8, 2)).composition(layout!(6 : 2)).erase()?);
+    let mut a = Array::filled(layout!((8, 24) : (1, 8)), 0f32);
+    a.put((7, 23), 1.0)?;
+    let t = a.view();
+    let mine = t.local_tile((int!(4), int!(8)), (1, 2))?.local_partition(layout!((2, 4) : (4, 1)), 7)?;
+    println!("{} {}", mine.get((1, 1))?, t.tv_partition(layout!((8, 24) : (1, 8)), 7)?.get(23)?);
+    Ok(())
+}
