@@ -57,11 +57,9 @@ fn threads_and_values_cover_a_tile() {
             let [x, y] = operand.modes();
             let other = 3 - x - y;
             let tv = mma.layout_tv(operand).unwrap();
-            let (threads, values) = (size(&tv.mode(0).unwrap()), size(&tv.mode(1).unwrap()));
-            assert_eq!(threads, mma.threads().unwrap());
+            assert_eq!(size(&tv.mode(0).unwrap()), mma.threads().unwrap());
             let mut owners = vec![0; (tile[x] * tile[y]) as usize];
-            for (t, v) in (0..threads).flat_map(|t| (0..values).map(move |v| (t, v))) {
-                let at = tv.crd2idx(&girih_layout::Coord::of(&[t, v]).unwrap()).unwrap();
+            for at in tv.indices().unwrap() {
                 owners[at as usize] += 1;
             }
             let along = if other < mma.atoms.rank() { size(&mma.atoms.mode(other).unwrap()) } else { 1 };

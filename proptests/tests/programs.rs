@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 
 use girih_device::{Device, SimOptions};
 use girih_proptests::differential::{Agree, LANES, Program, Programs, differences, run};
@@ -16,8 +17,10 @@ fn simulator(seed: u64) -> Device {
     Device::open_sim(SimOptions { seed, ..SimOptions::checked() }).unwrap()
 }
 
-fn programs() -> Vec<Program> {
-    Programs::of(&simulator(0), SEED).take(PROGRAMS).collect()
+/// All of them, dealt once.
+fn programs() -> &'static [Program] {
+    static DEALT: OnceLock<Vec<Program>> = OnceLock::new();
+    DEALT.get_or_init(|| Programs::of(&simulator(0), SEED).take(PROGRAMS).collect())
 }
 
 #[test]
@@ -51,7 +54,7 @@ fn every_family_is_dealt_and_nothing_is_refused() {
 fn a_wrong_result_is_found_and_shrinks_to_its_instruction() {
     let device = simulator(0);
     let mut tampered = 0;
-    for program in programs().into_iter().take(20) {
+    for program in programs().iter().take(20) {
         let right = run(&device, &program).unwrap();
         let places: Vec<(usize, Agree)> = (program.steps.iter().enumerate())
             .flat_map(|(i, step)| step.writes.iter().map(move |(_, agree)| (i, *agree)))
@@ -84,7 +87,7 @@ fn a_wrong_result_is_found_and_shrinks_to_its_instruction() {
 fn fewer_steps_give_the_results_that_they_gave() {
     let device = simulator(0);
     let mut compared = 0;
-    for program in programs().into_iter().take(60) {
+    for program in programs().iter().take(60) {
         let all = run(&device, &program).unwrap();
         let some = |i: usize| (program.number >> (i % 6)) & 1 == 0;
         let less = program.of_steps(some, &all);
@@ -122,9 +125,8 @@ fn every_program_assembles() {
         }
     };
     // A process of the assembler takes longer to start than a program to assemble.
-    let (alone, together): (Vec<_>, Vec<_>) = programs()
-        .into_iter()
-        .partition(|program| program.steps.iter().any(|step| !step.functions.is_empty()));
+    let (alone, together): (Vec<_>, Vec<_>) =
+        programs().iter().partition(|program| program.steps.iter().any(|step| !step.functions.is_empty()));
     for programs in together.chunks(50).chain(alone.chunks(1)) {
         if let Err(log) = assemble(&of_all(programs)) {
             for program in programs {
@@ -138,7 +140,7 @@ fn every_program_assembles() {
 }
 
 /// The kernels of some programs in one module; those with functions of their own stay alone.
-fn of_all(programs: &[Program]) -> Module {
+fn of_all(programs: &[&Program]) -> Module {
     let mut all = programs[0].module();
     let kernels = programs.iter().flat_map(|program| {
         let kernel = program.module().items.into_iter().find_map(|item| match item {
