@@ -1,10 +1,10 @@
 //! The one gate.
 
-use std::{env, path::Path, process::Stdio, thread};
+use std::{path::Path, process::Stdio, thread};
 
 use crate::{
     ptxas, readme,
-    shell::{Error, check, command, sh, target_dir},
+    shell::{Error, check, command, output, sh, target_dir},
 };
 
 /// `-- -D warnings` as `cargo clippy` hands it to its compiler. If that way changes, the documentation takes longer.
@@ -45,10 +45,9 @@ fn docs() -> Result<(), Error> {
     let line = "cargo doc --workspace --no-deps --lib --bins --examples --locked";
     let mut docs = command(line);
     docs.env("RUSTDOCFLAGS", "-D warnings");
-    // `cargo clippy` names it by its place beside the real cargo.
-    let cargo = env::var_os("CARGO").and_then(|cargo| Path::new(&cargo).canonicalize().ok());
-    let driver = cargo.map(|cargo| cargo.with_file_name("clippy-driver"));
-    if let Some(driver) = driver.filter(|driver| driver.is_file()) {
+    let sysroot = output(&mut command("rustc --print sysroot"), "rustc --print sysroot")?;
+    let driver = Path::new(sysroot.trim()).join("bin/clippy-driver");
+    if driver.is_file() {
         docs.env("RUSTC_WORKSPACE_WRAPPER", driver).env("CLIPPY_ARGS", CLIPPY_ARGS);
     }
     check(line, &mut docs)
