@@ -29,9 +29,9 @@ fn every_program_is_ptx_and_runs_in_any_order_of_warps() {
     for program in programs() {
         let number = program.number;
         program.module().verify().unwrap_or_else(|error| panic!("program {number}: {error}"));
-        let first = run(&one, &program).unwrap_or_else(|error| panic!("program {number}: {error}"));
-        assert!(first == run(&other, &program).unwrap(), "program {number}");
-        assert!(differences(&program, &first, &first).is_empty(), "program {number}");
+        let first = run(&one, program).unwrap_or_else(|error| panic!("program {number}: {error}"));
+        assert!(first == run(&other, program).unwrap(), "program {number}");
+        assert!(differences(program, &first, &first).is_empty(), "program {number}");
     }
 }
 
@@ -55,7 +55,7 @@ fn a_wrong_result_is_found_and_shrinks_to_its_instruction() {
     let device = simulator(0);
     let mut tampered = 0;
     for program in programs().iter().take(20) {
-        let right = run(&device, &program).unwrap();
+        let right = run(&device, program).unwrap();
         let places: Vec<(usize, Agree)> = (program.steps.iter().enumerate())
             .flat_map(|(i, step)| step.writes.iter().map(move |(_, agree)| (i, *agree)))
             .collect();
@@ -63,7 +63,7 @@ fn a_wrong_result_is_found_and_shrinks_to_its_instruction() {
             let mut wrong = right.clone();
             let lane = (at * 37) % LANES;
             wrong[at][lane] ^= 1;
-            let found = differences(&program, &wrong, &right);
+            let found = differences(program, &wrong, &right);
             // Later steps that read the wrong value have other operands: they are not to blame.
             let steps: Vec<_> = found.iter().map(|difference| (difference.step, difference.lane)).collect();
             if agree == Agree::Bits {
@@ -88,7 +88,7 @@ fn fewer_steps_give_the_results_that_they_gave() {
     let device = simulator(0);
     let mut compared = 0;
     for program in programs().iter().take(60) {
-        let all = run(&device, &program).unwrap();
+        let all = run(&device, program).unwrap();
         let some = |i: usize| (program.number >> (i % 6)) & 1 == 0;
         let less = program.of_steps(some, &all);
         let kept = program.results().zip(&all).filter(|((step, _), _)| some(*step));
