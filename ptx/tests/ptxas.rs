@@ -25,13 +25,18 @@ fn ptxas() -> Option<PathBuf> {
 
 /// Assembles one instruction a line; the errors by line of `lines`, `usize::MAX` for those without one.
 fn assemble(ptxas: &Path, version: (u8, u8), target: Target, lines: &[String]) -> BTreeMap<usize, String> {
-    let mut lines = lines.to_vec();
-    let mut errors = BTreeMap::new();
-    // A fatal error hides the lines after it: they are assembled again without its line.
-    while let Some(line) = assemble_once(ptxas, version, target, &lines, &mut errors) {
-        lines[line].clear();
+    let mut all = BTreeMap::new();
+    // The assembler takes more than twice as long for a kernel twice as long.
+    const TOGETHER: usize = 300;
+    for (first, lines) in (0..).step_by(TOGETHER).zip(lines.chunks(TOGETHER)) {
+        let (mut lines, mut errors) = (lines.to_vec(), BTreeMap::new());
+        // A fatal error hides the lines after it: they are assembled again without its line.
+        while let Some(line) = assemble_once(ptxas, version, target, &lines, &mut errors) {
+            lines[line].clear();
+        }
+        all.extend(errors.into_iter().map(|(line, error)| (line.saturating_add(first), error)));
     }
-    errors
+    all
 }
 
 /// Adds the errors; the line of a fatal one.

@@ -15,9 +15,9 @@ const EACH: usize = 15;
 /// Cases a test function.
 const PER_TEST: usize = 50;
 /// Test functions of random cases without the feature `all`: each operation comes six times.
-const SAMPLE: usize = 2;
+const SAMPLE: usize = 1;
 /// Static cases of each operation of [`MORE`] without the feature `all`.
-const SAMPLE_OF_EACH: usize = 5;
+const SAMPLE_OF_EACH: usize = 3;
 
 /// Numbers below a bound, the same every time.
 struct Random(u64);

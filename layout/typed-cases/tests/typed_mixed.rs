@@ -69,6 +69,7 @@ fn cases_0() {
 }
 
 #[test]
+#[cfg(feature = "all")]
 #[rustfmt::skip]
 fn cases_1() {
     let answered = [

@@ -6,7 +6,7 @@ use super::graph::{Access, judge};
 use super::program::{LANES, Program, Random, SHAPES, Shape, What};
 use super::text::FIRST;
 
-const PROGRAMS: usize = 4000;
+const PROGRAMS: usize = 2000;
 
 fn access(shape: Shape, at: &Site) -> Access {
     let warp = at.block[0] as usize * shape.warps + at.thread[0] as usize / 32;
