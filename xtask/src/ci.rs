@@ -39,10 +39,10 @@ fn beside_tests() -> Result<(), Error> {
     docs()
 }
 
-/// The documentation, by Clippy's compiler and with the features of the examples: what it must know of the libraries, Clippy
+/// The documentation, by Clippy's compiler and with the features of an example: what it must know of the libraries, Clippy
 /// has found out.
 fn docs() -> Result<(), Error> {
-    let line = "cargo doc --workspace --no-deps --lib --bins --examples --locked";
+    let line = "cargo doc --workspace --no-deps --lib --bins --example right --locked";
     let mut docs = command(line);
     docs.env("RUSTDOCFLAGS", "-D warnings");
     let sysroot = output(&mut command("rustc --print sysroot"), "rustc --print sysroot")?;

@@ -7,6 +7,8 @@ use std::{
     process::Command,
 };
 
+use itertools::Itertools as _;
+
 use crate::shell::{Error, at, check, command, in_ci, root, target_dir};
 
 /// Assembles all goldens.
@@ -32,7 +34,7 @@ pub(crate) fn run() -> Result<(), Error> {
         let found = assemble(&tools.join("ptxas"), path)?;
         if !found.is_empty() {
             let name = path.strip_prefix(root()).unwrap_or(path).display();
-            findings.push(format!("{name}\n    {}", found.join("\n    ")));
+            findings.push(format!("{name}\n    {}", found.iter().format("\n    ")));
         }
     }
     match findings.len() {
