@@ -3,7 +3,7 @@
 //! The tree is open: any opcode takes any modifiers and operands; which combinations are PTX is the business of
 //! [`forms`](crate::forms), one table for the printer's, the parser's and the simulator's users alike.
 
-use crate::{Modifier, Opcode, Special, Type};
+use crate::{Modifier, Notes, Opcode, Special, Type};
 
 /// Where a piece of syntax stood in the text it was parsed from. Line and column start at 1; 0 means "not from text".
 ///
@@ -35,6 +35,8 @@ pub struct Module {
     pub target: Target,
     /// Kernels, functions and variables in order.
     pub items: Vec<Item>,
+    /// What is known beside the text.
+    pub notes: Notes,
 }
 
 /// `.target sm_90a`: the architecture, with its suffix.

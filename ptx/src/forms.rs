@@ -203,6 +203,21 @@ pub enum Kind {
     Table,
 }
 
+impl Kind {
+    /// Whether the instruction writes what stands here.
+    pub(crate) const fn is_written(self) -> bool {
+        matches!(
+            self,
+            Kind::Def(_)
+                | Kind::DefOrSink(_)
+                | Kind::DefPreds
+                | Kind::DefWithPred { .. }
+                | Kind::DefVec(..)
+                | Kind::Parts { written: true, .. }
+        )
+    }
+}
+
 /// All forms of `opcode`.
 pub fn forms(opcode: Opcode) -> impl Iterator<Item = &'static Form> {
     all().filter(move |form| form.opcode == opcode)

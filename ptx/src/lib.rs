@@ -41,6 +41,7 @@ pub mod forms;
 pub mod info;
 mod lex;
 mod literal;
+mod notes;
 mod parse;
 mod print;
 mod tensor_map;
@@ -51,6 +52,7 @@ pub use ast::*;
 pub use error::Error;
 pub use forms::Form;
 pub use info::{KernelInfo, ParamInfo};
+pub use notes::{Claim, Notes, Site};
 pub use parse::Refused;
 pub use tensor_map::{
     Columns, Interleave, L2Promotion, OobFill, TENSOR_MAP_BYTES, TENSOR_MAP_RANK, TensorElement, TensorField,

@@ -205,7 +205,7 @@ impl Inst {
 }
 
 impl Operand {
-    fn names<'o>(&'o self, names: &mut Vec<&'o Name>) {
+    pub(crate) fn names<'o>(&'o self, names: &mut Vec<&'o Name>) {
         match self {
             Operand::Name(name)
             | Operand::Offset(name, _)

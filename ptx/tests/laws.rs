@@ -165,6 +165,7 @@ fn module() -> impl Strategy<Value = Module> {
         version,
         target,
         items,
+        notes: Notes::default(),
     })
 }
 

@@ -43,7 +43,7 @@ impl Program {
             body: self.body(registers),
             span: Span::default(),
         }));
-        Module { version: (8, 7), target: Target { sm: 90, suffix: None }, items }
+        Module { version: (8, 7), target: Target { sm: 90, suffix: None }, items, notes: Default::default() }
     }
 
     /// Declarations of all registers with numbers.

@@ -4,7 +4,7 @@ use super::operand::Context;
 use super::order::ordered;
 use super::show::{alternatives, expected_operand};
 use super::{Form, OperandSlot, When, forms};
-use crate::{Error, Inst, Modifier, Operand, Type, VarSpace};
+use crate::{Error, Inst, Modifier, Name, Operand, Type, VarSpace};
 
 /// The form that `inst` has. Names are taken at their word: any name may be a register, a variable or a label.
 ///
@@ -151,6 +151,36 @@ pub fn operand_slots(form: &Form, filled: &Filled, count: usize) -> Option<Vec<&
         }
     }
     (spare == 0).then_some(slots)
+}
+
+impl Inst {
+    /// The registers that the instruction writes, as far as its form tells: those that a called function returns are not
+    /// among them. None for what is no instruction of the table.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_ptx::Statement;
+    ///
+    /// let statements = Statement::parse_all("ld.global.v2.u32 {%r1, %r2}, [%rd1]; setp.lt.s32 %p1|%p2, %r1, %r3;")?;
+    /// let written: Vec<&str> = statements
+    ///     .iter()
+    ///     .filter_map(|statement| if let Statement::Inst(inst) = statement { Some(inst) } else { None })
+    ///     .flat_map(|inst| inst.written())
+    ///     .map(|name| &**name)
+    ///     .collect();
+    /// assert_eq!(written, ["%r1", "%r2", "%p1", "%p2"]);
+    /// # Ok::<(), girih_ptx::Error>(())
+    /// ```
+    pub fn written(&self) -> Vec<&Name> {
+        let Ok((form, filled)) = resolve(self, None) else { return Vec::new() };
+        let slots = operand_slots(form, &filled, self.operands.len()).unwrap_or_default();
+        let mut names = Vec::new();
+        for (_, operand) in slots.iter().zip(&self.operands).filter(|(slot, _)| slot.kind.is_written()) {
+            operand.names(&mut names);
+        }
+        names.retain(|name| &***name != "_");
+        names
+    }
 }
 
 /// Whether the operands fit; if not, how near the form comes, and the error.

@@ -48,7 +48,7 @@ impl Parser<'_> {
                 }
             }
         }
-        Ok(Module { version, target, items })
+        Ok(Module { version, target, items, notes: crate::Notes::default() })
     }
 
     fn version(&mut self) -> Result<(u8, u8), Error> {
