@@ -109,7 +109,8 @@ impl Backend for Simulator {
 
     fn load(&self, module: &ptx::Module, _: Optimization) -> Result<Arc<dyn Code>, Error> {
         // The text is what runs, here as on a GPU; and a fault is found by its line.
-        let text = ptx::Module::parse(&module.to_string())?;
+        let mut text = ptx::Module::parse(&module.to_string())?;
+        text.notes = module.notes.clone();
         let program = Arc::new(Program::load(&text)?);
         Ok(Arc::new(SimCode { state: self.state.clone(), program, threads: self.limits.threads_per_block }))
     }

@@ -510,6 +510,16 @@ pub enum Error {
         /// Calls that have not returned.
         depth: usize,
     },
+    /// A register does not hold what the program that wrote the kernel claims of it.
+    #[error("{at}: the register holds {value}: {claim}")]
+    FalseClaim {
+        /// The claim and the thread.
+        at: Box<Site>,
+        /// What is claimed, and where.
+        claim: Box<girih_ptx::Claim>,
+        /// What the register holds.
+        value: i64,
+    },
     /// The kernel executed `trap`.
     #[error("{at}: trap")]
     Trap {

@@ -8,6 +8,8 @@ mod memory;
 
 use std::sync::Arc;
 
+use girih_ptx::Claim;
+
 use crate::Origin;
 use crate::lanes::{Args, File, LaneFn, Reg};
 use crate::shadow::{Scope, Window};
@@ -114,6 +116,8 @@ pub(crate) enum Op {
     Wmma(Box<Tile>),
     /// `wmma.mma`.
     WmmaMma(Box<WmmaMma>),
+    /// What the program that wrote the PTX claims of a register; no instruction.
+    Claim(Box<(Claim, Reg)>),
     /// `vprintf`.
     Print(Box<Print>),
     /// `__assertfail`.

@@ -29,7 +29,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Decodes every kernel of a module, each with the functions that it calls. A kernel that cannot be executed does not
+    /// Decodes every kernel of a module, each with the functions that it calls, and with what the module's notes claim of
+    /// registers, which is checked where kernels run ([`Error::FalseClaim`]). A kernel that cannot be executed does not
     /// keep the others from it: [`Program::kernel`] tells what is wrong with it.
     ///
     /// # Errors
@@ -37,7 +38,11 @@ impl Program {
     /// executed, with its line and text, if that leaves the module without a kernel; or for a variable of the module.
     pub fn load(module: &girih_ptx::Module) -> Result<Program, Error> {
         let (mut kernels, mut refused) = (Vec::new(), Vec::new());
-        for (name, kernel) in crate::decode::module(module)? {
+        // Claims are about lines of the text.
+        let text = if module.notes.is_empty() { String::new() } else { module.to_string() };
+        let claims = module.notes.claims(&text);
+        let parsed = if claims.is_empty() { None } else { girih_ptx::Module::parse(&text).ok() };
+        for (name, kernel) in crate::decode::module(parsed.as_ref().unwrap_or(module), claims)? {
             match kernel {
                 Ok(kernel) => kernels.push(kernel),
                 Err(error) => refused.push((name, error)),

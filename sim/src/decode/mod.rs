@@ -68,10 +68,11 @@ struct Surroundings<'a> {
     code_names: &'a [&'a ptx::Name],
     globals: &'a Globals,
     files: &'a Files,
+    claims: &'a [ptx::Claim],
 }
 
 /// Decodes every kernel of a module.
-pub(crate) fn module(module: &ptx::Module) -> Result<Vec<Decoded>, Error> {
+pub(crate) fn module(module: &ptx::Module, claims: &[ptx::Claim]) -> Result<Vec<Decoded>, Error> {
     let variables: Vec<&ptx::Variable> = (module.items.iter())
         .filter_map(|item| match item {
             Item::Variable(variable) => Some(variable),
@@ -99,6 +100,7 @@ pub(crate) fn module(module: &ptx::Module) -> Result<Vec<Decoded>, Error> {
         code_names: &code_names,
         globals: &globals,
         files: &files,
+        claims,
     };
     let kernels = module.items.iter().filter_map(|item| match item {
         Item::Kernel(kernel) => Some((kernel.name.clone(), Decoder::kernel(kernel, context))),
@@ -126,6 +128,8 @@ struct Decoder<'a> {
     /// Those in global and constant memory.
     globals: &'a Globals,
     files: &'a Files,
+    /// What is claimed behind lines that are still to come.
+    claims: &'a [ptx::Claim],
     /// The source lines of the body being decoded.
     lines: Lines,
     scopes: Scopes,
@@ -160,7 +164,7 @@ struct Decoder<'a> {
 
 impl<'a> Decoder<'a> {
     fn kernel(kernel: &'a ptx::Kernel, module: Surroundings<'a>) -> Result<Kernel, Error> {
-        let Surroundings { variables, functions, code_names, globals, files } = module;
+        let Surroundings { variables, functions, code_names, globals, files, claims } = module;
         let mut decoder = Decoder {
             kernel,
             variables,
@@ -172,6 +176,7 @@ impl<'a> Decoder<'a> {
             module_shared: Vec::new(),
             globals,
             files,
+            claims: &claims[claims.partition_point(|claim| claim.line < kernel.span.line)..],
             lines: Lines::default(),
             scopes: Scopes::default(),
             named: globals.named(variables),
@@ -317,7 +322,12 @@ impl<'a> Decoder<'a> {
                         self.labels[label as usize] = Some(self.code.insts.len() as u32);
                     }
                 }
-                Statement::Inst(inst) => self.inst(inst)?,
+                Statement::Inst(inst) => {
+                    // What stands behind a label.
+                    self.claimed(inst.span.line.saturating_sub(1))?;
+                    self.inst(inst)?;
+                    self.claimed(inst.span.line)?;
+                }
                 Statement::Block(body) => {
                     self.scopes.enter(Scope::default());
                     self.block(body, depth + 1)?;
@@ -352,6 +362,21 @@ impl<'a> Decoder<'a> {
             return Err(self.unsupported(&format!("modifier `.{rest}`")));
         }
         self.flush();
+        Ok(())
+    }
+
+    /// Checks what is claimed behind the lines up to this one.
+    fn claimed(&mut self, line: u32) -> Result<(), Error> {
+        while let Some((claim, rest)) = self.claims.split_first().filter(|(claim, _)| claim.line <= line) {
+            self.claims = rest;
+            self.place.line = claim.line;
+            self.place.instruction = claim.to_string().into();
+            let Some(reg) = self.any_register(&claim.register)? else {
+                return Err(self.undeclared(&claim.register, "register"));
+            };
+            self.emit(Op::Claim(Box::new((claim.clone(), reg))));
+            self.flush();
+        }
         Ok(())
     }
 

@@ -57,6 +57,7 @@ impl Error {
             Error::VectorInShared { .. } => "vector-in-shared",
             Error::Assertion { .. } => "assertion",
             Error::StackOverflow { .. } => "stack-overflow",
+            Error::FalseClaim { .. } => "false-claim",
             Error::Trap { .. } => "trap",
             Error::WgmmaInFlight { .. } => "wgmma-in-flight",
             Error::WgmmaUnfenced { .. } => "wgmma-unfenced",
@@ -109,6 +110,7 @@ impl Error {
             | Error::VectorInShared { at, .. }
             | Error::Assertion { at, .. }
             | Error::StackOverflow { at, .. }
+            | Error::FalseClaim { at, .. }
             | Error::Trap { at }
             | Error::WgmmaUnfenced { at, .. }
             | Error::WarpgroupIncomplete { at, .. }

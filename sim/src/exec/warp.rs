@@ -403,6 +403,7 @@ impl Warp {
             Op::Fence { scope, sequential } => self.fence(cx, active, *scope, *sequential),
             Op::FenceProxy(windows) => self.fence_proxy(cx, active, windows),
             Op::FenceMbarriers => self.fence_mbarriers(cx, active),
+            Op::Claim(claimed) => self.claimed(cx, claimed, active, source)?,
             Op::Trap => return Err(Error::Trap { at: cx.at(self.who(active, source)) }),
             _ => {}
         }
