@@ -4,7 +4,7 @@
 use girih::codegen::algorithm::copy;
 use girih::codegen::{Builder, Cond, Error, Expr, Gmem, Rmem, atom::UNIVERSAL_COPY_128};
 use girih::device::{Arg, Device, LaunchConfig, Select};
-use girih::layout::{Int, Lay, Stride, Symbol, lay, tiler};
+use girih::layout::{Int, Lay, Stride, lay, tiler};
 use girih::ptx::{Module, Special};
 use girih::tensor::{DType, Slice, Tensor};
 
@@ -12,11 +12,11 @@ use girih::tensor::{DType, Slice, Tensor};
 fn hard_sigmoid() -> Result<Module, Error> {
     let mut b = Builder::new("hard_sigmoid", 80, 128);
     let (x, y) = (b.pointer("x", 16), b.pointer("y", 16));
-    let n = Symbol::new(0).divisible_by(4).at_least(1).at_most(1 << 30);
-    b.symbol("n", n);
+    let n = b.symbol("n", |n| n.divisible_by(4).at_least(1).at_most(1 << 30))?;
     let vector = Lay::leaf(Int::symbol(n), Stride::Int(Int::fixed(1)))?; // n:1
 
-    let (block, thread) = (b.special(Special::CtaidX, 1 << 21), b.special(Special::TidX, 128));
+    let (block, thread) = (b.special(Special::CtaidX), b.special(Special::TidX));
+    let block = b.bounded(&block, (1 << 21) - 1)?;
     let tv = lay!("(128,4):(4,1)"); // (Thr,Val) -> index in the block's 512 elements
     let mine = |pointer: &Expr| -> Result<Tensor<Gmem>, Error> {
         let tiles =

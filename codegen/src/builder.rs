@@ -7,6 +7,7 @@
 
 mod access;
 mod barrier;
+mod body;
 mod cond;
 mod control;
 mod inline;
@@ -14,13 +15,15 @@ mod value;
 
 use girih_layout::Symbol;
 use girih_ptx::{
-    Address, Directive, Extent, Inst, Item, Kernel, Linkage, Modifier, Module, Name, Opcode, Operand,
-    RegDecl, Span, Special, Statement, Target, Type, VarSpace, Variable, Word,
+    Address, Claim, Directive, Extent, Inst, Item, Kernel, Linkage, Modifier, Module, Name, Notes, Opcode,
+    Operand, RegDecl, Site, Span, Special, Statement, Target, Type, VarSpace, Variable, Word,
 };
 use std::collections::{BTreeMap, HashMap};
+use std::panic::Location;
 
 use crate::Error;
 use crate::expr::{Expr, VarId};
+use body::Body;
 pub use cond::Cond;
 pub use value::Width;
 
@@ -49,6 +52,10 @@ struct Var {
     reg: Reg,
     /// The scope that it is written in; [`CLOSED`] after that scope's end.
     depth: usize,
+    /// Whether the register has been written since.
+    stale: bool,
+    /// When the register itself was last asked for.
+    used: u64,
 }
 
 /// Deeper than any scope.
@@ -56,9 +63,11 @@ const CLOSED: usize = usize::MAX;
 
 #[derive(Default)]
 struct Scope {
-    body: Vec<Statement>,
+    body: Body,
     values: HashMap<(Expr, Width), Reg>,
     conds: HashMap<Cond, Reg>,
+    /// Of a loop, when it was opened.
+    repeats: Option<u64>,
 }
 
 /// Writes one kernel.
@@ -67,18 +76,32 @@ pub struct Builder {
     target: Target,
     params: Vec<Variable>,
     directives: Vec<Directive>,
-    symbols: BTreeMap<u8, Reg>,
+    symbols: BTreeMap<u8, (Symbol, Option<Reg>)>,
     vars: Vec<Var>,
+    /// The variables that stand for what a register holds now.
+    named: HashMap<Name, Vec<VarId>>,
     registers: BTreeMap<&'static str, (Type, u32)>,
     scopes: Vec<Scope>,
     specials: HashMap<Special, Expr>,
     shared: Option<Expr>,
     labels: u32,
+    /// Counts what is asked for and opened.
+    clock: u64,
+    threads: u32,
+    /// The first mistake in a call that returns no error; the next one that does tells it.
+    fault: Option<Error>,
 }
 
 /// The alignment in bytes of a kernel's dynamic shared memory: the period of the widest swizzle.
 pub const SHARED_ALIGN: u32 = 1024;
 const SHARED_NAME: &str = "smem";
+/// Most threads of a block, blocks of a grid along x and along y and z, and blocks of a cluster (CUDA C++ Programming Guide,
+/// "Technical Specifications per Compute Capability").
+const MAX_THREADS: u32 = 1024;
+const MAX_GRID: [i64; 2] = [(1 << 31) - 1, (1 << 16) - 1];
+const MAX_CLUSTER: i64 = 16;
+/// Beyond any address.
+const MAX_ADDRESS: i64 = 1 << 60;
 
 /// Registers of one class share a prefix.
 fn class(ty: Type) -> (&'static str, Type) {
@@ -95,8 +118,14 @@ fn class(ty: Type) -> (&'static str, Type) {
 }
 
 impl Builder {
-    /// A kernel `name` for `.target sm_<sm>`, launched with `threads` threads a block.
+    /// A kernel `name` for `.target sm_<sm>`, launched with `threads` threads a block, 1 to 1024: [`Builder::finish`] refuses
+    /// any other number.
     pub fn new(name: &str, sm: u32, threads: u32) -> Builder {
+        let fault = (!(1..=MAX_THREADS).contains(&threads)).then(|| Error::Config {
+            what: "threads of a block",
+            value: threads.to_string(),
+            accepted: format!("1 to {MAX_THREADS}"),
+        });
         Builder {
             name: Name::from(name),
             target: Target { sm, suffix: None },
@@ -104,12 +133,30 @@ impl Builder {
             directives: vec![Directive::MaxNtid([threads, 1, 1])],
             symbols: BTreeMap::new(),
             vars: Vec::new(),
+            named: HashMap::new(),
             registers: BTreeMap::new(),
             scopes: vec![Scope::default()],
             specials: HashMap::new(),
             shared: None,
             labels: 0,
+            clock: 0,
+            threads: threads.clamp(1, MAX_THREADS),
+            fault,
         }
+    }
+
+    /// The threads of a block.
+    pub fn threads(&self) -> u32 {
+        self.threads
+    }
+
+    /// Remembers the first mistake.
+    fn fail(&mut self, error: Error) {
+        self.fault.get_or_insert(error);
+    }
+
+    fn told(&self) -> Result<(), Error> {
+        self.fault.clone().map_or(Ok(()), Err)
     }
 
     /// Asks for at least `blocks` resident blocks on a multiprocessor (`.minnctapersm`).
@@ -135,9 +182,44 @@ impl Builder {
         self.scopes.len() - 1
     }
 
+    fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+
     fn push(&mut self, statement: Statement) {
-        let depth = self.depth();
+        self.push_at(self.depth(), statement);
+    }
+
+    fn push_at(&mut self, depth: usize, statement: Statement) {
+        self.note_writes(&statement);
         self.scopes[depth].body.push(statement);
+    }
+
+    /// Expressions that name a register by what it held before `statement` are stale.
+    fn note_writes(&mut self, statement: &Statement) {
+        let inst = match statement {
+            Statement::Inst(inst) => inst,
+            Statement::Block(body) => return body.iter().for_each(|inner| self.note_writes(inner)),
+            _ => return,
+        };
+        if self.named.is_empty() || inst.operands.is_empty() {
+            return;
+        }
+        for name in inst.written() {
+            let Some(vars) = self.named.remove(name) else { continue };
+            for var in vars.into_iter().map(|id| id.0 as usize) {
+                self.vars[var].stale = true;
+                let Var { ref reg, depth, used, .. } = self.vars[var];
+                // The next time round, what was computed with it in the loop is computed with what is written here.
+                let mut inside =
+                    self.scopes.iter().skip(depth.saturating_add(1)).filter_map(|scope| scope.repeats);
+                if inside.any(|opened| used > opened) {
+                    let register = reg.name.to_string();
+                    self.fail(Error::Overwritten { register, instruction: inst.to_string() });
+                }
+            }
+        }
     }
 
     /// A comment line in the generated text.
@@ -172,18 +254,31 @@ impl Builder {
 
     /// Appends an instruction to the scope at `depth`.
     fn inst_at(&mut self, depth: usize, opcode: Opcode, modifiers: &[Modifier], operands: Vec<Operand>) {
-        self.scopes[depth].body.push(Statement::Inst(instruction(None, opcode, modifiers, operands)));
+        self.push_at(depth, Statement::Inst(instruction(None, opcode, modifiers, operands)));
     }
 
-    /// Declares `reg` as an expression's variable with values in `lower..=upper`, all multiples of `multiple`.
+    /// Declares `reg` as an expression's variable with values in `lower..=upper`, all multiples of `multiple`: what it holds
+    /// now. Once an instruction writes the register, the expression is refused ([`Error::Stale`]), and another call declares
+    /// what it holds then. The simulator checks this claim.
+    #[track_caller]
     pub fn var(&mut self, reg: &Reg, lower: i64, upper: i64, multiple: i64) -> Expr {
         let depth = self.depth();
+        self.claim(depth, reg, (lower, upper, multiple));
         self.var_at(reg, depth, lower, upper, multiple)
+    }
+
+    /// Leaves word of what the caller's caller says of a register.
+    #[track_caller]
+    fn claim(&mut self, depth: usize, reg: &Reg, (lower, upper, multiple): (i64, i64, i64)) {
+        let site = Site::from(Location::caller());
+        let claim = Claim { line: 0, register: reg.name.clone(), lower, upper, multiple, site };
+        self.scopes[depth].body.claim(claim);
     }
 
     fn var_at(&mut self, reg: &Reg, depth: usize, lower: i64, upper: i64, multiple: i64) -> Expr {
         let id = VarId(self.vars.len() as u32);
-        self.vars.push(Var { reg: reg.clone(), depth });
+        self.vars.push(Var { reg: reg.clone(), depth, stale: false, used: 0 });
+        self.named.entry(reg.name.clone()).or_default().push(id);
         Expr::var(id, lower, upper, multiple)
     }
 
@@ -217,46 +312,146 @@ impl Builder {
         self.inst_at(0, Opcode::Mov, &[Type::U64.into()], source);
         let operands = vec![Operand::from(&generic), Operand::from(&local)];
         self.inst_at(0, Opcode::Cvta, &[Word::Param.into(), Type::U64.into()], operands);
-        self.var_at(&generic, 0, 0, 1 << 60, 64)
+        self.var_at(&generic, 0, 0, MAX_ADDRESS, 64)
     }
 
     /// A 64-bit parameter: the global address of an array whose elements stand at multiples of `align` bytes.
+    #[track_caller]
     pub fn pointer(&mut self, name: &str, align: i64) -> Expr {
         let generic = self.parameter(name, Type::U64);
         let global = self.reg(Type::U64);
         let operands = vec![Operand::from(&global), Operand::from(&generic)];
         self.inst_at(0, Opcode::Cvta, &[Word::To.into(), Word::Global.into(), Type::U64.into()], operands);
-        self.var_at(&global, 0, 0, 1 << 60, align)
+        self.claim(0, &global, (0, MAX_ADDRESS, align));
+        self.var_at(&global, 0, 0, MAX_ADDRESS, align)
     }
 
-    /// A 32-bit parameter that stands for `symbol` in layouts.
-    pub fn symbol(&mut self, name: &str, symbol: Symbol) -> Expr {
+    /// A 32-bit parameter that layouts have as a symbol of its own, with the facts that `facts` adds to what any such
+    /// parameter has: not negative, below 2^32.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the kernel has 256 symbols already.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::{Builder, Expr};
+    /// use girih_layout::{Int, Lay};
+    ///
+    /// let mut b = Builder::new("k", 80, 32);
+    /// let ld = b.symbol("ld", |ld| ld.at_least(1).divisible_by(8))?;
+    /// let matrix = Lay::strided([Int::fixed(128), Int::fixed(64)], [Int::symbol(ld), Int::fixed(1)])?;
+    /// assert_eq!(Expr::from_int(&Int::symbol(ld)).multiple(), 8);
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn symbol(&mut self, name: &str, facts: impl FnOnce(Symbol) -> Symbol) -> Result<Symbol, Error> {
+        let symbol = self.unbound_symbol(facts)?;
+        self.bind(name, symbol);
+        Ok(symbol)
+    }
+
+    /// A symbol of its own that is no parameter: what the host binds, as the extents and pitches of a tensor map.
+    ///
+    /// # Errors
+    /// As [`Builder::symbol`].
+    pub fn unbound_symbol(&mut self, facts: impl FnOnce(Symbol) -> Symbol) -> Result<Symbol, Error> {
+        let free = (0..=u8::MAX).find(|id| !self.symbols.contains_key(id));
+        let Some(id) = free else {
+            let accepted = String::from("256 symbols");
+            return Err(Error::Config { what: "symbols of a kernel", value: "257".into(), accepted });
+        };
+        let symbol = facts(Symbol::new(id));
+        if symbol.id() != id {
+            let value = format!("s{}", symbol.id());
+            let accepted = format!("s{id}, the symbol that was handed out, with more facts");
+            return Err(Error::Config { what: "facts of a symbol", value, accepted });
+        }
+        self.symbols.insert(id, (symbol, None));
+        Ok(symbol)
+    }
+
+    /// A 32-bit parameter for a symbol.
+    #[track_caller]
+    pub(crate) fn bind(&mut self, name: &str, symbol: Symbol) {
         let reg = self.parameter(name, Type::U32);
-        self.symbols.insert(symbol.id(), reg);
-        Expr::from_int(&girih_layout::Int::symbol(symbol))
+        let most = symbol.upper().unwrap_or(i64::from(u32::MAX));
+        self.claim(0, &reg, (symbol.lower(), most, symbol.divisor()));
+        self.symbols.insert(symbol.id(), (symbol, Some(reg)));
     }
 
     /// A 32-bit parameter with values in `0..=upper`.
+    #[track_caller]
     pub fn number(&mut self, name: &str, upper: i64) -> Expr {
         let reg = self.parameter(name, Type::U32);
+        self.claim(0, &reg, (0, upper, 1));
         self.var_at(&reg, 0, 0, upper, 1)
     }
 
-    /// A special register with values in `0..count`.
-    pub fn special(&mut self, special: Special, count: i64) -> Expr {
+    /// A special register, with the values that it can have in this kernel: there are as many threads in a block as the
+    /// kernel has, and as many blocks in a grid and a cluster as the hardware takes (PTX ISA, "Special Registers"). It is read
+    /// at the kernel's start; what changes meanwhile, as a clock does, is read here.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::Builder;
+    /// use girih_ptx::Special;
+    ///
+    /// let mut b = Builder::new("k", 80, 96);
+    /// assert_eq!(b.special(Special::TidX).range(), (0, 95));
+    /// assert_eq!(b.special(Special::Laneid).range(), (0, 31));
+    /// assert_eq!(b.special(Special::WarpSize).as_constant(), Some(32));
+    /// ```
+    pub fn special(&mut self, special: Special) -> Expr {
         if let Some(known) = self.specials.get(&special) {
             return known.clone();
         }
-        let reg = self.reg(Type::U32);
-        self.inst_at(
-            0,
-            Opcode::Mov,
-            &[Type::U32.into()],
-            vec![Operand::from(&reg), Operand::Special(special)],
+        let (lower, upper) = self.range_of(special);
+        if lower == upper {
+            return Expr::from(lower);
+        }
+        let changes = matches!(
+            special,
+            Special::Clock
+                | Special::ClockHi
+                | Special::Clock64
+                | Special::Globaltimer
+                | Special::GlobaltimerLo
+                | Special::GlobaltimerHi
+                | Special::Smid
+                | Special::Warpid
         );
-        let expr = self.var_at(&reg, 0, 0, count - 1, 1);
-        self.specials.insert(special, expr.clone());
+        let depth = if changes { self.depth() } else { 0 };
+        let ty = special.ty();
+        let reg = self.reg(ty);
+        self.inst_at(depth, Opcode::Mov, &[ty.into()], vec![Operand::from(&reg), Operand::Special(special)]);
+        let expr = self.var_at(&reg, depth, lower, upper, 1);
+        if !changes {
+            self.specials.insert(special, expr.clone());
+        }
         expr
+    }
+
+    fn range_of(&self, special: Special) -> (i64, i64) {
+        use Special as S;
+        let threads = i64::from(self.threads);
+        match special {
+            S::TidX | S::TidY | S::TidZ => (0, threads - 1),
+            S::NtidX | S::NtidY | S::NtidZ => (1, threads),
+            S::Laneid => (0, 31),
+            S::WarpSize => (32, 32),
+            S::CtaidX => (0, MAX_GRID[0] - 1),
+            S::CtaidY | S::CtaidZ => (0, MAX_GRID[1] - 1),
+            S::NctaidX => (1, MAX_GRID[0]),
+            S::NctaidY | S::NctaidZ => (1, MAX_GRID[1]),
+            S::ClusterCtaidX | S::ClusterCtaidY | S::ClusterCtaidZ | S::ClusterCtarank => {
+                (0, MAX_CLUSTER - 1)
+            }
+            S::ClusterNctaidX | S::ClusterNctaidY | S::ClusterNctaidZ | S::ClusterNctarank => {
+                (1, MAX_CLUSTER)
+            }
+            _ if special.ty() == Type::U64 => (0, i64::MAX),
+            _ => (0, i64::from(u32::MAX)),
+        }
     }
 
     /// The address in bytes of the kernel's dynamic shared memory, aligned to [`SHARED_ALIGN`].
@@ -272,26 +467,24 @@ impl Builder {
         base
     }
 
-    /// Finishes the kernel and returns a module with it alone.
+    /// Finishes the kernel and returns a module with it alone, and with what was claimed of its registers: the simulator
+    /// checks that, so that a wrong claim is an error with the line of the program that made it.
     ///
     /// # Errors
     /// [`Error::Ptx`] if the module does not verify, which is a fault of the generator.
     pub fn finish(mut self) -> Result<Module, Error> {
+        self.told()?;
         self.inst(Opcode::Ret, &[], Vec::new());
-        let mut body: Vec<Statement> = self
-            .registers
-            .iter()
-            .map(|(prefix, (ty, count))| {
-                Statement::Reg(RegDecl {
-                    ty: *ty,
-                    names: vec![(Name::from(*prefix), Some(*count))],
-                    span: Span::default(),
-                })
-            })
-            .collect();
-        for scope in self.scopes {
-            body.extend(scope.body);
+        let name = self.name.clone();
+        let mut whole = Body::default();
+        for (prefix, (ty, count)) in &self.registers {
+            let names = vec![(Name::from(*prefix), Some(*count))];
+            whole.push(Statement::Reg(RegDecl { ty: *ty, names, span: Span::default() }));
         }
+        for scope in self.scopes {
+            whole.extend(scope.body);
+        }
+        let (body, claims) = whole.into_parts();
         let mut items = Vec::new();
         if self.shared.is_some() {
             items.push(Item::Variable(Variable {
@@ -313,7 +506,7 @@ impl Builder {
             body,
             span: Span::default(),
         }));
-        let mut module = Module { version: (7, 0), target: self.target, items };
+        let mut module = Module { version: (7, 0), target: self.target, items, notes: Notes::default() };
         // Instructions of one architecture alone, as wgmma.
         let required = module.required_target()?;
         if required.suffix.is_some() && required.sm == module.target.sm {
@@ -321,6 +514,7 @@ impl Builder {
         }
         module.version = module.required_version()?;
         module.verify()?;
+        module.notes = claims.by_lines(&module, &name);
         Ok(module)
     }
 }

@@ -84,16 +84,15 @@ pub fn generate(config: &CopyConfig) -> Result<CopyKernel, Error> {
     let mut b = Builder::new(config.name, 80, threads);
     let pointers = [b.pointer(PARAMETERS[0], i64::from(bytes)), b.pointer(PARAMETERS[1], i64::from(bytes))];
     let fact = if config.whole { config.vector } else { 1 };
-    let bounded = |id| Symbol::new(id).at_least(1).at_most(MAX_EXTENT);
+    let mut symbol =
+        |name, divisor| b.symbol(name, |symbol| symbol.at_least(1).at_most(MAX_EXTENT).divisible_by(divisor));
+    let [_, _, rows, columns, ld_dst, ld_src] = PARAMETERS;
     let symbols = [
-        bounded(0),
-        bounded(1).divisible_by(fact),
-        bounded(2).divisible_by(config.vector),
-        bounded(3).divisible_by(config.vector),
+        symbol(rows, 1)?,
+        symbol(columns, fact)?,
+        symbol(ld_dst, config.vector)?,
+        symbol(ld_src, config.vector)?,
     ];
-    for (symbol, name) in symbols.into_iter().zip(&PARAMETERS[2..]) {
-        b.symbol(name, symbol);
-    }
     let partition = partition(&mut b, config, &copy, pointers, symbols)?;
     emit(&mut b, config, &partition)?;
     let partitions = vec![
@@ -112,8 +111,8 @@ fn partition(
     symbols: [Symbol; 4],
 ) -> Result<Partition, Error> {
     let [rows, columns, ld_dst, ld_src] = symbols;
-    let thread = b.special(Special::TidX, copy.threads()?);
-    let block = b.special(Special::CtaidX, 1 << 31);
+    let thread = b.special(Special::TidX);
+    let block = b.special(Special::CtaidX);
     let extents = [rows, columns].map(|s| Expr::from_int(&Int::symbol(s)));
     let tiles = (&extents[1] + (config.tile[1] - 1)).div(config.tile[1])?;
     let row = b.divide(&block, &tiles, MAX_EXTENT / config.tile[0])?;

@@ -25,11 +25,28 @@ pub enum Error {
         /// What would be accepted.
         accepted: &'static str,
     },
+    /// Index arithmetic with numbers that no register holds.
+    #[error("{expr}: coefficients and constants of at most 64 bits are accepted")]
+    Beyond {
+        /// The expression.
+        expr: String,
+    },
     /// A symbol of a layout is not bound to a kernel parameter.
-    #[error("symbol s{symbol} is not bound: declare a parameter for it with `Builder::symbol`")]
+    #[error("symbol s{symbol} is not bound: `Builder::symbol` declares parameters and returns their symbols")]
     UnboundSymbol {
         /// The symbol's id.
         symbol: u8,
+    },
+    /// A symbol with the number of a parameter's, and other facts.
+    #[error(
+        "{expr} is not the symbol {known} of a parameter: the one that `Builder::symbol` returned is accepted, with the facts \
+         that it had there"
+    )]
+    OtherSymbol {
+        /// The symbol as the expression has it.
+        expr: String,
+        /// The parameter's.
+        known: String,
     },
     /// An expression names a register of a loop or a condition that has ended.
     #[error(
@@ -38,6 +55,25 @@ pub enum Error {
     OutOfScope {
         /// The expression.
         expr: String,
+    },
+    /// An expression names a register that has been written since.
+    #[error(
+        "{expr} has a register that has been written since: call `Builder::var` again for what it holds now"
+    )]
+    Stale {
+        /// The expression.
+        expr: String,
+    },
+    /// A loop writes a register that it reads as a variable from outside.
+    #[error(
+        "`{instruction}` in a loop writes {register}, which the loop reads as a variable that was declared outside of it: \
+         call `Builder::var` inside the loop"
+    )]
+    Overwritten {
+        /// The register.
+        register: String,
+        /// The instruction that writes it.
+        instruction: String,
     },
     /// A layout must be static here.
     #[error("{what} needs a layout of constants, this one is {layout}")]

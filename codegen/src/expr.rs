@@ -9,7 +9,7 @@
 //! * `a ^ b` is `a + b` where no bit is set in both;
 //! * a sum stays in 32 bits as long as its range does.
 
-use girih_layout::Int;
+use girih_layout::{Int, Symbol};
 use std::rc::Rc;
 
 mod bits;
@@ -17,7 +17,7 @@ mod division;
 mod facts;
 mod ops;
 
-use facts::{FAR, Known};
+use facts::Known;
 
 /// A register's number among the builder's variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -42,6 +42,18 @@ pub(crate) enum Atom {
     Min(Expr, Expr),
     /// The larger of two.
     Max(Expr, Expr),
+    /// What this text says, whose numbers do not fit 64 bits; it stands alone.
+    Beyond(Rc<str>),
+}
+
+impl Atom {
+    /// `ceil(symbol / den)`.
+    pub(crate) fn symbol(symbol: Symbol, den: i64) -> Atom {
+        let ceil = |v: i64| v.saturating_add(den - 1) / den;
+        let multiple = if symbol.divisor() % den == 0 { symbol.divisor() / den } else { 1 };
+        let most = symbol.upper().unwrap_or(i64::from(u32::MAX));
+        Atom::Symbol { id: symbol.id(), den, lower: ceil(symbol.lower()), upper: ceil(most), multiple }
+    }
 }
 
 /// `coefficient * product of atoms`.
@@ -94,6 +106,15 @@ impl Expr {
         self.0.constant
     }
 
+    /// An expression that has a coefficient or a constant beyond 64 bits: refused where a value is wanted.
+    fn beyond(text: String) -> Expr {
+        Expr::atom(Atom::Beyond(text.into()))
+    }
+
+    pub(crate) fn is_beyond(&self) -> bool {
+        matches!(self.single_atom(), Some(Atom::Beyond(_)))
+    }
+
     /// The value, where it does not depend on a register.
     pub fn as_constant(&self) -> Option<i64> {
         self.0.terms.is_empty().then_some(self.0.constant)
@@ -104,34 +125,47 @@ impl Expr {
         self - &Expr::from(self.constant())
     }
 
-    /// Builds the normal form from terms in any order.
-    fn collect(mut terms: Vec<Term>, constant: i64) -> Expr {
+    /// Builds the normal form from terms in any order; `None` if a coefficient leaves 64 bits.
+    fn collect(mut terms: Vec<Term>, constant: i64) -> Option<Expr> {
         terms.sort_unstable();
         let mut merged: Vec<Term> = Vec::with_capacity(terms.len());
         for term in terms {
             match merged.last_mut() {
-                Some(last) if last.atoms == term.atoms => last.coefficient += term.coefficient,
+                Some(last) if last.atoms == term.atoms => {
+                    last.coefficient = last.coefficient.checked_add(term.coefficient)?;
+                }
                 _ => merged.push(term),
             }
         }
         merged.retain(|t| t.coefficient != 0);
-        Expr(Sum::new(merged, constant))
+        Some(Expr(Sum::new(merged, constant)))
     }
 
+    /// Some terms of an expression, in its order.
     pub(crate) fn from_terms(terms: &[&Term], constant: i64) -> Expr {
-        Expr::collect(terms.iter().map(|t| (*t).clone()).collect(), constant)
+        Expr(Sum::new(terms.iter().map(|t| (*t).clone()).collect(), constant))
     }
 
-    /// Every term and the constant times `by`, exactly divided by `den`.
-    fn rescale(&self, by: i64, den: i64) -> Expr {
+    /// Every term and the constant times `by`.
+    fn scaled(&self, by: i64) -> Option<Expr> {
+        let scaled =
+            |t: &Term| Some(Term { atoms: t.atoms.clone(), coefficient: t.coefficient.checked_mul(by)? });
+        let terms = self.0.terms.iter().map(scaled).collect::<Option<_>>()?;
+        Expr::collect(terms, self.0.constant.checked_mul(by)?)
+    }
+
+    /// Every term and the constant by `c`, which divides them.
+    fn quotient(&self, c: i64) -> Expr {
         let terms = self.0.terms.iter();
-        let terms =
-            terms.map(|t| Term { atoms: t.atoms.clone(), coefficient: t.coefficient * by / den }).collect();
-        Expr::collect(terms, self.0.constant * by / den)
+        let terms = terms.map(|t| Term { atoms: t.atoms.clone(), coefficient: t.coefficient / c }).collect();
+        Expr(Sum::new(terms, self.0.constant / c))
     }
 
     /// The smaller of two.
     pub fn minimum(&self, other: &Expr) -> Expr {
+        if let Some(beyond) = [self, other].into_iter().find(|e| e.is_beyond()) {
+            return beyond.clone();
+        }
         if self.range().1 <= other.range().0 {
             return self.clone();
         }
@@ -143,6 +177,9 @@ impl Expr {
 
     /// The larger of two.
     pub fn maximum(&self, other: &Expr) -> Expr {
+        if let Some(beyond) = [self, other].into_iter().find(|e| e.is_beyond()) {
+            return beyond.clone();
+        }
         if self.range().0 >= other.range().1 {
             return self.clone();
         }
@@ -159,14 +196,11 @@ impl Expr {
         }
     }
 
-    /// A layout's leaf as an expression: its symbols become parameters of the kernel.
+    /// A layout's leaf as an expression: its symbols become parameters of the kernel, of 32 bits.
     pub fn from_int(int: &Int) -> Expr {
         let mut expr = Expr::from(int.coefficient());
         for girih_layout::Factor { symbol, den } in int.factors().into_iter().flatten() {
-            let ceil = |v: i64| v.saturating_add(den - 1) / den;
-            let multiple = if symbol.divisor() % den == 0 { symbol.divisor() / den } else { 1 };
-            let (lower, upper) = (ceil(symbol.lower()), ceil(symbol.upper().unwrap_or(FAR)));
-            expr = &expr * &Expr::atom(Atom::Symbol { id: symbol.id(), den, lower, upper, multiple });
+            expr = &expr * &Expr::atom(Atom::symbol(symbol, den));
         }
         expr
     }

@@ -39,7 +39,7 @@ const CHUNKS: i64 = 7;
 fn pipelined(stages: i64) -> Result<Module, Error> {
     let mut b = Builder::new("k", 90, 96);
     let (from, to) = (b.pointer("from", 16), b.pointer("to", 4));
-    let (thread, base) = (b.special(Special::TidX, 96), b.shared());
+    let (thread, base) = (b.special(Special::TidX), b.shared());
     let pipeline = Pipeline::new(&base, stages, 4 * CHUNK, 2)?;
     let data = &base + 1024;
     let shared = Tensor::new(Smem::new(data, DType::U32, None), Lay::col_major([CHUNK, stages]).unwrap());
@@ -151,8 +151,8 @@ fn every_part_is_needed() {
 fn threads_arrive_in_the_other_block() {
     let mut b = Builder::new("k", 90, 32);
     let to = b.pointer("to", 4);
-    let (thread, base) = (b.special(Special::TidX, 32), b.shared());
-    let rank = b.special(Special::ClusterCtarank, 2);
+    let (thread, base) = (b.special(Special::TidX), b.shared());
+    let rank = b.special(Special::ClusterCtarank);
     let barrier = Mbarrier::new(&base).unwrap();
     b.if_(&Cond::less(&thread, &Expr::from(1)), |b| {
         barrier.init(b, 20)?;

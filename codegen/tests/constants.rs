@@ -18,7 +18,7 @@ fn matrix(extents: [i64; 2], strides: [i64; 2]) -> Lay {
 fn emitted(copy: &TiledCopy, layout: Lay, align: i64) -> Result<(), Error> {
     let mut b = Builder::new("k", 80, 128);
     let (pointer, shared) = (b.pointer("x", align), b.shared());
-    let thread = b.special(Special::TidX, 128);
+    let thread = b.special(Special::TidX);
     let mine = copy.get_slice(&thread)?;
     let global = Tensor::new(Gmem::new(pointer, DType::F16), layout);
     let source = mine.partition_s(&global)?;

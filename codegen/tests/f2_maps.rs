@@ -35,7 +35,7 @@ fn columns() -> (Access, CopyAtom) {
 fn kernel(way: &Way, shared: &dyn Fn(Expr) -> Result<Tensor<Smem>, Error>) -> Result<Module, Error> {
     let mut b = Builder::new("k", 80, THREADS as u32);
     let (from, to) = (b.pointer("from", 16), b.pointer("to", 16));
-    let (base, thread) = (b.shared(), b.special(Special::TidX, THREADS));
+    let (base, thread) = (b.shared(), b.special(Special::TidX));
     let tile = shared(base)?;
     let global = |pointer| Tensor::new(Gmem::new(pointer, DType::F32), lay!("(32,32):(32,1)"));
     let ((write, store), (read, load)) = (&way.write, &way.read);

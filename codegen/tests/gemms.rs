@@ -130,7 +130,7 @@ fn descriptors_are_for_matrices_that_wgmma_reads() {
     let wgmma = |name: &str| TiledMma::new(MmaAtom::find(name).unwrap(), lay!("(1,1):(0,0)")).unwrap();
     let mut b = Builder::new("k", 90, 128);
     let base = b.shared();
-    let thread = b.special(Special::TidX, 128);
+    let thread = b.special(Special::TidX);
     let swizzle = GmmaSwizzle::Sw128.swizzle(DType::Bf16).unwrap();
     let descriptor = |name: &str, operand: Operand, base: &Expr, layout: &Lay| {
         let tensor = Tensor::new(Smem::new(base.clone(), DType::Bf16, swizzle), *layout);

@@ -52,7 +52,7 @@ fn tiled_copies_own_their_tile_once() {
 fn partitions_need_whole_tiles() {
     let copy = TiledCopy::new(UNIVERSAL_COPY_128, 32, &lay!("(32,4):(4,1)"), &lay!("(1,8):(8,1)")).unwrap();
     let mut b = Builder::new("k", 80, 128);
-    let (pointer, thread) = (b.pointer("p", 16), b.special(Special::TidX, 128));
+    let (pointer, thread) = (b.pointer("p", 16), b.special(Special::TidX));
     let tensor = |layout| Tensor::new(Gmem::new(pointer.clone(), DType::F32), layout);
     let mine = copy.get_slice(&thread).unwrap();
     let whole = mine.partition_s(&tensor(lay!("(64,96,5):(96,1,6144)"))).unwrap();
@@ -134,7 +134,7 @@ fn vectors_are_contiguous_runs() {
 #[test]
 fn engines_follow_the_strides_they_can() {
     let mut b = Builder::new("k", 80, 32);
-    let (pointer, shared, thread) = (b.pointer("p", 4), b.shared(), b.special(Special::TidX, 32));
+    let (pointer, shared, thread) = (b.pointer("p", 4), b.shared(), b.special(Special::TidX));
     let slice = Slice::tuple([Slice::At(thread.clone()), Slice::at(3)]);
     let identity = Lay::identity(lay!("(32,8):(1,32)").shape()).unwrap();
     let integers = lay!("(32,8):(1,40)");
@@ -157,7 +157,7 @@ fn engines_follow_the_strides_they_can() {
 
 #[test]
 fn indices_divide_by_constants() {
-    let x = Builder::new("k", 80, 32).special(Special::TidX, 32);
+    let x = Builder::new("k", 80, 32).special(Special::TidX);
     let constant = |n| girih_layout::Int::fixed(n);
     assert_eq!(x.div_rem(&constant(32)).unwrap(), (Expr::from(0), x.clone()));
     let symbol = girih_layout::Int::symbol(Symbol::new(0));
@@ -177,7 +177,7 @@ fn indices_divide_by_constants() {
 #[test]
 fn steps_beyond_any_memory_are_refused() {
     let mut b = Builder::new("k", 80, 32);
-    let (pointer, thread) = (b.pointer("p", 16), b.special(girih_ptx::Special::TidX, 32));
+    let (pointer, thread) = (b.pointer("p", 16), b.special(girih_ptx::Special::TidX));
     let far = Tensor::new(Gmem::new(pointer, DType::F32), lay!("(32,2):(4611686018427387904,1)"));
     let found = far.slice(&Slice::tuple([Slice::At(thread), Slice::All])).unwrap_err();
     assert!(found.to_string().ends_with("is beyond any memory: up to 2^48 is accepted"), "{found}");

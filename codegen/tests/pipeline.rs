@@ -36,7 +36,7 @@ impl Source {
 fn kernel(mma: &TiledMma, sources: [Source; 2]) -> Result<Module, Error> {
     let mut b = Builder::new("k", 80, THREADS as u32);
     let pointers = ["c", "a", "b"].map(|name| b.pointer(name, 16));
-    let (shared, thread) = (b.shared(), b.special(Special::TidX, THREADS));
+    let (shared, thread) = (b.shared(), b.special(Special::TidX));
     let mut operands = Vec::new();
     for (i, (operand, extent)) in [(Operand::A, M), (Operand::B, N)].into_iter().enumerate() {
         let layout = sources[i].layout(extent);

@@ -125,7 +125,7 @@ fn kernel(case: &Case) -> Result<Module, Error> {
     let target = array(b.pointer("dst", 16), &case.target);
     let source = array(b.pointer("src", 16), &case.source);
     // 0, which is known when it runs.
-    let thread = b.special(Special::TidX, 2);
+    let thread = b.special(Special::TidX);
     let cond = |wanted: &(bool, bool)| match wanted {
         (true, true) => Cond::Always,
         (false, true) => Cond::Never,

@@ -155,7 +155,7 @@ fn retiled_fragments_hold_what_the_copy_moves() {
             let sizes = [0, 1, 2].map(|i| size(&values[i]));
             let fragment = Lay::col_major(sizes).unwrap();
             let mut b = Builder::new("k", 80, 32);
-            let lane = b.special(Special::TidX, 32);
+            let lane = b.special(Special::TidX);
             let registers = Rmem::tensor(&mut b, DType::F16, fragment).unwrap();
             let retiled = *copy.get_slice(&lane).unwrap().retile_d(&registers).unwrap().layout();
             let partition = copy.tidfrg_d(&whole).unwrap();
@@ -300,7 +300,7 @@ fn misuse_is_told() {
     }
     let copy = TiledCopy::new(UNIVERSAL_COPY_128, 32, &lay!("(32,4):(4,1)"), &lay!("(1,4):(4,1)")).unwrap();
     let mut b = Builder::new("k", 80, 128);
-    let (pointer, thread) = (b.pointer("p", 16), b.special(Special::TidX, 128));
+    let (pointer, thread) = (b.pointer("p", 16), b.special(Special::TidX));
     let tensor = |layout| Tensor::new(Gmem::new(pointer.clone(), DType::F32), layout);
     let mine = copy.get_slice(&thread).unwrap();
     for layout in [lay!("(48,16):(16,1)"), lay!("(16,8):(8,1)"), lay!("512:1")] {

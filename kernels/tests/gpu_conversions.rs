@@ -14,7 +14,7 @@ use girih_tensor::Space;
 fn kernel(conversion: &Conversion, count: usize) -> Result<Module, Error> {
     let mut b = Builder::new("convert", 80, 32);
     let (from, to) = (b.pointer("from", 16), b.pointer("to", 16));
-    let lane = b.special(Special::TidX, 32);
+    let lane = b.special(Special::TidX);
     let at = |i: usize| &(&lane * (4 * count as i64)) + &Expr::from(4 * i as i64);
     let values = b.regs(Type::B32, count);
     for (i, value) in values.iter().enumerate() {

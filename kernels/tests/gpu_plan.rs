@@ -126,7 +126,7 @@ impl Plan {
     fn kernel(&self, dtype: DType) -> Result<Module, Error> {
         let mut b = Builder::new(&self.name, 90, THREADS as u32);
         let (from, to) = (b.pointer("from", 16), b.pointer("to", 16));
-        let (base, thread) = (b.shared(), b.special(Special::TidX, THREADS));
+        let (base, thread) = (b.shared(), b.special(Special::TidX));
         let shared = Tensor::new(Smem::new(base, dtype, Some(self.swizzle)), self.shared); // (M,N)
         let part = self.copy.get_slice(&thread)?.partition_d(&shared)?; // (Vec,RestM,RestN)
         let global = |pointer: Expr| Tensor::new(Gmem::new(pointer, dtype), self.global);

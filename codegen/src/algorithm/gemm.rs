@@ -152,7 +152,7 @@ impl MmaWith {
 /// let mma = TiledMma::new(SM80_16X8X8_F32TF32TF32F32_TN, lay!("(1,1):(0,0)"))?;
 /// let mut b = Builder::new("k", 80, 32);
 /// let [x, y, z] = ["a", "b", "c"].map(|name| b.pointer(name, 16));
-/// let thr = mma.get_slice(&b.special(Special::TidX, 32))?;
+/// let thr = mma.get_slice(&b.special(Special::TidX))?;
 /// // A 32 x 16, B 8 x 16, C 32 x 8: two atoms along M, two steps along K.
 /// let tensors = [
 ///     Tensor::new(Gmem::new(x, DType::Tf32), lay!("(32,16):(16,1)")),

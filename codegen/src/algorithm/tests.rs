@@ -172,7 +172,7 @@ fn values_with_predicates_of_their_own() {
 #[test]
 fn what_does_not_fit_the_atom_is_refused() {
     let mut b = Builder::new("k", 80, 32);
-    let (base, thread) = (b.shared(), b.special(Special::TidX, 32));
+    let (base, thread) = (b.shared(), b.special(Special::TidX));
     let tensor = |base: &Expr, layout| Tensor::new(Smem::new(base.clone(), DType::F32, None), layout);
     let eight = Rmem::tensor(&mut b, DType::F32, lay!("8")).unwrap();
     let half = Rmem::tensor(&mut b, DType::F16, lay!("8")).unwrap();

@@ -48,7 +48,7 @@ pub(super) fn emit(b: &mut Builder, copy: &Move<'_>) -> Result<(), Error> {
 
 /// A lane keeps one register and gives the other to the lane whose number differs in `xor`.
 fn transpose(b: &mut Builder, xor: i64, from: &[Operand], to: &[Operand]) -> Result<(), Error> {
-    let lane = b.special(Special::Laneid, 32);
+    let lane = b.special(Special::Laneid);
     let bit = lane.and(xor)?;
     let upper = b.cond(&Cond::less(&Expr::from(0), &bit))?;
     let [give, got, low, high] = [(); 4].map(|()| b.reg(Type::B32));

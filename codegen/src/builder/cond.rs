@@ -72,7 +72,10 @@ impl Builder {
     fn check_scopes(&self, cond: &Cond) -> Result<(), Error> {
         match cond {
             Cond::Always | Cond::Never => Ok(()),
-            Cond::Less(a, b) => [a, b].into_iter().try_for_each(|e| self.scope_of(e).map(drop)),
+            Cond::Less(a, b) => [a, b].into_iter().try_for_each(|e| {
+                e.check_fits("a comparison")?;
+                self.scope_of(e).map(drop)
+            }),
             Cond::All(parts) => parts.iter().try_for_each(|p| self.check_scopes(p)),
         }
     }

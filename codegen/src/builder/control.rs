@@ -2,6 +2,7 @@
 
 use girih_ptx::{Guard, Name, Opcode, Operand, Statement, Type, Word};
 
+use super::body::Body;
 use super::{Builder, CLOSED, Cond, Reg, Scope, Width, instruction};
 use crate::Error;
 use crate::expr::Expr;
@@ -22,6 +23,12 @@ impl Builder {
         self.scopes.push(Scope::default());
     }
 
+    /// Opens the scope of a loop.
+    fn open_loop(&mut self) {
+        let repeats = Some(self.tick());
+        self.scopes.push(Scope { repeats, ..Scope::default() });
+    }
+
     /// Closes the innermost scope and appends what it holds to the one around it.
     fn close(&mut self) {
         let body = self.take();
@@ -29,14 +36,14 @@ impl Builder {
     }
 
     /// Closes the innermost scope: what it holds.
-    fn take(&mut self) -> Vec<Statement> {
+    fn take(&mut self) -> Body {
         let closed = self.depth();
-        let Some(scope) = self.scopes.pop() else { return Vec::new() };
+        let Some(scope) = self.scopes.pop() else { return Body::default() };
         self.vars.iter_mut().filter(|var| var.depth == closed).for_each(|var| var.depth = CLOSED);
         scope.body
     }
 
-    fn append(&mut self, body: Vec<Statement>) {
+    fn append(&mut self, body: Body) {
         let depth = self.depth();
         self.scopes[depth].body.extend(body);
     }
@@ -72,7 +79,7 @@ impl Builder {
             self.operand(end, Width::W32)?,
             self.operand(step, Width::W32)?,
         ];
-        self.open();
+        self.open_loop();
         let counter = self.reg(Type::S32);
         let test = self.reg(Type::Pred);
         self.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(&counter), start]);
@@ -179,7 +186,7 @@ impl Builder {
         body: impl FnOnce(&mut Builder) -> Result<Reg, Error>,
     ) -> Result<(), Error> {
         let head = self.label("again");
-        self.open();
+        self.open_loop();
         self.push(Statement::Label(head.clone()));
         let done = body(self)?;
         self.branch(Some(Guard { reg: done.name, negated: true }), &head);

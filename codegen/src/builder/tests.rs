@@ -1,8 +1,10 @@
 //! What the builder writes computes what was asked for: kernels run on the simulator.
 
+mod claims;
 mod conditions;
 mod control;
 mod harness;
+mod unsound;
 
 use girih_layout::{Int, Symbol};
 use girih_ptx::{Item, Opcode, Statement, Type};
@@ -293,7 +295,7 @@ fn symbols_need_a_parameter() {
     assert_eq!(b.value(&unbound, Width::W64).unwrap_err(), Error::UnboundSymbol { symbol: 1 });
     let cond = Cond::less(&unbound, &Expr::from(9));
     assert_eq!(b.if_(&cond, |_| Ok(())).unwrap_err(), Error::UnboundSymbol { symbol: 1 });
-    b.symbol("ld", LD);
+    b.bind("ld", LD);
     assert!(b.value(&unbound, Width::W64).is_ok());
 }
 

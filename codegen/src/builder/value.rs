@@ -2,7 +2,7 @@
 
 use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 
-use super::{Builder, Reg, address};
+use super::{Builder, CLOSED, Reg, Var, address};
 use crate::Error;
 use crate::expr::{Atom, Expr, Term};
 
@@ -38,6 +38,9 @@ impl Width {
     }
 }
 
+/// The depth of what was written since; deeper than any scope but a closed one.
+const STALE: usize = CLOSED - 1;
+
 fn power_of_two(value: i64) -> Option<i64> {
     (value > 0 && value & (value - 1) == 0).then(|| i64::from(value.trailing_zeros()))
 }
@@ -47,12 +50,19 @@ impl Builder {
     ///
     /// # Errors
     /// [`Error::UnboundSymbol`] if a layout's symbol has no parameter, [`Error::OutOfScope`] if a register belongs to
-    /// a loop or a condition that has ended.
+    /// a loop or a condition that has ended, [`Error::Stale`] if it has been written since.
     pub fn value(&mut self, expr: &Expr, width: Width) -> Result<Reg, Error> {
+        self.told()?;
         let depth = self.scope_of(expr)?;
         let key = (expr.clone(), width);
         if let Some(reg) = self.scopes[depth].values.get(&key) {
-            return Ok(reg.clone());
+            let reg = reg.clone();
+            // The register of a variable may be written later; one that was computed is not.
+            let now = self.tick();
+            for id in self.named.get(&reg.name).into_iter().flatten() {
+                self.vars[id.0 as usize].used = now;
+            }
+            return Ok(reg);
         }
         let reg = self.sum(expr, width, depth)?;
         self.scopes[depth].values.insert(key, reg.clone());
@@ -82,10 +92,12 @@ impl Builder {
         Ok(address(&self.value(&expr.variable_part(), width)?, offset))
     }
 
-    /// `a / by` where both are registers and `a` fits 31 bits; the quotient is known to be at most `upper`.
+    /// `a / by` where both are registers and `a` fits 31 bits; the caller claims that the quotient is at most `upper`, which
+    /// the simulator checks.
     ///
     /// # Errors
     /// As [`Builder::value`].
+    #[track_caller]
     pub fn divide(&mut self, a: &Expr, by: &Expr, upper: i64) -> Result<Expr, Error> {
         let a = self.operand(a, Width::W32)?;
         let by = self.operand(by, Width::W32)?;
@@ -94,10 +106,12 @@ impl Builder {
         Ok(self.var(&quotient, 0, upper.max(0), 1))
     }
 
-    /// `expr` as a variable of its own, known to lie in `0..=upper` although its terms do not show it.
+    /// `expr` as a variable of its own of which the caller claims that it lies in `0..=upper` although its terms do not show
+    /// it. The simulator checks that.
     ///
     /// # Errors
     /// As [`Builder::value`].
+    #[track_caller]
     pub fn bounded(&mut self, expr: &Expr, upper: i64) -> Result<Expr, Error> {
         let reg = self.value(expr, Width::W32)?;
         Ok(self.var(&reg, 0, upper.max(0), 1))
@@ -105,7 +119,13 @@ impl Builder {
 
     /// The outermost scope that has the expression's registers.
     pub(super) fn scope_of(&self, expr: &Expr) -> Result<usize, Error> {
+        if expr.is_beyond() {
+            return Err(Error::Beyond { expr: expr.to_string() });
+        }
         let depth = self.expr_depth(expr);
+        if depth == STALE {
+            return Err(Error::Stale { expr: expr.to_string() });
+        }
         if depth > self.depth() {
             return Err(Error::OutOfScope { expr: expr.to_string() });
         }
@@ -122,8 +142,11 @@ impl Builder {
 
     fn atom_depth(&self, atom: &Atom) -> usize {
         match atom {
-            Atom::Var { id, .. } => self.vars[id.0 as usize].depth,
-            Atom::Symbol { .. } => 0,
+            Atom::Var { id, .. } => match &self.vars[id.0 as usize] {
+                Var { stale: true, depth, .. } if *depth != CLOSED => STALE,
+                var => var.depth,
+            },
+            Atom::Symbol { .. } | Atom::Beyond(_) => 0,
             Atom::Div(x, _) | Atom::Rem(x, _) | Atom::And(x, _) => self.expr_depth(x),
             Atom::Xor(a, b) | Atom::Min(a, b) | Atom::Max(a, b) => self.expr_depth(a).max(self.expr_depth(b)),
         }
@@ -285,7 +308,7 @@ impl Builder {
                 Some(8) => Width::W64,
                 _ => Width::W32,
             },
-            Atom::Symbol { den: 1, .. } => Width::W32,
+            Atom::Symbol { den: 1, .. } | Atom::Beyond(_) => Width::W32,
             // ceil(s/den) = (s + den - 1) / den, where the sum needs its bits.
             Atom::Symbol { den, upper, .. } => Width::of((0, upper.saturating_mul(*den))),
             Atom::Div(x, _) | Atom::Rem(x, _) | Atom::And(x, _) => Width::of(x.range()),
@@ -317,9 +340,20 @@ impl Builder {
     fn atom_own(&mut self, atom: &Atom, width: Width, depth: usize) -> Result<Reg, Error> {
         let (unsigned, bits) = (width.unsigned(), width.bits());
         match atom {
-            Atom::Var { id, .. } => Ok(self.vars[id.0 as usize].reg.clone()),
+            Atom::Var { id, .. } => {
+                let now = self.tick();
+                let var = &mut self.vars[id.0 as usize];
+                var.used = now;
+                Ok(var.reg.clone())
+            }
             Atom::Symbol { id, den, .. } => {
-                let reg = self.symbols.get(id).cloned().ok_or(Error::UnboundSymbol { symbol: *id })?;
+                let Some((symbol, Some(reg))) = self.symbols.get(id).cloned() else {
+                    return Err(Error::UnboundSymbol { symbol: *id });
+                };
+                if *atom != Atom::symbol(symbol, *den) {
+                    let (expr, known) = (format!("{atom} in {:?}", atom.range()), symbol.to_string());
+                    return Err(Error::OtherSymbol { expr, known });
+                }
                 if *den == 1 {
                     return Ok(reg);
                 }
@@ -347,6 +381,7 @@ impl Builder {
                 Ok(self.emit(depth, Opcode::And, &[bits.into()], bits, vec![x, Operand::Int(*mask)]))
             }
             Atom::Xor(a, b) => self.binary(depth, Opcode::Xor, bits, width, a, b),
+            Atom::Beyond(_) => Err(Error::Beyond { expr: atom.to_string() }),
             Atom::Min(a, b) => self.binary(depth, Opcode::Min, width.signed(), width, a, b),
             Atom::Max(a, b) => self.binary(depth, Opcode::Max, width.signed(), width, a, b),
         }
@@ -361,6 +396,7 @@ impl Builder {
         a: &Expr,
         b: &Expr,
     ) -> Result<Reg, Error> {
+        [a, b].into_iter().try_for_each(|e| e.check_fits("a comparison"))?;
         // A constant can stand only as the second operand.
         let (a, b) = if a.as_constant().is_some() { (b, a) } else { (a, b) };
         let a = Operand::from(&self.value(a, width)?);

@@ -9,6 +9,7 @@ use crate::Error;
 
 impl Expr {
     fn check_natural(&self, operation: &'static str) -> Result<(), Error> {
+        self.check_fits(operation)?;
         if self.range().0 < 0 {
             let accepted = "a non-negative expression";
             return Err(Error::Arithmetic { operation, operand: self.to_string(), by: 0, accepted });
@@ -41,6 +42,7 @@ impl Expr {
     /// # Errors
     /// [`Error::Arithmetic`] if the expression or the mask can be negative.
     pub fn and(&self, mask: i64) -> Result<Expr, Error> {
+        self.check_fits("and")?;
         if mask < 0 || self.range().0 < 0 {
             return Err(Error::Arithmetic {
                 operation: "and",
@@ -105,7 +107,7 @@ impl Expr {
         let moved = if swizzle.shift() >= 0 {
             source.div(1 << swizzle.shift())?
         } else {
-            source.rescale(1 << -swizzle.shift(), 1)
+            &source * (1 << -swizzle.shift())
         };
         variable.xor_parts(&moved)?.xor_parts(&constant)
     }
@@ -135,8 +137,7 @@ impl Expr {
         let mut out = variable.and(still)?;
         for (distance, mask) in ways {
             let source = variable.and(mask)?;
-            let moved =
-                if distance < 0 { source.div(1 << -distance)? } else { source.rescale(1 << distance, 1) };
+            let moved = if distance < 0 { source.div(1 << -distance)? } else { &source * (1 << distance) };
             out = out.xor_parts(&moved)?;
         }
         out.xor_parts(&Expr::from(constant))

@@ -9,7 +9,7 @@ impl Expr {
         let (divisible, rest): (Vec<&Term>, Vec<&Term>) =
             self.0.terms.iter().partition(|t| t.coefficient % c == 0);
         let low = self.0.constant.rem_euclid(c);
-        let quotient = Expr::from_terms(&divisible, self.0.constant - low).rescale(1, c);
+        let quotient = Expr::from_terms(&divisible, self.0.constant.checked_sub(low)?).quotient(c);
         let remainder = Expr::from_terms(&rest, low);
         let (lower, upper) = remainder.range();
         (lower >= 0 && upper < c).then_some((quotient, remainder))
@@ -36,8 +36,9 @@ impl Expr {
             self.0.terms.iter().partition(|t| t.coefficient % c == 0);
         let low = self.0.constant.rem_euclid(c);
         let remainder = Expr::from_terms(&rest, low);
-        if !divisible.is_empty() && remainder.range().0 >= 0 {
-            let quotient = Expr::from_terms(&divisible, self.0.constant - low).rescale(1, c);
+        let whole = self.0.constant.checked_sub(low).filter(|_| !divisible.is_empty());
+        if let Some(whole) = whole.filter(|_| remainder.range().0 >= 0) {
+            let quotient = Expr::from_terms(&divisible, whole).quotient(c);
             return Ok(&quotient + &Expr::atom(Atom::Div(remainder, c)));
         }
         Ok(Expr::atom(Atom::Div(self.clone(), c)))
@@ -59,6 +60,7 @@ impl Expr {
     }
 
     fn check_division(&self, operation: &'static str, c: i64) -> Result<(), Error> {
+        self.check_fits(operation)?;
         if c <= 0 || self.range().0 < 0 {
             return Err(Error::Arithmetic {
                 operation,

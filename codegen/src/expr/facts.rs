@@ -1,8 +1,10 @@
 //! What is known of an expression: its range, what divides it, and the bits that can be set.
 
 use super::{Atom, Expr, Term};
+use crate::Error;
 
-/// Ranges saturate here: anything beyond is computed in 64 bits anyway.
+/// Ranges saturate here. Sums and products beyond are right modulo 2^64, which is enough for what is added up to an address;
+/// [`Expr::check_fits`] refuses all else.
 pub(super) const FAR: i64 = i64::MAX / 4;
 
 fn saturate(value: i128) -> i64 {
@@ -40,6 +42,7 @@ impl Atom {
             Atom::And(x, mask) => (0, x.possible_bits() & mask),
             Atom::Min(a, b) => (a.range().0.min(b.range().0), a.range().1.min(b.range().1)),
             Atom::Max(a, b) => (a.range().0.max(b.range().0), a.range().1.max(b.range().1)),
+            Atom::Beyond(_) => (-FAR, FAR),
         }
     }
 
@@ -53,6 +56,7 @@ impl Atom {
             Atom::Xor(a, b) => power_of_two_in(a.multiple()).min(power_of_two_in(b.multiple())),
             Atom::And(x, mask) => power_of_two_in(x.possible_bits() & mask),
             Atom::Min(a, b) | Atom::Max(a, b) => num_integer::gcd(a.multiple(), b.multiple()),
+            Atom::Beyond(_) => 1,
         }
     }
 
@@ -133,6 +137,19 @@ impl Expr {
     /// The greatest known divisor of every value (0 only for the constant 0).
     pub fn multiple(&self) -> i64 {
         self.0.known.multiple
+    }
+
+    /// That all its values are known to be far from the ends of 64 bits: only modulo 2^64 can sums and products be computed.
+    pub(crate) fn check_fits(&self, operation: &'static str) -> Result<(), Error> {
+        if self.is_beyond() {
+            return Err(Error::Beyond { expr: self.to_string() });
+        }
+        let (lower, upper) = self.range();
+        if lower <= -FAR || upper >= FAR {
+            let accepted = "an expression that is known to stay below 2^61";
+            return Err(Error::Arithmetic { operation, operand: self.to_string(), by: 0, accepted });
+        }
+        Ok(())
     }
 
     /// The bits that can be set in some value, for an expression that is never negative.

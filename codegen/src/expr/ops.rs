@@ -2,6 +2,14 @@
 
 use super::{Atom, Expr, Term};
 
+/// What an operation gives; where its numbers leave 64 bits, an expression that says so.
+fn or_beyond(result: Option<Expr>, a: &Expr, operator: char, b: &Expr) -> Expr {
+    match [a, b].into_iter().find(|e| e.is_beyond()) {
+        Some(beyond) => beyond.clone(),
+        None => result.unwrap_or_else(|| Expr::beyond(format!("({a}) {operator} ({b})"))),
+    }
+}
+
 impl std::ops::Add for &Expr {
     type Output = Expr;
     fn add(self, other: &Expr) -> Expr {
@@ -9,41 +17,49 @@ impl std::ops::Add for &Expr {
             return self.clone();
         }
         let terms = self.0.terms.iter().chain(&other.0.terms).cloned().collect();
-        Expr::collect(terms, self.0.constant + other.0.constant)
+        let constant = self.0.constant.checked_add(other.0.constant);
+        or_beyond(constant.and_then(|constant| Expr::collect(terms, constant)), self, '+', other)
     }
 }
 
 impl std::ops::Sub for &Expr {
     type Output = Expr;
     fn sub(self, other: &Expr) -> Expr {
-        self + &other.rescale(-1, 1)
+        self + &(other * -1)
     }
 }
 
 impl std::ops::Mul for &Expr {
     type Output = Expr;
     fn mul(self, other: &Expr) -> Expr {
-        let mut terms = Vec::new();
-        for a in &self.0.terms {
-            for b in &other.0.terms {
-                let mut atoms: Vec<Atom> = a.atoms.iter().chain(&b.atoms).cloned().collect();
-                atoms.sort_unstable();
-                terms.push(Term { atoms, coefficient: a.coefficient * b.coefficient });
-            }
-            terms.push(Term { atoms: a.atoms.clone(), coefficient: a.coefficient * other.0.constant });
-        }
-        let scaled = other.0.terms.iter();
-        terms.extend(
-            scaled.map(|b| Term { atoms: b.atoms.clone(), coefficient: b.coefficient * self.0.constant }),
-        );
-        Expr::collect(terms, self.0.constant * other.0.constant)
+        or_beyond(product(self, other), self, '*', other)
     }
+}
+
+fn product(left: &Expr, right: &Expr) -> Option<Expr> {
+    let mut terms = Vec::new();
+    let mut push = |atoms: Vec<Atom>, a: i64, b: i64| {
+        terms.push(Term { atoms, coefficient: a.checked_mul(b)? });
+        Some(())
+    };
+    for a in &left.0.terms {
+        for b in &right.0.terms {
+            let mut atoms: Vec<Atom> = a.atoms.iter().chain(&b.atoms).cloned().collect();
+            atoms.sort_unstable();
+            push(atoms, a.coefficient, b.coefficient)?;
+        }
+        push(a.atoms.clone(), a.coefficient, right.0.constant)?;
+    }
+    for b in &right.0.terms {
+        push(b.atoms.clone(), b.coefficient, left.0.constant)?;
+    }
+    Expr::collect(terms, left.0.constant.checked_mul(right.0.constant)?)
 }
 
 impl std::ops::Mul<i64> for &Expr {
     type Output = Expr;
     fn mul(self, by: i64) -> Expr {
-        self.rescale(by, 1)
+        or_beyond(self.scaled(by), self, '*', &Expr::from(by))
     }
 }
 
@@ -66,6 +82,7 @@ impl std::fmt::Display for Atom {
             Atom::And(x, mask) => write!(f, "({x}&{mask})"),
             Atom::Min(a, b) => write!(f, "min({a}, {b})"),
             Atom::Max(a, b) => write!(f, "max({a}, {b})"),
+            Atom::Beyond(text) => write!(f, "[{text}: beyond 64 bits]"),
         }
     }
 }

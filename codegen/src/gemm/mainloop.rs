@@ -51,14 +51,11 @@ pub fn generate(config: &GemmConfig) -> Result<GemmKernel, Error> {
         b.pointer(PARAMETERS[1], config.b.vector * element),
         b.pointer(PARAMETERS[2], config.c_vector * element_bytes("c_type", config.c_type)?),
     ];
-    let [m, n, k, lda, ldb, ldc] = symbols(config);
-    for (symbol, name) in [m, n, k, lda, ldb, ldc].into_iter().zip(&PARAMETERS[3..]) {
-        b.symbol(name, symbol);
-    }
+    let [m, n, k, lda, ldb, ldc] = symbols(&mut b, config)?;
     let [pointer_a, pointer_b, pointer_c] = pointers;
     let expr = |s: Symbol| Expr::from_int(&girih_layout::Int::symbol(s));
     let tiles = |s: Symbol, tile: i64| (&expr(s) + (tile - 1)).div(tile);
-    let thread = b.special(Special::TidX, i64::from(threads));
+    let thread = b.special(Special::TidX);
     let (row, column) =
         raster::block_tile(&mut b, &tiles(m, config.tile[0])?, &tiles(n, config.tile[1])?, config.raster)?;
 
@@ -94,18 +91,20 @@ pub fn generate(config: &GemmConfig) -> Result<GemmKernel, Error> {
     Ok(GemmKernel { module: b.finish()?, threads, shared_bytes, partitions })
 }
 
-/// M, N, K and the pitches, with the facts that the configuration states.
-fn symbols(config: &GemmConfig) -> [Symbol; 6] {
-    let pitch = |id, vector| Symbol::new(id).at_least(1).at_most(MAX_EXTENT).divisible_by(vector);
-    let extent = |id, least| Symbol::new(id).at_least(least).at_most(MAX_EXTENT);
-    [
-        extent(0, 1),
-        extent(1, 1).divisible_by(config.c_vector),
-        extent(2, 0),
-        pitch(3, config.a.vector),
-        pitch(4, config.b.vector),
-        pitch(5, config.c_vector),
-    ]
+/// The parameters M, N, K and the pitches, with the facts that the configuration states.
+fn symbols(b: &mut Builder, config: &GemmConfig) -> Result<[Symbol; 6], Error> {
+    let [_, _, _, m, n, k, lda, ldb, ldc] = PARAMETERS;
+    let mut symbol = |name, least, divisor| {
+        b.symbol(name, |symbol| symbol.at_least(least).at_most(MAX_EXTENT).divisible_by(divisor))
+    };
+    Ok([
+        symbol(m, 1, 1)?,
+        symbol(n, 1, config.c_vector)?,
+        symbol(k, 0, 1)?,
+        symbol(lda, 1, config.a.vector)?,
+        symbol(ldb, 1, config.b.vector)?,
+        symbol(ldc, 1, config.c_vector)?,
+    ])
 }
 
 fn describe(

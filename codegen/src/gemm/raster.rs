@@ -13,7 +13,7 @@ pub(crate) fn block_tile(
     tiles_n: &Expr,
     group: i64,
 ) -> Result<(Expr, Expr), Error> {
-    let pid = b.special(Special::CtaidX, 1 << 31);
+    let pid = b.special(Special::CtaidX);
     let width = tiles_n * group;
     let group_index = b.divide(&pid, &width, tiles_m.range().1 / group)?;
     let first = &group_index * group;

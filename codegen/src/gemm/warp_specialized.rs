@@ -134,11 +134,11 @@ pub fn generate(config: &WarpSpecializedConfig) -> Result<WarpSpecializedKernel,
     let mut b = Builder::new(config.name, 90, threads);
     b.min_blocks(1);
     let maps = [PARAMETERS[0], PARAMETERS[1], PARAMETERS[2]].map(|name| b.tensor_map(name));
-    let tiles = Tiles::new(&mut b, config);
-    let symbols = symbols(config)?;
-    let k = b.symbol(PARAMETERS[5], symbols[2]);
+    let tiles = Tiles::new(&mut b, config)?;
+    let symbols = symbols(&mut b, config)?;
+    let k = Expr::from_int(&Int::symbol(symbols[2]));
     let copies = copies(config, &symbols)?;
-    let thread = b.special(Special::TidX, i64::from(threads));
+    let thread = b.special(Special::TidX);
     let base = b.shared();
     let at = |bytes: i64| &base + bytes;
     let consumers = config.consumers()?;
@@ -182,18 +182,18 @@ pub fn generate(config: &WarpSpecializedConfig) -> Result<WarpSpecializedKernel,
     })
 }
 
-/// M, N, K and the pitches, with the facts that tensor maps need.
-fn symbols(config: &WarpSpecializedConfig) -> Result<[Symbol; SYMBOLS], Error> {
+/// M, N, K and the pitches, with the facts that tensor maps need; K alone is a parameter.
+fn symbols(b: &mut Builder, config: &WarpSpecializedConfig) -> Result<[Symbol; SYMBOLS], Error> {
     let line = 16 / element_bytes("atom", config.atom.a_type)?;
     let line_c = 16 / element_bytes("c_type", config.c_type)?;
-    let bounded = |id| Symbol::new(id).at_least(1).at_most(MAX_EXTENT);
+    let facts = |divisor| move |symbol: Symbol| symbol.at_least(1).at_most(MAX_EXTENT).divisible_by(divisor);
     Ok([
-        bounded(0),
-        bounded(1).divisible_by(line_c),
-        bounded(2),
-        bounded(3).divisible_by(line),
-        bounded(4).divisible_by(line),
-        bounded(5).divisible_by(line_c),
+        b.unbound_symbol(facts(1))?,
+        b.unbound_symbol(facts(line_c))?,
+        b.symbol(PARAMETERS[5], facts(1))?,
+        b.unbound_symbol(facts(line))?,
+        b.unbound_symbol(facts(line))?,
+        b.unbound_symbol(facts(line_c))?,
     ])
 }
 

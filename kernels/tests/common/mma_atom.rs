@@ -69,7 +69,7 @@ impl OneAtom {
         let threads = self.mma.threads()?;
         let mut b = Builder::new(name, 90, threads as u32);
         let pointers = ["a", "b", "c"].map(|name| b.pointer(name, 16));
-        let thread = b.special(Special::TidX, threads);
+        let thread = b.special(Special::TidX);
         let thr = self.mma.get_slice(&thread)?;
         let atom = *self.atom();
         let global = |operand: Operand| {

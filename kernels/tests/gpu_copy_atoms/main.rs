@@ -41,7 +41,7 @@ pub(crate) struct Ends {
 pub(crate) fn begin(sm: u32) -> (Builder, Ends) {
     let mut b = Builder::new("k", sm.max(80), THREADS as u32);
     let (to, from) = (b.pointer("to", 16), b.pointer("from", 16));
-    let (shared, thread) = (b.shared(), b.special(Special::TidX, THREADS));
+    let (shared, thread) = (b.shared(), b.special(Special::TidX));
     (b, Ends { to, from, shared, thread })
 }
 

@@ -135,7 +135,7 @@ fn emit(
 ) -> Result<(), Error> {
     let mine = tma.copy().get_slice(&Expr::from(0))?;
     let (part, count, coordinates) = (tiles.part, size(&tiles.part), tiles.coordinates()?);
-    let rank_in_cluster = b.special(Special::ClusterCtarank, 2);
+    let rank_in_cluster = b.special(Special::ClusterCtarank);
     let shared = Tensor::new(Smem::new(ends.shared.clone(), DType::U32, swizzle), part);
     let line = |pointer: Expr| Tensor::new(Gmem::new(pointer, DType::U32), part);
     let first = Cond::less(&ends.thread, &Expr::from(1));

@@ -120,7 +120,7 @@ fn zeros_fill_packed_elements() {
             let shared = Tensor::new(Smem::new(b.shared(), dtype, None), line);
             fill(&mut b, &shared, 1.0).unwrap();
             // Known when it runs: the one thread is number 0.
-            let (zero, thread) = (Expr::from(0), b.special(Special::TidX, 2));
+            let (zero, thread) = (Expr::from(0), b.special(Special::TidX));
             let cond = if wanted { Cond::less(&thread, &Expr::from(1)) } else { Cond::less(&zero, &thread) };
             let inside = Predicates::from(cond);
             copy_if(&mut b, SM80_CP_ASYNC_CACHEALWAYS_ZFILL_4, &inside, &source, &shared).unwrap();
@@ -138,7 +138,7 @@ fn nothing_before_the_beginning_is_touched() {
     let mut b = Builder::new("k", 80, 1);
     let [target, source] = arrays(&mut b, DType::F32, [lay!("(8):(1)"); 2]);
     // By how much is known when it runs: 3 before the beginning, as the thread is number 0.
-    let thread = b.special(Special::TidX, 2);
+    let thread = b.special(Special::TidX);
     let moved = Slice::tuple([Slice::At(&thread + -3)]);
     let coordinates = Tensor::identity(&Shape::parse("(8)").unwrap()).unwrap().domain_offset(&moved).unwrap();
     let inside = Predicates::inside(&coordinates, &[Expr::from(4)]).unwrap();

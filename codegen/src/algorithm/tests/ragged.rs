@@ -1,6 +1,6 @@
 //! Tiles that the tensor's end cuts: what is inside is copied, nothing outside is touched.
 
-use girih_layout::{Int, Lay, Shape, Stride, Strides, Symbol, lay};
+use girih_layout::{Int, Lay, Shape, Stride, Strides, lay};
 use girih_ptx::{Module, Special};
 use girih_sim::{Launch, Memory as Device, Options, Program};
 use girih_tensor::{DType, Slice, Tensor};
@@ -31,15 +31,16 @@ fn kernel(way: Way, dtype: DType, divisor: i64) -> Result<Module, Error> {
     let mut b = Builder::new("k", 80, THREADS as u32);
     let pointers = [b.pointer("dst", 16), b.pointer("src", 16)];
     let vector = 128 / i64::from(dtype.bits());
-    let symbol = |id, divisor| Symbol::new(id).at_least(1).at_most(1 << 20).divisible_by(divisor);
-    let [rows, columns, ld] = [symbol(0, 1), symbol(1, divisor), symbol(2, vector)];
-    let extents = [(rows, "rows"), (columns, "columns")].map(|(symbol, name)| b.symbol(name, symbol));
-    b.symbol("ld", ld);
+    let mut symbol =
+        |name, divisor| b.symbol(name, |it| it.at_least(1).at_most(1 << 20).divisible_by(divisor));
+    let (rows, columns, ld) = (symbol("rows", 1)?, symbol("columns", divisor)?, symbol("ld", vector)?);
+    let extents = [rows, columns].map(|symbol| Expr::from_int(&Int::symbol(symbol)));
     let shape = Shape::flat(&[rows, columns].map(Int::symbol))?;
     let strides = Strides::flat(&[Stride::Int(Int::symbol(ld)), Stride::Int(Int::fixed(1))])?;
     let matrix = Lay::new(&shape, &strides)?;
-    let (thread, tiler) = (b.special(Special::TidX, THREADS), shape_tiler(&TILE)?);
-    let at = [Special::CtaidX, Special::CtaidY].map(|special| Slice::At(b.special(special, 1 << 16)));
+    let (thread, tiler) = (b.special(Special::TidX), shape_tiler(&TILE)?);
+    let blocks = [Special::CtaidX, Special::CtaidY].map(|special| b.special(special));
+    let at = [b.bounded(&blocks[0], 1 << 16)?, b.bounded(&blocks[1], 1 << 16)?].map(Slice::At);
     let tile =
         |pointer: &Expr| Tensor::new(Gmem::new(pointer.clone(), dtype), matrix).local_tile(&tiler, &at);
     let coordinates = Tensor::new(Counting::new(2), Lay::identity(&shape)?).local_tile(&tiler, &at)?;
@@ -141,9 +142,9 @@ fn vectors_are_as_wide_as_the_predicates_allow() {
 #[test]
 fn predicates_within_a_vector_are_refused() {
     let mut b = Builder::new("k", 80, 32);
-    let (pointer, thread) = (b.pointer("p", 16), b.special(Special::TidX, 32));
-    let columns = Symbol::new(0).at_least(1).at_most(1 << 20);
-    let extent = b.symbol("n", columns);
+    let (pointer, thread) = (b.pointer("p", 16), b.special(Special::TidX));
+    let columns = b.symbol("n", |n| n.at_least(1).at_most(1 << 20)).unwrap();
+    let extent = Expr::from_int(&Int::symbol(columns));
     let at = Slice::tuple([Slice::At(thread.clone()), Slice::All]);
     let global = Tensor::new(Gmem::new(pointer, DType::F16), lay!("(32,2):(2,1)")).slice(&at).unwrap();
     let line = Lay::new(&Shape::parse("(32,2)").unwrap(), &Strides::parse("(2@0,1@0)").unwrap()).unwrap();

@@ -1,6 +1,6 @@
 //! Kernels that store 64-bit integers, run on the simulator with every check on.
 
-use girih_layout::Symbol;
+use girih_layout::{Int, Symbol};
 use girih_ptx::{Module, Special, Type};
 use girih_sim::{Launch, Memory, Options, Program, run};
 use girih_tensor::Space;
@@ -62,7 +62,8 @@ impl Harness {
     pub(crate) fn new(slots: i64) -> Harness {
         let mut b = Builder::new("k", 80, THREADS as u32);
         let pointer = b.pointer("out", 8);
-        let (thread, block) = (b.special(Special::TidX, THREADS), b.special(Special::CtaidX, BLOCKS));
+        let (thread, block) = (b.special(Special::TidX), b.special(Special::CtaidX));
+        let block = b.bounded(&block, BLOCKS - 1).unwrap();
         let first = &(&block * THREADS) + &thread;
         let base = &pointer + &(&first * (8 * slots));
         Harness { b, thread, block, out: Output { base }, slots, symbols: 0 }
@@ -71,7 +72,8 @@ impl Harness {
     /// A 32-bit parameter.
     pub(crate) fn symbol(&mut self, symbol: Symbol) -> Expr {
         self.symbols += 1;
-        self.b.symbol(&format!("s{}", symbol.id()), symbol)
+        self.b.bind(&format!("s{}", symbol.id()), symbol);
+        Expr::from_int(&Int::symbol(symbol))
     }
 
     /// The module.

@@ -150,6 +150,7 @@ pub(crate) fn evaluate(expr: &Expr, leaf: &dyn Fn(&Atom) -> i64) -> i64 {
         Atom::And(x, mask) => of(x) & mask,
         Atom::Min(a, b) => of(a).min(of(b)),
         Atom::Max(a, b) => of(a).max(of(b)),
+        Atom::Beyond(text) => panic!("{text}"),
     };
     let term = |t: &Term| t.atoms.iter().map(atom).product::<i64>() * t.coefficient;
     expr.terms().iter().map(term).sum::<i64>() + expr.constant()

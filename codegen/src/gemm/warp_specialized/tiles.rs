@@ -34,13 +34,15 @@ pub(super) struct Tile {
 
 impl Tiles {
     /// Declares the order's parameters.
-    pub(super) fn new(b: &mut Builder, config: &WarpSpecializedConfig) -> Tiles {
+    pub(super) fn new(b: &mut Builder, config: &WarpSpecializedConfig) -> Result<Tiles, Error> {
         let order = b.pointer(ORDER, ENTRY);
         let count = b.number(TILES, MAX_TILES);
+        let grid = b.special(Special::NctaidX);
         // A grid has at least one block.
-        let step = b.special(Special::NctaidX, BLOCKS).maximum(&Expr::from(1));
+        let step = b.bounded(&grid, BLOCKS - 1)?.maximum(&Expr::from(1));
         let most = [0, 1].map(|mode| (MAX_EXTENT + config.tile[mode] - 1) / config.tile[mode]);
-        Tiles { order, count, first: b.special(Special::CtaidX, BLOCKS), step, most }
+        let first = b.special(Special::CtaidX);
+        Ok(Tiles { order, count, first: b.bounded(&first, BLOCKS - 1)?, step, most })
     }
 
     /// Runs `body` for each of the block's tiles; the threads where `who` holds know which tile it is.

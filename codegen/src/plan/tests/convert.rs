@@ -55,7 +55,7 @@ fn simulated(conversion: &Conversion, lanes: &[Vec<u32>]) -> Vec<Vec<u32>> {
 fn kernel(conversion: &Conversion, count: usize) -> Result<girih_ptx::Module, Error> {
     let mut b = Builder::new("convert", 80, 32);
     let (from, to) = (b.pointer("from", 16), b.pointer("to", 16));
-    let lane = b.special(Special::TidX, 32);
+    let lane = b.special(Special::TidX);
     let at = |i: usize| &(&lane * (4 * count as i64)) + &crate::Expr::from(4 * i as i64);
     let values: Vec<Reg> = b.regs(Type::B32, count);
     for (i, value) in values.iter().enumerate() {
@@ -189,7 +189,7 @@ fn refusals_say_what_would_be_accepted() {
     let conversion = Conversion::new(&rows, &rows, 32).unwrap();
     assert!(conversion.apply(&[]).is_err());
     let mut b = Builder::new("refused", 80, 32);
-    let (lane, values) = (b.special(Special::TidX, 32), b.regs(Type::B32, 3));
+    let (lane, values) = (b.special(Special::TidX), b.regs(Type::B32, 3));
     let error = conversion.emit(&mut b, &lane, &values, None).unwrap_err().to_string();
     assert!(error.contains("3 registers"), "{error}");
 }

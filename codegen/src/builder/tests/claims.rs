@@ -1,0 +1,142 @@
+//! What a caller claims of a value is checked where the simulator runs the kernel, and leaves no trace in its text.
+
+use girih_ptx::{Claim, Module};
+use girih_sim::{Error, Launch, Memory, Options, Program, run};
+use proptest::prelude::*;
+
+use super::harness::{BLOCKS, Harness, THREADS};
+use crate::expr::tests::program::{evaluate, programs};
+use crate::{Cond, Expr, Width};
+
+/// Runs a kernel with these symbols; the claim that it finds false, and the value.
+fn found(module: &Module, symbols: &[u32], slots: i64) -> Option<(Claim, i64)> {
+    let memory = Memory::new();
+    let out = memory.alloc((8 * BLOCKS * THREADS * slots) as usize).unwrap();
+    let mut args = vec![out.to_le_bytes().to_vec()];
+    args.extend(symbols.iter().map(|symbol| symbol.to_le_bytes().to_vec()));
+    let (grid, block) = ([BLOCKS as u32, 1, 1], [THREADS as u32, 1, 1]);
+    let launch = Launch { grid, block, cluster: None, dynamic_shared: 0, cooperative: false, args };
+    let program = Program::load(module).unwrap();
+    match run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked()) {
+        Ok(_) => None,
+        Err(Error::FalseClaim { claim, value, .. }) => Some((*claim, value)),
+        Err(error) => panic!("{error}\n{module}"),
+    }
+}
+
+/// The line of this file that says `what`.
+fn line(what: &str) -> u32 {
+    let place = include_str!("claims.rs").lines().position(|line| line.ends_with(&format!("// {what}")));
+    place.unwrap() as u32 + 1
+}
+
+#[test]
+fn a_false_bound_is_an_error_with_the_line_that_claims_it() {
+    let mut h = Harness::new(1);
+    let sum = &h.thread + &(&h.block * 3);
+    let sum = h.b.bounded(&sum, 60).unwrap(); // false: the sum is 69 at the most
+    h.out.clone().store(&mut h.b, 0, &sum).unwrap();
+    let module = h.finish();
+    let (claim, value) = found(&module, &[], 1).unwrap();
+    assert!(claim.site.file.ends_with("claims.rs"), "{claim}");
+    assert_eq!(claim.site.line, line("false: the sum is 69 at the most"));
+    assert!((claim.lower, claim.upper) == (0, 60) && value > 60, "{claim}: {value}");
+    // A module that has been changed is another one.
+    let mut changed = module.clone();
+    changed.version = (8, 8);
+    assert_eq!(found(&changed, &[], 1), None);
+    assert_eq!(found(&Module::parse(&module.to_string()).unwrap(), &[], 1), None);
+}
+
+/// Only where the threads are that it is about, and each time that they come there.
+#[test]
+fn claims_hold_where_they_are_made() {
+    for (limit, bound, right) in [(8, 7, true), (9, 7, false)] {
+        let mut h = Harness::new(1);
+        let (thread, out) = (h.thread.clone(), h.out.clone());
+        h.b.if_(&Cond::less(&thread, &Expr::from(limit)), |b| {
+            let small = b.bounded(&thread, bound)?;
+            out.store(b, 0, &small)
+        })
+        .unwrap();
+        assert_eq!(found(&h.finish(), &[], 1).is_none(), right, "{limit}");
+    }
+    for (rounds, right) in [(5, true), (6, false)] {
+        let mut h = Harness::new(1);
+        let out = h.out.clone();
+        h.b.for_range(&Expr::from(rounds), |b, i| {
+            let i = b.bounded(i, 4)?;
+            out.store(b, 0, &i)
+        })
+        .unwrap();
+        assert_eq!(found(&h.finish(), &[], 1).is_none(), right, "{rounds}");
+    }
+}
+
+#[test]
+fn quotients_and_variables_are_claims_too() {
+    for (upper, right) in [(9, true), (8, false)] {
+        let mut h = Harness::new(1);
+        let (thread, seven) = (h.thread.clone(), Expr::from(7));
+        let quotient = h.b.divide(&thread, &seven, upper).unwrap();
+        h.out.clone().store(&mut h.b, 0, &quotient).unwrap();
+        assert_eq!(found(&h.finish(), &[], 1).is_none(), right, "{upper}");
+    }
+    for (lower, upper, multiple, right) in
+        [(-126, 0, 2, true), (-126, 0, 3, false), (-125, 0, 1, false), (-126, -1, 1, false)]
+    {
+        let mut h = Harness::new(1);
+        let down = &h.thread * -2;
+        let reg = h.b.value(&down, Width::W32).unwrap();
+        let down = h.b.var(&reg, lower, upper, multiple);
+        h.out.clone().store(&mut h.b, 0, &down).unwrap();
+        assert_eq!(found(&h.finish(), &[], 1).is_none(), right, "{lower} {upper} {multiple}");
+    }
+}
+
+/// What a parameter is said to be.
+#[test]
+fn the_facts_of_symbols_are_claims() {
+    for (value, right) in [(64, true), (128, true), (8, false), (65, false), (136, false)] {
+        let mut h = Harness::new(1);
+        let symbol = h.b.symbol("m", |m| m.at_least(16).at_most(128).divisible_by(8)).unwrap();
+        let m = Expr::from_int(&girih_layout::Int::symbol(symbol));
+        h.out.clone().store(&mut h.b, 0, &m).unwrap();
+        assert_eq!(found(&h.finish(), &[value], 1).is_none(), right, "{value}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
+
+    /// The least and the greatest value of a random expression are claimed without objection, one less is not; and the text is
+    /// the same.
+    #[test]
+    fn claims_are_exact(program in programs(6)) {
+        let h = Harness::new(1);
+        let inputs = vec![h.thread.clone(), h.block.clone(), &h.thread * 3];
+        let (thread, block) = (h.thread.clone(), h.block.clone());
+        let expr = program.over(&inputs).exprs.pop().unwrap();
+        let at = |t: i64, b: i64| {
+            let leaf = |atom: &crate::expr::Atom| if Expr::atom(atom.clone()) == thread { t } else { b };
+            evaluate(&expr, &leaf)
+        };
+        let values = (0..THREADS).flat_map(|t| (0..BLOCKS).map(move |b| (t, b))).map(|(t, b)| at(t, b));
+        let values: Vec<i64> = values.collect();
+        let (least, most) = (*values.iter().min().unwrap(), *values.iter().max().unwrap());
+        prop_assume!(block != thread && expr.as_constant().is_none());
+        let kernel = |lower: i64, upper: i64| {
+            let mut h = Harness::new(1);
+            let reg = h.b.value(&expr, Width::W64).unwrap();
+            let claimed = h.b.var(&reg, lower, upper, 1);
+            h.out.clone().store(&mut h.b, 0, &claimed).unwrap();
+            h.finish()
+        };
+        prop_assert_eq!(found(&kernel(least, most), &[], 1), None);
+        if least < most {
+            prop_assert!(found(&kernel(least + 1, most), &[], 1).is_some());
+            prop_assert!(found(&kernel(least, most - 1), &[], 1).is_some());
+            prop_assert_eq!(kernel(least, most).to_string(), kernel(least - 9, most + 9).to_string());
+        }
+    }
+}

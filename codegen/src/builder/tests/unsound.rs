@@ -1,0 +1,207 @@
+//! What the builder once believed: claims that are wrong, and registers that have changed.
+
+use girih_layout::{Int, Symbol};
+use girih_ptx::{Opcode, Operand, Special, Type};
+use proptest::prelude::*;
+
+use super::harness::Harness;
+use crate::{Builder, Cond, Error, Expr, Reg, Width};
+
+fn builder() -> Builder {
+    Builder::new("k", 80, 32)
+}
+
+fn set(b: &mut Builder, reg: &Reg, value: i64) {
+    b.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(reg), Operand::Int(value)]);
+}
+
+#[test]
+fn a_block_has_1_to_1024_threads() {
+    for (threads, right) in
+        [(0, false), (1, true), (1024, true), (1025, false), (2000, false), (u32::MAX, false)]
+    {
+        let found = Builder::new("k", 80, threads).finish();
+        assert_eq!(found.is_ok(), right, "{threads}");
+        if let Err(error) = found {
+            assert_eq!(error.to_string(), format!("threads of a block = {threads}: 1 to 1024"));
+        }
+    }
+    // What it computes before it is told.
+    assert!(Builder::new("k", 80, 0).value(&Expr::from(1), Width::W32).is_err());
+}
+
+/// Each thread of a block is among those that an expression over its index is said to have.
+#[test]
+fn special_registers_have_the_range_of_the_kernel() {
+    for threads in [1, 32, 64, 1024] {
+        let mut b = Builder::new("k", 80, threads);
+        let range = |b: &mut Builder, special| b.special(special).range();
+        assert_eq!(range(&mut b, Special::TidX), (0, i64::from(threads) - 1));
+        assert_eq!(range(&mut b, Special::CtaidX), (0, (1 << 31) - 2));
+        assert_eq!(range(&mut b, Special::Clock64).1, i64::MAX / 4);
+    }
+}
+
+/// A clock is read where it is asked for, a thread's number once.
+#[test]
+fn what_changes_is_read_again() {
+    let mut b = builder();
+    assert_eq!(b.special(Special::TidX), b.special(Special::TidX));
+    assert_ne!(b.special(Special::Clock), b.special(Special::Clock));
+}
+
+#[test]
+fn symbols_are_handed_out_once() {
+    let mut b = builder();
+    let (m, host, n) = (
+        b.symbol("m", |m| m.at_most(64)).unwrap(),
+        b.unbound_symbol(|it| it).unwrap(),
+        b.symbol("n", |n| n.at_most(1 << 20)).unwrap(),
+    );
+    assert_eq!([m, host, n].map(Symbol::id), [0, 1, 2]);
+    let of = |symbol| Expr::from_int(&Int::symbol(symbol));
+    let (m_reg, n_reg) = (b.value(&of(m), Width::W32).unwrap(), b.value(&of(n), Width::W32).unwrap());
+    assert_ne!(m_reg, n_reg);
+    assert_eq!(b.value(&of(host), Width::W32).unwrap_err(), Error::UnboundSymbol { symbol: 1 });
+    // Another symbol with the number of a parameter, and the parameter with a fact that nobody checks.
+    for other in [Symbol::new(0), m.divisible_by(8)] {
+        let error = b.value(&of(other), Width::W32).unwrap_err();
+        assert!(matches!(error, Error::OtherSymbol { .. }), "{error}");
+    }
+    assert!(b.symbol("x", |_| Symbol::new(9)).is_err());
+    for _ in 3..256 {
+        b.unbound_symbol(|it| it).unwrap();
+    }
+    assert!(b.symbol("one too many", |it| it).is_err());
+}
+
+/// The value of a register when it was declared, not what has been written since.
+#[test]
+fn registers_that_are_written_are_stale() {
+    let mut h = Harness::new(2);
+    let reg = h.b.reg(Type::B32);
+    set(&mut h.b, &reg, 5);
+    let five = h.b.var(&reg, 0, 9, 1);
+    let twice = &five * 2;
+    h.out.clone().store(&mut h.b, 0, &twice).unwrap();
+    set(&mut h.b, &reg, 7);
+    for stale in [&five, &twice, &(&five + 1)] {
+        assert_eq!(h.b.value(stale, Width::W32).unwrap_err(), Error::Stale { expr: stale.to_string() });
+        let cond = Cond::less(stale, &Expr::from(6));
+        assert!(matches!(h.b.cond(&cond), Err(Error::Stale { .. })));
+    }
+    let seven = h.b.var(&reg, 0, 9, 1);
+    h.out.clone().store(&mut h.b, 1, &(&seven * 2)).unwrap();
+    h.check(&[], |_, _, slot| [10, 14][slot as usize]);
+}
+
+#[test]
+fn inline_ptx_writes_registers_too() {
+    let mut b = builder();
+    let regs = b.regs(Type::U32, 2);
+    let (first, second) = (b.var(&regs[0], 0, 9, 1), b.var(&regs[1], 0, 9, 1));
+    b.ptx("{ add.u32 %0, %1, 1; }", &[&regs[0], &regs[1]]).unwrap();
+    assert!(matches!(b.value(&first, Width::W32), Err(Error::Stale { .. })));
+    assert!(b.value(&second, Width::W32).is_ok());
+}
+
+/// In a loop's second round its instructions read what the first has written.
+#[test]
+fn loops_do_not_change_what_they_read_from_outside() {
+    let kernel = |inside: bool, read: bool| {
+        let mut b = builder();
+        let reg = b.reg(Type::B32);
+        set(&mut b, &reg, 0);
+        let outside = b.var(&reg, 0, 9, 1);
+        // Asked for before the loop, so that what is asked for in it counts.
+        b.value(&outside, Width::W32)?;
+        b.for_range(&Expr::from(4), |b, _| {
+            let value = if inside { b.var(&reg, 0, 9, 1) } else { outside.clone() };
+            if read {
+                b.value(&value, Width::W32)?;
+            }
+            set(b, &reg, 1);
+            Ok(())
+        })?;
+        b.finish()
+    };
+    for (inside, read, right) in
+        [(true, true, true), (true, false, true), (false, false, true), (false, true, false)]
+    {
+        let found = kernel(inside, read);
+        assert_eq!(found.is_ok(), right, "{inside} {read}: {found:?}");
+        if let Err(error) = found {
+            assert_eq!(
+                error.to_string(),
+                "`mov.b32 %r0, 1` in a loop writes %r0, which the loop reads as a variable that was declared outside of it: \
+                 call `Builder::var` inside the loop"
+            );
+        }
+    }
+}
+
+#[test]
+fn numbers_beyond_64_bits_are_refused() {
+    let mut b = builder();
+    let x = b.special(Special::TidX);
+    let large = &x * i64::MAX;
+    for beyond in
+        [&large * 2, &large + &large, &(&x + i64::MAX) + 1, &large * &(&x + 2), &Expr::from(i64::MIN) * -1]
+    {
+        assert_eq!(b.value(&beyond, Width::W64).unwrap_err(), Error::Beyond { expr: beyond.to_string() });
+        assert_eq!(beyond.as_constant(), None);
+        // It does not cancel, nor does what is computed with it.
+        for still in [&beyond - &beyond, &beyond * &Expr::from(0), beyond.minimum(&x), x.maximum(&beyond)] {
+            assert!(matches!(b.value(&still, Width::W64), Err(Error::Beyond { .. })), "{still}");
+        }
+        assert!(beyond.div(2).is_err() && beyond.rem(2).is_err() && beyond.and(1).is_err());
+        let cond = Cond::less(&beyond, &x);
+        assert!(matches!(b.cond(&cond), Err(Error::Beyond { .. })));
+    }
+    // Sums and products are computed modulo 2^64; what needs the whole value is refused where it may be beyond.
+    let wide = &(&large + 0) + &x;
+    assert!(b.value(&large, Width::W64).is_ok() && b.value(&wide, Width::W64).is_err());
+    assert!(large.div(3).is_err() && large.rem(5).is_err() && large.xor(&x).is_err());
+    assert!(b.cond(&Cond::less(&large, &Expr::from(7))).is_err());
+}
+
+/// Facts are known of every node, so nothing is walked again: depth 5 took 25 s once.
+#[test]
+fn nested_swizzles_take_no_time() {
+    let swizzle = girih_layout::Swizzle::new(3, 4, 3).unwrap();
+    let start = std::time::Instant::now();
+    let mut b = builder();
+    let mut expr = &b.special(Special::TidX) * 48;
+    for depth in 0..12 {
+        expr = &expr.swizzle(&swizzle).unwrap().rem(4093 - depth).unwrap() * 3;
+    }
+    assert!(expr.range().1 > 0);
+    // In 10 ms where it is optimised; this is a hundred times as much.
+    assert!(start.elapsed().as_secs() < 1, "{:?}", start.elapsed());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+
+    /// Exact, or refused.
+    #[test]
+    fn large_coefficients_are_exact_or_refused(steps in proptest::collection::vec((0..4u8, any::<i64>(), 0..63u32), 1..8), x in -9..9i64) {
+        let reg = crate::VarId(0);
+        let variable = Expr::var(reg, -9, 9, 1);
+        let (mut expr, mut exact) = (variable.clone(), i128::from(x));
+        for (op, number, shift) in steps {
+            let number = number >> shift;
+            (expr, exact) = match op {
+                0 => (&expr * number, exact.saturating_mul(number.into())),
+                1 => (&expr + number, exact + i128::from(number)),
+                2 => (&expr - &(&variable * number), exact - i128::from(number) * i128::from(x)),
+                _ => (&expr + &expr, exact * 2),
+            };
+            if expr.is_beyond() {
+                return Ok(());
+            }
+            let sum: i128 = expr.terms().iter().map(|t| i128::from(t.coefficient) * i128::from(x)).sum();
+            prop_assert_eq!(sum + i128::from(expr.constant()), exact, "{}", expr);
+        }
+    }
+}
