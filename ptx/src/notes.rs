@@ -1,5 +1,6 @@
-//! What is known of a module beside its text: what the program that wrote it claims of registers. The text stays as it is, so
-//! that the same text runs on a GPU and on the simulator; the simulator checks the claims.
+//! What is known of a module beside its text: which lines of a program wrote it, and what that program claims of registers. The
+//! text stays as it is, so that the same text runs on a GPU and on the simulator; the simulator names the lines in what it
+//! finds, and checks the claims.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::{fmt, panic::Location, sync::Arc};
@@ -90,6 +91,7 @@ impl fmt::Display for Claim {
 #[derive(Clone, Debug, Default)]
 pub struct Notes {
     claims: Vec<Claim>,
+    sites: Vec<(u32, Site)>,
     /// A hash of the text that the lines are of.
     text: u64,
 }
@@ -102,20 +104,32 @@ impl PartialEq for Notes {
 impl Eq for Notes {}
 
 impl Notes {
-    /// Claims about the lines of `text`.
-    pub fn new(text: &str, mut claims: Vec<Claim>) -> Notes {
+    /// Claims about lines of `text`, and who wrote which.
+    pub fn new(text: &str, mut claims: Vec<Claim>, mut sites: Vec<(u32, Site)>) -> Notes {
         claims.sort_by_key(|claim| claim.line);
-        Notes { claims, text: hash(text) }
+        sites.sort_by_key(|(line, _)| *line);
+        Notes { claims, sites, text: hash(text) }
     }
 
-    /// The claims by ascending lines, if there are some and `text` is what they are about.
-    pub fn claims(&self, text: &str) -> &[Claim] {
-        if self.is_empty() || self.text != hash(text) { &[] } else { &self.claims }
+    /// Whether `text` is what they are about.
+    pub fn are_of(&self, text: &str) -> bool {
+        self.text == hash(text)
+    }
+
+    /// The claims by ascending lines.
+    pub fn claims(&self) -> &[Claim] {
+        &self.claims
+    }
+
+    /// Who wrote a line.
+    pub fn site(&self, line: u32) -> Option<&Site> {
+        let at = self.sites.binary_search_by_key(&line, |(line, _)| *line).ok()?;
+        Some(&self.sites[at].1)
     }
 
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
-        self.claims.is_empty()
+        self.claims.is_empty() && self.sites.is_empty()
     }
 }
 

@@ -511,7 +511,7 @@ pub enum Error {
         depth: usize,
     },
     /// A register does not hold what the program that wrote the kernel claims of it.
-    #[error("{at}: the register holds {value}: {claim}")]
+    #[error("{at} holds {value}: {claim}")]
     FalseClaim {
         /// The claim and the thread.
         at: Box<Site>,

@@ -38,11 +38,8 @@ impl Program {
     /// executed, with its line and text, if that leaves the module without a kernel; or for a variable of the module.
     pub fn load(module: &girih_ptx::Module) -> Result<Program, Error> {
         let (mut kernels, mut refused) = (Vec::new(), Vec::new());
-        // Claims are about lines of the text.
-        let text = if module.notes.is_empty() { String::new() } else { module.to_string() };
-        let claims = module.notes.claims(&text);
-        let parsed = if claims.is_empty() { None } else { girih_ptx::Module::parse(&text).ok() };
-        for (name, kernel) in crate::decode::module(parsed.as_ref().unwrap_or(module), claims)? {
+        let parsed = with_lines(module);
+        for (name, kernel) in crate::decode::module(parsed.as_ref().unwrap_or(module))? {
             match kernel {
                 Ok(kernel) => kernels.push(kernel),
                 Err(error) => refused.push((name, error)),
@@ -78,6 +75,19 @@ impl Program {
     pub fn kernels(&self) -> &[Kernel] {
         &self.kernels
     }
+}
+
+/// A module that carries notes, read from its text, as the notes are about lines; without them if they are about another text.
+fn with_lines(module: &girih_ptx::Module) -> Option<girih_ptx::Module> {
+    if module.notes.is_empty() {
+        return None;
+    }
+    let text = module.to_string();
+    let mut parsed = girih_ptx::Module::parse(&text).ok()?;
+    if module.notes.are_of(&text) {
+        parsed.notes = module.notes.clone();
+    }
+    Some(parsed)
 }
 
 /// A parameter of a kernel.

@@ -41,7 +41,7 @@ use girih_ptx::{
 use crate::lanes::{File, Reg};
 use crate::op::{Flow, Guard, Inst, Op, Source};
 use crate::program::{Code, Kernel, Param};
-use crate::{Error, Place};
+use crate::{Error, Origin, Place};
 use call::Call;
 pub(crate) use function::FRAME_ALIGN;
 use function::Outlined;
@@ -68,11 +68,11 @@ struct Surroundings<'a> {
     code_names: &'a [&'a ptx::Name],
     globals: &'a Globals,
     files: &'a Files,
-    claims: &'a [ptx::Claim],
+    notes: &'a ptx::Notes,
 }
 
 /// Decodes every kernel of a module.
-pub(crate) fn module(module: &ptx::Module, claims: &[ptx::Claim]) -> Result<Vec<Decoded>, Error> {
+pub(crate) fn module(module: &ptx::Module) -> Result<Vec<Decoded>, Error> {
     let variables: Vec<&ptx::Variable> = (module.items.iter())
         .filter_map(|item| match item {
             Item::Variable(variable) => Some(variable),
@@ -100,7 +100,7 @@ pub(crate) fn module(module: &ptx::Module, claims: &[ptx::Claim]) -> Result<Vec<
         code_names: &code_names,
         globals: &globals,
         files: &files,
-        claims,
+        notes: &module.notes,
     };
     let kernels = module.items.iter().filter_map(|item| match item {
         Item::Kernel(kernel) => Some((kernel.name.clone(), Decoder::kernel(kernel, context))),
@@ -128,6 +128,7 @@ struct Decoder<'a> {
     /// Those in global and constant memory.
     globals: &'a Globals,
     files: &'a Files,
+    notes: &'a ptx::Notes,
     /// What is claimed behind lines that are still to come.
     claims: &'a [ptx::Claim],
     /// The source lines of the body being decoded.
@@ -164,7 +165,8 @@ struct Decoder<'a> {
 
 impl<'a> Decoder<'a> {
     fn kernel(kernel: &'a ptx::Kernel, module: Surroundings<'a>) -> Result<Kernel, Error> {
-        let Surroundings { variables, functions, code_names, globals, files, claims } = module;
+        let Surroundings { variables, functions, code_names, globals, files, notes } = module;
+        let claims = notes.claims();
         let mut decoder = Decoder {
             kernel,
             variables,
@@ -176,6 +178,7 @@ impl<'a> Decoder<'a> {
             module_shared: Vec::new(),
             globals,
             files,
+            notes,
             claims: &claims[claims.partition_point(|claim| claim.line < kernel.span.line)..],
             lines: Lines::default(),
             scopes: Scopes::default(),
@@ -344,6 +347,10 @@ impl<'a> Decoder<'a> {
 
     fn inst(&mut self, inst: &'a Tree) -> Result<(), Error> {
         self.place.line = inst.span.line;
+        if let Some(ptx::Site { file, line, column }) = self.notes.site(inst.span.line) {
+            let origin = Origin { file: file.clone(), line: *line, column: *column, inlined: None };
+            self.place.origin = Some(Arc::new(origin));
+        }
         self.place.instruction = brief(&inst.to_string()).into();
         self.guard = match &inst.guard {
             None => Guard::Always,
@@ -370,7 +377,8 @@ impl<'a> Decoder<'a> {
         while let Some((claim, rest)) = self.claims.split_first().filter(|(claim, _)| claim.line <= line) {
             self.claims = rest;
             self.place.line = claim.line;
-            self.place.instruction = claim.to_string().into();
+            self.place.origin = None;
+            self.place.instruction = claim.register.clone();
             let Some(reg) = self.any_register(&claim.register)? else {
                 return Err(self.undeclared(&claim.register, "register"));
             };
