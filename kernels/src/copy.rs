@@ -153,7 +153,11 @@ impl Copy {
         }
         let config = LaunchConfig::new([tiles as u32, 1, 1], [self.config.threads as u32, 1, 1]);
         let mut args: Vec<Arg<'_>> = vec![dst.into(), src.into()];
-        args.extend([p.rows, p.columns, p.ld_dst, p.ld_src].map(|v| Arg::U32(v as u32)));
+        // The pitch of a single row counts for nothing, so it can be what the module's vectors want of pitches.
+        let whole = |ld: i64| {
+            if p.rows == 1 { (ld as u64).next_multiple_of(self.config.vector as u64) as i64 } else { ld }
+        };
+        args.extend([p.rows, p.columns, whole(p.ld_dst), whole(p.ld_src)].map(|v| Arg::U32(v as u32)));
         Ok(launch(&self.kernel, &config, &args)?)
     }
 }
