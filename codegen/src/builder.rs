@@ -87,6 +87,8 @@ pub struct Builder {
     labels: u32,
     /// Counts what is asked for and opened.
     clock: u64,
+    /// On whose behalf instructions are written.
+    site: Option<&'static Location<'static>>,
     threads: u32,
     /// The first mistake in a call that returns no error; the next one that does tells it.
     fault: Option<Error>,
@@ -126,7 +128,7 @@ impl Builder {
             value: threads.to_string(),
             accepted: format!("1 to {MAX_THREADS}"),
         });
-        Builder {
+        let mut builder = Builder {
             name: Name::from(name),
             target: Target { sm, suffix: None },
             params: Vec::new(),
@@ -140,9 +142,12 @@ impl Builder {
             shared: None,
             labels: 0,
             clock: 0,
+            site: None,
             threads: threads.clamp(1, MAX_THREADS),
             fault,
-        }
+        };
+        builder.check_name("name of a kernel", name);
+        builder
     }
 
     /// The threads of a block.
@@ -153,6 +158,13 @@ impl Builder {
     /// Remembers the first mistake.
     fn fail(&mut self, error: Error) {
         self.fault.get_or_insert(error);
+    }
+
+    fn check_name(&mut self, what: &'static str, name: &str) {
+        if !is_identifier(name) {
+            let accepted = String::from("letters, digits, _ and $, no digit first");
+            self.fail(Error::Config { what, value: format!("{name:?}"), accepted });
+        }
     }
 
     fn told(&self) -> Result<(), Error> {
@@ -187,13 +199,47 @@ impl Builder {
         self.clock
     }
 
+    #[track_caller]
     fn push(&mut self, statement: Statement) {
         self.push_at(self.depth(), statement);
     }
 
+    #[track_caller]
     fn push_at(&mut self, depth: usize, statement: Statement) {
         self.note_writes(&statement);
-        self.scopes[depth].body.push(statement);
+        let site = self.site.unwrap_or(Location::caller());
+        let site = matches!(statement, Statement::Inst(_) | Statement::Block(_)).then_some(site);
+        self.scopes[depth].body.push(statement, site);
+    }
+
+    /// What `write` writes counts as written at `site`, in the findings of the simulator too, unless what is around it has such a place
+    /// already: for functions that write instructions on behalf of their caller.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::panic::Location;
+    /// use girih_codegen::Builder;
+    ///
+    /// /// Findings name the line that calls it, not this one.
+    /// #[track_caller]
+    /// fn two_barriers(b: &mut Builder) {
+    ///     b.on_behalf(Location::caller(), |b| {
+    ///         b.barrier();
+    ///         b.barrier();
+    ///     })
+    /// }
+    /// two_barriers(&mut Builder::new("k", 80, 32));
+    /// ```
+    pub fn on_behalf<R>(
+        &mut self,
+        site: &'static Location<'static>,
+        write: impl FnOnce(&mut Builder) -> R,
+    ) -> R {
+        let outer = self.site;
+        self.site = outer.or(Some(site));
+        let written = write(self);
+        self.site = outer;
+        written
     }
 
     /// Expressions that name a register by what it held before `statement` are stale.
@@ -223,11 +269,13 @@ impl Builder {
     }
 
     /// A comment line in the generated text.
+    #[track_caller]
     pub fn comment(&mut self, text: &str) {
         self.push(Statement::Comment(Name::from(text)));
     }
 
     /// Appends an instruction to the innermost scope.
+    #[track_caller]
     pub fn inst(&mut self, opcode: Opcode, modifiers: &[Modifier], operands: Vec<Operand>) {
         self.push(Statement::Inst(instruction(None, opcode, modifiers, operands)));
     }
@@ -236,6 +284,7 @@ impl Builder {
     ///
     /// # Errors
     /// As [`Builder::value`].
+    #[track_caller]
     pub fn inst_if(
         &mut self,
         cond: &Cond,
@@ -253,6 +302,7 @@ impl Builder {
     }
 
     /// Appends an instruction to the scope at `depth`.
+    #[track_caller]
     fn inst_at(&mut self, depth: usize, opcode: Opcode, modifiers: &[Modifier], operands: Vec<Operand>) {
         self.push_at(depth, Statement::Inst(instruction(None, opcode, modifiers, operands)));
     }
@@ -270,7 +320,7 @@ impl Builder {
     /// Leaves word of what the caller's caller says of a register.
     #[track_caller]
     fn claim(&mut self, depth: usize, reg: &Reg, (lower, upper, multiple): (i64, i64, i64)) {
-        let site = Site::from(Location::caller());
+        let site = Site::from(self.site.unwrap_or(Location::caller()));
         let claim = Claim { line: 0, register: reg.name.clone(), lower, upper, multiple, site };
         self.scopes[depth].body.claim(claim);
     }
@@ -283,6 +333,11 @@ impl Builder {
     }
 
     fn declare(&mut self, name: &str, ty: Type, extent: Extent, align: Option<u32>) {
+        self.check_name("name of a parameter", name);
+        if name == SHARED_NAME || self.params.iter().any(|param| &*param.name == name) {
+            let accepted = format!("a name of its own, other than {SHARED_NAME}, which is shared memory's");
+            self.fail(Error::Config { what: "name of a parameter", value: name.into(), accepted });
+        }
         self.params.push(Variable {
             linkage: Linkage::Internal,
             space: VarSpace::Param,
@@ -295,6 +350,7 @@ impl Builder {
         });
     }
 
+    #[track_caller]
     fn parameter(&mut self, name: &str, ty: Type) -> Reg {
         self.declare(name, ty, Extent::Scalar, None);
         let reg = self.reg(ty);
@@ -305,6 +361,7 @@ impl Builder {
     }
 
     /// A parameter of 128 bytes that holds a tensor map: its generic address.
+    #[track_caller]
     pub fn tensor_map(&mut self, name: &str) -> Expr {
         self.declare(name, Type::B8, Extent::Array(girih_ptx::TENSOR_MAP_BYTES as u64), Some(64));
         let [local, generic] = [(); 2].map(|()| self.reg(Type::U64));
@@ -401,6 +458,7 @@ impl Builder {
     /// assert_eq!(b.special(Special::Laneid).range(), (0, 31));
     /// assert_eq!(b.special(Special::WarpSize).as_constant(), Some(32));
     /// ```
+    #[track_caller]
     pub fn special(&mut self, special: Special) -> Expr {
         if let Some(known) = self.specials.get(&special) {
             return known.clone();
@@ -455,6 +513,7 @@ impl Builder {
     }
 
     /// The address in bytes of the kernel's dynamic shared memory, aligned to [`SHARED_ALIGN`].
+    #[track_caller]
     pub fn shared(&mut self) -> Expr {
         if let Some(base) = &self.shared {
             return base.clone();
@@ -471,7 +530,10 @@ impl Builder {
     /// checks that, so that a wrong claim is an error with the line of the program that made it.
     ///
     /// # Errors
-    /// [`Error::Ptx`] if the module does not verify, which is a fault of the generator.
+    /// [`Error::Written`] for inline PTX or instructions of the caller's that do not verify, with the line that wrote them;
+    /// [`Error::Config`] for a name or a number of threads that PTX does not take, [`Error::Overwritten`] for registers that change in
+    /// a loop; [`Error::Ptx`] for a fault of the generator.
+    #[track_caller]
     pub fn finish(mut self) -> Result<Module, Error> {
         self.told()?;
         self.inst(Opcode::Ret, &[], Vec::new());
@@ -479,12 +541,12 @@ impl Builder {
         let mut whole = Body::default();
         for (prefix, (ty, count)) in &self.registers {
             let names = vec![(Name::from(*prefix), Some(*count))];
-            whole.push(Statement::Reg(RegDecl { ty: *ty, names, span: Span::default() }));
+            whole.push(Statement::Reg(RegDecl { ty: *ty, names, span: Span::default() }), None);
         }
         for scope in self.scopes {
             whole.extend(scope.body);
         }
-        let (body, claims) = whole.into_parts();
+        let (body, known) = whole.into_parts();
         let mut items = Vec::new();
         if self.shared.is_some() {
             items.push(Item::Variable(Variable {
@@ -507,15 +569,47 @@ impl Builder {
             span: Span::default(),
         }));
         let mut module = Module { version: (7, 0), target: self.target, items, notes: Notes::default() };
-        // Instructions of one architecture alone, as wgmma.
-        let required = module.required_target()?;
-        if required.suffix.is_some() && required.sm == module.target.sm {
-            module.target = required;
+        if let Err(error) = needs(&mut module) {
+            let notes = known.by_lines(&module, &name);
+            return Err(blamed(error, &module, &notes));
         }
-        module.version = module.required_version()?;
-        module.verify()?;
-        module.notes = claims.by_lines(&module, &name);
+        module.notes = known.by_lines(&module, &name);
         Ok(module)
+    }
+}
+
+/// Gives the module the target and the version that its instructions need, and verifies it.
+fn needs(module: &mut Module) -> Result<(), girih_ptx::Error> {
+    // Instructions of one architecture alone, as wgmma.
+    let required = module.required_target()?;
+    if required.suffix.is_some() && required.sm == module.target.sm {
+        module.target = required;
+    }
+    module.version = module.required_version()?;
+    module.verify()
+}
+
+/// The error with the line of the program that wrote what is wrong.
+fn blamed(error: girih_ptx::Error, module: &Module, notes: &Notes) -> Error {
+    // Read from its text, a module has lines.
+    let error = match Module::parse(&module.to_string()) {
+        Err(error) => error,
+        Ok(mut parsed) => needs(&mut parsed).err().unwrap_or(error),
+    };
+    match notes.site(error.span().line) {
+        Some(site) => Error::Written { site: site.clone(), error },
+        None => Error::Ptx(error),
+    }
+}
+
+/// Whether PTX takes it as an identifier (PTX ISA, "Identifiers").
+fn is_identifier(name: &str) -> bool {
+    let follows = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    let mut rest = name.chars();
+    match rest.next() {
+        Some(first) if first.is_ascii_alphabetic() => rest.all(follows),
+        Some('_' | '$' | '%') => !rest.as_str().is_empty() && rest.all(follows),
+        _ => false,
     }
 }
 

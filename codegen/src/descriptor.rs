@@ -36,6 +36,7 @@ impl Descriptor {
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the matrix may begin inside 16 bytes.
+    #[track_caller]
     pub fn value(&self, b: &mut Builder) -> Result<Ptx, Error> {
         let start = self.matrix.linear_address()?;
         if start.multiple() % 16 != 0 {

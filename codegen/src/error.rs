@@ -13,6 +13,14 @@ pub enum Error {
     /// The generated module is not PTX: a fault of the generator.
     #[error("the generated PTX is malformed (a fault of girih): {0}")]
     Ptx(#[from] girih_ptx::Error),
+    /// PTX that a program wrote itself, or a name that it gave, is wrong.
+    #[error("{site}: {error}")]
+    Written {
+        /// The line that wrote it.
+        site: girih_ptx::Site,
+        /// What is wrong with it.
+        error: girih_ptx::Error,
+    },
     /// Index arithmetic that has no rule.
     #[error("{operation} of {operand} by {by}: {accepted} is accepted")]
     Arithmetic {

@@ -3,6 +3,8 @@
 
 mod mbarrier;
 
+use std::panic::Location;
+
 use girih_ptx::{Opcode, Operand, Type, Word};
 
 use crate::builder::{Builder, Cond, Reg};
@@ -52,6 +54,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// As [`Mbarrier::init`].
+    #[track_caller]
     pub fn init(&self, b: &mut Builder) -> Result<(), Error> {
         for stage in 0..self.stages {
             let stage = Expr::from(stage);
@@ -82,6 +85,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// As [`Mbarrier::wait`].
+    #[track_caller]
     pub fn producer_acquire(&self, b: &mut Builder, at: &Stage) -> Result<(), Error> {
         // The stages are free at first: a new mbarrier's phase of parity 1 has ended.
         self.empty(&at.index)?.wait(b, &(&Expr::from(1) - &at.phase))?;
@@ -92,6 +96,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// As [`Mbarrier::wait`].
+    #[track_caller]
     pub fn consumer_wait(&self, b: &mut Builder, at: &Stage) -> Result<(), Error> {
         self.full(&at.index)?.wait(b, &at.phase)
     }
@@ -100,6 +105,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// As [`Mbarrier::arrive`].
+    #[track_caller]
     pub fn consumer_release(&self, b: &mut Builder, at: &Stage, cond: &Cond) -> Result<(), Error> {
         self.empty(&at.index)?.arrive(b, cond)
     }
@@ -124,30 +130,36 @@ pub struct PipelineState {
 
 impl PipelineState {
     /// At the first stage.
+    #[track_caller]
     pub fn new(b: &mut Builder, stages: i64) -> PipelineState {
         PipelineState::at(b, stages, [0, 0])
     }
 
     /// One stage behind [`PipelineState::new`]: what was read before.
+    #[track_caller]
     pub fn behind(b: &mut Builder, stages: i64) -> PipelineState {
         PipelineState::at(b, stages, [stages - 1, 1])
     }
 
+    #[track_caller]
     fn at(b: &mut Builder, stages: i64, [index, phase]: [i64; 2]) -> PipelineState {
-        let mut reg = |value: i64| {
-            let reg = b.reg(Type::B32);
-            b.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(&reg), Operand::Int(value)]);
+        let site = Location::caller();
+        let [index, phase] = [(b.reg(Type::B32), index), (b.reg(Type::B32), phase)].map(|(reg, value)| {
+            let operands = vec![Operand::from(&reg), Operand::Int(value)];
+            b.on_behalf(site, |b| b.inst(Opcode::Mov, &[Type::B32.into()], operands));
             reg
-        };
-        PipelineState { index: reg(index), phase: reg(phase), stages }
+        });
+        PipelineState { index, phase, stages }
     }
 
     /// The stage, as expressions that hold in this scope until the next [`PipelineState::advance`].
+    #[track_caller]
     pub fn stage(&self, b: &mut Builder) -> Stage {
         Stage { index: b.var(&self.index, 0, self.stages - 1, 1), phase: b.var(&self.phase, 0, 1, 1) }
     }
 
     /// To the next stage; those that [`PipelineState::stage`] gave are stale.
+    #[track_caller]
     pub fn advance(&self, b: &mut Builder) {
         let (index, phase) = (Operand::from(&self.index), Operand::from(&self.phase));
         if self.stages > 1 {

@@ -1,5 +1,7 @@
 //! `copy` and `copy_if`, by any atom.
 
+use std::panic::Location;
+
 use girih_ptx::{Operand, TensorSwizzle, Word};
 use girih_tensor::{Space, Tensor};
 
@@ -129,6 +131,7 @@ impl CopyWith {
 /// assert!(text.contains("ld.global") && text.contains("st.global.v4"));
 /// # Ok::<(), girih_codegen::Error>(())
 /// ```
+#[track_caller]
 pub fn copy<S: Data, D: Data>(
     b: &mut Builder,
     atom: impl Into<CopyWith>,
@@ -144,6 +147,7 @@ pub fn copy<S: Data, D: Data>(
 /// # Errors
 /// As [`copy`]; [`Error::Mismatch`] too if predicates may differ within an instruction (an
 /// [`AutoVectorizing`](CopyOp::AutoVectorizing) copy takes narrower ones), or if all lanes must execute it together.
+#[track_caller]
 pub fn copy_if<S: Data, D: Data>(
     b: &mut Builder,
     atom: impl Into<CopyWith>,
@@ -153,21 +157,25 @@ pub fn copy_if<S: Data, D: Data>(
 ) -> Result<(), Error> {
     let with = atom.into();
     let move_ = Move::new(&with, predicates, source, target)?;
-    match with.atom.op {
-        CopyOp::Universal | CopyOp::AutoVectorizing => vectors::emit(b, &move_),
+    b.on_behalf(Location::caller(), |b| emit(b, &move_))
+}
+
+fn emit(b: &mut Builder, move_: &Move<'_>) -> Result<(), Error> {
+    match move_.with.atom.op {
+        CopyOp::Universal | CopyOp::AutoVectorizing => vectors::emit(b, move_),
         CopyOp::Ldmatrix { .. } | CopyOp::Stmatrix { .. } | CopyOp::Movmatrix | CopyOp::Shuffle { .. } => {
-            warp::emit(b, &move_)
+            warp::emit(b, move_)
         }
-        CopyOp::RedAdd { ty, .. } => vectors::add(b, &move_, ty),
-        CopyOp::CpAsync { zfill, .. } => asynchronous::cp_async(b, &move_, zfill),
-        CopyOp::Bulk(transfer) => asynchronous::bulk(b, &move_, transfer),
+        CopyOp::RedAdd { ty, .. } => vectors::add(b, move_, ty),
+        CopyOp::CpAsync { zfill, .. } => asynchronous::cp_async(b, move_, zfill),
+        CopyOp::Bulk(transfer) => asynchronous::bulk(b, move_, transfer),
         CopyOp::BulkReduce { dtype, .. } => {
             if move_.source.first().and_then(Site::dtype) != Some(dtype) {
                 return Err(move_.refused("values of the dtype that the atom reduces"));
             }
-            asynchronous::bulk(b, &move_, Transfer::Store)
+            asynchronous::bulk(b, move_, Transfer::Store)
         }
-        CopyOp::Tma { transfer, .. } => asynchronous::tensor(b, &move_, transfer),
+        CopyOp::Tma { transfer, .. } => asynchronous::tensor(b, move_, transfer),
     }
 }
 
@@ -175,6 +183,7 @@ pub fn copy_if<S: Data, D: Data>(
 ///
 /// # Errors
 /// As [`copy`]; [`Error::Mismatch`] for an atom that copies.
+#[track_caller]
 pub fn prefetch<S: Data>(
     b: &mut Builder,
     atom: impl Into<CopyWith>,

@@ -5,45 +5,53 @@ use girih_ptx::{Opcode, Operand as Ptx, Word};
 use crate::builder::Builder;
 
 /// `cp.async.commit_group`: the thread's `cp.async` since the last one are a group (PTX ISA, "cp.async.commit_group").
+#[track_caller]
 pub fn cp_async_fence(b: &mut Builder) {
     b.inst(Opcode::Cp, &[Word::Async.into(), Word::CommitGroup.into()], Vec::new());
 }
 
 /// `cp.async.wait_group`: waits until at most `pending` of the thread's groups are in flight. Other threads see what was
 /// copied after a barrier.
+#[track_caller]
 pub fn cp_async_wait(b: &mut Builder, pending: u32) {
     let modifiers = [Word::Async.into(), Word::WaitGroup.into()];
     b.inst(Opcode::Cp, &modifiers, vec![Ptx::Int(i64::from(pending))]);
 }
 
 /// `cp.async.wait_all`: waits for all of the thread's `cp.async`, of groups or not.
+#[track_caller]
 pub fn cp_async_wait_all(b: &mut Builder) {
     b.inst(Opcode::Cp, &[Word::Async.into(), Word::WaitAll.into()], Vec::new());
 }
 
 /// `cp.async.bulk.commit_group`: the thread's bulk stores and reductions since the last one are a group.
+#[track_caller]
 pub fn tma_store_arrive(b: &mut Builder) {
     b.inst(Opcode::Cp, &[Word::Async.into(), Word::Bulk.into(), Word::CommitGroup.into()], Vec::new());
 }
 
 /// `cp.async.bulk.wait_group.read`: waits until at most `pending` of the thread's groups still read their source, which
 /// may be written again then.
+#[track_caller]
 pub fn tma_store_wait(b: &mut Builder, pending: u32) {
     let modifiers = [Word::Async.into(), Word::Bulk.into(), Word::WaitGroup.into(), Word::Read.into()];
     b.inst(Opcode::Cp, &modifiers, vec![Ptx::Int(i64::from(pending))]);
 }
 
 /// `wgmma.fence`: registers that were written before are ready for the warpgroup's instructions that follow.
+#[track_caller]
 pub fn warpgroup_arrive(b: &mut Builder) {
     b.inst(Opcode::Wgmma, &[Word::Fence.into(), Word::Sync.into(), Word::Aligned.into()], Vec::new());
 }
 
 /// `wgmma.commit_group`: the instructions since the last one are a batch.
+#[track_caller]
 pub fn warpgroup_commit_batch(b: &mut Builder) {
     b.inst(Opcode::Wgmma, &[Word::CommitGroup.into(), Word::Sync.into(), Word::Aligned.into()], Vec::new());
 }
 
 /// `wgmma.wait_group`: waits until at most `pending` batches are in flight; the others' registers may be read.
+#[track_caller]
 pub fn warpgroup_wait(b: &mut Builder, pending: u32) {
     let modifiers = [Word::WaitGroup.into(), Word::Sync.into(), Word::Aligned.into()];
     b.inst(Opcode::Wgmma, &modifiers, vec![Ptx::Int(i64::from(pending))]);
@@ -51,6 +59,7 @@ pub fn warpgroup_wait(b: &mut Builder, pending: u32) {
 
 /// `fence.proxy.async.shared::cta`: what threads wrote to shared memory before becomes visible to `wgmma` and to bulk copies
 /// (CuTe's `tma_store_fence`). Without the space it would be a fence of the whole GPU too.
+#[track_caller]
 pub fn fence_proxy_async(b: &mut Builder) {
     let modifiers = [Word::Proxy.into(), Word::Async.into(), Word::SharedCta.into()];
     b.inst(Opcode::Fence, &modifiers, Vec::new());
@@ -58,6 +67,7 @@ pub fn fence_proxy_async(b: &mut Builder) {
 
 /// `fence.mbarrier_init.release.cluster`: mbarriers that the thread has initialised may be used by asynchronous copies, and
 /// by other threads after a barrier (CUTLASS's `fence_barrier_init`).
+#[track_caller]
 pub fn fence_barrier_init(b: &mut Builder) {
     let modifiers = [Word::MbarrierInit.into(), Word::Release.into(), Word::Cluster.into()];
     b.inst(Opcode::Fence, &modifiers, Vec::new());

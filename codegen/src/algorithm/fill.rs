@@ -1,5 +1,7 @@
 //! `fill` and `clear`.
 
+use std::panic::Location;
+
 use std::collections::BTreeMap;
 
 use girih_ptx::{Opcode, Operand, Type};
@@ -18,7 +20,12 @@ use crate::{Error, Rmem};
 /// # Errors
 /// [`Error::Mismatch`] for coordinates, or addresses that are not known to be aligned to an element;
 /// [`Error::NotStatic`].
+#[track_caller]
 pub fn fill<E: Data>(b: &mut Builder, target: &Tensor<E>, value: f64) -> Result<(), Error> {
+    b.on_behalf(Location::caller(), |b| filled(b, target, value))
+}
+
+fn filled<E: Data>(b: &mut Builder, target: &Tensor<E>, value: f64) -> Result<(), Error> {
     let all = values("fill", target)?;
     let refused = |accepted| Error::Mismatch {
         what: "fill",
@@ -54,6 +61,7 @@ pub fn fill<E: Data>(b: &mut Builder, target: &Tensor<E>, value: f64) -> Result<
 ///
 /// # Errors
 /// As [`fill`].
+#[track_caller]
 pub fn clear<E: Data>(b: &mut Builder, target: &Tensor<E>) -> Result<(), Error> {
     fill(b, target, 0.0)
 }

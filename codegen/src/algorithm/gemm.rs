@@ -1,5 +1,7 @@
 //! CuTe's `gemm` on fragments: `C += A * B^T` by an MMA atom (CuTe guide, "Algorithms").
 
+use std::panic::Location;
+
 use girih_layout::Lay;
 use girih_ptx::{Operand as Ptx, Type};
 use girih_tensor::{DType, Engine, Slice, Tensor};
@@ -170,6 +172,7 @@ impl MmaWith {
 /// assert_eq!(b.finish()?.to_string().matches("mma.sync.aligned.m16n8k8").count(), 4);
 /// # Ok::<(), girih_codegen::Error>(())
 /// ```
+#[track_caller]
 pub fn gemm<A: MmaOperand, B: MmaOperand>(
     b: &mut Builder,
     atom: impl Into<MmaWith>,
@@ -195,6 +198,7 @@ pub fn gemm<A: MmaOperand, B: MmaOperand>(
         let accepted = "(V)x(V)->(V), (V,M)x(V,N)->(V,M,N) or (V,M,K)x(V,N,K)->(V,M,N) with equal extents";
         return Err(mismatch(format!("A {}", layouts[0]), with, accepted));
     }
+    let site = Location::caller();
     for (step_k, i) in (0..k).flat_map(|step| (0..m).map(move |i| (step, i))) {
         if step_k > 0 {
             with.accumulate = Cond::Always;
@@ -203,7 +207,8 @@ pub fn gemm<A: MmaOperand, B: MmaOperand>(
             // Back and forth along N, so that neighbours share a fragment.
             let j = if i % 2 == 0 { step } else { n - 1 - step };
             let c = values(c_tensor, &[i, j])?;
-            one(b, &with, &values(a_tensor, &[i, step_k])?, &values(b_tensor, &[j, step_k])?, &c)?;
+            let (a, b_values) = (values(a_tensor, &[i, step_k])?, values(b_tensor, &[j, step_k])?);
+            b.on_behalf(site, |b| one(b, &with, &a, &b_values, &c))?;
         }
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! `transform` and `axpby`: what is done to values one by one.
 
+use std::panic::Location;
+
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::{DType, Tensor};
 
@@ -36,6 +38,7 @@ use crate::builder::{Builder, Reg};
 /// assert!(b.finish()?.to_string().contains("mul.rn.f32"));
 /// # Ok::<(), girih_codegen::Error>(())
 /// ```
+#[track_caller]
 pub fn transform<S: Data, D: Data>(
     b: &mut Builder,
     sources: &[&Tensor<S>],
@@ -44,7 +47,7 @@ pub fn transform<S: Data, D: Data>(
 ) -> Result<(), Error> {
     let size = |layout: &girih_layout::Lay| crate::tiled_copy::static_size("transform", layout);
     let count = size(target.layout())?;
-    let mut columns = Vec::new();
+    let (site, mut columns) = (Location::caller(), Vec::new());
     for source in sources {
         if size(source.layout())? != count {
             return Err(Error::Mismatch {
@@ -54,14 +57,14 @@ pub fn transform<S: Data, D: Data>(
                 accepted: "tensors of as many values",
             });
         }
-        columns.push(read(b, "transform", source)?);
+        columns.push(b.on_behalf(site, |b| read(b, "transform", source))?);
     }
     let mut results = Vec::new();
     for i in 0..count as usize {
         let values: Vec<Reg> = columns.iter().map(|column| column[i].clone()).collect();
         results.push(op(b, &values)?);
     }
-    write(b, "transform", target, &results)
+    b.on_behalf(site, |b| write(b, "transform", target, &results))
 }
 
 /// `y(i) = alpha * x(i) + beta * y(i)` for all `i` (CuTe's `axpby`). `y` is not read if `beta` is 0. Floats of 16 bits are
@@ -69,6 +72,7 @@ pub fn transform<S: Data, D: Data>(
 ///
 /// # Errors
 /// [`Error::Mismatch`] for tensors of different sizes or dtypes, or others than f64, f32, f16 and bf16.
+#[track_caller]
 pub fn axpby<S: Data, D: Data>(
     b: &mut Builder,
     alpha: f64,
@@ -95,6 +99,15 @@ pub fn axpby<S: Data, D: Data>(
             });
         }
     };
+    b.on_behalf(Location::caller(), |b| combined(b, dtype, (alpha, x), (beta, y)))
+}
+
+fn combined<S: Data, D: Data>(
+    b: &mut Builder,
+    dtype: DType,
+    (alpha, x): (f64, &Tensor<S>),
+    (beta, y): (f64, &Tensor<D>),
+) -> Result<(), Error> {
     let xs = read(b, "axpby", x)?;
     let ys = if beta == 0.0 { Vec::new() } else { read(b, "axpby", y)? };
     let mut results = Vec::new();

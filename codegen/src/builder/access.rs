@@ -12,6 +12,7 @@ impl Builder {
     ///
     /// # Errors
     /// [`Error::Access`] for another number of registers, registers of different types, or a space without addresses.
+    #[track_caller]
     pub fn load(&mut self, space: Space, target: &[Reg], address: &Expr, cond: &Cond) -> Result<(), Error> {
         let (width, modifiers) = access(space, target)?;
         let address = self.address(address, width)?;
@@ -22,6 +23,7 @@ impl Builder {
     ///
     /// # Errors
     /// As [`Builder::load`].
+    #[track_caller]
     pub fn store(&mut self, space: Space, address: &Expr, values: &[Reg], cond: &Cond) -> Result<(), Error> {
         let (width, modifiers) = access(space, values)?;
         let address = self.address(address, width)?;

@@ -14,6 +14,7 @@ const REGISTERS: std::ops::RangeInclusive<u32> = 24..=256;
 
 impl Builder {
     /// `bar.sync 0`: all threads of the block meet.
+    #[track_caller]
     pub fn barrier(&mut self) {
         self.inst(Opcode::Bar, &[Word::Sync.into()], vec![Operand::Int(0)]);
     }
@@ -23,6 +24,7 @@ impl Builder {
     /// # Errors
     /// [`Error::Config`] for an id that is not known to be in 1 to 15, as 0 is [`Builder::barrier`]'s, and for threads of no
     /// whole warps; as [`Builder::value`].
+    #[track_caller]
     pub fn named_barrier_sync(&mut self, id: &Expr, threads: u32) -> Result<(), Error> {
         self.named_barrier(Word::Sync, id, threads)
     }
@@ -31,10 +33,12 @@ impl Builder {
     ///
     /// # Errors
     /// As [`Builder::named_barrier_sync`].
+    #[track_caller]
     pub fn named_barrier_arrive(&mut self, id: &Expr, threads: u32) -> Result<(), Error> {
         self.named_barrier(Word::Arrive, id, threads)
     }
 
+    #[track_caller]
     fn named_barrier(&mut self, word: Word, id: &Expr, threads: u32) -> Result<(), Error> {
         let refused = |what, value: String, accepted| {
             Err(Error::Config { what, value, accepted: String::from(accepted) })
@@ -52,6 +56,7 @@ impl Builder {
     }
 
     /// `barrier.cluster`: all threads of the cluster meet, and see what the others have written (CuTe's `cluster_sync`).
+    #[track_caller]
     pub fn cluster_sync(&mut self) {
         let words =
             |word: Word, order: Word| [Word::Cluster.into(), word.into(), order.into(), Word::Aligned.into()];
@@ -64,6 +69,7 @@ impl Builder {
     ///
     /// # Errors
     /// [`Error::Config`] unless `registers` is a multiple of 8 in 24 to 256.
+    #[track_caller]
     pub fn warpgroup_reg_alloc(&mut self, registers: u32) -> Result<(), Error> {
         self.setmaxnreg(Word::Inc, registers)
     }
@@ -72,10 +78,12 @@ impl Builder {
     ///
     /// # Errors
     /// As [`Builder::warpgroup_reg_alloc`].
+    #[track_caller]
     pub fn warpgroup_reg_dealloc(&mut self, registers: u32) -> Result<(), Error> {
         self.setmaxnreg(Word::Dec, registers)
     }
 
+    #[track_caller]
     fn setmaxnreg(&mut self, word: Word, registers: u32) -> Result<(), Error> {
         if !REGISTERS.contains(&registers) || !registers.is_multiple_of(8) {
             return Err(Error::Config {
@@ -94,6 +102,7 @@ impl Builder {
     ///
     /// # Errors
     /// As [`Builder::value`].
+    #[track_caller]
     pub fn canonical_warp_group_idx(&mut self, thread: &Expr) -> Result<Expr, Error> {
         let group = thread.div(WARPGROUP)?;
         let own = self.value(&group, Width::W32)?;

@@ -1,22 +1,25 @@
 //! The statements of a scope, and what is claimed between them.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::panic::Location;
 
-use girih_ptx::{Claim, Item, Module, Name, Notes, Statement};
+use girih_ptx::{Claim, Item, Module, Name, Notes, Site, Statement};
 
-/// Statements in order, and what is claimed of registers: behind how many statements.
+/// Statements in order, who wrote each, and what is claimed of registers: behind how many statements.
 #[derive(Default)]
 pub(super) struct Body {
     statements: Vec<Statement>,
+    sites: Vec<Option<&'static Location<'static>>>,
     claims: Vec<(usize, Claim)>,
 }
 
-/// What a marker's comment begins with; nobody else writes such a comment where claims are looked for.
-const MARKER: &str = "girih-claims-behind-statement ";
+/// What a marker's comment begins with; nobody else writes such a comment.
+const MARKER: &str = "girih: behind statement ";
 
 impl Body {
-    pub(super) fn push(&mut self, statement: Statement) {
+    pub(super) fn push(&mut self, statement: Statement, site: Option<&'static Location<'static>>) {
         self.statements.push(statement);
+        self.sites.push(site);
     }
 
     /// Something is claimed behind the last statement.
@@ -27,43 +30,53 @@ impl Body {
     pub(super) fn extend(&mut self, other: Body) {
         let before = self.statements.len();
         self.statements.extend(other.statements);
+        self.sites.extend(other.sites);
         self.claims.extend(other.claims.into_iter().map(|(behind, claim)| (before + behind, claim)));
     }
 
-    pub(super) fn into_parts(self) -> (Vec<Statement>, Claims) {
-        (self.statements, Claims(self.claims))
+    /// The statements, and what else is known of them.
+    pub(super) fn into_parts(self) -> (Vec<Statement>, Known) {
+        (self.statements, Known { sites: self.sites, claims: self.claims })
     }
 }
 
-/// What is claimed behind so many statements of a kernel.
-pub(super) struct Claims(Vec<(usize, Claim)>);
+/// What is known of a kernel's statements.
+pub(super) struct Known {
+    sites: Vec<Option<&'static Location<'static>>>,
+    claims: Vec<(usize, Claim)>,
+}
 
-impl Claims {
-    /// The claims by lines of the text of `module`, whose kernel `name` has them.
-    pub(super) fn by_lines(mut self, module: &Module, name: &Name) -> Notes {
-        self.0.sort_by_key(|(behind, _)| *behind);
-        let lines = lines_behind(module, name, self.0.iter().map(|(behind, _)| *behind));
+impl Known {
+    /// The same of the lines of the text of `module`, whose kernel `name` has the statements.
+    pub(super) fn by_lines(self, module: &Module, name: &Name) -> Notes {
+        let lines = lines_behind(module, name);
         let line = |behind: usize| lines.get(&behind).copied().unwrap_or(0);
-        let claims = self.0.into_iter().map(|(behind, claim)| Claim { line: line(behind), ..claim });
-        Notes::new(&module.to_string(), claims.collect())
+        let claims = self.claims.into_iter().map(|(behind, claim)| Claim { line: line(behind), ..claim });
+        let mut files = HashMap::new();
+        let sites = self.sites.iter().enumerate().filter_map(|(i, site)| {
+            let mut site = Site::from((*site)?);
+            // One text for each file.
+            site.file = files.entry(site.file.clone()).or_insert(site.file).clone();
+            Some((line(i + 1), site))
+        });
+        Notes::new(&module.to_string(), claims.collect(), sites.collect())
     }
 }
 
 /// On which line of a module's text the statement stands that so many others of a kernel's are in front of: comments are put
 /// behind them, and looked for in the text.
-fn lines_behind(module: &Module, name: &Name, behind: impl Iterator<Item = usize>) -> BTreeMap<usize, u32> {
-    let mut lines: BTreeMap<usize, u32> = behind.map(|behind| (behind, 0)).collect();
+fn lines_behind(module: &Module, name: &Name) -> HashMap<usize, u32> {
     let mut marked = module.clone();
-    let kernels = marked.items.iter_mut().filter_map(|item| match item {
-        Item::Kernel(kernel) if kernel.name == *name => Some(&mut kernel.body),
-        _ => None,
-    });
-    for body in kernels {
-        for &behind in lines.keys().rev() {
-            body.insert(behind.min(body.len()), Statement::Comment(format!("{MARKER}{behind}").into()));
+    for item in &mut marked.items {
+        let Item::Kernel(kernel) = item else { continue };
+        if kernel.name == *name {
+            let marker = |behind: usize| Statement::Comment(format!("{MARKER}{behind}").into());
+            let statements = std::mem::take(&mut kernel.body).into_iter();
+            kernel.body =
+                statements.enumerate().flat_map(|(i, statement)| [statement, marker(i + 1)]).collect();
         }
     }
-    let mut line = 0;
+    let (mut lines, mut line) = (HashMap::new(), 0);
     for text in marked.to_string().lines() {
         match text.split_once(MARKER).and_then(|(_, number)| number.trim().parse().ok()) {
             Some(number) => drop(lines.insert(number, line)),

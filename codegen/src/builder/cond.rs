@@ -58,6 +58,7 @@ impl Builder {
     ///
     /// # Errors
     /// As [`Builder::value`].
+    #[track_caller]
     pub fn cond(&mut self, cond: &Cond) -> Result<Reg, Error> {
         self.check_scopes(cond)?;
         let depth = self.cond_depth(cond);
@@ -88,6 +89,7 @@ impl Builder {
         }
     }
 
+    #[track_caller]
     fn reg_of_cond(&mut self, cond: &Cond, depth: usize) -> Result<Reg, Error> {
         match cond {
             Cond::Always | Cond::Never => {
@@ -131,6 +133,7 @@ impl Builder {
     ///
     /// # Errors
     /// As [`Builder::value`].
+    #[track_caller]
     pub fn select_or_zero(&mut self, cond: &Cond, value: &Expr) -> Result<Operand, Error> {
         match cond {
             Cond::Always => self.operand(value, Width::W32),

@@ -1,5 +1,7 @@
 //! Structured control flow.
 
+use std::panic::Location;
+
 use girih_ptx::{Guard, Name, Opcode, Operand, Statement, Type, Word};
 
 use super::body::Body;
@@ -13,6 +15,7 @@ impl Builder {
         Name::from(format!("${what}_{}", self.labels))
     }
 
+    #[track_caller]
     fn branch(&mut self, guard: Option<Guard>, to: &Name) {
         let to = Operand::Name(to.clone());
         self.push(Statement::Inst(instruction(guard, Opcode::Bra, &[], vec![to])));
@@ -52,6 +55,7 @@ impl Builder {
     ///
     /// # Errors
     /// Those of `body` and [`Builder::value`].
+    #[track_caller]
     pub fn for_range(
         &mut self,
         count: &Expr,
@@ -65,6 +69,7 @@ impl Builder {
     ///
     /// # Errors
     /// [`Error::Config`] if `first`, `end` or `step` is not known to be so; those of `body` and [`Builder::value`].
+    #[track_caller]
     pub fn for_steps(
         &mut self,
         first: &Expr,
@@ -83,9 +88,10 @@ impl Builder {
         let counter = self.reg(Type::S32);
         let test = self.reg(Type::Pred);
         self.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(&counter), start]);
+        let site = Location::caller();
         let compare = |b: &mut Builder, word: Word| {
             let operands = vec![Operand::from(&test), Operand::from(&counter), end_at.clone()];
-            b.inst(Opcode::Setp, &[word.into(), Type::S32.into()], operands);
+            b.on_behalf(site, |b| b.inst(Opcode::Setp, &[word.into(), Type::S32.into()], operands));
         };
         compare(self, Word::Ge);
         self.branch(Some(Guard { reg: test.name.clone(), negated: false }), &done);
@@ -124,6 +130,7 @@ impl Builder {
     ///
     /// # Errors
     /// Those of `body` and [`Builder::value`].
+    #[track_caller]
     pub fn if_(
         &mut self,
         cond: &Cond,
@@ -148,6 +155,7 @@ impl Builder {
     ///
     /// # Errors
     /// Those of the two and [`Builder::value`].
+    #[track_caller]
     pub fn if_else(
         &mut self,
         cond: &Cond,
@@ -181,6 +189,7 @@ impl Builder {
     ///
     /// # Errors
     /// Those of `body`.
+    #[track_caller]
     pub fn repeat_until(
         &mut self,
         body: impl FnOnce(&mut Builder) -> Result<Reg, Error>,

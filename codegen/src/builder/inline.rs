@@ -24,6 +24,7 @@ impl Builder {
     /// assert!(b.ptx("neg.f32 %0, %1;", &[&x]).is_err());
     /// # Ok::<(), girih_codegen::Error>(())
     /// ```
+    #[track_caller]
     pub fn ptx(&mut self, text: &str, operands: &[&Reg]) -> Result<(), Error> {
         for mut statement in Statement::parse_all(text)? {
             substitute(&mut statement, operands)?;

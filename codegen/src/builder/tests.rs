@@ -4,6 +4,7 @@ mod claims;
 mod conditions;
 mod control;
 mod harness;
+mod sites;
 mod unsound;
 
 use girih_layout::{Int, Symbol};

@@ -1,5 +1,7 @@
 //! Expressions become registers.
 
+use std::panic::Location;
+
 use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 
 use super::{Builder, CLOSED, Reg, Var, address};
@@ -51,8 +53,13 @@ impl Builder {
     /// # Errors
     /// [`Error::UnboundSymbol`] if a layout's symbol has no parameter, [`Error::OutOfScope`] if a register belongs to
     /// a loop or a condition that has ended, [`Error::Stale`] if it has been written since.
+    #[track_caller]
     pub fn value(&mut self, expr: &Expr, width: Width) -> Result<Reg, Error> {
         self.told()?;
+        self.on_behalf(Location::caller(), |b| b.materialised(expr, width))
+    }
+
+    fn materialised(&mut self, expr: &Expr, width: Width) -> Result<Reg, Error> {
         let depth = self.scope_of(expr)?;
         let key = (expr.clone(), width);
         if let Some(reg) = self.scopes[depth].values.get(&key) {
@@ -73,6 +80,7 @@ impl Builder {
     ///
     /// # Errors
     /// As [`Builder::value`].
+    #[track_caller]
     pub fn operand(&mut self, expr: &Expr, width: Width) -> Result<Operand, Error> {
         match expr.as_constant() {
             Some(value) => Ok(width.immediate(value)),
@@ -84,6 +92,7 @@ impl Builder {
     ///
     /// # Errors
     /// As [`Builder::value`].
+    #[track_caller]
     pub fn address(&mut self, expr: &Expr, width: Width) -> Result<Operand, Error> {
         let offset = expr.constant();
         if i32::try_from(offset).is_err() {

@@ -1,5 +1,7 @@
 //! An mbarrier in shared memory (PTX ISA, "mbarrier"; CUTLASS's `ClusterTransactionBarrier`).
 
+use std::panic::Location;
+
 use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 
 use crate::builder::{Builder, Cond, Width};
@@ -52,6 +54,7 @@ impl Mbarrier {
         &self.address
     }
 
+    #[track_caller]
     fn inst(
         &self,
         b: &mut Builder,
@@ -72,6 +75,7 @@ impl Mbarrier {
     ///
     /// # Errors
     /// [`Error::Config`] unless `count` is in 1 to 2^20 - 1.
+    #[track_caller]
     pub fn init(&self, b: &mut Builder, count: i64) -> Result<(), Error> {
         if !(1..=COUNT).contains(&count) {
             return Err(Error::Config {
@@ -87,6 +91,7 @@ impl Mbarrier {
     ///
     /// # Errors
     /// As [`Builder::value`].
+    #[track_caller]
     pub fn arrive(&self, b: &mut Builder, cond: &Cond) -> Result<(), Error> {
         self.inst(b, cond, &[Word::Arrive], vec![Operand::Sink], Vec::new())
     }
@@ -96,6 +101,7 @@ impl Mbarrier {
     ///
     /// # Errors
     /// As [`Builder::value`].
+    #[track_caller]
     pub fn arrive_remote(&self, b: &mut Builder, rank: &Expr, cond: &Cond) -> Result<(), Error> {
         let own = b.value(&self.address, Width::W32)?;
         let rank = b.operand(rank, Width::W32)?;
@@ -112,6 +118,7 @@ impl Mbarrier {
     ///
     /// # Errors
     /// [`Error::Config`] unless `bytes` is in 0 to 2^20 - 1; as [`Builder::value`].
+    #[track_caller]
     pub fn arrive_and_expect_tx(&self, b: &mut Builder, bytes: i64, cond: &Cond) -> Result<(), Error> {
         if !(0..=COUNT).contains(&bytes) {
             return Err(Error::Config {
@@ -128,13 +135,16 @@ impl Mbarrier {
     ///
     /// # Errors
     /// As [`Builder::value`].
+    #[track_caller]
     pub fn wait(&self, b: &mut Builder, parity: &Expr) -> Result<(), Error> {
         let parity = b.operand(parity, Width::W32)?;
-        b.repeat_until(|b| {
-            let ended = b.reg(Type::Pred);
-            let words = [Word::TryWait, Word::Parity];
-            self.inst(b, &Cond::Always, &words, vec![Operand::from(&ended)], vec![parity])?;
-            Ok(ended)
+        b.on_behalf(Location::caller(), |b| {
+            b.repeat_until(|b| {
+                let ended = b.reg(Type::Pred);
+                let words = [Word::TryWait, Word::Parity];
+                self.inst(b, &Cond::Always, &words, vec![Operand::from(&ended)], vec![parity])?;
+                Ok(ended)
+            })
         })
     }
 }
