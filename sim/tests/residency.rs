@@ -38,13 +38,14 @@ fn outcome(directives: &str, blocks: u32, threads: u32, options: &Options) -> (V
 #[test]
 fn grid_barriers_of_as_many_blocks_as_there_is_room_for() {
     // One of 768 threads with 80 registers each, or two of 1024 threads on each of 132 multiprocessors.
-    for (directives, threads, room) in [(".maxnreg 80", 768, 132), ("", 1024, 264)] {
-        for options in [Options::default(), Options { seed: 3, ..Options::checked() }] {
-            let (verdict, out) = outcome(directives, room, threads, &options);
-            assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
-            let want: Vec<u32> = (0..room).map(|me| 100 + (me + 1) % room).collect();
-            assert_eq!(out[1024..1024 + room as usize], want);
-        }
+    let checked = Options { seed: 3, ..Options::checked() };
+    for (directives, threads, room, options) in
+        [(".maxnreg 80", 768, 132, checked), ("", 1024, 264, Options::default())]
+    {
+        let (verdict, out) = outcome(directives, room, threads, &options);
+        assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+        let want: Vec<u32> = (0..room).map(|me| 100 + (me + 1) % room).collect();
+        assert_eq!(out[1024..1024 + room as usize], want);
         let (verdict, _) = outcome(directives, room + 1, threads, &Options::default());
         let [finding] = &verdict.findings[..] else { panic!("{:?}", verdict.findings) };
         let Error::NotResident { at, awaited, blocks, residency } = &finding.error else {
