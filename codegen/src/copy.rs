@@ -7,6 +7,7 @@ use girih_tensor::{DType, Slice, Space, Tensor};
 use crate::atom::universal_copy;
 use crate::builder::{Builder, Cond, Reg};
 use crate::engine::element_bytes;
+use crate::error::narrow;
 use crate::gemm::MAX_EXTENT;
 use crate::tiled_copy::{TiledCopy, coalesced, shape_tiler, static_size};
 use crate::{Counting, Error, Expr, Gmem, Memory};
@@ -64,8 +65,8 @@ pub fn generate(config: &CopyConfig) -> Result<CopyKernel, Error> {
             accepted: String::from("elements of 2 or 4 bytes"),
         });
     }
-    let bytes = u32::try_from(config.vector.saturating_mul(element)).unwrap_or(0);
-    let atom = universal_copy(bytes).ok_or_else(|| Error::Config {
+    let bytes = config.vector.saturating_mul(element);
+    let atom = u32::try_from(bytes).ok().and_then(universal_copy).ok_or_else(|| Error::Config {
         what: "vector",
         value: config.vector.to_string(),
         accepted: format!("2, 4, 8 or 16 bytes of {element}-byte elements"),
@@ -80,9 +81,9 @@ pub fn generate(config: &CopyConfig) -> Result<CopyKernel, Error> {
             accepted: format!("at most {MAX_WORDS} words of 4 bytes for each of {} threads", config.threads),
         });
     }
-    let threads = u32::try_from(copy.threads()?).unwrap_or(0);
+    let threads = narrow("threads", copy.threads()?)?;
     let mut b = Builder::new(config.name, 80, threads);
-    let pointers = [b.pointer(PARAMETERS[0], i64::from(bytes)), b.pointer(PARAMETERS[1], i64::from(bytes))];
+    let pointers = [b.pointer(PARAMETERS[0], bytes), b.pointer(PARAMETERS[1], bytes)];
     let fact = if config.whole { config.vector } else { 1 };
     let mut symbol =
         |name, divisor| b.symbol(name, |symbol| symbol.at_least(1).at_most(MAX_EXTENT).divisible_by(divisor));

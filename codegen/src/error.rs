@@ -1,7 +1,7 @@
 //! What can go wrong between a layout and its PTX.
 
 /// An error of `girih-codegen`.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An operation of the layout algebra failed.
@@ -134,4 +134,17 @@ pub enum Error {
         /// What would be accepted.
         accepted: String,
     },
+}
+
+/// As it is displayed, so that `fn main() -> Result<(), Error>` reads well.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
+
+/// `value` in a narrower type.
+pub(crate) fn narrow<T: TryFrom<i64>>(what: &'static str, value: i64) -> Result<T, Error> {
+    let accepted = || String::from("a number of 32 bits");
+    T::try_from(value).map_err(|_| Error::Config { what, value: value.to_string(), accepted: accepted() })
 }

@@ -12,6 +12,7 @@ use girih_tensor::Index;
 
 use crate::Error;
 use crate::atom::CopyAtom;
+use crate::error::narrow;
 use crate::misfit::{self, Fit, Misfit, Subject, Word, known, tri, words};
 
 pub use slice::ThrCopy;
@@ -289,13 +290,9 @@ pub(crate) fn coalesced(
     })?;
     let across = threads / along;
     let by_mode = |x: i64, y: i64| if contiguous == 1 { [y, x] } else { [x, y] };
-    let layout = |shape: [i64; 2], stride: [i64; 2]| {
-        let text = format!("({},{}):({},{})", shape[0], shape[1], stride[0], stride[1]);
-        Lay::parse(&text)
-    };
-    let thr = layout(by_mode(along, across), by_mode(1, along))?; // (ThrM,ThrN) -> thread
-    let val = layout(by_mode(vector, 1), by_mode(1, vector))?; // (ValM,ValN) -> value
-    TiledCopy::new(atom, atom.bits() / u32::try_from(vector).unwrap_or(1), &thr, &val)
+    let thr = Lay::strided(by_mode(along, across), by_mode(1, along))?; // (ThrM,ThrN) -> thread
+    let val = Lay::strided(by_mode(vector, 1), by_mode(1, vector))?; // (ValM,ValN) -> value
+    TiledCopy::new(atom, atom.bits() / narrow::<u32>("vector", vector)?, &thr, &val)
 }
 
 /// The layout with one value.

@@ -94,7 +94,7 @@ fn run(
         memory.write(address, &bytes).unwrap();
         places.push(address);
     }
-    let order = kernel.order(m, n);
+    let order = kernel.order(m, n).unwrap();
     let (table, count) = (memory.alloc(8 * order.len()).unwrap(), (order.len() as u32).to_le_bytes());
     memory.write(table, &order.concat().iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>()).unwrap();
     let maps = kernel.maps(mnk, [0, 1, 2].map(|i| matrices[i].pitch())).unwrap();

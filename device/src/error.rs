@@ -19,7 +19,7 @@ pub enum Fault {
 ///
 /// Each variant carries the operands, so that its message alone is enough to mend the call;
 /// [`Error::fault`] tells whose fault it is.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Text that names no device.
@@ -295,6 +295,13 @@ pub enum Error {
     /// The simulator refused the module, or found the kernel at fault.
     #[error("simulator: {0}")]
     Sim(#[from] girih_sim::Error),
+}
+
+/// As it is displayed, so that `fn main() -> Result<(), Error>` reads well.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {

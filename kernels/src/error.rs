@@ -18,7 +18,7 @@ impl Error {
 }
 
 /// An error of `girih-kernels`.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Generating the kernel failed.
@@ -114,4 +114,11 @@ pub enum Error {
         /// Most blocks.
         most: i64,
     },
+}
+
+/// As it is displayed, so that `fn main() -> Result<(), Error>` reads well.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }

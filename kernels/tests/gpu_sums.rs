@@ -91,7 +91,7 @@ fn sums_are_cut_off() {
                         TensorMap::new(&on_b, &of_b).unwrap(),
                         TensorMap::new(&c, &of_c).unwrap(),
                     ];
-                    order = device.upload(&kernel.order(SIDE, SIDE).concat()).unwrap();
+                    order = device.upload(&kernel.order(SIDE, SIDE).unwrap().concat()).unwrap();
                     let rest = [(&order).into(), Arg::U32(1), Arg::U32(k as u32)];
                     maps.iter().map(Arg::from).chain(rest).collect()
                 }

@@ -144,8 +144,8 @@ pub(crate) fn tile_copy(config: &GemmConfig, operand: Operand) -> Result<TiledCo
 
 fn load_atom(config: &GemmConfig, vector: i64) -> Result<&'static CopyAtom, Error> {
     let element = config.element()?;
-    let bytes = u32::try_from(vector.saturating_mul(element)).unwrap_or(0);
-    match cp_async(bytes) {
+    let bytes = u32::try_from(vector.saturating_mul(element)).ok();
+    match bytes.and_then(cp_async) {
         Some(atom) => Ok(atom),
         None if vector == 1 && element == 2 => Ok(&UNIVERSAL_COPY_16),
         None => Err(Error::Config {

@@ -11,6 +11,7 @@ use super::{GemmConfig, SharedTile, raster};
 use crate::algorithm::{cp_async_fence, cp_async_wait, cp_async_wait_all, gemm};
 use crate::builder::{Builder, SHARED_ALIGN};
 use crate::engine::element_bytes;
+use crate::error::narrow;
 use crate::tiled_copy::static_size;
 use crate::tiled_mma::Operand;
 use crate::{Error, Expr, Rmem, Smem};
@@ -40,7 +41,7 @@ pub struct GemmKernel {
 /// [`Error::Config`] for a configuration that cannot be built; [`Error::Mismatch`] where tiles and atoms do not fit.
 pub fn generate(config: &GemmConfig) -> Result<GemmKernel, Error> {
     config.check()?;
-    let threads = u32::try_from(config.mma().threads()?).unwrap_or(0);
+    let threads = narrow("threads", config.mma().threads()?)?;
     let mut b = Builder::new(config.name, config.atom.sm.max(80), threads);
     if config.min_blocks > 0 {
         b.min_blocks(config.min_blocks);
@@ -65,7 +66,7 @@ pub fn generate(config: &GemmConfig) -> Result<GemmKernel, Error> {
         (bytes + i64::from(SHARED_ALIGN) - 1) / i64::from(SHARED_ALIGN) * i64::from(SHARED_ALIGN)
     };
     let base_b = &base + aligned(shared[0].bytes);
-    let shared_bytes = u32::try_from(aligned(shared[0].bytes) + shared[1].bytes).unwrap_or(u32::MAX);
+    let shared_bytes = narrow("shared memory", aligned(shared[0].bytes) + shared[1].bytes)?;
     let tensor = |base: &Expr, tile: &SharedTile| {
         Tensor::new(Smem::new(base.clone(), config.atom.a_type, tile.swizzle), tile.layout) // (BlockX,BlockK,Stage)
     };
@@ -175,7 +176,7 @@ impl<'a> Mainloop<'a> {
             let zero = if self.config.atom.c_type == DType::F32 { Ptx::F32(0) } else { Ptx::Int(0) };
             b.inst(Opcode::Mov, &[reg.ty().into()], vec![Ptx::from(reg), zero]);
         }
-        self.wait(b);
+        self.wait(b)?;
         let ahead = self.config.fragments > 1;
         if ahead {
             self.load_fragments(b, 0, &Expr::from(0))?;
@@ -194,7 +195,7 @@ impl<'a> Mainloop<'a> {
                 }
                 if last {
                     // Every warp has read this tile's last fragments: its stage may be overwritten after the barrier.
-                    self.wait(b);
+                    self.wait(b)?;
                     if ahead {
                         self.load_fragments(b, 0, &next)?;
                     }
@@ -221,9 +222,10 @@ impl<'a> Mainloop<'a> {
     }
 
     /// Waits until the next tile has arrived, for all threads.
-    fn wait(&self, b: &mut Builder) {
-        cp_async_wait(b, u32::try_from(self.config.stages - 2).unwrap_or(0));
+    fn wait(&self, b: &mut Builder) -> Result<(), Error> {
+        cp_async_wait(b, narrow("stages", self.config.stages - 2)?);
         b.barrier();
+        Ok(())
     }
 
     fn load_fragments(&self, b: &mut Builder, block: i64, stage: &Expr) -> Result<(), Error> {

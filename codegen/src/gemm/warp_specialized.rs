@@ -17,6 +17,7 @@ use crate::algorithm::fence_barrier_init;
 use crate::atom::{Major, Transfer};
 use crate::builder::{Builder, Cond, SHARED_ALIGN};
 use crate::engine::element_bytes;
+use crate::error::narrow;
 use crate::tiled_mma::Operand;
 use crate::{Error, Expr, Pipeline, Smem, TmaCopy};
 
@@ -53,11 +54,19 @@ pub struct WarpSpecializedKernel {
 
 impl WarpSpecializedKernel {
     /// The tiles of an M x N problem in the order in which their operands are shared best.
-    pub fn order(&self, m: i64, n: i64) -> Vec<[u32; 2]> {
-        let [rows, columns] = [(m, 0), (n, 1)].map(|(extent, mode)| {
-            u32::try_from((extent.max(0) as u64).div_ceil(self.tile[mode] as u64)).unwrap_or(u32::MAX)
-        });
-        order::order([self.tile[0], self.tile[1]], [rows, columns])
+    ///
+    /// # Errors
+    /// [`Error::Config`] for more than [`MAX_TILES`] tiles.
+    pub fn order(&self, m: i64, n: i64) -> Result<Vec<[u32; 2]>, Error> {
+        let tiles = |extent: i64, mode: usize| (extent.max(0) as u64).div_ceil(self.tile[mode] as u64) as i64;
+        let (rows, columns) = (tiles(m, 0), tiles(n, 1));
+        let count = rows.saturating_mul(columns);
+        if count > MAX_TILES {
+            let accepted = format!("at most {MAX_TILES}");
+            return Err(Error::Config { what: "tiles", value: count.to_string(), accepted });
+        }
+        let tiles = [narrow("rows of tiles", rows)?, narrow("columns of tiles", columns)?];
+        Ok(order::order([self.tile[0], self.tile[1]], tiles))
     }
 
     /// What the tensor maps of A, B and C say for extents M, N, K and the three pitches, in elements.
@@ -169,7 +178,7 @@ pub fn generate(config: &WarpSpecializedConfig) -> Result<WarpSpecializedKernel,
     };
     b.if_else(&Cond::less(&group, &Expr::from(1)), |b| context.produce(b), |b| context.consume(b))?;
     let partitions = describe(config, &context)?;
-    let shared_bytes = u32::try_from(places.end).unwrap_or(u32::MAX);
+    let shared_bytes = narrow("shared memory", places.end)?;
     let module = b.finish()?;
     Ok(WarpSpecializedKernel {
         module,

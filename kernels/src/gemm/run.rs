@@ -90,7 +90,7 @@ impl Gemms {
         if let Some(known) = orders.get(&[rows as i64, columns as i64]) {
             return Ok(Some(known.clone()));
         }
-        let order = Arc::new(self.device.upload(&kernel.order(m, n).concat())?);
+        let order = Arc::new(self.device.upload(&kernel.order(m, n)?.concat())?);
         orders.insert([rows as i64, columns as i64], order.clone());
         Ok(Some(order))
     }

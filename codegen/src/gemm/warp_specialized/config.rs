@@ -5,6 +5,7 @@ use girih_tensor::DType;
 
 use crate::atom::{GmmaLayout, GmmaSwizzle, Major, MmaAtom, MmaKind, SM90_U32X4_STSM_N, UNIVERSAL_COPY_64};
 use crate::engine::element_bytes;
+use crate::error::narrow;
 use crate::tiled_copy::{is_bijective, static_size};
 use crate::tiled_mma::Operand;
 use crate::{Error, TiledCopy, TiledMma};
@@ -57,7 +58,7 @@ impl WarpSpecializedConfig {
 
     /// Threads of a block: the producer's warpgroup and the consumers'.
     pub(super) fn threads(&self) -> Result<u32, Error> {
-        Ok(u32::try_from(WARPGROUP * (1 + self.consumers()?)).unwrap_or(u32::MAX))
+        narrow("threads", WARPGROUP * (1 + self.consumers()?))
     }
 
     /// Bytes that come into a stage.
