@@ -5,6 +5,7 @@ mod bits;
 mod bulk;
 mod call;
 mod carry;
+mod claims;
 mod cluster;
 mod compare;
 mod control;
@@ -369,22 +370,6 @@ impl<'a> Decoder<'a> {
             return Err(self.unsupported(&format!("modifier `.{rest}`")));
         }
         self.flush();
-        Ok(())
-    }
-
-    /// Checks what is claimed behind the lines up to this one.
-    fn claimed(&mut self, line: u32) -> Result<(), Error> {
-        while let Some((claim, rest)) = self.claims.split_first().filter(|(claim, _)| claim.line <= line) {
-            self.claims = rest;
-            self.place.line = claim.line;
-            self.place.origin = None;
-            self.place.instruction = claim.register.clone();
-            let Some(reg) = self.any_register(&claim.register)? else {
-                return Err(self.undeclared(&claim.register, "register"));
-            };
-            self.emit(Op::Claim(Box::new((claim.clone(), reg))));
-            self.flush();
-        }
         Ok(())
     }
 

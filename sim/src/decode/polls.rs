@@ -61,7 +61,7 @@ fn is_straight(body: &[Inst], end: usize) -> bool {
 
 /// Whether an operation changes what a load may bring, or waits for others.
 fn changes(op: &Op) -> bool {
-    !matches!(op, Op::Lanes(..) | Op::Load(_) | Op::Branch(_) | Op::Exit | Op::Nothing)
+    !matches!(op, Op::Lanes(..) | Op::Load(_) | Op::Branch(_) | Op::Exit | Op::Claim(_) | Op::Nothing)
 }
 
 /// The loads of a loop that decide whether it goes on, and whether nothing else that it changes does.

@@ -7,6 +7,7 @@ mod atomic;
 mod block;
 mod bulk;
 mod calls;
+mod claims;
 mod cluster;
 mod context;
 mod copy;

@@ -3,9 +3,6 @@
 
 use std::sync::PoisonError;
 
-use girih_ptx::Claim;
-
-use crate::lanes::{File, Reg};
 use crate::op::{Address, Assert, Print};
 use crate::shadow::{Touch, Who};
 use crate::{Error, Space};
@@ -47,27 +44,6 @@ impl Warp {
     }
 
     /// The finding that an assertion does not hold, of the first of these lanes.
-    /// What is claimed of a register has to hold in every lane. It is no instruction, so it is not counted.
-    pub(super) fn claimed(
-        &self,
-        cx: &mut Context<'_>,
-        (claim, reg): &(Claim, Reg),
-        active: u32,
-        source: u32,
-    ) -> Result<(), Error> {
-        cx.report.instructions -= 1;
-        let bits = if reg.file == File::W64 { 64 } else { 32 };
-        for lane in lanes(active) {
-            let bits_of = self.regs.get(*reg, lane);
-            if !claim.holds(bits, bits_of) {
-                let value = claim.value(bits, bits_of);
-                let at = cx.at(self.who(1 << lane, source));
-                return Err(Error::FalseClaim { at, claim: Box::new(claim.clone()), value });
-            }
-        }
-        Ok(())
-    }
-
     pub(super) fn assertion(&self, cx: &mut Context<'_>, assert: &Assert, mask: u32, source: u32) -> Error {
         let who = self.who(mask, source);
         let mut value = |at: &Address, bytes| {

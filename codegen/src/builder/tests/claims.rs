@@ -1,12 +1,13 @@
 //! What a caller claims of a value is checked where the simulator runs the kernel, and leaves no trace in its text.
 
-use girih_ptx::{Claim, Module};
+use girih_ptx::{Claim, Module, Type};
 use girih_sim::{Error, Launch, Memory, Options, Program, run};
+use girih_tensor::Space;
 use proptest::prelude::*;
 
 use super::harness::{BLOCKS, Harness, THREADS};
 use crate::expr::tests::program::{evaluate, programs};
-use crate::{Cond, Expr, Width};
+use crate::{Builder, Cond, Expr, Width};
 
 /// Runs a kernel with these symbols; the claim that it finds false, and the value.
 fn found(module: &Module, symbols: &[u32], slots: i64) -> Option<(Claim, i64)> {
@@ -103,6 +104,41 @@ fn the_facts_of_symbols_are_claims() {
         let m = Expr::from_int(&girih_layout::Int::symbol(symbol));
         h.out.clone().store(&mut h.b, 0, &m).unwrap();
         assert_eq!(found(&h.finish(), &[value], 1).is_none(), right, "{value}");
+    }
+}
+
+/// A loop that waits for what does not come is told as such, claimed or not.
+#[test]
+fn a_claim_in_a_loop_that_waits_hides_no_livelock() {
+    for claimed in [false, true] {
+        let mut b = Builder::new("k", 80, 32);
+        let flag = b.pointer("flag", 4);
+        b.repeat_until(|b| {
+            let [value, done] = [b.reg(Type::U32), b.reg(Type::Pred)];
+            b.load(Space::Gmem, std::slice::from_ref(&value), &flag, &Cond::Always)?;
+            if claimed {
+                b.var(&value, 0, 1, 1);
+            }
+            b.ptx("setp.ne.u32 %0, %1, 0;", &[&done, &value])?;
+            Ok(done)
+        })
+        .unwrap();
+        let memory = Memory::new();
+        let flag = memory.alloc(4).unwrap();
+        memory.fill(flag, 0, 4).unwrap();
+        let args = vec![flag.to_le_bytes().to_vec()];
+        let launch = Launch {
+            grid: [1; 3],
+            block: [32, 1, 1],
+            cluster: None,
+            dynamic_shared: 0,
+            cooperative: false,
+            args,
+        };
+        let program = Program::load(&b.finish().unwrap()).unwrap();
+        let options = Options { steps: Some(1_000_000), ..Options::checked() };
+        let found = run(program.kernel("k").unwrap(), &memory, &launch, &options);
+        assert!(matches!(found, Err(Error::Spinning { .. })), "{claimed}: {found:?}");
     }
 }
 

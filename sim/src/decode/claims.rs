@@ -1,0 +1,24 @@
+//! Claims of registers stand among the operations, behind the line that they are about.
+
+use crate::Error;
+use crate::op::Op;
+
+use super::Decoder;
+
+impl Decoder<'_> {
+    /// Checks what is claimed behind the lines up to this one.
+    pub(super) fn claimed(&mut self, line: u32) -> Result<(), Error> {
+        while let Some((claim, rest)) = self.claims.split_first().filter(|(claim, _)| claim.line <= line) {
+            self.claims = rest;
+            self.place.line = claim.line;
+            self.place.origin = None;
+            self.place.instruction = claim.register.clone();
+            let Some(reg) = self.any_register(&claim.register)? else {
+                return Err(self.undeclared(&claim.register, "register"));
+            };
+            self.emit(Op::Claim(Box::new((claim.clone(), reg))));
+            self.flush();
+        }
+        Ok(())
+    }
+}
