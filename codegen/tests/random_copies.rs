@@ -118,14 +118,15 @@ fn cases() -> impl Strategy<Value = Case> {
     )
 }
 
-/// The kernel of a case, by one thread.
+/// The kernel of a case, launched with one of the two threads that there may be.
 fn kernel(case: &Case) -> Result<Module, Error> {
-    let mut b = Builder::new("k", 80, 1);
+    let mut b = Builder::new("k", 80, 2);
     let array = |pointer: Expr, modes: &Modes| Tensor::new(Gmem::new(pointer, case.dtype), modes.lay());
     let target = array(b.pointer("dst", 16), &case.target);
     let source = array(b.pointer("src", 16), &case.source);
     // 0, which is known when it runs.
     let thread = b.special(Special::TidX);
+    assert_eq!(thread.as_constant(), None);
     let cond = |wanted: &(bool, bool)| match wanted {
         (true, true) => Cond::Always,
         (false, true) => Cond::Never,

@@ -114,14 +114,15 @@ fn elements_smaller_than_a_byte_move_between_registers() {
 fn zeros_fill_packed_elements() {
     for (dtype, elements) in [(DType::S4, 8), (DType::B1, 32), (DType::U8, 4)] {
         for wanted in [true, false] {
-            let mut b = Builder::new("k", 80, 1);
+            let mut b = Builder::new("k", 80, 2);
             let line = Lay::leaf(elements.into(), 1.into()).unwrap();
             let [target, source] = arrays(&mut b, dtype, [line; 2]);
             let shared = Tensor::new(Smem::new(b.shared(), dtype, None), line);
             fill(&mut b, &shared, 1.0).unwrap();
-            // Known when it runs: the one thread is number 0.
+            // Known when it runs: of two threads that there may be, one is launched, number 0.
             let (zero, thread) = (Expr::from(0), b.special(Special::TidX));
             let cond = if wanted { Cond::less(&thread, &Expr::from(1)) } else { Cond::less(&zero, &thread) };
+            assert!(matches!(cond, Cond::Less(..)), "{cond:?}");
             let inside = Predicates::from(cond);
             copy_if(&mut b, SM80_CP_ASYNC_CACHEALWAYS_ZFILL_4, &inside, &source, &shared).unwrap();
             b.ptx("cp.async.wait_all;", &[]).unwrap();
@@ -135,10 +136,11 @@ fn zeros_fill_packed_elements() {
 /// A tensor moved so that the rest of an uneven division comes first: coordinates before its beginning are outside too.
 #[test]
 fn nothing_before_the_beginning_is_touched() {
-    let mut b = Builder::new("k", 80, 1);
+    let mut b = Builder::new("k", 80, 2);
     let [target, source] = arrays(&mut b, DType::F32, [lay!("(8):(1)"); 2]);
-    // By how much is known when it runs: 3 before the beginning, as the thread is number 0.
+    // By how much is known when it runs: 3 before the beginning, as of two threads that there may be only number 0 is launched.
     let thread = b.special(Special::TidX);
+    assert_eq!(thread.as_constant(), None);
     let moved = Slice::tuple([Slice::At(&thread + -3)]);
     let coordinates = Tensor::identity(&Shape::parse("(8)").unwrap()).unwrap().domain_offset(&moved).unwrap();
     let inside = Predicates::inside(&coordinates, &[Expr::from(4)]).unwrap();
