@@ -1,8 +1,7 @@
 //! `fill` and `clear`.
 
-use std::panic::Location;
-
 use std::collections::BTreeMap;
+use std::panic::Location;
 
 use girih_ptx::{Opcode, Operand, Type};
 use girih_tensor::{DType, Element, Tensor};

@@ -1,0 +1,88 @@
+//! From a builder to a module.
+
+use girih_ptx::{
+    Extent, Item, Kernel, Linkage, Module, Name, Notes, Opcode, RegDecl, Span, Statement, Type, VarSpace,
+    Variable,
+};
+
+use super::body::Body;
+use super::special::SHARED_NAME;
+use super::{Builder, SHARED_ALIGN};
+use crate::Error;
+
+impl Builder {
+    /// Finishes the kernel and returns a module with it alone, and with what was claimed of its registers: the simulator
+    /// checks that, so that a wrong claim is an error with the line of the program that made it.
+    ///
+    /// # Errors
+    /// [`Error::Written`] for inline PTX or instructions of the caller's that do not verify, with the line that wrote them;
+    /// [`Error::Config`] for a name or a number of threads that PTX does not take, [`Error::Overwritten`] for registers that change in
+    /// a loop; [`Error::Ptx`] for a fault of the generator.
+    #[track_caller]
+    pub fn finish(mut self) -> Result<Module, Error> {
+        self.told()?;
+        self.inst(Opcode::Ret, &[], Vec::new());
+        let name = self.name.clone();
+        let mut whole = Body::default();
+        for (prefix, (ty, count)) in &self.registers {
+            let names = vec![(Name::from(*prefix), Some(*count))];
+            whole.push(Statement::Reg(RegDecl { ty: *ty, names, span: Span::default() }), None);
+        }
+        for scope in self.scopes {
+            whole.extend(scope.body);
+        }
+        let (body, known) = whole.into_parts();
+        let mut items = Vec::new();
+        if self.shared.is_some() {
+            items.push(Item::Variable(Variable {
+                linkage: Linkage::External,
+                space: VarSpace::Shared,
+                align: Some(SHARED_ALIGN),
+                ty: Type::B8,
+                name: Name::from(SHARED_NAME),
+                extent: Extent::Unsized,
+                init: Vec::new(),
+                span: Span::default(),
+            }));
+        }
+        items.push(Item::Kernel(Kernel {
+            linkage: Linkage::Visible,
+            name: self.name,
+            params: self.params,
+            directives: self.directives,
+            body,
+            span: Span::default(),
+        }));
+        let mut module = Module { version: (7, 0), target: self.target, items, notes: Notes::default() };
+        if let Err(error) = needs(&mut module) {
+            let notes = known.by_lines(&module, &name);
+            return Err(blamed(error, &module, &notes));
+        }
+        module.notes = known.by_lines(&module, &name);
+        Ok(module)
+    }
+}
+
+/// Gives the module the target and the version that its instructions need, and verifies it.
+fn needs(module: &mut Module) -> Result<(), girih_ptx::Error> {
+    // Instructions of one architecture alone, as wgmma.
+    let required = module.required_target()?;
+    if required.suffix.is_some() && required.sm == module.target.sm {
+        module.target = required;
+    }
+    module.version = module.required_version()?;
+    module.verify()
+}
+
+/// The error with the line of the program that wrote what is wrong.
+fn blamed(error: girih_ptx::Error, module: &Module, notes: &Notes) -> Error {
+    // Read from its text, a module has lines.
+    let error = match Module::parse(&module.to_string()) {
+        Err(error) => error,
+        Ok(mut parsed) => needs(&mut parsed).err().unwrap_or(error),
+    };
+    match notes.site(error.span().line) {
+        Some(site) => Error::Written { site: site.clone(), error },
+        None => Error::Ptx(error),
+    }
+}

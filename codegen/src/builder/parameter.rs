@@ -1,0 +1,144 @@
+//! A kernel's parameters, and the symbols that layouts have them as.
+
+use girih_layout::Symbol;
+use girih_ptx::{Address, Extent, Linkage, Name, Opcode, Operand, Span, Type, VarSpace, Variable, Word};
+
+use super::special::SHARED_NAME;
+use super::{Builder, Reg};
+use crate::Error;
+use crate::expr::Expr;
+
+/// Beyond any address.
+const MAX_ADDRESS: i64 = 1 << 60;
+
+impl Builder {
+    pub(super) fn check_name(&mut self, what: &'static str, name: &str) {
+        if !is_identifier(name) {
+            let accepted = String::from("letters, digits, _ and $, no digit first");
+            self.fail(Error::Config { what, value: format!("{name:?}"), accepted });
+        }
+    }
+
+    fn declare(&mut self, name: &str, ty: Type, extent: Extent, align: Option<u32>) {
+        self.check_name("name of a parameter", name);
+        if name == SHARED_NAME || self.params.iter().any(|param| &*param.name == name) {
+            let accepted = format!("a name of its own, other than {SHARED_NAME}, which is shared memory's");
+            self.fail(Error::Config { what: "name of a parameter", value: name.into(), accepted });
+        }
+        self.params.push(Variable {
+            linkage: Linkage::Internal,
+            space: VarSpace::Param,
+            align,
+            ty,
+            name: Name::from(name),
+            extent,
+            init: Vec::new(),
+            span: Span::default(),
+        });
+    }
+
+    #[track_caller]
+    fn parameter(&mut self, name: &str, ty: Type) -> Reg {
+        self.declare(name, ty, Extent::Scalar, None);
+        let reg = self.reg(ty);
+        let source = Address { base: Some(Name::from(name)), offset: 0, coordinates: Vec::new() };
+        let operands = vec![Operand::from(&reg), Operand::Address(source)];
+        self.inst_at(0, Opcode::Ld, &[Word::Param.into(), ty.into()], operands);
+        reg
+    }
+
+    /// A parameter of 128 bytes that holds a tensor map: its generic address.
+    #[track_caller]
+    pub fn tensor_map(&mut self, name: &str) -> Expr {
+        self.declare(name, Type::B8, Extent::Array(girih_ptx::TENSOR_MAP_BYTES as u64), Some(64));
+        let [local, generic] = [(); 2].map(|()| self.reg(Type::U64));
+        let source = vec![Operand::from(&local), Operand::Name(Name::from(name))];
+        self.inst_at(0, Opcode::Mov, &[Type::U64.into()], source);
+        let operands = vec![Operand::from(&generic), Operand::from(&local)];
+        self.inst_at(0, Opcode::Cvta, &[Word::Param.into(), Type::U64.into()], operands);
+        self.var_at(&generic, 0, 0, MAX_ADDRESS, 64)
+    }
+
+    /// A 64-bit parameter: the global address of an array whose elements stand at multiples of `align` bytes.
+    #[track_caller]
+    pub fn pointer(&mut self, name: &str, align: i64) -> Expr {
+        let generic = self.parameter(name, Type::U64);
+        let global = self.reg(Type::U64);
+        let operands = vec![Operand::from(&global), Operand::from(&generic)];
+        self.inst_at(0, Opcode::Cvta, &[Word::To.into(), Word::Global.into(), Type::U64.into()], operands);
+        self.claim(0, &global, (0, MAX_ADDRESS, align));
+        self.var_at(&global, 0, 0, MAX_ADDRESS, align)
+    }
+
+    /// A 32-bit parameter that layouts have as a symbol of its own, with the facts that `facts` adds to what any such
+    /// parameter has: not negative, below 2^32.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the kernel has 256 symbols already.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::{Builder, Expr};
+    /// use girih_layout::{Int, Lay};
+    ///
+    /// let mut b = Builder::new("k", 80, 32);
+    /// let ld = b.symbol("ld", |ld| ld.at_least(1).divisible_by(8))?;
+    /// let matrix = Lay::strided([Int::fixed(128), Int::fixed(64)], [Int::symbol(ld), Int::fixed(1)])?;
+    /// assert_eq!(Expr::from_int(&Int::symbol(ld)).multiple(), 8);
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn symbol(&mut self, name: &str, facts: impl FnOnce(Symbol) -> Symbol) -> Result<Symbol, Error> {
+        let symbol = self.unbound_symbol(facts)?;
+        self.bind(name, symbol);
+        Ok(symbol)
+    }
+
+    /// A symbol of its own that is no parameter: what the host binds, as the extents and pitches of a tensor map.
+    ///
+    /// # Errors
+    /// As [`Builder::symbol`].
+    pub fn unbound_symbol(&mut self, facts: impl FnOnce(Symbol) -> Symbol) -> Result<Symbol, Error> {
+        let free = (0..=u8::MAX).find(|id| !self.symbols.contains_key(id));
+        let Some(id) = free else {
+            let accepted = String::from("256 symbols");
+            return Err(Error::Config { what: "symbols of a kernel", value: "257".into(), accepted });
+        };
+        let symbol = facts(Symbol::new(id));
+        if symbol.id() != id {
+            let value = format!("s{}", symbol.id());
+            let accepted = format!("s{id}, the symbol that was handed out, with more facts");
+            return Err(Error::Config { what: "facts of a symbol", value, accepted });
+        }
+        self.symbols.insert(id, (symbol, None));
+        Ok(symbol)
+    }
+
+    /// A 32-bit parameter for a symbol.
+    #[track_caller]
+    pub(crate) fn bind(&mut self, name: &str, symbol: Symbol) {
+        let reg = self.parameter(name, Type::U32);
+        let most = symbol.upper().unwrap_or(i64::from(u32::MAX));
+        self.claim(0, &reg, (symbol.lower(), most, symbol.divisor()));
+        self.symbols.insert(symbol.id(), (symbol, Some(reg)));
+    }
+
+    /// A 32-bit parameter with values in `0..=upper`.
+    #[track_caller]
+    pub fn number(&mut self, name: &str, upper: i64) -> Expr {
+        let reg = self.parameter(name, Type::U32);
+        self.claim(0, &reg, (0, upper, 1));
+        self.var_at(&reg, 0, 0, upper, 1)
+    }
+}
+
+/// Whether PTX takes it as an identifier (PTX ISA, "Identifiers").
+fn is_identifier(name: &str) -> bool {
+    let follows = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    let mut rest = name.chars();
+    match rest.next() {
+        Some(first) if first.is_ascii_alphabetic() => rest.all(follows),
+        Some('_' | '$' | '%') => !rest.as_str().is_empty() && rest.all(follows),
+        _ => false,
+    }
+}

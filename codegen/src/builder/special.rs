@@ -1,0 +1,97 @@
+//! Special registers and the base of shared memory.
+
+use girih_ptx::{Name, Opcode, Operand, Special, Type};
+
+use super::Builder;
+use crate::expr::Expr;
+
+/// The alignment in bytes of a kernel's dynamic shared memory: the period of the widest swizzle.
+pub const SHARED_ALIGN: u32 = 1024;
+pub(super) const SHARED_NAME: &str = "smem";
+/// Most blocks of a grid along x and along y and z, and of a cluster (CUDA C++ Programming Guide, "Technical Specifications
+/// per Compute Capability").
+const MAX_GRID: [i64; 2] = [(1 << 31) - 1, (1 << 16) - 1];
+const MAX_CLUSTER: i64 = 16;
+impl Builder {
+    /// A special register, with the values that it can have in this kernel: there are as many threads in a block as the
+    /// kernel has, and as many blocks in a grid and a cluster as the hardware takes (PTX ISA, "Special Registers"). It is read
+    /// at the kernel's start; what changes meanwhile, as a clock does, is read here.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::Builder;
+    /// use girih_ptx::Special;
+    ///
+    /// let mut b = Builder::new("k", 80, 96);
+    /// assert_eq!(b.special(Special::TidX).range(), (0, 95));
+    /// assert_eq!(b.special(Special::Laneid).range(), (0, 31));
+    /// assert_eq!(b.special(Special::WarpSize).as_constant(), Some(32));
+    /// ```
+    #[track_caller]
+    pub fn special(&mut self, special: Special) -> Expr {
+        if let Some(known) = self.specials.get(&special) {
+            return known.clone();
+        }
+        let (lower, upper) = self.range_of(special);
+        if lower == upper {
+            return Expr::from(lower);
+        }
+        let changes = matches!(
+            special,
+            Special::Clock
+                | Special::ClockHi
+                | Special::Clock64
+                | Special::Globaltimer
+                | Special::GlobaltimerLo
+                | Special::GlobaltimerHi
+                | Special::Smid
+                | Special::Warpid
+        );
+        let depth = if changes { self.depth() } else { 0 };
+        let ty = special.ty();
+        let reg = self.reg(ty);
+        self.inst_at(depth, Opcode::Mov, &[ty.into()], vec![Operand::from(&reg), Operand::Special(special)]);
+        let expr = self.var_at(&reg, depth, lower, upper, 1);
+        if !changes {
+            self.specials.insert(special, expr.clone());
+        }
+        expr
+    }
+
+    fn range_of(&self, special: Special) -> (i64, i64) {
+        use Special as S;
+        let threads = i64::from(self.threads);
+        match special {
+            S::TidX | S::TidY | S::TidZ => (0, threads - 1),
+            S::NtidX | S::NtidY | S::NtidZ => (1, threads),
+            S::Laneid => (0, 31),
+            S::WarpSize => (32, 32),
+            S::CtaidX => (0, MAX_GRID[0] - 1),
+            S::CtaidY | S::CtaidZ => (0, MAX_GRID[1] - 1),
+            S::NctaidX => (1, MAX_GRID[0]),
+            S::NctaidY | S::NctaidZ => (1, MAX_GRID[1]),
+            S::ClusterCtaidX | S::ClusterCtaidY | S::ClusterCtaidZ | S::ClusterCtarank => {
+                (0, MAX_CLUSTER - 1)
+            }
+            S::ClusterNctaidX | S::ClusterNctaidY | S::ClusterNctaidZ | S::ClusterNctarank => {
+                (1, MAX_CLUSTER)
+            }
+            _ if special.ty() == Type::U64 => (0, i64::MAX),
+            _ => (0, i64::from(u32::MAX)),
+        }
+    }
+
+    /// The address in bytes of the kernel's dynamic shared memory, aligned to [`SHARED_ALIGN`].
+    #[track_caller]
+    pub fn shared(&mut self) -> Expr {
+        if let Some(base) = &self.shared {
+            return base.clone();
+        }
+        let reg = self.reg(Type::U32);
+        let operands = vec![Operand::from(&reg), Operand::Name(Name::from(SHARED_NAME))];
+        self.inst_at(0, Opcode::Mov, &[Type::U32.into()], operands);
+        let base = self.var_at(&reg, 0, 0, 1 << 18, i64::from(SHARED_ALIGN));
+        self.shared = Some(base.clone());
+        base
+    }
+}
