@@ -2,18 +2,15 @@
 //! constants. Nothing is called here, so that `cargo check` finds it too.
 #![allow(unused, reason = "only what the compiler says to it counts")]
 
+mod tiled;
+
 use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, SM80_CP_ASYNC_CACHEGLOBAL_16, UNIVERSAL_COPY_128};
 use girih_codegen::constant::Place;
 use girih_codegen::{Operand, TiledCopy, TiledMma, constant};
 use girih_layout::typed::{Check, Lt, S};
 use girih_layout::{Lay, Tile, lay};
+use tiled::{ASYNC, COPY, MMA, THREADS, TILE};
 
-const MMA: TiledMma = constant!(constant::tiled_mma(SM80_16X8X16_F32BF16BF16F32_TN, lay!("(2,2,1):(1,2,0)")));
-const THREADS: Lay = lay!("(32,4):(4,1)");
-const VALUES: Lay = lay!("(1,8):(8,1)");
-const COPY: TiledCopy = constant!(constant::tiled_copy(UNIVERSAL_COPY_128, 16, &THREADS, &VALUES));
-const ASYNC: TiledCopy = constant!(constant::tiled_copy(SM80_CP_ASYNC_CACHEGLOBAL_16, 16, &THREADS, &VALUES));
-const TILE: Lay = lay!("(32,32):(64,1)");
 const ORDERED: TiledMma = MMA.with_permutation([Tile::Lay(lay!("48:1")), Tile::All, Tile::All]);
 
 fn main() {}

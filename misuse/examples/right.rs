@@ -1,18 +1,14 @@
 //! The forms of the misuses beside it, rightly used.
 
-use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, SM80_CP_ASYNC_CACHEGLOBAL_16, UNIVERSAL_COPY_128};
+mod tiled;
+
 use girih_codegen::constant::Place;
-use girih_codegen::{Operand, TiledCopy, TiledMma, constant};
+use girih_codegen::{Operand, constant};
 use girih_layout::typed::{Check, Lt, S};
 use girih_layout::{Lay, int, lay, layout};
 use girih_tensor::host::Array;
+use tiled::{ASYNC, COPY, MMA, TILE};
 
-const MMA: TiledMma = constant!(constant::tiled_mma(SM80_16X8X16_F32BF16BF16F32_TN, lay!("(2,2,1):(1,2,0)")));
-const THREADS: Lay = lay!("(32,4):(4,1)");
-const VALUES: Lay = lay!("(1,8):(8,1)");
-const COPY: TiledCopy = constant!(constant::tiled_copy(UNIVERSAL_COPY_128, 16, &THREADS, &VALUES));
-const ASYNC: TiledCopy = constant!(constant::tiled_copy(SM80_CP_ASYNC_CACHEGLOBAL_16, 16, &THREADS, &VALUES));
-const TILE: Lay = lay!("(32,32):(64,1)");
 const A: Lay = constant!(constant::thrfrg(&MMA, Operand::A, &lay!("(64,32):(32,1)")));
 const SOURCE: Lay = constant!(constant::tidfrg_s(&COPY, &TILE));
 const _: () = constant!(constant::copy(&COPY, Place::gmem(TILE, 16), Place::REGISTERS));
