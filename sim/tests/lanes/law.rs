@@ -6,8 +6,6 @@ use super::graph::{Access, judge};
 use super::program::{LANES, Program, Random, SHAPES, Shape, What};
 use super::text::FIRST;
 
-const PROGRAMS: usize = 2000;
-
 fn access(shape: Shape, at: &Site) -> Access {
     let warp = at.block[0] as usize * shape.warps + at.thread[0] as usize / 32;
     let lane = LANES.iter().position(|&lane| lane == at.thread[0] % 32);
@@ -32,9 +30,20 @@ fn thinned(mut program: Program, random: &mut Random) -> Program {
 
 #[test]
 fn races_are_those_of_the_graph() {
+    judged(2000);
+}
+
+/// Many times as many programs.
+#[test]
+#[ignore = "takes minutes"]
+fn races_are_those_of_the_graph_in_many_programs() {
+    judged(100_000);
+}
+
+fn judged(programs: usize) {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let (mut racy, mut unfenced, mut clean) = (0, 0, 0);
-    for nth in 0..PROGRAMS {
+    for nth in 0..programs {
         let program = Program::random(&mut random, SHAPES[nth % SHAPES.len()]);
         let program = thinned(program, &mut random);
         let (text, wrong) = (program.text(), judge(&program));
@@ -58,7 +67,7 @@ fn races_are_those_of_the_graph() {
         clean += usize::from(wrong.races.is_empty() && wrong.unfenced.is_empty());
     }
     assert!(
-        racy > PROGRAMS / 4 && clean > PROGRAMS / 4 && unfenced > PROGRAMS / 200,
+        racy > programs / 4 && clean > programs / 4 && unfenced > programs / 200,
         "{racy} {unfenced} {clean}"
     );
 }
