@@ -4,11 +4,11 @@ use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, SM80_CP_ASYNC_CACHEGLO
 use girih_codegen::{TiledCopy, TiledMma, constant};
 use girih_layout::{Lay, lay};
 
-pub const MMA: TiledMma =
+pub(crate) const MMA: TiledMma =
     constant!(constant::tiled_mma(SM80_16X8X16_F32BF16BF16F32_TN, lay!("(2,2,1):(1,2,0)")));
-pub const THREADS: Lay = lay!("(32,4):(4,1)");
-pub const VALUES: Lay = lay!("(1,8):(8,1)");
-pub const COPY: TiledCopy = constant!(constant::tiled_copy(UNIVERSAL_COPY_128, 16, &THREADS, &VALUES));
-pub const ASYNC: TiledCopy =
+pub(crate) const THREADS: Lay = lay!("(32,4):(4,1)");
+pub(crate) const VALUES: Lay = lay!("(1,8):(8,1)");
+pub(crate) const COPY: TiledCopy = constant!(constant::tiled_copy(UNIVERSAL_COPY_128, 16, &THREADS, &VALUES));
+pub(crate) const ASYNC: TiledCopy =
     constant!(constant::tiled_copy(SM80_CP_ASYNC_CACHEGLOBAL_16, 16, &THREADS, &VALUES));
-pub const TILE: Lay = lay!("(32,32):(64,1)");
+pub(crate) const TILE: Lay = lay!("(32,32):(64,1)");
