@@ -5,9 +5,8 @@ use girih_sim::{Launch, Memory, Options, Program};
 use girih_tensor::DType;
 use half::{bf16, f16};
 
-use super::configs::{odd, sm80, unaligned};
+use super::configs::{odd, simt, sm80, unaligned};
 use crate::Error;
-use crate::atom::MmaAtom;
 use crate::gemm::{GemmConfig, Major, Source, generate};
 
 fn encode(dtype: DType, values: &[f64]) -> Vec<u8> {
@@ -107,60 +106,55 @@ fn odd_configurations_multiply() {
 
 #[test]
 fn what_cannot_be_built_is_refused() {
+    fn source(vector: i64) -> Source {
+        Source { major: Major::K, vector }
+    }
     let good = sm80(DType::Bf16, Major::K, Major::K);
-    let source = |vector| Source { major: Major::K, vector };
-    let order = |order| GemmConfig { permutation: [Tile::Lay(order), Tile::All], ..good };
-    let refused = [
-        ("threads", GemmConfig { atoms: lay!("(8,8):(1,8)"), ..good }),
-        (
-            "threads",
-            GemmConfig {
-                atoms: lay!("(4,4):(1,4)"),
-                atom: super::configs::simt(Major::K, Major::K).atom,
-                ..good
-            },
-        ),
-        ("atom", GemmConfig { atom: MmaAtom { c_type: DType::F16, ..good.atom }, ..good }),
-        ("atom", GemmConfig { atom: MmaAtom { a_type: DType::S4, ..good.atom }, ..good }),
-        ("c_type", GemmConfig { c_type: DType::S8, ..good }),
-        ("c_type", GemmConfig { c_type: DType::B1, ..good }),
-        ("atoms", GemmConfig { atoms: lay!("(2,2):(0,3)"), ..good }),
-        ("atoms", GemmConfig { atoms: lay!("(2,2):(2,2)"), ..good }),
-        ("atoms", GemmConfig { atoms: lay!("4:1"), ..good }),
-        ("tile M", GemmConfig { tile: [100, 128, 32], ..good }),
-        ("tile N", GemmConfig { tile: [128, 0, 32], ..good }),
-        ("tile K", GemmConfig { tile: [128, 128, -32], ..good }),
-        ("tile K", GemmConfig { tile: [128, 128, 16], ..good }),
-        ("tile K", GemmConfig { tile: [128, 128, 48], ..good }),
-        ("tile K", GemmConfig { k_atoms: 0, ..good }),
-        ("tile K", GemmConfig { k_atoms: -1, ..good }),
-        ("tile K", GemmConfig { k_atoms: i64::MAX, ..good }),
-        ("tile M", GemmConfig { tile: [1 << 40, 128, 32], ..good }),
-        ("tile K", GemmConfig { tile: [128, 128, i64::MAX / 32 * 32], ..good }),
-        ("tile (M,N)", GemmConfig { tile: [256, 256, 32], ..good }),
-        ("shared memory", GemmConfig { tile: [128, 128, 256], ..good }),
-        ("stages", GemmConfig { stages: 1, ..good }),
-        ("stages", GemmConfig { stages: 17, ..good }),
-        ("fragments", GemmConfig { fragments: 0, ..good }),
-        ("fragments", GemmConfig { fragments: 3, ..good }),
-        ("raster", GemmConfig { raster: 0, ..good }),
-        ("raster", GemmConfig { raster: 1 << 40, ..good }),
-        ("vector", GemmConfig { a: source(1 << 31), ..good }),
-        ("vector", GemmConfig { a: source(3), ..good }),
-        ("vector", GemmConfig { a: source(0), ..good }),
-        ("vector", GemmConfig { b: source(-1), ..good }),
-        ("vector", GemmConfig { b: source(16), ..good }),
-        ("c_vector", GemmConfig { c_vector: 0, ..good }),
-        ("c_vector", GemmConfig { c_vector: 3, ..good }),
-        ("c_vector", GemmConfig { c_vector: 16, ..good }),
-        ("thrfrg", order(lay!("(16,16):(16,1)"))),
-        ("thrfrg", order(lay!("(8,2):(1,16)"))),
-        (
-            "coalesced copy",
-            GemmConfig { tile: [64, 16, 32], a: source(8), b: source(8), atoms: lay!("(4,2):(1,4)"), ..good },
-        ),
+    let refused: [(&str, fn(&mut GemmConfig)); _] = [
+        ("threads", |c| c.atoms = lay!("(8,8):(1,8)")),
+        ("threads", |c| (c.atoms, c.atom) = (lay!("(4,4):(1,4)"), simt(Major::K, Major::K).atom)),
+        ("atom", |c| c.atom.c_type = DType::F16),
+        ("atom", |c| c.atom.a_type = DType::S4),
+        ("c_type", |c| c.c_type = DType::S8),
+        ("c_type", |c| c.c_type = DType::B1),
+        ("atoms", |c| c.atoms = lay!("(2,2):(0,3)")),
+        ("atoms", |c| c.atoms = lay!("(2,2):(2,2)")),
+        ("atoms", |c| c.atoms = lay!("4:1")),
+        ("tile M", |c| c.tile = [100, 128, 32]),
+        ("tile N", |c| c.tile = [128, 0, 32]),
+        ("tile K", |c| c.tile = [128, 128, -32]),
+        ("tile K", |c| c.tile = [128, 128, 16]),
+        ("tile K", |c| c.tile = [128, 128, 48]),
+        ("tile K", |c| c.k_atoms = 0),
+        ("tile K", |c| c.k_atoms = -1),
+        ("tile K", |c| c.k_atoms = i64::MAX),
+        ("tile M", |c| c.tile = [1 << 40, 128, 32]),
+        ("tile K", |c| c.tile = [128, 128, i64::MAX / 32 * 32]),
+        ("tile (M,N)", |c| c.tile = [256, 256, 32]),
+        ("shared memory", |c| c.tile = [128, 128, 256]),
+        ("stages", |c| c.stages = 1),
+        ("stages", |c| c.stages = 17),
+        ("fragments", |c| c.fragments = 0),
+        ("fragments", |c| c.fragments = 3),
+        ("raster", |c| c.raster = 0),
+        ("raster", |c| c.raster = 1 << 40),
+        ("vector", |c| c.a = source(1 << 31)),
+        ("vector", |c| c.a = source(3)),
+        ("vector", |c| c.a = source(0)),
+        ("vector", |c| c.b = source(-1)),
+        ("vector", |c| c.b = source(16)),
+        ("c_vector", |c| c.c_vector = 0),
+        ("c_vector", |c| c.c_vector = 3),
+        ("c_vector", |c| c.c_vector = 16),
+        ("thrfrg", |c| c.permutation = [Tile::Lay(lay!("(16,16):(16,1)")), Tile::All]),
+        ("thrfrg", |c| c.permutation = [Tile::Lay(lay!("(8,2):(1,16)")), Tile::All]),
+        ("coalesced copy", |c| {
+            (c.tile, c.a, c.b, c.atoms) = ([64, 16, 32], source(8), source(8), lay!("(4,2):(1,4)"));
+        }),
     ];
-    for (field, config) in refused {
+    for (field, change) in refused {
+        let mut config = good;
+        change(&mut config);
         match generate(&config) {
             Err(Error::Config { what, .. } | Error::Mismatch { what, .. }) => {
                 assert_eq!(what, field, "{config:?}")
