@@ -2,14 +2,14 @@
 //! copy atom and a line of inline PTX. `cargo run --release --example own_kernel`
 
 use girih::codegen::algorithm::copy;
-use girih::codegen::{Builder, Cond, Error, Expr, Gmem, Rmem, atom::UNIVERSAL_COPY_128};
-use girih::device::{Arg, Device, LaunchConfig, Select};
+use girih::codegen::{Builder, Cond, Error, Expr, Gmem, Kernel, Rmem, atom::UNIVERSAL_COPY_128};
+use girih::device::{Arg, Device, Select};
 use girih::layout::{Int, Lay, Stride, lay, tiler};
-use girih::ptx::{Module, Special};
+use girih::ptx::Special;
 use girih::tensor::{DType, Slice, Tensor};
 
 /// The kernel `hard_sigmoid(x, y, n)`, for n a multiple of 4 up to 2^30.
-fn hard_sigmoid() -> Result<Module, Error> {
+fn hard_sigmoid() -> Result<Kernel, Error> {
     let mut b = Builder::new("hard_sigmoid", 80, 128);
     let (x, y) = (b.pointer("x", 16), b.pointer("y", 16));
     let n = b.symbol("n", |n| n.divisible_by(4).at_least(1).at_most(1 << 30))?;
@@ -44,11 +44,12 @@ fn run(select: Select) -> Result<(), Box<dyn std::error::Error>> {
     let n = 10_000;
     let input: Vec<f32> = (0..n).map(|i| (i as f32 - 5000.0) / 1000.0).collect();
     let (x, y) = (device.upload(&input)?, device.zeros::<f32>(n)?);
-    let config = LaunchConfig::linear(n as u32 / 4, 128);
+    let config = kernel.config([n.div_ceil(512) as u32, 1, 1])?;
+    let args = kernel.arguments(&[("x", Arg::from(&x)), ("y", Arg::from(&y)), ("n", Arg::U32(n as u32))])?;
     // SAFETY: the kernel reads x and writes y at indices below n only, and both hold n elements.
     #[expect(unsafe_code, reason = "launching one's own PTX")]
     unsafe {
-        kernel.launch(&config, &[Arg::from(&x), Arg::from(&y), Arg::U32(n as u32)])?;
+        kernel.launch(&config, &args)?;
     }
 
     let output = y.download()?;

@@ -61,15 +61,18 @@ fn gemm_module(chosen: &gemm::Chosen) -> Result<Module, girih_kernels::Error> {
         Config::WarpSpecialized(_) => format!("1 to ceil(M/{m}) * ceil(N/{n}) blocks"),
     };
     let mut notes = vec![
-        format!("grid: {grid} of {} threads", kernel.threads()),
-        format!("dynamic shared memory: {} bytes; sizes and pitches in elements", kernel.shared_bytes()),
+        format!("grid: {grid} of {} threads", kernel.kernel().threads()),
+        format!(
+            "dynamic shared memory: {} bytes; sizes and pitches in elements",
+            kernel.kernel().shared_bytes()
+        ),
     ];
     if problem.c().contiguous() == 0 {
         notes.push(
             "column-major C as C^T = B^T * A^T: pass B and ldb as a and lda, N as M, and A as b".into(),
         );
     }
-    Ok(annotated(kernel.module().clone(), notes, kernel.partitions()))
+    Ok(annotated(kernel.kernel().module().clone(), notes, kernel.partitions()))
 }
 
 fn copy_module(problem: &girih_kernels::copy::Problem) -> Result<Module, girih_kernels::Error> {
@@ -78,7 +81,7 @@ fn copy_module(problem: &girih_kernels::copy::Problem) -> Result<Module, girih_k
     let [rows, columns] = config.tile;
     let grid = format!("ceil(rows/{rows}) * ceil(columns/{columns}) blocks of {} threads", config.threads);
     let notes = vec![format!("grid: {grid}; sizes and pitches in elements")];
-    Ok(annotated(kernel.module, notes, &kernel.partitions))
+    Ok(annotated(kernel.kernel.into_module(), notes, &kernel.partitions))
 }
 
 /// The module with comments at the head of its kernel: how it is launched, and what it was derived from.

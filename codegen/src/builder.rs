@@ -13,13 +13,14 @@ mod control;
 mod finish;
 mod inline;
 mod parameter;
+mod shared;
 mod special;
 mod value;
 
 use girih_layout::Symbol;
 use girih_ptx::{
-    Address, Claim, Directive, Inst, Modifier, Name, Opcode, Operand, Site, Span, Special, Statement, Target,
-    Type, Variable,
+    Address, Claim, Directive, Fact, Inst, Modifier, Name, Opcode, Operand, Site, Span, Special, Statement,
+    Target, Type, Variable,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::panic::Location;
@@ -28,7 +29,8 @@ use crate::Error;
 use crate::expr::{Expr, VarId};
 use body::Body;
 pub use cond::Cond;
-pub use special::SHARED_ALIGN;
+use shared::Shared;
+pub use shared::{MAX_SHARED, SHARED_ALIGN};
 pub use value::Width;
 
 /// A register: its name and type.
@@ -87,7 +89,9 @@ pub struct Builder {
     registers: BTreeMap<&'static str, (Type, u32)>,
     scopes: Vec<Scope>,
     specials: HashMap<Special, Expr>,
-    shared: Option<Expr>,
+    /// What is known of parameters.
+    facts: Vec<(Name, Fact)>,
+    shared: Shared,
     labels: u32,
     /// Counts what is asked for and opened.
     clock: u64,
@@ -135,7 +139,8 @@ impl Builder {
             registers: BTreeMap::new(),
             scopes: vec![Scope::default()],
             specials: HashMap::new(),
-            shared: None,
+            facts: Vec::new(),
+            shared: Shared::default(),
             labels: 0,
             clock: 0,
             site: None,
@@ -306,11 +311,18 @@ impl Builder {
         self.var_at(reg, depth, lower, upper, multiple)
     }
 
+    /// On whose behalf the caller's caller writes.
+    #[track_caller]
+    fn site(&self) -> Site {
+        Site::from(self.site.unwrap_or(Location::caller()))
+    }
+
     /// Leaves word of what the caller's caller says of a register.
     #[track_caller]
     fn claim(&mut self, depth: usize, reg: &Reg, (lower, upper, multiple): (i64, i64, i64)) {
-        let site = Site::from(self.site.unwrap_or(Location::caller()));
-        let claim = Claim { line: 0, register: reg.name.clone(), lower, upper, multiple, site };
+        let site = self.site();
+        let fact = Fact { lower, upper, multiple, site };
+        let claim = Claim { line: 0, register: reg.name.clone(), fact };
         self.scopes[depth].body.claim(claim);
     }
 

@@ -1,7 +1,7 @@
 //! A vectorised copy between two matrices with contiguous rows, from copy atoms and a TV layout.
 
 use girih_layout::{Int, Lay, Shape, Stride, Symbol};
-use girih_ptx::{Module, Special, Type};
+use girih_ptx::{Special, Type};
 use girih_tensor::{DType, Slice, Space, Tensor};
 
 use crate::atom::universal_copy;
@@ -10,7 +10,7 @@ use crate::engine::element_bytes;
 use crate::error::narrow;
 use crate::gemm::MAX_EXTENT;
 use crate::tiled_copy::{TiledCopy, coalesced, shape_tiler, static_size};
-use crate::{Counting, Error, Expr, Gmem, Memory};
+use crate::{Counting, Error, Expr, Gmem, Kernel, Memory};
 
 /// What a copy module is specialised by; no size and no pitch is among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +38,8 @@ const MAX_WORDS: i128 = 128;
 /// A generated copy kernel.
 #[derive(Clone, Debug)]
 pub struct CopyKernel {
-    /// The module with the kernel [`CopyConfig::name`].
-    pub module: Module,
+    /// The kernel [`CopyConfig::name`].
+    pub kernel: Kernel,
     /// What the kernel was derived from, line by line: name and layout.
     pub partitions: Vec<(&'static str, String)>,
 }
@@ -101,7 +101,7 @@ pub fn generate(config: &CopyConfig) -> Result<CopyKernel, Error> {
         ("copy atom", copy.atom.name()),
         ("copy TV", copy.tv.to_string()),
     ];
-    Ok(CopyKernel { module: b.finish()?, partitions })
+    Ok(CopyKernel { kernel: b.finish()?, partitions })
 }
 
 fn partition(

@@ -175,7 +175,7 @@ impl Smem {
     ///
     /// let mut b = Builder::new("k", 80, 32);
     /// // Bit 2 of the offset toggles bits 0 and 1.
-    /// let shared = Smem::mapped(b.shared(), DType::F32, &F2Matrix::of_columns(&[1, 2, 7])?)?;
+    /// let shared = Smem::mapped(b.alloc_shared(1024, 1024)?, DType::F32, &F2Matrix::of_columns(&[1, 2, 7])?)?;
     /// assert!(shared.swizzle().is_none() && shared.map().is_some());
     /// # Ok::<(), girih_codegen::Error>(())
     /// ```
@@ -201,7 +201,7 @@ impl Smem {
     /// use girih_tensor::DType;
     ///
     /// let mut b = Builder::new("k", 80, 32);
-    /// let tile = Smem::tensor(b.shared(), DType::F16, &lay!("(8,8):(^9,^1)"))?;
+    /// let tile = Smem::tensor(b.alloc_shared(128, 128)?, DType::F16, &lay!("(8,8):(^9,^1)"))?;
     /// assert_eq!(tile.layout(), &lay!("(8,8):(8,1)"));
     /// assert_eq!(tile.engine().swizzle(), Some(&Swizzle::new(3, 0, 3)?));
     /// # Ok::<(), girih_codegen::Error>(())

@@ -7,7 +7,7 @@ use std::panic::Location;
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 
-use crate::builder::{Builder, Cond, Reg};
+use crate::builder::{Builder, Cond, MAX_SHARED, Reg};
 use crate::{Error, Expr};
 
 pub use mbarrier::{MBARRIER_BYTES, Mbarrier};
@@ -31,18 +31,20 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// A pipeline whose mbarriers stand at `base`, an address in bytes of shared memory ([`Pipeline::barrier_bytes`] of
-    /// them); `bytes` come into a stage, and `consumers` threads release it.
+    /// A pipeline with mbarriers of its own in shared memory, of [`Pipeline::barrier_bytes`]; `bytes` come into a stage, and
+    /// `consumers` threads release it.
     ///
     /// # Errors
-    /// [`Error::Config`] for fewer than 1 stage; [`Error::Mismatch`] for a base that is not a multiple of 8.
-    pub fn new(base: &Expr, stages: i64, bytes: i64, consumers: i64) -> Result<Pipeline, Error> {
-        if stages < 1 {
-            let accepted = String::from("1 or more");
+    /// [`Error::Config`] for fewer than 1 stage, or for shared memory that does not suffice.
+    #[track_caller]
+    pub fn new(b: &mut Builder, stages: i64, bytes: i64, consumers: i64) -> Result<Pipeline, Error> {
+        let most = MAX_SHARED / (2 * MBARRIER_BYTES);
+        if !(1..=most).contains(&stages) {
+            let accepted = format!("1 to {most}");
             return Err(Error::Config { what: "stages", value: stages.to_string(), accepted });
         }
-        Mbarrier::new(base)?;
-        Ok(Pipeline { base: base.clone(), stages, bytes, consumers })
+        let base = b.alloc_shared(Pipeline::barrier_bytes(stages), MBARRIER_BYTES)?;
+        Ok(Pipeline { base, stages, bytes, consumers })
     }
 
     /// Bytes of shared memory that the mbarriers of a pipeline take.

@@ -6,7 +6,7 @@ use crate::mutants::without;
 use girih_codegen::algorithm::{CopyWith, copy, fence_barrier_init};
 use girih_codegen::atom::{CopyAtom, Transfer};
 use girih_codegen::{
-    Builder, Cond, Error, Expr, Gmem, MBARRIER_BYTES, Mbarrier, Memory as _, Pipeline, PipelineState, Smem,
+    Builder, Cond, Error, Expr, Gmem, MBARRIER_BYTES, Mbarrier, Memory as _, Pipeline, PipelineState,
     TiledCopy, Width,
 };
 use girih_layout::{Lay, Tile, Tiles, lay};
@@ -39,10 +39,9 @@ const CHUNKS: i64 = 7;
 fn pipelined(stages: i64) -> Result<Module, Error> {
     let mut b = Builder::new("k", 90, 96);
     let (from, to) = (b.pointer("from", 16), b.pointer("to", 4));
-    let (thread, base) = (b.special(Special::TidX), b.shared());
-    let pipeline = Pipeline::new(&base, stages, 4 * CHUNK, 2)?;
-    let data = &base + 1024;
-    let shared = Tensor::new(Smem::new(data, DType::U32, None), Lay::col_major([CHUNK, stages]).unwrap());
+    let thread = b.special(Special::TidX);
+    let pipeline = Pipeline::new(&mut b, stages, 4 * CHUNK, 2)?;
+    let shared = b.shared_tensor(DType::U32, None, &Lay::col_major([CHUNK, stages])?)?;
     let source = Tensor::new(Gmem::new(from, DType::U32), Lay::col_major([CHUNK, CHUNKS]).unwrap());
     let target = Tensor::new(Gmem::new(to, DType::U32), lay!("64:1"));
     b.if_(&Cond::less(&thread, &Expr::from(1)), |b| {
@@ -97,7 +96,7 @@ fn pipelined(stages: i64) -> Result<Module, Error> {
             b.store(Space::Gmem, &address, &[sum], &Cond::Always)
         },
     )?;
-    b.finish()
+    Ok(b.finish()?.into_module())
 }
 
 fn sums(module: &Module, stages: i64, seed: u64) -> Result<(), String> {
@@ -151,7 +150,8 @@ fn every_part_is_needed() {
 fn threads_arrive_in_the_other_block() {
     let mut b = Builder::new("k", 90, 32);
     let to = b.pointer("to", 4);
-    let (thread, base) = (b.special(Special::TidX), b.shared());
+    let thread = b.special(Special::TidX);
+    let base = b.alloc_shared(MBARRIER_BYTES, MBARRIER_BYTES).unwrap();
     let rank = b.special(Special::ClusterCtarank);
     let barrier = Mbarrier::new(&base).unwrap();
     b.if_(&Cond::less(&thread, &Expr::from(1)), |b| {
@@ -167,7 +167,7 @@ fn threads_arrive_in_the_other_block() {
     let value = b.value(&(&rank + 7), Width::W32).unwrap();
     b.store(Space::Gmem, &(&to + &(&(&(&rank * 32) + &thread) * 4)), &[value], &Cond::Always).unwrap();
     b.cluster_sync();
-    let module = b.finish().unwrap();
+    let module = b.finish().unwrap().into_module();
     let memory = Memory::new();
     let to = memory.alloc(256).unwrap();
     run(&module, [2, 32, 2, MBARRIER_BYTES as u32], &memory, &[to], 0).unwrap();
@@ -179,7 +179,7 @@ fn threads_arrive_in_the_other_block() {
 #[test]
 fn misuse_is_told() {
     let mut b = Builder::new("k", 90, 32);
-    let base = b.shared();
+    let base = b.alloc_shared(16, 8).unwrap();
     let barrier = Mbarrier::new(&base).unwrap();
     let mut texts = String::new();
     let mut say = |error: Error| texts += &format!("{error}\n");
@@ -187,15 +187,15 @@ fn misuse_is_told() {
     say(barrier.init(&mut b, 0).unwrap_err());
     say(barrier.init(&mut b, 1 << 20).unwrap_err());
     say(barrier.arrive_and_expect_tx(&mut b, 1 << 20, &Cond::Always).unwrap_err());
-    say(Pipeline::new(&base, 0, 128, 1).unwrap_err());
-    say(Pipeline::new(&(&base + 4), 2, 128, 1).unwrap_err());
+    say(Pipeline::new(&mut b, 0, 128, 1).unwrap_err());
+    say(Pipeline::new(&mut b, i64::MAX, 128, 1).unwrap_err());
     expect_test::expect![[r#"
         mbarrier: v0 + 4 does not fit an mbarrier: addresses that are known to be multiples of 8 bytes
         arrivals of an mbarrier = 0: 1 to 1048575
         arrivals of an mbarrier = 1048576: 1 to 1048575
         bytes of an mbarrier's phase = 1048576: 0 to 1048575
-        stages = 0: 1 or more
-        mbarrier: v0 + 4 does not fit an mbarrier: addresses that are known to be multiples of 8 bytes
+        stages = 0: 1 to 14528
+        stages = 9223372036854775807: 1 to 14528
     "#]]
     .assert_eq(&texts);
 }

@@ -17,7 +17,7 @@ fn matrix(extents: [i64; 2], strides: [i64; 2]) -> Lay {
 /// By the algorithm: one thread's part of `layout`, between the memory and registers, or asynchronously into shared memory.
 fn emitted(copy: &TiledCopy, layout: Lay, align: i64) -> Result<(), Error> {
     let mut b = Builder::new("k", 80, 128);
-    let (pointer, shared) = (b.pointer("x", align), b.shared());
+    let (pointer, shared) = (b.pointer("x", align), b.alloc_shared(1 << 16, 1024)?);
     let thread = b.special(Special::TidX);
     let mine = copy.get_slice(&thread)?;
     let global = Tensor::new(Gmem::new(pointer, DType::F16), layout);

@@ -35,7 +35,7 @@ fn columns() -> (Access, CopyAtom) {
 fn kernel(way: &Way, shared: &dyn Fn(Expr) -> Result<Tensor<Smem>, Error>) -> Result<Module, Error> {
     let mut b = Builder::new("k", 80, THREADS as u32);
     let (from, to) = (b.pointer("from", 16), b.pointer("to", 16));
-    let (base, thread) = (b.shared(), b.special(Special::TidX));
+    let (base, thread) = (b.alloc_shared(SIDE * SIDE * 4, 1024)?, b.special(Special::TidX));
     let tile = shared(base)?;
     let global = |pointer| Tensor::new(Gmem::new(pointer, DType::F32), lay!("(32,32):(32,1)"));
     let ((write, store), (read, load)) = (&way.write, &way.read);
@@ -49,7 +49,7 @@ fn kernel(way: &Way, shared: &dyn Fn(Expr) -> Result<Tensor<Smem>, Error>) -> Re
     copy(&mut b, *load, &source, &values)?;
     let target = global(to).tv_partition(&read.tv, &thread)?; // (Val)
     copy(&mut b, AUTO_VECTORIZING_COPY, &values, &target)?;
-    b.finish()
+    Ok(b.finish()?.into_module())
 }
 
 /// The wavefronts that the simulator counts, once the matrix has come through unchanged.
@@ -122,12 +122,17 @@ fn a_map_that_is_no_swizzle_is_carried_like_one() {
 fn maps_are_refused_by_what_swizzles_by_itself() {
     let mut b = Builder::new("k", 90, 128);
     let map = F2Matrix::of_columns(&[1, 2, 4, 8, 24, 32 + 8 + 16]).unwrap();
-    let engine = Smem::mapped(b.shared(), DType::F16, &map).unwrap();
+    let engine = Smem::mapped(b.alloc_shared(1024, 1024).unwrap(), DType::F16, &map).unwrap();
     assert!(engine.swizzle().is_none() && engine.map() == Some(&map));
     let lost = F2Matrix::of_columns(&[1, 1]).unwrap();
-    assert!(Smem::mapped(b.shared(), DType::F16, &lost).unwrap_err().to_string().contains("onto"));
+    assert!(
+        Smem::mapped(b.alloc_shared(1024, 1024).unwrap(), DType::F16, &lost)
+            .unwrap_err()
+            .to_string()
+            .contains("onto")
+    );
     let gaps = Lay::parse("(2,2):(^1,^4)").unwrap();
-    assert!(Smem::tensor(b.shared(), DType::F16, &gaps).is_err());
+    assert!(Smem::tensor(b.alloc_shared(1024, 1024).unwrap(), DType::F16, &gaps).is_err());
 }
 
 /// A bijection of `n` bits as the product of elementary ones.

@@ -26,7 +26,7 @@ fn kernel(atom: &MmaAtom, layouts: [Lay; 3]) -> Result<Module, Error> {
     let [(_, x), (_, y), (memory, z)] = &fragments[..] else { unreachable!("three") };
     gemm(&mut b, atom, x, y, z)?;
     copy(&mut b, AUTO_VECTORIZING_COPY, z, memory)?;
-    b.finish()
+    Ok(b.finish()?.into_module())
 }
 
 fn run(module: &Module, arrays: [Vec<u8>; 3]) -> Vec<u8> {
@@ -129,7 +129,7 @@ fn misuse_is_explained() {
 fn descriptors_are_for_matrices_that_wgmma_reads() {
     let wgmma = |name: &str| TiledMma::new(MmaAtom::find(name).unwrap(), lay!("(1,1):(0,0)")).unwrap();
     let mut b = Builder::new("k", 90, 128);
-    let base = b.shared();
+    let base = b.alloc_shared(1 << 14, 1024).unwrap();
     let thread = b.special(Special::TidX);
     let swizzle = GmmaSwizzle::Sw128.swizzle(DType::Bf16).unwrap();
     let descriptor = |name: &str, operand: Operand, base: &Expr, layout: &Lay| {

@@ -134,7 +134,8 @@ fn vectors_are_contiguous_runs() {
 #[test]
 fn engines_follow_the_strides_they_can() {
     let mut b = Builder::new("k", 80, 32);
-    let (pointer, shared, thread) = (b.pointer("p", 4), b.shared(), b.special(Special::TidX));
+    let (pointer, shared, thread) =
+        (b.pointer("p", 4), b.alloc_shared(1 << 14, 1024).unwrap(), b.special(Special::TidX));
     let slice = Slice::tuple([Slice::At(thread.clone()), Slice::at(3)]);
     let identity = Lay::identity(lay!("(32,8):(1,32)").shape()).unwrap();
     let integers = lay!("(32,8):(1,40)");

@@ -6,7 +6,7 @@
 use girih_codegen::algorithm::{clear, copy, gemm};
 use girih_codegen::atom::*;
 use girih_codegen::plan::coalesced_copy;
-use girih_codegen::{Builder, Error, Expr, Gmem, Operand, Smem, TiledCopy, TiledMma};
+use girih_codegen::{Builder, Error, Gmem, Operand, TiledCopy, TiledMma};
 use girih_layout::{Lay, Swizzle, Tile, lay};
 use girih_ptx::{Module, Special};
 use girih_sim::{Launch, Memory, Options, Program};
@@ -36,7 +36,7 @@ impl Source {
 fn kernel(mma: &TiledMma, sources: [Source; 2]) -> Result<Module, Error> {
     let mut b = Builder::new("k", 80, THREADS as u32);
     let pointers = ["c", "a", "b"].map(|name| b.pointer(name, 16));
-    let (shared, thread) = (b.shared(), b.special(Special::TidX));
+    let thread = b.special(Special::TidX);
     let mut operands = Vec::new();
     for (i, (operand, extent)) in [(Operand::A, M), (Operand::B, N)].into_iter().enumerate() {
         let layout = sources[i].layout(extent);
@@ -44,8 +44,7 @@ fn kernel(mma: &TiledMma, sources: [Source; 2]) -> Result<Module, Error> {
         // Rows of 64 bytes, or of more.
         let swizzle =
             if sources[i].k_major || extent == 32 { Swizzle::new(2, 3, 3)? } else { Swizzle::new(3, 3, 3)? };
-        let base = &shared + &Expr::from(2 * M * K * i as i64);
-        let tile = Tensor::new(Smem::new(base, DType::F16, Some(swizzle)), layout);
+        let tile = b.shared_tensor(DType::F16, Some(swizzle), &layout)?;
         let vectors = coalesced_copy(&layout, THREADS, 16)?;
         let load = vectors.like_d(SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16)?;
         let mine = load.get_slice(&thread)?;
@@ -71,7 +70,7 @@ fn kernel(mma: &TiledMma, sources: [Source; 2]) -> Result<Module, Error> {
     let write = TiledCopy::of_mma(UNIVERSAL_COPY_64, 32, mma, Operand::C)?;
     let mine = write.get_slice(&thread)?;
     copy(&mut b, &write, &mine.retile_s(&sums)?, &mine.partition_d(&c)?)?;
-    b.finish()
+    Ok(b.finish()?.into_module())
 }
 
 /// Small integers, exact in every order of sums.

@@ -144,13 +144,14 @@ fn kernel(case: &Case) -> Result<Module, Error> {
             copy(&mut b, AUTO_VECTORIZING_COPY, &registers, &target)?;
         }
         Way::Shared(swizzle) => {
-            let shared = Tensor::new(Smem::new(b.shared(), case.dtype, swizzle), layout);
+            let base = b.alloc_shared(BYTES as i64, 1024)?;
+            let shared = Tensor::new(Smem::new(base, case.dtype, swizzle), layout);
             fill(&mut b, &shared, 1.0)?;
             copy_if(&mut b, case.atom, &predicates, &source, &shared)?;
             copy(&mut b, AUTO_VECTORIZING_COPY, &shared, &target)?;
         }
     }
-    b.finish()
+    Ok(b.finish()?.into_module())
 }
 
 /// The destination after the kernel, which gets `data` as its source.

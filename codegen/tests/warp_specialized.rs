@@ -101,9 +101,9 @@ fn run(
     let maps = maps.iter().zip(&places).map(|(map, &address)| map.at(address).unwrap().to_bytes().to_vec());
     let launch = Launch {
         grid: [blocks, 1, 1],
-        block: [kernel.threads, 1, 1],
+        block: [kernel.kernel.threads(), 1, 1],
         cluster: None,
-        dynamic_shared: kernel.shared_bytes,
+        dynamic_shared: kernel.kernel.shared_bytes(),
         cooperative: false,
         args: maps
             .chain([table.to_le_bytes().to_vec(), count.to_vec(), (k as u32).to_le_bytes().to_vec()])
@@ -155,7 +155,7 @@ fn products_are_exact() {
     for (config, problems) in &cases {
         let kernel = generate(config).unwrap_or_else(|e| panic!("{e}: {config:?}"));
         for (seed, &mnk) in (0..).zip(problems) {
-            let result = run(config, &kernel, &kernel.module, mnk, 3, seed);
+            let result = run(config, &kernel, kernel.kernel.module(), mnk, 3, seed);
             result.unwrap_or_else(|e| panic!("{mnk:?}, seed {seed}, {config:?}: {e}"));
         }
     }
@@ -167,7 +167,7 @@ fn any_number_of_blocks_covers_the_tiles() {
     let config = config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
     let kernel = generate(&config).unwrap();
     for blocks in [1, 2, 5, 9, 10, 12] {
-        run(&config, &kernel, &kernel.module, [300, 192, 64], blocks, 0).unwrap();
+        run(&config, &kernel, kernel.kernel.module(), [300, 192, 64], blocks, 0).unwrap();
     }
 }
 
@@ -180,7 +180,7 @@ fn every_part_is_needed() {
     let mut kept = Vec::new();
     let mut removed = 0;
     for index in 0.. {
-        let Some((mutant, text)) = without(&kernel.module, index) else { break };
+        let Some((mutant, text)) = without(kernel.kernel.module(), index) else { break };
         removed += 1;
         let caught = (0..8).find_map(|seed| run(&config, &kernel, &mutant, [384, 128, 256], 2, seed).err());
         println!("{index} {text}: {caught:?}");
@@ -199,7 +199,7 @@ fn modules_are_these() {
     let nt = config("SM90_64x128x16_F32F16F16_SS<MN,MN>", [128, 128, 64], two, DType::F16);
     let high = config("SM90_64x192x16_F32BF16BF16_SS", [256, 192, 64], two, DType::Bf16);
     let check = |config: WarpSpecializedConfig, golden: ExpectFile| {
-        golden.assert_eq(&generate(&config).unwrap().module.to_string());
+        golden.assert_eq(&generate(&config).unwrap().kernel.module().to_string());
     };
     check(tn, expect_file!["../testdata/golden/gemm_sm90_bf16_tn.ptx"]);
     check(WarpSpecializedConfig { stages: 5, ..nt }, expect_file!["../testdata/golden/gemm_sm90_f16_nt.ptx"]);

@@ -140,12 +140,13 @@ impl Device {
         Ok(buffer)
     }
 
-    /// Compiles a module for the device: by the driver on a GPU, by the simulator's decoder otherwise.
+    /// Compiles a module, or a kernel of girih-codegen's, for the device: by the driver on a GPU, by the simulator's decoder
+    /// otherwise.
     ///
     /// # Errors
     /// [`Error::WrongTarget`] when the device can't run the module's `.target`; [`Error::Jit`] with the compiler's log
     /// and the PTX line it complains about; [`Error::Sim`] naming an instruction that the simulator doesn't know.
-    pub fn load(&self, module: &ptx::Module) -> Result<Module, Error> {
+    pub fn load(&self, module: &impl AsRef<ptx::Module>) -> Result<Module, Error> {
         self.load_with(module, Optimization::Full)
     }
 
@@ -153,8 +154,12 @@ impl Device {
     ///
     /// # Errors
     /// As [`load`](Device::load).
-    pub fn load_with(&self, module: &ptx::Module, optimization: Optimization) -> Result<Module, Error> {
-        Module::load(self, module, optimization)
+    pub fn load_with(
+        &self,
+        module: &impl AsRef<ptx::Module>,
+        optimization: Optimization,
+    ) -> Result<Module, Error> {
+        Module::load(self, module.as_ref(), optimization)
     }
 
     /// Waits until everything called so far has finished.

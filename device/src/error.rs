@@ -152,6 +152,42 @@ pub enum Error {
         /// The argument's type and size.
         given: String,
     },
+    /// An argument's value is not what the kernel relies on.
+    #[error(
+        "kernel `{kernel}`: parameter `{parameter}` = {value}: the kernel takes {accepted}, as {site} says"
+    )]
+    ArgumentValue {
+        /// The kernel.
+        kernel: String,
+        /// The parameter's name.
+        parameter: String,
+        /// The argument, or its address.
+        value: i64,
+        /// What would be accepted.
+        accepted: String,
+        /// The line of the program that wrote the kernel and says so.
+        site: String,
+    },
+    /// Arguments by name that are not one for each parameter.
+    #[error("kernel `{kernel}`: `{name}` {what}; its parameters are: {}", list(signature))]
+    ArgumentName {
+        /// The kernel.
+        kernel: String,
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        what: &'static str,
+        /// The names of the parameters.
+        signature: Vec<String>,
+    },
+    /// Nothing says what block a kernel is for.
+    #[error(
+        "kernel `{kernel}`: its text does not say its block and its dynamic shared memory; state them by `LaunchConfig::new`"
+    )]
+    NoBlock {
+        /// The kernel.
+        kernel: String,
+    },
     /// A grid without blocks or a block without threads.
     #[error(
         "kernel `{kernel}`: the {what} {extent:?} is empty; every extent must be at least 1 (skip the launch of empty work)"

@@ -1,10 +1,9 @@
-//! Launching: arguments checked against the signature, extents against the limits, then the backend's launch.
+//! Launching: extents are checked against the limits, arguments against the signature, then the backend launches.
 
-use std::{fmt, marker::PhantomData};
+use girih_ptx::KernelInfo;
 
-use girih_ptx::{KernelInfo, ParamInfo, Type};
-
-use crate::{Buffer, Device, Error, Kernel, Limits, Pod, TensorMap};
+use crate::args::{Arg, check_args};
+use crate::{Error, Kernel, Limits};
 
 /// Grid, block, cluster and dynamic shared memory of a launch, and whether its blocks can wait for one another.
 ///
@@ -57,131 +56,27 @@ impl LaunchConfig {
     }
 }
 
-/// Bytes that the address of a tensor map is a multiple of.
-const TENSOR_MAP_ALIGN: u32 = 64;
-
-/// An argument of a launch.
-///
-/// A value fits a parameter of its size and kind: `U32` and `I32` a `.u32 .s32 .b32`, `F32` a `.f32` or `.b32`, a buffer's
-/// address a `.u64 .s64 .b64`, a tensor map a `.align 64 .b8 map[128]`. `Bytes` fits any parameter of as many bytes.
-#[derive(Clone, Copy, Debug)]
-pub enum Arg<'a> {
-    /// A 32-bit unsigned integer.
-    U32(u32),
-    /// A 32-bit signed integer.
-    I32(i32),
-    /// A 64-bit unsigned integer, or an address.
-    U64(u64),
-    /// A 64-bit signed integer.
-    I64(i64),
-    /// A 32-bit float.
-    F32(f32),
-    /// A 64-bit float.
-    F64(f64),
-    /// The address of a buffer.
-    Buffer(BufferArg<'a>),
-    /// A tensor map.
-    TensorMap(&'a TensorMap<'a>),
-    /// Raw bytes, for parameters such as `.param .align 8 .b8 shape[24]`.
-    Bytes(&'a [u8]),
-}
-
-/// A buffer as an argument: it borrows the buffer until the launch is in the device's sequence.
-#[derive(Clone, Copy)]
-pub struct BufferArg<'a> {
-    address: u64,
-    device: &'a Device,
-    borrow: PhantomData<&'a ()>,
-}
-
-impl fmt::Debug for BufferArg<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}", self.address)
-    }
-}
-
-impl<'a, T: Pod> From<&'a Buffer<T>> for Arg<'a> {
-    fn from(buffer: &'a Buffer<T>) -> Self {
-        Arg::Buffer(BufferArg { address: buffer.address(), device: buffer.device(), borrow: PhantomData })
-    }
-}
-
-impl<'a, T: Pod> From<&'a mut Buffer<T>> for Arg<'a> {
-    fn from(buffer: &'a mut Buffer<T>) -> Self {
-        Arg::from(&*buffer)
-    }
-}
-
-impl<'a> From<&'a TensorMap<'a>> for Arg<'a> {
-    fn from(map: &'a TensorMap<'a>) -> Self {
-        Arg::TensorMap(map)
-    }
-}
-
-macro_rules! arg_from {
-    ($($ty:ty => $variant:ident),*) => {$(
-        impl From<$ty> for Arg<'_> {
-            fn from(value: $ty) -> Self {
-                Arg::$variant(value)
-            }
-        }
-    )*};
-}
-arg_from!(u32 => U32, i32 => I32, u64 => U64, i64 => I64, f32 => F32, f64 => F64);
-
-impl Arg<'_> {
-    fn bytes(&self) -> Vec<u8> {
-        match *self {
-            Arg::U32(v) => v.to_le_bytes().to_vec(),
-            Arg::I32(v) => v.to_le_bytes().to_vec(),
-            Arg::U64(v) => v.to_le_bytes().to_vec(),
-            Arg::I64(v) => v.to_le_bytes().to_vec(),
-            Arg::F32(v) => v.to_le_bytes().to_vec(),
-            Arg::F64(v) => v.to_le_bytes().to_vec(),
-            Arg::Buffer(buffer) => buffer.address.to_le_bytes().to_vec(),
-            Arg::TensorMap(map) => map.bytes().to_vec(),
-            Arg::Bytes(bytes) => bytes.to_vec(),
-        }
-    }
-
-    fn fits(&self, parameter: &ParamInfo) -> bool {
-        let types: &[Type] = match self {
-            Arg::U32(_) | Arg::I32(_) => &[Type::U32, Type::S32, Type::B32],
-            Arg::U64(_) | Arg::I64(_) | Arg::Buffer(_) => &[Type::U64, Type::S64, Type::B64],
-            Arg::F32(_) => &[Type::F32, Type::B32],
-            Arg::F64(_) => &[Type::F64, Type::B64],
-            Arg::TensorMap(map) => {
-                return map.bytes().len() as u64 == parameter.bytes && parameter.align >= TENSOR_MAP_ALIGN;
-            }
-            Arg::Bytes(bytes) => return bytes.len() as u64 == parameter.bytes,
-        };
-        types.contains(&parameter.ty) && parameter.ty.bytes().map(u64::from) == Some(parameter.bytes)
-    }
-
-    fn describe(&self) -> String {
-        match self {
-            Arg::U32(v) => format!("the u32 {v}"),
-            Arg::I32(v) => format!("the i32 {v}"),
-            Arg::U64(v) => format!("the u64 {v}"),
-            Arg::I64(v) => format!("the i64 {v}"),
-            Arg::F32(v) => format!("the f32 {v:?}"),
-            Arg::F64(v) => format!("the f64 {v:?}"),
-            Arg::Buffer(_) => "a buffer (a 64-bit address)".into(),
-            Arg::TensorMap(_) => "a tensor map (128 bytes, aligned to 64)".into(),
-            Arg::Bytes(bytes) => format!("{} bytes", bytes.len()),
-        }
-    }
-}
-
 impl Kernel {
+    /// The launch of `grid` blocks, with the block and the dynamic shared memory that the kernel was generated for.
+    ///
+    /// # Errors
+    /// [`Error::NoBlock`] for a kernel whose text is all that is known of it, unless it says `.reqntid` and uses no dynamic shared
+    /// memory: [`LaunchConfig::new`] states the rest.
+    pub fn config(&self, grid: [u32; 3]) -> Result<LaunchConfig, Error> {
+        let (Some(block), Some(bytes)) = (self.info.block, self.info.dynamic_shared_bytes) else {
+            return Err(Error::NoBlock { kernel: self.info.name.to_string() });
+        };
+        Ok(LaunchConfig::new(grid, block).with_dynamic_shared(bytes))
+    }
+
     /// Puts a launch into the device's sequence of operations; on the simulator it has run when this returns.
     ///
     /// Everything that can be known before is checked before: the arguments against the signature, the extents against
     /// the kernel's and the device's limits, shared memory against what a block can opt in to.
     ///
     /// # Errors
-    /// [`Error::ArgumentCount`], [`Error::ArgumentType`], [`Error::ForeignBuffer`], [`Error::EmptyLaunch`],
-    /// [`Error::ExtentTooLarge`], [`Error::ClusterShape`], [`Error::TooManyThreads`], [`Error::BlockShape`],
+    /// [`Error::ArgumentCount`], [`Error::ArgumentType`], [`Error::ArgumentValue`], [`Error::ForeignBuffer`],
+    /// [`Error::EmptyLaunch`], [`Error::ExtentTooLarge`], [`Error::ClusterShape`], [`Error::TooManyThreads`], [`Error::BlockShape`],
     /// [`Error::TooMuchShared`]; on the simulator [`Error::Sim`] for what the kernel does wrong, on a GPU the driver's.
     ///
     /// # Safety
@@ -195,49 +90,6 @@ impl Kernel {
         let args = check_args(&self.info, &self.device, args)?;
         // SAFETY: the caller's promise is passed on; `check_args` gives every parameter a value of its size.
         unsafe { self.entry.launch(config, args) }
-    }
-}
-
-/// The bytes of each argument, once count, types and devices are right.
-fn check_args(info: &KernelInfo, device: &Device, args: &[Arg<'_>]) -> Result<Vec<Vec<u8>>, Error> {
-    let kernel = || info.name.to_string();
-    if args.len() != info.params.len() {
-        let signature = info.params.iter().map(|p| format!("{} {}", describe(p), p.name)).collect::<Vec<_>>();
-        return Err(Error::ArgumentCount {
-            kernel: kernel(),
-            expected: info.params.len(),
-            given: args.len(),
-            signature: if signature.is_empty() { "none".into() } else { signature.join(", ") },
-        });
-    }
-    let check = |(index, (arg, parameter)): (usize, (&Arg<'_>, &ParamInfo))| {
-        if !arg.fits(parameter) {
-            return Err(Error::ArgumentType {
-                kernel: kernel(),
-                index,
-                parameter: parameter.name.to_string(),
-                expected: describe(parameter),
-                given: arg.describe(),
-            });
-        }
-        let (what, home) = match arg {
-            Arg::Buffer(buffer) => ("the buffer", buffer.device),
-            Arg::TensorMap(map) => ("the tensor map's buffer", map.device()),
-            _ => return Ok(arg.bytes()),
-        };
-        if !home.is_same(device) {
-            let what = format!("kernel `{}`, argument {index}: {what}", info.name);
-            return Err(Error::ForeignBuffer { what });
-        }
-        Ok(arg.bytes())
-    };
-    args.iter().zip(&info.params).enumerate().map(check).collect()
-}
-
-fn describe(parameter: &ParamInfo) -> String {
-    match parameter.ty.bytes() {
-        Some(bytes) if u64::from(bytes) == parameter.bytes => format!(".{}", parameter.ty),
-        _ => format!(".{} of {} bytes, aligned to {}", parameter.ty, parameter.bytes, parameter.align),
     }
 }
 

@@ -39,6 +39,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod args;
 mod backend;
 mod buffer;
 #[cfg(feature = "cuda")]
@@ -54,11 +55,12 @@ mod sim;
 mod tensor;
 mod time;
 
+pub use args::{Arg, BufferArg};
 pub use buffer::Buffer;
 pub use device::{Device, Kind};
 pub use error::{DriverVersion, Error, Fault};
 pub use girih_sim::Options as SimOptions;
-pub use launch::{Arg, BufferArg, LaunchConfig};
+pub use launch::LaunchConfig;
 pub use limits::Limits;
 pub use module::{Kernel, Module, Optimization, Resources};
 pub use pod::Pod;

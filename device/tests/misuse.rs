@@ -6,7 +6,7 @@ mod programs;
 
 use expect_test::{Expect, expect};
 use girih_device::{Arg, Device, Error, Fault, Kernel, LaunchConfig, Select, TensorMap};
-use girih_ptx::{Module, TensorElement, Tiled};
+use girih_ptx::{Fact, LaunchNotes, Module, Notes, Site, TensorElement, Tiled};
 
 fn sim() -> Device {
     Device::open(Select::Sim).unwrap()
@@ -355,4 +355,87 @@ fn tensor_maps_that_do_not_fit() {
             "kernel `fits`, argument 0: the tensor map's buffer lives on another device: its address means nothing here; download it and upload it to this device"
         ],
     );
+}
+
+/// The kernel `k(x, n)` with what the program that wrote it says of its launches.
+fn noted() -> Module {
+    let mut module = Module::parse(
+        ".version 8.0 .target sm_80 .address_size 64
+        .extern .shared .align 16 .b8 smem[];
+        .visible .entry k(.param .u64 x, .param .u32 n) .maxntid 64 { .reg .b32 %r0; mov.u32 %r0, smem; ret; }",
+    )
+    .unwrap();
+    let fact = |lower, upper, multiple| {
+        let site = Site { file: "own.rs".into(), line: 7, column: 9 };
+        Fact { lower, upper, multiple, site }
+    };
+    let launch = LaunchNotes {
+        kernel: "k".into(),
+        block: [32, 2, 1],
+        dynamic_shared_bytes: 48,
+        facts: vec![("x".into(), fact(0, 1 << 60, 16)), ("n".into(), fact(-8, 800, 8))],
+    };
+    module.notes = Notes::new(&module.to_string(), Vec::new(), Vec::new()).with_launches(vec![launch]);
+    module
+}
+
+#[test]
+fn what_a_kernel_relies_on_is_checked_at_its_launch() {
+    let device = sim();
+    let kernel = device.load(&noted()).unwrap().kernel("k").unwrap();
+    let config = kernel.config([3, 1, 1]).unwrap();
+    assert_eq!(config, LaunchConfig::new([3, 1, 1], [32, 2, 1]).with_dynamic_shared(48));
+    let x = device.zeros::<f32>(8).unwrap();
+    for n in [-8, 0, 8, 800] {
+        launch(&kernel, config, &[Arg::from(&x), Arg::I32(n)]).unwrap();
+    }
+    for n in [-16, -1, 4, 801, 808, i32::MIN, i32::MAX] {
+        let refused = launch(&kernel, config, &[Arg::from(&x), Arg::I32(n)]);
+        assert!(matches!(refused, Err(Error::ArgumentValue { value, .. }) if value == n.into()), "{n}");
+    }
+    refused(
+        launch(&kernel, config, &[Arg::from(&x), Arg::Bytes(&12u32.to_le_bytes())]),
+        Fault::Caller,
+        &expect![
+            "kernel `k`: parameter `n` = 12: the kernel takes multiples of 8 from -8 to 800, as own.rs:7:9 says"
+        ],
+    );
+    refused(
+        launch(&kernel, config, &[Arg::U64(8), Arg::U32(8)]),
+        Fault::Caller,
+        &expect![
+            "kernel `k`: parameter `x` = 8: the kernel takes multiples of 16 from 0 to 1152921504606846976, as own.rs:7:9 says"
+        ],
+    );
+}
+
+/// Notes are good for their text alone.
+#[test]
+fn a_changed_text_has_no_notes() {
+    let device = sim();
+    let changed = Module::parse(&noted().to_string().replace(".maxntid 64", ".maxntid 32")).unwrap();
+    let kernel = device.load(&Module { notes: noted().notes, ..changed }).unwrap().kernel("k").unwrap();
+    refused(
+        kernel.config([1; 3]),
+        Fault::Caller,
+        &expect![
+            "kernel `k`: its text does not say its block and its dynamic shared memory; state them by `LaunchConfig::new`"
+        ],
+    );
+    launch(&kernel, LaunchConfig::new([1; 3], [1; 3]), &[Arg::U64(1), Arg::U32(1)]).unwrap();
+}
+
+#[test]
+fn arguments_by_name() {
+    let device = sim();
+    let kernel = device.load(&noted()).unwrap().kernel("k").unwrap();
+    let [x, n] = [("x", Arg::U64(16)), ("n", Arg::U32(8))];
+    let args = kernel.arguments(&[n, x]).unwrap();
+    assert!(matches!(args[..], [Arg::U64(16), Arg::U32(8)]));
+    let refuse = |named: &[(&str, Arg<'_>)], wanted: Expect| {
+        refused(kernel.arguments(named), Fault::Caller, &wanted);
+    };
+    refuse(&[x], expect!["kernel `k`: `n` has no argument; its parameters are: x, n"]);
+    refuse(&[x, n, x], expect!["kernel `k`: `x` has several arguments; its parameters are: x, n"]);
+    refuse(&[x, n, ("m", Arg::U32(1))], expect!["kernel `k`: `m` is no parameter; its parameters are: x, n"]);
 }

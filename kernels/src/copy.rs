@@ -2,7 +2,7 @@
 
 use girih_codegen::copy::{CopyConfig, CopyKernel, generate};
 use girih_codegen::gemm::MAX_EXTENT;
-use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig, Pod};
+use girih_device::{Arg, Buffer, Device, Kernel, Pod};
 use girih_tensor::{DType, Element};
 
 use crate::Error;
@@ -109,7 +109,7 @@ impl Copy {
     pub fn new(device: &Device, problem: &Problem) -> Result<Copy, Error> {
         let config = choose(problem);
         let generated = generate(&config)?;
-        let kernel = device.load(&generated.module)?.kernel(config.name)?;
+        let kernel = device.load(&generated.kernel)?.kernel(config.name)?;
         Ok(Copy { problem: *problem, config, kernel, generated })
     }
 
@@ -151,13 +151,20 @@ impl Copy {
             let tile = format!("({tile_m},{tile_n})");
             return Err(Error::Grid { tiles: tiles as i64, tile, most: i64::from(i32::MAX) });
         }
-        let config = LaunchConfig::new([tiles as u32, 1, 1], [self.config.threads as u32, 1, 1]);
-        let mut args: Vec<Arg<'_>> = vec![dst.into(), src.into()];
+        let config = self.kernel.config([tiles as u32, 1, 1])?;
         // The pitch of a single row counts for nothing, so it can be what the module's vectors want of pitches.
         let whole = |ld: i64| {
             if p.rows == 1 { (ld as u64).next_multiple_of(self.config.vector as u64) as i64 } else { ld }
         };
-        args.extend([p.rows, p.columns, whole(p.ld_dst), whole(p.ld_src)].map(|v| Arg::U32(v as u32)));
+        let number = |value: i64| Arg::U32(value as u32);
+        let args = [
+            ("dst", dst.into()),
+            ("src", src.into()),
+            ("rows", number(p.rows)),
+            ("columns", number(p.columns)),
+            ("ld_dst", number(whole(p.ld_dst))),
+            ("ld_src", number(whole(p.ld_src))),
+        ];
         Ok(launch(&self.kernel, &config, &args)?)
     }
 }

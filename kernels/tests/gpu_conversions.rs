@@ -20,11 +20,14 @@ fn kernel(conversion: &Conversion, count: usize) -> Result<Module, Error> {
     for (i, value) in values.iter().enumerate() {
         b.load(Space::Gmem, std::slice::from_ref(value), &(&from + &at(i)), &Cond::Always)?;
     }
-    let scratch = (conversion.means() == Means::Shared).then(|| b.shared());
+    let scratch = match conversion.means() {
+        Means::Shared => Some(b.alloc_shared(conversion.scratch_bytes().into(), 16)?),
+        _ => None,
+    };
     for (i, value) in conversion.emit(&mut b, &lane, &values, scratch.as_ref())?.into_iter().enumerate() {
         b.store(Space::Gmem, &(&to + &at(i)), &[value], &Cond::Always)?;
     }
-    b.finish()
+    Ok(b.finish()?.into_module())
 }
 
 /// The registers of every lane, if element `i` of the tile is `i`, as far as its bits go.

@@ -4,7 +4,7 @@
 use girih_codegen::atom::{MmaAtom, SM80_16X8X16_F32BF16BF16F32_TN};
 use girih_codegen::gemm::warp_specialized::WarpSpecializedConfig;
 use girih_codegen::gemm::{GemmConfig, Major, Source};
-use girih_device::{Arg, Device, LaunchConfig, Select, TensorMap};
+use girih_device::{Arg, Device, Select, TensorMap};
 use girih_kernels::gemm::{Config, Generated};
 use girih_layout::{Tile, lay};
 use girih_tensor::DType;
@@ -56,7 +56,7 @@ fn sums_are_cut_off() {
     };
     for config in configs() {
         let generated = config.generate().unwrap();
-        let kernel = device.load(generated.module()).unwrap().kernel(config.name()).unwrap();
+        let kernel = device.load(generated.kernel()).unwrap().kernel(config.name()).unwrap();
         for k in [256, 1024, 4096, 16384, 65536] {
             let matrix = |seed: u64| -> Vec<bf16> {
                 let mut state = seed;
@@ -72,8 +72,7 @@ fn sums_are_cut_off() {
             let c = device.zeros::<f32>((SIDE * SIDE) as usize).unwrap();
             let shape = [SIDE, SIDE, k];
             let sizes = shape.map(|v| Arg::U32(v as u32));
-            let launch = LaunchConfig::new([1; 3], [generated.threads(), 1, 1]);
-            let launch = launch.with_dynamic_shared(generated.shared_bytes());
+            let launch = kernel.config([1; 3]).unwrap();
             let (maps, order);
             let args: Vec<Arg<'_>> = match &generated {
                 Generated::Multistage(_) => {

@@ -3,8 +3,9 @@
 mod common;
 
 use common::{Data, Failure, padded, variants, verify_dtype};
+use girih_codegen::Builder;
 use girih_codegen::gemm::{GemmKernel, generate};
-use girih_device::{Device, SimOptions};
+use girih_device::{Arg, Device, SimOptions};
 use girih_kernels::gemm::{Config, Gemms, KernelKind, Layout, Problem, choose};
 use girih_ptx::{Item, Modifier, Module, Opcode, Statement, Word};
 use girih_tensor::DType;
@@ -107,10 +108,10 @@ fn every_barrier_and_wait_is_needed() -> Result<(), Failure> {
                 Config::Multistage(config) => generate(&config)?,
                 other => panic!("{other:?}"),
             };
-            assert!(simulate(&generated.module, &generated, &problem).is_ok());
+            assert!(simulate(generated.kernel.module(), &generated, &problem).is_ok());
             let (mut removed, mut caught) = (0, 0);
             for index in 0.. {
-                let Some(mutant) = without_synchronisation(&generated.module, index) else { break };
+                let Some(mutant) = without_synchronisation(generated.kernel.module(), index) else { break };
                 removed += 1;
                 match simulate(&mutant, &generated, &problem) {
                     Err(error) => {
@@ -171,11 +172,41 @@ fn simulate(
     args.extend(sizes.map(|size| (size as u32).to_le_bytes().to_vec()));
     let launch = girih_sim::Launch {
         grid: [1, 1, 1],
-        block: [generated.threads, 1, 1],
+        block: [generated.kernel.threads(), 1, 1],
         cluster: None,
         cooperative: false,
-        dynamic_shared: generated.shared_bytes,
+        dynamic_shared: generated.kernel.shared_bytes(),
         args,
     };
     girih_sim::run(kernel, &memory, &launch, &SimOptions::checked())
+}
+
+/// The arguments of a launch are checked against what the program that wrote the kernel says, and the error names its line.
+#[test]
+fn launches_keep_to_what_the_kernel_relies_on() -> Result<(), Failure> {
+    let mut b = Builder::new("k", 80, 64);
+    b.pointer("x", 16);
+    let line = line!() + 1;
+    b.symbol("n", |n| n.at_least(1).at_most(100).divisible_by(4))?;
+    b.alloc_shared(96, 16)?;
+    let device = checked();
+    let kernel = device.load(&b.finish()?)?.kernel("k")?;
+    let config = kernel.config([2, 1, 1])?;
+    assert_eq!((config.block, config.dynamic_shared), ([64, 1, 1], 96));
+    let x = device.zeros::<u32>(8)?;
+    for n in 0..300 {
+        let args = kernel.arguments(&[("n", Arg::U32(n)), ("x", Arg::from(&x))])?;
+        #[expect(unsafe_code, reason = "launching a kernel that does nothing")]
+        // SAFETY: the kernel touches no memory.
+        let launched = unsafe { kernel.launch(&config, &args) };
+        assert_eq!(launched.is_ok(), (1..=100).contains(&n) && n % 4 == 0, "{n}: {launched:?}");
+        if let Err(error) = launched {
+            let place = format!("sim.rs:{line}:");
+            assert!(
+                error.to_string().contains(&place) && error.to_string().contains("multiples of 4"),
+                "{error}"
+            );
+        }
+    }
+    Ok(())
 }

@@ -39,6 +39,12 @@ pub struct Module {
     pub notes: Notes,
 }
 
+impl AsRef<Module> for Module {
+    fn as_ref(&self) -> &Module {
+        self
+    }
+}
+
 /// `.target sm_90a`: the architecture, with its suffix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {

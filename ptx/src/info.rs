@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::ast::*;
-use crate::{Type, VarSpace};
+use crate::{Fact, LaunchNotes, Type, VarSpace};
 
 /// A kernel's signature and the resources that its text states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,10 +16,14 @@ pub struct KernelInfo {
     pub static_shared_bytes: u64,
     /// It uses an `.extern .shared` variable, whose size is given at launch.
     pub dynamic_shared: bool,
+    /// That size in bytes, where the module's [`Notes`](crate::Notes) know it, or 0 where there is no such variable.
+    pub dynamic_shared_bytes: Option<u32>,
     /// Most threads a block may have: the product of `.maxntid` or `.reqntid`.
     pub max_threads: Option<u64>,
     /// Exactly the block that it must be launched with, in x, y, z: `.reqntid`.
     pub required_threads: Option<[u32; 3]>,
+    /// The block that it is made for: `.reqntid`, or what the module's [`Notes`](crate::Notes) say.
+    pub block: Option<[u32; 3]>,
     /// Exactly the cluster that it is launched with, in x, y, z: `.reqnctapercluster`.
     pub required_cluster: Option<[u32; 3]>,
     /// Instructions in its text.
@@ -43,6 +47,8 @@ pub struct ParamInfo {
     pub align: u32,
     /// Its place in bytes from the start of the parameters.
     pub offset: u64,
+    /// What the kernel relies on, where the module's [`Notes`](crate::Notes) know it.
+    pub fact: Option<Fact>,
 }
 
 impl Module {
@@ -63,10 +69,12 @@ impl Module {
             Item::Kernel(kernel) => Some(kernel),
             Item::Variable(_) | Item::Function(_) | Item::File(_) => None,
         });
-        kernels.map(|kernel| self.info(kernel)).collect()
+        let noted = !self.notes.is_empty() && self.notes.are_of(&self.to_string());
+        let launch = |kernel: &Kernel| self.notes.launch(&kernel.name).filter(|_| noted);
+        kernels.map(|kernel| self.info(kernel, launch(kernel))).collect()
     }
 
-    fn info(&self, kernel: &Kernel) -> KernelInfo {
+    fn info(&self, kernel: &Kernel, launch: Option<&LaunchNotes>) -> KernelInfo {
         let mut body = Body::default();
         body.read(&kernel.body);
         self.read_called(&mut body);
@@ -83,8 +91,10 @@ impl Module {
             params: params(&kernel.params),
             static_shared_bytes: shared.iter().fold(0, |end, variable| place(end, variable).1),
             dynamic_shared: shared.iter().any(|variable| variable.extent == Extent::Unsized),
+            dynamic_shared_bytes: launch.map(|launch| launch.dynamic_shared_bytes),
             max_threads: None,
             required_threads: None,
+            block: launch.map(|launch| launch.block),
             required_cluster: None,
             instructions: body.instructions,
             target: self.target,
@@ -96,10 +106,19 @@ impl Module {
                 Directive::ReqNtid(extents) => {
                     info.max_threads = Some(product(extents));
                     info.required_threads = Some(extents);
+                    info.block = Some(extents);
                 }
                 Directive::ReqNctaPerCluster(extents) => info.required_cluster = Some(extents),
                 _ => {}
             }
+        }
+        if !info.dynamic_shared {
+            info.dynamic_shared_bytes = Some(0);
+        }
+        let facts = launch.map(|launch| &launch.facts[..]).unwrap_or_default();
+        for (name, fact) in facts {
+            let param = info.params.iter_mut().find(|param| param.name == *name);
+            param.into_iter().for_each(|param| param.fact = Some(fact.clone()));
         }
         info
     }
@@ -147,7 +166,7 @@ fn params(params: &[Variable]) -> Vec<ParamInfo> {
         let (offset, next) = place(end, param);
         end = next;
         let align = param.alignment();
-        ParamInfo { name: param.name.clone(), ty: param.ty, bytes: next - offset, align, offset }
+        ParamInfo { name: param.name.clone(), ty: param.ty, bytes: next - offset, align, offset, fact: None }
     };
     params.iter().map(info).collect()
 }

@@ -52,7 +52,7 @@ pub use ast::*;
 pub use error::Error;
 pub use forms::Form;
 pub use info::{KernelInfo, ParamInfo};
-pub use notes::{Claim, Notes, Site};
+pub use notes::{Claim, Fact, LaunchNotes, Notes, Site};
 pub use parse::Refused;
 pub use tensor_map::{
     Columns, Interleave, L2Promotion, OobFill, TENSOR_MAP_BYTES, TENSOR_MAP_RANK, TensorElement, TensorField,

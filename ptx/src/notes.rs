@@ -1,6 +1,6 @@
-//! What is known of a module beside its text: which lines of a program wrote it, and what that program claims of registers. The
-//! text stays as it is, so that the same text runs on a GPU and on the simulator; the simulator names the lines in what it
-//! finds, and checks the claims.
+//! What is known of a module beside its text: which lines of a program wrote it, and what that program claims of registers and
+//! of the parameters of a launch. The text stays as it is, so that the same text runs on a GPU and on the simulator; the
+//! simulator names the lines in what it finds, and checks the claims, and a device checks what is launched.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::{fmt, panic::Location, sync::Arc};
@@ -30,43 +30,40 @@ impl fmt::Display for Site {
     }
 }
 
-/// That a register holds a multiple of `multiple` in `lower..=upper` in every thread that comes by.
+/// Of a number: that it is a multiple of `multiple` in `lower..=upper`.
 ///
-/// A register of 64 bits is signed; one of 32 bits is signed if `lower` is negative.
+/// A number of 64 bits is signed; one of 32 bits is signed if `lower` is negative.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Claim {
-    /// The line of the text after whose instruction or label it holds, from 1.
-    pub line: u32,
-    /// The register.
-    pub register: Name,
+pub struct Fact {
     /// The least value.
     pub lower: i64,
     /// The greatest value.
     pub upper: i64,
     /// What divides every value, at least 1.
     pub multiple: i64,
-    /// Who claims it.
+    /// Who says so.
     pub site: Site,
 }
 
-impl Claim {
-    /// Whether `value`, the bits of a register of `bits` bits, is one of those claimed.
+impl Fact {
+    /// Whether it is true of the number that `value` stands for, the bits of a register or a parameter of `bits` bits.
     ///
     /// # Examples
     /// ```
-    /// use girih_ptx::{Claim, Site};
+    /// use girih_ptx::{Fact, Site};
     ///
     /// let site = Site { file: "kernel.rs".into(), line: 7, column: 9 };
-    /// let claim = Claim { line: 12, register: "%r3".into(), lower: -4, upper: 64, multiple: 4, site };
-    /// assert!(claim.holds(32, 60) && claim.holds(32, 0xffff_fffc));
-    /// assert!(!claim.holds(32, 61) && !claim.holds(32, 68));
+    /// let fact = Fact { lower: -4, upper: 64, multiple: 4, site };
+    /// assert!(fact.holds(32, 60) && fact.holds(32, 0xffff_fffc));
+    /// assert!(!fact.holds(32, 61) && !fact.holds(32, 68));
+    /// assert_eq!(fact.accepted(), "multiples of 4 from -4 to 64");
     /// ```
     pub fn holds(&self, bits: u32, value: u64) -> bool {
         let value = self.value(bits, value);
         (self.lower..=self.upper).contains(&value) && value % self.multiple.max(1) == 0
     }
 
-    /// The number that the bits of the register stand for.
+    /// The number that the bits stand for.
     pub fn value(&self, bits: u32, value: u64) -> i64 {
         match bits {
             64 => value as i64,
@@ -74,14 +71,45 @@ impl Claim {
             _ => i64::from(value as u32),
         }
     }
+
+    /// The numbers that it is true of, in words.
+    pub fn accepted(&self) -> String {
+        let Fact { lower, upper, multiple, .. } = self;
+        let what = if *multiple > 1 { format!("multiples of {multiple}") } else { String::from("values") };
+        format!("{what} from {lower} to {upper}")
+    }
+}
+
+/// A fact of a register in every thread that comes by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Claim {
+    /// The line of the text after whose instruction or label it holds, from 1.
+    pub line: u32,
+    /// The register.
+    pub register: Name,
+    /// What is claimed of it, and by whom.
+    pub fact: Fact,
 }
 
 impl fmt::Display for Claim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Claim { register, lower, upper, multiple, site, .. } = self;
-        write!(f, "{site} claims {register} in {lower}..={upper}")?;
+        let Fact { lower, upper, multiple, site } = &self.fact;
+        write!(f, "{site} claims {} in {lower}..={upper}", self.register)?;
         if *multiple > 1 { write!(f, ", a multiple of {multiple}") } else { Ok(()) }
     }
+}
+
+/// What the program that wrote a kernel knows of its launches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchNotes {
+    /// The kernel.
+    pub kernel: Name,
+    /// Threads of a block along x, y, z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory of a block.
+    pub dynamic_shared_bytes: u32,
+    /// Facts of parameters by their names, on which the kernel's text relies.
+    pub facts: Vec<(Name, Fact)>,
 }
 
 /// What is known of a module beside its text, good for this text alone: in a module that has been changed since, it is
@@ -92,6 +120,7 @@ impl fmt::Display for Claim {
 pub struct Notes {
     claims: Vec<Claim>,
     sites: Vec<(u32, Site)>,
+    launches: Vec<LaunchNotes>,
     /// A hash of the text that the lines are of.
     text: u64,
 }
@@ -108,7 +137,12 @@ impl Notes {
     pub fn new(text: &str, mut claims: Vec<Claim>, mut sites: Vec<(u32, Site)>) -> Notes {
         claims.sort_by_key(|claim| claim.line);
         sites.sort_by_key(|(line, _)| *line);
-        Notes { claims, sites, text: hash(text) }
+        Notes { claims, sites, launches: Vec::new(), text: hash(text) }
+    }
+
+    /// The same with what is known of the launches of the module's kernels.
+    pub fn with_launches(self, launches: Vec<LaunchNotes>) -> Notes {
+        Notes { launches, ..self }
     }
 
     /// Whether `text` is what they are about.
@@ -127,9 +161,14 @@ impl Notes {
         Some(&self.sites[at].1)
     }
 
+    /// What is known of a kernel's launches.
+    pub fn launch(&self, kernel: &str) -> Option<&LaunchNotes> {
+        self.launches.iter().find(|launch| &*launch.kernel == kernel)
+    }
+
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
-        self.claims.is_empty() && self.sites.is_empty()
+        self.claims.is_empty() && self.sites.is_empty() && self.launches.is_empty()
     }
 }
 

@@ -127,7 +127,7 @@ impl CopyWith {
 /// let values = Rmem::like(&mut b, &x)?;
 /// copy(&mut b, AUTO_VECTORIZING_COPY, &x, &values)?;
 /// copy(&mut b, AUTO_VECTORIZING_COPY, &values, &y)?;
-/// let text = b.finish()?.to_string();
+/// let text = b.finish()?.module().to_string();
 /// assert!(text.contains("ld.global") && text.contains("st.global.v4"));
 /// # Ok::<(), girih_codegen::Error>(())
 /// ```

@@ -169,7 +169,7 @@ impl MmaWith {
 /// }
 /// gemm(&mut b, &mma, &fragments[0], &fragments[1], &fragments[2])?;
 /// copy(&mut b, AUTO_VECTORIZING_COPY, &fragments[2], &thr.partition(Operand::C, &tensors[2])?)?;
-/// assert_eq!(b.finish()?.to_string().matches("mma.sync.aligned.m16n8k8").count(), 4);
+/// assert_eq!(b.finish()?.module().to_string().matches("mma.sync.aligned.m16n8k8").count(), 4);
 /// # Ok::<(), girih_codegen::Error>(())
 /// ```
 #[track_caller]

@@ -34,7 +34,7 @@ fn kernel(atoms: [&CopyAtom; 2], layouts: [&Lay; 2], dtype: DType) -> Result<Mod
     let registers = Rmem::like(&mut b, &source)?;
     copy(&mut b, atoms[1], &source, &registers)?;
     copy(&mut b, atoms[0], &registers, &target)?;
-    b.finish()
+    Ok(b.finish()?.into_module())
 }
 
 fn execute(module: &Module) -> Vec<u8> {
@@ -107,7 +107,7 @@ fn copies_without_memory_or_without_registers() {
     let pointers = [b.pointer("dst", 16), b.pointer("src", 16)];
     let [target, source] =
         [0, 1].map(|i| Tensor::new(Gmem::new(pointers[i].clone(), DType::U8), lay!("64:1")));
-    let shared = Tensor::new(Smem::new(b.shared(), DType::U8, None), lay!("64:1"));
+    let shared = Tensor::new(Smem::new(b.alloc_shared(64, 16).unwrap(), DType::U8, None), lay!("64:1"));
     let [first, second, third] = [(); 3].map(|()| Rmem::like(&mut b, &source).unwrap());
     copy(&mut b, AUTO_VECTORIZING_COPY, &source, &shared).unwrap();
     copy(&mut b, UNIVERSAL_COPY_32, &shared, &first).unwrap();
@@ -117,7 +117,7 @@ fn copies_without_memory_or_without_registers() {
     let reversed = Tensor::new(third.engine().clone(), lay!("(4,16):(1,4)"));
     let columns = Tensor::new(target.engine().clone(), lay!("(4,16):(16,1)"));
     copy(&mut b, AUTO_VECTORIZING_COPY, &reversed, &columns).unwrap();
-    let out = execute_with(&b.finish().unwrap(), 64);
+    let out = execute_with(&b.finish().unwrap().into_module(), 64);
     for i in 0..64 {
         assert_eq!(usize::from(out[i % 4 * 16 + i / 4]), i);
     }
@@ -162,7 +162,7 @@ fn values_with_predicates_of_their_own() {
         clear(&mut b, &registers).unwrap();
         copy_if(&mut b, AUTO_VECTORIZING_COPY, &each, &source, &registers).unwrap();
         copy_if(&mut b, AUTO_VECTORIZING_COPY, &each, &registers, &target).unwrap();
-        for (i, &found) in execute(&b.finish().unwrap()).iter().enumerate() {
+        for (i, &found) in execute(&b.finish().unwrap().into_module()).iter().enumerate() {
             let expected = if i < 8 * bytes && wanted(i / bytes) { i } else { 0xff };
             assert_eq!(usize::from(found), expected, "{dtype}: byte {i}");
         }
@@ -172,7 +172,7 @@ fn values_with_predicates_of_their_own() {
 #[test]
 fn what_does_not_fit_the_atom_is_refused() {
     let mut b = Builder::new("k", 80, 32);
-    let (base, thread) = (b.shared(), b.special(Special::TidX));
+    let (base, thread) = (b.alloc_shared(4096, 1024).unwrap(), b.special(Special::TidX));
     let tensor = |base: &Expr, layout| Tensor::new(Smem::new(base.clone(), DType::F32, None), layout);
     let eight = Rmem::tensor(&mut b, DType::F32, lay!("8")).unwrap();
     let half = Rmem::tensor(&mut b, DType::F16, lay!("8")).unwrap();

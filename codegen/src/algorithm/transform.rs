@@ -35,7 +35,7 @@ use crate::builder::{Builder, Reg};
 ///     b.ptx("mul.rn.f32 %0, %1, %1;", &[&square, &values[0]])?;
 ///     Ok(square)
 /// })?;
-/// assert!(b.finish()?.to_string().contains("mul.rn.f32"));
+/// assert!(b.finish()?.module().to_string().contains("mul.rn.f32"));
 /// # Ok::<(), girih_codegen::Error>(())
 /// ```
 #[track_caller]

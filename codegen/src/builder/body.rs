@@ -49,7 +49,7 @@ pub(super) struct Known {
 impl Known {
     /// The same of the lines of the text of `module`, whose kernel `name` has the statements.
     pub(super) fn by_lines(self, module: &Module, name: &Name) -> Notes {
-        let lines = lines_behind(module, name);
+        let (text, lines) = lines_behind(module, name);
         let line = |behind: usize| lines.get(&behind).copied().unwrap_or(0);
         let claims = self.claims.into_iter().map(|(behind, claim)| Claim { line: line(behind), ..claim });
         let mut files = HashMap::new();
@@ -59,13 +59,13 @@ impl Known {
             site.file = files.entry(site.file.clone()).or_insert(site.file).clone();
             Some((line(i + 1), site))
         });
-        Notes::new(&module.to_string(), claims.collect(), sites.collect())
+        Notes::new(&text, claims.collect(), sites.collect())
     }
 }
 
-/// On which line of a module's text the statement stands that so many others of a kernel's are in front of: comments are put
-/// behind them, and looked for in the text.
-fn lines_behind(module: &Module, name: &Name) -> HashMap<usize, u32> {
+/// The text of a module, and on which of its lines the statement stands that so many others of a kernel's are in front of:
+/// comments are put behind them, and looked for in the text.
+fn lines_behind(module: &Module, name: &Name) -> (String, HashMap<usize, u32>) {
     let mut marked = module.clone();
     for item in &mut marked.items {
         let Item::Kernel(kernel) = item else { continue };
@@ -76,12 +76,15 @@ fn lines_behind(module: &Module, name: &Name) -> HashMap<usize, u32> {
                 statements.enumerate().flat_map(|(i, statement)| [statement, marker(i + 1)]).collect();
         }
     }
-    let (mut lines, mut line) = (HashMap::new(), 0);
-    for text in marked.to_string().lines() {
-        match text.split_once(MARKER).and_then(|(_, number)| number.trim().parse().ok()) {
+    let (mut text, mut lines, mut line) = (String::new(), HashMap::new(), 0);
+    for of_marked in marked.to_string().split_inclusive('\n') {
+        match of_marked.split_once(MARKER).and_then(|(_, number)| number.trim().parse().ok()) {
             Some(number) => drop(lines.insert(number, line)),
-            None => line += 1,
+            None => {
+                line += 1;
+                text.push_str(of_marked);
+            }
         }
     }
-    lines
+    (text, lines)
 }

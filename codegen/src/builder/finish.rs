@@ -1,25 +1,27 @@
 //! From a builder to a module.
 
 use girih_ptx::{
-    Extent, Item, Kernel, Linkage, Module, Name, Notes, Opcode, RegDecl, Span, Statement, Type, VarSpace,
-    Variable,
+    Extent, Item, LaunchNotes, Linkage, Module, Name, Notes, Opcode, RegDecl, Span, Statement, Type,
+    VarSpace, Variable,
 };
 
 use super::body::Body;
-use super::special::SHARED_NAME;
+use super::shared::SHARED_NAME;
 use super::{Builder, SHARED_ALIGN};
 use crate::Error;
+use crate::error::narrow;
+use crate::kernel::Kernel;
 
 impl Builder {
-    /// Finishes the kernel and returns a module with it alone, and with what was claimed of its registers: the simulator
-    /// checks that, so that a wrong claim is an error with the line of the program that made it.
+    /// Finishes the kernel. What was claimed of its registers stands beside its text: the simulator checks that, so that a wrong claim
+    /// is an error with the line of the program that made it. What was said of its parameters a device checks at the launch.
     ///
     /// # Errors
     /// [`Error::Written`] for inline PTX or instructions of the caller's that do not verify, with the line that wrote them;
     /// [`Error::Config`] for a name or a number of threads that PTX does not take, [`Error::Overwritten`] for registers that change in
     /// a loop; [`Error::Ptx`] for a fault of the generator.
     #[track_caller]
-    pub fn finish(mut self) -> Result<Module, Error> {
+    pub fn finish(mut self) -> Result<Kernel, Error> {
         self.told()?;
         self.inst(Opcode::Ret, &[], Vec::new());
         let name = self.name.clone();
@@ -32,12 +34,18 @@ impl Builder {
             whole.extend(scope.body);
         }
         let (body, known) = whole.into_parts();
+        let launch = LaunchNotes {
+            kernel: name.clone(),
+            block: [self.threads, 1, 1],
+            dynamic_shared_bytes: narrow("shared memory", self.shared.bytes())?,
+            facts: self.facts,
+        };
         let mut items = Vec::new();
-        if self.shared.is_some() {
+        if self.shared.is_used() {
             items.push(Item::Variable(Variable {
                 linkage: Linkage::External,
                 space: VarSpace::Shared,
-                align: Some(SHARED_ALIGN),
+                align: Some(SHARED_ALIGN as u32),
                 ty: Type::B8,
                 name: Name::from(SHARED_NAME),
                 extent: Extent::Unsized,
@@ -45,7 +53,7 @@ impl Builder {
                 span: Span::default(),
             }));
         }
-        items.push(Item::Kernel(Kernel {
+        items.push(Item::Kernel(girih_ptx::Kernel {
             linkage: Linkage::Visible,
             name: self.name,
             params: self.params,
@@ -58,8 +66,10 @@ impl Builder {
             let notes = known.by_lines(&module, &name);
             return Err(blamed(error, &module, &notes));
         }
-        module.notes = known.by_lines(&module, &name);
-        Ok(module)
+        module.notes = known.by_lines(&module, &name).with_launches(vec![launch]);
+        let missing = || Error::Config { what: "kernel", value: name.to_string(), accepted: "one".into() };
+        let info = module.kernels().pop().ok_or_else(missing)?;
+        Ok(Kernel::new(module, info))
     }
 }
 

@@ -1,9 +1,11 @@
 //! A kernel's parameters, and the symbols that layouts have them as.
 
 use girih_layout::Symbol;
-use girih_ptx::{Address, Extent, Linkage, Name, Opcode, Operand, Span, Type, VarSpace, Variable, Word};
+use girih_ptx::{
+    Address, Extent, Fact, Linkage, Name, Opcode, Operand, Span, Type, VarSpace, Variable, Word,
+};
 
-use super::special::SHARED_NAME;
+use super::shared::SHARED_NAME;
 use super::{Builder, Reg};
 use crate::Error;
 use crate::expr::Expr;
@@ -37,9 +39,12 @@ impl Builder {
         });
     }
 
+    /// A scalar parameter, and what its launches have to keep to.
     #[track_caller]
-    fn parameter(&mut self, name: &str, ty: Type) -> Reg {
+    fn parameter(&mut self, name: &str, ty: Type, (lower, upper, multiple): (i64, i64, i64)) -> Reg {
         self.declare(name, ty, Extent::Scalar, None);
+        let site = self.site();
+        self.facts.push((Name::from(name), Fact { lower, upper, multiple, site }));
         let reg = self.reg(ty);
         let source = Address { base: Some(Name::from(name)), offset: 0, coordinates: Vec::new() };
         let operands = vec![Operand::from(&reg), Operand::Address(source)];
@@ -62,11 +67,12 @@ impl Builder {
     /// A 64-bit parameter: the global address of an array whose elements stand at multiples of `align` bytes.
     #[track_caller]
     pub fn pointer(&mut self, name: &str, align: i64) -> Expr {
-        let generic = self.parameter(name, Type::U64);
+        let range = (0, MAX_ADDRESS, align);
+        let generic = self.parameter(name, Type::U64, range);
         let global = self.reg(Type::U64);
         let operands = vec![Operand::from(&global), Operand::from(&generic)];
         self.inst_at(0, Opcode::Cvta, &[Word::To.into(), Word::Global.into(), Type::U64.into()], operands);
-        self.claim(0, &global, (0, MAX_ADDRESS, align));
+        self.claim(0, &global, range);
         self.var_at(&global, 0, 0, MAX_ADDRESS, align)
     }
 
@@ -117,16 +123,17 @@ impl Builder {
     /// A 32-bit parameter for a symbol.
     #[track_caller]
     pub(crate) fn bind(&mut self, name: &str, symbol: Symbol) {
-        let reg = self.parameter(name, Type::U32);
         let most = symbol.upper().unwrap_or(i64::from(u32::MAX));
-        self.claim(0, &reg, (symbol.lower(), most, symbol.divisor()));
+        let range = (symbol.lower(), most, symbol.divisor());
+        let reg = self.parameter(name, Type::U32, range);
+        self.claim(0, &reg, range);
         self.symbols.insert(symbol.id(), (symbol, Some(reg)));
     }
 
     /// A 32-bit parameter with values in `0..=upper`.
     #[track_caller]
     pub fn number(&mut self, name: &str, upper: i64) -> Expr {
-        let reg = self.parameter(name, Type::U32);
+        let reg = self.parameter(name, Type::U32, (0, upper, 1));
         self.claim(0, &reg, (0, upper, 1));
         self.var_at(&reg, 0, 0, upper, 1)
     }

@@ -1,13 +1,10 @@
-//! Special registers and the base of shared memory.
+//! Special registers.
 
-use girih_ptx::{Name, Opcode, Operand, Special, Type};
+use girih_ptx::{Opcode, Operand, Special, Type};
 
 use super::Builder;
 use crate::expr::Expr;
 
-/// The alignment in bytes of a kernel's dynamic shared memory: the period of the widest swizzle.
-pub const SHARED_ALIGN: u32 = 1024;
-pub(super) const SHARED_NAME: &str = "smem";
 /// Most blocks of a grid along x and along y and z, and of a cluster (CUDA C++ Programming Guide, "Technical Specifications
 /// per Compute Capability").
 const MAX_GRID: [i64; 2] = [(1 << 31) - 1, (1 << 16) - 1];
@@ -79,19 +76,5 @@ impl Builder {
             _ if special.ty() == Type::U64 => (0, i64::MAX),
             _ => (0, i64::from(u32::MAX)),
         }
-    }
-
-    /// The address in bytes of the kernel's dynamic shared memory, aligned to [`SHARED_ALIGN`].
-    #[track_caller]
-    pub fn shared(&mut self) -> Expr {
-        if let Some(base) = &self.shared {
-            return base.clone();
-        }
-        let reg = self.reg(Type::U32);
-        let operands = vec![Operand::from(&reg), Operand::Name(Name::from(SHARED_NAME))];
-        self.inst_at(0, Opcode::Mov, &[Type::U32.into()], operands);
-        let base = self.var_at(&reg, 0, 0, 1 << 18, i64::from(SHARED_ALIGN));
-        self.shared = Some(base.clone());
-        base
     }
 }

@@ -303,7 +303,7 @@ fn symbols_need_a_parameter() {
 #[test]
 fn loads_and_stores_take_vectors_of_one_type() {
     let mut b = Builder::new("k", 80, 32);
-    let base = b.shared();
+    let base = b.alloc_shared(16, 16).unwrap();
     let (words, halves) = (b.regs(Type::B32, 4), b.regs(Type::B16, 1));
     let mixed = [words[0].clone(), halves[0].clone()];
     for regs in [&words[..3], &words[..0], &mixed] {

@@ -21,7 +21,10 @@ fn bf16_ragged() -> CopyConfig {
 #[test]
 fn golden() {
     let check = |config: CopyConfig, golden: ExpectFile| {
-        let (module, again) = (generate(&config).unwrap().module, generate(&config).unwrap().module);
+        let (module, again) = (
+            generate(&config).unwrap().kernel.into_module(),
+            generate(&config).unwrap().kernel.into_module(),
+        );
         let text = module.to_string();
         golden.assert_eq(&text);
         assert_eq!(text, again.to_string());
@@ -59,7 +62,7 @@ fn verify(config: &CopyConfig, [rows, columns]: [i64; 2]) {
         cooperative: false,
         args,
     };
-    let program = Program::load(&generate(config).unwrap().module).unwrap();
+    let program = Program::load(generate(config).unwrap().kernel.module()).unwrap();
     let ran = girih_sim::run(program.kernel("copy").unwrap(), &memory, &launch, &Options::checked());
     ran.unwrap_or_else(|e| panic!("{config:?} of {rows} x {columns}: {e}"));
     let mut found = vec![0; length];

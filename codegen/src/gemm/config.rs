@@ -5,6 +5,7 @@ use girih_tensor::DType;
 
 use crate::Error;
 use crate::atom::{Major, MmaAtom, MmaKind};
+use crate::builder::MAX_SHARED;
 use crate::engine::element_bytes;
 use crate::tiled_copy::{is_bijective, static_size};
 use crate::tiled_mma::{Operand, TiledMma};
@@ -13,8 +14,6 @@ use crate::tiled_mma::{Operand, TiledMma};
 const MAX_TILE: i64 = 1024;
 /// Accumulators that a thread may hold: no thread has more than 255 registers.
 const MAX_ACCUMULATORS: i64 = 240;
-/// Bytes of shared memory that a block can have on any target.
-const MAX_SHARED: i64 = 227 << 10;
 
 /// The facts about A or B that a module relies on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

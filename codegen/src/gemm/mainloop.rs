@@ -1,7 +1,7 @@
 //! The kernel: prologue, multistage mainloop, epilogue.
 
 use girih_layout::{Lay, Shape, Symbol};
-use girih_ptx::{Module, Opcode, Operand as Ptx, Special};
+use girih_ptx::{Opcode, Operand as Ptx, Special};
 use girih_tensor::{DType, Tensor};
 
 use super::epilogue::{self, GlobalC};
@@ -14,7 +14,7 @@ use crate::engine::element_bytes;
 use crate::error::narrow;
 use crate::tiled_copy::static_size;
 use crate::tiled_mma::Operand;
-use crate::{Error, Expr, Rmem, Smem};
+use crate::{Error, Expr, Kernel, Rmem, Smem};
 
 /// The largest M, N, K or pitch in elements: index arithmetic on them stays in 32 bits.
 pub const MAX_EXTENT: i64 = 1 << 30;
@@ -22,15 +22,11 @@ pub const MAX_EXTENT: i64 = 1 << 30;
 /// The kernel's parameters: three 64-bit pointers, then six 32-bit sizes and pitches in elements.
 pub const PARAMETERS: [&str; 9] = ["a", "b", "c", "m", "n", "k", "lda", "ldb", "ldc"];
 
-/// A generated GEMM kernel and what its launch needs.
+/// A generated GEMM kernel.
 #[derive(Clone, Debug)]
 pub struct GemmKernel {
-    /// The module with the kernel [`GemmConfig::name`].
-    pub module: Module,
-    /// Threads of a block.
-    pub threads: u32,
-    /// Dynamic shared memory of a block in bytes.
-    pub shared_bytes: u32,
+    /// The kernel [`GemmConfig::name`].
+    pub kernel: Kernel,
     /// What the kernel was derived from, line by line: name and layout.
     pub partitions: Vec<(&'static str, String)>,
 }
@@ -61,16 +57,11 @@ pub fn generate(config: &GemmConfig) -> Result<GemmKernel, Error> {
         raster::block_tile(&mut b, &tiles(m, config.tile[0])?, &tiles(n, config.tile[1])?, config.raster)?;
 
     let shared = [SharedTile::new(config, Operand::A)?, SharedTile::new(config, Operand::B)?];
-    let base = b.shared();
-    let aligned = |bytes: i64| {
-        (bytes + i64::from(SHARED_ALIGN) - 1) / i64::from(SHARED_ALIGN) * i64::from(SHARED_ALIGN)
+    let mut tensor = |tile: &SharedTile| -> Result<Tensor<Smem>, Error> {
+        let base = b.alloc_shared(tile.bytes, SHARED_ALIGN)?;
+        Ok(Tensor::new(Smem::new(base, config.atom.a_type, tile.swizzle), tile.layout)) // (BlockX,BlockK,Stage)
     };
-    let base_b = &base + aligned(shared[0].bytes);
-    let shared_bytes = narrow("shared memory", aligned(shared[0].bytes) + shared[1].bytes)?;
-    let tensor = |base: &Expr, tile: &SharedTile| {
-        Tensor::new(Smem::new(base.clone(), config.atom.a_type, tile.swizzle), tile.layout) // (BlockX,BlockK,Stage)
-    };
-    let (s_a, s_b) = (tensor(&base, &shared[0]), tensor(&base_b, &shared[1]));
+    let (s_a, s_b) = (tensor(&shared[0])?, tensor(&shared[1])?);
 
     let global_a = GlobalOperand { pointer: pointer_a, extents: [m, k], pitch: lda };
     let global_b = GlobalOperand { pointer: pointer_b, extents: [n, k], pitch: ldb };
@@ -89,7 +80,7 @@ pub fn generate(config: &GemmConfig) -> Result<GemmKernel, Error> {
     b.comment("epilogue");
     let global_c = GlobalC { pointer: pointer_c, extents: [m, n], pitch: ldc };
     epilogue::store(&mut b, config, &accumulators, &global_c, &[row, column], &thread)?;
-    Ok(GemmKernel { module: b.finish()?, threads, shared_bytes, partitions })
+    Ok(GemmKernel { kernel: b.finish()?, partitions })
 }
 
 /// The parameters M, N, K and the pitches, with the facts that the configuration states.

@@ -9,7 +9,7 @@ mod producer;
 mod tiles;
 
 use girih_layout::{Int, Lay, Shape, Stride, Strides, Symbol};
-use girih_ptx::{Module, Special, Tiled};
+use girih_ptx::{Special, Tiled};
 use girih_tensor::Tensor;
 
 use super::MAX_EXTENT;
@@ -19,7 +19,7 @@ use crate::builder::{Builder, Cond, SHARED_ALIGN};
 use crate::engine::element_bytes;
 use crate::error::narrow;
 use crate::tiled_mma::Operand;
-use crate::{Error, Expr, Pipeline, Smem, TmaCopy};
+use crate::{Error, Expr, Kernel, Pipeline, Smem, TmaCopy};
 
 pub use config::WarpSpecializedConfig;
 pub use order::hilbert;
@@ -39,12 +39,8 @@ const SYMBOLS: usize = 6;
 /// A generated kernel and what its launch needs.
 #[derive(Clone, Debug)]
 pub struct WarpSpecializedKernel {
-    /// The module with the kernel [`WarpSpecializedConfig::name`].
-    pub module: Module,
-    /// Threads of a block.
-    pub threads: u32,
-    /// Dynamic shared memory of a block in bytes.
-    pub shared_bytes: u32,
+    /// The kernel [`WarpSpecializedConfig::name`].
+    pub kernel: Kernel,
     /// What the kernel was derived from, line by line: name and layout.
     pub partitions: Vec<(&'static str, String)>,
     tile: [i64; 3],
@@ -92,29 +88,6 @@ impl WarpSpecializedKernel {
     }
 }
 
-/// Where everything stands in shared memory, in bytes from the base.
-struct Places {
-    a: i64,
-    b: i64,
-    c: i64,
-    barriers: i64,
-    end: i64,
-}
-
-impl Places {
-    fn of(config: &WarpSpecializedConfig) -> Result<Places, Error> {
-        let align = i64::from(SHARED_ALIGN);
-        let after = |start: i64, bytes: i64| (start + bytes + align - 1) / align * align;
-        let [m, n, k] = config.tile;
-        let element = element_bytes("atom", config.atom.a_type)?;
-        let bytes_c = config.rows_c * n * element_bytes("c_type", config.c_type)?;
-        let b = after(0, m * k * element * config.stages);
-        let c = after(b, n * k * element * config.stages);
-        let barriers = after(c, bytes_c);
-        Ok(Places { a: 0, b, c, barriers, end: barriers + Pipeline::barrier_bytes(config.stages) })
-    }
-}
-
 /// What producer and consumers share.
 struct Context<'a> {
     config: &'a WarpSpecializedConfig,
@@ -138,9 +111,7 @@ struct Context<'a> {
 /// [`Error::Config`] for a configuration that cannot be built; [`Error::Mismatch`] where tiles and atoms do not fit.
 pub fn generate(config: &WarpSpecializedConfig) -> Result<WarpSpecializedKernel, Error> {
     config.check()?;
-    let places = Places::of(config)?;
-    let threads = config.threads()?;
-    let mut b = Builder::new(config.name, 90, threads);
+    let mut b = Builder::new(config.name, 90, config.threads()?);
     b.min_blocks(1);
     let maps = [PARAMETERS[0], PARAMETERS[1], PARAMETERS[2]].map(|name| b.tensor_map(name));
     let tiles = Tiles::new(&mut b, config)?;
@@ -148,10 +119,9 @@ pub fn generate(config: &WarpSpecializedConfig) -> Result<WarpSpecializedKernel,
     let k = Expr::from_int(&Int::symbol(symbols[2]));
     let copies = copies(config, &symbols)?;
     let thread = b.special(Special::TidX);
-    let base = b.shared();
-    let at = |bytes: i64| &base + bytes;
-    let consumers = config.consumers()?;
-    let pipeline = Pipeline::new(&at(places.barriers), config.stages, config.stage_bytes()?, consumers)?;
+    let shared = [shared_tile(&mut b, config, Operand::A)?, shared_tile(&mut b, config, Operand::B)?];
+    let base_c = b.alloc_shared(config.shared_bytes_c()?, SHARED_ALIGN)?;
+    let pipeline = Pipeline::new(&mut b, config.stages, config.stage_bytes()?, config.consumers()?)?;
     b.if_(&Cond::less(&thread, &Expr::from(1)), |b| {
         pipeline.init(b)?;
         fence_barrier_init(b);
@@ -162,11 +132,8 @@ pub fn generate(config: &WarpSpecializedConfig) -> Result<WarpSpecializedKernel,
     let shape = |modes: [usize; 2]| Shape::flat(&modes.map(|mode| Int::symbol(symbols[mode])));
     let context = Context {
         config,
-        shared: [
-            shared_tile(config, Operand::A, at(places.a))?,
-            shared_tile(config, Operand::B, at(places.b))?,
-        ],
-        base_c: at(places.c),
+        shared,
+        base_c,
         pipeline,
         copies: &copies,
         maps,
@@ -178,17 +145,7 @@ pub fn generate(config: &WarpSpecializedConfig) -> Result<WarpSpecializedKernel,
     };
     b.if_else(&Cond::less(&group, &Expr::from(1)), |b| context.produce(b), |b| context.consume(b))?;
     let partitions = describe(config, &context)?;
-    let shared_bytes = narrow("shared memory", places.end)?;
-    let module = b.finish()?;
-    Ok(WarpSpecializedKernel {
-        module,
-        threads,
-        shared_bytes,
-        partitions,
-        tile: config.tile,
-        copies,
-        symbols,
-    })
+    Ok(WarpSpecializedKernel { kernel: b.finish()?, partitions, tile: config.tile, copies, symbols })
 }
 
 /// M, N, K and the pitches, with the facts that tensor maps need; K alone is a parameter.
@@ -232,12 +189,15 @@ fn copies(config: &WarpSpecializedConfig, symbols: &[Symbol; SYMBOLS]) -> Result
 }
 
 /// All stages of an operand's tile, (BlockX,BlockK,Stage).
-fn shared_tile(config: &WarpSpecializedConfig, operand: Operand, base: Expr) -> Result<Tensor<Smem>, Error> {
+fn shared_tile(
+    b: &mut Builder,
+    config: &WarpSpecializedConfig,
+    operand: Operand,
+) -> Result<Tensor<Smem>, Error> {
     let tile = config.shared(operand)?;
     let [x, k] = operand.modes().map(|mode| config.tile[mode]);
     let stage = Lay::leaf(Int::fixed(config.stages), Stride::Int(Int::fixed(x * k)))?;
-    let layout = tile.layout().append(&stage)?;
-    Ok(Tensor::new(Smem::new(base, config.atom.dtype(operand), Some(tile.swizzle())), layout))
+    b.shared_tensor(config.atom.dtype(operand), Some(tile.swizzle()), &tile.layout().append(&stage)?)
 }
 
 fn describe(

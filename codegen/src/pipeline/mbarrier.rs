@@ -29,12 +29,12 @@ impl Mbarrier {
     /// use girih_codegen::{Builder, Mbarrier};
     ///
     /// let mut b = Builder::new("k", 90, 32);
-    /// let barrier = Mbarrier::new(&b.shared())?;
+    /// let barrier = Mbarrier::new(&b.alloc_shared(8, 8)?)?;
     /// barrier.init(&mut b, 32)?;
     /// b.barrier();
     /// barrier.arrive(&mut b, &girih_codegen::Cond::Always)?;
     /// barrier.wait(&mut b, &0.into())?;
-    /// assert!(Mbarrier::new(&(&b.shared() + 4)).is_err());
+    /// assert!(Mbarrier::new(&(&b.alloc_shared(16, 8)? + 4)).is_err());
     /// # Ok::<(), girih_codegen::Error>(())
     /// ```
     pub fn new(address: &Expr) -> Result<Mbarrier, Error> {

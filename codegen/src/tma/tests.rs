@@ -146,7 +146,7 @@ fn instructions_need_what_belongs_to_them() {
     let swizzle = Swizzle::new(3, 3, 3).unwrap();
     let tma = tma(DType::Bf16, "(64,64):(64,1)", "(16,64):(64,1)", swizzle).unwrap();
     let mut b = Builder::new("k", 90, 32);
-    let (map, base) = (b.tensor_map("map"), b.shared());
+    let (map, base) = (b.tensor_map("map"), b.alloc_shared(1 << 13, 1024).unwrap());
     let mine = tma.copy().get_slice(&Expr::from(0)).unwrap();
     let coordinates = Lay::identity(&Shape::parse("(16,64)").unwrap()).unwrap();
     let source = mine.partition_s(&Tensor::new(Counting::new(2), coordinates)).unwrap();

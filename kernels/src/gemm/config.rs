@@ -1,8 +1,8 @@
 //! A chosen configuration and the kernel that is generated from it.
 
+use girih_codegen::Kernel;
 use girih_codegen::gemm::warp_specialized::{self, WarpSpecializedConfig, WarpSpecializedKernel};
 use girih_codegen::gemm::{self, GemmConfig, GemmKernel};
-use girih_ptx::Module;
 
 /// What a GEMM's module is generated from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Config {
     }
 }
 
-/// A generated kernel and what its launch needs.
+/// A generated kernel, and how its arguments are made.
 #[derive(Clone, Debug)]
 pub enum Generated {
     /// Takes pointers and pitches.
@@ -55,27 +55,11 @@ pub enum Generated {
 }
 
 impl Generated {
-    /// The module with the kernel [`Config::name`].
-    pub fn module(&self) -> &Module {
+    /// The kernel [`Config::name`].
+    pub fn kernel(&self) -> &Kernel {
         match self {
-            Generated::Multistage(kernel) => &kernel.module,
-            Generated::WarpSpecialized(kernel) => &kernel.module,
-        }
-    }
-
-    /// Threads of a block.
-    pub fn threads(&self) -> u32 {
-        match self {
-            Generated::Multistage(kernel) => kernel.threads,
-            Generated::WarpSpecialized(kernel) => kernel.threads,
-        }
-    }
-
-    /// Dynamic shared memory of a block in bytes.
-    pub fn shared_bytes(&self) -> u32 {
-        match self {
-            Generated::Multistage(kernel) => kernel.shared_bytes,
-            Generated::WarpSpecialized(kernel) => kernel.shared_bytes,
+            Generated::Multistage(generated) => &generated.kernel,
+            Generated::WarpSpecialized(generated) => &generated.kernel,
         }
     }
 

@@ -64,7 +64,7 @@ impl Gemms {
             Some(module) => module,
             None => {
                 let generated = config.generate()?;
-                let kernel = self.device.load(generated.module())?.kernel(config.name())?;
+                let kernel = self.device.load(generated.kernel())?.kernel(config.name())?;
                 let multiprocessors = self.device.limits().multiprocessors;
                 let module = Arc::new(Loaded { config, kernel, generated, multiprocessors });
                 loaded.push(module.clone());
@@ -124,12 +124,12 @@ impl Gemm {
 
     /// The generated module.
     pub fn ptx(&self) -> &Module {
-        self.module.generated.module()
+        self.module.generated.kernel().module()
     }
 
     /// Bytes of dynamic shared memory of a block.
     pub fn shared_bytes(&self) -> u32 {
-        self.module.generated.shared_bytes()
+        self.module.generated.kernel().shared_bytes()
     }
 
     /// What the kernel was derived from, line by line: name and layout.
@@ -157,9 +157,7 @@ impl Gemm {
                 tiles.div_ceil(turns.max(1))
             }
         };
-        let generated = &self.module.generated;
-        let config = LaunchConfig::new([blocks as u32, 1, 1], [generated.threads(), 1, 1]);
-        Ok(config.with_dynamic_shared(generated.shared_bytes()))
+        Ok(self.module.kernel.config([blocks as u32, 1, 1])?)
     }
 
     /// `c = a * b`. An empty C is left alone; K = 0 writes zeros.
@@ -189,14 +187,23 @@ impl Gemm {
             (Generated::WarpSpecialized(kernel), Some(order)) => {
                 let [of_a, of_b, of_c] = kernel.maps([m, n, k], pitches)?;
                 let maps = [TensorMap::new(a, &of_a)?, TensorMap::new(b, &of_b)?, TensorMap::new(c, &of_c)?];
+                let [map_a, map_b, map_c] = maps.each_ref().map(Arg::from);
                 let tiles = Arg::U32(order.len() as u32 / 2);
-                let rest = [(&**order).into(), tiles, Arg::U32(k as u32)];
-                let args: Vec<Arg<'_>> = maps.iter().map(Arg::from).chain(rest).collect();
+                let args = [
+                    ("map_a", map_a),
+                    ("map_b", map_b),
+                    ("map_c", map_c),
+                    ("order", (&**order).into()),
+                    ("tiles", tiles),
+                    ("k", Arg::U32(k as u32)),
+                ];
                 Ok(launch(&self.module.kernel, &config, &args)?)
             }
             _ => {
-                let mut args: Vec<Arg<'_>> = vec![a.into(), b.into(), c.into()];
-                args.extend([m, n, k].into_iter().chain(pitches).map(|v| Arg::U32(v as u32)));
+                let [m, n, k, lda, ldb, ldc] =
+                    [m, n, k, pitches[0], pitches[1], pitches[2]].map(|value| Arg::U32(value as u32));
+                let sizes = [("m", m), ("n", n), ("k", k), ("lda", lda), ("ldb", ldb), ("ldc", ldc)];
+                let args = [&[("a", a.into()), ("b", b.into()), ("c", c.into())], &sizes[..]].concat();
                 Ok(launch(&self.module.kernel, &config, &args)?)
             }
         }

@@ -88,16 +88,13 @@ impl OneAtom {
             let (fa, fb) = (registers(&mut b, Operand::A)?, registers(&mut b, Operand::B)?); // (FrgV,1,Steps)
             gemm(&mut b, with, &fa, &fb, &c)?;
         } else {
-            let base = b.shared();
-            let mut at = 0;
             let mut tensors = Vec::new();
             for operand in [Operand::A, Operand::B].into_iter().filter(|&o| atom.from_shared(o)) {
                 let tile = self.shared[operand as usize].tile(atom.dtype(operand), self.tile(operand))?;
                 let swizzle = Some(tile.swizzle()).filter(|s| s.bits() > 0);
-                let engine = Smem::new(&base + at, atom.dtype(operand), swizzle);
-                let shared = Tensor::new(engine, *tile.layout()); // (MN,K)
+                let base = b.alloc_shared(self.tile_bytes(operand), 1024)?;
+                let shared = Tensor::new(Smem::new(base, atom.dtype(operand), swizzle), *tile.layout()); // (MN,K)
                 self.fill(&mut b, operand, &global(operand), &shared, &thread)?;
-                at += self.tile_bytes(operand);
                 tensors.push(thr.partition_descriptor(operand, &shared)?); // (1,1,Steps)
             }
             fence_proxy_async(&mut b);
@@ -115,7 +112,7 @@ impl OneAtom {
             warpgroup_wait(&mut b, 0);
         }
         copy(&mut b, AUTO_VECTORIZING_COPY, &c, &thr.partition(Operand::C, &global(Operand::C))?)?;
-        b.finish()
+        Ok(b.finish()?.into_module())
     }
 
     /// Copies an operand to shared memory, 16 bytes at a time.

@@ -48,7 +48,15 @@ pub(crate) fn case(transfer: Transfer) -> Result<Case, Error> {
     }
     let from: Vec<u8> = (0..2 * COUNT).map(|i| (i * 37 + i / 256) as u8).collect();
     let (to, expected) = (vec![0xff; from.len()], from.clone());
-    Ok(Case { name: atom.name(), module: b.finish()?, from, to, expected, map: None, blocks: 1 })
+    Ok(Case {
+        name: atom.name(),
+        module: b.finish()?.into_module(),
+        from,
+        to,
+        expected,
+        map: None,
+        blocks: 1,
+    })
 }
 
 /// The kernel of a bulk reduction, which takes two instructions.
@@ -76,7 +84,15 @@ pub(crate) fn reduction(op: Reduction, dtype: DType) -> Result<Case, Error> {
     let bytes = |value: &dyn Fn(i64) -> i64| (0..COUNT).flat_map(|i| encode(dtype, value(i))).collect();
     let (from, to) = (bytes(&new), bytes(&old));
     let expected = bytes(&|i| combined(op, old(i), new(i)));
-    Ok(Case { name: atom.name(), module: b.finish()?, from, to, expected, map: None, blocks: 1 })
+    Ok(Case {
+        name: atom.name(),
+        module: b.finish()?.into_module(),
+        from,
+        to,
+        expected,
+        map: None,
+        blocks: 1,
+    })
 }
 
 /// What `op` makes of what is there and what comes (PTX ISA, "red").

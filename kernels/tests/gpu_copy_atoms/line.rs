@@ -48,7 +48,7 @@ pub(crate) fn case(atom: CopyAtom, bits: u32) -> Result<Case, Error> {
     let [from, to, expected] = data(atom, element, copy.extents()?[0] as usize);
     Ok(Case {
         name: format!("{atom} of {element}"),
-        module: b.finish()?,
+        module: b.finish()?.into_module(),
         from,
         to,
         expected,

@@ -17,6 +17,8 @@ use girih_ptx::{Module, Special, Tiled, Type};
 use girih_tensor::{Engine, Tensor};
 
 pub(crate) const THREADS: i64 = 32;
+/// Bytes of shared memory, enough for every atom and an mbarrier.
+const SHARED_BYTES: i64 = 20 << 10;
 
 /// A kernel, what it gets and what it must leave in `to`.
 pub(crate) struct Case {
@@ -41,7 +43,7 @@ pub(crate) struct Ends {
 pub(crate) fn begin(sm: u32) -> (Builder, Ends) {
     let mut b = Builder::new("k", sm.max(80), THREADS as u32);
     let (to, from) = (b.pointer("to", 16), b.pointer("from", 16));
-    let (shared, thread) = (b.shared(), b.special(Special::TidX));
+    let (shared, thread) = (b.alloc_shared(SHARED_BYTES, 1024).unwrap(), b.special(Special::TidX));
     (b, Ends { to, from, shared, thread })
 }
 
@@ -129,7 +131,8 @@ fn run(case: &Case, device: &Device) -> Result<Vec<u8>, girih_device::Error> {
     };
     let mut args = vec![Arg::from(&to), Arg::from(&from)];
     args.extend(map.as_ref().map(Arg::from));
-    let config = LaunchConfig::new([case.blocks, 1, 1], [THREADS as u32, 1, 1]).with_dynamic_shared(20 << 10);
+    let config = LaunchConfig::new([case.blocks, 1, 1], [THREADS as u32, 1, 1])
+        .with_dynamic_shared(SHARED_BYTES as u32);
     let config = if case.blocks > 1 { config.with_cluster([case.blocks, 1, 1]) } else { config };
     // SAFETY: the kernel reads and writes the elements of a tile, which the buffers hold.
     #[expect(unsafe_code, reason = "launching a generated kernel")]

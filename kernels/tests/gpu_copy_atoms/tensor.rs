@@ -121,7 +121,15 @@ pub(crate) fn case(transfer: Transfer, rank: usize, swizzle: Swizzle, times: i64
     let stores = matches!(transfer, Transfer::Store | Transfer::Reduce(_));
     let name = format!("{} {:?} x{times}", tma.copy().atom, tma.tiled()?.swizzle);
     let [from, to, expected] = tiles.data(transfer, blocks as usize).map(|words| bytes(&words));
-    Ok(Case { name, module: b.finish()?, from, to, expected, map: Some((tma.tiled()?, stores)), blocks })
+    Ok(Case {
+        name,
+        module: b.finish()?.into_module(),
+        from,
+        to,
+        expected,
+        map: Some((tma.tiled()?, stores)),
+        blocks,
+    })
 }
 
 fn emit(

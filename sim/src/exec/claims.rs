@@ -22,8 +22,8 @@ impl Warp {
         let bits = if reg.file == File::W64 { 64 } else { 32 };
         for lane in lanes(active) {
             let bits_of = self.regs.get(*reg, lane);
-            if !claim.holds(bits, bits_of) {
-                let value = claim.value(bits, bits_of);
+            if !claim.fact.holds(bits, bits_of) {
+                let value = claim.fact.value(bits, bits_of);
                 let at = cx.at(self.who(1 << lane, source));
                 return Err(Error::FalseClaim { at, claim: Box::new(claim.clone()), value });
             }

@@ -27,7 +27,7 @@ fn vectors_are_found_whatever_the_order_of_the_modes() {
         let mut b = Builder::new("k", 80, 1);
         let [target, source] = arrays(&mut b, DType::F32, [layout; 2]);
         copy(&mut b, AUTO_VECTORIZING_COPY, &source, &target).unwrap();
-        let module = b.finish().unwrap();
+        let module = b.finish().unwrap().into_module();
         let text = module.to_string();
         assert_eq!(text.matches("ld.global.v4.b32").count(), 8, "{layout}\n{text}");
         assert_eq!(text.matches("st.global").count(), 8, "{layout}\n{text}");
@@ -55,7 +55,7 @@ fn registers_keep_the_values_that_are_not_copied() {
             let each = (0..4).map(|i| if is_wanted(i) { Cond::Always } else { Cond::Never }).collect();
             copy_if(&mut b, AUTO_VECTORIZING_COPY, &Predicates::each(each), &source, &registers).unwrap();
             copy(&mut b, AUTO_VECTORIZING_COPY, &registers, &target).unwrap();
-            let out = execute(&b.finish().unwrap());
+            let out = execute(&b.finish().unwrap().into_module());
             let old: &[u8] = if dtype == DType::U8 { &[77] } else { &[0x00, 0x3c] };
             for (i, &found) in out[..4 * bytes].iter().enumerate() {
                 let (value, byte) = (i / bytes, i % bytes);
@@ -76,7 +76,7 @@ fn values_written_twice_leave_the_others() {
     let first = Tensor::new(registers.engine().clone(), lay!("2:0"));
     copy(&mut b, AUTO_VECTORIZING_COPY, &source, &first).unwrap();
     copy(&mut b, AUTO_VECTORIZING_COPY, &registers, &target).unwrap();
-    assert_eq!(execute(&b.finish().unwrap())[..4], [8, 9, 77, 0]);
+    assert_eq!(execute(&b.finish().unwrap().into_module())[..4], [8, 9, 77, 0]);
 }
 
 /// Elements smaller than a byte change their places within registers one by one.
@@ -96,7 +96,7 @@ fn elements_smaller_than_a_byte_move_between_registers() {
         let by_columns = seen(&columns, format!("({half},2):(2,1)"));
         copy(&mut b, AUTO_VECTORIZING_COPY, &by_rows, &by_columns).unwrap();
         copy(&mut b, AUTO_VECTORIZING_COPY, &columns, &target).unwrap();
-        let out = execute(&b.finish().unwrap());
+        let out = execute(&b.finish().unwrap().into_module());
         let bits = dtype.bits() as usize;
         let element = |bytes: &dyn Fn(usize) -> u8, i: usize| {
             bytes(i * bits / 8) >> (i * bits % 8) & ((1u16 << bits) - 1) as u8
@@ -117,7 +117,7 @@ fn zeros_fill_packed_elements() {
             let mut b = Builder::new("k", 80, 2);
             let line = Lay::leaf(elements.into(), 1.into()).unwrap();
             let [target, source] = arrays(&mut b, dtype, [line; 2]);
-            let shared = Tensor::new(Smem::new(b.shared(), dtype, None), line);
+            let shared = b.shared_tensor(dtype, None, &line).unwrap();
             fill(&mut b, &shared, 1.0).unwrap();
             // Known when it runs: of two threads that there may be, one is launched, number 0.
             let (zero, thread) = (Expr::from(0), b.special(Special::TidX));
@@ -127,7 +127,7 @@ fn zeros_fill_packed_elements() {
             copy_if(&mut b, SM80_CP_ASYNC_CACHEALWAYS_ZFILL_4, &inside, &source, &shared).unwrap();
             b.ptx("cp.async.wait_all;", &[]).unwrap();
             copy(&mut b, AUTO_VECTORIZING_COPY, &shared, &target).unwrap();
-            let out = execute_with(&b.finish().unwrap(), 4);
+            let out = execute_with(&b.finish().unwrap().into_module(), 4);
             assert_eq!(out[..4], if wanted { [0, 1, 2, 3] } else { [0; 4] }, "{dtype}");
         }
     }
@@ -149,7 +149,7 @@ fn nothing_before_the_beginning_is_touched() {
     clear(&mut b, &registers).unwrap();
     copy_if(&mut b, AUTO_VECTORIZING_COPY, &inside, &source, &registers).unwrap();
     copy_if(&mut b, AUTO_VECTORIZING_COPY, &inside, &registers, &target).unwrap();
-    let out = execute(&b.finish().unwrap());
+    let out = execute(&b.finish().unwrap().into_module());
     assert!(out.iter().enumerate().all(|(i, &x)| usize::from(x) == if i < 16 { i } else { 0xff }), "{out:?}");
 }
 

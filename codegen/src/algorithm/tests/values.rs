@@ -45,7 +45,7 @@ fn fill_writes_every_value_and_no_other() {
                 } else {
                     fill(&mut b, &target, 3.0).unwrap();
                 }
-                let out = execute(&b.finish().unwrap());
+                let out = execute(&b.finish().unwrap().into_module());
                 let mut written = vec![false; 256];
                 for i in 0..layout.size().unwrap().get().unwrap() {
                     let at = layout.at(i).unwrap() as usize * bytes;
@@ -70,7 +70,7 @@ fn fill_keeps_the_other_values_of_a_register() {
         copy(&mut b, AUTO_VECTORIZING_COPY, &source, &registers).unwrap();
         clear(&mut b, &Tensor::new(registers.engine().clone(), lay!("4:2"))).unwrap();
         copy(&mut b, AUTO_VECTORIZING_COPY, &registers, &target).unwrap();
-        let out = execute(&b.finish().unwrap());
+        let out = execute(&b.finish().unwrap().into_module());
         let bytes = dtype.bits() as usize / 8;
         for (i, &found) in out.iter().enumerate().take(count * bytes) {
             let expected = if i / bytes % 2 == 1 { i } else { 0 };
@@ -96,7 +96,7 @@ fn transform_applies_to_each_value() {
             Ok(sum)
         })
         .unwrap();
-        let out = execute(&b.finish().unwrap());
+        let out = execute(&b.finish().unwrap().into_module());
         let bytes = dtype.bits() as usize / 8;
         for i in 0..8 {
             let [to, from] = layouts.map(|layout| layout.at(i).unwrap() as usize * bytes);
@@ -117,7 +117,7 @@ fn axpby_is_what_its_name_says() {
             fill(&mut b, &x, -8.0).unwrap();
             fill(&mut b, &Tensor::new(x.engine().clone(), lay!("4:1")), 2.0).unwrap();
             axpby(&mut b, alpha, &x, beta, &target).unwrap();
-            let out = execute(&b.finish().unwrap());
+            let out = execute(&b.finish().unwrap().into_module());
             let bytes = dtype.bits() as usize / 8;
             for i in 0..8 {
                 let x = if i < 4 { 2.0 } else { -8.0 };

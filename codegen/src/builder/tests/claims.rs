@@ -39,9 +39,9 @@ fn a_false_bound_is_an_error_with_the_line_that_claims_it() {
     h.out.clone().store(&mut h.b, 0, &sum).unwrap();
     let module = h.finish();
     let (claim, value) = found(&module, &[], 1).unwrap();
-    assert!(claim.site.file.ends_with("claims.rs"), "{claim}");
-    assert_eq!(claim.site.line, line("false: the sum is 69 at the most"));
-    assert!((claim.lower, claim.upper) == (0, 60) && value > 60, "{claim}: {value}");
+    assert!(claim.fact.site.file.ends_with("claims.rs"), "{claim}");
+    assert_eq!(claim.fact.site.line, line("false: the sum is 69 at the most"));
+    assert!((claim.fact.lower, claim.fact.upper) == (0, 60) && value > 60, "{claim}: {value}");
     // A module that has been changed is another one.
     let mut changed = module.clone();
     changed.version = (8, 8);
@@ -135,7 +135,7 @@ fn a_claim_in_a_loop_that_waits_hides_no_livelock() {
             cooperative: false,
             args,
         };
-        let program = Program::load(&b.finish().unwrap()).unwrap();
+        let program = Program::load(&b.finish().unwrap().into_module()).unwrap();
         let options = Options { steps: Some(1_000_000), ..Options::checked() };
         let found = run(program.kernel("k").unwrap(), &memory, &launch, &options);
         assert!(matches!(found, Err(Error::Spinning { .. })), "{claimed}: {found:?}");

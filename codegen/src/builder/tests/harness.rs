@@ -78,7 +78,7 @@ impl Harness {
 
     /// The module.
     pub(crate) fn finish(self) -> Module {
-        self.b.finish().unwrap()
+        self.b.finish().unwrap().into_module()
     }
 
     /// Runs the kernel; `expected` gives slot `slot` of a thread of a block.

@@ -36,7 +36,7 @@ fn every_instruction_has_the_line_that_writes_it() {
         fill(b, &tensor, 1.5)
     })
     .unwrap();
-    let module = b.finish().unwrap();
+    let module = b.finish().unwrap().into_module();
     let text = module.to_string();
     assert!(module.notes.are_of(&text));
     let of = |part: &str| {
@@ -71,7 +71,7 @@ fn findings_name_the_line() {
     let pointer = b.pointer("x", 4);
     let value = b.value(&Expr::from(1), Width::W32).unwrap();
     b.store(Space::Gmem, &(&pointer + 4096), &[value], &Cond::Always).unwrap();
-    let module = b.finish().unwrap();
+    let module = b.finish().unwrap().into_module();
     let memory = Memory::new();
     let args = vec![memory.alloc(64).unwrap().to_le_bytes().to_vec()];
     let launch = Launch {
@@ -115,7 +115,7 @@ fn names_are_the_callers() {
     let param = |names: &[&str]| {
         let mut b = Builder::new("k", 80, 32);
         names.iter().for_each(|name| drop(b.pointer(name, 4)));
-        b.finish()
+        Ok(b.finish()?.into_module())
     };
     assert!(param(&["x", "_y", "$z1", "%w"]).is_ok());
     for (names, value) in [

@@ -5,7 +5,7 @@ use girih_ptx::{Opcode, Operand, Special, Type};
 use proptest::prelude::*;
 
 use super::harness::Harness;
-use crate::{Builder, Cond, Error, Expr, Reg, Width};
+use crate::{Builder, Cond, Error, Expr, Kernel, Reg, Width};
 
 fn builder() -> Builder {
     Builder::new("k", 80, 32)
@@ -108,7 +108,7 @@ fn inline_ptx_writes_registers_too() {
 /// In a loop's second round its instructions read what the first has written.
 #[test]
 fn loops_do_not_change_what_they_read_from_outside() {
-    let kernel = |inside: bool, read: bool| {
+    let kernel = |inside: bool, read: bool| -> Result<Kernel, Error> {
         let mut b = builder();
         let reg = b.reg(Type::B32);
         set(&mut b, &reg, 0);

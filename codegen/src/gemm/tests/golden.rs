@@ -24,7 +24,7 @@ fn small_sm80(dtype: DType, a: Major, b: Major) -> GemmConfig {
 }
 
 fn check(config: &GemmConfig, golden: ExpectFile) {
-    golden.assert_eq(&generate(config).unwrap().module.to_string());
+    golden.assert_eq(&generate(config).unwrap().kernel.module().to_string());
 }
 
 #[test]
@@ -67,7 +67,10 @@ fn drop_comments(module: &mut Module) {
 #[test]
 fn emission_is_deterministic_and_parses_back() {
     for config in chosen().into_iter().chain(odd()) {
-        let (mut module, again) = (generate(&config).unwrap().module, generate(&config).unwrap().module);
+        let (mut module, again) = (
+            generate(&config).unwrap().kernel.into_module(),
+            generate(&config).unwrap().kernel.into_module(),
+        );
         let text = module.to_string();
         assert_eq!(text, again.to_string(), "{config:?}");
         let parsed = Module::parse(&text).unwrap();

@@ -55,7 +55,7 @@ impl Matrix {
 fn verify(config: &GemmConfig, [m, n, k]: [i64; 3]) {
     let (a, b) = (Matrix::new(config.a, m, k, 3), Matrix::new(config.b, n, k, 4));
     let pitch_c = (n / config.c_vector + 1) * config.c_vector;
-    let kernel = generate(config).unwrap();
+    let kernel = generate(config).unwrap().kernel;
     let memory = Memory::new();
     let upload = |bytes: Vec<u8>| {
         let address = memory.alloc(bytes.len().max(1)).unwrap();
@@ -71,13 +71,13 @@ fn verify(config: &GemmConfig, [m, n, k]: [i64; 3]) {
     let tiles = (m + config.tile[0] - 1) / config.tile[0] * ((n + config.tile[1] - 1) / config.tile[1]);
     let launch = Launch {
         grid: [tiles as u32, 1, 1],
-        block: [kernel.threads, 1, 1],
+        block: [kernel.threads(), 1, 1],
         cluster: None,
-        dynamic_shared: kernel.shared_bytes,
+        dynamic_shared: kernel.shared_bytes(),
         cooperative: false,
         args,
     };
-    let program = Program::load(&kernel.module).unwrap();
+    let program = Program::load(kernel.module()).unwrap();
     let ran = girih_sim::run(program.kernel(config.name).unwrap(), &memory, &launch, &Options::checked());
     ran.unwrap_or_else(|e| panic!("{config:?} of {m} x {n} x {k}: {e}"));
     let mut bytes = vec![0; c_bytes];

@@ -4,19 +4,16 @@ use girih_layout::{Composed, Lay, lay};
 use girih_tensor::DType;
 
 use crate::atom::{GmmaLayout, GmmaSwizzle, Major, MmaAtom, MmaKind, SM90_U32X4_STSM_N, UNIVERSAL_COPY_64};
+use crate::builder::MAX_SHARED;
 use crate::engine::element_bytes;
 use crate::error::narrow;
 use crate::tiled_copy::{is_bijective, static_size};
 use crate::tiled_mma::Operand;
-use crate::{Error, TiledCopy, TiledMma};
-
-use super::Places;
+use crate::{Error, Pipeline, TiledCopy, TiledMma};
 
 /// Threads of a warpgroup, and rows of C that it has in one instruction.
 const WARPGROUP: i64 = 128;
 pub(super) const ROWS: i64 = 64;
-/// Bytes of shared memory that a block can have.
-const MAX_SHARED: i64 = 227 << 10;
 /// Registers of a multiprocessor.
 const REGISTERS: i64 = 65536;
 
@@ -133,6 +130,11 @@ impl WarpSpecializedConfig {
         Ok(self.consumers()? > 1)
     }
 
+    /// Bytes of shared memory in which C's rows are gathered.
+    pub(super) fn shared_bytes_c(&self) -> Result<i64, Error> {
+        Ok(self.rows_c * self.tile[1] * element_bytes("c_type", self.c_type)?)
+    }
+
     /// Whether registers and shared memory are enough.
     fn check_resources(&self) -> Result<(), Error> {
         let [producer, consumer] = self.registers.map(i64::from);
@@ -147,7 +149,8 @@ impl WarpSpecializedConfig {
             let accepted = format!("at most {} accumulators in {consumer} registers", consumer - 24);
             return fail("tile (M,N)", format!("({},{})", self.tile[0], self.tile[1]), &accepted);
         }
-        let bytes = Places::of(self)?.end;
+        let bytes =
+            self.stages * self.stage_bytes()? + self.shared_bytes_c()? + Pipeline::barrier_bytes(self.stages);
         if bytes > MAX_SHARED {
             let accepted = format!("stages and rows of C of at most {MAX_SHARED} bytes together");
             return fail("shared memory", format!("{bytes} bytes"), &accepted);

@@ -61,12 +61,15 @@ fn kernel(conversion: &Conversion, count: usize) -> Result<girih_ptx::Module, Er
     for (i, value) in values.iter().enumerate() {
         b.load(Space::Gmem, std::slice::from_ref(value), &(&from + &at(i)), &Cond::Always)?;
     }
-    let scratch = (conversion.means() == Means::Shared).then(|| b.shared());
+    let scratch = match conversion.means() {
+        Means::Shared => Some(b.alloc_shared(conversion.scratch_bytes().into(), 16)?),
+        _ => None,
+    };
     let values = conversion.emit(&mut b, &lane, &values, scratch.as_ref())?;
     for (i, value) in values.iter().enumerate() {
         b.store(Space::Gmem, &(&to + &at(i)), std::slice::from_ref(value), &Cond::Always)?;
     }
-    b.finish()
+    Ok(b.finish()?.into_module())
 }
 
 /// The fewest shuffles: as many registers as some lane must give away, `packed` values in each at the best.
