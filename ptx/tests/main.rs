@@ -1,10 +1,12 @@
 //! One binary for all of them, since linking one for each file takes longer than running it.
 
+mod constants;
 mod errors;
 mod functions;
 mod golden;
 mod instances;
 mod laws;
+mod orders;
 mod ptxas;
 mod shared;
 mod sources;
