@@ -1,6 +1,10 @@
-//! Every kernel on the simulator, with its checks for races, uninitialised reads and bounds.
+//! Every kernel on the simulator, with its checks for races, uninitialised reads and bounds; the choice of configurations, and
+//! the judge of products.
 
+mod choice;
+#[path = "../common/mod.rs"]
 mod common;
+mod judge;
 
 use common::{Data, Failure, padded, variants, verify_dtype};
 use girih_codegen::Builder;

@@ -1,0 +1,46 @@
+//! The judge of all products is judged itself: no single wrong element escapes it.
+
+use girih_kernels::gemm::{Layout, Problem, check};
+use girih_tensor::DType;
+
+use crate::common::Failure;
+
+/// A, B and their right product, rounded once, with NaN between C's rows.
+fn right(problem: &Problem) -> [Vec<f32>; 3] {
+    let values =
+        |span: i64, step: i64| (0..span).map(|i| ((i * step) % 17 - 8) as f32 / 8.0).collect::<Vec<_>>();
+    let (a, b) = (values(problem.a().span(), 5), values(problem.b().span(), 7));
+    let mut c = vec![f32::NAN; (problem.c().span() + 3) as usize];
+    let [m, n, k] = problem.mnk();
+    for (x, y) in (0..m).flat_map(|x| (0..n).map(move |y| (x, y))) {
+        let product = |i| {
+            f64::from(a[problem.a().offset(x, i) as usize]) * f64::from(b[problem.b().offset(y, i) as usize])
+        };
+        c[problem.c().offset(x, y) as usize] = (0..k).map(product).sum::<f64>() as f32;
+    }
+    [a, b, c]
+}
+
+/// Every fault of one element is found, wherever it is, in every layout.
+#[test]
+fn the_judge_finds_each_wrong_element() -> Result<(), Failure> {
+    for layout in Layout::ALL {
+        let problem = Problem::new(DType::F32, [5, 7, 600], layout)?.with_pitches(None, None, Some(9))?;
+        let [a, b, c] = right(&problem);
+        let judge = |c: &[f32]| check(&problem, &a, &b, c, Some(f32::NAN)).map(|found| found.passed());
+        assert!(judge(&c)?);
+        for at in 0..c.len() {
+            let mut wrong = c.clone();
+            // In C: the sum without a product of 1/64; in the padding: a write.
+            wrong[at] = if c[at].is_nan() { 0.0 } else { c[at] + 1.0 / 64.0 };
+            assert!(!judge(&wrong)?, "{layout}: element {at}");
+            if !c[at].is_nan() {
+                wrong[at] = f32::NAN;
+                assert!(!judge(&wrong)?, "{layout}: NaN at {at}");
+            }
+        }
+        let message = check(&problem, &a[1..], &b, &c, None).expect_err("A is cut short").to_string();
+        assert_eq!(message, format!("A needs 3000 elements, its buffer has {}", a.len() - 1));
+    }
+    Ok(())
+}
