@@ -1,5 +1,6 @@
 //! One binary for all of them, since linking one for each file takes longer than running it.
 
+mod agreement;
 mod binding;
 mod columns;
 mod complements;

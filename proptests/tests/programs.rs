@@ -1,13 +1,14 @@
 //! Random programs over the instruction families: each is PTX, assembles, and runs in the simulator without complaint.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
 use girih_device::{Device, SimOptions};
-use girih_proptests::differential::{Agree, LANES, Program, Programs, differences, run};
-use girih_ptx::{Item, Kernel, Module};
+use girih_proptests::differential::{Agree, Input, LANES, Program, Programs, differences, run};
+use girih_ptx::{Inst, Item, Kernel, Module, Opcode, Operand, Statement, Type};
 
 const SEED: u64 = 1;
 /// Enough for every instruction to come once.
@@ -81,6 +82,48 @@ fn a_wrong_result_is_found_and_shrinks_to_its_instruction() {
         }
     }
     assert!(tampered > 200, "{tampered}");
+}
+
+/// The bits of the whole numbers that elements of the small formats are, as the formats say.
+fn whole_numbers(ty: Type) -> BTreeSet<u64> {
+    let (sign, positive): (u64, Vec<u64>) = match ty {
+        Type::F16 => (1 << 15, vec![0x3c00, 0x4000, 0x4200, 0x4400]),
+        Type::Bf16 => (1 << 15, (1u16..=16).map(|x| u64::from(f32::from(x).to_bits() >> 16)).collect()),
+        // 1 is 0 0111 000, 6 is 0 1001 100.
+        Type::E4m3 => (1 << 7, vec![0x38, 0x40, 0x44, 0x48, 0x4a, 0x4c, 0x4e, 0x50]),
+        // 3 is 0 10000 10.
+        _ => (1 << 7, vec![0x3c, 0x40, 0x42, 0x44]),
+    };
+    positive.into_iter().flat_map(|bits| [bits, sign | bits]).chain([0]).collect()
+}
+
+/// Else the order of a product's sums would show, which the ISA leaves open.
+#[test]
+fn elements_of_matrices_are_small_whole_numbers() {
+    let mut drawn: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
+    for program in programs() {
+        for statement in program.steps.iter().flat_map(|step| &step.statements) {
+            let Statement::Inst(inst @ Inst { opcode: Opcode::Mma, .. }) = statement else { continue };
+            let types = inst.modifiers.iter().filter_map(|modifier| Type::parse(modifier.text()));
+            // The first of them is the product, which is no input.
+            for (ty, operand) in types.zip(&inst.operands).skip(1) {
+                let Operand::Vector(registers) = operand else { panic!("{inst}") };
+                let Some(bits) = ty.bits().filter(|&bits| bits <= 16) else { continue };
+                for register in registers {
+                    let is_read = |input: &&Input| Operand::Name(input.value.name.clone()) == *register;
+                    let words = &program.inputs.iter().find(is_read).unwrap().lanes;
+                    let elements = |word: &u64| {
+                        let word = *word;
+                        (0..32 / bits).map(move |i| word >> (i * bits) & ((1 << bits) - 1))
+                    };
+                    drawn.entry(ty.text()).or_default().extend(words.iter().flat_map(elements));
+                }
+            }
+        }
+    }
+    for ty in [Type::F16, Type::Bf16, Type::E4m3, Type::E5m2] {
+        assert_eq!(drawn.get(ty.text()), Some(&whole_numbers(ty)), "{ty}");
+    }
 }
 
 #[test]

@@ -139,30 +139,3 @@ fn bound(opcode: Opcode, ty: Type) -> (f64, f64) {
     let half = if matches!(ty, Type::F16 | Type::F16x2) { two(-24.0) } else { 0.0 };
     (relative + rounding, if absolute > 0.0 { absolute + rounding } else { half })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bits_nans_and_bounds_are_told_apart() {
-        let (one, next, nan, other) = (0x3f80_0000, 0x3f80_0001, 0x7fff_ffff, 0x7fc0_0000);
-        let near = |relative| Agree::Near { ty: Type::F32, relative, absolute: 0.0 };
-        assert!(Agree::Bits.holds(Class::B32, one, one) && !Agree::Bits.holds(Class::B32, nan, other));
-        assert!(Agree::Nan(Type::F32).holds(Class::B32, nan, other));
-        assert!(!Agree::Nan(Type::F32).holds(Class::B32, one, next));
-        assert!(near(1e-6).holds(Class::B32, one, next) && !near(1e-8).holds(Class::B32, one, next));
-        assert!(!near(1e-6).holds(Class::B32, one, nan) && near(0.0).holds(Class::B32, 0, 1 << 31));
-        assert!(Agree::Masked(0xfff0).holds(Class::B16, 0x1231, 0x1232));
-        // Pairs are compared part by part: NaN in one does not excuse the other.
-        assert!(Agree::Nan(Type::F16x2).holds(Class::B32, 0x7fff_3c00, 0x7e00_3c00));
-        assert!(!Agree::Nan(Type::F16x2).holds(Class::B32, 0x7fff_3c00, 0x7e00_3c01));
-    }
-
-    #[test]
-    fn sixteen_bits_are_read_as_numbers() {
-        let of = |bits| number(Type::F16, bits);
-        assert_eq!([of(0x3c00), of(0xc000), of(1), of(0x7bff)], [1.0, -2.0, f64::powi(2.0, -24), 65504.0]);
-        assert!(of(0x7c00).is_infinite() && of(0x7c01).is_nan());
-    }
-}
