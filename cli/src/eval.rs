@@ -79,32 +79,3 @@ fn facts(field: Option<&Value>) -> Result<Facts, String> {
 fn failure(id: &Value, kind: &str, message: &str) -> Value {
     json!({ "id": id, "error": { "kind": kind, "message": message } })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn answers(input: &[u8]) -> Vec<Value> {
-        let mut output = Vec::new();
-        answer_all(input, &mut output).expect("memory");
-        let text = String::from_utf8(output).expect("JSON is text");
-        text.lines().map(|line| serde_json::from_str(line).expect("an answer")).collect()
-    }
-
-    #[test]
-    fn every_line_is_answered() {
-        let input = b"{\"id\":\"a\",\"op\":\"coalesce\",\"args\":{\"layout\":\"(4,8):(1,4)\"}}\n\
-            not json\n\n\xff\n[1]\n\
-            {\"id\":2,\"op\":\"nonsense\",\"args\":{}}\n\
-            {\"id\":3,\"op\":\"size\",\"args\":{}}\n\
-            {\"id\":4,\"op\":\"size\",\"args\":{\"layout\":\"(4,8\"}}\n\
-            {\"id\":5,\"op\":\"composition\",\"args\":{\"a\":\"(4,2):(1,10)\",\"b\":\"(2,2):(2,3)\"}}\n\
-            {\"id\":6,\"op\":\"size\",\"args\":{\"layout\":\"(4,8)\"}}";
-        let answers = answers(input);
-        let kinds: Vec<_> = answers.iter().map(|a| a["error"]["kind"].as_str().unwrap_or("")).collect();
-        assert_eq!(kinds, ["", "json", "json", "json", "record", "", "args", "parse", "carry", ""]);
-        assert_eq!(answers[0], json!({ "id": "a", "result": "32:1" }));
-        assert_eq!(answers[5], json!({ "id": 2, "unsupported": true }));
-        assert_eq!(answers[9], json!({ "id": 6, "result": 32 }));
-    }
-}

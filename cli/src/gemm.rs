@@ -2,6 +2,7 @@
 
 mod args;
 mod data;
+mod pitch;
 mod report;
 
 use std::path::PathBuf;
@@ -89,7 +90,7 @@ fn multiply<T: Element + Pod>(
     let output = output.filter(|_| found.passed());
     if let Some(output) = &output {
         let order = if problem.c().contiguous() == 1 { Order::Row } else { Order::Column };
-        let tight = data::gather(&c, &problem.c());
+        let tight = pitch::gather(&c, &problem.c());
         output.write(|to| npy::write(to, problem.c().extents(), order, &tight))?;
     }
     let rated = device.kind() == Kind::Cuda && problem.flops() > 0.0;

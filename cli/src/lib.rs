@@ -77,13 +77,3 @@ pub fn main() -> ExitCode {
         ExitCode::FAILURE
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_arguments_are_consistent() {
-        <Cli as clap::CommandFactory>::command().debug_assert();
-    }
-}

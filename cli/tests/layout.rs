@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-fn girih(args: &[&str], input: &str) -> Output {
+fn girih(args: &[&str], input: impl AsRef<[u8]>) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_girih"))
         .args(args)
         .stdin(Stdio::piped())
@@ -11,7 +11,7 @@ fn girih(args: &[&str], input: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("girih starts");
-    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("girih reads");
+    child.stdin.take().expect("a pipe").write_all(input.as_ref()).expect("girih reads");
     child.wait_with_output().expect("girih ends")
 }
 
@@ -179,4 +179,25 @@ fn eval_answers_line_by_line() {
     assert!(lines[2].contains(r#""kind":"facts""#) && lines[2].contains("s0=odd"), "{}", lines[2]);
     assert!(lines[3].contains("a list of texts"), "{}", lines[3]);
     assert!(lines[4].contains(r#""notes":["this is the rounded form"#), "{}", lines[4]);
+}
+
+/// Bad lines are answered too, in their place; the last one needs no end.
+#[test]
+fn every_line_is_answered() {
+    let input = b"{\"id\":\"a\",\"op\":\"coalesce\",\"args\":{\"layout\":\"(4,8):(1,4)\"}}\n\
+        not json\n\n\xff\n[1]\n\
+        {\"id\":2,\"op\":\"nonsense\",\"args\":{}}\n\
+        {\"id\":3,\"op\":\"size\",\"args\":{}}\n\
+        {\"id\":4,\"op\":\"size\",\"args\":{\"layout\":\"(4,8\"}}\n\
+        {\"id\":5,\"op\":\"composition\",\"args\":{\"a\":\"(4,2):(1,10)\",\"b\":\"(2,2):(2,3)\"}}\n\
+        {\"id\":6,\"op\":\"size\",\"args\":{\"layout\":\"(4,8)\"}}";
+    let output = girih(&["eval", "--jsonl"], input);
+    assert!(output.status.success());
+    let answers: Vec<serde_json::Value> =
+        text(&output.stdout).lines().map(|line| serde_json::from_str(line).expect("an answer")).collect();
+    let kinds: Vec<_> = answers.iter().map(|a| a["error"]["kind"].as_str().unwrap_or("")).collect();
+    assert_eq!(kinds, ["", "json", "json", "json", "record", "", "args", "parse", "carry", ""]);
+    assert_eq!(answers[0], serde_json::json!({ "id": "a", "result": "32:1" }));
+    assert_eq!(answers[5], serde_json::json!({ "id": 2, "unsupported": true }));
+    assert_eq!(answers[9], serde_json::json!({ "id": 6, "result": 32 }));
 }

@@ -194,35 +194,3 @@ impl Plan {
         Ok((ready, bound))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_name_arrays_and_launch_kernels() {
-        let mut plan = Plan::default();
-        plan.add("x = zeros:f32:4x4").expect("an array");
-        plan.add("n=u32:5").expect("a number");
-        plan.add("k --grid 2,1 --block 32 --smem 64 --arg x --arg n --arg tensormap:2x4:x --arg f32:1")
-            .expect("a launch");
-        let (ready, bound) = plan.bind(&Memory::new()).expect("bound");
-        assert_eq!((ready.len(), bound.len()), (1, 3));
-        let launch = &ready[0].launch;
-        assert_eq!((launch.grid, launch.block, launch.dynamic_shared), ([2, 1, 1], [32, 1, 1], 64));
-        assert_eq!((&launch.args[0], &launch.args[1]), (&bound[0].bytes, &5u32.to_le_bytes().to_vec()));
-        assert_eq!((launch.args[2].len(), &launch.args[3]), (128, &1f32.to_le_bytes().to_vec()));
-        for (line, says) in [
-            ("x = u32:1", "`x` stands for something already"),
-            ("y = in", "`in`: expected"),
-            ("k --grid 1", "--block"),
-            ("k --grid 1 --block 1 --arg z", "`z` is no name of a line before, which are: x, n"),
-            ("k --grid 1 --block 1 --arg tensormap:2:z", "expected"),
-            ("k --grid a --block 1", "expected x, or x,y or x,y,z"),
-            ("k --gird 1", "--gird"),
-        ] {
-            let error = plan.add(line).expect_err(line);
-            assert!(error.contains(says) && !error.contains('\n'), "{line}: {error}");
-        }
-    }
-}

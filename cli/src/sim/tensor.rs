@@ -9,7 +9,7 @@ use crate::Error;
 use crate::npy::Array;
 
 /// The box that instructions move of an array, and how.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Boxed {
     /// Elements along each dimension, in the array's order.
     extents: Vec<u32>,
@@ -79,24 +79,4 @@ fn element(array: &Array) -> Option<TensorElement> {
         (TypeChar::Float, 8) => TensorElement::F64,
         _ => return None,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn boxes_are_extents_and_options() {
-        let boxed = Boxed::parse("16x64,128B,nan,bf16");
-        let want = Boxed {
-            extents: vec![16, 64],
-            swizzle: TensorSwizzle::B128,
-            fill: OobFill::Nan,
-            element: Some(TensorElement::Bf16),
-        };
-        assert_eq!(boxed, Some(want));
-        for text in ["", "16x", "16x64,", "16x64,256B", "x"] {
-            assert_eq!(Boxed::parse(text), None, "{text}");
-        }
-    }
 }

@@ -11,7 +11,7 @@ use half::{bf16, f16};
 use crate::Error;
 
 /// A line at which registers are shown: the n-th time that a warp comes to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Break {
     /// A source file, or the end of its path; without one the line is of the PTX.
     file: Option<String>,
@@ -96,7 +96,7 @@ fn nearest(kernel: &Kernel, line: u32) -> Option<String> {
 }
 
 /// A matrix in shared memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Tile {
     /// Bytes before its first element.
     offset: u64,
@@ -417,36 +417,5 @@ fn value(ty: Type, bits: u64) -> String {
         Type::U32 => (bits as u32).to_string(),
         Type::U64 => bits.to_string(),
         _ => format!("{bits:#x}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_and_tiles_are_read_or_refused() {
-        let stop = |file: Option<&str>, line, nth| Some(Break { file: file.map(str::to_string), line, nth });
-        assert_eq!("12".parse::<Break>().ok(), stop(None, 12, 1));
-        assert_eq!("12:3".parse::<Break>().ok(), stop(None, 12, 3));
-        assert_eq!("a.cu:12".parse::<Break>().ok(), stop(Some("a.cu"), 12, 1));
-        assert_eq!("src/a.cu:12:3".parse::<Break>().ok(), stop(Some("src/a.cu"), 12, 3));
-        for text in ["", "0", "1:0", "a", "-1", "a:0", "a:b", ":1", "a:1:0", "a:1:2:3"] {
-            assert!(text.parse::<Break>().is_err(), "{text}");
-        }
-        let tile = |offset, rows, columns, ty, pitch| Some(Tile { offset, rows, columns, ty, pitch });
-        assert_eq!("0:2x3:f32".parse::<Tile>().ok(), tile(0, 2, 3, Type::F32, 3));
-        assert_eq!("0x10:2x3:bf16:8".parse::<Tile>().ok(), tile(16, 2, 3, Type::Bf16, 8));
-        for text in ["", "0", "0:2x3", "0:2x3:b32", "0:0x3:f32", "0:2:f32", "0:2x3:f32:1:1", "x:2x3:f32"] {
-            assert!(text.parse::<Tile>().is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_tile_ends_after_its_last_element() {
-        let end = |text: &str| text.parse::<Tile>().map(|tile| tile.end()).ok();
-        assert_eq!(end("4:2x3:f32"), Some(4 + 6 * 4));
-        assert_eq!(end("4:2x3:f16:10"), Some(4 + 13 * 2));
-        assert_eq!(end("0:2x1:u64:0xffffffffffffffff"), Some((u128::from(u64::MAX) + 1) * 8));
     }
 }

@@ -4,6 +4,7 @@ mod emit;
 mod errors;
 mod files;
 mod matrix;
+mod padding;
 mod random;
 
 use std::path::Path;

@@ -2,6 +2,9 @@
 
 use std::fs;
 
+use girih_ptx::{TensorElement, TensorMap, Tiled};
+
+use super::arguments::first_thread_stores;
 use super::{elements, f32s, folder, girih};
 
 /// `part[b]` is the sum of x over the block's 32 elements; then `sum` is that of 4 of them.
@@ -89,4 +92,54 @@ fn arrays_need_no_files() {
         values.chunks(4).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])).collect();
     assert_eq!(sum, f32s([values.iter().fold(0.0, |sum, value| sum + value)]));
     assert!(values.iter().all(|value| (-1.0..1.0).contains(value)) && values[0] != values[1]);
+}
+
+/// Stores what it was launched with: its shape, then its arguments; of a tensor map all bytes, in another array.
+fn told() -> String {
+    let shape = ["nctaid.x", "nctaid.y", "nctaid.z", "ntid.x", "ntid.y", "ntid.z", "dynamic_smem_size"];
+    let map: String =
+        (0..16).map(|i| format!(" ld.b64 %d, [%m+{0}]; st.global.b64 [%to+{0}], %d;", 8 * i)).collect();
+    format!(
+        ".version 8.0 .target sm_90 .address_size 64
+         .visible .entry k(.param .u64 x, .param .u32 n, .param .align 64 .b8 map[128], .param .f32 a, .param .u64 to) {{
+         .reg .pred %p; .reg .b32 %r<2>; .reg .b64 %d, %m, %to;
+         ld.param.u64 %to, [to]; mov.b64 %m, map; cvta.param.u64 %m, %m; ld.param.u64 %d, [x]; {}
+         ld.param.u32 %r1, [n]; st.global.u32 [%d+28], %r1; ld.param.b32 %r1, [a]; st.global.b32 [%d+32], %r1;
+         st.global.u64 [%d+40], %d; {map} ret; }}",
+        first_thread_stores(&shape)
+    )
+}
+
+#[test]
+fn lines_name_arrays_and_launch_kernels() {
+    let folder = folder();
+    let put = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("written");
+    put("told.ptx", &told());
+    let launch =
+        "k --grid 2,1 --block 32 --smem 64 --arg x --arg n --arg tensormap:2x4:x --arg f32:1 --arg to";
+    put("run.txt", &format!("x = zeros:f32:4x4:x.npy\nn=u32:5\nto = out:u8:128:map.npy\n{launch}\n"));
+    let (status, out, err) = girih(folder.path(), "sim told.ptx --launches run.txt");
+    assert_eq!((status, &*err, out.matches("PASSED").count()), (Some(0), "", 1), "{out}");
+    let x = elements(folder.path(), "x.npy", "<f4", "(4, 4)");
+    let told = [2, 1, 1, 32, 1, 1, 64, 5, 1f32.to_bits()];
+    assert_eq!(x[..36], *told.map(u32::to_le_bytes).as_flattened());
+    let map = elements(folder.path(), "map.npy", "|u1", "(128,)");
+    let map = TensorMap::from_bytes(map[..].try_into().expect("128 bytes")).expect("a map");
+    // It is of the array that the first argument is the address of.
+    assert_eq!(x[40..48], map.address().to_le_bytes());
+    assert_eq!(*map.tiled(), Tiled::new(TensorElement::F32, &[4, 4], &[4, 2]));
+    for (line, says) in [
+        ("x = u32:1", "`x` stands for something already"),
+        ("y = in", "`in`: expected"),
+        ("k --grid 1", "--block"),
+        ("k --grid 1 --block 1 --arg z", "`z` is no name of a line before, which are: x, n"),
+        ("k --grid 1 --block 1 --arg tensormap:2:z", "expected"),
+        ("k --grid a --block 1", "expected x, or x,y or x,y,z"),
+        ("k --gird 1", "--gird"),
+    ] {
+        put("bad.txt", &format!("x = zeros:f32:4x4\nn=u32:5\n{line}\n"));
+        let (status, out, err) = girih(folder.path(), "sim told.ptx --launches bad.txt");
+        assert_eq!((status, &*out, err.lines().count()), (Some(2), "", 1), "{line}: {err}");
+        assert!(err.starts_with("error: bad.txt, line 3: ") && err.contains(says), "{line}: {err}");
+    }
 }

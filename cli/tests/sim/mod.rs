@@ -1,5 +1,6 @@
 //! `girih sim` as a user types it.
 
+mod arguments;
 mod launches;
 mod source;
 mod watch;

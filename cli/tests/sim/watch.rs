@@ -124,6 +124,96 @@ fn what_can_not_be_looked_at_is_bad_usage() {
     }
 }
 
+/// Five rounds of a loop; line 12 of the source is line 10 of the PTX.
+const ROUNDS: &str = ".version 8.0
+.target sm_80
+.address_size 64
+.file 1 \"/src/a.cu\"
+.visible .entry rounds() {
+  .reg .pred %p; .reg .u32 %i;
+  mov.u32 %i, 0;
+AGAIN:
+  .loc 1 12 1
+  add.u32 %i, %i, 1;
+  .loc 1 13 1
+  setp.lt.u32 %p, %i, 5;
+  @%p bra AGAIN;
+  ret;
+}
+";
+
+#[test]
+fn stops_are_at_lines_of_ptx_or_source_and_at_the_time_that_is_given() {
+    let folder = folder();
+    fs::write(folder.path().join("rounds.ptx"), ROUNDS).expect("written");
+    for (at, line, i) in [
+        ("12", "a.cu:13 (PTX line 12)", 1),
+        ("12:3", "a.cu:13 (PTX line 12)", 3),
+        ("a.cu:12", "a.cu:12 (PTX line 10)", 0),
+        ("src/a.cu:12:3", "a.cu:12 (PTX line 10)", 2),
+    ] {
+        let (status, _, err) =
+            girih(folder.path(), &format!("sim rounds.ptx --grid 1 --block 32 --break {at}"));
+        assert_eq!((status, err.matches(" before ").count()), (Some(0), 1), "{at}: {err}");
+        assert!(err.contains(&format!(" before {line}: ")), "{at}: {err}");
+        assert!(err.contains(&format!("  %i .u32    {i}\n")), "{at}: {err}");
+    }
+    for text in ["", "0", "1:0", "a", "-1", "a:0", "a:b", ":1", "a:1:0", "a:1:2:3"] {
+        let (status, out, err) =
+            girih(folder.path(), &format!("sim rounds.ptx --grid 1 --block 32 --break={text}"));
+        assert_eq!((status, &*out), (Some(2), ""), "{text}: {err}");
+        let message =
+            format!("`{text}`: expected LINE, LINE:N, FILE:LINE or FILE:LINE:N, the numbers from 1\n");
+        assert!(err.contains(&message), "{text}: {err}");
+    }
+}
+
+#[test]
+fn tiles_have_a_pitch_and_offsets_may_be_hexadecimal() {
+    let folder = folder();
+    fs::write(folder.path().join("rows.ptx"), ROWS).expect("written");
+    let line = "sim rows.ptx --grid 1 --block 32 --break 12";
+    let (status, _, err) = girih(folder.path(), &format!("{line} --tile 0:2x3:f32 --tile 0x10:2x3:bf16:8"));
+    assert_eq!(status, Some(0), "{err}");
+    let text: Vec<&str> = err.lines().skip_while(|line| !line.starts_with("  shared")).collect();
+    let want = [
+        "  shared memory from byte 0: 2 x 3 of f32",
+        "    0 1 2",
+        "    3 4 5",
+        // An f32's upper half is the same number as bf16, and the lower one of small numbers is 0.
+        "  shared memory from byte 16: 2 x 3 of bf16",
+        "    0 4 0",
+        "    0 8 0",
+    ];
+    assert_eq!(text, want, "{err}");
+    for text in ["", "0", "0:2x3", "0:2x3:b32", "0:0x3:f32", "0:2:f32", "0:2x3:f32:1:1", "x:2x3:f32"] {
+        let (status, out, err) = girih(folder.path(), &format!("{line} --tile={text}"));
+        assert_eq!((status, &*out), (Some(2), ""), "{text}: {err}");
+        assert!(err.contains(&format!("`{text}`: expected OFFSET:ROWSxCOLUMNS:TYPE or ")), "{text}: {err}");
+    }
+}
+
+#[test]
+fn a_tile_ends_after_its_last_element() {
+    let folder = folder();
+    fs::write(folder.path().join("rounds.ptx"), ROUNDS).expect("written");
+    let with = |bytes: u128, tile: &str| {
+        let line = format!("sim rounds.ptx --grid 1 --block 32 --smem {bytes} --break 12 --tile {tile}");
+        girih(folder.path(), &line)
+    };
+    let refused = |bytes: u128, tile: &str, end: u128| {
+        let (status, out, err) = with(bytes, tile);
+        assert_eq!((status, &*out), (Some(2), ""), "{tile}: {err}");
+        let shared = format!("within the block's {bytes} bytes of shared memory, not at {end}\n");
+        assert!(err.ends_with(&shared), "{tile}: {err}");
+    };
+    for (tile, end) in [("4:2x3:f32", 4 + 6 * 4), ("4:2x3:f16:10", 4 + 13 * 2)] {
+        refused(end - 1, tile, end);
+        assert_eq!(with(end, tile).0, Some(0), "{tile}");
+    }
+    refused(64, "0:2x1:u64:0xffffffffffffffff", (u128::from(u64::MAX) + 1) * 8);
+}
+
 #[test]
 fn a_failing_launch_is_reduced() {
     let folder = folder();
