@@ -8,11 +8,13 @@
 mod access;
 mod barrier;
 mod body;
+mod carry;
 mod cond;
 mod control;
 mod finish;
 mod inline;
 mod parameter;
+mod scalar;
 mod shared;
 mod special;
 mod value;
@@ -27,6 +29,7 @@ use std::panic::Location;
 
 use crate::Error;
 use crate::expr::{Expr, VarId};
+use crate::scalar::Scalar;
 use body::Body;
 pub use cond::Cond;
 use shared::Shared;
@@ -72,6 +75,7 @@ struct Scope {
     body: Body,
     values: HashMap<(Expr, Width), Reg>,
     conds: HashMap<Cond, Reg>,
+    scalars: HashMap<Scalar, Reg>,
     /// Of a loop, when it was opened.
     repeats: Option<u64>,
 }

@@ -39,6 +39,16 @@ pub enum Error {
         /// The expression.
         expr: String,
     },
+    /// A scalar that cannot be computed.
+    #[error("{site}: {what}: accepted are {accepted}")]
+    Scalar {
+        /// The line that wrote it.
+        site: girih_ptx::Site,
+        /// The operation, and of what.
+        what: String,
+        /// What would be accepted.
+        accepted: String,
+    },
     /// A symbol of a layout is not bound to a kernel parameter.
     #[error("symbol s{symbol} is not bound: `Builder::symbol` declares parameters and returns their symbols")]
     UnboundSymbol {

@@ -9,6 +9,7 @@ mod mutants;
 mod partitions;
 mod pipeline;
 mod random_copies;
+mod scalars;
 mod tiled_copies;
 mod tiled_mmas;
 mod warp_specialized;

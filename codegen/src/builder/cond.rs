@@ -1,13 +1,18 @@
 //! Conditions become predicates.
 
+use std::cmp::Ordering;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use girih_ptx::{Opcode, Operand, Type, Word};
+use girih_tensor::DType;
 
 use super::{Builder, Reg, Width};
 use crate::Error;
 use crate::expr::Expr;
+use crate::scalar::{Compare, Scalar};
 
 /// A condition over expressions, decided where their ranges decide it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Cond {
     /// True.
     Always,
@@ -15,8 +20,12 @@ pub enum Cond {
     Never,
     /// `a < b`; made by [`Cond::less`].
     Less(Expr, Expr),
+    /// A comparison of scalars; made by [`Scalar::less`] and its like.
+    Compare(Compare, Scalar, Scalar),
     /// All of them; made by [`Cond::all`].
     All(Vec<Cond>),
+    /// Its contrary; made by [`Cond::not`].
+    Not(Box<Cond>),
 }
 
 impl Cond {
@@ -32,6 +41,28 @@ impl Cond {
         }
     }
 
+    /// The contrary.
+    #[expect(clippy::should_implement_trait, reason = "beside `all` and `any`")]
+    pub fn not(cond: Cond) -> Cond {
+        match cond {
+            Cond::Always => Cond::Never,
+            Cond::Never => Cond::Always,
+            Cond::Not(cond) => *cond,
+            Cond::Less(a, b) => Cond::less(&b, &(&a + 1)),
+            cond => Cond::Not(Box::new(cond)),
+        }
+    }
+
+    /// `a == b`.
+    pub fn equal(a: &Expr, b: &Expr) -> Cond {
+        Cond::not(Cond::any([Cond::less(a, b), Cond::less(b, a)]))
+    }
+
+    /// The disjunction.
+    pub fn any(conds: impl IntoIterator<Item = Cond>) -> Cond {
+        Cond::not(Cond::all(conds.into_iter().map(Cond::not)))
+    }
+
     /// The conjunction.
     pub fn all(conds: impl IntoIterator<Item = Cond>) -> Cond {
         let mut parts = Vec::new();
@@ -43,13 +74,28 @@ impl Cond {
                 less => parts.push(less),
             }
         }
-        parts.sort_unstable();
+        parts.sort_by(order);
         parts.dedup();
         match parts.len() {
             0 => Cond::Always,
             1 => parts.remove(0),
             _ => Cond::All(parts),
         }
+    }
+}
+
+/// An order, the same at every build.
+fn order(a: &Cond, b: &Cond) -> Ordering {
+    let hash = |cond: &Cond| {
+        let mut hasher = DefaultHasher::new();
+        cond.hash(&mut hasher);
+        hasher.finish()
+    };
+    match (a, b) {
+        (Cond::Less(a, b), Cond::Less(c, d)) => (a, b).cmp(&(c, d)),
+        (Cond::Less(..), _) => Ordering::Less,
+        (_, Cond::Less(..)) => Ordering::Greater,
+        _ => hash(a).cmp(&hash(b)),
     }
 }
 
@@ -70,22 +116,27 @@ impl Builder {
         Ok(reg)
     }
 
-    fn check_scopes(&self, cond: &Cond) -> Result<(), Error> {
+    fn check_scopes(&mut self, cond: &Cond) -> Result<(), Error> {
         match cond {
             Cond::Always | Cond::Never => Ok(()),
             Cond::Less(a, b) => [a, b].into_iter().try_for_each(|e| {
                 e.check_fits("a comparison")?;
                 self.scope_of(e).map(drop)
             }),
+            Cond::Compare(_, a, b) => [a, b].into_iter().try_for_each(|s| self.scalar_operand(s).map(drop)),
             Cond::All(parts) => parts.iter().try_for_each(|p| self.check_scopes(p)),
+            Cond::Not(cond) => self.check_scopes(cond),
         }
     }
 
-    fn cond_depth(&self, cond: &Cond) -> usize {
+    /// The scope that has a condition whose scalars have been computed.
+    pub(super) fn cond_depth(&self, cond: &Cond) -> usize {
         match cond {
             Cond::Always | Cond::Never => 0,
             Cond::Less(a, b) => self.expr_depth(a).max(self.expr_depth(b)),
+            Cond::Compare(_, a, b) => self.scalar_depth(a).max(self.scalar_depth(b)),
             Cond::All(parts) => parts.iter().map(|p| self.cond_depth(p)).max().unwrap_or(0),
+            Cond::Not(cond) => self.cond_depth(cond),
         }
     }
 
@@ -112,6 +163,24 @@ impl Builder {
                 let reg = self.reg(Type::Pred);
                 let operands = vec![Operand::from(&reg), a, b];
                 self.inst_at(depth, Opcode::Setp, &[Word::Lt.into(), ty.into()], operands);
+                Ok(reg)
+            }
+            Cond::Compare(compare, a, b) => {
+                // Of bf16 there are no comparisons on sm_80.
+                let wide = |s: &Scalar| if s.dtype() == DType::Bf16 { s.to(DType::F32) } else { s.clone() };
+                let (a, b) = (wide(a), wide(b));
+                let modifiers = [compare.word(a.dtype()).into(), crate::scalar::lower::ty(a.dtype()).into()];
+                let operands = [self.scalar_operand(&a)?.0, self.scalar_operand(&b)?.0];
+                let reg = self.reg(Type::Pred);
+                let operands = [Operand::from(&reg)].into_iter().chain(operands).collect();
+                self.inst_at(depth, Opcode::Setp, &modifiers, operands);
+                Ok(reg)
+            }
+            Cond::Not(cond) => {
+                let inner = self.cond(cond)?;
+                let reg = self.reg(Type::Pred);
+                let operands = vec![Operand::from(&reg), Operand::from(&inner)];
+                self.inst_at(depth, Opcode::Not, &[Type::Pred.into()], operands);
                 Ok(reg)
             }
             Cond::All(parts) => {

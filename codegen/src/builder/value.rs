@@ -161,7 +161,8 @@ impl Builder {
         }
     }
 
-    fn emit(
+    #[track_caller]
+    pub(super) fn emit(
         &mut self,
         depth: usize,
         opcode: Opcode,

@@ -110,7 +110,8 @@ fn what_cannot_be_built_is_refused() {
         Source { major: Major::K, vector }
     }
     let good = sm80(DType::Bf16, Major::K, Major::K);
-    let refused: [(&str, fn(&mut GemmConfig)); _] = [
+    type Change = fn(&mut GemmConfig);
+    let refused: [(&str, Change); _] = [
         ("threads", |c| c.atoms = lay!("(8,8):(1,8)")),
         ("threads", |c| (c.atoms, c.atom) = (lay!("(4,4):(1,4)"), simt(Major::K, Major::K).atom)),
         ("atom", |c| c.atom.c_type = DType::F16),

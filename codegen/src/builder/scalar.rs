@@ -1,0 +1,220 @@
+//! Scalars become registers.
+
+use std::panic::Location;
+
+use girih_ptx::{Opcode, Operand, Site, Type};
+use girih_tensor::DType;
+
+use super::{Builder, CLOSED, Reg, Width};
+use crate::Error;
+use crate::expr::{Expr, VarId};
+use crate::scalar::lower;
+use crate::scalar::{COMPUTED, Op, Rounding, Scalar};
+
+/// An operand, and the depth of the scope that has it.
+type Placed = (Operand, usize);
+
+impl Builder {
+    /// The register that holds a scalar, computed in the outermost scope that has its operands. Floats of 16 bits are in `.b16`
+    /// registers.
+    ///
+    /// # Errors
+    /// [`Error::Scalar`] for what does not fit in the expression, with its line; [`Error::OutOfScope`] and [`Error::Stale`] as
+    /// [`Builder::value`].
+    #[track_caller]
+    pub fn scalar(&mut self, scalar: &Scalar) -> Result<Reg, Error> {
+        self.told()?;
+        self.on_behalf(Location::caller(), |b| Ok(b.scalar_reg(scalar)?.0))
+    }
+
+    /// The scalar as one that is in a register already: what is computed from it begins there.
+    ///
+    /// # Errors
+    /// As [`Builder::scalar`].
+    #[track_caller]
+    pub fn hold(&mut self, scalar: &Scalar) -> Result<Scalar, Error> {
+        self.told()?;
+        let (reg, depth) = self.on_behalf(Location::caller(), |b| b.scalar_reg(scalar))?;
+        Ok(self.leaf(&reg, depth, scalar.dtype()))
+    }
+
+    /// What a register holds now, as a scalar. Once an instruction writes the register, the scalar is refused
+    /// ([`Error::Stale`]).
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for a register of another size than the dtype's, or a dtype that no scalar has.
+    #[track_caller]
+    pub fn scalar_in(&mut self, reg: &Reg, dtype: DType) -> Result<Scalar, Error> {
+        if !COMPUTED.contains(&dtype) || reg.ty.bytes() != lower::register(dtype).bytes() {
+            return Err(Error::Mismatch {
+                what: "scalar_in",
+                layout: format!(".{}", reg.ty),
+                with: dtype.to_string(),
+                accepted: "registers as large as the dtype: f64, f32, f16, bf16, s64, u64, s32 or u32",
+            });
+        }
+        Ok(self.leaf(reg, self.depth(), dtype))
+    }
+
+    /// An integer as an index expression, of which the caller claims that it is a multiple of `multiple` in `lower..=upper`. The
+    /// simulator checks that.
+    ///
+    /// # Errors
+    /// As [`Builder::scalar`]; [`Error::Mismatch`] for a float.
+    #[track_caller]
+    pub fn index_of(
+        &mut self,
+        scalar: &Scalar,
+        lower: i64,
+        upper: i64,
+        multiple: i64,
+    ) -> Result<Expr, Error> {
+        if !matches!(scalar.dtype(), DType::S64 | DType::U64 | DType::S32 | DType::U32) {
+            return Err(Error::Mismatch {
+                what: "index_of",
+                layout: scalar.dtype().to_string(),
+                with: String::from("an index"),
+                accepted: "s64, u64, s32 and u32",
+            });
+        }
+        let (reg, depth) = self.on_behalf(Location::caller(), |b| b.scalar_reg(scalar))?;
+        self.claim(depth, &reg, (lower, upper, multiple));
+        Ok(self.var_at(&reg, depth, lower, upper, multiple))
+    }
+
+    /// A register as a scalar of the scope at `depth`.
+    pub(super) fn leaf(&mut self, reg: &Reg, depth: usize, dtype: DType) -> Scalar {
+        let id = VarId(self.vars.len() as u32);
+        // No expression has it: its range does not matter.
+        self.var_at(reg, depth, i64::MIN, i64::MAX, 1);
+        Scalar::of(dtype, Op::Register(id), &[])
+    }
+
+    /// In which scope the scalar is, which has been computed.
+    pub(super) fn scalar_depth(&self, scalar: &Scalar) -> usize {
+        match scalar.op() {
+            Op::Constant(_) => 0,
+            Op::Register(id) => self.vars[id.0 as usize].depth,
+            Op::Index(expr) => self.expr_depth(expr),
+            _ => self.scopes.iter().position(|scope| scope.scalars.contains_key(scalar)).unwrap_or(CLOSED),
+        }
+    }
+
+    /// An operand for a scalar: an immediate where it is a constant, but of a float of 16 bits, which PTX takes from registers.
+    #[track_caller]
+    pub(super) fn scalar_operand(&mut self, scalar: &Scalar) -> Result<Placed, Error> {
+        match scalar.op() {
+            Op::Constant(bits) if scalar.dtype().bits() > 16 => Ok((immediate(scalar.dtype(), *bits), 0)),
+            _ => self.scalar_reg(scalar).map(|(reg, depth)| (Operand::from(&reg), depth)),
+        }
+    }
+
+    #[track_caller]
+    fn scalar_reg(&mut self, scalar: &Scalar) -> Result<(Reg, usize), Error> {
+        if let Some(fault) = scalar.faulty() {
+            let (site, what, accepted) = (Site::from(fault.site), fault.what.clone(), fault.accepted.clone());
+            return Err(Error::Scalar { site, what, accepted });
+        }
+        match scalar.op() {
+            Op::Register(id) => return self.leaf_reg(*id),
+            Op::Index(expr) => {
+                let width = if scalar.dtype().bits() == 64 { Width::W64 } else { Width::W32 };
+                let reg = self.value(expr, width)?;
+                return Ok((reg, self.expr_depth(expr)));
+            }
+            _ => {}
+        }
+        let known =
+            |(depth, scope): (usize, &super::Scope)| Some((scope.scalars.get(scalar)?.clone(), depth));
+        if let Some(found) = self.scopes.iter().enumerate().find_map(known) {
+            return Ok(found);
+        }
+        let (reg, depth) = self.computed(scalar)?;
+        self.scopes[depth].scalars.insert(scalar.clone(), reg.clone());
+        Ok((reg, depth))
+    }
+
+    fn leaf_reg(&mut self, id: VarId) -> Result<(Reg, usize), Error> {
+        let now = self.tick();
+        let var = &mut self.vars[id.0 as usize];
+        let expr = var.reg.name.to_string();
+        if var.depth == CLOSED {
+            return Err(Error::OutOfScope { expr });
+        }
+        if var.stale {
+            return Err(Error::Stale { expr });
+        }
+        var.used = now;
+        Ok((var.reg.clone(), var.depth))
+    }
+
+    /// Writes the instruction of a scalar's outermost operation.
+    #[track_caller]
+    fn computed(&mut self, scalar: &Scalar) -> Result<(Reg, usize), Error> {
+        let dtype = scalar.dtype();
+        if let Some(wide) = lower::in_f32(scalar) {
+            return self.scalar_reg(&wide);
+        }
+        let (opcode, modifiers, operands) = match scalar.op() {
+            Op::Unary(op, x) => {
+                let (opcode, modifiers) = lower::unary(*op, x.dtype());
+                (opcode, modifiers, vec![self.scalar_operand(x)?])
+            }
+            Op::Binary(op, x, y) => {
+                let (opcode, modifiers) = lower::binary(*op, dtype);
+                (opcode, modifiers, vec![self.scalar_operand(x)?, self.scalar_operand(y)?])
+            }
+            Op::MulAdd(x, y, z) => {
+                let (opcode, modifiers) = lower::mul_add(dtype);
+                let operands = [x, y, z].map(|operand| self.scalar_operand(operand));
+                (opcode, modifiers, operands.into_iter().collect::<Result<_, Error>>()?)
+            }
+            Op::Select(cond, x, y) => {
+                let mut operands = vec![self.scalar_operand(x)?, self.scalar_operand(y)?];
+                let cond_reg = self.cond(cond)?;
+                operands.push((Operand::from(&cond_reg), self.cond_depth(cond)));
+                (Opcode::Selp, vec![lower::moved(dtype).into()], operands)
+            }
+            Op::Convert(rounding, x) => return self.converted(x, dtype, *rounding),
+            Op::Constant(bits) => {
+                (Opcode::Mov, vec![lower::moved(dtype).into()], vec![(immediate(dtype, *bits), 0)])
+            }
+            Op::Register(_) | Op::Index(_) | Op::Faulty => return self.scalar_reg(scalar),
+        };
+        let depth = operands.iter().map(|(_, depth)| *depth).max().unwrap_or(0);
+        let operands = operands.into_iter().map(|(operand, _)| operand).collect();
+        Ok((self.emit(depth, opcode, &modifiers, lower::register(dtype), operands), depth))
+    }
+
+    #[track_caller]
+    fn converted(&mut self, x: &Scalar, to: DType, rounding: Rounding) -> Result<(Reg, usize), Error> {
+        let from = x.dtype();
+        if from == DType::Bf16 {
+            if to != DType::F32 {
+                return self.scalar_reg(&x.to(DType::F32).rounded_to(to, rounding));
+            }
+            // The upper half of an f32.
+            let (reg, depth) = self.scalar_reg(x)?;
+            let zero = self.emit(depth, Opcode::Mov, &[Type::B16.into()], Type::B16, vec![Operand::Int(0)]);
+            let halves = Operand::Vector(vec![Operand::from(&zero), Operand::from(&reg)]);
+            return Ok((self.emit(depth, Opcode::Mov, &[Type::B32.into()], Type::F32, vec![halves]), depth));
+        }
+        if (from, to) == (DType::F16, DType::Bf16) {
+            return self.scalar_reg(&x.to(DType::F32).to(to));
+        }
+        let (reg, depth) = self.scalar_reg(x)?;
+        let Some(modifiers) = lower::convert(from, to, rounding) else { return Ok((reg, depth)) };
+        let operands = vec![Operand::from(&reg)];
+        Ok((self.emit(depth, Opcode::Cvt, &modifiers, lower::register(to), operands), depth))
+    }
+}
+
+/// The bits of a constant as an operand.
+fn immediate(dtype: DType, bits: u64) -> Operand {
+    match dtype {
+        DType::F64 => Operand::F64(bits),
+        DType::F32 => Operand::F32(bits as u32),
+        DType::S32 => Operand::Int(i64::from(bits as i32)),
+        _ => Operand::Int(bits as i64),
+    }
+}

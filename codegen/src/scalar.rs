@@ -1,0 +1,158 @@
+//! Scalars: what a thread computes with, one value of a dtype each.
+//!
+//! A [`Scalar`] is an expression, as an [`Expr`](crate::Expr) is: operators and methods make larger ones of smaller ones, and nothing is
+//! written before the [builder](crate::builder) is asked for the register ([`Builder::scalar`](crate::Builder::scalar), stores,
+//! conditions). It writes each operation once, in the outermost scope that has its operands. What does not fit (operands of two
+//! dtypes, an operation that a dtype has not) is remembered with its line, and told there.
+//!
+//! Scalars are of the dtypes that registers are computed in: [`COMPUTED`]. Floats of 16 bits are rounded after every operation;
+//! where PTX has no instruction for them, in f32 first. What is approximated is so in f32 too; the PTX ISA states the errors.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::panic::Location;
+use std::rc::Rc;
+
+use girih_tensor::DType;
+
+use crate::builder::Cond;
+use crate::expr::{Expr, VarId};
+
+mod compare;
+mod convert;
+pub(crate) mod lower;
+mod ops;
+
+pub use compare::Compare;
+pub use convert::{IntoScalar, Rounding};
+pub use ops::{Binary, Unary};
+
+/// The dtypes that scalars have.
+pub const COMPUTED: [DType; 8] =
+    [DType::F64, DType::F32, DType::F16, DType::Bf16, DType::S64, DType::U64, DType::S32, DType::U32];
+
+/// Operations inside one another that an expression may have; [`Builder::hold`](crate::Builder::hold) begins anew.
+const DEEPEST: u32 = 1000;
+
+/// A value that a thread computes; see the [module](self).
+///
+/// # Examples
+/// ```
+/// use girih_codegen::{Builder, Scalar};
+/// use girih_tensor::DType;
+///
+/// let mut b = Builder::new("k", 80, 32);
+/// let x = b.hold(&Scalar::new(DType::F32, 0.5))?;
+/// let sigmoid = 1.0 / ((-&x * std::f64::consts::LOG2_E).exp2() + 1.0);
+/// b.scalar(&sigmoid)?;
+/// let text = b.finish()?.module().to_string();
+/// assert!(text.contains("ex2.approx.f32") && text.contains("div.rn.f32"));
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Scalar(Rc<Node>);
+
+#[derive(Debug)]
+struct Node {
+    op: Op,
+    dtype: DType,
+    hash: u64,
+    depth: u32,
+    fault: Option<Rc<Fault>>,
+}
+
+/// What does not fit, and where it was written.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) site: &'static Location<'static>,
+    pub(crate) what: String,
+    pub(crate) accepted: String,
+}
+
+/// What a scalar is computed from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Op {
+    /// Its bits.
+    Constant(u64),
+    Register(VarId),
+    Index(Expr),
+    Unary(Unary, Scalar),
+    Binary(Binary, Scalar, Scalar),
+    /// The product of the first two and the third, rounded once.
+    MulAdd(Scalar, Scalar, Scalar),
+    Select(Cond, Scalar, Scalar),
+    Convert(Rounding, Scalar),
+    Faulty,
+}
+
+impl PartialEq for Scalar {
+    fn eq(&self, other: &Scalar) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+            || self.0.hash == other.0.hash && self.0.dtype == other.0.dtype && self.0.op == other.0.op
+    }
+}
+
+impl Eq for Scalar {}
+
+impl Hash for Scalar {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash);
+    }
+}
+
+impl Scalar {
+    /// A constant of a dtype: floats to nearest even, integers exactly, or it is refused where it is used.
+    #[track_caller]
+    pub fn new(dtype: DType, value: f64) -> Scalar {
+        convert::constant(dtype, value)
+    }
+
+    /// The value of an index expression as an integer of 32 or 64 bits, of which it has the lowest.
+    #[track_caller]
+    pub fn index(expr: &Expr, dtype: DType) -> Scalar {
+        match dtype {
+            DType::S64 | DType::U64 | DType::S32 | DType::U32 => {
+                Scalar::of(dtype, Op::Index(expr.clone()), &[])
+            }
+            _ => Scalar::fault(dtype, format!("an index as {dtype}"), "s64, u64, s32 and u32"),
+        }
+    }
+
+    /// Its dtype.
+    pub fn dtype(&self) -> DType {
+        self.0.dtype
+    }
+
+    pub(crate) fn op(&self) -> &Op {
+        &self.0.op
+    }
+
+    pub(crate) fn faulty(&self) -> Option<&Fault> {
+        self.0.fault.as_deref()
+    }
+
+    /// A node over `operands`.
+    #[track_caller]
+    pub(crate) fn of(dtype: DType, op: Op, operands: &[&Scalar]) -> Scalar {
+        let depth = 1 + operands.iter().map(|operand| operand.0.depth).max().unwrap_or(0);
+        let fault = operands.iter().find_map(|operand| operand.0.fault.clone());
+        if depth > DEEPEST && fault.is_none() {
+            let what = format!("{DEEPEST} operations inside one another");
+            return Scalar::fault(
+                dtype,
+                what,
+                "an expression whose parts `Builder::hold` keeps in registers",
+            );
+        }
+        let mut hasher = DefaultHasher::new();
+        (dtype, &op).hash(&mut hasher);
+        let hash = hasher.finish();
+        Scalar(Rc::new(Node { op, dtype, hash, depth, fault }))
+    }
+
+    /// What cannot be computed.
+    #[track_caller]
+    pub(crate) fn fault(dtype: DType, what: String, accepted: &str) -> Scalar {
+        let fault = Fault { site: Location::caller(), what, accepted: accepted.into() };
+        Scalar(Rc::new(Node { op: Op::Faulty, dtype, hash: 0, depth: 1, fault: Some(Rc::new(fault)) }))
+    }
+}

@@ -1,0 +1,139 @@
+//! What PTX says for an operation of a dtype.
+
+use girih_ptx::{Modifier, Opcode, Type, Word};
+use girih_tensor::DType;
+
+use super::ops::is_float;
+use super::{Binary, Op, Rounding, Scalar, Unary};
+
+/// The type that instructions compute in.
+pub(crate) fn ty(dtype: DType) -> Type {
+    match dtype {
+        DType::F64 => Type::F64,
+        DType::F16 => Type::F16,
+        DType::Bf16 => Type::Bf16,
+        DType::S64 => Type::S64,
+        DType::U64 => Type::U64,
+        DType::S32 => Type::S32,
+        DType::U32 => Type::U32,
+        _ => Type::F32,
+    }
+}
+
+/// The type of the register that holds it.
+pub(crate) fn register(dtype: DType) -> Type {
+    if dtype.bits() == 16 { Type::B16 } else { ty(dtype) }
+}
+
+/// As bits.
+pub(crate) fn bits(dtype: DType) -> Type {
+    match dtype.bits() {
+        64 => Type::B64,
+        16 => Type::B16,
+        _ => Type::B32,
+    }
+}
+
+/// The type that it is moved and selected as.
+pub(crate) fn moved(dtype: DType) -> Type {
+    if matches!(dtype, DType::F32 | DType::F64) { ty(dtype) } else { bits(dtype) }
+}
+
+fn signed(dtype: DType) -> Type {
+    match dtype {
+        DType::S64 | DType::U64 => Type::S64,
+        DType::S32 | DType::U32 => Type::S32,
+        float => ty(float),
+    }
+}
+
+/// The same in f32, for what floats of 16 bits have no instruction.
+pub(crate) fn in_f32(scalar: &Scalar) -> Option<Scalar> {
+    let dtype = scalar.dtype();
+    if !matches!(dtype, DType::F16 | DType::Bf16) {
+        return None;
+    }
+    let wide = |operand: &Scalar| operand.to(DType::F32);
+    match scalar.op() {
+        Op::Unary(Unary::Neg | Unary::Abs, _) => None,
+        Op::Unary(op, x) => Some(wide(x).unary(*op).to(dtype)),
+        Op::Binary(Binary::Min | Binary::Max | Binary::Minimum | Binary::Maximum, ..) => None,
+        Op::Binary(Binary::Add | Binary::Sub | Binary::Mul, ..) if dtype == DType::F16 => None,
+        Op::Binary(op, x, y) => Some(wide(x).binary(*op, wide(y)).to(dtype)),
+        _ => None,
+    }
+}
+
+/// The instruction of an operation on one.
+pub(crate) fn unary(op: Unary, dtype: DType) -> (Opcode, Vec<Modifier>) {
+    let (ty, approx) = (ty(dtype), Modifier::from(Word::Approx));
+    match op {
+        Unary::Neg => (Opcode::Neg, vec![signed(dtype).into()]),
+        Unary::Abs => (Opcode::Abs, vec![signed(dtype).into()]),
+        Unary::Not => (Opcode::Not, vec![bits(dtype).into()]),
+        Unary::Sqrt => (Opcode::Sqrt, vec![Word::Rn.into(), ty.into()]),
+        Unary::Rsqrt => (Opcode::Rsqrt, vec![approx, ty.into()]),
+        Unary::Recip => (Opcode::Rcp, vec![Word::Rn.into(), ty.into()]),
+        Unary::RecipApprox => (Opcode::Rcp, vec![approx, ty.into()]),
+        Unary::Exp2 => (Opcode::Ex2, vec![approx, ty.into()]),
+        Unary::Log2 => (Opcode::Lg2, vec![approx, ty.into()]),
+        Unary::Sin => (Opcode::Sin, vec![approx, ty.into()]),
+        Unary::Cos => (Opcode::Cos, vec![approx, ty.into()]),
+        Unary::Tanh => (Opcode::Tanh, vec![approx, ty.into()]),
+        Unary::CountOnes => (Opcode::Popc, vec![bits(dtype).into()]),
+        Unary::LeadingZeros => (Opcode::Clz, vec![bits(dtype).into()]),
+        Unary::ReverseBits => (Opcode::Brev, vec![bits(dtype).into()]),
+    }
+}
+
+/// The instruction of an operation on two.
+pub(crate) fn binary(op: Binary, dtype: DType) -> (Opcode, Vec<Modifier>) {
+    let (float, ty, rounded) = (is_float(dtype), ty(dtype), vec![Word::Rn.into(), ty(dtype).into()]);
+    match op {
+        Binary::Add if float => (Opcode::Add, rounded),
+        Binary::Sub if float => (Opcode::Sub, rounded),
+        Binary::Mul if float => (Opcode::Mul, rounded),
+        Binary::Div if float => (Opcode::Div, rounded),
+        Binary::Add => (Opcode::Add, vec![ty.into()]),
+        Binary::Sub => (Opcode::Sub, vec![ty.into()]),
+        Binary::Mul => (Opcode::Mul, vec![Word::Lo.into(), ty.into()]),
+        Binary::Div => (Opcode::Div, vec![ty.into()]),
+        Binary::Rem => (Opcode::Rem, vec![ty.into()]),
+        Binary::Minimum if float => (Opcode::Min, vec![Word::Nan.into(), ty.into()]),
+        Binary::Maximum if float => (Opcode::Max, vec![Word::Nan.into(), ty.into()]),
+        Binary::Min | Binary::Minimum => (Opcode::Min, vec![ty.into()]),
+        Binary::Max | Binary::Maximum => (Opcode::Max, vec![ty.into()]),
+        Binary::And => (Opcode::And, vec![bits(dtype).into()]),
+        Binary::Or => (Opcode::Or, vec![bits(dtype).into()]),
+        Binary::Xor => (Opcode::Xor, vec![bits(dtype).into()]),
+        Binary::Shl => (Opcode::Shl, vec![bits(dtype).into()]),
+        Binary::Shr => (Opcode::Shr, vec![ty.into()]),
+    }
+}
+
+/// The instruction of a product and a sum.
+pub(crate) fn mul_add(dtype: DType) -> (Opcode, Vec<Modifier>) {
+    if is_float(dtype) {
+        (Opcode::Fma, vec![Word::Rn.into(), ty(dtype).into()])
+    } else {
+        (Opcode::Mad, vec![Word::Lo.into(), ty(dtype).into()])
+    }
+}
+
+/// The modifiers of `cvt`, or nothing where the bits stay. A bf16 is no source of it on sm_80.
+pub(crate) fn convert(from: DType, to: DType, rounding: Rounding) -> Option<Vec<Modifier>> {
+    let rounding: Option<Word> = match (is_float(from), is_float(to)) {
+        (true, true) if to.bits() > from.bits() => None,
+        (true, false) => Some(match rounding {
+            Rounding::NearestEven => Word::Rni,
+            Rounding::Zero => Word::Rzi,
+            Rounding::Down => Word::Rmi,
+            Rounding::Up => Word::Rpi,
+        }),
+        (false, false) if from.bits() == to.bits() => return None,
+        (false, false) => None,
+        _ => Some(Word::Rn),
+    };
+    let modifiers = rounding.map(Modifier::from).into_iter();
+    Some(modifiers.chain([ty(to).into(), ty(from).into()]).collect())
+}

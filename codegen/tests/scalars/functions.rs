@@ -1,0 +1,121 @@
+//! Functions, rounding, what is shared, and what is refused.
+
+use girih_codegen::scalar::Rounding;
+use girih_codegen::{Builder, Cond, Error, Expr, Scalar};
+use girih_ptx::Special;
+use girih_tensor::{DType, Space};
+
+use super::Value::{self, F32, S32};
+use super::{converted, run};
+
+#[test]
+fn floats_round_to_integers_as_asked() {
+    let inputs: Vec<Value> =
+        [-2.5, -1.5, -0.5, 0.0, 0.5, 1.5, 2.5, 3.7, 1e10, -1e10, f32::NAN].map(F32).to_vec();
+    let modes = [Rounding::NearestEven, Rounding::Zero, Rounding::Down, Rounding::Up];
+    let found = run(&inputs, |_, scalars| {
+        Ok(scalars.iter().flat_map(|x| modes.map(|mode| x.rounded_to(DType::S32, mode))).collect())
+    });
+    let wanted: Vec<u64> = inputs
+        .iter()
+        .flat_map(|x| {
+            let x = x.number();
+            [x.round_ties_even(), x.trunc(), x.floor(), x.ceil()].map(|x| S32(x as i32).bits())
+        })
+        .collect();
+    assert_eq!(found, wanted);
+}
+
+/// Roots and reciprocals are correctly rounded; what is approximated is near.
+#[test]
+fn functions_are_those_of_their_names() {
+    let inputs: Vec<Value> = [0.1f32, 0.5, 1.0, 1.7, 2.0, 3.0, 10.0].map(F32).to_vec();
+    type Function = (fn(&Scalar) -> Scalar, fn(f64) -> f64, f64);
+    let functions: [Function; 10] = [
+        (Scalar::sqrt, f64::sqrt, 0.0),
+        (Scalar::recip, f64::recip, 0.0),
+        (Scalar::recip_approx, f64::recip, 1e-6),
+        (Scalar::rsqrt, |x| x.sqrt().recip(), 1e-6),
+        (Scalar::exp2, f64::exp2, 1e-6),
+        (Scalar::log2, f64::log2, 1e-6),
+        (Scalar::sin, f64::sin, 1e-6),
+        (Scalar::cos, f64::cos, 1e-6),
+        (Scalar::tanh, f64::tanh, 1e-3),
+        (|x| x.maximum(f64::NAN), |_| f64::NAN, 0.0),
+    ];
+    for (scalar, host, error) in functions {
+        let found = run(&inputs, |_, scalars| Ok(scalars.iter().map(scalar).collect()));
+        for (x, bits) in inputs.iter().zip(found) {
+            let (found, wanted) = (Value::of_bits(DType::F32, bits).number(), host(x.number()));
+            let exact = wanted as f32 as f64;
+            let near = (found - wanted).abs() <= error * wanted.abs().max(1.0) || found == exact;
+            assert!(near || found.is_nan() && wanted.is_nan(), "of {x:?}: {found}, not {wanted}");
+        }
+    }
+    for dtype in [DType::F16, DType::Bf16] {
+        let found = run(&[converted(F32(0.75), dtype).unwrap()], |_, x| {
+            Ok(vec![x[0].exp2(), x[0].sqrt(), 1.0 / &x[0]])
+        });
+        let wanted = [0.75f64.exp2(), 0.75f64.sqrt(), 1.0 / 0.75]
+            .map(|x| converted(F32(x as f32), dtype).unwrap().bits());
+        assert_eq!(found, wanted, "{dtype}");
+    }
+}
+
+/// An operation that two expressions share is written once, and outside of loops that do not change it.
+#[test]
+fn what_is_shared_is_computed_once_and_outside() {
+    let mut b = Builder::new("k", 80, 32);
+    let (to, thread) = (b.pointer("to", 4), b.special(Special::TidX));
+    let x = Scalar::index(&thread, DType::S32).to(DType::F32);
+    let mut power = x.clone();
+    // Expanded it would have 2^200 operations.
+    for _ in 0..200 {
+        power = &power * &power;
+    }
+    b.for_range(&Expr::from(4), |b, i| {
+        let value = &power + Scalar::index(i, DType::S32).to(DType::F32);
+        let reg = b.scalar(&value)?;
+        b.store(Space::Gmem, &(&to + &(i * 4)), &[reg], &Cond::Always)
+    })
+    .unwrap();
+    let text = b.finish().unwrap().into_module().to_string();
+    let (outside, inside) = text.split_once("$loop").unwrap();
+    assert_eq!((outside.matches("mul.rn.f32").count(), inside.matches("mul.rn.f32").count()), (200, 0));
+    assert_eq!(inside.matches("add.rn.f32").count(), 1);
+}
+
+/// What does not fit is told where it is asked for, with the line that wrote it.
+#[test]
+fn misuse_is_told_with_its_line() {
+    let mut b = Builder::new("k", 80, 32);
+    let (x, h) = (Scalar::new(DType::F32, 1.0), Scalar::new(DType::F16, 1.0));
+    let mut deep = b.hold(&x).unwrap();
+    for _ in 0..2000 {
+        deep = deep + 1.0;
+    }
+    let line = line!() + 2;
+    let wrong = [
+        (&x + &h, "Add of f32 and f16"),
+        (&x & &x, "And of f32"),
+        (Scalar::new(DType::S32, 0.5), "0.5 as s32"),
+        (Scalar::new(DType::U32, -1.0), "-1 as u32"),
+        (Scalar::new(DType::F64, 1.0).exp2(), "Exp2 of f64"),
+        (Scalar::new(DType::E4m3, 1.0), "a scalar of e4m3"),
+        (Scalar::new(DType::S32, 1.0) << Scalar::new(DType::S32, 1.0), "Shl by s32"),
+        (x.to(DType::F64).to(DType::Bf16), "f64 as bf16"),
+        (deep, "1000 operations inside one another"),
+    ];
+    for (i, (scalar, what)) in wrong.iter().enumerate() {
+        // Whatever is computed from it is as wrong.
+        let error = b.scalar(&(scalar.to(DType::F32).min(2.0) * 3.0)).unwrap_err();
+        let Error::Scalar { site, what: found, .. } = &error else { panic!("{error}") };
+        assert_eq!(found, what);
+        assert!(site.file.ends_with("functions.rs") && (i == 8 || site.line == line + i as u32), "{error}");
+    }
+    let error = b.cond(&x.less(&h)).unwrap_err();
+    assert!(error.to_string().contains("Lt of f32 and f16"), "{error}");
+    let reg = b.reg(girih_ptx::Type::F32);
+    assert!(b.scalar_in(&reg, DType::F64).is_err());
+    assert!(b.index_of(&x, 0, 1, 1).is_err());
+}
