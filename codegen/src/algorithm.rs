@@ -10,6 +10,7 @@ mod gemm;
 mod predicates;
 mod registers;
 mod scalars;
+mod together;
 mod transform;
 mod vectors;
 mod warp;
@@ -23,7 +24,9 @@ pub use fence::{
 pub use fill::{clear, fill};
 pub use gemm::{MmaOperand, MmaWith, gemm};
 pub use predicates::Predicates;
-pub use transform::{axpby, transform};
+pub use scalars::{read, write};
+pub use together::{block_reduce, warp_reduce};
+pub use transform::{axpby, reduce, transform};
 
 pub(crate) use registers::registers;
 

@@ -16,6 +16,7 @@ mod inline;
 mod parameter;
 mod scalar;
 mod shared;
+mod shuffle;
 mod special;
 mod value;
 

@@ -1,4 +1,6 @@
-//! Values of a fragment one by one, each in a register of its own.
+//! Values of tensors one by one, each a scalar.
+
+use std::panic::Location;
 
 use girih_ptx::{Opcode, Operand, Type};
 use girih_tensor::{DType, Tensor};
@@ -9,9 +11,19 @@ use super::data::{Data, fragment_values};
 use super::vectors::Fresh;
 use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::{Builder, Reg};
-use crate::{Error, Rmem};
+use crate::{Error, Rmem, Scalar};
 
-/// The type of a register that holds one value: integers below 32 bits are extended to 32.
+/// What a value is computed as: integers below 32 bits are extended to 32, floats of 8 bits are their bits.
+fn computed(dtype: DType) -> DType {
+    match dtype {
+        DType::Tf32 => DType::F32,
+        DType::S16 | DType::S8 | DType::S4 => DType::S32,
+        DType::U16 | DType::U8 | DType::U4 | DType::B1 | DType::E4m3 | DType::E5m2 => DType::U32,
+        same => same,
+    }
+}
+
+/// The type of a register that holds one value.
 fn scalar(dtype: DType) -> Type {
     match dtype {
         DType::F64 => Type::F64,
@@ -45,40 +57,75 @@ pub(super) fn fragment<E: Data>(
     }
 }
 
-/// The values of a tensor, loaded if they are in memory.
-pub(super) fn read<E: Data>(
-    b: &mut Builder,
-    what: &'static str,
-    tensor: &Tensor<E>,
-) -> Result<Vec<Reg>, Error> {
-    let fragment = fragment(b, what, tensor)?;
-    if !matches!(Site::of(tensor), Site::Rmem(_)) {
-        copy::copy(b, AUTO_VECTORIZING_COPY, tensor, &fragment)?;
-    }
-    let mut out = Vec::new();
-    for value in fragment_values(what, &fragment)? {
-        out.push(extract(b, &value));
-    }
-    Ok(out)
+/// The values of a tensor in colexicographic order, loaded in the widest vectors if they are in memory. Integers below 32 bits
+/// are extended to 32, and floats of 8 bits are u32 of their bits.
+///
+/// # Errors
+/// [`Error::Mismatch`] for coordinates, or a tensor that cannot be copied; [`Error::NotStatic`] for a symbolic layout.
+///
+/// # Examples
+/// ```
+/// use girih_codegen::algorithm::{read, write};
+/// use girih_codegen::{Builder, Gmem};
+/// use girih_layout::lay;
+/// use girih_tensor::{DType, Tensor};
+///
+/// let mut b = Builder::new("reverse", 80, 1);
+/// let x = Tensor::new(Gmem::new(b.pointer("x", 16), DType::F32), lay!("8:1"));
+/// let mut values = read(&mut b, &x)?;
+/// values.reverse();
+/// write(&mut b, &x, &values)?;
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
+#[track_caller]
+pub fn read<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result<Vec<Scalar>, Error> {
+    let site = Location::caller();
+    b.on_behalf(site, |b| {
+        let fragment = fragment(b, "read", tensor)?;
+        if !matches!(Site::of(tensor), Site::Rmem(_)) {
+            copy::copy(b, AUTO_VECTORIZING_COPY, tensor, &fragment)?;
+        }
+        let mut out = Vec::new();
+        for value in fragment_values("read", &fragment)? {
+            let reg = extract(b, &value);
+            out.push(b.scalar_in(&reg, computed(value.dtype()))?);
+        }
+        Ok(out)
+    })
 }
 
-/// Writes a value each, and stores them if the tensor is in memory.
-pub(super) fn write<E: Data>(
-    b: &mut Builder,
-    what: &'static str,
-    tensor: &Tensor<E>,
-    scalars: &[Reg],
-) -> Result<(), Error> {
-    let fragment = fragment(b, what, tensor)?;
-    let all = fragment_values(what, &fragment)?;
-    let mut fresh = Fresh::new(all.iter());
-    for (value, scalar) in all.iter().zip(scalars) {
-        insert(b, value, scalar, fresh.take(value.offset()));
-    }
-    if matches!(Site::of(tensor), Site::Rmem(_)) {
-        return Ok(());
-    }
-    copy::copy(b, AUTO_VECTORIZING_COPY, &fragment, tensor)
+/// Writes a scalar to each value of a tensor in colexicographic order, in the widest vectors if the tensor is in memory. The scalars
+/// are of the dtypes that [`read`] gives.
+///
+/// # Errors
+/// [`Error::Mismatch`] for another number of scalars or another dtype; as [`read`] and [`Builder::scalar`].
+#[track_caller]
+pub fn write<E: Data>(b: &mut Builder, tensor: &Tensor<E>, scalars: &[Scalar]) -> Result<(), Error> {
+    let site = Location::caller();
+    b.on_behalf(site, |b| {
+        let fragment = fragment(b, "write", tensor)?;
+        let all = fragment_values("write", &fragment)?;
+        let dtype = computed(fragment.engine().dtype());
+        let wrong = scalars.iter().find(|scalar| scalar.dtype() != dtype && scalar.faulty().is_none());
+        if all.len() != scalars.len() || wrong.is_some() {
+            let found = wrong.map_or(dtype, |scalar| scalar.dtype());
+            return Err(Error::Mismatch {
+                what: "write",
+                layout: format!("{} scalars of {found}", scalars.len()),
+                with: format!("{} of {}", tensor.layout(), fragment.engine().dtype()),
+                accepted: "a scalar for each value, of the tensor's dtype; integers below 32 bits are extended to 32",
+            });
+        }
+        let mut fresh = Fresh::new(all.iter());
+        for (value, scalar) in all.iter().zip(scalars) {
+            let reg = b.scalar(scalar)?;
+            insert(b, value, &reg, fresh.take(value.offset()));
+        }
+        if matches!(Site::of(tensor), Site::Rmem(_)) {
+            return Ok(());
+        }
+        copy::copy(b, AUTO_VECTORIZING_COPY, &fragment, tensor)
+    })
 }
 
 /// The register and the first bit of the value that `rmem` stands at.

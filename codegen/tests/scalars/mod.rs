@@ -4,6 +4,7 @@
 mod carried;
 mod functions;
 mod random;
+mod together;
 
 use girih_codegen::{Builder, Cond, Error, Scalar};
 use girih_ptx::Module;
