@@ -1,0 +1,85 @@
+//! The softmax of every row of a matrix, rows of up to 4096 columns at any pitch, a block a row.
+//! `cargo run --release --example softmax`
+
+use std::f64::consts::LOG2_E;
+
+use girih::codegen::algorithm::{Predicates, block_reduce, copy_if, fill, reduce, transform};
+use girih::codegen::{Builder, Error, Expr, Gmem, Kernel, Rmem, Scalar, atom::AUTO_VECTORIZING_COPY};
+use girih::device::{Arg, Device, Select};
+use girih::layout::{Int, lay};
+use girih::ptx::Special;
+use girih::tensor::{Counting, DType, Tensor};
+
+/// The kernel `softmax(x, y, columns, pitch)`.
+fn softmax() -> Result<Kernel, Error> {
+    let mut b = Builder::new("softmax", 80, 128);
+    let pointers = ["x", "y"].map(|name| b.pointer(name, 4));
+    let columns = b.symbol("columns", |n| n.at_least(1).at_most(4096))?;
+    let pitch = b.symbol("pitch", |n| n.at_least(1).at_most(1 << 30))?;
+    let [columns, pitch] = [columns, pitch].map(|symbol| Expr::from_int(&Int::symbol(symbol)));
+
+    let (row, thread) = (b.special(Special::CtaidX), b.special(Special::TidX));
+    let tv = lay!("(128,32):(1,128)"); // (Thr,Val) -> column
+    let [x, y] = pointers.map(|pointer| {
+        let row = Gmem::new(&pointer + &(&(&row * &pitch) * 4), DType::F32);
+        Tensor::new(row, lay!("4096:1")).tv_partition(&tv, &thread) // 32
+    });
+    let column = Tensor::new(Counting::new(1), lay!("4096:1@0")).tv_partition(&tv, &thread)?; // 32
+    let inside = Predicates::inside(&column, &[columns])?;
+
+    let (x, y, lowest) = (x?, y?, f64::NEG_INFINITY);
+    let values = Rmem::like(&mut b, &x)?; // 32
+    fill(&mut b, &values, lowest)?;
+    copy_if(&mut b, AUTO_VECTORIZING_COPY, &inside, &x, &values)?;
+    let max = reduce(&mut b, &values, Scalar::new(DType::F32, lowest), |_, max, x| Ok(max.max(x)))?;
+    let max = block_reduce(&mut b, &max, |x, y| x.max(y))?;
+    transform(&mut b, &[&values], &values, |_, x| Ok(((&x[0] - &max) * LOG2_E).exp2()))?;
+    let sum = reduce(&mut b, &values, Scalar::new(DType::F32, 0.0), |_, sum, x| Ok(sum + x))?;
+    let scale = block_reduce(&mut b, &sum, |x, y| x + y)?.recip();
+    transform(&mut b, &[&values], &values, |_, x| Ok(&x[0] * &scale))?;
+    copy_if(&mut b, AUTO_VECTORIZING_COPY, &inside, &values, &y)?;
+    b.finish()
+}
+
+fn run(select: Select, rows: usize, columns: usize, pitch: usize) -> Result<(), Box<dyn std::error::Error>> {
+    let device = Device::open(select)?;
+    let kernel = device.load(&softmax()?)?.kernel("softmax")?;
+
+    let input: Vec<f32> = (0..rows * pitch).map(|i| (i * 7919 % 1000) as f32 / 50.0 - 10.0).collect();
+    let (x, y) = (device.upload(&input)?, device.upload(&vec![f32::NAN; rows * pitch])?);
+    let [columns_arg, pitch_arg] = [columns, pitch].map(|n| Arg::U32(n as u32));
+    let args = [("x", Arg::from(&x)), ("y", Arg::from(&y)), ("columns", columns_arg), ("pitch", pitch_arg)];
+    let (config, args) = (kernel.config([rows as u32, 1, 1])?, kernel.arguments(&args)?);
+    // SAFETY: a block reads and writes `columns` elements of its row, which both buffers hold.
+    #[expect(unsafe_code, reason = "launching one's own kernel")]
+    unsafe {
+        kernel.launch(&config, &args)?;
+    }
+
+    let output = y.download()?;
+    for (x, y) in input.chunks(pitch).zip(output.chunks(pitch)) {
+        let max = x[..columns].iter().fold(f32::NEG_INFINITY, |max, x| max.max(*x));
+        let powers: Vec<f64> = x[..columns].iter().map(|x| f64::from(x - max).exp()).collect();
+        let sum: f64 = powers.iter().sum();
+        for (power, y) in powers.iter().zip(y) {
+            let (wanted, found) = (power / sum, f64::from(*y));
+            assert!((found - wanted).abs() <= 1e-5 * wanted + 1e-30, "{found}, not {wanted}");
+        }
+        assert!(y[columns..].iter().all(|y| y.is_nan()), "written beyond the row");
+    }
+    println!("softmax of {rows} x {columns} at pitch {pitch} on {}: every value is right", device.name());
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    run(Select::Auto, 1000, 4000, 4003)
+}
+
+#[test]
+fn runs_on_the_simulator() -> Result<(), Box<dyn std::error::Error>> {
+    for (rows, columns, pitch) in [(3, 1, 1), (2, 127, 130), (2, 128, 128), (2, 1000, 1001), (1, 4096, 4096)]
+    {
+        run(Select::Sim, rows, columns, pitch)?;
+    }
+    Ok(())
+}
