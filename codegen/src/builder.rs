@@ -11,6 +11,7 @@ mod body;
 mod carry;
 mod cond;
 mod control;
+mod debug;
 mod finish;
 mod inline;
 mod parameter;
@@ -103,6 +104,9 @@ pub struct Builder {
     /// On whose behalf instructions are written.
     site: Option<&'static Location<'static>>,
     threads: u32,
+    /// Whether false claims trap, and lines are written.
+    traps: bool,
+    lines: bool,
     /// The first mistake in a call that returns no error; the next one that does tells it.
     fault: Option<Error>,
 }
@@ -150,6 +154,8 @@ impl Builder {
             clock: 0,
             site: None,
             threads: threads.clamp(1, MAX_THREADS),
+            traps: false,
+            lines: false,
             fault,
         };
         builder.check_name("name of a kernel", name);
@@ -329,6 +335,9 @@ impl Builder {
         let fact = Fact { lower, upper, multiple, site };
         let claim = Claim { line: 0, register: reg.name.clone(), fact };
         self.scopes[depth].body.claim(claim);
+        if self.traps {
+            self.trap_unless(depth, reg, (lower, upper, multiple));
+        }
     }
 
     fn var_at(&mut self, reg: &Reg, depth: usize, lower: i64, upper: i64, multiple: i64) -> Expr {

@@ -3,6 +3,7 @@
 mod barriers;
 mod best_maps;
 mod constants;
+mod debugging;
 mod f2_maps;
 mod gemms;
 mod mutants;

@@ -34,6 +34,30 @@ impl Body {
         self.claims.extend(other.claims.into_iter().map(|(behind, claim)| (before + behind, claim)));
     }
 
+    /// With what `before` puts in front of a statement that somebody wrote.
+    pub(super) fn with_each(
+        self,
+        mut before: impl FnMut(&'static Location<'static>) -> Option<Statement>,
+    ) -> Body {
+        let mut body = Body::default();
+        let mut claims = self.claims.into_iter().peekable();
+        let mut claimed = |body: &mut Body, behind: usize| {
+            while let Some((_, claim)) = claims.next_if(|(at, _)| *at <= behind) {
+                body.claim(claim);
+            }
+        };
+        for (i, (statement, site)) in self.statements.into_iter().zip(self.sites).enumerate() {
+            claimed(&mut body, i);
+            if let Some(more) = site.and_then(&mut before) {
+                body.push(more, None);
+            }
+            body.push(statement, site);
+        }
+        let end = body.statements.len();
+        claimed(&mut body, end);
+        body
+    }
+
     /// The statements, and what else is known of them.
     pub(super) fn into_parts(self) -> (Vec<Statement>, Known) {
         (self.statements, Known { sites: self.sites, claims: self.claims })

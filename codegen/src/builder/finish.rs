@@ -6,6 +6,7 @@ use girih_ptx::{
 };
 
 use super::body::Body;
+use super::debug::with_lines;
 use super::shared::SHARED_NAME;
 use super::{Builder, SHARED_ALIGN};
 use crate::Error;
@@ -33,6 +34,10 @@ impl Builder {
         for scope in self.scopes {
             whole.extend(scope.body);
         }
+        let mut items = Vec::new();
+        if self.lines {
+            (whole, items) = with_lines(whole);
+        }
         let (body, known) = whole.into_parts();
         let launch = LaunchNotes {
             kernel: name.clone(),
@@ -40,7 +45,6 @@ impl Builder {
             dynamic_shared_bytes: narrow("shared memory", self.shared.bytes())?,
             facts: self.facts,
         };
-        let mut items = Vec::new();
         if self.shared.is_used() {
             items.push(Item::Variable(Variable {
                 linkage: Linkage::External,
