@@ -270,34 +270,3 @@ impl Attribution {
         (self.source, self.before) = (source as usize, *report);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn instructions_have_classes() {
-        for (text, class) in [
-            ("add.rn.f32 %f0, %f1, %f2", Class::Float),
-            ("@!%p1 mad.wide.u32 %rd0, %r0, 4, %rd1", Class::Integer),
-            ("cp.async.wait_group 0", Class::Barrier),
-            ("cp.async.ca.shared.global [%r0], [%rd0], 16", Class::Memory),
-            ("wgmma.fence.sync.aligned", Class::Barrier),
-            ("setp.lt.f32 %p0, %f0, %f1", Class::Move),
-            ("fma.rn.bf16x2 %r0, %r1, %r2, %r3", Class::Float),
-            ("}", Class::Other),
-        ] {
-            assert_eq!(Class::of(text), class, "{text}");
-        }
-    }
-
-    #[test]
-    fn products_are_counted_from_their_shapes() {
-        assert_eq!(flops("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {}, {}, {}, {}"), 4096);
-        assert_eq!(
-            flops("@%p wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {}"),
-            2 * 64 * 256 * 16 / 4
-        );
-        assert_eq!(flops("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {}, [%r0]"), 0);
-    }
-}

@@ -61,33 +61,3 @@ impl fmt::Display for Residency {
         write!(f, "{each} on each of {multiprocessors} multiprocessors, as its {limit} allow")
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Against what the driver's occupancy calculator gives for sm_90.
-    #[test]
-    fn blocks_of_a_multiprocessor() {
-        for (threads, shared, registers, each, limit) in [
-            (128, 0, None, 16, "threads"),
-            (32, 0, None, 32, "blocks"),
-            (1024, 0, None, 2, "threads"),
-            (768, 0, None, 2, "threads"),
-            (384, 227 << 10, None, 1, "shared memory"),
-            (128, 48 << 10, None, 4, "shared memory"),
-            (128, 113 << 10, None, 2, "shared memory"),
-            (128, (113 << 10) + 1, None, 1, "shared memory"),
-            (256, 0, Some(32), 8, "threads"),
-            (256, 0, Some(40), 6, "registers"),
-            (256, 0, Some(64), 4, "registers"),
-            (256, 0, Some(128), 2, "registers"),
-            (384, 0, Some(168), 1, "registers"),
-            (1, 0, Some(16), 32, "blocks"),
-        ] {
-            let found = Residency::new(132, threads, shared, registers);
-            let wanted = Residency { multiprocessors: 132, each, limit };
-            assert_eq!(found, wanted, "{threads} {shared} {registers:?}");
-        }
-    }
-}

@@ -544,6 +544,3 @@ fn cells(
     let (first, end) = (at >> granule, (at + bytes).div_ceil(1 << granule));
     cells[first..end].iter_mut().enumerate().map(move |(i, cell)| (first + i, cell))
 }
-
-#[cfg(test)]
-mod tests;

@@ -141,3 +141,86 @@ fn products_count_their_multiplications_and_additions() {
     let flops: u64 = profile.lines("k").iter().map(|line| line.flops).sum();
     assert_eq!(flops, 3 * 2 * 5 * 2 * 16 * 8 * 8);
 }
+
+/// The lines of a kernel that jumps over these instructions, and their classes.
+fn classes(instructions: &[&str]) -> Vec<(String, Class)> {
+    let text = module(&format!(
+        ".visible .entry k() {{ .shared .align 1024 .b8 s[4096];
+         .reg .b32 %r<10>; .reg .f32 %f<4>; .reg .f64 %fd<2>; .reg .b64 %rd<4>; .reg .pred %p<3>;
+         bra.uni END;
+         {}
+         END: }}",
+        instructions.join("\n")
+    ));
+    let text = text.replace("sm_90", "sm_90a");
+    let profile = Profile::default();
+    let options = Options { profile: Some(profile.clone()), ..Options::default() };
+    launch(&text, &Memory::new(), &shape(1, 32), &options).unwrap();
+    profile.lines("k").iter().map(|line| (line.instruction.to_string(), line.class)).collect()
+}
+
+#[test]
+fn instructions_have_classes() {
+    let cases = [
+        ("add.rn.f32 %f0, %f1, %f2;", Class::Float),
+        ("@!%p1 mad.wide.u32 %rd0, %r0, 4, %rd1;", Class::Integer),
+        ("cp.async.wait_group 0;", Class::Barrier),
+        ("cp.async.commit_group;", Class::Barrier),
+        ("cp.async.ca.shared.global [%r0], [%rd0], 16;", Class::Memory),
+        ("wgmma.fence.sync.aligned;", Class::Barrier),
+        ("setp.lt.f32 %p0, %f0, %f1;", Class::Move),
+        ("fma.rn.bf16x2 %r0, %r1, %r2, %r3;", Class::Float),
+        ("ex2.approx.f32 %f0, %f1;", Class::Float),
+        ("shl.b32 %r0, %r1, 3;", Class::Integer),
+        ("cvt.rn.f32.u32 %f0, %r0;", Class::Convert),
+        ("shfl.sync.idx.b32 %r0, %r1, 0, 31, -1;", Class::Exchange),
+        ("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r0}, [%r1];", Class::Matrix),
+        ("@%p0 ld.global.f32 %f0, [%rd0];", Class::Memory),
+        ("atom.global.add.u32 %r0, [%rd0], 1;", Class::Atomic),
+        ("bar.sync 0;", Class::Barrier),
+        ("nanosleep.u32 1;", Class::Other),
+        ("trap;", Class::Control),
+    ];
+    let found = classes(&cases.map(|(instruction, _)| instruction));
+    let wanted = cases.iter().map(|(text, class)| (text.trim_end_matches(';').to_owned(), *class));
+    let start = ("bra.uni END".to_owned(), Class::Control);
+    let wanted: Vec<_> = [start].into_iter().chain(wanted).chain([("}".to_owned(), Class::Other)]).collect();
+    assert_eq!(found, wanted);
+}
+
+/// Each warp's part of a product; a `wgmma` is one of four warps. Moves of fragments have none.
+#[test]
+fn products_are_counted_from_their_shapes() {
+    let list = |name: &str, n: usize| (0..n).map(|i| format!("%{name}{i}")).collect::<Vec<_>>().join(", ");
+    let mma = format!(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {{{0}}}, {{{1}}}, {{%a0, %a1}}, {{{0}}};",
+        list("f", 4),
+        list("a", 4)
+    );
+    let wgmma = format!(
+        "@%p wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {{{}}}, %d, %d, 0, 1, 1, 0, 0;",
+        list("f", 128)
+    );
+    let text = module(&format!(
+        ".visible .entry k() {{ .shared .align 1024 .b8 s[16384];
+         .reg .f32 %f<128>; .reg .b32 %a<4>, %s; .reg .b64 %d; .reg .pred %p; setp.eq.u32 %p, 0, 0;
+         mov.u32 %s, s; and.b32 %s, %s, 0x3ffff; shr.u32 %s, %s, 4; cvt.u64.u32 %d, %s; or.b64 %d, %d, 0x0000000801000000;
+         {mma}
+         ldmatrix.sync.aligned.m8n8.x4.shared.b16 {{%a0, %a1, %a2, %a3}}, [s];
+         wgmma.fence.sync.aligned;
+         {wgmma}
+         wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; }}"
+    ));
+    let text = text.replace("sm_90", "sm_90a");
+    let profile = Profile::default();
+    let options = Options { profile: Some(profile.clone()), ..Options::default() };
+    launch(&text, &Memory::new(), &shape(1, 128), &options).unwrap();
+    for line in profile.lines("k") {
+        let each = match &line.instruction {
+            text if text.starts_with("mma.") => 4096,
+            text if text.contains("wgmma.mma_async") => 2 * 64 * 256 * 16 / 4,
+            _ => 0,
+        };
+        assert_eq!((line.flops, line.counts.instructions), (4 * each, 4), "{}", line.instruction);
+    }
+}

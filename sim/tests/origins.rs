@@ -1,5 +1,7 @@
 //! Source lines in findings, counts and what an observer sees; kernels beside ones that can't be executed.
 
+use std::sync::Arc;
+
 use crate::common::{load, module, shape};
 use girih_sim::{Error, Memory, Options, Origin, Profile, run};
 
@@ -112,4 +114,25 @@ fn a_kernel_that_cant_be_executed_leaves_the_others() {
     assert!(matches!(error, Error::Operand { .. }), "{error}");
     // A module with nothing to run is an error of its own.
     assert_eq!(load(&module(&bad)).unwrap_err().to_string().replace("line 4", "line 5"), error.to_string());
+}
+
+/// The names of functions without C++'s mangling, of which only nested names are undone.
+#[test]
+fn nested_names_are_undone() {
+    let at = Arc::new(Origin { file: "b.cu".into(), line: 2, column: 0, inlined: None });
+    for (mangled, text) in [
+        ("_Z3sumif", "sum"),
+        ("_ZN3cub4sum2Ei", "cub::sum2"),
+        ("_ZNK3cub6detail3addIfEEv", "cub::detail::add"),
+        ("_ZL4warpv", "warp"),
+        ("cdiv", "cdiv"),
+        ("_Z", "_Z"),
+        ("_Z99sum", "_Z99sum"),
+        ("_ZN99999999999999999999aE", "_ZN99999999999999999999aE"),
+        ("_Zplfé", "_Zplfé"),
+    ] {
+        let inlined = Some((mangled.into(), at.clone()));
+        let origin = Origin { file: "d/a.cu".into(), line: 1, column: 0, inlined };
+        assert_eq!(origin.to_string(), format!("a.cu:1 in {text}, inlined at b.cu:2"));
+    }
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, load, module, shape, u64_arg, upload};
-use girih_sim::{Awaited, Error, Memory, Options, Space, Verdict, judge};
+use girih_sim::{Awaited, Error, Launch, Memory, Options, Space, Verdict, judge, run};
 
 /// Each block writes a word, comes to a barrier of the grid as cooperative groups have it (a bit of a counter turns when
 /// all have come), and reads the next block's word.
@@ -73,6 +73,47 @@ fn the_device_may_be_another() {
     let text = module(".visible .entry k() { ret; }");
     let (memory, program) = (Memory::new(), load(&text).unwrap());
     assert!(judge(program.kernel("k").unwrap(), &memory, &shape(500, 1024), &with(1)).unwrap().passed());
+}
+
+/// Against what the driver's occupancy calculator gives for sm_90: a cooperative launch of as many blocks, and of one more.
+#[test]
+fn blocks_of_a_multiprocessor() {
+    for (threads, shared, registers, each, limit) in [
+        (128, 0, None, 16, "threads"),
+        (32, 0, None, 32, "blocks"),
+        (1024, 0, None, 2, "threads"),
+        (768, 0, None, 2, "threads"),
+        (384, 227 << 10, None, 1, "shared memory"),
+        (128, 48 << 10, None, 4, "shared memory"),
+        (128, 113 << 10, None, 2, "shared memory"),
+        (128, (113 << 10) + 1, None, 1, "shared memory"),
+        (256, 0, Some(32), 8, "threads"),
+        (256, 0, Some(40), 6, "registers"),
+        (256, 0, Some(64), 4, "registers"),
+        (256, 0, Some(128), 2, "registers"),
+        (384, 0, Some(168), 1, "registers"),
+        (1, 0, Some(16), 32, "blocks"),
+    ] {
+        let directive = registers.map_or(String::new(), |most: u32| format!(".maxnreg {most}"));
+        let text = module(&format!(".extern .shared .b8 s[]; .visible .entry k() {directive} {{ ret; }}"));
+        let program = load(&text).unwrap();
+        let outcome = |blocks, multiprocessors| {
+            let shape = Launch { cooperative: true, dynamic_shared: shared, ..shape(blocks, threads) };
+            let options = Options { multiprocessors, ..Options::default() };
+            run(program.kernel("k").unwrap(), &Memory::new(), &shape, &options).map(|_| ())
+        };
+        assert_eq!(outcome(3 * each, Some(3)), Ok(()));
+        for (multiprocessors, of) in [(None, 132), (Some(3), 3)] {
+            let Err(Error::LaunchShape { given, accepted, .. }) = outcome(of * each + 1, multiprocessors)
+            else {
+                panic!("{threads} {shared} {registers:?}");
+            };
+            let most = of * each;
+            let wanted =
+                format!("at most {most}: {each} on each of {of} multiprocessors, as its {limit} allow");
+            assert_eq!((given, accepted), (u64::from(most) + 1, wanted), "{threads} {shared} {registers:?}");
+        }
+    }
 }
 
 /// Loops that wait for what does not come end, with the address, whatever else they do meanwhile.

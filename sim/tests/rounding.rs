@@ -2,7 +2,8 @@
 //! definitions.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use crate::common::{map, per_thread};
+use crate::common::{download, launch, map, per_thread, shape, u64_arg, upload};
+use girih_sim::{Launch, Memory, Options};
 use half::f16;
 
 /// Runs an instruction on each case; operands %a0 to %a3 and results %d0, %d1, a 64-bit number in two of them.
@@ -209,4 +210,44 @@ fn halves_are_compared_by_magnitude() {
     let text = "cvt.u16.u32 %h0, %a0; cvt.u16.u32 %h1, %a1; max.xorsign.abs.f16 %h2, %h0, %h1;
                 max.NaN.xorsign.abs.f16 %h3, %h0, %h1; cvt.u32.u16 %d0, %h2; cvt.u32.u16 %d1, %h3;";
     assert_eq!(run(text, &cases, 2), [[0xbc00, 0x7fff], [0x3c00, 0x7fff], [0x7fff, 0x7fff]]);
+}
+
+/// Sums that are the middle between two f32 when they are rounded to f64, and some that are not.
+#[test]
+fn fused_products_are_rounded_once() {
+    let mut state = 1u64;
+    let mut below = |n: u32| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) as u32 % n
+    };
+    let mut cases = Vec::new();
+    for i in 0..1250 * 1024 {
+        // A product just beside half a unit of what it is added to, or anything.
+        let (near, far) = (0x3f80_0000 + below(4), 0x3f80_0000 - below(4));
+        let unit = below(280) as i32 - 149;
+        let half = (f64::from(unit - 1).exp2() * f64::from(f32::from_bits(near))) as f32;
+        let c = f64::from(unit).exp2() * f64::from(0x0080_0000 + below(0x0080_0000));
+        let any = i / 32 % 4 == 0;
+        let sign = below(2) << 31;
+        let abc = [half.to_bits() ^ sign, far, (c as f32).to_bits()];
+        cases.extend(abc.map(|bits| if any { below(u32::MAX) } else { bits }));
+    }
+    let text = per_thread(3, 1, "fma.rn.f32 %d0, %a0, %a1, %a2;").replace(
+        "mov.u32 %i, %tid.x;",
+        "mov.u32 %i, %ctaid.x; mov.u32 %r0, %tid.x; mad.lo.u32 %i, %i, 1024, %r0;",
+    );
+    let memory = Memory::new();
+    let (out, from) = (upload(&memory, &vec![0; cases.len() / 3]), upload(&memory, &cases));
+    let shape = Launch { args: vec![u64_arg(out), u64_arg(from)], ..shape(1250, 1024) };
+    launch(&text, &memory, &shape, &Options::default()).unwrap();
+    let mut rare = 0;
+    for (case, found) in cases.chunks_exact(3).zip(download(&memory, out, cases.len() / 3)) {
+        let [a, b, c] = [0, 1, 2].map(|i| f32::from_bits(case[i]));
+        let sum = f64::from(a) * f64::from(b) + f64::from(c);
+        let fused = a.mul_add(b, c);
+        let wanted = if fused.is_nan() { 0x7fff_ffff } else { fused.to_bits() };
+        rare += u32::from((sum as f32).to_bits() != wanted && !fused.is_nan());
+        assert_eq!(found, wanted, "{a:e} * {b:e} + {c:e}");
+    }
+    assert!(rare > 1000, "only {rare} of the sums are rounded twice otherwise");
 }
