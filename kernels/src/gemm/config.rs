@@ -37,7 +37,7 @@ impl Config {
     /// Those of the generators.
     pub fn generate(&self) -> Result<Generated, girih_codegen::Error> {
         Ok(match self {
-            Config::Multistage(config) => Generated::Multistage(gemm::generate(config)?),
+            Config::Multistage(config) => Generated::Multistage(Box::new(gemm::generate(config)?)),
             Config::WarpSpecialized(config) => {
                 Generated::WarpSpecialized(Box::new(warp_specialized::generate(config)?))
             }
@@ -49,7 +49,7 @@ impl Config {
 #[derive(Clone, Debug)]
 pub enum Generated {
     /// Takes pointers and pitches.
-    Multistage(GemmKernel),
+    Multistage(Box<GemmKernel>),
     /// Takes tensor maps.
     WarpSpecialized(Box<WarpSpecializedKernel>),
 }
