@@ -205,7 +205,7 @@ fn launches_keep_to_what_the_kernel_relies_on() -> Result<(), Failure> {
         let launched = unsafe { kernel.launch(&config, &args) };
         assert_eq!(launched.is_ok(), (1..=100).contains(&n) && n % 4 == 0, "{n}: {launched:?}");
         if let Err(error) = launched {
-            let place = format!("sim.rs:{line}:");
+            let place = format!("{}:{line}:", file!());
             assert!(
                 error.to_string().contains(&place) && error.to_string().contains("multiples of 4"),
                 "{error}"
