@@ -1,6 +1,6 @@
 //! Scalars: what a thread computes with, one value of a dtype each.
 //!
-//! A [`Scalar`] is an expression, as an [`Expr`](crate::Expr) is: operators and methods make larger ones of smaller ones, and nothing is
+//! A [`Scalar`] is an expression, as an [`Expr`] is: operators and methods make larger ones of smaller ones, and nothing is
 //! written before the [builder](crate::builder) is asked for the register ([`Builder::scalar`](crate::Builder::scalar), stores,
 //! conditions). It writes each operation once, in the outermost scope that has its operands. What does not fit (operands of two
 //! dtypes, an operation that a dtype has not) is remembered with its line, and told there.
