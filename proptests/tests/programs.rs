@@ -110,7 +110,8 @@ fn elements_of_matrices_are_small_whole_numbers() {
                 let Operand::Vector(registers) = operand else { panic!("{inst}") };
                 let Some(bits) = ty.bits().filter(|&bits| bits <= 16) else { continue };
                 for register in registers {
-                    let is_read = |input: &&Input| Operand::Name(input.value.name.clone()) == *register;
+                    let Operand::Name(name) = register else { panic!("{inst}") };
+                    let is_read = |input: &&Input| input.value.name == *name;
                     let words = &program.inputs.iter().find(is_read).unwrap().lanes;
                     let elements = |word: &u64| {
                         let word = *word;
