@@ -6,7 +6,8 @@
 //! dtypes, an operation that a dtype has not) is remembered with its line, and told there.
 //!
 //! Scalars are of the dtypes that registers are computed in: [`COMPUTED`]. Floats of 16 bits are rounded after every operation;
-//! where PTX has no instruction for them, in f32 first. What is approximated is so in f32 too; the PTX ISA states the errors.
+//! an operation for which PTX has no instruction of theirs is done in f32 and then rounded. The PTX ISA states how far approximated
+//! functions are off.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::Location;

@@ -55,7 +55,7 @@ impl Cond {
 
     /// `a == b`.
     pub fn equal(a: &Expr, b: &Expr) -> Cond {
-        Cond::not(Cond::any([Cond::less(a, b), Cond::less(b, a)]))
+        Cond::all([Cond::less(a, &(b + 1)), Cond::less(b, &(a + 1))])
     }
 
     /// The disjunction.

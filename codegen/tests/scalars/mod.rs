@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod carried;
+mod conditions;
 mod functions;
 mod random;
 mod together;

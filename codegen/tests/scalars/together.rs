@@ -30,7 +30,7 @@ fn executed(module: &Module, threads: u32, input: &[u8]) -> Vec<u8> {
 }
 
 /// What each thread computes from its number, as s32.
-fn per_thread(
+pub(super) fn per_thread(
     threads: u32,
     body: impl FnOnce(&mut Builder, &Scalar) -> Result<Scalar, Error>,
 ) -> Result<Vec<i32>, Error> {
