@@ -52,9 +52,7 @@ fn run(select: Select, rows: usize, columns: usize, pitch: usize) -> Result<(), 
     let (config, args) = (kernel.config([rows as u32, 1, 1])?, kernel.arguments(&args)?);
     // SAFETY: a block reads and writes `columns` elements of its row, which both buffers hold.
     #[expect(unsafe_code, reason = "launching one's own kernel")]
-    unsafe {
-        kernel.launch(&config, &args)?;
-    }
+    unsafe { kernel.launch(&config, &args) }?;
 
     let output = y.download()?;
     for (x, y) in input.chunks(pitch).zip(output.chunks(pitch)) {
