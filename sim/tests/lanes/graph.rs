@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::program::{CELLS, Event, LANES, Program, Scope, Shape, Until, What};
 
-/// A thread: a warp of the grid and one of the lanes that access memory, by number.
+/// A thread: a warp of the grid and one of [`LANES`], by number.
 type Thread = (usize, usize);
 
 /// The first operation of a release pattern: its node, its thread and its scope.

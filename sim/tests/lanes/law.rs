@@ -9,7 +9,7 @@ use super::text::FIRST;
 fn access(shape: Shape, at: &Site) -> Access {
     let warp = at.block[0] as usize * shape.warps + at.thread[0] as usize / 32;
     let lane = LANES.iter().position(|&lane| lane == at.thread[0] % 32);
-    ((at.place.line - FIRST) as usize, (warp, lane.unwrap()))
+    ((at.place.line - FIRST) as usize, (warp, lane.unwrap_or(LANES.len() - 1)))
 }
 
 /// The program without accesses that have more than a few races or none, so that each that is left counts.

@@ -1,8 +1,11 @@
 //! Random programs of accesses, fences and barriers, whose happens-before does not depend on the schedule: every flag is
 //! set once and every phase of a barrier is one of known threads.
 
-/// The lanes that access memory.
-pub(crate) const LANES: [u32; 4] = [0, 1, 5, 31];
+/// The lanes that do something alone, and one that stands for all the others: they do only what a whole warp does, or
+/// what is left of it.
+pub(crate) const LANES: [u32; 5] = [0, 1, 5, 31, 2];
+/// How many of them access memory alone.
+const ACTIVE: usize = 4;
 const ALL: u32 = u32::MAX;
 /// Words that are accessed, in shared memory of each block and in global memory.
 pub(crate) const CELLS: usize = 8;
@@ -163,12 +166,12 @@ impl Random {
     /// One or more of the lanes that access memory.
     fn few(&mut self) -> u32 {
         let some = 1 + self.below(15);
-        (0..4).filter(|i| some >> i & 1 == 1).map(|i| 1 << LANES[i]).sum()
+        (0..ACTIVE).filter(|i| some >> i & 1 == 1).map(|i| 1 << LANES[i]).sum()
     }
 
     /// One of them, as a mask.
     fn one(&mut self) -> u32 {
-        1 << LANES[self.below(4)]
+        1 << LANES[self.below(ACTIVE)]
     }
 
     fn lanes(&mut self) -> u32 {
