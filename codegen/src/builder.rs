@@ -26,14 +26,15 @@ use girih_ptx::{
     Address, Claim, Directive, Fact, Inst, Modifier, Name, Opcode, Operand, Site, Span, Special, Statement,
     Target, Type, Variable,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Error;
 use crate::expr::{Expr, VarId};
+pub use crate::scalar::Cond;
 use crate::scalar::Scalar;
 use body::Body;
-pub use cond::Cond;
 use shared::Shared;
 pub use shared::{MAX_SHARED, SHARED_ALIGN};
 pub use value::Width;
@@ -84,6 +85,8 @@ struct Scope {
 
 /// Writes one kernel.
 pub struct Builder {
+    /// Tells its scalars from those of others.
+    id: u64,
     name: Name,
     target: Target,
     params: Vec<Variable>,
@@ -92,6 +95,8 @@ pub struct Builder {
     vars: Vec<Var>,
     /// The variables that stand for what a register holds now.
     named: HashMap<Name, Vec<VarId>>,
+    /// The registers of what has been computed, which nothing else writes.
+    computed: HashSet<Name>,
     registers: BTreeMap<&'static str, (Type, u32)>,
     scopes: Vec<Scope>,
     specials: HashMap<Special, Expr>,
@@ -128,6 +133,9 @@ fn class(ty: Type) -> (&'static str, Type) {
     }
 }
 
+/// The number of the next builder.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
 impl Builder {
     /// A kernel `name` for `.target sm_<sm>`, launched with `threads` threads a block, 1 to 1024: [`Builder::finish`] refuses
     /// any other number.
@@ -138,6 +146,7 @@ impl Builder {
             accepted: format!("1 to {MAX_THREADS}"),
         });
         let mut builder = Builder {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
             name: Name::from(name),
             target: Target { sm, suffix: None },
             params: Vec::new(),
@@ -145,6 +154,7 @@ impl Builder {
             symbols: BTreeMap::new(),
             vars: Vec::new(),
             named: HashMap::new(),
+            computed: HashSet::new(),
             registers: BTreeMap::new(),
             scopes: vec![Scope::default()],
             specials: HashMap::new(),
@@ -254,10 +264,14 @@ impl Builder {
             Statement::Block(body) => return body.iter().for_each(|inner| self.note_writes(inner)),
             _ => return,
         };
-        if self.named.is_empty() || inst.operands.is_empty() {
+        if inst.operands.is_empty() {
             return;
         }
         for name in inst.written() {
+            if self.computed.contains(name) {
+                let register = name.to_string();
+                self.fail(Error::Computed { register, instruction: inst.to_string() });
+            }
             let Some(vars) = self.named.remove(name) else { continue };
             for var in vars.into_iter().map(|id| id.0 as usize) {
                 self.vars[var].stale = true;
@@ -270,6 +284,13 @@ impl Builder {
                     self.fail(Error::Overwritten { register, instruction: inst.to_string() });
                 }
             }
+        }
+    }
+
+    /// Nothing else may write a register that holds what has been computed.
+    fn keep(&mut self, reg: &Reg) {
+        if !self.named.contains_key(&reg.name) {
+            self.computed.insert(reg.name.clone());
         }
     }
 
@@ -341,10 +362,15 @@ impl Builder {
     }
 
     fn var_at(&mut self, reg: &Reg, depth: usize, lower: i64, upper: i64, multiple: i64) -> Expr {
+        Expr::var(self.declare_var(reg, depth), lower, upper, multiple)
+    }
+
+    /// A variable for what a register holds now.
+    fn declare_var(&mut self, reg: &Reg, depth: usize) -> VarId {
         let id = VarId(self.vars.len() as u32);
         self.vars.push(Var { reg: reg.clone(), depth, stale: false, used: 0 });
         self.named.entry(reg.name.clone()).or_default().push(id);
-        Expr::var(id, lower, upper, multiple)
+        id
     }
 }
 

@@ -49,6 +49,14 @@ pub enum Error {
         /// What would be accepted.
         accepted: String,
     },
+    /// A scalar over registers of another kernel.
+    #[error(
+        "a scalar has registers of another builder than kernel `{kernel}`'s: compute with it where it was made"
+    )]
+    OtherBuilder {
+        /// The kernel that is being written.
+        kernel: String,
+    },
     /// A symbol of a layout is not bound to a kernel parameter.
     #[error("symbol s{symbol} is not bound: `Builder::symbol` declares parameters and returns their symbols")]
     UnboundSymbol {
@@ -88,6 +96,17 @@ pub enum Error {
          call `Builder::var` inside the loop"
     )]
     Overwritten {
+        /// The register.
+        register: String,
+        /// The instruction that writes it.
+        instruction: String,
+    },
+    /// An instruction writes a register that the builder keeps the value of an expression in.
+    #[error(
+        "`{instruction}` writes {register}, in which the value of an expression is kept: write a register of your own, from \
+         `Builder::reg`"
+    )]
+    Computed {
         /// The register.
         register: String,
         /// The instruction that writes it.

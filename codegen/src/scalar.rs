@@ -15,15 +15,16 @@ use std::rc::Rc;
 
 use girih_tensor::DType;
 
-use crate::builder::Cond;
 use crate::expr::{Expr, VarId};
 
 mod compare;
+mod cond;
 mod convert;
 pub(crate) mod lower;
 mod ops;
 
 pub use compare::Compare;
+pub use cond::Cond;
 pub use convert::{IntoScalar, Rounding};
 pub use ops::{Binary, Unary};
 
@@ -57,8 +58,45 @@ struct Node {
     op: Op,
     dtype: DType,
     hash: u64,
-    depth: u32,
+    span: Span,
     fault: Option<Rc<Fault>>,
+}
+
+/// How far an expression goes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Span {
+    /// Operations inside one another.
+    pub(crate) depth: u32,
+    /// Whose registers it has.
+    pub(crate) home: Home,
+}
+
+/// Whose registers an expression has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// None.
+    #[default]
+    Nowhere,
+    /// Those of the builder of this number.
+    Builder(u64),
+    /// Those of several builders, which nobody can compute with.
+    Several,
+}
+
+impl Span {
+    /// Of one more operation over expressions.
+    pub(crate) fn over(operands: impl IntoIterator<Item = Span>) -> Span {
+        let both = |a: Span, b: Span| Span {
+            depth: a.depth.max(b.depth),
+            home: match (a.home, b.home) {
+                (Home::Nowhere, home) | (home, Home::Nowhere) => home,
+                (a, b) if a == b => a,
+                _ => Home::Several,
+            },
+        };
+        let all = operands.into_iter().fold(Span::default(), both);
+        Span { depth: all.depth + 1, ..all }
+    }
 }
 
 /// What does not fit, and where it was written.
@@ -131,29 +169,45 @@ impl Scalar {
         self.0.fault.as_deref()
     }
 
+    pub(crate) fn span(&self) -> Span {
+        self.0.span
+    }
+
+    /// What a register of builder `home` holds.
+    pub(crate) fn register(dtype: DType, id: VarId, home: u64) -> Scalar {
+        Scalar::node(dtype, Op::Register(id), Span { depth: 1, home: Home::Builder(home) }, None)
+    }
+
     /// A node over `operands`.
     #[track_caller]
     pub(crate) fn of(dtype: DType, op: Op, operands: &[&Scalar]) -> Scalar {
-        let depth = 1 + operands.iter().map(|operand| operand.0.depth).max().unwrap_or(0);
         let fault = operands.iter().find_map(|operand| operand.0.fault.clone());
-        if depth > DEEPEST && fault.is_none() {
-            let what = format!("{DEEPEST} operations inside one another");
-            return Scalar::fault(
-                dtype,
-                what,
-                "an expression whose parts `Builder::hold` keeps in registers",
-            );
+        let of_cond = if let Op::Select(cond, ..) = &op { Some(cond.span()) } else { None };
+        let span = Span::over(operands.iter().map(|operand| operand.span()).chain(of_cond));
+        match fault {
+            // Its operands are of no use any more.
+            Some(fault) => Scalar::node(dtype, Op::Faulty, Span::default(), Some(fault)),
+            None if span.depth > DEEPEST => Scalar::too_deep(dtype),
+            None => Scalar::node(dtype, op, span, None),
         }
+    }
+
+    fn node(dtype: DType, op: Op, span: Span, fault: Option<Rc<Fault>>) -> Scalar {
         let mut hasher = DefaultHasher::new();
         (dtype, &op).hash(&mut hasher);
-        let hash = hasher.finish();
-        Scalar(Rc::new(Node { op, dtype, hash, depth, fault }))
+        Scalar(Rc::new(Node { hash: hasher.finish(), op, dtype, span, fault }))
+    }
+
+    #[track_caller]
+    fn too_deep(dtype: DType) -> Scalar {
+        let what = format!("{DEEPEST} operations inside one another");
+        Scalar::fault(dtype, what, "an expression whose parts `Builder::hold` keeps in registers")
     }
 
     /// What cannot be computed.
     #[track_caller]
     pub(crate) fn fault(dtype: DType, what: String, accepted: &str) -> Scalar {
         let fault = Fault { site: Location::caller(), what, accepted: accepted.into() };
-        Scalar(Rc::new(Node { op: Op::Faulty, dtype, hash: 0, depth: 1, fault: Some(Rc::new(fault)) }))
+        Scalar::node(dtype, Op::Faulty, Span::default(), Some(Rc::new(fault)))
     }
 }

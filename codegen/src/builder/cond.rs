@@ -1,103 +1,12 @@
 //! Conditions become predicates.
 
-use std::cmp::Ordering;
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
 use super::{Builder, Reg, Width};
 use crate::Error;
 use crate::expr::Expr;
-use crate::scalar::{Compare, Scalar};
-
-/// A condition over expressions, decided where their ranges decide it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Cond {
-    /// True.
-    Always,
-    /// False.
-    Never,
-    /// `a < b`; made by [`Cond::less`].
-    Less(Expr, Expr),
-    /// A comparison of scalars; made by [`Scalar::less`] and its like.
-    Compare(Compare, Scalar, Scalar),
-    /// All of them; made by [`Cond::all`].
-    All(Vec<Cond>),
-    /// Its contrary; made by [`Cond::not`].
-    Not(Box<Cond>),
-}
-
-impl Cond {
-    /// `a < b`.
-    pub fn less(a: &Expr, b: &Expr) -> Cond {
-        let difference = (a - b).range();
-        if difference.1 < 0 {
-            Cond::Always
-        } else if difference.0 >= 0 {
-            Cond::Never
-        } else {
-            Cond::Less(a.clone(), b.clone())
-        }
-    }
-
-    /// The contrary.
-    #[expect(clippy::should_implement_trait, reason = "beside `all` and `any`")]
-    pub fn not(cond: Cond) -> Cond {
-        match cond {
-            Cond::Always => Cond::Never,
-            Cond::Never => Cond::Always,
-            Cond::Not(cond) => *cond,
-            Cond::Less(a, b) => Cond::less(&b, &(&a + 1)),
-            cond => Cond::Not(Box::new(cond)),
-        }
-    }
-
-    /// `a == b`.
-    pub fn equal(a: &Expr, b: &Expr) -> Cond {
-        Cond::all([Cond::less(a, &(b + 1)), Cond::less(b, &(a + 1))])
-    }
-
-    /// The disjunction.
-    pub fn any(conds: impl IntoIterator<Item = Cond>) -> Cond {
-        Cond::not(Cond::all(conds.into_iter().map(Cond::not)))
-    }
-
-    /// The conjunction.
-    pub fn all(conds: impl IntoIterator<Item = Cond>) -> Cond {
-        let mut parts = Vec::new();
-        for cond in conds {
-            match cond {
-                Cond::Always => {}
-                Cond::Never => return Cond::Never,
-                Cond::All(more) => parts.extend(more),
-                less => parts.push(less),
-            }
-        }
-        parts.sort_by(order);
-        parts.dedup();
-        match parts.len() {
-            0 => Cond::Always,
-            1 => parts.remove(0),
-            _ => Cond::All(parts),
-        }
-    }
-}
-
-/// An order, the same at every build.
-fn order(a: &Cond, b: &Cond) -> Ordering {
-    let hash = |cond: &Cond| {
-        let mut hasher = DefaultHasher::new();
-        cond.hash(&mut hasher);
-        hasher.finish()
-    };
-    match (a, b) {
-        (Cond::Less(a, b), Cond::Less(c, d)) => (a, b).cmp(&(c, d)),
-        (Cond::Less(..), _) => Ordering::Less,
-        (_, Cond::Less(..)) => Ordering::Greater,
-        _ => hash(a).cmp(&hash(b)),
-    }
-}
+use crate::scalar::{Cond, Scalar, lower};
 
 impl Builder {
     /// The predicate register of `cond`, computed in the outermost scope that has its operands.
@@ -112,6 +21,7 @@ impl Builder {
             return Ok(reg.clone());
         }
         let reg = self.reg_of_cond(cond, depth)?;
+        self.keep(&reg);
         self.scopes[depth].conds.insert(cond.clone(), reg.clone());
         Ok(reg)
     }
@@ -169,7 +79,7 @@ impl Builder {
                 // Of bf16 there are no comparisons on sm_80.
                 let wide = |s: &Scalar| if s.dtype() == DType::Bf16 { s.to(DType::F32) } else { s.clone() };
                 let (a, b) = (wide(a), wide(b));
-                let modifiers = [compare.word(a.dtype()).into(), crate::scalar::lower::ty(a.dtype()).into()];
+                let modifiers = [compare.word(a.dtype()).into(), lower::ty(a.dtype()).into()];
                 let operands = [self.scalar_operand(&a)?.0, self.scalar_operand(&b)?.0];
                 let reg = self.reg(Type::Pred);
                 let operands = [Operand::from(&reg)].into_iter().chain(operands).collect();

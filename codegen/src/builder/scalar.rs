@@ -8,8 +8,7 @@ use girih_tensor::DType;
 use super::{Builder, CLOSED, Reg, Width};
 use crate::Error;
 use crate::expr::{Expr, VarId};
-use crate::scalar::lower;
-use crate::scalar::{COMPUTED, Op, Rounding, Scalar};
+use crate::scalar::{COMPUTED, Home, Op, Rounding, Scalar, lower};
 
 /// An operand, and the depth of the scope that has it.
 type Placed = (Operand, usize);
@@ -84,10 +83,7 @@ impl Builder {
 
     /// A register as a scalar of the scope at `depth`.
     pub(super) fn leaf(&mut self, reg: &Reg, depth: usize, dtype: DType) -> Scalar {
-        let id = VarId(self.vars.len() as u32);
-        // No expression has it: its range does not matter.
-        self.var_at(reg, depth, i64::MIN, i64::MAX, 1);
-        Scalar::of(dtype, Op::Register(id), &[])
+        Scalar::register(dtype, self.declare_var(reg, depth), self.id)
     }
 
     /// In which scope the scalar is, which has been computed.
@@ -96,6 +92,9 @@ impl Builder {
             Op::Constant(_) => 0,
             Op::Register(id) => self.vars[id.0 as usize].depth,
             Op::Index(expr) => self.expr_depth(expr),
+            Op::Convert(rounding, x) if lower::convert(x.dtype(), scalar.dtype(), *rounding).is_none() => {
+                self.scalar_depth(x)
+            }
             _ => self.scopes.iter().position(|scope| scope.scalars.contains_key(scalar)).unwrap_or(CLOSED),
         }
     }
@@ -115,8 +114,15 @@ impl Builder {
             let (site, what, accepted) = (Site::from(fault.site), fault.what.clone(), fault.accepted.clone());
             return Err(Error::Scalar { site, what, accepted });
         }
+        if !matches!(scalar.span().home, Home::Nowhere) && scalar.span().home != Home::Builder(self.id) {
+            return Err(Error::OtherBuilder { kernel: self.name.to_string() });
+        }
         match scalar.op() {
             Op::Register(id) => return self.leaf_reg(*id),
+            // The same register, which may be written: nothing of its own to remember.
+            Op::Convert(rounding, x) if lower::convert(x.dtype(), scalar.dtype(), *rounding).is_none() => {
+                return self.scalar_reg(x);
+            }
             Op::Index(expr) => {
                 let width = if scalar.dtype().bits() == 64 { Width::W64 } else { Width::W32 };
                 let reg = self.value(expr, width)?;
@@ -129,7 +135,8 @@ impl Builder {
         if let Some(found) = self.scopes.iter().enumerate().find_map(known) {
             return Ok(found);
         }
-        let (reg, depth) = self.computed(scalar)?;
+        let (reg, depth) = self.computed_scalar(scalar)?;
+        self.keep(&reg);
         self.scopes[depth].scalars.insert(scalar.clone(), reg.clone());
         Ok((reg, depth))
     }
@@ -150,7 +157,7 @@ impl Builder {
 
     /// Writes the instruction of a scalar's outermost operation.
     #[track_caller]
-    fn computed(&mut self, scalar: &Scalar) -> Result<(Reg, usize), Error> {
+    fn computed_scalar(&mut self, scalar: &Scalar) -> Result<(Reg, usize), Error> {
         let dtype = scalar.dtype();
         if let Some(wide) = lower::in_f32(scalar) {
             return self.scalar_reg(&wide);
@@ -203,7 +210,7 @@ impl Builder {
             return self.scalar_reg(&x.to(DType::F32).to(to));
         }
         let (reg, depth) = self.scalar_reg(x)?;
-        let Some(modifiers) = lower::convert(from, to, rounding) else { return Ok((reg, depth)) };
+        let modifiers = lower::convert(from, to, rounding).unwrap_or_default();
         let operands = vec![Operand::from(&reg)];
         Ok((self.emit(depth, Opcode::Cvt, &modifiers, lower::register(to), operands), depth))
     }

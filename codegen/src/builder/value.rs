@@ -72,6 +72,7 @@ impl Builder {
             return Ok(reg);
         }
         let reg = self.sum(expr, width, depth)?;
+        self.keep(&reg);
         self.scopes[depth].values.insert(key, reg.clone());
         Ok(reg)
     }

@@ -4,8 +4,7 @@ use girih_ptx::Word;
 use girih_tensor::DType;
 
 use super::ops::is_float;
-use super::{IntoScalar, Scalar};
-use crate::builder::Cond;
+use super::{Cond, IntoScalar, Scalar};
 
 /// How two scalars are compared. Where one is NaN, only [`Compare::Ne`] holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,8 +4,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Su
 
 use girih_tensor::DType;
 
-use super::{IntoScalar, Op, Scalar};
-use crate::builder::Cond;
+use super::{Cond, IntoScalar, Op, Scalar};
 
 /// An operation on one scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

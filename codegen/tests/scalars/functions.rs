@@ -119,3 +119,54 @@ fn misuse_is_told_with_its_line() {
     assert!(b.scalar_in(&reg, DType::F64).is_err());
     assert!(b.index_of(&x, 0, 1, 1).is_err());
 }
+
+/// A conversion that leaves the bits names the same register, which may be written.
+#[test]
+fn what_a_register_held_is_not_what_it_holds() {
+    let mut b = Builder::new("k", 80, 32);
+    let reg = b.reg(girih_ptx::Type::B32);
+    b.ptx("mov.b32 %0, 7;", &[&reg]).unwrap();
+    let x = b.scalar_in(&reg, DType::S32).unwrap();
+    let (same, more) = (x.to(DType::U32), x.to(DType::U32) + 1.0);
+    let [held, kept] = [b.scalar(&same).unwrap(), b.scalar(&more).unwrap()];
+    assert_eq!(held, reg);
+    b.ptx("mov.b32 %0, 9;", &[&reg]).unwrap();
+    for stale in [&x, &same, &same.to(DType::S32), &(&same * 2)] {
+        let found = b.scalar(stale);
+        assert!(matches!(found, Err(Error::Stale { .. })), "{found:?}");
+    }
+    // What has been computed stays in a register of its own.
+    assert_eq!(b.scalar(&more).unwrap(), kept);
+}
+
+/// Of a condition too.
+#[test]
+fn conditions_count_as_operations() {
+    let mut b = Builder::new("k", 80, 32);
+    let zero = Scalar::new(DType::S32, 0.0);
+    let mut x = b.hold(&zero).unwrap();
+    for _ in 0..100_000 {
+        x = zero.select(&Cond::not(Cond::all([x.less(0), x.less(1)])), 1);
+    }
+    let error = b.scalar(&x).unwrap_err().to_string();
+    assert!(error.contains("1000 operations inside one another"), "{error}");
+}
+
+#[test]
+fn scalars_of_another_kernel_are_refused() {
+    let mut other = Builder::new("other", 80, 32);
+    let registers = other.regs(girih_ptx::Type::F32, 50);
+    let foreign: Vec<Scalar> =
+        registers.iter().map(|reg| other.scalar_in(reg, DType::F32).unwrap()).collect();
+    let mut b = Builder::new("k", 80, 32);
+    let last = foreign.last().unwrap();
+    let found = [b.scalar(last), b.scalar(&(last + 1.0)), b.cond(&last.less(0.0))];
+    assert!(found.iter().all(|found| matches!(found, Err(Error::OtherBuilder { .. }))), "{found:?}");
+    // Where both have a register of that number too.
+    let mine = b.reg(girih_ptx::Type::F32);
+    let mine = b.scalar_in(&mine, DType::F32).unwrap();
+    for mixed in [foreign[0].clone(), &mine + &foreign[0], mine.select(&foreign[0].less(0.0), 1.0)] {
+        let found = b.scalar(&mixed);
+        assert!(matches!(found, Err(Error::OtherBuilder { .. })), "{found:?}");
+    }
+}

@@ -2,10 +2,11 @@
 
 use girih_layout::{Int, Symbol};
 use girih_ptx::{Opcode, Operand, Special, Type};
+use girih_tensor::DType;
 use proptest::prelude::*;
 
 use super::harness::Harness;
-use crate::{Builder, Cond, Error, Expr, Kernel, Reg, Width};
+use crate::{Builder, Cond, Error, Expr, Kernel, Reg, Scalar, Width};
 
 fn builder() -> Builder {
     Builder::new("k", 80, 32)
@@ -103,6 +104,26 @@ fn inline_ptx_writes_registers_too() {
     b.ptx("{ add.u32 %0, %1, 1; }", &[&regs[0], &regs[1]]).unwrap();
     assert!(matches!(b.value(&first, Width::W32), Err(Error::Stale { .. })));
     assert!(b.value(&second, Width::W32).is_ok());
+}
+
+/// The builder hands out the registers of what it has computed once, and again.
+#[test]
+fn registers_of_expressions_are_not_written() {
+    let kernel = |which: usize| {
+        let mut b = builder();
+        let expr = &b.special(Special::TidX) * 3;
+        let scalar = Scalar::index(&expr, DType::S32) + 1;
+        let regs =
+            [b.value(&expr, Width::W32)?, b.scalar(&scalar)?, b.cond(&scalar.less(7))?, b.reg(Type::B32)];
+        let set = if which == 2 { "setp.eq.u32 %0, 1, 2;" } else { "mov.b32 %0, 5;" };
+        b.ptx(set, &[&regs[which]])?;
+        b.finish()
+    };
+    for which in 0..4 {
+        let found = kernel(which);
+        let refused = matches!(&found, Err(Error::Computed { .. }));
+        assert_eq!((refused, found.is_ok()), (which < 3, which == 3), "{which}: {found:?}");
+    }
 }
 
 /// In a loop's second round its instructions read what the first has written.

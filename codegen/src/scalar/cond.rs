@@ -1,0 +1,119 @@
+//! Conditions: what indices and scalars are compared to.
+
+use std::cmp::Ordering;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use girih_tensor::DType;
+
+use super::{Compare, DEEPEST, Scalar, Span};
+use crate::expr::Expr;
+
+/// A condition over expressions, decided where their ranges decide it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Cond {
+    /// True.
+    Always,
+    /// False.
+    Never,
+    /// `a < b`; made by [`Cond::less`].
+    Less(Expr, Expr),
+    /// A comparison of scalars; made by [`Scalar::less`] and its like.
+    Compare(Compare, Scalar, Scalar),
+    /// All of them; made by [`Cond::all`].
+    All(Vec<Cond>),
+    /// Its contrary; made by [`Cond::not`].
+    Not(Box<Cond>),
+}
+
+impl Cond {
+    /// `a < b`.
+    pub fn less(a: &Expr, b: &Expr) -> Cond {
+        let difference = (a - b).range();
+        if difference.1 < 0 {
+            Cond::Always
+        } else if difference.0 >= 0 {
+            Cond::Never
+        } else {
+            Cond::Less(a.clone(), b.clone())
+        }
+    }
+
+    /// The contrary.
+    #[track_caller]
+    #[expect(clippy::should_implement_trait, reason = "beside `all` and `any`")]
+    pub fn not(cond: Cond) -> Cond {
+        match cond {
+            Cond::Always => Cond::Never,
+            Cond::Never => Cond::Always,
+            Cond::Not(cond) => *cond,
+            Cond::Less(a, b) => Cond::less(&b, &(&a + 1)),
+            cond => Cond::Not(Box::new(cond)).shallow(),
+        }
+    }
+
+    /// `a == b`.
+    pub fn equal(a: &Expr, b: &Expr) -> Cond {
+        Cond::all([Cond::less(a, &(b + 1)), Cond::less(b, &(a + 1))])
+    }
+
+    /// The disjunction.
+    #[track_caller]
+    pub fn any(conds: impl IntoIterator<Item = Cond>) -> Cond {
+        Cond::not(Cond::all(conds.into_iter().map(Cond::not)))
+    }
+
+    /// The conjunction.
+    #[track_caller]
+    pub fn all(conds: impl IntoIterator<Item = Cond>) -> Cond {
+        let mut parts = Vec::new();
+        for cond in conds {
+            match cond {
+                Cond::Always => {}
+                Cond::Never => return Cond::Never,
+                Cond::All(more) => parts.extend(more),
+                less => parts.push(less),
+            }
+        }
+        parts.sort_by(order);
+        parts.dedup();
+        match parts.len() {
+            0 => Cond::Always,
+            1 => parts.remove(0),
+            _ => Cond::All(parts).shallow(),
+        }
+    }
+
+    pub(super) fn span(&self) -> Span {
+        match self {
+            Cond::Always | Cond::Never | Cond::Less(..) => Span::over([]),
+            Cond::Compare(_, a, b) => Span::over([a.span(), b.span()]),
+            Cond::All(parts) => Span::over(parts.iter().map(Cond::span)),
+            Cond::Not(cond) => Span::over([cond.span()]),
+        }
+    }
+
+    /// Itself, or a condition that is refused for being too deep.
+    #[track_caller]
+    fn shallow(self) -> Cond {
+        if self.span().depth <= DEEPEST {
+            return self;
+        }
+        let refused = Scalar::too_deep(DType::U32);
+        Cond::Compare(Compare::Eq, refused.clone(), refused)
+    }
+}
+
+/// An order, the same at every build.
+fn order(a: &Cond, b: &Cond) -> Ordering {
+    let hash = |cond: &Cond| {
+        let mut hasher = DefaultHasher::new();
+        cond.hash(&mut hasher);
+        hasher.finish()
+    };
+    match (a, b) {
+        (Cond::Less(a, b), Cond::Less(c, d)) => (a, b).cmp(&(c, d)),
+        (Cond::Less(..), _) => Ordering::Less,
+        (_, Cond::Less(..)) => Ordering::Greater,
+        _ => hash(a).cmp(&hash(b)),
+    }
+}
