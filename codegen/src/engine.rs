@@ -6,11 +6,14 @@ use girih_layout::{F2Matrix, Int, Lay, Stride, Swizzle};
 use girih_ptx::Type;
 use girih_tensor::{DType, Engine, Error, Index, Slice, Space, Tensor};
 
-use crate::builder::{Builder, Reg};
+use crate::builder::{Builder, Reg, SHARED_ALIGN};
 use crate::expr::Expr;
 
 /// Elements that a step may go at the most: more than any address space has.
 const FARTHEST: i128 = 1 << 48;
+
+/// Where tensor copies put a tile, in bytes.
+const TENSOR_ALIGN: i128 = 128;
 
 impl Index for Expr {
     fn zero() -> Expr {
@@ -207,8 +210,7 @@ impl Smem {
     /// # Ok::<(), girih_codegen::Error>(())
     /// ```
     pub fn tensor(base: Expr, dtype: DType, layout: &Lay) -> Result<Tensor<Smem>, crate::Error> {
-        let columns = (0..layout.leaf_count()).any(|leaf| matches!(layout.flat_leaf(leaf).1, Stride::F2(_)));
-        if !columns {
+        if !has_columns(layout) {
             return Ok(Tensor::new(Smem::new(base, dtype, None), *layout));
         }
         let map = F2Matrix::of_layout(layout)?;
@@ -221,6 +223,61 @@ impl Smem {
         }
         let engine = Smem::mapped(base, dtype, &F2Matrix::of_columns(&moved)?)?;
         Ok(Tensor::new(engine, F2Matrix::of_columns(&plain)?.layout(layout.shape())?))
+    }
+
+    /// A tensor of `dtype` in shared memory that nothing else has, at a multiple of 128 bytes at least. `swizzle` moves its
+    /// elements' offsets; a layout whose strides are F2 columns has a map of its own ([`Smem::tensor`]) and no swizzle beside it.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotStatic`] for a layout with symbols, [`crate::Error::Layout`] for one whose offsets are not 0 or more,
+    /// [`crate::Error::Mismatch`] for a swizzle beside F2 columns, [`crate::Error::Config`] for more than is left of the memory.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::{Builder, Smem};
+    /// use girih_layout::{Swizzle, lay};
+    /// use girih_tensor::DType;
+    ///
+    /// let mut b = Builder::new("k", 80, 32);
+    /// let swizzle = Swizzle::new(3, 3, 3)?;
+    /// let tile = Smem::alloc(&mut b, DType::F16, Some(swizzle), &lay!("(64,64):(64,1)"))?;
+    /// assert_eq!(tile.layout(), &lay!("(64,64):(64,1)"));
+    /// assert_eq!(b.finish()?.shared_bytes(), 8192);
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn alloc(
+        builder: &mut Builder,
+        dtype: DType,
+        swizzle: Option<Swizzle>,
+        layout: &Lay,
+    ) -> Result<Tensor<Smem>, crate::Error> {
+        let elements = layout.cosize()?.get().map(i128::from).ok_or_else(|| crate::Error::NotStatic {
+            what: "a tensor in shared memory",
+            layout: layout.to_string(),
+        })?;
+        // What the offsets are moved in, in elements.
+        let period = match swizzle {
+            Some(swizzle) if has_columns(layout) => {
+                return Err(crate::Error::Mismatch {
+                    what: "a tensor in shared memory",
+                    layout: layout.to_string(),
+                    with: swizzle.to_string(),
+                    accepted: "F2 columns or a swizzle, not both",
+                });
+            }
+            Some(swizzle) => swizzle.period().into(),
+            None if has_columns(layout) => elements,
+            None => 1,
+        };
+        let bytes_of = |elements: i128| (elements * i128::from(dtype.bits()) + 7) / 8;
+        let bytes = bytes_of((elements + period - 1) / period * period);
+        let align = bytes_of(period).clamp(TENSOR_ALIGN, SHARED_ALIGN.into()) as u64;
+        let base = builder.alloc_bytes(bytes, align.next_power_of_two() as i64)?;
+        match swizzle {
+            Some(_) => Ok(Tensor::new(Smem::new(base, dtype, swizzle), *layout)),
+            None => Smem::tensor(base, dtype, layout),
+        }
     }
 
     /// The offset in elements that it stands at, before the swizzle.
@@ -299,6 +356,10 @@ impl Smem {
         let start = &self.base + &byte_offset(self.dtype, &masked(i64::MAX & !inside)?)?;
         Ok(Some((start, masked(inside)?.and(inside)?)))
     }
+}
+
+fn has_columns(layout: &Lay) -> bool {
+    (0..layout.leaf_count()).any(|leaf| matches!(layout.flat_leaf(leaf).1, Stride::F2(_)))
 }
 
 /// For each column of a bijection a bit of its own: the column's if it is one bit, else the highest that is left of it.

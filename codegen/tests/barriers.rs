@@ -1,12 +1,12 @@
 //! mbarriers and pipelines on the simulator, every check on, and what it says without one of their parts.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::mutants::without;
 use girih_codegen::algorithm::{CopyWith, copy, fence_barrier_init};
 use girih_codegen::atom::{CopyAtom, Transfer};
 use girih_codegen::{
-    Builder, Cond, Error, Expr, Gmem, MBARRIER_BYTES, Mbarrier, Memory as _, Pipeline, PipelineState,
+    Builder, Cond, Error, Expr, Gmem, MBARRIER_BYTES, Mbarrier, Memory as _, Pipeline, PipelineState, Smem,
     TiledCopy, Width,
 };
 use girih_layout::{Lay, Tile, Tiles, lay};
@@ -41,7 +41,7 @@ fn pipelined(stages: i64) -> Result<Module, Error> {
     let (from, to) = (b.pointer("from", 16), b.pointer("to", 4));
     let thread = b.special(Special::TidX);
     let pipeline = Pipeline::new(&mut b, stages, 4 * CHUNK, 2)?;
-    let shared = b.shared_tensor(DType::U32, None, &Lay::col_major([CHUNK, stages])?)?;
+    let shared = Smem::alloc(&mut b, DType::U32, None, &Lay::col_major([CHUNK, stages])?)?;
     let source = Tensor::new(Gmem::new(from, DType::U32), Lay::col_major([CHUNK, CHUNKS]).unwrap());
     let target = Tensor::new(Gmem::new(to, DType::U32), lay!("64:1"));
     b.if_(&Cond::less(&thread, &Expr::from(1)), |b| {

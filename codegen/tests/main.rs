@@ -11,6 +11,7 @@ mod partitions;
 mod pipeline;
 mod random_copies;
 mod scalars;
+mod shared;
 mod tiled_copies;
 mod tiled_mmas;
 mod warp_specialized;

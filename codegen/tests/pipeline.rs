@@ -1,12 +1,12 @@
 //! A product from its parts: `cp.async` into swizzled shared memory, `ldmatrix` after the fragments of the MMA, the MMA,
 //! and the accumulators' copy, on the simulator.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use girih_codegen::algorithm::{clear, copy, gemm};
 use girih_codegen::atom::*;
 use girih_codegen::plan::coalesced_copy;
-use girih_codegen::{Builder, Error, Gmem, Operand, TiledCopy, TiledMma};
+use girih_codegen::{Builder, Error, Gmem, Operand, Smem, TiledCopy, TiledMma};
 use girih_layout::{Lay, Swizzle, Tile, lay};
 use girih_ptx::{Module, Special};
 use girih_sim::{Launch, Memory, Options, Program};
@@ -44,7 +44,7 @@ fn kernel(mma: &TiledMma, sources: [Source; 2]) -> Result<Module, Error> {
         // Rows of 64 bytes, or of more.
         let swizzle =
             if sources[i].k_major || extent == 32 { Swizzle::new(2, 3, 3)? } else { Swizzle::new(3, 3, 3)? };
-        let tile = b.shared_tensor(DType::F16, Some(swizzle), &layout)?;
+        let tile = Smem::alloc(&mut b, DType::F16, Some(swizzle), &layout)?;
         let vectors = coalesced_copy(&layout, THREADS, 16)?;
         let load = vectors.like_d(SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16)?;
         let mine = load.get_slice(&thread)?;

@@ -15,7 +15,7 @@
 use std::io::Write;
 
 use girih_codegen::plan::{Access, best_swizzle, coalesced_copy, warp_accesses};
-use girih_codegen::{Builder, Cond, Error, Expr, Gmem, Memory, TiledCopy, Width};
+use girih_codegen::{Builder, Cond, Error, Expr, Gmem, Memory, Smem, TiledCopy, Width};
 use girih_device::{Arg, Device, LaunchConfig, Select, SimOptions};
 use girih_layout::{Composed, Lay, Swizzle};
 use girih_ptx::{Module, Special, Type};
@@ -127,7 +127,7 @@ impl Plan {
         let mut b = Builder::new(&self.name, 90, THREADS as u32);
         let (from, to) = (b.pointer("from", 16), b.pointer("to", 16));
         let thread = b.special(Special::TidX);
-        let shared = b.shared_tensor(dtype, Some(self.swizzle), &self.shared)?; // (M,N)
+        let shared = Smem::alloc(&mut b, dtype, Some(self.swizzle), &self.shared)?; // (M,N)
         let part = self.copy.get_slice(&thread)?.partition_d(&shared)?; // (Vec,RestM,RestN)
         let global = |pointer: Expr| Tensor::new(Gmem::new(pointer, dtype), self.global);
         let source = self.copy.get_slice(&thread)?.partition_s(&global(from))?; // (Vec,RestM,RestN)

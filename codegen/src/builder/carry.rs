@@ -1,5 +1,6 @@
 //! Scalars that go from round to round of a loop, or come out of a condition.
 
+use std::cell::RefCell;
 use std::panic::Location;
 
 use girih_ptx::{Opcode, Operand};
@@ -86,27 +87,26 @@ impl Builder {
             _ => {}
         }
         let site = Location::caller();
-        let mut results: Option<([Scalar; N], [Reg; N])> = None;
-        let slot = std::cell::RefCell::new(&mut results);
+        let results: RefCell<Option<([Scalar; N], [Reg; N])>> = RefCell::new(None);
         self.if_else(
             cond,
             |b| {
                 let values = then(b)?;
                 let regs = values.each_ref().map(|scalar| b.reg(lower::register(scalar.dtype())));
                 b.on_behalf(site, |b| b.assign(&regs, &values))?;
-                **slot.borrow_mut() = Some((values, regs));
+                *results.borrow_mut() = Some((values, regs));
                 Ok(())
             },
             |b| {
                 let values = otherwise(b)?;
-                let known = slot.borrow();
+                let known = results.borrow();
                 let Some((first, regs)) = known.as_ref() else { return Ok(()) };
                 check("if_else_scalars", first, &values)?;
                 b.on_behalf(site, |b| b.assign(regs, &values))
             },
         )?;
         let depth = self.depth();
-        match results {
+        match results.into_inner() {
             Some((values, regs)) => {
                 Ok(std::array::from_fn(|k| self.leaf(&regs[k], depth, values[k].dtype())))
             }

@@ -1,18 +1,14 @@
 //! A kernel's shared memory: what asks for some gets some of its own.
 
-use girih_layout::{Lay, Stride, Swizzle};
 use girih_ptx::{Name, Opcode, Operand, Type};
-use girih_tensor::{DType, Tensor};
 
 use super::Builder;
+use crate::Error;
 use crate::expr::Expr;
-use crate::{Error, Smem};
 
 /// The largest alignment in bytes of shared memory, and that of its beginning: the period of the widest swizzle.
 pub const SHARED_ALIGN: i64 = 1024;
 pub(super) const SHARED_NAME: &str = "smem";
-/// Where tensor copies put a tile, in bytes.
-const TENSOR_ALIGN: i64 = 128;
 /// The most bytes that a block can have on any GPU (CUDA C++ Programming Guide, "Technical Specifications per Compute
 /// Capability": 227 KiB of sm_90); its own limit, which may be lower, a device checks at the launch.
 pub const MAX_SHARED: i64 = 227 << 10;
@@ -56,66 +52,29 @@ impl Builder {
     /// ```
     #[track_caller]
     pub fn alloc_shared(&mut self, bytes: i64, align: i64) -> Result<Expr, Error> {
+        self.alloc_bytes(bytes.into(), align)
+    }
+
+    /// [`Builder::alloc_shared`] of as many bytes as a layout asks for, which may be more than any memory has.
+    #[track_caller]
+    pub(crate) fn alloc_bytes(&mut self, bytes: i128, align: i64) -> Result<Expr, Error> {
         let refused = |what, value: String, accepted| Err(Error::Config { what, value, accepted });
         if align < 1 || align.count_ones() != 1 || align > SHARED_ALIGN {
             let accepted = format!("powers of two up to {SHARED_ALIGN} bytes");
             return refused("alignment in shared memory", align.to_string(), accepted);
         }
         let start = (self.shared.end + align - 1) / align * align;
-        if !(0..=MAX_SHARED - start).contains(&bytes) {
-            let accepted = format!("0 to {} bytes behind the {start} in use", (MAX_SHARED - start).max(0));
-            return refused("shared memory", bytes.to_string(), accepted);
-        }
+        let left = (MAX_SHARED - start).max(0);
+        let refuse = || {
+            let accepted = format!("0 to {left} bytes behind the {start} in use");
+            refused("shared memory", bytes.to_string(), accepted)
+        };
+        let Some(bytes) = i64::try_from(bytes).ok().filter(|bytes| (0..=left).contains(bytes)) else {
+            return refuse();
+        };
         self.shared.end = start + bytes;
         self.shared.most = self.shared.most.max(self.shared.end);
         Ok(&self.shared_base() + start)
-    }
-
-    /// A tensor in shared memory that nothing else has. `swizzle` moves its elements' offsets; a layout whose strides are F2
-    /// columns has a map of its own ([`Smem::tensor`]) and no swizzle beside it.
-    ///
-    /// # Errors
-    /// [`Error::Config`] for a layout whose size is not known when the kernel is built, or that is too large, [`Error::Layout`] for
-    /// one whose offsets are not 0 or more.
-    ///
-    /// # Examples
-    /// ```
-    /// use girih_codegen::Builder;
-    /// use girih_layout::{Swizzle, lay};
-    /// use girih_tensor::DType;
-    ///
-    /// let mut b = Builder::new("k", 80, 32);
-    /// let tile = b.shared_tensor(DType::F16, Some(Swizzle::new(3, 3, 3)?), &lay!("(64,64):(64,1)"))?;
-    /// assert_eq!(tile.layout(), &lay!("(64,64):(64,1)"));
-    /// assert_eq!(b.finish()?.shared_bytes(), 8192);
-    /// # Ok::<(), girih_codegen::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn shared_tensor(
-        &mut self,
-        dtype: DType,
-        swizzle: Option<Swizzle>,
-        layout: &Lay,
-    ) -> Result<Tensor<Smem>, Error> {
-        let elements = layout.cosize()?.get().ok_or_else(|| Error::Config {
-            what: "layout of a tensor in shared memory",
-            value: layout.to_string(),
-            accepted: String::from("layouts without symbols"),
-        })?;
-        // What the offsets are moved in, in elements.
-        let period = match swizzle {
-            Some(swizzle) => swizzle.period(),
-            None if has_columns(layout) => elements,
-            None => 1,
-        };
-        let bits = i64::from(dtype.bits());
-        let bytes = (elements + period - 1) / period * period * bits / 8;
-        let align = (period * bits / 8).clamp(TENSOR_ALIGN, SHARED_ALIGN) as u64;
-        let base = self.alloc_shared(bytes, align.next_power_of_two() as i64)?;
-        match swizzle {
-            Some(_) => Ok(Tensor::new(Smem::new(base, dtype, swizzle), *layout)),
-            None => Smem::tensor(base, dtype, layout),
-        }
     }
 
     /// Runs `body`; the shared memory that it allocates is free again behind it. The threads that have used it and those that will
@@ -158,8 +117,4 @@ impl Builder {
         self.shared.base = Some(base.clone());
         base
     }
-}
-
-fn has_columns(layout: &Lay) -> bool {
-    (0..layout.leaf_count()).any(|leaf| matches!(layout.flat_leaf(leaf).1, Stride::F2(_)))
 }

@@ -197,7 +197,7 @@ fn shared_tile(
     let tile = config.shared(operand)?;
     let [x, k] = operand.modes().map(|mode| config.tile[mode]);
     let stage = Lay::leaf(Int::fixed(config.stages), Stride::Int(Int::fixed(x * k)))?;
-    b.shared_tensor(config.atom.dtype(operand), Some(tile.swizzle()), &tile.layout().append(&stage)?)
+    Smem::alloc(b, config.atom.dtype(operand), Some(tile.swizzle()), &tile.layout().append(&stage)?)
 }
 
 fn describe(

@@ -117,7 +117,7 @@ fn zeros_fill_packed_elements() {
             let mut b = Builder::new("k", 80, 2);
             let line = Lay::leaf(elements.into(), 1.into()).unwrap();
             let [target, source] = arrays(&mut b, dtype, [line; 2]);
-            let shared = b.shared_tensor(dtype, None, &line).unwrap();
+            let shared = Smem::alloc(&mut b, dtype, None, &line).unwrap();
             fill(&mut b, &shared, 1.0).unwrap();
             // Known when it runs: of two threads that there may be, one is launched, number 0.
             let (zero, thread) = (Expr::from(0), b.special(Special::TidX));

@@ -8,7 +8,7 @@ use girih_tensor::{DType, Slice, Tensor};
 use crate::algorithm::{Predicates, clear, copy, copy_if};
 use crate::atom::{AUTO_VECTORIZING_COPY, SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16, UNIVERSAL_COPY_32};
 use crate::tiled_copy::shape_tiler;
-use crate::{Builder, Counting, Error, Expr, Gmem, Rmem, TiledCopy};
+use crate::{Builder, Counting, Error, Expr, Gmem, Rmem, Smem, TiledCopy};
 
 /// Rows and columns of a block's tile.
 const TILE: [i64; 2] = [4, 32];
@@ -66,7 +66,7 @@ fn kernel(way: Way, dtype: DType, divisor: i64) -> Result<Module, Error> {
         }
         Way::Shared => {
             let layout = Lay::strided([TILE[0], TILE[1]], [TILE[1], 1])?;
-            let shared = mine.partition_d(&b.shared_tensor(dtype, None, &layout)?)?;
+            let shared = mine.partition_d(&Smem::alloc(&mut b, dtype, None, &layout)?)?;
             copy_if(&mut b, &tiled, &inside, &source, &shared)?;
             b.ptx("cp.async.wait_all;", &[])?;
             // Zeros where nothing was: the whole tile may be read.
