@@ -1,6 +1,6 @@
 //! The maps that are found against all maps there are, and against random ones.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use girih_codegen::plan::*;
 use girih_layout::{Composed, F2Matrix, Lay, lay};

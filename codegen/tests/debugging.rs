@@ -1,6 +1,6 @@
 //! What is written for debugging on a GPU: traps where claims are false, and the lines of the program.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use girih_codegen::{Builder, Cond, Expr};
 use girih_ptx::{Fact, Module, Site, Type};

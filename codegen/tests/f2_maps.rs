@@ -1,6 +1,6 @@
 //! Shared memory under maps over F2: kernels on the simulator, what they compute and what its counters say.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use girih_codegen::algorithm::copy;
 use girih_codegen::atom::{AUTO_VECTORIZING_COPY, CopyAtom, UNIVERSAL_COPY_32, UNIVERSAL_COPY_128};

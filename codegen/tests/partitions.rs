@@ -1,6 +1,6 @@
 //! The public pieces: engines, vectors, tiled copies and MMAs.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, UNIVERSAL_COPY_8, UNIVERSAL_COPY_128};
 use girih_codegen::{

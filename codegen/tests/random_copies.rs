@@ -1,6 +1,6 @@
 //! Random copies on the simulator: whatever is accepted moves the values whose predicates hold, and nothing else.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use girih_codegen::algorithm::{Predicates, copy, copy_if, fill};
 use girih_codegen::atom::*;

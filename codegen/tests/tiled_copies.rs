@@ -1,7 +1,7 @@
 //! Tiled copies by their laws: every instruction reads from its source what it writes to its destination, fragments
 //! change their order but not what they hold.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use expect_test::expect;
 use girih_codegen::atom::*;

@@ -1,6 +1,6 @@
 //! The warp-specialised GEMM on the simulator, every check on, and what it says without one of its parts.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::mutants::without;
 use expect_test::{ExpectFile, expect, expect_file};

@@ -1,6 +1,6 @@
 //! Every way to call the interface wrongly, and what the caller is told.
 #![allow(unsafe_code, reason = "each launch here is refused before anything runs")]
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod programs;
 

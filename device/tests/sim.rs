@@ -1,6 +1,6 @@
 //! The device interface on the simulator.
 #![allow(unsafe_code, reason = "kernels are launched within the bounds of their buffers, or to be caught")]
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod programs;
 

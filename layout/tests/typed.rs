@@ -1,5 +1,5 @@
 //! The typed layer's own promises: its arithmetic, coordinates, slices, storage, limits, and what it refuses when it runs.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use girih_layout::typed::{
     __, All, ArrayOf, Coalesced, Composition, Coord, Int, IntTuple, Layout, Lt, Mode, Modes, Nat, Neg, S,

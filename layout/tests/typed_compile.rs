@@ -1,5 +1,5 @@
 //! What the compiler makes of static indices: a crate of its own, built by cargo.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
 //! The typed layer with dynamic integers against definitions that are counted out here: whatever the values, an answer is right.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use girih_layout::typed::{__, Layout, Mode, Modes};
 use girih_layout::{Error, int, layout};

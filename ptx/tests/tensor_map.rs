@@ -1,5 +1,4 @@
 //! Tensor maps: each rule at its bounds, and the encoding.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use girih_ptx::{
     Error, Interleave, L2Promotion, OobFill, TENSOR_MAP_BYTES, TensorElement, TensorMap, TensorSwizzle, Tiled,

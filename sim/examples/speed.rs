@@ -1,7 +1,7 @@
 //! Processor time of a warp instruction, on one core: kinds of code, with and without checks.
 //!
 //! `cargo run --release -p girih-sim --example speed [KIND..]`, with `SPEED=plain` or `SPEED=checked` of that alone; every line has the least of several runs, in nanoseconds.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement")]
 
 use girih_ptx::{Module, TensorElement, TensorSwizzle, Tiled};
 use girih_sim::{Launch, Memory, Options, Program, run};

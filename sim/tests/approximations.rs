@@ -1,5 +1,4 @@
 //! Approximations against f64 over dense samples, within the errors that the PTX ISA gives for each.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::sweep;
 use half::{bf16, f16};

@@ -1,5 +1,5 @@
 //! Arithmetic against Rust's own and against formulas of the ISA, edge cases included.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{map, per_thread};
 

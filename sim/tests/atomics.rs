@@ -1,5 +1,4 @@
 //! `atom`, `red`: the laws of atomic updates, and what they order.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{self, download, launch, map, module, per_thread, shape, u64_arg, upload};
 use girih_sim::{Error, Memory, Options};

@@ -1,6 +1,6 @@
 //! Boxes of random tensors against the definition of tiled copies, byte by byte: what a load leaves in shared memory, what a
 //! store leaves in the tensor, and that nothing else changes.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, launch, load, module, shape, u32_arg, u64_arg, upload};
 use girih_ptx::{OobFill, TensorElement, TensorMap, TensorSwizzle, Tiled};

@@ -1,6 +1,5 @@
 //! Bulk copies, asynchronous stores and reductions: what they move, and that each fence and wait that they need is missed
 //! when it is taken away.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::asynchronous::{FIRST, INIT, SYNC, early, line, mutants, run, seeds};
 use girih_sim::{Error, Options};

@@ -1,5 +1,4 @@
 //! Device functions: arguments, results, nesting, divergence.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{load, map, module, per_thread};
 use girih_sim::Error;

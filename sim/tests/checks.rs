@@ -1,5 +1,4 @@
 //! What the simulator finds: each kind of mistake, with the line, thread and address told.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{self, launch, load, map, module, per_thread, shape, u32_arg, u64_arg, upload};
 use girih_sim::{Access, Error, Memory, Nearest, Options, Program, Space};

@@ -1,5 +1,4 @@
 //! Clusters: ranks, distributed shared memory, the cluster's barrier.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, launch, module, u64_arg, upload};
 use girih_sim::{Awaited, Error, Launch, Memory, Options, Report};

@@ -1,5 +1,5 @@
 //! Control flow: every lane executes its own program, whatever the others do.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{self, map, module, per_thread};
 use girih_sim::{Awaited, Error, Memory, Options};

@@ -1,5 +1,4 @@
 //! Conversions and 16-bit arithmetic, over all 16-bit patterns where they fit, with `half` and Rust as oracles.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::sweep;
 use half::{bf16, f16};

@@ -1,6 +1,5 @@
 //! Cooperative launches: the registers by which `grid.sync()` finds the memory with which it waits, and how many blocks
 //! there may be.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, launch, module, shape, u64_arg, upload};
 use girih_sim::{Error, Launch, Memory, Options};

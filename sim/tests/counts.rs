@@ -1,5 +1,5 @@
 //! Wavefronts and sectors of accesses with a stride, against closed forms.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{kernels, launch, module, shape, u32_arg, u64_arg};
 use girih_sim::{Class, Memory, Options, Profile, Report};

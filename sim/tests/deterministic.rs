@@ -1,5 +1,5 @@
 //! The verdict, the report and the memory that is left depend on the seed alone, however many workers there are.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, load, module, shape, u64_arg, upload};
 use girih_sim::{Memory, Options, Program, Verdict, judge};

@@ -1,5 +1,5 @@
 //! Arithmetic in every rounding mode against comparisons with the exact results: which of two neighbours it must be.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::cmp::Ordering;
 

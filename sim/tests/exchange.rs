@@ -1,5 +1,4 @@
 //! `redux`, `match`, `elect`: what lanes learn of one another, lane by lane from the definitions.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{self, map, per_thread};
 use girih_sim::Error;

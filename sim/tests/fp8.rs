@@ -1,5 +1,5 @@
 //! 8-bit floats: every pattern, against the definitions of the formats.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{self, sweep};
 use half::f16;

@@ -1,5 +1,5 @@
 //! `ldmatrix` and `mma.sync`, exhaustively: every element of every fragment, from the ISA's formulas.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{self, map, module, per_thread};
 

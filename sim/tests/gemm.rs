@@ -1,5 +1,5 @@
 //! Two whole kernels, written by hand: a tiled f32 product on FMAs, and a bf16 one on cp.async, ldmatrix and mma.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::kernels::{mma, simt};
 use crate::common::{download, launch, shape, u32_arg, u64_arg, upload};

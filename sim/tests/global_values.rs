@@ -1,5 +1,4 @@
 //! Global memory without a value: what is read of it before it is written is told, byte by byte.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{launch, module, shape, u64_arg};
 use girih_sim::{Error, Launch, Memory, Options, Space};

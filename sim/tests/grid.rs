@@ -1,5 +1,4 @@
 //! Blocks that wait for one another through global memory.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, launch, module, shape, u64_arg, upload};
 use girih_sim::{Awaited, Error, Memory, Options, Space};

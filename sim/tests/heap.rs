@@ -1,5 +1,5 @@
 //! How much memory the simulator takes to remember who has accessed what, and that it remembers that.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -1,5 +1,5 @@
 //! Kernels for Hopper, written by hand for the hardware: the simulator runs their text with every check on.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, u32_arg, u64_arg, upload};
 use girih_ptx::{Module, TensorElement, TensorSwizzle, Tiled};

@@ -1,6 +1,6 @@
 //! Im2col copies against their definition: the pixels of the map's box, image after image, from the one of the coordinates
 //! on, each moved by the offsets.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{launch, module, u64_arg};
 use girih_ptx::{Columns, OobFill, TENSOR_MAP_BYTES, TensorElement, TensorMap, TensorSwizzle, Tiled};

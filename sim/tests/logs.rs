@@ -1,6 +1,6 @@
 //! Races against vector clocks of every thread, straight from the definition, over the accesses in the order in which they
 //! were executed: bytes, halves and words that overlap, weak and relaxed.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};

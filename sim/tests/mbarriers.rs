@@ -1,5 +1,4 @@
 //! mbarriers: what they do, and that each edge of happens-before that a kernel needs is missed when it is taken away.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::asynchronous::{FENCE, FIRST, INIT, early, line, mutants, run, seeds};
 use girih_sim::{Awaited, Deny, Error, MbarrierFault, Options};

@@ -1,6 +1,6 @@
 //! `mma.sync` of integers, bits, 8-bit floats and f64: random matrices in every shape, the places of the elements from
 //! the ISA's text for each shape ("Matrix Fragments for mma.m8n8k16" and so on).
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{map, per_thread};
 

@@ -1,5 +1,4 @@
 //! The kernels of `docs/simulator.md`: the verdict on each is the one that its fence tells.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use girih_ptx::Module;
 use girih_sim::{Launch, Memory, Options, Program, judge};

@@ -1,5 +1,5 @@
 //! The specialised GEMM of the probe with one wait, fence or barrier taken away: the simulator tells.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{u32_arg, u64_arg};
 use girih_ptx::{Module, TensorElement, TensorSwizzle, Tiled};

@@ -1,5 +1,4 @@
 //! Accesses that leave the variable whose address they are made from, and local memory of other threads.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{self, map, module, per_thread};
 use girih_sim::{Access, Error, Nearest, Space};

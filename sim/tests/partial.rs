@@ -1,6 +1,5 @@
 //! Barriers and exchanges of a part of a warp: which are right, and that the others are told (PTX ISA, "barrier",
 //! "bar.warp.sync", "shfl.sync").
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{map, per_thread};
 use girih_sim::Error;

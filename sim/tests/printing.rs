@@ -1,5 +1,5 @@
 //! What `vprintf` prints, against what a C library prints (ISO C, "The fprintf function").
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::sync::{Arc, Mutex};
 

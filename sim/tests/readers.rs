@@ -1,5 +1,4 @@
 //! A word of global memory that many threads have read: who writes it races with one of them, however many are remembered.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{load, module, shape, u32_arg, u64_arg, upload};
 use girih_sim::{Error, Launch, Memory, Options, Site, run};

@@ -1,5 +1,4 @@
 //! `setmaxnreg`: registers that warps of a block hand to one another, and what waits for ever.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{launch, load, module, shape};
 use girih_sim::{Awaited, Error, Memory, Options};

@@ -1,5 +1,5 @@
 //! How many blocks are there at a time: grid barriers of as many and of one more, and what waits in vain.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, load, module, shape, u64_arg, upload};
 use girih_sim::{Awaited, Error, Launch, Memory, Options, Space, Verdict, judge, run};

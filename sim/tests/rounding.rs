@@ -1,6 +1,6 @@
 //! Rounding modes and the modifiers of 16-bit and packed arithmetic, against the host's exact comparisons and the ISA's
 //! definitions.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, launch, map, per_thread, shape, u64_arg, upload};
 use girih_sim::{Launch, Memory, Options};

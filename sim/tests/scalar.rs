@@ -1,5 +1,5 @@
 //! Carries, bit fields, selections: instructions that compilers emit around the common ones, from their definitions.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{map, per_thread};
 use girih_sim::Error;

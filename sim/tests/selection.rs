@@ -1,5 +1,5 @@
 //! `set`, `setp`, `lop3` with predicates and `cnot`, against the ISA's definitions: all pairs of numbers of every kind.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{map, per_thread};
 use half::{bf16, f16};

@@ -1,6 +1,5 @@
 //! `mma.sp` against dense products: matrices of which half is there, packed and described as the ISA's text and figures have
 //! it ("Sparse matrix storage", "Matrix Fragments for sparse mma.m16n8k16 with .f16 and .bf16 types" and so on).
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{load, map, module, per_thread};
 use girih_sim::Error;

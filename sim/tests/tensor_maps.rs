@@ -1,6 +1,6 @@
 //! Tensor maps that kernels make: their fields against the host's encoding, and the fences between who writes a map and who
 //! copies by it.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, launch, shape, u64_arg, upload};
 use girih_ptx::{Interleave, OobFill, TENSOR_MAP_BYTES, TensorElement, TensorMap, TensorSwizzle, Tiled};

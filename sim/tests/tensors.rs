@@ -1,5 +1,5 @@
 //! Bulk tensor copies: kernels that move boxes, with swizzles, multicast, edges, stores and reductions.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, launch, module, u32_arg, u64_arg, upload};
 use girih_ptx::{OobFill, TensorElement, TensorSwizzle, Tiled};

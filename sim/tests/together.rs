@@ -1,5 +1,4 @@
 //! Lanes that access memory in one instruction against the same lanes one by one, and what they know as one.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{launch, load, module, shape, u32_arg, u64_arg, upload};
 use girih_sim::{Error, Launch, Memory, Options};
@@ -66,7 +65,7 @@ fn lanes_together_do_what_they_do_one_by_one() {
     let memory = Memory::new();
     let out = upload(&memory, &[0; 16]);
     let (mut raced, mut clean) = (0, 0);
-    for round in 0..2500u64 {
+    for round in 0..4000u64 {
         let mut table = Vec::new();
         for _ in 0..EVENTS {
             let (warp, mask) = (below(2) as u32, [0x3, 0x6, 0xf0f, 1 << 5, u32::MAX][below(5) as usize]);

@@ -1,6 +1,6 @@
 //! Undefined values travel, and are told where they decide something: each kernel that is right passes, its broken twin does
 //! not.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{launch, map, module, shape, u64_arg, upload};
 use girih_sim::{Error, Memory, Options, Space};

@@ -1,5 +1,5 @@
 //! Variables of a module: first values, addresses, and what stays from launch to launch.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, load, module, shape, u64_arg, upload};
 use girih_sim::{Error, Memory, Options, run};

@@ -1,5 +1,5 @@
 //! The verdict: all findings of all seeds, what they count as, and the memory that is left.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, load, module, shape, u64_arg, upload};
 use girih_sim::{Deny, Error, Memory, Options, Severity, Verdict, judge, run};

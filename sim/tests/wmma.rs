@@ -1,5 +1,5 @@
 //! `wmma` in every shape, type and layout, from global and shared memory, on small whole numbers; `mma.m8n8k4` of f16.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, launch, map, module, per_thread, shape, u64_arg, upload};
 use girih_sim::{Error, Memory, Options};

@@ -54,8 +54,8 @@ impl IntoScalar for i32 {
 
 #[track_caller]
 pub(super) fn constant(dtype: DType, value: f64) -> Scalar {
+    // Exact below 2^127, and beyond that outside of every range too.
     let whole = value as i128;
-    // Two to the power of an integer's bits without its sign is an f64 and the first that does not fit.
     let integer = |lower: i128, upper: i128| {
         (value.fract() == 0.0 && (lower..=upper).contains(&whole)).then_some(whole as u64)
     };

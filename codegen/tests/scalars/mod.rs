@@ -102,7 +102,7 @@ fn converted(value: Value, to: DType) -> Option<Value> {
                 DType::U64 => U64($x as u64),
                 DType::S32 => S32($x as i32),
                 DType::U32 => U32($x as u32),
-                // From an integer of 64 bits once more than once is not as once; a kernel's range is far below.
+                // Integers that f64 rounds are beyond the range of f16: they become infinite either way.
                 DType::F16 => F16(f16::from_f64($x as f64)),
                 _ => Bf16(bf16::from_f64($x as f64)),
             }

@@ -1,7 +1,7 @@
 //! Programs whose results are known, for every device alike.
 #![allow(dead_code, unreachable_pub, reason = "each test target uses its part")]
 #![allow(unsafe_code, reason = "the programs below are launched within the bounds of their buffers")]
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 pub mod cluster;
 pub mod gemm;

@@ -1,7 +1,7 @@
 //! Every copy atom in a kernel of its own, on the simulator and on a GPU: what the source's partition reads is what the
 //! destination's writes, so a tile comes out as it went in. Skips the GPU with one line where there is none.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod bulk;
 mod line;

@@ -1,5 +1,5 @@
 //! What the tests share: running PTX text, and buffers of plain numbers.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 pub(crate) mod asynchronous;
 pub(crate) mod kernels;

@@ -1,6 +1,6 @@
 //! PTX that other compilers made: it parses, verifies, prints, and runs with every check on to the numbers that the
 //! host computes. The sources, the compilers and their options stand in this folder's README.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod basics;
 mod control;

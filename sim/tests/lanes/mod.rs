@@ -1,5 +1,5 @@
 //! Order among the lanes of a warp: what one lane has waited for, fenced or released is not its warp's.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod graph;
 mod law;

@@ -1,6 +1,6 @@
 //! The memory consistency model (PTX ISA, "Memory Consistency Model"): pairs of kernels, one right and the others without
 //! one thing that the model asks for. The right one is run without an alarm, the others are reported.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod asynchronous;
 mod fences;

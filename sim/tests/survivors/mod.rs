@@ -1,6 +1,6 @@
 //! Every single mutation of the synchronisation in hand-written Hopper kernels: the checks report each, or it is in
 //! `mutants.toml` with the reason why it is harmless, or why no execution on these launches can show it.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod enumerate;
 mod launches;

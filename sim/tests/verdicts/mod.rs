@@ -1,6 +1,6 @@
 //! Kernels of NVRTC and Triton, right and broken, and what the checks must say of each: nothing of a right one, whose
 //! results the host computes again, and an error of the defect's kind for each twin that has one.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod blocks;
 mod bulk;

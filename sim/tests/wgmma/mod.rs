@@ -1,6 +1,6 @@
 //! `wgmma`: every type, shape and shared-memory layout against sums of products, with the places of elements from the
 //! ISA's figures ("WGMMA .m64nNk16 register fragment layout for matrix A", ..., "Canonical Layouts").
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod case;
 mod place;

@@ -16,7 +16,7 @@ fn found(module: &Module, symbols: &[u32], slots: i64) -> Option<(Claim, i64)> {
     let mut args = vec![out.to_le_bytes().to_vec()];
     args.extend(symbols.iter().map(|symbol| symbol.to_le_bytes().to_vec()));
     let (grid, block) = ([BLOCKS as u32, 1, 1], [THREADS as u32, 1, 1]);
-    let launch = Launch { grid, block, cluster: None, dynamic_shared: 0, cooperative: false, args };
+    let launch = Launch { grid, block, args, ..Launch::default() };
     let program = Program::load(module).unwrap();
     match run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked()) {
         Ok(_) => None,
@@ -127,14 +127,7 @@ fn a_claim_in_a_loop_that_waits_hides_no_livelock() {
         let flag = memory.alloc(4).unwrap();
         memory.fill(flag, 0, 4).unwrap();
         let args = vec![flag.to_le_bytes().to_vec()];
-        let launch = Launch {
-            grid: [1; 3],
-            block: [32, 1, 1],
-            cluster: None,
-            dynamic_shared: 0,
-            cooperative: false,
-            args,
-        };
+        let launch = Launch { grid: [1; 3], block: [32, 1, 1], args, ..Launch::default() };
         let program = Program::load(&b.finish().unwrap().into_module()).unwrap();
         let options = Options { steps: Some(1_000_000), ..Options::checked() };
         let found = run(program.kernel("k").unwrap(), &memory, &launch, &options);

@@ -74,14 +74,7 @@ fn findings_name_the_line() {
     let module = b.finish().unwrap().into_module();
     let memory = Memory::new();
     let args = vec![memory.alloc(64).unwrap().to_le_bytes().to_vec()];
-    let launch = Launch {
-        grid: [1; 3],
-        block: [32, 1, 1],
-        cluster: None,
-        dynamic_shared: 0,
-        cooperative: false,
-        args,
-    };
+    let launch = Launch { grid: [1; 3], block: [32, 1, 1], args, ..Launch::default() };
     let found = |module: &Module| {
         let program = Program::load(module).unwrap();
         run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked()).unwrap_err().to_string()
