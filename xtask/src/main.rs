@@ -25,6 +25,9 @@ struct Cli {
 enum Task {
     /// Everything that must hold before a change goes in: format, lints, tests, docs, licences, assembled goldens.
     Ci,
+    /// What `ci` checks beside its tests.
+    #[command(hide = true)]
+    BesideTests,
     /// Assembles every golden PTX module with ptxas and refuses warnings, spills and stack frames.
     Ptxas,
     /// The full counts of what the gate samples: ten million random compositions, each judged by enumeration, all cases of
@@ -46,6 +49,7 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Ci => ci::run(),
+        Task::BesideTests => ci::beside_tests(),
         Task::Ptxas => ptxas::run(),
         Task::Soak => sh("cargo run --release --package girih-proptests --bin soak 10000000")
             .and_then(|()| sh("cargo test --package girih-layout-typed-cases --all-features"))
