@@ -25,7 +25,7 @@ pub use fill::{clear, fill};
 pub use gemm::{MmaOperand, MmaWith, gemm};
 pub use predicates::Predicates;
 pub use scalars::{read, write};
-pub use together::{block_reduce, warp_reduce};
+pub use together::{block_reduce, block_scan, cluster_reduce, warp_reduce, warp_scan};
 pub use transform::{axpby, reduce, transform};
 
 pub(crate) use registers::registers;

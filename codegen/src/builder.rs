@@ -12,21 +12,25 @@ mod carry;
 mod cond;
 mod control;
 mod debug;
+mod division;
 mod finish;
 mod inline;
 mod parameter;
+mod print;
 mod scalar;
 mod shared;
 mod shuffle;
 mod special;
 mod value;
+mod vote;
 
 use girih_layout::Symbol;
 use girih_ptx::{
-    Address, Claim, Directive, Fact, Inst, Modifier, Name, Opcode, Operand, Site, Span, Special, Statement,
-    Target, Type, Variable,
+    Address, Claim, Directive, Fact, Inst, Item, Modifier, Name, Opcode, Operand, Site, Span, Special,
+    Statement, Target, Type, Variable,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -50,6 +54,13 @@ impl Reg {
     /// The register's type as declared.
     pub fn ty(&self) -> Type {
         self.ty
+    }
+}
+
+/// Its name: what [`ptx!`](crate::ptx) captures.
+impl fmt::Display for Reg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
     }
 }
 
@@ -109,6 +120,9 @@ pub struct Builder {
     /// On whose behalf instructions are written.
     site: Option<&'static Location<'static>>,
     threads: u32,
+    cluster: Option<[u32; 3]>,
+    /// What the module has beside the kernel, first.
+    items: Vec<Item>,
     /// Whether false claims trap, and lines are written.
     traps: bool,
     lines: bool,
@@ -118,6 +132,8 @@ pub struct Builder {
 
 /// Most threads of a block (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
 const MAX_THREADS: u32 = 1024;
+/// Most blocks of a cluster.
+const MAX_CLUSTER: u32 = 16;
 
 /// Registers of one class share a prefix.
 fn class(ty: Type) -> (&'static str, Type) {
@@ -164,6 +180,8 @@ impl Builder {
             clock: 0,
             site: None,
             threads: threads.clamp(1, MAX_THREADS),
+            cluster: None,
+            items: Vec::new(),
             traps: false,
             lines: false,
             fault,
@@ -172,9 +190,45 @@ impl Builder {
         builder
     }
 
+    /// The architecture that the kernel is for: 80 of `.target sm_80`.
+    pub fn sm(&self) -> u32 {
+        self.target.sm
+    }
+
     /// The threads of a block.
     pub fn threads(&self) -> u32 {
         self.threads
+    }
+
+    /// Every launch has clusters of so many blocks along x, y, z (`.reqnctapercluster`): 1 to 16 together, above 8 only where a GPU has
+    /// room for them. [`Builder::finish`] refuses others, and clusters below sm_90.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::Builder;
+    /// use girih_ptx::Special;
+    ///
+    /// let mut b = Builder::new("k", 90, 128);
+    /// b.cluster([2, 1, 1]);
+    /// assert_eq!(b.special(Special::ClusterCtarank).range(), (0, 1));
+    /// assert_eq!(b.special(Special::ClusterNctarank).as_constant(), Some(2));
+    /// assert_eq!(b.finish()?.info().required_cluster, Some([2, 1, 1]));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    pub fn cluster(&mut self, blocks: [u32; 3]) {
+        let all = blocks.iter().fold(1u32, |all, &extent| all.saturating_mul(extent));
+        if !(1..=MAX_CLUSTER).contains(&all) || self.target.sm < 90 || self.cluster.is_some() {
+            let value = format!("{blocks:?} on sm_{}", self.target.sm);
+            let accepted = format!("1 to {MAX_CLUSTER} blocks, said once, on sm_90 and newer");
+            return self.fail(Error::Config { what: "cluster", value, accepted });
+        }
+        self.cluster = Some(blocks);
+        self.directives.push(Directive::ReqNctaPerCluster(blocks));
+    }
+
+    /// Blocks of a cluster along x, y, z, as [`Builder::cluster`] has said.
+    pub fn cluster_shape(&self) -> Option<[u32; 3]> {
+        self.cluster
     }
 
     /// Remembers the first mistake.

@@ -24,7 +24,7 @@ pub(crate) mod lower;
 mod ops;
 
 pub use compare::Compare;
-pub use cond::Cond;
+pub use cond::{Cond, Predicate};
 pub use convert::{IntoScalar, Rounding};
 pub use ops::{Binary, Unary};
 

@@ -1,12 +1,13 @@
-//! Reductions over the scalars of several threads.
+//! Reductions and scans of the scalars of several threads.
 
 use std::panic::Location;
 
-use girih_ptx::Special;
+use girih_ptx::{Opcode, Operand, Special, Type, Word};
 use girih_tensor::{DType, Space};
 
-use crate::builder::{Builder, Cond};
+use crate::builder::{Builder, Cond, Width, address as address_of};
 use crate::expr::Expr;
+use crate::scalar::lower;
 use crate::{Error, Scalar};
 
 const LANES: i64 = 32;
@@ -73,47 +74,210 @@ pub fn block_reduce(
     scalar: &Scalar,
     op: impl Fn(&Scalar, &Scalar) -> Scalar,
 ) -> Result<Scalar, Error> {
-    let (site, threads) = (Location::caller(), i64::from(b.threads()));
-    if threads % LANES != 0 {
-        return Err(Error::Config {
-            what: "threads of a block",
-            value: threads.to_string(),
-            accepted: String::from("whole warps, multiples of 32, for a reduction of the block"),
-        });
-    }
-    b.on_behalf(site, |b| {
+    let warps = whole_warps(b)?;
+    b.on_behalf(Location::caller(), |b| {
         let mine = warp_reduce(b, scalar, &op)?;
-        let warps = threads / LANES;
         if warps == 1 {
             return Ok(mine);
         }
-        let bytes = i64::from(mine.dtype().bits()) / 8;
+        let mut all: Option<Scalar> = None;
+        for next in warp_scalars(b, &mine, warps, 0, warps)? {
+            all = Some(match all {
+                Some(so_far) => b.hold(&op(&so_far, &next))?,
+                None => next,
+            });
+        }
+        Ok(all.unwrap_or(mine))
+    })
+}
+
+/// What `op` makes of the scalars of the lanes up to each one, its own included (an inclusive scan; `op(earlier, later)`). All lanes
+/// of the warp take part.
+///
+/// # Errors
+/// Those of `op` and [`Builder::scalar`].
+///
+/// # Examples
+/// ```
+/// use girih_codegen::algorithm::warp_scan;
+/// use girih_codegen::{Builder, Scalar};
+/// use girih_tensor::DType;
+///
+/// let mut b = Builder::new("k", 80, 32);
+/// let ones = Scalar::new(DType::S32, 1.0);
+/// let number = warp_scan(&mut b, &ones, |x, y| x + y)?; // 1, 2, 3, ...
+/// b.scalar(&number)?;
+/// assert_eq!(b.finish()?.module().to_string().matches("shfl.sync.up").count(), 5);
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
+#[track_caller]
+pub fn warp_scan(
+    b: &mut Builder,
+    scalar: &Scalar,
+    op: impl Fn(&Scalar, &Scalar) -> Scalar,
+) -> Result<Scalar, Error> {
+    b.on_behalf(Location::caller(), |b| {
+        let lane = b.special(Special::Laneid);
+        let mut result = b.hold(scalar)?;
+        for distance in [1, 2, 4, 8, 16] {
+            let earlier = b.shfl_up(&result, distance)?;
+            let first = Cond::less(&lane, &Expr::from(i64::from(distance)));
+            result = b.hold(&result.select(&first, op(&earlier, &result)))?;
+        }
+        Ok(result)
+    })
+}
+
+/// What `op` makes of the scalars of the threads of a block up to each one, its own included (an inclusive scan; `op(earlier,
+/// later)`). All threads of the block take part.
+///
+/// # Errors
+/// As [`block_reduce`].
+///
+/// # Examples
+/// ```
+/// use girih_codegen::algorithm::block_scan;
+/// use girih_codegen::{Builder, Scalar};
+/// use girih_tensor::DType;
+///
+/// let mut b = Builder::new("k", 80, 256);
+/// let ones = Scalar::new(DType::U32, 1.0);
+/// let number = block_scan(&mut b, &ones, |x, y| x + y)?; // 1 to 256
+/// b.scalar(&number)?;
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
+#[track_caller]
+pub fn block_scan(
+    b: &mut Builder,
+    scalar: &Scalar,
+    op: impl Fn(&Scalar, &Scalar) -> Scalar,
+) -> Result<Scalar, Error> {
+    let warps = whole_warps(b)?;
+    b.on_behalf(Location::caller(), |b| {
+        let mine = warp_scan(b, scalar, &op)?;
+        let warp = b.special(Special::TidX).div(LANES)?;
+        let totals = warp_scalars(b, &mine, warps, LANES - 1, warps - 1)?;
+        let Some((first, others)) = totals.split_first() else { return Ok(mine) };
+        // Of all warps before the thread's own.
+        let (mut so_far, mut before) = (first.clone(), first.clone());
+        for (total, number) in others.iter().zip(2..) {
+            so_far = b.hold(&op(&so_far, total))?;
+            before = b.hold(&so_far.select(&Cond::equal(&warp, &Expr::from(number)), &before))?;
+        }
+        b.hold(&mine.select(&Cond::less(&warp, &Expr::from(1)), op(&before, &mine)))
+    })
+}
+
+/// What `op` makes of the scalars of all threads of a cluster, which all have it then; the blocks' results are combined in the order
+/// of their ranks. All threads of the cluster take part, and the kernel says how large it is ([`Builder::cluster`]).
+///
+/// # Errors
+/// [`Error::Config`] for a kernel without clusters; as [`block_reduce`].
+///
+/// # Examples
+/// ```
+/// use girih_codegen::algorithm::cluster_reduce;
+/// use girih_codegen::{Builder, Scalar};
+/// use girih_tensor::DType;
+///
+/// let mut b = Builder::new("k", 90, 128);
+/// b.cluster([4, 1, 1]);
+/// let ones = Scalar::new(DType::U32, 1.0);
+/// let threads = cluster_reduce(&mut b, &ones, |x, y| x + y)?; // 512
+/// b.scalar(&threads)?;
+/// assert!(b.finish()?.module().to_string().contains("mapa.shared::cluster"));
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
+#[track_caller]
+pub fn cluster_reduce(
+    b: &mut Builder,
+    scalar: &Scalar,
+    op: impl Fn(&Scalar, &Scalar) -> Scalar,
+) -> Result<Scalar, Error> {
+    let Some(shape) = b.cluster_shape() else {
+        return Err(Error::Config {
+            what: "cluster of a reduction",
+            value: String::from("none"),
+            accepted: String::from("a kernel that says how many blocks a cluster has, by `Builder::cluster`"),
+        });
+    };
+    b.on_behalf(Location::caller(), |b| {
+        let mine = block_reduce(b, scalar, &op)?;
+        let dtype = mine.dtype();
+        let bytes = i64::from(dtype.bits()) / 8;
         let thread = b.special(Special::TidX);
-        let result = b.shared_scope(|b| {
-            let base = b.alloc_shared(warps * bytes, bytes)?;
+        b.shared_scope(|b| {
+            let slot = b.alloc_shared(bytes, bytes)?;
             let reg = b.scalar(&mine)?;
-            let first = Cond::less(&thread.rem(LANES)?, &Expr::from(1));
-            b.store(Space::Smem, &(&base + &(&thread.div(LANES)? * bytes)), &[reg], &first)?;
-            b.barrier();
+            b.store(Space::Smem, &slot, &[reg], &Cond::less(&thread, &Expr::from(1)))?;
+            b.cluster_sync();
             let mut all: Option<Scalar> = None;
-            for warp in 0..warps {
-                let next = loaded(b, mine.dtype(), &(&base + warp * bytes))?;
+            for rank in 0..shape.iter().map(|&extent| i64::from(extent)).product() {
+                let next = remote(b, dtype, &slot, rank)?;
                 all = Some(match all {
                     Some(so_far) => b.hold(&op(&so_far, &next))?,
                     None => next,
                 });
             }
-            // Another reduction may write where this one is still read.
-            b.barrier();
-            Ok(all)
-        })?;
-        Ok(result.unwrap_or(mine))
+            // No block may leave, or write here again, while another one still reads.
+            b.cluster_sync();
+            Ok(all.unwrap_or(mine))
+        })
     })
 }
 
-/// A scalar from shared memory.
-fn loaded(b: &mut Builder, dtype: DType, address: &Expr) -> Result<Scalar, Error> {
-    let reg = b.reg(crate::scalar::lower::register(dtype));
-    b.load(Space::Smem, std::slice::from_ref(&reg), address, &Cond::Always)?;
-    b.scalar_in(&reg, dtype)
+/// Warps of a block.
+fn whole_warps(b: &Builder) -> Result<i64, Error> {
+    let threads = i64::from(b.threads());
+    if threads % LANES == 0 {
+        return Ok(threads / LANES);
+    }
+    Err(Error::Config {
+        what: "threads of a block",
+        value: threads.to_string(),
+        accepted: String::from("whole warps, multiples of 32, for what the block does together"),
+    })
+}
+
+/// The scalars that lane `lane` of each of the first `wanted` warps has, through shared memory; all threads have them then.
+fn warp_scalars(
+    b: &mut Builder,
+    scalar: &Scalar,
+    warps: i64,
+    lane: i64,
+    wanted: i64,
+) -> Result<Vec<Scalar>, Error> {
+    if wanted == 0 {
+        return Ok(Vec::new());
+    }
+    let bytes = i64::from(scalar.dtype().bits()) / 8;
+    let thread = b.special(Special::TidX);
+    b.shared_scope(|b| {
+        let base = b.alloc_shared(warps * bytes, bytes)?;
+        let reg = b.scalar(scalar)?;
+        let chosen = Cond::equal(&thread.rem(LANES)?, &Expr::from(lane));
+        b.store(Space::Smem, &(&base + &(&thread.div(LANES)? * bytes)), &[reg], &chosen)?;
+        b.barrier();
+        let mut all = Vec::new();
+        for warp in 0..wanted {
+            let reg = b.reg(lower::register(scalar.dtype()));
+            b.load(Space::Smem, std::slice::from_ref(&reg), &(&base + warp * bytes), &Cond::Always)?;
+            all.push(b.scalar_in(&reg, scalar.dtype())?);
+        }
+        // Others may write where these are still read.
+        b.barrier();
+        Ok(all)
+    })
+}
+
+/// What the block of that rank in the cluster has at an address of shared memory.
+fn remote(b: &mut Builder, dtype: DType, address: &Expr, rank: i64) -> Result<Scalar, Error> {
+    let own = b.value(address, Width::W32)?;
+    let (there, value) = (b.reg(Type::B32), b.reg(lower::register(dtype)));
+    let operands = vec![Operand::from(&there), Operand::from(&own), Operand::Int(rank)];
+    b.inst(Opcode::Mapa, &[Word::SharedCluster.into(), Type::U32.into()], operands);
+    let words = [Word::SharedCluster.into(), lower::bits(dtype).into()];
+    let operands = vec![Operand::from(&value), address_of(&there, 0)];
+    b.inst(Opcode::Ld, &words, operands);
+    b.scalar_in(&value, dtype)
 }

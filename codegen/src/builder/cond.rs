@@ -3,10 +3,10 @@
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
-use super::{Builder, Reg, Width};
+use super::{Builder, CLOSED, Reg, Width};
 use crate::Error;
 use crate::expr::Expr;
-use crate::scalar::{Cond, Scalar, lower};
+use crate::scalar::{Cond, Predicate, Scalar, lower};
 
 impl Builder {
     /// The predicate register of `cond`, computed in the outermost scope that has its operands.
@@ -16,6 +16,9 @@ impl Builder {
     #[track_caller]
     pub fn cond(&mut self, cond: &Cond) -> Result<Reg, Error> {
         self.check_scopes(cond)?;
+        if let Cond::Register(predicate) = cond {
+            return self.leaf_reg(predicate.id).map(|(reg, _)| reg);
+        }
         let depth = self.cond_depth(cond);
         if let Some(reg) = self.scopes[depth].conds.get(cond) {
             return Ok(reg.clone());
@@ -26,8 +29,45 @@ impl Builder {
         Ok(reg)
     }
 
+    /// What a predicate register holds now, as a condition. Once an instruction writes the register, the condition is refused
+    /// ([`Error::Stale`]).
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for a register of another type.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::{Builder, Scalar};
+    /// use girih_ptx::Type;
+    /// use girih_tensor::DType;
+    ///
+    /// let mut b = Builder::new("k", 80, 32);
+    /// let even = b.reg(Type::Pred);
+    /// b.ptx("setp.eq.u32 %0, 1, 2;", &[&even])?;
+    /// let even = b.cond_in(&even)?;
+    /// let choice = Scalar::new(DType::F32, 1.0).select(&even, 2.0);
+    /// b.scalar(&choice)?;
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    pub fn cond_in(&mut self, reg: &Reg) -> Result<Cond, Error> {
+        if reg.ty != Type::Pred {
+            return Err(Error::Mismatch {
+                what: "cond_in",
+                layout: format!("a register of .{}", reg.ty),
+                with: String::from("a condition"),
+                accepted: "a register of .pred",
+            });
+        }
+        let id = self.declare_var(reg, self.depth());
+        Ok(Cond::Register(Predicate { id, home: self.id }))
+    }
+
     fn check_scopes(&mut self, cond: &Cond) -> Result<(), Error> {
         match cond {
+            Cond::Register(predicate) if predicate.home != self.id => {
+                Err(Error::OtherBuilder { kernel: self.name.to_string() })
+            }
+            Cond::Register(predicate) => self.leaf_reg(predicate.id).map(drop),
             Cond::Always | Cond::Never => Ok(()),
             Cond::Less(a, b) => [a, b].into_iter().try_for_each(|e| {
                 e.check_fits("a comparison")?;
@@ -47,6 +87,9 @@ impl Builder {
             Cond::Compare(_, a, b) => self.scalar_depth(a).max(self.scalar_depth(b)),
             Cond::All(parts) => parts.iter().map(|p| self.cond_depth(p)).max().unwrap_or(0),
             Cond::Not(cond) => self.cond_depth(cond),
+            Cond::Register(predicate) => {
+                self.vars.get(predicate.id.0 as usize).map_or(CLOSED, |var| var.depth)
+            }
         }
     }
 
@@ -86,6 +129,8 @@ impl Builder {
                 self.inst_at(depth, Opcode::Setp, &modifiers, operands);
                 Ok(reg)
             }
+            // A register that may be written: nothing of its own to remember.
+            Cond::Register(predicate) => self.leaf_reg(predicate.id).map(|(reg, _)| reg),
             Cond::Not(cond) => {
                 let inner = self.cond(cond)?;
                 let reg = self.reg(Type::Pred);

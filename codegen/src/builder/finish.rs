@@ -38,6 +38,7 @@ impl Builder {
         if self.lines {
             (whole, items) = with_lines(whole);
         }
+        items.extend(self.items);
         let (body, known) = whole.into_parts();
         let launch = LaunchNotes {
             kernel: name.clone(),

@@ -5,6 +5,36 @@ use girih_ptx::{Address, Guard, Inst, Name, Operand, Statement};
 use super::{Builder, Reg};
 use crate::Error;
 
+/// Appends PTX of the caller's to a builder, with registers captured by name as [`format!`] captures what it prints: what
+/// [`Builder`] has no method for.
+///
+/// The braces of a vector are written twice, as in any format. A register must be the caller's own to be written
+/// ([`Builder::reg`]); [`Builder::scalar`], [`Builder::value`] and [`Builder::cond`] give registers to be read.
+///
+/// # Errors
+/// As [`Builder::ptx`].
+///
+/// # Examples
+/// ```
+/// use girih_codegen::{Builder, Scalar, ptx};
+/// use girih_ptx::Type;
+/// use girih_tensor::DType;
+///
+/// let mut b = Builder::new("k", 80, 32);
+/// let x = b.scalar(&Scalar::new(DType::F32, 2.0))?;
+/// let (m, pair) = (b.reg(Type::F32), b.reg(Type::B64));
+/// ptx!(b, "max.f32 {m}, {x}, 0f3F800000; mov.b64 {pair}, {{{m}, {x}}};")?;
+/// let m = b.scalar_in(&m, DType::F32)?;
+/// b.scalar(&(m + 1.0))?;
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
+#[macro_export]
+macro_rules! ptx {
+    ($b:expr, $($text:tt)+) => {
+        $b.ptx(&::std::format!($($text)+), &[])
+    };
+}
+
 impl Builder {
     /// Appends PTX of the caller's, in which `%0`, `%1`, ... stand for `operands`.
     ///

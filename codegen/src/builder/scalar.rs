@@ -109,7 +109,7 @@ impl Builder {
     }
 
     #[track_caller]
-    fn scalar_reg(&mut self, scalar: &Scalar) -> Result<(Reg, usize), Error> {
+    pub(super) fn scalar_reg(&mut self, scalar: &Scalar) -> Result<(Reg, usize), Error> {
         if let Some(fault) = scalar.faulty() {
             let (site, what, accepted) = (Site::from(fault.site), fault.what.clone(), fault.accepted.clone());
             return Err(Error::Scalar { site, what, accepted });
@@ -141,7 +141,7 @@ impl Builder {
         Ok((reg, depth))
     }
 
-    fn leaf_reg(&mut self, id: VarId) -> Result<(Reg, usize), Error> {
+    pub(super) fn leaf_reg(&mut self, id: VarId) -> Result<(Reg, usize), Error> {
         let now = self.tick();
         let var = &mut self.vars[id.0 as usize];
         let expr = var.reg.name.to_string();

@@ -2,13 +2,13 @@
 
 use girih_ptx::{Opcode, Operand, Special, Type};
 
-use super::Builder;
+use super::{Builder, MAX_CLUSTER};
 use crate::expr::Expr;
 
-/// Most blocks of a grid along x and along y and z, and of a cluster (CUDA C++ Programming Guide, "Technical Specifications
+/// Most blocks of a grid along x and along y and z (CUDA C++ Programming Guide, "Technical Specifications
 /// per Compute Capability").
 const MAX_GRID: [i64; 2] = [(1 << 31) - 1, (1 << 16) - 1];
-const MAX_CLUSTER: i64 = 16;
+
 impl Builder {
     /// A special register, with the values that it can have in this kernel: there are as many threads in a block as the
     /// kernel has, and as many blocks in a grid and a cluster as the hardware takes (PTX ISA, "Special Registers"). It is read
@@ -58,6 +58,13 @@ impl Builder {
     fn range_of(&self, special: Special) -> (i64, i64) {
         use Special as S;
         let threads = i64::from(self.threads);
+        // Blocks of a cluster along an axis, or of the whole, from and to.
+        let along = |axis: Option<usize>| match (self.cluster, axis) {
+            (None, _) => (1, MAX_CLUSTER.into()),
+            (Some(extents), Some(axis)) => (extents[axis].into(), extents[axis].into()),
+            (Some(extents), None) => [extents.iter().map(|&extent| i64::from(extent)).product(); 2].into(),
+        };
+        let place = |axis| (0, along(axis).1 - 1);
         match special {
             S::TidX | S::TidY | S::TidZ => (0, threads - 1),
             S::NtidX | S::NtidY | S::NtidZ => (1, threads),
@@ -67,12 +74,14 @@ impl Builder {
             S::CtaidY | S::CtaidZ => (0, MAX_GRID[1] - 1),
             S::NctaidX => (1, MAX_GRID[0]),
             S::NctaidY | S::NctaidZ => (1, MAX_GRID[1]),
-            S::ClusterCtaidX | S::ClusterCtaidY | S::ClusterCtaidZ | S::ClusterCtarank => {
-                (0, MAX_CLUSTER - 1)
-            }
-            S::ClusterNctaidX | S::ClusterNctaidY | S::ClusterNctaidZ | S::ClusterNctarank => {
-                (1, MAX_CLUSTER)
-            }
+            S::ClusterCtaidX => place(Some(0)),
+            S::ClusterCtaidY => place(Some(1)),
+            S::ClusterCtaidZ => place(Some(2)),
+            S::ClusterCtarank => place(None),
+            S::ClusterNctaidX => along(Some(0)),
+            S::ClusterNctaidY => along(Some(1)),
+            S::ClusterNctaidZ => along(Some(2)),
+            S::ClusterNctarank => along(None),
             _ if special.ty() == Type::U64 => (0, i64::MAX),
             _ => (0, i64::from(u32::MAX)),
         }

@@ -5,8 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use girih_tensor::DType;
 
-use super::{Compare, DEEPEST, Scalar, Span};
-use crate::expr::Expr;
+use super::{Compare, DEEPEST, Home, Scalar, Span};
+use crate::expr::{Expr, VarId};
 
 /// A condition over expressions, decided where their ranges decide it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -23,6 +23,15 @@ pub enum Cond {
     All(Vec<Cond>),
     /// Its contrary; made by [`Cond::not`].
     Not(Box<Cond>),
+    /// What a predicate register holds; made by [`Builder::cond_in`](crate::Builder::cond_in).
+    Register(Predicate),
+}
+
+/// A predicate register of a builder's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Predicate {
+    pub(crate) id: VarId,
+    pub(crate) home: u64,
 }
 
 impl Cond {
@@ -89,6 +98,7 @@ impl Cond {
             Cond::Compare(_, a, b) => Span::over([a.span(), b.span()]),
             Cond::All(parts) => Span::over(parts.iter().map(Cond::span)),
             Cond::Not(cond) => Span::over([cond.span()]),
+            Cond::Register(Predicate { home, .. }) => Span { depth: 1, home: Home::Builder(*home) },
         }
     }
 

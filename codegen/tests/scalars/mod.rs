@@ -1,9 +1,13 @@
 //! Scalars: what a kernel stores is what the host computes.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod atomics;
 mod carried;
 mod conditions;
+mod division;
 mod functions;
+mod lanes;
+mod printing;
 mod random;
 mod together;
 

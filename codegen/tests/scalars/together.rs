@@ -102,7 +102,7 @@ fn reductions_are_of_all_threads() {
     let found = per_thread(48, |b, t| block_reduce(b, t, |x, y| x + y)).unwrap_err();
     assert_eq!(
         found.to_string(),
-        "threads of a block = 48: whole warps, multiples of 32, for a reduction of the block"
+        "threads of a block = 48: whole warps, multiples of 32, for what the block does together"
     );
 }
 

@@ -1,16 +1,13 @@
 //! Pipelines through shared memory: a thread that issues tensor copies, and warps that read what has come (CUTLASS's
 //! `PipelineTmaAsync`, `PipelineState`).
 
-mod mbarrier;
-
 use std::panic::Location;
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 
+use super::{MBARRIER_BYTES, Mbarrier};
 use crate::builder::{Builder, Cond, MAX_SHARED, Reg};
 use crate::{Error, Expr};
-
-pub use mbarrier::{MBARRIER_BYTES, Mbarrier};
 
 /// Stages that a producer fills and consumers free, each with two mbarriers: one that the copies' bytes complete and one at
 /// which consumers arrive.

@@ -1,0 +1,138 @@
+//! Text from a kernel (CUDA C++ Programming Guide, "Formatted Output").
+
+use std::panic::Location;
+
+use girih_ptx::{Extent, Item, Linkage, Module, Name, Operand, Span, Type, VarSpace, Variable};
+use girih_tensor::DType;
+
+use super::{Builder, Reg};
+use crate::Error;
+use crate::scalar::Scalar;
+
+/// What every module that prints declares.
+const VPRINTF: &str = ".version 7.0 .target sm_80 .address_size 64
+    .extern .func (.param .b32 status) vprintf (.param .b64 format, .param .b64 values);";
+
+impl Builder {
+    /// Prints values as C's `printf` does, a line for each thread that comes here: `%d` for s32, `%u` and `%x` for u32, `%lld`, `%llu`
+    /// and `%llx` for integers of 64 bits, `%f`, `%e` and `%g` for floats, which are converted to f64. For debugging: it costs
+    /// registers and time, and the host shows it at the next synchronisation.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for a format that has not as many conversions as there are values, or another one than a value's dtype
+    /// takes; as [`Builder::scalar`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::{Builder, Scalar};
+    /// use girih_ptx::Special;
+    /// use girih_tensor::DType;
+    ///
+    /// let mut b = Builder::new("k", 80, 32);
+    /// let thread = Scalar::index(&b.special(Special::TidX), DType::S32);
+    /// let root = thread.to(DType::F32).sqrt();
+    /// b.printf("the root of %d is %f\n", &[&thread, &root])?;
+    /// assert!(b.printf("%f\n", &[&thread]).is_err());
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn printf(&mut self, format: &str, values: &[&Scalar]) -> Result<(), Error> {
+        check(format, values)?;
+        let site = Location::caller();
+        self.on_behalf(site, |b| {
+            let text = b.global_text(format);
+            let mut regs = Vec::new();
+            for value in values {
+                let float = matches!(value.dtype(), DType::F64 | DType::F32 | DType::F16 | DType::Bf16);
+                regs.push(b.scalar(&if float { value.to(DType::F64) } else { (*value).clone() })?);
+            }
+            b.call_vprintf(&text, &regs)
+        })
+    }
+
+    /// A variable of the module that holds a text and the zero behind it.
+    fn global_text(&mut self, text: &str) -> Name {
+        if self.items.is_empty() {
+            // What does not parse would be a fault of this file, which any test of it shows.
+            self.items.extend(Module::parse(VPRINTF).map(|module| module.items).unwrap_or_default());
+        }
+        let name = Name::from(format!("${}_text{}", self.name, self.items.len()));
+        let bytes: Vec<u8> = text.bytes().chain([0]).collect();
+        self.items.push(Item::Variable(Variable {
+            linkage: Linkage::Internal,
+            space: VarSpace::Global,
+            align: Some(1),
+            ty: Type::B8,
+            name: name.clone(),
+            extent: Extent::Array(bytes.len() as u64),
+            init: bytes.into_iter().map(|byte| Operand::Int(byte.into())).collect(),
+            span: Span::default(),
+        }));
+        name
+    }
+
+    /// Calls it with the values one behind another, each at a multiple of its size.
+    #[track_caller]
+    fn call_vprintf(&mut self, text: &Name, values: &[Reg]) -> Result<(), Error> {
+        let (mut stores, mut end) = (String::new(), 0);
+        for reg in values {
+            let bytes = reg.ty.bytes().unwrap_or(8);
+            let start = u32::next_multiple_of(end, bytes);
+            stores += &format!("st.local.{} [values+{start}], {reg};", reg.ty);
+            end = start + bytes;
+        }
+        let (format, pointer) = (self.reg(Type::B64), self.reg(Type::B64));
+        self.ptx(
+            &format!(
+                "{{ .local .align 8 .b8 values[{}]; .param .b64 p0; .param .b64 p1; .param .b32 q; {stores}
+                 mov.u64 {format}, {text}; cvta.global.u64 {format}, {format}; st.param.b64 [p0], {format};
+                 mov.u64 {pointer}, values; cvta.local.u64 {pointer}, {pointer}; st.param.b64 [p1], {pointer};
+                 call.uni (q), vprintf, (p0, p1); }}",
+                end.max(8)
+            ),
+            &[],
+        )
+    }
+}
+
+/// The conversions of a format: their last letters, and whether they are of 64 bits.
+fn conversions(format: &str) -> Vec<(char, bool)> {
+    let mut found = Vec::new();
+    let mut rest = format.split('%').skip(1).peekable();
+    while let Some(part) = rest.next() {
+        if part.is_empty() {
+            // `%%`: what follows is text.
+            rest.next();
+            continue;
+        }
+        let letter =
+            part.find(|c: char| c.is_ascii_alphabetic() && !matches!(c, 'l' | 'h' | 'z' | 'j' | 't'));
+        let Some(at) = letter else { continue };
+        let wide = part[..at].matches('l').count() == 2;
+        found.push((part[at..].chars().next().unwrap_or(' '), wide));
+    }
+    found
+}
+
+fn check(format: &str, values: &[&Scalar]) -> Result<(), Error> {
+    let refused = |value: String, accepted: String| Err(Error::Config { what: "printf", value, accepted });
+    let found = conversions(format);
+    if found.len() != values.len() || format.contains('\0') || format.contains('*') {
+        let value = format!("{format:?} for {} values", values.len());
+        return refused(value, String::from("one conversion for each value, no `*`, no zeros"));
+    }
+    for ((letter, wide), scalar) in found.into_iter().zip(values) {
+        let (dtype, ok) = match scalar.dtype() {
+            dtype @ (DType::F64 | DType::F32 | DType::F16 | DType::Bf16) => {
+                (dtype, "fFeEgGaA".contains(letter) && !wide)
+            }
+            dtype @ (DType::S64 | DType::U64) => (dtype, "diuxXo".contains(letter) && wide),
+            dtype => (dtype, "diuxXoc".contains(letter) && !wide),
+        };
+        if !ok {
+            let accepted = "%f, %e, %g for floats, %d, %u, %x for 32 bits, %lld, %llu, %llx for 64";
+            return refused(format!("{format:?} for a {dtype}"), accepted.into());
+        }
+    }
+    Ok(())
+}

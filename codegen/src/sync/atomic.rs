@@ -1,0 +1,276 @@
+//! Atomic operations on elements of tensors.
+
+use std::panic::Location;
+
+use girih_ptx::{Modifier, Opcode, Operand, Word};
+use girih_tensor::{DType, Space};
+
+use super::{MemoryOrder, Scope, atomic_thread_fence};
+use crate::builder::{Builder, Reg, Width};
+use crate::scalar::lower;
+use crate::{Error, Expr, Memory, Scalar};
+
+/// An element of a tensor in global or shared memory that threads access atomically (C++'s `cuda::atomic_ref`; PTX ISA, "atom").
+///
+/// Whoever else accesses the element meanwhile must do so atomically too, in a scope that holds both threads: everything else
+/// is a race, which the simulator reports.
+///
+/// # Examples
+/// ```
+/// use girih_codegen::sync::{AtomicRef, MemoryOrder, Scope};
+/// use girih_codegen::{Builder, Gmem, Scalar};
+/// use girih_tensor::DType;
+///
+/// let mut b = Builder::new("count", 80, 32);
+/// let counter = Gmem::new(b.pointer("counter", 4), DType::U32);
+/// let counter = AtomicRef::new(&b, &counter, Scope::Gpu)?;
+/// let before = counter.fetch_add(&mut b, &Scalar::new(DType::U32, 1.0), MemoryOrder::Relaxed)?;
+/// b.scalar(&(before + 1))?;
+/// assert!(b.finish()?.module().to_string().contains("atom.relaxed.gpu.global.add.u32"));
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct AtomicRef {
+    space: Space,
+    address: Expr,
+    dtype: DType,
+    scope: Scope,
+}
+
+const NUMBERS: &[DType] =
+    &[DType::F64, DType::F32, DType::F16, DType::Bf16, DType::S64, DType::U64, DType::S32, DType::U32];
+const INTEGERS: &[DType] = &[DType::S64, DType::U64, DType::S32, DType::U32];
+/// Of 32 or 64 bits.
+const WORDS: &[DType] = &[DType::F64, DType::F32, DType::S64, DType::U64, DType::S32, DType::U32];
+
+impl AtomicRef {
+    /// The element that `engine` stands at ([`Tensor::engine`](girih_tensor::Tensor::engine) of a slice that is one element).
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for another dtype than f64, f32, f16, bf16, s64, u64, s32 or u32; [`Error::Config`] for [`Scope::Cluster`]
+    /// below sm_90; those of [`Memory::address`].
+    pub fn new(b: &Builder, engine: &impl Memory, scope: Scope) -> Result<AtomicRef, Error> {
+        scope.check(b)?;
+        let at =
+            AtomicRef { space: engine.space(), address: engine.address()?, dtype: engine.dtype(), scope };
+        at.check("an atomic operation", NUMBERS)?;
+        Ok(at)
+    }
+
+    /// What the element holds (`ld`).
+    ///
+    /// # Errors
+    /// [`Error::Config`] for [`MemoryOrder::Release`] and [`MemoryOrder::AcqRel`], which loads do not have.
+    #[track_caller]
+    pub fn load(&self, b: &mut Builder, order: MemoryOrder) -> Result<Scalar, Error> {
+        let word = match order {
+            MemoryOrder::Relaxed => Word::Relaxed,
+            MemoryOrder::Acquire | MemoryOrder::SeqCst => Word::Acquire,
+            other => return refused("order of a load", other, "Relaxed, Acquire or SeqCst"),
+        };
+        b.on_behalf(Location::caller(), |b| {
+            self.fence_before(b, order)?;
+            let out = b.reg(lower::register(self.dtype));
+            let modifiers = [word.into(), self.scope.word(), self.memory()?, lower::bits(self.dtype).into()];
+            let address = b.address(&self.address, self.width())?;
+            b.inst(Opcode::Ld, &modifiers, vec![Operand::from(&out), address]);
+            b.scalar_in(&out, self.dtype)
+        })
+    }
+
+    /// Writes the element (`st`).
+    ///
+    /// # Errors
+    /// [`Error::Config`] for [`MemoryOrder::Acquire`] and [`MemoryOrder::AcqRel`], which stores do not have; [`Error::Mismatch`] for
+    /// a scalar of another dtype than the element's; those of [`Builder::scalar`].
+    #[track_caller]
+    pub fn store(&self, b: &mut Builder, value: &Scalar, order: MemoryOrder) -> Result<(), Error> {
+        let word = match order {
+            MemoryOrder::Relaxed => Word::Relaxed,
+            MemoryOrder::Release | MemoryOrder::SeqCst => Word::Release,
+            other => return refused("order of a store", other, "Relaxed, Release or SeqCst"),
+        };
+        b.on_behalf(Location::caller(), |b| {
+            let value = self.register(b, value)?;
+            self.fence_before(b, order)?;
+            let modifiers = [word.into(), self.scope.word(), self.memory()?, lower::bits(self.dtype).into()];
+            let address = b.address(&self.address, self.width())?;
+            b.inst(Opcode::St, &modifiers, vec![address, Operand::from(&value)]);
+            Ok(())
+        })
+    }
+
+    /// Adds to the element: what it held before. Integers wrap around; floats are rounded to nearest even, and an f32 in global
+    /// memory that is subnormal counts as zero.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for a scalar of another dtype than the element's; those of [`Builder::scalar`].
+    #[track_caller]
+    pub fn fetch_add(&self, b: &mut Builder, value: &Scalar, order: MemoryOrder) -> Result<Scalar, Error> {
+        let words = match self.dtype {
+            DType::F16 | DType::Bf16 => {
+                vec![Word::Add.into(), Word::Noftz.into(), lower::ty(self.dtype).into()]
+            }
+            // In two's complement the sums are the same, and PTX has the unsigned one alone.
+            DType::S64 => vec![Word::Add.into(), lower::ty(DType::U64).into()],
+            dtype => vec![Word::Add.into(), lower::ty(dtype).into()],
+        };
+        self.update(b, "fetch_add", NUMBERS, words, &[value], order)
+    }
+
+    /// The element becomes the smaller one of itself and `value`: what it held before.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for floats, and a scalar of another dtype than the element's; those of [`Builder::scalar`].
+    #[track_caller]
+    pub fn fetch_min(&self, b: &mut Builder, value: &Scalar, order: MemoryOrder) -> Result<Scalar, Error> {
+        let words = vec![Word::Min.into(), lower::ty(self.dtype).into()];
+        self.update(b, "fetch_min", INTEGERS, words, &[value], order)
+    }
+
+    /// The element becomes the larger one of itself and `value`: what it held before.
+    ///
+    /// # Errors
+    /// As [`AtomicRef::fetch_min`].
+    #[track_caller]
+    pub fn fetch_max(&self, b: &mut Builder, value: &Scalar, order: MemoryOrder) -> Result<Scalar, Error> {
+        let words = vec![Word::Max.into(), lower::ty(self.dtype).into()];
+        self.update(b, "fetch_max", INTEGERS, words, &[value], order)
+    }
+
+    /// The element keeps the bits that `value` has too: what it held before.
+    ///
+    /// # Errors
+    /// As [`AtomicRef::fetch_min`].
+    #[track_caller]
+    pub fn fetch_and(&self, b: &mut Builder, value: &Scalar, order: MemoryOrder) -> Result<Scalar, Error> {
+        self.update(b, "fetch_and", INTEGERS, self.as_bits(Word::And), &[value], order)
+    }
+
+    /// The element gets the bits of `value` too: what it held before.
+    ///
+    /// # Errors
+    /// As [`AtomicRef::fetch_min`].
+    #[track_caller]
+    pub fn fetch_or(&self, b: &mut Builder, value: &Scalar, order: MemoryOrder) -> Result<Scalar, Error> {
+        self.update(b, "fetch_or", INTEGERS, self.as_bits(Word::Or), &[value], order)
+    }
+
+    /// The bits of `value` are turned over in the element: what it held before.
+    ///
+    /// # Errors
+    /// As [`AtomicRef::fetch_min`].
+    #[track_caller]
+    pub fn fetch_xor(&self, b: &mut Builder, value: &Scalar, order: MemoryOrder) -> Result<Scalar, Error> {
+        self.update(b, "fetch_xor", INTEGERS, self.as_bits(Word::Xor), &[value], order)
+    }
+
+    /// The element becomes `value`: what it held before.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for elements of 16 bits, and a scalar of another dtype than the element's; those of [`Builder::scalar`].
+    #[track_caller]
+    pub fn exchange(&self, b: &mut Builder, value: &Scalar, order: MemoryOrder) -> Result<Scalar, Error> {
+        self.update(b, "exchange", WORDS, self.as_bits(Word::Exch), &[value], order)
+    }
+
+    /// The element becomes `new` if its bits are those of `expected`: what it held before.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for scalars of another dtype than the element's; those of [`Builder::scalar`].
+    #[track_caller]
+    pub fn compare_exchange(
+        &self,
+        b: &mut Builder,
+        expected: &Scalar,
+        new: &Scalar,
+        order: MemoryOrder,
+    ) -> Result<Scalar, Error> {
+        self.update(b, "compare_exchange", NUMBERS, self.as_bits(Word::Cas), &[expected, new], order)
+    }
+
+    fn as_bits(&self, word: Word) -> Vec<Modifier> {
+        vec![word.into(), lower::bits(self.dtype).into()]
+    }
+
+    #[track_caller]
+    fn update(
+        &self,
+        b: &mut Builder,
+        what: &'static str,
+        dtypes: &[DType],
+        words: Vec<Modifier>,
+        values: &[&Scalar],
+        order: MemoryOrder,
+    ) -> Result<Scalar, Error> {
+        self.check(what, dtypes)?;
+        b.on_behalf(Location::caller(), |b| {
+            let mut regs = Vec::new();
+            for value in values {
+                regs.push(self.register(b, value)?);
+            }
+            self.fence_before(b, order)?;
+            let word = match order {
+                MemoryOrder::Relaxed => Word::Relaxed,
+                MemoryOrder::Acquire => Word::Acquire,
+                MemoryOrder::Release => Word::Release,
+                MemoryOrder::AcqRel | MemoryOrder::SeqCst => Word::AcqRel,
+            };
+            let mut modifiers = vec![word.into(), self.scope.word(), self.memory()?];
+            modifiers.extend(words);
+            let out = b.reg(lower::register(self.dtype));
+            let mut operands = vec![Operand::from(&out), b.address(&self.address, self.width())?];
+            operands.extend(regs.iter().map(Operand::from));
+            b.inst(Opcode::Atom, &modifiers, operands);
+            b.scalar_in(&out, self.dtype)
+        })
+    }
+
+    fn fence_before(&self, b: &mut Builder, order: MemoryOrder) -> Result<(), Error> {
+        match order {
+            MemoryOrder::SeqCst => atomic_thread_fence(b, order, self.scope),
+            _ => Ok(()),
+        }
+    }
+
+    fn register(&self, b: &mut Builder, value: &Scalar) -> Result<Reg, Error> {
+        let reg = b.scalar(value)?;
+        if value.dtype() == self.dtype {
+            return Ok(reg);
+        }
+        Err(Error::Mismatch {
+            what: "an atomic operation",
+            layout: format!("a scalar of {}", value.dtype()),
+            with: format!("an element of {}", self.dtype),
+            accepted: "a scalar of the element's dtype; `to` converts",
+        })
+    }
+
+    fn check(&self, what: &'static str, dtypes: &[DType]) -> Result<(), Error> {
+        if dtypes.contains(&self.dtype) {
+            return Ok(());
+        }
+        let names: Vec<&str> = dtypes.iter().map(|dtype| dtype.name()).collect();
+        Err(Error::Config {
+            what,
+            value: format!("an element of {}", self.dtype),
+            accepted: names.join(", "),
+        })
+    }
+
+    fn memory(&self) -> Result<Modifier, Error> {
+        match self.space {
+            Space::Gmem => Ok(Word::Global.into()),
+            Space::Smem => Ok(Word::Shared.into()),
+            space => Err(Error::Access { space, registers: Vec::new() }),
+        }
+    }
+
+    fn width(&self) -> Width {
+        if self.space == Space::Smem { Width::W32 } else { Width::W64 }
+    }
+}
+
+fn refused<R>(what: &'static str, order: MemoryOrder, accepted: &str) -> Result<R, Error> {
+    Err(Error::Config { what, value: format!("{order:?}"), accepted: accepted.into() })
+}

@@ -1,0 +1,85 @@
+//! The orders and the scopes of PTX's memory model, by the names of C++.
+
+use girih_ptx::{Modifier, Opcode, Word};
+
+use crate::{Builder, Error};
+
+/// How an operation is ordered with the other accesses of its thread (C++'s `std::memory_order`; PTX ISA, "Memory Consistency
+/// Model").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MemoryOrder {
+    /// The operation is atomic, and orders nothing else.
+    Relaxed,
+    /// What the thread does later sees what was done before the release whose value the operation reads.
+    Acquire,
+    /// What the thread did before is seen by whoever acquires the value that the operation writes.
+    Release,
+    /// [`MemoryOrder::Acquire`] and [`MemoryOrder::Release`].
+    AcqRel,
+    /// [`MemoryOrder::AcqRel`], and all such operations have one order: `fence.sc` stands before the operation.
+    SeqCst,
+}
+
+/// The threads among which an operation is atomic and ordered (PTX ISA, "Scope").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// Those of the block.
+    Cta,
+    /// Those of the cluster, on sm_90 and newer.
+    Cluster,
+    /// Those of the kernels on the same GPU.
+    Gpu,
+    /// Those of all GPUs and of the host.
+    Sys,
+}
+
+impl Scope {
+    pub(super) fn word(self) -> Modifier {
+        let word = match self {
+            Scope::Cta => Word::Cta,
+            Scope::Cluster => Word::Cluster,
+            Scope::Gpu => Word::Gpu,
+            Scope::Sys => Word::Sys,
+        };
+        word.into()
+    }
+
+    pub(super) fn check(self, b: &Builder) -> Result<(), Error> {
+        if self == Scope::Cluster && b.sm() < 90 {
+            return Err(Error::Config {
+                what: "scope",
+                value: format!("Cluster on sm_{}", b.sm()),
+                accepted: String::from("Cta, Gpu or Sys; Cluster from sm_90 on"),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A fence: orders the accesses of the thread before it with those behind it, among the threads of `scope` (C++'s
+/// `std::atomic_thread_fence`; PTX ISA, "membar / fence"). [`MemoryOrder::Relaxed`] orders nothing and writes nothing.
+///
+/// # Errors
+/// [`Error::Config`] for [`Scope::Cluster`] below sm_90.
+///
+/// # Examples
+/// ```
+/// use girih_codegen::Builder;
+/// use girih_codegen::sync::{MemoryOrder, Scope, atomic_thread_fence};
+///
+/// let mut b = Builder::new("k", 80, 32);
+/// atomic_thread_fence(&mut b, MemoryOrder::Release, Scope::Gpu)?;
+/// assert!(b.finish()?.module().to_string().contains("fence.acq_rel.gpu;"));
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
+#[track_caller]
+pub fn atomic_thread_fence(b: &mut Builder, order: MemoryOrder, scope: Scope) -> Result<(), Error> {
+    scope.check(b)?;
+    let word = match order {
+        MemoryOrder::Relaxed => return Ok(()),
+        MemoryOrder::SeqCst => Word::Sc,
+        _ => Word::AcqRel,
+    };
+    b.inst(Opcode::Fence, &[word.into(), scope.word()], Vec::new());
+    Ok(())
+}
