@@ -1,7 +1,71 @@
-//! What is known of every byte of a cluster's shared memory: written, in flight, and by whom last touched.
+//! The shadow memory of a cluster: for every byte of shared memory, whether it is written or in flight, and the
+//! accesses that a later access has to be ordered after.
 //!
-//! The rules of happens-before are in the crate's documentation. A byte remembers its last write and all reads since that
-//! nothing orders among themselves; what a write must come after comes after it for whoever is ordered after the write.
+//! The rules of happens-before are in the crate's documentation. The shadow decides them with vector clocks. A cell
+//! remembers its last write and the reads since that write, where a later read replaces a read that comes before it.
+//! Older accesses need no memory: an access that is ordered after the last write is ordered after everything that the
+//! last write had to be ordered after.
+//!
+//! # Glossary
+//!
+//! Order:
+//! - *Component*: what one number of a vector clock counts, with a value for each of 32 lanes. Each warp of the cluster
+//!   has a component; so has each mbarrier, and each counter that orders asynchronous operations as an mbarrier does.
+//! - *Clock*: with a component and a lane, the time of an access. A lane's clock advances when the lane hands its past
+//!   to somebody (at a barrier, a release, a fence), so that accesses before and after the handover differ.
+//! - *Stamp*: component, lane and clock of an access, and the instruction; this is how an access is remembered.
+//! - *Known*: a set of accesses, as the clock of each component and lane up to which the set has all accesses.
+//! - *View*: all that one thread can hand to another: the accesses known to happen before, those of them that proxy
+//!   fences cover, those of other clusters, and those that `.sc` fences and releases of tensor maps concern.
+//! - *Strand*: lanes of a warp with the same value of something, such as their view, so that the value is kept once.
+//! - *Past*: a thread's view together with the thread's own accesses: what happens before the thread's next access.
+//! - *Window*: the memory for which a `fence.proxy.async` makes accesses visible to the async proxy.
+//! - *Phase*: one round of an mbarrier. The clocks of the mbarrier's component count completed phases, and a thread
+//!   that knows a phase complete comes after the asynchronous operations that the phase waited for.
+//! - *Pools*, *domain*: what has been released, separately for each set of threads (a block, a cluster, the GPU) that
+//!   the scope of the release includes.
+//!
+//! Memory:
+//! - *Cell*: the accesses remembered for a few neighbouring bytes: as many bytes as the narrowest access has, of those
+//!   of the kernel (shared memory) or those made to the page so far (global memory). The *granule* is log2 of the
+//!   number of these bytes.
+//! - *Accesses*: stamps that differ only in the lane, as one entry. A cell has two entries of reads at hand; further
+//!   ones are links of a *chain*.
+//! - *Flight*: the time from the issue of an asynchronous operation to its effect; until then any other access to the
+//!   bytes that the operation will write is an error.
+//! - *Strong*: the strong accesses to a cell since its last weak write, which race with one another only where they are
+//!   not morally strong; a *location* has what the strong writes to it published.
+//!
+//! Global memory, which the clusters share:
+//! - *Touch*: in which way an access touches memory: a weak read, a constant read, a weak write, or a strong access.
+//! - *Mark*: a stamp, the cluster whose clocks it is of, and the issuing thread. A *page* keeps marks that differ only
+//!   in the lane as one *event*, and its cells refer to marks by *name*.
+//! - *Late*: the access of an asynchronous operation. The stamp is not the issue but the end of the operation, such as
+//!   a phase of an mbarrier.
+//! - *Lack*: the fence (release or acquire) that is missing for a tensor copy to see a write to its tensor map.
+//!
+//! # Example
+//!
+//! Thread A is lane 0 of warp 0, and thread B is lane 0 of warp 1 of the same block. `A@1` is the stamp of an access of
+//! A at clock 1. Each line shows the state after the step: the cell of `x`, the clock of the next access of each
+//! thread, what B knows of A, and A of B.
+//!
+//! ```text
+//! step                              cell of x             A next  B next  B knows of A  A knows of B
+//!                                   -                          1       1             0             0
+//! A: st.shared.u32 [x], 1           write A@1                  1       1             0             0
+//! A: st.release.cta [flag], 1       write A@1                  2       1             0             0
+//! B: ld.acquire.cta [flag]  (is 1)  write A@1                  2       1             1             0
+//! B: ld.shared.u32 [x]              write A@1, read B@1        2       1             1             0
+//! A: st.shared.u32 [x], 2           write A@2                  2       1             1             0
+//! ```
+//!
+//! The release publishes "A up to clock 1" at the location of `flag` and advances A's clock, so that what A does
+//! afterwards is not covered. The acquire adds it to B's view. B's load of `x` must come after the write `A@1`; B knows
+//! A up to 1: they are ordered. A's second store must come after the write `A@1`, which is A's own, and after the read
+//! `B@1`; A knows nothing of B: [`Finding::Race`]. The store is recorded all the same. Had B done `st.release` to
+//! another flag after its load, and A `ld.acquire` of that before its store, A would know B up to 1, and there would be
+//! no race.
 
 mod accesses;
 mod clock;
@@ -37,20 +101,20 @@ use scope::{Domains, Pools};
 pub(crate) use strong::{Kind, Manner, Order};
 use strong::{Location, Strong};
 
-/// A state bit of a byte: something has been written to it.
+/// State bit of a byte: something has been written to the byte.
 const WRITTEN: u8 = 1;
-/// A state bit of a byte: an asynchronous operation will write it.
+/// State bit of a byte: an issued asynchronous operation will write the byte.
 const FLIGHT: u8 = 2;
-/// A state bit of a byte: an asynchronous operation may still read it.
+/// State bit of a byte: an issued asynchronous operation may still read the byte.
 const READING: u8 = 4;
-/// A state bit of a byte: it belongs to an mbarrier.
+/// State bit of a byte: the byte belongs to an mbarrier.
 const MBARRIER: u8 = 8;
-/// Barriers of a block.
+/// Named barriers of a block (PTX ISA, "bar").
 pub(crate) const BARRIERS: usize = 16;
 
-/// An access remembered: the component of the clocks that counts it (a warp of the cluster, or an mbarrier) times 32,
-/// plus the lane; its clock; the instruction (of an mbarrier's component, the number of the operation). Clock 0 is no
-/// access.
+/// An access as it is remembered. `thread` is 32 times the component of the clocks that counts the access (a warp of
+/// the cluster, or an mbarrier) plus the lane. `source` is the instruction; in the cells of shared memory, a stamp of
+/// an mbarrier's component has the number of the operation there. Clock 0 means no access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp {
     clock: u32,
@@ -61,13 +125,13 @@ pub(crate) struct Stamp {
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     write: Stamp,
-    /// Reads since, and the chain of those beyond these.
+    /// Reads since the write. `more` is the chain of the reads that do not fit in here.
     reads: [Accesses; 2],
     more: u32,
 }
 
 impl Cell {
-    /// Adds a read, in the place of some that come before it.
+    /// Adds a read. It replaces an entry whose reads all come before it, for which `before` is true, if there is one.
     #[inline]
     fn read(&mut self, new: Accesses, chains: &mut Chains, before: impl Fn(&Accesses) -> bool) {
         if self.reads.iter_mut().any(|reads| reads.merge(&new)) {
@@ -79,33 +143,34 @@ impl Cell {
     }
 }
 
-/// An error that the shadow finds; the machine adds where it happened.
+/// What the shadow finds wrong with an access; the machine makes an error of it, with the place in the kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Finding {
     Unwritten,
     InFlight(Stamp),
-    /// A write to what an asynchronous operation may still read.
+    /// A write to bytes that an asynchronous operation may still read.
     BeingRead(Stamp),
-    /// An ordinary access to an mbarrier.
+    /// An ordinary access to the bytes of an mbarrier.
     Mbarrier,
     Race {
         offset: usize,
         access: Access,
         other: Stamp,
-        /// Whether both write, and the same values.
+        /// Whether both accesses write, and write the same values.
         same: bool,
     },
-    /// A volatile write of another lane of the warp.
+    /// A volatile read of what another lane of the warp has written by a volatile write, without synchronisation in
+    /// between.
     Lockstep {
         offset: usize,
         other: Stamp,
     },
-    /// A write of the generic proxy that the async proxy needs a fence to see.
+    /// A write of the generic proxy that the async proxy does not see without a proxy fence.
     Unfenced {
         offset: usize,
         other: Stamp,
     },
-    /// An initialisation of an mbarrier that the async proxy needs a fence to see.
+    /// The initialisation of an mbarrier, which the async proxy does not see without a fence.
     MbarrierUnfenced {
         other: Stamp,
     },
@@ -116,7 +181,8 @@ impl Finding {
         Finding::Race { offset, access, other, same: false }
     }
 
-    /// Whether the bytes are not the program's to access: what it does to them is not recorded.
+    /// Whether the program may not access the bytes at all now. Such an access is not recorded, so that the state of
+    /// the operation or mbarrier to which the bytes belong stays intact.
     fn is_busy(&self) -> bool {
         matches!(self, Finding::InFlight(_) | Finding::BeingRead(_) | Finding::Mbarrier)
     }
@@ -127,7 +193,7 @@ impl Finding {
 pub(crate) struct Shadow {
     races: bool,
     uninitialised: bool,
-    /// Bytes of shared memory of each block.
+    /// Bytes of shared memory of each block; the blocks' memories lie one after another.
     block_bytes: usize,
     states: Vec<u8>,
     cells: Vec<Cell>,
@@ -135,32 +201,35 @@ pub(crate) struct Shadow {
     /// log2 of the bytes of a cell.
     granule: u32,
     clocks: Vec<Clock>,
-    /// Threads of a block.
+    /// Threads of each block.
     threads: usize,
-    /// Of each block, by number.
+    /// What the arrivals at each barrier have handed over, for 16 barriers of each block, block by block.
     barriers: Vec<View>,
-    /// What the arrivals at the cluster's barrier publish, and what those of the phase before have published.
+    /// The cluster's barrier: what the arrivals of the current phase have published, and what those of the last
+    /// completed phase have.
     cluster: (Pools, Pools),
     /// The cluster's number in the grid.
     cluster_number: u32,
     domains: Domains,
-    /// Strong accesses, of the cells that have any.
+    /// The strong accesses, by cell, of the cells that have any.
     strong: Map<usize, Strong>,
-    /// What the last strong write to a cell published.
+    /// What the strong writes to each cell have published.
     published: Map<usize, Location>,
-    /// The mbarriers, by number.
+    /// The state of each mbarrier and of each counter, by number; number 0 is the start of the cluster.
     phases: Vec<Phases>,
-    /// Asynchronous operations that mbarriers order.
+    /// The asynchronous operations whose end an mbarrier or a counter tells, by number.
     operations: Vec<Operation>,
-    /// What those of them publish that are yet to arrive for their thread.
+    /// For each `cp.async.mbarrier.arrive` that has not arrived yet, by the number of its operation: what its arrival
+    /// will publish.
     arrivals: HashMap<u32, Pools>,
-    /// The components that count the copies by `cp.async` of a warp's lanes, or their bulk groups.
+    /// The components that count the copies by `cp.async` of each lane of a warp (`false`), or its bulk groups
+    /// (`true`), by warp.
     counters: HashMap<(u32, bool), u32>,
-    /// Asynchronous reads of each 16 bytes; empty before the first.
+    /// The asynchronous reads of each 16 bytes; empty until the first such read.
     reading: Vec<Reading>,
 }
 
-/// Who accesses: warp of the cluster, lane, instruction.
+/// The origin of an access: the warp of the cluster, the lane, and the instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Who {
     pub(crate) warp: u32,
@@ -169,14 +238,15 @@ pub(crate) struct Who {
 }
 
 impl Who {
-    /// The thread's number in the cluster, where each warp has 32.
+    /// The thread's number in the cluster. Each warp counts 32, also where the block does not fill its last warp.
     pub(crate) fn thread(self) -> u32 {
         self.warp * WARP as u32 + self.lane
     }
 }
 
 impl Shadow {
-    /// The shadow of this many blocks of `bytes` bytes and `threads` threads each.
+    /// The shadow of a cluster of `blocks` blocks, each with `bytes` bytes of shared memory and `threads` threads.
+    /// `narrow` says whether the kernel names scopes narrower than the GPU.
     pub(crate) fn new(
         (races, uninitialised): (bool, bool),
         bytes: usize,
@@ -212,7 +282,7 @@ impl Shadow {
         shadow
     }
 
-    /// Forgets everything: the cluster of this number begins.
+    /// Forgets everything, as the cluster of this number begins.
     pub(crate) fn reset(&mut self, cluster: u32) {
         self.cluster_number = cluster;
         self.states.fill(0);
@@ -227,7 +297,7 @@ impl Shadow {
         self.cluster = Default::default();
         self.strong.clear();
         self.published.clear();
-        // The first is the cluster's start.
+        // Number 0, whose first phase stands for the start of the cluster's blocks: see `STARTED`.
         self.phases.clear();
         self.phases.push(Phases::default());
         self.operations.clear();
@@ -236,7 +306,7 @@ impl Shadow {
         self.reading.clear();
     }
 
-    /// Whether bytes may be accessed at all, and are written if they are read.
+    /// Checks that the bytes may be accessed at all, and that bytes that are read have been written.
     fn check_states(&self, at: usize, bytes: usize, reads: bool, writes: bool) -> Result<(), Finding> {
         let states = &self.states[at..at + bytes];
         let (all, any) = over(states);
@@ -269,7 +339,8 @@ impl Shadow {
         at >> self.granule..(at + bytes).div_ceil(1 << self.granule)
     }
 
-    /// A read. Like all accesses it is recorded even where there is a finding, so that the execution can go on.
+    /// A read of a thread. It is recorded even where there is a finding, as other accesses are, so that the execution
+    /// can go on.
     pub(crate) fn read(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
         let found = self.check_read(who, at, bytes);
         if !found.is_err_and(|finding| finding.is_busy()) {
@@ -309,8 +380,9 @@ impl Shadow {
         }
     }
 
-    /// Weak accesses of lanes, which are recorded up to the first of which there may be something to tell; the lanes before
-    /// it. `who` is any of them.
+    /// Takes weak accesses of several lanes, all by `who`'s instruction, the quick way: performs them in the order of
+    /// lanes up to the first of which there may be something to tell. Returns the lanes whose accesses have been
+    /// recorded; the others need [`Shadow::read`] or [`Shadow::write`]. The lane of `who` does not matter.
     pub(crate) fn together(
         &mut self,
         who: Who,
@@ -329,7 +401,7 @@ impl Shadow {
         }
     }
 
-    /// The same, with lanes together that are at the same place or each by itself.
+    /// The body of [`Shadow::together`]. With `TOGETHER`, neighbouring lanes at the same place are taken as one access.
     #[inline]
     fn groups<const TOGETHER: bool>(
         &mut self,
@@ -383,7 +455,7 @@ impl Shadow {
         served
     }
 
-    /// Which of up to 16 bytes nothing has written, if that is checked.
+    /// Which of up to 16 bytes have not been written, a bit for each byte; none if `uninitialised` is not checked.
     #[inline]
     pub(crate) fn missing(&self, at: usize, bytes: usize) -> u16 {
         let states = &self.states[at..at + bytes];
@@ -394,7 +466,8 @@ impl Shadow {
         states.iter().enumerate().map(missing).fold(0, |all, missing| all | missing)
     }
 
-    /// Undefined bytes have been written: they count as not written.
+    /// Marks bytes as not written after all, as undefined values have been stored to them; bit `i` of `missing` is byte
+    /// `at + i`.
     pub(crate) fn forget(&mut self, at: usize, missing: u16) {
         for (i, state) in self.states[at..].iter_mut().take(16).enumerate() {
             if missing >> i & 1 == 1 {
@@ -403,8 +476,9 @@ impl Shadow {
         }
     }
 
-    /// A write; one of `same`, the bytes that are there already, does less harm to the write before, and none if both are
-    /// of one instruction: compilers let threads that have the same element all write it.
+    /// A write of a thread. With `same`, the write leaves the bytes as they are. Then a race with the last write is a
+    /// finding of less weight, and none if one instruction makes both writes, since compilers let all threads that have
+    /// the same element write it.
     pub(crate) fn write(&mut self, who: Who, at: usize, bytes: usize, same: bool) -> Result<(), Finding> {
         let mut found = self.check_write(who, at, bytes);
         if let Err(Finding::Race { access: Access::Write, offset, other, .. }) = found
@@ -446,7 +520,7 @@ impl Shadow {
         Ok(())
     }
 
-    /// Whether all reads come before a write.
+    /// Whether all reads since the last write come before a thread's write.
     fn check_reads(&self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
         let past = self.clocks[who.warp as usize].past(who);
         match self.cells_of(at, bytes).find_map(|i| Some((i << self.granule, self.read_outside(i, past)?))) {
@@ -455,7 +529,7 @@ impl Shadow {
         }
     }
 
-    /// A read of a cell since its last write that does not come before a thread's next access.
+    /// A read of a cell since the cell's last write that does not come before a thread's next access.
     #[inline]
     fn read_outside(&self, cell: usize, past: Past<'_>) -> Option<Stamp> {
         let Cell { reads: [first, second], more, .. } = &self.cells[cell];
@@ -467,7 +541,8 @@ impl Shadow {
     #[inline]
     fn record_write(&mut self, write: Stamp, at: usize, bytes: usize) {
         if !self.strong.is_empty() {
-            // They all come before this write: what comes after it comes after them.
+            // The strong accesses come before this write, or a finding says so; what is ordered after the write is
+            // ordered after them, so that nothing has to remember them.
             for cell in self.cells_of(at, bytes) {
                 self.strong.remove(&cell);
             }
@@ -486,7 +561,7 @@ impl Shadow {
     }
 }
 
-/// Whether bytes are written and nothing else is the matter with them, as mostly.
+/// Whether all bytes are written and have no other state bit. This is the usual case, and so has a quick test.
 #[inline]
 fn are_written(states: &[u8]) -> bool {
     match states.len() {
@@ -497,14 +572,14 @@ fn are_written(states: &[u8]) -> bool {
     }
 }
 
-/// The bits that all of some states have, and those that any has.
+/// The bits that all of these states have, and the bits that at least one has.
 #[inline]
 fn over(states: &[u8]) -> (u8, u8) {
     #[inline(always)]
     fn fold(states: &[u8]) -> (u8, u8) {
         states.iter().fold((u8::MAX, 0), |(all, any), state| (all & state, any | state))
     }
-    // Of a length that the compiler knows it takes the loop apart.
+    // The compiler unrolls the loop where it knows the length.
     match *states {
         [one] => (one, one),
         [a, b, c, d] => fold(&[a, b, c, d]),
@@ -512,7 +587,7 @@ fn over(states: &[u8]) -> (u8, u8) {
     }
 }
 
-/// The first of these lanes, and the lanes from it on that are at the same place, if such are taken together.
+/// The first of these lanes and, with `together`, the lanes directly after it that are at the same place.
 #[inline(always)]
 fn next_group(lanes: u32, places: &[usize; WARP], together: bool) -> Option<(usize, u32)> {
     if lanes == 0 {
@@ -529,12 +604,12 @@ fn next_group(lanes: u32, places: &[usize; WARP], together: bool) -> Option<(usi
     Some((first, lanes & !rest))
 }
 
-/// Whether some lanes are where the lane before them is.
+/// Whether some lane is at the same place as the lane before it.
 fn some_meet(places: &[usize; WARP]) -> bool {
     places.iter().zip(&places[1..]).fold(false, |some, (one, next)| some | (one == next))
 }
 
-/// The cells of a range of bytes.
+/// The cells of a range of bytes, with their numbers.
 fn cells(
     cells: &mut [Cell],
     granule: u32,

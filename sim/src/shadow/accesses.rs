@@ -1,4 +1,4 @@
-//! Sets of accesses to the same bytes, as many as nothing orders among themselves.
+//! Sets of reads of the same bytes; only reads that are not ordered among themselves are needed.
 
 use std::iter;
 
@@ -6,12 +6,12 @@ use super::Stamp;
 use super::clock::Past;
 use crate::lanes::WARP;
 
-/// Accesses of lanes of a warp by one instruction, counted by one clock; none with clock 0.
+/// Accesses of several lanes of a warp by one instruction at one clock. Clock 0 means that there are none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Accesses {
     pub(super) clock: u32,
     source: u32,
-    /// The component of the clocks.
+    /// The component of the clocks that counts the accesses: a warp, or an mbarrier.
     pub(super) warp: u32,
     pub(super) lanes: u32,
 }
@@ -24,14 +24,14 @@ impl From<Stamp> for Accesses {
 }
 
 impl Accesses {
-    /// The first of these lanes' accesses.
+    /// The access of the first of these lanes.
     #[inline]
     pub(super) fn first(&self, lanes: u32) -> Option<Stamp> {
         let thread = self.warp * WARP as u32 + lanes.trailing_zeros();
         (lanes != 0).then_some(Stamp { clock: self.clock, source: self.source, thread })
     }
 
-    /// Adds lanes that do the same; whether they do.
+    /// Adds the lanes of `new` if they differ from these accesses in nothing but the lanes; returns whether it did.
     #[inline]
     pub(super) fn merge(&mut self, new: &Accesses) -> bool {
         let same = (self.clock, self.source, self.warp) == (new.clock, new.source, new.warp);
@@ -42,11 +42,12 @@ impl Accesses {
     }
 }
 
-/// Sets of accesses, each a chain of links that its owner knows the first of; 0 is none.
+/// Sets of accesses. Each set is a chain of links; the owner of the set keeps the number of the first link, from 1,
+/// where 0 is an empty set.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chains {
     links: Vec<Link>,
-    /// The first of those that are in no set.
+    /// The first link of the chain of those that no set uses.
     free: u32,
 }
 
@@ -70,12 +71,12 @@ impl Chains {
         self.links.get_mut(at.checked_sub(1)? as usize)
     }
 
-    /// The accesses of a set.
+    /// The accesses of the set that begins with this link.
     pub(super) fn of(&self, first: u32) -> impl Iterator<Item = &Accesses> {
         iter::successors(self.link(first), |link| self.link(link.next)).map(|link| &link.accesses)
     }
 
-    /// Finds one to change, and says whether there was any.
+    /// Calls `change` for the accesses of a set until it returns true for one; returns whether it did for any.
     fn any(&mut self, first: u32, mut change: impl FnMut(&mut Accesses) -> bool) -> bool {
         let mut at = first;
         while let Some(link) = self.link_mut(at) {
@@ -87,7 +88,8 @@ impl Chains {
         false
     }
 
-    /// Adds accesses to a set, in the place of some that are not needed any more, as they come before it.
+    /// Adds accesses to a set. They are merged into an entry or replace one whose accesses all come before them, where
+    /// there is such an entry, and get a new link otherwise.
     pub(super) fn add(&mut self, first: &mut u32, new: Accesses, before: impl Fn(&Accesses) -> bool) {
         let take = |accesses: &mut Accesses| {
             let free = before(accesses);
@@ -113,13 +115,13 @@ impl Chains {
         };
     }
 
-    /// Whether all of a set come before something.
+    /// Whether all accesses of a set come before something.
     #[cold]
     pub(super) fn all_in(&self, first: u32, past: Past<'_>) -> bool {
         self.of(first).all(|accesses| past.missing(accesses) == 0)
     }
 
-    /// A set is no longer needed.
+    /// Returns the links of a set to the free ones.
     #[cold]
     pub(super) fn drop(&mut self, first: u32) {
         let mut last = first;

@@ -1,8 +1,9 @@
-//! Vector clocks: what comes before a thread's next access.
+//! Vector clocks: what happens before a thread's next access.
 //!
-//! A clock has a component for every warp of the cluster, which counts the warp's synchronisations, and one for every
-//! mbarrier, which counts its phases. What a thread knows of a warp may differ from lane to lane, and what the lanes of
-//! a warp know may differ too: each edge is one of threads.
+//! The clocks have a component for every warp of the cluster, whose value advances when lanes of the warp hand their
+//! past to others, and one for every mbarrier, whose value is the number of completed phases. What a thread knows of a
+//! warp may differ from lane to lane of that warp, and the lanes of the thread's own warp may know different things:
+//! happens-before is between threads, not between warps.
 
 use super::accesses::Accesses;
 use super::known::{ALL, Frontier, Other, View, WINDOWS, Window};
@@ -12,44 +13,49 @@ use super::{Shadow, Stamp, Who};
 use crate::exec::lanes;
 use crate::lanes::WARP;
 
-/// What a thread's strong accesses and fences of a scope have made of each other.
+/// How a thread's fences of one scope and its strong accesses work together (PTX ISA, "Release and Acquire Patterns").
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Fenced {
-    /// What strong reads since the last fence of at least this scope have met of those that it holds, to be known after
-    /// the next.
+    /// What strong reads without acquire have read of releases that include this scope's threads. It becomes known at
+    /// the thread's next fence of at least this scope, which completes the acquire pattern.
     pending: View,
-    /// What came before the last fence of this scope, which strong writes publish.
+    /// What the thread knew at its last fence of this scope. Strong writes after the fence publish it, as the fence
+    /// began a release pattern.
     view: View,
-    /// The clock of the last fence, up to which they publish what the thread did itself.
+    /// The thread's own clock at that fence: strong writes publish the thread's own accesses up to it. 0 where there
+    /// was none.
     clock: u32,
-    /// The same of what the async proxy sees.
+    /// The value of [`Clock::proxied`] at that fence, which strong writes publish too.
     proxied: [u32; WINDOWS],
 }
 
-/// What the lanes of a warp know.
+/// The vector clocks of a warp's lanes: what each lane knows, and the clock of its next access.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock {
     /// The warp's component.
     warp: u32,
-    /// Lanes that the block does not have; nothing is lost if they do what others do.
+    /// Lanes that the block does not have. They are made to do what any other lane does, so that `ALL` lanes can stay
+    /// alike.
     absent: u32,
+    /// The clock of the next access of the lanes that are not in `later`.
     now: u32,
-    /// Lanes that have handed on what they did up to `now`: what they do next is later.
+    /// Lanes that have handed on their accesses up to the clock `now`: their next access has the clock `now + 1`.
     later: u32,
     views: Strands<View>,
-    /// The clock of each lane's last proxy fence of each window, up to which the async proxy sees what the lane did itself.
+    /// The clock of each lane's last `fence.proxy.async` of each window: the async proxy sees what the lane itself did
+    /// up to it.
     proxied: Strands<[u32; WINDOWS]>,
-    /// By the scope of the fences.
+    /// The effects of fences on strong accesses, by the scope of the fence.
     fenced: Strands<[Fenced; SCOPES.len()]>,
     /// The clock of each lane's last `.sc` fence of each scope.
     sequenced: Strands<[u32; SCOPES.len()]>,
-    /// The domains of global memory that its threads are in.
+    /// The domains of global memory that the warp's threads are in.
     domains: Vec<Domain>,
     cluster: u32,
 }
 
 impl Clock {
-    /// The clock of a warp of this cluster with so many lanes that has done nothing.
+    /// The clock of a warp with this number of lanes, in this cluster, before its first access.
     pub(super) fn new(cluster: u32, warp: usize, lanes: usize, domains: Vec<Domain>) -> Self {
         let absent = ALL.checked_shl(lanes as u32).unwrap_or(0);
         let mut clock = Clock { warp: warp as u32, absent, now: 1, domains, cluster, ..Clock::default() };
@@ -69,30 +75,32 @@ impl Clock {
         Past::of(self.views.get(who.lane), who, 1 << who.lane)
     }
 
-    /// Whether these lanes know the same, and their next accesses have one clock.
+    /// Whether all lanes of the warp have the same view, and the next accesses of these lanes have the same clock.
     pub(super) fn are_alike(&self, lanes: u32) -> bool {
         self.views.one().is_some() && matches!(self.later & lanes, later if later == 0 || later == lanes)
     }
 
-    /// What all lanes know, if they know the same.
+    /// The view of all lanes, if they have the same.
     #[inline]
     pub(super) fn one_view(&self) -> Option<&View> {
         self.views.one()
     }
 
-    /// What is known of a thread's past.
+    /// What a thread knows of others.
     #[inline]
     pub(super) fn view(&self, who: Who) -> &View {
         self.views.get(who.lane)
     }
 
-    /// Whether `stamp` comes before what these lanes do as one.
+    /// Whether `stamp` comes before an operation that these lanes issue as one: an access of one of them, or known to
+    /// one.
     pub(super) fn after_any(&self, stamp: &Stamp, lanes: u32) -> bool {
         let own = stamp.thread / WARP as u32 == self.warp && lanes >> (stamp.thread % WARP as u32) & 1 == 1;
         own || self.views.of(lanes).any(|(_, view)| view.known.has(stamp))
     }
 
-    /// Whether the async proxy of one of these lanes sees a write of the generic proxy, by fences of these windows.
+    /// Whether the async proxy sees a write of the generic proxy that a lane of these has made or knows of, by fences
+    /// of one of these windows.
     pub(super) fn sees_any(&self, stamp: &Stamp, lanes: u32, windows: &[Window]) -> bool {
         let (warp, lane) = (stamp.thread / WARP as u32, stamp.thread % WARP as u32);
         windows.iter().map(|&window| window as usize).any(|window| {
@@ -102,12 +110,12 @@ impl Clock {
         })
     }
 
-    /// What a lane knows of another cluster.
+    /// What a lane knows of the accesses of another cluster.
     pub(super) fn other(&self, lane: u32, cluster: u32) -> Option<&Other> {
         self.views.get(lane).others.get(&cluster)
     }
 
-    /// The clock that has what these lanes have done: what they do next is later.
+    /// Returns a clock that covers everything that these lanes have done; what they do next has a later clock.
     fn tick(&mut self, lanes: u32) -> u32 {
         if self.later & lanes != 0 {
             self.now = self.now.saturating_add(1);
@@ -117,7 +125,7 @@ impl Clock {
         self.now
     }
 
-    /// What these lanes have done and know, as one.
+    /// What these lanes have done and know, joined into one view to be handed on.
     fn all(&mut self, lanes: u32) -> View {
         let warp = self.warp;
         let mut all = View::default();
@@ -135,7 +143,8 @@ impl Clock {
         all
     }
 
-    /// Adds what these lanes themselves did before their last `.sc` fences.
+    /// Adds the accesses that these lanes made before their last `.sc` fences, in each domain that a fence's scope
+    /// includes.
     fn raise_sequence(&self, lanes: u32, clocks: &[u32; SCOPES.len()], to: &mut Pools) {
         let own = |scope: Scope| clocks[scope as usize..].iter().copied().max().unwrap_or(0);
         for &domain in self.domains.iter().filter(|domain| own(domain.scope) != 0) {
@@ -145,8 +154,9 @@ impl Clock {
         }
     }
 
-    /// Adds what these lanes have done and know, or without a release of its scope what came before their last fences of
-    /// that.
+    /// Adds to `to`, for each domain, what a strong write of these lanes publishes: all that they have done and know
+    /// where the scope of the release includes the domain, and otherwise what came before their last fences of a
+    /// sufficient scope.
     pub(super) fn publish(
         &mut self,
         lanes: u32,
@@ -179,14 +189,15 @@ impl Clock {
         }
     }
 
-    /// Whether all lanes know the same, and what they did was ordered by no fence that not all is.
+    /// Whether all lanes have the same view and none has executed a proxy fence or an `.sc` fence, so that the view and
+    /// the warp's clock together say everything.
     fn are_one(&self) -> bool {
         let none =
             self.proxied.one() == Some(&[0; WINDOWS]) && self.sequenced.one() == Some(&[0; SCOPES.len()]);
         none && self.views.one().is_some()
     }
 
-    /// Adds what these lanes have done and know, for whoever waits at a barrier.
+    /// Adds what these lanes have done and know, for the threads that wait at a barrier.
     fn hand_over(&mut self, lanes: u32, to: &mut View) {
         if lanes == ALL && self.are_one() {
             let clock = self.tick(lanes);
@@ -197,7 +208,7 @@ impl Clock {
         to.join(&all);
     }
 
-    /// These lanes know something.
+    /// Adds something to what these lanes know.
     pub(super) fn learn(&mut self, lanes: u32, from: &View) {
         let lanes = lanes | self.absent;
         if !from.is_empty() {
@@ -205,7 +216,8 @@ impl Clock {
         }
     }
 
-    /// These lanes meet what was published: an acquire of its scope knows it now, another read after the next fence.
+    /// These lanes read what was released to each domain. Where the scope of an acquire includes the domain, the lanes
+    /// know it now; otherwise after their next fence of at least the domain's scope.
     pub(super) fn observe(
         &mut self,
         lanes: u32,
@@ -224,7 +236,7 @@ impl Clock {
         }
     }
 
-    /// What these lanes did and know comes before what they do next.
+    /// Orders what these lanes did and know before what each of them does next.
     fn sync(&mut self, lanes: u32) {
         let lanes = lanes | self.absent;
         if lanes == ALL && self.are_one() {
@@ -235,7 +247,8 @@ impl Clock {
         self.views.change(lanes, |view| view.join(&all));
     }
 
-    /// What strong reads of these lanes have met of the scope is known now, and their strong writes publish what comes before.
+    /// A fence: what strong reads of these lanes have read of releases in the scope becomes known, and strong writes of
+    /// these lanes publish what comes before the fence.
     fn fence(&mut self, lanes: u32, scope: Scope) {
         let lanes = lanes | self.absent;
         let upto = scope as usize;
@@ -257,7 +270,9 @@ impl Clock {
         }
     }
 
-    /// A `fence.sc`: after those that must come before it in Fence-SC order, before those that must come after.
+    /// The additional effect of `fence.sc`. It comes after the `.sc` fences whose effects a strong read has met
+    /// (Fence-SC order), so that the lanes know what came before those, and it comes before the `.sc` fences that will
+    /// meet it.
     fn fence_in_sequence(&mut self, lanes: u32, scope: Scope) {
         let lanes = lanes | self.absent;
         let clock = self.tick(lanes);
@@ -274,7 +289,7 @@ impl Clock {
         self.sequenced.change(lanes, |clocks| clocks[scope as usize] = clock);
     }
 
-    /// What came before `.sc` fences that come before a strong write of a lane.
+    /// Adds what comes before the `.sc` fences that come before a strong write of a lane.
     pub(super) fn sequence(&self, lane: u32, to: &mut Pools) {
         if let Some(sequence) = &self.views.get(lane).sequence {
             to.join(&sequence.before);
@@ -285,26 +300,28 @@ impl Clock {
         }
     }
 
-    /// A lane reads a value that came after `.sc` fences.
+    /// A lane reads a value whose write came after `.sc` fences. What came before the fences becomes known at the next
+    /// `.sc` fence.
     pub(super) fn meet(&mut self, lane: u32, before: &Pools) {
         if !before.is_empty() {
             self.views.change(1 << lane, |view| view.sequence.get_or_insert_default().met.join(before));
         }
     }
 
-    /// These lanes know something after their next fence, whatever its scope.
+    /// These lanes know something after their next fence of any scope.
     pub(super) fn learn_later(&mut self, lanes: u32, from: &View) {
         self.fenced.change(lanes | self.absent, |fenced| fenced[0].pending.join(from));
     }
 
-    /// What these lanes did and know is released to those who read tensor maps.
+    /// `fence.proxy.tensormap::generic.release`: releases what these lanes did and know to those who acquire tensor
+    /// maps.
     pub(super) fn release_maps(&mut self, lanes: u32, scope: Scope) {
         let (warp, lanes) = (self.warp, lanes | self.absent);
         let clock = self.tick(lanes);
         self.views.change(lanes, |view| view.release_maps(scope, (warp, lanes, clock)));
     }
 
-    /// The async proxy sees what comes before in these lanes.
+    /// `fence.proxy.async`: the async proxy sees the accesses that these lanes did and know, in these windows.
     fn fence_proxy(&mut self, lanes: u32, windows: &[Window]) {
         let lanes = lanes | self.absent;
         self.views.change(lanes, |view| view.fence_proxy(windows));
@@ -314,19 +331,19 @@ impl Clock {
     }
 }
 
-/// What comes before a thread's next access.
+/// What happens before a thread's next access, or before the next access of each of several lanes that know the same.
 #[derive(Clone, Copy)]
 pub(super) struct Past<'a> {
     view: &'a View,
     known: Frontier<'a>,
-    /// The thread, if it is one.
+    /// The thread; `u32::MAX` where it is several lanes.
     thread: u32,
-    /// The warp and the lanes.
+    /// The warp and the lanes whose past it is.
     own: (u32, u32),
 }
 
 impl<'a> Past<'a> {
-    /// The past of each of these lanes, which know `view` and of which `who` is the first.
+    /// The past of each of these lanes of `who`'s warp, all of which have the view `view`.
     #[inline]
     pub(super) fn of(view: &'a View, who: Who, lanes: u32) -> Past<'a> {
         let thread = if lanes.is_power_of_two() { who.thread() } else { u32::MAX };
@@ -338,13 +355,14 @@ impl<'a> Past<'a> {
         self.known.has(stamp) || stamp.thread == self.thread
     }
 
-    /// The same of a thread of another cluster.
+    /// Whether an access of another cluster comes before.
     #[inline]
     pub(super) fn has_of(&self, cluster: u32, stamp: &Stamp) -> bool {
         stamp.clock == 0 || self.view.others.get(&cluster).is_some_and(|other| other.known.has(stamp))
     }
 
-    /// The lanes whose accesses, of these, come before none of those that it is the past of.
+    /// The lanes of `of` whose accesses do not come before. An access of one of the lanes whose past this is counts as
+    /// coming before all of them, since they make their next access as one.
     #[inline]
     pub(super) fn missing(&self, of: &Accesses) -> u32 {
         let own = if of.warp == self.own.0 { self.own.1 } else { 0 };
@@ -353,7 +371,7 @@ impl<'a> Past<'a> {
 }
 
 impl Shadow {
-    /// The block that a thread of this cluster is in.
+    /// The block of a thread of this cluster.
     pub(super) fn home(&self, thread: u32) -> Home {
         let per_block = (self.threads.div_ceil(WARP) * WARP) as u32;
         Home { cluster: self.cluster_number, rank: thread / per_block.max(1) }
@@ -363,7 +381,8 @@ impl Shadow {
         self.home((warp * WARP) as u32)
     }
 
-    /// A warp arrives at a barrier of its block; with `sync` its lanes wait there.
+    /// A warp arrives at a barrier of its block; with `sync` it also waits there, which orders its lanes among
+    /// themselves.
     pub(crate) fn arrive(&mut self, warp: usize, barrier: usize, sync: bool) {
         let clock = &mut self.clocks[warp];
         if sync {
@@ -372,7 +391,8 @@ impl Shadow {
         clock.hand_over(ALL, &mut self.barriers[barrier]);
     }
 
-    /// A barrier completes for the waiting ones of the warps from `first` on.
+    /// A barrier completes: the warps that wait there, as bits from the warp `first` on, learn what the arrivals handed
+    /// over.
     pub(crate) fn complete(&mut self, barrier: usize, first: usize, waiting: u32) {
         let mut from = std::mem::take(&mut self.barriers[barrier]);
         lanes(waiting).for_each(|i| self.clocks[first + i].learn(ALL, &from));
@@ -385,21 +405,23 @@ impl Shadow {
         self.clocks[warp].sync(lanes);
     }
 
-    /// Lanes of a warp arrive at the cluster's barrier; a relaxed arrival publishes what came before the last fence.
+    /// Lanes of a warp arrive at the cluster's barrier; an arrival without `release` publishes what came before the
+    /// last fence.
     pub(crate) fn arrive_cluster(&mut self, warp: usize, lanes: u32, release: bool) {
         let domains = self.domains.of(self.home_of(warp), false);
         let release = release.then_some(Scope::Cluster);
         self.clocks[warp].publish(lanes, release, &mut self.cluster.0, domains);
     }
 
-    /// All threads of the cluster have arrived.
+    /// All threads of the cluster have arrived: what their arrivals published is now what waiting threads learn.
     pub(crate) fn complete_cluster(&mut self) {
         let (arrived, complete) = &mut self.cluster;
         complete.clear();
         std::mem::swap(arrived, complete);
     }
 
-    /// Lanes of a warp have waited for the cluster's barrier: with or without an acquire, all its blocks are there.
+    /// Lanes of a warp have waited for the cluster's barrier. Even without an acquire they know now that all blocks of
+    /// the cluster have started.
     pub(crate) fn wait_cluster(&mut self, warp: usize, lanes: u32, acquire: bool) {
         let domains = self.domains.of(self.home_of(warp), false);
         let acquire = acquire.then_some(Scope::Cluster);
@@ -407,8 +429,8 @@ impl Shadow {
         self.know_phase(warp, lanes, STARTED, 1);
     }
 
-    /// Whether a thread knows that a block of its cluster runs: it has waited for the cluster's barrier, or comes after
-    /// something that has, or that a thread of that block did.
+    /// Whether a thread knows that a block of its cluster runs. It does after a wait for the cluster's barrier, or if
+    /// it is ordered after such a wait or after anything that a thread of that block did.
     pub(crate) fn knows_running(&self, who: Who, rank: usize) -> bool {
         if !self.races {
             return true;
@@ -422,7 +444,7 @@ impl Shadow {
             || (rank * warps..(rank + 1) * warps).any(|warp| (0..WARP).any(|lane| has(warp, lane)))
     }
 
-    /// `fence`, `membar` of these lanes.
+    /// `fence` or `membar` of these lanes; a `sequential` one is `.sc`.
     pub(crate) fn fence(&mut self, warp: usize, lanes: u32, scope: Scope, sequential: bool) {
         self.clocks[warp].fence(lanes, scope);
         if sequential {
@@ -433,11 +455,11 @@ impl Shadow {
     /// `fence.proxy.async` of these lanes.
     pub(crate) fn fence_proxy(&mut self, warp: usize, lanes: u32, windows: &[Window]) {
         let all = [Window::Cluster, Window::Cta];
-        // A cluster of one block has one window.
+        // In a cluster of one block, both windows are the same memory.
         let wide = !self.domains.clusters && windows.contains(&Window::Cta);
         self.clocks[warp].fence_proxy(lanes, if wide { &all } else { windows });
     }
 }
 
-/// The number of the mbarrier whose first phase stands for the cluster's blocks having started.
+/// The number in `Shadow::phases` whose first phase stands for the start of all blocks of the cluster.
 pub(super) const STARTED: usize = 0;

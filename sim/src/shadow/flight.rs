@@ -1,53 +1,54 @@
-//! Asynchronous operations: bytes that are being read or written, and the proxies (PTX ISA, "Asynchronous Operations",
-//! "Proxies").
+//! Asynchronous operations: the bytes that they are going to read or write, and what the async proxy sees (PTX ISA,
+//! "Asynchronous Operations", "Proxies").
 
 use super::accesses::Accesses;
 use super::{FLIGHT, Finding, READING, Shadow, Stamp, WRITTEN, Who, Window, cells};
 use crate::Access;
 use crate::lanes::WARP;
 
-/// An asynchronous operation that an mbarrier orders.
+/// An asynchronous operation whose end an mbarrier tells: the instruction and the thread that issued it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operation {
     source: u32,
     thread: u32,
-    /// Whether it belongs to the generic proxy, as `cp.async` does.
+    /// Whether the operation belongs to the generic proxy, as `cp.async` does, and not to the async proxy.
     generic: bool,
 }
 
-/// How many asynchronous operations may still read 16 bytes, and one of them.
+/// How many asynchronous operations may still read a line of 16 bytes, and the issue of the last of them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reading {
     count: u32,
     stamp: Stamp,
 }
 
-/// Bytes of a [`Reading`].
+/// Bytes of a line, for which one [`Reading`] counts.
 const LINE: usize = 16;
 
-/// What makes an asynchronous operation's end known.
+/// What makes the end of an asynchronous operation known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum By {
-    /// The thread that has waited for it.
+    /// The thread that issued the operation has waited for it.
     Thread(Who),
     /// The completion of a phase of an mbarrier.
     Phase {
         /// The mbarrier's number.
         mbarrier: usize,
         phase: u32,
-        /// What [`Shadow::operation`] gave.
+        /// The operation's number, from [`Shadow::operation`].
         operation: u32,
     },
 }
 
 impl Shadow {
-    /// An operation of the generic proxy that will write these bytes is issued: `cp.async`, `st.async`.
+    /// An operation of the generic proxy (`cp.async`, `st.async`) that will write these bytes is issued.
     pub(crate) fn begin_copy(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
         let found = self.check_write(who, at, bytes);
         self.fly(who, at, bytes);
         found
     }
 
+    /// Marks bytes as in flight from this thread's operation on.
     fn fly(&mut self, who: Who, at: usize, bytes: usize) {
         self.states[at..at + bytes].iter_mut().for_each(|state| *state |= FLIGHT);
         self.record_write(self.stamp(who), at, bytes);
@@ -63,7 +64,8 @@ impl Shadow {
         found
     }
 
-    /// A reduction into these bytes is issued; reductions do not race with one another.
+    /// An asynchronous reduction into these bytes is issued. Reductions do not race with one another, so a write that
+    /// an mbarrier counts is not compared with.
     pub(crate) fn begin_async_reduction(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
         self.check_states(at, bytes, true, true)?;
         let past = self.clocks[who.warp as usize].past(who);
@@ -76,14 +78,15 @@ impl Shadow {
         Ok(())
     }
 
-    /// An asynchronous operation has written.
+    /// An asynchronous operation has written these bytes; from now on a thread must be ordered after what `by` names.
     pub(crate) fn end_async_write(&mut self, by: By, at: usize, bytes: usize) {
         self.states[at..at + bytes].fill(WRITTEN);
         self.record_write(self.stamp_of(by), at, bytes);
     }
 
-    /// An operation of the async proxy that will read these bytes (whole 16-byte lines) is issued.
-    /// It is one of these lanes together: they may each have waited for a part.
+    /// An operation of the async proxy that will read these bytes (whole 16-byte lines) is issued. Several lanes may
+    /// issue the operation as one: it comes after what any of them did or knows, since each may have waited for a part
+    /// of the bytes.
     pub(crate) fn begin_async_read(
         &mut self,
         who: Who,
@@ -120,7 +123,7 @@ impl Shadow {
         self.check_proxy(who.warp, lanes, at, bytes)
     }
 
-    /// An asynchronous operation has read, and this makes it known.
+    /// An asynchronous operation has read these bytes, and those ordered after what `by` names come after the read.
     pub(crate) fn end_async_read(&mut self, by: By, at: usize, bytes: usize) {
         for line in at / LINE..(at + bytes).div_ceil(LINE) {
             let Some(reading) = self.reading.get_mut(line) else { continue };
@@ -138,19 +141,22 @@ impl Shadow {
         for (_, cell) in cells(&mut self.cells, self.granule, at, bytes) {
             cell.read(new, &mut self.chains, |reads| match past {
                 Some(past) => past.missing(reads) == 0,
-                // Who knows a phase knows those before it.
+                // A thread that knows this phase knows the phases before it, and so the earlier reads of the same
+                // component.
                 None => reads.clock == 0 || reads.warp == new.warp,
             });
         }
     }
 
-    /// Registers an operation whose end an mbarrier tells.
+    /// Registers an operation whose end an mbarrier tells, and returns its number. `generic`: it is of the generic
+    /// proxy.
     pub(crate) fn operation(&mut self, who: Who, generic: bool) -> u32 {
         self.operations.push(Operation { source: who.source, thread: who.thread(), generic });
         self.operations.len() as u32 - 1
     }
 
-    /// The instruction and the thread of an access.
+    /// The instruction and the thread that made an access; for an access counted by an mbarrier, those that issued the
+    /// operation.
     pub(crate) fn origin(&self, stamp: Stamp) -> (u32, u32) {
         match self.operations.get(stamp.source as usize) {
             Some(operation) if self.is_mbarrier(stamp) => (operation.source, operation.thread),
@@ -158,7 +164,8 @@ impl Shadow {
         }
     }
 
-    /// Whether the async proxy of one of these threads sees what the generic proxy wrote last.
+    /// Checks that the async proxy sees the last writes of the generic proxy to these bytes, by proxy fences that come
+    /// before one of these lanes' next accesses.
     pub(super) fn check_proxy(&self, warp: u32, lanes: u32, at: usize, bytes: usize) -> Result<(), Finding> {
         let clock = &self.clocks[warp as usize];
         let strong = self.cells_of(at, bytes).filter_map(|i| Some((i, self.strong.get(&i)?)));
@@ -181,7 +188,8 @@ impl Shadow {
         Ok(())
     }
 
-    /// The windows whose fences are good for what a thread has written to a place: that of a block alone for its own threads.
+    /// The windows whose fences cover what a thread has written to a place of shared memory: `.shared::cta` covers only
+    /// writes to the thread's own block.
     fn windows(&self, thread: u32, at: usize) -> &'static [Window] {
         match self.home(thread).rank as usize == at / self.block_bytes.max(1) {
             true => &[Window::Cluster, Window::Cta],
@@ -189,7 +197,8 @@ impl Shadow {
         }
     }
 
-    /// The last writes of the cells of a range, each once where neighbours have the same.
+    /// The last writes of the cells of a range of bytes, each with its cell; cells that repeat the write of the cell
+    /// before are left out.
     fn writes_of(&self, at: usize, bytes: usize) -> impl Iterator<Item = (usize, Stamp)> {
         let mut last = None;
         self.cells_of(at, bytes).filter_map(move |i| {
@@ -198,13 +207,13 @@ impl Shadow {
         })
     }
 
-    /// An operation that may still read some of these bytes.
+    /// The issue of an operation that may still read some of these bytes.
     pub(super) fn reader(&self, at: usize, bytes: usize) -> Stamp {
         let first = (at..at + bytes).find(|&i| self.states[i] & READING != 0).unwrap_or(at);
         self.reading.get(first / LINE).map_or(Stamp::default(), |reading| reading.stamp)
     }
 
-    /// Whether a stamp's clock is that of an mbarrier.
+    /// Whether an mbarrier's or a counter's component counts an access, not a warp's.
     fn is_mbarrier(&self, stamp: Stamp) -> bool {
         stamp.thread as usize / WARP >= self.clocks.len()
     }

@@ -1,8 +1,8 @@
-//! Accesses to global memory, which all clusters of a launch share.
+//! The shadow of global memory, which all clusters of a launch share.
 //!
-//! Clusters run side by side and each has clocks of its own. An access of another cluster comes before only if a
-//! release and an acquire in global memory say so: what they hand over has the clocks of every cluster that the
-//! releasing one knew of.
+//! Clusters run side by side, each with clocks of its own. An access of another cluster comes before only where a
+//! release and an acquire in global memory order it: a view that a release hands over has the clocks of every cluster
+//! that the releasing thread knew of.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,27 +17,28 @@ use crate::Access;
 use crate::exec::lanes;
 use crate::lanes::WARP;
 
+/// Parts of the shadow with a lock each, so that clusters that run at the same time seldom wait for one another.
 const SHARDS: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Shard {
     pub(super) pages: Map<u64, Page>,
-    /// By address.
+    /// What the strong writes to each address have published.
     published: Map<u64, Location>,
-    /// The acquires of tensor maps, by the map's address.
+    /// The acquires of each tensor map, by the map's address.
     pub(super) acquired: Map<u64, Vec<Acquired>>,
 }
 
-/// The accesses to global memory of a launch.
+/// What is remembered of all accesses to global memory in a launch.
 #[derive(Debug)]
 pub(crate) struct Global {
     shards: Vec<Mutex<Shard>>,
-    /// Whether its blocks cannot communicate: accesses of two of them are never ordered.
+    /// Whether the launch's blocks cannot communicate, so that accesses of two blocks are never ordered.
     apart: bool,
 }
 
 impl Global {
-    /// Nothing has been accessed yet by blocks that can communicate or not.
+    /// Nothing has been accessed yet. `communicates`: blocks of the launch may communicate.
     pub(crate) fn new(communicates: bool) -> Self {
         Global { shards: (0..SHARDS).map(|_| Mutex::default()).collect(), apart: !communicates }
     }
@@ -48,14 +49,14 @@ impl Global {
     }
 }
 
-/// How memory is accessed.
+/// How an access touches memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Touch {
     Read,
-    /// A read through the path of constants: `ld.global.nc`.
+    /// A read through the read-only path of `ld.global.nc`, which says that nobody writes the bytes during the launch.
     Constant,
     Write {
-        /// Whether the bytes are there already, which does no harm to the write before.
+        /// Whether the bytes have the values already, so that the write does no harm to the write before.
         same: bool,
     },
     Strong(Kind, Order),
@@ -71,41 +72,43 @@ impl Touch {
     }
 }
 
-/// An asynchronous operation's access: it comes after what its thread knows, and is over once this is known.
+/// The access of an asynchronous operation. It comes after what the issuing thread knows at the issue, and `end` is the
+/// stamp that a thread must know to come after the access.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Late {
     pub(crate) end: Stamp,
-    /// Whether it is of the async proxy.
+    /// Whether the operation is of the async proxy.
     pub(crate) bulk: bool,
 }
 
-/// An access to global memory that does not go with an earlier one.
+/// An access to global memory that is in conflict with an earlier access.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conflict {
     pub(crate) address: u64,
     pub(crate) kind: ConflictKind,
-    /// What the earlier one did, if it is known.
+    /// The earlier access and its mark; none for an earlier read by `ld.global.nc`, of which only the bytes are
+    /// remembered.
     pub(crate) other: Option<(Access, Mark)>,
-    /// Whether both write, and the same values.
+    /// Whether both accesses write, and write the same values.
     pub(crate) same: bool,
 }
 
-/// What two accesses lack.
+/// What is missing between two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConflictKind {
-    /// Order.
+    /// Nothing orders the accesses.
     Race,
-    /// A barrier of lanes.
+    /// No barrier orders the accesses of two lanes, which run in lockstep only by chance.
     Lockstep,
-    /// A proxy fence.
+    /// No proxy fence makes the earlier write visible to the async proxy.
     Unfenced,
-    /// One of them says that nobody writes.
+    /// One access is by `ld.global.nc`, which says that nobody writes.
     Constant,
 }
 
 impl Shadow {
-    /// An access to global memory. What a strong one publishes must be there before its value, and what it learns be
-    /// looked for after it: `publish` and `learn`.
+    /// Checks and records an access to global memory. What a strong access releases and acquires is not done here:
+    /// `publish` must come before the value is in memory, and `learn` after it has been read.
     pub(crate) fn global(
         &mut self,
         global: &Global,
@@ -127,8 +130,8 @@ impl Shadow {
         found
     }
 
-    /// Weak accesses of lanes to an allocation at `base`, which are recorded up to the first of which there may be something
-    /// to tell; the lanes before it. `who` is any of them.
+    /// As [`Shadow::together`], for weak accesses of several lanes to an allocation at `base`: records them up to the
+    /// first of which there may be something to tell, and returns the lanes whose accesses have been recorded.
     pub(crate) fn global_together(
         &mut self,
         global: &Global,
@@ -145,7 +148,8 @@ impl Shadow {
         }
     }
 
-    /// The same, with lanes together that are at the same place or each by itself.
+    /// The body of [`Shadow::global_together`]. With `TOGETHER`, neighbouring lanes at the same place are taken as one
+    /// access.
     #[inline]
     fn global_groups<const TOGETHER: bool>(
         &mut self,
@@ -170,7 +174,7 @@ impl Shadow {
                 let (at, lane) = (address(lane) % PAGE, lane as u32);
                 let who = Who { lane, ..who };
                 let mark = self.mark_of(who);
-                // The lanes of a warp mostly have one clock, and then one event.
+                // The lanes of a warp mostly have the same clock, so that their marks share an event.
                 if named.0 != Some(clock.next(lane)) {
                     named = (Some(clock.next(lane)), page.name(mark) - lane);
                 }
@@ -184,13 +188,13 @@ impl Shadow {
         served
     }
 
-    /// A thread's next access.
+    /// The mark of a thread's next access.
     fn mark_of(&self, who: Who) -> Mark {
         Mark { cluster: self.cluster_number, stamp: self.stamp(who), by: who.thread(), bulk: false }
     }
 
-    /// A weak access, or a read of several lanes that are alike, if there is certainly nothing to tell of it, and whether that
-    /// is so.
+    /// Records a weak access, or a read of several lanes that are alike, if there is certainly nothing to tell of it.
+    /// Returns whether that is so; if not, nothing has been recorded.
     #[inline]
     fn touch_quietly<const TOGETHER: bool>(
         &self,
@@ -254,7 +258,7 @@ impl Shadow {
             let same = touch == Touch::Write { same: true };
             let mut conflict = |kind, access, other: Mark| {
                 let same = same && access == Access::Write && kind == ConflictKind::Race;
-                // Compilers let threads of a block that have the same element all write it.
+                // Compilers let all threads of a block that have the same element write it, with one instruction.
                 let alike = same && (other.cluster, other.stamp.source) == (new.cluster, new.stamp.source);
                 let new = Conflict { address: cell, kind, other: Some((access, other)), same };
                 if !alike && found.is_none_or(|found| found.same && !same) {
@@ -315,7 +319,8 @@ impl Shadow {
         found.map_or(Ok(()), Err)
     }
 
-    /// A write of the generic proxy, the last one or a strong one since, that the async proxy of a thread does not see.
+    /// A write of the generic proxy that the async proxy of a thread does not see: the last weak write, or a strong
+    /// write since.
     fn unseen(&self, who: Who, write: Mark, strong: Option<&Strong>) -> Option<Mark> {
         let unseen = |mark: &Mark| !self.async_proxy_sees(who, mark.cluster, &mark.stamp);
         let plain = Some(write).filter(|write| write.stamp.clock != 0 && !write.bulk).filter(unseen);
@@ -334,12 +339,13 @@ impl Shadow {
         }
     }
 
-    /// The places of a strong access, each with what is published there, and who accesses them.
+    /// The thread as a party of strong accesses to global memory.
     fn parties(&self, who: Who) -> Party {
         Party { who, home: self.home(who.thread()), domains: self.domains, global: true }
     }
 
-    /// What a strong write publishes; before the value is there.
+    /// Publishes what a strong write releases. To be called before the value is in memory, so that no reader of the
+    /// value misses it.
     pub(crate) fn publish(
         &mut self,
         global: &Global,
@@ -356,7 +362,7 @@ impl Shadow {
         }
     }
 
-    /// What a strong read learns; after it has the value.
+    /// Learns what a strong read acquires. To be called after the value has been read.
     pub(crate) fn learn(&mut self, global: &Global, who: Who, (address, bytes): (u64, u64), order: Order) {
         let by = self.parties(who);
         for element in (address..address + bytes).step_by(order.manner.bytes.max(1).into()) {

@@ -1,4 +1,4 @@
-//! Sets of accesses that come before something, as clocks up to which they do.
+//! Sets of accesses, each stored as the clocks up to which it has all accesses.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,18 @@ use crate::lanes::WARP;
 /// All lanes of a warp.
 pub(super) const ALL: u32 = u32::MAX;
 
-/// Of each component of the clocks up to which something is known: of a warp's lanes alike, as where they are ordered
-/// together, or of each.
+/// A set of accesses: for each lane of each component, the clock up to which the set has the accesses. Lanes that are
+/// ordered together have the same clock, which is stored once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Known {
-    /// What all lanes of each component have in common; 0 for those beyond the end.
+    /// For each component, the clock up to which the set has the accesses of all lanes; 0 for components beyond the
+    /// end.
     common: Vec<u32>,
-    /// The clocks of each lane, of the components of which some lanes are known further than others.
+    /// For components of which the set has more of some lanes than of others: the clock of each lane.
     lanes: BTreeMap<u32, Box<[u32; WARP]>>,
 }
 
-/// What is known, to be asked often: the common clocks are at hand.
+/// A [`Known`] with a slice of its common clocks at hand, for many queries in a row.
 #[derive(Clone, Copy)]
 pub(super) struct Frontier<'a> {
     common: &'a [u32],
@@ -29,14 +30,14 @@ pub(super) struct Frontier<'a> {
 }
 
 impl Frontier<'_> {
-    /// Whether it has an access.
+    /// Whether the set has an access.
     #[inline]
     pub(super) fn has(&self, stamp: &Stamp) -> bool {
         let component = stamp.thread / WARP as u32;
         stamp.clock <= self.common(component) || !self.known.lanes.is_empty() && self.known.lane_has(stamp)
     }
 
-    /// Those of some accesses that it does not have.
+    /// The lanes whose accesses of these the set does not have.
     #[inline]
     pub(super) fn missing(&self, of: &Accesses) -> u32 {
         match of.clock <= self.common(of.warp) {
@@ -57,7 +58,7 @@ impl Known {
         Frontier { common: &self.common, known: self }
     }
 
-    /// Whether it has an access.
+    /// Whether the set has an access.
     #[inline]
     pub(super) fn has(&self, stamp: &Stamp) -> bool {
         self.frontier().has(stamp)
@@ -107,7 +108,7 @@ impl Known {
         self.settle();
     }
 
-    /// What the lanes of a component have in common is not kept for each.
+    /// Raises the common clock of a component to what all its lanes have, and drops the lanes' clocks that say no more.
     fn settle(&mut self) {
         let Known { common, lanes } = self;
         lanes.retain(|&component, row| {
@@ -123,7 +124,7 @@ impl Known {
     }
 }
 
-/// Makes a component at least `clock`; what it is then.
+/// Raises the clock of a component to at least `clock`, and returns it.
 fn raise(common: &mut Vec<u32>, component: u32, clock: u32) -> u32 {
     let component = component as usize;
     if common.len() <= component {
@@ -133,7 +134,8 @@ fn raise(common: &mut Vec<u32>, component: u32, clock: u32) -> u32 {
     common[component]
 }
 
-/// Memory that proxies see: the cluster's shared memory, by fences of all of it or of their own block's alone, and global memory.
+/// The memory that a `fence.proxy.async` covers. Shared memory has two windows: `.shared::cluster` covers that of the
+/// whole cluster, `.shared::cta` that of the fencing thread's block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Window {
     Cluster,
@@ -144,43 +146,47 @@ pub(crate) enum Window {
 /// How many windows there are.
 pub(super) const WINDOWS: usize = 3;
 
-/// What is known of another cluster: what comes before, and what of it with a proxy fence on the way.
+/// What is known of another cluster's accesses: those that come before, and those of them that a proxy fence of global
+/// memory covers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Other {
     pub(super) known: Known,
     pub(super) proxied: Known,
 }
 
-/// Of fences that are `.sc`: what comes before those that come before, and before those that are before what has been read.
+/// What takes part in Fence-SC order. `before` is what comes before the `.sc` fences that come before; `met` is what
+/// came before the `.sc` fences that precede a write whose value has been read, and becomes known at the next `.sc`
+/// fence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sequence {
     pub(super) before: Pools,
     pub(super) met: Pools,
 }
 
-/// What one side of a synchronisation hands to the other.
+/// What one side of a synchronisation hands to the other, and what a thread knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct View {
-    /// The cluster that `known` and `proxied` are of, once there is something in them.
+    /// The cluster whose accesses `known` and `proxied` are; none while both are empty.
     cluster: Option<u32>,
-    /// What comes before.
+    /// The accesses that come before.
     pub(super) known: Known,
-    /// What comes before with a proxy fence of each window on the way: generic accesses that the async proxy sees.
+    /// For each window, the accesses of the generic proxy that come before and that the async proxy sees, as a proxy
+    /// fence of the window came between.
     pub(super) proxied: [Known; WINDOWS],
-    /// What comes before of other clusters, by their number.
+    /// The accesses of other clusters that come before, by the number of the cluster.
     pub(super) others: BTreeMap<u32, Other>,
     pub(super) sequence: Option<Box<Sequence>>,
-    /// What has been released to those who read tensor maps.
+    /// The writes that have been released to those who acquire tensor maps.
     pub(super) released: Option<Box<Released>>,
 }
 
 impl View {
-    /// Nothing that comes before a thread of this cluster.
+    /// An empty view of a thread of this cluster.
     pub(super) fn of(cluster: u32) -> Self {
         View { cluster: Some(cluster), ..View::default() }
     }
 
-    /// Adds what comes before something else, which may be of another cluster.
+    /// Adds what another view has; the other may be of another cluster.
     pub(super) fn join(&mut self, from: &View) {
         let Some(source) = from.cluster else { return self.join_sequence(from) };
         let own = *self.cluster.get_or_insert(source);
@@ -216,7 +222,7 @@ impl View {
         }
     }
 
-    /// The async proxy sees what comes before in these windows.
+    /// The async proxy sees what comes before, in these windows.
     pub(super) fn fence_proxy(&mut self, windows: &[Window]) {
         for &window in windows {
             self.proxied[window as usize].join(&self.known);

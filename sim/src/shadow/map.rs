@@ -1,13 +1,15 @@
-//! Maps by number: an address, a page, a cell.
+//! Hash maps with numbers for keys: addresses, pages, cells.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map whose keys are numbers of the program that is checked. The standard library's hash takes longer than what is looked
-/// up; who writes the program has nothing to gain from keys that collide.
+/// A map whose keys are numbers of the checked program. The standard library's hash would take longer than the look-up.
+/// It resists keys that are chosen to collide, which is not needed, as the author of a program has nothing to gain from
+/// them.
 pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
 
-/// The hash of one number: a multiplication that brings its bits to both ends.
+/// The hash of one number: a multiplication, whose high and low halves are combined so that all bits of the number
+/// matter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spread(u64);
 

@@ -1,9 +1,9 @@
 //! Tensor maps in global memory that the kernel itself has written (PTX ISA, "fence.proxy.tensormap", "Proxy-preserved
 //! base causality order").
 //!
-//! Tensor copies read them through a proxy of its own. It sees a write that is released to it, by a fence of the thread that
-//! wrote or of one that comes after, and then acquired, by a fence that names the map and comes before the copy. The scopes
-//! of both fences hold the thread that wrote and the one that acquires.
+//! Tensor copies read the maps through a proxy of its own. The proxy sees a write that is first released, by a fence of
+//! the thread that wrote or of a thread that is ordered after it, and then acquired, by a fence that names the map and
+//! comes before the copy. The scopes of both fences must include the thread that wrote and the thread that acquires.
 
 use std::collections::BTreeMap;
 
@@ -15,27 +15,27 @@ use super::{Global, Shadow, Stamp, Who};
 /// Bytes of a tensor map.
 const BYTES: u64 = 128;
 
-/// The writes that are released to the proxy of tensor maps.
+/// The writes that have been released to the proxy that reads tensor maps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Released {
-    /// Those of the cluster, by the scope of the release or a narrower one.
+    /// The writes of this cluster, by scope: those that a release of the scope or of a wider one has released.
     own: [Known; SCOPES.len()],
-    /// Those of other clusters, in the widest scope.
+    /// The writes of other clusters, which only a release of the widest scope can hand over.
     others: BTreeMap<u32, Known>,
 }
 
-/// An acquire of a map.
+/// An acquire of a tensor map by a thread.
 #[derive(Clone, Debug)]
 pub(super) struct Acquired {
     cluster: u32,
     stamp: Stamp,
-    /// The writes that were there.
+    /// The last writes to the map's bytes at that time.
     writes: Vec<Mark>,
-    /// Whether all of them were released.
+    /// Whether all of these writes had been released to the acquiring thread.
     released: bool,
 }
 
-/// What a copy lacks that reads a map.
+/// The fence that is missing before a copy that reads a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lack {
     Release,
@@ -59,7 +59,7 @@ impl Released {
 }
 
 impl View {
-    /// All that comes before is released in a scope, and what these lanes of a warp did up to a clock.
+    /// Releases all that comes before, and what these lanes of a warp did up to a clock, in a scope.
     pub(super) fn release_maps(&mut self, scope: Scope, (warp, lanes, clock): (u32, u32, u32)) {
         let mut released = self.released.take().unwrap_or_default();
         for to in &mut released.own[..=scope as usize] {
@@ -81,7 +81,7 @@ impl Shadow {
         self.clocks[warp].release_maps(lanes, scope);
     }
 
-    /// `fence.proxy.tensormap::generic.acquire` of a thread, of the map at this address.
+    /// `fence.proxy.tensormap::generic.acquire` of a thread, for the map at this address.
     pub(crate) fn acquire_map(&mut self, global: &Global, who: Who, address: u64, scope: Scope) {
         let writes = self.writes(global, address);
         if writes.is_empty() {
@@ -95,7 +95,8 @@ impl Shadow {
         all.push(acquired);
     }
 
-    /// A thread's copy reads the map at this address: what it lacks to see a write, if anything.
+    /// Checks that a thread's tensor copy sees the last writes to the map at this address; otherwise returns the fence
+    /// that is missing, and one of the writes.
     pub(crate) fn check_map(&self, global: &Global, who: Who, address: u64) -> Result<(), (Lack, Mark)> {
         let writes = self.writes(global, address);
         let Some(&first) = writes.first() else { return Ok(()) };
@@ -118,11 +119,11 @@ impl Shadow {
         Err((lack, first))
     }
 
-    /// The last writes to a map's bytes.
+    /// The last writes to a map's bytes: the last weak write of each cell, and the strong writes since.
     fn writes(&self, global: &Global, address: u64) -> Vec<Mark> {
         let mut writes = Vec::new();
         let mut shard = global.shard(address / PAGE);
-        // A map is aligned and does not go beyond its page.
+        // A map is aligned to its size, so that it lies in one page.
         let Some(page) = shard.pages.get_mut(&(address / PAGE)) else { return writes };
         for i in page.cells_of(address % PAGE, BYTES) {
             let strong = page.strong.get(&i).into_iter().flat_map(|strong| strong.generic_writes());

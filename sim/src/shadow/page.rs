@@ -1,7 +1,8 @@
-//! What is remembered of the accesses to a page of global memory.
+//! What is remembered of the accesses to one page of global memory.
 //!
-//! A cell has the last write and the reads since that nothing orders among themselves. Most accesses are those of a whole
-//! warp: the page has each once, and the cells name it and the lane in four bytes.
+//! A cell has the last write and the reads since that are not ordered among themselves. Most accesses are those of a
+//! whole warp, and their marks differ only in the lane. The page stores such marks once, as an event, and a cell refers
+//! to a mark in four bytes, by the number of the event and the lane.
 
 use std::ops::Range;
 
@@ -13,44 +14,45 @@ use crate::lanes::WARP;
 
 /// Bytes of a page.
 pub(super) const PAGE: u64 = 4096;
-/// log2 of the bytes of a cell, until a narrower access comes.
+/// log2 of the bytes of a cell, until there is a narrower access.
 const WIDEST: u32 = 4;
-/// Accesses of a page before those that no cell names are dropped.
+/// The number of events of a page at which those that no cell refers to are dropped.
 const EVENTS: usize = 512;
 
-/// An access remembered.
+/// An access to global memory as it is remembered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// The cluster whose clock counts it.
+    /// The cluster whose clocks count the access.
     pub(crate) cluster: u32,
     pub(super) stamp: Stamp,
-    /// The thread of the cluster that issued it, which the stamp's is not if it is told by an mbarrier or a group.
+    /// The thread of the cluster that issued the access. The stamp has another thread where an mbarrier or a bulk group
+    /// tells the end of the access.
     pub(super) by: u32,
-    /// Whether it is of the async proxy.
+    /// Whether the access is of the async proxy.
     pub(super) bulk: bool,
 }
 
 impl Mark {
-    /// The instruction and the thread of the cluster.
+    /// The instruction that made the access, and its thread in the cluster.
     pub(crate) fn origin(&self) -> (u32, u32) {
         (self.stamp.source, self.by)
     }
 }
 
-/// A mark in a page: the number of its event, from 1, and the lane; 0 is none.
+/// A reference to a mark of a page: 32 times the number of the mark's event, from 1, plus the lane; 0 is no mark.
 pub(super) type Name = u32;
 
-/// The last write, and reads since by two threads; [`Page::more`] has the rest.
+/// The last write, and up to two reads since; [`Page::more`] has the others.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     write: Name,
     reads: [Name; 2],
 }
 
-/// Reads of a cell by lanes that have the event in common.
+/// Reads of a cell by several lanes whose marks have the same event.
 #[derive(Clone, Copy, Debug)]
 struct Reads {
-    /// The name of the first lane's.
+    /// The name of the event's mark of lane 0.
     event: Name,
     lanes: u32,
 }
@@ -60,15 +62,15 @@ pub(super) struct Page {
     /// log2 of the bytes of a cell.
     pub(super) granule: u32,
     cells: Vec<Cell>,
-    /// What marks have in common that differ in the lane alone: it is 0 in them.
+    /// What several marks have in common: each is a mark with lane 0.
     events: Vec<Mark>,
-    /// How many events there are when those that are not needed are dropped.
+    /// The number of events at which the next sweep drops those that no cell refers to.
     most: usize,
-    /// Reads of the cells that have more than two; one at most of each thread.
+    /// Further reads of the cells that have more than two, at most one of each thread.
     more: Map<usize, Vec<Reads>>,
-    /// Of the cells that have had any.
+    /// The strong accesses, by cell, of the cells that have had any.
     pub(super) strong: Map<usize, Strong>,
-    /// A bit for each byte that has been read as constant.
+    /// A bit for each byte, set if `ld.global.nc` has read the byte; empty before the first such read.
     constant: Vec<u64>,
 }
 
@@ -86,7 +88,7 @@ impl Default for Page {
     }
 }
 
-/// For each cell of a page's map, the cells that it becomes.
+/// Splits each cell of a map by cell into this many parts, each with what the whole cell had.
 fn split<T: Clone>(map: &mut Map<usize, T>, parts: usize) {
     let whole = std::mem::take(map);
     let parts =
@@ -95,7 +97,7 @@ fn split<T: Clone>(map: &mut Map<usize, T>, parts: usize) {
 }
 
 impl Page {
-    /// The cells of a range of bytes, which are made small enough.
+    /// The cells of a range of bytes. Cells that are wider than the range allows are split first.
     pub(super) fn cells_of(&mut self, at: u64, bytes: u64) -> Range<usize> {
         let fit = (at | bytes).trailing_zeros();
         if fit < self.granule {
@@ -116,12 +118,13 @@ impl Page {
         let lane = name % WARP as u32;
         let mut mark = *event;
         mark.stamp.thread += lane;
-        // It is the issuing thread's too, where the event has none.
+        // The issuing thread is in the same lane, if the event has it as a thread of lane 0.
         mark.by += if event.by.is_multiple_of(WARP as u32) { lane } else { 0 };
         mark
     }
 
-    /// Names a mark; a name stays until the next one is given.
+    /// Names a mark. The name is valid until the next call, which may renumber the events; only the names in cells are
+    /// kept up to date.
     pub(super) fn name(&mut self, mark: Mark) -> Name {
         let lane = mark.stamp.thread % WARP as u32;
         let mut event = mark;
@@ -143,7 +146,7 @@ impl Page {
         ((at + 1) * WARP) as u32 | lane
     }
 
-    /// Drops the events that no cell names.
+    /// Drops the events that no cell refers to, and renumbers the others in all cells.
     fn sweep(&mut self) {
         let mut new = vec![0; self.events.len()];
         let mut kept = Vec::new();
@@ -170,13 +173,13 @@ impl Page {
         self.mark(self.cells[cell].write)
     }
 
-    /// The reads since.
+    /// The reads of a cell since its last write.
     #[inline]
     pub(super) fn reads(&self, cell: usize) -> impl Iterator<Item = Mark> {
         self.names(cell).map(|name| self.mark(name))
     }
 
-    /// Whether all reads since are like this.
+    /// Whether all reads of a cell since its last write are as `like` says.
     #[inline]
     pub(super) fn all_reads(&self, cell: usize, like: impl Fn(&Mark) -> bool) -> bool {
         let few = self.cells[cell].reads.iter().all(|&name| name == 0 || like(&self.mark(name)));
@@ -196,13 +199,13 @@ impl Page {
         more.into_iter().flatten().flat_map(of)
     }
 
-    /// A cell is written.
+    /// Records the write of a cell, which replaces all accesses that were remembered.
     pub(super) fn set_write(&mut self, cell: usize, mark: Mark) {
         let name = self.name(mark);
         self.set_named_write(cell, name);
     }
 
-    /// The same, of a mark that has been named.
+    /// As [`Page::set_write`], with a mark that has been named.
     #[inline]
     pub(super) fn set_named_write(&mut self, cell: usize, write: Name) {
         self.cells[cell] = Cell { write, reads: [0; 2] };
@@ -214,14 +217,15 @@ impl Page {
         }
     }
 
-    /// A cell is read. A read that comes `before` this one is not needed any more; nor is this one where blocks are `apart`,
-    /// never ordered, and two of them have read already: who writes races with one of these.
+    /// Records the read of a cell. A read that comes `before` it is replaced. Where blocks are `apart`, so that their
+    /// accesses are never ordered, reads of two different clusters are enough, as whoever writes races with at least
+    /// one of these; then the read is not recorded.
     pub(super) fn add_read(&mut self, cell: usize, mark: Mark, apart: bool, before: impl Fn(&Mark) -> bool) {
         let name = self.name(mark);
         self.add_named_read(cell, (name, mark), apart, before);
     }
 
-    /// The same, of a mark that has been named.
+    /// As [`Page::add_read`], with a mark that has been named.
     #[inline]
     pub(super) fn add_named_read(
         &mut self,
@@ -246,7 +250,7 @@ impl Page {
         }
     }
 
-    /// A cell is read by several lanes, whose event has this name.
+    /// Records a read of a cell by several lanes, whose marks have the event with this name.
     #[inline(never)]
     pub(super) fn add_named_reads(&mut self, cell: usize, event: Name, lanes: u32, apart: bool) {
         if apart {
@@ -264,7 +268,7 @@ impl Page {
         self.add_more(cell, event, lanes);
     }
 
-    /// Reads in the place of earlier ones of their threads.
+    /// Adds reads of several lanes to those of a cell beyond two, in the place of earlier reads of the same threads.
     #[inline(never)]
     fn add_more(&mut self, cell: usize, event: Name, lanes: u32) {
         let warp = |event: Name| {
@@ -285,13 +289,13 @@ impl Page {
         }
     }
 
-    /// Bytes of the page are read as constant.
+    /// Records that `ld.global.nc` has read bytes of the page.
     pub(super) fn set_constant(&mut self, at: u64, bytes: u64) {
         self.constant.resize(PAGE as usize / 64, 0);
         (at..at + bytes).for_each(|i| self.constant[i as usize / 64] |= 1 << (i % 64));
     }
 
-    /// Whether some of these bytes have been read as constant.
+    /// Whether `ld.global.nc` has read some of these bytes.
     pub(super) fn is_constant(&self, at: u64, bytes: u64) -> bool {
         let has = |i: u64| self.constant.get(i as usize / 64).is_some_and(|word| word >> (i % 64) & 1 == 1);
         !self.constant.is_empty() && (at..at + bytes).any(has)

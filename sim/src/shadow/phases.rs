@@ -1,4 +1,4 @@
-//! mbarriers: what arrivals publish and waits learn, phase by phase.
+//! mbarriers: what the arrivals of each phase publish, and what threads that see a phase complete learn.
 
 use super::known::{ALL, View};
 use super::scope::{Pools, Scope};
@@ -6,22 +6,25 @@ use super::{Finding, MBARRIER, Shadow, Stamp, Who};
 use crate::Access;
 use crate::lanes::WARP;
 
-/// What an mbarrier orders.
+/// What an mbarrier, or a counter that works like one, orders.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phases {
-    /// Of the arrivals so far: they are a chain of atomics, each of which continues what those before released.
+    /// What the arrivals so far have published. They are a chain of atomics, each of which continues the release
+    /// sequence of those before, so nothing is dropped when a phase completes.
     arrived: Pools,
-    /// Of the arrivals up to the last completed phase.
+    /// What the arrivals up to the last completed phase have published.
     complete: Pools,
-    /// How many phases are complete.
+    /// The number of completed phases.
     phases: u32,
-    /// The thread that initialised it, and whether it has made that known to other proxies and blocks.
+    /// The thread that initialised the mbarrier.
+    /// Whether that thread has made the initialisation known to other proxies and blocks by `fence.mbarrier_init`.
     thread: u32,
     fenced: bool,
 }
 
 impl Shadow {
-    /// `mbarrier.init`: a write; the bytes belong to a new mbarrier, whose number this is.
+    /// `mbarrier.init`: checks and records the write, and returns the number of the new mbarrier, to which the bytes
+    /// belong from now on.
     pub(crate) fn init_mbarrier(&mut self, who: Who, at: usize) -> (usize, Result<(), Finding>) {
         let found = self.check_write(who, at, 8);
         self.record_write(self.stamp(who), at, 8);
@@ -30,20 +33,20 @@ impl Shadow {
         (self.phases.len() - 1, found)
     }
 
-    /// `mbarrier.inval`: the bytes are ordinary memory again, with nothing in it.
+    /// `mbarrier.inval`: the bytes are ordinary memory again, and count as not written.
     pub(crate) fn inval_mbarrier(&mut self, who: Who, at: usize) {
         self.states[at..at + 8].fill(0);
         self.record_write(self.stamp(who), at, 8);
     }
 
-    /// A counter that orders asynchronous operations like an mbarrier's phases; its number.
+    /// Makes a counter that orders asynchronous operations as an mbarrier's phases do, and returns its number.
     pub(crate) fn counter(&mut self) -> usize {
         self.phases.push(Phases::default());
         self.phases.len() - 1
     }
 
-    /// Whether a thread may use an mbarrier: its initialisation comes before. Asynchronous operations need a fence
-    /// after the initialisation too.
+    /// Checks that a thread may use an mbarrier: the initialisation must come before. For a use by an asynchronous
+    /// operation, the async proxy must see the initialisation too, by a fence.
     pub(crate) fn use_mbarrier(
         &self,
         who: Who,
@@ -70,21 +73,22 @@ impl Shadow {
         Ok(())
     }
 
-    /// `fence.mbarrier_init`: what these threads have initialised is known to other proxies.
+    /// `fence.mbarrier_init`: the mbarriers that these threads have initialised are known to other proxies.
     pub(crate) fn fence_mbarriers(&mut self, warp: usize, lanes: u32) {
         let own = |thread: u32| thread as usize / WARP == warp && lanes >> (thread % WARP as u32) & 1 == 1;
         self.phases.iter_mut().filter(|p| own(p.thread)).for_each(|p| p.fenced = true);
     }
 
-    /// An arrival; a relaxed one publishes what came before the last fence.
+    /// A thread arrives. An arrival without a release publishes what came before the thread's last fence.
     pub(crate) fn arrive_mbarrier(&mut self, who: Who, mbarrier: usize, release: Option<Scope>) {
         let domains = self.domains.of(self.home(who.thread()), false);
         let arrived = &mut self.phases[mbarrier].arrived;
         self.clocks[who.warp as usize].publish(1 << who.lane, release, arrived, domains);
     }
 
-    /// `cp.async.mbarrier.arrive`: an operation, whose arrival publishes what its thread has done until now, and that its
-    /// copies, `copies` of them so far, have read.
+    /// `cp.async.mbarrier.arrive` is issued: an operation that arrives later. Its arrival will publish what the thread
+    /// has done until now, and that the thread's first `copies` copies by `cp.async` are over. Returns the operation's
+    /// number.
     pub(crate) fn issue_arrival(&mut self, who: Who, copies: u32) -> u32 {
         let operation = self.operation(who, true);
         let component = self.counter_of(who.warp, false);
@@ -97,22 +101,22 @@ impl Shadow {
         operation
     }
 
-    /// The arrival of such an operation.
+    /// The arrival that [`Shadow::issue_arrival`] announced takes place.
     pub(crate) fn arrive_copies(&mut self, operation: u32, mbarrier: usize) {
         if let Some(view) = self.arrivals.remove(&operation) {
             self.phases[mbarrier].arrived.join(&view);
         }
     }
 
-    /// This many phases of an mbarrier are complete now.
+    /// Sets the number of completed phases of an mbarrier, as one completes.
     pub(crate) fn complete_mbarrier(&mut self, mbarrier: usize, phases: u32) {
         let Phases { arrived, complete, phases: now, .. } = &mut self.phases[mbarrier];
         *now = phases;
         complete.join(arrived);
     }
 
-    /// Lanes of a warp see that a phase is complete. What its completion tells of asynchronous operations, it tells
-    /// whatever the scope.
+    /// Lanes of a warp see that a phase is complete. That the asynchronous operations of the phase are over, its
+    /// completion tells whatever the scope of the acquire; without an acquire, after the lanes' next fence.
     pub(crate) fn observe_mbarrier(
         &mut self,
         warp: usize,
@@ -133,20 +137,20 @@ impl Shadow {
         }
     }
 
-    /// That so many phases of an mbarrier are complete.
+    /// The view of a thread that knows this many phases of an mbarrier complete.
     fn phase(&self, mbarrier: usize, phase: u32) -> View {
         let mut view = View::of(self.cluster_number);
         view.known.raise((self.clocks.len() + mbarrier) as u32, ALL, phase);
         view
     }
 
-    /// Lanes of a warp have waited for what this phase of an mbarrier, or this count of a counter, tells.
+    /// Lanes of a warp learn that this phase of an mbarrier is complete, or that a counter has reached this value.
     pub(crate) fn know_phase(&mut self, warp: usize, lanes: u32, mbarrier: usize, phase: u32) {
         let view = self.phase(mbarrier, phase);
         self.clocks[warp].learn(lanes, &view);
     }
 
-    /// The component that counts each lane's copies by `cp.async`, or its bulk groups.
+    /// The component whose clocks count each lane's copies by `cp.async`, or each lane's bulk groups with `bulk`.
     pub(super) fn counter_of(&mut self, warp: u32, bulk: bool) -> u32 {
         let first = self.clocks.len();
         if let Some(&component) = self.counters.get(&(warp, bulk)) {
@@ -157,20 +161,21 @@ impl Shadow {
         component
     }
 
-    /// What is accessed until an mbarrier, by number, has completed so many phases.
+    /// The stamp of an access that is over when an mbarrier, given by number, has completed this many phases.
     pub(crate) fn at_phase(&self, who: Who, (mbarrier, phase): (usize, u32)) -> Stamp {
         let component = self.clocks.len() + mbarrier;
         Stamp { clock: phase, source: who.source, thread: (component * WARP) as u32 }
     }
 
-    /// What is read or written by the `count`th copy by `cp.async` of a thread, or in its `count`th bulk group, is so by
-    /// then.
+    /// The stamp of an access that is over when a thread's first `count` copies by `cp.async` are, or with `bulk` the
+    /// thread's first `count` bulk groups.
     pub(crate) fn upto(&mut self, who: Who, bulk: bool, count: u32) -> Stamp {
         let component = self.counter_of(who.warp, bulk);
         Stamp { clock: count, source: who.source, thread: component * WARP as u32 + who.lane }
     }
 
-    /// A thread has waited for as many of its copies, or of its bulk groups.
+    /// A thread has waited for its first `count` copies by `cp.async`, or with `bulk` for its first `count` bulk
+    /// groups.
     pub(crate) fn know_count(&mut self, who: Who, bulk: bool, count: u32) {
         if count == 0 {
             return;

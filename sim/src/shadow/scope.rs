@@ -1,11 +1,11 @@
-//! Scopes: which threads an operation goes together with (PTX ISA, "Scope", "Morally strong operations"), and what is handed
-//! over by those that do.
+//! Scopes: for which threads a strong operation counts (PTX ISA, "Scope", "Morally strong operations"), and what has
+//! been released to the threads of each scope.
 
 use std::collections::BTreeMap;
 
 use super::known::View;
 
-/// The threads that a strong operation or a fence names. `.gpu` and `.sys` are one: all threads are of one launch.
+/// The scope of a strong operation or a fence. `.gpu` and `.sys` are one, as all threads are of one launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Scope {
     Cta,
@@ -17,7 +17,7 @@ pub(crate) enum Scope {
 /// Every scope, the narrowest first.
 pub(super) const SCOPES: [Scope; 3] = [Scope::Cta, Scope::Cluster, Scope::Gpu];
 
-/// The block of a thread: its cluster, and its rank there.
+/// The block of a thread: the cluster, and the block's rank in the cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Home {
     pub(super) cluster: u32,
@@ -25,7 +25,7 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// The narrowest scope of a thread here that holds the threads of another block.
+    /// The narrowest scope of a thread of this block that includes the threads of another block.
     pub(super) fn scope_of(self, other: Home) -> Scope {
         match (self.cluster == other.cluster, self == other) {
             (_, true) => Scope::Cta,
@@ -35,7 +35,8 @@ impl Home {
     }
 }
 
-/// The threads that a release with a scope meets: of everybody, of a cluster, of a block.
+/// A set of threads to which something can be released: all threads of the launch, those of one cluster, or those of
+/// one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Domain {
     pub(super) scope: Scope,
@@ -43,17 +44,18 @@ pub(super) struct Domain {
     rank: u32,
 }
 
-/// Which domains a kernel has.
+/// Which domains need to be distinguished in a kernel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Domains {
-    /// Whether it names scopes that are narrower than the device; without them all are one domain.
+    /// Whether the kernel names scopes that are narrower than `.gpu`. If it does not, all threads are one domain.
     pub(super) narrow: bool,
-    /// Whether clusters have several blocks.
+    /// Whether clusters have more than one block.
     pub(super) clusters: bool,
 }
 
 impl Domains {
-    /// The domains that a thread is in, the widest first: of global memory, or of the cluster's.
+    /// The domains that a thread is in, the widest first: for synchronisation in `global` memory, or in the cluster's
+    /// shared memory, where the cluster is the widest.
     pub(super) fn of(self, home: Home, global: bool) -> impl Iterator<Item = Domain> {
         let widest = match (global, self.clusters) {
             (true, _) => Scope::Gpu,
@@ -74,7 +76,7 @@ impl Domains {
     }
 }
 
-/// What has been released, by the domain of those who may acquire it.
+/// What has been released, by the domain whose threads may acquire it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pools(BTreeMap<Domain, View>);
 
@@ -83,7 +85,7 @@ impl Pools {
         self.0.get(&domain)
     }
 
-    /// What those of a domain may acquire, to be added to.
+    /// What threads of a domain may acquire, to be added to.
     pub(super) fn of(&mut self, domain: Domain) -> &mut View {
         self.0.entry(domain).or_default()
     }

@@ -1,17 +1,17 @@
-//! Values of a warp's lanes that are mostly the same.
+//! Values of a warp's lanes that are mostly the same for all lanes.
 
 use crate::exec::lanes;
 use crate::lanes::WARP;
 
 use super::known::ALL;
 
-/// A value of each lane of a warp, kept once for all lanes that have the same: one as long as they do everything
-/// together, up to 32.
+/// A value for each lane of a warp, stored once for all lanes that have the same. There is one value as long as the
+/// lanes do everything together, and there are up to 32.
 #[derive(Clone, Debug)]
 pub(super) struct Strands<T> {
-    /// The lanes that have each value; every lane has one.
+    /// The different values, each with its lanes, as bits; every lane has one value.
     values: Vec<(u32, T)>,
-    /// The place of each lane's.
+    /// For each lane, the index of its value in `values`.
     of: [u8; WARP],
 }
 
@@ -33,13 +33,13 @@ impl<T: Clone + Default + PartialEq> Strands<T> {
         if let [(_, value)] = &self.values[..] { Some(value) } else { None }
     }
 
-    /// The different values of these lanes, and who of them has each.
+    /// The different values of these lanes, each with those of the lanes that have it.
     #[inline]
     pub(super) fn of(&self, mask: u32) -> impl Iterator<Item = (u32, &T)> {
         self.values.iter().map(move |(of, value)| (of & mask, value)).filter(|(of, _)| *of != 0)
     }
 
-    /// Changes the value of these lanes.
+    /// Changes the values of these lanes; each different value is changed once.
     pub(super) fn change(&mut self, mask: u32, mut change: impl FnMut(&mut T)) {
         if let ([(_, value)], ALL) = (&mut self.values[..], mask) {
             return change(value);

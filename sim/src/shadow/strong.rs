@@ -1,9 +1,9 @@
 //! Strong accesses: atomics, and loads and stores that are `.volatile`, `.relaxed`, `.acquire` or `.release` (PTX ISA,
-//! "Memory Consistency Model"). Those that are morally strong do not race with one another, and they carry order from thread
-//! to thread.
+//! "Memory Consistency Model"). Strong accesses that are morally strong do not race with one another, and they carry
+//! order from thread to thread.
 //!
-//! A release, or a fence and then a strong write, publishes what its thread has done and knows; an acquire that reads
-//! what was published, or a strong read and then a fence, learns it.
+//! A release, or a fence followed by a strong write, publishes what its thread has done and knows. An acquire that
+//! reads the published value, or a strong read followed by a fence, learns it.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::{Finding, Shadow, Stamp, WRITTEN, Who};
 use crate::Access;
 use crate::lanes::WARP;
 
-/// What a strong access orders; neither is `.relaxed`.
+/// What a strong access orders. With neither acquire nor release it is `.relaxed`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Order {
     pub(crate) acquire: bool,
@@ -31,20 +31,21 @@ impl Order {
     }
 }
 
-/// In what strong accesses must agree to go together: accesses of as many bytes, aligned to them, overlap completely or not.
+/// What decides whether strong accesses are morally strong. Accesses with elements of the same size, which are aligned
+/// to it, overlap completely or not at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Manner {
     pub(crate) scope: Scope,
-    /// Bytes of an element.
+    /// Bytes of an element of the access.
     pub(crate) bytes: u8,
-    /// Whether it is of the async proxy.
+    /// Whether the access is of the async proxy.
     pub(crate) bulk: bool,
-    /// Whether it is `.volatile`.
+    /// Whether the access is `.volatile`.
     pub(crate) volatile: bool,
 }
 
 impl Manner {
-    /// Up to which scope two accesses to a common byte are morally strong, if they are at all.
+    /// The widest scope in which two accesses to a common byte are morally strong, if they can be at all.
     fn with(self, other: Manner) -> Option<Scope> {
         (self.bytes == other.bytes && self.bulk == other.bulk).then_some(self.scope.min(other.scope))
     }
@@ -55,54 +56,59 @@ impl Manner {
 pub(crate) enum Kind {
     Read,
     Write,
-    /// An atomic: both.
+    /// An atomic: a read and a write in one.
     Update,
 }
 
-/// A strong access to be remembered or compared.
+/// A strong access, to be remembered or to be compared with those remembered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Act {
     pub(super) home: Home,
     pub(super) stamp: Stamp,
     pub(super) kind: Kind,
     pub(super) manner: Manner,
-    /// The thread of the cluster that issued it.
+    /// The thread of the cluster that issued the access.
     pub(super) by: u32,
 }
 
-/// The last access of a thread of its kind and manner to a cell: what came before it does not matter to anybody later.
+/// The last access of a thread to a cell, of one kind and manner. Whatever is ordered after it is ordered after the
+/// thread's earlier ones.
 #[derive(Clone, Copy, Debug)]
 struct Last {
+    /// The rank of the thread's block in its cluster.
     rank: u32,
     by: u32,
     clock: u32,
     source: u32,
-    /// The writes to the cell that it has seen: from the last store on, up to itself.
+    /// The first and the last of the writes to the cell whose effect the access has seen, by number: from the last
+    /// store on, up to the last atomic that continues it, or to the access itself. Empty (1, 0) for a read that is not
+    /// morally strong with the last write.
     seen: (u32, u32),
-    /// The clock of its first access that has seen these.
+    /// The clock of the thread's first access that has seen these writes.
     first: u32,
 }
 
-/// By cluster and thread.
+/// The last access of each thread, by cluster and thread.
 type Threads = BTreeMap<(u32, u32), Last>;
 
 /// The strong accesses to a cell since its last weak write.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Strong {
-    /// By kind and manner, and of each by cluster and thread.
+    /// The accesses by kind and manner.
     sets: Vec<(Kind, Manner, Threads)>,
-    /// The number of the last write, and of the last one that did not go on from the one before.
+    /// The number of the last write, counted from 1.
+    /// The number of the last write that did not continue the write before it, as a morally strong atomic does.
     writes: u32,
     store: u32,
-    /// The last write: its thread's block and its manner.
+    /// The block of the last write's thread, and the manner of the write.
     last: Option<(Home, Manner)>,
-    /// Its stamp, and the thread that issued it.
+    /// The stamp of the last write, and the thread that issued it.
     writer: (Stamp, u32),
 }
 
 impl Strong {
-    /// Whether what has been written goes on in an access: a read of it, or an atomic, that goes together with the last
-    /// write.
+    /// Whether a read or an atomic of this block and manner is morally strong with the last write, so that it reads
+    /// what the write, and those that the write continues, released.
     fn links(&self, home: Home, manner: Manner) -> bool {
         self.last.is_some_and(|(of, last)| last.with(manner) >= Some(of.scope_of(home)))
     }
@@ -128,8 +134,9 @@ impl Strong {
         *last = Last { first: if last.seen == seen { last.first } else { clock }, ..new };
     }
 
-    /// An access that one of these may race with: one that conflicts with it, does not go together with it, and does not
-    /// come before it. A write comes before what comes after somebody who has read it, too ("Causality order").
+    /// A remembered access that may race with a new one: it conflicts with it, is not morally strong with it, and does
+    /// not come before it. `by` tells the block and manner of a strong new access, and is none for a weak one. A write
+    /// also comes before the new access if somebody who has read the written value does (PTX ISA, "Causality Order").
     pub(super) fn outside(
         &self,
         by: Option<(Home, Manner)>,
@@ -161,8 +168,8 @@ impl Strong {
         None
     }
 
-    /// The last write, if it and a read are volatile accesses of two lanes of a warp between which nothing is; unless the
-    /// instruction has read this before, and so waits for a value.
+    /// The last write, if it and the read are volatile accesses of two lanes of one warp and nothing orders them. There
+    /// is none if the instruction has read the cell before in the same thread, as it then waits for a value in a loop.
     pub(super) fn lockstep(&self, read: &Act, before: impl Fn(&Stamp) -> bool) -> Option<(Stamp, u32)> {
         let (of, last) = self.last?;
         let (stamp, by) = self.writer;
@@ -179,7 +186,8 @@ impl Strong {
         (!waits).then_some((stamp, by))
     }
 
-    /// Whether somebody that comes before has read the write of this number, or one that goes on from it.
+    /// Whether a thread has read the write of this number, or a write that continues it, in an access that comes
+    /// before.
     fn has_seen(&self, write: u32, before: &impl Fn(u32, &Stamp) -> bool) -> bool {
         self.sets.iter().filter(|(kind, ..)| *kind != Kind::Write).any(|(_, _, set)| {
             set.iter().any(|(&(cluster, thread), last)| {
@@ -189,7 +197,7 @@ impl Strong {
         })
     }
 
-    /// The writes of the generic proxy, for a fence of proxies to come between.
+    /// The remembered writes of the generic proxy, which the async proxy sees only through a proxy fence.
     pub(super) fn generic_writes(&self) -> impl Iterator<Item = (u32, Stamp, u32)> {
         let writes = |(kind, manner, _): &&(Kind, Manner, Threads)| *kind != Kind::Read && !manner.bulk;
         self.sets.iter().filter(writes).flat_map(|(_, _, set)| {
@@ -200,33 +208,36 @@ impl Strong {
     }
 }
 
-/// What the strong writes to a place have published.
+/// What strong writes to a place in memory have published.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Location {
     published: Pools,
-    /// What came before `.sc` fences that come before the writes.
+    /// What came before the `.sc` fences that come before the writes.
     sequence: Pools,
-    /// The last write, and what its thread has released by its writes here.
+    /// The block of the last write's thread, and the manner of the write.
     last: Option<(Home, Manner)>,
+    /// The thread of the last write, and all that it has released by its writes here: by another store the thread
+    /// continues what its own earlier ones released.
     own: Option<((u32, u32), Pools)>,
 }
 
-/// Who accesses a place strongly, and the domains that it is in.
+/// A thread that accesses a place strongly, and the domains that it is in.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Party {
     pub(super) who: Who,
     pub(super) home: Home,
     pub(super) domains: Domains,
+    /// Whether the place is in global memory.
     pub(super) global: bool,
 }
 
 impl Location {
-    /// What a strong write publishes.
+    /// Publishes what a strong write releases.
     pub(super) fn publish(&mut self, clock: &mut Clock, by: Party, kind: Kind, order: Order) {
         let Party { who, home, domains, global } = by;
         let manner = order.manner;
         let links = |(of, last): (Home, Manner)| last.with(manner) >= Some(of.scope_of(home));
-        // An atomic continues what the writes before it released; a store begins anew.
+        // An atomic continues what the writes before it released; a store releases anew.
         if kind == Kind::Write || !self.last.is_some_and(links) {
             self.published.clear();
             self.sequence.clear();
@@ -240,7 +251,7 @@ impl Location {
         clock.sequence(who.lane, &mut self.sequence);
     }
 
-    /// What a strong read learns.
+    /// Learns what a strong read acquires.
     pub(super) fn learn(&self, clock: &mut Clock, by: Party, order: Order) {
         let Party { who, home, domains, global } = by;
         let nothing = self.published.is_empty() && self.sequence.is_empty();
@@ -253,7 +264,7 @@ impl Location {
 }
 
 impl Shadow {
-    /// A strong access.
+    /// Checks and records a strong access to shared memory, and lets it learn and publish.
     pub(crate) fn strong(
         &mut self,
         who: Who,
@@ -262,7 +273,7 @@ impl Shadow {
         kind: Kind,
         order: Order,
     ) -> Result<(), Finding> {
-        // What a load brings that has no value is passed on.
+        // A load may read bytes without a value, which it passes on; an atomic computes with them.
         let (reads, writes) = (kind == Kind::Update, kind != Kind::Read);
         let mut found = self.check_states(at, bytes, reads, writes);
         if found.is_err_and(|finding| finding.is_busy()) {
@@ -290,7 +301,7 @@ impl Shadow {
         found
     }
 
-    /// Whether weak accesses come before a strong one.
+    /// Checks that the weak accesses to these bytes come before a strong one.
     fn check_weak(&self, who: Who, at: usize, bytes: usize, writes: bool) -> Result<(), Finding> {
         let past = self.clocks[who.warp as usize].past(who);
         for i in self.cells_of(at, bytes) {
@@ -305,7 +316,8 @@ impl Shadow {
         Ok(())
     }
 
-    /// Whether strong accesses that do not go together with one of these lanes come before it.
+    /// Checks that the strong accesses that are not morally strong with an access of one of these lanes come before it;
+    /// `by` is none for a weak access.
     pub(super) fn check_strong(
         &self,
         (warp, lanes): (u32, u32),
@@ -325,7 +337,8 @@ impl Shadow {
         Ok(())
     }
 
-    /// Whether a lane reads what another lane of its warp has written with nothing but the warp's steps in between.
+    /// Checks that a volatile read does not rely on lockstep: on a write of another lane of the warp with nothing that
+    /// orders the two.
     fn check_lockstep(&self, who: Who, at: usize, bytes: usize, act: &Act) -> Result<(), Finding> {
         let past = self.clocks[who.warp as usize].past(who);
         let found = self.cells_of(at, bytes).find_map(|i| {
@@ -335,7 +348,7 @@ impl Shadow {
         found.map_or(Ok(()), Err)
     }
 
-    /// What a strong access learns and publishes.
+    /// Lets a strong access learn what was published at a cell, and publish in turn.
     fn carry(&mut self, who: Who, cell: usize, kind: Kind, order: Order) {
         let (home, domains) = (self.home(who.thread()), self.domains);
         let (clock, by) = (&mut self.clocks[who.warp as usize], Party { who, home, domains, global: false });
