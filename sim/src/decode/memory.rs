@@ -245,7 +245,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Records an access for the shadow's granule and the report.
+    /// Makes the shadow's cells of shared memory no wider than this access.
     pub(super) fn touches(&mut self, space: Space, bytes: u32) {
         if matches!(space, Space::Shared | Space::Cluster | Space::Generic) {
             self.code.granule = self.code.granule.min(bytes.ilog2());

@@ -32,7 +32,7 @@ pub(super) fn from_bytes(bytes: &[u8]) -> u128 {
     }
 }
 
-/// The low bytes of a value, extended.
+/// The low bytes of a value, extended to 64 bits by the sign or by zeros.
 #[inline]
 pub(super) fn extended(value: u64, bytes: u32, signed: bool) -> u64 {
     let unused = 64 - bytes * 8;
@@ -162,7 +162,7 @@ impl Warp {
         Ok(())
     }
 
-    /// Whether an access stays in the variable that its address is made from.
+    /// Checks that an access stays within the variable that its address is made from.
     #[inline]
     pub(super) fn check_within(
         &self,
@@ -191,7 +191,7 @@ impl Warp {
             let offset = at.wrapping_sub(base);
             offset <= size && u64::from(bytes) <= size - offset
         };
-        // What is outside of all variables is told as that.
+        // An access outside of all variables is reported as out of bounds, and not here.
         if own != variable.space || inside(begin, variable.bytes) || !inside(first, size) {
             return Ok(());
         }
@@ -200,7 +200,7 @@ impl Warp {
         cx.note(Error::Overrun { at, access, space: own, address, bytes, variable, nearest })
     }
 
-    /// The same of an operand in shared memory, which may be generic.
+    /// As [`Warp::check_within`], for an operand in shared memory whose address may be generic.
     pub(super) fn check_shared(
         &self,
         cx: &Context<'_>,
@@ -215,12 +215,12 @@ impl Warp {
         self.check_within(cx, operand, (who, access, Space::Cluster, address), bytes)
     }
 
-    /// An mbarrier stays in its variable.
+    /// Checks that an mbarrier lies within the variable that its address is made from.
     pub(super) fn check_mbarrier(&self, cx: &Context<'_>, operand: &Address, who: Who) -> Result<(), Error> {
         self.check_shared(cx, operand, (who, Access::Write), MBARRIER)
     }
 
-    /// Reads up to 16 bytes, which something has written, from an aligned address in any space but generic.
+    /// Reads up to 16 bytes from an aligned address in any space but generic. Bytes without a value are a finding.
     pub(super) fn read(
         &self,
         cx: &mut Context<'_>,
@@ -238,7 +238,7 @@ impl Warp {
         }
     }
 
-    /// The same, and which of the bytes nothing has written.
+    /// As [`Warp::read`], but returns which of the bytes have no value, a bit for each.
     #[inline]
     pub(super) fn read_any(
         &self,
@@ -302,7 +302,7 @@ impl Warp {
         }
     }
 
-    /// The place of a lane's local bytes.
+    /// Where bytes of a lane's local memory stand in the warp's.
     pub(super) fn local_at(
         &self,
         cx: &Context<'_>,
@@ -317,7 +317,7 @@ impl Warp {
         Ok(at..at + bytes as usize)
     }
 
-    /// The address in the thread's own local memory of one that may have come from a generic address.
+    /// The address within the thread's own local memory, of an address that may have been generic.
     fn own_local(
         &self,
         cx: &Context<'_>,
@@ -353,7 +353,7 @@ impl Warp {
     }
 }
 
-/// The same, of an access that has been checked.
+/// Where bytes of a lane's local memory begin in the warp's, for an access that has been checked.
 pub(super) fn local_place(
     warp: &Warp,
     cx: &Context<'_>,
@@ -402,7 +402,7 @@ fn read_shared(
     Ok((from_bytes(&cx.shared[at..at + bytes as usize]), missing))
 }
 
-/// Reads up to 16 bytes of global memory, weakly; tells which of them have no value.
+/// Reads up to 16 bytes of global memory by a weak access; returns which of them have no value, a bit for each.
 pub(super) fn read_global(
     cx: &mut Context<'_>,
     who: Who,
@@ -426,7 +426,7 @@ fn touch_global(
     Ok(missing(cx, offset, out.len()))
 }
 
-/// Which of up to 16 bytes of the last allocation have no value, if that is asked.
+/// Which of up to 16 bytes of the allocation `cx.last` have no value, a bit for each; none if that is not checked.
 pub(super) fn missing(cx: &Context<'_>, offset: usize, bytes: usize) -> u16 {
     match cx.machine.options.uninitialised {
         true => cx.machine.view.allocations[cx.last].missing(offset, bytes),
@@ -458,7 +458,7 @@ fn write_global(
     Ok(())
 }
 
-/// The offset of a global access in the allocation that is then `cx.last`; what is read has a value.
+/// The offset of a global access in its allocation, which becomes `cx.last`. Bytes that are read must have a value.
 pub(super) fn global_at(
     cx: &mut Context<'_>,
     who: Who,
@@ -473,7 +473,7 @@ pub(super) fn global_at(
     Ok(offset)
 }
 
-/// The offset of a global access in the allocation that is then `cx.last`.
+/// The offset of a global access in its allocation, which becomes `cx.last`.
 #[inline]
 pub(super) fn place_of(
     cx: &mut Context<'_>,
@@ -494,7 +494,8 @@ pub(super) fn place_of(
     Ok(offset)
 }
 
-/// That bytes of the last allocation, which are about to be read, have been written, if that is asked.
+/// Checks that bytes of the allocation `cx.last`, which are about to be read, have been written, if that is to be
+/// checked.
 #[inline]
 pub(super) fn has_value(
     cx: &Context<'_>,

@@ -1,8 +1,8 @@
-//! Asynchronous operations on their way: each reads its source and writes its destination at times of its own.
+//! Asynchronous operations on their way: each reads its source at one moment and writes its destination at a later one.
 //!
 //! An operation is queued when its instruction is executed. The scheduler lets operations go on, in no order among
-//! themselves; without a seed as late as the ISA allows, which is when a thread waits for them or nothing else can
-//! happen. Reading and writing are two moments.
+//! themselves. Without a seed it does so as late as the ISA allows, which is when a thread waits for them or when
+//! nothing else can happen.
 
 use std::collections::HashMap;
 
@@ -21,11 +21,11 @@ pub(super) enum Place {
     Shared(usize),
 }
 
-/// Bytes of an operation's data and their place.
+/// A range of an operation's data, and its place in memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) place: Place,
-    /// Where they are among the data.
+    /// Where the range begins in the operation's data, in bytes.
     pub(super) at: usize,
     pub(super) bytes: usize,
 }
@@ -34,20 +34,21 @@ pub(super) struct Piece {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Effect {
     Write,
-    /// Combines elements of this many bytes with those that are there.
+    /// Combines elements of this many bytes with those in the destination.
     Reduce(u32, Update),
-    /// Converts the elements that it reads.
+    /// Converts the elements on the way from source to destination.
     Convert(fn(&mut [u8])),
 }
 
-/// What tells of an operation's end.
+/// How the end of an operation is made known.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Completion {
-    /// Bytes off the transaction count of the mbarrier at this place; the number is the shadow's.
+    /// The operation takes its bytes off the transaction count of the mbarrier at this place of shared memory.
+    /// `operation` is the shadow's number of it.
     Transactions { mbarrier: usize, bytes: u32, operation: u32 },
-    /// A bulk group of the thread, by number.
+    /// The thread waits for the bulk group with this number.
     Group(u64),
-    /// An arrival of the thread at the mbarrier at this place: `cp.async.mbarrier.arrive`.
+    /// The operation arrives at the mbarrier at this place of shared memory, as `cp.async.mbarrier.arrive` does.
     Arrival { mbarrier: usize, operation: u32 },
 }
 
@@ -63,21 +64,22 @@ pub(super) struct Operation {
     pub(super) progress: Progress,
 }
 
-/// How far an operation is.
+/// How far an operation has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Progress {
     Issued,
     /// The source has been read.
     Read,
-    /// The destination has been written; only a group that is yet to be waited for is left like that.
+    /// The destination has been written. An operation stays in this state only if its bulk group has not been waited
+    /// for.
     Written,
 }
 
-/// The operations of a cluster that have been issued and not told complete, oldest first.
+/// The asynchronous operations of a cluster, from their issue until their end is made known, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Agents {
     operations: Vec<Operation>,
-    /// Bulk groups that each thread of the cluster has committed.
+    /// How many bulk groups each thread of the cluster has committed.
     committed: HashMap<u32, u64>,
 }
 
@@ -96,12 +98,12 @@ impl Agents {
         *self.committed.entry(who.thread()).or_default() += 1;
     }
 
-    /// The group that a thread's next operation belongs to.
+    /// The bulk group that a thread's next operation belongs to.
     pub(super) fn group(&self, who: Who) -> u64 {
         self.committed.get(&who.thread()).copied().unwrap_or_default()
     }
 
-    /// Whether an operation can still go on by itself.
+    /// The operations that can still go on by themselves.
     fn pending(&self) -> impl Iterator<Item = usize> {
         let moving =
             |(i, operation): (usize, &Operation)| (operation.progress != Progress::Written).then_some(i);
@@ -110,8 +112,8 @@ impl Agents {
 }
 
 impl Context<'_> {
-    /// Lets one operation go all the way: the oldest, or with a seed any; where a `try_wait` gives up, one that tells one
-    /// of these mbarriers, if there is one. Whether there was one at all.
+    /// Completes one operation: the oldest, or with a seed a random one. With a seed that makes each `try_wait` give
+    /// up, operations that signal one of the mbarriers `waited_for` come first. Returns whether there was an operation.
     pub(super) fn finish_one(&mut self, waited_for: &[usize]) -> Result<bool, Error> {
         let mut pending: Vec<usize> = self.agents.pending().collect();
         if self.impatient() {
@@ -132,7 +134,8 @@ impl Context<'_> {
         Ok(true)
     }
 
-    /// With a seed, now and then lets one operation make a step; with those where a `try_wait` gives up, none.
+    /// With a seed, now and then lets one operation read or write. Seeds with which each `try_wait` gives up keep
+    /// operations late, as seed 0 does.
     pub(super) fn maybe_step(&mut self) -> Result<(), Error> {
         let late = self.machine.options.seed == 0 || self.impatient();
         if late || self.agents.operations.is_empty() || self.below(2) == 0 {
@@ -150,14 +153,14 @@ impl Context<'_> {
         })
     }
 
-    /// Everything that the cluster has issued takes effect.
+    /// Completes every operation that the cluster has issued.
     pub(super) fn finish_all(&mut self) -> Result<(), Error> {
         while self.finish_one(&[])? {}
         Ok(())
     }
 
-    /// `cp.async.bulk.wait_group`: all groups of the thread but the latest `keep` are complete; with `read` they have
-    /// read their sources.
+    /// `cp.async.bulk.wait_group`: completes all groups of the thread but the latest `keep`; with `read`, only their
+    /// reads of the sources.
     pub(super) fn bulk_wait(&mut self, who: Who, keep: u64, read: bool) -> Result<(), Error> {
         let complete = self.agents.group(who).saturating_sub(keep);
         if !read && let Some(shadow) = &mut self.shadow {
@@ -183,7 +186,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// A thread waits for its `cp.async`: those that an mbarrier is to tell arrive too.
+    /// A thread waits for all its copies by `cp.async`, including those that are to arrive at an mbarrier.
     pub(super) fn finish_copies(&mut self, who: Who) -> Result<(), Error> {
         loop {
             let own = |operation: &Operation| {
@@ -201,7 +204,7 @@ impl Context<'_> {
         }
     }
 
-    /// The thread knows that an operation has read its sources: they are free.
+    /// The thread knows that an operation has read its sources, so that the sources may be overwritten.
     fn release(&mut self, i: usize, who: Who) {
         let sources = std::mem::take(&mut self.agents.operations[i].sources);
         let source = self.agents.operations[i].who.source;
@@ -214,7 +217,7 @@ impl Context<'_> {
         }
     }
 
-    /// A block has exited: nothing may still use its shared memory.
+    /// Checks, as a block has exited, that no operation still uses the block's shared memory.
     pub(super) fn check_unfinished(&self, rank: usize) -> Result<(), Error> {
         let uses = |pieces: &[Piece]| {
             pieces.iter().any(|piece| matches!(piece.place, Place::Shared(at) if self.rank_of(at) == rank))
@@ -228,7 +231,7 @@ impl Context<'_> {
         }
     }
 
-    /// Lets an operation go on until it is there; one that is told complete then is gone.
+    /// Lets an operation go on to this point. An operation whose end is made known by it is removed.
     fn advance(&mut self, i: usize, to: Progress) -> Result<(), Error> {
         if self.agents.operations[i].progress == Progress::Issued && to > Progress::Issued {
             self.read_sources(i);
@@ -238,7 +241,8 @@ impl Context<'_> {
             self.write_targets(i);
             self.agents.operations[i].progress = Progress::Written;
             match self.agents.operations[i].completion {
-                // It is kept until its thread has waited, if that matters to the memory that it read.
+                // An operation whose thread has not waited yet is kept, as the shadow must be told when the thread may
+                // overwrite the sources.
                 Completion::Group(_) if !self.agents.operations[i].sources.is_empty() => {}
                 Completion::Group(_) => drop(self.agents.operations.remove(i)),
                 Completion::Transactions { mbarrier, bytes, .. } => {
@@ -322,7 +326,7 @@ impl Context<'_> {
     }
 }
 
-/// Combines elements of shared memory.
+/// Combines elements of data with those in shared memory.
 fn reduce(to: &mut [u8], data: &[u8], bytes: usize, update: Update) {
     for (to, element) in to.chunks_exact_mut(bytes).zip(data.chunks_exact(bytes)) {
         let new = update(word(to), word(element), 0).to_le_bytes();

@@ -1,7 +1,7 @@
-//! `ld`, `st` of a warp's lanes at once.
+//! `ld`, `st` for many lanes of a warp at once.
 //!
-//! Lanes are served together, in their order, up to the first of which there may be something to tell. That one and those
-//! after it are served one by one (`access.rs`), which takes longer and knows what to tell.
+//! The lanes are served together, in their order, up to the first lane whose access there may be something to tell of.
+//! That lane and those after it are served one by one (`access.rs`), which takes longer but knows what to tell.
 
 use crate::Space;
 use crate::lanes::{Reg, Regs, WARP};
@@ -14,32 +14,32 @@ use super::context::Context;
 use super::warp::Warp;
 use super::{LOCAL_STRIDE, SHARED_BASE, lanes, resolve};
 
-/// Where lanes access memory.
+/// Where lanes access memory: for each lane, the place in the memory of the space.
 pub(super) struct Places {
     pub(super) space: Space,
     pub(super) lanes: u32,
     pub(super) at: [usize; WARP],
 }
 
-/// A stretch of memory that lanes access.
+/// A range of memory that lanes access, all at the same distance from one another or all in one place.
 struct Region {
     space: Space,
-    /// The address of its first byte for lane 0, and by how much it is higher for each next lane.
+    /// The address of the range's first byte for lane 0, and the difference from each lane to the next.
     base: u64,
     stride: u64,
     bytes: u64,
-    /// The place of that byte for lane 0, and by how much it is further for each next lane.
+    /// The place of that byte for lane 0 in the storage, and the difference from each lane to the next.
     place: usize,
     step: usize,
 }
 
-/// The lanes of a mask before the first of them that something is true of.
+/// The lanes of a mask before the first lane at which `stops` is true.
 fn until(mask: u32, mut stops: impl FnMut(usize) -> bool) -> u32 {
     lanes(mask).find(|&lane| stops(lane)).map_or(mask, |lane| mask & ((1 << lane) - 1))
 }
 
 impl Warp {
-    /// A weak load by the first of these lanes; those that have it, and the space.
+    /// Loads weakly for the first of these lanes; returns the lanes that have been served, and the space.
     pub(super) fn load_together(
         &mut self,
         cx: &mut Context<'_>,
@@ -69,7 +69,8 @@ impl Warp {
         (places.lanes, places.space)
     }
 
-    /// A weak store by the first of these lanes, of values that are defined; those that have done it, and the space.
+    /// Stores weakly for the first of these lanes, where all values are defined; returns the lanes that have been
+    /// served, and the space.
     pub(super) fn store_together(
         &mut self,
         cx: &mut Context<'_>,
@@ -102,7 +103,8 @@ impl Warp {
         (places.lanes, places.space)
     }
 
-    /// Keeps the lanes, up to the first that is not, to whose accesses the checks have nothing to say, and remembers these.
+    /// Asks the checks, which record the accesses of the lanes that they consent to, and keeps in `places` only these
+    /// lanes: those before the first of which there may be something to tell.
     fn consent(&mut self, cx: &mut Context<'_>, places: &mut Places, who: Who, bytes: usize, touch: Touch) {
         let (mask, at) = (places.lanes, &places.at);
         let checked = self.undefined.is_some();
@@ -133,8 +135,8 @@ impl Warp {
         };
     }
 
-    /// Where lanes access `bytes` bytes: the first of them, as long as they do so in bounds, aligned, and in the region that
-    /// the first one of all is in.
+    /// Where lanes access `bytes` bytes. Only the lanes before the first one that is out of bounds, unaligned or in
+    /// another region than the first lane are kept.
     pub(super) fn places_of(
         &self,
         cx: &mut Context<'_>,
@@ -156,7 +158,8 @@ impl Warp {
         Some(places)
     }
 
-    /// The memory that a lane accesses, as far as its address may be made from the variable that it is made from.
+    /// The memory that the address of a lane may point to: the allocation or space, or only the variable that the
+    /// address is made from.
     fn region(
         &self,
         cx: &mut Context<'_>,
@@ -190,7 +193,7 @@ impl Warp {
             }
         };
         let variable = cx.machine.kernel.code.variables.get((operand.within as usize).wrapping_sub(1));
-        // Each lane has a frame of its own.
+        // Each lane has its frame at another place.
         if variable.is_some_and(|variable| variable.framed) {
             return None;
         }
@@ -209,7 +212,7 @@ impl Warp {
 /// Memory by place, which the caller has checked.
 trait Bytes {
     fn get<const N: usize>(&self, at: usize) -> [u8; N];
-    /// Tells whether that changes something.
+    /// Returns whether the bytes have changed.
     fn set<const N: usize>(&mut self, at: usize, bytes: [u8; N]) -> bool;
 }
 
@@ -239,7 +242,7 @@ impl Bytes for &Allocation {
 }
 
 impl Places {
-    /// Sets a register to an element of so many bytes, `first` bytes after each place.
+    /// Sets a register to elements of `bytes` bytes, which stand `first` bytes behind each lane's place.
     fn load<M: Bytes + ?Sized>(
         &self,
         regs: &mut Regs,
@@ -258,7 +261,8 @@ impl Places {
         }
     }
 
-    /// Sets an element of so many bytes, `first` bytes after each place, to a register; whether that changes something.
+    /// Sets elements of `bytes` bytes, which stand `first` bytes behind each lane's place, to a register; returns
+    /// whether that changes something. Global memory always counts as changed.
     fn store<M: Bytes + ?Sized>(
         &self,
         regs: &Regs,

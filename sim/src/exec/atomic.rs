@@ -17,7 +17,7 @@ use super::warp::Warp;
 use super::{lanes, resolve};
 
 impl Warp {
-    /// Lanes update in their order; the ISA leaves it open.
+    /// Updates memory lane by lane, in an order that the ISA leaves open.
     pub(super) fn atomic(
         &mut self,
         cx: &mut Context<'_>,
@@ -47,7 +47,8 @@ impl Warp {
                 let address = address.wrapping_add(i as u64 * u64::from(atomic.bytes));
                 let b = self.regs.get(b, lane);
                 let old = update(cx, atomic, who, space, address, (b, c))?;
-                // An attempt that changes nothing is nothing that others could wait for.
+                // An attempt that changes nothing (such as a failing compare-and-swap) is nothing that others could
+                // wait for.
                 let keep = u64::MAX >> (64 - 8 * atomic.bytes);
                 let changes = ((atomic.update)(old, b, c) ^ old) & keep != 0;
                 if changes {
@@ -116,7 +117,8 @@ impl Warp {
         }
     }
 
-    /// `fence.mbarrier_init`: a fence, and the mbarriers that the warp has initialised are there for all.
+    /// `fence.mbarrier_init`: a fence in the scope of the cluster, after which all proxies know the mbarriers that
+    /// these lanes have initialised.
     pub(super) fn fence_mbarriers(&self, cx: &mut Context<'_>, mask: u32) {
         self.fence(cx, mask, Scope::Cluster, false);
         if let Some(shadow) = &mut cx.shadow {
@@ -125,7 +127,8 @@ impl Warp {
     }
 }
 
-/// Updates 16 bytes; returns the old ones. Those who do so to global memory take turns.
+/// Updates 16 bytes and returns the old ones. The two halves of global memory need no lock, as a kernel with such an
+/// atomic runs its clusters on one worker.
 fn exchange(
     cx: &mut Context<'_>,
     who: Who,

@@ -1,10 +1,10 @@
-//! A block of the running cluster: its sixteen named barriers, and which of its warps go on.
+//! A block of the running cluster: its sixteen named barriers, and which of its warps they let go.
 
 use crate::error::Awaited;
 use crate::lanes::WARP;
 use crate::shadow::{BARRIERS, Shadow};
 
-/// One of a block's sixteen barriers, while warps have arrived that it has not let go.
+/// One of a block's sixteen barriers, from the first arrival until it lets the warps go.
 #[derive(Clone, Copy, Debug, Default)]
 struct Barrier {
     /// Warps that wait.

@@ -1,5 +1,5 @@
-//! Bulk copies and reductions, and `st.async`: what is checked when they are issued, and the operation that is queued
-//! (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy").
+//! Bulk copies and reductions, `st.async` and `red.async`: the checks at their issue, and the operations that are
+//! queued (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy").
 
 use crate::op::{Address, Bulk, BulkKind, StoreAsync};
 use crate::shadow::{Kind, Late, Manner, Order, Scope, Stamp, Touch, Who};
@@ -13,23 +13,25 @@ use super::tensor::plain;
 use super::warp::Warp;
 use super::{RANK_SHIFT, lanes, resolve};
 
-/// Bytes that bulk copies are multiples of, and their addresses.
+/// The sizes and addresses of bulk copies are multiples of this many bytes.
 const LINE: u64 = 16;
 
-/// What a copy into shared memory signals: the mbarrier's address, the blocks if it is for several.
+/// What a copy into shared memory signals: the shared address of an mbarrier, and with multicast the mask of the blocks
+/// in each of which the mbarrier of that address is signalled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signal {
     pub(super) mbarrier: u64,
     pub(super) multicast: Option<u64>,
 }
 
-/// An address of the same place in another block.
+/// The shared address of the same place in another block.
 fn in_block(address: u64, rank: u64) -> u64 {
     address & ((1 << RANK_SHIFT) - 1) | rank << RANK_SHIFT
 }
 
 impl Context<'_> {
-    /// Queues copies of runs into the shared memory of one block or several. `data` has the bytes that are not read.
+    /// Queues copies of runs into the shared memory of one block or several. `data` has the bytes for runs that are not
+    /// read from global memory.
     pub(super) fn bulk_load(
         &mut self,
         who: Who,
@@ -72,7 +74,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Queues a copy or a reduction of runs out of the block's shared memory.
+    /// Queues a copy or a reduction of runs from the block's shared memory to global memory.
     pub(super) fn bulk_store(&mut self, who: Who, runs: &[Run], effect: Effect) -> Result<(), Error> {
         let runs: Vec<Run> = runs.iter().copied().filter(|run| run.global.is_some()).collect();
         let touch = match effect {
@@ -122,7 +124,7 @@ impl Context<'_> {
         Ok(pieces)
     }
 
-    /// The pieces in global memory are accessed between now and when it is known that the operation is over.
+    /// Checks the accesses to the pieces in global memory. They take place at any time between now and `end`.
     fn touch_late(
         &mut self,
         who: Who,
@@ -138,7 +140,8 @@ impl Context<'_> {
         })
     }
 
-    /// Tells the shadow what is in flight now; the operation's number there.
+    /// Tells the shadow which bytes of shared memory are in flight from now on; returns the shadow's number of the
+    /// operation.
     fn begin(
         &mut self,
         who: Who,
@@ -166,7 +169,7 @@ impl Context<'_> {
     }
 }
 
-/// Adds a piece, to the last one if it goes on there.
+/// Adds a piece, by making the last piece longer where the new one continues it both in the data and in memory.
 fn append(pieces: &mut Vec<Piece>, piece: Piece) {
     if let Some(last) = pieces.last_mut()
         && last.at + last.bytes == piece.at
@@ -233,7 +236,7 @@ impl Warp {
         Ok(())
     }
 
-    /// What a lane's copy signals.
+    /// The mbarrier and the blocks that a lane's copy signals.
     pub(super) fn signal(
         &self,
         mbarrier: &Address,
@@ -291,7 +294,7 @@ impl Warp {
 }
 
 impl Context<'_> {
-    /// Queues a copy or a reduction from the block's shared memory to that of a block of the cluster.
+    /// Queues a copy or a reduction from the block's shared memory to the shared memory of a block of the cluster.
     fn bulk_move(
         &mut self,
         who: Who,
@@ -311,7 +314,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Queues data on the way to the shared memory of a block of the cluster.
+    /// Queues data that an instruction has taken from registers, on the way to the shared memory of a block of the
+    /// cluster.
     fn send(&mut self, who: Who, to: u64, data: Vec<u8>, mbarrier: u64, effect: Effect) -> Result<(), Error> {
         let bytes = data.len();
         let to = self.cluster_at(who, Access::Write, to, bytes as u32)?;

@@ -1,4 +1,4 @@
-//! Calls of functions that have frames, and `alloca`: each lane has a stack of its own in its local memory.
+//! Calls of functions that have stack frames, and `alloca`: each lane has a stack in its local memory.
 
 use crate::decode::FRAME_ALIGN;
 use crate::lanes::Reg;
@@ -10,24 +10,24 @@ use super::groups::Group;
 use super::lanes;
 use super::warp::Warp;
 
-/// A call that a lane has not returned from.
+/// A call from which a lane has not returned.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
-    /// Where it goes on.
+    /// The operation that the lane executes after it has returned.
     next: u32,
-    /// Which function it is in.
+    /// The number of the function that was called.
     function: usize,
-    /// What the function's registers held before, in the order of [`Function::registers`](crate::program::Function), and
-    /// whether that was written.
+    /// What the function's registers held before the call, in the order of
+    /// [`Function::registers`](crate::program::Function), and for each whether its value was defined.
     registers: Vec<(u64, bool)>,
-    /// The stack's registers before.
+    /// The values of the two stack registers before the call.
     stack: [u64; 2],
-    /// Where the results go.
+    /// The local addresses to which the results are copied.
     results: Vec<u64>,
 }
 
 impl Warp {
-    /// Some lanes of a group call; the rest goes on at `next`.
+    /// Some lanes of a group call a function; the others go on at `next`.
     pub(super) fn invoke(
         &mut self,
         cx: &mut Context<'_>,
@@ -48,7 +48,7 @@ impl Warp {
         Ok(())
     }
 
-    /// A lane calls; tells where it goes on.
+    /// A lane calls a function; returns the operation at which the lane goes on.
     fn enter(
         &mut self,
         cx: &mut Context<'_>,
@@ -90,7 +90,7 @@ impl Warp {
         Ok(function.entry)
     }
 
-    /// Which function a lane calls.
+    /// The number of the function that a lane calls.
     fn callee(&self, cx: &Context<'_>, lane: usize, invoke: &Invoke, source: u32) -> Result<usize, Error> {
         let functions = &cx.machine.kernel.code.functions;
         let (reg, among) = match &invoke.target {
@@ -113,7 +113,7 @@ impl Warp {
         })
     }
 
-    /// Lanes return from their calls; where they go on differs.
+    /// Some lanes of a group return from their calls; the others go on at `next`.
     pub(super) fn give_back(
         &mut self,
         cx: &mut Context<'_>,
@@ -148,7 +148,7 @@ impl Warp {
         Ok(())
     }
 
-    /// Takes bytes from a lane's stack; tells where they are.
+    /// Takes bytes from a lane's stack; returns their local address. The bytes have no value.
     fn grow(
         &mut self,
         cx: &Context<'_>,
@@ -189,7 +189,7 @@ impl Warp {
         Ok(())
     }
 
-    /// Copies bytes of a lane's local memory, whether they are written or not.
+    /// Copies bytes within a lane's local memory, along with whether they have been written.
     fn copy_local(
         &mut self,
         cx: &Context<'_>,
@@ -208,7 +208,7 @@ impl Warp {
         Ok(())
     }
 
-    /// What a register holds in a lane, in which it counts as unwritten from then on.
+    /// The value of a register in a lane and whether it was defined; the register has no value from now on.
     fn forget(&mut self, reg: Reg, lane: usize) -> (u64, bool) {
         let written = self.undefined_lanes(reg) >> lane & 1 == 0;
         self.set_written(reg, lane, false);

@@ -1,4 +1,4 @@
-//! What the program that wrote a kernel claims of its registers.
+//! Checks what the generator of a kernel claims of the values of registers.
 
 use girih_ptx::Claim;
 
@@ -10,7 +10,8 @@ use super::lanes;
 use super::warp::Warp;
 
 impl Warp {
-    /// What is claimed of a register has to hold in every lane. It is no instruction, so it is not counted.
+    /// Checks that a claim of a register holds in every active lane. The claim is no instruction of the kernel, so the
+    /// count of instructions is corrected.
     pub(super) fn claimed(
         &self,
         cx: &mut Context<'_>,

@@ -1,5 +1,5 @@
-//! A cluster: the warps of its blocks run in turn, each until it waits, exits, or has had its share, and asynchronous
-//! operations in between.
+//! Runs a cluster: its warps in turn, each until it waits, exits, or has had its share of instructions, and
+//! asynchronous operations in between.
 
 use crate::error::{Awaited, Waiting};
 use crate::shadow::BARRIERS;
@@ -8,38 +8,43 @@ use crate::{Error, Place, Report};
 use super::context::{Context, Machine};
 use super::warp::{State, Wait, Warp};
 
-/// How often every wait that may be given up is given up, before nothing having changed is a deadlock.
+/// How many times in a row, without any change, all waits with a time limit may reach their limit before the cluster is
+/// told to be in a deadlock.
 const PATIENCE: u32 = 64;
-/// Turns of all warps after which an operation is let go on, even if warps do things meanwhile.
+/// After this many turns of all warps an asynchronous operation is completed, even if warps have changed something
+/// meanwhile.
 const TURNS: u32 = 64;
 
-/// Turns of all warps in which they look for a change and there is none, after which the cluster waits for others.
+/// After this many turns of all warps in which warps only looked for changes in vain, the cluster waits for other
+/// clusters.
 const QUIET: u32 = 8;
-/// One in so many turns of all warps lets other clusters come in between, where blocks communicate and there is a seed.
+/// Where blocks communicate and there is a seed, one in this many turns of all warps lets other clusters run.
 const YIELDS: u64 = 3;
-/// Warp instructions after which others get their turn.
+/// Instructions of warps after which other clusters get their turn.
 const SLICE: u64 = 1 << 24;
 
-/// What a cluster has come to.
+/// Why a cluster has stopped running.
 pub(crate) enum Turn {
     /// All its blocks have exited.
     Done(Report),
-    /// It waits for other clusters, or has had its share; whether it has done anything that others could be waiting for.
+    /// The cluster waits for other clusters or has had its share. `changed`: it has done something that another could
+    /// be waiting for.
     Idle { changed: bool },
-    /// It lets others come in between, and could go on.
+    /// The cluster could go on, but lets other clusters run in between.
     Yield { changed: bool },
 }
 
-/// Runs clusters, one after another in the same storage.
+/// A cluster that runs. One value is used for clusters one after another, to keep the storage.
 pub(crate) struct Cluster<'a> {
     cx: Context<'a>,
     /// The warps of the blocks, one block after another.
     warps: Vec<Warp>,
-    /// The order in which they run.
+    /// The order in which the warps have their turns.
     order: Vec<usize>,
     turns: u32,
     patience: u32,
-    /// Turns without a change in which warps looked for one, and the changes when it was last idle.
+    /// Turns in a row without a change, in which warps looked for one.
+    /// The value of `Context::changes` when the cluster was last idle.
     quiet: u32,
     known: u64,
 }
@@ -66,7 +71,7 @@ impl<'a> Cluster<'a> {
         (self.quiet, self.known) = (0, self.cx.changes);
     }
 
-    /// Runs the cluster until it is done or waits for others.
+    /// Runs the cluster until it is done, waits for others, or has had its share.
     pub(crate) fn go(&mut self) -> Result<Turn, Error> {
         let Context { steps, changes: begin, .. } = self.cx;
         while self.cx.blocks.iter().any(|block| block.live != 0) {
@@ -74,7 +79,8 @@ impl<'a> Cluster<'a> {
             let ran = self.turn()?;
             self.turns += 1;
             let still = self.cx.changes == before.0;
-            // Where warps only look whether something has happened, only an operation can make it happen.
+            // Where all warps only look whether something has happened, only an asynchronous operation can make it
+            // happen.
             if (still || self.turns.is_multiple_of(TURNS)) && self.finish_one()? {
                 self.quiet = 0;
             } else if still && ran {
@@ -103,7 +109,7 @@ impl<'a> Cluster<'a> {
         Ok(Turn::Done(self.cx.report))
     }
 
-    /// Lets an operation go on, whether there was one.
+    /// Completes an asynchronous operation; returns whether there was one.
     fn finish_one(&mut self) -> Result<bool, Error> {
         let mbarrier = |wait: &Wait| if let Wait::Mbarrier { at, .. } = wait { Some(*at) } else { None };
         let waited_for: Vec<usize> = match self.cx.impatient() {
@@ -113,7 +119,7 @@ impl<'a> Cluster<'a> {
         self.cx.finish_one(&waited_for)
     }
 
-    /// A random order, with a seed.
+    /// With a seed, brings the warps into a random order.
     fn shuffle(&mut self) {
         if self.cx.machine.options.seed != 0 {
             for i in (1..self.order.len()).rev() {
@@ -122,7 +128,7 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Every warp that can runs; whether one did.
+    /// Lets every warp that can run have its turn; returns whether one ran.
     fn turn(&mut self) -> Result<bool, Error> {
         self.shuffle();
         let per_block = self.cx.machine.warps() as usize;
@@ -130,7 +136,7 @@ impl<'a> Cluster<'a> {
         for nth in 0..self.order.len() {
             let i = self.order[nth];
             self.cx.maybe_step()?;
-            // Some of its lanes may wait while others run in circles for them.
+            // Some lanes of a ready warp may wait while others of its lanes loop until the wait is over.
             if matches!(self.warps[i].state, State::Blocked | State::Ready) {
                 self.warps[i].wake(&self.cx);
             }
@@ -144,7 +150,7 @@ impl<'a> Cluster<'a> {
         Ok(ran)
     }
 
-    /// After a warp has run: what its exit or arrival lets go.
+    /// After a warp has run: updates what depends on its exit, and lets the warps go whose barriers are complete.
     fn settle(&mut self, warp: usize) -> Result<(), Error> {
         let rank = self.cx.rank;
         let first = rank * self.cx.machine.warps() as usize;
@@ -168,7 +174,7 @@ impl<'a> Cluster<'a> {
         Ok(())
     }
 
-    /// Lets every wait that has a time limit reach it; whether there was one.
+    /// Lets every wait that has a time limit reach the limit; returns whether there was such a wait.
     fn give_up(&mut self) -> bool {
         let mut any = false;
         for warp in &mut self.warps {
@@ -177,7 +183,8 @@ impl<'a> Cluster<'a> {
         any
     }
 
-    /// It waits for what no cluster does; `begin` is the grid's blocks, if there are such that have not begun.
+    /// The error that the cluster waits for something that no cluster is going to do. `begin` is the number of blocks
+    /// of the grid, if some of them have not begun.
     pub(crate) fn in_circles(&self, begin: Option<u64>) -> Error {
         let ready = || self.warps.iter().filter(|warp| matches!(warp.state, State::Ready));
         let looking = ready().find_map(|warp| warp.look);

@@ -1,4 +1,4 @@
-//! What the warps of a cluster share: its shared memory and all that checks it.
+//! What the warps of a cluster share: the shared memory, and the state of everything that checks the warps.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
@@ -21,104 +21,106 @@ use super::registers::Origin;
 use super::wgmma::Warpgroup;
 use super::{RANK_SHIFT, SHARED_BASE};
 
-/// One in so many strong accesses lets others come in between, if not all do.
+/// With seeds that do not let others run after every strong access, one in this many strong accesses does.
 const CUTS: u64 = 2;
 
-/// What all blocks of a launch share.
+/// What all clusters of a launch share.
 pub(crate) struct Machine<'a> {
     pub(crate) kernel: &'a Kernel,
     pub(crate) view: View,
-    /// Parameter space.
+    /// The kernel's parameters as they lie in the parameter space.
     pub(crate) params: Vec<u8>,
     pub(crate) launch: &'a Launch,
     pub(crate) options: &'a Options,
-    /// Bytes of shared memory a block.
+    /// Bytes of shared memory of each block.
     pub(crate) shared: usize,
-    /// Threads a block.
+    /// Threads of each block.
     pub(crate) threads: u32,
-    /// Blocks of a cluster in x, y and z.
+    /// Blocks of each cluster in x, y and z.
     pub(crate) cluster: [u32; 3],
     /// Whether the launch or the kernel asked for clusters.
     pub(crate) explicit: bool,
-    /// What blocks have printed, by their number.
+    /// The text that each block has printed, by the number of the block.
     pub(crate) printed: Mutex<BTreeMap<u64, String>>,
-    /// What is known of accesses to global memory, if races are looked for.
+    /// The shadow of global memory, if races are looked for.
     pub(crate) global: Option<Global>,
     pub(crate) findings: Mutex<Ledger>,
-    /// The blocks that are there at a time.
+    /// How many blocks are resident at a time.
     pub(crate) residency: Residency,
 }
 
 impl Machine<'_> {
-    /// Warps a block.
+    /// Warps of each block.
     pub(super) fn warps(&self) -> u32 {
         self.threads.div_ceil(WARP as u32)
     }
 
-    /// Whether clusters come in between one another.
+    /// Whether clusters run in between one another: where blocks communicate and there is a seed.
     pub(crate) fn mixes(&self) -> bool {
         self.options.seed != 0 && self.kernel.code.communicates && self.launch.grid != [1; 3]
     }
 
-    /// Warpgroups a block, the last perhaps not whole.
+    /// Warpgroups of each block; the last may have fewer than four warps.
     pub(super) fn warpgroups(&self) -> usize {
         self.warps().div_ceil(4) as usize
     }
 
-    /// Blocks a cluster.
+    /// Blocks of each cluster, as a number of ranks.
     pub(super) fn ranks(&self) -> u32 {
         self.cluster.iter().product()
     }
 
-    /// The same, for counts of them.
+    /// Blocks of each cluster, to compute with counts of blocks.
     pub(crate) fn blocks(&self) -> u64 {
         self.ranks().into()
     }
 
-    /// Bytes from one block's shared memory to the next.
+    /// Bytes from the begin of one block's shared memory to that of the next.
     pub(super) fn stride(&self) -> usize {
         self.shared.next_multiple_of(16)
     }
 }
 
-/// A cluster's state apart from its warps.
+/// The state of a cluster apart from its warps.
 pub(crate) struct Context<'a> {
     pub(crate) machine: &'a Machine<'a>,
     /// `%clusterid`.
     pub(super) cluster: [u32; 3],
-    /// `%cluster_ctarank` of the block whose warp runs, and its `%ctaid`.
+    /// The `%cluster_ctarank` of the block whose warp runs.
+    /// The `%ctaid` of the block whose warp runs.
     pub(super) rank: usize,
     pub(crate) block: [u32; 3],
-    /// The first shared address of that block, and where its memory begins.
+    /// The first shared address of the block whose warp runs.
     window: u64,
+    /// Where the memory of that block begins in `shared`.
     origin: usize,
     pub(super) blocks: Vec<Block>,
-    /// The shared memory of the blocks, one after another.
+    /// The shared memory of all blocks, one block after another.
     pub(crate) shared: Vec<u8>,
     pub(crate) shadow: Option<Shadow>,
     pub(super) gate: Gate,
     pub(super) mbarriers: Mbarriers,
     pub(super) agents: Agents,
     pub(super) warpgroups: Vec<Warpgroup>,
-    /// The registers of each block.
+    /// The registers that `setmaxnreg` moves, for each block.
     pub(super) pools: Vec<Pool>,
-    /// Where undefined bytes of shared memory come from that have been written.
+    /// For bytes of shared memory into which undefined values have been stored: where these come from.
     pub(super) origins: HashMap<usize, Origin>,
-    /// The allocation that was hit last.
+    /// The index of the allocation that was accessed last, which is tried first at the next access.
     pub(crate) last: usize,
     pub(crate) report: Report,
-    /// The counts of each instruction, if asked for.
+    /// What each instruction did, if a profile is asked for.
     pub(super) attribution: Option<Attribution>,
-    /// Warp instructions executed by the cluster, guarded-off ones included.
+    /// Instructions that warps of the cluster have executed, including those whose guard was false in all lanes.
     pub(crate) steps: u64,
-    /// Counts what one warp does that another could be waiting for.
+    /// Counts what a warp does that another warp could be waiting for.
     pub(super) changes: u64,
-    /// Counts looks at memory that find nothing new: strong reads, atomics that change nothing, waits in vain.
+    /// Counts accesses that look for a change and find none: strong reads, atomics that change nothing, waits in vain.
     pub(super) looks: u64,
-    /// Whether the instruction that runs has had a finding.
+    /// Whether there has been a finding at the instruction that runs.
     pub(super) noted: Cell<bool>,
     random: u64,
-    /// Whether the cluster is to let others come in between.
+    /// Whether other clusters are to run before this one goes on.
     pub(super) cut: bool,
 }
 
@@ -162,7 +164,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Hands what each instruction did to the profile.
+    /// Adds what each instruction did to the profile.
     pub(super) fn hand_in(&mut self) {
         if let (Some(attribution), Some(profile)) = (&mut self.attribution, &self.machine.options.profile) {
             attribution.next(&self.report, 0);
@@ -199,7 +201,7 @@ impl<'a> Context<'a> {
         self.enter(0);
     }
 
-    /// The warps of this block run next.
+    /// Makes this block the one whose warps run.
     pub(super) fn enter(&mut self, rank: usize) {
         self.rank = rank;
         self.block = self.ctaid(rank as u32);
@@ -222,20 +224,21 @@ impl<'a> Context<'a> {
         std::array::from_fn(|i| cluster[i] * self.machine.cluster[i] + place[i])
     }
 
-    /// Whether each `try_wait` gives up when a warp first asks for a phase, and operations take effect as late as they may,
-    /// so that what does not ask again is found. So it is with one seed in four.
+    /// Whether each `try_wait` gives up when a warp asks for a phase for the first time, and operations take effect as
+    /// late as they may. This finds programs that do not ask again. One seed in four does so.
     pub(super) fn impatient(&self) -> bool {
         self.machine.options.seed % 4 == 1
     }
 
-    /// Whether others come in between right after a strong access: clusters too, where they do at all.
+    /// Decides whether other warps run right after a strong access, and other clusters where clusters run in between at
+    /// all.
     pub(super) fn cuts(&mut self) -> bool {
         let cuts = self.machine.mixes() && (self.impatient() || self.below(CUTS) == 0);
         self.cut |= cuts;
         cuts
     }
 
-    /// A number below `n`, 0 without a seed.
+    /// A random number below `n`; 0 without a seed.
     pub(super) fn below(&mut self, n: u64) -> u64 {
         if self.machine.options.seed == 0 {
             return 0;
@@ -247,9 +250,9 @@ impl<'a> Context<'a> {
         self.random % n
     }
 
-    /// A warp of the running block arrives at a barrier for `expected.0` threads (0: all that have not exited), with the
-    /// votes of its own. Tells
-    /// what it should have been if the warps before it expected another number.
+    /// A warp of the running block arrives at a barrier for `expected.0` threads (0: all that have not exited), with
+    /// the votes `expected.1`. The error is the number of threads that the warps before it expected, if that is
+    /// another.
     pub(super) fn arrive(
         &mut self,
         warp: u32,
@@ -267,7 +270,7 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
-    /// Lets the warps at a barrier of the running block go if all have come.
+    /// Lets the warps at a barrier of the running block go if all have arrived.
     pub(super) fn try_complete(&mut self, id: usize) {
         let first = self.rank * self.machine.warps() as usize;
         self.blocks[self.rank].try_complete(id, self.rank, first, self.shadow.as_mut());
@@ -281,12 +284,12 @@ impl<'a> Context<'a> {
         [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]
     }
 
-    /// The first shared address of the running block, and the place of its memory in the cluster's.
+    /// The first shared address of the running block, and where the block's memory begins in `shared`.
     pub(super) fn own_shared(&self) -> (u64, usize) {
         (self.window, self.origin)
     }
 
-    /// The allocation of a global access, which then is the last one.
+    /// The allocation of a global access, which becomes `last`.
     pub(super) fn allocation(&mut self, address: u64, bytes: u64) -> Option<&'a Allocation> {
         let view = &self.machine.view;
         let last = view.allocations.get(self.last).filter(|last| last.offset(address, bytes).is_some());
@@ -296,7 +299,7 @@ impl<'a> Context<'a> {
         view.allocations.get(self.last).map(|allocation| &**allocation)
     }
 
-    /// The place of a `.shared::cta` access in the cluster's memory.
+    /// Where a `.shared::cta` access is in the cluster's memory.
     #[inline]
     pub(crate) fn shared_at(
         &self,
@@ -313,7 +316,7 @@ impl<'a> Context<'a> {
         Err(self.shared_out_of_bounds(who, access, address, bytes, self.window))
     }
 
-    /// The place of a `.shared::cluster` access, whose address may be another block's.
+    /// Where a `.shared::cluster` access is in the cluster's memory; the address may be one of another block.
     pub(crate) fn cluster_at(
         &self,
         who: Who,
@@ -339,7 +342,7 @@ impl<'a> Context<'a> {
         Ok(rank as usize * self.machine.stride() + offset as usize)
     }
 
-    /// Refuses the shared memory of a block that has exited.
+    /// Refuses an access to the shared memory of a block that has exited.
     pub(super) fn check_alive(&self, who: Who, rank: usize, address: u64) -> Result<(), Error> {
         if self.blocks[rank].live != 0 {
             return Ok(());
@@ -360,13 +363,13 @@ impl<'a> Context<'a> {
         &self.shared[self.origin..self.origin + self.machine.shared]
     }
 
-    /// The shared address of a place in the cluster's memory.
+    /// The shared address of a byte of the cluster's memory.
     pub(super) fn shared_address(&self, at: usize) -> u64 {
         let stride = self.machine.stride().max(1);
         ((at / stride) as u64) << RANK_SHIFT | (SHARED_BASE + (at % stride) as u64)
     }
 
-    /// The rank of the block that a place in the cluster's memory belongs to.
+    /// The rank of the block to which a byte of the cluster's memory belongs.
     pub(super) fn rank_of(&self, at: usize) -> usize {
         at / self.machine.stride().max(1)
     }

@@ -1,7 +1,8 @@
-//! `cp.async`: copies that are not there until they have been waited for.
+//! `cp.async`: copies whose bytes are in shared memory only after a thread has waited for them.
 //!
-//! The source is read and the destination written when its thread waits, the latest moment that the ISA allows: a missing
-//! wait shows in the results too, not only in the checks. With a seed some are read when they are issued.
+//! The source is read and the destination written when the thread waits, the latest moment that the ISA allows. So a
+//! missing wait shows in the results too, and not only in the checks. With a seed some copies read their source at the
+//! issue.
 
 use std::collections::VecDeque;
 
@@ -16,19 +17,20 @@ use super::context::Context;
 use super::lanes;
 use super::warp::Warp;
 
-/// A copy on its way.
+/// A copy that has been issued and not waited for.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
-    /// Offset in the block's shared memory.
+    /// The destination, an offset in the cluster's shared memory.
     to: u32,
     bytes: u32,
-    /// The group it belongs to, by number.
+    /// The number of the group to which the copy belongs.
     group: u64,
     source: u32,
-    /// What has been read, and how many bytes are yet to be read from where.
+    /// The bytes that have been read.
     data: [u8; 16],
+    /// The source: its global address, and how many bytes are still to be read.
     from: (u64, u32),
-    /// Which bytes there have no value.
+    /// The bytes of the source that have no value, a bit for each.
     missing: u16,
 }
 
@@ -36,15 +38,17 @@ struct Pending {
 #[derive(Debug, Default)]
 pub(super) struct Copies {
     pending: [VecDeque<Pending>; WARP],
-    /// Groups that each lane has committed.
+    /// How many groups each lane has committed.
     committed: [u64; WARP],
-    /// Copies that each lane has issued, and had with each group that is yet to be waited for.
+    /// How many copies each lane has issued.
     issued: [u32; WARP],
+    /// For each group that a lane has committed and not waited for: its number, and how many copies the lane had issued
+    /// at the commit.
     counts: [VecDeque<(u64, u32)>; WARP],
 }
 
 impl Copies {
-    /// A new block.
+    /// Forgets everything, as a new block begins.
     pub(super) fn clear(&mut self) {
         self.pending.iter_mut().for_each(VecDeque::clear);
         self.committed = [0; WARP];
@@ -60,7 +64,7 @@ impl Copies {
         }
     }
 
-    /// How many copies of a lane the groups before this one have.
+    /// How many copies a lane has issued in the groups before this one.
     fn count(&mut self, lane: usize, group: u64) -> u32 {
         let mut count = 0;
         while let Some((_, issued)) = self.counts[lane].pop_front_if(|(of, _)| *of < group) {
@@ -71,7 +75,7 @@ impl Copies {
 }
 
 impl Context<'_> {
-    /// Reads the source of a copy, which has been checked.
+    /// Reads the source of a copy, whose bounds have been checked.
     fn fetch(&self, (address, bytes): (u64, u32), data: &mut [u8; 16]) {
         let bytes = bytes as usize;
         if let Some((index, offset)) = self.machine.view.find(address, bytes as u64).filter(|_| bytes != 0) {
@@ -141,7 +145,8 @@ impl Warp {
         Ok(())
     }
 
-    /// `cp.async.wait_group keep`: all groups but the latest `keep` arrive. `wait_all`: everything arrives.
+    /// `cp.async.wait_group keep`: all groups but the latest `keep` complete. Without `keep`, `wait_all`: all copies
+    /// complete.
     pub(super) fn copy_wait(
         &mut self,
         cx: &mut Context<'_>,
@@ -173,8 +178,9 @@ impl Warp {
         Ok(())
     }
 
-    /// `cp.async.mbarrier.arrive`: arrives once the copies that the thread has issued are there. `counted`: the
-    /// mbarrier takes this arrival beyond those that it expects.
+    /// `cp.async.mbarrier.arrive`: arrives at the mbarrier once the copies that the thread has issued are complete.
+    /// With `counted` (no `.noinc`) the instruction also raises the pending count by one, so that the phase takes this
+    /// arrival in addition.
     pub(super) fn copy_arrive(
         &mut self,
         cx: &mut Context<'_>,

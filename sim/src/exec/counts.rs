@@ -1,8 +1,9 @@
-//! How many pieces the memory system cuts an access into: wavefronts of shared memory, sectors of global memory.
+//! Counts into how many pieces the memory system divides an access: wavefronts of shared memory, sectors of global
+//! memory.
 //!
-//! Shared memory has 32 banks of 4 bytes; a wavefront serves one word of each. An access of up to 4 bytes a lane is
-//! served for the warp at once, one of 8 bytes by halves of the warp, one of 16 by quarters, `ldmatrix` by matrices.
-//! Words that several lanes name count once. Global memory moves in sectors of 32 bytes.
+//! Shared memory has 32 banks of 4 bytes, and a wavefront serves one word of each bank. An access of up to 4 bytes a
+//! lane is served for the whole warp at once, an access of 8 bytes by half warps, one of 16 bytes by quarter warps, and
+//! `ldmatrix` by matrices. A word that several lanes access counts once. Global memory moves in sectors of 32 bytes.
 
 use crate::op::Address;
 use crate::{Report, Space};
@@ -28,7 +29,7 @@ impl Set {
         }
     }
 
-    /// The most words in one bank, at least one.
+    /// The largest number of words that are in one bank, at least one: as many wavefronts serve the set.
     fn wavefronts(&self) -> u64 {
         let mut banks = [0u64; BANKS];
         for word in &self.members[..self.len] {
@@ -37,7 +38,8 @@ impl Set {
         banks.into_iter().fold(1, u64::max)
     }
 
-    /// Counts what a part of an access to shared memory takes; all its words fit one wavefront.
+    /// Adds what a part of an access to shared memory takes. The least is one wavefront, as a part has at most 32
+    /// words.
     fn count_words(self, report: &mut Report) {
         if self.len > 0 {
             report.wavefronts += self.wavefronts();
@@ -47,7 +49,8 @@ impl Set {
 }
 
 impl Warp {
-    /// Counts an access of `bytes` bytes at an address of each lane. Before a load, which may overwrite it.
+    /// Counts an access of `bytes` bytes at an address of each lane. To be called before a load, which may overwrite
+    /// the register of its own address.
     pub(super) fn count(&self, report: &mut Report, space: Space, address: &Address, bytes: u32, mask: u32) {
         let (mut sectors, mut starts) = (Set::default(), Set::default());
         let served_together = (128 / bytes.max(4)) as usize;
@@ -78,7 +81,7 @@ impl Warp {
         report.least_sectors += (starts.len as u64 * u64::from(bytes)).div_ceil(SECTOR);
     }
 
-    /// Counts `ldmatrix`: one part a matrix, of eight rows of four words.
+    /// Counts an `ldmatrix` or `stmatrix`, one part for each matrix: eight rows of four words.
     pub(super) fn count_matrices(&self, report: &mut Report, address: &Address, matrices: usize) {
         for matrix in 0..matrices {
             report.shared_bytes += 128;

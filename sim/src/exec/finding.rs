@@ -1,4 +1,4 @@
-//! What the shadow finds, as an error of a place in the kernel and a thread.
+//! Makes errors of what the shadow finds: with the place in the kernel and the thread.
 
 use std::sync::PoisonError;
 
@@ -11,7 +11,8 @@ use crate::{Access, Error, Site, Space};
 use super::context::Context;
 
 impl Context<'_> {
-    /// Before an access to global memory: whether it races with an earlier one, and what it publishes.
+    /// Before an access to global memory: reports a conflict with an earlier access, and publishes what a strong write
+    /// releases.
     pub(super) fn check_global(
         &mut self,
         who: Who,
@@ -33,7 +34,8 @@ impl Context<'_> {
         }
     }
 
-    /// A finding after which the execution can go on, as it does unless the first finding is to end it.
+    /// Records a finding after which the execution could go on. Returns it as an error if the execution is to end at
+    /// it.
     #[cold]
     pub(crate) fn note(&self, error: Error) -> Result<(), Error> {
         self.noted.set(true);
@@ -41,7 +43,7 @@ impl Context<'_> {
         findings.note(error, self.machine.options)
     }
 
-    /// Notes what the shadow has found at an access to shared memory, if it has.
+    /// Records what the shadow has found at an access to shared memory, if anything.
     #[inline]
     pub(crate) fn checked(
         &self,
@@ -57,7 +59,7 @@ impl Context<'_> {
         }
     }
 
-    /// After a strong access to global memory: what it learns.
+    /// After a strong access to global memory: learns what the access acquires.
     pub(super) fn learn_global(&mut self, who: Who, at: (u64, u64), touch: Touch) {
         let (Some(shadow), Some(global)) = (&mut self.shadow, &self.machine.global) else { return };
         if let Touch::Strong(kind, order) = touch
@@ -87,7 +89,7 @@ impl Context<'_> {
         self.site_in(self.cluster, source, thread)
     }
 
-    /// The same of an access to global memory.
+    /// The instruction and the thread of an access to global memory, for a message.
     pub(super) fn site_of(&self, mark: Mark) -> Box<Site> {
         let (source, thread) = mark.origin();
         self.site_in(self.clusterid(mark.cluster.into()), source, thread)
@@ -111,7 +113,7 @@ impl Context<'_> {
         self.site(who.source, who.warp * WARP as u32 + who.lane)
     }
 
-    /// Turns a finding into an error of this place.
+    /// Makes an error of a finding in shared memory.
     #[cold]
     fn found(&self, who: Who, access: Access, offset: usize, bytes: u32, finding: Finding) -> Error {
         let at = self.at(who);

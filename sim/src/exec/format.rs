@@ -1,4 +1,5 @@
-//! Formats of C's `printf` (ISO C, "The fprintf function"), for values that a device program has packed.
+//! The formats of C's `printf` (ISO C, "The fprintf function"), for values that a device program has packed into
+//! memory.
 
 /// A part of a format.
 pub(super) enum Piece<'f> {
@@ -15,26 +16,26 @@ pub(super) struct Conversion {
     alternative: bool,
     zero: bool,
     pub(super) width: usize,
-    /// `*`: the width is an argument.
+    /// Whether the width is `*`, an argument.
     pub(super) width_argument: bool,
     pub(super) precision: Option<usize>,
     pub(super) precision_argument: bool,
-    /// Bytes of an integer.
+    /// Bytes of an integer argument.
     bytes: u64,
     pub(super) kind: char,
 }
 
-/// What a conversion prints.
+/// The value that a conversion prints.
 pub(super) enum Argument {
     None,
     Bits(u64),
     Text(String),
 }
 
-/// Widths and precisions are cut here: a program may ask for gigabytes.
+/// Larger widths and precisions are reduced to this, since a program may ask for gigabytes.
 const MOST: usize = 1024;
 
-/// The parts of a format in order. What is no conversion is text.
+/// The parts of a format in order. Whatever is not a valid conversion is text.
 pub(super) fn parse(format: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = format;
@@ -59,7 +60,7 @@ pub(super) fn parse(format: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The conversion that `text` begins with, its percent sign taken, and what follows.
+/// The conversion with which `text` begins, after its percent sign, and the text behind it.
 fn conversion(text: &str) -> Option<(Conversion, &str)> {
     let mut c = Conversion { bytes: 4, ..Conversion::default() };
     let mut rest = text;
@@ -105,7 +106,7 @@ fn conversion(text: &str) -> Option<(Conversion, &str)> {
 }
 
 impl Conversion {
-    /// Bytes of the argument as it is passed: what is narrower than an int is passed as one.
+    /// Bytes of the argument as it is passed: an integer narrower than `int` is passed as an `int`.
     pub(super) fn size(&self) -> u64 {
         match self.kind {
             '%' => 0,
@@ -135,7 +136,7 @@ impl Conversion {
         self.pad(&sign, &digits, zeros, out);
     }
 
-    /// Sign or prefix, digits, and whether zeros may fill between them.
+    /// Sign or prefix, digits, and whether zeros may fill the width between them.
     fn integer(&self, bits: u64) -> (String, String, bool) {
         let unused = 64 - 8 * self.bytes as u32;
         let signed = (bits << unused) as i64 >> unused;
@@ -199,7 +200,7 @@ impl Conversion {
         format!("{x:.precision$}{point}")
     }
 
-    /// One digit, a point, `precision` digits, and an exponent of at least two.
+    /// One digit, a point, `precision` digits, and an exponent of at least two digits.
     fn scientific(&self, x: f64, precision: usize) -> String {
         let text = format!("{x:.precision$e}");
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -208,7 +209,8 @@ impl Conversion {
         format!("{digits}{point}e{sign}{exponent:0>2}")
     }
 
-    /// `precision` digits, fixed unless the exponent is below -4 or too large, without zeros at the end.
+    /// `precision` significant digits: fixed, or scientific if the exponent is below -4 or at least `precision`;
+    /// without trailing zeros.
     fn general(&self, x: f64, precision: usize) -> String {
         let text = format!("{x:.*e}", precision - 1);
         let exponent =
@@ -226,7 +228,7 @@ impl Conversion {
         format!("{digits}{exponent}")
     }
 
-    /// Without its prefix: a digit, a point, the significand, and a power of two.
+    /// The hexadecimal form without the prefix `0x`: a digit, a point, the fraction's digits, and a power of two.
     fn hexadecimal(&self, x: f64) -> String {
         let bits = x.to_bits();
         let biased = (bits >> 52) as i64;

@@ -6,19 +6,19 @@ use crate::op::Gate as Inst;
 use super::context::Context;
 use super::warp::{Wait, Warp};
 
-/// Who has arrived at the cluster's barrier, by warp.
+/// Which lanes have arrived at the cluster's barrier, for each warp.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gate {
     /// Lanes that have not exited.
     live: Vec<u32>,
     /// Lanes that have arrived in this phase.
     arrived: Vec<u32>,
-    /// Lanes whose phase is complete and that have not waited yet.
+    /// Lanes that have arrived in a phase that is complete, and have not waited yet.
     passed: Vec<u32>,
 }
 
 impl Gate {
-    /// A new cluster, with the live lanes of each warp.
+    /// Begins a cluster, with the live lanes of each warp.
     pub(super) fn start(&mut self, live: impl Iterator<Item = u32>) {
         self.live.clear();
         self.live.extend(live);
@@ -28,7 +28,7 @@ impl Gate {
         self.passed.resize(self.live.len(), 0);
     }
 
-    /// Lanes exit: they count as arrived. Whether that completes the phase.
+    /// Lanes exit, and so count as arrived. Returns whether that completes the phase.
     pub(super) fn exit(&mut self, warp: usize, exiting: u32) -> bool {
         self.live[warp] &= !exiting;
         self.arrived.iter().any(|&arrived| arrived != 0) && self.complete()
@@ -44,12 +44,12 @@ impl Gate {
         all
     }
 
-    /// Whether one of these lanes of a warp may go on.
+    /// Whether the barrier lets one of these lanes of a warp go on.
     pub(super) fn open(&self, warp: usize, mask: u32) -> bool {
         self.passed[warp] & mask != 0
     }
 
-    /// Threads that have arrived, and threads of the cluster.
+    /// The number of threads that have arrived, and of the threads of the cluster that have not exited.
     pub(super) fn count(&self) -> (u32, u32) {
         let count = |masks: &[u32]| masks.iter().map(|mask| mask.count_ones()).sum();
         (count(&self.arrived), count(&self.live))
@@ -57,7 +57,7 @@ impl Gate {
 }
 
 impl Warp {
-    /// `barrier.cluster.arrive`, `barrier.cluster.wait`; whether the lanes must wait.
+    /// `barrier.cluster.arrive`, `barrier.cluster.wait`; returns what the lanes must wait for, if they must.
     pub(super) fn gate(
         &mut self,
         cx: &mut Context<'_>,

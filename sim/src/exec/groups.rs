@@ -1,4 +1,5 @@
-//! Groups of a warp's lanes: each stands at one instruction; branches part them, and where they meet they are one.
+//! Groups of a warp's lanes. The lanes of a group stand at the same instruction; a branch divides a group, and groups
+//! that meet at an instruction become one.
 
 use crate::lanes::Reg;
 use crate::{Error, Site};
@@ -6,16 +7,17 @@ use crate::{Error, Site};
 use super::context::Context;
 use super::warp::{State, Warp};
 
-/// What lanes wait for that other lanes of their warp need not.
+/// What a group of lanes waits for while other lanes of the warp may go on.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wait {
-    /// The next phase of the mbarrier at this place, which had completed so many; the phase asked for.
+    /// A phase of the mbarrier at this place after `phases` completed ones. `asked` is the phase, or its parity, that
+    /// the program has asked for.
     Mbarrier { at: usize, phases: u64, asked: u64, source: u32 },
-    /// The cluster's barrier, these lanes.
+    /// The cluster's barrier, for these lanes.
     Cluster { lanes: u32, source: u32 },
-    /// So many registers of a block's pool.
+    /// `needed` registers in the pool of the block of this rank, to have `count` for each thread.
     Registers { rank: usize, count: u32, needed: u32, source: u32 },
-    /// That all warps of this warpgroup issue so many operations.
+    /// That all warps of this warpgroup have issued this many operations.
     Warpgroup { group: usize, operations: u64, source: u32 },
 }
 
@@ -23,33 +25,33 @@ pub(super) enum Wait {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Standing {
     Ready,
-    /// It waits for lanes of other groups.
+    /// The group waits for lanes of other groups to come to the same instruction.
     Parked,
-    /// It waits for lanes that may be at another instruction of the same effect.
+    /// The group waits for lanes that may come to another instruction with the same effect.
     Meeting(Meeting),
     Waiting(Wait),
-    /// It has waited as long as it need.
+    /// The group's wait has reached its time limit.
     Expired,
 }
 
-/// What lanes that may be at different instructions come together at.
+/// A point where lanes meet that may be at different instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Point {
-    /// A barrier of their block by number, the threads it is for, and whether they only arrive.
+    /// A barrier of the block: its number, the number of threads if given, and whether the lanes only arrive.
     Barrier(u64, Option<u64>, bool),
     /// `bar.warp.sync` of these lanes.
     Lanes(u32),
 }
 
-/// Where a group waits for others.
+/// The meeting at which a group waits for others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meeting {
     pub(super) point: Point,
-    /// The operation that brought it there.
+    /// The operation that brought the group there.
     pub(super) pc: u32,
 }
 
-/// Lanes that stand at the same instruction.
+/// Lanes of a warp that stand at the same instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     pub(super) pc: u32,
@@ -68,7 +70,7 @@ impl Group {
 }
 
 impl Warp {
-    /// Some lanes of a group branch; the rest goes on at `next`.
+    /// Some lanes of a group branch; the others go on at `next`.
     pub(super) fn branch(&mut self, at: usize, target: u32, next: u32, active: u32) {
         let rest = self.groups[at].mask & !active;
         self.groups[at] = Group::ready(target, active);
@@ -78,7 +80,7 @@ impl Warp {
         self.regroup();
     }
 
-    /// Some lanes of a group go where a table says; the rest goes on at `next`.
+    /// Some lanes of a group go where a table of targets says; the others go on at `next`.
     pub(super) fn branch_table(
         &mut self,
         cx: &Context<'_>,
@@ -104,7 +106,7 @@ impl Warp {
         Ok(())
     }
 
-    /// Puts the groups in order and makes those that have met one.
+    /// Sorts the groups by program counter, and unites those with the same one.
     pub(super) fn regroup(&mut self) {
         self.groups.sort_unstable_by_key(|g| g.pc);
         self.groups.dedup_by(|next, kept| {
@@ -117,7 +119,7 @@ impl Warp {
         });
     }
 
-    /// The waits of its groups.
+    /// The waits of the warp's groups.
     pub(super) fn waits(&self) -> impl Iterator<Item = &Wait> {
         self.groups.iter().filter_map(|group| match &group.standing {
             Standing::Waiting(wait) => Some(wait),
@@ -137,7 +139,7 @@ impl Warp {
         }
     }
 
-    /// Gives up the waits that have a time limit; whether there was one.
+    /// Lets the waits that have a time limit reach it; returns whether there was one.
     pub(super) fn expire(&mut self) -> bool {
         let mut any = false;
         for group in &mut self.groups {
@@ -152,14 +154,14 @@ impl Warp {
         any
     }
 
-    /// The instruction that runs next, and its first thread.
+    /// The instruction that runs next, with the first thread that executes it.
     pub(super) fn next(&self, cx: &Context<'_>) -> Option<Box<Site>> {
         let group = self.groups.iter().find(|group| group.can_run())?;
         let inst = cx.machine.kernel.code.insts.get(group.pc as usize)?;
         Some(cx.at(self.who(group.mask, inst.source)))
     }
 
-    /// Every group waits for lanes that will not come.
+    /// The error that every group waits for lanes that will not come.
     pub(super) fn stuck(&self, cx: &Context<'_>) -> Error {
         let (pc, mask) = self.groups.first().map_or((0, self.live), |g| (g.pc, g.mask));
         let source = cx.machine.kernel.code.insts[pc as usize].source;

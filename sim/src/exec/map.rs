@@ -1,5 +1,5 @@
-//! Tensor maps that a kernel makes: their fields, their copies, and the fences between who writes one and the tensor
-//! copies that read it (PTX ISA, "tensormap.replace", "tensormap.cp_fenceproxy", "fence.proxy.tensormap").
+//! Tensor maps that a kernel writes itself: their fields, their copies, and the fences between the writes and the
+//! tensor copies that read the maps (PTX ISA, "tensormap.replace", "tensormap.cp_fenceproxy", "fence.proxy.tensormap").
 
 use girih_ptx::TENSOR_MAP_BYTES;
 
@@ -15,11 +15,12 @@ use super::{lanes, resolve};
 
 /// Bytes that a tensor map's address is a multiple of.
 pub(super) const MAP_ALIGN: u32 = 64;
-/// Bytes of an access.
+/// Bytes of each access to a map.
 const PART: usize = 16;
 
 impl Warp {
-    /// `tensormap.replace`, by each of the lanes: the whole map is read and written.
+    /// `tensormap.replace`, by each lane in turn. The whole map is read and written, though the instruction changes one
+    /// field.
     pub(super) fn replace_map(
         &mut self,
         cx: &mut Context<'_>,
@@ -42,7 +43,7 @@ impl Warp {
         Ok(())
     }
 
-    /// `tensormap.cp_fenceproxy`: a copy by the warp as one, which is released at once.
+    /// `tensormap.cp_fenceproxy`: a copy that the lanes make as one, followed by a release.
     pub(super) fn copy_map(
         &mut self,
         cx: &mut Context<'_>,
@@ -75,7 +76,7 @@ impl Warp {
         Ok(())
     }
 
-    /// The lanes come to an instruction that is one of the warp.
+    /// Orders the lanes at an instruction that they execute as one.
     fn align_lanes(&self, cx: &mut Context<'_>, active: u32) {
         if let Some(shadow) = &mut cx.shadow {
             shadow.sync_lanes(self.index as usize, active);
@@ -88,7 +89,7 @@ impl Warp {
         }
     }
 
-    /// `fence.proxy.tensormap::generic.acquire`, beyond what other fences do.
+    /// The part of `fence.proxy.tensormap::generic.acquire` that other fences do not have.
     pub(super) fn acquire_map(
         &self,
         cx: &mut Context<'_>,
@@ -137,14 +138,14 @@ impl Warp {
     }
 }
 
-/// Whether a tensor map may be there.
+/// Checks that a tensor map may be at this address, of these spaces.
 fn check_place(
     cx: &Context<'_>,
     who: Who,
     (space, address): (Space, u64),
     accepted: &[Space],
 ) -> Result<(), Error> {
-    // Where generic addresses lead.
+    // The space to which a generic address leads.
     let space = match space {
         Space::Generic => Space::Global,
         Space::Cluster => Space::Shared,
@@ -163,7 +164,7 @@ fn check_place(
 }
 
 impl Context<'_> {
-    /// A tensor copy reads the map at a global address: whether it sees what the kernel has written there.
+    /// Checks that a tensor copy, which reads the map at a global address, sees what the kernel has written there.
     pub(super) fn check_map(&self, who: Who, address: u64) -> Result<(), Error> {
         let (Some(shadow), Some(global)) = (&self.shadow, &self.machine.global) else { return Ok(()) };
         match shadow.check_map(global, who, address) {

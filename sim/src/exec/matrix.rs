@@ -1,7 +1,7 @@
 //! `ldmatrix`, `stmatrix`, `movmatrix`: matrices of 8x8 16-bit elements (PTX ISA, "Warp Level Matrix Instructions").
 //!
 //! Lane `8 j + i` gives the address of row `i` of matrix `j`. Register `j` of lane `t` holds elements `2 (t % 4)` and
-//! the next of row `t / 4`; with `.trans` those of column `t / 4`.
+//! `2 (t % 4) + 1` of row `t / 4`; with `.trans` of column `t / 4`.
 
 use crate::lanes::{File, Reg, WARP};
 use crate::memory::Nearest;
@@ -27,7 +27,7 @@ impl Warp {
         let places = self.rows(cx, load);
         for (j, &reg) in load.regs.iter().enumerate() {
             let mut rows = [[0u16; 8]; 8];
-            // Bytes of each row that nothing has written.
+            // Bytes of each row that have no value, a bit for each.
             let (mut absent, mut origin) = ([0u16; 8], None);
             let known = places.as_ref().is_some_and(|places| self.consents(cx, load, (places, j), source));
             for (i, row) in rows.iter_mut().enumerate() {
@@ -75,7 +75,7 @@ impl Warp {
         Ok(())
     }
 
-    /// Where the rows are, if there is nothing to tell of their addresses.
+    /// Where the rows are, if all addresses are valid; otherwise the rows have to be taken one by one.
     fn rows(&self, cx: &mut Context<'_>, matrices: &Matrices) -> Option<Places> {
         let suppliers = u32::MAX >> (WARP - 8 * matrices.regs.len());
         let places = self.places_of(cx, (matrices.space, &matrices.address), 16, suppliers);
@@ -83,7 +83,7 @@ impl Warp {
         places.filter(|places| shared(places) && places.lanes == suppliers)
     }
 
-    /// Whether the checks have nothing to say to the reads of a matrix.
+    /// Whether the checks have nothing to tell of the reads of a matrix, which are recorded then.
     fn consents(
         &self,
         cx: &mut Context<'_>,
@@ -105,7 +105,7 @@ impl Warp {
         })
     }
 
-    /// Each element is written by the lane that has it.
+    /// `stmatrix`: each element is written by the lane that holds the element.
     pub(super) fn stmatrix(
         &mut self,
         cx: &mut Context<'_>,
@@ -140,7 +140,7 @@ impl Warp {
         Ok(())
     }
 
-    /// Transposes a matrix that the warp holds.
+    /// Transposes a matrix that the registers of the warp hold.
     pub(super) fn movmatrix(&mut self, d: u32, a: u32) {
         let from = self.regs.w32[a as usize];
         for (t, to) in self.regs.w32[d as usize].iter_mut().enumerate() {
@@ -152,7 +152,7 @@ impl Warp {
         }
     }
 
-    /// The place in shared memory of the row whose address a lane gives.
+    /// Where the row is in shared memory whose address lane `supplier` gives.
     fn row(
         &self,
         cx: &Context<'_>,
@@ -182,12 +182,13 @@ impl Warp {
     }
 }
 
-/// The lane that receives a pair of elements of a row, or with `.trans` its first element.
+/// The lane that receives a pair of elements of a row; with `.trans`, where two lanes do, the lane that receives the
+/// first element.
 fn receiver(row: usize, pair: usize, transposed: bool) -> usize {
     if transposed { 4 * (2 * pair) + row / 2 } else { 4 * row + pair }
 }
 
-/// Row and column of element `h` of lane `t`.
+/// Row and column of element `h` that lane `t` holds.
 #[inline]
 fn place(t: usize, h: usize, transposed: bool) -> (usize, usize) {
     let (line, element) = (t / 4, 2 * (t % 4) + h);

@@ -1,8 +1,8 @@
 //! mbarriers (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
 //!
-//! Their state is here and not in the eight bytes of shared memory, which are opaque to programs. A phase completes
-//! when no arrivals are pending and the transaction count is zero. The state that an arrival returns is the number of
-//! phases completed before it, times 2^20, plus the arrivals that were pending.
+//! The state of the mbarriers is kept here and not in the eight bytes of shared memory, which are opaque to programs. A
+//! phase completes when no arrivals are pending and the transaction count is zero. The state that an arrival returns is
+//! 2^20 times the number of phases completed before it, plus the number of arrivals that were pending.
 
 use std::collections::HashMap;
 
@@ -14,25 +14,26 @@ use super::access::misaligned;
 use super::context::Context;
 use super::resolve;
 
-/// The largest count of arrivals, and of transactions either way.
+/// The largest count of arrivals, and the largest magnitude of the transaction count.
 const MOST: u32 = (1 << 20) - 1;
 
 /// The state of an mbarrier.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mbarrier {
-    /// Its number among those of the cluster, for the shadow.
+    /// The shadow's number of the mbarrier.
     pub(super) number: usize,
-    /// Arrivals that a phase takes.
+    /// The number of arrivals that the next phase takes.
     expected: u32,
-    /// Arrivals that this phase still takes.
+    /// The number of arrivals that the current phase still takes.
     pending: u32,
-    /// Bytes that are expected and have not come; negative if they came first.
+    /// The transaction count: bytes that are expected and have not come; negative if bytes came before they were
+    /// expected.
     transactions: i64,
-    /// Phases completed.
+    /// The number of completed phases.
     pub(super) phases: u64,
 }
 
-/// The mbarriers of a cluster, by their place in its memory.
+/// The mbarriers of a cluster, by their place in the cluster's shared memory.
 #[derive(Debug, Default)]
 pub(super) struct Mbarriers(HashMap<usize, Mbarrier>);
 
@@ -41,40 +42,41 @@ impl Mbarriers {
         self.0.clear();
     }
 
-    /// The phases that the mbarrier at this place has completed, if there is one.
+    /// The number of completed phases of the mbarrier at this place, if there is one.
     pub(super) fn phases(&self, at: usize) -> Option<u64> {
         self.0.get(&at).map(|mbarrier| mbarrier.phases)
     }
 
-    /// Its number, and the count of phases once its current one is complete.
+    /// The shadow's number of the mbarrier at this place, and the number of completed phases once the current phase is
+    /// complete.
     pub(super) fn next_phase(&self, at: usize) -> Option<(usize, u32)> {
         self.0.get(&at).map(|mbarrier| (mbarrier.number, mbarrier.phases as u32 + 1))
     }
 }
 
-/// An arrival.
+/// An arrival at an mbarrier.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub(super) count: u32,
     pub(super) drop: bool,
-    /// Whether the phase must not complete by it.
+    /// Whether the arrival is `.noComplete`, so that the phase must not complete by it.
     pub(super) no_complete: bool,
     pub(super) by: By,
 }
 
-/// What arrives.
+/// What makes an arrival.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum By {
     Thread {
-        /// The scope of a release; `None` of a relaxed arrival.
+        /// The scope of a release; none for a relaxed arrival.
         release: Option<Scope>,
     },
-    /// The copies that a thread has issued; the number is the shadow's.
+    /// The copies that a thread has issued; `operation` is the shadow's number of the arrival.
     Copies { operation: u32 },
 }
 
 impl Context<'_> {
-    /// Where the mbarrier of a lane's address is.
+    /// Where the mbarrier of a lane's address is in the cluster's shared memory.
     pub(super) fn mbarrier_place(&self, who: Who, space: Space, address: u64) -> Result<usize, Error> {
         let (space, address) = resolve(space, address);
         if !address.is_multiple_of(8) {
@@ -90,7 +92,8 @@ impl Context<'_> {
         Error::Mbarrier { at: self.at(who), address: self.shared_address(at), fault }
     }
 
-    /// The mbarrier at a place, which this thread, or an asynchronous operation that it issues, may use.
+    /// The mbarrier at a place, after a check that this thread, or with `asynchronous` an operation that the thread
+    /// issues, may use it.
     pub(super) fn mbarrier(&self, who: Who, at: usize, asynchronous: bool) -> Result<Mbarrier, Error> {
         let found = self.mbarriers.0.get(&at).copied();
         let mbarrier = found.ok_or_else(|| self.bad_mbarrier(who, at, Fault::Absent))?;
@@ -101,21 +104,21 @@ impl Context<'_> {
         Ok(mbarrier)
     }
 
-    /// The mbarrier that an asynchronous operation will signal.
+    /// The place of the mbarrier that an asynchronous operation will signal.
     pub(super) fn signalled(&self, who: Who, space: Space, address: u64) -> Result<usize, Error> {
         let at = self.mbarrier_place(who, space, address)?;
         self.mbarrier(who, at, true)?;
         Ok(at)
     }
 
-    /// The mbarrier of this block that copies of a thread will arrive at.
+    /// The place of the mbarrier at which copies by `cp.async` of a thread will arrive.
     pub(super) fn own_mbarrier(&self, who: Who, address: u64) -> Result<usize, Error> {
         let at = self.mbarrier_place(who, Space::Generic, address)?;
         self.mbarrier(who, at, false)?;
         Ok(at)
     }
 
-    /// Changes an mbarrier's transaction count; completes its phase if that is due.
+    /// Changes the transaction count of an mbarrier, and completes the phase if nothing is missing any more.
     pub(super) fn transact(&mut self, who: Who, at: usize, bytes: i64) -> Result<(), Error> {
         let Some(mbarrier) = self.mbarriers.0.get_mut(&at) else {
             return Err(self.bad_mbarrier(who, at, Fault::Absent));
@@ -172,7 +175,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Arrives; returns the state before.
+    /// Arrives at an mbarrier; returns the state before the arrival.
     pub(super) fn arrive_at(&mut self, who: Who, at: usize, arrival: Arrival) -> Result<u64, Error> {
         let mbarrier = self.mbarrier(who, at, false)?;
         let Arrival { count, drop, no_complete, by } = arrival;
@@ -204,14 +207,15 @@ impl Context<'_> {
         Ok(mbarrier.phases << 20 | u64::from(mbarrier.pending))
     }
 
-    /// The arrival that `cp.async.mbarrier.arrive` triggers; without `noinc` it has raised the pending count before.
+    /// The arrival that `cp.async.mbarrier.arrive` has announced. Without `.noinc` the instruction has raised the
+    /// pending count before.
     pub(super) fn arrive_for_copies(&mut self, who: Who, at: usize, operation: u32) -> Result<(), Error> {
         let by = By::Copies { operation };
         let arrival = Arrival { count: 1, drop: false, no_complete: false, by };
         self.arrive_at(who, at, arrival).map(|_| ())
     }
 
-    /// Takes one more arrival in this phase.
+    /// Raises the pending count, so that the current phase takes one more arrival.
     pub(super) fn raise_pending(&mut self, who: Who, at: usize) -> Result<(), Error> {
         let pending = self.mbarriers.0.get_mut(&at).map(|mbarrier| {
             mbarrier.pending += 1;
@@ -225,7 +229,7 @@ impl Context<'_> {
         }
     }
 
-    /// What lanes wait for that wait for an mbarrier.
+    /// What lanes wait for that wait for an mbarrier, for a message.
     pub(super) fn awaited_mbarrier(&self, at: usize, parity: u64) -> Awaited {
         let address = self.shared_address(at);
         let state = self.mbarriers.0.get(&at);
@@ -238,7 +242,8 @@ impl Context<'_> {
         }
     }
 
-    /// Raises the transaction count ahead of an arrival, which alone may complete the phase.
+    /// Raises the transaction count before an arrival of the same instruction; only that arrival may complete the
+    /// phase.
     pub(super) fn expect(&mut self, who: Who, at: usize, bytes: u32) -> Result<(), Error> {
         let Some(mbarrier) = self.mbarriers.0.get_mut(&at) else { return Ok(()) };
         mbarrier.transactions += i64::from(bytes);

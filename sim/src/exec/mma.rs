@@ -1,8 +1,9 @@
-//! `mma.sync`: fragments by the formulas of the PTX ISA ("Warp Level Matrix Instructions", "Matrix Fragments for
-//! mma.m16n8k16" and its like).
+//! `mma.sync`, with fragments by the formulas of the PTX ISA ("Warp Level Matrix Instructions", "Matrix Fragments for
+//! mma.m16n8k16" and the sections on the other shapes).
 //!
-//! All of them but the one of `m8n8k4.f16` are one formula. With `p` elements in a register (1 of tf32 and f64, 2 of 16
-//! bits, 4 of 8 bits, 8 of 4 bits, 32 of 1 bit), `g = t / 4` and `q = t % 4`, element `h` of register `r` of lane `t` is
+//! All shapes but `m8n8k4` of f16 follow one formula. With `p` elements in a register (1 of tf32 and f64, 2 of 16 bits,
+//! 4 of 8 bits, 8 of 4 bits, 32 of 1 bit), `g = t / 4` and `q = t % 4`, the place of element `h` of register `r` of
+//! lane `t` is
 //!
 //! | fragment | place |
 //! |---|---|
@@ -12,10 +13,10 @@
 //! | C, D (row, column) of f32, s32, f64 | `(g + 8 (r / 2), 2 q + r % 2)` |
 //! | C, D (row, column) of f16 | `(g + 8 r, 2 q + h)` |
 //!
-//! An element of D is `c + a0 b0 + a1 b1 + ...`. Floats: products exact (of f64: fused with their sum), added in f32 or
-//! f64 from k = 0 up, rounding to nearest each time; f16 results are rounded once more at the end. Hardware adds in
-//! another order and truncates, so results agree bit for bit where every partial sum is exact, such as small integers.
-//! Integers: the exact sum, wrapped or clamped once.
+//! An element of D is `c + a0 b0 + a1 b1 + ...`. Of floats, the products are exact (of f64, fused with the addition)
+//! and are added in f32 or f64 from k = 0 up, with rounding to nearest at each sum; results in f16 are rounded once
+//! more at the end. Hardware adds in another order and truncates, so that the results agree bit for bit where every
+//! partial sum is exact, as with small integers. Of integers, the sum is exact and is wrapped or clamped once.
 
 mod sparse;
 
@@ -25,7 +26,7 @@ use crate::op::{Mma, MmaSum, MmaType};
 
 pub(super) use sparse::Places;
 
-/// C and D: 16 x 8, of which m8 uses the first half.
+/// C and D, 16 x 8; shapes with m = 8 use the first eight rows.
 type Sums<D> = [[D; 8]; 16];
 
 /// `mma.sync.aligned.mMn8kK.row.col`.
@@ -33,7 +34,7 @@ pub(super) fn mma(regs: &mut Regs, mma: &Mma) {
     match (mma.a_ty, mma.b_ty) {
         (MmaType::F16, _) => floats::<2, 16>(regs, mma, halves::<Half>, halves::<Half>),
         (MmaType::Bf16, _) => floats::<2, 16>(regs, mma, halves::<Bfloat>, halves::<Bfloat>),
-        // The 13 low bits are not read.
+        // The 13 low bits of a tf32 are ignored.
         (MmaType::Tf32, _) => {
             let value = |word: u32| [f32::from_bits(word & 0xffff_e000)];
             floats::<1, 8>(regs, mma, value, value);
@@ -50,7 +51,7 @@ pub(super) fn mma(regs: &mut Regs, mma: &Mma) {
             let value = |ty| move |word: u32| std::array::from_fn(|h| integer(ty, word >> (4 * h) & 15, 4));
             integers::<8, 64>(regs, mma, value(mma.a_ty), value(mma.b_ty), |a, b| i64::from(a * b));
         }
-        // 32 bits of k at a time.
+        // One register holds 32 bits of k, which are multiplied and counted at once.
         (MmaType::B1 { and }, _) => {
             let value = |word: u32| [word as i32];
             let count = move |a: i32, b: i32| i64::from(if and { a & b } else { a ^ b }.count_ones());
@@ -72,7 +73,7 @@ fn bytes_of(ty: MmaType) -> fn(u32) -> [f32; 4] {
     }
 }
 
-/// The value of `bits` bits.
+/// The value of an integer of `bits` bits.
 fn integer(ty: MmaType, x: u32, bits: u32) -> i32 {
     let unused = 32 - bits;
     match ty {
@@ -81,7 +82,7 @@ fn integer(ty: MmaType, x: u32, bits: u32) -> i32 {
     }
 }
 
-/// A by rows of at most `K`: `P` elements a register.
+/// A as rows of at most `K` elements, with `P` elements in a register.
 fn rows<W: Copy, T: Copy + Default, const P: usize, const K: usize>(
     file: &[[W; WARP]],
     mma: &Mma,
@@ -98,7 +99,7 @@ fn rows<W: Copy, T: Copy + Default, const P: usize, const K: usize>(
     a
 }
 
-/// B by rows of eight columns.
+/// B as `K` rows of eight columns.
 fn columns<W: Copy, T: Copy + Default, const P: usize, const K: usize>(
     file: &[[W; WARP]],
     mma: &Mma,
@@ -116,7 +117,7 @@ fn columns<W: Copy, T: Copy + Default, const P: usize, const K: usize>(
     b
 }
 
-/// D += A B, from k = 0 up. Beyond the shape's k there are zeros, which are left out.
+/// D += A B, from k = 0 up. Elements beyond the `k` of the shape are zeros, and are left out.
 #[inline]
 fn multiply<T: Copy, D: Copy, const K: usize>(
     k: usize,
@@ -206,7 +207,7 @@ fn store_integers(regs: &mut Regs, mma: &Mma, d: &Sums<i64>) {
     });
 }
 
-/// C, one element a register.
+/// Loads C, with one element in a register.
 fn load<W: Copy, D>(file: &[[W; WARP]], slots: &[u32], d: &mut Sums<D>, value: impl Fn(W) -> D) {
     for (r, &slot) in slots.iter().enumerate() {
         for (t, &word) in file[slot as usize].iter().enumerate() {
@@ -215,7 +216,7 @@ fn load<W: Copy, D>(file: &[[W; WARP]], slots: &[u32], d: &mut Sums<D>, value: i
     }
 }
 
-/// D, one element a register.
+/// Stores D, with one element in a register.
 fn store<W, D: Copy>(file: &mut [[W; WARP]], slots: &[u32], d: &Sums<D>, word: impl Fn(D) -> W) {
     for (r, &slot) in slots.iter().enumerate() {
         for (t, to) in file[slot as usize].iter_mut().enumerate() {

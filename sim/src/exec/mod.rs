@@ -43,14 +43,14 @@ use crate::Space;
 
 /// The first shared address. The bytes below belong to the system on sm_90, so a zero address is out of bounds.
 pub(crate) const SHARED_BASE: u64 = 1024;
-/// Where the rank of a block in its cluster stands in shared addresses: they are the same from every block.
+/// The bit at which the rank of a block stands in shared addresses, which mean the same in every block of the cluster.
 pub(crate) const RANK_SHIFT: u32 = 24;
 /// Where shared memory appears among generic addresses.
 pub(crate) const SHARED_WINDOW: u64 = 0x7100_0000_0000;
 /// Where local memory appears among generic addresses.
 pub(crate) const LOCAL_WINDOW: u64 = 0x7200_0000_0000;
-/// Bytes between the local memories of two threads among generic addresses; the first thread's is the second such part, so
-/// that every generic address tells whose it is.
+/// Bytes between the local memories of two threads among generic addresses. The first thread's begins one stride after
+/// the window, so that every generic address tells whose memory it is in.
 pub(crate) const LOCAL_STRIDE: u64 = 1 << 17;
 /// Where parameters appear among generic addresses.
 pub(crate) const PARAM_WINDOW: u64 = 0x7300_0000_0000;
@@ -59,7 +59,7 @@ pub(crate) const CODE_WINDOW: u64 = 0x7400_0000_0000;
 /// Bytes of a window.
 const WINDOW: u64 = 1 << 32;
 
-/// The space and the address in it of a generic address.
+/// Resolves a generic address: the space that it points into, and the address there.
 #[inline]
 fn resolve(space: Space, address: u64) -> (Space, u64) {
     if space != Space::Generic || address < SHARED_WINDOW {

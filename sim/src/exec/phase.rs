@@ -1,4 +1,4 @@
-//! `mbarrier` instructions: what lanes ask of mbarriers, and how they wait for their phases.
+//! `mbarrier` instructions: arrivals, and waits for phases.
 
 use crate::Error;
 use crate::error::MbarrierFault as Fault;
@@ -11,7 +11,8 @@ use super::mbarrier::{Arrival, By};
 use super::warp::{Wait, Warp};
 
 impl Warp {
-    /// An `mbarrier` instruction; what the lanes wait for, if they must. `expired`: they have waited long enough.
+    /// Executes an `mbarrier` instruction; returns what the lanes wait for, if they must. `expired`: the wait has
+    /// reached its time limit.
     pub(super) fn mbarrier(
         &mut self,
         cx: &mut Context<'_>,
@@ -67,7 +68,7 @@ impl Warp {
         let mut complete = 0u32;
         let mut first = None;
         let mut waited_for = None;
-        // Neighbouring lanes that see the same mbarrier.
+        // The neighbouring lanes that have seen the same mbarrier's phase complete, to be told to the shadow at once.
         let mut seen = (0, 0u32);
         for lane in lanes(active) {
             let who = Who { warp: self.index, lane: lane as u32, source };
@@ -110,8 +111,8 @@ impl Warp {
         Ok(None)
     }
 
-    /// Whether a `try_wait` gives up at once, as it is allowed to: with a seed now and then, or always when a warp asks for
-    /// the first time.
+    /// Whether a `try_wait` gives up at once, as the ISA allows. With some seeds each does when a warp asks for a phase
+    /// for the first time, with the others now and then, without a seed never.
     fn gives_up(&mut self, cx: &mut Context<'_>, phase: Option<(usize, u64)>) -> bool {
         if cx.impatient() {
             return std::mem::replace(&mut self.gave_up, phase) != phase;
@@ -119,7 +120,7 @@ impl Warp {
         cx.machine.options.seed != 0 && cx.below(2) != 0
     }
 
-    /// Lanes see that a phase of an mbarrier is complete.
+    /// Tells the shadow that lanes have seen a phase of an mbarrier complete.
     fn observe(&self, cx: &mut Context<'_>, (mbarrier, mask): (usize, u32), acquire: Option<Scope>) {
         if let Some(shadow) = &mut cx.shadow
             && mask != 0

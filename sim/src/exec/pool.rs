@@ -1,7 +1,8 @@
-//! `setmaxnreg`: the registers of a block, which its warps hand to one another (PTX ISA, "setmaxnreg").
+//! `setmaxnreg`: the warps of a block hand registers to one another (PTX ISA, "setmaxnreg").
 //!
-//! A warp begins with what it was launched with. `.dec` gives registers to the block's pool, `.inc` waits until there are
-//! enough in it. All warps of a warpgroup execute the same, one after another.
+//! A warp begins with the number of registers that it was launched with. `.dec` gives registers to the block's pool,
+//! `.inc` waits until the pool has enough. All warps of a warpgroup must execute the same `setmaxnreg`, each before any
+//! of them executes the next.
 
 use crate::Error;
 use crate::lanes::WARP;
@@ -13,21 +14,22 @@ use super::warp::{Wait, Warp};
 /// Warps of a warpgroup.
 const WARPS: usize = 4;
 
-/// The registers of a block.
+/// The registers of a block that `setmaxnreg` moves.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pool {
     /// Registers that no warp has.
     pub(super) free: u32,
-    /// Registers a thread of each warp; none if `setmaxnreg` has no effect on the kernel.
+    /// For each warp, the number of registers of a thread; empty if `setmaxnreg` has no effect on the kernel.
     each: Vec<u32>,
-    /// Instructions that each warp has executed.
+    /// How many `setmaxnreg` each warp has executed.
     done: Vec<usize>,
-    /// The instructions of each warpgroup: the one that was first at it, registers a thread, whether they are more.
+    /// The `setmaxnreg` of each warpgroup in order: the thread that was first to execute it, the registers for each
+    /// thread, and whether it is `.inc`.
     steps: Vec<Vec<(Who, u32, bool)>>,
 }
 
 impl Pool {
-    /// The pool of a block with so many warps and registers a thread.
+    /// The pool of a block with this many warps, and this many registers for each thread if `setmaxnreg` has an effect.
     pub(super) fn new(registers: Option<u32>, warps: u32) -> Self {
         let warps = if registers.is_some() { warps as usize } else { 0 };
         Pool {
@@ -46,7 +48,7 @@ impl Pool {
 }
 
 impl Warp {
-    /// `setmaxnreg`; what the warp waits for, if it must.
+    /// `setmaxnreg`; returns what the warp waits for, if it must.
     pub(super) fn set_registers(
         &mut self,
         cx: &mut Context<'_>,
@@ -78,7 +80,8 @@ impl Warp {
         Ok(None)
     }
 
-    /// The warps of a warpgroup execute the same, and synchronise before the next.
+    /// Checks that the warps of a warpgroup execute the same `setmaxnreg`, and all of them one before any executes the
+    /// next.
     fn same_step(&self, cx: &mut Context<'_>, (increase, count): (bool, u32), who: Who) -> Result<(), Error> {
         let (rank, warp) = (cx.rank, self.place as usize);
         let pool = &mut cx.pools[rank];

@@ -1,5 +1,5 @@
-//! `vprintf` (CUDA C++ Programming Guide, "Formatted Output"): a format and the values packed behind an address, each
-//! at a multiple of its size.
+//! `vprintf` (CUDA C++ Programming Guide, "Formatted Output"): a format, and the address of the packed values, each at
+//! a multiple of its size.
 
 use std::sync::PoisonError;
 
@@ -12,11 +12,11 @@ use super::format::{Argument, Conversion, Piece, parse};
 use super::warp::Warp;
 use super::{lanes, resolve};
 
-/// The most bytes of a format or of a string that it prints.
+/// The most bytes of a format, or of a string that is printed.
 const LIMIT: u64 = 4096;
 
 impl Warp {
-    /// Lanes print in their order.
+    /// `vprintf`: lanes print in order.
     pub(super) fn print(
         &mut self,
         cx: &mut Context<'_>,
@@ -43,7 +43,7 @@ impl Warp {
         Ok(())
     }
 
-    /// The finding that an assertion does not hold, of the first of these lanes.
+    /// The error that an assertion does not hold, for the first of these lanes.
     pub(super) fn assertion(&self, cx: &mut Context<'_>, assert: &Assert, mask: u32, source: u32) -> Error {
         let who = self.who(mask, source);
         let mut value = |at: &Address, bytes| {
@@ -65,7 +65,7 @@ impl Warp {
         }
     }
 
-    /// Appends the text; how many values it took.
+    /// Appends the formatted text; returns how many values the format has taken.
     fn formatted(
         &self,
         cx: &mut Context<'_>,
@@ -115,7 +115,7 @@ impl Warp {
         self.read(cx, who, resolve(Space::Generic, address), bytes, Touch::Read).map(|value| value as u64)
     }
 
-    /// The string that ends with a zero.
+    /// The string at an address, up to the zero that ends it.
     fn string(&self, cx: &mut Context<'_>, who: Who, address: u64) -> Result<String, Error> {
         let mut bytes = Vec::new();
         for i in 0..LIMIT {

@@ -1,7 +1,7 @@
 //! `mma.sync.m8n8k4` of f16 (PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16 floating point type"): four products
-//! at once, each of the eight lanes of a quad pair: lanes 4 q to 4 q + 3 and those 16 further on.
+//! at once. Each belongs to the eight lanes of a quad pair: lanes `4 q` to `4 q + 3` and `4 q + 16` to `4 q + 19`.
 //!
-//! With `l = t % 4`, `h = 4` in the upper lanes of a pair and 0 in the lower, element `i` of lane `t` is
+//! With `l = t % 4`, and `h` 4 in the upper lanes of a pair and 0 in the lower, the place of element `i` of lane `t` is
 //!
 //! | fragment | place |
 //! |---|---|
@@ -16,7 +16,7 @@ use crate::float::{Half, Narrow, Pair, Round, canon};
 use crate::lanes::{Regs, Scalar, WARP};
 use crate::op::QuadMma;
 
-/// The place of element `i` of a lane of C and D.
+/// The place of element `i` of C or D in a lane.
 fn place(lane: usize, i: usize, half: bool) -> (usize, usize) {
     let (l, h) = (lane % 4, lane / 16 * 4);
     if half { (l + h, i) } else { (l % 2 + (i & 2) + h, (i & 4) + (l & 2) + i % 2) }
@@ -27,7 +27,7 @@ fn halves(regs: &Regs, slots: &[u32], lane: usize, i: usize) -> f32 {
     if i.is_multiple_of(2) { low.value() } else { high.value() }
 }
 
-/// Sums and exact products in f32 from k = 0 up, as those of the other shapes; results in f16 are rounded once.
+/// Exact products, summed in f32 from k = 0 up as for the other shapes; results in f16 are rounded once.
 pub(super) fn multiply(regs: &mut Regs, mma: &QuadMma) {
     let (mut a, mut b) = ([[[0f32; 4]; 8]; 4], [[[0f32; 8]; 4]; 4]);
     let mut d = [[[0f32; 8]; 8]; 4];
