@@ -7,27 +7,27 @@ use crate::shadow::{BARRIERS, Shadow};
 /// One of a block's sixteen barriers, from the first arrival until it lets the warps go.
 #[derive(Clone, Copy, Debug, Default)]
 struct Barrier {
-    /// Warps that wait.
+    /// The warps that wait at the barrier.
     waiting: u32,
-    /// Warps that have arrived, waiting or not.
+    /// The warps that have arrived, whether they wait or not.
     arrived: u32,
-    /// Arrivals, as threads: 32 a warp.
+    /// The number of threads that have arrived, 32 for each warp.
     threads: u32,
-    /// Threads it waits for; 0 for all that have not exited.
+    /// The number of threads that the barrier is for; 0 for all that have not exited.
     expected: u32,
-    /// Of the threads that came to a `bar.red`, those with the predicate set, and all.
+    /// Of the threads that have arrived with a `bar.red`: how many have the predicate set, and how many there are.
     votes: (u32, u32),
 }
 
-/// A block's state apart from its warps' and its shared memory.
+/// The state of a block, apart from that of its warps and of its shared memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     barriers: [Barrier; BARRIERS],
-    /// The votes at the barriers when they completed last.
+    /// For each barrier, the votes of the `bar.red` with which it was last completed.
     pub(super) votes: [(u32, u32); BARRIERS],
     /// Warps that have not exited.
     pub(super) live: u32,
-    /// Warps that a barrier has let go.
+    /// Warps that a barrier has let go and that the cluster has not made ready yet.
     pub(super) released: u32,
 }
 
@@ -38,8 +38,8 @@ impl Block {
         Block { barriers: [Barrier::default(); BARRIERS], votes: [(0, 0); BARRIERS], live, released: 0 }
     }
 
-    /// A warp arrives at a barrier for `expected` threads (0: all that have not exited). Tells what it should have
-    /// been if the warps before it expected another number.
+    /// A warp arrives at a barrier for `expected` threads (0: all that have not exited). The error is the number of
+    /// threads that the warps before it expected, if that is another.
     pub(super) fn arrive(
         &mut self,
         warp: u32,
@@ -61,7 +61,8 @@ impl Block {
         Ok(())
     }
 
-    /// Lets the warps at a barrier go if all have come; `first` is the number of the block's first warp.
+    /// Lets the warps at a barrier go if all have arrived; `first` is the number of the block's first warp in the
+    /// cluster.
     pub(super) fn try_complete(&mut self, id: usize, rank: usize, first: usize, shadow: Option<&mut Shadow>) {
         let Barrier { waiting, arrived, threads, expected, votes } = self.barriers[id];
         let complete = if expected == 0 { self.live & !arrived == 0 } else { threads >= expected };

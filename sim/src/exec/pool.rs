@@ -40,7 +40,7 @@ impl Pool {
         }
     }
 
-    /// The warps of a warp's warpgroup.
+    /// The warps of the warpgroup to which a warp belongs.
     fn group(&self, warp: usize) -> std::ops::Range<usize> {
         let first = warp / WARPS * WARPS;
         first..(first + WARPS).min(self.done.len())
@@ -108,7 +108,7 @@ impl Warp {
 }
 
 impl Context<'_> {
-    /// A block has exited: all warps of each warpgroup have executed the same `setmaxnreg`.
+    /// Checks, as a block has exited, that all warps of each warpgroup have executed the same number of `setmaxnreg`.
     pub(super) fn check_registers(&self, rank: usize) -> Result<(), Error> {
         let pool = &self.pools[rank];
         for (warp, &done) in pool.done.iter().enumerate() {

@@ -1,11 +1,12 @@
-//! Undefined values: registers that nothing has written, and what comes of them and of memory without a value.
+//! Undefined values: registers that nothing has written, and the results of instructions that read such registers or
+//! memory without a value.
 //!
-//! What is undefined may be copied, stored in shared and local memory, and computed with, as compilers do in lanes whose
-//! results nobody takes; the results are undefined as far as they depend on it, bit by bit. An error is to let it decide
-//! something: an address, a guard, what is stored in global memory, an operand of a barrier.
+//! Undefined values may be copied, stored in shared and local memory, and computed with, as compilers do in lanes whose
+//! results nobody uses. A result is undefined, bit by bit, as far as it depends on undefined values. An undefined value
+//! must not decide something: an address, a guard, what is stored in global memory, an operand of a barrier.
 //!
-//! Instructions whose registers every path has written need not be looked at until something undefined comes from elsewhere
-//! (`decode/defined.rs`).
+//! An instruction whose registers have been written on every path to it need not be checked, until an undefined value
+//! comes from memory or another lane (`decode/defined.rs`).
 
 mod flow;
 mod spread;
@@ -21,34 +22,35 @@ use crate::{Error, Space};
 use super::context::Context;
 use super::warp::Warp;
 
-/// Where something undefined comes from.
+/// Where an undefined value comes from.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source {
     /// A register that nothing has written.
     Register(Reg),
-    /// Bytes that nothing has written, and who read them first.
+    /// Bytes that nothing has written, and the thread and instruction that read them first.
     Memory { who: Who, space: Space, address: u64, bytes: u32 },
-    /// A register of a lane that did not execute the shuffle that brought it, and who did.
+    /// A register of lane `from`, which did not execute the shuffle that read it, and the thread and instruction of the
+    /// shuffle.
     Lane { who: Who, from: u32, register: Reg },
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     pub(super) source: Source,
-    /// Whether it may be the padding of a structure that is copied as it is.
+    /// Whether the value may be the padding of a structure that is copied as a whole.
     pub(super) padding: bool,
 }
 
-/// What of a warp's registers is undefined.
+/// Which values of a warp's registers are undefined: for each register, the lanes in which at least one bit is.
 #[derive(Debug)]
 pub(super) struct Undefined {
     pred: Vec<u32>,
     w32: Vec<u32>,
     w64: Vec<u32>,
-    /// Which bits, of the lanes of a register in which it is not all.
+    /// For registers that are undefined only in part in some lane: the undefined bits of each lane.
     bits: HashMap<Reg, Box<[u64; WARP]>>,
     origins: HashMap<Reg, Origin>,
-    /// Whether every instruction has to be looked at.
+    /// Whether every instruction has to be checked, as an undefined value may be in any register.
     pub(super) spread: bool,
 }
 
@@ -81,7 +83,8 @@ impl Undefined {
         }
     }
 
-    /// Begins a block: these registers are yet to be written, or, if the warp is observed, all.
+    /// Begins a block. The `open` registers, which some path reads before it writes them, are undefined; all are if the
+    /// warp is observed.
     pub(super) fn start(&mut self, open: &[Reg], observed: bool) {
         for file in [File::Pred, File::W32, File::W64] {
             self.file(file).fill(if observed { u32::MAX } else { 0 });
@@ -102,7 +105,7 @@ impl Undefined {
         file[reg.slot as usize]
     }
 
-    /// Which bits of a lane.
+    /// The undefined bits of a lane of a register.
     pub(super) fn bits(&self, reg: Reg, lane: usize) -> u64 {
         if self.lanes(reg) >> lane & 1 == 0 {
             return 0;
@@ -110,12 +113,12 @@ impl Undefined {
         self.bits.get(&reg).map_or(all_bits(reg), |bits| bits[lane])
     }
 
-    /// A register is about to be written in these lanes.
+    /// Makes a register defined in these lanes, as it is about to be written there.
     pub(super) fn define(&mut self, reg: Reg, lanes: u32) {
         self.file(reg.file)[reg.slot as usize] &= !lanes;
     }
 
-    /// These bits of a lane of a register are undefined, and no others of it.
+    /// Makes these bits of a lane of a register undefined, and the lane's other bits defined.
     pub(super) fn set(&mut self, reg: Reg, lane: usize, bits: u64, origin: Origin) {
         let bits = bits & all_bits(reg);
         if bits == 0 {
@@ -126,14 +129,14 @@ impl Undefined {
         if bits != all_bits(reg) || self.bits.contains_key(&reg) {
             self.bits.entry(reg).or_insert_with(|| Box::new([all_bits(reg); WARP]))[lane] = bits;
         }
-        // That of the first lane, which is the one that is told.
+        // A register keeps the origin of its first undefined lane, since a message tells that lane.
         if before << (31 - lane) << 1 == 0 {
             self.origins.insert(reg, origin);
         }
         self.spread = true;
     }
 
-    /// A lane of a register has no value any more.
+    /// Makes all bits of a lane of a register undefined.
     pub(super) fn lose(&mut self, reg: Reg, lane: usize) {
         self.file(reg.file)[reg.slot as usize] |= 1 << lane;
         if let Some(bits) = self.bits.get_mut(&reg) {
@@ -147,15 +150,16 @@ impl Undefined {
         self.origins.get(&reg).copied().unwrap_or(own)
     }
 
-    /// The first register that is undefined in some of its lanes, and those.
+    /// The first of these registers that is undefined in one of its given lanes, with those of the lanes in which it
+    /// is.
     fn first(&self, mut needs: impl Iterator<Item = (Reg, u32)>) -> Option<(Reg, u32)> {
         needs.find_map(|(reg, lanes)| Some((reg, lanes & self.lanes(reg))).filter(|found| found.1 != 0))
     }
 }
 
 impl Warp {
-    /// Checks that what decides something in an instruction is defined, and passes on what is not. `pc` is its first
-    /// operation.
+    /// Checks that the registers are defined that decide something in an instruction, and marks the results of
+    /// undefined values as undefined. `pc` is the instruction's first operation.
     pub(super) fn check_registers(
         &mut self,
         cx: &Context<'_>,
@@ -177,7 +181,7 @@ impl Warp {
             self.undefined.as_ref().and_then(|undefined| undefined.first(uses.clone()))
         {
             cx.note(self.undefined_register(cx, reg, lanes, inst.source))?;
-            // Told once, not at every use.
+            // The register counts as defined from now on, so that there is one finding and not one for every use.
             self.undefined.iter_mut().for_each(|undefined| undefined.define(reg, lanes));
         }
         let Some(undefined) = &self.undefined else { return Ok(()) };
@@ -193,18 +197,18 @@ impl Warp {
         Ok(())
     }
 
-    /// Whether an instruction has to be looked at.
+    /// Whether an instruction has to be checked.
     #[inline]
     pub(super) fn is_careful(&self, inst: &Inst) -> bool {
         self.undefined.as_ref().is_some_and(|undefined| inst.careful || undefined.spread)
     }
 
-    /// The lanes of a register that are undefined, if that is checked.
+    /// The lanes in which a register is undefined; none if that is not checked.
     pub(super) fn undefined_lanes(&self, reg: Reg) -> u32 {
         self.undefined.as_ref().map_or(0, |undefined| undefined.lanes(reg))
     }
 
-    /// All lanes of a register are about to be written.
+    /// Makes a register defined in all lanes, as it is about to be written there.
     pub(super) fn define_all(&mut self, reg: Reg) {
         if let Some(undefined) = &mut self.undefined {
             undefined.define(reg, u32::MAX);

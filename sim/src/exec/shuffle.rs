@@ -1,5 +1,6 @@
-//! `shfl.sync`, `vote.sync`, `redux.sync`, `match.sync`, `elect.sync`: lanes that read one another's registers (PTX ISA,
-//! "Data Movement and Conversion Instructions: shfl.sync", "Parallel Synchronization and Communication Instructions").
+//! `shfl.sync`, `vote.sync`, `redux.sync`, `match.sync`, `elect.sync`: instructions by which lanes read one another's
+//! registers (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync", "Parallel Synchronization and
+//! Communication Instructions").
 
 use crate::lanes::{Reg, Regs, WARP};
 use crate::op::{Shuffle, ShuffleMode, Vote};
@@ -9,8 +10,8 @@ use super::registers::{Origin, Source, all_bits};
 use super::warp::Warp;
 
 impl Warp {
-    /// Each lane gets `a` of the lane that the mode, `b` and the segment in `c` name, or its own where that one is
-    /// outside its segment. What a lane gives that does not execute the shuffle is undefined.
+    /// Each lane gets the `a` of the lane that the mode, `b` and the segment in `c` select, or its own `a` if the
+    /// selected lane is outside of the segment. The value of a lane that does not execute the shuffle is undefined.
     pub(super) fn shuffle(&mut self, shuffle: &Shuffle, active: u32, source: u32) {
         let values = self.regs.w32[shuffle.a.slot as usize];
         let from = source_lanes(&self.regs, shuffle);
@@ -32,7 +33,7 @@ impl Warp {
         }
     }
 
-    /// Each lane gets the vote of its member mask.
+    /// Each lane gets the result of a vote among the lanes of its member mask.
     pub(super) fn vote(&mut self, vote: Vote, d: Reg, a: Reg, members: Reg, active: u32) {
         let votes = self.regs.pred[a.slot as usize];
         for lane in lanes(active) {
@@ -60,7 +61,8 @@ impl Warp {
         }
     }
 
-    /// Each lane gets the members that have its value; with `all` every member or none, and whether it is every one.
+    /// Each lane gets the mask of the members with the same value. With `all` the mask is of all members or none, and a
+    /// predicate tells which.
     pub(super) fn matching(
         &mut self,
         all: bool,
@@ -81,7 +83,7 @@ impl Warp {
         }
     }
 
-    /// The first member leads.
+    /// The first member is the leader.
     pub(super) fn elect(&mut self, d: Reg, p: Reg, members: Reg, active: u32) {
         for lane in lanes(active) {
             let leader = (self.regs.get(members, lane) as u32 & active).trailing_zeros();
@@ -91,7 +93,7 @@ impl Warp {
     }
 }
 
-/// The lane that each lane reads from, and whether it is inside the segment.
+/// For each lane, the lane that it reads from, and whether the selected lane is inside the segment.
 pub(super) fn source_lanes(regs: &Regs, shuffle: &Shuffle) -> [(usize, bool); WARP] {
     std::array::from_fn(|lane| {
         let [b, c] = [shuffle.b, shuffle.c].map(|reg| regs.get(reg, lane) as u32);
@@ -99,7 +101,8 @@ pub(super) fn source_lanes(regs: &Regs, shuffle: &Shuffle) -> [(usize, bool); WA
     })
 }
 
-/// The lane to read from, and whether it is inside the segment.
+/// The lane to read from, which is the reading lane itself where the selected one is outside of the segment, and
+/// whether it is inside.
 fn source_lane(mode: ShuffleMode, lane: u32, b: u32, c: u32) -> (usize, bool) {
     let (offset, clamp, segment) = (b & 31, c & 31, c >> 8 & 31);
     let last = lane & segment | clamp & !segment;

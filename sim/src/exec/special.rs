@@ -7,7 +7,7 @@ use crate::memory::WORKSPACE;
 
 use super::context::Context;
 
-/// The value of a special register in a lane; those that differ from run to run on hardware are 0.
+/// The value of a special register in a lane. Registers whose value on hardware differs from run to run are 0.
 pub(super) fn value(cx: &Context<'_>, special: Special, warp: u32, lane: u32) -> u64 {
     use Special as S;
     let launch = cx.machine.launch;
@@ -53,7 +53,7 @@ pub(super) fn value(cx: &Context<'_>, special: Special, warp: u32, lane: u32) ->
         S::ClusterNctarank => cx.machine.ranks(),
         S::IsExplicitCluster => cx.machine.explicit.into(),
         S::TotalSmemSize => cx.machine.shared as u32,
-        // And what the system reserves for itself.
+        // The system reserves 1024 bytes in addition.
         S::AggrSmemSize => cx.machine.shared as u32 + 1024,
         S::WarpSize => WARP as u32,
         S::Envreg1 if launch.cooperative => (WORKSPACE >> 32) as u32,

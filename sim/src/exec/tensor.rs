@@ -1,4 +1,5 @@
-//! Bulk tensor copies and reductions: the tensor map that an instruction names, and the copy of the box's runs.
+//! Bulk tensor copies and reductions: reads the tensor map that an instruction names, and issues copies of the runs of
+//! which the box consists.
 
 use girih_ptx::{TENSOR_MAP_BYTES, TensorMap};
 
@@ -15,7 +16,7 @@ use super::warp::Warp;
 use super::{lanes, resolve};
 
 impl Warp {
-    /// A bulk tensor copy, reduction or prefetch, by each of the lanes.
+    /// Executes a bulk tensor copy, reduction or prefetch, lane by lane.
     pub(super) fn tensor(
         &mut self,
         cx: &mut Context<'_>,
@@ -57,7 +58,7 @@ impl Warp {
         Ok(())
     }
 
-    /// What a store does to the elements that are there.
+    /// What a store does with the elements in memory: it overwrites them, or combines them with its own.
     fn effect(&self, cx: &Context<'_>, who: Who, copy: &Tensor, map: &TensorMap) -> Result<Effect, Error> {
         let Some(reductions) = &copy.reductions else { return Ok(Effect::Write) };
         let element = map.tiled().element;
@@ -105,7 +106,7 @@ fn misused(cx: &Context<'_>, who: Who, misuse: Misuse) -> Error {
     Error::BadValue { at: cx.at(who), what, value, accepted }
 }
 
-/// A copy of plain bytes, as runs.
+/// A copy of plain bytes, as one run.
 pub(super) fn plain(global: u64, shared: u64, bytes: u32) -> [Run; 1] {
     [Run { global: Some(global), shared, bytes }]
 }

@@ -1,4 +1,4 @@
-//! Instructions that lanes execute together: barriers, and those of the whole warp.
+//! Instructions that need several lanes together: barriers, exchanges, and other instructions of the whole warp.
 
 use crate::Error;
 use crate::lanes::{File, Reg, WARP};
@@ -10,7 +10,7 @@ use super::lanes;
 use super::warp::{State, Stop, Warp};
 
 impl Warp {
-    /// Whether the lanes that a warp-wide instruction needs are all here.
+    /// Whether all lanes that an instruction needs have come to it.
     pub(super) fn together(
         &self,
         cx: &Context<'_>,
@@ -30,14 +30,14 @@ impl Warp {
         let mut needed = match (&inst.op, members) {
             (_, Some(_)) => 0,
             (Op::Barrier { aligned: false, .. }, _) => self.live,
-            // Whatever needs all lanes needs those that have exited too.
+            // An instruction of the whole warp needs the lanes that have exited too, and so is an error.
             _ => self.whole,
         };
         if needed & !self.live != 0 {
             let at = cx.at(self.who(active, inst.source));
             return Err(Error::Divergent { at, active, expected: needed });
         }
-        // Mostly they all name the whole warp.
+        // The usual case, in which all lanes name the whole warp, is quick to decide.
         let all = |reg: Reg| reg.file == File::W32 && self.regs.w32[reg.slot as usize] == [u32::MAX; WARP];
         if active == u32::MAX && members.is_some_and(all) {
             return Ok(true);
@@ -60,7 +60,7 @@ impl Warp {
         if matches!(inst.op, Op::Barrier { aligned: false, .. }) {
             return Ok(false);
         }
-        // Lanes of this group that the guard keeps away will not come.
+        // Lanes of this group for which the guard is false do not come to the instruction any more.
         if needed & mask & !active != 0 {
             let at = cx.at(self.who(active, inst.source));
             return Err(Error::Divergent { at, active, expected: needed });
@@ -68,7 +68,7 @@ impl Warp {
         Ok(false)
     }
 
-    /// The lanes that a lane names must name the same.
+    /// Checks that the lanes that a lane names have the same member mask.
     fn same_members(&self, cx: &Context<'_>, members: Reg, active: u32, source: u32) -> Result<(), Error> {
         let mask = |lane: usize| self.regs.get(members, lane) as u32;
         let first = mask(active.trailing_zeros().min(31) as usize);
@@ -85,8 +85,7 @@ impl Warp {
         Ok(())
     }
 
-    /// Where lanes may come together that are at different instructions: at a barrier without `.aligned`, at
-    /// `bar.warp.sync`.
+    /// The point where lanes at different instructions may meet: a barrier without `.aligned`, or `bar.warp.sync`.
     pub(super) fn point(&self, op: &Op, active: u32) -> Option<Point> {
         let first = active.trailing_zeros().min(31) as usize;
         let same = |reg: Reg| {
@@ -106,7 +105,7 @@ impl Warp {
         }
     }
 
-    /// A group comes to where its lanes meet others; if all are there they go on.
+    /// A group comes to a point where its lanes meet others. If all lanes are there, they go on.
     pub(super) fn meet(
         &mut self,
         cx: &mut Context<'_>,
@@ -160,7 +159,7 @@ impl Warp {
         }
     }
 
-    /// A warp-wide instruction with all its lanes; tells whether the warp waits now.
+    /// Executes an instruction of the warp with all its lanes; returns whether the warp waits now.
     pub(super) fn collective(
         &mut self,
         cx: &mut Context<'_>,
@@ -192,7 +191,7 @@ impl Warp {
             Op::Match { all, d, p, a, members } => self.matching(*all, (*d, *p), *a, *members, active),
             Op::Elect { d, p, members } => self.elect(*d, *p, *members, active),
             Op::WarpSync(members) => {
-                // Lanes may bring masks of their own: disjoint sets that each come together.
+                // Lanes may have different member masks: disjoint sets of lanes, each of which synchronises by itself.
                 let mut rest = active;
                 while let (Some(shadow), Some(lane)) = (&mut cx.shadow, lanes(rest).next()) {
                     let members = self.regs.get(*members, lane) as u32;

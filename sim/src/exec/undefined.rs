@@ -1,4 +1,4 @@
-//! Undefined values on their way through memory.
+//! Undefined values that pass through memory.
 
 use crate::lanes::Reg;
 use crate::op::Transfer;
@@ -10,18 +10,18 @@ use super::context::Context;
 use super::registers::{Origin, Source};
 use super::warp::Warp;
 
-/// The bits of bytes, of up to eight.
+/// The bits of those of up to eight bytes that a mask of bytes names.
 pub(super) fn spread_bytes(bytes: u16) -> u64 {
     (0..8).filter(|i| bytes >> i & 1 == 1).fold(0, |bits, i| bits | 0xff << (8 * i))
 }
 
-/// The bytes that have any of some bits.
+/// The bytes that have at least one of these bits, as a mask of bytes.
 fn bytes_of(bits: u64) -> u16 {
     (0..8).filter(|i| bits >> (8 * i) & 0xff != 0).fold(0, |bytes, i| bytes | 1 << i)
 }
 
 impl Context<'_> {
-    /// A copy has brought bytes of global memory of which some have no value.
+    /// Records that a copy has brought bytes of global memory into shared memory, of which some have no value.
     pub(super) fn note_missing(&mut self, who: Who, at: usize, (address, bytes): (u64, u32), missing: u16) {
         let padding = missing != u16::MAX >> (16 - bytes);
         let origin = Origin { source: Source::Memory { who, space: Space::Global, address, bytes }, padding };
@@ -29,7 +29,7 @@ impl Context<'_> {
         self.origins.extend(places.map(|i| (at + i, origin)));
     }
 
-    /// Where undefined bytes of shared memory come from, which someone reads.
+    /// Where the undefined bytes of shared memory come from that a thread reads at a place.
     pub(super) fn origin(&self, who: Who, at: usize, missing: u16) -> Origin {
         let first = at + missing.trailing_zeros() as usize;
         let address = self.shared_address(at);
@@ -40,7 +40,7 @@ impl Context<'_> {
 }
 
 impl Warp {
-    /// A lane has loaded bytes of which nothing has written some.
+    /// Marks the registers of a load as undefined in a lane, as some of the loaded bytes have no value.
     #[cold]
     pub(super) fn load_undefined(
         &mut self,
@@ -61,7 +61,8 @@ impl Warp {
             _ => None,
         };
         let kept = kept.copied();
-        // Compilers copy structures byte by byte too: are there neighbours?
+        // Compilers copy structures as vectors of single bytes too. So a byte may be padding if one of the eight bytes around it
+        // has a value.
         let beside = bytes == 1 && count > 1 && self.eight_missing(cx, who, space, address & !7) != 0xff;
         let Some(undefined) = &mut self.undefined else { return };
         let whole = u16::MAX >> (16 - bytes);
@@ -69,7 +70,8 @@ impl Warp {
         for (i, reg) in transfer.regs.iter().take(count as usize).enumerate() {
             let Some(reg) = *reg else { continue };
             let lost = missing >> (i as u32 * bytes) & whole;
-            // Padding is a part of an element, or in global memory perhaps an element of several.
+            // A missing part of an element may be padding. So may be whole elements among others with a value: in
+            // global memory, of the same access.
             let padding = lost != whole || beside || space == Space::Global && missing != all;
             let source = Source::Memory { who, space, address, bytes: total };
             let origin = kept.unwrap_or(Origin { source, padding });
@@ -81,7 +83,7 @@ impl Warp {
         }
     }
 
-    /// Which of eight bytes nothing has written.
+    /// Which of eight bytes have no value, a bit for each.
     fn eight_missing(&self, cx: &Context<'_>, who: Who, space: Space, address: u64) -> u16 {
         match space {
             Space::Shared | Space::Cluster => {
@@ -102,8 +104,8 @@ impl Warp {
         }
     }
 
-    /// What a lane's store writes of undefined bytes, and where the first of them comes from. In global memory that is an
-    /// error, but for the padding of what is copied as it is.
+    /// The undefined bytes that a lane's store writes, a bit for each, and where the first of them comes from. In
+    /// global memory undefined bytes are an error, except for padding that is copied along with a structure.
     #[cold]
     pub(super) fn stored_undefined(
         &self,
@@ -123,7 +125,7 @@ impl Warp {
             }
             let origin = undefined.origin(reg);
             if global && !origin.padding {
-                // Told once: it counts as written then.
+                // The bytes count as written from now on, so that there is one finding.
                 cx.note(self.undefined_register(cx, reg, 1 << who.lane, who.source))?;
                 continue;
             }
@@ -136,7 +138,7 @@ impl Warp {
         Ok(first.map(|origin| (missing, origin)))
     }
 
-    /// Undefined bytes have been stored.
+    /// Marks bytes that a store of undefined values has written as bytes without a value.
     #[cold]
     pub(super) fn store_undefined(
         &mut self,
@@ -174,7 +176,8 @@ impl Warp {
         Ok(())
     }
 
-    /// A lane has stored half `h` of a register to shared memory by `stmatrix`.
+    /// Marks the undefined bytes of half `h` of a register, which `stmatrix` has stored to shared memory for a lane, as
+    /// bytes without a value.
     #[cold]
     pub(super) fn store_element(&self, cx: &mut Context<'_>, reg: Reg, (lane, h): (usize, usize), at: usize) {
         let Some(undefined) = &self.undefined else { return };

@@ -1,9 +1,9 @@
 //! A warp: 32 lanes that execute together as long as they agree on the next instruction.
 //!
-//! Lanes are in groups of one program counter each. The group with the smallest counter runs; when it reaches the
-//! next group's counter the two become one. Every lane executes its own program whatever the control flow, and
-//! structured code laid out in order reconverges where its paths meet. An instruction that needs lanes of other
-//! groups parks its group until they come.
+//! The lanes form groups, each with one program counter. The group with the smallest counter runs, and when it reaches
+//! the counter of the next group the two become one. Every lane executes its own program whatever the control flow, and
+//! structured code that is laid out in order reconverges where its paths meet. An instruction that needs lanes of other
+//! groups parks its group until these lanes come.
 
 use std::collections::HashMap;
 
@@ -23,22 +23,22 @@ use super::watch::Watch;
 use super::wgmma::Operations;
 use super::{LOCAL_STRIDE, LOCAL_WINDOW, RANK_SHIFT, lanes};
 
-/// Instructions that a warp, or a group of its lanes, executes before others get their turn.
+/// Instructions that a warp, or a group of its lanes, executes before another gets its turn.
 const SHARE: u64 = 1 << 14;
 
-/// What a strong load, or another look in vain, takes of that.
+/// A strong load, or another access that looks for a change in vain, counts as this many instructions of the share.
 const LOOK: u64 = 64;
 
 /// Whether a warp can run.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
     Ready,
-    /// At a barrier of its block.
+    /// The warp waits at a barrier of its block.
     Waiting {
         barrier: u32,
         source: u32,
     },
-    /// All its groups wait.
+    /// All groups of the warp wait.
     Blocked,
     Done,
 }
@@ -46,46 +46,49 @@ pub(super) enum State {
 /// A warp of a block.
 #[derive(Debug)]
 pub(super) struct Warp {
-    /// Its number among the warps of the cluster.
+    /// The warp's number among the warps of the cluster.
     pub(super) index: u32,
-    /// Its number in its block.
+    /// The warp's number in its block.
     pub(super) place: u32,
     pub(super) state: State,
     pub(super) regs: Regs,
-    /// What of its registers is undefined, if that is checked.
+    /// Which values of the warp's registers are undefined, if that is checked.
     pub(super) undefined: Option<Undefined>,
-    /// Lanes that have not exited, and those that the warp began with.
+    /// Lanes that have not exited.
     pub(super) live: u32,
+    /// Lanes with which the warp began; the last warp of a block may have fewer than 32.
     pub(super) whole: u32,
     pub(super) groups: Vec<Group>,
-    /// What each lane has called and not returned from.
+    /// For each lane, the calls from which it has not returned.
     pub(super) calls: Vec<Vec<Frame>>,
-    /// Which group runs, counted from the smallest counter: not always the first, so that none starves.
+    /// Which of the groups that can run does, counted from the smallest program counter: not always the first, so that
+    /// each group gets its turn.
     turn: usize,
+    /// How many shares the warp has used up.
     shares: usize,
-    /// Local memory of the lanes, one after another.
+    /// The local memory of the lanes, one lane's after another's.
     pub(super) local: Vec<u8>,
-    /// Which bytes of it have been written, if asked for.
+    /// Which bytes of `local` have been written; empty if that is not checked.
     pub(super) local_written: Vec<bool>,
-    /// Where undefined bytes of it come from that have been written.
+    /// For bytes of `local` into which undefined values have been stored: where these come from.
     pub(super) local_origins: HashMap<usize, Origin>,
     pub(super) copies: Copies,
     pub(super) wgmma: Operations,
-    /// What each `bar.red` that the warp waits at writes: what of the votes, where to, in which lanes.
+    /// What each `bar.red` at which the warp waits will write: the kind of result, the register, and the lanes.
     pub(super) votes: Vec<(Count, Reg, u32)>,
-    /// The mbarrier and its phase at which a `try_wait` has last given up.
+    /// The mbarrier and the phase for which a `try_wait` has last given up.
     pub(super) gave_up: Option<(usize, u64)>,
-    /// What an observer that watches the warp is to be told.
+    /// What remains to be told to an observer that watches the warp.
     pub(super) watch: Option<Watch>,
-    /// Where it looked in vain last, and for what.
+    /// The last access that looked for a change in vain, and the value or phase that it looked for.
     pub(super) look: Option<(Who, Awaited)>,
 }
 
-/// How a group of lanes stopped.
+/// Why a group of lanes has stopped running.
 pub(super) enum Stop {
-    /// The groups changed: choose again.
+    /// The groups have changed, so the group to run has to be chosen again.
     Regroup,
-    /// Its warp can't go on now.
+    /// The warp can't go on now, or its share is used up.
     Pause,
 }
 
@@ -120,7 +123,8 @@ impl Warp {
         }
     }
 
-    /// Begins a block: registers zero, constants and special registers set, all lanes at the start.
+    /// Begins a block: all registers are zero but constants and special registers, and all lanes are at the first
+    /// operation.
     pub(super) fn start(&mut self, cx: &Context<'_>) {
         let code = &cx.machine.kernel.code;
         self.regs.pred.fill(0);
@@ -179,7 +183,7 @@ impl Warp {
 
     fn go_on(&mut self, cx: &mut Context<'_>) -> Result<(), Error> {
         let left = cx.machine.options.steps.map_or(u64::MAX, |limit| limit.saturating_sub(cx.steps));
-        // With a seed others may come in between anywhere.
+        // With a seed a warp may be interrupted anywhere.
         let share = if cx.machine.options.seed == 0 { SHARE } else { 1 << cx.below(15) };
         let mut budget = share.min(left);
         loop {
@@ -204,7 +208,7 @@ impl Warp {
     fn run_group(&mut self, cx: &mut Context<'_>, at: usize, budget: &mut u64) -> Result<Stop, Error> {
         let insts: &[Inst] = &cx.machine.kernel.code.insts;
         let Group { mut pc, mut mask, .. } = self.groups[at];
-        // Where another group may be met.
+        // The program counter at which the next group may be met.
         let meet = self.groups.get(at + 1).map_or(u32::MAX, |g| g.pc);
         let mut active = mask;
         let mut start = pc;
@@ -234,7 +238,7 @@ impl Warp {
                 Op::Load(transfer) => {
                     self.load(cx, transfer, active, inst.source)?;
                     if transfer.strong.is_some() || transfer.waits {
-                        // Who waits in a loop soon lets others go on.
+                        // A warp that waits in a loop lets others run soon.
                         *budget = if cx.cuts() { 0 } else { budget.saturating_sub(LOOK) };
                     }
                 }
@@ -296,7 +300,7 @@ impl Warp {
         }
     }
 
-    /// Whether each instruction has to be looked at when it begins.
+    /// Whether something has to be done at the begin of each instruction.
     #[inline]
     fn is_watched(&self, cx: &Context<'_>) -> bool {
         self.watch.is_some()
@@ -305,7 +309,7 @@ impl Warp {
             || self.wgmma.watches()
     }
 
-    /// Instructions that compute registers from registers alone, and how many.
+    /// Executes a stretch of instructions that only compute registers from registers; returns how many there were.
     fn compute(&mut self, cx: &mut Context<'_>, insts: &[Inst], mask: u32) -> u64 {
         let (mut active, mut begun, mut executed) = (mask, 0, 0);
         for inst in insts {
@@ -323,7 +327,7 @@ impl Warp {
         begun
     }
 
-    /// The lanes of a group that a guard lets execute.
+    /// The lanes of a group in which a guard is true.
     #[inline]
     fn guarded(&self, guard: Guard, mask: u32) -> u32 {
         match guard {
@@ -333,7 +337,7 @@ impl Warp {
         }
     }
 
-    /// An instruction that may stop its lanes.
+    /// Executes an instruction that may make its lanes wait.
     fn other(
         &mut self,
         cx: &mut Context<'_>,
@@ -365,7 +369,7 @@ impl Warp {
             }
         };
         let Some(wait) = wait else { return Ok(None) };
-        // The instruction is executed again when what it waits for has come; the others go on.
+        // The instruction is executed again when the wait is over. Lanes for which the guard is false go on.
         (cx.steps, cx.report.instructions) = (cx.steps - 1, cx.report.instructions - 1);
         cx.report.waits += 1;
         self.put_off(active);
@@ -377,7 +381,7 @@ impl Warp {
         Ok(Some(Stop::Regroup))
     }
 
-    /// An instruction that lanes execute on their own.
+    /// Executes an instruction that each lane executes on its own.
     fn single(&mut self, cx: &mut Context<'_>, inst: &Inst, active: u32) -> Result<(), Error> {
         let source = inst.source;
         match &inst.op {
@@ -410,7 +414,7 @@ impl Warp {
         Ok(())
     }
 
-    /// Some lanes of a group exit. What waited for them need not any more.
+    /// Some lanes of a group exit. Groups that waited for these lanes look again whether they still have to wait.
     fn exit(&mut self, cx: &mut Context<'_>, at: usize, active: u32) {
         self.live &= !active;
         cx.exit_lanes(self.index, active);
@@ -428,7 +432,7 @@ impl Warp {
         }
     }
 
-    /// Begins a PTX instruction: the lanes that execute it, counts and checks.
+    /// Begins a PTX instruction with its counts and checks; returns the lanes that execute it.
     #[inline]
     fn begin(&mut self, cx: &mut Context<'_>, inst: &Inst, pc: u32, mask: u32) -> Result<u32, Error> {
         let active = self.guarded(inst.guard, mask);
@@ -449,7 +453,7 @@ impl Warp {
         Ok(active)
     }
 
-    /// Stops a group between two instructions.
+    /// Stops a group between two instructions: because it meets another, or because its share is used up.
     fn leave(
         &mut self,
         cx: &Context<'_>,
@@ -469,7 +473,7 @@ impl Warp {
         {
             return Err(Error::StepLimit { at: cx.at(self.who(mask, source)), limit });
         }
-        // Every other share goes to another group than the first.
+        // Every second share goes to another group than the first.
         self.shares += 1;
         self.turn = if self.shares % 2 == 1 { self.shares / 2 + 1 } else { 0 };
         Ok(Stop::Pause)

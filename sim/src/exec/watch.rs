@@ -1,4 +1,4 @@
-//! Telling an observer what a warp executes.
+//! Tells an observer what a warp executes.
 
 use crate::Moment;
 use crate::lanes::Reg;
@@ -6,24 +6,24 @@ use crate::lanes::Reg;
 use super::context::Context;
 use super::warp::Warp;
 
-/// What an observer is still to be told of a warp.
+/// The state of an observed warp.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
-    /// The instruction that is being executed, and by which lanes.
+    /// The instruction that is being executed and the lanes that execute it, until the observer is told that they have.
     now: Option<(u32, u32)>,
-    /// Lanes that wait at an instruction of which the observer knows.
+    /// Lanes that wait at an instruction whose begin the observer has been told.
     waiting: u32,
 }
 
 impl Warp {
-    /// Begins a block: whether the warp is looked at.
+    /// Begins a block: asks the observer whether to watch the warp.
     pub(super) fn start_watch(&mut self, cx: &Context<'_>) {
         let (block, warp) = (cx.block, self.place);
         let observer = cx.machine.options.observer.as_ref();
         self.watch = observer.filter(|observer| observer.chooses(block, warp)).map(|_| Watch::default());
     }
 
-    /// Lanes have come to an instruction.
+    /// Tells the observer that lanes begin an instruction, unless they begin it again after a wait.
     #[cold]
     pub(super) fn look_on(&mut self, cx: &Context<'_>, source: u32, active: u32) {
         self.looked_on(cx, false);
@@ -36,7 +36,7 @@ impl Warp {
         }
     }
 
-    /// What they did is over: done, or `failed`.
+    /// Tells the observer that the instruction has been executed, or has `failed`.
     pub(super) fn looked_on(&mut self, cx: &Context<'_>, failed: bool) {
         let failed = cx.noted.take() || failed;
         let Some(now) = self.watch.as_mut().and_then(|watch| watch.now.take()) else { return };
@@ -45,7 +45,7 @@ impl Warp {
         }
     }
 
-    /// These lanes wait instead, and will come to the instruction again.
+    /// These lanes have to wait, and will begin the same instruction again.
     pub(super) fn put_off(&mut self, lanes: u32) {
         if let Some(watch) = &mut self.watch {
             watch.waiting |= lanes;

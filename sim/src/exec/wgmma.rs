@@ -1,12 +1,13 @@
-//! `wgmma`: products of matrices in shared memory that a warpgroup issues and waits for (PTX ISA, "Asynchronous
-//! Warpgroup Level Matrix Multiply-Accumulate Instructions").
+//! `wgmma`: products of matrices in shared memory, which the four warps of a warpgroup issue together and wait for (PTX
+//! ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions").
 //!
-//! An operation is queued when a warp issues it and takes place once all four warps of its warpgroup have: shared memory
-//! is read and registers are written when the first warp, or each, waits for its group, the latest moment that the ISA
-//! allows; with a seed some of the reads happen as soon as they may.
+//! An operation is queued when a warp issues it, and takes place once all four warps have issued it. Shared memory is
+//! read when the first of the warps waits for the operation's group, and each warp's registers are written when that
+//! warp waits: the latest moments that the ISA allows. With a seed some operations read shared memory as soon as they
+//! may.
 //!
-//! Of `wgmma.mma_async.sp` half of A's elements are there, as in `mma.sp`, whose metadata each warp has for its 16 rows (the
-//! sections on "wgmma.mma_async.sp"); a row of B along K has 64 bytes.
+//! `wgmma.mma_async.sp` has half of A's elements, as `mma.sp` does, and the metadata is in registers of each warp, for
+//! its 16 rows (PTX ISA, the sections on "wgmma.mma_async.sp"). A row of B along K then has 64 bytes.
 
 mod descriptor;
 mod group;
@@ -34,17 +35,17 @@ use matrices::{begin_reads, complete, read};
 use product::{Elements, ROWS};
 use registers::Registers;
 
-/// A warp's part in its warpgroup's operations.
+/// The part that a warp has in the operations of its warpgroup.
 #[derive(Debug, Default)]
 pub(super) struct Operations {
-    /// Issued and not waited for, oldest first.
+    /// The operations that the warp has issued and not waited for, oldest first.
     pending: VecDeque<Pending>,
-    /// Operations issued before each commit that has not been waited for.
+    /// For each commit that has not been waited for: how many operations the warp had issued before it.
     groups: VecDeque<u64>,
     issued: u64,
     completed: u64,
     registers: Registers,
-    /// Whether accesses of registers are watched when nothing is in flight, too.
+    /// Whether accesses to registers are watched even if no operation is in flight.
     strict: bool,
 }
 
@@ -52,12 +53,12 @@ pub(super) struct Operations {
 struct Pending {
     op: Arc<Wgmma>,
     operands: Operands,
-    /// Where the elements of A are in their rows, if half of them are there.
+    /// Of a sparse operation, where the elements of A belong in their rows.
     places: Option<Places>,
 }
 
 impl Operations {
-    /// A new block.
+    /// Forgets everything, as a new block begins.
     pub(super) fn start(&mut self, machine: &Machine<'_>) {
         self.pending.clear();
         self.groups.clear();
@@ -67,7 +68,7 @@ impl Operations {
         self.strict = code.wgmma && (machine.options.races || machine.options.uninitialised);
     }
 
-    /// Whether other instructions have to be watched.
+    /// Whether the register accesses of other instructions have to be watched.
     #[inline]
     pub(super) fn watches(&self) -> bool {
         self.strict || !self.pending.is_empty()
@@ -81,7 +82,7 @@ impl Operations {
         self.groups.push_back(self.issued);
     }
 
-    /// Operations that are complete when all but the latest `keep` groups are.
+    /// The number of operations that are complete when all but the latest `keep` groups are.
     fn waited(&self, keep: u32) -> u64 {
         let last = self.groups.len().checked_sub(keep as usize + 1);
         last.map_or(self.completed, |last| self.groups[last])
@@ -89,7 +90,7 @@ impl Operations {
 }
 
 impl Warp {
-    /// An instruction is about to access its registers.
+    /// Checks that an instruction, which is about to be executed, does not access registers of an operation in flight.
     pub(super) fn watch(&mut self, cx: &Context<'_>, inst: &Inst, active: u32) -> Result<(), Error> {
         let source = &cx.machine.kernel.code.sources[inst.source as usize];
         let accesses = (source.reads.iter().map(|reg| (Access::Read, reg)))
@@ -147,14 +148,14 @@ impl Warp {
         Ok(())
     }
 
-    /// Its warpgroup's number in the cluster, and its place there.
+    /// The number of the warp's warpgroup in the cluster, and the warp's place in its warpgroup.
     fn warpgroup(&self, cx: &Context<'_>) -> (usize, usize) {
         let place = self.place as usize;
         (cx.rank * cx.machine.warpgroups() + place / WARPS, place % WARPS)
     }
 
-    /// `wgmma.wait_group keep`: all operations but those of the latest `keep` groups take place, once all four warps have
-    /// issued them.
+    /// `wgmma.wait_group keep`: completes all operations but those of the latest `keep` groups, once all four warps
+    /// have issued them.
     pub(super) fn wgmma_wait(
         &mut self,
         cx: &mut Context<'_>,
@@ -197,7 +198,7 @@ impl Warp {
         places: Option<&Places>,
         accumulate: bool,
     ) {
-        // Elements of a row of A, perhaps half of those of B's columns.
+        // The number of elements in a row of A; of a sparse operation, half of those in a column of B.
         let k = product::elements(op.a_ty);
         let own;
         let (a, first) = match (&matrices.0, &op.a) {
@@ -221,26 +222,26 @@ impl Warp {
 }
 
 impl Context<'_> {
-    /// Whether all warps of a warpgroup have issued so many operations, or one never will.
+    /// Whether all warps of a warpgroup have issued this many operations, or one has exited and never will.
     pub(super) fn warpgroup_has(&self, group: usize, operations: u64) -> bool {
         self.warpgroups[group].missing(operations).next().is_none()
             || self.exited(group, operations).is_some()
     }
 
-    /// The warps of a warpgroup, by number in their block, that have not issued so many operations.
+    /// The warps of a warpgroup that have not issued this many operations, by number in their block.
     pub(super) fn missing(&self, group: usize, operations: u64) -> Vec<u32> {
         let first = group % self.machine.warpgroups() * WARPS;
         self.warpgroups[group].missing(operations).map(|warp| (first + warp) as u32).collect()
     }
 
-    /// One of them that has exited.
+    /// A warp of a warpgroup that has exited without having issued this many operations, if there is one.
     fn exited(&self, group: usize, operations: u64) -> Option<u32> {
         let live = self.blocks[group / self.machine.warpgroups()].live;
         self.missing(group, operations).into_iter().find(|warp| live >> warp & 1 == 0)
     }
 }
 
-/// A warp's rows of A.
+/// The rows of A that belong to a warp.
 fn rows<T>(a: &[T], k: usize, first: usize) -> &[T] {
     &a[first * k..(first + ROWS) * k]
 }

@@ -1,11 +1,12 @@
 //! `wmma.load`, `wmma.store`, `wmma.mma` (PTX ISA, "Warp Level Matrix Instructions using wmma").
 //!
-//! The ISA leaves it open which lane holds which element. Here element `e` of a fragment, counted line by line (A by
-//! rows, B by columns, C and D by rows), is in place `e % n` of lane `e / n`, where `n` is the number of elements a lane
-//! holds; where lanes hold more than there are, the elements begin again. The layout does not depend on that in
-//! memory, so a fragment loaded `.row` and multiplied as `.col`, which is undefined, goes unnoticed.
+//! The ISA leaves open which lane holds which element. Here element `e` of a fragment, counted line by line (A by rows,
+//! B by columns, C and D by rows), is at place `e % n` of lane `e / n`, where `n` is the number of elements that a lane
+//! holds. Where the lanes hold more than the fragment has, the elements are repeated. This does not depend on the
+//! layout in memory, so that a fragment loaded as `.row` and multiplied as `.col`, which is undefined, goes unnoticed.
 //!
-//! Sums are those of `mma.sync`: exact products, added to C in f32 or f64 from k = 0 up; integers are exact.
+//! Sums are as those of `mma.sync`: exact products are added to C in f32 or f64 from k = 0 up, and sums of integers are
+//! exact.
 
 use girih_ptx::Type;
 
@@ -26,13 +27,13 @@ impl Fragment {
         self.ty.bits().unwrap_or(32) as usize
     }
 
-    /// Elements in a register.
+    /// The number of elements in a register.
     fn per(&self) -> usize {
         let register = if self.regs.first().is_some_and(|reg| reg.file == File::W64) { 64 } else { 32 };
         register / self.bits()
     }
 
-    /// Elements that a lane holds.
+    /// The number of elements that a lane holds.
     fn held(&self) -> usize {
         self.per() * self.regs.len()
     }
@@ -48,7 +49,7 @@ impl Fragment {
         word >> (place % self.per() * self.bits()) & u64::MAX >> (64 - self.bits())
     }
 
-    /// Sets place `place` of a lane.
+    /// Sets the element at a place of a lane.
     fn set(&self, regs: &mut Regs, lane: usize, place: usize, value: u64) {
         let (reg, shift) = (self.regs[place / self.per()], place % self.per() * self.bits());
         let mask = u64::MAX >> (64 - self.bits()) << shift;
@@ -79,7 +80,7 @@ impl Fragment {
     }
 }
 
-/// The sums of C and the products of A's and B's lines, stored in D.
+/// Stores the sums of C and the products of A's rows and B's columns in D.
 fn products<T: Copy, S: Copy>(
     regs: &mut Regs,
     mma: &WmmaMma,
@@ -147,13 +148,13 @@ pub(super) fn multiply(regs: &mut Regs, mma: &WmmaMma) {
 }
 
 impl Warp {
-    /// `wmma.load`, `wmma.store`, by all lanes together.
+    /// `wmma.load`, `wmma.store`: all lanes together load or store a fragment.
     pub(super) fn wmma(&mut self, cx: &mut Context<'_>, tile: &Tile, source: u32) -> Result<(), Error> {
         let (base, stride) = self.place_of(cx, tile, source)?;
         let fragment = &tile.fragment;
         let (bits, held) = (fragment.bits() as u64, fragment.held());
         let mut touched = 0;
-        // A store writes each element once; a load fills every place.
+        // A store writes each element once, though lanes may hold copies; a load sets all copies.
         let places = if tile.load { WARP * held } else { fragment.elements() };
         for place in 0..places {
             let e = place % fragment.elements();
@@ -177,7 +178,8 @@ impl Warp {
         Ok(())
     }
 
-    /// The address and the stride in elements, which all lanes must agree on and which must be aligned.
+    /// The address and the stride (in elements) of a fragment in memory; all lanes must have the same, and both must be
+    /// aligned.
     fn place_of(&self, cx: &Context<'_>, tile: &Tile, source: u32) -> Result<(u64, u64), Error> {
         let fragment = &tile.fragment;
         let bits = fragment.bits() as u64;
@@ -196,7 +198,7 @@ impl Warp {
                 return Err(Error::BadValue { at: cx.at(who), what, value, accepted });
             }
         }
-        // Each line is aligned as a lane's part of the fragment is, to at most 16 bytes.
+        // Each line must be aligned as the part of a fragment that a lane holds, but to no more than 16 bytes.
         let alignment = (fragment.held() as u64 * bits / 8).min(16);
         let who = Who { warp: self.index, lane: 0, source };
         let access = if tile.load { Access::Read } else { Access::Write };

@@ -1,10 +1,11 @@
-//! `mma.sp`: A has half of its elements, and metadata tells of each where in its row it is (PTX ISA, "Sparse matrix
-//! storage", "Matrix fragments for multiply-accumulate operation with sparse matrix A").
+//! `mma.sp`: A has half of its elements, and metadata tells where in its row each of them belongs (PTX ISA, "Sparse
+//! matrix storage", "Matrix fragments for multiply-accumulate operation with sparse matrix A").
 //!
-//! The fragment of A is that of a matrix with half of the columns. A row falls into chunks, each with four bits of metadata and
-//! half of its elements: two of four; of 32 bits one of two; of 4 bits two of four pairs. The four bits are two indices, the
-//! low one first; of 32 bits, where an element is two halves, only 0100 and 1110 are. With `g = row % 8` and `h = row / 8`,
-//! chunk `c` of a row has its bits in a thread of the four from `4 g` on:
+//! The fragment of A is that of a matrix with half of the columns. A row is divided into chunks, each with four bits of
+//! metadata and half of its elements: two of four elements, of 32 bits one of two, of 4 bits two of four pairs. The
+//! four bits are two indices, the low one first. Of 32 bits an element counts as two halves, so that only 0100 and 1110
+//! are valid. With `g = row % 8` and `h = row / 8`, the bits of chunk `c` of a row are in one of the four threads from
+//! `4 g` on:
 //!
 //! | elements | chunks | thread, selector `s` | bits from |
 //! |---|---|---|---|
@@ -13,7 +14,7 @@
 //! | 4, 8 bits | 8 | `2 s + h` | `4 c` |
 //! | 4, 8 bits | 16 | `h + 2 (c / 8)` | `4 (c % 8)` |
 //!
-//! Elements that are not there are no products: a NaN of B that meets one does not come through.
+//! Elements of A that are not stored are not multiplied: a NaN of B that would meet one has no effect.
 
 use super::*;
 use crate::lanes::{File, Reg};
@@ -21,21 +22,21 @@ use crate::op::Sparse;
 use crate::shadow::Who;
 use crate::{Error, exec::context::Context, exec::warp::Warp};
 
-/// Most elements of a row that are there.
+/// The largest number of stored elements of a row.
 const MOST: usize = 64;
 
-/// Of a warp's rows of A, where each element that is there is in its row.
+/// For each row of A that a warp has: the column of each stored element.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Places([[u8; MOST]; 16]);
 
-/// Metadata that says nothing: the lane that has it, and what would be accepted.
+/// Invalid metadata: the lane that has it, and what would be accepted.
 #[derive(Clone, Copy, Debug)]
 struct Fault {
     lane: u32,
     accepted: &'static str,
 }
 
-/// Where the elements of rows of `k`, of which half are there, are.
+/// The columns of the stored elements in rows of `k` elements.
 fn places(words: &[u32; WARP], (ty, k): (MmaType, usize), sparse: &Sparse) -> (Places, Option<Fault>) {
     let wide = matches!(ty, MmaType::F16 | MmaType::Bf16 | MmaType::Tf32);
     let (chunk, pair) = match ty {
@@ -88,14 +89,14 @@ fn places(words: &[u32; WARP], (ty, k): (MmaType, usize), sparse: &Sparse) -> (P
 }
 
 impl Places {
-    /// Those of a row.
+    /// The columns of a row's stored elements.
     pub(in super::super) fn row(&self, row: usize) -> impl Iterator<Item = usize> {
         self.0[row].iter().map(|&place| place.into())
     }
 }
 
 impl Warp {
-    /// The places that a warp's metadata tells.
+    /// The columns that the metadata in a warp's registers tells.
     pub(in super::super) fn sparse_places(
         &mut self,
         cx: &Context<'_>,
@@ -106,7 +107,7 @@ impl Warp {
         let reg = Reg { file: File::W32, slot: sparse.metadata };
         let words = self.regs.w32[sparse.metadata as usize];
         let (places, fault) = places(&words, (ty, k), sparse);
-        // So many of each four threads have metadata.
+        // The number of lanes of each four that have metadata.
         let count = match ty {
             MmaType::Tf32 => k / 8,
             MmaType::F16 | MmaType::Bf16 => k / 16,
@@ -168,7 +169,7 @@ impl Warp {
     }
 }
 
-/// D += A B over the elements that are there, `k` of each row.
+/// D += A B over the stored elements of A; a row of the whole matrix has `k` elements.
 fn multiply<T: Copy, D: Copy, const K: usize, const B: usize>(
     k: usize,
     places: &Places,

@@ -1,7 +1,7 @@
 //! How undefined bits pass through instructions that compute registers from registers.
 //!
-//! Where an instruction says that its result's bits depend on bits of their own, it is executed with all undefined bits
-//! clear and with all of them set: what differs is undefined.
+//! The instructions of most kinds are executed twice, with all undefined bits clear and with all of them set. The bits
+//! of the result that differ are undefined.
 
 use crate::lanes::{Args, File, Reg, WARP};
 use crate::op::{Flow, Inst, Op, Source};
@@ -11,7 +11,8 @@ use super::super::warp::Warp;
 use super::{Undefined, all_bits};
 
 impl Warp {
-    /// An instruction of these operations is about to be executed by lanes of which some have undefined sources.
+    /// Marks the results of an instruction, which is about to be executed, as undefined where they depend on undefined
+    /// sources. `some` are the active lanes that have such sources.
     pub(super) fn flow(&mut self, ops: &[Inst], source: &Source, active: u32, some: u32) {
         let flow = match (source.flow, ops) {
             (Flow::Chosen(_), [Inst { op: Op::Lanes(..), .. }]) => source.flow,
@@ -24,7 +25,7 @@ impl Warp {
             self.undefined = Some(undefined);
             return;
         };
-        // It is no copy of padding any more.
+        // A result that is not a copy of its source can't be the padding of a structure.
         origin.padding &= matches!(flow, Flow::Bits | Flow::Chosen(_));
         let results = match flow {
             Flow::Any => Vec::new(),
@@ -50,7 +51,8 @@ impl Warp {
         self.undefined = Some(undefined);
     }
 
-    /// The bits of each register that an instruction writes that differ between all undefined bits clear and set.
+    /// For each register that an instruction writes, the bits that differ between an execution with all undefined bits
+    /// clear and one with all of them set.
     fn differences(
         &mut self,
         undefined: &Undefined,
@@ -87,13 +89,14 @@ impl Warp {
     }
 }
 
-/// The undefined bits of any source, of the one result that `xor` has.
+/// The bits that are undefined in any source: those of the result of an instruction such as `xor`, which would agree in
+/// both executions.
 fn either(undefined: &Undefined, source: &Source) -> Vec<[u64; WARP]> {
     let bits = |lane| source.reads.iter().fold(0, |bits, &reg| bits | undefined.bits(reg, lane));
     vec![std::array::from_fn(bits)]
 }
 
-/// The second and the third source where they choose.
+/// Those of the second and the third source whose value chooses between the others.
 fn choosers(files: [Option<File>; 2], args: &Args) -> impl Iterator<Item = Reg> {
     let slots = [args.b, args.c];
     files.into_iter().zip(slots).filter_map(|(file, slot)| Some(Reg { file: file?, slot }))

@@ -9,7 +9,8 @@ use super::super::warp::Warp;
 use super::{Origin, Undefined, all_bits};
 
 impl Warp {
-    /// An instruction of a whole warp is about to be executed by these lanes.
+    /// Marks the results of an instruction of a whole warp, which these lanes are about to execute, as undefined where
+    /// they depend on undefined sources.
     pub(in super::super) fn spread(&mut self, op: &Op, source: &Source, active: u32) {
         let Some(mut undefined) = self.undefined.take() else { return };
         let found = source.reads.iter().find(|&&reg| undefined.lanes(reg) & active != 0);
@@ -61,7 +62,7 @@ impl Warp {
     }
 }
 
-/// The bits of a vote's result that voters without a defined predicate could change.
+/// The bits of a vote's result that could be different, depending on the voters whose predicate is undefined.
 fn undecided(vote: Vote, voters: u32, unknown: u32, votes: u32) -> u64 {
     let (yes, no) = (votes & voters & !unknown, !votes & voters & !unknown);
     let open = match vote {
@@ -73,7 +74,8 @@ fn undecided(vote: Vote, voters: u32, unknown: u32, votes: u32) -> u64 {
     if open && unknown != 0 { u64::MAX } else { 0 }
 }
 
-/// `D = A B + C`: an element of D is undefined if C's is, or anything in its row of A or its column of B.
+/// `D = A B + C`: an element of D is undefined if its element of C is, or any element in its row of A or in its column
+/// of B.
 fn sums(undefined: &mut Undefined, mma: &Mma, mut origin: Origin) {
     let file = if mma.sum == MmaSum::F64 { File::W64 } else { File::W32 };
     let lost = |slot: u32| undefined.lanes(Reg { file, slot });

@@ -1,16 +1,17 @@
-//! Where a matrix descriptor's elements lie in shared memory (PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory
-//! Layout", "Matrix Descriptor Format").
+//! Where the elements that a matrix descriptor describes lie in shared memory (PTX ISA, "Asynchronous Warpgroup Level
+//! Matrix Shared Memory Layout", "Matrix Descriptor Format").
 //!
-//! Everything is made of 16-byte chunks. K-major: chunk `j` (of 2) of row `i`. MN-major: elements `8 i ..` of column `j`
-//! of K. With the leading and stride byte offsets L and S and a swizzle of `w` bytes, chunk `(i, j)` begins at
+//! A matrix consists of 16-byte chunks. K-major, chunk `(i, j)` is the `j`th of two in row `i`. MN-major, chunk `(i,
+//! j)` has the elements `8 i` to `8 i + 7` of column `j` along K. With the leading and stride byte offsets L and S and
+//! a swizzle of `w` bytes, chunk `(i, j)` begins at
 //!
 //! | | no swizzle | swizzle |
 //! |---|---|---|
 //! | K-major | `16 (i % 8) + S (i / 8) + L j` | `w (i % 8) + S (i / 8) + 16 j` |
 //! | MN-major | `S i + 16 (j % 8) + L (j / 8)` | `16 (i % c) + L (i / c) + w (j % 8) + S (j / 8)`, `c = w / 16` |
 //!
-//! behind the start address, and the swizzle then exclusive-ors bits 4.. of the address with bits 7.., from which the
-//! base offset has been taken.
+//! bytes after the start address. The swizzle then exclusive-ors bits 4 and up of the address with bits 7 and up, from
+//! which the base offset is subtracted first.
 
 /// A matrix descriptor, its fields in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub(super) struct Descriptor {
     leading: u64,
     stride: u64,
     base: u64,
-    /// Bytes of a swizzled row; 0 without a swizzle.
+    /// Bytes of a row of the swizzle; 0 without a swizzle.
     width: u64,
 }
 
@@ -43,7 +44,7 @@ impl Descriptor {
         Descriptor { start: field(0), leading: field(16), stride: field(32), base: bits >> 49 & 7, width }
     }
 
-    /// Whether rows of 64 bytes along K, twice as many as usual, go into its pattern.
+    /// Whether rows of 64 bytes along K, which are twice as long as usual, fit the swizzle.
     pub(super) fn holds_wide(&self, major: Major) -> bool {
         major == Major::Mn || self.width != 32
     }

@@ -1,4 +1,4 @@
-//! What the four warps of a warpgroup do together: each operation is one of all four, which must issue the same.
+//! What the four warps of a warpgroup do together. Each operation belongs to all four, which must issue the same.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -13,42 +13,43 @@ pub(super) const WARPS: usize = 4;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Warpgroup {
     pub(super) operations: VecDeque<Operation>,
-    /// Operations that are no longer in the list.
+    /// The number of operations that have been removed from the list.
     pub(super) done: u64,
-    /// Operations that each warp has issued.
+    /// The number of operations that each warp has issued.
     pub(super) issued: [u64; WARPS],
-    /// Operations whose end some warp has waited for.
+    /// The number of operations that some warp has waited for.
     pub(super) completed: u64,
-    /// The shadow's counter of those.
+    /// The shadow's counter of the completed operations, once there is one.
     pub(super) counter: Option<usize>,
 }
 
-/// What the warps must agree on.
+/// The operands of an operation, in which the warps must agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Operands {
     pub(super) source: u32,
-    /// The descriptors of A, if it has one, and B.
+    /// The descriptor of A, if A is in shared memory.
     pub(super) a: Option<u64>,
+    /// The descriptor of B.
     pub(super) b: u64,
-    /// `scale-d`.
+    /// Whether `scale-d` is set: the products are added to D.
     pub(super) accumulate: bool,
 }
 
 /// An operation of a warpgroup.
 #[derive(Clone, Debug)]
 pub(super) struct Operation {
-    /// The warp that issued it first.
+    /// The warp that issued the operation first.
     pub(super) warp: u32,
     pub(super) operands: Operands,
     /// Where the 16-byte chunks of A and B are in shared memory, those of A first.
     pub(super) chunks: Arc<Vec<usize>>,
-    /// The same bytes in as few ranges as they make, if there is a shadow.
+    /// The bytes of the chunks as few ranges, for the shadow; empty without a shadow.
     pub(super) ranges: Arc<Vec<Range<usize>>>,
-    /// What has been read there.
+    /// The matrices that have been read from shared memory, once they have.
     pub(super) matrices: Option<Arc<(Option<Elements>, Elements)>>,
-    /// Warps that have their part of the result.
+    /// How many warps have written their part of the result to registers.
     pub(super) taken: u32,
-    /// Its number in the shadow.
+    /// The shadow's number of the operation.
     pub(super) shadow: u32,
 }
 
@@ -58,13 +59,14 @@ impl Warpgroup {
         self.operations.get_mut(number.checked_sub(self.done)? as usize)
     }
 
-    /// The warps, by place in the warpgroup, that have not issued so many operations.
+    /// The warps that have not issued this many operations, by place in the warpgroup.
     pub(super) fn missing(&self, count: u64) -> impl Iterator<Item = usize> {
         let issued = self.issued;
         (0..WARPS).filter(move |&warp| issued[warp] < count)
     }
 
-    /// A warp has its part of an operation's result.
+    /// Counts that a warp has written its part of an operation's result, and removes operations that all warps are done
+    /// with.
     pub(super) fn take(&mut self, number: u64) {
         if let Some(operation) = self.operation(number) {
             operation.taken += 1;

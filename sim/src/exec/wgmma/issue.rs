@@ -1,4 +1,4 @@
-//! What is checked when a warp issues a `wgmma`, and its entry among those of the warpgroup.
+//! The checks when a warp issues a `wgmma`, and the operation's entry in the warpgroup.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::product::ROWS;
 use super::registers::Role;
 
 impl Warp {
-    /// All lanes of a warp that belongs to a whole warpgroup.
+    /// Checks that all lanes of the warp are active and that the warp's warpgroup has four whole warps.
     pub(super) fn check_warpgroup(&self, cx: &Context<'_>, active: u32, who: Who) -> Result<(), Error> {
         if active != u32::MAX {
             return Err(Error::Divergent { at: cx.at(who), active, expected: u32::MAX });
@@ -33,7 +33,7 @@ impl Warp {
         Ok(())
     }
 
-    /// An operand that must be the same in all lanes.
+    /// The value of an operand that must be the same in all lanes.
     pub(super) fn uniform(
         &self,
         cx: &Context<'_>,
@@ -51,7 +51,8 @@ impl Warp {
         }
     }
 
-    /// Registers that the operation reads have been written, if that is checked; it writes those of D.
+    /// Checks that the registers that the operation reads are defined, if that is checked, and makes those of D
+    /// defined.
     pub(super) fn check_initialised(
         &mut self,
         cx: &Context<'_>,
@@ -72,7 +73,7 @@ impl Warp {
         Ok(())
     }
 
-    /// The operation has its registers from now on.
+    /// Marks the registers of the operation as its own from now on.
     pub(super) fn take_registers(&mut self, cx: &Context<'_>, op: &Wgmma, who: Who) -> Result<(), Error> {
         let number = self.wgmma.issued + 1;
         let unfenced = |register| Error::WgmmaUnfenced { at: cx.at(who), register };
@@ -92,7 +93,8 @@ impl Warp {
         Ok(())
     }
 
-    /// Enters the operation among those of the warpgroup, or finds it there; what the shadow is to know of it.
+    /// Enters the operation in the warpgroup if this warp is the first to issue it, and compares the operands
+    /// otherwise. Returns the ranges of shared memory that it reads.
     pub(super) fn join(
         &self,
         cx: &mut Context<'_>,
@@ -127,7 +129,7 @@ impl Warp {
         Ok(ranges)
     }
 
-    /// Where the chunks of A and B are in shared memory.
+    /// Where the 16-byte chunks of A and B are in shared memory.
     pub(super) fn places(
         &self,
         cx: &Context<'_>,

@@ -1,4 +1,4 @@
-//! The shared memory that operations read: when, and what the shadow knows of it.
+//! How `wgmma` operations read shared memory, and what the shadow is told of these reads.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::descriptor::Major;
 use super::group::{WARPS, Warpgroup};
 use super::product::{self, Chunk, ROWS, Shape};
 
-/// The shadow learns what an operation will read for a warp.
+/// Tells the shadow what an operation will read for a warp, at its issue.
 pub(super) fn begin_reads(cx: &mut Context<'_>, ranges: &[Range<usize>], who: Who) -> Result<(), Error> {
     for range in ranges {
         let Some(shadow) = &mut cx.shadow else { break };
@@ -22,7 +22,8 @@ pub(super) fn begin_reads(cx: &mut Context<'_>, ranges: &[Range<usize>], who: Wh
     Ok(())
 }
 
-/// A warp has waited for an operation: what it read for all four is read.
+/// A warp has waited for an operation. If it is the first to do so, tells the shadow that the reads for all four warps
+/// are over.
 pub(super) fn complete(cx: &mut Context<'_>, group: usize, number: u64) {
     let Warpgroup { completed, .. } = cx.warpgroups[group];
     if completed > number {
@@ -38,15 +39,16 @@ pub(super) fn complete(cx: &mut Context<'_>, group: usize, number: u64) {
     }
 }
 
-/// The chunks of a matrix with so many rows, or columns; of twice as many along K if it is `wide`.
+/// The chunks `(i, j)` of a matrix with this many rows of A or columns of B; of one that is twice as long along K if it
+/// is `wide`.
 pub(super) fn chunks(major: Major, rows: usize, wide: bool) -> impl Iterator<Item = (usize, usize)> {
-    // MN-major elements have 16 bits: 16 of them along K.
+    // MN-major elements have 16 bits, of which there are 16 along K.
     let (outer, inner) = if major == Major::K { (rows, 2) } else { (rows / 8, 16) };
     let inner = if wide { 2 * inner } else { inner };
     (0..outer).flat_map(move |i| (0..inner).map(move |j| (i, j)))
 }
 
-/// Bytes of chunks, in as few ranges as they make.
+/// The bytes of chunks as few ranges.
 pub(super) fn merged(chunks: &[usize]) -> Vec<Range<usize>> {
     let mut sorted = chunks.to_vec();
     sorted.sort_unstable();
@@ -61,7 +63,7 @@ pub(super) fn merged(chunks: &[usize]) -> Vec<Range<usize>> {
     ranges
 }
 
-/// Reads the matrices of an operation, if that has not happened.
+/// Reads the matrices of an operation from shared memory, unless that has happened.
 pub(super) fn read(cx: &mut Context<'_>, group: usize, op: &Wgmma, number: u64) {
     let Some(operation) = cx.warpgroups[group].operation(number) else { return };
     if operation.matrices.is_some() {

@@ -1,7 +1,8 @@
-//! The arithmetic of `wgmma`: A and B from shared memory or registers, a warp's rows of D in its registers (PTX ISA,
-//! "Register Fragments and Shared Memory Matrix Layouts").
+//! The arithmetic of `wgmma`: A and B come from shared memory or registers, and each warp has 16 rows of D in its
+//! registers (PTX ISA, "Register Fragments and Shared Memory Matrix Layouts").
 //!
-//! With `p` elements in a register, `g = t / 4` and `q = t % 4`, element `h` of register `r` of lane `t` of warp `w` is
+//! With `p` elements in a register, `g = t / 4` and `q = t % 4`, the place of element `h` of register `r` of lane `t`
+//! of warp `w` is
 //!
 //! | fragment | place |
 //! |---|---|
@@ -9,8 +10,9 @@
 //! | D (row, column) of f32, s32 | `(16 w + g + 8 (r / 2 % 2), 8 (r / 4) + 2 q + r % 2)` |
 //! | D (row, column) of f16 | `(16 w + g + 8 (r % 2), 8 (r / 2) + 2 q + h)` |
 //!
-//! An element of D is `d + a0 b0 + a1 b1 + ...` in f32, from k = 0 up, each product exact and each sum rounded to
-//! nearest; f16 results are rounded once more at the end. Integers: the exact sum, wrapped or clamped once.
+//! An element of D is `d + a0 b0 + a1 b1 + ...` in f32, from k = 0 up. Each product is exact and each sum is rounded to
+//! nearest; results in f16 are rounded once more at the end. Of integers, the sum is exact and is wrapped or clamped
+//! once.
 
 use crate::float::{Bfloat, Byte, E4m3, E5m2, Half, Narrow, Pair, Round, canon};
 use crate::lanes::{Regs, Scalar, WARP};
@@ -19,26 +21,27 @@ use crate::op::{MmaSum, MmaType, Wgmma};
 use super::super::mma::Places;
 use super::descriptor::Major;
 
-/// Rows of D that a warp has.
+/// The number of rows of D that a warp has.
 pub(super) const ROWS: usize = 16;
 
 /// Elements of A and B in the order in which they are multiplied: A by rows, B by rows of K.
 #[derive(Clone, Debug)]
 pub(super) enum Elements {
     Floats(Vec<f32>),
-    /// Of one bit: 32 elements each.
+    /// Elements of one bit are in words of 32.
     Integers(Vec<i32>),
 }
 
-/// 16 bytes of a matrix, by where they are: `(i, j)` as for [`Descriptor::chunk`](super::descriptor::Descriptor::chunk).
+/// A 16-byte chunk of a matrix with its position `(i, j)`, as for
+/// [`Descriptor::chunk`](super::descriptor::Descriptor::chunk).
 pub(super) type Chunk = (usize, usize, [u8; 16]);
 
-/// Where an element of a matrix goes: A is `rows` x K and by rows, B `rows` x K and by columns.
+/// The shape of a matrix: A is `rows` x K and stored by rows; B is `rows` x K too, but stored by columns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) rows: usize,
     pub(super) by_columns: bool,
-    /// Whether it has twice as many elements along K as usual: B, where half of A's are there.
+    /// Whether the matrix has twice as many elements along K as usual, as the B of a sparse operation.
     pub(super) wide: bool,
     pub(super) negate: bool,
 }
@@ -60,12 +63,12 @@ pub(super) fn gather(ty: MmaType, major: Major, shape: Shape, chunks: &[Chunk]) 
     }
 }
 
-/// A warp's rows of A in its registers.
+/// The rows of A that a warp has in its registers.
 pub(super) fn fragment(ty: MmaType, regs: &Regs, slots: &[u32; 4], negate: bool) -> Elements {
     let mut chunks = Vec::with_capacity(2 * ROWS);
     for row in 0..ROWS {
         for j in 0..2 {
-            // A chunk of a row is a register of four lanes.
+            // A chunk of a row is one register of four neighbouring lanes.
             let register = &regs.w32[slots[2 * j + row / 8] as usize][4 * (row % 8)..];
             let mut bytes = [0; 16];
             for (to, word) in bytes.chunks_exact_mut(4).zip(register) {
@@ -106,7 +109,7 @@ fn halves<T: Narrow>(word: u32) -> [f32; 2] {
     [low.value(), high.value()]
 }
 
-/// The 13 low bits are not read.
+/// The 13 low bits of a tf32 are ignored.
 fn tf32(word: u32) -> f32 {
     f32::from_bits(word & 0xffff_e000)
 }
@@ -127,7 +130,7 @@ fn u8(word: u32) -> [i32; 4] {
     word.to_le_bytes().map(i32::from)
 }
 
-/// Elements of a row of A, 32 bytes; of bits, their words.
+/// The number of elements in a row of A of 32 bytes, where 32 elements of one bit count as one.
 pub(super) fn elements(ty: MmaType) -> usize {
     match ty {
         MmaType::Tf32 | MmaType::B1 { .. } => 8,
@@ -136,7 +139,8 @@ pub(super) fn elements(ty: MmaType) -> usize {
     }
 }
 
-/// Rows of D, each plus its row of A times B; where half of A's elements are there, times the rows of B that they meet.
+/// Adds to each row of D the product of its row of A with B. Of a sparse operation, `places` are the rows of B that A's
+/// stored elements meet.
 fn sum<T: Copy, D>(
     d: &mut [D],
     (a, b): (&[T], &[T]),
@@ -157,7 +161,7 @@ fn sum<T: Copy, D>(
     }
 }
 
-/// D += A B in a warp's registers; `a` are the warp's rows.
+/// D += A B in a warp's registers, for floats; `a` are the warp's rows.
 pub(super) fn multiply(
     regs: &mut Regs,
     op: &Wgmma,
@@ -182,7 +186,7 @@ pub(super) fn multiply(
     }
 }
 
-/// The same of integers.
+/// As [`multiply`], for integers.
 pub(super) fn multiply_integers(
     regs: &mut Regs,
     op: &Wgmma,
@@ -191,7 +195,7 @@ pub(super) fn multiply_integers(
     accumulate: bool,
 ) {
     let n = op.n;
-    // At most 32 products of 8 bits, or 256 ones: they don't overflow.
+    // The sum of at most 32 products of 8 bits, or of 256 products of one bit, does not overflow.
     let mut products = vec![0i32; ROWS * n];
     let shape = (elements(op.a_ty), n);
     match op.a_ty {

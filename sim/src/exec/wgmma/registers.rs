@@ -1,27 +1,27 @@
-//! Which registers belong to `wgmma`: nothing else may touch them while one is in flight, and a `wgmma.fence` comes
-//! between other accesses and the next (PTX ISA, "wgmma.fence", "wgmma.mma_async").
+//! Which registers belong to `wgmma`. No other instruction may access them while an operation is in flight, and there
+//! must be a `wgmma.fence` between other accesses and the next `wgmma` (PTX ISA, "wgmma.fence", "wgmma.mma_async").
 
-/// What is known of the 32-bit registers of a warp.
+/// The state of the 32-bit registers of a warp.
 #[derive(Debug, Default)]
 pub(super) struct Registers {
     uses: Vec<Use>,
-    /// Fences so far.
+    /// The number of fences so far.
     fences: u32,
 }
 
-/// The last accesses of a register.
+/// The last accesses to a register.
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
-    /// Fences before the last access by another instruction, plus 1.
+    /// The number of fences before the last access by another instruction, plus 1; 0 without such an access.
     touched: u32,
-    /// Fences before the last `wgmma` with it.
+    /// The number of fences before the last `wgmma` that uses the register.
     fences: u32,
     role: Role,
-    /// Number of the last `wgmma` with it, from 1.
+    /// The number of the last `wgmma` that uses the register, from 1.
     last: u64,
 }
 
-/// What a register is to a `wgmma`.
+/// What a `wgmma` uses a register for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Role {
     #[default]
@@ -33,7 +33,7 @@ pub(super) enum Role {
 }
 
 impl Registers {
-    /// Forgets everything; `count` registers.
+    /// Forgets everything. The warp has `count` registers.
     pub(super) fn start(&mut self, count: usize) {
         self.uses.clear();
         self.uses.resize(count, Use::default());
@@ -49,7 +49,8 @@ impl Registers {
         self.fences > 0
     }
 
-    /// Another instruction accesses a register. Tells the `wgmma` that has it, if that is after the `completed` first.
+    /// Records that another instruction accesses a register. Returns the number of the `wgmma` to which the register
+    /// belongs, if that is not among the first `completed`.
     pub(super) fn touch(&mut self, slot: u32, completed: u64) -> Option<u64> {
         let fences = self.fences;
         let register = self.uses.get_mut(slot as usize)?;
@@ -57,7 +58,8 @@ impl Registers {
         (register.last > completed).then_some(register.last)
     }
 
-    /// The `wgmma` of this number, from 1, uses a register. Tells whether other accesses are behind a fence.
+    /// Records that the `wgmma` with this number, from 1, uses a register. Returns whether a fence orders it after all
+    /// accesses that need one.
     pub(super) fn take(&mut self, slot: u32, role: Role, number: u64) -> bool {
         let fences = self.fences;
         let Some(register) = self.uses.get_mut(slot as usize) else { return true };
