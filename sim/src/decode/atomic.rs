@@ -28,7 +28,7 @@ pub(super) enum Action {
 }
 
 impl Action {
-    /// Whether several updates have one result in every order. Sums of floats are rounded one by one.
+    /// Whether several updates have the same result in every order. Sums of floats have not, as each sum is rounded.
     pub(super) fn commutes(self, ty: Type) -> bool {
         match self {
             Action::Add => ty.is_int() || ty.is_bits(),
@@ -87,7 +87,7 @@ macro_rules! bits {
     };
 }
 
-/// Of 16-bit floats, which bulk reductions and vectors have.
+/// An [`Update`] for 16-bit floats, which bulk reductions and vectors have.
 macro_rules! halves {
     ($ty:expr, |$a:ident, $b:ident| $value:expr) => {
         update!($ty, [F16: Half as u32, Bf16: Bfloat as u32, F16x2: Pair<Half> as u32, Bf16x2: Pair<Bfloat> as u32]
@@ -95,7 +95,7 @@ macro_rules! halves {
     };
 }
 
-/// The lesser of two numbers, -0 before +0; a NaN loses.
+/// The lesser of two numbers, where -0 is less than +0. If one is NaN, the other is returned.
 fn lesser(a: f64, b: f64) -> f64 {
     if b.is_nan() || a < b || a == b && a.is_sign_negative() { a } else { b }
 }
@@ -104,7 +104,7 @@ fn flush(x: f32) -> f32 {
     if x.is_subnormal() { 0f32.copysign(x) } else { x }
 }
 
-/// The update; sums of f32 in global memory flush subnormals.
+/// The function for an update. Sums of f32 in global memory flush subnormals, unlike those in shared memory.
 pub(super) fn update(action: Action, ty: Type, global: bool) -> Option<Update> {
     match action {
         Action::Add if ty == Type::F32 && global => Some(update_flushed()),
@@ -126,7 +126,7 @@ pub(super) fn update(action: Action, ty: Type, global: bool) -> Option<Update> {
         Action::Exchange => matches!(ty, Type::B32 | Type::B64).then_some(|_, b, _| b),
         Action::Compare => {
             let accepted = matches!(ty, Type::B16 | Type::B32 | Type::B64);
-            // `b` of a narrow type is compared in its own bits.
+            // The register of `b` may have more bits than a narrow type, which are ignored.
             match ty {
                 Type::B16 => Some(|old, b, c| if old == b & 0xffff { c } else { old }),
                 _ => accepted.then_some(|old, b, c| if old == b { c } else { old }),
@@ -233,7 +233,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Where the old values go.
+    /// The registers that the old values are written to.
     fn olds(
         &mut self,
         ops: &[Operand],
@@ -252,7 +252,7 @@ impl Decoder<'_> {
     }
 }
 
-/// The sum of f32 in global memory: subnormals are flushed, keeping their signs.
+/// The sum of f32 in global memory: subnormal operands and results become zeros of the same sign.
 fn update_flushed() -> Update {
     |a, b, _| flush(canon(flush(f32::from_bits(a as u32)) + flush(f32::from_bits(b as u32)))).to_bits().into()
 }

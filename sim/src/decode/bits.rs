@@ -13,8 +13,8 @@ fn ones(len: u32) -> u64 {
     1u64.checked_shl(len).map_or(u64::MAX, |bit| bit - 1)
 }
 
-/// A field of a value that has `bits` bits and has been sign- or zero-extended to 64: at most its own bits, the rest
-/// filled with the field's last bit if `signed`.
+/// A field of a value of `bits` bits, which is sign- or zero-extended to 64. The field ends with the value's last bit.
+/// The rest of the result is filled with the field's last bit if `signed`, and with zeros otherwise.
 fn extract(a: i64, position: u32, len: u32, bits: u32, signed: bool) -> u64 {
     let (position, len) = (position & 0xff, len & 0xff);
     if len == 0 {
@@ -33,7 +33,8 @@ fn insert(a: u64, into: u64, position: u32, len: u32) -> u64 {
     into & !mask | a.checked_shl(position).unwrap_or(0) & mask
 }
 
-/// `prmt`: each nibble of `selectors` names a byte of `{b, a}`, or with its high bit that byte's sign.
+/// `prmt`: the low three bits of each nibble of `selectors` select a byte of `{b, a}`. With the nibble's high bit the
+/// result is that byte's sign, repeated.
 fn permute(a: u32, b: u32, selectors: u32) -> u32 {
     let bytes = (u64::from(a) | u64::from(b) << 32).to_le_bytes();
     u32::from_le_bytes([0, 4, 8, 12].map(|shift| {
@@ -43,7 +44,7 @@ fn permute(a: u32, b: u32, selectors: u32) -> u32 {
     }))
 }
 
-/// `lop3`: the bit of `table` that the three operands' bits number.
+/// `lop3`: each bit of the result is the bit of `table` whose number the three operands' bits form.
 fn lookup(a: u32, b: u32, c: u32, table: u32) -> u32 {
     (0..8).filter(|row| table >> row & 1 == 1).fold(0, |bits, row| {
         let pick = |x: u32, bit: u32| if row >> bit & 1 == 1 { x } else { !x };
@@ -51,7 +52,7 @@ fn lookup(a: u32, b: u32, c: u32, table: u32) -> u32 {
     })
 }
 
-/// The byte of `{b, a}` that a mode of `prmt` takes for byte `i`, by the low two bits of the selector.
+/// For a mode of `prmt`: the byte of `{b, a}` that becomes byte `i`, given the low two bits of the selector.
 type Choose = fn(u32, u32) -> u32;
 
 const MODES: &[(Word, LaneFn)] = &[
@@ -68,8 +69,8 @@ fn chosen(a: u32, b: u32, selector: u32, choose: Choose) -> u32 {
     permute(a, b, nibbles)
 }
 
-/// `c` and the products of bytes of `a` and `b`; with `half` of the 16-bit halves of `a` and the bytes of `b` from that
-/// bit on.
+/// `c` plus the products of the bytes of `a` and `b` (`dp4a`); with `half`, plus the products of the 16-bit halves of
+/// `a` and the two bytes of `b` from bit `half` on (`dp2a`).
 fn dot(half: Option<u32>, a: u32, b: u32, c: u32, a_signed: bool, b_signed: bool) -> u32 {
     let field = |x: u32, at: u32, bits: u32, signed: bool| extended(x >> at, bits, signed);
     let product = |i: u32| match half {
@@ -79,14 +80,14 @@ fn dot(half: Option<u32>, a: u32, b: u32, c: u32, a_signed: bool, b_signed: bool
     (0..if half.is_none() { 4 } else { 2 }).fold(c, |sum, i| sum.wrapping_add(product(i)))
 }
 
-/// The place of the highest bit that is not the sign's; all ones if there is none.
+/// The number of the highest bit that differs from the sign (or from 0, if unsigned); all ones if there is none.
 fn highest(a: i64, signed: bool) -> u32 {
     let a = if signed && a < 0 { !a } else { a } as u64;
     a.checked_ilog2().unwrap_or(u32::MAX)
 }
 
-/// `fns`: the place of the `offset`th set bit of `mask` from `base` on: upwards, with a negative offset downwards, and
-/// with 0 `base` itself; all ones if there is none.
+/// `fns`: the number of the `offset`th set bit of `mask`, counted from bit `base` on: upwards, or with a negative
+/// offset downwards. With offset 0, `base` itself if the bit is set. All ones if there is no such bit.
 fn nth(mask: u32, base: u32, offset: i32) -> u32 {
     let place = |i: u32| mask.checked_shr(i).is_some_and(|rest| rest & 1 == 1);
     let n = offset.unsigned_abs() as usize;
@@ -98,17 +99,17 @@ fn nth(mask: u32, base: u32, offset: i32) -> u32 {
     found.unwrap_or(u32::MAX)
 }
 
-/// `bmsk`: ones from bit `from` on, `len` of them, in 32 bits.
+/// `bmsk`: 32 bits with `len` ones from bit `from` on.
 fn field(from: u32, len: u32) -> u32 {
     (ones(len) << from) as u32
 }
 
-/// 24 bits of an operand, extended.
+/// The low 24 bits of an operand, extended by the sign or by zeros.
 fn low24(a: i64, signed: bool) -> i64 {
     if signed { a << 40 >> 40 } else { a & 0xff_ffff }
 }
 
-/// The low `n` bits, extended; all of them if there are 32 or more.
+/// The low `n` bits, extended by the sign or by zeros; all bits if `n` is 32 or more.
 fn extended(a: u32, n: u32, signed: bool) -> u32 {
     match 32u32.saturating_sub(n) {
         32 => 0,
@@ -181,7 +182,7 @@ impl Decoder<'_> {
         self.typed(run, ty, ops, d, types)
     }
 
-    /// `lop3.and.b32 d|p, a, b, c, table, q`: `p` tells whether the result is other than 0, joined with `q`.
+    /// `lop3.and.b32 d|p, a, b, c, table, q`: `p` is whether the result differs from 0, combined with `q`.
     fn lop3_joined(&mut self, combine: Opcode, ops: &[Operand]) -> Result<(), Error> {
         self.arity(ops, 6..=6)?;
         let mut sources = Vec::with_capacity(4);
@@ -239,7 +240,7 @@ impl Decoder<'_> {
         self.typed(run, ty, ops, ty, &[ty, Type::U32])
     }
 
-    /// `dp4a`, `dp2a`: each operand with a type of its own.
+    /// `dp4a`, `dp2a`: `a` and `b` each have a type.
     fn dot(&mut self, opcode: Opcode, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         macro_rules! dots {
             ($half:expr) => {

@@ -10,7 +10,7 @@ use crate::op::{Address, Bulk, BulkKind, Op, StoreAsync, Update};
 use crate::{Error, Space};
 
 impl Decoder<'_> {
-    /// What follows `cp.async.bulk` or, with `reduce`, `cp.reduce.async.bulk`.
+    /// Decodes what follows `cp.async.bulk` or, with `reduce`, `cp.reduce.async.bulk`.
     pub(super) fn bulk(&mut self, reduce: bool, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         if words.take(Word::CommitGroup) {
             self.arity(ops, 0..=0)?;
@@ -107,7 +107,7 @@ impl Decoder<'_> {
         Err(self.unsupported("a copy into shared memory that is not .mbarrier::complete_tx::bytes"))
     }
 
-    /// Bytes of an element and what a reduction does with it.
+    /// The bytes of an element and the function of a reduction.
     fn reduction(&mut self, words: &mut Words<'_>, global: bool) -> Result<(u32, Update), Error> {
         let action = words.pick(ACTIONS).ok_or_else(|| self.unsupported("a reduction of this operation"))?;
         words.take(Word::Noftz);
@@ -118,7 +118,7 @@ impl Decoder<'_> {
         Ok((ty.bytes().unwrap_or(1), found))
     }
 
-    /// What follows `st.async` or, with `reduce`, `red.async`.
+    /// Decodes what follows `st.async` or, with `reduce`, `red.async`.
     pub(super) fn store_async(
         &mut self,
         reduce: bool,

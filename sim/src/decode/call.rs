@@ -1,5 +1,5 @@
-//! `call`: the function's statements are decoded in the place of each call, with its parameters standing for the
-//! arguments; but those of functions that call themselves, or are called through registers, only once.
+//! `call`: the function's statements are decoded in the place of each call, with its parameters bound to the arguments.
+//! A function that calls itself, directly or not, or that is called through a register, is decoded only once instead.
 
 use girih_ptx::{self as ptx, Opcode, Operand, Statement, Word};
 
@@ -13,13 +13,13 @@ use crate::op::{Address, Assert, Guard, Op, Print, Target};
 
 /// The deepest nesting of calls.
 const DEPTH: usize = 32;
-/// Operations that a kernel can have with all its calls.
+/// The most operations of a kernel, with the functions decoded in the place of calls.
 const LIMIT: usize = 1 << 20;
 
 /// A call that is being decoded.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
-    /// The number of the label after it, where `ret` goes.
+    /// The number of the label after the call, to which `ret` branches.
     pub(super) after: u32,
 }
 
@@ -65,7 +65,7 @@ impl<'a> Decoder<'a> {
         self.inline(scope, body)
     }
 
-    /// The functions that a call through a register may go to, if a `.calltargets` lists them.
+    /// The functions that a call through a register may call, if a `.calltargets` lists them.
     fn among(&self, ops: &[Operand], rest: &[Operand]) -> Result<Option<Vec<u32>>, Error> {
         let label = match rest {
             [Operand::Name(label)] => self.scopes.find(label),
@@ -85,13 +85,14 @@ impl<'a> Decoder<'a> {
         Ok(Some(numbers.collect()))
     }
 
-    /// A variable in local memory of at least so many bytes.
+    /// The place of a variable in local memory that has at least `least` bytes.
     fn place(&self, operand: Option<&Operand>, least: u64) -> Option<Address> {
         let Some(Operand::Name(name)) = operand else { return None };
         self.local_place(name).filter(|(_, bytes)| *bytes >= least).map(|(place, _)| place)
     }
 
-    /// `vprintf`, which the machine defines: the format's address and that of the values, and the number of them.
+    /// `vprintf`, which the simulator provides: the addresses of the format and of the packed values; the result is the
+    /// number of values.
     fn vprintf(&mut self, results: &[Operand], arguments: &[Operand], ops: &[Operand]) -> Result<(), Error> {
         let [format, values] = [0, 1].map(|i| self.place(arguments.get(i), 8));
         let (Some(format), Some(values), Some(result)) = (format, values, self.place(results.first(), 4))
@@ -102,7 +103,8 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// `__assertfail`, likewise: what was asserted, the file, the line, the function, and the bytes of a character.
+    /// `__assertfail`, which the simulator provides: the assertion, the file, the line, the function, and the bytes of
+    /// a character.
     fn assertion(
         &mut self,
         results: &[Operand],
@@ -119,7 +121,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Gives a function's parameters the places of what stands for them.
+    /// Binds a function's parameters to the places of the arguments, and its results to those of the call's results.
     fn bind(
         &self,
         scope: &mut Scope,
@@ -157,7 +159,7 @@ impl<'a> Decoder<'a> {
     fn inline(&mut self, mut scope: Scope, body: &'a [Statement]) -> Result<(), Error> {
         let after = self.labels.len() as u32;
         self.labels.push(None);
-        // Lanes that the guard keeps away go on after the call.
+        // Lanes for which the guard is false go on after the call.
         let skip = match self.guard {
             Guard::If(p) => Some(Guard::Unless(p)),
             Guard::Unless(p) => Some(Guard::If(p)),
@@ -175,7 +177,7 @@ impl<'a> Decoder<'a> {
         let place = self.place.clone();
         let lines = std::mem::take(&mut self.lines);
         self.place.origin = None;
-        // What the function takes by `alloca` it gives back when it returns.
+        // A function that uses `alloca` gives the memory back when it returns.
         let top = self.code.stack.map(|[_, top]| top).filter(|_| uses(body, Opcode::Alloca));
         let kept = top.map(|top| self.through(File::W64, lanes!(u64: |a: u64| a), top));
         self.flush();

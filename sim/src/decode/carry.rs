@@ -1,7 +1,8 @@
 //! Sums that read or write the carry flag (PTX ISA, "Extended-Precision Integer Arithmetic Instructions").
 //!
-//! A difference is a sum with the complement, so the flag that it leaves is the opposite of the borrow, and that is what
-//! it reads: as the hardware does. It shows where sums and differences are mixed.
+//! A difference is a sum with the complement. So the flag after a difference is the opposite of the borrow, and a
+//! difference with borrow reads the flag in the same way, as the hardware does. This matters where sums and differences
+//! are mixed.
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 
@@ -10,7 +11,7 @@ use super::{Decoder, File, file};
 use crate::Error;
 use crate::lanes::{LaneFn, Reg, by_type, lanes};
 
-/// The sum or difference of two numbers with a carry, and what it carries.
+/// The functions for the sum or the difference of two numbers and the carry flag: the result, and the new flag.
 fn sums(ty: Type, subtract: bool) -> Option<(LaneFn, LaneFn)> {
     let bits = if matches!(ty, Type::U32 | Type::S32) { Type::U32 } else { ty };
     let bits = if matches!(bits, Type::U64 | Type::S64) { Type::U64 } else { bits };
@@ -47,7 +48,7 @@ impl Decoder<'_> {
         self.carried(subtract, (reads, sets), ty, ops, (a, b))
     }
 
-    /// `mad.lo.cc`, `mad.hi.cc` and the same of `madc`: a part of a product, and a sum as above.
+    /// `mad.lo.cc`, `mad.hi.cc`, `madc.lo`, `madc.hi`: the low or high half of a product, and a sum with carry.
     pub(super) fn carry_product(
         &mut self,
         reads: bool,
@@ -64,7 +65,7 @@ impl Decoder<'_> {
         } else {
             by_type!(ty, T in [U32: u32, S32: i32, U64: u64, S64: i64] lanes!(T: |a: T, b: T| a.wrapping_mul(b)))
         };
-        // An unsigned product of 64 bits does not fit a signed one of 128.
+        // An unsigned product of two 64-bit numbers does not fit a signed 128-bit number.
         let run = match (high, ty) {
             (true, Type::U64) => {
                 Some(lanes!(u64: |a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 64) as u64))
@@ -102,7 +103,7 @@ impl Decoder<'_> {
             self.lanes(sum, d, &[a, b, before]);
             return Ok(());
         }
-        // The destination may be a source of the carry.
+        // The destination may be one of the sources, from which the carry is computed too.
         let value = self.temporary(d.file);
         self.lanes(sum, value, &[a, b, before]);
         self.lanes(carry, flag, &[a, b, before]);
@@ -112,7 +113,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// `CC.CF`, a register like others.
+    /// The register of the carry flag `CC.CF`.
     fn carry_flag(&mut self) -> Reg {
         if let Some(flag) = self.carry {
             return flag;

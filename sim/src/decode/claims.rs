@@ -1,4 +1,4 @@
-//! Claims of registers stand among the operations, behind the line that they are about.
+//! Claims of the values of registers become operations, placed after the line that each claim is about.
 
 use crate::Error;
 use crate::op::Op;
@@ -6,7 +6,7 @@ use crate::op::Op;
 use super::Decoder;
 
 impl Decoder<'_> {
-    /// Checks what is claimed behind the lines up to this one.
+    /// Emits the claims about lines up to this one.
     pub(super) fn claimed(&mut self, line: u32) -> Result<(), Error> {
         while let Some((claim, rest)) = self.claims.split_first().filter(|(claim, _)| claim.line <= line) {
             self.claims = rest;

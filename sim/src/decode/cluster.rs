@@ -10,7 +10,8 @@ use crate::lanes::lanes;
 use crate::op::{Gate, Op};
 
 impl Decoder<'_> {
-    /// The rank of a block stands in bits 24 to 27 of its shared addresses, generic or not.
+    /// `mapa`, `getctarank`. The rank of a block stands in bits 24 to 27 of its shared addresses, generic ones
+    /// included.
     pub(super) fn cluster(
         &mut self,
         opcode: Opcode,
@@ -33,7 +34,7 @@ impl Decoder<'_> {
         self.arity(ops, 3..=3)?;
         let run = match (wide, generic) {
             (true, true) => lanes!(u64: |a: u64, b: u32| {
-                // Shared memory of this block alone has a counterpart elsewhere.
+                // Only shared memory has a counterpart in another block.
                 if a.wrapping_sub(SHARED_WINDOW) >> 32 == 0 { a & !(0xff << 24) | u64::from(b) << 24 } else { a }
             }),
             (true, false) => lanes!(u64: |a: u64, b: u32| a & 0xff_ffff | u64::from(b) << 24),

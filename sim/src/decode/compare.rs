@@ -35,7 +35,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// All ones, or 1.0, where the comparison holds.
+    /// `set`: all ones, or 1.0, where the comparison is true, and 0 elsewhere.
     fn set(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         let compare = words.pick(COMPARES).ok_or_else(|| self.unsupported("a set without a comparison"))?;
         let combine =
@@ -73,7 +73,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// `set` of two numbers in a register: 1.0 or all ones in each half.
+    /// `set` of a packed type: 1.0 or all ones in each half where the comparison is true.
     fn set_pair(
         &mut self,
         compare: Compare,
@@ -99,7 +99,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Whether a comparison holds of the low and of the high halves of operands 1 and 2.
+    /// The comparisons of the low and of the high halves of operands 1 and 2.
     pub(super) fn compare_halves(
         &mut self,
         compare: Compare,
@@ -121,7 +121,7 @@ impl Decoder<'_> {
         }))
     }
 
-    /// `a` where the last operand is at least zero, `b` elsewhere; -0 is, NaN is not.
+    /// `slct`: `a` where the last operand is at least zero, `b` elsewhere. -0 is at least zero, NaN is not.
     fn slct(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         let ftz = words.take(Word::Ftz);
         let (ty, by) = (self.last(words)?, self.last(words)?);
@@ -132,7 +132,7 @@ impl Decoder<'_> {
             (Some(File::W64), Type::S32) if !ftz => {
                 Some(lanes!(u64: |a: u64, b: u64, c: i32| if c >= 0 { a } else { b }))
             }
-            // A flushed negative number is -0.
+            // With `.ftz` a negative subnormal number counts as -0, and so as at least zero.
             (Some(File::W32), Type::F32) if ftz => {
                 Some(lanes!(u32: |a: u32, b: u32, c: f32| if c > -f32::MIN_POSITIVE { a } else { b }))
             }
@@ -174,7 +174,8 @@ impl Decoder<'_> {
         self.typed(run, ty, ops, Type::Pred, &[ty])
     }
 
-    /// Whether a generic address is in a space. Constant memory is a part of global memory here, told apart by nothing.
+    /// `isspacep`: whether a generic address is in a space. Constant memory can't be told from global memory, of which
+    /// it is a part here.
     fn isspacep(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         if words.pick(&[(Word::Shared, ()), (Word::SharedCta, ())]).is_some() {
             return self.is_own_shared(ops);

@@ -10,7 +10,7 @@ use crate::lanes::lanes;
 use crate::op::{Count, Op};
 use crate::shadow::{Scope, Window};
 
-/// What a proxy fence is of.
+/// The memory that a proxy fence covers.
 const WINDOWS: &[(Word, Window)] =
     &[(Word::Global, Window::Global), (Word::SharedCta, Window::Cta), (Word::SharedCluster, Window::Cluster)];
 
@@ -47,7 +47,7 @@ impl Decoder<'_> {
             Opcode::Alloca | Opcode::Stacksave | Opcode::Stackrestore => {
                 return self.stack(opcode, words, ops);
             }
-            // What a debugger or a profiler would see.
+            // These have an effect only for a debugger or a profiler.
             Opcode::Brkpt => {
                 self.arity(ops, 0..=0)?;
                 self.emit(Op::Nothing);
@@ -65,7 +65,7 @@ impl Decoder<'_> {
             }
             Opcode::Setmaxnreg => return self.registers(words, ops),
             Opcode::Griddepcontrol => {
-                // There is no launch before or after this one that could still be running.
+                // There is no launch before or after this one, so there is nothing to wait for or to start.
                 if words.pick(&[(Word::LaunchDependents, ()), (Word::Wait, ())]).is_none() {
                     return Err(self.unsupported("a griddepcontrol that is not .launch_dependents or .wait"));
                 }
@@ -198,7 +198,7 @@ impl Decoder<'_> {
         {
             return self.fence_restricted(false, words);
         }
-        // `membar` is `fence.sc`.
+        // `membar` is the same as `fence.sc`.
         let mut sequential = true;
         if opcode == Opcode::Fence {
             sequential = words.take(Word::Sc);
@@ -211,7 +211,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// A fence of accesses to shared memory, which here orders those to global memory too; between the proxies if asked.
+    /// A fence with `.sync_restrict`, of shared memory; here it orders accesses to global memory too. With `proxies` it
+    /// also is a fence between the proxies.
     fn fence_restricted(&mut self, proxies: bool, words: &mut Words<'_>) -> Result<(), Error> {
         let acquire = words.pick(&[(Word::Acquire, true), (Word::Release, false)]);
         let window = match acquire {
@@ -267,7 +268,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// `bar.red`: a barrier that tells of the threads' predicates.
+    /// `bar.red`: a barrier whose result depends on the predicates of all threads.
     fn barrier_vote(&mut self, bar: bool, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         let counts = [(Word::Popc, Count::Number), (Word::And, Count::All), (Word::Or, Count::Any)];
         let count = words.pick(&counts);

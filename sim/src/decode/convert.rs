@@ -1,7 +1,7 @@
 //! `cvt` (PTX ISA, "Data Movement and Conversion Instructions: cvt").
 //!
-//! A conversion goes in two steps: to a 64-bit integer or f64, which is exact, then to the destination, which rounds
-//! once. The common exact ones have one step.
+//! A conversion has two steps. The first goes to a 64-bit integer or f64 and is exact; the second goes to the
+//! destination and rounds once. Common exact conversions have only one step.
 
 mod fp8;
 
@@ -15,7 +15,7 @@ use crate::float::exact::{F64, integer};
 use crate::float::{BF16, Bfloat, F16, F32, Half, Narrow, Pair, Round, TF32, canon, round, to_f32};
 use crate::lanes::{LaneFn, Reg, by_type, lanes};
 
-/// What a value is between the two steps of a conversion.
+/// The type of a value between the two steps of a conversion.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Between {
     Signed,
@@ -38,10 +38,10 @@ impl Between {
 #[derive(Clone, Copy)]
 struct Style {
     round: Option<Round>,
-    /// Rounding to an integral value: `.rni` and its like.
+    /// Whether to round to an integral value, as `.rni` and the like say.
     integral: bool,
     relu: bool,
-    /// What would be infinite becomes the largest number.
+    /// Whether a result that would be infinite becomes the largest finite number.
     finite: bool,
     ftz: bool,
     sat: bool,
@@ -96,7 +96,8 @@ impl Decoder<'_> {
         match direct.filter(|_| plain) {
             Some(run) => self.lanes(run, out, &[a]),
             None => {
-                // The hardware's conversion to f16 does not flush what it reads: it shows where rounding is upward.
+                // The hardware's conversion of f32 to f16 does not flush its source, which makes a difference where
+                // rounding is upward.
                 if style.ftz && from == Type::F32 && to != Type::F16 {
                     a = self.through(File::W32, flush(), a);
                 }
@@ -111,7 +112,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// `cvt.pack`: two integers, saturated, one above the other, above them the low bits of a third.
+    /// `cvt.pack`: two saturated integers, the first above the second, and above both the low bits of a third.
     fn cvt_pack(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         macro_rules! pack {
             ($ty:expr, [$($variant:ident: $low:literal to $high:literal in $bits:literal),*]) => {
@@ -180,7 +181,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// `cvt.rn.f16x2.f32 d, a, b`: `a` goes to the high half.
+    /// `cvt.rn.f16x2.f32 d, a, b`: `a` becomes the high half.
     fn cvt_pair(&mut self, to: Type, style: Style, ops: &[Operand]) -> Result<(), Error> {
         let run = match (to, style.round) {
             (Type::F16x2, Some(Round::Nearest)) => {
@@ -213,7 +214,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// A source of a conversion: its register may be wider than the type.
+    /// The register of a source of a conversion, which may be wider than the type.
     fn source_wide(&mut self, ops: &[Operand], index: usize, ty: Type) -> Result<Reg, Error> {
         if let (Some(Operand::Name(name)), Some(File::W32)) = (ops.get(index), super::file(ty))
             && let Some(reg) = self.any_register(name)?
@@ -225,7 +226,7 @@ impl Decoder<'_> {
         self.source(ops, index, ty)
     }
 
-    /// A destination of a conversion: its register may be wider than the type.
+    /// The register of a destination of a conversion, which may be wider than the type.
     fn destination_wide(&mut self, ops: &[Operand], index: usize, ty: Type) -> Result<Reg, Error> {
         if let (Some(Operand::Name(name)), Some(File::W32)) = (ops.get(index), super::file(ty))
             && let Some(reg) = self.any_register(name)?
@@ -248,12 +249,12 @@ impl Decoder<'_> {
 /// The largest bf16.
 const BF16_MAX: f32 = f32::from_bits(0x7f7f_0000);
 
-/// To the range of a narrower type; NaN stays.
+/// Clamps to the range of a narrower type; NaN stays NaN.
 fn finite(to: Type) -> LaneFn {
     match to {
         Type::F16 => lanes!(f64: |a: f64| a.clamp(-65504.0, 65504.0)),
         Type::Bf16 => lanes!(f64: |a: f64| a.clamp(-f64::from(BF16_MAX), f64::from(BF16_MAX))),
-        // tf32: 10 bits of a significand that f32 has 23 of.
+        // The significand of tf32 has 10 of the 23 bits of f32.
         _ => lanes!(f64: |a: f64| {
             let most = f64::from(f32::from_bits(0x7f7f_e000));
             a.clamp(-most, most)
@@ -265,7 +266,7 @@ fn pair<T: Narrow>(high: f32, low: f32, mode: Round) -> Pair<T> {
     Pair(T::rounded(low.into(), mode), T::rounded(high.into(), mode))
 }
 
-/// Conversions that are exact, or truncate an integer, in one step.
+/// Conversions with one step: exact ones, and truncations of integers.
 fn direct(to: Type, from: Type) -> Option<LaneFn> {
     use Type as T;
     Some(match (to, from) {
@@ -276,7 +277,7 @@ fn direct(to: Type, from: Type) -> Option<LaneFn> {
         (T::U32 | T::S32, T::S16) => lanes!(i32: |a: i16| a.into()),
         (T::U16, T::U32 | T::S32) => lanes!(u16: |a: u32| a as u16),
         (T::S16, T::U32 | T::S32) => lanes!(i16: |a: u32| a as i16),
-        // A move, of NaNs too.
+        // f32 to f32 is a move, which keeps the bits of NaNs.
         (T::F32, T::F32) => lanes!(u32: |a: u32| a),
         (T::F32, T::F16) => lanes!(f32: |a: Half| canon(a.value())),
         (T::F32, T::Bf16) => lanes!(u32: |a: Bfloat| u32::from(a.0) << 16),
@@ -285,7 +286,7 @@ fn direct(to: Type, from: Type) -> Option<LaneFn> {
     })
 }
 
-/// The first step: to i64, u64 or f64.
+/// The first step of a conversion: to i64, u64 or f64.
 fn widen(from: Type) -> Option<LaneFn> {
     match from {
         Type::U64 | Type::S64 => Some(lanes!(u64: |a: u64| a)),
@@ -297,7 +298,7 @@ fn widen(from: Type) -> Option<LaneFn> {
     }
 }
 
-/// To an integral value; without a mode toward zero, which the ISA does not accept and no assembler lets pass.
+/// Rounds to an integral value. Without a mode toward zero; that is not valid PTX, and no assembler accepts it.
 fn integral(mode: Option<Round>) -> LaneFn {
     match mode {
         Some(Round::Nearest | Round::Away) => lanes!(f64: |a: f64| a.round_ties_even()),
@@ -307,7 +308,7 @@ fn integral(mode: Option<Round>) -> LaneFn {
     }
 }
 
-/// `.sat` of a floating-point destination: to [0, 1], NaN to 0.
+/// `.sat` of a floating-point destination: clamps to [0, 1], where NaN becomes 0.
 fn saturate(between: Between) -> LaneFn {
     match between {
         Between::Signed => lanes!(i64: |a: i64| a.clamp(0, 1)),
@@ -316,7 +317,8 @@ fn saturate(between: Between) -> LaneFn {
     }
 }
 
-/// Saturates; NaN is 0, or the high bit alone where f64 or a 64-bit integer takes part.
+/// A conversion that saturates. NaN becomes 0, or, where f64 or a 64-bit integer takes part, the number with only the
+/// highest bit set.
 fn float_to_int(to: Type, from_f64: bool) -> Option<LaneFn> {
     /// The value that NaN becomes in a wide conversion.
     trait Top {
@@ -384,26 +386,27 @@ fn float_to_float(to: Type, mode: Option<Round>) -> Option<LaneFn> {
     })
 }
 
-/// The bits of f32 that tf32 has.
+/// The bits of an f32 that tf32 keeps.
 const UPPER: u32 = !0x1fff;
 
 fn to_tf32(a: f64, mode: Round) -> u32 {
     if a.is_nan() { 0x7fff_ffff & UPPER } else { (round(a, TF32, mode) as f32).to_bits() }
 }
 
-/// `.rna`, of the bits of an f32: a NaN keeps those that it has room for.
+/// tf32 with `.rna`, from the bits of an f32. A NaN keeps those of its bits that tf32 keeps.
 fn tf32_away(a: u32) -> u32 {
     let nan = a & 0x7fff_ffff > 0x7f80_0000;
     (if nan { a } else { a + 0x1000 }) & UPPER
 }
 
-/// `.rna.satfinite`: infinity becomes the largest number by a step down, which hardware takes from NaNs too.
+/// tf32 with `.rna.satfinite`. An infinity becomes the largest finite number by subtracting one unit, and hardware does
+/// the same to NaNs.
 fn tf32_finite(a: u32) -> u32 {
     let bits = tf32_away(a);
     if bits & 0x7fff_ffff >= 0x7f80_0000 { bits - !UPPER - 1 } else { bits }
 }
 
-/// From f64, which keeps what fits of a NaN.
+/// A conversion from f64. A NaN keeps those of its bits that the destination has room for.
 fn double_to_float(to: Type, mode: Option<Round>) -> Option<LaneFn> {
     let nearest = mode.unwrap_or(Round::Nearest);
     match to {
@@ -432,7 +435,7 @@ fn double_to_float(to: Type, mode: Option<Round>) -> Option<LaneFn> {
     }
 }
 
-/// A 64-bit integer as f64, rounded to odd.
+/// A 64-bit integer as f64, rounded to odd, so that a later rounding is correct.
 fn odd(negative: bool, magnitude: u64) -> f64 {
     let shift = 11u32.saturating_sub(magnitude.leading_zeros());
     let kept = magnitude >> shift;

@@ -1,4 +1,5 @@
-//! Which instructions may meet a register without a value, and how undefined bits pass through them.
+//! Finds the instructions that may meet a register without a value, and how undefined bits pass through each
+//! instruction.
 
 use girih_ptx::{Inst as Tree, Modifier, Opcode, Type, Word};
 
@@ -27,11 +28,13 @@ pub(super) fn flow(inst: &Tree) -> Flow {
     }
 }
 
-/// Marks the instructions that need to be looked at, and the stretches of those that need not and only compute.
+/// Marks the instructions whose registers need to be checked at run time, and stretches of instructions that need not
+/// and that only compute.
 pub(super) fn mark(code: &mut Code) {
     mark_careful(code);
     let mut stretch = 0;
-    // Of the instruction whose first operation is yet to come.
+    // For the instruction whose first operation has not been reached yet: the number of its operations so far, and
+    // whether all of them compute.
     let (mut operations, mut computes) = (0, true);
     for inst in code.insts.iter_mut().rev() {
         operations += 1;
@@ -44,11 +47,11 @@ pub(super) fn mark(code: &mut Code) {
     }
 }
 
-/// Marks the instructions that read or write a register which some path may not have written before it is read. All
-/// others need not be looked at as long as no undefined value comes from elsewhere.
+/// Marks the instructions with a register that some path reads before it writes it. All other instructions need no
+/// check as long as no undefined value comes from memory or another lane.
 fn mark_careful(code: &mut Code) {
     if !code.functions.is_empty() {
-        // Paths go through functions: everything is looked at.
+        // Paths go through functions, which are not followed here: every instruction is checked.
         code.insts.iter_mut().for_each(|inst| inst.careful = true);
         let files = [(File::Pred, code.pred), (File::W32, code.w32), (File::W64, code.w64)];
         let all = |(file, len): (File, u32)| (0..len).map(move |slot| Reg { file, slot });
@@ -69,7 +72,7 @@ fn mark_careful(code: &mut Code) {
     let sources = &graph.code.sources;
     let careful: Vec<bool> =
         graph.code.insts.iter().map(|inst| touches(inst, &sources[inst.source as usize])).collect();
-    // An instruction of several operations is looked at when it begins.
+    // The check of an instruction takes place at its first operation.
     let mut first = 0;
     for (i, careful) in careful.into_iter().enumerate() {
         if graph.code.insts[i].guard != Guard::Same {
@@ -91,7 +94,7 @@ fn guard(guard: Guard) -> Option<Reg> {
     }
 }
 
-/// What a `wgmma` may read and writes.
+/// The registers that a `wgmma` may read, and those that it writes.
 fn accumulated(op: &Op) -> Vec<Reg> {
     let Op::Wgmma(wgmma) = op else { return Vec::new() };
     let (a, d) = wgmma.registers();
@@ -99,7 +102,7 @@ fn accumulated(op: &Op) -> Vec<Reg> {
     a.iter().chain(d).chain(metadata).map(|&slot| Reg { file: File::W32, slot }).collect()
 }
 
-/// Registers of all files in one row.
+/// Numbers the registers of all files in one sequence.
 #[derive(Clone, Copy)]
 struct Numbers {
     pred: usize,
@@ -134,7 +137,7 @@ impl Set {
         self.0[at / 64] >> (at % 64) & 1 == 1
     }
 
-    /// Keeps what another has too; whether that is less.
+    /// Keeps only what another set has too; returns whether the set has become smaller.
     fn meet(&mut self, other: &Set) -> bool {
         let mut less = false;
         for (word, other) in self.0.iter_mut().zip(&other.0) {
@@ -145,14 +148,14 @@ impl Set {
     }
 }
 
-/// Straight-line code, from its first operation up to the next.
+/// A basic block: its operations, and the blocks that may follow.
 struct Block {
     begin: usize,
     end: usize,
     next: Vec<usize>,
 }
 
-/// The blocks of a kernel and where each goes on.
+/// The basic blocks of a kernel.
 fn blocks(insts: &[Inst]) -> Vec<Block> {
     let mut heads = vec![false; insts.len() + 1];
     heads[0] = true;
@@ -198,7 +201,8 @@ struct Graph<'a> {
 }
 
 impl Graph<'_> {
-    /// Goes through a block with the registers that have been written so far.
+    /// Walks through a basic block. `written` has the registers written before it on every path, to which its own
+    /// writes are added; `reads` is called for each register that is read.
     fn walk(&self, block: &Block, written: &mut Set, mut reads: impl FnMut(Reg, &Set)) {
         let mut guarded = false;
         for (i, inst) in self.code.insts[block.begin..block.end].iter().enumerate() {
@@ -220,7 +224,7 @@ impl Graph<'_> {
         }
     }
 
-    /// What every path has written at the beginning of each block.
+    /// For each basic block, the registers that every path to its begin has written.
     fn entries(&mut self) -> Vec<Set> {
         let mut entries = vec![Set::new(self.count, true); self.blocks.len()];
         let Some(first) = entries.first_mut() else { return entries };
@@ -241,7 +245,7 @@ impl Graph<'_> {
         entries
     }
 
-    /// Registers that are read where some path has not written them.
+    /// The registers that are read at a place to which some path has not written them.
     fn open(&self, entries: &[Set]) -> Set {
         let mut open = Set::new(self.count, false);
         for (block, entry) in self.blocks.iter().zip(entries) {

@@ -1,8 +1,9 @@
 //! Floating-point arithmetic (PTX ISA, "Floating-Point Instructions", "Half Precision Floating-Point Instructions").
 //!
-//! `.rn` arithmetic of f32 and f64 is the host's, correctly rounded; the 16-bit types are computed in f64 and rounded
-//! once, other modes exactly, on integers. The approximations are computed in f64 and rounded to nearest: within the
-//! ISA's error bounds, not the hardware's bits. The bounds, which `tests/approximations.rs` tests over dense samples:
+//! Arithmetic of f32 and f64 in mode `.rn` is that of the host, which is correctly rounded. 16-bit types are computed
+//! in f64 and rounded once, and other modes are computed exactly, with integers. Approximations are computed in f64 and
+//! rounded to nearest, so they are within the ISA's error bounds but do not have the hardware's bits. The bounds, which
+//! `tests/approximations.rs` tests over dense samples:
 //!
 //! | instruction | largest error |
 //! |---|---|
@@ -26,7 +27,7 @@ use crate::float::Round;
 use crate::float::exact::{self, F64};
 use crate::lanes::{LaneFn, lanes};
 
-/// A lane function in a mode that is not to nearest: `$exact` of `float::exact`, in the format of the type.
+/// A lane function in a directed rounding mode: `$exact` of `float::exact`, in the format of the type.
 macro_rules! directed {
     ($mode:expr, $t:ty, $format:ident, $finish:expr, |$($x:ident),*| $exact:ident($($arg:expr),*)) => {
         match $mode {
@@ -44,7 +45,7 @@ macro_rules! directed {
     };
 }
 
-/// The arithmetic of f32 and f64 in a mode that is not to nearest.
+/// The arithmetic of f32 and f64 in a directed rounding mode.
 macro_rules! in_direction {
     ($opcode:expr, $mode:expr, $t:ty, $format:ident, $finish:expr) => {
         match $opcode {
@@ -60,7 +61,8 @@ macro_rules! in_direction {
     };
 }
 
-/// PTX's minimum and maximum: a NaN loses against a number unless asked for, and -0 is less than +0.
+/// PTX's minimum and maximum: of a NaN and a number the number is returned, unless `.NaN` is given, and -0 is less than
+/// +0.
 macro_rules! extremum {
     ($t:ty, $a:ident, $b:ident, $nan:literal, $less:expr, $canon:expr) => {
         if $a.is_nan() || $b.is_nan() {
@@ -96,11 +98,11 @@ struct Style {
     approx: bool,
     ftz: bool,
     nan: bool,
-    /// `.xorsign.abs`: of the magnitudes, with both signs' product.
+    /// `.xorsign.abs`: the minimum or maximum of the magnitudes, with the sign of the product.
     xorsign: bool,
     sat: bool,
     relu: bool,
-    /// 0 where `a` or `b` is what tensor copies fill with for NaN.
+    /// `.oob`: the result is 0 if `a` or `b` is the NaN with which tensor copies fill elements that are out of bounds.
     oob: bool,
 }
 
@@ -111,7 +113,7 @@ impl Style {
     fn take(words: &mut Words<'_>) -> Self {
         let round = words.pick(ROUNDS);
         let approx = words.take(Word::Approx);
-        // An approximation over the whole range: the exact quotient is one.
+        // `.full` asks for an approximation over the whole range, which the exact quotient is.
         words.take(Word::Full);
         let ftz = words.take(Word::Ftz);
         let nan = words.take(Word::Nan);
@@ -143,7 +145,7 @@ impl Decoder<'_> {
             Opcode::Add | Opcode::Sub | Opcode::Mul | Opcode::Div | Opcode::Min | Opcode::Max => 2,
             _ => 1,
         };
-        // What is done to the result, in order; the first also to the sources.
+        // The steps that are applied to the result in this order; `.ftz`, the first, is applied to the sources too.
         let coarse = ty == Type::F64 && style.approx;
         let flushes = style.ftz && !coarse;
         let after = [(flushes, flush_of(ty)), (style.sat, saturate_of(ty)), (style.relu, relu_of(ty))];
@@ -172,7 +174,7 @@ impl Decoder<'_> {
     }
 }
 
-/// The coarse approximations of f64: of the upper halves alone, subnormals taken as zeros.
+/// The coarse approximations of f64 use only the upper halves of the numbers, and take subnormal numbers as zeros.
 fn coarse(a: f64, f: impl Fn(f64) -> f64) -> f64 {
     let upper = |x: f64| {
         let x = f64::from_bits(x.to_bits() >> 32 << 32);

@@ -1,5 +1,6 @@
-//! Functions with a frame of their own: those that call themselves, by whatever way, and those whose address is taken.
-//! Their code stands once, before the kernel's, so that lanes in a call go on before those that wait behind it.
+//! Functions with stack frames: those that call themselves, directly or not, and those whose address is taken. Their
+//! code stands once, before the kernel's, so that lanes in a call, with smaller program counters, go on before the
+//! lanes that wait for them behind it.
 
 use girih_ptx::{self as ptx, Opcode, Operand, Statement};
 
@@ -11,21 +12,21 @@ use crate::lanes::{File, Reg};
 use crate::op::{Invoke, Op, Target};
 use crate::program::Function;
 
-/// The most that alignment of a variable in a frame can be, and what a frame is a multiple of.
+/// The largest alignment of a variable in a frame; the size of a frame is a multiple of it.
 pub(crate) const FRAME_ALIGN: u64 = 16;
-/// Bytes of local memory of a thread for frames and `alloca`, eight times what a GPU has unless it is asked for more.
+/// Bytes of each thread's local memory for frames and `alloca`: eight times what a GPU has by default.
 const STACK: u64 = 8 << 10;
 
-/// A function that has a frame, before it is decoded.
+/// A function with a stack frame, before it is decoded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outlined<'a> {
     pub(super) function: &'a ptx::Function,
     body: &'a [Statement],
-    /// The label before its code.
+    /// The number of the label before the function's code.
     label: u32,
 }
 
-/// Statements, those of nested blocks included.
+/// Calls `see` for all statements, those of nested blocks included.
 fn each<'s>(body: &'s [Statement], depth: usize, see: &mut dyn FnMut(&'s Statement)) {
     for statement in body {
         see(statement);
@@ -36,7 +37,7 @@ fn each<'s>(body: &'s [Statement], depth: usize, see: &mut dyn FnMut(&'s Stateme
     }
 }
 
-/// The name that a call has in the place of its function.
+/// The name of the function, or of the register, that an instruction calls.
 fn callee(inst: &ptx::Inst) -> Option<&ptx::Name> {
     let at = usize::from(matches!(inst.operands.first(), Some(Operand::List(_))));
     match inst.operands.get(at) {
@@ -54,7 +55,7 @@ pub(super) fn uses(body: &[Statement], opcode: Opcode) -> bool {
     found
 }
 
-/// Whether statements take the address of something: name it other than to call it.
+/// Whether statements take the address of a function, which is to mention its name other than in a call.
 fn takes_address(body: &[Statement], name: &str) -> bool {
     let mut found = false;
     each(body, 0, &mut |statement| match statement {
@@ -68,12 +69,12 @@ fn takes_address(body: &[Statement], name: &str) -> bool {
 }
 
 impl<'a> Decoder<'a> {
-    /// The functions that have bodies.
+    /// The functions of the module that have bodies.
     fn defined(&self) -> impl Iterator<Item = (&'a ptx::Function, &'a [Statement])> + use<'a> {
         self.functions.iter().filter_map(|function| Some((*function, function.body.as_deref()?)))
     }
 
-    /// Whether a body calls a function in a register.
+    /// Whether a body calls a function through a register.
     fn calls_register(&self, body: &[Statement]) -> bool {
         let mut found = false;
         each(body, 0, &mut |statement| {
@@ -86,7 +87,7 @@ impl<'a> Decoder<'a> {
         found
     }
 
-    /// Whether a first value of a variable is the address of this function.
+    /// Whether a variable has the address of this function as an initial value.
     fn is_first_value(&self, name: &str) -> bool {
         let named = |value: &Operand| match value {
             Operand::Name(n) | Operand::Offset(n, _) | Operand::Generic(n, _) => **n == *name,
@@ -95,7 +96,7 @@ impl<'a> Decoder<'a> {
         self.variables.iter().any(|variable| variable.init.iter().any(named))
     }
 
-    /// The kernel's body and those of the functions that it calls, or that those call.
+    /// The body of the kernel, and those of the functions that it may call, directly or not.
     pub(super) fn reachable(&self) -> Vec<&'a [Statement]> {
         let mut bodies = vec![&self.kernel.body[..]];
         let mut rest: Vec<_> = self.defined().collect();
@@ -109,7 +110,7 @@ impl<'a> Decoder<'a> {
         bodies
     }
 
-    /// Finds the functions that have frames.
+    /// Finds the functions that need stack frames, and gives each a label.
     pub(super) fn enlist(&mut self) {
         let bodies = self.reachable();
         let reached: Vec<_> =
@@ -118,7 +119,7 @@ impl<'a> Decoder<'a> {
         let needs_stack = bodies.iter().any(|body| {
             uses(body, Opcode::Alloca) || uses(body, Opcode::Stacksave) || uses(body, Opcode::Stackrestore)
         });
-        // Which functions each one calls, and those that these call.
+        // The functions that each function calls, directly or not.
         let calls = |body: &[Statement]| -> Vec<usize> {
             (0..reached.len()).filter(|&i| mentions(body, &reached[i].0.name)).collect()
         };
@@ -190,7 +191,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Places results or parameters in the frame: the offset and size of each.
+    /// Places results or parameters in the frame, and returns the offset and the size of each.
     fn formal(&mut self, scope: &mut Scope, variables: &[ptx::Variable]) -> Result<Vec<(u64, u64)>, Error> {
         let mut places = Vec::with_capacity(variables.len());
         for variable in variables {
@@ -203,7 +204,7 @@ impl<'a> Decoder<'a> {
         Ok(places)
     }
 
-    /// A place in the frame of the function being decoded.
+    /// The offset of a new place in the frame of the function that is being decoded.
     pub(super) fn in_frame(&mut self, bytes: u64, align: u64) -> Result<u64, Error> {
         let at = align_up(self.frame.unwrap_or(0), align).filter(|_| align <= FRAME_ALIGN);
         let end = at.and_then(|at| at.checked_add(bytes)).filter(|&end| end <= STACK);
@@ -219,7 +220,7 @@ impl<'a> Decoder<'a> {
         Some(CODE_WINDOW + 16 * (number as u64 + 1))
     }
 
-    /// A call of a function that has a frame.
+    /// Emits a call of a function that has a stack frame.
     pub(super) fn invoke(
         &mut self,
         target: Target,
@@ -257,7 +258,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Bytes of local memory with the stack, if there is one.
+    /// Bytes of local memory, with the stack if there is one.
     pub(super) fn with_stack(&mut self) -> u64 {
         let Some(registers) = self.code.stack else { return self.local };
         let base = align_up(self.local, FRAME_ALIGN).unwrap_or(u64::MAX);

@@ -1,7 +1,7 @@
 //! Integer arithmetic, logic and shifts (PTX ISA, "Integer Arithmetic Instructions", "Logic and Shift Instructions").
 //!
-//! What the ISA leaves to the machine is done as NVIDIA GPUs do: a quotient by zero has all bits set, the remainder
-//! too, and the smallest integer divided by -1 is itself.
+//! Results that the ISA leaves open are those of NVIDIA GPUs: a quotient or a remainder by zero has all bits set, and
+//! the smallest integer divided by -1 is itself.
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 
@@ -10,7 +10,7 @@ use super::words::Words;
 use crate::Error;
 use crate::lanes::{Args, LaneFn, Regs, Scalar, WARP, Word as _, by_type, lanes, load, predicates};
 
-/// A lane function over every integer type, for a formula that is the same in all.
+/// A lane function over every integer type, from a formula that is the same for all.
 macro_rules! integers {
     ($ty:expr, |$($x:ident),*| $value:expr) => {
         by_type!($ty, T in [U16: u16, S16: i16, U32: u32, S32: i32, U64: u64, S64: i64]
@@ -18,7 +18,7 @@ macro_rules! integers {
     };
 }
 
-/// The same over the bit types.
+/// A lane function over every bit type, from a formula that is the same for all.
 macro_rules! bits {
     ($ty:expr, |$($x:ident),*| $value:expr) => {
         by_type!($ty, T in [B16: u16, B32: u32, B64: u64] lanes!(T: |$($x: T),*| $value))
@@ -26,7 +26,7 @@ macro_rules! bits {
     };
 }
 
-/// The same over halves of 16 bits, and over other types as they are.
+/// A lane function over the 16-bit halves of packed types, and over other types as a whole.
 macro_rules! halves {
     ($ty:expr, [$($whole:tt)*], |$a:ident, $b:ident| $value:expr) => {
         by_type!($ty, T in [U16x2: u16, S16x2: i16] lanes!(u32: |a: u32, b: u32| {
@@ -40,7 +40,7 @@ macro_rules! halves {
     };
 }
 
-/// `.relu`
+/// `.relu`: negative numbers become 0.
 fn at_least_0<T: Ord + Default>(value: T) -> T {
     value.max(T::default())
 }
@@ -80,7 +80,7 @@ macro_rules! high {
 }
 high! { u16: u32, 16; i16: i32, 16; u32: u64, 32; i32: i64, 32; u64: u128, 64; i64: i128, 64; }
 
-/// Shifts by any amount: over the width everything is shifted out.
+/// Shifts by any amount; by the width or more, all bits are shifted out.
 pub(crate) trait Shift: Scalar {
     fn left(self, by: u32) -> Self;
     fn right(self, by: u32) -> Self;
@@ -113,7 +113,7 @@ fn right<T: Shift>(regs: &mut Regs, args: &Args, mask: u32) {
     shifted(regs, args, mask, T::right);
 }
 
-/// Most shifts are by the same in all lanes, which processors have for many numbers at a time.
+/// Most shifts have the same amount in all lanes, for which processors have vector instructions.
 #[inline(always)]
 fn shifted<T: Shift>(regs: &mut Regs, args: &Args, mask: u32, shift: impl Fn(T, u32) -> T) {
     let (a, by) = (T::Word::part(regs, args.a, 0), &regs.w32[args.b as usize]);
@@ -139,7 +139,7 @@ fn wide(ty: Type) -> Option<Type> {
     })
 }
 
-/// Which part of a product.
+/// The part of a product that an instruction returns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Low,

@@ -1,4 +1,4 @@
-//! Tensor maps that a kernel makes: `tensormap`, `fence.proxy.tensormap` (PTX ISA, "tensormap.replace",
+//! Tensor maps that a kernel writes itself: `tensormap`, `fence.proxy.tensormap` (PTX ISA, "tensormap.replace",
 //! "tensormap.cp_fenceproxy").
 
 use girih_ptx::{Operand, TensorField, Type, Word};
@@ -9,7 +9,7 @@ use super::words::Words;
 use crate::op::{MapCopy, MapReplace, Op};
 use crate::{Error, Space};
 
-/// Fields that are there once.
+/// Fields that a map has once.
 const FIELDS: &[(Word, TensorField)] = &[
     (Word::GlobalAddress, TensorField::Address),
     (Word::Rank, TensorField::Rank),
@@ -19,10 +19,10 @@ const FIELDS: &[(Word, TensorField)] = &[
     (Word::FillMode, TensorField::Fill),
 ];
 
-/// A field by its dimension.
+/// A field, as a function of the dimension.
 type Field = fn(usize) -> TensorField;
 
-/// Fields of each dimension.
+/// Fields that a map has for each dimension.
 const EACH: &[(Word, Field)] = &[
     (Word::BoxDim, TensorField::Extent),
     (Word::GlobalDim, TensorField::Dim),
@@ -68,7 +68,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// What follows `tensormap.cp_fenceproxy`.
+    /// Decodes the modifiers that follow `tensormap.cp_fenceproxy`, and the operands.
     fn map_copy(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         let form = [Word::Global, Word::SharedCta, Word::TensormapGeneric, Word::Release];
         if !form.into_iter().all(|word| words.take(word)) {

@@ -8,7 +8,7 @@ use crate::lanes::File;
 use crate::op::{Matrices, Mma, MmaSum, MmaType, Op, QuadMma, Sparse};
 use crate::{Error, Space};
 
-/// The shapes: m and k; n is 8.
+/// The shapes by M and K; N is 8.
 const SHAPES: &[(Word, (usize, usize))] = &[
     (Word::M8n8k4, (8, 4)),
     (Word::M8n8k16, (8, 16)),
@@ -54,7 +54,7 @@ fn has(ty: Type, shape: (usize, usize)) -> bool {
     }
 }
 
-/// The same with half of A's elements.
+/// Whether the ISA has the shape for the element type with a sparse A.
 fn has_sparse(ty: Type, shape: (usize, usize)) -> bool {
     match ty {
         Type::F16 | Type::Bf16 => matches!(shape, (16, 16 | 32)),
@@ -66,10 +66,10 @@ fn has_sparse(ty: Type, shape: (usize, usize)) -> bool {
     }
 }
 
-/// The selectors that a product of this type and K has: one for each part of four threads that have the metadata.
+/// The number of selectors for a product of this type and K: of each four threads one, two or all have the metadata.
 pub(super) fn selectors(ty: Type, k: usize) -> i64 {
     let bits = ty.bits().unwrap_or(32) as usize;
-    // A chunk of a row has four bits of it, a thread 32.
+    // A chunk of a row has four bits of metadata, and a thread holds 32.
     let threads = k * bits / 256 * if bits < 16 { 2 } else { 1 };
     (4 / threads.max(1)) as i64
 }
@@ -139,7 +139,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Which threads have the metadata, a constant below `count`.
+    /// The selector of the threads that have the metadata, which must be a constant below `count`.
     pub(super) fn selector(&self, ops: &[Operand], index: usize, count: i64) -> Result<u8, Error> {
         match ops.get(index) {
             Some(&Operand::Int(n)) if (0..count).contains(&n) => Ok(n as u8),
@@ -190,7 +190,7 @@ impl Decoder<'_> {
         ops: &[Operand],
     ) -> Result<Mma, Error> {
         let register = if sum == MmaSum::F64 { Type::B64 } else { Type::B32 };
-        // Elements a lane, and how many of them are in a register.
+        // The number of elements in a register.
         let per = register.bits().unwrap_or(32) as usize / bits as usize;
         let (a, b) = (m * k / 32 / per / (1 + usize::from(sparse)), 8 * k / 32 / per);
         let c = if sum == MmaSum::F16 { m / 8 } else { m / 4 };

@@ -11,7 +11,7 @@ use crate::{Error, Space};
 const SPACES: &[(Word, Space)] =
     &[(Word::Shared, Space::Shared), (Word::SharedCta, Space::Shared), (Word::SharedCluster, Space::Cluster)];
 
-/// The instructions, before their further modifiers.
+/// The `mbarrier` instructions, without their further modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Family {
     Init,
@@ -49,7 +49,8 @@ impl Decoder<'_> {
         let parity = words.take(Word::Parity);
         let relaxed = words.take(Word::Relaxed);
         words.skip(&[Word::Release, Word::Acquire]);
-        // Without a scope it is the block's by the ISA's text; libraries arrive at other blocks' mbarriers without one.
+        // Without a scope it is `.cta` by the ISA's text. But libraries leave it out at other blocks' mbarriers, so it
+        // is taken as the widest.
         let scope = self.scope(words);
         let space = words.pick(SPACES).unwrap_or(Space::Generic);
         if words.ty() != Some(Type::B64) {
@@ -79,7 +80,7 @@ impl Decoder<'_> {
                 let action = Action::Wait { suspend, parity, acquire: (!relaxed).then_some(scope) };
                 self.arity(ops, 3..=3 + usize::from(suspend))?;
                 if suspend && ops.len() == 4 {
-                    // How long it waits is up to the scheduler.
+                    // The time limit is ignored: how long a wait takes is up to the scheduler.
                     self.source(ops, 3, Type::U32)?;
                 }
                 let state = Some(self.destination(ops, 0, Type::Pred)?);
@@ -89,7 +90,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// An instruction whose first operand is the address.
+    /// Emits an instruction whose first operand is the address of the mbarrier.
     fn at_mbarrier(
         &mut self,
         action: Action,
@@ -104,7 +105,7 @@ impl Decoder<'_> {
         self.mbarrier_op(action, space, &all, ty, None)
     }
 
-    /// An instruction whose second operand is the address, and the third, if any, a value of this type.
+    /// Emits an instruction whose second operand is the address, and whose third, if any, is a value of this type.
     fn mbarrier_op(
         &mut self,
         action: Action,

@@ -1,4 +1,4 @@
-//! `ld`, `st`, `cp.async`, `cvta`: operands that are addresses.
+//! `ld`, `st`, `cp.async`, `cvta`: instructions whose operands are addresses.
 
 use girih_ptx::{self as ptx, Opcode, Operand, Type, Word};
 
@@ -11,7 +11,7 @@ use crate::op::{Address, Copy, Op, Transfer};
 use crate::shadow::{Manner, Order, Scope};
 use crate::{Error, Space};
 
-/// Scopes. All threads are of one launch, and so of one device.
+/// The scopes. As all threads are of one launch, and so of one device, `.sys` is the same as `.gpu`.
 pub(super) const SCOPES: &[(Word, Scope)] = &[
     (Word::Cta, Scope::Cta),
     (Word::Cluster, Scope::Cluster),
@@ -19,7 +19,7 @@ pub(super) const SCOPES: &[(Word, Scope)] = &[
     (Word::Sys, Scope::Gpu),
 ];
 
-/// Of a scope and a size that are put in their place.
+/// The manner of the orders below; the scope and the size of an element are set for each instruction.
 const MANNER: Manner = Manner { scope: Scope::Gpu, bytes: 0, bulk: false, volatile: false };
 const RELAXED: Order = Order { acquire: false, release: false, manner: MANNER };
 const VOLATILE: Order = Order { manner: Manner { volatile: true, ..MANNER }, ..RELAXED };
@@ -43,7 +43,7 @@ pub(super) const ATOMIC_ORDERS: &[(Word, Order)] = &[
     (Word::AcqRel, Order { acquire: true, ..RELEASE }),
 ];
 
-/// Cache operators and hints, which change no result.
+/// Cache operators and hints, which do not change any result.
 const CACHES: &[Word] = &[
     Word::Ca,
     Word::Cg,
@@ -65,7 +65,7 @@ const CACHES: &[Word] = &[
     Word::L2Prefetch256,
 ];
 
-/// What matrices are in.
+/// The spaces in which `wmma` matrices and tensor maps may be.
 pub(super) const SHARED_OR_GLOBAL: &[(Word, Space)] =
     &[(Word::Global, Space::Global), (Word::Shared, Space::Shared), (Word::SharedCta, Space::Shared)];
 
@@ -77,7 +77,7 @@ const SPACES: &[(Word, Space)] = &[
     (Word::SharedCta, Space::Shared),
     (Word::SharedCluster, Space::Cluster),
     (Word::Global, Space::Global),
-    // A window of global memory that nothing writes.
+    // Constant memory is a part of global memory that no instruction can write.
     (Word::Const, Space::Global),
     (Word::Local, Space::Local),
 ];
@@ -100,7 +100,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// `createpolicy`: what it makes is only used as a hint.
+    /// `createpolicy`: a policy is only used as a hint, so that its value does not matter.
     fn policy(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         let kinds = [(Word::Fractional, 1..=2), (Word::Range, 4..=4), (Word::Cvt, 2..=2)];
         let Some((_, arity)) = kinds.into_iter().find(|(word, _)| words.take(*word)) else {
@@ -118,7 +118,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// `prefetch`, `prefetchu`, `discard`, `applypriority`: hints, whose results no program may rely on.
+    /// `prefetch`, `prefetchu`, `discard`, `applypriority`: hints, which have no effect here.
     fn cache(&mut self, opcode: Opcode, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         words.skip(&[Word::Param, Word::Const, Word::Tensormap]);
         words.skip(&[Word::Global, Word::Local, Word::L1, Word::L2, Word::L2EvictLast, Word::L2EvictNormal]);
@@ -156,7 +156,7 @@ impl Decoder<'_> {
         }
         let count = words.pick(&[(Word::V2, 2), (Word::V4, 4)]).unwrap_or(1);
         let ty = words.ty().ok_or_else(|| self.unsupported("this modifier; a vector or type must follow"))?;
-        // One element of 16 bytes is two registers.
+        // One element of 16 bytes has two registers of 8 bytes.
         let (ty, count, wide) =
             if ty == Type::B128 && count == 1 { (Type::B64, 2, true) } else { (ty, count, false) };
         let bytes = ty.bytes().filter(|&b| b <= 8 && b * count <= 16);
@@ -201,20 +201,20 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The scope that is named; the widest if none is.
+    /// The scope that the modifiers name, or the widest if they name none.
     pub(super) fn scope(&mut self, words: &mut Words<'_>) -> Scope {
         let scope = words.pick(SCOPES).unwrap_or_default();
         self.code.narrow |= scope != Scope::Gpu;
         scope
     }
 
-    /// Whether an address is that of a variable in local memory, as arguments of calls are.
+    /// Whether an address operand names a variable in local memory, as the arguments of calls do.
     fn is_local(&self, operand: &Operand) -> bool {
         let Operand::Address(ptx::Address { base: Some(name), .. }) = operand else { return false };
         self.local_place(name).is_some()
     }
 
-    /// Where a variable in local memory is, and its bytes.
+    /// The place and the bytes of a variable in local memory.
     pub(super) fn local_place(&self, name: &str) -> Option<(Address, u64)> {
         let (base, at, bytes) = match self.scopes.find(name)? {
             Named::Local(at, bytes) => (None, at, bytes),
@@ -224,7 +224,7 @@ impl Decoder<'_> {
         Some((Address { base, offset: at as i64, within: 0 }, bytes))
     }
 
-    /// A register of a transfer; it may be wider than the type.
+    /// A register of a load or store, which may be wider than the type.
     fn element(&mut self, ops: &[Operand], index: usize, ty: Type, load: bool) -> Result<Option<Reg>, Error> {
         match &ops[index] {
             Operand::Sink if load => Ok(None),
@@ -340,7 +340,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The register that has the generic address of each thread's local memory.
+    /// The register with the generic address of the thread's local memory.
     fn local_window(&mut self) -> Reg {
         if let Some(reg) = self.code.local_window {
             return reg;
@@ -369,7 +369,7 @@ impl Decoder<'_> {
         self.arity(ops, 2..=2)?;
         let a = self.source(ops, 1, Type::U64)?;
         let d = self.destination(ops, 0, Type::U64)?;
-        // Every thread's local memory has generic addresses of its own.
+        // The local memory of each thread has generic addresses of its own.
         let window = match window {
             LOCAL_WINDOW => self.local_window(),
             window => self.constant(File::W64, window),

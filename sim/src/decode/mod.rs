@@ -1,4 +1,4 @@
-//! Decoding: a kernel's statements into flat code with numbered registers and resolved labels.
+//! Decoding: makes of a kernel's statements flat code, with numbered registers and resolved labels.
 
 mod atomic;
 mod bits;
@@ -58,10 +58,10 @@ const DEPTH: usize = 256;
 /// Bytes of static shared memory that a kernel can have.
 const STATIC_LIMIT: u32 = 48 << 10;
 
-/// A kernel by its name, or why it can't be executed.
+/// A kernel's name, and the kernel or the reason why it can't be executed.
 type Decoded = (Arc<str>, Result<Kernel, Error>);
 
-/// What a kernel sees of its module.
+/// The parts of a module that its kernels refer to.
 #[derive(Clone, Copy)]
 struct Surroundings<'a> {
     variables: &'a [&'a ptx::Variable],
@@ -113,52 +113,54 @@ pub(crate) fn module(module: &ptx::Module) -> Result<Vec<Decoded>, Error> {
 /// The state of decoding one kernel.
 struct Decoder<'a> {
     kernel: &'a ptx::Kernel,
-    /// Module-scope variables. Those in shared memory get an address where they are used.
+    /// The variables of the module. Those in shared memory get an address only if the kernel uses them.
     variables: &'a [&'a ptx::Variable],
     functions: &'a [&'a ptx::Function],
-    /// The names of all functions and kernels, whose addresses go by their number.
+    /// The names of all functions and kernels, whose addresses follow from their place in this list.
     code_names: &'a [&'a ptx::Name],
-    /// The functions that have frames.
+    /// The functions that are decoded once, with stack frames, and not in the place of each call.
     outlined: Vec<Outlined<'a>>,
     /// Bytes of the frame of the function that is being decoded, if it has one.
     frame: Option<u64>,
     /// The calls around the statement being decoded, the innermost last.
     calls: Vec<Call>,
-    /// The module's shared variables that the kernel has.
+    /// The module's shared variables that the kernel uses.
     module_shared: Vec<(Arc<str>, Named)>,
-    /// Those in global and constant memory.
+    /// The module's variables in global and constant memory.
     globals: &'a Globals,
     files: &'a Files,
     notes: &'a ptx::Notes,
-    /// What is claimed behind lines that are still to come.
+    /// The claims of registers whose lines have not been decoded yet.
     claims: &'a [ptx::Claim],
     /// The source lines of the body being decoded.
     lines: Lines,
     scopes: Scopes,
-    /// Variables as messages name them.
+    /// The variables, as messages name them.
     named: Vec<crate::names::Variable>,
     code: Code,
     shared: SharedLayout,
     local: u64,
-    /// Addresses of the body's static shared variables, in order, not yet declared.
+    /// The addresses of the body's static shared variables whose declarations have not been decoded yet, in order.
     static_addresses: VecDeque<u64>,
     constants: HashMap<(File, u64), Reg>,
     specials: HashMap<(File, Special), Reg>,
     shared_addresses: HashMap<(File, u64), Reg>,
-    /// The carry flag, if anything uses it.
+    /// The register of the carry flag, if an instruction uses the flag.
     carry: Option<Reg>,
-    /// Where each label stands in the code, by the number its scope gave it.
+    /// Where each label stands in the code, by the number of the label.
     labels: Vec<Option<u32>>,
     /// The names that a `.branchtargets` or `.calltargets` lists, by the number of the label before it.
     tables: HashMap<u32, &'a [ptx::Name]>,
-    /// The instruction being decoded: its place, guard, registers.
+    /// The place, guard and registers of the instruction that is being decoded.
     place: Place,
     guard: Guard,
     takes_special: bool,
     flow: Flow,
-    /// What it does with addresses, the variables that it mentions, and the same of all instructions before.
+    /// What the instruction does with addresses.
     step: Step,
+    /// The numbers of the variables that the instruction mentions.
     mentioned: Vec<u32>,
+    /// The step and the mentioned variables of all instructions decoded before.
     steps: Vec<(Step, Vec<u32>)>,
     reads: Vec<Reg>,
     writes: Vec<Reg>,
@@ -211,7 +213,7 @@ impl<'a> Decoder<'a> {
         };
         decoder.scopes.enter(Scope::default());
         let params = decoder.params()?;
-        // The static part must be known before a use of the dynamic part has an address.
+        // The static part must have its size before the dynamic part, which follows it, can have an address.
         decoder.place_static(&kernel.body, 0)?;
         if decoder.shared.static_bytes() > STATIC_LIMIT {
             return Err(decoder.unsupported("over 48 KiB of static shared memory; dynamic may be 227 KiB"));
@@ -246,7 +248,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn finish(mut self, params: Vec<Param>) -> Result<Kernel, Error> {
-        // Falling off the end of the body is a return.
+        // Falling off the end of the body ends the thread.
         self.place.instruction = "}".into();
         self.emit(Op::Exit);
         self.flush();
@@ -298,7 +300,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Statements of a scope that has been entered.
+    /// Decodes the statements of a scope that has been entered.
     fn block(&mut self, body: &'a [Statement], depth: usize) -> Result<(), Error> {
         if depth > DEPTH {
             return Err(self.unsupported("blocks nested more than 256 deep"));
@@ -471,14 +473,14 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Appends an operation of the current instruction.
+    /// Appends an operation of the instruction that is being decoded.
     fn emit(&mut self, op: Op) {
         let source = self.code.sources.len() as u32;
         let guard = std::mem::replace(&mut self.guard, Guard::Same);
         self.code.insts.push(Inst { op, source, guard, careful: false, stretch: 0 });
     }
 
-    /// Ends the current instruction: records what messages and checks need.
+    /// Ends the instruction that is being decoded: stores what messages and checks need to know of it.
     fn flush(&mut self) {
         let number = self.code.sources.len() as u32;
         let mut ops = self.code.insts.iter().rev().take_while(|inst| inst.source == number);
@@ -486,7 +488,7 @@ impl<'a> Decoder<'a> {
         let exchanged = |a: Reg| usize::from(self.reads.first() == Some(&a));
         let but = |base: Option<Reg>| all - usize::from(base.is_some() && self.reads.last().copied() == base);
         let passes = match self.code.insts.last().map(|inst| &inst.op) {
-            // The lanes that it reads from must be known.
+            // The value that is exchanged may be undefined; the operands that select the lanes to read from may not.
             Some(Op::Shuffle(shuffle)) => exchanged(shuffle.a),
             Some(&(Op::Vote { a, .. } | Op::Redux { a, .. } | Op::Match { a, .. })) => exchanged(a),
             Some(Op::Mma(_) | Op::QuadMma(_) | Op::WmmaMma(_) | Op::Movmatrix(..)) => all,
@@ -509,9 +511,10 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Registers a thread at launch of a kernel with `setmaxnreg`, which has an effect only where directives tell how many
-/// they are: `.maxnreg`, or `.minnctapersm` with a block size. ptxas 13.0 gives a thread as many as fit, rounded down to 8:
-/// the register file is 65536 of them, and each of its four parts holds as many warps.
+/// The registers of each thread at the launch, for `setmaxnreg`. The instruction has an effect only where directives
+/// determine their number: `.maxnreg`, or `.minnctapersm` with a block size. For the latter, ptxas 13.0 gives a thread
+/// as many registers as fit, rounded down to a multiple of 8: the register file has 65536, and its four parts hold the
+/// same number of warps each.
 fn registers(directives: &[Directive]) -> Option<u32> {
     let find = |wanted: fn(&Directive) -> Option<u32>| directives.iter().find_map(wanted);
     if let Some(most) = find(|d| if let Directive::MaxNreg(n) = d { Some(*n) } else { None }) {
@@ -529,7 +532,7 @@ fn registers(directives: &[Directive]) -> Option<u32> {
     Some((each as u32 / 8 * 8).min(256))
 }
 
-/// An instruction for messages: of a list of a hundred registers the ends are enough.
+/// The text of an instruction for messages. Of a list of a hundred registers only both ends are shown.
 fn brief(text: &str) -> String {
     const ENDS: (usize, usize) = (90, 40);
     let count = text.chars().count();
@@ -550,7 +553,7 @@ fn size(variable: &ptx::Variable) -> Option<(u64, u64)> {
     let count = match variable.extent {
         Extent::Scalar => 1,
         Extent::Array(n) => n,
-        // As many as its initial values.
+        // An array without a size has as many elements as initial values.
         Extent::Unsized => variable.init.len() as u64,
     };
     let align = variable.align.map_or(element, u64::from);

@@ -51,7 +51,7 @@ impl Decoder<'_> {
         })
     }
 
-    /// A register that only this instruction's operations use.
+    /// A new register without a name.
     pub(super) fn temporary(&mut self, file: File) -> Reg {
         let next = match file {
             File::Pred => &mut self.code.pred,
@@ -153,7 +153,8 @@ impl Decoder<'_> {
         Ok(Some(reg))
     }
 
-    /// The halves of a declared register of 128 bits, the low one first; none if operand `index` is not one's name.
+    /// The halves of a declared 128-bit register, the low one first; none if operand `index` is not the name of such a
+    /// register.
     fn halves(&mut self, ops: &[Operand], index: usize) -> Option<[Reg; 2]> {
         let Some(Operand::Name(name)) = ops.get(index) else { return None };
         match self.scopes.find(name) {

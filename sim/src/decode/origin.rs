@@ -7,7 +7,7 @@ use girih_ptx::{Inlined, Item, Loc, Module, SourceFile, SourcePlace};
 
 use crate::Origin;
 
-/// Lines of one function that are inlined in one another, at most.
+/// The deepest inlining of functions in one another that is followed.
 const DEPTH: usize = 64;
 
 /// The source files of a module, by their numbers.
@@ -24,12 +24,12 @@ impl Files {
     }
 }
 
-/// What the `.loc`s of a body have told so far: of each place, where it is inlined.
+/// For each source place that the `.loc` directives of a body have named: where the code of that place is inlined.
 #[derive(Debug, Default)]
 pub(super) struct Lines(HashMap<SourcePlace, Inlined>);
 
 impl Lines {
-    /// The source line of the statements after a `.loc`; none where the compiler knows none.
+    /// The source line of the statements after a `.loc`; none where the compiler gives none.
     pub(super) fn origin(&mut self, files: &Files, loc: &Loc) -> Option<Arc<Origin>> {
         match &loc.inlined {
             Some(inlined) => self.0.insert(loc.at, inlined.clone()),
@@ -38,7 +38,8 @@ impl Lines {
         self.of(files, loc.at, DEPTH).filter(|origin| origin.line > 0).map(Arc::new)
     }
 
-    /// An outer place that is inlined itself says so in a `.loc` of its own.
+    /// The source place `at`, with the place where it is inlined. An outer place that is inlined itself has been named
+    /// by a `.loc` of its own.
     fn of(&self, files: &Files, at: SourcePlace, depth: usize) -> Option<Origin> {
         let inlined = self.0.get(&at).filter(|_| depth > 0).and_then(|Inlined { function, at }| {
             Some((function.clone(), Arc::new(self.of(files, *at, depth - 1)?)))

@@ -1,8 +1,8 @@
-//! Loads that a loop repeats until it likes what they bring: their thread waits for a value.
+//! Loads that a loop repeats until they bring a certain value: their thread waits for that value.
 //!
-//! A loop is looked at if it is one stretch of code that only its end goes back in. What it waits for are the loads, from where
-//! it does not change itself, that decide whether it goes on. If nothing else decides, and it stores nothing, it goes on for
-//! ever unless somebody else writes.
+//! A loop is considered if it is one stretch of code to which only the branch at its end goes back. It waits for the
+//! values of those loads, from addresses that the loop does not change, that decide whether it is repeated. If nothing
+//! else decides that, and the loop stores nothing, it ends only if another thread writes.
 
 use std::collections::HashSet;
 
@@ -11,10 +11,11 @@ use crate::lanes::{File, Reg};
 use crate::op::{Guard, Inst, Op};
 use crate::program::Code;
 
-/// The most operations of a loop that waits.
+/// The most operations of a loop that is considered.
 const LONGEST: usize = 256;
 
-/// Marks the loads: volatile ones that are waited for are no exchange in step, and weak ones are where a thread waits.
+/// Marks these loads. A volatile load counts as an ordinary relaxed one, as its thread does not rely on lockstep with
+/// the writing lane. A weak load is marked as one that waits, if nothing else decides and the loop changes nothing.
 pub(super) fn mark(code: &mut Code) {
     let mut volatile: Vec<usize> = Vec::new();
     let mut weak = Vec::new();
@@ -50,7 +51,7 @@ pub(super) fn mark(code: &mut Code) {
     }
 }
 
-/// Whether all branches of a loop's body leave it.
+/// Whether all branches inside a loop's body leave the loop forwards.
 fn is_straight(body: &[Inst], end: usize) -> bool {
     body.iter().all(|inst| match &inst.op {
         Op::Branch(to) => *to as usize > end,
@@ -59,12 +60,13 @@ fn is_straight(body: &[Inst], end: usize) -> bool {
     })
 }
 
-/// Whether an operation changes what a load may bring, or waits for others.
+/// Whether an operation changes memory that a load of the loop may read, or waits for others.
 fn changes(op: &Op) -> bool {
     !matches!(op, Op::Lanes(..) | Op::Load(_) | Op::Branch(_) | Op::Exit | Op::Claim(_) | Op::Nothing)
 }
 
-/// The loads of a loop that decide whether it goes on, and whether nothing else that it changes does.
+/// The loads of a loop that decide whether the loop is repeated, and whether no other value that the loop changes takes
+/// part in that.
 fn decides(code: &Code, begin: usize, end: usize) -> (Vec<usize>, bool) {
     let insts = &code.insts[begin..=end];
     let written: HashSet<Reg> =
@@ -73,7 +75,7 @@ fn decides(code: &Code, begin: usize, end: usize) -> (Vec<usize>, bool) {
     for (at, inst) in insts.iter().enumerate().rev() {
         let guard = match inst.guard {
             Guard::If(slot) | Guard::Unless(slot) => Some(Reg { file: File::Pred, slot }),
-            // The first operation stands for the instruction.
+            // The first operation of an instruction stands for all of them.
             Guard::Same => continue,
             Guard::Always => None,
         };

@@ -1,7 +1,9 @@
-//! Which variable an address is made from: an access through it stays inside that variable.
+//! Finds the variable that an address is made from, so that an access through the address can be checked to stay inside
+//! the variable.
 //!
-//! A register has an address if everything that writes it makes one from the same variable: a copy, a conversion, a sum with
-//! numbers. Of all others nothing is known, and nothing is checked.
+//! A register has an address of a variable if every instruction that writes the register makes such an address: by a
+//! copy or a conversion of one, or a sum of one and numbers. Of all other registers nothing is known, and accesses
+//! through them are not checked.
 
 use girih_ptx::{Modifier, Opcode, Type};
 
@@ -11,24 +13,24 @@ use crate::program::{Code, Whole};
 
 use super::Decoder;
 
-/// What an instruction does with addresses.
+/// How the results of an instruction depend on addresses in its sources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Step {
-    /// It makes numbers from numbers.
+    /// The result is a number if all sources are numbers, and otherwise unknown.
     #[default]
     Numbers,
-    /// It hands on any of its sources.
+    /// The result may be any of the sources.
     Any,
-    /// It adds numbers to an address.
+    /// The result is the sum of the sources: an address, if one source is an address and the others are numbers.
     Sum,
-    /// What it loads is no address that is known.
+    /// The result comes from memory. It counts as a number, since no address of a known variable is expected there.
     Loads,
 }
 
-/// What a register has.
+/// What the value of a register may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Held {
-    /// Nothing that is known yet.
+    /// No instruction that writes the register has been looked at yet.
     Nothing,
     Number,
     /// An address of this variable.
@@ -46,7 +48,7 @@ impl Held {
     }
 }
 
-/// What an instruction does with addresses, by its opcode and types.
+/// How the results of an instruction depend on addresses, by its opcode and types.
 pub(super) fn step(opcode: Opcode, modifiers: &[Modifier]) -> Step {
     let float =
         |ty: &Type| matches!(ty, Type::F16 | Type::Bf16 | Type::F16x2 | Type::Bf16x2 | Type::F32 | Type::F64);
@@ -62,7 +64,7 @@ pub(super) fn step(opcode: Opcode, modifiers: &[Modifier]) -> Step {
 }
 
 impl Decoder<'_> {
-    /// The number of a variable, from 1, which the current instruction mentions.
+    /// The number of a variable, from 1, after noting that the instruction being decoded mentions the variable.
     pub(super) fn mention(&mut self, variable: Whole) -> u32 {
         let known = self.code.variables.iter().position(|other| *other == variable);
         let number = known.unwrap_or_else(|| {
@@ -74,8 +76,8 @@ impl Decoder<'_> {
     }
 }
 
-/// Tells every memory operand which variable it has to stay in. Of each source: what it does, and the variables that it
-/// mentions.
+/// Marks every memory operand with the variable in which the access has to stay. `steps` has, for each instruction,
+/// what it does with addresses and the variables that it mentions.
 pub(super) fn mark(code: &mut Code, steps: &[(Step, Vec<u32>)]) {
     let (pred, w32) = (code.pred as usize, code.w32 as usize);
     let number = |reg: Reg| {
@@ -114,7 +116,7 @@ pub(super) fn mark(code: &mut Code, steps: &[(Step, Vec<u32>)]) {
     }
 }
 
-/// What an instruction makes of its sources.
+/// What the result of an instruction may be.
 fn result(step: Step, mentioned: &[u32], reads: impl Iterator<Item = Held> + Clone) -> Held {
     let sources = mentioned.iter().map(|&of| Held::Address(of)).chain(reads);
     match step {
@@ -139,7 +141,7 @@ fn result(step: Step, mentioned: &[u32], reads: impl Iterator<Item = Held> + Clo
     }
 }
 
-/// The memory operands of an operation that are checked.
+/// The memory operands of an operation whose accesses are checked.
 fn addresses(op: &mut Op) -> Vec<&mut Address> {
     match op {
         Op::Load(transfer) | Op::Store(transfer) => vec![&mut transfer.address],

@@ -12,28 +12,29 @@ use crate::lanes::{File, Reg};
 use crate::program::Whole;
 use crate::{Error, Space};
 
-/// Bytes of local memory that a thread can have; there are 1024 threads in a block and it is all allocated.
+/// The most bytes of local memory that a thread can have: it is allocated for all threads of a block, of which there
+/// are up to 1024.
 const LOCAL_LIMIT: u64 = 64 << 10;
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Named {
-    /// A register that has been used.
+    /// A register that an instruction has used, and that has a number.
     Register(Reg),
-    /// A register of 128 bits that has been used: its halves, the low one first.
+    /// A 128-bit register that an instruction has used: its halves, the low one first.
     Wide([Reg; 2]),
-    /// A register that has not been used yet.
+    /// A register that no instruction has used yet.
     Declared(Type),
     Label(u32),
-    /// A parameter: offset in bytes.
+    /// A parameter: its offset in bytes.
     Param(u64),
-    /// A shared variable: address and size in bytes.
+    /// A shared variable: its address and size in bytes.
     Shared(u64, u64),
-    /// An `.extern .shared` variable, all at the start of the dynamic part.
+    /// An `.extern .shared` variable. All of them begin where the dynamic part begins.
     Dynamic,
-    /// A local variable, or an argument of a call: offset and size in bytes.
+    /// A local variable, or an argument of a call: its offset in local memory and its size in bytes.
     Local(u64, u64),
-    /// The same of a function that has a frame: offset in its frame.
+    /// A local variable or an argument in a function with a stack frame: its offset in the frame and its size in bytes.
     Stack(u64, u64),
 }
 
@@ -42,18 +43,18 @@ pub(super) enum Named {
 pub(super) struct Placed {
     pub(super) at: u64,
     pub(super) from: From,
-    /// The number of the variable in shared or local memory, from 1; 0 of others.
+    /// The number of a variable in shared or local memory, from 1; 0 for other variables.
     pub(super) variable: u32,
 }
 
-/// What an address counts from.
+/// To what an offset is relative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum From {
     /// The start of its space.
     Zero,
-    /// In shared memory: every block adds its rank in the cluster.
+    /// The begin of shared memory, to which every block adds its rank in the cluster.
     Shared,
-    /// The lane's frame.
+    /// The begin of the lane's stack frame.
     Frame,
 }
 
@@ -71,7 +72,7 @@ impl Placed {
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     names: HashMap<Arc<str>, Named>,
-    /// `%r<40>`: prefix, count, type.
+    /// Registers declared as `%r<40>`: the prefix, the count, and the type.
     ranges: Vec<(Arc<str>, u32, Type)>,
 }
 
@@ -105,7 +106,7 @@ impl Scopes {
         self.0.iter().rev().find_map(|scope| scope.find(name))
     }
 
-    /// Gives a declared register what it stands for, in the scope that declares it.
+    /// Gives a declared register its number, in the scope that declares the register.
     pub(super) fn number(&mut self, name: Arc<str>, named: Named) {
         if let Some(scope) = self.0.iter_mut().rev().find(|scope| scope.find(&name).is_some()) {
             scope.names.insert(name, named);
@@ -188,8 +189,8 @@ fn is_static(variable: &ptx::Variable) -> bool {
     variable.space == VarSpace::Shared && !is_dynamic(variable)
 }
 
-/// Whether statements use a name; a kernel has only the module's variables that it uses. Nesting deeper than
-/// [`DEPTH`] is refused later and not looked into.
+/// Whether statements mention a name. A kernel has only those of the module's variables that it mentions. Statements
+/// nested more than [`DEPTH`] deep are not looked at, as they are refused later.
 pub(super) fn mentions(body: &[Statement], name: &str) -> bool {
     fn operand(operand: &Operand, name: &str) -> bool {
         match operand {
@@ -274,7 +275,7 @@ impl Decoder<'_> {
             VarSpace::Shared => {
                 Named::Shared(self.static_addresses.pop_front().unwrap_or(SHARED_BASE), bytes)
             }
-            // Arguments and results of calls are in local memory too.
+            // Arguments and results of calls are variables in local memory.
             VarSpace::Local | VarSpace::Param if self.frame.is_some() => {
                 Named::Stack(self.in_frame(bytes, align)?, bytes)
             }

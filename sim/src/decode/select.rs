@@ -9,7 +9,7 @@ use crate::Error;
 use crate::float::{Bfloat, Half, Narrow};
 use crate::lanes::{LaneFn, Reg, by_type, lanes, predicates};
 
-/// A comparison (PTX ISA, "Comparison Operators"). The unordered ones hold if an operand is NaN.
+/// A comparison (PTX ISA, "Comparison Operators"). An unordered comparison is true if an operand is NaN.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Compare {
     Eq,
@@ -35,7 +35,7 @@ pub(super) const COMPARES: &[(Word, Compare)] = &[
     (Word::Le, Compare::Le),
     (Word::Gt, Compare::Gt),
     (Word::Ge, Compare::Ge),
-    // Names of the unsigned comparisons; the type already tells.
+    // The unsigned comparisons have names of their own, which say no more than the type.
     (Word::Lo, Compare::Lt),
     (Word::Ls, Compare::Le),
     (Word::Hi, Compare::Gt),
@@ -96,7 +96,7 @@ pub(super) fn comparison(compare: Compare, ty: Type) -> Option<LaneFn> {
     }
 }
 
-/// The type of the halves of a packed one.
+/// The type of each half of a packed type.
 pub(super) fn half(ty: Type) -> Option<Type> {
     match ty {
         Type::F16x2 => Some(Type::F16),
@@ -212,7 +212,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// `mov.b128` of a register, to two halves or from them.
+    /// `mov.b128` between a register and a register or two halves.
     fn mov_wide(&mut self, ops: &[Operand]) -> Result<(), Error> {
         let a = match &ops[1] {
             Operand::Vector(parts) if parts.len() == 2 => {
@@ -220,7 +220,7 @@ impl Decoder<'_> {
             }
             _ => self.source_halves(ops, 1)?,
         };
-        // A destination may be the other half of the source.
+        // A half that is a destination may also be a source of the other half.
         let copy = lanes!(u64: |a: u64| a);
         let a = a.map(|half| self.through(File::W64, copy, half));
         let d = match &ops[0] {
@@ -255,7 +255,7 @@ impl Decoder<'_> {
             _ => return Err(self.unsupported(&format!("a mov of `.{ty}` to {} registers", parts.len()))),
         };
         let a = self.source(ops, 1, ty)?;
-        // A 32-bit part may be in the source's own register.
+        // A part of 32 bits may have the same register as the source.
         let a = self.through(
             a.file,
             if a.file == File::W64 { lanes!(u64: |a: u64| a) } else { lanes!(u32: |a: u32| a) },

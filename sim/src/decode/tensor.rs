@@ -9,14 +9,14 @@ use crate::lanes::Reg;
 use crate::op::{Address, Op, Tensor, TensorKind, Update};
 use crate::{Error, Space};
 
-/// The ranks of a tensor.
+/// The number of dimensions of a tensor.
 const DIMENSIONS: &[(Word, usize)] =
     &[(Word::Dim1, 1), (Word::Dim2, 2), (Word::Dim3, 3), (Word::Dim4, 4), (Word::Dim5, 5)];
 
 const NOWHERE: Address = Address { base: None, offset: 0, within: 0 };
 
 impl Decoder<'_> {
-    /// What follows `cp.async.bulk.tensor` or, with `reduce`, `cp.reduce.async.bulk.tensor`.
+    /// Decodes what follows `cp.async.bulk.tensor` or, with `reduce`, `cp.reduce.async.bulk.tensor`.
     pub(super) fn tensor(
         &mut self,
         reduce: bool,
@@ -73,7 +73,7 @@ impl Decoder<'_> {
         self.tensor_op(Tensor { kind, map, coordinates, offsets, shared, mbarrier, reductions: None })
     }
 
-    /// What follows `cp.async.bulk.prefetch.tensor`.
+    /// Decodes what follows `cp.async.bulk.prefetch.tensor`.
     pub(super) fn tensor_prefetch(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
         let rank = self.rank(words)?;
         words.skip(&[Word::L2, Word::Global]);
@@ -96,7 +96,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Whether a copy is `.im2col` and not `.tile`, which need not be said.
+    /// Whether a copy is `.im2col`. The other mode is `.tile`, which may be left out.
     fn mode(&self, words: &mut Words<'_>) -> bool {
         let columns = words.take(Word::Im2col);
         if !columns {
@@ -105,7 +105,7 @@ impl Decoder<'_> {
         columns
     }
 
-    /// `{offsets}` of an im2col copy, one for each dimension of pixels; none of a store.
+    /// The offsets of an im2col copy, one for each dimension of pixels; a store has none.
     fn offsets(&mut self, ops: &[Operand], at: Option<usize>, rank: usize) -> Result<Vec<Reg>, Error> {
         let Some(pixels) = rank.checked_sub(2).filter(|&pixels| pixels > 0) else {
             return Err(self.unsupported("an im2col copy of fewer than three dimensions"));
@@ -148,10 +148,10 @@ impl Decoder<'_> {
         Ok((map, coordinates))
     }
 
-    /// What a reduction does, by the type of the elements.
+    /// The functions of a reduction, by the type of the elements.
     fn reductions(&mut self, words: &mut Words<'_>) -> Result<Vec<(TensorElement, Update)>, Error> {
         let action = words.pick(ACTIONS).ok_or_else(|| self.unsupported("a reduction of this operation"))?;
-        // The map, which is known at the launch, says whether sums are of floats.
+        // Whether the elements are floats is known only at the launch, from the tensor map.
         self.code.communicates |= !action.commutes(Type::F32);
         let bits = matches!(action, Action::And | Action::Or | Action::Xor);
         let all = TensorElement::ALL.iter().filter_map(|&element| {

@@ -17,17 +17,17 @@ const LIMIT: u64 = 1 << 30;
 /// Bytes of constant variables that a module can have.
 const CONST_LIMIT: u64 = 64 << 10;
 
-/// Variables with their addresses, which are above those of all allocations.
+/// The module's variables with their addresses, which are above those of all allocations.
 #[derive(Debug, Default)]
 pub(super) struct Globals {
     addresses: HashMap<Arc<str>, u64>,
     allocations: Vec<Arc<Allocation>>,
-    /// Those of functions and kernels.
+    /// The addresses of functions and kernels.
     code: HashMap<Arc<str>, u64>,
 }
 
 impl Globals {
-    /// Places the variables and writes their first values; what has none is zero.
+    /// Gives the variables their addresses, and writes their initial values; variables without one are zero.
     pub(super) fn place(variables: &[&ptx::Variable], code: &[&ptx::Name]) -> Result<Self, Error> {
         let code = code.iter().zip(1..).map(|(name, number)| ((*name).clone(), CODE_WINDOW + 16 * number));
         let mut globals = Globals { code: code.collect(), ..Globals::default() };
@@ -52,7 +52,7 @@ impl Globals {
             if total > LIMIT || constants > CONST_LIMIT {
                 return refuse("more than 1 GiB of variables, or 64 KiB of constant ones");
             }
-            // Both are small enough that the sum cannot overflow; an alignment over the gap is no one's.
+            // The size and the address are small enough that the sum cannot overflow.
             let Some(base) = align_up(next, align.max(256)).filter(|_| align <= GAP) else {
                 return refuse("an alignment of over a mebibyte");
             };
@@ -74,7 +74,7 @@ impl Globals {
         self.addresses.get(name).copied()
     }
 
-    /// Variables as messages name them.
+    /// The variables, as messages name them.
     pub(super) fn named(&self, variables: &[&ptx::Variable]) -> Vec<crate::names::Variable> {
         let placed = variables.iter().filter_map(|variable| Some((*variable, self.address(&variable.name)?)));
         placed.map(|(variable, at)| named(variable, Space::Global, at)).collect()
@@ -134,7 +134,7 @@ impl Globals {
     }
 }
 
-/// A variable as messages name it.
+/// A variable, as messages name it.
 pub(super) fn named(variable: &ptx::Variable, space: Space, at: u64) -> crate::names::Variable {
     let element = variable.ty.bytes().unwrap_or(1).max(1).into();
     crate::names::Variable { name: variable.name.clone(), space, at, bytes: variable.bytes(), element }

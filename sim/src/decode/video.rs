@@ -7,7 +7,7 @@ use super::{Decoder, File};
 use crate::Error;
 use crate::lanes::lanes;
 
-/// What an instruction does to each lane.
+/// What an instruction does with each lane of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {
     Add,
@@ -40,7 +40,7 @@ const OPERATIONS: [Operation; 12] = [
     Op::GreaterOrEqual,
 ];
 
-/// An instruction's shape, which its lane function reads from a constant register.
+/// The operation and types of an instruction, which its lane function reads from a constant register.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     operation: Operation,
@@ -50,7 +50,7 @@ struct Shape {
     a_signed: bool,
     b_signed: bool,
     saturate: bool,
-    /// The lanes are added to `c` instead of put together.
+    /// Whether the lanes' results are added to `c`, and not put together in one register.
     add: bool,
 }
 
@@ -88,7 +88,7 @@ impl Shape {
         values.fold(0, |word, (i, value)| word | (self.fit(value) as u32 & mask) << (i * self.bits))
     }
 
-    /// The value in the destination's range if saturation is asked for.
+    /// The value, clamped to the range of the destination if the instruction saturates.
     fn fit(self, value: i64) -> i64 {
         let top = 1i64 << self.bits;
         match (self.saturate, self.d_signed) {
@@ -128,7 +128,7 @@ const COMPARES: &[(Word, Operation)] = &[
 ];
 
 impl Decoder<'_> {
-    /// `vadd2` and its like; without masks and selectors of lanes.
+    /// `vadd2` and the like; masks and selectors of lanes are not supported.
     pub(super) fn video(
         &mut self,
         opcode: Opcode,

@@ -66,7 +66,7 @@ impl Decoder<'_> {
             return Err(self.unsupported(&format!("a wgmma of `.{a}` and `.{b}` with sums in `.{d}`")));
         };
         let integral = matches!(sum, MmaSum::S32 { .. });
-        // The elements of A that are there.
+        // The number of stored elements in a row of A.
         let k = if sparse { k / 2 } else { k };
         let shaped = !(sparse && a == Type::B1)
             && 256 / k == a.bits().unwrap_or(0) as usize
@@ -75,7 +75,8 @@ impl Decoder<'_> {
         if !shaped || saturate && (!integral || a == Type::B1) {
             return Err(self.unsupported("a wgmma of these types in this shape"));
         }
-        // Integers have neither signs nor transposes, only 16-bit types have transposes.
+        // Products of integers have no operands for signs or transposes, and only 16-bit types have those for
+        // transposes.
         let registers = matches!(ops.get(1), Some(Operand::Vector(_)));
         let signs = if integral { 0 } else { 2 };
         let transposes = if k == 16 { 2 - usize::from(registers) } else { 0 };
@@ -125,7 +126,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The registers of D. Whether they are read or written, and when, is the execution's business.
+    /// The registers of D. When they are read and written is decided at the execution, so they don't count as written
+    /// here.
     fn accumulators(&mut self, ops: &[Operand], count: usize) -> Result<Vec<u32>, Error> {
         let slots = self.registers_of(ops, 0, count, Type::B32, true)?;
         self.writes.clear();
@@ -139,7 +141,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Which of two constants an operand is.
+    /// Whether an operand is the second of two accepted constants; the first is false.
     fn constant_of(&self, ops: &[Operand], index: usize, accepted: [i64; 2]) -> Result<bool, Error> {
         match ops.get(index) {
             Some(&Operand::Int(value)) if value == accepted[0] => Ok(false),
@@ -149,7 +151,7 @@ impl Decoder<'_> {
     }
 }
 
-/// How the sums are kept, if the ISA has the types together.
+/// The type of the sums, if the ISA has these types together.
 fn sum(d: Type, a: Type, b: Type, saturate: bool) -> Option<MmaSum> {
     let eight = |ty| matches!(ty, Type::E4m3 | Type::E5m2);
     let integer = |ty| matches!(ty, Type::U8 | Type::S8);

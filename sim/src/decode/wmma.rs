@@ -11,7 +11,7 @@ use crate::lanes::{Reg, WARP};
 use crate::op::{Fragment, Op, Tile, WmmaMma};
 use crate::{Error, Space};
 
-/// Rows of A, columns of B, and what they are added over.
+/// M, N and K: the rows of A, the columns of B, and the number of products in each sum.
 type Shape = (usize, usize, usize);
 
 const SHAPES: &[(Word, Shape)] = &[
@@ -110,7 +110,7 @@ impl Decoder<'_> {
         let (row_a, row_b) = (self.wmma_layout(words)?, self.wmma_layout(words)?);
         let shape @ (m, n, k) = self.wmma_shape(words)?;
         let (d, second) = (self.last(words)?, self.last(words)?);
-        // Of f16 only D's and C's types are told.
+        // Products of f16 name only the types of D and C.
         let (a, b, c) = match (words.ty(), words.ty()) {
             (Some(b), Some(c)) => (second, b, c),
             _ => (Type::F16, Type::F16, second),
@@ -149,7 +149,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Whether it is `.row`.
+    /// Whether the layout is `.row`.
     fn wmma_layout(&self, words: &mut Words<'_>) -> Result<bool, Error> {
         let layout = words.pick(&[(Word::Row, true), (Word::Col, false)]);
         layout.ok_or_else(|| self.unsupported("a wmma without .row or .col"))
@@ -159,7 +159,7 @@ impl Decoder<'_> {
         words.pick(SHAPES).ok_or_else(|| self.unsupported("a wmma of this shape"))
     }
 
-    /// The fragment in operand `index`, of type `ty`; whether it is a factor, A or B, or a sum.
+    /// The fragment in operand `index`, with elements of type `ty`; `factor` is true for A and B, false for C and D.
     fn wmma_fragment(
         &mut self,
         ops: &[Operand],
@@ -170,7 +170,7 @@ impl Decoder<'_> {
     ) -> Result<Fragment, Error> {
         let register = if ty == Type::F64 { Type::B64 } else { Type::B32 };
         let [element, word] = [ty, register].map(|ty| ty.bits().unwrap_or(32) as usize);
-        // Factors of f16 have eight registers whatever the shape: some elements are there more than once.
+        // Factors of f16 have eight registers for every shape, so that some elements are held twice.
         let count = if factor && ty == Type::F16 { 8 } else { lines * width * element / word / WARP };
         let file = file(register).ok_or_else(|| self.unsupported(&format!("type .{register}")))?;
         let slots = self.registers_of(ops, index, count, register, write)?;

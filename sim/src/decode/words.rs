@@ -1,4 +1,5 @@
-//! A cursor over an instruction's modifiers, so that what no one has taken is told at the end.
+//! A cursor over an instruction's modifiers, by which a modifier that no part of the decoder has taken is found at the
+//! end.
 
 use girih_ptx::{Modifier, Type, Word};
 
@@ -21,7 +22,7 @@ impl<'a> Words<'a> {
         found
     }
 
-    /// Takes every leading word of these.
+    /// Takes the next modifiers as long as they are among these words.
     pub(super) fn skip(&mut self, words: &[Word]) {
         while words.iter().any(|&word| self.take(word)) {}
     }
@@ -50,7 +51,7 @@ impl<'a> Words<'a> {
         Some(ty)
     }
 
-    /// The last type, left where it is.
+    /// The last type among those left; it is not taken.
     pub(super) fn last_type(&self) -> Option<Type> {
         self.rest.iter().rev().find_map(|m| if let Modifier::Type(ty) = m { Some(*ty) } else { None })
     }

@@ -61,7 +61,8 @@ impl Warp {
             _ => None,
         };
         let kept = kept.copied();
-        // Compilers copy structures as vectors of single bytes too. So a byte may be padding if one of the eight bytes around it
+        // Compilers copy structures as vectors of single bytes too. So a byte may be padding if one of the eight bytes
+        // around it has a value.
         // has a value.
         let beside = bytes == 1 && count > 1 && self.eight_missing(cx, who, space, address & !7) != 0xff;
         let Some(undefined) = &mut self.undefined else { return };

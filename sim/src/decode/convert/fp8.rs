@@ -8,7 +8,7 @@ use crate::Error;
 use crate::float::{E4m3, E5m2, Half, Narrow, Pair, Round, pack, unpack};
 use crate::lanes::lanes;
 
-/// Which conversion; the flag is e5m2 instead of e4m3.
+/// The conversions; the flag is true for e5m2 and false for e4m3.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     /// From two f32.
@@ -28,13 +28,13 @@ pub(super) fn of(to: Type, from: Type) -> Option<Kind> {
     })
 }
 
-/// Negative numbers and -0 become 0; NaN stays.
+/// Negative numbers and -0 become 0; NaN stays NaN.
 fn relu(x: f32) -> f32 {
     if x <= 0.0 { 0.0 } else { x }
 }
 
 impl Decoder<'_> {
-    /// The first source, or the upper half, goes to the upper byte.
+    /// `cvt` of 8-bit floats. The first source, or the upper half of the source, becomes the upper byte.
     pub(super) fn cvt_fp8(&mut self, kind: Kind, style: Style, ops: &[Operand]) -> Result<(), Error> {
         let narrowing = !matches!(kind, Kind::Widen(_));
         if style.round != Some(Round::Nearest) || style.finite != narrowing || style.sat || style.ftz {

@@ -1,4 +1,4 @@
-//! What is done to a result, and some of it to the sources: `.ftz`, `.sat`, `.relu`.
+//! The steps after an operation, some of which are applied to the sources too: `.ftz`, `.sat`, `.relu`.
 
 use girih_ptx::Type;
 
@@ -6,12 +6,12 @@ use super::packed::{Packed, packed_lanes};
 use crate::float::{Bfloat, Half, Pair};
 use crate::lanes::{LaneFn, by_type, lanes};
 
-/// Subnormals to zeros of the same sign.
+/// `.ftz` of f32: subnormal numbers become zeros of the same sign.
 pub(in crate::decode) fn flush() -> LaneFn {
     lanes!(f32: |a: f32| if a.is_subnormal() { 0f32.copysign(a) } else { a })
 }
 
-/// The same, of f16 too.
+/// `.ftz` of any type that has it.
 pub(in crate::decode) fn flush_of(ty: Type) -> Option<LaneFn> {
     fn zero(a: Half) -> Half {
         Half(if a.0 & 0x7c00 == 0 { a.0 & 0x8000 } else { a.0 })
@@ -29,7 +29,7 @@ pub(in crate::decode) fn flush_of(ty: Type) -> Option<LaneFn> {
     })
 }
 
-/// `.sat`: to [0, 1], NaN to 0.
+/// `.sat`: clamps to [0, 1], where NaN becomes 0.
 pub(super) fn saturate_of(ty: Type) -> Option<LaneFn> {
     match ty {
         Type::F32 => Some(lanes!(f32: |a: f32| if a > 0.0 { a.min(1.0) } else { 0.0 })),
@@ -38,7 +38,7 @@ pub(super) fn saturate_of(ty: Type) -> Option<LaneFn> {
     }
 }
 
-/// `.relu`: negative numbers to 0; NaN stays.
+/// `.relu`: negative numbers become 0; NaN stays NaN.
 pub(super) fn relu_of(ty: Type) -> Option<LaneFn> {
     packed_lanes!(ty, |a| if a <= 0.0 { 0.0 } else { a })
 }

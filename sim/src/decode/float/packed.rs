@@ -1,4 +1,4 @@
-//! Arithmetic of the 16-bit types and of pairs of them: in f64, rounded once.
+//! Arithmetic of the 16-bit types and of pairs of them, which is computed in f64 and rounded once.
 
 use std::convert::identity;
 
@@ -8,17 +8,18 @@ use super::Style;
 use crate::float::{Bfloat, Half, Narrow, Pair, Round, add_odd, fma_odd};
 use crate::lanes::{LaneFn, by_type, lanes};
 
-/// A 16-bit float, or two of them: the same function on each.
+/// A 16-bit float, or two of them to which the same function is applied.
 pub(crate) trait Packed: Copy {
     type Item: Narrow;
     fn each(self, b: Self, c: Self, f: impl Fn(f64, f64, f64) -> f64) -> Self;
-    /// The sign bits cleared and flipped as told, of a value that may be NaN.
+    /// Keeps the bits in `keep` and then flips those in `flip`, to change the sign; a NaN becomes the canonical NaN.
     fn signs(self, keep: u16, flip: u16) -> Self;
-    /// The same function of the bits of each.
+    /// Applies a function to the bits of each number.
     fn each_bits(self, b: Self, c: Self, f: impl Fn(u16, u16, u16) -> u16) -> Self;
 }
 
-/// What tensor copies fill with for NaN, of both types; `fma.oob` does not look at the sign.
+/// The NaN with which tensor copies fill elements out of bounds, for both types, without the sign, which `fma.oob`
+/// ignores.
 const OUTSIDE: u16 = 0x7ff7;
 
 fn apply<T: Narrow>(a: T, b: T, c: T, f: impl Fn(f64, f64, f64) -> f64) -> T {
@@ -59,7 +60,7 @@ macro_rules! packed {
 }
 packed!(Half Bfloat);
 
-/// A lane function over the 16-bit types; the formula is in f64.
+/// A lane function over the 16-bit types, from a formula in f64.
 macro_rules! packed_lanes {
     ($ty:expr, |$a:ident| $value:expr) => {
         by_type!($ty, T in [F16: Half, Bf16: Bfloat, F16x2: Pair<Half>, Bf16x2: Pair<Bfloat>]
@@ -77,10 +78,10 @@ macro_rules! packed_lanes {
 
 pub(super) use packed_lanes;
 
-/// An f16 result that has not been rounded, flushed: the hardware looks whether a number is too small before it is
-/// rounded to a subnormal one.
+/// `.ftz` of an f16 result before rounding: the hardware decides whether a result is subnormal before it rounds it.
 fn flush_half(x: f64) -> f64 {
-    // Half a unit below the smallest normal number, in units that don't end there.
+    // The smallest normal number less half a unit in the last place of the numbers below it, if these were normal too.
+    // Larger results round to at least the smallest normal number.
     const LEAST: f64 = (1.0 - 1.0 / 4096.0) / 16384.0;
     if x.abs() < LEAST { 0f64.copysign(x) } else { x }
 }
@@ -127,7 +128,7 @@ fn packed_inside(ty: Type) -> Option<LaneFn> {
     }))
 }
 
-/// Minimum and maximum of magnitudes, with the sign of the product.
+/// Minimum and maximum of the magnitudes, with the sign of the product (`.xorsign.abs`).
 fn of_magnitudes(opcode: Opcode, ty: Type, nan: bool) -> Option<LaneFn> {
     macro_rules! of {
         ($nan:literal, $less:literal) => {
@@ -137,7 +138,7 @@ fn of_magnitudes(opcode: Opcode, ty: Type, nan: bool) -> Option<LaneFn> {
                         let (x, y) = (a.abs(), b.abs());
                         extremum!(f64, x, y, $nan, $less, identity)
                     });
-                    // A NaN has no sign.
+                    // A NaN result is canonical and has no sign.
                     value.each_bits(a, b, |value, a, b| if value == 0x7fff { value } else { value & 0x7fff | (a ^ b) & 0x8000 })
                 }))
         };

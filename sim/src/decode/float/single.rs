@@ -7,29 +7,29 @@ use crate::float::exact::{self, F32_SMALL};
 use crate::float::{F32, Round, canon};
 use crate::lanes::{Args, LaneFn, Regs, WARP, Word, lanes};
 
-/// A result of f32 arithmetic that has been rounded.
+/// A result of f32 arithmetic, from f64 to f32.
 fn single_of(x: f64) -> f32 {
     canon(x as f32)
 }
 
-/// The same, flushed: the hardware looks whether a number is too small before it is rounded to a subnormal one.
+/// A result of f32 arithmetic with `.ftz`: the hardware decides whether a result is subnormal before it rounds it.
 fn flushed_of(x: f64) -> f32 {
     if x.abs() < f64::from(f32::MIN_POSITIVE) { 0f32.copysign(x as f32) } else { single_of(x) }
 }
 
-/// A rounded result of f32 that may be the smallest normal number for having been rounded up to it; `exact` is the
-/// result in [`F32_SMALL`].
+/// `.ftz` of a rounded result in f32. Only the smallest normal number is in doubt, as a smaller result may have been
+/// rounded up to it; then `exact`, the result in [`F32_SMALL`], decides.
 fn unless_tiny(rounded: f32, exact: impl FnOnce() -> f64) -> f32 {
     if rounded.abs() == f32::MIN_POSITIVE { flushed_of(exact()) } else { rounded }
 }
 
-/// The sign of a product.
+/// Gives a magnitude the sign of the product of `a` and `b`.
 fn with_signs(magnitude: f32, a: f32, b: f32) -> f32 {
     let negative = a.is_sign_negative() != b.is_sign_negative();
     if magnitude.is_nan() || !negative { magnitude } else { -magnitude }
 }
 
-/// Minimum and maximum of magnitudes, with the sign of the product.
+/// Minimum and maximum of the magnitudes, with the sign of the product (`.xorsign.abs`).
 fn of_magnitudes(opcode: Opcode, nan: bool) -> Option<LaneFn> {
     macro_rules! of {
         ($nan:literal, $less:literal) => {
@@ -48,16 +48,16 @@ fn of_magnitudes(opcode: Opcode, nan: bool) -> Option<LaneFn> {
     })
 }
 
-/// `div.approx`: `a * (1 / b)`, whose reciprocal is subnormal, and so zero, for the largest `b`.
+/// `div.approx`: `a * (1 / b)`. For the largest `b` the reciprocal is subnormal, and so counts as zero.
 fn approximate_quotient(a: f32, b: f32) -> f32 {
     const LARGE: f32 = f32::from_bits((126 + 127) << 23);
     let by = if b.abs() > LARGE { f32::INFINITY.copysign(b) } else { b };
-    // An infinite `a` times that zero is NaN, as it is over an infinity.
+    // An infinite `a` times that zero is NaN, as is an infinity divided by an infinity.
     canon(a / by)
 }
 
-/// `fma` to nearest, with `.ftz` or without. Without an instruction for it a processor takes long, but the product is exact in
-/// f64, and what the sum is rounded to there rounds to the same f32, unless it is in the middle between two.
+/// `fma.rn`, with `.ftz` or without. A processor without an instruction for it takes long. But the product is exact in
+/// f64, and the sum rounded to f64 rounds to the right f32 unless it is in the middle between two.
 fn fused<const FTZ: bool>(regs: &mut Regs, args: &Args, mask: u32) {
     let [a, b, c] = [args.a, args.b, args.c].map(|slot| &regs.w32[slot as usize]);
     let (mut out, mut rare) = ([0; WARP], false);
@@ -107,7 +107,7 @@ pub(super) fn single(opcode: Opcode, style: Style) -> Option<LaneFn> {
     arithmetic(opcode, style)
 }
 
-/// To nearest.
+/// Arithmetic that rounds to nearest.
 fn arithmetic(opcode: Opcode, style: Style) -> Option<LaneFn> {
     use Opcode as O;
     Some(match opcode {
