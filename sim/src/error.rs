@@ -1,4 +1,5 @@
-//! The one error type: whose fault it is, where it happened, what would have been accepted.
+//! The error type of the crate. A message says where the error happened, whose fault it is, and what would have been
+//! accepted.
 
 use std::sync::Arc;
 
@@ -20,25 +21,25 @@ pub enum Error {
     UnknownKernel {
         /// The name asked for.
         name: String,
-        /// The names there are.
+        /// The names of the module's kernels.
         kernels: Vec<String>,
     },
     /// An instruction, modifier or declaration that the simulator does not execute.
     #[error("{place}: not supported by the simulator: {what}")]
     Unsupported {
-        /// Where it stands.
+        /// Where the part stands.
         place: Box<Place>,
-        /// The part that is not known, and what would be.
+        /// The part that is not supported, and what would be accepted.
         what: String,
     },
     /// A name that nothing in scope declares.
     #[error("{place}: `{name}` is not declared as a {expected}")]
     Undeclared {
-        /// Where it is used.
+        /// Where the name is used.
         place: Box<Place>,
         /// The name.
         name: String,
-        /// What it is used as: register, label, variable.
+        /// What the name is used as: a register, a label, a variable.
         expected: &'static str,
     },
     /// An operand that does not fit its instruction.
@@ -50,7 +51,7 @@ pub enum Error {
         index: usize,
         /// What is accepted.
         expected: String,
-        /// What stands there.
+        /// The operand that was found.
         found: String,
     },
     /// The number of arguments is not the kernel's number of parameters.
@@ -58,9 +59,9 @@ pub enum Error {
     ArgumentCount {
         /// Kernel name.
         kernel: Arc<str>,
-        /// Its parameters' declarations.
+        /// The declarations of the kernel's parameters.
         params: String,
-        /// Its number of parameters.
+        /// The kernel's number of parameters.
         expected: usize,
         /// The number given.
         given: usize,
@@ -74,7 +75,7 @@ pub enum Error {
         index: usize,
         /// The parameter's name.
         name: String,
-        /// Its size in bytes.
+        /// The parameter's size in bytes.
         expected: u64,
         /// The number of bytes given.
         given: usize,
@@ -84,9 +85,9 @@ pub enum Error {
     LaunchShape {
         /// Kernel name.
         kernel: Arc<str>,
-        /// The dimension, `block.x` for one.
+        /// The dimension, such as `block.x`.
         what: &'static str,
-        /// Its value.
+        /// The value of the dimension.
         given: u64,
         /// What is accepted.
         accepted: String,
@@ -109,9 +110,9 @@ pub enum Error {
     /// The worker threads could not be started.
     #[error("could not start {threads} worker threads: {reason}")]
     Workers {
-        /// How many were asked for.
+        /// The number of threads asked for.
         threads: usize,
-        /// What the system said.
+        /// The reason that the system gave.
         reason: String,
     },
     /// An allocation over the capacity.
@@ -129,7 +130,7 @@ pub enum Error {
     BadFree {
         /// The address.
         address: u64,
-        /// The allocation next to it.
+        /// The allocation nearest to the address.
         nearest: Nearest,
     },
     /// A host read, write or fill that leaves an allocation.
@@ -141,7 +142,7 @@ pub enum Error {
         address: u64,
         /// Bytes.
         bytes: u64,
-        /// The allocation next to it.
+        /// The allocation nearest to the address.
         nearest: Nearest,
     },
     /// An access outside the memory of its space.
@@ -157,13 +158,14 @@ pub enum Error {
         address: u64,
         /// Bytes.
         bytes: u32,
-        /// The memory next to it.
+        /// The memory nearest to the address.
         nearest: Nearest,
     },
-    /// An access through an address that is made from one variable, in another or in between.
+    /// An access through an address that is made from the address of one variable, but that lies outside of that
+    /// variable.
     #[error(
-        "{at}: {access} of {bytes} bytes at {space} address {address:#x} is not in `{variable}`, whose address it is made \
-         from; {nearest}"
+        "{at}: {access} of {bytes} bytes at {space} address {address:#x} is outside of `{variable}`, the \
+         variable from which the address is computed; {nearest}"
     )]
     Overrun {
         /// Instruction and thread.
@@ -178,7 +180,7 @@ pub enum Error {
         bytes: u32,
         /// The variable.
         variable: Arc<str>,
-        /// Where it is.
+        /// Where the variable is.
         nearest: Nearest,
     },
     /// A generic address of another thread's local memory.
@@ -190,7 +192,7 @@ pub enum Error {
         access: Access,
         /// Bytes.
         bytes: u32,
-        /// `%tid` of the thread whose address it is.
+        /// `%tid` of the thread to which the local memory belongs.
         owner: [u32; 3],
     },
     /// An address that is not a multiple of the access's alignment.
@@ -207,23 +209,25 @@ pub enum Error {
         /// Needed alignment in bytes.
         alignment: u32,
     },
-    /// A register used before anything was written to it: for an address, in a store, as a guard.
+    /// A register is used for an address, in a store to global memory or as a guard before anything was written to it.
     #[error("{at}: register `{register}` is read before it is written{via}")]
     UninitialisedRegister {
-        /// The instruction that uses it, and the thread.
+        /// The instruction that uses the register, and the thread.
         at: Box<Site>,
         /// The register.
         register: String,
-        /// The register of the instruction that was computed from it, in words; empty if it is that one itself.
+        /// If the instruction uses a register that was computed from this one: that register, in words. Otherwise
+        /// empty.
         via: String,
     },
-    /// Memory of the block or thread, or global memory that begins without a value, read before anything was written to it.
+    /// Memory of the block or thread, or global memory without initial values, is read before anything was written to
+    /// it.
     #[error(
         "{at}: {bytes} bytes at {space} address {address:#x} are read before they are written{}",
         used.as_ref().map(|used| format!("; {used}")).unwrap_or_default()
     )]
     UninitialisedMemory {
-        /// The instruction that reads them, and the thread.
+        /// The instruction that reads the bytes, and the thread.
         at: Box<Site>,
         /// State space: shared, local or global.
         space: Space,
@@ -231,11 +235,12 @@ pub enum Error {
         address: u64,
         /// Bytes of the access.
         bytes: u32,
-        /// Where what was read decides something, unless it does where it is read.
+        /// Where a value that depends on the bytes decides something; none if the bytes do so in the instruction that
+        /// reads them.
         used: Option<Box<Used>>,
     },
-    /// Bytes without a value are copied to global memory along with their neighbours that have one: the padding of a
-    /// structure, or what should have been written.
+    /// A copy to global memory has bytes without a value among others with a value: the padding of a structure, or
+    /// bytes that should have been written.
     #[error(
         "{at}: {bytes} of the bytes written at global address {address:#x} have no value: padding of a structure?"
     )]
@@ -244,25 +249,26 @@ pub enum Error {
         at: Box<Site>,
         /// Address of the access.
         address: u64,
-        /// How many have none.
+        /// How many bytes have no value.
         bytes: u32,
     },
-    /// What a shuffle took from a lane that did not execute it decides something.
+    /// A value that a shuffle took from a lane that did not execute the shuffle decides something.
     #[error(
-        "{at}: `{register}` comes from lane {lane}, which is not one of those that execute the shuffle with it; {used}"
+        "{at}: `{register}` gets its value from lane {lane}, which is not among the lanes that execute the \
+         shuffle together; {used}"
     )]
     AbsentLane {
-        /// The shuffle, and the thread that receives.
+        /// The shuffle, and the thread that receives the value.
         at: Box<Site>,
-        /// The register that receives.
+        /// The register that receives the value.
         register: String,
-        /// The lane that it comes from.
+        /// The lane that the value comes from.
         lane: u32,
-        /// Where it decides something.
+        /// Where the value decides something.
         used: Box<Used>,
     },
-    /// Shared memory touched while an asynchronous operation that writes it, or written while one that reads it, was
-    /// not yet waited for.
+    /// Shared memory is accessed while an asynchronous operation that writes it is in flight, or written while one that
+    /// reads it is in flight: no thread has waited for the operation yet.
     #[error(
         "{at}: {access} at shared address {address:#x} while a copy {} it is in flight: {}",
         if copy.access == Access::Write { "into" } else { "out of" }, copy.at
@@ -274,10 +280,10 @@ pub enum Error {
         access: Access,
         /// Address of the access.
         address: u64,
-        /// The operation, issued and not yet waited for, and what it does with the bytes.
+        /// The asynchronous operation, and what it does with the bytes.
         copy: Box<Other>,
     },
-    /// The async proxy accesses what the generic proxy wrote, without a `fence.proxy.async` in between.
+    /// The async proxy accesses bytes that the generic proxy wrote, without a `fence.proxy.async` in between.
     #[error(
         "{at}: {access} by the async proxy at {space} address {address:#x} without fence.proxy.async of that space after \
          the write of {}", other.at
@@ -285,17 +291,17 @@ pub enum Error {
     Unfenced {
         /// The asynchronous operation.
         at: Box<Site>,
-        /// What it does with the bytes.
+        /// What the operation does with the bytes.
         access: Access,
         /// State space: shared or global.
         space: Space,
-        /// Address where they meet.
+        /// The address that both access.
         address: u64,
         /// The write.
         other: Box<Other>,
     },
-    /// A `wgmma` reads what `cp.async` has copied, without a `fence.proxy.async` in between: the ISA asks for it ("Async
-    /// Proxy"), and compilers leave it out.
+    /// A `wgmma` reads bytes that `cp.async` has copied, without a `fence.proxy.async` in between. The ISA demands the
+    /// fence ("Async Proxy"), but compilers leave it out.
     #[error(
         "{at}: {access} by the async proxy at shared address {address:#x} without fence.proxy.async after the \
          copy of {}", other.at
@@ -303,26 +309,26 @@ pub enum Error {
     CopyUnfenced {
         /// The `wgmma`.
         at: Box<Site>,
-        /// What it does with the bytes.
+        /// What the `wgmma` does with the bytes.
         access: Access,
-        /// Address where they meet.
+        /// The address that both access.
         address: u64,
         /// The `cp.async`.
         other: Box<Other>,
     },
-    /// A tensor copy reads a tensor map that the kernel has written, without the fences between the write and the proxy that
-    /// reads maps: a release that comes after the write (`tensormap.cp_fenceproxy` is one too), then an acquire that names the
-    /// map and comes before the copy, both in scopes that hold the threads.
+    /// A tensor copy reads a tensor map that the kernel has written, but the fences are missing that make the write
+    /// visible to the proxy that reads maps: first a release after the write (`tensormap.cp_fenceproxy` has one), then
+    /// an acquire that names the map and comes before the copy, both in scopes that include both threads.
     #[error(
-        "{at}: reads the tensor map at global address {address:#x} without {lacks}, of that map and of a scope that holds both \
-         threads, after the write of {}", other.at
+        "{at}: reads the tensor map at global address {address:#x} without {lacks} after the write of {}; the fence's \
+         scope must include both threads", other.at
     )]
     MapUnfenced {
         /// The tensor copy.
         at: Box<Site>,
         /// The map's address.
         address: u64,
-        /// The fence that is not there.
+        /// The fence that is missing.
         lacks: &'static str,
         /// The write.
         other: Box<Other>,
@@ -340,11 +346,12 @@ pub enum Error {
         /// The `mbarrier.init`.
         other: Box<Other>,
     },
-    /// A volatile read of what another lane of the warp has written, with nothing but the warp's steps in between. It is no
-    /// data race by the memory model, and relies on an order that GPUs since Volta do not have.
+    /// A volatile read of bytes that another lane of the warp has written, ordered by nothing but lockstep. It is no
+    /// data race by the memory model, but relies on an order that GPUs since Volta do not have.
     #[error(
-        "{at}: volatile read at {space} address {address:#x} of what another lane of the warp may have written: {}; lanes are \
-         not in step, bar.warp.sync (__syncwarp) in between orders them", other.at
+        "{at}: volatile read at {space} address {address:#x} of bytes that another lane of the warp may have \
+         written: {}; lanes do not run in lockstep, and a bar.warp.sync (__syncwarp) in between would order their \
+         accesses", other.at
     )]
     Lockstep {
         /// The read's instruction and thread.
@@ -356,10 +363,11 @@ pub enum Error {
         /// The write.
         other: Box<Other>,
     },
-    /// Global memory that the kernel writes and reads by `ld.global.nc`, which says that nobody does.
+    /// Global memory that the kernel both writes and reads by `ld.global.nc`, which says that nobody writes the memory
+    /// during the launch.
     #[error(
         "{at}: {access} at global address {address:#x}, {}{}; what ld.global.nc reads must not be written in the same \
-         launch, in order or not",
+         launch, whether the accesses are ordered or not",
         if *access == Access::Read { "which the kernel has written" } else { "which ld.global.nc has read" },
         other.as_ref().map_or(String::new(), |other| format!(": {}", other.at))
     )]
@@ -368,12 +376,12 @@ pub enum Error {
         at: Box<Site>,
         /// The later access.
         access: Access,
-        /// Address where they meet.
+        /// The address that both access.
         address: u64,
-        /// The earlier access, if it is still known.
+        /// The earlier access; none for an earlier `ld.global.nc`, whose thread is not remembered.
         other: Option<Box<Other>>,
     },
-    /// An access to the shared memory of a block of the cluster that need not have begun yet.
+    /// An access to the shared memory of a block of the cluster that may not have begun yet.
     #[error(
         "{at}: shared address {address:#x} belongs to block {block:?}, which may not have begun: no barrier.cluster, nor \
          anything that block has done, comes before"
@@ -396,7 +404,7 @@ pub enum Error {
         /// Address of the access.
         address: u64,
     },
-    /// An mbarrier used in a way that it does not take.
+    /// A use of an mbarrier that its state or its counts do not allow.
     #[error("{at}: mbarrier at shared address {address:#x}: {fault}")]
     Mbarrier {
         /// Instruction and thread.
@@ -406,12 +414,12 @@ pub enum Error {
         /// What is wrong.
         fault: MbarrierFault,
     },
-    /// What should be a tensor map is none.
+    /// The bytes that an instruction reads as a tensor map are no valid map.
     #[error("{at}: {why}")]
     TensorMap {
         /// Instruction and thread.
         at: Box<Site>,
-        /// What is wrong with it.
+        /// What is wrong with the bytes.
         why: Box<girih_ptx::Error>,
     },
     /// An access to the shared memory of a block of the cluster that has exited.
@@ -425,14 +433,16 @@ pub enum Error {
         block: [u32; 3],
     },
     /// A block has exited while an asynchronous operation still used its shared memory.
-    #[error("{at}: still in flight when block {block:?}, whose shared memory it uses, has exited")]
+    #[error(
+        "{at}: this operation is still in flight, but block {block:?}, whose shared memory it uses, has exited"
+    )]
     Unfinished {
         /// The operation.
         at: Box<Site>,
         /// `%ctaid` of the block that has exited.
         block: [u32; 3],
     },
-    /// Two accesses of different threads, at least one a write, that nothing orders.
+    /// Two accesses of different threads that nothing orders, at least one of which is a write.
     #[error(
         "{at}: data race{}: {access} at {space} address {address:#x} against the {} of {}",
         if *same { " of equal values" } else { "" }, other.access, other.at
@@ -444,31 +454,31 @@ pub enum Error {
         access: Access,
         /// State space: shared or global.
         space: Space,
-        /// Address where they meet.
+        /// The address that both access.
         address: u64,
         /// The earlier access.
         other: Box<Other>,
-        /// Whether both write, and the same values.
+        /// Whether both accesses write, and write the same values.
         same: bool,
     },
-    /// A warp-wide instruction that only a part of the warp's live threads reached.
+    /// An instruction that needs several lanes together, but not all of these lanes reach it.
     #[error("{at}: executed by lanes {active:#010x} of the warp, needs all of {expected:#010x}")]
     Divergent {
         /// Instruction and its first thread.
         at: Box<Site>,
-        /// Lanes that execute it, bit i for lane i.
+        /// Lanes that execute the instruction, bit i for lane i.
         active: u32,
-        /// Lanes that must.
+        /// Lanes that must execute the instruction.
         expected: u32,
     },
-    /// A value at run time that the instruction does not take.
+    /// A value at run time that the instruction does not accept.
     #[error("{at}: {what} is {value}, must be {accepted}")]
     BadValue {
         /// Instruction and thread.
         at: Box<Site>,
-        /// The operand's role, `barrier number` for one.
+        /// The role of the operand, such as `barrier number`.
         what: &'static str,
-        /// Its value.
+        /// The value.
         value: u64,
         /// What is accepted.
         accepted: String,
@@ -489,16 +499,16 @@ pub enum Error {
     Assertion {
         /// Instruction and thread.
         at: Box<Site>,
-        /// What was asserted.
+        /// The condition that was asserted.
         message: String,
-        /// The source file, as the compiler calls it.
+        /// The source file, as the compiler names it.
         file: String,
         /// The line in that file.
         line: u32,
-        /// The function.
+        /// The function with the assertion.
         function: String,
     },
-    /// More calls than a thread's stack has room for, or more `alloca`.
+    /// More calls or more `alloca` than a thread's stack has room for.
     #[error(
         "{at}: no room for {bytes} bytes on the thread's stack after {depth} calls that have not returned"
     )]
@@ -510,14 +520,14 @@ pub enum Error {
         /// Calls that have not returned.
         depth: usize,
     },
-    /// A register does not hold what the program that wrote the kernel claims of it.
+    /// A register does not hold the value that the generator of the kernel claims.
     #[error("{at} holds {value}: {claim}")]
     FalseClaim {
         /// The claim and the thread.
         at: Box<Site>,
-        /// What is claimed, and where.
+        /// The claim, and where it stands.
         claim: Box<girih_ptx::Claim>,
-        /// What the register holds.
+        /// The value of the register.
         value: i64,
     },
     /// The kernel executed `trap`.
@@ -526,9 +536,10 @@ pub enum Error {
         /// Instruction and thread.
         at: Box<Site>,
     },
-    /// A register of a `wgmma` that has not been waited for, touched by another instruction.
+    /// Another instruction accesses a register of a `wgmma` that has not been waited for.
     #[error(
-        "{at}: {access} of register `{register}` while a wgmma that has it is in flight: {wgmma}; wait for its group"
+        "{at}: {access} of register `{register}` while a wgmma that uses the register is in flight: {wgmma}; \
+         wait for the wgmma's group"
     )]
     WgmmaInFlight {
         /// Instruction and thread.
@@ -540,8 +551,8 @@ pub enum Error {
         /// The `wgmma`.
         wgmma: Box<Site>,
     },
-    /// A `wgmma` whose registers other instructions have accessed since the last `wgmma.fence`, or before which there
-    /// is none.
+    /// A `wgmma` without a `wgmma.fence` after the last accesses of other instructions to its registers, or without any
+    /// fence before it.
     #[error("{at}: a wgmma.fence must come between the other accesses of {register} and this")]
     WgmmaUnfenced {
         /// The `wgmma` and the first thread of its warp.
@@ -554,58 +565,58 @@ pub enum Error {
     Warpgroup {
         /// The `wgmma` and the first thread of its warp.
         at: Box<Site>,
-        /// What differs.
+        /// The name of the operand that differs.
         what: &'static str,
-        /// Its value in this warp.
+        /// The operand's value in this warp.
         value: u64,
-        /// Its value in the warp that was first.
+        /// The operand's value in the warp that was first.
         expected: u64,
-        /// The `wgmma` of that warp.
+        /// The `wgmma` of the warp that was first.
         other: Box<Site>,
     },
-    /// A warp that has exited without a `wgmma` that others of its warpgroup issued.
-    #[error("{at}: warp {warp} of the warpgroup has exited without it")]
+    /// A warp has exited without executing a `wgmma` or a `setmaxnreg` that other warps of its warpgroup have executed.
+    #[error("{at}: warp {warp} of the same warpgroup has exited without executing this instruction")]
     WarpgroupIncomplete {
-        /// The `wgmma` and the first thread of a warp that issued it.
+        /// The instruction, and the first thread of a warp that has executed it.
         at: Box<Site>,
-        /// The warp that did not, by number in its block.
+        /// The warp that has exited, by number in its block.
         warp: u32,
     },
-    /// Every live warp of a cluster waits for what cannot come.
+    /// Every live warp of a cluster waits for something that can no longer happen.
     #[error("kernel `{kernel}`: deadlock: {}", join(waiting))]
     Deadlock {
         /// Kernel name.
         kernel: Arc<str>,
-        /// Who waits for what.
+        /// The warps, and what each waits for.
         waiting: Vec<Waiting>,
     },
-    /// Blocks go in circles, waiting for what no block of the grid does.
-    #[error("{at}: goes in circles, waiting for {}, and nothing changes any more", awaited_by(awaited))]
+    /// Blocks loop, waiting for something that no block of the grid does.
+    #[error("{at}: loops without end, waiting for {}, and nothing changes any more", awaited_by(awaited))]
     Spinning {
-        /// The instruction that looks in vain, or else that was next, and a thread that waits.
+        /// The instruction that looks for a change in vain, or else the next instruction, and a thread that waits.
         at: Box<Site>,
-        /// What it looks at, if it is known: loads and atomics that are strong count as looks.
+        /// What the instruction looks at, if that is known: strong loads and atomics count as looking for a change.
         awaited: Option<Awaited>,
     },
-    /// Blocks wait for blocks that can begin only when these have ended.
+    /// Blocks wait for other blocks that can begin only when the waiting ones have ended.
     #[error(
-        "{at}: waits for {}, and nothing changes any more: of the grid's {blocks} blocks {} are there at a time ({residency}), \
-         the others begin when these end", awaited_by(awaited), residency.blocks()
+        "{at}: waits for {}, and nothing changes any more: of the grid's {blocks} blocks {} are resident at \
+         a time ({residency}), and the others begin only when those end", awaited_by(awaited), residency.blocks()
     )]
     NotResident {
-        /// The instruction that looks in vain, or else that was next, and a thread that waits.
+        /// The instruction that looks for a change in vain, or else the next instruction, and a thread that waits.
         at: Box<Site>,
-        /// What it looks at, if it is known.
+        /// What the instruction looks at, if that is known.
         awaited: Option<Awaited>,
         /// Blocks of the grid.
         blocks: u64,
-        /// How many are there at a time.
+        /// How many blocks are resident at a time.
         residency: Residency,
     },
-    /// A cluster executed more warp instructions than [`Options::steps`](crate::Options::steps) allows.
+    /// A cluster has executed more warp instructions than [`Options::steps`](crate::Options::steps) allows.
     #[error("{at}: the cluster has executed {limit} warp instructions, the limit; an endless loop?")]
     StepLimit {
-        /// The instruction that was next, and its first thread.
+        /// The next instruction, and its first thread.
         at: Box<Site>,
         /// The limit.
         limit: u64,
@@ -613,7 +624,7 @@ pub enum Error {
 }
 
 fn awaited_by(awaited: &Option<Awaited>) -> String {
-    awaited.map_or("what is not known".into(), |awaited| awaited.to_string())
+    awaited.map_or("something unknown".into(), |awaited| awaited.to_string())
 }
 
 fn join(waiting: &[Waiting]) -> String {
@@ -621,7 +632,7 @@ fn join(waiting: &[Waiting]) -> String {
 }
 
 impl Error {
-    /// Whether a launch was refused before anything ran: with other arguments it would be accepted.
+    /// Whether a launch was refused before anything was executed, so that other arguments would make it acceptable.
     pub fn is_refusal(&self) -> bool {
         matches!(
             self,

@@ -154,7 +154,7 @@ fn the_message_names_the_variable() {
     };
     assert_eq!(at.thread, [3, 0, 0]);
     assert!(matches!(nearest, Nearest::Region { bytes: 256, beyond: 8, .. }), "{nearest:?}");
-    assert!(error.to_string().contains("not in `a`"), "{error}");
+    assert!(error.to_string().contains("outside of `a`"), "{error}");
 }
 
 /// A generic address of local memory is one of the thread that made it.

@@ -57,7 +57,7 @@ fn grid_barriers_of_as_many_blocks_as_there_is_room_for() {
         );
         assert!(at.place.instruction.starts_with("ld.relaxed") && at.thread == [0; 3], "{at}");
         assert!(matches!(awaited, Some(Awaited::Value { space: Space::Global, .. })), "{awaited:?}");
-        let told = format!("of the grid's {} blocks {room} are there at a time", room + 1);
+        let told = format!("of the grid's {} blocks {room} are resident at a time", room + 1);
         assert!(finding.to_string().contains(&told), "{finding}");
     }
 }

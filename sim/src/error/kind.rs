@@ -1,4 +1,4 @@
-//! Kinds of findings by name, how much each weighs, and where they are.
+//! The kinds of errors by name, their severity, and the places and addresses of errors.
 
 use std::iter;
 
@@ -9,7 +9,7 @@ impl Error {
     /// The kinds that are warnings.
     pub const WARNINGS: [&str; 4] = ["same-value-race", "mbarrier-unfenced", "copy-unfenced", "padding"];
 
-    /// What kind of finding, in a word that stays the same from version to version.
+    /// The kind of the error, in a word that stays the same from version to version.
     ///
     /// ```
     /// let error = girih_sim::Memory::new().free(4).unwrap_err();
@@ -70,12 +70,12 @@ impl Error {
         }
     }
 
-    /// What it counts as where nothing is [denied](crate::Deny).
+    /// The severity of the error where nothing is [denied](crate::Deny).
     pub fn severity(&self) -> Severity {
         if Self::WARNINGS.contains(&self.kind()) { Severity::Warning } else { Severity::Error }
     }
 
-    /// The instructions and threads that it is about, the one that was found first.
+    /// The instructions and threads that take part in the error; the one at which the error was found is the first.
     pub fn sites(&self) -> impl Iterator<Item = &Site> {
         let (first, second) = match self {
             Error::InFlight { at, copy: other, .. }
@@ -122,7 +122,7 @@ impl Error {
         iter::once(first.map(|site| &**site)).chain(iter::once(second)).flatten()
     }
 
-    /// The state space of that address.
+    /// The state space of the error's [address](Error::address).
     pub fn space(&self) -> Option<Space> {
         match *self {
             Error::OutOfBounds { space, .. }
@@ -138,7 +138,7 @@ impl Error {
         }
     }
 
-    /// The address that it is about, in its state space.
+    /// The address that the error is about, in its state space.
     pub fn address(&self) -> Option<u64> {
         match *self {
             Error::BadFree { address, .. }

@@ -3,16 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// The source line that an instruction was compiled from, as the compiler's `.loc` tells it.
+/// The source line that an instruction was compiled from, as the compiler's `.loc` directives say.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// The file, with its folder as the compiler was given it.
+    /// The file's path, as it was given to the compiler.
     pub file: Arc<str>,
     /// Line, from 1.
     pub line: u32,
-    /// Column, from 1; 0 if the compiler told none.
+    /// Column, from 1; 0 if the compiler gave none.
     pub column: u32,
-    /// The function that was inlined and where, if the line is of one.
+    /// If the line belongs to an inlined function: the function, and the line at which it was inlined.
     pub inlined: Option<(Arc<str>, Arc<Origin>)>,
 }
 
@@ -22,7 +22,7 @@ impl Origin {
         self.file.rsplit(['/', '\\']).next().unwrap_or(&self.file)
     }
 
-    /// Itself, then the lines at which it was inlined, from the inside out.
+    /// This line, then the lines at which the functions around it were inlined, from the inside out.
     pub fn chain(&self) -> impl Iterator<Item = &Origin> {
         std::iter::successors(Some(self), |origin| origin.inlined.as_ref().map(|(_, at)| &**at))
     }
@@ -37,7 +37,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The name of a function without C++'s mangling, of which only nested names are undone; others stay as they are.
+/// The name of a function without C++'s mangling. Only nested names are demangled; others stay as they are.
 fn plain(name: &str) -> String {
     let parts = || {
         let mangled = name.strip_prefix("_Z")?;

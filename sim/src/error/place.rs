@@ -1,4 +1,4 @@
-//! Where a finding is, what it is about, and what is waited for.
+//! Where a finding is, which accesses take part in it, and what a warp waits for.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Origin;
 use crate::{Access, Space};
 
-/// Where in a kernel's text an error belongs.
+/// The place in a kernel's text to which an error belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Kernel name.
@@ -15,7 +15,7 @@ pub struct Place {
     pub line: u32,
     /// The instruction or declaration, as text.
     pub instruction: Arc<str>,
-    /// The source line that it was compiled from, if the text has `.loc`.
+    /// The source line that the instruction was compiled from, if the text has `.loc`.
     pub origin: Option<Arc<Origin>>,
 }
 
@@ -48,10 +48,10 @@ impl fmt::Display for Site {
     }
 }
 
-/// Where something undefined decides.
+/// Where a value that is undefined, or that depends on an undefined one, decides something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Used {
-    /// The register that has it there.
+    /// The register that holds the value there.
     pub register: String,
     /// The instruction and the thread.
     pub at: Site,
@@ -59,7 +59,7 @@ pub struct Used {
 
 impl fmt::Display for Used {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "what comes of it is used as `{}` at {}", self.register, self.at)
+        write!(f, "a value that depends on this is used as `{}` at {}", self.register, self.at)
     }
 }
 
@@ -68,25 +68,25 @@ impl fmt::Display for Used {
 pub struct Other {
     /// Read or write.
     pub access: Access,
-    /// Its instruction and thread.
+    /// The instruction and thread of the access.
     pub at: Site,
 }
 
 /// What a warp waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Awaited {
-    /// A barrier of its block.
+    /// A barrier of the warp's block.
     Barrier {
-        /// Its number, 0 to 15.
+        /// The number of the barrier, 0 to 15.
         barrier: u32,
         /// Threads that have arrived.
         arrived: u32,
-        /// Threads it waits for.
+        /// The number of threads that the barrier is for.
         expected: u32,
     },
     /// A phase of an mbarrier.
     Mbarrier {
-        /// Its shared address.
+        /// The shared address of the mbarrier.
         address: u64,
         /// Parity of the phase that is waited for.
         parity: u32,
@@ -94,7 +94,7 @@ pub enum Awaited {
         pending: u32,
         /// Arrivals that a phase takes.
         expected: u32,
-        /// Bytes that are expected and have not come; negative for more than were expected.
+        /// Bytes that are expected and have not arrived; negative if more have arrived than were expected.
         transactions: i64,
     },
     /// The barrier of the cluster.
@@ -104,27 +104,27 @@ pub enum Awaited {
         /// Threads that have not exited.
         expected: u32,
     },
-    /// Registers of its block's pool: `setmaxnreg.inc`.
+    /// Registers of the block's pool, for a `setmaxnreg.inc`.
     Registers {
-        /// Registers a thread that it asks for.
+        /// Registers of each thread that the instruction asks for.
         count: u32,
-        /// Registers that its warp needs for that beyond those that it has.
+        /// Registers that the warp needs for that in addition to those it has.
         needed: u32,
-        /// Registers that are in the pool: what `setmaxnreg.dec` has given back and no one has taken.
+        /// Registers that are in the pool: those that `setmaxnreg.dec` has given back and no warp has taken.
         free: u32,
     },
-    /// That memory has another value than it has.
+    /// A change of the value at an address.
     Value {
         /// State space.
         space: Space,
         /// Address.
         address: u64,
-        /// What was found there last, its first 8 bytes.
+        /// The value that was found last at the address, its first 8 bytes.
         value: u64,
     },
-    /// The rest of its warpgroup, to issue the `wgmma` that it waits for.
+    /// The issue of a `wgmma`, for which the warp waits, by the other warps of its warpgroup.
     Warpgroup {
-        /// The first warp that has not, by number in its block.
+        /// The first warp that has not issued the `wgmma`, by number in its block.
         warp: u32,
     },
 }
@@ -156,18 +156,18 @@ impl fmt::Display for Awaited {
     }
 }
 
-/// A warp that waits for what can no longer come.
+/// A warp that waits for something that can no longer happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// `%ctaid` of its block.
+    /// `%ctaid` of the warp's block.
     pub block: [u32; 3],
-    /// Its number in its block.
+    /// The warp's number in its block.
     pub warp: u32,
     /// Line of the instruction that waits.
     pub line: u32,
-    /// The source line that it was compiled from, if the text has `.loc`.
+    /// The source line that the instruction was compiled from, if the text has `.loc`.
     pub origin: Option<Arc<Origin>>,
-    /// What for.
+    /// What the warp waits for.
     pub awaited: Awaited,
 }
 
@@ -185,9 +185,9 @@ impl fmt::Display for Waiting {
 /// What is wrong with a use of an mbarrier (PTX ISA, "mbarrier").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MbarrierFault {
-    /// There is none.
+    /// There is no mbarrier at the address.
     Absent,
-    /// There is one, or a part of one, where another is initialised.
+    /// There is an mbarrier already in the bytes where another is initialised, or in some of them.
     Present,
     /// A count out of range.
     Count {
@@ -205,19 +205,19 @@ pub enum MbarrierFault {
     },
     /// A transaction count out of range.
     Transactions {
-        /// What it would be.
+        /// The value that the count would have.
         bytes: i64,
     },
     /// An arrival with `.noComplete` that completes the phase.
     Completes,
     /// A parity that is not 0 or 1.
     Parity {
-        /// Its value.
+        /// The value.
         parity: u64,
     },
-    /// A state of neither the current phase nor the one before.
+    /// A state that belongs to neither the current phase nor the one before.
     State {
-        /// Its value.
+        /// The value.
         state: u64,
     },
 }

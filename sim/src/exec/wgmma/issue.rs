@@ -26,7 +26,7 @@ impl Warp {
         let threads = u64::from(cx.machine.threads);
         let needed = (u64::from(self.place) / WARPS as u64 + 1) * (WARPS * WARP) as u64;
         if threads < needed {
-            let accepted = format!("at least {needed}: a wgmma is one of four whole warps");
+            let accepted = format!("at least {needed}: four whole warps execute a wgmma");
             let what = "the number of threads of the block";
             return Err(Error::BadValue { at: cx.at(who), what, value: threads, accepted });
         }
