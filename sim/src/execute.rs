@@ -1,9 +1,10 @@
 //! One execution of a launch, whose findings depend on the seed alone.
 //!
-//! Clusters that can't communicate run side by side, and nothing orders one after another. So whether two of them access a
-//! common byte, one by a write, does not depend on which comes first; but which access is found to be the later one does,
-//! and so does what they read. Such an execution is therefore a probe: it ends at the first finding of whatever kind, and
-//! then the launch is executed again from the same memory, one cluster after another, for the findings that are told.
+//! Clusters that can't communicate run side by side, and nothing orders one after another. Whether two of them access a
+//! common byte, and one writes it, does not depend on the order in which they happen to run. But which of the accesses
+//! is found to be the later one does, and so do the values that are read. So a parallel execution is only a probe: it
+//! ends at the first finding of any kind. Then the launch is executed again from the same memory, one cluster after
+//! another, for the findings that are reported.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -17,30 +18,30 @@ use crate::snapshot::Snapshot;
 use crate::verdict::Ledger;
 use crate::{Error, Finding, Kernel, Launch, Memory, Options, Profile, Report};
 
-/// What an execution does at a finding after which it could go on.
+/// What an execution does after a finding that does not have to end it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// It ends, be it a warning.
+    /// It ends, even if the finding is a warning.
     Probe,
-    /// It ends if it is an error.
+    /// It ends if the finding is an error.
     First,
     /// It goes on.
     All,
 }
 
-/// What an execution has come to.
+/// The result of an execution.
 pub(crate) struct Outcome {
     pub(crate) report: Report,
     pub(crate) findings: Vec<Finding>,
     pub(crate) untold: u64,
-    /// What blocks have printed, by their number.
+    /// The text that each block has printed, by the number of the block.
     printed: BTreeMap<u64, String>,
 }
 
 /// Executes a launch once.
 ///
 /// # Errors
-/// A launch that does not fit the kernel; what the execution finds is in its outcome.
+/// A launch that does not fit the kernel. Errors of the execution itself are in its outcome.
 pub(crate) fn execute(
     kernel: &Kernel,
     memory: &Memory,
@@ -62,8 +63,8 @@ pub(crate) fn execute(
     Ok(outcome)
 }
 
-/// The threads that can run clusters at a time. One, if blocks can communicate: their turns are a part of what the seed
-/// decides; or if an observer is to see them in that order.
+/// The number of threads that run clusters at the same time. There is one if blocks can communicate, since the seed
+/// decides the order of their turns, or if an observer is to see the clusters in order.
 fn workers(kernel: &Kernel, launch: &Launch, options: &Options) -> usize {
     match options.threads {
         _ if launch.grid == [1; 3] => 1,
@@ -73,7 +74,7 @@ fn workers(kernel: &Kernel, launch: &Launch, options: &Options) -> usize {
     }
 }
 
-/// An execution on several threads if it finds nothing at all; else nothing has happened.
+/// Executes a launch on several threads. If there is a finding, returns nothing, and the memory is as before.
 fn probe(
     kernel: &Kernel,
     memory: &Memory,
@@ -115,7 +116,7 @@ fn once(
         });
     }
     let mut view = if launch.cooperative { memory.cooperative_view() } else { memory.view() };
-    // Their addresses are above all of memory's.
+    // The variables' addresses are above those of all allocations, so that the view stays sorted.
     view.allocations.extend(kernel.variables.iter().cloned());
     let threads = launch.block.iter().product();
     let multiprocessors = options.multiprocessors.unwrap_or(MULTIPROCESSORS);
@@ -151,7 +152,7 @@ fn once(
     Ok(Outcome { report, findings, untold, printed })
 }
 
-/// What was executed, and the finding that ended it.
+/// Returns what was executed, and the error that ended the execution.
 fn run_grid(machine: &Machine<'_>, workers: usize, mode: Mode) -> Result<(Report, Option<Error>), Error> {
     let blocks = machine.launch.grid.iter().map(|&n| u64::from(n)).product::<u64>();
     let grid = Grid::new(machine, blocks, workers, mode == Mode::Probe);

@@ -22,11 +22,12 @@ pub(crate) struct Format {
 }
 
 impl Format {
-    /// A NaN as one of this format: its sign, and as much of its significand as there is room for.
+    /// Converts a NaN to this format, with its sign, and with those bits of its significand for which the format has
+    /// room.
     pub(crate) fn nan(self, a: f64) -> u32 {
         let quiet = a.to_bits() | 1 << 51;
         let significand = (quiet & ((1 << 52) - 1)) >> (52 - self.mantissa);
-        // The largest exponent of a number is half of the encoding's range.
+        // The exponent field of a NaN has all bits set.
         let exponent = (2 * self.max + 1) as u64;
         let sign = (quiet >> 63) * (exponent + 1);
         ((sign | exponent) << self.mantissa | significand) as u32
@@ -54,7 +55,7 @@ pub(crate) enum Round {
 }
 
 impl Round {
-    /// To an integer.
+    /// Rounds to an integer.
     #[inline]
     pub(crate) fn integer(self, x: f64) -> f64 {
         match self {
@@ -67,13 +68,13 @@ impl Round {
     }
 }
 
-/// 2^`exponent` for exponents of normal numbers.
+/// 2^`exponent`, for the exponents of normal numbers.
 #[inline]
 fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
-/// Rounds to a value of `format`; overflow gives infinity or the largest number, as the mode says.
+/// Rounds to a value of `format`. Overflow gives infinity or the largest number, depending on the mode.
 #[inline]
 pub(crate) fn round(x: f64, format: Format, mode: Round) -> f64 {
     if x == 0.0 || !x.is_finite() {
@@ -95,7 +96,7 @@ pub(crate) fn round(x: f64, format: Format, mode: Round) -> f64 {
     if inward { largest.copysign(x) } else { f64::INFINITY.copysign(x) }
 }
 
-/// The sum, rounded to odd: exact, or truncated with the last bit set.
+/// The sum, rounded to odd: if it is not exact, it is truncated and its last bit is set.
 #[inline]
 pub(crate) fn add_odd(a: f64, b: f64) -> f64 {
     let sum = a + b;
@@ -107,7 +108,7 @@ pub(crate) fn add_odd(a: f64, b: f64) -> f64 {
     if error == 0.0 || sum.to_bits() & 1 == 1 {
         return sum;
     }
-    // An even last bit: the neighbour on the error's side is odd.
+    // The last bit is even, so the neighbour on the side of the error has an odd one.
     let up = (error > 0.0) == (sum > 0.0);
     f64::from_bits(if up { sum.to_bits() + 1 } else { sum.to_bits() - 1 })
 }
@@ -118,8 +119,8 @@ pub(crate) fn fma_odd(a: f64, b: f64, c: f64) -> f64 {
     add_odd(a * b, c)
 }
 
-/// The result of `f32` arithmetic as the hardware stores it: every NaN is 0x7fffffff. Told by the bits, because the
-/// compiler may take one NaN for another in floating-point code.
+/// The result of `f32` arithmetic as the hardware stores it, where every NaN is 0x7fffffff. NaNs are recognised by
+/// their bits, since the compiler may replace one NaN by another in floating-point code.
 #[inline(always)]
 pub(crate) fn canon(x: f32) -> f32 {
     let bits = x.to_bits();
@@ -159,7 +160,8 @@ impl Narrow for Half {
     }
     #[inline(always)]
     fn value(self) -> f32 {
-        // Shifted into place the exponent is 112 too small; the product is exact, subnormals included.
+        // In f32's place the exponent is 112 too small. The multiplication that corrects this is exact, for subnormal
+        // numbers too.
         let magnitude = u32::from(self.0 & 0x7fff) << 13;
         let scaled = f32::from_bits(magnitude) * f32::from_bits((112 + 127) << 23);
         let special = if self.0 & 0x7c00 == 0x7c00 { 0x7f80_0000 } else { 0 };
@@ -177,7 +179,7 @@ impl Narrow for Half {
         } else if value.abs() < power(F16.min) {
             (value.abs() * power(24)) as u16
         } else {
-            // Rebias the exponent in f32's encoding, which holds the value exactly.
+            // Subtracts the difference of the exponents' biases in the encoding of f32, which holds the value exactly.
             (((value.abs() as f32).to_bits() - (112 << 23)) >> 13) as u16
         };
         Half(sign | magnitude)

@@ -1,8 +1,9 @@
-//! The clusters of a launch on the host's cores.
+//! Runs the clusters of a launch on the host's cores.
 //!
-//! A worker runs a cluster to its end, unless it goes in circles: then it waits for what another block is to do, and the
-//! worker goes on with the next cluster and comes back later. So blocks may wait for one another through global memory.
-//! With a seed, those that communicate so are begun in any order, a few at a time, and come in between one another.
+//! A worker runs a cluster to its end, unless the cluster only loops: then the cluster waits for something that another
+//! block is going to do, and the worker goes on with the next cluster and comes back later. So blocks may wait for one
+//! another through global memory. With a seed, blocks that communicate in this way begin in random order, a few at a
+//! time, and run in between one another.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
@@ -11,12 +12,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::exec::{Cluster, Machine, Turn};
 use crate::{Error, Report};
 
-/// How often each cluster of a worker waits in vain before the worker reckons that no change will come, and turns of any
-/// beyond that.
+/// Where all clusters of a worker wait in vain this often, and some more turns have passed in which there was no
+/// change, the worker takes it that no change will come.
 const PATIENCE: usize = 2;
 const MORE_PATIENCE: usize = 16;
 
-/// Clusters that come in between one another, where blocks communicate and there is a seed, until they wait for more.
+/// Where blocks communicate and there is a seed: how many clusters of a worker run in between one another, until they
+/// wait for further clusters.
 const MIXED: usize = 8;
 
 /// What the workers of a launch share.
@@ -24,39 +26,41 @@ pub(crate) struct Grid<'a> {
     machine: &'a Machine<'a>,
     blocks: u64,
     clusters: u64,
-    /// The most clusters that a worker has begun and not finished.
+    /// The most clusters that a worker may have begun and not finished.
     resident: usize,
-    /// The cluster that is begun next.
+    /// The number of the cluster that begins next.
     next: AtomicU64,
-    /// Counts changes: blocks that finish, and turns of clusters in which one did something that others can see.
+    /// Counts changes: blocks that finish, and turns of clusters in which a cluster did something that others can see.
     changes: AtomicU64,
     workers: usize,
-    /// Whether any finding ends everything, not only what comes after its cluster.
+    /// Whether every finding ends the whole launch, and not only the clusters with larger numbers.
     probe: bool,
-    /// Workers that have begun, and those of them that see no change or have nothing to do.
+    /// Workers that have begun.
     begun: AtomicUsize,
+    /// Workers that have begun and see no change, or have nothing left to do.
     idle: AtomicUsize,
     total: Mutex<Report>,
-    /// The finding of the cluster with the lowest number.
+    /// The error that ended the cluster with the lowest number among those that had one.
     found: Mutex<Option<(u64, Error)>>,
 }
 
-/// The clusters of one worker.
+/// A worker, with its clusters.
 struct Worker<'a> {
-    /// Begun and not finished; the first is the next to run.
+    /// Clusters that have begun and not finished; the first is the next to run.
     resident: VecDeque<(u64, Cluster<'a>)>,
-    /// Storage to be used again.
+    /// Clusters that have finished, whose storage is used again.
     spare: Vec<Cluster<'a>>,
-    /// The changes when it last saw one, and turns of its clusters since.
+    /// The value of `Grid::changes` when the worker last looked.
     seen: u64,
+    /// Turns of the worker's clusters since there was a change.
     quiet: usize,
     idle: bool,
-    /// Random numbers.
+    /// The state of the generator of random numbers.
     random: u64,
 }
 
 impl<'a> Worker<'a> {
-    /// Puts a cluster anywhere among those that are to run.
+    /// Puts a cluster at a random place among those that are going to run.
     fn mix(&mut self, number: u64, cluster: Cluster<'a>) {
         self.random =
             self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -66,7 +70,7 @@ impl<'a> Worker<'a> {
 }
 
 impl<'a> Grid<'a> {
-    /// The clusters of this many blocks, for this many workers at most.
+    /// The clusters of this many blocks, for at most this many workers.
     pub(crate) fn new(machine: &'a Machine<'a>, blocks: u64, workers: usize, probe: bool) -> Self {
         let clusters = blocks / machine.blocks();
         Grid {
@@ -85,8 +89,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Runs everything; one worker on this thread, several on the current pool. What was executed, and the finding that
-    /// ended it.
+    /// Runs everything: with one worker on this thread, with several on the current pool of threads. Returns what was
+    /// executed, and the error that ended the execution.
     pub(crate) fn run(self) -> (Report, Option<Error>) {
         if self.workers <= 1 {
             self.work();
@@ -131,7 +135,7 @@ impl<'a> Grid<'a> {
                     self.changes.fetch_add(u64::from(changed), SeqCst);
                     worker.mix(number, cluster);
                 }
-                // What it waits for may be what was found.
+                // The cluster may wait for one that has ended with an error.
                 Ok(Turn::Idle { changed: false }) if self.lowest().is_some() => {}
                 Ok(Turn::Idle { changed }) => {
                     self.pause(&mut worker, number, &cluster, changed);
@@ -148,7 +152,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// The next cluster to begin, if there is one that could still matter.
+    /// The number of the next cluster to begin, if there is one and no error makes it superfluous.
     fn take(&self) -> Option<u64> {
         if self.lowest().is_some() {
             return None;
@@ -159,7 +163,7 @@ impl<'a> Grid<'a> {
 
     fn finish(&self, report: &Report) {
         self.changes.fetch_add(1, SeqCst);
-        // The lock keeps the counts that `progress` is told in order.
+        // The lock keeps the calls of `progress` in the order of the counts.
         let mut total = self.total.lock().unwrap_or_else(PoisonError::into_inner);
         total.add(report);
         if let Some(progress) = &self.machine.options.progress {
@@ -167,7 +171,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// After a turn of a cluster that has not finished: where no worker sees a change for long, none will come.
+    /// After a turn of a cluster that has not finished: reports an endless wait if no worker has seen a change for
+    /// long.
     fn pause(&self, worker: &mut Worker<'a>, number: u64, cluster: &Cluster<'a>, changed: bool) {
         if changed {
             self.changes.fetch_add(1, SeqCst);
@@ -189,7 +194,7 @@ impl<'a> Grid<'a> {
             self.idle.fetch_add(1, SeqCst);
         }
         let begun = self.begun.load(SeqCst);
-        // A worker that has not begun may have no thread to begin on.
+        // A worker that has not begun may lack a thread to run on.
         let all = self.idle.load(SeqCst) >= begun && (begun == self.workers || worker.quiet > 16 * patience);
         if all && self.changes.load(SeqCst) == now {
             let waiting = self.next.load(SeqCst) < self.clusters;

@@ -1,17 +1,16 @@
 //! A warp's registers, and instructions as functions over their 32 lanes.
 //!
-//! A register of up to 32 bits is one `[u32; 32]`, a wider one a `[u64; 32]`, a predicate a mask of 32 bits. An
-//! instruction without side effects is one function pointer made by [`lanes!`] from the formula of a single lane;
-//! its loop over the lanes is what the compiler vectorises. Constants and special registers are registers that
-//! nothing writes.
+//! A register of up to 32 bits is a `[u32; 32]`, a wider register a `[u64; 32]`, and a predicate a mask of 32 bits. An
+//! instruction without side effects is a function pointer, made by [`lanes!`] from the formula for one lane, whose loop
+//! over the lanes the compiler vectorises. Constants and special registers are registers that no instruction writes.
 
 /// Lanes of a warp.
 pub(crate) const WARP: usize = 32;
 
-/// Which register file a register lives in.
+/// The register file of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum File {
-    /// Predicates: one bit a lane.
+    /// Predicates, one bit for each lane.
     Pred,
     /// Up to 32 bits.
     W32,
@@ -19,7 +18,7 @@ pub(crate) enum File {
     W64,
 }
 
-/// A register: its file and its place in it.
+/// A register: the file, and the place in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Reg {
     pub(crate) file: File,
@@ -35,7 +34,7 @@ pub(crate) struct Regs {
 }
 
 impl Regs {
-    /// The value of one lane, zero-extended.
+    /// The value of a register in one lane, zero-extended.
     #[inline]
     pub(crate) fn get(&self, reg: Reg, lane: usize) -> u64 {
         match reg.file {
@@ -45,7 +44,7 @@ impl Regs {
         }
     }
 
-    /// Sets these lanes, truncating to the register, which is no predicate.
+    /// Sets a register that is not a predicate in these lanes; values are truncated to the register's width.
     #[inline(always)]
     pub(crate) fn assign(&mut self, reg: Reg, lanes: u32, value: impl Fn(usize) -> u64) {
         let lanes = crate::exec::lanes(lanes);
@@ -61,7 +60,7 @@ impl Regs {
         }
     }
 
-    /// Sets one lane, truncating to the register.
+    /// Sets a register in one lane; the value is truncated to the register's width.
     #[inline]
     pub(crate) fn set(&mut self, reg: Reg, lane: usize, value: u64) {
         match reg.file {
@@ -75,7 +74,7 @@ impl Regs {
     }
 }
 
-/// The operands of a lane function: slots of the destination and of up to four sources.
+/// The operands of a lane function: the slots of the destination and of up to four sources.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Args {
     pub(crate) d: u32,
@@ -85,19 +84,19 @@ pub(crate) struct Args {
     pub(crate) e: u32,
 }
 
-/// An instruction on registers: reads its sources in all lanes, writes its destination in the lanes of the mask.
+/// An instruction on registers: reads its sources in all lanes, and writes its destination in the lanes of the mask.
 pub(crate) type LaneFn = fn(&mut Regs, &Args, u32);
 
-/// What a register file stores for a lane.
+/// The type in which a register file stores the value of a lane.
 pub(crate) trait Word: Copy + Default {
-    /// So many lanes of a register.
+    /// `N` lanes of a register.
     type Part<'a, const N: usize>: Copy;
-    /// Those from this one on, which is a multiple of their number.
+    /// The `N` lanes from lane `first` on, which is a multiple of `N`.
     fn part<const N: usize>(regs: &Regs, slot: u32, first: usize) -> Self::Part<'_, N>;
     fn lane<const N: usize>(part: Self::Part<'_, N>, i: usize) -> Self;
-    /// This, if it is wanted, or another.
+    /// This value if it is wanted, and the other otherwise.
     fn or(self, other: Self, wanted: bool) -> Self;
-    /// Writes lanes from this one on, as far as they are in the mask.
+    /// Writes the `N` lanes from lane `first` on, those that the mask has.
     fn write<const N: usize>(regs: &mut Regs, slot: u32, first: usize, mask: u32, values: [Self; N]);
 }
 
@@ -115,7 +114,7 @@ macro_rules! word {
             }
             #[inline(always)]
             fn or(self, other: $t, wanted: bool) -> $t {
-                // A branch or a choice of places to read from is what compilers make of `if`.
+                // Compilers make a branch of `if`, or a choice between two addresses, neither of which is vectorised.
                 let keep = (wanted as $t).wrapping_neg();
                 self & keep | other & !keep
             }
@@ -150,10 +149,10 @@ impl Word for bool {
     fn or(self, other: bool, wanted: bool) -> bool {
         if wanted { self } else { other }
     }
-    // Apart, as a loop that makes bytes of comparisons is one that compilers vectorise.
+    // A function of its own, so that compilers vectorise the loop that makes bytes of comparisons.
     #[inline(never)]
     fn write<const N: usize>(regs: &mut Regs, slot: u32, first: usize, mask: u32, values: [bool; N]) {
-        // The product has the lowest bits of eight bytes in its highest byte.
+        // The multiplication gathers the lowest bits of eight bytes in the highest byte of the product.
         let byte = |eight: &[bool; 8]| {
             u64::from_le_bytes(eight.map(u8::from)).wrapping_mul(0x0102_0408_1020_4080).to_le_bytes()[7]
         };
@@ -165,12 +164,12 @@ impl Word for bool {
     }
 }
 
-/// A type that a lane function computes with, and how a register holds it. Narrow integers are extended by their
-/// sign, as PTX does when a destination register is wider than its type.
+/// A type with which a lane function computes, and its representation in a register. Narrow integers are sign-extended,
+/// as PTX does where a destination register is wider than its type.
 pub(crate) trait Scalar: Copy {
     type Word: Word;
-    /// How many lanes a function computes before it writes them: as many as a processor's registers hold, where compilers
-    /// make vectors of so few.
+    /// How many lanes a function computes before it writes them: as many as the vector registers of a processor hold,
+    /// for types where compilers vectorise so short loops.
     const PART: usize = WARP;
     fn load(word: Self::Word) -> Self;
     fn store(self) -> Self::Word;
@@ -207,7 +206,7 @@ scalar! {
     f64 as u64, WARP; |x| f64::from_bits(x), |y| y.to_bits();
 }
 
-/// So many lanes of a register, from this one on.
+/// `N` lanes of a register, from lane `first` on.
 #[inline(always)]
 pub(crate) fn part<T: Scalar, const N: usize>(
     regs: &Regs,
@@ -217,13 +216,13 @@ pub(crate) fn part<T: Scalar, const N: usize>(
     T::Word::part(regs, slot, first)
 }
 
-/// The value of one of them.
+/// The value in lane `i` of a part.
 #[inline(always)]
 pub(crate) fn load<T: Scalar, const N: usize>(part: <T::Word as Word>::Part<'_, N>, i: usize) -> T {
     T::load(T::Word::lane(part, i))
 }
 
-/// The largest of some numbers.
+/// The largest of these numbers.
 pub(crate) const fn largest(of: &[usize]) -> usize {
     match of {
         [first, rest @ ..] if *first > largest(rest) => *first,
@@ -269,7 +268,7 @@ macro_rules! lanes {
 }
 pub(crate) use lanes;
 
-/// Makes a [`LaneFn`] of predicates from a formula of all lanes: `predicates!(|a, b| a & b)`.
+/// Makes a [`LaneFn`] for predicates from a formula for the masks of all lanes: `predicates!(|a, b| a & b)`.
 macro_rules! predicates {
     (|$a:ident $(, $b:ident)?| $value:expr) => {{
         fn run(regs: &mut $crate::lanes::Regs, args: &$crate::lanes::Args, mask: u32) {
@@ -284,7 +283,7 @@ macro_rules! predicates {
 }
 pub(crate) use predicates;
 
-/// Picks a [`LaneFn`] by type: `by_type!(ty, T in [U32: u32, S32: i32] lanes!(T: |a: T| a))`, `None` for the rest.
+/// Chooses a [`LaneFn`] by type: `by_type!(ty, T in [U32: u32, S32: i32] lanes!(T: |a: T| a))`; `None` for other types.
 macro_rules! by_type {
     ($ty:expr, $t:ident in [$($variant:ident: $rust:ty),* $(,)?] $body:expr) => {
         match $ty {

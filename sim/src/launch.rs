@@ -1,4 +1,4 @@
-//! Launching: the grid, its arguments, what is checked, and the report of what was executed.
+//! Launching a kernel: the grid, the arguments, the options, and the report of what was executed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,64 +13,69 @@ pub struct Launch {
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z; each at least 1, at most 1024 together.
     pub block: [u32; 3],
-    /// Blocks of a cluster in x, y and z, at most 16 together, of which the grid is a multiple. `None`: what the
-    /// kernel's `.reqnctapercluster` says, or every block for itself.
+    /// Blocks of a cluster in x, y and z, at most 16 together; the grid must be a multiple of it. Without it the
+    /// kernel's `.reqnctapercluster` is used, and otherwise every block is a cluster.
     pub cluster: Option<[u32; 3]>,
-    /// A cooperative launch (`cudaLaunchCooperativeKernel`): all blocks are there at a time, and `%envreg1` and `%envreg2`
-    /// have the address of the memory with which `grid.sync()` waits. In another launch these are 0, and it traps.
+    /// Whether the launch is cooperative (`cudaLaunchCooperativeKernel`): all blocks are resident at a time, and
+    /// `%envreg1` and `%envreg2` hold the address of the memory that `grid.sync()` uses. In other launches these
+    /// registers are 0, and `grid.sync()` traps.
     pub cooperative: bool,
-    /// Bytes of dynamic shared memory, what `.extern .shared` variables name.
+    /// Bytes of dynamic shared memory, for the `.extern .shared` variables.
     pub dynamic_shared: u32,
     /// The little-endian bytes of each argument, in order.
     pub args: Vec<Vec<u8>>,
 }
 
-/// Called with (blocks done, blocks in all) as a launch proceeds, from the threads that run it.
+/// A function that is called with the number of finished blocks and the number of all blocks as a launch proceeds, on
+/// the threads that run the launch.
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
-/// Called with what the threads of a block have printed by `vprintf`, block by block in their order.
+/// A function that is called with the text that the threads of a block have printed by `vprintf`, block by block in
+/// order.
 pub type Print = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// What a run checks beyond bounds and alignment, and how it runs. The default checks nothing more.
+/// What an execution checks beyond bounds and alignment, and how it proceeds. The default checks nothing more.
 #[derive(Clone, Default)]
 pub struct Options {
     /// Report data races in shared and global memory.
     pub races: bool,
-    /// Report reads of registers, shared and local memory that nothing has written, and of global memory from
-    /// [`Memory::alloc_uninitialised`].
+    /// Report uses of undefined values: of registers, shared and local memory that nothing has written, and of global
+    /// memory from [`Memory::alloc_uninitialised`] that nothing has written.
     pub uninitialised: bool,
     /// Count wavefronts of shared memory and sectors of global memory.
     pub counts: bool,
     /// Permutes the order in which the warps of a cluster run and asynchronous operations take effect; with 0 warps run
     /// in order and operations take effect as late as they may.
     pub seed: u64,
-    /// Collects the counts of each instruction. Those of memory need [`Options::counts`] as well.
+    /// Collects the counts of each instruction. The counts of memory accesses also need [`Options::counts`].
     pub profile: Option<Profile>,
-    /// Worker threads; without it, those of the global rayon pool. One runs on the calling thread, as do all blocks of a kernel
-    /// whose blocks can communicate.
+    /// The number of worker threads; without it, that of the global rayon pool. With one thread everything runs on the
+    /// calling thread, as do all blocks of a kernel whose blocks can communicate.
     pub threads: Option<usize>,
     /// The most warp instructions that a cluster may execute, a guard against endless loops.
     pub steps: Option<u64>,
-    /// Told of every finished block.
+    /// Called after every finished block.
     pub progress: Option<Progress>,
-    /// Told what the threads print; without it that is lost. Of a run that fails, what was printed until then.
+    /// Called with the text that threads print; without it the text is lost. Of an execution that fails, the text
+    /// printed before the failure is passed on.
     pub print: Option<Print>,
-    /// Sees every instruction of the warps that it chooses.
+    /// Called for every instruction of the warps that the observer chooses.
     pub observer: Option<Arc<dyn Observer>>,
     /// How many seeds [`judge`](crate::judge) tries, from [`Options::seed`] on; 0 counts as 1.
     pub seeds: u32,
-    /// How many findings of each severity [`judge`](crate::judge) tells; without it 100. With as many errors an execution ends.
+    /// How many findings of each severity [`judge`](crate::judge) reports; 100 without it. An execution ends when it
+    /// has as many errors.
     pub limit: Option<usize>,
     /// The warnings that count as errors.
     pub deny: Deny,
-    /// Multiprocessors of the device that is simulated; without it the 132 of an H100 or H200. They decide how many blocks are
-    /// there at a time, and so can wait for one another.
+    /// Multiprocessors of the simulated device; without it 132, as in an H100 or H200. They decide how many blocks are
+    /// resident at a time, so that they can wait for one another.
     pub multiprocessors: Option<u32>,
 }
 
 impl Options {
-    /// No check beyond bounds, alignment and what else is always checked: the fastest, for programs that are known to be
-    /// right. The same as the default.
+    /// No checks but those that are always made (bounds, alignment and some more). This is the fastest, for programs
+    /// that are known to be right, and is the default.
     pub fn fast() -> Self {
         Self::default()
     }
@@ -119,7 +124,7 @@ impl fmt::Debug for Options {
     }
 }
 
-/// What a launch executed. Instructions are counted once a warp, if at least one of its lanes executes them.
+/// What a launch executed. An instruction counts once for each warp in which at least one lane executes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
@@ -135,35 +140,36 @@ pub struct Report {
     pub mma: u64,
     /// `wgmma` warp instructions, four for each product.
     pub wgmma: u64,
-    /// Barrier arrivals of warps, and of threads at mbarriers.
+    /// Arrivals of warps at barriers, and of threads at mbarriers.
     pub barriers: u64,
     /// Times that a warp, or some of its lanes, came to a barrier or an mbarrier's phase and had to wait.
     pub waits: u64,
-    /// Wavefronts of shared memory, with [`Options::counts`]: what the accesses take with their bank conflicts. An
-    /// access takes one for each of its parts (the warp, or halves and quarters of it for accesses of 8 and 16 bytes a
-    /// lane, or a matrix of `ldmatrix`), and one more for each further word that its busiest bank is asked for.
+    /// Wavefronts of shared memory, with [`Options::counts`], bank conflicts included. An access takes one for each of
+    /// its parts (the warp; halves or quarters of the warp for accesses of 8 and 16 bytes a lane; or a matrix of
+    /// `ldmatrix`), and one more for every further word that it needs from its busiest bank.
     pub wavefronts: u64,
     /// Wavefronts that the same accesses would take without bank conflicts.
     pub least_wavefronts: u64,
-    /// Sectors of 32 bytes of global memory, with [`Options::counts`]: those that accesses touch.
+    /// Sectors of 32 bytes of global memory that the accesses touch, with [`Options::counts`].
     pub sectors: u64,
-    /// Sectors that would hold the bytes asked for.
+    /// The least number of sectors that could hold the accessed bytes.
     pub least_sectors: u64,
-    /// Bytes of global memory that lanes and bulk copies ask for, with [`Options::counts`].
+    /// Bytes of global memory that lanes and bulk copies access, with [`Options::counts`].
     pub global_bytes: u64,
-    /// Bytes of shared memory that lanes ask for, likewise: without those of bulk copies and of `wgmma`'s descriptors.
+    /// Bytes of shared memory that lanes access, with [`Options::counts`]. Those of bulk copies and of `wgmma`'s
+    /// descriptors are not counted.
     pub shared_bytes: u64,
-    /// Warnings, each kind and pair of instructions once.
+    /// The number of warnings, where each kind and pair of instructions counts once.
     pub warnings: u64,
 }
 
 impl Report {
-    /// Adds another's counts.
+    /// Adds the counts of another report.
     pub(crate) fn add(&mut self, other: &Report) {
         *self = self.with(other, u64::wrapping_add);
     }
 
-    /// What has been counted since.
+    /// The difference to the counts of an earlier report.
     pub(crate) fn since(&self, before: &Report) -> Report {
         self.with(before, u64::wrapping_sub)
     }
@@ -196,11 +202,11 @@ const CLUSTER_LIMIT: u32 = 16;
 /// Threads that a block can have.
 const THREADS_LIMIT: u64 = 1024;
 
-/// Runs a kernel on a grid of blocks, deterministically for a given [`Options::seed`]. Clusters of blocks run in parallel. If
-/// the kernel has instructions by which blocks can communicate through global memory (strong accesses, atomics that tell what
-/// they found or whose result depends on their order, such as sums of floats), its blocks take turns on one thread
-/// instead. They may wait for one another: a cluster that makes no progress lets others go on, and begin. Only blocks that
-/// communicate by data races, which [`Options::races`] reports, depend on the host's timing.
+/// Runs a kernel on a grid of blocks, deterministically for a given [`Options::seed`]. Clusters of blocks run in
+/// parallel. But if the kernel has instructions by which blocks can communicate through global memory (strong accesses,
+/// atomics that return a value or whose result depends on their order, such as sums of floats), its clusters take turns
+/// on one thread. Such blocks may wait for one another: a cluster that makes no progress lets others go on, and begin.
+/// Results depend on the host's timing only where blocks communicate by data races, which [`Options::races`] reports.
 ///
 /// ```
 /// use girih_sim::{Launch, Memory, Options, Program, run};
@@ -227,10 +233,10 @@ const THREADS_LIMIT: u64 = 1024;
 /// ```
 ///
 /// # Errors
-/// A launch that does not fit the kernel ([`Error::ArgumentCount`], [`Error::ArgumentSize`],
-/// [`Error::LaunchShape`], [`Error::SharedTooLarge`]), or the first finding that is an error, of the cluster with the lowest
-/// number. Memory written before a finding stays written. Warnings are counted in the report; [`judge`](crate::judge)
-/// tells them, and all errors.
+/// A launch that does not fit the kernel ([`Error::ArgumentCount`], [`Error::ArgumentSize`], [`Error::LaunchShape`],
+/// [`Error::SharedTooLarge`]), or the first finding that is an error, of the cluster with the lowest number. Memory
+/// written before a finding stays written. Warnings are only counted, in the report; [`judge`](crate::judge) reports
+/// all warnings and errors.
 pub fn run(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options) -> Result<Report, Error> {
     let Outcome { report, findings, .. } = execute(kernel, memory, launch, options, Mode::First)?;
     let warnings = findings.len() as u64;
@@ -240,7 +246,7 @@ pub fn run(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options)
     }
 }
 
-/// Blocks of a cluster.
+/// Blocks of a cluster, as the launch or the kernel says, after a check.
 pub(crate) fn cluster(kernel: &Kernel, launch: &Launch) -> Result<[u32; 3], Error> {
     let bad = |what, given: u32, accepted| {
         Err(Error::LaunchShape { kernel: kernel.name.clone(), what, given: given.into(), accepted })
@@ -303,7 +309,7 @@ pub(crate) fn check_shape(kernel: &Kernel, launch: &Launch) -> Result<(), Error>
     Ok(())
 }
 
-/// Parameter space: the arguments at their offsets.
+/// The contents of the parameter space: the arguments at the offsets of their parameters.
 pub(crate) fn arguments(kernel: &Kernel, launch: &Launch) -> Result<Vec<u8>, Error> {
     let (expected, given) = (kernel.params.len(), launch.args.len());
     if expected != given {

@@ -1,7 +1,7 @@
-//! Simulated global memory: allocations at addresses that no program guesses, with unmapped gaps between them.
+//! Simulated global memory: allocations at addresses that a program can't guess, with unmapped gaps between them.
 //!
-//! Bytes live in 32-bit atomic words, so that blocks running in parallel share them without locks; every access
-//! but an atomic one is relaxed, as weak accesses of PTX are. Atomics of 64 bits take a lock among themselves.
+//! The bytes are stored in 32-bit atomic words, so that blocks that run in parallel share them without locks. All
+//! accesses but atomics are relaxed, as weak accesses of PTX are. Atomics of 64 bits exclude one another by a lock.
 
 mod allocation;
 mod view;
@@ -15,15 +15,17 @@ pub(crate) use allocation::Allocation;
 pub use view::Nearest;
 pub(crate) use view::View;
 
-/// Alignment of an allocation in bytes, as `cuMemAlloc` gives.
+/// Alignment of an allocation in bytes, the same as that of `cuMemAlloc`.
 const ALIGN: u64 = 256;
 /// Unmapped bytes after every allocation.
 pub(crate) const GAP: u64 = 1 << 20;
-/// Address of the first allocation: over 32 bits, so that a truncated address is caught.
+/// Address of the first allocation. It needs more than 32 bits, so that a truncated address is found.
 const BASE: u64 = 0x7_0000_0000;
-/// Addresses from here on are variables of modules, then windows of other state spaces (see [`crate::exec`]).
+/// The end of the addresses of allocations. The variables of modules come after it, then the windows of other state
+/// spaces (see [`crate::exec`]).
 pub(crate) const END: u64 = 0x7000_0000_0000;
-/// What the blocks of a cooperative launch wait with; no allocation is so far up.
+/// Address of the memory by which the blocks of a cooperative launch wait for one another; allocations don't reach as
+/// far.
 pub(crate) const WORKSPACE: u64 = END - GAP;
 const WORKSPACE_BYTES: u64 = 64;
 
@@ -34,10 +36,10 @@ struct State {
     used: u64,
 }
 
-/// Simulated global memory. Shared by reference between the host and running kernels.
+/// Simulated global memory, which the host and running kernels share by reference.
 ///
-/// Addresses are 256-byte aligned, never reused, and at least a mebibyte of unmapped addresses follows every
-/// allocation, so overruns and uses after `free` are found.
+/// Addresses are multiples of 256 bytes and are never used again, and every allocation is followed by at least a
+/// mebibyte of unmapped addresses. So overruns and uses after `free` are found.
 ///
 /// ```
 /// let memory = girih_sim::Memory::new();
@@ -62,12 +64,12 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// Memory of 64 GiB capacity; the host provides only what is allocated.
+    /// Memory with a capacity of 64 GiB. The host needs only the memory that is allocated.
     pub fn new() -> Self {
         Self::with_capacity(64 << 30)
     }
 
-    /// Memory that gives out at most `bytes` bytes at a time.
+    /// Memory of which at most `bytes` bytes can be allocated at a time.
     pub fn with_capacity(bytes: u64) -> Self {
         Memory { state: RwLock::new(State { next: BASE, ..State::default() }), capacity: bytes }
     }
@@ -77,24 +79,24 @@ impl Memory {
         self.capacity
     }
 
-    /// Bytes allocated now.
+    /// Bytes that are allocated now.
     pub fn used(&self) -> u64 {
         self.state.read().unwrap_or_else(PoisonError::into_inner).used
     }
 
-    /// Allocates `bytes` zeroed bytes and returns the address. Zero bytes have an address too.
+    /// Allocates `bytes` zeroed bytes and returns the address. An allocation of zero bytes has an address, too.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] over the capacity, or if the host has not that much.
+    /// [`Error::OutOfMemory`] if the capacity or the memory of the host does not suffice.
     pub fn alloc(&self, bytes: usize) -> Result<u64, Error> {
         self.place(bytes, Allocation::new)
     }
 
-    /// Allocates `bytes` bytes that have no value: with [`Options::uninitialised`](crate::Options::uninitialised) a kernel
-    /// that reads one before the host or a kernel has written it is told. The host may read it, as zero.
+    /// Allocates `bytes` bytes without a value. With [`Options::uninitialised`](crate::Options::uninitialised) a kernel
+    /// that uses a byte before the host or a kernel has written it is reported. The host may read such bytes, as zeros.
     ///
     /// # Errors
-    /// Those of [`Memory::alloc`].
+    /// As [`Memory::alloc`].
     pub fn alloc_uninitialised(&self, bytes: usize) -> Result<u64, Error> {
         self.place(bytes, Allocation::unwritten)
     }
@@ -121,7 +123,7 @@ impl Memory {
     /// Frees the allocation that begins at `address`.
     ///
     /// # Errors
-    /// [`Error::BadFree`] if none does.
+    /// [`Error::BadFree`] if no allocation begins there.
     pub fn free(&self, address: u64) -> Result<(), Error> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         match state.allocations.remove(&address) {
@@ -180,13 +182,13 @@ impl Memory {
         }
     }
 
-    /// The allocations of this moment, for a running kernel.
+    /// The allocations at this moment, for a kernel that is going to run.
     pub(crate) fn view(&self) -> View {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         View { allocations: state.allocations.values().cloned().collect() }
     }
 
-    /// The same of a cooperative launch.
+    /// As [`Memory::view`], with the memory by which the blocks of a cooperative launch wait.
     pub(crate) fn cooperative_view(&self) -> View {
         let mut view = self.view();
         view.allocations.extend(Allocation::new(WORKSPACE, WORKSPACE_BYTES).map(Arc::new));

@@ -1,4 +1,4 @@
-//! Addresses by the names of the program: `s[1]`, `argument 0 (x) + 12`.
+//! Describes addresses by the names that the program uses: `s[1]`, `argument 0 (x) + 12`.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -7,24 +7,24 @@ use crate::exec::RANK_SHIFT;
 use crate::memory::{GAP, View};
 use crate::{Error, Kernel, Launch, Space};
 
-/// How far behind its end, or before its begin, an address is told by a variable or an argument, in bytes.
+/// How far outside of a variable or an argument's array an address may be and still be described by it, in bytes.
 const NEAR: u64 = 1 << 16;
 
 /// A variable.
 #[derive(Clone, Debug)]
 pub(crate) struct Variable {
     pub(crate) name: Arc<str>,
-    /// Shared, global or local.
+    /// The state space: shared, global or local.
     pub(crate) space: Space,
     pub(crate) at: u64,
-    /// Its bytes; none of a dynamic one, which has what the launch gives it.
+    /// The size in bytes; none for a dynamic variable, whose size depends on the launch.
     pub(crate) bytes: Option<u64>,
     /// Bytes of an element.
     pub(crate) element: u64,
 }
 
 impl Variable {
-    /// A place so many bytes after its begin: `s[1]`, of an array of bytes `s + 12`.
+    /// Describes the place `offset` bytes after the variable's begin: `s[1]`, or for an array of bytes `s + 12`.
     fn place(&self, offset: u64) -> String {
         let Variable { name, bytes, element, .. } = self;
         let (index, rest) = (offset / element, offset % element);
@@ -42,7 +42,7 @@ impl Variable {
 }
 
 impl Kernel {
-    /// What the program calls the address that a finding is about.
+    /// Describes the address that an error is about.
     pub(crate) fn locate(&self, launch: &Launch, view: &View, error: &Error) -> Option<String> {
         let (space, address) = (error.space()?, error.address()?);
         match space {
@@ -59,7 +59,7 @@ impl Kernel {
         }
     }
 
-    /// The variable that holds an address, or ends before it.
+    /// Describes an address by the variable that contains it, or ends before it.
     fn variable(&self, space: Space, address: u64) -> Option<String> {
         let before = self.named.iter().filter(|variable| variable.space == space && variable.at <= address);
         let variable = before.max_by_key(|variable| variable.at)?;
@@ -67,14 +67,15 @@ impl Kernel {
         (offset < variable.bytes.unwrap_or(NEAR).saturating_add(NEAR)).then(|| variable.place(offset))
     }
 
-    /// The argument whose array holds an address, or is next to it.
+    /// Describes an address by the argument whose array contains it, or is near it.
     fn argument(&self, launch: &Launch, view: &View, address: u64) -> Option<String> {
         let words = launch.args.iter().zip(&self.params).enumerate().flat_map(|(index, (bytes, param))| {
             let words =
                 bytes.chunks_exact(8).filter_map(|word| Some(u64::from_le_bytes(word.try_into().ok()?)));
             words.map(move |value| (value, index, &param.name))
         });
-        // Those that are the addresses of arrays, with how many bytes these have from there on.
+        // The words of arguments that are addresses in allocations, and the number of bytes from there to the
+        // allocation's end.
         let pointers = words.filter_map(|(value, index, name)| {
             let (allocation, offset) = view.find(value, 0)?;
             Some((value, view.allocations[allocation].bytes - offset as u64, index, name))

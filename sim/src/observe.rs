@@ -1,4 +1,4 @@
-//! Looking on: what chosen warps execute, instruction by instruction.
+//! Observing the execution of chosen warps, instruction by instruction.
 
 use girih_ptx::Type;
 
@@ -6,8 +6,8 @@ use crate::Origin;
 use crate::lanes::{Reg, Regs, WARP};
 use crate::program::Code;
 
-/// Sees every instruction of the warps that it chooses. Blocks run in parallel, so that calls for different blocks may
-/// come from different threads; those for one warp come in its order.
+/// An observer sees every instruction of the warps that it chooses. Blocks run in parallel, so that calls for different
+/// blocks may come from different threads; the calls for one warp come in the warp's order.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -44,21 +44,22 @@ use crate::program::Code;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Observer: Send + Sync {
-    /// Whether this warp of this block is looked at; asked when its block begins.
+    /// Whether to observe this warp of this block. Asked when the block begins.
     fn chooses(&self, block: [u32; 3], warp: u32) -> bool;
 
-    /// Lanes of a chosen warp have come to an instruction. Once, however long they wait there.
+    /// Lanes of a chosen warp begin an instruction. Called once, even if the lanes wait at the instruction for long.
     fn before(&self, moment: &Moment<'_>) {
         let _ = moment;
     }
 
-    /// They have executed it, or failed to: then this is the launch's last moment, and [`Moment::failed`] says so.
+    /// The lanes have executed the instruction, or there was a finding at it, as [`Moment::failed`] tells. The
+    /// execution may go on after a finding.
     fn after(&self, moment: &Moment<'_>) {
         let _ = moment;
     }
 }
 
-/// A warp before or after an instruction.
+/// The state of a warp before or after an instruction.
 pub struct Moment<'a> {
     pub(crate) block: [u32; 3],
     pub(crate) warp: u32,
@@ -67,7 +68,7 @@ pub struct Moment<'a> {
     pub(crate) active: u32,
     pub(crate) failed: bool,
     pub(crate) regs: &'a Regs,
-    /// Lanes of each register that have been written, if that is known.
+    /// The lanes in which a register has been written; none if that is not known.
     pub(crate) written: &'a dyn Fn(Reg) -> Option<u32>,
     pub(crate) shared: &'a [u8],
 }
@@ -75,14 +76,14 @@ pub struct Moment<'a> {
 /// A register of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Register<'a> {
-    /// The name that the program gave it.
+    /// The name of the register in the program.
     pub name: &'a str,
-    /// The type that it was declared with.
+    /// The type with which the register was declared.
     pub ty: Type,
-    /// Each lane's bits, from the lowest.
+    /// The bits of each lane, from lane 0 on.
     pub lanes: [u64; WARP],
-    /// The lanes in which something has written it; all where [`Options::uninitialised`](crate::Options::uninitialised)
-    /// is off.
+    /// The lanes in which the register has been written; all if
+    /// [`Options::uninitialised`](crate::Options::uninitialised) is off.
     pub written: u32,
 }
 
@@ -112,18 +113,19 @@ impl<'a> Moment<'a> {
         &self.code.sources[self.source as usize].text
     }
 
-    /// The lanes that execute the instruction: those that have come to it and whose guard holds. Bit 0 is lane 0.
+    /// The lanes that execute the instruction: those that have come to it and for which its guard is true. Bit 0 is
+    /// lane 0.
     pub fn active(&self) -> u32 {
         self.active
     }
 
-    /// The same, as numbers.
+    /// The lanes that execute the instruction, as numbers.
     pub fn active_lanes(&self) -> impl Iterator<Item = usize> + use<> {
         let active = self.active;
         (0..WARP).filter(move |lane| active >> lane & 1 == 1)
     }
 
-    /// Whether the launch ended in this instruction.
+    /// Whether there was a finding at this instruction.
     pub fn failed(&self) -> bool {
         self.failed
     }
@@ -133,14 +135,14 @@ impl<'a> Moment<'a> {
         self.code.names.iter().map(|(reg, name, ty)| self.register(*reg, name, *ty))
     }
 
-    /// Those that the instruction writes. A `wgmma.mma_async` writes its registers later.
+    /// The registers that the instruction writes. A `wgmma.mma_async` writes its registers later.
     pub fn writes(&self) -> impl Iterator<Item = Register<'a>> {
         let writes = &self.code.sources[self.source as usize].writes;
         let named = self.code.names.iter().filter(|(reg, ..)| writes.contains(reg));
         named.map(|(reg, name, ty)| self.register(*reg, name, *ty))
     }
 
-    /// The shared memory of the block, dynamic part included: byte 0 is the first of its first variable.
+    /// The shared memory of the block, with the dynamic part. Byte 0 is the first byte of the block's first variable.
     pub fn shared(&self) -> &'a [u8] {
         self.shared
     }

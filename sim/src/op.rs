@@ -1,7 +1,7 @@
 //! Decoded instructions.
 //!
-//! One PTX instruction becomes one operation, or several that share its guard: a `setp` with two destinations is a
-//! comparison and what combines it.
+//! A PTX instruction becomes one operation, or several operations under the same guard. For example, a `setp` with two
+//! destinations becomes a comparison and the operations that combine its result.
 
 mod matrix;
 mod memory;
@@ -26,27 +26,28 @@ pub(crate) use memory::{
 #[derive(Clone, Debug)]
 pub(crate) struct Inst {
     pub(crate) op: Op,
-    /// The PTX instruction it belongs to, an index into [`Code::sources`](crate::program::Code::sources).
+    /// The PTX instruction to which the operation belongs, an index into
+    /// [`Code::sources`](crate::program::Code::sources).
     pub(crate) source: u32,
-    /// The guard, read once a PTX instruction.
+    /// The guard, which is evaluated once for each PTX instruction.
     pub(crate) guard: Guard,
-    /// Whether the PTX instruction that begins here may meet registers that nothing has written.
+    /// Whether the PTX instruction that begins with this operation may meet registers that nothing has written.
     pub(crate) careful: bool,
-    /// If a PTX instruction begins here, how many operations from here on, up to the end of one, compute registers from
-    /// registers alone and need not be looked at.
+    /// If a PTX instruction begins with this operation: the number of operations from here on, in whole instructions,
+    /// that only compute registers from registers and need no checks.
     pub(crate) stretch: u32,
 }
 
-/// Which of the active lanes execute an operation.
+/// The lanes that execute an operation, of those that have come to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Guard {
-    /// All.
+    /// All lanes.
     Always,
-    /// `@p`: those where the predicate in this slot is set.
+    /// `@p`: the lanes in which the predicate in this slot is true.
     If(u32),
-    /// `@!p`.
+    /// `@!p`: the lanes in which the predicate in this slot is false.
     Unless(u32),
-    /// Those of the operation before: the rest of the same PTX instruction.
+    /// The same lanes as the operation before, which belongs to the same PTX instruction.
     Same,
 }
 
@@ -67,7 +68,8 @@ pub(crate) enum Op {
     CopyCommit,
     /// `cp.async.wait_group n`; `None` is `cp.async.wait_all`.
     CopyWait(Option<u32>),
-    /// `cp.async.mbarrier.arrive`; without `.noinc` the arrival is `counted` beyond those that the mbarrier expects.
+    /// `cp.async.mbarrier.arrive`. Without `.noinc` the arrival is `counted`: it comes in addition to those that the
+    /// phase expects.
     CopyArrive {
         address: Address,
         counted: bool,
@@ -80,13 +82,14 @@ pub(crate) enum Op {
     MapReplace(Box<MapReplace>),
     /// `tensormap.cp_fenceproxy`.
     MapCopy(Box<MapCopy>),
-    /// `fence.proxy.tensormap::generic.release`, beyond what other fences do.
+    /// The part of `fence.proxy.tensormap::generic.release` that other fences do not have.
     MapRelease(Scope),
-    /// `fence.proxy.tensormap::generic.acquire`, of the map at this address, likewise.
+    /// The part of `fence.proxy.tensormap::generic.acquire`, for the map at this address, that other fences do not
+    /// have.
     MapAcquire(Address, Scope),
     /// `cp.async.bulk.commit_group`.
     BulkCommit,
-    /// `cp.async.bulk.wait_group`, with `.read`.
+    /// `cp.async.bulk.wait_group`, with or without `.read`.
     BulkWait {
         keep: u32,
         read: bool,
@@ -116,21 +119,21 @@ pub(crate) enum Op {
     Wmma(Box<Tile>),
     /// `wmma.mma`.
     WmmaMma(Box<WmmaMma>),
-    /// What the program that wrote the PTX claims of a register; no instruction.
+    /// A claim of the kernel's generator about a register; not an instruction.
     Claim(Box<(Claim, Reg)>),
     /// `vprintf`.
     Print(Box<Print>),
     /// `__assertfail`.
     Assert(Box<Assert>),
-    /// `bra`, to an index in the code.
+    /// `bra`, to an operation of the code.
     Branch(u32),
-    /// `brx.idx`: an index in a table of indices in the code.
+    /// `brx.idx`: the register with the index, and the table of operations to branch to.
     BranchTable(Reg, Vec<u32>),
-    /// `call` of a function that has a frame.
+    /// `call` of a function that has a stack frame.
     Invoke(Box<Invoke>),
-    /// `ret` of such a function.
+    /// `ret` of a function that has a stack frame.
     Return,
-    /// `alloca`: where the address goes, the size, the alignment.
+    /// `alloca`: the registers for the address and with the size, and the alignment.
     Alloca(Reg, Reg, u64),
     /// `exit`, and `ret` of a kernel.
     Exit,
@@ -139,9 +142,9 @@ pub(crate) enum Op {
         id: Reg,
         threads: Option<Reg>,
         arrive: bool,
-        /// Whether all lanes of a warp must execute this same instruction.
+        /// Whether all lanes of a warp must execute the same instruction.
         aligned: bool,
-        /// What `bar.red` tells of the threads' predicates: how, where to, and the predicate.
+        /// For `bar.red`: the kind of result, the register of the result, and the predicate.
         vote: Option<(Count, Reg, Reg)>,
     },
     /// `bar.warp.sync`.
@@ -154,7 +157,7 @@ pub(crate) enum Op {
         a: Reg,
         members: Reg,
     },
-    /// `redux.sync`, with the combination of two values.
+    /// `redux.sync`, with the function that combines two values.
     Redux {
         combine: fn(u32, u32) -> u32,
         d: Reg,
@@ -177,12 +180,12 @@ pub(crate) enum Op {
     },
     /// `activemask`.
     Activemask(Reg),
-    /// `setmaxnreg` to so many registers a thread.
+    /// `setmaxnreg` to `count` registers for each thread.
     Registers {
         increase: bool,
         count: u32,
     },
-    /// A clock, counted in warp instructions of the block.
+    /// A clock, which counts the warp instructions that the block has executed.
     Clock(Reg),
     /// `membar`, `fence`.
     Fence {
@@ -190,18 +193,19 @@ pub(crate) enum Op {
         /// Whether it is `.sc`.
         sequential: bool,
     },
-    /// `fence.proxy.async`, of these windows.
+    /// `fence.proxy.async`, for these windows.
     FenceProxy(&'static [Window]),
     /// `fence.mbarrier_init`.
     FenceMbarriers,
-    /// Cache hints and the like: nothing in this memory model.
+    /// Cache hints and the like, which have no effect in the simulator.
     Nothing,
     /// `trap`.
     Trap,
 }
 
 impl Op {
-    /// Whether undefined registers that it reads are seen to where it is executed, not where it begins.
+    /// Whether undefined registers that the operation reads are handled where it is executed, and not where its
+    /// instruction begins.
     pub(crate) fn spreads(&self) -> bool {
         matches!(
             self,
@@ -216,7 +220,7 @@ impl Op {
         )
     }
 
-    /// Whether lanes execute it together: those of a member mask, or all of the warp.
+    /// Whether several lanes execute the operation together: those of a member mask, or all lanes of the warp.
     pub(crate) fn is_collective(&self) -> bool {
         match self {
             Op::Gate(gate) => gate.aligned,
@@ -245,7 +249,7 @@ impl Op {
     }
 }
 
-/// Where a lane's value of a `shfl.sync` comes from.
+/// How a lane's source is selected in a `shfl.sync`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShuffleMode {
     Up,
@@ -266,38 +270,39 @@ pub(crate) struct Shuffle {
     pub(crate) members: Reg,
 }
 
-/// What `bar.red` tells of the threads' predicates.
+/// The result of a `bar.red`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Count {
-    /// How many are set.
+    /// The number of true predicates.
     Number,
-    /// Whether all are.
+    /// Whether all predicates are true.
     All,
-    /// Whether any is.
+    /// Whether any predicate is true.
     Any,
 }
 
-/// What `vote.sync` tells of the members' predicates.
+/// The result of a `vote.sync`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vote {
     All,
     Any,
-    /// Whether all are the same.
+    /// Whether all predicates are the same.
     Uniform,
-    /// One bit a lane.
+    /// The predicates as a mask of lanes.
     Ballot,
 }
 
-/// `vprintf`: places in local memory of the arguments, generic addresses of the format and of the values.
+/// `vprintf`: the places in local memory of two arguments, the generic addresses of the format and of the values.
 #[derive(Clone, Debug)]
 pub(crate) struct Print {
     pub(crate) format: Address,
     pub(crate) values: Address,
-    /// Where the number of values goes.
+    /// The place in local memory for the result, the number of values.
     pub(crate) result: Address,
 }
 
-/// `__assertfail`: places in local memory of generic addresses of strings, and of the line's number.
+/// `__assertfail`: the places in local memory of the arguments, which are generic addresses of strings, and the number
+/// of the line.
 #[derive(Clone, Debug)]
 pub(crate) struct Assert {
     pub(crate) message: Address,
@@ -306,17 +311,17 @@ pub(crate) struct Assert {
     pub(crate) function: Address,
 }
 
-/// What a call goes to.
+/// The function that a call calls.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
-    /// A function of the kernel's, by its number.
+    /// The kernel's function with this number.
     Function(u32),
-    /// The function whose address is in a register, of these if they are listed.
+    /// The function whose address is in a register; one of these numbers if they are listed.
     Register(Reg, Option<Vec<u32>>),
 }
 
-/// `call` of a function that has a frame: places in local memory of what stands for its results and parameters, and the
-/// bytes of each.
+/// `call` of a function that has a stack frame: for each result and argument, the place in local memory and the size in
+/// bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Invoke {
     pub(crate) target: Target,
@@ -324,35 +329,39 @@ pub(crate) struct Invoke {
     pub(crate) arguments: Vec<(Address, u64)>,
 }
 
-/// A PTX instruction as far as messages and register checks need it.
+/// A PTX instruction, as far as messages and register checks need it.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(crate) line: u32,
     pub(crate) text: Arc<str>,
-    /// The source line that it was compiled from.
+    /// The source line that the instruction was compiled from.
     pub(crate) origin: Option<Arc<Origin>>,
-    /// Registers it reads and writes, its guard apart.
+    /// The registers that the instruction reads, without its guard.
     pub(crate) reads: Vec<Reg>,
+    /// The registers that the instruction writes.
     pub(crate) writes: Vec<Reg>,
-    /// How many of the registers that it reads, the first, may be undefined: it only passes them on.
+    /// How many of the registers in `reads`, from the first on, may be undefined, as the instruction only passes their
+    /// values on.
     pub(crate) passes: usize,
-    /// What becomes of undefined bits if it computes registers from registers alone.
+    /// How undefined bits pass through the instruction, if it only computes registers from registers.
     pub(crate) flow: Flow,
 }
 
 /// How undefined bits of sources pass to destinations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// One undefined bit makes all of the result undefined.
+    /// An undefined bit in any source makes the whole result undefined.
     Any,
-    /// A bit of the result depends on bits of its own, as with `and`, where a defined 0 decides.
+    /// Each bit of the result depends on certain bits of the sources, as with `or`, where a defined 1 decides. The
+    /// instruction may copy a value as a whole.
     Bits,
-    /// The same, of an instruction that takes values apart, not one that copies them.
+    /// As `Bits`, for an instruction such as `and`, which takes values apart and does not copy them.
     Masked,
-    /// A bit of the result is undefined if that bit of one source is, as with `xor`.
+    /// A bit of the result is undefined if the same bit of any source is, as with `xor`.
     Either,
-    /// Like bits, if the second and the third source, where they are of these files, say which.
+    /// As `Bits`, but those of the second and the third source for which a file is given choose which bits are taken.
+    /// If one of them is undefined, the whole result is.
     Chosen([Option<File>; 2]),
-    /// All of the result is undefined unless it is the same for all undefined bits, as with `mul` by 0.
+    /// The whole result is undefined unless it is the same for all values of the undefined bits, as with `mul` by 0.
     Whole,
 }

@@ -1,4 +1,4 @@
-//! What each instruction of a kernel did.
+//! Counts what each instruction of a kernel does.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::{Kernel, Origin, Report};
 pub enum Class {
     /// Integer arithmetic, logic and shifts.
     Integer,
-    /// Floating-point arithmetic, approximations too.
+    /// Floating-point arithmetic, including approximations.
     Float,
     /// Conversions.
     Convert,
@@ -22,17 +22,17 @@ pub enum Class {
     Move,
     /// Exchange among the lanes of a warp.
     Exchange,
-    /// `mma`, `wgmma` and `wmma`, and the moves of their fragments.
+    /// `mma`, `wgmma` and `wmma`, and the loads and stores of their fragments.
     Matrix,
-    /// Loads and stores, the asynchronous copies of a thread and of bulks.
+    /// Loads and stores, and asynchronous copies by threads or in bulk.
     Memory,
     /// `atom`, `red`.
     Atomic,
-    /// Barriers and fences, mbarriers, waits for copies.
+    /// Barriers, fences, mbarriers, and waits for copies.
     Barrier,
     /// Branches, calls, exits.
     Control,
-    /// What is left.
+    /// All other instructions.
     Other,
 }
 
@@ -54,7 +54,7 @@ impl Class {
         }
     }
 
-    /// The class of an instruction's text.
+    /// The class of an instruction, from its text.
     fn of(text: &str) -> Class {
         use Opcode as O;
         let words = opcode_of(text);
@@ -79,7 +79,7 @@ impl Class {
     }
 }
 
-/// Opcode and modifiers of an instruction's text: what stands between the guard and the operands.
+/// The opcode and the modifiers of an instruction's text: the word between the guard and the operands.
 fn opcode_of(text: &str) -> &str {
     let mut words = text.split_whitespace();
     match words.next() {
@@ -88,7 +88,8 @@ fn opcode_of(text: &str) -> &str {
     }
 }
 
-/// Multiplications and additions of a warp in an instruction on matrices; `wgmma`'s are a quarter of its product.
+/// The multiplications and additions of one warp in an instruction on matrices; for `wgmma`, a quarter of the whole
+/// product.
 fn flops(text: &str) -> u64 {
     let words = opcode_of(text);
     let asynchronous = words.starts_with("wgmma.mma_async");
@@ -104,26 +105,26 @@ fn flops(text: &str) -> u64 {
     words.split('.').find_map(shape).unwrap_or(0)
 }
 
-/// An instruction, and what it did in all warps.
+/// An instruction, and what it did in all warps together.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Line {
-    /// Its line in the PTX text, from 1.
+    /// The instruction's line in the PTX text, from 1.
     pub line: u32,
-    /// The source line that it was compiled from, if the text has `.loc`.
+    /// The source line that the instruction was compiled from, if the text has `.loc`.
     pub origin: Option<Arc<Origin>>,
-    /// Its text.
+    /// The instruction's text.
     pub instruction: Arc<str>,
-    /// Its kind.
+    /// The class of the instruction.
     pub class: Class,
-    /// What it executed; blocks are not counted.
+    /// What the instruction did; blocks are not counted.
     pub counts: Report,
-    /// Multiplications and additions on matrices.
+    /// Multiplications and additions on matrices by this instruction.
     pub flops: u64,
 }
 
-/// Collects what each instruction of a kernel does, over all launches that have it in their
-/// [`Options::profile`](crate::Options::profile). Clones are handles of the same.
+/// Collects what each instruction of a kernel does, over all launches that have the profile in their
+/// [`Options::profile`](crate::Options::profile). Clones share the same counts.
 ///
 /// ```
 /// # use girih_sim::{Launch, Memory, Options, Profile, Program, run};
@@ -151,13 +152,13 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The instructions of a kernel in order; none before it has been launched.
+    /// The instructions of a kernel in order; empty if the kernel has not been launched.
     pub fn lines(&self, kernel: &str) -> Vec<Line> {
         let kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         kernels.get(kernel).cloned().unwrap_or_default()
     }
 
-    /// Warp instructions of a kernel by kind.
+    /// The number of executed warp instructions of a kernel, by class.
     pub fn classes(&self, kernel: &str) -> BTreeMap<Class, u64> {
         let mut classes = BTreeMap::new();
         for line in self.lines(kernel).iter().filter(|line| line.counts.instructions > 0) {
@@ -166,7 +167,7 @@ impl Profile {
         classes
     }
 
-    /// Adds what another has collected.
+    /// Adds what another profile has collected.
     pub(crate) fn absorb(&self, other: &Profile) {
         let from = other.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,7 +183,7 @@ impl Profile {
         }
     }
 
-    /// Adds what a cluster did, by instruction.
+    /// Adds what each instruction did in a cluster.
     pub(crate) fn add(&self, kernel: &Kernel, counts: &[Report]) {
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         let lines = kernels.entry(kernel.name.clone()).or_insert_with(|| {
@@ -203,7 +204,7 @@ impl Profile {
     }
 }
 
-/// Every kernel's instructions that ran, as a table.
+/// A table of the instructions of every kernel that were executed.
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
@@ -244,10 +245,11 @@ impl fmt::Display for Profile {
 /// Attributes the counts of a cluster to its instructions.
 #[derive(Debug, Default)]
 pub(crate) struct Attribution {
-    /// Of each instruction.
+    /// The counts of each instruction.
     pub(crate) counts: Vec<Report>,
-    /// The instruction that runs, and the counts when it began.
+    /// The instruction that is being executed.
     source: usize,
+    /// The counts of the cluster when that instruction began.
     before: Report,
 }
 
@@ -262,7 +264,8 @@ impl Attribution {
         (self.source, self.before) = (0, *report);
     }
 
-    /// What has been counted since the last call belongs to the instruction of that call; the next to this one.
+    /// Attributes what has been counted since the last call to the instruction of that call, and begins the instruction
+    /// `source`.
     pub(crate) fn next(&mut self, report: &Report, source: u32) {
         if let Some(counts) = self.counts.get_mut(self.source) {
             counts.add(&report.since(&self.before));

@@ -1,4 +1,4 @@
-//! A loaded module: kernels decoded once, run many times.
+//! A loaded module, whose kernels are decoded once and run many times.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::names::Variable;
 use crate::op::{Inst, Source};
 use crate::{Error, Origin, Place, Space};
 
-/// A module decoded for execution, with its variables: what kernels write to `.global` variables stays there for the
-/// next launch.
+/// A module decoded for execution, with its variables. What a kernel writes to variables in `.global` memory stays
+/// there for later launches.
 ///
 /// ```
 /// let text = ".version 8.0 .target sm_80 .address_size 64 .visible .entry nothing() { ret; }";
@@ -24,18 +24,18 @@ use crate::{Error, Origin, Place, Space};
 #[derive(Debug)]
 pub struct Program {
     kernels: Vec<Kernel>,
-    /// Those that can't be executed, and why.
+    /// The kernels that can't be executed, and the reason for each.
     refused: Vec<(Arc<str>, Error)>,
 }
 
 impl Program {
-    /// Decodes every kernel of a module, each with the functions that it calls, and with what the module's notes claim of
-    /// registers, which is checked where kernels run ([`Error::FalseClaim`]). A kernel that cannot be executed does not
-    /// keep the others from it: [`Program::kernel`] tells what is wrong with it.
+    /// Decodes every kernel of a module, with the functions that it calls and with the claims about registers in the
+    /// module's notes, which are checked when the kernel runs ([`Error::FalseClaim`]). A kernel that can't be executed
+    /// does not affect the others; [`Program::kernel`] returns the reason.
     ///
     /// # Errors
-    /// [`Error::Unsupported`], [`Error::Undeclared`] or [`Error::Operand`] for the first statement that cannot be
-    /// executed, with its line and text, if that leaves the module without a kernel; or for a variable of the module.
+    /// [`Error::Unsupported`], [`Error::Undeclared`] or [`Error::Operand`], with line and text of the first statement
+    /// that can't be executed, if no kernel of the module can be, or if the statement is a variable of the module.
     pub fn load(module: &girih_ptx::Module) -> Result<Program, Error> {
         let (mut kernels, mut refused) = (Vec::new(), Vec::new());
         let parsed = with_lines(module);
@@ -54,7 +54,7 @@ impl Program {
     /// The kernel of this name.
     ///
     /// # Errors
-    /// [`Error::UnknownKernel`] with the names there are, or why the kernel cannot be executed.
+    /// [`Error::UnknownKernel`] with the names of all kernels, or the reason why the kernel can't be executed.
     pub fn kernel(&self, name: &str) -> Result<&Kernel, Error> {
         if let Some((_, error)) = self.refused.iter().find(|(refused, _)| &**refused == name) {
             return Err(error.clone());
@@ -77,7 +77,8 @@ impl Program {
     }
 }
 
-/// A module that carries notes, read from its text, as the notes are about lines; without them if they are about another text.
+/// The module as parsed from its own text, if it has notes, since the notes refer to lines of the text. Notes that are
+/// about another text are dropped.
 fn with_lines(module: &girih_ptx::Module) -> Option<girih_ptx::Module> {
     if module.notes.is_empty() {
         return None;
@@ -93,13 +94,13 @@ fn with_lines(module: &girih_ptx::Module) -> Option<girih_ptx::Module> {
 /// A parameter of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Param {
-    /// Its name.
+    /// The parameter's name.
     pub name: Arc<str>,
-    /// Its size in bytes.
+    /// The parameter's size in bytes.
     pub bytes: u64,
-    /// Its offset in parameter space in bytes.
+    /// The parameter's offset in the parameter space, in bytes.
     pub offset: u64,
-    /// Its declaration: `.u32 n`, `.align 64 .b8 map[128]`.
+    /// The parameter's declaration, such as `.u32 n` or `.align 64 .b8 map[128]`.
     pub declaration: Arc<str>,
 }
 
@@ -112,7 +113,7 @@ pub struct Kernel {
     pub(crate) static_shared: u32,
     /// Bytes from the start of shared memory to the dynamic part.
     pub(crate) dynamic_offset: u32,
-    /// Bytes of local memory a thread.
+    /// Bytes of local memory of each thread.
     pub(crate) local: u32,
     /// `.maxntid`, `.reqntid`.
     pub(crate) max_threads: Option<[u32; 3]>,
@@ -120,12 +121,12 @@ pub struct Kernel {
     /// `.reqnctapercluster`, `.maxclusterrank`.
     pub(crate) required_cluster: Option<[u32; 3]>,
     pub(crate) max_cluster: Option<u32>,
-    /// Whether it is launched in clusters even if the launch names none: `.explicitcluster`, or `.reqnctapercluster`.
+    /// Whether the kernel runs in clusters even if the launch names none: `.explicitcluster`, or `.reqnctapercluster`.
     pub(crate) explicit_cluster: bool,
-    /// Registers a thread at launch, where `setmaxnreg` has an effect.
+    /// Registers of each thread at the launch, if `setmaxnreg` has an effect.
     pub(crate) registers: Option<u32>,
     pub(crate) code: Code,
-    /// Variables as messages name them.
+    /// The variables, as messages name them.
     pub(crate) named: Vec<Variable>,
     /// The module's variables in global and constant memory, by address.
     pub(crate) variables: Vec<Arc<Allocation>>,
@@ -136,74 +137,77 @@ pub struct Kernel {
 pub(crate) struct Whole {
     pub(crate) name: Arc<str>,
     pub(crate) space: Space,
-    /// Its address, or where it is in the frame of its function.
+    /// The variable's address, or its offset in the stack frame of its function.
     pub(crate) at: u64,
     pub(crate) bytes: u64,
     pub(crate) framed: bool,
 }
 
-/// The instructions of a kernel and the registers they use.
+/// The instructions of a kernel, and the registers that they use.
 #[derive(Debug, Default)]
 pub(crate) struct Code {
     pub(crate) insts: Vec<Inst>,
     pub(crate) sources: Vec<Source>,
-    /// Registers in each file.
+    /// The number of registers in each file.
     pub(crate) w32: u32,
     pub(crate) w64: u32,
     pub(crate) pred: u32,
-    /// Registers that hold constants and special registers.
+    /// The registers that hold constants, with their values.
     pub(crate) constants: Vec<(Reg, u64)>,
+    /// The registers that hold special registers.
     pub(crate) specials: Vec<(Reg, Special)>,
-    /// Registers that hold addresses of shared variables, to which each block adds its rank.
+    /// The registers that hold addresses of shared variables, to which each block adds its rank.
     pub(crate) shared_addresses: Vec<(Reg, u64)>,
-    /// Where the kernel's own code begins; that of its functions comes before.
+    /// The operation with which the kernel itself begins; the code of its functions comes before.
     pub(crate) entry: u32,
-    /// The functions that have frames.
+    /// The functions that have stack frames.
     pub(crate) functions: Vec<Function>,
-    /// Registers that hold where a lane's frame begins, and where its stack ends, in local memory.
+    /// The registers that hold the begin of a lane's stack frame and the end of its stack, in local memory.
     pub(crate) stack: Option<[Reg; 2]>,
-    /// Registers that the program declares and uses, in the order of their first use.
+    /// The registers that the program declares and uses, in the order of their first use.
     pub(crate) names: Vec<(Reg, Arc<str>, Type)>,
-    /// The register that holds the generic address of a thread's local memory, if anything uses it.
+    /// The register that holds the generic address of a thread's local memory, if an instruction uses it.
     pub(crate) local_window: Option<Reg>,
-    /// The variables whose addresses it takes.
+    /// The variables whose addresses the kernel uses.
     pub(crate) variables: Vec<Whole>,
-    /// Registers that are read where some path has not written them.
+    /// The registers that some path reads before it writes them.
     pub(crate) open: Vec<Reg>,
-    /// log2 of the bytes that every shared access is a multiple of and aligned to.
+    /// log2 of the bytes of the narrowest access to shared memory, at most 4.
     pub(crate) granule: u32,
-    /// Whether it names scopes narrower than the device.
+    /// Whether the kernel names scopes that are narrower than `.gpu`.
     pub(crate) narrow: bool,
-    /// Whether there is a `wgmma`.
+    /// Whether the kernel has a `wgmma`.
     pub(crate) wgmma: bool,
-    /// Whether blocks can learn of one another's order through global memory: by strong accesses, by atomics that tell what
-    /// they found, or whose result depends on their order.
+    /// Whether blocks can learn through global memory in which order they run: by strong accesses, by atomics that
+    /// return a value, or by atomics whose result depends on their order.
     pub(crate) communicates: bool,
 }
 
-/// A function that has a frame: variables on the stack of a lane, and registers that are kept while it calls itself.
+/// A function that has a stack frame, which holds its variables, and registers that are saved while a call of it runs.
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) name: Arc<str>,
-    /// Where its code begins.
+    /// The operation with which the function begins.
     pub(crate) entry: u32,
-    /// What a register holds that it is called through.
+    /// The function's address, for calls through a register.
     pub(crate) address: u64,
-    /// Bytes of its frame.
+    /// Bytes of the function's stack frame.
     pub(crate) bytes: u64,
-    /// Places and bytes of what it returns and takes, in its frame.
+    /// The places and sizes of the results in the frame, in bytes.
     pub(crate) results: Vec<(u64, u64)>,
+    /// The places and sizes of the parameters in the frame, in bytes.
     pub(crate) params: Vec<(u64, u64)>,
+    /// The registers that are saved at a call.
     pub(crate) registers: Vec<Reg>,
 }
 
 impl Kernel {
-    /// Its name.
+    /// The kernel's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its parameters in order.
+    /// The kernel's parameters in order.
     pub fn params(&self) -> &[Param] {
         &self.params
     }
@@ -213,22 +217,23 @@ impl Kernel {
         self.static_shared
     }
 
-    /// Bytes of shared memory of a block with this many dynamic ones, alignment included.
+    /// Bytes of shared memory of a block with `dynamic` bytes of dynamic shared memory, including what alignment takes.
     pub fn shared(&self, dynamic: u32) -> u64 {
         u64::from(self.dynamic_offset.max(self.static_shared)) + u64::from(dynamic)
     }
 
-    /// The lines of the PTX text at which its instructions stand, in their order.
+    /// The lines of the kernel's instructions in the PTX text, in order.
     pub fn lines(&self) -> impl Iterator<Item = u32> {
         self.code.sources.iter().map(|source| source.line)
     }
 
-    /// The same, each with the source line that it was compiled from, if the text has `.loc`.
+    /// The lines of the kernel's instructions in the PTX text, each with the source line that it was compiled from, if
+    /// the text has `.loc`.
     pub fn origins(&self) -> impl Iterator<Item = (u32, Option<&Origin>)> {
         self.code.sources.iter().map(|source| (source.line, source.origin.as_deref()))
     }
 
-    /// Where the instruction of this source index stands.
+    /// The place of an instruction, given by its index in `sources`.
     pub(crate) fn place(&self, source: u32) -> Place {
         let source = &self.code.sources[source as usize];
         let Source { line, text, origin, .. } = source;

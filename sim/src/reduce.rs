@@ -1,27 +1,28 @@
-//! A launch that fails, made small: the least grid in which it still does.
+//! Reduces a failing launch to the smallest grid in which it still fails.
 
 use std::mem::discriminant;
 
 use crate::snapshot::Snapshot;
 use crate::{Error, Kernel, Launch, Memory, Options, run};
 
-/// A small launch that fails like a large one.
+/// A small launch that fails in the same way as a large one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reduced {
-    /// The launch; it differs in its grid alone.
+    /// The small launch, which differs from the large one only in its grid.
     pub launch: Launch,
-    /// How it fails.
+    /// The error of the small launch.
     pub error: Error,
     /// How many launches were tried.
     pub runs: u32,
 }
 
-/// Runs a launch, and if it fails, smaller ones, with the same arguments and the same memory: each mode of the grid is
-/// cut to the least in which the kernel fails in the same way. `None` if it does not fail.
+/// Runs a launch and, if it fails, smaller ones with the same arguments and the same memory. Each mode of the grid is
+/// reduced to the smallest size with which the kernel fails with the same kind of error. `None` if the launch does not
+/// fail.
 ///
-/// A mode's size is looked for by doubling and halving, as if what fails in one grid failed in all greater ones; where
-/// that is not so, a grid between may fail that was not tried. The memory, and the module's variables, are afterwards
-/// what they were before.
+/// The size of a mode is searched for by doubling and halving, as if a kernel that fails in one grid failed in all
+/// larger ones. Where that is not so, the result may not be the smallest grid. Afterwards the memory and the module's
+/// variables are as they were before.
 ///
 /// ```
 /// use girih_sim::{Launch, Memory, Options, Program, reduce};
@@ -46,7 +47,7 @@ pub struct Reduced {
 /// ```
 ///
 /// # Errors
-/// A launch that does not fit the kernel, as [`run`].
+/// A launch that does not fit the kernel, as for [`run`].
 pub fn reduce(
     kernel: &Kernel,
     memory: &Memory,
@@ -81,7 +82,7 @@ pub fn reduce(
                 }
                 _ => {
                     good = tried.grid[mode] / cluster[mode];
-                    // Doubled as long as nothing smaller than the whole has failed.
+                    // The size is doubled as long as only the whole launch has failed.
                     next = if bad == small.grid[mode] / cluster[mode] {
                         2 * good
                     } else {

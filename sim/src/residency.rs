@@ -1,41 +1,41 @@
-//! How many blocks are on the device at a time.
+//! How many blocks are resident on the device at a time.
 //!
-//! A GPU begins a block when a multiprocessor has room for it, and does not take it away before it has ended. Blocks that
-//! wait for one another must all be there at a time (CUDA C++ Programming Guide, "Cooperative Groups", "Grid
-//! Synchronization"); the limits are those of sm_90 (there, "Compute Capabilities").
+//! A GPU begins a block when a multiprocessor has room for it, and the block stays there until it has ended. Blocks
+//! that wait for one another must all be resident at a time (CUDA C++ Programming Guide, "Cooperative Groups", "Grid
+//! Synchronization"). The limits are those of sm_90 (in that guide, "Compute Capabilities").
 
 use std::fmt;
 
 /// Multiprocessors of an H100 or H200 with SXM.
 pub(crate) const MULTIPROCESSORS: u32 = 132;
-/// Warps, blocks, bytes of shared memory and registers of a multiprocessor.
+/// The warps, blocks, bytes of shared memory and registers that a multiprocessor has room for.
 const WARPS: u64 = 64;
 const BLOCKS: u64 = 32;
 const SHARED: u64 = 228 << 10;
 const REGISTERS: u64 = 64 << 10;
-/// Bytes of shared memory that the system takes of each block.
+/// Bytes of shared memory that the system reserves in each block.
 const RESERVED: u64 = 1 << 10;
-/// Registers and bytes of shared memory are given out in multiples of these.
+/// The units in which registers and bytes of shared memory are allocated.
 const REGISTER_UNIT: u64 = 256;
 const SHARED_UNIT: u64 = 128;
 
-/// What a device has room for.
+/// The number of blocks for which a device has room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Residency {
     /// Multiprocessors of the device.
     pub multiprocessors: u32,
-    /// Blocks that each has room for.
+    /// Blocks for which each multiprocessor has room.
     pub each: u32,
-    /// What there is too little of for more.
+    /// The resource of which there is too little for more blocks.
     pub limit: &'static str,
 }
 
 impl Residency {
-    /// Of blocks with so many threads, bytes of shared memory, and registers a thread, if that is known.
+    /// The residency of blocks with this many threads, bytes of shared memory, and, if known, registers of each thread.
     pub(crate) fn new(multiprocessors: u32, threads: u32, shared: u64, registers: Option<u32>) -> Residency {
         let warps = u64::from(threads.div_ceil(32)).max(1);
         let by_registers = registers.filter(|&n| n > 0).map(|n| {
-            // A quarter of the registers belongs to a quarter of the warps.
+            // Each quarter of a multiprocessor has a quarter of the registers, for a quarter of the warps.
             let warp = (u64::from(n) * 32).next_multiple_of(REGISTER_UNIT);
             (REGISTERS / 4 / warp * 4 / warps, "registers")
         });
@@ -49,7 +49,7 @@ impl Residency {
         Residency { multiprocessors: multiprocessors.max(1), each: each.max(1) as u32, limit }
     }
 
-    /// Blocks of the whole device.
+    /// Blocks for which the whole device has room.
     pub fn blocks(&self) -> u64 {
         u64::from(self.multiprocessors) * u64::from(self.each)
     }

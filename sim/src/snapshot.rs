@@ -1,11 +1,11 @@
-//! What memory holds at a moment, to be put back.
+//! The contents of memory at one moment, to be restored later.
 
 use std::sync::Arc;
 
 use crate::memory::Allocation;
 use crate::{Kernel, Memory};
 
-/// What allocations, and the variables of a module, hold.
+/// The contents of allocations and of a module's variables: for each, the bytes and which of them have a value.
 pub(crate) struct Snapshot(Vec<(Arc<Allocation>, Vec<u8>, Vec<u32>)>);
 
 fn save(allocation: &Arc<Allocation>) -> (Arc<Allocation>, Vec<u8>, Vec<u32>) {
@@ -15,13 +15,13 @@ fn save(allocation: &Arc<Allocation>) -> (Arc<Allocation>, Vec<u8>, Vec<u32>) {
 }
 
 impl Snapshot {
-    /// Of all that a launch of the kernel could change.
+    /// A snapshot of all that a launch of the kernel could change.
     pub(crate) fn new(kernel: &Kernel, memory: &Memory) -> Snapshot {
         let view = memory.view();
         Snapshot(view.allocations.iter().chain(&kernel.variables).map(save).collect())
     }
 
-    /// What the allocations hold now, of those that have changed since.
+    /// A snapshot of the present contents of those allocations that have changed since this snapshot.
     pub(crate) fn changed(&self) -> Snapshot {
         let now = self.0.iter().map(|(allocation, ..)| save(allocation));
         let same = |now: &(Arc<Allocation>, Vec<u8>, Vec<u32>), then: &(_, Vec<u8>, Vec<u32>)| {
@@ -30,7 +30,7 @@ impl Snapshot {
         Snapshot(now.zip(&self.0).filter(|(now, then)| !same(now, then)).map(|(now, _)| now).collect())
     }
 
-    /// Puts everything back.
+    /// Restores the contents of the snapshot.
     pub(crate) fn restore(&self) {
         for (allocation, bytes, marks) in &self.0 {
             allocation.write_host(0, bytes);

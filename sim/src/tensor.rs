@@ -1,47 +1,48 @@
-//! The boxes that bulk tensor copies move: which bytes of shared memory belong to which bytes of global memory.
+//! The boxes that bulk tensor copies move: which bytes of shared memory correspond to which bytes of global memory.
 //!
-//! The elements of a box lie in shared memory in order of their coordinates, the innermost first. Without a swizzle
-//! they are packed; with one, every innermost row takes the swizzle's whole width, and each 16 bytes go where the
-//! swizzle of their shared address puts them. Dimension `i` of the box has `moved(i)` elements, the `j`-th of them at
-//! coordinate `start + j * element stride` (the innermost: `start + j`). An element whose coordinates are not all
-//! inside the tensor is not in global memory: loads fill it, stores leave it out (PTX ISA, "Tiled Mode"; CUDA driver
-//! API, `cuTensorMapEncodeTiled`).
+//! The elements of a box lie in shared memory in the order of their coordinates, the innermost first. Without a swizzle
+//! the elements are packed. With a swizzle every innermost row takes the swizzle's whole width, and each 16 bytes are
+//! where the swizzle of their shared address puts them. Dimension `i` of the box has `moved(i)` elements, of which the
+//! `j`-th has coordinate `start + j * element stride` (in the innermost dimension `start + j`). An element whose
+//! coordinates are not all inside the tensor is not in global memory: loads fill it, and stores skip it (PTX ISA,
+//! "Tiled Mode"; CUDA driver API, `cuTensorMapEncodeTiled`).
 //!
-//! What the texts leave open was looked up on an H100 and an H200: the rows of narrow boxes, the alignment of the innermost
-//! coordinate, the NaN, the rounding of tf32. And what they don't tell: a store (a reduction too) takes no negative
-//! coordinates and no columns of which a corner is outside the tensor, and it writes whole 16 bytes, so that rows which end
-//! elsewhere have what the box holds behind their end.
+//! What these texts leave open was found out on an H100 and an H200: the rows of narrow boxes, the alignment of the
+//! innermost coordinate, the NaN of the fill, the rounding of tf32. So was this, which the texts don't mention: a store
+//! or a reduction accepts no negative coordinates, and no columns with a corner outside of the tensor. It writes whole
+//! units of 16 bytes, so that where a row ends inside a unit, the bytes behind the row's end get what the box holds
+//! there.
 
 mod columns;
 
 use girih_ptx::{OobFill, TENSOR_MAP_RANK, TensorElement, TensorMap};
 
-/// Bytes that an address in shared memory is a multiple of.
+/// The alignment of a box in shared memory, in bytes.
 const SHARED_ALIGN: u64 = 128;
-/// Bytes that the innermost coordinate is a multiple of, and that a store writes together.
+/// The alignment of the innermost coordinate, in bytes; a store writes units of this size.
 const UNIT: u64 = 16;
 
-/// A piece of a box: bytes that follow one another in shared and, if they are inside the tensor, in global memory.
+/// A part of a box whose bytes are contiguous in shared memory and, if the part is inside the tensor, in global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// Global address of the first byte; `None` outside of the tensor.
+    /// Global address of the first byte; none if the run is outside of the tensor.
     pub(crate) global: Option<u64>,
     /// Shared address of the first byte.
     pub(crate) shared: u64,
-    /// Whole elements.
+    /// The size in bytes, which is that of whole elements.
     pub(crate) bytes: u32,
 }
 
-/// Which way a box goes.
+/// The direction in which a box is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// Into shared memory.
     Load,
-    /// Into the tensor, with or without what is there.
+    /// Into the tensor, whose elements are overwritten or combined with those of the box.
     Store,
 }
 
-/// An operand that the hardware does not take.
+/// An operand that the hardware does not accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Misuse {
     pub(crate) what: &'static str,
@@ -49,8 +50,8 @@ pub(crate) struct Misuse {
     pub(crate) accepted: String,
 }
 
-/// The runs of the box that starts at `coordinates` (innermost first) of a tensor and at `shared`, an address in
-/// shared memory, in the order of the box's elements. An im2col copy has `offsets`, none of a store.
+/// The runs of a box in the order of the box's elements. The box starts at `coordinates` of the tensor, the innermost
+/// first, and at the shared address `shared`. An im2col copy has `offsets`, of which a store has none.
 pub(crate) fn runs(
     map: &TensorMap,
     coordinates: &[i32],
@@ -63,7 +64,7 @@ pub(crate) fn runs(
     let size = u64::from(tiled.element.bytes());
     let row_bytes = u64::from(map.moved(0)) * size;
     let pitch = tiled.swizzle.span().map_or(row_bytes, u64::from);
-    // Where pieces of a row may part in shared memory.
+    // A row of the box may be divided in shared memory at multiples of this.
     let chunk = tiled.swizzle.span().map_or(row_bytes, |_| 16);
     let unit = if direction == Direction::Store { UNIT } else { 1 };
     let tensor_row = (tiled.dims[0] * size).next_multiple_of(unit);
@@ -125,14 +126,15 @@ fn check(map: &TensorMap, coordinates: &[i32], shared: u64, direction: Direction
     }
 }
 
-/// The part of a box's row, in bytes of it, that is inside a row of the tensor; `start` is where in that the box begins.
+/// The part of a box's row that is inside the tensor, in bytes of the row; `start` is where the box begins in the
+/// tensor's row.
 fn inside(start: i64, tensor_row: u64, row_bytes: u64) -> (u64, u64) {
     let clamp = |byte: i64| byte.saturating_sub(start).clamp(0, row_bytes as i64) as u64;
     (clamp(0), clamp(tensor_row as i64))
 }
 
-/// The global addresses of the first elements of the box's rows, or where those would be; `None` if an outer coordinate
-/// is outside.
+/// The global addresses of the first elements of the box's rows, even where the innermost coordinate is outside of the
+/// tensor; none for rows with another coordinate outside.
 fn rows(map: &TensorMap, coordinates: &[i32]) -> Vec<Option<u64>> {
     let count = (1..map.rank()).map(|i| u64::from(map.moved(i))).product::<u64>();
     let mut at = [0; TENSOR_MAP_RANK];
@@ -149,7 +151,7 @@ fn rows(map: &TensorMap, coordinates: &[i32]) -> Vec<Option<u64>> {
     rows
 }
 
-/// The global address of an element, `None` if a coordinate but the innermost is outside.
+/// The global address of an element; none if a coordinate other than the innermost is outside of the tensor.
 fn address(map: &TensorMap, place: &[i64]) -> Option<u64> {
     let tiled = map.tiled();
     let innermost = place[0] * i64::from(tiled.element.bytes());
@@ -164,7 +166,7 @@ fn address(map: &TensorMap, place: &[i64]) -> Option<u64> {
     Some(address)
 }
 
-/// The next row's place in the box.
+/// Moves on to the next row of the box.
 fn next(map: &TensorMap, at: &mut [u64; TENSOR_MAP_RANK]) {
     for (i, place) in at.iter_mut().enumerate().take(map.rank()).skip(1) {
         *place += 1;
@@ -175,7 +177,7 @@ fn next(map: &TensorMap, at: &mut [u64; TENSOR_MAP_RANK]) {
     }
 }
 
-/// What a run outside of the tensor reads as.
+/// Fills the bytes of a run that is outside of the tensor.
 pub(crate) fn fill(map: &TensorMap, bytes: &mut [u8]) {
     match map.tiled().fill {
         OobFill::Zero => bytes.fill(0),
@@ -183,7 +185,7 @@ pub(crate) fn fill(map: &TensorMap, bytes: &mut [u8]) {
     }
 }
 
-/// What a load does to the elements inside of the tensor, if anything.
+/// How a load converts the elements that are inside of the tensor, if it does.
 pub(crate) fn conversion(map: &TensorMap) -> Option<fn(&mut [u8])> {
     matches!(map.tiled().element, TensorElement::Tf32 | TensorElement::Tf32Ftz).then_some(round_each)
 }
@@ -196,7 +198,7 @@ fn round_each(bytes: &mut [u8]) {
     }
 }
 
-/// To the nearest tf32, ties to even; subnormals too. NaNs become one.
+/// Rounds to the nearest tf32, ties to even, including subnormal numbers. All NaNs become the same NaN.
 fn round_tf32(bits: u32) -> u32 {
     if f32::from_bits(bits).is_nan() {
         return 0x7fff_e000;

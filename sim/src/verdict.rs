@@ -1,4 +1,4 @@
-//! The verdict on a launch: what was found in all its executions, and what counts as an error.
+//! The verdict on a launch: the findings of all its executions, and which of them count as errors.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,9 +11,10 @@ use crate::{Error, Kernel, Launch, Memory, Options, Report};
 /// Whether a finding makes a launch fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// The program relies on what the ISA does not promise and every GPU does; or its result is the same all the same.
+    /// The program relies on something that the ISA does not promise but every GPU does, or its result is the same in
+    /// any case.
     Warning,
-    /// The program is wrong: on some GPU, at some time, it does something else than it should.
+    /// The program is wrong: on some GPU, at some time, it does something other than it should.
     Error,
 }
 
@@ -29,17 +30,17 @@ impl fmt::Display for Severity {
 /// The warnings that count as errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Deny {
-    /// None.
+    /// No warning.
     #[default]
     Nothing,
-    /// All of them.
+    /// All warnings.
     Warnings,
-    /// Those of these kinds ([`Error::kind`]).
+    /// The warnings of these kinds ([`Error::kind`]).
     Kinds(Vec<String>),
 }
 
 impl Deny {
-    /// What a finding counts as.
+    /// The severity of a finding.
     pub fn severity(&self, finding: &Error) -> Severity {
         match self {
             Deny::Warnings => Severity::Error,
@@ -49,16 +50,16 @@ impl Deny {
     }
 }
 
-/// What one of the executions of a launch has found, told once for each kind and pair of instructions.
+/// A finding of an execution. Each kind and pair of instructions is reported once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// What was found, and where.
     pub error: Error,
-    /// What it counts as.
+    /// The severity of the finding, after [`Options::deny`].
     pub severity: Severity,
     /// The [`Options::seed`] of the execution.
     pub seed: u64,
-    /// What the program calls the address that it is about: `tile[3]`, `argument 0 (x) + 12`.
+    /// The address of the finding as the program would name it: `tile[3]`, `argument 0 (x) + 12`.
     pub name: Option<String>,
 }
 
@@ -72,17 +73,17 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What the executions of a launch have come to.
+/// The results of all executions of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// What the first execution did, up to its end or its fatal finding.
+    /// What the first execution did, up to its end or to the finding that ended it.
     pub report: Report,
-    /// The findings of all executions in the order in which they were made, each kind and pair of instructions once.
+    /// The findings of all executions in the order in which they were made; each kind and pair of instructions once.
     pub findings: Vec<Finding>,
-    /// Findings of further instructions that are not told, as there are more than [`Options::limit`].
+    /// The number of findings that are left out because there are more than [`Options::limit`].
     pub untold: u64,
-    /// The seeds of the executions: those asked for, up to the first with an error.
+    /// The seeds of the executions: those that were asked for, up to the first with an error.
     pub seeds: Vec<u64>,
 }
 
@@ -103,7 +104,7 @@ impl Verdict {
     }
 }
 
-/// What makes findings one: the kind, and the line and the text of each instruction, whichever was first.
+/// Findings with the same key count as one: the kind, and the line and the text of each instruction, in any order.
 type Key = (&'static str, Vec<(u32, Arc<str>)>);
 
 fn key(error: &Error) -> Key {
@@ -113,7 +114,7 @@ fn key(error: &Error) -> Key {
     (error.kind(), places)
 }
 
-/// What an execution has found so far.
+/// The findings of an execution so far.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     mode: Mode,
@@ -128,7 +129,7 @@ impl Ledger {
         Ledger { mode, known: HashSet::new(), findings: Vec::new(), errors: 0, untold: 0 }
     }
 
-    /// A finding after which the execution could go on; whether it does.
+    /// Records a finding after which the execution could go on. Returns it as an error if the execution is to end.
     pub(crate) fn note(&mut self, error: Error, options: &Options) -> Result<(), Error> {
         let severity = options.deny.severity(&error);
         match self.mode {
@@ -153,7 +154,7 @@ impl Ledger {
         self.findings.push(Finding { error, severity, seed: options.seed, name: None });
     }
 
-    /// The findings, with that which ended the execution.
+    /// All findings, with the error that ended the execution.
     pub(crate) fn close(mut self, ended: Option<Error>, options: &Options) -> (Vec<Finding>, u64) {
         if let Some(error) = ended {
             self.add(error, Severity::Error, options);
@@ -162,13 +163,14 @@ impl Ledger {
     }
 }
 
-/// Executes a launch for [`Options::seeds`] seeds from [`Options::seed`] on, and tells all that was found, up to
-/// [`Options::limit`]. An execution goes on after what leaves the memory as it should be, such as a race or a read of what
-/// nothing has written, and ends at the first finding that does not: an access out of bounds, a deadlock, a `trap`. After
-/// an execution with an error there is no other.
+/// Executes a launch with [`Options::seeds`] seeds from [`Options::seed`] on, and reports all findings, up to
+/// [`Options::limit`]. An execution goes on after a finding that leaves the memory as it should be, such as a race or a
+/// use of an undefined value, and ends at the first other one: an access out of bounds, a deadlock, a `trap`. After an
+/// execution with an error there is no further one.
 ///
-/// Each begins with the memory, and the module's variables, as they are; afterwards they are as the first execution has
-/// left them. That is also the one that [`Options::print`], [`Options::profile`] and [`Options::observer`] are told of.
+/// Each execution begins with the present contents of the memory and of the module's variables. Afterwards these are as
+/// the first execution has left them. [`Options::print`], [`Options::profile`] and [`Options::observer`] are told of
+/// the first execution only.
 ///
 /// ```
 /// use girih_sim::{Launch, Memory, Options, Program, judge};
@@ -195,7 +197,7 @@ impl Ledger {
 /// ```
 ///
 /// # Errors
-/// A launch that does not fit the kernel, as [`run`](crate::run): nothing was executed.
+/// A launch that does not fit the kernel, as for [`run`](crate::run); then nothing has been executed.
 pub fn judge(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options) -> Result<Verdict, Error> {
     let before = (options.seeds > 1).then(|| Snapshot::new(kernel, memory));
     let mut verdict = Verdict::default();
@@ -216,7 +218,7 @@ pub fn judge(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Option
 }
 
 impl Verdict {
-    /// Adds what another execution has found.
+    /// Adds the findings of another execution.
     fn take(&mut self, outcome: Outcome, seed: u64) {
         if self.seeds.is_empty() {
             let warnings = outcome.findings.iter().filter(|found| found.severity == Severity::Warning);

@@ -10,7 +10,7 @@
 //! | `rcp.approx.f32`, `sqrt.approx.f32` | 2^-23 of the value |
 //! | `rsqrt.approx.f32` | 2^-22.9 of the value |
 //! | `div.full.f32`, `div.approx.f32`, `ex2.approx.f32` | two units in the last place |
-//! | `lg2.approx.f32` | 2^-22 from 0.5 to 2, elsewhere that of the value |
+//! | `lg2.approx.f32` | 2^-22 from 0.5 to 2, elsewhere 2^-22 of the value |
 //! | `sin.approx.f32`, `cos.approx.f32` | 2^-20.5 within a turn |
 //! | `tanh.approx.f32`, `.f16`, `.bf16` | 2^-11 of the value, 2^-10.987, 2^-8 |
 //! | `ex2.approx.f16`, `.bf16` | 2^-9.9 and 2^-7 of the value |

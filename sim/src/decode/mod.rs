@@ -329,7 +329,8 @@ impl<'a> Decoder<'a> {
                     }
                 }
                 Statement::Inst(inst) => {
-                    // What stands behind a label.
+                    // Claims about the lines before the instruction, such as the line of a label, come before the
+                    // instruction.
                     self.claimed(inst.span.line.saturating_sub(1))?;
                     self.inst(inst)?;
                     self.claimed(inst.span.line)?;
@@ -339,7 +340,7 @@ impl<'a> Decoder<'a> {
                     self.block(body, depth + 1)?;
                     self.scopes.leave();
                 }
-                // Calls look them up by the label before them.
+                // A call looks these statements up by the label before them.
                 Statement::CallTargets(_) | Statement::CallPrototype(_) => {}
                 Statement::Loc(loc) => self.place.origin = self.lines.origin(self.files, loc),
                 Statement::BranchTargets(_) | Statement::Pragma(_) | Statement::Comment(_) => {}

@@ -297,7 +297,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Names the module's dynamic shared variables that the kernel has.
+    /// Records the module's dynamic shared variables that the kernel uses, for messages.
     pub(super) fn name_dynamic(&mut self) {
         let bodies = self.reachable();
         for variable in self.variables.iter().filter(|variable| is_dynamic(variable)) {

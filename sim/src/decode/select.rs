@@ -140,7 +140,8 @@ impl Decoder<'_> {
             None => None,
         };
         if let (Some(half), Some(Operand::Pair(p, q))) = (half(ty), ops.first()) {
-            // Both are there before either destination is written, which may be the third source.
+            // Both results are computed before either destination is written, since a destination may be the third
+            // source.
             let holds = self.compare_halves(compare, ftz, (ty, half), ops)?;
             let holds = holds.map(|holds| self.combined(combine, holds));
             for (name, holds) in [p, q].into_iter().zip(holds) {
@@ -165,7 +166,7 @@ impl Decoder<'_> {
             self.lanes(run, p, &sources);
             return Ok(());
         }
-        // Both results are computed before either destination is written: a destination may be the third source.
+        // Both results are computed before either destination is written, since a destination may be the third source.
         let holds = self.temporary(File::Pred);
         self.lanes(run, holds, &sources);
         let fails = self.through(File::Pred, predicates!(|a| !a), holds);

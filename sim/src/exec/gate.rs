@@ -108,7 +108,7 @@ impl Warp {
 }
 
 impl Context<'_> {
-    /// Every thread of the cluster has arrived.
+    /// Completes the phase of the cluster's barrier, as every thread of the cluster has arrived.
     pub(super) fn gate_completed(&mut self) {
         self.changes += 1;
         if let Some(shadow) = &mut self.shadow {
@@ -116,7 +116,7 @@ impl Context<'_> {
         }
     }
 
-    /// Lanes of the running block's warp exit.
+    /// Lanes of a warp, which is given by its number in the cluster, exit.
     pub(super) fn exit_lanes(&mut self, warp: u32, exiting: u32) {
         self.changes += 1;
         if self.gate.exit(warp as usize, exiting) {
@@ -124,7 +124,7 @@ impl Context<'_> {
         }
     }
 
-    /// Whether what a group of lanes waits for has come.
+    /// Whether the wait of a group of lanes is over.
     pub(super) fn has_come(&self, warp: u32, wait: &Wait) -> bool {
         match *wait {
             Wait::Cluster { lanes, .. } => self.gate.open(warp as usize, lanes),

@@ -127,7 +127,7 @@ impl Warp {
         })
     }
 
-    /// Groups whose waits are over can go on.
+    /// Makes the groups ready whose waits are over.
     pub(super) fn wake(&mut self, cx: &Context<'_>) {
         for group in &mut self.groups {
             if let Standing::Waiting(wait) = &group.standing

@@ -1,11 +1,11 @@
-//! Arithmetic in the modes that the host doesn't have: exact on integers, rounded once.
+//! Arithmetic in the rounding modes that the host doesn't have: exact with integers, and rounded once.
 //!
-//! A finite number is a significand of 128 bits and an exponent. Where bits are lost, the last one is set: it stands for
-//! all that follows, and is far below the bits that rounding looks at.
+//! A finite number is a 128-bit significand and an exponent. Where bits are lost, the last remaining bit is set: it
+//! stands for all the lost ones, and is far below the bits that decide the rounding.
 
 use super::{Format, Round, power};
 
-/// f32 without an end at the small numbers: what is rounded before it is flushed.
+/// f32 with an unlimited range of small numbers: what `.ftz` looks at before subnormal results are flushed.
 pub(crate) const F32_SMALL: Format = Format { mantissa: 23, min: -1000, max: 127 };
 pub(crate) const F64: Format = Format { mantissa: 52, min: -1022, max: 1023 };
 
@@ -17,7 +17,8 @@ struct Exact {
     exponent: i32,
 }
 
-/// Where the significand's highest bit is moved before bits are shifted out below it. A sum needs one bit more.
+/// The bit to which the highest bit of a significand is moved before bits below are shifted out. A sum needs one bit
+/// more.
 const TOP: u32 = 125;
 
 impl Exact {
@@ -33,11 +34,11 @@ impl Exact {
         }
     }
 
-    /// The same number with its highest bit at [`TOP`]; zero stays.
+    /// The same number with the highest bit of its significand at [`TOP`]; zero is unchanged.
     fn normal(self) -> Exact {
         let Some(top) = self.significand.checked_ilog2() else { return self };
         let shift = TOP as i32 - top as i32;
-        // Significands are products of two numbers at most: nothing is above the top.
+        // A significand is at most a product of two, so that no bit is above the top.
         Exact {
             significand: self.significand << shift.max(0),
             exponent: self.exponent - shift.max(0),
@@ -79,7 +80,7 @@ impl Exact {
 
     fn root(self) -> Exact {
         let a = self.normal();
-        // Half of an even exponent.
+        // The exponent must be even, as it is halved.
         let (significand, exponent) = if a.exponent % 2 == 0 {
             (a.significand, a.exponent)
         } else {
@@ -93,7 +94,7 @@ impl Exact {
         }
     }
 
-    /// The nearest number of `format` in this direction.
+    /// Rounds to a number of `format`.
     fn round(self, format: Format, mode: Round) -> f64 {
         let signed = |magnitude: f64| if self.negative { -magnitude } else { magnitude };
         let Some(top) = self.significand.checked_ilog2() else { return signed(0.0) };
@@ -126,13 +127,13 @@ impl Exact {
             let largest = power(format.max) * (2.0 - power(-format.mantissa));
             return signed(if outward { f64::INFINITY } else { largest });
         }
-        // Exact: at most 53 bits, and 2^quantum is a number, subnormal or not.
+        // This is exact: the significand has at most 53 bits, and 2^quantum is a number, normal or subnormal.
         let unit = if quantum < F64.min { f64::from_bits(1 << (quantum + 1074)) } else { power(quantum) };
         signed(magnitude as f64 * unit)
     }
 }
 
-/// Shifts right; what is lost is remembered in the last bit.
+/// Shifts right; the last bit is set if any set bit is shifted out.
 fn sticky_shift(bits: u128, by: u32) -> u128 {
     match by {
         0 => bits,
@@ -141,7 +142,7 @@ fn sticky_shift(bits: u128, by: u32) -> u128 {
     }
 }
 
-/// `a * b + c`. Rounding down, an exact zero is negative unless both terms are +0.
+/// `a * b + c`. If the exact sum is zero and the mode rounds down, the result is -0 unless both terms are +0.
 pub(crate) fn fma(a: f64, b: f64, c: f64, format: Format, mode: Round) -> f64 {
     if !(a.is_finite() && b.is_finite() && c.is_finite()) {
         return a.mul_add(b, c);
@@ -184,7 +185,7 @@ pub(crate) fn sqrt(a: f64, format: Format, mode: Round) -> f64 {
     Exact::of(a).root().round(format, mode)
 }
 
-/// An integer.
+/// An integer, rounded to a number of `format`.
 pub(crate) fn integer(negative: bool, magnitude: u64, format: Format, mode: Round) -> f64 {
     let exact = Exact { negative, significand: magnitude.into(), exponent: 0 };
     if magnitude == 0 { 0.0 } else { exact.round(format, mode) }

@@ -1,9 +1,11 @@
-//! The 8-bit formats (PTX ISA, "Alternate Floating-Point Data Formats"): e4m3 has no infinities and one NaN, e5m2 is the
-//! upper half of an f16. Both are rounded to nearest, and what is too large becomes the largest number.
+//! The 8-bit formats (PTX ISA, "Alternate Floating-Point Data Formats"). e4m3 has no infinities and one NaN; e5m2 is
+//! the upper half of an f16. Conversions to both round to nearest, and numbers that are too large become the largest
+//! number.
 
 use super::{Format, Half, Narrow, Pair, Round, power, round};
 
-/// As if e4m3 had no end: its largest number, 448, is not where the pattern of an exponent ends.
+/// e4m3 with an unlimited range of large numbers, as its largest number, 448, is not the last number of its exponent.
+/// `encode` clamps.
 const E4M3: Format = Format { mantissa: 3, min: -6, max: 127 };
 const E5M2: Format = Format { mantissa: 2, min: -14, max: 127 };
 const NAN: u8 = 0x7f;
@@ -13,7 +15,7 @@ pub(crate) trait Byte: Copy {
     fn of(bits: u8) -> Self;
     fn bits(self) -> u8;
     fn value(self) -> f32;
-    /// To nearest even, saturating.
+    /// Rounds to nearest even, and saturates.
     fn rounded(x: f32) -> Self;
 }
 
@@ -25,7 +27,7 @@ pub(crate) struct E4m3(pub(crate) u8);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct E5m2(pub(crate) u8);
 
-/// The bits of `x` rounded: a format of `bias` and `mantissa` bits whose largest number is `largest`.
+/// The bits of `x` rounded to a format with this exponent bias, whose largest number is `largest`.
 fn encode(x: f32, format: Format, bias: u32, largest: f64) -> u8 {
     if x.is_nan() {
         return NAN;
@@ -34,7 +36,7 @@ fn encode(x: f32, format: Format, bias: u32, largest: f64) -> u8 {
     let bits = if magnitude < power(format.min) {
         (magnitude * power(format.mantissa - format.min)) as u8
     } else {
-        // Rebias the exponent in f32's encoding, which holds the value exactly.
+        // Subtracts the difference of the exponents' biases in the encoding of f32, which holds the value exactly.
         (((magnitude as f32).to_bits() - ((127 - bias) << 23)) >> (23 - format.mantissa)) as u8
     };
     bits | u8::from(x.is_sign_negative()) << 7
@@ -51,7 +53,8 @@ impl Byte for E4m3 {
         if self.0 & 0x7f == NAN {
             return f32::NAN;
         }
-        // Shifted into place the exponent is 120 too small; the product is exact, subnormals included.
+        // In f32's place the exponent is 120 too small. The multiplication that corrects this is exact, for subnormal
+        // numbers too.
         let magnitude = f32::from_bits(u32::from(self.0 & 0x7f) << 20) * f32::from_bits((120 + 127) << 23);
         if self.0 & 0x80 == 0 { magnitude } else { -magnitude }
     }
@@ -75,12 +78,12 @@ impl Byte for E5m2 {
     }
 }
 
-/// Two values in 16 bits, `high` in the upper.
+/// Two values rounded to 8 bits each, with `high` in the upper half.
 pub(crate) fn pack<T: Byte>(high: f32, low: f32) -> u16 {
     u16::from_le_bytes([T::rounded(low).bits(), T::rounded(high).bits()])
 }
 
-/// Two values as f16, which holds every one.
+/// Two values as f16, which represents all of them exactly.
 pub(crate) fn unpack<T: Byte>(word: u16) -> Pair<Half> {
     let [low, high] = word.to_le_bytes().map(|x| Half::rounded(T::of(x).value().into(), Round::Nearest));
     Pair(low, high)

@@ -1,4 +1,4 @@
-//! One allocation: bytes in 32-bit atomic words.
+//! An allocation, whose bytes are stored in 32-bit atomic words.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Mutex, PoisonError};
@@ -9,20 +9,20 @@ pub(crate) struct Allocation {
     pub(crate) base: u64,
     pub(crate) bytes: u64,
     words: Box<[AtomicU32]>,
-    /// A bit for each byte that has been written, of memory that begins without a value.
+    /// A bit for each byte that has been written, if the memory began without a value.
     written: Option<Box<[AtomicU32]>>,
-    /// Held by atomics of two words.
+    /// A lock that atomics of 64 bits hold, as these have two words.
     wide: Mutex<()>,
 }
 
 impl Allocation {
-    /// Zeroed bytes at an address; `None` if the host has not that much.
+    /// Zeroed bytes at an address; `None` if the host does not have enough memory.
     pub(crate) fn new(base: u64, bytes: u64) -> Option<Self> {
         let words = zeros(usize::try_from(bytes).ok()?.div_ceil(4))?;
         Some(Allocation { base, bytes, words, written: None, wide: Mutex::new(()) })
     }
 
-    /// The same, without a value until something is written; what is read is zero all the same.
+    /// Bytes without a value at an address; they read as zeros.
     pub(crate) fn unwritten(base: u64, bytes: u64) -> Option<Self> {
         let written = zeros(usize::try_from(bytes).ok()?.div_ceil(32))?;
         Some(Allocation { written: Some(written), ..Self::new(base, bytes)? })
@@ -35,7 +35,7 @@ impl Allocation {
         parts(offset, bytes).all(|(word, mask)| written[word].load(Relaxed) & mask == mask)
     }
 
-    /// Which of the first 16 of these bytes have no value.
+    /// Which of the first 16 of these bytes have no value, a bit for each.
     #[inline]
     pub(crate) fn missing(&self, offset: usize, bytes: usize) -> u16 {
         if self.written.is_none() || self.has_value(offset, bytes) {
@@ -44,7 +44,8 @@ impl Allocation {
         (0..bytes.min(16)).fold(0, |missing, i| missing | u16::from(!self.has_value(offset + i, 1)) << i)
     }
 
-    /// Undefined bytes have been written: they have no value, if that is known here.
+    /// Marks bytes to which undefined values have been written as bytes without a value, if the allocation keeps
+    /// account.
     pub(crate) fn unmark(&self, offset: usize, missing: u16) {
         let Some(written) = &self.written else { return };
         for at in (0..16).filter(|i| missing >> i & 1 == 1).map(|i| offset + i) {
@@ -52,7 +53,7 @@ impl Allocation {
         }
     }
 
-    /// The bytes from `offset` on have a value now.
+    /// Marks the bytes from `offset` on as bytes with a value.
     #[inline]
     fn mark(&self, offset: usize, bytes: usize) {
         let Some(written) = &self.written else { return };
@@ -61,12 +62,12 @@ impl Allocation {
         }
     }
 
-    /// Which bytes have a value, to be given to [`Allocation::forget`].
+    /// Which bytes have a value, for a later [`Allocation::forget`].
     pub(crate) fn marks(&self) -> Vec<u32> {
         self.written.iter().flatten().map(|word| word.load(Relaxed)).collect()
     }
 
-    /// Only these bytes have a value again.
+    /// Restores which bytes have a value.
     pub(crate) fn forget(&self, marks: &[u32]) {
         for (word, mark) in self.written.iter().flatten().zip(marks) {
             word.store(*mark, Relaxed);
@@ -108,8 +109,8 @@ impl Allocation {
         self.write_parts(offset, data);
     }
 
-    /// Replaces `bytes` (2, 4 or 8, to which `offset` is aligned) bytes by a function of them, atomically among
-    /// updates of the same size. Returns what was there.
+    /// Replaces the value of 2, 4 or 8 bytes by a function of it, atomically among updates of the same size; returns
+    /// the old value. `offset` is a multiple of `bytes`.
     pub(crate) fn update(&self, offset: usize, bytes: u32, new: impl Fn(u64) -> u64) -> u64 {
         if bytes == 8 {
             let _held = self.wide.lock().unwrap_or_else(PoisonError::into_inner);
@@ -126,12 +127,12 @@ impl Allocation {
             let value = new((word >> shift & keep).into()) as u32 & keep;
             Some(word & !(keep << shift) | value << shift)
         };
-        // Never fails: the closure always answers.
+        // The update never fails, as the closure always returns a value.
         let word = self.words[offset / 4].fetch_update(SeqCst, SeqCst, change).unwrap_or_default();
         (word >> shift & keep).into()
     }
 
-    /// Writes parts of words, leaving the neighbours that another block may be writing alone.
+    /// Writes parts of words, without touching the neighbouring bytes, which another block may be writing.
     fn write_parts(&self, offset: usize, data: &[u8]) {
         let mut at = offset;
         let mut rest = data;
@@ -143,14 +144,14 @@ impl Allocation {
             bytes[lane..lane + n].copy_from_slice(&rest[..n]);
             keep[lane..lane + n].fill(0);
             let (bytes, keep) = (u32::from_le_bytes(bytes), u32::from_le_bytes(keep));
-            // `fetch_update` never fails with a closure that always answers.
+            // The update never fails, as the closure always returns a value.
             let _ = self.words[at / 4].fetch_update(Relaxed, Relaxed, |word| Some(word & keep | bytes));
             at += n;
             rest = &rest[n..];
         }
     }
 
-    /// A host read: whole words where it can.
+    /// A host read, in whole words as far as possible.
     pub(crate) fn read_host(&self, offset: usize, out: &mut [u8]) {
         let head = out.len().min(offset.wrapping_neg() % 4);
         let body = head + (out.len() - head) / 4 * 4;
@@ -159,7 +160,7 @@ impl Allocation {
         self.read(offset + body, &mut out[body..]);
     }
 
-    /// A host write: whole words where it can.
+    /// A host write, in whole words as far as possible.
     pub(crate) fn write_host(&self, offset: usize, data: &[u8]) {
         let head = data.len().min(offset.wrapping_neg() % 4);
         let body = head + (data.len() - head) / 4 * 4;
@@ -176,7 +177,7 @@ fn zeros(count: usize) -> Option<Box<[AtomicU32]>> {
     Some(words.into())
 }
 
-/// The words of 32 bits that the bits from `first` on are in, and which of their bits.
+/// The 32-bit words that contain the bits from `first` on, and for each the mask of these bits.
 fn parts(first: usize, count: usize) -> impl Iterator<Item = (usize, u32)> {
     let end = first + count;
     (first / 32..end.div_ceil(32)).map(move |word| {

@@ -1,16 +1,16 @@
-//! Where an address is: the allocations that a launch sees.
+//! Finds the allocation of an address among those that a launch sees.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::Allocation;
 
-/// The allocation next to an address that hits none.
+/// The allocation nearest to an address that is in none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nearest {
     /// There is no memory at all in this space.
     None,
-    /// The memory of `bytes` bytes at `base`.
+    /// A region of `bytes` bytes at `base`.
     Region {
         /// First address.
         base: u64,
@@ -22,7 +22,7 @@ pub enum Nearest {
 }
 
 impl Nearest {
-    /// The relation of `[address, address + bytes)` to the region.
+    /// How `[address, address + bytes)` lies relative to a region.
     pub(crate) fn region(base: u64, len: u64, address: u64, bytes: u64) -> Self {
         let beyond = if address < base {
             -i64::try_from(base - address).unwrap_or(i64::MAX)
@@ -56,14 +56,14 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// The allocation that holds `[address, address + bytes)`, and the offset in it.
+    /// The index of the allocation that contains `[address, address + bytes)`, and the offset in it.
     pub(crate) fn find(&self, address: u64, bytes: u64) -> Option<(usize, usize)> {
         let after = self.allocations.partition_point(|a| a.base <= address);
         let index = after.checked_sub(1)?;
         self.allocations[index].offset(address, bytes).map(|offset| (index, offset))
     }
 
-    /// The allocation nearest to an access that hits none.
+    /// The allocation nearest to an access that is in none.
     pub(crate) fn nearest(&self, address: u64, bytes: u64) -> Nearest {
         let after = self.allocations.partition_point(|a| a.base <= address);
         let before = after.checked_sub(1).map(|i| &self.allocations[i]);

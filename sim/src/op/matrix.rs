@@ -32,7 +32,7 @@ pub(crate) enum MmaType {
     S8,
     U4,
     S4,
-    /// One bit; the products are `and` or `xor`.
+    /// One bit; the product of two bits is their `and` or their `xor`.
     B1 {
         and: bool,
     },
@@ -42,27 +42,27 @@ pub(crate) enum MmaType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MmaSum {
     F32,
-    /// Two in a register.
+    /// f16, two in a register.
     F16,
     F64,
     S32 {
-        /// Clamped where it does not fit, instead of wrapped.
+        /// Whether a sum that does not fit is clamped and not wrapped.
         saturate: bool,
     },
 }
 
-/// Of products whose A has half of its elements: `mma.sp`, `wgmma.mma_async.sp`.
+/// The metadata of products whose A has half of its elements: `mma.sp`, `wgmma.mma_async.sp`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sparse {
-    /// Slot of the metadata.
+    /// The slot of the metadata's register.
     pub(crate) metadata: u32,
-    /// Which of four threads have it: one, a pair, or all.
+    /// Which of each four threads have the metadata: one thread, a pair, or all.
     pub(crate) selector: u8,
-    /// Whether the indices of a chunk ascend.
+    /// Whether the indices of each chunk must be ascending.
     pub(crate) ordered: bool,
 }
 
-/// `mma.sync.aligned.mMn8kK.row.col`: slots of the fragments' registers.
+/// `mma.sync.aligned.mMn8kK.row.col`, with the slots of the fragments' registers.
 #[derive(Clone, Debug)]
 pub(crate) struct Mma {
     /// 8 or 16.
@@ -77,12 +77,12 @@ pub(crate) struct Mma {
     pub(crate) sparse: Option<Sparse>,
 }
 
-/// Where `wgmma` has A.
+/// Where the A of a `wgmma` is.
 #[derive(Clone, Debug)]
 pub(crate) enum Left {
     /// A descriptor of shared memory.
     Descriptor(Reg),
-    /// Slots of a fragment.
+    /// The slots of a fragment's registers.
     Registers([u32; 4]),
 }
 
@@ -96,26 +96,26 @@ pub(crate) struct Wgmma {
     pub(crate) a: Left,
     /// The descriptor of B.
     pub(crate) b: Reg,
-    /// `scale-d`: whether D is added to.
+    /// `scale-d`: whether the products are added to D.
     pub(crate) accumulate: Reg,
     pub(crate) negate_a: bool,
     pub(crate) negate_b: bool,
     pub(crate) a_major: Major,
     pub(crate) b_major: Major,
-    /// Slots of D.
+    /// The slots of D's registers.
     pub(crate) d: Vec<u32>,
     pub(crate) sparse: Option<Sparse>,
 }
 
 impl Wgmma {
-    /// The slots of A, if it is in registers, and of D.
+    /// The slots of A, which are none if A is in shared memory, and those of D.
     pub(crate) fn registers(&self) -> (&[u32], &[u32]) {
         let a: &[u32] = if let Left::Registers(slots) = &self.a { slots } else { &[] };
         (a, &self.d)
     }
 }
 
-/// `mma.sync.aligned.m8n8k4` of f16: slots of the fragments' registers, four of C and D in f16 and eight in f32.
+/// `mma.sync.aligned.m8n8k4` of f16, with the slots of the fragments' registers: four for C and D in f16, eight in f32.
 #[derive(Clone, Debug)]
 pub(crate) struct QuadMma {
     pub(crate) a_by_rows: bool,
@@ -126,8 +126,8 @@ pub(crate) struct QuadMma {
     pub(crate) c: Vec<u32>,
 }
 
-/// A fragment of `wmma`: a matrix of `lines` times `width` elements, spread over the lanes' registers line by line. A's
-/// lines are its rows, B's its columns, C's and D's their rows.
+/// A fragment of `wmma`: a matrix of `lines` times `width` elements, which are distributed to the lanes line by line.
+/// The lines of B are its columns, those of A, C and D their rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Fragment {
     pub(crate) lines: usize,
@@ -142,9 +142,10 @@ pub(crate) struct Tile {
     pub(crate) load: bool,
     pub(crate) space: Space,
     pub(crate) address: Address,
-    /// Elements between lines, or between the elements of a line if those are apart; without it they are packed.
+    /// The number of elements from one line to the next, or, if the lines are not contiguous, from one element of a
+    /// line to the next. Without it the matrix is packed.
     pub(crate) stride: Option<Reg>,
-    /// Whether the elements of a line are next to each other in memory.
+    /// Whether each line is contiguous in memory.
     pub(crate) along: bool,
     pub(crate) fragment: Fragment,
 }
@@ -156,10 +157,10 @@ pub(crate) struct WmmaMma {
     pub(crate) b: Fragment,
     pub(crate) c: Fragment,
     pub(crate) d: Fragment,
-    /// Products of bits are `and`, otherwise `xor`.
+    /// Whether the product of two bits is their `and`, and not their `xor`.
     pub(crate) and: bool,
-    /// Sums in integers are clamped instead of wrapped.
+    /// Whether sums of integers are clamped and not wrapped.
     pub(crate) saturate: bool,
-    /// Of f64 alone.
+    /// The rounding mode, of f64 only.
     pub(crate) round: Round,
 }

@@ -1,4 +1,4 @@
-//! Operations on memory, and what waits for them.
+//! Operations on memory, and the waits for asynchronous ones.
 
 use girih_ptx::{TensorElement, TensorField};
 
@@ -11,7 +11,7 @@ use crate::shadow::{Order, Scope};
 pub(crate) struct Address {
     pub(crate) base: Option<Reg>,
     pub(crate) offset: i64,
-    /// The variable that it is made from, by number from 1; 0 if that is not known.
+    /// The number of the variable from whose address this address is made, from 1; 0 if none is known.
     pub(crate) within: u32,
 }
 
@@ -24,31 +24,31 @@ pub(crate) struct Transfer {
     pub(crate) bytes: u32,
     /// Elements, 1 to 4.
     pub(crate) count: u32,
-    /// Whether a loaded element is sign-extended to its register.
+    /// Whether a loaded element is sign-extended to the width of its register.
     pub(crate) signed: bool,
-    /// The registers, `count` of them; `None` for `_`.
+    /// The registers of the `count` elements; `None` for `_`.
     pub(crate) regs: [Option<Reg>; 4],
-    /// What a strong access orders; `None` of a weak one.
+    /// The order of a strong access; `None` for a weak access.
     pub(crate) strong: Option<Order>,
-    /// Whether it says that nobody writes there: `ld.global.nc`.
+    /// Whether the load is `ld.global.nc`, which says that nobody writes the memory.
     pub(crate) constant: bool,
-    /// Whether it is weak and in a loop that only another value of it ends.
+    /// Whether the load is weak and in a loop that ends only when the load brings another value.
     pub(crate) waits: bool,
 }
 
-/// The new value of memory from the old one and the operands of an atomic, each in the low bits.
+/// Computes the new value of memory from the old one and the operands of an atomic. Each value is in the low bits.
 pub(crate) type Update = fn(u64, u64, u64) -> u64;
 
-/// `atom`, `red`: `b.len()` elements of `bytes` bytes, each updated on its own.
+/// `atom`, `red`: `b.len()` elements of `bytes` bytes, each of which is updated separately.
 #[derive(Clone, Debug)]
 pub(crate) struct Atomic {
     pub(crate) space: Space,
     pub(crate) address: Address,
     pub(crate) bytes: u32,
     pub(crate) update: Update,
-    /// The update where memory is global, which flushes subnormal f32.
+    /// The update for global memory, where sums of f32 flush subnormal numbers.
     pub(crate) global: Update,
-    /// Where the old values go.
+    /// The registers for the old values.
     pub(crate) d: Vec<Option<Reg>>,
     pub(crate) b: Vec<Reg>,
     /// The second operand of `cas`.
@@ -56,44 +56,45 @@ pub(crate) struct Atomic {
     pub(crate) order: Order,
 }
 
-/// `atom.exch.b128`, `atom.cas.b128`: the halves of each value, the low one first.
+/// `atom.exch.b128`, `atom.cas.b128`. Each value is in two registers, the low half first.
 #[derive(Clone, Debug)]
 pub(crate) struct AtomicWide {
     pub(crate) space: Space,
     pub(crate) address: Address,
     pub(crate) d: [Reg; 2],
-    /// The new value, or what is compared with.
+    /// The new value of `exch`, or the value with which `cas` compares.
     pub(crate) b: [Reg; 2],
     /// The new value of `cas`.
     pub(crate) c: Option<[Reg; 2]>,
     pub(crate) order: Order,
 }
 
-/// `cp.async`: `bytes` bytes from global to shared memory, of which `source` are read and the rest is zero.
+/// `cp.async`: copies `bytes` bytes from global to shared memory. Only `source` of them are read, and the others are
+/// zero.
 #[derive(Clone, Debug)]
 pub(crate) struct Copy {
     pub(crate) to: Address,
     pub(crate) from: Address,
     pub(crate) bytes: u32,
-    /// `src-size`; without it `bytes`.
+    /// `src-size`; `bytes` if it is not given.
     pub(crate) source: Option<Reg>,
-    /// `ignore-src`: where set nothing is read and all is zero.
+    /// `ignore-src`: where it is true, nothing is read and all bytes are zero.
     pub(crate) ignore: Option<Reg>,
 }
 
-/// What a bulk copy copies.
+/// The direction of a bulk copy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum BulkKind {
-    /// Global to shared memory; with a mask of the blocks that receive it.
+    /// From global to shared memory; with `multicast`, to the shared memory of the blocks in that mask.
     Load { multicast: Option<Reg> },
-    /// The block's shared to global memory.
+    /// From the block's shared memory to global memory.
     Store,
-    /// The block's shared memory to that of a block of the cluster.
+    /// From the block's shared memory to that of a block of the cluster.
     Move,
 }
 
 impl BulkKind {
-    /// The spaces of its destination and its source.
+    /// The spaces of the destination and of the source.
     pub(crate) fn spaces(self) -> (Space, Space) {
         match self {
             BulkKind::Load { .. } => (Space::Cluster, Space::Global),
@@ -110,20 +111,20 @@ pub(crate) struct Bulk {
     pub(crate) to: Address,
     pub(crate) from: Address,
     pub(crate) bytes: Reg,
-    /// The mbarrier that is told; of no use to a store.
+    /// The mbarrier that is signalled; a store has none.
     pub(crate) mbarrier: Address,
-    /// Bytes of an element and what becomes of it, of a reduction.
+    /// The bytes of an element and the function of a reduction.
     pub(crate) reduce: Option<(u32, Update)>,
 }
 
-/// What a bulk tensor copy copies.
+/// The direction of a bulk tensor copy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TensorKind {
-    /// Global to shared memory; with a mask of the blocks that receive it.
+    /// From global to shared memory; with `multicast`, to the shared memory of the blocks in that mask.
     Load { multicast: Option<Reg> },
-    /// The block's shared to global memory.
+    /// From the block's shared memory to global memory.
     Store,
-    /// Nothing.
+    /// A prefetch, which copies nothing.
     Prefetch,
 }
 
@@ -131,15 +132,15 @@ pub(crate) enum TensorKind {
 #[derive(Clone, Debug)]
 pub(crate) struct Tensor {
     pub(crate) kind: TensorKind,
-    /// A generic address.
+    /// The generic address of the tensor map.
     pub(crate) map: Address,
-    /// Innermost first.
+    /// The coordinates, the innermost first.
     pub(crate) coordinates: Vec<Reg>,
-    /// Of an im2col copy: what is added to the coordinates of pixels; none of a store.
+    /// Of an im2col copy: the offsets that are added to the coordinates of pixels; a store has none.
     pub(crate) offsets: Option<Vec<Reg>>,
     pub(crate) shared: Address,
     pub(crate) mbarrier: Address,
-    /// What becomes of elements, by their type, of a reduction.
+    /// Of a reduction: the function for each type of elements.
     pub(crate) reductions: Option<Vec<(TensorElement, Update)>>,
 }
 
@@ -152,7 +153,7 @@ pub(crate) struct MapReplace {
     pub(crate) value: Reg,
 }
 
-/// `tensormap.cp_fenceproxy`: from shared to global memory.
+/// `tensormap.cp_fenceproxy`: copies a map from shared to global memory.
 #[derive(Clone, Debug)]
 pub(crate) struct MapCopy {
     pub(crate) to: Address,
@@ -170,18 +171,18 @@ pub(crate) struct StoreAsync {
     pub(crate) reduce: Option<Update>,
 }
 
-/// What an `mbarrier` instruction does.
+/// The action of an `mbarrier` instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MbarrierAction {
     Init,
     Inval,
     Arrive {
-        /// The phases after this one expect so many fewer.
+        /// Whether the following phases expect that many arrivals fewer.
         drop: bool,
         no_complete: bool,
-        /// The operand is not a count of arrivals but of bytes to expect.
+        /// Whether the operand is not a count of arrivals but a number of bytes to expect.
         expect: bool,
-        /// The scope of a release; `None` of a relaxed one.
+        /// The scope of a release; `None` for a relaxed arrival.
         release: Option<Scope>,
     },
     /// `expect_tx`, `complete_tx`.
@@ -190,11 +191,11 @@ pub(crate) enum MbarrierAction {
     },
     /// `test_wait`, `try_wait`.
     Wait {
-        /// Whether lanes wait for the phase some time.
+        /// Whether the lanes are suspended for some time, as `try_wait` does.
         suspend: bool,
-        /// Whether the operand is a parity and not a state.
+        /// Whether the operand is a parity, and not a state.
         parity: bool,
-        /// The scope of an acquire; `None` of a relaxed one.
+        /// The scope of an acquire; `None` for a relaxed wait.
         acquire: Option<Scope>,
     },
 }
@@ -205,9 +206,10 @@ pub(crate) struct Mbarrier {
     pub(crate) action: MbarrierAction,
     pub(crate) space: Space,
     pub(crate) address: Address,
-    /// A count, a state or a parity; a count is 1 without it.
+    /// The count, state or parity; a count that is not given is 1.
     pub(crate) operand: Option<Reg>,
-    /// Where an arrival's state goes, or whether a wait found the phase complete.
+    /// The register for the state that an arrival returns, or the predicate that tells whether a wait has found the
+    /// phase complete.
     pub(crate) state: Option<Reg>,
 }
 
@@ -215,7 +217,7 @@ pub(crate) struct Mbarrier {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gate {
     pub(crate) arrive: bool,
-    /// Whether it releases or acquires.
+    /// Whether an arrival releases, or a wait acquires.
     pub(crate) ordered: bool,
     pub(crate) aligned: bool,
 }

@@ -1,15 +1,15 @@
-//! Columns of pixels, which im2col copies move (PTX ISA, "Im2col mode").
+//! The columns of pixels that im2col copies move (PTX ISA, "Im2col mode").
 //!
-//! The pixels that a filter's element may see first are those of the map's box. A column begins at the pixel of the
-//! coordinates and goes through the box, the innermost dimension first, in steps of the element strides, and from image to
-//! image. To each of its pixels the instruction's offsets are added: that of the filter's element. What is outside of the
-//! tensor then is as with tiles.
+//! The map's box contains the pixels that the first element of a filter may see. A column begins at the pixel that the
+//! coordinates give, and goes through the box in steps of the element strides, the innermost dimension first, and then
+//! from image to image. The instruction's offsets, which are those of an element of the filter, are added to the
+//! coordinates of each pixel. Pixels that are then outside of the tensor are treated as in tiles.
 
 use girih_ptx::{Columns, TensorMap};
 
 use super::{Misuse, address};
 
-/// Stores take columns inside the tensor alone.
+/// Checks that all columns are inside of the tensor, as stores demand.
 pub(super) fn check_inside(columns: &Columns) -> Result<(), Misuse> {
     let corners = [
         ("the lower corner of the map of a store", columns.lower.iter().min(), 0..=i32::MAX, "0 or more"),
@@ -24,7 +24,7 @@ pub(super) fn check_inside(columns: &Columns) -> Result<(), Misuse> {
     Ok(())
 }
 
-/// The global addresses of the pixels of a column, in order; `None` outside of the tensor.
+/// The global addresses of the pixels of a column, in order; none for pixels outside of the tensor.
 pub(super) fn pixels(
     map: &TensorMap,
     columns: &Columns,
