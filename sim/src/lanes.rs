@@ -114,7 +114,7 @@ macro_rules! word {
             }
             #[inline(always)]
             fn or(self, other: $t, wanted: bool) -> $t {
-                // Compilers make a branch of `if`, or a choice between two addresses, neither of which is vectorised.
+                // Arithmetic, since compilers make of `if` a branch, or a choice between two places to read from.
                 let keep = (wanted as $t).wrapping_neg();
                 self & keep | other & !keep
             }

@@ -77,7 +77,7 @@ const SPACES: &[(Word, Space)] = &[
     (Word::SharedCta, Space::Shared),
     (Word::SharedCluster, Space::Cluster),
     (Word::Global, Space::Global),
-    // Constant memory is a part of global memory that no instruction can write.
+    // Constant memory is treated as a part of global memory, which programs do not write.
     (Word::Const, Space::Global),
     (Word::Local, Space::Local),
 ];

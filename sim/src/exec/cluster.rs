@@ -11,8 +11,7 @@ use super::warp::{State, Wait, Warp};
 /// How many times in a row, without any change, all waits with a time limit may reach their limit before the cluster is
 /// told to be in a deadlock.
 const PATIENCE: u32 = 64;
-/// After this many turns of all warps an asynchronous operation is completed, even if warps have changed something
-/// meanwhile.
+/// Once in this many turns of all warps an asynchronous operation is completed, even if the warps change something.
 const TURNS: u32 = 64;
 
 /// After this many turns of all warps in which warps only looked for changes in vain, the cluster waits for other

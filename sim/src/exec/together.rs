@@ -30,7 +30,7 @@ impl Warp {
         let mut needed = match (&inst.op, members) {
             (_, Some(_)) => 0,
             (Op::Barrier { aligned: false, .. }, _) => self.live,
-            // An instruction of the whole warp needs the lanes that have exited too, and so is an error.
+            // An instruction of the whole warp needs all its lanes, so that it is an error if some have exited.
             _ => self.whole,
         };
         if needed & !self.live != 0 {
