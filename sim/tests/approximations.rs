@@ -1,4 +1,4 @@
-//! Approximations against f64 over dense samples, within the errors that the PTX ISA gives for each.
+//! Approximations, compared with f64 over dense samples: each error must be within the bound that the PTX ISA gives.
 
 use crate::common::sweep;
 use half::{bf16, f16};
@@ -100,7 +100,7 @@ fn functions_of_16_bits() {
     }
 }
 
-/// `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`: of the upper halves of the operand and of the result.
+/// `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`, which use and give only the upper halves of the numbers.
 #[test]
 fn coarse_functions_of_f64() {
     let inputs = spread(1e-30, 1e30, false);

@@ -1,4 +1,4 @@
-//! `atom`, `red`: the laws of atomic updates, and what they order.
+//! `atom`, `red`: the laws of atomic updates, and the order that atomics establish.
 
 use crate::common::{self, download, launch, map, module, per_thread, shape, u64_arg, upload};
 use girih_sim::{Error, Memory, Options};
@@ -37,7 +37,7 @@ fn updates(opcode: &str, space: &str, bits: u32, start: u64) -> (Vec<u64>, u64) 
     (got.chunks(4).map(wide).collect(), wide(&got[2..4]) & mask)
 }
 
-/// Hardware leaves shared memory as it is, without a word.
+/// Hardware leaves shared memory unchanged, without an error.
 #[test]
 fn vectors_are_not_reduced_in_shared_memory() {
     let run = |space: &str| {
@@ -61,8 +61,8 @@ fn vectors_are_not_reduced_in_shared_memory() {
     assert_eq!(run("ld.param.u64 %rd9, [in];"), Ok(vec![0]));
 }
 
-/// Whatever the order: each value that a thread leaves is what the next one finds. So the values found and the last
-/// one are, in some order, the start and the values left.
+/// In whatever order the threads update: the value that a thread leaves is the value that the next thread finds. So the
+/// values found, with the last value, are a permutation of the start value with the values left.
 #[test]
 fn each_update_finds_what_another_left() {
     type Step = fn(u64, u64) -> u64;
@@ -243,7 +243,7 @@ fn compare_and_swap_exchanges_what_it_expects() {
     }
 }
 
-/// Many blocks, in parallel: nothing is lost.
+/// Many blocks update one place in parallel: no update is lost.
 #[test]
 fn blocks_lose_no_update() {
     let text = module(
@@ -331,7 +331,8 @@ fn atomics_race_with_weak_accesses_alone() {
     assert!(matches!(found, Err(Error::UninitialisedMemory { .. })), "{found:?}");
 }
 
-/// A lock taken with compare-and-swap by one lane a warp: what it guards is not racing; without its order it is.
+/// A lock that one lane of each warp takes with compare-and-swap: accesses that the lock guards do not race. Without
+/// acquire and release they do.
 #[test]
 fn a_lock_orders_its_critical_sections() {
     let guarded = |take: &str, give: &str| {

@@ -1,15 +1,15 @@
-//! Boxes of random tensors against the definition of tiled copies, byte by byte: what a load leaves in shared memory, what a
-//! store leaves in the tensor, and that nothing else changes.
+//! Boxes of random tensors, compared with the definition of tiled copies byte by byte: the contents of shared memory
+//! after a load, those of the tensor after a store, and that nothing else changes.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, launch, load, module, shape, u32_arg, u64_arg, upload};
 use girih_ptx::{OobFill, TensorElement, TensorMap, TensorSwizzle, Tiled};
 use girih_sim::{Error, Launch, Memory, Options, Program};
 
-/// Bytes that tensors lie in, and where in these a tensor begins.
+/// The bytes of the buffer in which tensors lie, and where in the buffer a tensor begins.
 const IMAGE: usize = 60 << 10;
 const BASE: usize = 4096;
-/// Bytes of shared memory that the largest box is in.
+/// The bytes of shared memory of the largest box.
 const WINDOW: usize = 180 << 10;
 
 /// Kernels `load1` to `store5`, by rank: shared memory is filled, a box is loaded or stored, and shared memory is copied out.
@@ -92,7 +92,7 @@ impl Random {
     }
 }
 
-/// Where each element is in shared memory, and in global memory or nowhere, in order.
+/// For each element in order: its place in shared memory, and its place in global memory if it has one.
 fn definition(map: &TensorMap, start: &[i32], shared: u64, store: bool) -> Vec<(u64, Option<u64>)> {
     let tiled = map.tiled();
     let size = u64::from(tiled.element.bytes());
@@ -133,7 +133,7 @@ fn definition(map: &TensorMap, start: &[i32], shared: u64, store: bool) -> Vec<(
     elements
 }
 
-/// The nearest tf32, of two equally near ones the even one; all NaNs become one.
+/// The nearest tf32, of two equally near ones the even one; all NaNs become the same NaN.
 fn to_tf32(bits: u32) -> u32 {
     let (down, rest) = (bits & !0x1fff, bits & 0x1fff);
     match rest.cmp(&0x1000) {
@@ -144,7 +144,7 @@ fn to_tf32(bits: u32) -> u32 {
     }
 }
 
-/// What a load brings of an element inside of the tensor.
+/// The value that a load gives for an element inside of the tensor.
 fn loaded(element: TensorElement, bytes: &[u8]) -> Vec<u8> {
     match element {
         TensorElement::Tf32 | TensorElement::Tf32Ftz => {
@@ -276,7 +276,7 @@ fn what_the_hardware_refuses_is_refused() {
     assert!(matches!(found, Err(Error::BadValue { what: "the tensor map's rank", .. })), "{found:?}");
 }
 
-/// The words that an H100 makes of these.
+/// The words that an H100 makes of these words.
 #[test]
 fn tf32_is_rounded_as_the_hardware_does() {
     let pairs = [

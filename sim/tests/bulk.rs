@@ -1,5 +1,5 @@
-//! Bulk copies, asynchronous stores and reductions: what they move, and that each fence and wait that they need is missed
-//! when it is taken away.
+//! Bulk copies, asynchronous stores and reductions: what they move, and that taking away any fence or wait that a
+//! kernel needs is found.
 
 use crate::common::asynchronous::{FIRST, INIT, SYNC, early, line, mutants, run, seeds};
 use girih_sim::{Error, Options};
@@ -22,14 +22,14 @@ fn a_bulk_store_reads_what_a_proxy_fence_has_shown_and_until_it_is_waited_for() 
         1 => matches!(error, Error::Race { .. } | Error::UninitialisedMemory { .. }),
         _ => matches!(error, Error::InFlight { .. }) && line(error) == FIRST + 7,
     });
-    // Without a later write it is the exit that must wait.
+    // Without a later write, it is the block's exit that must wait.
     let lines: Vec<&str> = kernel[..7].iter().map(|l| l.trim_start_matches('!')).collect();
     assert!(run(1, 128, &Options::checked(), &lines).is_ok());
     for options in seeds() {
         let found = run(1, 128, &options, &lines[..5]);
         assert!(matches!(found, Err(Error::Unfinished { .. })), "{found:?}");
     }
-    // The fence may stand on the other side of the barrier.
+    // The fence may come before or after the barrier.
     let issuer = [
         kernel[0],
         SYNC,
@@ -95,7 +95,7 @@ fn multicast_and_arrivals_at_a_peer() {
         "!@!%p0 bra WAIT;",
         "ld.shared.u32 %r1, [%m]; mad.lo.u32 %r2, %me, 512, 0; cvt.u64.u32 %rd1, %r2; add.s64 %rd1, %rd1, %o; st.global.u32 [%rd1], %r1;",
         "bar.sync 0;",
-        // Both arrive at both before one may write what the other has read.
+        // Both blocks arrive at both mbarriers before either block may write what the other has read.
         "mapa.shared::cluster.u32 %r3, %b, 0; @%first mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r3+8];",
         "mapa.shared::cluster.u32 %r3, %b, 1; @%first mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r3+8];",
         "DONE: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%b+8], 0;",

@@ -109,7 +109,8 @@ fn calls_are_guarded_repeated_and_returned_from_early() {
     check(body, |i, _, _| u32::from(i >= 40));
 }
 
-/// Module-scope shared memory that functions alone use: one variable, however often they are called.
+/// Shared memory of the module that only functions use is one variable, in however many places the functions are
+/// called.
 #[test]
 fn functions_share_the_shared_memory_of_the_module() {
     let functions = ".shared .b32 total;
@@ -146,7 +147,7 @@ fn calls_that_cannot_be_are_refused_and_named() {
     refused("{ .param .b16 p; .param .b32 q; call (q), add, (p, q); }", "that fits `.param .b32 x`");
     refused("{ .param .b32 q; call (q), add, (%a0, q); }", "found `%a0`");
     refused("{ .param .b32 q; call (q), %rd0, (q); }", "the label of a `.callprototype`");
-    // A result that the function has not written is told where it is used: padding of structures never is.
+    // A result that a function has not written is reported where it is used; the padding of a structure never is used.
     let unwritten = "{ .param .b32 p; ld.param.b32 %d0, [p]; }";
     let found = map(&text(2, 1, unwritten), 1, &[0, 0], 1);
     assert!(
@@ -155,7 +156,7 @@ fn calls_that_cannot_be_are_refused_and_named() {
     );
 }
 
-/// Calls that double at every level end with an error, not with the host's memory.
+/// Calls that double at every level end with an error, and not by using up the host's memory.
 #[test]
 fn calls_that_multiply_are_stopped() {
     let mut functions = String::from(".func f0() { ret; }\n");

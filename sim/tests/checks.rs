@@ -1,4 +1,4 @@
-//! What the simulator finds: each kind of mistake, with the line, thread and address told.
+//! The findings of the simulator: for each kind of mistake the line, the thread and the address that are reported.
 
 use crate::common::{self, launch, load, map, module, per_thread, shape, u32_arg, u64_arg, upload};
 use girih_sim::{Access, Error, Memory, Nearest, Options, Program, Space};
@@ -125,7 +125,7 @@ fn shared_bounds_alignment_and_uninitialised_reads() {
 
 #[test]
 fn registers_must_be_written_in_the_lanes_that_read_them() {
-    // Computing with it is no harm; storing what comes of it is.
+    // Computing with an undefined value is allowed; storing the result is not.
     let steps =
         ["setp.ge.u32 %p0, %i, 3;", "@%p0 mov.u32 %r0, 1;", "add.u32 %r1, %r0, 1;", "add.u32 %r2, %r1, 1;"];
     assert!(check(32, &steps).is_ok());
@@ -140,7 +140,7 @@ fn registers_must_be_written_in_the_lanes_that_read_them() {
         }
         other => panic!("{other:?}"),
     }
-    // What a shuffle brings is as written as it was where it comes from.
+    // The result of a shuffle is undefined where the value of the source lane is.
     let shuffled = |from: &str| {
         let shuffle = format!("shfl.sync.idx.b32 %r1, %r0, {from}, 31, -1;");
         check(32, &[steps[0], steps[1], &shuffle, "st.global.u32 [%q], %r1;"])
@@ -155,7 +155,7 @@ fn registers_must_be_written_in_the_lanes_that_read_them() {
         matches!(&guard, Err(Error::UninitialisedRegister { register, .. }) if register == "%p5"),
         "{guard:?}"
     );
-    // Without the check it is zero.
+    // Without the check the value is zero.
     let memory = Memory::new();
     let out = upload(&memory, &[9; 32]);
     let mut shape = shape(1, 32);
@@ -164,7 +164,7 @@ fn registers_must_be_written_in_the_lanes_that_read_them() {
     assert_eq!(common::download(&memory, out, 32), [0; 32]);
 }
 
-/// (line, thread) of both accesses of a race.
+/// The lines and threads of both accesses of a race.
 fn race(found: &Result<girih_sim::Report, Error>) -> (Access, u32, u32, Access, u32, u32) {
     match found {
         Err(Error::Race { at, access, other, .. }) => {
@@ -410,7 +410,7 @@ fn progress_counts_every_block_and_the_report_adds_up() {
     assert_eq!((report.blocks, report.instructions, report.barriers), (20, 20 * 3 * 4, 20 * 3));
 }
 
-/// Halfwords of one word written by blocks that run in parallel: none is lost.
+/// Halfwords of one word that blocks write in parallel: no write is lost.
 #[test]
 fn parallel_blocks_share_words() {
     let text = module(
@@ -430,7 +430,7 @@ fn parallel_blocks_share_words() {
     );
 }
 
-/// Threads that hold the same element store it together; others find a race.
+/// Threads that hold the same element may all store it; other threads that access it race.
 #[test]
 fn the_same_bytes_may_be_written_twice() {
     let twice = |value: &str| {
@@ -448,7 +448,7 @@ fn the_same_bytes_may_be_written_twice() {
     assert!(twice("mov.u32 %r2, 7;").is_ok());
     assert!(twice("mov.u32 %r2, %r0;").is_ok());
     assert!(matches!(twice("mov.u32 %r2, %i;"), Err(Error::Race { .. })));
-    // Who reads must still come after.
+    // A thread that reads must still come after the writes.
     let read = check(64, &["st.shared.u32 [%s], 7;", "ld.shared.u32 %r0, [%s];"]);
     assert!(matches!(read, Err(Error::Race { .. })), "{read:?}");
 }

@@ -33,7 +33,7 @@ fn seeds() -> impl Iterator<Item = Options> {
     (0..6).map(|seed| Options { seed, ..Options::checked() })
 }
 
-/// Reports of the lines without each one of them.
+/// The errors of the lines without line number `dropped`, with several seeds.
 fn without(shape: ([u32; 3], [u32; 3], u32), lines: &[&str], dropped: usize) -> Vec<Error> {
     let rest: Vec<&str> = lines.iter().enumerate().filter(|(i, _)| *i != dropped).map(|(_, l)| *l).collect();
     seeds().filter_map(|options| run(shape, &options, 64, &rest).err()).collect()
@@ -129,7 +129,7 @@ fn without_the_clusters_barrier_it_is_a_race_or_an_exited_block() {
     assert_eq!(races.len(), 6);
     let told = |e: &Error| matches!(e, Error::NotStarted { .. });
     assert!(races.iter().all(told), "{races:?}");
-    // Without the barrier at the end it depends on the order of the warps, which the seeds permute.
+    // Without the last barrier the result depends on the order of the warps, which seeds permute.
     assert!(pair(6).iter().any(|e| matches!(e, Error::ExitedBlock { .. })));
     let no_wait = without(shape, NEIGHBOUR, 2);
     assert!(no_wait.len() == 6 && no_wait.iter().all(told), "{no_wait:?}");
@@ -137,7 +137,7 @@ fn without_the_clusters_barrier_it_is_a_race_or_an_exited_block() {
     let counted =
         |e: &Error| matches!(e, Error::BadValue { what: "arrivals at the cluster's barrier", value: 0, .. });
     assert!(no_arrival.len() == 6 && no_arrival.iter().all(counted), "{no_arrival:?}");
-    // A relaxed arrival publishes nothing, but with a fence before it.
+    // A relaxed arrival publishes nothing, unless a fence comes before it.
     let mut relaxed = NEIGHBOUR.to_vec();
     relaxed[1] = "barrier.cluster.arrive.relaxed.aligned;";
     assert!(matches!(run(shape, &Options::checked(), 64, &relaxed), Err(Error::Race { .. })));

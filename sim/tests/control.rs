@@ -266,7 +266,7 @@ fn endless_loops_and_deadlocks_are_told() {
     assert!(matches!(common::launch(&trap, &memory, &shape, &Options::default()), Err(Error::Trap { .. })));
 }
 
-/// A switch: lanes go to the places that a table lists, one of them twice, and meet again.
+/// A switch: lanes branch to the places in a table, one of which is listed twice, and meet again.
 #[test]
 fn a_table_of_branches_sends_every_lane_to_its_place() {
     let body = "mov.u32 %d0, 0; rem.u32 %r0, %i, 5; setp.ne.u32 %p0, %r0, 4;
@@ -300,7 +300,7 @@ fn a_table_of_branches_sends_every_lane_to_its_place() {
     }
 }
 
-/// `barrier.cta.red` counts as `bar.red` does, of as many threads as it names.
+/// `barrier.cta.red` counts as `bar.red` does, over as many threads as it names.
 #[test]
 fn barriers_of_the_cta_tell_of_predicates() {
     let body = "setp.lt.u32 %p0, %i, 40; barrier.cta.red.popc.aligned.u32 %d0, 1, 96, %p0;

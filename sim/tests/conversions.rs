@@ -7,7 +7,8 @@ fn all16() -> Vec<u32> {
     (0..1 << 16).collect()
 }
 
-/// f32 patterns at and around every value of a 16-bit format and every midpoint between two: what rounding depends on.
+/// f32 patterns at and around every value of a 16-bit format and every midpoint between two values, on which rounding
+/// depends.
 fn around(values: impl Fn(u16) -> f32) -> Vec<u32> {
     let mut out = Vec::new();
     for bits in 0..=u16::MAX {
@@ -68,7 +69,8 @@ fn packed_conversions_put_the_first_source_high() {
     }
 }
 
-/// Every mode is the neighbour of the exact value that its definition says, found by search among all values.
+/// In every mode the result is the neighbour of the exact value that the mode's definition demands, found by a search
+/// among all values.
 #[test]
 fn directed_narrowing_gives_the_right_neighbour() {
     let inputs: Vec<u32> = around(|x| f16::from_bits(x).to_f32()).into_iter().step_by(7).collect();
@@ -259,7 +261,8 @@ fn sixteen_bit_arithmetic_rounds_once() {
     }
 }
 
-/// `.satfinite`: what would be infinite is the largest number, NaN is NaN; the rest is as without.
+/// `.satfinite`: a result that would be infinite is the largest number, and NaN is NaN; other results are as without
+/// it.
 #[test]
 fn conversions_saturate_to_finite_values() {
     let inputs = around(|x| bf16::from_bits(x).to_f32());

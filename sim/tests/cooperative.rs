@@ -1,5 +1,5 @@
-//! Cooperative launches: the registers by which `grid.sync()` finds the memory with which it waits, and how many blocks
-//! there may be.
+//! Cooperative launches: the registers through which `grid.sync()` finds the memory by which blocks wait, and the
+//! largest number of blocks.
 
 use crate::common::{download, launch, module, shape, u64_arg, upload};
 use girih_sim::{Error, Launch, Memory, Options};
@@ -36,11 +36,11 @@ fn two_registers_have_the_address_of_the_workspace() {
     assert_eq!((a, b), (0, 0));
     let address = u64::from(high) << 32 | u64::from(low);
     assert!(address != 0 && address.is_multiple_of(16), "{address:#x}");
-    // It is the launch's, not the host's.
+    // The workspace belongs to the launch, and the host can't access it.
     assert!(matches!(memory.read(address, &mut [0; 4]), Err(Error::HostAccess { .. })));
 }
 
-/// It begins with zeros in every launch.
+/// The workspace begins with zeros in every launch.
 #[test]
 fn blocks_wait_there_for_one_another() {
     let memory = Memory::new();

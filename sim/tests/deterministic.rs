@@ -1,4 +1,4 @@
-//! The verdict, the report and the memory that is left depend on the seed alone, however many workers there are.
+//! The verdict, the report and the final memory depend only on the seed, and not on the number of workers.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, load, module, shape, u64_arg, upload};
@@ -20,7 +20,7 @@ impl Random {
     }
 }
 
-/// A kernel of accesses to 64 words that blocks have in common, and 64 words for each of 16 blocks behind them.
+/// A kernel of accesses to 64 words that all blocks share, and to 64 further words for each of 16 blocks.
 fn kernel(random: &mut Random) -> String {
     let mut text = String::from(
         ".visible .entry k(.param .u64 out) { .shared .align 16 .b8 s[512];
@@ -31,7 +31,7 @@ fn kernel(random: &mut Random) -> String {
     );
     let communicates = random.below(4) == 0;
     for _ in 0..1 + random.below(5) {
-        // The thread's own word, or one of a few that all have, of two sizes.
+        // The thread's own word, or one of a few words that all threads share, in two sizes.
         let word = 4 * random.below(6);
         let place = match random.below(5) {
             0 | 1 => "[%o]".to_string(),
@@ -94,7 +94,7 @@ fn findings_depend_on_the_seed_alone() {
     assert!(clean > 10 && warned > 2 && wrong > 10, "{clean} {warned} {wrong}");
 }
 
-/// Accesses of many threads of other blocks, of which not all are remembered, before a write.
+/// Accesses by many threads of other blocks before a write; not all of these accesses are remembered.
 #[test]
 fn which_block_comes_first_does_not_decide_whether_there_is_a_race() {
     // Two threads of every block read a word that a third thread of the last block writes after a barrier.

@@ -1,4 +1,4 @@
-//! `redux`, `match`, `elect`: what lanes learn of one another, lane by lane from the definitions.
+//! `redux`, `match`, `elect`: what lanes learn from one another, compared lane by lane with the definitions.
 
 use crate::common::{self, map, per_thread};
 use girih_sim::Error;
@@ -11,7 +11,7 @@ fn with_masks(body: &str, values: &[u32; 32], check: &dyn Fn(usize, u32, &[u32])
     for masks in MASKS {
         let mine = |t: usize| if masks[0] >> t & 1 == 1 { masks[0] } else { masks[1] };
         let input: Vec<u32> = (0..32).flat_map(|t| [values[t], values[t] / 3, mine(t)]).collect();
-        // The two sets come at different times.
+        // The two sets of lanes come to the instruction at different times.
         let body =
             format!("setp.eq.u32 %p9, %a2, {}; @%p9 bra ONE; {body} bra END; ONE: {body} END:", masks[0]);
         let got = map(&per_thread(3, 2, &body), 32, &input, 64).unwrap_or_else(|e| panic!("{body}: {e}"));
@@ -89,7 +89,7 @@ fn an_exchange_needs_its_members() {
     }
 }
 
-/// Instructions that change nothing here: their forms are checked all the same.
+/// Instructions that have no effect here: still, their forms are checked.
 #[test]
 fn hints_are_checked_and_do_nothing() {
     let body = "prefetch.global.L2 [%q]; prefetch.L1 [%q]; discard.global.L2 [%q], 128; nanosleep.u32 20;

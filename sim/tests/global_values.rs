@@ -1,4 +1,4 @@
-//! Global memory without a value: what is read of it before it is written is told, byte by byte.
+//! Global memory without a value: bytes that are read before they are written are reported.
 
 use crate::common::{launch, module, shape, u64_arg};
 use girih_sim::{Error, Launch, Memory, Options, Space};
@@ -30,9 +30,9 @@ fn reads_before_writes_are_told() {
         let address = memory.alloc_uninitialised(256).unwrap();
         let error = run(&memory, address, &Options::checked(), body).unwrap_err();
         assert!(matches!(error, Error::UninitialisedMemory { space: Space::Global, .. }), "{body}: {error}");
-        // Unless it is not asked for.
+        // Nothing is reported if the check is off.
         run(&memory, address, &Options { races: true, ..Options::default() }, body).unwrap();
-        // Nor of memory that the host has written, or that begins as zeros.
+        // Nothing is reported of memory that the host has written, or that begins as zeros.
         memory.fill(address, 7, 256).unwrap();
         run(&memory, address, &Options::checked(), body).unwrap();
         let zeros = memory.alloc(256).unwrap();
@@ -48,7 +48,7 @@ fn what_was_written_may_be_read() {
         ld.global.u16 %h, [%p+32]; ld.global.u8 %r0, [%p+34]; mov.u64 %q, 5; st.global.u64 [%p+56], %q;
         atom.global.add.u64 %q, [%p+56], %q; red.global.add.u32 [%p+60], 1; ld.global.v2.u32 {%r0, %r1}, [%p+56];";
     run(&memory, address, &Options::checked(), body).unwrap();
-    // What one launch has written, the next one may read; the host may read all.
+    // Bytes that one launch has written may be read by the next; the host may read all bytes.
     run(&memory, address, &Options::checked(), "ld.global.v2.u32 {%r0, %r1}, [%p+56];").unwrap();
     let mut all = [9; 256];
     memory.read(address, &mut all).unwrap();

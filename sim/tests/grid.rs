@@ -28,7 +28,7 @@ fn all() -> impl Iterator<Item = Options> {
 
 #[test]
 fn blocks_wait_for_blocks_that_begin_after_them() {
-    // Each waits for the next one's flag; the last one needs nobody.
+    // Each block waits for the flag of the next; the last block waits for none.
     let lines = [
         "add.u32 %r0, %me, 1; setp.eq.u32 %p0, %r0, %n; @%p0 bra MINE;",
         "WAIT: ld.acquire.gpu.global.u32 %r1, [%q+4]; setp.eq.u32 %p1, %r1, 0; @%p1 bra WAIT;",
@@ -80,7 +80,7 @@ fn waiting_for_what_no_block_does_is_told() {
             other => panic!("{other:?}"),
         }
     }
-    // A finding is told and not that others wait for the block that it is in.
+    // The finding is reported, and not that other blocks wait for the block in which it was made.
     let bad = [
         "setp.ne.u32 %p0, %me, 2; @%p0 bra WAIT;",
         "trap;",
@@ -155,7 +155,7 @@ fn a_message_between_blocks_needs_a_release_and_an_acquire() {
             assert!(run(2, &options, &strong).is_ok());
         }
     }
-    // What is handed on twice is handed on.
+    // Order that is handed on through two blocks is handed on.
     let chain = [
         "mov.u32 %i, %tid.x; setp.ne.u32 %p0, %i, 0; @%p0 exit; setp.eq.u32 %p1, %me, 0; @%p1 bra FIRST;",
         "WAIT: atom.acquire.gpu.global.add.u32 %r0, [%p+4], 0; setp.ne.u32 %p2, %r0, %me; @%p2 bra WAIT;",
@@ -167,7 +167,7 @@ fn a_message_between_blocks_needs_a_release_and_an_acquire() {
     }
 }
 
-/// What depends on the order of blocks is the same in every run of a seed, however many workers there are.
+/// Results that depend on the order of blocks are the same in every run with one seed, whatever the number of workers.
 #[test]
 fn what_blocks_tell_one_another_depends_on_the_seed_alone() {
     // Each warp's first lane takes a ticket and leaves its block's number there.

@@ -1,4 +1,4 @@
-//! How much memory the simulator takes to remember who has accessed what, and that it remembers that.
+//! How much memory the simulator takes to remember accesses, and that it does remember them.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -8,7 +8,7 @@ use crate::common::{launch, module, shape, u32_arg, u64_arg};
 use girih_sim::{Access, Error, Launch, Memory, Options};
 
 thread_local! {
-    /// Bytes that the thread has allocated and not given back, and the most that these have been.
+    /// The bytes that the thread has allocated and not freed, and the largest number of such bytes so far.
     static BYTES: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
 }
 
@@ -37,7 +37,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
-        // Both are there while one is copied to the other.
+        // Both allocations exist while one is copied to the other.
         count(bytes as isize);
         count(-(layout.size() as isize));
         // SAFETY: as the caller promises.
@@ -54,7 +54,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What a launch finds, and the bytes that it takes at most beyond those that there are before it.
+/// What a launch finds, and how many more bytes than before it takes at most.
 fn run(text: &str, threads: u32, bytes: usize, numbers: &[u32]) -> (Option<Error>, usize) {
     let memory = Memory::new();
     let mut args = vec![u64_arg(memory.alloc(bytes).unwrap())];
@@ -79,8 +79,8 @@ fn raced(found: Option<Error>, marked: &str) -> (Thread, Access, Thread) {
     (thread(at.thread[0]), other.access, thread(other.at.thread[0]))
 }
 
-/// 16 warps write and read words in four rounds, each time another warp a row of 32; and then a last warp, which no barrier
-/// orders, accesses one of them.
+/// 16 warps write and read words in four rounds, in which each warp takes another row of 32 words each time. Then a
+/// last warp, which no barrier orders, accesses one word.
 fn rows(last: &str, upto: &str) -> String {
     let mut text = String::from(
         ".visible .entry k(.param .u64 data, .param .u32 rows, .param .u32 word) {
@@ -110,7 +110,8 @@ fn rows(last: &str, upto: &str) -> String {
     module(&text)
 }
 
-/// Memory that warps write and read word by word, as data is, takes at most 6 bytes a byte; and what is remembered is the same.
+/// Memory that warps write and read word by word, as they do with data, takes at most 6 bytes for each byte; and the
+/// accesses remembered are the same.
 #[test]
 fn plain_data_needs_few_bytes() {
     let bytes = 1 << 20;
@@ -128,8 +129,8 @@ fn plain_data_needs_few_bytes() {
     }
 }
 
-/// Accesses that later ones have taken the place of take no memory, and the others stay those of the same threads however many
-/// come and go: of five warps one writes, each time another lane, and four read.
+/// Accesses that later ones have replaced take no memory, and those of other threads are kept, however many accesses
+/// there are. Of five warps one writes, with another lane each time, and four read.
 #[test]
 fn accesses_that_are_over_are_dropped() {
     let text = |last: &str| {
@@ -156,12 +157,12 @@ fn accesses_that_are_over_are_dropped() {
         let (at, access, (warp, lane)) = raced(found, "ld.global");
         assert_eq!((at, access), ((5, 3), Access::Read));
         assert!(warp < 4 && lane == (rounds - 1 + warp) % 32, "{warp} {lane}");
-        // The last write, which a thread reads that is not ordered after it.
+        // The last write is remembered, too: it races with a read of a thread that is not ordered after it.
         let early = "setp.eq.u32 %q, %i, 163; setp.eq.and.u32 %q, %k, %n, %q; @%q ld.global.u32 %x, [%o];";
         let (found, _) = run(&text(early), 6 * 32, 4096, &[rounds]);
         assert_eq!(raced(found, "st.global"), ((5, 3), Access::Write, (4, (rounds + 3) % 32)));
         taken
     });
-    // Twice what 256 words have, a write and four reads each: not what 20000 accesses would take.
+    // Twice the memory of 256 words with a write and four reads each, and not that of 20000 accesses.
     assert!(many <= few + 64 * 2 * 5 * 256 / 2, "{few} {many}");
 }

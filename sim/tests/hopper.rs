@@ -1,4 +1,4 @@
-//! Kernels for Hopper, written by hand for the hardware: the simulator runs their text with every check on.
+//! Kernels written by hand for Hopper hardware: the simulator runs them with every check on.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, u32_arg, u64_arg, upload};
@@ -16,7 +16,7 @@ fn launch(grid: u32, block: u32, shared: u32, args: Vec<Vec<u8>>) -> Launch {
     Launch { grid: [grid, 1, 1], block: [block, 1, 1], dynamic_shared: shared, args, ..Launch::default() }
 }
 
-/// Memory with a launch's operands, and what must be there after it.
+/// Memory with the operands of a launch, and the contents that it must have afterwards.
 type Prepared = (Memory, Launch, Box<dyn Fn(&Memory)>);
 
 /// Runs a kernel with every check on, with several seeds.

@@ -1,5 +1,5 @@
-//! Im2col copies against their definition: the pixels of the map's box, image after image, from the one of the coordinates
-//! on, each moved by the offsets.
+//! Im2col copies, compared with their definition: the pixels of the map's box from that of the coordinates on, image
+//! after image, each moved by the offsets.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{launch, module, u64_arg};
@@ -120,7 +120,7 @@ fn columns_are_the_definitions_pixels() {
         dims.push(1 + random.below(3) as u64);
         let columns = Columns { lower, upper: upper.iter().map(|&u| u.clamp(-1, 2)).collect() };
         let swizzle = TensorSwizzle::ALL[random.below(4) as usize];
-        // Of padded rows the padding has no values to look at.
+        // The padding of padded rows has no values to compare.
         if swizzle.span().is_some_and(|span| i64::from(span) != 2 * channels) {
             continue;
         }
@@ -140,7 +140,7 @@ fn columns_are_the_definitions_pixels() {
         let channel = 8 * random.below(dims[0] as i64 / 8);
         let offsets: Vec<u32> = (0..pixels).map(|_| random.below(3) as u32).collect();
         let at: Vec<i32> = std::iter::once(channel).chain(all[first].clone()).map(|at| at as i32).collect();
-        // What is stored: the same rows, in a tensor without borders.
+        // The stored data: the same rows, in a tensor without borders.
         let none = Columns { lower: vec![0; pixels], upper: vec![0; pixels] };
         let to = Tiled::im2col(TensorElement::F16, &dims, shape, none).with_swizzle(swizzle);
         let places = box_of(&to, 1 + dims.last().copied().unwrap() as i64 + 90);
@@ -170,7 +170,8 @@ fn columns_are_the_definitions_pixels() {
     assert!(outside > 1000, "{outside}");
 }
 
-/// A convolution, output pixel by output pixel, is the sum over a filter's elements of what im2col copies bring.
+/// A convolution, one output pixel after another, is the sum over a filter's elements of the values that im2col copies
+/// bring.
 #[test]
 fn a_convolution_is_made_of_columns() {
     let (width, height, channels, images) = (6i64, 5i64, 8i64, 2i64);

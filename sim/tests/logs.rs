@@ -1,5 +1,5 @@
-//! Races against vector clocks of every thread, straight from the definition, over the accesses in the order in which they
-//! were executed: bytes, halves and words that overlap, weak and relaxed.
+//! Races, compared with vector clocks of every thread straight from the definition, over the accesses in the order in
+//! which they were executed. There are overlapping bytes, halves and words, and weak and relaxed accesses.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::ops::Range;
@@ -16,7 +16,7 @@ const MASKS: [u32; 4] = [0x3, 0x6, 0x7, u32::MAX];
 enum Kind {
     Read,
     Write,
-    /// The same, relaxed.
+    /// A relaxed read.
     Load,
     Store,
     /// A relaxed atomic.
@@ -51,7 +51,7 @@ enum Event {
     },
 }
 
-/// An access and when it was.
+/// An access, and the time when it was made.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     event: usize,
@@ -73,7 +73,8 @@ impl Seen {
     }
 }
 
-/// Whether somebody that has read `x`, or an atomic that goes on from it, comes before an access ("Causality order").
+/// Whether a thread that has read `x`, or an atomic that continues `x`, comes before an access (PTX ISA, "Causality
+/// Order").
 fn has_been_seen(touches: &[Seen], x: &Seen, byte: usize, before: impl Fn(&Seen) -> bool) -> bool {
     let mut broken = false;
     touches.iter().filter(|z| z.time > x.time && z.range().contains(&byte)).any(|z| {
@@ -104,7 +105,7 @@ impl History {
         members.iter().for_each(|&m| self.clocks[m] = all);
     }
 
-    /// A warp executes an event; the earlier accesses that race with it.
+    /// A warp executes an event; returns the earlier accesses that race with it.
     fn next(&mut self, number: usize, event: Event) -> Vec<Seen> {
         self.time += 1;
         match event {
@@ -183,7 +184,7 @@ fn text(events: &[Event]) -> (String, u32) {
     (module(&(text + "ret; }")), first)
 }
 
-/// What warps have come to, in order: line and warp.
+/// The instructions that warps have begun, in order: line and warp.
 #[derive(Default)]
 struct Order(Mutex<Vec<(u32, u32)>>);
 
@@ -204,8 +205,8 @@ fn is(seen: &Seen, at: &Site, access: Access, first: u32) -> bool {
     (at.place.line, at.thread[0]) == (first + seen.event as u32, THREADS[seen.thread]) && does
 }
 
-/// Random programs of few threads on few bytes: a race is told at exactly the access that is the first to race with an
-/// earlier one, and it is told which.
+/// Random programs of few threads on few bytes. A race is reported at exactly the first access that races with an
+/// earlier one, with the right earlier access.
 #[test]
 fn the_first_race_of_every_log_is_told_and_no_other() {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;

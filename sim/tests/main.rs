@@ -1,4 +1,4 @@
-//! One binary for all of them, since linking one for each file takes longer than running it.
+//! All tests are one binary, since linking one for each file takes longer than running it.
 
 mod approximations;
 mod arithmetic;

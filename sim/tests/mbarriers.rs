@@ -1,4 +1,4 @@
-//! mbarriers: what they do, and that each edge of happens-before that a kernel needs is missed when it is taken away.
+//! mbarriers: what they do, and that taking away any edge of happens-before that a kernel needs is found.
 
 use crate::common::asynchronous::{FENCE, FIRST, INIT, early, line, mutants, run, seeds};
 use girih_sim::{Awaited, Deny, Error, MbarrierFault, Options};
@@ -20,7 +20,7 @@ fn a_bulk_load_is_there_when_its_phase_is_complete() {
         0 => matches!(error, Error::Mbarrier { fault: MbarrierFault::Absent, .. }),
         1 => matches!(error, Error::MbarrierUnfenced { .. }) && line(error) == FIRST + 4,
         2 => matches!(error, Error::Mbarrier { .. } | Error::Race { .. }),
-        // Nothing but the arrival completes the phase; and without the wait the bytes are in flight.
+        // Only the arrival completes the phase; and without the wait the bytes are in flight.
         3 => matches!(error, Error::Deadlock { .. } | Error::Mbarrier { .. }),
         _ => early(error),
     });
@@ -62,7 +62,7 @@ fn a_ring_of_stages() {
     mutants(1, 64, RING, &want, &|which, error| match which {
         0 => matches!(error, Error::Mbarrier { fault: MbarrierFault::Absent, .. }),
         1 => matches!(error, Error::Mbarrier { .. } | Error::Race { .. }),
-        // The slot is filled anew while it is read, or before.
+        // The slot is filled again while it is read, or before.
         2 => matches!(error, Error::InFlight { .. } | Error::Race { .. } | Error::Mbarrier { .. }),
         3 => early(error),
         _ => matches!(error, Error::Deadlock { .. }),
@@ -216,8 +216,8 @@ fn relaxed_arrivals_and_waits_need_fences() {
     assert!(seeds().all(|options| run(1, 64, &options, &ordered).is_ok()));
 }
 
-/// Triton's order: `mbarrier.init; bar.sync; expect_tx; cp.async.bulk` with no fence between. It is a warning, and nothing but
-/// the missing fence of the initialisation is: data that the generic proxy wrote still needs its own.
+/// Triton's order: `mbarrier.init; bar.sync; expect_tx; cp.async.bulk` without a fence in between. Only the missing
+/// fence of the initialisation is a warning: data that the generic proxy wrote needs a fence of its own.
 #[test]
 fn a_missing_fence_of_an_initialisation_is_a_warning() {
     let load =
@@ -247,7 +247,7 @@ fn a_missing_fence_of_an_initialisation_is_a_warning() {
     }
 }
 
-/// A lane that waits is woken though another of its warp never stops.
+/// A lane that waits is woken though another lane of its warp never stops.
 #[test]
 fn a_lane_that_waits_is_not_starved_by_one_that_spins_for_it() {
     let kernel = [

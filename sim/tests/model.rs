@@ -1,11 +1,11 @@
-//! The kernels of `docs/simulator.md`: the verdict on each is the one that its fence tells.
+//! The kernels of `docs/simulator.md`: the verdict on each must be the one that the document gives.
 
 use girih_ptx::Module;
 use girih_sim::{Launch, Memory, Options, Program, judge};
 
 const DOCUMENT: &str = include_str!("../../docs/simulator.md");
 
-/// What stands in kernels on which the verdict is wrong today. What has become right must go.
+/// Words of the kernels on which the verdict is wrong today. Those of kernels that have become right must be removed.
 const WRONG_TODAY: &[&str] = &[];
 
 /// The text of fences that begin with this word, and what else stands there.

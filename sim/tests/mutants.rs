@@ -1,4 +1,4 @@
-//! The specialised GEMM of the probe with one wait, fence or barrier taken away: the simulator tells.
+//! The specialised GEMM of the probe, with one wait, fence or barrier taken away: the simulator must find it.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{u32_arg, u64_arg};
@@ -92,7 +92,7 @@ fn clusters_need_their_barriers() {
     assert!(matches!(error, Error::Race { .. }), "{error}");
 }
 
-/// Each is what is taken away, and what the simulator's message has.
+/// For each mutant: what is taken away, and a part of the simulator's message.
 #[test]
 fn what_is_needed_is_missed() {
     let gemm = gemm();

@@ -1,10 +1,10 @@
-//! Addresses in findings by the names of the program.
+//! Addresses in findings, described by the names of the program.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use crate::common::{load, module, shape};
 use girih_sim::{Launch, Memory, Options, judge};
 
-/// What each finding of a launch calls its address.
+/// The names that the findings of a launch give to their addresses.
 fn names(kernel: &str, launch: &Launch, memory: &Memory) -> Vec<String> {
     let program = load(&module(kernel)).unwrap();
     let verdict = judge(program.kernel("k").unwrap(), memory, launch, &Options::checked()).unwrap();
@@ -69,7 +69,7 @@ fn global_memory_is_named_by_argument_or_variable() {
     ] {
         assert_eq!(names(&kernel(access), &launch(second), &memory), [name], "{access}");
     }
-    // An address that belongs to nothing has no name.
+    // An address that is near no variable or argument has no name.
     let program = load(&module(&kernel("st.global.u32 [8], %r"))).unwrap();
     let verdict = judge(program.kernel("k").unwrap(), &memory, &launch(b), &Options::checked()).unwrap();
     assert_eq!(verdict.findings[0].name, None);

@@ -1,4 +1,4 @@
-//! Source lines in findings, counts and what an observer sees; kernels beside ones that can't be executed.
+//! Source lines in findings, in counts and for observers; kernels in one module with kernels that can't be executed.
 
 use std::sync::Arc;
 
@@ -77,7 +77,8 @@ fn a_called_function_has_its_own_lines() {
     assert!(error.to_string().starts_with("k, a.cu:3 (PTX line 5): "), "{error}");
 }
 
-/// Places that are inlined in one another without end, files that nothing declares, lines that no one knows.
+/// Places that are inlined in one another without end, files that no directive declares, lines that the compiler does
+/// not know.
 #[test]
 fn lines_that_make_no_sense_do_no_harm() {
     let text = module(

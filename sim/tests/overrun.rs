@@ -1,4 +1,4 @@
-//! Accesses that leave the variable whose address they are made from, and local memory of other threads.
+//! Accesses outside of the variable from which their address is computed, and to local memory of other threads.
 
 use crate::common::{self, map, module, per_thread};
 use girih_sim::{Access, Error, Nearest, Space};
@@ -23,7 +23,7 @@ fn broken(body: &str, name: &str) {
     }
 }
 
-/// The ways in which compilers make the address of an element: with the index in bounds, and one beyond.
+/// The ways in which compilers compute the address of an element, with an index in bounds and with one beyond.
 #[test]
 fn an_address_stays_in_its_variable() {
     let forms = [
@@ -42,7 +42,7 @@ fn an_address_stays_in_its_variable() {
         "mov.u32 %r0, a; mad.lo.u32 %r1, %r9, 4, %r0; cp.async.ca.shared.global [%r1], [%q], 4; cp.async.wait_all;",
     ];
     for form in forms {
-        // One thread alone, or all race.
+        // Only one thread, as all together would race.
         let with =
             |index: u32| format!("setp.ne.u32 %p1, %i, 0; @%p1 bra END; mov.u32 %r9, {index}; {form} END:");
         let with_init = |index: u32| match form.contains("atom") {
@@ -118,7 +118,7 @@ fn other_operands_stay_in_their_variables() {
     }
 }
 
-/// Where an address may be made from several variables nothing is claimed.
+/// Where an address may be computed from several variables, nothing is checked.
 #[test]
 fn other_addresses_are_left_alone() {
     // One of two, chosen at run time; an address in a register that had another before.
@@ -157,7 +157,7 @@ fn the_message_names_the_variable() {
     assert!(error.to_string().contains("outside of `a`"), "{error}");
 }
 
-/// A generic address of local memory is one of the thread that made it.
+/// A generic address of local memory belongs to the thread that made it.
 #[test]
 fn local_addresses_are_not_handed_on() {
     let give = ".shared .align 8 .b8 p[256]; mov.u64 %rd0, x; cvta.local.u64 %rd1, %rd0; st.u32 [%rd1], %i; mov.u32 %r0, p;

@@ -1,10 +1,10 @@
-//! Barriers and exchanges of a part of a warp: which are right, and that the others are told (PTX ISA, "barrier",
+//! Barriers and exchanges by a part of a warp: some are right, and the others are reported (PTX ISA, "barrier",
 //! "bar.warp.sync", "shfl.sync").
 
 use crate::common::{map, per_thread};
 use girih_sim::Error;
 
-/// What each thread stores of `%d0`.
+/// The word that each thread stores at `%d0`.
 fn run(threads: u32, body: &str) -> Result<Vec<u32>, Error> {
     map(&per_thread(0, 1, body), threads, &[0], threads as usize)
 }
@@ -13,7 +13,7 @@ const SHARED: &str =
     ".shared .align 4 .b8 s[512]; mov.u32 %r0, s; mad.lo.u32 %r1, %i, 4, %r0; xor.b32 %r2, %i, 33;
     mad.lo.u32 %r2, %r2, 4, %r0; setp.lt.u32 %p0, %i, 40; and.b32 %r3, %i, 7; setp.eq.u32 %p1, %r3, 0;";
 
-/// Lanes that arrive apart at a barrier without `.aligned` wait for one another; the barrier orders all.
+/// Lanes that arrive separately at a barrier without `.aligned` wait for one another; the barrier orders all of them.
 #[test]
 fn unaligned_barriers_take_lanes_from_anywhere() {
     let read = "ld.shared.u32 %d0, [%r2];";
@@ -34,7 +34,7 @@ fn unaligned_barriers_take_lanes_from_anywhere() {
         if body.contains("L:") {
             continue;
         }
-        // With `.aligned` it must be one instruction for all.
+        // With `.aligned` all lanes must execute the same instruction.
         let aligned = body.replace("barrier.sync", "barrier.sync.aligned");
         assert!(
             matches!(run(64, &format!("{SHARED} {aligned} {read}")), Err(Error::Divergent { .. })),
@@ -48,7 +48,7 @@ fn unaligned_barriers_take_lanes_from_anywhere() {
     assert!(matches!(found, Err(Error::Divergent { .. } | Error::Deadlock { .. })), "{found:?}");
 }
 
-/// The votes of all lanes count, wherever they have come from.
+/// The votes of all lanes count, whichever instruction the lanes have come from.
 #[test]
 fn unaligned_votes_of_a_barrier() {
     let body = "setp.lt.u32 %p0, %i, 10; and.b32 %r3, %i, 1; setp.eq.u32 %p1, %r3, 0; @%p1 bra ONE;
@@ -58,7 +58,7 @@ fn unaligned_votes_of_a_barrier() {
     assert_eq!(run(64, body).unwrap(), want);
 }
 
-/// Whole warps may exit before a barrier. A part of one may before a barrier without `.aligned`.
+/// Whole warps may exit before a barrier. A part of a warp may exit before a barrier without `.aligned`.
 #[test]
 fn barriers_of_warps_that_have_lost_lanes() {
     let tail =
@@ -76,7 +76,7 @@ fn barriers_of_warps_that_have_lost_lanes() {
     // The rest goes to the exit after the others have come to the barrier.
     let late = "mov.u32 %d0, 1; setp.lt.u32 %p0, %i, 16; @%p0 bra SYNC; mov.u32 %r0, 0; bra END; SYNC: bar.sync 0; END:";
     assert!(matches!(run(32, late), Err(Error::Divergent { .. })));
-    // A block whose last warp is not whole begins so.
+    // The last warp of a block may begin without some of its lanes.
     assert!(run(45, "mov.u32 %d0, 1; bar.sync 0;").is_ok());
     // Matrices are of whole warps.
     let matrix = "mov.b32 %r4, 0; mov.b32 %f0, 0; mov.b32 %f1, 0; mov.b32 %f2, 0; mov.b32 %f3, 0;
@@ -114,7 +114,7 @@ fn lanes_meet_at_warp_barriers_in_different_branches() {
     };
     let want: Vec<u32> = (0..32).map(|i| i ^ 1).collect();
     assert_eq!(run(32, &body(["-1", "-1"])).unwrap(), want);
-    // Each side with the lanes that it has: neither waits for the other, and nothing orders them.
+    // Each side has its own lanes: neither waits for the other, and nothing orders the two.
     let sides = run(32, &body(["0xfdfdfdfd", "0x02020202"]));
     assert!(matches!(sides, Err(Error::Race { .. })), "{sides:?}");
     let differ = run(32, &body(["-1", "0x02020202"]));

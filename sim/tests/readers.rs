@@ -1,4 +1,5 @@
-//! A word of global memory that many threads have read: who writes it races with one of them, however many are remembered.
+//! A word of global memory that many threads have read: whoever writes it races with one of them, however many are
+//! remembered.
 
 use crate::common::{load, module, shape, u32_arg, u64_arg, upload};
 use girih_sim::{Error, Launch, Memory, Options, Site, run};
@@ -7,8 +8,8 @@ use girih_sim::{Error, Launch, Memory, Options, Site, run};
 const WARPS: usize = 12;
 const TIMES: usize = 12;
 
-/// Lanes of each warp read a word, as a table of masks says, and then one thread of the grid writes it; later, if that is asked
-/// for.
+/// Lanes of each warp read a word, as a table of masks says, and then one thread of the grid writes the word; with a
+/// delay, if that is asked for.
 fn text(speaks: &str) -> String {
     module(&format!(
         ".visible .entry k(.param .u64 word, .param .align 16 .b8 table[{}], .param .u32 writer, .param .u32 times,

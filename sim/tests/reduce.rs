@@ -1,4 +1,4 @@
-//! Launches that fail, made small.
+//! Failing launches are reduced to small ones.
 
 use girih_sim::{Error, Launch, Memory, Options, Program, reduce};
 

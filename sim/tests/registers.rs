@@ -1,4 +1,4 @@
-//! `setmaxnreg`: registers that warps of a block hand to one another, and what waits for ever.
+//! `setmaxnreg`: warps of a block hand registers to one another; some wait for ever.
 
 use crate::common::{launch, load, module, shape};
 use girih_sim::{Awaited, Error, Memory, Options};
@@ -98,7 +98,7 @@ fn warpgroups_set_their_registers_together() {
     twice("bar.sync 1, 128;").unwrap();
 }
 
-/// ptxas ignores it where it does not know the registers at launch, with a warning.
+/// Where ptxas does not know the registers at launch it ignores the instruction, with a warning.
 #[test]
 fn without_bounds_it_has_no_effect() {
     for bounds in ["", ".maxntid 384, 1, 1", ".reqntid 384, 1, 1"] {

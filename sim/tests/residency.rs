@@ -1,4 +1,4 @@
-//! How many blocks are there at a time: grid barriers of as many and of one more, and what waits in vain.
+//! How many blocks are resident at a time: grid barriers of that many blocks and of one more, and endless waits.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, load, module, shape, u64_arg, upload};
@@ -69,7 +69,7 @@ fn the_device_may_be_another() {
         let (verdict, _) = outcome("", blocks, 1024, &with(multiprocessors));
         assert_eq!(verdict.passed(), passes, "{multiprocessors} {blocks}: {:?}", verdict.findings);
     }
-    // What does not wait needs no room.
+    // Blocks that do not wait need not be resident together.
     let text = module(".visible .entry k() { ret; }");
     let (memory, program) = (Memory::new(), load(&text).unwrap());
     assert!(judge(program.kernel("k").unwrap(), &memory, &shape(500, 1024), &with(1)).unwrap().passed());
@@ -116,7 +116,7 @@ fn blocks_of_a_multiprocessor() {
     }
 }
 
-/// Loops that wait for what does not come end, with the address, whatever else they do meanwhile.
+/// Loops that wait for something that does not happen end with the address, whatever else they do meanwhile.
 #[test]
 fn a_livelock_is_told_with_the_address() {
     let run = |lines: &str| {

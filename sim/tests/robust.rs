@@ -1,4 +1,4 @@
-//! No program makes the simulator panic or run past its limits: kernels with words exchanged, dropped and changed.
+//! No program makes the simulator panic or exceed its limits: kernels with words exchanged, dropped and changed.
 
 use crate::common::kernels::{mma, simt};
 use crate::common::{self, u32_arg, u64_arg};

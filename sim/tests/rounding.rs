@@ -110,7 +110,7 @@ fn halves_are_flushed_saturated_and_rectified() {
     assert_eq!(one("min.ftz.f16 %z, %x, %y", 0x8001, bits(1.0)), 0x8000);
 }
 
-/// What an H200 gives: too small a number is flushed although rounding would make it the smallest normal one.
+/// As on an H200: a number that is too small is flushed even if rounding would make it the smallest normal number.
 #[test]
 fn flushing_comes_before_rounding_to_a_subnormal() {
     let one = |instruction: &str, a: u32, b: u32| run(instruction, &[vec![a, b]], 1)[0][0];
@@ -124,7 +124,7 @@ fn flushing_comes_before_rounding_to_a_subnormal() {
     assert_eq!(one("mul.ftz.f16x2 %d0, %a0, %a1;", 0x0400_0400, 0x3bff_3c00), 0x0000_0400);
 }
 
-/// What an H200 gives.
+/// As on an H200.
 #[test]
 fn nans_keep_what_the_hardware_keeps_of_them() {
     let one = |instruction: &str, a: u32| run(instruction, &[vec![a]], 1)[0][0];

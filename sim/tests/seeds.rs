@@ -1,4 +1,4 @@
-//! The fuzz targets' seeds, replayed: inputs that reach different parts, and those that once failed.
+//! The seeds of the fuzz targets, replayed: inputs that reach different parts of the code, and inputs that once failed.
 
 #[path = "../../fuzz/src/ptx_parse.rs"]
 mod ptx_parse;

@@ -1,5 +1,6 @@
-//! `mma.sp` against dense products: matrices of which half is there, packed and described as the ISA's text and figures have
-//! it ("Sparse matrix storage", "Matrix Fragments for sparse mma.m16n8k16 with .f16 and .bf16 types" and so on).
+//! `mma.sp`, compared with dense products: matrices of which half of the elements are stored, with metadata as the
+//! ISA's text and figures have it ("Sparse matrix storage", "Matrix Fragments for sparse mma.m16n8k16 with .f16 and
+//! .bf16 types" and so on).
 
 use crate::common::{load, map, module, per_thread};
 use girih_sim::Error;
@@ -92,7 +93,7 @@ fn chunk(ty: &str) -> (usize, usize) {
     }
 }
 
-/// A as a whole, what is there of it by rows, and the metadata of each chunk of each row.
+/// The whole of A, its stored elements by rows, and the metadata of each chunk of each row.
 struct Sparse {
     dense: Vec<Vec<i64>>,
     packed: Vec<Vec<i64>>,
@@ -196,7 +197,7 @@ fn product(random: &mut Random, shape: Shape, selector: usize, ordered: bool) ->
         })
         .collect();
     let mut metadata = [0u32; 32];
-    // Threads that are not selected have what says nothing.
+    // Threads that are not selected have invalid metadata.
     let mut given = [false; 32];
     for (row, chunks) in a.metadata.iter().enumerate() {
         for (i, &bits) in chunks.iter().enumerate() {
@@ -276,7 +277,7 @@ fn every_shape_is_the_dense_product() {
     }
 }
 
-/// Metadata of a selected thread that says nothing is told, with the thread that has it; of others it is not looked at.
+/// Invalid metadata of a selected thread is reported with the thread; that of other threads is not looked at.
 #[test]
 fn metadata_that_says_nothing_is_told() {
     let mut random = Random(6);
@@ -311,7 +312,7 @@ fn metadata_that_says_nothing_is_told() {
     }
 }
 
-/// Elements that are not there are no factors: a NaN of B stays where it is.
+/// Elements that are not stored are not multiplied: a NaN of B that would meet one has no effect.
 #[test]
 fn what_is_not_there_is_no_product() {
     let word = |t: usize| {
@@ -328,7 +329,7 @@ fn what_is_not_there_is_no_product() {
     assert!(got.iter().all(|&x| x == 1f32.to_bits()), "{got:x?}");
 }
 
-/// Metadata without a value decides where products go; of threads that are not selected it does not.
+/// Undefined metadata of a selected thread decides where products go; that of other threads does not.
 #[test]
 fn undefined_metadata_is_told() {
     let run = |defined: &str| {

@@ -52,7 +52,7 @@ fn fib(n: u32) -> u32 {
 fn functions_call_themselves_each_lane_as_deep_as_it_needs() {
     let found = words(&kernel(FIB, CALL_FIB)).unwrap();
     assert_eq!(found, (0..64).map(|t| fib(t % 11)).collect::<Vec<_>>());
-    // A part of the lanes; the others go on with what they have.
+    // Only some lanes call; the others keep their values.
     let some = "mov.u32 %r, 7; setp.lt.u32 %p, %t, 5; mov.u32 %s, 9;
         { .param .b32 x; .param .b32 y; st.param.b32 [x], %s; st.param.b32 [y], 7;
           @%p call (y), fib, (x); ld.param.b32 %r, [y]; } bar.sync 0;";
@@ -86,7 +86,8 @@ fn functions_call_one_another() {
     assert_eq!(found, (0..64).map(|t| u32::from(t % 2 == 0)).collect::<Vec<_>>());
 }
 
-/// Each call has variables of its own, whose addresses the next one gets: a list on the stack, walked at its end.
+/// Each call has variables of its own, and passes their address to the next call: a list on the stack, which is walked
+/// at its end.
 #[test]
 fn each_call_has_variables_of_its_own() {
     let function = ".func (.param .b32 r) down(.param .b32 n, .param .b64 list) {
@@ -195,13 +196,13 @@ fn memory_is_taken_from_the_stack_and_given_back() {
         stackrestore.u64 %f2; alloca.u64 %f3, 64, 16; sub.u64 %f3, %f3, %f1; cvt.u32.u64 %s, %f3; add.u32 %r, %r, %s;";
     let found = words(&kernel("", body)).unwrap();
     assert_eq!(found, (0..64).map(|t| 3 * t).collect::<Vec<_>>());
-    // A function gives back what it has taken, inlined or not: 1000 calls of 64 bytes.
+    // A function gives back what it has taken, whether it is inlined or not: 1000 calls of 64 bytes.
     let function = ".func f() { .reg .b64 %a; alloca.u64 %a, 64; st.local.u32 [%a], 1; ret; }";
     let body = "mov.u32 %r, 0; LOOP: call f; add.u32 %r, %r, 1; setp.lt.u32 %p, %r, 1000; @%p bra LOOP;";
     assert_eq!(words(&kernel(function, body)).unwrap(), [1000; 64]);
     let body = body.replace("call f;", "{ p: .callprototype () _ (); mov.u64 %f0, f; call %f0, p; }");
     assert_eq!(words(&kernel(function, &body)).unwrap(), [1000; 64]);
-    // Its first value is none.
+    // Memory from `alloca` has no value at first.
     let error = words(&kernel("", "alloca.u64 %f1, 64; ld.local.u32 %r, [%f1];")).unwrap_err();
     assert!(
         matches!(error, Error::UninitialisedMemory { .. } | Error::UninitialisedRegister { .. }),

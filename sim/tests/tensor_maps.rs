@@ -1,5 +1,5 @@
-//! Tensor maps that kernels make: their fields against the host's encoding, and the fences between who writes a map and who
-//! copies by it.
+//! Tensor maps that kernels write: their fields are compared with the host's encoding, and the fences between the
+//! thread that writes a map and the thread that copies with it are tested.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, launch, shape, u64_arg, upload};
@@ -67,7 +67,7 @@ fn maker(space: &str, from: bool, lines: &str) -> String {
     module(&(text + "ret; }"))
 }
 
-/// What the kernel makes.
+/// The map that the kernel makes.
 fn made(text: &str, from: &[u8; TENSOR_MAP_BYTES]) -> Result<[u8; TENSOR_MAP_BYTES], Error> {
     let memory = Memory::new();
     let buffers: Vec<u64> = (0..3).map(|_| memory.alloc(TENSOR_MAP_BYTES).unwrap()).collect();
@@ -138,7 +138,7 @@ fn fields_make_the_map_that_the_host_encodes() {
     }
 }
 
-/// Values that no map has, and the messages' words.
+/// Values that are invalid in a map, and parts of the messages.
 #[test]
 fn values_that_no_map_has_are_refused() {
     let space = ".shared::cta";
@@ -187,7 +187,7 @@ fn values_that_no_map_has_are_refused() {
     assert!(interleaved.at(0).is_err(), "no copy takes such a map");
 }
 
-/// Who writes the map, and who copies by it.
+/// The thread that writes the map, and the thread that copies with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Users {
     Thread,
@@ -214,7 +214,7 @@ fn kernel(map: &TensorMap, users: Users, release: &str, acquire: &str, copied: b
     };
     let release = if copied { done } else { fence("release", release, "") };
     let acquire = fence("acquire", acquire, "[%map], 128");
-    // Who waits for whom.
+    // Which thread waits for which.
     let (maker, user, handed, taken) = match users {
         Users::Thread => ("setp.lt.u32 %maker, %t, 32;", "setp.eq.u32 %user, %t, 0;", "", ""),
         Users::Warps => ("setp.lt.u32 %maker, %t, 32;", "setp.eq.u32 %user, %t, 32;", "", "bar.sync 0;"),
@@ -265,7 +265,7 @@ fn copy(users: Users, release: &str, acquire: &str, copied: bool, seed: u64) -> 
     Ok(download(&memory, out, 1)[0])
 }
 
-/// A copy sees the map exactly if it has been released and acquired in scopes that hold both threads.
+/// A copy sees the map if and only if it has been released and acquired in scopes that include both threads.
 #[test]
 fn a_map_is_released_and_acquired() {
     const SCOPES: [&str; 4] = ["", "cta", "cluster", "gpu"];
@@ -285,7 +285,7 @@ fn a_map_is_released_and_acquired() {
                         (_, _) => {
                             let error = found.expect_err(&case);
                             assert_eq!(error.kind(), "tensor-map-unfenced", "{case}");
-                            // An acquire that is there has met no release, or one that did not reach it.
+                            // There is an acquire, but it has met no release, or one whose scope was too narrow.
                             let lacks = if a == 0 { "generic.acquire" } else { "generic.release" };
                             assert!(error.to_string().contains(lacks), "{case}");
                         }

@@ -1,4 +1,4 @@
-//! Bulk tensor copies: kernels that move boxes, with swizzles, multicast, edges, stores and reductions.
+//! Bulk tensor copies: kernels that move boxes, with swizzles, multicast, borders, stores and reductions.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, launch, module, u32_arg, u64_arg, upload};
@@ -171,7 +171,7 @@ fn a_map_that_is_none_and_operands_that_do_not_fit_are_told() {
     let before = text.replace("[%to, {%u, %v}]", "[%to, {%x, -1}]");
     let outcome = run(map, 0, &before);
     assert!(matches!(outcome, Err(Error::BadValue { what: "a coordinate of the store", .. })), "{outcome:?}");
-    // A map of more than there is.
+    // A map of more memory than there is.
     let long = Tiled::new(TensorElement::U16, &[64, 64], &[64, 8]).at(data + 3072).unwrap().to_bytes();
     let below = text.replace("ld.param.s32 %y, [y];", "mov.u32 %y, 8;");
     assert!(matches!(run(long, 0, &below), Err(Error::OutOfBounds { .. })));

@@ -1,4 +1,5 @@
-//! Lanes that access memory in one instruction against the same lanes one by one, and what they know as one.
+//! Lanes that access memory in one instruction, compared with the same lanes one by one; and what lanes of one
+//! operation know.
 
 use crate::common::{launch, load, module, shape, u32_arg, u64_arg, upload};
 use girih_sim::{Error, Launch, Memory, Options};
@@ -51,7 +52,7 @@ fn text() -> String {
     ))
 }
 
-/// Lanes that are served together find and leave what they find and leave one by one, wherever they are.
+/// Lanes that are served together find the same, and leave the same state, as one by one, wherever their addresses are.
 #[test]
 fn lanes_together_do_what_they_do_one_by_one() {
     let mut state = 0x2545_f491_4f6c_dd1du64;
@@ -86,7 +87,7 @@ fn lanes_together_do_what_they_do_one_by_one() {
             let options = Options { races: true, ..Options::default() };
             girih_sim::run(program.kernel("k").unwrap(), &memory, &shape, &options).map(|_| ())
         };
-        // Of the accesses that it races with another one may be told.
+        // Of several accesses that a later one races with, any may be reported.
         let told = |found: Result<(), Error>| match found {
             Ok(()) => None,
             Err(Error::Race { at, access, address, other, same, .. }) => {
@@ -124,7 +125,8 @@ fn handed_over(fence: &str, warps: u32, issue: &str) -> Option<Error> {
     launch(&text, &memory, &Launch { args, ..shape(1, 160) }, &options).err()
 }
 
-/// What all lanes issue as one comes after what any of them is ordered after; what one issues does not.
+/// An operation that all lanes issue as one comes after what any of them is ordered after; an operation of one lane
+/// does not.
 #[test]
 fn lanes_together_know_what_one_of_them_knows() {
     let (fence, none) = ("fence.proxy.async.shared::cta;", "fence.acq_rel.cta;");
@@ -153,7 +155,7 @@ fn lanes_together_know_what_one_of_them_knows() {
     assert_eq!(raced(handed_over(fence, 3, wgmma)), 3);
     for issue in [&bulk(5), &bulk(96 + 5), wgmma] {
         assert_eq!(handed_over(fence, 4, issue), None);
-        // Without a proxy fence on the way not even then.
+        // Without a proxy fence on the way it does not.
         let unfenced = handed_over(none, 4, issue);
         assert!(matches!(unfenced, Some(Error::Unfenced { .. })), "{unfenced:?}");
     }

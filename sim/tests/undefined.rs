@@ -1,5 +1,5 @@
-//! Undefined values travel, and are told where they decide something: each kernel that is right passes, its broken twin does
-//! not.
+//! Undefined values are passed on, and reported where they decide something: each right kernel passes, and its broken
+//! twin does not.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{launch, map, module, shape, u64_arg, upload};
@@ -35,7 +35,7 @@ fn right(body: &str) {
     run(32, body).unwrap_or_else(|e| panic!("{body}: {e}"));
 }
 
-/// What is told names where the undefined value comes from.
+/// The message names the place from which the undefined value comes.
 #[track_caller]
 fn broken(body: &str, told: &str) {
     match run(32, body) {
@@ -51,7 +51,7 @@ fn broken(body: &str, told: &str) {
 /// Half of the lanes have a value in `%r0`.
 const HALF: &str = "@%p1 mov.u32 %r0, %i;";
 
-/// A strong load passes on what it finds, as a weak one does; an atomic computes with it.
+/// A strong load passes on undefined bytes, as a weak load does; an atomic computes with them.
 #[test]
 fn strong_loads_pass_undefined_values_on() {
     let kernel = |load: &str, then: &str| {
@@ -71,7 +71,7 @@ fn strong_loads_pass_undefined_values_on() {
 
 #[test]
 fn what_is_undefined_decides_nothing() {
-    // It may be computed with and left alone.
+    // Such a value may be computed with and not used.
     for use_ in [
         "add.u32 %r1, %r0, 1;",
         "st.shared.u32 [%m], %r0;",
@@ -101,7 +101,7 @@ fn what_is_undefined_decides_nothing() {
     broken(&format!("{HALF} add.u32 %r1, %r0, 1; st.global.u32 [%q], %r1;"), "by way of `%r1`");
 }
 
-/// A result that is the same whatever the undefined bits are is defined.
+/// A result that is the same for all values of the undefined bits is defined.
 #[test]
 fn what_does_not_depend_on_it_is_defined() {
     let store = "st.global.u32 [%q], %r2;";
@@ -141,10 +141,10 @@ fn what_does_not_depend_on_it_is_defined() {
     }
 }
 
-/// Lanes that do not take part, and what others get of them.
+/// Lanes that do not take part in an exchange, and the values that other lanes get from them.
 #[test]
 fn exchanges_bring_what_lanes_have() {
-    // A ballot tells who is there; a lane that took from elsewhere does not use it.
+    // A ballot tells which lanes take part; a lane that got its value from another lane does not use it.
     let ballot = "activemask.b32 %r5; vote.sync.ballot.b32 %r4, %p1, -1; @!%p1 bra END;
         shfl.sync.down.b32 %r1, %i, 8, 31, 0xffff; add.u32 %r6, %i, 8; shr.u32 %r7, %r4, %r6; and.b32 %r7, %r7, 1;
         setp.ne.u32 %p2, %r7, 0;";
@@ -214,7 +214,7 @@ fn memory_without_a_value() {
         &format!("{HALF} st.local.u32 [%l+4], %r0; ld.local.u32 %r1, [%l+4]; st.global.u32 [%q], %r1;"),
         "`%r0`",
     );
-    // Asynchronous copies bring what there is.
+    // Asynchronous copies also copy bytes without a value.
     let copy = "cp.async.ca.shared.global [%m], [%u], 4; cp.async.wait_all; ld.shared.u32 %r0, [%m];";
     right(copy);
     broken(&format!("{copy} {store}"), "shared");
@@ -242,7 +242,7 @@ fn padding_is_copied() {
     for copy in &copies[..2] {
         let copy = copy.replace("FROM", "global").replace("TO", "global");
         right(&format!("{base} {fill} {copy}"));
-        // Nothing written at all is no padding.
+        // If no byte has been written, it is no padding.
         broken(&format!("{base} {copy}"), "global");
     }
     // The word alone is used.
@@ -255,20 +255,20 @@ fn padding_is_copied() {
     // Computing with the padding is a use of it.
     let sum = "ld.global.v2.b32 {%r0, %r1}, [%rd6]; add.u32 %r0, %r0, 1; st.global.u32 [%q], %r0;";
     broken(&format!("{base} {fill} {sum}"), "global");
-    // Through shared and local memory.
+    // The same through shared and local memory.
     let staged = "mad.lo.u32 %r9, %i, 8, %s; ld.global.b64 %rd0, [%rd6]; st.shared.b64 [%r9], %rd0; ld.shared.v2.b32 {%r0, %r1}, [%r9];
         st.local.v2.b32 [%l], {%r0, %r1}; ld.local.b64 %rd1, [%l]; st.global.b64 [%rd7], %rd1;";
     right(&format!("{base} {fill} {staged}"));
     broken(&format!("{base} {staged}"), "global");
     let own = "mad.lo.u32 %r9, %i, 8, %s; st.shared.u8 [%r9], 1; st.shared.u32 [%r9+4], %i; ld.shared.b64 %rd0, [%r9]; st.global.b64 [%rd7], %rd0;";
     right(&format!("{base} {own}"));
-    // A word that is missing is a word, not padding.
+    // A whole word without a value is a missing word, not padding.
     let lost = "mad.lo.u32 %r9, %i, 8, %s; st.shared.u32 [%r9+4], %i; ld.shared.v2.u32 {%r0, %r1}, [%r9]; st.global.v2.u32 [%rd7], {%r0, %r1};";
     broken(&format!("{base} {lost}"), "shared");
     broken(&format!("{base} mov.u32 %r1, %i; st.global.v2.u32 [%rd7], {{%r0, %r1}};"), "`%r0`");
 }
 
-/// Products of matrices of which a part is undefined: other rows and columns are not.
+/// Products of matrices of which a part is undefined: the other rows and columns of the result are defined.
 #[test]
 fn matrices_have_undefined_parts() {
     let zero =

@@ -1,4 +1,4 @@
-//! Variables of a module: first values, addresses, and what stays from launch to launch.
+//! Variables of a module: initial values, addresses, and values that are kept from launch to launch.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, load, module, shape, u64_arg, upload};
@@ -68,7 +68,7 @@ fn variables_have_their_first_values() {
     assert_eq!(words("ld.global.b32 %r0, [zeros+8]; st.global.b32 [%p], %r0;", 1), [0]);
 }
 
-/// As in a loaded module: a program is loaded once, its variables live as long.
+/// A program is loaded once, as a module is on a GPU, and its variables live as long as it does.
 #[test]
 fn variables_stay_from_launch_to_launch() {
     let text = kernel("atom.global.add.u32 %r0, [counter], 1; st.global.b32 [%p], %r0;");

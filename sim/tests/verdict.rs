@@ -1,4 +1,4 @@
-//! The verdict: all findings of all seeds, what they count as, and the memory that is left.
+//! The verdict: all findings with all seeds, their severity, and the final memory.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, load, module, shape, u64_arg, upload};
@@ -38,7 +38,7 @@ fn all_findings_of_an_execution_are_told_once_each() {
     let at = verdict.findings.iter().map(|finding| finding.error.sites().next().unwrap().place.line);
     assert_eq!(at.collect::<Vec<_>>(), [8, 10, 11]);
     assert!(!verdict.passed() && verdict.errors().count() == 3 && verdict.warnings().count() == 0);
-    // It went on to its end.
+    // The execution went on to its end.
     assert_eq!((verdict.report.blocks, out[5]), (1, 1));
     // As many as asked for; the execution ends with the last error.
     let few = Options { limit: Some(2), ..Options::checked() };
@@ -76,7 +76,7 @@ fn equal_values_are_a_warning_and_may_be_denied() {
         assert!(matches!(finding.error, Error::Race { same: true, .. }), "{finding}");
         assert_eq!((finding.severity, verdict.passed(), out[0]), (severity, severity < Severity::Error, 7));
     }
-    // Other values are an error; one instruction's equal values are nothing.
+    // Writes of different values are an error; writes of equal values by one instruction are nothing.
     let (verdict, _) = judged(
         1,
         64,
@@ -94,7 +94,7 @@ fn equal_values_are_a_warning_and_may_be_denied() {
 
 #[test]
 fn memory_is_left_by_the_first_seed() {
-    // The warps' order decides what is left: each takes a number.
+    // The order of the warps decides the final value: each warp takes a number.
     let head = "atom.global.add.u32 %r0, [%p+252], 1; setp.lt.u32 %p0, %r0, 60; mul.wide.u32 %rd0, %r0, 4;";
     let lines = [head, "add.s64 %rd0, %rd0, %p; @%p0 st.global.u32 [%rd0], %i;"];
     let left = |seed, seeds| judged(1, 60, &Options { seed, seeds, ..Options::checked() }, &lines);
@@ -107,7 +107,7 @@ fn memory_is_left_by_the_first_seed() {
     }
 }
 
-/// A race that needs an order of warps to show as a wrong value is found by the first seed that shows it.
+/// A race whose wrong value shows only in a certain order of warps is found by the first seed that shows it.
 #[test]
 fn further_seeds_find_what_the_first_does_not() {
     // Warp 0 traps if warp 1 was faster.

@@ -3,7 +3,7 @@
 use crate::common::{download, launch, map, per_thread, shape, u64_arg, upload};
 use girih_sim::{Memory, Options};
 
-/// The body with registers of 128 bits, which came with PTX 8.3.
+/// The body, with 128-bit registers, which need PTX 8.3.
 fn wide(words: usize, results: usize, body: &str) -> String {
     per_thread(words, results, &format!(".reg .b128 %v<4>; .shared .align 16 .b8 s[1024];\n{body}"))
         .replace("8.0", "8.4")

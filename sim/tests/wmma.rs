@@ -47,7 +47,7 @@ fn bits(ty: &str) -> u32 {
     }
 }
 
-/// Registers of a fragment of so many elements; factors of f16 have eight.
+/// The number of registers of a fragment with this many elements; factors of f16 have eight.
 fn registers(ty: &str, elements: usize, factor: bool) -> usize {
     if ty == "f64" {
         elements / 32
@@ -58,7 +58,7 @@ fn registers(ty: &str, elements: usize, factor: bool) -> usize {
     }
 }
 
-/// Rows, columns, and what is added over.
+/// Rows, columns, and the number of products in each sum.
 type Shape = (usize, usize, usize);
 
 struct Case {
