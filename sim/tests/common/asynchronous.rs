@@ -4,8 +4,9 @@ use girih_sim::{Deny, Error, Launch, Memory, Options};
 
 use super::{download, launch, module, u64_arg, upload};
 
-/// What kernels have: `s`, 1024 bytes of shared memory at %s; `bar`, eight mbarriers at %b; output and input buffers
-/// of 512 words at %p and %q; thread, warp and lane, rank; %m, %o, %n: four bytes a thread in s, output and input.
+/// Declarations of every kernel: `s`, 1024 bytes of shared memory at %s; `bar`, eight mbarriers at %b; output and input
+/// buffers of 512 words at %p and %q; thread, warp and lane, rank; %m, %o, %n: the thread's four bytes in s, output and
+/// input.
 pub(crate) const HEAD: &str = ".visible .entry k(.param .u64 out, .param .u64 in) {
     .shared .align 128 .b8 s[1024]; .shared .align 8 .b64 bar[8];
     .reg .b32 %i, %s, %m, %b, %w, %l, %me, %v, %r<20>; .reg .b64 %p, %q, %o, %n, %st, %rd<9>; .reg .pred %first, %lead, %p<9>;
@@ -13,14 +14,14 @@ pub(crate) const HEAD: &str = ".visible .entry k(.param .u64 out, .param .u64 in
     ld.param.u64 %p, [out]; ld.param.u64 %q, [in]; mov.u32 %i, %tid.x; mov.u32 %s, s; mov.u32 %b, bar;
     shr.u32 %w, %i, 5; and.b32 %l, %i, 31; mov.u32 %me, %cluster_ctarank; setp.eq.u32 %first, %i, 0; setp.eq.u32 %lead, %l, 0;
     mul.wide.u32 %o, %i, 4; add.s64 %n, %q, %o; add.s64 %o, %p, %o; mad.lo.u32 %m, %i, 4, %s;\n";
-/// The first line of a kernel's own.
+/// The first line of the kernel's own text.
 pub(crate) const FIRST: u32 = 11;
 
 pub(crate) fn text(lines: &[&str]) -> String {
     module(&format!("{HEAD}{}\nret; }}", lines.join("\n")))
 }
 
-/// Runs a cluster; the input is 1000, 1001, ... What is in the output.
+/// Runs a cluster on the input 1000, 1001, ...; returns the output.
 pub(crate) fn run(blocks: u32, threads: u32, options: &Options, lines: &[&str]) -> Result<Vec<u32>, Error> {
     let memory = Memory::new();
     let input: Vec<u32> = (1000..1512).collect();
@@ -40,8 +41,8 @@ pub(crate) fn seeds() -> impl Iterator<Item = Options> {
     (0..8).map(|seed| Options { seed, deny: Deny::Warnings, ..Options::checked() })
 }
 
-/// The kernel is right with every seed, and reported by at least one without any line that starts with `!`, with an
-/// error that `expected` accepts for that line (by its number among the marked ones).
+/// The kernel is right with every seed. Without any one of the lines that start with `!` at least one seed reports it,
+/// with an error that `expected` accepts for that line (given by its number among the marked lines).
 pub(crate) fn mutants(
     blocks: u32,
     threads: u32,
@@ -83,7 +84,7 @@ pub(crate) const INIT: &str = "@%first mbarrier.init.shared::cta.b64 [%b], 1;";
 pub(crate) const FENCE: &str = "@%first fence.mbarrier_init.release.cluster;";
 pub(crate) const SYNC: &str = "bar.sync 0;";
 
-/// What a read of bytes that an operation writes is found to be before the operation is known to be complete.
+/// The errors for a read of bytes that an operation writes, before the operation is known to be complete.
 pub(crate) fn early(error: &Error) -> bool {
     matches!(error, Error::InFlight { .. } | Error::Race { .. } | Error::UninitialisedMemory { .. })
 }

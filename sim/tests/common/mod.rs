@@ -1,4 +1,4 @@
-//! What the tests share: running PTX text, and buffers of plain numbers.
+//! Parts that the tests share: running PTX text, and buffers of plain numbers.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 pub(crate) mod asynchronous;

@@ -1,4 +1,4 @@
-//! All files: they parse, verify and print; and damaged copies of them are refused or run, without a panic.
+//! All files parse, verify and print; damaged copies of them are refused or run, without a panic.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ fn every_file_parses_verifies_and_prints() {
         module.verify().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let printed = module.to_string();
         assert_eq!(Module::parse(&printed).as_ref(), Ok(&module), "{}", path.display());
-        // A version or a target that is too low is told.
+        // A version or a target that is too low is an error.
         assert!(module.required_version().unwrap() <= module.version, "{}", path.display());
         assert!(module.required_target().unwrap().sm <= module.target.sm, "{}", path.display());
     }
@@ -76,7 +76,7 @@ fn damaged(lines: &[&str], random: &mut impl FnMut(usize) -> usize) -> String {
     lines.join("\n")
 }
 
-/// A part of each file of at most so many lines, whole kernels if they fit, so that many can be tried.
+/// A part of each file with at most this many lines, whole kernels if they fit, so that many parts can be tried.
 fn parts(text: &str) -> Vec<String> {
     let Some(body) = text.find("\n.visible .entry").or(text.find("\n\t// .globl")) else { return Vec::new() };
     let (head, rest) = text.split_at(body);
@@ -87,7 +87,7 @@ fn parts(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Parsing, verifying and loading answer, and what parses prints and parses again.
+/// Parsing, verifying and loading return a result, and text that parses is printed as text that parses again.
 #[test]
 fn damaged_files_never_panic() {
     let (mut tried, mut parsed, mut verified, mut loaded) = (0, 0, 0, 0);
@@ -112,7 +112,7 @@ fn damaged_files_never_panic() {
             }
         }
     }
-    // The damage is of all kinds: some is not PTX, some does not verify, some does not matter.
+    // The damage is of all kinds: some results are not PTX, some do not verify, some work.
     assert!(tried > 1000 && parsed > tried / 10 && parsed < tried, "{tried} {parsed}");
     assert!(verified > 0 && loaded > 0 && loaded < parsed, "{verified} {loaded}");
 }

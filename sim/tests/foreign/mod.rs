@@ -12,7 +12,7 @@ mod wmma;
 
 use girih_sim::{Launch, Memory, Options, Program, Report};
 
-/// A file's text for both architectures: one file that is the same for both but for its target, or two.
+/// The text of a file for both architectures: one file that differs only in its target, or two files.
 fn texts(stem: &str) -> Vec<String> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/foreign");
     if let Ok(text) = std::fs::read_to_string(format!("{folder}/{stem}.ptx")) {
@@ -32,7 +32,7 @@ fn each(stem: &str, test: &dyn Fn(&Program)) {
     }
 }
 
-/// Numbers that lie in memory as they are.
+/// Numbers that are stored in memory with their own bytes.
 trait Plain: Copy + Default {
     fn bytes(self) -> Vec<u8>;
     fn of(bytes: &[u8]) -> Self;

@@ -1,4 +1,5 @@
-//! `numbers.cu`: the math library against the host's in f64, within the errors that its documentation gives.
+//! `numbers.cu`: the math library, compared with the host's functions in f64, within the errors that its documentation
+//! gives.
 
 use std::f64::consts::PI;
 
@@ -97,7 +98,7 @@ fn singles_are_within_the_documented_errors() {
 
 #[test]
 fn doubles_are_within_the_documented_errors() {
-    // The host's functions have an error of their own.
+    // The host's functions have errors of their own.
     let functions: [Function; 15] = [
         (|a, _| a.sin(), 3.0, 0.0),
         (|a, _| a.cos(), 3.0, 0.0),
@@ -105,7 +106,7 @@ fn doubles_are_within_the_documented_errors() {
         (|_, b| b.ln(), 2.0, 0.0),
         (|a, b| b.powf(a), 3.0, 0.0),
         (|a, _| a.tanh(), 3.0, 0.0),
-        // The series cancels.
+        // The terms of the series cancel.
         (|a, _| erf(a), 8.0, 2e-15),
         (|_, b| b.sqrt(), 0.0, 0.0),
         (|a, b| a / b, 0.0, 0.0),

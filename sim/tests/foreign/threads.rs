@@ -117,7 +117,7 @@ fn atomics_are_all_counted() {
     });
 }
 
-/// Code of a kind that CUDA's guides show, and that PTX's memory model leaves unordered: it is told, and let go on.
+/// Code as CUDA's guides show it, which PTX's memory model leaves unordered: it is reported, and the execution goes on.
 fn assert_races(call: &mut Call<'_>, kernel: &str) {
     let found = call.try_run(kernel);
     assert!(matches!(found, Err(Error::Race { space: Space::Global, .. })), "{found:?}");
@@ -159,7 +159,7 @@ fn copies_are_waited_for() {
     });
 }
 
-/// What a copy is still writing is told, if its wait is taken away.
+/// An access to bytes that a copy is still writing is reported, if the wait is taken away.
 #[test]
 fn a_missing_wait_is_found() {
     for text in super::texts("nvrtc_threads") {

@@ -1,4 +1,5 @@
-//! Happens-before as a graph of what each thread does, edge by edge as documented, and its races by reachability.
+//! Happens-before as a graph of the threads' events, with the edges as they are documented; races are pairs of accesses
+//! of which neither is reachable from the other.
 
 use std::collections::HashMap;
 
@@ -10,7 +11,7 @@ type Thread = (usize, usize);
 /// The first operation of a release pattern: its node, its thread and its scope.
 type Source = (usize, Thread, Scope);
 
-/// The narrowest scope that holds two threads.
+/// The narrowest scope that includes both threads.
 fn scope_of(shape: Shape, a: Thread, b: Thread) -> Scope {
     match a.0 / shape.warps == b.0 / shape.warps {
         true => Scope::Cta,
@@ -21,13 +22,13 @@ fn scope_of(shape: Shape, a: Thread, b: Thread) -> Scope {
 
 #[derive(Default)]
 struct Graph {
-    /// What comes right after each node.
+    /// The nodes directly after each node.
     next: Vec<Vec<usize>>,
     /// The last node of each thread.
     last: HashMap<Thread, usize>,
-    /// Its fences.
+    /// The fences of each thread.
     fences: HashMap<Thread, Vec<Source>>,
-    /// The release patterns whose writes its reads have met.
+    /// For each thread, the release patterns whose values the thread has read.
     met: HashMap<Thread, Vec<Source>>,
 }
 
@@ -37,7 +38,7 @@ impl Graph {
         self.next.len() - 1
     }
 
-    /// A thread does something.
+    /// A thread executes an event, which becomes a node.
     fn act(&mut self, thread: Thread) -> usize {
         let node = self.node();
         if let Some(before) = self.last.insert(thread, node) {
@@ -46,7 +47,8 @@ impl Graph {
         node
     }
 
-    /// All of these threads arrive, beside those that have arrived at their nodes before; and these wait for them.
+    /// The threads in `arrive` arrive now, in addition to those that have arrived at the nodes in `arrived`; the
+    /// threads in `wait` wait for all of them.
     fn barrier(&mut self, arrived: &[usize], arrive: &[Thread], wait: &[Thread]) {
         let hub = self.node();
         arrived.iter().for_each(|&node| self.next[node].push(hub));
@@ -60,14 +62,16 @@ impl Graph {
         }
     }
 
-    /// The release patterns that a thread's strong write ends: its own, with this scope, and those of its fences.
+    /// A strong write of a thread, and the release patterns that the write completes: its own, if it is a release of
+    /// this scope, and those that the thread's fences began.
     fn release(&mut self, thread: Thread, release: Option<Scope>) -> (usize, Vec<Source>) {
         let node = self.act(thread);
         let own = release.map(|scope| (node, thread, scope));
         (node, self.fences.get(&thread).into_iter().flatten().copied().chain(own).collect())
     }
 
-    /// A strong read of what ends release patterns, which is an acquire with this scope; fences may come later.
+    /// A strong read of a value that completes release patterns. The read is an acquire if a scope is given; otherwise
+    /// a later fence may complete the acquire pattern.
     fn acquire(&mut self, shape: Shape, thread: Thread, acquire: Option<Scope>, from: &[Source]) -> usize {
         let node = self.act(thread);
         self.met.entry(thread).or_default().extend(from);
@@ -77,7 +81,8 @@ impl Graph {
         node
     }
 
-    /// The last operation of an acquire pattern comes after the first ones of those release patterns that it goes with.
+    /// The last operation of an acquire pattern comes after the first operations of those release patterns whose scope
+    /// fits.
     fn meet(&mut self, shape: Shape, node: usize, thread: Thread, scope: Scope, from: &[Source]) {
         for &(source, of, released) in from {
             if scope.min(released) >= scope_of(shape, thread, of) {
@@ -100,26 +105,26 @@ impl Graph {
     }
 }
 
-/// An access: its event and thread.
+/// An access, as its event and thread.
 pub(crate) type Access = (usize, Thread);
 
-/// One access to a word, as a node.
+/// One access to one word, with its node.
 struct Touch {
     access: Access,
     node: usize,
-    /// The block of shared memory, if it is that, and the word.
+    /// The block whose shared memory it is, none for global memory; and the word.
     place: (Option<usize>, usize),
     write: bool,
     strong: Option<Scope>,
     bulk: bool,
 }
 
-/// What is wrong with a program.
+/// The errors of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Wrong {
     /// Accesses that race.
     pub(crate) races: Vec<[Access; 2]>,
-    /// Bulk stores, and writes that the async proxy does not see.
+    /// Writes, and bulk stores whose async proxy does not see the write.
     pub(crate) unfenced: Vec<[Access; 2]>,
 }
 
@@ -132,26 +137,30 @@ fn whole(warps: impl Iterator<Item = usize>) -> Vec<Thread> {
     warps.flat_map(|warp| (0..LANES.len()).map(move |i| (warp, i))).collect()
 }
 
-/// A program up to some event.
+/// The state after a part of a program's events.
 #[derive(Default)]
 struct Run {
     graph: Graph,
     touches: Vec<Touch>,
-    /// Proxy fences, and of which memory each is if not of all.
+    /// Proxy fences: the node, and whether the fence is of global or of shared memory, or of both.
     proxy_fences: Vec<(usize, Option<bool>)>,
-    /// What has been released by each flag, with the write's node, thread and scope.
+    /// For each flag that is set: the write's node, thread and scope, and the release patterns that the write
+    /// completes.
     flags: HashMap<usize, (Source, Vec<Source>)>,
-    /// What has been released by each mbarrier, by warps at each named barrier.
+    /// For each mbarrier, the release patterns of its arrivals.
     mbarriers: HashMap<usize, Vec<Source>>,
+    /// For each named barrier, the nodes of the arrivals.
     named: HashMap<usize, Vec<usize>>,
-    /// Of the cluster's barrier: what this phase's arrivals release, and how many threads have arrived.
+    /// The cluster's barrier: the release patterns of the arrivals in this phase, and the number of threads that have
+    /// arrived.
     gate: (Vec<Source>, u32),
-    /// What those of the phase before have released.
+    /// The release patterns of the arrivals in the last completed phase.
     passed: Vec<Source>,
-    /// Bulk stores of each thread that have not been waited for.
+    /// For each thread, the bulk stores that have not been waited for.
     stores: HashMap<Thread, Vec<usize>>,
-    /// Fences in sequence; strong writes and the reads that go with them and have seen them.
+    /// The `.sc` fences.
     sequence: Vec<usize>,
+    /// Strong writes, each with a morally strong read that has read its value.
     seen: Vec<[usize; 2]>,
 }
 
@@ -268,7 +277,8 @@ impl Run {
             What::Await { flag, acquire, scope } => {
                 for thread in of {
                     let ((write, by, written), sources) = &self.flags[&flag];
-                    // Somebody whose scope does not hold the other has not observed the write, whatever it read.
+                    // A thread whose scope does not include the other thread has not observed the write, whatever it
+                    // has read.
                     let together = scope.min(*written) >= scope_of(shape, thread, *by);
                     let from = if together { &sources[..] } else { &[] };
                     let node = graph.acquire(shape, thread, acquire.then_some(scope), from);
@@ -307,9 +317,9 @@ impl Run {
         }
     }
 
-    /// The part of Fence-SC order that is the same in all executions: where a fence comes before a write, another one after a
-    /// read of that, the other order would have the read before the write. Each pair adds an edge, which may make further
-    /// ones.
+    /// Adds the part of Fence-SC order that is the same in all executions. If a fence comes before a write, and another
+    /// fence after a read of the written value, the opposite order of the fences would put the read before the write.
+    /// Each such pair adds an edge, which may lead to further pairs.
     fn settle(&mut self) {
         loop {
             let after: HashMap<usize, Vec<bool>> =
@@ -336,7 +346,7 @@ impl Run {
 
 fn wrong(shape: Shape, Run { graph, touches, proxy_fences, seen, .. }: &Run) -> Wrong {
     let mut wrong = Wrong::default();
-    // A write comes before what comes after a read that has observed it, whatever the read acquires.
+    // A write comes before everything that comes after a read that has observed it, even if the read does not acquire.
     let observed: Vec<(usize, Vec<bool>)> =
         seen.iter().map(|&[write, read]| (write, graph.reach(read))).collect();
     let observes = |write: usize, node: usize| observed.iter().any(|(of, after)| *of == write && after[node]);

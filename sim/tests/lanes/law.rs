@@ -1,4 +1,5 @@
-//! The simulator finds a race in a program exactly if its graph has one, and it is one of those.
+//! The simulator finds a race in a program if and only if the program's graph has one, and the race found is one of
+//! those.
 
 use girih_sim::{Error, Site};
 
@@ -12,7 +13,7 @@ fn access(shape: Shape, at: &Site) -> Access {
     ((at.place.line - FIRST) as usize, (warp, lane.unwrap_or(LANES.len() - 1)))
 }
 
-/// The program without accesses that have more than a few races or none, so that each that is left counts.
+/// Removes events from a program until it has no race or only a few, so that each that is left counts.
 fn thinned(mut program: Program, random: &mut Random) -> Program {
     let keep = random.below(3);
     loop {
@@ -33,7 +34,7 @@ fn races_are_those_of_the_graph() {
     judged(2000);
 }
 
-/// Many times as many programs.
+/// The same law for many times as many programs.
 #[test]
 #[ignore = "takes minutes"]
 fn races_are_those_of_the_graph_in_many_programs() {

@@ -1,4 +1,4 @@
-//! Order among the lanes of a warp: what one lane has waited for, fenced or released is not its warp's.
+//! Order among the lanes of a warp: a wait, a fence or a release of one lane is not one of the other lanes.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod graph;
@@ -9,7 +9,7 @@ mod text;
 use crate::common::asynchronous::{FENCE, FIRST, INIT, line, run};
 use girih_sim::{Deny, Error, Options, Site, Space};
 
-/// Runs a cluster with every seed; what is found.
+/// Runs a cluster with every seed; returns the errors.
 fn found(shape: (u32, u32), lines: &[&str]) -> Vec<Option<Error>> {
     let options = |seed| Options { races: true, seed, deny: Deny::Warnings, ..Options::default() };
     (0..8).map(|seed| run(shape.0, shape.1, &options(seed), lines).err()).collect()
@@ -48,7 +48,8 @@ fn pair(shape: (u32, u32), space: Space, marked: &[&str], races: fn(u32, u32) ->
     }
 }
 
-/// What the second half of the threads reads of the first half is in this space.
+/// Two accesses in this space: the first half of the threads writes, and the second half reads what the first has
+/// written.
 fn accesses(space: Space) -> [&'static str; 2] {
     match space {
         Space::Shared => ["1:@!%p1 st.shared.u32 [%m], %i;", "2:@%p1 ld.shared.u32 %r1, [%m+-128];"],

@@ -1,16 +1,17 @@
 //! Random programs of accesses, fences and barriers, whose happens-before does not depend on the schedule: every flag is
 //! set once and every phase of a barrier is one of known threads.
 
-/// The lanes that do something alone, and one that stands for all the others: they do only what a whole warp does, or
-/// what is left of it.
+/// Lanes that may act alone, and lane 2, which stands for all the others: those take part only in events of a whole
+/// warp, or of the rest of a warp.
 pub(crate) const LANES: [u32; 5] = [0, 1, 5, 31, 2];
-/// How many of them access memory alone.
+/// How many of these lanes may access memory alone.
 const ACTIVE: usize = 4;
 const ALL: u32 = u32::MAX;
-/// Words that are accessed, in shared memory of each block and in global memory.
+/// The number of words that are accessed, in the shared memory of each block and in global memory.
 pub(crate) const CELLS: usize = 8;
 
-/// Blocks and warps, and whether the blocks are a cluster: then they all use the first one's shared memory.
+/// The number of blocks, the warps of each block, and whether the blocks are a cluster: then all blocks use the shared
+/// memory of the first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) blocks: usize,
@@ -39,32 +40,32 @@ impl Scope {
     }
 }
 
-/// What a bulk store's thread waits for at once.
+/// What the thread of a bulk store waits for directly after the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
     Read,
     Written,
 }
 
-/// What lanes do.
+/// An event of some lanes of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
-    /// Lane `LANES[i]` accesses the word `cell + i`, and so on around.
+    /// Lane `LANES[i]` accesses the word `cell + i`, modulo the number of words.
     Access {
         global: bool,
         cell: usize,
         write: bool,
         strong: Option<Scope>,
     },
-    /// A bulk store of four shared words from four times `quad` on, to global words or to where nobody looks.
+    /// A bulk store of four shared words from word `4 * quad` on, to global words or to memory that no event accesses.
     Bulk {
         quad: usize,
         to: Option<usize>,
         until: Until,
     },
-    /// All bulk stores of the lane have written.
+    /// The lane waits until all its bulk stores have written.
     BulkWait,
-    /// A bulk load of four global words to where nobody looks, which is waited for.
+    /// A bulk load of four global words to memory that no event accesses, and a wait for it.
     Load {
         quad: usize,
     },
@@ -72,13 +73,13 @@ pub(crate) enum What {
         scope: Scope,
         sequential: bool,
     },
-    /// Of shared memory, of global memory, or of both.
+    /// A proxy fence of shared memory, of global memory, or of both.
     FenceProxy {
         global: Option<bool>,
     },
     /// `bar.warp.sync`.
     SyncLanes,
-    /// A flag is set, by a reduction or a store.
+    /// Sets a flag, by a reduction or a store.
     Set {
         flag: usize,
         release: bool,
@@ -100,12 +101,12 @@ pub(crate) enum What {
     },
     /// `bar.sync` of the whole block.
     Block,
-    /// `bar.sync` of two warps of the block, this one and another.
+    /// `bar.sync` of two warps of a block, this warp and another.
     Named {
         id: usize,
         other: usize,
     },
-    /// `bar.arrive`, and `bar.sync` of another warp later.
+    /// `bar.arrive`, followed later by a `bar.sync` of another warp.
     NamedArrive {
         id: usize,
     },
@@ -119,7 +120,7 @@ pub(crate) enum What {
     GateWait,
 }
 
-/// Lanes of a warp, which is counted through the grid, do something.
+/// An event: some lanes of a warp, whose number counts through the grid, do something.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
     pub(crate) warp: usize,
@@ -130,7 +131,7 @@ pub(crate) struct Event {
 /// A flag or an mbarrier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signal {
-    /// The block whose threads may use it, if not all may.
+    /// The block whose threads may use the flag or mbarrier; none if all threads may.
     block: Option<usize>,
     pub(crate) global: bool,
 }
@@ -143,7 +144,7 @@ pub(crate) struct Program {
     pub(crate) mbarriers: Vec<Signal>,
 }
 
-/// Random numbers.
+/// A generator of random numbers.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -154,7 +155,7 @@ impl Random {
         (self.0 >> 20) as usize % n
     }
 
-    /// A scope, mostly one that is wide enough.
+    /// A scope, which mostly is wide enough.
     fn scope(&mut self) -> Scope {
         [Scope::Cta, Scope::Cluster, Scope::Gpu, Scope::Gpu, Scope::Gpu, Scope::Gpu][self.below(6)]
     }
@@ -163,13 +164,13 @@ impl Random {
         self.below(2) == 0
     }
 
-    /// One or more of the lanes that access memory.
+    /// A mask of one or more of the lanes that access memory alone.
     fn few(&mut self) -> u32 {
         let some = 1 + self.below(15);
         (0..ACTIVE).filter(|i| some >> i & 1 == 1).map(|i| 1 << LANES[i]).sum()
     }
 
-    /// One of them, as a mask.
+    /// A mask of one of the lanes that access memory alone.
     fn one(&mut self) -> u32 {
         1 << LANES[self.below(ACTIVE)]
     }
@@ -182,20 +183,20 @@ impl Random {
 /// A warp, and some of its lanes.
 type Lanes = (usize, u32);
 
-/// What is begun and goes on later.
+/// Events that have begun something that later events must complete.
 #[derive(Default)]
 struct Open {
-    /// Flags that are set.
+    /// Flags that have been set.
     set: Vec<usize>,
-    /// Mbarriers, and warps and lanes that are yet to arrive.
+    /// Mbarriers, each with the warps and lanes that still have to arrive.
     arrivals: Vec<(usize, Vec<Lanes>)>,
     /// Mbarriers that are complete.
     complete: Vec<usize>,
-    /// Named barriers at which warps have arrived, and who is to wait.
+    /// Named barriers at which a warp has arrived, each with the warp that has to wait.
     named: Vec<(usize, usize)>,
-    /// Named barriers so far.
+    /// The number of named barriers so far.
     barriers: usize,
-    /// Warps and lanes that are yet to arrive at the cluster's barrier, and yet to wait there.
+    /// Warps and lanes that still have to arrive at the cluster's barrier, and those that still have to wait there.
     gate: (Vec<Lanes>, Vec<Lanes>),
 }
 
@@ -204,7 +205,7 @@ impl Program {
         let mut program = Program { shape, events: Vec::new(), flags: Vec::new(), mbarriers: Vec::new() };
         let mut open = Open::default();
         let length = 4 + random.below(48);
-        // Accesses, and how often each other kind of event comes, or never.
+        // The weights of accesses and of each other kind of event, some of which never come.
         let weights: Vec<usize> =
             std::iter::once(8).chain((0..10).map(|_| [0, 1, 2, 8][random.below(4)])).collect();
         while program.events.len() < length {
@@ -224,7 +225,7 @@ impl Program {
         program
     }
 
-    /// Adds an event, or none if the one that comes up is not possible.
+    /// Adds a random event, or none if the chosen kind is not possible.
     fn step(&mut self, random: &mut Random, open: &mut Open, weights: &[usize]) {
         let warp = random.below(self.shape.blocks * self.shape.warps);
         let home = self.home(warp, 0);
@@ -237,7 +238,8 @@ impl Program {
                 let (global, cell) = (random.below(3) == 0, random.below(CELLS));
                 let write = random.flip();
                 let strong = (random.below(4) == 0).then(|| random.scope());
-                // Of a cell either strong reads or strong writes, so that no read depends on the schedule.
+                // Each word has either only strong reads or only strong writes, so that no value that is read depends
+                // on the schedule.
                 let mask = if strong.is_some() { random.one() } else { random.few() };
                 let first = cell + LANES.iter().position(|lane| mask >> lane & 1 == 1).unwrap();
                 let write = if strong.is_some() { first % 2 == 0 } else { write };
@@ -250,7 +252,7 @@ impl Program {
             }
             2 => {
                 let (scope, sequential) = (random.scope(), random.below(3) == 0);
-                // Of those in sequence the widest: see the graph.
+                // `.sc` fences have the widest scope, since the graph does not look at their scopes.
                 add(
                     random.lanes(),
                     What::Fence { scope: if sequential { Scope::Gpu } else { scope }, sequential },

@@ -1,5 +1,5 @@
 //! Asynchronous operations on global memory: when they read and write it, and through which proxy ("Asynchronous
-//! Operations", "Proxies"); memory that is read through another path than it is written by.
+//! Operations", "Proxies"); memory that is read through another path than it is written.
 
 use super::{race, right, twins, wrong};
 use girih_sim::Error;
@@ -22,7 +22,7 @@ fn a_bulk_store_has_written_when_it_has_been_waited_for() {
     let lines = [FILL, "@!%first exit;", STORE, "cp.async.bulk.wait_group 0;", "ld.global.u32 %r0, [%p+64];"];
     let early = [("wait_group 0;", "wait_group.read 0;"), ("wait_group 0;", "wait_group 1;")];
     twins((1, 32, 1), &lines, &early, race);
-    // A write after the wait is in order, one before it is not.
+    // A write after the wait is ordered, a write before the wait is not.
     right(
         (1, 32, 1),
         &[FILL, "@!%first exit;", STORE, "cp.async.bulk.wait_group 0;", "st.global.u32 [%p+64], %i;"],
@@ -82,7 +82,7 @@ fn a_bulk_load_of_what_the_kernel_wrote_needs_a_proxy_fence() {
             (fence, "fence.proxy.alias;"),
         ];
         twins((1, 32, 1), &lines, &broken, unfenced);
-        // On the other side of the barrier it does as well, in the thread that issues the copy.
+        // The fence may also come after the barrier, in the thread that issues the copy.
         right(
             (1, 32, 1),
             &[INIT, "st.global.u32 [%o], %i; bar.sync 0;", fence, LOAD, WAIT, "ld.shared.u32 %r0, [%m];"],
@@ -118,7 +118,7 @@ fn bulk_reductions_into_global_memory_are_atomics_of_their_proxy() {
         @%first cp.async.bulk.commit_group; @%first cp.async.bulk.wait_group 0;";
     right((3, 32, 1), &[FILL, reduce]);
     wrong((2, 32, 1), &[FILL, reduce, "ld.global.u32 %r0, [%o];"], race);
-    // Atomics of the generic proxy are not morally strong with them.
+    // Atomics of the generic proxy are not morally strong with those of the async proxy.
     wrong(
         (2, 32, 1),
         &[
@@ -157,7 +157,7 @@ fn a_fence_of_another_space_is_none() {
         lines[3],
     ];
     twins((1, 32, 1), &atomics, &[("fence.proxy.async;", "")], unfenced);
-    // Of a peer's shared memory it is the cluster's.
+    // For a peer's shared memory the fence must be that of the cluster.
     let peer = [
         INIT,
         "mapa.shared::cluster.u32 %r1, %m, 1; setp.eq.u32 %p1, %c, 1; barrier.cluster.arrive; barrier.cluster.wait;",

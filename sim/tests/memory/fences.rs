@@ -2,7 +2,8 @@
 
 use super::{kinds, race, right, twins, wrong};
 
-/// The last block to come adds what all have left; the lines before the ticket, after it, and what is read.
+/// The block that comes last reads what all blocks have left; `before` and `after` are the lines before and after the
+/// ticket.
 fn last_block(before: &str, after: &str) -> [String; 6] {
     [
         "mad.lo.u32 %r5, %me, 32, %i; mul.wide.u32 %rd0, %r5, 4; add.s64 %rd0, %rd0, %p; st.global.u32 [%rd0+256], %r5;".into(),
@@ -72,8 +73,8 @@ fn lanes_that_exchange_in_step_by_volatile_are_reported() {
     }
 }
 
-/// A lane that waits for another's value may find it at once; one that goes on with it in a loop that it does not end has none
-/// to wait for.
+/// A lane that waits for another lane's value may find the value at once; a lane that reads a value in a loop that the
+/// value does not end does not wait for it.
 #[test]
 fn a_lane_that_polls_is_no_exchange_in_step() {
     for space in ["shared", "global"] {
@@ -92,7 +93,8 @@ fn a_lane_that_polls_is_no_exchange_in_step() {
     }
 }
 
-/// What an atomic has seen comes before what its thread does next, with no fence at all: a counter is set to zero again.
+/// A write that an atomic has read from comes before what the atomic's thread does next, without any fence: a counter
+/// is set to zero again.
 #[test]
 fn an_atomic_comes_after_those_that_it_has_seen() {
     let lines = [
@@ -106,7 +108,7 @@ fn an_atomic_comes_after_those_that_it_has_seen() {
         "ld.shared.u32 %r0, [%s]; setp.ne.u32 %p1, %r0, 3; @%p1 exit; setp.eq.u32 %p2, %i, 5; @%p2 st.global.u32 [%p], 0;",
     ];
     right((4, 32, 1), &handed);
-    // What came before what it has seen, it has not.
+    // What came before that write does not.
     let own = "@!%first exit; mul.wide.u32 %rd0, %me, 4; add.s64 %rd0, %rd0, %p; st.global.u32 [%rd0+64], 1;";
     let more = [own, lines[0], "ld.global.v2.u32 {%r1, %r2}, [%p+64];"];
     wrong((2, 32, 1), &more.map(|l| l.replace("%r0, 3;", "%r0, 1;")).each_ref().map(|l| l.as_str()), race);

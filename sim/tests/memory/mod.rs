@@ -1,5 +1,5 @@
-//! The memory consistency model (PTX ISA, "Memory Consistency Model"): pairs of kernels, one right and the others without
-//! one thing that the model asks for. The right one is run without an alarm, the others are reported.
+//! The memory consistency model (PTX ISA, "Memory Consistency Model"). Of each group of kernels one is right, and each
+//! of the others lacks one thing that the model demands. The right kernel must pass, and the others must be reported.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod asynchronous;
@@ -14,8 +14,9 @@ use girih_sim::{Error, Launch, Memory, Options, judge};
 /// The shape of a launch: blocks, threads a block, blocks a cluster.
 type Shape = (u32, u32, u32);
 
-/// %p is a buffer of 1024 zeroed words, %q one of 1000, 1001, ...; %n the thread's word of it, %o of %p; %s is shared
-/// memory, %m the thread's word there, %b an mbarrier; %me the block, %c its number of the cluster, %i the thread, %l the lane.
+/// %p is a buffer of 1024 zeroed words, %q a buffer of 1000, 1001, ...; %n is the thread's word of %q, %o that of %p;
+/// %s is shared memory, %m the thread's word there, %b an mbarrier; %me is the block, %c its number in the cluster, %i
+/// the thread, %l the lane.
 const HEAD: &str = ".visible .entry k(.param .u64 out, .param .u64 in) {
     .shared .align 128 .b8 s[2048]; .shared .align 8 .b64 bar[4];
     .reg .b32 %i, %l, %me, %c, %s, %b, %m, %r<9>; .reg .b64 %p, %q, %n, %o, %rd<9>; .reg .pred %first, %lead, %p<9>;
@@ -23,7 +24,7 @@ const HEAD: &str = ".visible .entry k(.param .u64 out, .param .u64 in) {
     and.b32 %l, %i, 31; mov.u32 %s, s; mov.u32 %b, bar; setp.eq.u32 %first, %i, 0; setp.eq.u32 %lead, %l, 0;
     mad.lo.u32 %m, %i, 4, %s; mul.wide.u32 %o, %i, 4; add.s64 %n, %q, %o; add.s64 %o, %p, %o;\n";
 
-/// What is found, with several seeds and numbers of workers.
+/// The errors, with several seeds and numbers of workers.
 fn found((blocks, threads, cluster): Shape, lines: &[&str]) -> Vec<Option<Error>> {
     let text = module(&format!("{HEAD}{}\nret; }}", lines.join("\n")));
     let run = |threads_of_host, seed| {
@@ -45,7 +46,7 @@ fn found((blocks, threads, cluster): Shape, lines: &[&str]) -> Vec<Option<Error>
         .into()
 }
 
-/// The kinds of what is found at the first seed, warnings too.
+/// The kinds of the findings with the first seed, warnings included.
 fn kinds((blocks, threads, cluster): Shape, lines: &[&str]) -> Vec<&'static str> {
     let text = module(&format!("{HEAD}{}\nret; }}", lines.join("\n")));
     let memory = Memory::new();
@@ -78,7 +79,7 @@ fn wrong(shape: Shape, lines: &[&str], expected: fn(&Error) -> bool) {
     assert!(found.iter().all(accepted), "{lines:#?}: {found:#?}");
 }
 
-/// The kernel is right, and with each of these parts in the place of another it is reported.
+/// The kernel is right, and is reported if any of these parts is put in the place of another.
 fn twins(shape: Shape, lines: &[&str], broken: &[(&str, &str)], expected: fn(&Error) -> bool) {
     right(shape, lines);
     for (from, to) in broken {

@@ -1,4 +1,4 @@
-//! Shared memory of the cluster's other blocks: it is there once they are known to run, and as long as they do.
+//! Shared memory of the cluster's other blocks: it may be accessed once those blocks are known to run, until they exit.
 
 use super::{right, twins, wrong};
 use girih_sim::Error;

@@ -1,5 +1,5 @@
-//! Scopes: two strong operations go together if each one's scope holds the other's thread ("Morally strong operations"), and
-//! only then what one releases is what the other acquires ("Release and Acquire patterns").
+//! Scopes. Two strong operations are morally strong if the scope of each includes the other's thread ("Morally strong
+//! operations"), and only then an acquire gets what a release has released ("Release and Acquire patterns").
 
 use super::{found, race, right, twins, wrong};
 
@@ -109,7 +109,7 @@ fn atomics_of_different_blocks_need_a_scope_that_holds_both() {
     twins((2, 32, 2), &lines, &[("red.relaxed.cluster", "red.relaxed.cta")], race);
 }
 
-/// What a thread of the block has handed over within the block, another hands on to a block further away.
+/// What a thread of the block has handed over within the block, another thread hands on to another block.
 #[test]
 fn what_is_handed_over_narrowly_is_handed_on_widely() {
     let lines = [
@@ -144,7 +144,7 @@ fn a_chain_of_atomics_carries_what_its_first_released() {
     ];
     let broken = [("red.release.gpu", "red.relaxed.gpu"), ("red.relaxed.gpu", "red.relaxed.cta")];
     twins((3, 32, 1), &lines, &broken, race);
-    // A store begins a value anew; who waits for it may have seen the first one, too.
+    // A store begins a new value; a thread that waits for it may have seen the first value, too.
     let anew = lines.map(|line| {
         line.replace("red.relaxed.gpu.global.add.u32 [%p+128], 1;", "st.relaxed.gpu.global.u32 [%p+128], 2;")
     });
@@ -187,7 +187,7 @@ fn strong_accesses_that_overlap_in_part_race() {
         &[("@!%p1 red.relaxed.cta.shared.add.u32 [%s], 1;", "@!%p1 red.relaxed.cta.shared.add.u64 [%s], 1;")],
         race,
     );
-    // Ordered ones do not race.
+    // Accesses that are ordered do not race.
     let barrier = "@%p1 red.relaxed.cta.shared.add.u32 [%s], 1; bar.sync 0; @!%p1 red.relaxed.cta.shared.add.u64 [%s], 1;";
     right((1, 64, 1), &[shared[0], barrier]);
 }

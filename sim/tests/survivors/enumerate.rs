@@ -1,4 +1,4 @@
-//! The mutations of a text, found by looking at its statements.
+//! Finds the mutations of a text from its statements.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ pub(crate) struct Mutant {
     pub(crate) text: String,
 }
 
-/// Instructions of which each is taken away.
+/// Instructions each of which is taken away in turn.
 const REMOVED: [&str; 14] = [
     "mbarrier.try_wait",
     "mbarrier.arrive",
@@ -33,8 +33,8 @@ struct Statement {
     range: Range<usize>,
 }
 
-/// All statements that end in a semicolon, without labels in front of them, and without those that nothing leads to: behind
-/// a branch without a guard, up to the next label.
+/// All statements that end in a semicolon, without the labels in front of them. Statements that no path reaches, from a
+/// branch without a guard up to the next label, are left out.
 fn statements(text: &str) -> Vec<Statement> {
     let (mut found, mut offset, mut reached) = (Vec::new(), 0, true);
     for (i, whole) in text.split_inclusive('\n').enumerate() {
@@ -77,7 +77,7 @@ pub(crate) fn mutants(text: &str) -> Vec<Mutant> {
         let name = code.split_whitespace().next().unwrap_or_default();
         let mut add = |what: &str, by: &str| {
             let Range { start, end } = statement.range;
-            // Without its semicolon, if nothing is left of it.
+            // Without the semicolon, too, if nothing is left of the statement.
             let rest = &text[if by.is_empty() { end + 1 } else { end }..];
             let whole = format!("{}{by}{rest}", &text[..start]);
             let name = format!("{}: {what} {name}", statement.line);

@@ -1,4 +1,4 @@
-//! Small launches of the kernels of `tests/ptx`: rings and buffers are gone through more than once.
+//! Small launches of the kernels of `tests/ptx`, in which rings and buffers are used more than once.
 
 use girih_ptx::{TensorElement, TensorSwizzle, Tiled};
 use girih_sim::{Launch, Memory};
@@ -53,7 +53,7 @@ pub(crate) const FILES: &[File] = &[
     file!("attn-d128-short-causal", attention(true, 128, [128, 128], 384, 196_736)),
 ];
 
-/// A launch, and what it must leave.
+/// A launch, and the results that it must leave.
 pub(crate) struct Prepared {
     pub(crate) memory: Memory,
     pub(crate) launch: Launch,
@@ -111,7 +111,7 @@ fn product(a: &[f32], b: &[f32], k: usize) -> Vec<f32> {
         .collect()
 }
 
-/// A launch that most mutants fail at; or one that goes through every loop, for the others.
+/// A launch with which most mutants fail; or a longer one, which goes through every loop, for the other mutants.
 pub(crate) fn prepare(file: &File, long: bool) -> Prepared {
     match file.shape {
         Shape::Persistent(tile, steps, shared) => persistent(tile, steps, shared),
@@ -122,7 +122,7 @@ pub(crate) fn prepare(file: &File, long: bool) -> Prepared {
     }
 }
 
-/// Results of a launch of the same shape, which every mutant is compared with.
+/// The results of a launch of the same shape, with which those of every mutant are compared.
 fn once(
     cell: &'static std::sync::Mutex<Vec<(Vec<usize>, Vec<f32>)>>,
     key: &[usize],

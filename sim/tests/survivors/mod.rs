@@ -1,5 +1,6 @@
-//! Every single mutation of the synchronisation in hand-written Hopper kernels: the checks report each, or it is in
-//! `mutants.toml` with the reason why it is harmless, or why no execution on these launches can show it.
+//! Every single mutation of the synchronisation in hand-written Hopper kernels. The checks report each mutant, or
+//! `mutants.toml` gives the reason why the mutant is harmless, or why no execution of these launches can show the
+//! defect.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod enumerate;
@@ -29,7 +30,7 @@ fn survivors() -> BTreeMap<String, String> {
     all
 }
 
-/// What has been found of a text: nothing, and what it has left in its output; or an error.
+/// The result of a mutant: the output that it has left if nothing was reported, or an error.
 fn outcome(file: &File, text: &str) -> Result<Vec<u8>, String> {
     let module = Module::parse(text).unwrap_or_else(|error| panic!("{}: {error}", file.name));
     let program = Program::load(&module).unwrap_or_else(|error| panic!("{}: {error}", file.name));
@@ -49,7 +50,7 @@ fn outcome(file: &File, text: &str) -> Result<Vec<u8>, String> {
     Ok(Vec::new())
 }
 
-/// Runs mutants on all cores; the names of those of which nothing was said.
+/// Runs mutants on all cores; returns the names of those that were not reported.
 fn silent(mutants: &[(&'static File, Mutant)]) -> BTreeSet<String> {
     let (next, silent) = (AtomicUsize::new(0), Mutex::new(BTreeSet::new()));
     let work = || {
@@ -57,7 +58,7 @@ fn silent(mutants: &[(&'static File, Mutant)]) -> BTreeSet<String> {
             let name = format!("{} {}", file.name, mutant.name);
             if let Ok(wrong) = outcome(file, &mutant.text) {
                 let wrong = String::from_utf8(wrong).unwrap();
-                // What computes wrong numbers is not harmless.
+                // A mutant that computes wrong numbers is not harmless.
                 silent.lock().unwrap().insert(if wrong.is_empty() {
                     name
                 } else {

@@ -1,4 +1,4 @@
-//! What is expected of each entry.
+//! The verdict that is expected of each entry.
 
 use super::setup::{Check, Setup};
 
@@ -7,7 +7,7 @@ use super::setup::{Check, Setup};
 pub(crate) enum Expected {
     /// No error, and the host's numbers.
     Right,
-    /// As right, but for a warning of this kind.
+    /// Right, but for a warning of this kind.
     Warned(&'static str),
     /// An error, of one of these kinds.
     Broken(&'static [&'static str]),

@@ -1,5 +1,5 @@
-//! Kernels of NVRTC and Triton, right and broken, and what the checks must say of each: nothing of a right one, whose
-//! results the host computes again, and an error of the defect's kind for each twin that has one.
+//! Kernels of NVRTC and Triton, right and broken, and what the checks must report: nothing of a right kernel, whose
+//! results the host computes again, and an error of the defect's kind for each broken twin.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod blocks;
@@ -49,7 +49,7 @@ fn judge(case: &Case) -> Vec<(String, String)> {
     for Entry { name, entry, expected, patch } in case.entries() {
         let verdict =
             Module::parse(&patch.apply(&text)).map_err(|error| error.to_string()).and_then(|module| {
-                // A module of its own for each, as its variables keep what is written to them.
+                // Each entry has a module of its own, since the module's variables keep what is written to them.
                 let program = Program::load(&alone(&module, &entry)).map_err(|error| error.to_string())?;
                 setup::run(&program, &entry, case).map_err(|error| error.to_string())
             });
@@ -63,7 +63,7 @@ fn judge(case: &Case) -> Vec<(String, String)> {
     wrong
 }
 
-/// What is wrong with a kernel of CUDA is told with lines of its source.
+/// A defect of a CUDA kernel is reported with lines of the kernel's source.
 fn named(case: &Case, expected: &Expected, verdict: &Result<Verdict, String>) -> Result<(), String> {
     let Ok(verdict) = verdict else { return Ok(()) };
     let mut errors = verdict.findings.iter().filter(|finding| finding.severity == Severity::Error);
@@ -110,7 +110,7 @@ fn agrees(expected: &Expected, verdict: Result<Verdict, String>) -> Result<(), S
     }
 }
 
-/// All verdicts are as the manifest has them, but for those that it calls wrong today; and those are wrong.
+/// All verdicts are as the manifest expects, except for those that the manifest calls wrong today; and those are wrong.
 #[test]
 fn verdicts_are_right() {
     let wrong: Vec<(String, String)> = cases().iter().flat_map(judge).collect();

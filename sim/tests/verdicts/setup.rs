@@ -1,4 +1,4 @@
-//! Buffers, launches, and runs of the seeds that a verdict takes.
+//! Buffers and launches, and the runs with several seeds that a verdict takes.
 
 use girih_sim::{Error, Finding, Launch, Memory, Options, Print, Program, judge};
 
@@ -12,11 +12,11 @@ pub(crate) struct Setup {
     pub(crate) memory: Memory,
     pub(crate) launch: Launch,
     pub(crate) print: Option<Print>,
-    /// Of the device; an H200's if none.
+    /// The multiprocessors of the device; those of an H200 if none are given.
     pub(crate) multiprocessors: Option<u32>,
 }
 
-/// What the runs of an entry have come to.
+/// The results of the runs of an entry.
 pub(crate) struct Verdict {
     pub(crate) findings: Vec<Finding>,
     pub(crate) numbers: Result<(), String>,

@@ -1,4 +1,4 @@
-//! One product: its kernel, its operands, and what it should give.
+//! One product: its kernel, its operands, and the expected result.
 
 use std::fmt::Write;
 
@@ -89,7 +89,7 @@ L: ld.global.v4.b32 {%x0, %x1, %x2, %x3}, [%im]; st.shared.v4.b32 [%s], {%x0, %x
         module(&(k + "\nret;\n}\n")).replace("sm_90", "sm_90a").replace("8.0", "8.4")
     }
 
-    /// Runs the body on random matrices; results and what they should be.
+    /// Runs the body on random matrices; returns the results and the expected ones.
     pub(crate) fn run(
         &self,
         random: &mut Random,

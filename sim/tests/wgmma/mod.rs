@@ -1,5 +1,5 @@
-//! `wgmma`: every type, shape and shared-memory layout against sums of products, with the places of elements from the
-//! ISA's figures ("WGMMA .m64nNk16 register fragment layout for matrix A", ..., "Canonical Layouts").
+//! `wgmma` of every type, shape and shared-memory layout, compared with sums of products; the places of elements are
+//! from the ISA's figures ("WGMMA .m64nNk16 register fragment layout for matrix A", ..., "Canonical Layouts").
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod case;

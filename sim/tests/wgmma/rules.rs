@@ -1,4 +1,4 @@
-//! What must not be done to registers, to shared memory and by the warps of a warpgroup.
+//! Accesses to registers and to shared memory, and actions of the warps of a warpgroup, that are not allowed.
 
 use girih_sim::{Error, Memory, Options};
 
@@ -75,7 +75,7 @@ fn a_fence_comes_between_other_accesses_and_the_next() {
         assert_eq!(unfenced("F; mov.b32 %d1, 0; WGMMA C; W 0;"), "%d1");
         assert_eq!(unfenced("F; WGMMA C; W 0; mov.b32 %t, %d2; WGMMA C; W 0;"), "%d2");
         outcome(&case, "F; WGMMA C; W 0; mov.b32 %t, %d2; F; WGMMA C; W 0;").unwrap();
-        // Products of one shape follow one another without; those of different shapes don't.
+        // Products of the same shape may follow one another without a fence; those of different shapes may not.
         outcome(&case, "F; WGMMA WGMMA C; WGMMA C; W 0;").unwrap();
         let narrow = Case { n: 8, ..small(case.left.is_none()) }.instruction();
         assert_eq!(unfenced(&format!("F; WGMMA {narrow} C; W 0;")), "%d0");
@@ -132,7 +132,8 @@ fn descriptors_stay_in_shared_memory() {
     assert!(matches!(error, Error::OutOfBounds { .. }), "{error}");
 }
 
-/// The first to wait needs all four; a warp that stays away is told, whether it has exited or waits for something else.
+/// The first warp that waits needs all four; a warp that stays away is reported, whether it has exited or waits for
+/// something else.
 #[test]
 fn a_warpgroup_needs_all_its_warps() {
     let case = small(false);
@@ -155,7 +156,8 @@ fn a_warpgroup_needs_all_its_warps() {
     assert!(matches!(error, Error::BadValue { value: 96, .. }), "{error}");
 }
 
-/// What an operation reads is not written before its end: neither by the warp itself, nor by others that don't know of it.
+/// Memory that an operation reads must not be written before the operation's end: neither by the warp itself nor by
+/// others that do not know of the end.
 #[test]
 fn shared_memory_is_left_alone_while_it_is_read() {
     let case = small(false);
@@ -163,7 +165,7 @@ fn shared_memory_is_left_alone_while_it_is_read() {
     let error = outcome(&case, &format!("F; WGMMA C; {store} W 0;")).unwrap_err();
     assert!(matches!(error, Error::InFlight { .. }), "{error}");
     outcome(&case, &format!("F; WGMMA C; W 0; {store}")).unwrap();
-    // Without a fence of the proxies the writes before are not seen.
+    // Without a proxy fence the operation does not see earlier writes.
     let error = outcome(&case, &format!("{store} bar.sync 0; F; WGMMA C; W 0;")).unwrap_err();
     assert!(matches!(error, Error::Unfenced { .. }), "{error}");
     outcome(&case, &format!("{store} fence.proxy.async; bar.sync 0; F; WGMMA C; W 0;")).unwrap();
