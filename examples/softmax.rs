@@ -3,41 +3,39 @@
 
 use std::f64::consts::LOG2_E;
 
-use girih::codegen::algorithm::{Predicates, block_reduce, copy_if, fill, reduce, transform};
-use girih::codegen::{Builder, Error, Expr, Gmem, Kernel, Rmem, Scalar, atom::AUTO_VECTORIZING_COPY};
+use girih::codegen::algorithm::{block_reduce, copy, fill, reduce, transform};
+use girih::codegen::{Builder, Error, Gmem, Kernel, Rmem, Scalar, atom::AUTO_VECTORIZING_COPY};
 use girih::device::{Arg, Device, Select};
-use girih::layout::{Int, lay};
+use girih::layout::{Int, lay, tiler};
 use girih::ptx::Special;
-use girih::tensor::{Counting, DType, Tensor};
+use girih::tensor::{DType, Slice};
 
-/// The kernel `softmax(x, y, columns, pitch)`.
+/// The kernel `softmax(rows, columns, pitch, x, y)`.
 fn softmax() -> Result<Kernel, Error> {
     let mut b = Builder::new("softmax", 80, 128);
-    let pointers = ["x", "y"].map(|name| b.pointer(name, 4));
+    let rows = b.symbol("rows", |n| n.at_least(1))?;
     let columns = b.symbol("columns", |n| n.at_least(1).at_most(4096))?;
     let pitch = b.symbol("pitch", |n| n.at_least(1).at_most(1 << 30))?;
-    let [columns, pitch] = [columns, pitch].map(|symbol| Expr::from_int(&Int::symbol(symbol)));
 
     let (row, thread) = (b.special(Special::CtaidX), b.special(Special::TidX));
     let tv = lay!("(128,32):(1,128)"); // (Thr,Val) -> column
-    let [x, y] = pointers.map(|pointer| {
-        let row = Gmem::new(&pointer + &(&(&row * &pitch) * 4), DType::F32);
-        Tensor::new(row, lay!("4096:1")).tv_partition(&tv, &thread) // 32
+    let [x, y] = ["x", "y"].map(|name| {
+        let all = Gmem::matrix(&mut b, name, DType::F32, [rows, columns].map(Int::from), pitch.into())?;
+        let row = all.local_tile(&tiler!("<1,4096>"), &[Slice::At(row.clone()), Slice::at(0)])?; // (1,4096)
+        Ok::<_, Error>(row.tv_partition(&tv, &thread)?) // 32
     });
-    let column = Tensor::new(Counting::new(1), lay!("4096:1@0")).tv_partition(&tv, &thread)?; // 32
-    let inside = Predicates::inside(&column, &[columns])?;
 
     let (x, y, lowest) = (x?, y?, f64::NEG_INFINITY);
     let values = Rmem::like(&mut b, &x)?; // 32
     fill(&mut b, &values, lowest)?;
-    copy_if(&mut b, AUTO_VECTORIZING_COPY, &inside, &x, &values)?;
+    copy(&mut b, AUTO_VECTORIZING_COPY, &x, &values)?;
     let max = reduce(&mut b, &values, Scalar::new(DType::F32, lowest), |_, max, x| Ok(max.max(x)))?;
     let max = block_reduce(&mut b, &max, |x, y| x.max(y))?;
     transform(&mut b, &[&values], &values, |_, x| Ok(((&x[0] - &max) * LOG2_E).exp2()))?;
     let sum = reduce(&mut b, &values, Scalar::new(DType::F32, 0.0), |_, sum, x| Ok(sum + x))?;
     let scale = block_reduce(&mut b, &sum, |x, y| x + y)?.recip();
     transform(&mut b, &[&values], &values, |_, x| Ok(&x[0] * &scale))?;
-    copy_if(&mut b, AUTO_VECTORIZING_COPY, &inside, &values, &y)?;
+    copy(&mut b, AUTO_VECTORIZING_COPY, &values, &y)?;
     b.finish()
 }
 
@@ -47,8 +45,8 @@ fn run(select: Select, rows: usize, columns: usize, pitch: usize) -> Result<(), 
 
     let input: Vec<f32> = (0..rows * pitch).map(|i| (i * 7919 % 1000) as f32 / 50.0 - 10.0).collect();
     let (x, y) = (device.upload(&input)?, device.upload(&vec![f32::NAN; rows * pitch])?);
-    let [columns_arg, pitch_arg] = [columns, pitch].map(|n| Arg::U32(n as u32));
-    let args = [("x", Arg::from(&x)), ("y", Arg::from(&y)), ("columns", columns_arg), ("pitch", pitch_arg)];
+    let [m, n, ld] = [rows, columns, pitch].map(|n| Arg::U32(n as u32));
+    let args = [("x", Arg::from(&x)), ("y", Arg::from(&y)), ("rows", m), ("columns", n), ("pitch", ld)];
     let (config, args) = (kernel.config([rows as u32, 1, 1])?, kernel.arguments(&args)?);
     // SAFETY: a block reads and writes `columns` elements of its row, which both buffers hold.
     #[expect(unsafe_code, reason = "launching one's own kernel")]

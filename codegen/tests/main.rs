@@ -2,6 +2,7 @@
 
 mod barriers;
 mod best_maps;
+mod bounded;
 mod constants;
 mod debugging;
 mod f2_maps;

@@ -106,7 +106,8 @@ impl CopyWith {
 ///
 /// The tensors are what one thread has, as [`ThrCopy`](crate::ThrCopy) partitions or retiles them; each instruction takes
 /// as many values, in colexicographic order, as its atom says. Universal copies go through registers where neither side
-/// is in registers, and read memory in the order in which it lies.
+/// is in registers, and read memory in the order in which it lies. Of a tensor that carries its coordinates
+/// ([`Gmem::bounded`](crate::Gmem::bounded)) nothing outside of its extents is copied, as if by [`copy_if`].
 ///
 /// # Errors
 /// [`Error::Mismatch`] if the atom does not copy between these spaces, dtypes or sizes, if the values of an instruction
@@ -206,7 +207,8 @@ pub fn prefetch<S: Data>(
 /// A copy that fits its atom's spaces and sizes.
 pub(super) struct Move<'a> {
     pub(super) with: &'a CopyWith,
-    pub(super) predicates: &'a Predicates,
+    /// The caller's, and that nothing leaves its array.
+    pub(super) predicates: Predicates,
     pub(super) layouts: [girih_layout::Lay; 2],
     /// How many values there are on each side.
     pub(super) sizes: [usize; 2],
@@ -220,7 +222,7 @@ pub(super) struct Move<'a> {
 impl<'a> Move<'a> {
     fn new<S: Data, D: Data>(
         with: &'a CopyWith,
-        predicates: &'a Predicates,
+        predicates: &Predicates,
         source: &Tensor<S>,
         target: &Tensor<D>,
     ) -> Result<Move<'a>, Error> {
@@ -252,19 +254,17 @@ impl<'a> Move<'a> {
         let every = if tensor { i64::from(with.atom.bits() / bits).max(1) } else { 1 };
         let size = |layout| crate::tiled_copy::static_size("copy", layout);
         let sizes = [size(source.layout())? as usize, size(target.layout())? as usize];
-        let out = Move {
-            with,
-            predicates,
-            layouts,
-            sizes,
-            source: every_value("copy", source, every)?,
-            target: every_value("copy", target, every)?,
-            bits: i64::from(bits),
-        };
-        if predicates.count().is_some_and(|count| count != sizes[0]) {
+        if !predicates.are_of(sizes[0]) {
             return Err(mismatch("a predicate for each value of the source"));
         }
-        Ok(out)
+        let source = every_value("copy", source, every)?;
+        let target = every_value("copy", target, every)?;
+        let bounds = Predicates::bounds(&source).and(Predicates::bounds(&target));
+        if !bounds.are_of(sizes[0]) {
+            return Err(mismatch("as many values on both sides, where an array's extents are known"));
+        }
+        let predicates = predicates.clone().and(bounds);
+        Ok(Move { with, predicates, layouts, sizes, source, target, bits: i64::from(bits) })
     }
 
     /// The error for what the atom does not take.

@@ -124,11 +124,15 @@ pub(super) fn every_value<E: Data>(
 
 /// An order of a memory's values in which neighbours in memory are neighbours: the leaves of the smallest strides are the
 /// fastest, those whose strides are not known the slowest.
-pub(super) fn memory_order(layout: &Lay) -> Result<Vec<i64>, Error> {
+pub(super) fn memory_order(site: &Site, layout: &Lay) -> Result<Vec<i64>, Error> {
     let numbers = Lay::left(layout.shape())?;
-    let distance = |leaf: usize| match layout.flat_leaf(leaf).1 {
-        Stride::Int(stride) => stride.get().filter(|&stride| stride != 0).map_or(u64::MAX, i64::unsigned_abs),
-        _ => u64::MAX,
+    let distance = |leaf: usize| {
+        let distance = match (site, layout.flat_leaf(leaf).1) {
+            (Site::Gmem(array), stride) => array.distance(&stride),
+            (_, Stride::Int(stride)) => stride.get(),
+            _ => None,
+        };
+        distance.filter(|&stride| stride != 0).map_or(u64::MAX, i64::unsigned_abs)
     };
     let mut leaves: Vec<usize> = (0..layout.leaf_count()).collect();
     leaves.sort_by_key(|&leaf| distance(leaf));

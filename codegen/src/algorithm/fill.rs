@@ -9,9 +9,10 @@ use girih_tensor::{DType, Element, Tensor};
 use super::Site;
 use super::copy::line;
 use super::data::{Data, memory_order, values};
+use super::predicates::Predicates;
 use super::registers::Piece;
 use crate::builder::{Builder, Cond, Reg};
-use crate::{Error, Rmem};
+use crate::{Error, Expr, Rmem};
 
 /// Sets every value of `target` to `value`, rounded to its dtype as [`Element::from_f64`] does (CuTe's `fill`). Memory is
 /// written in the widest vectors.
@@ -41,13 +42,13 @@ fn filled<E: Data>(b: &mut Builder, target: &Tensor<E>, value: f64) -> Result<()
         fill_registers(b, &all, pattern(dtype, value));
         return Ok(());
     }
-    let order = memory_order(target.layout())?;
+    let (order, bounds) = (memory_order(&site, target.layout())?, Predicates::bounds(&all));
     let mut width = 128;
     while width >= bits.max(8) {
-        if let Some(lines) = lines(&all, &order, bits, width)? {
+        if let Some(lines) = lines(&all, &bounds, &order, bits, width)? {
             let piece = constant(b, width, pattern(dtype, value));
-            for address in lines {
-                b.store(site.space(), &address, &piece, &Cond::Always)?;
+            for (address, inside) in lines {
+                b.store(site.space(), &address, &piece, &inside)?;
             }
             return Ok(());
         }
@@ -65,14 +66,22 @@ pub fn clear<E: Data>(b: &mut Builder, target: &Tensor<E>) -> Result<(), Error> 
     fill(b, target, 0.0)
 }
 
-/// The addresses of vectors of `width` bits, if the values lie in such.
-fn lines(all: &[Site], order: &[i64], bits: i64, width: i64) -> Result<Option<Vec<crate::Expr>>, Error> {
+/// The addresses of vectors of `width` bits, and where they are inside of their array, if the values lie in such.
+fn lines(
+    all: &[Site],
+    bounds: &Predicates,
+    order: &[i64],
+    bits: i64,
+    width: i64,
+) -> Result<Option<Vec<(Expr, Cond)>>, Error> {
     let count = (width / bits) as usize;
     if !order.len().is_multiple_of(count) {
         return Ok(None);
     }
-    let group =
-        |group: &[i64]| line(&group.iter().map(|&i| all[i as usize].clone()).collect::<Vec<_>>(), bits);
+    let group = |group: &[i64]| {
+        let sites: Vec<Site> = group.iter().map(|&i| all[i as usize].clone()).collect();
+        Ok(line(&sites, bits)?.zip(bounds.of(group)))
+    };
     order.chunks(count).map(group).collect()
 }
 

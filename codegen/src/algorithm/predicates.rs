@@ -6,10 +6,12 @@ use super::data::{Site, values};
 use crate::builder::{Builder, Cond};
 use crate::{Counting, Error, Expr};
 
-/// The condition of each value, in the order of the tensors that are copied.
+/// The condition of each value, in the order of the tensors that are copied. What tensors carry coordinates
+/// ([`Gmem::bounded`](crate::Gmem::bounded)) needs none: their copies stay inside by themselves.
 #[derive(Clone, Debug)]
 pub struct Predicates {
-    kind: Kind,
+    /// All of them have to hold.
+    parts: Vec<Kind>,
 }
 
 #[derive(Clone, Debug)]
@@ -24,14 +26,14 @@ enum Kind {
 
 impl From<Cond> for Predicates {
     fn from(cond: Cond) -> Predicates {
-        Predicates { kind: Kind::All(cond) }
+        Predicates { parts: vec![Kind::All(cond)] }
     }
 }
 
 impl Predicates {
     /// Of each value its own condition.
     pub fn each(conds: Vec<Cond>) -> Predicates {
-        Predicates { kind: Kind::Each(conds) }
+        Predicates { parts: vec![Kind::Each(conds)] }
     }
 
     /// Whether a value lies inside the tensor: `coordinate` is the identity tensor of the whole, partitioned like the
@@ -55,33 +57,50 @@ impl Predicates {
             _ => None,
         };
         let coordinates = all.iter().filter_map(coordinate).collect();
-        Ok(Predicates { kind: Kind::Inside { coordinates, extents: extents.to_vec() } })
+        Ok(Predicates { parts: vec![Kind::Inside { coordinates, extents: extents.to_vec() }] })
     }
 
-    /// How many values it has conditions for, if it is not one for all.
-    pub(super) fn count(&self) -> Option<usize> {
-        match &self.kind {
-            Kind::All(_) => None,
-            Kind::Each(conds) => Some(conds.len()),
-            Kind::Inside { coordinates, .. } => Some(coordinates.len()),
-        }
+    /// Whether values lie inside the extents that their array is known to have.
+    pub(super) fn bounds(all: &[Site]) -> Predicates {
+        let at = |site: &Site| match site {
+            Site::Gmem(array) => array.coordinate().map(|(at, extents)| (at.to_vec(), extents.to_vec())),
+            _ => None,
+        };
+        let Some((_, extents)) = all.first().and_then(at) else { return Predicates { parts: Vec::new() } };
+        let coordinates = all.iter().filter_map(|site| at(site).map(|(at, _)| at)).collect();
+        Predicates { parts: vec![Kind::Inside { coordinates, extents }] }
+    }
+
+    /// These and those.
+    pub(super) fn and(mut self, others: Predicates) -> Predicates {
+        self.parts.extend(others.parts);
+        self
+    }
+
+    /// Whether all values are known to be wanted.
+    pub(super) fn hold(&self) -> bool {
+        let holds = |part: &Kind| match part {
+            Kind::All(cond) => *cond == Cond::Always,
+            Kind::Each(conds) => conds.iter().all(|cond| *cond == Cond::Always),
+            Kind::Inside { coordinates, .. } => {
+                (0..coordinates.len() as i64).all(|i| part.of(&[i]) == Some(Cond::Always))
+            }
+        };
+        self.parts.iter().all(holds)
+    }
+
+    /// Whether there are as many conditions as values, where each has its own.
+    pub(super) fn are_of(&self, values: usize) -> bool {
+        self.parts.iter().all(|part| match part {
+            Kind::All(_) => true,
+            Kind::Each(conds) => conds.len() == values,
+            Kind::Inside { coordinates, .. } => coordinates.len() == values,
+        })
     }
 
     /// The condition of all of these values; `None` unless it is known that it holds for all if it holds for one.
     pub(super) fn of(&self, group: &[i64]) -> Option<Cond> {
-        match &self.kind {
-            Kind::All(cond) => Some(cond.clone()),
-            Kind::Each(conds) => {
-                let mut all = group.iter().map(|&i| conds.get(i as usize));
-                let first = all.next()??;
-                all.all(|cond| cond == Some(first)).then(|| first.clone())
-            }
-            Kind::Inside { coordinates, extents } => {
-                let modes =
-                    (0..extents.len()).map(|mode| inside(&along(coordinates, group, mode), &extents[mode]));
-                modes.collect::<Option<Vec<_>>>().map(Cond::all)
-            }
-        }
+        self.parts.iter().map(|part| part.of(group)).collect::<Option<Vec<_>>>().map(Cond::all)
     }
 
     /// How many bytes of these values, each of `bits` bits, are wanted, if they are the first ones: for copies that fill
@@ -96,17 +115,22 @@ impl Predicates {
         if let Some(cond) = self.of(group) {
             return b.select_or_zero(&cond, &(&count * bits).div(8)?).map(Some);
         }
-        let Kind::Inside { coordinates, extents } = &self.kind else { return Ok(None) };
-        let mut others = Vec::new();
-        let mut cut = None;
-        for (mode, extent) in extents.iter().enumerate() {
-            let line = along(coordinates, group, mode);
-            match inside(&line, extent) {
-                Some(cond) => others.push(cond),
-                None if cut.is_none() && follows(&line) && line[0].range().0 >= 0 => {
-                    cut = Some(extent - &line[0]);
+        let (mut others, mut cut) = (Vec::new(), None);
+        for part in &self.parts {
+            if let Some(cond) = part.of(group) {
+                others.push(cond);
+                continue;
+            }
+            let Kind::Inside { coordinates, extents } = part else { return Ok(None) };
+            for (mode, extent) in extents.iter().enumerate() {
+                let line = along(coordinates, group, mode);
+                match inside(&line, extent) {
+                    Some(cond) => others.push(cond),
+                    None if cut.is_none() && follows(&line) && line[0].range().0 >= 0 => {
+                        cut = Some(extent - &line[0]);
+                    }
+                    None => return Ok(None),
                 }
-                None => return Ok(None),
             }
         }
         let left = cut.map_or(count.clone(), |left| left.maximum(&Expr::from(0)).minimum(&count));
@@ -115,6 +139,24 @@ impl Predicates {
             return Ok(None);
         }
         b.select_or_zero(&Cond::all(others), &wanted.div(8)?).map(Some)
+    }
+}
+
+impl Kind {
+    fn of(&self, group: &[i64]) -> Option<Cond> {
+        match self {
+            Kind::All(cond) => Some(cond.clone()),
+            Kind::Each(conds) => {
+                let mut all = group.iter().map(|&i| conds.get(i as usize));
+                let first = all.next()??;
+                all.all(|cond| cond == Some(first)).then(|| first.clone())
+            }
+            Kind::Inside { coordinates, extents } => {
+                let modes =
+                    (0..extents.len()).map(|mode| inside(&along(coordinates, group, mode), &extents[mode]));
+                modes.collect::<Option<Vec<_>>>().map(Cond::all)
+            }
+        }
     }
 }
 

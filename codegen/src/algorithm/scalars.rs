@@ -7,7 +7,8 @@ use girih_tensor::{DType, Tensor};
 
 use super::Site;
 use super::copy;
-use super::data::{Data, fragment_values};
+use super::data::{Data, fragment_values, values};
+use super::predicates::Predicates;
 use super::vectors::Fresh;
 use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::{Builder, Reg};
@@ -58,7 +59,8 @@ pub(super) fn fragment<E: Data>(
 }
 
 /// The values of a tensor in colexicographic order, loaded in the widest vectors if they are in memory. Integers below 32 bits
-/// are extended to 32, and floats of 8 bits are u32 of their bits.
+/// are extended to 32, and floats of 8 bits are u32 of their bits. Values outside of the extents that the array is known to have
+/// ([`Gmem::bounded`](crate::Gmem::bounded)) are 0.
 ///
 /// # Errors
 /// [`Error::Mismatch`] for coordinates, or a tensor that cannot be copied; [`Error::NotStatic`] for a symbolic layout.
@@ -83,6 +85,9 @@ pub fn read<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result<Vec<Scalar>,
     b.on_behalf(site, |b| {
         let fragment = fragment(b, "read", tensor)?;
         if !matches!(Site::of(tensor), Site::Rmem(_)) {
+            if !Predicates::bounds(&values("read", tensor)?).hold() {
+                super::clear(b, &fragment)?;
+            }
             copy::copy(b, AUTO_VECTORIZING_COPY, tensor, &fragment)?;
         }
         let mut out = Vec::new();

@@ -44,8 +44,8 @@ pub(super) fn emit(b: &mut Builder, copy: &Move<'_>) -> Result<(), Error> {
     }
     let most = i64::from(copy.with.atom.bits());
     let order = match [copy.source.first(), copy.target.first()] {
-        [Some(Site::Gmem(_) | Site::Smem(_)), _] => memory_order(&copy.layouts[0])?,
-        [_, Some(Site::Gmem(_) | Site::Smem(_))] => memory_order(&copy.layouts[1])?,
+        [Some(site @ (Site::Gmem(_) | Site::Smem(_))), _] => memory_order(site, &copy.layouts[0])?,
+        [_, Some(site @ (Site::Gmem(_) | Site::Smem(_)))] => memory_order(site, &copy.layouts[1])?,
         _ => (0..copy.source.len() as i64).collect(),
     };
     let vectors = if copy.with.atom.op == CopyOp::Universal {

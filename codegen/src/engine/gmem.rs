@@ -1,0 +1,206 @@
+//! Global memory.
+
+use std::rc::Rc;
+
+use girih_layout::{Int, Lay, Stride};
+use girih_tensor::{DType, Engine, Error, Index as _, Space, Tensor};
+
+use super::{Memory, advanced, byte_offset};
+use crate::builder::{Builder, Cond};
+use crate::expr::Expr;
+
+/// Bytes of the widest access of one thread.
+const WIDEST: i64 = 16;
+
+/// An array in global memory. One that was made with its extents ([`Gmem::matrix`], [`Gmem::bounded`]) knows at which coordinate it
+/// stands: copies, fills, reads and writes of its tensors stay inside the extents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gmem {
+    pointer: Expr,
+    dtype: DType,
+    offset: Expr,
+    bounds: Option<Rc<Bounds>>,
+    /// Where it stands, an entry for each extent.
+    coordinate: Vec<Expr>,
+}
+
+/// The array of a tensor whose layout names coordinates.
+#[derive(Debug, PartialEq, Eq)]
+struct Bounds {
+    /// The distance of neighbours along each mode, in elements.
+    strides: Vec<Int>,
+    extents: Vec<Expr>,
+}
+
+impl Gmem {
+    /// The array of `dtype` at `pointer` (bytes; see [`Builder::pointer`]).
+    pub fn new(pointer: Expr, dtype: DType) -> Gmem {
+        Gmem { pointer, dtype, offset: Expr::from(0), bounds: None, coordinate: Vec::new() }
+    }
+
+    /// The tensor of `dtype` at `pointer` (bytes) with this layout, which carries its coordinates: however it is tiled and partitioned,
+    /// copies of its parts leave out what lies outside of the layout's shape, by predicates (CuTe guide, "Predication"). The tensor's
+    /// layout becomes the identity of the shape; the strides are the engine's.
+    ///
+    /// # Errors
+    /// [`crate::Error::Mismatch`] for a layout with nested modes, or strides that are not integers.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::algorithm::copy;
+    /// use girih_codegen::atom::AUTO_VECTORIZING_COPY;
+    /// use girih_codegen::{Builder, Gmem, Rmem};
+    /// use girih_layout::{lay, tiler};
+    /// use girih_ptx::Special;
+    /// use girih_tensor::{DType, Slice};
+    ///
+    /// // Blocks of 32 threads take four values each of 1000.
+    /// let mut b = Builder::new("k", 80, 32);
+    /// let (pointer, block) = (b.pointer("x", 16), b.special(Special::CtaidX));
+    /// let x = Gmem::bounded(pointer, DType::F32, &lay!("1000:1"))?;
+    /// let tile = x.local_tile(&tiler!("<128>"), &[Slice::At(block)])?; // 128
+    /// let mine = tile.tv_partition(&lay!("(32,4):(4,1)"), &b.special(Special::TidX))?; // 4
+    /// let values = Rmem::like(&mut b, &mine)?;
+    /// copy(&mut b, AUTO_VECTORIZING_COPY, &mine, &values)?;
+    /// assert!(b.finish()?.module().to_string().contains("@%p0 ld.global.v4"));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    pub fn bounded(pointer: Expr, dtype: DType, layout: &Lay) -> Result<Tensor<Gmem>, crate::Error> {
+        let refused = || crate::Error::Mismatch {
+            what: "a bounded tensor",
+            layout: layout.to_string(),
+            with: String::from("extents"),
+            accepted: "a layout of flat modes with integer strides, as (m,n):(ld,1)",
+        };
+        if layout.rank() != layout.leaf_count() {
+            return Err(refused());
+        }
+        let (mut strides, mut extents) = (Vec::new(), Vec::new());
+        for leaf in 0..layout.leaf_count() {
+            let (extent, stride) = layout.flat_leaf(leaf);
+            let Stride::Int(stride) = stride else { return Err(refused()) };
+            strides.push(stride);
+            extents.push(Expr::from_int(&extent));
+        }
+        let coordinate = vec![Expr::from(0); extents.len()];
+        let bounds = Some(Rc::new(Bounds { strides, extents }));
+        let engine = Gmem { bounds, coordinate, ..Gmem::new(pointer, dtype) };
+        Ok(Tensor::new(engine, Lay::identity(layout.shape())?))
+    }
+
+    /// The row-major matrix of `dtype` at a pointer parameter `name`, its rows `pitch` elements apart, which carries its coordinates as
+    /// [`Gmem::bounded`] says. Its first row begins at a multiple of as many bytes as the others are known to, up to 16: what
+    /// `pitch` is known to be divisible by decides how wide rows are accessed.
+    ///
+    /// # Errors
+    /// [`crate::Error::Config`] for rows that are not known to begin at whole bytes; those of [`Gmem::bounded`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::{Builder, Gmem};
+    /// use girih_layout::Int;
+    /// use girih_tensor::DType;
+    ///
+    /// let mut b = Builder::new("k", 80, 32);
+    /// let [rows, columns] = [b.symbol("rows", |n| n)?, b.symbol("columns", |n| n)?];
+    /// let pitch = b.symbol("pitch", |n| n.divisible_by(8))?;
+    /// let x = Gmem::matrix(&mut b, "x", DType::F16, [rows, columns].map(Int::from), pitch.into())?;
+    /// assert_eq!(x.layout().rank(), 2);
+    /// let accepted = b.finish()?.params()[3].fact.as_ref().map(|fact| fact.multiple);
+    /// assert_eq!(accepted, Some(16));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn matrix(
+        builder: &mut Builder,
+        name: &str,
+        dtype: DType,
+        shape: [Int; 2],
+        pitch: Int,
+    ) -> Result<Tensor<Gmem>, crate::Error> {
+        let bits = Expr::from_int(&pitch).multiple().checked_mul(dtype.bits().into()).unwrap_or(8 * WIDEST);
+        if bits % 8 != 0 {
+            return Err(crate::Error::Config {
+                what: "pitch of a matrix",
+                value: format!("{pitch} of {dtype}"),
+                accepted: format!(
+                    "multiples of {} elements, so that rows begin at whole bytes",
+                    8 / dtype.bits()
+                ),
+            });
+        }
+        let align = num_integer::gcd(bits / 8, WIDEST);
+        let pointer = builder.pointer(name, align.max(dtype.bytes_of(1).unwrap_or(1)));
+        Gmem::bounded(pointer, dtype, &Lay::strided(shape, [pitch, Int::fixed(1)])?)
+    }
+
+    /// Whether the element that it stands at is inside the extents; always, where none are known.
+    pub fn inside(&self) -> Cond {
+        let Some(bounds) = &self.bounds else { return Cond::Always };
+        let within = |(at, extent)| Cond::all([Cond::less(&Expr::from(-1), at), Cond::less(at, extent)]);
+        Cond::all(self.coordinate.iter().zip(&bounds.extents).map(within))
+    }
+
+    /// The coordinate that it stands at and the extents, if it has them.
+    pub(crate) fn coordinate(&self) -> Option<(&[Expr], &[Expr])> {
+        self.bounds.as_ref().map(|bounds| (&self.coordinate[..], &bounds.extents[..]))
+    }
+
+    /// The offset in elements that it stands at.
+    pub(crate) fn offset(&self) -> &Expr {
+        &self.offset
+    }
+
+    /// How many elements a step along a stride of its tensor's layout goes, if that is known.
+    pub(crate) fn distance(&self, stride: &Stride) -> Option<i64> {
+        match (stride, &self.bounds) {
+            (Stride::Int(stride), _) => stride.get(),
+            (Stride::Basis { scale, mode }, Some(bounds)) => {
+                scale.get()?.checked_mul(bounds.strides.get(mode.only()?)?.get()?)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Memory for Gmem {
+    fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    fn address(&self) -> Result<Expr, crate::Error> {
+        Ok(&self.pointer + &byte_offset(self.dtype, &self.offset)?)
+    }
+}
+
+impl Engine for Gmem {
+    type Index = Expr;
+    fn space(&self) -> Space {
+        Space::Gmem
+    }
+    fn advance(&self, steps: &[(Expr, Stride)]) -> Result<Gmem, Error> {
+        let Some(bounds) = &self.bounds else {
+            return Ok(Gmem { offset: advanced(&self.offset, steps)?, ..self.clone() });
+        };
+        let mut moved = self.clone();
+        for (digit, stride) in steps {
+            if matches!(stride, Stride::Int(zero) if zero.get() == Some(0)) {
+                continue;
+            }
+            let along = match stride {
+                Stride::Basis { scale, mode } => mode.only().map(|mode| (mode, scale)),
+                _ => None,
+            };
+            let Some((mode, scale, by)) =
+                along.and_then(|(mode, scale)| Some((mode, scale, bounds.strides.get(mode)?)))
+            else {
+                let layout = format!("a matrix of {} modes", bounds.strides.len());
+                return Err(Error::Stride { stride: stride.to_string(), layout });
+            };
+            let step = Expr::from(0).advanced(digit, scale)?;
+            moved.offset = moved.offset.advanced(&step, by)?;
+            moved.coordinate[mode] = &moved.coordinate[mode] + &step;
+        }
+        Ok(moved)
+    }
+}
