@@ -29,6 +29,3 @@ pub use together::{block_reduce, block_scan, cluster_reduce, warp_reduce, warp_s
 pub use transform::{axpby, reduce, transform};
 
 pub(crate) use registers::registers;
-
-#[cfg(test)]
-mod tests;

@@ -21,13 +21,3 @@ const fn word(word: Word) -> Modifier {
 const fn ty(ty: Type) -> Modifier {
     Modifier::Type(ty)
 }
-
-#[cfg(test)]
-fn size(layout: &girih_layout::Lay) -> i64 {
-    layout.size().unwrap().get().unwrap()
-}
-
-#[cfg(test)]
-fn at(layout: &girih_layout::Lay, thread: i64, value: i64) -> i64 {
-    layout.crd2idx(&girih_layout::Coord::of(&[thread, value]).unwrap()).unwrap()
-}

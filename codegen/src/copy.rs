@@ -195,6 +195,3 @@ fn words(b: &mut Builder, config: &CopyConfig) -> Vec<Reg> {
     let bytes = config.vector * i64::from(config.dtype.bits()) / 8;
     if bytes == 2 { b.regs(Type::B16, 1) } else { b.regs(Type::B32, bytes as usize / 4) }
 }
-
-#[cfg(test)]
-mod tests;

@@ -18,6 +18,3 @@ pub use copy::coalesced_copy;
 pub use map::{BestMap, Order, best_map};
 pub use proof::{Fault, Place, exactly_once, in_bounds, injective, race_free};
 pub use swizzle::{Access, best_swizzle};
-
-#[cfg(test)]
-mod tests;

@@ -223,6 +223,3 @@ fn element(dtype: DType) -> Option<TensorElement> {
         DType::S4 | DType::U4 | DType::B1 => return None,
     })
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,18 +1,24 @@
 //! One binary for all of them, since linking one for each file takes longer than running it.
 
+mod algorithm;
+mod atoms;
 mod barriers;
 mod best_maps;
 mod bounded;
 mod constants;
+mod copy;
 mod debugging;
 mod f2_maps;
 mod gemms;
 mod mutants;
 mod partitions;
 mod pipeline;
+mod plan;
 mod random_copies;
 mod scalars;
 mod shared;
+mod simulator;
 mod tiled_copies;
 mod tiled_mmas;
+mod tma;
 mod warp_specialized;

@@ -39,10 +39,10 @@ macro_rules! codegen {
 
 /// Laws about atoms, whose domain is finite: the code generator's tests go through all of it, and know its registers.
 const ELSEWHERE: &[(&str, &str, &str)] = codegen![
-    ("T06", "src/atom/mma/tests.rs", "fragments_are_those_of_the_isa"),
-    ("T08", "src/atom/copy/tests.rs", "copies_move_the_bits_that_the_isa_says"),
-    ("T09", "src/atom/copy/tests.rs", "ldmatrix_delivers_the_fragment_of_a"),
-    ("T10", "src/plan/tests/convert.rs", "every_value_arrives_with_the_fewest_shuffles"),
+    ("T06", "tests/atoms/mma.rs", "fragments_are_those_of_the_isa"),
+    ("T08", "tests/atoms/copy.rs", "copies_move_the_bits_that_the_isa_says"),
+    ("T09", "tests/atoms/copy.rs", "ldmatrix_delivers_the_fragment_of_a"),
+    ("T10", "tests/plan/convert.rs", "every_value_arrives_with_the_fewest_shuffles"),
 ];
 
 /// `m15` of `fn m15_m16_v05_general_is_exact`, if a test of that name follows `#[test]`.

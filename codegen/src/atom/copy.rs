@@ -428,6 +428,3 @@ impl fmt::Display for CopyAtom {
         f.write_str(&self.name())
     }
 }
-
-#[cfg(test)]
-mod tests;

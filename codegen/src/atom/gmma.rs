@@ -272,6 +272,3 @@ pub fn make_gmma_desc(
         _ => Err(mismatch(format!("strides {lbo} and {sbo}, multiples of 16 bytes below 256 KiB"))),
     }
 }
-
-#[cfg(test)]
-mod tests;

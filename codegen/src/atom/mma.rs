@@ -178,6 +178,3 @@ impl MmaAtom {
         out
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,7 +1,11 @@
 //! Every copy atom against the formulas of the PTX ISA.
 
-use super::super::{SM80_16X8X16_F32BF16BF16F32_TN, at, size};
-use super::*;
+use girih_codegen::Error;
+use girih_codegen::atom::*;
+use girih_ptx::Word;
+use girih_tensor::Space;
+
+use super::{at, size};
 
 /// Bit `bit` of a 16-bit element of an 8x8 matrix; matrices and their rows follow each other.
 fn matrix_bit(matrix: i64, row: i64, column: i64, bit: i64) -> i64 {
@@ -172,16 +176,16 @@ fn copies_are_found_by_their_bytes() {
 fn bulk_copies_are_of_whole_lines() {
     for bits in [-128, 0, 8, 64, 130] {
         for found in [CopyAtom::bulk(Transfer::Load, bits), CopyAtom::tma(Transfer::Store, 2, bits)] {
-            assert!(matches!(found, Err(crate::Error::Config { what: "bits", .. })), "{bits}: {found:?}");
+            assert!(matches!(found, Err(Error::Config { what: "bits", .. })), "{bits}: {found:?}");
         }
     }
     for rank in [0, 6] {
         let found = CopyAtom::tma(Transfer::Load, rank, 128);
-        assert!(matches!(found, Err(crate::Error::Config { what: "rank", .. })), "{rank}: {found:?}");
+        assert!(matches!(found, Err(Error::Config { what: "rank", .. })), "{rank}: {found:?}");
     }
     for transfer in [Transfer::Multicast, Transfer::Reduce(Reduction::Add)] {
         let found = CopyAtom::bulk(transfer, 128);
-        assert!(matches!(found, Err(crate::Error::Config { what: "transfer", .. })), "{found:?}");
+        assert!(matches!(found, Err(Error::Config { what: "transfer", .. })), "{found:?}");
     }
     assert_eq!(CopyAtom::bulk(Transfer::Store, 4096).unwrap().bits(), 4096);
 }

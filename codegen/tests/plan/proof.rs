@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
+use girih_codegen::Error;
+use girih_codegen::plan::*;
 use girih_layout::{Coord, Int, Lay, ModePath, Shape, Stride, idx2crd, lay};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-
-use crate::Error;
-use crate::plan::*;
 
 /// A leaf: extent, stride, dimension.
 type Leaf = (i64, i64, u8);
@@ -140,6 +139,7 @@ fn verdicts_are_those_of_enumeration() {
                                 let index = number(&element, dimensions, if basis { None } else { tile });
                                 prop_assert!(inside(&index) && !holders.contains_key(&index[..]));
                             }
+                            other => prop_assert!(false, "{tv}: {other}"),
                         }
                     }
                     Err(other) => prop_assert!(false, "{tv}: {other}"),

@@ -1,14 +1,14 @@
 //! Tiles that the tensor's end cuts: what is inside is copied, nothing outside is touched.
 
-use girih_layout::{Int, Lay, Shape, Stride, Strides, lay};
+use girih_codegen::algorithm::{Predicates, clear, copy, copy_if};
+use girih_codegen::atom::{AUTO_VECTORIZING_COPY, SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16, UNIVERSAL_COPY_32};
+use girih_codegen::{Builder, Counting, Error, Expr, Gmem, Rmem, Smem, TiledCopy};
+use girih_layout::{Int, Lay, Shape, Stride, Strides, Tile, Tiler, Tiles, lay};
 use girih_ptx::{Module, Special};
-use girih_sim::{Launch, Memory as Device, Options, Program};
+use girih_sim::{Launch, Memory};
 use girih_tensor::{DType, Slice, Tensor};
 
-use crate::algorithm::{Predicates, clear, copy, copy_if};
-use crate::atom::{AUTO_VECTORIZING_COPY, SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16, UNIVERSAL_COPY_32};
-use crate::tiled_copy::shape_tiler;
-use crate::{Builder, Counting, Error, Expr, Gmem, Rmem, Smem, TiledCopy};
+use crate::simulator::{addresses, block, checked, download, ones, sizes, upload};
 
 /// Rows and columns of a block's tile.
 const TILE: [i64; 2] = [4, 32];
@@ -38,7 +38,8 @@ fn kernel(way: Way, dtype: DType, divisor: i64) -> Result<Module, Error> {
     let shape = Shape::flat(&[rows, columns].map(Int::symbol))?;
     let strides = Strides::flat(&[Stride::Int(Int::symbol(ld)), Stride::Int(Int::fixed(1))])?;
     let matrix = Lay::new(&shape, &strides)?;
-    let (thread, tiler) = (b.special(Special::TidX), shape_tiler(&TILE)?);
+    let thread = b.special(Special::TidX);
+    let tiler = Tiler::Modes(Tiles::new(&[Tile::Lay(lay!("4:1")), Tile::Lay(lay!("32:1"))])?);
     let blocks = [Special::CtaidX, Special::CtaidY].map(|special| b.special(special));
     let at = [b.bounded(&blocks[0], 1 << 16)?, b.bounded(&blocks[1], 1 << 16)?].map(Slice::At);
     let tile =
@@ -83,22 +84,16 @@ fn verify(module: &Module, dtype: DType, [rows, columns]: [i64; 2], what: &str) 
     let element = i64::from(dtype.bits()) / 8;
     let line = 16 / element;
     let ld = (columns + line - 1) / line * line + line;
-    let memory = Device::new();
+    let memory = Memory::new();
     let length = (((rows - 1) * ld + columns) * element) as usize;
     let source: Vec<u8> = (0..length).map(|i| (i * 31 + i / 256) as u8 % 251).collect();
-    let [dst, src] = [(); 2].map(|()| memory.alloc(length).unwrap());
-    memory.write(src, &source).unwrap();
-    memory.fill(dst, 0xff, length).unwrap();
-    let mut args = [dst, src].map(|a| a.to_le_bytes().to_vec()).to_vec();
-    args.extend([rows, columns, ld].map(|v| (v as u32).to_le_bytes().to_vec()));
+    let (dst, src) = (ones(&memory, length), upload(&memory, &source));
+    let args = [addresses(&[dst, src]), sizes(&[rows, columns, ld])].concat();
     let grid = [(rows + TILE[0] - 1) / TILE[0], (columns + TILE[1] - 1) / TILE[1], 1].map(|n| n as u32);
-    let (block, dynamic_shared) = ([THREADS as u32, 1, 1], (TILE[0] * TILE[1] * element) as u32);
-    let launch = Launch { grid, block, cluster: None, dynamic_shared, cooperative: false, args };
-    let program = Program::load(module).unwrap();
-    let ran = girih_sim::run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked());
+    let launch = Launch { grid, ..block(THREADS as u32, (TILE[0] * TILE[1] * element) as u32, args) };
+    let ran = checked(module, &memory, &launch);
     ran.unwrap_or_else(|e| panic!("{what} of {rows} x {columns}: {e}\n{module}"));
-    let mut found = vec![0; length];
-    memory.read(dst, &mut found).unwrap();
+    let found = download(&memory, dst, length);
     for (i, found) in found.into_iter().enumerate() {
         let column = i as i64 / element % ld;
         let expected = if column < columns { source[i] } else { 0xff };

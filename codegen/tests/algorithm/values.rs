@@ -1,12 +1,12 @@
 //! `fill`, `clear`, `transform` and `axpby` against the same on the host.
 
+use girih_codegen::algorithm::{axpby, clear, copy, fill, transform};
+use girih_codegen::atom::AUTO_VECTORIZING_COPY;
+use girih_codegen::{Builder, Error, Gmem, Rmem};
 use girih_layout::{Lay, lay};
 use girih_tensor::{DType, Tensor};
 
 use super::execute;
-use crate::algorithm::{axpby, clear, copy, fill, transform};
-use crate::atom::AUTO_VECTORIZING_COPY;
-use crate::{Builder, Error, Gmem, Rmem};
 
 /// The value of `dtype` in `bytes`.
 fn decode(dtype: DType, bytes: &[u8]) -> f64 {

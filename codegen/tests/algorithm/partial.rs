@@ -1,9 +1,13 @@
 //! Copies of some values, in whatever order memory has them: nothing else changes, and vectors are as wide as they can be.
 
-use super::*;
-use crate::atom::SM80_CP_ASYNC_CACHEALWAYS_ZFILL_4;
-use girih_layout::Shape;
-use girih_tensor::Slice;
+use girih_codegen::algorithm::{Predicates, axpby, clear, copy, copy_if, fill, transform};
+use girih_codegen::atom::{AUTO_VECTORIZING_COPY, SM80_CP_ASYNC_CACHEALWAYS_ZFILL_4};
+use girih_codegen::{Builder, Cond, Error, Expr, Gmem, Rmem, Smem};
+use girih_layout::{Lay, Shape, lay};
+use girih_ptx::Special;
+use girih_tensor::{DType, Slice, Tensor};
+
+use super::{execute, execute_with};
 
 /// The two arrays of [`execute`].
 fn arrays(b: &mut Builder, dtype: DType, layouts: [Lay; 2]) -> [Tensor<Gmem>; 2] {

@@ -1,9 +1,8 @@
 //! Bank conflicts and sectors against formulas, and what is synthesised against them.
 
+use girih_codegen::plan::*;
 use girih_layout::{Composed, Int, Lay, Swizzle};
 use proptest::prelude::*;
-
-use crate::plan::*;
 
 fn layout(shape: &[i64], stride: &[i64]) -> Lay {
     Lay::strided(shape.iter().copied(), stride.iter().copied()).unwrap()

@@ -1,10 +1,15 @@
 //! The copy kernel on the simulator, and as golden modules.
 
-use expect_test::{ExpectFile, expect_file};
-use girih_ptx::Module;
-use girih_sim::{Launch, Memory, Options, Program};
+#![expect(clippy::unwrap_used, reason = "tests")]
 
-use super::*;
+use expect_test::{ExpectFile, expect_file};
+use girih_codegen::Error;
+use girih_codegen::copy::{CopyConfig, generate};
+use girih_ptx::Module;
+use girih_sim::Memory;
+use girih_tensor::DType;
+
+use crate::simulator::{addresses, blocks, checked, download, ones, sizes, upload};
 
 fn config(dtype: DType, vector: i64, whole: bool, tile: [i64; 2]) -> CopyConfig {
     CopyConfig { name: "copy", dtype, vector, whole, threads: 64, tile }
@@ -32,8 +37,8 @@ fn golden() {
         assert!(parsed == module);
         assert_eq!(parsed.verify(), Ok(()));
     };
-    check(f32_whole(), expect_file!["../../testdata/golden/copy_f32_whole.ptx"]);
-    check(bf16_ragged(), expect_file!["../../testdata/golden/copy_bf16_ragged.ptx"]);
+    check(f32_whole(), expect_file!["../testdata/golden/copy_f32_whole.ptx"]);
+    check(bf16_ragged(), expect_file!["../testdata/golden/copy_bf16_ragged.ptx"]);
 }
 
 /// Copies `rows` x `columns` numbered elements between pitches and looks at every byte of the destination.
@@ -45,28 +50,16 @@ fn verify(config: &CopyConfig, [rows, columns]: [i64; 2]) {
     // The source ends with its last element: what is read beyond is found.
     let source: Vec<u8> =
         (0..((rows - 1) * ld_src + columns) * element).map(|i| ((i * 31 + i / 256) % 251) as u8).collect();
-    let src = memory.alloc(source.len()).unwrap();
-    memory.write(src, &source).unwrap();
+    let src = upload(&memory, &source);
     let length = (((rows - 1) * ld_dst + columns) * element) as usize;
-    let dst = memory.alloc(length).unwrap();
-    memory.fill(dst, 0xff, length).unwrap();
-    let mut args = [dst, src].map(|a| a.to_le_bytes().to_vec()).to_vec();
-    args.extend([rows, columns, ld_dst, ld_src].map(|v| (v as u32).to_le_bytes().to_vec()));
-    let tiles = |n: i64, tile: i64| ((n + tile - 1) / tile) as u32;
-    let grid = [tiles(rows, config.tile[0]) * tiles(columns, config.tile[1]), 1, 1];
-    let launch = Launch {
-        grid,
-        block: [config.threads as u32, 1, 1],
-        cluster: None,
-        dynamic_shared: 0,
-        cooperative: false,
-        args,
-    };
-    let program = Program::load(generate(config).unwrap().kernel.module()).unwrap();
-    let ran = girih_sim::run(program.kernel("copy").unwrap(), &memory, &launch, &Options::checked());
+    let dst = ones(&memory, length);
+    let args = [addresses(&[dst, src]), sizes(&[rows, columns, ld_dst, ld_src])].concat();
+    let tiles = |n: i64, tile: i64| (n + tile - 1) / tile;
+    let grid = tiles(rows, config.tile[0]) * tiles(columns, config.tile[1]);
+    let launch = blocks(grid, config.threads as u32, 0, args);
+    let ran = checked(generate(config).unwrap().kernel.module(), &memory, &launch);
     ran.unwrap_or_else(|e| panic!("{config:?} of {rows} x {columns}: {e}"));
-    let mut found = vec![0; length];
-    memory.read(dst, &mut found).unwrap();
+    let found = download(&memory, dst, length);
     for (i, found) in (0..).zip(found) {
         let (row, column, byte) = (i / element / ld_dst, i / element % ld_dst, i % element);
         let copied = source.get(((row * ld_src + column) * element + byte) as usize);

@@ -1,11 +1,28 @@
 //! Maps and boxes of tiles: where each box's elements lie in shared memory.
 
-use girih_layout::Shape;
+#![expect(clippy::unwrap_used, reason = "tests")]
 
-use super::*;
+use girih_codegen::algorithm::{CopyWith, copy};
+use girih_codegen::atom::Transfer;
+use girih_codegen::{Builder, Counting, Error, Expr, Smem, TmaCopy};
+use girih_layout::{Int, Lay, Shape, Stride, Strides, Swizzle, Symbol, lay};
+use girih_ptx::{TensorSwizzle, Tiled};
+use girih_tensor::{DType, Tensor};
 
 fn tma(dtype: DType, global: &str, shared: &str, swizzle: Swizzle) -> Result<TmaCopy, Error> {
     TmaCopy::new(Transfer::Load, dtype, &Lay::parse(global).unwrap(), &Lay::parse(shared).unwrap(), swizzle)
+}
+
+/// Which mode of the tensor each dimension of the map is, told by its stride.
+fn modes(dtype: DType, global: &str, tiled: &Tiled) -> Vec<usize> {
+    let global = Lay::parse(global).unwrap();
+    let bytes = i64::from(dtype.bits() / 8);
+    let strides = [bytes].into_iter().chain(tiled.strides.iter().map(|&stride| stride as i64));
+    let mode_of = |stride: i64| {
+        let is_it = |mode: &usize| global.flat_leaf(*mode).1 == Stride::Int(Int::fixed(stride / bytes));
+        (0..global.leaf_count()).find(is_it).unwrap()
+    };
+    strides.map(mode_of).collect()
 }
 
 /// Element `i` of box `n`, dimensions innermost first, is the element of the tile at shared index `n * box + i`.
@@ -27,19 +44,21 @@ fn boxes_are_pieces_of_shared_memory() {
         ),
     ] {
         let tma = tma(dtype, global, shared, Swizzle::NONE).unwrap();
-        assert_eq!(tma.extents, boxes[0].iter().map(|&n: &i64| n as u32).collect::<Vec<_>>(), "{shared}");
+        let tiled = tma.tiled().unwrap();
+        assert_eq!(tiled.extents, boxes[0].iter().map(|&n: &i64| n as u32).collect::<Vec<_>>(), "{shared}");
         let shared = Lay::parse(shared).unwrap();
-        let shape = Shape::of(tma.copy.extents().unwrap()).unwrap();
-        let frg = tma.copy.tidfrg_d(&shared).unwrap(); // ((Thr,(Val,Rest)),..) -> shared index
-        let coordinates = tma.copy.tidfrg_s(&Lay::identity(&shape).unwrap()).unwrap();
-        let size: i64 = tma.extents.iter().map(|&n| i64::from(n)).product();
+        let shape = Shape::of(tma.copy().extents().unwrap()).unwrap();
+        let frg = tma.copy().tidfrg_d(&shared).unwrap(); // ((Thr,(Val,Rest)),..) -> shared index
+        let coordinates = tma.copy().tidfrg_s(&Lay::identity(&shape).unwrap()).unwrap();
+        let size: i64 = tiled.extents.iter().map(|&n| i64::from(n)).product();
+        let modes = modes(dtype, global, &tiled);
         for i in 0..shared.size().unwrap().get().unwrap() {
             assert_eq!(frg.at(i).unwrap(), i, "{shared}");
             let (n, mut rest) = (i / size, i % size);
             let at = |index: i64| coordinates.crd2crd(index, &shape);
             let (first, element) = (at(n * size), at(i));
-            for (dim, &mode) in tma.dims.iter().enumerate() {
-                let extent = i64::from(tma.extents[dim]);
+            for (&mode, &extent) in modes.iter().zip(&tiled.extents) {
+                let extent = i64::from(extent);
                 assert_eq!(element[mode], first[mode] + rest % extent, "{shared}: {i}");
                 rest /= extent;
             }
@@ -77,10 +96,11 @@ fn swizzles_are_those_of_the_map() {
             let row = (16 << bits) / bytes;
             let shared = format!("(8,{row}):({row},1)");
             let swizzle = Swizzle::new(bits, base, 3).unwrap();
-            assert_eq!(tma(dtype, matrix, &shared, swizzle).unwrap().swizzle, span);
+            assert_eq!(tma(dtype, matrix, &shared, swizzle).unwrap().tiled().unwrap().swizzle, span);
             // Rows wider than the swizzle go in several boxes, which begin at multiples of 128 bytes.
             let wide = tma(dtype, matrix, &format!("(8,{}):({},1)", 2 * row, 2 * row), swizzle);
-            assert_eq!(wide.ok().map(|tma| tma.extents), (bits == 3).then(|| vec![row as u32, 1]));
+            let extents = wide.ok().map(|tma| tma.tiled().unwrap().extents);
+            assert_eq!(extents, (bits == 3).then(|| vec![row as u32, 1]));
         }
     }
 }
@@ -126,8 +146,7 @@ fn what_has_no_map_is_told() {
 fn symbols_get_their_values_on_the_host() {
     let (rows, pitch) = (Symbol::new(0).at_least(1), Symbol::new(1).divisible_by(8));
     let shape = Shape::flat(&[Int::symbol(rows), Int::fixed(64)]).unwrap();
-    let strides =
-        girih_layout::Strides::flat(&[Stride::Int(Int::symbol(pitch)), Stride::Int(Int::fixed(1))]).unwrap();
+    let strides = Strides::flat(&[Stride::Int(Int::symbol(pitch)), Stride::Int(Int::fixed(1))]).unwrap();
     let global = Lay::new(&shape, &strides).unwrap();
     let tma =
         TmaCopy::new(Transfer::Store, DType::F16, &global, &lay!("(16,64):(64,1)"), Swizzle::NONE).unwrap();
@@ -139,10 +158,6 @@ fn symbols_get_their_values_on_the_host() {
 /// Shared memory must be what the map was made for; bulk loads need their barrier, tensor copies their map.
 #[test]
 fn instructions_need_what_belongs_to_them() {
-    use crate::algorithm::{CopyWith, copy};
-    use crate::{Builder, Counting, Smem};
-    use girih_tensor::Tensor;
-
     let swizzle = Swizzle::new(3, 3, 3).unwrap();
     let tma = tma(DType::Bf16, "(64,64):(64,1)", "(16,64):(64,1)", swizzle).unwrap();
     let mut b = Builder::new("k", 90, 32);

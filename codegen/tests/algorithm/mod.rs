@@ -1,20 +1,22 @@
 //! Copies on the simulator.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod partial;
 mod ragged;
 mod values;
 
-use girih_layout::{Lay, lay};
-use girih_ptx::{Module, Special};
-use girih_sim::{Launch, Memory as Device, Options, Program};
-use girih_tensor::{DType, Tensor};
-
-use super::*;
-use crate::atom::{
+use girih_codegen::algorithm::{Predicates, clear, copy, copy_if, prefetch};
+use girih_codegen::atom::{
     AUTO_VECTORIZING_COPY, CopyAtom, SM75_U32X4_LDSM_N, SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16, UNIVERSAL_COPY_8,
     UNIVERSAL_COPY_16, UNIVERSAL_COPY_32, UNIVERSAL_COPY_64, UNIVERSAL_COPY_128,
 };
-use crate::{Builder, Cond, Error, Expr, Gmem, Rmem, Smem};
+use girih_codegen::{Builder, Cond, Error, Expr, Gmem, Rmem, Smem};
+use girih_layout::{Lay, lay};
+use girih_ptx::{Module, Special};
+use girih_sim::Memory;
+use girih_tensor::{DType, Tensor};
+
+use crate::simulator::{addresses, block, checked, download, ones, upload};
 
 const ATOMS: [&CopyAtom; 6] = [
     &UNIVERSAL_COPY_8,
@@ -43,18 +45,10 @@ fn execute(module: &Module) -> Vec<u8> {
 
 /// With so many bytes of shared memory.
 fn execute_with(module: &Module, dynamic_shared: u32) -> Vec<u8> {
-    let memory = Device::new();
-    let (dst, src) = (memory.alloc(256).unwrap(), memory.alloc(256).unwrap());
-    memory.fill(dst, 0xff, 256).unwrap();
-    memory.write(src, &(0..=255).collect::<Vec<u8>>()).unwrap();
-    let args = [dst, src].map(|a| a.to_le_bytes().to_vec()).to_vec();
-    let launch =
-        Launch { grid: [1; 3], block: [1; 3], cluster: None, dynamic_shared, cooperative: false, args };
-    let program = Program::load(module).unwrap();
-    girih_sim::run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked()).unwrap();
-    let mut out = vec![0; 256];
-    memory.read(dst, &mut out).unwrap();
-    out
+    let memory = Memory::new();
+    let arrays = [ones(&memory, 256), upload(&memory, &(0..=255).collect::<Vec<u8>>())];
+    checked(module, &memory, &block(1, dynamic_shared, addresses(&arrays))).unwrap();
+    download(&memory, arrays[0], 256)
 }
 
 /// Whatever is accepted copies value `i` of the source to value `i` of the target and nothing else.

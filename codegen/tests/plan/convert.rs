@@ -1,15 +1,15 @@
 //! Conversions of fragments against the definition, simulated by hand and by the simulator.
 
+use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN};
+use girih_codegen::plan::{Conversion, Means};
+use girih_codegen::{Builder, Cond, Error, Expr, Reg};
 use girih_layout::{Int, Lay, Stride, lay};
-use girih_ptx::Special;
-use girih_sim::{Launch, Memory, Options, Program};
+use girih_ptx::{Special, Type};
+use girih_sim::Memory;
 use girih_tensor::Space;
 use proptest::prelude::*;
 
-use crate::atom::{SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN};
-use crate::plan::{Conversion, Means};
-use crate::{Builder, Cond, Error, Reg};
-use girih_ptx::Type;
+use crate::simulator::{addresses, block, checked, download, ones, upload};
 
 const LANES: usize = 32;
 
@@ -31,23 +31,12 @@ fn registers(tv: &Lay, bits: i64) -> Vec<Vec<u32>> {
 /// The conversion as a kernel of one warp, on the simulator with all checks on.
 fn simulated(conversion: &Conversion, lanes: &[Vec<u32>]) -> Vec<Vec<u32>> {
     let count = lanes[0].len();
-    let module = kernel(conversion, count).unwrap();
-    let program = Program::load(&module).unwrap();
     let memory = Memory::new();
     let bytes: Vec<u8> = lanes.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
-    let (input, output) = (memory.alloc(bytes.len()).unwrap(), memory.alloc(bytes.len()).unwrap());
-    memory.write(input, &bytes).unwrap();
-    let args = [input, output].map(|at| at.to_le_bytes().to_vec()).to_vec();
-    let launch = Launch {
-        grid: [1; 3],
-        block: [32, 1, 1],
-        dynamic_shared: conversion.scratch_bytes(),
-        args,
-        ..Launch::default()
-    };
-    girih_sim::run(program.kernel("convert").unwrap(), &memory, &launch, &Options::checked()).unwrap();
-    let mut back = vec![0; bytes.len()];
-    memory.read(output, &mut back).unwrap();
+    let (input, output) = (upload(&memory, &bytes), ones(&memory, bytes.len()));
+    let launch = block(32, conversion.scratch_bytes(), addresses(&[input, output]));
+    checked(&kernel(conversion, count).unwrap(), &memory, &launch).unwrap();
+    let back = download(&memory, output, bytes.len());
     let words: Vec<u32> = back.chunks(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();
     words.chunks(count).map(<[u32]>::to_vec).collect()
 }
@@ -56,7 +45,7 @@ fn kernel(conversion: &Conversion, count: usize) -> Result<girih_ptx::Module, Er
     let mut b = Builder::new("convert", 80, 32);
     let (from, to) = (b.pointer("from", 16), b.pointer("to", 16));
     let lane = b.special(Special::TidX);
-    let at = |i: usize| &(&lane * (4 * count as i64)) + &crate::Expr::from(4 * i as i64);
+    let at = |i: usize| &(&lane * (4 * count as i64)) + &Expr::from(4 * i as i64);
     let values: Vec<Reg> = b.regs(Type::B32, count);
     for (i, value) in values.iter().enumerate() {
         b.load(Space::Gmem, std::slice::from_ref(value), &(&from + &at(i)), &Cond::Always)?;
@@ -159,9 +148,10 @@ fn accumulators_are_the_next_operand_without_a_move() {
 #[test]
 fn each_means_is_found_where_it_is_the_cheapest() {
     let case = |src: &str, dst: &str, bits| {
-        let conversion = Conversion::new(&Lay::parse(src).unwrap(), &Lay::parse(dst).unwrap(), bits).unwrap();
-        let before = registers(&conversion.src, bits);
-        assert_eq!(simulated(&conversion, &before), registers(&conversion.dst, bits), "{conversion}");
+        let [src, dst] = [src, dst].map(|tv| Lay::parse(tv).unwrap());
+        let conversion = Conversion::new(&src, &dst, bits).unwrap();
+        let before = registers(&src, bits);
+        assert_eq!(simulated(&conversion, &before), registers(&dst, bits), "{conversion}");
         (conversion.means(), conversion.shuffles())
     };
     assert_eq!(case("(32,4):(1,32)", "(32,(2,2)):(1,(64,32))", 32), (Means::Rename, 0));

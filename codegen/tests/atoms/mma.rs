@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use girih_codegen::atom::*;
 use girih_layout::Lay;
 use girih_ptx::{Inst, Operand, Span};
+use girih_tensor::DType;
 
-use super::super::{at, size};
-use super::*;
+use super::{at, size};
 
 /// (row, column) of a lane's element `i` of a fragment, as the ISA writes it: A by (m, k), B by (n, k), C by (m, n).
 type Formula = fn(lane: i64, i: i64) -> (i64, i64);

@@ -1,8 +1,8 @@
 //! Canonical layouts: each tile of a layout atom has a descriptor from which the ISA's formula finds every element.
 
-use girih_layout::Coord;
-
-use super::*;
+use girih_codegen::atom::*;
+use girih_layout::{Coord, Lay, Swizzle};
+use girih_tensor::DType;
 
 /// The byte at which the ISA puts row `r`, element `c` along K ("Strides", "Canonical Layouts"), before the swizzle: in
 /// core matrices of eight rows by 16 bytes.

@@ -1,3 +1,0 @@
-mod convert;
-mod memory;
-mod proof;

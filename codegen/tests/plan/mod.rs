@@ -1,0 +1,6 @@
+//! Proofs, conversions and accesses against enumeration and the simulator.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod convert;
+mod memory;
+mod proof;

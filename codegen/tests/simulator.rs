@@ -1,0 +1,61 @@
+//! Kernels on the simulator.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use girih_ptx::Module;
+use girih_sim::{Error, Launch, Memory, Options, Program, Report};
+
+/// The little-endian bytes of addresses, as arguments.
+pub(crate) fn addresses(addresses: &[u64]) -> Vec<Vec<u8>> {
+    addresses.iter().map(|address| address.to_le_bytes().to_vec()).collect()
+}
+
+/// The same of sizes and pitches.
+pub(crate) fn sizes(sizes: &[i64]) -> Vec<Vec<u8>> {
+    sizes.iter().map(|&size| u32::try_from(size).unwrap().to_le_bytes().to_vec()).collect()
+}
+
+/// One block of so many threads, with these bytes of shared memory.
+pub(crate) fn block(threads: u32, dynamic_shared: u32, args: Vec<Vec<u8>>) -> Launch {
+    Launch { grid: [1; 3], block: [threads, 1, 1], dynamic_shared, args, ..Launch::default() }
+}
+
+/// The same of `blocks` blocks.
+pub(crate) fn blocks(blocks: i64, threads: u32, dynamic_shared: u32, args: Vec<Vec<u8>>) -> Launch {
+    Launch { grid: [u32::try_from(blocks).unwrap(), 1, 1], ..block(threads, dynamic_shared, args) }
+}
+
+/// Runs the module's kernel, every check on.
+pub(crate) fn checked(module: &Module, memory: &Memory, launch: &Launch) -> Result<Report, Error> {
+    run(module, memory, launch, &Options::checked())
+}
+
+/// Runs the module's kernel.
+pub(crate) fn run(
+    module: &Module,
+    memory: &Memory,
+    launch: &Launch,
+    options: &Options,
+) -> Result<Report, Error> {
+    let program = Program::load(module)?;
+    girih_sim::run(&program.kernels()[0], memory, launch, options)
+}
+
+/// New memory that holds `bytes`.
+pub(crate) fn upload(memory: &Memory, bytes: &[u8]) -> u64 {
+    let address = memory.alloc(bytes.len().max(1)).unwrap();
+    memory.write(address, bytes).unwrap();
+    address
+}
+
+/// New memory of `length` bytes that are 0xff each.
+pub(crate) fn ones(memory: &Memory, length: usize) -> u64 {
+    let address = memory.alloc(length).unwrap();
+    memory.fill(address, 0xff, length).unwrap();
+    address
+}
+
+pub(crate) fn download(memory: &Memory, address: u64, length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    memory.read(address, &mut bytes).unwrap();
+    bytes
+}
