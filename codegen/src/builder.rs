@@ -441,6 +441,3 @@ fn instruction(
 pub(crate) fn address(base: &Reg, offset: i64) -> Operand {
     Operand::Address(Address { base: Some(base.name.clone()), offset, coordinates: Vec::new() })
 }
-
-#[cfg(test)]
-mod tests;

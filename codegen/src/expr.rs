@@ -220,6 +220,3 @@ impl Expr {
         sum.terms().fold(Expr::from(sum.constant()), |expr, term| &expr + &Expr::from_int(&term))
     }
 }
-
-#[cfg(test)]
-pub(crate) mod tests;

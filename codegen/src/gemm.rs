@@ -18,6 +18,3 @@ pub use crate::atom::Major;
 pub use config::{GemmConfig, Source};
 pub use mainloop::{GemmKernel, MAX_EXTENT, PARAMETERS, generate};
 pub use shared::SharedTile;
-
-#[cfg(test)]
-mod tests;

@@ -13,7 +13,7 @@ use girih_sim::{Deny, Launch, Memory, Options, Program};
 use girih_tensor::DType;
 use half::{bf16, f16};
 
-fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> WarpSpecializedConfig {
+pub(crate) fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> WarpSpecializedConfig {
     WarpSpecializedConfig {
         name: "gemm",
         atom: MmaAtom::find(atom).unwrap_or_else(|| panic!("{atom}")),

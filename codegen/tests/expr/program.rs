@@ -1,11 +1,9 @@
 //! Random computations: the same steps on expressions and on plain integers.
 
+use girih_codegen::Expr;
 use girih_layout::Swizzle;
 use proptest::prelude::*;
 use proptest::sample::Index;
-
-use crate::Expr;
-use crate::expr::{Atom, Term};
 
 /// What a step does with two earlier values. A negative operand of what has no negative operands counts as 0.
 #[derive(Clone, Copy, Debug)]
@@ -137,21 +135,4 @@ fn direct(op: Op, a: i64, b: i64) -> i64 {
         Op::Max => a.max(b),
         Op::Swizzle(swizzle) => swizzle.apply(a.max(0)),
     }
-}
-
-/// The value of a normal form, `leaf` giving those of variables and symbols.
-pub(crate) fn evaluate(expr: &Expr, leaf: &dyn Fn(&Atom) -> i64) -> i64 {
-    let of = |e: &Expr| evaluate(e, leaf);
-    let atom = |atom: &Atom| match atom {
-        Atom::Var { .. } | Atom::Symbol { .. } => leaf(atom),
-        Atom::Div(x, c) => of(x) / c,
-        Atom::Rem(x, c) => of(x) % c,
-        Atom::Xor(a, b) => of(a) ^ of(b),
-        Atom::And(x, mask) => of(x) & mask,
-        Atom::Min(a, b) => of(a).min(of(b)),
-        Atom::Max(a, b) => of(a).max(of(b)),
-        Atom::Beyond(text) => panic!("{text}"),
-    };
-    let term = |t: &Term| t.atoms.iter().map(atom).product::<i64>() * t.coefficient;
-    expr.terms().iter().map(term).sum::<i64>() + expr.constant()
 }

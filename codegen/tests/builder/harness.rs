@@ -1,11 +1,12 @@
 //! Kernels that store 64-bit integers, run on the simulator with every check on.
 
+use girih_codegen::{Builder, Cond, Error, Expr, Width};
 use girih_layout::{Int, Symbol};
 use girih_ptx::{Module, Special, Type};
-use girih_sim::{Launch, Memory, Options, Program, run};
+use girih_sim::{Launch, Memory, Options};
 use girih_tensor::Space;
 
-use crate::{Builder, Cond, Error, Expr, Width};
+use crate::simulator::{addresses, blocks, download, run};
 
 pub(crate) const THREADS: i64 = 64;
 pub(crate) const BLOCKS: i64 = 3;
@@ -69,11 +70,20 @@ impl Harness {
         Harness { b, thread, block, out: Output { base }, slots, symbols: 0 }
     }
 
-    /// A 32-bit parameter.
-    pub(crate) fn symbol(&mut self, symbol: Symbol) -> Expr {
+    /// A 32-bit parameter of which the same is known as of `like`.
+    pub(crate) fn symbol(&mut self, like: Symbol) -> Expr {
+        Expr::from_int(&Int::symbol(self.bound(like)))
+    }
+
+    /// Its symbol.
+    pub(crate) fn bound(&mut self, like: Symbol) -> Symbol {
+        let name = format!("s{}", self.symbols);
         self.symbols += 1;
-        self.b.bind(&format!("s{}", symbol.id()), symbol);
-        Expr::from_int(&Int::symbol(symbol))
+        let facts = |symbol: Symbol| {
+            let symbol = symbol.at_least(like.lower()).divisible_by(like.divisor());
+            like.upper().map_or(symbol, |upper| symbol.at_most(upper))
+        };
+        self.b.symbol(&name, facts).unwrap()
     }
 
     /// The module.
@@ -95,25 +105,21 @@ impl Harness {
     }
 }
 
+/// All blocks, with the address of the results and the symbols' values.
+pub(crate) fn launch(out: u64, symbols: &[u32]) -> Launch {
+    let symbols = symbols.iter().map(|symbol| symbol.to_le_bytes().to_vec());
+    let args = addresses(&[out]).into_iter().chain(symbols).collect();
+    blocks(BLOCKS, THREADS as u32, 0, args)
+}
+
 fn execute(module: &Module, symbols: &[u32], results: usize) -> Vec<i64> {
     let memory = Memory::new();
     let out = memory.alloc(results * 8).unwrap();
     memory.fill(out, UNTOUCHED as u8, results * 8).unwrap();
-    let mut args = vec![out.to_le_bytes().to_vec()];
-    args.extend(symbols.iter().map(|s| s.to_le_bytes().to_vec()));
-    let launch = Launch {
-        grid: [BLOCKS as u32, 1, 1],
-        block: [THREADS as u32, 1, 1],
-        cluster: None,
-        dynamic_shared: 0,
-        cooperative: false,
-        args,
-    };
-    let program = Program::load(module).unwrap_or_else(|e| panic!("{e}\n{module}"));
     let options = Options { threads: Some(1), ..Options::checked() };
-    run(program.kernel("k").unwrap(), &memory, &launch, &options).unwrap_or_else(|e| panic!("{e}\n{module}"));
-    let mut bytes = vec![0; results * 8];
-    memory.read(out, &mut bytes).unwrap();
+    let ran = run(module, &memory, &launch(out, symbols), &options);
+    ran.unwrap_or_else(|e| panic!("{e}\n{module}"));
+    let bytes = download(&memory, out, results * 8);
     bytes.chunks_exact(8).map(|c| i64::from_le_bytes(c.try_into().unwrap())).collect()
 }
 

@@ -1,24 +1,21 @@
 //! What a caller claims of a value is checked where the simulator runs the kernel, and leaves no trace in its text.
 
+use girih_codegen::{Builder, Cond, Expr, Width};
 use girih_ptx::{Claim, Module, Type};
-use girih_sim::{Error, Launch, Memory, Options, Program, run};
+use girih_sim::{Error, Memory, Options};
 use girih_tensor::Space;
 use proptest::prelude::*;
 
-use super::harness::{BLOCKS, Harness, THREADS};
-use crate::expr::tests::program::{evaluate, programs};
-use crate::{Builder, Cond, Expr, Width};
+use super::harness::{BLOCKS, Harness, THREADS, launch};
+use crate::expr::formula::{Formula, Leaf};
+use crate::expr::program::programs;
+use crate::simulator::{addresses, block, checked, run};
 
 /// Runs a kernel with these symbols; the claim that it finds false, and the value.
 fn found(module: &Module, symbols: &[u32], slots: i64) -> Option<(Claim, i64)> {
     let memory = Memory::new();
     let out = memory.alloc((8 * BLOCKS * THREADS * slots) as usize).unwrap();
-    let mut args = vec![out.to_le_bytes().to_vec()];
-    args.extend(symbols.iter().map(|symbol| symbol.to_le_bytes().to_vec()));
-    let (grid, block) = ([BLOCKS as u32, 1, 1], [THREADS as u32, 1, 1]);
-    let launch = Launch { grid, block, args, ..Launch::default() };
-    let program = Program::load(module).unwrap();
-    match run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked()) {
+    match checked(module, &memory, &launch(out, symbols)) {
         Ok(_) => None,
         Err(Error::FalseClaim { claim, value, .. }) => Some((*claim, value)),
         Err(error) => panic!("{error}\n{module}"),
@@ -126,11 +123,9 @@ fn a_claim_in_a_loop_that_waits_hides_no_livelock() {
         let memory = Memory::new();
         let flag = memory.alloc(4).unwrap();
         memory.fill(flag, 0, 4).unwrap();
-        let args = vec![flag.to_le_bytes().to_vec()];
-        let launch = Launch { grid: [1; 3], block: [32, 1, 1], args, ..Launch::default() };
-        let program = Program::load(&b.finish().unwrap().into_module()).unwrap();
+        let module = b.finish().unwrap().into_module();
         let options = Options { steps: Some(1_000_000), ..Options::checked() };
-        let found = run(program.kernel("k").unwrap(), &memory, &launch, &options);
+        let found = run(&module, &memory, &block(32, 0, addresses(&[flag])), &options);
         assert!(matches!(found, Err(Error::Spinning { .. })), "{claimed}: {found:?}");
     }
 }
@@ -146,10 +141,8 @@ proptest! {
         let inputs = vec![h.thread.clone(), h.block.clone(), &h.thread * 3];
         let (thread, block) = (h.thread.clone(), h.block.clone());
         let expr = program.over(&inputs).exprs.pop().unwrap();
-        let at = |t: i64, b: i64| {
-            let leaf = |atom: &crate::expr::Atom| if Expr::atom(atom.clone()) == thread { t } else { b };
-            evaluate(&expr, &leaf)
-        };
+        let (formula, of_thread) = (Formula::of(&expr), Leaf::of(&thread));
+        let at = |t: i64, b: i64| formula.value(&|leaf| if leaf == of_thread { t } else { b });
         let values = (0..THREADS).flat_map(|t| (0..BLOCKS).map(move |b| (t, b))).map(|(t, b)| at(t, b));
         let values: Vec<i64> = values.collect();
         let (least, most) = (*values.iter().min().unwrap(), *values.iter().max().unwrap());

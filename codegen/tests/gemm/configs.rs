@@ -1,10 +1,9 @@
 //! Configurations: those that a choice by facts makes, and odd ones.
 
+use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN, UNIVERSAL_FMA_F32};
+use girih_codegen::gemm::{GemmConfig, Major, Source};
 use girih_layout::{Lay, Tile, lay};
 use girih_tensor::DType;
-
-use crate::atom::{SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN, UNIVERSAL_FMA_F32};
-use crate::gemm::{GemmConfig, Major, Source};
 
 /// Both operands' contiguous modes, by BLAS's letters: `t` first and `n` second are K.
 pub(crate) const LAYOUTS: [(&str, Major, Major); 4] = [

@@ -1,16 +1,16 @@
 //! Whole modules as text, for reading and for ptxas: the gate assembles every file of `testdata/golden`.
 
 use expect_test::{ExpectFile, expect_file};
-use girih_layout::{Tile, lay};
+use girih_codegen::gemm::{GemmConfig, Major, generate};
+use girih_layout::{Lay, Tile, lay};
 use girih_ptx::{Item, Module, Statement};
 use girih_tensor::DType;
 
 use super::configs::{chosen, odd, simt, sm80, unaligned};
-use crate::gemm::{GemmConfig, Major, generate};
 
 /// Small enough to read: 2 x 2 blocks of 2 x 2 values a thread, 256 threads.
 fn small_simt(a: Major, b: Major) -> GemmConfig {
-    const TWOS: girih_layout::Lay = lay!("(16,2,2):(2,1,32)");
+    const TWOS: Lay = lay!("(16,2,2):(2,1,32)");
     GemmConfig {
         permutation: [Tile::Lay(TWOS), Tile::Lay(TWOS)],
         tile: [64, 64, 16],
@@ -30,28 +30,28 @@ fn check(config: &GemmConfig, golden: ExpectFile) {
 #[test]
 fn simt_f32() {
     let (k, mn) = (Major::K, Major::Mn);
-    check(&small_simt(k, k), expect_file!["../../../testdata/golden/gemm_simt_f32_tn.ptx"]);
-    check(&small_simt(mn, mn), expect_file!["../../../testdata/golden/gemm_simt_f32_nt.ptx"]);
+    check(&small_simt(k, k), expect_file!["../../testdata/golden/gemm_simt_f32_tn.ptx"]);
+    check(&small_simt(mn, mn), expect_file!["../../testdata/golden/gemm_simt_f32_nt.ptx"]);
 }
 
 #[test]
 fn sm80_bf16() {
     let (k, mn) = (Major::K, Major::Mn);
-    check(&small_sm80(DType::Bf16, k, k), expect_file!["../../../testdata/golden/gemm_sm80_bf16_tn.ptx"]);
-    check(&small_sm80(DType::Bf16, mn, mn), expect_file!["../../../testdata/golden/gemm_sm80_bf16_nt.ptx"]);
+    check(&small_sm80(DType::Bf16, k, k), expect_file!["../../testdata/golden/gemm_sm80_bf16_tn.ptx"]);
+    check(&small_sm80(DType::Bf16, mn, mn), expect_file!["../../testdata/golden/gemm_sm80_bf16_nt.ptx"]);
 }
 
 #[test]
 fn sm80_f16() {
     let (k, mn) = (Major::K, Major::Mn);
-    check(&small_sm80(DType::F16, k, mn), expect_file!["../../../testdata/golden/gemm_sm80_f16_tt.ptx"]);
-    check(&small_sm80(DType::F16, mn, k), expect_file!["../../../testdata/golden/gemm_sm80_f16_nn.ptx"]);
+    check(&small_sm80(DType::F16, k, mn), expect_file!["../../testdata/golden/gemm_sm80_f16_tt.ptx"]);
+    check(&small_sm80(DType::F16, mn, k), expect_file!["../../testdata/golden/gemm_sm80_f16_nn.ptx"]);
 }
 
 #[test]
 fn sm80_unaligned() {
     let config = GemmConfig { stages: 2, ..unaligned(Major::Mn, Major::K) };
-    check(&config, expect_file!["../../../testdata/golden/gemm_sm80_bf16_unaligned.ptx"]);
+    check(&config, expect_file!["../../testdata/golden/gemm_sm80_bf16_unaligned.ptx"]);
 }
 
 /// What the parser skips.

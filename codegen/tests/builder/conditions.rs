@@ -1,10 +1,10 @@
 //! Conditions and predicates.
 
+use girih_codegen::{Cond, Expr};
 use girih_ptx::{Opcode, Type};
 
 use super::LD;
 use super::harness::{Harness, THREADS, UNTOUCHED};
-use crate::{Cond, Expr};
 
 #[test]
 fn conditions_decided_by_ranges_cost_nothing() {

@@ -1,13 +1,14 @@
 //! Kernels of odd configurations on the simulator, every check on. Sums of small integers are exact in any order.
 
+use girih_codegen::Error;
+use girih_codegen::gemm::{GemmConfig, GemmKernel, Major, Source, generate};
 use girih_layout::{Tile, lay};
-use girih_sim::{Launch, Memory, Options, Program};
+use girih_sim::{Memory, Options};
 use girih_tensor::DType;
 use half::{bf16, f16};
 
-use super::configs::{odd, simt, sm80, unaligned};
-use crate::Error;
-use crate::gemm::{GemmConfig, Major, Source, generate};
+use super::configs::{chosen, odd, simt, sm80, unaligned};
+use crate::simulator::{addresses, blocks, download, ones, run, sizes, upload};
 
 fn encode(dtype: DType, values: &[f64]) -> Vec<u8> {
     let bytes = |v: &f64| match dtype {
@@ -30,14 +31,14 @@ fn decode(dtype: DType, bytes: &[u8]) -> Vec<f64> {
 }
 
 /// An operand of `x` times `k` elements from -2 to 2.
-struct Matrix {
+pub(super) struct Matrix {
     source: Source,
     pitch: i64,
     data: Vec<f64>,
 }
 
 impl Matrix {
-    fn new(source: Source, x: i64, k: i64, seed: i64) -> Matrix {
+    pub(super) fn new(source: Source, x: i64, k: i64, seed: i64) -> Matrix {
         let (row, rows) = if source.major == Major::K { (k, x) } else { (x, k) };
         // Longer than the row, as aligned as the facts say; the last row ends with its last element.
         let pitch = (row / source.vector + 2) * source.vector;
@@ -46,42 +47,55 @@ impl Matrix {
         Matrix { source, pitch, data }
     }
 
-    fn at(&self, x: i64, k: i64) -> f64 {
-        let index = if self.source.major == Major::K { x * self.pitch + k } else { k * self.pitch + x };
-        self.data[index as usize]
+    /// With elements by their position, zeros in the padding.
+    fn of(source: Source, x: i64, k: i64, element: impl Fn(i64, i64) -> f64) -> Matrix {
+        let mut matrix = Matrix::new(source, x, k, 0);
+        matrix.data.fill(0.0);
+        for (x, k) in (0..x).flat_map(|x| (0..k).map(move |k| (x, k))) {
+            let index = matrix.index(x, k);
+            matrix.data[index] = element(x, k);
+        }
+        matrix
     }
+
+    fn index(&self, x: i64, k: i64) -> usize {
+        (if self.source.major == Major::K { x * self.pitch + k } else { k * self.pitch + x }) as usize
+    }
+
+    fn at(&self, x: i64, k: i64) -> f64 {
+        self.data[self.index(x, k)]
+    }
+}
+
+/// C's pitch, and its bytes as the kernel leaves them.
+pub(super) fn multiply(
+    config: &GemmConfig,
+    kernel: &GemmKernel,
+    [a, b]: [&Matrix; 2],
+    [m, n, k]: [i64; 3],
+    options: &Options,
+) -> (i64, Vec<u8>) {
+    let pitch_c = (n / config.c_vector + 1) * config.c_vector;
+    let memory = Memory::new();
+    let c_bytes = (m * pitch_c) as usize * config.c_type.bits() as usize / 8;
+    let [a_at, b_at] = [a, b].map(|x| upload(&memory, &encode(config.atom.a_type, &x.data)));
+    let c_at = ones(&memory, c_bytes);
+    let args = [addresses(&[a_at, b_at, c_at]), sizes(&[m, n, k, a.pitch, b.pitch, pitch_c])].concat();
+    let tiles = (m + config.tile[0] - 1) / config.tile[0] * ((n + config.tile[1] - 1) / config.tile[1]);
+    let launch = blocks(tiles, kernel.kernel.threads(), kernel.kernel.shared_bytes(), args);
+    let ran = run(kernel.kernel.module(), &memory, &launch, options);
+    ran.unwrap_or_else(|e| panic!("{config:?} of {m} x {n} x {k}: {e}"));
+    (pitch_c, download(&memory, c_at, c_bytes))
 }
 
 fn verify(config: &GemmConfig, [m, n, k]: [i64; 3]) {
     let (a, b) = (Matrix::new(config.a, m, k, 3), Matrix::new(config.b, n, k, 4));
-    let pitch_c = (n / config.c_vector + 1) * config.c_vector;
-    let kernel = generate(config).unwrap().kernel;
-    let memory = Memory::new();
-    let upload = |bytes: Vec<u8>| {
-        let address = memory.alloc(bytes.len().max(1)).unwrap();
-        memory.write(address, &bytes).unwrap();
-        address.to_le_bytes().to_vec()
-    };
-    let c_bytes = (m * pitch_c) as usize * config.c_type.bits() as usize / 8;
-    let c = memory.alloc(c_bytes).unwrap();
-    memory.fill(c, 0xff, c_bytes).unwrap();
-    let mut args = [&a, &b].map(|x| upload(encode(config.atom.a_type, &x.data))).to_vec();
-    args.push(c.to_le_bytes().into());
-    args.extend([m, n, k, a.pitch, b.pitch, pitch_c].map(|v| (v as u32).to_le_bytes().to_vec()));
-    let tiles = (m + config.tile[0] - 1) / config.tile[0] * ((n + config.tile[1] - 1) / config.tile[1]);
-    let launch = Launch {
-        grid: [tiles as u32, 1, 1],
-        block: [kernel.threads(), 1, 1],
-        cluster: None,
-        dynamic_shared: kernel.shared_bytes(),
-        cooperative: false,
-        args,
-    };
-    let program = Program::load(kernel.module()).unwrap();
-    let ran = girih_sim::run(program.kernel(config.name).unwrap(), &memory, &launch, &Options::checked());
-    ran.unwrap_or_else(|e| panic!("{config:?} of {m} x {n} x {k}: {e}"));
-    let mut bytes = vec![0; c_bytes];
-    memory.read(c, &mut bytes).unwrap();
+    verify_of(config, [m, n, k], [&a, &b]);
+}
+
+fn verify_of(config: &GemmConfig, [m, n, k]: [i64; 3], [a, b]: [&Matrix; 2]) {
+    let kernel = generate(config).unwrap();
+    let (pitch_c, bytes) = multiply(config, &kernel, [a, b], [m, n, k], &Options::checked());
     for (i, found) in (0..).zip(decode(config.c_type, &bytes)) {
         let (row, column) = (i / pitch_c, i % pitch_c);
         if column >= n {
@@ -102,6 +116,30 @@ fn odd_configurations_multiply() {
     }
     verify(&odd()[0], [5, 6, 0]);
     verify(&odd()[2], [1, 4, 1]);
+}
+
+/// What a thread's fragment holds of a k-block is what its MMA multiplies: elements of one operand that are all different, of
+/// which the other, with ones in its diagonal, lets each pass to a place of its own in C.
+#[test]
+fn fragments_hold_what_the_mma_multiplies() {
+    let interesting = |c: &GemmConfig| c.a.vector * i64::from(c.atom.a_type.bits() / 8) % 16 == 0;
+    for config in chosen().into_iter().chain(odd()).filter(interesting) {
+        let [m, n, k] = config.tile;
+        let (m, n) = (m.max(k), n.max(k));
+        let different = |i: i64| {
+            assert!(i < 1 << 12);
+            match config.atom.a_type {
+                DType::Bf16 => bf16::from_bits(0x3f80 + i as u16).to_f64(),
+                DType::F16 => f16::from_bits(0x3c00 + i as u16).to_f64(),
+                _ => i as f64,
+            }
+        };
+        let diagonal = |x: i64, k: i64| if x == k { 1.0 } else { 0.0 };
+        let a = Matrix::of(config.a, m, k, |x, l| different(x * k + l));
+        let b = Matrix::of(config.b, n, k, |x, l| different(x * k + l));
+        verify_of(&config, [m, n, k], [&a, &Matrix::of(config.b, n, k, diagonal)]);
+        verify_of(&config, [m, n, k], [&Matrix::of(config.a, m, k, diagonal), &b]);
+    }
 }
 
 #[test]

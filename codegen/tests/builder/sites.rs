@@ -1,13 +1,14 @@
 //! Which line of a program wrote what the simulator and the verifier complain about.
 
+use girih_codegen::algorithm::{copy, fill};
+use girih_codegen::atom::AUTO_VECTORIZING_COPY;
+use girih_codegen::{Builder, Cond, Error, Expr, Gmem, Rmem, Width};
 use girih_layout::lay;
 use girih_ptx::{Module, Site, Type};
-use girih_sim::{Launch, Memory, Options, Program, run};
+use girih_sim::Memory;
 use girih_tensor::{DType, Space, Tensor};
 
-use crate::algorithm::{copy, fill};
-use crate::atom::AUTO_VECTORIZING_COPY;
-use crate::{Builder, Cond, Error, Expr, Gmem, Rmem, Width};
+use crate::simulator::{addresses, block, checked};
 
 /// The first line of this file that begins so.
 fn line(what: &str) -> u32 {
@@ -73,12 +74,8 @@ fn findings_name_the_line() {
     b.store(Space::Gmem, &(&pointer + 4096), &[value], &Cond::Always).unwrap();
     let module = b.finish().unwrap().into_module();
     let memory = Memory::new();
-    let args = vec![memory.alloc(64).unwrap().to_le_bytes().to_vec()];
-    let launch = Launch { grid: [1; 3], block: [32, 1, 1], args, ..Launch::default() };
-    let found = |module: &Module| {
-        let program = Program::load(module).unwrap();
-        run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked()).unwrap_err().to_string()
-    };
+    let launch = block(32, 0, addresses(&[memory.alloc(64).unwrap()]));
+    let found = |module: &Module| checked(module, &memory, &launch).unwrap_err().to_string();
     let place = format!("sites.rs:{}", line("b.store(Space::Gmem"));
     assert!(found(&module).contains(&place), "{}", found(&module));
     // The text alone knows its own lines only.

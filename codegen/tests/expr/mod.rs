@@ -1,21 +1,30 @@
 //! The normal form against plain integers.
 
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+pub(crate) mod formula;
 pub(crate) mod program;
 
-use girih_layout::{F2Matrix, Int, Swizzle, Symbol};
+use girih_codegen::{Builder, Error, Expr, Gmem, Memory};
+use girih_layout::{Coord, F2Matrix, Int, Lay, Stride, Swizzle, Symbol};
+use girih_ptx::Type;
+use girih_tensor::{DType, Slice, Tensor};
 use proptest::prelude::*;
 
-use super::{Atom, Expr, VarId};
-use crate::Error;
-use program::{evaluate, programs, swizzles};
+use formula::{Formula, Leaf};
+use program::{programs, swizzles};
 
 /// A variable's least and greatest value and what divides all of them.
 const VARIABLES: [(i64, i64, i64); 7] =
     [(0, 31, 1), (0, 127, 1), (0, 1016, 8), (-4, 3, 1), (-7, 90, 1), (0, 3 << 20, 3), (16, 48, 4)];
 
-fn variable(number: u32) -> Expr {
-    let (lower, upper, multiple) = VARIABLES[number as usize];
-    Expr::var(VarId(number), lower, upper, multiple)
+/// Registers of a kernel, the first being number 0, with the least and the greatest value and what divides all.
+fn registers<const N: usize>(facts: [(i64, i64, i64); N]) -> [Expr; N] {
+    let mut b = Builder::new("k", 80, 32);
+    facts.map(|(lower, upper, multiple)| {
+        let reg = b.reg(Type::B64);
+        b.var(&reg, lower, upper, multiple)
+    })
 }
 
 /// Every variable, two symbols and a rounded-up quotient of one.
@@ -23,7 +32,7 @@ fn inputs() -> Vec<Expr> {
     let [m, ld] = symbols();
     let tiles = Int::symbol(m).ceil_div(Int::fixed(48)).unwrap();
     let ints = [Int::symbol(m), Int::symbol(ld), tiles].map(|i| Expr::from_int(&i));
-    (0..VARIABLES.len() as u32).map(variable).chain(ints).collect()
+    registers(VARIABLES).into_iter().chain(ints).collect()
 }
 
 fn symbols() -> [Symbol; 2] {
@@ -44,23 +53,36 @@ fn valuations() -> impl Strategy<Value = Vec<i64>> {
     })
 }
 
-fn leaf(values: &[i64]) -> impl Fn(&Atom) -> i64 {
-    move |atom| match atom {
-        Atom::Var { id, .. } => values[id.0 as usize],
-        Atom::Symbol { id, den, .. } => (values[VARIABLES.len() + *id as usize] + den - 1) / den,
-        other => panic!("{other} is no leaf"),
+fn leaf(values: &[i64]) -> impl Fn(Leaf) -> i64 {
+    move |leaf| match leaf {
+        Leaf::Var(number) => values[number],
+        Leaf::Symbol(number) => values[VARIABLES.len() + number],
+    }
+}
+
+/// The bits below 2^47 that can be set in some value: those that a mask does not make 0.
+fn possible_bits(expr: &Expr) -> i64 {
+    let possible = |bit: &i64| expr.and(*bit).unwrap() != Expr::from(0);
+    (0..47).map(|bit| 1 << bit).filter(possible).sum()
+}
+
+/// The registers of extents 4, 8 and 16 of index `i`, the first fastest.
+fn digit_of(i: i64) -> impl Fn(Leaf) -> i64 {
+    move |leaf| match leaf {
+        Leaf::Var(0) => i % 4,
+        Leaf::Var(1) => i / 4 % 8,
+        _ => i / 32,
     }
 }
 
 /// What an expression claims of itself has to hold for `value`, one of its values.
-fn check_claims(expr: &Expr, value: i64) -> Result<(), TestCaseError> {
+fn check_claims(expr: &Expr, possible: Option<i64>, value: i64) -> Result<(), TestCaseError> {
     let (lower, upper) = expr.range();
     prop_assert!((lower..=upper).contains(&value), "{expr} = {value} is outside {lower}..={upper}");
     let multiple = expr.multiple();
     let divided = if multiple == 0 { value == 0 } else { value % multiple == 0 };
     prop_assert!(divided, "{expr} = {value} is no multiple of {multiple}");
-    if lower >= 0 {
-        let possible = expr.possible_bits();
+    if let Some(possible) = possible {
         prop_assert!(value & !possible == 0, "{expr} = {value:#b} has a bit outside {possible:#b}");
     }
     Ok(())
@@ -76,12 +98,16 @@ proptest! {
     ) {
         let inputs = inputs();
         let computation = program.over(&inputs);
+        let formulas: Vec<Formula> = computation.exprs.iter().map(Formula::of).collect();
+        let natural = |expr: &Expr| (expr.range().0 >= 0).then(|| possible_bits(expr));
+        let possible: Vec<_> = computation.exprs.iter().map(natural).collect();
         for values in valuations {
             let leaf = leaf(&values);
-            let given: Vec<i64> = inputs.iter().map(|e| evaluate(e, &leaf)).collect();
-            for (expr, value) in computation.exprs.iter().zip(computation.values(&given)) {
-                prop_assert_eq!(evaluate(expr, &leaf), value, "{} with {:?}", expr, &values);
-                check_claims(expr, value)?;
+            let given: Vec<i64> = formulas[..inputs.len()].iter().map(|f| f.value(&leaf)).collect();
+            for (i, value) in computation.values(&given).into_iter().enumerate() {
+                let expr = &computation.exprs[i];
+                prop_assert_eq!(formulas[i].value(&leaf), value, "{} with {:?}", expr, &values);
+                check_claims(expr, possible[i], value)?;
             }
         }
     }
@@ -89,10 +115,11 @@ proptest! {
     /// A polynomial is one value, in whatever order it is built.
     #[test]
     fn equal_polynomials_are_equal(
-        terms in proptest::collection::vec((0..VARIABLES.len() as u32, 0..VARIABLES.len() as u32, -9..9i64), 1..6),
+        terms in proptest::collection::vec((0..VARIABLES.len(), 0..VARIABLES.len(), -9..9i64), 1..6),
     ) {
-        let sum = |terms: &mut dyn Iterator<Item = &(u32, u32, i64)>| {
-            terms.fold(Expr::from(5), |sum, &(a, b, by)| &sum + &(&(&variable(a) * &variable(b)) * by))
+        let variables = registers(VARIABLES);
+        let sum = |terms: &mut dyn Iterator<Item = &(usize, usize, i64)>| {
+            terms.fold(Expr::from(5), |sum, &(a, b, by)| &sum + &(&(&variables[a] * &variables[b]) * by))
         };
         let swapped: Vec<_> = terms.iter().map(|&(a, b, by)| (b, a, by)).collect();
         prop_assert_eq!(sum(&mut terms.iter()), sum(&mut swapped.iter().rev()));
@@ -103,18 +130,14 @@ proptest! {
     #[test]
     fn swizzles_of_offsets(swizzle in swizzles(), strides in [0..200i64, 0..200, 0..200], start in 0..3000i64) {
         let bounds = [4, 8, 16];
-        let digits: Vec<Expr> =
-            bounds.iter().zip(0..).map(|(&n, id)| Expr::var(VarId(id), 0, n - 1, 1)).collect();
+        let digits = registers(bounds.map(|n| (0, n - 1, 1)));
         let offset = digits.iter().zip(strides).fold(Expr::from(start), |sum, (digit, by)| &sum + &(digit * by));
         let swizzled = offset.swizzle(&swizzle).unwrap();
+        let [plain_text, swizzled_text] = [&offset, &swizzled].map(Formula::of);
         for i in 0..bounds.iter().product::<i64>() {
-            let leaf = |atom: &Atom| match atom {
-                Atom::Var { id: VarId(0), .. } => i % 4,
-                Atom::Var { id: VarId(1), .. } => i / 4 % 8,
-                _ => i / 32,
-            };
-            let plain = evaluate(&offset, &leaf);
-            prop_assert_eq!(evaluate(&swizzled, &leaf), swizzle.apply(plain), "{} of {}", swizzle, offset);
+            let leaf = digit_of(i);
+            let plain = plain_text.value(&leaf);
+            prop_assert_eq!(swizzled_text.value(&leaf), swizzle.apply(plain), "{} of {}", swizzle, offset);
         }
     }
 }
@@ -130,39 +153,34 @@ proptest! {
     ) {
         let map = F2Matrix::of_columns(&columns).unwrap();
         let bounds = [4, 8, 16];
-        let digits: Vec<Expr> =
-            bounds.iter().zip(0..).map(|(&n, id)| Expr::var(VarId(id), 0, n - 1, 1)).collect();
+        let digits = registers(bounds.map(|n| (0, n - 1, 1)));
         let offset = digits.iter().zip(strides).fold(Expr::from(start), |sum, (digit, by)| &sum + &(digit * by));
         let mapped = offset.linear(&map).unwrap();
+        let [plain_text, mapped_text] = [&offset, &mapped].map(Formula::of);
         for i in 0..bounds.iter().product::<i64>() {
-            let leaf = |atom: &Atom| match atom {
-                Atom::Var { id: VarId(0), .. } => i % 4,
-                Atom::Var { id: VarId(1), .. } => i / 4 % 8,
-                _ => i / 32,
-            };
-            let plain = evaluate(&offset, &leaf);
+            let leaf = digit_of(i);
+            let plain = plain_text.value(&leaf);
             let low = (0..columns.len()).filter(|bit| plain >> bit & 1 == 1).fold(0, |sum, bit| sum ^ columns[bit]);
             let expected = low as i64 ^ (plain >> columns.len() << columns.len());
-            prop_assert_eq!(evaluate(&mapped, &leaf), expected, "{:?} of {}", map, offset);
+            prop_assert_eq!(mapped_text.value(&leaf), expected, "{:?} of {}", map, offset);
         }
     }
 }
 
 #[test]
 fn what_a_divisor_divides_leaves_the_division() {
-    let (x, y) = (Expr::var(VarId(0), 0, 7, 1), Expr::var(VarId(1), 0, 1000, 1));
+    let [x, y, low, high, wide] =
+        registers([(0, 7, 1), (0, 1000, 1), (-4, 3, 1), (1, 9, 1), (0, 1 << 60, 1)]);
     let sum = &(&(&y * 8) + &x) + 16; // 8y + x + 16, x < 8
     assert_eq!(sum.div(8).unwrap(), &y + 2);
     assert_eq!(sum.rem(8).unwrap(), x);
     assert_eq!(sum.div(4).unwrap(), &(&(&y * 2) + 4) + &x.div(4).unwrap());
     assert_eq!(sum.div(2).unwrap().div(4).unwrap(), &y + 2);
     // A remainder that can be negative borrows: (8y + x) / 8 is less than y there.
-    let (low, high) = (Expr::var(VarId(3), -4, 3, 1), Expr::var(VarId(4), 1, 9, 1));
     let borrowing = &(&high * 8) + &low;
     for (low, high) in (-4..=3).flat_map(|l| (1..=9).map(move |h| (l, h))) {
-        let value = |expr: &Expr| {
-            evaluate(expr, &|atom| if matches!(atom, Atom::Var { id: VarId(3), .. }) { low } else { high })
-        };
+        let value =
+            |expr: &Expr| Formula::of(expr).value(&|leaf| if leaf == Leaf::Var(2) { low } else { high });
         assert_eq!(value(&borrowing.div(8).unwrap()), (8 * high + low) / 8);
         assert_eq!(value(&borrowing.rem(8).unwrap()), (8 * high + low) % 8);
     }
@@ -173,13 +191,13 @@ fn what_a_divisor_divides_leaves_the_division() {
     // A quotient beyond any value.
     let far = y.div(i64::MAX / 2).unwrap();
     assert_eq!(far.as_constant(), Some(0));
-    let wide = Expr::var(VarId(2), 0, 1 << 60, 1).div(1 << 32).unwrap();
-    assert_eq!(evaluate(&wide.div(1 << 32).unwrap(), &|_| 1 << 60), 0);
+    let wide = wide.div(1 << 32).unwrap().div(1 << 32).unwrap();
+    assert_eq!(Formula::of(&wide).value(&|_| 1 << 60), 0);
 }
 
 #[test]
 fn bit_disjoint_operands_need_no_instruction() {
-    let (lane, warp) = (Expr::var(VarId(0), 0, 31, 1), Expr::var(VarId(1), 0, 3, 1));
+    let [lane, warp] = registers([(0, 31, 1), (0, 3, 1)]);
     let thread = &lane + &(&warp * 32);
     assert_eq!(lane.xor(&(&warp * 32)).unwrap(), thread);
     assert_eq!(lane.xor(&lane).unwrap(), Expr::from(0));
@@ -196,7 +214,7 @@ fn bit_disjoint_operands_need_no_instruction() {
 
 #[test]
 fn ranges_decide_minima_and_maxima() {
-    let (low, high) = (Expr::var(VarId(0), -5, 4, 1), Expr::var(VarId(1), 4, 9, 1));
+    let [low, high] = registers([(-5, 4, 1), (4, 9, 1)]);
     assert_eq!((low.minimum(&high), low.maximum(&high)), (low.clone(), high.clone()));
     assert_eq!((high.minimum(&low), high.maximum(&low)), (low.clone(), high));
     assert_eq!(low.maximum(&Expr::from(0)).range(), (0, 4));
@@ -204,7 +222,7 @@ fn ranges_decide_minima_and_maxima() {
 
 #[test]
 fn arithmetic_without_a_rule_is_refused() {
-    let (natural, signed) = (Expr::var(VarId(0), 0, 9, 1), Expr::var(VarId(1), -1, 9, 1));
+    let [natural, signed] = registers([(0, 9, 1), (-1, 9, 1)]);
     let swizzle = Swizzle::new(2, 0, 3).unwrap();
     let refused: [(&str, Result<Expr, Error>, &str, i64); 12] = [
         ("a negative operand", signed.div(3), "division", 3),
@@ -235,7 +253,7 @@ fn arithmetic_without_a_rule_is_refused() {
 
 #[test]
 fn expressions_print_as_sums_of_products() {
-    let (x, y) = (variable(0), variable(1));
+    let [x, y, ..] = registers(VARIABLES);
     let sum = &(&(&x * &y) * 3) + &(&y.div(10).unwrap() + 7);
     assert_eq!(sum.to_string(), "3*v0*v1 + (v1)/10 + 7");
     assert_eq!(Expr::from(-2).to_string(), "-2");
@@ -246,21 +264,19 @@ fn expressions_print_as_sums_of_products() {
 /// The algebra's sum and the steps of a kernel's engine are one polynomial.
 #[test]
 fn an_index_is_the_offset_of_a_slice() {
-    use crate::engine::Gmem;
-    use girih_layout::{Coord, Lay, Stride};
-    use girih_tensor::{DType, Slice, Tensor};
-
     let [m, ld] = symbols();
     let tiles = Int::symbol(m).ceil_div(Int::fixed(48)).unwrap();
     let area = Int::symbol(ld).mul(tiles).unwrap();
     let strides = [Int::symbol(ld), Int::ONE, area, Int::value(-7)];
     let modes = strides.map(|stride| Lay::leaf(Int::fixed(5), Stride::Int(stride)).unwrap());
     let layout = Lay::concat(&modes).unwrap();
-    let tensor = Tensor::new(Gmem::new(variable(0), DType::F32), layout);
+    let [pointer] = registers([(0, 1 << 40, 4)]);
+    let tensor = Tensor::new(Gmem::new(pointer.clone(), DType::F32), layout);
     for position in [[0, 0, 0, 0], [1, 2, 3, 4], [4, 0, 1, 0]] {
         let slice = Slice::tuple(position.map(|p| Slice::At(Expr::from(p))));
         let part = tensor.slice(&slice).unwrap();
         let index = layout.index(&Coord::of(&position).unwrap()).unwrap();
-        assert_eq!(part.engine().offset(), &Expr::from_sum(&index), "{index}");
+        let address = &pointer + &(&Expr::from_sum(&index) * 4);
+        assert_eq!(part.engine().address().unwrap(), address, "{index}");
     }
 }

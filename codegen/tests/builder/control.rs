@@ -1,11 +1,11 @@
 //! Loops with steps, both halves of a condition, repetition, barriers.
 
+use girih_codegen::{Builder, Cond, Expr};
 use girih_layout::Symbol;
 use girih_ptx::Type;
 
 use super::M;
 use super::harness::{Harness, THREADS, UNTOUCHED};
-use crate::{Builder, Cond, Expr};
 
 const STEP: Symbol = Symbol::new(2).at_least(1).at_most(1 << 10);
 
@@ -102,7 +102,7 @@ fn decided_conditions_have_one_half() {
 #[test]
 fn bodies_repeat_until_their_predicate_holds() {
     let mut h = Harness::new(2);
-    let start = h.b.value(&(&h.thread + 1), crate::Width::W32).unwrap();
+    let start = h.b.value(&(&h.thread + 1), girih_codegen::Width::W32).unwrap();
     let (x, count, done) = (h.b.reg(Type::U32), h.b.reg(Type::U32), h.b.reg(Type::Pred));
     h.b.ptx("mov.u32 %0, %1; mov.u32 %2, 0;", &[&x, &start, &count]).unwrap();
     h.b.repeat_until(|b| {

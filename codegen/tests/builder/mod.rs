@@ -1,5 +1,7 @@
 //! What the builder writes computes what was asked for: kernels run on the simulator.
 
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 mod claims;
 mod conditions;
 mod control;
@@ -7,12 +9,12 @@ mod harness;
 mod sites;
 mod unsound;
 
+use girih_codegen::{Builder, Cond, Error, Expr, Width};
 use girih_layout::{Int, Symbol};
 use girih_ptx::{Item, Opcode, Statement, Type};
 use proptest::prelude::*;
 
-use crate::expr::tests::program::programs;
-use crate::{Builder, Cond, Error, Expr, Width};
+use crate::expr::program::programs;
 use harness::{Harness, THREADS, UNTOUCHED, literal};
 
 const M: Symbol = Symbol::new(0).at_most(1 << 20);
@@ -39,8 +41,9 @@ proptest! {
     ) {
         let ld = ld * 8;
         let mut h = Harness::new(3 * 32 + 32);
-        let bound = h.symbol(M);
-        let inputs = vec![h.thread.clone(), &h.thread + -20, h.block.clone(), bound, h.symbol(LD), Expr::from_int(&tiles(M))];
+        let bound = h.bound(M);
+        let [rows, tiles] = [Int::symbol(bound), tiles(bound)].map(|int| Expr::from_int(&int));
+        let inputs = vec![h.thread.clone(), &h.thread + -20, h.block.clone(), rows, h.symbol(LD), tiles];
         let trips_expr = h.symbol(TRIPS);
         let (outside, out) = (outer.over(&inputs), h.out.clone());
         let mut inside = None;
@@ -260,8 +263,8 @@ fn unsigned_registers_past_31_bits() {
 #[test]
 fn parameters_of_which_nothing_is_known() {
     let mut h = Harness::new(2);
-    let any = h.symbol(Symbol::new(3));
-    let tiles = Expr::from_int(&tiles(Symbol::new(3)));
+    let any = h.bound(Symbol::new(0));
+    let [any, tiles] = [Int::symbol(any), tiles(any)].map(|int| Expr::from_int(&int));
     h.out.store(&mut h.b, 0, &any).unwrap();
     h.out.store(&mut h.b, 1, &tiles).unwrap();
     h.check(&[u32::MAX - 1], |_, _, slot| {
@@ -296,7 +299,9 @@ fn symbols_need_a_parameter() {
     assert_eq!(b.value(&unbound, Width::W64).unwrap_err(), Error::UnboundSymbol { symbol: 1 });
     let cond = Cond::less(&unbound, &Expr::from(9));
     assert_eq!(b.if_(&cond, |_| Ok(())).unwrap_err(), Error::UnboundSymbol { symbol: 1 });
-    b.bind("ld", LD);
+    assert_eq!(b.symbol("m", |_| M), Ok(M));
+    assert!(b.value(&unbound, Width::W64).is_err());
+    assert_eq!(b.symbol("ld", |_| LD), Ok(LD));
     assert!(b.value(&unbound, Width::W64).is_ok());
 }
 

@@ -1,0 +1,112 @@
+//! Shared memory has 32 banks of 4 bytes; what a phase of a warp's access asks of one bank it gets word by word.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use girih_codegen::Operand;
+use girih_codegen::gemm::{GemmConfig, Major, SharedTile, generate};
+use girih_codegen::plan::{Pieces, WarpAccess};
+use girih_sim::{Moment, Observer, Options};
+use girih_tensor::DType;
+
+use super::configs::{LAYOUTS, simt, sm80};
+use super::run::{Matrix, multiply};
+
+/// A warp's access as it is served, in phases that ask for 128 bytes, and as if words that several phases read were
+/// served once.
+fn wavefronts(addresses: Vec<i64>, bytes: i64) -> Pieces {
+    let words: BTreeSet<i64> = addresses.iter().flat_map(|a| a / 4..(a + bytes + 3) / 4).collect();
+    let busiest = (0..32).map(|bank| words.iter().filter(|w| *w % 32 == bank).count()).max();
+    let mut sum = WarpAccess { warp: 0, value: 0, addresses, bytes }.wavefronts();
+    sum += Pieces { taken: busiest.unwrap_or(0) as i64, least: words.len().div_ceil(32) as i64 };
+    sum
+}
+
+/// An address for each lane, and how many bytes are moved there.
+type Accesses = Vec<(Vec<i64>, i64)>;
+
+/// Every access to shared memory of every warp.
+#[derive(Default)]
+struct Shared(Mutex<Accesses>);
+
+impl Observer for Shared {
+    fn chooses(&self, _: [u32; 3], _: u32) -> bool {
+        true
+    }
+
+    fn before(&self, moment: &Moment<'_>) {
+        let text = moment.instruction();
+        let Some((name, operands)) = text.split_once(' ') else { return };
+        let bytes = match name {
+            "cp.async.cg.shared.global" | "cp.async.ca.shared.global" => 16,
+            _ if name.starts_with("ldmatrix.sync.aligned.m8n8.x4") => 16,
+            "ld.shared.v4.f32" | "ld.shared.v4.b32" => 16,
+            _ if name.contains("shared") || name.contains("ldmatrix") => panic!("{text}: how many bytes?"),
+            _ => return,
+        };
+        // `[%r+offset]`, the first of the copy's two.
+        let (_, address) = operands.split_once('[').unwrap();
+        let (address, _) = address.split_once(']').unwrap();
+        let (base, offset) = address.split_once('+').unwrap_or((address, "0"));
+        let offset: i64 = offset.parse().unwrap();
+        let base = moment.registers().find(|register| register.name == base).unwrap();
+        assert_eq!(moment.active(), u32::MAX, "{text}");
+        let lanes = base.lanes.map(|lane| lane as u32 as i64 + offset).to_vec();
+        self.0.lock().unwrap().push((lanes, bytes));
+    }
+}
+
+/// The accesses of a block that multiplies a tile, all stages in use, to the operand's tiles; addresses begin with theirs.
+fn accesses(config: &GemmConfig) -> [Accesses; 2] {
+    let [m, n, k] = config.tile;
+    let k = k * (config.stages + 1);
+    let operands = [&Matrix::new(config.a, m, k, 3), &Matrix::new(config.b, n, k, 4)];
+    let shared = Arc::new(Shared::default());
+    let options = Options { observer: Some(shared.clone()), threads: Some(1), ..Options::fast() };
+    multiply(config, &generate(config).unwrap(), operands, [m, n, k], &options);
+    let all = std::mem::take(&mut *shared.0.lock().unwrap());
+    let base = all.iter().flat_map(|(lanes, _)| lanes).min().copied().unwrap();
+    let bytes = SharedTile::new(config, Operand::A).unwrap().bytes;
+    // A's tiles come first.
+    let is_of_a = |(lanes, _): &(Vec<i64>, i64)| lanes[0] - base < bytes;
+    let (a, b): (Accesses, Accesses) = all.into_iter().partition(is_of_a);
+    let from = |first: i64, all: Accesses| {
+        all.into_iter()
+            .map(|(lanes, bytes)| (lanes.into_iter().map(|at| at - first).collect(), bytes))
+            .collect()
+    };
+    [from(base, a), from(base + bytes, b)]
+}
+
+fn total(accesses: Accesses) -> Pieces {
+    accesses.into_iter().map(|(lanes, bytes)| wavefronts(lanes, bytes)).sum()
+}
+
+#[test]
+fn chosen_tiles_have_no_bank_conflicts() {
+    for (name, a, b) in LAYOUTS {
+        for config in [sm80(DType::Bf16, a, b), simt(a, b)] {
+            for (operand, accesses) in [Operand::A, Operand::B].into_iter().zip(accesses(&config)) {
+                let pieces = total(accesses);
+                assert!(pieces.least > 0);
+                assert!(pieces.is_least(), "{} {name}, {operand:?}: {pieces}", config.name);
+            }
+        }
+    }
+}
+
+/// The model sees the conflicts that the swizzles are there for.
+#[test]
+fn without_a_swizzle_columns_collide() {
+    for config in [sm80(DType::Bf16, Major::K, Major::K), simt(Major::K, Major::K)] {
+        let element = i64::from(config.atom.b_type.bits() / 8);
+        let swizzle = SharedTile::new(&config, Operand::B).unwrap().swizzle.unwrap();
+        let [_, mut accesses] = accesses(&config);
+        for at in accesses.iter_mut().flat_map(|(lanes, _)| lanes) {
+            // A swizzle is its own inverse.
+            *at = swizzle.apply(*at / element) * element + *at % element;
+        }
+        let pieces = total(accesses);
+        assert!(!pieces.is_least(), "{}: {pieces}", config.name);
+    }
+}

@@ -1,0 +1,47 @@
+//! The GEMM generators: partitions, banks, runs on the simulator, golden modules, the order of tiles.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod banks;
+mod configs;
+mod golden;
+mod order;
+mod partitions;
+mod run;
+
+use girih_codegen::gemm::{GemmConfig, SharedTile, Source};
+use girih_codegen::{Builder, Expr, Operand, Smem};
+use girih_ptx::Special;
+use girih_tensor::Tensor;
+
+use crate::expr::formula::Formula;
+
+/// The operand's tiles in shared memory from address 0.
+fn shared(config: &GemmConfig, operand: Operand) -> Tensor<Smem> {
+    let tile = SharedTile::new(config, operand).unwrap();
+    Tensor::new(Smem::new(Expr::from(0), config.atom.a_type, tile.swizzle), tile.layout)
+}
+
+fn threads(config: &GemmConfig) -> i64 {
+    config.mma().threads().unwrap()
+}
+
+/// The operand's tile: its extents in its own two modes.
+fn extents(config: &GemmConfig, operand: Operand) -> [i64; 2] {
+    operand.modes().map(|mode| config.tile[mode])
+}
+
+/// The facts about A or B.
+fn source(config: &GemmConfig, operand: Operand) -> Source {
+    if operand == Operand::A { config.a } else { config.b }
+}
+
+/// The thread's number in a block, as a kernel reads it.
+fn thread(config: &GemmConfig) -> Expr {
+    Builder::new("k", 80, threads(config) as u32).special(Special::TidX)
+}
+
+/// The value of an expression of [`thread`] alone, for each thread.
+fn for_thread(expr: &Expr) -> impl Fn(i64) -> i64 + use<> {
+    let formula = Formula::of(expr);
+    move |thread| formula.value(&|_| thread)
+}
