@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use crate::mutants::without;
 use girih_codegen::algorithm::{CopyWith, copy, fence_barrier_init};
 use girih_codegen::atom::{CopyAtom, Transfer};
 use girih_codegen::{
@@ -11,25 +10,20 @@ use girih_codegen::{
 };
 use girih_layout::{Lay, Tile, Tiles, lay};
 use girih_ptx::{Module, Special};
-use girih_sim::{Deny, Launch, Memory, Options, Program};
+use girih_sim::{Deny, Launch, Memory, Options};
 use girih_tensor::{DType, Slice, Space, Tensor};
 
+use crate::mutants::without;
+use crate::simulator::{self, addresses, blocks};
+
 fn run(module: &Module, launch: [u32; 4], memory: &Memory, args: &[u64], seed: u64) -> Result<(), String> {
-    let [grid, block, cluster, dynamic_shared] = launch;
-    let launch = Launch {
-        grid: [grid, 1, 1],
-        block: [block, 1, 1],
-        cluster: (cluster > 0).then_some([cluster, 1, 1]),
-        dynamic_shared,
-        cooperative: false,
-        args: args.iter().map(|arg| arg.to_le_bytes().to_vec()).collect(),
-    };
+    let [grid, threads, cluster, dynamic_shared] = launch;
+    let launch = blocks(grid.into(), threads, dynamic_shared, addresses(args));
+    let launch = Launch { cluster: (cluster > 0).then_some([cluster, 1, 1]), ..launch };
     // Through the text, so that findings have lines.
-    let program = Program::load(&Module::parse(&module.to_string()).unwrap()).map_err(|e| e.to_string())?;
+    let module = Module::parse(&module.to_string()).unwrap();
     let options = Options { seed, deny: Deny::Warnings, ..Options::checked() };
-    girih_sim::run(program.kernel("k").unwrap(), memory, &launch, &options)
-        .map(drop)
-        .map_err(|e| e.to_string())
+    simulator::run(&module, memory, &launch, &options).map(drop).map_err(|e| e.to_string())
 }
 
 const CHUNK: i64 = 64;

@@ -4,19 +4,17 @@
 
 use girih_codegen::{Builder, Cond, Expr};
 use girih_ptx::{Fact, Module, Site, Type};
-use girih_sim::{Error, Launch, Memory, Options, Program};
+use girih_sim::{Error, Memory};
 use girih_tensor::Space;
 use proptest::prelude::*;
+
+use crate::simulator::{addresses, block, checked, upload};
 
 /// Runs `k(x)` by one thread, with this at `x`.
 fn run(module: &Module, x: u64) -> Result<(), Error> {
     let memory = Memory::new();
-    let at = memory.alloc(8).unwrap();
-    memory.write(at, &x.to_le_bytes()).unwrap();
-    let args = vec![at.to_le_bytes().to_vec()];
-    let launch = Launch { grid: [1; 3], block: [1; 3], args, ..Launch::default() };
-    let program = Program::load(module).unwrap_or_else(|e| panic!("{e}\n{module}"));
-    girih_sim::run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked()).map(drop)
+    let at = upload(&memory, &x.to_le_bytes());
+    checked(module, &memory, &block(1, 0, addresses(&[at]))).map(drop)
 }
 
 /// Claims a range of what is at `x`.

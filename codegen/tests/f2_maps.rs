@@ -8,9 +8,11 @@ use girih_codegen::plan::{Access, BestMap, Order, best_map, best_swizzle};
 use girih_codegen::{Builder, Error, Expr, Gmem, Rmem, Smem};
 use girih_layout::{F2Matrix, Lay, lay};
 use girih_ptx::{Module, Special};
-use girih_sim::{Launch, Memory, Options, Program};
+use girih_sim::{Memory, Options};
 use girih_tensor::{DType, Tensor};
 use proptest::prelude::*;
+
+use crate::simulator::{addresses, block, download, run, upload};
 
 const SIDE: i64 = 32;
 const THREADS: i64 = 256;
@@ -57,17 +59,11 @@ fn wavefronts(module: &Module) -> (u64, u64) {
     let bytes = (SIDE * SIDE * 4) as usize;
     let data: Vec<u8> = (0..bytes).map(|i| (i * 7 % 253) as u8).collect();
     let memory = Memory::new();
-    let [to, from] = [(); 2].map(|()| memory.alloc(bytes).unwrap());
-    memory.write(from, &data).unwrap();
-    let args = [from, to].map(|address| address.to_le_bytes().to_vec()).to_vec();
-    let block = [THREADS as u32, 1, 1];
-    let launch =
-        Launch { grid: [1; 3], block, cluster: None, dynamic_shared: bytes as u32, cooperative: false, args };
-    let program = Program::load(module).unwrap();
+    let (to, from) = (memory.alloc(bytes).unwrap(), upload(&memory, &data));
+    let launch = block(THREADS as u32, bytes as u32, addresses(&[from, to]));
     let options = Options { threads: Some(1), counts: true, ..Options::checked() };
-    let report = girih_sim::run(program.kernel("k").unwrap(), &memory, &launch, &options).unwrap();
-    let mut out = vec![0; bytes];
-    memory.read(to, &mut out).unwrap();
+    let report = run(module, &memory, &launch, &options).unwrap();
+    let out = download(&memory, to, bytes);
     assert!(out == data, "{module}");
     (report.wavefronts, report.least_wavefronts)
 }

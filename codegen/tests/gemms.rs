@@ -9,8 +9,10 @@ use girih_codegen::atom::{
 use girih_codegen::{Builder, Cond, Error, Expr, Gmem, Operand, Rmem, Smem, TiledMma};
 use girih_layout::{Lay, lay};
 use girih_ptx::{Module, Special};
-use girih_sim::{Launch, Memory, Options, Program};
+use girih_sim::Memory;
 use girih_tensor::{DType, Tensor};
+
+use crate::simulator::{addresses, block, checked, download, upload};
 
 /// One thread: `c += gemm(a, b)` over arrays that lie as the layouts say.
 fn kernel(atom: &MmaAtom, layouts: [Lay; 3]) -> Result<Module, Error> {
@@ -31,20 +33,10 @@ fn kernel(atom: &MmaAtom, layouts: [Lay; 3]) -> Result<Module, Error> {
 
 fn run(module: &Module, arrays: [Vec<u8>; 3]) -> Vec<u8> {
     let memory = Memory::new();
-    let place = |bytes: &Vec<u8>| {
-        let address = memory.alloc(bytes.len()).unwrap();
-        memory.write(address, bytes).unwrap();
-        address
-    };
-    let addresses = [0, 1, 2].map(|i| place(&arrays[i]));
-    let args = addresses.map(|a| a.to_le_bytes().to_vec()).to_vec();
-    let launch =
-        Launch { grid: [1; 3], block: [1, 1, 1], cluster: None, dynamic_shared: 0, cooperative: false, args };
-    let program = Program::load(module).unwrap();
-    girih_sim::run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked()).unwrap();
-    let mut out = vec![0; arrays[2].len()];
-    memory.read(addresses[2], &mut out).unwrap();
-    out
+    let arrays = arrays.map(|bytes| (upload(&memory, &bytes), bytes.len()));
+    checked(module, &memory, &block(1, 0, addresses(&arrays.map(|(address, _)| address)))).unwrap();
+    let (c, length) = arrays[2];
+    download(&memory, c, length)
 }
 
 fn encode(dtype: DType, values: impl Iterator<Item = i64>) -> Vec<u8> {

@@ -9,9 +9,11 @@ use girih_codegen::plan::coalesced_copy;
 use girih_codegen::{Builder, Error, Gmem, Operand, Smem, TiledCopy, TiledMma};
 use girih_layout::{Lay, Swizzle, Tile, lay};
 use girih_ptx::{Module, Special};
-use girih_sim::{Launch, Memory, Options, Program};
+use girih_sim::Memory;
 use girih_tensor::{DType, Tensor};
 use half::f16;
+
+use crate::simulator::{addresses, block, checked, download, upload};
 
 const M: i64 = 64;
 const N: i64 = 32;
@@ -80,9 +82,9 @@ fn number(operand: usize, x: i64, k: i64) -> i64 {
 
 fn run(module: &Module, sources: [Source; 2]) -> Vec<f32> {
     let memory = Memory::new();
-    let mut args = Vec::new();
-    let c = memory.alloc((M * N * 4) as usize).unwrap();
-    args.push(c.to_le_bytes().to_vec());
+    let length = (M * N * 4) as usize;
+    let c = memory.alloc(length).unwrap();
+    let mut places = vec![c];
     for (i, (source, extent)) in sources.iter().zip([M, N]).enumerate() {
         let mut bytes = vec![0; (extent * K * 2) as usize];
         for index in 0..extent * K {
@@ -90,23 +92,11 @@ fn run(module: &Module, sources: [Source; 2]) -> Vec<f32> {
             let at = source.layout(extent).at(index).unwrap() as usize * 2;
             bytes[at..at + 2].copy_from_slice(&f16::from_f64(number(i, x, k) as f64).to_le_bytes());
         }
-        let address = memory.alloc(bytes.len()).unwrap();
-        memory.write(address, &bytes).unwrap();
-        args.push(address.to_le_bytes().to_vec());
+        places.push(upload(&memory, &bytes));
     }
-    let dynamic_shared = (2 * (M + N) * K) as u32;
-    let launch = Launch {
-        grid: [1; 3],
-        block: [THREADS as u32, 1, 1],
-        cluster: None,
-        dynamic_shared,
-        cooperative: false,
-        args,
-    };
-    let program = Program::load(module).unwrap();
-    girih_sim::run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked()).unwrap();
-    let mut out = vec![0; (M * N * 4) as usize];
-    memory.read(c, &mut out).unwrap();
+    let launch = block(THREADS as u32, (2 * (M + N) * K) as u32, addresses(&places));
+    checked(module, &memory, &launch).unwrap();
+    let out = download(&memory, c, length);
     out.chunks_exact(4).map(|word| f32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
 

@@ -7,9 +7,11 @@ use girih_codegen::atom::*;
 use girih_codegen::{Builder, Cond, Error, Expr, Gmem, Rmem, Smem};
 use girih_layout::{Int, Lay, Shape, Stride, Strides, Swizzle};
 use girih_ptx::{Module, Special};
-use girih_sim::{Launch, Memory, Options, Program};
+use girih_sim::{Memory, Options};
 use girih_tensor::{DType, Tensor};
 use proptest::prelude::*;
+
+use crate::simulator::{self, addresses, block, download, ones, upload};
 
 /// Bytes of the arrays.
 const BYTES: usize = 2048;
@@ -157,25 +159,11 @@ fn kernel(case: &Case) -> Result<Module, Error> {
 /// The destination after the kernel, which gets `data` as its source.
 fn run(module: &Module, data: &[u8]) -> Result<Vec<u8>, String> {
     let memory = Memory::new();
-    let [dst, src] = [(); 2].map(|()| memory.alloc(BYTES).unwrap());
-    memory.fill(dst, 0xff, BYTES).unwrap();
-    memory.write(src, data).unwrap();
-    let args = [dst, src].map(|a| a.to_le_bytes().to_vec()).to_vec();
-    let launch = Launch {
-        grid: [1; 3],
-        block: [1; 3],
-        cluster: None,
-        dynamic_shared: BYTES as u32,
-        cooperative: false,
-        args,
-    };
-    let program = Program::load(module).map_err(|error| error.to_string())?;
-    let kernel = program.kernel("k").map_err(|error| error.to_string())?;
+    let (dst, src) = (ones(&memory, BYTES), upload(&memory, data));
     let options = Options { threads: Some(1), ..Options::checked() };
-    girih_sim::run(kernel, &memory, &launch, &options).map_err(|error| error.to_string())?;
-    let mut out = vec![0; BYTES];
-    memory.read(dst, &mut out).unwrap();
-    Ok(out)
+    let launch = block(1, BYTES as u32, addresses(&[dst, src]));
+    simulator::run(module, &memory, &launch, &options).map_err(|error| error.to_string())?;
+    Ok(download(&memory, dst, BYTES))
 }
 
 fn one(dtype: DType) -> Vec<u8> {

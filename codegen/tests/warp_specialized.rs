@@ -2,16 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use crate::mutants::without;
 use expect_test::{ExpectFile, expect, expect_file};
 use float8::{F8E4M3, F8E5M2};
 use girih_codegen::atom::{Major, MmaAtom};
 use girih_codegen::gemm::warp_specialized::{WarpSpecializedConfig, WarpSpecializedKernel, generate};
 use girih_layout::{Lay, lay};
 use girih_ptx::Module;
-use girih_sim::{Deny, Launch, Memory, Options, Program};
+use girih_sim::{Deny, Memory, Options};
 use girih_tensor::DType;
 use half::{bf16, f16};
+
+use crate::mutants::without;
+use crate::simulator::{self, addresses, blocks, download, sizes, upload};
 
 pub(crate) fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> WarpSpecializedConfig {
     WarpSpecializedConfig {
@@ -70,13 +72,13 @@ impl Stored {
     }
 }
 
-/// A ragged problem on `blocks` blocks: every byte of C is as expected, the padding's too.
+/// A ragged problem on a grid of so many blocks: every byte of C is as expected, the padding's too.
 fn run(
     config: &WarpSpecializedConfig,
     kernel: &WarpSpecializedKernel,
     module: &Module,
     mnk: [i64; 3],
-    blocks: u32,
+    grid: i64,
     seed: u64,
 ) -> Result<(), String> {
     let [m, n, k] = mnk;
@@ -90,32 +92,20 @@ fn run(
     let mut places = Vec::new();
     for (i, matrix) in matrices.iter().enumerate() {
         let bytes = matrix.bytes(|x, y| if i < 2 { number(i, x, y) as f64 } else { f64::NAN });
-        let address = memory.alloc(bytes.len()).unwrap();
-        memory.write(address, &bytes).unwrap();
-        places.push(address);
+        places.push(upload(&memory, &bytes));
     }
     let order = kernel.order(m, n).unwrap();
-    let (table, count) = (memory.alloc(8 * order.len()).unwrap(), (order.len() as u32).to_le_bytes());
-    memory.write(table, &order.concat().iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>()).unwrap();
+    let table: Vec<u8> = order.concat().iter().flat_map(|x| x.to_le_bytes()).collect();
+    let table = upload(&memory, &table);
     let maps = kernel.maps(mnk, [0, 1, 2].map(|i| matrices[i].pitch())).unwrap();
     let maps = maps.iter().zip(&places).map(|(map, &address)| map.at(address).unwrap().to_bytes().to_vec());
-    let launch = Launch {
-        grid: [blocks, 1, 1],
-        block: [kernel.kernel.threads(), 1, 1],
-        cluster: None,
-        dynamic_shared: kernel.kernel.shared_bytes(),
-        cooperative: false,
-        args: maps
-            .chain([table.to_le_bytes().to_vec(), count.to_vec(), (k as u32).to_le_bytes().to_vec()])
-            .collect(),
-    };
-    let program = Program::load(module).map_err(|e| e.to_string())?;
+    let args = maps.chain(addresses(&[table])).chain(sizes(&[order.len() as i64, k])).collect();
+    let launch = blocks(grid, kernel.kernel.threads(), kernel.kernel.shared_bytes(), args);
     let options = Options { seed, deny: Deny::Warnings, ..Options::checked() };
-    girih_sim::run(program.kernel("gemm").unwrap(), &memory, &launch, &options).map_err(|e| e.to_string())?;
+    simulator::run(module, &memory, &launch, &options).map_err(|e| e.to_string())?;
     let expected =
         matrices[2].bytes(|x, y| (0..k).map(|k| number(0, x, k) * number(1, y, k)).sum::<i64>() as f64);
-    let mut found = vec![0; expected.len()];
-    memory.read(places[2], &mut found).unwrap();
+    let found = download(&memory, places[2], expected.len());
     match found.iter().zip(&expected).position(|(x, y)| x != y) {
         Some(byte) => Err(format!("byte {byte} of C, whose pitch is {} elements", matrices[2].pitch())),
         None => Ok(()),
