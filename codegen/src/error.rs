@@ -22,14 +22,14 @@ pub enum Error {
         error: girih_ptx::Error,
     },
     /// Index arithmetic that has no rule.
-    #[error("{operation} of {operand} by {by}: {accepted} is accepted")]
+    #[error("{operation} of {operand}{}: {accepted} is accepted", .by.map_or_else(String::new, |by| format!(" by {by}")))]
     Arithmetic {
         /// What was asked for.
         operation: &'static str,
         /// The expression.
         operand: String,
-        /// The constant operand; 0 where there is none.
-        by: i64,
+        /// The constant operand, if there is one.
+        by: Option<i64>,
         /// What would be accepted.
         accepted: &'static str,
     },

@@ -12,7 +12,7 @@ impl Expr {
         self.check_fits(operation)?;
         if self.range().0 < 0 {
             let accepted = "a non-negative expression";
-            return Err(Error::Arithmetic { operation, operand: self.to_string(), by: 0, accepted });
+            return Err(Error::Arithmetic { operation, operand: self.to_string(), by: None, accepted });
         }
         Ok(())
     }
@@ -47,7 +47,7 @@ impl Expr {
             return Err(Error::Arithmetic {
                 operation: "and",
                 operand: self.to_string(),
-                by: mask,
+                by: Some(mask),
                 accepted: "a non-negative expression and mask",
             });
         }

@@ -65,7 +65,7 @@ impl Expr {
             return Err(Error::Arithmetic {
                 operation,
                 operand: self.to_string(),
-                by: c,
+                by: Some(c),
                 accepted: "a non-negative expression and a positive constant",
             });
         }

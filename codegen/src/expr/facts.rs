@@ -147,7 +147,7 @@ impl Expr {
         let (lower, upper) = self.range();
         if lower <= -FAR || upper >= FAR {
             let accepted = "an expression that is known to stay below 2^61";
-            return Err(Error::Arithmetic { operation, operand: self.to_string(), by: 0, accepted });
+            return Err(Error::Arithmetic { operation, operand: self.to_string(), by: None, accepted });
         }
         Ok(())
     }
