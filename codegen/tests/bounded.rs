@@ -6,7 +6,7 @@ use girih_codegen::algorithm::{
 use girih_codegen::atom::{AUTO_VECTORIZING_COPY, SM80_CP_ASYNC_CACHEALWAYS_ZFILL_4};
 use girih_codegen::plan::coalesced_copy;
 use girih_codegen::{Builder, Cond, Error, Gmem, Kernel, Rmem, Scalar, Smem};
-use girih_layout::{Int, Lay, Tiler, lay, tiler};
+use girih_layout::{Lay, Tiler, lay, tiler};
 use girih_ptx::Special;
 use girih_sim::{Launch, Memory, Options, Program};
 use girih_tensor::{DType, Slice};
@@ -39,9 +39,8 @@ struct Case {
 fn kernel(case: &Case) -> Result<Kernel, Error> {
     let Case { dtype, way, tile, divisor } = case;
     let mut b = Builder::new("k", 80, THREADS as u32);
-    let shape =
-        [b.symbol("rows", |n| n.at_least(1))?, b.symbol("columns", |n| n.at_least(1))?].map(Int::from);
-    let pitch = Int::from(b.symbol("pitch", |n| n.divisible_by(*divisor).at_most(1 << 20))?);
+    let shape = b.symbols(["rows", "columns"], |n| n.at_least(1))?;
+    let pitch = b.symbol("pitch", |n| n.divisible_by(*divisor).at_most(1 << 20))?;
     let x = Gmem::matrix(&mut b, "x", *dtype, shape, pitch)?; // (rows,columns)
     let y = Gmem::matrix(&mut b, "y", *dtype, shape, pitch)?;
     let at = [Special::CtaidX, Special::CtaidY].map(|special| Slice::At(b.special(special)));
@@ -182,7 +181,7 @@ fn matrices_that_have_no_extents_are_refused() {
         let found = Gmem::bounded(pointer.clone(), DType::F32, &layout);
         assert!(matches!(found, Err(Error::Mismatch { what: "a bounded tensor", .. })), "{found:?}");
     }
-    let pitch = Int::from(b.symbol("pitch", |n| n).unwrap());
+    let pitch = b.symbol("pitch", |n| n).unwrap();
     let found = Gmem::matrix(&mut b, "m", DType::U4, [pitch, pitch], pitch).unwrap_err().to_string();
     assert!(found.contains("multiples of 2 elements"), "{found}");
 }

@@ -100,6 +100,33 @@ impl Builder {
         Ok(symbol)
     }
 
+    /// Several of [`Builder::symbol`], each with these facts.
+    ///
+    /// # Errors
+    /// As [`Builder::symbol`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::Builder;
+    ///
+    /// let mut b = Builder::new("k", 80, 32);
+    /// let [rows, columns] = b.symbols(["rows", "columns"], |n| n.at_least(1))?;
+    /// assert_ne!(rows.id(), columns.id());
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn symbols<const N: usize>(
+        &mut self,
+        names: [&str; N],
+        facts: impl Fn(Symbol) -> Symbol,
+    ) -> Result<[Symbol; N], Error> {
+        let mut symbols = [Symbol::new(0); N];
+        for (symbol, name) in symbols.iter_mut().zip(names) {
+            *symbol = self.symbol(name, &facts)?;
+        }
+        Ok(symbols)
+    }
+
     /// A symbol of its own that is no parameter: what the host binds, as the extents and pitches of a tensor map.
     ///
     /// # Errors

@@ -98,13 +98,12 @@ impl Gmem {
     /// # Examples
     /// ```
     /// use girih_codegen::{Builder, Gmem};
-    /// use girih_layout::Int;
     /// use girih_tensor::DType;
     ///
     /// let mut b = Builder::new("k", 80, 32);
-    /// let [rows, columns] = [b.symbol("rows", |n| n)?, b.symbol("columns", |n| n)?];
+    /// let shape = b.symbols(["rows", "columns"], |n| n.at_least(1))?;
     /// let pitch = b.symbol("pitch", |n| n.divisible_by(8))?;
-    /// let x = Gmem::matrix(&mut b, "x", DType::F16, [rows, columns].map(Int::from), pitch.into())?;
+    /// let x = Gmem::matrix(&mut b, "x", DType::F16, shape, pitch)?;
     /// assert_eq!(x.layout().rank(), 2);
     /// let accepted = b.finish()?.params()[3].fact.as_ref().map(|fact| fact.multiple);
     /// assert_eq!(accepted, Some(16));
@@ -115,9 +114,10 @@ impl Gmem {
         builder: &mut Builder,
         name: &str,
         dtype: DType,
-        shape: [Int; 2],
-        pitch: Int,
+        shape: [impl Into<Int>; 2],
+        pitch: impl Into<Int>,
     ) -> Result<Tensor<Gmem>, crate::Error> {
+        let (shape, pitch): ([Int; 2], Int) = (shape.map(Into::into), pitch.into());
         let bits = Expr::from_int(&pitch).multiple().checked_mul(dtype.bits().into()).unwrap_or(8 * WIDEST);
         if bits % 8 != 0 {
             return Err(crate::Error::Config {

@@ -1,26 +1,26 @@
 //! The softmax of every row of a matrix, rows of up to 4096 columns at any pitch, a block a row.
-//! `cargo run --release --example softmax`
 
 use std::f64::consts::LOG2_E;
 
 use girih::codegen::algorithm::{block_reduce, copy, fill, reduce, transform};
 use girih::codegen::{Builder, Error, Gmem, Kernel, Rmem, Scalar, atom::AUTO_VECTORIZING_COPY};
-use girih::device::{Arg, Device, Select};
-use girih::layout::{Int, lay, tiler};
-use girih::ptx::Special;
+use girih::device::{Arg, Device};
+use girih::layout::{lay, tiler};
+use girih::ptx::{Module, Special};
 use girih::tensor::{DType, Slice};
 
-/// The kernel `softmax(rows, columns, pitch, x, y)`.
-fn softmax() -> Result<Kernel, Error> {
+use crate::Outcome;
+
+/// The kernel `softmax(rows, pitch, columns, x, y)`.
+pub(super) fn softmax() -> Result<Kernel, Error> {
     let mut b = Builder::new("softmax", 80, 128);
-    let rows = b.symbol("rows", |n| n.at_least(1))?;
+    let [rows, pitch] = b.symbols(["rows", "pitch"], |n| n.at_least(1).at_most(1 << 30))?;
     let columns = b.symbol("columns", |n| n.at_least(1).at_most(4096))?;
-    let pitch = b.symbol("pitch", |n| n.at_least(1).at_most(1 << 30))?;
 
     let (row, thread) = (b.special(Special::CtaidX), b.special(Special::TidX));
     let tv = lay!("(128,32):(1,128)"); // (Thr,Val) -> column
     let [x, y] = ["x", "y"].map(|name| {
-        let all = Gmem::matrix(&mut b, name, DType::F32, [rows, columns].map(Int::from), pitch.into())?;
+        let all = Gmem::matrix(&mut b, name, DType::F32, [rows, columns], pitch)?;
         let row = all.local_tile(&tiler!("<1,4096>"), &[Slice::At(row.clone()), Slice::at(0)])?; // (1,4096)
         Ok::<_, Error>(row.tv_partition(&tv, &thread)?) // 32
     });
@@ -39,9 +39,12 @@ fn softmax() -> Result<Kernel, Error> {
     b.finish()
 }
 
-fn run(select: Select, rows: usize, columns: usize, pitch: usize) -> Result<(), Box<dyn std::error::Error>> {
-    let device = Device::open(select)?;
-    let kernel = device.load(&softmax()?)?.kernel("softmax")?;
+pub(super) fn run(
+    device: &Device,
+    module: &impl AsRef<Module>,
+    [rows, columns, pitch]: [usize; 3],
+) -> Outcome {
+    let kernel = device.load(module)?.kernel("softmax")?;
 
     let input: Vec<f32> = (0..rows * pitch).map(|i| (i * 7919 % 1000) as f32 / 50.0 - 10.0).collect();
     let (x, y) = (device.upload(&input)?, device.upload(&vec![f32::NAN; rows * pitch])?);
@@ -62,20 +65,6 @@ fn run(select: Select, rows: usize, columns: usize, pitch: usize) -> Result<(), 
             assert!((found - wanted).abs() <= 1e-5 * wanted + 1e-30, "{found}, not {wanted}");
         }
         assert!(y[columns..].iter().all(|y| y.is_nan()), "written beyond the row");
-    }
-    println!("softmax of {rows} x {columns} at pitch {pitch} on {}: every value is right", device.name());
-    Ok(())
-}
-
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    run(Select::Auto, 1000, 4000, 4003)
-}
-
-#[test]
-fn runs_on_the_simulator() -> Result<(), Box<dyn std::error::Error>> {
-    for (rows, columns, pitch) in [(3, 1, 1), (2, 127, 130), (2, 128, 128), (2, 1000, 1001), (1, 4096, 4096)]
-    {
-        run(Select::Sim, rows, columns, pitch)?;
     }
     Ok(())
 }
