@@ -1,10 +1,10 @@
 //! Arguments of a launch, checked against the kernel's signature and against what the kernel relies on.
 
-use std::{fmt, marker::PhantomData};
+use std::{fmt, sync::Arc};
 
 use girih_ptx::{KernelInfo, ParamInfo, Type};
 
-use crate::{Buffer, Device, Error, Kernel, Pod, TensorMap};
+use crate::{Buffer, Device, Error, Kernel, Pod, TensorMap, memory::Allocation};
 
 /// Bytes that the address of a tensor map is a multiple of.
 const TENSOR_MAP_ALIGN: u32 = 64;
@@ -40,7 +40,7 @@ pub enum Arg<'a> {
 pub struct BufferArg<'a> {
     address: u64,
     device: &'a Device,
-    borrow: PhantomData<&'a ()>,
+    memory: Option<&'a Arc<Allocation>>,
 }
 
 impl fmt::Debug for BufferArg<'_> {
@@ -51,7 +51,7 @@ impl fmt::Debug for BufferArg<'_> {
 
 impl<'a, T: Pod> From<&'a Buffer<T>> for Arg<'a> {
     fn from(buffer: &'a Buffer<T>) -> Self {
-        Arg::Buffer(BufferArg { address: buffer.address(), device: buffer.device(), borrow: PhantomData })
+        Arg::Buffer(BufferArg { address: buffer.address(), device: buffer.device(), memory: buffer.memory() })
     }
 }
 
@@ -78,7 +78,16 @@ macro_rules! arg_from {
 }
 arg_from!(u32 => U32, i32 => I32, u64 => U64, i64 => I64, f32 => F32, f64 => F64);
 
-impl Arg<'_> {
+impl<'a> Arg<'a> {
+    /// The memory of the buffer that it stands for.
+    pub(crate) fn memory(&self) -> Option<&'a Arc<Allocation>> {
+        match self {
+            Arg::Buffer(buffer) => buffer.memory,
+            Arg::TensorMap(map) => map.memory(),
+            _ => None,
+        }
+    }
+
     fn bytes(&self) -> Vec<u8> {
         match *self {
             Arg::U32(v) => v.to_le_bytes().to_vec(),

@@ -1,7 +1,8 @@
-//! What a backend is: bytes at addresses, loaded code, entries that launch, and a clock.
+//! What a backend is: bytes at addresses, loaded code, entries that launch, marks and a clock.
 //!
 //! The typed layer above ([`Buffer`](crate::Buffer), [`Kernel`](crate::Kernel)) checks everything that can be checked
 //! before a call arrives here, so a backend sees ranges inside live allocations and launches that fit signature and limits.
+//! It also keeps streams in order: a backend is one sequence of operations and knows nothing of the others.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,22 +10,40 @@ use girih_ptx as ptx;
 
 use crate::{Error, Kind, LaunchConfig, Limits, Optimization, Resources};
 
-/// A device as the typed layer sees it. Operations take effect in the order of the calls.
+/// One sequence of operations of a device, as the typed layer sees it. Operations take effect in the order of the calls.
 pub(crate) trait Backend: Send + Sync {
     fn kind(&self) -> Kind;
     fn limits(&self) -> &Limits;
+    /// Equal for two of a kind if addresses, code and marks of one mean the same to the other.
+    fn identity(&self) -> u64;
+    /// Another sequence of the same device.
+    fn new_stream(&self) -> Result<Box<dyn Backend>, Error>;
     /// `bytes` > 0 bytes of unspecified content, aligned to at least 256.
     fn alloc(&self, bytes: usize) -> Result<u64, Error>;
     /// Frees once everything called before has finished.
     fn free(&self, address: u64);
-    fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error>;
-    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error>;
+    /// Copies from the host.
+    ///
+    /// # Safety
+    /// Nothing writes or frees `bytes` before a mark that is set behind the call has been reached.
+    #[allow(unsafe_code, reason = "the copy may go on after the call")]
+    unsafe fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error>;
+    /// Copies to the host.
+    ///
+    /// # Safety
+    /// Nothing reads, writes or frees `bytes` before a mark that is set behind the call has been reached.
+    #[allow(unsafe_code, reason = "the copy may go on after the call")]
+    unsafe fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error>;
     fn fill(&self, address: u64, byte: u8, bytes: usize) -> Result<(), Error>;
     fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error>;
     fn load(&self, module: &ptx::Module, optimization: Optimization) -> Result<Arc<dyn Code>, Error>;
     /// A checked tensor map as the device's kernels read it.
     fn encode(&self, map: &ptx::TensorMap) -> Result<[u8; ptx::TENSOR_MAP_BYTES], Error>;
     fn synchronize(&self) -> Result<(), Error>;
+    /// A mark behind everything called so far.
+    fn mark(&self) -> Result<Box<dyn Mark>, Error>;
+    /// Lets later operations wait for a mark of a sequence of the same identity.
+    fn wait(&self, mark: &dyn Mark) -> Result<(), Error>;
     fn clock(&self) -> Result<Box<dyn Clock>, Error>;
     /// The raw stream of a GPU.
     fn stream(&self) -> Option<u64>;
@@ -45,12 +64,21 @@ pub(crate) trait Code: Send + Sync {
 pub(crate) trait Entry: Send + Sync {
     fn resources(&self) -> Resources;
 
-    /// Launches; `args` holds one parameter's bytes each, in order.
+    /// Launches into a sequence of the module's device; `args` holds one parameter's bytes each, in order.
     ///
     /// # Safety
     /// As for [`Kernel::launch`](crate::Kernel::launch).
     #[allow(unsafe_code, reason = "an arbitrary kernel can write anywhere on the device")]
-    unsafe fn launch(&self, config: &LaunchConfig, args: Vec<Vec<u8>>) -> Result<(), Error>;
+    unsafe fn launch(&self, on: &dyn Backend, config: &LaunchConfig, args: &[Vec<u8>]) -> Result<(), Error>;
+}
+
+/// A mark in a sequence of operations.
+pub(crate) trait Mark: Send + Sync {
+    /// The raw event of a GPU.
+    fn raw(&self) -> u64;
+    /// Waits until everything before the mark has finished.
+    fn synchronize(&self) -> Result<(), Error>;
+    fn is_done(&self) -> Result<bool, Error>;
 }
 
 /// Two marks in the device's sequence of operations and the time between them.

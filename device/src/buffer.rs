@@ -1,14 +1,15 @@
 //! Typed device memory.
 
-use std::{fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData, sync::Arc};
 
-use crate::{Device, Error, Pod};
+use crate::{Device, Error, Pod, memory::Allocation};
 
 /// `len` elements of device memory.
 ///
-/// All operations join the device's one sequence: a [`download`](Buffer::download) sees what every call before it wrote,
-/// kernels included, and dropping a buffer frees it after the work that may still use it. Kernels write through shared
-/// references, so [`write`](Buffer::write) and its kin take `&self` as well.
+/// All operations join the sequence of the device that made the buffer: a [`download`](Buffer::download) sees what every call
+/// before it wrote, kernels included, and dropping a buffer frees it after the work that may still use it. Streams that use a
+/// buffer of another stream are ordered with it ([`Device::new_stream`]). Kernels write through shared references, so
+/// [`write`](Buffer::write) and its kin take `&self` as well.
 ///
 /// ```
 /// use girih_device::{Device, Select};
@@ -21,6 +22,8 @@ use crate::{Device, Error, Pod};
 /// ```
 pub struct Buffer<T: Pod> {
     device: Device,
+    /// None of an empty buffer.
+    memory: Option<Arc<Allocation>>,
     address: u64,
     len: usize,
     element: PhantomData<T>,
@@ -33,8 +36,16 @@ impl<T: Pod> Buffer<T> {
             .checked_mul(element_bytes)
             .filter(|&bytes| bytes <= isize::MAX as usize)
             .ok_or(Error::TooLong { len, element_bytes })?;
-        let address = if bytes == 0 { 0 } else { device.backend.alloc(bytes)? };
-        Ok(Buffer { device, address, len, element: PhantomData })
+        if bytes == 0 {
+            return Ok(Buffer { device, memory: None, address: 0, len, element: PhantomData });
+        }
+        let address = device.submit(&[], |backend| backend.alloc(bytes))?;
+        let memory = Arc::new(Allocation::new(&device.sequence, address));
+        Ok(Buffer { device, memory: Some(memory), address, len, element: PhantomData })
+    }
+
+    pub(crate) fn memory(&self) -> Option<&Arc<Allocation>> {
+        self.memory.as_ref()
     }
 
     /// Elements.
@@ -57,7 +68,7 @@ impl<T: Pod> Buffer<T> {
         self.address
     }
 
-    /// The device that it lives on.
+    /// The device that it lives on, whose sequence its operations join.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -66,10 +77,17 @@ impl<T: Pod> Buffer<T> {
     ///
     /// # Errors
     /// The driver's, or that of a kernel that failed earlier.
+    #[allow(unsafe_code, reason = "the driver reads and writes host memory while the host waits")]
     pub fn download(&self) -> Result<Vec<T>, Error> {
         let mut host = vec![T::zeroed(); self.len];
         if !self.is_empty() {
-            self.device.backend.read(self.address, bytemuck::cast_slice_mut(&mut host))?;
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut host);
+            let mark = self.device.submit(&[], |backend| {
+                // SAFETY: `bytes` stays borrowed until the mark is reached, or the stream has nothing left to do.
+                unsafe { backend.read(self.address, bytes) }?;
+                backend.mark().or_else(|error| backend.synchronize().and(Err(error)))
+            })?;
+            mark.synchronize()?;
         }
         Ok(host)
     }
@@ -78,12 +96,18 @@ impl<T: Pod> Buffer<T> {
     ///
     /// # Errors
     /// [`Error::Length`] unless `source` has exactly [`len`](Buffer::len) elements; the driver's.
+    #[allow(unsafe_code, reason = "the driver reads and writes host memory while the host waits")]
     pub fn write(&self, source: &[T]) -> Result<(), Error> {
         self.same_len("Buffer::write", source.len())?;
         if self.is_empty() {
             return Ok(());
         }
-        self.device.backend.write(self.address, bytemuck::cast_slice(source))
+        let mark = self.device.submit(&[], |backend| {
+            // SAFETY: `source` stays borrowed until the mark is reached, or the stream has nothing left to do.
+            unsafe { backend.write(self.address, bytemuck::cast_slice(source)) }?;
+            backend.mark().or_else(|error| backend.synchronize().and(Err(error)))
+        })?;
+        mark.synchronize()
     }
 
     /// Sets every byte to `byte`: 0 for zeros, 0xFF for NaNs of every floating-point type (poison).
@@ -94,7 +118,8 @@ impl<T: Pod> Buffer<T> {
         if self.is_empty() {
             return Ok(());
         }
-        self.device.backend.fill(self.address, byte, self.bytes())
+        let (address, bytes) = (self.address, self.bytes());
+        self.device.submit(&[], |backend| backend.fill(address, byte, bytes))
     }
 
     /// Copies the elements of another buffer of the same device and length, on the device.
@@ -106,10 +131,9 @@ impl<T: Pod> Buffer<T> {
         if !self.device.is_same(&source.device) {
             return Err(Error::ForeignBuffer { what: "Buffer::copy_from: the source".into() });
         }
-        if self.is_empty() || self.address == source.address {
-            return Ok(());
-        }
-        self.device.backend.copy(self.address, source.address, self.bytes())
+        let (to, from, bytes) = (self.address, source.address, self.bytes());
+        let Some(memory) = source.memory().filter(|_| to != from) else { return Ok(()) };
+        self.device.submit(&[memory], |backend| backend.copy(to, from, bytes))
     }
 
     fn same_len(&self, operation: &'static str, source_len: usize) -> Result<(), Error> {
@@ -117,14 +141,6 @@ impl<T: Pod> Buffer<T> {
             Ok(())
         } else {
             Err(Error::Length { operation, buffer: self.len, source_len })
-        }
-    }
-}
-
-impl<T: Pod> Drop for Buffer<T> {
-    fn drop(&mut self) {
-        if self.address != 0 {
-            self.device.backend.free(self.address);
         }
     }
 }

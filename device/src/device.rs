@@ -6,7 +6,7 @@ use girih_ptx as ptx;
 
 use crate::{
     Buffer, Error, Limits, Module, Optimization, Pod, Select, SimOptions, Timer, backend::Backend,
-    sim::Simulator,
+    sim::Simulator, stream::Sequence,
 };
 
 /// What kind of device runs the kernels.
@@ -27,15 +27,16 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A GPU or the simulator. Clones are handles of the same device.
+/// A GPU or the simulator, and one sequence of operations there (on a GPU: one stream). Clones are handles of the same
+/// sequence; [`new_stream`](Device::new_stream) makes another one.
 ///
-/// A device has one sequence of operations (on a GPU: one stream); each call joins its end. Only reads on the host,
-/// [`synchronize`](Device::synchronize) and [`Timer::stop`] wait.
+/// Each call joins the sequence's end. Only reads on the host, [`synchronize`](Device::synchronize),
+/// [`Event::synchronize`](crate::Event::synchronize) and [`Timer::stop`] wait.
 #[derive(Clone)]
 pub struct Device {
-    pub(crate) backend: Arc<dyn Backend>,
+    pub(crate) sequence: Arc<Sequence>,
     /// Why `Auto` chose the simulator.
-    fallback: Option<Arc<Error>>,
+    pub(crate) fallback: Option<Arc<Error>>,
 }
 
 impl Device {
@@ -74,12 +75,12 @@ impl Device {
     /// # Errors
     /// None today; the simulator may refuse options in the future.
     pub fn open_sim(options: SimOptions) -> Result<Device, Error> {
-        Ok(Device { backend: Arc::new(Simulator::new(options)), fallback: None })
+        Ok(Device::new(Box::new(Simulator::new(options))))
     }
 
     #[cfg(feature = "cuda")]
     fn open_cuda(index: usize) -> Result<Device, Error> {
-        Ok(Device { backend: Arc::new(crate::cuda::Gpu::open(index)?), fallback: None })
+        Ok(Device::new(Box::new(crate::cuda::Gpu::open(index)?)))
     }
 
     #[cfg(not(feature = "cuda"))]
@@ -87,9 +88,13 @@ impl Device {
         Err(Error::NoCudaFeature)
     }
 
+    pub(crate) fn new(backend: Box<dyn Backend>) -> Device {
+        Device { sequence: Arc::new(Sequence::new(backend)), fallback: None }
+    }
+
     /// GPU or simulator?
     pub fn kind(&self) -> Kind {
-        self.backend.kind()
+        self.backend().kind()
     }
 
     /// The device's name, `NVIDIA H200` for instance.
@@ -99,7 +104,7 @@ impl Device {
 
     /// What the device has.
     pub fn limits(&self) -> &Limits {
-        self.backend.limits()
+        self.backend().limits()
     }
 
     /// Why [`Select::Auto`] chose the simulator; none when it chose a GPU or had no choice.
@@ -107,9 +112,10 @@ impl Device {
         self.fallback.as_deref()
     }
 
-    /// Are both handles of one device?
+    /// Are both handles of one GPU, through one context, or of one simulator? Then the buffers, modules and events of one are
+    /// usable with the other, whether or not their sequence of operations is the same.
     pub fn is_same(&self, other: &Device) -> bool {
-        Arc::ptr_eq(&self.backend, &other.backend)
+        self.kind() == other.kind() && self.backend().identity() == other.backend().identity()
     }
 
     /// Memory for `len` elements, contents unspecified.
@@ -162,12 +168,12 @@ impl Device {
         Module::load(self, module.as_ref(), optimization)
     }
 
-    /// Waits until everything called so far has finished.
+    /// Waits until everything called so far in this sequence has finished.
     ///
     /// # Errors
     /// [`Error::KernelFailed`] when a kernel failed; the driver's.
     pub fn synchronize(&self) -> Result<(), Error> {
-        self.backend.synchronize()
+        self.record()?.synchronize()
     }
 
     /// A timer on this device.
@@ -198,21 +204,21 @@ impl Device {
         Ok(timer.stop()?)
     }
 
-    /// The handle (`CUstream`) of the GPU's one stream, for work of other libraries that must join the device's sequence;
+    /// The handle (`CUstream`) of the stream, for work of other libraries that must join the device's sequence;
     /// none on the simulator. Using it is as unsafe as those libraries are; it is valid while a handle of the device lives.
     pub fn cuda_stream(&self) -> Option<u64> {
-        self.backend.stream()
+        self.backend().stream()
     }
 
     /// What the simulator has found in its last launch, in the executions of [`SimOptions`]'s `seeds` (1 if it is 0). The launch
     /// fails with the first that is an error; here are all, warnings too. None on a GPU.
     pub fn sim_findings(&self) -> Vec<girih_sim::Finding> {
-        self.backend.findings()
+        self.backend().findings()
     }
 
     /// What the simulator saw in its last successful launch; none on a GPU or before a launch.
     pub fn sim_report(&self) -> Option<girih_sim::Report> {
-        self.backend.report()
+        self.backend().report()
     }
 }
 

@@ -116,6 +116,19 @@ pub enum Error {
         /// Which buffer.
         what: String,
     },
+    /// An event of another device.
+    #[error(
+        "the event was recorded on another device: wait for it on the host, or record an event on this device"
+    )]
+    ForeignEvent,
+    /// A kernel that was loaded on another device.
+    #[error(
+        "kernel `{kernel}` was loaded on another device than the stream's: load its module on this device"
+    )]
+    ForeignKernel {
+        /// The kernel.
+        kernel: String,
+    },
     /// The module has no such kernel.
     #[error("the module has no kernel `{kernel}`; it has: {}", list(available))]
     NoSuchKernel {

@@ -87,9 +87,12 @@ impl Kernel {
     #[allow(unsafe_code, reason = "launching arbitrary PTX is unsafe: the contract is the caller's")]
     pub unsafe fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
         check_extents(&self.info, self.device.limits(), self.resources().max_threads, config)?;
-        let args = check_args(&self.info, &self.device, args)?;
-        // SAFETY: the caller's promise is passed on; `check_args` gives every parameter a value of its size.
-        unsafe { self.entry.launch(config, args) }
+        let uses: Vec<_> = args.iter().filter_map(Arg::memory).collect();
+        let (args, config) = (check_args(&self.info, &self.device, args)?, *config);
+        self.device.submit(&uses, |backend| {
+            // SAFETY: the caller's promise is passed on; `check_args` gives every parameter a value of its size.
+            unsafe { self.entry.launch(backend, &config, &args) }
+        })
     }
 }
 

@@ -3,7 +3,8 @@
 //! ```text
 //! Device::open --> Buffer            typed device memory
 //!             \--> Module --> Kernel --> launch(LaunchConfig, &[Arg])
-//!             \--> Timer
+//!             \--> Timer, Event
+//!             \--> Device::new_stream    a sequence of operations of its own, ordered by events
 //! Buffer  --> TensorMap                a tensor in a buffer, for the copy engine of sm_90
 //! ```
 //!
@@ -46,12 +47,15 @@ mod buffer;
 mod cuda;
 mod device;
 mod error;
+mod event;
 mod launch;
 mod limits;
+mod memory;
 mod module;
 mod pod;
 mod select;
 mod sim;
+mod stream;
 mod tensor;
 mod time;
 
@@ -59,6 +63,7 @@ pub use args::{Arg, BufferArg};
 pub use buffer::Buffer;
 pub use device::{Device, Kind};
 pub use error::{DriverVersion, Error, Fault};
+pub use event::Event;
 pub use girih_sim::Options as SimOptions;
 pub use launch::LaunchConfig;
 pub use limits::Limits;

@@ -1,12 +1,16 @@
 //! Loaded modules and their kernels.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use girih_ptx::{self as ptx, KernelInfo, Target};
 
 use crate::{
     Device, Error,
     backend::{Code, Entry},
+    stream::Sequence,
 };
 
 /// How far a GPU's driver optimises a module that it compiles. The simulator runs the text as it stands.
@@ -20,11 +24,34 @@ pub enum Optimization {
     Full,
 }
 
+/// Loaded code, unloaded behind its last launch.
+pub(crate) struct Loaded {
+    code: Arc<dyn Code>,
+    /// The sequences that kernels of it are launched into.
+    used: Mutex<Vec<Arc<Sequence>>>,
+}
+
+impl Loaded {
+    fn used_in(&self, sequence: &Arc<Sequence>) {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        if !used.iter().any(|known| Arc::ptr_eq(known, sequence)) {
+            used.push(sequence.clone());
+        }
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        let used = self.used.get_mut().unwrap_or_else(PoisonError::into_inner);
+        used.iter().for_each(|sequence| sequence.settle());
+    }
+}
+
 /// A module compiled for a device.
 #[derive(Clone)]
 pub struct Module {
     device: Device,
-    code: Arc<dyn Code>,
+    loaded: Arc<Loaded>,
     kernels: Arc<[Arc<KernelInfo>]>,
 }
 
@@ -36,7 +63,8 @@ impl Module {
     ) -> Result<Module, Error> {
         check_target(module.target, device.limits().sm)?;
         let kernels = module.kernels().into_iter().map(Arc::new).collect();
-        Ok(Module { device: device.clone(), code: device.backend.load(module, optimization)?, kernels })
+        let loaded = Loaded { code: device.backend().load(module, optimization)?, used: Mutex::default() };
+        Ok(Module { device: device.clone(), loaded: Arc::new(loaded), kernels })
     }
 
     /// A kernel of the module.
@@ -48,7 +76,9 @@ impl Module {
             let available = self.kernels.iter().map(|info| info.name.to_string()).collect();
             return Err(Error::NoSuchKernel { kernel: name.into(), available });
         };
-        Ok(Kernel { device: self.device.clone(), entry: self.code.kernel(info)?, info: info.clone() })
+        let entry = self.loaded.code.kernel(info)?;
+        self.loaded.used_in(&self.device.sequence);
+        Ok(Kernel { device: self.device.clone(), loaded: self.loaded.clone(), entry, info: info.clone() })
     }
 
     /// The signatures of the module's kernels, in order.
@@ -58,7 +88,7 @@ impl Module {
 
     /// What the driver's compiler said: registers, spills, warnings. Empty on the simulator.
     pub fn log(&self) -> &str {
-        self.code.log()
+        self.loaded.code.log()
     }
 }
 
@@ -72,6 +102,8 @@ impl fmt::Debug for Module {
 #[derive(Clone)]
 pub struct Kernel {
     pub(crate) device: Device,
+    // Dropped before the entry, whose code must not be unloaded while a launch of it runs.
+    loaded: Arc<Loaded>,
     pub(crate) entry: Arc<dyn Entry>,
     pub(crate) info: Arc<KernelInfo>,
 }
@@ -87,9 +119,33 @@ impl Kernel {
         &self.info.name
     }
 
-    /// The device that it was compiled for.
+    /// The device that it is launched on.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// The same kernel, launched into another stream of its device.
+    ///
+    /// # Errors
+    /// [`Error::ForeignKernel`] for another GPU or simulator than the kernel was loaded on.
+    ///
+    /// ```
+    /// # use girih_device::{Device, LaunchConfig, Select};
+    /// # let text = ".version 7.0 .target sm_80 .address_size 64 .visible .entry k() { ret; }";
+    /// # let module = girih_ptx::Module::parse(text)?;
+    /// let device = Device::open(Select::Sim)?;
+    /// let kernel = device.load(&module)?.kernel("k")?;
+    /// let beside = kernel.on(&device.new_stream()?)?;
+    /// // SAFETY: the kernel does nothing.
+    /// unsafe { beside.launch(&LaunchConfig::linear(32, 32), &[])? };
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on(&self, stream: &Device) -> Result<Kernel, Error> {
+        if !stream.is_same(&self.device) {
+            return Err(Error::ForeignKernel { kernel: self.info.name.to_string() });
+        }
+        self.loaded.used_in(&stream.sequence);
+        Ok(Kernel { device: stream.clone(), ..self.clone() })
     }
 
     /// What a launch takes of the device.

@@ -10,7 +10,7 @@ use girih_sim::{Finding, Launch, Memory, Program, Report};
 
 use crate::{
     Error, Kind, LaunchConfig, Limits, Optimization, Resources, SimOptions,
-    backend::{Backend, Clock, Code, Entry},
+    backend::{Backend, Clock, Code, Entry, Mark},
 };
 
 /// A simulated device.
@@ -66,6 +66,14 @@ impl Backend for Simulator {
         &self.limits
     }
 
+    fn identity(&self) -> u64 {
+        Arc::as_ptr(&self.state).addr() as u64
+    }
+
+    fn new_stream(&self) -> Result<Box<dyn Backend>, Error> {
+        Ok(Box::new(Simulator { limits: self.limits.clone(), state: self.state.clone() }))
+    }
+
     fn alloc(&self, bytes: usize) -> Result<u64, Error> {
         self.state.memory.alloc(bytes).map_err(|error| match error {
             girih_sim::Error::OutOfMemory { bytes, used, capacity } => {
@@ -81,12 +89,14 @@ impl Backend for Simulator {
         let _ = self.state.memory.free(address);
     }
 
-    fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+    #[allow(unsafe_code, reason = "the trait's contract; the copy is done when this returns")]
+    unsafe fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
         let _turn = self.state.turn();
         Ok(self.state.memory.write(address, bytes)?)
     }
 
-    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+    #[allow(unsafe_code, reason = "the trait's contract; the copy is done when this returns")]
+    unsafe fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
         let _turn = self.state.turn();
         Ok(self.state.memory.read(address, bytes)?)
     }
@@ -121,6 +131,14 @@ impl Backend for Simulator {
 
     fn synchronize(&self) -> Result<(), Error> {
         drop(self.state.turn());
+        Ok(())
+    }
+
+    fn mark(&self) -> Result<Box<dyn Mark>, Error> {
+        Ok(Box::new(Done))
+    }
+
+    fn wait(&self, _: &dyn Mark) -> Result<(), Error> {
         Ok(())
     }
 
@@ -187,11 +205,11 @@ impl Entry for SimEntry {
     }
 
     #[allow(unsafe_code, reason = "the trait's contract; the simulator checks every access itself")]
-    unsafe fn launch(&self, config: &LaunchConfig, args: Vec<Vec<u8>>) -> Result<(), Error> {
+    unsafe fn launch(&self, _: &dyn Backend, config: &LaunchConfig, args: &[Vec<u8>]) -> Result<(), Error> {
         let &LaunchConfig { grid, block, cluster, dynamic_shared, cooperative } = config;
         let mut last = self.state.turn();
         let kernel = self.program.kernel(&self.name)?;
-        let launch = Launch { grid, block, cluster, dynamic_shared, cooperative, args };
+        let launch = Launch { grid, block, cluster, dynamic_shared, cooperative, args: args.to_vec() };
         let State { memory, options, .. } = &*self.state;
         if !options.races && !options.uninitialised && options.seeds <= 1 {
             let Last { report, findings } = &mut *last;
@@ -209,6 +227,23 @@ impl Entry for SimEntry {
                 Ok(())
             }
         }
+    }
+}
+
+/// The mark of a sequence whose every call has finished when it returns.
+struct Done;
+
+impl Mark for Done {
+    fn raw(&self) -> u64 {
+        0
+    }
+
+    fn synchronize(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn is_done(&self) -> Result<bool, Error> {
+        Ok(true)
     }
 }
 

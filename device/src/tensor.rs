@@ -1,10 +1,10 @@
 //! Tensor maps of buffers, for kernels that copy boxes of tensors.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use girih_ptx::{self as ptx, TENSOR_MAP_BYTES, Tiled};
 
-use crate::{Buffer, Device, Error, Pod};
+use crate::{Buffer, Device, Error, Pod, memory::Allocation};
 
 /// The oldest architecture with tensor maps.
 const OLDEST_SM: u32 = 90;
@@ -31,6 +31,7 @@ pub struct TensorMap<'a> {
     description: ptx::TensorMap,
     bytes: [u8; TENSOR_MAP_BYTES],
     device: &'a Device,
+    memory: Option<&'a Arc<Allocation>>,
 }
 
 impl<'a> TensorMap<'a> {
@@ -62,8 +63,8 @@ impl<'a> TensorMap<'a> {
         if end.is_none_or(|end| end > buffer.bytes() as u64) {
             return Err(Error::TensorOutside { start, tensor: tiled.tensor_bytes(), buffer: buffer.bytes() });
         }
-        let bytes = device.backend.encode(&description)?;
-        Ok(TensorMap { description, bytes, device })
+        let bytes = device.backend().encode(&description)?;
+        Ok(TensorMap { description, bytes, device, memory: buffer.memory() })
     }
 
     /// What it describes.
@@ -78,6 +79,10 @@ impl<'a> TensorMap<'a> {
 
     pub(crate) fn device(&self) -> &Device {
         self.device
+    }
+
+    pub(crate) fn memory(&self) -> Option<&'a Arc<Allocation>> {
+        self.memory
     }
 }
 

@@ -21,14 +21,16 @@ use crate::{Device, Error, backend::Clock};
 /// # Ok::<(), girih_device::Error>(())
 /// ```
 pub struct Timer {
+    device: Device,
     clock: Box<dyn Clock>,
 }
 
 impl Timer {
     pub(crate) fn new(device: &Device) -> Result<Timer, Error> {
-        let mut clock = device.backend.clock()?;
-        clock.start()?; // so that a stop without a start has an answer
-        Ok(Timer { clock })
+        let clock = device.backend().clock()?;
+        let mut timer = Timer { device: device.clone(), clock };
+        timer.start()?; // so that a stop without a start has an answer
+        Ok(timer)
     }
 
     /// Sets the first mark behind everything called so far.
@@ -36,7 +38,7 @@ impl Timer {
     /// # Errors
     /// The driver's.
     pub fn start(&mut self) -> Result<(), Error> {
-        self.clock.start()
+        self.device.submit(&[], |_| self.clock.start())
     }
 
     /// Sets the second mark, waits for it and returns the time since the first.
@@ -44,7 +46,7 @@ impl Timer {
     /// # Errors
     /// The driver's, or that of a kernel that failed in between.
     pub fn stop(&mut self) -> Result<Duration, Error> {
-        self.clock.stop()?;
+        self.device.submit(&[], |_| self.clock.stop())?;
         self.clock.elapsed()
     }
 }

@@ -126,6 +126,58 @@ fn threads_share_a_device() {
     assert_eq!(y.download().unwrap(), [1, 2, 3]);
 }
 
+/// Rounds that take a GPU some tens of milliseconds.
+const LATE: u32 = 5_000_000;
+
+#[test]
+fn streams_agree_with_the_host() {
+    let Some(device) = gpu() else { return };
+    programs::streams::two_at_once_agree(&device);
+    programs::streams::events_order(&device, LATE);
+    programs::streams::shared_buffers_are_ordered(&device, LATE);
+    programs::streams::threads_do_not_wait_in_a_circle(&device);
+}
+
+/// One kernel waits, for two seconds at most, until another has written a word.
+const MEETING: &str = "
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry hear(.param .u64 flag, .param .u64 out) {
+  .reg .b64 %flag, %out, %start, %now; .reg .b32 %f; .reg .pred %p;
+  ld.param.u64 %flag, [flag]; ld.param.u64 %out, [out]; mov.u64 %start, %globaltimer;
+WAIT:
+  ld.volatile.global.u32 %f, [%flag]; setp.ne.u32 %p, %f, 0; @%p bra DONE;
+  mov.u64 %now, %globaltimer; sub.u64 %now, %now, %start; setp.lt.u64 %p, %now, 2000000000; @%p bra WAIT;
+DONE:
+  st.global.u32 [%out], %f; ret;
+}
+.visible .entry tell(.param .u64 flag) {
+  .reg .b64 %flag; ld.param.u64 %flag, [flag]; st.volatile.global.u32 [%flag], 1; ret;
+}";
+
+/// What is launched later in another stream runs while the first kernel waits for it.
+#[test]
+fn two_streams_run_at_once() {
+    let Some(device) = gpu() else { return };
+    let module = device.load(&Module::parse(MEETING).unwrap()).unwrap();
+    let [first, second] = [(); 2].map(|()| device.new_stream().unwrap());
+    let (flag, out) = (device.zeros::<u32>(1).unwrap(), first.zeros::<u32>(1).unwrap());
+    device.synchronize().unwrap();
+    let one = LaunchConfig::new([1; 3], [1; 3]);
+    // The flag's address, since the flag itself would order the streams.
+    let flag_address = Arg::U64(flag.address());
+    // SAFETY: each kernel uses one word of each buffer; the flag is written and read by volatile accesses, and dropped last.
+    unsafe {
+        let hear = module.kernel("hear").unwrap().on(&first).unwrap();
+        hear.launch(&one, &[flag_address, Arg::from(&out)]).unwrap();
+        module.kernel("tell").unwrap().on(&second).unwrap().launch(&one, &[flag_address]).unwrap();
+    }
+    assert_eq!(out.download().unwrap(), [1]);
+    second.synchronize().unwrap();
+    assert_eq!(flag.download().unwrap(), [1]);
+}
+
 #[test]
 fn a_kernel_for_hopper_agrees_with_the_host() {
     let Some(device) = gpu() else { return };

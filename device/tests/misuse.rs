@@ -276,6 +276,26 @@ fn buffers_of_other_lengths_and_devices() {
 }
 
 #[test]
+fn events_and_kernels_of_other_devices() {
+    let device = sim();
+    refused(
+        device.wait(&sim().record().unwrap()),
+        Fault::Caller,
+        &expect![
+            "the event was recorded on another device: wait for it on the host, or record an event on this device"
+        ],
+    );
+    let reverse = programs::kernel(&device, programs::REVERSE, "reverse");
+    refused(
+        reverse.on(&sim()),
+        Fault::Caller,
+        &expect![
+            "kernel `reverse` was loaded on another device than the stream's: load its module on this device"
+        ],
+    );
+}
+
+#[test]
 fn a_gpu_that_can_not_be_opened_is_one_line() {
     let Err(error) = Device::open(Select::Cuda(4096)) else { panic!("4097 GPUs?") };
     let text = error.to_string();

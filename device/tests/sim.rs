@@ -91,6 +91,14 @@ fn sparse_warpgroups_multiply() {
 }
 
 #[test]
+fn streams_agree_with_the_host() {
+    programs::streams::two_at_once_agree(&checked());
+    programs::streams::events_order(&checked(), 20);
+    programs::streams::shared_buffers_are_ordered(&checked(), 20);
+    programs::streams::threads_do_not_wait_in_a_circle(&checked());
+}
+
+#[test]
 fn the_simulator_looks_like_a_hopper() {
     let device = checked();
     assert_eq!((device.kind(), device.kind().to_string().as_str()), (Kind::Sim, "sim"));

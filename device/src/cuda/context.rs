@@ -1,186 +1,124 @@
-//! Opening a GPU: is there a driver, is it new enough, which GPU, is it new enough.
+//! A context and a stream of it, shared by all that must outlive work in them.
 
-use std::{ffi::c_int, sync::Arc};
+use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaStream, result, sys};
-use girih_ptx as ptx;
+use cudarc::driver::{result, sys};
 use sys::CUdevice_attribute as Attribute;
 
-use super::{OLDEST_DRIVER, describe, failed, module::Library, tensor, time::Events};
-use crate::{
-    DriverVersion, Error, Kind, Limits, Optimization,
-    backend::{Backend, Clock, Code},
-};
+use super::failed;
+use crate::Error;
 
-/// A GPU: its primary context and one stream that everything goes through.
-pub(crate) struct Gpu {
-    limits: Limits,
-    pub(super) queue: Arc<Queue>,
+/// The primary context of a GPU, retained as long as this lives.
+pub(super) struct Context {
+    raw: sys::CUcontext,
+    device: sys::CUdevice,
+    async_alloc: bool,
 }
 
-/// The stream, shared by all that must outlive work on it.
-pub(super) struct Queue {
-    pub(super) context: Arc<CudaContext>,
-    pub(super) stream: Arc<CudaStream>,
+// SAFETY: the handle is only passed to the driver, which is thread-safe.
+unsafe impl Send for Context {}
+// SAFETY: as above; nothing is mutated through the handle on the host.
+unsafe impl Sync for Context {}
+
+/// The calling thread with a context current, until it is dropped: then a context of someone else that was current is
+/// current again. Where there was none, girih's stays, since nobody can miss another.
+pub(super) struct Current {
+    before: Option<sys::CUcontext>,
 }
 
-impl Queue {
-    /// Makes the context current on the calling thread, as the driver's calls want it.
-    pub(super) fn bind(&self) -> Result<(), Error> {
-        self.context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))
+impl Context {
+    /// Retains the primary context of a device that came from `cuDeviceGet`.
+    pub(super) fn primary(device: sys::CUdevice) -> Result<Context, Error> {
+        let async_alloc = async_alloc(device)?;
+        // SAFETY: `device` came from cuDeviceGet; what is retained is released when this is dropped.
+        let raw = unsafe { result::primary_ctx::retain(device) };
+        Ok(Context { raw: raw.map_err(failed("cuDevicePrimaryCtxRetain"))?, device, async_alloc })
     }
 
-    /// The raw stream, with the context current.
-    pub(super) fn raw(&self) -> Result<sys::CUstream, Error> {
-        self.bind()?;
-        Ok(self.stream.cu_stream())
+    pub(super) fn raw(&self) -> sys::CUcontext {
+        self.raw
+    }
+
+    /// Whether memory can be allocated and freed in stream order.
+    pub(super) fn async_alloc(&self) -> bool {
+        self.async_alloc
+    }
+
+    /// Makes the context current on the calling thread, as the driver's calls want it.
+    pub(super) fn enter(&self) -> Result<Current, Error> {
+        let before = result::ctx::get_current().map_err(failed("cuCtxGetCurrent"))?;
+        if before == Some(self.raw) {
+            return Ok(Current { before: None });
+        }
+        // SAFETY: the context lives as long as this.
+        unsafe { result::ctx::set_current(self.raw) }.map_err(failed("cuCtxSetCurrent"))?;
+        Ok(Current { before })
+    }
+}
+
+impl Drop for Current {
+    fn drop(&mut self) {
+        if let Some(before) = self.before {
+            // SAFETY: it was current when `enter` asked, and whoever destroys a context that is current on a running thread
+            // only gets an error here.
+            let _ = unsafe { result::ctx::set_current(before) };
+        }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: retained by `primary`, and nothing of it is left.
+        let _ = unsafe { result::primary_ctx::release(self.device) };
+    }
+}
+
+fn async_alloc(device: sys::CUdevice) -> Result<bool, Error> {
+    let attribute = Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED;
+    // SAFETY: `device` came from the driver.
+    let supported = unsafe { result::device::get_attribute(device, attribute) };
+    Ok(supported.map_err(failed("cuDeviceGetAttribute"))? > 0)
+}
+
+/// A stream, destroyed when nothing of it is left; the driver finishes what is in it.
+pub(super) struct Stream {
+    context: Arc<Context>,
+    raw: sys::CUstream,
+}
+
+// SAFETY: the handle is only passed to the driver, which is thread-safe.
+unsafe impl Send for Stream {}
+// SAFETY: as above; nothing is mutated through the handle on the host.
+unsafe impl Sync for Stream {}
+
+impl Stream {
+    /// A stream that the legacy default stream does not wait for.
+    pub(super) fn new(context: &Arc<Context>) -> Result<Stream, Error> {
+        let _current = context.enter()?;
+        let raw = result::stream::create(result::stream::StreamKind::NonBlocking);
+        Ok(Stream { context: context.clone(), raw: raw.map_err(failed("cuStreamCreate"))? })
+    }
+
+    pub(super) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    pub(super) fn raw(&self) -> sys::CUstream {
+        self.raw
     }
 
     /// Waits for everything in the stream.
-    pub(super) fn wait(&self) -> Result<(), Error> {
-        self.bind()?;
-        self.stream.synchronize().map_err(failed("cuStreamSynchronize"))
+    pub(super) fn synchronize(&self) -> Result<(), Error> {
+        let _current = self.context.enter()?;
+        // SAFETY: the stream lives.
+        unsafe { result::stream::synchronize(self.raw) }.map_err(failed("cuStreamSynchronize"))
     }
 }
 
-impl Gpu {
-    pub(crate) fn open(index: usize) -> Result<Gpu, Error> {
-        let driver = driver_version()?;
-        if driver < OLDEST_DRIVER {
-            return Err(Error::DriverTooOld {
-                driver,
-                what: format!("girih, which needs CUDA {OLDEST_DRIVER}"),
-            });
-        }
-        let no_gpu = |error| Error::NoGpu { reason: describe(error).0 };
-        result::init().map_err(no_gpu)?;
-        let count = usize::try_from(result::device::get_count().map_err(no_gpu)?).unwrap_or(0);
-        if count == 0 {
-            return Err(Error::NoGpu { reason: "it counts none".into() });
-        }
-        let ordinal = c_int::try_from(index).ok().filter(|_| index < count);
-        let ordinal = ordinal.ok_or(Error::NoSuchGpu { index, count })?;
-        let device = result::device::get(ordinal).map_err(failed("cuDeviceGet"))?;
-        let limits = limits(device, driver)?;
-        if limits.sm < Limits::OLDEST_SM {
-            return Err(Error::GpuTooOld { name: limits.name, sm: limits.sm, needed: Limits::OLDEST_SM });
-        }
-        let context = CudaContext::new(index).map_err(failed("cuDevicePrimaryCtxRetain"))?;
-        let stream = context.new_stream().map_err(failed("cuStreamCreate"))?;
-        Ok(Gpu { limits, queue: Arc::new(Queue { context, stream }) })
-    }
-}
-
-/// The CUDA version that the driver supports, if there is a driver.
-fn driver_version() -> Result<DriverVersion, Error> {
-    // SAFETY: loading libcuda runs nothing but its own initialisers.
-    if !unsafe { sys::is_culib_present() } {
-        return Err(Error::NoDriver);
-    }
-    let mut version = 0;
-    // SAFETY: `version` outlives the call; this function may be called before cuInit.
-    unsafe { sys::cuDriverGetVersion(&mut version) }.result().map_err(failed("cuDriverGetVersion"))?;
-    let version = version.unsigned_abs();
-    Ok(DriverVersion { major: version / 1000, minor: version % 1000 / 10 })
-}
-
-fn limits(device: sys::CUdevice, driver: DriverVersion) -> Result<Limits, Error> {
-    let get = |attribute| {
-        // SAFETY: `device` came from cuDeviceGet.
-        let value = unsafe { result::device::get_attribute(device, attribute) };
-        value.map(i32::unsigned_abs).map_err(failed("cuDeviceGetAttribute"))
-    };
-    // SAFETY: `device` came from cuDeviceGet.
-    let memory_bytes =
-        unsafe { result::device::total_mem(device) }.map_err(failed("cuDeviceTotalMem"))? as u64;
-    let major = get(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
-    let minor = get(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
-    Ok(Limits {
-        name: result::device::get_name(device).map_err(failed("cuDeviceGetName"))?,
-        sm: 10 * major + minor,
-        multiprocessors: get(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
-        shared_per_block_optin: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
-        shared_per_multiprocessor: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
-        threads_per_block: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-        threads_per_multiprocessor: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
-        registers_per_block: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK)?,
-        grid: [
-            get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
-            get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
-            get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
-        ],
-        block: [
-            get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
-            get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
-            get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
-        ],
-        l2_bytes: get(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?.into(),
-        memory_bytes,
-        clock_khz: get(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
-        driver_version: Some(driver),
-    })
-}
-
-impl Backend for Gpu {
-    fn kind(&self) -> Kind {
-        Kind::Cuda
-    }
-
-    fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
-    fn alloc(&self, bytes: usize) -> Result<u64, Error> {
-        self.queue.alloc(bytes)
-    }
-
-    fn free(&self, address: u64) {
-        // A drop has nobody to report to; a lost context shows at the next call.
-        let _ = self.queue.free(address);
-    }
-
-    fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
-        self.queue.write(address, bytes)
-    }
-
-    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        self.queue.read(address, bytes)
-    }
-
-    fn fill(&self, address: u64, byte: u8, bytes: usize) -> Result<(), Error> {
-        self.queue.fill(address, byte, bytes)
-    }
-
-    fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
-        self.queue.copy(to, from, bytes)
-    }
-
-    fn load(&self, module: &ptx::Module, optimization: Optimization) -> Result<Arc<dyn Code>, Error> {
-        Ok(Arc::new(Library::compile(&self.queue, module, optimization, self.limits.driver_version)?))
-    }
-
-    fn encode(&self, map: &ptx::TensorMap) -> Result<[u8; ptx::TENSOR_MAP_BYTES], Error> {
-        self.queue.bind()?;
-        tensor::encode(map)
-    }
-
-    fn synchronize(&self) -> Result<(), Error> {
-        self.queue.wait()
-    }
-
-    fn clock(&self) -> Result<Box<dyn Clock>, Error> {
-        Ok(Box::new(Events::new(&self.queue)?))
-    }
-
-    fn stream(&self) -> Option<u64> {
-        Some(self.queue.stream.cu_stream().addr() as u64)
-    }
-
-    fn report(&self) -> Option<girih_sim::Report> {
-        None
-    }
-
-    fn findings(&self) -> Vec<girih_sim::Finding> {
-        Vec::new()
+impl Drop for Stream {
+    fn drop(&mut self) {
+        let Ok(_current) = self.context.enter() else { return };
+        // SAFETY: made by `new`, and nothing of it is left.
+        let _ = unsafe { result::stream::destroy(self.raw) };
     }
 }

@@ -2,16 +2,16 @@
 
 use cudarc::driver::{DriverError, result, sys::CUresult};
 
-use super::{context::Queue, failed};
+use super::{context::Stream, failed};
 use crate::Error;
 
-impl Queue {
+impl Stream {
     pub(super) fn alloc(&self, bytes: usize) -> Result<u64, Error> {
-        let stream = self.raw()?;
+        let _current = self.context().enter()?;
         // SAFETY: the stream is live and its context current; contents are read only as plain old data.
         let address = unsafe {
-            if self.context.has_async_alloc() {
-                result::malloc_async(stream, bytes)
+            if self.context().async_alloc() {
+                result::malloc_async(self.raw(), bytes)
             } else {
                 result::malloc_sync(bytes)
             }
@@ -20,7 +20,7 @@ impl Queue {
     }
 
     fn alloc_error(&self, error: DriverError, bytes: usize) -> Error {
-        match (error.0, self.context.mem_get_info()) {
+        match (error.0, result::mem_get_info()) {
             (CUresult::CUDA_ERROR_OUT_OF_MEMORY, Ok((available, total))) => {
                 Error::OutOfMemory { bytes: bytes as u64, available: available as u64, total: total as u64 }
             }
@@ -29,39 +29,42 @@ impl Queue {
     }
 
     pub(super) fn free(&self, address: u64) -> Result<(), Error> {
-        let stream = self.raw()?;
-        if self.context.has_async_alloc() {
+        let _current = self.context().enter()?;
+        if self.context().async_alloc() {
             // SAFETY: `address` came from `alloc` in this stream and is given up by its only owner.
-            return unsafe { result::free_async(address, stream) }.map_err(failed("cuMemFreeAsync"));
+            return unsafe { result::free_async(address, self.raw()) }.map_err(failed("cuMemFreeAsync"));
         }
-        self.wait()?;
+        self.synchronize()?;
         // SAFETY: as above, and the stream is idle.
         unsafe { result::free_sync(address) }.map_err(failed("cuMemFree"))
     }
 
-    pub(super) fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
-        let stream = self.raw()?;
-        // SAFETY: the caller's range lies in a live allocation; `bytes` stays borrowed until the wait below.
-        unsafe { result::memcpy_htod_async(address, bytes, stream) }.map_err(failed("cuMemcpyHtoDAsync"))?;
-        self.wait()
+    /// # Safety
+    /// As for [`Backend::write`](crate::backend::Backend::write).
+    pub(super) unsafe fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+        let _current = self.context().enter()?;
+        // SAFETY: the range lies in a live allocation, and the caller leaves `bytes` alone until the copy is done.
+        unsafe { result::memcpy_htod_async(address, bytes, self.raw()) }.map_err(failed("cuMemcpyHtoDAsync"))
     }
 
-    pub(super) fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        let stream = self.raw()?;
-        // SAFETY: the caller's range lies in a live allocation; `bytes` stays borrowed until the wait below.
-        unsafe { result::memcpy_dtoh_async(bytes, address, stream) }.map_err(failed("cuMemcpyDtoHAsync"))?;
-        self.wait()
+    /// # Safety
+    /// As for [`Backend::read`](crate::backend::Backend::read).
+    pub(super) unsafe fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        let _current = self.context().enter()?;
+        // SAFETY: the range lies in a live allocation, and the caller leaves `bytes` alone until the copy is done.
+        unsafe { result::memcpy_dtoh_async(bytes, address, self.raw()) }.map_err(failed("cuMemcpyDtoHAsync"))
     }
 
     pub(super) fn fill(&self, address: u64, byte: u8, bytes: usize) -> Result<(), Error> {
-        let stream = self.raw()?;
+        let _current = self.context().enter()?;
         // SAFETY: the caller's range lies in a live allocation.
-        unsafe { result::memset_d8_async(address, byte, bytes, stream) }.map_err(failed("cuMemsetD8Async"))
+        unsafe { result::memset_d8_async(address, byte, bytes, self.raw()) }
+            .map_err(failed("cuMemsetD8Async"))
     }
 
     pub(super) fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
-        let stream = self.raw()?;
+        let _current = self.context().enter()?;
         // SAFETY: both of the caller's ranges lie in live allocations of this context.
-        unsafe { result::memcpy_dtod_async(to, from, bytes, stream) }.map_err(failed("cuMemcpyDtoDAsync"))
+        unsafe { result::memcpy_dtod_async(to, from, bytes, self.raw()) }.map_err(failed("cuMemcpyDtoDAsync"))
     }
 }

@@ -6,13 +6,14 @@
 #![allow(unsafe_code, reason = "the driver's interface is C; each block says why it holds")]
 
 mod context;
+mod event;
+mod gpu;
 mod log;
 mod memory;
 mod module;
 mod tensor;
-mod time;
 
-pub(crate) use context::Gpu;
+pub(crate) use gpu::Gpu;
 
 use cudarc::driver::{DriverError, sys::CUresult};
 

@@ -10,10 +10,10 @@ use cudarc::driver::{DriverError, result, sys};
 use girih_ptx::{self as ptx, KernelInfo};
 use sys::{CUfunction_attribute as FunctionAttribute, CUjit_option as Jit};
 
-use super::{context::Queue, describe, failed, log};
+use super::{context::Context, describe, failed, log};
 use crate::{
     DriverVersion, Error, LaunchConfig, Optimization, Resources,
-    backend::{Code, Entry},
+    backend::{Backend, Code, Entry},
 };
 
 /// Blocks of a cluster that every GPU with clusters has room for.
@@ -27,9 +27,9 @@ pub(super) struct Library {
     log: String,
 }
 
-/// A module in the driver; unloaded when nothing of it is left and the stream has passed its last launch.
+/// A module in the driver; unloaded when nothing of it is left. Whoever drops the last of it has waited for its launches.
 struct Image {
-    queue: Arc<Queue>,
+    context: Arc<Context>,
     module: sys::CUmodule,
 }
 
@@ -40,8 +40,7 @@ unsafe impl Sync for Image {}
 
 impl Drop for Image {
     fn drop(&mut self) {
-        // A drop has nobody to report to; a lost context shows at the next call.
-        let _ = self.queue.wait();
+        let Ok(_current) = self.context.enter() else { return };
         // SAFETY: the module is loaded, no kernel handle is left (each holds this image) and none runs.
         let _ = unsafe { result::module::unload(self.module) };
     }
@@ -49,17 +48,17 @@ impl Drop for Image {
 
 impl Library {
     pub(super) fn compile(
-        queue: &Arc<Queue>,
+        context: &Arc<Context>,
         module: &ptx::Module,
         optimization: Optimization,
         driver: Option<DriverVersion>,
     ) -> Result<Library, Error> {
-        queue.bind()?;
+        let _current = context.enter()?;
         let text = module.to_string();
         let mut logs = Logs::new();
         match load(&text, optimization, &mut logs) {
             Ok(module_handle) => {
-                let image = Arc::new(Image { queue: queue.clone(), module: module_handle });
+                let image = Arc::new(Image { context: context.clone(), module: module_handle });
                 Ok(Library { image, log: Logs::text(&logs.info) })
             }
             Err(error) => Err(compile_error(error, &text, &logs, module.version, driver)),
@@ -146,7 +145,7 @@ impl Code for Library {
     }
 
     fn kernel(&self, info: &KernelInfo) -> Result<Arc<dyn Entry>, Error> {
-        self.image.queue.bind()?;
+        let _current = self.image.context.enter()?;
         let name = std::ffi::CString::new(&*info.name).map_err(|_| no_such(info))?;
         // SAFETY: the module is loaded as long as the image lives, and the entry holds the image.
         let function = unsafe { result::module::get_function(self.image.module, name) };
@@ -207,8 +206,8 @@ impl Entry for Function {
         self.resources
     }
 
-    unsafe fn launch(&self, config: &LaunchConfig, mut args: Vec<Vec<u8>>) -> Result<(), Error> {
-        let stream = self.image.queue.raw()?;
+    unsafe fn launch(&self, on: &dyn Backend, config: &LaunchConfig, args: &[Vec<u8>]) -> Result<(), Error> {
+        let _current = self.image.context.enter()?;
         self.opt_in(config.dynamic_shared)?;
         if config.cluster.is_some_and(|cluster| cluster.iter().product::<u32>() > PORTABLE_CLUSTER) {
             let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
@@ -216,7 +215,7 @@ impl Entry for Function {
             unsafe { result::function::set_function_attribute(self.function, attribute, 1) }
                 .map_err(failed("cuFuncSetAttribute"))?;
         }
-        let mut pointers: Vec<*mut c_void> = args.iter_mut().map(|arg| arg.as_mut_ptr().cast()).collect();
+        let mut pointers: Vec<*mut c_void> = args.iter().map(|arg| arg.as_ptr().cast_mut().cast()).collect();
         let mut attributes: Vec<sys::CUlaunchAttribute> =
             config.cluster.map(cluster_of).into_iter().chain(config.cooperative.then(cooperative)).collect();
         let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (config.grid, config.block);
@@ -228,12 +227,13 @@ impl Entry for Function {
             blockDimY: block_y,
             blockDimZ: block_z,
             sharedMemBytes: config.dynamic_shared,
-            hStream: stream,
+            hStream: ptr::with_exposed_provenance_mut(on.stream().unwrap_or(0) as usize),
             attrs: attributes.as_mut_ptr(),
             numAttrs: attributes.len() as c_uint,
         };
         // SAFETY: one pointer a parameter, each to as many bytes as the parameter has, and as many attributes as are
-        // counted; the driver copies them before it returns. What the kernel does is the promise of the caller of
+        // counted; the driver copies them before it returns and writes none. The stream is of the module's context, since the
+        // typed layer launches a kernel on its own device only. What the kernel does is the promise of the caller of
         // `Kernel::launch`.
         unsafe { sys::cuLaunchKernelEx(&launch, self.function, pointers.as_mut_ptr(), ptr::null_mut()) }
             .result()

@@ -7,6 +7,7 @@ pub mod cluster;
 pub mod gemm;
 pub mod grid;
 pub mod order;
+pub mod streams;
 pub mod tensor;
 pub mod wgmma;
 

@@ -1,0 +1,126 @@
+//! Events of streams, and the time between two of them.
+
+use std::{ptr, sync::Arc, time::Duration};
+
+use cudarc::driver::{DriverError, result, sys};
+
+use super::{
+    context::{Context, Stream},
+    failed,
+};
+use crate::{
+    Error,
+    backend::{Clock, Mark},
+};
+
+/// An event; destroying one that has not been reached is the driver's business.
+pub(super) struct Event {
+    context: Arc<Context>,
+    raw: sys::CUevent,
+}
+
+// SAFETY: the handle is only passed to the driver, which is thread-safe.
+unsafe impl Send for Event {}
+// SAFETY: as above; an event is recorded once, before it is shared, or by the only owner of a clock.
+unsafe impl Sync for Event {}
+
+impl Event {
+    pub(super) fn new(context: &Arc<Context>, flags: sys::CUevent_flags) -> Result<Event, Error> {
+        let _current = context.enter()?;
+        let raw = result::event::create(flags).map_err(failed("cuEventCreate"))?;
+        Ok(Event { context: context.clone(), raw })
+    }
+
+    pub(super) fn record(&self, stream: &Stream) -> Result<(), Error> {
+        let _current = self.context.enter()?;
+        // SAFETY: the event and the stream live and are of one context.
+        unsafe { result::event::record(self.raw, stream.raw()) }.map_err(failed("cuEventRecord"))
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        let Ok(_current) = self.context.enter() else { return };
+        // SAFETY: made by `new`, and nothing of it is left.
+        let _ = unsafe { result::event::destroy(self.raw) };
+    }
+}
+
+impl Mark for Event {
+    fn raw(&self) -> u64 {
+        self.raw.expose_provenance() as u64
+    }
+
+    fn synchronize(&self) -> Result<(), Error> {
+        let _current = self.context.enter()?;
+        // SAFETY: the event lives.
+        unsafe { result::event::synchronize(self.raw) }.map_err(failed("cuEventSynchronize"))
+    }
+
+    fn is_done(&self) -> Result<bool, Error> {
+        let _current = self.context.enter()?;
+        // SAFETY: the event lives.
+        match unsafe { result::event::query(self.raw) } {
+            Ok(()) => Ok(true),
+            Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_READY)) => Ok(false),
+            Err(error) => Err(failed("cuEventQuery")(error)),
+        }
+    }
+}
+
+impl Stream {
+    /// Lets later operations wait for a mark of a stream of the same context.
+    pub(super) fn wait(&self, mark: &dyn Mark) -> Result<(), Error> {
+        let _current = self.context().enter()?;
+        let event = ptr::with_exposed_provenance_mut(mark.raw() as usize);
+        let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+        // SAFETY: the caller keeps the mark; it is an event, since the typed layer hands over marks of the same context only.
+        unsafe { result::stream::wait_event(self.raw(), event, flags) }.map_err(failed("cuStreamWaitEvent"))
+    }
+}
+
+/// Two timed events.
+pub(super) struct Events {
+    stream: Arc<Stream>,
+    start: Event,
+    stop: Event,
+}
+
+impl Events {
+    pub(super) fn new(stream: &Arc<Stream>) -> Result<Events, Error> {
+        let event = || Event::new(stream.context(), sys::CUevent_flags::CU_EVENT_DEFAULT);
+        Ok(Events { stream: stream.clone(), start: event()?, stop: event()? })
+    }
+}
+
+impl Clock for Events {
+    fn start(&mut self) -> Result<(), Error> {
+        self.start.record(&self.stream)
+    }
+
+    fn stop(&mut self) -> Result<(), Error> {
+        self.stop.record(&self.stream)
+    }
+
+    fn elapsed(&mut self) -> Result<Duration, Error> {
+        self.stop.synchronize()?;
+        let _current = self.stream.context().enter()?;
+        let milliseconds = elapsed(self.start.raw, self.stop.raw).map_err(failed("cuEventElapsedTime"))?;
+        Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1e3).unwrap_or_default())
+    }
+}
+
+/// Calls the function's first version, which `cudarc` no longer declares: its successor is missing from drivers before
+/// 12.8.
+fn elapsed(start: sys::CUevent, stop: sys::CUevent) -> Result<f32, DriverError> {
+    type Elapsed = unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> sys::CUresult;
+    let mut milliseconds = 0.0;
+    // SAFETY: the library is loaded (both events came from it) and the type is the function's; both events live, were
+    // recorded in one stream, and the later one has been reached.
+    unsafe {
+        let function = sys::culib().get::<Elapsed>(b"cuEventElapsedTime\0");
+        let function = function.map_err(|_| DriverError(sys::CUresult::CUDA_ERROR_NOT_SUPPORTED))?;
+        function(&mut milliseconds, start, stop).result()?;
+    }
+    Ok(milliseconds)
+}

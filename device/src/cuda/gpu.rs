@@ -1,0 +1,197 @@
+//! Opening a GPU: is there a driver, is it new enough, which GPU, is it new enough. And the GPU as a backend.
+
+use std::{ffi::c_int, sync::Arc};
+
+use cudarc::driver::{result, sys};
+use girih_ptx as ptx;
+use sys::CUdevice_attribute as Attribute;
+
+use super::{
+    OLDEST_DRIVER,
+    context::{Context, Stream},
+    describe,
+    event::{Event, Events},
+    failed,
+    module::Library,
+    tensor,
+};
+use crate::{
+    DriverVersion, Error, Kind, Limits, Optimization,
+    backend::{Backend, Clock, Code, Mark},
+};
+
+/// A context of a GPU and one stream of it.
+pub(crate) struct Gpu {
+    limits: Limits,
+    stream: Arc<Stream>,
+}
+
+impl Gpu {
+    /// Opens a GPU by its index: its primary context and a stream of its own.
+    pub(crate) fn open(index: usize) -> Result<Gpu, Error> {
+        let driver = driver()?;
+        let no_gpu = |error| Error::NoGpu { reason: describe(error).0 };
+        result::init().map_err(no_gpu)?;
+        let count = usize::try_from(result::device::get_count().map_err(no_gpu)?).unwrap_or(0);
+        if count == 0 {
+            return Err(Error::NoGpu { reason: "it counts none".into() });
+        }
+        let ordinal = c_int::try_from(index).ok().filter(|_| index < count);
+        let ordinal = ordinal.ok_or(Error::NoSuchGpu { index, count })?;
+        let device = result::device::get(ordinal).map_err(failed("cuDeviceGet"))?;
+        let limits = limits(device, driver)?;
+        let context = Arc::new(Context::primary(device)?);
+        Ok(Gpu { limits, stream: Arc::new(Stream::new(&context)?) })
+    }
+}
+
+/// The CUDA version of a driver that is there and new enough.
+fn driver() -> Result<DriverVersion, Error> {
+    let driver = driver_version()?;
+    if driver < OLDEST_DRIVER {
+        return Err(Error::DriverTooOld { driver, what: format!("girih, which needs CUDA {OLDEST_DRIVER}") });
+    }
+    Ok(driver)
+}
+
+/// The CUDA version that the driver supports, if there is a driver.
+fn driver_version() -> Result<DriverVersion, Error> {
+    // SAFETY: loading libcuda runs nothing but its own initialisers.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(Error::NoDriver);
+    }
+    let mut version = 0;
+    // SAFETY: `version` outlives the call; this function may be called before cuInit.
+    unsafe { sys::cuDriverGetVersion(&mut version) }.result().map_err(failed("cuDriverGetVersion"))?;
+    let version = version.unsigned_abs();
+    Ok(DriverVersion { major: version / 1000, minor: version % 1000 / 10 })
+}
+
+/// The limits of a device that is new enough.
+fn limits(device: sys::CUdevice, driver: DriverVersion) -> Result<Limits, Error> {
+    let get = |attribute| {
+        // SAFETY: `device` came from cuDeviceGet.
+        let value = unsafe { result::device::get_attribute(device, attribute) };
+        value.map(i32::unsigned_abs).map_err(failed("cuDeviceGetAttribute"))
+    };
+    // SAFETY: `device` came from cuDeviceGet.
+    let memory_bytes =
+        unsafe { result::device::total_mem(device) }.map_err(failed("cuDeviceTotalMem"))? as u64;
+    let major = get(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+    let minor = get(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+    let (name, sm) =
+        (result::device::get_name(device).map_err(failed("cuDeviceGetName"))?, 10 * major + minor);
+    if sm < Limits::OLDEST_SM {
+        return Err(Error::GpuTooOld { name, sm, needed: Limits::OLDEST_SM });
+    }
+    Ok(Limits {
+        name,
+        sm,
+        multiprocessors: get(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        shared_per_block_optin: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+        shared_per_multiprocessor: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
+        threads_per_block: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        threads_per_multiprocessor: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
+        registers_per_block: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK)?,
+        grid: [
+            get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+            get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
+            get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
+        ],
+        block: [
+            get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
+            get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
+            get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
+        ],
+        l2_bytes: get(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?.into(),
+        memory_bytes,
+        clock_khz: get(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
+        driver_version: Some(driver),
+    })
+}
+
+impl Backend for Gpu {
+    fn kind(&self) -> Kind {
+        Kind::Cuda
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    fn identity(&self) -> u64 {
+        self.stream.context().raw().addr() as u64
+    }
+
+    fn new_stream(&self) -> Result<Box<dyn Backend>, Error> {
+        let stream = Arc::new(Stream::new(self.stream.context())?);
+        Ok(Box::new(Gpu { limits: self.limits.clone(), stream }))
+    }
+
+    fn alloc(&self, bytes: usize) -> Result<u64, Error> {
+        self.stream.alloc(bytes)
+    }
+
+    fn free(&self, address: u64) {
+        // A drop has nobody to report to; a lost context shows at the next call.
+        let _ = self.stream.free(address);
+    }
+
+    unsafe fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { self.stream.write(address, bytes) }
+    }
+
+    unsafe fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { self.stream.read(address, bytes) }
+    }
+
+    fn fill(&self, address: u64, byte: u8, bytes: usize) -> Result<(), Error> {
+        self.stream.fill(address, byte, bytes)
+    }
+
+    fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
+        self.stream.copy(to, from, bytes)
+    }
+
+    fn load(&self, module: &ptx::Module, optimization: Optimization) -> Result<Arc<dyn Code>, Error> {
+        let context = self.stream.context();
+        Ok(Arc::new(Library::compile(context, module, optimization, self.limits.driver_version)?))
+    }
+
+    fn encode(&self, map: &ptx::TensorMap) -> Result<[u8; ptx::TENSOR_MAP_BYTES], Error> {
+        let _current = self.stream.context().enter()?;
+        tensor::encode(map)
+    }
+
+    fn synchronize(&self) -> Result<(), Error> {
+        self.stream.synchronize()
+    }
+
+    fn mark(&self) -> Result<Box<dyn Mark>, Error> {
+        let event = Event::new(self.stream.context(), sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
+        event.record(&self.stream)?;
+        Ok(Box::new(event))
+    }
+
+    fn wait(&self, mark: &dyn Mark) -> Result<(), Error> {
+        self.stream.wait(mark)
+    }
+
+    fn clock(&self) -> Result<Box<dyn Clock>, Error> {
+        Ok(Box::new(Events::new(&self.stream)?))
+    }
+
+    fn stream(&self) -> Option<u64> {
+        Some(self.stream.raw().expose_provenance() as u64)
+    }
+
+    fn report(&self) -> Option<girih_sim::Report> {
+        None
+    }
+
+    fn findings(&self) -> Vec<girih_sim::Finding> {
+        Vec::new()
+    }
+}

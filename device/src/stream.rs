@@ -1,0 +1,137 @@
+//! Streams: sequences of operations of one device, and the order between them.
+
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
+
+use crate::{Device, Error, backend::Backend, memory::Allocation};
+
+/// One sequence of operations. Whoever puts an operation into it holds its turn, so that an operation and the waits around it
+/// stay together when several threads call.
+pub(crate) struct Sequence {
+    /// Several turns are taken in the order of these numbers, so that threads never wait for one another in a circle.
+    number: u64,
+    backend: Box<dyn Backend>,
+    turn: Mutex<Turn>,
+}
+
+/// What whoever puts an operation into a sequence must know.
+#[derive(Default)]
+pub(crate) struct Turn {}
+
+impl Sequence {
+    pub(crate) fn new(backend: Box<dyn Backend>) -> Sequence {
+        static NUMBERS: AtomicU64 = AtomicU64::new(0);
+        Sequence { number: NUMBERS.fetch_add(1, Ordering::Relaxed), backend, turn: Mutex::default() }
+    }
+
+    pub(crate) fn backend(&self) -> &dyn Backend {
+        &*self.backend
+    }
+
+    fn turn(&self) -> MutexGuard<'_, Turn> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The turns of this and of other sequences, which are sorted and without this one.
+    fn turns<'a>(&'a self, others: &[&'a Sequence]) -> (MutexGuard<'a, Turn>, Vec<MutexGuard<'a, Turn>>) {
+        let before = others.partition_point(|other| other.number < self.number);
+        let (before, after) = others.split_at(before);
+        let mut turns: Vec<_> = before.iter().map(|other| other.turn()).collect();
+        let own = self.turn();
+        turns.extend(after.iter().map(|other| other.turn()));
+        (own, turns)
+    }
+
+    /// Puts an operation behind everything that is in the other sequences now, and lets what comes to them later wait for it.
+    fn ordered<R>(
+        &self,
+        others: &[&Sequence],
+        operation: impl FnOnce(&dyn Backend) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        for other in others {
+            self.backend.wait(&*other.backend.mark()?)?;
+        }
+        let outcome = operation(&*self.backend)?;
+        if others.is_empty() {
+            return Ok(outcome);
+        }
+        let mark = self.backend.mark();
+        let told = mark.and_then(|mark| others.iter().try_for_each(|other| other.backend.wait(&*mark)));
+        if let Err(error) = told {
+            // The memory could be freed by its own sequence while the operation still uses it, so the host waits.
+            self.backend.synchronize()?;
+            return Err(error);
+        }
+        Ok(outcome)
+    }
+
+    /// Frees memory that was allocated in this sequence, behind everything called so far.
+    pub(crate) fn free(&self, address: u64) {
+        let _turn = self.turn();
+        self.backend.free(address);
+    }
+
+    /// Waits for everything called so far. It has nobody to report to: what failed shows at the next call.
+    pub(crate) fn settle(&self) {
+        let turn = self.turn();
+        let mark = self.backend.mark();
+        drop(turn);
+        if let Ok(mark) = mark {
+            let _ = mark.synchronize();
+        }
+    }
+}
+
+impl Device {
+    pub(crate) fn backend(&self) -> &dyn Backend {
+        self.sequence.backend()
+    }
+
+    /// A sequence of operations of its own on the same GPU or simulator: a stream.
+    ///
+    /// Memory, modules and events of all streams of a device are usable in all of them ([`is_same`](Device::is_same) holds).
+    /// Operations of different streams may run at the same time. [`record`](Device::record) and [`wait`](Device::wait) order them
+    /// where that is needed, with one exception: an operation that uses a buffer of another stream is ordered by itself, behind
+    /// what is in that buffer's stream when it is called, and before what comes to that stream later. Each buffer so behaves as
+    /// if there were one sequence, and streams that use only their own buffers run at the same time.
+    ///
+    /// # Errors
+    /// The driver's.
+    ///
+    /// ```
+    /// # use girih_device::{Device, Select};
+    /// let device = Device::open(Select::Sim)?;
+    /// let stream = device.new_stream()?;
+    /// let (x, y) = (device.upload(&[1.0f32, 2.0])?, stream.alloc::<f32>(2)?);
+    /// y.copy_from(&x)?; // an operation of `stream`, ordered with those of `device`
+    /// assert_eq!(y.download()?, [1.0, 2.0]);
+    /// assert!(stream.is_same(&device));
+    /// # Ok::<(), girih_device::Error>(())
+    /// ```
+    pub fn new_stream(&self) -> Result<Device, Error> {
+        let sequence = Arc::new(Sequence::new(self.backend().new_stream()?));
+        Ok(Device { sequence, fallback: self.fallback.clone() })
+    }
+
+    /// The sequences, sorted and without this device's own, that some memory was allocated in.
+    fn others<'a>(&self, uses: &[&'a Arc<Allocation>]) -> Vec<&'a Sequence> {
+        let foreign = |home: &&Sequence| home.number != self.sequence.number;
+        let mut others: Vec<_> = uses.iter().map(|memory| memory.home()).filter(foreign).collect();
+        others.sort_unstable_by_key(|other| other.number);
+        others.dedup_by_key(|other| other.number);
+        others
+    }
+
+    /// Puts an operation on some memory into the sequence.
+    pub(crate) fn submit<R>(
+        &self,
+        uses: &[&Arc<Allocation>],
+        operation: impl FnOnce(&dyn Backend) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let others = self.others(uses);
+        let _turns = self.sequence.turns(&others);
+        self.sequence.ordered(&others, operation)
+    }
+}
