@@ -22,6 +22,8 @@ pub(crate) trait Backend: Send + Sync {
     fn alloc(&self, bytes: usize) -> Result<u64, Error>;
     /// Frees once everything called before has finished.
     fn free(&self, address: u64);
+    /// Whether `bytes` > 0 bytes of someone else lie in one allocation that this device can use.
+    fn check_range(&self, address: u64, bytes: usize) -> Result<(), Error>;
     /// Copies from the host.
     ///
     /// # Safety

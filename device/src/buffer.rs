@@ -1,8 +1,16 @@
 //! Typed device memory.
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::{
+    fmt,
+    marker::PhantomData,
+    ops::{Bound, RangeBounds},
+    sync::Arc,
+};
 
-use crate::{Device, Error, Pod, memory::Allocation};
+use crate::{
+    Device, Error, Pod,
+    memory::{Allocation, Owner},
+};
 
 /// `len` elements of device memory.
 ///
@@ -31,17 +39,29 @@ pub struct Buffer<T: Pod> {
 
 impl<T: Pod> Buffer<T> {
     pub(crate) fn new(device: Device, len: usize) -> Result<Buffer<T>, Error> {
-        let element_bytes = size_of::<T>();
-        let bytes = len
-            .checked_mul(element_bytes)
-            .filter(|&bytes| bytes <= isize::MAX as usize)
-            .ok_or(Error::TooLong { len, element_bytes })?;
+        let bytes = Self::bytes_of(len)?;
         if bytes == 0 {
-            return Ok(Buffer { device, memory: None, address: 0, len, element: PhantomData });
+            return Ok(Self::from_parts(&device, None, 0, 0));
         }
         let address = device.submit(&[], |backend| backend.alloc(bytes))?;
-        let memory = Arc::new(Allocation::new(&device.sequence, address));
-        Ok(Buffer { device, memory: Some(memory), address, len, element: PhantomData })
+        let memory = Arc::new(Allocation::new(&device.sequence, address, Owner::Buffers));
+        Ok(Self::from_parts(&device, Some(memory), address, len))
+    }
+
+    pub(crate) fn from_parts(
+        device: &Device,
+        memory: Option<Arc<Allocation>>,
+        address: u64,
+        len: usize,
+    ) -> Buffer<T> {
+        Buffer { device: device.clone(), memory, address, len, element: PhantomData }
+    }
+
+    /// Bytes of so many elements.
+    pub(crate) fn bytes_of(len: usize) -> Result<usize, Error> {
+        let element_bytes = size_of::<T>();
+        let bytes = len.checked_mul(element_bytes).filter(|&bytes| bytes <= isize::MAX as usize);
+        bytes.ok_or(Error::TooLong { len, element_bytes })
     }
 
     pub(crate) fn memory(&self) -> Option<&Arc<Allocation>> {
@@ -63,7 +83,8 @@ impl<T: Pod> Buffer<T> {
         self.len * size_of::<T>()
     }
 
-    /// The device address of the first element, a multiple of 256; 0 for an empty buffer.
+    /// The device address of the first element; 0 for an empty buffer. That of a buffer that girih allocated is a multiple of 256,
+    /// that of a slice or of borrowed memory is wherever its first element is.
     pub fn address(&self) -> u64 {
         self.address
     }
@@ -71,6 +92,42 @@ impl<T: Pod> Buffer<T> {
     /// The device that it lives on, whose sequence its operations join.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// Some of the elements as a buffer of their own, which keeps the memory of the whole.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless the range lies inside of the buffer.
+    ///
+    /// ```
+    /// # use girih_device::{Device, Select};
+    /// let x = Device::open(Select::Sim)?.upload(&[1u32, 2, 3, 4])?;
+    /// let (head, tail) = (x.slice(..1)?, x.slice(2..)?);
+    /// drop(x);
+    /// tail.fill_bytes(0)?;
+    /// assert_eq!((head.download()?, tail.download()?), (vec![1], vec![0, 0]));
+    /// # Ok::<(), girih_device::Error>(())
+    /// ```
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Buffer<T>, Error> {
+        let len = self.len;
+        let start = match range.start_bound() {
+            Bound::Included(&start) => start,
+            Bound::Excluded(&before) => before.saturating_add(1),
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(&last) => last.saturating_add(1),
+            Bound::Excluded(&end) => end,
+            Bound::Unbounded => len,
+        };
+        if start > end || end > len {
+            return Err(Error::OutOfRange { start, end, len });
+        }
+        if start == end {
+            return Ok(Self::from_parts(&self.device, None, 0, 0));
+        }
+        let address = self.address + (start * size_of::<T>()) as u64;
+        Ok(Self::from_parts(&self.device, self.memory.clone(), address, end - start))
     }
 
     /// A copy of the elements on the host, after everything called before has finished.
@@ -125,7 +182,8 @@ impl<T: Pod> Buffer<T> {
     /// Copies the elements of another buffer of the same device and length, on the device.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::ForeignBuffer`]; the driver's.
+    /// [`Error::Length`], [`Error::ForeignBuffer`], [`Error::Overlap`] for slices that have some elements in common; the
+    /// driver's.
     pub fn copy_from(&self, source: &Buffer<T>) -> Result<(), Error> {
         self.same_len("Buffer::copy_from", source.len())?;
         if !self.device.is_same(&source.device) {
@@ -133,6 +191,10 @@ impl<T: Pod> Buffer<T> {
         }
         let (to, from, bytes) = (self.address, source.address, self.bytes());
         let Some(memory) = source.memory().filter(|_| to != from) else { return Ok(()) };
+        let apart = to.abs_diff(from);
+        if apart < bytes as u64 {
+            return Err(Error::Overlap { bytes: bytes as u64 - apart });
+        }
         self.device.submit(&[memory], |backend| backend.copy(to, from, bytes))
     }
 

@@ -108,6 +108,70 @@ pub enum Error {
         /// The source's elements.
         source_len: usize,
     },
+    /// A slice beyond its buffer.
+    #[error(
+        "Buffer::slice: the elements {start}..{end} of a buffer of {len}: ranges inside of 0..{len} are accepted"
+    )]
+    OutOfRange {
+        /// The first element.
+        start: usize,
+        /// The element behind the last.
+        end: usize,
+        /// The buffer's elements.
+        len: usize,
+    },
+    /// A copy between slices of a buffer that have elements in common.
+    #[error(
+        "Buffer::copy_from: source and destination overlap in {bytes} bytes: copy through another buffer"
+    )]
+    Overlap {
+        /// Bytes in common.
+        bytes: u64,
+    },
+    /// Memory of someone else whose address is not aligned for the elements.
+    #[error(
+        "the address {address:#x} is no multiple of {align}, as that of elements of type {element} must be"
+    )]
+    Misaligned {
+        /// The address.
+        address: u64,
+        /// The element's type.
+        element: &'static str,
+        /// What the address must be a multiple of.
+        align: usize,
+    },
+    /// An address without memory.
+    #[error("no memory of {device} lies at {address:#x}: an address in a live allocation is accepted")]
+    NoMemory {
+        /// The address.
+        address: u64,
+        /// The device.
+        device: String,
+    },
+    /// Memory of another device or context.
+    #[error(
+        "the memory at {address:#x} belongs to {owner}, the buffer was to be of {device}: borrow it there"
+    )]
+    WrongMemory {
+        /// The address.
+        address: u64,
+        /// The device or the context that it belongs to.
+        owner: String,
+        /// The device or the context of the call.
+        device: String,
+    },
+    /// More memory of someone else than was allocated.
+    #[error(
+        "{bytes} bytes from {address:#x} on reach beyond their allocation, which has {available} bytes from there on"
+    )]
+    BeyondAllocation {
+        /// The address.
+        address: u64,
+        /// Bytes wanted.
+        bytes: u64,
+        /// Bytes from the address to the end of its allocation.
+        available: u64,
+    },
     /// A buffer of another device.
     #[error(
         "{what} lives on another device: its address means nothing here; download it and upload it to this device"

@@ -1,7 +1,7 @@
 //! One interface to an NVIDIA GPU, through its driver, and to the CPU simulator.
 //!
 //! ```text
-//! Device::open --> Buffer            typed device memory
+//! Device::open --> Buffer            typed device memory; Buffer::slice, Device::borrow
 //!             \--> Module --> Kernel --> launch(LaunchConfig, &[Arg])
 //!             \--> Timer, Event
 //!             \--> Device::new_stream    a sequence of operations of its own, ordered by events
@@ -42,6 +42,7 @@
 
 mod args;
 mod backend;
+mod borrow;
 mod buffer;
 #[cfg(feature = "cuda")]
 mod cuda;

@@ -8,12 +8,22 @@ use crate::stream::Sequence;
 pub(crate) struct Allocation {
     home: Arc<Sequence>,
     address: u64,
+    owner: Owner,
+}
+
+/// Who frees it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// The last buffer of it.
+    Buffers,
+    /// Someone else, who has promised that it outlives its buffers.
+    Other,
 }
 
 impl Allocation {
-    /// What was allocated at `address` in a sequence.
-    pub(crate) fn new(home: &Arc<Sequence>, address: u64) -> Allocation {
-        Allocation { home: home.clone(), address }
+    /// What lies at `address`; a sequence orders those that use it.
+    pub(crate) fn new(home: &Arc<Sequence>, address: u64, owner: Owner) -> Allocation {
+        Allocation { home: home.clone(), address, owner }
     }
 
     /// The sequence in which it is freed, and with which those that use it are ordered.
@@ -24,6 +34,8 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        self.home.free(self.address);
+        if self.owner == Owner::Buffers {
+            self.home.free(self.address);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The simulator as a device: every call has finished when it returns.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -22,6 +23,8 @@ pub(crate) struct Simulator {
 struct State {
     memory: Memory,
     options: SimOptions,
+    /// Bytes of the live allocations, by address.
+    allocations: Mutex<BTreeMap<u64, usize>>,
     /// Held during each operation, which makes them one sequence across threads.
     last: Mutex<Last>,
 }
@@ -34,6 +37,10 @@ struct Last {
 }
 
 impl State {
+    fn allocations(&self) -> MutexGuard<'_, BTreeMap<u64, usize>> {
+        self.allocations.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn turn(&self) -> MutexGuard<'_, Last> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -43,7 +50,10 @@ impl Simulator {
     pub(crate) fn new(options: SimOptions) -> Simulator {
         let memory = Memory::with_capacity(capacity());
         let limits = Limits::simulator(memory.capacity());
-        Simulator { limits, state: Arc::new(State { memory, options, last: Mutex::default() }) }
+        Simulator {
+            limits,
+            state: Arc::new(State { memory, options, allocations: Mutex::default(), last: Mutex::default() }),
+        }
     }
 }
 
@@ -75,18 +85,34 @@ impl Backend for Simulator {
     }
 
     fn alloc(&self, bytes: usize) -> Result<u64, Error> {
-        self.state.memory.alloc(bytes).map_err(|error| match error {
+        let address = self.state.memory.alloc(bytes).map_err(|error| match error {
             girih_sim::Error::OutOfMemory { bytes, used, capacity } => {
                 Error::OutOfMemory { bytes, available: capacity - used, total: capacity }
             }
             error => error.into(),
-        })
+        })?;
+        self.state.allocations().insert(address, bytes);
+        Ok(address)
     }
 
     fn free(&self, address: u64) {
         let _turn = self.state.turn();
         // A buffer frees exactly what it allocated; a drop could report nothing anyway.
         let _ = self.state.memory.free(address);
+        self.state.allocations().remove(&address);
+    }
+
+    fn check_range(&self, address: u64, bytes: usize) -> Result<(), Error> {
+        let allocations = self.state.allocations();
+        let last = allocations.range(..=address).next_back();
+        let end = last.map_or(0, |(&start, &size)| start.saturating_add(size as u64));
+        match end.saturating_sub(address) {
+            0 => Err(Error::NoMemory { address, device: self.limits.name.clone() }),
+            available if bytes as u64 > available => {
+                Err(Error::BeyondAllocation { address, bytes: bytes as u64, available })
+            }
+            _ => Ok(()),
+        }
     }
 
     #[allow(unsafe_code, reason = "the trait's contract; the copy is done when this returns")]

@@ -72,7 +72,8 @@ impl<'a> TensorMap<'a> {
         &self.description
     }
 
-    /// Its encoding for the device. In memory its address must be a multiple of 64, which buffers' addresses are.
+    /// Its encoding for the device. In memory its address must be a multiple of 64, which that of every buffer is that
+    /// girih allocated.
     pub fn bytes(&self) -> &[u8; TENSOR_MAP_BYTES] {
         &self.bytes
     }

@@ -126,6 +126,14 @@ fn threads_share_a_device() {
     assert_eq!(y.download().unwrap(), [1, 2, 3]);
 }
 
+#[test]
+fn slices_and_borrowed_memory_agree_with_the_host() {
+    let Some(device) = gpu() else { return };
+    programs::memory::slices_agree(&device);
+    programs::memory::borrowed_memory_agrees(&device);
+    programs::memory::memory_is_refused(&device);
+}
+
 /// Rounds that take a GPU some tens of milliseconds.
 const LATE: u32 = 5_000_000;
 

@@ -276,6 +276,43 @@ fn buffers_of_other_lengths_and_devices() {
 }
 
 #[test]
+fn slices_and_borrowed_memory_out_of_range() {
+    let device = sim();
+    let x = device.zeros::<u16>(8).unwrap();
+    refused(
+        x.slice(3..9),
+        Fault::Caller,
+        &expect!["Buffer::slice: the elements 3..9 of a buffer of 8: ranges inside of 0..8 are accepted"],
+    );
+    refused(
+        x.slice(..7).unwrap().copy_from(&x.slice(1..).unwrap()),
+        Fault::Caller,
+        &expect![
+            "Buffer::copy_from: source and destination overlap in 12 bytes: copy through another buffer"
+        ],
+    );
+    // SAFETY: refused.
+    let borrow = |address, len| unsafe { device.borrow::<f32>(address, len) };
+    refused(
+        borrow(x.address() + 2, 1),
+        Fault::Caller,
+        &expect!["the address 0x700000002 is no multiple of 4, as that of elements of type f32 must be"],
+    );
+    refused(
+        borrow(0, 1),
+        Fault::Caller,
+        &expect!["no memory of girih simulator lies at 0x0: an address in a live allocation is accepted"],
+    );
+    refused(
+        borrow(x.address() + 8, 3),
+        Fault::Caller,
+        &expect![
+            "12 bytes from 0x700000008 on reach beyond their allocation, which has 8 bytes from there on"
+        ],
+    );
+}
+
+#[test]
 fn events_and_kernels_of_other_devices() {
     let device = sim();
     refused(

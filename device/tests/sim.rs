@@ -91,6 +91,13 @@ fn sparse_warpgroups_multiply() {
 }
 
 #[test]
+fn slices_and_borrowed_memory_agree_with_the_host() {
+    programs::memory::slices_agree(&checked());
+    programs::memory::borrowed_memory_agrees(&checked());
+    programs::memory::memory_is_refused(&checked());
+}
+
+#[test]
 fn streams_agree_with_the_host() {
     programs::streams::two_at_once_agree(&checked());
     programs::streams::events_order(&checked(), 20);

@@ -39,6 +39,10 @@ impl Context {
         self.raw
     }
 
+    pub(super) fn device(&self) -> sys::CUdevice {
+        self.device
+    }
+
     /// Whether memory can be allocated and freed in stream order.
     pub(super) fn async_alloc(&self) -> bool {
         self.async_alloc

@@ -137,6 +137,10 @@ impl Backend for Gpu {
         let _ = self.stream.free(address);
     }
 
+    fn check_range(&self, address: u64, bytes: usize) -> Result<(), Error> {
+        self.stream.context().check_range(address, bytes)
+    }
+
     unsafe fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
         // SAFETY: the caller's promise is passed on.
         unsafe { self.stream.write(address, bytes) }

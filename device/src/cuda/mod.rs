@@ -5,6 +5,7 @@
 //! [`OLDEST_DRIVER`].
 #![allow(unsafe_code, reason = "the driver's interface is C; each block says why it holds")]
 
+mod borrow;
 mod context;
 mod event;
 mod gpu;

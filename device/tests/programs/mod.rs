@@ -6,6 +6,7 @@
 pub mod cluster;
 pub mod gemm;
 pub mod grid;
+pub mod memory;
 pub mod order;
 pub mod streams;
 pub mod tensor;

@@ -1,0 +1,59 @@
+//! Buffers of memory that belongs to someone else.
+
+use std::sync::Arc;
+
+use crate::{
+    Buffer, Device, Error, Pod,
+    memory::{Allocation, Owner},
+};
+
+impl Device {
+    /// A buffer of `len` elements in memory of someone else, which stays theirs: it is never freed by girih.
+    ///
+    /// The buffer's operations join this device's sequence. What can be asked is checked: that the address is aligned for `T`, and
+    /// that all elements lie in one allocation that this device can use. On the simulator this is an allocation of this simulator.
+    ///
+    /// # Errors
+    /// [`Error::Misaligned`], [`Error::NoMemory`], [`Error::WrongMemory`], [`Error::BeyondAllocation`], [`Error::TooLong`]; the driver's.
+    ///
+    /// # Safety
+    /// The memory must stay allocated as long as the buffer, its slices, tensor maps of them and graphs with them are used, until
+    /// what they were used for has finished. What others do with it outside of this device's sequence must be ordered with that
+    /// sequence by the caller.
+    ///
+    /// ```
+    /// # use girih_device::{Device, Select};
+    /// let device = Device::open(Select::Sim)?;
+    /// let owner = device.upload(&[1.0f32, 2.0, 3.0])?;
+    /// // SAFETY: the owner is dropped last.
+    /// let last = unsafe { device.borrow::<f32>(owner.address() + 4, 2)? };
+    /// assert_eq!(last.download()?, [2.0, 3.0]);
+    /// // SAFETY: refused.
+    /// let error = unsafe { device.borrow::<f32>(owner.address(), 4) }.unwrap_err();
+    /// assert_eq!(error.to_string(), "16 bytes from 0x700000000 on reach beyond their allocation, which has 12 bytes from there on");
+    /// # Ok::<(), girih_device::Error>(())
+    /// ```
+    #[allow(unsafe_code, reason = "that the memory stays allocated is the caller's promise")]
+    pub unsafe fn borrow<T: Pod>(&self, address: u64, len: usize) -> Result<Buffer<T>, Error> {
+        self.buffer_of(address, len, Owner::Other)
+    }
+
+    /// A buffer of memory that was allocated elsewhere.
+    pub(crate) fn buffer_of<T: Pod>(
+        &self,
+        address: u64,
+        len: usize,
+        owner: Owner,
+    ) -> Result<Buffer<T>, Error> {
+        let bytes = Buffer::<T>::bytes_of(len)?;
+        if bytes == 0 {
+            return Ok(Buffer::from_parts(self, None, 0, 0));
+        }
+        if !address.is_multiple_of(align_of::<T>() as u64) {
+            return Err(Error::Misaligned { address, element: T::PTX, align: align_of::<T>() });
+        }
+        self.backend().check_range(address, bytes)?;
+        let memory = Arc::new(Allocation::new(&self.sequence, address, owner));
+        Ok(Buffer::from_parts(self, Some(memory), address, len))
+    }
+}

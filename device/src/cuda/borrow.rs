@@ -1,0 +1,68 @@
+//! Whose memory an address is.
+
+use cudarc::driver::{DriverError, sys};
+use sys::{CUpointer_attribute as Attribute, CUresult};
+
+use super::{context::Context, failed};
+use crate::Error;
+
+impl Context {
+    /// Whether bytes lie in one allocation that this context can use.
+    pub(super) fn check_range(&self, address: u64, bytes: usize) -> Result<(), Error> {
+        let _current = self.enter()?;
+        let name = || format!("cuda:{}", self.device());
+        let get = |attribute| match attribute_of(address, attribute) {
+            Ok(value) => Ok(value),
+            Err(DriverError(CUresult::CUDA_ERROR_INVALID_VALUE)) => {
+                Err(Error::NoMemory { address, device: name() })
+            }
+            Err(error) => Err(failed("cuPointerGetAttribute")(error)),
+        };
+        if address == 0 {
+            return Err(Error::NoMemory { address, device: name() });
+        }
+        // The attribute is an int.
+        let ordinal = get(Attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)? as u32 as i32;
+        if ordinal != self.device() {
+            return Err(Error::WrongMemory { address, owner: format!("cuda:{ordinal}"), device: name() });
+        }
+        // Memory of a pool is of no context; other memory has one, and is not mapped in another.
+        let pool = attribute_of(address, Attribute::CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE).unwrap_or(0);
+        let context = attribute_of(address, Attribute::CU_POINTER_ATTRIBUTE_CONTEXT).unwrap_or(0);
+        if pool == 0 && context != 0 && context != self.raw().addr() as u64 {
+            let owner = format!("the context {context:#x} of {}", name());
+            let device = format!("the context {:#x} of it", self.raw().addr());
+            return Err(Error::WrongMemory { address, owner, device });
+        }
+        // Memory that was mapped into a reserved range in pieces is one range to a kernel, and several to `cuMemGetAddressRange`.
+        // What a pool has given out is a part of what it has reserved, and only that function tells which.
+        let (start, size) = if pool == 0 {
+            let start = get(Attribute::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR)?;
+            (start, get(Attribute::CU_POINTER_ATTRIBUTE_RANGE_SIZE)?)
+        } else {
+            allocation_of(address).map_err(failed("cuMemGetAddressRange"))?
+        };
+        let available = start.saturating_add(size).saturating_sub(address);
+        if bytes as u64 > available {
+            return Err(Error::BeyondAllocation { address, bytes: bytes as u64, available });
+        }
+        Ok(())
+    }
+}
+
+/// Start and bytes of the allocation that an address lies in.
+fn allocation_of(address: u64) -> Result<(u64, u64), DriverError> {
+    let (mut start, mut size) = (0, 0usize);
+    // SAFETY: both results outlive the call; any address may be asked about.
+    unsafe { sys::cuMemGetAddressRange_v2(&mut start, &mut size, address) }.result()?;
+    Ok((start, size as u64))
+}
+
+/// An attribute of an address: a number or a handle of at most 8 bytes.
+fn attribute_of(address: u64, attribute: Attribute) -> Result<u64, DriverError> {
+    let mut value = 0u64;
+    // SAFETY: the driver writes 4 or 8 bytes for the attributes that are asked for here, the lowest first; any address may be
+    // asked about.
+    unsafe { sys::cuPointerGetAttribute((&raw mut value).cast(), attribute, address) }.result()?;
+    Ok(value)
+}
