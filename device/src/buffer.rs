@@ -97,7 +97,8 @@ impl<T: Pod> Buffer<T> {
     /// Some of the elements as a buffer of their own, which keeps the memory of the whole.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless the range lies inside of the buffer.
+    /// [`Error::OutOfRange`] unless the range lies inside of the buffer; [`Error::ScopedSlice`] for memory that is borrowed from
+    /// `cudarc`.
     ///
     /// ```
     /// # use girih_device::{Device, Select};
@@ -109,6 +110,13 @@ impl<T: Pod> Buffer<T> {
     /// # Ok::<(), girih_device::Error>(())
     /// ```
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Buffer<T>, Error> {
+        match self.memory() {
+            Some(memory) if !memory.is_shared() => Err(Error::ScopedSlice),
+            _ => self.part(range),
+        }
+    }
+
+    pub(crate) fn part(&self, range: impl RangeBounds<usize>) -> Result<Buffer<T>, Error> {
         let len = self.len;
         let start = match range.start_bound() {
             Bound::Included(&start) => start,

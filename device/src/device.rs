@@ -78,6 +78,41 @@ impl Device {
         Ok(Device::new(Box::new(Simulator::new(options))))
     }
 
+    /// Opens on a context (`CUcontext`) and a stream (`CUstream`) of someone else, who may use any version of any interface to the
+    /// driver. Neither is ever destroyed by girih. The stream 0 is the context's legacy default stream.
+    ///
+    /// The context may be a GPU's primary context or any other. It is made current on the calling thread during each call; what
+    /// was current before is current again afterwards.
+    ///
+    /// # Errors
+    /// [`Error::NoContext`], [`Error::WrongStream`], [`Error::PerThreadStream`]; [`Error::NoDriver`], [`Error::GpuTooOld`],
+    /// [`Error::DriverTooOld`], [`Error::NoCudaFeature`]; the driver's.
+    ///
+    /// # Safety
+    /// Both handles must be valid, and stay so as long as anything lives that was made by this device: buffers, modules,
+    /// kernels, events, timers, graphs, streams and other handles of it.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), girih_device::Error> {
+    /// # let (context, stream) = (0, 0);
+    /// // SAFETY: the context and the stream outlive the device and all that it makes.
+    /// let device = unsafe { girih_device::Device::from_raw(context, stream)? };
+    /// assert_eq!((device.cuda_context(), device.cuda_stream()), (Some(context), Some(stream)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[allow(unsafe_code, reason = "that the handles are valid is the caller's promise")]
+    pub unsafe fn from_raw(context: u64, stream: u64) -> Result<Device, Error> {
+        #[cfg(feature = "cuda")]
+        // SAFETY: the caller's promise is passed on.
+        return Ok(Device::new(Box::new(unsafe { crate::cuda::Gpu::from_raw(context, stream) }?)));
+        #[cfg(not(feature = "cuda"))]
+        {
+            let _ = (context, stream);
+            Err(Error::NoCudaFeature)
+        }
+    }
+
     #[cfg(feature = "cuda")]
     fn open_cuda(index: usize) -> Result<Device, Error> {
         Ok(Device::new(Box::new(crate::cuda::Gpu::open(index)?)))
@@ -208,6 +243,12 @@ impl Device {
     /// none on the simulator. Using it is as unsafe as those libraries are; it is valid while a handle of the device lives.
     pub fn cuda_stream(&self) -> Option<u64> {
         self.backend().stream()
+    }
+
+    /// The handle (`CUcontext`) of the GPU's context, for other libraries; none on the simulator. It is valid while a handle of the
+    /// device lives.
+    pub fn cuda_context(&self) -> Option<u64> {
+        (self.kind() == Kind::Cuda).then(|| self.backend().identity())
     }
 
     /// What the simulator has found in its last launch, in the executions of [`SimOptions`]'s `seeds` (1 if it is 0). The launch

@@ -70,6 +70,30 @@ pub enum Error {
         /// What needs a newer one.
         what: String,
     },
+    /// A null handle of a context.
+    #[error(
+        "Device::from_raw: the context is null; a context of cuCtxCreate or cuDevicePrimaryCtxRetain is accepted"
+    )]
+    NoContext,
+    /// A stream of another context.
+    #[error(
+        "Device::from_raw: the stream {stream:#x} belongs to the context {owner:#x}, not to {context:#x}: a stream of that context \
+         is accepted, or the context that the stream belongs to"
+    )]
+    WrongStream {
+        /// The stream.
+        stream: u64,
+        /// The context of the call.
+        context: u64,
+        /// The stream's context.
+        owner: u64,
+    },
+    /// The stream that is another one on every thread.
+    #[error(
+        "the per-thread default stream is another stream on every thread: a stream of cuStreamCreate is accepted, or the \
+         legacy default stream 0"
+    )]
+    PerThreadStream,
     /// A module for another architecture.
     #[error("the module is for {module}, the device is {device}: {rule}")]
     WrongTarget {
@@ -120,6 +144,11 @@ pub enum Error {
         /// The buffer's elements.
         len: usize,
     },
+    /// A slice that could outlive the borrow of its memory.
+    #[error(
+        "Buffer::slice of memory that is borrowed from cudarc: slice the `Borrowed` itself, or borrow a view of the memory"
+    )]
+    ScopedSlice,
     /// A copy between slices of a buffer that have elements in common.
     #[error(
         "Buffer::copy_from: source and destination overlap in {bytes} bytes: copy through another buffer"

@@ -1,6 +1,7 @@
 //! One interface to an NVIDIA GPU, through its driver, and to the CPU simulator.
 //!
 //! ```text
+//! Device::from_raw                   on a context and a stream of someone else
 //! Device::open --> Buffer            typed device memory; Buffer::slice, Device::borrow
 //!             \--> Module --> Kernel --> launch(LaunchConfig, &[Arg])
 //!             \--> Timer, Event
@@ -62,6 +63,8 @@ mod time;
 
 pub use args::{Arg, BufferArg};
 pub use buffer::Buffer;
+#[cfg(feature = "cudarc")]
+pub use cuda::Borrowed;
 pub use device::{Device, Kind};
 pub use error::{DriverVersion, Error, Fault};
 pub use event::Event;

@@ -1,6 +1,6 @@
 //! A context and a stream of it, shared by all that must outlive work in them.
 
-use std::sync::Arc;
+use std::{ptr, sync::Arc};
 
 use cudarc::driver::{result, sys};
 use sys::CUdevice_attribute as Attribute;
@@ -8,11 +8,26 @@ use sys::CUdevice_attribute as Attribute;
 use super::failed;
 use crate::Error;
 
-/// The primary context of a GPU, retained as long as this lives.
+/// The per-thread default stream (`CU_STREAM_PER_THREAD`).
+const PER_THREAD: u64 = 2;
+
+/// A context of a GPU.
 pub(super) struct Context {
     raw: sys::CUcontext,
     device: sys::CUdevice,
     async_alloc: bool,
+    owner: ContextOwner,
+}
+
+/// Who keeps a context.
+pub(super) enum ContextOwner {
+    /// It is the GPU's primary context, retained as long as this lives.
+    Girih,
+    /// Someone else, who has promised that it outlives this.
+    Other,
+    /// Someone else, kept alive.
+    #[cfg(feature = "cudarc")]
+    Cudarc(#[expect(dead_code, reason = "it is kept, not read")] Arc<cudarc::driver::CudaContext>),
 }
 
 // SAFETY: the handle is only passed to the driver, which is thread-safe.
@@ -20,8 +35,9 @@ unsafe impl Send for Context {}
 // SAFETY: as above; nothing is mutated through the handle on the host.
 unsafe impl Sync for Context {}
 
-/// The calling thread with a context current, until it is dropped: then a context of someone else that was current is
-/// current again. Where there was none, girih's stays, since nobody can miss another.
+/// The calling thread with a context current, until it is dropped: then what was current before is current again. Where nothing
+/// was, a context that girih has retained stays, so that the next call finds it; a context of someone else does not, since its
+/// owner may destroy it.
 pub(super) struct Current {
     before: Option<sys::CUcontext>,
 }
@@ -32,7 +48,27 @@ impl Context {
         let async_alloc = async_alloc(device)?;
         // SAFETY: `device` came from cuDeviceGet; what is retained is released when this is dropped.
         let raw = unsafe { result::primary_ctx::retain(device) };
-        Ok(Context { raw: raw.map_err(failed("cuDevicePrimaryCtxRetain"))?, device, async_alloc })
+        let raw = raw.map_err(failed("cuDevicePrimaryCtxRetain"))?;
+        Ok(Context { raw, device, async_alloc, owner: ContextOwner::Girih })
+    }
+
+    /// A context of someone else.
+    ///
+    /// # Safety
+    /// The handle is null or that of a context that outlives this.
+    pub(super) unsafe fn of_other(raw: u64, owner: ContextOwner) -> Result<Context, Error> {
+        if raw == 0 {
+            return Err(Error::NoContext);
+        }
+        let raw = ptr::with_exposed_provenance_mut(raw as usize);
+        let mut context = Context { raw, device: 0, async_alloc: false, owner };
+        let current = context.enter()?;
+        let mut device = 0;
+        // SAFETY: the result outlives the call.
+        unsafe { sys::cuCtxGetDevice(&mut device) }.result().map_err(failed("cuCtxGetDevice"))?;
+        drop(current);
+        (context.device, context.async_alloc) = (device, async_alloc(device)?);
+        Ok(context)
     }
 
     pub(super) fn raw(&self) -> sys::CUcontext {
@@ -56,15 +92,16 @@ impl Context {
         }
         // SAFETY: the context lives as long as this.
         unsafe { result::ctx::set_current(self.raw) }.map_err(failed("cuCtxSetCurrent"))?;
-        Ok(Current { before })
+        let stays = before.is_none() && matches!(self.owner, ContextOwner::Girih);
+        Ok(Current { before: (!stays).then_some(before.unwrap_or(ptr::null_mut())) })
     }
 }
 
 impl Drop for Current {
     fn drop(&mut self) {
         if let Some(before) = self.before {
-            // SAFETY: it was current when `enter` asked, and whoever destroys a context that is current on a running thread
-            // only gets an error here.
+            // SAFETY: it was current when `enter` asked, or it is null, which makes none current. Should its owner have destroyed it
+            // meanwhile, the driver says so.
             let _ = unsafe { result::ctx::set_current(before) };
         }
     }
@@ -72,8 +109,10 @@ impl Drop for Current {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: retained by `primary`, and nothing of it is left.
-        let _ = unsafe { result::primary_ctx::release(self.device) };
+        if matches!(self.owner, ContextOwner::Girih) {
+            // SAFETY: retained by `primary`, and nothing of it is left.
+            let _ = unsafe { result::primary_ctx::release(self.device) };
+        }
     }
 }
 
@@ -84,10 +123,22 @@ fn async_alloc(device: sys::CUdevice) -> Result<bool, Error> {
     Ok(supported.map_err(failed("cuDeviceGetAttribute"))? > 0)
 }
 
-/// A stream, destroyed when nothing of it is left; the driver finishes what is in it.
+/// A stream.
 pub(super) struct Stream {
     context: Arc<Context>,
     raw: sys::CUstream,
+    owner: StreamOwner,
+}
+
+/// Who keeps a stream.
+pub(super) enum StreamOwner {
+    /// It is destroyed when nothing of it is left; the driver finishes what is in it.
+    Girih,
+    /// Someone else, who has promised that it outlives this.
+    Other,
+    /// Someone else, kept alive.
+    #[cfg(feature = "cudarc")]
+    Cudarc(#[expect(dead_code, reason = "it is kept, not read")] Arc<cudarc::driver::CudaStream>),
 }
 
 // SAFETY: the handle is only passed to the driver, which is thread-safe.
@@ -100,7 +151,32 @@ impl Stream {
     pub(super) fn new(context: &Arc<Context>) -> Result<Stream, Error> {
         let _current = context.enter()?;
         let raw = result::stream::create(result::stream::StreamKind::NonBlocking);
-        Ok(Stream { context: context.clone(), raw: raw.map_err(failed("cuStreamCreate"))? })
+        let raw = raw.map_err(failed("cuStreamCreate"))?;
+        Ok(Stream { context: context.clone(), raw, owner: StreamOwner::Girih })
+    }
+
+    /// A stream of someone else, if it is one of this context.
+    ///
+    /// # Safety
+    /// The handle is that of a stream that outlives this, or of a default stream.
+    pub(super) unsafe fn of_other(
+        context: &Arc<Context>,
+        raw: u64,
+        owner: StreamOwner,
+    ) -> Result<Stream, Error> {
+        if raw == PER_THREAD {
+            return Err(Error::PerThreadStream);
+        }
+        let _current = context.enter()?;
+        let handle = ptr::with_exposed_provenance_mut(raw as usize);
+        let mut found = ptr::null_mut();
+        // SAFETY: the stream lives, as the caller promises; the result outlives the call.
+        unsafe { sys::cuStreamGetCtx(handle, &mut found) }.result().map_err(failed("cuStreamGetCtx"))?;
+        if found != context.raw {
+            let [owner, context] = [found, context.raw].map(|context| context.addr() as u64);
+            return Err(Error::WrongStream { stream: raw, context, owner });
+        }
+        Ok(Stream { context: context.clone(), raw: handle, owner })
     }
 
     pub(super) fn context(&self) -> &Arc<Context> {
@@ -121,6 +197,9 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
+        if !matches!(self.owner, StreamOwner::Girih) {
+            return;
+        }
         let Ok(_current) = self.context.enter() else { return };
         // SAFETY: made by `new`, and nothing of it is left.
         let _ = unsafe { result::stream::destroy(self.raw) };

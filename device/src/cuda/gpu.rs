@@ -8,7 +8,7 @@ use sys::CUdevice_attribute as Attribute;
 
 use super::{
     OLDEST_DRIVER,
-    context::{Context, Stream},
+    context::{Context, ContextOwner, Stream, StreamOwner},
     describe,
     event::{Event, Events},
     failed,
@@ -42,6 +42,37 @@ impl Gpu {
         let limits = limits(device, driver)?;
         let context = Arc::new(Context::primary(device)?);
         Ok(Gpu { limits, stream: Arc::new(Stream::new(&context)?) })
+    }
+
+    /// Opens on a context and a stream of someone else.
+    ///
+    /// # Safety
+    /// As for [`Device::from_raw`](crate::Device::from_raw).
+    pub(crate) unsafe fn from_raw(context: u64, stream: u64) -> Result<Gpu, Error> {
+        let driver = driver()?;
+        result::init().map_err(|error| Error::NoGpu { reason: describe(error).0 })?;
+        // SAFETY: the caller's promise is passed on.
+        unsafe {
+            let context = Arc::new(Context::of_other(context, ContextOwner::Other)?);
+            let limits = limits(context.device(), driver)?;
+            Ok(Gpu { limits, stream: Arc::new(Stream::of_other(&context, stream, StreamOwner::Other)?) })
+        }
+    }
+
+    /// Opens on a stream of `cudarc` and its context.
+    #[cfg(feature = "cudarc")]
+    pub(super) fn from_cudarc(stream: &Arc<cudarc::driver::CudaStream>) -> Result<Gpu, Error> {
+        let driver = driver()?;
+        let context = stream.context().cu_ctx().expose_provenance() as u64;
+        let raw = stream.cu_stream().expose_provenance() as u64;
+        let (of_context, of_stream) =
+            (ContextOwner::Cudarc(stream.context().clone()), StreamOwner::Cudarc(stream.clone()));
+        // SAFETY: the owners are kept, and with them what the handles stand for.
+        unsafe {
+            let context = Arc::new(Context::of_other(context, of_context)?);
+            let limits = limits(context.device(), driver)?;
+            Ok(Gpu { limits, stream: Arc::new(Stream::of_other(&context, raw, of_stream)?) })
+        }
     }
 }
 
@@ -120,7 +151,7 @@ impl Backend for Gpu {
     }
 
     fn identity(&self) -> u64 {
-        self.stream.context().raw().addr() as u64
+        self.stream.context().raw().expose_provenance() as u64
     }
 
     fn new_stream(&self) -> Result<Box<dyn Backend>, Error> {

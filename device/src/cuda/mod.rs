@@ -9,12 +9,16 @@ mod borrow;
 mod context;
 mod event;
 mod gpu;
+#[cfg(feature = "cudarc")]
+mod interop;
 mod log;
 mod memory;
 mod module;
 mod tensor;
 
 pub(crate) use gpu::Gpu;
+#[cfg(feature = "cudarc")]
+pub use interop::Borrowed;
 
 use cudarc::driver::{DriverError, sys::CUresult};
 
