@@ -36,6 +36,8 @@ pub(crate) trait Backend: Send + Sync {
     /// Nothing reads, writes or frees `bytes` before a mark that is set behind the call has been reached.
     #[allow(unsafe_code, reason = "the copy may go on after the call")]
     unsafe fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error>;
+    /// `bytes` > 0 zeros on the host, page-locked if that helps.
+    fn pinned(&self, bytes: usize) -> Result<Box<dyn HostMemory>, Error>;
     fn fill(&self, address: u64, byte: u8, bytes: usize) -> Result<(), Error>;
     fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error>;
     fn load(&self, module: &ptx::Module, optimization: Optimization) -> Result<Arc<dyn Code>, Error>;
@@ -72,6 +74,12 @@ pub(crate) trait Entry: Send + Sync {
     /// As for [`Kernel::launch`](crate::Kernel::launch).
     #[allow(unsafe_code, reason = "an arbitrary kernel can write anywhere on the device")]
     unsafe fn launch(&self, on: &dyn Backend, config: &LaunchConfig, args: &[Vec<u8>]) -> Result<(), Error>;
+}
+
+/// Memory on the host, aligned for every type of element.
+pub(crate) trait HostMemory: Send + Sync {
+    fn bytes(&self) -> &[u8];
+    fn bytes_mut(&mut self) -> &mut [u8];
 }
 
 /// A mark in a sequence of operations.

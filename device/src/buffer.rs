@@ -9,6 +9,7 @@ use std::{
 
 use crate::{
     Device, Error, Pod,
+    backend::Mark,
     memory::{Allocation, Owner},
 };
 
@@ -146,13 +147,8 @@ impl<T: Pod> Buffer<T> {
     pub fn download(&self) -> Result<Vec<T>, Error> {
         let mut host = vec![T::zeroed(); self.len];
         if !self.is_empty() {
-            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut host);
-            let mark = self.device.submit(&[], |backend| {
-                // SAFETY: `bytes` stays borrowed until the mark is reached, or the stream has nothing left to do.
-                unsafe { backend.read(self.address, bytes) }?;
-                backend.mark().or_else(|error| backend.synchronize().and(Err(error)))
-            })?;
-            mark.synchronize()?;
+            // SAFETY: `host` is out of reach until the mark is reached.
+            unsafe { self.start_read(bytemuck::cast_slice_mut(&mut host)) }?.synchronize()?;
         }
         Ok(host)
     }
@@ -167,12 +163,34 @@ impl<T: Pod> Buffer<T> {
         if self.is_empty() {
             return Ok(());
         }
-        let mark = self.device.submit(&[], |backend| {
-            // SAFETY: `source` stays borrowed until the mark is reached, or the stream has nothing left to do.
-            unsafe { backend.write(self.address, bytemuck::cast_slice(source)) }?;
+        // SAFETY: `source` stays borrowed until the mark is reached.
+        unsafe { self.start_write(bytemuck::cast_slice(source)) }?.synchronize()
+    }
+
+    /// Starts a copy from the host to the buffer, which has elements.
+    ///
+    /// # Safety
+    /// Nothing writes or frees `bytes` before the mark is reached. Without a mark the copy is not under way.
+    #[allow(unsafe_code, reason = "the copy goes on after the call")]
+    pub(crate) unsafe fn start_write(&self, bytes: &[u8]) -> Result<Box<dyn Mark>, Error> {
+        self.device.submit(&[], |backend| {
+            // SAFETY: the caller's promise is passed on, and without a mark the copy is waited for.
+            unsafe { backend.write(self.address, bytes) }?;
             backend.mark().or_else(|error| backend.synchronize().and(Err(error)))
-        })?;
-        mark.synchronize()
+        })
+    }
+
+    /// Starts a copy of the buffer, which has elements, to the host.
+    ///
+    /// # Safety
+    /// Nothing reads, writes or frees `bytes` before the mark is reached. Without a mark the copy is not under way.
+    #[allow(unsafe_code, reason = "the copy goes on after the call")]
+    pub(crate) unsafe fn start_read(&self, bytes: &mut [u8]) -> Result<Box<dyn Mark>, Error> {
+        self.device.submit(&[], |backend| {
+            // SAFETY: the caller's promise is passed on, and without a mark the copy is waited for.
+            unsafe { backend.read(self.address, bytes) }?;
+            backend.mark().or_else(|error| backend.synchronize().and(Err(error)))
+        })
     }
 
     /// Sets every byte to `byte`: 0 for zeros, 0xFF for NaNs of every floating-point type (poison).
@@ -206,7 +224,7 @@ impl<T: Pod> Buffer<T> {
         self.device.submit(&[memory], |backend| backend.copy(to, from, bytes))
     }
 
-    fn same_len(&self, operation: &'static str, source_len: usize) -> Result<(), Error> {
+    pub(crate) fn same_len(&self, operation: &'static str, source_len: usize) -> Result<(), Error> {
         if source_len == self.len {
             Ok(())
         } else {

@@ -132,6 +132,16 @@ pub enum Error {
         /// The source's elements.
         source_len: usize,
     },
+    /// Pinned memory of another length than the buffer that is copied into it.
+    #[error(
+        "Buffer::download_async: the buffer has {buffer} elements, the pinned memory {target}; they must be equal"
+    )]
+    TargetLength {
+        /// The buffer's elements.
+        buffer: usize,
+        /// The pinned memory's elements.
+        target: usize,
+    },
     /// A slice beyond its buffer.
     #[error(
         "Buffer::slice: the elements {start}..{end} of a buffer of {len}: ranges inside of 0..{len} are accepted"

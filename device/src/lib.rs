@@ -3,6 +3,7 @@
 //! ```text
 //! Device::from_raw                   on a context and a stream of someone else
 //! Device::open --> Buffer            typed device memory; Buffer::slice, Device::borrow
+//!             \--> Pinned            host memory, for Buffer::write_async and download_async
 //!             \--> Module --> Kernel --> launch(LaunchConfig, &[Arg])
 //!             \--> Timer, Event
 //!             \--> Device::new_stream    a sequence of operations of its own, ordered by events
@@ -54,6 +55,7 @@ mod launch;
 mod limits;
 mod memory;
 mod module;
+mod pinned;
 mod pod;
 mod select;
 mod sim;
@@ -72,6 +74,7 @@ pub use girih_sim::Options as SimOptions;
 pub use launch::LaunchConfig;
 pub use limits::Limits;
 pub use module::{Kernel, Module, Optimization, Resources};
+pub use pinned::{Pinned, Transfer};
 pub use pod::Pod;
 pub use select::Select;
 pub use tensor::TensorMap;

@@ -11,7 +11,7 @@ use girih_sim::{Finding, Launch, Memory, Program, Report};
 
 use crate::{
     Error, Kind, LaunchConfig, Limits, Optimization, Resources, SimOptions,
-    backend::{Backend, Clock, Code, Entry, Mark},
+    backend::{Backend, Clock, Code, Entry, HostMemory, Mark},
 };
 
 /// A simulated device.
@@ -125,6 +125,10 @@ impl Backend for Simulator {
     unsafe fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
         let _turn = self.state.turn();
         Ok(self.state.memory.read(address, bytes)?)
+    }
+
+    fn pinned(&self, bytes: usize) -> Result<Box<dyn HostMemory>, Error> {
+        Ok(Box::new(Pageable { words: vec![0; bytes.div_ceil(8)], bytes }))
     }
 
     fn fill(&self, address: u64, byte: u8, bytes: usize) -> Result<(), Error> {
@@ -270,6 +274,22 @@ impl Mark for Done {
 
     fn is_done(&self) -> Result<bool, Error> {
         Ok(true)
+    }
+}
+
+/// Host memory in words, since those are aligned for every type of element.
+struct Pageable {
+    words: Vec<u64>,
+    bytes: usize,
+}
+
+impl HostMemory for Pageable {
+    fn bytes(&self) -> &[u8] {
+        &bytemuck::cast_slice(&self.words)[..self.bytes]
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut bytemuck::cast_slice_mut(&mut self.words)[..self.bytes]
     }
 }
 

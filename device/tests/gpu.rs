@@ -138,6 +138,12 @@ fn slices_and_borrowed_memory_agree_with_the_host() {
 const LATE: u32 = 5_000_000;
 
 #[test]
+fn transfers_agree_with_the_host() {
+    let Some(device) = gpu() else { return };
+    programs::transfers::transfers_agree(&device, LATE);
+}
+
+#[test]
 fn streams_agree_with_the_host() {
     let Some(device) = gpu() else { return };
     programs::streams::two_at_once_agree(&device);

@@ -257,6 +257,18 @@ fn buffers_of_other_lengths_and_devices() {
         Fault::Caller,
         &expect!["Buffer::copy_from: the buffer has 8 elements, the source 9; they must be equal"],
     );
+    refused(
+        x.write_async(device.pinned(3).unwrap()),
+        Fault::Caller,
+        &expect!["Buffer::write_async: the buffer has 8 elements, the source 3; they must be equal"],
+    );
+    refused(
+        x.download_async(device.pinned(3).unwrap()),
+        Fault::Caller,
+        &expect![
+            "Buffer::download_async: the buffer has 8 elements, the pinned memory 3; they must be equal"
+        ],
+    );
     let foreign = sim().zeros::<u16>(8).unwrap();
     refused(
         x.copy_from(&foreign),

@@ -98,6 +98,11 @@ fn slices_and_borrowed_memory_agree_with_the_host() {
 }
 
 #[test]
+fn transfers_agree_with_the_host() {
+    programs::transfers::transfers_agree(&checked(), 20);
+}
+
+#[test]
 fn streams_agree_with_the_host() {
     programs::streams::two_at_once_agree(&checked());
     programs::streams::events_order(&checked(), 20);

@@ -13,11 +13,12 @@ use super::{
     event::{Event, Events},
     failed,
     module::Library,
+    pinned::PageLocked,
     tensor,
 };
 use crate::{
     DriverVersion, Error, Kind, Limits, Optimization,
-    backend::{Backend, Clock, Code, Mark},
+    backend::{Backend, Clock, Code, HostMemory, Mark},
 };
 
 /// A context of a GPU and one stream of it.
@@ -180,6 +181,10 @@ impl Backend for Gpu {
     unsafe fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
         // SAFETY: the caller's promise is passed on.
         unsafe { self.stream.read(address, bytes) }
+    }
+
+    fn pinned(&self, bytes: usize) -> Result<Box<dyn HostMemory>, Error> {
+        Ok(Box::new(PageLocked::new(self.stream.context(), bytes)?))
     }
 
     fn fill(&self, address: u64, byte: u8, bytes: usize) -> Result<(), Error> {

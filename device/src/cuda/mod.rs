@@ -14,6 +14,7 @@ mod interop;
 mod log;
 mod memory;
 mod module;
+mod pinned;
 mod tensor;
 
 pub(crate) use gpu::Gpu;

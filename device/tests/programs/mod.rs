@@ -10,6 +10,7 @@ pub mod memory;
 pub mod order;
 pub mod streams;
 pub mod tensor;
+pub mod transfers;
 pub mod wgmma;
 
 use girih_device::{Arg, Device, Kernel, LaunchConfig, Pod};
