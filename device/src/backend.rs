@@ -48,6 +48,12 @@ pub(crate) trait Backend: Send + Sync {
     fn mark(&self) -> Result<Box<dyn Mark>, Error>;
     /// Lets later operations wait for a mark of a sequence of the same identity.
     fn wait(&self, mark: &dyn Mark) -> Result<(), Error>;
+    /// Whether operations go into a graph of the driver's, no matter who captures.
+    fn is_capturing(&self) -> bool;
+    /// Lets the driver capture what is called from here on. False: it can't, and the operations must be called for each replay.
+    fn begin_capture(&self) -> Result<bool, Error>;
+    /// Ends the driver's capture, even when this fails.
+    fn end_capture(&self) -> Result<Box<dyn Executable>, Error>;
     fn clock(&self) -> Result<Box<dyn Clock>, Error>;
     /// The raw stream of a GPU.
     fn stream(&self) -> Option<u64>;
@@ -74,6 +80,12 @@ pub(crate) trait Entry: Send + Sync {
     /// As for [`Kernel::launch`](crate::Kernel::launch).
     #[allow(unsafe_code, reason = "an arbitrary kernel can write anywhere on the device")]
     unsafe fn launch(&self, on: &dyn Backend, config: &LaunchConfig, args: &[Vec<u8>]) -> Result<(), Error>;
+}
+
+/// What the driver has captured from a sequence; one call at a time.
+pub(crate) trait Executable: Send + Sync {
+    /// Replays it in that sequence.
+    fn launch(&self) -> Result<(), Error>;
 }
 
 /// Memory on the host, aligned for every type of element.

@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     Device, Error, Pod,
-    backend::Mark,
+    backend::{Backend, Mark},
     memory::{Allocation, Owner},
 };
 
@@ -44,7 +44,7 @@ impl<T: Pod> Buffer<T> {
         if bytes == 0 {
             return Ok(Self::from_parts(&device, None, 0, 0));
         }
-        let address = device.submit(&[], |backend| backend.alloc(bytes))?;
+        let address = device.submit("Device::alloc", &[], |backend| backend.alloc(bytes))?;
         let memory = Arc::new(Allocation::new(&device.sequence, address, Owner::Buffers));
         Ok(Self::from_parts(&device, Some(memory), address, len))
     }
@@ -148,7 +148,8 @@ impl<T: Pod> Buffer<T> {
         let mut host = vec![T::zeroed(); self.len];
         if !self.is_empty() {
             // SAFETY: `host` is out of reach until the mark is reached.
-            unsafe { self.start_read(bytemuck::cast_slice_mut(&mut host)) }?.synchronize()?;
+            unsafe { self.start_read("Buffer::download", bytemuck::cast_slice_mut(&mut host)) }?
+                .synchronize()?;
         }
         Ok(host)
     }
@@ -164,7 +165,7 @@ impl<T: Pod> Buffer<T> {
             return Ok(());
         }
         // SAFETY: `source` stays borrowed until the mark is reached.
-        unsafe { self.start_write(bytemuck::cast_slice(source)) }?.synchronize()
+        unsafe { self.start_write("Buffer::write", bytemuck::cast_slice(source)) }?.synchronize()
     }
 
     /// Starts a copy from the host to the buffer, which has elements.
@@ -172,8 +173,12 @@ impl<T: Pod> Buffer<T> {
     /// # Safety
     /// Nothing writes or frees `bytes` before the mark is reached. Without a mark the copy is not under way.
     #[allow(unsafe_code, reason = "the copy goes on after the call")]
-    pub(crate) unsafe fn start_write(&self, bytes: &[u8]) -> Result<Box<dyn Mark>, Error> {
-        self.device.submit(&[], |backend| {
+    pub(crate) unsafe fn start_write(
+        &self,
+        operation: &'static str,
+        bytes: &[u8],
+    ) -> Result<Box<dyn Mark>, Error> {
+        self.device.submit(operation, &[], |backend| {
             // SAFETY: the caller's promise is passed on, and without a mark the copy is waited for.
             unsafe { backend.write(self.address, bytes) }?;
             backend.mark().or_else(|error| backend.synchronize().and(Err(error)))
@@ -185,8 +190,12 @@ impl<T: Pod> Buffer<T> {
     /// # Safety
     /// Nothing reads, writes or frees `bytes` before the mark is reached. Without a mark the copy is not under way.
     #[allow(unsafe_code, reason = "the copy goes on after the call")]
-    pub(crate) unsafe fn start_read(&self, bytes: &mut [u8]) -> Result<Box<dyn Mark>, Error> {
-        self.device.submit(&[], |backend| {
+    pub(crate) unsafe fn start_read(
+        &self,
+        operation: &'static str,
+        bytes: &mut [u8],
+    ) -> Result<Box<dyn Mark>, Error> {
+        self.device.submit(operation, &[], |backend| {
             // SAFETY: the caller's promise is passed on, and without a mark the copy is waited for.
             unsafe { backend.read(self.address, bytes) }?;
             backend.mark().or_else(|error| backend.synchronize().and(Err(error)))
@@ -198,11 +207,10 @@ impl<T: Pod> Buffer<T> {
     /// # Errors
     /// The driver's.
     pub fn fill_bytes(&self, byte: u8) -> Result<(), Error> {
-        if self.is_empty() {
-            return Ok(());
-        }
+        let Some(memory) = self.memory() else { return Ok(()) };
         let (address, bytes) = (self.address, self.bytes());
-        self.device.submit(&[], |backend| backend.fill(address, byte, bytes))
+        let fill = move |backend: &dyn Backend| backend.fill(address, byte, bytes);
+        self.device.submit_or_capture("Buffer::fill_bytes", &[memory], None, fill)
     }
 
     /// Copies the elements of another buffer of the same device and length, on the device.
@@ -216,12 +224,15 @@ impl<T: Pod> Buffer<T> {
             return Err(Error::ForeignBuffer { what: "Buffer::copy_from: the source".into() });
         }
         let (to, from, bytes) = (self.address, source.address, self.bytes());
-        let Some(memory) = source.memory().filter(|_| to != from) else { return Ok(()) };
+        let (Some(own), Some(memory)) = (self.memory(), source.memory().filter(|_| to != from)) else {
+            return Ok(());
+        };
         let apart = to.abs_diff(from);
         if apart < bytes as u64 {
             return Err(Error::Overlap { bytes: bytes as u64 - apart });
         }
-        self.device.submit(&[memory], |backend| backend.copy(to, from, bytes))
+        let copy = move |backend: &dyn Backend| backend.copy(to, from, bytes);
+        self.device.submit_or_capture("Buffer::copy_from", &[own, memory], None, copy)
     }
 
     pub(crate) fn same_len(&self, operation: &'static str, source_len: usize) -> Result<(), Error> {

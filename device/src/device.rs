@@ -156,7 +156,7 @@ impl Device {
     /// Memory for `len` elements, contents unspecified.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`], [`Error::TooLong`]; the driver's.
+    /// [`Error::OutOfMemory`], [`Error::TooLong`]; [`Error::NotCaptured`] in a capture; the driver's.
     pub fn alloc<T: Pod>(&self, len: usize) -> Result<Buffer<T>, Error> {
         Buffer::new(self.clone(), len)
     }
@@ -185,7 +185,7 @@ impl Device {
     /// otherwise.
     ///
     /// # Errors
-    /// [`Error::WrongTarget`] when the device can't run the module's `.target`; [`Error::Jit`] with the compiler's log
+    /// [`Error::NotCaptured`] in a capture;     /// [`Error::WrongTarget`] when the device can't run the module's `.target`; [`Error::Jit`] with the compiler's log
     /// and the PTX line it complains about; [`Error::Sim`] naming an instruction that the simulator doesn't know.
     pub fn load(&self, module: &impl AsRef<ptx::Module>) -> Result<Module, Error> {
         self.load_with(module, Optimization::Full)
@@ -206,9 +206,9 @@ impl Device {
     /// Waits until everything called so far in this sequence has finished.
     ///
     /// # Errors
-    /// [`Error::KernelFailed`] when a kernel failed; the driver's.
+    /// [`Error::KernelFailed`] when a kernel failed; [`Error::NotCaptured`] in a capture; the driver's.
     pub fn synchronize(&self) -> Result<(), Error> {
-        self.record()?.synchronize()
+        self.submit("Device::synchronize", &[], |backend| backend.mark())?.synchronize()
     }
 
     /// A timer on this device.

@@ -167,6 +167,33 @@ pub enum Error {
         /// Bytes in common.
         bytes: u64,
     },
+    /// An operation that no graph can hold, while one is being captured.
+    #[error(
+        "{operation} in a capture: launches, Buffer::fill_bytes and Buffer::copy_from are accepted there; call it before or after the \
+         capture, or on another stream"
+    )]
+    NotCaptured {
+        /// The method.
+        operation: &'static str,
+    },
+    /// An operation of a stream that another thread or the stream's owner is capturing.
+    #[error(
+        "{operation}: another thread or the owner of the stream captures it: wait until the capture has ended, or use a stream of \
+         its own (Device::new_stream)"
+    )]
+    CapturedByOther {
+        /// The method.
+        operation: &'static str,
+    },
+    /// An operation with a buffer of another stream, where one of the streams is being captured and can't be ordered with the other.
+    #[error(
+        "{operation}: a buffer of it belongs to another stream, and one of the streams is being captured: capture by Device::capture, \
+         which accepts buffers of other streams, or use the buffer outside of the capture"
+    )]
+    CapturedApart {
+        /// The method.
+        operation: &'static str,
+    },
     /// Memory of someone else whose address is not aligned for the elements.
     #[error(
         "the address {address:#x} is no multiple of {align}, as that of elements of type {element} must be"

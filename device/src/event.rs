@@ -57,20 +57,20 @@ impl Device {
     /// A mark behind everything that is in the device's sequence now.
     ///
     /// # Errors
-    /// The driver's.
+    /// [`Error::NotCaptured`] in a capture; the driver's.
     pub fn record(&self) -> Result<Event, Error> {
-        let mark = self.submit(&[], |backend| backend.mark())?;
+        let mark = self.submit("Device::record", &[], |backend| backend.mark())?;
         Ok(Event { device: self.clone(), mark })
     }
 
     /// Lets what comes to the device's sequence later wait for an event of another stream. The host does not wait.
     ///
     /// # Errors
-    /// [`Error::ForeignEvent`] for an event of another GPU or simulator; the driver's.
+    /// [`Error::ForeignEvent`] for an event of another GPU or simulator; [`Error::NotCaptured`] in a capture; the driver's.
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
         if !event.device.is_same(self) {
             return Err(Error::ForeignEvent);
         }
-        self.submit(&[], |backend| backend.wait(&*event.mark))
+        self.submit("Device::wait", &[], |backend| backend.wait(&*event.mark))
     }
 }

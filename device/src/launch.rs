@@ -3,7 +3,7 @@
 use girih_ptx::KernelInfo;
 
 use crate::args::{Arg, check_args};
-use crate::{Error, Kernel, Limits};
+use crate::{Error, Kernel, Limits, backend::Backend};
 
 /// Grid, block, cluster and dynamic shared memory of a launch, and whether its blocks can wait for one another.
 ///
@@ -69,7 +69,8 @@ impl Kernel {
         Ok(LaunchConfig::new(grid, block).with_dynamic_shared(bytes))
     }
 
-    /// Puts a launch into the device's sequence of operations; on the simulator it has run when this returns.
+    /// Puts a launch into the device's sequence of operations; on the simulator it has run when this returns. In a capture
+    /// ([`Device::capture`](crate::Device::capture)) it goes into the graph instead.
     ///
     /// Everything that can be known before is checked before: the arguments against the signature, the extents against
     /// the kernel's and the device's limits, shared memory against what a block can opt in to.
@@ -88,11 +89,14 @@ impl Kernel {
     pub unsafe fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
         check_extents(&self.info, self.device.limits(), self.resources().max_threads, config)?;
         let uses: Vec<_> = args.iter().filter_map(Arg::memory).collect();
-        let (args, config) = (check_args(&self.info, &self.device, args)?, *config);
-        self.device.submit(&uses, |backend| {
-            // SAFETY: the caller's promise is passed on; `check_args` gives every parameter a value of its size.
-            unsafe { self.entry.launch(backend, &config, &args) }
-        })
+        let args = check_args(&self.info, &self.device, args)?;
+        let (entry, config) = (self.entry.clone(), *config);
+        let launch = move |backend: &dyn Backend| {
+            // SAFETY: the caller's promise is passed on, for a captured launch by that of the graph's; `check_args` gives every
+            // parameter a value of its size.
+            unsafe { entry.launch(backend, &config, &args) }
+        };
+        self.device.submit_or_capture("Kernel::launch", &uses, Some(&self.loaded), launch)
     }
 }
 

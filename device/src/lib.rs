@@ -6,6 +6,7 @@
 //!             \--> Pinned            host memory, for Buffer::write_async and download_async
 //!             \--> Module --> Kernel --> launch(LaunchConfig, &[Arg])
 //!             \--> Timer, Event
+//!             \--> Device::capture --> Graph
 //!             \--> Device::new_stream    a sequence of operations of its own, ordered by events
 //! Buffer  --> TensorMap                a tensor in a buffer, for the copy engine of sm_90
 //! ```
@@ -51,6 +52,7 @@ mod cuda;
 mod device;
 mod error;
 mod event;
+mod graph;
 mod launch;
 mod limits;
 mod memory;
@@ -71,6 +73,7 @@ pub use device::{Device, Kind};
 pub use error::{DriverVersion, Error, Fault};
 pub use event::Event;
 pub use girih_sim::Options as SimOptions;
+pub use graph::Graph;
 pub use launch::LaunchConfig;
 pub use limits::Limits;
 pub use module::{Kernel, Module, Optimization, Resources};

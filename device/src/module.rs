@@ -1,7 +1,7 @@
 //! Loaded modules and their kernels.
 
 use std::{
-    fmt,
+    fmt, mem,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -43,7 +43,26 @@ impl Loaded {
 impl Drop for Loaded {
     fn drop(&mut self) {
         let used = self.used.get_mut().unwrap_or_else(PoisonError::into_inner);
-        used.iter().for_each(|sequence| sequence.settle());
+        Unused { code: self.code.clone(), used: mem::take(used) }.unload();
+    }
+}
+
+/// Code that nobody can launch any more, and the sequences in which launches of it may still run.
+pub(crate) struct Unused {
+    code: Arc<dyn Code>,
+    used: Vec<Arc<Sequence>>,
+}
+
+impl Unused {
+    /// Lets go of it behind the last launch.
+    pub(crate) fn unload(mut self) {
+        while let Some(sequence) = self.used.pop() {
+            match sequence.settle(self) {
+                Some(rest) => self = rest,
+                None => return,
+            }
+        }
+        drop(self.code);
     }
 }
 
@@ -62,6 +81,7 @@ impl Module {
         optimization: Optimization,
     ) -> Result<Module, Error> {
         check_target(module.target, device.limits().sm)?;
+        device.refuse_in_capture("Device::load")?;
         let kernels = module.kernels().into_iter().map(Arc::new).collect();
         let loaded = Loaded { code: device.backend().load(module, optimization)?, used: Mutex::default() };
         Ok(Module { device: device.clone(), loaded: Arc::new(loaded), kernels })
@@ -70,12 +90,14 @@ impl Module {
     /// A kernel of the module.
     ///
     /// # Errors
-    /// [`Error::NoSuchKernel`] with the names that there are.
+    /// [`Error::NoSuchKernel`] with the names that there are; [`Error::NotCaptured`] in a capture.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
         let Some(info) = self.kernels.iter().find(|info| &*info.name == name) else {
             let available = self.kernels.iter().map(|info| info.name.to_string()).collect();
             return Err(Error::NoSuchKernel { kernel: name.into(), available });
         };
+        // The driver may load a kernel only now.
+        self.device.refuse_in_capture("Module::kernel")?;
         let entry = self.loaded.code.kernel(info)?;
         self.loaded.used_in(&self.device.sequence);
         Ok(Kernel { device: self.device.clone(), loaded: self.loaded.clone(), entry, info: info.clone() })
@@ -103,7 +125,7 @@ impl fmt::Debug for Module {
 pub struct Kernel {
     pub(crate) device: Device,
     // Dropped before the entry, whose code must not be unloaded while a launch of it runs.
-    loaded: Arc<Loaded>,
+    pub(crate) loaded: Arc<Loaded>,
     pub(crate) entry: Arc<dyn Entry>,
     pub(crate) info: Arc<KernelInfo>,
 }

@@ -126,7 +126,7 @@ impl<T: Pod> Buffer<T> {
             return Ok(Transfer { pinned: Some(source), mark: None });
         }
         // SAFETY: the transfer owns the memory and gives it back, or frees it, when the mark is reached.
-        let mark = unsafe { self.start_write(bytemuck::cast_slice(&source)) }?;
+        let mark = unsafe { self.start_write("Buffer::write_async", bytemuck::cast_slice(&source)) }?;
         Ok(Transfer { pinned: Some(source), mark: Some(mark) })
     }
 
@@ -143,7 +143,8 @@ impl<T: Pod> Buffer<T> {
             return Ok(Transfer { pinned: Some(target), mark: None });
         }
         // SAFETY: the transfer owns the memory and gives it back, or frees it, when the mark is reached.
-        let mark = unsafe { self.start_read(bytemuck::cast_slice_mut(&mut target)) }?;
+        let mark =
+            unsafe { self.start_read("Buffer::download_async", bytemuck::cast_slice_mut(&mut target)) }?;
         Ok(Transfer { pinned: Some(target), mark: Some(mark) })
     }
 }

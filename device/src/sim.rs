@@ -11,7 +11,7 @@ use girih_sim::{Finding, Launch, Memory, Program, Report};
 
 use crate::{
     Error, Kind, LaunchConfig, Limits, Optimization, Resources, SimOptions,
-    backend::{Backend, Clock, Code, Entry, HostMemory, Mark},
+    backend::{Backend, Clock, Code, Entry, Executable, HostMemory, Mark},
 };
 
 /// A simulated device.
@@ -170,6 +170,18 @@ impl Backend for Simulator {
 
     fn wait(&self, _: &dyn Mark) -> Result<(), Error> {
         Ok(())
+    }
+
+    fn is_capturing(&self) -> bool {
+        false
+    }
+
+    fn begin_capture(&self) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    fn end_capture(&self) -> Result<Box<dyn Executable>, Error> {
+        Err(Error::NotCaptured { operation: "Device::capture" })
     }
 
     fn clock(&self) -> Result<Box<dyn Clock>, Error> {

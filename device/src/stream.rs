@@ -1,11 +1,20 @@
 //! Streams: sequences of operations of one device, and the order between them.
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    mem,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
-use crate::{Device, Error, backend::Backend, memory::Allocation};
+use crate::{
+    Device, Error,
+    backend::Backend,
+    graph::Capture,
+    memory::Allocation,
+    module::{Loaded, Unused},
+};
 
 /// One sequence of operations. Whoever puts an operation into it holds its turn, so that an operation and the waits around it
 /// stay together when several threads call.
@@ -18,7 +27,28 @@ pub(crate) struct Sequence {
 
 /// What whoever puts an operation into a sequence must know.
 #[derive(Default)]
-pub(crate) struct Turn {}
+pub(crate) struct Turn {
+    /// The graph that operations go into instead.
+    pub(crate) capture: Option<Capture>,
+    /// What cannot be done while the sequence is being captured.
+    later: Vec<Later>,
+}
+
+enum Later {
+    Free(u64),
+    Unload(Unused),
+}
+
+impl Turn {
+    /// Refuses an operation if the sequence is being captured, by girih or by the owner of the stream.
+    pub(crate) fn refuse(&self, backend: &dyn Backend, operation: &'static str) -> Result<(), Error> {
+        match &self.capture {
+            Some(capture) => capture.of_this_thread(operation).and(Err(Error::NotCaptured { operation })),
+            None if backend.is_capturing() => Err(Error::CapturedByOther { operation }),
+            None => Ok(()),
+        }
+    }
+}
 
 impl Sequence {
     pub(crate) fn new(backend: Box<dyn Backend>) -> Sequence {
@@ -30,8 +60,12 @@ impl Sequence {
         &*self.backend
     }
 
-    fn turn(&self) -> MutexGuard<'_, Turn> {
+    pub(crate) fn turn(&self) -> MutexGuard<'_, Turn> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_captured(&self, turn: &Turn) -> bool {
+        turn.capture.is_some() || self.backend.is_capturing()
     }
 
     /// The turns of this and of other sequences, which are sorted and without this one.
@@ -69,17 +103,63 @@ impl Sequence {
 
     /// Frees memory that was allocated in this sequence, behind everything called so far.
     pub(crate) fn free(&self, address: u64) {
-        let _turn = self.turn();
-        self.backend.free(address);
+        let mut turn = self.turn();
+        if self.is_captured(&turn) {
+            turn.later.push(Later::Free(address));
+        } else {
+            self.backend.free(address);
+        }
     }
 
-    /// Waits for everything called so far. It has nobody to report to: what failed shows at the next call.
-    pub(crate) fn settle(&self) {
-        let turn = self.turn();
+    /// Waits for everything called so far, before code is unloaded. It has nobody to report to: what failed shows at the next
+    /// call. While the sequence is being captured it can't be waited for: then it keeps the code, which comes back otherwise.
+    pub(crate) fn settle(&self, code: Unused) -> Option<Unused> {
+        let mut turn = self.turn();
+        if self.is_captured(&turn) {
+            turn.later.push(Later::Unload(code));
+            return None;
+        }
         let mark = self.backend.mark();
         drop(turn);
         if let Ok(mark) = mark {
             let _ = mark.synchronize();
+        }
+        Some(code)
+    }
+
+    /// Does what a capture that has ended did not let be done.
+    pub(crate) fn catch_up(&self) {
+        let mut turn = self.turn();
+        if turn.later.is_empty() || self.is_captured(&turn) {
+            return;
+        }
+        let later = mem::take(&mut turn.later);
+        drop(turn);
+        self.do_now(later);
+    }
+
+    fn do_now(&self, later: Vec<Later>) {
+        for later in later {
+            match later {
+                Later::Free(address) => self.backend.free(address),
+                Later::Unload(code) => {
+                    let _ = self.backend.mark().and_then(|mark| mark.synchronize());
+                    code.unload();
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Sequence {
+    fn drop(&mut self) {
+        let turn = self.turn.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let later = mem::take(&mut turn.later);
+        if !later.is_empty() && self.backend.is_capturing() {
+            // The stream's owner still captures it. To free or to wait now would spoil that, so what is left stays allocated.
+            mem::forget(later);
+        } else {
+            self.do_now(later);
         }
     }
 }
@@ -115,6 +195,11 @@ impl Device {
         Ok(Device { sequence, fallback: self.fallback.clone() })
     }
 
+    /// Refuses what is no operation of the sequence, and must not be done while that is being captured all the same.
+    pub(crate) fn refuse_in_capture(&self, operation: &'static str) -> Result<(), Error> {
+        self.sequence.turn().refuse(self.backend(), operation)
+    }
+
     /// The sequences, sorted and without this device's own, that some memory was allocated in.
     fn others<'a>(&self, uses: &[&'a Arc<Allocation>]) -> Vec<&'a Sequence> {
         let foreign = |home: &&Sequence| home.number != self.sequence.number;
@@ -124,14 +209,52 @@ impl Device {
         others
     }
 
-    /// Puts an operation on some memory into the sequence.
+    /// Puts an operation on some memory into the sequence, unless that is being captured: no graph can hold the operation.
     pub(crate) fn submit<R>(
         &self,
+        name: &'static str,
         uses: &[&Arc<Allocation>],
         operation: impl FnOnce(&dyn Backend) -> Result<R, Error>,
     ) -> Result<R, Error> {
+        self.sequence.catch_up();
         let others = self.others(uses);
-        let _turns = self.sequence.turns(&others);
+        let (turn, turns) = self.sequence.turns(&others);
+        turn.refuse(self.backend(), name)?;
+        refuse_captured(name, &others, &turns)?;
         self.sequence.ordered(&others, operation)
+    }
+
+    /// Puts an operation on some memory into the sequence, or into the graph that is being captured. The graph keeps the memory
+    /// and the code.
+    pub(crate) fn submit_or_capture(
+        &self,
+        name: &'static str,
+        uses: &[&Arc<Allocation>],
+        code: Option<&Arc<Loaded>>,
+        operation: impl Fn(&dyn Backend) -> Result<(), Error> + Send + Sync + 'static,
+    ) -> Result<(), Error> {
+        let others = self.others(uses);
+        let (mut turn, turns) = self.sequence.turns(&others);
+        if let Some(capture) = &mut turn.capture {
+            capture.of_this_thread(name)?;
+            return capture.add(self.backend(), uses, code, operation);
+        }
+        if !others.is_empty() && self.backend().is_capturing() {
+            return Err(Error::CapturedApart { operation: name });
+        }
+        refuse_captured(name, &others, &turns)?;
+        self.sequence.ordered(&others, operation)
+    }
+}
+
+/// Refuses an operation if a sequence that it would be ordered with is being captured: the order would go into that graph.
+fn refuse_captured(
+    operation: &'static str,
+    others: &[&Sequence],
+    turns: &[MutexGuard<'_, Turn>],
+) -> Result<(), Error> {
+    match others.iter().zip(turns).any(|(other, turn)| other.is_captured(turn)) {
+        true => Err(Error::CapturedApart { operation }),
+        false => Ok(()),
     }
 }

@@ -36,17 +36,17 @@ impl Timer {
     /// Sets the first mark behind everything called so far.
     ///
     /// # Errors
-    /// The driver's.
+    /// [`Error::NotCaptured`] in a capture; the driver's.
     pub fn start(&mut self) -> Result<(), Error> {
-        self.device.submit(&[], |_| self.clock.start())
+        self.device.submit("Timer::start", &[], |_| self.clock.start())
     }
 
     /// Sets the second mark, waits for it and returns the time since the first.
     ///
     /// # Errors
-    /// The driver's, or that of a kernel that failed in between.
+    /// [`Error::NotCaptured`] in a capture; the driver's, or that of a kernel that failed in between.
     pub fn stop(&mut self) -> Result<Duration, Error> {
-        self.device.submit(&[], |_| self.clock.stop())?;
+        self.device.submit("Timer::stop", &[], |_| self.clock.stop())?;
         self.clock.elapsed()
     }
 }

@@ -138,6 +138,15 @@ fn slices_and_borrowed_memory_agree_with_the_host() {
 const LATE: u32 = 5_000_000;
 
 #[test]
+fn graphs_agree_with_the_host() {
+    let Some(device) = gpu() else { return };
+    programs::graphs::borrowed_memory_agrees(&device);
+    programs::graphs::graphs_keep_what_they_use(&device, LATE);
+    programs::graphs::drops_in_a_capture_wait(&device, LATE);
+    programs::graphs::captures_are_refused(&device);
+}
+
+#[test]
 fn transfers_agree_with_the_host() {
     let Some(device) = gpu() else { return };
     programs::transfers::transfers_agree(&device, LATE);

@@ -325,6 +325,39 @@ fn slices_and_borrowed_memory_out_of_range() {
 }
 
 #[test]
+fn what_a_capture_does_not_hold() {
+    let device = sim();
+    let (x, y) = (device.zeros::<u16>(8).unwrap(), device.new_stream().unwrap().zeros::<u16>(8).unwrap());
+    let graph = device.capture(|| {
+        refused(
+            x.download(),
+            Fault::Caller,
+            &expect![
+                "Buffer::download in a capture: launches, Buffer::fill_bytes and Buffer::copy_from are accepted there; call it before or after the capture, or on another stream"
+            ],
+        );
+        refused(
+            y.copy_from(&x),
+            Fault::Caller,
+            &expect![
+                "Buffer::copy_from: a buffer of it belongs to another stream, and one of the streams is being captured: capture by Device::capture, which accepts buffers of other streams, or use the buffer outside of the capture"
+            ],
+        );
+        std::thread::scope(|scope| scope.spawn(|| {
+            refused(
+                x.fill_bytes(1),
+                Fault::Caller,
+                &expect![
+                    "Buffer::fill_bytes: another thread or the owner of the stream captures it: wait until the capture has ended, or use a stream of its own (Device::new_stream)"
+                ],
+            );
+        }).join().unwrap());
+        x.copy_from(&y)
+    });
+    drop(graph.unwrap());
+}
+
+#[test]
 fn events_and_kernels_of_other_devices() {
     let device = sim();
     refused(

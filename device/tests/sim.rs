@@ -98,6 +98,14 @@ fn slices_and_borrowed_memory_agree_with_the_host() {
 }
 
 #[test]
+fn graphs_agree_with_the_host() {
+    programs::graphs::borrowed_memory_agrees(&checked());
+    programs::graphs::graphs_keep_what_they_use(&checked(), 20);
+    programs::graphs::drops_in_a_capture_wait(&checked(), 20);
+    programs::graphs::captures_are_refused(&checked());
+}
+
+#[test]
 fn transfers_agree_with_the_host() {
     programs::transfers::transfers_agree(&checked(), 20);
 }

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     DriverVersion, Error, Kind, Limits, Optimization,
-    backend::{Backend, Clock, Code, HostMemory, Mark},
+    backend::{Backend, Clock, Code, Executable, HostMemory, Mark},
 };
 
 /// A context of a GPU and one stream of it.
@@ -217,6 +217,18 @@ impl Backend for Gpu {
 
     fn wait(&self, mark: &dyn Mark) -> Result<(), Error> {
         self.stream.wait(mark)
+    }
+
+    fn is_capturing(&self) -> bool {
+        self.stream.is_capturing()
+    }
+
+    fn begin_capture(&self) -> Result<bool, Error> {
+        self.stream.begin_capture().map(|()| true)
+    }
+
+    fn end_capture(&self) -> Result<Box<dyn Executable>, Error> {
+        Ok(Box::new(self.stream.end_capture()?))
     }
 
     fn clock(&self) -> Result<Box<dyn Clock>, Error> {

@@ -1,6 +1,6 @@
 //! Streams and slices of `cudarc`, kept alive or borrowed.
 
-use std::{fmt, marker::PhantomData, ops::Deref, sync::Arc};
+use std::{fmt, marker::PhantomData, mem, ops::Deref, sync::Arc};
 
 use cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut};
 
@@ -14,8 +14,8 @@ use crate::{Arg, Buffer, Device, Error, Pod, memory::Owner};
 /// stream is being captured then.
 pub struct Borrowed<'a, T: Pod> {
     buffer: Buffer<T>,
-    /// Tells `cudarc`; none of a part.
-    finish: Option<Box<dyn FnOnce() + Send + 'a>>,
+    /// Tells `cudarc`, unless the stream is being captured, as the argument says; none of a part.
+    finish: Option<Box<dyn FnOnce(bool) + Send + 'a>>,
     slice: PhantomData<&'a ()>,
 }
 
@@ -48,7 +48,7 @@ impl<T: Pod> Deref for Borrowed<'_, T> {
 impl<T: Pod> Drop for Borrowed<'_, T> {
     fn drop(&mut self) {
         if let Some(finish) = self.finish.take() {
-            finish();
+            finish(self.buffer.device().backend().is_capturing());
         }
     }
 }
@@ -78,31 +78,40 @@ impl Device {
     /// A slice or view of `cudarc`, as a buffer to read.
     ///
     /// # Errors
-    /// [`Error::WrongMemory`] for memory of another context than this device's; the driver's.
+    /// [`Error::WrongMemory`] for memory of another context than this device's; [`Error::CapturedByOther`] and
+    /// [`Error::NotCaptured`] while the slice's stream is being captured; the driver's.
     pub fn borrow_cudarc<'a, T: Pod, S: DevicePtr<T>>(&self, slice: &'a S) -> Result<Borrowed<'a, T>, Error> {
         let stream = slice.stream();
         let home = self.home_of(stream)?;
+        home.refuse_in_capture("Device::borrow_cudarc")?;
         let (address, record) = slice.device_ptr(stream);
         let buffer = home.scoped(self, address, slice.len())?;
-        let finish = Box::new(move || drop(record));
+        let finish =
+            Box::new(move |captured: bool| if captured { mem::forget(record) } else { drop(record) });
         Ok(Borrowed { buffer, finish: Some(finish), slice: PhantomData })
     }
 
     /// A slice or view of `cudarc`, as a buffer to write and to read.
     ///
     /// # Errors
-    /// [`Error::WrongMemory`] for memory of another context than this device's; the driver's.
+    /// [`Error::WrongMemory`] for memory of another context than this device's; [`Error::CapturedByOther`] and
+    /// [`Error::NotCaptured`] while the slice's stream is being captured; the driver's.
     pub fn borrow_cudarc_mut<'a, T: Pod, S: DevicePtrMut<T> + Send>(
         &self,
         slice: &'a mut S,
     ) -> Result<Borrowed<'a, T>, Error> {
         let stream = slice.stream().clone();
         let home = self.home_of(&stream)?;
+        home.refuse_in_capture("Device::borrow_cudarc_mut")?;
         let (address, record) = slice.device_ptr_mut(&stream);
         drop(record);
         let buffer = home.scoped(self, address, slice.len())?;
         // What is recorded now is behind all that the stream was told to wait for.
-        let finish = Box::new(move || drop(slice.device_ptr_mut(&stream)));
+        let finish = Box::new(move |captured: bool| {
+            if !captured {
+                drop(slice.device_ptr_mut(&stream));
+            }
+        });
         Ok(Borrowed { buffer, finish: Some(finish), slice: PhantomData })
     }
 

@@ -9,6 +9,7 @@ mod borrow;
 mod context;
 mod event;
 mod gpu;
+mod graph;
 #[cfg(feature = "cudarc")]
 mod interop;
 mod log;

@@ -5,6 +5,7 @@
 
 pub mod cluster;
 pub mod gemm;
+pub mod graphs;
 pub mod grid;
 pub mod memory;
 pub mod order;

@@ -1,0 +1,173 @@
+//! Graphs: operations that are captured once and replayed any number of times.
+
+use std::{
+    fmt, mem,
+    sync::Arc,
+    thread::{self, ThreadId},
+};
+
+use crate::{
+    Device, Error,
+    backend::{Backend, Executable},
+    memory::Allocation,
+    module::Loaded,
+};
+
+type Operation = Box<dyn Fn(&dyn Backend) -> Result<(), Error> + Send + Sync>;
+
+/// What has been captured so far.
+pub(crate) struct Capture {
+    thread: ThreadId,
+    /// What a replay calls again; none if the driver captures what it is called for.
+    recorded: Option<Vec<Operation>>,
+    memory: Vec<Arc<Allocation>>,
+    code: Vec<Arc<Loaded>>,
+}
+
+impl Capture {
+    /// Only the thread that captures may go on with the sequence.
+    pub(crate) fn of_this_thread(&self, operation: &'static str) -> Result<(), Error> {
+        if self.thread == thread::current().id() { Ok(()) } else { Err(Error::CapturedByOther { operation }) }
+    }
+
+    pub(crate) fn add(
+        &mut self,
+        backend: &dyn Backend,
+        uses: &[&Arc<Allocation>],
+        code: Option<&Arc<Loaded>>,
+        operation: impl Fn(&dyn Backend) -> Result<(), Error> + Send + Sync + 'static,
+    ) -> Result<(), Error> {
+        match &mut self.recorded {
+            Some(recorded) => recorded.push(Box::new(operation)),
+            None => operation(backend)?,
+        }
+        keep(&mut self.memory, uses.iter().copied());
+        keep(&mut self.code, code);
+        Ok(())
+    }
+}
+
+/// Adds what is not there yet.
+fn keep<'a, T: 'a>(kept: &mut Vec<Arc<T>>, more: impl IntoIterator<Item = &'a Arc<T>>) {
+    for one in more {
+        if !kept.iter().any(|known| Arc::ptr_eq(known, one)) {
+            kept.push(one.clone());
+        }
+    }
+}
+
+/// Operations of a stream, captured by [`Device::capture`], to be replayed as one operation of that stream.
+///
+/// A graph keeps the memory of girih's buffers that it uses, and the code of its kernels. A replay is ordered with the streams
+/// of those buffers as a launch is.
+///
+/// ```
+/// use girih_device::{Device, Error, Select};
+/// let device = Device::open(Select::Sim)?;
+/// let (x, y) = (device.zeros::<u32>(2)?, device.upload(&[1u32, 2])?);
+/// let graph = device.capture(|| {
+///     x.copy_from(&y)?; // captured, not done
+///     y.fill_bytes(0)
+/// })?;
+/// assert_eq!(x.download()?, [0, 0]);
+/// // SAFETY: the graph keeps the memory of both buffers.
+/// unsafe { graph.launch()? };
+/// assert_eq!((x.download()?, y.download()?), (vec![1, 2], vec![0, 0]));
+/// # Ok::<(), Error>(())
+/// ```
+pub struct Graph {
+    // Dropped before what it uses.
+    replay: Replay,
+    memory: Vec<Arc<Allocation>>,
+    _code: Vec<Arc<Loaded>>,
+    device: Device,
+}
+
+enum Replay {
+    Driver(Box<dyn Executable>),
+    Recorded(Vec<Operation>),
+}
+
+impl Graph {
+    /// Replays the operations as one operation of the stream that they were captured from; on the simulator they have run when
+    /// this returns.
+    ///
+    /// # Errors
+    /// [`Error::NotCaptured`] and its kin while the stream is being captured; on the simulator [`Error::Sim`] for what a kernel
+    /// does wrong, on a GPU the driver's.
+    ///
+    /// # Safety
+    /// The contract of [`Kernel::launch`](crate::Kernel::launch) for each launch that was captured, at each replay: memory that is
+    /// not of girih's buffers (borrowed memory, addresses as numbers) must still be there, and nothing must race with the replay.
+    #[allow(unsafe_code, reason = "a replay launches kernels: the contract is the caller's")]
+    pub unsafe fn launch(&self) -> Result<(), Error> {
+        let uses: Vec<_> = self.memory.iter().collect();
+        self.device.submit("Graph::launch", &uses, |backend| match &self.replay {
+            Replay::Driver(executable) => executable.launch(),
+            Replay::Recorded(operations) => operations.iter().try_for_each(|operation| operation(backend)),
+        })
+    }
+
+    /// The device whose stream it was captured from and is replayed in.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+}
+
+impl fmt::Debug for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Graph(on {:?})", self.device)
+    }
+}
+
+impl Device {
+    /// Captures the operations that `work` puts into this device's sequence, instead of doing them.
+    ///
+    /// Launches, [`Buffer::fill_bytes`](crate::Buffer::fill_bytes) and [`Buffer::copy_from`](crate::Buffer::copy_from) are captured,
+    /// with buffers of other streams too; so is what other libraries put into the stream ([`Device::cuda_stream`]). Whatever
+    /// waits, allocates, loads or records is refused, on other threads everything. Buffers may be dropped. Other streams go on as
+    /// usual. When `work` fails, the capture ends, and nothing is left of it. The legacy default stream can't be captured.
+    ///
+    /// # Errors
+    /// `work`'s own; [`Error::NotCaptured`] or [`Error::CapturedByOther`] if the stream is being captured already; the driver's.
+    pub fn capture<E: From<Error>>(&self, work: impl FnOnce() -> Result<(), E>) -> Result<Graph, E> {
+        self.sequence.catch_up();
+        let mut turn = self.sequence.turn();
+        turn.refuse(self.backend(), "Device::capture")?;
+        let driver = self.backend().begin_capture()?;
+        let recorded = (!driver).then(Vec::new);
+        let thread = thread::current().id();
+        turn.capture = Some(Capture { thread, recorded, memory: Vec::new(), code: Vec::new() });
+        drop(turn);
+        let capturing = Capturing { device: self };
+        work()?;
+        mem::forget(capturing);
+        Ok(self.end_capture()?)
+    }
+
+    fn end_capture(&self) -> Result<Graph, Error> {
+        let mut turn = self.sequence.turn();
+        let Some(Capture { recorded, memory, code, .. }) = turn.capture.take() else {
+            return Err(Error::NotCaptured { operation: "Device::capture" });
+        };
+        let replay = match recorded {
+            Some(operations) => Ok(Replay::Recorded(operations)),
+            None => self.backend().end_capture().map(Replay::Driver),
+        };
+        // What was captured may be dropped below, and takes its turn then.
+        drop(turn);
+        self.sequence.catch_up();
+        Ok(Graph { replay: replay?, memory, _code: code, device: self.clone() })
+    }
+}
+
+/// Ends a capture whose work fails or panics.
+struct Capturing<'a> {
+    device: &'a Device,
+}
+
+impl Drop for Capturing<'_> {
+    fn drop(&mut self) {
+        let _ = self.device.end_capture();
+    }
+}
