@@ -58,8 +58,10 @@ pub(crate) trait Backend: Send + Sync {
     /// The raw stream of a GPU.
     fn stream(&self) -> Option<u64>;
     /// What the simulator saw in its last launch.
+    #[cfg(feature = "sim")]
     fn report(&self) -> Option<girih_sim::Report>;
     /// What the simulator has found in its last launch.
+    #[cfg(feature = "sim")]
     fn findings(&self) -> Vec<girih_sim::Finding>;
 }
 
@@ -97,6 +99,7 @@ pub(crate) trait HostMemory: Send + Sync {
 /// A mark in a sequence of operations.
 pub(crate) trait Mark: Send + Sync {
     /// The raw event of a GPU.
+    #[cfg(feature = "cuda")]
     fn raw(&self) -> u64;
     /// Waits until everything before the mark has finished.
     fn synchronize(&self) -> Result<(), Error>;

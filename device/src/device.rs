@@ -5,9 +5,10 @@ use std::{fmt, sync::Arc, time::Duration};
 use girih_ptx as ptx;
 
 use crate::{
-    Buffer, Error, Limits, Module, Optimization, Pod, Select, SimOptions, Timer, backend::Backend,
-    sim::Simulator, stream::Sequence,
+    Buffer, Error, Limits, Module, Optimization, Pod, Select, Timer, backend::Backend, stream::Sequence,
 };
+#[cfg(feature = "sim")]
+use crate::{SimOptions, sim::Simulator};
 
 /// What kind of device runs the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,7 +51,7 @@ impl Device {
     /// # Errors
     /// [`Error::BadSelect`] when the variable names no device; for `Cuda` one line that says what is missing or too
     /// old: [`Error::NoDriver`], [`Error::NoGpu`], [`Error::NoSuchGpu`], [`Error::GpuTooOld`], [`Error::DriverTooOld`],
-    /// [`Error::NoCudaFeature`].
+    /// [`Error::NoCudaFeature`]; [`Error::NoSimFeature`]. Without the feature `sim`, `Auto` fails as `Cuda` does.
     ///
     /// ```
     /// use girih_device::{Device, Kind, Select};
@@ -61,19 +62,30 @@ impl Device {
     /// ```
     pub fn open(select: Select) -> Result<Device, Error> {
         match select.resolve()? {
-            Select::Sim => Self::open_sim(SimOptions::checked()),
+            Select::Sim => Self::open_checked(),
             Select::Cuda(index) => Self::open_cuda(index),
-            Select::Auto => Self::open_cuda(0).or_else(|error| {
-                let simulator = Self::open_sim(SimOptions::checked())?;
-                Ok(Device { fallback: Some(Arc::new(error)), ..simulator })
+            Select::Auto => Self::open_cuda(0).or_else(|error| match Self::open_checked() {
+                Err(Error::NoSimFeature) => Err(error),
+                simulator => Ok(Device { fallback: Some(Arc::new(error)), ..simulator? }),
             }),
         }
+    }
+
+    #[cfg(feature = "sim")]
+    fn open_checked() -> Result<Device, Error> {
+        Self::open_sim(SimOptions::checked())
+    }
+
+    #[cfg(not(feature = "sim"))]
+    fn open_checked() -> Result<Device, Error> {
+        Err(Error::NoSimFeature)
     }
 
     /// Opens the simulator with chosen checks, threads and progress report.
     ///
     /// # Errors
     /// None today; the simulator may refuse options in the future.
+    #[cfg(feature = "sim")]
     pub fn open_sim(options: SimOptions) -> Result<Device, Error> {
         Ok(Device::new(Box::new(Simulator::new(options))))
     }
@@ -253,11 +265,13 @@ impl Device {
 
     /// What the simulator has found in its last launch, in the executions of [`SimOptions`]'s `seeds` (1 if it is 0). The launch
     /// fails with the first that is an error; here are all, warnings too. None on a GPU.
+    #[cfg(feature = "sim")]
     pub fn sim_findings(&self) -> Vec<girih_sim::Finding> {
         self.backend().findings()
     }
 
     /// What the simulator saw in its last successful launch; none on a GPU or before a launch.
+    #[cfg(feature = "sim")]
     pub fn sim_report(&self) -> Option<girih_sim::Report> {
         self.backend().report()
     }

@@ -35,6 +35,11 @@ pub enum Error {
         "this build has no CUDA backend: enable the feature `cuda` of girih-device, or choose the device `sim`"
     )]
     NoCudaFeature,
+    /// The simulator was asked for in a build without the feature `sim`.
+    #[error(
+        "this build has no simulator: enable the feature `sim` of girih-device, or choose the device `cuda`"
+    )]
+    NoSimFeature,
     /// The driver library is not installed.
     #[error("no NVIDIA driver on this machine (libcuda is missing): install it, or choose the device `sim`")]
     NoDriver,
@@ -472,6 +477,7 @@ pub enum Error {
         text: String,
     },
     /// The simulator refused the module, or found the kernel at fault.
+    #[cfg(feature = "sim")]
     #[error("simulator: {0}")]
     Sim(#[from] girih_sim::Error),
 }
@@ -498,7 +504,9 @@ impl Error {
                 Fault::Target
             }
             WrongTarget { .. } | OutOfMemory { .. } => Fault::Target,
-            Ptx(_) | Jit { .. } | KernelFailed { .. } | Sim(_) => Fault::Program,
+            Ptx(_) | Jit { .. } | KernelFailed { .. } => Fault::Program,
+            #[cfg(feature = "sim")]
+            Sim(_) => Fault::Program,
             Driver { .. } => Fault::Driver,
             _ => Fault::Caller,
         }

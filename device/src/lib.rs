@@ -11,6 +11,10 @@
 //! Buffer  --> TensorMap                a tensor in a buffer, for the copy engine of sm_90
 //! ```
 //!
+//! The feature `cuda` (on by default) is the GPU, `sim` (on by default) the simulator; `cudarc` takes streams and slices of cudarc 0.19
+//! (`Device::from_cudarc`, `Device::borrow_cudarc`). Contexts, streams and memory of anything else come as raw handles
+//! ([`Device::from_raw`], [`Device::borrow`]).
+//!
 //! No CUDA toolkit is needed: the driver's own compiler takes the PTX text, and the driver is looked for when a GPU is
 //! opened, not when the program is built or started.
 //!
@@ -42,6 +46,10 @@
 //! assert_eq!(x.download()?, [2, 4, 6]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![cfg_attr(
+    not(any(feature = "cuda", feature = "sim")),
+    allow(dead_code, reason = "without a backend nothing makes a device")
+)]
 
 mod args;
 mod backend;
@@ -60,6 +68,7 @@ mod module;
 mod pinned;
 mod pod;
 mod select;
+#[cfg(feature = "sim")]
 mod sim;
 mod stream;
 mod tensor;
@@ -72,6 +81,7 @@ pub use cuda::Borrowed;
 pub use device::{Device, Kind};
 pub use error::{DriverVersion, Error, Fault};
 pub use event::Event;
+#[cfg(feature = "sim")]
 pub use girih_sim::Options as SimOptions;
 pub use graph::Graph;
 pub use launch::LaunchConfig;

@@ -40,6 +40,7 @@ impl Limits {
     pub const OLDEST_SM: u32 = 80;
 
     /// The simulator's: an H200's, with as much memory as the simulator hands out.
+    #[cfg(feature = "sim")]
     pub(crate) fn simulator(memory_bytes: u64) -> Limits {
         Limits {
             name: "girih simulator".into(),

@@ -276,6 +276,7 @@ impl Entry for SimEntry {
 struct Done;
 
 impl Mark for Done {
+    #[cfg(feature = "cuda")]
     fn raw(&self) -> u64 {
         0
     }

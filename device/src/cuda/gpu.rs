@@ -239,10 +239,12 @@ impl Backend for Gpu {
         Some(self.stream.raw().expose_provenance() as u64)
     }
 
+    #[cfg(feature = "sim")]
     fn report(&self) -> Option<girih_sim::Report> {
         None
     }
 
+    #[cfg(feature = "sim")]
     fn findings(&self) -> Vec<girih_sim::Finding> {
         Vec::new()
     }
