@@ -1,11 +1,6 @@
 //! Typed device memory.
 
-use std::{
-    fmt,
-    marker::PhantomData,
-    ops::{Bound, RangeBounds},
-    sync::Arc,
-};
+use std::{fmt, marker::PhantomData, sync::Arc};
 
 use crate::{
     Device, Error, Pod,
@@ -93,50 +88,6 @@ impl<T: Pod> Buffer<T> {
     /// The device that it lives on, whose sequence its operations join.
     pub fn device(&self) -> &Device {
         &self.device
-    }
-
-    /// Some of the elements as a buffer of their own, which keeps the memory of the whole.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`] unless the range lies inside of the buffer; [`Error::ScopedSlice`] for memory that is borrowed from
-    /// `cudarc`.
-    ///
-    /// ```
-    /// # use girih_device::{Device, Select};
-    /// let x = Device::open(Select::Sim)?.upload(&[1u32, 2, 3, 4])?;
-    /// let (head, tail) = (x.slice(..1)?, x.slice(2..)?);
-    /// drop(x);
-    /// tail.fill_bytes(0)?;
-    /// assert_eq!((head.download()?, tail.download()?), (vec![1], vec![0, 0]));
-    /// # Ok::<(), girih_device::Error>(())
-    /// ```
-    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Buffer<T>, Error> {
-        match self.memory() {
-            Some(memory) if !memory.is_shared() => Err(Error::ScopedSlice),
-            _ => self.part(range),
-        }
-    }
-
-    pub(crate) fn part(&self, range: impl RangeBounds<usize>) -> Result<Buffer<T>, Error> {
-        let len = self.len;
-        let start = match range.start_bound() {
-            Bound::Included(&start) => start,
-            Bound::Excluded(&before) => before.saturating_add(1),
-            Bound::Unbounded => 0,
-        };
-        let end = match range.end_bound() {
-            Bound::Included(&last) => last.saturating_add(1),
-            Bound::Excluded(&end) => end,
-            Bound::Unbounded => len,
-        };
-        if start > end || end > len {
-            return Err(Error::OutOfRange { start, end, len });
-        }
-        if start == end {
-            return Ok(Self::from_parts(&self.device, None, 0, 0));
-        }
-        let address = self.address + (start * size_of::<T>()) as u64;
-        Ok(Self::from_parts(&self.device, self.memory.clone(), address, end - start))
     }
 
     /// A copy of the elements on the host, after everything called before has finished.
@@ -227,9 +178,9 @@ impl<T: Pod> Buffer<T> {
         let (Some(own), Some(memory)) = (self.memory(), source.memory().filter(|_| to != from)) else {
             return Ok(());
         };
-        let apart = to.abs_diff(from);
-        if apart < bytes as u64 {
-            return Err(Error::Overlap { bytes: bytes as u64 - apart });
+        let overlap = self.overlap(source);
+        if overlap > 0 {
+            return Err(Error::Overlap { bytes: overlap });
         }
         let copy = move |backend: &dyn Backend| backend.copy(to, from, bytes);
         self.device.submit_or_capture("Buffer::copy_from", &[own, memory], None, copy)

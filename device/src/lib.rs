@@ -65,11 +65,13 @@ mod launch;
 mod limits;
 mod memory;
 mod module;
+mod open;
 mod pinned;
 mod pod;
 mod select;
 #[cfg(feature = "sim")]
 mod sim;
+mod slice;
 mod stream;
 mod tensor;
 mod time;

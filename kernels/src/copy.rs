@@ -7,7 +7,7 @@ use girih_tensor::{DType, Element};
 
 use crate::Error;
 use crate::error::accept;
-use crate::launch::{launch, widest};
+use crate::launch::{apart, launch, widest};
 
 /// A copy of `rows` x `columns` elements between two pitches, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -131,7 +131,7 @@ impl Copy {
     /// `dst = src`.
     ///
     /// # Errors
-    /// [`Error::DType`], [`Error::BufferTooSmall`], [`Error::Grid`] before anything is written; [`Error::Device`].
+    /// [`Error::DType`], [`Error::BufferTooSmall`], [`Error::Overlap`], [`Error::Grid`] before anything is written; [`Error::Device`].
     pub fn run<T: Element + Pod>(&self, dst: &mut Buffer<T>, src: &Buffer<T>) -> Result<(), Error> {
         let p = &self.problem;
         if T::DTYPE != p.dtype {
@@ -142,6 +142,7 @@ impl Copy {
                 return Err(Error::BufferTooSmall { matrix, needed: p.span(ld), len });
             }
         }
+        apart("dst", dst, "src", src)?;
         if p.rows == 0 || p.columns == 0 {
             return Ok(());
         }

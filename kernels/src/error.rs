@@ -42,6 +42,18 @@ pub enum Error {
         /// The greatest accepted.
         most: i64,
     },
+    /// The memory that a kernel writes is memory that it reads.
+    #[error(
+        "{written} and {read} have {bytes} bytes in common: buffers or slices without a common part are accepted"
+    )]
+    Overlap {
+        /// The matrix that is written.
+        written: &'static str,
+        /// The matrix that is read.
+        read: &'static str,
+        /// Bytes from the first to the last that both have.
+        bytes: u64,
+    },
     /// A leading stride shorter than what it strides over.
     #[error(
         "{what} = {value} is too small: rows of {matrix} hold {row} elements, at least {row} are accepted"

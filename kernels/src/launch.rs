@@ -1,6 +1,8 @@
 //! The one call that launches a module.
 
-use girih_device::{Arg, Kernel, LaunchConfig};
+use girih_device::{Arg, Buffer, Kernel, LaunchConfig, Pod};
+
+use crate::Error;
 
 /// Launches a kernel that girih generated, with arguments by name that its problem was checked against.
 #[expect(unsafe_code, reason = "launching PTX is unsafe; the safe wrappers of this crate end here")]
@@ -12,8 +14,21 @@ pub(crate) fn launch(
     let args = kernel.arguments(args)?;
     // SAFETY: the kernels of this crate access global memory only through the pointers among their parameters, under
     // predicates from the extents among them, and through tensor maps, which know the tensor's extents; the callers have
-    // checked that each buffer holds its extents and pitch.
+    // checked that each buffer holds its extents and pitch, and shares nothing with one that is written.
     unsafe { kernel.launch(config, &args) }
+}
+
+/// Refuses memory that is written and read in one launch: blocks would race on it.
+pub(crate) fn apart<T: Pod>(
+    written: &'static str,
+    to: &Buffer<T>,
+    read: &'static str,
+    from: &Buffer<T>,
+) -> Result<(), Error> {
+    match to.overlap(from) {
+        0 => Ok(()),
+        bytes => Err(Error::Overlap { written, read, bytes }),
+    }
 }
 
 /// The largest power of two among `candidates` that divides all of `values` (0 is divided by everything).

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Config, Generated, KernelKind, Problem, choose};
 use crate::Error;
-use crate::launch::launch;
+use crate::launch::{apart, launch};
 
 /// A loaded module: one serves every problem with its facts.
 #[derive(Debug)]
@@ -163,7 +163,7 @@ impl Gemm {
     /// `c = a * b`. An empty C is left alone; K = 0 writes zeros.
     ///
     /// # Errors
-    /// [`Error::DType`], [`Error::BufferTooSmall`] before anything is written; [`Error::Device`].
+    /// [`Error::DType`], [`Error::BufferTooSmall`], [`Error::Overlap`] before anything is written; [`Error::Device`].
     pub fn run<T: Element + Pod>(
         &self,
         a: &Buffer<T>,
@@ -176,6 +176,8 @@ impl Gemm {
         self.problem.a().fits("A", a.len())?;
         self.problem.b().fits("B", b.len())?;
         self.problem.c().fits("C", c.len())?;
+        apart("C", c, "A", a)?;
+        apart("C", c, "B", b)?;
         let [m, n, k] = self.row_major.mnk();
         if m == 0 || n == 0 {
             return Ok(());

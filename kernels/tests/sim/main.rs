@@ -49,6 +49,31 @@ fn copies() -> Result<(), Failure> {
     common::copies(&checked(), &[[1, 10_000], [64, 300]])
 }
 
+/// Slices that start where a kernel's vectors can are buffers as any other; what a kernel would race on is refused.
+#[test]
+fn slices_are_refused_where_a_kernel_cannot_use_them() -> Result<(), Failure> {
+    let device = checked();
+    let problem = girih_kernels::copy::Problem::new(DType::F32, 8, 64, 64, 64)?;
+    let copy = girih_kernels::copy::Copy::new(&device, &problem)?;
+    let values: Vec<f32> = (0..1024).map(|i| i as f32).collect();
+    let x = device.upload(&values)?;
+    let mut y = device.zeros::<f32>(512)?;
+    copy.run(&mut y, &x.slice(4..516)?)?;
+    assert_eq!(y.download()?, values[4..516]);
+    let refused =
+        |error: girih_kernels::Error, text: &str| assert!(error.to_string().contains(text), "{error}");
+    refused(copy.run(&mut y, &x.slice(1..)?).expect_err("misaligned"), "`src`");
+    let error = copy.run(&mut x.slice(..512)?, &x.slice(500..)?).expect_err("overlap");
+    refused(error, "dst and src have 48 bytes in common");
+    copy.run(&mut x.slice(..512)?, &x.slice(512..)?)?;
+    assert_eq!(x.download()?[..512], values[512..]);
+    let gemm =
+        Gemms::new(&device).get(&Problem::new(DType::F32, [8, 8, 8], Layout::Tn)?, KernelKind::Simt)?;
+    let (a, b, mut c) = (x.slice(..64)?, x.slice(64..128)?, x.slice(100..164)?);
+    refused(gemm.run(&a, &b, &mut c).expect_err("overlap"), "C and B have 112 bytes in common");
+    Ok(())
+}
+
 /// A module is specialised by configuration and facts, never by M, N, K or a pitch.
 #[test]
 fn sizes_with_the_same_facts_share_one_module() -> Result<(), Failure> {

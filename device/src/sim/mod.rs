@@ -1,17 +1,19 @@
 //! The simulator as a device: every call has finished when it returns.
 
+mod code;
+
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-use girih_ptx::{self as ptx, KernelInfo};
-use girih_sim::{Finding, Launch, Memory, Program, Report};
+use girih_ptx as ptx;
+use girih_sim::{Finding, Memory, Program, Report};
 
 use crate::{
-    Error, Kind, LaunchConfig, Limits, Optimization, Resources, SimOptions,
-    backend::{Backend, Clock, Code, Entry, Executable, HostMemory, Mark},
+    Error, Kind, Limits, Optimization, SimOptions,
+    backend::{Backend, Clock, Code, Executable, HostMemory, Mark},
 };
 
 /// A simulated device.
@@ -152,7 +154,7 @@ impl Backend for Simulator {
         let mut text = ptx::Module::parse(&module.to_string())?;
         text.notes = module.notes.clone();
         let program = Arc::new(Program::load(&text)?);
-        Ok(Arc::new(SimCode { state: self.state.clone(), program, threads: self.limits.threads_per_block }))
+        Ok(Arc::new(code::SimCode::new(self.state.clone(), program, self.limits.threads_per_block)))
     }
 
     fn encode(&self, map: &ptx::TensorMap) -> Result<[u8; ptx::TENSOR_MAP_BYTES], Error> {
@@ -199,76 +201,6 @@ impl Backend for Simulator {
 
     fn findings(&self) -> Vec<Finding> {
         self.state.turn().findings.clone()
-    }
-}
-
-struct SimCode {
-    state: Arc<State>,
-    program: Arc<Program>,
-    threads: u32,
-}
-
-impl Code for SimCode {
-    fn log(&self) -> &str {
-        ""
-    }
-
-    fn kernel(&self, info: &KernelInfo) -> Result<Arc<dyn Entry>, Error> {
-        self.program.kernel(&info.name)?;
-        Ok(Arc::new(SimEntry {
-            state: self.state.clone(),
-            program: self.program.clone(),
-            name: info.name.to_string(),
-            resources: Resources {
-                registers: None,
-                local_bytes: None,
-                spill_bytes: None,
-                static_shared: u32::try_from(info.static_shared_bytes).unwrap_or(u32::MAX),
-                max_threads: info
-                    .max_threads
-                    .and_then(|n| u32::try_from(n).ok())
-                    .map_or(self.threads, |n| n.min(self.threads)),
-                instructions: info.instructions,
-            },
-        }))
-    }
-}
-
-struct SimEntry {
-    state: Arc<State>,
-    program: Arc<Program>,
-    name: String,
-    resources: Resources,
-}
-
-impl Entry for SimEntry {
-    fn resources(&self) -> Resources {
-        self.resources
-    }
-
-    #[allow(unsafe_code, reason = "the trait's contract; the simulator checks every access itself")]
-    unsafe fn launch(&self, _: &dyn Backend, config: &LaunchConfig, args: &[Vec<u8>]) -> Result<(), Error> {
-        let &LaunchConfig { grid, block, cluster, dynamic_shared, cooperative } = config;
-        let mut last = self.state.turn();
-        let kernel = self.program.kernel(&self.name)?;
-        let launch = Launch { grid, block, cluster, dynamic_shared, cooperative, args: args.to_vec() };
-        let State { memory, options, .. } = &*self.state;
-        if !options.races && !options.uninitialised && options.seeds <= 1 {
-            let Last { report, findings } = &mut *last;
-            findings.clear();
-            *report = Some(girih_sim::run(kernel, memory, &launch, options)?);
-            return Ok(());
-        }
-        let verdict = girih_sim::judge(kernel, memory, &launch, options)?;
-        let error = verdict.errors().next().map(|finding| finding.error.clone());
-        last.findings = verdict.findings;
-        match error {
-            Some(error) => Err(error.into()),
-            None => {
-                last.report = Some(verdict.report);
-                Ok(())
-            }
-        }
     }
 }
 

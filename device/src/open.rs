@@ -1,0 +1,103 @@
+//! Opening a device.
+
+use std::sync::Arc;
+
+use crate::{Device, Error, Select};
+#[cfg(feature = "sim")]
+use crate::{SimOptions, sim::Simulator};
+
+impl Device {
+    /// Opens a device.
+    ///
+    /// [`Select::Auto`] follows the environment variable `GIRIH_DEVICE` (`auto`, `cuda`, `cuda:N`, `sim`); without it
+    /// the first GPU, or the simulator where no GPU of sm_80 or newer can be used ([`Device::fallback`] says why). The
+    /// simulator looks for races and for reads of what nothing has written; [`Device::open_sim`] with
+    /// [`SimOptions::fast`](girih_sim::Options::fast) opens one that doesn't.
+    ///
+    /// # Errors
+    /// [`Error::BadSelect`] when the variable names no device; for `Cuda` one line that says what is missing or too
+    /// old: [`Error::NoDriver`], [`Error::NoGpu`], [`Error::NoSuchGpu`], [`Error::GpuTooOld`], [`Error::DriverTooOld`],
+    /// [`Error::NoCudaFeature`]; [`Error::NoSimFeature`]. Without the feature `sim`, `Auto` fails as `Cuda` does.
+    ///
+    /// ```
+    /// use girih_device::{Device, Kind, Select};
+    /// let device = Device::open(Select::Sim)?;
+    /// assert_eq!(device.kind(), Kind::Sim);
+    /// assert_eq!(device.limits().sm, 90);
+    /// # Ok::<(), girih_device::Error>(())
+    /// ```
+    pub fn open(select: Select) -> Result<Device, Error> {
+        match select.resolve()? {
+            Select::Sim => Self::open_checked(),
+            Select::Cuda(index) => Self::open_cuda(index),
+            Select::Auto => Self::open_cuda(0).or_else(|error| match Self::open_checked() {
+                Err(Error::NoSimFeature) => Err(error),
+                simulator => Ok(Device { fallback: Some(Arc::new(error)), ..simulator? }),
+            }),
+        }
+    }
+
+    #[cfg(feature = "sim")]
+    fn open_checked() -> Result<Device, Error> {
+        Self::open_sim(SimOptions::checked())
+    }
+
+    #[cfg(not(feature = "sim"))]
+    fn open_checked() -> Result<Device, Error> {
+        Err(Error::NoSimFeature)
+    }
+
+    /// Opens the simulator with chosen checks, threads and progress report.
+    ///
+    /// # Errors
+    /// None today; the simulator may refuse options in the future.
+    #[cfg(feature = "sim")]
+    pub fn open_sim(options: SimOptions) -> Result<Device, Error> {
+        Ok(Device::new(Box::new(Simulator::new(options))))
+    }
+
+    /// Opens on a context (`CUcontext`) and a stream (`CUstream`) of someone else, who may use any version of any interface to the
+    /// driver. Neither is ever destroyed by girih. The stream 0 is the context's legacy default stream.
+    ///
+    /// The context may be a GPU's primary context or any other. It is made current on the calling thread during each call; what
+    /// was current before is current again afterwards.
+    ///
+    /// # Errors
+    /// [`Error::NoContext`], [`Error::WrongStream`], [`Error::PerThreadStream`]; [`Error::NoDriver`], [`Error::GpuTooOld`],
+    /// [`Error::DriverTooOld`], [`Error::NoCudaFeature`]; the driver's.
+    ///
+    /// # Safety
+    /// Both handles must be valid, and stay so as long as anything lives that was made by this device: buffers, modules,
+    /// kernels, events, timers, graphs, streams and other handles of it.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), girih_device::Error> {
+    /// # let (context, stream) = (0, 0);
+    /// // SAFETY: the context and the stream outlive the device and all that it makes.
+    /// let device = unsafe { girih_device::Device::from_raw(context, stream)? };
+    /// assert_eq!((device.cuda_context(), device.cuda_stream()), (Some(context), Some(stream)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[allow(unsafe_code, reason = "that the handles are valid is the caller's promise")]
+    pub unsafe fn from_raw(context: u64, stream: u64) -> Result<Device, Error> {
+        #[cfg(feature = "cuda")]
+        // SAFETY: the caller's promise is passed on.
+        return Ok(Device::new(Box::new(unsafe { crate::cuda::Gpu::from_raw(context, stream) }?)));
+        #[cfg(not(feature = "cuda"))]
+        {
+            let _ = (context, stream);
+            Err(Error::NoCudaFeature)
+        }
+    }
+
+    #[cfg(feature = "cuda")]
+    fn open_cuda(index: usize) -> Result<Device, Error> {
+        Ok(Device::new(Box::new(crate::cuda::Gpu::open(index)?)))
+    }
+
+    #[cfg(not(feature = "cuda"))]
+    fn open_cuda(_: usize) -> Result<Device, Error> {
+        Err(Error::NoCudaFeature)
+    }
+}
