@@ -35,10 +35,14 @@ impl Device {
     /// ```
     #[allow(unsafe_code, reason = "that the memory stays allocated is the caller's promise")]
     pub unsafe fn borrow<T: Pod>(&self, address: u64, len: usize) -> Result<Buffer<T>, Error> {
-        self.buffer_of(address, len, Owner::Other)
+        let buffer = self.buffer_of(address, len, Owner::Other)?;
+        if !buffer.is_empty() {
+            self.backend().check_range(address, buffer.bytes())?;
+        }
+        Ok(buffer)
     }
 
-    /// A buffer of memory that was allocated elsewhere.
+    /// A buffer of memory that was allocated elsewhere, aligned and otherwise not checked.
     pub(crate) fn buffer_of<T: Pod>(
         &self,
         address: u64,
@@ -52,7 +56,6 @@ impl Device {
         if !address.is_multiple_of(align_of::<T>() as u64) {
             return Err(Error::Misaligned { address, element: T::PTX, align: align_of::<T>() });
         }
-        self.backend().check_range(address, bytes)?;
         let memory = Arc::new(Allocation::new(&self.sequence, address, owner));
         Ok(Buffer::from_parts(self, Some(memory), address, len))
     }

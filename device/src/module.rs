@@ -35,6 +35,8 @@ impl Loaded {
     fn used_in(&self, sequence: &Arc<Sequence>) {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         if !used.iter().any(|known| Arc::ptr_eq(known, sequence)) {
+            // Streams that only this keeps, and that have nothing left to do, are let go.
+            used.retain(|known| Arc::strong_count(known) > 1 || !known.is_idle());
             used.push(sequence.clone());
         }
     }

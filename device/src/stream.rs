@@ -127,6 +127,12 @@ impl Sequence {
         Some(code)
     }
 
+    /// Whether everything called so far has finished, if that can be asked.
+    pub(crate) fn is_idle(&self) -> bool {
+        let turn = self.turn();
+        !self.is_captured(&turn) && self.backend.mark().and_then(|mark| mark.is_done()).unwrap_or(false)
+    }
+
     /// Does what a capture that has ended did not let be done.
     pub(crate) fn catch_up(&self) {
         let mut turn = self.turn();

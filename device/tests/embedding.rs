@@ -9,7 +9,7 @@ mod programs;
 
 use std::{
     io::{self, Write as _},
-    sync::{Arc, Once},
+    sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
 };
 
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
@@ -19,17 +19,20 @@ use programs::streams::{Late, WORDS};
 /// Rounds that take a GPU some tens of milliseconds.
 const LATE: u32 = 5_000_000;
 
-/// A context and a stream of cudarc's, where there is a GPU that girih can use.
+/// A context and a stream of cudarc's, where there is a GPU that girih can use, and the turn of the test: cudarc waits for the
+/// whole context when it makes a context's first stream, which must not be while another test captures.
 #[allow(clippy::explicit_write, reason = "the harness swallows what eprintln! writes")]
-fn gpu() -> Option<(Arc<CudaContext>, Arc<CudaStream>)> {
+fn gpu() -> Option<(MutexGuard<'static, ()>, Arc<CudaContext>, Arc<CudaStream>)> {
+    static TURN: Mutex<()> = Mutex::new(());
     if let Err(error) = Device::open(Select::Cuda(0)) {
         static SKIPPED: Once = Once::new();
         SKIPPED.call_once(|| writeln!(io::stderr(), "skipped: no CUDA device: {error}").unwrap());
         return None;
     }
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let context = CudaContext::new(0).unwrap();
     let stream = context.new_stream().unwrap();
-    Some((context, stream))
+    Some((turn, context, stream))
 }
 
 fn handles(stream: &CudaStream) -> (u64, u64) {
@@ -61,7 +64,7 @@ fn agrees(device: &Device) {
 
 #[test]
 fn programs_agree_on_a_borrowed_stream() {
-    let Some((context, stream)) = gpu() else { return };
+    let Some((_turn, context, stream)) = gpu() else { return };
     let (of_cudarc, of_raw) = (Device::from_cudarc(&stream).unwrap(), raw(&stream).unwrap());
     for device in [&of_cudarc, &of_raw] {
         assert_eq!((device.cuda_context(), device.cuda_stream()), {
@@ -84,7 +87,7 @@ fn programs_agree_on_a_borrowed_stream() {
 /// The device keeps what it was opened on.
 #[test]
 fn a_stream_of_cudarc_is_kept() {
-    let Some((context, stream)) = gpu() else { return };
+    let Some((_turn, context, stream)) = gpu() else { return };
     let device = Device::from_cudarc(&stream).unwrap();
     drop((context, stream));
     programs::saxpy_agrees(&device);
@@ -93,7 +96,7 @@ fn a_stream_of_cudarc_is_kept() {
 /// A slice and a stream of cudarc's, in a graph that girih captures.
 #[test]
 fn a_graph_on_a_borrowed_slice_and_stream_is_replayed() {
-    let Some((_, stream)) = gpu() else { return };
+    let Some((_turn, _, stream)) = gpu() else { return };
     let n = 1000;
     let device = Device::from_cudarc(&stream).unwrap();
     let kernel = programs::kernel(&device, programs::SAXPY, "saxpy");
@@ -123,7 +126,7 @@ fn a_graph_on_a_borrowed_slice_and_stream_is_replayed() {
 /// girih's launches in a graph that the owner of the stream captures and replays.
 #[test]
 fn launches_join_the_owners_graph() {
-    let Some((_, stream)) = gpu() else { return };
+    let Some((_turn, _, stream)) = gpu() else { return };
     let n = 1000;
     let device = Device::from_cudarc(&stream).unwrap();
     let kernel = programs::kernel(&device, programs::SAXPY, "saxpy");
@@ -155,7 +158,7 @@ fn launches_join_the_owners_graph() {
 /// A slice of another stream than the device's is ordered with the device's.
 #[test]
 fn slices_of_other_streams_are_ordered() {
-    let Some((context, stream)) = gpu() else { return };
+    let Some((_turn, context, stream)) = gpu() else { return };
     let (device, owner) = (Device::from_cudarc(&stream).unwrap(), context.new_stream().unwrap());
     let late = Late::new(&device, LATE);
     let mut slice = owner.clone_htod(&[0u32; WORDS]).unwrap();
@@ -180,7 +183,7 @@ fn slices_of_other_streams_are_ordered() {
 /// Contexts, streams and memory that do not belong together; and a context of its own works as the primary one.
 #[test]
 fn what_does_not_belong_together_is_refused() {
-    let Some((context, stream)) = gpu() else { return };
+    let Some((_turn, context, stream)) = gpu() else { return };
     let other = CudaContext::new_non_primary(0, 0).unwrap();
     let other_stream = other.new_stream().unwrap();
     let ((primary, _), (_, foreign)) = (handles(&stream), handles(&other_stream));

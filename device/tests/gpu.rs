@@ -190,11 +190,13 @@ fn two_streams_run_at_once() {
     let one = LaunchConfig::new([1; 3], [1; 3]);
     // The flag's address, since the flag itself would order the streams.
     let flag_address = Arg::U64(flag.address());
+    // Both before the first is launched: the driver may wait for what runs when it loads one.
+    let hear = module.kernel("hear").unwrap().on(&first).unwrap();
+    let tell = module.kernel("tell").unwrap().on(&second).unwrap();
     // SAFETY: each kernel uses one word of each buffer; the flag is written and read by volatile accesses, and dropped last.
     unsafe {
-        let hear = module.kernel("hear").unwrap().on(&first).unwrap();
         hear.launch(&one, &[flag_address, Arg::from(&out)]).unwrap();
-        module.kernel("tell").unwrap().on(&second).unwrap().launch(&one, &[flag_address]).unwrap();
+        tell.launch(&one, &[flag_address]).unwrap();
     }
     assert_eq!(out.download().unwrap(), [1]);
     second.synchronize().unwrap();

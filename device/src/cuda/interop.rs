@@ -117,8 +117,12 @@ impl Device {
 
     /// The device of a slice's stream: this one, if the stream is the same.
     fn home_of(&self, stream: &Arc<CudaStream>) -> Result<Device, Error> {
-        let home = Device::from_cudarc(stream)?;
-        Ok(if home.is_same(self) && home.cuda_stream() == self.cuda_stream() { self.clone() } else { home })
+        let address = |handle: usize| Some(handle as u64);
+        let handles = (address(stream.context().cu_ctx().addr()), address(stream.cu_stream().addr()));
+        if (self.cuda_context(), self.cuda_stream()) == handles {
+            return Ok(self.clone());
+        }
+        Device::from_cudarc(stream)
     }
 
     /// A buffer in the memory of a slice, whose own device this is, for the use with `device`.
