@@ -264,3 +264,6 @@ fn refuse_captured(
         false => Ok(()),
     }
 }
+
+#[cfg(all(test, feature = "cuda", feature = "sim"))]
+mod tests;
