@@ -70,9 +70,9 @@ pub enum Item {
 /// `.file 1 "kernel.cu"` (PTX ISA, "Debugging Directives: .file").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
-    /// Its number.
+    /// The file's number.
     pub index: u32,
-    /// Its name, with its folder.
+    /// The file's name, with its folder.
     pub name: Name,
 }
 
@@ -80,9 +80,9 @@ pub struct SourceFile {
 /// .loc").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loc {
-    /// The place; of inlined code, in the function that was inlined.
+    /// The place; for inlined code, the place in the function that was inlined.
     pub at: SourcePlace,
-    /// Where it was inlined.
+    /// Where the function was inlined.
     pub inlined: Option<Inlined>,
 }
 
@@ -102,16 +102,17 @@ pub struct SourcePlace {
 pub struct Inlined {
     /// The function that was inlined, as the compiler calls it.
     pub function: Name,
-    /// Where it is called. If that is inlined itself, an earlier [`Loc`] of that place says where.
+    /// Where the function is called. If the call is in inlined code itself, an earlier [`Loc`] of that place says where
+    /// that code was inlined.
     pub at: SourcePlace,
 }
 
 /// `.visible .entry name(params) directives { body }`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// How others see it; the host can launch those that are visible or weak.
+    /// How other modules see the kernel; the host can launch kernels that are visible or weak.
     pub linkage: Linkage,
-    /// Its name.
+    /// The kernel's name.
     pub name: Name,
     /// Parameters in order.
     pub params: Vec<Variable>,
@@ -126,15 +127,15 @@ pub struct Kernel {
 /// `.visible .func (results) name(params) { body }` (PTX ISA, "Kernel and Function Directives: .func").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// How others see it.
+    /// How other modules see the function.
     pub linkage: Linkage,
-    /// What it returns, in `.param` space.
+    /// Results in order, in `.param` space.
     pub results: Vec<Variable>,
-    /// Its name.
+    /// The function's name.
     pub name: Name,
     /// Parameters in order, in `.param` space.
     pub params: Vec<Variable>,
-    /// `.noreturn`: it never comes back.
+    /// `.noreturn`: the function never returns.
     pub noreturn: bool,
     /// The statements; a declaration has none.
     pub body: Option<Vec<Statement>>,
@@ -149,24 +150,24 @@ pub enum Linkage {
     Internal,
     /// `.visible`.
     Visible,
-    /// `.extern`: it is defined in another one.
+    /// `.extern`: defined in another module.
     External,
     /// `.weak`: visible, and another definition may take its place.
     Weak,
-    /// `.common`, of variables in global memory: those of all modules are one.
+    /// `.common`: the variables of this name in all modules are one variable in global memory.
     Common,
 }
 
 /// A kernel's performance-tuning directive (PTX ISA, "Performance-Tuning Directives", "Cluster Dimension Directives").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Directive {
-    /// `.maxntid x, y, z`: most threads a block is launched with.
+    /// `.maxntid x, y, z`: the most threads that a block may be launched with.
     MaxNtid([u32; 3]),
     /// `.reqntid x, y, z`: exactly the threads a block is launched with.
     ReqNtid([u32; 3]),
-    /// `.minnctapersm n`: blocks that must fit a multiprocessor.
+    /// `.minnctapersm n`: the least number of blocks that must fit a multiprocessor together.
     MinNctaPerSm(u32),
-    /// `.maxnreg n`: most registers a thread may use.
+    /// `.maxnreg n`: the most registers that a thread may use.
     MaxNreg(u32),
     /// `.explicitcluster`.
     ExplicitCluster,
@@ -194,19 +195,19 @@ pub enum VarSpace {
 /// A variable or parameter: `.shared .align 16 .b8 tile[32768];`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// How other modules see it.
+    /// How other modules see the variable.
     pub linkage: Linkage,
-    /// Its state space.
+    /// The variable's state space.
     pub space: VarSpace,
-    /// `.align n`, bytes; without it the natural alignment of `ty`.
+    /// `.align n`, in bytes; `None` is the natural alignment of `ty`.
     pub align: Option<u32>,
     /// Element type.
     pub ty: Type,
-    /// Its name.
+    /// The variable's name.
     pub name: Name,
     /// Scalar, `[n]`, or `[]`.
     pub extent: Extent,
-    /// Initial values: `= {1, 2, 3}`; empty without.
+    /// Initial values, as in `= {1, 2, 3}`; empty if the declaration has none.
     pub init: Vec<Operand>,
     /// Where the name stood.
     pub span: Span,
@@ -236,7 +237,7 @@ pub enum Statement {
     BranchTargets(Vec<Name>),
     /// `.calltargets f, g;`, after the label by which a call through a register names the list.
     CallTargets(Vec<Name>),
-    /// `.callprototype (results) _ (params);`, after the label by which such a call names it.
+    /// `.callprototype (results) _ (params);`, after the label by which a call through a register names the prototype.
     CallPrototype(Prototype),
     /// An instruction.
     Inst(Inst),
@@ -246,18 +247,18 @@ pub enum Statement {
     Pragma(Name),
     /// `.loc 1 42 5`
     Loc(Loc),
-    /// A comment line of the generator's; the parser drops comments, so a parsed tree has none.
+    /// A comment line that a generator writes; the parser drops comments, so a parsed tree has none.
     Comment(Name),
 }
 
-/// What functions that are called through a register return and take; the names are `_`.
+/// The results and parameters of functions that are called through a register. The names of the variables are `_`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prototype {
-    /// What they return.
+    /// Results in order.
     pub results: Vec<Variable>,
     /// Parameters in order.
     pub params: Vec<Variable>,
-    /// `.noreturn`: they never come back.
+    /// `.noreturn`: the functions never return.
     pub noreturn: bool,
 }
 
@@ -292,18 +293,18 @@ pub struct Inst {
 pub struct Guard {
     /// The predicate register.
     pub reg: Name,
-    /// `@!`.
+    /// Whether the guard is `@!p`.
     pub negated: bool,
 }
 
 /// An operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand {
-    /// A register; or, as the parser can't tell them apart, a variable's or a label's name.
+    /// The name of a register, a variable or a label: the parser cannot tell these apart.
     Name(Name),
-    /// `table+16`: the address of a variable and bytes.
+    /// `table+16`: the address of a variable plus an offset in bytes.
     Offset(Name, i64),
-    /// `generic(table)+16`: in an initial value, the generic address of a variable and bytes.
+    /// `generic(table)+16`: in an initial value, the generic address of a variable plus an offset in bytes.
     Generic(Name, i64),
     /// `!p`.
     Not(Name),
@@ -321,7 +322,7 @@ pub enum Operand {
     Vector(Vec<Operand>),
     /// `(a, b)`: results or arguments of a `call`.
     List(Vec<Operand>),
-    /// `p|q`: two destinations; `_` as a name is one that is not wanted.
+    /// `p|q`: two destinations; the name `_` stands for a destination that is not wanted.
     Pair(Name, Name),
     /// `_`: a destination that is not wanted.
     Sink,
@@ -330,7 +331,7 @@ pub enum Operand {
 /// A memory operand: `[%rd1+16]`, `[tile]`, `[map, {x, y}]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// A register or a variable; without it the offset is an absolute address.
+    /// A register or a variable; `None` if the offset is an absolute address.
     pub base: Option<Name>,
     /// Bytes added to the base.
     pub offset: i64,

@@ -34,7 +34,7 @@ pub enum Error {
         at: Span,
         /// The word, without its dot.
         word: String,
-        /// The opcode it follows.
+        /// The opcode that the modifier follows.
         opcode: String,
     },
     /// A literal's value can't be held.
@@ -42,7 +42,7 @@ pub enum Error {
     Literal {
         /// Where.
         at: Span,
-        /// As written.
+        /// The literal as written.
         literal: String,
         /// What would be accepted here.
         expected: String,
@@ -78,7 +78,7 @@ pub enum Error {
         inst: String,
         /// The form's syntax.
         form: String,
-        /// How many there are.
+        /// How many operands the instruction has.
         found: usize,
     },
     /// An operand is not what the form has in its place.
@@ -95,7 +95,7 @@ pub enum Error {
         /// The operand, and what is known of its name.
         found: String,
     },
-    /// A name that no declaration in scope brings.
+    /// No declaration in scope has this name.
     #[error("{at}: `{inst}`: `{name}` is not declared; declare it before, in this block or one around it")]
     Undeclared {
         /// Where.
@@ -148,23 +148,23 @@ pub enum Error {
     Version {
         /// Where.
         at: Span,
-        /// What needs it.
+        /// The construct that needs a higher version.
         what: String,
-        /// The lowest that has it.
+        /// The lowest `.version` that has the construct.
         needs: String,
-        /// The module's.
+        /// The module's `.version`.
         found: String,
     },
-    /// The module's `.target` doesn't have it.
+    /// The module's `.target` does not have a construct.
     #[error("{at}: `{what}` needs `.target {needs}`, the module has {found}")]
     Target {
         /// Where.
         at: Span,
-        /// What needs it.
+        /// The construct that needs another target.
         what: String,
-        /// The lowest that has it.
+        /// The lowest `.target` that has the construct.
         needs: String,
-        /// The module's.
+        /// The module's `.target`.
         found: String,
     },
     /// A field of a tensor map that the hardware does not take.
@@ -172,7 +172,7 @@ pub enum Error {
     TensorMap {
         /// The field.
         field: String,
-        /// Its value.
+        /// The field's value.
         value: u64,
         /// What would be accepted.
         accepted: String,
@@ -183,13 +183,13 @@ pub enum Error {
         crate::TENSOR_MAP_BYTES
     )]
     NotATensorMap {
-        /// What is wrong with them.
+        /// What is wrong with the bytes.
         why: &'static str,
     },
 }
 
 impl Error {
-    /// Where in the text it is; line 0 if it is of no place.
+    /// The error's place in the text; line 0 if the error has no place.
     pub fn span(&self) -> Span {
         match self {
             Error::Syntax { at, .. }
@@ -211,7 +211,7 @@ impl Error {
         }
     }
 
-    /// The message with the line of the text that it is about, and a caret under the place.
+    /// The message, then the line of `text` that the message is about, with a caret under the place.
     ///
     /// ```
     /// # use girih_ptx::Module;
@@ -253,7 +253,7 @@ impl std::fmt::Display for Span {
 }
 
 impl Inst {
-    /// The instruction for a message: long operand lists are cut.
+    /// The instruction's text for a message: a long text is cut.
     pub(crate) fn brief(&self) -> String {
         const LONGEST: usize = 100;
         let text = self.to_string();

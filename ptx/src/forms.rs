@@ -2,7 +2,7 @@
 //!
 //! A [`Form`] is one syntax line of the PTX ISA as data: an opcode, an ordered list of modifier [`Slot`]s and an
 //! ordered list of [`OperandSlot`]s. An opcode has as many forms as it has syntax lines. The printer doesn't need
-//! the table, the parser doesn't consult it: they take any tree. [`check`] says whether an instruction is PTX.
+//! the table, the parser doesn't consult it: they take any tree. [`check()`] says whether an instruction is PTX.
 //!
 //! ```
 //! # use girih_ptx::{Module, Statement, Item, forms};
@@ -55,20 +55,20 @@ pub struct Form {
     pub slots: &'static [Slot],
     /// Its operands, in order.
     pub operands: &'static [OperandSlot],
-    /// The `.version` that brought it; what is older than 6.0 is given as 6.0.
+    /// The `.version` that brought the form; 6.0 for every form that is older.
     pub since: (u8, u8),
-    /// The architecture that brought it, 80 for sm_80; what is older than sm_70 is given as 70.
+    /// The architecture that brought the form, 80 for sm_80; 70 for every form that is older.
     pub sm: u32,
-    /// Only the architecture itself has it (`sm_90a`), not its successors.
+    /// Whether only this architecture has the form (`sm_90a`), not its successors.
     pub specific: bool,
 }
 
 /// A place for one modifier.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
-    /// What may stand here.
+    /// The modifiers that may stand here.
     pub choices: Choices,
-    /// The place may stay empty.
+    /// Whether the place may stay empty.
     pub optional: bool,
 }
 
@@ -84,18 +84,18 @@ pub enum Choices {
 /// A place for one operand.
 #[derive(Clone, Copy, Debug)]
 pub struct OperandSlot {
-    /// What may stand here.
+    /// The operands that may stand here.
     pub kind: Kind,
-    /// Whether something must.
+    /// When an operand must stand here.
     pub when: When,
 }
 
-/// When an operand is there.
+/// When an instruction has an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// Always.
     Always,
-    /// The instruction may end before it.
+    /// The instruction may have the operand or not.
     Optional,
     /// If and only if the modifier slot of this index is filled.
     Slot(usize),
@@ -108,25 +108,26 @@ pub enum Ty {
     Is(Type),
     /// The type in the modifier slot of this index.
     Slot(usize),
-    /// Like `Slot`, and a register may be wider than the type (PTX ISA, "Operand Size Exceeding Instruction-Type
+    /// Like `Slot`, but a register may be wider than the type (PTX ISA, "Operand Size Exceeding Instruction-Type
     /// Size").
     Wider(usize),
-    /// The type twice as wide as the one in the slot: of `mul.wide`'s destination.
+    /// The type twice as wide as the type in the slot, as of `mul.wide`'s destination.
     Double(usize),
-    /// The type in the slot, of `.f16` two in a 32-bit register: accumulators of `wgmma`.
+    /// The type in the slot; for `.f16` a 32-bit register with two elements. Accumulators of `wgmma` are such.
     Packed(usize),
 }
 
 /// How many parts a vector operand has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
-    /// So many.
+    /// This number of parts.
     Is(usize),
-    /// As the modifier in this slot says: `.v4`, `.x2`; without it the operand is a scalar.
+    /// The number that the modifier in this slot states, as `.v4` or `.x2`; without a modifier the operand is a scalar.
     Slot(usize),
     /// The offsets of an im2col copy: two fewer than the dimensions in this slot.
     Offsets(usize),
-    /// The accumulators of `wgmma`: m64nN elements of the type in slot `ty` over 128 threads, in 32-bit registers.
+    /// The accumulators of `wgmma` in one thread: 64 x N elements of the type in slot `ty`, shared out among 128
+    /// threads, in 32-bit registers.
     Accumulators {
         /// Slot of the shape.
         shape: usize,
@@ -138,7 +139,7 @@ pub enum Count {
 /// What an address points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// The state space in the modifier slot of this index; without it, a generic address.
+    /// The state space in the modifier slot of this index; a generic address if the slot is empty.
     Slot(usize),
     /// This state space.
     Is(Word),
@@ -155,13 +156,13 @@ pub enum Kind {
     DefOrSink(Ty),
     /// `_`: nothing is written.
     Sink,
-    /// A predicate that is written, or `p|q`, two of them.
+    /// A predicate that is written, or two of them as `p|q`.
     DefPreds,
     /// `d|p`: a register and a predicate that are written. Without `both`, `d` alone will do.
     DefWithPred {
         /// The type of `d`.
         ty: Ty,
-        /// The predicate must be there.
+        /// Whether the predicate must be there.
         both: bool,
     },
     /// A register or a constant that is read.
@@ -176,7 +177,7 @@ pub enum Kind {
     DefVec(Count, Ty),
     /// `{a, b}`: registers or constants that are read.
     UseVec(Count, Ty),
-    /// What `mov` reads: a register, a constant, a special register, or a variable, for its address.
+    /// The source of `mov`: a register, a constant, a special register, or a variable, whose address is read.
     Source(Ty),
     /// `{a, b}`: equal parts that together have the width of the type in the slot; `mov` packs and unpacks them.
     Parts {
@@ -191,7 +192,7 @@ pub enum Kind {
     Address(Space),
     /// `[map, {x, y}]`, with as many coordinates as the modifier in this slot says: `.2d`.
     Tensor(usize),
-    /// An integer constant: one of these, or any if there are none.
+    /// An integer constant: one of these, or any if the list is empty.
     Constant(&'static [i64]),
     /// The number of a barrier: a register or 0 to 15.
     Barrier,
@@ -204,7 +205,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether the instruction writes what stands here.
+    /// Whether the instruction writes the registers of this operand.
     pub(crate) const fn is_written(self) -> bool {
         matches!(
             self,
@@ -260,7 +261,7 @@ pub fn all() -> impl Iterator<Item = &'static Form> {
 }
 
 impl Choices {
-    /// Whether `modifier` is one of them.
+    /// Whether `modifier` is one of the choices.
     pub fn accept(self, modifier: Modifier) -> bool {
         match (self, modifier) {
             (Choices::Types(types), Modifier::Type(ty)) => types.contains(&ty),
@@ -278,7 +279,7 @@ impl Choices {
     }
 }
 
-/// What the tables are written with.
+/// The functions that the tables are written with.
 mod row {
     use super::{Choices, Count, Form, Kind, OperandSlot, Slot, Ty, When};
     use crate::{Opcode, Type, Word};
@@ -292,14 +293,14 @@ mod row {
     }
 
     impl Form {
-        /// Brought by PTX ISA `major.minor` for `sm`.
+        /// The form, brought by PTX ISA `major.minor` for `sm`.
         pub(super) const fn since(mut self, major: u8, minor: u8, sm: u32) -> Form {
             self.since = (major, minor);
             self.sm = sm;
             self
         }
 
-        /// For the architecture itself alone: `sm_90a`.
+        /// The form, for one architecture without its successors: `sm_90a`.
         pub(super) const fn specific(mut self) -> Form {
             self.specific = true;
             self
@@ -331,7 +332,7 @@ mod row {
             self
         }
 
-        /// There if and only if modifier `slot` is.
+        /// The operand, present if and only if modifier slot `slot` is filled.
         pub(super) const fn with(mut self, slot: usize) -> OperandSlot {
             self.when = When::Slot(slot);
             self

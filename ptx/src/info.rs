@@ -1,4 +1,4 @@
-//! What a launcher needs to know of a kernel.
+//! What a launcher needs to know about a kernel.
 
 use std::collections::HashSet;
 
@@ -8,25 +8,28 @@ use crate::{Fact, LaunchNotes, Type, VarSpace};
 /// A kernel's signature and the resources that its text states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelInfo {
-    /// Its name.
+    /// The kernel's name.
     pub name: Name,
-    /// Its parameters in order.
+    /// The kernel's parameters in order.
     pub params: Vec<ParamInfo>,
-    /// Bytes of shared memory that it declares, or uses of the module's, alignment included.
+    /// Bytes of the shared variables that the kernel declares, and of the module's shared variables that it uses, with
+    /// the padding that their alignment takes.
     pub static_shared_bytes: u64,
-    /// It uses an `.extern .shared` variable, whose size is given at launch.
+    /// Whether the kernel uses a `.shared` variable `name[]`, whose size is given at launch.
     pub dynamic_shared: bool,
-    /// That size in bytes, where the module's [`Notes`](crate::Notes) know it, or 0 where there is no such variable.
+    /// Bytes of dynamic shared memory, where the module's [`Notes`](crate::Notes) know them; 0 if the kernel does not
+    /// use dynamic shared memory.
     pub dynamic_shared_bytes: Option<u32>,
     /// Most threads a block may have: the product of `.maxntid` or `.reqntid`.
     pub max_threads: Option<u64>,
-    /// Exactly the block that it must be launched with, in x, y, z: `.reqntid`.
+    /// The extents of a block in x, y, z with which the kernel must be launched: `.reqntid`.
     pub required_threads: Option<[u32; 3]>,
-    /// The block that it is made for: `.reqntid`, or what the module's [`Notes`](crate::Notes) say.
+    /// The extents of a block that the kernel is made for: `.reqntid`, or what the module's [`Notes`](crate::Notes)
+    /// say.
     pub block: Option<[u32; 3]>,
-    /// Exactly the cluster that it is launched with, in x, y, z: `.reqnctapercluster`.
+    /// The extents of a cluster, in blocks along x, y, z, with which the kernel must be launched: `.reqnctapercluster`.
     pub required_cluster: Option<[u32; 3]>,
-    /// Instructions in its text.
+    /// The number of instructions in the kernel's text and in the functions that it calls.
     pub instructions: usize,
     /// The module's target.
     pub target: Target,
@@ -37,17 +40,17 @@ pub struct KernelInfo {
 /// A parameter, and where it lies in the parameter buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamInfo {
-    /// Its name.
+    /// The parameter's name.
     pub name: Name,
-    /// Its type, or its elements'.
+    /// The type of the parameter, or of its elements if it is an array.
     pub ty: Type,
-    /// Its size in bytes.
+    /// The parameter's size in bytes.
     pub bytes: u64,
-    /// Its alignment in bytes.
+    /// The parameter's alignment in bytes.
     pub align: u32,
-    /// Its place in bytes from the start of the parameters.
+    /// Bytes from the start of the parameter buffer to the parameter.
     pub offset: u64,
-    /// What the kernel relies on, where the module's [`Notes`](crate::Notes) know it.
+    /// What the kernel assumes about the parameter's value, where the module's [`Notes`](crate::Notes) know it.
     pub fact: Option<Fact>,
 }
 
@@ -125,7 +128,7 @@ impl Module {
 }
 
 impl Module {
-    /// Adds what the functions hold that the statements call, or that those call.
+    /// Adds the contents of the functions that the statements call, directly or through other functions.
     fn read_called<'k>(&'k self, body: &mut Body<'k>) {
         let mut rest: Vec<&Function> = (self.items.iter())
             .filter_map(|item| if let Item::Function(function) = item { Some(function) } else { None })
@@ -136,7 +139,7 @@ impl Module {
     }
 }
 
-/// What a kernel's statements hold.
+/// The variables, the names and the number of instructions in a kernel's statements.
 #[derive(Default)]
 struct Body<'k> {
     variables: Vec<&'k Variable>,
@@ -182,12 +185,12 @@ fn product(extents: [u32; 3]) -> u64 {
 }
 
 impl Variable {
-    /// Its alignment in bytes: as declared, or natural.
+    /// The variable's alignment in bytes: as declared, or else natural.
     pub fn alignment(&self) -> u32 {
         self.align.or(self.ty.bytes()).unwrap_or(1).max(1)
     }
 
-    /// Its size in bytes; `None` if that is given at launch.
+    /// The variable's size in bytes; `None` if the size is given at launch.
     pub fn bytes(&self) -> Option<u64> {
         let elements = match self.extent {
             Extent::Scalar => 1,

@@ -7,11 +7,11 @@ use crate::{Error, Span};
 pub(crate) enum Token<'t> {
     /// `ld`, `%r1`, `_`.
     Ident(&'t str),
-    /// What follows a dot: `f32`, `2d`, `shared::cta`.
+    /// The word after a dot: `f32`, `2d`, `shared::cta`.
     Dotted(&'t str),
     /// A literal as written: `16`, `0xFFU`, `1.5`, `0f3F800000`.
     Number(&'t str),
-    /// What stands between double quotes.
+    /// The text between double quotes.
     Quoted(&'t str),
     /// One character of punctuation.
     Punct(char),
@@ -36,7 +36,7 @@ impl std::fmt::Display for Token<'_> {
 pub(crate) struct Lexeme<'t> {
     pub(crate) token: Token<'t>,
     pub(crate) span: Span,
-    /// No blank stands before it: what tells `%tid.x` from `%tid .x`.
+    /// Whether no blank stands before the token, which tells `%tid.x` from `%tid .x`.
     pub(crate) glued: bool,
 }
 
@@ -85,7 +85,7 @@ impl<'t> Lexer<'t> {
         self.take(self.rest.find(|c| !keep(c)).unwrap_or(self.rest.len()))
     }
 
-    /// Skips blanks and comments; whether there were any.
+    /// Skips blanks and comments; returns whether there were any.
     fn skip_blanks(&mut self) -> Result<bool, Error> {
         let before = self.rest.len();
         loop {
@@ -158,7 +158,8 @@ fn word_length(text: &str) -> usize {
     text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len())
 }
 
-/// Length of the literal that `text` starts with: letters and digits, in a decimal one also a point and an exponent's sign.
+/// Length in bytes of the literal that `text` starts with: letters and digits, and in a decimal literal also a point
+/// and an exponent's sign.
 fn number_length(text: &str) -> usize {
     let word = word_length(text);
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());

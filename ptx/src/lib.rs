@@ -7,9 +7,9 @@
 //!                   +--kernels-> signatures and resources, for a launcher
 //! ```
 //!
-//! PTX text exists only in the printer; everything that generates PTX builds a [`Module`], everything that reads
-//! PTX gets one from [`Module::parse`]. The tree is open: any opcode takes any modifiers and operands. What is PTX
-//! is said by one table, [`forms`], which knows since which `.version` and architecture too.
+//! Only the printer writes PTX text; everything that generates PTX builds a [`Module`], everything that reads PTX gets
+//! a module from [`Module::parse`]. The tree is open: any opcode takes any modifiers and operands. Which of these are
+//! PTX, and since which `.version` and architecture, is said by one table, [`forms`].
 //!
 //! ```
 //! use girih_ptx::Module;

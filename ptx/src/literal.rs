@@ -19,7 +19,7 @@ pub(crate) fn literal(text: &str) -> Option<Operand> {
     }
 }
 
-/// The value of an integer literal: decimal, `0x`, `0b` or octal with a leading `0`; an `U` at the end is allowed.
+/// The value of an integer literal: decimal, `0x`, `0b` or octal with a leading `0`; a `U` at the end is allowed.
 pub(crate) fn integer(text: &str) -> Option<u64> {
     let body = text.strip_suffix('U').unwrap_or(text);
     let (radix, body) = match body.as_bytes() {

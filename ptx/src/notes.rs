@@ -1,6 +1,7 @@
-//! What is known of a module beside its text: which lines of a program wrote it, and what that program claims of registers and
-//! of the parameters of a launch. The text stays as it is, so that the same text runs on a GPU and on the simulator; the
-//! simulator names the lines in what it finds, and checks the claims, and a device checks what is launched.
+//! What is known of a module beside its text: which lines of a program wrote each line of the text, and what that
+//! program claims about registers and about the parameters of a launch. The text does not change for the notes, so the
+//! same text runs on a GPU and on the simulator. The simulator names the program's lines in its findings and checks the
+//! claims about registers; a device checks the parameters of a launch.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::{fmt, panic::Location, sync::Arc};
@@ -30,7 +31,7 @@ impl fmt::Display for Site {
     }
 }
 
-/// Of a number: that it is a multiple of `multiple` in `lower..=upper`.
+/// A fact about a number: the number is a multiple of `multiple` in `lower..=upper`.
 ///
 /// A number of 64 bits is signed; one of 32 bits is signed if `lower` is negative.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -39,14 +40,14 @@ pub struct Fact {
     pub lower: i64,
     /// The greatest value.
     pub upper: i64,
-    /// What divides every value, at least 1.
+    /// A divisor of every value, at least 1.
     pub multiple: i64,
-    /// Who says so.
+    /// The place in the program that claims the fact.
     pub site: Site,
 }
 
 impl Fact {
-    /// Whether it is true of the number that `value` stands for, the bits of a register or a parameter of `bits` bits.
+    /// Whether the fact is true of the number whose bits are `value`, in a register or a parameter of `bits` bits.
     ///
     /// # Examples
     /// ```
@@ -63,7 +64,7 @@ impl Fact {
         (self.lower..=self.upper).contains(&value) && value % self.multiple.max(1) == 0
     }
 
-    /// The number that the bits stand for.
+    /// The number that the bits `value` stand for, signed as this fact is.
     pub fn value(&self, bits: u32, value: u64) -> i64 {
         match bits {
             64 => value as i64,
@@ -72,7 +73,7 @@ impl Fact {
         }
     }
 
-    /// The numbers that it is true of, in words.
+    /// The numbers that the fact is true of, in words.
     pub fn accepted(&self) -> String {
         let Fact { lower, upper, multiple, .. } = self;
         let what = if *multiple > 1 { format!("multiples of {multiple}") } else { String::from("values") };
@@ -80,14 +81,14 @@ impl Fact {
     }
 }
 
-/// A fact of a register in every thread that comes by.
+/// A fact about a register in every thread that executes a line of the text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Claim {
-    /// The line of the text after whose instruction or label it holds, from 1.
+    /// The line of the text after whose instruction or label the fact holds, from 1.
     pub line: u32,
     /// The register.
     pub register: Name,
-    /// What is claimed of it, and by whom.
+    /// The fact, and the place in the program that claims it.
     pub fact: Fact,
 }
 
@@ -108,20 +109,20 @@ pub struct LaunchNotes {
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory of a block.
     pub dynamic_shared_bytes: u32,
-    /// Facts of parameters by their names, on which the kernel's text relies.
+    /// Facts about parameters, by the parameters' names, on which the kernel's text relies.
     pub facts: Vec<(Name, Fact)>,
 }
 
-/// What is known of a module beside its text, good for this text alone: in a module that has been changed since, it is
-/// ignored.
+/// What is known of a module beside its text. The notes are good for that text alone: they are ignored in a module that
+/// has been changed since.
 ///
-/// Notes are not part of a module's meaning: all are equal.
+/// Notes are not part of a module's meaning: any two notes compare equal.
 #[derive(Clone, Debug, Default)]
 pub struct Notes {
     claims: Vec<Claim>,
     sites: Vec<(u32, Site)>,
     launches: Vec<LaunchNotes>,
-    /// A hash of the text that the lines are of.
+    /// A hash of the text that the notes are about.
     text: u64,
 }
 
@@ -133,29 +134,29 @@ impl PartialEq for Notes {
 impl Eq for Notes {}
 
 impl Notes {
-    /// Claims about lines of `text`, and who wrote which.
+    /// Claims about lines of `text`, and for a line the place in the program that wrote the line.
     pub fn new(text: &str, mut claims: Vec<Claim>, mut sites: Vec<(u32, Site)>) -> Notes {
         claims.sort_by_key(|claim| claim.line);
         sites.sort_by_key(|(line, _)| *line);
         Notes { claims, sites, launches: Vec::new(), text: hash(text) }
     }
 
-    /// The same with what is known of the launches of the module's kernels.
+    /// The same notes with what is known of the launches of the module's kernels.
     pub fn with_launches(self, launches: Vec<LaunchNotes>) -> Notes {
         Notes { launches, ..self }
     }
 
-    /// Whether `text` is what they are about.
+    /// Whether the notes are about `text`.
     pub fn are_of(&self, text: &str) -> bool {
         self.text == hash(text)
     }
 
-    /// The claims by ascending lines.
+    /// The claims, in ascending order of lines.
     pub fn claims(&self) -> &[Claim] {
         &self.claims
     }
 
-    /// Who wrote a line.
+    /// The place in the program that wrote line `line`.
     pub fn site(&self, line: u32) -> Option<&Site> {
         let at = self.sites.binary_search_by_key(&line, |(line, _)| *line).ok()?;
         Some(&self.sites[at].1)

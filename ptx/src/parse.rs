@@ -12,8 +12,8 @@ use cursor::Parser;
 use crate::{Error, Module, Name, Statement};
 
 impl Module {
-    /// Parses PTX text. Comments, `.section`s, of which `.loc` has the names of inlined functions, and the `.pragma`s
-    /// outside of bodies are dropped.
+    /// Parses PTX text. Comments, the `.pragma`s outside of bodies and the `.section`s are dropped, except for the
+    /// strings of `.debug_str` from which `.loc` takes the names of inlined functions.
     ///
     /// # Errors
     /// The first thing in the text that isn't PTX, or isn't supported, with its line and column.
@@ -30,8 +30,9 @@ impl Module {
         parser.module(|_, _, error| Err(error))
     }
 
-    /// Parses PTX text and verifies its kernels, functions and variables each on its own. Those that are not PTX, or not
-    /// supported, are left out and told with their errors, as is what names them: the others can be used.
+    /// Parses PTX text and verifies each kernel, function and variable on its own. Items that are not PTX, or not
+    /// supported, are left out and returned with their errors, and so are the items that name them; the other items can
+    /// be used.
     ///
     /// # Errors
     /// What is wrong with the text as a whole: its tokens, its braces, its `.version` and `.target`.
@@ -62,11 +63,11 @@ impl Module {
 /// A kernel, a function or a variable that [`Module::parse_each`] has left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Its name.
+    /// The item's name.
     pub name: Name,
-    /// Whether it is a kernel.
+    /// Whether the item is a kernel.
     pub kernel: bool,
-    /// What is wrong with it, or with what it names.
+    /// What is wrong with the item, or with a left-out item that it names.
     pub error: Error,
 }
 

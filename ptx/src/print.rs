@@ -72,7 +72,7 @@ impl Display for Function {
     }
 }
 
-/// With a blank after it.
+/// The directive with a blank after it, or nothing for internal linkage.
 impl Display for Linkage {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_str(match self {
@@ -85,7 +85,7 @@ impl Display for Linkage {
     }
 }
 
-/// One a line.
+/// Writes the parameters, one to a line.
 fn params(f: &mut Formatter<'_>, params: &[Variable]) -> Result {
     for (i, param) in params.iter().enumerate() {
         write!(f, "{}\n  {param}", if i == 0 { "" } else { "," })?;
@@ -119,7 +119,7 @@ impl Display for VarSpace {
     }
 }
 
-/// Without the semicolon, as in a parameter list.
+/// The declaration without a semicolon, as in a parameter list.
 impl Display for Variable {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         write!(f, "{}{} ", self.linkage, self.space)?;
@@ -149,7 +149,7 @@ impl Display for Extent {
     }
 }
 
-/// With the line's end; a nested block is several lines.
+/// The statement with its line end; a nested block takes several lines.
 impl Display for Statement {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         statement(f, self, 0)
@@ -169,7 +169,7 @@ impl Display for RegDecl {
     }
 }
 
-/// Without the semicolon.
+/// The instruction without a semicolon.
 impl Display for Inst {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         if let Some(guard) = &self.guard {
@@ -253,7 +253,7 @@ fn statement(f: &mut Formatter<'_>, item: &Statement, level: usize) -> Result {
     let outer = if matches!(item, Statement::Label(_)) { level.saturating_sub(1) } else { level };
     let indent = 2 * outer;
     if let Statement::Comment(text) = item {
-        // A line break in a comment must not let its rest out as code.
+        // The text after a line break in a comment must not become code.
         return text.lines().try_for_each(|line| writeln!(f, "{:indent$}// {line}", ""));
     }
     write!(f, "{:indent$}", "")?;

@@ -1,13 +1,13 @@
-//! Tensor maps: what a bulk tensor copy knows of a tensor in global memory and of the box that it moves.
+//! Tensor maps: the description of a tensor in global memory, and of the box of it that a bulk tensor copy moves.
 //!
 //! A map describes `rank` dimensions, innermost first. Dimension 0 is contiguous; the others have strides in bytes.
 //! An instruction moves one box of the tensor, whose first element has the instruction's coordinates; elements of the
 //! box outside the tensor read as zero or NaN and are not written (PTX ISA, "Tensor"; CUDA driver API,
 //! `cuTensorMapEncodeTiled`).
 //!
-//! A [`Tiled`] is the description without an address, [`Tiled::at`] checks it and gives a [`TensorMap`]. A GPU gets the
-//! driver's encoding of it; [`TensorMap::to_bytes`] is the encoding that girih's simulator reads. Both are 128 bytes,
-//! passed as `.param .align 64 .b8 map[128]` or put into global or constant memory.
+//! A [`Tiled`] is the description without an address; [`Tiled::at`] checks the description and gives a [`TensorMap`]. A
+//! GPU gets the driver's encoding of a map; [`TensorMap::to_bytes`] is the encoding that girih's simulator reads. Both
+//! are 128 bytes, passed as `.param .align 64 .b8 map[128]` or put into global or constant memory.
 
 mod choices;
 mod columns;
@@ -21,12 +21,12 @@ pub use field::TensorField;
 
 /// Bytes of an encoded tensor map.
 pub const TENSOR_MAP_BYTES: usize = 128;
-/// Most dimensions.
+/// The most dimensions of a tensor map.
 pub const TENSOR_MAP_RANK: usize = 5;
-/// Most bytes that a box may take in shared memory: all that a multiprocessor of Hopper has.
+/// The most bytes that a box may take in shared memory: all the shared memory of a multiprocessor of Hopper.
 const BOX_LIMIT: u64 = 228 << 10;
 
-/// A tensor of some shape and the box that instructions move of it; everything of a map but the address.
+/// A tensor's shape and the box of it that an instruction moves: everything of a tensor map but the address.
 ///
 /// ```
 /// use girih_ptx::{TensorElement, TensorSwizzle, Tiled};
@@ -47,18 +47,19 @@ pub struct Tiled {
     pub strides: Vec<u64>,
     /// Elements of the box along each dimension, 1 to 256 each.
     pub extents: Vec<u32>,
-    /// Along each dimension, every how many-th element of the box is moved, 1 to 8; that of dimension 0 has no effect.
+    /// Along each dimension, the step from one moved element of the box to the next, 1 to 8. The step of dimension 0
+    /// has no effect.
     pub element_strides: Vec<u32>,
-    /// Must be none.
+    /// Must be [`Interleave::None`].
     pub interleave: Interleave,
     /// How the box lies in shared memory.
     pub swizzle: TensorSwizzle,
     /// A hint for the cache.
     pub l2_promotion: L2Promotion,
-    /// What lies outside of the tensor.
+    /// What elements outside of the tensor read as.
     pub fill: OobFill,
-    /// Of im2col copies: where columns of pixels begin and end. [`extents`](Tiled::extents) are the channels of a pixel and the
-    /// pixels of a column then.
+    /// For im2col copies, where columns of pixels begin and end; [`extents`](Tiled::extents) then are the channels of a
+    /// pixel and the pixels of a column.
     pub columns: Option<Columns>,
 }
 
@@ -82,8 +83,8 @@ impl Tiled {
         }
     }
 
-    /// The same with columns of `pixels` pixels of `channels` channels, for im2col copies. The tensor's dimensions are the
-    /// channels, one to three of pixels, and the images.
+    /// A packed tensor for im2col copies, with columns of `pixels` pixels of `channels` channels. The tensor's
+    /// dimensions are the channels, one to three dimensions of pixels, and the images.
     ///
     /// ```
     /// use girih_ptx::{Columns, TensorElement, Tiled};
@@ -102,32 +103,32 @@ impl Tiled {
         Tiled { columns: Some(columns), ..Tiled::new(element, dims, &[channels, pixels]) }
     }
 
-    /// With other strides, bytes, of dimensions 1 and up.
+    /// The same with other strides, in bytes, of dimensions 1 and up.
     pub fn with_strides(self, strides: &[u64]) -> Tiled {
         Tiled { strides: strides.into(), ..self }
     }
 
-    /// With every so many-th element of the box along each dimension.
+    /// The same with other [`element_strides`](Tiled::element_strides).
     pub fn with_element_strides(self, element_strides: &[u32]) -> Tiled {
         Tiled { element_strides: element_strides.into(), ..self }
     }
 
-    /// With a swizzle.
+    /// The same with another swizzle.
     pub fn with_swizzle(self, swizzle: TensorSwizzle) -> Tiled {
         Tiled { swizzle, ..self }
     }
 
-    /// With a hint for the cache.
+    /// The same with another hint for the cache.
     pub fn with_l2_promotion(self, l2_promotion: L2Promotion) -> Tiled {
         Tiled { l2_promotion, ..self }
     }
 
-    /// With other values outside of the tensor.
+    /// The same with another value of elements outside of the tensor.
     pub fn with_fill(self, fill: OobFill) -> Tiled {
         Tiled { fill, ..self }
     }
 
-    /// The map of such a tensor at a global address.
+    /// The tensor map of the tensor at a global address.
     ///
     /// # Errors
     /// [`Error::TensorMap`] for the first field that `cuTensorMapEncodeTiled`, or with columns `cuTensorMapEncodeIm2col`, does
@@ -137,8 +138,8 @@ impl Tiled {
         Ok(TensorMap { address, tiled: self.clone() })
     }
 
-    /// Bytes from the first to behind the last element of the tensor; `None` if more than an address can count, or if
-    /// there are more dimensions than strides for them.
+    /// Bytes from the start of the tensor's first element to the end of its last; `None` if the number overflows 64
+    /// bits, or if a dimension has no stride.
     pub fn tensor_bytes(&self) -> Option<u64> {
         let mut last = self.dims.first()?.checked_mul(self.element.bytes().into())?;
         for (i, dim) in self.dims.iter().enumerate().skip(1) {
@@ -236,7 +237,7 @@ pub struct TensorMap {
     tiled: Tiled,
 }
 
-/// What [`TensorMap::to_bytes`] starts with.
+/// The bytes that [`TensorMap::to_bytes`] starts with.
 const MAGIC: [u8; 8] = *b"girih\0TM";
 
 impl TensorMap {
@@ -245,18 +246,18 @@ impl TensorMap {
         self.address
     }
 
-    /// The rest of the description.
+    /// The description without the address.
     pub fn tiled(&self) -> &Tiled {
         &self.tiled
     }
 
-    /// Dimensions, 1 to 5.
+    /// The number of dimensions, 1 to 5.
     pub fn rank(&self) -> usize {
         self.tiled.dims.len()
     }
 
-    /// Elements that an instruction moves along dimension `i`; 1 beyond the rank. Element strides thin out every dimension
-    /// but the innermost.
+    /// Elements that an instruction moves along dimension `i`; 1 beyond the dimensions of the box. Where there are no
+    /// columns, element strides thin out every dimension but the innermost.
     pub fn moved(&self, i: usize) -> u32 {
         self.tiled.moved(i)
     }
@@ -267,8 +268,8 @@ impl TensorMap {
         self.tiled.shared_bytes()
     }
 
-    /// Bytes that an instruction moves, elements outside of the tensor included: what it adds to an mbarrier's
-    /// transaction count. Padding of rows that are narrower than the swizzle is not in it.
+    /// Bytes that an instruction moves, elements outside of the tensor included: the number by which the copy changes
+    /// an mbarrier's transaction count. The padding of rows that are narrower than the swizzle does not count.
     pub fn box_bytes(&self) -> u64 {
         (0..self.rank()).map(|i| u64::from(self.moved(i))).product::<u64>()
             * u64::from(self.tiled.element.bytes())
@@ -282,7 +283,7 @@ impl TensorMap {
         bytes.extend(self.address.to_le_bytes());
         bytes.extend([tiled.element as u8, self.rank() as u8, tiled.interleave as u8, tiled.swizzle as u8]);
         bytes.extend([tiled.l2_promotion as u8, tiled.fill as u8]);
-        // What the check bounds to 1..=256 and 1..=8 fits after subtracting one.
+        // By the check, extents are in 1..=256, so that one less fits a byte, and element strides in 1..=8.
         let boxed = if tiled.columns.is_some() { &tiled.extents[..1] } else { &tiled.extents };
         bytes.extend(padded(boxed).map(|extent| extent.saturating_sub(1) as u8));
         bytes.extend(padded(&tiled.element_strides).map(|stride| stride as u8));
@@ -300,7 +301,8 @@ impl TensorMap {
     /// Reads [`to_bytes`](TensorMap::to_bytes).
     ///
     /// # Errors
-    /// [`Error::NotATensorMap`] if these are other bytes; [`Error::TensorMap`] if their fields are not a map's.
+    /// [`Error::NotATensorMap`] if the bytes are not such an encoding; [`Error::TensorMap`] if a field has a value that
+    /// no map has.
     ///
     /// ```
     /// use girih_ptx::{TensorElement, TensorMap, Tiled};
@@ -354,7 +356,7 @@ impl TensorMap {
     }
 }
 
-/// Five numbers, zeros behind those given.
+/// The values, filled up with zeros to five numbers.
 fn padded<T: Copy + Default>(values: &[T]) -> impl Iterator<Item = T> {
     values.iter().copied().chain(std::iter::repeat(T::default())).take(TENSOR_MAP_RANK)
 }

@@ -37,7 +37,7 @@ impl Module {
         }
     }
 
-    /// Takes out the items that do not verify, and adds them to those that are `refused` already.
+    /// Takes out the items that do not verify, and adds them to `refused`.
     pub(crate) fn retain_verified(&mut self, refused: &mut Vec<Refused>) -> Result<(), Error> {
         let version = self.target.version();
         if self.version < version {
@@ -59,7 +59,7 @@ impl Module {
                 Item::File(_) => continue,
             };
             scopes.stack.iter_mut().for_each(|scope| _ = scope.names.remove(&name));
-            // Of what names something that is refused, the reason is that one's.
+            // An item that names a refused item is refused with that item's error.
             let reason = match &error {
                 Error::Undeclared { name, .. } => refused.iter().find(|other| *other.name == **name),
                 _ => None,
@@ -84,7 +84,7 @@ impl Module {
         Ok(self.needs()?.version.max(self.target.version()))
     }
 
-    /// The lowest target that has everything the module uses. What is older than sm_70 is not told apart.
+    /// The lowest target that has everything the module uses, sm_70 at least.
     ///
     /// # Errors
     /// As [`Module::verify`], the module's own `.version` and `.target` apart.
@@ -108,7 +108,7 @@ impl Module {
     }
 }
 
-/// Takes the place, the text of a thing and what it needs.
+/// A function that is told the place of a construct, its text and its needs.
 type Report<'r> = &'r mut dyn FnMut(Span, &dyn Fn() -> String, Needs) -> Result<(), Error>;
 
 fn visit_item(item: &Item, scopes: &mut Scopes, report: Report<'_>) -> Result<(), Error> {
@@ -230,7 +230,7 @@ struct Scopes {
 #[derive(Default)]
 struct Scope {
     names: HashMap<Name, Symbol>,
-    /// `%r<40>` by its prefix `%r`: the names are not spelled out, there may be billions.
+    /// Ranges such as `%r<40>`, by their prefix `%r`: the names are not spelled out, as there may be billions.
     ranges: HashMap<Name, (u32, Type)>,
 }
 
@@ -299,7 +299,8 @@ impl Scopes {
         }
         let Some(scope) = self.stack.last_mut() else { return Ok(()) };
         let within = |name: &str| splits(name).any(|(stem, number)| stem == &**prefix && number < count);
-        // Another range overlaps if its first name, `other0`, is one of these, or the first of these one of it.
+        // Another range overlaps if its first name, `other0`, is in this range, or if the first name of this range is
+        // declared.
         let overlap = |other: &str, others: u32| {
             others > 0 && within(&format!("{other}0"))
                 || count > 0 && scope.symbol(&format!("{prefix}0")).is_some()

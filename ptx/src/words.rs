@@ -123,7 +123,7 @@ words! {
 }
 
 words! {
-    /// What follows an opcode, type words apart: `.global`, `.rn`, `.v4`, `.m16n8k16`.
+    /// A modifier other than a type: `.global`, `.rn`, `.v4`, `.m16n8k16`.
     Word {
         // state spaces
         Param = "param", Shared = "shared", SharedCta = "shared::cta", SharedCluster = "shared::cluster",
@@ -262,13 +262,13 @@ words! {
         Globaltimer = "%globaltimer", GlobaltimerLo = "%globaltimer_lo", GlobaltimerHi = "%globaltimer_hi",
         DynamicSmemSize = "%dynamic_smem_size", TotalSmemSize = "%total_smem_size",
         AggrSmemSize = "%aggr_smem_size", WarpSize = "WARP_SZ",
-        // what a driver sets
+        // registers that a driver sets
         Envreg0 = "%envreg0", Envreg1 = "%envreg1", Envreg2 = "%envreg2", Envreg3 = "%envreg3", Envreg4 = "%envreg4", Envreg5 = "%envreg5", Envreg6 = "%envreg6", Envreg7 = "%envreg7", Envreg8 = "%envreg8", Envreg9 = "%envreg9", Envreg10 = "%envreg10", Envreg11 = "%envreg11", Envreg12 = "%envreg12", Envreg13 = "%envreg13", Envreg14 = "%envreg14", Envreg15 = "%envreg15", Envreg16 = "%envreg16", Envreg17 = "%envreg17", Envreg18 = "%envreg18", Envreg19 = "%envreg19", Envreg20 = "%envreg20", Envreg21 = "%envreg21", Envreg22 = "%envreg22", Envreg23 = "%envreg23", Envreg24 = "%envreg24", Envreg25 = "%envreg25", Envreg26 = "%envreg26", Envreg27 = "%envreg27", Envreg28 = "%envreg28", Envreg29 = "%envreg29", Envreg30 = "%envreg30", Envreg31 = "%envreg31",
     }
 }
 
 impl Special {
-    /// The type it is read with.
+    /// The type that the register is read with.
     pub const fn ty(self) -> Type {
         match self {
             Special::Clock64 | Special::Globaltimer | Special::Gridid => Type::U64,

@@ -12,7 +12,7 @@ const HINT: Slot = maybe(&[L2CacheHint]);
 const AHEAD: Slot = maybe(&[L2Prefetch64, L2Prefetch128, L2Prefetch256]);
 const POLICY: OperandSlot = read(B64);
 const DIMS: &[Word] = &[Dim1, Dim2, Dim3, Dim4, Dim5];
-/// With channels, pixels and images.
+/// The ranks of im2col tensors: channels, one to three dimensions of pixels, and images.
 const SPACED: &[Word] = &[Dim3, Dim4, Dim5];
 const TILE: Slot = maybe(&[Tile]);
 const COMPLETE: Slot = one(&[MbarrierCompleteTxBytes]);
@@ -28,7 +28,7 @@ const fn tensor(dims: usize) -> OperandSlot {
     operand(Kind::Tensor(dims))
 }
 
-/// Where the pixels are that a filter's element sees.
+/// The im2col offsets: the position of a filter's element, one number for each dimension of pixels.
 const fn offsets(dims: usize) -> OperandSlot {
     operand(Kind::UseVec(Count::Offsets(dims), Ty::Is(U16)))
 }
@@ -41,7 +41,8 @@ const LINE: OperandSlot = operand(Kind::Constant(&[16]));
 const WORDS: OperandSlot = operand(Kind::Constant(&[4, 8, 16]));
 
 pub(super) static FORMS: &[Form] = &[
-    // the source size may be smaller than the copy's, or a predicate tells to ignore the source; the rest is zeros
+    // An optional source size may be less than the copy's size, or a predicate tells to ignore the source; bytes that
+    // are not read are zeros.
     row(
         O::Cp,
         &[one(&[Async]), one(&[Ca]), one(SHARED), one(&[Global]), HINT, AHEAD],
@@ -283,7 +284,7 @@ pub(super) static FORMS: &[Form] = &[
         &[tensor(4), POLICY.with(8)],
     )
     .since(8, 0, 90),
-    // tensor copies of columns of pixels
+    // im2col tensor copies
     row(
         O::Cp,
         &[

@@ -15,7 +15,7 @@ const THREADS: OperandSlot = read(U32);
 const SCOPE: Slot = one(&[Cta, Cluster]);
 const ARRIVE: &[Word] = &[Arrive, ArriveDrop];
 const TX: &[Word] = &[ExpectTx, CompleteTx];
-/// The state that an arrival returns, if it is wanted.
+/// The phase that an arrival returns as an opaque state, or `_`.
 const STATE: OperandSlot = operand(Kind::DefOrSink(Ty::Is(B64)));
 const SINK: OperandSlot = operand(Kind::Sink);
 /// The time to wait, in nanoseconds.
@@ -25,7 +25,7 @@ const fn at(slot: usize) -> OperandSlot {
     operand(Kind::Address(Space::Slot(slot)))
 }
 
-/// Arrivals with this order and a scope.
+/// The forms of `mbarrier.arrive` with the memory order `$order` and a scope.
 macro_rules! arrivals {
     ($order:ident, $major:literal, $minor:literal, $sm:literal) => {
         [
@@ -59,7 +59,7 @@ macro_rules! arrivals {
     };
 }
 
-/// Waits with this order and a scope.
+/// The forms of `mbarrier.test_wait` and `try_wait` with the memory order `$order` and a scope.
 macro_rules! waits {
     ($order:ident, $major:literal, $minor:literal, $sm:literal) => {
         [
@@ -164,7 +164,7 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Fence, &[one(&[Proxy]), one(&[Async]), maybe(&[Global, SharedCta, SharedCluster])], &[])
         .since(8, 0, 90),
     row(O::Fence, &[one(&[MbarrierInit]), one(&[Release]), one(&[Cluster])], &[]).since(8, 0, 90),
-    // of accesses to shared memory alone
+    // fences that order accesses to shared memory alone
     row(O::Fence, &[one(&[Acquire]), one(&[SyncRestrictCluster]), one(&[Cluster])], &[]).since(8, 6, 90),
     row(O::Fence, &[one(&[Release]), one(&[SyncRestrictCta]), one(&[Cluster])], &[]).since(8, 6, 90),
     row(

@@ -6,7 +6,7 @@ use super::show::{alternatives, expected_operand};
 use super::{Form, OperandSlot, When, forms};
 use crate::{Error, Inst, Modifier, Name, Operand, Type, VarSpace};
 
-/// The form that `inst` has. Names are taken at their word: any name may be a register, a variable or a label.
+/// The form that `inst` has. Names are not looked up: any name may stand for a register or a label.
 ///
 /// # Errors
 /// [`Error::Modifier`], [`Error::OperandCount`] or [`Error::Operand`]: what is wrong and what would be accepted, for
@@ -22,7 +22,7 @@ pub(crate) enum Symbol {
     Variable(VarSpace),
     Label,
     Kernel,
-    /// With the numbers of what it returns and takes.
+    /// A function, with the numbers of its results and parameters.
     Function {
         results: usize,
         params: usize,
@@ -34,10 +34,10 @@ pub(crate) trait Names {
     fn symbol(&self, name: &str) -> Option<Symbol>;
 }
 
-/// The modifier that fills each slot of a form; `None` where an optional one is empty.
+/// The modifier that fills each slot of a form; `None` where an optional slot is empty.
 pub type Filled = Vec<Option<Modifier>>;
 
-/// The form that `inst` has, its names looked up in `names` if there are some.
+/// The form that `inst` has, with the instruction's names looked up in `names` if there is such a table.
 pub(crate) fn resolve(inst: &Inst, names: Option<&dyn Names>) -> Result<(&'static Form, Filled), Error> {
     if forms(inst.opcode).next().is_none() {
         return Err(Error::UnknownOpcode { at: inst.span, word: inst.opcode.to_string() });
@@ -62,7 +62,7 @@ pub(crate) fn resolve(inst: &Inst, names: Option<&dyn Names>) -> Result<(&'stati
     Err(trouble.map_or_else(|| nearest.error(inst, &modifiers), |(_, error)| error))
 }
 
-/// The modifier nearest to the end that no form accepts, and what the forms would.
+/// How far the modifiers match before no form accepts the next one, and what forms would accept in that place.
 struct Nearest {
     place: usize,
     accepted: Vec<Modifier>,
@@ -70,7 +70,8 @@ struct Nearest {
 }
 
 impl Nearest {
-    /// A form would have accepted `slot`, or the end, as modifier number `place`.
+    /// Notes that a form would have accepted a modifier of `slot`, or without a slot the end, as modifier number
+    /// `place`.
     fn note(&mut self, place: usize, slot: Option<&super::Slot>) {
         if place < self.place {
             return;
@@ -154,8 +155,8 @@ pub fn operand_slots(form: &Form, filled: &Filled, count: usize) -> Option<Vec<&
 }
 
 impl Inst {
-    /// The registers that the instruction writes, as far as its form tells: those that a called function returns are not
-    /// among them. None for what is no instruction of the table.
+    /// The registers that the instruction writes, as far as its form tells; registers for the results of a `call` are
+    /// not among them. Empty for an instruction that is not in the table.
     ///
     /// # Examples
     /// ```
@@ -183,7 +184,7 @@ impl Inst {
     }
 }
 
-/// Whether the operands fit; if not, how near the form comes, and the error.
+/// Checks the operands. An error has a number that is the greater the further the operands fit.
 fn check_operands(
     inst: &Inst,
     form: &Form,
@@ -209,7 +210,8 @@ fn check_operands(
                 expected: expected_operand(slot.kind, filled),
                 found: context.describe(operand),
             };
-            // Of two forms that get as far, the one that has braces where the instruction has them is meant.
+            // If two forms fail at the same operand, the error is that of the form whose operand has braces if and only
+            // if the instruction's has.
             let alike = slot.kind.is_braced(filled) == matches!(operand, Operand::Vector(_));
             return Err((2 * (i + 1) + usize::from(alike), error));
         }

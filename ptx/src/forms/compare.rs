@@ -15,12 +15,12 @@ const UNSIGNED_ORDER: &[Word] = &[Eq, Ne, Lt, Le, Gt, Ge, Lo, Ls, Hi, Hs];
 const FLOAT_ORDER: &[Word] = &[Eq, Ne, Lt, Le, Gt, Ge, Equ, Neu, Ltu, Leu, Gtu, Geu, Num, IsNan];
 const LOGIC: &[Word] = &[And, Or, Xor];
 const FTZ: Slot = maybe(&[Ftz]);
-/// What `set` gives.
+/// The destination types of `set`.
 const SETS: &[Type] = &[U32, S32, F32, F16];
-/// What `slct` takes.
+/// The operand types of `slct` and `selp`.
 const CHOSEN: &[Type] = &[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64];
 
-/// `setp`, and joined with a predicate.
+/// `setp`, and `setp` whose result is joined with a predicate.
 macro_rules! test {
     ($d:expr, $order:expr, $from:expr) => {
         [
@@ -36,7 +36,7 @@ macro_rules! test {
     };
 }
 
-/// `set`, likewise.
+/// `set`, and `set` whose comparison is joined with a predicate.
 macro_rules! set {
     ($order:expr, $to:expr, $from:expr) => {
         [

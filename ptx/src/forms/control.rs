@@ -1,4 +1,4 @@
-//! Control flow and what is left (PTX ISA, "Control Flow Instructions", "Miscellaneous Instructions",
+//! Control flow and miscellaneous instructions (PTX ISA, "Control Flow Instructions", "Miscellaneous Instructions",
 //! "Dependent launch").
 
 use super::row::*;
@@ -30,7 +30,7 @@ pub(super) static FORMS: &[Form] = &[
     .specific(),
 ];
 
-/// Registers of a thread that can be asked for: multiples of 8.
+/// The numbers of registers of a thread that `setmaxnreg` accepts: multiples of 8.
 const REGISTERS: &[i64] = &[
     24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200,
     208, 216, 224, 232, 240, 248, 256,

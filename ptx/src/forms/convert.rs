@@ -105,7 +105,7 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Cvt, &[one(&[Rn]), RELU, one(&[Satfinite]), of(&[E4m3x2, E5m2x2]), of(&[F16x2])], &[d(3), s(4)])
         .since(8, 1, 89),
     row(O::Cvt, &[one(&[Rn]), RELU, of(&[F16x2]), of(&[E4m3x2, E5m2x2])], &[d(2), s(3)]).since(8, 1, 89),
-    // saturated integers side by side, above what is there already
+    // two saturated integers side by side; the third source, where there is one, is shifted left to make room for them
     row(O::Cvt, &[one(&[Pack]), one(&[Sat]), of(&[U16, S16]), of(&[S32])], &[def(U32), s(3), s(3)])
         .since(6, 5, 72),
     row(

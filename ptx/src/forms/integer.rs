@@ -10,7 +10,7 @@ const INTS: &[Type] = &[U16, U32, U64, S16, S32, S64];
 const SIGNED: &[Type] = &[S16, S32, S64];
 const HALVES: &[Type] = &[U16, U32, S16, S32];
 const BITS: &[Type] = &[B16, B32, B64];
-/// What sums with carry take.
+/// The types of sums with carry.
 const CARRIED: &[Type] = &[U32, S32, U64, S64];
 const SHIFT: super::OperandSlot = read(U32);
 

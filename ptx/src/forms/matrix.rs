@@ -14,7 +14,7 @@ const FP8: &[Type] = &[E4m3, E5m2];
 const INT8: &[Type] = &[U8, S8];
 const INT4: &[Type] = &[U4, S4];
 
-/// `mma.sync.aligned.SHAPE.row.col.D.A.B.C` with fragments of `d`, `a` and `b` registers; C is like D.
+/// `mma.sync.aligned.SHAPE.row.col.D.A.B.C` with the number and type of the registers of D, A and B; C is like D.
 macro_rules! mma {
     ($shapes:expr, $d:expr, $a:expr, $b:expr, [$($extra:expr),*], $nd:literal $td:ident, $na:literal, $nb:literal $tab:ident) => {
         row(
@@ -25,7 +25,7 @@ macro_rules! mma {
     };
 }
 
-/// `mma.sync.aligned.m8n8k4` of f16 in every layout, D and C with so many registers.
+/// `mma.sync.aligned.m8n8k4` of f16 in every layout, with the number and type of the registers of D and C.
 macro_rules! quad {
     ($d:ident, $nd:literal $td:ident, $c:ident, $nc:literal $tc:ident) => {
         row(

@@ -8,7 +8,7 @@ use crate::Opcode as O;
 use crate::Type::{self, *};
 use crate::Word::{self, *};
 
-/// With two parts at most, and with four: a vector has 16 bytes at most.
+/// The types of scalars and of vectors of two. As a vector has 16 bytes at most, vectors of four have a `SMALL` type.
 const TYPES: Slot = of(&[B8, B16, B32, B64, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64]);
 const SMALL: Slot = of(&[B8, B16, B32, U8, U16, U32, S8, S16, S32, F32]);
 const LOADED: &[Word] =
@@ -16,27 +16,27 @@ const LOADED: &[Word] =
 const STORED: &[Word] = &[Global, Local, Param, ParamFunc, Shared, SharedCta, SharedCluster];
 const SHARED: &[Word] = &[Global, Shared, SharedCta, SharedCluster];
 const L1: Slot = maybe(&[L1EvictNormal, L1EvictUnchanged, L1EvictFirst, L1EvictLast, L1NoAllocate]);
-/// Only accesses of 32 bytes have it.
+/// The eviction priority in L2, which only accesses of 32 bytes can state.
 const L2_EVICT: Slot = maybe(&[L2EvictFirst, L2EvictLast, L2EvictNormal]);
 const HINT: Slot = maybe(&[L2CacheHint]);
 const AHEAD: Slot = maybe(&[L2Prefetch64, L2Prefetch128, L2Prefetch256]);
 const LOAD_CACHE: &[Word] = &[Ca, Cg, Cs, Lu, Cv];
 const STORE_CACHE: &[Word] = &[Wb, Cg, Cs, Wt];
 const SCOPE: &[Word] = &[Cta, Cluster, Gpu, Sys];
-/// Those that 16 bytes had first.
+/// The scopes that accesses of 16 bytes had first; `.sys` came later.
 const NARROW: &[Word] = &[Cta, Cluster, Gpu];
 const ORDER: &[Word] = &[Relaxed, Acquire, Release, AcqRel];
 const POLICY: OperandSlot = read(B64);
 
-/// What a load writes: scalar or vector.
+/// The destination of a load: a scalar or a vector.
 const fn to(vec: usize, ty: usize) -> OperandSlot {
     operand(Kind::DefVec(Count::Slot(vec), Ty::Wider(ty)))
 }
-/// What a store reads: scalar or vector.
+/// The source of a store: a scalar or a vector.
 const fn from(vec: usize, ty: usize) -> OperandSlot {
     operand(Kind::UseVec(Count::Slot(vec), Ty::Wider(ty)))
 }
-/// The value that an atomic found, if it is wanted.
+/// The value in memory before an atomic operation, or `_`.
 const fn old(ty: usize) -> OperandSlot {
     operand(Kind::DefOrSink(Ty::Slot(ty)))
 }
@@ -61,7 +61,7 @@ macro_rules! load {
     };
 }
 
-/// A store, likewise.
+/// A store, in the two forms of `load`.
 macro_rules! store {
     ($count:literal, $at:expr, [$($slot:expr),*] $(, $operand:expr)*) => {
         [
@@ -71,7 +71,7 @@ macro_rules! store {
     };
 }
 
-/// A reduction: in any space, and with a cache policy outside of shared memory.
+/// A reduction, in two forms: in any space without a cache policy, and outside of shared memory with one.
 macro_rules! reduction {
     ([$($op:expr),*], $ty:literal, $types:expr) => {
         [
@@ -85,7 +85,7 @@ macro_rules! reduction {
     };
 }
 
-/// An atomic that returns the old value, likewise.
+/// An atomic that returns the old value, in the two forms of `reduction`.
 macro_rules! atomic {
     ([$($op:expr),*], $ty:literal, $types:expr) => {
         [
@@ -99,7 +99,7 @@ macro_rules! atomic {
     };
 }
 
-/// A reduction of a vector of these types, and an atomic.
+/// A reduction and an atomic of a vector of the types `$types`.
 macro_rules! vector {
     ([$($op:expr),*], $hint:literal, $counts:expr, $types:expr) => {
         [
@@ -124,7 +124,7 @@ macro_rules! vector {
     };
 }
 
-/// A load and a store of 16 bytes with a cache policy, the modifiers before the policy counted.
+/// A load and a store of 16 bytes with a cache policy; `$count` is the number of modifiers before the policy.
 macro_rules! wide {
     ($count:literal, [$($load:expr),*], $at:literal, [$($store:expr),*], $to:literal) => {
         [
@@ -171,7 +171,7 @@ macro_rules! exchange {
     };
 }
 
-/// Forms whose widest scope came later.
+/// Forms with the scope `.sys`, which PTX 8.4 brought.
 const fn systemwide([load, store]: [Form; 2]) -> [Form; 2] {
     [load.since(8, 4, 70), store.since(8, 4, 70)]
 }
@@ -208,7 +208,7 @@ pub(super) static STORES: [[Form; 2]; 7] = [
     store!(5, at(2), [one(&[Relaxed, Release]), one(SCOPE), OUTSIDE, L1, HINT], POLICY.with(4)),
 ];
 
-/// Of more than a register's bytes.
+/// Loads and stores of 16 bytes that may have a cache policy, and of 32 bytes.
 pub(super) static WIDE: [[Form; 2]; 6] = [
     wide!(3, [maybe(&[Weak]), OUTSIDE, one(LOAD_CACHE)], 1, [maybe(&[Weak]), OUTSIDE, one(STORE_CACHE)], 1),
     wide!(3, [maybe(&[Weak]), OUTSIDE, L1], 1, [maybe(&[Weak]), OUTSIDE, L1], 1),

@@ -12,19 +12,19 @@ pub struct Needs {
     pub version: (u8, u8),
     /// The architecture: 90 for sm_90.
     pub sm: u32,
-    /// That architecture alone: `sm_90a`.
+    /// Whether only that architecture will do (`sm_90a`), not its successors.
     pub specific: bool,
 }
 
 impl Needs {
-    /// What any module needs.
+    /// The needs of every module.
     pub const LEAST: Needs = Needs { version: (6, 0), sm: 70, specific: false };
 
     const fn since(major: u8, minor: u8, sm: u32) -> Needs {
         Needs { version: (major, minor), sm, specific: false }
     }
 
-    /// What both need.
+    /// The needs of two things together.
     #[must_use]
     pub fn and(self, other: Needs) -> Needs {
         Needs {
@@ -34,12 +34,12 @@ impl Needs {
         }
     }
 
-    /// The target that has it, without more features than needed.
+    /// The lowest target that meets the needs.
     pub fn target(self) -> Target {
         Target { sm: self.sm, suffix: self.specific.then_some('a') }
     }
 
-    /// Whether code for `target` may use it.
+    /// Whether `target` meets the needs.
     pub fn met_by(self, target: Target) -> bool {
         match self.specific {
             true => target.sm == self.sm && target.suffix == Some('a'),
@@ -49,14 +49,14 @@ impl Needs {
 }
 
 impl Form {
-    /// What an instruction of this form needs, its modifiers and operands apart.
+    /// The needs of this form, without those of an instruction's modifiers and operands.
     pub fn needs(&self) -> Needs {
         Needs { version: self.since, sm: self.sm, specific: self.specific }
     }
 }
 
 impl Modifier {
-    /// What the modifier needs, wherever it stands.
+    /// The needs of the modifier, wherever it stands.
     pub fn needs(self) -> Needs {
         match self {
             Modifier::Word(word) => match word {
@@ -80,7 +80,7 @@ impl Modifier {
 }
 
 impl Special {
-    /// What reading it needs.
+    /// The needs of reading the special register.
     pub fn needs(self) -> Needs {
         match self {
             Special::ClusteridX | Special::ClusteridY | Special::ClusteridZ => Needs::since(7, 8, 90),
@@ -100,7 +100,7 @@ impl Special {
 }
 
 impl Directive {
-    /// What the directive needs.
+    /// The needs of the directive.
     pub fn needs(&self) -> Needs {
         match self {
             Directive::ExplicitCluster | Directive::ReqNctaPerCluster(_) | Directive::MaxClusterRank(_) => {

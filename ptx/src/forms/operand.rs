@@ -4,7 +4,7 @@ use super::check::{Filled, Names, Symbol};
 use super::{Count, Kind, Space, Ty};
 use crate::{Address, Modifier, Name, Operand, Special, Type, VarSpace, Word};
 
-/// What an operand's fit depends on: the modifiers, and the names in scope.
+/// What decides whether an operand fits: the modifiers, and the names in scope.
 pub(super) struct Context<'a> {
     pub(super) filled: &'a Filled,
     pub(super) names: Option<&'a dyn Names>,
@@ -57,7 +57,7 @@ impl Context<'_> {
         }
     }
 
-    /// What `name` stands for; `None` if names are taken at their word.
+    /// What `name` stands for; `None` if that is not known.
     fn symbol(&self, name: &str) -> Option<Symbol> {
         self.names.and_then(|names| names.symbol(name))
     }
@@ -112,7 +112,7 @@ impl Context<'_> {
             Operand::Special(special) if special.ty() == Type::Pred => expected == Type::Pred,
             Operand::Special(special) => {
                 let fits = expected.bits() == special.ty().bits() || *special == Special::WarpSize;
-                // Before PTX 2.0 these had 16 bits.
+                // Before PTX 2.0 these special registers had 16 bits.
                 integral && (fits || expected.bits() == Some(16) && is_place(*special))
             }
             Operand::Int(_) if expected == Type::Pred => true,
@@ -120,7 +120,8 @@ impl Context<'_> {
         }
     }
 
-    /// A vector of the count's parts, or the part alone if the count's slot is empty; 16 bytes at most.
+    /// Whether `operand` is a vector of `count` parts, or a single part if the count's slot is empty, and `fits`
+    /// accepts every part.
     fn parts(&self, count: Count, operand: &Operand, fits: impl Fn(&Operand) -> bool) -> bool {
         match (count.of(self.filled), operand) {
             // A vector of one is a scalar too.
@@ -212,7 +213,8 @@ fn holds(register: Type, ty: Type, wider: bool) -> bool {
     sizes && (register == ty || ty.is_bits() || register.is_bits() || (register.is_int() && ty.is_int()))
 }
 
-/// Whether addresses in a state space fit 32 bits: those of the spaces that are windows of generic addresses.
+/// Whether addresses in a state space fit 32 bits, as they do in the spaces that are windows of the generic address
+/// space.
 fn is_window(space: Word) -> bool {
     matches!(
         space,
@@ -232,7 +234,7 @@ fn declared_in(space: Word) -> Option<VarSpace> {
     })
 }
 
-/// Where a thread is, in its block and grid.
+/// Whether a special register has the place of a thread in its block or grid, or the extents of these.
 fn is_place(special: Special) -> bool {
     use Special as S;
     let block = matches!(special, S::TidX | S::TidY | S::TidZ | S::NtidX | S::NtidY | S::NtidZ);
@@ -278,7 +280,7 @@ impl Kind {
 }
 
 impl Count {
-    /// How many parts, given the modifiers; `None` for a scalar.
+    /// The number of parts, given the modifiers; `None` for a scalar.
     pub fn of(self, filled: &Filled) -> Option<usize> {
         match self {
             Count::Is(count) => Some(count),

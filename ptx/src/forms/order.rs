@@ -2,16 +2,16 @@
 
 use crate::{Modifier, Opcode, Word};
 
-/// The modifiers in the order in which the table has them: memory accesses are written with the memory order, the
-/// scope, the state space and the operation in any order, `atom.add.acq_rel.cta.u32`, `ld.global.acquire.gpu.u32`, and
-/// conversions with `.relu` before or after `.satfinite`.
+/// The modifiers in the order that the table has. The assembler accepts the memory order, the scope, the state space
+/// and the operation of a memory access in any order, as in `atom.add.acq_rel.cta.u32` and `ld.global.acquire.gpu.u32`,
+/// and the `.relu` of a conversion before or after `.satfinite`.
 pub fn ordered(opcode: Opcode, modifiers: &[Modifier]) -> Vec<Modifier> {
     let mut ordered = modifiers.to_vec();
     let rank = match opcode {
         Opcode::Atom | Opcode::Red | Opcode::Ld | Opcode::St => access,
         Opcode::Cvt => conversion,
         Opcode::Fence => fence,
-        // `max.s32.relu`
+        // In `max.s32.relu` the type, which the table has last, stands before `.relu`.
         Opcode::Min | Opcode::Max => |_| 0,
         _ => return ordered,
     };
@@ -42,7 +42,7 @@ fn access(word: Word) -> u32 {
     }
 }
 
-/// The order before the scope.
+/// Puts the memory order before the scope.
 fn fence(word: Word) -> u32 {
     match word {
         Word::Sc | Word::AcqRel | Word::Acquire | Word::Release => 1,

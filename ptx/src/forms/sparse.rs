@@ -1,4 +1,5 @@
-//! Products of a sparse A (PTX ISA, "mma.sp", "wgmma.mma_async.sp"): A has half of its elements, and metadata tells which.
+//! Products of a sparse A (PTX ISA, "mma.sp", "wgmma.mma_async.sp"): half of A's elements are stored, and metadata
+//! tells which.
 
 use super::row::*;
 use super::{Count, Form, Kind, OperandSlot, Slot, Ty};
@@ -11,12 +12,13 @@ const FP8: &[Type] = &[E4m3, E5m2];
 const INT8: &[Type] = &[U8, S8];
 const INT4: &[Type] = &[U4, S4];
 const METADATA: OperandSlot = read(B32);
-/// The threads of four whose metadata counts: one of them, a pair, or all.
+/// The sparsity selector: which threads of each four supply the metadata. It names one thread, a pair, or all.
 const ONE: OperandSlot = operand(Kind::Constant(&[0, 1, 2, 3]));
 const PAIR: OperandSlot = operand(Kind::Constant(&[0, 1]));
 const ALL: OperandSlot = operand(Kind::Constant(&[0]));
 
-/// `mma.sp.sync.aligned.SHAPE.row.col.D.A.B.C` with fragments of `d`, `a` and `b` registers; C is like D.
+/// `mma.sp.sync.aligned.SHAPE.row.col.D.A.B.C` with the number and type of D's registers, `$n` registers each of A and
+/// B, and the selector; C is like D.
 macro_rules! sparse {
     ($shape:ident, $d:ident, $a:expr, $b:expr, [$($extra:expr),*], $nd:literal $td:ident, $n:literal, $selector:ident) => {
         row(
@@ -95,7 +97,7 @@ macro_rules! wgmma {
     };
 }
 
-/// Two types of integers came later.
+/// Products of a signed and an unsigned matrix, which PTX 8.4 brought.
 const fn mixed([shared, registers]: [Form; 2]) -> [Form; 2] {
     [shared.since(8, 4, 90), registers.since(8, 4, 90)]
 }

@@ -9,10 +9,10 @@ use crate::Word::{self, *};
 const REPLACE: Slot = one(&[Replace]);
 const SPACE: Slot = maybe(&[Global, SharedCta]);
 const MAP: OperandSlot = operand(Kind::Address(Space::Slot(3)));
-/// Which of the dimensions, from the innermost; of the strides, from that of dimension 1.
+/// The number of a dimension, 0 being the innermost, or of a stride, 0 being the stride of dimension 1.
 const ORDINAL: OperandSlot = operand(Kind::Constant(&[0, 1, 2, 3, 4]));
 
-/// A field that takes one of so many numbers.
+/// A field that takes one of the numbers `$accepted`.
 macro_rules! choice {
     ($field:ident, $accepted:expr) => {
         row(
@@ -56,7 +56,7 @@ pub(super) static FORMS: &[Form] = &[
     choice!(InterleaveLayout, &[0, 1, 2]).since(8, 3, 90).specific(),
     choice!(SwizzleMode, &[0, 1, 2, 3]).since(8, 3, 90).specific(),
     choice!(FillMode, &[0, 1]).since(8, 3, 90).specific(),
-    // Copies what has been made and hands it to whoever acquires it.
+    // Copies a tensor map from shared to global memory and releases it to the threads that acquire it.
     row(
         O::Tensormap,
         &[

@@ -1,5 +1,5 @@
-//! Arithmetic on the halves and bytes of registers (PTX ISA, "SIMD Video Instructions"), on all of them in their order:
-//! masks and selectors of lanes have no form.
+//! Arithmetic on the halves and bytes of registers, the lanes (PTX ISA, "SIMD Video Instructions"). Every form works on
+//! all lanes in order: masks and selectors of lanes have no form.
 
 use super::Form;
 use super::row::*;
@@ -9,7 +9,7 @@ use crate::Word::{Add, Eq, Ge, Gt, Le, Lt, Ne, Sat};
 
 const TYPES: &[Type] = &[U32, S32];
 
-/// Lanes, saturated or not, or the sum of the lanes and `c`.
+/// The result lane by lane, saturated or not, or the sum of `c` and the results of all lanes.
 macro_rules! lanes {
     ($op:ident) => {
         [
@@ -19,7 +19,7 @@ macro_rules! lanes {
     };
 }
 
-/// 1 in the lanes where the comparison holds, or their number and `c`.
+/// 1 in the lanes where the comparison holds, or the sum of `c` and the number of these lanes.
 macro_rules! compare {
     ($op:ident) => {
         [

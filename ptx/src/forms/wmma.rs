@@ -21,7 +21,7 @@ const ANY: &[Word] = &[M16n16k16, M8n32k16, M32n8k16];
 const BYTES: &[Type] = &[U8, S8];
 const NIBBLES: &[Type] = &[U4, S4];
 
-/// `wmma.load.a.sync.aligned.layout.shape.space.type` of so many registers.
+/// `wmma.load.a.sync.aligned.layout.shape.space.type` into `$n` registers.
 macro_rules! load {
     ($matrix:ident, $layouts:expr, $shapes:expr, $types:expr, $n:literal $t:ident) => {
         row(
@@ -42,7 +42,7 @@ macro_rules! store {
     };
 }
 
-/// `wmma.mma.sync.aligned.a-layout.b-layout.shape` with these modifiers after it.
+/// `wmma.mma.sync.aligned.a-layout.b-layout.shape` with the modifiers `$tail` after the shape.
 macro_rules! mma {
     ([$($first:expr),*], $la:expr, $lb:expr, $shapes:expr, [$($tail:expr),*],
      $nd:literal $td:ident, $na:literal, $nb:literal $tab:ident, $nc:literal $tc:ident) => {

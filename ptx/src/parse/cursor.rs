@@ -7,12 +7,12 @@ use crate::literal::integer;
 use crate::{Error, Name, Span};
 
 pub(super) struct Parser<'t> {
-    /// `Token::End` is last and is never passed.
+    /// The tokens, of which `Token::End` is the last and is never passed.
     tokens: Vec<Lexeme<'t>>,
     at: usize,
-    /// One allocation a name, however often it stands in the text.
+    /// One allocation for each name, however often the name stands in the text.
     names: HashMap<&'t str, Name>,
-    /// The names of inlined functions, by their labels.
+    /// The strings of the `.debug_str` section, by their labels.
     strings: HashMap<&'t str, Name>,
 }
 
@@ -55,12 +55,12 @@ impl<'t> Parser<'t> {
         self.tokens.get(self.at + ahead).is_some_and(|lexeme| lexeme.glued)
     }
 
-    /// The number of the next token.
+    /// The index of the next token.
     pub(super) fn place(&self) -> usize {
         self.at
     }
 
-    /// Goes back to a token.
+    /// Goes back to the token of index `place`.
     pub(super) fn go_to(&mut self, place: usize) {
         self.at = place.min(self.at);
     }

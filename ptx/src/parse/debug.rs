@@ -1,4 +1,4 @@
-//! Debugging directives: `.file`, `.loc`, and the sections, of which the strings that `.loc` names are read.
+//! Debugging directives: `.file`, `.loc`, and the sections, of which only the strings that `.loc` names are read.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::ast::*;
 use crate::lex::{Lexeme, Token};
 use crate::literal::integer;
 
-/// What stands behind each label of the `.debug_str` section, up to its zero.
+/// The string behind each label of the `.debug_str` section, up to the zero byte that ends it.
 pub(super) fn strings<'t>(tokens: &[Lexeme<'t>]) -> HashMap<&'t str, Name> {
     let mut strings = HashMap::new();
     let starts = tokens.windows(3).enumerate().filter(|(_, window)| {
@@ -42,7 +42,7 @@ fn finish<'t>(strings: &mut HashMap<&'t str, Name>, text: Option<(&'t str, Vec<u
 }
 
 impl Parser<'_> {
-    /// `.file 1 "kernel.cu"`, perhaps with its folder before it, or with its time and size after it.
+    /// `.file 1 "kernel.cu"`, perhaps with the file's folder before the name, or with its time and size after the name.
     pub(super) fn file(&mut self) -> Result<Option<SourceFile>, Error> {
         let line = self.span().line;
         if !self.eat_dotted("file") {
@@ -77,7 +77,7 @@ impl Parser<'_> {
                     function = self.string(label);
                     if self.eat('+') {
                         self.integer::<u64>("a number of bytes")?;
-                        // The name is not the one at the label.
+                        // With an offset the name is not the string at the label.
                         function = None;
                     }
                 }
@@ -95,14 +95,14 @@ impl Parser<'_> {
         Ok(SourcePlace { file, line, column: self.integer("a column")? })
     }
 
-    /// Skips what else stands on a line.
+    /// Skips the remaining tokens of a line.
     fn skip_line(&mut self, line: u32) {
         while self.peek() != Token::End && self.span().line == line {
             self.next();
         }
     }
 
-    /// Skips `.section name { ... }`; whether there was one.
+    /// Skips `.section name { ... }`; returns whether there was one.
     pub(super) fn skip_section(&mut self) -> Result<bool, Error> {
         if self.peek() != Token::Dotted("section") {
             return Ok(false);

@@ -13,12 +13,12 @@ macro_rules! LINKAGES {
     };
 }
 
-/// Most elements that inner braces are filled up to.
+/// The most elements that the initial values may have when inner braces are filled up with zeros.
 const INITIAL: usize = 1 << 20;
 
 impl Parser<'_> {
-    /// A module. An item that is none is handed to `recover`, with the number of its first token: it fails, or passes over
-    /// the item.
+    /// A module. The error of an item that does not parse is handed to `recover`, with the index of the item's first
+    /// token: `recover` fails, or passes over the item.
     pub(super) fn module(
         &mut self,
         mut recover: impl FnMut(&mut Self, usize, Error) -> Result<(), Error>,
@@ -88,7 +88,8 @@ impl Parser<'_> {
         Ok(target)
     }
 
-    /// Skips a `.pragma` of the whole module or of a kernel: a hint to the assembler. Whether there was one.
+    /// Skips a `.pragma` of the whole module or of a kernel, which is a hint to the assembler; returns whether there
+    /// was one.
     fn skip_pragma(&mut self) -> Result<bool, Error> {
         if !self.eat_dotted("pragma") {
             return Ok(false);
@@ -106,7 +107,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// Goes on after the item that begins at a token: after its `;`, or the `}` of its body.
+    /// Passes over the item that begins at the token of index `start`, up to and with its `;` or the `}` of its body.
     ///
     /// # Errors
     /// The error again, if the item has no such end or no name.
@@ -118,7 +119,7 @@ impl Parser<'_> {
             match self.next() {
                 Token::End => return Err(error),
                 Token::Dotted("entry") if curly == 0 => kernel = true,
-                // What stands in parentheses before the name are results.
+                // Names in parentheses before the function's name are its results.
                 Token::Ident(word) if curly == 0 && round == 0 && name.is_none() => {
                     name = Some(self.intern(word));
                 }
@@ -276,7 +277,7 @@ impl Parser<'_> {
         let mut align = self.align()?;
         let ty = self.ty()?;
         if self.eat_dotted("ptr") {
-            // What the pointer points to is a hint to the optimiser: it is dropped.
+            // The state space and alignment that the pointer points to are hints to the optimiser: they are dropped.
             while matches!(self.peek(), Token::Dotted("global" | "shared" | "const" | "local")) {
                 self.next();
             }
@@ -297,7 +298,7 @@ impl Parser<'_> {
         if self.eat_dotted("align") { self.integer("an alignment in bytes").map(Some) } else { Ok(None) }
     }
 
-    /// Skips `.attribute(.managed)` and its like: where a driver puts a variable.
+    /// Skips attributes, such as `.attribute(.managed)`, which tell the driver where to put a variable.
     fn skip_attributes(&mut self) -> Result<(), Error> {
         if self.eat_dotted("attribute") {
             self.expect('(')?;
@@ -324,7 +325,7 @@ impl Parser<'_> {
         Ok(ty)
     }
 
-    /// The extents of an array, each the size of a `[ ]`; the first may be left open. None for a scalar.
+    /// The extents of an array, each the size of a `[ ]`; the first may be left open. Empty for a scalar.
     fn dimensions(&mut self) -> Result<Vec<Option<u64>>, Error> {
         let mut dimensions = Vec::new();
         while self.eat('[') {
@@ -346,7 +347,7 @@ impl Parser<'_> {
         u64::try_from(size).map_err(|_| Error::Literal { at, literal, expected: what.into() })
     }
 
-    /// The elements of an array of arrays, which is one array in memory.
+    /// The number of elements of an array of arrays, which is one array in memory.
     fn extent(&self, dimensions: &[Option<u64>], initial: usize) -> Result<Extent, Error> {
         let Some((first, rest)) = dimensions.split_first() else { return Ok(Extent::Scalar) };
         let first = match first {

@@ -1,5 +1,5 @@
-//! Integer constant expressions (PTX ISA, "Constant Expressions", "Integer Constant Expression Evaluation"): their value
-//! stands in the tree.
+//! Integer constant expressions (PTX ISA, "Constant Expressions", "Integer Constant Expression Evaluation"). The tree
+//! has an expression's value in its place.
 
 use super::cursor::Parser;
 use crate::Error;
@@ -9,7 +9,7 @@ use crate::literal::{integer, literal};
 /// Parentheses and signs nested deeper than this are refused: the parser recurses.
 const MAX_DEPTH: usize = 64;
 
-/// A value of 64 bits, which is signed unless an operand was not.
+/// A value of 64 bits, which is signed unless an operand was unsigned.
 #[derive(Clone, Copy)]
 struct Value {
     bits: u64,
@@ -26,7 +26,8 @@ impl Value {
     }
 }
 
-/// The operators of two operands with how tightly they bind; the longer ones before those that they start with.
+/// The operators of two operands with how tightly they bind. An operator stands before the shorter operators that it
+/// starts with, as the first match is taken.
 const BINARY: &[(&str, u32)] = &[
     ("||", 1),
     ("&&", 2),
@@ -47,7 +48,7 @@ const BINARY: &[(&str, u32)] = &[
     ("/", 10),
 ];
 
-/// The value of `a operator b`; none if it divides by zero.
+/// The value of `a operator b`; `None` for a division by zero.
 fn binary(operator: &str, a: Value, b: Value) -> Option<Value> {
     let unsigned = a.unsigned || b.unsigned;
     let less = |a: Value, b: Value| if unsigned { a.bits < b.bits } else { a.signed() < b.signed() };
@@ -84,7 +85,7 @@ impl Parser<'_> {
         self.conditional(what, 0).map(Value::signed)
     }
 
-    /// Whether an operator of two operands, or `?`, is next.
+    /// Whether the token `ahead` of the next one begins an operator of two operands, or is `?`.
     pub(super) fn at_operator(&self, ahead: usize) -> bool {
         let Token::Punct(c) = self.peek_at(ahead) else { return false };
         c == '?' || BINARY.iter().any(|(text, _)| text.starts_with(c))

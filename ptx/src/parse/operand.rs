@@ -7,7 +7,7 @@ use crate::literal::literal;
 use crate::{Error, Special};
 
 impl<'t> Parser<'t> {
-    /// An operand; of a call it may be a list.
+    /// An operand; an operand of a `call` may be a list.
     pub(super) fn operand(&mut self, call: bool, what: &str) -> Result<Operand, Error> {
         match self.peek() {
             Token::Punct('[') => self.address().map(Operand::Address),
@@ -32,7 +32,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Scalars up to `}`, which is taken; the `{` was.
+    /// Scalars up to `}`, which is taken; the `{` is taken already.
     pub(super) fn vector(&mut self) -> Result<Vec<Operand>, Error> {
         let mut parts = Vec::new();
         loop {
@@ -46,7 +46,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Scalars up to `)`, which is taken; the `(` was.
+    /// Scalars up to `)`, which is taken; the `(` is taken already.
     fn list(&mut self) -> Result<Vec<Operand>, Error> {
         let mut parts = Vec::new();
         if self.eat(')') {
@@ -98,7 +98,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The `x` of `%tid.x`, taken if it is next without a blank.
+    /// The `x` of `%tid.x`, taken if the `.x` is next without a blank.
     fn glued_component(&mut self) -> Option<&'t str> {
         let glued = self.is_glued();
         match self.peek() {

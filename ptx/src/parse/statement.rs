@@ -24,7 +24,7 @@ impl<'t> Parser<'t> {
         Ok(body)
     }
 
-    /// Statements up to the `}` that closes them, which is taken.
+    /// Statements up to the `}` that closes their block, which is taken.
     pub(super) fn statements(&mut self, depth: usize) -> Result<Vec<Statement>, Error> {
         if depth > MAX_DEPTH {
             return Err(self.unsupported("blocks nested deeper than 64 are", "use labels instead"));

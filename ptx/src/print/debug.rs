@@ -1,4 +1,4 @@
-//! `.loc`, and the names of inlined functions, which it takes by a label in a section of strings.
+//! `.loc`, and the names of inlined functions, which `.loc` states by labels in the section `.debug_str`.
 
 use std::collections::BTreeSet;
 use std::fmt::{Display, Formatter, Result};
@@ -13,7 +13,7 @@ impl Display for Loc {
     }
 }
 
-/// As `.loc` has it: `1 42 5`.
+/// The numbers as in `.loc`: `1 42 5`.
 impl Display for SourcePlace {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         write!(f, "{} {} {}", self.file, self.line, self.column)
@@ -32,7 +32,7 @@ fn label(function: &str) -> String {
     label
 }
 
-/// The section of the names that the statements need.
+/// The section with the names of the inlined functions in the items' statements.
 pub(super) fn strings(f: &mut Formatter<'_>, items: &[Item]) -> Result {
     let mut names = BTreeSet::new();
     for item in items {

@@ -7,7 +7,7 @@ macro_rules! choices {
         pub enum $name { $($(#[$case_doc])* $case = $value,)* }
 
         impl $name {
-            /// All of them.
+            /// All choices.
             pub const ALL: &[Self] = &[$(Self::$case),*];
 
             pub(super) fn decode(value: u8) -> Option<Self> {
@@ -57,14 +57,14 @@ choices! {
     ///
     /// The numbers are the tensor map's; a `wgmma` descriptor counts the other way (1 is 128 bytes, 3 is 32).
     TensorSwizzle {
-        /// Rows of the box one after another.
+        /// Rows of the box one after another, without a swizzle.
         #[default]
         None = 0,
-        /// Rows of 32 bytes; bit 4 with bit 7.
+        /// Rows of 32 bytes; bit 4 is exclusive-ored with bit 7.
         B32 = 1,
-        /// Rows of 64 bytes; bits 4 and 5 with bits 7 and 8.
+        /// Rows of 64 bytes; bits 4 and 5 are exclusive-ored with bits 7 and 8.
         B64 = 2,
-        /// Rows of 128 bytes; bits 4 to 6 with bits 7 to 9.
+        /// Rows of 128 bytes; bits 4 to 6 are exclusive-ored with bits 7 to 9.
         B128 = 3,
     }
 }
@@ -72,7 +72,7 @@ choices! {
 choices! {
     /// How much the second-level cache fetches at a time (`CUtensorMapL2promotion`); a hint.
     L2Promotion {
-        /// No more than is asked for.
+        /// The cache fetches no more than is asked for.
         #[default]
         None = 0,
         /// 64 bytes.
@@ -90,7 +90,7 @@ choices! {
         /// Zero.
         #[default]
         Zero = 0,
-        /// A NaN, each 16 bits of which are 0x7ff7; only of floating-point elements.
+        /// A NaN, each 16 bits of which are 0x7ff7; only for floating-point elements.
         Nan = 1,
     }
 }
@@ -98,7 +98,7 @@ choices! {
 choices! {
     /// How channels are grouped in global memory (`CUtensorMapInterleave`). Only [`Interleave::None`] is accepted.
     Interleave {
-        /// Not at all.
+        /// Channels are not grouped.
         #[default]
         None = 0,
         /// NC/8HWC8.
@@ -119,7 +119,7 @@ impl TensorElement {
         }
     }
 
-    /// Whether it is a floating-point type.
+    /// Whether this is a floating-point type.
     pub const fn is_float(self) -> bool {
         !matches!(self, Self::U8 | Self::U16 | Self::U32 | Self::S32 | Self::U64 | Self::S64)
     }
@@ -136,8 +136,8 @@ impl TensorSwizzle {
         }
     }
 
-    /// Where the byte with this shared address, were there no swizzle, lies. The pattern repeats every 256, 512 or 1024
-    /// bytes and is one of addresses, not of offsets in the box.
+    /// The shared address of the byte that without a swizzle would have the shared address `address`. The pattern
+    /// repeats every 256, 512 or 1024 bytes and depends on the address itself, not on the offset in the box.
     ///
     /// ```
     /// use girih_ptx::TensorSwizzle;

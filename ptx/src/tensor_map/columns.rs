@@ -3,29 +3,30 @@
 use super::bounds;
 use crate::Error;
 
-/// Most pixels of a column.
+/// The most pixels of a column.
 pub(super) const PIXELS: u64 = 1024;
-/// Bytes of the encoding.
+/// Bytes that columns take in the simulator's encoding of a tensor map.
 pub(super) const BYTES: usize = 16;
 
-/// Where the first pixels that a filter's element sees are: in each dimension of pixels, the innermost first, from `lower` to the
-/// last one of the tensor plus `upper`. A column goes from pixel to pixel of this box, by the element strides, from image to
-/// image.
+/// The bounding box of the pixels at which a filter starts. Along each dimension of pixels, the innermost first, the
+/// box goes from `lower` to the tensor's last pixel plus `upper`. A column goes from pixel to pixel of this box, in
+/// steps of the element strides, and then on to the next image.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Columns {
-    /// The first coordinate; negative for a border before the tensor.
+    /// The first coordinate of the box; negative for a border before the tensor.
     pub lower: Vec<i32>,
-    /// The last coordinate, less that of the tensor's last pixel.
+    /// The last coordinate of the box, less the coordinate of the tensor's last pixel.
     pub upper: Vec<i32>,
 }
 
 impl Columns {
-    /// The coordinates of a dimension of pixels, of so many, that columns go through; `None` beyond the dimensions.
+    /// The coordinates that columns go through along dimension `i` of pixels, along which the tensor has `dim` pixels;
+    /// `None` beyond the dimensions of pixels.
     pub fn range(&self, i: usize, dim: u64) -> Option<std::ops::Range<i64>> {
         Some(i64::from(*self.lower.get(i)?)..dim as i64 + i64::from(*self.upper.get(i)?))
     }
 
-    /// Coordinates and offsets of so many dimensions of pixels have so many bits each.
+    /// The bits that each corner coordinate and each offset may have in a tensor of `pixels` dimensions of pixels.
     pub fn bits(pixels: usize) -> u32 {
         match pixels {
             1 => 16,
@@ -74,7 +75,7 @@ impl Columns {
         bytes
     }
 
-    /// With the pixels of a column; `None` if it is not a map of columns.
+    /// The columns, and the pixels of a column; `None` if the map is not one for im2col copies.
     pub(super) fn decode(bytes: &[u8], rank: usize) -> Option<(Columns, u32)> {
         let half = |at: usize| [bytes[at], bytes[at + 1]];
         let pixels = rank.saturating_sub(2).min(3);

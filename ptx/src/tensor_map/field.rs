@@ -3,12 +3,13 @@
 use super::{MAGIC, TENSOR_MAP_BYTES, TENSOR_MAP_RANK, TensorElement, bounds, multiple, refused};
 use crate::Error;
 
-/// A field of a tensor map, as `tensormap.replace` names it; those of a dimension with its ordinal, from the innermost.
+/// A field of a tensor map, as `tensormap.replace` names it. A field of one dimension has the dimension's ordinal, 0
+/// being the innermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TensorField {
-    /// `.global_address`: of the first element, a multiple of 16.
+    /// `.global_address`: the address of the first element, a multiple of 16.
     Address,
-    /// `.rank`: one less than the dimensions.
+    /// `.rank`: one less than the number of dimensions.
     Rank,
     /// `.box_dim`: elements of the box, 1 to 256.
     Extent(usize),
@@ -46,8 +47,8 @@ const ELEMENTS: [TensorElement; 13] = [
 ];
 
 impl TensorField {
-    /// Puts a field into the simulator's encoding of a tensor map, of which zeros are the beginning of a new one. Whether
-    /// the fields go together is seen to when the map is [read](super::TensorMap::from_bytes).
+    /// Puts a field into the simulator's encoding of a tensor map. Bytes that are all zero begin a new map. Whether the
+    /// fields go together is checked when the map is [read](super::TensorMap::from_bytes).
     ///
     /// ```
     /// use girih_ptx::{TensorElement, TensorField, TensorMap, Tiled};
@@ -68,7 +69,8 @@ impl TensorField {
     /// ```
     ///
     /// # Errors
-    /// [`Error::TensorMap`] for a value or an ordinal that no map has; [`Error::NotATensorMap`] if the bytes are none.
+    /// [`Error::TensorMap`] for a value or an ordinal that no map has; [`Error::NotATensorMap`] if the bytes are not a
+    /// tensor map.
     pub fn replace(self, bytes: &mut [u8; TENSOR_MAP_BYTES], value: u64) -> Result<(), Error> {
         if *bytes == [0; TENSOR_MAP_BYTES] {
             bytes[..8].copy_from_slice(&MAGIC);
@@ -77,7 +79,7 @@ impl TensorField {
         if bytes[..8] != MAGIC {
             return Err(Error::NotATensorMap { why: "they don't start as one, and are not zeros" });
         }
-        // An instruction for maps of columns there is not.
+        // `tensormap.replace` has no form for im2col maps.
         bounds("the mode", bytes[MODE].into(), 0..=0)?;
         let ordinal = |i: usize, most: usize| bounds("the ordinal", i as u64, 0..=most as u64 - 1);
         match self {
@@ -89,7 +91,7 @@ impl TensorField {
             TensorField::Rank => {
                 bounds("the rank less one", value, 0..=TENSOR_MAP_RANK as u64 - 1)?;
                 bytes[RANK] = value as u8 + 1;
-                // What a map of more dimensions had there.
+                // Clears the fields of the dimensions that the map has no longer.
                 for i in value as usize + 1..TENSOR_MAP_RANK {
                     (bytes[EXTENTS + i], bytes[STEPS + i]) = (0, 0);
                     put(bytes, DIMS + 8 * i, &[0; 8]);
@@ -120,8 +122,8 @@ impl TensorField {
             TensorField::Element => {
                 let element = usize::try_from(value).ok().and_then(|i| ELEMENTS.get(i));
                 let element = *element.ok_or_else(|| refused("the element type", value, "0 to 12"))?;
-                // The driver's maps of tf32 say so in another place, too, which the instruction leaves: on an H200, loads
-                // of f32 by such a map round, and those of other types are illegal instructions.
+                // The driver encodes tf32 in a second place too, which the instruction leaves as it is: on an H200,
+                // loads of f32 by such a map round to tf32, and loads of other types are illegal instructions.
                 if TensorElement::decode(bytes[16]).is_some_and(is_tf32) && !is_tf32(element) {
                     let accepted = "11 or 12: a map of tf32 stays one on a GPU";
                     return Err(refused("the element type", value, accepted));
@@ -149,7 +151,7 @@ fn is_tf32(element: TensorElement) -> bool {
     matches!(element, TensorElement::Tf32 | TensorElement::Tf32Ftz)
 }
 
-/// Where fields of the encoding are.
+/// The offsets of fields in the encoding, in bytes.
 const RANK: usize = 17;
 const EXTENTS: usize = 22;
 const STEPS: usize = 27;

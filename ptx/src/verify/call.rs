@@ -50,7 +50,7 @@ pub(super) fn visit_call(inst: &Inst, scopes: &Scopes, report: Report<'_>) -> Re
         (Some(Symbol::Function { .. }), [other, ..]) => {
             return wrong(at + 2, "arguments in parentheses".into(), format!("`{other}`"));
         }
-        // What a function in a register takes, the prototype says.
+        // The prototype says what a function in a register takes; the call is not compared with it.
         (Some(Symbol::Register(ty)), [Operand::Name(label)])
             if ty.bits() == Some(64) && scopes.symbol(label) == Some(Symbol::Label) =>
         {
