@@ -1,8 +1,9 @@
-//! Algorithms on host tensors, right for every layout (CuTe guide, "Algorithms"). Kernels are checked against them; the
-//! generator has those of the same names for its own tensors.
+//! Algorithms on host tensors, right for every layout (CuTe guide, "Algorithms"). Tests compare kernels with these
+//! algorithms; the code generator has algorithms of the same names for its own tensors.
 //!
-//! Values correspond by their 1-D coordinates, colexicographically, whatever the shapes. What does not fit, sizes,
-//! places past the end of a ragged tile and values that a packed type does not have, is refused before anything is written.
+//! Two tensors' values correspond by their 1-D coordinates, colexicographically, whatever the shapes. Sizes that do not
+//! fit, places past the end of a ragged tile and values that a packed type does not have are refused before anything is
+//! written.
 
 mod elementwise;
 mod gemm;

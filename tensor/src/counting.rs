@@ -5,12 +5,13 @@ use girih_layout::{Lay, ModePath, Shape, Stride};
 use crate::host::Values;
 use crate::{Engine, Error, Index, Space, Tensor};
 
-/// The coordinates themselves: what the tensor of an identity layout holds (CuTe's `make_identity_tensor`; CuTe guide,
-/// "Predication"). Whatever is done to a tensor and to the coordinates of its shape alike tells where its values were.
+/// An engine whose values are coordinates: the engine of an identity tensor (CuTe's `make_identity_tensor`; CuTe guide,
+/// "Predication"). If a tensor and the identity tensor of its shape are divided and sliced alike, the coordinates tell
+/// where in the tensor its values are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counting<I> {
     coordinate: Vec<I>,
-    /// The entries where the coordinates are nested; they are flat where this is empty.
+    /// The mode of each entry of `coordinate`, if the coordinates are nested; empty if they are flat.
     paths: Vec<ModePath>,
 }
 
@@ -36,12 +37,12 @@ impl<I: Index> Counting<I> {
         Ok(Counting { coordinate, paths: if flat { Vec::new() } else { paths } })
     }
 
-    /// The coordinate it stands at, an entry for each leaf of the identity layout.
+    /// The coordinate that the engine stands at, with an entry for each leaf of the identity layout.
     pub fn coordinate(&self) -> &[I] {
         &self.coordinate
     }
 
-    /// Where the entry of a basis vector is in [`Counting::coordinate`].
+    /// The index in [`Counting::coordinate`] of the entry that belongs to a basis vector.
     fn entry(&self, mode: ModePath) -> Option<usize> {
         if self.paths.is_empty() {
             return mode.only().filter(|mode| *mode < self.coordinate.len());

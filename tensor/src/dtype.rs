@@ -5,7 +5,7 @@ use half::{bf16, f16};
 
 use crate::Error;
 
-/// Defines [`DType`]: the variant, its name, its bits, what it is.
+/// Defines [`DType`] by each variant's name in Rust and in text, its bits, and its documentation.
 macro_rules! dtypes {
     ($($variant:ident $text:literal $bits:literal $doc:literal),* $(,)?) => {
         /// The type of a tensor's elements.
@@ -56,7 +56,7 @@ dtypes! {
 }
 
 impl DType {
-    /// The bytes that `elements` elements occupy, if they are whole bytes.
+    /// The bytes that `elements` elements occupy; `None` if that is no whole number or overflows an `i64`.
     ///
     /// ```
     /// use girih_tensor::DType;
@@ -115,11 +115,12 @@ impl std::str::FromStr for DType {
     }
 }
 
-/// A Rust type that is a [`DType`]'s element on the host. 4-bit integers and bits have none: they are packed.
+/// A Rust type that is a [`DType`]'s element on the host. 4-bit integers and bits have no such type, since they are
+/// packed.
 pub trait Element: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
-    /// Which dtype.
+    /// The dtype.
     const DTYPE: DType;
-    /// The value; exactly, but for 64-bit integers beyond 2^53, which are rounded to nearest.
+    /// The value, exact except for 64-bit integers beyond 2^53, which are rounded to nearest.
     fn to_f64(self) -> f64;
     /// The nearest element, ties to even. Integers and 8-bit floats saturate at their greatest and least finite
     /// value, the wider floats become infinite; NaN becomes NaN, an integer 0.
@@ -127,7 +128,7 @@ pub trait Element: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
 }
 
 /// A TF32 number: an f32 whose significand has 10 bits after the point (PTX ISA, "Alternate Floating-Point Data
-/// Formats"). The lower 13 bits of its f32 are zero.
+/// Formats"). The lower 13 bits of the f32 are zero.
 #[derive(Clone, Copy, Default, PartialEq, PartialOrd)]
 pub struct Tf32(f32);
 
@@ -165,8 +166,9 @@ impl Tf32 {
     }
 }
 
-/// `value` cut to an f32 whose last bit is set if anything was cut off: what is rounded from there to fewer bits is as
-/// if rounded once. (`half` looks at the upper 32 bits of an f64 alone, and takes values next to a tie for the tie.)
+/// `value` cut to an f32 whose last bit is set if anything was cut off: rounding this f32 to fewer bits gives the same
+/// as rounding `value` once. (`half` looks only at the upper 32 bits of an f64, and takes values next to a tie for the
+/// tie.)
 fn rounded_to_odd(value: f64) -> f32 {
     let nearest = value as f32;
     if f64::from(nearest) == value || !nearest.is_finite() {

@@ -7,14 +7,14 @@ pub enum Error {
     /// An operation of the layout algebra failed.
     #[error("{0}")]
     Layout(#[from] girih_layout::Error),
-    /// A slice has another rank than the layout it is taken of.
+    /// A slice has another rank than the layout that is sliced.
     #[error(
         "slice {slice} has rank {found}, the layout {layout} has rank {rank}: give one entry for each mode"
     )]
     SliceRank {
         /// The slice.
         slice: String,
-        /// Its rank.
+        /// The slice's rank.
         found: usize,
         /// The layout.
         layout: String,
@@ -41,15 +41,15 @@ pub enum Error {
         min: i64,
         /// Greatest index.
         max: i64,
-        /// Elements there are.
+        /// The number of elements in the data.
         len: usize,
     },
-    /// A place outside of what an engine has, as in a ragged tile.
+    /// A place at which an engine has no value, as in a ragged tile.
     #[error("there is no value at place {index}: 0 <= place < {len} is accepted")]
     Beyond {
-        /// The place, elements from the first.
+        /// The place, in elements from the first.
         index: i64,
-        /// How many there are.
+        /// How many values the engine has.
         len: usize,
     },
     /// A coordinate that names no single value.
@@ -71,9 +71,9 @@ pub enum Error {
         "recast from {from} to {to} bytes: {why}: a tensor that begins at a whole element of either is accepted"
     )]
     Recast {
-        /// Bytes of an element.
+        /// Bytes of an old element.
         from: usize,
-        /// Bytes of the new.
+        /// Bytes of a new element.
         to: usize,
         /// What is in the way.
         why: String,
@@ -85,10 +85,10 @@ pub enum Error {
         value: String,
         /// The dtype.
         dtype: crate::DType,
-        /// The values that it has.
+        /// The values that the dtype has.
         accepted: &'static str,
     },
-    /// Parts of a tensor that cannot be written by owners of their own.
+    /// Parts of a tensor that cannot have an owner each, since they overlap or reach outside of the tensor.
     #[error(
         "part {part}, {layout}, has value {value} at place {index}, which {}: disjoint parts inside the tensor are accepted",
         .other.map_or_else(|| String::from("is not the tensor's"), |other| format!("part {other} has too"))
@@ -96,19 +96,19 @@ pub enum Error {
     Overlap {
         /// The part's number.
         part: usize,
-        /// The value's number in it.
+        /// The value's 1-D coordinate in the part.
         value: usize,
         /// The part's layout.
         layout: String,
-        /// Where it is, elements from the first.
+        /// The value's place, in elements from the first.
         index: i64,
-        /// The other part that has it; none if it is outside of the tensor.
+        /// The other part that has the value; `None` if the value is outside of the tensor.
         other: Option<usize>,
     },
     /// A projection that fits neither tiler nor coordinate.
     #[error("a projection of {modes} modes for {tiler} at {coord}: give one entry for each mode of both")]
     Projection {
-        /// Its modes.
+        /// The number of modes of the projection.
         modes: usize,
         /// The tiler.
         tiler: String,

@@ -1,4 +1,4 @@
-//! Tensors in the host's memory: what kernels are checked against, and where partitions can be tried out.
+//! Tensors in the host's memory: references for kernels, and a place to try out partitions.
 //!
 //! | | read | written | copies |
 //! |---|---|---|---|
@@ -27,29 +27,29 @@ pub use storage::{B1, Exclusive, Packed, S4, Shared, Storage, StorageMut, SubByt
 pub use transform::Transform;
 pub use zip::Zipped;
 
-/// An engine of the host: it stands at a value.
+/// An engine of the host, which stands at one value.
 pub trait Values: Engine<Index = i64> {
     /// A value.
     type Value;
 
-    /// The value that it stands at.
+    /// The value that the engine stands at.
     ///
     /// # Errors
-    /// [`Error::Beyond`] outside of what the engine has.
+    /// [`Error::Beyond`] if the engine has no value there.
     fn value(&self) -> Result<Self::Value, Error>;
 
-    /// What the type of the values is called: of packed ones the dtype's name, of others Rust's.
+    /// The name of the values' type: the dtype's name for packed values, Rust's name for others.
     fn value_name(&self) -> &'static str {
         print::name_of::<Self::Value>()
     }
 }
 
-/// Values by their 1-D coordinates, as algorithms read them: a tensor, or two that are [`Zipped`].
+/// Values by their 1-D coordinates, as algorithms read them: a tensor, or two tensors that are [`Zipped`].
 pub trait Source {
     /// A value.
     type Value;
 
-    /// Whose coordinates they are.
+    /// The layout whose coordinates name the values.
     fn layout(&self) -> &Lay;
 
     /// The value at a 1-D coordinate.
@@ -71,17 +71,17 @@ impl<E: Values> Source for Tensor<E> {
     }
 }
 
-/// An engine over stored values.
+/// An engine over stored values: the storage, and the offset of the value that the engine stands at.
 #[derive(Clone, Copy, Debug)]
 pub struct Host<S> {
     storage: S,
     offset: i64,
 }
 
-/// A slice, read.
+/// An engine that reads a Rust slice.
 pub type View<'a, T> = Host<Shared<'a, T>>;
 
-/// Packed elements smaller than a byte, read.
+/// An engine that reads packed elements smaller than a byte.
 pub type PackedView<'a, P> = Host<Packed<Shared<'a, u8>, P>>;
 
 impl<S: Storage> Engine for Host<S> {
@@ -119,7 +119,7 @@ impl<S: Storage> Values for Host<S> {
     }
 }
 
-/// An engine at the first of `storage`, if `layout` stays inside.
+/// An engine at the first value of `storage`, if `layout` stays inside the storage.
 fn within<S: Storage>(storage: S, layout: &Lay) -> Result<Host<S>, Error> {
     let (min, max) = (layout.min_index()?, layout.max_index()?);
     if min < 0 || max >= storage.len() as i64 {
@@ -157,8 +157,8 @@ impl<'a, T: Copy, L: Arrangement> Tensor<View<'a, T>, L> {
 }
 
 impl<'a, T: Copy> Tensor<View<'a, T>> {
-    /// The same memory as elements of another size: an element of `U` for as many of `T` as fill it, or the other way
-    /// round, along the mode of stride 1 (CuTe's `recast`).
+    /// The same memory as elements of another size: along the mode of stride 1, one `U` takes the place of as many `T`
+    /// as fill it, or several `U` that of one `T` (CuTe's `recast`).
     ///
     /// # Errors
     /// [`Error::Recast`] if the memory is not aligned for `U`, or the tensor does not begin at a whole `U`; those of
@@ -238,8 +238,9 @@ impl<E: Values> Tensor<E> {
 }
 
 impl<E: Values, M: Modes> Tensor<E, Layout<M>> {
-    /// The value at a coordinate: 1-D, one position a mode, or as nested as the shape; static positions and dynamic ones. A static
-    /// position outside its mode does not compile, nor does a coordinate of another rank.
+    /// The value at a coordinate, which is 1-D, has one position for each mode, or is as nested as the shape; positions
+    /// may be static or dynamic. A static position outside its mode does not compile, nor does a coordinate of another
+    /// rank.
     ///
     /// # Errors
     /// Those of [`Layout::try_at`]: a position outside its mode.
@@ -259,7 +260,7 @@ impl<E: Values, M: Modes> Tensor<E, Layout<M>> {
     }
 }
 
-/// A coordinate that names one value.
+/// The coordinate, if it names a single value.
 fn position(coord: impl Into<Slice<i64>>) -> Result<Slice<i64>, Error> {
     let coord = coord.into();
     if coord.keeps_modes() {

@@ -1,11 +1,11 @@
 //! Tensors: an engine (where values are) and a layout (which value a coordinate names).
 //!
-//! A [`Tensor`] is a view: slicing and tiling it gives another view of the same values. What an engine's offsets are
-//! made of is the engine's business: integers on the [host], register expressions in a generated kernel. So
-//! [`Tensor::local_tile`], [`Tensor::local_partition`] and [`Tensor::tv_partition`] are written once, for all of them.
+//! A [`Tensor`] is a view: slicing and tiling it gives another view of the same values. Each engine has its own kind of
+//! offsets: integers on the [host], register expressions in a generated kernel. So [`Tensor::local_tile`],
+//! [`Tensor::local_partition`] and [`Tensor::tv_partition`] are written once for all engines.
 //!
-//! A layout is a run-time one or a [typed one](girih_layout::typed). With the second, the same operations have static results, and what
-//! doesn't fit doesn't compile; an [`host::Array`] has its length from it.
+//! A layout is a run-time layout or a [typed one](girih_layout::typed). With a typed layout the same operations have
+//! static results, operands that don't fit don't compile, and the length of an [`host::Array`] is a constant.
 
 pub mod algorithm;
 mod counting;

@@ -4,10 +4,10 @@ use girih_layout::{Int, Lay, Stride, Sum};
 
 use crate::Error;
 
-/// A coordinate with `_`: for each mode a position, or the mode as it is.
+/// A coordinate with `_`: each mode is fixed at a position, or kept whole.
 ///
-/// `t.slice(&(2, Slice::All).into())` is CuTe's `t(2, _)`; [`Slice::tuple`] makes the same. The result's modes are the kept ones side
-/// by side, whatever tuples they stood in.
+/// `t.slice(&(2, Slice::All).into())` is CuTe's `t(2, _)`; [`Slice::tuple`] makes the same slice. The result's modes
+/// are the kept modes side by side, whatever tuples they stood in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Slice<I> {
     /// `_`: keep the mode.
@@ -82,25 +82,25 @@ impl<I: std::fmt::Display> std::fmt::Display for Slice<I> {
 
 /// The integers that an engine's coordinates are made of.
 pub trait Index: Clone + std::fmt::Display {
-    /// Nothing.
+    /// The number 0.
     fn zero() -> Self;
 
     /// `self + digit * scale`: a step along a mode.
     ///
     /// # Errors
-    /// [`Error::Index`] if the arithmetic cannot express it.
+    /// [`Error::Index`] if the arithmetic cannot express the result.
     fn advanced(&self, digit: &Self, scale: &Int) -> Result<Self, Error>;
 
     /// `(self / by, self mod by)`: the step from a 1-D coordinate to its digits.
     ///
     /// # Errors
-    /// [`Error::Index`] if the arithmetic cannot express it.
+    /// [`Error::Index`] if the arithmetic cannot express the result.
     fn div_rem(&self, by: &Int) -> Result<(Self, Self), Error>;
 
-    /// Checks that `self` is a coordinate of `mode`, as far as that can be known.
+    /// Checks that `self` is a coordinate of `mode`, as far as that is known.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] if it is known to be outside.
+    /// [`Error::OutOfRange`] if the coordinate is known to be outside.
     fn check(&self, mode: &Lay) -> Result<(), Error>;
 }
 
@@ -142,7 +142,7 @@ impl Index for Sum {
         Ok(self.add(&digit.mul(*scale)?)?)
     }
 
-    /// Of a number, or where `by` divides the constant and every product.
+    /// Divides a number, or a sum whose constant and whose every product `by` divides.
     fn div_rem(&self, by: &Int) -> Result<(Sum, Sum), Error> {
         if let (Some(number), Some(_)) = (self.get(), by.get()) {
             let (quotient, rest) = number.div_rem(by)?;
@@ -161,7 +161,7 @@ impl Index for Sum {
     }
 }
 
-/// What a slice leaves: the kept modes, and for each fixed leaf its digit and stride.
+/// What a slice comes to: the kept modes, and for each fixed leaf its digit and stride.
 pub(crate) struct Sliced<I> {
     pub(crate) kept: Vec<Lay>,
     pub(crate) steps: Vec<(I, Stride)>,
@@ -210,7 +210,7 @@ impl<I: Index> Sliced<I> {
         }
     }
 
-    /// A 1-D coordinate's digits over the leaves, colexicographically; the last leaf takes the rest.
+    /// Adds the steps for a 1-D coordinate's digits in the leaves, colexicographically; the last leaf takes the rest.
     fn fix(&mut self, layout: &Lay, coordinate: &I) -> Result<(), Error> {
         let mut rest = coordinate.clone();
         let leaves = layout.leaf_count();

@@ -27,12 +27,12 @@ pub enum Space {
     Counting,
 }
 
-/// What a layout's indices select from: an array in some memory, or the coordinates themselves.
+/// What a layout's indices select values from: an array in some memory, or the coordinates themselves.
 pub trait Engine: Clone {
-    /// What coordinates are made of.
+    /// The integers that coordinates are made of.
     type Index: Index;
 
-    /// Which memory.
+    /// The memory in which the values are.
     fn space(&self) -> Space;
 
     /// The engine moved by `sum(digit * stride)` elements.
@@ -42,7 +42,7 @@ pub trait Engine: Clone {
     fn advance(&self, steps: &[(Self::Index, Stride)]) -> Result<Self, Error>;
 }
 
-/// What arranges a tensor's values: a layout, run-time or typed.
+/// A layout of a tensor, run-time or typed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no layout",
     note = "a tensor's layout is a `Lay` or a `typed::Layout`"
@@ -69,9 +69,9 @@ impl<M: Modes> Arrangement for Layout<M> {
 
 /// A view of an engine's values through a layout (CuTe guide, "Tensors").
 ///
-/// The layout is a [`Lay`], judged when the program runs, or a [typed one](girih_layout::typed): what is done to a tensor whose
-/// layout is static has a static layout too, and does not compile where it would be wrong. [`Tensor::erase`] leads from the second
-/// kind to the first.
+/// The layout is a [`Lay`], which is checked when the program runs, or a [typed layout](girih_layout::typed).
+/// Operations on a tensor with a static layout give tensors with static layouts, and wrong operations do not compile.
+/// [`Tensor::erase`] turns a typed layout into a [`Lay`].
 ///
 /// ```
 /// use girih_layout::{int, layout};
@@ -106,17 +106,17 @@ impl<E, L> Tensor<E, L> {
         Tensor { engine, layout }
     }
 
-    /// Where the values are.
+    /// The engine, which has the values.
     pub fn engine(&self) -> &E {
         &self.engine
     }
 
-    /// How they are arranged.
+    /// The layout of the values.
     pub fn layout(&self) -> &L {
         &self.layout
     }
 
-    /// The engine, given up by the tensor.
+    /// The engine, by value.
     pub fn into_engine(self) -> E {
         self.engine
     }

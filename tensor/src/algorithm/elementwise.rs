@@ -1,11 +1,11 @@
-//! One value at a time.
+//! Algorithms that take one value at a time.
 
 use girih_layout::Lay;
 
 use crate::host::{Source, StorageMut, TensorMut, known_size};
 use crate::{Element, Error};
 
-/// The size of both, if it is one.
+/// The size of both layouts, which must be equal.
 pub(super) fn same_size(what: &'static str, a: &Lay, b: &Lay) -> Result<i64, Error> {
     let (size, other) = (known_size(what, a)?, known_size(what, b)?);
     if size == other {
@@ -61,8 +61,8 @@ where
     to.set_all((0..size).map(|i| Ok((i, from.at(i)?))).collect::<Result<_, Error>>()?)
 }
 
-/// `to(i) = from(i)` where `predicate(i)` holds: nothing is read or written elsewhere, so that ragged tiles may reach past
-/// the end there (CuTe guide, "Predication").
+/// `to(i) = from(i)` where `predicate(i)` holds. Nothing is read or written where it does not hold, so that a ragged
+/// tile may reach past the end there (CuTe guide, "Predication").
 ///
 /// ```
 /// use girih_layout::{Shape, lay, tiler};
@@ -97,7 +97,7 @@ where
     to.set_all(values)
 }
 
-/// `to(i) = function(from(i))`; of two tensors by [`Zipped`](crate::host::Zipped).
+/// `to(i) = function(from(i))`; for a function of two tensors' values, `from` is a [`Zipped`](crate::host::Zipped).
 ///
 /// ```
 /// use girih_layout::lay;

@@ -1,11 +1,11 @@
-//! Products.
+//! Matrix products.
 
 use girih_layout::Lay;
 
 use crate::host::{StorageMut, TensorMut, Values, known_size};
 use crate::{Element, Error, Tensor};
 
-/// `C += A * B^T` of modes that the ranks name (CuTe's `gemm`):
+/// `C += A * B^T`, where the ranks say what the modes are (CuTe's `gemm`):
 ///
 /// | A | B | C | |
 /// |---|---|---|---|
@@ -16,8 +16,8 @@ use crate::{Element, Error, Tensor};
 /// | `(V,M)` | `(V,N)` | `(V,M,N)` | outer product, for every V |
 /// | `(V,M,K)` | `(V,N,K)` | `(V,M,N)` | matrix product, for every V |
 ///
-/// Every sum is formed in f64 with the old value of C, from K = 0 up, and rounded once: the reference of what kernels
-/// compute. Integers are exact as long as sums stay below 2^53, and saturate; [`gemm_by`] takes any other sum.
+/// Every sum starts with the old value of C, is formed in f64 from K = 0 up and rounded once, as a reference for
+/// kernels. Integers are exact as long as sums stay below 2^53, and saturate; [`gemm_by`] takes any other sum.
 ///
 /// ```
 /// use girih_layout::lay;
@@ -43,8 +43,8 @@ where
     gemm_by(a, b, c, Element::to_f64, step, Element::from_f64)
 }
 
-/// [`gemm`] in other sums and products: `c = end(step(...step(start(c), a0, b0)..., ak, bk))`. Sums that wrap or are
-/// rounded at every step, integers beyond 2^53, packed types, bits under exclusive or.
+/// [`gemm`] with other sums and products: `c = end(step(...step(start(c), a0, b0)..., ak, bk))`. Such are sums that
+/// wrap or are rounded at every step, integers beyond 2^53, packed types, and bits under exclusive or.
 ///
 /// ```
 /// use girih_layout::lay;
@@ -87,7 +87,7 @@ pub fn gemm_by<A: Values, B: Values, S: StorageMut, Sum>(
     c.set_all(results)
 }
 
-/// The extents of a product; those of modes that the operands do not have are 1.
+/// The extents of a product; a mode that the operands do not have has extent 1.
 struct Extents {
     v: i64,
     m: i64,

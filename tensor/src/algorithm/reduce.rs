@@ -1,4 +1,4 @@
-//! Folds.
+//! Reductions.
 
 use super::elementwise::same_size;
 use crate::host::{Source, StorageMut, TensorMut, Values, known_size};
@@ -12,7 +12,7 @@ pub fn reduce<R: Source, V>(t: &R, start: V, mut fold: impl FnMut(V, R::Value) -
     (0..known_size("reduce", t.layout())?).try_fold(start, |sum, i| Ok(fold(sum, t.at(i)?)))
 }
 
-/// Each mode-0 coordinate's values along mode 1 by themselves: `to(i) = fold(... fold(to(i), from(i,0)) ..., from(i,n-1))`
+/// Reduces mode 1, for each coordinate of mode 0 by itself: `to(i) = fold(... fold(to(i), from(i,0)) ..., from(i,n-1))`
 /// (CuTe's `batch_reduce`).
 ///
 /// ```
@@ -27,7 +27,7 @@ pub fn reduce<R: Source, V>(t: &R, start: V, mut fold: impl FnMut(V, R::Value) -
 /// ```
 ///
 /// # Errors
-/// [`Error::Shape`] if `from` has not two modes, or its mode 0 not as many coordinates as `to`.
+/// [`Error::Shape`] if `from` does not have two modes, or if its mode 0 does not have as many coordinates as `to`.
 pub fn batch_reduce<E: Values, S: StorageMut>(
     from: &Tensor<E>,
     to: &mut TensorMut<S>,
@@ -50,8 +50,8 @@ pub fn batch_reduce<E: Values, S: StorageMut>(
     to.set_all(results)
 }
 
-/// Each value into its place, `to(i) = fold(to(i), from(i))` for one `i` after the other: coordinates at which `to` has
-/// stride 0 share a result (CuTe's `logical_reduce`).
+/// Folds each value into its place, `to(i) = fold(to(i), from(i))`, for one `i` after the other. Coordinates along a
+/// mode of `to` with stride 0 share a result (CuTe's `logical_reduce`).
 ///
 /// ```
 /// use girih_layout::lay;
@@ -65,8 +65,8 @@ pub fn batch_reduce<E: Values, S: StorageMut>(
 /// ```
 ///
 /// # Errors
-/// [`Error::Shape`] unless both have as many coordinates; [`Error::Beyond`] past the end of a ragged tile. A result that
-/// a packed type does not have is found when it is reached: [`Error::OutOfType`].
+/// [`Error::Shape`] if the two differ in size; [`Error::Beyond`] past the end of a ragged tile. [`Error::OutOfType`]
+/// for a result that a packed type does not have, which is only found once the results before it are written.
 pub fn logical_reduce<R: Source, S: StorageMut>(
     from: &R,
     to: &mut TensorMut<S>,

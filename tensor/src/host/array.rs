@@ -9,18 +9,18 @@ use girih_layout::typed::{Coord, Cosize, Layout, Modes};
 use super::{View, ViewMut, known_size};
 use crate::{Arrangement, Error, Slice, Tensor};
 
-/// A layout that an [`Array`] can have: a run-time one, or one that is static.
+/// A layout that an [`Array`] can have: a run-time layout, or a typed layout that is static.
 pub trait Owned: Arrangement {
-    /// As many values as the layout's indices need.
+    /// Storage for as many values as the layout's indices need.
     type Values<T: Copy>: AsRef<[T]> + AsMut<[T]> + Clone;
 }
 
-/// On the heap.
+/// The values are on the heap.
 impl Owned for Lay {
     type Values<T: Copy> = Vec<T>;
 }
 
-/// Where the array is: its length is a constant of its type.
+/// The values are inside the array, whose length is a constant of its type.
 impl<M: Modes> Owned for Layout<M>
 where
     Cosize<M>: Length,
@@ -34,10 +34,10 @@ where
     note = "every extent and stride must be static, as in `layout!((4, 8) : (1, 4))`; `Array::new` takes any `Lay`"
 )]
 pub trait Length {
-    /// So many values, one after another in memory and nothing else.
+    /// Storage for this number of values, one after another in memory without anything else.
     type Values<T: Copy>: AsRef<[T]> + AsMut<[T]> + Clone;
 
-    /// The same value everywhere.
+    /// Storage with the same value everywhere.
     fn filled<T: Copy>(value: T) -> Self::Values<T>;
 }
 
@@ -61,10 +61,11 @@ lengths! {
     [U, B] UInt<U, B>;
 }
 
-/// Values and their layout, which must be known: a copy has values of its own (CuTe's owning `Tensor`, `make_tensor<T>(layout)`).
+/// Values and their layout, whose size must be known. A copy of an array has values of its own (CuTe's owning `Tensor`,
+/// `make_tensor<T>(layout)`).
 ///
-/// Under a run-time layout the values are on the heap ([`Array::new`]). Under a static one their number is a constant of the type, and
-/// they are where the array is ([`Array::filled`]).
+/// Under a run-time layout the values are on the heap ([`Array::new`]). Under a static layout the number of values is a
+/// constant of the type, and the values are inside the array ([`Array::filled`]).
 ///
 /// ```
 /// use girih_layout::lay;
@@ -89,7 +90,8 @@ impl<T: Copy, M: Modes> Array<T, Layout<M>>
 where
     Cosize<M>: Length,
 {
-    /// An array of constant length, `value` everywhere. A layout that is not static, or has negative strides, does not compile.
+    /// An array of constant length with `value` everywhere. A layout that is not static, or has negative strides, does
+    /// not compile.
     ///
     /// ```
     /// use girih_layout::layout;
@@ -114,7 +116,7 @@ where
     /// Array::filled(layout!((4, n) : (1, 4)), 0f32);
     /// ```
     pub fn filled(layout: Layout<M>, value: T) -> Array<T, Layout<M>> {
-        // A negative stride is refused there.
+        // `cosize` refuses negative strides, at compile time.
         let _len = layout.cosize();
         Array { values: <Cosize<M> as Length>::filled(value), layout }
     }
@@ -122,7 +124,7 @@ where
     /// The value at a coordinate: positions as in [`Tensor::get`] of typed tensors.
     ///
     /// # Errors
-    /// As there.
+    /// Those of that function.
     pub fn get<C: Coord<M>>(&self, coord: C) -> Result<T, Error> {
         self.view().get(coord)
     }
@@ -140,10 +142,10 @@ where
 }
 
 impl<T: Copy + Default> Array<T> {
-    /// Default values (zeros), as many as the layout's indices need.
+    /// An array of default values (zeros), as many as the layout's indices need.
     ///
     /// # Errors
-    /// [`Error::NotStatic`] for a symbolic layout, [`Error::OutOfBounds`] for one with negative indices.
+    /// [`Error::NotStatic`] for a symbolic layout, [`Error::OutOfBounds`] for a layout with negative indices.
     pub fn new(layout: Lay) -> Result<Array<T>, Error> {
         let len = match layout.cosize()?.get().map(usize::try_from) {
             Some(Ok(len)) => len,
@@ -156,8 +158,8 @@ impl<T: Copy + Default> Array<T> {
         Ok(Array { values: vec![T::default(); len], layout })
     }
 
-    /// A compact one of the tensor's shape, its modes in the order of the tensor's strides; modes of stride 0 have one value
-    /// (CuTe's `make_tensor_like`).
+    /// An array with a compact layout of the tensor's shape, whose modes are in the order of the tensor's strides; the
+    /// values along a mode of stride 0 are one value (CuTe's `make_tensor_like`).
     ///
     /// # Errors
     /// Those of [`Lay::compact_like`].
@@ -177,8 +179,8 @@ impl<T: Copy + Default> Array<T> {
         Array::new(tensor.layout().compact_like()?)
     }
 
-    /// A fragment for a partition: the values of an atom (mode 0) next to each other, then the others (CuTe's
-    /// `make_fragment_like`).
+    /// An array with the layout of a fragment for a partition: the values of an atom (mode 0) next to each other, then
+    /// the other modes (CuTe's `make_fragment_like`).
     ///
     /// # Errors
     /// Those of [`Lay::fragment_like`].
@@ -188,7 +190,7 @@ impl<T: Copy + Default> Array<T> {
 }
 
 impl<T: Copy, L: Owned> Array<T, L> {
-    /// How the values are arranged.
+    /// The layout of the values.
     pub fn layout(&self) -> &L {
         &self.layout
     }
@@ -198,7 +200,7 @@ impl<T: Copy, L: Owned> Array<T, L> {
         self.values.as_ref()
     }
 
-    /// How many coordinates there are.
+    /// The number of the layout's coordinates.
     ///
     /// # Errors
     /// None for an array that [`Array::new`] or [`Array::filled`] made.
@@ -206,12 +208,12 @@ impl<T: Copy, L: Owned> Array<T, L> {
         known_size("Array", &self.layout.erase()?)
     }
 
-    /// The tensor to read from, to slice and to partition.
+    /// A tensor of the values, to read, slice and partition.
     pub fn view(&self) -> Tensor<View<'_, T>, L> {
         Tensor::new(View { storage: super::Shared(self.data()), offset: 0 }, self.layout)
     }
 
-    /// The tensor to write to, and to divide among owners.
+    /// A tensor of the values that can be written, and divided among owners.
     ///
     /// # Errors
     /// None for an array that [`Array::new`] or [`Array::filled`] made.

@@ -6,10 +6,11 @@ use super::storage::{Exclusive, Packed, StorageMut};
 use super::{Host, Storage, SubByte, known_size, within};
 use crate::{Error, Slice, Tensor};
 
-/// A view of values that can be written through it, and through nothing else meanwhile.
+/// A view of values that can be written through this view, and through nothing else while it exists.
 ///
-/// It is not copied. [`TensorMut::partition`] divides it among several owners, once it is proved that none of them has a
-/// value of another's. (No `unsafe` is behind this: the values are in cells, and the proof is about results.)
+/// A `TensorMut` cannot be copied. [`TensorMut::partition`] divides it among several owners, after a check that no two
+/// owners share a value. (This takes no `unsafe`: the values are in cells. The check keeps results well defined, not
+/// memory safe.)
 ///
 /// ```
 /// use girih_layout::lay;
@@ -30,14 +31,14 @@ use crate::{Error, Slice, Tensor};
 #[derive(Debug)]
 pub struct TensorMut<S> {
     tensor: Tensor<Host<S>>,
-    /// Whether nobody else has other parts of the same memory.
+    /// Whether no other `TensorMut` is a part of the same memory.
     sole: bool,
 }
 
-/// A slice, written.
+/// A Rust slice as a tensor that can be written.
 pub type ViewMut<'a, T> = TensorMut<Exclusive<'a, T>>;
 
-/// Packed elements smaller than a byte, written.
+/// Packed elements smaller than a byte as a tensor that can be written.
 pub type PackedMut<'a, P> = TensorMut<Packed<Exclusive<'a, u8>, P>>;
 
 impl<'a, T: Copy> ViewMut<'a, T> {
@@ -65,12 +66,12 @@ impl<S: StorageMut> TensorMut<S> {
         TensorMut { tensor: Tensor::new(engine, layout), sole: true }
     }
 
-    /// How the values are arranged.
+    /// The layout of the values.
     pub fn layout(&self) -> &Lay {
         self.tensor.layout()
     }
 
-    /// The tensor to read from. It borrows this one: nothing is written meanwhile.
+    /// A tensor to read the values from. It borrows this tensor, so that nothing is written while it exists.
     pub fn view(&self) -> Tensor<Host<Reading<'_, S>>> {
         let Host { storage, offset } = self.tensor.engine();
         Tensor::new(Host { storage: Reading(storage), offset: *offset }, *self.tensor.layout())
@@ -132,7 +133,7 @@ impl<S: StorageMut> TensorMut<S> {
         write(self.tensor.slice(&super::position(coord)?)?.engine(), value)
     }
 
-    /// The part at `slice` alone.
+    /// Only the part at `slice`.
     ///
     /// # Errors
     /// Those of [`Tensor::slice`].
@@ -140,12 +141,12 @@ impl<S: StorageMut> TensorMut<S> {
         Ok(TensorMut { tensor: self.tensor.slice(slice)?, sole: self.sole })
     }
 
-    /// The parts `part(self, 0)`, ..., `part(self, count - 1)`, each to be written by its own: tiles, threads' partitions,
-    /// or whatever else operations on tensors give.
+    /// The parts `part(self, 0)`, ..., `part(self, count - 1)`, each of which can be written by its owner: tiles,
+    /// threads' partitions, or whatever else operations on tensors give.
     ///
     /// # Errors
-    /// [`Error::Overlap`] if two parts have a value in common, or one reaches a value that this tensor does not have, as
-    /// the last tile of a ragged divide does; those of `part`.
+    /// [`Error::Overlap`] if two parts have a value in common, or if a part has a place that this tensor does not have,
+    /// as the last tile of a ragged divide does; those of `part`.
     pub fn partition(
         self,
         count: usize,
@@ -181,18 +182,20 @@ impl<S: StorageMut> TensorMut<S> {
                     }
                 }
             }
-            // Whatever engine `part` returned: the values are this tensor's.
+            // `part` may return the engine of another tensor, so only its offset and layout are taken; the values are
+            // this tensor's.
             let engine = Host { storage, offset: tensor.engine().offset };
             parts.push(TensorMut { tensor: Tensor::new(engine, *tensor.layout()), sole: false });
         }
         Ok(parts)
     }
 
-    /// One part alone: a tile, a thread's partition. Of a tensor that is not itself a part, it may reach past the end, as the
-    /// last tile of a ragged divide does: values are written there only where there are any.
+    /// A single part: a tile, or a thread's partition. If this tensor is not itself a part, the new part may reach past
+    /// the end, as the last tile of a ragged divide does; a write past the end is an error.
     ///
     /// # Errors
-    /// [`Error::Overlap`] if this tensor is a part of another, and has not all values of the new one; those of `part`.
+    /// [`Error::Overlap`] if this tensor is a part of another and does not have all values of the new part; those of
+    /// `part`.
     pub fn part(
         self,
         part: impl for<'b> Fn(&Tensor<Host<Reading<'b, S>>>) -> Result<Tensor<Host<Reading<'b, S>>>, Error>,
@@ -209,10 +212,10 @@ impl<S: StorageMut> TensorMut<S> {
         Ok(TensorMut { tensor: Tensor::new(engine, layout), sole: true })
     }
 
-    /// The tile at `coord`, as [`Tensor::local_tile`] and [`TensorMut::part`].
+    /// The tile at `coord`, as [`Tensor::local_tile`] gives it, as a [`TensorMut::part`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of the two functions.
     pub fn local_tile(self, tiler: &Tiler, coord: &[Slice<i64>]) -> Result<TensorMut<S>, Error> {
         self.part(|all| all.local_tile(tiler, coord))
     }
@@ -239,7 +242,7 @@ impl<S: StorageMut> TensorMut<S> {
     }
 }
 
-/// The values of a [`TensorMut`], read while it is borrowed.
+/// Storage that reads the values of a [`TensorMut`] while that is borrowed.
 #[derive(Debug)]
 pub struct Reading<'a, S>(&'a S);
 
@@ -263,12 +266,12 @@ impl<S: Storage> Storage for Reading<'_, S> {
     }
 }
 
-/// Whose a stored value is.
+/// Who owns a stored value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    /// The tensor does not name it.
+    /// The tensor does not have the value.
     Nobody,
-    /// The tensor's, and no part's yet.
+    /// The tensor has the value, and no part has taken it yet.
     Whole,
     Part(usize),
 }

@@ -12,10 +12,10 @@ pub(crate) fn name_of<T>() -> &'static str {
     &name[path.rfind("::").map_or(0, |at| at + 2)..]
 }
 
-/// Space, type and layout, then the values (CuTe's `print_tensor`): mode 0 downwards, mode 1 to the right, the other modes
-/// one matrix after the other, behind a line of `-` where mode 2 goes on and of `=` where a further one does. Of a vector
-/// each value has a line. Where a ragged tile has no value there is a `.`; a tensor whose size is not known is its first
-/// line.
+/// Space, type and layout, then the values (CuTe's `print_tensor`): mode 0 downwards, mode 1 to the right, and the
+/// other modes as one matrix after the other. A line of `-` stands before a matrix if the coordinate in mode 2 goes on
+/// there, a line of `=` if that in a further mode does. A vector has one value to a line. A place at which a ragged
+/// tile has no value is a `.`; of a tensor whose size is not known only the first line is printed.
 ///
 /// ```
 /// use girih_layout::{lay, tiler};

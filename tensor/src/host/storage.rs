@@ -1,4 +1,4 @@
-//! Where the values of host tensors are: slices, and bytes that hold several values each.
+//! The storage of host tensors: Rust slices, and bytes that hold several values each.
 
 use std::cell::Cell;
 use std::fmt::Debug;
@@ -6,15 +6,15 @@ use std::marker::PhantomData;
 
 use crate::{DType, Error};
 
-/// Values by number.
+/// A sequence of values, which have numbers from 0.
 pub trait Storage: Copy {
     /// A value.
     type Value: Copy;
 
-    /// How many there are.
+    /// The number of values.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Whether there are no values.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -22,18 +22,18 @@ pub trait Storage: Copy {
     /// Value `index`; `None` beyond the last.
     fn read(&self, index: usize) -> Option<Self::Value>;
 
-    /// What the type of the values is called: of packed ones the dtype's name, of others Rust's.
+    /// The name of the values' type: the dtype's name for packed values, Rust's name for others.
     fn value_name(&self) -> &'static str {
         super::print::name_of::<Self::Value>()
     }
 }
 
-/// Values that can be replaced. Only a [`super::TensorMut`] does.
+/// Values that can be replaced. Only a [`super::TensorMut`] replaces them.
 pub trait StorageMut: Storage {
     /// Replaces value `index`.
     ///
     /// # Errors
-    /// [`Error::Beyond`] if there is none, and those of [`StorageMut::check`].
+    /// [`Error::Beyond`] if there is no value of this number, and those of [`StorageMut::check`].
     fn write(&self, index: usize, value: Self::Value) -> Result<(), Error>;
 
     /// Checks that an element can hold `value`.
@@ -45,7 +45,7 @@ pub trait StorageMut: Storage {
     }
 }
 
-/// A slice.
+/// A Rust slice, to be read.
 #[derive(Debug)]
 pub struct Shared<'a, T>(pub(super) &'a [T]);
 
@@ -66,7 +66,8 @@ impl<T: Copy> Storage for Shared<'_, T> {
     }
 }
 
-/// A slice that nobody else sees: made of a `&mut [T]`, in cells so that its parts can be written in turn.
+/// A Rust slice that nobody else sees, since it is made from a `&mut [T]`. The values are in cells, so that several
+/// parts of the slice can be written in turn.
 pub struct Exclusive<'a, T>(&'a [Cell<T>]);
 
 impl<T> Debug for Exclusive<'_, T> {
@@ -108,13 +109,13 @@ impl<T: Copy> StorageMut for Exclusive<'_, T> {
 
 /// An element smaller than a byte: [`S4`], [`U4`], [`B1`].
 pub trait SubByte: Copy + Debug + 'static {
-    /// Which dtype.
+    /// The dtype.
     const DTYPE: DType;
-    /// What it is on the host.
+    /// The type of a value on the host.
     type Value: Copy + PartialEq + Debug;
-    /// The value of these bits, which stand lowest.
+    /// The value of the lowest bits of `bits`.
     fn of_bits(bits: u8) -> Self::Value;
-    /// Its bits.
+    /// The bits of a value, which are the lowest bits of the result.
     ///
     /// # Errors
     /// [`Error::OutOfType`] for a value that the type does not have.
@@ -190,7 +191,7 @@ impl<S: Copy, P> Clone for Packed<S, P> {
 }
 impl<S: Copy, P> Copy for Packed<S, P> {}
 
-/// The byte of an element, and how far up its bits stand there.
+/// The byte that holds an element, and the position of the element's lowest bit in that byte.
 fn place<P: SubByte>(index: usize) -> (usize, u32) {
     let per_byte = (8 / P::DTYPE.bits()) as usize;
     (index / per_byte, (index % per_byte) as u32 * P::DTYPE.bits())

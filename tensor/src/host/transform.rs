@@ -33,7 +33,7 @@ impl<E: Values, V, F: Fn(E::Value) -> V + Clone> Values for Transform<E, F> {
 }
 
 impl<E: Values> Tensor<E> {
-    /// The tensor of `function` of the values, computed when they are read.
+    /// The tensor whose values are `function` of this tensor's values, computed when they are read.
     ///
     /// ```
     /// use girih_layout::{Shape, lay};

@@ -5,8 +5,8 @@ use girih_layout::{Int, Lay, Tiler};
 use super::{Source, Values};
 use crate::{Engine, Error, Slice, Tensor};
 
-/// Two tensors with modes of equal extents, divided and sliced together (CuTe's `make_zip_tensor`). A scale that many
-/// values share has stride 0 where they do.
+/// Two tensors with modes of equal extents, divided and sliced together (CuTe's `make_zip_tensor`). A tensor of scales
+/// has stride 0 along the modes in which values share a scale.
 ///
 /// ```
 /// use girih_layout::{lay, tiler};
@@ -28,13 +28,13 @@ pub struct Zipped<A, B> {
     second: Tensor<B>,
 }
 
-/// The extents of the modes, whatever they nest.
+/// The extents of the top-level modes.
 fn extents(layout: &Lay) -> Result<Vec<Int>, Error> {
     (0..layout.rank()).map(|i| Ok(layout.mode(i)?.size()?)).collect()
 }
 
 impl<A: Engine<Index = i64>, B: Engine<Index = i64>> Zipped<A, B> {
-    /// Both.
+    /// Zips two tensors.
     ///
     /// # Errors
     /// [`Error::Shape`] unless both have as many modes, of equal extents.
@@ -51,12 +51,12 @@ impl<A: Engine<Index = i64>, B: Engine<Index = i64>> Zipped<A, B> {
         Ok(Zipped { first, second })
     }
 
-    /// Both, apart (CuTe's `unzip_tensor`).
+    /// The two tensors (CuTe's `unzip_tensor`).
     pub fn unzip(self) -> (Tensor<A>, Tensor<B>) {
         (self.first, self.second)
     }
 
-    /// The parts of both at `slice`.
+    /// The parts of both tensors at `slice`.
     ///
     /// # Errors
     /// Those of [`Tensor::slice`].
@@ -64,7 +64,7 @@ impl<A: Engine<Index = i64>, B: Engine<Index = i64>> Zipped<A, B> {
         Ok(Zipped { first: self.first.slice(slice)?, second: self.second.slice(slice)? })
     }
 
-    /// The tiles of both at `coord`.
+    /// The tiles of both tensors at `coord`.
     ///
     /// # Errors
     /// Those of [`Tensor::local_tile`].
@@ -72,7 +72,7 @@ impl<A: Engine<Index = i64>, B: Engine<Index = i64>> Zipped<A, B> {
         Zipped::new(self.first.local_tile(tiler, coord)?, self.second.local_tile(tiler, coord)?)
     }
 
-    /// `((TileM,TileN,...),(RestM,RestN,...))` of both.
+    /// `((TileM,TileN,...),(RestM,RestN,...))` of both tensors.
     ///
     /// # Errors
     /// Those of [`Tensor::zipped_divide`].
@@ -80,7 +80,7 @@ impl<A: Engine<Index = i64>, B: Engine<Index = i64>> Zipped<A, B> {
         Zipped::new(self.first.zipped_divide(tiler)?, self.second.zipped_divide(tiler)?)
     }
 
-    /// What the thread of number `index` under `threads` has of both.
+    /// The part of both tensors that the thread of number `index` under `threads` has.
     ///
     /// # Errors
     /// Those of [`Tensor::local_partition`].
@@ -91,7 +91,7 @@ impl<A: Engine<Index = i64>, B: Engine<Index = i64>> Zipped<A, B> {
         )
     }
 
-    /// What a thread has of both, under a thread-value layout.
+    /// The values of both tensors that a thread has under a thread-value layout.
     ///
     /// # Errors
     /// Those of [`Tensor::tv_partition`].

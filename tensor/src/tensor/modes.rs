@@ -7,7 +7,7 @@ use crate::slice::Sliced;
 use crate::{Error, Slice};
 
 impl<E: Engine> Tensor<E> {
-    /// Every leaf a mode of its own.
+    /// The same values under the flattened layout, in which every leaf is a mode of its own.
     pub fn flatten(&self) -> Tensor<E> {
         self.with_layout(self.layout.flatten())
     }
@@ -17,7 +17,8 @@ impl<E: Engine> Tensor<E> {
         self.with_layout(self.layout.coalesce())
     }
 
-    /// Without the modes of stride 0 and extent 1: each value that the strides tell apart, once.
+    /// Without the modes of stride 0 or extent 1, and coalesced: the same values without the repetitions along modes of
+    /// stride 0.
     pub fn filter(&self) -> Tensor<E> {
         self.with_layout(self.layout.filter())
     }
@@ -27,7 +28,7 @@ impl<E: Engine> Tensor<E> {
         self.with_layout(self.layout.filter_zeros())
     }
 
-    /// Modes `begin..end` as one mode of these (CuTe's `group_modes`).
+    /// With modes `begin..end` grouped into one mode (CuTe's `group_modes`).
     ///
     /// # Errors
     /// Those of [`girih_layout::Lay::group`].
@@ -35,7 +36,7 @@ impl<E: Engine> Tensor<E> {
         Ok(self.with_layout(self.layout.group(begin, end)?))
     }
 
-    /// Modes `begin..end` alone, the others at 0.
+    /// With modes `begin..end` alone; the coordinate in the other modes is 0.
     ///
     /// # Errors
     /// Those of [`girih_layout::Lay::take`].
@@ -43,10 +44,10 @@ impl<E: Engine> Tensor<E> {
         Ok(self.with_layout(self.layout.take(begin, end)?))
     }
 
-    /// The same layout from `origin` on (CuTe's `domain_offset`): the value at `c` is the one that was at `origin + c`, so that
-    /// coordinates of the end reach past it. `origin` may itself be outside: `(0,-r)` puts the rest of an uneven division in
-    /// front, where predicates are cheapest; what is not there is refused when it is read. A position in a nested mode is
-    /// counted colexicographically, the last leaf taking the rest.
+    /// The same layout from `origin` on (CuTe's `domain_offset`): the value at `c` is the value that was at `origin +
+    /// c`, so that the last coordinates reach past the tensor's end. `origin` may itself be outside: `(0,-r)` puts the
+    /// rest of an uneven division in front, where predicates are cheapest. Places outside are refused only when they
+    /// are read. A position in a nested mode is counted colexicographically, the last leaf taking the rest.
     ///
     /// # Errors
     /// [`Error::SliceRank`]; [`Error::NoCoordinate`] if `origin` keeps modes.
@@ -71,7 +72,8 @@ impl<E: Engine> Tensor<E> {
     }
 
     /// How many values, in the order of this tensor and of `other`, stand next to each other in both memories (CuTe's
-    /// `max_common_vector`): what a copy between them can move at a time, if both are aligned to it.
+    /// `max_common_vector`): the number that a copy between the tensors can move at a time, if both are aligned to that
+    /// many values.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -100,8 +102,9 @@ impl<E: Engine> Tensor<E> {
         Ok(self.layout.max_common_layout(&other.layout)?)
     }
 
-    /// The greatest number of values that divides the place of every coordinate that is a multiple of it (CuTe's
-    /// `max_alignment`), as far as the layout says: the engine's own alignment comes on top.
+    /// The greatest alignment, in values, that the layout guarantees (CuTe's `max_alignment`): the index of every
+    /// coordinate that is a multiple of this number is a multiple of it too. The alignment of the engine itself is a
+    /// separate matter.
     ///
     /// # Errors
     /// Those of [`girih_layout::Lay::max_alignment`].

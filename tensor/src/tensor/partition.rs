@@ -1,4 +1,4 @@
-//! Divides and partitions.
+//! Divides and partitions of a tensor.
 
 use girih_layout::{Lay, Stride, Tile, Tiler, Tiles};
 
@@ -14,7 +14,7 @@ impl<E: Engine> Tensor<E> {
         Ok(self.with_layout(self.layout.composition(with)?))
     }
 
-    /// By mode: `(A0 ∘ T0, A1 ∘ T1, ...)`.
+    /// Composition by mode: `(A0 ∘ T0, A1 ∘ T1, ...)`.
     ///
     /// # Errors
     /// Those of [`Lay::composition_by`].
@@ -22,7 +22,7 @@ impl<E: Engine> Tensor<E> {
         Ok(self.with_layout(self.layout.composition_by(tiles)?))
     }
 
-    /// Each mode in its tile and the rest: `((TileM,RestM),(TileN,RestN),L)`.
+    /// Each mode divided into its tile and the rest: `((TileM,RestM),(TileN,RestN),L)`.
     ///
     /// # Errors
     /// Those of [`Lay::logical_divide`].
@@ -55,7 +55,8 @@ impl<E: Engine> Tensor<E> {
     }
 
     /// The tile at `coord` among the tiles, as one mode, then the modes that `coord` keeps (CuTe's `inner_partition`;
-    /// CuTe guide, "Partitioning a Tensor"). [`Tensor::local_tile`] is the same with the tile's modes apart.
+    /// CuTe guide, "Partitioning a Tensor"). [`Tensor::local_tile`] is the same with the tile's modes as separate
+    /// modes.
     ///
     /// # Errors
     /// Those of [`Tensor::zipped_divide`] and [`Tensor::slice`].
@@ -63,8 +64,9 @@ impl<E: Engine> Tensor<E> {
         self.zipped_divide(tiler)?.slice(&Slice::tuple([Slice::All, coord.clone()])) // (Tile[,Rest..])
     }
 
-    /// The element at `coord` of each tile: the arrangement of the tiles, as one mode, after the modes that `coord` keeps
-    /// (CuTe's `outer_partition`). [`Tensor::local_partition`] is the same for the place of a thread.
+    /// The element at `coord` of each tile: first the modes of a tile that `coord` keeps, then the rest modes, which
+    /// arrange the tiles, as one mode (CuTe's `outer_partition`). [`Tensor::local_partition`] is the same with a
+    /// thread's coordinate for `coord`.
     ///
     /// # Errors
     /// Those of [`Tensor::zipped_divide`] and [`Tensor::slice`].
@@ -100,9 +102,9 @@ impl<E: Engine> Tensor<E> {
         Ok(tile.with_layout(Lay::concat(&modes)?)) // (TileM,TileN[,Rest..])
     }
 
-    /// [`Tensor::local_tile`] with those modes of a tiler and a coordinate for more modes that `projection` keeps (CuTe's
+    /// [`Tensor::local_tile`] with only those modes of `tiler` and `coord` that `projection` keeps (CuTe's
     /// `Step<_1,X,_1>`): of the tile `(BLK_M,BLK_N,BLK_K)` at `(m,n,_)`, `[true, false, true]` takes `(BLK_M,BLK_K)` at
-    /// `(m,_)`, which is A's.
+    /// `(m,_)`, which is the tile of A.
     ///
     /// ```
     /// use girih_layout::{lay, tiler};
@@ -144,11 +146,12 @@ impl<E: Engine> Tensor<E> {
         self.local_tile(&Tiler::modes(&tiles)?, &coord)
     }
 
-    /// What the thread of number `index` under `threads` owns (CuTe's `local_partition`, "outer partition"): one value
-    /// of each tile of the shape of `threads`.
+    /// The part of the thread of number `index` under `threads` (CuTe's `local_partition`, "outer partition"): one
+    /// value of each tile of the shape of `threads`.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] if `threads` has no such number, [`Error::Shape`] if two have the same; those of [`Tensor::zipped_divide`] and [`Tensor::slice`].
+    /// [`Error::OutOfRange`] if no thread has this number, [`Error::Shape`] if `threads` is no bijection onto the
+    /// threads' numbers; those of [`Tensor::zipped_divide`] and [`Tensor::slice`].
     pub fn local_partition(&self, threads: &Lay, index: &E::Index) -> Result<Tensor<E>, Error> {
         self.partition_among(threads, index, None)
     }
@@ -181,8 +184,8 @@ impl<E: Engine> Tensor<E> {
         Ok(rest.with_layout(layout)) // (RestM,RestN)
     }
 
-    /// [`Tensor::local_partition`] by those modes of `threads` that `projection` keeps (CuTe's `Step<_1,X>`): threads of
-    /// `(ThrM,ThrN)` that differ in the other modes have the same part.
+    /// [`Tensor::local_partition`] by only those modes of `threads` that `projection` keeps (CuTe's `Step<_1,X>`):
+    /// threads that differ only in the other modes have the same part.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -200,7 +203,7 @@ impl<E: Engine> Tensor<E> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Projection`] for another rank; those of [`Tensor::local_partition`].
+    /// [`Error::Projection`] if `projection` and `threads` differ in rank; those of [`Tensor::local_partition`].
     pub fn local_partition_projected(
         &self,
         threads: &Lay,
@@ -221,8 +224,8 @@ impl<E: Engine> Tensor<E> {
     /// (thread, value) to the colexicographic index in this tensor.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a layout of other than two modes, or indices that this tensor does not have, as far as both are
-    /// known; those of [`Tensor::composition`] and [`Tensor::slice`].
+    /// [`Error::Shape`] for a thread-value layout that does not have two modes, or one with indices that this tensor
+    /// does not have, as far as the sizes are known; those of [`Tensor::composition`] and [`Tensor::slice`].
     ///
     /// # Examples
     /// ```
@@ -260,7 +263,7 @@ impl<E: Engine> Tensor<E> {
     }
 }
 
-/// The coordinate at which `mode`, a mode of a bijective layout, contributes to `index`.
+/// The coordinate in `mode`, a mode of a bijective layout, of the layout's coordinate with index `index`.
 fn coordinate_in<I: Index>(mode: &Lay, index: &I) -> Result<Slice<I>, Error> {
     if !mode.is_leaf() {
         let inner = (0..mode.rank()).map(|i| coordinate_in(&mode.mode(i)?, index));

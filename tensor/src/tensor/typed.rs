@@ -1,7 +1,7 @@
-//! Tensors under typed layouts: the same values, static results.
+//! Tensors under typed layouts: the operations of run-time tensors, with static results.
 //!
-//! Only whole tiles are cut off, and positions are checked, so that what comes of a tensor reaches no further than the tensor.
-//! A ragged tile is had of the [erased](Tensor::erase) tensor.
+//! A tile must divide the tensor, and positions are checked, so that no result reaches further than the tensor. For
+//! ragged tiles, [erase](Tensor::erase) the tensor's type first.
 
 mod partition;
 
@@ -41,14 +41,14 @@ impl<E: Engine, M: Modes> Tensor<E, Layout<M>> {
 }
 
 impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
-    /// From `offset` elements further on, under `layout`.
+    /// The tensor of `layout` that starts `offset` elements further on.
     fn moved<N: Modes>(&self, layout: Layout<N>, offset: i64) -> Result<Tensor<E, Layout<N>>, Error> {
         let engine = self.engine.advance(&[(offset.into(), Stride::Int(Int::fixed(1)))])?;
         Ok(Tensor::new(engine, layout))
     }
 
-    /// The modes under `__`, at positions for the rest (CuTe guide, "Slicing a Tensor"). A static position outside its mode does
-    /// not compile, nor does a slice of another rank.
+    /// The subtensor of the modes under `__`, with the other modes fixed at positions (CuTe guide, "Slicing a Tensor").
+    /// A static position outside its mode does not compile, nor does a slice of another rank.
     ///
     /// # Errors
     /// Those of [`Layout::try_slice`]: a position outside its mode.
@@ -69,7 +69,7 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
     }
 }
 
-/// Operations on the domain: the layout has them done, the engine stays.
+/// Operations on the domain: they change the layout only and keep the engine.
 macro_rules! on_domain {
     ($($name:ident $try:ident $(<$g:ident: $bound:ident> ($x:ident: $t:ty))? -> $r:ty;)*) => {
         impl<E: Engine, M: Modes> Tensor<E, Layout<M>> {$(

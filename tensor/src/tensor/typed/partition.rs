@@ -8,11 +8,14 @@ use girih_layout::typed::{
 use super::super::{Engine, Tensor};
 use crate::Error;
 
-/// A tile as one mode, then modes of the rest: the layout of [`Tensor::inner_partition`] of a typed tensor.
+/// A tile as one mode, then the rest modes that the coordinate keeps: the layout of [`Tensor::inner_partition`] of a
+/// typed tensor.
 pub type InnerPartition<M, X, C> = Layout<<(All, C) as Slice<ZippedDivide<M, X>>>::Kept>;
-/// Modes of the tile, then the rest as one: the layout of [`Tensor::outer_partition`] of a typed tensor.
+/// The modes of the tile that the coordinate keeps, then the rest as one mode: the layout of
+/// [`Tensor::outer_partition`] of a typed tensor.
 pub type OuterPartition<M, X, C> = Layout<<(C, All) as Slice<ZippedDivide<M, X>>>::Kept>;
-/// A tile's modes, then modes of the rest: the layout of [`Tensor::local_tile`] of a typed tensor.
+/// A tile's modes, then the rest modes that the coordinate keeps: the layout of [`Tensor::local_tile`] of a typed
+/// tensor.
 ///
 /// ```
 /// use girih_layout::typed::{Lt, Mode, S};
@@ -169,8 +172,9 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
         Ok(tile.under(tile.layout.splice())) // (TileM,TileN[,Rest..])
     }
 
-    /// What the thread of number `index` under the static layout `threads`, of a flat shape, owns (CuTe's `local_partition`): one
-    /// value of each tile of that shape. Threads that do not divide the tensor, or two of one number, do not compile.
+    /// The part of the thread of number `index` under the static layout `threads`, whose shape is flat (CuTe's
+    /// `local_partition`): one value of each tile of that shape. A shape that does not divide the tensor does not
+    /// compile, nor do two threads of one number.
     ///
     /// # Errors
     /// [`Error::Layout`] for a number that no thread has.
@@ -195,7 +199,7 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
     /// [`Tensor::local_partition`] of a tensor with something dynamic.
     ///
     /// # Errors
-    /// As there, and those of [`Layout::try_whole_divide`].
+    /// As [`Tensor::local_partition`], and those of [`Layout::try_whole_divide`].
     pub fn try_local_partition<T: Modes<Shape: Tiler>>(
         &self,
         threads: Layout<T>,
@@ -216,8 +220,8 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
         self.moved(tiled.layout.mode(int!(1)), offset) // (RestM,RestN)
     }
 
-    /// The values of `thread` under a thread-value layout, `(Thr,Val)` to the colexicographic index in this tensor (CuTe guide,
-    /// "Thread-Value partitioning"). One that reaches past the tensor does not compile.
+    /// The values of `thread` under a thread-value layout, which maps `(Thr,Val)` to the colexicographic index in this
+    /// tensor (CuTe guide, "Thread-Value partitioning"). A layout that reaches past the tensor does not compile.
     ///
     /// # Errors
     /// [`Error::Layout`] for a thread that the layout does not have.
@@ -242,7 +246,7 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
     /// [`Tensor::tv_partition`] for operands with something dynamic.
     ///
     /// # Errors
-    /// As there, and those of [`Layout::try_compose_in_bounds`].
+    /// As [`Tensor::tv_partition`], and those of [`Layout::try_compose_in_bounds`].
     pub fn try_tv_partition<Tv: Modes>(
         &self,
         tv: Layout<Tv>,
