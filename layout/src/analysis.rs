@@ -1,12 +1,13 @@
-//! What a layout leaves constant, how it is aligned, and compact layouts in the order of another one.
+//! The nullspace and the alignment of a layout, compact layouts in the order of another layout's strides, and
+//! coordinates of indices.
 
 use crate::make::compact;
 use crate::symbol::gcd;
 use crate::{Coord, Crd, Error, Int, Lay, MAX_LEAVES, Shape, Stride, ask, crd2idx};
 
 impl Lay {
-    /// The coordinates that lead nowhere: `self(nullspace(i)) = 0` for all `i`, as large as the modes of stride 0 (CuTe's `nullspace`).
-    /// A symbolic stride leads somewhere.
+    /// A layout of the coordinates that `self` sends to 0: `self(nullspace(i)) = 0` for all `i`. Its size is that of
+    /// the modes of stride 0 (CuTe's `nullspace`). A symbolic stride counts as one other than 0.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -15,7 +16,7 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Overflow`], or [`Error::Unsupported`] for products of more than two symbols.
+    /// [`Error::Overflow`], or [`Error::Unsupported`] for products of more than three symbolic factors.
     pub const fn nullspace(&self) -> Result<Lay, Error> {
         let mut out = Lay::EMPTY;
         let (mut step, mut i) = (Int::ONE, 0);
@@ -32,8 +33,8 @@ impl Lay {
         Ok(out.coalesce())
     }
 
-    /// The largest `n` such that the indices come in whole, aligned runs of `n` consecutive ones: elements per vector of an access that
-    /// may take the elements in any order (CuTe's `max_alignment`).
+    /// The largest `n` such that the indices come in whole, aligned runs of `n` consecutive indices: the elements per
+    /// vector of an access that may take the elements in any order (CuTe's `max_alignment`).
     ///
     /// ```
     /// use girih_layout::lay;
@@ -51,7 +52,7 @@ impl Lay {
         let mut i = 0;
         while i < modes.leaf_count() {
             let d = tri!(modes.step(i).require_known(OP));
-            // Of several modes of one stride the largest goes on with the run.
+            // Of several modes of the same stride, the largest continues the run.
             let mut largest = i;
             let mut k = i;
             while k < modes.leaf_count() && modes.step(k).same(modes.step(i)) {
@@ -77,7 +78,8 @@ impl Lay {
         Ok(if rest == 0 { run } else { gcd(run, rest) })
     }
 
-    /// Compact, with the modes in the order of this layout's strides; modes of stride 0 keep it (CuTe's `make_layout_like`).
+    /// A compact layout of the same shape, with the modes in the order of this layout's strides; modes of stride 0 keep
+    /// stride 0 (CuTe's `make_layout_like`).
     ///
     /// ```
     /// use girih_layout::lay;
@@ -93,9 +95,9 @@ impl Lay {
         Ok(out)
     }
 
-    /// The layout of a register fragment for a partition of this layout: mode 0, the values of one atom, compact and leftmost
-    /// first (stride 0 stays), the other modes compact in the order of their strides, each with registers of its own (CuTe's
-    /// `make_fragment_like`).
+    /// The layout of a register fragment for a partition of this layout: mode 0, the values of one atom, compact and
+    /// leftmost first (stride 0 stays), and the other modes compact in the order of their strides, those of stride 0
+    /// too: each has registers of its own (CuTe's `make_fragment_like`).
     ///
     /// ```
     /// use girih_layout::lay;
@@ -133,7 +135,8 @@ impl Lay {
         Ok(out)
     }
 
-    /// Gives the leaves from `begin` on compact strides in the order of their old ones; without `zeros`, stride 0 stays.
+    /// Gives the leaves from `begin` on compact strides in the order of their old strides; unless `zeros` is set,
+    /// stride 0 stays.
     const fn compact_from(&mut self, begin: usize, first: Int, zeros: bool) -> Result<(), Error> {
         const OP: &str = "a compact layout";
         let mut done = [false; MAX_LEAVES];
@@ -206,7 +209,7 @@ impl Lay {
         }
     }
 
-    /// The flat coordinate of an index in a compact layout (CuTe's `get_flat_coord`): one position a mode.
+    /// The flat coordinate of an index in a compact layout (CuTe's `get_flat_coord`): one position for each mode.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -245,8 +248,9 @@ impl Lay {
         crd2idx(&self.shape, &tri!(self.hier_coord(index)))
     }
 
-    /// As many of `n` workers as divide a shape, leaf by leaf from the left: a layout of workers over the domain, such that each has the same
-    /// number of elements. It divides the shape evenly (CuTe's `domain_distribute`).
+    /// A layout of at most `n` workers over the domain of `shape` that divides the shape evenly, so that all workers
+    /// have the same number of elements: leaf by leaf from the left, as many workers as divide the extent and the
+    /// number of workers left (CuTe's `domain_distribute`).
     ///
     /// ```
     /// use girih_layout::{Lay, Shape, lay};

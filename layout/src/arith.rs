@@ -48,7 +48,7 @@ impl<const F: usize> Int<F> {
         self.is_static() && self.coef == 0
     }
 
-    /// Lowest terms where the division is exact, factors in order.
+    /// The integer in lowest terms where its divisions are exact, with the factors in order.
     pub(crate) const fn normal(mut self) -> Result<Int<F>, Error> {
         let mut i = 0;
         while i < F {
@@ -92,7 +92,7 @@ impl<const F: usize> Int<F> {
         }
     }
 
-    /// The sum of two multiples of the same symbols, where they are that.
+    /// The sum of two multiples of the same symbols; `None` if the operands are not such multiples.
     pub(crate) const fn plus(mut self, mut other: Int<F>) -> Option<Result<Int<F>, Error>> {
         if !self.same_factors(&other) {
             match self.align(&mut other) {
@@ -110,7 +110,8 @@ impl<const F: usize> Int<F> {
         Some(Ok(Int::number(coef, self.is_static() && other.is_static())))
     }
 
-    /// Gives both the same factors, if they differ in exact divisions only: those are part of the coefficient.
+    /// Gives both integers the same factors, if the factors differ only in exact divisions, which can move into the
+    /// coefficients. Returns whether the factors are the same now.
     const fn align(&mut self, other: &mut Int<F>) -> Result<bool, Error> {
         let (mut taken, mut i) = ([false; F], 0);
         while i < F {
@@ -132,7 +133,7 @@ impl<const F: usize> Int<F> {
                 k += 1;
             };
             taken[k] = true;
-            // Both divide the symbol where they differ, and their least common multiple does.
+            // Where the denominators differ, both divide the symbol, and so does their least common multiple.
             let den = a.den / gcd(a.den, b.den) * b.den;
             let scaled = (self.coef.checked_mul(den / a.den), other.coef.checked_mul(den / b.den));
             let (Some(own), Some(others)) = scaled else { return Err(Error::Overflow { op: "a sum" }) };
@@ -149,7 +150,7 @@ impl<const F: usize> Int<F> {
         while i < F && self.factors[i].key == other.factors[i].key {
             i += 1;
         }
-        // No factor has the key 0 and comes before any.
+        // An absent factor has the key 0, so it comes before any other.
         i < F && self.factors[i].key < other.factors[i].key
     }
 
@@ -212,7 +213,7 @@ impl<const F: usize> Int<F> {
         }
     }
 
-    /// The least multiple of `n` that is not below (CuTe's `round_up`).
+    /// The least multiple of `n` that is not below this integer (CuTe's `round_up`).
     ///
     /// ```
     /// use girih_layout::Int;
@@ -227,7 +228,7 @@ impl<const F: usize> Int<F> {
         tri!(self.ceil_div(n)).mul(n)
     }
 
-    /// `self / n` where it is known to leave no remainder.
+    /// `self / n`, if the division is known to leave no remainder.
     ///
     /// ```
     /// use girih_layout::Int;
@@ -238,7 +239,8 @@ impl<const F: usize> Int<F> {
         if self.is_symbolic() || n.is_symbolic() {
             return self.symbolic_div(n);
         }
-        // Shapes and strides are mostly positive: small by large needs no division, and quotients come from unsigned ones.
+        // Shapes and strides are mostly positive: a small number by a larger one needs no division, and positive
+        // numbers are divided as unsigned ones, which is faster.
         if 0 < self.coef && self.coef < n.coef {
             return None;
         }
@@ -291,7 +293,7 @@ impl<const F: usize> Int<F> {
         }
     }
 
-    /// Divides by as much of `c` as is exact: the quotient and what is left of `c`.
+    /// Divides by as large a factor of `c` as is exact. Returns the quotient and the remaining factor of `c`.
     const fn absorb(self, c: i64) -> Result<(Int<F>, i64), Error> {
         if c == i64::MIN {
             return Err(Error::Overflow { op: "a quotient" });

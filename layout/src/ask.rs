@@ -1,15 +1,17 @@
-//! Questions that only more facts answer: the error names a fact that settles one, and no fact where none does.
+//! Errors for questions that only more facts about symbols can answer: the error names a fact that settles the
+//! question, if a single fact does.
 
 use crate::symbol::gcd;
 use crate::{Error, Fact, Int, Symbol};
 
-/// `value >= n` is open, or `value < n`.
+/// The error where the facts don't tell whether `value >= n`.
 pub(crate) const fn at_least(op: &'static str, value: Int, n: i64) -> Error {
     let factors = value.factors();
     let mut i = 0;
     while i < factors.len() {
         if let Some(factor) = factors[i] {
-            // Several factors have a product of at least 1 when each has; more than that one fact does not give.
+            // A product of several factors is at least 1 when each factor is; a single fact does not give a larger
+            // bound.
             let alone = i == 0 && factors[1].is_none();
             let least = match (alone, value.coefficient()) {
                 (true, c @ 1..) => Some(((n - 1).div_euclid(c)).saturating_mul(factor.den).saturating_add(1)),
@@ -27,7 +29,7 @@ pub(crate) const fn at_least(op: &'static str, value: Int, n: i64) -> Error {
     Error::NotKnown { op, value: value.quoted() }
 }
 
-/// Whether `n` divides `value` is open.
+/// The error where the facts don't tell whether `n` divides `value`.
 pub(crate) const fn divisible(op: &'static str, value: Int, n: i64) -> Error {
     match (value.factors()[0], value.factors()[1], n) {
         (Some(factor), None, 2..) => {
@@ -38,7 +40,7 @@ pub(crate) const fn divisible(op: &'static str, value: Int, n: i64) -> Error {
     }
 }
 
-/// The fact, unless it is known already or contradicts what is.
+/// The error that asks for `fact`, unless this is known already or contradicts the known facts.
 pub(crate) const fn fact(op: &'static str, symbol: Symbol, fact: Fact, value: Int) -> Error {
     let with = match fact {
         Fact::DivisibleBy(n) => symbol.divisible_by(n),
@@ -76,7 +78,7 @@ const fn same(a: Option<i64>, b: Option<i64>) -> bool {
     }
 }
 
-/// Whether an extent leads anywhere: `false` where it is 1. A symbol must tell.
+/// Whether an extent is at least 2; an error where the facts of a symbol don't tell.
 pub(crate) const fn is_wide(op: &'static str, extent: Int) -> Result<bool, Error> {
     match (extent.lower(), extent.upper()) {
         (Some(2..), _) => Ok(true),
@@ -96,7 +98,7 @@ pub(crate) const fn at_most(a: Int, b: Int) -> Option<bool> {
     }
 }
 
-/// Whether two integers are the same for all numbers, or for none.
+/// Whether two integers are equal for all values of their symbols (`true`), or for none (`false`).
 pub(crate) const fn equal(a: Int, b: Int) -> Option<bool> {
     if a.same(b) {
         return Some(true);

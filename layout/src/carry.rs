@@ -25,7 +25,7 @@ const fn no_carry<const F: usize>(a: &Lay, right: &Lay, r: Node) -> bool {
     true
 }
 
-/// The condition itself, where the numbers are known as far as they matter.
+/// The no-carry condition for one `end` by its definition; `false` where a number that matters is not known.
 const fn stays_below<const F: usize>(right: &Lay, r: Node, end: Int<F>) -> bool {
     let (mut sum, mut i) = (0i64, r.begin);
     while i < r.end {
@@ -79,8 +79,9 @@ const fn most_modulo(s: i64, d: i64, p: i64) -> i64 {
     most as i64
 }
 
-/// Whether the leaves below `end`, from left to right, each begin at a multiple of where the one before ends, and `end` is a multiple of the
-/// last end: then no sum of digits reaches it. Works on symbols.
+/// Whether each leaf below `end`, from left to right, has a stride that is a multiple of the end of the leaf before
+/// (extent times stride), and `end` is a multiple of the last leaf's end: then no sum of digits reaches `end`. This
+/// works on symbols.
 const fn chain_divides<const F: usize>(right: &Lay, r: Node, end: Int<F>) -> bool {
     let (mut reach, mut i) = (Int::number(1, true), r.begin);
     while i < r.end {
@@ -104,7 +105,8 @@ const fn chain_divides<const F: usize>(right: &Lay, r: Node, end: Int<F>) -> boo
     end.div_exact(reach).is_some()
 }
 
-/// Whether the right-hand leaves step over bits of their own: then adding their contributions is joining them by exclusive or.
+/// Whether no two right-hand leaves reach the same bit of the index: then adding their contributions is joining them by
+/// exclusive or.
 const fn bits_apart(right: &Lay, r: Node) -> bool {
     let (mut taken, mut i) = (0u64, r.begin);
     while i < r.end {
@@ -127,7 +129,7 @@ const fn bits_apart(right: &Lay, r: Node) -> bool {
     true
 }
 
-/// Whether composing leaf by leaf is right, by the rules above; `false` where they don't tell.
+/// Whether composing leaf by leaf is right, by the rules above; `false` where the rules don't tell.
 pub(crate) const fn composes_by_leaf<const F: usize>(a: &Lay, right: &Lay, r: Node) -> bool {
     (r.end - r.begin <= 1 || a.leaf_count() <= 1 || no_carry::<F>(a, right, r))
         && (r.end - r.begin <= 1 || !a.has_columns() || bits_apart(right, r))

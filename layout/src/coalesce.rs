@@ -7,11 +7,11 @@ use crate::store::Small;
 use crate::{Error, Int, IntTuple, Lay};
 
 impl Lay {
-    /// The same function on the same domain with as few modes as possible: no mode of extent 1, no two neighbours that are one mode
-    /// (CuTe guide, 02 Layout algebra, Coalesce).
+    /// The same function on the same domain with as few modes as possible: no mode of extent 1, and no two neighbours
+    /// that can be merged (CuTe guide, 02 Layout algebra, Coalesce).
     ///
-    /// It is a canonical form: two known layouts of the same size are the same function exactly when they coalesce to the same layout
-    /// (`1:0` for size 1). With symbols, modes merge where the strides are provably equal.
+    /// The result is a canonical form: two known layouts of the same size are the same function exactly when they
+    /// coalesce to the same layout (`1:0` for size 1). With symbols, modes merge where the strides are provably equal.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -28,7 +28,8 @@ impl Lay {
         out
     }
 
-    /// Coalesces each subtree that meets a leaf of `profile` by itself; the tree of the result is refined by that of the layout.
+    /// Coalesces by itself each subtree that stands where `profile` has a leaf; the layout's tree refines the result's.
+    /// Modes past those of the profile stay as they are.
     ///
     /// ```
     /// use girih_layout::{lay, Shape};
@@ -38,7 +39,7 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::RankMismatch`] where the profile has more modes than the layout. Modes past the profile's stay.
+    /// [`Error::RankMismatch`] where the profile has more modes than the layout.
     pub const fn coalesce_by(&self, profile: &IntTuple) -> Result<Lay, Error> {
         let mut out = Lay::EMPTY;
         tri!(self.coalesce_by_into(self.root(), profile, profile.profile.root(), &mut out));
@@ -95,7 +96,7 @@ impl Lay {
         true
     }
 
-    /// The modes that lead somewhere: without extents 1 and strides 0, coalesced (CuTe's `filter`). The image is the same.
+    /// The layout without modes of extent 1 or stride 0, coalesced (CuTe's `filter`). The image is the same.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -105,7 +106,7 @@ impl Lay {
         self.filter_zeros().coalesce()
     }
 
-    /// Extent 1 wherever the stride is 0 (CuTe's `filter_zeros`).
+    /// The layout with extent 1 wherever the stride is 0 (CuTe's `filter_zeros`).
     ///
     /// ```
     /// use girih_layout::lay;
@@ -166,7 +167,8 @@ pub(crate) const fn is_coalesced<const F: usize>(from: &Lay, node: Node) -> bool
     node.begin < node.end
 }
 
-/// The stride of a subtree that is a single mode of integers past its end too, without writing it.
+/// The stride of a subtree that coalesces to a single mode, past its end too, unless it is an F2 column. This saves
+/// writing the coalesced mode.
 pub(crate) const fn single_step<const F: usize>(from: &Lay, node: Node) -> Option<Step<F>> {
     if node.begin == node.end {
         return None;
@@ -187,7 +189,7 @@ pub(crate) const fn single_step<const F: usize>(from: &Lay, node: Node) -> Optio
     if d.is_column() { None } else { Some(d) }
 }
 
-/// Whether a mode of stride `next` goes on where the mode `s:d` ends.
+/// Whether a mode of stride `next` continues the mode `s:d`, so that the two can be merged.
 #[inline]
 const fn follows<const F: usize>(s: Int<F>, d: Step<F>, next: &Step<F>) -> bool {
     match d.scaled(s) {

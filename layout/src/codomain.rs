@@ -1,12 +1,14 @@
-//! Coordinates as a codomain: which entries they have, and what a layout along basis vectors sends there.
+//! Layouts whose codomain is coordinates: the entries of these coordinates, and the coordinates that a layout along
+//! basis vectors has.
 
 use crate::coord::Digits;
 use crate::eval::step;
 use crate::{Coord, Crd, Error, Int, Lay, MAX_LEAVES, ModePath, Shape, Stride, Strides, Sum};
 
 impl Lay {
-    /// The basis vectors of the coordinates that it maps to, as a tree of these coordinates (CuTe's `make_basis_like`): `rank` modes,
-    /// and where strides go along modes of a mode, as many of these as the last of them needs.
+    /// The basis vectors of the coordinates that the layout maps to, in a tree congruent to these coordinates (CuTe's
+    /// `make_basis_like`): `rank` modes, and where strides go along modes of a mode, that mode has as many modes as the
+    /// last of these strides needs.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -79,8 +81,8 @@ impl Lay {
         Ok(())
     }
 
-    /// The coordinate to which an identity layout, or anything computed from one, sends a 1-D coordinate: the sums along each of
-    /// [`Lay::coordinate_basis`].
+    /// The coordinate to which an identity layout, or anything computed from one, sends a 1-D coordinate: the sum along
+    /// each basis vector of [`Lay::coordinate_basis`].
     ///
     /// ```
     /// use girih_layout::lay;
@@ -111,8 +113,8 @@ impl Lay {
         Ok(out)
     }
 
-    /// The least shape that holds all coordinates of an identity layout or anything computed from one: one more than the greatest
-    /// position along each of [`Lay::coordinate_basis`] (CuTe's `coshape`).
+    /// The least shape that holds all coordinates of an identity layout or anything computed from one: one more than
+    /// the greatest position along each basis vector of [`Lay::coordinate_basis`] (CuTe's `coshape`).
     ///
     /// ```
     /// use girih_layout::lay;
@@ -137,8 +139,8 @@ impl Lay {
         Ok(out)
     }
 
-    /// An entry of [`Lay::coshape`], which for a symbolic layout may be a sum: one more than the greatest position along that basis
-    /// vector, for extents of at least 1.
+    /// An entry of [`Lay::coshape`], which for a symbolic layout may be a sum: one more than the greatest position
+    /// along the basis vector of `mode`, if all extents are at least 1.
     ///
     /// ```
     /// use girih_layout::{ModePath, lay};

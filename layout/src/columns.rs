@@ -1,7 +1,9 @@
-//! Layouts with F2 columns, taken apart: a linear map over F2 below some power of two, integers in steps of it above.
+//! Layouts with F2 columns, taken apart into a linear map over F2, whose indices are below some power of two, and
+//! integers in steps of that power above.
 //!
-//! Below, indices join by exclusive or, and elimination answers what sorting by stride answers for integers; above, the integer rules hold.
-//! What is no such pair, because an extent is no power of two or a sum carries into the columns, is refused.
+//! In the map, indices join by exclusive or, and Gaussian elimination takes the place of sorting by stride; above it,
+//! the rules for integers hold. A layout that is no such pair, because an extent is no power of two or a sum carries
+//! into the columns, is refused.
 
 use crate::elimination::Reduced;
 use crate::store::Small;
@@ -57,7 +59,7 @@ impl Parts {
         out
     }
 
-    /// Refuses a map that meets an index twice; columns that are 0 from the start are let pass where `zeros` says so.
+    /// Refuses a map that has an index twice. Columns that are 0 in the map itself are accepted if `zeros` is set.
     pub(crate) const fn require_independent(&self, reduced: &Reduced, zeros: bool) -> Result<(), Error> {
         let (mut input, mut i) = (0, 0);
         while i < self.low.leaf_count() {
@@ -78,7 +80,7 @@ impl Parts {
 }
 
 impl Lay {
-    /// Takes the leaves of a layout apart.
+    /// Divides the leaves of a layout between the map and the integers above.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for an extent that is no power of two below the columns' highest bit and for integers that carry there,
@@ -87,7 +89,7 @@ impl Lay {
         self.parts_above(0, op)
     }
 
-    /// [`Lay::parts`] with a map of at least so many bits.
+    /// [`Lay::parts`] with a map of at least `least` bits.
     pub(crate) const fn parts_above(&self, least: u32, op: &'static str) -> Result<Parts, Error> {
         let (bits, is_low) = tri!(self.column_bits(least, op));
         let (mut low, mut upper, mut i) = (Lay::EMPTY, Lay::EMPTY, 0);
@@ -105,7 +107,8 @@ impl Lay {
         Ok(Parts { map: tri!(F2Matrix::of_layout(&low)), low, bits, upper, is_low })
     }
 
-    /// [`Lay::parts`] of flat modes, the map before the rest: then bits of the coordinate are inputs of the map.
+    /// [`Lay::parts`] of flat modes such that all leaves of the map come first: then the low bits of the coordinate are
+    /// the inputs of the map.
     pub(crate) const fn leading_parts(&self, op: &'static str) -> Result<Parts, Error> {
         let mut least = 0;
         loop {
@@ -117,7 +120,7 @@ impl Lay {
             if i == parts.low.leaf_count() {
                 return Ok(parts);
             }
-            // The first of the rest stands before a leaf of the map: take it in.
+            // The first leaf outside of the map stands before a leaf of the map: widen the map to include it.
             least = match (self.extent(i).get(), self.step(i)) {
                 (Some(extent), Stride::Int(d)) if extent & (extent - 1) == 0 && d.coef > 0 => {
                     let width = d.coef.ilog2() + extent.ilog2();
@@ -138,7 +141,8 @@ impl Lay {
         Ok(Parts { low: self.flatten(), map, bits, upper: Lay::EMPTY, is_low: [true; MAX_LEAVES] })
     }
 
-    /// How many bits the columns and whatever lies among them need, and which leaves those are.
+    /// How many bits the columns need together with the integer strides that lie among them, and which leaves these
+    /// are.
     const fn column_bits(&self, least: u32, op: &'static str) -> Result<(u32, [bool; MAX_LEAVES]), Error> {
         let (mut bits, mut is_low) = (least, [false; MAX_LEAVES]);
         let mut settled = false;
@@ -175,7 +179,8 @@ impl Lay {
         Ok((bits, is_low))
     }
 
-    /// Refuses modes that F2 columns would join by exclusive or where adding is meant: each mode must keep to bits of its own.
+    /// Refuses modes whose indices F2 columns would join by exclusive or where adding is meant: no other mode may reach
+    /// the bits of a mode with columns.
     pub(crate) const fn require_modes_apart(&self, op: &'static str) -> Result<(), Error> {
         let (mut columns, mut all, mut k) = (0u64, 0u64, 0);
         while k < self.rank() {
@@ -195,7 +200,8 @@ impl Lay {
         Ok(())
     }
 
-    /// Refuses copies of this block that are not the block moved, because integers would carry into columns or columns would toggle integers.
+    /// Refuses copies of this block that would not be the block moved by an offset, because integers would carry into
+    /// columns or columns would toggle bits of integers.
     pub(crate) const fn require_movable(&self, copies: &Lay, op: &'static str) -> Result<(), Error> {
         if !self.has_columns() && !copies.has_columns() {
             return Ok(());
@@ -207,7 +213,7 @@ impl Lay {
         let (fixed, moved) = (self.part_bits(false), copies.part_bits(false));
         let among = ((own | theirs).ilog2() + 1) as u64;
         let carries = fixed & moved & (u64::MAX >> (64 - among)) != 0;
-        // Inside its map, the block joins by exclusive or anyway.
+        // Inside its map, the block joins indices by exclusive or anyway.
         let above = u64::MAX << tri!(self.parts(op)).bits;
         if carries || fixed & theirs & above != 0 {
             return Err(Error::Unsupported { op, what: "F2 columns over bits that integer strides reach" });
@@ -215,7 +221,7 @@ impl Lay {
         Ok(())
     }
 
-    /// The bits of the columns' part, or of the integers'.
+    /// The bits that the leaves of F2 columns reach, or those that the other leaves reach.
     const fn part_bits(&self, columns: bool) -> u64 {
         let (mut part, mut i) = (*self, 0);
         while i < part.leaf_count() {
@@ -227,7 +233,7 @@ impl Lay {
         part.filter_zeros().reachable_bits()
     }
 
-    /// The bits that the indices have, as a mask that may say too much.
+    /// A mask of the bits that indices have; it may have bits that no index has.
     pub(crate) const fn reachable_bits(&self) -> u64 {
         if let Ok(map) = F2Matrix::of_layout(self) {
             let (mut out, mut i) = (0, 0);
@@ -244,7 +250,7 @@ impl Lay {
         most & u64::MAX << self.common_zeros()
     }
 
-    /// How many low bits all indices lack.
+    /// How many low bits are 0 in all indices.
     const fn common_zeros(&self) -> u32 {
         let (mut zeros, mut i) = (62, 0);
         while i < self.leaf_count() && zeros > 0 {
@@ -259,7 +265,8 @@ impl Lay {
     }
 }
 
-/// Whether a leaf has to be part of the map of `bits` bits: a column, an extent of 1, or an integer stride that is no multiple of `2^bits`.
+/// Whether a leaf has to be part of the map of `bits` bits: an F2 column other than 0, an extent of 1, an integer
+/// stride that is no multiple of `2^bits`, or a stride of 0 whose extent is a power of two.
 const fn is_among(s: Int, stride: Stride, bits: u32, op: &'static str) -> Result<bool, Error> {
     if s.is(1) {
         return Ok(true);

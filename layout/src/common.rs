@@ -6,9 +6,10 @@ impl Lay {
     /// The coordinates of the longest run of indices `0, 1, 2 ...` that both layouts have in the same places: `self(R(i)) = other(R(i)) = i` for
     /// all `i < size(R)` (CuTe's `max_common_layout`).
     ///
-    /// The places are those of `other`'s [`Lay::right_inverse`]. Its leading modes are taken whole as long as both layouts agree on them, and of the
-    /// next one as much as they agree on: no longer piece of the right inverse that is a layout is common to both. With symbols, what both share
-    /// is what the facts show them to share, whatever the numbers turn out to be.
+    /// The places are those of `other`'s [`Lay::right_inverse`]. The leading modes of this inverse are taken whole as
+    /// long as both layouts agree on them, and the next mode as far as they agree on it: no longer piece of the right
+    /// inverse that is a layout is common to both. With symbols, the result is the run that the facts show to be
+    /// common, whatever the symbols' values turn out to be.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -37,8 +38,8 @@ impl Lay {
         Ok(common)
     }
 
-    /// How many elements both hold in the same order without a gap: the widest vector that can be copied between them, before alignment
-    /// (CuTe's `max_common_vector`).
+    /// How many elements both layouts hold in the same order without a gap: the widest vector that can be copied
+    /// between them, before alignment (CuTe's `max_common_vector`).
     ///
     /// ```
     /// use girih_layout::lay;
@@ -53,7 +54,7 @@ impl Lay {
         Ok(if stride.same(Stride::Int(Int::ONE)) { run } else { Int::ONE })
     }
 
-    /// The first `k` leaves, and of the next one `extent`.
+    /// The first `k` leaves, then the next leaf with the extent `extent`.
     const fn leading(&self, k: usize, extent: Int) -> Result<Lay, Error> {
         let (mut out, mut i) = (Lay::EMPTY, 0);
         while i < k {
@@ -89,9 +90,11 @@ impl Lay {
         values.leaf_count() == 1 && (values.extent(0).is(1) || values.step(0).is_one())
     }
 
-    /// The greatest part of leaf `k` up to which this layout counts; columns end at powers of two.
+    /// The greatest extent of leaf `k` with which this layout still [counts](Lay::counts); for an F2 column it is a
+    /// power of two.
     const fn longest_part(&self, places: &Lay, k: usize, extent: Int, stride: Stride) -> Result<i64, Error> {
-        // The whole known extent does not count; of a symbol, its least value may.
+        // If the extent is known, the whole extent does not count, as the caller has found; the least value of a
+        // symbolic extent may.
         let beyond = match (extent.get(), extent.lower()) {
             (Some(extent), _) => extent,
             (None, Some(lower)) => lower.saturating_add(1),

@@ -1,4 +1,4 @@
-//! Complement: the indices that a layout leaves out (CuTe guide, 02 Layout algebra, Complement).
+//! Complement: a layout of the indices that another layout leaves out (CuTe guide, 02 Layout algebra, Complement).
 
 use crate::columns::Parts;
 use crate::int::{FACTORS, KNOWN};
@@ -19,9 +19,9 @@ impl Lay {
     /// The layout, strictly increasing from 0, that together with this one fills `0..cotarget`: `(self, complement)` meets every index
     /// below the cotarget exactly once.
     ///
-    /// Modes of extent 1 and of stride 0 don't count. Sorted by stride, each mode must end where a step of the next can begin: its extent
-    /// times its stride divides the next stride. Where the last end does not divide the cotarget, the complement covers the cotarget rounded
-    /// up to it.
+    /// Modes of extent 1 and of stride 0 don't count. Sorted by stride, each mode must end where a step of the next can
+    /// begin: its extent times its stride divides the next stride. Where the last end does not divide the cotarget, the
+    /// complement covers the cotarget rounded up to a multiple of that end.
     ///
     /// ```
     /// use girih_layout::{Int, lay};
@@ -90,8 +90,8 @@ impl Lay {
         true
     }
 
-    /// The modes that lead somewhere, by increasing stride, flat. Symbolic strides, which the known ones are taken to be below, come last, each
-    /// before its multiples.
+    /// The modes whose extent is not 1 and whose stride is not 0, by increasing stride, flat. Symbolic strides come
+    /// last, as if they were above all known strides; each comes before its multiples.
     pub(crate) const fn sorted(&self, op: &'static str) -> Result<Lay, Error> {
         written!(|out| self.sort_into::<FACTORS>(op, out))
     }
@@ -135,7 +135,8 @@ impl Lay {
 }
 
 impl Parts {
-    /// Appends the complement up to the cotarget to `out`, as one node: below, the least index of every coset of the map's image.
+    /// Appends the complement up to the cotarget to `out`, as one node. Below `2^bits`, the complement has the least
+    /// index of every coset of the map's image.
     pub(crate) const fn complement_into(&self, cotarget: Int, out: &mut Lay) -> Result<(), Error> {
         let reduced = self.map.reduced();
         tri!(self.require_independent(&reduced, true));
@@ -144,7 +145,7 @@ impl Parts {
         while free != 0 {
             let (row, run) = (free.trailing_zeros(), (free >> free.trailing_zeros()).trailing_ones());
             let (bit, extent) = (1u64 << row, 1i64 << run);
-            // An integer would carry into the integers of the map; a column joins them.
+            // Where the map has integer strides, an integer would carry into these; a column joins by exclusive or.
             let stride = match taken >> row & (extent as u64 - 1) {
                 0 => Stride::Int(Int::value(bit as i64)),
                 _ => Stride::F2(bit),
@@ -253,7 +254,7 @@ const fn before<const F: usize>(d: Int<F>, other: Step<F>) -> bool {
     }
 }
 
-/// Why a symbolic step can't be told to be a multiple of a symbolic end.
+/// The error where it is not known whether the step `d` is a multiple of `end`.
 const fn undecided(d: Int, end: Int) -> Error {
     match (d.is_symbolic(), end.get()) {
         (true, Some(n)) => ask::divisible(OP, d, n),

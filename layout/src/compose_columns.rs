@@ -1,8 +1,10 @@
 //! Composition with F2 columns: `A(B(c))` where the digits of `A` or `B` join by exclusive or.
 //!
-//! Integers on the right compose leaf by leaf. On the right, columns that never meet are integers. Otherwise `B` is a map below `2^n` and integers in steps of `2^n` above. Where `A` takes the two apart
-//! and is a map over F2 itself below `2^n`, the maps multiply. What these rules leave open is settled by the definition: the values are those of
-//! a layout of integers, of a layout of columns, or of none.
+//! If `B` has integer strides only, it composes leaf by leaf. If no two columns of `B` have a bit in common, the
+//! columns are integers. Otherwise `B` is a map below `2^n` and integers in steps of `2^n` above. Where `A` maps these
+//! two parts separately, and is a map over F2 itself below `2^n`, the maps multiply. Cases that these rules leave open
+//! are settled by the definition: the values are those of a layout of integers, of a layout of columns, or of no
+//! layout.
 
 use crate::columns::Parts;
 use crate::composition::compose_integers;
@@ -53,7 +55,7 @@ const fn by_rules(a: &Lay, b: &Lay) -> Result<Lay, Error> {
     a.composition(&b.columns_as_integers())
 }
 
-/// The composition part by part, if the left-hand side takes the parts apart.
+/// The composition part by part, if the left-hand side maps the two parts separately.
 const fn compose_parts(a: &Lay, parts: &Parts, b: &Lay) -> Result<Lay, Error> {
     // The whole range of the map, then the steps above it.
     let mut range = Lay::EMPTY;
@@ -69,7 +71,7 @@ const fn compose_parts(a: &Lay, parts: &Parts, b: &Lay) -> Result<Lay, Error> {
     let map = tri!(F2Matrix::of_layout(&tri!(composed.mode(0))));
     let map = tri!(map.after(&parts.map));
     let low = tri!(map.layout(&parts.low.shape.flatten().wrap()));
-    // Integers above the columns' bits are not touched by them.
+    // Columns do not touch integers above the columns' bits.
     let end = Int::value(match map.reduced().greatest().checked_ilog2() {
         Some(top) => 2 << top,
         None => 1,
@@ -85,7 +87,8 @@ const fn compose_parts(a: &Lay, parts: &Parts, b: &Lay) -> Result<Lay, Error> {
     interleave(b, parts, &low, &composed)
 }
 
-/// The modes of the map and, from mode 1 on, those of the rest in the places of `b`'s leaves.
+/// The modes of `low`, and those of `rest` from mode 1 on, in the places of `b`'s leaves in the map and of its other
+/// leaves.
 pub(crate) const fn interleave(b: &Lay, parts: &Parts, low: &Lay, rest: &Lay) -> Result<Lay, Error> {
     let (mut out, root) = (Lay::EMPTY, b.root());
     let (mut next_low, mut next_rest, mut i) = (0, 1, root.begin);
@@ -105,7 +108,7 @@ pub(crate) const fn interleave(b: &Lay, parts: &Parts, low: &Lay, rest: &Lay) ->
     Ok(out)
 }
 
-/// The composition by its values.
+/// The composition as a layout found from its values.
 const fn by_values(a: &Lay, b: &Lay) -> Result<Result<Lay, Refusal>, Error> {
     let (function, root) = (Function::Joined { left: a, right: b }, b.root());
     let mut found = Lay::EMPTY;
@@ -120,7 +123,7 @@ const fn by_values(a: &Lay, b: &Lay) -> Result<Result<Lay, Refusal>, Error> {
 }
 
 impl Lay {
-    /// The same function in integers, where no two columns meet.
+    /// The same function with integer strides, if no two columns have a bit in common.
     const fn columns_as_integers(&self) -> Lay {
         let (mut out, mut i) = (*self, 0);
         while i < out.leaf_count() {

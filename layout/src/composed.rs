@@ -47,7 +47,7 @@ impl Composed {
         self.swizzle
     }
 
-    /// What is added before the swizzle, in elements.
+    /// The offset that is added before the swizzle, in elements.
     ///
     /// ```
     /// use girih_layout::Composed;
@@ -69,7 +69,7 @@ impl Composed {
         &self.layout
     }
 
-    /// The same layout with what else is known of a symbol, see [`Lay::assume`].
+    /// The same layout with more facts about a symbol, see [`Lay::assume`].
     ///
     /// ```
     /// use girih_layout::{Composed, Symbol};
@@ -143,7 +143,8 @@ impl Composed {
     /// ```
     ///
     /// # Errors
-    /// As [`Lay::slice`]; [`Error::NotKnown`] for a symbolic offset, on which it depends what the swizzle does.
+    /// As [`Lay::slice`]; [`Error::NotKnown`] for a symbolic offset, since the effect of the swizzle depends on the
+    /// offset.
     pub const fn slice(&self, coord: &Coord) -> Result<Composed, Error> {
         let (layout, offset) = tri!(self.layout.slice(coord));
         match self.offset.checked_add(tri!(offset.require_known("a slice of a swizzled layout"))) {
@@ -170,7 +171,7 @@ impl Composed {
         }
     }
 
-    /// Elements of `new_bits` over the same memory as elements of `old_bits`.
+    /// The layout of elements of `new_bits` bits over the same memory as this layout's elements of `old_bits` bits.
     ///
     /// ```
     /// use girih_layout::Composed;

@@ -5,7 +5,8 @@
 //! * taken with extent `s` and done, where the walk ends inside it: `(s-1)*d < m`;
 //! * taken with extent `m/d` where `d` divides `m` and `m/d` divides `s`; what is left of the leaf goes on with step 1.
 //!
-//! The last mode takes what is left, past its extent too. If none applies, the leaf's values are laid out exactly if any layout has them.
+//! The last mode takes the rest of the leaf, past the mode's extent too. If no rule applies, the leaf's values are
+//! enumerated, and a layout is found if any has them.
 //!
 //! Several leaves compose one by one only if their digits don't carry into one another: for every mode end `P` on the left but the last,
 //! the sum over the leaves of the greatest `x*d mod P` stays below `P`. Neither CuTe nor "the right-hand side is injective" gives that:
@@ -74,7 +75,7 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// As those.
+    /// Those of the two operations.
     pub const fn compose(&self, tiler: &Tiler) -> Result<Lay, Error> {
         match tiler {
             Tiler::Lay(right) => self.composition(right),
@@ -113,7 +114,7 @@ impl Lay {
         Ok(())
     }
 
-    /// Refuses what tiles of F2 columns make of modes that add up.
+    /// Refuses tiles of F2 columns that would join modes by exclusive or where this layout adds them up.
     pub(crate) const fn require_added(
         &self,
         op: &'static str,
@@ -123,7 +124,8 @@ impl Lay {
         if !tiles.layouts().has_columns() {
             return Ok(());
         }
-        // Where this layout joins its modes by exclusive or itself, only the integers have to stay apart.
+        // Where this layout itself joins its modes by exclusive or, only the integers have to stay apart from the
+        // columns.
         if !self.has_columns() {
             return out.require_modes_apart(op);
         }
@@ -213,7 +215,7 @@ const fn scale_into<const F: usize>(step: Step<F>, right: &Lay, r: Node, out: &m
     Ok(())
 }
 
-/// Appends the modes of `a` after `s:d`, flat; `a` is coalesced with its last mode kept.
+/// Appends the modes of the composition `a o s:d`, flat; `a` is coalesced with its last mode kept.
 const fn compose_leaf<const F: usize>(a: &Lay, s: Int<F>, d: Int<F>, out: &mut Lay) -> Result<(), Error> {
     if s.is(1) || d.is(0) {
         return if s.is(1) { Ok(()) } else { out.push_leaf(s, Step::ZERO) };
@@ -223,7 +225,7 @@ const fn compose_leaf<const F: usize>(a: &Lay, s: Int<F>, d: Int<F>, out: &mut L
         && let Some(lower) = d.lower()
         && lower < 0
     {
-        // A single mode takes steps back, and modes that are one for some numbers are one then.
+        // Only a single mode allows steps back. For some values of the symbols, several modes may be a single one.
         return Err(match a.is_symbolic() {
             true => Error::NotKnown { op: OP, value: a.first_symbolic().quoted() },
             false => Error::NonPositiveStride { op: OP, stride: d.quoted() },
@@ -245,7 +247,7 @@ const fn compose_leaf<const F: usize>(a: &Lay, s: Int<F>, d: Int<F>, out: &mut L
         }
     }
     match strict {
-        // What the rules refuse may be laid out for some of the numbers.
+        // For some values of the symbols there may be a layout where the rules refuse.
         Err(Error::StrideDivisibility { .. } | Error::ShapeDivisibility { .. }) if a.is_symbolic() => {
             Err(Error::NotKnown { op: OP, value: a.first_symbolic().quoted() })
         }

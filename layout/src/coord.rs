@@ -42,7 +42,7 @@ impl Coord {
         Coord::leaf(Crd::At(position))
     }
 
-    /// One position a mode.
+    /// A coordinate with one position for each mode.
     ///
     /// ```
     /// use girih_layout::Coord;
@@ -51,7 +51,7 @@ impl Coord {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Capacity`], or [`Error::Unsupported`] for none.
+    /// [`Error::Capacity`], or [`Error::Unsupported`] for no positions.
     pub const fn of(positions: &[i64]) -> Result<Coord, Error> {
         let mut out = Coord::EMPTY;
         if positions.is_empty() {
@@ -116,8 +116,9 @@ const fn idx2crd_impl(shape: &Shape, index: i64, extended: bool) -> Result<Coord
     Ok(out)
 }
 
-/// The coordinate congruent to `shape` of the same element: every position that stands for a subtree is counted out in it (CuTe's
-/// `idx2crd` of a coordinate). Positions past an end go to the last leaf, as in [`idx2crd_extended`].
+/// The coordinate congruent to `shape` of the same element: every position that stands for a subtree becomes positions
+/// in the subtree's leaves (CuTe's `idx2crd` of a coordinate). Positions past an end go to the last leaf, as in
+/// [`idx2crd_extended`].
 ///
 /// ```
 /// use girih_layout::{Coord, Shape, natural_coord};
@@ -161,7 +162,8 @@ const fn natural_into(shape: &Shape, n: Node, coord: &Coord, c: Node, out: &mut 
     Ok(())
 }
 
-/// The number of a coordinate of `shape`: 1-D, leftmost leaf fastest (CuTe's `crd2idx` of a coordinate and a shape). [`idx2crd`] turns it back.
+/// The number of a coordinate of `shape`: 1-D, leftmost leaf fastest (CuTe's `crd2idx` of a coordinate and a shape).
+/// [`idx2crd`] is the inverse.
 ///
 /// ```
 /// use girih_layout::{Coord, Shape, crd2idx};
@@ -216,7 +218,7 @@ pub const fn crd2crd(from: &Shape, to: &Shape, coord: &Coord) -> Result<Coord, E
     called!("crd2crd", idx2crd(to, tri!(called!("crd2crd", crd2idx(from, coord)))))
 }
 
-/// Peels a 1-D coordinate into the digits of a subtree, leftmost first.
+/// Takes the digits for the leaves of a subtree from a 1-D coordinate, leftmost first.
 pub(crate) struct Digits {
     node: Node,
     at: usize,

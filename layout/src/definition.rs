@@ -1,8 +1,9 @@
-//! Functions point by point: what the symbolic rules can't settle is settled here, by the definition.
+//! Functions point by point: questions that the symbolic rules can't settle are settled here by the definition.
 //!
-//! A function has a layout of a given shape exactly when every leaf's line `j -> f(j)` has one and the lines add up. A line has one exactly
-//! when, with its first stride `f(1)` and its first extent the length of the straight run, every block of that length looks like the first,
-//! and the blocks' origins are laid out in the same way.
+//! A function has a layout of a given shape exactly when every leaf's line `j -> f(j)` has one and the lines add up.
+//! The first stride of a line's layout is `f(1)`, and its first extent is the length of the straight run from 0. The
+//! line has a layout exactly when every block of that length looks like the first, and the line of the blocks' origins
+//! has a layout too.
 
 use crate::profile::Node;
 use crate::space::{Point, Refusal, Space};
@@ -15,7 +16,7 @@ const OP: &str = "composition";
 #[derive(Clone, Copy)]
 pub(crate) enum Function<'a> {
     Values(&'a [i64]),
-    /// Flat modes, the last one without an end.
+    /// `j -> left(step * j)`, where `left` has flat modes, the last of them without an end.
     Extended {
         left: &'a Lay,
         step: i64,
@@ -25,7 +26,7 @@ pub(crate) enum Function<'a> {
         right: &'a Lay,
         node: Node,
     },
-    /// Layouts that have integer indices, whatever their strides; the left one without an end.
+    /// `left(right(c))` of layouts that have integer indices, whatever their strides; `left` goes on past its end.
     Joined {
         left: &'a Lay,
         right: &'a Lay,
@@ -64,7 +65,7 @@ impl Function<'_> {
         Ok(out)
     }
 
-    /// Writes the modes of `j -> self(begin*j)`, `j < s`, flat, if there are any.
+    /// Writes the modes of `j -> self(begin*j)`, `j < s`, flat, if the function has a layout.
     pub(crate) const fn line(
         &self,
         space: &Space,
@@ -176,7 +177,7 @@ impl Function<'_> {
     }
 }
 
-/// The index of flat modes whose extents, but for the last, are known; the last goes on without an end.
+/// The index of flat modes whose extents, but for the last, are known; the last mode goes on without an end.
 const fn extended(flat: &Lay, space: &Space, index: i64) -> Result<Point, Error> {
     let (mut rest, mut out, mut i) = (index, [0; MAX_LEAVES], 0);
     while i < flat.leaf_count() {

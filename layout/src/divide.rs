@@ -9,11 +9,13 @@ use crate::tiler::Part;
 use crate::{Error, Int, Lay, Stride, Tiler, Tiles, ask};
 
 impl Lay {
-    /// `composition(self, (tile, complement(tile, size(self))))`: mode 0 is the tile, mode 1 says where the tiles are. With one tile a mode,
-    /// every mode is divided by its own, and the modes without one stay: `((TileM,RestM),(TileN,RestN),L)`.
+    /// `composition(self, (tile, complement(tile, size(self))))`: mode 0 is the tile, mode 1 says where the tiles are.
+    /// With one tile for each mode, every mode is divided by its own tile, and modes without a tile stay:
+    /// `((TileM,RestM),(TileN,RestN),L)`.
     ///
-    /// A size that the tile does not divide rounds up: the mode of the coalesced layout in which the tile ends counts as the next multiple of
-    /// the tile. The last tile then reaches past the end, and the kernel has to guard it: [`Lay::divide_with_residue`] hands out the predicate.
+    /// A size that the tile does not divide rounds up: the mode of the coalesced layout in which the tile ends counts
+    /// as the next multiple of the tile. The last tile then reaches past the end, and the kernel has to guard it:
+    /// [`Lay::divide_with_residue`] returns the predicate.
     ///
     /// ```
     /// use girih_layout::{lay, tiler};
@@ -114,8 +116,8 @@ impl Lay {
         tri!(called!("flat_divide", self.zipped_divide(tiler))).spread(true)
     }
 
-    /// Gathers the first modes of the tiled modes, and the second ones with whatever has no tile (CuTe's `tile_unzip`): what turns a logical
-    /// divide or product into the zipped one.
+    /// Gathers the first modes of the tiled modes in one tuple, and their second modes with the modes that have no tile
+    /// in another (CuTe's `tile_unzip`). This turns a logical divide or product into a zipped one.
     ///
     /// ```
     /// use girih_layout::{Tile, Tiles, lay};
@@ -153,7 +155,7 @@ impl Lay {
         while k < self.shape.profile.rank_of(n) {
             let mode = tri!(self.part(n, k));
             match tiles.part(t, k, depth) {
-                // Modes past the tiles are rest, those of `_` are tiles.
+                // Modes past the tiles belong to the rest, modes of a `_` to the tile.
                 Part::All if (k < tiles.count(t)) == (second == 0) => tri!(out.copy(self, mode)),
                 Part::All if second == 1 => tri!(out.copy(&Lay::UNIT, Lay::UNIT.root())),
                 Part::All => {}
@@ -175,7 +177,8 @@ impl Lay {
         }
     }
 
-    /// Mode 1 (and mode 0, where asked) replaced by its modes. A mode of one mode stays whole, as in CuTe.
+    /// The layout with mode 1 replaced by its modes, and mode 0 too if `both` is set. A mode of one mode stays whole,
+    /// as in CuTe.
     pub(crate) const fn spread(&self, both: bool) -> Result<Lay, Error> {
         let mut out = Lay::EMPTY;
         tri!(out.open());
@@ -251,7 +254,8 @@ pub(crate) const fn tile_and_rest<const F: usize>(
     Ok(())
 }
 
-/// Refuses to round a mode up that is one with a later one for some of the numbers: then those would be rounded together, or not at all.
+/// Refuses to round up a mode that for some values of the symbols merges with a later mode: then the merged mode would
+/// have to be rounded, or nothing.
 const fn require_apart(domain: &Lay, i: usize, step: Int) -> Result<(), Error> {
     let (extent, stride) = domain.flat_leaf(i);
     let mut k = i + 1;
@@ -269,7 +273,7 @@ const fn require_apart(domain: &Lay, i: usize, step: Int) -> Result<(), Error> {
                 });
             }
         }
-        // Only past a mode that may be 1 the next one may follow.
+        // A mode further on can only continue mode `i` past modes whose extent may be 1.
         if !matches!(later.lower(), Some(..=1)) {
             return Ok(());
         }

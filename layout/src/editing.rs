@@ -23,7 +23,7 @@ impl<T, const N: usize> Tuple<T, N> {
         Ok(out)
     }
 
-    /// The modes of the given numbers, in that order (CuTe's `select`; `reverse` is one of its orders).
+    /// The modes of the given numbers, in that order (CuTe's `select`).
     ///
     /// ```
     /// use girih_layout::Shape;
@@ -93,7 +93,7 @@ impl<T, const N: usize> Tuple<T, N> {
         Ok(out)
     }
 
-    /// Another mode at the end (CuTe's `append`).
+    /// The tree with another mode at the end (CuTe's `append`).
     ///
     /// ```
     /// use girih_layout::Shape;
@@ -107,7 +107,7 @@ impl<T, const N: usize> Tuple<T, N> {
         self.insert(self.rank(), mode)
     }
 
-    /// Another mode at the beginning (CuTe's `prepend`).
+    /// The tree with another mode at the beginning (CuTe's `prepend`).
     ///
     /// ```
     /// use girih_layout::Shape;
@@ -121,7 +121,7 @@ impl<T, const N: usize> Tuple<T, N> {
         self.insert(0, mode)
     }
 
-    /// Another mode before mode `at`, or at the end (CuTe's `insert`).
+    /// The tree with another mode before mode `at`, or at the end (CuTe's `insert`).
     ///
     /// ```
     /// use girih_layout::Shape;
@@ -145,7 +145,7 @@ impl<T, const N: usize> Tuple<T, N> {
         Ok(out)
     }
 
-    /// Without mode `mode` (CuTe's `remove`).
+    /// The tree without mode `mode` (CuTe's `remove`).
     ///
     /// ```
     /// use girih_layout::Shape;
@@ -165,7 +165,7 @@ impl<T, const N: usize> Tuple<T, N> {
         Ok(out)
     }
 
-    /// With another mode `mode` (CuTe's `replace`).
+    /// The tree with `by` in the place of mode `mode` (CuTe's `replace`).
     ///
     /// ```
     /// use girih_layout::Shape;
@@ -186,7 +186,7 @@ impl<T, const N: usize> Tuple<T, N> {
         Ok(out)
     }
 
-    /// A leaf as a tuple of one; a tuple stays as it is (CuTe's `wrap`).
+    /// A leaf becomes a tuple of one mode; a tuple stays as it is (CuTe's `wrap`).
     ///
     /// ```
     /// use girih_layout::Shape;
@@ -201,7 +201,7 @@ impl<T, const N: usize> Tuple<T, N> {
         out
     }
 
-    /// A tuple of one as its mode, as long as it is one (CuTe's `unwrap`).
+    /// A tuple of one mode becomes that mode, until the result is no such tuple (CuTe's `unwrap`).
     ///
     /// ```
     /// use girih_layout::Shape;
@@ -229,7 +229,7 @@ impl<T, const N: usize> Tuple<T, N> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotCongruent`] unless the profile has as many leaves.
+    /// [`Error::NotCongruent`] unless the profile has as many leaves as the tree.
     pub const fn unflatten(&self, profile: &Profile) -> Result<Tuple<T, N>, Error> {
         if profile.leaf_count() != self.leaf_count() {
             return Err(Error::NotCongruent { op: "unflatten", leaf: profile.leaf_count() });
@@ -237,7 +237,7 @@ impl<T, const N: usize> Tuple<T, N> {
         Ok(Tuple { profile: *profile, ..*self })
     }
 
-    /// The first modes of all trees in one tuple, the second ones in another ... (CuTe's `zip`).
+    /// A tuple of tuples: the first modes of all trees, then the second modes of all trees, and so on (CuTe's `zip`).
     ///
     /// ```
     /// use girih_layout::Shape;

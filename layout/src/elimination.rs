@@ -1,4 +1,4 @@
-//! Gaussian elimination over F2: what decides the rank, the inverses and the holes of a matrix.
+//! Gaussian elimination over F2, which gives the rank, the inverses and the complement of a matrix.
 
 use crate::f2::BITS;
 use crate::{Error, F2Matrix};
@@ -7,11 +7,11 @@ use crate::{Error, F2Matrix};
 pub(crate) struct Reduced {
     /// The leading bits.
     pub(crate) leading: u64,
-    /// By leading bit: the column.
+    /// The column of each leading bit.
     columns: [u64; BITS],
-    /// By leading bit: the inputs that make up the column.
+    /// For each leading bit, the inputs whose columns add up to the reduced column.
     inputs: [u64; BITS],
-    /// The inputs whose columns are made up of those before.
+    /// The inputs whose columns are sums of columns before.
     pub(crate) dependent: u64,
 }
 
@@ -26,8 +26,8 @@ impl Reduced {
         out
     }
 
-    /// The map from indices of `bits` bits to inputs that takes an index of the image back to inputs that have it, and every bit that leads no
-    /// column nowhere.
+    /// A map from indices of `bits` bits back to inputs: it takes an index of the image to inputs with that index, and
+    /// a bit that is no column's leading bit to 0.
     pub(crate) const fn back(&self, bits: u32) -> Result<F2Matrix, Error> {
         let (mut out, mut bit) = (tri!(F2Matrix::identity(bits)), 0);
         while bit < bits as usize {

@@ -56,9 +56,9 @@ pub enum Error {
     },
     /// A path of modes that can't be kept.
     ModePath {
-        /// How many modes it has.
+        /// How many modes the path has.
         depth: usize,
-        /// The last of them.
+        /// The last mode of the path.
         mode: usize,
     },
     /// Strides along a mode of the coordinates, and strides along modes of that mode.
@@ -95,7 +95,7 @@ pub enum Error {
     NonPositiveShape {
         /// The leaf, counted from 0.
         leaf: usize,
-        /// Its extent.
+        /// The leaf's extent.
         extent: i64,
     },
     /// A stride that neither divides nor is divided by the extent that it meets.
@@ -106,10 +106,10 @@ pub enum Error {
         extent: i64,
         /// The extent of the leaf as far as it is still to be mapped.
         shape: Quote,
-        /// Its stride, in units of the left-hand mode.
+        /// The leaf's stride, in units of the left-hand mode.
         stride: i64,
     },
-    /// An extent that is not a multiple of what it has to be a multiple of.
+    /// An extent that is not a multiple of a required divisor.
     ShapeDivisibility {
         /// What was computed.
         op: &'static str,
@@ -122,18 +122,19 @@ pub enum Error {
     Carry {
         /// What was computed.
         op: &'static str,
-        /// A coordinate at which it shows, unless the domain is too large to search.
+        /// A coordinate at which the carry shows, unless the domain is too large to search.
         witness: Option<Witness>,
     },
     /// No layout has the values of the function, whatever its strides.
     NoLayout {
         /// What was computed.
         op: &'static str,
-        /// Where it shows, if indices are numbers: what is obtained is the only index that the values before leave open.
+        /// A coordinate at which this shows, if indices are numbers: [`Witness::obtained`] is the only index that the
+        /// values before allow.
         witness: Option<Witness>,
     },
-    /// Sorted by stride, a stride does not build on the one before: in a complement it must be a multiple of where the modes below it end, in
-    /// a left inverse of the stride before.
+    /// With the modes sorted by stride, a stride does not build on the modes before. In a complement it must be a
+    /// multiple of the end of the modes below (extent times stride), in a left inverse a multiple of the stride before.
     NotTractable {
         /// What was computed.
         op: &'static str,
@@ -146,7 +147,7 @@ pub enum Error {
     Overlap {
         /// The extent of the mode that overlaps another one (or itself).
         extent: Quote,
-        /// Its stride.
+        /// The mode's stride.
         stride: Quote,
     },
     /// A negative stride where the operation needs strides of at least 0.
@@ -156,13 +157,13 @@ pub enum Error {
         /// The stride.
         stride: Quote,
     },
-    /// A symbol's facts don't decide; the named fact would.
+    /// A symbol's facts don't decide the question; the named fact would.
     NeedsFact {
         /// What was computed.
         op: &'static str,
         /// The symbol.
         symbol: Symbol,
-        /// The fact that would settle it.
+        /// The fact that would settle the question.
         fact: Fact,
     },
     /// A symbolic integer where a known number is needed.
@@ -185,7 +186,7 @@ pub enum Error {
     Unsupported {
         /// What was computed.
         op: &'static str,
-        /// What it does not do.
+        /// What the operation does not support.
         what: &'static str,
     },
 }
@@ -259,7 +260,7 @@ impl Error {
         }
     }
 
-    /// The error of a part as the error of the whole: it names the operation that was called.
+    /// The same error with the name of the operation that was called, in the place of the part of it that failed.
     pub(crate) const fn of(mut self, called: &'static str) -> Error {
         if let Some(op) = self.op_mut() {
             *op = called;

@@ -15,7 +15,7 @@ pub(crate) struct Rule {
 pub(crate) struct Index<'a> {
     pub(crate) sum: i64,
     pub(crate) columns: u64,
-    /// Where symbolic strides go, if anywhere.
+    /// The sum to which symbolic strides are added; without one, they are refused.
     pub(crate) terms: Option<&'a mut Sum>,
 }
 
@@ -45,7 +45,8 @@ impl Index<'_> {
 }
 
 impl Lay {
-    /// The index of a coordinate: 1-D, one position a mode, or as nested as the shape. All of one element agree.
+    /// The index of a coordinate: 1-D, with one position for each mode, or as nested as the shape. All coordinates of
+    /// one element have the same index.
     ///
     /// ```
     /// use girih_layout::{Coord, lay};
@@ -117,7 +118,7 @@ impl Lay {
         if rest == 0 { Some(sum) } else { None }
     }
 
-    /// [`Lay::crd2idx`] where strides may be symbolic: what a kernel computes at launch.
+    /// [`Lay::crd2idx`] where strides may be symbolic: the index as a sum, which is computed when a kernel is launched.
     ///
     /// ```
     /// use girih_layout::{Coord, lay};
@@ -160,8 +161,8 @@ impl Lay {
         Ok(sum)
     }
 
-    /// [`Lay::crd2idx`] of the extended layout: past its extent, the last leaf of whatever the position counts through goes on. It is what
-    /// composition means past the end of the left-hand layout.
+    /// [`Lay::crd2idx`] of the extended layout: the last leaf of the subtree that a position counts through goes on
+    /// past its extent. Composition has this meaning past the end of the left-hand layout.
     ///
     /// ```
     /// use girih_layout::{Coord, lay};
@@ -221,7 +222,7 @@ impl Lay {
         Err(Error::RankMismatch { op: "a coordinate", rank: if n.is_leaf() { 0 } else { rank }, other })
     }
 
-    /// Adds the index of the fixed positions and, where there is somewhere to put them, keeps the modes under `_`.
+    /// Adds the index of the fixed positions to `index`, and appends the modes under `_` to `kept`, if that is given.
     pub(crate) const fn walk(
         &self,
         coord: &Coord,

@@ -1,4 +1,4 @@
-//! Linear maps of index bits: swizzles, layouts of powers of two, and what comes of composing them, as matrices over F2.
+//! Linear maps of index bits as matrices over F2: swizzles, layouts of powers of two, and their compositions.
 
 use core::fmt;
 
@@ -11,9 +11,9 @@ pub(crate) const BITS: usize = 63;
 
 /// A map from coordinate bits to index bits that respects exclusive or: bit `i` of the coordinate toggles the index bits of column `i`.
 ///
-/// Every [`Swizzle`] is one, and so is every layout whose extents are powers of two and whose strides don't carry into one another. Matrices
-/// compose without restriction, so that equality, inverses and "is this still a swizzle" are decided here; two swizzled layouts are the same
-/// function exactly when their matrices are equal.
+/// Every [`Swizzle`] is such a map, and so is every layout whose extents are powers of two and whose strides don't
+/// carry into one another. Matrices compose without restriction, so that equality, inverses and "is this still a
+/// swizzle" are decided here; two swizzled layouts are the same function exactly when their matrices are equal.
 ///
 /// ```
 /// use girih_layout::{F2Matrix, Swizzle, lay};
@@ -32,7 +32,7 @@ pub struct F2Matrix {
 }
 
 impl F2Matrix {
-    /// No bits to no bits.
+    /// The map of no bits to no bits.
     const EMPTY: F2Matrix = F2Matrix { inputs: 0, columns: [0; BITS] };
 
     /// The identity on indices of `bits` bits.
@@ -77,7 +77,7 @@ impl F2Matrix {
         Ok(out)
     }
 
-    /// A swizzle on indices of `bits` bits.
+    /// The map of a swizzle on indices of `bits` bits.
     ///
     /// ```
     /// use girih_layout::{F2Matrix, Swizzle};
@@ -97,7 +97,8 @@ impl F2Matrix {
         Ok(out)
     }
 
-    /// A layout of powers of two. Columns of F2 strides may meet; integer strides have to keep to bits of their own.
+    /// The map of a layout whose extents are powers of two. Columns of F2 strides may have bits in common; integer
+    /// strides may not.
     ///
     /// ```
     /// use girih_layout::{F2Matrix, lay};
@@ -106,8 +107,9 @@ impl F2Matrix {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for an extent that is no power of two, for integer strides that carry into one another and for basis strides;
-    /// [`Error::NonPositiveStride`] for a negative one, [`Error::NotKnown`] for symbols, [`Error::Capacity`].
+    /// [`Error::Unsupported`] for an extent that is no power of two, for integer strides that carry into one another
+    /// and for basis strides; [`Error::NonPositiveStride`] for a negative stride, [`Error::NotKnown`] for symbols,
+    /// [`Error::Capacity`].
     pub const fn of_layout(layout: &Lay) -> Result<F2Matrix, Error> {
         let mut out = F2Matrix::EMPTY;
         let (mut taken, mut i) = (0, 0);
@@ -143,7 +145,8 @@ impl F2Matrix {
         Ok(out)
     }
 
-    /// A swizzled layout; its offset must be 0 (elsewhere the map is affine, see [`Composed::decay`]).
+    /// The map of a swizzled layout, whose offset must be 0 (with another offset the map is affine, see
+    /// [`Composed::decay`]).
     ///
     /// ```
     /// use girih_layout::{Composed, F2Matrix};
@@ -176,7 +179,7 @@ impl F2Matrix {
         Ok(())
     }
 
-    /// How many bits a coordinate has.
+    /// How many bits of a coordinate the map takes.
     ///
     /// ```
     /// use girih_layout::{F2Matrix, lay};
@@ -208,7 +211,7 @@ impl F2Matrix {
     /// ```
     ///
     /// # Errors
-    /// [`Error::CoordOutOfRange`] for a coordinate with other bits.
+    /// [`Error::CoordOutOfRange`] for a coordinate with bits past the inputs.
     pub const fn apply(&self, coord: i64) -> Result<i64, Error> {
         if coord < 0 || coord >> self.inputs != 0 {
             return Err(Error::CoordOutOfRange { coord, extent: Int::value(1 << self.inputs).quoted() });
@@ -242,7 +245,8 @@ impl F2Matrix {
         Ok(out)
     }
 
-    /// The map as a layout over a shape or a refinement of it: with integer strides where no two columns meet, with F2 columns elsewhere.
+    /// The map as a layout over a shape or a refinement of it: with integer strides if no two columns have a bit in
+    /// common, otherwise with F2 columns.
     ///
     /// ```
     /// use girih_layout::{F2Matrix, Shape, lay};
@@ -256,7 +260,7 @@ impl F2Matrix {
         self.layout_of(shape, self.columns_apart())
     }
 
-    /// [`F2Matrix::layout`] in integers or in columns.
+    /// [`F2Matrix::layout`] with integer strides or with F2 columns.
     pub(crate) const fn layout_of(&self, shape: &Shape, integers: bool) -> Result<Lay, Error> {
         if self.inputs > 62 || !tri!(shape.size()).is(1 << self.inputs) {
             return Err(Error::Unsupported { op: OP, what: "a shape of another size" });
@@ -283,7 +287,7 @@ impl F2Matrix {
         self.runs_into(0, self.inputs as usize, self.columns_apart(), out)
     }
 
-    /// Appends a mode for every run of columns that are each the one before shifted by one.
+    /// Appends a mode for every run of columns, each of which is the column before shifted up by one bit.
     const fn runs_into(&self, begin: usize, end: usize, integers: bool, out: &mut Lay) -> Result<(), Error> {
         let mut input = begin;
         while input < end {
@@ -339,7 +343,7 @@ impl F2Matrix {
         true
     }
 
-    /// The map as a swizzle, if it is one: every bit kept, and one run of bits added to another.
+    /// The map as a swizzle, if it is one: every bit stays, and one run of bits is joined to another by exclusive or.
     ///
     /// ```
     /// use girih_layout::{F2Matrix, Swizzle};

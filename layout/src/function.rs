@@ -1,8 +1,8 @@
-//! Any function after an offset after a layout: gather and scatter, and whatever else is no stride.
+//! Any function after an offset after a layout: gather, scatter, and other functions that strides cannot express.
 
 use crate::{Coord, Error, Int, Lay, Swizzle, Tiler};
 
-/// A function on indices that a layout hands over to: the left part of a [`Composition`].
+/// A function that is applied to a layout's indices: the left part of a [`Composition`].
 ///
 /// ```
 /// use girih_layout::{Composition, Error, IndexFn, lay};
@@ -19,7 +19,7 @@ pub trait IndexFn {
     /// The value at an index.
     ///
     /// # Errors
-    /// Whatever keeps the function from having one.
+    /// Whatever keeps the function from having a value there.
     fn index(&self, index: i64) -> Result<i64, Error>;
 }
 
@@ -95,7 +95,7 @@ impl<A: IndexFn> Composition<A> {
         &self.function
     }
 
-    /// What is added before the function, in elements.
+    /// The offset that is added before the function, in elements.
     ///
     /// ```
     /// use girih_layout::{Composition, lay};
@@ -168,7 +168,7 @@ impl<A: IndexFn> Composition<A> {
         Ok(Composition { function: self.function.clone(), offset, layout })
     }
 
-    /// `(function o offset o layout) o right`, with a layout or one tile a mode.
+    /// `(function o offset o layout) o right`, with a layout or with one tile for each mode.
     ///
     /// ```
     /// use girih_layout::{Composition, lay, tiler};
@@ -186,7 +186,7 @@ impl<A: IndexFn> Composition<A> {
         self.map(|layout| layout.compose(right))
     }
 
-    /// The layout inside changed: divides, products and edits of the domain.
+    /// The composition with another layout inside, `change(layout)`: for divides, products and edits of the domain.
     ///
     /// ```
     /// use girih_layout::{Composition, lay, tiler};

@@ -6,7 +6,7 @@ use crate::int::FACTORS;
 use crate::space::Space;
 use crate::{Error, Int, Lay, Shape};
 
-/// Longest domain that is enumerated where the caller asks for it.
+/// The longest domain that is enumerated when the caller asks for an enumeration.
 const GENERAL_LIMIT: i64 = 1 << 24;
 
 impl Lay {
@@ -71,8 +71,9 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoLayout`] where there is none, with the coordinate, the index and what a layout would have there; [`Error::Carry`] without a
-    /// witness where the domain is too large to tell; otherwise as [`Lay::composition`].
+    /// [`Error::NoLayout`] where there is none, with the coordinate, the index, and the index that a layout would have
+    /// there; [`Error::Carry`] without a witness where the domain is too large to tell; otherwise as
+    /// [`Lay::composition`].
     pub const fn compose_general(&self, right: &Lay) -> Result<Lay, Error> {
         called!("compose_general", self.composed_generally(right))
     }

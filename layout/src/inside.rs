@@ -1,8 +1,8 @@
-//! The algebra on the domain of swizzled layouts: the layout inside has it done.
+//! The algebra on the domain of swizzled layouts: operations on the layout inside.
 
 use crate::{Composed, Error, F2Matrix, Int, IntTuple, Lay, Profile, Residue, Shape, Swizzle, Tiler};
 
-/// Operations on the domain: the layout inside has them done, the swizzle and the offset stay.
+/// Operations on the domain: they change the layout inside, and keep the swizzle and the offset.
 macro_rules! inside {
     ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),*);)*) => {
         impl Composed {$(
@@ -27,7 +27,7 @@ inside! {
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     composition(right: &Lay);
-    /// `(swizzle o offset o layout) o right`, with a layout or one tile a mode.
+    /// `(swizzle o offset o layout) o right`, with a layout or with one tile for each mode.
     ///
     /// ```
     /// use girih_layout::{Composed, Swizzle, lay, tiler};
@@ -36,7 +36,7 @@ inside! {
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     compose(right: &Tiler);
-    /// [`Composed::composition`], refusing to go past the end.
+    /// [`Composed::composition`] that refuses a right-hand side which goes past the end.
     ///
     /// ```
     /// use girih_layout::{Composed, Swizzle, lay};
@@ -45,7 +45,7 @@ inside! {
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     compose_in_bounds(right: &Lay);
-    /// [`Composed::composition`], whenever there is one.
+    /// [`Composed::composition`] without a limit of rules: the result whenever it is a layout.
     ///
     /// ```
     /// use girih_layout::{Composed, Swizzle, lay};
@@ -219,7 +219,7 @@ inside! {
 }
 
 impl Composed {
-    /// The modes that lead somewhere, coalesced ([`Lay::filter`]): the image is the same.
+    /// The layout without modes of extent 1 or stride 0, coalesced ([`Lay::filter`]): the image is the same.
     ///
     /// ```
     /// use girih_layout::Composed;
@@ -231,7 +231,7 @@ impl Composed {
         Composed { layout: self.layout.filter(), ..*self }
     }
 
-    /// The coordinates that lead nowhere but to the first index ([`Lay::nullspace`]).
+    /// The coordinates that all have the index of coordinate 0 ([`Lay::nullspace`]).
     ///
     /// ```
     /// use girih_layout::{Composed, lay};
@@ -246,8 +246,8 @@ impl Composed {
         self.layout.nullspace()
     }
 
-    /// The complement of the layout inside: `swizzle o offset o (layout, complement)` meets each index of the cotarget once, where that is
-    /// whole periods of the swizzle and the offset is 0.
+    /// The complement of the layout inside: `swizzle o offset o (layout, complement)` meets each index of the cotarget
+    /// once, if the cotarget is whole periods of the swizzle and the offset is 0.
     ///
     /// ```
     /// use girih_layout::{Composed, Int, lay};
@@ -262,7 +262,8 @@ impl Composed {
         self.layout.complement(cotarget)
     }
 
-    /// [`Composed::logical_divide`] beside the predicate that guards what it rounds up ([`Lay::divide_with_residue`]).
+    /// [`Composed::logical_divide`] together with the predicate that guards the elements past the end
+    /// ([`Lay::divide_with_residue`]).
     ///
     /// ```
     /// use girih_layout::{Composed, tiler};
@@ -301,7 +302,7 @@ impl Composed {
         Composed { layout: self.layout.flatten(), ..*self }
     }
 
-    /// Another swizzle after this one, if both together are a swizzle; see [`F2Matrix`] for the rest.
+    /// Another swizzle after this one, if both together are a swizzle; other combinations are an [`F2Matrix`].
     ///
     /// ```
     /// use girih_layout::{Composed, Swizzle};

@@ -15,8 +15,9 @@ pub(crate) const FACTORS: usize = 3;
 /// * **symbolic**: `c * ceil(S/d) * ceil(T/e)` with a known `c` and at most three factors of [`Symbol`]s, known when a kernel is
 ///   launched.
 ///
-/// Two are equal when they are the same number; the static mark and the facts of a symbol don't count. Arithmetic is checked: what cannot
-/// be represented is an [`Error`]. `F` is how many factors there is room for; without any, operations on known numbers pay for none.
+/// Two integers are equal when they are the same number; the static mark and the facts of a symbol don't count.
+/// Arithmetic is checked: a result that cannot be represented is an [`Error`]. `F` is the number of symbolic factors
+/// that there is room for; with `F = 0`, operations on known numbers carry no factors along.
 ///
 /// ```
 /// use girih_layout::{Int, Symbol};
@@ -30,11 +31,12 @@ pub(crate) const FACTORS: usize = 3;
 pub struct Int<const F: usize = FACTORS> {
     pub(crate) coef: i64,
     pub(crate) fixed: bool,
-    /// In the order of their keys, those that are none last.
+    /// The factors in the order of their keys; absent factors come last.
     pub(crate) factors: [Packed; F],
 }
 
-/// An integer that is known to be no symbol's: what the operations compute with where their operands have none.
+/// The `F` of integers that are known to have no symbols. Operations compute with such integers if their operands have
+/// no symbols.
 pub(crate) const KNOWN: usize = 0;
 
 impl Int {
@@ -93,7 +95,7 @@ impl<const F: usize> Int<F> {
         out
     }
 
-    /// Factor `i`, if there are so many.
+    /// Factor `i`, if there is one.
     pub(crate) const fn factor(&self, i: usize) -> Option<Factor> {
         if i < F { self.factors[i].get() } else { None }
     }
@@ -127,7 +129,7 @@ impl<const F: usize> Int<F> {
         if self.is_symbolic() { None } else { Some(self.coef) }
     }
 
-    /// Whether it is static.
+    /// Whether the integer is static.
     ///
     /// ```
     /// use girih_layout::Int;
@@ -138,7 +140,7 @@ impl<const F: usize> Int<F> {
         self.fixed
     }
 
-    /// Whether it has a symbol in it.
+    /// Whether the integer has a symbolic factor.
     ///
     /// ```
     /// use girih_layout::Int;
@@ -203,7 +205,7 @@ impl<const F: usize> Int<F> {
         true
     }
 
-    /// Whether it is known to be `n`.
+    /// Whether the integer is known to be `n`.
     ///
     /// ```
     /// use girih_layout::{Int, Symbol};
@@ -262,7 +264,7 @@ impl<const F: usize> Int<F> {
         Some(product)
     }
 
-    /// Whether `n` divides it: `None` where the facts don't tell.
+    /// Whether `n` divides the integer: `None` where the facts don't tell.
     ///
     /// ```
     /// use girih_layout::{Int, Symbol};
@@ -290,7 +292,7 @@ impl<const F: usize> Int<F> {
         if rest == 1 { Some(true) } else { None }
     }
 
-    /// The first symbol in it.
+    /// The symbol of the first factor.
     pub(crate) const fn first_symbol(self) -> Option<Symbol> {
         match self.factor(0) {
             Some(f) => Some(f.symbol),
@@ -334,7 +336,7 @@ impl Int {
         Ok(out)
     }
 
-    /// The same integer with what else is known of one of its symbols: the facts add up.
+    /// The same integer with more facts about one of its symbols, beside the facts that are known already.
     ///
     /// ```
     /// use girih_layout::{Int, Symbol};

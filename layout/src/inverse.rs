@@ -6,7 +6,7 @@ use crate::step::Step;
 use crate::{Error, Int, Lay, MAX_LEAVES, ask};
 
 impl Parts {
-    /// The inverse of both parts.
+    /// The inverse of both parts as one layout.
     const fn turn_back(&self) -> Result<Lay, Error> {
         let mut out = Lay::EMPTY;
         tri!(tri!(self.map.reduced().back(self.bits)).modes_into(&mut out));
@@ -20,8 +20,9 @@ impl Lay {
     /// The largest layout `R` of this construction with `self(R(i)) = i` for all `i < size(R)`: the coordinates of the indices 0, 1, 2 ...
     /// as far as modes follow on one another (CuTe's `right_inverse`).
     ///
-    /// Modes of stride 0 are skipped; among modes of equal stride the largest is taken. Without a mode of stride 1 it is `1:0`. F2 columns are
-    /// solved for the indices 1, 2, 4 ..., as far as they reach them.
+    /// Modes of stride 0 are skipped; among modes of equal stride the largest is taken. Without a mode of stride 1 the
+    /// result is `1:0`. For F2 columns, equations over F2 are solved for the indices 1, 2, 4 ..., as far as the columns
+    /// reach these.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -31,8 +32,8 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Overflow`]; [`Error::Unsupported`] for products of more than two symbols, and beside F2 columns for an extent that is no power of
-    /// two before the last column.
+    /// [`Error::Overflow`]; [`Error::Unsupported`] for products of more than three symbolic factors, and beside F2
+    /// columns for an extent that is no power of two before the last column.
     pub const fn right_inverse(&self) -> Result<Lay, Error> {
         let flat = self.coalesce();
         let mut out = Lay::EMPTY;
@@ -57,7 +58,7 @@ impl Lay {
         Ok(out.coalesce())
     }
 
-    /// Appends the modes that follow on one another from `end` on; `step` is the 1-D step of the first.
+    /// Appends the modes that follow on one another from the index `end` on; `step` is the 1-D step of the first leaf.
     const fn follow<const F: usize>(
         &self,
         mut end: Int<F>,
@@ -89,7 +90,8 @@ impl Lay {
         matches!(self.extent_at::<F>(than).less(self.extent_at(i)), Some(true))
     }
 
-    /// A layout `L` with `L(self(i)) = i` for every `i` of the domain (CuTe's `left_inverse`). Off the image it means nothing.
+    /// A layout `L` with `L(self(i)) = i` for every `i` of the domain (CuTe's `left_inverse`). For an index that this
+    /// layout does not have, the value of `L` means nothing.
     ///
     /// Sorted by stride, each stride must divide the next, and no mode may reach the next one's step; or the extents are powers of two and
     /// the strides, F2 columns among them, don't carry into one another.
@@ -148,11 +150,11 @@ impl Lay {
                 tri!(out.wrap_from(0));
                 Ok(out.coalesce())
             }
-            // Strides that don't build on one another may still keep to bits of their own.
+            // Modes whose strides don't build on one another may still reach separate bits.
             Err(error) => match flat.whole_map() {
                 Ok(parts) => parts.turn_back(),
                 Err(_) => match error {
-                    // As powers of two, the numbers may keep to bits of their own.
+                    // For some values of the symbols, powers of two, the modes may reach separate bits.
                     Error::NotTractable { .. } if flat.is_symbolic() => {
                         Err(Error::NotKnown { op: OP, value: flat.first_symbolic().quoted() })
                     }
@@ -162,7 +164,7 @@ impl Lay {
         }
     }
 
-    /// Appends the inverse of integer modes from `before` on; `step` is the 1-D step of the first.
+    /// Appends the inverse of integer modes from the index `before` on; `step` is the 1-D step of the first leaf.
     const fn turn_back<const F: usize>(
         &self,
         mut before: Int<F>,

@@ -34,7 +34,7 @@ pub struct Coords {
 pub struct Indices {
     leaves: [Wheel; MAX_LEAVES],
     len: usize,
-    /// The next index, integers and F2 columns.
+    /// The next index: the sum of the integers, and the exclusive or of the F2 columns.
     sum: i64,
     columns: u64,
     done: bool,
@@ -45,16 +45,16 @@ pub struct Indices {
 struct Wheel {
     digit: i64,
     extent: i64,
-    /// What a step of the digit adds, and what its return to 0 does.
+    /// What a step of the digit adds to the sum, and what the digit's return to 0 adds.
     step: i64,
     back: i64,
-    /// The F2 column, and what the digit selects of it.
+    /// The F2 column, and the exclusive or of the shifted columns that the digit selects.
     column: u64,
     selected: u64,
 }
 
 impl Shape {
-    /// All coordinates, congruent to the shape, in the order in which it counts them.
+    /// All coordinates, congruent to the shape, in the order in which the shape counts them.
     ///
     /// ```
     /// use girih_layout::Shape;
@@ -85,7 +85,7 @@ impl Shape {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotCongruent`] unless there is a key a leaf, [`Error::NotKnown`] for a symbolic extent or key.
+    /// [`Error::NotCongruent`] unless there is a key for each leaf, [`Error::NotKnown`] for a symbolic extent or key.
     pub fn coords_by(&self, keys: &IntTuple) -> Result<Coords, Error> {
         if let Some(leaf) = self.profile.differs_at(&keys.profile) {
             return Err(Error::NotCongruent { op: OP, leaf });
@@ -130,7 +130,8 @@ impl Iterator for Coords {
 impl FusedIterator for Coords {}
 
 impl Lay {
-    /// The indices of all coordinates in order: the layout as a list, which [`Lay::recognise`] turns back.
+    /// The indices of all coordinates in order: the layout as a list, from which [`Lay::recognise`] finds the coalesced
+    /// layout again.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -169,7 +170,7 @@ impl Lay {
 }
 
 impl Indices {
-    /// Turns the digits of the leaves after the first.
+    /// Goes on to the next coordinate: a digit that reaches its extent returns to 0 and carries into the next leaf.
     fn carry(&mut self) {
         for wheel in &mut self.leaves[..self.len] {
             if wheel.digit + 1 < wheel.extent {

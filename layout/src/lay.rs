@@ -1,4 +1,4 @@
-//! The run-time layout: construction and questions about it.
+//! The run-time layout: its construction and its properties.
 
 use crate::int::FACTORS;
 use crate::profile::{Node, Profile};
@@ -8,8 +8,9 @@ use crate::{Error, Int, IntTuple, Shape, Stride, Strides, Symbol};
 
 /// A layout: a shape and a congruent tree of strides, as a function from coordinates to indices.
 ///
-/// A plain value of fixed size; every operation returns a new one. `Display` prints `((2,2),4):((1,8),2)`, and with `{:#}` static integers
-/// carry CuTe's mark, `_8:_1`. Equality is of shape and stride, leaf by leaf; [`Lay::equivalent`] compares functions.
+/// A `Lay` is a plain value of fixed size; every operation returns a new layout. `Display` prints
+/// `((2,2),4):((1,8),2)`, and with `{:#}` static integers carry CuTe's mark, `_8:_1`. Equality is of shape and stride,
+/// leaf by leaf; [`Lay::equivalent`] compares functions.
 ///
 /// ```
 /// use girih_layout::lay;
@@ -26,7 +27,7 @@ pub struct Lay {
 }
 
 impl Lay {
-    /// Nothing yet: what the operations write their results into. Finished, it is the layout of rank 0, `():()`.
+    /// The empty layout, which operations write their results into. As a finished layout it has rank 0, `():()`.
     pub(crate) const EMPTY: Lay = Lay { shape: Shape::EMPTY, steps: Leaves::ZEROS };
 
     /// The layout of one element, `1:0`.
@@ -125,7 +126,7 @@ impl Lay {
         self.shape.leaf_count()
     }
 
-    /// Whether it is a single leaf, no tuple.
+    /// Whether the layout is a single leaf, no tuple.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -147,7 +148,7 @@ impl Lay {
     /// # Errors
     /// Those of [`Int::bind`]; [`Error::NonPositiveShape`] where an extent becomes 0: the layout is empty then.
     pub const fn bind(&self, symbol: Symbol, value: i64) -> Result<Lay, Error> {
-        // Written anew, so that symbols that are gone take no room.
+        // The layout is written anew, so that bound symbols take no room.
         let mut out = Lay { shape: Shape::zeros(self.shape.profile), steps: Leaves::ZEROS };
         let mut i = 0;
         while i < self.leaf_count() {
@@ -166,7 +167,7 @@ impl Lay {
         Ok(out)
     }
 
-    /// The same layout with what else is known of a symbol, see [`Int::assume`].
+    /// The same layout with more facts about a symbol, see [`Int::assume`].
     ///
     /// ```
     /// use girih_layout::{Symbol, lay};
@@ -192,7 +193,7 @@ impl Lay {
         Ok(out)
     }
 
-    /// Whether a symbol is anywhere in it.
+    /// Whether any extent or stride has a symbol.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -302,13 +303,14 @@ impl Lay {
         self.step_at::<FACTORS>(i).stride()
     }
 
-    /// Whether no leaf has a symbol: then there is no need of room for factors, and the operations compute with [`KNOWN`] integers.
+    /// Whether no leaf has a symbol: then there is no need of room for factors, and the operations compute with
+    /// [`KNOWN`](crate::int::KNOWN) integers.
     #[inline]
     pub(crate) const fn is_known(&self) -> bool {
         self.shape.symbols.is_empty()
     }
 
-    /// The extent of leaf `i`, of a layout that [`Lay::is_known`] where `F` is [`KNOWN`].
+    /// The extent of leaf `i`. If `F` is [`KNOWN`](crate::int::KNOWN), the layout must be one that [`Lay::is_known`].
     #[inline]
     pub(crate) const fn extent_at<const F: usize>(&self, i: usize) -> Int<F> {
         self.shape.leaves.int(i, &self.shape.symbols)
@@ -388,19 +390,19 @@ impl Lay {
         Ok(i)
     }
 
-    /// Makes leaf `to` what leaf `from` is.
+    /// Overwrites leaf `to` with leaf `from`.
     pub(crate) const fn copy_leaf(&mut self, to: usize, from: usize) {
         self.shape.leaves.set(to, self.shape.leaves.get(from));
         self.steps.set(to, self.steps.get(from));
     }
 
-    /// Makes it empty again; of what was in its leaves nothing is read.
+    /// Makes the layout empty again. The old leaves stay in place, but are overwritten before they are read.
     pub(crate) const fn restart(&mut self) {
         self.shape.profile = Profile::EMPTY;
         self.shape.symbols.forget();
     }
 
-    /// Takes all strides from elsewhere.
+    /// Sets all strides to those of another tree, with that tree's symbols.
     pub(crate) const fn take_steps(
         &mut self,
         steps: &Leaves,
@@ -414,7 +416,7 @@ impl Lay {
         Ok(())
     }
 
-    /// Takes a leaf from elsewhere.
+    /// Sets leaf `i` to a leaf of another tree, with that tree's symbols `of`; without an `extent` only the stride.
     #[inline]
     const fn take_leaf(
         &mut self,
@@ -465,7 +467,7 @@ impl Lay {
         Ok(())
     }
 
-    /// A subtree as a layout of its own: this one, if it is all of it, or a copy in `room`.
+    /// A subtree as a layout of its own: this layout, if the subtree is the whole tree, or a copy in `room`.
     pub(crate) const fn subtree<'a>(&'a self, node: Node, room: &'a mut Lay) -> Result<&'a Lay, Error> {
         if self.root().same(node) {
             return Ok(self);
@@ -474,7 +476,8 @@ impl Lay {
         Ok(room)
     }
 
-    /// Makes one node of the leaves that were pushed from `first` on, flat: a leaf of one, a tuple of more, `1:0` of none.
+    /// Makes one node of the leaves that were pushed from `first` on, flat: a single leaf stays a leaf, several become
+    /// a tuple, and none become `1:0`.
     pub(crate) const fn wrap_from(&mut self, first: usize) -> Result<(), Error> {
         match self.leaf_count() - first {
             0 => self.push(Int::ONE, Stride::ZERO),

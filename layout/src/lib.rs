@@ -20,8 +20,8 @@
 //!   by definition.
 //! * **No heap, no `std`.** A [`Lay`] holds up to [`MAX_LEAVES`] leaves in place, and everything that computes is a
 //!   `const fn`.
-//! * **Symbols.** An extent or a stride may be a [`Symbol`] (the `M` and `ld` of a kernel's parameters) with facts: operations decide from
-//!   the facts or return [`Error::NeedsFact`], naming the fact that would settle it.
+//! * **Symbols.** An extent or a stride may be a [`Symbol`] (the `M` and `ld` of a kernel's parameters) with facts:
+//!   operations decide from the facts or return [`Error::NeedsFact`], naming the fact that would settle the question.
 //!
 //! [`typed`] has the same layouts as types, computed when the program is compiled.
 //!

@@ -67,10 +67,10 @@ macro_rules! tiler {
     };
 }
 
-/// The result of a part, whose errors name the operation that was called.
+/// The result of a part of an operation, with errors that name the operation that was called.
 macro_rules! called {
     ($name:expr, $result:expr) => {{
-        // In place: layouts are large.
+        // The error is changed in place, because copies of layouts are large.
         let mut result = $result;
         if let Err(error) = &mut result {
             *error = error.of($name);

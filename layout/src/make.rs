@@ -4,7 +4,8 @@ use crate::profile::Node;
 use crate::{Error, Int, IntTuple, Lay, MAX_LEAVES, ModePath, Shape, Stride};
 
 impl Lay {
-    /// Compact, leftmost fastest (column-major): CuTe's `LayoutLeft`. A leaf of extent 1 has stride 0.
+    /// The compact layout of a shape, leftmost mode fastest (column-major): CuTe's `LayoutLeft`. A leaf of extent 1 has
+    /// stride 0.
     ///
     /// ```
     /// use girih_layout::{Lay, Shape};
@@ -13,7 +14,8 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NonPositiveShape`], [`Error::Overflow`], or [`Error::Unsupported`] for strides of more than two symbols.
+    /// [`Error::NonPositiveShape`], [`Error::Overflow`], or [`Error::Unsupported`] for strides of more than three
+    /// symbolic factors.
     pub const fn left(shape: &Shape) -> Result<Lay, Error> {
         let mut out = Lay::EMPTY;
         out.shape = tri!(shape.checked());
@@ -28,7 +30,7 @@ impl Lay {
         Ok(out)
     }
 
-    /// Compact, rightmost fastest (row-major): CuTe's `LayoutRight`.
+    /// The compact layout of a shape, rightmost mode fastest (row-major): CuTe's `LayoutRight`.
     ///
     /// ```
     /// use girih_layout::{Lay, Shape, lay};
@@ -53,7 +55,7 @@ impl Lay {
     }
 
     /// The layout that sends each coordinate to itself: each leaf steps along the basis vector of its place (CuTe's
-    /// `make_identity_layout`). A shape that is a leaf is the only mode of its coordinates.
+    /// `make_identity_layout`). If the shape is a leaf, the coordinates have one mode.
     ///
     /// ```
     /// use girih_layout::{Lay, Shape, lay};
@@ -88,8 +90,9 @@ impl Lay {
         Ok(())
     }
 
-    /// Compact, in the order of the keys: the mode with the smallest key is fastest (CuTe's `make_ordered_layout`). Equal keys keep their
-    /// order from left to right; a key stands for a leaf or for a whole mode, whose leaves then follow one another from the left.
+    /// The compact layout of a shape in the order of the keys: the mode with the smallest key is fastest (CuTe's
+    /// `make_ordered_layout`). Equal keys keep their order from left to right; a key stands for a leaf or for a whole
+    /// mode, whose leaves then follow one another from the left.
     ///
     /// ```
     /// use girih_layout::{IntTuple, Lay, Shape, lay};
@@ -147,7 +150,7 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Capacity`], or [`Error::Unsupported`] for none.
+    /// [`Error::Capacity`], or [`Error::Unsupported`] for no layouts.
     pub const fn concat(layouts: &[Lay]) -> Result<Lay, Error> {
         if layouts.is_empty() {
             return Err(Error::Unsupported { op: "a layout of layouts", what: "no modes" });
@@ -164,7 +167,7 @@ impl Lay {
     }
 }
 
-/// The stride of a leaf in a compact layout: none where there is nowhere to step.
+/// The stride of a leaf in a compact layout: 0 for an extent of 1.
 pub(crate) const fn compact(extent: Int, step: Int) -> Stride {
     if extent.is(1) { Stride::ZERO } else { Stride::Int(step) }
 }

@@ -1,13 +1,14 @@
-//! Which entry of a nested coordinate is meant.
+//! Paths to the entries of nested coordinates.
 
 use core::fmt;
 
 use crate::Error;
 
-/// The way to one entry of a nested coordinate, outermost mode first: the `Ns...` of CuTe's `E<Ns...>`, of which one mode is a flat
-/// coordinate's entry. Printed innermost first, as CuTe does: the path of `E<0,1>` is `1@0`.
+/// The way to one entry of a nested coordinate, outermost mode first: the `Ns...` of CuTe's `E<Ns...>`. A path of one
+/// mode leads to an entry of a flat coordinate. A path is printed innermost mode first, as in CuTe: the path of
+/// `E<0,1>` is `1@0`.
 ///
-/// At most [`ModePath::MAX_DEPTH`] modes, each less than [`ModePath::MODES`].
+/// A path has at most [`ModePath::MAX_DEPTH`] modes, each less than [`ModePath::MODES`].
 ///
 /// ```
 /// use girih_layout::{ModePath, Stride, Strides};
@@ -28,10 +29,10 @@ const BITS: u32 = 5;
 impl ModePath {
     /// The most modes of a path.
     pub const MAX_DEPTH: usize = 3;
-    /// What every mode is less than.
+    /// Every mode of a path is less than this number.
     pub const MODES: usize = 1 << BITS;
 
-    /// Of no mode: the root, where paths begin. No stride has it.
+    /// The path of no modes, which is the beginning of all paths. No stride has this path.
     pub(crate) const ROOT: ModePath = ModePath { packed: 1 };
 
     /// The path through these modes, outermost first.
@@ -44,7 +45,7 @@ impl ModePath {
     /// ```
     ///
     /// # Errors
-    /// [`Error::ModePath`] for none, too many or too large ones.
+    /// [`Error::ModePath`] for no modes, too many modes or a mode that is too large.
     pub const fn new(modes: &[usize]) -> Result<ModePath, Error> {
         let (mut out, mut i) = (ModePath::ROOT, 0);
         if modes.is_empty() {
@@ -65,7 +66,7 @@ impl ModePath {
         Ok(ModePath { packed: self.packed << BITS | mode as u16 })
     }
 
-    /// How many modes it has.
+    /// How many modes the path has.
     ///
     /// ```
     /// use girih_layout::ModePath;
@@ -93,7 +94,7 @@ impl ModePath {
         self.level(0)
     }
 
-    /// The mode, if it is only one: the coordinates are flat there.
+    /// The path's mode, if there is only one: then the path leads to an entry of a flat coordinate.
     ///
     /// ```
     /// use girih_layout::ModePath;
@@ -115,7 +116,7 @@ impl ModePath {
         (0..self.depth()).map(move |level| self.level(level))
     }
 
-    /// The modes from the last to the first.
+    /// The path with its modes from the last to the first.
     pub(crate) const fn reversed(self) -> ModePath {
         let (mut packed, mut rest) = (1, self.packed);
         while rest > 1 {

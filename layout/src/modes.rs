@@ -95,7 +95,7 @@ impl Lay {
         Ok(out)
     }
 
-    /// Another mode at the end (CuTe's `append`).
+    /// The layout with another mode at the end (CuTe's `append`).
     ///
     /// ```
     /// use girih_layout::lay;
@@ -114,7 +114,7 @@ impl Lay {
         Ok(out)
     }
 
-    /// Another mode at the beginning (CuTe's `prepend`).
+    /// The layout with another mode at the beginning (CuTe's `prepend`).
     ///
     /// ```
     /// use girih_layout::lay;
@@ -133,7 +133,8 @@ impl Lay {
         Ok(out)
     }
 
-    /// Copies of a mode at the end until the rank is `rank`: CuTe's `append<N>`, which pads with `1:0` unless told otherwise.
+    /// The layout with copies of a mode at the end, so many that the rank is `rank`: CuTe's `append<N>`, which pads
+    /// with `1:0` unless told otherwise.
     ///
     /// ```
     /// use girih_layout::{Lay, lay};
@@ -147,7 +148,7 @@ impl Lay {
         self.filled_up("append_to", rank, mode, false)
     }
 
-    /// Copies of a mode at the beginning until the rank is `rank`: CuTe's `prepend<N>`.
+    /// The layout with copies of a mode at the beginning, so many that the rank is `rank`: CuTe's `prepend<N>`.
     ///
     /// ```
     /// use girih_layout::{Lay, lay};
@@ -202,7 +203,7 @@ impl Lay {
         Ok(out)
     }
 
-    /// Another mode before mode `at`, or at the end (CuTe's `insert`).
+    /// The layout with another mode before mode `at`, or at the end (CuTe's `insert`).
     ///
     /// ```
     /// use girih_layout::lay;
@@ -217,7 +218,7 @@ impl Lay {
         Lay::new(&shape, &tri!(self.stride().insert(at, &mode.stride())))
     }
 
-    /// Without mode `mode` (CuTe's `remove`).
+    /// The layout without mode `mode` (CuTe's `remove`).
     ///
     /// ```
     /// use girih_layout::lay;
@@ -260,7 +261,7 @@ impl Lay {
         Lay::new(&shape, &tri!(Strides::zip(&[self.stride(), other.stride()])))
     }
 
-    /// Each mode turned into another layout (CuTe's `transform_layout`).
+    /// The layout with each mode turned into another layout (CuTe's `transform_layout`).
     ///
     /// ```
     /// use girih_layout::lay;
@@ -292,7 +293,7 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotCongruent`] unless the profile has as many leaves.
+    /// [`Error::NotCongruent`] unless the profile has as many leaves as the layout.
     pub const fn unflatten(&self, profile: &Profile) -> Result<Lay, Error> {
         if profile.leaf_count() != self.leaf_count() {
             return Err(Error::NotCongruent { op: "unflatten", leaf: profile.leaf_count() });

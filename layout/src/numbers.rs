@@ -64,7 +64,8 @@ fits!(i8, i16, i32, i64, u8, u16, u32);
 may_not_fit!(isize, usize, u64, i128, u128);
 
 impl IntTuple {
-    /// A flat tuple of numbers: of integers of any type, or of [`Int`]s; of an array, or of whatever else gives them one by one.
+    /// A flat tuple of numbers, which are integers of any type or [`Int`]s, from an array or anything else that can be
+    /// iterated over.
     ///
     /// ```
     /// use girih_layout::{Int, Shape, Symbol};
@@ -106,7 +107,8 @@ impl Strides {
 }
 
 impl Lay {
-    /// A mode for each extent and its stride, in elements; both as [`IntTuple::of`] takes them.
+    /// A mode for each extent and its stride, in elements; extents and strides may be any numbers that [`IntTuple::of`]
+    /// takes.
     ///
     /// ```
     /// use girih_layout::{Lay, lay};
@@ -116,7 +118,8 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotCongruent`] for more of the ones than of the others, [`Error::NonPositiveShape`], and those of [`IntTuple::of`].
+    /// [`Error::NotCongruent`] unless there are as many strides as extents, [`Error::NonPositiveShape`], and those of
+    /// [`IntTuple::of`].
     pub fn strided<E, D>(
         shape: impl IntoIterator<Item = E>,
         stride: impl IntoIterator<Item = D>,
@@ -128,7 +131,7 @@ impl Lay {
         Lay::new(&Shape::of(shape)?, &Strides::of(stride)?)
     }
 
-    /// Compact, rightmost fastest: a C array of these extents. [`Lay::right`] of numbers.
+    /// The compact layout, rightmost mode fastest: a C array of these extents. This is [`Lay::right`] for numbers.
     ///
     /// ```
     /// use girih_layout::{Lay, lay};
@@ -145,7 +148,8 @@ impl Lay {
         Lay::right(&Shape::of(shape)?)
     }
 
-    /// Compact, leftmost fastest: a Fortran array of these extents, what `"(128,64)"` without strides means. [`Lay::left`] of numbers.
+    /// The compact layout, leftmost mode fastest: a Fortran array of these extents, and the layout that the text
+    /// `"(128,64)"` without strides stands for. This is [`Lay::left`] for numbers.
     ///
     /// ```
     /// use girih_layout::{Lay, lay};
@@ -163,7 +167,7 @@ impl Lay {
     }
 }
 
-/// How many numbers there are, and they as leaves.
+/// The number of values, and the values as leaves.
 fn numbers<L: Default + Copy, T>(
     values: impl IntoIterator<Item = T>,
 ) -> Result<(usize, [L; MAX_LEAVES]), Error>

@@ -26,8 +26,8 @@ impl IntTuple {
         Ok(false)
     }
 
-    /// Whether this tuple comes before the other one in colexicographic order, that in which layouts count: the rightmost leaf that differs
-    /// decides.
+    /// Whether this tuple comes before the other one in colexicographic order, the order in which layouts count: the
+    /// rightmost leaf that differs decides.
     ///
     /// ```
     /// use girih_layout::IntTuple;
@@ -49,7 +49,8 @@ impl IntTuple {
         Ok(false)
     }
 
-    /// Whether every leaf is less than the other one's: a partial order, in which a coordinate inside a shape is below it.
+    /// Whether every leaf is less than the other tuple's leaf in the same place: a partial order, in which a coordinate
+    /// inside a shape is less than the shape.
     ///
     /// ```
     /// use girih_layout::IntTuple;
@@ -64,7 +65,7 @@ impl IntTuple {
         self.each(other, true)
     }
 
-    /// Whether every leaf is at most the other one's.
+    /// Whether every leaf is at most the other tuple's leaf in the same place.
     ///
     /// ```
     /// use girih_layout::IntTuple;
@@ -95,7 +96,7 @@ impl IntTuple {
             match below {
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
-                // A later leaf may still settle it.
+                // A later leaf may still settle the question.
                 Err(error) => open = Err(error),
             }
         }
@@ -111,8 +112,9 @@ impl IntTuple {
 }
 
 impl Shape {
-    /// Whether a coordinate lies inside the shape: every position is at least 0 and below the size of what it counts through. It is the
-    /// predicate of a guarded access (CuTe's `elem_less` of coordinate and shape).
+    /// Whether a coordinate lies inside the shape: every position is at least 0 and below the size of the subtree that
+    /// it counts through; a `_` is always inside. This is the predicate of a guarded access (CuTe's `elem_less` of
+    /// coordinate and shape).
     ///
     /// ```
     /// use girih_layout::{Coord, Shape};
@@ -123,8 +125,8 @@ impl Shape {
     /// ```
     ///
     /// # Errors
-    /// [`Error::RankMismatch`] where the coordinate is deeper than the shape or of another rank, [`Error::NeedsFact`] and [`Error::NotKnown`]
-    /// where a symbol decides; `_` is everywhere inside.
+    /// [`Error::RankMismatch`] where the coordinate is deeper than the shape or of another rank, [`Error::NeedsFact`]
+    /// and [`Error::NotKnown`] where a symbol decides.
     pub const fn contains(&self, coord: &Coord) -> Result<bool, Error> {
         self.contains_in(self.profile.root(), coord, coord.profile.root())
     }

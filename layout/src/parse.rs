@@ -19,7 +19,7 @@ use crate::{
     Tiles,
 };
 
-/// What a leaf may be.
+/// The kind of leaves that a tree may have.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Integer,
@@ -105,7 +105,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// `path` and the mode that stands here.
+    /// `path`, followed by the mode at the cursor.
     const fn then(&mut self, path: ModePath) -> Result<ModePath, Error> {
         let begin = self.at;
         let mode = tri!(self.number());
@@ -235,7 +235,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// A tree of any kind of leaf; `_` is kept as a coordinate keeps it.
+    /// A tree of leaves of the kind `kind`; `_` is stored as in a coordinate.
     pub(crate) const fn tree(&mut self, kind: Kind) -> Result<Strides, Error> {
         let mut out = Strides::EMPTY;
         let mut depth = 0;
@@ -277,7 +277,7 @@ impl Cursor<'_> {
         if self.eat(byte) { Ok(()) } else { self.fail(expected) }
     }
 
-    /// A number from `least` on with blanks before it.
+    /// A number from `least` to 64, with blanks before the number.
     const fn count(&mut self, least: i64) -> Result<i64, Error> {
         self.skip_blanks();
         let begin = self.at;
@@ -306,7 +306,7 @@ impl Cursor<'_> {
         Ok(Composed::new(swizzle, offset, tri!(self.layout())))
     }
 
-    /// Tiles after their '<', which is the `depth`th.
+    /// The tiles after a '<', of which `depth` are open.
     pub(crate) const fn tiles(&mut self, depth: usize) -> Result<Tiles, Error> {
         if depth > MAX_DEPTH {
             return Err(Error::Capacity { op: "a tiler" });

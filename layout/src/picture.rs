@@ -4,17 +4,17 @@ use core::fmt;
 
 use crate::{Composed, Crd, Error, Lay, Shape, Swizzle};
 
-/// Fills of the cells: of indices in shades of grey, of threads in colours, by the number modulo 8.
+/// Fills of the cells, by the index or the thread's number modulo 8: indices have shades of grey, threads have colours.
 const GREYS: [u32; 8] =
     [0xff_ff_ff, 0xf2_f2_f2, 0xe4_e4_e4, 0xd7_d7_d7, 0xca_ca_ca, 0xbc_bc_bc, 0xaf_af_af, 0xa2_a2_a2];
 const COLOURS: [u32; 8] =
     [0xb3_cd_e8, 0xf9_d3_a2, 0xb9_e0_b5, 0xf4_b6_bb, 0xd9_c5_e6, 0xe8_e3_a0, 0xb6_e4_e1, 0xd8_cc_c0];
 
-/// More cells than this make no picture.
+/// The most cells of a picture.
 const CELLS: i64 = 1 << 16;
 
-/// A table of cells to be drawn: a row for each coordinate of mode 0, a column for each of mode 1; from [`Lay::picture`],
-/// [`Lay::picture_tv`] or [`Composed::picture`].
+/// A table of cells to be drawn: a row for each coordinate of mode 0, a column for each coordinate of mode 1. It comes
+/// from [`Lay::picture`], [`Lay::picture_tv`] or [`Composed::picture`].
 ///
 /// ```
 /// use girih_layout::lay;
@@ -35,7 +35,7 @@ enum Source {
     Owners { tv: Lay, threads: i64 },
 }
 
-/// What stands in a cell, and which fill it has.
+/// The contents of a cell, by which the cell is filled.
 enum Cell {
     Index(i64),
     Owner { thread: i64, value: i64 },
@@ -43,7 +43,7 @@ enum Cell {
 }
 
 impl Composed {
-    /// The index of every coordinate of a known layout of rank 1 (a row) or 2.
+    /// A picture of the index of every coordinate of a known layout of rank 1 (a row) or 2.
     ///
     /// ```
     /// use girih_layout::Composed;
@@ -63,14 +63,14 @@ impl Composed {
             rank => return Err(Error::RankMismatch { op: OP, rank, other: 2 }),
         };
         let picture = Picture::new(Source::Indices(*self), rows, columns)?;
-        // What can't be drawn is refused here, so that printing can't fail.
+        // A layout that can't be drawn is refused here, so that printing can't fail.
         (0..rows * columns).try_for_each(|i| self.at(i).map(drop))?;
         Ok(picture)
     }
 }
 
 impl Lay {
-    /// The index of every coordinate of a known layout of rank 1 (a row) or 2, to be drawn.
+    /// A picture of the index of every coordinate of a known layout of rank 1 (a row) or 2.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -86,8 +86,8 @@ impl Lay {
         Composed::new(Swizzle::NONE, 0, *self).picture()
     }
 
-    /// The owner of every element of a tile: `self` maps (thread, value) to the element's number in the tile, leftmost mode fastest, and the cells
-    /// say `T` thread and `V` value, coloured by thread.
+    /// A picture of the owner of every element of a tile: `self` maps (thread, value) to the element's number in the
+    /// tile, leftmost mode fastest. A cell has the text `T` thread and `V` value, and the colour of the thread.
     ///
     /// ```
     /// use girih_layout::{Shape, lay};
@@ -180,7 +180,7 @@ impl Picture {
                 let Some(coord) = tv.preimage(number).map_err(|_| fmt::Error)? else {
                     return Ok(Cell::Nobody);
                 };
-                // Thread and value, counted in one.
+                // The 1-D coordinate of thread and value together.
                 let (mut place, mut step) = (0, 1);
                 for (crd, extent) in coord.leaves().zip(tv.shape().leaves()) {
                     if let Crd::At(at) = crd {

@@ -1,14 +1,15 @@
-//! The coordinates of an index: whether there is one, and whether there are several.
+//! The coordinates of an index: whether an index has a coordinate, and whether it has several.
 
 use crate::symbol::gcd;
 use crate::{Coord, Crd, Error, Int, Lay, MAX_LEAVES, Stride, ask};
 
 const OP: &str = "a preimage";
 
-/// More steps than this are not searched: only many modes with unrelated strides need them.
+/// The most steps of a search; only many modes with unrelated strides need more.
 const STEPS: u32 = 1 << 22;
 
-/// The modes that lead somewhere, the longest stride first, with what the rest of them can reach.
+/// The modes with an extent above 1 and a stride other than 0, the longest stride first, and the sums that the modes
+/// from each of these on can reach.
 struct Search {
     count: usize,
     leaf: [usize; MAX_LEAVES],
@@ -23,7 +24,8 @@ struct Search {
 }
 
 impl Lay {
-    /// A coordinate, congruent to the shape, that has this index, if there is one: exact for any strides. Of several, modes of stride 0 are at 0.
+    /// A coordinate, congruent to the shape, that has this index, if there is one: exact for any strides. The
+    /// coordinate has position 0 in modes of stride 0.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -100,8 +102,9 @@ impl Lay {
             let parts = tri!(self.parts(OP));
             return if parts.map.reduced().dependent == 0 { parts.upper.is_injective() } else { Ok(false) };
         }
-        // Two coordinates that share an index differ by digits between -(s-1) and s-1 that lead nowhere. Counted from -(s-1), those are the digits of
-        // modes of extent 2s-1; the first difference is positive in one of the two orders.
+        // The digits of two coordinates that share an index differ by numbers between -(s-1) and s-1 whose index is 0.
+        // Counted from -(s-1), these differences are digits of modes of extent 2s-1. The first difference other than 0
+        // is positive in one of the two orders of the coordinates.
         let mut search = tri!(Search::new(self));
         let (mut k, mut origin) = (search.count, 0i128);
         while k > 0 {
@@ -161,7 +164,7 @@ impl Lay {
         Ok(true)
     }
 
-    /// Whether a mode of more than one coordinate does not step up: its stride is 0 (with `below` 0 also if it is negative).
+    /// Whether a mode of extent above 1 has stride 0 or, if `below` is 0, a negative stride.
     const fn stands_still(&self, op: &'static str, below: i64) -> Result<bool, Error> {
         let (mut open, mut i) = (Ok(false), 0);
         while i < self.leaf_count() {
@@ -174,7 +177,7 @@ impl Lay {
                 match ask::is_wide(op, extent) {
                     Ok(true) => return Ok(true),
                     Ok(false) => {}
-                    // Another mode may settle it.
+                    // Another mode may settle the question.
                     Err(error) => open = Err(error),
                 }
             }
@@ -183,8 +186,8 @@ impl Lay {
         open
     }
 
-    /// Whether sorted modes, of which the first `k` have the indices below `end` once each, miss `end` or meet an index twice for sure: then
-    /// the layout is not compact.
+    /// Whether sorted modes are compact, of which the first `k` have the indices below `end` once each and mode `k`
+    /// does not have the stride `end`: not if the modes surely leave out `end` or have an index twice.
     const fn leaves_out_or_repeats(&self, k: usize, end: Int) -> Result<bool, Error> {
         const OP: &str = "is_compact";
         let (mut wide, mut all_above, mut i) = (Ok(false), true, k);
@@ -258,7 +261,7 @@ impl Search {
         self.count += 1;
     }
 
-    /// Whether the modes from `k` on reach `rest`; their digits if so.
+    /// Whether the modes from `k` on have the sum `rest`; if so, `digits` has their digits.
     const fn descend(&mut self, k: usize, rest: i128) -> Result<bool, Error> {
         self.steps += 1;
         if self.steps > STEPS {
@@ -270,7 +273,7 @@ impl Search {
         if rest < self.least[k] || rest > self.greatest[k] || rest % self.divisor[k] as i128 != 0 {
             return Ok(false);
         }
-        // The digits that leave something within the reach of the others.
+        // Only these digits leave a rest within the reach of the other modes.
         let d = self.stride[k] as i128;
         let (near, far) = (rest - self.greatest[k + 1], rest - self.least[k + 1]);
         let (low, high) = if d > 0 { (near, far) } else { (-far, -near) };

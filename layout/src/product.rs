@@ -25,15 +25,17 @@ enum First {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Product {
-    /// Into the holes of the block first, as in CuTe. Where the arrangement does not divide them, there is no such product.
+    /// Into the holes of the block first, as in CuTe. If the arrangement does not divide the holes, there is no such
+    /// product.
     FillHoles,
-    /// Past the end of the block, its holes left alone: the arrangement in steps of the block's whole reach. There always is one.
+    /// Past the end of the block, whose holes stay empty: the arrangement in steps of the block's whole reach. This
+    /// product always exists.
     Outer,
 }
 
 impl Lay {
-    /// `(self, composition(complement(self, size(self)*cosize(tile)), tile))`: mode 0 is this layout, mode 1 the arrangement of its copies.
-    /// With one tile a mode, every mode is multiplied by its own.
+    /// `(self, composition(complement(self, size(self)*cosize(tile)), tile))`: mode 0 is this layout, mode 1 the
+    /// arrangement of its copies. With one tile for each mode, every mode is multiplied by its own tile.
     ///
     /// ```
     /// use girih_layout::{lay, tiler};
@@ -43,8 +45,9 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Lay::composition`] and [`Lay::complement`]: the copies go into the holes of the layout, and where the arrangement does not
-    /// divide those, there is no such product. [`Error::RankMismatch`] for more tiles than modes.
+    /// Those of [`Lay::composition`] and [`Lay::complement`]: the copies go into the holes of the layout, and where the
+    /// arrangement does not divide the holes, there is no such product. [`Error::RankMismatch`] for more tiles than
+    /// modes.
     pub const fn logical_product(&self, tiler: &Tiler) -> Result<Lay, Error> {
         self.logical_product_with(tiler, Product::FillHoles)
     }
@@ -157,8 +160,8 @@ impl Lay {
         tri!(called!("flat_product", self.zipped_product(tiler))).spread(true)
     }
 
-    /// Copies of this block side by side: mode `i` runs through the block, then through the blocks, `((BlockM,TileM),(BlockN,TileN))`.
-    /// The lower rank is filled up with `1:0`.
+    /// Copies of this block side by side: mode `i` runs through the block, then through the blocks,
+    /// `((BlockM,TileM),(BlockN,TileN))`. The operand of lower rank is filled up with modes `1:0`.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -215,7 +218,7 @@ impl Lay {
         Ok(out)
     }
 
-    /// At least `rank` modes, filled up with `1:0`.
+    /// The layout with at least `rank` modes, filled up with `1:0`.
     pub(crate) const fn padded(&self, rank: usize) -> Result<Lay, Error> {
         written!(|out| self.pad_into(rank, out))
     }
@@ -232,8 +235,8 @@ impl Lay {
         Ok(())
     }
 
-    /// Repeats this block to fill a shape, the copies compact in the order of the keys (leftmost first without any); mode `i` is
-    /// `(BlockI,RestI)` (CuTe's `tile_to_shape`).
+    /// Repeats this block to fill a shape, with the copies compact in the order of the keys, or without keys the
+    /// leftmost mode first; mode `i` is `(BlockI,RestI)` (CuTe's `tile_to_shape`).
     ///
     /// ```
     /// use girih_layout::{Shape, lay};
@@ -317,7 +320,8 @@ const fn product_into(
 }
 
 impl Lay {
-    /// Where the next copy begins: a whole step of the longest mode, or the cosize where modes overlap past it.
+    /// The index at which the next copy begins: the end of the longest mode (extent times stride), or the cosize if
+    /// that is greater, as overlapping modes may have it.
     const fn reach(&self) -> Result<Int, Error> {
         if self.has_columns() {
             let parts = tri!(self.parts("a product"));
@@ -336,7 +340,7 @@ impl Lay {
             let end = tri!(tri!(stride.require_int(OP)).mul(extent));
             match ask::at_most(end, reach) {
                 Some(true) => {}
-                // What divides the reach ends in it.
+                // An end that divides the reach is not past it.
                 None if reach.div_exact(end).is_some() => {}
                 _ if !tri!(ask::is_wide(OP, extent)) => {}
                 Some(false) => reach = end,

@@ -1,4 +1,4 @@
-//! The shape of a tree: which leaves stand together.
+//! The shape of a tree: which leaves are in a tuple together.
 
 use core::hash::{Hash, Hasher};
 
@@ -62,7 +62,7 @@ impl Profile {
         self.len as usize
     }
 
-    /// Whether it is a single leaf, no tuple.
+    /// Whether the tree is a single leaf, no tuple.
     ///
     /// ```
     /// use girih_layout::Shape;
@@ -84,7 +84,7 @@ impl Profile {
         self.rank_of(self.root())
     }
 
-    /// Refuses modes from `begin` up to `end` that are not there.
+    /// Refuses a range of modes that the tree does not have.
     pub(crate) const fn require_modes(&self, begin: usize, end: usize) -> Result<(), Error> {
         let rank = self.rank();
         if begin > end || end > rank {
@@ -200,7 +200,7 @@ impl Profile {
         Ok(())
     }
 
-    /// Closes the innermost tuple; one without leaves disappears.
+    /// Closes the innermost tuple; a tuple without leaves disappears.
     pub(crate) const fn close(&mut self) {
         self.depth = self.depth.saturating_sub(1);
         if self.pending > 0 {
@@ -246,7 +246,7 @@ impl Profile {
     /// A single leaf.
     pub(crate) const LEAF: Profile = Profile { len: 1, ..Profile::EMPTY };
 
-    /// The flat tuple of as many leaves.
+    /// The flat tuple of as many leaves as this tree has.
     pub(crate) const fn as_flat(&self) -> Profile {
         let mut out = Profile::EMPTY;
         out.len = self.len;

@@ -7,9 +7,10 @@ use crate::step::Step;
 use crate::symbol::{Facts, Packed};
 use crate::{Int, ModePath, Stride};
 
-/// An integer or a stride in an [`Error`](crate::Error): what it is, without what was known of its symbols.
+/// An integer or a stride in an [`Error`](crate::Error), without the facts about its symbols.
 ///
-/// It prints as what it quotes, and equals it. The facts are left out so that an error, and with it each `Result`, stays small.
+/// A quote prints like the integer or stride that it quotes, and is equal to that. The facts are left out so that an
+/// error, and with it each `Result`, stays small.
 ///
 /// ```
 /// use girih_layout::{Error, Int, lay};
@@ -26,7 +27,7 @@ pub struct Quote {
 }
 
 impl Quote {
-    /// What is quoted, as a stride: nothing is known of its symbols.
+    /// The quoted number as a stride, whose symbols have no facts.
     ///
     /// ```
     /// use girih_layout::{Error, Stride, lay};
@@ -47,7 +48,7 @@ impl Quote {
         out
     }
 
-    /// What is quoted, if it is an integer.
+    /// The quoted integer; `None` for another stride.
     ///
     /// ```
     /// use girih_layout::{Error, Int, lay};

@@ -1,4 +1,4 @@
-//! How many coordinates a layout has, and which indices they reach.
+//! How many coordinates a layout has, and the range of its indices.
 
 use crate::{Error, Int, Lay, Stride, Sum};
 
@@ -49,7 +49,8 @@ impl Lay {
         self.extreme(true)
     }
 
-    /// Below the columns' highest bit the least index is 0 and the greatest comes out of elimination.
+    /// The least or greatest index of a layout with F2 columns: in the map of the columns the least index is 0, and
+    /// elimination gives the greatest.
     const fn extreme_of_columns(&self, upper: bool) -> Result<i64, Error> {
         let parts = tri!(self.parts(OP));
         let above = tri!(parts.upper.extreme(upper));
@@ -89,7 +90,7 @@ impl Lay {
 
     /// One more than the greatest index: the number of elements that a buffer needs.
     ///
-    /// Of a symbolic layout it is the number for extents of at least 1.
+    /// For a symbolic layout, the result holds if all extents are at least 1.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -108,7 +109,7 @@ impl Lay {
         Ok(Sum::of(tri!(self.known_cosize(OP))))
     }
 
-    /// [`Lay::cosize`], where it is a single product.
+    /// [`Lay::cosize`], if that is a single product.
     pub(crate) const fn cosize_int(&self) -> Result<Int, Error> {
         const OP: &str = "cosize";
         if self.is_symbolic() {
@@ -131,7 +132,8 @@ impl Lay {
         Ok(if self.is_static() { Int::fixed(cosize) } else { Int::value(cosize) })
     }
 
-    /// The number of indices from the least to the greatest, `max_index - min_index + 1`; what CuTe calls cosize where strides are negative.
+    /// The number of indices from the least to the greatest, `max_index - min_index + 1`; CuTe calls this the cosize of
+    /// a layout with negative strides.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -152,7 +154,8 @@ impl Lay {
         }
     }
 
-    /// One more than the sum of the modes' reaches, either way or for strides of at least 0.
+    /// One more than the sum of the modes' reaches. Negative strides count with their absolute value if `either_way` is
+    /// set, and are refused otherwise.
     const fn extent_of_indices(&self, op: &'static str, either_way: bool) -> Result<Sum, Error> {
         let (mut sum, mut i) = (Sum::of(Int::ONE), 0);
         while i < self.leaf_count() {

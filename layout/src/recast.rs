@@ -25,7 +25,7 @@ impl Lay {
             return Err(Error::Unsupported { op: OP, what: "units of less than one element" });
         }
         let mut out = *self;
-        // How far the leaves reach inside a unit: past its end, they would carry into the next one.
+        // How far the leaves reach inside a unit: past the unit's end, they would carry into the next unit.
         let (mut inside, mut i) = (0i64, 0);
         while i < self.leaf_count() {
             let (s, d) = (self.extent(i), tri!(self.step(i).require_int(OP)));
@@ -45,7 +45,8 @@ impl Lay {
         Ok(out)
     }
 
-    /// The layout in `n`-ths of the old elements (CuTe's `downcast`): each element becomes `n` consecutive ones along the mode of stride 1.
+    /// The layout in `n`-ths of the old elements (CuTe's `downcast`): each element becomes `n` consecutive elements
+    /// along the mode of stride 1.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -54,8 +55,9 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for `n < 1`, and where there is no mode of stride 1 to take the parts, or several of extent above 1;
-    /// [`Error::NeedsFact`] and [`Error::NotKnown`] where a symbol decides which it is, [`Error::Overflow`].
+    /// [`Error::Unsupported`] for `n < 1`, and where there is no mode of stride 1 to take the parts, or several of
+    /// extent above 1; [`Error::NeedsFact`] and [`Error::NotKnown`] where a symbol decides which mode has stride 1,
+    /// [`Error::Overflow`].
     pub const fn downcast(&self, n: i64) -> Result<Lay, Error> {
         const OP: &str = "downcast";
         if n < 1 {
@@ -65,7 +67,7 @@ impl Lay {
             return Ok(*self);
         }
         let mut out = *self;
-        // The mode of stride 1; of several, the one that leads somewhere.
+        // The mode of stride 1; of several such modes, the one of extent above 1.
         let (mut unit, mut i) = (None, 0);
         while i < self.leaf_count() {
             let (extent, stride) = self.flat_leaf(i);
@@ -123,7 +125,8 @@ impl Lay {
     }
 }
 
-/// How many units of `n` elements the leaf `s:d` fills, with `0 < d < n`; adds how far it reaches inside one.
+/// How many units of `n` elements the leaf `s:d` fills, where `n` does not divide `d`; adds to `inside` how far the
+/// leaf reaches inside a unit.
 const fn units(s: Int, d: Int, n: i64, inside: &mut i64) -> Result<Int, Error> {
     const OP: &str = "upcast";
     let Some(step) = d.get() else {

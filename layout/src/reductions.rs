@@ -44,11 +44,11 @@ impl IntTuple {
             tri!(sum.push(tri!(self.at_leaf(i).mul(other.at_leaf(i)))));
             i += 1;
         }
-        // The two may know different facts of a symbol.
+        // The two operands may have different facts about a symbol.
         sum.settled()
     }
 
-    /// Each leaf times the product of what stands in its place in the other tree (CuTe's `elem_scale`).
+    /// Each leaf times the product of the leaves that stand in its place in the other tree (CuTe's `elem_scale`).
     ///
     /// ```
     /// use girih_layout::IntTuple;
@@ -69,7 +69,8 @@ impl IntTuple {
         Ok(out)
     }
 
-    /// The product of what stands in the place of each leaf of a coarser tree (CuTe's `product_like`).
+    /// A tree like `profile`, whose leaves are the products of the leaves that stand in their places in this tree
+    /// (CuTe's `product_like`).
     ///
     /// ```
     /// use girih_layout::{IntTuple, Shape};
@@ -173,7 +174,7 @@ impl IntTuple {
         Ok(out)
     }
 
-    /// Extent 1 wherever the stride is 0 (CuTe's `filter_zeros` of strides and shape).
+    /// The shape with extent 1 wherever the stride is 0 (CuTe's `filter_zeros` of strides and shape).
     ///
     /// ```
     /// use girih_layout::{Shape, Strides};

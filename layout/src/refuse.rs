@@ -1,8 +1,9 @@
-//! The compile error of `lay!` and `tiler!`: constant functions can't format, so the message is put together by hand.
+//! The compile error of `lay!` and `tiler!`: constant functions can't format, so the code here puts the message
+//! together byte by byte.
 
 use crate::{Error, Lay};
 
-/// A text put together by a constant function: what does not fit any more is left out.
+/// A text put together by a constant function; bytes past its capacity are left out.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct Message {
@@ -24,7 +25,7 @@ impl Message {
         }
     }
 
-    /// In capitals.
+    /// Appends `text` in capitals.
     #[doc(hidden)]
     pub const fn upper(&mut self, text: &str) {
         let bytes = text.as_bytes();
@@ -37,7 +38,7 @@ impl Message {
 
     const fn byte(&mut self, byte: u8) {
         if self.len < self.bytes.len() {
-            // What is not ASCII would have to be cut at a character.
+            // Bytes that are not ASCII become `?`, since the text must not be cut inside a character.
             self.bytes[self.len] = if byte.is_ascii() { byte } else { b'?' };
             self.len += 1;
         }
@@ -51,7 +52,7 @@ impl Message {
         self.byte(b'0' + (n % 10) as u8);
     }
 
-    /// `shape:stride`, what is not known as `?`.
+    /// Appends `shape:stride`, with `?` for numbers that are not known.
     #[doc(hidden)]
     pub const fn layout(&mut self, layout: &Lay) {
         crate::typed::say_known(self, layout);
@@ -73,7 +74,7 @@ impl Message {
     }
 }
 
-/// Stops the compilation: `text` is no layout or tiler, and why.
+/// Stops the compilation with the reason why `text` is no layout or tiler.
 #[doc(hidden)]
 pub const fn refuse(text: &str, error: &Error) -> ! {
     let mut message = Message::EMPTY;
@@ -91,7 +92,7 @@ pub const fn refuse(text: &str, error: &Error) -> ! {
 }
 
 impl Error {
-    /// The error as constant functions can say it.
+    /// Appends the error's message, as far as a constant function can write it.
     #[doc(hidden)]
     pub const fn explain(&self, message: &mut Message) {
         crate::typed::explain(message, self);

@@ -13,7 +13,7 @@ impl IntTuple {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Overflow`], or [`Error::Unsupported`] for a product of more than two symbols.
+    /// [`Error::Overflow`], or [`Error::Unsupported`] for a product of more than three symbolic factors.
     pub const fn size(&self) -> Result<Int, Error> {
         self.size_of(self.profile.root())
     }
@@ -22,7 +22,7 @@ impl IntTuple {
         self.product_of(node)
     }
 
-    /// [`IntTuple::size`] of a subtree; of a tree without symbols where `F` is none.
+    /// [`IntTuple::size`] of a subtree. With `F = 0` the tree must have no symbols.
     pub(crate) const fn product_of<const F: usize>(&self, node: Node) -> Result<Int<F>, Error> {
         let (mut product, mut i) = (Int::number(1, true), node.begin);
         while i < node.end {
@@ -32,7 +32,7 @@ impl IntTuple {
         Ok(product)
     }
 
-    /// The same integers with what else is known of a symbol, see [`Int::assume`].
+    /// The same integers with more facts about a symbol, see [`Int::assume`].
     ///
     /// ```
     /// use girih_layout::{Shape, Symbol};
@@ -85,7 +85,7 @@ impl IntTuple {
         Ok(*self)
     }
 
-    /// Whether the trees agree (CuTe's `congruent`).
+    /// Whether both have the same tree (CuTe's `congruent`).
     ///
     /// ```
     /// use girih_layout::Shape;
@@ -96,7 +96,8 @@ impl IntTuple {
         self.profile.congruent(&other.profile)
     }
 
-    /// Whether the other tree refines this one: where this one has a leaf, the other may have anything (CuTe's `weakly_congruent`).
+    /// Whether the other tree refines this one: where this tree has a leaf, the other may have any subtree (CuTe's
+    /// `weakly_congruent`).
     ///
     /// ```
     /// use girih_layout::Shape;
@@ -107,15 +108,15 @@ impl IntTuple {
         matches!(refines(self, self.profile.root(), other, other.profile.root(), Leaf::Any), Ok(true))
     }
 
-    /// The leaves of this tree over the leaves of a finer one: each wherever its subtree is.
+    /// A tree like `finer`, each leaf of which is the leaf of this tree that stands in the place of its subtree.
     pub(crate) const fn spread_over(&self, finer: &IntTuple) -> IntTuple {
         let mut out = *finer;
         spread(self, self.profile.root(), &mut out, finer.profile.root());
         out
     }
 
-    /// Whether every coordinate of this shape is a coordinate of the other one: the other tree refines this one, and each leaf here has the
-    /// size of the subtree there (CuTe's `compatible`).
+    /// Whether every coordinate of this shape is a coordinate of the other one: the other tree refines this one, and
+    /// each leaf of this tree has the size of the subtree in its place (CuTe's `compatible`).
     ///
     /// ```
     /// use girih_layout::Shape;
@@ -130,8 +131,8 @@ impl IntTuple {
         refines(self, self.profile.root(), other, other.profile.root(), Leaf::Size)
     }
 
-    /// Whether each leaf of the tile divides the size of what it meets here: the tile fills this shape without a rest (CuTe's
-    /// `evenly_divides`). The tile may have fewer modes.
+    /// Whether each leaf of the tile divides the size of the subtree in its place in this shape: then tiles fill this
+    /// shape without a rest (CuTe's `evenly_divides`). The tile may have fewer modes.
     ///
     /// ```
     /// use girih_layout::Shape;
@@ -173,7 +174,7 @@ impl IntTuple {
     }
 }
 
-/// What a leaf asks of the subtree that it meets.
+/// What a leaf requires of the subtree in its place.
 #[derive(Clone, Copy)]
 enum Leaf {
     Any,
@@ -219,7 +220,7 @@ const fn refines(a: &Shape, na: Node, b: &Shape, nb: Node, leaf: Leaf) -> Result
         match refines(a, ca, b, cb, leaf) {
             Ok(true) => {}
             Ok(false) => return Ok(false),
-            // A later mode may still settle it.
+            // A later mode may still settle the question.
             Err(error) => open = Err(error),
         }
         (i, j) = (ca.end, cb.end);
@@ -236,7 +237,7 @@ const fn divides(a: &Shape, na: Node, tile: &Shape, nt: Node) -> Result<bool, Er
             (Some(size), Some(by)) => Ok(size % by == 0),
             _ if !matches!(by.lower(), Some(1..)) => Err(ask::at_least(OP, by, 1)),
             _ if size.div_exact(by).is_some() => Ok(true),
-            // A tile that is larger than what it meets does not divide it.
+            // A tile that is larger than the size in its place does not divide that size.
             _ if matches!(size.less(by), Some(true)) && matches!(size.lower(), Some(1..)) => Ok(false),
             (None, Some(by)) => Err(ask::divisible(OP, size, by)),
             (_, None) => Err(Error::NotKnown { op: OP, value: by.quoted() }),
@@ -252,7 +253,7 @@ const fn divides(a: &Shape, na: Node, tile: &Shape, nt: Node) -> Result<bool, Er
         match divides(a, ca, tile, ct) {
             Ok(true) => {}
             Ok(false) => return Ok(false),
-            // A later mode may still settle it.
+            // A later mode may still settle the question.
             Err(error) => open = Err(error),
         }
         (i, j) = (ca.end, ct.end);

@@ -8,10 +8,11 @@ use crate::profile::Node;
 use crate::tiler::Part;
 use crate::{Error, Int, Lay, ModePath, Shape, Stride, Tiler, Tiles};
 
-/// What an uneven divide rounds up, as a predicate: a layout from the coordinates of the divide to coordinates of what was divided, with the
-/// bounds that those must stay below. From [`Lay::divide_with_residue`].
+/// The predicate of an uneven divide, which tells the elements of the divided layout from the places past its end: a
+/// layout from the coordinates of the divide to coordinates of the divided layout, with bounds that the latter must
+/// stay below. It comes from [`Lay::divide_with_residue`].
 ///
-/// Leftmost leaf fastest, both layouts count the same coordinates.
+/// The layout of the divide and the layout of the predicate have the same 1-D coordinates, leftmost leaf fastest.
 ///
 /// ```
 /// use girih_layout::{lay, tiler};
@@ -38,7 +39,7 @@ impl Residue {
         &self.coords
     }
 
-    /// The extents of the divided, coalesced modes, flat; `()` where a tiler of `_` alone divides none.
+    /// The extents of the divided, coalesced modes, flat; `()` if the tiler has only `_`, which divide no mode.
     ///
     /// ```
     /// use girih_layout::{lay, tiler};
@@ -88,7 +89,7 @@ impl Residue {
 }
 
 impl Lay {
-    /// [`Lay::logical_divide`] beside the predicate that guards what it rounds up.
+    /// [`Lay::logical_divide`], together with the predicate that guards the places past the end.
     ///
     /// ```
     /// use girih_layout::{lay, tiler};
@@ -122,7 +123,7 @@ impl Lay {
     }
 }
 
-/// The modes under a bracket of tiles.
+/// Appends the predicates of the modes under a bracket of tiles.
 const fn predicates_into(
     left: &Lay,
     l: Node,

@@ -1,5 +1,5 @@
-//! Serde: everything that has a text form is that text, with the marks of static integers. A symbol keeps its id and loses its facts, which
-//! are promises of the program that made it.
+//! Serde: every type that has a text form is serialized as that text, with the marks of static integers. A symbol keeps
+//! its id and loses its facts, which are promises of the program that made the symbol.
 
 use core::fmt;
 

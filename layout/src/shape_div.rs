@@ -6,7 +6,7 @@
 use crate::profile::Node;
 use crate::{Error, Int, IntTuple, ask};
 
-/// Which quotient.
+/// The kind of quotient.
 #[derive(Clone, Copy)]
 enum Division {
     /// Exact, one way or the other: 1 where the extent divides the divisor.
@@ -173,7 +173,7 @@ impl IntTuple {
     }
 }
 
-/// `a / b` where it is exact, 1 where `b / a` is.
+/// `a / b` if that is exact, 1 if `b / a` is exact.
 const fn exact(a: Int, b: Int) -> Result<Int, Error> {
     const OP: &str = "shape_div";
     if let Some(quotient) = a.div_exact(b) {

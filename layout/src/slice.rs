@@ -1,12 +1,12 @@
-//! Slices: the modes that a coordinate leaves open, and where they begin.
+//! Slices: the modes that a coordinate leaves open, and the index at which these modes begin.
 
 use crate::eval::{Index, Rule};
 use crate::profile::Node;
 use crate::{Coord, Crd, Error, Int, Lay, Sum};
 
 impl Lay {
-    /// The modes under `_`, side by side, and the index of the rest: `L(c) = slice(c) + offset` (CuTe's `slice_and_offset`). Symbolic strides
-    /// give an offset that the kernel computes at launch.
+    /// The modes under `_`, side by side, and the index of the fixed positions as an offset: `L(c) = slice(c) + offset`
+    /// (CuTe's `slice_and_offset`). Symbolic strides give an offset that the kernel computes at launch.
     ///
     /// ```
     /// use girih_layout::{Coord, lay};
@@ -44,8 +44,8 @@ impl Lay {
         Ok((out, sum))
     }
 
-    /// How far a coordinate is from the origin: the offset by which the same layout is to be moved so that it begins there (CuTe's
-    /// `domain_offset`). Symbolic strides give a symbolic offset.
+    /// The offset of a coordinate from the origin: moved by this offset, the same layout begins at that coordinate
+    /// (CuTe's `domain_offset`). Symbolic strides give a symbolic offset.
     ///
     /// ```
     /// use girih_layout::{Coord, lay};
@@ -64,7 +64,7 @@ impl Lay {
         Ok(offset)
     }
 
-    /// The modes that are not under `_`, side by side (CuTe's `dice`): what [`Lay::slice`] leaves out.
+    /// The modes that are not under `_`, side by side (CuTe's `dice`): the modes that [`Lay::slice`] leaves out.
     ///
     /// ```
     /// use girih_layout::{Coord, lay};

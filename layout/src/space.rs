@@ -6,8 +6,9 @@ use crate::{Error, Int, Lay, MAX_LEAVES, Stride, Witness};
 /// An index as multiples of a [`Space`]'s units.
 pub(crate) type Point = [i64; MAX_LEAVES];
 
-/// The codomain of a layout: its strides as known multiples of a few independent units, which are 1, basis vectors, symbols and one
-/// exclusive-or sum. Two indices are equal for all symbols exactly when their multiples are.
+/// The codomain of a layout: its strides as known multiples of a few independent units, which are 1, basis vectors,
+/// symbols and one exclusive-or sum. Two indices are equal for all values of the symbols exactly when their multiples
+/// are equal.
 pub(crate) struct Space {
     units: [Stride; MAX_LEAVES],
     pub(crate) count: usize,
@@ -90,7 +91,7 @@ impl Space {
         Ok(stride)
     }
 
-    /// The refusal, with numbers where indices are integers.
+    /// The refusal, with a witness if indices are integers.
     pub(crate) const fn refusal(
         &self,
         coord: i64,
@@ -128,7 +129,7 @@ const fn split(stride: Stride) -> (i64, Stride) {
     }
 }
 
-/// A function that has no layout: where it shows, if in one number.
+/// The refusal of a function that has no layout, with a coordinate at which that shows, if indices are integers.
 #[derive(Clone, Copy)]
 pub(crate) struct Refusal {
     pub(crate) witness: Option<Witness>,

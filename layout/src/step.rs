@@ -9,9 +9,9 @@ use crate::{Error, Int, ModePath, Stride};
 pub(crate) struct Step<const F: usize> {
     /// The integer, the scale of a basis vector, or the bits of an F2 column.
     pub(crate) scale: Int<F>,
-    /// 0 for an integer.
+    /// 0 for an integer, otherwise [`BASIS`] or [`COLUMN`].
     pub(crate) kind: u16,
-    /// Of a basis vector, else the root.
+    /// The mode of a basis vector; the root for other strides.
     pub(crate) mode: ModePath,
 }
 
@@ -34,7 +34,7 @@ impl<const F: usize> Step<F> {
         self.kind == COLUMN
     }
 
-    /// Whether it is known to lead nowhere.
+    /// Whether the stride is known to be 0.
     #[inline]
     pub(crate) const fn is_zero(&self) -> bool {
         self.scale.is(0)
@@ -78,7 +78,7 @@ impl<const F: usize> Step<F> {
         }
     }
 
-    /// The same stride for whoever does not compute with it.
+    /// The same stride as the public type.
     #[inline]
     pub(crate) const fn stride(self) -> Stride {
         match self.kind {

@@ -1,4 +1,5 @@
-//! How trees keep their leaves: a number each, and references to the symbols of the whole tree, which are held once.
+//! How trees store their leaves: each leaf has a number, and references to the symbolic factors of the whole tree,
+//! which are held once.
 
 use crate::int::FACTORS;
 use crate::step::Step;
@@ -17,13 +18,13 @@ const ALL: u16 = 3 << 13;
 
 const _: () = assert!(FACTORS * 4 == PLACES.count_ones() as usize && MAX_SYMBOLS < 16);
 
-/// A leaf as it is kept: what it means depends on the symbols beside it.
+/// A leaf as a tree stores it. Its meaning depends on the [`Symbols`] of that tree.
 #[derive(Clone, Copy)]
 pub(crate) struct Small {
     coef: i64,
     /// Three places of factors, 4 bits each; the mark of a static integer; the kind.
     tag: u16,
-    /// Of a basis vector, else the root.
+    /// The mode of a basis vector; the root for other leaves.
     mode: ModePath,
 }
 
@@ -74,7 +75,7 @@ impl Small {
         self.tag & KIND == COLUMN
     }
 
-    /// Whether the number in it is static; an F2 column always is.
+    /// Whether the leaf's number is static; an F2 column always is.
     pub(crate) const fn is_static(self) -> bool {
         self.tag & FIXED != 0 || self.tag & KIND == COLUMN
     }
@@ -111,7 +112,7 @@ impl Leaves {
         if known { Some((self.coefs[i], other.coefs[i])) } else { None }
     }
 
-    /// The factors that the first leaves refer to, a bit a place.
+    /// The factors that the first leaves refer to, as a mask with a bit for each place.
     pub(crate) const fn used(&self, leaves: usize) -> u16 {
         let (mut used, mut i) = (0, 0);
         while i < leaves {
@@ -171,7 +172,8 @@ impl<const N: usize> Symbols<N> {
         out
     }
 
-    /// Takes an integer in: `None` where there is no room. The places that `used` has a bit for are kept.
+    /// Stores the factors of an integer and returns the integer as a leaf: `None` if there is no room. The places that
+    /// `used` has a bit for are not overwritten.
     #[inline]
     pub(crate) const fn write<const F: usize>(&mut self, int: &Int<F>, used: u16) -> Option<Small> {
         if !int.is_symbolic() {
@@ -196,7 +198,7 @@ impl<const N: usize> Symbols<N> {
         Some(Small { coef, tag, mode: ModePath::ROOT })
     }
 
-    /// Takes a stride in, as [`Symbols::write`].
+    /// Stores the factors of a stride, as [`Symbols::write`] does for an integer.
     #[inline]
     pub(crate) const fn write_step<const F: usize>(&mut self, step: &Step<F>, used: u16) -> Option<Small> {
         match self.write(&step.scale, used) {
@@ -205,7 +207,7 @@ impl<const N: usize> Symbols<N> {
         }
     }
 
-    /// Takes a leaf of another tree in, as [`Symbols::write`].
+    /// Stores the factors of a leaf of another tree, as [`Symbols::write`] does for an integer.
     #[inline]
     pub(crate) const fn take<const M: usize>(
         &mut self,
@@ -222,7 +224,8 @@ impl<const N: usize> Symbols<N> {
         }
     }
 
-    /// Where a factor is held, counted from 1. A symbol has the same facts in all its factors: what any of them was known to be.
+    /// The place of a factor, counted from 1; a new factor is stored. All factors of a symbol have the same facts,
+    /// which are all that is known of the symbol.
     const fn place(&mut self, factor: &Packed, used: u16) -> Option<usize> {
         let (mut place, mut facts, mut i) = (0, factor.facts, 0);
         let mut differ = false;

@@ -1,7 +1,9 @@
-//! Strategies of proptest for whoever tests a computation on layouts (feature `proptest`): random layouts, swizzles and coordinates.
+//! Strategies of proptest for tests of computations on layouts (feature `proptest`): random layouts, swizzles and
+//! coordinates.
 //!
-//! There are four families of layouts. Each finds other mistakes: arbitrary ones the wrong preconditions, tractable and compact ones the
-//! wrong results, and generic strides, large and coprime, the equalities that hold by accident.
+//! Each family of layouts finds other mistakes: arbitrary and signed layouts find wrong preconditions, tractable and
+//! compact layouts find wrong results, and generic strides, which are large and coprime, find equalities that hold by
+//! accident.
 //!
 //! ```
 //! use girih_layout::strategies::{compact, swizzles};
@@ -45,7 +47,7 @@ pub fn line(s: i64, d: i64) -> Lay {
     Lay::leaf(Int::value(s), Stride::from(d)).expect("an extent of at least 1")
 }
 
-/// How leaves are grouped: for each leaf, whether a tuple opens before it and how far it reaches.
+/// How leaves are grouped: for each leaf, whether a tuple opens before it, and how many leaves that tuple has.
 type Grouping = Vec<(bool, usize)>;
 
 fn grouping(n: usize) -> impl Strategy<Value = Grouping> {
@@ -88,7 +90,7 @@ fn extents(most: usize) -> impl Strategy<Value = Vec<i64>> {
     prop::collection::vec(select(EXTENTS), 1..=most)
 }
 
-/// Any small extents with any small strides of at least 0, up to `most` leaves.
+/// Layouts of up to `most` leaves with any small extents and any small strides of at least 0.
 ///
 /// ```
 /// use girih_layout::strategies::arbitrary;
@@ -99,7 +101,7 @@ pub fn arbitrary(most: usize) -> impl Strategy<Value = Lay> {
     of_leaves(prop::collection::vec((select(EXTENTS), select(STRIDES)), 1..=most))
 }
 
-/// Any small extents with any small strides of either sign.
+/// Layouts of up to `most` leaves with any small extents and any small strides of either sign.
 ///
 /// ```
 /// use girih_layout::strategies::signed;
@@ -111,7 +113,8 @@ pub fn signed(most: usize) -> impl Strategy<Value = Lay> {
     of_leaves(prop::collection::vec((select(EXTENTS), stride), 1..=most))
 }
 
-/// Each mode, in the order of the strides, ends where a step of the next can begin: a random order and gaps of 1, 2 or 3.
+/// Layouts in which each mode, in the order of the strides, ends where a step of the next can begin: the modes have a
+/// random order, and the next stride is 1, 2 or 3 times the end.
 ///
 /// ```
 /// use girih_layout::strategies::tractable;
@@ -122,7 +125,7 @@ pub fn tractable(most: usize) -> impl Strategy<Value = Lay> {
     of_leaves(gapped(most, &[1, 1, 2, 3]))
 }
 
-/// A permutation of `0..size`: tractable without gaps.
+/// Layouts that are a permutation of `0..size`: tractable without gaps.
 ///
 /// ```
 /// use girih_layout::strategies::compact;
@@ -133,7 +136,7 @@ pub fn compact(most: usize) -> impl Strategy<Value = Lay> {
     of_leaves(gapped(most, &[1]))
 }
 
-/// Any small extents with large coprime strides: sums meet only if the digits are equal.
+/// Layouts with any small extents and large coprime strides: two sums are equal only if their digits are.
 ///
 /// ```
 /// use girih_layout::strategies::generic;
@@ -162,7 +165,7 @@ pub fn swizzles() -> impl Strategy<Value = Swizzle> {
     })
 }
 
-/// All families.
+/// Layouts of all families.
 ///
 /// ```
 /// use girih_layout::strategies::any_layout;

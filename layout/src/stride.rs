@@ -20,11 +20,12 @@ pub enum Stride {
     Basis {
         /// The step.
         scale: Int,
-        /// Which entry it goes along.
+        /// The entry of the coordinate that the stride goes along.
         mode: ModePath,
     },
-    /// A column over F2, printed `^5`: the bits of the digit select shifted copies of the column, and the copies of all leaves are joined by
-    /// exclusive or, `(8,8):(^1,^9)` being `Sw<3,0,3> o (8,8):(1,8)`. Where integers stand beside columns, their sum comes first.
+    /// A column over F2, printed `^5`: the bits of the digit select shifted copies of the column, and the copies of all
+    /// leaves are joined by exclusive or, `(8,8):(^1,^9)` being `Sw<3,0,3> o (8,8):(1,8)`. Where integers stand beside
+    /// columns, the integers are added up first, and the sum joins the columns by exclusive or.
     F2(u64),
 }
 
@@ -41,7 +42,7 @@ impl Stride {
     /// Static 0.
     pub const ZERO: Stride = Stride::Int(Int::ZERO);
 
-    /// The integer, if it is one.
+    /// The integer; `None` for a basis vector or an F2 column.
     ///
     /// ```
     /// use girih_layout::{Int, Stride};
@@ -72,7 +73,7 @@ impl Stride {
         }
     }
 
-    /// Whether it is known to lead nowhere.
+    /// Whether the stride is known to be 0.
     ///
     /// ```
     /// use girih_layout::Stride;
@@ -87,7 +88,7 @@ impl Stride {
         }
     }
 
-    /// Whether it is known to be the integer 1.
+    /// Whether the stride is known to be the integer 1.
     #[inline]
     pub(crate) const fn is_one(self) -> bool {
         matches!(self, Stride::Int(int) if int.is(1))

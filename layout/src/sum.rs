@@ -8,8 +8,8 @@ use crate::{Error, Int, MAX_LEAVES, Symbol};
 
 const OP: &str = "a sum";
 
-/// A constant and products of symbols, each an [`Int`]: where a slice of a matrix with a run-time pitch begins, how far such a matrix
-/// reaches. At most [`MAX_LEAVES`] products with at most 12 different factors.
+/// A constant and products of symbols, each an [`Int`]. Such a sum says where a slice of a matrix with a run-time pitch
+/// begins, and how far such a matrix reaches. It has at most [`MAX_LEAVES`] products with at most 12 different factors.
 ///
 /// Sums are exact and in normal form: products of the same symbols are one product, in the order of their symbols' ids, and the constant
 /// comes last. Two sums are equal when they are the same polynomial, a division that is known to be exact being a part of the number in
@@ -26,7 +26,7 @@ const OP: &str = "a sum";
 #[derive(Clone, Copy)]
 pub struct Sum {
     constant: i64,
-    /// Whether everything in it is static.
+    /// Whether every integer that was added is static.
     fixed: bool,
     len: u8,
     terms: Leaves,
@@ -51,7 +51,7 @@ impl Sum {
         out
     }
 
-    /// The number, if no symbol is in it.
+    /// The number, if the sum has no symbol.
     ///
     /// ```
     /// use girih_layout::Sum;
@@ -62,7 +62,7 @@ impl Sum {
         if self.len == 0 { Some(self.constant) } else { None }
     }
 
-    /// The sum as one product, if it is one.
+    /// The sum as an [`Int`], if it is a number or a single product.
     ///
     /// ```
     /// use girih_layout::{Int, Sum};
@@ -78,7 +78,7 @@ impl Sum {
         }
     }
 
-    /// The number, which an operation needs.
+    /// The number; an error for the operation `op` if the sum has a symbol.
     pub(crate) const fn require_known(&self, op: &'static str) -> Result<i64, Error> {
         match self.get() {
             Some(number) => Ok(number),
@@ -86,7 +86,7 @@ impl Sum {
         }
     }
 
-    /// The single product, which an operation needs.
+    /// The sum as an [`Int`]; an error for the operation `op` if the sum has several terms.
     pub(crate) const fn require_int(&self, op: &'static str) -> Result<Int, Error> {
         match self.int() {
             Some(int) => Ok(int),
@@ -94,7 +94,7 @@ impl Sum {
         }
     }
 
-    /// The known number at the end.
+    /// The known number that stands at the end of the sum.
     ///
     /// ```
     /// use girih_layout::Sum;
@@ -199,7 +199,7 @@ impl Sum {
         Some(sum)
     }
 
-    /// Whether `n` divides it: `None` where the facts don't tell.
+    /// Whether `n` divides the sum: `None` where the facts don't tell.
     ///
     /// ```
     /// use girih_layout::Sum;
@@ -237,7 +237,7 @@ impl Sum {
         Ok(out)
     }
 
-    /// The same sum with what else is known of a symbol: the facts add up.
+    /// The same sum with more facts about a symbol, beside the facts that are known already.
     ///
     /// ```
     /// use girih_layout::{Sum, Symbol};
@@ -285,7 +285,7 @@ impl Sum {
         Sum { constant: self.constant, fixed: self.fixed, ..Sum::ZERO }
     }
 
-    /// The sum once more, now that each symbol has the facts of all products.
+    /// The sum added up anew, now that each symbol has the facts of all products.
     pub(crate) const fn settled(self) -> Result<Sum, Error> {
         let (mut out, mut i) = (self.without_terms(), 0);
         while i < self.len as usize {
@@ -295,7 +295,7 @@ impl Sum {
         Ok(out)
     }
 
-    /// Adds a product where it belongs.
+    /// Adds a product, and merges it with a product of the same symbols if there is one.
     pub(crate) const fn push(&mut self, mut term: Int) -> Result<(), Error> {
         self.fixed = self.fixed && term.is_static();
         let mut i = 0;
@@ -386,7 +386,7 @@ impl fmt::Display for Sum {
         let constant = (self.constant != 0).then_some(Int::value(self.constant));
         for (i, mut term) in self.terms().chain(constant).enumerate() {
             if i > 0 {
-                // The least number has no opposite and keeps its sign.
+                // The least number of 64 bits has no opposite and keeps its sign.
                 let opposite = if term.coefficient() < 0 { term.neg().ok() } else { None };
                 f.write_str(if opposite.is_some() { " - " } else { " + " })?;
                 term = opposite.unwrap_or(term);

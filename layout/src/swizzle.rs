@@ -7,8 +7,8 @@ use crate::{Error, F2Matrix, Lay};
 /// `Swizzle<B,M,S>`: exclusive-ors the `bits` bits at `base + shift` into the `bits` bits at `base` (for a negative `shift`, the other way
 /// round), so that neighbouring rows of a tile land in different banks.
 ///
-/// Its own inverse, linear over F2, keeps the low `base` bits, and has the period `2^(bits + base + |shift|)`. Offsets are in whatever units
-/// the owner of the layout counts (CuTe guide, `swizzle.hpp`).
+/// A swizzle is its own inverse, is linear over F2, keeps the low `base` bits, and has the period `2^(bits + base +
+/// |shift|)`. Indices are in whatever units the owner of the layout counts (CuTe guide, `swizzle.hpp`).
 ///
 /// ```
 /// use girih_layout::Swizzle;
@@ -69,7 +69,7 @@ impl Swizzle {
         self.base as u32
     }
 
-    /// How far above the changed bits the source bits are; negative: below.
+    /// How far above the changed bits the source bits are; a negative number if they are below.
     ///
     /// ```
     /// use girih_layout::Swizzle;
@@ -98,7 +98,7 @@ impl Swizzle {
         }
     }
 
-    /// `2^(bits + base + |shift|)`: where the pattern repeats.
+    /// `2^(bits + base + |shift|)`: the number of indices after which the pattern repeats.
     ///
     /// ```
     /// use girih_layout::Swizzle;
@@ -109,7 +109,7 @@ impl Swizzle {
         1 << (self.bits as u32 + self.base as u32 + self.shift.unsigned_abs() as u32)
     }
 
-    /// The same swizzle counted in units of `2^n` of the old ones: `Sw<B,M-n,S>`, since units stay whole for `n <= M`.
+    /// The same swizzle counted in units of `2^n` old units: `Sw<B,M-n,S>`. For `n <= M` the new units stay whole.
     ///
     /// ```
     /// use girih_layout::Swizzle;
@@ -145,7 +145,8 @@ impl Swizzle {
 }
 
 impl Swizzle {
-    /// The swizzle `S` of indices with `S(layout(x)) = layout(self(x))`: a swizzle before a layout as one after it, where that is right.
+    /// The swizzle `S` of indices with `S(layout(x)) = layout(self(x))`: a swizzle before a layout becomes a swizzle
+    /// after the layout, where there is one.
     ///
     /// ```
     /// use girih_layout::{Swizzle, lay};
@@ -156,8 +157,8 @@ impl Swizzle {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the swizzle leaves the layout's domain or what comes out is no swizzle (compose the [`F2Matrix`] then), and
-    /// those of [`F2Matrix::of_layout`].
+    /// [`Error::Unsupported`] where the swizzle leaves the layout's domain or the result is no swizzle (compose the
+    /// [`F2Matrix`] then), and those of [`F2Matrix::of_layout`].
     pub const fn through(self, layout: &Lay) -> Result<Swizzle, Error> {
         const OP: &str = "a swizzle before a layout";
         let matrix = tri!(F2Matrix::of_layout(layout));
@@ -165,7 +166,8 @@ impl Swizzle {
         let Ok(both) = matrix.after(&before) else {
             return Err(Error::Unsupported { op: OP, what: "a swizzle that leaves the domain" });
         };
-        // On the indices: what the layout sends a bit to also toggles what the swizzle adds to it.
+        // The map on indices: the index bit that the layout sends a coordinate bit to goes to the swizzled column of
+        // that coordinate bit.
         let mut out = tri!(F2Matrix::identity(62));
         let mut i = 0;
         while i < matrix.inputs() as usize {

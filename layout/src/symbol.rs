@@ -4,14 +4,14 @@ use core::fmt;
 
 use crate::Error;
 
-/// A factor's key has the symbol's id above, what it is divided by below.
+/// The bit of a factor's key from which on it has the symbol's id; the number that the symbol is divided by is below.
 const ID: u32 = 56;
 /// The greatest number by which a symbol is divided, rounding up.
 const MAX_DEN: i64 = (1 << 55) - 1;
 
 /// A non-negative integer that a kernel learns at launch (`M`, a pitch), printed `s0`, `s1` ..., with facts that every operation may use.
 ///
-/// The facts are promises of the caller; whoever launches the kernel checks them. They are kept as they are stated, without rounding, and
+/// The facts are promises of the caller; whoever launches the kernel checks them. The facts are kept without loss, and
 /// travel with every integer and layout that has the symbol in it. Two symbols are equal when their ids are.
 ///
 /// ```
@@ -29,22 +29,23 @@ pub struct Symbol {
     facts: Facts,
 }
 
-/// What is known of a symbol, exactly as it was stated.
+/// What is known of a symbol: all facts that were stated, with the bounds moved inwards to multiples of the divisor.
 #[derive(Clone, Copy)]
 pub(crate) struct Facts {
     divisor: i64,
-    /// A multiple of the divisor, unless none is as great as what was stated.
+    /// The least value: a multiple of the divisor, unless no multiple of 64 bits is as great as the stated bound.
     lower: i64,
-    /// A multiple of the divisor; `i64::MAX` says nothing, -1 that there is no value.
+    /// The greatest value: a multiple of the divisor, `i64::MAX` if there is no bound, -1 if no value agrees with the
+    /// facts.
     upper: i64,
 }
 
 impl Facts {
     pub(crate) const NONE: Facts = Facts { divisor: 1, lower: 0, upper: i64::MAX };
-    /// Of no symbol: all zeros, which memory is filled with fastest.
+    /// The facts of an absent factor: all zeros, since memory is filled with zeros fastest.
     const UNSET: Facts = Facts { divisor: 0, lower: 0, upper: 0 };
 
-    /// Both at once.
+    /// The facts of both together.
     pub(crate) const fn and(self, other: Facts) -> Facts {
         let lower = if self.lower > other.lower { self.lower } else { other.lower };
         let upper = if self.upper < other.upper { self.upper } else { other.upper };
@@ -111,7 +112,8 @@ impl Symbol {
         self.with(Facts { lower: if n < 0 { 0 } else { n }, ..Facts::NONE })
     }
 
-    /// Adds the fact that the symbol is at most `n`. It is never negative: below 0, no value agrees with the facts.
+    /// Adds the fact that the symbol is at most `n`. A symbol is never negative: with `n` below 0, no value agrees with
+    /// the facts.
     ///
     /// ```
     /// use girih_layout::Symbol;
@@ -220,7 +222,7 @@ impl fmt::Debug for Symbol {
 pub struct Factor {
     /// The symbol.
     pub symbol: Symbol,
-    /// What it is divided by, rounding up; at least 1.
+    /// The number that the symbol is divided by, rounding up; at least 1.
     pub den: i64,
 }
 
@@ -258,10 +260,11 @@ impl fmt::Display for Fact {
     }
 }
 
-/// A [`Factor`] as an integer holds it, or none.
+/// A [`Factor`] as an integer stores it, or no factor.
 #[derive(Clone, Copy)]
 pub(crate) struct Packed {
-    /// Symbol and denominator, in the order of the symbols' ids: what equality and order look at. 0 is none.
+    /// The symbol's id and the denominator as one number, by which factors are compared and put in order; 0 for no
+    /// factor.
     pub(crate) key: u64,
     pub(crate) facts: Facts,
 }

@@ -1,4 +1,5 @@
-//! What a layout can be divided or multiplied by: a layout, or one tile a mode, or tiles of a mode's modes.
+//! The operands that a layout can be divided or multiplied by: a layout, or one tile for each mode, or tiles for the
+//! modes of a mode.
 
 use core::fmt;
 
@@ -40,11 +41,11 @@ pub enum Tile {
 pub enum Tiler {
     /// A layout, applied to the whole domain.
     Lay(Lay),
-    /// One tile a mode, printed `<128:1,_>`; a mode's tile may be tiles again, `<<2:1,2:1>,4:1>`.
+    /// One tile for each mode, printed `<128:1,_>`; a mode's tile may be tiles again, `<<2:1,2:1>,4:1>`.
     Modes(Tiles),
 }
 
-/// What stands in the place of a mode in [`Tiles`].
+/// The tile of a mode in [`Tiles`], as a node of the tiles' layout.
 pub(crate) enum Part {
     All,
     Lay(Node),
@@ -104,7 +105,7 @@ impl Tiles {
         self.len as usize
     }
 
-    /// Whether no mode has one.
+    /// Whether no mode has a tile.
     ///
     /// ```
     /// use girih_layout::Tiles;
@@ -163,7 +164,7 @@ impl Tiles {
                 what: "a tile of rank 0; '_' leaves the mode alone",
             });
         }
-        // The tiles stand side by side in a tuple that is reopened for each.
+        // The tiles stand side by side in a tuple that is written anew for each new tile.
         let old = self.lay;
         self.lay = Lay::EMPTY;
         tri!(self.lay.open());
@@ -203,7 +204,7 @@ impl Tiles {
         &self.lay
     }
 
-    /// All tiles.
+    /// The outermost bracket, of all tiles.
     pub(crate) const fn root(&self) -> Node {
         self.lay.root()
     }
@@ -213,7 +214,8 @@ impl Tiles {
         if self.is_empty() { 0 } else { self.lay.shape.profile.rank_of(node) }
     }
 
-    /// The tile of a mode, in the bracket `node` that stands in `depth` brackets with itself; what has no tile stays as it is.
+    /// The tile of a mode in the bracket `node`, which is the bracket of nesting level `depth` (1 for the outermost); a
+    /// mode without a tile stays as it is.
     pub(crate) const fn part(&self, node: Node, mode: usize, depth: u8) -> Part {
         if self.is_empty() {
             return Part::All;
@@ -228,7 +230,7 @@ impl Tiles {
 }
 
 impl Tiler {
-    /// One tile a mode.
+    /// A tiler of one tile for each mode.
     ///
     /// ```
     /// use girih_layout::{Lay, Tile, Tiler, lay};
@@ -242,7 +244,7 @@ impl Tiler {
         Ok(Tiler::Modes(tri!(Tiles::new(tiles))))
     }
 
-    /// The tile `n:1` a mode: a block of these extents.
+    /// A tiler of the tile `n:1` for each mode: a block of these extents.
     ///
     /// ```
     /// use girih_layout::Tiler;
@@ -263,7 +265,7 @@ impl Tiler {
         Ok(Tiler::Modes(tiles))
     }
 
-    /// The same tiles with what else is known of a symbol, see [`Int::assume`].
+    /// The same tiles with more facts about a symbol, see [`Int::assume`].
     ///
     /// ```
     /// use girih_layout::{Symbol, lay, tiler};

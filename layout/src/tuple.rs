@@ -53,7 +53,7 @@ pub type IntTuple = Tuple<Int>;
 pub type Shape = IntTuple;
 
 impl<T, const N: usize> Tuple<T, N> {
-    /// Nothing yet: what the operations write their results into.
+    /// The empty tree, which operations write their results into.
     pub(crate) const EMPTY: Tuple<T, N> = Tuple::zeros(Profile::EMPTY);
 
     /// A known 0 at every leaf.
@@ -71,7 +71,7 @@ impl<T, const N: usize> Tuple<T, N> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Capacity`] for more than [`MAX_LEAVES`](crate::MAX_LEAVES), [`Error::Unsupported`] for none.
+    /// [`Error::Capacity`] for more than [`MAX_LEAVES`](crate::MAX_LEAVES), [`Error::Unsupported`] for no trees.
     pub const fn concat(trees: &[Tuple<T, N>]) -> Result<Tuple<T, N>, Error> {
         if trees.is_empty() {
             return Err(Error::Unsupported { op: "a tuple", what: "no modes" });
@@ -131,7 +131,7 @@ impl<T, const N: usize> Tuple<T, N> {
         self.profile.leaf_count()
     }
 
-    /// Whether it is a single leaf, no tuple.
+    /// Whether the tree is a single leaf, no tuple.
     ///
     /// ```
     /// use girih_layout::Shape;
@@ -212,7 +212,7 @@ impl<T, const N: usize> Tuple<T, N> {
         Ok(())
     }
 
-    /// The same leaves, read as another kind that can hold them.
+    /// The same leaves, read as another kind of leaf that can hold the same values.
     pub(crate) const fn retyped<U>(&self) -> Tuple<U, N> {
         Tuple { profile: self.profile, leaves: self.leaves, symbols: self.symbols, of: PhantomData }
     }
@@ -247,14 +247,14 @@ pub trait Leaf: Copy {
     /// The tree of such leaves.
     type Tree;
 
-    /// The tree of a profile with these leaves from left to right; where there are too few, 0.
+    /// The tree of a profile with these leaves from left to right; leaves that are missing are 0.
     ///
     /// # Errors
     /// [`Error::Capacity`] for more symbols than a tree holds.
     fn tree(profile: &Profile, leaves: impl Iterator<Item = Self>) -> Result<Self::Tree, Error>;
 }
 
-/// What depends on the kind of leaf: how one is read and written.
+/// The operations that depend on the kind of leaf: how a leaf is read and written.
 macro_rules! leaves {
     ($T:ty, $N:tt, |$tree:ident, $i:ident| $get:expr, |$to:ident, $leaf:ident, $used:ident| $write:expr) => {
         impl Tuple<$T, $N> {
@@ -278,7 +278,8 @@ macro_rules! leaves {
             /// ```
             ///
             /// # Errors
-            /// [`Error::Capacity`] for more than [`MAX_LEAVES`](crate::MAX_LEAVES), [`Error::Unsupported`] for none.
+            /// [`Error::Capacity`] for more than [`MAX_LEAVES`](crate::MAX_LEAVES), [`Error::Unsupported`] for no
+            /// leaves.
             pub const fn flat(leaves: &[$T]) -> Result<Tuple<$T, $N>, Error> {
                 if leaves.is_empty() {
                     return Err(Error::Unsupported { op: "a flat tuple", what: "no leaves" });
@@ -336,7 +337,7 @@ macro_rules! leaves {
                 (0..self.leaf_count()).map(|i| self.at_leaf(i))
             }
 
-            /// A tree of the same profile, leaf by leaf (CuTe's `transform_leaf`).
+            /// A tree of the same profile, whose leaves are a function of these leaves (CuTe's `transform_leaf`).
             ///
             /// ```
             /// use girih_layout::{Crd, Shape};

@@ -1,11 +1,12 @@
-//! Swizzled layouts as plain ones, whose strides are columns over F2, and what the algebra makes of those.
+//! Swizzled layouts as plain ones, whose strides are columns over F2, and the operations of the algebra on such
+//! layouts.
 
 use crate::compose_columns::interleave;
 use crate::{Composed, Error, Int, Lay, Stride};
 
 impl Composed {
-    /// The same function as a plain layout, with F2 columns where the swizzle moves anything: composition, inverses and the rest of the algebra
-    /// take it as it is. A mode that leaves the swizzle's period is split there.
+    /// The same function as a plain layout, with F2 columns if the swizzle moves any index: composition, inverses and
+    /// the rest of the algebra take such a layout as it is. A mode that leaves the swizzle's period is split there.
     ///
     /// ```
     /// use girih_layout::{Composed, lay};
@@ -17,8 +18,9 @@ impl Composed {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for an offset ([`Composed::decay`] has one beside the layout), for an extent inside the swizzle's period that is
-    /// no power of two and for strides that carry there; [`Error::NeedsFact`] and [`Error::NotKnown`] for symbols there.
+    /// [`Error::Unsupported`] for an offset ([`Composed::decay`] returns an offset beside the layout), for an extent
+    /// inside the swizzle's period that is no power of two and for strides that carry there; [`Error::NeedsFact`] and
+    /// [`Error::NotKnown`] for symbols there.
     pub const fn columns(&self) -> Result<Lay, Error> {
         const OP: &str = "the columns of a swizzled layout";
         if self.offset != 0 {
@@ -30,7 +32,8 @@ impl Composed {
         self.unswizzled(OP, false)
     }
 
-    /// The layout with the swizzle in its columns; in integers where those never meet, unless `always` columns are asked for.
+    /// The layout with the swizzle in its columns; with integer strides if no two columns have a bit in common, unless
+    /// `always` asks for columns.
     const fn unswizzled(&self, op: &'static str, always: bool) -> Result<Lay, Error> {
         let period = self.swizzle.period();
         let split = tri!(self.layout.split_at(period));
@@ -72,7 +75,8 @@ impl Composed {
 
     /// A layout `L` with `L(self(x)) = x` for every 1-D coordinate `x`, in F2 columns where the swizzle moves anything ([`Lay::left_inverse`]).
     ///
-    /// With an offset there is one where the offset's bits are none of the layout's, as those of a pipeline's stage are.
+    /// With an offset, there is an inverse if no index of the layout has a bit of the offset set, as with the offset of
+    /// a pipeline's stage.
     ///
     /// ```
     /// use girih_layout::Composed;
@@ -85,8 +89,8 @@ impl Composed {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Composed::columns`] and [`Lay::left_inverse`]; [`Error::Unsupported`] for an offset that carries into the layout, and
-    /// [`Error::Overlap`] for one that the layout reaches from its own first index.
+    /// Those of [`Composed::columns`] and [`Lay::left_inverse`]; [`Error::Unsupported`] for an offset that carries into
+    /// the layout, and [`Error::Overlap`] for an offset that the layout reaches from its own first index.
     pub const fn left_inverse(&self) -> Result<Lay, Error> {
         const OP: &str = "left_inverse of a swizzled layout";
         let layout = tri!(self.unswizzled(OP, true));
@@ -99,7 +103,7 @@ impl Composed {
             }
             return Err(Error::Unsupported { op: OP, what: "an offset that carries into the layout" });
         }
-        // The offset as one more digit, which the inverse then forgets.
+        // The offset becomes one more digit of the domain, which the inverse drops again.
         let digit = Lay::raw_leaf(Int::value(2), Stride::F2(self.swizzle.apply(self.offset) as u64));
         let inverse = tri!(tri!(Lay::concat(&[digit, layout])).left_inverse());
         let forget = Lay::raw_leaf(Int::value(2), Stride::ZERO);
@@ -116,8 +120,8 @@ impl Composed {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Lay::size`]; [`Error::NotKnown`] for symbols; [`Error::Capacity`] for more than 2^24 coordinates that are no
-    /// [`Composed::columns`].
+    /// Those of [`Lay::size`]; [`Error::NotKnown`] for symbols; [`Error::Capacity`] for a layout of more than 2^24
+    /// coordinates that [`Composed::columns`] refuses.
     pub const fn cosize(&self) -> Result<Int, Error> {
         const OP: &str = "cosize of a swizzled layout";
         if let Ok(columns) = self.columns()
@@ -175,7 +179,8 @@ impl Composed {
 }
 
 impl Lay {
-    /// The same function with every mode that steps over `period`, a power of two, in two: below and above.
+    /// The same function with every mode that steps over `period`, a power of two, split into two modes, below and
+    /// above `period`.
     const fn split_at(&self, period: i64) -> Result<Lay, Error> {
         let (mut out, root, mut i) = (Lay::EMPTY, self.root(), 0);
         while i < self.leaf_count() {

@@ -55,7 +55,8 @@ impl<M: Modes> Layout<M> {
         Layout(self.0.each().paired(other.0.each()))
     }
 
-    /// The modes that are not under [`__`](super::__), side by side, see [`Lay::dice`](crate::Lay::dice): what [`Layout::slice`] leaves out.
+    /// The modes that are not under [`__`](super::__), side by side, see [`Lay::dice`](crate::Lay::dice): the modes
+    /// that [`Layout::slice`] leaves out.
     ///
     /// ```
     /// use girih_layout::layout;

@@ -15,7 +15,8 @@ use super::storage::Nothing;
 use super::tiler::{ModeList, NoModes, OneMode};
 use crate::{ModePath, Stride};
 
-/// `D` steps along the entry `P` of a coordinate, printed `2@1` (CuTe's `ScaledBasis`): a stride, and of the other integers only a multiple.
+/// `D` steps along the entry `P` of a coordinate, printed `2@1` (CuTe's `ScaledBasis`): a stride. The only arithmetic
+/// that makes sense for it is multiplication by an integer.
 ///
 /// ```
 /// use girih_layout::layout;
@@ -26,7 +27,8 @@ use crate::{ModePath, Stride};
 /// assert_eq!(l.to_string(), "(4,8):(1@1,1@0)");
 /// ```
 ///
-/// Their indices are coordinates; here the message is `at: the indices of (4,8):(1@0,1@1) are coordinates: call coord_at or slice_coord`:
+/// The indices of such a layout are coordinates; here the message is `at: the indices of (4,8):(1@0,1@1) are
+/// coordinates: call coord_at or slice_coord`:
 /// ```compile_fail
 /// # use girih_layout::layout;
 /// layout!((4, 8) : (1@0, 1@1)).at((3, 5));
@@ -53,7 +55,8 @@ pub type Identity<Sh> = With<Zeros<Sh>, <<Zeros<Sh> as Modes>::Each as Places>::
 
 type Zeros<Sh> = <Sh as IntTuple>::Zeros;
 
-/// An entry of a coordinate: a mode ([`Nat`]), or where it is nested a tuple of two or three, outermost first, as in CuTe's `E<0,1>`.
+/// An entry of a coordinate: a mode ([`Nat`]), or in a nested coordinate a tuple of two or three modes, outermost
+/// first, as in CuTe's `E<0,1>`.
 ///
 /// ```
 /// use girih_layout::typed::{Basis, Path, S};
@@ -77,13 +80,13 @@ pub trait Path: Begin + Copy + Default + 'static {
     type SameThree<I: Nat, J: Nat, K: Nat>: Bit;
 }
 
-/// What a mode more makes a path.
+/// A path that one more mode can be appended to.
 #[doc(hidden)]
 pub trait Begin {
     type Then<I: Nat>: Path;
 }
 
-/// Where paths begin.
+/// The path of no modes, which is the beginning of all paths.
 #[doc(hidden)]
 pub struct Root;
 
@@ -99,7 +102,7 @@ impl<I: Nat, J: Nat> Begin for (I, J) {
     type Then<K: Nat> = (I, J, K);
 }
 
-// The run-time layer has refused a fourth mode before anybody asks.
+// This result is never used: the run-time layer refuses a fourth mode first.
 impl<I: Nat, J: Nat, K: Nat> Begin for (I, J, K) {
     type Then<L: Nat> = Self;
 }
@@ -173,7 +176,8 @@ impl<D: Int, P: Path> fmt::Debug for Basis<D, P> {
     }
 }
 
-// What makes no sense for a basis vector is refused by the run-time layer before anybody asks.
+// The results of operations that make no sense for a basis vector are never used: the run-time layer refuses these
+// operations first.
 impl<D: Int, P: Path> Int for Basis<D, P> {
     const KNOWN: Option<i64> = D::KNOWN;
     const SIGNED: bool = D::SIGNED;
@@ -238,7 +242,7 @@ impl<D: Int, P: Path> Int for Basis<D, P> {
 /// The leaves of modes, each of which goes along the basis vector of its place.
 #[doc(hidden)]
 pub trait Places {
-    /// From mode `I` of the tuple at `P` on, in front of `L`.
+    /// The leaves of the modes from mode `I` on, of the tuple at `P`, in front of `L`.
     type Placed<P: Begin, I: Nat, L: List>: List;
 }
 

@@ -1,11 +1,13 @@
-//! The three readings of an operation held against each other.
+//! Comparison of the three implementations of an operation.
 //!
-//! * The run-time layer's is the definition: what it refuses is refused, at compile time where all is static, else by an `Err`.
+//! * The run-time layer is the definition: operands that it refuses are refused, at compile time if all are static,
+//!   otherwise by an `Err`.
 //! * The types compute the structure of the result and its static integers.
 //! * The rules compute the same on run-time integers; they supply the dynamic integers.
 //!
-//! Static operands: types = run-time layer, integer for integer. Otherwise: types = rules, when compiled; rules = run-time layer as
-//! functions, when run.
+//! For static operands, the types must agree with the run-time layer, integer for integer. For other operands, the
+//! types must agree with the rules when the program is compiled, and the rules' result must be the same function as the
+//! run-time layer's when the program runs.
 
 use super::fit::fit;
 use super::op::Op;
@@ -14,8 +16,8 @@ use super::{Layout, Modes};
 use crate::refuse::Message;
 use crate::{Composed, Error, Int, Lay, Stride, Swizzle};
 
-/// The judgements of the operations on the layout `L` by themselves, for `const` items: those are evaluated by `cargo check` too, and not only
-/// where a call is compiled.
+/// The compile-time checks of the operations on the layout `L` by themselves, for `const` items: `cargo check`
+/// evaluates these too, while the checks inside of a call are evaluated only when code is generated for the call.
 ///
 /// ```
 /// use girih_layout::typed::{Check, Lt, S};
@@ -53,7 +55,8 @@ pub(super) const fn check(op: Op, fixed: bool, a: &Lay, t: &crate::Tiler, found:
     }
 }
 
-/// Refuses to compile operands whose structure has no result, and holds the rules against the type of the result.
+/// Refuses to compile operands whose structure has no result, and compares the rules' result with the type of the
+/// result.
 pub(super) const fn check_structure(op: Op, a: &Lay, t: &crate::Tiler, found: &Lay) {
     match op.ruled(a, t) {
         Err(error) => refused(op, a, t, &error),
@@ -70,7 +73,7 @@ pub(super) const fn check_structure(op: Op, a: &Lay, t: &crate::Tiler, found: &L
     }
 }
 
-/// Refuses to compile an edit of modes that are not there. Static or dynamic, every integer stays what it is.
+/// Refuses to compile an edit of modes that the layout does not have. An edit changes no integer, static or dynamic.
 pub(super) const fn check_edit(name: &str, a: &Lay, edited: Result<Lay, Error>, found: &Lay) {
     let mut line = Message::EMPTY;
     line.text(name);
@@ -90,9 +93,9 @@ pub(super) const fn check_edit(name: &str, a: &Lay, edited: Result<Lay, Error>, 
     line.stop()
 }
 
-/// Refuses to compile a recast of a swizzle that has none, `found` being what its type says.
+/// Refuses to compile a recast that a swizzle does not have; `found` is the swizzle of the result's type.
 pub(super) const fn check_recast(swizzle: Swizzle, old: u64, new: u64, found: &Swizzle) {
-    // Any layout that has the recast: the one under the swizzle is judged by itself.
+    // Any layout that can be recast will do here: the layout under the swizzle is checked by itself.
     let run = Lay::raw_leaf(Int::fixed(1 << 32), Stride::Int(Int::ONE));
     let mut line = Message::EMPTY;
     line.text("recast of a swizzle: ");
@@ -118,14 +121,16 @@ pub(super) fn run<R: Modes>(op: Op, a: &Lay, t: &crate::Tiler) -> Result<Layout<
     R::read(&found, &mut 0).map(Layout).ok_or(Error::Overflow { op: "a dynamic integer" })
 }
 
-/// The result by the rules, if it is the one by definition.
+/// The result by the rules, if it is the same function as the result by definition; otherwise the latter in the
+/// structure of the former, if it fits.
 fn judged(op: Op, a: &Lay, t: &crate::Tiler) -> Result<Lay, Error> {
-    // How many modes a mode has depends on what is static, so the spread forms are judged before they are spread.
+    // How many modes a mode has depends on what is static, so tiled and flat forms are compared in the zipped form,
+    // before their modes are spread.
     let zipped = op.zipped();
     let exact = zipped.defined(a, t)?;
     let mut found = zipped.ruled(a, t)?;
     if !agree(zipped, a, t, &found, &exact)? {
-        // Not by the rules, but perhaps there is room for it.
+        // The rules' result is wrong, but the right result may fit into its structure.
         found = match fit(&found, &exact, zipped.is_one_function()) {
             Some(fitted) if agree(zipped, a, t, &fitted, &exact)? => fitted,
             _ => {
@@ -139,12 +144,12 @@ fn judged(op: Op, a: &Lay, t: &crate::Tiler) -> Result<Lay, Error> {
     op.spread(&found)
 }
 
-/// Whether what the rules found does what the operation promises.
+/// Whether the rules' result `found` does what the operation promises.
 fn agree(op: Op, a: &Lay, t: &crate::Tiler, found: &Lay, exact: &Lay) -> Result<bool, Error> {
     Ok(match (op, t) {
-        // All of it: a part of the inverse is another result.
+        // The sizes must agree too: a part of the inverse is another result.
         (Op::RightInverse, _) => is_identity(&a.composition(found)?) && found.size()?.same(exact.size()?),
-        // Off the image a left inverse means nothing.
+        // For indices that the layout does not have, a left inverse means nothing.
         (Op::LeftInverse, _) => found.composition(a).is_ok_and(|both| is_identity(&both)),
         (Op::QuasiInverse, _) => {
             found.composition(a).and_then(|both| a.composition(&both)).is_ok_and(|back| back.equivalent(a))
@@ -156,13 +161,13 @@ fn agree(op: Op, a: &Lay, t: &crate::Tiler, found: &Lay, exact: &Lay) -> Result<
         (Op::Coalesce | Op::Complement | Op::Nullspace | Op::DomainDistribute | Op::WithShape, _) => {
             found.equivalent(exact)
         }
-        // What is 0 when the program runs only, stays.
+        // Modes of a dynamic stride that is 0 at run time stay, so both results are filtered before they are compared.
         (Op::Filter | Op::FilterZeros, _) => found.filter().equivalent(&exact.filter()),
         _ => same_functions(found, exact),
     })
 }
 
-/// Mode by mode the same function.
+/// Whether two layouts are the same function mode by mode.
 fn same_functions(a: &Lay, b: &Lay) -> bool {
     let modes = (0..a.rank()).all(|k| match (a.mode(k), b.mode(k)) {
         (Ok(a), Ok(b)) => a.equivalent(&b),
@@ -176,7 +181,8 @@ fn is_identity(a: &Lay) -> bool {
     a.is_leaf() && (a.extent(0).is(1) || a.flat_leaf(0).1 == Stride::Int(Int::ONE))
 }
 
-/// Leaf by leaf the same, under the same tree; with `marks`, static in the same places and dynamic ones not compared.
+/// Whether two layouts have the same tree and the same leaves. With `marks`, integers must be static in the same
+/// places, and dynamic integers are not compared.
 const fn identical(a: &Lay, b: &Lay, marks: bool) -> bool {
     if !a.shape.profile.congruent(&b.shape.profile) {
         return false;
@@ -251,7 +257,8 @@ pub(super) const fn check_static(what: &str, fixed: bool, a: &Lay) {
     }
 }
 
-/// Refuses to compile a layout where another one is wanted; what is dynamic on either side may be anything.
+/// Refuses to compile a layout where another one is wanted; integers that are dynamic on either side may have any
+/// value.
 pub(super) const fn check_exactly(fixed: bool, given: &Lay, wanted: &Lay) {
     let mut line = Message::EMPTY;
     layout(&mut line, given);
@@ -283,7 +290,8 @@ const fn may_be(given: Int, wanted: Int) -> bool {
     !given.is_static() || !wanted.is_static() || given.same(wanted)
 }
 
-/// Refuses to compile an index in a line of a layout whose indices are negative or coordinates.
+/// Refuses to compile an operation that needs indices which are numbers of at least 0, for a layout whose indices are
+/// or may be negative, or are coordinates.
 pub(super) const fn check_line(what: &str, signed: bool, coordinates: bool, a: &Lay) {
     if !signed && !coordinates {
         return;
@@ -300,7 +308,8 @@ pub(super) const fn check_line(what: &str, signed: bool, coordinates: bool, a: &
     line.stop();
 }
 
-/// Refuses to compile a coordinate of rank `rank` of a layout whose indices are none.
+/// Refuses to compile an operation that needs indices which are flat coordinates of rank `rank`, for a layout whose
+/// indices are not.
 pub(super) const fn check_coordinates(rank: usize, signed: bool, a: &Lay) {
     let (mut most, mut nested, mut line) = (0, false, Message::EMPTY);
     let mut i = 0;

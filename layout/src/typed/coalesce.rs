@@ -25,15 +25,16 @@ pub(super) type Flat<M, Keep> = Again<<M as Modes>::Leaves<Nil>, Keep>;
 /// A list coalesced.
 pub(super) type Again<L, Keep> = <L as CoalesceLeaves>::Coalesce<S<1>, S<0>, Keep>;
 
-/// What follows the mode `S:D`.
+/// A list of leaves, coalesced behind the mode `S:D`.
 #[doc(hidden)]
 pub trait CoalesceLeaves {
     type Coalesce<S: Int, D: Int, Keep: Bit>: List;
-    /// `Keep`, where this is the end.
+    /// `Keep` for the empty list, false for another.
     type KeptLast<Keep: Bit>: Bit;
 }
 
 #[doc(hidden)]
+/// Case distinctions: each type has its value for the named condition being false in [`B0`] and true in [`B1`].
 pub trait Decide {
     /// If S is 1.
     type End<S: Int, D: Int, Keep: Bit>: List;
@@ -41,7 +42,7 @@ pub trait Decide {
     type EndOne<S: Int, D: Int>: List;
     /// If the next extent is 1.
     type Next<S: Int, D: Int, NS: Int, ND: Int, T: List, Keep: Bit>: List;
-    /// If that one is to stay all the same.
+    /// If the next leaf is to stay although its extent is 1.
     type NextOne<S: Int, D: Int, NS: Int, ND: Int, T: List, Keep: Bit>: List;
     /// If S is 1, with a next mode.
     type Take<S: Int, D: Int, NS: Int, ND: Int, T: List, Keep: Bit>: List;
@@ -81,7 +82,7 @@ impl Decide for B1 {
     type Join<S: Int, D: Int, NS: Int, ND: Int, T: List, Keep: Bit> = T::Coalesce<S::Mul<NS>, D, Keep>;
 }
 
-/// The leaves of a subtree, side by side.
+/// Appends the coalesced leaves of a subtree, side by side.
 pub(super) const fn coalesce_into(from: &Lay, node: Node, keep: bool, out: &mut Lay) -> Result<(), Error> {
     let (mut s, mut d) = (crate::Int::ONE, Stride::ZERO);
     let mut i = node.begin;

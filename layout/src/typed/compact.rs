@@ -77,30 +77,31 @@ pub(super) type With<M, L> = <M as Modes>::With<L>;
 type Restrided<L, D> = <L as Compact>::Restrided<D>;
 /// The extents of `L`, compact in the order of the extents of `K`.
 pub(super) type OrderedBy<L, K> = <<L as Compact>::Keyed<K> as Compact>::Ordered<Nil>;
-/// The stride of a leaf that would be `P`: none where there is nowhere to step.
+/// The stride of a leaf of extent `S0`: 0 for extent 1, otherwise `P`.
 type Stepped<S0, P> = <<S0 as Int>::IsOne as Bit>::Pick<S<0>, P>;
 
 #[doc(hidden)]
 pub trait Compact {
-    /// Leftmost first, from the step `P` on.
+    /// The leaves with compact strides, leftmost first, of which the first stride is `P`.
     type Left<P: Int>: List;
-    /// Rightmost first.
+    /// The leaves with compact strides, rightmost first.
     type Right: List;
-    /// In the order of the strides, equal ones from left to right, after `Before` on the left.
+    /// The leaves with compact strides in the order of their old strides, equal strides from left to right; `Before`
+    /// are the leaves on the left.
     type Ordered<Before: List>: List;
     /// The product of the extents whose stride is less than `K`.
     type Below<K: Int>: Int;
     /// The product of the extents whose stride is not greater than `K`.
     type UpTo<K: Int>: Int;
-    /// With the strides of `L`.
+    /// The leaves with the strides of `L`.
     type Restrided<L: List>: List;
-    /// With the extents of `L` for strides.
+    /// The leaves with the extents of `L` for strides.
     type Keyed<L: List>: List;
-    /// `K` for every extent, in front of `T`.
+    /// As many leaves of extent `K`, in front of `T`.
     type KeyedBy<K: Int, T: List>: List;
-    /// With extent 1 wherever the stride is 0.
+    /// The leaves with extent 1 wherever the stride is 0.
     type Zeroless: List;
-    /// [`Compact::Zeroless`], ordered before everything in the rest of `L`.
+    /// [`Compact::Zeroless`] with strides that are ordered before all others, in front of the rest of `L`.
     type First<L: List>: List;
 }
 
@@ -131,7 +132,7 @@ impl<S0: Int, D: Int, T: List> Compact for Cons<S0, D, T> {
     type First<L: List> = Cons<<D::IsZero as Bit>::Pick<S<1>, S0>, super::Neg<S<1>>, T::First<L::Tail>>;
 }
 
-/// Leftmost first.
+/// The compact layout of a shape, leftmost first.
 pub(super) const fn left(shape: &Lay) -> Result<Lay, Error> {
     let (mut out, mut step, mut i) = (*shape, crate::Int::ONE, 0);
     while i < shape.leaf_count() {
@@ -144,7 +145,7 @@ pub(super) const fn left(shape: &Lay) -> Result<Lay, Error> {
     Ok(out)
 }
 
-/// Rightmost first.
+/// The compact layout of a shape, rightmost first.
 pub(super) const fn right(shape: &Lay) -> Result<Lay, Error> {
     let (mut out, mut step, mut i) = (*shape, crate::Int::ONE, shape.leaf_count());
     while i > 0 {
@@ -161,7 +162,8 @@ const fn stepped(extent: crate::Int, step: crate::Int) -> Stride {
     if is_one(extent) { Stride::ZERO } else { Stride::Int(step) }
 }
 
-/// In the order of the extents of `keys`, each the key of a leaf or of all leaves in its place.
+/// The compact layout of a shape in the order of the extents of `keys`, each of which is the key of all leaves in its
+/// place.
 pub(super) const fn ordered_by(shape: &Lay, keys: &Lay) -> Result<Lay, Error> {
     let (mut keyed, mut i) = (*shape, 0);
     let keys = keys.shape.spread_over(&shape.shape);
@@ -172,7 +174,7 @@ pub(super) const fn ordered_by(shape: &Lay, keys: &Lay) -> Result<Lay, Error> {
     ordered(&keyed)
 }
 
-/// In the order of the strides.
+/// The compact layout in the order of the strides.
 const fn ordered(keyed: &Lay) -> Result<Lay, Error> {
     const OP: &str = "a compact layout";
     let (mut out, mut i) = (*keyed, 0);
@@ -193,14 +195,15 @@ const fn ordered(keyed: &Lay) -> Result<Lay, Error> {
     Ok(out)
 }
 
-/// In the order of the strides, those of static 0 left as they are.
+/// The compact layout in the order of the strides; strides of static 0 stay as they are.
 pub(super) const fn compact_like(from: &Lay) -> Result<Lay, Error> {
     let mut out = tri!(ordered(&tri!(zeroless(from))));
     out.shape = from.shape;
     Ok(out)
 }
 
-/// Mode 0 first, from left to right without what has static stride 0, the rest in the order of the strides.
+/// The compact layout with mode 0 first, from left to right without leaves of static stride 0, then the rest in the
+/// order of the strides.
 pub(super) const fn fragment_like(from: &Lay) -> Result<Lay, Error> {
     if from.rank() < 2 {
         return compact_like(from);
@@ -217,7 +220,7 @@ pub(super) const fn fragment_like(from: &Lay) -> Result<Lay, Error> {
     Ok(out)
 }
 
-/// Extent 1 wherever the stride is static 0.
+/// The layout with extent 1 wherever the stride is static 0.
 pub(super) const fn zeroless(from: &Lay) -> Result<Lay, Error> {
     let (mut out, mut i) = (*from, 0);
     while i < from.leaf_count() {

@@ -17,7 +17,7 @@ use crate::{Error, Lay, Stride};
 /// ```
 pub type Complement<M, C> = <Filled<Sorted<M>, C> as List>::Wrapped;
 
-/// The modes that lead somewhere, by increasing stride.
+/// The modes whose extent is not 1 and whose stride is not 0, by increasing stride.
 pub(super) type Sorted<M> = <<M as Modes>::Leaves<Nil> as Holes>::Sorted;
 
 /// The holes of sorted modes up to a cotarget.
@@ -28,12 +28,13 @@ pub trait Holes {
     type Sorted: List;
     type Insert<S: Int, D: Int>: List;
     type Fill<End: Int, C: Int>: List;
-    /// Where sorted modes end: extent times stride of the last, 1 without any.
+    /// The end of sorted modes: extent times stride of the last mode, 1 if there is none.
     type End: Int;
     type EndAfter<S: Int, D: Int>: Int;
 }
 
 #[doc(hidden)]
+/// Case distinctions: each type has its value for the named condition being false in [`B0`] and true in [`B1`].
 pub trait Decide {
     /// If S is 1.
     type Push<S: Int, D: Int, T: List>: List;
@@ -75,7 +76,8 @@ impl Decide for B1 {
     type Insert<S: Int, D: Int, NS: Int, ND: Int, T: List> = Cons<NS, ND, T::Insert<S, D>>;
 }
 
-/// The modes that lead somewhere, by increasing stride; equal ones stay in order.
+/// The modes whose extent is not 1 and whose stride is not 0, by increasing stride; modes of equal stride stay in
+/// order.
 pub(super) const fn sorted(from: &Lay) -> Result<Lay, Error> {
     let mut out = Lay::EMPTY;
     let mut i = 0;
@@ -121,7 +123,7 @@ pub(super) const fn complement(from: &Lay, cotarget: crate::Int) -> Result<Lay, 
     Ok(out)
 }
 
-/// Where sorted modes end.
+/// The end of sorted modes: extent times stride of the last mode, 1 if there is none.
 pub(super) const fn end_of(modes: &Lay) -> Result<crate::Int, Error> {
     match modes.leaf_count() {
         0 => Ok(crate::Int::ONE),

@@ -23,18 +23,19 @@ use crate::{Error, Lay, Stride};
 /// ```
 pub type Composition<M, X> = <X as Tiler>::Composed<M>;
 
-/// `M` after the layout `R`.
+/// The composition `M o R`.
 pub(super) type Composed<M, R> = <R as Modes>::Over<Flat<M, B1>>;
 
 /// The walk of a leaf over left-hand modes.
 #[doc(hidden)]
 pub trait Walk {
     type Walk<S: Int, D: Int>: List;
-    /// From the mode `M:E` on, which comes before these.
+    /// The walk from the mode `M:E` on, which comes before the modes of this list.
     type WalkFrom<M: Int, E: Int, S: Int, D: Int>: List;
 }
 
 #[doc(hidden)]
+/// Case distinctions: each type has its value for the named condition being false in [`B0`] and true in [`B1`].
 pub trait Decide {
     /// If S is 1.
     type Enter<A: List, S: Int, D: Int>: List;
@@ -72,7 +73,7 @@ impl Decide for B1 {
     type Step<A: List, S: Int, D: Int> = Cons<S, D, Nil>;
 }
 
-/// The modes of the leaf `S:D` of a right-hand side after `A`.
+/// The modes of the composition `A o S:D`, for the leaf `S:D` of a right-hand side.
 pub(super) type Leaf<A, S, D> = <<<S as Int>::IsOne as Decide>::Enter<A, S, D> as List>::Wrapped;
 
 /// Appends the composition of two subtrees to `out`.

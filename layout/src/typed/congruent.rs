@@ -6,7 +6,7 @@ use super::int::{Int, Neg};
 use super::modes::{Mode, Modes};
 use super::nat::Nat;
 
-/// A shape and the strides that go with it: what [`Layout::new`](super::Layout::new) takes.
+/// A shape that is congruent to the strides `D`: the two operands of [`Layout::new`](super::Layout::new).
 #[diagnostic::on_unimplemented(
     message = "shape `{Self}` and stride `{D}` are not congruent",
     note = "every shape tuple needs a stride tuple of the same rank, every integer an integer; a tuple has up to 12 modes",
@@ -28,10 +28,12 @@ pub trait Congruent<D> {
     fn modes(self, stride: D) -> Self::Modes;
 }
 
-/// What may be written for the stride of an integer: an [`Int`], or one of typenum's signed integers, `N1`, `P64`, `Z0`.
+/// A type that may be written for the stride of a leaf: an [`Int`], or one of typenum's signed integers, `N1`, `P64`,
+/// `Z0`.
 ///
-/// Those become [`Neg`] and the unsigned integers, so that equal layouts have one type. Typenum's own are not used further, since `NInt<N>` asks for
-/// a proof that `N` is not 0, which a product of generic integers doesn't have.
+/// The latter become [`Neg`] and the unsigned integers, so that equal layouts have one type. Typenum's signed integers
+/// are not used further, since `NInt<N>` asks for a proof that `N` is not 0, which a product of generic integers
+/// doesn't have.
 ///
 /// ```
 /// use girih_layout::typed::Layout;
@@ -43,7 +45,7 @@ pub trait Congruent<D> {
     note = "static strides are `int!(8)`, `int!(-8)` or typenum's `N8`, dynamic ones `usize` or `i64`"
 )]
 pub trait Step {
-    /// The integer that it stands for.
+    /// The integer that the written type stands for.
     type Int: Int;
     #[doc(hidden)]
     fn int(self) -> Self::Int;
@@ -77,7 +79,7 @@ impl Step for Z0 {
     }
 }
 
-// One impl a kind of extent: a blanket impl would make rustc complain that a tuple is no integer.
+// One impl for each kind of extent: a blanket impl would make rustc complain that a tuple is no integer.
 macro_rules! leaves {
     ($([$($g:tt)*] $t:ty;)*) => {$(
         impl<D: Step, $($g)*> Congruent<D> for $t {

@@ -14,7 +14,7 @@ use super::{
 use crate::{Error, Tiler};
 
 constructions! {
-    /// Compact, leftmost fastest, see [`Lay::left`](crate::Lay::left): CuTe's `LayoutLeft`.
+    /// The compact layout of a shape, leftmost mode fastest, see [`Lay::left`](crate::Lay::left): CuTe's `LayoutLeft`.
     ///
     /// ```
     /// use girih_layout::typed::Layout;
@@ -32,7 +32,8 @@ constructions! {
     /// ```
     left try_left Left -> Left<Sh>;
 
-    /// Compact, rightmost fastest, see [`Lay::right`](crate::Lay::right): CuTe's `LayoutRight`.
+    /// The compact layout of a shape, rightmost mode fastest, see [`Lay::right`](crate::Lay::right): CuTe's
+    /// `LayoutRight`.
     ///
     /// ```
     /// use girih_layout::typed::Layout;
@@ -41,8 +42,9 @@ constructions! {
     /// ```
     right try_right Right -> Right<Sh>;
 
-    /// The layout that sends each coordinate to itself, see [`Lay::identity`](crate::Lay::identity): CuTe's `make_identity_layout`. Divided,
-    /// composed and sliced like the data, it says where each element comes from.
+    /// The layout that sends each coordinate to itself, see [`Lay::identity`](crate::Lay::identity): CuTe's
+    /// `make_identity_layout`. Divided, composed and sliced like the data, the identity layout says where each element
+    /// comes from.
     ///
     /// ```
     /// use girih_layout::typed::Layout;
@@ -55,7 +57,8 @@ constructions! {
     /// ```
     identity try_identity Identity -> Identity<Sh>;
 
-    /// Compact, the leaf with the smallest key fastest, see [`Lay::ordered`](crate::Lay::ordered): CuTe's `make_ordered_layout`.
+    /// The compact layout of a shape, the leaf with the smallest key fastest, see
+    /// [`Lay::ordered`](crate::Lay::ordered): CuTe's `make_ordered_layout`.
     ///
     /// ```
     /// use girih_layout::typed::Layout;
@@ -73,7 +76,8 @@ constructions! {
     ordered try_ordered Ordered <O: IntTuple> (order: O) [<O::Zeros as Modes>::STATIC, Tiler::Lay(<O::Zeros as Modes>::SKELETON),
         Tiler::Lay(erase(order)?)] -> Ordered<Sh, O>;
 
-    /// As many of `n` workers as divide the extents, from the left, see [`Lay::domain_distribute`](crate::Lay::domain_distribute).
+    /// A layout of as many of `n` workers as divide the extents, from the left, see
+    /// [`Lay::domain_distribute`](crate::Lay::domain_distribute).
     ///
     /// ```
     /// use girih_layout::typed::Layout;
@@ -86,8 +90,8 @@ constructions! {
 }
 
 operations! {
-    /// Compact, in the order of this layout's strides; what has stride 0 keeps it, see [`Lay::compact_like`](crate::Lay::compact_like):
-    /// CuTe's `make_layout_like`.
+    /// A compact layout in the order of this layout's strides; modes of stride 0 keep stride 0, see
+    /// [`Lay::compact_like`](crate::Lay::compact_like): CuTe's `make_layout_like`.
     ///
     /// ```
     /// use girih_layout::layout;
@@ -126,7 +130,8 @@ operations! {
     with_shape try_with_shape WithShape <Sh: IntTuple> (shape: Sh) [<Sh::Zeros as Modes>::STATIC,
         Tiler::Lay(<Sh::Zeros as Modes>::SKELETON), Tiler::Lay(Layout(shape.zeros()).erase()?)] -> Composition<M, Layout<Left<Sh>>>;
 
-    /// Only the modes that lead somewhere, coalesced, see [`Lay::filter`](crate::Lay::filter). Strides of dynamic 0 stay.
+    /// The layout without modes of extent 1 or stride 0, coalesced, see [`Lay::filter`](crate::Lay::filter). Modes of a
+    /// dynamic stride that is 0 stay.
     ///
     /// ```
     /// use girih_layout::layout;
@@ -134,7 +139,8 @@ operations! {
     /// ```
     filter try_filter Filter -> Filter<M>;
 
-    /// Extent 1 wherever the stride is 0, see [`Lay::filter_zeros`](crate::Lay::filter_zeros). Strides of dynamic 0 keep their extent.
+    /// The layout with extent 1 wherever the stride is 0, see [`Lay::filter_zeros`](crate::Lay::filter_zeros). Modes of
+    /// a dynamic stride that is 0 keep their extent.
     ///
     /// ```
     /// use girih_layout::layout;
@@ -142,7 +148,8 @@ operations! {
     /// ```
     filter_zeros try_filter_zeros FilterZeros -> FilterZeros<M>;
 
-    /// Each subtree that meets a leaf of `profile`, coalesced by itself, see [`Lay::coalesce_by`](crate::Lay::coalesce_by).
+    /// The layout with each subtree coalesced by itself that stands where `profile` has a leaf, see
+    /// [`Lay::coalesce_by`](crate::Lay::coalesce_by).
     ///
     /// ```
     /// use girih_layout::{int_tuple, layout};
@@ -157,7 +164,8 @@ operations! {
     coalesce_by try_coalesce_by CoalesceBy <P: IntTuple> (profile: P) [true, Tiler::Lay(<P::Zeros as Modes>::SKELETON),
         Tiler::Lay(erase(profile)?)] -> CoalesceBy<M, P>;
 
-    /// This block repeated to fill a shape, the copies leftmost first, see [`Lay::tile_to_shape`](crate::Lay::tile_to_shape).
+    /// This block repeated to fill a shape, with the copies in the order of the modes, leftmost first, see
+    /// [`Lay::tile_to_shape`](crate::Lay::tile_to_shape).
     ///
     /// ```
     /// use girih_layout::{int_tuple, layout};
@@ -173,7 +181,7 @@ operations! {
     tile_to_shape try_tile_to_shape TileToShape <Sh: IntTuple> (target: Sh) [<Sh::Zeros as Modes>::STATIC,
         skeleton(&<Sh::Zeros as Modes>::SKELETON, None), operand(&Layout(target.zeros()).erase()?, None)?] -> TileToShape<M, Sh>;
 
-    /// [`Layout::tile_to_shape`], the copies in the order of the keys, one a mode of the target.
+    /// [`Layout::tile_to_shape`] with the copies in the order of the keys, one key for each mode of the target.
     ///
     /// ```
     /// use girih_layout::{int_tuple, layout};

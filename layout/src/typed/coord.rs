@@ -47,7 +47,7 @@ pub trait Coord<M: Modes>: Copy {
     }
 }
 
-/// A coordinate with [`All`] (`__`) in the place of what stays.
+/// A coordinate with [`All`] (`__`) in the place of the modes that stay.
 #[diagnostic::on_unimplemented(
     message = "slice `{Self}` does not fit the layout's modes",
     note = "the layout's modes are `{M}`",
@@ -62,7 +62,7 @@ pub trait Coord<M: Modes>: Copy {
 /// assert_eq!((column.to_string().as_str(), begin), ("(4):(1)", 12));
 /// ```
 pub trait Slice<M: Modes>: Copy {
-    /// What stays.
+    /// The modes that stay.
     type Kept: Modes;
     #[doc(hidden)]
     fn kept(self, modes: &M, axis: usize) -> (Self::Kept, i64);
@@ -73,7 +73,7 @@ pub trait Slice<M: Modes>: Copy {
     type Onto<T: Tuple>: Tuple;
     #[doc(hidden)]
     fn onto<T: Tuple>(self, modes: &M, rest: T, offset: &mut i64, axis: usize) -> Self::Onto<T>;
-    /// What has a position.
+    /// The modes that have a position.
     type Diced: Modes;
     #[doc(hidden)]
     fn diced(self, modes: &M) -> Self::Diced;
@@ -162,7 +162,7 @@ const fn position<N: Nat, M: Modes>() -> usize {
     N::N as usize
 }
 
-/// Refuses a position outside `modes`; without computing anything where their size is static.
+/// Refuses a position outside `modes`; where the size of the modes is static, this computes nothing else.
 #[inline(always)]
 fn inside<M: Modes>(position: usize, modes: &M) -> Result<(), Error> {
     let extent = match <Size<M> as Int>::KNOWN {
@@ -228,7 +228,7 @@ macro_rules! tuples {
         <$x as Slice<$m>>::$f<tuples!(@onto $f [$t] $($rest)*)>
     };
     (@onto $f:ident [$t:ty]) => { $t };
-    // Backwards: the last mode first.
+    // The modes are taken backwards, the last one first.
     (@keep $s:ident $m:ident $r:ident $f:tt [$($done:tt)*] $x:ident $i:tt $($rest:tt)*) => {
         tuples!(@keep $s $m $r $f [$i $($done)*] $($rest)*)
     };

@@ -6,7 +6,7 @@ use super::modes::Modes;
 use super::rules::{add, pred};
 use crate::{Error, Lay};
 
-/// The cosize of a tree: 1 plus the sum of `(s-1)*d`. Of strides of at least 0.
+/// The cosize of a tree: 1 plus the sum of `(s-1)*d`, for strides of at least 0.
 ///
 /// ```
 /// use girih_layout::typed::{Cosize, Int, Mode, S};
@@ -17,7 +17,7 @@ pub type Cosize<M> = <<M as Modes>::Leaves<Nil> as Reach>::After<S<1>>;
 
 #[doc(hidden)]
 pub trait Reach {
-    /// The cosize, if that of what is on the left is `N`.
+    /// The cosize, if the leaves on the left have the cosize `N`.
     type After<N: Int>: Int;
 }
 
@@ -29,7 +29,7 @@ impl<S0: Int, D: Int, T: List> Reach for Cons<S0, D, T> {
     type After<N: Int> = T::After<<<S0::Pred as Int>::Mul<D> as Int>::Add<N>>;
 }
 
-/// The same on run-time integers, static where the type is.
+/// The cosize on run-time integers, static where the type's cosize is.
 pub(super) const fn cosize(of: &Lay) -> Result<crate::Int, Error> {
     let (mut sum, mut i) = (crate::Int::ONE, 0);
     while i < of.leaf_count() {

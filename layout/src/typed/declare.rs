@@ -1,6 +1,8 @@
-//! How an operation is declared: once for static operands, judged when the program is compiled, and once for any, judged when it runs.
+//! How an operation is declared: once for static operands, which are checked when the program is compiled, and once for
+//! any operands, which are checked when the program runs.
 
-/// `name try_name Op <generics> (operands) [are they static, their skeleton, their value as a run-time tiler] -> type of the result`.
+/// `name try_name Op <generics> (operands) [whether the operands are static, their skeleton, their value as a run-time
+/// tiler] -> type of the result`.
 macro_rules! operations {
     ($($(#[$doc:meta])* $name:ident $try:ident $op:ident
         $(<$($g:ident: $bound:ident),+> ($($x:ident: $t:ty),+) [$fixed:expr, $skeleton:expr, $erased:expr])? -> $r:ty;)*) => {
@@ -43,7 +45,7 @@ macro_rules! operations {
     (@operand) => { NONE };
 }
 
-/// The same for layouts made of a shape.
+/// Like `operations`, for layouts that are made of a shape.
 macro_rules! constructions {
     ($($(#[$doc:meta])* $name:ident $try:ident $op:ident
         $(<$g:ident: $bound:ident> ($x:ident: $t:ty) [$fixed:expr, $skeleton:expr, $erased:expr])? -> $r:ty;)*) => {

@@ -36,7 +36,7 @@ macro_rules! bytes {
             type Onto<N: Nat> = Four<$e, $f, $g, $i, Four<$a, $b, $c, $d, N>>;
         }
     )*};
-    // Every high digit with every low one.
+    // Every high digit with every low digit.
     ($($high:tt)*) => { $(bytes!(@row $high
         (0 B0 B0 B0 B0) (1 B0 B0 B0 B1) (2 B0 B0 B1 B0) (3 B0 B0 B1 B1) (4 B0 B1 B0 B0) (5 B0 B1 B0 B1) (6 B0 B1 B1 B0) (7 B0 B1 B1 B1)
         (8 B1 B0 B0 B0) (9 B1 B0 B0 B1) (10 B1 B0 B1 B0) (11 B1 B0 B1 B1) (12 B1 B1 B0 B0) (13 B1 B1 B0 B1) (14 B1 B1 B1 B0) (15 B1 B1 B1 B1)

@@ -104,7 +104,7 @@ type Spread<M> = <M as Modes>::Spread<()>;
 type Tiled<M, X, O> = <Spread<<X as Tiler>::Second<M, O>> as Tuple>::Prepend<<X as Tiler>::First<M, O>>;
 type Flattened<M, X, O> = <<X as Tiler>::First<M, O> as Modes>::Spread<Spread<<X as Tiler>::Second<M, O>>>;
 
-/// What makes two modes of one and a tile.
+/// An operation that makes two modes of a mode and a tile.
 #[doc(hidden)]
 pub trait Split {
     type First<M: Modes, T: Modes>: Modes;
@@ -131,19 +131,20 @@ impl Split for Product {
         T::Over<Again<Filled<Sorted<M>, <<M::Leaves<Nil> as List>::Size as Int>::Mul<Cosize<T>>>, B1>>;
 }
 
-/// The leaves of `M`, whole tiles.
+/// The leaves of `M`, rounded up to whole tiles.
 type Domain<M, T> =
     <Flat<M, B1> as RoundUp>::RoundUp<<Sorted<T> as super::complement::Holes>::End, super::int::S<1>>;
 
-/// The mode in which the tile ends rounded up to whole tiles, unless it is the last.
+/// The list with the mode in which the tile ends rounded up to whole tiles, unless that is the last mode.
 #[doc(hidden)]
 pub trait RoundUp {
     type RoundUp<End: Int, Begin: Int>: List;
 }
 
 #[doc(hidden)]
+/// Case distinctions: each type has its value for the named condition being false in [`B0`] and true in [`B1`].
 pub trait Decide {
-    /// If S:D is the last.
+    /// If S:D is the last mode.
     type Last<End: Int, Begin: Int, S: Int, D: Int, T: List>: List;
     /// If `Begin` divides `End`.
     type Begins<End: Int, Begin: Int, S: Int, D: Int, T: List>: List;

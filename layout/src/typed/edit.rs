@@ -1,4 +1,5 @@
-//! Modes picked, grouped and put side by side: integers move and are not computed, so one form serves static and dynamic ones.
+//! Modes picked, grouped and put side by side: integers move and are not computed, so one form of each operation serves
+//! static and dynamic integers.
 
 use typenum::{B0, B1};
 
@@ -90,18 +91,19 @@ pub type Unflatten<M, P> = With<<P as IntTuple>::Zeros, Leaves<M>>;
 
 type Slice<M, B, E> = <<M as Modes>::Each as ModeList>::Take<B, E>;
 pub(super) type Joined<L, R> = <L as ModeList>::Join<R>;
-/// At least as many as there are.
+/// An end behind all modes, of which there are at most 12.
 type All = S<12>;
 
 #[doc(hidden)]
+/// Case distinctions: each item has its value for the named condition being false in [`B0`] and true in [`B1`].
 pub trait Decide {
-    /// If it is a later one, after `I` more.
+    /// If mode `I` of the rest is wanted, not the first mode.
     type Nth<M: Modes, T: ModeList, I: Nat>: Modes;
     fn nth<M: Modes, T: ModeList, I: Nat>(first: M, rest: T) -> Self::Nth<M, T, I>;
-    /// If the end is further on, after `E` more.
+    /// If the end is not before the first mode, but before mode `E` of the rest.
     type Take<M: Modes, T: ModeList, B: Nat, E: Nat>: ModeList;
     fn take<M: Modes, T: ModeList, B: Nat, E: Nat>(first: M, rest: T) -> Self::Take<M, T, B, E>;
-    /// If the beginning is further on.
+    /// If the beginning is not at the first mode, but at mode `B` of the rest.
     type Begin<M: Modes, T: ModeList, B: Nat, E: Nat>: ModeList;
     fn begin<M: Modes, T: ModeList, B: Nat, E: Nat>(first: M, rest: T) -> Self::Begin<M, T, B, E>;
 }
@@ -199,7 +201,7 @@ impl<M: Modes> Layout<M> {
     /// assert_eq!(layout!((8, (2, n)) : (6, (1, 2))).mode(int!(1)), layout!((2, n) : (1, 2)));
     /// ```
     ///
-    /// One that isn't there does not compile; here the message is `mode((4,8):(1,4)): there is no mode 2 in rank 2`:
+    /// A mode that isn't there does not compile; here the message is `mode((4,8):(1,4)): there is no mode 2 in rank 2`:
     /// ```compile_fail
     /// # use girih_layout::{int, layout};
     /// layout!((4, 8) : (1, 4)).mode(int!(2));
@@ -278,7 +280,7 @@ impl<M: Modes> Layout<M> {
         Layout(modes.take::<S<0>, B>().join(grouped).tuple())
     }
 
-    /// Another mode at the end, see [`Lay::append`](crate::Lay::append).
+    /// The layout with another mode at the end, see [`Lay::append`](crate::Lay::append).
     ///
     /// ```
     /// use girih_layout::layout;
@@ -290,7 +292,7 @@ impl<M: Modes> Layout<M> {
         Layout(self.0.each().join(OneMode(mode.0, NoModes)).tuple())
     }
 
-    /// Another mode at the beginning, see [`Lay::prepend`](crate::Lay::prepend).
+    /// The layout with another mode at the beginning, see [`Lay::prepend`](crate::Lay::prepend).
     ///
     /// ```
     /// use girih_layout::layout;

@@ -1,4 +1,4 @@
-//! A layout where one of a certain type is wanted.
+//! A layout where a layout of a certain type is wanted.
 
 use super::check::check_exactly;
 use super::layout::Layout;
@@ -6,8 +6,9 @@ use super::modes::Modes;
 use crate::Error;
 
 impl<M: Modes> Layout<M> {
-    /// This static layout as the type that is wanted of it, of an argument or a variable. Where the two differ, the compile error shows
-    /// both as layouts, `(4,8):(8,1) is given where (4,8):(1,4) is wanted`, and not as types of the same name that differ somewhere inside.
+    /// This static layout as the type that an argument or a variable is to have. Where the two differ, the compile
+    /// error shows both as layouts, `(4,8):(8,1) is given where (4,8):(1,4) is wanted`, and not as types of the same
+    /// name that differ somewhere inside.
     ///
     /// ```
     /// use girih_layout::typed::{Lt, S};
@@ -26,11 +27,12 @@ impl<M: Modes> Layout<M> {
     /// ```
     pub fn exactly<N: Modes>(self) -> Layout<N> {
         const { check_exactly(M::STATIC && N::STATIC, &M::SKELETON, &N::SKELETON) };
-        // Static integers take no room: all values of the type are this one.
+        // Static integers take no room, so a static type has a single value.
         Layout(N::default())
     }
 
-    /// [`Layout::exactly`] with something dynamic on either side. What is static on both sides is judged when the program is compiled.
+    /// [`Layout::exactly`] with something dynamic on either side. Integers that are static on both sides are compared
+    /// when the program is compiled.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where an integer that is wanted static or signed has another value, and those of [`Layout::erase`].

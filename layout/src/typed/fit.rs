@@ -1,9 +1,11 @@
-//! A result put into the structure that its type has: static integers where they stand, dynamic ones as the values ask for.
+//! A result put into the structure that its type has: static integers stay in their places, dynamic integers take the
+//! values that the result needs.
 
 use crate::profile::Node;
 use crate::{Int, Lay, Stride};
 
-/// `exact` under the tree and with the static integers of `found`, if that can be; `whole` without regard to the tree of `exact`.
+/// `exact` under the tree and with the static integers of `found`, if that is possible; with `whole`, without regard to
+/// the tree of `exact`.
 pub(super) fn fit(found: &Lay, exact: &Lay, whole: bool) -> Option<Lay> {
     let mut out = *found;
     fit_node(&mut out, found.root(), exact, exact.root(), whole)?;
@@ -43,7 +45,7 @@ fn fill(out: &mut Lay, node: Node, modes: &Lay) -> Option<()> {
         let taken = if s.is_static() {
             s.get()?
         } else if leaves.clone().skip(i + 1 - node.begin).all(|k| out.extent(k).is_static()) {
-            // The last that is open: what the others leave.
+            // The last dynamic extent takes all coordinates that the leaves behind it leave.
             let others = leaves.clone().skip(i + 1 - node.begin).map(|k| out.extent(k).coef);
             rest.checked_div(others.product())?
         } else if fits {
@@ -77,7 +79,7 @@ fn steps(d: Stride, wanted: Stride) -> bool {
     }
 }
 
-/// `wanted` where `d` is dynamic.
+/// The stride `wanted` if `d` is dynamic, otherwise `d`.
 fn as_in(d: Stride, wanted: Stride) -> Stride {
     match (d, wanted) {
         (Stride::Int(d), Stride::Int(wanted)) if !d.is_static() => Stride::Int(Int::value(wanted.coef)),

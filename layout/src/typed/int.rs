@@ -1,7 +1,7 @@
 //! Integers that are types, integers that are values, and one arithmetic for both.
 //!
-//! What is made of static integers is static; with a dynamic one in it, it is dynamic, except where the answer is the same whatever
-//! the value: `0 * n` is static 0, `min(1, n)` of extents static 1.
+//! A result of static integers is static. A result of a dynamic integer is dynamic, except where the result is the same
+//! whatever the integer's value: `0 * n` is static 0, `min(1, n)` of extents static 1.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -40,46 +40,47 @@ use crate::Stride;
 pub trait Int: Copy + Default + fmt::Debug + 'static {
     /// The number, if it is static.
     const KNOWN: Option<i64>;
-    /// Whether it is or may be negative.
+    /// Whether the integer is or may be negative.
     const SIGNED: bool = false;
 
     /// The product.
     type Mul<R: Int>: Int;
     /// The sum.
     type Add<R: Int>: Int;
-    /// The quotient, rounded up. Of extents and strides of at least 0.
+    /// The quotient, rounded up, of extents and strides of at least 0.
     type CDiv<R: Int>: Int;
     /// The least of two extents.
     type Min<R: Int>: Int;
     /// Whether both are static and the same.
     type Same<R: Int>: Bit;
-    /// Whether it comes first in a sort: known to be less, or static where the other is not.
+    /// Whether this integer comes first in a sort: it is known to be less, or it is static and the other integer is
+    /// not.
     type Less<R: Int>: Bit;
     /// Whether both are static and this one divides the other.
     type Divides<R: Int>: Bit;
-    /// One less.
+    /// The integer less 1.
     type Pred: Int;
-    /// Whether it is static 1.
+    /// Whether the integer is static 1.
     type IsOne: Bit;
-    /// Whether it is static 0.
+    /// Whether the integer is static 0.
     type IsZero: Bit;
-    /// Room for so many `T`s, see [`Storage`]; without [`Storage`] worth having unless it is static.
+    /// Storage for this number of `T`s, see [`Storage`]. The storage is empty for an integer that is not static.
     type Array<T: Copy>: Storage<T>;
 
-    /// The number. Dynamic ones above `i64::MAX` count as `i64::MAX`: no layout has such an index.
+    /// The number. A dynamic integer above `i64::MAX` counts as `i64::MAX`: no layout has such an index.
     fn get(self) -> i64;
 
     /// The integer of this type with the value, if there is one.
     fn from_value(value: i64) -> Option<Self>;
 
-    /// As a stride of a run-time layout, 1 in place of what is dynamic.
+    /// The integer as a stride of a run-time layout, with 1 in the place of a dynamic integer.
     #[doc(hidden)]
     const STRIDE: Stride = Stride::Int(skeleton(Self::KNOWN));
-    /// Whether it goes along a basis vector.
+    /// Whether the stride goes along a basis vector.
     #[doc(hidden)]
     const BASIS: bool = false;
 
-    /// As a stride of a run-time layout.
+    /// The integer as a stride of a run-time layout.
     #[doc(hidden)]
     fn erase_stride(self) -> Stride {
         Stride::Int(self.erase())
@@ -91,7 +92,7 @@ pub trait Int: Copy + Default + fmt::Debug + 'static {
         Self::from_value(stride.int()?.get()?)
     }
 
-    /// How far it goes along coordinate `axis`, or in a line of indices.
+    /// How far the stride goes along entry `axis` of a coordinate, or for [`LINE`] in a line of indices.
     #[doc(hidden)]
     #[inline(always)]
     fn along(self, axis: usize) -> i64 {
@@ -109,14 +110,14 @@ pub trait Int: Copy + Default + fmt::Debug + 'static {
     /// The greatest common divisor.
     #[doc(hidden)]
     type Gcd<R: Int>: Int;
-    /// The stride in units of `N` elements, 1 where it is known to be no multiple.
+    /// The stride in units of `N` elements, 1 where the stride is known to be no multiple of `N`.
     #[doc(hidden)]
     type Upcast<N: Nat>: Int;
     /// How many elements with this stride are in a unit of `N`, if that is known; at least 1.
     #[doc(hidden)]
     type InUnit<N: Nat>: Int;
 
-    // The operations once more, by the right-hand operand.
+    // The same operations as methods of the right-hand operand, each for one kind of left-hand operand.
     #[doc(hidden)]
     type MulNat<L: Nat>: Int;
     #[doc(hidden)]
@@ -149,10 +150,10 @@ pub trait Int: Copy + Default + fmt::Debug + 'static {
     type IsNegative: Bit;
 }
 
-/// Stands for no coordinate: the line of indices.
+/// Stands in the place of a coordinate's entry for the line of indices.
 pub(super) const LINE: usize = usize::MAX;
 
-/// What stands for an integer when the program is compiled: 1 for a dynamic one.
+/// The integer that stands for another one when the program is compiled: 1 for a dynamic integer.
 pub(super) const fn skeleton(known: Option<i64>) -> crate::Int {
     match known {
         Some(value) => crate::Int::fixed(value),
@@ -160,7 +161,8 @@ pub(super) const fn skeleton(known: Option<i64>) -> crate::Int {
     }
 }
 
-/// The static integer `N`: `S<8>`. For numbers up to 1024 and powers of two and ten; [`int!`](crate::int) has the others.
+/// The static integer `N`: `S<8>`. For numbers up to 1024 and powers of two and ten; [`int!`](macro@crate::int) has the
+/// others.
 ///
 /// ```
 /// use girih_layout::typed::{Int, S};

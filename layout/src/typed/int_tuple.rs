@@ -44,7 +44,7 @@ impl IntTuple for () {
     fn zeros(self) {}
 }
 
-/// The tree as a shape, its extents unchecked: orders and profiles have any.
+/// The tree as a shape with unchecked extents, since orders and profiles may have any integers.
 pub(super) fn erase<T: IntTuple>(tree: T) -> Result<Lay, crate::Error> {
     let mut out = Lay::EMPTY;
     tree.zeros().erase_into(&mut out)?;

@@ -1,4 +1,4 @@
-//! Which integers there are: the numbers from 0 up, their negations, and the dynamic ones.
+//! The integers of layouts: the static numbers from 0 up, their negations, and the dynamic integers.
 
 use typenum::{B0, B1, UInt, UTerm};
 
@@ -7,7 +7,7 @@ use super::int::{Int, Neg, S};
 use super::nat::{Bit, CeilQuotient, Gcd, Nat, Order};
 use super::storage::{Even, Nothing, Odd};
 
-/// As `i64`; refused when compiled where it does not fit.
+/// A static number as `i64`; a number that does not fit does not compile.
 const fn signed(n: u64) -> i64 {
     assert!(n <= i64::MAX as u64, "a static integer does not fit in 63 bits");
     n as i64

@@ -33,35 +33,36 @@ pub type LeftInverse<M> =
 /// The leaves of the right inverse.
 pub(super) type InverseLeaves<M> = Again<<<Flat<M, B0> as Steps>::ByStride<S<1>> as Sorted>::Fold<S<1>>, B0>;
 
-/// A list sorted by stride, every leaf that leads somewhere with its 1-D step.
+/// A list sorted by stride: every leaf whose extent is not 1 and whose stride is not 0, with its 1-D step.
 #[doc(hidden)]
 pub trait Steps {
-    /// The step of the first leaf is `P`.
+    /// The sorted list, if the step of the first leaf is `P`.
     type ByStride<P: Int>: Sorted;
 }
 
 #[doc(hidden)]
 pub trait Sorted {
     type Insert<S: Int, D: Int, P: Int>: Sorted;
-    /// What maps the indices from `End` on back.
+    /// The modes of the right inverse for the indices from `End` on.
     type Fold<End: Int>: List;
-    /// What maps the indices back that follow a mode of stride `Before`, extent `S` and step `P`.
+    /// The modes of the left inverse for the indices from a mode of stride `Before`, extent `S` and step `P` on.
     type Back<Before: Int, S: Int, P: Int>: List;
     /// How many consecutive indices stay together, after a run of `Run` and strides of which `Rest` is the greatest common divisor.
     type Align<Run: Int, Rest: Int>: Int;
 }
 
 #[doc(hidden)]
+/// Case distinctions: each type has its value for the named condition being false in [`B0`] and true in [`B1`].
 pub trait Decide {
     /// If S is 1 or D is 0.
     type Insert<S: Int, D: Int, P: Int, T: Sorted>: Sorted;
     /// If the first of the list, `NS:ND`, comes before `S:D`.
     type After<S: Int, D: Int, P: Int, NS: Int, ND: Int, NP: Int, T: Sorted>: Sorted;
-    /// If their strides are the same: the larger one first.
+    /// If the two strides are the same and `S` is less than `NS`: the larger extent comes first.
     type Tied<S: Int, D: Int, P: Int, NS: Int, ND: Int, NP: Int, T: Sorted>: Sorted;
     /// If D is where the modes before end.
     type Fold<End: Int, S: Int, D: Int, P: Int, T: Sorted>: List;
-    /// If D is before.
+    /// If D is less than `End`.
     type Skip<End: Int, T: Sorted>: List;
     /// If D is where the run ends.
     type Align<Run: Int, Rest: Int, S: Int, D: Int, T: Sorted>: Int;
@@ -116,7 +117,7 @@ impl Decide for B1 {
     type Align<Run: Int, Rest: Int, S: Int, D: Int, T: Sorted> = T::Align<Run::Mul<S>, Rest>;
 }
 
-/// The same on run-time integers: instead of sorting, the largest mode at each end is looked for.
+/// The right inverse on run-time integers: instead of sorting, it looks for the largest mode at each end.
 pub(super) const fn right_inverse(from: &Lay) -> Result<Lay, Error> {
     const OP: &str = "right_inverse";
     let flat = tri!(coalesce(from));
@@ -143,7 +144,7 @@ pub(super) const fn right_inverse(from: &Lay) -> Result<Lay, Error> {
     }
 }
 
-/// The same on run-time integers.
+/// The left inverse on run-time integers.
 pub(super) const fn left_inverse(from: &Lay) -> Result<Lay, Error> {
     const OP: &str = "left_inverse";
     let flat = tri!(coalesce(from));

@@ -1,4 +1,4 @@
-//! The typed layout, and questions about it.
+//! The typed layout and its properties.
 
 use core::fmt;
 
@@ -12,7 +12,7 @@ use super::modes::Modes;
 use super::storage::Storage;
 use crate::{Error, Lay};
 
-/// A layout whose structure, and whatever of its integers is static, is in its type.
+/// A layout whose structure and static integers are in its type.
 ///
 /// Static integers take no room and no time: a static layout is a value of size 0, and its indices are constants, shifts and adds.
 /// `M` is a [`Mode`](super::Mode) or a tuple of modes; mode `i` is `Layout(l.0.i)`, layouts side by side are `Layout((a.0, b.0))`.
@@ -111,7 +111,7 @@ impl<M: Modes> Layout<M> {
         Ok(out)
     }
 
-    /// The run-time layout of a static one.
+    /// The run-time layout of a static layout.
     ///
     /// ```
     /// use girih_layout::{lay, layout};
@@ -202,10 +202,12 @@ impl<M: Modes> Layout<M> {
         ArrayOf::<T, M>::filled(value)
     }
 
-    /// The index of a coordinate: 1-D, one position a mode, or as nested as the shape; static positions and dynamic ones.
+    /// The index of a coordinate: 1-D, with one position for each mode, or as nested as the shape. Positions are static
+    /// or dynamic.
     ///
-    /// A static position outside its extent does not compile. Dynamic ones are checked where debug assertions are on, which then panic;
-    /// elsewhere the last leaf goes on past its extent, as in CuTe. [`Layout::try_at`] checks them always.
+    /// A static position outside its extent does not compile. Dynamic positions are checked where debug assertions are
+    /// on, and panic when they are outside; elsewhere the last leaf goes on past its extent, as in CuTe.
+    /// [`Layout::try_at`] always checks positions.
     ///
     /// ```
     /// use girih_layout::{int, layout};
@@ -258,7 +260,8 @@ impl<M: Modes> Layout<M> {
         self.erase()?.crd2idx(&coord.erase()?)
     }
 
-    /// The modes under [`__`](super::__), side by side, and the index of the rest. Positions as in [`Layout::at`].
+    /// The modes under [`__`](super::__), side by side, and the index of the fixed positions as an offset. Positions
+    /// are as in [`Layout::at`].
     ///
     /// ```
     /// use girih_layout::layout;
@@ -300,7 +303,8 @@ impl<M: Modes> Layout<M> {
         Ok((Layout(kept), offset))
     }
 
-    /// The coordinate, of rank `R`, that a layout along basis vectors has at a coordinate. Positions as in [`Layout::at`].
+    /// The coordinate, of rank `R`, that a layout along basis vectors has at a coordinate. Positions are as in
+    /// [`Layout::at`].
     ///
     /// ```
     /// use girih_layout::int_tuple;
@@ -352,7 +356,7 @@ impl<M: Modes> Layout<M> {
         Ok(out)
     }
 
-    /// [`Layout::slice`] of a layout along basis vectors: the rest is a coordinate of rank `R`.
+    /// [`Layout::slice`] of a layout along basis vectors: the offset is a coordinate of rank `R`.
     ///
     /// ```
     /// use girih_layout::int_tuple;
@@ -380,7 +384,7 @@ pub(super) fn debug_inside(check: impl FnOnce() -> Result<(), Error>) {
     }
 }
 
-/// Whether the indices of a layout are known to be numbers.
+/// Whether all indices of a layout are known to fit in 64 bits when the program is compiled.
 const fn in_range<M: Modes>() -> bool {
     let numbers = M::STATIC && !M::COORDINATES;
     numbers && matches!((M::SKELETON.min_index(), M::SKELETON.max_index()), (Ok(_), Ok(_)))

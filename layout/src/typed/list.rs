@@ -1,4 +1,4 @@
-//! Flat lists of leaves, as types: what the algebra works on between two trees.
+//! Flat lists of leaves, as types: the algebra turns trees into lists, works on these, and makes trees of the results.
 
 use typenum::{B0, B1};
 
@@ -25,12 +25,12 @@ pub trait List:
     type Head: Modes;
     type Extent: Int;
     type Stride: Int;
-    /// The others.
+    /// The other leaves.
     type Tail: List;
     type IsNil: Bit;
     /// The tuple of the leaves.
     type AsTuple: Tuple;
-    /// One node: a leaf of one, a tuple of more, `1:0` of none.
+    /// One node: a single leaf stays a leaf, several become a tuple, and none become `1:0`.
     type Wrapped: Modes;
     type WrappedAfter<S: Int, D: Int>: Modes;
     type Size: Int;

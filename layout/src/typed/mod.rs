@@ -22,29 +22,32 @@
 //!
 //! There is one semantics, that of the run-time layer ([`Lay`](crate::Lay)):
 //!
-//! * `l.op(..)` takes static operands. The run-time layer judges them when the program is compiled: what it refuses is a compile error whose
-//!   first line names the operation, the layouts and what does not divide (`cargo build` shows it, `cargo check` where it is asked to: [`Check`]).
-//! * `l.try_op(..)` takes any operands. The types say what is static in the result; the run-time layer judges when the program runs, and an
-//!   answer that the result's type can't hold is an `Err`.
+//! * `l.op(..)` takes static operands. The run-time layer checks the operands when the program is compiled: operands
+//!   that it refuses are a compile error whose first line names the operation, the layouts and what does not divide
+//!   (`cargo build` shows it, `cargo check` where it is asked to: [`Check`]).
+//! * `l.try_op(..)` takes any operands. The types say what is static in the result; the run-time layer checks the
+//!   operands when the program runs, and a result that the result's type can't hold is an `Err`.
 //!
-//! rustc prints the mismatch of two layouts as two types, which may differ only deep inside; `f(l.exactly())` instead of `f(l)` has it
-//! print two layouts.
+//! rustc prints the mismatch of two layouts as two types, which may differ only deep inside; `f(l.exactly())` instead
+//! of `f(l)` makes rustc print two layouts.
 //!
-//! What only the general composition finds is left to the run-time layer, and so are symbols and F2 columns.
+//! Results that only the general composition finds are left to the run-time layer, and so are symbols and F2 columns.
 //!
 //! # With something dynamic
 //!
 //! The structure of a result is in its type, so it is decided by what is static:
 //!
-//! * modes merge, and modes of extent 1 or stride 0 go, where static integers say so;
+//! * modes merge, and modes of extent 1 or stride 0 disappear, where static integers say so;
 //! * where an operation sorts by stride (complement, divides, products, inverses, `compact_like`, `fragment_like`), dynamic strides come after
 //!   the static ones and stay in order among themselves: a leading dimension is the largest stride;
 //! * a step of static length stays inside a mode of dynamic extent, and ends where that mode ends;
-//! * a dynamic stride is a multiple of what an upcast divides by, and not the 1 that a downcast looks for.
+//! * a dynamic stride is taken to be a multiple of the number that an upcast divides by, and not to be the 1 that a
+//!   downcast looks for.
 //!
-//! The values are then held against the run-time layer. Where a result decided so is not the function that the operation defines, the
-//! run-time layer's is put under the same tree, with the same static integers, if there is room for it; otherwise `try_op` answers
-//! [`Error::Unsupported`](crate::Error::Unsupported). So what is refused are values that ask for another structure:
+//! The result is then compared with the run-time layer's. If it is not the function that the operation defines, the
+//! run-time layer's result is put under the same tree, with the same static integers, if it fits there; otherwise
+//! `try_op` returns [`Error::Unsupported`](crate::Error::Unsupported). So only values are refused whose result needs
+//! another structure:
 //!
 //! ```
 //! use girih_layout::{Error, Int, int, layout};
@@ -58,9 +61,10 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! How it works: every operation is a total function from types to types, a generic associated type with bounds, over typenum's integers;
-//! beside it stands the same rule on run-time integers, which decides by what is static and supplies the dynamic integers. Both are held
-//! against each other wherever an operation is used. Tuples have up to 12 modes; more is a compile error that says so.
+//! How it works: every operation is a total function from types to types, a generic associated type with bounds, over
+//! typenum's integers; beside it stands the same rule on run-time integers, which decides by what is static and
+//! supplies the dynamic integers. The two are compared wherever an operation is used. Tuples have up to 12 modes; a
+//! longer tuple is a compile error that says so.
 
 #[macro_use]
 mod declare;

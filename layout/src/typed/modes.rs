@@ -1,4 +1,4 @@
-//! Trees of modes: a leaf `Mode<S, D>`, or a tuple of trees. Congruent by construction.
+//! Trees of modes: a leaf `Mode<S, D>`, or a tuple of trees. Shape and strides are congruent by construction.
 
 use core::fmt;
 
@@ -39,7 +39,7 @@ pub type Unit = Mode<S<1>, S<0>>;
 /// assert_eq!(plain(layout!((4, 8) : (1, 4))), layout!(32 : 1));
 /// ```
 pub trait Modes: Copy + Default + 'static {
-    /// The layout as a run-time one, 1 in place of what is dynamic.
+    /// The layout as a run-time layout, with 1 in the place of each dynamic integer.
     const SKELETON: Lay;
     /// Whether every integer is static: the value then has size 0.
     const STATIC: bool;
@@ -57,13 +57,13 @@ pub trait Modes: Copy + Default + 'static {
     /// The leaves, in front of `T`.
     #[doc(hidden)]
     type Leaves<T: List>: List;
-    /// `A` after this tree.
+    /// The composition of `A` and this tree, `A o self`.
     #[doc(hidden)]
     type Over<A: List>: Modes;
     /// The modes, in front of `T`; a tuple of one stays whole.
     #[doc(hidden)]
     type Spread<T: Tuple>: Tuple;
-    /// The modes as a list; a leaf is its own one.
+    /// The modes as a list; a leaf is its own only mode.
     #[doc(hidden)]
     type Each: ModeList;
     /// All leaves in one tuple; a leaf stays a leaf.
@@ -75,13 +75,13 @@ pub trait Modes: Copy + Default + 'static {
     /// This tree with the leaves of `L` in the place of its own.
     #[doc(hidden)]
     type With<L: List>: Modes;
-    /// `L` without as many leaves as this tree has.
+    /// `L` without its first leaves, as many as this tree has.
     #[doc(hidden)]
     type Past<L: List>: List;
     /// `M` coalesced by this profile.
     #[doc(hidden)]
     type CoalesceOf<M: Modes>: Modes;
-    /// The extents of this tree as keys of the leaves of `M`, each of all leaves in its place, in front of `T`.
+    /// The extents of this tree as keys of the leaves of `M`, each the key of all leaves in its place, in front of `T`.
     #[doc(hidden)]
     type KeysOver<M: Modes, T: List>: List;
     /// The extents, each along the basis vector of its place in this tree, which lies at `P`, in front of `T`.

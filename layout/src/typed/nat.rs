@@ -1,6 +1,7 @@
 //! Arithmetic on static integers: total functions from types to types.
 //!
-//! typenum's types, but not its operator traits: those need a where clause for every use and take several times longer to check.
+//! These functions use typenum's types, but not its operator traits, which need a where clause for every use and take
+//! several times longer to check.
 
 use typenum::{B0, B1, UInt, UTerm};
 
@@ -39,7 +40,7 @@ pub trait Bit:
     type Not: Bit;
     type And<R: Bit>: Bit;
     type Or<R: Bit>: Bit;
-    /// Of A and B, if B is not 0.
+    /// The greatest common divisor of A and B; the bit says whether B is not 0.
     type Gcd<A: Nat, B: Nat>: Nat;
     type Pick<A: Int, B: Int>: Int;
 }
@@ -127,9 +128,9 @@ impl Order for Greater {
 pub trait Division {
     type Quotient: Nat;
     type Remainder: Nat;
-    /// Of 2n + b by 2d, from this one of n by d.
+    /// The division of 2n + b by 2d, if this is the division of n by d.
     type Shift<B: Bit>: Division;
-    /// Of 2n + b by d, from this one of n by d.
+    /// The division of 2n + b by d, if this is the division of n by d.
     type Next<B: Bit, D: Nat>: Division;
 }
 
@@ -145,9 +146,9 @@ impl<Q: Nat, R: Nat> Division for Divided<Q, R> {
 
 /// A static integer of at least 0: typenum's `UTerm` and `UInt`.
 ///
-/// What `template <int N>` is in C++, `N: Nat` is here: a function that takes a number of the caller's into its types is generic over
-/// `N: Nat`. The caller gives `int!(2)` as a value or [`S<2>`](super::S) as a type, and `N::N` is the number. (`const N: usize` can't be computed
-/// with in types.)
+/// What `template <int N>` is in C++, `N: Nat` is here: a function whose types contain a number that the caller chooses
+/// is generic over `N: Nat`. The caller gives `int!(2)` as a value or [`S<2>`](super::S) as a type, and `N::N` is the
+/// number. (`const N: usize` can't be computed with in types.)
 ///
 /// ```
 /// use girih_layout::typed::{Left, Layout, Nat, S};
@@ -180,12 +181,12 @@ pub trait Nat: Int + Default {
     type Double: Nat;
     #[doc(hidden)]
     type Succ: Nat;
-    /// One less; 0 of 0.
+    /// The number less 1; 0 for 0.
     #[doc(hidden)]
     type Before: Nat;
     #[doc(hidden)]
     type Plus<R: Nat>: Nat;
-    /// The difference to something not greater.
+    /// The difference to a number that is not greater.
     #[doc(hidden)]
     type Minus<R: Nat>: Nat;
     #[doc(hidden)]
@@ -206,7 +207,7 @@ pub trait Nat: Int + Default {
     /// The negation of this number, where it is not 0.
     #[doc(hidden)]
     type Negative: Int;
-    /// How many binary digits it has.
+    /// How many binary digits the number has.
     #[doc(hidden)]
     type Digits: Nat;
 }

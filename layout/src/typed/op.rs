@@ -1,4 +1,4 @@
-//! The operations as values: each by its definition and by the rules that the types follow.
+//! The operations as values: each is computed by its definition and by the rules that the types follow.
 
 use super::coalesce::coalesce;
 use super::compact::{compact_like, fragment_like, left, ordered_by, right, zeroless};
@@ -53,7 +53,7 @@ pub(super) enum Op {
     TileToShapeBy,
 }
 
-/// What the second operand of an operation is.
+/// The kind of an operation's second operand.
 pub(super) enum Operand {
     None,
     Layout,
@@ -154,7 +154,7 @@ impl Op {
         }
     }
 
-    /// By the run-time layer.
+    /// The result by the run-time layer.
     pub(super) const fn defined(self, a: &Lay, t: &Tiler) -> Result<Lay, Error> {
         tri!(a.shape.checked());
         match (self, t) {
@@ -203,7 +203,7 @@ impl Op {
         }
     }
 
-    /// By the rules that the types follow.
+    /// The result by the rules that the types follow.
     pub(super) const fn ruled(self, a: &Lay, t: &Tiler) -> Result<Lay, Error> {
         match (self, t) {
             (Op::Coalesce, _) => coalesce(a),
@@ -243,7 +243,7 @@ impl Op {
         }
     }
 
-    /// The zipped form with its modes side by side, for the operations that have them so.
+    /// The zipped form with its modes side by side, for the tiled and flat operations; unchanged for all others.
     pub(super) const fn spread(self, zipped: &Lay) -> Result<Lay, Error> {
         match self {
             Op::TiledDivide | Op::TiledProduct => zipped.spread(false),
@@ -252,7 +252,7 @@ impl Op {
         }
     }
 
-    /// Whether the result has no tree to keep: any with the same indices will do.
+    /// Whether the result has no tree to keep: any layout with the same indices will do.
     pub(super) const fn is_one_function(self) -> bool {
         matches!(
             self,
@@ -267,7 +267,7 @@ impl Op {
         )
     }
 
-    /// In each mode with its tile, or in all at once.
+    /// The operation in each mode with its tile, or in the whole layout at once with one tile for all modes.
     const fn by_mode(self, a: &Lay, t: &Tiler) -> Result<Lay, Error> {
         let mut out = Lay::EMPTY;
         let tiles = match t {
@@ -303,7 +303,7 @@ impl Op {
         }
     }
 
-    /// The modes of block and tile in pairs.
+    /// The product with the modes of block and tile in pairs.
     const fn paired(self, a: &Lay, t: &Lay) -> Result<Lay, Error> {
         let rank = if a.rank() > t.rank() { a.rank() } else { t.rank() };
         let (block, tile) = (tri!(a.padded(rank)), tri!(t.padded(rank)));

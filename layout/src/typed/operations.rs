@@ -13,7 +13,8 @@ use super::{
 use crate::{Error, Tiler};
 
 operations! {
-    /// The same function with as few modes as possible, see [`Lay::coalesce`](crate::Lay::coalesce). Modes merge where that is right whatever the dynamic integers.
+    /// The same function with as few modes as possible, see [`Lay::coalesce`](crate::Lay::coalesce). Modes merge where
+    /// the merged mode is right for all values of the dynamic integers.
     ///
     /// ```
     /// use girih_layout::layout;
@@ -21,7 +22,8 @@ operations! {
     /// ```
     coalesce try_coalesce Coalesce -> Coalesced<M>;
 
-    /// The layout that maps the indices 0, 1, 2 ... back, see [`Lay::right_inverse`](crate::Lay::right_inverse): as far as modes provably follow on from one another.
+    /// The layout that maps the indices 0, 1, 2 ... back to coordinates, as far as modes provably follow on from one
+    /// another, see [`Lay::right_inverse`](crate::Lay::right_inverse).
     ///
     /// ```
     /// use girih_layout::layout;
@@ -52,7 +54,8 @@ operations! {
     /// ```
     composition try_composition Composition <X: Tiles> (right: X) [X::STATIC, X::SKELETON, right.erase()?] -> Composition<M, X>;
 
-    /// Mode 0 the tile, mode 1 where the tiles are, in each mode that has a tile, see [`Lay::logical_divide`](crate::Lay::logical_divide).
+    /// Each mode that has a tile becomes the tile (its mode 0) and the arrangement of the tiles (its mode 1), see
+    /// [`Lay::logical_divide`](crate::Lay::logical_divide).
     ///
     /// ```
     /// use girih_layout::{int, layout};
@@ -100,7 +103,8 @@ operations! {
     /// ```
     flat_divide try_flat_divide FlatDivide <X: Tiles> (tiler: X) [X::STATIC, X::SKELETON, tiler.erase()?] -> FlatDivide<M, X>;
 
-    /// Mode 0 the block, mode 1 its copies, in each mode that has a tile, see [`Lay::logical_product`](crate::Lay::logical_product).
+    /// Each mode that has a tile becomes the block (its mode 0) and the arrangement of the block's copies (its mode 1),
+    /// see [`Lay::logical_product`](crate::Lay::logical_product).
     ///
     /// ```
     /// use girih_layout::{int, layout};
@@ -141,7 +145,8 @@ operations! {
     /// ```
     flat_product try_flat_product FlatProduct <X: Tiles> (tiler: X) [X::STATIC, X::SKELETON, tiler.erase()?] -> FlatProduct<M, X>;
 
-    /// What this layout leaves out of `0..cotarget`, see [`Lay::complement`](crate::Lay::complement).
+    /// A layout of the indices in `0..cotarget` that this layout leaves out, see
+    /// [`Lay::complement`](crate::Lay::complement).
     ///
     /// ```
     /// use girih_layout::{int, layout};

@@ -35,7 +35,7 @@ pub type Downcast<M, N> = With<M, <<Leaves<M> as Units>::HasUnit as Decide>::Dow
 /// ```
 pub type Recast<M, Old, New> = Upcast<Downcast<M, Reduced<Old, New>>, Reduced<New, Old>>;
 
-/// `A` by the greatest common divisor of `A` and `B`.
+/// `A` divided by the greatest common divisor of `A` and `B`.
 pub(super) type Reduced<A, B> = CeilQuotient<A, super::nat::Gcd<A, B>>;
 
 #[doc(hidden)]
@@ -43,15 +43,17 @@ pub trait Units {
     type Upcast<N: Nat>: List;
     /// Whether a leaf has stride 1 and not extent 1.
     type HasUnit: Bit;
-    /// With that leaf in parts.
+    /// The leaves with each leaf of stride 1 and extent other than 1 split into `N` parts an element, the other strides
+    /// times `N`.
     type Parts<N: Nat>: List;
-    /// With the first leaf of stride 1 in parts.
+    /// The leaves with the first leaf of stride 1 split into `N` parts an element, the other strides times `N`.
     type FirstParts<N: Nat>: List;
-    /// All strides times `N`.
+    /// The leaves with all strides times `N`.
     type Scaled<N: Nat>: List;
 }
 
 #[doc(hidden)]
+/// Case distinctions: each type has its value for the named condition being false in [`B0`] and true in [`B1`].
 pub trait Decide {
     /// If a leaf has stride 1 and not extent 1.
     type Downcast<L: List, N: Nat>: List;
@@ -92,7 +94,7 @@ impl Decide for B1 {
     type FirstParts<S0: Int, D: Int, T: List, N: Nat> = Cons<S0::Mul<N>, S<1>, T::Scaled<N>>;
 }
 
-/// A dynamic stride is taken to be a multiple of `n`.
+/// The upcast; a dynamic stride is taken to be a multiple of `n`.
 pub(super) const fn upcast(from: &Lay, n: i64) -> Result<Lay, Error> {
     let (mut out, mut i) = (*from, 0);
     while i < from.leaf_count() {
@@ -116,7 +118,7 @@ pub(super) const fn upcast(from: &Lay, n: i64) -> Result<Lay, Error> {
     Ok(out)
 }
 
-/// The leaf that takes the parts has static stride 1.
+/// The downcast; the leaf that takes the parts has static stride 1.
 pub(super) const fn downcast(from: &Lay, n: i64) -> Result<Lay, Error> {
     let (parts, mut out) = (crate::Int::fixed(n), *from);
     let (mut has_unit, mut i) = (false, 0);

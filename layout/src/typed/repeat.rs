@@ -1,4 +1,4 @@
-//! A block repeated to fill a shape, and coalescing by a profile: what goes mode by mode along another tree.
+//! A block repeated to fill a shape, and coalescing by a profile: operations that go mode by mode along another tree.
 
 use super::coalesce::coalesce_into;
 use super::compact::{Compact, Leaves, OrderedBy, left, ordered_by};
@@ -45,11 +45,11 @@ type Counts<M, Sh> = <<<Sh as IntTuple>::Zeros as Modes>::Each as Along>::Counts
 /// A list of modes along another one.
 #[doc(hidden)]
 pub trait Along {
-    /// The sizes of these modes in units of those of `L`.
+    /// The sizes of these modes, each divided by the size of the mode of `L` with the same number, rounded up.
     type Counts<L: ModeList>: List;
-    /// The modes of `L`, coalesced by these.
+    /// The modes of `L`, coalesced by these modes as profiles.
     type CoalesceOf<L: ModeList>: Tuple;
-    /// The keys of the modes of `L` by these, in front of `K`.
+    /// The extents of these modes as keys of the leaves of `L`'s modes, in front of `K`.
     type KeysOver<L: ModeList, K: List>: List;
 }
 
@@ -109,7 +109,7 @@ pub(super) const fn operand(target: &Lay, order: Option<&Lay>) -> Result<Tiler, 
     Ok(Tiler::Modes(tiles))
 }
 
-/// The same of the skeletons, when the program is compiled.
+/// [`operand`] of skeletons, when the program is compiled.
 pub(super) const fn skeleton(target: &Lay, order: Option<&Lay>) -> Tiler {
     match operand(target, order) {
         Ok(operand) => operand,

@@ -1,4 +1,5 @@
-//! Elements of another size, inverses with repeats, and what two layouts have in common.
+//! Recasts to elements of another size, inverses of layouts with repeats, and the indices that two layouts have in
+//! common.
 
 use super::check::{Check, check, check_structure, run};
 use super::layout::{Layout, known};
@@ -14,7 +15,8 @@ use crate::{Error, Tiler};
 type Pair<A, B> = (Mode<A, S<0>>, Mode<B, S<0>>);
 
 operations! {
-    /// The layout in units of `n` old elements, see [`Lay::upcast`](crate::Lay::upcast). A dynamic stride is a multiple of `n` or an error.
+    /// The layout in units of `n` old elements, see [`Lay::upcast`](crate::Lay::upcast). A dynamic stride that is no
+    /// multiple of `n` is an error.
     ///
     /// ```
     /// use girih_layout::{int, layout};
@@ -47,7 +49,8 @@ operations! {
     downcast try_downcast Downcast <N: Nat> (n: N) [true, Tiler::Lay(Mode::<N, S<0>>::SKELETON),
         Tiler::Lay(number(n.erase()))] -> Downcast<M, N>;
 
-    /// Elements of `new` bits over the same memory as elements of `old` bits, see [`Lay::recast`](crate::Lay::recast).
+    /// The layout of elements of `new` bits over the same memory as elements of `old` bits, see
+    /// [`Lay::recast`](crate::Lay::recast).
     ///
     /// ```
     /// use girih_layout::{int, layout};
@@ -78,7 +81,7 @@ operations! {
     /// ```
     quasi_inverse try_quasi_inverse QuasiInverse -> LeftInverse<M>;
 
-    /// The coordinates that lead nowhere, see [`Lay::nullspace`](crate::Lay::nullspace).
+    /// A layout of the 1-D coordinates that this layout sends to 0, see [`Lay::nullspace`](crate::Lay::nullspace).
     ///
     /// ```
     /// use girih_layout::layout;
@@ -129,7 +132,7 @@ impl<M: Modes> Layout<M> {
         super::layout::unsigned(self.erase()?.max_common_vector(&other.erase()?)?)
     }
 
-    /// The largest `n` such that the indices of a static layout come in whole, aligned runs of `n`, see
+    /// The largest `n` such that the indices of a static layout come in whole, aligned runs of `n` indices, see
     /// [`Lay::max_alignment`](crate::Lay::max_alignment); [`MaxAlignment`] is the number as a type.
     ///
     /// ```

@@ -1,4 +1,5 @@
-//! The arithmetic of [`Int`](super::Int) once more on run-time integers: decided by what is static, not by what the values happen to be.
+//! The arithmetic of [`Int`](super::Int) for run-time integers: results depend on what is static, not on the values
+//! that dynamic integers happen to have.
 
 use crate::{Error, Int, Stride};
 
@@ -24,7 +25,8 @@ pub(super) const fn divides(a: Int, b: Int) -> bool {
     a.is_static() && b.is_static() && matches!(b.coef.checked_rem(a.coef), Some(0))
 }
 
-/// The quotient of numbers of at least 0, rounded up. Nothing fits less often into 0 than into anything else: the greatest number.
+/// The quotient of numbers of at least 0, rounded up. The quotient by 0 is the greatest number, but 0 if `a` is static
+/// 0.
 pub(super) const fn ceil_div(a: Int, b: Int) -> Result<Int, Error> {
     if is_zero(a) || a.is_static() && a.coef < 0 || b.is_static() && b.coef < 0 {
         return Ok(Int::ZERO);
@@ -46,7 +48,7 @@ pub(super) const fn least(a: Int, b: Int) -> Int {
     if a.is_static() && b.is_static() { Int::fixed(least) } else { Int::value(least) }
 }
 
-/// One less; an extent is at least 1.
+/// The integer less 1, at least 0.
 pub(super) const fn pred(a: Int) -> Int {
     let less = if a.coef > 0 { a.coef - 1 } else { 0 };
     if a.is_static() { Int::fixed(less) } else { Int::value(less) }
@@ -74,7 +76,7 @@ pub(super) const fn is_zero_stride(d: Stride) -> bool {
     }
 }
 
-/// Whether both are static and the same, along the same basis vector if along one.
+/// Whether both are static and the same; basis strides must also be along the same basis vector.
 pub(super) const fn same_stride(a: Stride, b: Stride) -> bool {
     match (a, b) {
         (Stride::Int(a), Stride::Int(b)) => same(a, b),

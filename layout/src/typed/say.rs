@@ -1,15 +1,15 @@
-//! Compile errors in words: constant functions can't format.
+//! The texts of compile errors, built by hand because constant functions cannot use `format!`.
 
 use super::op::{Op, Operand};
 use crate::refuse::Message;
 use crate::{Error, Int, Lay, Stride};
 
-/// `op(a, t)`.
+/// Writes `op(a, t)`.
 pub(super) const fn call(op: Op, a: &Lay, t: &crate::Tiler) -> Message {
     call_as(op.name(), op, a, t)
 }
 
-/// [`call`] of an operation of another name.
+/// [`call`] with the name `name` instead of the operation's.
 pub(super) const fn call_as(name: &str, op: Op, a: &Lay, t: &crate::Tiler) -> Message {
     let mut line = Message::EMPTY;
     line.text(name);
@@ -51,19 +51,19 @@ const fn operand(line: &mut Message, op: Op, t: &Lay) {
     }
 }
 
-/// The shape.
+/// Appends the shape.
 const fn tree(line: &mut Message, of: &Lay) {
     leaves(line, of, false, true);
 }
 
-/// A skeleton: `?` for what is dynamic.
+/// Appends a skeleton, with `?` for each dynamic integer.
 pub(super) const fn layout(line: &mut Message, of: &Lay) {
     leaves(line, of, false, true);
     line.text(":");
     leaves(line, of, true, true);
 }
 
-/// A layout whose integers may be numbers without being static: `?` for symbols.
+/// Appends a layout with every known number, static or not, and `?` for each symbol.
 pub(crate) const fn known(line: &mut Message, of: &Lay) {
     leaves(line, of, false, false);
     line.text(":");
@@ -121,7 +121,7 @@ const fn number(line: &mut Message, n: Int) {
     line.number(n.unsigned_abs() as usize);
 }
 
-/// The message of the errors that static operands meet.
+/// Appends the message of an error that static operands can meet.
 pub(crate) const fn explain(line: &mut Message, error: &Error) {
     match error {
         Error::StrideDivisibility { extent, stride, .. } => {

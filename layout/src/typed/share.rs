@@ -1,4 +1,4 @@
-//! What a layout leaves constant and what two layouts share, by what is static.
+//! Nullspace, alignment, distribution of a domain, and the indices that two layouts share, by what is static.
 
 use typenum::{B0, B1};
 
@@ -53,25 +53,27 @@ pub type DomainDistribute<Sh, N> = <super::coalesce::Again<
     <Leaves<<Sh as IntTuple>::Zeros> as Shared>::Distribute<N, S<1>>,
     B0,
 > as List>::Wrapped;
-/// How long the first leaf goes on if its stride is 1.
+/// The extent of the first leaf if the leaf's stride is 1, otherwise 1.
 type Length<L> = <<<L as List>::Stride as Int>::IsOne as Bit>::Pick<<L as List>::Extent, S<1>>;
 #[doc(hidden)]
 pub trait Shared {
-    /// The leaves of stride 0, each with its 1-D step, the first with `P`.
+    /// The leaves of stride 0, each with its 1-D step as stride; the 1-D step of the first leaf is `P`.
     type Null<P: Int>: List;
-    /// As many of these places as `A` has indices for, from `I` on in steps of `I`.
+    /// These leaves, which lead to 1-D coordinates, as far as the modes `A` have the indices `0, I, 2*I ...` there.
     type Common<A: List, I: Int>: List;
-    /// How many of the indices `0, I, 2*I ...` these modes have at the places `0, D, 2*D ...`; at most `N`.
+    /// How many of the indices `0, I, 2*I ...` these modes have at the 1-D coordinates `0, D, 2*D ...`; at most `N`.
     type Run<N: Int, D: Int, I: Int>: Int;
-    /// What each extent takes of `N`, the first in steps of `P`.
+    /// The greatest common divisor of each extent with what remains of `N`, with the leaf's 1-D step as stride; the 1-D
+    /// step of the first leaf is `P`.
     type Distribute<N: Int, P: Int>: List;
 }
 
 #[doc(hidden)]
+/// Case distinctions: each type has its value for the named condition being false in [`B0`] and true in [`B1`].
 pub trait Decide {
     /// If D is 0.
     type Null<S: Int, P: Int, T: List>: List;
-    /// If all `N` places are common, `L` of them.
+    /// If `L`, the number of common indices, is the whole extent `N`.
     type Common<A: List, I: Int, N: Int, D: Int, L: Int, T: List>: List;
     /// If a step of `D` stays in the mode `M:E`.
     type Run<M: Int, E: Int, N: Int, D: Int, I: Int, T: List>: Int;
@@ -121,7 +123,8 @@ pub(super) const fn nullspace(from: &Lay) -> Result<Lay, Error> {
     coalesce(&out)
 }
 
-/// The places of the other layout's indices, as far as this one has the same.
+/// The 1-D coordinates at which layout `b` has the indices 0, 1, 2 ..., as far as layout `a` has the same indices
+/// there.
 pub(super) const fn max_common_layout(a: &Lay, b: &Lay) -> Result<Lay, Error> {
     let (places, modes) = (tri!(right_inverse(b)), tri!(coalesce(a)));
     let (mut out, mut index, mut i) = (Lay::EMPTY, crate::Int::ONE, 0);
@@ -144,7 +147,7 @@ pub(super) const fn max_common_layout(a: &Lay, b: &Lay) -> Result<Lay, Error> {
 
 const COMMON: &str = "max_common_layout";
 
-/// How many of the indices `0, step, 2*step ...` the modes have at the places `0, d, 2*d ...`; at most `n`.
+/// How many of the indices `0, step, 2*step ...` the modes have at the 1-D coordinates `0, d, 2*d ...`; at most `n`.
 const fn run(modes: &Lay, n: crate::Int, d: crate::Int, step: crate::Int) -> Result<crate::Int, Error> {
     let (mut d, mut i) = (d, 0);
     while i < modes.leaf_count() {

@@ -2,15 +2,15 @@
 
 use core::marker::PhantomData;
 
-/// `LEN` values of `T`, one after another in memory and nothing else: `size_of` is `LEN * size_of::<T>()`, the alignment that of `T`
-/// (whatever its length; an empty one has alignment 1).
+/// `LEN` values of `T`, one after another in memory and nothing else: `size_of` is `LEN * size_of::<T>()`. The
+/// alignment is that of `T`, and 1 for `LEN` 0.
 ///
 /// ```
 /// use girih_layout::typed::{Int, S, Storage};
 /// let mut three = <<S<3> as Int>::Array<u8> as Storage<u8>>::filled(7);
 /// ```
 pub trait Storage<T: Copy>: Copy {
-    /// How many there are.
+    /// The number of values.
     const LEN: usize;
 
     /// `LEN` times the same value.
@@ -28,7 +28,7 @@ pub trait Storage<T: Copy>: Copy {
 #[repr(C)]
 pub struct Nothing<T>(PhantomData<T>);
 
-/// Twice as many elements as a half has.
+/// Twice as many elements as the half `H` has.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Even<T, H> {
@@ -36,7 +36,7 @@ pub struct Even<T, H> {
     elements: PhantomData<T>,
 }
 
-/// Twice as many elements as a half has, and one.
+/// Twice as many elements as the half `H` has, and one more.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Odd<T, H> {

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{Composed, Error, Swizzle};
 
-/// The swizzle with these numbers as a type, see [`Swizzle::new`]; [`Sw`] is it from numbers.
+/// The swizzle with these numbers as a type, see [`Swizzle::new`]; [`Sw`] is the same type written with plain numbers.
 ///
 /// ```
 /// use girih_layout::typed::{S, Sw, SwizzleOf};
@@ -53,14 +53,14 @@ pub type Sw<const BITS: usize, const BASE: usize, const SHIFT: usize> = SwizzleO
 pub trait Swizzling: Copy + Default + 'static {
     /// The swizzle.
     const SWIZZLE: Swizzle;
-    /// The swizzle counted in units of `New` bits instead of `Old` ones.
+    /// The swizzle counted in units of `New` bits instead of `Old` bits.
     #[doc(hidden)]
     type Recast<Old: Nat, New: Nat>: Swizzling;
 }
 
-/// How often `N` is halved down to 1.
+/// How often `N` must be halved to become 1.
 type Halvings<N> = <<N as Nat>::Digits as Nat>::Before;
-/// `Base` after a recast: a larger unit has more of the low bits inside.
+/// `Base` after a recast: a larger unit contains more of the low bits, so that `Base` shrinks.
 type Rebased<Base, Old, New> =
     <<Base as Nat>::Plus<Halvings<Reduced<Old, New>>> as Nat>::Minus<Halvings<Reduced<New, Old>>>;
 
@@ -82,8 +82,9 @@ impl<Bits: Nat, Base: Nat, Shift: Int> Swizzling for SwizzleOf<Bits, Base, Shift
 
 /// `x -> swizzle(offset + layout(x))` with the swizzle in the type, see [`Composed`].
 ///
-/// The offset, in elements like the layout's indices, is an [`Int`] too: static 0 to begin with, an `i64` after a slice. What the run-time form
-/// has beyond these operations, such as [`Composed::columns`], is had through [`Swizzled::erase`].
+/// The offset, in elements like the layout's indices, is an [`Int`] too: static 0 to begin with, an `i64` after a
+/// slice. Operations that only the run-time form has, such as [`Composed::columns`], are reached through
+/// [`Swizzled::erase`].
 ///
 /// ```
 /// use girih_layout::typed::{Sw, Swizzled};
@@ -98,7 +99,8 @@ impl<Bits: Nat, Base: Nat, Shift: Int> Swizzling for SwizzleOf<Bits, Base, Shift
 /// assert_eq!(atom.recast(int!(16), int!(128)).to_string(), "Sw<3,0,3> o 0 o (8,8):(8,1)");
 /// ```
 ///
-/// A swizzle that is none does not compile, nor does one that would move parts of a unit:
+/// Three numbers that [`Swizzle::new`] refuses do not compile, nor does a recast after which the swizzle would move
+/// parts of a unit:
 /// ```compile_fail
 /// # use girih_layout::{layout, typed::{Sw, Swizzled}};
 /// let tile = Swizzled::<Sw<3, 3, 2>, _>::new(layout!((8, 64) : (64, 1)));
@@ -159,7 +161,7 @@ impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {
         self.layout
     }
 
-    /// What is added before the swizzle, in elements.
+    /// The offset that is added to the layout's index before the swizzle, in elements.
     ///
     /// ```
     /// use girih_layout::typed::{Int, Sw, Swizzled};
@@ -187,7 +189,7 @@ impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {
         Ok(Composed::new(self.swizzle(), self.offset.get(), self.layout.erase()?))
     }
 
-    /// The index of a coordinate, positions as in [`Layout::at`]. Of layouts without negative indices.
+    /// The index of a coordinate, with positions as in [`Layout::at`], for layouts without negative indices.
     ///
     /// ```
     /// use girih_layout::typed::{Sw, Swizzled};
@@ -218,7 +220,8 @@ impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {
         self.erase()?.crd2idx(&coord.erase()?)
     }
 
-    /// The modes under `__`; the positions of the rest go into the offset, since a swizzle does not commute with adding.
+    /// The modes under `__`; the positions in the other modes go into the offset, since a swizzle does not commute with
+    /// adding.
     ///
     /// ```
     /// use girih_layout::typed::{Sw, Swizzled};
@@ -247,9 +250,9 @@ impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {
         Swizzled { offset, layout: self.layout, swizzle: PhantomData }
     }
 
-    /// Elements of `new` bits over the same memory as elements of `old` bits, see [`Composed::recast`].
+    /// The layout of elements of `new` bits over the same memory as elements of `old` bits, see [`Composed::recast`].
     ///
-    /// What is not static or has no result does not compile.
+    /// A layout or an offset that is not static does not compile, nor does a recast without a result.
     ///
     /// ```
     /// use girih_layout::typed::{Sw, Swizzled};
@@ -290,7 +293,7 @@ impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {
     }
 }
 
-/// The offset in units of `New` bits instead of `Old` ones.
+/// The offset in units of `New` bits instead of `Old` bits.
 pub(super) type Offset<O, Old, New> = <<O as Int>::Mul<Reduced<Old, New>> as Int>::Upcast<Reduced<New, Old>>;
 
 /// The type of [`Swizzled::recast`].
@@ -307,7 +310,7 @@ pub(super) type Offset<O, Old, New> = <<O as Int>::Mul<Reduced<Old, New>> as Int
 pub type Recasted<W, M, O, Old, New> =
     Swizzled<<W as Swizzling>::Recast<Old, New>, Recast<M, Old, New>, Offset<O, Old, New>>;
 
-/// Operations on the domain: the layout inside has them done, the swizzle and the offset stay.
+/// Operations on the domain: they change the layout inside and keep the swizzle and the offset.
 macro_rules! inside {
     ($($name:ident $try:ident $(<$($g:ident: $bound:ident),+> ($($x:ident: $t:ty),+))? -> $r:ty;)*) => {
         impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {$(

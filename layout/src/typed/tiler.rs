@@ -1,4 +1,4 @@
-//! Tilers: what a layout is composed with, divided by, multiplied by.
+//! Tilers: the operands that a layout is composed with, divided by or multiplied by.
 
 use core::marker::PhantomData;
 
@@ -16,7 +16,7 @@ use super::nat::Nat;
 use super::repeat;
 use crate::Error;
 
-/// `_`: in a tiler the mode stays as it is, in a slice all of it stays.
+/// `_`: in a tiler the mode stays as it is, in a slice all of the mode stays.
 ///
 /// ```
 /// use girih_layout::typed::All;
@@ -45,7 +45,7 @@ pub const __: All = All;
 /// assert_eq!(tiles(layout!(8 : 1), int!(4)), layout!((4, 2) : (1, 4)));
 /// ```
 pub trait Tiler: Copy + Default + 'static {
-    /// The run-time tiler, 1 in place of what is dynamic.
+    /// The run-time tiler, with 1 in the place of each dynamic integer.
     const SKELETON: crate::Tiler;
     /// Whether every integer is static.
     const STATIC: bool;
@@ -96,7 +96,7 @@ pub trait Tile: Copy + Default + 'static {
     type Second<M: Modes, O: Split>: Modes;
 }
 
-/// The tiles of the first modes, then [`NoTile`] for ever.
+/// The tiles of the first modes, then [`NoTile`] for every further mode.
 #[doc(hidden)]
 pub trait TileList {
     type Head: Tile;
@@ -130,20 +130,21 @@ pub trait ModeList: Copy + repeat::Along + basis::Places {
     type Split<X: TileList, O: Split>: Tuple;
     type Firsts<X: TileList, O: Split>: Tuple;
     type Seconds<X: TileList, O: Split>: Tuple;
-    /// At least as many as `L` has, filled up with `1:0`.
+    /// These modes, filled up with `1:0` to at least as many as `L` has.
     type Padded<L: ModeList>: ModeList;
     type Filling: ModeList;
-    /// `((A,B),...)` with the modes of `L`.
+    /// `((A,B),...)`: each mode A of these paired with the mode B of `L` with the same number.
     type Paired<L: ModeList>: Tuple;
-    /// These from the last to the first, then those of `L`.
+    /// These modes from the last to the first, then the modes of `L`.
     type Reversed<L: ModeList>: ModeList;
     /// Mode `I`, `1:0` where there is none.
     type Nth<I: Nat>: Modes;
-    /// From mode `B` up to `E`.
+    /// The modes from number `B` to before number `E`.
     type Take<B: Nat, E: Nat>: ModeList;
-    /// These, then those of `L`.
+    /// These modes, then the modes of `L`.
     type Join<L: ModeList>: ModeList;
-    /// The leaves, a list of which is `L`, with strides by which those of the first mode come first.
+    /// The list `L` of the leaves of these modes; if there are several modes, the leaves of the first mode get strides
+    /// that are ordered before all others.
     type Fragment<L: List>: List;
     type FragmentAfter<F: List, L: List>: List;
     fn split(self) -> (Self::Head, Self::Tail);

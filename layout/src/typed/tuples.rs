@@ -29,7 +29,7 @@ const fn closed(mut out: Lay) -> Lay {
     out
 }
 
-/// What would be a tuple of more than 12 modes.
+/// Stands for a tuple of more than 12 modes, which does not compile.
 #[doc(hidden)]
 #[derive(Clone, Copy, Default)]
 pub struct RankAbove12;
@@ -99,7 +99,7 @@ impl Tuple for RankAbove12 {
     }
 }
 
-/// One impl a rank; the last mode apart, because it takes the last digit.
+/// One impl for each rank; the last mode stands apart, because it takes the last digit.
 macro_rules! tuples {
     ($(($($t:ident.$i:tt)* ; $z:ident.$zi:tt ; $prepend:ident $($($p:ident.$pi:tt)+)?))*) => {$(
         impl<$($t: Modes,)* $z: Modes> Modes for ($($t,)* $z,) {
@@ -194,7 +194,7 @@ macro_rules! tuples {
     (@with [$($done:ty,)*] [$l:ty]) => { ($($done,)*) };
     (@past [$l:ty] $t:ident $($rest:ident)*) => { tuples!(@past [$t::Past<$l>] $($rest)*) };
     (@past [$l:ty]) => { $l };
-    // Backwards: the last mode first.
+    // The modes are taken backwards, the last one first.
     (@leaves $s:ident $l:ident [$($done:tt)*] $t:ident.$i:tt $($rest:tt)*) => { tuples!(@leaves $s $l [$i $($done)*] $($rest)*) };
     (@leaves $s:ident $l:ident [$($i:tt)*]) => {{
         $(let $l = $s.$i.leaves($l);)*

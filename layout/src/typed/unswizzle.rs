@@ -1,5 +1,6 @@
-//! What of a swizzled layout is a plain one: reach, inverses, decay. The run-time layer computes it, for static layouts when they are
-//! compiled; the strides may be F2 columns, which a type does not have.
+//! Cosize, inverses and decay of a swizzled layout, whose results are numbers or plain layouts. The run-time layer
+//! computes these results, for static layouts when the program is compiled; the results are run-time layouts because
+//! their strides may be F2 columns, which a type does not have.
 
 use super::int::Int;
 use super::layout::unsigned;
@@ -9,7 +10,7 @@ use super::swizzled::{Swizzled, Swizzling};
 use crate::refuse::Message;
 use crate::{Composed, Error, Lay};
 
-/// `name of Sw<3,3,3> o 0 o (8,64):(64,1): `.
+/// The start of a message: `name of Sw<3,3,3> o 0 o (8,64):(64,1): `.
 const fn question(name: &str, a: &Composed) -> Message {
     let mut line = Message::EMPTY;
     line.text(name);
@@ -40,7 +41,7 @@ const fn answered<T: Copy>(name: &str, a: &Composed, answer: &Result<T, Error>) 
 }
 
 impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {
-    /// The run-time form of a static one.
+    /// The run-time form of a static swizzled layout.
     const fn composed(name: &str) -> Composed {
         match (M::STATIC, O::KNOWN) {
             (true, Some(offset)) => Composed::new(W::SWIZZLE, offset, M::SKELETON),
@@ -56,7 +57,7 @@ impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {
     }
 }
 
-/// Questions to the run-time form, at compile time and at run time.
+/// Operations that the run-time form computes, at compile time and at run time.
 macro_rules! asked {
     ($($(#[$doc:meta])* $name:ident $try:ident -> $t:ty, $take:ident $(, $then:ident)?;)*) => {
         impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {$(
@@ -135,7 +136,7 @@ asked! {
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///
-    /// A whole tile has none, and does not compile:
+    /// A whole tile has no such layout, and does not compile:
     /// ```compile_fail
     /// # use girih_layout::{layout, typed::{Sw, Swizzled}};
     /// Swizzled::<Sw<3, 3, 3>, _>::new(layout!((8, 64) : (64, 1))).decay();

@@ -1,4 +1,5 @@
-//! Tiles and partitions that stay inside: what is cut by them has every value that they name.
+//! Divides into whole tiles and compositions that stay inside the layout: each of their coordinates is a coordinate of
+//! the layout that they cut.
 
 use super::check::{Check, check_static};
 use super::edit::Joined;
@@ -24,7 +25,8 @@ pub type Splice<M> = <Joined<Inner<M>, Outer<M>> as ModeList>::AsTuple;
 type Inner<M> = <<<M as Modes>::Each as ModeList>::Head as Modes>::Each;
 type Outer<M> = <<M as Modes>::Each as ModeList>::Tail;
 
-/// Refuses tiles of a divide that are not whole: one larger than its mode, or one that doesn't divide it.
+/// Refuses tiles of a divide that are not whole: a tile larger than its mode, or a tile whose size does not divide the
+/// mode's.
 const fn whole(a: &Lay, t: &Tiler) -> Result<(), Error> {
     const OP: &str = "whole_divide";
     if let Tiler::Modes(tiles) = t {
@@ -39,7 +41,7 @@ const fn whole(a: &Lay, t: &Tiler) -> Result<(), Error> {
     } else if let Tiler::Lay(tile) = t {
         tri!(divides(OP, tri!(tile.size()), tri!(a.size())));
     }
-    // A tile with holes may divide its mode and reach past it all the same.
+    // A tile with holes may reach past its mode even though its size divides the mode's.
     let (tiled, all) = (tri!(tri!(a.zipped_divide(t)).size()), tri!(a.size()));
     if tiled.same(all) {
         Ok(())
@@ -55,7 +57,7 @@ const fn divides(op: &'static str, divisor: Int, shape: Int) -> Result<(), Error
     }
 }
 
-/// Refuses a right-hand side of a composition that reaches past the left-hand one.
+/// Refuses a right-hand side `b` of a composition that reaches past the left-hand side `a`.
 const fn inside(a: &Lay, b: &Lay) -> Result<(), Error> {
     match a.compose_in_bounds(b) {
         Ok(_) => Ok(()),
@@ -149,7 +151,7 @@ const fn no_bijection(a: &Lay) {
 }
 
 impl<M: Modes> Layout<M> {
-    /// [`Layout::zipped_divide`] into whole tiles, `((TileM,TileN),(RestM,RestN))`: none reaches past the layout.
+    /// [`Layout::zipped_divide`] into whole tiles, `((TileM,TileN),(RestM,RestN))`: no tile reaches past the layout.
     ///
     /// ```
     /// use girih_layout::{int, layout};
@@ -225,8 +227,8 @@ impl<M: Modes> Layout<M> {
         self.try_composition(right)
     }
 
-    /// The modes of mode 0 in its place: `((TileM,TileN),RestM,RestN)` becomes `(TileM,TileN,RestM,RestN)`. Integers move and
-    /// are not computed.
+    /// The layout with the modes of mode 0 in the place of mode 0: `((TileM,TileN),RestM,RestN)` becomes
+    /// `(TileM,TileN,RestM,RestN)`. Integers move and are not computed.
     ///
     /// ```
     /// use girih_layout::layout;
