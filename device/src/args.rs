@@ -74,9 +74,37 @@ macro_rules! arg_from {
                 Arg::$variant(value)
             }
         }
+        impl From<&$ty> for Arg<'_> {
+            fn from(value: &$ty) -> Self {
+                Arg::$variant(*value)
+            }
+        }
     )*};
 }
 arg_from!(u32 => U32, i32 => I32, u64 => U64, i64 => I64, f32 => F32, f64 => F64);
+
+/// Arguments by their names, as [`Kernel::arguments`](crate::Kernel::arguments) takes them: of variables that are called as the
+/// parameters are, or `parameter = value`.
+///
+/// # Examples
+/// ```
+/// use girih_device::{Device, Select, args};
+/// # let text = ".version 7.0 .target sm_80 .address_size 64
+/// #     .visible .entry k(.param .u64 x, .param .u32 rows, .param .f32 scale) { ret; }";
+/// let device = Device::open(Select::Sim)?;
+/// let kernel = device.load(&girih_ptx::Module::parse(text)?)?.kernel("k")?; // k(x, rows, scale)
+/// let (x, rows) = (device.zeros::<f32>(8)?, 8u32);
+/// assert_eq!(kernel.arguments(&args![rows, x, scale = 0.5f32])?.len(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[macro_export]
+macro_rules! args {
+    ($($name:ident $(= $value:expr)?),* $(,)?) => {
+        [$((::core::stringify!($name), $crate::args!(@of $name $($value)?))),*]
+    };
+    (@of $name:ident) => { $crate::Arg::from(&$name) };
+    (@of $name:ident $value:expr) => { $crate::Arg::from($value) };
+}
 
 impl<'a> Arg<'a> {
     /// The memory of the buffer that it stands for.

@@ -15,10 +15,10 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 fn main() -> Outcome {
     let device = Device::open(Select::Auto)?;
-    softmax::run(&device, &softmax::softmax()?, [1000, 4000, 4003])?;
-    transpose::run(&device, &transpose::transpose()?, [1000, 700])?;
-    split_k::run(&device, &split_k::split_k(SM50_RED_ADD_F32_V1)?, [200, 300, 1000], 5)?;
-    gather::run(&device, &gather::gather()?, [100, 50, 1000])?;
+    softmax::run(&device, softmax::softmax()?.module(), [1000, 4000, 4003])?;
+    transpose::run(&device, transpose::transpose()?.module(), [1000, 700])?;
+    split_k::run(&device, split_k::split_k(SM50_RED_ADD_F32_V1)?.module(), [200, 300, 1000], 5)?;
+    gather::run(&device, gather::gather()?.module(), [100, 50, 1000])?;
     println!("softmax, transpose, split-K and gather on {}: every value is right", device.name());
     Ok(())
 }
@@ -34,19 +34,23 @@ mod tests {
     #[test]
     fn softmaxes_are_right() -> Outcome {
         let shapes = [[3, 1, 1], [2, 127, 130], [2, 128, 128], [2, 1000, 1001], [1, 4096, 4096]];
-        shapes.into_iter().try_for_each(|shape| softmax::run(&simulator(), &softmax::softmax()?, shape))
+        shapes
+            .into_iter()
+            .try_for_each(|shape| softmax::run(&simulator(), softmax::softmax()?.module(), shape))
     }
 
     #[test]
     fn transposes_are_right() -> Outcome {
         let shapes = [[1, 1], [32, 32], [33, 31], [100, 70], [5, 200]];
-        shapes.into_iter().try_for_each(|shape| transpose::run(&simulator(), &transpose::transpose()?, shape))
+        shapes
+            .into_iter()
+            .try_for_each(|shape| transpose::run(&simulator(), transpose::transpose()?.module(), shape))
     }
 
     #[test]
     fn products_split_over_k_are_right() -> Outcome {
         for (shape, parts) in [([64, 64, 32], 1), ([64, 64, 128], 4), ([70, 50, 100], 3), ([1, 130, 33], 2)] {
-            split_k::run(&simulator(), &split_k::split_k(SM50_RED_ADD_F32_V1)?, shape, parts)?;
+            split_k::run(&simulator(), split_k::split_k(SM50_RED_ADD_F32_V1)?.module(), shape, parts)?;
         }
         Ok(())
     }
@@ -54,6 +58,6 @@ mod tests {
     #[test]
     fn gathers_are_right() -> Outcome {
         let shapes = [[1, 1, 1], [10, 5, 512], [7, 20, 513], [3, 4, 1500]];
-        shapes.into_iter().try_for_each(|shape| gather::run(&simulator(), &gather::gather()?, shape))
+        shapes.into_iter().try_for_each(|shape| gather::run(&simulator(), gather::gather()?.module(), shape))
     }
 }

@@ -45,7 +45,7 @@ fn of_the_softmax() {
     let kernel = softmax().expect("the kernel");
     // Rows that the block's registers do not hold.
     told(
-        softmax::run(&simulator(), &kernel, [1, 5000, 5000]),
+        softmax::run(&simulator(), kernel.module(), [1, 5000, 5000]),
         expect![[r#"
         kernel `softmax`: parameter `columns` = 5000: the kernel takes values from 1 to 4096, as examples/kernels/softmax.rs:18:21 says
     "#]],
@@ -146,7 +146,7 @@ fn of_the_gather() {
     let kernel = gather().expect("the kernel");
     // Rows without columns.
     told(
-        gather::run(&simulator(), &kernel, [3, 4, 0]),
+        gather::run(&simulator(), kernel.module(), [3, 4, 0]),
         expect![[r#"
         kernel `gather`: the grid [4, 0, 1] is empty; every extent must be at least 1 (skip the launch of empty work)
     "#]],
@@ -155,8 +155,8 @@ fn of_the_gather() {
     told(
         gather::run(&simulator(), &edited(&kernel, "@%p", Some("@!%p")), [3, 4, 513]),
         expect![[r#"
-        simulator: gather, line 77: `@!%p4 st.global.b32 [%rd26], %r8`, block (3, 1, 0), thread (1, 0, 0): write of 4 bytes at global address 0x700203a10 is out of bounds; it ends 4 bytes after the nearest memory, 8208 bytes at 0x700201a00
-    "#]],
+            simulator: gather, line 77: `@!%p4 st.global.b32 [%rd26], %r8`, block (3, 1, 0), thread (1, 0, 0): write of 4 bytes at global address 0x700203a10 is out of bounds; it ends 4 bytes after the nearest memory, 8208 bytes at 0x700201a00
+        "#]],
     );
     // A float is no row.
     let mut b = Builder::new("gather", 80, 128);

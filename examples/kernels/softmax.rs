@@ -4,7 +4,7 @@ use std::f64::consts::LOG2_E;
 
 use girih::codegen::algorithm::{block_reduce, copy, fill, reduce, transform};
 use girih::codegen::{Builder, Error, Gmem, Kernel, Rmem, Scalar, atom::AUTO_VECTORIZING_COPY};
-use girih::device::{Arg, Device};
+use girih::device::{Device, args};
 use girih::layout::{lay, tiler};
 use girih::ptx::{Module, Special};
 use girih::tensor::{DType, Slice};
@@ -39,18 +39,14 @@ pub(super) fn softmax() -> Result<Kernel, Error> {
     b.finish()
 }
 
-pub(super) fn run(
-    device: &Device,
-    module: &impl AsRef<Module>,
-    [rows, columns, pitch]: [usize; 3],
-) -> Outcome {
+pub(super) fn run(device: &Device, module: &Module, [rows, columns, pitch]: [usize; 3]) -> Outcome {
     let kernel = device.load(module)?.kernel("softmax")?;
 
     let input: Vec<f32> = (0..rows * pitch).map(|i| (i * 7919 % 1000) as f32 / 50.0 - 10.0).collect();
     let (x, y) = (device.upload(&input)?, device.upload(&vec![f32::NAN; rows * pitch])?);
-    let [m, n, ld] = [rows, columns, pitch].map(|n| Arg::U32(n as u32));
-    let args = [("x", Arg::from(&x)), ("y", Arg::from(&y)), ("rows", m), ("columns", n), ("pitch", ld)];
-    let (config, args) = (kernel.config([rows as u32, 1, 1])?, kernel.arguments(&args)?);
+    let [m, n, ld] = [rows, columns, pitch].map(|n| n as u32);
+    let args = kernel.arguments(&args![x, y, rows = m, columns = n, pitch = ld])?;
+    let config = kernel.config([m, 1, 1])?;
     // SAFETY: a block reads and writes `columns` elements of its row, which both buffers hold.
     #[expect(unsafe_code, reason = "launching one's own kernel")]
     unsafe { kernel.launch(&config, &args) }?;

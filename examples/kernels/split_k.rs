@@ -3,7 +3,7 @@
 use girih::codegen::algorithm::{clear, copy, gemm};
 use girih::codegen::atom::{AUTO_VECTORIZING_COPY, CopyAtom, SM80_16X8X16_F32F16F16F32_TN};
 use girih::codegen::{Builder, Error, Expr, Gmem, Kernel, Operand, TiledMma};
-use girih::device::{Arg, Device};
+use girih::device::{Device, args};
 use girih::layout::{lay, tiler};
 use girih::ptx::{Module, Special};
 use girih::tensor::{DType, Slice, Tensor};
@@ -43,26 +43,19 @@ pub(super) fn split_k(add: CopyAtom) -> Result<Kernel, Error> {
     b.finish()
 }
 
-pub(super) fn run(
-    device: &Device,
-    module: &impl AsRef<Module>,
-    [m, n, k]: [usize; 3],
-    parts: usize,
-) -> Outcome {
+pub(super) fn run(device: &Device, module: &Module, [m, n, k]: [u32; 3], parts: u32) -> Outcome {
     let kernel = device.load(module)?.kernel("split_k")?;
-    let number = |i: usize| f16::from_f32((i * 7919 % 17) as f32 - 8.0);
+    let number = |i: u32| f16::from_f32((i * 7919 % 17) as f32 - 8.0);
     let [a, b]: [Vec<f16>; 2] = [m * k, n * k].map(|size| (0..size).map(number).collect());
-    let (a_device, b_device, c) = (device.upload(&a)?, device.upload(&b)?, device.zeros::<f32>(m * n)?);
-    let steps = k.div_ceil(32 * parts);
-    let [m_arg, n_arg, k_arg, steps] = [m, n, k, steps].map(|n| Arg::U32(n as u32));
-    let numbers = [("m", m_arg), ("n", n_arg), ("k", k_arg), ("steps", steps)];
-    let arrays = [("a", Arg::from(&a_device)), ("b", Arg::from(&b_device)), ("c", Arg::from(&c))];
-    let args = kernel.arguments(&[&numbers[..], &arrays].concat())?;
-    let config = kernel.config([m.div_ceil(64) as u32, n.div_ceil(64) as u32, parts as u32])?;
+    let (a_device, b_device) = (device.upload(&a)?, device.upload(&b)?);
+    let c = device.zeros::<f32>((m * n) as usize)?;
+    let args = args![m, n, k, steps = k.div_ceil(32 * parts), a = &a_device, b = &b_device, c];
+    let (config, args) = (kernel.config([m.div_ceil(64), n.div_ceil(64), parts])?, kernel.arguments(&args)?);
     // SAFETY: a block reads tiles of A and B and adds to a tile of C, as far as they go.
     #[expect(unsafe_code, reason = "launching one's own kernel")]
     unsafe { kernel.launch(&config, &args) }?;
 
+    let [n, k] = [n, k].map(|n| n as usize);
     for (at, found) in c.download()?.into_iter().enumerate() {
         let (row, column) = (at / n, at % n);
         let products = (0..k).map(|i| a[row * k + i].to_f32() * b[column * k + i].to_f32());

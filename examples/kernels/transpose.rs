@@ -2,7 +2,7 @@
 
 use girih::codegen::algorithm::copy;
 use girih::codegen::{Builder, Error, Gmem, Kernel, Smem, atom::AUTO_VECTORIZING_COPY};
-use girih::device::{Arg, Device};
+use girih::device::{Device, args};
 use girih::layout::{Swizzle, lay, tiler};
 use girih::ptx::{Module, Special};
 use girih::tensor::{DType, Slice, Tensor};
@@ -32,14 +32,13 @@ pub(super) fn transpose() -> Result<Kernel, Error> {
     b.finish()
 }
 
-pub(super) fn run(device: &Device, module: &impl AsRef<Module>, [rows, columns]: [usize; 2]) -> Outcome {
+pub(super) fn run(device: &Device, module: &Module, [rows, columns]: [usize; 2]) -> Outcome {
     let kernel = device.load(module)?.kernel("transpose")?;
     let input: Vec<f32> = (0..rows * columns).map(|i| i as f32).collect();
     let (x, y) = (device.upload(&input)?, device.upload(&vec![f32::NAN; rows * columns])?);
-    let [m, n] = [rows, columns].map(|n| Arg::U32(n as u32));
-    let args =
-        kernel.arguments(&[("x", Arg::from(&x)), ("y", Arg::from(&y)), ("rows", m), ("columns", n)])?;
-    let config = kernel.config([rows.div_ceil(32) as u32, columns.div_ceil(32) as u32, 1])?;
+    let [m, n] = [rows, columns].map(|n| n as u32);
+    let args = kernel.arguments(&args![x, y, rows = m, columns = n])?;
+    let config = kernel.config([m.div_ceil(32), n.div_ceil(32), 1])?;
     // SAFETY: a block reads and writes a tile of both matrices, as far as they go.
     #[expect(unsafe_code, reason = "launching one's own kernel")]
     unsafe { kernel.launch(&config, &args) }?;

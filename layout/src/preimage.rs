@@ -156,7 +156,7 @@ impl Lay {
             let (extent, stride) = modes.flat_leaf(i);
             let d = tri!(stride.require_int(OP));
             if !d.same(end) {
-                return modes.leaves_out_or_repeats(i, end);
+                return modes.is_compact_from(i, end);
             }
             end = tri!(end.mul(extent));
             i += 1;
@@ -188,7 +188,7 @@ impl Lay {
 
     /// Whether sorted modes are compact, of which the first `k` have the indices below `end` once each and mode `k`
     /// does not have the stride `end`: not if the modes surely leave out `end` or have an index twice.
-    const fn leaves_out_or_repeats(&self, k: usize, end: Int) -> Result<bool, Error> {
+    const fn is_compact_from(&self, k: usize, end: Int) -> Result<bool, Error> {
         const OP: &str = "is_compact";
         let (mut wide, mut all_above, mut i) = (Ok(false), true, k);
         while i < self.leaf_count() {

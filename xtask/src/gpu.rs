@@ -18,6 +18,8 @@ struct Carried {
     name: String,
     /// `bin`, `test` or `bench`.
     kind: &'static str,
+    /// Features that it is built with beside the package's default ones.
+    features: Vec<String>,
 }
 
 /// Builds and packs.
@@ -52,7 +54,13 @@ fn carried(metadata: &Value) -> Vec<Carried> {
             let (name, kinds) = (text(target, "name"), list(target, "kind"));
             let kind = ["bin", "test", "bench"].into_iter().find(|&kind| kinds.iter().any(|k| k == kind))?;
             let wanted = if kind == "bin" { name == "girih" } else { name.starts_with("gpu") };
-            wanted.then(|| Carried { package: text(package, "name"), name, kind })
+            let features = list(target, "required-features").iter().filter_map(Value::as_str).map(Into::into);
+            wanted.then(|| Carried {
+                package: text(package, "name"),
+                name,
+                kind,
+                features: features.collect(),
+            })
         };
         list(package, "targets").iter().filter_map(of_target).collect::<Vec<_>>()
     };
@@ -61,12 +69,16 @@ fn carried(metadata: &Value) -> Vec<Carried> {
 
 /// Builds one executable with optimisation and returns its path.
 fn build(carried: &Carried) -> Result<PathBuf, Error> {
-    let Carried { package, name, kind } = carried;
+    let Carried { package, name, kind, features } = carried;
     let line = match *kind {
         "bin" => format!("cargo build --release --package {package} --bin {name} --message-format json"),
         kind => format!("cargo {kind} --no-run --package {package} --{kind} {name} --message-format json"),
     };
     let line = if *kind == "test" { line.replace("--no-run", "--release --no-run") } else { line };
+    let line = match &features[..] {
+        [] => line,
+        some => format!("{line} --features {}", some.join(",")),
+    };
     let mut executable = None;
     for message in output(command(&line).env("CARGO_PROFILE_RELEASE_STRIP", "symbols"), &line)?
         .lines()

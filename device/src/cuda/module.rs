@@ -163,7 +163,9 @@ impl Code for Library {
             max_threads: get(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
             instructions: info.instructions,
         };
-        Ok(Arc::new(Function { image: self.image.clone(), function, resources, opted_in: Mutex::new(0) }))
+        let function = Function { image: self.image.clone(), function, resources, opted_in: Mutex::new(0) };
+        function.allow_cluster(info.required_cluster)?;
+        Ok(Arc::new(function))
     }
 }
 
@@ -186,6 +188,18 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 impl Function {
+    /// Allows launches with clusters of so many blocks, of which a driver wants to be told if they are more than any GPU with clusters
+    /// has room for.
+    fn allow_cluster(&self, cluster: Option<[u32; 3]>) -> Result<(), Error> {
+        if cluster.is_some_and(|cluster| cluster.iter().product::<u32>() > PORTABLE_CLUSTER) {
+            let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+            // SAFETY: the function belongs to a loaded module.
+            unsafe { result::function::set_function_attribute(self.function, attribute, 1) }
+                .map_err(failed("cuFuncSetAttribute"))?;
+        }
+        Ok(())
+    }
+
     /// Allows launches with this much dynamic shared memory; the driver's default stops at 48 KiB.
     fn opt_in(&self, bytes: u32) -> Result<(), Error> {
         let mut opted_in = self.opted_in.lock().unwrap_or_else(PoisonError::into_inner);
@@ -209,12 +223,7 @@ impl Entry for Function {
     unsafe fn launch(&self, on: &dyn Backend, config: &LaunchConfig, args: &[Vec<u8>]) -> Result<(), Error> {
         let _current = self.image.context.enter()?;
         self.opt_in(config.dynamic_shared)?;
-        if config.cluster.is_some_and(|cluster| cluster.iter().product::<u32>() > PORTABLE_CLUSTER) {
-            let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
-            // SAFETY: the function belongs to a loaded module.
-            unsafe { result::function::set_function_attribute(self.function, attribute, 1) }
-                .map_err(failed("cuFuncSetAttribute"))?;
-        }
+        self.allow_cluster(config.cluster)?;
         let mut pointers: Vec<*mut c_void> = args.iter().map(|arg| arg.as_ptr().cast_mut().cast()).collect();
         let mut attributes: Vec<sys::CUlaunchAttribute> =
             config.cluster.map(cluster_of).into_iter().chain(config.cooperative.then(cooperative)).collect();
