@@ -13,6 +13,7 @@ mod expr;
 mod f2_maps;
 mod gemm;
 mod gemms;
+mod link;
 mod mutants;
 mod partitions;
 mod pipeline;

@@ -9,6 +9,14 @@ use crate::{Inst, Span};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// Modules that are not one.
+    #[error("linking {what}: accepted are {accepted}")]
+    Link {
+        /// What does not go together.
+        what: String,
+        /// What would be accepted.
+        accepted: &'static str,
+    },
     /// The text isn't of the grammar.
     #[error("{at}: expected {expected}, found {found}")]
     Syntax {
@@ -207,7 +215,7 @@ impl Error {
             | Error::Declaration { at, .. }
             | Error::Version { at, .. }
             | Error::Target { at, .. } => *at,
-            Error::TensorMap { .. } | Error::NotATensorMap { .. } => Span::default(),
+            Error::TensorMap { .. } | Error::NotATensorMap { .. } | Error::Link { .. } => Span::default(),
         }
     }
 

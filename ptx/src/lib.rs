@@ -40,6 +40,7 @@ mod error;
 pub mod forms;
 pub mod info;
 mod lex;
+mod link;
 mod literal;
 mod notes;
 mod parse;

@@ -162,6 +162,11 @@ impl Notes {
         Some(&self.sites[at].1)
     }
 
+    /// The lines of which the writer is known, in ascending order.
+    pub(crate) fn sites(&self) -> &[(u32, Site)] {
+        &self.sites
+    }
+
     /// What is known of a kernel's launches.
     pub fn launch(&self, kernel: &str) -> Option<&LaunchNotes> {
         self.launches.iter().find(|launch| &*launch.kernel == kernel)

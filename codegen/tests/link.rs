@@ -1,0 +1,106 @@
+//! Several kernels in one module.
+
+use girih_codegen::{Builder, Cond, Kernel, Scalar};
+use girih_ptx::{Error, Module, Special, Type};
+use girih_sim::{Memory, Options, Program};
+use girih_tensor::{DType, Space};
+
+use crate::simulator::{addresses, block, download, sizes, upload};
+
+/// Each thread of the block adds `value` to its word, through shared memory; what is there is said to be below `bound`.
+fn adding(name: &str, value: f64, bound: i64) -> Kernel {
+    let mut b = Builder::new(name, 80, 32);
+    let (x, thread) = (b.pointer("x", 4), b.special(Special::TidX));
+    b.symbol("n", |n| n.at_least(1).at_most(bound)).unwrap();
+    let (reg, at) = (b.reg(Type::U32), &x + &(&thread * 4));
+    b.load(Space::Gmem, std::slice::from_ref(&reg), &at, &Cond::Always).unwrap();
+    let index = b.var(&reg, 0, bound, 1);
+    let shared = &b.alloc_shared(32 * value as i64, 16).unwrap() + &(&thread * 4);
+    let sum = b.scalar(&(Scalar::index(&index, DType::U32) + value)).unwrap();
+    b.store(Space::Smem, &shared, &[sum], &Cond::Always).unwrap();
+    b.load(Space::Smem, std::slice::from_ref(&reg), &shared, &Cond::Always).unwrap();
+    b.store(Space::Gmem, &at, &[reg], &Cond::Always).unwrap();
+    b.printf("done\n", &[]).unwrap();
+    b.finish().unwrap()
+}
+
+/// What a kernel of the module leaves of 32 words, the thread's number each.
+fn run(module: &Module, name: &str) -> Result<Vec<u32>, girih_sim::Error> {
+    let memory = Memory::new();
+    let words: Vec<u8> = (0..32u32).flat_map(u32::to_le_bytes).collect();
+    let at = upload(&memory, &words);
+    let info = module.kernels().into_iter().find(|info| &*info.name == name).unwrap();
+    let args = [addresses(&[at]), sizes(&[1])].concat();
+    let launch = block(32, info.dynamic_shared_bytes.unwrap(), args);
+    let program = Program::load(module).unwrap_or_else(|e| panic!("{e}\n{module}"));
+    girih_sim::run(program.kernel(name).unwrap(), &memory, &launch, &Options::checked())?;
+    let out = download(&memory, at, 128);
+    Ok(out.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect())
+}
+
+#[test]
+fn linked_kernels_do_what_they_do_alone() {
+    let kernels = [("first", 4.0, 100), ("second", 8.0, 100), ("wrong", 16.0, 10)]
+        .map(|(name, value, bound)| adding(name, value, bound).into_module());
+    let linked = Module::link(&kernels).unwrap();
+    linked.verify().unwrap();
+    let text = linked.to_string();
+    assert_eq!(
+        (text.matches(".extern .func").count(), text.matches(".extern .shared").count()),
+        (1, 1),
+        "{text}"
+    );
+    for (kernel, name) in kernels.iter().zip(["first", "second", "wrong"]) {
+        let [alone, together] = [kernel, &linked].map(|module| run(module, name));
+        match (alone, together) {
+            (Ok(alone), Ok(together)) => assert_eq!(alone, together),
+            // The claim that does not hold is told with the line of this file in both.
+            (Err(alone), Err(together)) => {
+                let site = |error: &girih_sim::Error| match error {
+                    girih_sim::Error::FalseClaim { claim, at, .. } => {
+                        (claim.fact.site.clone(), at.place.origin.clone(), at.thread)
+                    }
+                    other => panic!("{other}"),
+                };
+                assert_eq!((name, site(&alone)), ("wrong", site(&together)));
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+        // Facts about parameters and the shared memory are the kernel's own.
+        let info = |module: &Module| module.kernels().into_iter().find(|info| &*info.name == name).unwrap();
+        let (alone, together) = (info(kernel), info(&linked));
+        assert_eq!(alone.params, together.params);
+        assert_eq!(
+            (alone.block, alone.dynamic_shared_bytes),
+            (together.block, together.dynamic_shared_bytes)
+        );
+    }
+}
+
+#[test]
+fn modules_that_are_not_one_are_refused() {
+    let module = |name: &str| adding(name, 4.0, 100).into_module();
+    let parse = |text: &str| Module::parse(text).unwrap();
+    let head = ".version 8.0 .target sm_90a .address_size 64";
+    let other =
+        parse(&format!("{head} .extern .shared .align 16 .b8 smem[]; .visible .entry k() {{ ret; }}"));
+    let newer = parse(".version 8.7 .target sm_100 .address_size 64 .visible .entry n() { ret; }");
+    let apart = parse(&format!("{head} .visible .entry m() {{ ret; }}"));
+    let mut lines = Builder::new("lines", 80, 32);
+    lines.write_lines();
+    lines.barrier();
+    let lines = lines.finish().unwrap().into_module();
+    for modules in [
+        vec![],
+        vec![module("a"), module("a")],
+        // Another alignment.
+        vec![module("a"), other.clone()],
+        vec![apart.clone(), newer],
+        vec![module("a"), lines],
+    ] {
+        let found = Module::link(&modules);
+        assert!(matches!(found, Err(Error::Link { .. })), "{found:?}");
+    }
+    let found = Module::link(&[module("a"), apart]).unwrap();
+    assert_eq!(found.target.to_string(), "sm_90a");
+}
