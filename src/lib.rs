@@ -58,3 +58,8 @@ pub use girih_tensor as tensor;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// So are those of the guide to kernels.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/kernels.md")]
+struct Kernels;
