@@ -1,4 +1,5 @@
 //! Several kernels in one module.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use girih_codegen::{Builder, Cond, Kernel, Scalar};
 use girih_ptx::{Error, Module, Special, Type};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::ast::{Item, Module, Name};
-use crate::notes::{Claim, LaunchNotes, Notes, Site};
+use crate::notes::{Claim, Notes, Site};
 use crate::{Error, Target};
 
 impl Module {
@@ -128,7 +128,7 @@ fn notes(modules: &[Module], linked: &Module) -> Notes {
             claims.extend(module.notes.claims().iter().filter_map(claim));
             let site = |(line, site): &(u32, Site)| Some((moved(*line)?, site.clone()));
             sites.extend(module.notes.sites().iter().filter_map(site));
-            launches.extend(module.notes.launch(&kernel.name).map(LaunchNotes::clone));
+            launches.extend(module.notes.launch(&kernel.name).cloned());
         }
     }
     Notes::new(&text, claims, sites).with_launches(launches)

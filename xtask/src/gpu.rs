@@ -54,7 +54,8 @@ fn carried(metadata: &Value) -> Vec<Carried> {
             let (name, kinds) = (text(target, "name"), list(target, "kind"));
             let kind = ["bin", "test", "bench"].into_iter().find(|&kind| kinds.iter().any(|k| k == kind))?;
             let wanted = if kind == "bin" { name == "girih" } else { name.starts_with("gpu") };
-            let features = list(target, "required-features").iter().filter_map(Value::as_str).map(Into::into);
+            let features = list(target, "required-features");
+            let features = features.iter().filter_map(Value::as_str).map(String::from);
             wanted.then(|| Carried {
                 package: text(package, "name"),
                 name,

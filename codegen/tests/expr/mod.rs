@@ -224,7 +224,7 @@ fn ranges_decide_minima_and_maxima() {
 fn arithmetic_without_a_rule_is_refused() {
     let [natural, signed] = registers([(0, 9, 1), (-1, 9, 1)]);
     let swizzle = Swizzle::new(2, 0, 3).unwrap();
-    let refused: [(&str, Result<Expr, Error>, &str, Option<i64>); 12] = [
+    let refused = [
         ("a negative operand", signed.div(3), "division", Some(3)),
         ("a negative operand", signed.rem(3), "remainder", Some(3)),
         ("a zero divisor", natural.div(0), "division", Some(0)),

@@ -12,8 +12,12 @@ impl Stream {
         let Ok(_current) = self.context().enter() else { return false };
         // SAFETY: the stream lives.
         let status = unsafe { result::stream::is_capturing(self.raw()) };
-        // An error is that of the legacy default stream while another stream is being captured: no more can be done in it.
-        status != Ok(sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
+        match status {
+            Ok(status) => status != sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE,
+            // That of the legacy default stream while another stream is being captured: nothing can be done in it. Other errors, as of a
+            // kernel that has failed before, are for the operation that is asked for to tell.
+            Err(error) => error.0 == sys::cudaError_enum::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+        }
     }
 
     /// Begins a capture in the relaxed mode: what a capture can't hold is refused above, and what other streams and libraries do
