@@ -137,8 +137,11 @@
 //!   mbarrier what it reads there, comes before what a thread does that knows the operation's phase of the mbarrier to
 //!   be complete: the thread has waited for the phase, or is ordered after a thread that has. What the operations of
 //!   bulk groups read comes before what their thread does after `wait_group`, with `.read` or without. At its issue an
-//!   operation must come after every other access; until its end is known, the bytes are in flight. Reductions into
-//!   shared memory do not race with one another.
+//!   operation must come after every other access; until its end is known, the bytes are in flight. Only asynchronous
+//!   reductions may meet in the same bytes: those by `cp.reduce.async.bulk` whose elements have the same size, and those
+//!   by `red.async` whose elements have. Any other access must come before the issue of each of them or after its end.
+//!   That is also so for atomics: bulk reductions are of another proxy, and of `red.async` the ISA does not say that it
+//!   is morally strong with an `atom`.
 //! - `wgmma` reads the memory that its descriptors describe between its issue and the return of the first
 //!   `wgmma.wait_group` of its warpgroup that waits for it. All lanes of a warp issue it as one, so it comes after what
 //!   any of them did or is ordered after. At its issue it must come after what other threads have written. What it read
@@ -160,8 +163,9 @@
 //! Asynchronous operations access global memory as late as they may: what they read or write there is ordered before
 //! what follows only once their end is known. The end of a bulk copy from global memory is known by the mbarrier, that
 //! of bulk stores and reductions by `wait_group` without `.read`, and that of `cp.async` by its waits and by the
-//! mbarrier at which it arrives. Reductions are relaxed atomics of the async proxy. What `ld.global.nc` reads must not
-//! be written in the same launch, whether the accesses are ordered or not.
+//! mbarrier at which it arrives. Reductions are relaxed atomics of the async proxy, of which nobody knows which have
+//! seen which: to know the end of one is not to know that of another. What `ld.global.nc` reads must not be written in
+//! the same launch, whether the accesses are ordered or not.
 //!
 //! A `.volatile` read of what another lane of the warp has written by a `.volatile` write, with nothing that orders the
 //! two, is no race by the memory model. It is reported all the same, as lanes need not run in lockstep. It is not

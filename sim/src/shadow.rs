@@ -33,6 +33,8 @@
 //!   ones are links of a *chain*.
 //! - *Flight*: the time from the issue of an asynchronous operation to its effect; until then any other access to the
 //!   bytes that the operation will write is an error.
+//! - *Reductions*: the asynchronous reductions into a cell since its last weak write. Those of one *manner* (proxy and
+//!   size of the elements) may be in flight together; every other access has to come after the ends of all.
 //! - *Strong*: the strong accesses to a cell since its last weak write, which race with one another only where they are
 //!   not morally strong; a *location* has what the strong writes to it published.
 //!
@@ -76,6 +78,7 @@ mod map;
 mod maps;
 mod page;
 mod phases;
+mod reductions;
 mod scope;
 mod strands;
 mod strong;
@@ -96,6 +99,7 @@ pub(crate) use known::Window;
 use map::Map;
 pub(crate) use maps::Lack;
 use phases::Phases;
+use reductions::Reductions;
 pub(crate) use scope::Scope;
 use scope::{Domains, Pools};
 pub(crate) use strong::{Kind, Manner, Order};
@@ -109,6 +113,10 @@ const FLIGHT: u8 = 2;
 const READING: u8 = 4;
 /// State bit of a byte: the byte belongs to an mbarrier.
 const MBARRIER: u8 = 8;
+/// State bit of a byte: asynchronous reductions into the byte have been issued since it was written.
+const REDUCED: u8 = 16;
+/// State bits with which an access has to be looked at more closely.
+const SPECIAL: u8 = FLIGHT | READING | MBARRIER | REDUCED;
 /// Named barriers of a block (PTX ISA, "bar").
 pub(crate) const BARRIERS: usize = 16;
 
@@ -227,6 +235,8 @@ pub(crate) struct Shadow {
     counters: HashMap<(u32, bool), u32>,
     /// The asynchronous reads of each 16 bytes; empty until the first such read.
     reading: Vec<Reading>,
+    /// The asynchronous reductions since the last weak write, by cell, of the cells that have any.
+    reductions: Map<usize, Reductions>,
 }
 
 /// The origin of an access: the warp of the cluster, the lane, and the instruction.
@@ -277,6 +287,7 @@ impl Shadow {
             arrivals: HashMap::new(),
             counters: HashMap::new(),
             reading: Vec::new(),
+            reductions: Map::default(),
         };
         shadow.reset(0);
         shadow
@@ -304,13 +315,14 @@ impl Shadow {
         self.arrivals.clear();
         self.counters.clear();
         self.reading.clear();
+        self.reductions.clear();
     }
 
     /// Checks that the bytes may be accessed at all, and that bytes that are read have been written.
     fn check_states(&self, at: usize, bytes: usize, reads: bool, writes: bool) -> Result<(), Finding> {
         let states = &self.states[at..at + bytes];
         let (all, any) = over(states);
-        if any & (FLIGHT | MBARRIER | READING) != 0 {
+        if any & SPECIAL != 0 {
             self.check_busy(at, bytes, any, writes)?;
         }
         if reads && self.uninitialised && all & WRITTEN == 0 {
@@ -328,7 +340,12 @@ impl Shadow {
             let first = (at..at + bytes).find(|&i| self.states[i] & FLIGHT != 0).unwrap_or(at);
             return Err(Finding::InFlight(self.cells[first >> self.granule].write));
         }
-        if writes {
+        if any & REDUCED != 0
+            && let Some(issue) = self.in_flight(at, bytes, |_| true)
+        {
+            return Err(Finding::InFlight(issue));
+        }
+        if writes && any & READING != 0 {
             return Err(Finding::BeingRead(self.reader(at, bytes)));
         }
         Ok(())
@@ -342,7 +359,8 @@ impl Shadow {
     /// A read of a thread. It is recorded even where there is a finding, as other accesses are, so that the execution
     /// can go on.
     pub(crate) fn read(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
-        let found = self.check_read(who, at, bytes);
+        let after = self.follow((who.warp, 1 << who.lane), at, bytes, false);
+        let found = after.and(self.check_read(who, at, bytes));
         if !found.is_err_and(|finding| finding.is_busy()) {
             self.record_read(who, at, bytes);
         }
@@ -420,7 +438,7 @@ impl Shadow {
             let written = are_written(states);
             if !written {
                 let (all, any) = over(states);
-                if any & (FLIGHT | MBARRIER | READING) != 0 || all & wanted != wanted {
+                if any & SPECIAL != 0 || all & wanted != wanted {
                     break;
                 }
             }
@@ -480,6 +498,7 @@ impl Shadow {
     /// finding of less weight, and none if one instruction makes both writes, since compilers let all threads that have
     /// the same element write it.
     pub(crate) fn write(&mut self, who: Who, at: usize, bytes: usize, same: bool) -> Result<(), Finding> {
+        let after = self.follow((who.warp, 1 << who.lane), at, bytes, true);
         let mut found = self.check_write(who, at, bytes);
         if let Err(Finding::Race { access: Access::Write, offset, other, .. }) = found
             && same
@@ -494,7 +513,7 @@ impl Shadow {
         }
         self.states[at..at + bytes].fill(WRITTEN);
         self.record_write(self.stamp(who), at, bytes);
-        found
+        after.and(found)
     }
 
     #[inline]
@@ -545,6 +564,11 @@ impl Shadow {
             // ordered after them, so that nothing has to remember them.
             for cell in self.cells_of(at, bytes) {
                 self.strong.remove(&cell);
+            }
+        }
+        if !self.reductions.is_empty() {
+            for cell in self.cells_of(at, bytes) {
+                self.reductions.remove(&cell);
             }
         }
         for (_, cell) in cells(&mut self.cells, self.granule, at, bytes) {

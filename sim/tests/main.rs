@@ -39,6 +39,7 @@ mod partial;
 mod printing;
 mod readers;
 mod reduce;
+mod reductions;
 mod registers;
 mod residency;
 mod robust;

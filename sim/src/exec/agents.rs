@@ -314,8 +314,10 @@ impl Context<'_> {
         }
         let (Some(shadow), Some(by)) = (&mut self.shadow, by) else { return };
         for piece in &operation.targets {
-            if let Place::Shared(at) = piece.place {
-                shadow.end_async_write(by, at, piece.bytes);
+            let Place::Shared(at) = piece.place else { continue };
+            match operation.effect {
+                Effect::Reduce(..) => shadow.end_async_reduction(by, at, piece.bytes),
+                Effect::Write | Effect::Convert(_) => shadow.end_async_write(by, at, piece.bytes),
             }
         }
         for piece in &operation.sources {

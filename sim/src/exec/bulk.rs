@@ -24,6 +24,13 @@ pub(super) struct Signal {
     pub(super) multicast: Option<u64>,
 }
 
+/// The manner of an asynchronous reduction with elements of this many bytes: `cp.reduce.async.bulk` with `bulk`, and
+/// `red.async` otherwise.
+fn reduces(bulk: bool, bytes: u32) -> Manner {
+    let scope = if bulk { Scope::Gpu } else { Scope::Cluster };
+    Manner { scope, bytes: bytes as u8, bulk, volatile: false }
+}
+
 /// The shared address of the same place in another block.
 fn in_block(address: u64, rank: u64) -> u64 {
     address & ((1 << RANK_SHIFT) - 1) | rank << RANK_SHIFT
@@ -79,7 +86,7 @@ impl Context<'_> {
         let runs: Vec<Run> = runs.iter().copied().filter(|run| run.global.is_some()).collect();
         let touch = match effect {
             Effect::Reduce(bytes, _) => {
-                let manner = Manner { scope: Scope::Gpu, bytes: bytes as u8, bulk: true, volatile: false };
+                let manner = reduces(true, bytes);
                 Touch::Strong(Kind::Update, Order { manner, ..Order::default() })
             }
             _ => Touch::Write { same: false },
@@ -152,20 +159,23 @@ impl Context<'_> {
         self.report.global += 1;
         self.report.shared += 1;
         self.changes += 1;
+        let operation = self.shadow.as_mut().map_or(0, |shadow| shadow.operation(who, false));
         for (access, piece) in (sources.iter().map(|piece| (Access::Read, piece)))
             .chain(targets.iter().map(|piece| (Access::Write, piece)))
         {
             let (Place::Shared(at), Some(shadow)) = (piece.place, &mut self.shadow) else { continue };
             let found = match access {
                 Access::Read => shadow.begin_async_read(who, 1 << who.lane, at, piece.bytes),
-                Access::Write if matches!(effect, Effect::Reduce(..)) => {
-                    shadow.begin_async_reduction(who, at, piece.bytes)
-                }
-                Access::Write => shadow.begin_async_write(who, at, piece.bytes),
+                Access::Write => match effect {
+                    Effect::Reduce(bytes, _) => {
+                        shadow.begin_async_reduction(who, operation, reduces(true, bytes), at, piece.bytes)
+                    }
+                    Effect::Write | Effect::Convert(_) => shadow.begin_async_write(who, at, piece.bytes),
+                },
             };
             self.checked(who, access, at, piece.bytes, found)?;
         }
-        Ok(self.shadow.as_mut().map_or(0, |shadow| shadow.operation(who, false)))
+        Ok(operation)
     }
 }
 
@@ -324,11 +334,14 @@ impl Context<'_> {
         self.report.shared += 1;
         self.changes += 1;
         let (operation, found) = self.shadow.as_mut().map_or((0, Ok(())), |shadow| {
+            let operation = shadow.operation(who, true);
             let found = match effect {
                 Effect::Write | Effect::Convert(_) => shadow.begin_copy(who, to, bytes),
-                Effect::Reduce(..) => shadow.begin_async_reduction(who, to, bytes),
+                Effect::Reduce(element, _) => {
+                    shadow.begin_async_reduction(who, operation, reduces(false, element), to, bytes)
+                }
             };
-            (shadow.operation(who, true), found)
+            (operation, found)
         });
         self.checked(who, Access::Write, to, bytes, found)?;
         let completion = Completion::Transactions { mbarrier, bytes: bytes as u32, operation };

@@ -2,7 +2,7 @@
 //! "Asynchronous Operations", "Proxies").
 
 use super::accesses::Accesses;
-use super::{FLIGHT, Finding, READING, Shadow, Stamp, WRITTEN, Who, Window, cells};
+use super::{FLIGHT, Finding, READING, REDUCED, Shadow, Stamp, WRITTEN, Who, Window, cells};
 use crate::Access;
 use crate::lanes::WARP;
 
@@ -43,39 +43,27 @@ pub(crate) enum By {
 impl Shadow {
     /// An operation of the generic proxy (`cp.async`, `st.async`) that will write these bytes is issued.
     pub(crate) fn begin_copy(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
-        let found = self.check_write(who, at, bytes);
+        let after = self.follow((who.warp, 1 << who.lane), at, bytes, true);
+        let found = after.and(self.check_write(who, at, bytes));
         self.fly(who, at, bytes);
         found
     }
 
     /// Marks bytes as in flight from this thread's operation on.
     fn fly(&mut self, who: Who, at: usize, bytes: usize) {
-        self.states[at..at + bytes].iter_mut().for_each(|state| *state |= FLIGHT);
+        self.states[at..at + bytes].iter_mut().for_each(|state| *state = (*state | FLIGHT) & !REDUCED);
         self.record_write(self.stamp(who), at, bytes);
     }
 
     /// An operation of the async proxy that will write these bytes is issued.
     pub(crate) fn begin_async_write(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
-        let mut found = self.check_write(who, at, bytes);
+        let after = self.follow((who.warp, 1 << who.lane), at, bytes, true);
+        let mut found = after.and(self.check_write(who, at, bytes));
         if self.races && found.is_ok() {
             found = self.check_proxy(who.warp, 1 << who.lane, at, bytes);
         }
         self.fly(who, at, bytes);
         found
-    }
-
-    /// An asynchronous reduction into these bytes is issued. Reductions do not race with one another, so a write that
-    /// an mbarrier counts is not compared with.
-    pub(crate) fn begin_async_reduction(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
-        self.check_states(at, bytes, true, true)?;
-        let past = self.clocks[who.warp as usize].past(who);
-        for i in self.cells_of(at, bytes) {
-            let other = self.cells[i].write;
-            if self.races && !self.is_mbarrier(other) && !past.has(&other) {
-                return Err(Finding::race(i << self.granule, Access::Write, other));
-            }
-        }
-        Ok(())
     }
 
     /// An asynchronous operation has written these bytes; from now on a thread must be ordered after what `by` names.
@@ -94,7 +82,8 @@ impl Shadow {
         at: usize,
         bytes: usize,
     ) -> Result<(), Finding> {
-        let found = self.check_async_read(who, lanes, at, bytes);
+        let after = self.follow((who.warp, lanes), at, bytes, false);
+        let found = after.and(self.check_async_read(who, lanes, at, bytes));
         let stamp = self.stamp(who);
         if self.reading.is_empty() {
             self.reading.resize(self.states.len().div_ceil(LINE), Reading::default());
@@ -177,15 +166,31 @@ impl Shadow {
             }
         }
         for (i, other) in self.writes_of(at, bytes) {
+            self.check_seen((warp, lanes), i << self.granule, &[other])?;
+        }
+        self.reduced(at, bytes)
+            .try_for_each(|(i, ends)| self.check_seen((warp, lanes), i << self.granule, ends))
+    }
+
+    /// Checks that the async proxy sees those of these writes that are of the generic proxy.
+    pub(super) fn check_seen(
+        &self,
+        (warp, lanes): (u32, u32),
+        offset: usize,
+        writes: &[Stamp],
+    ) -> Result<(), Finding> {
+        let unseen = |other: &&Stamp| {
             let generic = match self.operations.get(other.source as usize) {
-                Some(operation) if self.is_mbarrier(other) => operation.generic,
+                Some(operation) if self.is_mbarrier(**other) => operation.generic,
                 _ => true,
             };
-            if generic && !clock.sees_any(&other, lanes, self.windows(self.origin(other).1, at)) {
-                return Err(Finding::Unfenced { offset: i << self.granule, other });
-            }
+            let windows = || self.windows(self.origin(**other).1, offset);
+            generic && !self.clocks[warp as usize].sees_any(other, lanes, windows())
+        };
+        match writes.iter().find(unseen) {
+            Some(&other) => Err(Finding::Unfenced { offset, other }),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// The windows whose fences cover what a thread has written to a place of shared memory: `.shared::cta` covers only
@@ -218,7 +223,7 @@ impl Shadow {
         stamp.thread as usize / WARP >= self.clocks.len()
     }
 
-    fn stamp_of(&self, by: By) -> Stamp {
+    pub(super) fn stamp_of(&self, by: By) -> Stamp {
         match by {
             By::Thread(who) => self.stamp(who),
             By::Phase { mbarrier, phase, operation } => {

@@ -26,7 +26,8 @@ impl Shadow {
     /// `mbarrier.init`: checks and records the write, and returns the number of the new mbarrier, to which the bytes
     /// belong from now on.
     pub(crate) fn init_mbarrier(&mut self, who: Who, at: usize) -> (usize, Result<(), Finding>) {
-        let found = self.check_write(who, at, 8);
+        let after = self.follow((who.warp, 1 << who.lane), at, 8, true);
+        let found = after.and(self.check_write(who, at, 8));
         self.record_write(self.stamp(who), at, 8);
         self.states[at..at + 8].fill(MBARRIER);
         self.phases.push(Phases { thread: who.thread(), ..Phases::default() });

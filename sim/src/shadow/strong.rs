@@ -115,7 +115,8 @@ impl Strong {
 
     /// Remembers an access.
     pub(super) fn add(&mut self, Act { home, stamp, kind, manner, by }: Act) {
-        let links = kind != Kind::Write && self.links(home, manner);
+        // An asynchronous reduction reads at a moment that nobody knows, so which writes it has seen says nothing.
+        let links = kind != Kind::Write && !manner.bulk && self.links(home, manner);
         if kind != Kind::Read {
             self.writes += 1;
             self.store = if links { self.store } else { self.writes };
@@ -275,10 +276,12 @@ impl Shadow {
     ) -> Result<(), Finding> {
         // A load may read bytes without a value, which it passes on; an atomic computes with them.
         let (reads, writes) = (kind == Kind::Update, kind != Kind::Read);
+        let after = self.follow((who.warp, 1 << who.lane), at, bytes, writes);
         let mut found = self.check_states(at, bytes, reads, writes);
         if found.is_err_and(|finding| finding.is_busy()) {
             return found;
         }
+        found = after.and(found);
         if self.races {
             found = found.and(self.check_weak(who, at, bytes, writes));
             let (home, manner) = (self.home(who.thread()), order.manner);
@@ -296,7 +299,7 @@ impl Shadow {
             }
         }
         if writes {
-            self.states[at..at + bytes].fill(WRITTEN);
+            self.states[at..at + bytes].iter_mut().for_each(|state| *state |= WRITTEN);
         }
         found
     }

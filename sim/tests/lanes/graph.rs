@@ -92,10 +92,16 @@ impl Graph {
     }
 
     fn reach(&self, from: usize) -> Vec<bool> {
+        self.reach_with(from, &[])
+    }
+
+    /// The nodes that are reachable from a node by the graph's edges and by further ones.
+    fn reach_with(&self, from: usize, further: &[[usize; 2]]) -> Vec<bool> {
         let mut reached = vec![false; self.next.len()];
         let mut todo = vec![from];
         while let Some(node) = todo.pop() {
-            for &next in &self.next[node] {
+            let further = further.iter().filter(|[of, _]| *of == node).map(|[_, next]| next);
+            for &next in self.next[node].iter().chain(further) {
                 if !std::mem::replace(&mut reached[next], true) {
                     todo.push(next);
                 }
@@ -117,6 +123,8 @@ struct Touch {
     write: bool,
     strong: Option<Scope>,
     bulk: bool,
+    /// For an asynchronous reduction, whether it is of the async proxy, and whether its elements are wide.
+    reduction: Option<(bool, bool)>,
 }
 
 /// The errors of a program.
@@ -158,6 +166,11 @@ struct Run {
     passed: Vec<Source>,
     /// For each thread, the bulk stores that have not been waited for.
     stores: HashMap<Thread, Vec<usize>>,
+    /// For each mbarrier that counts asynchronous reductions, their nodes.
+    sums: HashMap<usize, Vec<usize>>,
+    /// Asynchronous reductions, each with the node of a thread that has waited for it. What comes before a reduction comes
+    /// before what follows the wait where they access the same word as the reduction, and not elsewhere.
+    ends: Vec<[usize; 2]>,
     /// The `.sc` fences.
     sequence: Vec<usize>,
     /// Strong writes, each with a morally strong read that has read its value.
@@ -183,9 +196,27 @@ impl Run {
             |block: Option<usize>, quad: usize| (4 * quad..4 * quad + 4).map(move |cell| (block, cell));
         for thread in threads(event) {
             let mut touch = |node, place, write, strong, bulk| {
-                self.touches.push(Touch { access: (k, thread), node, place, write, strong, bulk });
+                let (access, reduction) = ((k, thread), None);
+                self.touches.push(Touch { access, node, place, write, strong, bulk, reduction });
             };
             match event.what {
+                What::Reduce { sum, cell, bulk, wide } => {
+                    let [issue, node] = [self.graph.act(thread), self.graph.node()];
+                    self.graph.next[issue].push(node);
+                    self.sums.entry(sum).or_default().push(node);
+                    let words = if bulk { 4 } else { 1 + usize::from(wide) };
+                    for word in cell..cell + words {
+                        let (access, place, reduction) =
+                            ((k, thread), (Some(home), word), Some((bulk, wide)));
+                        let touch = Touch { access, node, place, write: true, strong: None, bulk, reduction };
+                        self.touches.push(touch);
+                    }
+                }
+                What::Reduced { sum } => {
+                    let wait = self.graph.act(thread);
+                    let ended = self.sums.get(&sum).into_iter().flatten();
+                    self.ends.extend(ended.map(|&node| [node, wait]));
+                }
                 What::Access { global, cell, write, strong } => {
                     let place = ((!global).then_some(home), (cell + thread.1) % CELLS);
                     touch(self.graph.act(thread), place, write, strong, false);
@@ -270,7 +301,15 @@ impl Run {
                     let (node, sources) = graph.release(thread, release.then_some(scope));
                     let (access, place) = ((k, thread), place(flag));
                     let strong = Some(scope);
-                    self.touches.push(Touch { access, node, place, write: true, strong, bulk: false });
+                    self.touches.push(Touch {
+                        access,
+                        node,
+                        place,
+                        write: true,
+                        strong,
+                        bulk: false,
+                        reduction: None,
+                    });
                     self.flags.insert(flag, ((node, thread, scope), sources));
                 }
             }
@@ -285,7 +324,15 @@ impl Run {
                     self.seen.extend(together.then_some([*write, node]));
                     let (access, place) = ((k, thread), place(flag));
                     let strong = Some(scope);
-                    self.touches.push(Touch { access, node, place, write: false, strong, bulk: false });
+                    self.touches.push(Touch {
+                        access,
+                        node,
+                        place,
+                        write: false,
+                        strong,
+                        bulk: false,
+                        reduction: None,
+                    });
                 }
             }
             What::Arrive { mbarrier, release } => {
@@ -344,19 +391,42 @@ impl Run {
     }
 }
 
-fn wrong(shape: Shape, Run { graph, touches, proxy_fences, seen, .. }: &Run) -> Wrong {
+fn wrong(shape: Shape, run: &Run) -> Wrong {
+    let Run { touches, ends, .. } = run;
     let mut wrong = Wrong::default();
+    let mut places: Vec<_> = touches.iter().map(|touch| touch.place).collect();
+    places.sort_unstable();
+    places.dedup();
+    for place in places {
+        let touches: Vec<&Touch> = touches.iter().filter(|touch| touch.place == place).collect();
+        let reduces =
+            |node: usize| touches.iter().any(|touch| touch.node == node && touch.reduction.is_some());
+        let ends: Vec<[usize; 2]> = ends.iter().copied().filter(|[node, _]| reduces(*node)).collect();
+        wrong_at(shape, run, &ends, &touches, &mut wrong);
+    }
+    wrong
+}
+
+/// Adds the errors at one word. `ends` are the reductions into the word, each with a node that has waited for it.
+fn wrong_at(
+    shape: Shape,
+    Run { graph, proxy_fences, seen, .. }: &Run,
+    ends: &[[usize; 2]],
+    touches: &[&Touch],
+    wrong: &mut Wrong,
+) {
+    let reach = |node| graph.reach_with(node, ends);
     // A write comes before everything that comes after a read that has observed it, even if the read does not acquire.
-    let observed: Vec<(usize, Vec<bool>)> =
-        seen.iter().map(|&[write, read]| (write, graph.reach(read))).collect();
+    let observed: Vec<(usize, Vec<bool>)> = seen.iter().map(|&[write, read]| (write, reach(read))).collect();
     let observes = |write: usize, node: usize| observed.iter().any(|(of, after)| *of == write && after[node]);
     let after_fence: Vec<(usize, Option<bool>, Vec<bool>)> =
-        proxy_fences.iter().map(|&(fence, of)| (fence, of, graph.reach(fence))).collect();
-    let after: Vec<Vec<bool>> = touches.iter().map(|touch| graph.reach(touch.node)).collect();
+        proxy_fences.iter().map(|&(fence, of)| (fence, of, reach(fence))).collect();
+    let after: Vec<Vec<bool>> = touches.iter().map(|touch| reach(touch.node)).collect();
     for (i, a) in touches.iter().enumerate() {
-        for (j, b) in touches.iter().enumerate().filter(|(_, b)| b.place == a.place) {
+        for (j, b) in touches.iter().enumerate() {
             let (s, t) = (a.access.1, b.access.1);
-            let together = a.strong.zip(b.strong).is_some_and(|(a, b)| a.min(b) >= scope_of(shape, s, t));
+            let strong = a.strong.zip(b.strong).is_some_and(|(a, b)| a.min(b) >= scope_of(shape, s, t));
+            let together = strong || a.reduction.is_some() && a.reduction == b.reduction;
             let conflict = (a.write || b.write) && !together && a.node != b.node;
             let ordered = |i: usize, a: &Touch, b: &Touch| after[i][b.node] || observes(a.node, b.node);
             if i < j && conflict && !ordered(i, a, b) && !ordered(j, b, a) {
@@ -374,5 +444,4 @@ fn wrong(shape: Shape, Run { graph, touches, proxy_fences, seen, .. }: &Run) -> 
             }
         }
     }
-    wrong
 }

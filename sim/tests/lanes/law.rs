@@ -43,7 +43,7 @@ fn races_are_those_of_the_graph_in_many_programs() {
 
 fn judged(programs: usize) {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    let (mut racy, mut unfenced, mut clean) = (0, 0, 0);
+    let (mut racy, mut unfenced, mut clean, mut reduced) = (0, 0, 0, 0);
     for nth in 0..programs {
         let program = Program::random(&mut random, SHAPES[nth % SHAPES.len()]);
         let program = thinned(program, &mut random);
@@ -66,9 +66,11 @@ fn judged(programs: usize) {
         racy += usize::from(!wrong.races.is_empty());
         unfenced += usize::from(wrong.races.is_empty() && !wrong.unfenced.is_empty());
         clean += usize::from(wrong.races.is_empty() && wrong.unfenced.is_empty());
+        let reduces = |&(event, _): &Access| matches!(program.events[event].what, What::Reduce { .. });
+        reduced += usize::from(wrong.races.iter().flatten().any(reduces));
     }
     assert!(
-        racy > programs / 4 && clean > programs / 4 && unfenced > programs / 200,
-        "{racy} {unfenced} {clean}"
+        racy > programs / 4 && clean > programs / 4 && unfenced > programs / 200 && reduced > programs / 50,
+        "{racy} {unfenced} {clean} {reduced}"
     );
 }

@@ -9,6 +9,8 @@ const ACTIVE: usize = 4;
 const ALL: u32 = u32::MAX;
 /// The number of words that are accessed, in the shared memory of each block and in global memory.
 pub(crate) const CELLS: usize = 8;
+/// The most mbarriers that count asynchronous reductions.
+pub(crate) const SUMS: usize = 16;
 
 /// The number of blocks, the warps of each block, and whether the blocks are a cluster: then all blocks use the shared
 /// memory of the first.
@@ -68,6 +70,18 @@ pub(crate) enum What {
     /// A bulk load of four global words to memory that no event accesses, and a wait for it.
     Load {
         quad: usize,
+    },
+    /// An asynchronous reduction of each lane into shared words from `cell` on: of `red.async` into as many words as an
+    /// element has, or with `bulk` of `cp.reduce.async.bulk` into four. Elements have two words if they are `wide`.
+    Reduce {
+        sum: usize,
+        cell: usize,
+        bulk: bool,
+        wide: bool,
+    },
+    /// A wait for the reductions with this number.
+    Reduced {
+        sum: usize,
     },
     Fence {
         scope: Scope,
@@ -142,6 +156,8 @@ pub(crate) struct Program {
     pub(crate) events: Vec<Event>,
     pub(crate) flags: Vec<Signal>,
     pub(crate) mbarriers: Vec<Signal>,
+    /// For each mbarrier that counts asynchronous reductions, the block whose shared memory they are into.
+    pub(crate) sums: Vec<usize>,
 }
 
 /// A generator of random numbers.
@@ -192,6 +208,8 @@ struct Open {
     arrivals: Vec<(usize, Vec<Lanes>)>,
     /// Mbarriers that are complete.
     complete: Vec<usize>,
+    /// The number of the last asynchronous reductions, if more may have the same.
+    sum: Option<usize>,
     /// Named barriers at which a warp has arrived, each with the warp that has to wait.
     named: Vec<(usize, usize)>,
     /// The number of named barriers so far.
@@ -202,12 +220,13 @@ struct Open {
 
 impl Program {
     pub(crate) fn random(random: &mut Random, shape: Shape) -> Self {
-        let mut program = Program { shape, events: Vec::new(), flags: Vec::new(), mbarriers: Vec::new() };
+        let mut program =
+            Program { shape, events: Vec::new(), flags: Vec::new(), mbarriers: Vec::new(), sums: Vec::new() };
         let mut open = Open::default();
         let length = 4 + random.below(48);
         // The weights of accesses and of each other kind of event, some of which never come.
         let weights: Vec<usize> =
-            std::iter::once(8).chain((0..10).map(|_| [0, 1, 2, 8][random.below(4)])).collect();
+            std::iter::once(8).chain((0..11).map(|_| [0, 1, 2, 8][random.below(4)])).collect();
         while program.events.len() < length {
             program.step(random, &mut open, &weights);
         }
@@ -270,8 +289,33 @@ impl Program {
             9 if self.shape.cluster => self.gate(random, open),
             10 if random.flip() => add(random.one(), What::Load { quad: random.below(CELLS / 4) }),
             10 => add(random.one(), What::BulkWait),
+            11 => self.reduce(random, open, warp),
             _ => {}
         }
+    }
+
+    fn reduce(&mut self, random: &mut Random, open: &mut Open, warp: usize) {
+        let block = if self.shape.cluster { 0 } else { warp / self.shape.warps };
+        let ended = (0..self.sums.len()).filter(|&sum| self.sums[sum] == block && open.sum != Some(sum));
+        let ended: Vec<usize> = ended.collect();
+        if !ended.is_empty() && self.home(warp, 0) && random.flip() {
+            let what = What::Reduced { sum: ended[random.below(ended.len())] };
+            self.events.push(Event { warp, mask: random.lanes(), what });
+            return;
+        }
+        let sum = match open.sum.take().filter(|&sum| self.sums[sum] == block) {
+            Some(sum) => sum,
+            None if self.sums.len() == SUMS => return,
+            None => {
+                self.sums.push(block);
+                self.sums.len() - 1
+            }
+        };
+        open.sum = random.flip().then_some(sum);
+        let [bulk, wide] = [random.below(3) == 0, random.below(4) == 0];
+        let words = if bulk { 4 } else { 1 + usize::from(wide) };
+        let cell = words * random.below(CELLS / words);
+        self.events.push(Event { warp, mask: random.few(), what: What::Reduce { sum, cell, bulk, wide } });
     }
 
     /// Whether the shared memory in use is that of the warp's block; of the first one, in a cluster.

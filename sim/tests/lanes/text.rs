@@ -2,11 +2,11 @@
 
 use girih_sim::{Error, Launch, Memory, Options};
 
-use super::program::{CELLS, Event, Program, Scope, Shape, Until, What};
+use super::program::{CELLS, Event, Program, SUMS, Scope, Shape, Until, What};
 use crate::common::{launch, module, u64_arg, upload};
 
 /// The line of the first event.
-pub(crate) const FIRST: u32 = 12;
+pub(crate) const FIRST: u32 = 13;
 
 impl Program {
     /// One line an event.
@@ -28,23 +28,51 @@ impl Program {
             .map(|(k, _)| format!("@%first mbarrier.init.shared::cta.b64 [%lb+{}], 1;", 8 * k))
             .chain(["@%first fence.mbarrier_init.release.cluster;".to_owned()])
             .collect();
+        // One for each sum, of which each block has its own; they complete once all its reductions have ended.
+        let mut expected = vec![0; self.sums.len()];
+        for event in &self.events {
+            if let What::Reduce { sum, bulk, wide, .. } = event.what {
+                expected[sum] += event.mask.count_ones() * size(bulk, wide);
+            }
+        }
+        let sums = self.sums.iter().zip(&expected).enumerate();
+        let sums: String = sums
+            .map(|(i, (block, bytes))| {
+                let at = 8 * i;
+                format!(
+                    "setp.eq.and.u32 %p0, %c, {block}, %first; @%p0 mbarrier.init.shared::cta.b64 [%rb+{at}], 1; \
+                     @%p0 fence.mbarrier_init.release.cluster; \
+                     @%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%rb+{at}], {bytes};"
+                )
+            })
+            .collect();
+        let ended: String = (self.sums.iter().enumerate())
+            .map(|(i, block)| {
+                format!(
+                    "setp.eq.u32 %on, %c, {block}; @!%on bra SUM{i}; T{i}: mbarrier.try_wait.parity.shared::cta.b64 %p1, \
+                     [%rb+{}], 0; @!%p1 bra T{i}; SUM{i}:\n",
+                    8 * i
+                )
+            })
+            .collect();
         let (rank, warps) = (if self.shape.cluster { "0" } else { "%me" }, self.shape.warps);
         let everyone = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;";
         let mut text = format!(
             ".visible .entry k(.param .u64 out) {{ .shared .align 16 .b8 s[256]; .shared .align 8 .b64 bar[8];
             .shared .align 16 .b8 ld[1024]; .shared .align 8 .b64 lbar[64]; .reg .b32 %ld, %lb; mov.u32 %ld, ld; mov.u32 %lb, lbar;
+            .shared .align 8 .b64 rbar[{SUMS}]; .reg .b32 %rb, %rc; mov.u32 %rb, rbar;
             .reg .b32 %t, %l, %w, %li, %s, %b, %sc, %bc, %me, %c, %r<9>; .reg .b64 %p, %q, %rd<9>; .reg .pred %first, %on, %p<9>;
             ld.param.u64 %p, [out]; mov.u32 %t, %tid.x; mov.u32 %s, s; mov.u32 %b, bar; mov.u32 %me, %cluster_ctarank;
             mov.u32 %c, %ctaid.x; and.b32 %l, %t, 31; shr.u32 %w, %t, 5; mad.lo.u32 %w, %c, {warps}, %w; setp.eq.u32 %first, %t, 0;
             setp.ge.u32 %p0, %l, 5; selp.b32 %li, 2, %l, %p0; setp.eq.u32 %p0, %l, 31; selp.b32 %li, 3, %li, %p0;
-            mapa.shared::cluster.u32 %sc, %s, {rank}; mapa.shared::cluster.u32 %bc, %b, {rank};
-            {inits} {loads} {everyone}\n"
+            mapa.shared::cluster.u32 %sc, %s, {rank}; mapa.shared::cluster.u32 %bc, %b, {rank}; mapa.shared::cluster.u32 %rc, %rb, {rank};
+            {inits} {loads} {sums} {everyone}\n"
         );
         for (k, event) in self.events.iter().enumerate() {
             let (guard, body) = (self.guard(event), self.body(k, event));
             text += &format!("{guard} @!%on bra DONE{k}; {body} DONE{k}:\n");
         }
-        module(&format!("{text}{everyone} ret; }}"))
+        module(&format!("{text}{ended}{everyone} ret; }}"))
     }
 
     /// %on in the threads that take part.
@@ -80,6 +108,25 @@ impl Program {
                 8 * k,
                 16 * quad,
                 16 * k
+            ),
+            What::Reduce { sum, cell, bulk, wide } => {
+                let (ty, at, to) = (if wide { "u64" } else { "u32" }, 8 * sum, 4 * cell);
+                let value = if wide { "%rd1" } else { "%r1" };
+                match bulk {
+                    true => format!(
+                        "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.{ty} \
+                         [%sc+{to}], [%ld+{}], 16, [%rc+{at}];",
+                        16 * k
+                    ),
+                    false => format!(
+                        "mov.{ty} {value}, 1; red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.{ty} \
+                         [%sc+{to}], {value}, [%rc+{at}];"
+                    ),
+                }
+            }
+            What::Reduced { sum } => format!(
+                "W{k}: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%rb+{}], 0; @!%p1 bra W{k};",
+                8 * sum
             ),
             What::Fence { scope, sequential } => {
                 format!("fence.{}.{};", if sequential { "sc" } else { "acq_rel" }, scope.word())
@@ -139,6 +186,15 @@ impl Program {
             ..Launch::default()
         };
         launch(text, &memory, &shape, &Options { races: true, seed, ..Options::default() }).map(|_| ())
+    }
+}
+
+/// The bytes of an asynchronous reduction.
+fn size(bulk: bool, wide: bool) -> u32 {
+    match (bulk, wide) {
+        (true, _) => 16,
+        (false, true) => 8,
+        (false, false) => 4,
     }
 }
 
