@@ -194,6 +194,27 @@ fn a_reduction_hands_on_its_own_bytes_alone() {
     }
 }
 
+/// A reduction that was issued after the end of another one comes after it, and so does who waits for the later one
+/// alone. Who has waited for the earlier one alone knows what that had to come after.
+#[test]
+fn a_reduction_after_another_stands_for_both() {
+    for (bytes, text) in INTO_SHARED {
+        let start = start([bytes, bytes]);
+        let [first, second] = [reduction(text, "%first", 0), reduction(text, "%p1", 8)];
+        let later = [wait(EVERYBODY, 0), wait(EVERYBODY, 8)];
+        let later = later.map(|wait| wait.replace("PAST", "END").replace("WAIT", "AGAIN"));
+        let (one, other) = (wait("%p1", 0), wait("%p2", 8));
+        let read = "@%p2 ld.shared.u32 %r1, [%s];";
+        let third = "setp.eq.u32 %p2, %i, 1;";
+        right(&start, &[TRUE, third, &first, &one, &second, &other, read, &later[0], &later[1]]);
+        races(&start, &[TRUE, third, &first, &second, &one, &other, read, &later[0], &later[1]]);
+        // The word is written before the first reduction, of which the second thread knows nothing else.
+        let write = "@%first st.shared.u32 [%s], 3; fence.proxy.async;";
+        right(&start, &[TRUE, write, &first, &one, &second, &later[0], &later[1]]);
+        races(&start, &[TRUE, write, &first, &second, &later[0], &later[1]]);
+    }
+}
+
 #[test]
 fn bulk_reductions_need_a_fence_after_what_the_generic_proxy_wrote() {
     for (bytes, text) in INTO_SHARED {

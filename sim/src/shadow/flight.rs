@@ -169,7 +169,7 @@ impl Shadow {
             self.check_seen((warp, lanes), i << self.granule, &[other])?;
         }
         self.reduced(at, bytes)
-            .try_for_each(|(i, ends)| self.check_seen((warp, lanes), i << self.granule, ends))
+            .try_for_each(|(i, end)| self.check_seen((warp, lanes), i << self.granule, &[end]))
     }
 
     /// Checks that the async proxy sees those of these writes that are of the generic proxy.

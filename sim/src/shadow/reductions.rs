@@ -24,12 +24,29 @@ pub(super) struct Reductions {
     manner: Manner,
     /// The reductions in flight: the number and the issue of each.
     flying: Vec<(u32, Stamp)>,
-    /// The ends of the others, of each mbarrier the last one.
-    ended: Vec<Stamp>,
+    /// The ends of the others, by mbarrier.
+    ended: Vec<Ends>,
     /// The ends of reductions of another manner that these had to come after.
     before: Vec<Stamp>,
     /// Whether another access has come after all of these.
     followed: bool,
+}
+
+/// The ends of reductions into a cell that one mbarrier has told.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    /// The first end: who comes after it comes after all that the reductions of the cell had to come after.
+    first: Stamp,
+    /// The last end: a later access has to come after it. None if another reduction has come after it, after whose end
+    /// the access has to come.
+    last: Option<Stamp>,
+}
+
+impl Reductions {
+    /// The ends that a later access has to come after.
+    fn ends(&self) -> impl Iterator<Item = Stamp> {
+        self.ended.iter().filter_map(|ends| ends.last)
+    }
 }
 
 impl Shadow {
@@ -73,10 +90,14 @@ impl Shadow {
                     manner,
                     flying: Vec::new(),
                     ended: Vec::new(),
-                    before: of.map_or_else(Vec::new, |of| of.ended),
+                    before: of.map_or_else(Vec::new, |of| of.ends().collect()),
                     followed: false,
                 },
             };
+            let past = self.clocks[who.warp as usize].past(who);
+            for ends in &mut of.ended {
+                ends.last = ends.last.filter(|last| !past.has(last));
+            }
             of.flying.push((operation, issue));
             self.reductions.insert(cell, of);
         }
@@ -91,10 +112,12 @@ impl Shadow {
         let open = self.reductions.get(&cell).filter(|of| !of.followed);
         let before = match open {
             // What comes after one of the reductions comes after what that one had to come after.
-            Some(of) if of.manner == manner && of.ended.iter().any(|end| past.has(end)) => return Ok(()),
-            Some(of) if of.manner == manner => &of.before[..],
-            Some(of) => &of.ended[..],
-            None => &[],
+            Some(of) if of.manner == manner && of.ended.iter().any(|ends| past.has(&ends.first)) => {
+                return Ok(());
+            }
+            Some(of) if of.manner == manner => of.before.clone(),
+            Some(of) => of.ends().collect(),
+            None => Vec::new(),
         };
         if let Some(&other) = before.iter().find(|end| !past.has(end)) {
             return Err(Finding::race(at, Access::Write, other));
@@ -110,7 +133,7 @@ impl Shadow {
         if !manner.bulk {
             return Ok(());
         }
-        self.check_seen((who.warp, 1 << who.lane), at, before)?;
+        self.check_seen((who.warp, 1 << who.lane), at, &before)?;
         self.check_proxy(who.warp, 1 << who.lane, at, bytes)
     }
 
@@ -124,9 +147,9 @@ impl Shadow {
             let Some(nth) = of.flying.iter().position(|(number, _)| *number == operation) else { continue };
             of.flying.remove(nth);
             if self.races {
-                match of.ended.iter_mut().find(|last| last.thread == end.thread) {
-                    Some(last) => *last = end,
-                    None => of.ended.push(end),
+                match of.ended.iter_mut().find(|ends| ends.first.thread == end.thread) {
+                    Some(ends) => ends.last = Some(end),
+                    None => of.ended.push(Ends { first: end, last: Some(end) }),
                 }
             }
             let first = cell << self.granule;
@@ -174,8 +197,8 @@ impl Shadow {
         for cell in self.cells_of(at, bytes) {
             let Some(of) = self.reductions.get_mut(&cell) else { continue };
             let clock = &self.clocks[warp as usize];
-            let other = of.ended.iter().find(|end| !clock.after_any(end, lanes));
-            if let Some(&other) = other.filter(|_| found.is_ok()) {
+            let other = of.ends().find(|end| !clock.after_any(end, lanes));
+            if let Some(other) = other.filter(|_| found.is_ok()) {
                 found = Err(Finding::race(cell << self.granule, Access::Write, other));
             }
             if !std::mem::replace(&mut of.followed, true) {
@@ -194,9 +217,10 @@ impl Shadow {
         }
     }
 
-    /// The ends of the reductions into these bytes, each with its cell.
-    pub(super) fn reduced(&self, at: usize, bytes: usize) -> impl Iterator<Item = (usize, &[Stamp])> {
+    /// The ends of the reductions into these bytes that a later access has to come after, each with its cell.
+    pub(super) fn reduced(&self, at: usize, bytes: usize) -> impl Iterator<Item = (usize, Stamp)> {
         let cells = if self.reductions.is_empty() { 0..0 } else { self.cells_of(at, bytes) };
-        cells.filter_map(|cell| Some((cell, &self.reductions.get(&cell)?.ended[..])))
+        let of = cells.filter_map(|cell| Some((cell, self.reductions.get(&cell)?)));
+        of.flat_map(|(cell, of)| of.ends().map(move |end| (cell, end)))
     }
 }
