@@ -124,46 +124,73 @@ impl Error {
 
     /// The state space of the error's [address](Error::address).
     pub fn space(&self) -> Option<Space> {
-        match *self {
-            Error::OutOfBounds { space, .. }
-            | Error::Misaligned { space, .. }
-            | Error::UninitialisedMemory { space, .. }
-            | Error::Race { space, .. }
-            | Error::Spinning { awaited: Some(Awaited::Value { space, .. }), .. }
-            | Error::NotResident { awaited: Some(Awaited::Value { space, .. }), .. } => Some(space),
-            Error::BadFree { .. } | Error::HostAccess { .. } | Error::MapUnfenced { .. } => {
-                Some(Space::Global)
-            }
-            _ => self.address().map(|_| Space::Shared),
-        }
+        self.location().map(|(space, _)| space)
     }
 
     /// The address that the error is about, in its state space.
     pub fn address(&self) -> Option<u64> {
+        self.location().map(|(_, address)| address)
+    }
+
+    /// The state space and the address that the error is about. Every kind is listed, so that a new one has to say which
+    /// space the error's address is in.
+    fn location(&self) -> Option<(Space, u64)> {
         match *self {
+            Error::OutOfBounds { space, address, .. }
+            | Error::Overrun { space, address, .. }
+            | Error::Misaligned { space, address, .. }
+            | Error::UninitialisedMemory { space, address, .. }
+            | Error::Unfenced { space, address, .. }
+            | Error::Lockstep { space, address, .. }
+            | Error::Race { space, address, .. } => Some((space, address)),
             Error::BadFree { address, .. }
             | Error::HostAccess { address, .. }
-            | Error::OutOfBounds { address, .. }
-            | Error::Misaligned { address, .. }
-            | Error::Overrun { address, .. }
-            | Error::UninitialisedMemory { address, .. }
             | Error::Padding { address, .. }
-            | Error::InFlight { address, .. }
-            | Error::Unfenced { address, .. }
+            | Error::MapUnfenced { address, .. }
+            | Error::ReadOnly { address, .. } => Some((Space::Global, address)),
+            Error::InFlight { address, .. }
             | Error::CopyUnfenced { address, .. }
             | Error::MbarrierUnfenced { address, .. }
-            | Error::MapUnfenced { address, .. }
+            | Error::NotStarted { address, .. }
             | Error::MbarrierAccess { address, .. }
             | Error::Mbarrier { address, .. }
             | Error::ExitedBlock { address, .. }
-            | Error::NotStarted { address, .. }
-            | Error::Lockstep { address, .. }
-            | Error::ReadOnly { address, .. }
-            | Error::Race { address, .. }
-            | Error::VectorInShared { address, .. }
-            | Error::Spinning { awaited: Some(Awaited::Value { address, .. }), .. }
-            | Error::NotResident { awaited: Some(Awaited::Value { address, .. }), .. } => Some(address),
-            _ => None,
+            | Error::VectorInShared { address, .. } => Some((Space::Shared, address)),
+            Error::Spinning { awaited, .. } | Error::NotResident { awaited, .. } => match awaited? {
+                Awaited::Value { space, address, .. } => Some((space, address)),
+                Awaited::Mbarrier { address, .. } => Some((Space::Shared, address)),
+                Awaited::Barrier { .. }
+                | Awaited::Cluster { .. }
+                | Awaited::Registers { .. }
+                | Awaited::Warpgroup { .. } => None,
+            },
+            Error::UnknownKernel { .. }
+            | Error::Unsupported { .. }
+            | Error::Undeclared { .. }
+            | Error::Operand { .. }
+            | Error::ArgumentCount { .. }
+            | Error::ArgumentSize { .. }
+            | Error::LaunchShape { .. }
+            | Error::SharedTooLarge { .. }
+            | Error::Workers { .. }
+            | Error::OutOfMemory { .. }
+            | Error::ForeignLocal { .. }
+            | Error::UninitialisedRegister { .. }
+            | Error::AbsentLane { .. }
+            | Error::TensorMap { .. }
+            | Error::Unfinished { .. }
+            | Error::Divergent { .. }
+            | Error::BadValue { .. }
+            | Error::Assertion { .. }
+            | Error::StackOverflow { .. }
+            | Error::FalseClaim { .. }
+            | Error::Trap { .. }
+            | Error::WgmmaInFlight { .. }
+            | Error::WgmmaUnfenced { .. }
+            | Error::Warpgroup { .. }
+            | Error::WarpgroupIncomplete { .. }
+            | Error::Deadlock { .. }
+            | Error::StepLimit { .. } => None,
         }
     }
 }
