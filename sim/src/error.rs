@@ -381,6 +381,16 @@ pub enum Error {
         /// The earlier access; none for an earlier `ld.global.nc`, whose thread is not remembered.
         other: Option<Box<Other>>,
     },
+    /// A write to a variable in constant memory, which kernels can only read.
+    #[error("{at}: write of {bytes} bytes at global address {address:#x}, which is constant memory")]
+    ConstantWrite {
+        /// Instruction and thread.
+        at: Box<Site>,
+        /// Address of the access.
+        address: u64,
+        /// Bytes.
+        bytes: u32,
+    },
     /// An access to the shared memory of a block of the cluster that may not have begun yet.
     #[error(
         "{at}: shared address {address:#x} belongs to block {block:?}, which may not have begun: no barrier.cluster, nor \

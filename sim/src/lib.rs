@@ -25,10 +25,10 @@
 //! in registers, dense or sparse. Cache hints and policies, `nanosleep`, `griddepcontrol`, `pmevent` and `brkpt` have
 //! no effect.
 //!
-//! Variables of the module in global and constant memory get their initial values when the module is loaded, and keep
-//! what is written to them as long as the program exists. A function is decoded in the place of each call. But a
-//! function that calls itself, directly or not, or that is called through a register, has code of its own, and its
-//! calls have frames on a stack of 8 KiB for each lane. Functions of other modules cannot be called. `%envreg`
+//! Variables of the module in global and constant memory get their initial values when the module is loaded. Those in
+//! global memory keep what is written to them as long as the program exists. A function is decoded in the place of each
+//! call. But a function that calls itself, directly or not, or that is called through a register, has code of its own,
+//! and its calls have frames on a stack of 8 KiB for each lane. Functions of other modules cannot be called. `%envreg`
 //! registers are 0, except for those by which the blocks of a [cooperative launch](Launch::cooperative) find the memory
 //! through which they wait for one another.
 //!
@@ -76,12 +76,13 @@
 //! check after which the execution can't go on returns its error.
 //!
 //! # Checks
-//! These are always made: bounds (of the allocation, or of the block's shared memory), alignment, deadlock, mbarriers
-//! that do not exist or whose counts are exceeded, accesses to shared memory of blocks that have exited, operations in
-//! flight when a block exits whose shared memory they use, registers of a `wgmma` (accumulators, A) that other
-//! instructions access before its group has been waited for, warps of a warpgroup that disagree or stay away, accesses
-//! to other threads' local memory through generic addresses, and accesses to shared and local memory outside of the
-//! variable from which their address is computed. Where lanes execute together:
+//! These are always made: bounds (of the allocation, or of the block's shared memory), alignment, writes to constant
+//! memory (through global or generic addresses of its variables), deadlock, mbarriers that do not exist or whose counts
+//! are exceeded, accesses to shared memory of blocks that have exited, operations in flight when a block exits whose
+//! shared memory they use (except copies by `cp.async` that no mbarrier counts), registers of a `wgmma` (accumulators,
+//! A) that other instructions access before its group has been waited for, warps of a warpgroup that disagree or stay
+//! away, accesses to other threads' local memory through generic addresses, and accesses to shared and local memory
+//! outside of the variable from which their address is computed. Where lanes execute together:
 //!
 //! - `bar.sync` and all other `.aligned` instructions need all lanes that the warp began with: lanes that have exited
 //!   do not count as present. `barrier.sync` without `.aligned` accepts the lanes of a warp from different instructions

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, load, module, shape, u64_arg, upload};
-use girih_sim::{Error, Memory, Options, run};
+use girih_sim::{Error, Launch, Memory, Options, Space, run};
 
 const TABLE: &str = ".global .align 4 .u32 counter = 5;
 .const .align 8 .f32 weights[4] = {0f3F800000, 2.5, 3};
@@ -96,6 +96,41 @@ fn accesses_beyond_a_variable_are_found() {
         let program = load(&kernel(access)).unwrap();
         let found = run(program.kernel("k").unwrap(), &memory, &shape, &Options::default());
         assert!(matches!(found, Err(Error::OutOfBounds { .. })), "{access}: {found:?}");
+    }
+}
+
+/// Constant memory can be read through global and generic addresses, and not written through any.
+#[test]
+fn constant_variables_are_not_written() {
+    let memory = Memory::new();
+    let input = u64_arg(upload(&memory, &[0; 8]));
+    for write in [
+        "st.global.b32 [weights+4], 7;",
+        "st.b32 [%q0+4], 7;",
+        "st.global.v4.b32 [%q1], {%r1, %r1, %r1, %r1};",
+        "st.volatile.global.b32 [%q1], 7;",
+        "st.release.gpu.b32 [%q0], 7;",
+        "red.global.add.u32 [%q1], 0;",
+        "atom.add.u32 %r2, [%q0], 1;",
+        "atom.global.cas.b64 %q2, [%q1], 1, 2;",
+        "cp.async.bulk.global.shared::cta.bulk_group [%q1], [s], 16; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%q1], [s], 16; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;",
+    ] {
+        let text = kernel(&format!(
+            ".shared .align 16 .b8 s[16]; mov.u32 %r1, 9; mov.u64 %q1, weights; cvta.const.u64 %q0, %q1; \
+             st.shared.v4.u32 [s], {{%r1, %r1, %r1, %r1}}; fence.proxy.async; ld.global.b32 %r0, [%q1]; {write}"
+        ));
+        let program = load(&text).unwrap();
+        for (threads, options) in [(1, Options::default()), (1, Options::checked()), (32, Options::default())]
+        {
+            let shape = Launch { args: vec![input.clone()], ..shape(1, threads) };
+            let found = run(program.kernel("k").unwrap(), &memory, &shape, &options).unwrap_err();
+            assert_eq!(
+                (found.kind(), found.space()),
+                ("constant-write", Some(Space::Global)),
+                "{write}: {found}"
+            );
+        }
     }
 }
 

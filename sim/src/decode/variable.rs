@@ -57,7 +57,8 @@ impl Globals {
                 return refuse("an alignment of over a mebibyte");
             };
             next = base + bytes + GAP;
-            let Some(allocation) = Allocation::new(base, bytes) else {
+            let make = if variable.space == VarSpace::Const { Allocation::constant } else { Allocation::new };
+            let Some(allocation) = make(base, bytes) else {
                 return refuse("a variable that the host has no memory for");
             };
             globals.addresses.insert(variable.name.clone(), base);

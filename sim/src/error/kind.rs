@@ -44,6 +44,7 @@ impl Error {
             Error::MapUnfenced { .. } => "tensor-map-unfenced",
             Error::Lockstep { .. } => "lockstep",
             Error::ReadOnly { .. } => "read-only",
+            Error::ConstantWrite { .. } => "constant-write",
             Error::NotStarted { .. } => "not-started",
             Error::MbarrierAccess { .. } => "mbarrier-access",
             Error::Mbarrier { .. } => "mbarrier",
@@ -103,6 +104,7 @@ impl Error {
             | Error::Mbarrier { at, .. }
             | Error::TensorMap { at, .. }
             | Error::ExitedBlock { at, .. }
+            | Error::ConstantWrite { at, .. }
             | Error::NotStarted { at, .. }
             | Error::Unfinished { at, .. }
             | Error::Divergent { at, .. }
@@ -147,6 +149,7 @@ impl Error {
             | Error::HostAccess { address, .. }
             | Error::Padding { address, .. }
             | Error::MapUnfenced { address, .. }
+            | Error::ConstantWrite { address, .. }
             | Error::ReadOnly { address, .. } => Some((Space::Global, address)),
             Error::InFlight { address, .. }
             | Error::CopyUnfenced { address, .. }

@@ -473,7 +473,7 @@ pub(super) fn global_at(
     Ok(offset)
 }
 
-/// The offset of a global access in its allocation, which becomes `cx.last`.
+/// The offset of a global access in its allocation, which becomes `cx.last`. Constant memory is not written.
 #[inline]
 pub(super) fn place_of(
     cx: &mut Context<'_>,
@@ -491,6 +491,9 @@ pub(super) fn place_of(
         return Err(Error::OutOfBounds { at, access, space, address, bytes, nearest });
     };
     cx.last = index;
+    if access == Access::Write && view.allocations[index].constant {
+        return Err(Error::ConstantWrite { at: cx.at(who), address, bytes: bytes as u32 });
+    }
     Ok(offset)
 }
 

@@ -80,7 +80,12 @@ impl Warp {
     ) -> (u32, Space) {
         let bytes = store.bytes * store.count;
         let places = self.places_of(cx, (store.space, &store.address), bytes, mask);
-        let Some(mut places) = places.filter(|places| store.strong.is_none() && places.space != Space::Param)
+        let writable = |space| match space {
+            Space::Param => false,
+            Space::Global | Space::Generic => !cx.machine.view.allocations[cx.last].constant,
+            Space::Shared | Space::Cluster | Space::Local => true,
+        };
+        let Some(mut places) = places.filter(|places| store.strong.is_none() && writable(places.space))
         else {
             return (0, store.space);
         };

@@ -13,13 +13,20 @@ pub(crate) struct Allocation {
     written: Option<Box<[AtomicU32]>>,
     /// A lock that atomics of 64 bits hold, as these have two words.
     wide: Mutex<()>,
+    /// Whether it is constant memory, which kernels do not write.
+    pub(crate) constant: bool,
 }
 
 impl Allocation {
     /// Zeroed bytes at an address; `None` if the host does not have enough memory.
     pub(crate) fn new(base: u64, bytes: u64) -> Option<Self> {
         let words = zeros(usize::try_from(bytes).ok()?.div_ceil(4))?;
-        Some(Allocation { base, bytes, words, written: None, wide: Mutex::new(()) })
+        Some(Allocation { base, bytes, words, written: None, wide: Mutex::new(()), constant: false })
+    }
+
+    /// Zeroed bytes of constant memory at an address.
+    pub(crate) fn constant(base: u64, bytes: u64) -> Option<Self> {
+        Some(Allocation { constant: true, ..Self::new(base, bytes)? })
     }
 
     /// Bytes without a value at an address; they read as zeros.
