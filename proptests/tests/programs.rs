@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use girih_device::{Device, SimOptions};
 use girih_proptests::differential::{Agree, Input, LANES, Program, Programs, differences, run};
-use girih_ptx::{Inst, Item, Kernel, Module, Opcode, Operand, Statement, Type};
+use girih_ptx::{Inst, Item, Module, Opcode, Operand, Statement, Type};
 
 const SEED: u64 = 1;
 /// Enough for every instruction to come once.
@@ -169,9 +169,7 @@ fn every_program_assembles() {
         }
     };
     // A process of the assembler takes longer to start than a program to assemble.
-    let (alone, together): (Vec<_>, Vec<_>) =
-        programs().iter().partition(|program| program.steps.iter().any(|step| !step.functions.is_empty()));
-    for programs in together.chunks(50).chain(alone.chunks(1)) {
+    for programs in programs().chunks(50) {
         if let Err(log) = assemble(&of_all(programs)) {
             for program in programs {
                 let number = program.number;
@@ -183,19 +181,18 @@ fn every_program_assembles() {
     }
 }
 
-/// The kernels of some programs in one module; those with functions of their own stay alone.
-fn of_all(programs: &[&Program]) -> Module {
-    let mut all = programs[0].module();
-    let kernels = programs.iter().flat_map(|program| {
-        let kernel = program.module().items.into_iter().find_map(|item| match item {
-            Item::Kernel(kernel) => Some(kernel),
-            _ => None,
-        });
-        kernel.map(|kernel| {
-            Item::Kernel(Kernel { name: format!("program{}", program.number).into(), ..kernel })
-        })
-    });
-    all.items.retain(|item| !matches!(item, Item::Kernel(_)));
-    all.items.extend(kernels);
-    all
+/// The kernels of some programs in one module, and their functions, each under names of its own.
+fn of_all(programs: &[Program]) -> Module {
+    let named = |program: &Program| {
+        let own = program.number;
+        let text = program.module().to_string().replace("_function", &format!("_function_of_{own}"));
+        let mut module = Module::parse(&text).unwrap();
+        for item in &mut module.items {
+            if let Item::Kernel(kernel) = item {
+                kernel.name = format!("program{own}").into();
+            }
+        }
+        module
+    };
+    Module::link(&programs.iter().map(named).collect::<Vec<_>>()).unwrap()
 }

@@ -19,7 +19,9 @@ const CLIPPY_ARGS: &str = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
 pub(crate) fn run() -> Result<(), Error> {
     sh("cargo fmt --all --check")?;
     // The cases of the typed layer are generated, and take long to check.
-    sh("cargo clippy --workspace --exclude girih-layout-typed-cases --all-targets --locked -- -D warnings")?;
+    sh(
+        "cargo clippy --workspace --exclude girih-layout-typed-cases --all-targets --features girih/cudarc --locked -- -D warnings",
+    )?;
     // Tests leave a core idle now and then: the other checks compile meanwhile.
     let tests = readme::test_commands()?;
     for test in &tests {
@@ -58,7 +60,8 @@ pub(crate) fn beside_tests() -> Result<(), Error> {
 /// The documentation, by Clippy's compiler and with the features of an example: what it must know of the libraries, Clippy
 /// has found out.
 fn docs() -> Result<(), Error> {
-    let line = "cargo doc --workspace --no-deps --lib --bins --example right --locked";
+    let line =
+        "cargo doc --workspace --no-deps --lib --bins --example right --features girih/cudarc --locked";
     let mut docs = command(line);
     docs.env("RUSTDOCFLAGS", "-D warnings");
     let sysroot = output(&mut command("rustc --print sysroot"), "rustc --print sysroot")?;

@@ -32,7 +32,7 @@ enum Task {
     Ptxas,
     /// The full counts of what the gate samples: ten million random compositions, each judged by enumeration, all cases of
     /// the typed layer, every mutant of the hand-written Hopper kernels, a hundred thousand random programs of the law of
-    /// races, and ten minutes of fuzzing for each target.
+    /// races, every MMA atom of a warpgroup in the simulator, and ten minutes of fuzzing for each target.
     Soak,
     /// Fuzzes with the address sanitizer; needs `cargo install cargo-fuzz`.
     Fuzz {
@@ -54,6 +54,9 @@ fn main() -> ExitCode {
         Task::Soak => sh("cargo run --release --package girih-proptests --bin soak 10000000")
             .and_then(|()| sh("cargo test --package girih-layout-typed-cases --all-features"))
             .and_then(|()| sh("cargo test --release --package girih-sim --test all -- --ignored"))
+            .and_then(|()| {
+                sh("cargo test --release --package girih-kernels --test gpu_mma_atoms -- --ignored")
+            })
             .and_then(|()| fuzz::run(None, 600)),
         Task::Fuzz { target, seconds } => fuzz::run(target.as_deref(), seconds),
         Task::Gpu => gpu::run(),
