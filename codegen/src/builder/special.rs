@@ -1,15 +1,49 @@
-//! Special registers.
+//! Special registers, and the shape of clusters, which decides what some of them hold.
 
-use girih_ptx::{Opcode, Operand, Special, Type};
+use girih_ptx::{Directive, Opcode, Operand, Special, Type};
 
-use super::{Builder, MAX_CLUSTER};
+use super::Builder;
+use crate::Error;
 use crate::expr::Expr;
 
 /// Most blocks of a grid along x and along y and z (CUDA C++ Programming Guide, "Technical Specifications
 /// per Compute Capability").
 const MAX_GRID: [i64; 2] = [(1 << 31) - 1, (1 << 16) - 1];
+/// Most blocks of a cluster.
+const MAX_CLUSTER: u32 = 16;
 
 impl Builder {
+    /// Every launch has clusters of so many blocks along x, y, z (`.reqnctapercluster`): 1 to 16 together, above 8 only where a GPU has
+    /// room for them. [`Builder::finish`] refuses others, and clusters below sm_90.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::Builder;
+    /// use girih_ptx::Special;
+    ///
+    /// let mut b = Builder::new("k", 90, 128);
+    /// b.cluster([2, 1, 1]);
+    /// assert_eq!(b.special(Special::ClusterCtarank).range(), (0, 1));
+    /// assert_eq!(b.special(Special::ClusterNctarank).as_constant(), Some(2));
+    /// assert_eq!(b.finish()?.info().required_cluster, Some([2, 1, 1]));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    pub fn cluster(&mut self, blocks: [u32; 3]) {
+        let all = blocks.iter().fold(1u32, |all, &extent| all.saturating_mul(extent));
+        if !(1..=MAX_CLUSTER).contains(&all) || self.target.sm < 90 || self.cluster.is_some() {
+            let value = format!("{blocks:?} on sm_{}", self.target.sm);
+            let accepted = format!("1 to {MAX_CLUSTER} blocks, said once, on sm_90 and newer");
+            return self.fail(Error::Config { what: "cluster", value, accepted });
+        }
+        self.cluster = Some(blocks);
+        self.directives.push(Directive::ReqNctaPerCluster(blocks));
+    }
+
+    /// Blocks of a cluster along x, y, z, as [`Builder::cluster`] has said.
+    pub fn cluster_shape(&self) -> Option<[u32; 3]> {
+        self.cluster
+    }
+
     /// A special register, with the values that it can have in this kernel: there are as many threads in a block as the
     /// kernel has, and as many blocks in a grid and a cluster as the hardware takes (PTX ISA, "Special Registers"). It is read
     /// at the kernel's start; what changes meanwhile, as a clock does, is read here.
