@@ -80,14 +80,8 @@ pub fn block_reduce(
         if warps == 1 {
             return Ok(mine);
         }
-        let mut all: Option<Scalar> = None;
-        for next in warp_scalars(b, &mine, warps, 0, warps)? {
-            all = Some(match all {
-                Some(so_far) => b.hold(&op(&so_far, &next))?,
-                None => next,
-            });
-        }
-        Ok(all.unwrap_or(mine))
+        let all = warp_scalars(b, &mine, warps, 0, warps)?;
+        combined(b, mine, all, op)
     })
 }
 
@@ -211,19 +205,26 @@ pub fn cluster_reduce(
             let reg = b.scalar(&mine)?;
             b.store(Space::Smem, &slot, &[reg], &Cond::less(&thread, &Expr::from(1)))?;
             b.cluster_sync();
-            let mut all: Option<Scalar> = None;
-            for rank in 0..shape.iter().map(|&extent| i64::from(extent)).product() {
-                let next = remote(b, dtype, &slot, rank)?;
-                all = Some(match all {
-                    Some(so_far) => b.hold(&op(&so_far, &next))?,
-                    None => next,
-                });
-            }
+            let blocks = shape.iter().map(|&extent| i64::from(extent)).product();
+            let all = (0..blocks).map(|rank| remote(b, dtype, &slot, rank)).collect::<Result<_, _>>()?;
+            let all = combined(b, mine, all, op)?;
             // No block may leave, or write here again, while another one still reads.
             b.cluster_sync();
-            Ok(all.unwrap_or(mine))
+            Ok(all)
         })
     })
+}
+
+/// What `op` makes of these scalars in their order, or of none `alone`.
+fn combined(
+    b: &mut Builder,
+    alone: Scalar,
+    all: Vec<Scalar>,
+    op: impl Fn(&Scalar, &Scalar) -> Scalar,
+) -> Result<Scalar, Error> {
+    let mut all = all.into_iter();
+    let first = all.next().unwrap_or(alone);
+    all.try_fold(first, |so_far, next| b.hold(&op(&so_far, &next)))
 }
 
 /// Warps of a block.
