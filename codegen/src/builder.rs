@@ -82,7 +82,7 @@ struct Var {
 }
 
 /// Deeper than any scope.
-const CLOSED: usize = usize::MAX;
+const CLOSED: usize = usize::MAX - 1;
 
 #[derive(Default)]
 struct Scope {
@@ -294,7 +294,7 @@ impl Builder {
                 self.fail(Error::Computed { register, instruction: inst.to_string() });
             }
             let Some(vars) = self.named.remove(name) else { continue };
-            for var in vars.into_iter().map(|id| id.0 as usize) {
+            for var in vars.into_iter().map(|id| id.index as usize) {
                 self.vars[var].stale = true;
                 let Var { ref reg, depth, used, .. } = self.vars[var];
                 // The next time round, what was computed with it in the loop is computed with what is written here.
@@ -388,7 +388,7 @@ impl Builder {
 
     /// A variable for what a register holds now.
     fn declare_var(&mut self, reg: &Reg, depth: usize) -> VarId {
-        let id = VarId(self.vars.len() as u32);
+        let id = VarId { index: self.vars.len() as u32, home: self.id };
         self.vars.push(Var { reg: reg.clone(), depth, stale: false, used: 0 });
         self.named.entry(reg.name.clone()).or_default().push(id);
         id

@@ -49,10 +49,8 @@ pub enum Error {
         /// What would be accepted.
         accepted: String,
     },
-    /// A scalar over registers of another kernel.
-    #[error(
-        "a scalar has registers of another builder than kernel `{kernel}`'s: compute with it where it was made"
-    )]
+    /// An index expression, a scalar or a condition over registers of another kernel.
+    #[error("registers of another builder than kernel `{kernel}`'s: compute with them where they were made")]
     OtherBuilder {
         /// The kernel that is being written.
         kernel: String,

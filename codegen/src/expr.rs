@@ -10,6 +10,7 @@
 //! * a sum stays in 32 bits as long as its range does.
 
 use girih_layout::{Int, Symbol};
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 mod bits;
@@ -19,9 +20,20 @@ mod ops;
 
 use facts::Known;
 
-/// A register's number among the builder's variables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct VarId(pub(crate) u32);
+/// A register's number among the variables of a builder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct VarId {
+    pub(crate) index: u32,
+    /// The builder's number.
+    pub(crate) home: u64,
+}
+
+/// Of the index alone: what is ordered by its hash must be the same for every builder that writes the same kernel.
+impl Hash for VarId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.index.hash(state);
+    }
+}
 
 /// Something that a polynomial is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

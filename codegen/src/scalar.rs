@@ -173,9 +173,9 @@ impl Scalar {
         self.0.span
     }
 
-    /// What a register of builder `home` holds.
-    pub(crate) fn register(dtype: DType, id: VarId, home: u64) -> Scalar {
-        Scalar::node(dtype, Op::Register(id), Span { depth: 1, home: Home::Builder(home) }, None)
+    /// What a register holds.
+    pub(crate) fn register(dtype: DType, id: VarId) -> Scalar {
+        Scalar::node(dtype, Op::Register(id), Span { depth: 1, home: Home::Builder(id.home) }, None)
     }
 
     /// A node over `operands`.

@@ -17,7 +17,7 @@ impl Builder {
     pub fn cond(&mut self, cond: &Cond) -> Result<Reg, Error> {
         self.check_scopes(cond)?;
         if let Cond::Register(predicate) = cond {
-            return self.leaf_reg(predicate.id).map(|(reg, _)| reg);
+            return self.leaf_reg(predicate.0).map(|(reg, _)| reg);
         }
         let depth = self.cond_depth(cond);
         if let Some(reg) = self.scopes[depth].conds.get(cond) {
@@ -59,15 +59,15 @@ impl Builder {
             });
         }
         let id = self.declare_var(reg, self.depth());
-        Ok(Cond::Register(Predicate { id, home: self.id }))
+        Ok(Cond::Register(Predicate(id)))
     }
 
     fn check_scopes(&mut self, cond: &Cond) -> Result<(), Error> {
         match cond {
-            Cond::Register(predicate) if predicate.home != self.id => {
+            Cond::Register(predicate) if predicate.0.home != self.id => {
                 Err(Error::OtherBuilder { kernel: self.name.to_string() })
             }
-            Cond::Register(predicate) => self.leaf_reg(predicate.id).map(drop),
+            Cond::Register(predicate) => self.leaf_reg(predicate.0).map(drop),
             Cond::Always | Cond::Never => Ok(()),
             Cond::Less(a, b) => [a, b].into_iter().try_for_each(|e| {
                 e.check_fits("a comparison")?;
@@ -88,7 +88,7 @@ impl Builder {
             Cond::All(parts) => parts.iter().map(|p| self.cond_depth(p)).max().unwrap_or(0),
             Cond::Not(cond) => self.cond_depth(cond),
             Cond::Register(predicate) => {
-                self.vars.get(predicate.id.0 as usize).map_or(CLOSED, |var| var.depth)
+                self.vars.get(predicate.0.index as usize).map_or(CLOSED, |var| var.depth)
             }
         }
     }
@@ -130,7 +130,7 @@ impl Builder {
                 Ok(reg)
             }
             // A register that may be written: nothing of its own to remember.
-            Cond::Register(predicate) => self.leaf_reg(predicate.id).map(|(reg, _)| reg),
+            Cond::Register(predicate) => self.leaf_reg(predicate.0).map(|(reg, _)| reg),
             Cond::Not(cond) => {
                 let inner = self.cond(cond)?;
                 let reg = self.reg(Type::Pred);

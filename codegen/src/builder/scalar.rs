@@ -83,14 +83,14 @@ impl Builder {
 
     /// A register as a scalar of the scope at `depth`.
     pub(super) fn leaf(&mut self, reg: &Reg, depth: usize, dtype: DType) -> Scalar {
-        Scalar::register(dtype, self.declare_var(reg, depth), self.id)
+        Scalar::register(dtype, self.declare_var(reg, depth))
     }
 
     /// In which scope the scalar is, which has been computed.
     pub(super) fn scalar_depth(&self, scalar: &Scalar) -> usize {
         match scalar.op() {
             Op::Constant(_) => 0,
-            Op::Register(id) => self.vars[id.0 as usize].depth,
+            Op::Register(id) => self.vars[id.index as usize].depth,
             Op::Index(expr) => self.expr_depth(expr),
             Op::Convert(rounding, x) if lower::convert(x.dtype(), scalar.dtype(), *rounding).is_none() => {
                 self.scalar_depth(x)
@@ -143,7 +143,7 @@ impl Builder {
 
     pub(super) fn leaf_reg(&mut self, id: VarId) -> Result<(Reg, usize), Error> {
         let now = self.tick();
-        let var = &mut self.vars[id.0 as usize];
+        let var = &mut self.vars[id.index as usize];
         let expr = var.reg.name.to_string();
         if var.depth == CLOSED {
             return Err(Error::OutOfScope { expr });

@@ -42,6 +42,8 @@ impl Width {
 
 /// The depth of what was written since; deeper than any scope but a closed one.
 const STALE: usize = CLOSED - 1;
+/// The depth of an expression over registers of another builder, above all others.
+const FOREIGN: usize = CLOSED + 1;
 
 fn power_of_two(value: i64) -> Option<i64> {
     (value > 0 && value & (value - 1) == 0).then(|| i64::from(value.trailing_zeros()))
@@ -67,7 +69,7 @@ impl Builder {
             // The register of a variable may be written later; one that was computed is not.
             let now = self.tick();
             for id in self.named.get(&reg.name).into_iter().flatten() {
-                self.vars[id.0 as usize].used = now;
+                self.vars[id.index as usize].used = now;
             }
             return Ok(reg);
         }
@@ -133,6 +135,9 @@ impl Builder {
             return Err(Error::Beyond { expr: expr.to_string() });
         }
         let depth = self.expr_depth(expr);
+        if depth == FOREIGN {
+            return Err(Error::OtherBuilder { kernel: self.name.to_string() });
+        }
         if depth == STALE {
             return Err(Error::Stale { expr: expr.to_string() });
         }
@@ -152,7 +157,8 @@ impl Builder {
 
     fn atom_depth(&self, atom: &Atom) -> usize {
         match atom {
-            Atom::Var { id, .. } => match &self.vars[id.0 as usize] {
+            Atom::Var { id, .. } if id.home != self.id => FOREIGN,
+            Atom::Var { id, .. } => match &self.vars[id.index as usize] {
                 Var { stale: true, depth, .. } if *depth != CLOSED => STALE,
                 var => var.depth,
             },
@@ -315,7 +321,7 @@ impl Builder {
 
     fn atom(&mut self, atom: &Atom, width: Width, depth: usize) -> Result<Reg, Error> {
         let own = match atom {
-            Atom::Var { id, .. } => match self.vars[id.0 as usize].reg.ty.bytes() {
+            Atom::Var { id, .. } => match self.vars[id.index as usize].reg.ty.bytes() {
                 Some(8) => Width::W64,
                 _ => Width::W32,
             },
@@ -353,7 +359,7 @@ impl Builder {
         match atom {
             Atom::Var { id, .. } => {
                 let now = self.tick();
-                let var = &mut self.vars[id.0 as usize];
+                let var = &mut self.vars[id.index as usize];
                 var.used = now;
                 Ok(var.reg.clone())
             }

@@ -73,7 +73,7 @@ impl std::ops::Add<i64> for &Expr {
 impl std::fmt::Display for Atom {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Atom::Var { id, .. } => write!(f, "v{}", id.0),
+            Atom::Var { id, .. } => write!(f, "v{}", id.index),
             Atom::Symbol { id, den: 1, .. } => write!(f, "s{id}"),
             Atom::Symbol { id, den, .. } => write!(f, "ceil(s{id}/{den})"),
             Atom::Div(x, c) => write!(f, "({x})/{c}"),

@@ -29,10 +29,7 @@ pub enum Cond {
 
 /// A predicate register of a builder's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Predicate {
-    pub(crate) id: VarId,
-    pub(crate) home: u64,
-}
+pub struct Predicate(pub(crate) VarId);
 
 impl Cond {
     /// `a < b`.
@@ -98,7 +95,7 @@ impl Cond {
             Cond::Compare(_, a, b) => Span::over([a.span(), b.span()]),
             Cond::All(parts) => Span::over(parts.iter().map(Cond::span)),
             Cond::Not(cond) => Span::over([cond.span()]),
-            Cond::Register(Predicate { home, .. }) => Span { depth: 1, home: Home::Builder(*home) },
+            Cond::Register(Predicate(id)) => Span { depth: 1, home: Home::Builder(id.home) },
         }
     }
 

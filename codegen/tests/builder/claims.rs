@@ -138,9 +138,11 @@ proptest! {
     #[test]
     fn claims_are_exact(program in programs(6)) {
         let h = Harness::new(1);
-        let inputs = vec![h.thread.clone(), h.block.clone(), &h.thread * 3];
-        let (thread, block) = (h.thread.clone(), h.block.clone());
-        let expr = program.over(&inputs).exprs.pop().unwrap();
+        let expr_of = |h: &Harness| {
+            let inputs = vec![h.thread.clone(), h.block.clone(), &h.thread * 3];
+            program.over(&inputs).exprs.pop().unwrap()
+        };
+        let (thread, block, expr) = (h.thread.clone(), h.block.clone(), expr_of(&h));
         let (formula, of_thread) = (Formula::of(&expr), Leaf::of(&thread));
         let at = |t: i64, b: i64| formula.value(&|leaf| if leaf == of_thread { t } else { b });
         let values = (0..THREADS).flat_map(|t| (0..BLOCKS).map(move |b| (t, b))).map(|(t, b)| at(t, b));
@@ -149,6 +151,7 @@ proptest! {
         prop_assume!(block != thread && expr.as_constant().is_none());
         let kernel = |lower: i64, upper: i64| {
             let mut h = Harness::new(1);
+            let expr = expr_of(&h);
             let reg = h.b.value(&expr, Width::W64).unwrap();
             let claimed = h.b.var(&reg, lower, upper, 1);
             h.out.clone().store(&mut h.b, 0, &claimed).unwrap();

@@ -170,3 +170,44 @@ fn scalars_of_another_kernel_are_refused() {
         assert!(matches!(found, Err(Error::OtherBuilder { .. })), "{found:?}");
     }
 }
+
+/// Indices too, whatever register has their number here.
+#[test]
+fn indices_of_another_kernel_are_refused() {
+    let mut other = Builder::new("other", 80, 32);
+    let thread = other.special(girih_ptx::Special::TidX);
+    let mut b = Builder::new("k", 80, 32);
+    let mine = b.special(girih_ptx::Special::Laneid);
+    for foreign in [thread.clone(), &(&thread * 3) + 1, &thread + &mine, thread.rem(4).unwrap()] {
+        let found = [
+            b.value(&foreign, girih_codegen::Width::W32),
+            b.scalar(&Scalar::index(&foreign, DType::S32)),
+            b.cond(&Cond::less(&foreign, &girih_codegen::Expr::from(2))),
+        ];
+        assert!(found.iter().all(|found| matches!(found, Err(Error::OtherBuilder { .. }))), "{found:?}");
+    }
+    assert!(b.value(&mine, girih_codegen::Width::W32).is_ok());
+}
+
+/// Conditions are ordered the same way by every builder that writes the same kernel.
+#[test]
+fn kernels_are_the_same_text_each_time() {
+    let text = || {
+        let mut b = Builder::new("k", 80, 32);
+        let registers = b.regs(girih_ptx::Type::Pred, 6);
+        let mut all = Vec::new();
+        for reg in &registers {
+            b.ptx("setp.eq.u32 %0, 1, 2;", &[reg]).unwrap();
+            all.push(b.cond_in(reg).unwrap());
+        }
+        let values = b.regs(girih_ptx::Type::F32, 6);
+        for reg in &values {
+            b.ptx("mov.f32 %0, 0f00000000;", &[reg]).unwrap();
+            all.push(b.scalar_in(reg, DType::F32).unwrap().less(1.0));
+        }
+        b.cond(&Cond::all(all)).unwrap();
+        b.finish().unwrap().module().to_string()
+    };
+    let first = text();
+    assert!((0..10).all(|_| text() == first));
+}
