@@ -35,13 +35,36 @@ pub struct Rules {
 pub struct Times {
     /// The contestant's name.
     pub name: String,
+    /// Of each round.
+    rounds: Vec<f64>,
+    /// The same from the shortest to the longest.
     samples: Vec<f64>,
+}
+
+/// How often one contestant runs while the other runs once.
+#[derive(Clone, Copy, Debug)]
+pub struct Ratio {
+    /// The mean over the rounds.
+    pub mean: f64,
+    /// What the mean is above with a confidence of 95 %, if rounds differ by a normal distribution.
+    pub lower: f64,
 }
 
 impl Times {
     /// The median.
     pub fn median(&self) -> f64 {
         self.samples[self.samples.len() / 2]
+    }
+
+    /// How fast it is beside `other`, paired round by round: above 1 if it is faster.
+    pub fn speed_beside(&self, other: &Times) -> Ratio {
+        let ratios: Vec<f64> =
+            self.rounds.iter().zip(&other.rounds).map(|(own, other)| other / own).collect();
+        let count = ratios.len() as f64;
+        let mean = ratios.iter().sum::<f64>() / count;
+        let variance = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        // Student's t for 15 to 30 rounds, one-sided, is 1.76 to 1.70.
+        Ratio { mean, lower: mean - 1.76 * (variance / count).sqrt() }
     }
 
     /// Greatest minus least, as a share of the median.
@@ -70,9 +93,10 @@ pub fn contest(
     }
     let named = contestants.iter().zip(samples);
     Ok(named
-        .map(|(contestant, mut samples)| {
+        .map(|(contestant, rounds)| {
+            let mut samples = rounds.clone();
             samples.sort_by(f64::total_cmp);
-            Times { name: contestant.name.clone(), samples }
+            Times { name: contestant.name.clone(), rounds, samples }
         })
         .collect())
 }

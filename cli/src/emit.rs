@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use girih_kernels::gemm::{Config, KernelKind};
+use girih_codegen::gemm::{Epilogue, generate};
+use girih_kernels::gemm::KernelKind;
 use girih_ptx::{Item, Module, Statement};
 
 use crate::output::Output;
@@ -54,17 +55,14 @@ fn gemm_module(chosen: &gemm::Chosen) -> Result<Module, girih_kernels::Error> {
     let problem = &chosen.problem;
     let kind = chosen.kind.unwrap_or(KernelKind::for_dtype(problem.dtype()));
     let config = girih_kernels::gemm::choose(problem, kind, MULTIPROCESSORS)?;
-    let kernel = config.generate()?;
-    let [m, n, _] = config.tile();
-    let grid = match config {
-        Config::Multistage(_) => format!("ceil(M/{m}) * ceil(N/{n}) blocks"),
-        Config::WarpSpecialized(_) => format!("1 to ceil(M/{m}) * ceil(N/{n}) blocks"),
-    };
+    let kernel = generate(&config, &Epilogue::new())?;
+    let [m, n, _] = config.tile;
+    let fewest = if config.schedule.is_persistent() { "1 to " } else { "" };
     let mut notes = vec![
-        format!("grid: {grid} of {} threads", kernel.kernel().threads()),
+        format!("grid: {fewest}ceil(M/{m}) * ceil(N/{n}) blocks of {} threads", kernel.kernel.threads()),
         format!(
             "dynamic shared memory: {} bytes; sizes and pitches in elements",
-            kernel.kernel().shared_bytes()
+            kernel.kernel.shared_bytes()
         ),
     ];
     if problem.c().contiguous() == 0 {
@@ -72,7 +70,7 @@ fn gemm_module(chosen: &gemm::Chosen) -> Result<Module, girih_kernels::Error> {
             "column-major C as C^T = B^T * A^T: pass B and ldb as a and lda, N as M, and A as b".into(),
         );
     }
-    Ok(annotated(kernel.kernel().module().clone(), notes, kernel.partitions()))
+    Ok(annotated(kernel.kernel.into_module(), notes, &kernel.partitions))
 }
 
 fn copy_module(problem: &girih_kernels::copy::Problem) -> Result<Module, girih_kernels::Error> {

@@ -27,5 +27,3 @@ pub use predicates::Predicates;
 pub use scalars::{read, write};
 pub use together::{block_reduce, block_scan, cluster_reduce, warp_reduce, warp_scan};
 pub use transform::{axpby, reduce, transform};
-
-pub(crate) use registers::registers;

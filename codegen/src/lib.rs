@@ -26,7 +26,6 @@ pub mod sync;
 mod tiled_copy;
 mod tiled_mma;
 mod tma;
-mod vectorise;
 
 pub use builder::{Builder, Cond, Reg, Width};
 pub use descriptor::Descriptor;
@@ -39,4 +38,3 @@ pub use sync::{MBARRIER_BYTES, Mbarrier, Pipeline, PipelineState, Stage};
 pub use tiled_copy::{ThrCopy, TiledCopy};
 pub use tiled_mma::{Operand, ThrMma, TiledMma};
 pub use tma::TmaCopy;
-pub use vectorise::{Vectors, vectorise};

@@ -161,6 +161,14 @@ impl Scalar {
         self.0.dtype
     }
 
+    /// The f32 that it is rounded from to nearest even, if it is a float of 16 bits that was.
+    pub(crate) fn rounded_from_f32(&self) -> Option<&Scalar> {
+        match &self.0.op {
+            Op::Convert(Rounding::NearestEven, from) if from.dtype() == DType::F32 => Some(from),
+            _ => None,
+        }
+    }
+
     pub(crate) fn op(&self) -> &Op {
         &self.0.op
     }

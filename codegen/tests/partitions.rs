@@ -1,11 +1,9 @@
-//! The public pieces: engines, vectors, tiled copies and MMAs.
+//! The public pieces: engines, tiled copies and MMAs.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, UNIVERSAL_COPY_8, UNIVERSAL_COPY_128};
-use girih_codegen::{
-    Builder, Counting, Error, Expr, Gmem, Memory, Operand, Smem, TiledCopy, TiledMma, vectorise,
-};
+use girih_codegen::{Builder, Counting, Error, Expr, Gmem, Memory, Operand, Smem, TiledCopy, TiledMma};
 use girih_layout::{Coord, Lay, Symbol, Tile, lay};
 use girih_ptx::Special;
 use girih_tensor::{DType, Index, Slice, Tensor};
@@ -97,38 +95,6 @@ fn tiled_mmas_own_c_once() {
             assert_eq!(size(&c.mode(0).unwrap()), mma.threads().unwrap());
         }
     }
-}
-
-/// Vectors hold the same values as before, in memory order, each as wide as run, alignment and limit allow.
-#[test]
-fn vectors_are_contiguous_runs() {
-    for (memory, limit, width) in [
-        ("(2,4):(64,1)", 4, 4),
-        ("(2,4):(64,1)", 8, 4),
-        ("(2,4):(64,1)", 2, 2),
-        ("(2,6):(64,1)", 4, 2),
-        ("8:1", 4, 4),
-        ("(1,8):(1,1)", 8, 8),
-        ("8:2", 4, 1),
-        ("(2,4):(64,0)", 4, 1),
-        ("1:0", 4, 1),
-    ] {
-        let memory = Lay::parse(memory).unwrap();
-        let registers = Lay::left(memory.shape()).unwrap();
-        let found = vectorise(&memory, &registers, limit).unwrap();
-        assert_eq!((found.width, found.width * found.count().unwrap()), (width, size(&memory)), "{memory}");
-        let mut seen = Vec::new();
-        for (e, i) in (0..found.count().unwrap()).flat_map(|i| (0..width).map(move |e| (e, i))) {
-            let (value, place) = (at(&found.registers, &[e, i]), at(&found.memory, &[e, i]));
-            assert_eq!(place, memory.crd2idx(&Coord::at(value)).unwrap(), "{memory}");
-            assert_eq!(place, at(&found.memory, &[0, i]) + e, "{memory}");
-            seen.push(value);
-        }
-        seen.sort_unstable();
-        assert!(seen.into_iter().eq(0..size(&memory)), "{memory}");
-    }
-    let found = vectorise(&lay!("(2,4):(64,1)"), &lay!("8:1"), 4);
-    assert!(matches!(found, Err(Error::Mismatch { what: "vectorise", .. })), "{found:?}");
 }
 
 #[test]

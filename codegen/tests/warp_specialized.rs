@@ -4,8 +4,11 @@
 
 use expect_test::{ExpectFile, expect, expect_file};
 use float8::{F8E4M3, F8E5M2};
+use girih_codegen::Operand;
 use girih_codegen::atom::{Major, MmaAtom};
-use girih_codegen::gemm::warp_specialized::{WarpSpecializedConfig, WarpSpecializedKernel, generate};
+use girih_codegen::gemm::{
+    Epilogue, GemmConfig, GemmKernel, Mainloop, Schedule, Store, WarpSpecialized, generate,
+};
 use girih_layout::{Lay, lay};
 use girih_ptx::Module;
 use girih_sim::{Deny, Memory, Options};
@@ -15,18 +18,29 @@ use half::{bf16, f16};
 use crate::mutants::without;
 use crate::simulator::{self, addresses, blocks, download, sizes, upload};
 
-pub(crate) fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> WarpSpecializedConfig {
-    WarpSpecializedConfig {
+pub(crate) fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> GemmConfig {
+    GemmConfig {
         name: "gemm",
-        atom: MmaAtom::find(atom).unwrap_or_else(|| panic!("{atom}")),
-        atoms,
         tile,
-        stages: 3,
-        rows_c: 128,
-        alternate: true,
-        registers: [40, 232],
+        mainloop: Mainloop::WarpSpecialized(WarpSpecialized {
+            atom: MmaAtom::find(atom).unwrap_or_else(|| panic!("{atom}")),
+            atoms,
+            stages: 3,
+            registers: [40, 232],
+        }),
+        schedule: Schedule::Persistent { alternate: true },
+        store: Store::Tma { rows: 128 },
         c_type,
     }
+}
+
+/// The same with another mainloop.
+fn with(config: GemmConfig, change: impl FnOnce(WarpSpecialized) -> WarpSpecialized) -> GemmConfig {
+    config.with_mainloop(Mainloop::WarpSpecialized(change(*config.mainloop.warp_specialized().unwrap())))
+}
+
+fn rows(config: GemmConfig, rows: i64) -> GemmConfig {
+    GemmConfig { store: Store::Tma { rows }, ..config }
 }
 
 /// Small integers, exact in every order of sums.
@@ -74,18 +88,18 @@ impl Stored {
 
 /// A ragged problem on a grid of so many blocks: every byte of C is as expected, the padding's too.
 fn run(
-    config: &WarpSpecializedConfig,
-    kernel: &WarpSpecializedKernel,
+    config: &GemmConfig,
+    kernel: &GemmKernel,
     module: &Module,
     mnk: [i64; 3],
     grid: i64,
     seed: u64,
 ) -> Result<(), String> {
     let [m, n, k] = mnk;
-    let [a, b] = config.atom.majors.map(|major| major == Major::K);
+    let [a, b] = config.atom().majors.map(|major| major == Major::K);
     let matrices = [
-        Stored { extents: [m, k], by_rows: a, dtype: config.atom.a_type },
-        Stored { extents: [n, k], by_rows: b, dtype: config.atom.b_type },
+        Stored { extents: [m, k], by_rows: a, dtype: config.atom().a_type },
+        Stored { extents: [n, k], by_rows: b, dtype: config.atom().b_type },
         Stored { extents: [m, n], by_rows: true, dtype: config.c_type },
     ];
     let memory = Memory::new();
@@ -97,8 +111,10 @@ fn run(
     let order = kernel.order(m, n).unwrap();
     let table: Vec<u8> = order.concat().iter().flat_map(|x| x.to_le_bytes()).collect();
     let table = upload(&memory, &table);
-    let maps = kernel.maps(mnk, [0, 1, 2].map(|i| matrices[i].pitch())).unwrap();
-    let maps = maps.iter().zip(&places).map(|(map, &address)| map.at(address).unwrap().to_bytes().to_vec());
+    let pitches = [0, 1, 2].map(|i| matrices[i].pitch());
+    let maps = Operand::ALL.into_iter().zip(&places).map(|(operand, &address)| {
+        kernel.map(operand, mnk, pitches).unwrap().unwrap().at(address).unwrap().to_bytes().to_vec()
+    });
     let args = maps.chain(addresses(&[table])).chain(sizes(&[order.len() as i64, k])).collect();
     let launch = blocks(grid, kernel.kernel.threads(), kernel.kernel.shared_bytes(), args);
     let options = Options { seed, deny: Deny::Warnings, ..Options::checked() };
@@ -119,17 +135,20 @@ const TN_BF16: &str = "SM90_64x64x16_F32BF16BF16_SS";
 fn products_are_exact() {
     let (one, two, three) = (lay!("(1,1):(0,0)"), lay!("(2,1):(1,0)"), lay!("(3,1):(1,0)"));
     let base = config(TN_BF16, [128, 64, 64], two, DType::Bf16);
-    let wide = WarpSpecializedConfig { tile: [192, 64, 64], atoms: three, rows_c: 192, ..base };
+    let wide = with(base, |w| WarpSpecialized { atoms: three, registers: [32, 160], ..w });
+    let wide = rows(GemmConfig { tile: [192, 64, 64], ..wide }, 192);
+    let short = with(base, |w| WarpSpecialized { stages: 2, ..w });
+    let single = with(base, |w| WarpSpecialized { atoms: one, ..w });
     let mut cases = vec![
         (base, vec![[200, 136, 150], [1, 8, 1], [128, 64, 64], [129, 72, 65], [64, 200, 1000]]),
-        (WarpSpecializedConfig { stages: 2, alternate: false, ..base }, vec![[200, 136, 150]]),
-        (WarpSpecializedConfig { tile: [256, 64, 128], stages: 2, ..base }, vec![[300, 136, 200]]),
-        (WarpSpecializedConfig { tile: [256, 64, 64], rows_c: 256, ..base }, vec![[300, 136, 200]]),
-        (WarpSpecializedConfig { tile: [128, 192, 64], ..base }, vec![[130, 200, 70]]),
-        (WarpSpecializedConfig { c_type: DType::F32, ..base }, vec![[200, 132, 70]]),
-        (WarpSpecializedConfig { c_type: DType::F16, ..base }, vec![[200, 136, 70]]),
-        (WarpSpecializedConfig { tile: [64, 64, 64], atoms: one, rows_c: 64, ..base }, vec![[100, 80, 70]]),
-        (WarpSpecializedConfig { registers: [32, 160], ..wide }, vec![[300, 80, 70]]),
+        (GemmConfig { schedule: Schedule::Persistent { alternate: false }, ..short }, vec![[200, 136, 150]]),
+        (GemmConfig { tile: [256, 64, 128], ..short }, vec![[300, 136, 200]]),
+        (rows(GemmConfig { tile: [256, 64, 64], ..base }, 256), vec![[300, 136, 200]]),
+        (GemmConfig { tile: [128, 192, 64], ..base }, vec![[130, 200, 70]]),
+        (GemmConfig { c_type: DType::F32, ..base }, vec![[200, 132, 70]]),
+        (GemmConfig { c_type: DType::F16, ..base }, vec![[200, 136, 70]]),
+        (rows(GemmConfig { tile: [64, 64, 64], ..single }, 64), vec![[100, 80, 70]]),
+        (wide, vec![[300, 80, 70]]),
     ];
     for (name, k, c_type) in [
         ("SM90_64x64x16_F32F16F16_SS", 64, DType::F16),
@@ -143,7 +162,7 @@ fn products_are_exact() {
         cases.push((config(name, [128, 64, k], two, c_type), vec![[200, 136, 150], [70, 16, 3 * k]]));
     }
     for (config, problems) in &cases {
-        let kernel = generate(config).unwrap_or_else(|e| panic!("{e}: {config:?}"));
+        let kernel = generate(config, &Epilogue::new()).unwrap_or_else(|e| panic!("{e}: {config:?}"));
         for (seed, &mnk) in (0..).zip(problems) {
             let result = run(config, &kernel, kernel.kernel.module(), mnk, 3, seed);
             result.unwrap_or_else(|e| panic!("{mnk:?}, seed {seed}, {config:?}: {e}"));
@@ -155,7 +174,7 @@ fn products_are_exact() {
 #[test]
 fn any_number_of_blocks_covers_the_tiles() {
     let config = config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
-    let kernel = generate(&config).unwrap();
+    let kernel = generate(&config, &Epilogue::new()).unwrap();
     for blocks in [1, 2, 5, 9, 10, 12] {
         run(&config, &kernel, kernel.kernel.module(), [300, 192, 64], blocks, 0).unwrap();
     }
@@ -166,7 +185,7 @@ fn any_number_of_blocks_covers_the_tiles() {
 fn every_part_is_needed() {
     // Blocks have three tiles, tiles four stages' worth of K: all of them are used again.
     let config = config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
-    let kernel = generate(&config).unwrap();
+    let kernel = generate(&config, &Epilogue::new()).unwrap();
     let mut kept = Vec::new();
     let mut removed = 0;
     for index in 0.. {
@@ -188,46 +207,54 @@ fn modules_are_these() {
     let tn = config("SM90_64x256x16_F32BF16BF16_SS", [128, 256, 64], two, DType::Bf16);
     let nt = config("SM90_64x128x16_F32F16F16_SS<MN,MN>", [128, 128, 64], two, DType::F16);
     let high = config("SM90_64x192x16_F32BF16BF16_SS", [256, 192, 64], two, DType::Bf16);
-    let check = |config: WarpSpecializedConfig, golden: ExpectFile| {
-        golden.assert_eq(&generate(&config).unwrap().kernel.module().to_string());
+    let check = |config: GemmConfig, golden: ExpectFile| {
+        golden.assert_eq(&generate(&config, &Epilogue::new()).unwrap().kernel.module().to_string());
     };
     check(tn, expect_file!["../testdata/golden/gemm_sm90_bf16_tn.ptx"]);
-    check(WarpSpecializedConfig { stages: 5, ..nt }, expect_file!["../testdata/golden/gemm_sm90_f16_nt.ptx"]);
-    let registers = [24, 240];
-    let high = WarpSpecializedConfig { registers, ..high };
+    let nt = with(nt, |w| WarpSpecialized { stages: 5, ..w });
+    check(nt, expect_file!["../testdata/golden/gemm_sm90_f16_nt.ptx"]);
+    let high = with(high, |w| WarpSpecialized { registers: [24, 240], ..w });
     check(high, expect_file!["../testdata/golden/gemm_sm90_bf16_256x192.ptx"]);
 }
 
 #[test]
 fn misuse_is_told() {
     let good = config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
-    let atom = |name: &str| MmaAtom::find(name).unwrap();
+    fn atom(name: &str) -> MmaAtom {
+        MmaAtom::find(name).unwrap()
+    }
+    let changed = |change: fn(&mut WarpSpecialized)| {
+        with(good, |mut w| {
+            change(&mut w);
+            w
+        })
+    };
     let mut texts = String::new();
     for bad in [
-        WarpSpecializedConfig { atom: atom("SM80_16X8X16_F32BF16BF16F32_TN"), ..good },
-        WarpSpecializedConfig { atom: atom("SM90_64x64x16_F32BF16BF16_RS"), ..good },
-        WarpSpecializedConfig { atom: atom("SM90_64x64x16_F16F16F16_SS"), ..good },
-        WarpSpecializedConfig { atoms: lay!("(2,2):(1,2)"), ..good },
-        WarpSpecializedConfig { c_type: DType::S8, ..good },
-        WarpSpecializedConfig { stages: 1, ..good },
-        WarpSpecializedConfig { tile: [192, 64, 64], ..good },
-        WarpSpecializedConfig { tile: [128, 96, 64], ..good },
-        WarpSpecializedConfig { tile: [128, 64, 32], ..good },
-        WarpSpecializedConfig { rows_c: 64, ..good },
-        WarpSpecializedConfig { registers: [40, 240], ..good },
-        WarpSpecializedConfig { tile: [512, 64, 64], registers: [24, 128], ..good },
-        WarpSpecializedConfig { stages: 10, ..good },
+        changed(|w| w.atom = atom("SM80_16X8X16_F32BF16BF16F32_TN")),
+        changed(|w| w.atom = atom("SM90_64x64x16_F32BF16BF16_RS")),
+        changed(|w| w.atom = atom("SM90_64x64x16_F16F16F16_SS")),
+        changed(|w| w.atoms = lay!("(2,2):(1,2)")),
+        GemmConfig { c_type: DType::S8, ..good },
+        changed(|w| w.stages = 1),
+        GemmConfig { tile: [192, 64, 64], ..good },
+        GemmConfig { tile: [128, 96, 64], ..good },
+        GemmConfig { tile: [128, 64, 32], ..good },
+        rows(good, 64),
+        changed(|w| w.registers = [40, 240]),
+        GemmConfig { tile: [512, 64, 64], ..changed(|w| w.registers = [24, 128]) },
+        changed(|w| w.stages = 10),
     ] {
-        texts += &format!("{}\n", generate(&bad).expect_err(&format!("{bad:?}")));
+        texts += &format!("{}\n", generate(&bad, &Epilogue::new()).expect_err(&format!("{bad:?}")));
     }
-    let kernel = generate(&good).unwrap();
+    let kernel = generate(&good, &Epilogue::new()).unwrap();
     for (mnk, pitches) in [
         ([0, 64, 64], [64, 64, 64]),
         ([64, 60, 64], [64, 64, 64]),
         ([64, 64, 64], [63, 64, 64]),
         ([64, 64, 64], [64, 64, 1 << 40]),
     ] {
-        texts += &format!("{}\n", kernel.maps(mnk, pitches).unwrap_err());
+        texts += &format!("{}\n", kernel.map(Operand::A, mnk, pitches).unwrap_err());
     }
     expect![[r#"
         atom = SM80_16x8x16_F32BF16BF16F32_TN: a warpgroup's atom with A and B in shared memory and an f32 accumulator
@@ -239,12 +266,12 @@ fn misuse_is_told() {
         tile M = 192: a positive multiple of 128, at most 1024
         tile N = 96: a positive multiple of 64, at most 1024
         tile K = 32: a positive multiple of 64, at most 1024
-        rows_c = 64: multiples of 128 that divide 128
+        rows of the store = 64: multiples of 128 that divide 128
         registers = 40 and 2 x 240: at most 512 for a thread of each warpgroup together
         tile (M,N) = (512,64): at most 104 accumulators in 128 registers
         shared memory = 262304 bytes: stages and rows of C of at most 232448 bytes together
-        M = 0: multiples of 1 from 1 to 1073741824 elements
-        N = 60: multiples of 8 from 1 to 1073741824 elements
+        m = 0: multiples of 1 from 1 to 1073741824 elements
+        n = 60: multiples of 8 from 1 to 1073741824 elements
         lda = 63: multiples of 8 from 1 to 1073741824 elements
         ldc = 1099511627776: multiples of 8 from 1 to 1073741824 elements
     "#]].assert_eq(&texts);

@@ -1,6 +1,7 @@
-//! Kernels as a user writes them: a softmax, a transpose, a product whose sum over K is split among blocks, a gather. Each checks
-//! what it has computed. `cargo run --release --example kernels`
+//! Kernels as a user writes them: a softmax, a transpose, a product with what comes after it, a product whose sum over K is split
+//! among blocks, a gather. Each checks what it has computed. `cargo run --release --example kernels`
 
+mod fused;
 mod gather;
 #[cfg(test)]
 mod mistakes;
@@ -10,6 +11,8 @@ mod transpose;
 
 use girih::codegen::atom::SM50_RED_ADD_F32_V1;
 use girih::device::{Device, Select};
+use girih::kernels::gemm::KernelKind;
+use half::bf16;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
@@ -19,7 +22,12 @@ fn main() -> Outcome {
     transpose::run(&device, transpose::transpose()?.module(), [1000, 700])?;
     split_k::run(&device, split_k::split_k(SM50_RED_ADD_F32_V1)?.module(), [200, 300, 1000], 5)?;
     gather::run(&device, gather::gather()?.module(), [100, 50, 1000])?;
-    println!("softmax, transpose, split-K and gather on {}: every value is right", device.name());
+    fused::run::<f32>(&device, [300, 200, 100], KernelKind::Simt)?;
+    fused::run::<bf16>(&device, [300, 200, 128], KernelKind::Sm80)?;
+    if device.limits().sm == 90 {
+        fused::run::<bf16>(&device, [300, 200, 128], KernelKind::Sm90)?;
+    }
+    println!("softmax, transpose, fused GEMM, split-K and gather on {}: every value is right", device.name());
     Ok(())
 }
 
@@ -51,6 +59,16 @@ mod tests {
     fn products_split_over_k_are_right() -> Outcome {
         for (shape, parts) in [([64, 64, 32], 1), ([64, 64, 128], 4), ([70, 50, 100], 3), ([1, 130, 33], 2)] {
             split_k::run(&simulator(), split_k::split_k(SM50_RED_ADD_F32_V1)?.module(), shape, parts)?;
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn fused_products_are_right() -> Outcome {
+        for shape in [[1, 8, 8], [70, 136, 40], [130, 72, 64]] {
+            fused::run::<f32>(&simulator(), shape, KernelKind::Simt)?;
+            fused::run::<bf16>(&simulator(), shape, KernelKind::Sm80)?;
+            fused::run::<bf16>(&simulator(), shape, KernelKind::Sm90)?;
         }
         Ok(())
     }

@@ -5,10 +5,12 @@ use girih::codegen::algorithm::{block_reduce, copy};
 use girih::codegen::atom::{AUTO_VECTORIZING_COPY, SM50_RED_ADD_F32_V1, SM60_RED_ADD_F16X2_V1};
 use girih::codegen::{Builder, Kernel, Scalar, Smem};
 use girih::device::{Arg, Device, Select};
+use girih::kernels::gemm::{Epilogue, Gemms, Given, KernelKind, Layout, Problem};
 use girih::layout::lay;
 use girih::ptx::{Module, Notes, Special};
 use girih::tensor::DType;
 
+use crate::fused;
 use crate::gather::{self, gather};
 use crate::softmax::{self, softmax};
 use crate::split_k::{self, split_k};
@@ -110,6 +112,43 @@ fn of_the_transpose() {
         launched,
         expect![[r#"
         simulator: transpose, transpose.rs:29 (PTX line 62): `@%p4 ld.global.b32 %r14, [%rd23]`, block (0, 0, 0), thread (0, 0, 0): read of 4 bytes at global address 0x700000100 is out of bounds; it ends 4 bytes after the nearest memory, 256 bytes at 0x700000000
+    "#]],
+    );
+}
+
+#[test]
+fn of_the_fused_product() {
+    let device = simulator();
+    let problem = Problem::new(DType::F32, [8, 16, 4], Layout::Tn).expect("a problem");
+    let gemms = Gemms::new(&device);
+    let gemm = gemms.fused(&problem, KernelKind::Simt, &fused::linear(DType::F32)).expect("a GEMM");
+    let zeros = |len| device.zeros::<f32>(len).expect("memory");
+    let (a, b, bias, residual, mut c) = (zeros(32), zeros(64), zeros(16), zeros(128), zeros(128));
+    // The residual is C itself, which other threads write.
+    let again = c.slice(..).expect("all of it");
+    let given = [("bias", Given::from(&bias)), ("residual", Given::from(&again))];
+    told(
+        gemm.run_with(&a, &b, &mut c, &given),
+        expect![[r#"
+        C and an input have 512 bytes in common: buffers or slices without a common part are accepted
+    "#]],
+    );
+    // The bias of another layer.
+    let short = bias.slice(..8).expect("a part");
+    let given = [("bias", Given::from(&short)), ("residual", Given::from(&residual))];
+    told(
+        gemm.run_with(&a, &b, &mut c, &given),
+        expect![[r#"
+        `bias`: 8 elements, but accepted are: 16 elements or more
+    "#]],
+    );
+    // Another function under the same key.
+    let scaled = |by: f64| Epilogue::new().map("scaled", move |x| x * by);
+    gemms.fused(&problem, KernelKind::Simt, &scaled(0.5)).expect("a GEMM");
+    told(
+        gemms.fused(&problem, KernelKind::Simt, &scaled(2.0)),
+        expect![[r#"
+        the epilogue `scaled` is not the one that is loaded by this key: a key that names all that a node's function depends on is accepted
     "#]],
     );
 }

@@ -116,6 +116,25 @@ pub enum Error {
         /// The buffers'.
         buffer: &'static str,
     },
+    /// What is given for an input of an epilogue is not what the input is.
+    #[error("`{name}`: {found}, but accepted are: {accepted}")]
+    Input {
+        /// The name that it was given by.
+        name: String,
+        /// What was found.
+        found: String,
+        /// What would be accepted.
+        accepted: String,
+    },
+    /// Two epilogues of one key that do not do the same.
+    #[error(
+        "the epilogue `{key}` is not the one that is loaded by this key: a key that names all that a node's function \
+         depends on is accepted"
+    )]
+    EpilogueKey {
+        /// The key.
+        key: String,
+    },
     /// More block tiles than a grid can have.
     #[error("{tiles} tiles of {tile} are more than a grid's {most} blocks: smaller extents are accepted")]
     Grid {

@@ -1,13 +1,14 @@
-//! `C = A * B`: the problem, the choice of a configuration, and the run.
+//! `C = epilogue(A * B)`: the problem, the choice of a configuration, and the run.
 
+mod bind;
 mod choose;
-mod config;
 mod problem;
 mod reference;
 mod run;
 
+pub use bind::Given;
 pub use choose::{KernelKind, choose};
-pub use config::{Config, Generated};
+pub use girih_codegen::gemm::{Element, Epilogue, GemmConfig, Input, InputKind};
 pub use problem::{Layout, Matrix, Order, Problem};
 pub use reference::{Check, check};
 pub use run::{Gemm, Gemms};

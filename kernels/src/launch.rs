@@ -19,16 +19,21 @@ pub(crate) fn launch(
 }
 
 /// Refuses memory that is written and read in one launch: blocks would race on it.
-pub(crate) fn apart<T: Pod>(
+pub(crate) fn apart<W: Pod, R: Pod>(
     written: &'static str,
-    to: &Buffer<T>,
+    to: &Buffer<W>,
     read: &'static str,
-    from: &Buffer<T>,
+    from: &Buffer<R>,
 ) -> Result<(), Error> {
     match to.overlap(from) {
         0 => Ok(()),
         bytes => Err(Error::Overlap { written, read, bytes }),
     }
+}
+
+/// Bytes that two ranges of addresses have in common.
+pub(crate) fn overlap(a: [u64; 2], b: [u64; 2]) -> u64 {
+    a[1].min(b[1]).saturating_sub(a[0].max(b[0]))
 }
 
 /// The largest power of two among `candidates` that divides all of `values` (0 is divided by everything).

@@ -1,10 +1,14 @@
 //! Every kernel on a real GPU. Skips with one line where there is none.
 
 mod common;
+#[path = "gpu/together.rs"]
+mod together;
 
 use common::{Data, Failure, padded, variants, verify_dtype};
 use girih_device::{Device, Select};
-use girih_kernels::gemm::{Gemms, Layout, Problem};
+use girih_kernels::gemm::{Gemms, KernelKind, Layout, Order, Problem};
+use girih_tensor::DType;
+use half::bf16;
 
 fn gpu() -> Option<Device> {
     match Device::open(Select::Cuda(0)) {
@@ -68,6 +72,23 @@ fn large() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
     for mnk in [[512, 512, 512], [1000, 1000, 1000], [4095, 4097, 127], [4096, 4096, 4096]] {
         all(&device, variants(mnk))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn epilogues() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let gemms = Gemms::new(&device);
+    for order in [Order::Row, Order::Column] {
+        for layout in Layout::ALL {
+            let f32s = Problem::new(DType::F32, [257, 132, 64], layout)?.with_order(order);
+            common::fused::verify_all::<f32>(&gemms, &device, &f32s, &[KernelKind::Simt])?;
+            let halves = Problem::new(DType::Bf16, [520, 264, 96], layout)?.with_order(order);
+            let kinds = [KernelKind::Sm80, KernelKind::Sm90];
+            let kinds = if device.limits().sm == 90 { &kinds[..] } else { &kinds[..1] };
+            common::fused::verify_all::<bf16>(&gemms, &device, &halves, kinds)?;
+        }
     }
     Ok(())
 }

@@ -28,6 +28,8 @@ pub struct CopyWith {
     pub(super) hint: Option<CacheHint>,
     /// Bits of a value, where it is known.
     pub(super) bits: Option<u32>,
+    /// Whether zeros are written for what is not copied.
+    pub(super) zeros: bool,
 }
 
 /// How long the second-level cache keeps what a bulk or tensor copy moves (CuTe's `TMA::CacheHintSm90`; PTX ISA,
@@ -64,6 +66,7 @@ impl From<CopyAtom> for CopyWith {
             swizzle: None,
             hint: None,
             bits: None,
+            zeros: false,
         }
     }
 }
@@ -94,6 +97,35 @@ impl CopyWith {
     /// With a hint for the second-level cache; for tensor copies.
     pub fn cache_hint(self, hint: CacheHint) -> CopyWith {
         CopyWith { hint: Some(hint), ..self }
+    }
+
+    /// With zeros for values that are not copied, because their predicates fail or they lie outside of the source's extents: what
+    /// `cp.async` does by itself, for universal copies into shared memory or registers.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::algorithm::{CopyWith, copy};
+    /// use girih_codegen::atom::AUTO_VECTORIZING_COPY;
+    /// use girih_codegen::{Builder, Gmem, Smem};
+    /// use girih_layout::{lay, tiler};
+    /// use girih_ptx::Special;
+    /// use girih_tensor::{DType, Slice};
+    ///
+    /// // Each of 32 threads brings one of the last values of 1000 to shared memory, or a zero.
+    /// let mut b = Builder::new("k", 80, 32);
+    /// let x = Gmem::bounded(b.pointer("x", 4), DType::F32, &lay!("1000:1"))?;
+    /// let staged = Smem::alloc(&mut b, DType::F32, None, &lay!("32:1"))?;
+    /// let thread = b.special(Special::TidX);
+    /// let tile = x.local_tile(&tiler!("<32>"), &[Slice::at(31)])?; // 32
+    /// let (from, to) = (tile.tv_partition(&lay!("(32,1):(1,0)"), &thread)?, staged.tv_partition(&lay!("(32,1):(1,0)"), &thread)?);
+    /// copy(&mut b, CopyWith::from(AUTO_VECTORIZING_COPY).zero_fill(), &from, &to)?;
+    /// let text = b.finish()?.module().to_string();
+    /// assert!(text.contains("@%p0 ld.global") && !text.contains("@%p0 st.shared"));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[must_use]
+    pub fn zero_fill(self) -> CopyWith {
+        CopyWith { zeros: true, ..self }
     }
 
     /// With the address of the tensor map, the modes of the tensor in the order of its dimensions, and its swizzle.
@@ -259,7 +291,15 @@ impl<'a> Move<'a> {
         }
         let source = every_value("copy", source, every)?;
         let target = every_value("copy", target, every)?;
-        let bounds = Predicates::bounds(&source).and(Predicates::bounds(&target));
+        let (bounds_of_source, bounds_of_target) = (Predicates::bounds(&source), Predicates::bounds(&target));
+        let fills =
+            matches!(with.atom.op, CopyOp::Universal | CopyOp::AutoVectorizing | CopyOp::CpAsync { .. });
+        if with.zeros && !(fills && bounds_of_target.hold()) {
+            return Err(mismatch(
+                "a universal copy to shared memory or registers, where it fills with zeros",
+            ));
+        }
+        let bounds = bounds_of_source.and(bounds_of_target);
         if !bounds.are_of(sizes[0]) {
             return Err(mismatch("as many values on both sides, where an array's extents are known"));
         }

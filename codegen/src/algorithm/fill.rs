@@ -139,7 +139,7 @@ fn constant(b: &mut Builder, width: i64, pattern: u64) -> Vec<Reg> {
     regs
 }
 
-fn fill_registers(b: &mut Builder, all: &[Site], pattern: u64) {
+pub(super) fn fill_registers(b: &mut Builder, all: &[Site], pattern: u64) {
     let mut written: BTreeMap<i64, Vec<Rmem>> = BTreeMap::new();
     for rmem in all.iter().filter_map(Site::rmem) {
         let same = written.entry(rmem.offset() / rmem.per_register() as i64).or_default();

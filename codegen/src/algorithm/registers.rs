@@ -5,7 +5,7 @@ use girih_tensor::Space;
 
 use super::Site;
 use crate::builder::{Builder, Cond, Reg};
-use crate::{Error, Expr, Rmem, Vectors};
+use crate::{Error, Expr, Rmem};
 
 /// Registers that an instruction moves together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +51,15 @@ impl Piece {
             16 => vec![b.reg(Type::B16)],
             bits => b.regs(Type::B32, (bits / 32) as usize),
         })
+    }
+
+    /// Sets whole registers to zero.
+    pub(super) fn clear(&self, b: &mut Builder) {
+        let Piece::Whole(regs) = self else { return };
+        for reg in regs {
+            let ty = if reg.ty() == Type::U8 { Type::U16 } else { reg.ty() };
+            b.inst(Opcode::Mov, &[ty.into()], vec![Operand::from(reg), Operand::Int(0)]);
+        }
     }
 
     /// Loads it. A fresh register's other bits need not be kept.
@@ -197,31 +206,4 @@ impl Piece {
             }
         }
     }
-}
-
-/// The registers of vector `index`, in memory order, one for each pair of 16-bit values.
-pub(crate) fn registers(values: &Rmem, vectors: &Vectors, index: i64) -> Result<Vec<Reg>, Error> {
-    let mismatch = || Error::Mismatch {
-        what: "fragment",
-        layout: vectors.registers.to_string(),
-        with: format!("{} registers", values.regs().len()),
-        accepted: "vectors that are whole registers of the fragment",
-    };
-    let value = |element: i64| vectors.registers.crd2idx(&girih_layout::Coord::of(&[element, index])?);
-    let per = values.per_register() as i64;
-    let mut out = Vec::new();
-    for first in (0..vectors.width).step_by(values.per_register()) {
-        let start = value(first)?;
-        for element in 0..per {
-            if start % per != 0
-                || first + element >= vectors.width
-                || value(first + element)? != start + element
-            {
-                return Err(mismatch());
-            }
-        }
-        let reg = usize::try_from(start).ok().and_then(|v| values.reg(v));
-        out.push(reg.ok_or_else(mismatch)?.clone());
-    }
-    Ok(out)
 }

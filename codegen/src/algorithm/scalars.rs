@@ -2,13 +2,12 @@
 
 use std::panic::Location;
 
-use girih_ptx::{Opcode, Operand, Type};
+use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::{DType, Tensor};
 
 use super::Site;
-use super::copy;
-use super::data::{Data, fragment_values, values};
-use super::predicates::Predicates;
+use super::copy::{self, CopyWith};
+use super::data::{Data, fragment_values};
 use super::vectors::Fresh;
 use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::{Builder, Reg};
@@ -85,10 +84,7 @@ pub fn read<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result<Vec<Scalar>,
     b.on_behalf(site, |b| {
         let fragment = fragment(b, "read", tensor)?;
         if !matches!(Site::of(tensor), Site::Rmem(_)) {
-            if !Predicates::bounds(&values("read", tensor)?).hold() {
-                super::clear(b, &fragment)?;
-            }
-            copy::copy(b, AUTO_VECTORIZING_COPY, tensor, &fragment)?;
+            copy::copy(b, CopyWith::from(AUTO_VECTORIZING_COPY).zero_fill(), tensor, &fragment)?;
         }
         let mut out = Vec::new();
         for value in fragment_values("read", &fragment)? {
@@ -122,15 +118,48 @@ pub fn write<E: Data>(b: &mut Builder, tensor: &Tensor<E>, scalars: &[Scalar]) -
             });
         }
         let mut fresh = Fresh::new(all.iter());
-        for (value, scalar) in all.iter().zip(scalars) {
+        let mut i = 0;
+        while i < all.len() {
+            let (value, scalar) = (&all[i], &scalars[i]);
+            let is_fresh = fresh.take(value.offset());
+            let next = all.get(i + 1).filter(|next| is_fresh && is_pair(value, next));
+            if next.is_some() {
+                pack(b, value, [scalar, &scalars[i + 1]])?;
+                i += 2;
+                continue;
+            }
             let reg = b.scalar(scalar)?;
-            insert(b, value, &reg, fresh.take(value.offset()));
+            insert(b, value, &reg, is_fresh);
+            i += 1;
         }
         if matches!(Site::of(tensor), Site::Rmem(_)) {
             return Ok(());
         }
         copy::copy(b, AUTO_VECTORIZING_COPY, &fragment, tensor)
     })
+}
+
+/// Whether two values are the floats of 16 bits that fill a register.
+fn is_pair(low: &Rmem, high: &Rmem) -> bool {
+    let floats = matches!(low.dtype(), DType::F16 | DType::Bf16);
+    floats && low.offset() % 2 == 0 && high.offset() == low.offset() + 1
+}
+
+/// Writes two floats of 16 bits to the register that they fill: by one conversion, if both are rounded from f32.
+fn pack(b: &mut Builder, to: &Rmem, [low, high]: [&Scalar; 2]) -> Result<(), Error> {
+    let (reg, _) = place(to);
+    let pair = if to.dtype() == DType::F16 { Type::F16x2 } else { Type::Bf16x2 };
+    if let ([Some(low), Some(high)], true) = ([low, high].map(Scalar::rounded_from_f32), b.sm() >= 80) {
+        let (low, high) = (b.scalar(low)?, b.scalar(high)?);
+        // The first source is the upper half.
+        let operands = vec![Operand::from(&reg), Operand::from(&high), Operand::from(&low)];
+        b.inst(Opcode::Cvt, &[Word::Rn.into(), pair.into(), Type::F32.into()], operands);
+        return Ok(());
+    }
+    let halves = [b.scalar(low)?, b.scalar(high)?];
+    let halves = Operand::Vector(halves.iter().map(Operand::from).collect());
+    b.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(&reg), halves]);
+    Ok(())
 }
 
 /// The register and the first bit of the value that `rmem` stands at.

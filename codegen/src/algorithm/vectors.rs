@@ -8,6 +8,7 @@ use girih_tensor::{DType, Space};
 use super::Site;
 use super::copy::{Move, block, line, whole_registers};
 use super::data::memory_order;
+use super::fill::fill_registers;
 use super::registers::Piece;
 use crate::atom::CopyOp;
 use crate::builder::{Builder, Cond, Width};
@@ -60,6 +61,9 @@ pub(super) fn emit(b: &mut Builder, copy: &Move<'_>) -> Result<(), Error> {
     let always = |(i, _): &(usize, &Site)| copy.predicates.of(&[*i as i64]) == Some(Cond::Always);
     let written = copy.target.iter().enumerate().filter(always);
     let mut fresh = Fresh::new(written.filter_map(|(_, value)| value.rmem()));
+    if copy.with.zeros && !copy.predicates.hold() && matches!(copy.target.first(), Some(Site::Rmem(_))) {
+        fill_registers(b, &copy.target, 0);
+    }
     for batch in vectors.chunks(BATCH) {
         let mut waiting = Vec::new();
         for Vector { from, to, cond, first } in batch {
@@ -75,8 +79,12 @@ pub(super) fn emit(b: &mut Builder, copy: &Move<'_>) -> Result<(), Error> {
                 (End::Memory(space, place), End::Memory(..)) => {
                     let bits = copy.bits * (copy.source.len() / vectors.len()) as i64;
                     let piece = Piece::scratch(b, bits);
+                    let filled = copy.with.zeros && *cond != Cond::Always;
+                    if filled {
+                        piece.clear(b);
+                    }
                     piece.load_ordered(b, *space, [&place.address, &place.order], cond, true)?;
-                    waiting.push((piece, to, cond));
+                    waiting.push((piece, to, if filled { &Cond::Always } else { cond }));
                 }
             }
         }

@@ -4,11 +4,13 @@ use girih_layout::Symbol;
 use girih_ptx::{
     Address, Extent, Fact, Linkage, Name, Opcode, Operand, Span, Type, VarSpace, Variable, Word,
 };
+use girih_tensor::DType;
 
 use super::shared::SHARED_NAME;
 use super::{Builder, Reg};
 use crate::Error;
 use crate::expr::Expr;
+use crate::scalar::{COMPUTED, Scalar, lower};
 
 /// Beyond any address.
 const MAX_ADDRESS: i64 = 1 << 60;
@@ -45,6 +47,11 @@ impl Builder {
         self.declare(name, ty, Extent::Scalar, None);
         let site = self.site();
         self.facts.push((Name::from(name), Fact { lower, upper, multiple, site }));
+        self.read_parameter(name, ty)
+    }
+
+    #[track_caller]
+    fn read_parameter(&mut self, name: &str, ty: Type) -> Reg {
         let reg = self.reg(ty);
         let source = Address { base: Some(Name::from(name)), offset: 0, coordinates: Vec::new() };
         let operands = vec![Operand::from(&reg), Operand::Address(source)];
@@ -155,6 +162,34 @@ impl Builder {
         let reg = self.parameter(name, Type::U32, range);
         self.claim(0, &reg, range);
         self.symbols.insert(symbol.id(), (symbol, Some(reg)));
+    }
+
+    /// A parameter that the kernel computes with: a number of 32 or 64 bits, of which nothing is known.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for a dtype of fewer bits, which launches have no arguments of.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::Builder;
+    /// use girih_tensor::DType;
+    ///
+    /// let mut b = Builder::new("k", 80, 32);
+    /// let alpha = b.scalar_parameter("alpha", DType::F32)?;
+    /// b.scalar(&(alpha * 2.0))?;
+    /// assert!(b.finish()?.module().to_string().contains("ld.param.f32"));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn scalar_parameter(&mut self, name: &str, dtype: DType) -> Result<Scalar, Error> {
+        if !COMPUTED.contains(&dtype) || dtype.bits() < 32 {
+            let accepted = String::from("f64, f32, s64, u64, s32 or u32");
+            return Err(Error::Config { what: "dtype of a parameter", value: dtype.to_string(), accepted });
+        }
+        let ty = lower::register(dtype);
+        self.declare(name, ty, Extent::Scalar, None);
+        let reg = self.read_parameter(name, ty);
+        Ok(self.leaf(&reg, 0, dtype))
     }
 
     /// A 32-bit parameter with values in `0..=upper`.

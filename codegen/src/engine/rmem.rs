@@ -55,12 +55,6 @@ impl Rmem {
         Rmem { regs: builder.regs(ty, values.div_ceil(per_register(dtype))), dtype, values, offset: 0 }
     }
 
-    /// The values of `dtype` in these registers, which are all full.
-    pub(crate) fn of(regs: Vec<Reg>, dtype: DType) -> Rmem {
-        let values = regs.len() * per_register(dtype);
-        Rmem { regs, dtype, values, offset: 0 }
-    }
-
     /// Registers for the values of a tensor in memory, compact, in the tensor's shape (CuTe's `make_fragment_like`).
     ///
     /// # Errors

@@ -1,89 +1,346 @@
-//! Registers to global memory: the accumulators become C.
+//! Epilogues: what becomes of the sums of a product before they are C.
 
-use girih_layout::{Int, Lay, Shape, Stride, Symbol};
-use girih_ptx::{Opcode, Operand as Ptx, Type, Word};
-use girih_tensor::{DType, Slice, Space, Tensor};
+mod apply;
+mod direct;
+mod nodes;
 
-use super::GemmConfig;
-use crate::algorithm::registers;
-use crate::builder::{Builder, Cond, Reg};
-use crate::tiled_copy::shape_tiler;
-use crate::tiled_mma::Operand;
-use crate::{Counting, Error, Expr, Gmem, Memory, Rmem, engine, vectorise};
+use std::fmt;
+use std::sync::Arc;
 
-/// C in global memory.
-pub(crate) struct GlobalC {
-    pub(crate) pointer: Expr,
-    pub(crate) extents: [Symbol; 2],
-    pub(crate) pitch: Symbol,
+use girih_layout::{Int, Lay, Shape, Stride, Strides};
+use girih_tensor::{DType, Tensor};
+
+use super::{MAX_EXTENT, Param};
+use crate::builder::Builder;
+use crate::engine::element_bytes;
+use crate::{Error, Expr, Gmem, Scalar};
+
+pub(super) use apply::AtTile;
+pub(super) use direct::store;
+
+/// What becomes of the sums of a product before they are C: nodes, each of which makes one value of an element of C from the value
+/// before it. The first value is the sum in f32; the last one is rounded to C's dtype and stored.
+///
+/// A node is a function over [`Element`], which has the value, its coordinates and what the node's [`Input`]s hold there. The
+/// ready-made nodes are methods that add one: [`Epilogue::scale`], [`Epilogue::plus`], [`Epilogue::gelu`] and so on; what they do
+/// not say, [`Epilogue::map`] and [`Epilogue::node`] do. An epilogue's [key](Epilogue::key) names all that its code depends on: two
+/// epilogues of one key have to be the same.
+///
+/// # Examples
+/// ```
+/// use girih_codegen::gemm::{Epilogue, Input};
+/// use girih_tensor::DType;
+///
+/// // C = gelu(alpha * A * B^T + bias) + residual
+/// let (bias, residual) = (Input::row("bias", DType::Bf16), Input::matrix("residual", DType::Bf16));
+/// let epilogue = Epilogue::new().scale("alpha").plus(bias).gelu().plus(residual);
+/// assert_eq!(epilogue.key(), "times scalar(alpha: f32), plus row(bias: bf16), gelu, plus matrix(residual: bf16)");
+/// assert_eq!(epilogue.inputs().len(), 3);
+/// ```
+#[derive(Clone, Default)]
+pub struct Epilogue {
+    nodes: Vec<Node>,
+    transposed: bool,
 }
 
-/// Stores the accumulators of block tile `block`, each vector under the predicate that it lies inside C.
-pub(crate) fn store(
-    b: &mut Builder,
-    config: &GemmConfig,
-    accumulators: &Rmem,
-    global: &GlobalC,
-    block: &[Expr; 2],
-    thread: &Expr,
-) -> Result<(), Error> {
-    let shape = Shape::flat(&global.extents.map(Int::symbol))?;
-    let strides = [Stride::Int(Int::symbol(global.pitch)), Stride::Int(Int::fixed(1))];
-    let matrix = Lay::new(&shape, &girih_layout::Strides::flat(&strides)?)?; // (M,N)
-    let tiler = shape_tiler(&config.extents(Operand::C))?;
-    let tile = block.clone().map(Slice::At);
-    let g =
-        Tensor::new(Gmem::new(global.pointer.clone(), config.c_type), matrix).local_tile(&tiler, &tile)?; // (BlockM,BlockN)
-    let c = Tensor::new(Counting::new(2), Lay::identity(&shape)?).local_tile(&tiler, &tile)?; // (BlockM,BlockN) -> (m,n)
-    let mma = config.mma().get_slice(thread)?;
-    let g = mma.partition(Operand::C, &g)?; // (FrgV,RestM,RestN)
-    let c = mma.partition(Operand::C, &c)?; // (FrgV,RestM,RestN)
+/// One step of an epilogue.
+#[derive(Clone)]
+struct Node {
+    key: String,
+    inputs: Vec<Input>,
+    /// Whether it asks for more than the value and scalars.
+    reads_tiles: bool,
+    function: Function,
+}
 
-    let compact = Lay::left(g.layout().shape())?;
-    let vectors = vectorise(g.layout(), &compact, config.c_vector)?; // ((Vec),(Rest..))
-    let coordinates = vectorise_like(g.layout(), c.layout(), config.c_vector)?;
-    let g = Tensor::new(g.engine().clone(), vectors.memory);
-    let c = Tensor::new(c.engine().clone(), coordinates);
-    let extents = global.extents.map(|s| Expr::from_int(&Int::symbol(s)));
-    for i in 0..vectors.count()? {
-        let at = i * vectors.width;
-        let position = engine::at(&c, at)?;
-        let inside =
-            Cond::all(position.coordinate().iter().zip(&extents).map(|(x, extent)| Cond::less(x, extent)));
-        let values = registers(accumulators, &vectors, i)?;
-        let values = convert(b, config.c_type, &values)?;
-        b.store(Space::Gmem, &engine::at(&g, at)?.address()?, &values, &inside)?;
+/// What a node computes.
+type Function = Arc<dyn Fn(&mut Builder, &Element<'_>) -> Result<Scalar, Error> + Send + Sync>;
+
+/// A tensor or a number that an epilogue reads.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Input {
+    /// The parameter's name. A matrix has a second parameter, `ld` before its name: its pitch in elements.
+    pub name: String,
+    /// What it is of.
+    pub kind: InputKind,
+    /// Its element type.
+    pub dtype: DType,
+    /// Elements that divide a matrix's pitch, and whose bytes divide the address of a matrix or a row, so that they are read
+    /// together; at most 16 bytes. If nothing is said, as many as divide C's.
+    pub vector: Option<i64>,
+}
+
+/// What an input of an epilogue has for an element of C.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InputKind {
+    /// One value for each element: an M x N matrix that lies like C, its rows contiguous where C's are.
+    Matrix,
+    /// One value for each column: a vector of N, as a bias of features.
+    Row,
+    /// One value for each row: a vector of M.
+    Column,
+    /// One value for all of them.
+    Scalar,
+}
+
+impl Input {
+    /// An M x N matrix, which lies like C.
+    pub fn matrix(name: impl Into<String>, dtype: DType) -> Input {
+        Input { name: name.into(), kind: InputKind::Matrix, dtype, vector: None }
     }
-    Ok(())
+
+    /// A vector of N values, one for each column of C.
+    pub fn row(name: impl Into<String>, dtype: DType) -> Input {
+        Input { name: name.into(), kind: InputKind::Row, dtype, vector: None }
+    }
+
+    /// A vector of M values, one for each row of C.
+    pub fn column(name: impl Into<String>, dtype: DType) -> Input {
+        Input { name: name.into(), kind: InputKind::Column, dtype, vector: None }
+    }
+
+    /// A number that the launch gives.
+    pub fn scalar(name: impl Into<String>, dtype: DType) -> Input {
+        Input { name: name.into(), kind: InputKind::Scalar, dtype, vector: None }
+    }
+
+    /// The same for any alignment: of a matrix of any pitch, and of memory that begins at any element. It is read element by element.
+    #[must_use]
+    pub fn unaligned(self) -> Input {
+        Input { vector: Some(1), ..self }
+    }
+
+    /// The name of a matrix's pitch.
+    pub fn pitch_name(&self) -> String {
+        format!("ld{}", self.name)
+    }
 }
 
-/// `other` reordered as [`vectorise`] reorders `memory`.
-fn vectorise_like(memory: &Lay, other: &Lay, limit: i64) -> Result<Lay, Error> {
-    Ok(vectorise(memory, other, limit)?.registers)
+/// `kind(name: dtype)`, as keys have it.
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            InputKind::Matrix => "matrix",
+            InputKind::Row => "row",
+            InputKind::Column => "column",
+            InputKind::Scalar => "scalar",
+        };
+        write!(f, "{kind}({}: {}", self.name, self.dtype)?;
+        self.vector.map_or(Ok(()), |vector| write!(f, " in vectors of {vector}"))?;
+        f.write_str(")")
+    }
 }
 
-/// f32 values as registers of the output type: 16-bit values in pairs, a lone one in a 16-bit register.
-pub(crate) fn convert(b: &mut Builder, to: DType, values: &[Reg]) -> Result<Vec<Reg>, Error> {
-    let (scalar, pair) = match to {
-        DType::F32 => return Ok(values.to_vec()),
-        DType::F16 => (Type::F16, Type::F16x2),
-        DType::Bf16 => (Type::Bf16, Type::Bf16x2),
-        other => {
-            return Err(Error::Config {
-                what: "c_type",
-                value: other.to_string(),
-                accepted: String::from("f32, f16 or bf16"),
-            });
+/// An element of C on its way through an epilogue.
+#[derive(Debug)]
+pub struct Element<'a> {
+    value: Scalar,
+    coordinate: [Expr; 2],
+    inputs: &'a [(&'a str, Scalar)],
+}
+
+impl Element<'_> {
+    /// What the node before made of it, at first the sum: a float of 32 bits.
+    pub fn value(&self) -> &Scalar {
+        &self.value
+    }
+
+    /// Its row and column in C. Of a tile at the edge they may lie outside.
+    pub fn coordinate(&self) -> &[Expr; 2] {
+        &self.coordinate
+    }
+
+    /// What an input of the node has for it, as a float of 32 bits. A name that no input has is an error where the value is used.
+    #[track_caller]
+    pub fn input(&self, name: &str) -> Scalar {
+        match self.inputs.iter().find(|(known, _)| *known == name) {
+            Some((_, value)) => value.clone(),
+            None => {
+                let names: Vec<&str> = self.inputs.iter().map(|(name, _)| *name).collect();
+                let accepted = if names.is_empty() {
+                    String::from("none, the node has no inputs")
+                } else {
+                    names.join(", ")
+                };
+                Scalar::fault(DType::F32, format!("input `{name}` of an epilogue"), &accepted)
+            }
         }
-    };
-    let mut out = Vec::new();
-    for chunk in values.chunks(2) {
-        let (ty, reg) = if chunk.len() == 2 { (pair, b.reg(Type::B32)) } else { (scalar, b.reg(Type::B16)) };
-        // The first source of a packing conversion is the upper half.
-        let mut operands = vec![Ptx::from(&reg)];
-        operands.extend(chunk.iter().rev().map(Ptx::from));
-        b.inst(Opcode::Cvt, &[Word::Rn.into(), ty.into(), Type::F32.into()], operands);
-        out.push(reg);
     }
-    Ok(out)
+}
+
+impl Epilogue {
+    /// The sums themselves.
+    pub fn new() -> Epilogue {
+        Epilogue::default()
+    }
+
+    /// With a node that computes `function` of each element. `key` names everything that the function depends on when it is called:
+    /// epilogues of one key have to do the same. `inputs` are what [`Element::input`] may name.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::gemm::{Epilogue, Input};
+    /// use girih_tensor::DType;
+    ///
+    /// // Keeps the products of a lower triangle, of which element (m,n) is scaled by its row.
+    /// let epilogue = Epilogue::new().node("scaled lower triangle", [Input::column("scale", DType::F32)], |_, e| {
+    ///     let [row, column] = e.coordinate();
+    ///     let scaled = e.value() * e.input("scale");
+    ///     Ok(scaled.select(&girih_codegen::Cond::less(column, &(row + 1)), 0.0))
+    /// });
+    /// assert_eq!(epilogue.key(), "scaled lower triangle[column(scale: f32)]");
+    /// ```
+    #[must_use]
+    pub fn node(
+        self,
+        key: impl Into<String>,
+        inputs: impl IntoIterator<Item = Input>,
+        function: impl Fn(&mut Builder, &Element<'_>) -> Result<Scalar, Error> + Send + Sync + 'static,
+    ) -> Epilogue {
+        let (mut key, inputs): (String, Vec<Input>) = (key.into(), inputs.into_iter().collect());
+        if !inputs.is_empty() {
+            let inputs: Vec<String> = inputs.iter().map(Input::to_string).collect();
+            key += &format!("[{}]", inputs.join(", "));
+        }
+        self.with(Node { key, inputs, reads_tiles: true, function: Arc::new(function) })
+    }
+
+    /// With the nodes of `other` behind its own.
+    #[must_use]
+    pub fn then(self, other: Epilogue) -> Epilogue {
+        other.nodes.into_iter().fold(self, Epilogue::with)
+    }
+
+    fn with(mut self, node: Node) -> Epilogue {
+        self.nodes.push(node);
+        self
+    }
+
+    /// The same for the transposed C, whose rows are this one's columns: what a kernel for a column-major C runs.
+    #[must_use]
+    pub fn transposed(self) -> Epilogue {
+        Epilogue { transposed: !self.transposed, ..self }
+    }
+
+    /// What tells it from others: the keys of its nodes.
+    pub fn key(&self) -> String {
+        let keys = self.nodes.iter().map(|node| node.key.as_str());
+        let keys: Vec<&str> = keys.chain(self.transposed.then_some("transposed")).collect();
+        keys.join(", ")
+    }
+
+    /// Whether its functions are those of `other`, and not only its key the same.
+    pub fn is_same(&self, other: &Epilogue) -> bool {
+        let same = |(a, b): (&Node, &Node)| Arc::ptr_eq(&a.function, &b.function);
+        self == other && self.nodes.iter().zip(&other.nodes).all(same)
+    }
+
+    /// Whether the sums are stored as they are.
+    pub fn is_identity(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Its inputs, each once, in the order of the nodes that read them.
+    pub fn inputs(&self) -> Vec<Input> {
+        let mut inputs: Vec<Input> = Vec::new();
+        for input in self.nodes.iter().flat_map(|node| &node.inputs) {
+            if !inputs.contains(input) {
+                inputs.push(input.clone());
+            }
+        }
+        inputs
+    }
+
+    /// Whether it depends on where a tile is: on tensors, or on coordinates, which any node of the caller's may ask for.
+    pub(super) fn reads_tiles(&self) -> bool {
+        self.nodes.iter().any(|node| node.reads_tiles)
+    }
+
+    /// Declares the inputs' parameters, and makes (M,N) tensors of them. C's pitch is a multiple of `aligned` elements.
+    pub(super) fn declare(
+        &self,
+        b: &mut Builder,
+        shape: &Shape,
+        aligned: i64,
+        params: &mut Vec<Param>,
+    ) -> Result<Vec<Given>, Error> {
+        let (mut given, inputs) = (Vec::new(), self.inputs());
+        for (i, input) in inputs.iter().enumerate() {
+            if inputs[..i].iter().any(|other| other.name == input.name) {
+                let accepted =
+                    String::from("inputs of different names, or one input that several nodes have");
+                return Err(Error::Config {
+                    what: "input of an epilogue",
+                    value: input.to_string(),
+                    accepted,
+                });
+            }
+            given.push(self.declare_input(b, input, shape, aligned, params)?);
+        }
+        Ok(given)
+    }
+
+    fn declare_input(
+        &self,
+        b: &mut Builder,
+        input: &Input,
+        shape: &Shape,
+        aligned: i64,
+        params: &mut Vec<Param>,
+    ) -> Result<Given, Error> {
+        let name = &input.name;
+        let (none, one) = (Stride::Int(Int::fixed(0)), Stride::Int(Int::fixed(1)));
+        let rows = if self.transposed { InputKind::Column } else { InputKind::Row };
+        let bytes = element_bytes("input of an epilogue", input.dtype)?;
+        let mut vector = input.vector.unwrap_or(aligned.min(16 / bytes));
+        if vector < 1 || vector.count_ones() != 1 || vector * bytes > 16 {
+            let accepted = format!("vectors of a power of two of elements, at most {}", 16 / bytes);
+            return Err(Error::Config { what: "input of an epilogue", value: input.to_string(), accepted });
+        }
+        let strides = match input.kind {
+            InputKind::Scalar => {
+                params.push(Param::Input(name.clone()));
+                return Ok(Given::Scalar(b.scalar_parameter(name, input.dtype)?));
+            }
+            InputKind::Matrix => {
+                let pitch_name = input.pitch_name();
+                let pitch = b.symbol(&pitch_name, |pitch| {
+                    pitch.at_least(1).at_most(MAX_EXTENT).divisible_by(vector)
+                })?;
+                params.push(Param::InputPitch(name.clone()));
+                [Stride::Int(Int::symbol(pitch)), one]
+            }
+            kind if kind == rows => [none, one],
+            _ => {
+                vector = 1;
+                [one, none]
+            }
+        };
+        params.push(Param::Input(name.clone()));
+        let pointer = b.pointer(name, vector * bytes);
+        let layout = Lay::new(shape, &Strides::flat(&strides)?)?; // (M,N)
+        Ok(Given::Tensor(Box::new(Gmem::bounded(pointer, input.dtype, &layout)?)))
+    }
+}
+
+/// What an input is in a kernel.
+pub(super) enum Given {
+    /// (M,N), or what a thread has of a tile.
+    Tensor(Box<Tensor<Gmem>>),
+    Scalar(Scalar),
+}
+
+/// The same key, which says what it does.
+impl PartialEq for Epilogue {
+    fn eq(&self, other: &Epilogue) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Epilogue {}
+
+impl fmt::Debug for Epilogue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Epilogue({})", self.key())
+    }
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use girih_codegen::Operand;
-use girih_codegen::gemm::{GemmConfig, Major, SharedTile, generate};
+use girih_codegen::gemm::{Epilogue, GemmConfig, Major, SharedTile, generate};
 use girih_codegen::plan::{Pieces, WarpAccess};
 use girih_sim::{Moment, Observer, Options};
 use girih_tensor::DType;
 
-use super::configs::{LAYOUTS, simt, sm80};
+use super::configs::{LAYOUTS, multistage, simt, sm80};
 use super::run::{Matrix, multiply};
 
 /// A warp's access as it is served, in phases that ask for 128 bytes, and as if words that several phases read were
@@ -59,14 +59,16 @@ impl Observer for Shared {
 /// The accesses of a block that multiplies a tile, all stages in use, to the operand's tiles; addresses begin with theirs.
 fn accesses(config: &GemmConfig) -> [Accesses; 2] {
     let [m, n, k] = config.tile;
-    let k = k * (config.stages + 1);
-    let operands = [&Matrix::new(config.a, m, k, 3), &Matrix::new(config.b, n, k, 4)];
+    let mainloop = multistage(config);
+    let k = k * (mainloop.stages + 1);
+    let operands = [&Matrix::new(mainloop.a, m, k, 3), &Matrix::new(mainloop.b, n, k, 4)];
     let shared = Arc::new(Shared::default());
     let options = Options { observer: Some(shared.clone()), threads: Some(1), ..Options::fast() };
-    multiply(config, &generate(config).unwrap(), operands, [m, n, k], &options);
+    multiply(config, &generate(config, &Epilogue::new()).unwrap(), operands, [m, n, k], &options);
     let all = std::mem::take(&mut *shared.0.lock().unwrap());
     let base = all.iter().flat_map(|(lanes, _)| lanes).min().copied().unwrap();
-    let bytes = SharedTile::new(config, Operand::A).unwrap().bytes;
+    let bytes =
+        config.tile[0] * config.tile[2] * mainloop.stages * i64::from(config.atom().a_type.bits() / 8);
     // A's tiles come first.
     let is_of_a = |(lanes, _): &(Vec<i64>, i64)| lanes[0] - base < bytes;
     let (a, b): (Accesses, Accesses) = all.into_iter().partition(is_of_a);
@@ -99,7 +101,7 @@ fn chosen_tiles_have_no_bank_conflicts() {
 #[test]
 fn without_a_swizzle_columns_collide() {
     for config in [sm80(DType::Bf16, Major::K, Major::K), simt(Major::K, Major::K)] {
-        let element = i64::from(config.atom.b_type.bits() / 8);
+        let element = i64::from(config.atom().b_type.bits() / 8);
         let swizzle = SharedTile::new(&config, Operand::B).unwrap().swizzle.unwrap();
         let [_, mut accesses] = accesses(&config);
         for at in accesses.iter_mut().flat_map(|(lanes, _)| lanes) {

@@ -1,7 +1,7 @@
 //! Configurations: those that a choice by facts makes, and odd ones.
 
 use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN, UNIVERSAL_FMA_F32};
-use girih_codegen::gemm::{GemmConfig, Major, Source};
+use girih_codegen::gemm::{GemmConfig, Mainloop, Major, Multistage, Schedule, Source, Store};
 use girih_layout::{Lay, Tile, lay};
 use girih_tensor::DType;
 
@@ -18,19 +18,21 @@ pub(crate) fn simt(a: Major, b: Major) -> GemmConfig {
     const FOURS: Lay = lay!("(16,4,2):(4,1,64)");
     GemmConfig {
         name: "gemm_simt_f32",
-        atom: UNIVERSAL_FMA_F32,
-        atoms: lay!("((4,4),(8,2)):((8,64),(1,32))"),
-        permutation: [Tile::Lay(FOURS), Tile::Lay(FOURS)],
         tile: [128, 128, 32],
-        k_atoms: if a == Major::K || b == Major::K { 4 } else { 1 },
-        fragments: 1,
-        stages: 2,
-        raster: 8,
-        min_blocks: 1,
-        a: Source { major: a, vector: 4 },
-        b: Source { major: b, vector: 4 },
+        mainloop: Mainloop::Multistage(Multistage {
+            atom: UNIVERSAL_FMA_F32,
+            atoms: lay!("((4,4),(8,2)):((8,64),(1,32))"),
+            permutation: [Tile::Lay(FOURS), Tile::Lay(FOURS)],
+            k_atoms: if a == Major::K || b == Major::K { 4 } else { 1 },
+            fragments: 1,
+            stages: 2,
+            min_blocks: 1,
+            a: Source { major: a, vector: 4 },
+            b: Source { major: b, vector: 4 },
+        }),
+        schedule: Schedule::Raster { group: 8 },
+        store: Store::Direct { vector: 4 },
         c_type: DType::F32,
-        c_vector: 4,
     }
 }
 
@@ -42,30 +44,43 @@ pub(crate) fn sm80(dtype: DType, a: Major, b: Major) -> GemmConfig {
     };
     GemmConfig {
         name,
-        atom,
-        atoms: lay!("(2,2):(1,2)"),
-        permutation: [Tile::All, Tile::All],
         tile: [128, 128, 32],
-        k_atoms: 1,
-        fragments: 2,
-        stages: 4,
-        raster: 8,
-        min_blocks: 1,
-        a: Source { major: a, vector: 8 },
-        b: Source { major: b, vector: 8 },
+        mainloop: Mainloop::Multistage(Multistage {
+            atom,
+            atoms: lay!("(2,2):(1,2)"),
+            permutation: [Tile::All, Tile::All],
+            k_atoms: 1,
+            fragments: 2,
+            stages: 4,
+            min_blocks: 1,
+            a: Source { major: a, vector: 8 },
+            b: Source { major: b, vector: 8 },
+        }),
+        schedule: Schedule::Raster { group: 8 },
+        store: Store::Direct { vector: 2 },
         c_type: dtype,
-        c_vector: 2,
     }
+}
+
+/// The configuration's mainloop.
+pub(crate) fn multistage(config: &GemmConfig) -> &Multistage {
+    config.mainloop.multistage().unwrap()
+}
+
+/// The same with another mainloop.
+pub(crate) fn with(config: GemmConfig, change: impl FnOnce(Multistage) -> Multistage) -> GemmConfig {
+    config.with_mainloop(Mainloop::Multistage(change(*multistage(&config))))
 }
 
 fn with_vector(config: GemmConfig, vector: i64) -> GemmConfig {
     let source = |s: Source| Source { vector, ..s };
-    GemmConfig { a: source(config.a), b: source(config.b), ..config }
+    with(config, |m| Multistage { a: source(m.a), b: source(m.b), ..m })
 }
 
 /// Elements that pass through registers of their own: no asynchronous copy is aligned to the pitch.
 pub(crate) fn unaligned(a: Major, b: Major) -> GemmConfig {
-    GemmConfig { tile: [64, 64, 32], c_vector: 1, ..with_vector(sm80(DType::Bf16, a, b), 1) }
+    let store = Store::Direct { vector: 1 };
+    GemmConfig { tile: [64, 64, 32], store, ..with_vector(sm80(DType::Bf16, a, b), 1) }
 }
 
 /// What facts choose: every layout and alignment; what differs only in C's vectors or the dtype is left out.
@@ -79,18 +94,31 @@ pub(crate) fn chosen() -> Vec<GemmConfig> {
     out
 }
 
-/// Other tiles, arrangements, stages and k-blocks than those that are chosen.
+/// Other tiles, arrangements, stages, k-blocks and schedules than those that are chosen.
 pub(crate) fn odd() -> Vec<GemmConfig> {
     let (k, mn) = (Major::K, Major::Mn);
-    let warp = lay!("(1,1):(1,1)");
-    let one = |config| GemmConfig { atoms: warp, tile: [16, 16, 32], stages: 2, raster: 1, ..config };
-    let fma = GemmConfig {
+    let one_warp = |m: Multistage| Multistage { atoms: lay!("(1,1):(1,1)"), stages: 2, ..m };
+    let one = |config| {
+        let config = with(config, one_warp);
+        GemmConfig { tile: [16, 16, 32], schedule: Schedule::Raster { group: 1 }, ..config }
+    };
+    let fma = with(simt(k, k), |m| Multistage {
         atoms: lay!("(8,4):(1,8)"),
         permutation: [Tile::All, Tile::All],
-        tile: [8, 4, 32],
         k_atoms: 4,
-        ..simt(k, k)
-    };
+        ..m
+    });
+    let fma = GemmConfig { tile: [8, 4, 32], ..fma };
+    let two_k = with(sm80(DType::F16, k, mn), |m| Multistage { atoms: lay!("(1,4):(1,1)"), k_atoms: 2, ..m });
+    let three = with(sm80(DType::Bf16, mn, k), |m| Multistage { fragments: 1, stages: 3, ..m });
+    let permuted = with(simt(mn, mn), |m| Multistage {
+        permutation: [Tile::Lay(lay!("(16,4):(4,1)")), Tile::All],
+        k_atoms: 2,
+        fragments: 2,
+        stages: 5,
+        ..m
+    });
+    let wide = GemmConfig { c_type: DType::F32, tile: [64, 64, 32], ..sm80(DType::Bf16, k, k) };
     vec![
         // One atom of 16 x 8 x 16 along M and K, two along N: what one `ldmatrix` delivers.
         one(sm80(DType::Bf16, k, k)),
@@ -98,16 +126,10 @@ pub(crate) fn odd() -> Vec<GemmConfig> {
         // One multiply-add a thread.
         fma,
         GemmConfig { tile: [16, 4, 32], ..fma },
-        GemmConfig { atoms: lay!("(1,4):(1,1)"), tile: [32, 64, 64], k_atoms: 2, ..sm80(DType::F16, k, mn) },
-        GemmConfig { fragments: 1, stages: 3, tile: [64, 32, 64], ..sm80(DType::Bf16, mn, k) },
-        GemmConfig {
-            permutation: [Tile::Lay(lay!("(16,4):(4,1)")), Tile::All],
-            k_atoms: 2,
-            fragments: 2,
-            tile: [64, 64, 16],
-            stages: 5,
-            ..simt(mn, mn)
-        },
-        GemmConfig { c_type: DType::F32, raster: 3, tile: [64, 64, 32], ..sm80(DType::Bf16, k, k) },
+        GemmConfig { tile: [32, 64, 64], ..two_k },
+        GemmConfig { tile: [64, 32, 64], ..three },
+        GemmConfig { tile: [64, 64, 16], ..permuted },
+        GemmConfig { schedule: Schedule::Raster { group: 3 }, ..wide },
+        GemmConfig { schedule: Schedule::Persistent { alternate: false }, ..wide },
     ]
 }

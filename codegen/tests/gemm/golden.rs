@@ -1,22 +1,19 @@
 //! Whole modules as text, for reading and for ptxas: the gate assembles every file of `testdata/golden`.
 
 use expect_test::{ExpectFile, expect_file};
-use girih_codegen::gemm::{GemmConfig, Major, generate};
+use girih_codegen::gemm::{Epilogue, GemmConfig, Major, Multistage, generate};
 use girih_layout::{Lay, Tile, lay};
 use girih_ptx::{Item, Module, Statement};
 use girih_tensor::DType;
 
-use super::configs::{chosen, odd, simt, sm80, unaligned};
+use super::configs::{chosen, odd, simt, sm80, unaligned, with};
 
 /// Small enough to read: 2 x 2 blocks of 2 x 2 values a thread, 256 threads.
 fn small_simt(a: Major, b: Major) -> GemmConfig {
     const TWOS: Lay = lay!("(16,2,2):(2,1,32)");
-    GemmConfig {
-        permutation: [Tile::Lay(TWOS), Tile::Lay(TWOS)],
-        tile: [64, 64, 16],
-        k_atoms: 2,
-        ..simt(a, b)
-    }
+    let permutation = [Tile::Lay(TWOS), Tile::Lay(TWOS)];
+    let config = with(simt(a, b), |m| Multistage { permutation, k_atoms: 2, ..m });
+    GemmConfig { tile: [64, 64, 16], ..config }
 }
 
 fn small_sm80(dtype: DType, a: Major, b: Major) -> GemmConfig {
@@ -24,7 +21,7 @@ fn small_sm80(dtype: DType, a: Major, b: Major) -> GemmConfig {
 }
 
 fn check(config: &GemmConfig, golden: ExpectFile) {
-    golden.assert_eq(&generate(config).unwrap().kernel.module().to_string());
+    golden.assert_eq(&generate(config, &Epilogue::new()).unwrap().kernel.module().to_string());
 }
 
 #[test]
@@ -50,7 +47,7 @@ fn sm80_f16() {
 
 #[test]
 fn sm80_unaligned() {
-    let config = GemmConfig { stages: 2, ..unaligned(Major::Mn, Major::K) };
+    let config = with(unaligned(Major::Mn, Major::K), |m| Multistage { stages: 2, ..m });
     check(&config, expect_file!["../../testdata/golden/gemm_sm80_bf16_unaligned.ptx"]);
 }
 
@@ -68,8 +65,8 @@ fn drop_comments(module: &mut Module) {
 fn emission_is_deterministic_and_parses_back() {
     for config in chosen().into_iter().chain(odd()) {
         let (mut module, again) = (
-            generate(&config).unwrap().kernel.into_module(),
-            generate(&config).unwrap().kernel.into_module(),
+            generate(&config, &Epilogue::new()).unwrap().kernel.into_module(),
+            generate(&config, &Epilogue::new()).unwrap().kernel.into_module(),
         );
         let text = module.to_string();
         assert_eq!(text, again.to_string(), "{config:?}");

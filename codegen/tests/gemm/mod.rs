@@ -18,21 +18,16 @@ use crate::expr::formula::Formula;
 /// The operand's tiles in shared memory from address 0.
 fn shared(config: &GemmConfig, operand: Operand) -> Tensor<Smem> {
     let tile = SharedTile::new(config, operand).unwrap();
-    Tensor::new(Smem::new(Expr::from(0), config.atom.a_type, tile.swizzle), tile.layout)
+    Tensor::new(Smem::new(Expr::from(0), config.atom().a_type, tile.swizzle), tile.layout)
 }
 
 fn threads(config: &GemmConfig) -> i64 {
-    config.mma().threads().unwrap()
-}
-
-/// The operand's tile: its extents in its own two modes.
-fn extents(config: &GemmConfig, operand: Operand) -> [i64; 2] {
-    operand.modes().map(|mode| config.tile[mode])
+    config.mma().unwrap().threads().unwrap()
 }
 
 /// The facts about A or B.
 fn source(config: &GemmConfig, operand: Operand) -> Source {
-    if operand == Operand::A { config.a } else { config.b }
+    config.mainloop.multistage().unwrap().source(operand)
 }
 
 /// The thread's number in a block, as a kernel reads it.

@@ -2,23 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use girih_codegen::gemm::warp_specialized::{
-    WarpSpecializedConfig, WarpSpecializedKernel, generate, hilbert,
-};
+use girih_codegen::gemm::{Epilogue, GemmConfig, GemmKernel, Store, generate, hilbert};
 use girih_layout::lay;
 use girih_tensor::DType;
 
 use crate::warp_specialized::config;
 
 /// A kernel of tiles of so many rows and columns.
-fn kernel([m, n]: [i64; 2]) -> WarpSpecializedKernel {
+fn kernel([m, n]: [i64; 2]) -> GemmKernel {
     let atoms = if m > 64 { lay!("(2,1):(1,0)") } else { lay!("(1,1):(0,0)") };
     let of = config(&format!("SM90_64x{n}x16_F32BF16BF16_SS"), [m, n, 64], atoms, DType::Bf16);
-    generate(&WarpSpecializedConfig { rows_c: m.min(128), ..of }).unwrap()
+    generate(&GemmConfig { store: Store::Tma { rows: m.min(128) }, ..of }, &Epilogue::new()).unwrap()
 }
 
 /// The order of so many tiles of `tile` elements.
-fn order(kernel: &WarpSpecializedKernel, tile: [i64; 2], tiles: [u32; 2]) -> Vec<[u32; 2]> {
+fn order(kernel: &GemmKernel, tile: [i64; 2], tiles: [u32; 2]) -> Vec<[u32; 2]> {
     let [m, n] = [0, 1].map(|i| tile[i] * i64::from(tiles[i]));
     kernel.order(m, n).unwrap()
 }

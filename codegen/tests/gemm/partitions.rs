@@ -3,13 +3,13 @@
 use std::sync::LazyLock;
 
 use girih_codegen::atom::{UNIVERSAL_COPY_16, cp_async};
-use girih_codegen::gemm::{GemmConfig, Major, SharedTile, generate};
+use girih_codegen::gemm::{Epilogue, GemmConfig, Major, SharedTile, generate};
 use girih_codegen::{Counting, Expr, Memory, Operand, TiledCopy};
 use girih_layout::{Coord, Int, Lay, Shape};
 use girih_tensor::{Engine, Slice, Tensor};
 
-use super::configs::{chosen, odd};
-use super::{extents, for_thread, shared, source, thread, threads};
+use super::configs::{chosen, multistage, odd};
+use super::{for_thread, shared, source, thread, threads};
 
 fn identity(extents: &[i64]) -> Tensor<Counting> {
     let extents: Vec<Int> = extents.iter().map(|&n| Int::fixed(n)).collect();
@@ -48,13 +48,13 @@ fn owners(partition: &Tensor<Counting>, threads: i64, [x, y]: [i64; 2]) -> Vec<u
 fn byte(config: &GemmConfig, tile: &SharedTile, coordinate: &[i64]) -> i64 {
     let offset = tile.layout.crd2idx(&Coord::of(coordinate).unwrap()).unwrap();
     let offset = tile.swizzle.map_or(offset, |swizzle| swizzle.apply(offset));
-    offset * i64::from(config.atom.a_type.bits() / 8)
+    offset * i64::from(config.atom().a_type.bits() / 8)
 }
 
 /// All configurations, with the copies of the tiles of A and B that each kernel says it was derived from.
 static COPIES: LazyLock<Vec<(GemmConfig, [TiledCopy; 2])>> = LazyLock::new(|| {
     let copies = |config: GemmConfig| {
-        let partitions = generate(&config).unwrap().partitions;
+        let partitions = generate(&config, &Epilogue::new()).unwrap().partitions;
         let copy = |operand| {
             let what = format!("{operand:?}: global to shared");
             let (_, record) = partitions.iter().find(|(name, _)| *name == what).unwrap();
@@ -73,7 +73,7 @@ fn copies() -> impl Iterator<Item = (&'static GemmConfig, Operand, &'static Tile
 /// The copy that is recorded so.
 fn tile_copy(config: &GemmConfig, operand: Operand, record: &str) -> TiledCopy {
     let vector = source(config, operand).vector;
-    let bits = config.atom.a_type.bits();
+    let bits = config.atom().a_type.bits();
     let atom = cp_async(vector as u32 * bits / 8).copied().unwrap_or(UNIVERSAL_COPY_16);
     // Threads in rows along the contiguous mode, a vector each. The record says how long the rows are, but for tiles that the
     // threads go through from beginning to end: there they are as long as they can be.
@@ -87,7 +87,7 @@ fn tile_copy(config: &GemmConfig, operand: Operand, record: &str) -> TiledCopy {
     };
     let is_it = |copy: &TiledCopy| {
         let tile = copy.extents().unwrap();
-        (0..2).all(|mode| extents(config, operand)[mode] % tile[mode] == 0)
+        (0..2).all(|mode| config.extents(operand)[mode] % tile[mode] == 0)
             && format!("{} {}", copy.atom, copy.tv) == record
     };
     let rows = (1..=threads(config)).rev().filter(|along| threads(config) % along == 0);
@@ -101,7 +101,7 @@ fn all() -> Vec<GemmConfig> {
 #[test]
 fn loads_own_each_element_of_a_tile_once() {
     for (config, operand, copy) in copies() {
-        let (thread, extents) = (thread(config), extents(config, operand));
+        let (thread, extents) = (thread(config), config.extents(operand));
         let mine = copy.get_slice(&thread).unwrap().partition_s(&identity(&extents)).unwrap();
         assert!(owners(&mine, threads(config), extents).iter().all(|&n| n == 1), "{config:?} {operand:?}");
     }
@@ -110,9 +110,10 @@ fn loads_own_each_element_of_a_tile_once() {
 #[test]
 fn accumulators_own_each_element_of_c_once() {
     for config in all() {
-        let extents = extents(&config, Operand::C);
+        let extents = config.extents(Operand::C);
         let mine = config
             .mma()
+            .unwrap()
             .get_slice(&thread(&config))
             .unwrap()
             .partition(Operand::C, &identity(&extents))
@@ -126,14 +127,15 @@ fn accumulators_own_each_element_of_c_once() {
 fn fragments_own_each_element_once_a_row_of_atoms() {
     for config in all() {
         for (operand, other) in [(Operand::A, 1), (Operand::B, 0)] {
-            let extents = extents(&config, operand);
+            let extents = config.extents(operand);
             let mine = config
                 .mma()
+                .unwrap()
                 .get_slice(&thread(&config))
                 .unwrap()
                 .partition(operand, &identity(&extents))
                 .unwrap();
-            let copies = size(&config.atoms.mode(other).unwrap()) as u32;
+            let copies = size(&config.atoms().mode(other).unwrap()) as u32;
             assert!(
                 owners(&mine, threads(&config), extents).iter().all(|&n| n == copies),
                 "{config:?} {operand:?}"
@@ -147,11 +149,15 @@ fn fragments_own_each_element_once_a_row_of_atoms() {
 fn loads_write_their_own_elements() {
     for (config, operand, copy) in copies() {
         let (thread, tile) = (thread(config), SharedTile::new(config, operand).unwrap());
-        let [x, k] = extents(config, operand);
-        let mine = copy.get_slice(&thread).unwrap().partition_s(&identity(&[x, k, config.stages])).unwrap(); // (Val,RestX,RestK,Stage)
+        let [x, k] = config.extents(operand);
+        let mine = copy
+            .get_slice(&thread)
+            .unwrap()
+            .partition_s(&identity(&[x, k, multistage(config).stages]))
+            .unwrap(); // (Val,RestX,RestK,Stage)
         let target = copy.get_slice(&thread).unwrap().partition_d(&shared(config, operand)).unwrap();
         let vector = source(config, operand).vector;
-        let bytes = i64::from(config.atom.a_type.bits() / 8);
+        let bytes = i64::from(config.atom().a_type.bits() / 8);
         assert_eq!(size(&mine.layout().mode(0).unwrap()), vector);
         for value in 0..size(mine.layout()) {
             let position = position(&mine, value);

@@ -1,13 +1,15 @@
 //! Kernels of odd configurations on the simulator, every check on. Sums of small integers are exact in any order.
 
 use girih_codegen::Error;
-use girih_codegen::gemm::{GemmConfig, GemmKernel, Major, Source, generate};
+use girih_codegen::gemm::{
+    Epilogue, GemmConfig, GemmKernel, Mainloop, Major, Multistage, Schedule, Source, Store, generate,
+};
 use girih_layout::{Tile, lay};
 use girih_sim::{Memory, Options};
 use girih_tensor::DType;
 use half::{bf16, f16};
 
-use super::configs::{chosen, odd, simt, sm80, unaligned};
+use super::configs::{chosen, multistage, odd, simt, sm80, unaligned, with};
 use crate::simulator::{addresses, blocks, download, ones, run, sizes, upload};
 
 fn encode(dtype: DType, values: &[f64]) -> Vec<u8> {
@@ -75,26 +77,45 @@ pub(super) fn multiply(
     [m, n, k]: [i64; 3],
     options: &Options,
 ) -> (i64, Vec<u8>) {
-    let pitch_c = (n / config.c_vector + 1) * config.c_vector;
+    let vector = vector_of_c(config);
+    let pitch_c = (n / vector + 1) * vector;
     let memory = Memory::new();
     let c_bytes = (m * pitch_c) as usize * config.c_type.bits() as usize / 8;
-    let [a_at, b_at] = [a, b].map(|x| upload(&memory, &encode(config.atom.a_type, &x.data)));
+    let [a_at, b_at] = [a, b].map(|x| upload(&memory, &encode(config.atom().a_type, &x.data)));
     let c_at = ones(&memory, c_bytes);
-    let args = [addresses(&[a_at, b_at, c_at]), sizes(&[m, n, k, a.pitch, b.pitch, pitch_c])].concat();
-    let tiles = (m + config.tile[0] - 1) / config.tile[0] * ((n + config.tile[1] - 1) / config.tile[1]);
-    let launch = blocks(tiles, kernel.kernel.threads(), kernel.kernel.shared_bytes(), args);
+    let mut args = addresses(&[a_at, b_at, c_at]);
+    if config.schedule.is_persistent() {
+        let order = kernel.order(m, n).unwrap();
+        let table: Vec<u8> = order.concat().iter().flat_map(|x| x.to_le_bytes()).collect();
+        args.extend(addresses(&[upload(&memory, &table)]));
+        args.extend(sizes(&[order.len() as i64]));
+    }
+    args.extend(sizes(&[m, n, k, a.pitch, b.pitch, pitch_c]));
+    let launch = blocks(
+        kernel.blocks(m, n, 3).unwrap().into(),
+        kernel.kernel.threads(),
+        kernel.kernel.shared_bytes(),
+        args,
+    );
     let ran = run(kernel.kernel.module(), &memory, &launch, options);
     ran.unwrap_or_else(|e| panic!("{config:?} of {m} x {n} x {k}: {e}"));
     (pitch_c, download(&memory, c_at, c_bytes))
 }
 
+/// Elements of C that divide N and its pitch.
+fn vector_of_c(config: &GemmConfig) -> i64 {
+    let Store::Direct { vector } = config.store else { panic!("{:?}", config.store) };
+    vector
+}
+
 fn verify(config: &GemmConfig, [m, n, k]: [i64; 3]) {
-    let (a, b) = (Matrix::new(config.a, m, k, 3), Matrix::new(config.b, n, k, 4));
+    let mainloop = multistage(config);
+    let (a, b) = (Matrix::new(mainloop.a, m, k, 3), Matrix::new(mainloop.b, n, k, 4));
     verify_of(config, [m, n, k], [&a, &b]);
 }
 
 fn verify_of(config: &GemmConfig, [m, n, k]: [i64; 3], [a, b]: [&Matrix; 2]) {
-    let kernel = generate(config).unwrap();
+    let kernel = generate(config, &Epilogue::new()).unwrap();
     let (pitch_c, bytes) = multiply(config, &kernel, [a, b], [m, n, k], &Options::checked());
     for (i, found) in (0..).zip(decode(config.c_type, &bytes)) {
         let (row, column) = (i / pitch_c, i % pitch_c);
@@ -112,7 +133,7 @@ fn odd_configurations_multiply() {
     for config in odd().into_iter().chain([unaligned(Major::Mn, Major::K)]) {
         let [m, n, k] = config.tile;
         verify(&config, [m, n, k]);
-        verify(&config, [m + 3, 2 * n + config.c_vector, k + 5]);
+        verify(&config, [m + 3, 2 * n + vector_of_c(&config), k + 5]);
     }
     verify(&odd()[0], [5, 6, 0]);
     verify(&odd()[2], [1, 4, 1]);
@@ -122,23 +143,25 @@ fn odd_configurations_multiply() {
 /// which the other, with ones in its diagonal, lets each pass to a place of its own in C.
 #[test]
 fn fragments_hold_what_the_mma_multiplies() {
-    let interesting = |c: &GemmConfig| c.a.vector * i64::from(c.atom.a_type.bits() / 8) % 16 == 0;
+    let interesting =
+        |c: &GemmConfig| multistage(c).a.vector * i64::from(c.atom().a_type.bits() / 8) % 16 == 0;
     for config in chosen().into_iter().chain(odd()).filter(interesting) {
         let [m, n, k] = config.tile;
         let (m, n) = (m.max(k), n.max(k));
         let different = |i: i64| {
             assert!(i < 1 << 12);
-            match config.atom.a_type {
+            match config.atom().a_type {
                 DType::Bf16 => bf16::from_bits(0x3f80 + i as u16).to_f64(),
                 DType::F16 => f16::from_bits(0x3c00 + i as u16).to_f64(),
                 _ => i as f64,
             }
         };
         let diagonal = |x: i64, k: i64| if x == k { 1.0 } else { 0.0 };
-        let a = Matrix::of(config.a, m, k, |x, l| different(x * k + l));
-        let b = Matrix::of(config.b, n, k, |x, l| different(x * k + l));
-        verify_of(&config, [m, n, k], [&a, &Matrix::of(config.b, n, k, diagonal)]);
-        verify_of(&config, [m, n, k], [&Matrix::of(config.a, m, k, diagonal), &b]);
+        let sources = [multistage(&config).a, multistage(&config).b];
+        let a = Matrix::of(sources[0], m, k, |x, l| different(x * k + l));
+        let b = Matrix::of(sources[1], n, k, |x, l| different(x * k + l));
+        verify_of(&config, [m, n, k], [&a, &Matrix::of(sources[1], n, k, diagonal)]);
+        verify_of(&config, [m, n, k], [&Matrix::of(sources[0], m, k, diagonal), &b]);
     }
 }
 
@@ -148,53 +171,56 @@ fn what_cannot_be_built_is_refused() {
         Source { major: Major::K, vector }
     }
     let good = sm80(DType::Bf16, Major::K, Major::K);
-    type Change = fn(&mut GemmConfig);
+    type Change = fn(&mut GemmConfig, &mut Multistage);
     let refused: [(&str, Change); _] = [
-        ("threads", |c| c.atoms = lay!("(8,8):(1,8)")),
-        ("threads", |c| (c.atoms, c.atom) = (lay!("(4,4):(1,4)"), simt(Major::K, Major::K).atom)),
-        ("atom", |c| c.atom.c_type = DType::F16),
-        ("atom", |c| c.atom.a_type = DType::S4),
-        ("c_type", |c| c.c_type = DType::S8),
-        ("c_type", |c| c.c_type = DType::B1),
-        ("atoms", |c| c.atoms = lay!("(2,2):(0,3)")),
-        ("atoms", |c| c.atoms = lay!("(2,2):(2,2)")),
-        ("atoms", |c| c.atoms = lay!("4:1")),
-        ("tile M", |c| c.tile = [100, 128, 32]),
-        ("tile N", |c| c.tile = [128, 0, 32]),
-        ("tile K", |c| c.tile = [128, 128, -32]),
-        ("tile K", |c| c.tile = [128, 128, 16]),
-        ("tile K", |c| c.tile = [128, 128, 48]),
-        ("tile K", |c| c.k_atoms = 0),
-        ("tile K", |c| c.k_atoms = -1),
-        ("tile K", |c| c.k_atoms = i64::MAX),
-        ("tile M", |c| c.tile = [1 << 40, 128, 32]),
-        ("tile K", |c| c.tile = [128, 128, i64::MAX / 32 * 32]),
-        ("tile (M,N)", |c| c.tile = [256, 256, 32]),
-        ("shared memory", |c| c.tile = [128, 128, 256]),
-        ("stages", |c| c.stages = 1),
-        ("stages", |c| c.stages = 17),
-        ("fragments", |c| c.fragments = 0),
-        ("fragments", |c| c.fragments = 3),
-        ("raster", |c| c.raster = 0),
-        ("raster", |c| c.raster = 1 << 40),
-        ("vector", |c| c.a = source(1 << 31)),
-        ("vector", |c| c.a = source(3)),
-        ("vector", |c| c.a = source(0)),
-        ("vector", |c| c.b = source(-1)),
-        ("vector", |c| c.b = source(16)),
-        ("c_vector", |c| c.c_vector = 0),
-        ("c_vector", |c| c.c_vector = 3),
-        ("c_vector", |c| c.c_vector = 16),
-        ("thrfrg", |c| c.permutation = [Tile::Lay(lay!("(16,16):(16,1)")), Tile::All]),
-        ("thrfrg", |c| c.permutation = [Tile::Lay(lay!("(8,2):(1,16)")), Tile::All]),
-        ("coalesced copy", |c| {
-            (c.tile, c.a, c.b, c.atoms) = ([64, 16, 32], source(8), source(8), lay!("(4,2):(1,4)"));
+        ("threads", |_, m| m.atoms = lay!("(8,8):(1,8)")),
+        ("threads", |_, m| (m.atoms, m.atom) = (lay!("(4,4):(1,4)"), *simt(Major::K, Major::K).atom())),
+        ("atom", |_, m| m.atom.c_type = DType::F16),
+        ("atom", |_, m| m.atom.a_type = DType::S4),
+        ("c_type", |c, _| c.c_type = DType::S8),
+        ("c_type", |c, _| c.c_type = DType::B1),
+        ("atoms", |_, m| m.atoms = lay!("(2,2):(0,3)")),
+        ("atoms", |_, m| m.atoms = lay!("(2,2):(2,2)")),
+        ("atoms", |_, m| m.atoms = lay!("4:1")),
+        ("tile M", |c, _| c.tile = [100, 128, 32]),
+        ("tile N", |c, _| c.tile = [128, 0, 32]),
+        ("tile K", |c, _| c.tile = [128, 128, -32]),
+        ("tile K", |c, _| c.tile = [128, 128, 16]),
+        ("tile K", |c, _| c.tile = [128, 128, 48]),
+        ("tile K", |_, m| m.k_atoms = 0),
+        ("tile K", |_, m| m.k_atoms = -1),
+        ("tile K", |_, m| m.k_atoms = i64::MAX),
+        ("tile M", |c, _| c.tile = [1 << 40, 128, 32]),
+        ("tile K", |c, _| c.tile = [128, 128, i64::MAX / 32 * 32]),
+        ("tile (M,N)", |c, _| c.tile = [256, 256, 32]),
+        ("shared memory", |c, _| c.tile = [128, 128, 256]),
+        ("stages", |_, m| m.stages = 1),
+        ("stages", |_, m| m.stages = 17),
+        ("fragments", |_, m| m.fragments = 0),
+        ("fragments", |_, m| m.fragments = 3),
+        ("group of rows", |c, _| c.schedule = Schedule::Raster { group: 0 }),
+        ("group of rows", |c, _| c.schedule = Schedule::Raster { group: 1 << 40 }),
+        ("vector", |_, m| m.a = source(1 << 31)),
+        ("vector", |_, m| m.a = source(3)),
+        ("vector", |_, m| m.a = source(0)),
+        ("vector", |_, m| m.b = source(-1)),
+        ("vector", |_, m| m.b = source(16)),
+        ("vector of the store", |c, _| c.store = Store::Direct { vector: 0 }),
+        ("vector of the store", |c, _| c.store = Store::Direct { vector: 3 }),
+        ("vector of the store", |c, _| c.store = Store::Direct { vector: 16 }),
+        ("thrfrg", |_, m| m.permutation = [Tile::Lay(lay!("(16,16):(16,1)")), Tile::All]),
+        ("thrfrg", |_, m| m.permutation = [Tile::Lay(lay!("(8,2):(1,16)")), Tile::All]),
+        ("store", |c, _| c.store = Store::Tma { rows: 128 }),
+        ("alternate", |c, _| c.schedule = Schedule::Persistent { alternate: true }),
+        ("coalesced copy", |c, m| {
+            (c.tile, m.a, m.b, m.atoms) = ([64, 32, 32], source(8), source(8), lay!("(4,2):(1,4)"));
         }),
     ];
     for (field, change) in refused {
-        let mut config = good;
-        change(&mut config);
-        match generate(&config) {
+        let (mut config, mut mainloop) = (good, *multistage(&good));
+        change(&mut config, &mut mainloop);
+        let config = config.with_mainloop(Mainloop::Multistage(mainloop));
+        match generate(&config, &Epilogue::new()) {
             Err(Error::Config { what, .. } | Error::Mismatch { what, .. }) => {
                 assert_eq!(what, field, "{config:?}")
             }
@@ -202,6 +228,7 @@ fn what_cannot_be_built_is_refused() {
             Ok(_) => panic!("{field}: {config:?} was built"),
         }
     }
-    let message = generate(&GemmConfig { stages: 1, ..good }).unwrap_err().to_string();
+    let bad = with(good, |m| Multistage { stages: 1, ..m });
+    let message = generate(&bad, &Epilogue::new()).unwrap_err().to_string();
     assert_eq!(message, "stages = 1: 2 to 16");
 }

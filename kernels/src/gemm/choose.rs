@@ -4,12 +4,14 @@ use girih_codegen::atom::{
     MmaAtom, MmaKind, Product, SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN,
     UNIVERSAL_FMA_F32,
 };
-use girih_codegen::gemm::warp_specialized::WarpSpecializedConfig;
-use girih_codegen::gemm::{GemmConfig, Major, Source};
+use girih_codegen::builder::MAX_SHARED;
+use girih_codegen::gemm::{
+    GemmConfig, Mainloop, Major, Multistage, Schedule, Source, Store, WarpSpecialized,
+};
 use girih_layout::{Lay, Tile, lay};
 use girih_tensor::DType;
 
-use super::{Config, Matrix, Problem};
+use super::{Matrix, Problem};
 use crate::Error;
 use crate::launch::widest;
 
@@ -70,15 +72,15 @@ impl std::str::FromStr for KernelKind {
 ///
 /// # Errors
 /// [`Error::Kernel`] if the kernel does not take the dtype, [`Error::TensorMap`] if it does not take the extents or pitches.
-pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<Config, Error> {
+pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<GemmConfig, Error> {
     let row_major = problem.row_major().0;
     let refused = |kernel, accepted| Err(Error::Kernel { kernel, dtype: problem.dtype().name(), accepted });
     match (kind, problem.dtype()) {
-        (KernelKind::Simt, DType::F32) => Ok(Config::Multistage(simt(&row_major))),
-        (KernelKind::Sm80, DType::F16 | DType::Bf16) => Ok(Config::Multistage(sm80(&row_major))),
+        (KernelKind::Simt, DType::F32) => Ok(simt(&row_major)),
+        (KernelKind::Sm80, DType::F16 | DType::Bf16) => Ok(sm80(&row_major)),
         (KernelKind::Sm90, DType::F16 | DType::Bf16) => {
             has_maps(problem)?;
-            Ok(Config::WarpSpecialized(sm90(&row_major, i64::from(multiprocessors))?))
+            sm90(&row_major, i64::from(multiprocessors))
         }
         (KernelKind::Simt, _) => refused("simt", "f32 is accepted; sm80 and sm90 take f16 and bf16"),
         (KernelKind::Sm80, _) => refused("sm80", "f16 and bf16 are accepted; simt takes f32"),
@@ -99,21 +101,23 @@ fn simt(problem: &Problem) -> GemmConfig {
     let (a, b) = (source(&problem.a(), DType::F32), source(&problem.b(), DType::F32));
     GemmConfig {
         name: "gemm_simt_f32",
-        atom: UNIVERSAL_FMA_F32,
-        // A warp is 4 x 8 threads: it reads 4 and 8 different rows of A and B.
-        atoms: lay!("((4,4),(8,2)):((8,64),(1,32))"),
-        permutation: [Tile::Lay(FOURS), Tile::Lay(FOURS)],
         tile: [128, 128, 32],
-        // Where an operand is contiguous along K its 16-byte vectors are four k's; else one at a time is faster.
-        k_atoms: if a.major == Major::K || b.major == Major::K { 4 } else { 1 },
-        fragments: 1,
-        stages: 2,
-        raster: 8,
-        min_blocks: 1,
-        a,
-        b,
-        c_type: DType::F32,
-        c_vector: widest(&[4, 2, 1], &[problem.c().ld(), problem.c().extents()[1]]),
+        mainloop: Mainloop::Multistage(Multistage {
+            atom: UNIVERSAL_FMA_F32,
+            // A warp is 4 x 8 threads: it reads 4 and 8 different rows of A and B.
+            atoms: lay!("((4,4),(8,2)):((8,64),(1,32))"),
+            permutation: [Tile::Lay(FOURS), Tile::Lay(FOURS)],
+            // Where an operand is contiguous along K its 16-byte vectors are four k's; else one at a time is faster.
+            k_atoms: if a.major == Major::K || b.major == Major::K { 4 } else { 1 },
+            fragments: 1,
+            stages: 2,
+            min_blocks: 1,
+            a,
+            b,
+        }),
+        schedule: Schedule::Raster { group: 8 },
+        store: Store::Direct { vector: widest(&[4, 2, 1], &[problem.c().ld(), problem.c().extents()[1]]) },
+        c_type: problem.output(),
     }
 }
 
@@ -127,20 +131,22 @@ fn sm80(problem: &Problem) -> GemmConfig {
     let tile = if a.vector == 1 || b.vector == 1 { [64, 64, 32] } else { [128, 128, 32] };
     GemmConfig {
         name,
-        atom,
-        atoms: lay!("(2,2):(1,2)"),
-        permutation: [Tile::All, Tile::All],
         tile,
-        k_atoms: 1,
-        fragments: 2,
-        stages: 4,
-        raster: 8,
-        min_blocks: 1,
-        a,
-        b,
-        c_type: problem.dtype(),
+        mainloop: Mainloop::Multistage(Multistage {
+            atom,
+            atoms: lay!("(2,2):(1,2)"),
+            permutation: [Tile::All, Tile::All],
+            k_atoms: 1,
+            fragments: 2,
+            stages: 4,
+            min_blocks: 1,
+            a,
+            b,
+        }),
+        schedule: Schedule::Raster { group: 8 },
         // An accumulator holds two neighbours of a row.
-        c_vector: widest(&[2, 1], &[problem.c().ld(), problem.c().extents()[1]]),
+        store: Store::Direct { vector: widest(&[2, 1], &[problem.c().ld(), problem.c().extents()[1]]) },
+        c_type: problem.output(),
     }
 }
 
@@ -151,11 +157,16 @@ fn has_maps(problem: &Problem) -> Result<(), Error> {
             return Err(Error::TensorMap { what, value, accepted: "1 or more elements" });
         }
     }
-    let line = 128 / i64::from(problem.dtype().bits());
-    let c = problem.c();
-    let row = (if c.contiguous() == 1 { "N" } else { "M" }, c.extents()[c.contiguous()]);
-    let pitches = [("lda", problem.a().ld()), ("ldb", problem.b().ld()), ("ldc", c.ld())];
-    for (what, value) in [row].into_iter().chain(pitches) {
+    let line = |dtype: DType| 128 / i64::from(dtype.bits());
+    let (c, inputs, output) = (problem.c(), line(problem.dtype()), line(problem.output()));
+    let row = if c.contiguous() == 1 { "N" } else { "M" };
+    let sizes = [
+        (row, c.extents()[c.contiguous()], output),
+        ("lda", problem.a().ld(), inputs),
+        ("ldb", problem.b().ld(), inputs),
+        ("ldc", c.ld(), output),
+    ];
+    for (what, value, line) in sizes {
         if value % line != 0 {
             return Err(Error::TensorMap { what, value, accepted: "elements of whole 16 bytes" });
         }
@@ -163,33 +174,47 @@ fn has_maps(problem: &Problem) -> Result<(), Error> {
     Ok(())
 }
 
-/// Tiles of rows and columns, their stages, and how long a multiprocessor takes for one (measured on an H200, the first
-/// is 100): smaller ones read more for a product.
-const TILES: [([i64; 2], i64, i64); 4] =
-    [([128, 256], 3, 100), ([128, 192], 4, 80), ([128, 128], 6, 54), ([128, 64], 8, 30)];
+/// Tiles of rows and columns, and how long a multiprocessor takes for one (measured on an H200, the first is 100): smaller ones
+/// read more for a product.
+const TILES: [([i64; 2], i64); 4] = [([128, 256], 100), ([128, 192], 80), ([128, 128], 54), ([128, 64], 30)];
+/// Elements of a tile along K.
+const TILE_K: i64 = 64;
+/// Stages with which copies stay ahead of products.
+const LEAST_STAGES: i64 = 3;
 
-fn sm90(problem: &Problem, multiprocessors: i64) -> Result<WarpSpecializedConfig, Error> {
+/// Stages of A and B that shared memory has room for beside C's tile.
+fn stages(problem: &Problem, [tile_m, tile_n]: [i64; 2]) -> i64 {
+    let bytes = |dtype: DType| i64::from(dtype.bits() / 8);
+    let stage = (tile_m + tile_n) * TILE_K * bytes(problem.dtype());
+    // A kilobyte holds the barriers of the pipeline.
+    (MAX_SHARED - 1024 - tile_m * tile_n * bytes(problem.output())) / stage
+}
+
+fn sm90(problem: &Problem, multiprocessors: i64) -> Result<GemmConfig, Error> {
     let [m, n, _] = problem.mnk();
     // Every multiprocessor takes as many turns as the last one to finish.
     let time = |[tile_m, tile_n]: [i64; 2], each: i64| {
         let tiles = ((m + tile_m - 1) / tile_m).saturating_mul((n + tile_n - 1) / tile_n);
         tiles.saturating_add(multiprocessors - 1).div_euclid(multiprocessors.max(1)).saturating_mul(each)
     };
-    let fastest = TILES.into_iter().min_by_key(|&(tile, _, each)| time(tile, each));
-    let (tile, stages, _) = fastest.unwrap_or(TILES[0]);
+    let fits = |(tile, _): &([i64; 2], i64)| stages(problem, *tile) >= LEAST_STAGES;
+    let fastest = TILES.into_iter().filter(fits).min_by_key(|&(tile, each)| time(tile, each));
+    let (tile, _) = fastest.unwrap_or(TILES[3]);
     let major = |matrix: Matrix| if matrix.contiguous() == 1 { Major::K } else { Major::Mn };
     let majors = [major(problem.a()), major(problem.b())];
     let types = [DType::F32, problem.dtype(), problem.dtype()];
     let name = if problem.dtype() == DType::F16 { "gemm_sm90_f16" } else { "gemm_sm90_bf16" };
-    Ok(WarpSpecializedConfig {
+    Ok(GemmConfig {
         name,
-        atom: MmaAtom::wgmma(MmaKind::WgmmaSs, tile[1], types, majors, Product::Multiply)?,
-        atoms: lay!("(2,1):(1,0)"),
-        tile: [tile[0], tile[1], 64],
-        stages,
-        rows_c: tile[0],
-        alternate: true,
-        registers: [40, 232],
-        c_type: problem.dtype(),
+        tile: [tile[0], tile[1], TILE_K],
+        mainloop: Mainloop::WarpSpecialized(WarpSpecialized {
+            atom: MmaAtom::wgmma(MmaKind::WgmmaSs, tile[1], types, majors, Product::Multiply)?,
+            atoms: lay!("(2,1):(1,0)"),
+            stages: stages(problem, tile),
+            registers: [40, 232],
+        }),
+        schedule: Schedule::Persistent { alternate: true },
+        store: Store::Tma { rows: tile[0] },
+        c_type: problem.output(),
     })
 }

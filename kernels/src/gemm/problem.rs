@@ -177,6 +177,7 @@ impl std::fmt::Display for Matrix {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
     dtype: DType,
+    output: DType,
     a: Matrix,
     b: Matrix,
     c: Matrix,
@@ -197,6 +198,7 @@ impl Problem {
         let [a, b] = layout.majors().map(|major| usize::from(major == Major::K));
         Ok(Problem {
             dtype,
+            output: dtype,
             a: Matrix::tight([m, k], a),
             b: Matrix::tight([n, k], b),
             c: Matrix::tight([m, n], 1),
@@ -235,9 +237,23 @@ impl Problem {
         })
     }
 
-    /// Element type of A, B and C; sums are f32.
+    /// The same with a C of another element type.
+    ///
+    /// # Errors
+    /// [`Error::Kernel`] for another one than [`DTYPES`](crate::DTYPES).
+    pub fn with_output(self, dtype: DType) -> Result<Problem, Error> {
+        accept("gemm", dtype)?;
+        Ok(Problem { output: dtype, ..self })
+    }
+
+    /// Element type of A and B; sums are f32.
     pub fn dtype(&self) -> DType {
         self.dtype
+    }
+
+    /// Element type of C: that of A and B, unless [`Problem::with_output`] says another one.
+    pub fn output(&self) -> DType {
+        self.output
     }
 
     /// M x K.
@@ -275,6 +291,7 @@ impl Problem {
         (
             Problem {
                 dtype: self.dtype,
+                output: self.output,
                 a: self.b,
                 b: self.a,
                 c: Matrix { extents: [n, m], contiguous: 1, ld: self.c.ld },

@@ -46,12 +46,12 @@ const SAMPLED: i64 = 96;
 ///
 /// # Errors
 /// [`Error::BufferTooSmall`] if a slice does not hold its matrix.
-pub fn check<T: Element>(
+pub fn check<T: Element, C: Element>(
     problem: &Problem,
     a: &[T],
     b: &[T],
-    c: &[T],
-    poison: Option<T>,
+    c: &[C],
+    poison: Option<C>,
 ) -> Result<Check, Error> {
     problem.a().fits("A", a.len())?;
     problem.b().fits("B", b.len())?;
@@ -85,7 +85,7 @@ pub fn check<T: Element>(
                 scale += (p * q).abs();
             }
             let error = (c[problem.c().offset(x, y) as usize].to_f64() - sum).abs();
-            let bound = problem.dtype().epsilon() * sum.abs() + accumulate * scale;
+            let bound = problem.output().epsilon() * sum.abs() + accumulate * scale;
             let excess = if error == 0.0 { 0.0 } else { error / bound };
             if excess > out.worst || excess.is_nan() {
                 (out.worst, out.worst_at) = (excess, [x, y]);

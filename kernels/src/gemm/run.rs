@@ -1,34 +1,39 @@
 //! Loading and launching.
 
-use girih_codegen::gemm::warp_specialized::MAX_TILES;
+use girih_codegen::gemm::{Epilogue, GemmConfig, GemmKernel, generate};
 use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig, Pod, TensorMap};
-use girih_ptx::Module;
+use girih_ptx::{Module, Tiled};
 use girih_tensor::Element;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Config, Generated, KernelKind, Problem, choose};
+use super::bind::{Binding, Given, Matrix};
+use super::{KernelKind, Problem, choose};
 use crate::Error;
 use crate::launch::{apart, launch};
 
 /// A loaded module: one serves every problem with its facts.
 #[derive(Debug)]
 struct Loaded {
-    config: Config,
+    config: GemmConfig,
+    epilogue: Epilogue,
     kernel: Kernel,
-    generated: Generated,
+    generated: GemmKernel,
     multiprocessors: u32,
 }
 
-/// The order of tiles on the device, for problems of as many rows and columns of tiles.
+/// The order of tiles on the device.
 type Order = Arc<Buffer<u32>>;
 
-/// The GEMM kernels loaded on a device, one for each configuration that was asked for.
+/// What an order depends on: the tile's extents, and how many rows and columns of tiles there are.
+type Tiles = ([i64; 2], [u32; 2]);
+
+/// The GEMM kernels loaded on a device, one for each configuration and epilogue that was asked for.
 #[derive(Debug)]
 pub struct Gemms {
     device: Device,
     loaded: Mutex<Vec<Arc<Loaded>>>,
-    orders: Mutex<HashMap<[i64; 2], Order>>,
+    orders: Mutex<HashMap<Tiles, Order>>,
 }
 
 impl Gemms {
@@ -45,53 +50,83 @@ impl Gemms {
     /// The GEMM for `problem`, from a module that is loaded already if one with its facts is.
     ///
     /// # Errors
-    /// [`Error::Kernel`], [`Error::TensorMap`], [`Error::Grid`], [`Error::Codegen`], [`Error::Device`].
+    /// [`Error::Kernel`], [`Error::TensorMap`], [`Error::Codegen`], [`Error::Device`].
     pub fn get(&self, problem: &Problem, kind: KernelKind) -> Result<Gemm, Error> {
+        self.fused(problem, kind, &Epilogue::new())
+    }
+
+    /// The GEMM for `problem` whose sums become C by `epilogue`, for [`Gemm::run_with`].
+    ///
+    /// # Errors
+    /// As [`Gemms::get`]; [`Error::EpilogueKey`] for another epilogue than the one of that key that is loaded already.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    /// use girih_kernels::gemm::{Epilogue, Gemms, Given, Input, KernelKind, Layout, Problem};
+    /// use girih_tensor::DType;
+    ///
+    /// let device = Device::open(Select::Sim)?;
+    /// let problem = Problem::new(DType::F32, [5, 7, 3], Layout::Tn)?;
+    /// let epilogue = Epilogue::new().scale("alpha").plus(Input::row("bias", DType::F32)).relu();
+    /// let gemm = Gemms::new(&device).fused(&problem, KernelKind::Simt, &epilogue)?;
+    /// let (a, b, bias) = (device.upload(&[1f32; 15])?, device.upload(&[2f32; 21])?, device.upload(&[1f32; 7])?);
+    /// let mut c = device.zeros::<f32>(35)?;
+    /// gemm.run_with(&a, &b, &mut c, &[("alpha", Given::from(0.5)), ("bias", Given::from(&bias))])?;
+    /// assert_eq!(c.download()?, [4.0; 35]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fused(&self, problem: &Problem, kind: KernelKind, epilogue: &Epilogue) -> Result<Gemm, Error> {
         let multiprocessors = self.device.limits().multiprocessors;
-        self.with(problem, choose(problem, kind, multiprocessors)?)
+        self.with(problem, choose(problem, kind, multiprocessors)?, epilogue)
     }
 
     /// The same by a configuration of the caller's choice, which must state no more than what holds for the problem: the
     /// contiguous modes, and what divides pitches and extents, of [`Problem::row_major`].
-    ///
-    /// # Errors
-    /// [`Error::Codegen`] if it cannot be built, [`Error::Device`].
-    fn with(&self, problem: &Problem, config: Config) -> Result<Gemm, Error> {
-        let (row_major, swapped) = problem.row_major();
+    fn with(&self, problem: &Problem, config: GemmConfig, epilogue: &Epilogue) -> Result<Gemm, Error> {
+        let (row_major, transposed) = problem.row_major();
+        let oriented = || if transposed { epilogue.clone().transposed() } else { epilogue.clone() };
+        // A column-major C is another kernel only if its epilogue tells rows from columns.
+        let epilogue = if epilogue.is_identity() { epilogue.clone() } else { oriented() };
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = loaded.iter().find(|l| l.config == config).cloned();
+        let known = loaded.iter().find(|l| l.config == config && l.epilogue == epilogue).cloned();
         let module = match known {
-            Some(module) => module,
+            Some(module) => {
+                if !module.epilogue.is_same(&epilogue) {
+                    let generated = generate(&config, &epilogue)?;
+                    if generated.kernel.module().to_string() != module.generated.kernel.module().to_string() {
+                        return Err(Error::EpilogueKey { key: epilogue.key() });
+                    }
+                }
+                module
+            }
             None => {
-                let generated = config.generate()?;
-                let kernel = self.device.load(generated.kernel())?.kernel(config.name())?;
+                let generated = generate(&config, &epilogue)?;
+                let kernel = self.device.load(&generated.kernel)?.kernel(config.name)?;
                 let multiprocessors = self.device.limits().multiprocessors;
-                let module = Arc::new(Loaded { config, kernel, generated, multiprocessors });
+                let module = Arc::new(Loaded { config, epilogue, kernel, generated, multiprocessors });
                 loaded.push(module.clone());
                 module
             }
         };
+        drop(loaded);
         let order = self.order(&row_major, &module)?;
-        Ok(Gemm { problem: *problem, row_major, swapped, module, order })
+        Ok(Gemm { problem: *problem, row_major, transposed, module, order })
     }
 
     /// The order of a persistent kernel's tiles.
     fn order(&self, row_major: &Problem, module: &Loaded) -> Result<Option<Order>, Error> {
-        let Generated::WarpSpecialized(kernel) = &module.generated else { return Ok(None) };
-        let [m, n, _] = row_major.mnk();
-        let ([tile_m, tile_n, _], most) = (module.config.tile(), MAX_TILES as u64);
-        let [rows, columns] =
-            [(m, tile_m), (n, tile_n)].map(|(extent, tile)| (extent as u64).div_ceil(tile as u64));
-        if rows * columns > most {
-            let tile = format!("({tile_m},{tile_n})");
-            return Err(Error::Grid { tiles: (rows * columns) as i64, tile, most: most as i64 });
+        if !module.config.schedule.is_persistent() {
+            return Ok(None);
         }
+        let ([m, n, _], [tile_m, tile_n, _]) = (row_major.mnk(), module.config.tile);
+        let key = ([tile_m, tile_n], module.generated.tiles(m, n)?);
         let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = orders.get(&[rows as i64, columns as i64]) {
+        if let Some(known) = orders.get(&key) {
             return Ok(Some(known.clone()));
         }
-        let order = Arc::new(self.device.upload(&kernel.order(m, n)?.concat())?);
-        orders.insert([rows as i64, columns as i64], order.clone());
+        let order = Arc::new(self.device.upload(&module.generated.order(m, n)?.concat())?);
+        orders.insert(key, order.clone());
         Ok(Some(order))
     }
 }
@@ -101,7 +136,7 @@ impl Gemms {
 pub struct Gemm {
     problem: Problem,
     row_major: Problem,
-    swapped: bool,
+    transposed: bool,
     module: Arc<Loaded>,
     order: Option<Order>,
 }
@@ -113,7 +148,7 @@ impl Gemm {
     }
 
     /// The configuration.
-    pub fn config(&self) -> &Config {
+    pub fn config(&self) -> &GemmConfig {
         &self.module.config
     }
 
@@ -124,90 +159,86 @@ impl Gemm {
 
     /// The generated module.
     pub fn ptx(&self) -> &Module {
-        self.module.generated.kernel().module()
+        self.module.generated.kernel.module()
     }
 
     /// Bytes of dynamic shared memory of a block.
     pub fn shared_bytes(&self) -> u32 {
-        self.module.generated.kernel().shared_bytes()
+        self.module.generated.kernel.shared_bytes()
     }
 
     /// What the kernel was derived from, line by line: name and layout.
     pub fn partitions(&self) -> &[(&'static str, String)] {
-        self.module.generated.partitions()
+        &self.module.generated.partitions
     }
 
-    /// The launch: a block for each tile of C, or as many persistent ones as go through them in the fewest turns.
+    /// The launch: the grid that the configuration's schedule asks for, and its block.
     ///
     /// # Errors
-    /// [`Error::Grid`] if there are more tiles than blocks in a grid.
+    /// [`Error::Codegen`] if there are more tiles than blocks in a grid.
     pub fn launch_config(&self) -> Result<LaunchConfig, Error> {
         let [m, n, _] = self.row_major.mnk();
-        let [tile_m, tile_n, _] = self.module.config.tile();
-        let tiles = (m as u64).div_ceil(tile_m as u64) * (n as u64).div_ceil(tile_n as u64);
-        let most = i32::MAX as u64;
-        if tiles > most {
-            let tile = format!("({tile_m},{tile_n})");
-            return Err(Error::Grid { tiles: tiles as i64, tile, most: most as i64 });
-        }
-        let blocks = match self.module.config {
-            Config::Multistage(_) => tiles,
-            Config::WarpSpecialized(_) => {
-                let turns = tiles.div_ceil(u64::from(self.module.multiprocessors.max(1)));
-                tiles.div_ceil(turns.max(1))
-            }
-        };
-        Ok(self.module.kernel.config([blocks as u32, 1, 1])?)
+        let blocks = self.module.generated.blocks(m, n, self.module.multiprocessors)?;
+        Ok(self.module.kernel.config([blocks, 1, 1])?)
     }
 
-    /// `c = a * b`. An empty C is left alone; K = 0 writes zeros.
+    /// `c = a * b`, for an epilogue without inputs. An empty C is left alone; K = 0 is a sum of zero.
     ///
     /// # Errors
-    /// [`Error::DType`], [`Error::BufferTooSmall`], [`Error::Overlap`] before anything is written; [`Error::Device`].
-    pub fn run<T: Element + Pod>(
+    /// As [`Gemm::run_with`].
+    pub fn run<T: Element + Pod, C: Element + Pod>(
         &self,
         a: &Buffer<T>,
         b: &Buffer<T>,
-        c: &mut Buffer<T>,
+        c: &mut Buffer<C>,
     ) -> Result<(), Error> {
-        if T::DTYPE != self.problem.dtype() {
-            return Err(Error::DType { problem: self.problem.dtype().name(), buffer: T::DTYPE.name() });
+        self.run_with(a, b, c, &[])
+    }
+
+    /// `c = epilogue(a * b)`, with what is given for each of the epilogue's inputs, by its name.
+    ///
+    /// # Errors
+    /// [`Error::DType`], [`Error::BufferTooSmall`], [`Error::Overlap`], [`Error::Input`] before anything is written;
+    /// [`Error::Device`].
+    pub fn run_with<T: Element + Pod, C: Element + Pod>(
+        &self,
+        a: &Buffer<T>,
+        b: &Buffer<T>,
+        c: &mut Buffer<C>,
+        given: &[(&str, Given<'_>)],
+    ) -> Result<(), Error> {
+        for (problem, buffer) in [(self.problem.dtype(), T::DTYPE), (self.problem.output(), C::DTYPE)] {
+            if buffer != problem {
+                return Err(Error::DType { problem: problem.name(), buffer: buffer.name() });
+            }
         }
         self.problem.a().fits("A", a.len())?;
         self.problem.b().fits("B", b.len())?;
         self.problem.c().fits("C", c.len())?;
         apart("C", c, "A", a)?;
         apart("C", c, "B", b)?;
-        let [m, n, k] = self.row_major.mnk();
+        let (a, b) = if self.transposed { (b, a) } else { (a, b) };
+        let c = &*c;
+        let [map_a, map_b] = [a, b].map(|matrix| move |tiled: &Tiled| TensorMap::new(matrix, tiled));
+        let map_c = |tiled: &Tiled| TensorMap::new(c, tiled);
+        let binding = Binding {
+            problem: &self.row_major,
+            transposed: self.transposed,
+            operands: [
+                Matrix { arg: Arg::from(a), map: &map_a },
+                Matrix { arg: Arg::from(b), map: &map_b },
+                Matrix { arg: Arg::from(c), map: &map_c },
+            ],
+            order: self.order.as_deref(),
+            given,
+        };
+        let kernel = &self.module.generated;
+        binding.check(kernel, [c.address(), c.address() + c.bytes() as u64])?;
+        let [m, n, _] = self.row_major.mnk();
         if m == 0 || n == 0 {
             return Ok(());
         }
-        let (a, b) = if self.swapped { (b, a) } else { (a, b) };
-        let pitches = [self.row_major.a().ld(), self.row_major.b().ld(), self.row_major.c().ld()];
         let config = self.launch_config()?;
-        match (&self.module.generated, &self.order) {
-            (Generated::WarpSpecialized(kernel), Some(order)) => {
-                let [of_a, of_b, of_c] = kernel.maps([m, n, k], pitches)?;
-                let maps = [TensorMap::new(a, &of_a)?, TensorMap::new(b, &of_b)?, TensorMap::new(c, &of_c)?];
-                let [map_a, map_b, map_c] = maps.each_ref().map(Arg::from);
-                let tiles = Arg::U32(order.len() as u32 / 2);
-                let args = [
-                    ("map_a", map_a),
-                    ("map_b", map_b),
-                    ("map_c", map_c),
-                    ("order", (&**order).into()),
-                    ("tiles", tiles),
-                    ("k", Arg::U32(k as u32)),
-                ];
-                Ok(launch(&self.module.kernel, &config, &args)?)
-            }
-            _ => {
-                let [m, n, k, lda, ldb, ldc] =
-                    [m, n, k, pitches[0], pitches[1], pitches[2]].map(|value| Arg::U32(value as u32));
-                let sizes = [("m", m), ("n", n), ("k", k), ("lda", lda), ("ldb", ldb), ("ldc", ldc)];
-                let args = [&[("a", a.into()), ("b", b.into()), ("c", c.into())], &sizes[..]].concat();
-                Ok(launch(&self.module.kernel, &config, &args)?)
-            }
-        }
+        binding.launch(kernel, |args| launch(&self.module.kernel, &config, args))
     }
 }

@@ -8,6 +8,8 @@ use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
+pub(crate) mod fused;
+
 pub(crate) type Failure = Box<dyn std::error::Error>;
 
 /// What operands are filled with.

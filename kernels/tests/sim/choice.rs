@@ -1,5 +1,6 @@
 //! The configurations that are chosen for `wgmma`.
 
+use girih_codegen::gemm::{Epilogue, generate};
 use girih_kernels::gemm::{KernelKind, Layout, Problem, choose};
 use girih_tensor::DType;
 
@@ -7,7 +8,7 @@ use crate::common::Failure;
 
 fn tile(m: i64, n: i64, multiprocessors: u32) -> Result<[i64; 3], Failure> {
     let problem = Problem::new(DType::Bf16, [m, n, 64], Layout::Tn)?;
-    Ok(choose(&problem, KernelKind::Sm90, multiprocessors)?.tile())
+    Ok(choose(&problem, KernelKind::Sm90, multiprocessors)?.tile)
 }
 
 /// The tiles that a measurement on 132 multiprocessors found fastest.
@@ -37,7 +38,7 @@ fn every_choice_can_be_built() -> Result<(), Failure> {
         for layout in Layout::ALL {
             for n in [64, 1024, 1536, 4096] {
                 let problem = Problem::new(dtype, [n, n, 64], layout)?;
-                choose(&problem, KernelKind::Sm90, 132)?.generate()?;
+                generate(&choose(&problem, KernelKind::Sm90, 132)?, &Epilogue::new())?;
             }
         }
     }

@@ -4,13 +4,14 @@
 mod choice;
 #[path = "../common/mod.rs"]
 mod common;
+mod fused;
 mod judge;
 
 use common::{Data, Failure, padded, variants, verify_dtype};
 use girih_codegen::Builder;
-use girih_codegen::gemm::{GemmKernel, generate};
+use girih_codegen::gemm::{Epilogue, GemmKernel, generate};
 use girih_device::{Arg, Device, SimOptions};
-use girih_kernels::gemm::{Config, Gemms, KernelKind, Layout, Problem, choose};
+use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem, choose};
 use girih_ptx::{Item, Modifier, Module, Opcode, Statement, Word};
 use girih_tensor::DType;
 
@@ -133,10 +134,8 @@ fn every_barrier_and_wait_is_needed() -> Result<(), Failure> {
     for layout in [Layout::Tn, Layout::Nt] {
         for dtype in [DType::F32, DType::Bf16] {
             let problem = Problem::new(dtype, [128, 128, 320], layout)?;
-            let generated = match choose(&problem, KernelKind::for_dtype(dtype), 132)? {
-                Config::Multistage(config) => generate(&config)?,
-                other => panic!("{other:?}"),
-            };
+            let config = choose(&problem, KernelKind::for_dtype(dtype), 132)?;
+            let generated = generate(&config, &Epilogue::new())?;
             assert!(simulate(generated.kernel.module(), &generated, &problem).is_ok());
             let (mut removed, mut caught) = (0, 0);
             for index in 0.. {

@@ -5,7 +5,7 @@
 /// curve are neighbours in the grid, but for one diagonal step where both extents do not allow better.
 ///
 /// ```
-/// use girih_codegen::gemm::warp_specialized::hilbert;
+/// use girih_codegen::gemm::hilbert;
 /// assert_eq!(hilbert(2, 2), [[0, 0], [1, 0], [1, 1], [0, 1]]);
 /// ```
 pub fn hilbert(rows: u32, columns: u32) -> Vec<[u32; 2]> {
@@ -21,7 +21,7 @@ pub fn hilbert(rows: u32, columns: u32) -> Vec<[u32; 2]> {
 
 /// The order of tiles of `tile` elements: the curve goes through pieces of C that are as high as they are wide, as near as
 /// whole tiles come to it, since rows and columns of elements cost the same.
-pub(super) fn order(tile: [i64; 2], tiles: [u32; 2]) -> Vec<[u32; 2]> {
+pub(in crate::gemm) fn order(tile: [i64; 2], tiles: [u32; 2]) -> Vec<[u32; 2]> {
     let side = tile[0].max(tile[1]);
     let piece = tile.map(|extent| (side / extent.max(1)).clamp(1, 1 << 10) as u32);
     let [rows, columns] = [0, 1].map(|i| tiles[i].div_ceil(piece[i]));

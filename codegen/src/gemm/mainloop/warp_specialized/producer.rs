@@ -8,16 +8,16 @@ use crate::algorithm::copy;
 use crate::builder::{Builder, Cond};
 use crate::tiled_copy::shape_tiler;
 use crate::tiled_mma::Operand;
-use crate::{Counting, Error, Expr, PipelineState};
+use crate::{Counting, Error, Expr, PipelineState, Stage};
 
 impl Context<'_> {
     pub(super) fn produce(&self, b: &mut Builder) -> Result<(), Error> {
-        if self.config.hands_registers_on()? {
-            b.warpgroup_reg_dealloc(self.config.registers[0])?;
+        if self.parts.hands_registers_on()? {
+            b.warpgroup_reg_dealloc(self.parts.registers[0])?;
         }
         b.if_(&Cond::less(&self.thread, &Expr::from(1)), |b| {
-            let state = PipelineState::new(b, self.config.stages);
-            self.tiles.for_each(b, &Cond::Always, self.config.alternate, |b, tile| {
+            let state = PipelineState::new(b, self.parts.stages);
+            self.interface.for_each_tile(b, &Cond::Always, self.alternates(), |b, tile| {
                 b.for_range(&self.k_tiles, |b, step| {
                     let last = &self.k_tiles - &Expr::from(1);
                     let k_tile = step + &(&tile.backwards * &(&last - &(step * 2)));
@@ -35,25 +35,18 @@ impl Context<'_> {
     }
 
     /// Issues the copies of the operand's tile at `at` into a stage.
-    fn load(
-        &self,
-        b: &mut Builder,
-        operand: Operand,
-        at: &[Expr; 2],
-        stage: &crate::Stage,
-    ) -> Result<(), Error> {
-        let which = operand as usize;
-        let copies = &self.copies[which];
+    fn load(&self, b: &mut Builder, operand: Operand, at: &[Expr; 2], stage: &Stage) -> Result<(), Error> {
+        let copies = &self.copies[operand as usize];
         let barrier = self.pipeline.full(&stage.index)?;
-        let tiler = shape_tiler(&operand.modes().map(|mode| self.config.tile[mode]))?;
-        let whole = Tensor::new(Counting::new(2), Lay::identity(&self.shapes[which])?); // (X,K)
+        let tiler = shape_tiler(&self.config().extents(operand))?;
+        let whole = Tensor::new(Counting::new(2), Lay::identity(&self.interface.shape(operand)?)?); // (X,K)
         let tile = whole.local_tile(&tiler, &at.clone().map(Slice::At))?; // (BlockX,BlockK)
         let stages = [Slice::All, Slice::All, Slice::At(stage.index.clone())];
-        let shared = self.shared[which].slice(&Slice::tuple(stages))?; // (BlockX,BlockK)
+        let shared = self.shared[operand as usize].slice(&Slice::tuple(stages))?; // (BlockX,BlockK)
         let one = copies.copy().get_slice(&Expr::from(0))?;
         copy(
             b,
-            copies.with(&self.maps[which]).barrier(barrier.address()),
+            copies.with(self.interface.map(operand)?).barrier(barrier.address()),
             &one.partition_s(&tile)?,   // (Box,RestX,RestK)
             &one.partition_d(&shared)?, // (Box,RestX,RestK)
         )

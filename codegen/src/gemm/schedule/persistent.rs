@@ -1,9 +1,9 @@
-//! Which tiles of C a block computes, in which order.
+//! Persistent blocks, which go through tiles in an order that stands in memory.
 
 use girih_ptx::{Opcode, Operand as Ptx, Special, Type};
 use girih_tensor::Space;
 
-use super::{MAX_EXTENT, ORDER, TILES, WarpSpecializedConfig};
+use super::Tile;
 use crate::builder::{Builder, Cond, Reg};
 use crate::{Error, Expr};
 
@@ -14,35 +14,37 @@ pub const MAX_TILES: i64 = 1 << 26;
 /// Bytes of a tile's row and column in the order.
 const ENTRY: i64 = 8;
 
-/// A persistent block's way through the order of tiles: its own number, and every so many after it as the grid has blocks.
-pub(super) struct Tiles {
-    order: Expr,
+/// The order of tiles in memory: its address, and how many tiles there are. Of each there are its row and its column, two 32-bit
+/// values.
+pub(in crate::gemm) struct Order {
+    address: Expr,
     count: Expr,
+}
+
+impl Order {
+    /// Declares the order's parameters.
+    pub(in crate::gemm) fn new(b: &mut Builder, order: &str, tiles: &str) -> Order {
+        Order { address: b.pointer(order, ENTRY), count: b.number(tiles, MAX_TILES) }
+    }
+}
+
+/// A persistent block's way through the order of tiles: its own number, and every so many after it as the grid has blocks.
+pub(in crate::gemm) struct Tiles {
+    order: Order,
     first: Expr,
     step: Expr,
     /// Most rows and columns.
     most: [i64; 2],
 }
 
-/// A tile of C.
-pub(super) struct Tile {
-    pub(super) row: Expr,
-    pub(super) column: Expr,
-    /// 1 if the tile goes through K backwards, else 0.
-    pub(super) backwards: Expr,
-}
-
 impl Tiles {
-    /// Declares the order's parameters.
-    pub(super) fn new(b: &mut Builder, config: &WarpSpecializedConfig) -> Result<Tiles, Error> {
-        let order = b.pointer(ORDER, ENTRY);
-        let count = b.number(TILES, MAX_TILES);
+    /// The way through `order`, whose rows and columns of tiles are at most `most`.
+    pub(in crate::gemm) fn new(b: &mut Builder, order: Order, most: [i64; 2]) -> Result<Tiles, Error> {
         let grid = b.special(Special::NctaidX);
         // A grid has at least one block.
         let step = b.bounded(&grid, BLOCKS - 1)?.maximum(&Expr::from(1));
-        let most = [0, 1].map(|mode| (MAX_EXTENT + config.tile[mode] - 1) / config.tile[mode]);
         let first = b.special(Special::CtaidX);
-        Ok(Tiles { order, count, first: b.bounded(&first, BLOCKS - 1)?, step, most })
+        Ok(Tiles { order, first: b.bounded(&first, BLOCKS - 1)?, step, most })
     }
 
     /// Runs `body` for each of the block's tiles; the threads where `who` holds know which tile it is.
@@ -59,13 +61,13 @@ impl Tiles {
             parity
         });
         let fetch = |b: &mut Builder, to: &[Reg], tile: &Expr| {
-            let inside = Cond::all([who.clone(), Cond::less(tile, &self.count)]);
-            b.load(Space::Gmem, to, &(&self.order + &(tile * ENTRY)), &inside)
+            let inside = Cond::all([who.clone(), Cond::less(tile, &self.order.count)]);
+            b.load(Space::Gmem, to, &(&self.order.address + &(tile * ENTRY)), &inside)
         };
         // A tile ahead: nobody waits for it.
         let next = b.regs(Type::U32, 2);
         fetch(b, &next, &self.first)?;
-        b.for_steps(&self.first, &self.count, &self.step, |b, tile| {
+        b.for_steps(&self.first, &self.order.count, &self.step, |b, tile| {
             let place = b.regs(Type::U32, 2);
             for (to, from) in place.iter().zip(&next) {
                 b.inst(Opcode::Mov, &[Type::U32.into()], vec![Ptx::from(to), Ptx::from(from)]);

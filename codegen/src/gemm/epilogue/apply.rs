@@ -1,0 +1,184 @@
+//! An epilogue over the sums that a thread has of a tile.
+
+use girih_layout::{Int, Lay, Shape, Stride, Tiler};
+use girih_tensor::{DType, Engine, Slice, Tensor};
+
+use super::{Element, Epilogue, Given};
+use crate::algorithm::{read, write};
+use crate::builder::Builder;
+use crate::tiled_copy::{extent, static_size};
+use crate::{Counting, Error, Expr, Gmem, Rmem, Scalar, engine};
+
+/// Values that are on their way together: what is read for them has to fit the registers beside the sums.
+const TOGETHER: i64 = 32;
+
+/// An epilogue at a tile: what a thread has of its inputs.
+pub(in crate::gemm) struct AtTile<'a> {
+    pub(in crate::gemm) epilogue: &'a Epilogue,
+    /// C's dtype.
+    pub(in crate::gemm) dtype: DType,
+    pub(in crate::gemm) coordinate: Tensor<Counting>, // (FrgV,RestM,RestN) -> (m,n)
+    pub(in crate::gemm) inputs: Vec<Given>,           // (FrgV,RestM,RestN)
+}
+
+impl AtTile<'_> {
+    /// The values of C for `sums`, (FrgV,RestM,RestN), piece by piece: `each` gets the registers of a piece and the piece that it
+    /// is, of any tensor that is partitioned like the sums.
+    pub(in crate::gemm) fn for_each_piece(
+        &self,
+        b: &mut Builder,
+        sums: &Tensor<Rmem>,
+        mut each: impl FnMut(&mut Builder, &Tensor<Rmem>, &Piece) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for piece in Piece::all(sums.layout(), TOGETHER)? {
+            let own = piece.of(sums)?;
+            if self.epilogue.is_identity() && self.dtype == own.engine().dtype() {
+                each(b, &own, &piece)?;
+                continue;
+            }
+            let out = Rmem::tensor(b, self.dtype, Lay::left(own.layout().shape())?)?;
+            self.apply(b, &own, &piece, &out)?;
+            each(b, &out, &piece)?;
+        }
+        Ok(())
+    }
+
+    /// The values of C, (FrgV,1,RestN), for row `row` of atoms of the sums, (FrgV,RestM,RestN).
+    pub(in crate::gemm) fn of_row(
+        &self,
+        b: &mut Builder,
+        sums: &Tensor<Rmem>,
+        row: i64,
+    ) -> Result<Tensor<Rmem>, Error> {
+        let [values, _, columns] = [0, 1, 2].map(|mode| sums.layout().mode(mode));
+        let shape = Shape::flat(&[values?.size()?, Int::fixed(1), columns?.size()?])?;
+        if self.epilogue.is_identity() && self.dtype == sums.engine().dtype() {
+            return row_of(sums, row);
+        }
+        let out = Rmem::tensor(b, self.dtype, Lay::left(&shape)?)?;
+        for piece in Piece::all(sums.layout(), 1)?.iter().filter(|piece| piece.at[1] == row) {
+            let target = Piece { at: [piece.at[0], 0, piece.at[2]], ..*piece }.of(&out)?;
+            self.apply(b, &piece.of(sums)?, piece, &target)?;
+        }
+        Ok(out)
+    }
+
+    /// The values of C for the sums of a piece.
+    pub(in crate::gemm) fn apply(
+        &self,
+        b: &mut Builder,
+        sums: &Tensor<Rmem>,
+        piece: &Piece,
+        out: &Tensor<Rmem>,
+    ) -> Result<(), Error> {
+        let (inputs, mut columns) = (self.epilogue.inputs(), Vec::new());
+        for given in &self.inputs {
+            columns.push(match given {
+                Given::Tensor(tensor) => values(b, &piece.of(tensor)?)?,
+                Given::Scalar(value) => vec![value.clone()],
+            });
+        }
+        let coordinate = piece.of(&self.coordinate)?;
+        let mut results = Vec::new();
+        for i in 0..static_size("epilogue", sums.layout())? as usize {
+            let at = engine::at(&coordinate, i as i64)?;
+            let [x, y] = [0, 1].map(|mode| at.coordinate()[mode].clone());
+            let coordinate = if self.epilogue.transposed { [y, x] } else { [x, y] };
+            let names = inputs.iter().map(|input| &*input.name);
+            let own: Vec<(&str, Scalar)> =
+                names.zip(columns.iter().map(|values| values[i % values.len()].to(DType::F32))).collect();
+            let mut element = Element { value: sum(b, sums, i)?, coordinate, inputs: &own };
+            for node in &self.epilogue.nodes {
+                element.value = (node.function)(b, &element)?;
+            }
+            results.push(element.value.to(self.dtype));
+        }
+        write(b, out, &results)
+    }
+}
+
+/// A sum in the register in which the mainloop left it, which nothing writes before it is stored.
+fn sum(b: &mut Builder, sums: &Tensor<Rmem>, i: usize) -> Result<Scalar, Error> {
+    let at = engine::at(sums, i as i64)?;
+    at.check()?;
+    let reg = at.regs()[at.offset() as usize].clone();
+    b.scalar_in(&reg, at.dtype())
+}
+
+/// Row `row` of atoms of a fragment, (FrgV,RestM,RestN) -> (FrgV,1,RestN).
+fn row_of(fragment: &Tensor<Rmem>, row: i64) -> Result<Tensor<Rmem>, Error> {
+    let row = fragment.slice(&Slice::tuple([Slice::All, Slice::At(Expr::from(row)), Slice::All]))?; // (FrgV,RestN)
+    let layout = row.layout();
+    let modes = [layout.mode(0)?, crate::tiled_copy::ONE, layout.mode(1)?];
+    Ok(Tensor::new(row.engine().clone(), Lay::concat(&modes)?))
+}
+
+/// A part of what a thread has of a tile, (FrgV,RestM,RestN).
+pub(in crate::gemm) struct Piece {
+    /// How many values it has of each mode, and which of them.
+    sizes: [i64; 3],
+    at: [i64; 3],
+}
+
+impl Piece {
+    /// The pieces of a fragment, which have at most so many rows of atoms.
+    fn all(fragment: &Lay, rows: i64) -> Result<Vec<Piece>, Error> {
+        let mut extents = [0; 3];
+        for (mode, extent) in extents.iter_mut().enumerate() {
+            *extent = static_size("epilogue", &fragment.mode(mode)?)?;
+        }
+        let widest = |extent: i64, most: i64| 1 << (extent.trailing_zeros().min(most.max(1).ilog2()));
+        let values = widest(extents[0], TOGETHER);
+        // Four neighbours along N may be a vector.
+        let columns = widest(extents[2], (TOGETHER / values).min(4));
+        let sizes = [values, widest(extents[1], rows.min(TOGETHER / (values * columns))), columns];
+        let counts = [0, 1, 2].map(|mode| extents[mode] / sizes[mode]);
+        let mut all = Vec::new();
+        for n in 0..counts[2] {
+            for m in 0..counts[1] {
+                all.extend((0..counts[0]).map(|v| Piece { sizes, at: [v, m, n] }));
+            }
+        }
+        Ok(all)
+    }
+
+    /// The piece of a tensor that is partitioned like the fragment.
+    pub(in crate::gemm) fn of<E: Engine<Index = Expr>>(
+        &self,
+        tensor: &Tensor<E>,
+    ) -> Result<Tensor<E>, Error> {
+        let (mut own, mut rest) = (Vec::new(), Vec::new());
+        for (mode, &size) in self.sizes.iter().enumerate() {
+            let divided = tensor.layout().mode(mode)?.logical_divide(&Tiler::Lay(extent(size)?))?;
+            own.push(divided.mode(0)?);
+            rest.push(divided.mode(1)?);
+        }
+        let modes = [own, rest].concat(); // FrgV,RestM,RestN of a piece, and which piece
+        let at = self.at.map(|i| Slice::At(Expr::from(i)));
+        let whole = Tensor::new(tensor.engine().clone(), Lay::concat(&modes)?);
+        Ok(whole.slice(&Slice::tuple([Slice::All, Slice::All, Slice::All].into_iter().chain(at)))?)
+    }
+}
+
+/// The values of a tensor, read once where several of them are one element: those of a vector for the rows or columns of C.
+fn values(b: &mut Builder, tensor: &Tensor<Gmem>) -> Result<Vec<Scalar>, Error> {
+    let layout = tensor.layout();
+    let count = static_size("epilogue", layout)?;
+    let (mut leaves, mut numbers, mut distinct) = (Vec::new(), Vec::new(), 1);
+    for leaf in 0..layout.leaf_count() {
+        let (extent, stride) = layout.flat_leaf(leaf);
+        let moves = tensor.engine().distance(&stride) != Some(0);
+        numbers.push(Lay::leaf(extent, Stride::Int(Int::fixed(if moves { distinct } else { 0 })))?);
+        if moves {
+            distinct *= extent.get().unwrap_or(1);
+            leaves.push(Lay::leaf(extent, stride)?);
+        }
+    }
+    if leaves.is_empty() {
+        leaves.push(crate::tiled_copy::ONE);
+    }
+    let own = Tensor::new(tensor.engine().clone(), Lay::concat(&leaves)?);
+    let found = read(b, &own)?;
+    let numbers = Lay::concat(&numbers)?; // value -> which of the distinct ones
+    (0..count).map(|i| Ok(found[numbers.at(i)? as usize].clone())).collect()
+}

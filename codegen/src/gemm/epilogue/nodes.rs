@@ -1,0 +1,112 @@
+//! Ready-made nodes.
+
+use girih_tensor::DType;
+
+use super::{Element, Epilogue, Input, InputKind, Node};
+use crate::builder::Builder;
+use crate::{Error, Scalar};
+
+use std::sync::Arc;
+
+impl Epilogue {
+    /// With a function of the value alone; see [`Epilogue::node`] for the key.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::gemm::Epilogue;
+    ///
+    /// let squared = Epilogue::new().map("square", |x| x * x);
+    /// assert_eq!(squared.key(), "square");
+    /// ```
+    #[must_use]
+    pub fn map(
+        self,
+        key: impl Into<String>,
+        function: impl Fn(&Scalar) -> Scalar + Send + Sync + 'static,
+    ) -> Epilogue {
+        self.ready(key.into(), Vec::new(), move |_, e, []: [&Scalar; 0]| Ok(function(e.value())))
+    }
+
+    /// Multiplies by a number that the launch gives, a float of 32 bits: CUTLASS's alpha.
+    #[must_use]
+    pub fn scale(self, name: &str) -> Epilogue {
+        self.times(Input::scalar(name, DType::F32))
+    }
+
+    /// Multiplies by a number that is known when the kernel is generated.
+    #[must_use]
+    pub fn scale_by(self, factor: f32) -> Epilogue {
+        self.ready(format!("scale_by({factor:?})"), Vec::new(), move |_, e, []: [&Scalar; 0]| {
+            Ok(e.value() * f64::from(factor))
+        })
+    }
+
+    /// Adds an input: a bias, a residual.
+    #[must_use]
+    pub fn plus(self, input: Input) -> Epilogue {
+        self.ready(format!("plus {input}"), vec![input], |_, e, [other]| Ok(e.value() + other))
+    }
+
+    /// Adds `factor` times an input, where the launch gives the factor, a float of 32 bits: CUTLASS's beta and C.
+    #[must_use]
+    pub fn plus_scaled(self, factor: &str, input: Input) -> Epilogue {
+        let key = format!("plus {factor} * {input}");
+        let inputs = vec![Input::scalar(factor, DType::F32), input];
+        self.ready(key, inputs, |_, e, [factor, other]| Ok(other.mul_add(factor, e.value())))
+    }
+
+    /// Multiplies by an input: scales of rows or columns, a mask.
+    #[must_use]
+    pub fn times(self, input: Input) -> Epilogue {
+        self.ready(format!("times {input}"), vec![input], |_, e, [other]| Ok(e.value() * other))
+    }
+
+    /// The larger of the value and 0; NaN stays NaN.
+    #[must_use]
+    pub fn relu(self) -> Epilogue {
+        self.map("relu", |x| x.maximum(0.0))
+    }
+
+    /// GELU by its approximation with the hyperbolic tangent, `x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 * x^3)))`, which differs
+    /// from the one with the error function by less than 0.0005 (Hendrycks and Gimpel, "Gaussian Error Linear Units").
+    #[must_use]
+    pub fn gelu(self) -> Epilogue {
+        // x / (1 + exp(-2 u)) for u inside the tangent: more exact than `tanh.approx`.
+        const SCALE: f64 = -2.0 * std::f64::consts::LOG2_E * 0.797_884_560_802_865_4;
+        self.map("gelu", |x| {
+            let u = (x * x).mul_add(0.044715 * SCALE, SCALE) * x;
+            x * (u.exp2() + 1.0).recip_approx()
+        })
+    }
+
+    /// SiLU, `x / (1 + exp(-x))`.
+    #[must_use]
+    pub fn silu(self) -> Epilogue {
+        self.map("silu", |x| x * ((x * -std::f64::consts::LOG2_E).exp2() + 1.0).recip_approx())
+    }
+
+    /// With a node whose function has its inputs in their order.
+    fn ready<const N: usize>(
+        self,
+        key: String,
+        inputs: Vec<Input>,
+        function: impl Fn(&mut Builder, &Element<'_>, [&Scalar; N]) -> Result<Scalar, Error>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Epilogue {
+        let names: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
+        let function = move |b: &mut Builder, element: &Element<'_>| {
+            let values: Vec<Scalar> = names.iter().map(|name| element.input(name)).collect();
+            let values: Vec<&Scalar> = values.iter().collect();
+            let wrong = |_| Error::Config {
+                what: "inputs of an epilogue",
+                value: names.join(", "),
+                accepted: format!("{N} inputs"),
+            };
+            function(b, element, <[&Scalar; N]>::try_from(values).map_err(wrong)?)
+        };
+        let reads_tiles = inputs.iter().any(|input| input.kind != InputKind::Scalar);
+        self.with(Node { key, inputs, reads_tiles, function: Arc::new(function) })
+    }
+}

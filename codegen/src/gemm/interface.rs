@@ -1,0 +1,343 @@
+//! A GEMM kernel's parameters: what each of them is, and the tensors that they describe.
+
+use std::collections::BTreeMap;
+
+use girih_layout::{Int, Lay, Shape, Stride, Strides, Symbol};
+use girih_ptx::Tiled;
+use girih_tensor::{Slice, Tensor};
+
+use super::config::Store;
+use super::epilogue::{AtTile, Epilogue, Given, Input};
+use super::schedule::{self, Order, Schedule, Tile, Walk};
+use super::{GemmConfig, MAX_TILES};
+use crate::atom::{Major, Transfer};
+use crate::builder::{Builder, Cond};
+use crate::engine::element_bytes;
+use crate::error::narrow;
+use crate::tiled_copy::shape_tiler;
+use crate::tiled_mma::{Operand, ThrMma};
+use crate::{Counting, Error, Expr, Gmem, Kernel, TmaCopy};
+
+/// The largest M, N, K or pitch in elements: index arithmetic on them stays in 32 bits.
+pub const MAX_EXTENT: i64 = 1 << 30;
+
+/// What a parameter of a GEMM kernel is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Param {
+    /// The 64-bit address of A, B or C.
+    Pointer(Operand),
+    /// The tensor map of A, B or C ([`GemmKernel::map`]).
+    Map(Operand),
+    /// The extent of a mode of M, N, K in elements, 32 bits.
+    Extent(usize),
+    /// The pitch of A, B or C in elements, 32 bits.
+    Pitch(Operand),
+    /// The 64-bit address of the order of tiles ([`GemmKernel::order`]): for each tile its row and its column, two 32-bit values.
+    Order,
+    /// How many tiles the order has, 32 bits.
+    Tiles,
+    /// The address of a tensor that is an input of the epilogue, by the input's name, or the value of a scalar.
+    Input(String),
+    /// The pitch of a matrix that is an input of the epilogue, in elements, 32 bits, by the input's name.
+    InputPitch(String),
+}
+
+/// The names of M, N, K and the pitches of A, B and C, as parameters and in errors.
+const SIZES: [&str; 6] = ["m", "n", "k", "lda", "ldb", "ldc"];
+
+/// A generated GEMM kernel, and what its launches need to know.
+#[derive(Clone, Debug)]
+pub struct GemmKernel {
+    /// The kernel [`GemmConfig::name`].
+    pub kernel: Kernel,
+    /// What each of the kernel's parameters is, in their order.
+    pub params: Vec<Param>,
+    /// What the kernel was derived from, line by line: name and layout.
+    pub partitions: Vec<(&'static str, String)>,
+    /// The inputs of its epilogue.
+    pub inputs: Vec<Input>,
+    tile: [i64; 3],
+    schedule: Schedule,
+    copies: BTreeMap<usize, TmaCopy>,
+    symbols: [Symbol; 6],
+}
+
+impl GemmKernel {
+    /// Rows and columns of tiles of an M x N problem.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for more tiles than a grid, or an order of tiles, takes.
+    pub fn tiles(&self, m: i64, n: i64) -> Result<[u32; 2], Error> {
+        let tiles = |extent: i64, mode: usize| (extent.max(0) as u64).div_ceil(self.tile[mode] as u64) as i64;
+        let (rows, columns) = (tiles(m, 0), tiles(n, 1));
+        let most = if self.schedule.is_persistent() { MAX_TILES } else { i64::from(i32::MAX) };
+        let count = rows.saturating_mul(columns);
+        if count > most {
+            let [tile_m, tile_n, _] = self.tile;
+            let value = format!("{count} of ({tile_m},{tile_n})");
+            return Err(Error::Config { what: "tiles", value, accepted: format!("at most {most}") });
+        }
+        Ok([narrow("rows of tiles", rows)?, narrow("columns of tiles", columns)?])
+    }
+
+    /// The tiles of an M x N problem in the order in which their operands are shared best: what a persistent kernel goes through.
+    ///
+    /// # Errors
+    /// Those of [`GemmKernel::tiles`].
+    pub fn order(&self, m: i64, n: i64) -> Result<Vec<[u32; 2]>, Error> {
+        Ok(schedule::order([self.tile[0], self.tile[1]], self.tiles(m, n)?))
+    }
+
+    /// Blocks of the grid for an M x N problem on a device of so many multiprocessors.
+    ///
+    /// # Errors
+    /// Those of [`GemmKernel::tiles`].
+    pub fn blocks(&self, m: i64, n: i64, multiprocessors: u32) -> Result<u32, Error> {
+        let [rows, columns] = self.tiles(m, n)?.map(u64::from);
+        narrow("blocks", self.schedule.blocks(rows * columns, multiprocessors) as i64)
+    }
+
+    /// What the tensor map of A, B or C says for extents M, N, K and the three pitches, in elements; `None` for an operand that
+    /// the kernel takes by its address.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for values that tensor maps do not take: extents below 1, or an N or a pitch that is not whole 16 bytes.
+    pub fn map(&self, operand: Operand, mnk: [i64; 3], pitches: [i64; 3]) -> Result<Option<Tiled>, Error> {
+        let Some(copy) = self.copies.get(&(operand as usize)) else { return Ok(None) };
+        let values = [mnk, pitches].concat();
+        let mut bound = copy.clone();
+        for ((what, symbol), value) in SIZES.into_iter().zip(self.symbols).zip(values) {
+            let line = symbol.divisor();
+            if !(1..=MAX_EXTENT).contains(&value) || value % line != 0 {
+                let accepted = format!("multiples of {line} from 1 to {MAX_EXTENT} elements");
+                return Err(Error::Config { what, value: value.to_string(), accepted });
+            }
+            bound = bound.bind(symbol, value)?;
+        }
+        bound.tiled().map(Some)
+    }
+}
+
+/// Where A, B or C is.
+enum Place {
+    Pointer(Expr),
+    Map(Expr),
+}
+
+/// The parameters of the kernel that is being written.
+pub(super) struct Interface<'a> {
+    pub(super) config: &'a GemmConfig,
+    params: Vec<Param>,
+    places: Vec<Place>,
+    /// M, N, K and the pitches of A, B and C.
+    symbols: [Symbol; 6],
+    walk: Walk,
+    epilogue: &'a Epilogue,
+    inputs: Vec<Given>,
+    copies: BTreeMap<usize, TmaCopy>,
+}
+
+impl<'a> Interface<'a> {
+    /// Declares the parameters.
+    pub(super) fn new(
+        b: &mut Builder,
+        config: &'a GemmConfig,
+        epilogue: &'a Epilogue,
+    ) -> Result<Interface<'a>, Error> {
+        let mut params = Vec::new();
+        let mut places = Vec::new();
+        for (operand, name) in Operand::ALL.into_iter().zip(["a", "b", "c"]) {
+            let by_map = match operand {
+                Operand::C => matches!(config.store, Store::Tma { .. }),
+                _ => config.loads_by_maps(),
+            };
+            if by_map {
+                params.push(Param::Map(operand));
+                places.push(Place::Map(b.tensor_map(&format!("map_{name}"))));
+            } else {
+                let bytes = config.aligned(operand)? * element_bytes("element", config.dtype(operand))?;
+                params.push(Param::Pointer(operand));
+                places.push(Place::Pointer(b.pointer(name, bytes)));
+            }
+        }
+        let mut order = None;
+        if config.schedule.is_persistent() {
+            params.extend([Param::Order, Param::Tiles]);
+            order = Some(Order::new(b, "order", "tiles"));
+        }
+        let symbols = sizes(b, config, epilogue, &places, &mut params)?;
+        let tiles =
+            [0, 1].map(|mode| (&extent(symbols[mode]) + (config.tile[mode] - 1)).div(config.tile[mode]));
+        let [rows, columns] = tiles;
+        let tiles = [rows?, columns?];
+        let walk = match (order, config.schedule) {
+            (Some(order), _) => {
+                let most = [0, 1].map(|mode| (MAX_EXTENT + config.tile[mode] - 1) / config.tile[mode]);
+                Walk::Persistent(schedule::Tiles::new(b, order, most)?)
+            }
+            (None, Schedule::Raster { group }) => Walk::Raster { tiles, group },
+            (None, Schedule::Persistent { .. }) => Walk::Raster { tiles, group: 1 },
+        };
+        let shape = Shape::flat(&[Int::symbol(symbols[0]), Int::symbol(symbols[1])])?;
+        let inputs = epilogue.declare(b, &shape, config.aligned(Operand::C)?, &mut params)?;
+        Ok(Interface { config, params, places, symbols, walk, epilogue, inputs, copies: BTreeMap::new() })
+    }
+
+    /// Whether the epilogue depends on where a tile is: on coordinates, or on tensors that it reads.
+    pub(super) fn epilogue_reads_tiles(&self) -> bool {
+        self.epilogue.reads_tiles()
+    }
+
+    /// How many tiles there are along K.
+    pub(super) fn k_tiles(&self) -> Result<Expr, Error> {
+        let tile = self.config.tile[2];
+        (&extent(self.symbols[2]) + (tile - 1)).div(tile)
+    }
+
+    /// The extents of an operand.
+    pub(super) fn shape(&self, operand: Operand) -> Result<Shape, Error> {
+        Ok(Shape::flat(&operand.modes().map(|mode| Int::symbol(self.symbols[mode])))?)
+    }
+
+    /// The layout of an operand in global memory.
+    pub(super) fn layout(&self, operand: Operand) -> Result<Lay, Error> {
+        let major = match operand {
+            Operand::C => Major::K,
+            _ => self.config.majors()[operand as usize],
+        };
+        let pitch = Stride::Int(Int::symbol(self.symbols[3 + operand as usize]));
+        let one = Stride::Int(Int::fixed(1));
+        let strides = if major == Major::K { [pitch, one] } else { [one, pitch] };
+        Ok(Lay::new(&self.shape(operand)?, &Strides::flat(&strides)?)?)
+    }
+
+    /// An operand that is taken by its address, with its coordinates.
+    pub(super) fn tensor(&self, operand: Operand) -> Result<Tensor<Gmem>, Error> {
+        match &self.places[operand as usize] {
+            Place::Pointer(pointer) => {
+                Gmem::bounded(pointer.clone(), self.config.dtype(operand), &self.layout(operand)?)
+            }
+            Place::Map(_) => Err(self.other_place(operand, "an operand that is taken by its address")),
+        }
+    }
+
+    /// The address of an operand's tensor map.
+    pub(super) fn map(&self, operand: Operand) -> Result<&Expr, Error> {
+        match &self.places[operand as usize] {
+            Place::Map(map) => Ok(map),
+            Place::Pointer(_) => Err(self.other_place(operand, "an operand that is taken by its tensor map")),
+        }
+    }
+
+    fn other_place(&self, operand: Operand, accepted: &str) -> Error {
+        Error::Config { what: "operand", value: format!("{operand:?}"), accepted: accepted.into() }
+    }
+
+    /// The tensor copy of an operand whose tile lies in shared memory as `swizzle` after `shared` says. What it is, the host
+    /// needs to know for the tensor map.
+    pub(super) fn tma_copy(
+        &mut self,
+        transfer: Transfer,
+        operand: Operand,
+        shared: &girih_layout::Composed,
+    ) -> Result<TmaCopy, Error> {
+        let dtype = self.config.dtype(operand);
+        let copy = TmaCopy::new(transfer, dtype, &self.layout(operand)?, shared.layout(), shared.swizzle())?;
+        self.copies.insert(operand as usize, copy.clone());
+        Ok(copy)
+    }
+
+    /// Runs `body` for each of the block's tiles; the threads where `who` holds know which tile it is.
+    pub(super) fn for_each_tile(
+        &self,
+        b: &mut Builder,
+        who: &Cond,
+        alternate: bool,
+        body: impl FnOnce(&mut Builder, &Tile) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.walk.for_each(b, who, alternate, body)
+    }
+
+    /// The tile of C at `tile`, (BlockM,BlockN), of C itself or of what lies like it.
+    pub(super) fn tile_of_c<E: girih_tensor::Engine<Index = Expr>>(
+        &self,
+        whole: &Tensor<E>,
+        tile: &Tile,
+    ) -> Result<Tensor<E>, Error> {
+        let tiler = shape_tiler(&self.config.extents(Operand::C))?;
+        Ok(whole.local_tile(&tiler, &[Slice::At(tile.row.clone()), Slice::At(tile.column.clone())])?)
+    }
+
+    /// The epilogue at a tile: what a thread has of its inputs.
+    pub(super) fn epilogue_at(&self, mine: &ThrMma<Expr>, tile: &Tile) -> Result<AtTile<'_>, Error> {
+        let identity = Tensor::new(Counting::new(2), Lay::identity(&self.shape(Operand::C)?)?);
+        let coordinate = mine.partition(Operand::C, &self.tile_of_c(&identity, tile)?)?; // (FrgV,RestM,RestN)
+        let mut inputs = Vec::new();
+        for place in &self.inputs {
+            inputs.push(match place {
+                Given::Tensor(whole) => {
+                    let tile = self.tile_of_c(whole, tile)?; // (BlockM,BlockN)
+                    Given::Tensor(Box::new(mine.partition(Operand::C, &tile)?)) // (FrgV,RestM,RestN)
+                }
+                Given::Scalar(value) => Given::Scalar(value.clone()),
+            });
+        }
+        Ok(AtTile { epilogue: self.epilogue, dtype: self.config.c_type, coordinate, inputs })
+    }
+
+    /// The finished kernel.
+    pub(super) fn into_kernel(
+        self,
+        kernel: Kernel,
+        partitions: Vec<(&'static str, String)>,
+    ) -> Result<GemmKernel, Error> {
+        Ok(GemmKernel {
+            kernel,
+            params: self.params,
+            partitions,
+            inputs: self.epilogue.inputs(),
+            tile: self.config.tile,
+            schedule: self.config.schedule,
+            copies: self.copies,
+            symbols: self.symbols,
+        })
+    }
+}
+
+fn extent(symbol: Symbol) -> Expr {
+    Expr::from_int(&Int::symbol(symbol))
+}
+
+/// M, N, K and the pitches, with the facts that the configuration states. Those that the kernel reads are parameters; of the
+/// others the host makes tensor maps.
+fn sizes(
+    b: &mut Builder,
+    config: &GemmConfig,
+    epilogue: &Epilogue,
+    places: &[Place],
+    params: &mut Vec<Param>,
+) -> Result<[Symbol; 6], Error> {
+    let by_pointer = |operand: usize| matches!(places[operand], Place::Pointer(_));
+    let reads_c = !config.schedule.is_persistent() || epilogue.reads_tiles();
+    // Tensor maps have extents of 1 or more.
+    let least_k = i64::from(config.loads_by_maps());
+    let mut symbols = [Symbol::new(0); 6];
+    for (i, symbol) in symbols.iter_mut().enumerate() {
+        let (param, is_read, least) = match i {
+            0 | 1 => (Param::Extent(i), reads_c || by_pointer(i) || by_pointer(2), 1),
+            2 => (Param::Extent(i), true, least_k),
+            _ => (Param::Pitch(Operand::ALL[i - 3]), by_pointer(i - 3), 1),
+        };
+        let divisor = match i {
+            1 => config.aligned(Operand::C)?,
+            0 | 2 => 1,
+            _ => config.aligned(Operand::ALL[i - 3])?,
+        };
+        let facts = |symbol: Symbol| symbol.at_least(least).at_most(MAX_EXTENT).divisible_by(divisor);
+        *symbol = if is_read { b.symbol(SIZES[i], facts)? } else { b.unbound_symbol(facts)? };
+        if is_read {
+            params.push(param);
+        }
+    }
+    Ok(symbols)
+}

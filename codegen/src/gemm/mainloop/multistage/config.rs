@@ -1,0 +1,173 @@
+//! What a multistage mainloop is specialised by.
+
+use girih_layout::{Lay, Tile, lay};
+use girih_tensor::DType;
+
+use crate::Error;
+use crate::atom::{Major, MmaAtom, MmaKind, SM75_U16X8_LDSM_T, SM75_U32X4_LDSM_N, cp_async, universal_copy};
+use crate::builder::MAX_SHARED;
+use crate::engine::element_bytes;
+use crate::error::narrow;
+use crate::gemm::config::refuse;
+use crate::gemm::{GemmConfig, Store};
+use crate::tiled_copy::{self, TiledCopy, extent, is_bijective, static_size};
+use crate::tiled_mma::{Operand, TiledMma};
+
+/// The largest extent of a block's tile.
+const MAX_TILE: i64 = 1024;
+/// Accumulators that a thread may hold: no thread has more than 255 registers.
+const MAX_ACCUMULATORS: i64 = 240;
+
+/// The facts about A or B that a module relies on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Source {
+    /// The contiguous mode.
+    pub major: Major,
+    /// Elements that a thread loads at once: pointer and pitch are multiples of their size.
+    pub vector: i64,
+}
+
+/// A multistage mainloop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Multistage {
+    /// The atom, of a thread or a warp.
+    pub atom: MmaAtom,
+    /// (AtomM,AtomN) -> the atom's number in the block.
+    pub atoms: Lay,
+    /// The order of M's and N's coordinates in the tile.
+    pub permutation: [Tile; 2],
+    /// Atoms along K whose fragments are loaded together.
+    pub k_atoms: i64,
+    /// Register fragments in flight: 1, or 2 to load the next k-block's while this one multiplies.
+    pub fragments: usize,
+    /// Tiles of A and B in shared memory.
+    pub stages: i64,
+    /// Resident blocks per multiprocessor that registers are limited for.
+    pub min_blocks: u32,
+    /// Facts about A.
+    pub a: Source,
+    /// Facts about B.
+    pub b: Source,
+}
+
+impl Multistage {
+    /// The tiled MMA. Its tile has the atoms along K whose fragments are loaded together, and along N as many as one `ldmatrix`
+    /// loads.
+    pub(in crate::gemm) fn mma(&self) -> Result<TiledMma, Error> {
+        let [m, mut n] = self.permutation;
+        if n == Tile::All && self.uses_ldmatrix() {
+            let atoms = static_size("atoms", &self.atoms.mode(1)?)?;
+            // Four matrices of 8 x 8: 16 rows of B by 16 along K.
+            n = Tile::Lay(extent((16 * atoms).max(self.atom.shape_mnk[1] * atoms))?);
+        }
+        let k = extent(self.atom.shape_mnk[2] * self.k_atoms)?;
+        Ok(TiledMma::new(self.atom, self.atoms)?.with_permutation([m, n, Tile::Lay(k)]))
+    }
+
+    pub(in crate::gemm) fn threads(&self) -> Result<u32, Error> {
+        narrow("threads", self.mma()?.threads()?)
+    }
+
+    /// The facts about A or B.
+    pub fn source(&self, operand: Operand) -> Source {
+        if operand == Operand::A { self.a } else { self.b }
+    }
+
+    /// Groups of atoms along K in a tile of so many elements.
+    pub(super) fn k_blocks(&self, tile_k: i64) -> i64 {
+        let step = self.atom.shape_mnk[2].saturating_mul(self.k_atoms);
+        tile_k.checked_div(step).unwrap_or(0)
+    }
+
+    /// Warp-wide atoms on 16-bit elements take their fragments by `ldmatrix`.
+    pub(super) fn uses_ldmatrix(&self) -> bool {
+        self.atom.a_type.bits() == 16 && self.atom.threads.size().is_ok_and(|n| n.is(32))
+    }
+
+    /// All threads of the block over the operand's tile, in vectors along its contiguous mode.
+    pub(super) fn tile_copy(&self, config: &GemmConfig, operand: Operand) -> Result<TiledCopy, Error> {
+        let Source { major, vector } = self.source(operand);
+        let contiguous = usize::from(major == Major::K);
+        let element = element_bytes("atom", self.atom.dtype(operand))?;
+        let bytes = u32::try_from(vector.saturating_mul(element)).ok();
+        let atom = match bytes.and_then(|bytes| cp_async(bytes).or_else(|| universal_copy(bytes))) {
+            Some(atom) if vector > 0 => atom,
+            _ => {
+                return Err(Error::Config {
+                    what: "vector",
+                    value: vector.to_string(),
+                    accepted: format!("1 to 16 bytes, a power of two, of elements of {element} bytes"),
+                });
+            }
+        };
+        let (threads, extents) = (self.mma()?.threads()?, config.extents(operand));
+        tiled_copy::coalesced(*atom, threads, extents, contiguous, vector)
+    }
+
+    /// The copy of the operand's fragments by `ldmatrix`, where the atom takes them so.
+    pub(super) fn fragment_copy(&self, operand: Operand) -> Result<Option<TiledCopy>, Error> {
+        if !self.uses_ldmatrix() {
+            return Ok(None);
+        }
+        let k_major = self.source(operand).major == Major::K;
+        let atom = if k_major { SM75_U32X4_LDSM_N } else { SM75_U16X8_LDSM_T };
+        TiledCopy::of_mma(atom, self.atom.dtype(operand).bits(), &self.mma()?, operand).map(Some)
+    }
+
+    /// Checks what the generator relies on.
+    pub(in crate::gemm) fn check(&self, config: &GemmConfig) -> Result<(), Error> {
+        let atom = &self.atom;
+        let taken = matches!(atom.kind, MmaKind::Fma | MmaKind::Mma) && atom.threads != lay!("(4,2):(1,16)");
+        let inputs =
+            matches!(atom.a_type, DType::F32 | DType::F16 | DType::Bf16) && atom.a_type == atom.b_type;
+        if !taken || !inputs || atom.c_type != DType::F32 {
+            return refuse("atom", atom.name(), "f32, f16 or bf16 with an f32 accumulator");
+        }
+        if self.atoms.rank() != 2 || !is_bijective("atoms", &self.atoms)? {
+            return refuse("atoms", self.atoms.to_string(), "a bijective (AtomM,AtomN) layout");
+        }
+        if !(2..=16).contains(&self.stages) {
+            return refuse("stages", self.stages.to_string(), "2 to 16");
+        }
+        if !(1..=2).contains(&self.fragments) {
+            return refuse("fragments", self.fragments.to_string(), "1 or 2");
+        }
+        if let Store::Tma { .. } = config.store {
+            let accepted = "a direct store: shared memory holds the tiles of A and B";
+            return refuse("store", String::from("Tma"), accepted);
+        }
+        self.check_tile(config)
+    }
+
+    /// Whether the tile divides into atoms, and fits registers and shared memory.
+    fn check_tile(&self, config: &GemmConfig) -> Result<(), Error> {
+        for (mode, name) in ["tile M", "tile N", "tile K"].into_iter().enumerate() {
+            let side = if mode == 2 { self.k_atoms } else { static_size("atoms", &self.atoms.mode(mode)?)? };
+            let unit = self.atom.shape_mnk[mode].saturating_mul(side);
+            let extent = config.tile[mode];
+            if unit < 1 || !(unit..=MAX_TILE).contains(&extent) || extent % unit != 0 {
+                let accepted = format!("a positive multiple of {unit}, at most {MAX_TILE}");
+                return refuse(name, extent.to_string(), &accepted);
+            }
+        }
+        let [m, n, k] = config.tile;
+        self.mma()?.thrfrg(Operand::C, &Lay::col_major([m, n])?)?;
+        let threads = self.mma()?.threads()?;
+        if !(32..=1024).contains(&threads) || threads % 32 != 0 {
+            return refuse("threads", threads.to_string(), "whole warps, at most 1024 threads");
+        }
+        if m * n / threads > MAX_ACCUMULATORS {
+            let accepted = format!("at most {MAX_ACCUMULATORS} accumulators for each of {threads} threads");
+            return refuse("tile (M,N)", format!("({m},{n})"), &accepted);
+        }
+        if self.k_blocks(k) < 2 || self.k_blocks(k) % 2 != 0 {
+            return refuse("tile K", k.to_string(), "an even number of k-blocks, at least two");
+        }
+        let bytes = (m + n) * k * self.stages * element_bytes("atom", self.atom.a_type)?;
+        if bytes > MAX_SHARED {
+            let accepted = format!("stages of at most {MAX_SHARED} bytes of shared memory together");
+            return refuse("shared memory", format!("{bytes} bytes"), &accepted);
+        }
+        Ok(())
+    }
+}

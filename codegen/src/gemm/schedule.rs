@@ -1,0 +1,104 @@
+//! Schedules: which block computes which tiles of C, and in which order.
+
+mod order;
+mod persistent;
+mod raster;
+
+use super::config::refuse;
+use super::{GemmConfig, Mainloop};
+use crate::builder::{Builder, Cond};
+use crate::{Error, Expr};
+
+pub use order::hilbert;
+pub(super) use order::order;
+pub use persistent::MAX_TILES;
+pub(super) use persistent::{Order, Tiles};
+
+/// Which block computes which tiles of C.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Schedule {
+    /// A block for each tile.
+    Raster {
+        /// Rows of tiles that are walked column by column, so that blocks that run together share tiles of A and B in the L2 cache.
+        group: i64,
+    },
+    /// As many blocks as run together; each goes through every so many tiles of an order that stands in memory.
+    Persistent {
+        /// Whether every second tile of a block goes through K backwards: it begins with what the last ones left in the L2 cache.
+        /// Which tiles do depends on the grid, and with that the order of their sums.
+        alternate: bool,
+    },
+}
+
+/// A tile of C that a block computes.
+pub(super) struct Tile {
+    pub(super) row: Expr,
+    pub(super) column: Expr,
+    /// 1 if the tile goes through K backwards, else 0.
+    pub(super) backwards: Expr,
+}
+
+/// A block's way through its tiles.
+pub(super) enum Walk {
+    /// The numbers of rows and columns of tiles, and how many rows are walked together.
+    Raster {
+        tiles: [Expr; 2],
+        group: i64,
+    },
+    Persistent(Tiles),
+}
+
+impl Schedule {
+    /// How many blocks go through so many tiles on a device of so many multiprocessors: one for each, or as few as finish them in
+    /// as few turns.
+    pub fn blocks(&self, tiles: u64, multiprocessors: u32) -> u64 {
+        match self {
+            Schedule::Raster { .. } => tiles,
+            Schedule::Persistent { .. } => {
+                let turns = tiles.div_ceil(u64::from(multiprocessors.max(1)));
+                tiles.div_ceil(turns.max(1))
+            }
+        }
+    }
+
+    /// Whether a block may compute several tiles.
+    pub fn is_persistent(&self) -> bool {
+        matches!(self, Schedule::Persistent { .. })
+    }
+
+    pub(super) fn check(&self, config: &GemmConfig) -> Result<(), Error> {
+        match *self {
+            // A group of rows has at most 2^31 tiles, whatever N is.
+            Schedule::Raster { group } if !(1..=2 * config.tile[1]).contains(&group) => {
+                refuse("group of rows", group.to_string(), &format!("1 to {}", 2 * config.tile[1]))
+            }
+            Schedule::Persistent { alternate: true }
+                if matches!(config.mainloop, Mainloop::Multistage(_)) =>
+            {
+                let accepted = "false: a multistage mainloop goes through K forwards";
+                refuse("alternate", String::from("true"), accepted)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Walk {
+    /// Runs `body` for each of the block's tiles. The threads where `who` holds know which tile it is; with `alternate`, they know
+    /// whether it goes through K backwards.
+    pub(super) fn for_each(
+        &self,
+        b: &mut Builder,
+        who: &Cond,
+        alternate: bool,
+        body: impl FnOnce(&mut Builder, &Tile) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match self {
+            Walk::Raster { tiles: [rows, columns], group } => {
+                let (row, column) = raster::block_tile(b, rows, columns, *group)?;
+                body(b, &Tile { row, column, backwards: Expr::from(0) })
+            }
+            Walk::Persistent(tiles) => tiles.for_each(b, who, alternate, body),
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! From a problem's matrices, and what an epilogue reads, to the arguments of a launch.
+
+use girih_codegen::Operand;
+use girih_codegen::gemm::{GemmKernel, Input, InputKind, MAX_EXTENT, Param};
+use girih_device::{Arg, Buffer, Pod, TensorMap};
+use girih_ptx::Tiled;
+use girih_tensor::{DType, Element};
+
+use super::Problem;
+use crate::Error;
+use crate::launch::overlap;
+
+/// What a launch gives for an input of an epilogue: a buffer that holds a vector or a matrix, or a number.
+///
+/// # Examples
+/// ```
+/// use girih_device::{Device, Select};
+/// use girih_kernels::gemm::Given;
+///
+/// let device = Device::open(Select::Sim)?;
+/// let (bias, residual) = (device.zeros::<f32>(64)?, device.zeros::<f32>(100 * 80)?);
+/// // A vector; a matrix whose rows are 80 elements apart; a number.
+/// let given = [("bias", Given::from(&bias)), ("residual", Given::pitched(&residual, 80)), ("alpha", Given::from(0.5))];
+/// # let _ = given;
+/// # Ok::<(), girih_device::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    arg: Arg<'a>,
+    dtype: DType,
+    /// Elements and address of a buffer.
+    memory: Option<(usize, [u64; 2])>,
+    pitch: Option<i64>,
+}
+
+impl<'a, T: Element + Pod> From<&'a Buffer<T>> for Given<'a> {
+    fn from(buffer: &'a Buffer<T>) -> Given<'a> {
+        let bytes = [buffer.address(), buffer.address() + buffer.bytes() as u64];
+        Given { arg: Arg::from(buffer), dtype: T::DTYPE, memory: Some((buffer.len(), bytes)), pitch: None }
+    }
+}
+
+impl From<f32> for Given<'_> {
+    fn from(value: f32) -> Self {
+        Given { arg: Arg::F32(value), dtype: DType::F32, memory: None, pitch: None }
+    }
+}
+
+impl<'a> Given<'a> {
+    /// A matrix whose rows (columns, if those of C are contiguous) are `pitch` elements apart; without a pitch they follow each other.
+    pub fn pitched<T: Element + Pod>(buffer: &'a Buffer<T>, pitch: i64) -> Given<'a> {
+        Given { pitch: Some(pitch), ..Given::from(buffer) }
+    }
+
+    /// Checks that it is what `input` is for the M x N problem whose C has contiguous rows, and returns a matrix's pitch.
+    fn check(&self, input: &Input, [m, n]: [i64; 2], transposed: bool) -> Result<i64, Error> {
+        let refuse =
+            |found: String, accepted: String| Err(Error::Input { name: input.name.clone(), found, accepted });
+        let kind = input.kind;
+        if self.dtype != input.dtype || self.memory.is_none() != (kind == InputKind::Scalar) {
+            let found = if self.memory.is_some() { "a buffer" } else { "a number" };
+            return refuse(format!("{found} of {}", self.dtype), input.to_string());
+        }
+        let row = n.max(1);
+        let pitch = self.pitch.unwrap_or(row);
+        if self.pitch.is_some() && (kind != InputKind::Matrix || !(row..=MAX_EXTENT).contains(&pitch)) {
+            let accepted = match kind {
+                InputKind::Matrix => format!("{row} to {MAX_EXTENT}: rows do not overlap"),
+                _ => String::from("no pitch, which only a matrix has"),
+            };
+            return refuse(format!("a pitch of {pitch}"), accepted);
+        }
+        let needed = match kind {
+            InputKind::Matrix if m > 0 && n > 0 => (m - 1) * pitch + n,
+            InputKind::Matrix | InputKind::Scalar => 0,
+            InputKind::Row => {
+                if transposed {
+                    m
+                } else {
+                    n
+                }
+            }
+            InputKind::Column => {
+                if transposed {
+                    n
+                } else {
+                    m
+                }
+            }
+        };
+        match self.memory {
+            Some((len, _)) if (len as i64) < needed => {
+                refuse(format!("{len} elements"), format!("{needed} elements or more"))
+            }
+            _ => Ok(pitch),
+        }
+    }
+}
+
+/// What the parameters of a GEMM kernel are made of: the problem with contiguous rows of C, and what the epilogue reads.
+pub(super) struct Binding<'a> {
+    pub(super) problem: &'a Problem,
+    /// Whether the problem is the transposed one of what was asked for.
+    pub(super) transposed: bool,
+    /// A, B and C.
+    pub(super) operands: [Matrix<'a>; 3],
+    pub(super) order: Option<&'a Buffer<u32>>,
+    pub(super) given: &'a [(&'a str, Given<'a>)],
+}
+
+/// A matrix in memory, and how a tensor map of it is made.
+pub(super) struct Matrix<'a> {
+    pub(super) arg: Arg<'a>,
+    pub(super) map: &'a dyn Fn(&Tiled) -> Result<TensorMap<'a>, girih_device::Error>,
+}
+
+impl Binding<'_> {
+    /// Checks what is given for the epilogue: each input once, as it is declared, and nothing that C is written over.
+    pub(super) fn check(&self, kernel: &GemmKernel, c: [u64; 2]) -> Result<(), Error> {
+        let names = || kernel.inputs.iter().map(Input::to_string).collect::<Vec<_>>().join(", ");
+        for (i, (name, given)) in self.given.iter().enumerate() {
+            let refuse = |found: &str| {
+                let (name, accepted) = (name.to_string(), format!("each of these once: [{}]", names()));
+                Err(Error::Input { name, found: found.into(), accepted })
+            };
+            if !kernel.inputs.iter().any(|input| input.name == *name) {
+                return refuse("no input of the epilogue");
+            }
+            if self.given[..i].iter().any(|(other, _)| other == name) {
+                return refuse("given twice");
+            }
+            if let Some((_, bytes)) = given.memory
+                && overlap(bytes, c) > 0
+            {
+                return Err(Error::Overlap { written: "C", read: "an input", bytes: overlap(bytes, c) });
+            }
+        }
+        for input in &kernel.inputs {
+            self.pitch(input)?;
+        }
+        Ok(())
+    }
+
+    fn given(&self, input: &Input) -> Result<&Given<'_>, Error> {
+        let found = self.given.iter().find(|(name, _)| *name == input.name).map(|(_, given)| given);
+        found.ok_or_else(|| Error::Input {
+            name: input.name.clone(),
+            found: String::from("nothing"),
+            accepted: input.to_string(),
+        })
+    }
+
+    fn pitch(&self, input: &Input) -> Result<i64, Error> {
+        let [m, n, _] = self.problem.mnk();
+        self.given(input)?.check(input, [m, n], self.transposed)
+    }
+
+    /// Launches by `run`, with the arguments in the order of the kernel's parameters.
+    pub(super) fn launch(
+        &self,
+        kernel: &GemmKernel,
+        run: impl FnOnce(&[(&str, Arg<'_>)]) -> Result<(), girih_device::Error>,
+    ) -> Result<(), Error> {
+        let problem = self.problem;
+        let (mnk, pitches) = (problem.mnk(), [problem.a().ld(), problem.b().ld(), problem.c().ld()]);
+        let mut maps = Vec::new();
+        for operand in Operand::ALL {
+            maps.push(match kernel.map(operand, mnk, pitches)? {
+                Some(tiled) => Some((self.operands[operand as usize].map)(&tiled)?),
+                None => None,
+            });
+        }
+        let number = |value: i64| Arg::U32(value as u32);
+        let mut args = Vec::new();
+        for (info, param) in kernel.kernel.params().iter().zip(&kernel.params) {
+            let input = |name: &String| kernel.inputs.iter().find(|input| input.name == *name);
+            let arg = match param {
+                Param::Pointer(operand) => Some(self.operands[*operand as usize].arg),
+                Param::Map(operand) => maps[*operand as usize].as_ref().map(Arg::from),
+                Param::Extent(mode) => Some(number(mnk[*mode])),
+                Param::Pitch(operand) => Some(number(pitches[*operand as usize])),
+                Param::Order => self.order.map(Arg::from),
+                Param::Tiles => self.order.map(|order| number(order.len() as i64 / 2)),
+                Param::Input(name) => match input(name) {
+                    Some(input) => Some(self.given(input)?.arg),
+                    None => None,
+                },
+                Param::InputPitch(name) => match input(name) {
+                    Some(input) => Some(number(self.pitch(input)?)),
+                    None => None,
+                },
+            };
+            // What is missing, the check of the arguments tells.
+            args.extend(arg.map(|arg| (&*info.name, arg)));
+        }
+        Ok(run(&args)?)
+    }
+}

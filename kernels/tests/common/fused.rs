@@ -1,0 +1,130 @@
+//! GEMMs whose sums become C by an epilogue, judged element by element against f64.
+
+use girih_codegen::Cond;
+use girih_device::{Device, Pod};
+use girih_kernels::gemm::{Epilogue, Gemms, Given, Input, KernelKind, Order, Problem};
+use girih_tensor::{DType, Element};
+use half::bf16;
+
+use super::{Data, Failure, filled};
+
+/// What an epilogue does to the sum of element (m,n), as f64s tell it: sum, alpha, bias of the column, scale of the row, residual.
+type Expected = fn(f64, [i64; 2], &Values) -> f64;
+
+pub(crate) struct Values {
+    alpha: f64,
+    row: f64,
+    column: f64,
+    matrix: f64,
+}
+
+fn gelu(x: f64) -> f64 {
+    x / 2.0 * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3))).tanh())
+}
+
+/// Epilogues of every ready-made node and of functions of one's own, and what they compute.
+pub(crate) fn epilogues() -> Vec<(Epilogue, Expected)> {
+    let (row, column) = (Input::row("row", DType::Bf16), Input::column("column", DType::F32));
+    let (matrix, any) =
+        (Input::matrix("matrix", DType::Bf16), Input::matrix("matrix", DType::Bf16).unaligned());
+    let with = Epilogue::new;
+    let triangle = with().node("scaled lower triangle", [column.clone()], |_, e| {
+        let [m, n] = e.coordinate();
+        Ok((e.value() * e.input("column")).select(&Cond::less(n, &(m + 1)), 0.0))
+    });
+    vec![
+        (with().scale("alpha"), |x, _, v| x * v.alpha),
+        (with().scale_by(-0.5).relu(), |x, _, _| (x * -0.5).max(0.0)),
+        (with().plus(row.clone()).gelu().plus(matrix.clone()), |x, _, v| gelu(x + v.row) + v.matrix),
+        (with().times(column).silu(), |x, _, v| x * v.column / (1.0 + (-x * v.column).exp())),
+        (with().scale("alpha").plus_scaled("beta", any), |x, _, v| x * v.alpha + 0.75 * v.matrix),
+        (
+            triangle.then(with().map("square", |x| x * x)),
+            |x, [m, n], v| {
+                if n <= m { (x * v.column).powi(2) } else { 0.0 }
+            },
+        ),
+        (with().plus(row.unaligned()), |x, _, v| x + v.row),
+    ]
+}
+
+/// Runs `problem` with every epilogue by every kernel that takes it.
+pub(crate) fn verify_all<T: Element + Pod>(
+    gemms: &Gemms,
+    device: &Device,
+    problem: &Problem,
+    kinds: &[KernelKind],
+) -> Result<(), Failure> {
+    for &kind in kinds {
+        for (epilogue, expected) in epilogues() {
+            verify::<T>(gemms, device, problem, kind, &epilogue, expected)
+                .map_err(|e| format!("{problem:?} by {kind:?}, {epilogue:?}: {e}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn verify<T: Element + Pod>(
+    gemms: &Gemms,
+    device: &Device,
+    problem: &Problem,
+    kind: KernelKind,
+    epilogue: &Epilogue,
+    expected: Expected,
+) -> Result<(), Failure> {
+    let [m, n, k] = problem.mnk();
+    let random = |len: i64, seed| filled::<T>(len as usize, Data::Random, seed);
+    let (a, b) = (random(problem.a().span(), 1), random(problem.b().span(), 2));
+    // The matrix lies like C; aligned as C is, unless any alignment is asked for.
+    let unaligned = epilogue.inputs().iter().any(|input| input.vector == Some(1));
+    let lines = problem.c().extents()[problem.c().contiguous()];
+    let pitch = lines + if unaligned { 3 } else { 8 };
+    let others = if problem.c().contiguous() == 1 { m } else { n };
+    let matrix = filled::<bf16>((others * pitch) as usize, Data::Random, 3);
+    let (row, column) =
+        (filled::<bf16>(n as usize, Data::Random, 4), filled::<f32>(m as usize, Data::Random, 5));
+    let on = (device.upload(&a)?, device.upload(&b)?, device.upload(&matrix)?);
+    let (on_row, on_column) = (device.upload(&row)?, device.upload(&column)?);
+    let mut c = device.alloc::<T>((problem.c().span() + problem.c().ld()) as usize)?;
+    c.fill_bytes(0xff)?;
+    let all = [
+        ("alpha", Given::from(1.5)),
+        ("beta", Given::from(0.75)),
+        ("row", Given::from(&on_row)),
+        ("column", Given::from(&on_column)),
+        ("matrix", Given::pitched(&on.2, pitch)),
+    ];
+    let inputs = epilogue.inputs();
+    let given: Vec<_> =
+        all.into_iter().filter(|(name, _)| inputs.iter().any(|input| input.name == *name)).collect();
+    gemms.fused(problem, kind, epilogue)?.run_with(&on.0, &on.1, &mut c, &given)?;
+    let c = c.download()?;
+    let order = if problem.c().contiguous() == 1 { Order::Row } else { Order::Column };
+    let mut written = vec![false; c.len()];
+    for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+        let products = |l: i64| {
+            let at = |data: &[T], offset: i64| data[offset as usize].to_f64();
+            at(&a, problem.a().offset(i, l)) * at(&b, problem.b().offset(j, l))
+        };
+        let sum: f64 = (0..k).map(products).sum();
+        let place = if order == Order::Row { i * pitch + j } else { j * pitch + i } as usize;
+        let values = Values {
+            alpha: 1.5,
+            row: row[j as usize].to_f64(),
+            column: column[i as usize].into(),
+            matrix: matrix[place].to_f64(),
+        };
+        let at = problem.c().offset(i, j) as usize;
+        written[at] = true;
+        let (found, expected) = (c[at].to_f64(), expected(sum, [i, j], &values));
+        // The sums' error, that of approximated functions, and one rounding.
+        let bound = 2.0 * T::DTYPE.epsilon() * expected.abs() + 1e-5 * (k as f64).sqrt() + 1e-6;
+        if (found - expected).abs() > bound || found.is_nan() {
+            return Err(format!("({i},{j}) is {found}, expected {expected}").into());
+        }
+    }
+    match (0..c.len()).find(|&i| !written[i] && !c[i].to_f64().is_nan()) {
+        Some(i) => Err(format!("element {i} outside of C was written").into()),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,118 @@
+//! Epilogues on the simulator, every check on; what is refused.
+
+use girih_device::Device;
+use girih_kernels::gemm::{Epilogue, Gemms, Given, Input, KernelKind, Layout, Order, Problem};
+use girih_tensor::DType;
+use half::bf16;
+
+use crate::checked;
+use crate::common::{Failure, fused, padded};
+
+/// All three mainloops, ragged sizes, both orders of C.
+#[test]
+fn every_epilogue_by_every_mainloop() -> Result<(), Failure> {
+    let device = checked();
+    let gemms = Gemms::new(&device);
+    for order in [Order::Row, Order::Column] {
+        let f32s = Problem::new(DType::F32, [67, 132, 20], Layout::Tn)?.with_order(order);
+        fused::verify_all::<f32>(&gemms, &device, &f32s, &[KernelKind::Simt])?;
+        let odd = padded(Problem::new(DType::F32, [33, 7, 5], Layout::Nt)?.with_order(order), 1);
+        fused::verify_all::<f32>(&gemms, &device, &odd, &[KernelKind::Simt])?;
+        let wide = Problem::new(DType::Bf16, [136, 72, 48], Layout::Tn)?.with_order(order);
+        fused::verify_all::<bf16>(&gemms, &device, &wide, &[KernelKind::Sm80, KernelKind::Sm90])?;
+    }
+    Ok(())
+}
+
+/// C of another dtype than A and B.
+#[test]
+fn outputs_of_every_dtype() -> Result<(), Failure> {
+    let device = checked();
+    let gemms = Gemms::new(&device);
+    let (a, b) = (device.upload(&[bf16::ONE; 40 * 16])?, device.upload(&[bf16::from_f32(0.5); 24 * 16])?);
+    let problem = Problem::new(DType::Bf16, [40, 24, 16], Layout::Tn)?;
+    for kind in [KernelKind::Sm80, KernelKind::Sm90] {
+        let mut wide = device.zeros::<f32>(40 * 24)?;
+        gemms.get(&problem.with_output(DType::F32)?, kind)?.run(&a, &b, &mut wide)?;
+        assert_eq!(wide.download()?, [8.0; 40 * 24], "{kind:?}");
+        let mut half = device.zeros::<half::f16>(40 * 24)?;
+        gemms.get(&problem.with_output(DType::F16)?, kind)?.run(&a, &b, &mut half)?;
+        assert_eq!(half.download()?, [half::f16::from_f32(8.0); 40 * 24], "{kind:?}");
+        let error = gemms.get(&problem, kind)?.run(&a, &b, &mut wide).expect_err("another dtype");
+        assert_eq!(error.to_string(), "the problem is bf16, the buffers hold f32");
+    }
+    Ok(())
+}
+
+fn device() -> (Device, Problem) {
+    (checked(), Problem::new(DType::F32, [8, 12, 4], Layout::Tn).expect("within the limits"))
+}
+
+#[test]
+fn what_is_given_must_fit_the_inputs() -> Result<(), Failure> {
+    let (device, problem) = device();
+    let epilogue = Epilogue::new()
+        .scale("alpha")
+        .plus(Input::row("bias", DType::F32))
+        .plus(Input::matrix("x", DType::F32));
+    let gemm = Gemms::new(&device).fused(&problem, KernelKind::Simt, &epilogue)?;
+    let (a, b, mut c) = (device.zeros::<f32>(32)?, device.zeros::<f32>(48)?, device.zeros::<f32>(96)?);
+    let (bias, x, short) = (device.zeros::<f32>(12)?, device.zeros::<f32>(96)?, device.zeros::<f32>(11)?);
+    let halves = device.zeros::<bf16>(12)?;
+    let alias = c.slice(..)?;
+    let (alpha, on_bias, on_x) =
+        (("alpha", Given::from(1.0)), ("bias", Given::from(&bias)), ("x", Given::from(&x)));
+    gemm.run_with(&a, &b, &mut c, &[alpha, on_bias, on_x])?;
+    for (given, text) in [
+        (vec![alpha, on_bias], "`x`: nothing, but accepted are: matrix(x: f32)"),
+        (
+            vec![alpha, on_bias, on_x, ("y", Given::from(&x))],
+            "`y`: no input of the epilogue, but accepted are: each",
+        ),
+        (vec![alpha, on_bias, on_x, on_x], "`x`: given twice"),
+        (
+            vec![alpha, ("bias", Given::from(1.0)), on_x],
+            "`bias`: a number of f32, but accepted are: row(bias: f32)",
+        ),
+        (vec![alpha, ("bias", Given::from(&halves)), on_x], "`bias`: a buffer of bf16"),
+        (
+            vec![alpha, ("bias", Given::from(&short)), on_x],
+            "`bias`: 11 elements, but accepted are: 12 elements or more",
+        ),
+        (vec![alpha, ("bias", Given::pitched(&bias, 12)), on_x], "`bias`: a pitch of 12"),
+        (vec![alpha, on_bias, ("x", Given::pitched(&x, 11))], "`x`: a pitch of 11, but accepted are: 12 to"),
+        (
+            vec![alpha, on_bias, ("x", Given::pitched(&x, 13))],
+            "`x`: 96 elements, but accepted are: 103 elements",
+        ),
+        (vec![alpha, on_bias, ("x", Given::from(&alias))], "C and an input have 384 bytes in common"),
+    ] {
+        let error = gemm.run_with(&a, &b, &mut c, &given).expect_err(text).to_string();
+        assert!(error.contains(text), "{error}\n{text}");
+    }
+    let error = gemm.run(&a, &b, &mut c).expect_err("inputs are missing").to_string();
+    assert!(error.contains("`alpha`: nothing"), "{error}");
+    Ok(())
+}
+
+/// One key, one kernel: another function under it is told apart.
+#[test]
+fn epilogues_of_one_key_do_the_same() -> Result<(), Failure> {
+    let (device, problem) = device();
+    let gemms = Gemms::new(&device);
+    let by = |factor: f64| Epilogue::new().map("scaled", move |x| x * factor);
+    gemms.fused(&problem, KernelKind::Simt, &by(2.0))?;
+    gemms.fused(&problem, KernelKind::Simt, &by(2.0))?;
+    assert_eq!(gemms.modules(), 1);
+    let error = gemms.fused(&problem, KernelKind::Simt, &by(3.0)).expect_err("another function").to_string();
+    assert!(error.contains("the epilogue `scaled` is not the one that is loaded"), "{error}");
+    // What an epilogue names and its node has not, is told with the line that names it.
+    let unknown =
+        Epilogue::new().node("unknown", [Input::row("bias", DType::F32)], |_, e| Ok(e.input("bais")));
+    let error = gemms.fused(&problem, KernelKind::Simt, &unknown).expect_err("no such input").to_string();
+    assert!(error.contains("input `bais` of an epilogue") && error.contains("fused.rs"), "{error}");
+    let twice = Epilogue::new().plus(Input::row("x", DType::F32)).plus(Input::column("x", DType::F32));
+    let error = gemms.fused(&problem, KernelKind::Simt, &twice).expect_err("two inputs").to_string();
+    assert!(error.contains("column(x: f32): inputs of different names"), "{error}");
+    Ok(())
+}
