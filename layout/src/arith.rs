@@ -57,7 +57,7 @@ impl<const F: usize> Int<F> {
             {
                 let g = gcd(self.coef, f.den);
                 self.coef /= g;
-                self.factors[i] = tri!(Packed::new(Factor { symbol: f.symbol, den: f.den / g }));
+                self.factors[i] = tri!(packed(Factor { symbol: f.symbol, den: f.den / g }));
             }
             let mut to = i;
             while to > 0 && self.factors[to].is_some() && self.factors[to].key < self.factors[to - 1].key {
@@ -138,7 +138,7 @@ impl<const F: usize> Int<F> {
             let scaled = (self.coef.checked_mul(den / a.den), other.coef.checked_mul(den / b.den));
             let (Some(own), Some(others)) = scaled else { return Err(Error::Overflow { op: "a sum" }) };
             (self.coef, other.coef) = (own, others);
-            self.factors[i] = tri!(Packed::new(Factor { symbol, den }));
+            self.factors[i] = tri!(packed(Factor { symbol, den }));
             i += 1;
         }
         Ok(true)
@@ -200,7 +200,7 @@ impl<const F: usize> Int<F> {
                 let Some(den) = f.den.checked_mul(rest) else {
                     return Err(Error::Overflow { op: "ceil_div of a symbol" });
                 };
-                let packed = tri!(Packed::new(Factor { symbol: f.symbol, den }));
+                let packed = tri!(packed(Factor { symbol: f.symbol, den }));
                 Ok(Int::of_factor(packed))
             }
             (Some(f), _) => Err(ask::fact(
@@ -312,7 +312,7 @@ impl<const F: usize> Int<F> {
             {
                 let g = gcd(rest, f.symbol.divisor() / f.den);
                 rest /= g;
-                out.factors[i] = tri!(Packed::new(Factor { symbol: f.symbol, den: f.den * g }));
+                out.factors[i] = tri!(packed(Factor { symbol: f.symbol, den: f.den * g }));
             }
             i += 1;
         }
@@ -343,5 +343,13 @@ impl<const F: usize> Int<F> {
             return Some(false);
         }
         None
+    }
+}
+
+/// The factor as an integer stores it.
+pub(crate) const fn packed(factor: Factor) -> Result<Packed, Error> {
+    match Packed::new(factor) {
+        Some(packed) => Ok(packed),
+        None => Err(Error::Overflow { op: "ceil_div of a symbol" }),
     }
 }

@@ -1,34 +1,7 @@
 //! Coordinates, and the order in which a shape counts them.
 
-use core::fmt;
-
 use crate::profile::Node;
-use crate::{Error, Int, Shape, Tuple};
-
-/// A leaf of a coordinate.
-///
-/// ```
-/// use girih_layout::{Coord, Crd};
-/// assert!(Coord::parse("(3,_)")?.leaves().eq([Crd::At(3), Crd::All]));
-/// # Ok::<(), girih_layout::Error>(())
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Crd {
-    /// A position.
-    At(i64),
-    /// `_`: all positions; slicing keeps the mode.
-    All,
-}
-
-/// A coordinate: a tree of positions and `_`. An integer may stand for a whole subtree of the shape and then counts through it,
-/// leftmost leaf fastest (colexicographic order).
-///
-/// ```
-/// use girih_layout::Coord;
-/// assert_eq!(Coord::parse("(3,(_,1))")?.leaf_count(), 3);
-/// # Ok::<(), girih_layout::Error>(())
-/// ```
-pub type Coord = Tuple<Crd, 0>;
+use crate::{Coord, Crd, Error, Int, Shape};
 
 impl Coord {
     /// A 1-D coordinate.
@@ -65,15 +38,6 @@ impl Coord {
         }
         out.profile.close();
         Ok(out)
-    }
-}
-
-impl fmt::Display for Crd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Crd::At(position) => write!(f, "{position}"),
-            Crd::All => f.write_str("_"),
-        }
     }
 }
 

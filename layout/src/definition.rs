@@ -6,8 +6,8 @@
 //! has a layout too.
 
 use crate::profile::Node;
+use crate::scale::carryless;
 use crate::space::{Point, Refusal, Space};
-use crate::stride::carryless;
 use crate::{Error, Int, Lay, MAX_LEAVES, Shape, Swizzle};
 
 const OP: &str = "composition";

@@ -2,7 +2,7 @@
 
 use crate::coord::Digits;
 use crate::profile::Node;
-use crate::stride::carryless;
+use crate::scale::carryless;
 use crate::{Coord, Crd, Error, Int, Lay, Stride, Sum};
 
 /// Whether a coordinate past the end is an error, or goes on in the last leaf.

@@ -2,8 +2,8 @@
 
 use core::iter::FusedIterator;
 
+use crate::scale::carryless;
 use crate::store::Small;
-use crate::stride::carryless;
 use crate::{Coord, Crd, Error, IntTuple, Lay, MAX_LEAVES, Shape, Stride};
 
 const OP: &str = "an iteration";

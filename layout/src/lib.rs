@@ -35,6 +35,7 @@ mod macros;
 mod analysis;
 mod arith;
 mod ask;
+mod bind;
 mod carry;
 mod coalesce;
 mod codomain;
@@ -45,6 +46,7 @@ mod compose_columns;
 mod composed;
 mod composition;
 mod coord;
+mod crd;
 mod definition;
 mod divide;
 mod editing;
@@ -59,12 +61,14 @@ mod int;
 mod inverse;
 mod iter;
 mod lay;
+mod limits;
 mod make;
 mod mode_path;
 mod modes;
 mod numbers;
 mod order;
 mod parse;
+mod path;
 mod picture;
 mod preimage;
 mod product;
@@ -76,6 +80,7 @@ mod reductions;
 mod refuse;
 mod relations;
 mod residue;
+mod scale;
 #[cfg(feature = "serde")]
 mod serde;
 mod shape_div;
@@ -97,13 +102,16 @@ pub mod typed;
 mod unswizzle;
 
 pub use composed::Composed;
-pub use coord::{Coord, Crd, crd2crd, crd2idx, idx2crd, idx2crd_extended, natural_coord};
+pub use coord::{crd2crd, crd2idx, idx2crd, idx2crd_extended, natural_coord};
+pub use crd::Crd;
 pub use error::{Error, Witness};
 pub use f2::F2Matrix;
 pub use function::{Composition, IndexFn};
 pub use int::Int;
 pub use iter::{Coords, Indices};
 pub use lay::Lay;
+pub(crate) use limits::EXACT_LIMIT;
+pub use limits::{MAX_DEPTH, MAX_LEAVES};
 pub use mode_path::ModePath;
 pub use picture::{Latex, Picture, Svg};
 pub use product::Product;
@@ -112,19 +120,10 @@ pub use quote::Quote;
 #[doc(hidden)]
 pub use refuse::{Message, refuse};
 pub use residue::Residue;
-pub use stride::{Stride, Strides};
+pub use stride::Stride;
 pub use sum::Sum;
 pub use swizzle::Swizzle;
 pub use symbol::{Fact, Factor, Symbol};
 pub use table::Table;
 pub use tiler::{Tile, Tiler, Tiles};
-pub use tuple::{IntTuple, Leaf, Shape, Tuple};
-
-/// The most leaves that one layout, shape or coordinate holds.
-pub const MAX_LEAVES: usize = 24;
-
-/// The deepest nesting of a shape: a leaf has depth 0, a flat tuple 1.
-pub const MAX_DEPTH: usize = 32;
-
-/// Longest domain that an operation walks point by point to settle a question that the symbolic rules leave open.
-pub(crate) const EXACT_LIMIT: i64 = 1 << 16;
+pub use tuple::{Coord, IntTuple, Leaf, Shape, Strides, Tuple};

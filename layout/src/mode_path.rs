@@ -2,8 +2,6 @@
 
 use core::fmt;
 
-use crate::Error;
-
 /// The way to one entry of a nested coordinate, outermost mode first: the `Ns...` of CuTe's `E<Ns...>`. A path of one
 /// mode leads to an entry of a flat coordinate. A path is printed innermost mode first, as in CuTe: the path of
 /// `E<0,1>` is `1@0`.
@@ -35,35 +33,12 @@ impl ModePath {
     /// The path of no modes, which is the beginning of all paths. No stride has this path.
     pub(crate) const ROOT: ModePath = ModePath { packed: 1 };
 
-    /// The path through these modes, outermost first.
-    ///
-    /// ```
-    /// use girih_layout::ModePath;
-    /// assert_eq!(ModePath::new(&[2])?.modes().collect::<Vec<_>>(), [2]);
-    /// assert!(ModePath::new(&[]).is_err() && ModePath::new(&[0, 1, 2, 3]).is_err() && ModePath::new(&[32]).is_err());
-    /// # Ok::<(), girih_layout::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::ModePath`] for no modes, too many modes or a mode that is too large.
-    pub const fn new(modes: &[usize]) -> Result<ModePath, Error> {
-        let (mut out, mut i) = (ModePath::ROOT, 0);
-        if modes.is_empty() {
-            return Err(Error::ModePath { depth: 0, mode: 0 });
-        }
-        while i < modes.len() {
-            out = tri!(out.then(modes[i]));
-            i += 1;
-        }
-        Ok(out)
-    }
-
-    /// This path and one mode more.
-    pub(crate) const fn then(self, mode: usize) -> Result<ModePath, Error> {
+    /// This path and one mode more; `None` where no path has that.
+    pub(crate) const fn longer(self, mode: usize) -> Option<ModePath> {
         if mode >= ModePath::MODES || self.depth() == ModePath::MAX_DEPTH {
-            return Err(Error::ModePath { depth: self.depth() + 1, mode });
+            return None;
         }
-        Ok(ModePath { packed: self.packed << BITS | mode as u16 })
+        Some(ModePath { packed: self.packed << BITS | mode as u16 })
     }
 
     /// How many modes the path has.

@@ -1,6 +1,6 @@
 //! The codomain of a layout point by point.
 
-use crate::stride::carryless;
+use crate::scale::carryless;
 use crate::{Error, Int, Lay, MAX_LEAVES, Stride, Witness};
 
 /// An index as multiples of a [`Space`]'s units.

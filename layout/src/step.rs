@@ -1,8 +1,13 @@
 //! Strides as the operations compute with them.
 
-use crate::store::{BASIS, COLUMN};
-use crate::stride::carryless;
-use crate::{Error, Int, ModePath, Stride};
+use crate::{Int, ModePath, Stride};
+
+/// The bits of a leaf's tag that tell the kind of a stride.
+pub(crate) const KIND: u16 = 3 << 13;
+/// The kind of basis vectors.
+pub(crate) const BASIS: u16 = 1 << 13;
+/// The kind of F2 columns.
+pub(crate) const COLUMN: u16 = 2 << 13;
 
 /// A [`Stride`] with room for `F` factors.
 #[derive(Clone, Copy)]
@@ -44,38 +49,6 @@ impl<const F: usize> Step<F> {
     #[inline]
     pub(crate) const fn same(&self, other: &Step<F>) -> bool {
         self.kind == other.kind && self.mode.same(other.mode) && self.scale.same(other.scale)
-    }
-
-    /// The stride times an integer.
-    #[inline]
-    pub(crate) const fn scaled(self, by: Int<F>) -> Result<Step<F>, Error> {
-        if self.is_column() {
-            return self.scaled_column(by);
-        }
-        Ok(Step { scale: tri!(self.scale.mul(by)), ..self })
-    }
-
-    const fn scaled_column(self, by: Int<F>) -> Result<Step<F>, Error> {
-        match by.get() {
-            _ if self.is_zero() => Ok(self),
-            Some(by) if by > 0 && by & (by - 1) == 0 => {
-                let column = tri!(carryless(by, self.scale.coef as u64));
-                Ok(Step { scale: Int::number(column as i64, true), ..self })
-            }
-            _ => Err(Error::Unsupported {
-                op: "scaling a stride",
-                what: "an F2 column times something else than a power of two",
-            }),
-        }
-    }
-
-    #[inline]
-    pub(crate) const fn require_int(&self, op: &'static str) -> Result<Int<F>, Error> {
-        match self.kind {
-            0 => Ok(self.scale),
-            COLUMN => Err(Error::Unsupported { op, what: "F2 columns" }),
-            _ => Err(Error::Unsupported { op, what: "basis strides" }),
-        }
     }
 
     /// The same stride as the public type.

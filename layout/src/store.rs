@@ -2,7 +2,7 @@
 //! which are held once.
 
 use crate::int::FACTORS;
-use crate::step::Step;
+use crate::step::{COLUMN, KIND, Step};
 use crate::symbol::Packed;
 use crate::{Crd, Error, Int, MAX_LEAVES, ModePath};
 
@@ -11,10 +11,8 @@ pub(crate) const MAX_SYMBOLS: usize = 12;
 
 const PLACES: u16 = 0xfff;
 const FIXED: u16 = 1 << 12;
-const KIND: u16 = 3 << 13;
-pub(crate) const BASIS: u16 = 1 << 13;
-pub(crate) const COLUMN: u16 = 2 << 13;
-const ALL: u16 = 3 << 13;
+/// The kind of `_` in a coordinate; the kinds of strides stand in `step.rs`.
+const ALL: u16 = KIND;
 
 const _: () = assert!(FACTORS * 4 == PLACES.count_ones() as usize && MAX_SYMBOLS < 16);
 

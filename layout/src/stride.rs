@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{Error, Int, ModePath, Tuple};
+use crate::{Int, ModePath};
 
 /// The stride of one leaf.
 ///
@@ -28,15 +28,6 @@ pub enum Stride {
     /// columns, the integers are added up first, and the sum joins the columns by exclusive or.
     F2(u64),
 }
-
-/// A tree of strides.
-///
-/// ```
-/// use girih_layout::Strides;
-/// assert_eq!(Strides::parse("(1,(2@1,4))")?.to_string(), "(1,(2@1,4))");
-/// # Ok::<(), girih_layout::Error>(())
-/// ```
-pub type Strides = Tuple<Stride>;
 
 impl Stride {
     /// Static 0.
@@ -93,58 +84,6 @@ impl Stride {
     pub(crate) const fn is_one(self) -> bool {
         matches!(self, Stride::Int(int) if int.is(1))
     }
-
-    /// The stride times an integer.
-    ///
-    /// ```
-    /// use girih_layout::{Int, Stride};
-    /// assert_eq!(Stride::from(4).scaled(Int::fixed(3))?, Stride::from(12));
-    /// # Ok::<(), girih_layout::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Those of [`Int::mul`]; [`Error::Unsupported`] for an F2 column, unless the integer is a known power of two.
-    #[inline]
-    pub const fn scaled(self, by: Int) -> Result<Stride, Error> {
-        Ok(tri!(self.step().scaled(by)).stride())
-    }
-
-    #[inline]
-    pub(crate) const fn require_int(self, op: &'static str) -> Result<Int, Error> {
-        match self {
-            Stride::Int(int) => Ok(int),
-            Stride::Basis { .. } => Err(Error::Unsupported { op, what: "basis strides" }),
-            Stride::F2(_) => Err(Error::Unsupported { op, what: "F2 columns" }),
-        }
-    }
-
-    pub(crate) const fn require_known(self, op: &'static str) -> Result<i64, Error> {
-        let int = tri!(self.require_int(op));
-        match int.get() {
-            Some(value) => Ok(value),
-            None => Err(Error::NotKnown { op, value: int.quoted() }),
-        }
-    }
-}
-
-/// The product without carries: the exclusive or of the columns shifted by each bit of `digit`.
-pub(crate) const fn carryless(digit: i64, column: u64) -> Result<u64, Error> {
-    const OP: &str = "an index";
-    if digit < 0 {
-        return Err(Error::Unsupported { op: OP, what: "a negative digit on an F2 column" });
-    }
-    if digit == 0 || column == 0 {
-        return Ok(0);
-    }
-    if (64 - digit.leading_zeros()) + (64 - column.leading_zeros()) > 64 {
-        return Err(Error::Overflow { op: OP });
-    }
-    let (mut out, mut rest) = (0, digit as u64);
-    while rest != 0 {
-        out ^= column << rest.trailing_zeros();
-        rest &= rest - 1;
-    }
-    Ok(out)
 }
 
 impl Default for Stride {

@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use crate::parse::cursor;
 use crate::store::{FULL, Leaves, MAX_SYMBOLS, Small, Symbols};
 use crate::{Error, Int, MAX_LEAVES, Symbol};
 
@@ -255,30 +254,6 @@ impl Sum {
             i += 1;
         }
         Ok(out)
-    }
-
-    /// Reads `3*s0 + 2`: integers as [`Int::parse`] reads them, with `+` and `-` between them.
-    ///
-    /// ```
-    /// use girih_layout::Sum;
-    /// assert_eq!(Sum::parse("2 - s1 + 3*s0")?.to_string(), "3*s0 - s1 + 2");
-    /// # Ok::<(), girih_layout::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Parse`], and those of [`Sum::add`] and [`Int::mul`].
-    pub const fn parse(text: &str) -> Result<Sum, Error> {
-        let (mut cursor, mut out, mut negative) = (cursor(text), Sum::ZERO, false);
-        loop {
-            cursor.skip_blanks();
-            let int = tri!(cursor.integer());
-            tri!(out.push(if negative { tri!(int.neg()) } else { int }));
-            negative = cursor.eat(b'-');
-            if !negative && !cursor.eat(b'+') {
-                tri!(cursor.end("'+', '-' or the end of the text"));
-                return Ok(out);
-            }
-        }
     }
 
     const fn without_terms(&self) -> Sum {

@@ -2,8 +2,6 @@
 
 use core::fmt;
 
-use crate::Error;
-
 /// The bit of a factor's key from which on it has the symbol's id; the number that the symbol is divided by is below.
 const ID: u32 = 56;
 /// The greatest number by which a symbol is divided, rounding up.
@@ -272,12 +270,13 @@ pub(crate) struct Packed {
 impl Packed {
     pub(crate) const NONE: Packed = Packed { key: 0, facts: Facts::UNSET };
 
-    pub(crate) const fn new(factor: Factor) -> Result<Packed, Error> {
+    /// `None` for a denominator that does not fit.
+    pub(crate) const fn new(factor: Factor) -> Option<Packed> {
         if factor.den < 1 || factor.den > MAX_DEN {
-            return Err(Error::Overflow { op: "ceil_div of a symbol" });
+            return None;
         }
         let key = (factor.symbol.id as u64) << ID | factor.den as u64;
-        Ok(Packed { key, facts: factor.symbol.facts })
+        Some(Packed { key, facts: factor.symbol.facts })
     }
 
     #[inline]

@@ -4,7 +4,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::parse::{Kind, cursor};
-use crate::{Composed, Coord, Crd, Error, Int, Lay, Shape, Strides, Tiler};
+use crate::{Composed, Coord, Crd, Error, Int, Lay, Shape, Strides, Sum, Tiler};
 
 impl Int {
     /// Reads `8`, `_8`, `s0`, `2*ceil(s0/8)`.
@@ -23,6 +23,32 @@ impl Int {
         let int = tri!(cursor.integer());
         tri!(cursor.end("the end of the text"));
         Ok(int)
+    }
+}
+
+impl Sum {
+    /// Reads `3*s0 + 2`: integers as [`Int::parse`] reads them, with `+` and `-` between them.
+    ///
+    /// ```
+    /// use girih_layout::Sum;
+    /// assert_eq!(Sum::parse("2 - s1 + 3*s0")?.to_string(), "3*s0 - s1 + 2");
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Parse`], and those of [`Sum::add`] and [`Int::mul`].
+    pub const fn parse(text: &str) -> Result<Sum, Error> {
+        let (mut cursor, mut out, mut negative) = (cursor(text), Sum::ZERO, false);
+        loop {
+            cursor.skip_blanks();
+            let int = tri!(cursor.integer());
+            tri!(out.push(if negative { tri!(int.neg()) } else { int }));
+            negative = cursor.eat(b'-');
+            if !negative && !cursor.eat(b'+') {
+                tri!(cursor.end("'+', '-' or the end of the text"));
+                return Ok(out);
+            }
+        }
     }
 }
 

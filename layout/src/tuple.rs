@@ -52,6 +52,25 @@ pub type IntTuple = Tuple<Int>;
 /// ```
 pub type Shape = IntTuple;
 
+/// A tree of strides.
+///
+/// ```
+/// use girih_layout::Strides;
+/// assert_eq!(Strides::parse("(1,(2@1,4))")?.to_string(), "(1,(2@1,4))");
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
+pub type Strides = Tuple<Stride>;
+
+/// A coordinate: a tree of positions and `_`. An integer may stand for a whole subtree of the shape and then counts through it,
+/// leftmost leaf fastest (colexicographic order).
+///
+/// ```
+/// use girih_layout::Coord;
+/// assert_eq!(Coord::parse("(3,(_,1))")?.leaf_count(), 3);
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
+pub type Coord = Tuple<Crd, 0>;
+
 impl<T, const N: usize> Tuple<T, N> {
     /// The empty tree, which operations write their results into.
     pub(crate) const EMPTY: Tuple<T, N> = Tuple::zeros(Profile::EMPTY);
