@@ -7,7 +7,7 @@
 //! layout.
 
 use crate::columns::Parts;
-use crate::composition::compose_integers;
+use crate::compose_integers::compose_integers;
 use crate::definition::Function;
 use crate::int::FACTORS;
 use crate::profile::Node;

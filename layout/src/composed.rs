@@ -3,8 +3,9 @@
 use core::fmt;
 
 use crate::definition::Function;
+use crate::f2::OP;
 use crate::space::Space;
-use crate::{Coord, Error, Lay, Swizzle};
+use crate::{Coord, Error, F2Matrix, Lay, Swizzle};
 
 /// `x -> swizzle(offset + layout(x))`, printed `Sw<3,4,3> o 0 o (8,64):(64,1)` (CuTe's `ComposedLayout` of a swizzle).
 ///
@@ -251,6 +252,33 @@ impl Composed {
         whole = if self.offset == 0 { whole } else { crate::symbol::gcd(whole, self.offset) };
         let kept = 1 << self.swizzle.base();
         Ok(if self.swizzle.bits() == 0 { whole } else { crate::symbol::gcd(whole, kept) })
+    }
+}
+
+impl F2Matrix {
+    /// The map of a swizzled layout, whose offset must be 0 (with another offset the map is affine, see
+    /// [`Composed::decay`]).
+    ///
+    /// ```
+    /// use girih_layout::{Composed, F2Matrix};
+    /// let composed = Composed::parse("Sw<1,0,1> o 0 o (2,2):(2,1)")?;
+    /// assert_eq!(F2Matrix::of_composed(&composed)?.columns(), [3, 1]);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`F2Matrix::of_layout`]; [`Error::Unsupported`] for an offset.
+    pub const fn of_composed(composed: &Composed) -> Result<F2Matrix, Error> {
+        if composed.offset() != 0 {
+            return Err(Error::Unsupported { op: OP, what: "an offset" });
+        }
+        let mut out = tri!(F2Matrix::of_layout(composed.layout()));
+        let mut i = 0;
+        while i < out.inputs() as usize {
+            out.set(i, composed.swizzle().apply(out.columns()[i] as i64) as u64);
+            i += 1;
+        }
+        Ok(out)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The compile error of `lay!` and `tiler!`: constant functions can't format, so the code here puts the message
 //! together byte by byte.
 
-use crate::{Error, Lay};
+use crate::Error;
 
 /// A text put together by a constant function; bytes past its capacity are left out.
 #[doc(hidden)]
@@ -52,12 +52,6 @@ impl Message {
         self.byte(b'0' + (n % 10) as u8);
     }
 
-    /// Appends `shape:stride`, with `?` for numbers that are not known.
-    #[doc(hidden)]
-    pub const fn layout(&mut self, layout: &Lay) {
-        crate::typed::say_known(self, layout);
-    }
-
     #[doc(hidden)]
     pub const fn as_str(&self) -> &str {
         let (used, _) = self.bytes.split_at(self.len);
@@ -89,12 +83,4 @@ pub const fn refuse(text: &str, error: &Error) -> ! {
         message.text(error.kind());
     }
     message.stop()
-}
-
-impl Error {
-    /// Appends the error's message, as far as a constant function can write it.
-    #[doc(hidden)]
-    pub const fn explain(&self, message: &mut Message) {
-        crate::typed::explain(message, self);
-    }
 }

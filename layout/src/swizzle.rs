@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{Error, F2Matrix, Lay};
+use crate::Error;
 
 /// `Swizzle<B,M,S>`: exclusive-ors the `bits` bits at `base + shift` into the `bits` bits at `base` (for a negative `shift`, the other way
 /// round), so that neighbouring rows of a tile land in different banks.
@@ -141,49 +141,6 @@ impl Swizzle {
     /// [`Error::Swizzle`] past 62 bits.
     pub const fn downcast(self, n: u32) -> Result<Swizzle, Error> {
         Swizzle::new(self.bits as u32, (self.base as u32).saturating_add(n), self.shift as i32)
-    }
-}
-
-impl Swizzle {
-    /// The swizzle `S` of indices with `S(layout(x)) = layout(self(x))`: a swizzle before a layout becomes a swizzle
-    /// after the layout, where there is one.
-    ///
-    /// ```
-    /// use girih_layout::{Swizzle, lay};
-    /// let swizzle = Swizzle::new(1, 0, 1)?;
-    /// assert_eq!(swizzle.through(&lay!("(2,2,4):(4,8,1)"))?, Swizzle::new(1, 2, 1)?);
-    /// assert!(swizzle.through(&lay!("(6,4):(4,1)")).is_err()); // CuTe answers, and is wrong at 6
-    /// # Ok::<(), girih_layout::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] where the swizzle leaves the layout's domain or the result is no swizzle (compose the
-    /// [`F2Matrix`] then), and those of [`F2Matrix::of_layout`].
-    pub const fn through(self, layout: &Lay) -> Result<Swizzle, Error> {
-        const OP: &str = "a swizzle before a layout";
-        let matrix = tri!(F2Matrix::of_layout(layout));
-        let before = tri!(F2Matrix::of_swizzle(self, matrix.inputs()));
-        let Ok(both) = matrix.after(&before) else {
-            return Err(Error::Unsupported { op: OP, what: "a swizzle that leaves the domain" });
-        };
-        // The map on indices: the index bit that the layout sends a coordinate bit to goes to the swizzled column of
-        // that coordinate bit.
-        let mut out = tri!(F2Matrix::identity(62));
-        let mut i = 0;
-        while i < matrix.inputs() as usize {
-            let (plain, swizzled) = (matrix.columns()[i], both.columns()[i]);
-            if plain != swizzled {
-                if plain == 0 || plain & (plain - 1) != 0 || plain.trailing_zeros() > 61 {
-                    return Err(Error::Unsupported { op: OP, what: "a stride that is no power of two" });
-                }
-                out.set(plain.trailing_zeros() as usize, swizzled);
-            }
-            i += 1;
-        }
-        match (out.swizzle(), out.after(&matrix)) {
-            (Some(swizzle), Ok(check)) if check.same(&both) => Ok(swizzle),
-            _ => Err(Error::Unsupported { op: OP, what: "bits that come out as no swizzle" }),
-        }
     }
 }
 

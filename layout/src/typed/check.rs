@@ -10,9 +10,10 @@
 //! run-time layer's when the program runs.
 
 use super::fit::fit;
+use super::modes::Modes;
 use super::op::Op;
-use super::say::{call, explain, integer, layout};
-use super::{Layout, Modes};
+use super::say::call;
+use crate::explain::{explain, integer, layout};
 use crate::refuse::Message;
 use crate::{Composed, Error, Int, Lay, Stride, Swizzle};
 
@@ -115,10 +116,10 @@ pub(super) const fn check_recast(swizzle: Swizzle, old: u64, new: u64, found: &S
     line.stop();
 }
 
-/// The operation on operands that may be dynamic.
-pub(super) fn run<R: Modes>(op: Op, a: &Lay, t: &crate::Tiler) -> Result<Layout<R>, Error> {
+/// The modes that the operation gives on operands that may be dynamic.
+pub(super) fn run<R: Modes>(op: Op, a: &Lay, t: &crate::Tiler) -> Result<R, Error> {
     let found = judged(op, a, t)?;
-    R::read(&found, &mut 0).map(Layout).ok_or(Error::Overflow { op: "a dynamic integer" })
+    R::read(&found, &mut 0).ok_or(Error::Overflow { op: "a dynamic integer" })
 }
 
 /// The result by the rules, if it is the same function as the result by definition; otherwise the latter in the

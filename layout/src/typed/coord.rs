@@ -3,9 +3,9 @@
 use typenum::{B0, B1, UInt, UTerm};
 
 use super::check::check_position;
+use super::cosize::Size;
 use super::int::Int;
-use super::layout::{Layout, Size};
-use super::modes::{Modes, Tuple};
+use super::modes::{Modes, Tuple, erase};
 use super::nat::Nat;
 use super::tiler::All;
 use crate::{Crd, Error};
@@ -167,7 +167,7 @@ const fn position<N: Nat, M: Modes>() -> usize {
 fn inside<M: Modes>(position: usize, modes: &M) -> Result<(), Error> {
     let extent = match <Size<M> as Int>::KNOWN {
         Some(size) => crate::Int::fixed(size),
-        None => Layout(*modes).erase()?.size()?,
+        None => erase(modes)?.size()?,
     };
     let coord = i64::try_from(position).unwrap_or(i64::MAX);
     match extent.get() {

@@ -1,10 +1,18 @@
-//! Cosize: how many elements a buffer under the layout needs.
+//! Size and cosize: how many coordinates a layout has, and how many elements a buffer under it needs.
 
 use super::int::{Int, S};
 use super::list::{Cons, List, Nil};
 use super::modes::Modes;
 use super::rules::{add, pred};
 use crate::{Error, Lay};
+
+/// The size of a tree of modes, the product of its extents.
+///
+/// ```
+/// use girih_layout::typed::{Int, Mode, S, Size};
+/// assert_eq!(<Size<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>)> as Int>::KNOWN, Some(32));
+/// ```
+pub type Size<M> = <<M as Modes>::Leaves<Nil> as List>::Size;
 
 /// The cosize of a tree: 1 plus the sum of `(s-1)*d`, for strides of at least 0.
 ///

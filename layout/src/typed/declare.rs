@@ -29,7 +29,7 @@ macro_rules! operations {
                     check_structure(Op::$op, &M::SKELETON, &operations!(@operand $($skeleton)?),
                         &<$r as Modes>::SKELETON)
                 };
-                run(Op::$op, &self.erase()?, &operations!(@operand $($erased)?))
+                run(Op::$op, &self.erase()?, &operations!(@operand $($erased)?)).map(Layout)
             }
         )*}
 
@@ -73,7 +73,7 @@ macro_rules! constructions {
                     check_structure(Op::$op, &<Sh::Zeros as Modes>::SKELETON, &operations!(@operand $($skeleton)?),
                         &<$r as Modes>::SKELETON)
                 };
-                run(Op::$op, &Layout(shape.zeros()).erase()?, &operations!(@operand $($erased)?))
+                run(Op::$op, &Layout(shape.zeros()).erase()?, &operations!(@operand $($erased)?)).map(Layout)
             }
         )*}
 

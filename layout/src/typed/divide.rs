@@ -231,3 +231,25 @@ pub(super) const fn product_into(
     out.close();
     Ok(())
 }
+
+/// The product with the modes of block and tile in pairs, those of the block first where `blocked` says so.
+pub(super) const fn paired(a: &Lay, t: &Lay, blocked: bool) -> Result<Lay, Error> {
+    let rank = if a.rank() > t.rank() { a.rank() } else { t.rank() };
+    let (block, tile) = (tri!(a.padded(rank)), tri!(t.padded(rank)));
+    let (mut product, mut out) = (Lay::EMPTY, Lay::EMPTY);
+    tri!(product_into(&block, block.root(), &tile, tile.root(), &mut product));
+    let (blocks, tiles) = (tri!(product.node(0)), tri!(product.node(1)));
+    tri!(out.open());
+    let mut k = 0;
+    while k < rank {
+        let (block, tile) = (tri!(product.part(blocks, k)), tri!(product.part(tiles, k)));
+        let (first, second) = if blocked { (block, tile) } else { (tile, block) };
+        tri!(out.open());
+        tri!(out.copy(&product, first));
+        tri!(out.copy(&product, second));
+        out.close();
+        k += 1;
+    }
+    out.close();
+    Ok(out)
+}

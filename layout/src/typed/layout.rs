@@ -5,10 +5,9 @@ use core::fmt;
 use super::check::{check_coordinates, check_line, check_shape, check_static};
 use super::congruent::Congruent;
 use super::coord::{Coord, Slice};
-use super::cosize::Cosize;
+use super::cosize::{Cosize, Size};
 use super::int::{Int, LINE};
-use super::list::{List, Nil};
-use super::modes::Modes;
+use super::modes::{Modes, erase};
 use super::storage::Storage;
 use crate::{Error, Lay};
 
@@ -40,14 +39,6 @@ pub struct Layout<M>(pub M);
 /// let made: Lt<(S<4>, S<8>), (S<1>, S<4>)> = layout!((4, 8) : (1, 4));
 /// ```
 pub type Lt<Sh, St> = Layout<<Sh as Congruent<St>>::Modes>;
-
-/// The size of a tree of modes, the product of its extents.
-///
-/// ```
-/// use girih_layout::typed::{Int, Mode, S, Size};
-/// assert_eq!(<Size<(Mode<S<4>, S<1>>, Mode<S<8>, S<4>>)> as Int>::KNOWN, Some(32));
-/// ```
-pub type Size<M> = <<M as Modes>::Leaves<Nil> as List>::Size;
 
 /// The type of [`Layout::array`]: room for every index of the layout.
 ///
@@ -105,10 +96,7 @@ impl<M: Modes> Layout<M> {
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     pub fn erase(&self) -> Result<Lay, Error> {
-        let mut out = Lay::EMPTY;
-        self.0.erase_into(&mut out)?;
-        out.shape.checked()?;
-        Ok(out)
+        erase(&self.0)
     }
 
     /// The run-time layout of a static layout.

@@ -119,7 +119,7 @@ pub use complement::Complement;
 pub use composition::Composition;
 pub use congruent::{Congruent, Step};
 pub use coord::{Coord, Slice};
-pub use cosize::Cosize;
+pub use cosize::{Cosize, Size};
 #[doc(hidden)]
 pub use digits::{FromBytes, byte};
 pub use divide::{
@@ -130,12 +130,11 @@ pub use edit::{Append, Flatten, Group, ModeAt, Picks, Prepend, Replace, Select, 
 pub use int::{Int, Neg, S};
 pub use int_tuple::IntTuple;
 pub use inverse::{LeftInverse, RightInverse};
-pub use layout::{ArrayOf, Layout, Lt, Size};
+pub use layout::{ArrayOf, Layout, Lt};
 pub use modes::{Mode, Modes, Unit};
 pub use nat::Nat;
 pub use recast::{Downcast, Recast, Upcast};
 pub use repeat::{CoalesceBy, TileToShape, TileToShapeBy};
-pub(crate) use say::{explain, known as say_known};
 pub use share::{DomainDistribute, MaxAlignment, MaxCommonLayout, MaxCommonVector, Nullspace};
 pub use storage::Storage;
 pub use swizzled::{Recasted, Sw, SwizzleOf, Swizzled, Swizzling};

@@ -128,6 +128,14 @@ pub trait Tuple: Modes {
     fn prepend<M: Modes>(self, first: M) -> Self::Prepend<M>;
 }
 
+/// The modes as a run-time layout.
+pub(super) fn erase<M: Modes>(modes: &M) -> Result<Lay, Error> {
+    let mut out = Lay::EMPTY;
+    modes.erase_into(&mut out)?;
+    out.shape.checked()?;
+    Ok(out)
+}
+
 impl<S0: Int, D: Int> Modes for Mode<S0, D> {
     const SKELETON: Lay = Lay::raw_leaf(skeleton(S0::KNOWN), D::STRIDE);
     const SIGNED: bool = D::SIGNED;

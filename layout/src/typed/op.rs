@@ -4,7 +4,7 @@ use super::coalesce::coalesce;
 use super::compact::{compact_like, fragment_like, left, ordered_by, right, zeroless};
 use super::complement::complement;
 use super::composition::compose_into;
-use super::divide::{divide_into, product_into};
+use super::divide::{divide_into, paired, product_into};
 use super::inverse::{left_inverse, right_inverse};
 use super::recast::{downcast, recast, upcast};
 use super::repeat::{coalesce_by, operands, tile_to_shape};
@@ -227,7 +227,9 @@ impl Op {
             (Op::MaxCommonLayout, Tiler::Lay(t)) => max_common_layout(a, t),
             (Op::DomainDistribute, Tiler::Lay(n)) => domain_distribute(a, n.extent(0)),
             (Op::TileToShape | Op::TileToShapeBy, t) => tile_to_shape(a, t),
-            (Op::BlockedProduct | Op::RakedProduct, Tiler::Lay(t)) => self.paired(a, t),
+            (Op::BlockedProduct | Op::RakedProduct, Tiler::Lay(t)) => {
+                paired(a, t, matches!(self, Op::BlockedProduct))
+            }
             _ => {
                 let split = tri!(self.by_mode(a, t));
                 let zipped = match t {
@@ -301,28 +303,5 @@ impl Op {
             }
             _ => product_into(a, m, tiles, t, out),
         }
-    }
-
-    /// The product with the modes of block and tile in pairs.
-    const fn paired(self, a: &Lay, t: &Lay) -> Result<Lay, Error> {
-        let rank = if a.rank() > t.rank() { a.rank() } else { t.rank() };
-        let (block, tile) = (tri!(a.padded(rank)), tri!(t.padded(rank)));
-        let (mut product, mut out) = (Lay::EMPTY, Lay::EMPTY);
-        tri!(product_into(&block, block.root(), &tile, tile.root(), &mut product));
-        let (blocks, tiles) = (tri!(product.node(0)), tri!(product.node(1)));
-        tri!(out.open());
-        let mut k = 0;
-        while k < rank {
-            let (block, tile) = (tri!(product.part(blocks, k)), tri!(product.part(tiles, k)));
-            let (first, second) =
-                if matches!(self, Op::BlockedProduct) { (block, tile) } else { (tile, block) };
-            tri!(out.open());
-            tri!(out.copy(&product, first));
-            tri!(out.copy(&product, second));
-            out.close();
-            k += 1;
-        }
-        out.close();
-        Ok(out)
     }
 }

@@ -2,10 +2,10 @@
 
 use super::coalesce::coalesce_into;
 use super::compact::{Compact, Leaves, OrderedBy, left, ordered_by};
-use super::divide::BlockedProduct;
+use super::cosize::Size;
+use super::divide::{BlockedProduct, paired};
 use super::int::{Int, S};
 use super::int_tuple::IntTuple;
-use super::layout::Size;
 use super::list::{Cons, List, Nil};
 use super::modes::{Modes, Tuple};
 use super::rules::ceil_div;
@@ -82,7 +82,7 @@ pub(super) const fn tile_to_shape(block: &Lay, to: &Tiler) -> Result<Lay, Error>
         Some(order) => tri!(ordered_by(&counts, order)),
         None => tri!(left(&counts)),
     };
-    super::op::Op::BlockedProduct.ruled(block, &Tiler::Lay(tiles))
+    paired(block, &tiles, true)
 }
 
 /// The shape, and the order if there is one.

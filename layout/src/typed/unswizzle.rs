@@ -5,8 +5,8 @@
 use super::int::Int;
 use super::layout::unsigned;
 use super::modes::Modes;
-use super::say::layout;
 use super::swizzled::{Swizzled, Swizzling};
+use crate::explain::{explain, layout};
 use crate::refuse::Message;
 use crate::{Composed, Error, Lay};
 
@@ -34,7 +34,7 @@ const fn answered<T: Copy>(name: &str, a: &Composed, answer: &Result<T, Error>) 
         Ok(answer) => *answer,
         Err(error) => {
             let mut line = question(name, a);
-            super::say::explain(&mut line, error);
+            explain(&mut line, error);
             line.stop()
         }
     }

@@ -6,9 +6,10 @@ use super::edit::Joined;
 use super::layout::Layout;
 use super::modes::Modes;
 use super::op::Op;
-use super::say::{call_as, explain, layout};
+use super::say::call_as;
 use super::tiler::{ModeList, Tiler as Tiles};
 use super::{Composition, ZippedDivide};
+use crate::explain::{explain, layout};
 use crate::refuse::Message;
 use crate::{Error, Int, Lay, Tile, Tiler};
 
