@@ -13,8 +13,8 @@ use super::fit::fit;
 use super::modes::Modes;
 use super::op::Op;
 use super::say::call;
-use crate::explain::{explain, integer, layout};
-use crate::refuse::Message;
+use crate::text::explain::{explain, integer, layout};
+use crate::text::message::Message;
 use crate::{Composed, Error, Int, Lay, Stride, Swizzle};
 
 /// The compile-time checks of the operations on the layout `L` by themselves, for `const` items: `cargo check`

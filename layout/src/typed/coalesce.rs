@@ -7,7 +7,7 @@ use super::list::{Cons, List, Nil};
 use super::modes::Modes;
 use super::nat::Bit;
 use super::rules::{is_one, same_stride};
-use crate::profile::Node;
+use crate::tuple::profile::Node;
 use crate::{Error, Lay, Stride};
 
 /// The type of [`Layout::coalesce`](super::Layout::coalesce).

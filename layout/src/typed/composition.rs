@@ -11,7 +11,7 @@ use super::list::{Cons, List, Nil, PushUnlessOne};
 use super::modes::Modes;
 use super::rules::{ceil_div, is_one, is_zero, least};
 use super::tiler::Tiler;
-use crate::profile::Node;
+use crate::tuple::profile::Node;
 use crate::{Error, Lay, Stride};
 
 /// The type of [`Layout::composition`](super::Layout::composition).

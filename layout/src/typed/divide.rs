@@ -11,7 +11,7 @@ use super::list::{Cons, List, Nil};
 use super::modes::{Modes, Tuple};
 use super::rules::{ceil_div, divides, less};
 use super::tiler::{ModeList, Tiler};
-use crate::profile::Node;
+use crate::tuple::profile::Node;
 use crate::{Error, Lay};
 
 /// The type of [`Layout::logical_divide`](super::Layout::logical_divide).

@@ -1,7 +1,7 @@
 //! A result put into the structure that its type has: static integers stay in their places, dynamic integers take the
 //! values that the result needs.
 
-use crate::profile::Node;
+use crate::tuple::profile::Node;
 use crate::{Int, Lay, Stride};
 
 /// `exact` under the tree and with the static integers of `found`, if that is possible; with `whole`, without regard to

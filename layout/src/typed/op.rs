@@ -9,8 +9,8 @@ use super::inverse::{left_inverse, right_inverse};
 use super::recast::{downcast, recast, upcast};
 use super::repeat::{coalesce_by, operands, tile_to_shape};
 use super::share::{domain_distribute, max_common_layout, nullspace};
-use crate::profile::Node;
-use crate::tiler::Part;
+use crate::layout::tiler::Part;
+use crate::tuple::profile::Node;
 use crate::{Error, Int, Lay, Stride, Tiler};
 
 #[derive(Clone, Copy, PartialEq, Eq)]

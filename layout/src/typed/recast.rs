@@ -7,7 +7,7 @@ use super::int::{Int, S};
 use super::list::{Cons, List, Nil};
 use super::nat::{Bit, CeilQuotient, Nat};
 use super::rules::{ceil_div, is_one};
-use crate::symbol::gcd;
+use crate::leaf::symbol::gcd;
 use crate::{Error, Lay, Stride};
 
 /// The type of [`Layout::upcast`](super::Layout::upcast).

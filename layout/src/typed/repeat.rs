@@ -10,7 +10,7 @@ use super::list::{Cons, List, Nil};
 use super::modes::{Modes, Tuple};
 use super::rules::ceil_div;
 use super::tiler::{ModeList, NoModes, OneMode};
-use crate::profile::Node;
+use crate::tuple::profile::Node;
 use crate::{Error, Lay, Stride, Tiler};
 
 /// The type of [`Layout::tile_to_shape`](super::Layout::tile_to_shape).

@@ -2,8 +2,8 @@
 
 use super::op::{Op, Operand};
 use crate::Lay;
-use crate::explain::{layout, shape};
-use crate::refuse::Message;
+use crate::text::explain::{layout, shape};
+use crate::text::message::Message;
 
 /// Writes `op(a, t)`.
 pub(super) const fn call(op: Op, a: &Lay, t: &crate::Tiler) -> Message {

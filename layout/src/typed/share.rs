@@ -166,7 +166,7 @@ pub(super) const fn domain_distribute(shape: &Lay, n: crate::Int) -> Result<Lay,
     let (mut out, mut rest, mut step, mut i) = (Lay::EMPTY, n, crate::Int::ONE, 0);
     while i < shape.leaf_count() {
         let s = shape.flat_leaf(i).0;
-        let g = crate::symbol::gcd(s.coefficient(), rest.coefficient());
+        let g = crate::leaf::symbol::gcd(s.coefficient(), rest.coefficient());
         let g = if s.is_static() && rest.is_static() { crate::Int::fixed(g) } else { crate::Int::value(g) };
         if !is_one(g) {
             tri!(out.push(g, Stride::Int(step)));

@@ -6,8 +6,8 @@ use super::int::Int;
 use super::layout::unsigned;
 use super::modes::Modes;
 use super::swizzled::{Swizzled, Swizzling};
-use crate::explain::{explain, layout};
-use crate::refuse::Message;
+use crate::text::explain::{explain, layout};
+use crate::text::message::Message;
 use crate::{Composed, Error, Lay};
 
 /// The start of a message: `name of Sw<3,3,3> o 0 o (8,64):(64,1): `.

@@ -9,8 +9,8 @@ use super::op::Op;
 use super::say::call_as;
 use super::tiler::{ModeList, Tiler as Tiles};
 use super::{Composition, ZippedDivide};
-use crate::explain::{explain, layout};
-use crate::refuse::Message;
+use crate::text::explain::{explain, layout};
+use crate::text::message::Message;
 use crate::{Error, Int, Lay, Tile, Tiler};
 
 /// The type of [`Layout::splice`].

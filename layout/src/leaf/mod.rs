@@ -1,0 +1,9 @@
+//! What stands at the leaves of tuples: integers with their symbols, strides, and the positions of coordinates. Nothing here can fail; what
+//! can stands in `arith`, because an error quotes leaves.
+
+pub(crate) mod crd;
+pub(crate) mod int;
+pub(crate) mod mode_path;
+pub(crate) mod step;
+pub(crate) mod stride;
+pub(crate) mod symbol;

@@ -1,0 +1,6 @@
+//! A function after an offset after a layout: swizzled layouts, and any other function in the place of the swizzle.
+
+pub(crate) mod composed;
+pub(crate) mod function;
+pub(crate) mod inside;
+pub(crate) mod unswizzle;

@@ -1,0 +1,10 @@
+//! Layouts as text: the grammar, pictures and tables, and the messages of compile errors.
+
+pub(crate) mod explain;
+pub(crate) mod form;
+pub(crate) mod message;
+pub(crate) mod parse;
+pub(crate) mod picture;
+#[cfg(feature = "serde")]
+mod serde;
+pub(crate) mod table;
