@@ -1,4 +1,5 @@
 //! The one error of the crate, and integers and strides as it quotes them.
 
+mod display;
 pub(crate) mod quote;
 pub(crate) mod variants;

@@ -16,7 +16,7 @@ pub(crate) const FACTORS: usize = 3;
 ///   launched.
 ///
 /// Two integers are equal when they are the same number; the static mark and the facts of a symbol don't count.
-/// Arithmetic is checked: a result that cannot be represented is an [`Error`]. `F` is the number of symbolic factors
+/// Arithmetic is checked: a result that cannot be represented is an [`Error`](crate::Error). `F` is the number of symbolic factors
 /// that there is room for; with `F = 0`, operations on known numbers carry no factors along.
 ///
 /// ```

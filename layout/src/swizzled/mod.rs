@@ -2,5 +2,5 @@
 
 pub(crate) mod composed;
 pub(crate) mod function;
-pub(crate) mod inside;
-pub(crate) mod unswizzle;
+mod inside;
+mod unswizzle;

@@ -1,9 +1,9 @@
 //! Layouts as text: the grammar, pictures and tables, and the messages of compile errors.
 
 pub(crate) mod explain;
-pub(crate) mod form;
+mod form;
 pub(crate) mod message;
-pub(crate) mod parse;
+mod parse;
 pub(crate) mod picture;
 #[cfg(feature = "serde")]
 mod serde;
