@@ -32,6 +32,8 @@
 #[macro_use]
 mod macros;
 
+// Families in the order in which they build on one another: leaf, limits, error, arith, tuple, layout, f2, exact, algebra,
+// swizzled, text, typed. Each imports from those before it alone (`cargo xtask imports`).
 mod algebra;
 mod arith;
 mod error;

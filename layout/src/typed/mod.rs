@@ -65,6 +65,10 @@
 //! typenum's integers; beside it stands the same rule on run-time integers, which decides by what is static and
 //! supplies the dynamic integers. The two are compared wherever an operation is used. Tuples have up to 12 modes; a
 //! longer tuple is a compile error that says so.
+//!
+//! The traits of integers, lists, modes and tilers name the operations, and the operations are functions from these
+//! traits to these traits: `nat.rs`, `int.rs`, `list.rs`, `modes.rs` and `tiler.rs` are the core that every circle of imports
+//! goes through. Without the core there is no circle, which `cargo xtask imports` checks.
 
 #[macro_use]
 mod declare;
