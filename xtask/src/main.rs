@@ -1,8 +1,9 @@
-//! The repository's tasks: the one gate, the assembler's judgement, the folder for a GPU machine.
+//! The repository's tasks: the one gate, the assembler's judgement, the order of imports, the folder for a GPU machine.
 
 mod ci;
 mod fuzz;
 mod gpu;
+mod imports;
 mod ptxas;
 mod readme;
 mod shell;
@@ -30,6 +31,8 @@ enum Task {
     BesideTests,
     /// Assembles every golden PTX module with ptxas and refuses warnings, spills and stack frames.
     Ptxas,
+    /// Prints what the families of each library import, and refuses circles.
+    Imports,
     /// The full counts of what the gate samples: ten million random compositions, each judged by enumeration, all cases of
     /// the typed layer, every mutant of the hand-written Hopper kernels, a hundred thousand random programs of the law of
     /// races, every MMA atom of a warpgroup in the simulator, and ten minutes of fuzzing for each target.
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Task::Ci => ci::run(),
         Task::BesideTests => ci::beside_tests(),
         Task::Ptxas => ptxas::run(),
+        Task::Imports => imports::run(),
         Task::Soak => sh("cargo run --release --package girih-proptests --bin soak 10000000")
             .and_then(|()| sh("cargo test --package girih-layout-typed-cases --all-features"))
             .and_then(|()| sh("cargo test --release --package girih-sim --test all -- --ignored"))

@@ -27,6 +27,10 @@ pub(crate) enum Error {
     NoGoldens,
     #[error("{count} of {total} golden modules are refused:\n{findings}")]
     Goldens { count: usize, total: usize, findings: String },
+    #[error(
+        "imports go in a circle; move the item that closes it to the file where it belongs (families: ARCHITECTURE.md):\n{circles}"
+    )]
+    Imports { circles: String },
     #[error("`cargo fuzz` is not installed: `cargo install cargo-fuzz` gets it")]
     NoCargoFuzz,
     #[error("the package {package} builds no executable `{name}`")]

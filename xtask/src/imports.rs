@@ -1,0 +1,224 @@
+//! The order of a library's files: which family imports which, and that no imports go in a circle.
+//!
+//! A family is a folder directly below `src`, with the file of the same name, or a file that stands there alone. What is
+//! read is the text: `use` declarations, and paths in the code that start with `crate`, `super` or a module. A path is
+//! followed through re-exports to the file that has the item; a re-export from a module's own folder is no import, since it
+//! says what the module offers and not what it needs. Methods need no import, so this does not see them.
+
+use std::fmt::Write;
+
+use itertools::Itertools;
+
+use crate::shell::{Error, root};
+
+mod graph;
+mod source;
+
+use graph::{Arrows, Graph, shortest_circle};
+
+/// What is asked of a library.
+struct Library {
+    folder: &'static str,
+    /// The families between which there are circles today; `None` where circles are only reported.
+    circles: Option<&'static [&'static [&'static str]]>,
+    /// The files that every circle of files goes through; `None` where files of one family may need one another.
+    core: Option<&'static [&'static str]>,
+}
+
+/// The libraries. A list here is what is left to do: it may get shorter.
+const LIBRARIES: [Library; 7] = [
+    // The types of the typed layer name its operations, so that generic code needs no where clauses, and the operations
+    // are functions from these types to these types.
+    Library {
+        folder: "layout",
+        circles: Some(&[]),
+        core: Some(&["typed/nat.rs", "typed/int.rs", "typed/list.rs", "typed/modes.rs", "typed/tiler.rs"]),
+    },
+    Library { folder: "tensor", circles: Some(&[&["dtype", "error"]]), core: None },
+    Library { folder: "ptx", circles: Some(&[&["ast", "notes"], &["error", "tensor_map"]]), core: None },
+    Library {
+        folder: "sim",
+        circles: Some(&[&[
+            "decode", "error", "exec", "execute", "float", "grid", "lanes", "launch", "memory", "names",
+            "observe", "op", "profile", "program", "shadow", "snapshot", "verdict",
+        ]]),
+        core: None,
+    },
+    // These two are being rebuilt.
+    Library { folder: "codegen", circles: None, core: None },
+    Library { folder: "device", circles: None, core: None },
+    Library { folder: "kernels", circles: Some(&[]), core: None },
+];
+
+/// Prints what each family of each library needs, and refuses circles that are not declared.
+pub(crate) fn run() -> Result<(), Error> {
+    let mut refused = String::new();
+    for library in &LIBRARIES {
+        let graph = graph::of(&root().join(library.folder).join("src"))?;
+        println!("--- {}", library.folder);
+        for (family, needs) in &families(&graph) {
+            println!("{family}: {}", needs.iter().join(" "));
+        }
+        match (circle(library, &graph), library.circles) {
+            (Some(circle), Some(_)) => refused += &circle,
+            (Some(circle), None) => print!("reported only: {circle}"),
+            (None, _) => {}
+        }
+    }
+    if refused.is_empty() { Ok(()) } else { Err(Error::Imports { circles: refused }) }
+}
+
+/// What each family needs of the others.
+fn families(graph: &Graph) -> Arrows<&str> {
+    let mut arrows: Arrows<&str> =
+        (0..graph.files.len()).map(|file| (graph.family(file), [].into())).collect();
+    for (from, to) in pairs(graph) {
+        let (from, to) = (graph.family(from), graph.family(to));
+        if from != to {
+            arrows.entry(from).or_default().insert(to);
+        }
+    }
+    arrows
+}
+
+fn pairs(graph: &Graph) -> impl Iterator<Item = (usize, usize)> + '_ {
+    graph.needs.iter().flat_map(|(&from, needs)| needs.keys().map(move |&to| (from, to)))
+}
+
+/// A circle that is not declared, with the imports that close it.
+fn circle(library: &Library, graph: &Graph) -> Option<String> {
+    // The families of a declared circle count as one, so that a circle through one of them is found.
+    let group = |file: usize| {
+        let family = graph.family(file);
+        let declared = library.circles.unwrap_or_default().iter().find(|families| families.contains(&family));
+        declared.map_or(family, |families| families[0])
+    };
+    let mut between: Arrows<&str> = Arrows::new();
+    for (from, to) in pairs(graph) {
+        if group(from) != group(to) {
+            between.entry(group(from)).or_default().insert(group(to));
+        }
+    }
+    let mut out = String::new();
+    if let Some(circle) = shortest_circle(&between) {
+        let names = circle.iter().chain(circle.first()).join(" -> ");
+        let _ = writeln!(out, "families of {}: {names}", library.folder);
+        for (&from, &to) in circle.iter().circular_tuple_windows().take(circle.len()) {
+            let import = pairs(graph).find(|&(a, b)| group(a) == from && group(b) == to);
+            out += &import.map_or_else(String::new, |import| arrow(library, graph, import));
+        }
+        return Some(out);
+    }
+    let core = library.core?;
+    let mut files: Arrows<usize> = Arrows::new();
+    for (from, to) in pairs(graph) {
+        if !core.contains(&&*graph.files[from]) && !core.contains(&&*graph.files[to]) {
+            files.entry(from).or_default().insert(to);
+        }
+    }
+    let circle = shortest_circle(&files)?;
+    let names = circle.iter().chain(circle.first()).map(|&file| &graph.files[file]).join(" -> ");
+    let _ = writeln!(out, "files of {}: {names}", library.folder);
+    for (&from, &to) in circle.iter().circular_tuple_windows().take(circle.len()) {
+        out += &arrow(library, graph, (from, to));
+    }
+    Some(out)
+}
+
+/// One import, as a line.
+fn arrow(library: &Library, graph: &Graph, (from, to): (usize, usize)) -> String {
+    let Some((line, said)) = graph.needs.get(&from).and_then(|needs| needs.get(&to)) else {
+        return String::new();
+    };
+    let (folder, from, to) = (library.folder, &graph.files[from], &graph.files[to]);
+    format!("    {folder}/src/{from}:{line} needs {to}: {said}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STRICT: Library = Library { folder: "it", circles: Some(&[]), core: Some(&["core/list.rs"]) };
+
+    fn found(library: &Library, files: &[(&str, &str)]) -> Option<String> {
+        let texts: Vec<_> = files.iter().map(|(name, text)| (name.to_string(), text.to_string())).collect();
+        circle(library, &graph::of_texts(&texts))
+    }
+
+    #[test]
+    fn the_libraries_have_no_circles_but_those_declared() {
+        if let Err(error) = run() {
+            panic!("{error}");
+        }
+    }
+
+    #[test]
+    fn a_circle_of_families_is_found_through_re_exports() {
+        let files = [
+            ("lib.rs", "mod a; mod b; mod c;\npub use a::one::One;\npub use b::Two;"),
+            ("a/mod.rs", "pub(crate) mod one; mod other;"),
+            ("a/one.rs", "pub struct One;"),
+            ("a/other.rs", "//! Other.\nuse core::fmt;\nuse crate::{\n    Two,\n};\n"),
+            ("b.rs", "use super::c::Three;\npub struct Two;"),
+            ("c.rs", "pub struct Three;\nfn f() { crate::One::g() }"),
+        ];
+        let circle = "families of it: a -> b -> c -> a
+    it/src/a/other.rs:4 needs b.rs: Two,
+    it/src/b.rs:1 needs c.rs: use super::c::Three;
+    it/src/c.rs:2 needs a/one.rs: fn f() { crate::One::g() }
+";
+        assert_eq!(found(&STRICT, &files).as_deref(), Some(circle));
+        let declared = Library { circles: Some(&[&["a", "b", "c"]]), core: None, ..STRICT };
+        assert_eq!(found(&declared, &files), None);
+        let in_part = Library { circles: Some(&[&["a", "b"]]), core: None, ..STRICT };
+        assert!(found(&in_part, &files).is_some_and(|circle| circle.contains("a -> c -> a\n")));
+    }
+
+    #[test]
+    fn a_circle_of_files_is_found_unless_it_goes_through_the_core() {
+        let files = [
+            ("core/mod.rs", "mod list; mod one; mod two; pub use one::One;"),
+            ("core/list.rs", "use super::{One, two};"),
+            ("core/one.rs", "use super::list;"),
+            (
+                "core/two.rs",
+                "use super::*;\nuse self::inner::Deep;\nmod inner { use super::super::list as l; }",
+            ),
+        ];
+        assert_eq!(found(&STRICT, &files), None);
+        let mut more = files;
+        more[2].1 = "use super::list;\nuse super::two::Two;\npub struct One;";
+        more[3].1 = "use super::*;\npub struct Two(One);\nmod inner { fn f(_: super::super::one::One) {} }";
+        let circle = "files of it: core/one.rs -> core/two.rs -> core/one.rs
+    it/src/core/one.rs:2 needs core/two.rs: use super::two::Two;
+    it/src/core/two.rs:3 needs core/one.rs: mod inner { fn f(_: super::super::one::One) {} }
+";
+        assert_eq!(found(&STRICT, &more).as_deref(), Some(circle));
+        assert_eq!(found(&Library { core: None, ..STRICT }, &more), None);
+    }
+
+    #[test]
+    fn comments_literals_and_tests_are_no_imports() {
+        let text = r###"
+//! use crate::b::B;
+/* use crate::b::B; /* nested */ use crate::b::B; */
+const A: &str = "use crate::b::B; \\\" crate::b::B";
+const R: &str = r#"crate::b::B " crate::b::B"#;
+const Q: [char; 3] = ['"', '\'', '{'];
+fn f<'a>(_: &'a str) {}
+#[cfg(test)]
+use crate::b::B;
+#[cfg(test)]
+mod tests { use crate::b::B; fn f() -> crate::b::B {} }
+"###;
+        assert_eq!(
+            found(&STRICT, &[("lib.rs", "mod a; mod b;"), ("a.rs", text), ("b.rs", "use crate::a::A;")]),
+            None
+        );
+        let with = text.replace("#[cfg(test)]\nuse", "use");
+        assert!(
+            found(&STRICT, &[("lib.rs", "mod a; mod b;"), ("a.rs", &with), ("b.rs", "use crate::a::A;")])
+                .is_some()
+        );
+    }
+}
