@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use girih_ptx::{KernelInfo, ParamInfo, Type};
+use girih_ptx::{KernelInfo, ParamInfo, TENSOR_MAP_BYTES, Type};
 
 use crate::{Buffer, Device, Error, Kernel, Pod, TensorMap, memory::Allocation};
 
@@ -35,11 +35,12 @@ pub enum Arg<'a> {
     Bytes(&'a [u8]),
 }
 
-/// A buffer as an argument: it borrows the buffer until the launch is in the device's sequence.
+/// A buffer as an argument. It borrows the buffer until the call that takes the argument returns.
 #[derive(Clone, Copy)]
 pub struct BufferArg<'a> {
-    address: u64,
-    device: &'a Device,
+    pub(crate) address: u64,
+    pub(crate) bytes: usize,
+    pub(crate) device: &'a Device,
     memory: Option<&'a Arc<Allocation>>,
 }
 
@@ -49,9 +50,20 @@ impl fmt::Debug for BufferArg<'_> {
     }
 }
 
+impl<'a, T: Pod> From<&'a Buffer<T>> for BufferArg<'a> {
+    fn from(buffer: &'a Buffer<T>) -> Self {
+        BufferArg {
+            address: buffer.address(),
+            bytes: buffer.bytes(),
+            device: buffer.device(),
+            memory: buffer.memory(),
+        }
+    }
+}
+
 impl<'a, T: Pod> From<&'a Buffer<T>> for Arg<'a> {
     fn from(buffer: &'a Buffer<T>) -> Self {
-        Arg::Buffer(BufferArg { address: buffer.address(), device: buffer.device(), memory: buffer.memory() })
+        Arg::Buffer(buffer.into())
     }
 }
 
@@ -116,17 +128,40 @@ impl<'a> Arg<'a> {
         }
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    /// The tensor map that it stands for.
+    pub(crate) fn map(&self) -> Option<&'a TensorMap<'a>> {
+        if let Arg::TensorMap(map) = self { Some(map) } else { None }
+    }
+
+    /// Writes the argument's bytes over those of a parameter that it fits.
+    pub(crate) fn write_to(&self, parameter: &mut [u8]) {
+        match self {
+            Arg::TensorMap(map) => parameter.copy_from_slice(map.bytes()),
+            Arg::Bytes(bytes) => parameter.copy_from_slice(bytes),
+            _ => {
+                if let Some((bits, value)) = self.number() {
+                    parameter.copy_from_slice(&value.to_le_bytes()[..bits as usize / 8]);
+                }
+            }
+        }
+    }
+
+    /// The bits of an argument of 32 or 64 bits: how many they are, and the bits themselves.
+    fn number(&self) -> Option<(u32, u64)> {
         match *self {
-            Arg::U32(v) => v.to_le_bytes().to_vec(),
-            Arg::I32(v) => v.to_le_bytes().to_vec(),
-            Arg::U64(v) => v.to_le_bytes().to_vec(),
-            Arg::I64(v) => v.to_le_bytes().to_vec(),
-            Arg::F32(v) => v.to_le_bytes().to_vec(),
-            Arg::F64(v) => v.to_le_bytes().to_vec(),
-            Arg::Buffer(buffer) => buffer.address.to_le_bytes().to_vec(),
-            Arg::TensorMap(map) => map.bytes().to_vec(),
-            Arg::Bytes(bytes) => bytes.to_vec(),
+            Arg::U32(v) => Some((32, v.into())),
+            Arg::I32(v) => Some((32, (v as u32).into())),
+            Arg::F32(v) => Some((32, v.to_bits().into())),
+            Arg::U64(v) => Some((64, v)),
+            Arg::I64(v) => Some((64, v as u64)),
+            Arg::F64(v) => Some((64, v.to_bits())),
+            Arg::Buffer(buffer) => Some((64, buffer.address)),
+            Arg::Bytes(bytes) => match *bytes {
+                [a, b, c, d] => Some((32, u32::from_le_bytes([a, b, c, d]).into())),
+                [a, b, c, d, e, f, g, h] => Some((64, u64::from_le_bytes([a, b, c, d, e, f, g, h]))),
+                _ => None,
+            },
+            Arg::TensorMap(_) => None,
         }
     }
 
@@ -136,9 +171,7 @@ impl<'a> Arg<'a> {
             Arg::U64(_) | Arg::I64(_) | Arg::Buffer(_) => &[Type::U64, Type::S64, Type::B64],
             Arg::F32(_) => &[Type::F32, Type::B32],
             Arg::F64(_) => &[Type::F64, Type::B64],
-            Arg::TensorMap(map) => {
-                return map.bytes().len() as u64 == parameter.bytes && parameter.align >= TENSOR_MAP_ALIGN;
-            }
+            Arg::TensorMap(_) => return is_map(parameter),
             Arg::Bytes(bytes) => return bytes.len() as u64 == parameter.bytes,
         };
         types.contains(&parameter.ty) && parameter.ty.bytes().map(u64::from) == Some(parameter.bytes)
@@ -165,10 +198,7 @@ impl Kernel {
     /// # Errors
     /// [`Error::ArgumentName`] for a parameter that has none or several, or a name that no parameter has.
     pub fn arguments<'a>(&self, named: &[(&str, Arg<'a>)]) -> Result<Vec<Arg<'a>>, Error> {
-        let refused = |name: &str, what| {
-            let signature = self.info.params.iter().map(|param| param.name.to_string()).collect();
-            Error::ArgumentName { kernel: self.info.name.to_string(), name: name.into(), what, signature }
-        };
+        let refused = |name: &str, what| refused_name(&self.info, name, what);
         let unknown = |name: &str| self.info.params.iter().all(|param| &*param.name != name);
         if let Some((name, _)) = named.iter().find(|(name, _)| unknown(name)) {
             return Err(refused(name, "is no parameter"));
@@ -185,63 +215,96 @@ impl Kernel {
     }
 }
 
-/// The bytes of each argument, once count, types and devices are right.
-pub(crate) fn check_args(
-    info: &KernelInfo,
-    device: &Device,
-    args: &[Arg<'_>],
-) -> Result<Vec<Vec<u8>>, Error> {
-    let kernel = || info.name.to_string();
+/// Checks the arguments of a launch: their number, and each one against its parameter.
+pub(crate) fn check_args(info: &KernelInfo, device: &Device, args: &[Arg<'_>]) -> Result<(), Error> {
     if args.len() != info.params.len() {
         let signature = info.params.iter().map(|p| format!("{} {}", describe(p), p.name)).collect::<Vec<_>>();
         return Err(Error::ArgumentCount {
-            kernel: kernel(),
+            kernel: info.name.to_string(),
             expected: info.params.len(),
             given: args.len(),
             signature: if signature.is_empty() { "none".into() } else { signature.join(", ") },
         });
     }
-    let check = |(index, (arg, parameter)): (usize, (&Arg<'_>, &ParamInfo))| {
-        if !arg.fits(parameter) {
-            return Err(Error::ArgumentType {
-                kernel: kernel(),
-                index,
-                parameter: parameter.name.to_string(),
-                expected: describe(parameter),
-                given: arg.describe(),
-            });
-        }
-        check_value(info, parameter, arg)?;
-        let (what, home) = match arg {
-            Arg::Buffer(buffer) => ("the buffer", buffer.device),
-            Arg::TensorMap(map) => ("the tensor map's buffer", map.device()),
-            _ => return Ok(arg.bytes()),
-        };
-        if !home.is_same(device) {
-            let what = format!("kernel `{}`, argument {index}: {what}", info.name);
-            return Err(Error::ForeignBuffer { what });
-        }
-        Ok(arg.bytes())
+    args.iter().enumerate().try_for_each(|(index, arg)| check_arg(info, device, index, arg))
+}
+
+/// Checks an argument against the parameter of that index: its type, its value and its device.
+pub(crate) fn check_arg(
+    info: &KernelInfo,
+    device: &Device,
+    index: usize,
+    arg: &Arg<'_>,
+) -> Result<(), Error> {
+    let parameter = &info.params[index];
+    if !arg.fits(parameter) {
+        return Err(Error::ArgumentType {
+            kernel: info.name.to_string(),
+            index,
+            parameter: parameter.name.to_string(),
+            expected: describe(parameter),
+            given: arg.describe(),
+        });
+    }
+    check_value(info, parameter, arg)?;
+    check_home(info, device, index, arg)
+}
+
+/// Refuses a buffer, or a tensor map of a buffer, of another device.
+pub(crate) fn check_home(
+    info: &KernelInfo,
+    device: &Device,
+    index: usize,
+    arg: &Arg<'_>,
+) -> Result<(), Error> {
+    let (what, home) = match arg {
+        Arg::Buffer(buffer) => ("the buffer", buffer.device),
+        Arg::TensorMap(map) => ("the tensor map's buffer", map.device()),
+        _ => return Ok(()),
     };
-    args.iter().zip(&info.params).enumerate().map(check).collect()
+    if home.is_same(device) {
+        return Ok(());
+    }
+    Err(Error::ForeignBuffer { what: format!("kernel `{}`, argument {index}: {what}", info.name) })
+}
+
+/// The bytes of each parameter, of the bytes of all parameters in order without gaps.
+pub(crate) fn each_argument<'a>(
+    info: &'a KernelInfo,
+    mut args: &'a [u8],
+) -> impl ExactSizeIterator<Item = &'a [u8]> {
+    info.params.iter().map(move |parameter| {
+        let (own, rest) = args.split_at(parameter.bytes as usize);
+        args = rest;
+        own
+    })
+}
+
+/// The error of a name that is not the name of exactly one parameter and its argument.
+pub(crate) fn refused_name(info: &KernelInfo, name: &str, what: &'static str) -> Error {
+    let signature = info.params.iter().map(|param| param.name.to_string()).collect();
+    Error::ArgumentName { kernel: info.name.to_string(), name: name.into(), what, signature }
+}
+
+/// Whether a parameter can hold a tensor map.
+fn is_map(parameter: &ParamInfo) -> bool {
+    parameter.bytes == TENSOR_MAP_BYTES as u64 && parameter.align >= TENSOR_MAP_ALIGN
 }
 
 fn describe(parameter: &ParamInfo) -> String {
     match parameter.ty.bytes() {
         Some(bytes) if u64::from(bytes) == parameter.bytes => format!(".{}", parameter.ty),
-        _ => format!(".{} of {} bytes, aligned to {}", parameter.ty, parameter.bytes, parameter.align),
+        _ => {
+            let map = if is_map(parameter) { " (a tensor map, or its bytes)" } else { "" };
+            format!(".{} of {} bytes, aligned to {}{map}", parameter.ty, parameter.bytes, parameter.align)
+        }
     }
 }
 
 /// Whether the argument is what the program that wrote the kernel says of its parameter.
 fn check_value(info: &KernelInfo, parameter: &ParamInfo, arg: &Arg<'_>) -> Result<(), Error> {
     let Some(fact) = &parameter.fact else { return Ok(()) };
-    let bytes = arg.bytes();
-    let (bits, value) = match bytes[..] {
-        [a, b, c, d] => (32, u32::from_le_bytes([a, b, c, d]).into()),
-        [a, b, c, d, e, f, g, h] => (64, u64::from_le_bytes([a, b, c, d, e, f, g, h])),
-        _ => return Ok(()),
-    };
+    let Some((bits, value)) = arg.number() else { return Ok(()) };
     if fact.holds(bits, value) {
         return Ok(());
     }

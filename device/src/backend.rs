@@ -43,6 +43,8 @@ pub(crate) trait Backend: Send + Sync {
     fn load(&self, module: &ptx::Module, optimization: Optimization) -> Result<Arc<dyn Code>, Error>;
     /// A checked tensor map as the device's kernels read it.
     fn encode(&self, map: &ptx::TensorMap) -> Result<[u8; ptx::TENSOR_MAP_BYTES], Error>;
+    /// Makes of an encoded map that of `map`, which differs from it by the address alone.
+    fn readdress(&self, map: &ptx::TensorMap, bytes: &mut [u8; ptx::TENSOR_MAP_BYTES]) -> Result<(), Error>;
     fn synchronize(&self) -> Result<(), Error>;
     /// A mark behind everything called so far.
     fn mark(&self) -> Result<Box<dyn Mark>, Error>;
@@ -69,19 +71,25 @@ pub(crate) trait Backend: Send + Sync {
 pub(crate) trait Code: Send + Sync {
     /// What the compiler said.
     fn log(&self) -> &str;
-    fn kernel(&self, info: &ptx::KernelInfo) -> Result<Arc<dyn Entry>, Error>;
+    fn kernel(&self, info: &Arc<ptx::KernelInfo>) -> Result<Arc<dyn Entry>, Error>;
 }
 
 /// A kernel of a loaded module; keeps the module loaded.
 pub(crate) trait Entry: Send + Sync {
     fn resources(&self) -> Resources;
 
-    /// Launches into a sequence of the module's device; `args` holds one parameter's bytes each, in order.
+    /// The raw handle of a GPU's function.
+    fn function(&self) -> Option<u64>;
+
+    /// Makes launches of that configuration possible, now and later.
+    fn allow(&self, config: &LaunchConfig) -> Result<(), Error>;
+
+    /// Launches into a sequence of the module's device; `args` holds the bytes of the parameters in order, without gaps.
     ///
     /// # Safety
-    /// As for [`Kernel::launch`](crate::Kernel::launch).
+    /// As for [`Kernel::launch`](crate::Kernel::launch); the configuration has been allowed.
     #[allow(unsafe_code, reason = "an arbitrary kernel can write anywhere on the device")]
-    unsafe fn launch(&self, on: &dyn Backend, config: &LaunchConfig, args: &[Vec<u8>]) -> Result<(), Error>;
+    unsafe fn launch(&self, on: &dyn Backend, config: &LaunchConfig, args: &[u8]) -> Result<(), Error>;
 }
 
 /// What the driver has captured from a sequence; one call at a time.

@@ -161,7 +161,7 @@ impl<T: Pod> Buffer<T> {
         let Some(memory) = self.memory() else { return Ok(()) };
         let (address, bytes) = (self.address, self.bytes());
         let fill = move |backend: &dyn Backend| backend.fill(address, byte, bytes);
-        self.device.submit_or_capture("Buffer::fill_bytes", &[memory], None, fill)
+        self.device.submit_or_capture("Buffer::fill_bytes", &[memory], fill)
     }
 
     /// Copies the elements of another buffer of the same device and length, on the device.
@@ -183,7 +183,7 @@ impl<T: Pod> Buffer<T> {
             return Err(Error::Overlap { bytes: overlap });
         }
         let copy = move |backend: &dyn Backend| backend.copy(to, from, bytes);
-        self.device.submit_or_capture("Buffer::copy_from", &[own, memory], None, copy)
+        self.device.submit_or_capture("Buffer::copy_from", &[own, memory], copy)
     }
 
     pub(crate) fn same_len(&self, operation: &'static str, source_len: usize) -> Result<(), Error> {

@@ -30,10 +30,10 @@ impl Capture {
         if self.thread == thread::current().id() { Ok(()) } else { Err(Error::CapturedByOther { operation }) }
     }
 
-    pub(crate) fn add(
+    pub(crate) fn add<'a>(
         &mut self,
         backend: &dyn Backend,
-        uses: &[&Arc<Allocation>],
+        uses: impl IntoIterator<Item = &'a Arc<Allocation>>,
         code: Option<&Arc<Loaded>>,
         operation: impl Fn(&dyn Backend) -> Result<(), Error> + Send + Sync + 'static,
     ) -> Result<(), Error> {
@@ -41,7 +41,7 @@ impl Capture {
             Some(recorded) => recorded.push(Box::new(operation)),
             None => operation(backend)?,
         }
-        keep(&mut self.memory, uses.iter().copied());
+        keep(&mut self.memory, uses);
         keep(&mut self.code, code);
         Ok(())
     }

@@ -2,8 +2,7 @@
 
 use girih_ptx::KernelInfo;
 
-use crate::args::{Arg, check_args};
-use crate::{Error, Kernel, Limits, backend::Backend};
+use crate::{Arg, Error, Kernel, Launch, Limits};
 
 /// Grid, block, cluster and dynamic shared memory of a launch, and whether its blocks can wait for one another.
 ///
@@ -87,16 +86,9 @@ impl Kernel {
     /// A typed wrapper that can promise this for its kernel is safe, and says why.
     #[allow(unsafe_code, reason = "launching arbitrary PTX is unsafe: the contract is the caller's")]
     pub unsafe fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
-        check_extents(&self.info, self.device.limits(), self.resources().max_threads, config)?;
-        let uses: Vec<_> = args.iter().filter_map(Arg::memory).collect();
-        let args = check_args(&self.info, &self.device, args)?;
-        let (entry, config) = (self.entry.clone(), *config);
-        let launch = move |backend: &dyn Backend| {
-            // SAFETY: the caller's promise is passed on, for a captured launch by that of the graph's; `check_args` gives every
-            // parameter a value of its size.
-            unsafe { entry.launch(backend, &config, &args) }
-        };
-        self.device.submit_or_capture("Kernel::launch", &uses, Some(&self.loaded), launch)
+        let launch = Launch::new(self, config, args)?;
+        // SAFETY: the caller's promise is passed on.
+        unsafe { launch.enqueue("Kernel::launch") }
     }
 }
 
@@ -128,7 +120,7 @@ fn check_cluster(info: &KernelInfo, limits: &Limits, config: &LaunchConfig) -> R
     Ok(())
 }
 
-fn check_extents(
+pub(crate) fn check_extents(
     info: &KernelInfo,
     limits: &Limits,
     max_threads: u32,

@@ -61,6 +61,8 @@ mod device;
 mod error;
 mod event;
 mod graph;
+#[cfg(all(test, feature = "cuda", feature = "sim"))]
+mod late;
 mod launch;
 mod limits;
 mod memory;
@@ -68,6 +70,7 @@ mod module;
 mod open;
 mod pinned;
 mod pod;
+mod prepared;
 mod select;
 #[cfg(feature = "sim")]
 mod sim;
@@ -91,6 +94,7 @@ pub use limits::Limits;
 pub use module::{Kernel, Module, Optimization, Resources};
 pub use pinned::{Pinned, Transfer};
 pub use pod::Pod;
+pub use prepared::Launch;
 pub use select::Select;
 pub use tensor::TensorMap;
 pub use time::Timer;

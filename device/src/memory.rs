@@ -35,7 +35,7 @@ impl Allocation {
     }
 
     /// The sequence in which it is freed, and with which those that use it are ordered.
-    pub(crate) fn home(&self) -> &Sequence {
+    pub(crate) fn home(&self) -> &Arc<Sequence> {
         &self.home
     }
 }

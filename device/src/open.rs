@@ -68,7 +68,7 @@ impl Device {
     ///
     /// # Safety
     /// Both handles must be valid, and stay so as long as anything lives that was made by this device: buffers, modules,
-    /// kernels, events, timers, graphs, streams and other handles of it.
+    /// kernels, launches, events, timers, graphs, streams and other handles of it.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), girih_device::Error> {

@@ -8,13 +8,7 @@ use std::{
     },
 };
 
-use crate::{
-    Device, Error,
-    backend::Backend,
-    graph::Capture,
-    memory::Allocation,
-    module::{Loaded, Unused},
-};
+use crate::{Device, Error, backend::Backend, graph::Capture, memory::Allocation, module::Unused};
 
 /// One sequence of operations. Whoever puts an operation into it holds its turn, so that an operation and the waits around it
 /// stay together when several threads call.
@@ -50,6 +44,19 @@ impl Turn {
     }
 }
 
+/// The turns of a sequence and of others that an operation is ordered with.
+pub(crate) struct Turns<'a> {
+    own: MutexGuard<'a, Turn>,
+    others: Vec<MutexGuard<'a, Turn>>,
+}
+
+impl Turns<'_> {
+    /// The graph that the operation goes into, if the sequence is being captured by girih.
+    pub(crate) fn capture(&mut self) -> Option<&mut Capture> {
+        self.own.capture.as_mut()
+    }
+}
+
 impl Sequence {
     pub(crate) fn new(backend: Box<dyn Backend>) -> Sequence {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
@@ -69,19 +76,20 @@ impl Sequence {
     }
 
     /// The turns of this and of other sequences, which are sorted and without this one.
-    fn turns<'a>(&'a self, others: &[&'a Sequence]) -> (MutexGuard<'a, Turn>, Vec<MutexGuard<'a, Turn>>) {
+    fn turns<'a>(&'a self, others: &'a [Arc<Sequence>]) -> Turns<'a> {
         let before = others.partition_point(|other| other.number < self.number);
         let (before, after) = others.split_at(before);
         let mut turns: Vec<_> = before.iter().map(|other| other.turn()).collect();
         let own = self.turn();
         turns.extend(after.iter().map(|other| other.turn()));
-        (own, turns)
+        Turns { own, others: turns }
     }
 
     /// Puts an operation behind everything that is in the other sequences now, and lets what comes to them later wait for it.
-    fn ordered<R>(
+    /// The caller has the turns of all these sequences.
+    pub(crate) fn ordered<R>(
         &self,
-        others: &[&Sequence],
+        others: &[Arc<Sequence>],
         operation: impl FnOnce(&dyn Backend) -> Result<R, Error>,
     ) -> Result<R, Error> {
         for other in others {
@@ -206,10 +214,14 @@ impl Device {
         self.sequence.turn().refuse(self.backend(), operation)
     }
 
-    /// The sequences, sorted and without this device's own, that some memory was allocated in.
-    fn others<'a>(&self, uses: &[&'a Arc<Allocation>]) -> Vec<&'a Sequence> {
-        let foreign = |home: &&Sequence| home.number != self.sequence.number;
-        let mut others: Vec<_> = uses.iter().map(|memory| memory.home()).filter(foreign).collect();
+    /// The sequences that some memory was allocated in, sorted and without this device's own.
+    pub(crate) fn others<'a>(
+        &self,
+        uses: impl IntoIterator<Item = &'a Arc<Allocation>>,
+    ) -> Vec<Arc<Sequence>> {
+        let foreign = |home: &&Arc<Sequence>| home.number != self.sequence.number;
+        let homes = uses.into_iter().map(|memory| memory.home());
+        let mut others: Vec<_> = homes.filter(foreign).cloned().collect();
         others.sort_unstable_by_key(|other| other.number);
         others.dedup_by_key(|other| other.number);
         others
@@ -223,43 +235,53 @@ impl Device {
         operation: impl FnOnce(&dyn Backend) -> Result<R, Error>,
     ) -> Result<R, Error> {
         self.sequence.catch_up();
-        let others = self.others(uses);
-        let (turn, turns) = self.sequence.turns(&others);
-        turn.refuse(self.backend(), name)?;
+        let others = self.others(uses.iter().copied());
+        let turns = self.sequence.turns(&others);
+        turns.own.refuse(self.backend(), name)?;
         refuse_captured(name, &others, &turns)?;
         self.sequence.ordered(&others, operation)
     }
 
-    /// Puts an operation on some memory into the sequence, or into the graph that is being captured. The graph keeps the memory
-    /// and the code.
+    /// Puts an operation on some memory into the sequence, or into the graph that is being captured. The graph keeps the memory.
     pub(crate) fn submit_or_capture(
         &self,
         name: &'static str,
         uses: &[&Arc<Allocation>],
-        code: Option<&Arc<Loaded>>,
         operation: impl Fn(&dyn Backend) -> Result<(), Error> + Send + Sync + 'static,
     ) -> Result<(), Error> {
-        let others = self.others(uses);
-        let (mut turn, turns) = self.sequence.turns(&others);
-        if let Some(capture) = &mut turn.capture {
-            capture.of_this_thread(name)?;
-            return capture.add(self.backend(), uses, code, operation);
+        let others = self.others(uses.iter().copied());
+        let mut turns = self.turns(name, &others)?;
+        match turns.capture() {
+            Some(capture) => capture.add(self.backend(), uses.iter().copied(), None, operation),
+            None => self.sequence.ordered(&others, operation),
         }
-        if !others.is_empty() && self.backend().is_capturing() {
-            return Err(Error::CapturedApart { operation: name });
+    }
+
+    /// The turns for an operation that a graph can hold, and that uses memory of the other sequences.
+    pub(crate) fn turns<'a>(
+        &'a self,
+        operation: &'static str,
+        others: &'a [Arc<Sequence>],
+    ) -> Result<Turns<'a>, Error> {
+        let mut turns = self.sequence.turns(others);
+        match turns.capture() {
+            Some(capture) => capture.of_this_thread(operation)?,
+            None if !others.is_empty() && self.backend().is_capturing() => {
+                return Err(Error::CapturedApart { operation });
+            }
+            None => refuse_captured(operation, others, &turns)?,
         }
-        refuse_captured(name, &others, &turns)?;
-        self.sequence.ordered(&others, operation)
+        Ok(turns)
     }
 }
 
 /// Refuses an operation if a sequence that it would be ordered with is being captured: the order would go into that graph.
 fn refuse_captured(
     operation: &'static str,
-    others: &[&Sequence],
-    turns: &[MutexGuard<'_, Turn>],
+    others: &[Arc<Sequence>],
+    turns: &Turns<'_>,
 ) -> Result<(), Error> {
-    match others.iter().zip(turns).any(|(other, turn)| other.is_captured(turn)) {
+    match others.iter().zip(&turns.others).any(|(other, turn)| other.is_captured(turn)) {
         true => Err(Error::CapturedApart { operation }),
         false => Ok(()),
     }

@@ -153,6 +153,25 @@ fn transfers_agree_with_the_host() {
 }
 
 #[test]
+fn prepared_launches_agree_with_the_host() {
+    let Some(device) = gpu() else { return };
+    programs::prepared::changed_arguments_agree(&device);
+    programs::prepared::every_argument_is_in_its_place(&device);
+    programs::prepared::shared_memory_stays_allowed(&device);
+    programs::prepared::runs_are_ordered(&device, LATE);
+    programs::prepared::captures_agree(&device, LATE);
+}
+
+/// The driver's encoding of a map that was moved is that of a map that was made for the buffer.
+#[test]
+fn moved_maps_copy_as_new_ones() {
+    let Some(device) = gpu() else { return };
+    if device.limits().sm >= 90 {
+        programs::tensor::moved_maps_agree(&device, 300);
+    }
+}
+
+#[test]
 fn streams_agree_with_the_host() {
     let Some(device) = gpu() else { return };
     programs::streams::two_at_once_agree(&device);

@@ -8,12 +8,14 @@
 mod programs;
 
 use std::{
+    ffi::c_void,
     io::{self, Write as _},
+    ptr,
     sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
 };
 
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
-use girih_device::{Arg, Device, Error, Kernel, LaunchConfig, Select};
+use girih_device::{Arg, Device, Error, Kernel, Launch, LaunchConfig, Select};
 use programs::streams::{Late, WORDS};
 
 /// Rounds that take a GPU some tens of milliseconds.
@@ -73,6 +75,8 @@ fn programs_agree_on_a_borrowed_stream() {
         });
         agrees(device);
         programs::graphs::borrowed_memory_agrees(device);
+        programs::prepared::changed_arguments_agree(device);
+        programs::prepared::runs_are_ordered(device, LATE);
         programs::graphs::graphs_keep_what_they_use(device, LATE);
         programs::graphs::drops_in_a_capture_wait(device, LATE);
         programs::graphs::captures_are_refused(device);
@@ -153,6 +157,72 @@ fn launches_join_the_owners_graph() {
         graph.launch().unwrap();
     }
     assert_eq!(y.download().unwrap(), vec![201.0; n]);
+}
+
+/// An engine launches by itself what girih has prepared, in the stream of the launch.
+#[test]
+fn an_engine_launches_what_was_prepared() {
+    let Some((_turn, _, stream)) = gpu() else { return };
+    let n = 1000;
+    let device = Device::from_cudarc(&stream).unwrap();
+    let kernel = programs::kernel(&device, programs::SAXPY, "saxpy");
+    let (x, y) = (device.upload(&vec![1.0f32; n]).unwrap(), device.upload(&vec![2.0f32; n]).unwrap());
+    let (first, second) = (device.zeros::<f32>(n).unwrap(), device.zeros::<f32>(n).unwrap());
+    let args = [Arg::from(&x), Arg::from(&y), Arg::from(&first), Arg::from(2.0f32), Arg::from(n as u32)];
+    let mut launch = kernel.prepare(&LaunchConfig::linear(n as u32, 256), &args).unwrap();
+    drop((x, kernel));
+    let run = |launch: &Launch| {
+        let mut pointers: Vec<*mut c_void> =
+            launch.arguments().map(|bytes| bytes.as_ptr().cast_mut().cast()).collect();
+        let (function, config) = (launch.function().unwrap(), launch.config());
+        let [gx, gy, gz] = config.grid;
+        let [bx, by, bz] = config.block;
+        assert_eq!(launch.cluster(), None);
+        // SAFETY: the launch keeps function and memory, and has one argument for each parameter.
+        unsafe {
+            result::launch_kernel(
+                ptr::with_exposed_provenance_mut(function as usize),
+                (gx, gy, gz),
+                (bx, by, bz),
+                config.dynamic_shared,
+                stream.cu_stream(),
+                &mut pointers,
+            )
+        }
+        .unwrap();
+    };
+    run(&launch);
+    launch.set("z", &second).unwrap();
+    launch.set("alpha", 10.0f32).unwrap();
+    run(&launch);
+    drop((launch, y)); // behind what the engine has launched in this stream
+    assert_eq!(first.download().unwrap(), vec![4.0; n]);
+    assert_eq!(second.download().unwrap(), vec![12.0; n]);
+}
+
+/// A prepared launch with a slice of cudarc's, captured by the owner of the stream.
+#[test]
+fn prepared_launches_join_the_owners_graph() {
+    let Some((_turn, _, stream)) = gpu() else { return };
+    let n = 1000;
+    let device = Device::from_cudarc(&stream).unwrap();
+    let kernel = programs::kernel(&device, programs::SAXPY, "saxpy");
+    let slice = stream.clone_htod(&vec![1.0f32; n]).unwrap();
+    let y = device.upload(&vec![1.0f32; n]).unwrap();
+    let x = device.borrow_cudarc(&slice).unwrap();
+    let args = [Arg::from(&x), Arg::from(&y), Arg::from(&y), Arg::from(2.0f32), Arg::from(n as u32)];
+    let mut launch = kernel.prepare(&LaunchConfig::linear(n as u32, 256), &args).unwrap();
+    // SAFETY: the buffers have n elements, and the slice is dropped last.
+    let run = |launch: &Launch| unsafe { launch.run() }.unwrap();
+    stream.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
+    run(&launch);
+    launch.set("alpha", 1.0f32).unwrap();
+    run(&launch);
+    let graph = stream.end_capture(sys::CUgraphInstantiate_flags(0)).unwrap().unwrap();
+    for _ in 0..100 {
+        graph.launch().unwrap();
+    }
+    assert_eq!(y.download().unwrap(), vec![301.0; n]);
 }
 
 /// A slice of another stream than the device's is ordered with the device's.

@@ -541,3 +541,183 @@ fn arguments_by_name() {
     refuse(&[x, n, x], expect!["kernel `k`: `x` has several arguments; its parameters are: x, n"]);
     refuse(&[x, n, ("m", Arg::U32(1))], expect!["kernel `k`: `m` is no parameter; its parameters are: x, n"]);
 }
+
+/// What a launch refuses, its preparation refuses.
+#[test]
+fn a_launch_that_can_not_be_prepared() {
+    let device = sim();
+    let kernel = device.load(&noted()).unwrap().kernel("k").unwrap();
+    let config = kernel.config([3, 1, 1]).unwrap();
+    let (x, foreign) = (device.zeros::<f32>(8).unwrap(), sim().zeros::<f32>(8).unwrap());
+    let refuse = |config: LaunchConfig, args: &[Arg<'_>], wanted: Expect| {
+        refused(kernel.prepare(&config, args), Fault::Caller, &wanted);
+        let error = kernel.prepare(&config, args).unwrap_err().to_string();
+        assert_eq!(launch(&kernel, config, args).unwrap_err().to_string(), error);
+    };
+    refuse(config, &[Arg::from(&x)], expect!["kernel `k` takes 2 arguments (.u64 x, .u32 n), 1 were given"]);
+    refuse(
+        config,
+        &[Arg::from(&x), Arg::from(1.0f32)],
+        expect!["kernel `k`, argument 1: parameter `n` is .u32, the argument is the f32 1.0"],
+    );
+    refuse(
+        config,
+        &[Arg::from(&x), Arg::from(12u32)],
+        expect![
+            "kernel `k`: parameter `n` = 12: the kernel takes multiples of 8 from -8 to 800, as own.rs:7:9 says"
+        ],
+    );
+    refuse(
+        config,
+        &[Arg::from(&foreign), Arg::from(8u32)],
+        expect![
+            "kernel `k`, argument 0: the buffer lives on another device: its address means nothing here; download it and upload it to this device"
+        ],
+    );
+    refuse(
+        LaunchConfig { grid: [0; 3], ..config },
+        &[Arg::from(&x), Arg::from(8u32)],
+        expect![
+            "kernel `k`: the grid [0, 0, 0] is empty; every extent must be at least 1 (skip the launch of empty work)"
+        ],
+    );
+}
+
+/// An argument that is refused leaves the launch as it was.
+#[test]
+fn arguments_that_can_not_be_set() {
+    let device = sim();
+    let kernel = device.load(&noted()).unwrap().kernel("k").unwrap();
+    let (x, foreign) = (device.zeros::<f32>(8).unwrap(), sim().zeros::<f32>(8).unwrap());
+    let config = kernel.config([3, 1, 1]).unwrap();
+    let prepared = kernel.prepare(&config, &[Arg::from(&x), Arg::from(8u32)]).unwrap();
+    let before: Vec<Vec<u8>> = prepared.arguments().map(<[u8]>::to_vec).collect();
+    let refuse = |name: &str, value: Arg<'_>, wanted: Expect| {
+        let mut launch = prepared.clone();
+        refused(launch.set(name, value), Fault::Caller, &wanted);
+        assert!(launch.arguments().eq(before.iter().map(|bytes| &bytes[..])));
+        // SAFETY: the kernel touches no memory.
+        unsafe { launch.run() }.unwrap();
+    };
+    refuse("m", Arg::from(8u32), expect!["kernel `k`: `m` is no parameter; its parameters are: x, n"]);
+    refuse("", Arg::from(8u32), expect!["kernel `k`: `` is no parameter; its parameters are: x, n"]);
+    refuse(
+        "n",
+        Arg::from(8u64),
+        expect!["kernel `k`, argument 1: parameter `n` is .u32, the argument is the u64 8"],
+    );
+    refuse(
+        "n",
+        Arg::from(&x),
+        expect!["kernel `k`, argument 1: parameter `n` is .u32, the argument is a buffer (a 64-bit address)"],
+    );
+    refuse(
+        "n",
+        Arg::from(12u32),
+        expect![
+            "kernel `k`: parameter `n` = 12: the kernel takes multiples of 8 from -8 to 800, as own.rs:7:9 says"
+        ],
+    );
+    refuse(
+        "n",
+        Arg::Bytes(&808u32.to_le_bytes()),
+        expect![
+            "kernel `k`: parameter `n` = 808: the kernel takes multiples of 8 from -8 to 800, as own.rs:7:9 says"
+        ],
+    );
+    refuse(
+        "x",
+        Arg::from(8u32),
+        expect!["kernel `k`, argument 0: parameter `x` is .u64, the argument is the u32 8"],
+    );
+    refuse(
+        "x",
+        Arg::from(&x.slice(1..).unwrap()),
+        expect![
+            "kernel `k`: parameter `x` = 30064771076: the kernel takes multiples of 16 from 0 to 1152921504606846976, as own.rs:7:9 says"
+        ],
+    );
+    refuse(
+        "x",
+        Arg::from(&foreign),
+        expect![
+            "kernel `k`, argument 0: the buffer lives on another device: its address means nothing here; download it and upload it to this device"
+        ],
+    );
+}
+
+/// A tensor map is moved to buffers alone that hold its tensor.
+#[test]
+fn tensor_maps_that_can_not_be_moved() {
+    let device = sim();
+    let text = ".version 8.0 .target sm_90 .address_size 64
+        .visible .entry k(.param .align 64 .b8 map[128], .param .u64 x) { ret; }";
+    let kernel = programs::kernel(&device, text, "k");
+    let (x, y) = (device.zeros::<u16>(64 * 64).unwrap(), device.zeros::<u16>(64 * 64 + 8).unwrap());
+    let map = TensorMap::new(&x, &Tiled::new(TensorElement::Bf16, &[64, 64], &[64, 8])).unwrap();
+    let config = LaunchConfig::linear(1, 1);
+    let prepared = kernel.prepare(&config, &[Arg::from(&map), Arg::from(&x)]).unwrap();
+    let foreign = sim().zeros::<u16>(64 * 64).unwrap();
+    let refuse = |value: Arg<'_>, wanted: Expect| {
+        let mut launch = prepared.clone();
+        refused(launch.set("map", value), Fault::Caller, &wanted);
+        assert_eq!(launch.arguments().next().unwrap(), map.bytes());
+        launch.set("map", &y.slice(8..).unwrap()).unwrap();
+        assert_ne!(launch.arguments().next().unwrap(), map.bytes());
+    };
+    refuse(
+        Arg::from(&x.slice(8..).unwrap()),
+        expect!["the tensor starts 0 bytes into its buffer and has 8192 bytes: the buffer has 8176"],
+    );
+    refuse(
+        Arg::from(&y.slice(1..).unwrap()),
+        expect!["tensor map: the global address is 30065827842, must be a multiple of 16"],
+    );
+    refuse(
+        Arg::from(&x.slice(..0).unwrap()),
+        expect!["the tensor starts 0 bytes into its buffer and has 8192 bytes: the buffer has 0"],
+    );
+    refuse(
+        Arg::from(&foreign),
+        expect![
+            "kernel `k`, argument 0: the buffer lives on another device: its address means nothing here; download it and upload it to this device"
+        ],
+    );
+    refuse(
+        Arg::U64(x.address()),
+        expect![
+            "kernel `k`, argument 0: parameter `map` is .b8 of 128 bytes, aligned to 64 (a tensor map, or its bytes), the argument is the u64 30064771072"
+        ],
+    );
+    refused(
+        map.with_buffer(&foreign),
+        Fault::Caller,
+        &expect![
+            "TensorMap::with_buffer: the buffer lives on another device: its address means nothing here; download it and upload it to this device"
+        ],
+    );
+    refused(
+        map.with_buffer(&x.slice(8..).unwrap()),
+        Fault::Caller,
+        &expect!["the tensor starts 0 bytes into its buffer and has 8192 bytes: the buffer has 8176"],
+    );
+    let elsewhere = TensorMap::new(&foreign, map.description().tiled()).unwrap();
+    refuse(
+        Arg::from(&elsewhere),
+        expect![
+            "kernel `k`, argument 0: the tensor map's buffer lives on another device: its address means nothing here; download it and upload it to this device"
+        ],
+    );
+    // Of bytes nobody knows what tensor they describe.
+    let mut unknown = prepared.clone();
+    unknown.set("map", Arg::Bytes(map.bytes())).unwrap();
+    refused(
+        unknown.set("map", &y),
+        Fault::Caller,
+        &expect![
+            "kernel `k`, argument 0: parameter `map` is .b8 of 128 bytes, aligned to 64 (a tensor map, or its bytes), the argument is a buffer (a 64-bit address)"
+        ],
+    );
+    unknown.set("map", &map).unwrap();
+    unknown.set("map", &y).unwrap();
+}

@@ -111,6 +111,20 @@ fn transfers_agree_with_the_host() {
 }
 
 #[test]
+fn prepared_launches_agree_with_the_host() {
+    programs::prepared::changed_arguments_agree(&checked());
+    programs::prepared::every_argument_is_in_its_place(&checked());
+    programs::prepared::shared_memory_stays_allowed(&checked());
+    programs::prepared::runs_are_ordered(&checked(), 20);
+    programs::prepared::captures_agree(&checked(), 20);
+}
+
+#[test]
+fn moved_maps_copy_as_new_ones() {
+    programs::tensor::moved_maps_agree(&checked(), 60);
+}
+
+#[test]
 fn streams_agree_with_the_host() {
     programs::streams::two_at_once_agree(&checked());
     programs::streams::events_order(&checked(), 20);

@@ -205,6 +205,11 @@ impl Backend for Gpu {
         tensor::encode(map)
     }
 
+    fn readdress(&self, map: &ptx::TensorMap, bytes: &mut [u8; ptx::TENSOR_MAP_BYTES]) -> Result<(), Error> {
+        let _current = self.stream.context().enter()?;
+        tensor::replace_address(bytes, map.address())
+    }
+
     fn synchronize(&self) -> Result<(), Error> {
         self.stream.synchronize()
     }

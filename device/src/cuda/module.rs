@@ -13,11 +13,14 @@ use sys::{CUfunction_attribute as FunctionAttribute, CUjit_option as Jit};
 use super::{context::Context, describe, failed, log};
 use crate::{
     DriverVersion, Error, LaunchConfig, Optimization, Resources,
+    args::each_argument,
     backend::{Backend, Code, Entry},
 };
 
 /// Blocks of a cluster that every GPU with clusters has room for.
 const PORTABLE_CLUSTER: u32 = 8;
+/// As many arguments as are passed without an allocation.
+const FEW: usize = 32;
 /// Bytes for each of the compiler's two logs.
 const LOG_BYTES: usize = 1 << 18;
 
@@ -144,7 +147,7 @@ impl Code for Library {
         &self.log
     }
 
-    fn kernel(&self, info: &KernelInfo) -> Result<Arc<dyn Entry>, Error> {
+    fn kernel(&self, info: &Arc<KernelInfo>) -> Result<Arc<dyn Entry>, Error> {
         let _current = self.image.context.enter()?;
         let name = std::ffi::CString::new(&*info.name).map_err(|_| no_such(info))?;
         // SAFETY: the module is loaded as long as the image lives, and the entry holds the image.
@@ -163,9 +166,13 @@ impl Code for Library {
             max_threads: get(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
             instructions: info.instructions,
         };
-        let function = Function { image: self.image.clone(), function, resources, opted_in: Mutex::new(0) };
-        function.allow_cluster(info.required_cluster)?;
-        Ok(Arc::new(function))
+        Ok(Arc::new(Function {
+            image: self.image.clone(),
+            function,
+            info: info.clone(),
+            resources,
+            opted_in: Mutex::new(0),
+        }))
     }
 }
 
@@ -173,10 +180,11 @@ fn no_such(info: &KernelInfo) -> Error {
     Error::NoSuchKernel { kernel: info.name.to_string(), available: Vec::new() }
 }
 
-/// A kernel of a loaded module.
+/// A kernel of a loaded module. There is one of each kernel, since the driver keeps what is allowed by the kernel.
 struct Function {
     image: Arc<Image>,
     function: sys::CUfunction,
+    info: Arc<KernelInfo>,
     resources: Resources,
     /// Bytes of dynamic shared memory that the driver was last told to allow.
     opted_in: Mutex<u32>,
@@ -220,13 +228,38 @@ impl Entry for Function {
         self.resources
     }
 
-    unsafe fn launch(&self, on: &dyn Backend, config: &LaunchConfig, args: &[Vec<u8>]) -> Result<(), Error> {
+    fn function(&self) -> Option<u64> {
+        Some(self.function.expose_provenance() as u64)
+    }
+
+    fn allow(&self, config: &LaunchConfig) -> Result<(), Error> {
         let _current = self.image.context.enter()?;
         self.opt_in(config.dynamic_shared)?;
-        self.allow_cluster(config.cluster)?;
-        let mut pointers: Vec<*mut c_void> = args.iter().map(|arg| arg.as_ptr().cast_mut().cast()).collect();
-        let mut attributes: Vec<sys::CUlaunchAttribute> =
-            config.cluster.map(cluster_of).into_iter().chain(config.cooperative.then(cooperative)).collect();
+        self.allow_cluster(config.cluster.or(self.info.required_cluster))
+    }
+
+    unsafe fn launch(&self, on: &dyn Backend, config: &LaunchConfig, args: &[u8]) -> Result<(), Error> {
+        let _current = self.image.context.enter()?;
+        let (mut few, mut many) = ([ptr::null_mut(); FEW], Vec::new());
+        let count = self.info.params.len();
+        let pointers: &mut [*mut c_void] = match few.get_mut(..count) {
+            Some(few) => few,
+            None => {
+                many.resize(count, ptr::null_mut());
+                &mut many
+            }
+        };
+        for (pointer, argument) in pointers.iter_mut().zip(each_argument(&self.info, args)) {
+            *pointer = argument.as_ptr().cast_mut().cast();
+        }
+        let mut attributes = [cooperative(); 2];
+        let mut attribute_count = 0;
+        for attribute in
+            config.cluster.map(cluster_of).into_iter().chain(config.cooperative.then(cooperative))
+        {
+            attributes[attribute_count] = attribute;
+            attribute_count += 1;
+        }
         let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (config.grid, config.block);
         let launch = sys::CUlaunchConfig {
             gridDimX: grid_x,
@@ -238,7 +271,7 @@ impl Entry for Function {
             sharedMemBytes: config.dynamic_shared,
             hStream: ptr::with_exposed_provenance_mut(on.stream().unwrap_or(0) as usize),
             attrs: attributes.as_mut_ptr(),
-            numAttrs: attributes.len() as c_uint,
+            numAttrs: attribute_count as c_uint,
         };
         // SAFETY: one pointer a parameter, each to as many bytes as the parameter has, and as many attributes as are
         // counted; the driver copies them before it returns and writes none. The stream is of the module's context, since the

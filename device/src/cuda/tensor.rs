@@ -117,6 +117,21 @@ fn encode_columns(
     Ok(bytes_of(&encoded))
 }
 
+/// Makes of an encoded map that of the same tensor at another address, which is checked.
+pub(super) fn replace_address(bytes: &mut [u8; TENSOR_MAP_BYTES], address: u64) -> Result<(), Error> {
+    let mut encoded = sys::CUtensorMap { opaque: [0; TENSOR_MAP_BYTES / 8] };
+    for (word, from) in encoded.opaque.iter_mut().zip(bytes.as_chunks::<8>().0) {
+        *word = u64::from_le_bytes(*from);
+    }
+    // SAFETY: the map was encoded by the driver, is aligned as the driver wants it and outlives the call; the address is only
+    // encoded.
+    unsafe { sys::cuTensorMapReplaceAddress(&mut encoded, ptr::without_provenance_mut(address as usize)) }
+        .result()
+        .map_err(failed("cuTensorMapReplaceAddress"))?;
+    *bytes = bytes_of(&encoded);
+    Ok(())
+}
+
 fn bytes_of(encoded: &sys::CUtensorMap) -> [u8; TENSOR_MAP_BYTES] {
     let mut bytes = [0; TENSOR_MAP_BYTES];
     for (to, word) in bytes.chunks_exact_mut(8).zip(encoded.opaque) {

@@ -8,6 +8,7 @@ use girih_sim::{Launch, Program};
 use super::{Last, State};
 use crate::{
     Error, LaunchConfig, Resources,
+    args::each_argument,
     backend::{Backend, Code, Entry},
 };
 
@@ -29,12 +30,12 @@ impl Code for SimCode {
         ""
     }
 
-    fn kernel(&self, info: &KernelInfo) -> Result<Arc<dyn Entry>, Error> {
+    fn kernel(&self, info: &Arc<KernelInfo>) -> Result<Arc<dyn Entry>, Error> {
         self.program.kernel(&info.name)?;
         Ok(Arc::new(SimEntry {
             state: self.state.clone(),
             program: self.program.clone(),
-            name: info.name.to_string(),
+            info: info.clone(),
             resources: Resources {
                 registers: None,
                 local_bytes: None,
@@ -53,7 +54,7 @@ impl Code for SimCode {
 struct SimEntry {
     state: Arc<State>,
     program: Arc<Program>,
-    name: String,
+    info: Arc<KernelInfo>,
     resources: Resources,
 }
 
@@ -62,12 +63,21 @@ impl Entry for SimEntry {
         self.resources
     }
 
+    fn function(&self) -> Option<u64> {
+        None
+    }
+
+    fn allow(&self, _: &LaunchConfig) -> Result<(), Error> {
+        Ok(())
+    }
+
     #[allow(unsafe_code, reason = "the trait's contract; the simulator checks every access itself")]
-    unsafe fn launch(&self, _: &dyn Backend, config: &LaunchConfig, args: &[Vec<u8>]) -> Result<(), Error> {
+    unsafe fn launch(&self, _: &dyn Backend, config: &LaunchConfig, args: &[u8]) -> Result<(), Error> {
         let &LaunchConfig { grid, block, cluster, dynamic_shared, cooperative } = config;
         let mut last = self.state.turn();
-        let kernel = self.program.kernel(&self.name)?;
-        let launch = Launch { grid, block, cluster, dynamic_shared, cooperative, args: args.to_vec() };
+        let kernel = self.program.kernel(&self.info.name)?;
+        let args = each_argument(&self.info, args).map(<[u8]>::to_vec).collect();
+        let launch = Launch { grid, block, cluster, dynamic_shared, cooperative, args };
         let State { memory, options, .. } = &*self.state;
         if !options.races && !options.uninitialised && options.seeds <= 1 {
             let Last { report, findings } = &mut *last;

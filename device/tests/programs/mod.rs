@@ -9,6 +9,7 @@ pub mod graphs;
 pub mod grid;
 pub mod memory;
 pub mod order;
+pub mod prepared;
 pub mod streams;
 pub mod tensor;
 pub mod transfers;

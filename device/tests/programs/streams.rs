@@ -7,7 +7,7 @@ use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig};
 use super::kernel;
 
 /// After so many rounds of a computation that nobody can shorten: `to[0] = from[0] + value`, and the computation's end behind it.
-const LATE: &str = "
+pub const LATE: &str = "
 .version 7.0
 .target sm_80
 .address_size 64

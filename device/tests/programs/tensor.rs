@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use girih_device::{Arg, Buffer, Device, LaunchConfig, Module, TensorMap};
+use girih_device::{Arg, Buffer, Device, Launch, LaunchConfig, Module, TensorMap};
 use girih_ptx::{Columns, OobFill, TensorElement, TensorSwizzle, Tiled};
 
 use super::Random;
@@ -310,6 +310,23 @@ impl Copy {
         Self::results(&image, &tensor)
     }
 
+    /// The same by a launch that was prepared with a map of another buffer, which was moved to the tensor's.
+    pub fn run_moved(&self, device: &Device, module: &Module, seed: u64) -> (Vec<u32>, Vec<u32>) {
+        let (image, tensor) = self.buffers(device, seed);
+        let elsewhere = device.zeros::<u32>(BUFFER / 4).unwrap();
+        let map = TensorMap::new(&elsewhere, &self.tiled).unwrap();
+        let mut launch = self.prepare(module, &map, &image);
+        launch.set("map", &tensor).unwrap();
+        let moved = map.with_buffer(&tensor).unwrap();
+        let anew = TensorMap::new(&tensor, &self.tiled).unwrap();
+        assert_eq!((moved.bytes(), moved.description()), (anew.bytes(), anew.description()), "{self:?}");
+        assert_eq!(launch.arguments().next().unwrap(), anew.bytes(), "{self:?}");
+        // SAFETY: the box fits shared memory and the tensor its buffer.
+        unsafe { launch.run() }.unwrap_or_else(|error| panic!("{self:?}: {error}"));
+        assert!(elsewhere.download().unwrap().iter().all(|&word| word == 0), "{self:?}");
+        Self::results(&image, &tensor)
+    }
+
     /// The same by a map that the kernel makes of that of another copy.
     pub fn run_made(&self, device: &Device, other: &Copy, seed: u64) -> (Vec<u32>, Vec<u32>) {
         let (image, tensor) = self.buffers(device, seed);
@@ -340,15 +357,29 @@ impl Copy {
     }
 
     fn launch(&self, module: &Module, map: &TensorMap<'_>, image: &Buffer<u32>) {
+        // SAFETY: the box fits shared memory and the tensor its buffer.
+        unsafe { self.prepare(module, map, image).run() }.unwrap_or_else(|error| panic!("{self:?}: {error}"));
+    }
+
+    fn prepare(&self, module: &Module, map: &TensorMap<'_>, image: &Buffer<u32>) -> Launch {
         let at = self.start.iter().flat_map(|c| c.to_le_bytes());
         let at: Vec<u8> = at.chain(self.offsets.iter().flat_map(|c| c.to_le_bytes())).chain([0; 2]).collect();
         let bytes = self.tiled.at(0).unwrap().box_bytes() as u32;
         let args =
             [Arg::from(map), Arg::from(image), Arg::Bytes(&at), Arg::from(self.offset), Arg::from(bytes)];
         let config = LaunchConfig::new([1; 3], [128, 1, 1]).with_dynamic_shared(WORK as u32 + 128);
-        // SAFETY: the box fits shared memory and the tensor its buffer.
-        unsafe { module.kernel(&self.kernel).unwrap().launch(&config, &args) }
-            .unwrap_or_else(|error| panic!("{self:?}: {error}"));
+        module.kernel(&self.kernel).unwrap().prepare(&config, &args).unwrap()
+    }
+}
+
+/// A map that is moved to another buffer copies as one that was made for that buffer.
+pub fn moved_maps_agree(device: &Device, copies: u64) {
+    let module = device.load(&girih_ptx::Module::parse(&module()).unwrap()).unwrap();
+    let mut random = Random::new(17);
+    for seed in 1..=copies {
+        let copy = if seed % 2 == 0 { Copy::random(&mut random) } else { Copy::columns(&mut random) };
+        let (found, wanted) = (copy.run_moved(device, &module, seed), copy.run(device, &module, seed));
+        assert!(found == wanted, "{copy:?}, seed {seed}");
     }
 }
 

@@ -1,0 +1,270 @@
+//! Launches that are prepared once and run any number of times.
+
+use std::{fmt, sync::Arc};
+
+use girih_ptx as ptx;
+
+use crate::{
+    Arg, BufferArg, Device, Error, Kernel, LaunchConfig,
+    args::{check_arg, check_args, check_home, each_argument, refused_name},
+    backend::Backend,
+    launch::check_extents,
+    memory::Allocation,
+    stream::Sequence,
+    tensor::readdress,
+};
+
+/// A launch of a kernel that is ready: its arguments have been checked and encoded ([`Kernel::prepare`]).
+///
+/// [`run`](Launch::run) puts it into the stream of its kernel as often as is wanted, with no checks and, unless the stream
+/// is being captured or a buffer belongs to another stream, with no allocation on the host. [`set`](Launch::set) changes one
+/// argument by the name of its parameter.
+///
+/// A launch keeps the memory of girih's buffers that it names, and the code of its kernel: buffers, tensor maps, kernel and
+/// module may be dropped before it. A clone is a launch of its own with the same arguments.
+///
+/// # Launching by another engine
+/// An engine that launches kernels itself finds here what the driver wants to know: the [`function`](Launch::function), the
+/// [`config`](Launch::config) (grid, block, bytes of dynamic shared memory, whether the launch is cooperative), the
+/// [`cluster`](Launch::cluster) and the bytes of each [argument](Launch::arguments). The function has been allowed the
+/// dynamic shared memory and the cluster of this launch. Memory and code stay as long as the launch lives. girih does not know
+/// of the engine's launches: put them into the stream of [`device`](Launch::device) ([`Device::cuda_stream`]), behind which
+/// girih frees and unloads, or wait for them before the launch is dropped; order them with the streams of other buffers by
+/// events.
+///
+/// ```
+/// use girih_device::{Device, LaunchConfig, Select, args};
+/// # let text = ".version 7.0 .target sm_80 .address_size 64
+/// #     .visible .entry add(.param .u64 x, .param .u32 by) {
+/// #       .reg .b32 %r<4>; .reg .b64 %rd<4>;
+/// #       ld.param.u64 %rd0, [x]; ld.param.u32 %r0, [by]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, 4;
+/// #       add.u64 %rd0, %rd0, %rd1; ld.global.u32 %r2, [%rd0]; add.u32 %r2, %r2, %r0; st.global.u32 [%rd0], %r2; ret;
+/// #     }";
+/// let device = Device::open(Select::Sim)?;
+/// let kernel = device.load(&girih_ptx::Module::parse(text)?)?.kernel("add")?; // x[tid] += by
+/// let (x, y) = (device.upload(&[1u32, 2])?, device.upload(&[10u32, 20])?);
+/// let args = kernel.arguments(&args![x, by = 5u32])?;
+/// let mut launch = kernel.prepare(&LaunchConfig::linear(2, 2), &args)?;
+/// // SAFETY: the kernel reads and writes x[tid] alone, and tid < 2, which is the length of both buffers.
+/// unsafe { launch.run()? };
+/// launch.set("x", &y)?;
+/// launch.set("by", 1u32)?;
+/// // SAFETY: as above.
+/// unsafe { launch.run()? };
+/// assert_eq!((x.download()?, y.download()?), (vec![6, 7], vec![11, 21]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Launch {
+    kernel: Kernel,
+    config: LaunchConfig,
+    /// The bytes of the arguments in order, without gaps.
+    bytes: Box<[u8]>,
+    /// Of each argument.
+    kept: Box<[Kept]>,
+    /// The sequences of the buffers, but the kernel's own.
+    others: Vec<Arc<Sequence>>,
+}
+
+/// What a launch keeps of an argument.
+#[derive(Clone)]
+struct Kept {
+    /// The memory of its buffer.
+    memory: Option<Arc<Allocation>>,
+    /// What its tensor map describes.
+    map: Option<ptx::TensorMap>,
+}
+
+impl Kept {
+    fn of(arg: &Arg<'_>) -> Kept {
+        Kept { memory: arg.memory().cloned(), map: arg.map().map(|map| map.description().clone()) }
+    }
+}
+
+impl Kernel {
+    /// A launch that is checked and encoded now, and run later, once or many times.
+    ///
+    /// Everything is checked that [`launch`](Kernel::launch) checks. Arguments by name come from
+    /// [`Kernel::arguments`].
+    ///
+    /// # Errors
+    /// As for [`launch`](Kernel::launch), but for what happens when it runs.
+    pub fn prepare(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<Launch, Error> {
+        Launch::new(self, config, args)
+    }
+}
+
+impl Launch {
+    pub(crate) fn new(kernel: &Kernel, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<Launch, Error> {
+        let (info, device) = (&kernel.info, &kernel.device);
+        check_extents(info, device.limits(), kernel.resources().max_threads, config)?;
+        check_args(info, device, args)?;
+        kernel.entry.allow(config)?;
+        let mut bytes = vec![0; info.params.iter().map(|parameter| parameter.bytes as usize).sum()];
+        let mut rest = &mut bytes[..];
+        for (arg, parameter) in args.iter().zip(&info.params) {
+            let (own, others) = rest.split_at_mut(parameter.bytes as usize);
+            arg.write_to(own);
+            rest = others;
+        }
+        let kept: Box<[Kept]> = args.iter().map(Kept::of).collect();
+        let mut launch =
+            Launch { kernel: kernel.clone(), config: *config, bytes: bytes.into(), kept, others: Vec::new() };
+        launch.others = device.others(launch.memory());
+        Ok(launch)
+    }
+
+    /// The memory of the buffers.
+    fn memory(&self) -> impl Iterator<Item = &Arc<Allocation>> {
+        self.kept.iter().filter_map(|kept| kept.memory.as_ref())
+    }
+
+    /// Changes the argument of a parameter, for the runs that come later. Nothing changes when this fails.
+    ///
+    /// A parameter that holds a tensor map takes another tensor map, or a buffer: then the map is that of the same tensor
+    /// in this buffer, from its first element on, of which only the address is encoded anew
+    /// ([`TensorMap::with_buffer`](crate::TensorMap::with_buffer)).
+    ///
+    /// # Errors
+    /// [`Error::ArgumentName`] for a name that no parameter has; [`Error::ArgumentType`], [`Error::ArgumentValue`] and
+    /// [`Error::ForeignBuffer`] as for [`Kernel::launch`]; for the buffer of a tensor map [`Error::TensorMap`] and
+    /// [`Error::TensorOutside`]; the driver's.
+    ///
+    /// ```
+    /// use girih_device::{Arg, Device, LaunchConfig, Select, TensorMap};
+    /// use girih_ptx::{TensorElement, Tiled};
+    /// # let text = ".version 8.0 .target sm_90 .address_size 64
+    /// #     .visible .entry k(.param .align 64 .b8 map[128]) { ret; }";
+    /// let device = Device::open(Select::Sim)?;
+    /// let kernel = device.load(&girih_ptx::Module::parse(text)?)?.kernel("k")?; // k(map)
+    /// let (x, y) = (device.zeros::<f32>(512)?, device.zeros::<f32>(512)?);
+    /// let map = TensorMap::new(&x, &Tiled::new(TensorElement::F32, &[64, 8], &[64, 8]))?;
+    /// let mut launch = kernel.prepare(&LaunchConfig::linear(32, 32), &[Arg::from(&map)])?;
+    /// launch.set("map", &y)?;
+    /// assert_eq!(launch.arguments().next(), Some(&map.with_buffer(&y)?.bytes()[..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set<'a>(&mut self, parameter: &str, value: impl Into<Arg<'a>>) -> Result<(), Error> {
+        let (info, device, arg) = (&self.kernel.info, &self.kernel.device, value.into());
+        let Some(index) = info.params.iter().position(|param| &*param.name == parameter) else {
+            return Err(refused_name(info, parameter, "is no parameter"));
+        };
+        let start: u64 = info.params[..index].iter().map(|param| param.bytes).sum();
+        let bytes = &mut self.bytes[start as usize..][..info.params[index].bytes as usize];
+        let kept = match (&arg, &self.kept[index].map) {
+            (Arg::Buffer(buffer), Some(map)) => {
+                check_home(info, device, index, &arg)?;
+                Kept { map: Some(in_buffer(device, map, bytes, buffer)?), ..Kept::of(&arg) }
+            }
+            _ => {
+                check_arg(info, device, index, &arg)?;
+                arg.write_to(bytes);
+                Kept::of(&arg)
+            }
+        };
+        self.kept[index] = kept;
+        self.others = self.kernel.device.others(self.memory());
+        Ok(())
+    }
+
+    /// Puts the launch into the stream of its kernel; on the simulator it has run when this returns. In a capture
+    /// ([`Device::capture`]) it goes into the graph instead, with the arguments that it has now.
+    ///
+    /// It is ordered with the streams of its buffers as [`Kernel::launch`] is.
+    ///
+    /// # Errors
+    /// [`Error::CapturedByOther`] and [`Error::CapturedApart`] while a stream is being captured; on the simulator
+    /// [`Error::Sim`] for what the kernel does wrong, on a GPU the driver's.
+    ///
+    /// # Safety
+    /// As for [`Kernel::launch`], at each run. Memory that is not of girih's buffers (borrowed memory, addresses as numbers)
+    /// must still be there.
+    #[allow(unsafe_code, reason = "launching arbitrary PTX is unsafe: the contract is the caller's")]
+    pub unsafe fn run(&self) -> Result<(), Error> {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { self.enqueue("Launch::run") }
+    }
+
+    /// Puts the launch into the stream, or into the graph that is being captured.
+    ///
+    /// # Safety
+    /// As for [`Launch::run`].
+    #[allow(unsafe_code, reason = "launching arbitrary PTX is unsafe: the contract is the caller's")]
+    pub(crate) unsafe fn enqueue(&self, operation: &'static str) -> Result<(), Error> {
+        let Kernel { device, loaded, entry, .. } = &self.kernel;
+        let mut turns = device.turns(operation, &self.others)?;
+        if let Some(capture) = turns.capture() {
+            let (entry, config, bytes) = (entry.clone(), self.config, self.bytes.clone());
+            return capture.add(
+                device.backend(),
+                self.memory(),
+                Some(loaded),
+                move |backend: &dyn Backend| {
+                    // SAFETY: the caller's promise is passed on by that of the graph's launch, and `new` has allowed the configuration.
+                    unsafe { entry.launch(backend, &config, &bytes) }
+                },
+            );
+        }
+        device.sequence.ordered(&self.others, |backend| {
+            // SAFETY: the caller's promise is passed on, and `new` has allowed the configuration.
+            unsafe { entry.launch(backend, &self.config, &self.bytes) }
+        })
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The device whose stream it runs in.
+    pub fn device(&self) -> &Device {
+        &self.kernel.device
+    }
+
+    /// Grid, block, bytes of dynamic shared memory, and whether the launch is cooperative, as they were given.
+    pub fn config(&self) -> &LaunchConfig {
+        &self.config
+    }
+
+    /// Blocks of a cluster along x, y, z: those of the configuration or, without any, what the kernel's
+    /// `.reqnctapercluster` says. None: every block for itself.
+    pub fn cluster(&self) -> Option<[u32; 3]> {
+        self.config.cluster.or(self.kernel.info.required_cluster)
+    }
+
+    /// The handle (`CUfunction`) of the kernel, as `cuLaunchKernelEx` takes it; none on the simulator. It is valid as long
+    /// as this launch lives.
+    pub fn function(&self) -> Option<u64> {
+        self.kernel.entry.function()
+    }
+
+    /// The bytes of each argument, in the order of the kernel's parameters, as they are now.
+    /// [`KernelInfo::params`](girih_ptx::KernelInfo::params) has the names of the parameters, and where each one lies in a
+    /// parameter buffer.
+    pub fn arguments(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        each_argument(&self.kernel.info, &self.bytes)
+    }
+}
+
+/// Makes of a parameter's tensor map that of the same tensor in a buffer.
+fn in_buffer(
+    device: &Device,
+    map: &ptx::TensorMap,
+    parameter: &mut [u8],
+    buffer: &BufferArg<'_>,
+) -> Result<ptx::TensorMap, Error> {
+    let mut bytes = [0; ptx::TENSOR_MAP_BYTES];
+    bytes.copy_from_slice(parameter);
+    let map = readdress(device, map, &mut bytes, buffer)?;
+    parameter.copy_from_slice(&bytes);
+    Ok(map)
+}
+
+impl fmt::Debug for Launch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Launch({} on {:?}: {:?})", self.kernel.info.name, self.kernel.device, self.config)
+    }
+}
+
+#[cfg(all(test, feature = "cuda", feature = "sim"))]
+mod tests;
