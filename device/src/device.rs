@@ -4,7 +4,9 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use girih_ptx as ptx;
 
-use crate::{Buffer, Error, Limits, Module, Optimization, Pod, Timer, backend::Backend, stream::Sequence};
+use crate::{
+    Buffer, Error, Limits, Module, Optimization, Pod, Timer, backend::Backend, cache::Cache, stream::Sequence,
+};
 
 /// What kind of device runs the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,11 +36,13 @@ pub struct Device {
     pub(crate) sequence: Arc<Sequence>,
     /// Why `Auto` chose the simulator.
     pub(crate) fallback: Option<Arc<Error>>,
+    /// What all streams of the device have loaded.
+    pub(crate) modules: Arc<Cache>,
 }
 
 impl Device {
     pub(crate) fn new(backend: Box<dyn Backend>) -> Device {
-        Device { sequence: Arc::new(Sequence::new(backend)), fallback: None }
+        Device { sequence: Arc::new(Sequence::new(backend)), fallback: None, modules: Arc::default() }
     }
 
     /// GPU or simulator?
@@ -95,17 +99,40 @@ impl Device {
         Ok(buffer)
     }
 
-    /// Compiles a module, or a kernel of girih-codegen's, for the device: by the driver on a GPU, by the simulator's decoder
-    /// otherwise.
+    /// Compiles a module, or a kernel of girih-codegen, for the device: with the driver's compiler on a GPU, with the
+    /// simulator's decoder otherwise.
+    ///
+    /// A module with the same text is loaded once: while a module, a kernel, a launch or a graph of the first one is left, the
+    /// second `load` returns the same code, which costs no more than to print and to compare the text (and what is known
+    /// beside it, [`girih_ptx::Notes`]). This holds for all handles and streams of the device, on all threads; two
+    /// threads that load the same text at a time compile it once. A device that is opened a second time loads anew, since what
+    /// each of the two was opened on may end at another time.
+    ///
+    /// From one process to the next the driver itself keeps what its compiler made, on disk, unless the environment says
+    /// otherwise (`CUDA_CACHE_PATH`, `CUDA_CACHE_MAXSIZE`, `CUDA_CACHE_DISABLE`; CUDA C++ Programming Guide, "Environment
+    /// Variables").
     ///
     /// # Errors
-    /// [`Error::NotCaptured`] in a capture;     /// [`Error::WrongTarget`] when the device can't run the module's `.target`; [`Error::Jit`] with the compiler's log
-    /// and the PTX line it complains about; [`Error::Sim`] naming an instruction that the simulator doesn't know.
+    /// [`Error::NotCaptured`] in a capture; [`Error::WrongTarget`] when the device can't run the module's `.target`;
+    /// [`Error::Jit`] with the compiler's log and the PTX line that the log names; [`Error::Sim`] naming an instruction that
+    /// the simulator does not know.
+    ///
+    /// ```
+    /// # use girih_device::{Device, Select};
+    /// # let text = ".version 7.0 .target sm_80 .address_size 64 .visible .entry k() { ret; }";
+    /// let module = girih_ptx::Module::parse(text)?;
+    /// let device = Device::open(Select::Sim)?;
+    /// let first = device.load(&module)?;
+    /// let again = device.new_stream()?.load(&module)?; // the same code, for another stream
+    /// # assert_eq!(first.kernels().len(), again.kernels().len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn load(&self, module: &impl AsRef<ptx::Module>) -> Result<Module, Error> {
         self.load_with(module, Optimization::Full)
     }
 
-    /// As [`load`](Device::load), with a say in how far the driver's compiler goes.
+    /// As [`load`](Device::load), with a choice of how far the driver's compiler optimises. Modules that are optimised
+    /// differently are different code.
     ///
     /// # Errors
     /// As [`load`](Device::load).

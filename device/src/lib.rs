@@ -55,6 +55,7 @@ mod args;
 mod backend;
 mod borrow;
 mod buffer;
+mod cache;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod device;

@@ -10,11 +10,12 @@ use girih_ptx::{self as ptx, KernelInfo, Target};
 use crate::{
     Device, Error,
     backend::{Code, Entry},
+    cache::Source,
     stream::Sequence,
 };
 
 /// How far a GPU's driver optimises a module that it compiles. The simulator runs the text as it stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Optimization {
     /// Not at all (the driver's level 0): every instruction by itself. Where this gives another result than
     /// [`Optimization::Full`], the compiler is at fault, or the program relies on what the PTX ISA leaves open.
@@ -24,14 +25,45 @@ pub enum Optimization {
     Full,
 }
 
-/// Loaded code, unloaded behind its last launch.
+/// Loaded code, unloaded behind its last launch. All modules of a device that were loaded from the same source share it.
 pub(crate) struct Loaded {
+    source: Source,
     code: Arc<dyn Code>,
+    kernels: Box<[Known]>,
     /// The sequences that kernels of it are launched into.
     used: Mutex<Vec<Arc<Sequence>>>,
 }
 
+/// A kernel of loaded code.
+struct Known {
+    info: Arc<KernelInfo>,
+    /// What launches it, from the first time on that someone asks for it.
+    entry: Mutex<Option<Arc<dyn Entry>>>,
+}
+
 impl Loaded {
+    pub(crate) fn load(device: &Device, module: &ptx::Module, source: Source) -> Result<Loaded, Error> {
+        let code = device.backend().load(module, source.optimization())?;
+        let known = |info| Known { info: Arc::new(info), entry: Mutex::default() };
+        let kernels = module.kernels().into_iter().map(known).collect();
+        Ok(Loaded { source, code, kernels, used: Mutex::default() })
+    }
+
+    /// What it was loaded from.
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// What launches a kernel. It is one for all handles of the kernel, since the driver keeps with its function what the function
+    /// is allowed.
+    fn entry(&self, kernel: &Known) -> Result<Arc<dyn Entry>, Error> {
+        let mut entry = kernel.entry.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = &*entry {
+            return Ok(entry.clone());
+        }
+        Ok(entry.insert(self.code.kernel(&kernel.info)?).clone())
+    }
+
     fn used_in(&self, sequence: &Arc<Sequence>) {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         if !used.iter().any(|known| Arc::ptr_eq(known, sequence)) {
@@ -68,12 +100,12 @@ impl Unused {
     }
 }
 
-/// A module compiled for a device.
+/// A module compiled for a device. Clones, and modules that were loaded from the same text, are handles of the same code, which
+/// is unloaded behind its last launch when no module, kernel, launch or graph of it is left.
 #[derive(Clone)]
 pub struct Module {
     device: Device,
-    loaded: Arc<Loaded>,
-    kernels: Arc<[Arc<KernelInfo>]>,
+    pub(crate) loaded: Arc<Loaded>,
 }
 
 impl Module {
@@ -84,9 +116,7 @@ impl Module {
     ) -> Result<Module, Error> {
         check_target(module.target, device.limits().sm)?;
         device.refuse_in_capture("Device::load")?;
-        let kernels = module.kernels().into_iter().map(Arc::new).collect();
-        let loaded = Loaded { code: device.backend().load(module, optimization)?, used: Mutex::default() };
-        Ok(Module { device: device.clone(), loaded: Arc::new(loaded), kernels })
+        Ok(Module { device: device.clone(), loaded: device.modules.load(device, module, optimization)? })
     }
 
     /// A kernel of the module.
@@ -94,20 +124,20 @@ impl Module {
     /// # Errors
     /// [`Error::NoSuchKernel`] with the names that there are; [`Error::NotCaptured`] in a capture.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
-        let Some(info) = self.kernels.iter().find(|info| &*info.name == name) else {
-            let available = self.kernels.iter().map(|info| info.name.to_string()).collect();
+        let Some(kernel) = self.loaded.kernels.iter().find(|kernel| &*kernel.info.name == name) else {
+            let available = self.kernels().map(|info| info.name.to_string()).collect();
             return Err(Error::NoSuchKernel { kernel: name.into(), available });
         };
         // The driver may load a kernel only now.
         self.device.refuse_in_capture("Module::kernel")?;
-        let entry = self.loaded.code.kernel(info)?;
+        let (entry, info) = (self.loaded.entry(kernel)?, kernel.info.clone());
         self.loaded.used_in(&self.device.sequence);
-        Ok(Kernel { device: self.device.clone(), loaded: self.loaded.clone(), entry, info: info.clone() })
+        Ok(Kernel { device: self.device.clone(), loaded: self.loaded.clone(), entry, info })
     }
 
     /// The signatures of the module's kernels, in order.
     pub fn kernels(&self) -> impl ExactSizeIterator<Item = &KernelInfo> {
-        self.kernels.iter().map(|info| &**info)
+        self.loaded.kernels.iter().map(|kernel| &*kernel.info)
     }
 
     /// What the driver's compiler said: registers, spills, warnings. Empty on the simulator.
@@ -118,7 +148,7 @@ impl Module {
 
 impl fmt::Debug for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.kernels.iter().map(|info| &info.name)).finish()
+        f.debug_list().entries(self.kernels().map(|info| &info.name)).finish()
     }
 }
 

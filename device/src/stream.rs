@@ -206,7 +206,7 @@ impl Device {
     /// ```
     pub fn new_stream(&self) -> Result<Device, Error> {
         let sequence = Arc::new(Sequence::new(self.backend().new_stream()?));
-        Ok(Device { sequence, fallback: self.fallback.clone() })
+        Ok(Device { sequence, ..self.clone() })
     }
 
     /// Refuses what is no operation of the sequence, and must not be done while that is being captured all the same.

@@ -171,6 +171,25 @@ fn moved_maps_copy_as_new_ones() {
     }
 }
 
+/// The same text has the same functions, as long as someone keeps the module.
+#[test]
+fn a_module_is_loaded_once() {
+    let Some(device) = gpu() else { return };
+    let load = |device: &Device| device.load(&Module::parse(programs::REVERSE).unwrap()).unwrap();
+    let function = |module: &girih_device::Module| {
+        let kernel = module.kernel("fixed").unwrap();
+        kernel.prepare(&LaunchConfig::new([1; 3], [64, 2, 1]), &[]).unwrap().function()
+    };
+    let (first, again) = (load(&device), load(&device.new_stream().unwrap()));
+    assert!(function(&first).is_some());
+    assert_eq!(function(&first), function(&again));
+    let start = std::time::Instant::now();
+    for _ in 0..100 {
+        load(&device);
+    }
+    println!("a module that is loaded already: {:?}", start.elapsed() / 100);
+}
+
 #[test]
 fn streams_agree_with_the_host() {
     let Some(device) = gpu() else { return };
