@@ -1,4 +1,4 @@
-//! Arguments of a launch, checked against the kernel's signature and against what the kernel relies on.
+//! Arguments of a launch, checked against the kernel's signature and against the facts that the kernel relies on.
 
 use std::{fmt, sync::Arc};
 
@@ -6,13 +6,14 @@ use girih_ptx::{KernelInfo, ParamInfo, TENSOR_MAP_BYTES, Type};
 
 use crate::{Buffer, Device, Error, Kernel, Pod, TensorMap, memory::Allocation};
 
-/// Bytes that the address of a tensor map is a multiple of.
+/// The alignment in bytes of a parameter that holds a tensor map.
 const TENSOR_MAP_ALIGN: u32 = 64;
 
 /// An argument of a launch.
 ///
-/// A value fits a parameter of its size and kind: `U32` and `I32` a `.u32 .s32 .b32`, `F32` a `.f32` or `.b32`, a buffer's
-/// address a `.u64 .s64 .b64`, a tensor map a `.align 64 .b8 map[128]`. `Bytes` fits any parameter of as many bytes.
+/// An argument fits a parameter of the same size and kind: `U32` and `I32` fit `.u32`, `.s32` and `.b32`; `F32` fits `.f32` and
+/// `.b32`; `U64`, `I64` and a buffer's address fit `.u64`, `.s64` and `.b64`; `F64` fits `.f64` and `.b64`; a tensor map fits
+/// `.align 64 .b8 map[128]`. `Bytes` fits any parameter of as many bytes.
 #[derive(Clone, Copy, Debug)]
 pub enum Arg<'a> {
     /// A 32-bit unsigned integer.
@@ -95,8 +96,8 @@ macro_rules! arg_from {
 }
 arg_from!(u32 => U32, i32 => I32, u64 => U64, i64 => I64, f32 => F32, f64 => F64);
 
-/// Arguments by their names, as [`Kernel::arguments`](crate::Kernel::arguments) takes them: of variables that are called as the
-/// parameters are, or `parameter = value`.
+/// Arguments with the names of their parameters, as [`Kernel::arguments`](crate::Kernel::arguments) takes them. Each one is
+/// written as a variable that has the parameter's name, or as `parameter = value`.
 ///
 /// # Examples
 /// ```
@@ -119,7 +120,7 @@ macro_rules! args {
 }
 
 impl<'a> Arg<'a> {
-    /// The memory of the buffer that it stands for.
+    /// The memory of the buffer that the argument is, or whose tensor map it is.
     pub(crate) fn memory(&self) -> Option<&'a Arc<Allocation>> {
         match self {
             Arg::Buffer(buffer) => buffer.memory,
@@ -128,12 +129,12 @@ impl<'a> Arg<'a> {
         }
     }
 
-    /// The tensor map that it stands for.
+    /// The tensor map that the argument is.
     pub(crate) fn map(&self) -> Option<&'a TensorMap<'a>> {
         if let Arg::TensorMap(map) = self { Some(map) } else { None }
     }
 
-    /// Writes the argument's bytes over those of a parameter that it fits.
+    /// Writes the argument's bytes over the bytes of a parameter that the argument fits.
     pub(crate) fn write_to(&self, parameter: &mut [u8]) {
         match self {
             Arg::TensorMap(map) => parameter.copy_from_slice(map.bytes()),
@@ -146,7 +147,7 @@ impl<'a> Arg<'a> {
         }
     }
 
-    /// The bits of an argument of 32 or 64 bits: how many they are, and the bits themselves.
+    /// The number of bits of the argument, 32 or 64, and the bits themselves; none for an argument of another size.
     fn number(&self) -> Option<(u32, u64)> {
         match *self {
             Arg::U32(v) => Some((32, v.into())),
@@ -193,10 +194,11 @@ impl<'a> Arg<'a> {
 }
 
 impl Kernel {
-    /// Arguments in the order of the kernel's parameters, from arguments by the names of those.
+    /// Puts arguments that are named by their parameters into the order of the kernel's parameters, as
+    /// [`launch`](Kernel::launch) and [`prepare`](Kernel::prepare) take them.
     ///
     /// # Errors
-    /// [`Error::ArgumentName`] for a parameter that has none or several, or a name that no parameter has.
+    /// [`Error::ArgumentName`] for a parameter that has no argument or several, and for a name that no parameter has.
     pub fn arguments<'a>(&self, named: &[(&str, Arg<'a>)]) -> Result<Vec<Arg<'a>>, Error> {
         let refused = |name: &str, what| refused_name(&self.info, name, what);
         let unknown = |name: &str| self.info.params.iter().all(|param| &*param.name != name);
@@ -229,7 +231,7 @@ pub(crate) fn check_args(info: &KernelInfo, device: &Device, args: &[Arg<'_>]) -
     args.iter().enumerate().try_for_each(|(index, arg)| check_arg(info, device, index, arg))
 }
 
-/// Checks an argument against the parameter of that index: its type, its value and its device.
+/// Checks an argument against the parameter of this index: the argument's type, its value and its device.
 pub(crate) fn check_arg(
     info: &KernelInfo,
     device: &Device,
@@ -268,7 +270,7 @@ pub(crate) fn check_home(
     Err(Error::ForeignBuffer { what: format!("kernel `{}`, argument {index}: {what}", info.name) })
 }
 
-/// The bytes of each parameter, of the bytes of all parameters in order without gaps.
+/// Cuts the bytes of all arguments, which stand in order without gaps, into the bytes of each argument.
 pub(crate) fn each_argument<'a>(
     info: &'a KernelInfo,
     mut args: &'a [u8],
@@ -301,7 +303,7 @@ fn describe(parameter: &ParamInfo) -> String {
     }
 }
 
-/// Whether the argument is what the program that wrote the kernel says of its parameter.
+/// Checks an argument against the fact that the program that wrote the kernel claims of the parameter.
 fn check_value(info: &KernelInfo, parameter: &ParamInfo, arg: &Arg<'_>) -> Result<(), Error> {
     let Some(fact) = &parameter.fact else { return Ok(()) };
     let Some((bits, value)) = arg.number() else { return Ok(()) };

@@ -1,8 +1,8 @@
-//! What a backend is: bytes at addresses, loaded code, entries that launch, marks and a clock.
+//! The interface of a backend: bytes at addresses, loaded code, entries that launch kernels, marks and a clock.
 //!
 //! The typed layer above ([`Buffer`](crate::Buffer), [`Kernel`](crate::Kernel)) checks everything that can be checked
-//! before a call arrives here, so a backend sees ranges inside live allocations and launches that fit signature and limits.
-//! It also keeps streams in order: a backend is one sequence of operations and knows nothing of the others.
+//! before it calls a backend, so a backend is given ranges inside live allocations, and launches that fit the signature and the
+//! limits. The typed layer also orders the streams: a backend is one sequence of operations and knows of no other sequence.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,87 +14,89 @@ use crate::{Error, Kind, LaunchConfig, Limits, Optimization, Resources};
 pub(crate) trait Backend: Send + Sync {
     fn kind(&self) -> Kind;
     fn limits(&self) -> &Limits;
-    /// Equal for two of a kind if addresses, code and marks of one mean the same to the other.
+    /// A number that two backends of a kind share if the addresses, the code and the marks of one mean the same to the other.
     fn identity(&self) -> u64;
-    /// Another sequence of the same device.
+    /// Makes another sequence of the same device.
     fn new_stream(&self) -> Result<Box<dyn Backend>, Error>;
-    /// `bytes` > 0 bytes of unspecified content, aligned to at least 256.
+    /// Allocates `bytes` > 0 bytes of unspecified content, aligned to at least 256.
     fn alloc(&self, bytes: usize) -> Result<u64, Error>;
-    /// Frees once everything called before has finished.
+    /// Frees an allocation once all operations before this call have finished.
     fn free(&self, address: u64);
-    /// Whether `bytes` > 0 bytes of someone else lie in one allocation that this device can use.
+    /// Checks that `bytes` > 0 bytes, which another library may have allocated, lie in one allocation that this device can use.
     fn check_range(&self, address: u64, bytes: usize) -> Result<(), Error>;
-    /// Copies from the host.
+    /// Starts a copy from the host.
     ///
     /// # Safety
     /// Nothing writes or frees `bytes` before a mark that is set behind the call has been reached.
     #[allow(unsafe_code, reason = "the copy may go on after the call")]
     unsafe fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error>;
-    /// Copies to the host.
+    /// Starts a copy to the host.
     ///
     /// # Safety
     /// Nothing reads, writes or frees `bytes` before a mark that is set behind the call has been reached.
     #[allow(unsafe_code, reason = "the copy may go on after the call")]
     unsafe fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error>;
-    /// `bytes` > 0 zeros on the host, page-locked if that helps.
+    /// Allocates `bytes` > 0 zeros on the host, page-locked if the device is faster with such memory.
     fn pinned(&self, bytes: usize) -> Result<Box<dyn HostMemory>, Error>;
     fn fill(&self, address: u64, byte: u8, bytes: usize) -> Result<(), Error>;
     fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error>;
     fn load(&self, module: &ptx::Module, optimization: Optimization) -> Result<Arc<dyn Code>, Error>;
-    /// A checked tensor map as the device's kernels read it.
+    /// Encodes a checked tensor map as the device's kernels read it.
     fn encode(&self, map: &ptx::TensorMap) -> Result<[u8; ptx::TENSOR_MAP_BYTES], Error>;
-    /// Makes of an encoded map that of `map`, which differs from it by the address alone.
+    /// Changes the encoding of a map into the encoding of `map`, which differs from the other map by the address alone.
     fn readdress(&self, map: &ptx::TensorMap, bytes: &mut [u8; ptx::TENSOR_MAP_BYTES]) -> Result<(), Error>;
     fn synchronize(&self) -> Result<(), Error>;
-    /// A mark behind everything called so far.
+    /// Sets a mark behind all operations so far.
     fn mark(&self) -> Result<Box<dyn Mark>, Error>;
-    /// Lets later operations wait for a mark of a sequence of the same identity.
+    /// Lets later operations wait for a mark of a sequence with the same identity.
     fn wait(&self, mark: &dyn Mark) -> Result<(), Error>;
-    /// Whether operations go into a graph of the driver's, no matter who captures.
+    /// Whether operations go into a graph of the driver, no matter which library captures.
     fn is_capturing(&self) -> bool;
-    /// Lets the driver capture what is called from here on. False: it can't, and the operations must be called for each replay.
+    /// Lets the driver capture the operations from here on. False if the backend has no captures: then the operations must be
+    /// called for each replay.
     fn begin_capture(&self) -> Result<bool, Error>;
-    /// Ends the driver's capture, even when this fails.
+    /// Ends the driver's capture, also when this call fails.
     fn end_capture(&self) -> Result<Box<dyn Executable>, Error>;
     fn clock(&self) -> Result<Box<dyn Clock>, Error>;
-    /// The raw stream of a GPU.
+    /// The raw handle of a GPU's stream; none on the simulator.
     fn stream(&self) -> Option<u64>;
-    /// What the simulator saw in its last launch.
+    /// The simulator's report on its last successful launch.
     #[cfg(feature = "sim")]
     fn report(&self) -> Option<girih_sim::Report>;
-    /// What the simulator has found in its last launch.
+    /// The simulator's findings in its last launch.
     #[cfg(feature = "sim")]
     fn findings(&self) -> Vec<girih_sim::Finding>;
 }
 
 /// A loaded module.
 pub(crate) trait Code: Send + Sync {
-    /// What the compiler said.
+    /// The log of the compiler.
     fn log(&self) -> &str;
     fn kernel(&self, info: &Arc<ptx::KernelInfo>) -> Result<Arc<dyn Entry>, Error>;
 }
 
-/// A kernel of a loaded module; keeps the module loaded.
+/// A kernel of a loaded module, which keeps the module loaded.
 pub(crate) trait Entry: Send + Sync {
     fn resources(&self) -> Resources;
 
-    /// The raw handle of a GPU's function.
+    /// The raw handle of a GPU's function; none on the simulator.
     fn function(&self) -> Option<u64>;
 
-    /// Makes launches of that configuration possible, now and later.
+    /// Tells the driver what it must know before launches with this configuration. Later calls with other configurations take
+    /// nothing back.
     fn allow(&self, config: &LaunchConfig) -> Result<(), Error>;
 
-    /// Launches into a sequence of the module's device; `args` holds the bytes of the parameters in order, without gaps.
+    /// Launches the kernel into a sequence of the module's device. `args` holds the bytes of the arguments in order, without gaps.
     ///
     /// # Safety
-    /// As for [`Kernel::launch`](crate::Kernel::launch); the configuration has been allowed.
+    /// As for [`Kernel::launch`](crate::Kernel::launch); and the configuration has been given to [`allow`](Entry::allow).
     #[allow(unsafe_code, reason = "an arbitrary kernel can write anywhere on the device")]
     unsafe fn launch(&self, on: &dyn Backend, config: &LaunchConfig, args: &[u8]) -> Result<(), Error>;
 }
 
-/// What the driver has captured from a sequence; one call at a time.
+/// The operations that the driver has captured from a sequence. Calls are made one at a time.
 pub(crate) trait Executable: Send + Sync {
-    /// Replays it in that sequence.
+    /// Replays the operations in that sequence.
     fn launch(&self) -> Result<(), Error>;
 }
 
@@ -106,15 +108,15 @@ pub(crate) trait HostMemory: Send + Sync {
 
 /// A mark in a sequence of operations.
 pub(crate) trait Mark: Send + Sync {
-    /// The raw event of a GPU.
+    /// The raw handle of a GPU's event.
     #[cfg(feature = "cuda")]
     fn raw(&self) -> u64;
-    /// Waits until everything before the mark has finished.
+    /// Waits until all operations before the mark have finished.
     fn synchronize(&self) -> Result<(), Error>;
     fn is_done(&self) -> Result<bool, Error>;
 }
 
-/// Two marks in the device's sequence of operations and the time between them.
+/// Two marks in the device's sequence of operations, and the time between the two.
 pub(crate) trait Clock: Send {
     fn start(&mut self) -> Result<(), Error>;
     fn stop(&mut self) -> Result<(), Error>;

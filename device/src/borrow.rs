@@ -1,4 +1,4 @@
-//! Buffers of memory that belongs to someone else.
+//! Buffers of memory that another library has allocated.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use crate::{
 };
 
 impl Device {
-    /// A buffer of `len` elements in memory of someone else, which stays theirs: it is never freed by girih.
+    /// A buffer of `len` elements in memory that another library has allocated. girih never frees this memory.
     ///
-    /// The buffer's operations join this device's sequence. What can be asked is checked: that the address is aligned for `T`, and
-    /// that all elements lie in one allocation that this device can use. On the simulator this is an allocation of this simulator.
+    /// The buffer's operations join this device's sequence. The address must be aligned for `T`, and all elements must lie in one
+    /// allocation that this device can use; both are checked. On the simulator the allocation must be one of the same simulator.
     ///
     /// # Errors
     /// [`Error::Misaligned`], [`Error::NoMemory`], [`Error::WrongMemory`], [`Error::BeyondAllocation`], [`Error::TooLong`]; the driver's.
     ///
     /// # Safety
-    /// The memory must stay allocated as long as the buffer, its slices, tensor maps of them and graphs with them are used, until
-    /// what they were used for has finished. What others do with it outside of this device's sequence must be ordered with that
-    /// sequence by the caller.
+    /// The memory must stay allocated as long as the buffer, its slices, or tensor maps, prepared launches and graphs with any of
+    /// these are used, and until the operations that they were used for have finished. The caller must order what other
+    /// libraries do with the memory with this device's sequence.
     ///
     /// ```
     /// # use girih_device::{Device, Select};
@@ -42,7 +42,7 @@ impl Device {
         Ok(buffer)
     }
 
-    /// A buffer of memory that was allocated elsewhere, aligned and otherwise not checked.
+    /// A buffer of memory that girih has not allocated. Only the alignment of the address is checked.
     pub(crate) fn buffer_of<T: Pod>(
         &self,
         address: u64,

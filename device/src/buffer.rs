@@ -8,12 +8,12 @@ use crate::{
     memory::{Allocation, Owner},
 };
 
-/// `len` elements of device memory.
+/// `len` elements of type `T` in device memory.
 ///
-/// All operations join the sequence of the device that made the buffer: a [`download`](Buffer::download) sees what every call
-/// before it wrote, kernels included, and dropping a buffer frees it after the work that may still use it. Streams that use a
-/// buffer of another stream are ordered with it ([`Device::new_stream`]). Kernels write through shared references, so
-/// [`write`](Buffer::write) and its kin take `&self` as well.
+/// All operations on a buffer join the sequence of the device that made the buffer: a [`download`](Buffer::download) returns what
+/// all operations before it wrote, kernels included, and a dropped buffer is freed behind the operations that may still use it.
+/// An operation of another stream that uses the buffer is ordered with the buffer's stream ([`Device::new_stream`]). Kernels
+/// write to buffers that are borrowed as `&Buffer`, so the methods that write take `&self` as well.
 ///
 /// ```
 /// use girih_device::{Device, Select};
@@ -26,7 +26,7 @@ use crate::{
 /// ```
 pub struct Buffer<T: Pod> {
     device: Device,
-    /// None of an empty buffer.
+    /// The memory of the elements; none of an empty buffer.
     memory: Option<Arc<Allocation>>,
     address: u64,
     len: usize,
@@ -53,7 +53,7 @@ impl<T: Pod> Buffer<T> {
         Buffer { device: device.clone(), memory, address, len, element: PhantomData }
     }
 
-    /// Bytes of so many elements.
+    /// The bytes of `len` elements.
     pub(crate) fn bytes_of(len: usize) -> Result<usize, Error> {
         let element_bytes = size_of::<T>();
         let bytes = len.checked_mul(element_bytes).filter(|&bytes| bytes <= isize::MAX as usize);
@@ -64,51 +64,52 @@ impl<T: Pod> Buffer<T> {
         self.memory.as_ref()
     }
 
-    /// Elements.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// No elements?
+    /// Whether the buffer has no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bytes.
+    /// The number of bytes.
     pub fn bytes(&self) -> usize {
         self.len * size_of::<T>()
     }
 
-    /// The device address of the first element; 0 for an empty buffer. That of a buffer that girih allocated is a multiple of 256,
-    /// that of a slice or of borrowed memory is wherever its first element is.
+    /// The device address of the first element; 0 for an empty buffer. The address of a buffer that girih allocated is a multiple
+    /// of 256; the address of a slice or of borrowed memory is a multiple of the element's alignment.
     pub fn address(&self) -> u64 {
         self.address
     }
 
-    /// The device that it lives on, whose sequence its operations join.
+    /// The device that the buffer was made by, whose sequence the buffer's operations join.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// A copy of the elements on the host, after everything called before has finished.
+    /// Copies the elements to the host, behind all operations so far, and lets the host wait for the copy.
     ///
     /// # Errors
-    /// The driver's, or that of a kernel that failed earlier.
+    /// [`Error::KernelFailed`] when a kernel failed; [`Error::NotCaptured`] in a capture; the driver's.
     #[allow(unsafe_code, reason = "the driver reads and writes host memory while the host waits")]
     pub fn download(&self) -> Result<Vec<T>, Error> {
         let mut host = vec![T::zeroed(); self.len];
         if !self.is_empty() {
-            // SAFETY: `host` is out of reach until the mark is reached.
+            // SAFETY: nothing else can reach `host` before the mark is reached.
             unsafe { self.start_read("Buffer::download", bytemuck::cast_slice_mut(&mut host)) }?
                 .synchronize()?;
         }
         Ok(host)
     }
 
-    /// Overwrites all elements.
+    /// Overwrites all elements, and lets the host wait for the copy.
     ///
     /// # Errors
-    /// [`Error::Length`] unless `source` has exactly [`len`](Buffer::len) elements; the driver's.
+    /// [`Error::Length`] unless `source` has exactly [`len`](Buffer::len) elements; [`Error::NotCaptured`] in a capture; the
+    /// driver's.
     #[allow(unsafe_code, reason = "the driver reads and writes host memory while the host waits")]
     pub fn write(&self, source: &[T]) -> Result<(), Error> {
         self.same_len("Buffer::write", source.len())?;
@@ -119,10 +120,10 @@ impl<T: Pod> Buffer<T> {
         unsafe { self.start_write("Buffer::write", bytemuck::cast_slice(source)) }?.synchronize()
     }
 
-    /// Starts a copy from the host to the buffer, which has elements.
+    /// Starts a copy from the host to the buffer, which must not be empty, and sets a mark behind the copy.
     ///
     /// # Safety
-    /// Nothing writes or frees `bytes` before the mark is reached. Without a mark the copy is not under way.
+    /// Nothing may write or free `bytes` before the mark is reached. When this fails, no copy is under way.
     #[allow(unsafe_code, reason = "the copy goes on after the call")]
     pub(crate) unsafe fn start_write(
         &self,
@@ -130,16 +131,16 @@ impl<T: Pod> Buffer<T> {
         bytes: &[u8],
     ) -> Result<Box<dyn Mark>, Error> {
         self.device.submit(operation, &[], |backend| {
-            // SAFETY: the caller's promise is passed on, and without a mark the copy is waited for.
+            // SAFETY: the caller's promise is passed on; if no mark can be set, the host waits for the copy.
             unsafe { backend.write(self.address, bytes) }?;
             backend.mark().or_else(|error| backend.synchronize().and(Err(error)))
         })
     }
 
-    /// Starts a copy of the buffer, which has elements, to the host.
+    /// Starts a copy of the buffer, which must not be empty, to the host, and sets a mark behind the copy.
     ///
     /// # Safety
-    /// Nothing reads, writes or frees `bytes` before the mark is reached. Without a mark the copy is not under way.
+    /// Nothing may read, write or free `bytes` before the mark is reached. When this fails, no copy is under way.
     #[allow(unsafe_code, reason = "the copy goes on after the call")]
     pub(crate) unsafe fn start_read(
         &self,
@@ -147,16 +148,16 @@ impl<T: Pod> Buffer<T> {
         bytes: &mut [u8],
     ) -> Result<Box<dyn Mark>, Error> {
         self.device.submit(operation, &[], |backend| {
-            // SAFETY: the caller's promise is passed on, and without a mark the copy is waited for.
+            // SAFETY: the caller's promise is passed on; if no mark can be set, the host waits for the copy.
             unsafe { backend.read(self.address, bytes) }?;
             backend.mark().or_else(|error| backend.synchronize().and(Err(error)))
         })
     }
 
-    /// Sets every byte to `byte`: 0 for zeros, 0xFF for NaNs of every floating-point type (poison).
+    /// Sets every byte to `byte`: 0 makes zeros, 0xFF makes NaNs of every floating-point type. The host does not wait.
     ///
     /// # Errors
-    /// The driver's.
+    /// [`Error::CapturedByOther`] and [`Error::CapturedApart`] while a stream is being captured; the driver's.
     pub fn fill_bytes(&self, byte: u8) -> Result<(), Error> {
         let Some(memory) = self.memory() else { return Ok(()) };
         let (address, bytes) = (self.address, self.bytes());
@@ -164,11 +165,12 @@ impl<T: Pod> Buffer<T> {
         self.device.submit_or_capture("Buffer::fill_bytes", &[memory], fill)
     }
 
-    /// Copies the elements of another buffer of the same device and length, on the device.
+    /// Copies the elements of another buffer of the same device and length, on the device. The host does not wait.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::ForeignBuffer`], [`Error::Overlap`] for slices that have some elements in common; the
-    /// driver's.
+    /// [`Error::Length`] for a buffer of another length, [`Error::ForeignBuffer`] for a buffer of another device,
+    /// [`Error::Overlap`] for slices that have some elements in common; [`Error::CapturedByOther`] and
+    /// [`Error::CapturedApart`] while a stream is being captured; the driver's.
     pub fn copy_from(&self, source: &Buffer<T>) -> Result<(), Error> {
         self.same_len("Buffer::copy_from", source.len())?;
         if !self.device.is_same(&source.device) {

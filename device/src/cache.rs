@@ -10,7 +10,7 @@ use girih_ptx as ptx;
 
 use crate::{Device, Error, Optimization, module::Loaded};
 
-/// What code is loaded from: a text, what is known beside it, and how far the compiler goes.
+/// The source of loaded code: a text, the notes on it, and how far the compiler optimises.
 pub(crate) struct Source {
     text: String,
     notes: ptx::Notes,
@@ -32,7 +32,7 @@ impl Source {
         hasher.finish()
     }
 
-    /// Whether code loaded from this source serves for the other one, whose module is `module`, as well.
+    /// Whether the code of this source is also the code of another source, whose module is `module`.
     fn serves(&self, other: &Source, module: &ptx::Module) -> bool {
         self.optimization == other.optimization
             && self.text == other.text
@@ -40,7 +40,8 @@ impl Source {
     }
 }
 
-/// Whether two notes say the same of a module: the simulator checks the claims and tells of the sites, a launch checks the facts.
+/// Whether two notes say the same of a module. Notes matter to loaded code: the simulator checks the claims and reports the lines
+/// of Rust, and a launch checks the facts about its parameters.
 fn same_notes(a: &ptx::Notes, b: &ptx::Notes, module: &ptx::Module, text: &str) -> bool {
     let launches = |item: &ptx::Item| match item {
         ptx::Item::Kernel(kernel) => a.launch(&kernel.name) == b.launch(&kernel.name),
@@ -54,18 +55,18 @@ fn same_notes(a: &ptx::Notes, b: &ptx::Notes, module: &ptx::Module, text: &str) 
         && lines.into_iter().all(|line| a.site(line) == b.site(line))
 }
 
-/// The loaded modules of one hash that are still used.
+/// The loaded modules whose sources have the same hash.
 type Slot = Arc<Mutex<Vec<Weak<Loaded>>>>;
 
-/// The loaded modules of a device by their sources. It keeps none of them loaded.
+/// The modules that a device has loaded, by the hashes of their sources. The cache keeps no module loaded.
 #[derive(Default)]
 pub(crate) struct Cache {
     slots: Mutex<HashMap<u64, Slot>>,
 }
 
 impl Cache {
-    /// The code of a module: what was loaded from the same source before, if that is still used, or what is loaded now. Threads
-    /// that ask for the same source at a time wait for one of them to load it.
+    /// The code of a module. Code that was loaded from the same source and is still used is returned again; otherwise the code is
+    /// loaded now. When several threads ask for the same source at the same time, one of them loads it and the others wait.
     pub(crate) fn load(
         &self,
         device: &Device,
@@ -88,7 +89,8 @@ impl Cache {
 
     fn slot(&self, hash: u64) -> Slot {
         let mut slots = lock(&self.slots);
-        // Nobody else can take a slot out of the map now, so one that only the map has is not being filled.
+        // A thread that loads holds the slot of its source. While the map is locked no thread can get a slot from it, so a slot that
+        // only the map holds is not being filled.
         slots.retain(|&other, slot| {
             other == hash
                 || Arc::strong_count(slot) > 1

@@ -1,4 +1,4 @@
-//! A device, and what it makes.
+//! Devices, and what they make.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -8,7 +8,7 @@ use crate::{
     Buffer, Error, Limits, Module, Optimization, Pod, Timer, backend::Backend, cache::Cache, stream::Sequence,
 };
 
-/// What kind of device runs the kernels.
+/// The kind of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// An NVIDIA GPU, through its driver.
@@ -26,17 +26,18 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A GPU or the simulator, and one sequence of operations there (on a GPU: one stream). Clones are handles of the same
-/// sequence; [`new_stream`](Device::new_stream) makes another one.
+/// A GPU or the simulator, and one sequence of operations on it (on a GPU a stream). Clones are handles of the same
+/// sequence; [`new_stream`](Device::new_stream) makes another sequence.
 ///
-/// Each call joins the sequence's end. Only reads on the host, [`synchronize`](Device::synchronize),
-/// [`Event::synchronize`](crate::Event::synchronize) and [`Timer::stop`] wait.
+/// Each operation joins the end of the sequence. The host waits in copies between the device and memory of the host
+/// that is not pinned, in [`synchronize`](Device::synchronize), [`Event::synchronize`](crate::Event::synchronize),
+/// [`Transfer::wait`](crate::Transfer::wait) and [`Timer::stop`], and where the last kernel of a module is dropped.
 #[derive(Clone)]
 pub struct Device {
     pub(crate) sequence: Arc<Sequence>,
-    /// Why `Auto` chose the simulator.
+    /// The reason why `Auto` chose the simulator.
     pub(crate) fallback: Option<Arc<Error>>,
-    /// What all streams of the device have loaded.
+    /// The modules that all streams of the device have loaded.
     pub(crate) modules: Arc<Cache>,
 }
 
@@ -45,7 +46,7 @@ impl Device {
         Device { sequence: Arc::new(Sequence::new(backend)), fallback: None, modules: Arc::default() }
     }
 
-    /// GPU or simulator?
+    /// The kind of the device: a GPU or the simulator.
     pub fn kind(&self) -> Kind {
         self.backend().kind()
     }
@@ -55,23 +56,23 @@ impl Device {
         &self.limits().name
     }
 
-    /// What the device has.
+    /// The limits of the device: memory, threads, architecture.
     pub fn limits(&self) -> &Limits {
         self.backend().limits()
     }
 
-    /// Why [`Select::Auto`](crate::Select::Auto) chose the simulator; none when it chose a GPU or had no choice.
+    /// The reason why [`Select::Auto`](crate::Select::Auto) chose the simulator; none if it chose a GPU or if the device was named.
     pub fn fallback(&self) -> Option<&Error> {
         self.fallback.as_deref()
     }
 
-    /// Are both handles of one GPU, through one context, or of one simulator? Then the buffers, modules and events of one are
-    /// usable with the other, whether or not their sequence of operations is the same.
+    /// Whether both devices are the same context of a GPU, or the same simulator. Then the buffers, modules and events of one
+    /// device can be used with the other, also if the two have different sequences of operations.
     pub fn is_same(&self, other: &Device) -> bool {
         self.kind() == other.kind() && self.backend().identity() == other.backend().identity()
     }
 
-    /// Memory for `len` elements, contents unspecified.
+    /// Allocates memory for `len` elements. Their values are unspecified.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::TooLong`]; [`Error::NotCaptured`] in a capture; the driver's.
@@ -79,7 +80,7 @@ impl Device {
         Buffer::new(self.clone(), len)
     }
 
-    /// Memory for `len` elements, all zero.
+    /// Allocates memory for `len` elements, which are all zero.
     ///
     /// # Errors
     /// As [`alloc`](Device::alloc).
@@ -89,7 +90,7 @@ impl Device {
         Ok(buffer)
     }
 
-    /// A copy of `host` on the device.
+    /// Copies `host` into a new buffer on the device.
     ///
     /// # Errors
     /// As [`alloc`](Device::alloc).
@@ -102,14 +103,14 @@ impl Device {
     /// Compiles a module, or a kernel of girih-codegen, for the device: with the driver's compiler on a GPU, with the
     /// simulator's decoder otherwise.
     ///
-    /// A module with the same text is loaded once: while a module, a kernel, a launch or a graph of the first one is left, the
-    /// second `load` returns the same code, which costs no more than to print and to compare the text (and what is known
-    /// beside it, [`girih_ptx::Notes`]). This holds for all handles and streams of the device, on all threads; two
-    /// threads that load the same text at a time compile it once. A device that is opened a second time loads anew, since what
-    /// each of the two was opened on may end at another time.
+    /// Modules with the same text and the same [notes](girih_ptx::Notes) are compiled once, and share their code: as long as a
+    /// module, a kernel, a launch or a graph of the first one is left, to load a second one takes only the time to print and to
+    /// compare the text. This is true of all clones and streams of the device and of all threads; threads that load the same
+    /// module at the same time wait for one of them to compile it. A device that is opened again shares no code with the first,
+    /// since the contexts that the two were opened on may be destroyed at different times.
     ///
-    /// From one process to the next the driver itself keeps what its compiler made, on disk, unless the environment says
-    /// otherwise (`CUDA_CACHE_PATH`, `CUDA_CACHE_MAXSIZE`, `CUDA_CACHE_DISABLE`; CUDA C++ Programming Guide, "Environment
+    /// Between processes the driver keeps compiled code itself, in a cache on disk, which the environment variables
+    /// `CUDA_CACHE_PATH`, `CUDA_CACHE_MAXSIZE` and `CUDA_CACHE_DISABLE` control (CUDA Programming Guide, "CUDA Environment
     /// Variables").
     ///
     /// # Errors
@@ -144,7 +145,7 @@ impl Device {
         Module::load(self, module.as_ref(), optimization)
     }
 
-    /// Waits until everything called so far in this sequence has finished.
+    /// Lets the host wait until all operations in this sequence have finished.
     ///
     /// # Errors
     /// [`Error::KernelFailed`] when a kernel failed; [`Error::NotCaptured`] in a capture; the driver's.
@@ -152,7 +153,7 @@ impl Device {
         self.submit("Device::synchronize", &[], |backend| backend.mark())?.synchronize()
     }
 
-    /// A timer on this device.
+    /// A timer of this device's sequence.
     ///
     /// # Errors
     /// The driver's.
@@ -160,7 +161,7 @@ impl Device {
         Timer::new(self)
     }
 
-    /// The time that the operations called by `work` take on the device.
+    /// The time that the operations that `work` puts into the device's sequence take on the device.
     ///
     /// # Errors
     /// `work`'s own, or the timer's.
@@ -180,26 +181,28 @@ impl Device {
         Ok(timer.stop()?)
     }
 
-    /// The handle (`CUstream`) of the stream, for work of other libraries that must join the device's sequence;
-    /// none on the simulator. Using it is as unsafe as those libraries are; it is valid while a handle of the device lives.
+    /// The handle (`CUstream`) of the stream, for operations of other libraries that must join the device's sequence; none on
+    /// the simulator. The handle is valid while a handle of the device lives. What other libraries put into the stream is as
+    /// unsafe as those libraries are.
     pub fn cuda_stream(&self) -> Option<u64> {
         self.backend().stream()
     }
 
-    /// The handle (`CUcontext`) of the GPU's context, for other libraries; none on the simulator. It is valid while a handle of the
-    /// device lives.
+    /// The handle (`CUcontext`) of the GPU's context, for other libraries; none on the simulator. The handle is valid while a
+    /// handle of the device lives.
     pub fn cuda_context(&self) -> Option<u64> {
         (self.kind() == Kind::Cuda).then(|| self.backend().identity())
     }
 
-    /// What the simulator has found in its last launch, in the executions of [`SimOptions`](crate::SimOptions)'s `seeds` (1 if it is 0). The launch
-    /// fails with the first that is an error; here are all, warnings too. None on a GPU.
+    /// What the simulator has found in its last launch, in as many executions as `seeds` of [`SimOptions`](crate::SimOptions) says
+    /// (at least one). The launch fails with the first finding that is an error; this list has all of them, and the warnings.
+    /// It is empty on a GPU.
     #[cfg(feature = "sim")]
     pub fn sim_findings(&self) -> Vec<girih_sim::Finding> {
         self.backend().findings()
     }
 
-    /// What the simulator saw in its last successful launch; none on a GPU or before a launch.
+    /// The simulator's report on its last successful launch; none on a GPU or before a launch.
     #[cfg(feature = "sim")]
     pub fn sim_report(&self) -> Option<girih_sim::Report> {
         self.backend().report()

@@ -1,81 +1,68 @@
-//! Everything that can go wrong, and whose fault it is.
+//! Everything that can go wrong.
 
-use std::fmt;
-
-/// Whose move it is after an [`Error`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The call: its message says what would be accepted.
-    Caller,
-    /// This machine: no driver, no GPU, too old a one, too little memory.
-    Target,
-    /// The PTX program that was loaded or launched.
-    Program,
-    /// The driver refused or failed something that girih believes to be correct.
-    Driver,
-}
+use crate::DriverVersion;
 
 /// What a call on a [`Device`](crate::Device), or on something made by one, can fail with.
 ///
-/// Each variant carries the operands, so that its message alone is enough to mend the call;
-/// [`Error::fault`] tells whose fault it is.
+/// Each variant carries the operands, and its message says what would have been accepted, so that the call can be corrected from
+/// the message alone. [`Error::fault`] says whose fault an error is.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Text that names no device.
+    /// A text that names no device.
     #[error("{origin}`{text}` names no device: expected auto, cuda, cuda:N (N = 0, 1, ...) or sim")]
     BadSelect {
-        /// `GIRIH_DEVICE=` when the text came from the environment, else empty.
+        /// `GIRIH_DEVICE=` if the text came from that environment variable, otherwise empty.
         origin: &'static str,
         /// The text.
         text: String,
     },
-    /// A GPU was asked for in a build without the feature `cuda`.
+    /// A GPU was named in a build without the feature `cuda`.
     #[error(
         "this build has no CUDA backend: enable the feature `cuda` of girih-device, or choose the device `sim`"
     )]
     NoCudaFeature,
-    /// The simulator was asked for in a build without the feature `sim`.
+    /// The simulator was named in a build without the feature `sim`.
     #[error(
         "this build has no simulator: enable the feature `sim` of girih-device, or choose the device `cuda`"
     )]
     NoSimFeature,
-    /// The driver library is not installed.
+    /// The driver's library is not installed.
     #[error("no NVIDIA driver on this machine (libcuda is missing): install it, or choose the device `sim`")]
     NoDriver,
-    /// The driver is there and reports no GPU.
+    /// The driver is installed and finds no GPU.
     #[error("the NVIDIA driver finds no GPU ({reason}): choose the device `sim`")]
     NoGpu {
-        /// What the driver said.
+        /// The driver's error code, or that it counts no GPU.
         reason: String,
     },
-    /// The index is past the last GPU.
+    /// The index is behind the last GPU.
     #[error("there is no GPU cuda:{index}: this machine has {count} (cuda:0 to cuda:{})", count.saturating_sub(1))]
     NoSuchGpu {
-        /// The index asked for.
+        /// The index, from 0.
         index: usize,
-        /// GPUs present.
+        /// The number of GPUs.
         count: usize,
     },
-    /// The GPU's compute capability is below what girih generates code for.
+    /// The GPU is older than the architectures that girih generates code for.
     #[error("{name} is sm_{sm}: girih needs sm_{needed} or newer; choose the device `sim`")]
     GpuTooOld {
         /// The GPU's name.
         name: String,
         /// Its architecture, 75 for sm_75.
         sm: u32,
-        /// The oldest accepted.
+        /// The oldest architecture that is accepted.
         needed: u32,
     },
-    /// The driver is older than the features that girih or a module needs.
+    /// The driver is too old for girih or for a module.
     #[error("the NVIDIA driver supports CUDA {driver}, too old for {what}: update the driver")]
     DriverTooOld {
         /// The CUDA version that the driver supports.
         driver: DriverVersion,
-        /// What needs a newer one.
+        /// What needs a newer driver.
         what: String,
     },
-    /// A null handle of a context.
+    /// A context whose handle is null.
     #[error(
         "Device::from_raw: the context is null; a context of cuCtxCreate or cuDevicePrimaryCtxRetain is accepted"
     )]
@@ -86,27 +73,27 @@ pub enum Error {
          is accepted, or the context that the stream belongs to"
     )]
     WrongStream {
-        /// The stream.
+        /// The stream's handle.
         stream: u64,
-        /// The context of the call.
+        /// The handle of the context that the call names.
         context: u64,
-        /// The stream's context.
+        /// The handle of the stream's context.
         owner: u64,
     },
-    /// The stream that is another one on every thread.
+    /// The per-thread default stream, which is a different stream on every thread.
     #[error(
-        "the per-thread default stream is another stream on every thread: a stream of cuStreamCreate is accepted, or the \
+        "the per-thread default stream is a different stream on every thread: a stream of cuStreamCreate is accepted, or the \
          legacy default stream 0"
     )]
     PerThreadStream,
-    /// A module for another architecture.
+    /// A module for an architecture that the device does not run.
     #[error("the module is for {module}, the device is {device}: {rule}")]
     WrongTarget {
         /// The module's `.target`.
         module: String,
         /// The device's architecture.
         device: String,
-        /// Which devices run the module.
+        /// The rule that says which devices run the module.
         rule: &'static str,
     },
     /// Device memory is exhausted.
@@ -116,50 +103,50 @@ pub enum Error {
         bytes: u64,
         /// Bytes free.
         available: u64,
-        /// Bytes that the device has.
+        /// Bytes of memory that the device has.
         total: u64,
     },
-    /// A buffer's size in bytes does not fit an address.
+    /// A buffer with more bytes than an address can count.
     #[error("a buffer of {len} elements of {element_bytes} bytes has more bytes than an address can count")]
     TooLong {
-        /// Elements.
+        /// The number of elements.
         len: usize,
-        /// Bytes of an element.
+        /// Bytes of one element.
         element_bytes: usize,
     },
-    /// Source and destination of a copy differ in length.
+    /// A copy whose source and destination have different lengths.
     #[error("{operation}: the buffer has {buffer} elements, the source {source_len}; they must be equal")]
     Length {
-        /// The method.
+        /// The method that was called.
         operation: &'static str,
-        /// The destination's elements.
+        /// The number of elements of the destination.
         buffer: usize,
-        /// The source's elements.
+        /// The number of elements of the source.
         source_len: usize,
     },
-    /// Pinned memory of another length than the buffer that is copied into it.
+    /// Pinned memory of another length than the buffer that is to be copied into the memory.
     #[error(
         "Buffer::download_async: the buffer has {buffer} elements, the pinned memory {target}; they must be equal"
     )]
     TargetLength {
-        /// The buffer's elements.
+        /// The number of elements of the buffer.
         buffer: usize,
-        /// The pinned memory's elements.
+        /// The number of elements of the pinned memory.
         target: usize,
     },
-    /// A slice beyond its buffer.
+    /// A slice that is not inside its buffer.
     #[error(
-        "Buffer::slice: the elements {start}..{end} of a buffer of {len}: ranges inside of 0..{len} are accepted"
+        "Buffer::slice: the elements {start}..{end} of a buffer of {len}: ranges inside 0..{len} are accepted"
     )]
     OutOfRange {
         /// The first element.
         start: usize,
         /// The element behind the last.
         end: usize,
-        /// The buffer's elements.
+        /// The number of elements of the buffer.
         len: usize,
     },
-    /// A slice that could outlive the borrow of its memory.
+    /// A slice, which could be used longer than its memory is borrowed from `cudarc`.
     #[error(
         "Buffer::slice of memory that is borrowed from cudarc: slice the `Borrowed` itself, or borrow a view of the memory"
     )]
@@ -169,49 +156,49 @@ pub enum Error {
         "Buffer::copy_from: source and destination overlap in {bytes} bytes: copy through another buffer"
     )]
     Overlap {
-        /// Bytes in common.
+        /// The number of bytes in common.
         bytes: u64,
     },
-    /// An operation that no graph can hold, while one is being captured.
+    /// An operation that no graph can hold, in a stream that is being captured.
     #[error(
         "{operation} in a capture: launches, Buffer::fill_bytes and Buffer::copy_from are accepted there; call it before or after the \
          capture, or on another stream"
     )]
     NotCaptured {
-        /// The method.
+        /// The method that was called.
         operation: &'static str,
     },
-    /// An operation of a stream that another thread or the stream's owner is capturing.
+    /// An operation in a stream that another thread, or the library that owns the stream, is capturing.
     #[error(
-        "{operation}: another thread or the owner of the stream captures it: wait until the capture has ended, or use a stream of \
-         its own (Device::new_stream)"
+        "{operation}: another thread, or the library that owns the stream, is capturing the stream: wait until the capture has \
+         ended, or use another stream (Device::new_stream)"
     )]
     CapturedByOther {
-        /// The method.
+        /// The method that was called.
         operation: &'static str,
     },
-    /// An operation with a buffer of another stream, where one of the streams is being captured and can't be ordered with the other.
+    /// An operation in one stream with a buffer of another stream, of which one is being captured, so that the two can't be ordered.
     #[error(
-        "{operation}: a buffer of it belongs to another stream, and one of the streams is being captured: capture by Device::capture, \
-         which accepts buffers of other streams, or use the buffer outside of the capture"
+        "{operation}: one of its buffers belongs to another stream, and one of the two streams is being captured: capture with \
+         Device::capture, which accepts buffers of other streams, or use the buffer before or after the capture"
     )]
     CapturedApart {
-        /// The method.
+        /// The method that was called.
         operation: &'static str,
     },
-    /// Memory of someone else whose address is not aligned for the elements.
+    /// Memory of another library whose address is not aligned for the elements.
     #[error(
-        "the address {address:#x} is no multiple of {align}, as that of elements of type {element} must be"
+        "the address {address:#x} is no multiple of {align}, as the address of elements of type {element} must be"
     )]
     Misaligned {
         /// The address.
         address: u64,
-        /// The element's type.
+        /// The type of the elements.
         element: &'static str,
-        /// What the address must be a multiple of.
+        /// The alignment of the elements, in bytes.
         align: usize,
     },
-    /// An address without memory.
+    /// An address where the device has no memory.
     #[error("no memory of {device} lies at {address:#x}: an address in a live allocation is accepted")]
     NoMemory {
         /// The address.
@@ -219,19 +206,19 @@ pub enum Error {
         /// The device.
         device: String,
     },
-    /// Memory of another device or context.
+    /// Memory that belongs to another device or context.
     #[error(
         "the memory at {address:#x} belongs to {owner}, the buffer was to be of {device}: borrow it there"
     )]
     WrongMemory {
         /// The address.
         address: u64,
-        /// The device or the context that it belongs to.
+        /// The device or the context that the memory belongs to.
         owner: String,
-        /// The device or the context of the call.
+        /// The device or the context that the call names.
         device: String,
     },
-    /// More memory of someone else than was allocated.
+    /// A range of memory of another library that reaches beyond its allocation.
     #[error(
         "{bytes} bytes from {address:#x} on reach beyond their allocation, which has {available} bytes from there on"
     )]
@@ -243,15 +230,15 @@ pub enum Error {
         /// Bytes from the address to the end of its allocation.
         available: u64,
     },
-    /// A buffer of another device.
+    /// A buffer that belongs to another device.
     #[error(
         "{what} lives on another device: its address means nothing here; download it and upload it to this device"
     )]
     ForeignBuffer {
-        /// Which buffer.
+        /// The buffer, and where it is used.
         what: String,
     },
-    /// An event of another device.
+    /// An event that was recorded on another device.
     #[error(
         "the event was recorded on another device: wait for it on the host, or record an event on this device"
     )]
@@ -261,37 +248,37 @@ pub enum Error {
         "kernel `{kernel}` was loaded on another device than the stream's: load its module on this device"
     )]
     ForeignKernel {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
     },
     /// The module has no such kernel.
     #[error("the module has no kernel `{kernel}`; it has: {}", list(available))]
     NoSuchKernel {
-        /// The name asked for.
+        /// The name that was asked for.
         kernel: String,
-        /// The kernels there are.
+        /// The names of the module's kernels.
         available: Vec<String>,
     },
     /// Too few or too many arguments.
     #[error("kernel `{kernel}` takes {expected} arguments ({signature}), {given} were given")]
     ArgumentCount {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
-        /// Parameters of the kernel.
+        /// The number of the kernel's parameters.
         expected: usize,
-        /// Arguments given.
+        /// The number of arguments.
         given: usize,
-        /// The parameters, `.u64 a, .f32 alpha`.
+        /// The types and names of the parameters, such as `.u64 a, .f32 alpha`.
         signature: String,
     },
-    /// An argument does not fit its parameter.
+    /// An argument that does not fit its parameter.
     #[error(
         "kernel `{kernel}`, argument {index}: parameter `{parameter}` is {expected}, the argument is {given}"
     )]
     ArgumentType {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
-        /// Position, from 0.
+        /// The position of the argument, from 0.
         index: usize,
         /// The parameter's name.
         parameter: String,
@@ -300,40 +287,40 @@ pub enum Error {
         /// The argument's type and size.
         given: String,
     },
-    /// An argument's value is not what the kernel relies on.
+    /// An argument whose value breaks a fact that the kernel relies on.
     #[error(
         "kernel `{kernel}`: parameter `{parameter}` = {value}: the kernel takes {accepted}, as {site} says"
     )]
     ArgumentValue {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
         /// The parameter's name.
         parameter: String,
-        /// The argument, or its address.
+        /// The value of the argument; for a buffer its address.
         value: i64,
-        /// What would be accepted.
+        /// What the call would accept.
         accepted: String,
-        /// The line of the program that wrote the kernel and says so.
+        /// The place in the program that wrote the kernel where the fact is claimed.
         site: String,
     },
-    /// Arguments by name that are not one for each parameter.
+    /// Arguments by name of which a parameter has none or several, or a name that no parameter has.
     #[error("kernel `{kernel}`: `{name}` {what}; its parameters are: {}", list(signature))]
     ArgumentName {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// What is wrong with the name.
         what: &'static str,
         /// The names of the parameters.
         signature: Vec<String>,
     },
-    /// Nothing says what block a kernel is for.
+    /// A kernel whose block or dynamic shared memory is not known.
     #[error(
         "kernel `{kernel}`: its text does not say its block and its dynamic shared memory; state them by `LaunchConfig::new`"
     )]
     NoBlock {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
     },
     /// A grid without blocks or a block without threads.
@@ -341,119 +328,119 @@ pub enum Error {
         "kernel `{kernel}`: the {what} {extent:?} is empty; every extent must be at least 1 (skip the launch of empty work)"
     )]
     EmptyLaunch {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
         /// `grid` or `block`.
         what: &'static str,
-        /// The extents given.
+        /// The extents that were given.
         extent: [u32; 3],
     },
-    /// An extent of grid or block above the architecture's limit.
+    /// A grid or a block with an extent above the device's limit.
     #[error("kernel `{kernel}`: the {what} {extent:?} exceeds the largest {what} {limit:?}")]
     ExtentTooLarge {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
         /// `grid` or `block`.
         what: &'static str,
-        /// The extents given.
+        /// The extents that were given.
         extent: [u32; 3],
         /// The largest extents.
         limit: [u32; 3],
     },
-    /// More threads a block than the kernel or the device takes.
+    /// A block with more threads than the kernel or the device can run.
     #[error(
         "kernel `{kernel}`: a block {block:?} has {threads} threads, at most {limit} are possible ({why})"
     )]
     TooManyThreads {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
         /// The block's extents.
         block: [u32; 3],
-        /// Their product.
+        /// The product of the extents.
         threads: u64,
-        /// Most threads.
+        /// The most threads that are possible.
         limit: u32,
-        /// What sets the limit.
+        /// The origin of the limit.
         why: &'static str,
     },
-    /// The kernel was compiled for exactly one block shape (`.reqntid`).
+    /// A block with other extents than the only ones that the kernel was compiled for (`.reqntid`).
     #[error("kernel `{kernel}` needs blocks of exactly {required:?} threads (.reqntid), not {block:?}")]
     BlockShape {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
         /// The block's extents.
         block: [u32; 3],
-        /// The extents required.
+        /// The extents that are required.
         required: [u32; 3],
     },
-    /// Clusters that a launch cannot have.
+    /// Clusters that a launch can't have.
     #[error(
         "kernel `{kernel}`: clusters of {cluster:?} blocks in a grid of {grid:?}: {accepted} are accepted"
     )]
     ClusterShape {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
         /// Blocks of a cluster.
         cluster: [u32; 3],
         /// Blocks of the grid.
         grid: [u32; 3],
-        /// What would be accepted.
+        /// What the call would accept.
         accepted: String,
     },
-    /// More shared memory than a block can have.
+    /// A launch with more shared memory than a block can have.
     #[error(
         "kernel `{kernel}`: {static_bytes} static + {dynamic_bytes} dynamic bytes of shared memory exceed the {limit} a block can have"
     )]
     TooMuchShared {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
-        /// Declared in the kernel, bytes.
+        /// Bytes that the kernel declares.
         static_bytes: u64,
-        /// Asked for at launch, bytes.
+        /// Bytes of dynamic shared memory that the launch asks for.
         dynamic_bytes: u32,
-        /// Most bytes.
+        /// The most bytes that a block can have.
         limit: u32,
     },
-    /// A module that is no well-formed PTX.
+    /// A module that is not well-formed PTX.
     #[error("malformed PTX module: {0}")]
     Ptx(#[from] girih_ptx::Error),
-    /// A tensor map that the hardware does not take.
+    /// A tensor map with a field that the hardware does not accept.
     #[error("{0}")]
     TensorMap(girih_ptx::Error),
-    /// A tensor map of more than its buffer.
+    /// A tensor map of a tensor that does not end inside the buffer.
     #[error(
         "the tensor starts {start} bytes into its buffer and has {}: the buffer has {buffer}",
         tensor.map_or("more than an address can count".into(), |bytes| format!("{bytes} bytes"))
     )]
     TensorOutside {
-        /// Where the tensor starts in the buffer, bytes.
+        /// Bytes from the start of the buffer to the start of the tensor.
         start: usize,
-        /// Bytes from the tensor's first to behind its last element; none if an address can't count them.
+        /// Bytes from the start of the tensor's first element to the end of its last; none if an address can't count them.
         tensor: Option<u64>,
         /// Bytes of the buffer.
         buffer: usize,
     },
-    /// An architecture without tensor maps.
+    /// A tensor map on an architecture that has none.
     #[error(
         "tensor maps need sm_{needed} or newer, the device is sm_{sm}: choose another kernel, or the device `sim`"
     )]
     NoTensorMaps {
         /// The device's architecture.
         sm: u32,
-        /// The oldest that has them.
+        /// The oldest architecture with tensor maps.
         needed: u32,
     },
-    /// The driver's compiler refused the module.
+    /// A module that the driver's compiler refused.
     #[error("the driver's PTX compiler refused the module ({code}):\n{}{log}", at(line.as_ref()))]
     Jit {
         /// The driver's error code.
         code: String,
         /// The compiler's log.
         log: String,
-        /// The first PTX line that the log names: its number, from 1, and its text.
+        /// The number, from 1, and the text of the first PTX line that the log names.
         line: Option<(usize, String)>,
     },
-    /// A kernel launched earlier failed while it ran; the driver reports it at the next call.
+    /// A kernel that failed while it ran. The driver reports the failure at a later call.
     #[error(
         "a kernel failed on the GPU: {code} ({text}), reported by {call}; this process can't use the GPU any more. \
          Run the same call on the device `sim` to find the instruction"
@@ -461,70 +448,31 @@ pub enum Error {
     KernelFailed {
         /// The driver's error code.
         code: String,
-        /// The driver's description.
+        /// The driver's description of the error code.
         text: String,
-        /// The call that reported it.
+        /// The driver's function that reported the failure.
         call: &'static str,
     },
-    /// Any other failure of the driver.
+    /// A call of the driver that failed for another reason.
     #[error("the driver's {call} failed: {code} ({text})")]
     Driver {
-        /// The driver's function.
+        /// The driver's function that failed.
         call: &'static str,
         /// The driver's error code.
         code: String,
-        /// The driver's description.
+        /// The driver's description of the error code.
         text: String,
     },
-    /// The simulator refused the module, or found the kernel at fault.
+    /// A module that the simulator refused, or a kernel in which the simulator found an error.
     #[cfg(feature = "sim")]
     #[error("simulator: {0}")]
     Sim(#[from] girih_sim::Error),
 }
 
-/// As it is displayed, so that `fn main() -> Result<(), Error>` reads well.
+/// An error is debugged as it is displayed, so that the output of `fn main() -> Result<(), Error>` is a sentence.
 impl std::fmt::Debug for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Display::fmt(self, f)
-    }
-}
-
-impl Error {
-    /// Whose fault it is.
-    ///
-    /// ```
-    /// use girih_device::{Fault, Select};
-    /// let error = "tpu".parse::<Select>().unwrap_err();
-    /// assert_eq!(error.fault(), Fault::Caller);
-    /// ```
-    pub fn fault(&self) -> Fault {
-        use Error::*;
-        match self {
-            NoDriver | NoGpu { .. } | GpuTooOld { .. } | DriverTooOld { .. } | NoTensorMaps { .. } => {
-                Fault::Target
-            }
-            WrongTarget { .. } | OutOfMemory { .. } => Fault::Target,
-            Ptx(_) | Jit { .. } | KernelFailed { .. } => Fault::Program,
-            #[cfg(feature = "sim")]
-            Sim(_) => Fault::Program,
-            Driver { .. } => Fault::Driver,
-            _ => Fault::Caller,
-        }
-    }
-}
-
-/// The CUDA version that a driver supports, 13.0 for instance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct DriverVersion {
-    /// 13 of 13.0.
-    pub major: u32,
-    /// 0 of 13.0.
-    pub minor: u32,
-}
-
-impl fmt::Display for DriverVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.major, self.minor)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Events: marks in a stream, to wait for from the host and from other streams.
+//! Events: marks in a stream, for which the host and other streams can wait.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::{Device, Error, backend::Mark};
 /// let stream = device.new_stream()?;
 /// let x = device.zeros::<u32>(100)?;
 /// let written = device.record()?;
-/// stream.wait(&written)?; // what comes to `stream` from here on runs behind the zeros
+/// stream.wait(&written)?; // operations that join `stream` from here on run behind the zeros
 /// written.synchronize()?;
 /// assert!(written.is_done()?);
 /// # Ok::<(), girih_device::Error>(())
@@ -25,7 +25,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// Waits on the host until everything before the mark has finished.
+    /// Lets the host wait until every operation before the mark has finished.
     ///
     /// # Errors
     /// [`Error::KernelFailed`] when a kernel failed; the driver's.
@@ -33,7 +33,7 @@ impl Event {
         self.mark.synchronize()
     }
 
-    /// Has everything before the mark finished? Does not wait.
+    /// Whether every operation before the mark has finished. The host does not wait.
     ///
     /// # Errors
     /// [`Error::KernelFailed`] when a kernel failed; the driver's.
@@ -41,7 +41,7 @@ impl Event {
         self.mark.is_done()
     }
 
-    /// The device that it was recorded on.
+    /// The device that the event was recorded on.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -54,7 +54,7 @@ impl fmt::Debug for Event {
 }
 
 impl Device {
-    /// A mark behind everything that is in the device's sequence now.
+    /// Records an event: a mark behind all operations that are in the device's sequence now.
     ///
     /// # Errors
     /// [`Error::NotCaptured`] in a capture; the driver's.
@@ -63,7 +63,7 @@ impl Device {
         Ok(Event { device: self.clone(), mark })
     }
 
-    /// Lets what comes to the device's sequence later wait for an event of another stream. The host does not wait.
+    /// Lets the operations that join the device's sequence later wait for an event of another stream. The host does not wait.
     ///
     /// # Errors
     /// [`Error::ForeignEvent`] for an event of another GPU or simulator; [`Error::NotCaptured`] in a capture; the driver's.

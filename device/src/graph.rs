@@ -15,17 +15,17 @@ use crate::{
 
 type Operation = Box<dyn Fn(&dyn Backend) -> Result<(), Error> + Send + Sync>;
 
-/// What has been captured so far.
+/// A capture that has not ended.
 pub(crate) struct Capture {
     thread: ThreadId,
-    /// What a replay calls again; none if the driver captures what it is called for.
+    /// The operations that a replay calls; none if the driver captures the operations itself.
     recorded: Option<Vec<Operation>>,
     memory: Vec<Arc<Allocation>>,
     code: Vec<Arc<Loaded>>,
 }
 
 impl Capture {
-    /// Only the thread that captures may go on with the sequence.
+    /// Refuses an operation of another thread than the one that captures.
     pub(crate) fn of_this_thread(&self, operation: &'static str) -> Result<(), Error> {
         if self.thread == thread::current().id() { Ok(()) } else { Err(Error::CapturedByOther { operation }) }
     }
@@ -47,7 +47,7 @@ impl Capture {
     }
 }
 
-/// Adds what is not there yet.
+/// Adds what is not in the list yet.
 fn keep<'a, T: 'a>(kept: &mut Vec<Arc<T>>, more: impl IntoIterator<Item = &'a Arc<T>>) {
     for one in more {
         if !kept.iter().any(|known| Arc::ptr_eq(known, one)) {
@@ -59,7 +59,7 @@ fn keep<'a, T: 'a>(kept: &mut Vec<Arc<T>>, more: impl IntoIterator<Item = &'a Ar
 /// Operations of a stream, captured by [`Device::capture`], to be replayed as one operation of that stream.
 ///
 /// A graph keeps the memory of girih's buffers that it uses, and the code of its kernels. A replay is ordered with the streams
-/// of those buffers as a launch is.
+/// of these buffers, as a launch is.
 ///
 /// ```
 /// use girih_device::{Device, Error, Select};
@@ -76,7 +76,7 @@ fn keep<'a, T: 'a>(kept: &mut Vec<Arc<T>>, more: impl IntoIterator<Item = &'a Ar
 /// # Ok::<(), Error>(())
 /// ```
 pub struct Graph {
-    // Dropped before what it uses.
+    // This is dropped before the memory and the code that the operations use.
     replay: Replay,
     memory: Vec<Arc<Allocation>>,
     _code: Vec<Arc<Loaded>>,
@@ -89,16 +89,17 @@ enum Replay {
 }
 
 impl Graph {
-    /// Replays the operations as one operation of the stream that they were captured from; on the simulator they have run when
-    /// this returns.
+    /// Replays the operations, as one operation of the stream that they were captured from. On the simulator the operations have
+    /// run when this returns.
     ///
     /// # Errors
-    /// [`Error::NotCaptured`] and its kin while the stream is being captured; on the simulator [`Error::Sim`] for what a kernel
-    /// does wrong, on a GPU the driver's.
+    /// [`Error::NotCaptured`], [`Error::CapturedByOther`] and [`Error::CapturedApart`] while a stream is being captured; on the
+    /// simulator [`Error::Sim`] for what a kernel does wrong, on a GPU the driver's.
     ///
     /// # Safety
-    /// The contract of [`Kernel::launch`](crate::Kernel::launch) for each launch that was captured, at each replay: memory that is
-    /// not of girih's buffers (borrowed memory, addresses as numbers) must still be there, and nothing must race with the replay.
+    /// The contract of [`Kernel::launch`](crate::Kernel::launch) must hold for each captured launch at each replay. Memory that
+    /// girih has not allocated (borrowed memory, addresses as numbers) must still be allocated, and nothing may race with the
+    /// replay.
     #[allow(unsafe_code, reason = "a replay launches kernels: the contract is the caller's")]
     pub unsafe fn launch(&self) -> Result<(), Error> {
         let uses: Vec<_> = self.memory.iter().collect();
@@ -108,7 +109,7 @@ impl Graph {
         })
     }
 
-    /// The device whose stream it was captured from and is replayed in.
+    /// The device whose stream the graph was captured from and is replayed in.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -121,12 +122,13 @@ impl fmt::Debug for Graph {
 }
 
 impl Device {
-    /// Captures the operations that `work` puts into this device's sequence, instead of doing them.
+    /// Captures the operations that `work` puts into this device's sequence. They are not done until the graph is launched.
     ///
     /// Launches, [`Buffer::fill_bytes`](crate::Buffer::fill_bytes) and [`Buffer::copy_from`](crate::Buffer::copy_from) are captured,
-    /// with buffers of other streams too; so is what other libraries put into the stream ([`Device::cuda_stream`]). Whatever
-    /// waits, allocates, loads or records is refused, on other threads everything. Buffers may be dropped. Other streams go on as
-    /// usual. When `work` fails, the capture ends, and nothing is left of it. The legacy default stream can't be captured.
+    /// also those that use buffers of other streams; on a GPU so is what other libraries put into the stream
+    /// ([`Device::cuda_stream`]). Calls on this stream that wait, allocate, load or record are refused, and so are all operations
+    /// of other threads on this stream. Buffers may be dropped. Other streams go on as usual. When `work` fails, the capture ends
+    /// and its operations are forgotten. The legacy default stream can't be captured.
     ///
     /// # Errors
     /// `work`'s own; [`Error::NotCaptured`] or [`Error::CapturedByOther`] if the stream is being captured already; the driver's.
@@ -154,14 +156,14 @@ impl Device {
             Some(operations) => Ok(Replay::Recorded(operations)),
             None => self.backend().end_capture().map(Replay::Driver),
         };
-        // What was captured may be dropped below, and takes its turn then.
+        // If this fails, the captured memory and code are dropped, and their drops take the turn.
         drop(turn);
         self.sequence.catch_up();
         Ok(Graph { replay: replay?, memory, _code: code, device: self.clone() })
     }
 }
 
-/// Ends a capture whose work fails or panics.
+/// Ends the capture when its work fails or panics.
 struct Capturing<'a> {
     device: &'a Device,
 }

@@ -1,10 +1,10 @@
-//! Launching: extents are checked against the limits, arguments against the signature, then the backend launches.
+//! The configuration of a launch and its checks, and launches that run once.
 
 use girih_ptx::KernelInfo;
 
 use crate::{Arg, Error, Kernel, Launch, Limits};
 
-/// Grid, block, cluster and dynamic shared memory of a launch, and whether its blocks can wait for one another.
+/// The configuration of a launch: its grid, block, cluster and dynamic shared memory, and whether it is cooperative.
 ///
 /// ```
 /// use girih_device::LaunchConfig;
@@ -17,50 +17,51 @@ pub struct LaunchConfig {
     pub grid: [u32; 3],
     /// Threads of a block along x, y, z.
     pub block: [u32; 3],
-    /// Blocks of a cluster along x, y, z, of which the grid is a multiple. `None`: what the kernel's `.reqnctapercluster`
-    /// says, or every block for itself.
+    /// Blocks of a cluster along x, y, z; the grid must be a multiple of them. With `None` the kernel's `.reqnctapercluster`
+    /// says the cluster; without that directive there are no clusters.
     pub cluster: Option<[u32; 3]>,
-    /// Bytes of shared memory beyond what the kernel declares.
+    /// Bytes of dynamic shared memory of a block, beyond the bytes that the kernel declares.
     pub dynamic_shared: u32,
-    /// Whether all blocks are there at a time (`cudaLaunchCooperativeKernel`), so that they can wait for one another, as
-    /// `grid.sync()` of cooperative groups does. More blocks than fit the device are refused.
+    /// Whether all blocks run at the same time (`cudaLaunchCooperativeKernel`), so that they can wait for one another, as
+    /// `grid.sync()` of cooperative groups does. A grid of more blocks than the device can run at a time is refused.
     pub cooperative: bool,
 }
 
 impl LaunchConfig {
-    /// No clusters of its own and no dynamic shared memory.
+    /// A launch without dynamic shared memory, with clusters only if the kernel requires them, and not cooperative.
     pub const fn new(grid: [u32; 3], block: [u32; 3]) -> LaunchConfig {
         LaunchConfig { grid, block, cluster: None, dynamic_shared: 0, cooperative: false }
     }
 
-    /// One-dimensional blocks of `block` threads, enough for `threads` threads in all.
+    /// A launch of one-dimensional blocks of `block` threads, with at least `threads` threads in all.
     pub const fn linear(threads: u32, block: u32) -> LaunchConfig {
         let blocks = if block == 0 { 0 } else { threads.div_ceil(block) };
         LaunchConfig::new([blocks, 1, 1], [block, 1, 1])
     }
 
-    /// The same in clusters of so many blocks along x, y, z: 16 together at most, on Hopper and newer.
+    /// The same launch with clusters of this many blocks along x, y, z: at most 16 blocks together, on sm_90 and newer.
     pub const fn with_cluster(self, cluster: [u32; 3]) -> LaunchConfig {
         LaunchConfig { cluster: Some(cluster), ..self }
     }
 
-    /// The same with `bytes` of dynamic shared memory.
+    /// The same launch with `bytes` bytes of dynamic shared memory.
     pub const fn with_dynamic_shared(self, bytes: u32) -> LaunchConfig {
         LaunchConfig { dynamic_shared: bytes, ..self }
     }
 
-    /// The same as a cooperative launch.
+    /// The same launch as a cooperative one.
     pub const fn cooperative(self) -> LaunchConfig {
         LaunchConfig { cooperative: true, ..self }
     }
 }
 
 impl Kernel {
-    /// The launch of `grid` blocks, with the block and the dynamic shared memory that the kernel was generated for.
+    /// The configuration of a launch of `grid` blocks, with the block and the dynamic shared memory that the kernel was generated
+    /// for.
     ///
     /// # Errors
-    /// [`Error::NoBlock`] for a kernel whose text is all that is known of it, unless it says `.reqntid` and uses no dynamic shared
-    /// memory: [`LaunchConfig::new`] states the rest.
+    /// [`Error::NoBlock`] if neither the text nor the module's [notes](girih_ptx::Notes) say the block (`.reqntid` in the
+    /// text) and the dynamic shared memory (none, if the text declares none); [`LaunchConfig::new`] takes both.
     pub fn config(&self, grid: [u32; 3]) -> Result<LaunchConfig, Error> {
         let (Some(block), Some(bytes)) = (self.info.block, self.info.dynamic_shared_bytes) else {
             return Err(Error::NoBlock { kernel: self.info.name.to_string() });
@@ -68,11 +69,11 @@ impl Kernel {
         Ok(LaunchConfig::new(grid, block).with_dynamic_shared(bytes))
     }
 
-    /// Puts a launch into the device's sequence of operations; on the simulator it has run when this returns. In a capture
-    /// ([`Device::capture`](crate::Device::capture)) it goes into the graph instead.
+    /// Puts a launch into the sequence of the kernel's device; on the simulator the launch has run when this returns. In a
+    /// capture ([`Device::capture`](crate::Device::capture)) the launch goes into the graph instead.
     ///
-    /// Everything that can be known before is checked before: the arguments against the signature, the extents against
-    /// the kernel's and the device's limits, shared memory against what a block can opt in to.
+    /// The arguments are checked against the kernel's signature and the facts that the kernel relies on, the extents and the
+    /// shared memory against the limits of kernel and device. [`prepare`](Kernel::prepare) checks once for many launches.
     ///
     /// # Errors
     /// [`Error::ArgumentCount`], [`Error::ArgumentType`], [`Error::ArgumentValue`], [`Error::ForeignBuffer`],
@@ -80,10 +81,10 @@ impl Kernel {
     /// [`Error::TooMuchShared`]; on the simulator [`Error::Sim`] for what the kernel does wrong, on a GPU the driver's.
     ///
     /// # Safety
-    /// PTX is not checked by Rust: for these arguments and this configuration the kernel must touch only memory that the
-    /// arguments stand for, within their bounds and while they live, and two launches or blocks must not race on it.
-    /// On the simulator a violation is an error or a wrong result, never undefined behaviour of the host program.
-    /// A typed wrapper that can promise this for its kernel is safe, and says why.
+    /// Rust does not check PTX. With these arguments and this configuration the kernel must touch only memory that the
+    /// arguments name, inside the bounds of that memory and while it is allocated, and neither two blocks nor two launches may
+    /// race on that memory. On the simulator a violation is an error or a wrong result, never undefined behaviour of the host
+    /// program. A typed wrapper that can promise this for its kernel can be a safe function, and says why.
     #[allow(unsafe_code, reason = "launching arbitrary PTX is unsafe: the contract is the caller's")]
     pub unsafe fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
         let launch = Launch::new(self, config, args)?;
@@ -92,7 +93,7 @@ impl Kernel {
     }
 }
 
-/// Most blocks of a cluster; above 8 a GPU may have no room for them.
+/// The most blocks of a cluster. A GPU may have no room for a cluster of more than 8.
 const CLUSTER_LIMIT: u64 = 16;
 
 fn check_cluster(info: &KernelInfo, limits: &Limits, config: &LaunchConfig) -> Result<(), Error> {

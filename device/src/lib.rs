@@ -1,22 +1,26 @@
 //! One interface to an NVIDIA GPU, through its driver, and to the CPU simulator.
 //!
 //! ```text
-//! Device::from_raw                   on a context and a stream of someone else
+//! Device::from_raw                   on a context and a stream that another library made
 //! Device::open --> Buffer            typed device memory; Buffer::slice, Device::borrow
 //!             \--> Pinned            host memory, for Buffer::write_async and download_async
 //!             \--> Module --> Kernel --> launch(LaunchConfig, &[Arg])
+//!                                    \--> prepare(LaunchConfig, &[Arg]) --> Launch
 //!             \--> Timer, Event
 //!             \--> Device::capture --> Graph
-//!             \--> Device::new_stream    a sequence of operations of its own, ordered by events
+//!             \--> Device::new_stream    a second sequence of operations, ordered with the first by events
 //! Buffer  --> TensorMap                a tensor in a buffer, for the copy engine of sm_90
 //! ```
 //!
-//! The feature `cuda` (on by default) is the GPU, `sim` (on by default) the simulator; `cudarc` takes streams and slices of cudarc 0.19
-//! (`Device::from_cudarc`, `Device::borrow_cudarc`). Contexts, streams and memory of anything else come as raw handles
-//! ([`Device::from_raw`], [`Device::borrow`]).
+//! The feature `cuda` (on by default) adds the GPU, the feature `sim` (on by default) the simulator. The feature `cudarc`
+//! makes devices and buffers of the streams and slices of cudarc 0.19 (`Device::from_cudarc`, `Device::borrow_cudarc`).
+//! Contexts, streams and memory of any other library are passed as raw handles ([`Device::from_raw`], [`Device::borrow`]).
 //!
-//! No CUDA toolkit is needed: the driver's own compiler takes the PTX text, and the driver is looked for when a GPU is
-//! opened, not when the program is built or started.
+//! No CUDA toolkit is needed: the driver compiles the PTX text, and the driver's library is loaded when a GPU is opened, not
+//! when the program is built or started.
+//!
+//! Where a list of errors ends with "the driver's", the driver may fail for reasons of its own: [`Error::Driver`], or
+//! [`Error::KernelFailed`] if a kernel that was launched earlier has failed.
 //!
 //! ```
 //! use girih_device::{Arg, Device, LaunchConfig, Select};
@@ -61,6 +65,7 @@ mod cuda;
 mod device;
 mod error;
 mod event;
+mod fault;
 mod graph;
 #[cfg(all(test, feature = "cuda", feature = "sim"))]
 mod late;
@@ -85,13 +90,14 @@ pub use buffer::Buffer;
 #[cfg(feature = "cudarc")]
 pub use cuda::Borrowed;
 pub use device::{Device, Kind};
-pub use error::{DriverVersion, Error, Fault};
+pub use error::Error;
 pub use event::Event;
+pub use fault::Fault;
 #[cfg(feature = "sim")]
 pub use girih_sim::Options as SimOptions;
 pub use graph::Graph;
 pub use launch::LaunchConfig;
-pub use limits::Limits;
+pub use limits::{DriverVersion, Limits};
 pub use module::{Kernel, Module, Optimization, Resources};
 pub use pinned::{Pinned, Transfer};
 pub use pod::Pod;

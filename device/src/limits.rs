@@ -1,45 +1,46 @@
-//! What a device has.
+//! The limits of a device.
 
-use crate::DriverVersion;
+use std::fmt;
 
-/// A device's limits, of a block unless the name says otherwise (CUDA C++ Programming Guide, "Compute Capabilities").
+/// The limits of a device. They are limits of one block, unless the name says otherwise (CUDA C++ Programming Guide, "Compute
+/// Capabilities").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The device's name.
     pub name: String,
-    /// Architecture: 90 for sm_90, compute capability 9.0.
+    /// The architecture: 90 for sm_90, which is compute capability 9.0.
     pub sm: u32,
-    /// Streaming multiprocessors.
+    /// The number of streaming multiprocessors.
     pub multiprocessors: u32,
-    /// Bytes of shared memory of a block, dynamic part opted in.
+    /// The most bytes of shared memory of a block, static and dynamic together, that a launch may ask for.
     pub shared_per_block_optin: u32,
     /// Bytes of shared memory of a multiprocessor.
     pub shared_per_multiprocessor: u32,
-    /// Threads of a block.
+    /// The most threads of a block.
     pub threads_per_block: u32,
-    /// Threads resident on a multiprocessor.
+    /// The most threads that run on a multiprocessor at the same time.
     pub threads_per_multiprocessor: u32,
     /// 32-bit registers of a block.
     pub registers_per_block: u32,
-    /// Largest grid, x, y, z, in blocks.
+    /// The most blocks of a grid along x, y, z.
     pub grid: [u32; 3],
-    /// Largest block, x, y, z, in threads; their product is bounded by `threads_per_block` as well.
+    /// The most threads of a block along x, y, z; `threads_per_block` bounds the product of the three.
     pub block: [u32; 3],
     /// Bytes of L2 cache.
     pub l2_bytes: u64,
     /// Bytes of global memory.
     pub memory_bytes: u64,
-    /// Peak clock of the multiprocessors, kHz.
+    /// The highest clock of the multiprocessors in kHz.
     pub clock_khz: u32,
-    /// CUDA version that the driver supports; none on the simulator.
+    /// The CUDA version that the driver supports; none on the simulator.
     pub driver_version: Option<DriverVersion>,
 }
 
 impl Limits {
-    /// The oldest architecture that is opened: everything that girih generates needs sm_80.
+    /// The oldest architecture that can be opened, since all kernels that girih generates need sm_80.
     pub const OLDEST_SM: u32 = 80;
 
-    /// The simulator's: an H200's, with as much memory as the simulator hands out.
+    /// The limits of the simulator: those of an H200, with as much memory as the simulator has.
     #[cfg(feature = "sim")]
     pub(crate) fn simulator(memory_bytes: u64) -> Limits {
         Limits {
@@ -58,5 +59,20 @@ impl Limits {
             clock_khz: 1_980_000,
             driver_version: None,
         }
+    }
+}
+
+/// The CUDA version that a driver supports, 13.0 for instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DriverVersion {
+    /// 13 of 13.0.
+    pub major: u32,
+    /// 0 of 13.0.
+    pub minor: u32,
+}
+
+impl fmt::Display for DriverVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
     }
 }

@@ -1,4 +1,4 @@
-//! What buffers share: an allocation, which is freed in its own sequence when nothing of it is left.
+//! Allocations, which several buffers can share. An allocation is freed in its own sequence when no buffer of it is left.
 
 use std::sync::Arc;
 
@@ -11,30 +11,30 @@ pub(crate) struct Allocation {
     owner: Owner,
 }
 
-/// Who frees it.
+/// Who frees an allocation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// The last buffer of it.
+    /// girih, when the last buffer of the allocation is dropped.
     Buffers,
-    /// Someone else, who has promised that it outlives its buffers.
+    /// Another library, whose user has promised that the memory outlives its buffers.
     Other,
-    /// Someone else, who lends it as long as a [`Borrowed`](crate::Borrowed) lives: no buffer of it may leave that.
+    /// `cudarc`, which lends the memory as long as a [`Borrowed`](crate::Borrowed) lives: no buffer of the memory may outlive that.
     #[cfg(feature = "cudarc")]
     Scope,
 }
 
 impl Allocation {
-    /// What lies at `address`; a sequence orders those that use it.
+    /// The memory at `address`. Its home sequence orders the operations that use it.
     pub(crate) fn new(home: &Arc<Sequence>, address: u64, owner: Owner) -> Allocation {
         Allocation { home: home.clone(), address, owner }
     }
 
-    /// Whether slices of a buffer of it may outlive the buffer.
+    /// Whether slices of a buffer in this memory may outlive the buffer.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(self.owner, Owner::Buffers | Owner::Other)
     }
 
-    /// The sequence in which it is freed, and with which those that use it are ordered.
+    /// The sequence in which the memory is freed, and with which the operations that use it are ordered.
     pub(crate) fn home(&self) -> &Arc<Sequence> {
         &self.home
     }

@@ -14,30 +14,30 @@ use crate::{
     stream::Sequence,
 };
 
-/// How far a GPU's driver optimises a module that it compiles. The simulator runs the text as it stands.
+/// How far a GPU's driver optimises a module that it compiles. The simulator runs every text as it is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Optimization {
-    /// Not at all (the driver's level 0): every instruction by itself. Where this gives another result than
-    /// [`Optimization::Full`], the compiler is at fault, or the program relies on what the PTX ISA leaves open.
+    /// Not at all (the driver's level 0): every instruction is translated by itself. If the results differ from those of
+    /// [`Optimization::Full`], the compiler is at fault, or the program relies on something that the PTX ISA does not promise.
     None,
-    /// As far as the driver goes by itself (its level 4).
+    /// As far as the driver goes by default (its level 4).
     #[default]
     Full,
 }
 
-/// Loaded code, unloaded behind its last launch. All modules of a device that were loaded from the same source share it.
+/// Loaded code, which all modules of a device share that were loaded from the same source. It is unloaded behind its last launch.
 pub(crate) struct Loaded {
     source: Source,
     code: Arc<dyn Code>,
     kernels: Box<[Known]>,
-    /// The sequences that kernels of it are launched into.
+    /// The sequences into which kernels of this code are launched.
     used: Mutex<Vec<Arc<Sequence>>>,
 }
 
 /// A kernel of loaded code.
 struct Known {
     info: Arc<KernelInfo>,
-    /// What launches it, from the first time on that someone asks for it.
+    /// The entry that launches the kernel, once a handle of the kernel has been made.
     entry: Mutex<Option<Arc<dyn Entry>>>,
 }
 
@@ -49,13 +49,13 @@ impl Loaded {
         Ok(Loaded { source, code, kernels, used: Mutex::default() })
     }
 
-    /// What it was loaded from.
+    /// The source that the code was loaded from.
     pub(crate) fn source(&self) -> &Source {
         &self.source
     }
 
-    /// What launches a kernel. It is one for all handles of the kernel, since the driver keeps with its function what the function
-    /// is allowed.
+    /// The entry that launches a kernel. All handles of the kernel share it: the driver keeps the permitted amount of dynamic
+    /// shared memory with the function, so a second entry would change the amount for the first one.
     fn entry(&self, kernel: &Known) -> Result<Arc<dyn Entry>, Error> {
         let mut entry = kernel.entry.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = &*entry {
@@ -67,7 +67,7 @@ impl Loaded {
     fn used_in(&self, sequence: &Arc<Sequence>) {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         if !used.iter().any(|known| Arc::ptr_eq(known, sequence)) {
-            // Streams that only this keeps, and that have nothing left to do, are let go.
+            // Sequences that nothing else keeps, and that have no operations left, need no longer be waited for.
             used.retain(|known| Arc::strong_count(known) > 1 || !known.is_idle());
             used.push(sequence.clone());
         }
@@ -81,14 +81,14 @@ impl Drop for Loaded {
     }
 }
 
-/// Code that nobody can launch any more, and the sequences in which launches of it may still run.
+/// Code that can't be launched any more, and the sequences in which launches of the code may still run.
 pub(crate) struct Unused {
     code: Arc<dyn Code>,
     used: Vec<Arc<Sequence>>,
 }
 
 impl Unused {
-    /// Lets go of it behind the last launch.
+    /// Unloads the code behind its last launch.
     pub(crate) fn unload(mut self) {
         while let Some(sequence) = self.used.pop() {
             match sequence.settle(self) {
@@ -100,8 +100,8 @@ impl Unused {
     }
 }
 
-/// A module compiled for a device. Clones, and modules that were loaded from the same text, are handles of the same code, which
-/// is unloaded behind its last launch when no module, kernel, launch or graph of it is left.
+/// A module compiled for a device ([`Device::load`]). Clones, and modules that were loaded from the same text, are handles of the
+/// same code. The code is unloaded behind its last launch when no module, kernel, launch or graph of the code is left.
 #[derive(Clone)]
 pub struct Module {
     device: Device,
@@ -122,13 +122,13 @@ impl Module {
     /// A kernel of the module.
     ///
     /// # Errors
-    /// [`Error::NoSuchKernel`] with the names that there are; [`Error::NotCaptured`] in a capture.
+    /// [`Error::NoSuchKernel`] with the names of the module's kernels; [`Error::NotCaptured`] in a capture; the driver's.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
         let Some(kernel) = self.loaded.kernels.iter().find(|kernel| &*kernel.info.name == name) else {
             let available = self.kernels().map(|info| info.name.to_string()).collect();
             return Err(Error::NoSuchKernel { kernel: name.into(), available });
         };
-        // The driver may load a kernel only now.
+        // The driver may load the kernel only now, which no graph can hold.
         self.device.refuse_in_capture("Module::kernel")?;
         let (entry, info) = (self.loaded.entry(kernel)?, kernel.info.clone());
         self.loaded.used_in(&self.device.sequence);
@@ -140,7 +140,8 @@ impl Module {
         self.loaded.kernels.iter().map(|kernel| &*kernel.info)
     }
 
-    /// What the driver's compiler said: registers, spills, warnings. Empty on the simulator.
+    /// The log of the driver's compiler: registers, spills, warnings. It is empty on the simulator, and where the driver found
+    /// the code in its cache on disk.
     pub fn log(&self) -> &str {
         self.loaded.code.log()
     }
@@ -152,36 +153,36 @@ impl fmt::Debug for Module {
     }
 }
 
-/// A kernel ready to be launched; [`Kernel::launch`] is in the module of launches. Clones are handles of the same kernel.
+/// A kernel of a loaded module, to be launched into one stream of its device. Clones are handles of the same kernel.
 #[derive(Clone)]
 pub struct Kernel {
     pub(crate) device: Device,
-    // Dropped before the entry, whose code must not be unloaded while a launch of it runs.
+    // This is dropped before the entry: it waits for the launches, and the entry may be the last to keep the code loaded.
     pub(crate) loaded: Arc<Loaded>,
     pub(crate) entry: Arc<dyn Entry>,
     pub(crate) info: Arc<KernelInfo>,
 }
 
 impl Kernel {
-    /// Its signature, from the PTX.
+    /// The kernel's signature, which comes from the PTX and the module's notes.
     pub fn info(&self) -> &KernelInfo {
         &self.info
     }
 
-    /// Its name.
+    /// The kernel's name.
     pub fn name(&self) -> &str {
         &self.info.name
     }
 
-    /// The device that it is launched on.
+    /// The device into whose stream the kernel is launched.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// The same kernel, launched into another stream of its device.
+    /// The same kernel for launches into another stream of its device.
     ///
     /// # Errors
-    /// [`Error::ForeignKernel`] for another GPU or simulator than the kernel was loaded on.
+    /// [`Error::ForeignKernel`] for a stream of another GPU or simulator than the kernel was loaded on.
     ///
     /// ```
     /// # use girih_device::{Device, LaunchConfig, Select};
@@ -202,7 +203,7 @@ impl Kernel {
         Ok(Kernel { device: stream.clone(), ..self.clone() })
     }
 
-    /// What a launch takes of the device.
+    /// The resources of the device that a launch of the kernel takes.
     pub fn resources(&self) -> Resources {
         self.entry.resources()
     }
@@ -214,7 +215,7 @@ impl fmt::Debug for Kernel {
     }
 }
 
-/// What a kernel takes of a device.
+/// The resources of a device that a kernel takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resources {
     /// 32-bit registers of a thread; none on the simulator.
@@ -223,15 +224,16 @@ pub struct Resources {
     pub local_bytes: Option<u32>,
     /// Bytes of the spill stores and loads that the compiler reports; none on the simulator or without a report.
     pub spill_bytes: Option<u32>,
-    /// Bytes of shared memory that the kernel declares, dynamic part excluded.
+    /// Bytes of shared memory that the kernel declares, without dynamic shared memory.
     pub static_shared: u32,
-    /// Most threads of a block.
+    /// The most threads that a block may have.
     pub max_threads: u32,
-    /// Instructions in the PTX text, not the machine's.
+    /// The number of instructions in the PTX text. The GPU's code has other instructions.
     pub instructions: usize,
 }
 
-/// PTX ISA, ".target": plain targets run on newer devices as well, `a` on one architecture, `f` within a family.
+/// Checks whether a device runs modules of a target (PTX ISA, ".target"): plain targets run on newer devices as well, targets
+/// with `a` on one architecture, targets with `f` on a family of architectures.
 fn check_target(module: Target, device: u32) -> Result<(), Error> {
     let Target { sm, suffix } = module;
     let (runs, rule) = match suffix {

@@ -9,15 +9,16 @@ use crate::{SimOptions, sim::Simulator};
 impl Device {
     /// Opens a device.
     ///
-    /// [`Select::Auto`] follows the environment variable `GIRIH_DEVICE` (`auto`, `cuda`, `cuda:N`, `sim`); without it
-    /// the first GPU, or the simulator where no GPU of sm_80 or newer can be used ([`Device::fallback`] says why). The
-    /// simulator looks for races and for reads of what nothing has written; [`Device::open_sim`] with
-    /// [`SimOptions::fast`](girih_sim::Options::fast) opens one that doesn't.
+    /// [`Select::Auto`] opens what the environment variable `GIRIH_DEVICE` names (`auto`, `cuda`, `cuda:N`, `sim`). If the
+    /// variable is not set or is `auto`, the first GPU is opened, or the simulator where no GPU of sm_80 or newer can be used;
+    /// [`Device::fallback`] then says why. The simulator looks for races and for reads of memory that nothing has written;
+    /// [`Device::open_sim`] with [`SimOptions::fast`](girih_sim::Options::fast) opens a simulator that does not.
     ///
     /// # Errors
-    /// [`Error::BadSelect`] when the variable names no device; for `Cuda` one line that says what is missing or too
-    /// old: [`Error::NoDriver`], [`Error::NoGpu`], [`Error::NoSuchGpu`], [`Error::GpuTooOld`], [`Error::DriverTooOld`],
-    /// [`Error::NoCudaFeature`]; [`Error::NoSimFeature`]. Without the feature `sim`, `Auto` fails as `Cuda` does.
+    /// [`Error::BadSelect`] when the variable names no device. For a GPU one line that says what is missing or too old:
+    /// [`Error::NoDriver`], [`Error::NoGpu`], [`Error::NoSuchGpu`], [`Error::GpuTooOld`], [`Error::DriverTooOld`],
+    /// [`Error::NoCudaFeature`]. For the simulator [`Error::NoSimFeature`]; without the feature `sim`, `Auto` fails as `Cuda`
+    /// does.
     ///
     /// ```
     /// use girih_device::{Device, Kind, Select};
@@ -47,28 +48,28 @@ impl Device {
         Err(Error::NoSimFeature)
     }
 
-    /// Opens the simulator with chosen checks, threads and progress report.
+    /// Opens the simulator with the given options: its checks, its number of threads, its report of progress.
     ///
     /// # Errors
-    /// None today; the simulator may refuse options in the future.
+    /// None so far: a later version may refuse options.
     #[cfg(feature = "sim")]
     pub fn open_sim(options: SimOptions) -> Result<Device, Error> {
         Ok(Device::new(Box::new(Simulator::new(options))))
     }
 
-    /// Opens on a context (`CUcontext`) and a stream (`CUstream`) of someone else, who may use any version of any interface to the
-    /// driver. Neither is ever destroyed by girih. The stream 0 is the context's legacy default stream.
+    /// Opens a device on a context (`CUcontext`) and a stream (`CUstream`) that another library made, with whatever interface
+    /// to the driver. girih destroys neither of the two. The stream 0 is the context's legacy default stream.
     ///
-    /// The context may be a GPU's primary context or any other. It is made current on the calling thread during each call; what
-    /// was current before is current again afterwards.
+    /// The context may be a GPU's primary context or any other context. Each call makes the context current on the calling
+    /// thread, and makes the context current again that was current before the call.
     ///
     /// # Errors
     /// [`Error::NoContext`], [`Error::WrongStream`], [`Error::PerThreadStream`]; [`Error::NoDriver`], [`Error::GpuTooOld`],
     /// [`Error::DriverTooOld`], [`Error::NoCudaFeature`]; the driver's.
     ///
     /// # Safety
-    /// Both handles must be valid, and stay so as long as anything lives that was made by this device: buffers, modules,
-    /// kernels, launches, events, timers, graphs, streams and other handles of it.
+    /// Both handles must be valid, and must stay valid as long as anything lives that was made by this device: buffers,
+    /// modules, kernels, launches, events, timers, graphs, streams and clones of the device.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), girih_device::Error> {

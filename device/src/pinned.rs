@@ -1,4 +1,4 @@
-//! Page-locked host memory, and copies from and to it that the host does not wait for.
+//! Page-locked host memory, and copies from and to such memory for which the host does not wait.
 
 use std::{
     fmt,
@@ -12,7 +12,7 @@ use crate::{
     backend::{HostMemory, Mark},
 };
 
-/// Page-locked memory on the host, which a GPU reads and writes by itself. On the simulator it is memory as any other.
+/// Page-locked memory on the host, which a GPU reads and writes while the host goes on. On the simulator it is ordinary memory.
 ///
 /// ```
 /// use girih_device::{Device, Select};
@@ -21,7 +21,7 @@ use crate::{
 /// pinned.copy_from_slice(&[1.0, 2.0, 3.0]);
 /// let x = device.zeros::<f32>(3)?;
 /// let upload = x.write_async(pinned)?;
-/// // Something else meanwhile; then the memory is back.
+/// // The host can do something else here. Then `wait` gives the memory back.
 /// let mut pinned = upload.wait()?;
 /// pinned.fill(0.0);
 /// let pinned = x.download_async(pinned)?.wait()?;
@@ -29,7 +29,7 @@ use crate::{
 /// # Ok::<(), girih_device::Error>(())
 /// ```
 pub struct Pinned<T: Pod> {
-    /// None without elements.
+    /// The memory of the elements; none if there are no elements.
     memory: Option<Box<dyn HostMemory>>,
     element: PhantomData<T>,
 }
@@ -54,17 +54,17 @@ impl<T: Pod> fmt::Debug for Pinned<T> {
     }
 }
 
-/// A copy between pinned memory and a buffer that may still be under way. The pinned memory is out of reach until
-/// [`wait`](Transfer::wait) gives it back; dropping a transfer waits too.
+/// A copy between pinned memory and a buffer that may still be under way. The transfer keeps the pinned memory until
+/// [`wait`](Transfer::wait) gives the memory back. To drop a transfer waits for the copy as well.
 #[must_use = "dropping a transfer waits for it"]
 pub struct Transfer<T: Pod> {
     pinned: Option<Pinned<T>>,
-    /// None without elements.
+    /// The mark behind the copy; none if there are no elements.
     mark: Option<Box<dyn Mark>>,
 }
 
 impl<T: Pod> Transfer<T> {
-    /// Waits for the copy, and gives the pinned memory back.
+    /// Lets the host wait for the copy, and gives the pinned memory back.
     ///
     /// # Errors
     /// [`Error::KernelFailed`] when a kernel before the copy failed; the driver's.
@@ -77,7 +77,7 @@ impl<T: Pod> Transfer<T> {
         Ok(self.pinned.take().unwrap_or(none))
     }
 
-    /// Is the copy done? Does not wait.
+    /// Whether the copy has finished. The host does not wait.
     ///
     /// # Errors
     /// [`Error::KernelFailed`] when a kernel before the copy failed; the driver's.
@@ -89,7 +89,7 @@ impl<T: Pod> Transfer<T> {
 impl<T: Pod> Drop for Transfer<T> {
     fn drop(&mut self) {
         if self.mark.as_ref().is_some_and(|mark| mark.synchronize().is_err()) {
-            // Nothing says that the GPU leaves the memory alone now, so it stays allocated.
+            // The GPU may still use the memory, so the memory stays allocated.
             mem::forget(self.pinned.take());
         }
     }
@@ -102,8 +102,8 @@ impl<T: Pod> fmt::Debug for Transfer<T> {
 }
 
 impl Device {
-    /// Page-locked host memory for `len` elements, all zero. It is a scarce resource of the whole machine, and takes long to allocate:
-    /// use it again.
+    /// Allocates page-locked host memory for `len` elements, which are all zero. To allocate such memory takes long, and all
+    /// programs of a machine share the amount that there is: use pinned memory again instead of allocating more.
     ///
     /// # Errors
     /// [`Error::TooLong`]; the driver's.
@@ -115,10 +115,11 @@ impl Device {
 }
 
 impl<T: Pod> Buffer<T> {
-    /// Overwrites all elements by those of pinned memory, without waiting: the copy joins the buffer's sequence.
+    /// Overwrites all elements with those of pinned memory. The copy joins the buffer's sequence, and the host does not wait.
     ///
     /// # Errors
-    /// [`Error::Length`] unless `source` has exactly [`len`](Buffer::len) elements; the driver's. `source` is freed then.
+    /// [`Error::Length`] unless `source` has exactly [`len`](Buffer::len) elements; [`Error::NotCaptured`] in a capture; the
+    /// driver's. When this fails, `source` is freed.
     #[allow(unsafe_code, reason = "the transfer keeps the pinned memory out of reach until the copy is done")]
     pub fn write_async(&self, source: Pinned<T>) -> Result<Transfer<T>, Error> {
         self.same_len("Buffer::write_async", source.len())?;
@@ -130,10 +131,11 @@ impl<T: Pod> Buffer<T> {
         Ok(Transfer { pinned: Some(source), mark: Some(mark) })
     }
 
-    /// Copies the elements into pinned memory, without waiting: the copy joins the buffer's sequence.
+    /// Copies the elements into pinned memory. The copy joins the buffer's sequence, and the host does not wait.
     ///
     /// # Errors
-    /// [`Error::TargetLength`] unless `target` has exactly [`len`](Buffer::len) elements; the driver's. `target` is freed then.
+    /// [`Error::TargetLength`] unless `target` has exactly [`len`](Buffer::len) elements; [`Error::NotCaptured`] in a
+    /// capture; the driver's. When this fails, `target` is freed.
     #[allow(unsafe_code, reason = "the transfer keeps the pinned memory out of reach until the copy is done")]
     pub fn download_async(&self, mut target: Pinned<T>) -> Result<Transfer<T>, Error> {
         if target.len() != self.len() {

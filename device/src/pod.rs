@@ -6,9 +6,11 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A number whose bytes on the host are its bytes on the device: little-endian, no padding, every pattern valid.
+/// A type of numbers whose bytes on the host are their bytes on the device: little-endian, without padding, and every
+/// pattern of bits is a number.
 ///
-/// Implemented for `f32 f64 f16 bf16 u8 i8 u16 i16 u32 i32 u64 i64`; sealed, since [`Buffer`](crate::Buffer) relies on it.
+/// The types are `f32 f64 f16 bf16 u8 i8 u16 i16 u32 i32 u64 i64`. The trait is sealed, since [`Buffer`](crate::Buffer) relies
+/// on these properties.
 pub trait Pod: bytemuck::Pod + Send + Sync + sealed::Sealed {
     /// The type's name in PTX, without the dot: `f32`, `bf16`, `u8`.
     const PTX: &'static str;

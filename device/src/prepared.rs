@@ -14,23 +14,27 @@ use crate::{
     tensor::readdress,
 };
 
-/// A launch of a kernel that is ready: its arguments have been checked and encoded ([`Kernel::prepare`]).
+/// A prepared launch of a kernel: the configuration and the arguments have been checked, and the arguments encoded
+/// ([`Kernel::prepare`]).
 ///
-/// [`run`](Launch::run) puts it into the stream of its kernel as often as is wanted, with no checks and, unless the stream
-/// is being captured or a buffer belongs to another stream, with no allocation on the host. [`set`](Launch::set) changes one
-/// argument by the name of its parameter.
+/// [`run`](Launch::run) puts the launch into the stream of its kernel, as often as it is called. A run checks nothing again, and on
+/// a GPU it allocates nothing on the host, unless the stream is being captured, a buffer belongs to another stream, or the kernel
+/// has more than 32 parameters. [`set`](Launch::set) changes the argument of one parameter, which it finds by its name.
 ///
-/// A launch keeps the memory of girih's buffers that it names, and the code of its kernel: buffers, tensor maps, kernel and
-/// module may be dropped before it. A clone is a launch of its own with the same arguments.
+/// A launch keeps the memory of the buffers that it names allocated, unless the memory was borrowed, and keeps the code of its
+/// kernel loaded. The buffers, the tensor maps, the kernel and the module may be dropped before the launch. A clone is a second
+/// launch with the same arguments, which can be changed without changing the first.
 ///
 /// # Launching by another engine
-/// An engine that launches kernels itself finds here what the driver wants to know: the [`function`](Launch::function), the
-/// [`config`](Launch::config) (grid, block, bytes of dynamic shared memory, whether the launch is cooperative), the
-/// [`cluster`](Launch::cluster) and the bytes of each [argument](Launch::arguments). The function has been allowed the
-/// dynamic shared memory and the cluster of this launch. Memory and code stay as long as the launch lives. girih does not know
-/// of the engine's launches: put them into the stream of [`device`](Launch::device) ([`Device::cuda_stream`]), behind which
-/// girih frees and unloads, or wait for them before the launch is dropped; order them with the streams of other buffers by
-/// events.
+/// An engine that calls the driver itself reads what the driver needs from a prepared launch: the
+/// [`function`](Launch::function), the [`config`](Launch::config) (grid, block, bytes of dynamic shared memory, whether the launch is
+/// cooperative), the [`cluster`](Launch::cluster), and the bytes of each [argument](Launch::arguments). The driver has already been
+/// told to allow the function this much dynamic shared memory and clusters of this size.
+///
+/// girih does not see the launches of the engine. The engine must put them into the stream of the launch's
+/// [`device`](Launch::device) ([`Device::cuda_stream`]), since girih frees memory and unloads code behind the operations of that
+/// stream, or must wait for them before the launch is dropped or an argument is changed. The engine must order them with the
+/// streams of buffers of other streams by events.
 ///
 /// ```
 /// use girih_device::{Device, LaunchConfig, Select, args};
@@ -60,18 +64,18 @@ pub struct Launch {
     config: LaunchConfig,
     /// The bytes of the arguments in order, without gaps.
     bytes: Box<[u8]>,
-    /// Of each argument.
+    /// What is kept of each argument, in order.
     kept: Box<[Kept]>,
-    /// The sequences of the buffers, but the kernel's own.
+    /// The home sequences of the buffers, without the kernel's own sequence.
     others: Vec<Arc<Sequence>>,
 }
 
-/// What a launch keeps of an argument.
+/// The part of an argument that a launch keeps beside the argument's bytes.
 #[derive(Clone)]
 struct Kept {
-    /// The memory of its buffer.
+    /// The memory of the argument's buffer, or of its tensor map's buffer.
     memory: Option<Arc<Allocation>>,
-    /// What its tensor map describes.
+    /// The description of the argument's tensor map.
     map: Option<ptx::TensorMap>,
 }
 
@@ -82,13 +86,12 @@ impl Kept {
 }
 
 impl Kernel {
-    /// A launch that is checked and encoded now, and run later, once or many times.
+    /// Checks and encodes a launch now, to be run later, once or many times.
     ///
-    /// Everything is checked that [`launch`](Kernel::launch) checks. Arguments by name come from
-    /// [`Kernel::arguments`].
+    /// This checks everything that [`launch`](Kernel::launch) checks. [`Kernel::arguments`] takes arguments by name.
     ///
     /// # Errors
-    /// As for [`launch`](Kernel::launch), but for what happens when it runs.
+    /// As for [`launch`](Kernel::launch), without the errors of the kernel when it runs.
     pub fn prepare(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<Launch, Error> {
         Launch::new(self, config, args)
     }
@@ -119,16 +122,18 @@ impl Launch {
         self.kept.iter().filter_map(|kept| kept.memory.as_ref())
     }
 
-    /// Changes the argument of a parameter, for the runs that come later. Nothing changes when this fails.
+    /// Changes the argument of a parameter, for later runs. When this fails, the launch stays as it was.
     ///
-    /// A parameter that holds a tensor map takes another tensor map, or a buffer: then the map is that of the same tensor
-    /// in this buffer, from its first element on, of which only the address is encoded anew
+    /// A parameter that holds a tensor map accepts another tensor map, or a buffer. With a buffer the map becomes the map of the
+    /// same tensor at the buffer's first element, and only the address is encoded anew
     /// ([`TensorMap::with_buffer`](crate::TensorMap::with_buffer)).
     ///
     /// # Errors
-    /// [`Error::ArgumentName`] for a name that no parameter has; [`Error::ArgumentType`], [`Error::ArgumentValue`] and
-    /// [`Error::ForeignBuffer`] as for [`Kernel::launch`]; for the buffer of a tensor map [`Error::TensorMap`] and
-    /// [`Error::TensorOutside`]; the driver's.
+    /// [`Error::ArgumentName`] for a name that no parameter has; [`Error::ArgumentType`] for an argument that does not fit the
+    /// parameter; [`Error::ArgumentValue`] for an argument that breaks a fact that the kernel relies on;
+    /// [`Error::ForeignBuffer`] for a buffer of another device. For a buffer in the place of a tensor map
+    /// [`Error::TensorMap`] if its address is no multiple of 16, [`Error::TensorOutside`] if the tensor does not end inside the
+    /// buffer, and the driver's.
     ///
     /// ```
     /// use girih_device::{Arg, Device, LaunchConfig, Select, TensorMap};
@@ -167,18 +172,18 @@ impl Launch {
         Ok(())
     }
 
-    /// Puts the launch into the stream of its kernel; on the simulator it has run when this returns. In a capture
-    /// ([`Device::capture`]) it goes into the graph instead, with the arguments that it has now.
+    /// Puts the launch into the stream of its kernel; on the simulator the kernel has run when this returns. In a capture
+    /// ([`Device::capture`]) the launch goes into the graph instead, with the arguments that it has at this time.
     ///
-    /// It is ordered with the streams of its buffers as [`Kernel::launch`] is.
+    /// A run is ordered with the streams of its buffers, as every operation is ([`Device::new_stream`]).
     ///
     /// # Errors
     /// [`Error::CapturedByOther`] and [`Error::CapturedApart`] while a stream is being captured; on the simulator
     /// [`Error::Sim`] for what the kernel does wrong, on a GPU the driver's.
     ///
     /// # Safety
-    /// As for [`Kernel::launch`], at each run. Memory that is not of girih's buffers (borrowed memory, addresses as numbers)
-    /// must still be there.
+    /// The contract of [`Kernel::launch`] must hold at each run. Memory that girih has not allocated (borrowed memory, addresses as
+    /// numbers) must still be allocated.
     #[allow(unsafe_code, reason = "launching arbitrary PTX is unsafe: the contract is the caller's")]
     pub unsafe fn run(&self) -> Result<(), Error> {
         // SAFETY: the caller's promise is passed on.
@@ -200,7 +205,7 @@ impl Launch {
                 self.memory(),
                 Some(loaded),
                 move |backend: &dyn Backend| {
-                    // SAFETY: the caller's promise is passed on by that of the graph's launch, and `new` has allowed the configuration.
+                    // SAFETY: the caller of `Graph::launch` makes the same promise, and `new` has allowed the configuration.
                     unsafe { entry.launch(backend, &config, &bytes) }
                 },
             );
@@ -216,37 +221,37 @@ impl Launch {
         &self.kernel
     }
 
-    /// The device whose stream it runs in.
+    /// The device whose stream the launch runs in.
     pub fn device(&self) -> &Device {
         &self.kernel.device
     }
 
-    /// Grid, block, bytes of dynamic shared memory, and whether the launch is cooperative, as they were given.
+    /// The configuration of the launch as it was given: grid, block, cluster, bytes of dynamic shared memory, and whether the
+    /// launch is cooperative.
     pub fn config(&self) -> &LaunchConfig {
         &self.config
     }
 
-    /// Blocks of a cluster along x, y, z: those of the configuration or, without any, what the kernel's
-    /// `.reqnctapercluster` says. None: every block for itself.
+    /// Blocks of a cluster along x, y, z: those of the configuration, or else those of the kernel's `.reqnctapercluster`; none if
+    /// the launch has no clusters.
     pub fn cluster(&self) -> Option<[u32; 3]> {
         self.config.cluster.or(self.kernel.info.required_cluster)
     }
 
-    /// The handle (`CUfunction`) of the kernel, as `cuLaunchKernelEx` takes it; none on the simulator. It is valid as long
-    /// as this launch lives.
+    /// The handle (`CUfunction`) of the kernel, as `cuLaunchKernelEx` takes it; none on the simulator. The handle is valid as long
+    /// as the launch lives.
     pub fn function(&self) -> Option<u64> {
         self.kernel.entry.function()
     }
 
-    /// The bytes of each argument, in the order of the kernel's parameters, as they are now.
-    /// [`KernelInfo::params`](girih_ptx::KernelInfo::params) has the names of the parameters, and where each one lies in a
-    /// parameter buffer.
+    /// The bytes of each argument at this time, in the order of the kernel's parameters.
+    /// [`KernelInfo::params`](girih_ptx::KernelInfo::params) has the parameters' names, and their offsets in a parameter buffer.
     pub fn arguments(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         each_argument(&self.kernel.info, &self.bytes)
     }
 }
 
-/// Makes of a parameter's tensor map that of the same tensor in a buffer.
+/// Changes the tensor map in the bytes of a parameter into the map of the same tensor in a buffer.
 fn in_buffer(
     device: &Device,
     map: &ptx::TensorMap,

@@ -1,13 +1,13 @@
-//! Which device: `auto`, `cuda`, `cuda:1`, `sim`.
+//! The choice of a device by its name: `auto`, `cuda`, `cuda:1`, `sim`.
 
 use std::{env, fmt, str::FromStr};
 
 use crate::Error;
 
-/// The environment variable that decides for [`Select::Auto`].
+/// The environment variable that names the device of [`Select::Auto`].
 pub(crate) const VARIABLE: &str = "GIRIH_DEVICE";
 
-/// Which device to open.
+/// The choice of a device. Its text is `auto`, `cuda` (GPU 0), `cuda:N` (GPU N) or `sim`.
 ///
 /// ```
 /// use girih_device::Select;
@@ -18,17 +18,18 @@ pub(crate) const VARIABLE: &str = "GIRIH_DEVICE";
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Select {
-    /// What the environment variable `GIRIH_DEVICE` says; without it GPU 0 if it can be used, else the simulator.
+    /// The device that the environment variable `GIRIH_DEVICE` names; if the variable is not set or is `auto`, GPU 0 if that
+    /// can be used, and otherwise the simulator.
     #[default]
     Auto,
-    /// The GPU of this index, and an error if it can't be used.
+    /// The GPU with this index, from 0. To open a GPU that can't be used is an error.
     Cuda(usize),
     /// The CPU simulator.
     Sim,
 }
 
 impl Select {
-    /// Lets `GIRIH_DEVICE` decide for `Auto`; an explicit choice stands.
+    /// The device that `GIRIH_DEVICE` names, for `Auto`; every other choice stays as it is.
     ///
     /// # Errors
     /// [`Error::BadSelect`] when the variable names no device.

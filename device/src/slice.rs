@@ -5,11 +5,11 @@ use std::ops::{Bound, RangeBounds};
 use crate::{Buffer, Error, Pod};
 
 impl<T: Pod> Buffer<T> {
-    /// Some of the elements as a buffer of their own, which keeps the memory of the whole.
+    /// A buffer of some of the elements. The slice keeps the memory of the whole buffer allocated.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless the range lies inside of the buffer; [`Error::ScopedSlice`] for memory that is borrowed from
-    /// `cudarc`.
+    /// [`Error::OutOfRange`] unless the range lies inside the buffer; [`Error::ScopedSlice`] for memory that is
+    /// borrowed from `cudarc`.
     ///
     /// ```
     /// # use girih_device::{Device, Select};
@@ -49,7 +49,7 @@ impl<T: Pod> Buffer<T> {
         Ok(Self::from_parts(self.device(), self.memory().cloned(), address, end - start))
     }
 
-    /// Bytes that two buffers have in common: slices of one buffer may, and borrowed memory.
+    /// The number of bytes that two buffers have in common. Slices of one buffer, and buffers of borrowed memory, can overlap.
     ///
     /// ```
     /// # use girih_device::{Device, Select};

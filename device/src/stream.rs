@@ -10,21 +10,22 @@ use std::{
 
 use crate::{Device, Error, backend::Backend, graph::Capture, memory::Allocation, module::Unused};
 
-/// One sequence of operations. Whoever puts an operation into it holds its turn, so that an operation and the waits around it
-/// stay together when several threads call.
+/// One sequence of operations. The caller that puts an operation into the sequence holds the turn of the sequence, so that the
+/// operation and the waits around the operation stay together when several threads call.
 pub(crate) struct Sequence {
-    /// Several turns are taken in the order of these numbers, so that threads never wait for one another in a circle.
+    /// The place of the sequence in the order in which several turns are taken, so that threads never wait for one another in a
+    /// circle.
     number: u64,
     backend: Box<dyn Backend>,
     turn: Mutex<Turn>,
 }
 
-/// What whoever puts an operation into a sequence must know.
+/// The state of a sequence that matters to the next operation.
 #[derive(Default)]
 pub(crate) struct Turn {
-    /// The graph that operations go into instead.
+    /// The graph that operations go into, while the sequence is being captured by girih.
     pub(crate) capture: Option<Capture>,
-    /// What cannot be done while the sequence is being captured.
+    /// What must be done when the capture has ended.
     later: Vec<Later>,
 }
 
@@ -34,7 +35,7 @@ enum Later {
 }
 
 impl Turn {
-    /// Refuses an operation if the sequence is being captured, by girih or by the owner of the stream.
+    /// Refuses an operation if the sequence is being captured, by girih or by the library that owns the stream.
     pub(crate) fn refuse(&self, backend: &dyn Backend, operation: &'static str) -> Result<(), Error> {
         match &self.capture {
             Some(capture) => capture.of_this_thread(operation).and(Err(Error::NotCaptured { operation })),
@@ -44,7 +45,7 @@ impl Turn {
     }
 }
 
-/// The turns of a sequence and of others that an operation is ordered with.
+/// The turns of a sequence and of the other sequences that an operation is ordered with.
 pub(crate) struct Turns<'a> {
     own: MutexGuard<'a, Turn>,
     others: Vec<MutexGuard<'a, Turn>>,
@@ -75,7 +76,7 @@ impl Sequence {
         turn.capture.is_some() || self.backend.is_capturing()
     }
 
-    /// The turns of this and of other sequences, which are sorted and without this one.
+    /// Takes the turns of this sequence and of the others, which are sorted by their numbers and do not contain this one.
     fn turns<'a>(&'a self, others: &'a [Arc<Sequence>]) -> Turns<'a> {
         let before = others.partition_point(|other| other.number < self.number);
         let (before, after) = others.split_at(before);
@@ -85,8 +86,8 @@ impl Sequence {
         Turns { own, others: turns }
     }
 
-    /// Puts an operation behind everything that is in the other sequences now, and lets what comes to them later wait for it.
-    /// The caller has the turns of all these sequences.
+    /// Puts an operation into this sequence, behind all operations that are in the other sequences now, and lets later operations
+    /// of the other sequences wait for it. The caller holds the turns of all these sequences.
     pub(crate) fn ordered<R>(
         &self,
         others: &[Arc<Sequence>],
@@ -102,14 +103,14 @@ impl Sequence {
         let mark = self.backend.mark();
         let told = mark.and_then(|mark| others.iter().try_for_each(|other| other.backend.wait(&*mark)));
         if let Err(error) = told {
-            // The memory could be freed by its own sequence while the operation still uses it, so the host waits.
+            // The other sequences could free the memory while the operation still uses the memory, so the host waits.
             self.backend.synchronize()?;
             return Err(error);
         }
         Ok(outcome)
     }
 
-    /// Frees memory that was allocated in this sequence, behind everything called so far.
+    /// Frees memory that was allocated in this sequence, behind all operations so far.
     pub(crate) fn free(&self, address: u64) {
         let mut turn = self.turn();
         if self.is_captured(&turn) {
@@ -119,8 +120,9 @@ impl Sequence {
         }
     }
 
-    /// Waits for everything called so far, before code is unloaded. It has nobody to report to: what failed shows at the next
-    /// call. While the sequence is being captured it can't be waited for: then it keeps the code, which comes back otherwise.
+    /// Waits for all operations so far, before code is unloaded, and returns the code. While the sequence is being captured it
+    /// can't be waited for: then the sequence keeps the code until the capture has ended. Errors are not reported, since code is
+    /// unloaded in drops; the next call reports a kernel that failed.
     pub(crate) fn settle(&self, code: Unused) -> Option<Unused> {
         let mut turn = self.turn();
         if self.is_captured(&turn) {
@@ -135,13 +137,13 @@ impl Sequence {
         Some(code)
     }
 
-    /// Whether everything called so far has finished, if that can be asked.
+    /// Whether all operations so far have finished. False if the driver can't tell.
     pub(crate) fn is_idle(&self) -> bool {
         let turn = self.turn();
         !self.is_captured(&turn) && self.backend.mark().and_then(|mark| mark.is_done()).unwrap_or(false)
     }
 
-    /// Does what a capture that has ended did not let be done.
+    /// Frees and unloads what could not be freed and unloaded during a capture that has ended.
     pub(crate) fn catch_up(&self) {
         let mut turn = self.turn();
         if turn.later.is_empty() || self.is_captured(&turn) {
@@ -170,7 +172,8 @@ impl Drop for Sequence {
         let turn = self.turn.get_mut().unwrap_or_else(PoisonError::into_inner);
         let later = mem::take(&mut turn.later);
         if !later.is_empty() && self.backend.is_capturing() {
-            // The stream's owner still captures it. To free or to wait now would spoil that, so what is left stays allocated.
+            // The library that owns the stream still captures it. To free or to wait now would spoil the capture, so what is left
+            // stays allocated.
             mem::forget(later);
         } else {
             self.do_now(later);
@@ -183,13 +186,14 @@ impl Device {
         self.sequence.backend()
     }
 
-    /// A sequence of operations of its own on the same GPU or simulator: a stream.
+    /// Makes a stream: another sequence of operations on the same GPU or simulator.
     ///
-    /// Memory, modules and events of all streams of a device are usable in all of them ([`is_same`](Device::is_same) holds).
-    /// Operations of different streams may run at the same time. [`record`](Device::record) and [`wait`](Device::wait) order them
-    /// where that is needed, with one exception: an operation that uses a buffer of another stream is ordered by itself, behind
-    /// what is in that buffer's stream when it is called, and before what comes to that stream later. Each buffer so behaves as
-    /// if there were one sequence, and streams that use only their own buffers run at the same time.
+    /// The memory, the modules and the events of all streams of a device can be used in all its streams
+    /// ([`is_same`](Device::is_same) is true of them). Operations of different streams may run at the same time;
+    /// [`record`](Device::record) and [`wait`](Device::wait) order them where an order is needed. Operations on buffers need no
+    /// such call: an operation that uses a buffer of another stream runs behind the operations that are in the buffer's stream
+    /// when it is called, and before the operations that join the buffer's stream later. So all operations on a buffer happen in
+    /// the order of their calls, and streams that use only their own buffers run at the same time.
     ///
     /// # Errors
     /// The driver's.
@@ -209,12 +213,12 @@ impl Device {
         Ok(Device { sequence, ..self.clone() })
     }
 
-    /// Refuses what is no operation of the sequence, and must not be done while that is being captured all the same.
+    /// Refuses a call, such as loading a module, that joins no sequence and yet must not be made while the sequence is being captured.
     pub(crate) fn refuse_in_capture(&self, operation: &'static str) -> Result<(), Error> {
         self.sequence.turn().refuse(self.backend(), operation)
     }
 
-    /// The sequences that some memory was allocated in, sorted and without this device's own.
+    /// The home sequences of some memory, sorted by their numbers, without this device's own sequence.
     pub(crate) fn others<'a>(
         &self,
         uses: impl IntoIterator<Item = &'a Arc<Allocation>>,
@@ -227,7 +231,7 @@ impl Device {
         others
     }
 
-    /// Puts an operation on some memory into the sequence, unless that is being captured: no graph can hold the operation.
+    /// Puts an operation on some memory into the sequence. No graph can hold the operation, so it is refused in a capture.
     pub(crate) fn submit<R>(
         &self,
         name: &'static str,
@@ -242,7 +246,7 @@ impl Device {
         self.sequence.ordered(&others, operation)
     }
 
-    /// Puts an operation on some memory into the sequence, or into the graph that is being captured. The graph keeps the memory.
+    /// Puts an operation on some memory into the sequence, or in a capture into the graph, which then keeps the memory.
     pub(crate) fn submit_or_capture(
         &self,
         name: &'static str,
@@ -257,7 +261,7 @@ impl Device {
         }
     }
 
-    /// The turns for an operation that a graph can hold, and that uses memory of the other sequences.
+    /// Takes the turns for an operation that a graph can hold, and that uses memory of the other sequences.
     pub(crate) fn turns<'a>(
         &'a self,
         operation: &'static str,
@@ -275,7 +279,7 @@ impl Device {
     }
 }
 
-/// Refuses an operation if a sequence that it would be ordered with is being captured: the order would go into that graph.
+/// Refuses an operation if one of the sequences that it must be ordered with is being captured: the waits would go into the graph.
 fn refuse_captured(
     operation: &'static str,
     others: &[Arc<Sequence>],

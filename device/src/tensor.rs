@@ -11,9 +11,9 @@ const OLDEST_SM: u32 = 90;
 
 /// A tensor map of a buffer: what a kernel needs to copy boxes of it with `cp.async.bulk.tensor`.
 ///
-/// It borrows the buffer. As an argument it fits `.param .align 64 .b8 map[128]`; [`bytes`](TensorMap::bytes) may also be
-/// uploaded into a buffer, for kernels that take the address of maps in global memory. Making one costs about a
-/// microsecond: make it once, not for every launch.
+/// A tensor map borrows its buffer. As an argument it fits `.param .align 64 .b8 map[128]`; its [`bytes`](TensorMap::bytes) may
+/// also be uploaded into a buffer, for kernels that take the address of maps in global memory. To make a map takes about a
+/// microsecond, so make it once and not for every launch.
 ///
 /// ```
 /// use girih_device::{Device, Select, TensorMap};
@@ -35,8 +35,8 @@ pub struct TensorMap<'a> {
 }
 
 impl<'a> TensorMap<'a> {
-    /// The map of the tensor that starts at the buffer's first element. The elements of tensor and buffer need not have the
-    /// same type.
+    /// The map of the tensor that starts at the buffer's first element. The elements of the tensor need not have the type of
+    /// the buffer's elements.
     ///
     /// # Errors
     /// As [`at`](TensorMap::at).
@@ -90,13 +90,13 @@ impl<'a> TensorMap<'a> {
         Ok(TensorMap { description, bytes, device: buffer.device(), memory: buffer.memory() })
     }
 
-    /// What it describes.
+    /// The description of the tensor and of its boxes, with the tensor's address.
     pub fn description(&self) -> &ptx::TensorMap {
         &self.description
     }
 
-    /// Its encoding for the device. In memory its address must be a multiple of 64, which that of every buffer is that
-    /// girih allocated.
+    /// The encoding of the map for its device. In global memory its address must be a multiple of 64, as the address of every
+    /// buffer is that girih allocated.
     pub fn bytes(&self) -> &[u8; TENSOR_MAP_BYTES] {
         &self.bytes
     }
@@ -110,7 +110,7 @@ impl<'a> TensorMap<'a> {
     }
 }
 
-/// The map of a tensor that starts so many bytes into a buffer and ends inside of it.
+/// The map of a tensor that starts `start` bytes into a buffer and ends inside the buffer.
 fn describe(tiled: &Tiled, buffer: &BufferArg<'_>, start: usize) -> Result<ptx::TensorMap, Error> {
     let map = tiled.at(buffer.address.saturating_add(start as u64)).map_err(Error::TensorMap)?;
     let end = tiled.tensor_bytes().and_then(|bytes| bytes.checked_add(start as u64));
@@ -120,7 +120,7 @@ fn describe(tiled: &Tiled, buffer: &BufferArg<'_>, start: usize) -> Result<ptx::
     Ok(map)
 }
 
-/// Makes of an encoded map that of the same tensor at the start of another buffer of the same device.
+/// Changes an encoded map of a tensor into the map of the same tensor at the start of another buffer of the device.
 pub(crate) fn readdress(
     device: &Device,
     map: &ptx::TensorMap,

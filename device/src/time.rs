@@ -1,13 +1,14 @@
-//! Time on the device.
+//! Measuring time on the device.
 
 use std::{fmt, time::Duration};
 
 use crate::{Device, Error, backend::Clock};
 
-/// A pair of marks in a device's sequence of operations, to be used any number of times.
+/// A timer that measures operations of a device's sequence, any number of times, by a mark before and a mark behind the
+/// operations.
 ///
-/// On a GPU the marks are events on the device's stream and the time is the GPU's own; on the simulator, where a
-/// launch returns when it is done, it is the wall clock's.
+/// On a GPU the marks are events on the device's stream, and the time is measured by the GPU. On the simulator, where every
+/// operation has finished when its call returns, the time is that of the wall clock.
 ///
 /// ```
 /// # use girih_device::{Device, Select};
@@ -29,11 +30,11 @@ impl Timer {
     pub(crate) fn new(device: &Device) -> Result<Timer, Error> {
         let clock = device.backend().clock()?;
         let mut timer = Timer { device: device.clone(), clock };
-        timer.start()?; // so that a stop without a start has an answer
+        timer.start()?; // so that a stop without a start returns a time
         Ok(timer)
     }
 
-    /// Sets the first mark behind everything called so far.
+    /// Sets the first mark behind all operations so far.
     ///
     /// # Errors
     /// [`Error::NotCaptured`] in a capture; the driver's.
@@ -41,10 +42,10 @@ impl Timer {
         self.device.submit("Timer::start", &[], |_| self.clock.start())
     }
 
-    /// Sets the second mark, waits for it and returns the time since the first.
+    /// Sets the second mark, lets the host wait for this mark, and returns the time between the two marks.
     ///
     /// # Errors
-    /// [`Error::NotCaptured`] in a capture; the driver's, or that of a kernel that failed in between.
+    /// [`Error::NotCaptured`] in a capture; [`Error::KernelFailed`] when a kernel failed; the driver's.
     pub fn stop(&mut self) -> Result<Duration, Error> {
         self.device.submit("Timer::stop", &[], |_| self.clock.stop())?;
         self.clock.elapsed()

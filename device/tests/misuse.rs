@@ -294,7 +294,7 @@ fn slices_and_borrowed_memory_out_of_range() {
     refused(
         x.slice(3..9),
         Fault::Caller,
-        &expect!["Buffer::slice: the elements 3..9 of a buffer of 8: ranges inside of 0..8 are accepted"],
+        &expect!["Buffer::slice: the elements 3..9 of a buffer of 8: ranges inside 0..8 are accepted"],
     );
     refused(
         x.slice(..7).unwrap().copy_from(&x.slice(1..).unwrap()),
@@ -308,7 +308,9 @@ fn slices_and_borrowed_memory_out_of_range() {
     refused(
         borrow(x.address() + 2, 1),
         Fault::Caller,
-        &expect!["the address 0x700000002 is no multiple of 4, as that of elements of type f32 must be"],
+        &expect![
+            "the address 0x700000002 is no multiple of 4, as the address of elements of type f32 must be"
+        ],
     );
     refused(
         borrow(0, 1),
@@ -340,7 +342,7 @@ fn what_a_capture_does_not_hold() {
             y.copy_from(&x),
             Fault::Caller,
             &expect![
-                "Buffer::copy_from: a buffer of it belongs to another stream, and one of the streams is being captured: capture by Device::capture, which accepts buffers of other streams, or use the buffer outside of the capture"
+                "Buffer::copy_from: one of its buffers belongs to another stream, and one of the two streams is being captured: capture with Device::capture, which accepts buffers of other streams, or use the buffer before or after the capture"
             ],
         );
         std::thread::scope(|scope| scope.spawn(|| {
@@ -348,7 +350,7 @@ fn what_a_capture_does_not_hold() {
                 x.fill_bytes(1),
                 Fault::Caller,
                 &expect![
-                    "Buffer::fill_bytes: another thread or the owner of the stream captures it: wait until the capture has ended, or use a stream of its own (Device::new_stream)"
+                    "Buffer::fill_bytes: another thread, or the library that owns the stream, is capturing the stream: wait until the capture has ended, or use another stream (Device::new_stream)"
                 ],
             );
         }).join().unwrap());

@@ -1,4 +1,4 @@
-//! Whose memory an address is.
+//! Checks of memory that another library has allocated.
 
 use cudarc::driver::{DriverError, sys};
 use sys::{CUpointer_attribute as Attribute, CUresult};
@@ -7,7 +7,7 @@ use super::{context::Context, failed};
 use crate::Error;
 
 impl Context {
-    /// Whether bytes lie in one allocation that this context can use.
+    /// Checks that `bytes` bytes from an address on lie in one allocation that this context can use.
     pub(super) fn check_range(&self, address: u64, bytes: usize) -> Result<(), Error> {
         let _current = self.enter()?;
         let name = || format!("cuda:{}", self.device());
@@ -21,12 +21,12 @@ impl Context {
         if address == 0 {
             return Err(Error::NoMemory { address, device: name() });
         }
-        // The attribute is an int.
+        // The driver writes this attribute as a C int.
         let ordinal = get(Attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)? as u32 as i32;
         if ordinal != self.device() {
             return Err(Error::WrongMemory { address, owner: format!("cuda:{ordinal}"), device: name() });
         }
-        // Memory of a pool is of no context; other memory has one, and is not mapped in another.
+        // Memory of a pool belongs to no context. Other memory belongs to one context, and other contexts can't use it.
         let pool = attribute_of(address, Attribute::CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE).unwrap_or(0);
         let context = attribute_of(address, Attribute::CU_POINTER_ATTRIBUTE_CONTEXT).unwrap_or(0);
         if pool == 0 && context != 0 && context != self.raw().addr() as u64 {
@@ -34,8 +34,9 @@ impl Context {
             let device = format!("the context {:#x} of it", self.raw().addr());
             return Err(Error::WrongMemory { address, owner, device });
         }
-        // Memory that was mapped into a reserved range in pieces is one range to a kernel, and several to `cuMemGetAddressRange`.
-        // What a pool has given out is a part of what it has reserved, and only that function tells which.
+        // For memory that was mapped into a reserved range in pieces, `cuMemGetAddressRange` returns one piece, and the attributes
+        // return the whole range, all of which a kernel can use. For memory of a pool the attributes return all that the pool has
+        // reserved, and `cuMemGetAddressRange` returns the allocation.
         let (start, size) = if pool == 0 {
             let start = get(Attribute::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR)?;
             (start, get(Attribute::CU_POINTER_ATTRIBUTE_RANGE_SIZE)?)
@@ -50,10 +51,10 @@ impl Context {
     }
 }
 
-/// Start and bytes of the allocation that an address lies in.
+/// The start and the number of bytes of the allocation that an address lies in.
 fn allocation_of(address: u64) -> Result<(u64, u64), DriverError> {
     let (mut start, mut size) = (0, 0usize);
-    // SAFETY: both results outlive the call; any address may be asked about.
+    // SAFETY: both results outlive the call; the function accepts any address.
     unsafe { sys::cuMemGetAddressRange_v2(&mut start, &mut size, address) }.result()?;
     Ok((start, size as u64))
 }
@@ -61,8 +62,8 @@ fn allocation_of(address: u64) -> Result<(u64, u64), DriverError> {
 /// An attribute of an address: a number or a handle of at most 8 bytes.
 fn attribute_of(address: u64, attribute: Attribute) -> Result<u64, DriverError> {
     let mut value = 0u64;
-    // SAFETY: the driver writes 4 or 8 bytes for the attributes that are asked for here, the lowest first; any address may be
-    // asked about.
+    // SAFETY: for the attributes that the caller above asks for, the driver writes 4 or 8 bytes, the lowest first; the function
+    // accepts any address.
     unsafe { sys::cuPointerGetAttribute((&raw mut value).cast(), attribute, address) }.result()?;
     Ok(value)
 }

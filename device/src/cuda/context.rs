@@ -1,4 +1,4 @@
-//! A context and a stream of it, shared by all that must outlive work in them.
+//! Contexts and streams. Buffers, modules, events and graphs share them, so that they live as long as work in them may run.
 
 use std::{ptr, sync::Arc};
 
@@ -19,15 +19,15 @@ pub(super) struct Context {
     owner: ContextOwner,
 }
 
-/// Who keeps a context.
+/// Who keeps a context alive.
 pub(super) enum ContextOwner {
-    /// It is the GPU's primary context, retained as long as this lives.
+    /// girih: the context is the GPU's primary context, which is retained as long as the [`Context`] lives.
     Girih,
-    /// Someone else, who has promised that it outlives this.
+    /// Another library, whose user has promised that the context outlives the [`Context`].
     Other,
-    /// Someone else, kept alive.
+    /// `cudarc`, whose handle of the context is kept here.
     #[cfg(feature = "cudarc")]
-    Cudarc(#[expect(dead_code, reason = "it is kept, not read")] Arc<cudarc::driver::CudaContext>),
+    Cudarc(#[expect(dead_code, reason = "the handle is kept, not read")] Arc<cudarc::driver::CudaContext>),
 }
 
 // SAFETY: the handle is only passed to the driver, which is thread-safe.
@@ -35,9 +35,9 @@ unsafe impl Send for Context {}
 // SAFETY: as above; nothing is mutated through the handle on the host.
 unsafe impl Sync for Context {}
 
-/// The calling thread with a context current, until it is dropped: then what was current before is current again. Where nothing
-/// was, a context that girih has retained stays, so that the next call finds it; a context of someone else does not, since its
-/// owner may destroy it.
+/// A guard that keeps a context current on the calling thread. When the guard is dropped, the context that was current before is
+/// made current again. If no context was, a context that girih has retained stays current, so that the next call need not set
+/// it; a context of another library does not stay, since that library may destroy it.
 pub(super) struct Current {
     before: Option<sys::CUcontext>,
 }
@@ -46,16 +46,16 @@ impl Context {
     /// Retains the primary context of a device that came from `cuDeviceGet`.
     pub(super) fn primary(device: sys::CUdevice) -> Result<Context, Error> {
         let async_alloc = async_alloc(device)?;
-        // SAFETY: `device` came from cuDeviceGet; what is retained is released when this is dropped.
+        // SAFETY: `device` came from cuDeviceGet; the context is released when the `Context` is dropped.
         let raw = unsafe { result::primary_ctx::retain(device) };
         let raw = raw.map_err(failed("cuDevicePrimaryCtxRetain"))?;
         Ok(Context { raw, device, async_alloc, owner: ContextOwner::Girih })
     }
 
-    /// A context of someone else.
+    /// A context of another library.
     ///
     /// # Safety
-    /// The handle is null or that of a context that outlives this.
+    /// The handle is null, or the handle of a context that outlives the result.
     pub(super) unsafe fn of_other(raw: u64, owner: ContextOwner) -> Result<Context, Error> {
         if raw == 0 {
             return Err(Error::NoContext);
@@ -84,13 +84,13 @@ impl Context {
         self.async_alloc
     }
 
-    /// Makes the context current on the calling thread, as the driver's calls want it.
+    /// Makes the context current on the calling thread, which most calls of the driver require.
     pub(super) fn enter(&self) -> Result<Current, Error> {
         let before = result::ctx::get_current().map_err(failed("cuCtxGetCurrent"))?;
         if before == Some(self.raw) {
             return Ok(Current { before: None });
         }
-        // SAFETY: the context lives as long as this.
+        // SAFETY: the context lives as long as `self`.
         unsafe { result::ctx::set_current(self.raw) }.map_err(failed("cuCtxSetCurrent"))?;
         let stays = before.is_none() && matches!(self.owner, ContextOwner::Girih);
         Ok(Current { before: (!stays).then_some(before.unwrap_or(ptr::null_mut())) })
@@ -100,8 +100,8 @@ impl Context {
 impl Drop for Current {
     fn drop(&mut self) {
         if let Some(before) = self.before {
-            // SAFETY: it was current when `enter` asked, or it is null, which makes none current. Should its owner have destroyed it
-            // meanwhile, the driver says so.
+            // SAFETY: the context was current when `enter` was called, or the handle is null, after which no context is current. If
+            // the context's owner has destroyed the context since, the driver returns an error.
             let _ = unsafe { result::ctx::set_current(before) };
         }
     }
@@ -110,7 +110,7 @@ impl Drop for Current {
 impl Drop for Context {
     fn drop(&mut self) {
         if matches!(self.owner, ContextOwner::Girih) {
-            // SAFETY: retained by `primary`, and nothing of it is left.
+            // SAFETY: the context was retained by `primary`, and everything made in the context holds this `Context`.
             let _ = unsafe { result::primary_ctx::release(self.device) };
         }
     }
@@ -130,15 +130,15 @@ pub(super) struct Stream {
     owner: StreamOwner,
 }
 
-/// Who keeps a stream.
+/// Who keeps a stream alive.
 pub(super) enum StreamOwner {
-    /// It is destroyed when nothing of it is left; the driver finishes what is in it.
+    /// girih: the stream is destroyed when the [`Stream`] is dropped. The driver finishes the operations in the stream first.
     Girih,
-    /// Someone else, who has promised that it outlives this.
+    /// Another library, whose user has promised that the stream outlives the [`Stream`].
     Other,
-    /// Someone else, kept alive.
+    /// `cudarc`, whose handle of the stream is kept here.
     #[cfg(feature = "cudarc")]
-    Cudarc(#[expect(dead_code, reason = "it is kept, not read")] Arc<cudarc::driver::CudaStream>),
+    Cudarc(#[expect(dead_code, reason = "the handle is kept, not read")] Arc<cudarc::driver::CudaStream>),
 }
 
 // SAFETY: the handle is only passed to the driver, which is thread-safe.
@@ -147,7 +147,7 @@ unsafe impl Send for Stream {}
 unsafe impl Sync for Stream {}
 
 impl Stream {
-    /// A stream that the legacy default stream does not wait for.
+    /// Makes a stream that is not ordered with the legacy default stream.
     pub(super) fn new(context: &Arc<Context>) -> Result<Stream, Error> {
         let _current = context.enter()?;
         let raw = result::stream::create(result::stream::StreamKind::NonBlocking);
@@ -155,10 +155,10 @@ impl Stream {
         Ok(Stream { context: context.clone(), raw, owner: StreamOwner::Girih })
     }
 
-    /// A stream of someone else, if it is one of this context.
+    /// A stream of another library, which must be a stream of this context.
     ///
     /// # Safety
-    /// The handle is that of a stream that outlives this, or of a default stream.
+    /// The handle is the handle of a default stream, or of a stream that outlives the result.
     pub(super) unsafe fn of_other(
         context: &Arc<Context>,
         raw: u64,
@@ -187,7 +187,7 @@ impl Stream {
         self.raw
     }
 
-    /// Waits for everything in the stream.
+    /// Waits for all operations in the stream.
     pub(super) fn synchronize(&self) -> Result<(), Error> {
         let _current = self.context.enter()?;
         // SAFETY: the stream lives.
@@ -201,7 +201,7 @@ impl Drop for Stream {
             return;
         }
         let Ok(_current) = self.context.enter() else { return };
-        // SAFETY: made by `new`, and nothing of it is left.
+        // SAFETY: the stream was made by `new`, and this was its last handle.
         let _ = unsafe { result::stream::destroy(self.raw) };
     }
 }

@@ -1,4 +1,4 @@
-//! Events of streams, and the time between two of them.
+//! Events in streams, and the time between two events.
 
 use std::{ptr, sync::Arc, time::Duration};
 
@@ -13,7 +13,7 @@ use crate::{
     backend::{Clock, Mark},
 };
 
-/// An event; destroying one that has not been reached is the driver's business.
+/// An event. An event that has not been reached may be destroyed: the driver keeps it until then.
 pub(super) struct Event {
     context: Arc<Context>,
     raw: sys::CUevent,
@@ -21,7 +21,7 @@ pub(super) struct Event {
 
 // SAFETY: the handle is only passed to the driver, which is thread-safe.
 unsafe impl Send for Event {}
-// SAFETY: as above; an event is recorded once, before it is shared, or by the only owner of a clock.
+// SAFETY: as above; an event is recorded once before it is shared, or it belongs to a clock, which has one owner.
 unsafe impl Sync for Event {}
 
 impl Event {
@@ -33,7 +33,7 @@ impl Event {
 
     pub(super) fn record(&self, stream: &Stream) -> Result<(), Error> {
         let _current = self.context.enter()?;
-        // SAFETY: the event and the stream live and are of one context.
+        // SAFETY: the event and the stream live and belong to one context.
         unsafe { result::event::record(self.raw, stream.raw()) }.map_err(failed("cuEventRecord"))
     }
 }
@@ -41,7 +41,7 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         let Ok(_current) = self.context.enter() else { return };
-        // SAFETY: made by `new`, and nothing of it is left.
+        // SAFETY: the event was made by `new`, and this was its last handle.
         let _ = unsafe { result::event::destroy(self.raw) };
     }
 }
@@ -74,12 +74,13 @@ impl Stream {
         let _current = self.context().enter()?;
         let event = ptr::with_exposed_provenance_mut(mark.raw() as usize);
         let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
-        // SAFETY: the caller keeps the mark; it is an event, since the typed layer hands over marks of the same context only.
+        // SAFETY: the caller keeps the mark, which is an event of this context, since the typed layer passes marks of the same
+        // context only.
         unsafe { result::stream::wait_event(self.raw(), event, flags) }.map_err(failed("cuStreamWaitEvent"))
     }
 }
 
-/// Two timed events.
+/// Two events that record their times.
 pub(super) struct Events {
     stream: Arc<Stream>,
     start: Event,
@@ -110,12 +111,12 @@ impl Clock for Events {
     }
 }
 
-/// Calls the function's first version, which `cudarc` no longer declares: its successor is missing from drivers before
-/// 12.8.
+/// The milliseconds between two events. This calls the first version of the driver's function, which `cudarc` does not declare
+/// any more, since drivers before 12.8 do not have its second version.
 fn elapsed(start: sys::CUevent, stop: sys::CUevent) -> Result<f32, DriverError> {
     type Elapsed = unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> sys::CUresult;
     let mut milliseconds = 0.0;
-    // SAFETY: the library is loaded (both events came from it) and the type is the function's; both events live, were
+    // SAFETY: the library is loaded, since both events came from it, and the function has this type. Both events live, both were
     // recorded in one stream, and the later one has been reached.
     unsafe {
         let function = sys::culib().get::<Elapsed>(b"cuEventElapsedTime\0");

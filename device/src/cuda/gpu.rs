@@ -1,4 +1,4 @@
-//! Opening a GPU: is there a driver, is it new enough, which GPU, is it new enough. And the GPU as a backend.
+//! Opening a GPU, with the checks that there is a driver and a GPU and that both are new enough; and the GPU as a backend.
 
 use std::{ffi::c_int, sync::Arc};
 
@@ -28,7 +28,7 @@ pub(crate) struct Gpu {
 }
 
 impl Gpu {
-    /// Opens a GPU by its index: its primary context and a stream of its own.
+    /// Opens a GPU by its index, on its primary context and a new stream.
     pub(crate) fn open(index: usize) -> Result<Gpu, Error> {
         let driver = driver()?;
         let no_gpu = |error| Error::NoGpu { reason: describe(error).0 };
@@ -45,7 +45,7 @@ impl Gpu {
         Ok(Gpu { limits, stream: Arc::new(Stream::new(&context)?) })
     }
 
-    /// Opens on a context and a stream of someone else.
+    /// Opens a GPU on a context and a stream of another library.
     ///
     /// # Safety
     /// As for [`Device::from_raw`](crate::Device::from_raw).
@@ -60,7 +60,7 @@ impl Gpu {
         }
     }
 
-    /// Opens on a stream of `cudarc` and its context.
+    /// Opens a GPU on a stream of `cudarc` and the stream's context.
     #[cfg(feature = "cudarc")]
     pub(super) fn from_cudarc(stream: &Arc<cudarc::driver::CudaStream>) -> Result<Gpu, Error> {
         let driver = driver()?;
@@ -68,7 +68,7 @@ impl Gpu {
         let raw = stream.cu_stream().expose_provenance() as u64;
         let (of_context, of_stream) =
             (ContextOwner::Cudarc(stream.context().clone()), StreamOwner::Cudarc(stream.clone()));
-        // SAFETY: the owners are kept, and with them what the handles stand for.
+        // SAFETY: the owners are kept, and they keep the context and the stream that the handles stand for.
         unsafe {
             let context = Arc::new(Context::of_other(context, of_context)?);
             let limits = limits(context.device(), driver)?;
@@ -77,7 +77,7 @@ impl Gpu {
     }
 }
 
-/// The CUDA version of a driver that is there and new enough.
+/// The CUDA version that the driver supports, if there is a driver and it is new enough.
 fn driver() -> Result<DriverVersion, Error> {
     let driver = driver_version()?;
     if driver < OLDEST_DRIVER {
@@ -88,18 +88,18 @@ fn driver() -> Result<DriverVersion, Error> {
 
 /// The CUDA version that the driver supports, if there is a driver.
 fn driver_version() -> Result<DriverVersion, Error> {
-    // SAFETY: loading libcuda runs nothing but its own initialisers.
+    // SAFETY: to load libcuda runs only the library's own initialisers.
     if !unsafe { sys::is_culib_present() } {
         return Err(Error::NoDriver);
     }
     let mut version = 0;
-    // SAFETY: `version` outlives the call; this function may be called before cuInit.
+    // SAFETY: `version` outlives the call; the driver allows this call before cuInit.
     unsafe { sys::cuDriverGetVersion(&mut version) }.result().map_err(failed("cuDriverGetVersion"))?;
     let version = version.unsigned_abs();
     Ok(DriverVersion { major: version / 1000, minor: version % 1000 / 10 })
 }
 
-/// The limits of a device that is new enough.
+/// The limits of a device, if the device is new enough.
 fn limits(device: sys::CUdevice, driver: DriverVersion) -> Result<Limits, Error> {
     let get = |attribute| {
         // SAFETY: `device` came from cuDeviceGet.
@@ -165,7 +165,7 @@ impl Backend for Gpu {
     }
 
     fn free(&self, address: u64) {
-        // A drop has nobody to report to; a lost context shows at the next call.
+        // An error could not be reported, since this is called in drops; the next call reports a context that has failed.
         let _ = self.stream.free(address);
     }
 

@@ -14,14 +14,14 @@ impl Stream {
         let status = unsafe { result::stream::is_capturing(self.raw()) };
         match status {
             Ok(status) => status != sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE,
-            // That of the legacy default stream while another stream is being captured: nothing can be done in it. Other errors, as of a
-            // kernel that has failed before, are for the operation that is asked for to tell.
+            // The legacy default stream answers this while another stream of the context is being captured; no operation is possible in
+            // it then. Other errors, such as that of a kernel that failed before, are left to the operation that follows.
             Err(error) => error.0 == sys::cudaError_enum::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
         }
     }
 
-    /// Begins a capture in the relaxed mode: what a capture can't hold is refused above, and what other streams and libraries do
-    /// on this thread meanwhile is their own, and must not spoil it.
+    /// Begins a capture in the relaxed mode, in which calls on other streams do not spoil the capture. The typed layer refuses the
+    /// calls on this stream that a graph can't hold.
     pub(super) fn begin_capture(&self) -> Result<(), Error> {
         let _current = self.context().enter()?;
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -29,7 +29,7 @@ impl Stream {
         unsafe { result::stream::begin_capture(self.raw(), mode) }.map_err(failed("cuStreamBeginCapture"))
     }
 
-    /// Ends the capture, whatever came of it.
+    /// Ends the capture, also when the capture has failed.
     pub(super) fn end_capture(self: &Arc<Stream>) -> Result<Replayed, Error> {
         let _current = self.context().enter()?;
         let mut graph = ptr::null_mut();
@@ -37,7 +37,7 @@ impl Stream {
         unsafe { sys::cuStreamEndCapture(self.raw(), &mut graph) }
             .result()
             .map_err(failed("cuStreamEndCapture"))?;
-        // SAFETY: the graph came from the capture, is used by nothing else, and destroyed behind its last use.
+        // SAFETY: the graph came from the capture, nothing else uses it, and it is destroyed behind its last use.
         let executable = unsafe {
             let executable = result::graph::instantiate(graph, sys::CUgraphInstantiate_flags(0));
             let _ = result::graph::destroy(graph);
@@ -54,15 +54,15 @@ pub(super) struct Replayed {
     executable: sys::CUgraphExec,
 }
 
-// SAFETY: the handle is only passed to the driver, which does not care about the thread.
+// SAFETY: the handle is only passed to the driver, which accepts it on every thread.
 unsafe impl Send for Replayed {}
-// SAFETY: the driver wants one call at a time, and each is made in the turn of the graph's own sequence.
+// SAFETY: the driver requires that calls with one graph are made one at a time; each is made in the turn of the graph's sequence.
 unsafe impl Sync for Replayed {}
 
 impl Executable for Replayed {
     fn launch(&self) -> Result<(), Error> {
         let _current = self.stream.context().enter()?;
-        // SAFETY: both live; what the graph does is the promise of the caller of `Graph::launch`.
+        // SAFETY: the graph and the stream live; the caller of `Graph::launch` promises that the kernels may run.
         unsafe { result::graph::launch(self.executable, self.stream.raw()) }.map_err(failed("cuGraphLaunch"))
     }
 }
@@ -70,7 +70,7 @@ impl Executable for Replayed {
 impl Drop for Replayed {
     fn drop(&mut self) {
         let Ok(_current) = self.stream.context().enter() else { return };
-        // SAFETY: instantiated by `end_capture`, and nothing of it is left; a replay that runs is finished by the driver.
+        // SAFETY: the graph was made by `end_capture`, and this was its last handle; the driver finishes a replay that still runs.
         let _ = unsafe { result::graph::exec_destroy(self.executable) };
     }
 }

@@ -1,4 +1,4 @@
-//! Streams and slices of `cudarc`, kept alive or borrowed.
+//! Devices on streams of `cudarc`, and buffers in slices of `cudarc`.
 
 use std::{fmt, marker::PhantomData, mem, ops::Deref, sync::Arc};
 
@@ -7,31 +7,32 @@ use cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut};
 use super::gpu::Gpu;
 use crate::{Arg, Buffer, Device, Error, Pod, memory::Owner};
 
-/// A buffer of memory that belongs to `cudarc`, for as long as the slice or the view is borrowed.
+/// A buffer in memory of `cudarc`, which borrows a slice or a view of `cudarc` as long as the buffer lives.
 ///
-/// Its own operations join the slice's stream, and streams that use it are ordered with that one as with that of any other
-/// buffer ([`Device::new_stream`]). When it is dropped, `cudarc` is told of the use by its own events, unless the slice's
-/// stream is being captured then.
+/// The buffer's operations join the slice's stream. Operations of other streams that use the buffer are ordered with the slice's
+/// stream, as with the stream of any buffer ([`Device::new_stream`]). When the buffer is dropped, the use is recorded in the
+/// events by which `cudarc` orders its own streams, unless the slice's stream is being captured at that time.
 pub struct Borrowed<'a, T: Pod> {
     buffer: Buffer<T>,
-    /// Tells `cudarc`, unless the stream is being captured, as the argument says; none of a part.
+    /// Records the use in the events of `cudarc`, unless the stream is being captured, which the argument says. None in a slice
+    /// of another `Borrowed`.
     finish: Option<Box<dyn FnOnce(bool) + Send + 'a>>,
     slice: PhantomData<&'a ()>,
 }
 
 impl<T: Pod> Borrowed<'_, T> {
-    /// Some of the elements, as [`Buffer::slice`] has them.
+    /// A buffer of some of the elements, as [`Buffer::slice`] returns it.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless the range lies inside of the buffer.
+    /// [`Error::OutOfRange`] unless the range lies inside the buffer.
     pub fn slice(&self, range: impl std::ops::RangeBounds<usize>) -> Result<Borrowed<'_, T>, Error> {
         Ok(Borrowed { buffer: self.buffer.part(range)?, finish: None, slice: PhantomData })
     }
 
-    /// The buffer, for functions that ask for one that can be written.
+    /// The buffer, for functions that take `&mut Buffer`.
     ///
     /// # Safety
-    /// The buffer must stay where it is: what swaps it for another one could use it when the slice is no longer borrowed.
+    /// The buffer must not be moved out of the `Borrowed`: it could then be used when the slice is no longer borrowed.
     pub unsafe fn as_mut(&mut self) -> &mut Buffer<T> {
         &mut self.buffer
     }
@@ -66,8 +67,8 @@ impl<'a, T: Pod> From<&'a Borrowed<'_, T>> for Arg<'a> {
 }
 
 impl Device {
-    /// Opens on a stream of `cudarc` and its context, which are kept alive. Work that `cudarc` puts into the stream and girih's
-    /// join one sequence.
+    /// Opens a device on a stream of `cudarc` and the stream's context. The device keeps both alive. The operations of `cudarc` in
+    /// the stream and the operations of the device are one sequence.
     ///
     /// # Errors
     /// [`Error::PerThreadStream`]; [`Error::GpuTooOld`], [`Error::DriverTooOld`]; the driver's.
@@ -75,7 +76,7 @@ impl Device {
         Ok(Device::new(Box::new(Gpu::from_cudarc(stream)?)))
     }
 
-    /// A slice or view of `cudarc`, as a buffer to read.
+    /// A buffer in a slice or a view of `cudarc`, to be read.
     ///
     /// # Errors
     /// [`Error::WrongMemory`] for memory of another context than this device's; [`Error::CapturedByOther`] and
@@ -91,7 +92,7 @@ impl Device {
         Ok(Borrowed { buffer, finish: Some(finish), slice: PhantomData })
     }
 
-    /// A slice or view of `cudarc`, as a buffer to write and to read.
+    /// A buffer in a slice or a view of `cudarc`, to be read and written.
     ///
     /// # Errors
     /// [`Error::WrongMemory`] for memory of another context than this device's; [`Error::CapturedByOther`] and
@@ -106,7 +107,8 @@ impl Device {
         let (address, record) = slice.device_ptr_mut(&stream);
         drop(record);
         let buffer = home.scoped(self, address, slice.len())?;
-        // What is recorded now is behind all that the stream was told to wait for.
+        // The stream has been told to wait for all operations of other streams with the buffer, so an event that is recorded at
+        // the end comes behind those operations.
         let finish = Box::new(move |captured: bool| {
             if !captured {
                 drop(slice.device_ptr_mut(&stream));
@@ -115,7 +117,7 @@ impl Device {
         Ok(Borrowed { buffer, finish: Some(finish), slice: PhantomData })
     }
 
-    /// The device of a slice's stream: this one, if the stream is the same.
+    /// The device of a slice's stream; this device if the stream is its stream.
     fn home_of(&self, stream: &Arc<CudaStream>) -> Result<Device, Error> {
         let address = |handle: usize| Some(handle as u64);
         let handles = (address(stream.context().cu_ctx().addr()), address(stream.cu_stream().addr()));
@@ -125,7 +127,7 @@ impl Device {
         Device::from_cudarc(stream)
     }
 
-    /// A buffer in the memory of a slice, whose own device this is, for the use with `device`.
+    /// A buffer in a slice whose stream is this device's. The buffer is to be used with `device`, which must have the same context.
     fn scoped<T: Pod>(&self, device: &Device, address: u64, len: usize) -> Result<Buffer<T>, Error> {
         if !self.is_same(device) {
             let name = |device: &Device| format!("the context {:#x}", device.cuda_context().unwrap_or(0));

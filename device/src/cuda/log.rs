@@ -1,4 +1,4 @@
-//! Reading the driver compiler's log.
+//! Reading the log of the driver's compiler.
 
 /// The first line number that an error in the log names (`..., line 12; error : ...`), from 1, with that line of `ptx`.
 pub(super) fn first_line(log: &str, ptx: &str) -> Option<(usize, String)> {
@@ -10,7 +10,7 @@ pub(super) fn first_line(log: &str, ptx: &str) -> Option<(usize, String)> {
     Some((number, ptx.lines().nth(number.checked_sub(1)?)?.to_string()))
 }
 
-/// Bytes of spill stores and loads together that the log reports for a kernel.
+/// The bytes of spill stores and spill loads together that the log reports for a kernel.
 pub(super) fn spill_bytes(log: &str, kernel: &str) -> Option<u32> {
     let of_kernel = |line: &&str| {
         let name = line.split_once("Function properties for ").map(|(_, name)| name);

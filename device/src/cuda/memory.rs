@@ -8,7 +8,7 @@ use crate::Error;
 impl Stream {
     pub(super) fn alloc(&self, bytes: usize) -> Result<u64, Error> {
         let _current = self.context().enter()?;
-        // SAFETY: the stream is live and its context current; contents are read only as plain old data.
+        // SAFETY: the stream lives and its context is current; every pattern of bits is a value of the elements' types.
         let address = unsafe {
             if self.context().async_alloc() {
                 result::malloc_async(self.raw(), bytes)
@@ -31,11 +31,11 @@ impl Stream {
     pub(super) fn free(&self, address: u64) -> Result<(), Error> {
         let _current = self.context().enter()?;
         if self.context().async_alloc() {
-            // SAFETY: `address` came from `alloc` in this stream and is given up by its only owner.
+            // SAFETY: `address` came from `alloc` in this stream, and its only owner frees it.
             return unsafe { result::free_async(address, self.raw()) }.map_err(failed("cuMemFreeAsync"));
         }
         self.synchronize()?;
-        // SAFETY: as above, and the stream is idle.
+        // SAFETY: as above, and all operations in the stream have finished.
         unsafe { result::free_sync(address) }.map_err(failed("cuMemFree"))
     }
 
@@ -57,14 +57,14 @@ impl Stream {
 
     pub(super) fn fill(&self, address: u64, byte: u8, bytes: usize) -> Result<(), Error> {
         let _current = self.context().enter()?;
-        // SAFETY: the caller's range lies in a live allocation.
+        // SAFETY: the range lies in a live allocation.
         unsafe { result::memset_d8_async(address, byte, bytes, self.raw()) }
             .map_err(failed("cuMemsetD8Async"))
     }
 
     pub(super) fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
         let _current = self.context().enter()?;
-        // SAFETY: both of the caller's ranges lie in live allocations of this context.
+        // SAFETY: both ranges lie in live allocations of this context.
         unsafe { result::memcpy_dtod_async(to, from, bytes, self.raw()) }.map_err(failed("cuMemcpyDtoDAsync"))
     }
 }

@@ -1,9 +1,9 @@
-//! The GPU backend: the only place that names `cudarc`.
+//! The GPU backend, the only part of this crate that names `cudarc`.
 //!
-//! `cudarc` finds the driver library at run time and panics where it is missing or lacks a function, so [`Gpu::open`]
-//! asks first for the library, then for the driver's version, and nothing here calls a function newer than
-//! [`OLDEST_DRIVER`].
-#![allow(unsafe_code, reason = "the driver's interface is C; each block says why it holds")]
+//! `cudarc` loads the driver's library at run time, and panics if the library is missing or lacks a function. So [`Gpu::open`]
+//! checks first that there is a library and then that the driver is new enough, and this module calls no function that is
+//! newer than [`OLDEST_DRIVER`].
+#![allow(unsafe_code, reason = "the driver's interface is C; each block says why it is sound")]
 
 mod borrow;
 mod context;
@@ -26,17 +26,17 @@ use cudarc::driver::{DriverError, sys::CUresult};
 
 use crate::{DriverVersion, Error};
 
-/// CUDA 12.0: the first to compile PTX 8.0, which Hopper's instructions need.
+/// The oldest driver that is accepted. CUDA 12.0 is the first version that compiles PTX 8.0, which has the instructions of sm_90.
 const OLDEST_DRIVER: DriverVersion = DriverVersion { major: 12, minor: 0 };
 
-/// The code's name and the driver's sentence for it.
+/// The name of an error code, and the driver's description of it.
 fn describe(error: DriverError) -> (String, String) {
     let text = |c: Result<&std::ffi::CStr, DriverError>| c.ok().map(|c| c.to_string_lossy().into_owned());
     let code = text(error.error_name()).unwrap_or_else(|| format!("{:?}", error.0));
     (code, text(error.error_string()).unwrap_or_else(|| "no description".into()))
 }
 
-/// The error of a call of the driver.
+/// Makes the error of a call of the driver that failed.
 fn failed(call: &'static str) -> impl FnOnce(DriverError) -> Error {
     move |error| {
         let (code, text) = describe(error);

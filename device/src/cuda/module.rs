@@ -1,4 +1,4 @@
-//! Modules: compiled by the driver, with its log; kernels of them.
+//! Modules that the driver compiles and loads, and their kernels.
 
 use std::{
     ffi::{c_uint, c_void},
@@ -17,20 +17,20 @@ use crate::{
     backend::{Backend, Code, Entry},
 };
 
-/// Blocks of a cluster that every GPU with clusters has room for.
+/// The most blocks of a cluster that the driver launches without being told beforehand.
 const PORTABLE_CLUSTER: u32 = 8;
-/// As many arguments as are passed without an allocation.
+/// The most arguments that a launch passes without an allocation on the host.
 const FEW: usize = 32;
 /// Bytes for each of the compiler's two logs.
 const LOG_BYTES: usize = 1 << 18;
 
-/// A loaded module with what the compiler said about it.
+/// A loaded module and the log of its compiler.
 pub(super) struct Library {
     image: Arc<Image>,
     log: String,
 }
 
-/// A module in the driver; unloaded when nothing of it is left. Whoever drops the last of it has waited for its launches.
+/// A module in the driver. It is unloaded when the image is dropped; `module::Loaded` waits for its launches before that.
 struct Image {
     context: Arc<Context>,
     module: sys::CUmodule,
@@ -44,7 +44,7 @@ unsafe impl Sync for Image {}
 impl Drop for Image {
     fn drop(&mut self) {
         let Ok(_current) = self.context.enter() else { return };
-        // SAFETY: the module is loaded, no kernel handle is left (each holds this image) and none runs.
+        // SAFETY: the module is loaded, no function of it is left, since each holds this image, and no launch of it runs.
         let _ = unsafe { result::module::unload(self.module) };
     }
 }
@@ -106,8 +106,9 @@ impl Logs {
     }
 }
 
-/// Compiles PTX text for the current context and loads the result. Not by the linker: it compiles for other modules to be
-/// linked with, and then ignores `setmaxnreg`. The logs stay empty where the driver finds the code in its cache.
+/// Compiles PTX text for the current context and loads the result. The driver's linker (`cuLinkAddData`) must not be used: it
+/// compiles code that can be linked with other code, in which it ignores `setmaxnreg`. The logs stay empty where the driver finds
+/// the code in its cache on disk.
 fn load(text: &str, optimization: Optimization, logs: &mut Logs) -> Result<sys::CUmodule, DriverError> {
     let mut keys = [
         Jit::CU_JIT_INFO_LOG_BUFFER,
@@ -117,7 +118,7 @@ fn load(text: &str, optimization: Optimization, logs: &mut Logs) -> Result<sys::
         Jit::CU_JIT_LOG_VERBOSE,
         Jit::CU_JIT_OPTIMIZATION_LEVEL,
     ];
-    // Integers travel as the pointer's value; one byte less keeps each log terminated.
+    // The driver takes integers as the values of pointers. It is given one byte less than each log has, so that a zero ends the log.
     let size = ptr::without_provenance_mut::<c_void>(LOG_BYTES - 1);
     let on = ptr::without_provenance_mut::<c_void>(1);
     let level = ptr::without_provenance_mut::<c_void>(match optimization {
@@ -128,7 +129,7 @@ fn load(text: &str, optimization: Optimization, logs: &mut Logs) -> Result<sys::
     let mut values = [info, size, error, size, on, level];
     let source: Vec<u8> = text.bytes().chain([0]).collect();
     let mut module = ptr::null_mut();
-    // SAFETY: options, values, logs and source, which is terminated, outlive the call.
+    // SAFETY: the options, their values, the logs and the source outlive the call, and a zero ends the source.
     unsafe {
         sys::cuModuleLoadDataEx(
             &mut module,
@@ -150,7 +151,7 @@ impl Code for Library {
     fn kernel(&self, info: &Arc<KernelInfo>) -> Result<Arc<dyn Entry>, Error> {
         let _current = self.image.context.enter()?;
         let name = std::ffi::CString::new(&*info.name).map_err(|_| no_such(info))?;
-        // SAFETY: the module is loaded as long as the image lives, and the entry holds the image.
+        // SAFETY: the module is loaded as long as the image lives, and the result holds the image.
         let function = unsafe { result::module::get_function(self.image.module, name) };
         let function = function.map_err(failed("cuModuleGetFunction"))?;
         let get = |attribute| {
@@ -180,24 +181,23 @@ fn no_such(info: &KernelInfo) -> Error {
     Error::NoSuchKernel { kernel: info.name.to_string(), available: Vec::new() }
 }
 
-/// A kernel of a loaded module. There is one of each kernel, since the driver keeps what is allowed by the kernel.
+/// A kernel of a loaded module. `module::Loaded` makes one for each kernel, which knows what the driver has been told of the kernel.
 struct Function {
     image: Arc<Image>,
     function: sys::CUfunction,
     info: Arc<KernelInfo>,
     resources: Resources,
-    /// Bytes of dynamic shared memory that the driver was last told to allow.
+    /// The most bytes of dynamic shared memory that the driver has been told to allow.
     opted_in: Mutex<u32>,
 }
 
 // SAFETY: the handle is only passed to the driver, which is thread-safe.
 unsafe impl Send for Function {}
-// SAFETY: as above; what is set through it on the host is behind the mutex.
+// SAFETY: as above; the attribute that is set through the handle is guarded by the mutex.
 unsafe impl Sync for Function {}
 
 impl Function {
-    /// Allows launches with clusters of so many blocks, of which a driver wants to be told if they are more than any GPU with clusters
-    /// has room for.
+    /// Allows launches with clusters of this many blocks. The driver must be told of clusters that some GPUs have no room for.
     fn allow_cluster(&self, cluster: Option<[u32; 3]>) -> Result<(), Error> {
         if cluster.is_some_and(|cluster| cluster.iter().product::<u32>() > PORTABLE_CLUSTER) {
             let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
@@ -208,7 +208,7 @@ impl Function {
         Ok(())
     }
 
-    /// Allows launches with this much dynamic shared memory; the driver's default stops at 48 KiB.
+    /// Allows launches with this many bytes of dynamic shared memory. Without being told, the driver allows 48 KiB.
     fn opt_in(&self, bytes: u32) -> Result<(), Error> {
         let mut opted_in = self.opted_in.lock().unwrap_or_else(PoisonError::into_inner);
         if bytes > *opted_in {
@@ -273,10 +273,10 @@ impl Entry for Function {
             attrs: attributes.as_mut_ptr(),
             numAttrs: attribute_count as c_uint,
         };
-        // SAFETY: one pointer a parameter, each to as many bytes as the parameter has, and as many attributes as are
-        // counted; the driver copies them before it returns and writes none. The stream is of the module's context, since the
-        // typed layer launches a kernel on its own device only. What the kernel does is the promise of the caller of
-        // `Kernel::launch`.
+        // SAFETY: there is one pointer for each parameter, to as many bytes as the parameter has, and there are as many attributes
+        // as are counted. The driver copies all of them before it returns, and writes none. The stream belongs to the module's
+        // context, since the typed layer launches a kernel on the kernel's own device only. The caller of `Kernel::launch` promises
+        // that the kernel may run.
         unsafe { sys::cuLaunchKernelEx(&launch, self.function, pointers.as_mut_ptr(), ptr::null_mut()) }
             .result()
             .map_err(failed("cuLaunchKernelEx"))
@@ -294,7 +294,7 @@ fn cluster_of([x, y, z]: [u32; 3]) -> sys::CUlaunchAttribute {
     }
 }
 
-/// The attribute of a launch whose blocks are all there at a time.
+/// The attribute of a launch whose blocks all run at the same time.
 fn cooperative() -> sys::CUlaunchAttribute {
     sys::CUlaunchAttribute {
         id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,

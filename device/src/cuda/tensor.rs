@@ -12,7 +12,7 @@ use sys::{
 use super::failed;
 use crate::Error;
 
-/// The driver's constants in the order of their numbers, which `girih_ptx`'s enumerations have too.
+/// The driver's constants in the order of their numbers. The enumerations of `girih_ptx` have the same numbers.
 const ELEMENTS: [Element; 13] = [
     Element::CU_TENSOR_MAP_DATA_TYPE_UINT8,
     Element::CU_TENSOR_MAP_DATA_TYPE_UINT16,
@@ -46,7 +46,7 @@ const FILLS: [Fill; 2] =
 /// Encodes a checked map.
 pub(super) fn encode(map: &TensorMap) -> Result<[u8; TENSOR_MAP_BYTES], Error> {
     let tiled = map.tiled();
-    // The driver may read more than the rank's entries of each.
+    // The driver may read more entries of each array than the tensor has dimensions, so all arrays have the largest rank.
     let (mut dims, mut strides) = ([1; TENSOR_MAP_RANK], [0; TENSOR_MAP_RANK]);
     let (mut extents, mut steps) = ([1; TENSOR_MAP_RANK], [1; TENSOR_MAP_RANK]);
     dims.iter_mut().zip(&tiled.dims).for_each(|(to, &from)| *to = from);
@@ -57,8 +57,8 @@ pub(super) fn encode(map: &TensorMap) -> Result<[u8; TENSOR_MAP_BYTES], Error> {
         return encode_columns(map, columns, (dims, strides, steps));
     }
     let mut encoded = sys::CUtensorMap { opaque: [0; TENSOR_MAP_BYTES / 8] };
-    // SAFETY: the map is aligned as the driver wants it and outlives the call, as do the arrays, which are as long as the
-    // largest rank; the address is only encoded.
+    // SAFETY: the map has the alignment that the driver requires. The map and the arrays, which are as long as the largest rank,
+    // outlive the call. The driver encodes the address without reading the memory there.
     unsafe {
         sys::cuTensorMapEncodeTiled(
             &mut encoded,
@@ -80,7 +80,7 @@ pub(super) fn encode(map: &TensorMap) -> Result<[u8; TENSOR_MAP_BYTES], Error> {
     Ok(bytes_of(&encoded))
 }
 
-/// The same of columns of pixels; the arrays are as long as the largest rank.
+/// Encodes a checked map of columns of pixels. The arrays are as long as the largest rank.
 fn encode_columns(
     map: &TensorMap,
     columns: &Columns,
@@ -91,8 +91,8 @@ fn encode_columns(
     lower.iter_mut().zip(&columns.lower).for_each(|(to, &from)| *to = from);
     upper.iter_mut().zip(&columns.upper).for_each(|(to, &from)| *to = from);
     let mut encoded = sys::CUtensorMap { opaque: [0; TENSOR_MAP_BYTES / 8] };
-    // SAFETY: the map is aligned as the driver wants it and outlives the call, as do the arrays, which are as long as the
-    // largest rank; the address is only encoded.
+    // SAFETY: the map has the alignment that the driver requires. The map and the arrays, which are as long as the largest rank,
+    // outlive the call. The driver encodes the address without reading the memory there.
     unsafe {
         sys::cuTensorMapEncodeIm2col(
             &mut encoded,
@@ -117,14 +117,14 @@ fn encode_columns(
     Ok(bytes_of(&encoded))
 }
 
-/// Makes of an encoded map that of the same tensor at another address, which is checked.
+/// Changes an encoded map of a tensor into the map of the same tensor at another address, which must have been checked.
 pub(super) fn replace_address(bytes: &mut [u8; TENSOR_MAP_BYTES], address: u64) -> Result<(), Error> {
     let mut encoded = sys::CUtensorMap { opaque: [0; TENSOR_MAP_BYTES / 8] };
     for (word, from) in encoded.opaque.iter_mut().zip(bytes.as_chunks::<8>().0) {
         *word = u64::from_le_bytes(*from);
     }
-    // SAFETY: the map was encoded by the driver, is aligned as the driver wants it and outlives the call; the address is only
-    // encoded.
+    // SAFETY: the driver encoded the map, which has the alignment that the driver requires and outlives the call. The driver
+    // encodes the address without reading the memory there.
     unsafe { sys::cuTensorMapReplaceAddress(&mut encoded, ptr::without_provenance_mut(address as usize)) }
         .result()
         .map_err(failed("cuTensorMapReplaceAddress"))?;

@@ -19,7 +19,7 @@ pub(super) struct SimCode {
 }
 
 impl SimCode {
-    /// A program, for blocks of at most so many threads.
+    /// A program, for blocks of at most `threads` threads.
     pub(super) fn new(state: Arc<State>, program: Arc<Program>, threads: u32) -> SimCode {
         SimCode { state, program, threads }
     }

@@ -1,4 +1,4 @@
-//! The simulator as a device: every call has finished when it returns.
+//! The simulator as a backend: every operation has finished when its call returns.
 
 mod code;
 
@@ -25,13 +25,14 @@ pub(crate) struct Simulator {
 struct State {
     memory: Memory,
     options: SimOptions,
-    /// Bytes of the live allocations, by address.
+    /// The sizes in bytes of the live allocations, by their addresses.
     allocations: Mutex<BTreeMap<u64, usize>>,
-    /// Held during each operation, which makes them one sequence across threads.
+    /// The results of the last launch. The lock is held during each operation, so that the operations of all threads are one
+    /// sequence.
     last: Mutex<Last>,
 }
 
-/// The last launch.
+/// The results of the last launch.
 #[derive(Default)]
 struct Last {
     report: Option<Report>,
@@ -59,8 +60,8 @@ impl Simulator {
     }
 }
 
-/// Half of what the host has to spare: whatever is on the device, the caller mostly holds as well. 64 GiB at most, and
-/// where the host does not say.
+/// The bytes of global memory of the simulated device: half of the memory that is free on the host, since the caller mostly holds
+/// a copy of what is on the device; at most 64 GiB, and 64 GiB where the host does not say how much is free.
 fn capacity() -> u64 {
     const MOST: u64 = 64 << 30;
     let about = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
@@ -99,7 +100,7 @@ impl Backend for Simulator {
 
     fn free(&self, address: u64) {
         let _turn = self.state.turn();
-        // A buffer frees exactly what it allocated; a drop could report nothing anyway.
+        // An allocation is freed once, by its address. An error could not be reported, since a drop returns nothing.
         let _ = self.state.memory.free(address);
         self.state.allocations().remove(&address);
     }
@@ -150,7 +151,7 @@ impl Backend for Simulator {
     }
 
     fn load(&self, module: &ptx::Module, _: Optimization) -> Result<Arc<dyn Code>, Error> {
-        // The text is what runs, here as on a GPU; and a fault is found by its line.
+        // The printed text is parsed and run, as a GPU runs the printed text, so that findings have the lines of that text.
         let mut text = ptx::Module::parse(&module.to_string())?;
         text.notes = module.notes.clone();
         let program = Arc::new(Program::load(&text)?);
@@ -162,7 +163,7 @@ impl Backend for Simulator {
     }
 
     fn readdress(&self, map: &ptx::TensorMap, bytes: &mut [u8; ptx::TENSOR_MAP_BYTES]) -> Result<(), Error> {
-        // The simulator's encoding is that of `girih_ptx`, and costs nothing worth saving.
+        // The simulator reads the encoding of `girih_ptx`, which takes no longer to make than to change.
         *bytes = map.to_bytes();
         Ok(())
     }
@@ -210,7 +211,7 @@ impl Backend for Simulator {
     }
 }
 
-/// The mark of a sequence whose every call has finished when it returns.
+/// The mark of a sequence in which every operation has finished when its call returns.
 struct Done;
 
 impl Mark for Done {
@@ -228,7 +229,7 @@ impl Mark for Done {
     }
 }
 
-/// Host memory in words, since those are aligned for every type of element.
+/// Host memory. It consists of 64-bit words, which are aligned for every type of element.
 struct Pageable {
     words: Vec<u64>,
     bytes: usize,
