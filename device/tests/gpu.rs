@@ -1,4 +1,4 @@
-//! The device interface on a GPU. Skips with one line where there is none.
+//! The device interface on a GPU. Where there is no GPU, the tests skip themselves with one line.
 #![allow(unsafe_code, reason = "kernels are launched within the bounds of their buffers, or to be caught")]
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -70,10 +70,10 @@ fn limits_and_resources_are_plausible() {
     let resources = module.kernel("saxpy").unwrap().resources();
     println!("{resources:?}");
     assert!(resources.registers.is_some_and(|n| (4..64).contains(&n)));
-    // The driver says what is spilled when it compiles, not when it finds the code in its cache.
+    // The driver reports spills when it compiles, and not when it finds the code in its cache on disk.
     assert_eq!((resources.spill_bytes.unwrap_or(0), resources.local_bytes), (0, Some(0)));
     assert_eq!((resources.static_shared, resources.instructions), (0, 23));
-    // 16 or 255 registers a thread: the compiler is told of blocks of at most 256.
+    // `.maxntid` tells the compiler that blocks have at most 256 threads, whatever the number of registers.
     assert!(resources.max_threads >= 256);
 }
 
@@ -134,7 +134,7 @@ fn slices_and_borrowed_memory_agree_with_the_host() {
     programs::memory::memory_is_refused(&device);
 }
 
-/// Rounds that take a GPU some tens of milliseconds.
+/// The rounds of the kernel `late` that take a GPU some tens of milliseconds.
 const LATE: u32 = 5_000_000;
 
 #[test]
@@ -162,7 +162,7 @@ fn prepared_launches_agree_with_the_host() {
     programs::prepared::captures_agree(&device, LATE);
 }
 
-/// The driver's encoding of a map that was moved is that of a map that was made for the buffer.
+/// A map that the driver has moved to a buffer has the bytes of a map that was made for that buffer.
 #[test]
 fn moved_maps_copy_as_new_ones() {
     let Some(device) = gpu() else { return };
@@ -171,7 +171,7 @@ fn moved_maps_copy_as_new_ones() {
     }
 }
 
-/// The same text has the same functions, as long as someone keeps the module.
+/// Modules with the same text have the same functions in the driver, as long as one of the modules is kept.
 #[test]
 fn a_module_is_loaded_once() {
     let Some(device) = gpu() else { return };
@@ -199,7 +199,7 @@ fn streams_agree_with_the_host() {
     programs::streams::threads_do_not_wait_in_a_circle(&device);
 }
 
-/// One kernel waits, for two seconds at most, until another has written a word.
+/// The kernel `hear` waits, for two seconds at most, until the kernel `tell` has written a word.
 const MEETING: &str = "
 .version 7.0
 .target sm_80
@@ -217,7 +217,7 @@ DONE:
   .reg .b64 %flag; ld.param.u64 %flag, [flag]; st.volatile.global.u32 [%flag], 1; ret;
 }";
 
-/// What is launched later in another stream runs while the first kernel waits for it.
+/// A kernel that is launched into a second stream runs while the kernel in the first stream still waits for it.
 #[test]
 fn two_streams_run_at_once() {
     let Some(device) = gpu() else { return };
@@ -226,9 +226,9 @@ fn two_streams_run_at_once() {
     let (flag, out) = (device.zeros::<u32>(1).unwrap(), first.zeros::<u32>(1).unwrap());
     device.synchronize().unwrap();
     let one = LaunchConfig::new([1; 3], [1; 3]);
-    // The flag's address, since the flag itself would order the streams.
+    // The kernels are given the flag's address as a number, since the flag as a buffer would order the streams.
     let flag_address = Arg::U64(flag.address());
-    // Both before the first is launched: the driver may wait for what runs when it loads one.
+    // Both kernels are loaded before one is launched, since the driver may wait for running kernels when it loads a kernel.
     let hear = module.kernel("hear").unwrap().on(&first).unwrap();
     let tell = module.kernel("tell").unwrap().on(&second).unwrap();
     // SAFETY: each kernel uses one word of each buffer; the flag is written and read by volatile accesses, and dropped last.
@@ -268,7 +268,7 @@ fn barriers_and_fences_keep_their_promises() {
     }
 }
 
-/// The copies that differ between the GPU and the simulator.
+/// Checks that random copies have the same results on the GPU and on the simulator.
 fn copies_agree(gpu: &Device, count: u64, copy: impl Fn(&mut programs::Random) -> programs::tensor::Copy) {
     let sim = Device::open_sim(SimOptions::checked()).unwrap();
     let module = Module::parse(&programs::tensor::module()).unwrap();
@@ -288,7 +288,7 @@ fn copies_agree(gpu: &Device, count: u64, copy: impl Fn(&mut programs::Random) -
     assert!(differ.is_empty(), "{} differ:\n{}", differ.len(), differ.join("\n"));
 }
 
-/// Boxes on all sides of tensors of every rank, element type and swizzle.
+/// The copies are of boxes inside and on all sides of tensors, of every rank, element type and swizzle.
 #[test]
 fn tensors_are_copied_as_the_simulator_does() {
     let Some(gpu) = gpu() else { return };
@@ -297,7 +297,7 @@ fn tensors_are_copied_as_the_simulator_does() {
     }
 }
 
-/// Columns of pixels on all sides of tensors, by the driver's maps.
+/// The copies are of columns of pixels inside and on all sides of tensors, with maps that the driver encodes.
 #[test]
 fn columns_are_copied_as_the_simulator_does() {
     let Some(gpu) = gpu() else { return };
@@ -314,7 +314,7 @@ fn maps_that_kernels_make_copy_as_the_hosts() {
     }
 }
 
-/// Whatever the descriptors say, the simulator reads what the GPU reads.
+/// Checks that products with random descriptors have the same results on the GPU and on the simulator.
 fn products_agree(gpu: &Device, products: impl Iterator<Item = programs::wgmma::Product>, inputs: u64) {
     let sim = Device::open(Select::Sim).unwrap();
     let mut differ = Vec::new();
@@ -352,7 +352,7 @@ fn sparse_warpgroups_multiply_as_the_simulator_does() {
     }
 }
 
-/// A failed kernel takes the process's context with it, so it runs in a process of its own.
+/// A kernel that fails spoils the context of its process, so it runs in a second process.
 #[test]
 fn a_failing_kernel_is_reported_where_the_host_waits() {
     if gpu().is_none() {

@@ -1,4 +1,4 @@
-//! girih on contexts, streams and memory that belong to cudarc. Skips with one line where there is no GPU.
+//! girih on contexts, streams and memory that belong to cudarc. Where there is no GPU, the tests skip themselves with one line.
 #![allow(
     unsafe_code,
     reason = "kernels are launched within the bounds of their buffers, and handles outlive their devices"
@@ -18,11 +18,11 @@ use cudarc::driver::{CudaContext, CudaStream, result, sys};
 use girih_device::{Arg, Device, Error, Kernel, Launch, LaunchConfig, Select};
 use programs::streams::{Late, WORDS};
 
-/// Rounds that take a GPU some tens of milliseconds.
+/// The rounds of the kernel `late` that take a GPU some tens of milliseconds.
 const LATE: u32 = 5_000_000;
 
-/// A context and a stream of cudarc's, where there is a GPU that girih can use, and the turn of the test: cudarc waits for the
-/// whole context when it makes a context's first stream, which must not be while another test captures.
+/// A context and a stream of cudarc, if there is a GPU that girih can use, and a lock that lets one test run at a time: cudarc waits
+/// for the whole context when it makes a context's first stream, which would spoil the capture of another test.
 #[allow(clippy::explicit_write, reason = "the harness swallows what eprintln! writes")]
 fn gpu() -> Option<(MutexGuard<'static, ()>, Arc<CudaContext>, Arc<CudaStream>)> {
     static TURN: Mutex<()> = Mutex::new(());
@@ -47,7 +47,7 @@ fn raw(stream: &CudaStream) -> Result<Device, Error> {
     unsafe { Device::from_raw(context, stream) }
 }
 
-/// `z = alpha x + y`, of n elements each.
+/// Launches `z = 2 x + y`, with `n` elements each.
 fn saxpy(kernel: &Kernel, [x, y, z]: [Arg<'_>; 3], n: usize) -> Result<(), Error> {
     let args = [x, y, z, Arg::from(2.0f32), Arg::from(n as u32)];
     // SAFETY: the callers' buffers have n elements.
@@ -88,7 +88,7 @@ fn programs_agree_on_a_borrowed_stream() {
     assert!(matches!(error, Error::Driver { .. }), "{error}");
 }
 
-/// The device keeps what it was opened on.
+/// A device keeps the context and the stream that it was opened on.
 #[test]
 fn a_stream_of_cudarc_is_kept() {
     let Some((_turn, context, stream)) = gpu() else { return };
@@ -97,7 +97,7 @@ fn a_stream_of_cudarc_is_kept() {
     programs::saxpy_agrees(&device);
 }
 
-/// A slice and a stream of cudarc's, in a graph that girih captures.
+/// girih captures a graph with slices of cudarc in a stream of cudarc.
 #[test]
 fn a_graph_on_a_borrowed_slice_and_stream_is_replayed() {
     let Some((_turn, _, stream)) = gpu() else { return };
@@ -127,7 +127,7 @@ fn a_graph_on_a_borrowed_slice_and_stream_is_replayed() {
     assert_eq!(stream.clone_dtoh(&z).unwrap(), vec![201.0; n]);
 }
 
-/// girih's launches in a graph that the owner of the stream captures and replays.
+/// Launches of girih go into a graph that cudarc captures in its stream and replays.
 #[test]
 fn launches_join_the_owners_graph() {
     let Some((_turn, _, stream)) = gpu() else { return };
@@ -159,7 +159,7 @@ fn launches_join_the_owners_graph() {
     assert_eq!(y.download().unwrap(), vec![201.0; n]);
 }
 
-/// An engine launches by itself what girih has prepared, in the stream of the launch.
+/// An engine calls the driver itself with what a prepared launch says, in the stream of the launch.
 #[test]
 fn an_engine_launches_what_was_prepared() {
     let Some((_turn, _, stream)) = gpu() else { return };
@@ -195,12 +195,12 @@ fn an_engine_launches_what_was_prepared() {
     launch.set("z", &second).unwrap();
     launch.set("alpha", 10.0f32).unwrap();
     run(&launch);
-    drop((launch, y)); // behind what the engine has launched in this stream
+    drop((launch, y)); // freed and unloaded behind the engine's launches in this stream
     assert_eq!(first.download().unwrap(), vec![4.0; n]);
     assert_eq!(second.download().unwrap(), vec![12.0; n]);
 }
 
-/// A prepared launch with a slice of cudarc's, captured by the owner of the stream.
+/// Runs of a prepared launch with a slice of cudarc go into a graph that cudarc captures.
 #[test]
 fn prepared_launches_join_the_owners_graph() {
     let Some((_turn, _, stream)) = gpu() else { return };
@@ -225,7 +225,7 @@ fn prepared_launches_join_the_owners_graph() {
     assert_eq!(y.download().unwrap(), vec![301.0; n]);
 }
 
-/// A slice of another stream than the device's is ordered with the device's.
+/// Operations of a device on a slice of another stream are ordered with that stream.
 #[test]
 fn slices_of_other_streams_are_ordered() {
     let Some((_turn, context, stream)) = gpu() else { return };
@@ -250,7 +250,8 @@ fn slices_of_other_streams_are_ordered() {
     }
 }
 
-/// Contexts, streams and memory that do not belong together; and a context of its own works as the primary one.
+/// Contexts, streams and memory that do not belong together are refused. A context that is not the primary one works as the primary
+/// one does.
 #[test]
 fn what_does_not_belong_together_is_refused() {
     let Some((_turn, context, stream)) = gpu() else { return };
@@ -269,7 +270,7 @@ fn what_does_not_belong_together_is_refused() {
     }
     let (device, beside) = (raw(&stream).unwrap(), raw(&other_stream).unwrap());
     assert!(!device.is_same(&beside));
-    // What was current on the thread is current again.
+    // The context that was current on the thread is current again.
     context.bind_to_thread().unwrap();
     agrees(&beside);
     assert_eq!(result::ctx::get_current().unwrap(), Some(context.cu_ctx()));

@@ -1,4 +1,4 @@
-//! Every way to call the interface wrongly, and what the caller is told.
+//! The ways to call the interface wrongly, and the messages that the caller gets.
 #![allow(unsafe_code, reason = "each launch here is refused before anything runs")]
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -461,7 +461,7 @@ fn tensor_maps_that_do_not_fit() {
     );
 }
 
-/// The kernel `k(x, n)` with what the program that wrote it says of its launches.
+/// The kernel `k(x, n)` with notes on its block, its dynamic shared memory and the values of its parameters.
 fn noted() -> Module {
     let mut module = Module::parse(
         ".version 8.0 .target sm_80 .address_size 64
@@ -513,7 +513,7 @@ fn what_a_kernel_relies_on_is_checked_at_its_launch() {
     );
 }
 
-/// Notes are good for their text alone.
+/// Notes on another text are ignored.
 #[test]
 fn a_changed_text_has_no_notes() {
     let device = sim();
@@ -544,7 +544,7 @@ fn arguments_by_name() {
     refuse(&[x, n, ("m", Arg::U32(1))], expect!["kernel `k`: `m` is no parameter; its parameters are: x, n"]);
 }
 
-/// What a launch refuses, its preparation refuses.
+/// To prepare a launch is refused with the errors of the launch.
 #[test]
 fn a_launch_that_can_not_be_prepared() {
     let device = sim();
@@ -585,7 +585,7 @@ fn a_launch_that_can_not_be_prepared() {
     );
 }
 
-/// An argument that is refused leaves the launch as it was.
+/// When an argument is refused, the launch stays as it was.
 #[test]
 fn arguments_that_can_not_be_set() {
     let device = sim();
@@ -648,7 +648,7 @@ fn arguments_that_can_not_be_set() {
     );
 }
 
-/// A tensor map is moved to buffers alone that hold its tensor.
+/// A tensor map can be moved only to a buffer that has room for its tensor.
 #[test]
 fn tensor_maps_that_can_not_be_moved() {
     let device = sim();
@@ -710,7 +710,7 @@ fn tensor_maps_that_can_not_be_moved() {
             "kernel `k`, argument 0: the tensor map's buffer lives on another device: its address means nothing here; download it and upload it to this device"
         ],
     );
-    // Of bytes nobody knows what tensor they describe.
+    // A map that is given as bytes can't be moved, since nothing says what tensor it describes.
     let mut unknown = prepared.clone();
     unknown.set("map", Arg::Bytes(map.bytes())).unwrap();
     refused(

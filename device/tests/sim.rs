@@ -36,7 +36,7 @@ fn a_kernel_for_hopper_agrees_with_the_host() {
     programs::gemm::gemm_agrees(&checked());
 }
 
-/// Nothing to object to, and what a kernel does not copy stays as it was.
+/// The simulator finds no error in random copies of boxes.
 #[test]
 fn tensors_are_copied() {
     let device = checked();
@@ -47,7 +47,7 @@ fn tensors_are_copied() {
     }
 }
 
-/// Columns of pixels likewise.
+/// The simulator finds no error in random copies of columns of pixels.
 #[test]
 fn columns_are_copied() {
     let device = checked();
@@ -76,7 +76,7 @@ fn barriers_and_fences_keep_their_promises() {
     programs::order::restricted_fences_agree(&checked());
 }
 
-/// Whatever the descriptors and the metadata say, there is nothing to object to.
+/// The simulator finds no error in products with random descriptors and metadata, and repeats their results.
 #[test]
 fn sparse_warpgroups_multiply() {
     let device = checked();
@@ -145,7 +145,7 @@ fn the_simulator_looks_like_a_hopper() {
 #[test]
 fn auto_is_the_gpu_or_says_why_not() {
     if std::env::var_os("GIRIH_DEVICE").is_some() {
-        return; // the variable decides; select.rs tests that
+        return; // the variable names the device, which a test in select.rs checks
     }
     let auto = Device::open(Select::Auto).unwrap();
     match Device::open(Select::Cuda(0)) {
@@ -185,7 +185,7 @@ fn an_access_out_of_bounds_is_the_programs_fault() {
     let text = error.to_string();
     assert!(matches!(error, Error::Sim(girih_sim::Error::OutOfBounds { .. })), "{text}");
     assert!(text.contains("saxpy"), "{text}");
-    // The device works on.
+    // The device can still be used.
     assert_eq!(x.download().unwrap(), vec![0.0; 64]);
 }
 
@@ -218,7 +218,7 @@ fn options_reach_the_simulator_and_its_report_comes_back() {
     // SAFETY: x has 640 words, the pool 64.
     unsafe { reverse.launch(&config, &[Arg::from(&x), Arg::from(0u32)]) }.unwrap();
     let report = device.sim_report().unwrap();
-    // Two warps a block, 23 instructions each.
+    // Each block has two warps, and each warp executes 23 instructions.
     assert_eq!((report.blocks, report.instructions, told.load(Relaxed)), (10, 10 * 2 * 23, 10));
 }
 
@@ -245,11 +245,11 @@ fn handles_are_one_device_and_work_from_any_thread() {
     assert!(x.device().is_same(&device) && !device.is_same(&checked()));
 }
 
-/// Threads that write their number to one word.
+/// A kernel in which all threads write their numbers to one word.
 const RACY: &str = ".version 8.0 .target sm_80 .address_size 64
     .visible .entry racy(.param .u64 out) { .reg .b32 %i; .reg .b64 %p;
       ld.param.u64 %p, [out]; mov.u32 %i, %tid.x; st.global.u32 [%p], %i; ret; }";
-/// Halves of a block that write the same to one word.
+/// A kernel in which the two halves of a block write the same number to one word.
 const ALIKE: &str = ".version 8.0 .target sm_80 .address_size 64
     .visible .entry alike(.param .u64 out) { .reg .b32 %i; .reg .b64 %p; .reg .pred %h;
       ld.param.u64 %p, [out]; mov.u32 %i, %tid.x; setp.lt.u32 %h, %i, 32;

@@ -1,11 +1,11 @@
-//! Blocks of a cluster read one another's shared memory.
+//! Clusters whose blocks read one another's shared memory.
 
 use girih_device::{Arg, Device, Error, LaunchConfig};
 
 use super::kernel;
 
-/// Thread 0 of every block puts its block's number where all see it; then block `r` of a cluster of `n` writes the
-/// number of block `r + 1 mod n` there, and `n`.
+/// Every block puts its number into its shared memory. Then block `r` of a cluster of `n` blocks reads the number of block
+/// `r + 1 mod n` of its cluster, and writes that number and `n` to `out`.
 const NEIGHBOURS: &str = "
 .version 8.0
 .target sm_90
@@ -27,7 +27,7 @@ const NEIGHBOURS: &str = "
   ret;
 }";
 
-/// Clusters of every portable shape see one another, and no others.
+/// In clusters of every portable shape, each block reads the number of its neighbour.
 pub fn neighbours_agree(device: &Device) {
     let neighbours = kernel(device, NEIGHBOURS, "neighbours");
     let grid = [8u32, 4, 1];
@@ -49,7 +49,7 @@ pub fn neighbours_agree(device: &Device) {
     }
 }
 
-/// What no launch can have is refused before anything runs.
+/// Clusters that no launch can have are refused before the kernel runs.
 pub fn clusters_are_refused(device: &Device) {
     let neighbours = kernel(device, NEIGHBOURS, "neighbours");
     let out = device.alloc::<u32>(64).unwrap();

@@ -1,5 +1,5 @@
-//! A whole kernel for Hopper: tensor maps as arguments, a producer warpgroup with tensor copies, two consumers with
-//! `wgmma`, tensor stores.
+//! A whole kernel for sm_90, with tensor maps as arguments, a producer warpgroup that issues tensor copies, two consumer warpgroups
+//! that run `wgmma`, and tensor stores.
 
 use girih_device::{Arg, Device, LaunchConfig, TensorMap};
 use girih_ptx::{TensorElement, TensorSwizzle, Tiled};
@@ -29,7 +29,7 @@ pub fn gemm_agrees(device: &Device) {
         TensorMap::new(&dc, &tiled(n, m, 64)).unwrap(),
     ];
     let [ma, mb, mc] = maps.each_ref().map(Arg::from);
-    // Blocks come in groups of 16 tiles along M, of which two are inside.
+    // The kernel takes tiles in groups of 16 along M, of which two are inside this matrix.
     let config = LaunchConfig::new([18, 1, 1], [384, 1, 1]).with_dynamic_shared(196_608 + 64);
     let args = [ma, mb, mc, Arg::from(k as u32 / 64), Arg::from(n as u32 / 256)];
     // SAFETY: the maps are those of the whole matrices.

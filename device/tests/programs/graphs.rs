@@ -1,4 +1,4 @@
-//! Graphs: captured once, replayed often.
+//! Graphs, which are captured once and replayed often.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -27,7 +27,7 @@ fn replay(graph: &Graph, times: usize) {
     }
 }
 
-/// A graph on borrowed memory, replayed 100 times, does 100 times what its operations do; capturing does nothing.
+/// A graph on borrowed memory that is replayed 100 times does its operations 100 times. The capture does not do them.
 pub fn borrowed_memory_agrees(device: &Device) {
     let saxpy = kernel(device, SAXPY, "saxpy");
     let n = 1000;
@@ -59,7 +59,7 @@ pub fn graphs_keep_what_they_use(device: &Device, rounds: u32) {
     let late = Late::new(device, rounds);
     let graph = a.capture(|| {
         late.run(&a, (&scratch).into(), (&y).into(), 1); // scratch = y + 1
-        y.copy_from(&x)?; // an operation of the other stream, done now
+        y.copy_from(&x)?; // an operation of the stream `b`, which is not captured
         x.copy_from(&scratch)
     });
     let error = graph.unwrap_err();
@@ -74,10 +74,10 @@ pub fn graphs_keep_what_they_use(device: &Device, rounds: u32) {
     words(&a).fill_bytes(0xFF).unwrap();
     for round in 1..=10 {
         replay(&graph, 1);
-        assert_eq!(first(&y), round); // y's stream waits for the replay
+        assert_eq!(first(&y), round); // the stream of y waits for the replay
         b.synchronize().unwrap();
     }
-    y.fill_bytes(0).unwrap(); // and the replay for y's stream
+    y.fill_bytes(0).unwrap(); // the next replay waits for the stream of y
     replay(&graph, 3);
     drop((y, b));
     replay(&graph, 2);
@@ -85,7 +85,7 @@ pub fn graphs_keep_what_they_use(device: &Device, rounds: u32) {
     assert_eq!(first(&x), 5);
 }
 
-/// What is dropped during a capture is freed behind it.
+/// Buffers and kernels that are dropped during a capture are freed and unloaded behind the capture.
 pub fn drops_in_a_capture_wait(device: &Device, rounds: u32) {
     let x = words(device);
     let (unused, late) = (words(device), Late::new(device, rounds));
@@ -104,7 +104,7 @@ pub fn drops_in_a_capture_wait(device: &Device, rounds: u32) {
     assert!(again.iter().all(|buffer| first(buffer) == 7));
 }
 
-/// What a capture can't hold is refused, and the stream works on whatever happens in the capture.
+/// Operations that a capture can't hold are refused. The stream can be used after captures that fail or panic.
 pub fn captures_are_refused(device: &Device) {
     let (x, late) = (words(device), Late::new(device, 3));
     let (other, mut timer) = (device.new_stream().unwrap(), device.timer().unwrap());
@@ -132,7 +132,7 @@ pub fn captures_are_refused(device: &Device) {
         refused(device.capture(|| Ok::<(), Error>(())).map(drop), "Device::capture");
         // SAFETY: refused.
         refused(unsafe { ready.launch() }, "Graph::launch");
-        // Other threads do not join the capture, and other streams go on.
+        // Operations of other threads are refused, and other streams go on.
         let elsewhere = thread::scope(|scope| scope.spawn(|| x.fill_bytes(9)).join().unwrap());
         let error = elsewhere.unwrap_err();
         assert!(matches!(error, Error::CapturedByOther { operation: "Buffer::fill_bytes" }), "{error}");
@@ -145,7 +145,7 @@ pub fn captures_are_refused(device: &Device) {
     assert_eq!(first(&x), 0);
     replay(&graph, 2);
     assert_eq!(first(&x), 4);
-    // A capture that fails leaves nothing.
+    // When a capture fails, its operations are forgotten.
     let failed = device.capture(|| {
         x.fill_bytes(0xFF)?;
         x.slice(3..).map(drop)
@@ -159,7 +159,7 @@ pub fn captures_are_refused(device: &Device) {
     }));
     assert!(panicked.is_err());
     assert_eq!(first(&x), 4);
-    // Nothing is a graph, too.
+    // A graph may have no operations.
     replay(&device.capture(|| Ok::<(), Error>(())).unwrap(), 2);
     device.synchronize().unwrap();
 }

@@ -1,11 +1,11 @@
-//! Blocks that wait for one another.
+//! Cooperative launches, whose blocks wait for one another.
 
 use girih_device::{Arg, Device, Error, LaunchConfig};
 
 use super::kernel;
 
-/// What `grid.sync()` of cooperative groups is: in each round every block writes its number times the sum that it has, waits for
-/// all in the workspace of the launch, and adds what the next block has written.
+/// In each round every block writes a multiple of its sum, waits for all blocks as `grid.sync()` of cooperative groups does, in the
+/// workspace of the launch, and adds the number that the next block has written to its sum.
 const ROUNDS: &str = "
 .version 8.0
 .target sm_90
@@ -20,7 +20,7 @@ ROUND:
   mad.lo.u32 %x, %r, %n, %b; mul.wide.u32 %i, %x, 4; add.s64 %i, %i, %data; mul.lo.u32 %y, %s, %x;
   @!%first st.global.u32 [%i], %y;
   bar.sync 0; @%first bra SYNCED;
-  // The first block's part flips the highest bit when the others have added one each.
+  // Every other block adds one; the first block adds as much as is missing to the highest bit.
   mov.u32 %x, 1; setp.ne.u32 %p, %b, 0; @%p bra ADD; sub.u32 %x, 0x80000001, %n;
 ADD: fence.acq_rel.gpu; atom.add.gpu.u32 %old, [%w+4], %x;
 WAIT: ld.acquire.gpu.u32 %x, [%w+4]; xor.b32 %x, %x, %old; setp.ge.s32 %p, %x, 0; @%p bra WAIT;
@@ -31,7 +31,7 @@ SYNCED: bar.sync 0;
   mul.wide.u32 %i, %b, 4; add.s64 %i, %i, %out; @!%first st.global.u32 [%i], %s; ret;
 }";
 
-/// Grids of several sizes, up to so many blocks.
+/// The sums agree with the host in grids of several sizes, up to `most` blocks.
 pub fn grids_agree(device: &Device, most: u32) {
     let kernel = kernel(device, ROUNDS, "rounds");
     for (blocks, threads, rounds) in [(1, 32, 3), (2, 64, 9), (13, 32, 5), (most, 96, 4)] {
@@ -56,7 +56,7 @@ pub fn grids_agree(device: &Device, most: u32) {
     }
 }
 
-/// More blocks than fit could wait for one another for ever.
+/// A cooperative grid with more blocks than can run at a time is refused: its blocks would wait for one another for ever.
 pub fn grids_are_refused(device: &Device) {
     let kernel = kernel(device, ROUNDS, "rounds");
     let blocks = 1 << 20;

@@ -1,10 +1,10 @@
-//! Slices of buffers, and memory of someone else.
+//! Slices of buffers, and buffers of borrowed memory.
 
 use girih_device::{Arg, Device, Error, LaunchConfig};
 
 use super::{SAXPY, kernel, small};
 
-/// Slices are buffers: kernels see their part alone, and the memory stays as long as a slice of it.
+/// Slices are buffers of a part of the memory, and keep the memory allocated.
 pub fn slices_agree(device: &Device) {
     let saxpy = kernel(device, SAXPY, "saxpy");
     let (x, n) = (small(1000, 1), 300);
@@ -21,7 +21,7 @@ pub fn slices_agree(device: &Device) {
     a.slice(..2).unwrap().copy_from(&b.slice(1..3).unwrap()).unwrap();
     assert_eq!(a.download().unwrap()[..3], [5.0, 6.0, x[52]]);
     assert_eq!(c.slice(299..).unwrap().download().unwrap(), wanted[299..]);
-    // Slices without elements are where they are asked for, at the end too.
+    // A slice may have no elements, at the end of the buffer too.
     for empty in [a.slice(7..7), a.slice(300..), a.slice(..0)] {
         assert_eq!(empty.unwrap().download().unwrap(), []);
     }
@@ -38,7 +38,7 @@ pub fn slices_agree(device: &Device) {
     }
 }
 
-/// Memory of someone else is used with its length, and stays theirs.
+/// Borrowed memory can be used like other memory, and is not freed with its buffers.
 pub fn borrowed_memory_agrees(device: &Device) {
     let owner = device.upload(&(0..1000u32).collect::<Vec<_>>()).unwrap();
     for stream in [device.clone(), device.new_stream().unwrap()] {
@@ -55,7 +55,7 @@ pub fn borrowed_memory_agrees(device: &Device) {
     assert_eq!(owner.download().unwrap()[..12], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
 }
 
-/// What is not in one allocation of the device is refused.
+/// Addresses and lengths that are not inside one allocation of the device are refused.
 pub fn memory_is_refused(device: &Device) {
     let owner = device.zeros::<u8>(1024).unwrap();
     let start = owner.address();

@@ -1,4 +1,4 @@
-//! Programs whose results are known, for every device alike.
+//! Programs whose results are known, for the GPU and for the simulator.
 #![allow(dead_code, unreachable_pub, reason = "each test target uses its part")]
 #![allow(unsafe_code, reason = "the programs below are launched within the bounds of their buffers")]
 #![expect(clippy::unwrap_used, reason = "tests")]
@@ -21,11 +21,11 @@ use girih_ptx::Module;
 /// `z[i] = alpha x[i] + y[i]` for `i < n`.
 pub const SAXPY: &str = include_str!("../../testdata/golden/saxpy.ptx");
 
-/// Reverses the `ntid` 32-bit words of each block of `x` through the last words of dynamic shared memory; with
-/// `base` = 0 through the first. A second kernel has static shared memory and a required block.
+/// The kernel `reverse` reverses the 32-bit words of `x` that belong to a block, one word for each thread, through the words of
+/// dynamic shared memory from byte `base` on. The kernel `fixed` has static shared memory and a required block.
 pub const REVERSE: &str = include_str!("../../testdata/golden/reverse.ptx");
 
-/// Copies a 12-byte parameter to `out` and the other scalars behind it, 8 bytes each.
+/// Copies a parameter of 12 bytes to `out`, and the other parameters behind it.
 pub const SCALARS: &str = include_str!("../../testdata/golden/scalars.ptx");
 
 pub fn kernel(device: &Device, text: &str, name: &str) -> Kernel {
@@ -37,7 +37,7 @@ pub fn small(len: usize, seed: usize) -> Vec<f32> {
     (0..len).map(|i| ((i * 7 + seed * 13) % 31) as f32 - 15.0).collect()
 }
 
-/// saxpy of each length agrees with the host bit for bit and leaves what follows `n` alone.
+/// For every length `n`, saxpy agrees with the host bit for bit, and does not write behind the first `n` elements.
 pub fn saxpy_agrees(device: &Device) {
     let saxpy = kernel(device, SAXPY, "saxpy");
     for n in [1usize, 31, 32, 33, 255, 256, 257, 5000] {
@@ -49,7 +49,7 @@ pub fn saxpy_agrees(device: &Device) {
         let args = [Arg::from(&dx), Arg::from(&dy), Arg::from(&dz), Arg::from(3.0f32), Arg::from(n as u32)];
         // SAFETY: x, y and z have at least n elements.
         unsafe { saxpy.launch(&config, &args) }.unwrap();
-        drop((dx, dy)); // freed behind the launch
+        drop((dx, dy)); // the memory is freed behind the launch
         let z = dz.download().unwrap();
         let wanted: Vec<f32> = x.iter().zip(&y).map(|(x, y)| 3.0 * x + y).collect();
         assert_eq!(z[..n], wanted, "n = {n}");
@@ -57,7 +57,7 @@ pub fn saxpy_agrees(device: &Device) {
     }
 }
 
-/// Dynamic shared memory up to the device's limit.
+/// Kernels with dynamic shared memory up to the device's limit agree with the host.
 pub fn reverse_agrees(device: &Device) {
     let reverse = kernel(device, REVERSE, "reverse");
     let limit = device.limits().shared_per_block_optin;
@@ -116,7 +116,7 @@ fn round_trip<T: Pod + Bytes + PartialEq + std::fmt::Debug>(device: &Device, val
     assert_eq!(filled, bytes);
 }
 
-/// A value's bytes, independently of how buffers move them.
+/// The bytes of a value, from the standard library and not from the code under test.
 trait Bytes {
     fn to_ne_bytes_vec(&self) -> Vec<u8>;
 }
@@ -125,7 +125,7 @@ macro_rules! bytes {
 }
 bytes!(f32, f64, half::f16, half::bf16, u8, i8, u16, i16, u32, i32, u64, i64);
 
-/// Every type of element survives upload, copies, fills and download, at lengths that fill no word or chunk.
+/// Elements of every type are the same after upload, copies and download, at lengths that are no multiple of a word too.
 pub fn buffers_hold(device: &Device) {
     for len in [0, 1, 3, 257, 1 << 19] {
         round_trip(device, &(0..len).map(|i| i as f32 - 7.5).collect::<Vec<_>>());
@@ -145,7 +145,7 @@ pub fn buffers_hold(device: &Device) {
     }
 }
 
-/// Numbers that are the same everywhere.
+/// A generator of random numbers, which are the same on every machine.
 pub struct Random(u64);
 
 impl Random {

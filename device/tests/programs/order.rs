@@ -1,4 +1,4 @@
-//! Barriers that the lanes of a warp reach at different places, and fences: what their texts promise.
+//! Barriers that the lanes of a warp reach at different places, and fences: the promises of the PTX ISA hold on every device.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use super::{Random, kernel};
 
 /// Threads of a block.
 const THREADS: usize = 96;
-/// Places at which the lanes of a warp reach a barrier.
+/// The number of places at which the lanes of a warp reach a barrier.
 const PLACES: usize = 3;
 
-/// How the threads of a block come together.
+/// The way in which the threads of a block wait for one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meeting {
     Sync,
@@ -19,9 +19,9 @@ enum Meeting {
     Popc,
     And,
     Or,
-    /// The first warp only arrives.
+    /// The first warp arrives and does not wait.
     Handoff,
-    /// Some threads have left.
+    /// Some threads have ended before.
     Leave,
 }
 
@@ -43,9 +43,10 @@ impl Meeting {
     }
 }
 
-/// A kernel in which threads write, meet where two bits of their path say, and read what another has written.
+/// A kernel in which in each round each thread writes a word, waits for the others at the place that two bits of its path name, and
+/// reads the word of another thread.
 struct Meetings {
-    /// And from how far away each thread reads.
+    /// The barrier of each round, and the distance in threads from which each thread reads.
     rounds: Vec<(Meeting, usize)>,
 }
 
@@ -106,7 +107,7 @@ impl Meetings {
         text + "END: st.global.u32 [%out], %v; ret;\n}"
     }
 
-    /// What becomes of the values.
+    /// The values that the threads have in the end.
     fn results(&self, values: &[u32], paths: &[u32]) -> Vec<u32> {
         let mut values = values.to_vec();
         let mut memory = [[0; THREADS]; 2];
@@ -138,7 +139,7 @@ impl Meetings {
     }
 }
 
-/// Threads that meet at several places have what the others wrote before.
+/// Threads that wait at several places read what the other threads wrote before.
 pub fn meetings_agree(device: &Device, kernels: usize) {
     let mut random = Random::new(21);
     for _ in 0..kernels {
@@ -159,11 +160,12 @@ pub fn meetings_agree(device: &Device, kernels: usize) {
     }
 }
 
-/// Rounds of two threads, each in words of its own.
+/// The number of rounds of the two threads below.
 const ROUNDS: usize = 64;
 
-/// Two threads, `apart` in blocks of a cluster or warps of one, meet in each round and then write each its word, have a fence, and
-/// read the other's; behind another fence one sees what the other has written before its word.
+/// In each round two threads wait for each other; then each thread writes its own word, executes a fence, and reads the other's word.
+/// Behind another fence each thread reads what the other has written before its word. If `apart` is true the threads are in two
+/// blocks of a cluster, otherwise in two warps of a block.
 fn store_and_load(fence: &str, scope: &str, apart: bool) -> String {
     let me = if apart { "%cluster_ctarank" } else { "%tid.y" };
     format!(
@@ -180,10 +182,10 @@ MEET: ld.relaxed.{scope}.u32 %x, [%both+256]; setp.lt.u32 %p, %x, %want; @%p bra
   mad.lo.u32 %x, %r, 5, %me;
   st.u32 [%mine+64], %x; {fence} st.relaxed.{scope}.u32 [%mine], %r; {fence} ld.relaxed.{scope}.u32 %x, [%other];
   st.u32 [%out], %x;
-  // What was written before the word is there behind it.
+  // A thread that has read the word reads what the other thread has written before it.
 WAIT: ld.relaxed.{scope}.u32 %x, [%other]; setp.lt.u32 %p, %x, %r; @%p bra WAIT; {fence}
   ld.u32 %y, [%other+64]; st.u32 [%out+4], %y; add.u64 %out, %out, 8;
-  // Both have read: an atomic between fences.
+  // The threads wait until both have read: an atomic operation between fences.
   {fence} atom.add.relaxed.{scope}.u32 %x, [%both+320], 1;
 READ: ld.relaxed.{scope}.u32 %x, [%both+320]; setp.lt.u32 %p, %x, %want; @%p bra READ; {fence}
   setp.lt.u32 %p, %r, {ROUNDS}; @%p bra ROUND; ret;
@@ -192,7 +194,7 @@ READ: ld.relaxed.{scope}.u32 %x, [%both+320]; setp.lt.u32 %p, %x, %want; @%p bra
     )
 }
 
-/// Of two that write and then read, one sees the other, and never less than what is handed over.
+/// Of two threads that write and then read, at least one reads what the other wrote; behind the word both read the other's number.
 pub fn fences_agree(device: &Device) {
     let mut together = 0;
     for (fence, scope, apart) in [
@@ -226,8 +228,8 @@ pub fn fences_agree(device: &Device) {
     println!("{together} rounds in which both saw the other");
 }
 
-/// In each round block 0 hands 16 bytes of its shared memory over: to the other block of the cluster by a flag in that one's, to
-/// global memory by a bulk copy.
+/// In each round block 0 writes 16 bytes into its shared memory. Block 1 of the cluster reads them when block 0 has set a flag in the
+/// shared memory of block 1, and a bulk copy writes them to global memory.
 const RESTRICTED: &str = "
 .version 8.6
 .target sm_90a
@@ -265,7 +267,7 @@ POLL: ld.relaxed.cluster.shared.u32 %x, [flag]; setp.lt.u32 %p, %x, %r; @%p bra 
 END: barrier.cluster.arrive; barrier.cluster.wait; ret;
 }";
 
-/// Fences of shared memory alone order what is there.
+/// Fences that are restricted to shared memory order the accesses to shared memory.
 pub fn restricted_fences_agree(device: &Device) {
     let restricted = kernel(device, RESTRICTED, "restricted");
     let rounds = 100u32;

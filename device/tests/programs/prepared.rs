@@ -1,4 +1,4 @@
-//! Prepared launches: what they do is what a launch with the same arguments does.
+//! Prepared launches, which do what a launch with the same arguments does.
 
 use girih_device::{Arg, Buffer, Device, Error, LaunchConfig, args};
 
@@ -15,7 +15,7 @@ fn first(buffer: &Buffer<u32>) -> u32 {
     buffer.download().unwrap()[0]
 }
 
-/// One launch, whose arguments are changed one by one, agrees with the host at each run.
+/// The results of one launch, whose arguments are changed again and again, agree with the host at each run.
 pub fn changed_arguments_agree(device: &Device) {
     let saxpy = kernel(device, SAXPY, "saxpy");
     let most = 1000;
@@ -47,7 +47,7 @@ pub fn changed_arguments_agree(device: &Device) {
     }
 }
 
-/// Arguments of every size are where the kernel looks for them, and are read back as they were given.
+/// Arguments of every size arrive in the kernel, and `Launch::arguments` returns the bytes that were given.
 pub fn every_argument_is_in_its_place(device: &Device) {
     let scalars = kernel(device, SCALARS, "scalars");
     let (out, other) = (device.zeros::<u8>(40).unwrap(), device.zeros::<u8>(40).unwrap());
@@ -90,7 +90,7 @@ pub fn every_argument_is_in_its_place(device: &Device) {
     check(&launch, &wanted, &other);
 }
 
-/// A launch with much shared memory runs on after others with less, whose handles of the kernel are other ones.
+/// A launch with much shared memory can run after other handles of its kernel have prepared and run launches with less.
 pub fn shared_memory_stays_allowed(device: &Device) {
     let most = device.limits().shared_per_block_optin;
     let x: Vec<u32> = (0..256).collect();
@@ -109,7 +109,7 @@ pub fn shared_memory_stays_allowed(device: &Device) {
     }
 }
 
-/// Runs are ordered with the streams of their buffers, those that were set included.
+/// Runs are ordered with the streams of their buffers, also of buffers that were set later.
 pub fn runs_are_ordered(device: &Device, rounds: u32) {
     let late = kernel(device, LATE, "late");
     let [a, b] = [(); 2].map(|()| device.new_stream().unwrap());
@@ -125,7 +125,7 @@ pub fn runs_are_ordered(device: &Device, rounds: u32) {
     let (mut on_a, on_b) = (of(&a, &x, &x), of(&b, &y, &x));
     drop(late);
     for round in 0..5 {
-        run(&on_a); // x += 1, late
+        run(&on_a); // x += 1, which takes long
         run(&on_b); // y = x + 1
         assert_eq!(first(&y), round + 2);
     }
@@ -133,7 +133,7 @@ pub fn runs_are_ordered(device: &Device, rounds: u32) {
     run(&on_a); // z = x + 1, in the stream of x
     x.fill_bytes(0).unwrap();
     assert_eq!((first(&z), first(&x)), (6, 0));
-    // What a launch names stays when its buffer is dropped, and is free behind the last run.
+    // The launch keeps the memory of a buffer that is dropped. When the launch is dropped, the memory is freed behind the last run.
     on_a.set("from", &y).unwrap();
     drop(y);
     run(&on_a);
@@ -142,7 +142,8 @@ pub fn runs_are_ordered(device: &Device, rounds: u32) {
     assert_eq!(first(&z), 7);
 }
 
-/// A captured launch replays the arguments of its capture; operations of other threads are refused meanwhile.
+/// A graph replays a launch with the arguments that the launch had when it was captured. Runs of other threads are refused in a
+/// capture.
 pub fn captures_agree(device: &Device, rounds: u32) {
     let late = kernel(device, LATE, "late");
     let (x, y) = (words(device), words(device));

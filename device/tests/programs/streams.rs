@@ -1,4 +1,4 @@
-//! Several streams of one device: each by itself, ordered by events, and ordered by the buffers that they share.
+//! Several streams of one device, independent of each other, ordered by events, or ordered by the buffers that they share.
 
 use std::thread;
 
@@ -6,7 +6,8 @@ use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig};
 
 use super::kernel;
 
-/// After so many rounds of a computation that nobody can shorten: `to[0] = from[0] + value`, and the computation's end behind it.
+/// Runs `rounds` rounds of a computation that no compiler can shorten, and then writes `to[0] = from[0] + value`; the result of the
+/// computation goes to `to[1]`.
 pub const LATE: &str = "
 .version 7.0
 .target sm_80
@@ -20,10 +21,10 @@ ROUND:
   ld.global.u32 %y, [%from]; add.u32 %y, %y, %v; st.global.u32 [%to], %y; st.global.u32 [%to+4], %x; ret;
 }";
 
-/// Two words, of which the first matters.
+/// The words of a buffer for the kernel `late`. The tests look at the first one.
 pub const WORDS: usize = 2;
 
-/// A kernel that takes a while.
+/// The kernel `late`, with its number of rounds.
 pub struct Late {
     kernel: Kernel,
     rounds: u32,
@@ -34,7 +35,7 @@ impl Late {
         Late { kernel: kernel(device, LATE, "late"), rounds }
     }
 
-    /// `to[0] = from[0] + value` in a stream.
+    /// Launches `to[0] = from[0] + value` into a stream.
     pub fn run(&self, stream: &Device, to: Arg<'_>, from: Arg<'_>, value: u32) {
         let args = [to, from, Arg::U32(value), Arg::U32(self.rounds)];
         // SAFETY: the kernel reads the first word of `from` and writes two of `to`, which both have two.
@@ -46,7 +47,7 @@ fn first(buffer: &Buffer<u32>) -> u32 {
     buffer.download().unwrap()[0]
 }
 
-/// Two threads, each with a stream of its own, run everything that one stream runs.
+/// Two threads, each with its own stream, run the programs that one stream runs.
 pub fn two_at_once_agree(device: &Device) {
     thread::scope(|scope| {
         for _ in 0..2 {
@@ -62,7 +63,7 @@ pub fn two_at_once_agree(device: &Device) {
     });
 }
 
-/// An event orders what the device can't see: here the address of a buffer that another stream writes.
+/// An event orders streams that the device does not order by itself, since one is given the address of the other's buffer.
 pub fn events_order(device: &Device, rounds: u32) {
     let (late, other) = (Late::new(device, rounds), device.new_stream().unwrap());
     let (x, y) = (device.zeros::<u32>(WORDS).unwrap(), other.zeros::<u32>(WORDS).unwrap());
@@ -78,37 +79,37 @@ pub fn events_order(device: &Device, rounds: u32) {
     }
 }
 
-/// Operations with buffers of another stream wait for that stream, and it waits for them.
+/// Operations that use a buffer of another stream wait for that stream, and later operations of that stream wait for them.
 pub fn shared_buffers_are_ordered(device: &Device, rounds: u32) {
     let late = Late::new(device, rounds);
     let [a, b] = [(); 2].map(|()| device.new_stream().unwrap());
     let (x, y) = (a.zeros::<u32>(WORDS).unwrap(), b.zeros::<u32>(WORDS).unwrap());
-    // What one stream writes late, the other reads.
+    // One stream writes late, and the other reads.
     late.run(&a, (&x).into(), (&x).into(), 7);
     y.copy_from(&x).unwrap();
     assert_eq!(first(&y), 7);
     late.run(&a, (&x).into(), (&x).into(), 1);
     late.run(&b, (&y).into(), (&x).into(), 10);
-    // What one stream reads late, the other overwrites behind it; a third does both.
+    // One stream reads late, and the other overwrites behind it; then a third stream uses both buffers.
     x.fill_bytes(0).unwrap();
     assert_eq!((first(&y), first(&x)), (18, 0));
     late.run(&b, (&x).into(), (&y).into(), 1);
     late.run(device, (&y).into(), (&x).into(), 1);
     assert_eq!((first(&x), first(&y)), (19, 20));
-    // Dropped while the other stream still reads it, and its memory used again.
+    // The buffer is dropped while the other stream still reads it, and its memory is allocated again.
     x.write(&[100, 0]).unwrap();
     late.run(&b, (&y).into(), (&x).into(), 3);
     drop(x);
     let again = a.alloc::<u32>(WORDS).unwrap();
     again.fill_bytes(0xFF).unwrap();
     assert_eq!(first(&y), 103);
-    // Streams are dropped before their buffers and kernels are done.
+    // The streams are dropped before their buffers, and before their kernels have finished.
     late.run(&a, (&again).into(), (&y).into(), 1);
     drop((a, b));
     assert_eq!(first(&again), 104);
 }
 
-/// Threads that use the buffers of one another's streams come through.
+/// Threads that use the buffers of one another's streams do not deadlock.
 pub fn threads_do_not_wait_in_a_circle(device: &Device) {
     let streams = [(); 3].map(|()| device.new_stream().unwrap());
     let buffers = streams.each_ref().map(|stream| stream.zeros::<u32>(64).unwrap());

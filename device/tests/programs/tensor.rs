@@ -1,5 +1,5 @@
-//! Tensor copies, stores and reductions of random boxes and columns of pixels: what they leave in shared and in global
-//! memory, by maps from the host and by maps that the kernel makes of others.
+//! Tensor copies, stores and reductions of random boxes and columns of pixels, with maps from the host, with maps that are moved
+//! from another buffer, and with maps that a kernel makes of other maps. Their results are shared and global memory afterwards.
 
 use std::fmt::Write;
 
@@ -10,12 +10,12 @@ use super::Random;
 
 /// Bytes of shared memory for a box, without its mbarrier.
 const BOX: usize = 16 << 10;
-/// Where a map is made in shared memory, behind the box and its mbarrier; and the bytes of an image and a map.
+/// The offset of a map that a kernel makes in shared memory, behind the box and its mbarrier; and the bytes of an image and a map.
 const WORK: usize = BOX + 128;
 /// Bytes of the tensor's buffer.
 const BUFFER: usize = 64 << 10;
 
-/// Reductions and the element types that each has for certain.
+/// The reductions, and element types that each reduction has on every GPU of sm_90.
 const REDUCTIONS: &[(&str, &[TensorElement])] = {
     use TensorElement::*;
     &[
@@ -30,24 +30,25 @@ const REDUCTIONS: &[(&str, &[TensorElement])] = {
     ]
 };
 
-/// A box of a tensor and what is done with it.
+/// A box of a tensor, and the operation on the box.
 #[derive(Clone, Debug)]
 pub struct Copy {
     name: &'static str,
     kernel: String,
     tiled: Tiled,
     start: [i32; 5],
-    /// Of columns that are loaded, which element of a filter sees their pixels.
+    /// For columns that are loaded, the offsets of the filter's element for which they are loaded.
     offsets: [u16; 3],
-    /// Of the box in shared memory.
+    /// The offset of the box in shared memory, in bytes.
     offset: u32,
 }
 
 const HEAD: &str = ".version 8.6\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 mem[];\n";
-/// A map that is an argument.
+/// Statements that take the address of a map that is an argument.
 const GIVEN: &str = "mov.b64 %m, map; cvta.param.u64 %m, %m;";
 
-/// Kernels `load1` to `load5`, `store1` to `store5`, and a reduction of each kind and rank; the same of columns.
+/// A module with the kernels `load1` to `load5`, `store1` to `store5`, and one kernel for each reduction and rank; from rank 3 on also
+/// with kernels for columns.
 pub fn module() -> String {
     let mut text = String::from(HEAD);
     for rank in 1..=5 {
@@ -64,8 +65,8 @@ fn kernel_name(name: &str, rank: usize, columns: bool) -> String {
     format!("{name}{rank}{}", if columns { "columns" } else { "" })
 }
 
-/// Fills the box's memory from `image`, copies, and for a load writes the memory to `image`. The map is where `make` puts it, and
-/// the copying thread begins with `acquire`.
+/// Writes a kernel that fills the memory of the box from `image`, does the operation, and writes the memory of the box to `image`. The
+/// statements `make` put the map's address into `%m`, and the thread that copies executes `acquire` first.
 fn kernel(text: &mut String, name: &str, rank: usize, columns: bool, (make, acquire): (&str, &str)) {
     let list = |what: &str, n: usize| (0..n).map(|i| format!("{what}{i}")).collect::<Vec<_>>().join(", ");
     let tensor = format!("[%m, {{{}}}]", list("%c", rank));
@@ -127,13 +128,13 @@ L: mov.u32 %x, mem; add.u32 %x, %x, %i; mul.wide.u32 %o, %i, 1; add.u64 %o, %o, 
     .unwrap();
 }
 
-/// The numbers that `tensormap.replace` has for the element types (PTX ISA, its table of `.elemtype`).
+/// The element types in the order of the numbers that `tensormap.replace` has for them (PTX ISA, the table of `.elemtype`).
 const ELEMENTS: [TensorElement; 13] = {
     use TensorElement::*;
     [U8, U16, U32, S32, U64, S64, F16, F32, F32Ftz, F64, Bf16, Tf32, Tf32Ftz]
 };
 
-/// The instructions that make a map of whatever map is at `[%w0]`, in `space`: the rank first, the other fields in any order.
+/// The instructions that replace all fields of the map at `[%w0]` in `space`: the rank first, the other fields in a random order.
 fn replacements(tiled: &Tiled, address: u64, space: &str, random: &mut Random) -> String {
     let one = |field: &str, ty: &str, rest: String| {
         format!("tensormap.replace.tile.{field}{space}.b1024.{ty} [%w0], {rest};\n")
@@ -161,8 +162,8 @@ fn replacements(tiled: &Tiled, address: u64, space: &str, random: &mut Random) -
     all.concat()
 }
 
-/// Statements that make the map in shared memory or in place, from the one that is an argument, and put it behind the image; and
-/// those with which a thread acquires it.
+/// Statements that make a map from the map that is an argument, in shared memory or in global memory behind the image, where it is
+/// in the end; and the statements with which a thread acquires the map.
 fn made(tiled: &Tiled, address: u64, random: &mut Random) -> (String, String) {
     let scope = ["cta", "cluster", "gpu", "sys"][random.below(4) as usize];
     let shared = random.below(2) == 0;
@@ -194,14 +195,14 @@ MADE:"
 }
 
 impl Copy {
-    /// A random one: ragged tensors, boxes inside and on all sides of them (stores begin at no negative coordinates), every
+    /// A random box: of ragged tensors, inside and on all sides of the tensor (stores begin at no negative coordinates), with every
     /// swizzle.
     pub fn random(random: &mut Random) -> Copy {
         Self::fitting(random, 1, Self::box_of)
     }
 
-    /// A random column of pixels, in ragged tensors with borders inside and (but for stores) outside, seen by any element of a
-    /// filter.
+    /// A random column of pixels of ragged tensors, with borders inside and, except for stores, outside the tensor, for any element
+    /// of a filter.
     pub fn columns(random: &mut Random) -> Copy {
         Self::fitting(random, 3, Self::column_of)
     }
@@ -249,7 +250,7 @@ impl Copy {
         }
         let tiled = Tiled::new(element, &dims, &extents).with_strides(&strides);
         let fill = if element.is_float() && random.below(2) == 0 { OobFill::Nan } else { OobFill::Zero };
-        // Steps of stores and reductions are left at one: the texts speak of loads only.
+        // The steps of stores and reductions are one, since the PTX ISA defines steps for loads only.
         let tiled = if load { tiled.with_element_strides(&steps) } else { tiled };
         let tiled = tiled.with_swizzle(swizzle).with_fill(fill);
         let (kernel, offset) = (kernel_name(name, rank, false), 128 * random.below(16) as u32);
@@ -274,7 +275,7 @@ impl Copy {
                 true => (random.below(6) as i32 - 3, random.below(6) as i32 - 3),
                 false => (random.below(dims[i]) as i32, -(random.below(4) as i32)),
             };
-            // The last pixel is at or behind the first.
+            // The last pixel is not before the first.
             let high = high.max(low + 1 - dims[i] as i32);
             let places = dims[i] as i32 + high - low;
             start[i] = low + random.below(places as u64) as i32;
@@ -302,7 +303,7 @@ impl Copy {
         Copy { name, kernel, tiled, start, offsets, offset }
     }
 
-    /// Shared and global memory after it.
+    /// Does the operation, and returns the shared memory of the box and the tensor afterwards.
     pub fn run(&self, device: &Device, module: &Module, seed: u64) -> (Vec<u32>, Vec<u32>) {
         let (image, tensor) = self.buffers(device, seed);
         let map = TensorMap::new(&tensor, &self.tiled).unwrap();
@@ -310,7 +311,7 @@ impl Copy {
         Self::results(&image, &tensor)
     }
 
-    /// The same by a launch that was prepared with a map of another buffer, which was moved to the tensor's.
+    /// Does the same with a launch that is prepared with a map of another buffer, and moved to the tensor's buffer.
     pub fn run_moved(&self, device: &Device, module: &Module, seed: u64) -> (Vec<u32>, Vec<u32>) {
         let (image, tensor) = self.buffers(device, seed);
         let elsewhere = device.zeros::<u32>(BUFFER / 4).unwrap();
@@ -327,7 +328,7 @@ impl Copy {
         Self::results(&image, &tensor)
     }
 
-    /// The same by a map that the kernel makes of that of another copy.
+    /// Does the same with a map that the kernel makes of the map of another copy.
     pub fn run_made(&self, device: &Device, other: &Copy, seed: u64) -> (Vec<u32>, Vec<u32>) {
         let (image, tensor) = self.buffers(device, seed);
         let map = TensorMap::new(&tensor, &other.tiled).unwrap();
@@ -339,14 +340,14 @@ impl Copy {
         Self::results(&image, &tensor)
     }
 
-    /// Behind the box there may be a map.
+    /// The results, without the map that may be behind the box.
     fn results(image: &Buffer<u32>, tensor: &Buffer<u32>) -> (Vec<u32>, Vec<u32>) {
         let mut image = image.download().unwrap();
         image.truncate(BOX / 4);
         (image, tensor.download().unwrap())
     }
 
-    /// An image of shared memory, and the tensor.
+    /// Random contents of shared memory and of the tensor.
     fn buffers(&self, device: &Device, seed: u64) -> (Buffer<u32>, Buffer<u32>) {
         let mut random = Random::new(seed);
         let element = self.tiled.element;
@@ -372,7 +373,7 @@ impl Copy {
     }
 }
 
-/// A map that is moved to another buffer copies as one that was made for that buffer.
+/// Copies with a map that was moved to a buffer agree with copies with a map that was made for that buffer.
 pub fn moved_maps_agree(device: &Device, copies: u64) {
     let module = device.load(&girih_ptx::Module::parse(&module()).unwrap()).unwrap();
     let mut random = Random::new(17);
@@ -383,13 +384,13 @@ pub fn moved_maps_agree(device: &Device, copies: u64) {
     }
 }
 
-/// A map that a kernel makes of any other copies as the host's of the same tensor does.
+/// Copies with a map that a kernel makes of another map agree with copies with the host's map of the same tensor.
 pub fn made_maps_agree(device: &Device, copies: u64) {
     let module = device.load(&girih_ptx::Module::parse(&module()).unwrap()).unwrap();
     let mut random = Random::new(13);
     for seed in 1..=copies {
         let copy = Copy::random(&mut random);
-        // A map of tf32 stays one.
+        // A kernel can't change a map of tf32 into a map of another type.
         let tf32 = |copy: &Copy| matches!(copy.tiled.element, TensorElement::Tf32 | TensorElement::Tf32Ftz);
         let other = loop {
             let other = Copy::random(&mut random);
@@ -402,7 +403,7 @@ pub fn made_maps_agree(device: &Device, copies: u64) {
     }
 }
 
-/// Any bits of integers; floats of which sums are exact, but any bits where they are only copied.
+/// A random word of elements: small floats of the types that are added, so that sums are exact, and any bits of the other types.
 fn word(element: TensorElement, random: &mut Random) -> u32 {
     let small = |random: &mut Random| random.below(64) as f32 - 32.0;
     match element {

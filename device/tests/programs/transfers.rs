@@ -1,10 +1,10 @@
-//! Pinned memory, and copies that the host does not wait for.
+//! Pinned memory, and copies for which the host does not wait.
 
 use girih_device::{Device, Error};
 
 use super::streams::{Late, WORDS};
 
-/// What is copied from and to pinned memory arrives, behind what was called before.
+/// Copies from and to pinned memory arrive, behind the operations that were called before.
 pub fn transfers_agree(device: &Device, rounds: u32) {
     let len = 100_000;
     let x = device.zeros::<u16>(len).unwrap();
@@ -20,7 +20,7 @@ pub fn transfers_agree(device: &Device, rounds: u32) {
         assert_eq!(back[..], pinned[..]);
         assert_eq!(x.download().unwrap(), *back);
     }
-    // A transfer that is dropped has been waited for; one of a slice changes the slice alone.
+    // The drop of a transfer waits for it. A transfer to a slice changes the slice alone.
     pinned.fill(7);
     drop(x.write_async(pinned).unwrap());
     let mut few = device.pinned::<u16>(2).unwrap();
@@ -34,7 +34,7 @@ pub fn transfers_agree(device: &Device, rounds: u32) {
     assert!(matches!(error, Error::Length { buffer: 100_000, source_len: 3, .. }), "{error}");
     let error = x.download_async(device.pinned(3).unwrap()).unwrap_err();
     assert!(matches!(error, Error::TargetLength { buffer: 100_000, target: 3 }), "{error}");
-    // Behind a kernel that takes a while, in the stream of the buffer.
+    // The copy waits for a kernel that takes long in the stream of the buffer.
     let stream = device.new_stream().unwrap();
     let words = stream.zeros::<u32>(WORDS).unwrap();
     let late = Late::new(device, rounds);

@@ -1,4 +1,4 @@
-//! Products of a warpgroup with any descriptors: what each reads, and that all devices read the same.
+//! Products of a warpgroup with random descriptors, whose results show which elements the devices read.
 
 use std::fmt::Write;
 
@@ -6,10 +6,10 @@ use girih_device::{Arg, Device, Kernel, LaunchConfig};
 
 use super::Random;
 
-/// Bytes of shared memory: all that a descriptor can name is inside, whatever its fields.
+/// Bytes of shared memory, in which the matrices of all random descriptors lie.
 const SPACE: usize = 224 << 10;
 
-/// A kind of product: types of D, A and B, bits of an element, N, and whether half of A is there.
+/// A kind of product: the types of D, A and B, the bits of an element, N, and whether A is sparse.
 #[derive(Clone, Copy, Debug)]
 pub struct Product {
     d: &'static str,
@@ -24,7 +24,7 @@ const fn product(d: &'static str, a: &'static str, b: &'static str, bits: usize,
     Product { d, a, b, bits, n, sparse: false }
 }
 
-/// Every type, with a few shapes.
+/// Dense products of every type, with a few shapes.
 pub const PRODUCTS: &[Product] = &[
     product("f32", "f16", "f16", 16, 64),
     product("f16", "f16", "f16", 16, 24),
@@ -66,25 +66,25 @@ const SPARSE: [(&str, &str, &str, usize); 20] = [
     ("satfinite.s32", "u8", "u8", 8),
 ];
 
-/// Products of a sparse A: every type in as many shapes, and every shape.
+/// Products of a sparse A: every type in several shapes, and every shape.
 pub fn sparse_products() -> impl Iterator<Item = Product> {
     (0..96).map(|i| {
         let (d, a, b, bits) = SPARSE[i % SPARSE.len()];
         let n = 8 * (1 + 5 * i % 32);
-        // Of integers there are fewer shapes.
+        // Products of integers have fewer shapes.
         let n = if d.ends_with("s32") && n > 32 { n.next_multiple_of(16) } else { n };
         Product { sparse: true, ..product(d, a, b, bits, n) }
     })
 }
 
-/// What an execution is given.
+/// The operands of an execution.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// A in registers: the kernel `r*` instead of `s*`.
+    /// Whether A is in registers (the kernel `r*`) or in shared memory (the kernel `s*`).
     registers: bool,
-    /// Which of A and B are MN-major.
+    /// Whether A, and whether B, is MN-major.
     transposed: [bool; 2],
-    /// Of sparse products, which threads have metadata.
+    /// For sparse products, the choice of the threads that have the metadata.
     selector: usize,
     descriptors: [u64; 2],
     accumulate: bool,
@@ -117,7 +117,7 @@ impl Product {
         text
     }
 
-    /// Choices of the threads whose metadata counts.
+    /// The number of choices of the threads that have the metadata.
     fn selectors(&self) -> usize {
         if self.sparse && self.bits > 8 { 2 } else { 1 }
     }
@@ -193,7 +193,7 @@ L: ld.global.v4.b32 {{%x0, %x1, %x2, %x3}}, [%im]; st.shared.v4.b32 [%s], {{%x0,
         text.push_str("  ret;\n}\n");
     }
 
-    /// Small elements of A's and B's types, anything of integers.
+    /// A random word of elements: small numbers of floating-point types, any bits of integers.
     fn word(&self, ty: &str, random: &mut Random) -> u32 {
         let mut element = || {
             let (magnitude, sign) = (random.below(5) as usize, random.below(2) as u32);
@@ -201,7 +201,7 @@ L: ld.global.v4.b32 {{%x0, %x1, %x2, %x3}}, [%im]; st.shared.v4.b32 [%s], {{%x0,
                 "f16" => ([0, 0x3c00, 0x4000, 0x4200, 0x4400][magnitude] | sign << 15, 16),
                 "bf16" => ([0, 0x3f80, 0x4000, 0x4040, 0x4080][magnitude] | sign << 15, 16),
                 "f32" => ((magnitude as f32).to_bits() | sign << 31, 32),
-                // The low bits are of no account.
+                // The instruction ignores the low bits.
                 "tf32" => ((magnitude as f32).to_bits() | sign << 31 | random.below(1 << 13) as u32, 32),
                 "e4m3" => ([0, 0x38, 0x40, 0x44, 0x48][magnitude] | sign << 7, 8),
                 "e5m2" => ([0, 0x3c, 0x40, 0x42, 0x44][magnitude] | sign << 7, 8),
@@ -217,7 +217,7 @@ L: ld.global.v4.b32 {{%x0, %x1, %x2, %x3}}, [%im]; st.shared.v4.b32 [%s], {{%x0,
         word
     }
 
-    /// Random operands. Leading and stride offsets are any that keep the matrix in shared memory.
+    /// Random operands. The leading and the stride offsets keep the matrices in shared memory.
     pub fn input(&self, random: &mut Random) -> Input {
         let registers = random.below(3) == 0;
         let mut transposed = [false; 2];
@@ -230,13 +230,13 @@ L: ld.global.v4.b32 {{%x0, %x1, %x2, %x3}}, [%im]; st.shared.v4.b32 [%s], {{%x0,
         Input { registers, transposed, selector, descriptors, accumulate: random.below(4) > 0 }
     }
 
-    /// Of a sparse A, which elements are there: indices that say something, in ascending order.
+    /// Random metadata of a sparse A: valid pairs of indices in ascending order.
     fn metadata(&self, random: &mut Random) -> u32 {
         let all: &[u32] = if self.a == "tf32" { &[4, 14] } else { &[4, 8, 9, 12, 13, 14] };
         (0..8).fold(0, |bits, i| bits | all[random.below(all.len() as u64) as usize] << (4 * i))
     }
 
-    /// What a device makes of it. `image` and the fragments of A and D come from the seed.
+    /// The result of the product on a device. The contents of shared memory and the fragments of A and D come from the seed.
     pub fn run(&self, device: &Device, kernel: &Kernel, input: &Input, seed: u64) -> Vec<u32> {
         let mut random = Random::new(seed);
         let ty = if random.below(2) == 0 || self.bits == 16 { self.a } else { self.b };
@@ -267,20 +267,20 @@ L: ld.global.v4.b32 {{%x0, %x1, %x2, %x3}}, [%im]; st.shared.v4.b32 [%s], {{%x0,
         out.download().unwrap()
     }
 
-    /// The kernel that an input is for.
+    /// The name of the kernel for some operands.
     pub fn kernel_name(input: &Input) -> String {
         Self::name(input.registers, input.transposed, input.selector)
     }
 }
 
-/// A descriptor with every swizzle, offsets that are multiples of 16 bytes, and a base offset now and then; of a matrix that is
-/// `wide`, twice as long along K.
+/// A random descriptor: with any swizzle, with offsets that are multiples of 16 bytes, and sometimes with a base offset. A `wide`
+/// matrix is twice as long along K.
 fn descriptor(random: &mut Random, rows: usize, mn: bool, wide: bool) -> u64 {
-    // Rows of 64 bytes along K do not go into a swizzle of 32.
+    // Rows of 64 bytes along K do not fit a swizzle of 32 bytes.
     let swizzle = random.below(if wide && !mn { 3 } else { 4 });
     let width = if swizzle == 0 { 16 } else { 256 >> swizzle };
     let along_k = if wide { 3 } else { 1 };
-    // How often the leading and the stride offset are added at most.
+    // The most times that the leading and the stride offset are added.
     let (leading, stride) = match (mn, swizzle) {
         (_, 0) => (along_k, rows as u64 / 8 - 1),
         (false, _) => (1, rows as u64 / 8 - 1),
