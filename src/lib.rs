@@ -30,8 +30,8 @@
 //!
 //! let a = device.upload(&vec![2.0f32; (m * k) as usize])?;
 //! let b = device.upload(&vec![0.5f32; (n * k) as usize])?;
-//! let mut c = device.zeros::<f32>((m * n) as usize)?;
-//! gemm.run(&a, &b, &mut c)?;
+//! let c = device.zeros::<f32>((m * n) as usize)?;
+//! gemm.run(&a, &b, &c)?;
 //! assert_eq!(c.download()?, vec![24.0; (m * n) as usize]);
 //!
 //! // The layouts that the kernel was derived from, and its text.

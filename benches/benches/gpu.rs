@@ -41,11 +41,11 @@ fn copies(criterion: &mut Criterion, device: &Device) -> Result<(), Failure> {
     let elements = 64 << 20;
     let problem = copy::Problem::new(DType::F32, 1, elements, elements, elements)?;
     let from = device.upload(&normal::<f32>(elements as usize, 0))?;
-    let mut to = device.zeros::<f32>(elements as usize)?;
+    let to = device.zeros::<f32>(elements as usize)?;
     let kernel = copy::Copy::new(device, &problem)?;
     let mut group = group(criterion, "copy f32 256 MiB");
     group.throughput(Throughput::Bytes(problem.bytes() as u64));
-    group.bench_function("girih", |bencher| measure(bencher, device, || kernel.run(&mut to, &from)));
+    group.bench_function("girih", |bencher| measure(bencher, device, || kernel.run(&to, &from)));
     group.bench_function("device-to-device", |bencher| measure(bencher, device, || to.copy_from(&from)));
     group.finish();
     Ok(())
@@ -55,11 +55,11 @@ fn copies(criterion: &mut Criterion, device: &Device) -> Result<(), Failure> {
 fn gemm<T: Element + Pod>(criterion: &mut Criterion, device: &Device) -> Result<(), Failure> {
     let problem = Problem::new(T::DTYPE, [4096; 3], Layout::Tn)?;
     let operand = |seed| device.upload(&normal::<T>(4096 * 4096, seed));
-    let (a, b, mut c) = (operand(1)?, operand(2)?, device.alloc::<T>(4096 * 4096)?);
+    let (a, b, c) = (operand(1)?, operand(2)?, device.alloc::<T>(4096 * 4096)?);
     let mut group = group(criterion, &format!("gemm {} tn 4096", T::DTYPE));
     group.throughput(Throughput::Elements(problem.flops() as u64));
     let ours = Gemms::new(device).get(&problem, KernelKind::for_problem(&problem, device.limits().sm))?;
-    group.bench_function("girih", |bencher| measure(bencher, device, || ours.run(&a, &b, &mut c)));
+    group.bench_function("girih", |bencher| measure(bencher, device, || ours.run(&a, &b, &c)));
     match cublas::Gemm::plan(device, cublas::Problem::of(&problem), [b, a, c]) {
         Ok(peer) => {
             group.bench_function("cublaslt", |bencher| measure(bencher, device, || peer.run()));

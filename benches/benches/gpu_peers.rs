@@ -82,10 +82,9 @@ fn copies(device: &Device) -> Result<Value, Failure> {
     let problem = copy::Problem::new(DType::F32, 1, elements, elements, elements)?;
     let host = normal::<f32>(elements as usize, 0);
     let from = device.upload(&host)?;
-    let (mut ours, theirs) =
-        (device.alloc::<f32>(elements as usize)?, device.alloc::<f32>(elements as usize)?);
+    let (ours, theirs) = (device.alloc::<f32>(elements as usize)?, device.alloc::<f32>(elements as usize)?);
     let kernel = copy::Copy::new(device, &problem)?;
-    kernel.run(&mut ours, &from)?;
+    kernel.run(&ours, &from)?;
     if ours.download()? != host {
         return Err("the copy differs from its source".into());
     }
@@ -93,7 +92,7 @@ fn copies(device: &Device) -> Result<Value, Failure> {
         device,
         FINAL,
         &mut [
-            Contestant { name: "girih".into(), run: Box::new(|| Ok(kernel.run(&mut ours, &from)?)) },
+            Contestant { name: "girih".into(), run: Box::new(|| Ok(kernel.run(&ours, &from)?)) },
             Contestant { name: "device-to-device".into(), run: Box::new(|| Ok(theirs.copy_from(&from)?)) },
         ],
     )?;
@@ -106,10 +105,10 @@ fn gemm<T: Element + Pod>(device: &Device, mnk: [i64; 3], layout: Layout) -> Res
     let host =
         [(problem.a(), 1), (problem.b(), 2)].map(|(matrix, seed)| normal::<T>(matrix.span() as usize, seed));
     let (a, b) = (device.upload(&host[0])?, device.upload(&host[1])?);
-    let mut c = device.alloc::<T>(problem.c().span() as usize)?;
+    let c = device.alloc::<T>(problem.c().span() as usize)?;
     c.fill_bytes(0xff)?;
     let ours = Gemms::new(device).get(&problem, KernelKind::for_problem(&problem, device.limits().sm))?;
-    ours.run(&a, &b, &mut c)?;
+    ours.run(&a, &b, &c)?;
     let found = check(&problem, &host[0], &host[1], &c.download()?, None)?;
     if !found.passed() {
         return Err(format!("{problem:?}: {found:?}").into());
@@ -129,7 +128,7 @@ fn gemm<T: Element + Pod>(device: &Device, mnk: [i64; 3], layout: Layout) -> Res
     ranked.sort_by(|x, y| x.1.total_cmp(&y.1));
     let mut finalists: Vec<Contestant<'_>> =
         ranked.iter().take(2).map(|&(index, _)| algorithm(index)).collect();
-    finalists.push(Contestant { name: "girih".into(), run: Box::new(|| Ok(ours.run(&a, &b, &mut c)?)) });
+    finalists.push(Contestant { name: "girih".into(), run: Box::new(|| Ok(ours.run(&a, &b, &c)?)) });
     let mut times = contest(device, FINAL, &mut finalists)?;
     let girih = times.pop().ok_or("no contestant")?;
     let best = times

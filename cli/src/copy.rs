@@ -84,10 +84,10 @@ fn copy<T: Element + Pod>(
     let copy = Copy::new(device, problem)?;
     let source: Vec<T> = random(&mut StdRng::seed_from_u64(args.seed), rows * ld_src);
     let from = device.upload(&source)?;
-    let mut to = device.alloc::<T>((rows * ld_dst) as usize)?;
+    let to = device.alloc::<T>((rows * ld_dst) as usize)?;
     // NaN in every dtype, so that no element is right unless it was copied.
     to.fill_bytes(0xff)?;
-    let time = session.time(|| copy.run(&mut to, &from))?;
+    let time = session.time(|| copy.run(&to, &from))?;
     let copied = to.download()?;
     let (wrong, padding_written) = compare(&copied, &source, columns, [ld_dst, ld_src]);
     let rated = device.kind() == Kind::Cuda && problem.bytes() > 0;

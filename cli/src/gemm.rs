@@ -82,9 +82,9 @@ fn multiply<T: Element + Pod>(
     let origin = source.origin();
     let [a, b] = source.operands::<T>(problem)?;
     let (on_a, on_b) = (device.upload(&a)?, device.upload(&b)?);
-    let mut on_c = device.alloc::<T>(problem.c().span() as usize)?;
+    let on_c = device.alloc::<T>(problem.c().span() as usize)?;
     on_c.fill_bytes(POISON)?;
-    let time = session.time(|| gemm.run(&on_a, &on_b, &mut on_c))?;
+    let time = session.time(|| gemm.run(&on_a, &on_b, &on_c))?;
     let c = on_c.download()?;
     let found = check(problem, &a, &b, &c, Some(T::from_f64(f64::NAN)))?;
     let output = output.filter(|_| found.passed());

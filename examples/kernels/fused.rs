@@ -17,10 +17,10 @@ pub(super) fn run<T: Element + Pod>(device: &Device, mnk: [i64; 3], kind: Kernel
     let [a, b, bias, residual] = [m * k, n * k, n, m * n].map(filled::<T>);
     let [on_a, on_b] = [device.upload(&a)?, device.upload(&b)?];
     let [on_bias, on_residual] = [device.upload(&bias)?, device.upload(&residual)?];
-    let mut on_c = device.alloc::<T>(m * n)?;
+    let on_c = device.alloc::<T>(m * n)?;
     let gemm = Gemms::new(device).fused(&problem, kind, &linear(T::DTYPE))?;
     let given = [("bias", Given::from(&on_bias)), ("residual", Given::from(&on_residual))];
-    gemm.run_with(&on_a, &on_b, &mut on_c, &given)?;
+    gemm.run_with(&on_a, &on_b, &on_c, &given)?;
 
     for (at, found) in on_c.download()?.into_iter().enumerate() {
         let (row, column) = (at / n, at % n);

@@ -123,12 +123,12 @@ fn of_the_fused_product() {
     let gemms = Gemms::new(&device);
     let gemm = gemms.fused(&problem, KernelKind::Simt, &fused::linear(DType::F32)).expect("a GEMM");
     let zeros = |len| device.zeros::<f32>(len).expect("memory");
-    let (a, b, bias, residual, mut c) = (zeros(32), zeros(64), zeros(16), zeros(128), zeros(128));
+    let (a, b, bias, residual, c) = (zeros(32), zeros(64), zeros(16), zeros(128), zeros(128));
     // The residual is C itself, which other threads write.
     let again = c.slice(..).expect("all of it");
     let given = [("bias", Given::from(&bias)), ("residual", Given::from(&again))];
     told(
-        gemm.run_with(&a, &b, &mut c, &given),
+        gemm.run_with(&a, &b, &c, &given),
         expect![[r#"
         C and an input have 512 bytes in common: buffers or slices without a common part are accepted
     "#]],
@@ -137,7 +137,7 @@ fn of_the_fused_product() {
     let short = bias.slice(..8).expect("a part");
     let given = [("bias", Given::from(&short)), ("residual", Given::from(&residual))];
     told(
-        gemm.run_with(&a, &b, &mut c, &given),
+        gemm.run_with(&a, &b, &c, &given),
         expect![[r#"
         `bias`: 8 elements, but accepted are: 16 elements or more
     "#]],

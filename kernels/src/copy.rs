@@ -132,7 +132,7 @@ impl Copy {
     ///
     /// # Errors
     /// [`Error::DType`], [`Error::BufferTooSmall`], [`Error::Overlap`], [`Error::Grid`] before anything is written; [`Error::Device`].
-    pub fn run<T: Element + Pod>(&self, dst: &mut Buffer<T>, src: &Buffer<T>) -> Result<(), Error> {
+    pub fn run<T: Element + Pod>(&self, dst: &Buffer<T>, src: &Buffer<T>) -> Result<(), Error> {
         let p = &self.problem;
         if T::DTYPE != p.dtype {
             return Err(Error::DType { problem: p.dtype.name(), buffer: T::DTYPE.name() });

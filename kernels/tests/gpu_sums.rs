@@ -29,10 +29,10 @@ fn sums_are_cut_off() {
             };
             let (a, b) = (matrix(1), matrix(2));
             let (on_a, on_b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
-            let mut c = device.zeros::<f32>((SIDE * SIDE) as usize).unwrap();
+            let c = device.zeros::<f32>((SIDE * SIDE) as usize).unwrap();
             let problem = Problem::new(DType::Bf16, [SIDE, SIDE, k], Layout::Tn).unwrap();
             let gemm = gemms.get(&problem.with_output(DType::F32).unwrap(), kind).unwrap();
-            gemm.run(&on_a, &on_b, &mut c).unwrap();
+            gemm.run(&on_a, &on_b, &c).unwrap();
             let found = c.download().unwrap();
             let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
             for (i, found) in (0..).zip(found) {

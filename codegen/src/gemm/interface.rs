@@ -170,13 +170,12 @@ impl<'a> Interface<'a> {
             [0, 1].map(|mode| (&extent(symbols[mode]) + (config.tile[mode] - 1)).div(config.tile[mode]));
         let [rows, columns] = tiles;
         let tiles = [rows?, columns?];
-        let walk = match (order, config.schedule) {
-            (Some(order), _) => {
+        let walk = match order {
+            Some(order) => {
                 let most = [0, 1].map(|mode| (MAX_EXTENT + config.tile[mode] - 1) / config.tile[mode]);
                 Walk::Persistent(schedule::Tiles::new(b, order, most)?)
             }
-            (None, Schedule::Raster { group }) => Walk::Raster { tiles, group },
-            (None, Schedule::Persistent { .. }) => Walk::Raster { tiles, group: 1 },
+            None => Walk::Raster { tiles, group: config.schedule.group() },
         };
         let shape = Shape::flat(&[Int::symbol(symbols[0]), Int::symbol(symbols[1])])?;
         let inputs = epilogue.declare(b, &shape, config.aligned(Operand::C)?, &mut params)?;

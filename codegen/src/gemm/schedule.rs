@@ -66,6 +66,14 @@ impl Schedule {
         matches!(self, Schedule::Persistent { .. })
     }
 
+    /// How many rows of tiles are walked together.
+    pub(super) fn group(&self) -> i64 {
+        match *self {
+            Schedule::Raster { group } => group,
+            Schedule::Persistent { .. } => 1,
+        }
+    }
+
     pub(super) fn check(&self, config: &GemmConfig) -> Result<(), Error> {
         match *self {
             // A group of rows has at most 2^31 tiles, whatever N is.

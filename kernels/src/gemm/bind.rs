@@ -155,12 +155,12 @@ impl Binding<'_> {
         self.given(input)?.check(input, [m, n], self.transposed)
     }
 
-    /// Launches by `run`, with the arguments in the order of the kernel's parameters.
-    pub(super) fn launch(
+    /// Calls `run` with the arguments in the order of the kernel's parameters.
+    pub(super) fn launch<R>(
         &self,
         kernel: &GemmKernel,
-        run: impl FnOnce(&[(&str, Arg<'_>)]) -> Result<(), girih_device::Error>,
-    ) -> Result<(), Error> {
+        run: impl FnOnce(&[(&str, Arg<'_>)]) -> Result<R, girih_device::Error>,
+    ) -> Result<R, Error> {
         let problem = self.problem;
         let (mnk, pitches) = (problem.mnk(), [problem.a().ld(), problem.b().ld(), problem.c().ld()]);
         let mut maps = Vec::new();

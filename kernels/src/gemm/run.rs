@@ -1,7 +1,7 @@
 //! Loading and launching.
 
 use girih_codegen::gemm::{Epilogue, GemmConfig, GemmKernel, generate};
-use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig, Pod, TensorMap};
+use girih_device::{Arg, Buffer, Device, Kernel, Launch, LaunchConfig, Pod, TensorMap};
 use girih_ptx::{Module, Tiled};
 use girih_tensor::Element;
 use std::collections::HashMap;
@@ -71,8 +71,8 @@ impl Gemms {
     /// let epilogue = Epilogue::new().scale("alpha").plus(Input::row("bias", DType::F32)).relu();
     /// let gemm = Gemms::new(&device).fused(&problem, KernelKind::Simt, &epilogue)?;
     /// let (a, b, bias) = (device.upload(&[1f32; 15])?, device.upload(&[2f32; 21])?, device.upload(&[1f32; 7])?);
-    /// let mut c = device.zeros::<f32>(35)?;
-    /// gemm.run_with(&a, &b, &mut c, &[("alpha", Given::from(0.5)), ("bias", Given::from(&bias))])?;
+    /// let c = device.zeros::<f32>(35)?;
+    /// gemm.run_with(&a, &b, &c, &[("alpha", Given::from(0.5)), ("bias", Given::from(&bias))])?;
     /// assert_eq!(c.download()?, [4.0; 35]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -190,7 +190,7 @@ impl Gemm {
         &self,
         a: &Buffer<T>,
         b: &Buffer<T>,
-        c: &mut Buffer<C>,
+        c: &Buffer<C>,
     ) -> Result<(), Error> {
         self.run_with(a, b, c, &[])
     }
@@ -204,9 +204,58 @@ impl Gemm {
         &self,
         a: &Buffer<T>,
         b: &Buffer<T>,
-        c: &mut Buffer<C>,
+        c: &Buffer<C>,
         given: &[(&str, Given<'_>)],
     ) -> Result<(), Error> {
+        self.bound(a, b, c, given, |config, args| launch(&self.module.kernel, config, args)).map(drop)
+    }
+
+    /// What [`Gemm::run_with`] launches, as a value: checked and encoded once, for programs that run it many times or launch it
+    /// themselves. [`Launch::set`] gives a parameter another buffer (`c`; `map_c` where C is described by a tensor map), which must be
+    /// as large. Nothing is launched for an empty C.
+    ///
+    /// # Errors
+    /// As [`Gemm::run_with`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    /// use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem};
+    /// use girih_tensor::DType;
+    ///
+    /// let device = Device::open(Select::Sim)?;
+    /// let problem = Problem::new(DType::F32, [2, 3, 4], Layout::Tn)?;
+    /// let gemm = Gemms::new(&device).get(&problem, KernelKind::Simt)?;
+    /// let (a, b) = (device.upload(&[1f32; 8])?, device.upload(&[2f32; 12])?);
+    /// let (c, other) = (device.zeros::<f32>(6)?, device.zeros::<f32>(6)?);
+    /// let mut launch = gemm.prepare(&a, &b, &c, &[])?.ok_or("C is not empty")?;
+    /// // SAFETY: the buffers hold the problem's matrices.
+    /// unsafe { launch.run() }?;
+    /// launch.set("c", &other)?;
+    /// unsafe { launch.run() }?;
+    /// assert_eq!((c.download()?, other.download()?), (vec![8.0; 6], vec![8.0; 6]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn prepare<T: Element + Pod, C: Element + Pod>(
+        &self,
+        a: &Buffer<T>,
+        b: &Buffer<T>,
+        c: &Buffer<C>,
+        given: &[(&str, Given<'_>)],
+    ) -> Result<Option<Launch>, Error> {
+        let kernel = &self.module.kernel;
+        self.bound(a, b, c, given, |config, args| kernel.prepare(config, &kernel.arguments(args)?))
+    }
+
+    /// Checks the buffers, and calls `then` with the launch; with nothing for an empty C.
+    fn bound<T: Element + Pod, C: Element + Pod, R>(
+        &self,
+        a: &Buffer<T>,
+        b: &Buffer<T>,
+        c: &Buffer<C>,
+        given: &[(&str, Given<'_>)],
+        then: impl FnOnce(&LaunchConfig, &[(&str, Arg<'_>)]) -> Result<R, girih_device::Error>,
+    ) -> Result<Option<R>, Error> {
         for (problem, buffer) in [(self.problem.dtype(), T::DTYPE), (self.problem.output(), C::DTYPE)] {
             if buffer != problem {
                 return Err(Error::DType { problem: problem.name(), buffer: buffer.name() });
@@ -218,7 +267,6 @@ impl Gemm {
         apart("C", c, "A", a)?;
         apart("C", c, "B", b)?;
         let (a, b) = if self.transposed { (b, a) } else { (a, b) };
-        let c = &*c;
         let [map_a, map_b] = [a, b].map(|matrix| move |tiled: &Tiled| TensorMap::new(matrix, tiled));
         let map_c = |tiled: &Tiled| TensorMap::new(c, tiled);
         let binding = Binding {
@@ -236,9 +284,9 @@ impl Gemm {
         binding.check(kernel, [c.address(), c.address() + c.bytes() as u64])?;
         let [m, n, _] = self.row_major.mnk();
         if m == 0 || n == 0 {
-            return Ok(());
+            return Ok(None);
         }
         let config = self.launch_config()?;
-        binding.launch(kernel, |args| launch(&self.module.kernel, &config, args))
+        binding.launch(kernel, |args| then(&config, args)).map(Some)
     }
 }

@@ -85,7 +85,7 @@ fn verify<T: Element + Pod>(
         (filled::<bf16>(n as usize, Data::Random, 4), filled::<f32>(m as usize, Data::Random, 5));
     let on = (device.upload(&a)?, device.upload(&b)?, device.upload(&matrix)?);
     let (on_row, on_column) = (device.upload(&row)?, device.upload(&column)?);
-    let mut c = device.alloc::<T>((problem.c().span() + problem.c().ld()) as usize)?;
+    let c = device.alloc::<T>((problem.c().span() + problem.c().ld()) as usize)?;
     c.fill_bytes(0xff)?;
     let all = [
         ("alpha", Given::from(1.5)),
@@ -97,7 +97,7 @@ fn verify<T: Element + Pod>(
     let inputs = epilogue.inputs();
     let given: Vec<_> =
         all.into_iter().filter(|(name, _)| inputs.iter().any(|input| input.name == *name)).collect();
-    gemms.fused(problem, kind, epilogue)?.run_with(&on.0, &on.1, &mut c, &given)?;
+    gemms.fused(problem, kind, epilogue)?.run_with(&on.0, &on.1, &c, &given)?;
     let c = c.download()?;
     let order = if problem.c().contiguous() == 1 { Order::Row } else { Order::Column };
     let mut written = vec![false; c.len()];

@@ -44,12 +44,12 @@ pub(crate) fn verify<T: Element + Pod>(
     let (da, db) = (device.upload(&a)?, device.upload(&b)?);
     // One row more than C has: nothing beyond its end may be written either.
     let c_len = len(problem.c().span() + problem.c().ld());
-    let mut dc: Buffer<T> = device.alloc(c_len)?;
+    let dc: Buffer<T> = device.alloc(c_len)?;
     let mut last = Vec::new();
     for kind in kinds(problem, device.limits().sm) {
         dc.fill_bytes(0xff)?;
         let gemm = gemms.get(problem, kind)?;
-        gemm.run(&da, &db, &mut dc)?;
+        gemm.run(&da, &db, &dc)?;
         let c = dc.download()?;
         let poison = T::from_f64(f64::NAN);
         let found = check(problem, &a, &b, &c, Some(poison))?;
@@ -128,9 +128,9 @@ fn copy_once<T: Element + Pod>(
     let problem = copy::Problem::new(T::DTYPE, rows, columns, ld_dst, ld_src)?;
     let host = filled::<T>((rows * ld_src) as usize, Data::Random, 3);
     let source = device.upload(&host)?;
-    let mut target: Buffer<T> = device.alloc((rows * ld_dst) as usize)?;
+    let target: Buffer<T> = device.alloc((rows * ld_dst) as usize)?;
     target.fill_bytes(0xff)?;
-    copy::Copy::new(device, &problem)?.run(&mut target, &source)?;
+    copy::Copy::new(device, &problem)?.run(&target, &source)?;
     let out = target.download()?;
     for (i, value) in out.iter().enumerate() {
         let (row, column) = (i as i64 / ld_dst, i as i64 % ld_dst);

@@ -32,13 +32,13 @@ fn outputs_of_every_dtype() -> Result<(), Failure> {
     let (a, b) = (device.upload(&[bf16::ONE; 40 * 16])?, device.upload(&[bf16::from_f32(0.5); 24 * 16])?);
     let problem = Problem::new(DType::Bf16, [40, 24, 16], Layout::Tn)?;
     for kind in [KernelKind::Sm80, KernelKind::Sm90] {
-        let mut wide = device.zeros::<f32>(40 * 24)?;
-        gemms.get(&problem.with_output(DType::F32)?, kind)?.run(&a, &b, &mut wide)?;
+        let wide = device.zeros::<f32>(40 * 24)?;
+        gemms.get(&problem.with_output(DType::F32)?, kind)?.run(&a, &b, &wide)?;
         assert_eq!(wide.download()?, [8.0; 40 * 24], "{kind:?}");
-        let mut half = device.zeros::<half::f16>(40 * 24)?;
-        gemms.get(&problem.with_output(DType::F16)?, kind)?.run(&a, &b, &mut half)?;
+        let half = device.zeros::<half::f16>(40 * 24)?;
+        gemms.get(&problem.with_output(DType::F16)?, kind)?.run(&a, &b, &half)?;
         assert_eq!(half.download()?, [half::f16::from_f32(8.0); 40 * 24], "{kind:?}");
-        let error = gemms.get(&problem, kind)?.run(&a, &b, &mut wide).expect_err("another dtype");
+        let error = gemms.get(&problem, kind)?.run(&a, &b, &wide).expect_err("another dtype");
         assert_eq!(error.to_string(), "the problem is bf16, the buffers hold f32");
     }
     Ok(())
@@ -56,13 +56,13 @@ fn what_is_given_must_fit_the_inputs() -> Result<(), Failure> {
         .plus(Input::row("bias", DType::F32))
         .plus(Input::matrix("x", DType::F32));
     let gemm = Gemms::new(&device).fused(&problem, KernelKind::Simt, &epilogue)?;
-    let (a, b, mut c) = (device.zeros::<f32>(32)?, device.zeros::<f32>(48)?, device.zeros::<f32>(96)?);
+    let (a, b, c) = (device.zeros::<f32>(32)?, device.zeros::<f32>(48)?, device.zeros::<f32>(96)?);
     let (bias, x, short) = (device.zeros::<f32>(12)?, device.zeros::<f32>(96)?, device.zeros::<f32>(11)?);
     let halves = device.zeros::<bf16>(12)?;
     let alias = c.slice(..)?;
     let (alpha, on_bias, on_x) =
         (("alpha", Given::from(1.0)), ("bias", Given::from(&bias)), ("x", Given::from(&x)));
-    gemm.run_with(&a, &b, &mut c, &[alpha, on_bias, on_x])?;
+    gemm.run_with(&a, &b, &c, &[alpha, on_bias, on_x])?;
     for (given, text) in [
         (vec![alpha, on_bias], "`x`: nothing, but accepted are: matrix(x: f32)"),
         (
@@ -87,10 +87,10 @@ fn what_is_given_must_fit_the_inputs() -> Result<(), Failure> {
         ),
         (vec![alpha, on_bias, ("x", Given::from(&alias))], "C and an input have 384 bytes in common"),
     ] {
-        let error = gemm.run_with(&a, &b, &mut c, &given).expect_err(text).to_string();
+        let error = gemm.run_with(&a, &b, &c, &given).expect_err(text).to_string();
         assert!(error.contains(text), "{error}\n{text}");
     }
-    let error = gemm.run(&a, &b, &mut c).expect_err("inputs are missing").to_string();
+    let error = gemm.run(&a, &b, &c).expect_err("inputs are missing").to_string();
     assert!(error.contains("`alpha`: nothing"), "{error}");
     Ok(())
 }

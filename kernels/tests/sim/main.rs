@@ -58,20 +58,20 @@ fn slices_are_refused_where_a_kernel_cannot_use_them() -> Result<(), Failure> {
     let copy = girih_kernels::copy::Copy::new(&device, &problem)?;
     let values: Vec<f32> = (0..1024).map(|i| i as f32).collect();
     let x = device.upload(&values)?;
-    let mut y = device.zeros::<f32>(512)?;
-    copy.run(&mut y, &x.slice(4..516)?)?;
+    let y = device.zeros::<f32>(512)?;
+    copy.run(&y, &x.slice(4..516)?)?;
     assert_eq!(y.download()?, values[4..516]);
     let refused =
         |error: girih_kernels::Error, text: &str| assert!(error.to_string().contains(text), "{error}");
-    refused(copy.run(&mut y, &x.slice(1..)?).expect_err("misaligned"), "`src`");
-    let error = copy.run(&mut x.slice(..512)?, &x.slice(500..)?).expect_err("overlap");
+    refused(copy.run(&y, &x.slice(1..)?).expect_err("misaligned"), "`src`");
+    let error = copy.run(&x.slice(..512)?, &x.slice(500..)?).expect_err("overlap");
     refused(error, "dst and src have 48 bytes in common");
-    copy.run(&mut x.slice(..512)?, &x.slice(512..)?)?;
+    copy.run(&x.slice(..512)?, &x.slice(512..)?)?;
     assert_eq!(x.download()?[..512], values[512..]);
     let gemm =
         Gemms::new(&device).get(&Problem::new(DType::F32, [8, 8, 8], Layout::Tn)?, KernelKind::Simt)?;
-    let (a, b, mut c) = (x.slice(..64)?, x.slice(64..128)?, x.slice(100..164)?);
-    refused(gemm.run(&a, &b, &mut c).expect_err("overlap"), "C and B have 112 bytes in common");
+    let (a, b, c) = (x.slice(..64)?, x.slice(64..128)?, x.slice(100..164)?);
+    refused(gemm.run(&a, &b, &c).expect_err("overlap"), "C and B have 112 bytes in common");
     Ok(())
 }
 
@@ -122,8 +122,8 @@ fn bad_problems_are_refused_with_what_would_be_accepted() -> Result<(), Failure>
     let gemm =
         Gemms::new(&device).get(&Problem::new(DType::F32, [4, 4, 4], Layout::Tn)?, KernelKind::Simt)?;
     let (small, full) = (device.zeros::<f32>(15)?, device.zeros::<f32>(16)?);
-    let mut c = device.zeros::<f32>(16)?;
-    let error = gemm.run(&full, &small, &mut c).expect_err("B is too small").to_string();
+    let c = device.zeros::<f32>(16)?;
+    let error = gemm.run(&full, &small, &c).expect_err("B is too small").to_string();
     assert_eq!(error, "B needs 16 elements, its buffer has 15");
     Ok(())
 }
