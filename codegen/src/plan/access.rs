@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use girih_layout::{Composed, Lay};
+use girih_layout::{Composed, Lay, Swizzle};
 
 use crate::Error;
 
@@ -103,6 +103,12 @@ impl WarpAccess {
             (first, words)
         };
         self.addresses.chunks(together as usize).enumerate().map(words)
+    }
+
+    /// The same access to elements of `bits` bits whose offsets a swizzle moves, which keeps its vectors whole.
+    pub(super) fn swizzled(&self, swizzle: Swizzle, bits: i64) -> WarpAccess {
+        let moved = |address: &i64| swizzle.apply(address * 8 / bits) * bits / 8;
+        WarpAccess { addresses: self.addresses.iter().map(moved).collect(), ..*self }
     }
 
     /// Wavefronts of shared memory: one for each word that the busiest bank of a phase has to give. Lanes that ask for

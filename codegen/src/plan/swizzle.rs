@@ -39,15 +39,16 @@ const MOST_BITS: u32 = 5;
 /// # Ok::<(), girih_codegen::Error>(())
 /// ```
 pub fn best_swizzle(layout: &Lay, bits: i64, accesses: &[Access]) -> Result<(Swizzle, Pieces), Error> {
-    let cost = |swizzle: Swizzle| -> Result<Pieces, Error> {
-        let memory = Composed::new(swizzle, 0, *layout);
-        let mut sum = Pieces::default();
-        for Access { tv, vector } in accesses {
-            sum += warp_accesses(&memory, tv, bits, *vector)?.iter().map(|access| access.wavefronts()).sum();
-        }
-        Ok(sum)
+    let plain = Composed::new(Swizzle::NONE, 0, *layout);
+    let mut all = Vec::new();
+    for Access { tv, vector } in accesses {
+        all.extend(warp_accesses(&plain, tv, bits, *vector)?);
+    }
+    // A swizzle moves whole vectors: each access stays one, elsewhere.
+    let cost = |swizzle: Swizzle| -> Pieces {
+        all.iter().map(|access| access.swizzled(swizzle, bits).wavefronts()).sum()
     };
-    let mut best = (Swizzle::NONE, cost(Swizzle::NONE)?);
+    let mut best = (Swizzle::NONE, cost(Swizzle::NONE));
     let not_static = || Error::NotStatic { what: "best_swizzle", layout: layout.to_string() };
     let cosize = layout.cosize()?.get().ok_or_else(not_static)?;
     // A swizzle permutes the indices of whole periods only.
@@ -62,7 +63,7 @@ pub fn best_swizzle(layout: &Lay, bits: i64, accesses: &[Access]) -> Result<(Swi
                     return Ok(best);
                 }
                 let swizzle = Swizzle::new(bits, base, shift as i32)?;
-                let taken = cost(swizzle)?;
+                let taken = cost(swizzle);
                 if taken.taken < best.1.taken {
                     best = (swizzle, taken);
                 }
