@@ -7,7 +7,7 @@ use float8::{F8E4M3, F8E5M2};
 use girih_codegen::Operand;
 use girih_codegen::atom::{Major, MmaAtom};
 use girih_codegen::gemm::{
-    Epilogue, GemmConfig, GemmKernel, Mainloop, Schedule, Store, WarpSpecialized, generate,
+    Epilogue, GemmConfig, GemmKernel, Mainloop, Param, Schedule, Store, WarpSpecialized, generate,
 };
 use girih_layout::{Lay, lay};
 use girih_ptx::Module;
@@ -112,10 +112,21 @@ fn run(
     let table: Vec<u8> = order.concat().iter().flat_map(|x| x.to_le_bytes()).collect();
     let table = upload(&memory, &table);
     let pitches = [0, 1, 2].map(|i| matrices[i].pitch());
-    let maps = Operand::ALL.into_iter().zip(&places).map(|(operand, &address)| {
-        kernel.map(operand, mnk, pitches).unwrap().unwrap().at(address).unwrap().to_bytes().to_vec()
-    });
-    let args = maps.chain(addresses(&[table])).chain(sizes(&[order.len() as i64, k])).collect();
+    let map = |operand: Operand| kernel.map(operand, mnk, pitches).unwrap().unwrap();
+    let mut args = Vec::new();
+    for param in &kernel.params {
+        args.extend(match *param {
+            Param::Pointer(operand) => addresses(&[places[operand as usize]]),
+            Param::Map(operand) => {
+                vec![map(operand).at(places[operand as usize]).unwrap().to_bytes().to_vec()]
+            }
+            Param::Extent(mode) => sizes(&[mnk[mode]]),
+            Param::Pitch(operand) => sizes(&[pitches[operand as usize]]),
+            Param::Order => addresses(&[table]),
+            Param::Tiles => sizes(&[order.len() as i64]),
+            Param::Input(_) | Param::InputPitch(_) => panic!("{param:?}"),
+        });
+    }
     let launch = blocks(grid, kernel.kernel.threads(), kernel.kernel.shared_bytes(), args);
     let options = Options { seed, deny: Deny::Warnings, ..Options::checked() };
     simulator::run(module, &memory, &launch, &options).map_err(|e| e.to_string())?;
@@ -177,6 +188,27 @@ fn any_number_of_blocks_covers_the_tiles() {
     let kernel = generate(&config, &Epilogue::new()).unwrap();
     for blocks in [1, 2, 5, 9, 10, 12] {
         run(&config, &kernel, kernel.kernel.module(), [300, 192, 64], blocks, 0).unwrap();
+    }
+}
+
+/// Every schedule and every store goes with the mainloop.
+#[test]
+fn schedules_and_stores_combine() {
+    let base = config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
+    let (raster, direct) = (Schedule::Raster { group: 2 }, Store::Direct { vector: 8 });
+    let unaligned = GemmConfig { store: Store::Direct { vector: 1 }, c_type: DType::F32, ..base };
+    for config in [
+        GemmConfig { store: direct, ..base },
+        GemmConfig { schedule: raster, ..base },
+        GemmConfig { schedule: raster, store: direct, ..base },
+        unaligned,
+    ] {
+        let kernel = generate(&config, &Epilogue::new()).unwrap();
+        for mnk in [[300, 136, 150], [70, 200, 64]] {
+            let blocks = kernel.blocks(mnk[0], mnk[1], 3).unwrap();
+            let result = run(&config, &kernel, kernel.kernel.module(), mnk, blocks.into(), 1);
+            result.unwrap_or_else(|e| panic!("{mnk:?}, {config:?}: {e}"));
+        }
     }
 }
 
