@@ -41,7 +41,7 @@ use girih_tensor::Space;
 
 use crate::atom::{CopyAtom, CopyOp, MmaAtom, Transfer};
 use crate::misfit::{self, Fit, Misfit, Subject, Word, known, tri, words};
-use crate::tiled_copy::Side;
+use crate::tiled::copy::Side;
 use crate::{Error, Operand, TiledCopy, TiledMma};
 
 /// The value of a constant `Result` of [`constant`](mod@crate::constant)'s functions. An `Err` does not compile, and its text is the message.

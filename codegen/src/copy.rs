@@ -9,7 +9,7 @@ use crate::builder::{Builder, Cond, Reg};
 use crate::engine::element_bytes;
 use crate::error::narrow;
 use crate::gemm::MAX_EXTENT;
-use crate::tiled_copy::{TiledCopy, coalesced, shape_tiler, static_size};
+use crate::tiled::copy::{TiledCopy, coalesced, shape_tiler, static_size};
 use crate::{Counting, Error, Expr, Gmem, Kernel, Memory};
 
 /// What a copy module is specialised by; no size and no pitch is among them.

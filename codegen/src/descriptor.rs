@@ -6,7 +6,7 @@ use girih_tensor::{Engine, Error as TensorError, Space, Tensor};
 
 use crate::atom::{GmmaDesc, make_gmma_desc};
 use crate::builder::{Builder, Width};
-use crate::tiled_mma::{Operand, ThrMma, append};
+use crate::tiled::mma::{Operand, ThrMma, append};
 use crate::{Error, Expr, Memory, Smem};
 
 /// A descriptor that moves with the coordinates of a tensor in shared memory.
@@ -97,7 +97,7 @@ impl ThrMma<Expr> {
         }
         let rest =
             (1..mine.layout().rank()).map(|i| mine.layout().mode(i)).collect::<Result<Vec<Lay>, _>>()?;
-        let one = Lay::concat(&[crate::tiled_copy::ONE])?;
+        let one = Lay::concat(&[crate::tiled::copy::ONE])?;
         append(&Tensor::new(Descriptor { desc, matrix: mine.into_engine() }, one), &rest)
     }
 }

@@ -23,8 +23,7 @@ mod misfit;
 pub mod plan;
 pub mod scalar;
 pub mod sync;
-mod tiled_copy;
-mod tiled_mma;
+mod tiled;
 mod tma;
 
 pub use builder::{Builder, Cond, Reg, Width};
@@ -35,6 +34,5 @@ pub use expr::{Expr, VarId};
 pub use kernel::Kernel;
 pub use scalar::Scalar;
 pub use sync::{MBARRIER_BYTES, Mbarrier, Pipeline, PipelineState, Stage};
-pub use tiled_copy::{ThrCopy, TiledCopy};
-pub use tiled_mma::{Operand, ThrMma, TiledMma};
+pub use tiled::{Operand, ThrCopy, ThrMma, TiledCopy, TiledMma};
 pub use tma::TmaCopy;

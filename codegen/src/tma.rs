@@ -6,7 +6,7 @@ use girih_tensor::DType;
 
 use crate::algorithm::CopyWith;
 use crate::atom::{CopyAtom, Transfer};
-use crate::tiled_copy::{extent, static_size};
+use crate::tiled::copy::{extent, static_size};
 use crate::{Error, Expr, TiledCopy};
 
 /// Most dimensions of a tensor map, and most elements of a box along one.

@@ -37,7 +37,7 @@ pub fn transform<S: Data, D: Data>(
     target: &Tensor<D>,
     mut op: impl FnMut(&mut Builder, &[Scalar]) -> Result<Scalar, Error>,
 ) -> Result<(), Error> {
-    let size = |layout: &girih_layout::Lay| crate::tiled_copy::static_size("transform", layout);
+    let size = |layout: &girih_layout::Lay| crate::tiled::copy::static_size("transform", layout);
     let count = size(target.layout())?;
     let (site, mut columns) = (Location::caller(), Vec::new());
     for source in sources {

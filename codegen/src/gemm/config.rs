@@ -7,7 +7,7 @@ use super::{Mainloop, Schedule};
 use crate::Error;
 use crate::atom::{Major, MmaAtom};
 use crate::engine::element_bytes;
-use crate::tiled_mma::{Operand, TiledMma};
+use crate::tiled::mma::{Operand, TiledMma};
 
 /// A GEMM kernel's configuration and facts; no size and no pitch is among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

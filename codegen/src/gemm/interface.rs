@@ -14,8 +14,8 @@ use crate::atom::{Major, Transfer};
 use crate::builder::{Builder, Cond};
 use crate::engine::element_bytes;
 use crate::error::narrow;
-use crate::tiled_copy::shape_tiler;
-use crate::tiled_mma::{Operand, ThrMma};
+use crate::tiled::copy::shape_tiler;
+use crate::tiled::mma::{Operand, ThrMma};
 use crate::{Counting, Error, Expr, Gmem, Kernel, TmaCopy};
 
 /// The largest M, N, K or pitch in elements: index arithmetic on them stays in 32 bits.

@@ -346,7 +346,7 @@ impl Offsets<'_> {
             let (layout, with) = (tv.to_string(), format!("elements of {bits} bits"));
             return Err(Error::Mismatch { what, layout, with, accepted: "(Thr,Val) and at least one bit" });
         }
-        let size = |mode: usize| crate::tiled_copy::static_size(what, &tv.mode(mode)?);
+        let size = |mode: usize| crate::tiled::copy::static_size(what, &tv.mode(mode)?);
         Ok(Offsets { memory, tv, threads: size(0)?, values: size(1)? })
     }
 

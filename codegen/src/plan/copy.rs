@@ -4,7 +4,7 @@ use girih_layout::{Int, Lay, Shape, Stride};
 
 use super::proof::exactly_once;
 use crate::atom::universal_copy;
-use crate::tiled_copy::{coalesced, static_size};
+use crate::tiled::copy::{coalesced, static_size};
 use crate::{Error, TiledCopy};
 
 /// Bits of the widest access of a thread.

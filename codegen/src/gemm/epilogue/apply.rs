@@ -6,7 +6,7 @@ use girih_tensor::{DType, Engine, Slice, Tensor};
 use super::{Element, Epilogue, Given};
 use crate::algorithm::{read, write};
 use crate::builder::Builder;
-use crate::tiled_copy::{extent, static_size};
+use crate::tiled::copy::{extent, static_size};
 use crate::{Counting, Error, Expr, Gmem, Rmem, Scalar, engine};
 
 /// Values that are on their way together: what is read for them has to fit the registers beside the sums.
@@ -109,7 +109,7 @@ fn sum(b: &mut Builder, sums: &Tensor<Rmem>, i: usize) -> Result<Scalar, Error> 
 fn row_of(fragment: &Tensor<Rmem>, row: i64) -> Result<Tensor<Rmem>, Error> {
     let row = fragment.slice(&Slice::tuple([Slice::All, Slice::At(Expr::from(row)), Slice::All]))?; // (FrgV,RestN)
     let layout = row.layout();
-    let modes = [layout.mode(0)?, crate::tiled_copy::ONE, layout.mode(1)?];
+    let modes = [layout.mode(0)?, crate::tiled::copy::ONE, layout.mode(1)?];
     Ok(Tensor::new(row.engine().clone(), Lay::concat(&modes)?))
 }
 
@@ -175,7 +175,7 @@ fn values(b: &mut Builder, tensor: &Tensor<Gmem>) -> Result<Vec<Scalar>, Error> 
         }
     }
     if leaves.is_empty() {
-        leaves.push(crate::tiled_copy::ONE);
+        leaves.push(crate::tiled::copy::ONE);
     }
     let own = Tensor::new(tensor.engine().clone(), Lay::concat(&leaves)?);
     let found = read(b, &own)?;

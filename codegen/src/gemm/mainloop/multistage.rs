@@ -16,7 +16,7 @@ use crate::error::narrow;
 use crate::gemm::epilogue;
 use crate::gemm::interface::Interface;
 use crate::gemm::schedule::Tile;
-use crate::tiled_mma::Operand;
+use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Rmem, Smem, TiledCopy};
 
 pub use config::{Multistage, Source};

@@ -15,7 +15,7 @@ use crate::atom::Transfer;
 use crate::builder::{Builder, Cond, SHARED_ALIGN};
 use crate::gemm::interface::Interface;
 use crate::gemm::{GemmConfig, Schedule, Store};
-use crate::tiled_mma::Operand;
+use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Pipeline, Smem, TmaCopy};
 
 pub use config::WarpSpecialized;

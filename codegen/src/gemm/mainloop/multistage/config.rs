@@ -10,8 +10,8 @@ use crate::engine::element_bytes;
 use crate::error::narrow;
 use crate::gemm::config::refuse;
 use crate::gemm::{GemmConfig, Store};
-use crate::tiled_copy::{self, TiledCopy, extent, is_bijective, static_size};
-use crate::tiled_mma::{Operand, TiledMma};
+use crate::tiled::copy::{TiledCopy, coalesced, extent, is_bijective, static_size};
+use crate::tiled::mma::{Operand, TiledMma};
 
 /// The largest extent of a block's tile.
 const MAX_TILE: i64 = 1024;
@@ -101,7 +101,7 @@ impl Multistage {
             }
         };
         let (threads, extents) = (self.mma()?.threads()?, config.extents(operand));
-        tiled_copy::coalesced(*atom, threads, extents, contiguous, vector)
+        coalesced(*atom, threads, extents, contiguous, vector)
     }
 
     /// The copy of the operand's fragments by `ldmatrix`, where the atom takes them so.

@@ -7,8 +7,8 @@ use super::Multistage;
 use crate::algorithm::copy;
 use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::Builder;
-use crate::tiled_copy::{ThrCopy, TiledCopy, extent};
-use crate::tiled_mma::Operand;
+use crate::tiled::copy::{ThrCopy, TiledCopy, extent};
+use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Rmem, Smem};
 
 /// One thread's fragment loads of an operand.

@@ -4,7 +4,7 @@ use girih_tensor::{Slice, Tensor};
 
 use crate::algorithm::{CopyWith, copy};
 use crate::builder::Builder;
-use crate::tiled_copy::{TiledCopy, shape_tiler};
+use crate::tiled::copy::{TiledCopy, shape_tiler};
 use crate::{Error, Expr, Gmem, Smem};
 
 /// One thread's share of loading an operand's tiles.

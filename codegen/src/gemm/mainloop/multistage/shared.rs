@@ -7,8 +7,8 @@ use crate::Error;
 use crate::atom::Major;
 use crate::gemm::GemmConfig;
 use crate::plan::{Access, best_swizzle, widest_vector};
-use crate::tiled_copy::static_size;
-use crate::tiled_mma::Operand;
+use crate::tiled::copy::static_size;
+use crate::tiled::mma::Operand;
 
 /// The layout `(BlockX,BlockK,Stage)` of an operand in shared memory and the swizzle of its element offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

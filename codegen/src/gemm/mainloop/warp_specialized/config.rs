@@ -9,8 +9,8 @@ use crate::engine::element_bytes;
 use crate::error::narrow;
 use crate::gemm::config::refuse;
 use crate::gemm::{GemmConfig, Store};
-use crate::tiled_copy::{is_bijective, static_size};
-use crate::tiled_mma::Operand;
+use crate::tiled::copy::{is_bijective, static_size};
+use crate::tiled::mma::Operand;
 use crate::{Error, Pipeline, TiledCopy, TiledMma};
 
 /// Threads of a warpgroup, and rows of C that it has in one instruction.

@@ -13,8 +13,8 @@ use crate::builder::{Builder, Cond};
 use crate::engine::element_bytes;
 use crate::gemm::epilogue::{self, AtTile};
 use crate::gemm::schedule::Tile;
-use crate::tiled_copy::{shape_tiler, static_size};
-use crate::tiled_mma::{Operand, ThrMma};
+use crate::tiled::copy::{shape_tiler, static_size};
+use crate::tiled::mma::{Operand, ThrMma};
 use crate::{Counting, Descriptor, Error, Expr, PipelineState, Rmem, Smem};
 
 /// A consumer's operands and where it is.

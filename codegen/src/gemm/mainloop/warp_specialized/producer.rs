@@ -6,8 +6,8 @@ use girih_tensor::{Slice, Tensor};
 use super::Context;
 use crate::algorithm::copy;
 use crate::builder::{Builder, Cond};
-use crate::tiled_copy::shape_tiler;
-use crate::tiled_mma::Operand;
+use crate::tiled::copy::shape_tiler;
+use crate::tiled::mma::Operand;
 use crate::{Counting, Error, Expr, PipelineState, Stage};
 
 impl Context<'_> {
