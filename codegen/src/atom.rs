@@ -11,6 +11,7 @@ mod mma;
 use girih_ptx::{Modifier, Type, Word};
 
 pub use copy::*;
+pub(crate) use copy::{tensor_element, tensor_swizzle};
 pub use gmma::*;
 pub use mma::*;
 

@@ -1,5 +1,9 @@
 //! What can go wrong between a layout and its PTX.
 
+mod fault;
+
+pub use fault::{Fault, Place};
+
 /// An error of `girih-codegen`.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -132,7 +136,7 @@ pub enum Error {
     },
     /// A partition is not what it should be.
     #[error("{0}")]
-    Refuted(Box<crate::plan::Fault>),
+    Refuted(Box<Fault>),
     /// Registers that no load or store takes.
     #[error(
         "no access of {space:?} takes registers of types {registers:?}: 1, 2 or 4 of one type, global or shared memory are accepted"

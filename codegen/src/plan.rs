@@ -12,9 +12,10 @@ mod meet;
 mod proof;
 mod swizzle;
 
+pub use crate::error::{Fault, Place};
 pub use access::{Conflict, Limit, Pieces, WarpAccess, warp_accesses, widest_vector};
 pub use convert::{Conversion, Means};
 pub use copy::coalesced_copy;
 pub use map::{BestMap, Order, best_map};
-pub use proof::{Fault, Place, exactly_once, in_bounds, injective, race_free};
+pub use proof::{exactly_once, in_bounds, injective, race_free};
 pub use swizzle::{Access, best_swizzle};

@@ -5,7 +5,7 @@ use girih_ptx::{TensorElement, TensorSwizzle, Tiled};
 use girih_tensor::DType;
 
 use crate::algorithm::CopyWith;
-use crate::atom::{CopyAtom, Transfer};
+use crate::atom::{CopyAtom, Transfer, tensor_element, tensor_swizzle};
 use crate::tiled::copy::{extent, static_size};
 use crate::{Error, Expr, TiledCopy};
 
@@ -70,7 +70,7 @@ impl TmaCopy {
             with: format!("{swizzle} o {shared} of {dtype}"),
             accepted,
         };
-        let element = element(dtype).ok_or_else(|| mismatch("elements of 1 to 8 whole bytes"))?;
+        let element = tensor_element(dtype).ok_or_else(|| mismatch("elements of 1 to 8 whole bytes"))?;
         let bytes = i64::from(element.bytes());
         let global = if global.is_leaf() { Lay::concat(&[*global])? } else { *global };
         let shared = if shared.is_leaf() { Lay::concat(&[*shared])? } else { *shared };
@@ -81,8 +81,8 @@ impl TmaCopy {
         let contiguous =
             (0..rank).find(|&mode| matches!(global.flat_leaf(mode).1, Stride::Int(d) if d.is(1)));
         let contiguous = contiguous.ok_or_else(|| mismatch("a tensor with a mode of stride 1"))?;
-        let span =
-            span(swizzle, bytes).ok_or_else(|| mismatch("swizzles of 32, 64 or 128 bytes, or none"))?;
+        let span = tensor_swizzle(swizzle, bytes)
+            .ok_or_else(|| mismatch("swizzles of 32, 64 or 128 bytes, or none"))?;
         let size = static_size("tensor copy", &shared)?;
         let order = shared.right_inverse()?; // shared memory's index -> index in the tile
         if static_size("tensor copy", &order)? != size {
@@ -192,34 +192,4 @@ fn largest_box(pieces: &Lay, contiguous: usize, bytes: i64, span: Option<u32>) -
     }
     let (_, row) = found.first()?;
     (row * bytes % LINE == 0).then_some(found)
-}
-
-/// The swizzle of a map that is this one of elements.
-pub(crate) fn span(swizzle: Swizzle, bytes: i64) -> Option<TensorSwizzle> {
-    let line =
-        swizzle.base() + (bytes as u64).trailing_zeros() == LINE.trailing_zeros() && swizzle.shift() == 3;
-    match swizzle.bits() {
-        0 => Some(TensorSwizzle::None),
-        1 if line => Some(TensorSwizzle::B32),
-        2 if line => Some(TensorSwizzle::B64),
-        3 if line => Some(TensorSwizzle::B128),
-        _ => None,
-    }
-}
-
-fn element(dtype: DType) -> Option<TensorElement> {
-    Some(match dtype {
-        DType::F64 => TensorElement::F64,
-        DType::F32 => TensorElement::F32,
-        DType::Tf32 => TensorElement::Tf32,
-        DType::F16 => TensorElement::F16,
-        DType::Bf16 => TensorElement::Bf16,
-        DType::S64 => TensorElement::S64,
-        DType::U64 => TensorElement::U64,
-        DType::S32 => TensorElement::S32,
-        DType::U32 => TensorElement::U32,
-        DType::S16 | DType::U16 => TensorElement::U16,
-        DType::S8 | DType::U8 | DType::E4m3 | DType::E5m2 => TensorElement::U8,
-        DType::S4 | DType::U4 | DType::B1 => return None,
-    })
 }

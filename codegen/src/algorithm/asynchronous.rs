@@ -165,7 +165,7 @@ fn boxes(copy: &Move<'_>, shared: &[Site], layout: &girih_layout::Lay, each: usi
         }
         _ => return Err(copy.refused("boxes in shared memory, with a swizzle or none")),
     };
-    if crate::tma::span(swizzle, copy.bits / 8) != copy.with.swizzle {
+    if crate::atom::tensor_swizzle(swizzle, copy.bits / 8) != copy.with.swizzle {
         return Err(copy.refused("shared memory with the swizzle of the tensor map"));
     }
     for first in (0..copy.sizes[0]).step_by(each) {

@@ -1,6 +1,7 @@
 //! Copy atoms: loads, stores and copies between memories and registers (CuTe's `Copy_Atom` and `Copy_Traits`).
 
 mod catalogue;
+mod tensor;
 
 use std::fmt;
 
@@ -9,6 +10,7 @@ use girih_ptx::{Modifier, Opcode, Type, Word};
 use girih_tensor::{DType, Space};
 
 pub use catalogue::*;
+pub(crate) use tensor::{tensor_element, tensor_swizzle};
 
 /// Which caches `cp.async` goes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -74,9 +74,13 @@ pub(super) fn of_texts(texts: &[(String, String)]) -> Graph {
             scopes.names.entry(module).or_default().insert(used.name.clone(), path);
         }
     }
+    let of_tests: Vec<&Module> = sources.iter().flat_map(|source| &source.of_tests).collect();
     let mut needs: BTreeMap<usize, BTreeMap<usize, (usize, String)>> = BTreeMap::new();
     for (from, source) in sources.iter().enumerate() {
         let own = module(&texts[from].0);
+        if of_tests.iter().any(|tests| own.starts_with(tests)) {
+            continue;
+        }
         // What a module passes on from its own folder says nothing of what it needs.
         let passed_on = |path: &[String]| path.len() > own.len() && path.starts_with(&own);
         let used = source.uses.iter().filter_map(|used| {

@@ -16,6 +16,8 @@ pub(super) struct Source {
     pub(super) paths: Vec<Mention>,
     /// Modules that are written inside the file.
     pub(super) inline: Vec<Vec<String>>,
+    /// Modules in files of their own that are compiled for tests alone.
+    pub(super) of_tests: Vec<Vec<String>>,
     /// Every name that is declared in the file, at whatever depth.
     pub(super) declared: Vec<String>,
 }
@@ -101,6 +103,10 @@ impl<'a> Reader<'a> {
                     } else {
                         self.source.inline.push(inner);
                     }
+                }
+                "mod" if of_tests => {
+                    self.source.of_tests.push([module, &[self.text(1).to_string()]].concat());
+                    self.at += 2;
                 }
                 "{" => {
                     depth += 1;
