@@ -186,10 +186,7 @@ pub enum Error {
         accepted: String,
     },
     /// Bytes that are no encoded tensor map.
-    #[error(
-        "these {} bytes are no tensor map: {why}; `TensorMap::to_bytes` makes one",
-        crate::TENSOR_MAP_BYTES
-    )]
+    #[error("these bytes are no tensor map: {why}; `TensorMap::to_bytes` makes one")]
     NotATensorMap {
         /// What is wrong with the bytes.
         why: &'static str,

@@ -44,6 +44,7 @@ mod link;
 mod literal;
 mod notes;
 mod parse;
+mod place;
 mod print;
 mod tensor_map;
 mod verify;

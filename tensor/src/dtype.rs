@@ -3,8 +3,6 @@
 use float8::{F8E4M3, F8E5M2};
 use half::{bf16, f16};
 
-use crate::Error;
-
 /// Defines [`DType`] by each variant's name in Rust and in text, its bits, and its documentation.
 macro_rules! dtypes {
     ($($variant:ident $text:literal $bits:literal $doc:literal),* $(,)?) => {
@@ -96,22 +94,6 @@ impl DType {
 impl std::fmt::Display for DType {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for DType {
-    type Err = Error;
-
-    /// Parses a dtype's name.
-    ///
-    /// ```
-    /// use girih_tensor::DType;
-    /// assert_eq!("bf16".parse(), Ok(DType::Bf16));
-    /// assert!("fp4".parse::<DType>().is_err());
-    /// ```
-    fn from_str(text: &str) -> Result<DType, Error> {
-        let found = DType::ALL.iter().find(|d| d.name() == text);
-        found.copied().ok_or_else(|| Error::UnknownDType(text.to_string()))
     }
 }
 

@@ -12,6 +12,7 @@ mod counting;
 mod dtype;
 mod error;
 pub mod host;
+mod parse;
 mod slice;
 mod tensor;
 

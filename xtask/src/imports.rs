@@ -34,8 +34,8 @@ const LIBRARIES: [Library; 7] = [
         circles: Some(&[]),
         core: Some(&["typed/nat.rs", "typed/int.rs", "typed/list.rs", "typed/modes.rs", "typed/tiler.rs"]),
     },
-    Library { folder: "tensor", circles: Some(&[&["dtype", "error"]]), core: None },
-    Library { folder: "ptx", circles: Some(&[&["ast", "notes"], &["error", "tensor_map"]]), core: None },
+    Library { folder: "tensor", circles: Some(&[]), core: None },
+    Library { folder: "ptx", circles: Some(&[]), core: None },
     Library {
         folder: "sim",
         circles: Some(&[&[
