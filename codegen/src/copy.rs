@@ -1,16 +1,16 @@
 //! A vectorised copy between two matrices with contiguous rows, from copy atoms and a TV layout.
 
-use girih_layout::{Int, Lay, Shape, Stride, Symbol};
-use girih_ptx::{Special, Type};
-use girih_tensor::{DType, Slice, Space, Tensor};
+use girih_layout::{Int, Lay, Symbol};
+use girih_ptx::Special;
+use girih_tensor::{DType, Slice, Tensor};
 
 use crate::atom::universal_copy;
-use crate::builder::{Builder, Cond, Reg};
+use crate::builder::Builder;
 use crate::engine::element_bytes;
 use crate::error::narrow;
 use crate::gemm::MAX_EXTENT;
-use crate::tiled::copy::{TiledCopy, coalesced, shape_tiler, static_size};
-use crate::{Counting, Error, Expr, Gmem, Kernel, Memory};
+use crate::tiled::copy::{coalesced, shape_tiler};
+use crate::{Error, Expr, Gmem, Kernel, algorithm};
 
 /// What a copy module is specialised by; no size and no pitch is among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,14 +42,6 @@ pub struct CopyKernel {
     pub kernel: Kernel,
     /// What the kernel was derived from, line by line: name and layout.
     pub partitions: Vec<(&'static str, String)>,
-}
-
-/// One thread's vectors of the two matrices and their coordinates, `(Vec,RestM,RestN)` each.
-struct Partition {
-    target: Tensor<Gmem>,
-    source: Tensor<Gmem>,
-    coordinate: Tensor<Counting>,
-    extents: [Expr; 2],
 }
 
 /// Generates the kernel of `config`: `dst(r, c) = src(r, c)` for all r < rows, c < columns.
@@ -88,14 +80,18 @@ pub fn generate(config: &CopyConfig) -> Result<CopyKernel, Error> {
     let mut symbol =
         |name, divisor| b.symbol(name, |symbol| symbol.at_least(1).at_most(MAX_EXTENT).divisible_by(divisor));
     let [_, _, rows, columns, ld_dst, ld_src] = PARAMETERS;
-    let symbols = [
-        symbol(rows, 1)?,
-        symbol(columns, fact)?,
-        symbol(ld_dst, config.vector)?,
-        symbol(ld_src, config.vector)?,
-    ];
-    let partition = partition(&mut b, config, &copy, pointers, symbols)?;
-    emit(&mut b, config, &partition)?;
+    let extents = [symbol(rows, 1)?, symbol(columns, fact)?];
+    let pitches = [symbol(ld_dst, config.vector)?, symbol(ld_src, config.vector)?];
+    let at = tile(&mut b, config, extents)?;
+    let mine = copy.get_slice(&b.special(Special::TidX))?;
+    let part = |i: usize| -> Result<Tensor<Gmem>, Error> {
+        let matrix = Lay::strided(extents.map(Int::symbol), [Int::symbol(pitches[i]), Int::fixed(1)])?; // (Rows,Columns)
+        let matrix = Gmem::bounded(pointers[i].clone(), config.dtype, &matrix)?;
+        let tile = matrix.local_tile(&shape_tiler(&config.tile)?, &at)?; // (TileM,TileN)
+        if i == 0 { mine.partition_d(&tile) } else { mine.partition_s(&tile) } // (Vec,RestM,RestN)
+    };
+    let (target, source) = (part(0)?, part(1)?);
+    algorithm::copy(&mut b, &copy, &source, &target)?;
     let partitions = vec![
         ("tile (rows,columns)", format!("({},{})", config.tile[0], config.tile[1])),
         ("copy atom", copy.atom.name()),
@@ -104,94 +100,12 @@ pub fn generate(config: &CopyConfig) -> Result<CopyKernel, Error> {
     Ok(CopyKernel { kernel: b.finish()?, partitions })
 }
 
-fn partition(
-    b: &mut Builder,
-    config: &CopyConfig,
-    copy: &TiledCopy,
-    pointers: [Expr; 2],
-    symbols: [Symbol; 4],
-) -> Result<Partition, Error> {
-    let [rows, columns, ld_dst, ld_src] = symbols;
-    let thread = b.special(Special::TidX);
+/// The row and the column of the block's tile.
+fn tile(b: &mut Builder, config: &CopyConfig, extents: [Symbol; 2]) -> Result<[Slice<Expr>; 2], Error> {
     let block = b.special(Special::CtaidX);
-    let extents = [rows, columns].map(|s| Expr::from_int(&Int::symbol(s)));
-    let tiles = (&extents[1] + (config.tile[1] - 1)).div(config.tile[1])?;
+    let columns = Expr::from_int(&Int::symbol(extents[1]));
+    let tiles = (&columns + (config.tile[1] - 1)).div(config.tile[1])?;
     let row = b.divide(&block, &tiles, MAX_EXTENT / config.tile[0])?;
     let column = b.bounded(&(&block - &(&row * &tiles)), MAX_EXTENT / config.tile[1])?;
-    let shape = Shape::flat(&[Int::symbol(rows), Int::symbol(columns)])?;
-    let tiler = shape_tiler(&config.tile)?;
-    let at = [Slice::At(row), Slice::At(column)];
-    let matrix = |ld: Symbol| -> Result<Lay, Error> {
-        let strides =
-            girih_layout::Strides::flat(&[Stride::Int(Int::symbol(ld)), Stride::Int(Int::fixed(1))])?;
-        Ok(Lay::new(&shape, &strides)?) // (Rows,Columns)
-    };
-    let tile = |pointer: &Expr, ld: Symbol| -> Result<Tensor<Gmem>, Error> {
-        let global = Tensor::new(Gmem::new(pointer.clone(), config.dtype), matrix(ld)?);
-        Ok(global.local_tile(&tiler, &at)?) // (TileM,TileN)
-    };
-    let mine = copy.get_slice(&thread)?;
-    let identity = Tensor::new(Counting::new(2), Lay::identity(&shape)?).local_tile(&tiler, &at)?; // (TileM,TileN)
-    Ok(Partition {
-        target: mine.partition_d(&tile(&pointers[0], ld_dst)?)?, // (Vec,RestM,RestN)
-        source: mine.partition_s(&tile(&pointers[1], ld_src)?)?, // (Vec,RestM,RestN)
-        coordinate: mine.partition_s(&identity)?,                // (Vec,RestM,RestN)
-        extents,
-    })
-}
-
-/// All loads first, then all stores, so that the loads are in flight together.
-fn emit(b: &mut Builder, config: &CopyConfig, partition: &Partition) -> Result<(), Error> {
-    let layout = partition.target.layout();
-    let (rest_m, rest_n) = (static_size("copy", &layout.mode(1)?)?, static_size("copy", &layout.mode(2)?)?);
-    let mut moved = Vec::new();
-    for (m, n) in (0..rest_m).flat_map(|m| (0..rest_n).map(move |n| (m, n))) {
-        let at = Slice::tuple([0, m, n].map(|i| Slice::At(Expr::from(i))));
-        let coordinate = partition.coordinate.slice(&at)?.into_engine();
-        let [row, column] = [0, 1].map(|i| coordinate.coordinate()[i].clone());
-        let row_inside = Cond::less(&row, &partition.extents[0]);
-        let end = if config.whole { column.clone() } else { &column + (config.vector - 1) };
-        let inside = Cond::all([row_inside.clone(), Cond::less(&end, &partition.extents[1])]);
-        let source = partition.source.slice(&at)?.into_engine().address()?;
-        let target = partition.target.slice(&at)?.into_engine().address()?;
-        let regs = words(b, config);
-        b.load(Space::Gmem, &regs, &source, &inside)?;
-        moved.push((regs, inside, row_inside, column, source, target));
-    }
-    for (regs, inside, row_inside, column, source, target) in moved {
-        b.store(Space::Gmem, &target, &regs, &inside)?;
-        if !config.whole && config.vector > 1 {
-            tail(b, config, &partition.extents[1], &row_inside, &column, [&target, &source])?;
-        }
-    }
-    Ok(())
-}
-
-/// The elements of a vector that a row's end cuts.
-fn tail(
-    b: &mut Builder,
-    config: &CopyConfig,
-    columns: &Expr,
-    row_inside: &Cond,
-    column: &Expr,
-    [target, source]: [&Expr; 2],
-) -> Result<(), Error> {
-    let cut = Cond::less(columns, &(column + config.vector));
-    b.if_(&Cond::all([row_inside.clone(), cut]), |b| {
-        let ty = if config.dtype.bits() == 16 { Type::B16 } else { Type::B32 };
-        let bytes = i64::from(config.dtype.bits() / 8);
-        for element in 0..config.vector - 1 {
-            let inside = Cond::less(&(column + element), columns);
-            let reg = b.reg(ty);
-            b.load(Space::Gmem, std::slice::from_ref(&reg), &(source + element * bytes), &inside)?;
-            b.store(Space::Gmem, &(target + element * bytes), &[reg], &inside)?;
-        }
-        Ok(())
-    })
-}
-
-/// Registers for one vector: words of 32 bits, or one of 16.
-fn words(b: &mut Builder, config: &CopyConfig) -> Vec<Reg> {
-    let bytes = config.vector * i64::from(config.dtype.bits()) / 8;
-    if bytes == 2 { b.regs(Type::B16, 1) } else { b.regs(Type::B32, bytes as usize / 4) }
+    Ok([row, column].map(Slice::At))
 }

@@ -1,7 +1,7 @@
 //! Tensors that carry their coordinates: nothing outside of their extents is touched, however they are cut.
 
 use girih_codegen::algorithm::{
-    Predicates, copy, copy_if, cp_async_wait_all, fill, read, reduce, transform, write,
+    CopyWith, Predicates, copy, copy_if, cp_async_wait_all, fill, read, reduce, transform, write,
 };
 use girih_codegen::atom::{AUTO_VECTORIZING_COPY, SM80_CP_ASYNC_CACHEALWAYS_ZFILL_4};
 use girih_codegen::plan::coalesced_copy;
@@ -9,7 +9,7 @@ use girih_codegen::{Builder, Cond, Error, Gmem, Kernel, Rmem, Scalar, Smem};
 use girih_layout::{Lay, Tiler, lay, tiler};
 use girih_ptx::Special;
 use girih_sim::{Launch, Memory, Options, Program};
-use girih_tensor::{DType, Slice};
+use girih_tensor::{DType, Slice, Space, Tensor};
 use proptest::prelude::*;
 
 const THREADS: i64 = 32;
@@ -132,6 +132,65 @@ proptest! {
                 (true, _) => &input[i * bytes..][..bytes],
             };
             prop_assert_eq!(found, wanted, "{:?} {}", case, i);
+        }
+    }
+}
+
+/// Wherever the end comes: what is before it is copied, and zeros fill the vector that it cuts and those after it.
+#[test]
+fn zeros_follow_the_end() {
+    for (dtype, vectors) in [(DType::U8, lay!("(4,16):(16,1)")), (DType::F16, lay!("(8,8):(8,1)"))] {
+        for through in [Space::Smem, Space::Rmem] {
+            let threads = (64 / vectors.mode(1).unwrap().size().unwrap().get().unwrap()) as u32;
+            let mut b = Builder::new("k", 80, threads);
+            let n = b.symbol("n", |n| n.at_least(0).at_most(64)).unwrap();
+            let (x, y) = (b.pointer("x", 16), b.pointer("y", 16));
+            let x = Gmem::bounded(x, dtype, &Lay::col_major([n]).unwrap()).unwrap();
+            let y = Tensor::new(Gmem::new(y, dtype), lay!("64:1"));
+            let thread = b.special(Special::TidX);
+            let whole = x.local_tile(&tiler!("<64>"), &[Slice::at(0)]).unwrap(); // 64
+            let [from, to] = [whole, y].map(|tensor| tensor.tv_partition(&vectors, &thread).unwrap());
+            let zeros = CopyWith::from(AUTO_VECTORIZING_COPY).zero_fill();
+            if through == Space::Smem {
+                let staged = Smem::alloc(&mut b, dtype, None, &lay!("64:1")).unwrap();
+                let staged = staged.tv_partition(&vectors, &thread).unwrap();
+                copy(&mut b, zeros, &from, &staged).unwrap();
+                copy(&mut b, AUTO_VECTORIZING_COPY, &staged, &to).unwrap();
+            } else {
+                let values = Rmem::like(&mut b, &from).unwrap();
+                copy(&mut b, zeros, &from, &values).unwrap();
+                copy(&mut b, AUTO_VECTORIZING_COPY, &values, &to).unwrap();
+            }
+            let kernel = b.finish().unwrap();
+            assert!(kernel.module().to_string().contains("ld.global.v4.b32"));
+            let program = Program::load(kernel.module()).unwrap();
+            let bytes = dtype.bits() as usize / 8;
+            for n in 0..=64 {
+                let memory = Memory::new();
+                let input: Vec<u8> = (0..n * bytes).map(|i| i as u8 + 1).collect();
+                let [x, y] = [n * bytes, 64 * bytes].map(|size| memory.alloc(size.max(1)).unwrap());
+                memory.write(x, &input).unwrap();
+                memory.fill(y, 0xab, 64 * bytes).unwrap();
+                let args = vec![
+                    (n as u32).to_le_bytes().to_vec(),
+                    x.to_le_bytes().to_vec(),
+                    y.to_le_bytes().to_vec(),
+                ];
+                let dynamic_shared = kernel.shared_bytes();
+                let launch = Launch {
+                    grid: [1; 3],
+                    block: [threads, 1, 1],
+                    dynamic_shared,
+                    args,
+                    ..Launch::default()
+                };
+                girih_sim::run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked())
+                    .unwrap_or_else(|e| panic!("{dtype}, {n}: {e}\n{}", kernel.module()));
+                let mut out = vec![0; 64 * bytes];
+                memory.read(y, &mut out).unwrap();
+                let expected = input.iter().copied().chain(std::iter::repeat(0)).take(64 * bytes);
+                assert!(expected.eq(out.iter().copied()), "{dtype} {through:?}, {n}: {out:?}");
+            }
         }
     }
 }

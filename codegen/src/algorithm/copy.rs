@@ -175,11 +175,12 @@ pub fn copy<S: Data, D: Data>(
 }
 
 /// Copies the values whose predicates hold (CuTe's `copy_if`); the others stay as they are, but for `cp.async` with zero
-/// fill, which writes zeros for them. No address of a value whose predicate fails is accessed.
+/// fill, which writes zeros for them. No address of a value whose predicate fails is accessed. Where a row may end within a vector, the
+/// values before its end go one by one, or in the widest pieces within which no row ends.
 ///
 /// # Errors
-/// As [`copy`]; [`Error::Mismatch`] too if predicates may differ within an instruction (an
-/// [`AutoVectorizing`](CopyOp::AutoVectorizing) copy takes narrower ones), or if all lanes must execute it together.
+/// As [`copy`]; [`Error::Mismatch`] too if predicates may differ within an instruction in another way than that its first values are
+/// wanted (an [`AutoVectorizing`](CopyOp::AutoVectorizing) copy takes narrower ones), or if all lanes must execute it together.
 #[track_caller]
 pub fn copy_if<S: Data, D: Data>(
     b: &mut Builder,

@@ -103,6 +103,20 @@ impl Predicates {
         self.parts.iter().map(|part| part.of(group)).collect::<Option<Vec<_>>>().map(Cond::all)
     }
 
+    /// Where a row may end within a vector of these values, so that its first ones are wanted. `None` if it cannot be told by the first
+    /// and the last one.
+    pub(super) fn cut(&self, group: &[i64]) -> Option<Cut> {
+        let (others, ends) = self.ends(group)?;
+        let below = |i: i64| Cond::all(ends.iter().map(|end| Cond::less(&(&end.first + i), end.extent)));
+        let count = group.len() as i64;
+        let (first, last, others) = (below(0), below(count - 1), Cond::all(others));
+        Some(Cut {
+            whole: Cond::all([others.clone(), last.clone()]),
+            partly: Cond::all([others, first, Cond::not(last)]),
+            below: std::iter::once(Cond::Always).chain((1..count).map(below)).collect(),
+        })
+    }
+
     /// How many bytes of these values, each of `bits` bits, are wanted, if they are the first ones: for copies that fill
     /// up with zeros. `None` if it cannot be told so, or if they may end inside a byte.
     pub(super) fn wanted(
@@ -112,34 +126,60 @@ impl Predicates {
         bits: i64,
     ) -> Result<Option<girih_ptx::Operand>, Error> {
         let count = Expr::from(group.len() as i64);
-        if let Some(cond) = self.of(group) {
-            return b.select_or_zero(&cond, &(&count * bits).div(8)?).map(Some);
-        }
-        let (mut others, mut cut) = (Vec::new(), None);
-        for part in &self.parts {
-            if let Some(cond) = part.of(group) {
-                others.push(cond);
-                continue;
-            }
-            let Kind::Inside { coordinates, extents } = part else { return Ok(None) };
-            for (mode, extent) in extents.iter().enumerate() {
-                let line = along(coordinates, group, mode);
-                match inside(&line, extent) {
-                    Some(cond) => others.push(cond),
-                    None if cut.is_none() && follows(&line) && line[0].range().0 >= 0 => {
-                        cut = Some(extent - &line[0]);
-                    }
-                    None => return Ok(None),
-                }
-            }
-        }
-        let left = cut.map_or(count.clone(), |left| left.maximum(&Expr::from(0)).minimum(&count));
-        let wanted = &left * bits;
+        let Some((others, ends)) = self.ends(group) else { return Ok(None) };
+        let least =
+            |left: Expr, end: &End<'_>| left.minimum(&(end.extent - &end.first).maximum(&Expr::from(0)));
+        let wanted = &ends.iter().fold(count, least) * bits;
         if wanted.multiple() % 8 != 0 {
             return Ok(None);
         }
         b.select_or_zero(&Cond::all(others), &wanted.div(8)?).map(Some)
     }
+
+    /// The conditions that hold for all of these values or for none, and the modes along which they go one by one to an end that may
+    /// come within them.
+    fn ends(&self, group: &[i64]) -> Option<(Vec<Cond>, Vec<End<'_>>)> {
+        let (mut others, mut ends) = (Vec::new(), Vec::new());
+        for part in &self.parts {
+            if let Some(cond) = part.of(group) {
+                others.push(cond);
+                continue;
+            }
+            let Kind::Inside { coordinates, extents } = part else { return None };
+            for (mode, extent) in extents.iter().enumerate() {
+                let line = along(coordinates, group, mode);
+                match inside(&line, extent) {
+                    Some(cond) => others.push(cond),
+                    None if follows(&line) && line[0].range().0 >= 0 => {
+                        let end = End { first: line[0].clone(), extent };
+                        // Source and target mostly have the same extents.
+                        if !ends.contains(&end) {
+                            ends.push(end);
+                        }
+                    }
+                    None => return None,
+                }
+            }
+        }
+        Some((others, ends))
+    }
+}
+
+/// Coordinates that go one by one from `first`, and the extent that they may cross.
+#[derive(PartialEq)]
+struct End<'a> {
+    first: Expr,
+    extent: &'a Expr,
+}
+
+/// A vector within which a row may end.
+pub(super) struct Cut {
+    /// All values are wanted.
+    pub(super) whole: Cond,
+    /// Some are, but not the last one.
+    pub(super) partly: Cond,
+    /// Where `partly` holds: whether the value is wanted, and with it those before it.
+    pub(super) below: Vec<Cond>,
 }
 
 impl Kind {

@@ -9,6 +9,7 @@ use super::Site;
 use super::copy::{Move, block, line, whole_registers};
 use super::data::memory_order;
 use super::fill::fill_registers;
+use super::predicates::Cut;
 use super::registers::Piece;
 use crate::atom::CopyOp;
 use crate::builder::{Builder, Cond, Width};
@@ -30,13 +31,22 @@ struct Place {
     order: Expr,
 }
 
-/// The vectors of one width.
+/// Values that one access of each side moves.
 struct Vector {
     from: End,
     to: End,
     cond: Cond,
+    /// Bits of all of them.
+    bits: i64,
     /// The number of the first value in the target's registers.
     first: Option<i64>,
+    tail: Option<Tail>,
+}
+
+/// The vector in narrower pieces, where a row ends within it.
+struct Tail {
+    cond: Cond,
+    pieces: Vec<Vector>,
 }
 
 pub(super) fn emit(b: &mut Builder, copy: &Move<'_>) -> Result<(), Error> {
@@ -64,35 +74,41 @@ pub(super) fn emit(b: &mut Builder, copy: &Move<'_>) -> Result<(), Error> {
     if copy.with.zeros && !copy.predicates.hold() && matches!(copy.target.first(), Some(Site::Rmem(_))) {
         fill_registers(b, &copy.target, 0);
     }
-    for batch in vectors.chunks(BATCH) {
-        let mut waiting = Vec::new();
-        for Vector { from, to, cond, first } in batch {
-            let fresh = first.is_some_and(|first| fresh.take(first));
-            match (from, to) {
-                (End::Memory(space, place), End::Registers(piece)) => {
-                    piece.load_ordered(b, *space, [&place.address, &place.order], cond, fresh)?
+    vectors.chunks(BATCH).try_for_each(|batch| emit_batch(b, batch, copy.with.zeros, &mut fresh))
+}
+
+/// All loads first, then all stores, then what rows cut. Where memory is filled up with zeros, whole vectors of zeros come before pieces of
+/// them.
+fn emit_batch(b: &mut Builder, batch: &[Vector], zeros: bool, fresh: &mut Fresh) -> Result<(), Error> {
+    let mut waiting = Vec::new();
+    for Vector { from, to, cond, bits, first, .. } in batch {
+        let fresh = first.is_some_and(|first| fresh.take(first));
+        match (from, to) {
+            (End::Memory(space, place), End::Registers(piece)) => {
+                piece.load_ordered(b, *space, [&place.address, &place.order], cond, fresh)?
+            }
+            (End::Registers(piece), End::Memory(space, place)) => {
+                piece.toggled(b, &place.order, cond)?.store(b, *space, &place.address, cond)?
+            }
+            (End::Registers(from), End::Registers(to)) => from.copy(b, to, cond, fresh)?,
+            (End::Memory(space, place), End::Memory(..)) => {
+                let piece = Piece::scratch(b, *bits);
+                let filled = zeros && *cond != Cond::Always;
+                if filled {
+                    piece.clear(b);
                 }
-                (End::Registers(piece), End::Memory(space, place)) => {
-                    piece.toggled(b, &place.order, cond)?.store(b, *space, &place.address, cond)?
-                }
-                (End::Registers(from), End::Registers(to)) => from.copy(b, to, cond, fresh)?,
-                (End::Memory(space, place), End::Memory(..)) => {
-                    let bits = copy.bits * (copy.source.len() / vectors.len()) as i64;
-                    let piece = Piece::scratch(b, bits);
-                    let filled = copy.with.zeros && *cond != Cond::Always;
-                    if filled {
-                        piece.clear(b);
-                    }
-                    piece.load_ordered(b, *space, [&place.address, &place.order], cond, true)?;
-                    waiting.push((piece, to, if filled { &Cond::Always } else { cond }));
-                }
+                piece.load_ordered(b, *space, [&place.address, &place.order], cond, true)?;
+                waiting.push((piece, to, if filled { &Cond::Always } else { cond }));
             }
         }
-        for (piece, to, cond) in waiting {
-            if let End::Memory(space, place) = to {
-                piece.toggled(b, &place.order, cond)?.store(b, *space, &place.address, cond)?;
-            }
+    }
+    for (piece, to, cond) in waiting {
+        if let End::Memory(space, place) = to {
+            piece.toggled(b, &place.order, cond)?.store(b, *space, &place.address, cond)?;
         }
+    }
+    for Tail { cond, pieces } in batch.iter().filter_map(|vector| vector.tail.as_ref()) {
+        b.if_(cond, |b| emit_batch(b, pieces, false, fresh))?;
     }
     Ok(())
 }
@@ -115,23 +131,48 @@ fn vectors(copy: &Move<'_>, order: &[i64], bits: i64) -> Result<Result<Vec<Vecto
     if width == 0 || !order.len().is_multiple_of(width) {
         return Ok(Err("a whole number of vectors"));
     }
-    let mut out = Vec::new();
-    for group in order.chunks(width) {
-        let source: Vec<Site> = group.iter().map(|&i| copy.source[i as usize].clone()).collect();
-        let target: Vec<Site> = group.iter().map(|&i| copy.target[i as usize].clone()).collect();
-        let Some(cond) = copy.predicates.of(group) else {
-            return Ok(Err("predicates that hold for whole vectors"));
-        };
-        // Where the width is free, a narrower access costs less than registers that change places as the kernel runs.
-        let selects = copy.with.atom.op == CopyOp::Universal;
-        let (Some(from), Some(to)) = (end(&source, copy.bits, selects)?, end(&target, copy.bits, selects)?)
-        else {
-            return Ok(Err(copy.with.atom.takes()));
-        };
-        let first = target[0].rmem().map(Rmem::offset);
-        out.push(Vector { from, to, cond, first });
+    let vector = |group: &[i64]| match copy.predicates.of(group) {
+        Some(cond) => vector(copy, group, cond),
+        None => cut(copy, group),
+    };
+    order.chunks(width).map(vector).collect()
+}
+
+/// The values of this group in one vector, or why they are none.
+fn vector(copy: &Move<'_>, group: &[i64], cond: Cond) -> Result<Result<Vector, &'static str>, Error> {
+    let source: Vec<Site> = group.iter().map(|&i| copy.source[i as usize].clone()).collect();
+    let target: Vec<Site> = group.iter().map(|&i| copy.target[i as usize].clone()).collect();
+    // Where the width is free, a narrower access costs less than registers that change places as the kernel runs.
+    let selects = copy.with.atom.op == CopyOp::Universal;
+    let (Some(from), Some(to)) = (end(&source, copy.bits, selects)?, end(&target, copy.bits, selects)?)
+    else {
+        return Ok(Err(copy.with.atom.takes()));
+    };
+    let (bits, first) = (copy.bits * group.len() as i64, target[0].rmem().map(Rmem::offset));
+    Ok(Ok(Vector { from, to, cond, bits, first, tail: None }))
+}
+
+/// A vector within which a row may end, and its first values in the widest pieces within which none does.
+fn cut(copy: &Move<'_>, group: &[i64]) -> Result<Result<Vector, &'static str>, Error> {
+    let refused = "predicates that hold for whole vectors, or for the first values of each";
+    let Some(Cut { whole, partly, below }) = copy.predicates.cut(group) else { return Ok(Err(refused)) };
+    let vector = match self::vector(copy, group, whole)? {
+        Ok(vector) => vector,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    let mut width = group.len() / 2;
+    while width > 0 {
+        if group.chunks(width).all(|piece| copy.predicates.of(piece).is_some()) {
+            // The last piece is not wanted: a row ends before it.
+            let pieces = group.chunks(width).zip(below.iter().step_by(width)).take(group.len() / width - 1);
+            let pieces = pieces.map(|(piece, below)| self::vector(copy, piece, below.clone()));
+            if let Ok(pieces) = pieces.collect::<Result<Result<_, _>, Error>>()? {
+                return Ok(Ok(Vector { tail: Some(Tail { cond: partly, pieces }), ..vector }));
+            }
+        }
+        width /= 2;
     }
-    Ok(Ok(out))
+    Ok(Err(refused))
 }
 
 fn end(group: &[Site], bits: i64, selects: bool) -> Result<Option<End>, Error> {

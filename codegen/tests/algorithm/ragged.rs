@@ -2,7 +2,7 @@
 
 use girih_codegen::algorithm::{Predicates, clear, copy, copy_if};
 use girih_codegen::atom::{AUTO_VECTORIZING_COPY, SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16, UNIVERSAL_COPY_32};
-use girih_codegen::{Builder, Counting, Error, Expr, Gmem, Rmem, Smem, TiledCopy};
+use girih_codegen::{Builder, Cond, Counting, Error, Expr, Gmem, Rmem, Smem, TiledCopy};
 use girih_layout::{Int, Lay, Shape, Stride, Strides, Tile, Tiler, Tiles, lay};
 use girih_ptx::{Module, Special};
 use girih_sim::{Launch, Memory};
@@ -123,30 +123,31 @@ fn ragged_tiles_are_copied_exactly() {
     }
 }
 
-/// What is known of the extents makes vectors: 4 values of 4 bytes where no row ends within them.
+/// Vectors are wide whatever is known of the extents; where a row may end within one, its first values go in pieces within which none
+/// ends.
 #[test]
-fn vectors_are_as_wide_as_the_predicates_allow() {
-    for (divisor, wide, narrow) in [(4, true, false), (2, false, true), (1, false, false)] {
-        let text = kernel(Way::Registers, DType::F32, divisor).unwrap().to_string();
-        assert_eq!(text.contains("ld.global.v4"), wide, "{divisor}");
-        assert_eq!(text.contains("ld.global.v2"), narrow, "{divisor}");
+fn vectors_are_wide_and_their_tails_as_wide_as_can_be() {
+    for (divisor, tail) in [(4, None), (2, Some("ld.global.v2.b32")), (1, Some("ld.global.b32"))] {
+        let text = kernel(Way::Direct, DType::F32, divisor).unwrap().to_string();
+        assert!(text.contains("ld.global.v4.b32"), "{divisor}");
+        for piece in ["ld.global.v2.b32", "ld.global.b32"] {
+            assert_eq!(text.contains(piece), tail == Some(piece), "{divisor}: {piece}");
+        }
+        assert_eq!(text.contains("bra"), tail.is_some(), "{divisor}");
     }
 }
 
-/// A vector that the end of a row may cut cannot be copied by one instruction without zero fill.
+/// A vector of which any values may be wanted cannot be copied by one instruction.
 #[test]
 fn predicates_within_a_vector_are_refused() {
     let mut b = Builder::new("k", 80, 32);
     let (pointer, thread) = (b.pointer("p", 16), b.special(Special::TidX));
-    let columns = b.symbol("n", |n| n.at_least(1).at_most(1 << 20)).unwrap();
-    let extent = Expr::from_int(&Int::symbol(columns));
     let at = Slice::tuple([Slice::At(thread.clone()), Slice::All]);
     let global = Tensor::new(Gmem::new(pointer, DType::F16), lay!("(32,2):(2,1)")).slice(&at).unwrap();
-    let line = Lay::new(&Shape::parse("(32,2)").unwrap(), &Strides::parse("(2@0,1@0)").unwrap()).unwrap();
-    let coordinates = Tensor::new(Counting::new(1), line).slice(&at).unwrap();
-    let inside = Predicates::inside(&coordinates, &[extent]).unwrap();
+    let each = [7, 5].map(|end| Cond::less(&thread, &Expr::from(end)));
+    let each = Predicates::each(each.to_vec());
     let registers = Rmem::like(&mut b, &global).unwrap();
-    let found = copy_if(&mut b, UNIVERSAL_COPY_32, &inside, &global, &registers).unwrap_err();
-    expect_test::expect!["copy: Gmem f16 (2):(1) to Rmem f16 (2):(1) does not fit UniversalCopy<uint32_t>, from any to any: predicates that hold for whole vectors"].assert_eq(&found.to_string());
-    copy_if(&mut b, AUTO_VECTORIZING_COPY, &inside, &global, &registers).unwrap();
+    let found = copy_if(&mut b, UNIVERSAL_COPY_32, &each, &global, &registers).unwrap_err();
+    expect_test::expect!["copy: Gmem f16 (2):(1) to Rmem f16 (2):(1) does not fit UniversalCopy<uint32_t>, from any to any: predicates that hold for whole vectors, or for the first values of each"].assert_eq(&found.to_string());
+    copy_if(&mut b, AUTO_VECTORIZING_COPY, &each, &global, &registers).unwrap();
 }
