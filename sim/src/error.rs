@@ -8,9 +8,11 @@ use crate::{Access, Nearest, Residency, Space};
 mod kind;
 mod origin;
 mod place;
+mod severity;
 
 pub use origin::Origin;
 pub use place::{Awaited, MbarrierFault, Other, Place, Site, Used, Waiting};
+pub use severity::{Deny, Severity};
 
 /// What went wrong in loading, launching or running a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

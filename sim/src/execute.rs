@@ -12,22 +12,11 @@ use std::sync::{Mutex, PoisonError};
 use crate::exec::Machine;
 use crate::grid::Grid;
 use crate::launch::{SHARED_LIMIT, arguments, check_shape, cluster};
+use crate::ledger::{Ledger, Mode};
 use crate::residency::{MULTIPROCESSORS, Residency};
 use crate::shadow::Global;
 use crate::snapshot::Snapshot;
-use crate::verdict::Ledger;
-use crate::{Error, Finding, Kernel, Launch, Memory, Options, Profile, Report};
-
-/// What an execution does after a finding that does not have to end it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// It ends, even if the finding is a warning.
-    Probe,
-    /// It ends if the finding is an error.
-    First,
-    /// It goes on.
-    All,
-}
+use crate::{Error, Finding, Kernel, Launch, Memory, Options, Profile, Report, Severity};
 
 /// The result of an execution.
 pub(crate) struct Outcome {
@@ -36,6 +25,50 @@ pub(crate) struct Outcome {
     pub(crate) untold: u64,
     /// The text that each block has printed, by the number of the block.
     printed: BTreeMap<u64, String>,
+}
+
+/// Runs a kernel on a grid of blocks, deterministically for a given [`Options::seed`]. Clusters of blocks run in
+/// parallel. But if the kernel has instructions by which blocks can communicate through global memory (strong accesses,
+/// atomics that return a value or whose result depends on their order, such as sums of floats), its clusters take turns
+/// on one thread. Such blocks may wait for one another: a cluster that makes no progress lets others go on, and begin.
+/// Results depend on the host's timing only where blocks communicate by data races, which [`Options::races`] reports.
+///
+/// ```
+/// use girih_sim::{Launch, Memory, Options, Program, run};
+///
+/// let module = girih_ptx::Module::parse(
+///     ".version 8.0 .target sm_80 .address_size 64
+///      .visible .entry iota(.param .u64 out) {
+///        .reg .b32 %i; .reg .b64 %p, %at;
+///        ld.param.u64 %p, [out]; mov.u32 %i, %tid.x;
+///        mul.wide.u32 %at, %i, 4; add.s64 %at, %at, %p;
+///        st.global.u32 [%at], %i; ret;
+///      }",
+/// )?;
+/// let program = Program::load(&module)?;
+/// let memory = Memory::new();
+/// let out = memory.alloc(64 * 4)?;
+/// let launch = Launch { grid: [1; 3], block: [64, 1, 1], args: vec![out.to_le_bytes().into()], ..Launch::default() };
+/// let report = run(program.kernel("iota")?, &memory, &launch, &Options::checked())?;
+/// assert_eq!(report.blocks, 1);
+/// let mut last = [0; 4];
+/// memory.read(out + 63 * 4, &mut last)?;
+/// assert_eq!(u32::from_le_bytes(last), 63);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A launch that does not fit the kernel ([`Error::ArgumentCount`], [`Error::ArgumentSize`], [`Error::LaunchShape`],
+/// [`Error::SharedTooLarge`]), or the first finding that is an error, of the cluster with the lowest number. Memory
+/// written before a finding stays written. Warnings are only counted, in the report; [`judge`](crate::judge) reports
+/// all warnings and errors.
+pub fn run(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options) -> Result<Report, Error> {
+    let Outcome { report, findings, .. } = execute(kernel, memory, launch, options, Mode::First)?;
+    let warnings = findings.len() as u64;
+    match findings.into_iter().find(|finding| finding.severity == Severity::Error) {
+        Some(finding) => Err(finding.error),
+        None => Ok(Report { warnings, ..report }),
+    }
 }
 
 /// Executes a launch once.

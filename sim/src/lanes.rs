@@ -47,7 +47,7 @@ impl Regs {
     /// Sets a register that is not a predicate in these lanes; values are truncated to the register's width.
     #[inline(always)]
     pub(crate) fn assign(&mut self, reg: Reg, lanes: u32, value: impl Fn(usize) -> u64) {
-        let lanes = crate::exec::lanes(lanes);
+        let lanes = lanes_of(lanes);
         match (reg.file, reg.slot as usize) {
             (File::W64, slot) => {
                 let to = &mut self.w64[slot];
@@ -72,6 +72,16 @@ impl Regs {
             File::W64 => self.w64[reg.slot as usize][lane] = value,
         }
     }
+}
+
+/// The lanes of a mask, in order.
+pub(crate) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        let lane = rest.trailing_zeros();
+        rest &= rest.wrapping_sub(1);
+        (lane < 32).then_some(lane as usize)
+    })
 }
 
 /// The operands of a lane function: the slots of the destination and of up to four sources.

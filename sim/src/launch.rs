@@ -1,10 +1,9 @@
-//! Launching a kernel: the grid, the arguments, the options, and the report of what was executed.
+//! A launch of a kernel: the grid, the arguments and the options, and whether they fit the kernel.
 
 use std::fmt;
 use std::sync::Arc;
 
-use crate::execute::{Mode, Outcome, execute};
-use crate::{Deny, Error, Kernel, Memory, Observer, Profile, Severity};
+use crate::{Deny, Error, Kernel, Observer, Profile};
 
 /// The shape and the arguments of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +39,7 @@ pub struct Options {
     /// Report data races in shared and global memory.
     pub races: bool,
     /// Report uses of undefined values: of registers, shared and local memory that nothing has written, and of global
-    /// memory from [`Memory::alloc_uninitialised`] that nothing has written.
+    /// memory from [`Memory::alloc_uninitialised`](crate::Memory::alloc_uninitialised) that nothing has written.
     pub uninitialised: bool,
     /// Count wavefronts of shared memory and sectors of global memory.
     pub counts: bool,
@@ -124,127 +123,12 @@ impl fmt::Debug for Options {
     }
 }
 
-/// What a launch executed. An instruction counts once for each warp in which at least one lane executes it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Report {
-    /// Blocks executed.
-    pub blocks: u64,
-    /// Warp instructions executed.
-    pub instructions: u64,
-    /// Warp instructions that read or wrote global memory, `cp.async` included.
-    pub global: u64,
-    /// Warp instructions that read or wrote shared memory, `ldmatrix` and `cp.async` included.
-    pub shared: u64,
-    /// `mma` warp instructions.
-    pub mma: u64,
-    /// `wgmma` warp instructions, four for each product.
-    pub wgmma: u64,
-    /// Arrivals of warps at barriers, and of threads at mbarriers.
-    pub barriers: u64,
-    /// Times that a warp, or some of its lanes, came to a barrier or an mbarrier's phase and had to wait.
-    pub waits: u64,
-    /// Wavefronts of shared memory, with [`Options::counts`], bank conflicts included. An access takes one for each of
-    /// its parts (the warp; halves or quarters of the warp for accesses of 8 and 16 bytes a lane; or a matrix of
-    /// `ldmatrix`), and one more for every further word that it needs from its busiest bank.
-    pub wavefronts: u64,
-    /// Wavefronts that the same accesses would take without bank conflicts.
-    pub least_wavefronts: u64,
-    /// Sectors of 32 bytes of global memory that the accesses touch, with [`Options::counts`].
-    pub sectors: u64,
-    /// The least number of sectors that could hold the accessed bytes.
-    pub least_sectors: u64,
-    /// Bytes of global memory that lanes and bulk copies access, with [`Options::counts`].
-    pub global_bytes: u64,
-    /// Bytes of shared memory that lanes access, with [`Options::counts`]. Those of bulk copies and of `wgmma`'s
-    /// descriptors are not counted.
-    pub shared_bytes: u64,
-    /// The number of warnings, where each kind and pair of instructions counts once.
-    pub warnings: u64,
-}
-
-impl Report {
-    /// Adds the counts of another report.
-    pub(crate) fn add(&mut self, other: &Report) {
-        *self = self.with(other, u64::wrapping_add);
-    }
-
-    /// The difference to the counts of an earlier report.
-    pub(crate) fn since(&self, before: &Report) -> Report {
-        self.with(before, u64::wrapping_sub)
-    }
-
-    fn with(&self, other: &Report, f: fn(u64, u64) -> u64) -> Report {
-        Report {
-            blocks: f(self.blocks, other.blocks),
-            instructions: f(self.instructions, other.instructions),
-            global: f(self.global, other.global),
-            shared: f(self.shared, other.shared),
-            mma: f(self.mma, other.mma),
-            wgmma: f(self.wgmma, other.wgmma),
-            barriers: f(self.barriers, other.barriers),
-            waits: f(self.waits, other.waits),
-            wavefronts: f(self.wavefronts, other.wavefronts),
-            least_wavefronts: f(self.least_wavefronts, other.least_wavefronts),
-            sectors: f(self.sectors, other.sectors),
-            least_sectors: f(self.least_sectors, other.least_sectors),
-            global_bytes: f(self.global_bytes, other.global_bytes),
-            shared_bytes: f(self.shared_bytes, other.shared_bytes),
-            warnings: f(self.warnings, other.warnings),
-        }
-    }
-}
-
 /// Shared memory that a block can have, bytes, as on sm_90.
 pub(crate) const SHARED_LIMIT: u64 = 227 << 10;
 /// Blocks that a cluster can have.
 const CLUSTER_LIMIT: u32 = 16;
 /// Threads that a block can have.
 const THREADS_LIMIT: u64 = 1024;
-
-/// Runs a kernel on a grid of blocks, deterministically for a given [`Options::seed`]. Clusters of blocks run in
-/// parallel. But if the kernel has instructions by which blocks can communicate through global memory (strong accesses,
-/// atomics that return a value or whose result depends on their order, such as sums of floats), its clusters take turns
-/// on one thread. Such blocks may wait for one another: a cluster that makes no progress lets others go on, and begin.
-/// Results depend on the host's timing only where blocks communicate by data races, which [`Options::races`] reports.
-///
-/// ```
-/// use girih_sim::{Launch, Memory, Options, Program, run};
-///
-/// let module = girih_ptx::Module::parse(
-///     ".version 8.0 .target sm_80 .address_size 64
-///      .visible .entry iota(.param .u64 out) {
-///        .reg .b32 %i; .reg .b64 %p, %at;
-///        ld.param.u64 %p, [out]; mov.u32 %i, %tid.x;
-///        mul.wide.u32 %at, %i, 4; add.s64 %at, %at, %p;
-///        st.global.u32 [%at], %i; ret;
-///      }",
-/// )?;
-/// let program = Program::load(&module)?;
-/// let memory = Memory::new();
-/// let out = memory.alloc(64 * 4)?;
-/// let launch = Launch { grid: [1; 3], block: [64, 1, 1], args: vec![out.to_le_bytes().into()], ..Launch::default() };
-/// let report = run(program.kernel("iota")?, &memory, &launch, &Options::checked())?;
-/// assert_eq!(report.blocks, 1);
-/// let mut last = [0; 4];
-/// memory.read(out + 63 * 4, &mut last)?;
-/// assert_eq!(u32::from_le_bytes(last), 63);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// A launch that does not fit the kernel ([`Error::ArgumentCount`], [`Error::ArgumentSize`], [`Error::LaunchShape`],
-/// [`Error::SharedTooLarge`]), or the first finding that is an error, of the cluster with the lowest number. Memory
-/// written before a finding stays written. Warnings are only counted, in the report; [`judge`](crate::judge) reports
-/// all warnings and errors.
-pub fn run(kernel: &Kernel, memory: &Memory, launch: &Launch, options: &Options) -> Result<Report, Error> {
-    let Outcome { report, findings, .. } = execute(kernel, memory, launch, options, Mode::First)?;
-    let warnings = findings.len() as u64;
-    match findings.into_iter().find(|finding| finding.severity == Severity::Error) {
-        Some(finding) => Err(finding.error),
-        None => Ok(Report { warnings, ..report }),
-    }
-}
 
 /// Blocks of a cluster, as the launch or the kernel says, after a check.
 pub(crate) fn cluster(kernel: &Kernel, launch: &Launch) -> Result<[u32; 3], Error> {

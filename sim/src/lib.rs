@@ -215,6 +215,7 @@ mod float;
 mod grid;
 mod lanes;
 mod launch;
+mod ledger;
 mod memory;
 mod names;
 mod observe;
@@ -222,68 +223,24 @@ mod op;
 mod profile;
 mod program;
 mod reduce;
+mod report;
 mod residency;
 mod shadow;
 mod snapshot;
+mod space;
 mod tensor;
 mod verdict;
 
-pub use error::{Awaited, Error, MbarrierFault, Origin, Other, Place, Site, Used, Waiting};
-pub use launch::{Launch, Options, Print, Progress, Report, run};
-pub use memory::{Memory, Nearest};
+pub use error::{Awaited, Deny, Error, MbarrierFault, Origin, Other, Place, Severity, Site, Used, Waiting};
+pub use execute::run;
+pub use launch::{Launch, Options, Print, Progress};
+pub use ledger::Finding;
+pub use memory::Memory;
 pub use observe::{Moment, Observer, Register};
 pub use profile::{Class, Line, Profile};
 pub use program::{Kernel, Param, Program};
 pub use reduce::{Reduced, reduce};
+pub use report::Report;
 pub use residency::Residency;
-pub use verdict::{Deny, Finding, Severity, Verdict, judge};
-
-use std::fmt;
-
-/// What a thread does to memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// It reads.
-    Read,
-    /// It writes.
-    Write,
-}
-
-impl fmt::Display for Access {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Access::Read => "read",
-            Access::Write => "write",
-        })
-    }
-}
-
-/// A state space (PTX ISA, "State Spaces").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Space {
-    /// Kernel parameters.
-    Param,
-    /// Shared memory of a block.
-    Shared,
-    /// Shared memory of the blocks of a cluster.
-    Cluster,
-    /// Global memory.
-    Global,
-    /// Local memory of a thread.
-    Local,
-    /// An address whose window tells the space.
-    Generic,
-}
-
-impl fmt::Display for Space {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Space::Param => "param",
-            Space::Shared => "shared",
-            Space::Cluster => "shared::cluster",
-            Space::Global => "global",
-            Space::Local => "local",
-            Space::Generic => "generic",
-        })
-    }
-}
+pub use space::{Access, Nearest, Space};
+pub use verdict::{Verdict, judge};

@@ -12,7 +12,6 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::{Access, Error};
 
 pub(crate) use allocation::Allocation;
-pub use view::Nearest;
 pub(crate) use view::View;
 
 /// Alignment of an allocation in bytes, the same as that of `cuMemAlloc`.
@@ -22,7 +21,7 @@ pub(crate) const GAP: u64 = 1 << 20;
 /// Address of the first allocation. It needs more than 32 bits, so that a truncated address is found.
 const BASE: u64 = 0x7_0000_0000;
 /// The end of the addresses of allocations. The variables of modules come after it, then the windows of other state
-/// spaces (see [`crate::exec`]).
+/// spaces (see [`crate::space`]).
 pub(crate) const END: u64 = 0x7000_0000_0000;
 /// Address of the memory by which the blocks of a cooperative launch wait for one another; allocations don't reach as
 /// far.

@@ -1,27 +1,14 @@
 //! Describes addresses by the names that the program uses: `s[1]`, `argument 0 (x) + 12`.
 
 use std::fmt::Write;
-use std::sync::Arc;
 
-use crate::exec::RANK_SHIFT;
 use crate::memory::{GAP, View};
+use crate::program::Variable;
+use crate::space::RANK_SHIFT;
 use crate::{Error, Kernel, Launch, Space};
 
 /// How far outside of a variable or an argument's array an address may be and still be described by it, in bytes.
 const NEAR: u64 = 1 << 16;
-
-/// A variable.
-#[derive(Clone, Debug)]
-pub(crate) struct Variable {
-    pub(crate) name: Arc<str>,
-    /// The state space: shared, global or local.
-    pub(crate) space: Space,
-    pub(crate) at: u64,
-    /// The size in bytes; none for a dynamic variable, whose size depends on the launch.
-    pub(crate) bytes: Option<u64>,
-    /// Bytes of an element.
-    pub(crate) element: u64,
-}
 
 impl Variable {
     /// Describes the place `offset` bytes after the variable's begin: `s[1]`, or for an array of bytes `s + 12`.

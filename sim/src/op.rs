@@ -15,7 +15,7 @@ use crate::lanes::{Args, File, LaneFn, Reg};
 use crate::shadow::{Scope, Window};
 
 pub(crate) use matrix::{
-    Fragment, Left, Matrices, Mma, MmaSum, MmaType, QuadMma, Sparse, Tile, Wgmma, WmmaMma,
+    Fragment, Left, Major, Matrices, Mma, MmaSum, MmaType, QuadMma, Sparse, Tile, Wgmma, WmmaMma,
 };
 pub(crate) use memory::{
     Address, Atomic, AtomicWide, Bulk, BulkKind, Copy, Gate, MapCopy, MapReplace, Mbarrier, MbarrierAction,

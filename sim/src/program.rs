@@ -6,7 +6,6 @@ use girih_ptx::{Special, Type};
 
 use crate::lanes::Reg;
 use crate::memory::Allocation;
-use crate::names::Variable;
 use crate::op::{Inst, Source};
 use crate::{Error, Origin, Place, Space};
 
@@ -23,34 +22,12 @@ use crate::{Error, Origin, Place, Space};
 /// ```
 #[derive(Debug)]
 pub struct Program {
-    kernels: Vec<Kernel>,
+    pub(crate) kernels: Vec<Kernel>,
     /// The kernels that can't be executed, and the reason for each.
-    refused: Vec<(Arc<str>, Error)>,
+    pub(crate) refused: Vec<(Arc<str>, Error)>,
 }
 
 impl Program {
-    /// Decodes every kernel of a module, with the functions that it calls and with the claims about registers in the
-    /// module's notes, which are checked when the kernel runs ([`Error::FalseClaim`]). A kernel that can't be executed
-    /// does not affect the others; [`Program::kernel`] returns the reason.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`], [`Error::Undeclared`] or [`Error::Operand`], with line and text of the first statement
-    /// that can't be executed, if no kernel of the module can be, or if the statement is a variable of the module.
-    pub fn load(module: &girih_ptx::Module) -> Result<Program, Error> {
-        let (mut kernels, mut refused) = (Vec::new(), Vec::new());
-        let parsed = with_lines(module);
-        for (name, kernel) in crate::decode::module(parsed.as_ref().unwrap_or(module))? {
-            match kernel {
-                Ok(kernel) => kernels.push(kernel),
-                Err(error) => refused.push((name, error)),
-            }
-        }
-        match refused.first() {
-            Some((_, error)) if kernels.is_empty() => Err(error.clone()),
-            _ => Ok(Program { kernels, refused }),
-        }
-    }
-
     /// The kernel of this name.
     ///
     /// # Errors
@@ -75,20 +52,6 @@ impl Program {
     pub fn kernels(&self) -> &[Kernel] {
         &self.kernels
     }
-}
-
-/// The module as parsed from its own text, if it has notes, since the notes refer to lines of the text. Notes that are
-/// about another text are dropped.
-fn with_lines(module: &girih_ptx::Module) -> Option<girih_ptx::Module> {
-    if module.notes.is_empty() {
-        return None;
-    }
-    let text = module.to_string();
-    let mut parsed = girih_ptx::Module::parse(&text).ok()?;
-    if module.notes.are_of(&text) {
-        parsed.notes = module.notes.clone();
-    }
-    Some(parsed)
 }
 
 /// A parameter of a kernel.
@@ -130,6 +93,19 @@ pub struct Kernel {
     pub(crate) named: Vec<Variable>,
     /// The module's variables in global and constant memory, by address.
     pub(crate) variables: Vec<Arc<Allocation>>,
+}
+
+/// A variable, as messages name it.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    pub(crate) name: Arc<str>,
+    /// The state space: shared, global or local.
+    pub(crate) space: Space,
+    pub(crate) at: u64,
+    /// The size in bytes; none for a dynamic variable, whose size depends on the launch.
+    pub(crate) bytes: Option<u64>,
+    /// Bytes of an element.
+    pub(crate) element: u64,
 }
 
 /// A variable of a kernel in shared or local memory.
@@ -182,6 +158,9 @@ pub(crate) struct Code {
     /// return a value, or by atomics whose result depends on their order.
     pub(crate) communicates: bool,
 }
+
+/// The largest alignment of a variable in a frame; the size of a frame is a multiple of it.
+pub(crate) const FRAME_ALIGN: u64 = 16;
 
 /// A function that has a stack frame, which holds its variables, and registers that are saved while a call of it runs.
 #[derive(Debug)]

@@ -5,9 +5,9 @@ use girih_ptx::{Opcode, Operand, Special, Type, Word};
 use super::words::Words;
 use super::{Decoder, File};
 use crate::Error;
-use crate::exec::SHARED_WINDOW;
 use crate::lanes::lanes;
 use crate::op::{Gate, Op};
+use crate::space::SHARED_WINDOW;
 
 impl Decoder<'_> {
     /// `mapa`, `getctarank`. The rank of a block stands in bits 24 to 27 of its shared addresses, generic ones

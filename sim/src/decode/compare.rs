@@ -8,8 +8,8 @@ use super::select::{COMPARES, Compare, comparison, half};
 use super::words::Words;
 use super::{Decoder, File, file};
 use crate::Error;
-use crate::exec::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::lanes::{LaneFn, Reg, lanes};
+use crate::space::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 
 impl Decoder<'_> {
     pub(super) fn compare(

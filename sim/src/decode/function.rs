@@ -7,13 +7,11 @@ use girih_ptx::{self as ptx, Opcode, Operand, Statement};
 use super::scope::{Named, Scope, Scopes, mentions};
 use super::{DEPTH, Decoder, align_up, size};
 use crate::Error;
-use crate::exec::CODE_WINDOW;
 use crate::lanes::{File, Reg};
 use crate::op::{Invoke, Op, Target};
-use crate::program::Function;
+use crate::program::{FRAME_ALIGN, Function};
+use crate::space::CODE_WINDOW;
 
-/// The largest alignment of a variable in a frame; the size of a frame is a multiple of it.
-pub(crate) const FRAME_ALIGN: u64 = 16;
 /// Bytes of each thread's local memory for frames and `alloca`: eight times what a GPU has by default.
 const STACK: u64 = 8 << 10;
 

@@ -5,10 +5,10 @@ use girih_ptx::{self as ptx, Opcode, Operand, Type, Word};
 use super::scope::{From, Named};
 use super::words::Words;
 use super::{Decoder, File};
-use crate::exec::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::lanes::{Reg, lanes};
 use crate::op::{Address, Copy, Op, Transfer};
 use crate::shadow::{Manner, Order, Scope};
+use crate::space::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::{Error, Space};
 
 /// The scopes. As all threads are of one launch, and so of one device, `.sys` is the same as `.gpu`.

@@ -7,9 +7,9 @@ use girih_ptx::{self as ptx, Extent, Linkage, Operand, Statement, Type, VarSpace
 
 use super::variable::named;
 use super::{DEPTH, Decoder, align_up, size};
-use crate::exec::SHARED_BASE;
 use crate::lanes::{File, Reg};
 use crate::program::Whole;
+use crate::space::SHARED_BASE;
 use crate::{Error, Space};
 
 /// The most bytes of local memory that a thread can have: it is allocated for all threads of a block, of which there

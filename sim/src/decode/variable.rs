@@ -7,9 +7,9 @@ use std::sync::Arc;
 use girih_ptx::{self as ptx, Extent, Linkage, Operand, Type, VarSpace};
 
 use super::{align_up, size};
-use crate::exec::CODE_WINDOW;
 use crate::float::{Bfloat, Half, Narrow, Round};
 use crate::memory::{Allocation, END, GAP};
+use crate::space::CODE_WINDOW;
 use crate::{Error, Place, Space};
 
 /// Bytes that the variables of a module can have together.
@@ -76,7 +76,7 @@ impl Globals {
     }
 
     /// The variables, as messages name them.
-    pub(super) fn named(&self, variables: &[&ptx::Variable]) -> Vec<crate::names::Variable> {
+    pub(super) fn named(&self, variables: &[&ptx::Variable]) -> Vec<crate::program::Variable> {
         let placed = variables.iter().filter_map(|variable| Some((*variable, self.address(&variable.name)?)));
         placed.map(|(variable, at)| named(variable, Space::Global, at)).collect()
     }
@@ -136,9 +136,9 @@ impl Globals {
 }
 
 /// A variable, as messages name it.
-pub(super) fn named(variable: &ptx::Variable, space: Space, at: u64) -> crate::names::Variable {
+pub(super) fn named(variable: &ptx::Variable, space: Space, at: u64) -> crate::program::Variable {
     let element = variable.ty.bytes().unwrap_or(1).max(1).into();
-    crate::names::Variable { name: variable.name.clone(), space, at, bytes: variable.bytes(), element }
+    crate::program::Variable { name: variable.name.clone(), space, at, bytes: variable.bytes(), element }
 }
 
 fn unsupported(variable: &ptx::Variable, what: &str) -> Error {

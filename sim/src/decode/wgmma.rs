@@ -8,7 +8,7 @@ use super::Decoder;
 use super::matrix::{element, selectors};
 use super::words::Words;
 use crate::Error;
-use crate::exec::Major;
+use crate::op::Major;
 use crate::op::{Left, MmaSum, Op, Sparse, Wgmma};
 
 /// N and K of a shape.

@@ -2,8 +2,8 @@
 
 use std::iter;
 
-use super::{Awaited, Error, Site};
-use crate::{Severity, Space};
+use super::{Awaited, Error, Severity, Site};
+use crate::Space;
 
 impl Error {
     /// The kinds that are warnings.

@@ -2,16 +2,16 @@
 
 use std::sync::atomic::{self, Ordering::SeqCst};
 
+use crate::Nearest;
 use crate::error::Awaited;
-use crate::lanes::{File, Reg, WARP};
-use crate::memory::Nearest;
+use crate::lanes::{File, Reg, WARP, lanes_of};
 use crate::op::{Address, Transfer};
 use crate::shadow::{Kind, Order, Touch, Who};
+use crate::space::{LOCAL_STRIDE, RANK_SHIFT, SHARED_BASE, resolve};
 use crate::{Access, Error, Space};
 
 use super::context::Context;
 use super::warp::Warp;
-use super::{LOCAL_STRIDE, RANK_SHIFT, SHARED_BASE, lanes, resolve};
 
 /// Bytes of an mbarrier.
 const MBARRIER: u32 = 8;
@@ -85,7 +85,7 @@ impl Warp {
             None if transfer.constant => Touch::Constant,
             None => Touch::Read,
         };
-        for lane in lanes(mask & !served) {
+        for lane in lanes_of(mask & !served) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let (space, address) = resolve(transfer.space, self.address(&transfer.address, lane));
             touched |= touch(space);
@@ -136,7 +136,7 @@ impl Warp {
         let together = if passes { 0 } else { mask };
         let (served, space) = self.store_together(cx, transfer, together, source);
         let mut touched = if served == 0 { 0 } else { touch(space) };
-        for lane in lanes(mask & !served) {
+        for lane in lanes_of(mask & !served) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let (space, address) = resolve(transfer.space, self.address(&transfer.address, lane));
             touched |= touch(space);

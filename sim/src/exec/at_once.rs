@@ -4,15 +4,15 @@
 //! That lane and those after it are served one by one (`access.rs`), which takes longer but knows what to tell.
 
 use crate::Space;
-use crate::lanes::{Reg, Regs, WARP};
+use crate::lanes::{Reg, Regs, WARP, lanes_of};
 use crate::memory::Allocation;
 use crate::op::{Address, Transfer};
 use crate::shadow::{Touch, Who};
+use crate::space::{LOCAL_STRIDE, SHARED_BASE, resolve};
 
 use super::access::{aligned, extended};
 use super::context::Context;
 use super::warp::Warp;
-use super::{LOCAL_STRIDE, SHARED_BASE, lanes, resolve};
 
 /// Where lanes access memory: for each lane, the place in the memory of the space.
 pub(super) struct Places {
@@ -35,7 +35,7 @@ struct Region {
 
 /// The lanes of a mask before the first lane at which `stops` is true.
 fn until(mask: u32, mut stops: impl FnMut(usize) -> bool) -> u32 {
-    lanes(mask).find(|&lane| stops(lane)).map_or(mask, |lane| mask & ((1 << lane) - 1))
+    lanes_of(mask).find(|&lane| stops(lane)).map_or(mask, |lane| mask & ((1 << lane) - 1))
 }
 
 impl Warp {
@@ -149,7 +149,7 @@ impl Warp {
         bytes: u32,
         mask: u32,
     ) -> Option<Places> {
-        let region = self.region(cx, (space, operand), bytes, lanes(mask).next()?)?;
+        let region = self.region(cx, (space, operand), bytes, lanes_of(mask).next()?)?;
         let room = region.bytes.checked_sub(bytes.into())?;
         let mut places = Places { space: region.space, lanes: mask, at: [region.place; WARP] };
         let (mut base, mut place, mut fits) = (region.base, region.place, 0);
@@ -277,7 +277,7 @@ impl Places {
         memory: &mut M,
     ) -> bool {
         let mut changes = false;
-        for lane in lanes(self.lanes) {
+        for lane in lanes_of(self.lanes) {
             let (at, value) = (self.at[lane] + first, reg.map_or(0, |reg| regs.get(reg, lane)));
             changes |= match bytes {
                 1 => memory.set(at, (value as u8).to_le_bytes()),

@@ -2,11 +2,12 @@
 
 use std::sync::atomic::{self, Ordering::SeqCst};
 
+use crate::Nearest;
 use crate::error::Awaited;
-use crate::lanes::Reg;
-use crate::memory::Nearest;
+use crate::lanes::{Reg, lanes_of};
 use crate::op::{Atomic, AtomicWide};
 use crate::shadow::{Kind, Order, Scope, Touch, Who, Window};
+use crate::space::resolve;
 use crate::{Access, Error, Space};
 
 use super::access::{
@@ -14,7 +15,6 @@ use super::access::{
 };
 use super::context::Context;
 use super::warp::Warp;
-use super::{lanes, resolve};
 
 impl Warp {
     /// Updates memory lane by lane, in an order that the ISA leaves open.
@@ -30,7 +30,7 @@ impl Warp {
             self.count(&mut cx.report, atomic.space, &atomic.address, total, mask);
         }
         let mut touched = 0;
-        for lane in lanes(mask) {
+        for lane in lanes_of(mask) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let (space, address) = resolve(atomic.space, self.address(&atomic.address, lane));
             touched |= touch(space);
@@ -78,7 +78,7 @@ impl Warp {
             self.count(&mut cx.report, atomic.space, &atomic.address, 16, mask);
         }
         let mut touched = 0;
-        for lane in lanes(mask) {
+        for lane in lanes_of(mask) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let (space, address) = resolve(atomic.space, self.address(&atomic.address, lane));
             touched |= touch(space);

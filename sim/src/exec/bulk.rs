@@ -1,8 +1,10 @@
 //! Bulk copies and reductions, `st.async` and `red.async`: the checks at their issue, and the operations that are
 //! queued (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy").
 
+use crate::lanes::lanes_of;
 use crate::op::{Address, Bulk, BulkKind, StoreAsync};
 use crate::shadow::{Kind, Late, Manner, Order, Scope, Stamp, Touch, Who};
+use crate::space::{RANK_SHIFT, resolve};
 use crate::tensor::Run;
 use crate::{Access, Error, Space};
 
@@ -11,7 +13,6 @@ use super::agents::{Completion, Effect, Operation, Piece, Place, Progress};
 use super::context::Context;
 use super::tensor::plain;
 use super::warp::Warp;
-use super::{RANK_SHIFT, lanes, resolve};
 
 /// The sizes and addresses of bulk copies are multiples of this many bytes.
 const LINE: u64 = 16;
@@ -206,7 +207,7 @@ impl Warp {
         active: u32,
         source: u32,
     ) -> Result<(), Error> {
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let [to, from] = [&bulk.to, &bulk.from].map(|address| self.address(address, lane));
             let bytes = self.regs.get(bulk.bytes, lane);
@@ -260,7 +261,7 @@ impl Warp {
 
     /// `cp.async.bulk.commit_group`.
     pub(super) fn bulk_commit(&self, cx: &mut Context<'_>, active: u32, source: u32) {
-        lanes(active).for_each(|lane| cx.agents.commit(self.who(1 << lane, source)));
+        lanes_of(active).for_each(|lane| cx.agents.commit(self.who(1 << lane, source)));
     }
 
     /// `cp.async.bulk.wait_group`.
@@ -271,7 +272,7 @@ impl Warp {
         active: u32,
         source: u32,
     ) -> Result<(), Error> {
-        lanes(active).try_for_each(|lane| cx.bulk_wait(self.who(1 << lane, source), keep.into(), read))
+        lanes_of(active).try_for_each(|lane| cx.bulk_wait(self.who(1 << lane, source), keep.into(), read))
     }
 
     /// `st.async`, `red.async`.
@@ -283,7 +284,7 @@ impl Warp {
         source: u32,
     ) -> Result<(), Error> {
         let total = store.bytes * store.values.len() as u32;
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let (_, to) = resolve(Space::Generic, self.address(&store.to, lane));
             if !to.is_multiple_of(total.into()) {

@@ -1,13 +1,12 @@
 //! Calls of functions that have stack frames, and `alloca`: each lane has a stack in its local memory.
 
-use crate::decode::FRAME_ALIGN;
-use crate::lanes::Reg;
+use crate::lanes::{Reg, lanes_of};
 use crate::op::{Invoke, Target};
+use crate::program::FRAME_ALIGN;
 use crate::{Access, Error};
 
 use super::context::Context;
 use super::groups::Group;
-use super::lanes;
 use super::warp::Warp;
 
 /// A call from which a lane has not returned.
@@ -37,7 +36,7 @@ impl Warp {
     ) -> Result<(), Error> {
         let rest = self.groups[at].mask & !active;
         self.groups[at] = Group::ready(next, rest);
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             let entry = self.enter(cx, (lane, next), invoke, source)?;
             self.groups.push(Group::ready(entry, 1 << lane));
         }
@@ -124,7 +123,7 @@ impl Warp {
         let code = &cx.machine.kernel.code;
         let rest = self.groups[at].mask & !active;
         self.groups[at] = Group::ready(next, rest);
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             let frame = self.calls.get_mut(lane).and_then(Vec::pop);
             let (Some(frame), Some(stack)) = (frame, code.stack) else { continue };
             let function = &code.functions[frame.function];
@@ -181,7 +180,7 @@ impl Warp {
         source: u32,
     ) -> Result<(), Error> {
         let Some([_, top]) = cx.machine.kernel.code.stack else { return Ok(()) };
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             let bytes = self.regs.get(bytes, lane);
             let base = self.grow(cx, top, lane, (bytes, align), source)?;
             self.regs.set(d, lane, base);

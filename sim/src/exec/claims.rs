@@ -3,10 +3,9 @@
 use girih_ptx::Claim;
 
 use crate::Error;
-use crate::lanes::{File, Reg};
+use crate::lanes::{File, Reg, lanes_of};
 
 use super::context::Context;
-use super::lanes;
 use super::warp::Warp;
 
 impl Warp {
@@ -21,7 +20,7 @@ impl Warp {
     ) -> Result<(), Error> {
         cx.report.instructions -= 1;
         let bits = if reg.file == File::W64 { 64 } else { 32 };
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             let bits_of = self.regs.get(*reg, lane);
             if !claim.fact.holds(bits, bits_of) {
                 let value = claim.fact.value(bits, bits_of);

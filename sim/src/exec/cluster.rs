@@ -163,7 +163,7 @@ impl<'a> Cluster<'a> {
                 self.cx.check_registers(rank)?;
             }
         }
-        for i in super::lanes(std::mem::take(&mut self.cx.blocks[rank].released)) {
+        for i in crate::lanes::lanes_of(std::mem::take(&mut self.cx.blocks[rank].released)) {
             let warp = &mut self.warps[first + i];
             if let State::Waiting { barrier, .. } = warp.state {
                 warp.settle_vote(self.cx.blocks[rank].votes[barrier as usize]);

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
 use crate::lanes::WARP;
-use crate::memory::{Allocation, Nearest, View};
+use crate::ledger::Ledger;
+use crate::memory::{Allocation, View};
 use crate::profile::Attribution;
 use crate::residency::Residency;
 use crate::shadow::{BARRIERS, Global, Shadow, Who};
-use crate::verdict::Ledger;
-use crate::{Access, Error, Kernel, Launch, Options, Report, Space};
+use crate::space::{RANK_SHIFT, SHARED_BASE};
+use crate::{Access, Error, Kernel, Launch, Nearest, Options, Report, Space};
 
 use super::agents::Agents;
 use super::block::Block;
@@ -19,7 +20,6 @@ use super::mbarrier::Mbarriers;
 use super::pool::Pool;
 use super::registers::Origin;
 use super::wgmma::Warpgroup;
-use super::{RANK_SHIFT, SHARED_BASE};
 
 /// With seeds that do not let others run after every strong access, one in this many strong accesses does.
 const CUTS: u64 = 2;

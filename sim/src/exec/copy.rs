@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::lanes::WARP;
+use crate::lanes::{WARP, lanes_of};
 use crate::op::{Address, Copy};
 use crate::shadow::{By, Late, Touch, Who};
 use crate::{Access, Error, Space};
@@ -14,7 +14,6 @@ use crate::{Access, Error, Space};
 use super::access::{self, misaligned, place_of};
 use super::agents::{Completion, Effect, Operation, Piece, Place, Progress};
 use super::context::Context;
-use super::lanes;
 use super::warp::Warp;
 
 /// A copy that has been issued and not waited for.
@@ -58,7 +57,7 @@ impl Copies {
 
     /// `cp.async.commit_group`.
     pub(super) fn commit(&mut self, mask: u32) {
-        for lane in lanes(mask) {
+        for lane in lanes_of(mask) {
             self.counts[lane].push_back((self.committed[lane], self.issued[lane]));
             self.committed[lane] += 1;
         }
@@ -97,7 +96,7 @@ impl Warp {
             self.count(&mut cx.report, Space::Shared, &copy.to, copy.bytes, mask);
             self.count(&mut cx.report, Space::Global, &copy.from, copy.bytes, mask);
         }
-        for lane in lanes(mask) {
+        for lane in lanes_of(mask) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let (to, from) = (self.address(&copy.to, lane), self.address(&copy.from, lane));
             for (access, space, address) in
@@ -153,7 +152,7 @@ impl Warp {
         keep: Option<u32>,
         mask: u32,
     ) -> Result<(), Error> {
-        for lane in lanes(mask) {
+        for lane in lanes_of(mask) {
             cx.finish_copies(self.who(1 << lane, 0))?;
             let arrived =
                 keep.map_or(u64::MAX, |keep| self.copies.committed[lane].saturating_sub(keep.into()));
@@ -189,7 +188,7 @@ impl Warp {
         active: u32,
         source: u32,
     ) -> Result<(), Error> {
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             self.check_mbarrier(cx, address, who)?;
             let mbarrier = cx.own_mbarrier(who, self.address(address, lane))?;

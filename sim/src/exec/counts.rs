@@ -5,11 +5,12 @@
 //! lane is served for the whole warp at once, an access of 8 bytes by half warps, one of 16 bytes by quarter warps, and
 //! `ldmatrix` by matrices. A word that several lanes access counts once. Global memory moves in sectors of 32 bytes.
 
+use crate::lanes::lanes_of;
 use crate::op::Address;
+use crate::space::{SHARED_BASE, resolve};
 use crate::{Report, Space};
 
 use super::warp::Warp;
-use super::{SHARED_BASE, lanes, resolve};
 
 const BANKS: usize = 32;
 const SECTOR: u64 = 32;
@@ -56,7 +57,7 @@ impl Warp {
         let served_together = (128 / bytes.max(4)) as usize;
         let mut words = Set::default();
         let mut part = 0;
-        for lane in lanes(mask) {
+        for lane in lanes_of(mask) {
             let (space, at) = resolve(space, self.address(address, lane));
             match space {
                 Space::Global => {

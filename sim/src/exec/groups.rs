@@ -91,7 +91,7 @@ impl Warp {
     ) -> Result<(), Error> {
         let rest = self.groups[at].mask & !active;
         self.groups[at] = Group::ready(next, rest);
-        for lane in super::lanes(active) {
+        for lane in crate::lanes::lanes_of(active) {
             let value = self.regs.get(index, lane);
             let Some(&pc) = usize::try_from(value).ok().and_then(|i| targets.get(i)) else {
                 let (at, accepted) = (cx.at(self.who(1 << lane, source)), format!("below {}", targets.len()));

@@ -4,14 +4,15 @@
 use girih_ptx::TENSOR_MAP_BYTES;
 
 use crate::error::Other;
+use crate::lanes::lanes_of;
 use crate::op::{Address, MapCopy, MapReplace};
 use crate::shadow::{Lack, Scope, Touch, Who};
+use crate::space::resolve;
 use crate::{Access, Error, Space};
 
 use super::access::{count_touched, misaligned, touch};
 use super::context::Context;
 use super::warp::Warp;
-use super::{lanes, resolve};
 
 /// Bytes that a tensor map's address is a multiple of.
 pub(super) const MAP_ALIGN: u32 = 64;
@@ -28,7 +29,7 @@ impl Warp {
         active: u32,
         source: u32,
     ) -> Result<(), Error> {
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let (space, address) = resolve(replace.space, self.address(&replace.address, lane));
             check_place(cx, who, (space, address), &[Space::Global, Space::Shared])?;
@@ -54,7 +55,7 @@ impl Warp {
         let who = self.who(active, source);
         let at = |address: &Address, lane| self.address(address, lane);
         let first = [&copy.to, &copy.from].map(|address| at(address, who.lane as usize));
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             for (address, first) in [&copy.to, &copy.from].into_iter().zip(first) {
                 let value = at(address, lane);
                 if value != first {
@@ -97,7 +98,7 @@ impl Warp {
         active: u32,
         source: u32,
     ) -> Result<(), Error> {
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let (space, address) = resolve(Space::Generic, self.address(map, lane));
             if matches!(space, Space::Global | Space::Generic) {

@@ -3,16 +3,16 @@
 //! Lane `8 j + i` gives the address of row `i` of matrix `j`. Register `j` of lane `t` holds elements `2 (t % 4)` and
 //! `2 (t % 4) + 1` of row `t / 4`; with `.trans` of column `t / 4`.
 
+use crate::Nearest;
 use crate::lanes::{File, Reg, WARP};
-use crate::memory::Nearest;
 use crate::op::Matrices;
 use crate::shadow::Who;
+use crate::space::resolve;
 use crate::{Access, Error, Space};
 
 use super::access::misaligned;
 use super::at_once::Places;
 use super::context::Context;
-use super::resolve;
 use super::undefined::spread_bytes;
 use super::warp::Warp;
 

@@ -8,11 +8,11 @@ use std::collections::HashMap;
 
 use crate::error::{Awaited, MbarrierFault as Fault};
 use crate::shadow::{Scope, Who};
+use crate::space::resolve;
 use crate::{Access, Error, Space};
 
 use super::access::misaligned;
 use super::context::Context;
-use super::resolve;
 
 /// The largest count of arrivals, and the largest magnitude of the transaction count.
 const MOST: u32 = (1 << 20) - 1;

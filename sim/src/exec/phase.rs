@@ -2,11 +2,11 @@
 
 use crate::Error;
 use crate::error::MbarrierFault as Fault;
+use crate::lanes::lanes_of;
 use crate::op::{Mbarrier as Inst, MbarrierAction as Action};
 use crate::shadow::{Scope, Who};
 
 use super::context::Context;
-use super::lanes;
 use super::mbarrier::{Arrival, By};
 use super::warp::{Wait, Warp};
 
@@ -24,7 +24,7 @@ impl Warp {
         if let Action::Wait { .. } = inst.action {
             return self.mbarrier_wait(cx, inst, active, source, expired);
         }
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             self.check_mbarrier(cx, &inst.address, who)?;
             let at = cx.mbarrier_place(who, inst.space, self.address(&inst.address, lane))?;
@@ -70,7 +70,7 @@ impl Warp {
         let mut waited_for = None;
         // The neighbouring lanes that have seen the same mbarrier's phase complete, to be told to the shadow at once.
         let mut seen = (0, 0u32);
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             self.check_mbarrier(cx, &inst.address, who)?;
             let at = cx.mbarrier_place(who, inst.space, self.address(&inst.address, lane))?;
@@ -106,7 +106,7 @@ impl Warp {
             }
         }
         if let Some(d) = inst.state {
-            lanes(active).for_each(|lane| self.regs.set(d, lane, (complete >> lane & 1).into()));
+            lanes_of(active).for_each(|lane| self.regs.set(d, lane, (complete >> lane & 1).into()));
         }
         Ok(None)
     }

@@ -3,14 +3,15 @@
 
 use std::sync::PoisonError;
 
+use crate::lanes::lanes_of;
 use crate::op::{Address, Assert, Print};
 use crate::shadow::{Touch, Who};
+use crate::space::resolve;
 use crate::{Error, Space};
 
 use super::context::Context;
 use super::format::{Argument, Conversion, Piece, parse};
 use super::warp::Warp;
-use super::{lanes, resolve};
 
 /// The most bytes of a format, or of a string that is printed.
 const LIMIT: u64 = 4096;
@@ -24,7 +25,7 @@ impl Warp {
         mask: u32,
         source: u32,
     ) -> Result<(), Error> {
-        for lane in lanes(mask) {
+        for lane in lanes_of(mask) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let [format, values] = [&print.format, &print.values].map(|at| {
                 let at = self.address(at, lane);

@@ -2,10 +2,9 @@
 //! registers (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync", "Parallel Synchronization and
 //! Communication Instructions").
 
-use crate::lanes::{Reg, Regs, WARP};
+use crate::lanes::{Reg, Regs, WARP, lanes_of};
 use crate::op::{Shuffle, ShuffleMode, Vote};
 
-use super::lanes;
 use super::registers::{Origin, Source, all_bits};
 use super::warp::Warp;
 
@@ -15,7 +14,7 @@ impl Warp {
     pub(super) fn shuffle(&mut self, shuffle: &Shuffle, active: u32, source: u32) {
         let values = self.regs.w32[shuffle.a.slot as usize];
         let from = source_lanes(&self.regs, shuffle);
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             let (from, inside) = from[lane];
             self.regs.set(shuffle.d, lane, values[from].into());
             let members = self.regs.get(shuffle.members, lane) as u32 & active;
@@ -36,7 +35,7 @@ impl Warp {
     /// Each lane gets the result of a vote among the lanes of its member mask.
     pub(super) fn vote(&mut self, vote: Vote, d: Reg, a: Reg, members: Reg, active: u32) {
         let votes = self.regs.pred[a.slot as usize];
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             let voters = self.regs.get(members, lane) as u32 & active;
             let yes = votes & voters;
             let value = match vote {
@@ -54,9 +53,9 @@ impl Warp {
     /// Each lane gets the combination of its members' values.
     pub(super) fn redux(&mut self, combine: fn(u32, u32) -> u32, d: Reg, a: Reg, members: Reg, active: u32) {
         let values = self.regs.w32[a.slot as usize];
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             let members = self.regs.get(members, lane) as u32 & active;
-            let value = lanes(members).map(|i| values[i]).reduce(combine);
+            let value = lanes_of(members).map(|i| values[i]).reduce(combine);
             self.regs.set(d, lane, value.unwrap_or_default().into());
         }
     }
@@ -72,9 +71,10 @@ impl Warp {
         active: u32,
     ) {
         let values: [u64; WARP] = std::array::from_fn(|lane| self.regs.get(a, lane));
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             let members = self.regs.get(members, lane) as u32 & active;
-            let same = lanes(members).filter(|&i| values[i] == values[lane]).fold(0, |mask, i| mask | 1 << i);
+            let same =
+                lanes_of(members).filter(|&i| values[i] == values[lane]).fold(0, |mask, i| mask | 1 << i);
             let every = same == members;
             self.regs.set(d, lane, if all && !every { 0 } else { same }.into());
             if let Some(p) = p {
@@ -85,7 +85,7 @@ impl Warp {
 
     /// The first member is the leader.
     pub(super) fn elect(&mut self, d: Reg, p: Reg, members: Reg, active: u32) {
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             let leader = (self.regs.get(members, lane) as u32 & active).trailing_zeros();
             self.regs.set(d, lane, leader.into());
             self.regs.set(p, lane, u64::from(leader == lane as u32));

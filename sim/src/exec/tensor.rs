@@ -3,8 +3,10 @@
 
 use girih_ptx::{TENSOR_MAP_BYTES, TensorMap};
 
+use crate::lanes::lanes_of;
 use crate::op::{Tensor, TensorKind};
 use crate::shadow::Who;
+use crate::space::resolve;
 use crate::tensor::{self, Direction, Misuse, Run};
 use crate::{Access, Error, Space};
 
@@ -13,7 +15,6 @@ use super::agents::Effect;
 use super::context::Context;
 use super::map::MAP_ALIGN;
 use super::warp::Warp;
-use super::{lanes, resolve};
 
 impl Warp {
     /// Executes a bulk tensor copy, reduction or prefetch, lane by lane.
@@ -24,7 +25,7 @@ impl Warp {
         active: u32,
         source: u32,
     ) -> Result<(), Error> {
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             let who = Who { warp: self.index, lane: lane as u32, source };
             let map = tensor_map(cx, who, self.address(&copy.map, lane))?;
             let at: Vec<i32> = copy.coordinates.iter().map(|&reg| self.regs.get(reg, lane) as i32).collect();

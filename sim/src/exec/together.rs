@@ -1,12 +1,11 @@
 //! Instructions that need several lanes together: barriers, exchanges, and other instructions of the whole warp.
 
 use crate::Error;
-use crate::lanes::{File, Reg, WARP};
+use crate::lanes::{File, Reg, WARP, lanes_of};
 use crate::op::{Count, Inst, Op};
 
 use super::context::Context;
 use super::groups::{Group, Meeting, Point, Standing};
-use super::lanes;
 use super::warp::{State, Stop, Warp};
 
 impl Warp {
@@ -42,7 +41,7 @@ impl Warp {
         if active == u32::MAX && members.is_some_and(all) {
             return Ok(true);
         }
-        for lane in lanes(if members.is_some() { active } else { 0 }) {
+        for lane in lanes_of(if members.is_some() { active } else { 0 }) {
             let members = members.map_or(0, |reg| self.regs.get(reg, lane) as u32);
             if members >> lane & 1 == 0 {
                 let at = cx.at(self.who(1 << lane, inst.source));
@@ -72,12 +71,12 @@ impl Warp {
     fn same_members(&self, cx: &Context<'_>, members: Reg, active: u32, source: u32) -> Result<(), Error> {
         let mask = |lane: usize| self.regs.get(members, lane) as u32;
         let first = mask(active.trailing_zeros().min(31) as usize);
-        if lanes(active).all(|lane| mask(lane) == first) {
+        if lanes_of(active).all(|lane| mask(lane) == first) {
             return Ok(());
         }
-        for lane in lanes(active) {
+        for lane in lanes_of(active) {
             let named = mask(lane);
-            let Some(other) = lanes(named & active).find(|&other| mask(other) != named) else { continue };
+            let Some(other) = lanes_of(named & active).find(|&other| mask(other) != named) else { continue };
             let (at, value) = (cx.at(self.who(1 << other, source)), mask(other).into());
             let accepted = format!("{named} ({named:#x}), as in lane {lane}, which names this one");
             return Err(Error::BadValue { at, what: "member mask", value, accepted });
@@ -90,7 +89,7 @@ impl Warp {
         let first = active.trailing_zeros().min(31) as usize;
         let same = |reg: Reg| {
             let value = self.regs.get(reg, first);
-            lanes(active).all(|lane| self.regs.get(reg, lane) == value).then_some(value)
+            lanes_of(active).all(|lane| self.regs.get(reg, lane) == value).then_some(value)
         };
         match *op {
             Op::Barrier { id, threads, arrive, aligned: false, .. } => {
@@ -193,7 +192,7 @@ impl Warp {
             Op::WarpSync(members) => {
                 // Lanes may have different member masks: disjoint sets of lanes, each of which synchronises by itself.
                 let mut rest = active;
-                while let (Some(shadow), Some(lane)) = (&mut cx.shadow, lanes(rest).next()) {
+                while let (Some(shadow), Some(lane)) = (&mut cx.shadow, lanes_of(rest).next()) {
                     let members = self.regs.get(*members, lane) as u32;
                     shadow.sync_lanes(self.index as usize, members & self.live);
                     rest &= !members;
@@ -227,7 +226,7 @@ impl Warp {
                 Count::All => u64::from(votes.0 == votes.1),
                 Count::Any => u64::from(votes.0 > 0),
             };
-            lanes(active).for_each(|lane| self.regs.set(d, lane, value));
+            lanes_of(active).for_each(|lane| self.regs.set(d, lane, value));
         }
     }
 
@@ -247,7 +246,7 @@ impl Warp {
         for reg in [Some(id), threads].into_iter().flatten() {
             let first = self.regs.get(reg, who.lane as usize);
             if let Some(other) =
-                lanes(active).map(|lane| self.regs.get(reg, lane)).find(|&value| value != first)
+                lanes_of(active).map(|lane| self.regs.get(reg, lane)).find(|&value| value != first)
             {
                 return bad(
                     cx,

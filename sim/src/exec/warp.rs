@@ -9,9 +9,10 @@ use std::collections::HashMap;
 
 use crate::Error;
 use crate::error::Awaited;
-use crate::lanes::{Reg, Regs, WARP};
+use crate::lanes::{Reg, Regs, WARP, lanes_of};
 use crate::op::{Count, Guard, Inst, Op};
 use crate::shadow::Who;
+use crate::space::{LOCAL_STRIDE, LOCAL_WINDOW, RANK_SHIFT};
 
 use super::calls::Frame;
 use super::context::{Context, Machine};
@@ -21,7 +22,6 @@ use super::groups::{Group, Standing};
 use super::registers::{Origin, Undefined};
 use super::watch::Watch;
 use super::wgmma::Operations;
-use super::{LOCAL_STRIDE, LOCAL_WINDOW, RANK_SHIFT, lanes};
 
 /// Instructions that a warp, or a group of its lanes, executes before another gets its turn.
 const SHARE: u64 = 1 << 14;
@@ -399,8 +399,8 @@ impl Warp {
             Op::BulkCommit => self.bulk_commit(cx, active, source),
             Op::BulkWait { keep, read } => self.bulk_wait(cx, (*keep, *read), active, source)?,
             Op::StoreAsync(store) => self.store_async(cx, store, active, source)?,
-            Op::Clock(reg) => lanes(active).for_each(|lane| self.regs.set(*reg, lane, cx.steps)),
-            Op::Activemask(reg) => lanes(active).for_each(|lane| self.regs.set(*reg, lane, active.into())),
+            Op::Clock(reg) => lanes_of(active).for_each(|lane| self.regs.set(*reg, lane, cx.steps)),
+            Op::Activemask(reg) => lanes_of(active).for_each(|lane| self.regs.set(*reg, lane, active.into())),
             Op::Print(print) => self.print(cx, print, active, source)?,
             Op::Assert(assert) => return Err(self.assertion(cx, assert, active, source)),
             Op::Alloca(d, bytes, align) => self.alloca(cx, (*d, *bytes, *align), active, source)?,

@@ -28,7 +28,6 @@ use super::context::{Context, Machine};
 use super::groups::Wait;
 use super::mma::Places;
 use super::warp::Warp;
-pub(crate) use descriptor::Major;
 pub(crate) use group::Warpgroup;
 use group::{Operands, WARPS};
 use matrices::{begin_reads, complete, read};

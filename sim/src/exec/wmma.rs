@@ -10,16 +10,16 @@
 
 use girih_ptx::Type;
 
+use crate::Nearest;
 use crate::float::{Bfloat, Half, Narrow, Round, canon, exact};
 use crate::lanes::{File, Regs, WARP};
-use crate::memory::Nearest;
 use crate::op::{Fragment, Tile, WmmaMma};
 use crate::shadow::{Touch, Who};
+use crate::space::resolve;
 use crate::{Access, Error, Space};
 
 use super::access::{count_touched, misaligned, touch};
 use super::context::Context;
-use super::resolve;
 use super::warp::Warp;
 
 impl Fragment {

@@ -1,53 +1,9 @@
 //! Finds the allocation of an address among those that a launch sees.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::Allocation;
-
-/// The allocation nearest to an address that is in none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Nearest {
-    /// There is no memory at all in this space.
-    None,
-    /// A region of `bytes` bytes at `base`.
-    Region {
-        /// First address.
-        base: u64,
-        /// Size in bytes.
-        bytes: u64,
-        /// How many bytes the access begins before `base` (negative) or ends after the region's end (positive).
-        beyond: i64,
-    },
-}
-
-impl Nearest {
-    /// How `[address, address + bytes)` lies relative to a region.
-    pub(crate) fn region(base: u64, len: u64, address: u64, bytes: u64) -> Self {
-        let beyond = if address < base {
-            -i64::try_from(base - address).unwrap_or(i64::MAX)
-        } else {
-            let past = u128::from(address) + u128::from(bytes)
-                - (u128::from(base) + u128::from(len)).min(u128::from(address) + u128::from(bytes));
-            i64::try_from(past).unwrap_or(i64::MAX)
-        };
-        Nearest::Region { base, bytes: len, beyond }
-    }
-}
-
-impl fmt::Display for Nearest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Nearest::None => f.write_str("nothing is allocated there"),
-            Nearest::Region { base, bytes, beyond } if beyond < 0 => {
-                write!(f, "it begins {} bytes before the nearest memory, {bytes} bytes at {base:#x}", -beyond)
-            }
-            Nearest::Region { base, bytes, beyond } => {
-                write!(f, "it ends {beyond} bytes after the nearest memory, {bytes} bytes at {base:#x}")
-            }
-        }
-    }
-}
+use crate::Nearest;
 
 /// The allocations that a launch sees, sorted by address.
 #[derive(Clone, Debug)]

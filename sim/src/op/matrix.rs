@@ -3,11 +3,17 @@
 use girih_ptx::Type;
 
 use crate::Space;
-use crate::exec::Major;
 use crate::float::Round;
 use crate::lanes::Reg;
 
 use super::Address;
+
+/// Which mode of a matrix is contiguous.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Major {
+    K,
+    Mn,
+}
 
 /// `ldmatrix`, `stmatrix`: `regs.len()` matrices of 8x8 16-bit elements.
 #[derive(Clone, Debug)]

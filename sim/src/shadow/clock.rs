@@ -10,8 +10,7 @@ use super::known::{ALL, Frontier, Other, View, WINDOWS, Window};
 use super::scope::{Domain, Home, Pools, SCOPES, Scope};
 use super::strands::Strands;
 use super::{Shadow, Stamp, Who};
-use crate::exec::lanes;
-use crate::lanes::WARP;
+use crate::lanes::{WARP, lanes_of};
 
 /// How a thread's fences of one scope and its strong accesses work together (PTX ISA, "Release and Acquire Patterns").
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -395,7 +394,7 @@ impl Shadow {
     /// over.
     pub(crate) fn complete(&mut self, barrier: usize, first: usize, waiting: u32) {
         let mut from = std::mem::take(&mut self.barriers[barrier]);
-        lanes(waiting).for_each(|i| self.clocks[first + i].learn(ALL, &from));
+        lanes_of(waiting).for_each(|i| self.clocks[first + i].learn(ALL, &from));
         from.clear();
         self.barriers[barrier] = from;
     }

@@ -14,8 +14,7 @@ use super::page::{Name, PAGE, Page};
 use super::strong::{Act, Location, Manner, Party, Strong};
 use super::{Kind, Order, Shadow, Stamp, Who, Window, next_group, some_meet};
 use crate::Access;
-use crate::exec::lanes;
-use crate::lanes::WARP;
+use crate::lanes::{WARP, lanes_of};
 
 /// Parts of the shadow with a lock each, so that clusters that run at the same time seldom wait for one another.
 const SHARDS: usize = 64;
@@ -162,7 +161,7 @@ impl Shadow {
     ) -> u32 {
         let address = |lane: usize| base + places[lane] as u64;
         let mut served = 0;
-        while let Some(first) = lanes(mask & !served).next() {
+        while let Some(first) = lanes_of(mask & !served).next() {
             let number = address(first) / PAGE;
             let mut shard = global.shard(number);
             let page = shard.pages.entry(number).or_default();

@@ -91,7 +91,7 @@ impl Known {
             raise(&mut self.common, component, clock);
         } else {
             let row = self.lanes.entry(component).or_insert_with(|| Box::new([common; WARP]));
-            crate::exec::lanes(lanes).for_each(|lane| row[lane] = clock.max(row[lane]));
+            crate::lanes::lanes_of(lanes).for_each(|lane| row[lane] = clock.max(row[lane]));
         }
         self.settle();
     }

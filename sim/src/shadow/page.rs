@@ -9,8 +9,7 @@ use std::ops::Range;
 use super::Stamp;
 use super::map::Map;
 use super::strong::Strong;
-use crate::exec::lanes;
-use crate::lanes::WARP;
+use crate::lanes::{WARP, lanes_of};
 
 /// Bytes of a page.
 pub(super) const PAGE: u64 = 4096;
@@ -194,7 +193,7 @@ impl Page {
         let more = if self.more.is_empty() { None } else { self.more.get(&cell) };
         let of = |reads: &Reads| {
             let event = reads.event;
-            lanes(reads.lanes).map(move |lane| event + lane as u32)
+            lanes_of(reads.lanes).map(move |lane| event + lane as u32)
         };
         more.into_iter().flatten().flat_map(of)
     }

@@ -1,7 +1,6 @@
 //! Values of a warp's lanes that are mostly the same for all lanes.
 
-use crate::exec::lanes;
-use crate::lanes::WARP;
+use crate::lanes::{WARP, lanes_of};
 
 use super::known::ALL;
 
@@ -62,7 +61,7 @@ impl<T: Clone + Default + PartialEq> Strands<T> {
             }
         }
         for (at, (part, _)) in self.values.iter().enumerate() {
-            lanes(*part).for_each(|lane| self.of[lane] = at as u8);
+            lanes_of(*part).for_each(|lane| self.of[lane] = at as u8);
         }
     }
 }

@@ -3,10 +3,9 @@
 //! The instructions of most kinds are executed twice, with all undefined bits clear and with all of them set. The bits
 //! of the result that differ are undefined.
 
-use crate::lanes::{Args, File, Reg, WARP};
+use crate::lanes::{Args, File, Reg, WARP, lanes_of};
 use crate::op::{Flow, Inst, Op, Source};
 
-use super::super::lanes;
 use super::super::warp::Warp;
 use super::{Undefined, all_bits};
 
@@ -42,7 +41,7 @@ impl Warp {
         };
         for (i, &reg) in source.writes.iter().enumerate() {
             undefined.define(reg, active & !some);
-            for lane in lanes(some) {
+            for lane in lanes_of(some) {
                 let bits = results.get(i).map_or(u64::MAX, |bits: &[u64; WARP]| bits[lane]);
                 let whole = unchosen >> lane & 1 == 1 || flow == Flow::Whole && bits != 0;
                 undefined.set(reg, lane, if whole { all_bits(reg) } else { bits }, origin);
@@ -65,7 +64,7 @@ impl Warp {
         let saved: Vec<[u64; WARP]> = touched.iter().map(|&reg| values(self, reg)).collect();
         let mut outcomes = [false, true].map(|ones| {
             for &reg in &source.reads {
-                for lane in lanes(some & undefined.lanes(reg)) {
+                for lane in lanes_of(some & undefined.lanes(reg)) {
                     let (value, bits) = (self.regs.get(reg, lane), undefined.bits(reg, lane));
                     self.regs.set(reg, lane, if ones { value | bits } else { value & !bits });
                 }

@@ -1,9 +1,8 @@
 //! How undefined values pass through instructions of a whole warp.
 
-use crate::lanes::{File, Reg, WARP};
+use crate::lanes::{File, Reg, WARP, lanes_of};
 use crate::op::{Mma, MmaSum, Op, Source, Vote};
 
-use super::super::lanes;
 use super::super::shuffle::source_lanes;
 use super::super::warp::Warp;
 use super::{Origin, Undefined, all_bits};
@@ -27,7 +26,7 @@ impl Warp {
             Op::Shuffle(shuffle) => {
                 let from = source_lanes(&self.regs, shuffle);
                 let bits: [u64; WARP] = std::array::from_fn(|lane| undefined.bits(shuffle.a, from[lane].0));
-                for lane in lanes(active) {
+                for lane in lanes_of(active) {
                     undefined.set(shuffle.d, lane, bits[lane], origin);
                 }
                 shuffle.p.iter().for_each(|&p| undefined.define(p, active));
@@ -35,7 +34,7 @@ impl Warp {
             Op::Vote { vote, d, a, members } => {
                 origin.padding = false;
                 let (unknown, votes) = (undefined.lanes(*a), self.regs.pred[a.slot as usize]);
-                for lane in lanes(active) {
+                for lane in lanes_of(active) {
                     let voters = named(*members, lane);
                     let bits = undecided(*vote, voters, voters & unknown, votes);
                     undefined.set(*d, lane, bits, origin);
@@ -44,7 +43,7 @@ impl Warp {
             Op::Redux { a, members, .. } | Op::Match { a, members, .. } => {
                 origin.padding = false;
                 let unknown = undefined.lanes(*a);
-                for lane in lanes(active) {
+                for lane in lanes_of(active) {
                     let lost = named(*members, lane) & unknown != 0;
                     for &reg in &source.writes {
                         undefined.set(reg, lane, if lost { all_bits(reg) } else { 0 }, origin);
@@ -81,10 +80,10 @@ fn sums(undefined: &mut Undefined, mma: &Mma, mut origin: Origin) {
     let lost = |slot: u32| undefined.lanes(Reg { file, slot });
     let (mut rows, mut columns) = (0u32, 0u32);
     for (r, &slot) in mma.a.iter().enumerate() {
-        lanes(lost(slot)).for_each(|t| rows |= 1 << (t / 4 + 8 * (r % (mma.m / 8))));
+        lanes_of(lost(slot)).for_each(|t| rows |= 1 << (t / 4 + 8 * (r % (mma.m / 8))));
     }
     for &slot in &mma.b {
-        lanes(lost(slot)).for_each(|t| columns |= 1 << (t / 4));
+        lanes_of(lost(slot)).for_each(|t| columns |= 1 << (t / 4));
     }
     let added: Vec<u32> = mma.c.iter().map(|&slot| lost(slot)).collect();
     origin.padding = false;

@@ -13,6 +13,8 @@
 //! bytes after the start address. The swizzle then exclusive-ors bits 4 and up of the address with bits 7 and up, from
 //! which the base offset is subtracted first.
 
+use crate::op::Major;
+
 /// A matrix descriptor, its fields in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Descriptor {
@@ -22,13 +24,6 @@ pub(super) struct Descriptor {
     base: u64,
     /// Bytes of a row of the swizzle; 0 without a swizzle.
     width: u64,
-}
-
-/// Which mode of a matrix is contiguous.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Major {
-    K,
-    Mn,
 }
 
 /// Bits of an address in a descriptor.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::lanes::{File, Reg, WARP};
 use crate::op::Wgmma;
 use crate::shadow::Who;
+use crate::space::RANK_SHIFT;
 use crate::{Access, Error};
 
-use super::super::RANK_SHIFT;
 use super::super::context::Context;
 use super::super::warp::Warp;
 use super::descriptor::Descriptor;

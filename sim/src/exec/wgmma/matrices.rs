@@ -3,12 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::op::{Left, MmaType, Wgmma};
+use crate::op::{Left, Major, MmaType, Wgmma};
 use crate::shadow::{By, Who};
 use crate::{Access, Error};
 
 use super::super::context::Context;
-use super::descriptor::Major;
 use super::group::{WARPS, Warpgroup};
 use super::product::{self, Chunk, ROWS, Shape};
 

@@ -16,10 +16,9 @@
 
 use crate::float::{Bfloat, Byte, E4m3, E5m2, Half, Narrow, Pair, Round, canon};
 use crate::lanes::{Regs, Scalar, WARP};
-use crate::op::{MmaSum, MmaType, Wgmma};
+use crate::op::{Major, MmaSum, MmaType, Wgmma};
 
 use super::super::mma::Places;
-use super::descriptor::Major;
 
 /// The number of rows of D that a warp has.
 pub(super) const ROWS: usize = 16;
