@@ -110,7 +110,7 @@ pub type Counting = girih_tensor::Counting<Expr>;
 /// # Errors
 /// Those of [`Tensor::slice`].
 pub(crate) fn at<E: Engine<Index = Expr>>(tensor: &Tensor<E>, index: i64) -> Result<E, Error> {
-    Ok(tensor.slice(&Slice::At(Expr::from(index)))?.into_engine())
+    Ok(tensor.slice(Slice::At(Expr::from(index)))?.into_engine())
 }
 
 /// `(X,(R0,R1,...))` becomes `(X,R0,R1,...)`.

@@ -60,8 +60,8 @@ fn pipelined(stages: i64) -> Result<Module, Error> {
                     copy(
                         b,
                         CopyWith::from(&bulk).barrier(full.address()),
-                        &mine.partition_s(&source.slice(&column(chunk))?)?,
-                        &mine.partition_d(&shared.slice(&column(&stage.index))?)?,
+                        &mine.partition_s(&source.slice(column(chunk))?)?,
+                        &mine.partition_d(&shared.slice(column(&stage.index))?)?,
                     )?;
                     state.advance(b);
                     Ok(())
@@ -86,7 +86,7 @@ fn pipelined(stages: i64) -> Result<Module, Error> {
                 state.advance(b);
                 Ok(())
             })?;
-            let address = target.slice(&Slice::At(place.clone()))?.into_engine().address()?;
+            let address = target.slice(Slice::At(place.clone()))?.into_engine().address()?;
             b.store(Space::Gmem, &address, &[sum], &Cond::Always)
         },
     )?;

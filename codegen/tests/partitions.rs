@@ -146,6 +146,6 @@ fn steps_beyond_any_memory_are_refused() {
     let mut b = Builder::new("k", 80, 32);
     let (pointer, thread) = (b.pointer("p", 16), b.special(girih_ptx::Special::TidX));
     let far = Tensor::new(Gmem::new(pointer, DType::F32), lay!("(32,2):(4611686018427387904,1)"));
-    let found = far.slice(&Slice::tuple([Slice::At(thread), Slice::All])).unwrap_err();
+    let found = far.slice(Slice::tuple([Slice::At(thread), Slice::All])).unwrap_err();
     assert!(found.to_string().ends_with("is beyond any memory: up to 2^48 is accepted"), "{found}");
 }

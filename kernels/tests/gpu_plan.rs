@@ -136,15 +136,15 @@ impl Plan {
         let at = |i: i64| Slice::At(Expr::from(i * self.vector));
         let regs = b.regs(Type::B32, 4);
         for i in 0..vectors {
-            b.load(Space::Gmem, &regs, &source.slice(&at(i))?.engine().address()?, &Cond::Always)?;
-            b.store(Space::Smem, &part.slice(&at(i))?.engine().address()?, &regs, &Cond::Always)?;
+            b.load(Space::Gmem, &regs, &source.slice(at(i))?.engine().address()?, &Cond::Always)?;
+            b.store(Space::Smem, &part.slice(at(i))?.engine().address()?, &regs, &Cond::Always)?;
         }
         b.barrier();
         if let Some((access, transposed)) = &self.matrices {
             let rows = shared.tv_partition(&access.tv, &thread)?; // (Val)
             let trans = if *transposed { ".trans" } else { "" };
             for i in 0..rows.layout().size()?.get().unwrap_or(0) / access.vector {
-                let row = rows.slice(&Slice::At(Expr::from(i * access.vector)))?;
+                let row = rows.slice(Slice::At(Expr::from(i * access.vector)))?;
                 let address = b.value(&row.engine().address()?, Width::W32)?;
                 let operands: Vec<_> = regs.iter().chain([&address]).collect();
                 let form = format!("sync.aligned.m8n8.x4{trans}.shared.b16");
@@ -156,8 +156,8 @@ impl Plan {
             b.barrier();
         }
         for i in 0..vectors {
-            b.load(Space::Smem, &regs, &part.slice(&at(i))?.engine().address()?, &Cond::Always)?;
-            b.store(Space::Gmem, &target.slice(&at(i))?.engine().address()?, &regs, &Cond::Always)?;
+            b.load(Space::Smem, &regs, &part.slice(at(i))?.engine().address()?, &Cond::Always)?;
+            b.store(Space::Gmem, &target.slice(at(i))?.engine().address()?, &regs, &Cond::Always)?;
         }
         Ok(b.finish()?.into_module())
     }

@@ -147,7 +147,7 @@ impl<'a, T: Copy, L: Arrangement> Tensor<View<'a, T>, L> {
     /// let data = [0, 1, 2, 3, 4, 5];
     /// let rows = Tensor::host(&data, Lay::parse("(2,3):(3,1)")?)?;
     /// assert_eq!(rows.get((1, 2))?, 5);
-    /// let second = rows.slice(&(1, Slice::All).into())?;
+    /// let second = rows.slice((1, Slice::All))?;
     /// assert_eq!(second.at(0)?, 3);
     /// # Ok::<(), girih_tensor::Error>(())
     /// ```
@@ -216,7 +216,7 @@ impl<E: Values> Tensor<E> {
     /// # Errors
     /// [`Error::OutOfRange`]; [`Error::Beyond`] where a ragged tile ends.
     pub fn at(&self, index: i64) -> Result<E::Value, Error> {
-        self.slice(&Slice::At(index))?.engine().value()
+        self.slice(Slice::At(index))?.engine().value()
     }
 
     /// The value at a coordinate of any profile that the layout has: `t.get((1, 2))`, `t.get(((0, 1), 2))`, or a

@@ -6,8 +6,9 @@ use crate::Error;
 
 /// A coordinate with `_`: each mode is fixed at a position, or kept whole.
 ///
-/// `t.slice(&(2, Slice::All).into())` is CuTe's `t(2, _)`; [`Slice::tuple`] makes the same slice. The result's modes
-/// are the kept modes side by side, whatever tuples they stood in.
+/// Functions take what becomes one: `t.slice((2, Slice::All))` is CuTe's `t(2, _)`, a tuple has an entry for each mode, and an array
+/// of slices is a tuple whose length the program may compute. The result's modes are the kept modes side by side, whatever tuples
+/// they stood in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Slice<I> {
     /// `_`: keep the mode.
@@ -42,6 +43,36 @@ impl<I> Slice<I> {
 impl<I: Index> From<I> for Slice<I> {
     fn from(coordinate: I) -> Slice<I> {
         Slice::At(coordinate)
+    }
+}
+
+impl<I: Index> From<&I> for Slice<I> {
+    fn from(coordinate: &I) -> Slice<I> {
+        Slice::At(coordinate.clone())
+    }
+}
+
+impl<I: Clone> From<&Slice<I>> for Slice<I> {
+    fn from(slice: &Slice<I>) -> Slice<I> {
+        slice.clone()
+    }
+}
+
+impl<I: Clone> From<&[Slice<I>]> for Slice<I> {
+    fn from(entries: &[Slice<I>]) -> Slice<I> {
+        Slice::Tuple(entries.to_vec())
+    }
+}
+
+impl<I: Clone> From<&Vec<Slice<I>>> for Slice<I> {
+    fn from(entries: &Vec<Slice<I>>) -> Slice<I> {
+        Slice::Tuple(entries.clone())
+    }
+}
+
+impl<I: Clone, const N: usize> From<&[Slice<I>; N]> for Slice<I> {
+    fn from(entries: &[Slice<I>; N]) -> Slice<I> {
+        Slice::Tuple(entries.to_vec())
     }
 }
 

@@ -132,8 +132,9 @@ impl<E: Engine> Tensor<E> {
     ///
     /// # Errors
     /// [`Error::SliceRank`], [`Error::OutOfRange`].
-    pub fn slice(&self, slice: &Slice<E::Index>) -> Result<Tensor<E>, Error> {
-        let sliced = Sliced::of(&self.layout, slice)?;
+    pub fn slice(&self, slice: impl Into<Slice<E::Index>>) -> Result<Tensor<E>, Error> {
+        let slice = slice.into();
+        let sliced = Sliced::of(&self.layout, &slice)?;
         let layout = match slice {
             Slice::All => self.layout,
             _ if sliced.kept.is_empty() => lay!("1:0"),

@@ -185,7 +185,7 @@ fn what_does_not_fit_is_refused_with_both_layouts() {
         gemm(&a.view(), &b.view(), &mut view),
         gemm(
             &a.view(),
-            &a.view().flatten().slice(&Slice::tuple([Slice::All, Slice::at(0)])).unwrap(),
+            &a.view().flatten().slice(Slice::tuple([Slice::All, Slice::at(0)])).unwrap(),
             &mut view,
         ),
         batch_reduce(&a.view(), &mut view, |x, _| x),
@@ -283,7 +283,7 @@ fn values_that_there_are_not_are_refused() {
             .starts_with("Array: the size of (s0,2):(1,s0) is not known")
     );
     let words = [0u16; 3];
-    let odd = Tensor::host(&words, lay!("(2):(1)")).unwrap().domain_offset(&Slice::at(1)).unwrap();
+    let odd = Tensor::host(&words, lay!("(2):(1)")).unwrap().domain_offset(Slice::at(1)).unwrap();
     assert!(
         odd.recast::<u32>()
             .unwrap_err()

@@ -93,14 +93,30 @@ fn coordinates_are_tuples_of_any_depth() {
     assert_eq!(t.get(((2, 1), (0, 3, 1))), text("((2,1),(0,3,1))"));
     assert_eq!((t.get((5, (0, 3, 1))), t.get((5, 16))), (text("((2,1),(0,3,1))"), text("((2,1),(0,3,1))")));
     assert_eq!((t.get(7), t.get((1, 1))), (t.at(7), t.at(7)));
-    assert_eq!(t.slice(&((2, All), (All, 3, All)).into()).unwrap().layout(), &lay!("(2,2,2):(1,2,100)"));
+    assert_eq!(t.slice(((2, All), (All, 3, All))).unwrap().layout(), &lay!("(2,2,2):(1,2,100)"));
+    // However a slice is written, it is the same.
+    let third = Slice::at(3);
+    let entries = vec![third.clone(), All];
+    let row = t.slice((3, All)).unwrap().to_vec();
+    assert_eq!(
+        (t.slice((&3, All)).unwrap().to_vec(), t.slice((&third, All)).unwrap().to_vec()),
+        (row.clone(), row.clone())
+    );
+    assert_eq!(
+        (t.slice(&entries).unwrap().to_vec(), t.slice(&entries[..]).unwrap().to_vec()),
+        (row.clone(), row.clone())
+    );
+    assert_eq!(
+        (t.slice(&[third, All]).unwrap().to_vec(), row.as_ref().unwrap()[1]),
+        (row.clone(), t.get((3, 1)).unwrap())
+    );
     assert_eq!(
         t.get((1, All)).unwrap_err().to_string(),
         "(1,_) keeps modes whole: a value has a position in every mode; `slice` takes `_`"
     );
     assert!(matches!(t.get((6, 0)), Err(Error::OutOfRange { coordinate: 6, .. })));
     assert!(matches!(t.get((0, 0, 0)), Err(Error::SliceRank { found: 3, rank: 2, .. })));
-    assert!(matches!(t.domain_offset(&(0, All).into()), Err(Error::NoCoordinate { .. })));
+    assert!(matches!(t.domain_offset((0, All)), Err(Error::NoCoordinate { .. })));
 }
 
 /// The tensor of coordinates holds, leaf by leaf, where each element is, however nested the shape.
@@ -135,13 +151,13 @@ fn coordinates_may_be_sums() {
     let block = |id: u8| Slice::At(Sum::from(Int::symbol(Symbol::new(id))));
     let all = Tensor::<Counting<Sum>>::identity(&shape).unwrap();
     let tile = all.local_tile(&girih_layout::tiler!("<128,32>"), &[block(2), block(3)]).unwrap();
-    let place = tile.slice(&Slice::tuple([Slice::at(3), Slice::at(5)])).unwrap().into_engine();
+    let place = tile.slice(Slice::tuple([Slice::at(3), Slice::at(5)])).unwrap().into_engine();
     let texts: Vec<_> = place.coordinate().iter().map(Sum::to_string).collect();
     assert_eq!(texts, ["128*s2 + 3", "32*s3 + 5"]);
     // A position in two leaves: an exact quotient has no remainder, any other is refused.
-    let lines = tile.slice(&Slice::tuple([Slice::All, Slice::at(0)])).unwrap();
+    let lines = tile.slice(Slice::tuple([Slice::All, Slice::at(0)])).unwrap();
     let lines = Tensor::new(lines.engine().clone(), girih_layout::lay!("(4,32):(1@0,4@0)"));
-    let at = |text: &str| lines.slice(&Slice::At(Sum::parse(text).unwrap()));
+    let at = |text: &str| lines.slice(Slice::At(Sum::parse(text).unwrap()));
     assert_eq!(at("8*s4 + 4").unwrap().engine().coordinate()[0].to_string(), "128*s2 + 8*s4 + 4");
     assert!(matches!(at("s4"), Err(Error::Index(_))));
 }
@@ -157,10 +173,10 @@ proptest! {
         let data: Vec<i64> = (0..m * k).collect();
         let tiles = (k + tile - 1) / tile;
         let residue = k - tile * tiles; // <= 0
-        let origin = (0, residue).into();
+        let origin = (0, residue);
         let tiler = girih_layout::Tiler::sizes(&[m, tile]).unwrap();
-        let a = Tensor::host(&data, layout).unwrap().domain_offset(&origin).unwrap();
-        let at = Tensor::identity(&shape).unwrap().domain_offset(&origin).unwrap();
+        let a = Tensor::host(&data, layout).unwrap().domain_offset(origin).unwrap();
+        let at = Tensor::identity(&shape).unwrap().domain_offset(origin).unwrap();
         let mut seen = Vec::new();
         for t in 0..tiles {
             let cut = [Slice::at(0), Slice::at(t)];

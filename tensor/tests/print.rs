@@ -50,7 +50,7 @@ fn tensors_of_all_kinds_are_printed() {
     let inside = at.map(|at: Vec<i64>| at[0] + at[1] < 2);
     let mut owned = Array::<f16>::new(lay!("(1,2):(0,1)")).unwrap();
     owned.set(1, f16::from_f32(-0.25)).unwrap();
-    let moved = packed.domain_offset(&Slice::tuple([Slice::at(1), Slice::at(0)])).unwrap();
+    let moved = packed.domain_offset(Slice::tuple([Slice::at(1), Slice::at(0)])).unwrap();
     let all =
         [packed.to_string(), at.to_string(), inside.to_string(), owned.view().to_string(), moved.to_string()];
     expect![[r#"

@@ -96,17 +96,17 @@ fn inner_and_outer_partitions() {
     let tiled = a.zipped_divide(&tiler).unwrap(); // ((4,8),(2,3))
     assert_eq!(tiled.layout().shape().to_string(), "((4,8),(2,3))");
     // A block's tile: index the rest.
-    let cta = tiled.slice(&tuple([tuple([ALL, ALL]), tuple([at(1), at(2)])])).unwrap(); // (4,8)
+    let cta = tiled.slice(tuple([tuple([ALL, ALL]), tuple([at(1), at(2)])])).unwrap(); // (4,8)
     assert_eq!(cta.layout().to_string(), "(4,8):(1,8)");
-    let inner = a.inner_partition(&tiler, &tuple([at(1), at(2)])).unwrap(); // ((4,8))
+    let inner = a.inner_partition(&tiler, tuple([at(1), at(2)])).unwrap(); // ((4,8))
     let local = a.local_tile(&tiler, &[at(1), at(2)]).unwrap(); // (4,8)
     assert_eq!((equal(&cta, &inner), equal(&cta, &local)), (Ok(true), Ok(true)));
     assert_eq!(local.layout(), cta.layout());
     // 32 threads, each with its place in every tile: index the tile.
     for thread in 0..32 {
-        let mine = tiled.slice(&tuple([at(thread), tuple([ALL, ALL])])).unwrap(); // (2,3)
+        let mine = tiled.slice(tuple([at(thread), tuple([ALL, ALL])])).unwrap(); // (2,3)
         assert_eq!(mine.layout().to_string(), "(2,3):(4,64)");
-        let outer = a.outer_partition(&tiler, &at(thread)).unwrap();
+        let outer = a.outer_partition(&tiler, at(thread)).unwrap();
         let local = a.local_partition(&lay!("(4,8):(1,4)"), &thread).unwrap(); // (2,3)
         assert_eq!((equal(&mine, &outer), equal(&mine, &local)), (Ok(true), Ok(true)));
         assert_eq!(mine.at(0), Ok((thread % 4 + 8 * (thread / 4)) as f32));
@@ -123,7 +123,7 @@ fn thread_value_partition() {
     assert_eq!(by_thread.layout().shape().to_string(), "((2,4),(2,2))");
     let mut seen = Vec::new();
     for thread in 0..8 {
-        let sliced = by_thread.slice(&tuple([at(thread), ALL])).unwrap(); // (4)
+        let sliced = by_thread.slice(tuple([at(thread), ALL])).unwrap(); // (4)
         let mine = a.tv_partition(&tv, &thread).unwrap();
         assert_eq!(equal(&sliced, &mine), Ok(true));
         seen.extend(mine.to_vec().unwrap());
@@ -138,10 +138,10 @@ fn thread_value_partition() {
 
 /// From global memory to registers, a column at a time.
 fn sums_of(gmem: &Tensor<View<'_, f32>>, columns: i64, slice: impl Fn(i64) -> Slice<i64>) -> f32 {
-    let mut rmem = Array::<f32>::like(&gmem.slice(&slice(0)).unwrap()).unwrap();
+    let mut rmem = Array::<f32>::like(&gmem.slice(slice(0)).unwrap()).unwrap();
     let mut sum = 0.0;
     for j in 0..columns {
-        copy(&gmem.slice(&slice(j)).unwrap(), &mut rmem.view_mut().unwrap()).unwrap();
+        copy(&gmem.slice(slice(j)).unwrap(), &mut rmem.view_mut().unwrap()).unwrap();
         sum += rmem.data().iter().sum::<f32>();
     }
     sum
@@ -151,7 +151,7 @@ fn sums_of(gmem: &Tensor<View<'_, f32>>, columns: i64, slice: impl Fn(i64) -> Sl
 fn copies_of_subtiles_from_global_memory_to_registers() {
     let memory = data(8 * 16);
     let gmem = Tensor::host(&memory, lay!("(8,16):(1,8)")).unwrap();
-    let first = Array::<f32>::like(&gmem.slice(&tuple([ALL, at(0)])).unwrap()).unwrap();
+    let first = Array::<f32>::like(&gmem.slice(tuple([ALL, at(0)])).unwrap()).unwrap();
     assert_eq!((first.layout().to_string().as_str(), first.data().len()), ("(8):(1)", 8));
     let all: f32 = memory.iter().sum();
     assert_eq!(sums_of(&gmem, 16, |j| tuple([ALL, at(j)])), all);

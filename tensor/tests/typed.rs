@@ -87,13 +87,13 @@ where
         }
         same(found.map(|t| values(&t)), erased.local_tile(&by, &at));
         let inner = typed.try_inner_partition(tiler, (x, y)).map(|t| values(&t));
-        same(inner, erased.inner_partition(&by, &Slice::tuple(at)));
+        same(inner, erased.inner_partition(&by, Slice::tuple(at)));
         let kept = typed.try_local_tile(tiler, (x, __)).map(|t| values(&t));
         same(kept, erased.local_tile(&by, &[Slice::At(i), Slice::All]));
     }
     for (i, j) in (0..tile[0] + 1).flat_map(|i| (0..tile[1] + 1).map(move |j| (i, j))) {
         let outer = typed.try_outer_partition(tiler, (i as usize, j as usize)).map(|t| values(&t));
-        same(outer, erased.outer_partition(&by, &Slice::tuple([Slice::At(i), Slice::At(j)])));
+        same(outer, erased.outer_partition(&by, Slice::tuple([Slice::At(i), Slice::At(j)])));
     }
 }
 

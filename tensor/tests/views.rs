@@ -69,9 +69,9 @@ fn a_slice_is_the_tensor_with_coordinates_fixed() {
         let [m, n] = [0, 1].map(|i| layout.mode(i).unwrap().size().unwrap().get().unwrap());
         for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
             let expected = layout.crd2idx(&Coord::of(&[i, j]).unwrap()).unwrap();
-            let row = t.slice(&tuple([at(i), Slice::All])).unwrap();
-            let column = t.slice(&tuple([Slice::All, at(j)])).unwrap();
-            let one = t.slice(&tuple([at(i), at(j)])).unwrap();
+            let row = t.slice(tuple([at(i), Slice::All])).unwrap();
+            let column = t.slice(tuple([Slice::All, at(j)])).unwrap();
+            let one = t.slice(tuple([at(i), at(j)])).unwrap();
             let found =
                 [row.at(j), column.at(i), one.at(0), t.at(i + m * j), t.get(&Coord::of(&[i, j]).unwrap())];
             for found in found {
@@ -102,14 +102,14 @@ fn tiles_of_the_guide() {
     // The inner partition gives a block its tile, the outer one a thread an element of each tile.
     let block = a.local_tile(&tiler!("<4,8>"), &[at(1), at(2)]).unwrap();
     assert_eq!((block.layout().to_string().as_str(), block.at(0).unwrap()), ("(4,8):(1,8)", 4 + 128));
-    let thread = tiled.slice(&tuple([at(9), tuple([Slice::All, Slice::All])])).unwrap();
+    let thread = tiled.slice(tuple([at(9), tuple([Slice::All, Slice::All])])).unwrap();
     assert_eq!((thread.layout().to_string().as_str(), thread.at(0).unwrap()), ("(2,3):(4,64)", 1 + 16));
     // A row of tiles, as a mainloop walks them.
     let row = a.local_tile(&tiler!("<4,8>"), &[at(1), Slice::All]).unwrap();
     assert_eq!((row.layout().to_string().as_str(), row.at(0).unwrap()), ("(4,8,3):(1,8,64)", 4));
     // Columns of 8 of a 24 x 16 matrix in tiles of 8 x 4.
     let gmem = numbered(&data, lay!("(24,16):(1,24)")).zipped_divide(&tiler!("<8,4>")).unwrap();
-    let tile = gmem.slice(&tuple([Slice::All, at(0)])).unwrap();
+    let tile = gmem.slice(tuple([Slice::All, at(0)])).unwrap();
     assert_eq!(tile.layout().to_string(), "((8,4)):((1,24))");
 }
 
@@ -241,7 +241,7 @@ fn what_lies_outside_is_refused() {
         assert!(matches!(found, Err(Error::Shape { what: "local_partition", .. })), "{threads}: {found:?}");
     }
     assert!(matches!(t.tv_partition(&lay!("(32,6):(1,32)"), &32), Err(Error::OutOfRange { .. })));
-    let message = t.slice(&tuple([at(8), Slice::All])).unwrap_err().to_string();
+    let message = t.slice(tuple([at(8), Slice::All])).unwrap_err().to_string();
     assert_eq!(message, "coordinate 8 is outside the mode 8:1: 0 <= coordinate < size is accepted");
 }
 
@@ -261,7 +261,7 @@ fn slices_of_another_rank_are_refused() {
         }
     }
     // A leaf has no modes to give entries for.
-    let leaf = t.slice(&tuple([tuple([at(0), tuple([at(0)])]), Slice::All]));
+    let leaf = t.slice(tuple([tuple([at(0), tuple([at(0)])]), Slice::All]));
     assert!(matches!(leaf, Err(Error::SliceRank { .. })), "{leaf:?}");
     assert!(matches!(t.local_tile(&tiler!("<3,4>"), &[at(0)]), Err(Error::SliceRank { .. })));
 }

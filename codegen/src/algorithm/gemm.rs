@@ -230,7 +230,7 @@ fn values<E: Engine<Index = Expr>>(tensor: &Tensor<E>, at: &[i64]) -> Result<Ten
         return Ok(Tensor::new(tensor.engine().clone(), Lay::concat(&[*tensor.layout()])?));
     }
     let fixed = at.iter().take(rank - 1).map(|&i| Slice::At(Expr::from(i)));
-    Ok(tensor.slice(&Slice::tuple([Slice::All].into_iter().chain(fixed)))?)
+    Ok(tensor.slice(Slice::tuple([Slice::All].into_iter().chain(fixed)))?)
 }
 
 fn one<A: MmaOperand, B: MmaOperand>(

@@ -22,7 +22,7 @@ fn size(layout: &Lay) -> i64 {
 
 /// Where value `index` stands.
 fn at<E: Engine<Index = Expr>>(tensor: &Tensor<E>, index: i64) -> E {
-    tensor.slice(&Slice::At(Expr::from(index))).unwrap().into_engine()
+    tensor.slice(Slice::At(Expr::from(index))).unwrap().into_engine()
 }
 
 /// The coordinates of value `index` of each thread.

@@ -44,7 +44,7 @@ pub fn batch_reduce<E: Values, S: StorageMut>(
     }
     let mut results = Vec::new();
     for i in 0..size {
-        let row = from.slice(&(i, Slice::All).into())?;
+        let row = from.slice((i, Slice::All))?;
         results.push((i, reduce(&row, to.at(i)?, &mut fold)?));
     }
     to.set_all(results)

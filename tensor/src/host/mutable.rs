@@ -99,7 +99,7 @@ impl<S: StorageMut> TensorMut<S> {
     /// [`Error::OutOfRange`]; [`Error::Beyond`] past the end of a ragged tile; [`Error::OutOfType`] for a value that a
     /// packed type does not have.
     pub fn set(&mut self, index: i64, value: S::Value) -> Result<(), Error> {
-        write(self.tensor.slice(&Slice::At(index))?.engine(), value)
+        write(self.tensor.slice(Slice::At(index))?.engine(), value)
     }
 
     /// Replaces the values at 1-D coordinates: all of them, or none.
@@ -137,7 +137,7 @@ impl<S: StorageMut> TensorMut<S> {
     ///
     /// # Errors
     /// Those of [`Tensor::slice`].
-    pub fn slice(self, slice: &Slice<i64>) -> Result<TensorMut<S>, Error> {
+    pub fn slice(self, slice: impl Into<Slice<i64>>) -> Result<TensorMut<S>, Error> {
         Ok(TensorMut { tensor: self.tensor.slice(slice)?, sole: self.sole })
     }
 
@@ -216,8 +216,9 @@ impl<S: StorageMut> TensorMut<S> {
     ///
     /// # Errors
     /// Those of the two functions.
-    pub fn local_tile(self, tiler: &Tiler, coord: &[Slice<i64>]) -> Result<TensorMut<S>, Error> {
-        self.part(|all| all.local_tile(tiler, coord))
+    pub fn local_tile(self, tiler: &Tiler, coord: impl Into<Slice<i64>>) -> Result<TensorMut<S>, Error> {
+        let coord = coord.into();
+        self.part(|all| all.local_tile(tiler, &coord))
     }
 
     /// One part for each thread of a thread-value layout, `(Thr,Val) -> index in the tensor`.
@@ -237,7 +238,7 @@ impl<S: StorageMut> TensorMut<S> {
         let rest = self.tensor.zipped_divide(tiler)?.layout().mode(1)?; // (RestM,RestN)
         let count = known_size("tiles", &rest)?;
         self.partition(usize::try_from(count).unwrap_or(0), |all, tile| {
-            all.inner_partition(tiler, &Slice::At(tile))
+            all.inner_partition(tiler, Slice::At(tile))
         })
     }
 }
@@ -279,7 +280,7 @@ enum Owner {
 /// The places of a tensor's values in storage, in colexicographic order.
 fn indices<S: Storage>(tensor: &Tensor<Host<S>>) -> Result<Vec<i64>, Error> {
     let size = known_size("partition", tensor.layout())?;
-    (0..size).map(|i| Ok(tensor.slice(&Slice::At(i))?.engine().offset)).collect()
+    (0..size).map(|i| Ok(tensor.slice(Slice::At(i))?.engine().offset)).collect()
 }
 
 fn write<S: StorageMut>(engine: &Host<S>, value: S::Value) -> Result<(), Error> {

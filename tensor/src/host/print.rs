@@ -70,7 +70,7 @@ impl<E: Values<Value: Debug>> fmt::Display for Tensor<E> {
 impl<E: Values<Value: Debug>> Tensor<E> {
     /// The value at a 1-D coordinate as text.
     fn cell(&self, at: i64) -> String {
-        let value = self.slice(&Slice::At(at)).and_then(|tensor| tensor.engine().value());
+        let value = self.slice(Slice::At(at)).and_then(|tensor| tensor.engine().value());
         value.map_or_else(|_| String::from("."), |value| format!("{value:?}"))
     }
 }

@@ -60,16 +60,18 @@ impl<A: Engine<Index = i64>, B: Engine<Index = i64>> Zipped<A, B> {
     ///
     /// # Errors
     /// Those of [`Tensor::slice`].
-    pub fn slice(&self, slice: &Slice<i64>) -> Result<Zipped<A, B>, Error> {
-        Ok(Zipped { first: self.first.slice(slice)?, second: self.second.slice(slice)? })
+    pub fn slice(&self, slice: impl Into<Slice<i64>>) -> Result<Zipped<A, B>, Error> {
+        let slice = slice.into();
+        Ok(Zipped { first: self.first.slice(&slice)?, second: self.second.slice(slice)? })
     }
 
     /// The tiles of both tensors at `coord`.
     ///
     /// # Errors
     /// Those of [`Tensor::local_tile`].
-    pub fn local_tile(&self, tiler: &Tiler, coord: &[Slice<i64>]) -> Result<Zipped<A, B>, Error> {
-        Zipped::new(self.first.local_tile(tiler, coord)?, self.second.local_tile(tiler, coord)?)
+    pub fn local_tile(&self, tiler: &Tiler, coord: impl Into<Slice<i64>>) -> Result<Zipped<A, B>, Error> {
+        let coord = coord.into();
+        Zipped::new(self.first.local_tile(tiler, &coord)?, self.second.local_tile(tiler, coord)?)
     }
 
     /// `((TileM,TileN,...),(RestM,RestN,...))` of both tensors.

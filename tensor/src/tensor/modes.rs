@@ -55,19 +55,20 @@ impl<E: Engine> Tensor<E> {
     /// # Examples
     /// ```
     /// use girih_layout::lay;
-    /// use girih_tensor::{Slice, Tensor};
+    /// use girih_tensor::Tensor;
     ///
     /// let data: Vec<i32> = (0..40).collect();
     /// let a = Tensor::host(&data, lay!("(4,5):(1,8)"))?;
-    /// let moved = a.domain_offset(&Slice::tuple([Slice::at(1), Slice::at(2)]))?;
+    /// let moved = a.domain_offset((1, 2))?;
     /// assert_eq!((moved.layout(), moved.at(0)?), (a.layout(), 1 + 2 * 8));
     /// # Ok::<(), girih_tensor::Error>(())
     /// ```
-    pub fn domain_offset(&self, origin: &Slice<E::Index>) -> Result<Tensor<E>, Error> {
+    pub fn domain_offset(&self, origin: impl Into<Slice<E::Index>>) -> Result<Tensor<E>, Error> {
+        let origin = origin.into();
         if origin.keeps_modes() {
             return Err(Error::NoCoordinate { coord: origin.to_string() });
         }
-        let steps = Sliced::to(&self.layout, origin)?.steps;
+        let steps = Sliced::to(&self.layout, &origin)?.steps;
         Ok(Tensor { engine: self.engine.advance(&steps)?, layout: self.layout })
     }
 

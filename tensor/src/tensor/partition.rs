@@ -60,8 +60,12 @@ impl<E: Engine> Tensor<E> {
     ///
     /// # Errors
     /// Those of [`Tensor::zipped_divide`] and [`Tensor::slice`].
-    pub fn inner_partition(&self, tiler: &Tiler, coord: &Slice<E::Index>) -> Result<Tensor<E>, Error> {
-        self.zipped_divide(tiler)?.slice(&Slice::tuple([Slice::All, coord.clone()])) // (Tile[,Rest..])
+    pub fn inner_partition(
+        &self,
+        tiler: &Tiler,
+        coord: impl Into<Slice<E::Index>>,
+    ) -> Result<Tensor<E>, Error> {
+        self.zipped_divide(tiler)?.slice((Slice::All, coord)) // (Tile[,Rest..])
     }
 
     /// The element at `coord` of each tile: first the modes of a tile that `coord` keeps, then the rest modes, which
@@ -70,8 +74,12 @@ impl<E: Engine> Tensor<E> {
     ///
     /// # Errors
     /// Those of [`Tensor::zipped_divide`] and [`Tensor::slice`].
-    pub fn outer_partition(&self, tiler: &Tiler, coord: &Slice<E::Index>) -> Result<Tensor<E>, Error> {
-        self.zipped_divide(tiler)?.slice(&Slice::tuple([coord.clone(), Slice::All])) // ([Tile..,]Rest)
+    pub fn outer_partition(
+        &self,
+        tiler: &Tiler,
+        coord: impl Into<Slice<E::Index>>,
+    ) -> Result<Tensor<E>, Error> {
+        self.zipped_divide(tiler)?.slice((coord, Slice::All)) // ([Tile..,]Rest)
     }
 
     /// The tile at `coord` (CuTe's `local_tile`): the tiler's modes, then the rest modes that `coord` keeps.
@@ -83,17 +91,16 @@ impl<E: Engine> Tensor<E> {
     /// let data: Vec<i32> = (0..8 * 24).collect();
     /// let a = Tensor::host(&data, lay!("(8,24):(1,8)"))?;
     /// // Tiles of 4 x 8; the one at (1,2).
-    /// let tile = a.local_tile(&tiler!("<4,8>"), &[Slice::at(1), Slice::at(2)])?;
+    /// let tile = a.local_tile(&tiler!("<4,8>"), (1, 2))?;
     /// assert_eq!((tile.layout().to_string().as_str(), tile.at(0)?), ("(4,8):(1,8)", 4 + 8 * 16));
     /// # Ok::<(), girih_tensor::Error>(())
     /// ```
     ///
     /// # Errors
     /// Those of [`Tensor::zipped_divide`] and [`Tensor::slice`].
-    pub fn local_tile(&self, tiler: &Tiler, coord: &[Slice<E::Index>]) -> Result<Tensor<E>, Error> {
+    pub fn local_tile(&self, tiler: &Tiler, coord: impl Into<Slice<E::Index>>) -> Result<Tensor<E>, Error> {
         let tiled = self.zipped_divide(tiler)?; // ((TileM,TileN),(RestM,RestN))
-        let rest = Slice::tuple(coord.iter().cloned());
-        let tile = tiled.slice(&Slice::tuple([Slice::All, rest]))?; // ((TileM,TileN)[,Rest..])
+        let tile = tiled.slice((Slice::All, coord))?; // ((TileM,TileN)[,Rest..])
         let inner = tile.layout.mode(0)?;
         let mut modes: Vec<Lay> = (0..inner.rank()).map(|i| inner.mode(i)).collect::<Result<_, _>>()?;
         for i in 1..tile.layout.rank() {
@@ -179,7 +186,7 @@ impl<E: Engine> Tensor<E> {
             coord.push(coordinate_in(&mode, index)?);
         }
         let tiled = self.zipped_divide(&Tiler::Modes(Tiles::new(&tiles)?))?; // ((ThrM,ThrN),(RestM,RestN))
-        let rest = tiled.slice(&Slice::tuple([Slice::Tuple(coord), Slice::All]))?; // ((RestM,RestN))
+        let rest = tiled.slice((Slice::Tuple(coord), Slice::All))?; // ((RestM,RestN))
         let layout = rest.layout.mode(0)?;
         Ok(rest.with_layout(layout)) // (RestM,RestN)
     }
@@ -257,7 +264,7 @@ impl<E: Engine> Tensor<E> {
             return Err(refused("indices below the tensor's size"));
         }
         let partitioned = self.composition(tv)?; // (Thr,Val)
-        let values = partitioned.slice(&Slice::tuple([Slice::At(thread.clone()), Slice::All]))?; // (Val)
+        let values = partitioned.slice((thread, Slice::All))?; // (Val)
         let layout = values.layout.mode(0)?;
         Ok(values.with_layout(layout))
     }

@@ -107,7 +107,7 @@ fn sum(b: &mut Builder, sums: &Tensor<Rmem>, i: usize) -> Result<Scalar, Error> 
 
 /// Row `row` of atoms of a fragment, (FrgV,RestM,RestN) -> (FrgV,1,RestN).
 fn row_of(fragment: &Tensor<Rmem>, row: i64) -> Result<Tensor<Rmem>, Error> {
-    let row = fragment.slice(&Slice::tuple([Slice::All, Slice::At(Expr::from(row)), Slice::All]))?; // (FrgV,RestN)
+    let row = fragment.slice(Slice::tuple([Slice::All, Slice::At(Expr::from(row)), Slice::All]))?; // (FrgV,RestN)
     let layout = row.layout();
     let modes = [layout.mode(0)?, crate::tiled::copy::ONE, layout.mode(1)?];
     Ok(Tensor::new(row.engine().clone(), Lay::concat(&modes)?))
@@ -156,7 +156,7 @@ impl Piece {
         let modes = [own, rest].concat(); // FrgV,RestM,RestN of a piece, and which piece
         let at = self.at.map(|i| Slice::At(Expr::from(i)));
         let whole = Tensor::new(tensor.engine().clone(), Lay::concat(&modes)?);
-        Ok(whole.slice(&Slice::tuple([Slice::All, Slice::All, Slice::All].into_iter().chain(at)))?)
+        Ok(whole.slice(Slice::tuple([Slice::All, Slice::All, Slice::All].into_iter().chain(at)))?)
     }
 }
 

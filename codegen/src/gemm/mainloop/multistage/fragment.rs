@@ -75,7 +75,7 @@ impl FragmentLoad {
     ) -> Result<(), Error> {
         let at = [Slice::At(Expr::from(block)), Slice::At(stage.clone())];
         let source =
-            self.source.slice(&Slice::tuple([Slice::All, Slice::All, Slice::All].into_iter().chain(at)))?;
+            self.source.slice(Slice::tuple([Slice::All, Slice::All, Slice::All].into_iter().chain(at)))?;
         match &self.matrices {
             Some((matrices, mine)) => copy(b, matrices, &source, &mine.retile_d(fragment)?),
             None => copy(b, AUTO_VECTORIZING_COPY, &source, fragment),

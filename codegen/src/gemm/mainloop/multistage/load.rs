@@ -39,7 +39,7 @@ impl TileLoad {
         let at = |last: &Expr| {
             Slice::tuple([Slice::All, Slice::All, Slice::All].into_iter().chain([Slice::At(last.clone())]))
         };
-        let (source, target) = (self.source.slice(&at(tile))?, self.target.slice(&at(stage))?); // (Val,RestX,RestK)
+        let (source, target) = (self.source.slice(at(tile))?, self.target.slice(at(stage))?); // (Val,RestX,RestK)
         copy(b, CopyWith::from(&self.copy).zero_fill(), &source, &target)
     }
 }

@@ -42,7 +42,7 @@ impl Context<'_> {
         let whole = Tensor::new(Counting::new(2), Lay::identity(&self.interface.shape(operand)?)?); // (X,K)
         let tile = whole.local_tile(&tiler, &at.clone().map(Slice::At))?; // (BlockX,BlockK)
         let stages = [Slice::All, Slice::All, Slice::At(stage.index.clone())];
-        let shared = self.shared[operand as usize].slice(&Slice::tuple(stages))?; // (BlockX,BlockK)
+        let shared = self.shared[operand as usize].slice(Slice::tuple(stages))?; // (BlockX,BlockK)
         let one = copies.copy().get_slice(&Expr::from(0))?;
         copy(
             b,
