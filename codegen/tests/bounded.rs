@@ -232,6 +232,28 @@ fn what_is_outside_is_not_read() {
     assert_eq!(out, [10, 7274, 5, 7777]);
 }
 
+/// A vector is aligned as rows of its length are, at least to its values.
+#[test]
+fn what_divides_a_vector_aligns_it() {
+    for (dtype, divisor, bytes) in [
+        (DType::F32, 1, 4),
+        (DType::F32, 2, 8),
+        (DType::F32, 12, 16),
+        (DType::F16, 2, 4),
+        (DType::F64, 16, 16),
+        (DType::U4, 1, 1),
+        (DType::U4, 8, 4),
+    ] {
+        let mut b = Builder::new("k", 80, 1);
+        let len = b.symbol("len", |n| n.divisible_by(divisor)).unwrap();
+        let x = Gmem::vector(&mut b, "x", dtype, len).unwrap();
+        assert_eq!((x.layout().rank(), x.layout().leaf_count()), (1, 1));
+        let kernel = b.finish().unwrap();
+        let multiple = kernel.params()[1].fact.as_ref().map_or(1, |fact| fact.multiple);
+        assert_eq!(multiple, bytes, "{divisor} of {dtype}");
+    }
+}
+
 #[test]
 fn matrices_that_have_no_extents_are_refused() {
     let mut b = Builder::new("k", 80, 1);

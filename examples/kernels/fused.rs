@@ -12,12 +12,13 @@ pub(super) fn linear(dtype: DType) -> Epilogue {
 }
 
 pub(super) fn run<T: Element + Pod>(device: &Device, mnk: [i64; 3], kind: KernelKind) -> Outcome {
-    let problem = Problem::new(T::DTYPE, mnk, Layout::Tn)?;
     let [m, n, k] = mnk.map(|extent| extent as usize);
     let [a, b, bias, residual] = [m * k, n * k, n, m * n].map(filled::<T>);
+
     let [on_a, on_b] = [device.upload(&a)?, device.upload(&b)?];
     let [on_bias, on_residual] = [device.upload(&bias)?, device.upload(&residual)?];
     let on_c = device.alloc::<T>(m * n)?;
+    let problem = Problem::new(T::DTYPE, mnk, Layout::Tn)?;
     let gemm = Gemms::new(device).fused(&problem, kind, &linear(T::DTYPE))?;
     let given = [("bias", Given::from(&on_bias)), ("residual", Given::from(&on_residual))];
     gemm.run_with(&on_a, &on_b, &on_c, &given)?;

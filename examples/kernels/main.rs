@@ -1,5 +1,6 @@
 //! Kernels as a user writes them: a softmax, a transpose, a product with what comes after it, a product whose sum over K is split
 //! among blocks, a gather. Each checks what it has computed. `cargo run --release --example kernels`
+#![expect(unsafe_code, reason = "launching one's own kernels")]
 
 mod fused;
 mod gather;
@@ -37,6 +38,37 @@ mod tests {
 
     fn simulator() -> Device {
         Device::open(Select::Sim).expect("there is always a simulator")
+    }
+
+    /// The lines of the kernel's function and of the paragraph that uploads, loads and launches, without blanks and comments.
+    fn lines(text: &str, function: &str, launch: &str) -> usize {
+        let code = |text: &str| {
+            text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
+        };
+        let function = text.split_once(&format!("pub(super) fn {function}(")).expect("the function").1;
+        let function = function.split_once("\n}\n").expect("its end").0;
+        let launched = text.split("\n\n").find(|paragraph| paragraph.contains(launch)).expect("a launch");
+        code(function) + 1 + code(launched)
+    }
+
+    #[test]
+    fn kernels_are_as_short_as_the_readme_says_and_need_no_ptx() {
+        let texts = [
+            ("softmax", include_str!("softmax.rs"), "kernel.launch(", 35),
+            ("transpose", include_str!("transpose.rs"), "kernel.launch(", 35),
+            ("linear", include_str!("fused.rs"), "gemm.run_with(", 25),
+            ("split_k", include_str!("split_k.rs"), "kernel.launch(", 35),
+            ("gather", include_str!("gather.rs"), "kernel.launch(", 20),
+        ];
+        let counts = texts.map(|(name, text, launch, most)| {
+            let found = lines(text, name, launch);
+            assert!(found <= most, "{name}: {found} lines, not {most}");
+            assert!(!text.contains("ptx!") && !text.contains(".inst("), "{name}");
+            found
+        });
+        let (least, most) = (counts.iter().min().expect("five"), counts.iter().max().expect("five"));
+        let said = format!("{least} to {most} lines each with their launch");
+        assert!(include_str!("../../README.md").contains(&said), "{said}: {counts:?}");
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(super) fn softmax() -> Result<Kernel, Error> {
     let tv = lay!("(128,32):(1,128)"); // (Thr,Val) -> column
     let [x, y] = ["x", "y"].map(|name| {
         let all = Gmem::matrix(&mut b, name, DType::F32, [rows, columns], pitch)?;
-        let row = all.local_tile(&tiler!("<1,4096>"), &[Slice::At(row.clone()), Slice::at(0)])?; // (1,4096)
+        let row = all.local_tile(&tiler!("<1,4096>"), (&row, Slice::at(0)))?; // (1,4096)
         Ok::<_, Error>(row.tv_partition(&tv, &thread)?) // 32
     });
 
@@ -40,16 +40,14 @@ pub(super) fn softmax() -> Result<Kernel, Error> {
 }
 
 pub(super) fn run(device: &Device, module: &Module, [rows, columns, pitch]: [usize; 3]) -> Outcome {
-    let kernel = device.load(module)?.kernel("softmax")?;
-
     let input: Vec<f32> = (0..rows * pitch).map(|i| (i * 7919 % 1000) as f32 / 50.0 - 10.0).collect();
+
     let (x, y) = (device.upload(&input)?, device.upload(&vec![f32::NAN; rows * pitch])?);
     let [m, n, ld] = [rows, columns, pitch].map(|n| n as u32);
+    let kernel = device.load(module)?.kernel("softmax")?;
     let args = kernel.arguments(&args![x, y, rows = m, columns = n, pitch = ld])?;
-    let config = kernel.config([m, 1, 1])?;
     // SAFETY: a block reads and writes `columns` elements of its row, which both buffers hold.
-    #[expect(unsafe_code, reason = "launching one's own kernel")]
-    unsafe { kernel.launch(&config, &args) }?;
+    unsafe { kernel.launch(&kernel.config([m, 1, 1])?, &args) }?;
 
     let output = y.download()?;
     for (x, y) in input.chunks(pitch).zip(output.chunks(pitch)) {

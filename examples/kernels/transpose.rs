@@ -5,7 +5,7 @@ use girih::codegen::{Builder, Error, Gmem, Kernel, Smem, atom::AUTO_VECTORIZING_
 use girih::device::{Device, args};
 use girih::layout::{Swizzle, lay, tiler};
 use girih::ptx::{Module, Special};
-use girih::tensor::{DType, Slice, Tensor};
+use girih::tensor::{DType, Tensor};
 
 use crate::Outcome;
 
@@ -19,29 +19,25 @@ pub(super) fn transpose() -> Result<Kernel, Error> {
     // Without the swizzle, the 32 threads that read a column of the tile would read from one bank.
     let tile = Smem::alloc(&mut b, DType::F32, Some(Swizzle::new(5, 0, 5)?), &lay!("(32,32):(32,1)"))?;
     let turned = Tensor::new(tile.engine().clone(), lay!("(32,32):(1,32)"));
-    let [i, j] = [Special::CtaidX, Special::CtaidY].map(|special| Slice::At(b.special(special)));
-    let (x, y) = (
-        x.local_tile(&tiler!("<32,32>"), &[i.clone(), j.clone()])?,
-        y.local_tile(&tiler!("<32,32>"), &[j, i])?,
-    );
-    let thread = b.special(Special::TidX);
+    let [i, j, thread] = [Special::CtaidX, Special::CtaidY, Special::TidX].map(|at| b.special(at));
     let tv = lay!("((32,8),4):((32,1),8)"); // (Thr,Val) -> (row,column): a warp has a row
-    copy(&mut b, AUTO_VECTORIZING_COPY, &x.tv_partition(&tv, &thread)?, &tile.tv_partition(&tv, &thread)?)?;
+    let x = x.local_tile(&tiler!("<32,32>"), (&i, &j))?.tv_partition(&tv, &thread)?; // 4
+    let y = y.local_tile(&tiler!("<32,32>"), (&j, &i))?.tv_partition(&tv, &thread)?; // 4
+    copy(&mut b, AUTO_VECTORIZING_COPY, &x, &tile.tv_partition(&tv, &thread)?)?;
     b.barrier();
-    copy(&mut b, AUTO_VECTORIZING_COPY, &turned.tv_partition(&tv, &thread)?, &y.tv_partition(&tv, &thread)?)?;
+    copy(&mut b, AUTO_VECTORIZING_COPY, &turned.tv_partition(&tv, &thread)?, &y)?;
     b.finish()
 }
 
 pub(super) fn run(device: &Device, module: &Module, [rows, columns]: [usize; 2]) -> Outcome {
-    let kernel = device.load(module)?.kernel("transpose")?;
     let input: Vec<f32> = (0..rows * columns).map(|i| i as f32).collect();
+
     let (x, y) = (device.upload(&input)?, device.upload(&vec![f32::NAN; rows * columns])?);
     let [m, n] = [rows, columns].map(|n| n as u32);
+    let kernel = device.load(module)?.kernel("transpose")?;
     let args = kernel.arguments(&args![x, y, rows = m, columns = n])?;
-    let config = kernel.config([m.div_ceil(32), n.div_ceil(32), 1])?;
     // SAFETY: a block reads and writes a tile of both matrices, as far as they go.
-    #[expect(unsafe_code, reason = "launching one's own kernel")]
-    unsafe { kernel.launch(&config, &args) }?;
+    unsafe { kernel.launch(&kernel.config([m.div_ceil(32), n.div_ceil(32), 1])?, &args) }?;
 
     for (at, found) in y.download()?.into_iter().enumerate() {
         let (column, row) = (at / rows, at % rows);

@@ -55,30 +55,32 @@ impl Builder {
         Ok(self.leaf(reg, self.depth(), dtype))
     }
 
-    /// An integer as an index expression, of which the caller claims that it is a multiple of `multiple` in `lower..=upper`. The
-    /// simulator checks that.
+    /// An integer as an index expression with the range of its dtype. Of a u64 the caller claims that it is below 2^63, which the
+    /// simulator checks. Whoever knows more of the integer declares the register of [`Builder::scalar`] by [`Builder::var`].
     ///
     /// # Errors
     /// As [`Builder::scalar`]; [`Error::Mismatch`] for a float.
     #[track_caller]
-    pub fn index_of(
-        &mut self,
-        scalar: &Scalar,
-        lower: i64,
-        upper: i64,
-        multiple: i64,
-    ) -> Result<Expr, Error> {
-        if !matches!(scalar.dtype(), DType::S64 | DType::U64 | DType::S32 | DType::U32) {
-            return Err(Error::Mismatch {
-                what: "index_of",
-                layout: scalar.dtype().to_string(),
-                with: String::from("an index"),
-                accepted: "s64, u64, s32 and u32",
-            });
-        }
+    pub fn index_of(&mut self, scalar: &Scalar) -> Result<Expr, Error> {
+        let (lower, upper) = match scalar.dtype() {
+            DType::S64 => (i64::MIN, i64::MAX),
+            DType::U64 => (0, i64::MAX),
+            DType::S32 => (i32::MIN.into(), i32::MAX.into()),
+            DType::U32 => (0, u32::MAX.into()),
+            other => {
+                return Err(Error::Mismatch {
+                    what: "index_of",
+                    layout: other.to_string(),
+                    with: String::from("an index"),
+                    accepted: "s64, u64, s32 and u32",
+                });
+            }
+        };
         let (reg, depth) = self.on_behalf(Location::caller(), |b| b.scalar_reg(scalar))?;
-        self.claim(depth, &reg, (lower, upper, multiple));
-        Ok(self.var_at(&reg, depth, lower, upper, multiple))
+        if scalar.dtype() == DType::U64 {
+            self.claim(depth, &reg, (lower, upper, 1));
+        }
+        Ok(self.var_at(&reg, depth, lower, upper, 1))
     }
 
     /// A register as a scalar of the scope at `depth`.

@@ -12,7 +12,7 @@ use crate::expr::Expr;
 /// Bytes of the widest access of one thread.
 const WIDEST: i64 = 16;
 
-/// An array in global memory. One that was made with its extents ([`Gmem::matrix`], [`Gmem::bounded`]) knows at which coordinate it
+/// An array in global memory. One that was made with its extents ([`Gmem::vector`], [`Gmem::matrix`], [`Gmem::bounded`]) knows at which coordinate it
 /// stands: copies, fills, reads and writes of its tensors stay inside the extents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gmem {
@@ -52,13 +52,13 @@ impl Gmem {
     /// use girih_codegen::{Builder, Gmem, Rmem};
     /// use girih_layout::{lay, tiler};
     /// use girih_ptx::Special;
-    /// use girih_tensor::{DType, Slice};
+    /// use girih_tensor::DType;
     ///
     /// // Blocks of 32 threads take four values each of 1000.
     /// let mut b = Builder::new("k", 80, 32);
     /// let (pointer, block) = (b.pointer("x", 16), b.special(Special::CtaidX));
     /// let x = Gmem::bounded(pointer, DType::F32, &lay!("1000:1"))?;
-    /// let tile = x.local_tile(&tiler!("<128>"), &[Slice::At(block)])?; // 128
+    /// let tile = x.local_tile(&tiler!("<128>"), block)?; // 128
     /// let mine = tile.tv_partition(&lay!("(32,4):(4,1)"), &b.special(Special::TidX))?; // 4
     /// let values = Rmem::like(&mut b, &mine)?;
     /// copy(&mut b, AUTO_VECTORIZING_COPY, &mine, &values)?;
@@ -86,6 +86,40 @@ impl Gmem {
         let bounds = Some(Rc::new(Bounds { strides, extents }));
         let engine = Gmem { bounds, coordinate, ..Gmem::new(pointer, dtype) };
         Ok(Tensor::new(engine, Lay::identity(layout.shape())?))
+    }
+
+    /// The vector of `len` values of `dtype`, one after another, at a pointer parameter `name`, which carries its coordinates as
+    /// [`Gmem::bounded`] says. It is aligned as the rows of a matrix whose pitch is `len` are: to as many bytes as `len` is known to be
+    /// divisible by, from one value up to 16 bytes.
+    ///
+    /// # Errors
+    /// Those of [`Gmem::bounded`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::algorithm::read;
+    /// use girih_codegen::{Builder, Gmem};
+    /// use girih_ptx::Special;
+    /// use girih_tensor::DType;
+    ///
+    /// // Each block has the row that a list of indices names.
+    /// let mut b = Builder::new("k", 80, 32);
+    /// let (rows, block) = (b.symbol("rows", |n| n.at_least(1))?, b.special(Special::CtaidX));
+    /// let index = Gmem::vector(&mut b, "index", DType::U32, rows)?; // rows
+    /// let row = read(&mut b, &index.slice(block)?)?;
+    /// assert_eq!(b.index_of(&row[0])?.range(), (0, u32::MAX.into()));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn vector(
+        builder: &mut Builder,
+        name: &str,
+        dtype: DType,
+        len: impl Into<Int>,
+    ) -> Result<Tensor<Gmem>, crate::Error> {
+        let len = len.into();
+        let pointer = builder.pointer(name, alignment(dtype, row_bits(dtype, &len)));
+        Gmem::bounded(pointer, dtype, &Lay::leaf(len, Int::fixed(1).into())?)
     }
 
     /// The row-major matrix of `dtype` at a pointer parameter `name`, its rows `pitch` elements apart, which carries its coordinates as
@@ -118,7 +152,7 @@ impl Gmem {
         pitch: impl Into<Int>,
     ) -> Result<Tensor<Gmem>, crate::Error> {
         let (shape, pitch): ([Int; 2], Int) = (shape.map(Into::into), pitch.into());
-        let bits = Expr::from_int(&pitch).multiple().checked_mul(dtype.bits().into()).unwrap_or(8 * WIDEST);
+        let bits = row_bits(dtype, &pitch);
         if bits % 8 != 0 {
             return Err(crate::Error::Config {
                 what: "pitch of a matrix",
@@ -129,8 +163,7 @@ impl Gmem {
                 ),
             });
         }
-        let align = num_integer::gcd(bits / 8, WIDEST);
-        let pointer = builder.pointer(name, align.max(dtype.bytes_of(1).unwrap_or(1)));
+        let pointer = builder.pointer(name, alignment(dtype, bits));
         Gmem::bounded(pointer, dtype, &Lay::strided(shape, [pitch, Int::fixed(1)])?)
     }
 
@@ -161,6 +194,16 @@ impl Gmem {
             _ => None,
         }
     }
+}
+
+/// What the bits of `pitch` values are known to be a multiple of.
+fn row_bits(dtype: DType, pitch: &Int) -> i64 {
+    Expr::from_int(pitch).multiple().checked_mul(dtype.bits().into()).unwrap_or(8 * WIDEST)
+}
+
+/// The bytes that rows are aligned to if each is a multiple of so many bits.
+fn alignment(dtype: DType, bits: i64) -> i64 {
+    (num_integer::gcd(bits, 8 * WIDEST) / 8).max(dtype.bytes_of(1).unwrap_or(1))
 }
 
 impl Memory for Gmem {

@@ -1,9 +1,9 @@
 //! What a caller claims of a value is checked where the simulator runs the kernel, and leaves no trace in its text.
 
-use girih_codegen::{Builder, Cond, Expr, Width};
-use girih_ptx::{Claim, Module, Type};
+use girih_codegen::{Builder, Cond, Expr, Scalar, Width};
+use girih_ptx::{Claim, Module, Special, Type};
 use girih_sim::{Error, Memory, Options};
-use girih_tensor::Space;
+use girih_tensor::{DType, Space};
 use proptest::prelude::*;
 
 use super::harness::{BLOCKS, Harness, THREADS, launch};
@@ -68,6 +68,18 @@ fn claims_hold_where_they_are_made() {
         })
         .unwrap();
         assert_eq!(found(&h.finish(), &[], 1).is_none(), right, "{rounds}");
+    }
+}
+
+/// A u64 that no index holds.
+#[test]
+fn integers_of_64_bits_are_claimed_to_be_below_2_63() {
+    for (shift, right) in [(62, true), (63, false)] {
+        let mut h = Harness::new(1);
+        let one = (Scalar::index(&h.b.special(Special::Laneid), DType::U64) & 1) | 1;
+        let index = h.b.index_of(&(one << shift)).unwrap();
+        h.out.clone().store(&mut h.b, 0, &index).unwrap();
+        assert_eq!(found(&h.finish(), &[], 1).is_none(), right, "{shift}");
     }
 }
 

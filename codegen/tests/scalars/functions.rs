@@ -117,7 +117,7 @@ fn misuse_is_told_with_its_line() {
     assert!(error.to_string().contains("Lt of f32 and f16"), "{error}");
     let reg = b.reg(girih_ptx::Type::F32);
     assert!(b.scalar_in(&reg, DType::F64).is_err());
-    assert!(b.index_of(&x, 0, 1, 1).is_err());
+    assert!(b.index_of(&x).is_err());
 }
 
 /// A conversion that leaves the bits names the same register, which may be written.

@@ -73,7 +73,7 @@ fn scans(sm: u32) -> Result<Kernel, Error> {
 
 fn division() -> Result<Kernel, Error> {
     kernel("division", 80, |b, _, n, number| {
-        let number = b.index_of(&(number * 1_000_003), 0, u32::MAX.into(), 1)?;
+        let number = b.index_of(&(number * 1_000_003))?;
         let (quotient, remainder) = b.div_rem(&number, n)?;
         // Beyond 32 bits.
         let (wide, _) = b.div_rem(&(&number * 1_000_003), n)?;
