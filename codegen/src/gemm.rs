@@ -8,10 +8,12 @@
 //! - The [`Epilogue`] says what becomes of the sums: a value of its own, made of nodes that may have inputs of their own, as a
 //!   bias or a residual. [`Store`] says by which way the results go to C.
 //!
-//! [`generate`] puts them together. Sizes and pitches are parameters of the kernel: a [`GemmConfig`] holds nothing but tiles, atoms
+//! [`generate`] puts them together; a kernel with other parameters can contain a mainloop of its own ([`Multistage::mainloop`],
+//! [`WarpSpecialized::mainloop`]). Sizes and pitches are parameters of the kernel: a [`GemmConfig`] holds nothing but tiles, atoms
 //! and facts. What each parameter is, [`GemmKernel::params`] tells, so that one binder serves all kernels.
 
 mod config;
+mod emit;
 mod epilogue;
 mod interface;
 mod mainloop;
@@ -21,7 +23,10 @@ pub use crate::atom::Major;
 pub use config::{GemmConfig, Store};
 pub use epilogue::{Element, Epilogue, Input, InputKind};
 pub use interface::{GemmKernel, MAX_EXTENT, Param};
-pub use mainloop::{Mainloop, Multistage, SharedTile, Source, WarpSpecialized};
+pub use mainloop::{
+    Consumer, Feed, Mainloop, Multistage, MultistageMainloop, Producer, SharedTile, Source, Sums,
+    WarpSpecialized, WarpSpecializedMainloop, k_tiles,
+};
 pub use schedule::{MAX_TILES, Schedule, hilbert};
 
 use crate::{Builder, Error};
@@ -37,8 +42,8 @@ pub fn generate(config: &GemmConfig, epilogue: &Epilogue) -> Result<GemmKernel, 
     let mut b = Builder::new(config.name, config.sm(), config.threads()?);
     let mut interface = Interface::new(&mut b, config, epilogue)?;
     let partitions = match &config.mainloop {
-        Mainloop::Multistage(multistage) => multistage.emit(&mut b, &interface)?,
-        Mainloop::WarpSpecialized(warp_specialized) => warp_specialized.emit(&mut b, &mut interface)?,
+        Mainloop::Multistage(multistage) => emit::multistage(&mut b, &interface, multistage)?,
+        Mainloop::WarpSpecialized(parts) => emit::warp_specialized(&mut b, &mut interface, parts)?,
     };
     interface.into_kernel(b.finish()?, partitions)
 }

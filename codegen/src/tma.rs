@@ -2,12 +2,12 @@
 
 use girih_layout::{Int, Lay, Shape, Stride, Swizzle, Symbol, Tile, Tiles, lay};
 use girih_ptx::{TensorElement, TensorSwizzle, Tiled};
-use girih_tensor::DType;
+use girih_tensor::{DType, Tensor};
 
 use crate::algorithm::CopyWith;
 use crate::atom::{CopyAtom, Transfer, tensor_element, tensor_swizzle};
 use crate::tiled::copy::{extent, static_size};
-use crate::{Error, Expr, TiledCopy};
+use crate::{Counting, Error, Expr, TiledCopy};
 
 /// Most dimensions of a tensor map, and most elements of a box along one.
 const RANK: usize = 5;
@@ -47,7 +47,7 @@ impl TmaCopy {
     /// use girih_codegen::{TmaCopy, atom::Transfer};
     /// use girih_layout::{Swizzle, lay};
     /// use girih_ptx::TensorSwizzle;
-    /// use girih_tensor::DType;
+    /// use girih_tensor::{DType, Tensor};
     ///
     /// // Tiles of 128 x 64 of a row-major matrix, rows of 128 bytes in shared memory with the swizzle of 128 bytes.
     /// let matrix = lay!("(1000,4096):(4096,1)");
@@ -113,6 +113,14 @@ impl TmaCopy {
         let tiles = Tiles::new(&tiles.collect::<Result<Vec<_>, Error>>()?)?;
         let copy = TiledCopy::from_tv(atom, bits, &Lay::concat(&[lay!("1:0"), order])?, tiles)?;
         Ok(TmaCopy { copy, global, element, dims, extents, swizzle: span })
+    }
+
+    /// The coordinates of the whole tensor, which a tensor copy takes in the place of global memory (CuTe's `get_tma_tensor`).
+    ///
+    /// # Errors
+    /// Those of [`Lay::identity`].
+    pub fn tma_tensor(&self) -> Result<Tensor<Counting>, Error> {
+        Ok(Tensor::new(Counting::new(self.global.rank()), Lay::identity(self.global.shape())?))
     }
 
     /// The boxes of a tile, for one thread: its source and destination are the tensor's coordinates (an identity tensor

@@ -301,7 +301,7 @@ fn misuse_is_told() {
         rows of the store = 64: multiples of 128 that divide 128
         registers = 40 and 2 x 240: at most 512 for a thread of each warpgroup together
         tile (M,N) = (512,64): at most 104 accumulators in 128 registers
-        shared memory = 262304 bytes: stages and rows of C of at most 232448 bytes together
+        shared memory = 245920 bytes: stages and rows of C of at most 232448 bytes together
         m = 0: multiples of 1 from 1 to 1073741824 elements
         n = 60: multiples of 8 from 1 to 1073741824 elements
         lda = 63: multiples of 8 from 1 to 1073741824 elements

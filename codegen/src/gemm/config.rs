@@ -3,7 +3,7 @@
 use girih_layout::Lay;
 use girih_tensor::DType;
 
-use super::{Mainloop, Schedule};
+use super::{Mainloop, Schedule, epilogue};
 use crate::Error;
 use crate::atom::{Major, MmaAtom};
 use crate::engine::element_bytes;
@@ -133,18 +133,38 @@ impl GemmConfig {
             return refuse("c_type", self.c_type.to_string(), "f32, f16 or bf16");
         }
         match &self.mainloop {
-            Mainloop::Multistage(multistage) => multistage.check(self)?,
-            Mainloop::WarpSpecialized(warp_specialized) => warp_specialized.check(self)?,
+            Mainloop::Multistage(multistage) => multistage.check(self.tile)?,
+            Mainloop::WarpSpecialized(warp_specialized) => warp_specialized.check(self.tile)?,
         }
         self.schedule.check(self)?;
-        if let Store::Direct { vector } = self.store {
-            let widest = 16 / element_bytes("c_type", self.c_type)?;
-            if !(1..=widest).contains(&vector) || vector.count_ones() != 1 {
-                let accepted = format!("a power of two, at most {widest}");
-                return refuse("vector of the store", vector.to_string(), &accepted);
+        self.store.check(self)
+    }
+}
+
+impl Store {
+    fn check(&self, config: &GemmConfig) -> Result<(), Error> {
+        match (*self, &config.mainloop) {
+            (Store::Direct { vector }, _) => {
+                let widest = 16 / element_bytes("c_type", config.c_type)?;
+                if !(1..=widest).contains(&vector) || vector.count_ones() != 1 {
+                    let accepted = format!("a power of two, at most {widest}");
+                    return refuse("vector of the store", vector.to_string(), &accepted);
+                }
+                Ok(())
+            }
+            (Store::Tma { .. }, Mainloop::Multistage(_)) => {
+                let accepted = "a direct store: shared memory holds the tiles of A and B";
+                refuse("store", String::from("Tma"), accepted)
+            }
+            (Store::Tma { rows }, Mainloop::WarpSpecialized(parts)) => {
+                let (unit, [m, n, _]) = (parts.rows()?, config.tile);
+                if rows < unit || rows % unit != 0 || m % rows != 0 {
+                    let accepted = format!("multiples of {unit} that divide {m}");
+                    return refuse("rows of the store", rows.to_string(), &accepted);
+                }
+                parts.check_shared(config.tile, epilogue::shared_bytes(config.c_type, rows, n)?)
             }
         }
-        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 mod apply;
 mod direct;
 mod nodes;
+mod staged;
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use crate::{Error, Expr, Gmem, Scalar};
 
 pub(super) use apply::AtTile;
 pub(super) use direct::store;
+pub(super) use staged::{Rows, Staged, shared_bytes};
 
 /// What becomes of the sums of a product before they are C: nodes, each of which makes one value of an element of C from the value
 /// before it. The first value is the sum in f32; the last one is rounded to C's dtype and stored.

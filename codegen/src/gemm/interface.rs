@@ -1,6 +1,7 @@
 //! A GEMM kernel's parameters: what each of them is, and the tensors that they describe.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use girih_layout::{Int, Lay, Shape, Stride, Strides, Symbol};
 use girih_ptx::Tiled;
@@ -8,9 +9,10 @@ use girih_tensor::{Slice, Tensor};
 
 use super::config::Store;
 use super::epilogue::{AtTile, Epilogue, Given, Input};
+use super::mainloop::k_tiles;
 use super::schedule::{self, Order, Schedule, Tile, Walk};
 use super::{GemmConfig, MAX_TILES};
-use crate::atom::{Major, Transfer};
+use crate::atom::Major;
 use crate::builder::{Builder, Cond};
 use crate::engine::element_bytes;
 use crate::error::narrow;
@@ -187,14 +189,13 @@ impl<'a> Interface<'a> {
         self.epilogue.reads_tiles()
     }
 
-    /// How many tiles there are along K.
-    pub(super) fn k_tiles(&self) -> Result<Expr, Error> {
-        let tile = self.config.tile[2];
-        (&extent(self.symbols[2]) + (tile - 1)).div(tile)
+    /// The tiles along K.
+    pub(super) fn k_tiles(&self) -> Result<Range<Expr>, Error> {
+        k_tiles(&extent(self.symbols[2]), self.config.tile[2])
     }
 
     /// The extents of an operand.
-    pub(super) fn shape(&self, operand: Operand) -> Result<Shape, Error> {
+    fn shape(&self, operand: Operand) -> Result<Shape, Error> {
         Ok(Shape::flat(&operand.modes().map(|mode| Int::symbol(self.symbols[mode])))?)
     }
 
@@ -232,18 +233,9 @@ impl<'a> Interface<'a> {
         Error::Config { what: "operand", value: format!("{operand:?}"), accepted: accepted.into() }
     }
 
-    /// The tensor copy of an operand whose tile lies in shared memory as `swizzle` after `shared` says. What it is, the host
-    /// needs to know for the tensor map.
-    pub(super) fn tma_copy(
-        &mut self,
-        transfer: Transfer,
-        operand: Operand,
-        shared: &girih_layout::Composed,
-    ) -> Result<TmaCopy, Error> {
-        let dtype = self.config.dtype(operand);
-        let copy = TmaCopy::new(transfer, dtype, &self.layout(operand)?, shared.layout(), shared.swizzle())?;
+    /// Keeps the tensor copy of an operand, of which the host makes a tensor map.
+    pub(super) fn keep(&mut self, operand: Operand, copy: &TmaCopy) {
         self.copies.insert(operand as usize, copy.clone());
-        Ok(copy)
     }
 
     /// Runs `body` for each of the block's tiles; the threads where `who` holds know which tile it is.
@@ -257,8 +249,13 @@ impl<'a> Interface<'a> {
         self.walk.for_each(b, who, alternate, body)
     }
 
-    /// The tile of C at `tile`, (BlockM,BlockN), of C itself or of what lies like it.
-    pub(super) fn tile_of_c<E: girih_tensor::Engine<Index = Expr>>(
+    /// The tile of C at `tile`, (BlockM,BlockN), where C is taken by its address.
+    pub(super) fn tensor_of_c(&self, tile: &Tile) -> Result<Tensor<Gmem>, Error> {
+        self.tile_of_c(&self.tensor(Operand::C)?, tile)
+    }
+
+    /// The tile at `tile`, (BlockM,BlockN), of what lies like C.
+    fn tile_of_c<E: girih_tensor::Engine<Index = Expr>>(
         &self,
         whole: &Tensor<E>,
         tile: &Tile,

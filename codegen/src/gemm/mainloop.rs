@@ -1,10 +1,21 @@
 //! Mainloops: tiles of A and B come to the threads that multiply, and the sums of a tile of C stay in their registers.
+//!
+//! A mainloop knows neither the kernel's parameters nor what becomes of the sums, so that any kernel can contain one:
+//! [`Multistage::mainloop`] and [`WarpSpecialized::mainloop`] derive what there is to know from a tile's extents, and what they return
+//! writes the instructions between whatever comes before and after. [`generate`](super::generate) does no more than that.
 
 mod multistage;
 mod warp_specialized;
 
-pub use multistage::{Multistage, SharedTile, Source};
-pub use warp_specialized::WarpSpecialized;
+use girih_layout::{Lay, Shape};
+use girih_tensor::Tensor;
+
+use crate::tiled::mma::{Operand, ThrMma};
+use crate::{Builder, Error, Expr, Rmem, TiledMma};
+
+pub use multistage::{Multistage, MultistageMainloop, SharedTile, Source};
+pub use warp_specialized::{Consumer, Feed, Producer, WarpSpecialized, WarpSpecializedMainloop};
+pub(super) use warp_specialized::{ROWS, WARPGROUP};
 
 /// How the sums of a tile are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,4 +38,37 @@ impl Mainloop {
     pub fn warp_specialized(&self) -> Option<&WarpSpecialized> {
         if let Mainloop::WarpSpecialized(warp_specialized) = self { Some(warp_specialized) } else { None }
     }
+}
+
+/// The sums of a block's tile of C: what a thread has of them, and which elements they are.
+#[derive(Clone, Debug)]
+pub struct Sums {
+    /// `(FrgV,RestM,RestN)`.
+    pub values: Tensor<Rmem>,
+    /// The thread among those that multiply: it partitions C, or whatever lies like C, as the sums are partitioned.
+    pub thread: ThrMma<Expr>,
+}
+
+impl Sums {
+    /// Registers for the sums of `tile`, which have no values yet.
+    fn new(
+        b: &mut Builder,
+        mma: &TiledMma,
+        [m, n, _]: [i64; 3],
+        thread: ThrMma<Expr>,
+    ) -> Result<Sums, Error> {
+        let fragment = mma.thrfrg(Operand::C, &Lay::col_major([m, n])?)?.mode(1)?; // (FrgV,(RestM,RestN))
+        let rest = fragment.mode(1)?;
+        let sizes = [fragment.mode(0)?.size()?, rest.mode(0)?.size()?, rest.mode(1)?.size()?];
+        let values = Rmem::tensor(b, mma.atom.c_type, Lay::left(&Shape::flat(&sizes)?)?)?;
+        Ok(Sums { values, thread })
+    }
+}
+
+/// The tiles along K of `k` elements that a mainloop goes through if nothing else shares the work: from the first to the end.
+///
+/// # Errors
+/// Those of [`Expr::div`].
+pub fn k_tiles(k: &Expr, tile_k: i64) -> Result<std::ops::Range<Expr>, Error> {
+    Ok(Expr::from(0)..(k + (tile_k - 1)).div(tile_k)?)
 }

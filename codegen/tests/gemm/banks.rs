@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use girih_codegen::Operand;
-use girih_codegen::gemm::{Epilogue, GemmConfig, Major, SharedTile, generate};
+use girih_codegen::gemm::{Epilogue, GemmConfig, Major, generate};
 use girih_codegen::plan::{Pieces, WarpAccess};
 use girih_sim::{Moment, Observer, Options};
 use girih_tensor::DType;
@@ -102,7 +102,7 @@ fn chosen_tiles_have_no_bank_conflicts() {
 fn without_a_swizzle_columns_collide() {
     for config in [sm80(DType::Bf16, Major::K, Major::K), simt(Major::K, Major::K)] {
         let element = i64::from(config.atom().b_type.bits() / 8);
-        let swizzle = SharedTile::new(&config, Operand::B).unwrap().swizzle.unwrap();
+        let swizzle = super::shared_tile(&config, Operand::B).swizzle.unwrap();
         let [_, mut accesses] = accesses(&config);
         for at in accesses.iter_mut().flat_map(|(lanes, _)| lanes) {
             // A swizzle is its own inverse.

@@ -6,6 +6,7 @@ mod configs;
 mod golden;
 mod order;
 mod partitions;
+mod pieces;
 mod run;
 
 use girih_codegen::gemm::{GemmConfig, SharedTile, Source};
@@ -17,8 +18,12 @@ use crate::expr::formula::Formula;
 
 /// The operand's tiles in shared memory from address 0.
 fn shared(config: &GemmConfig, operand: Operand) -> Tensor<Smem> {
-    let tile = SharedTile::new(config, operand).unwrap();
+    let tile = shared_tile(config, operand);
     Tensor::new(Smem::new(Expr::from(0), config.atom().a_type, tile.swizzle), tile.layout)
+}
+
+fn shared_tile(config: &GemmConfig, operand: Operand) -> SharedTile {
+    *config.mainloop.multistage().unwrap().mainloop(config.tile).unwrap().shared(operand)
 }
 
 fn threads(config: &GemmConfig) -> i64 {

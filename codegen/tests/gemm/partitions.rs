@@ -148,7 +148,7 @@ fn fragments_own_each_element_once_a_row_of_atoms() {
 #[test]
 fn loads_write_their_own_elements() {
     for (config, operand, copy) in copies() {
-        let (thread, tile) = (thread(config), SharedTile::new(config, operand).unwrap());
+        let (thread, tile) = (thread(config), super::shared_tile(config, operand));
         let [x, k] = config.extents(operand);
         let mine = copy
             .get_slice(&thread)

@@ -6,14 +6,19 @@ use super::AtTile;
 use crate::algorithm::copy;
 use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::Builder;
-use crate::{Error, Gmem, Rmem};
+use crate::gemm::mainloop::Sums;
+use crate::tiled::mma::Operand;
+use crate::{Error, Gmem};
 
-/// Stores what `epilogue` makes of the sums, (FrgV,RestM,RestN), to what the thread has of C, (FrgV,RestM,RestN).
+/// Stores what `epilogue` makes of the sums to a tile of C, (BlockM,BlockN).
 pub(in crate::gemm) fn store(
     b: &mut Builder,
     epilogue: &AtTile<'_>,
-    sums: &Tensor<Rmem>,
-    c: &Tensor<Gmem>,
+    sums: &Sums,
+    tile: &Tensor<Gmem>,
 ) -> Result<(), Error> {
-    epilogue.for_each_piece(b, sums, |b, values, piece| copy(b, AUTO_VECTORIZING_COPY, values, &piece.of(c)?))
+    let c = sums.thread.partition(Operand::C, tile)?; // (FrgV,RestM,RestN)
+    epilogue.for_each_piece(b, &sums.values, |b, values, piece| {
+        copy(b, AUTO_VECTORIZING_COPY, values, &piece.of(&c)?)
+    })
 }

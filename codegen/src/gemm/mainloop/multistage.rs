@@ -6,131 +6,217 @@ mod fragment;
 mod load;
 mod shared;
 
-use girih_layout::{Lay, Shape};
+use std::ops::Range;
+
+use girih_layout::Lay;
 use girih_ptx::Special;
 use girih_tensor::Tensor;
 
+use super::Sums;
 use crate::algorithm::{clear, cp_async_fence, cp_async_wait, cp_async_wait_all, gemm};
-use crate::builder::{Builder, Cond};
+use crate::builder::Builder;
 use crate::error::narrow;
-use crate::gemm::epilogue;
-use crate::gemm::interface::Interface;
-use crate::gemm::schedule::Tile;
 use crate::tiled::mma::Operand;
-use crate::{Error, Expr, Rmem, Smem, TiledCopy};
+use crate::{Error, Expr, Gmem, Rmem, Smem, TiledCopy, TiledMma};
 
 pub use config::{Multistage, Source};
 use fragment::{FragmentLoad, fragment_layout};
 use load::TileLoad;
 pub use shared::SharedTile;
 
+/// A multistage mainloop on tiles of one size ([`Multistage::mainloop`]): its copies, and how tiles lie in shared memory.
+#[derive(Clone, Debug)]
+pub struct MultistageMainloop {
+    multistage: Multistage,
+    /// BlockM, BlockN, BlockK.
+    tile: [i64; 3],
+    mma: TiledMma,
+    shared: [SharedTile; 2],
+    copies: [TiledCopy; 2],
+    /// `ldmatrix`, where the atom takes its fragments so.
+    readers: [Option<TiledCopy>; 2],
+}
+
 impl Multistage {
-    /// Writes the kernel, and returns what it was derived from.
-    pub(in crate::gemm) fn emit(
+    /// The mainloop on tiles of BlockM, BlockN, BlockK elements.
+    ///
+    /// # Errors
+    /// [`Error::Config`] naming what does not fit, and what would be accepted.
+    pub fn mainloop(&self, tile: [i64; 3]) -> Result<MultistageMainloop, Error> {
+        self.check(tile)?;
+        let [a, b] = [Operand::A, Operand::B];
+        let extents = |operand: Operand| operand.modes().map(|mode| tile[mode]);
+        Ok(MultistageMainloop {
+            multistage: *self,
+            tile,
+            mma: self.mma()?,
+            shared: [SharedTile::new(self, a, extents(a))?, SharedTile::new(self, b, extents(b))?],
+            copies: [self.tile_copy(a, extents(a))?, self.tile_copy(b, extents(b))?],
+            readers: [self.fragment_copy(a)?, self.fragment_copy(b)?],
+        })
+    }
+}
+
+impl MultistageMainloop {
+    /// Writes the sums over the tiles of `k_tiles` along K: of block tile `at[0]` of A, M x K, and `at[1]` of B, N x K. All threads
+    /// of the block take part, [`Multistage::threads`] in number. What lies outside of tensors that carry their extents
+    /// ([`Gmem::bounded`]) counts as zero. A second mainloop in the same kernel, and one in a loop, needs a barrier before it.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for tensors whose contiguous mode or alignment is not that of [`Source`].
+    ///
+    /// # Examples
+    /// The largest sum of each thread, instead of a C.
+    /// ```
+    /// use girih_codegen::algorithm::read;
+    /// use girih_codegen::atom::{Major, SM80_16X8X16_F32F16F16F32_TN};
+    /// use girih_codegen::gemm::{Multistage, Source, k_tiles};
+    /// use girih_codegen::{Builder, Expr, Gmem};
+    /// use girih_layout::{Tile, lay};
+    /// use girih_ptx::Special;
+    /// use girih_tensor::DType;
+    ///
+    /// let source = Source { major: Major::K, vector: 8 };
+    /// let multistage = Multistage {
+    ///     atom: SM80_16X8X16_F32F16F16F32_TN,
+    ///     atoms: lay!("(2,2):(1,2)"),
+    ///     permutation: [Tile::All, Tile::All],
+    ///     k_atoms: 1,
+    ///     fragments: 2,
+    ///     stages: 3,
+    ///     min_blocks: 1,
+    ///     a: source,
+    ///     b: source,
+    /// };
+    /// let mainloop = multistage.mainloop([64, 64, 32])?;
+    /// let mut b = Builder::new("k", 80, multistage.threads()?);
+    /// let [m, n, k] = b.symbols(["m", "n", "k"], |s| s.at_least(1).at_most(1 << 20))?;
+    /// let pitch = b.symbol("pitch", |pitch| pitch.at_most(1 << 20).divisible_by(8))?;
+    /// let x = Gmem::matrix(&mut b, "x", DType::F16, [m, k], pitch)?;
+    /// let y = Gmem::matrix(&mut b, "y", DType::F16, [n, k], pitch)?;
+    /// let [row, column] = [Special::CtaidX, Special::CtaidY].map(|special| b.special(special));
+    /// let k_tiles = k_tiles(&Expr::from_int(&k.into()), 32)?;
+    /// let sums = mainloop.multiply(&mut b, [&x, &y], [&row, &column], k_tiles)?;
+    /// let largest = read(&mut b, &sums.values)?.into_iter().reduce(|x, y| x.maximum(y));
+    /// assert!(largest.is_some());
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn multiply(
         &self,
         b: &mut Builder,
-        interface: &Interface<'_>,
-    ) -> Result<Vec<(&'static str, String)>, Error> {
-        if self.min_blocks > 0 {
-            b.min_blocks(self.min_blocks);
-        }
-        let config = interface.config;
-        let thread = b.special(Special::TidX);
-        let mine = self.mma()?.get_slice(&thread)?;
-        let k_tiles = interface.k_tiles()?;
-        let mut partitions = Vec::new();
-        interface.for_each_tile(b, &Cond::Always, false, |b, tile| {
-            let mainloop = Loop::new(b, self, interface, &thread, tile)?;
-            partitions = mainloop.describe(interface)?;
-            if config.schedule.is_persistent() {
-                // The stages of the tile before are being read.
-                b.barrier();
-            }
-            mainloop.emit(b, &k_tiles)?;
-            b.comment("epilogue");
-            let c =
-                mine.partition(Operand::C, &interface.tile_of_c(&interface.tensor(Operand::C)?, tile)?)?; // (FrgV,RestM,RestN)
-            epilogue::store(b, &interface.epilogue_at(&mine, tile)?, &mainloop.sums, &c)
-        })?;
-        Ok(partitions)
+        operands: [&Tensor<Gmem>; 2],
+        at: [&Expr; 2],
+        k_tiles: Range<Expr>,
+    ) -> Result<Sums, Error> {
+        let mainloop = Loop::new(b, self, operands, at, k_tiles)?;
+        mainloop.emit(b)?;
+        Ok(mainloop.sums)
+    }
+
+    /// What it is derived from, line by line: name and layout.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`].
+    pub fn describe(&self) -> Result<Vec<(&'static str, String)>, Error> {
+        let copy = |copy: &TiledCopy| format!("{} {}", copy.atom, copy.tv);
+        let [tile_m, tile_n, tile_k] = self.tile;
+        let c = self.mma.thrfrg(Operand::C, &Lay::col_major([tile_m, tile_n])?)?;
+        Ok(vec![
+            ("tile (M,N,K)", format!("({tile_m},{tile_n},{tile_k})")),
+            ("MMA atom", self.multistage.atom.name()),
+            ("MMA atoms (M,N)", self.multistage.atoms.to_string()),
+            ("TV of C", c.to_string()),
+            ("A: global to shared", copy(&self.copies[0])),
+            ("B: global to shared", copy(&self.copies[1])),
+            ("A in shared memory", self.shared[0].to_string()),
+            ("B in shared memory", self.shared[1].to_string()),
+            ("A: shared to registers", fragment::name(&self.readers[0])),
+            ("B: shared to registers", fragment::name(&self.readers[1])),
+        ])
+    }
+
+    /// How the tiles of A or B lie in shared memory.
+    pub fn shared(&self, operand: Operand) -> &SharedTile {
+        &self.shared[operand as usize]
+    }
+
+    /// BlockX and BlockK of an operand.
+    fn extents(&self, operand: Operand) -> [i64; 2] {
+        operand.modes().map(|mode| self.tile[mode])
     }
 }
 
 /// The loop over k-tiles of a tile of C, `stages - 1` of them ahead in flight.
-struct Loop<'a> {
-    multistage: &'a Multistage,
-    tiles: [SharedTile; 2],
-    copies: [TiledCopy; 2],
+struct Loop {
+    multistage: Multistage,
     loads: [TileLoad; 2],
     fragments: [FragmentLoad; 2],
     registers: Vec<[Tensor<Rmem>; 2]>, // (FrgV,RestX,KAtoms) each
-    sums: Tensor<Rmem>,                // (FrgV,RestM,RestN)
+    sums: Sums,
+    k_tiles: Range<Expr>,
     k_blocks: i64,
 }
 
-impl<'a> Loop<'a> {
+impl Loop {
     fn new(
         b: &mut Builder,
-        multistage: &'a Multistage,
-        interface: &Interface<'_>,
-        thread: &Expr,
-        tile: &Tile,
-    ) -> Result<Loop<'a>, Error> {
-        let config = interface.config;
-        let both = [Operand::A, Operand::B];
-        let copies = both.map(|operand| multistage.tile_copy(config, operand));
-        let [copy_a, copy_b] = copies;
-        let copies = [copy_a?, copy_b?];
-        let fragments = both.map(|operand| multistage.fragment_copy(operand));
-        let [fragment_a, fragment_b] = fragments;
-        let readers = [fragment_a?, fragment_b?];
-        let shared_tile = |operand: Operand| SharedTile::new(config, operand);
-        let tiles = [shared_tile(Operand::A)?, shared_tile(Operand::B)?];
+        mainloop: &MultistageMainloop,
+        operands: [&Tensor<Gmem>; 2],
+        at: [&Expr; 2],
+        k_tiles: Range<Expr>,
+    ) -> Result<Loop, Error> {
+        let multistage = mainloop.multistage;
+        let thread = b.special(Special::TidX);
         let mut shared = |operand: Operand| -> Result<Tensor<Smem>, Error> {
-            let tile = &tiles[operand as usize];
-            Smem::alloc(b, config.atom().dtype(operand), tile.swizzle, &tile.layout) // (BlockX,BlockK,Stage)
+            let tile = mainloop.shared(operand);
+            Smem::alloc(b, multistage.atom.dtype(operand), tile.swizzle, &tile.layout) // (BlockX,BlockK,Stage)
         };
         let shared = [shared(Operand::A)?, shared(Operand::B)?];
-        let load = |operand: Operand, block: &Expr| {
-            let (i, whole) = (operand as usize, interface.tensor(operand)?); // (X,K)
-            TileLoad::new(&copies[i], config.extents(operand), &whole, &shared[i], block, thread)
+        let load = |operand: Operand| {
+            let i = operand as usize;
+            TileLoad::new(
+                &mainloop.copies[i],
+                mainloop.extents(operand),
+                operands[i],
+                &shared[i],
+                at[i],
+                &thread,
+            )
         };
         let fragment = |operand: Operand| {
             let i = operand as usize;
-            FragmentLoad::new(multistage, operand, &readers[i], &shared[i], thread)
+            FragmentLoad::new(&multistage, operand, &mainloop.readers[i], &shared[i], &thread)
         };
-        let loads = [load(Operand::A, &tile.row)?, load(Operand::B, &tile.column)?];
+        let loads = [load(Operand::A)?, load(Operand::B)?];
         let fragments = [fragment(Operand::A)?, fragment(Operand::B)?];
-        let [tile_m, tile_n, tile_k] = config.tile;
-        let c = multistage.mma()?.thrfrg(Operand::C, &Lay::col_major([tile_m, tile_n])?)?.mode(1)?; // (FrgV,(RestM,RestN))
-        let sizes = [c.mode(0)?.size()?, c.mode(1)?.mode(0)?.size()?, c.mode(1)?.mode(1)?.size()?];
-        let sums = Rmem::tensor(b, multistage.atom.c_type, Lay::left(&Shape::flat(&sizes)?)?)?;
+        let sums = Sums::new(b, &mainloop.mma, mainloop.tile, mainloop.mma.get_slice(&thread)?)?;
         let mut registers = Vec::new();
         for _ in 0..multistage.fragments {
             let mut fragment = |operand: Operand| -> Result<Tensor<Rmem>, Error> {
-                let layout = fragment_layout(multistage, config.extents(operand), operand)?;
+                let layout = fragment_layout(&multistage, mainloop.extents(operand), operand)?;
                 Rmem::tensor(b, multistage.atom.dtype(operand), layout)
             };
             registers.push([fragment(Operand::A)?, fragment(Operand::B)?]);
         }
-        let k_blocks = multistage.k_blocks(tile_k);
-        Ok(Loop { multistage, tiles, copies, loads, fragments, registers, sums, k_blocks })
+        let k_blocks = multistage.k_blocks(mainloop.tile[2]);
+        Ok(Loop { multistage, loads, fragments, registers, sums, k_tiles, k_blocks })
     }
 
-    fn emit(&self, b: &mut Builder, k_tiles: &Expr) -> Result<(), Error> {
+    fn emit(&self, b: &mut Builder) -> Result<(), Error> {
         let stages = self.multistage.stages;
         b.comment("prologue: the first stages");
         for stage in 0..stages - 1 {
             self.load_tile(b, &Expr::from(stage), &Expr::from(stage))?;
         }
-        clear(b, &self.sums)?;
+        clear(b, &self.sums.values)?;
         self.wait(b)?;
         let ahead = self.multistage.fragments > 1;
         if ahead {
             self.load_fragments(b, 0, &Expr::from(0))?;
         }
         b.comment("mainloop");
-        b.for_range(k_tiles, |b, tile| {
+        b.for_range(&(&self.k_tiles.end - &self.k_tiles.start), |b, tile| {
             let stage = tile.rem(stages)?;
             let next = (tile + 1).rem(stages)?;
             for block in 0..self.k_blocks {
@@ -152,7 +238,7 @@ impl<'a> Loop<'a> {
                     self.load_tile(b, &fetched, &fetched.rem(stages)?)?;
                 }
                 let [a, operand_b] = self.registers_of(block);
-                gemm(b, &self.multistage.atom, a, operand_b, &self.sums)?;
+                gemm(b, &self.multistage.atom, a, operand_b, &self.sums.values)?;
             }
             Ok(())
         })?;
@@ -163,7 +249,7 @@ impl<'a> Loop<'a> {
     /// Issues the copies of one k-tile as one group.
     fn load_tile(&self, b: &mut Builder, tile: &Expr, stage: &Expr) -> Result<(), Error> {
         for load in &self.loads {
-            load.emit(b, tile, stage)?;
+            load.emit(b, &(&self.k_tiles.start + tile), stage)?;
         }
         cp_async_fence(b);
         Ok(())
@@ -185,23 +271,5 @@ impl<'a> Loop<'a> {
             load.emit(b, fragment, block, stage)?;
         }
         Ok(())
-    }
-
-    fn describe(&self, interface: &Interface<'_>) -> Result<Vec<(&'static str, String)>, Error> {
-        let copy = |copy: &TiledCopy| format!("{} {}", copy.atom, copy.tv);
-        let [tile_m, tile_n, tile_k] = interface.config.tile;
-        let c = self.multistage.mma()?.thrfrg(Operand::C, &Lay::col_major([tile_m, tile_n])?)?;
-        Ok(vec![
-            ("tile (M,N,K)", format!("({tile_m},{tile_n},{tile_k})")),
-            ("MMA atom", self.multistage.atom.name()),
-            ("MMA atoms (M,N)", self.multistage.atoms.to_string()),
-            ("TV of C", c.to_string()),
-            ("A: global to shared", copy(&self.copies[0])),
-            ("B: global to shared", copy(&self.copies[1])),
-            ("A in shared memory", self.tiles[0].to_string()),
-            ("B in shared memory", self.tiles[1].to_string()),
-            ("A: shared to registers", self.fragments[0].name()),
-            ("B: shared to registers", self.fragments[1].name()),
-        ])
     }
 }

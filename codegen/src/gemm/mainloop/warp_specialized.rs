@@ -1,80 +1,126 @@
 //! The warp-specialised mainloop: one warpgroup issues tensor copies of A and B into a pipeline of stages, the others multiply what has
-//! come (CUTLASS's `KernelTmaWarpSpecializedCooperative`). With a persistent schedule and a store by tensor copies, C of one tile is
-//! stored while the next one is loaded.
+//! come (CUTLASS's `KernelTmaWarpSpecializedCooperative`).
 
 mod config;
 mod consumer;
 mod producer;
 
-use girih_layout::{Lay, Stride};
+use girih_layout::{Int, Lay, Stride, Swizzle};
 use girih_ptx::Special;
 use girih_tensor::Tensor;
 
 use crate::algorithm::fence_barrier_init;
-use crate::atom::Transfer;
-use crate::builder::{Builder, Cond, SHARED_ALIGN};
-use crate::gemm::interface::Interface;
-use crate::gemm::{GemmConfig, Schedule, Store};
+use crate::atom::{Major, Transfer};
+use crate::builder::{Builder, Cond};
 use crate::tiled::mma::Operand;
-use crate::{Error, Expr, Pipeline, Smem, TmaCopy};
+use crate::{Error, Expr, Pipeline, Smem, TiledMma, TmaCopy};
 
 pub use config::WarpSpecialized;
+pub(in crate::gemm) use config::{ROWS, WARPGROUP};
+pub use consumer::Consumer;
+pub use producer::Producer;
 
-/// What producer and consumers share.
-struct Context<'a> {
-    parts: &'a WarpSpecialized,
-    interface: &'a Interface<'a>,
-    shared: [Tensor<Smem>; 2], // (BlockX,BlockK,Stage)
-    copies: [TmaCopy; 2],
-    /// How C leaves through shared memory, if it does.
-    staged: Option<Staged>,
-    pipeline: Pipeline,
-    k_tiles: Expr,
-    thread: Expr,
-    /// The warpgroup: 0 is the producer's.
-    group: Expr,
+/// A warp-specialised mainloop on tiles of one size ([`WarpSpecialized::mainloop`]).
+#[derive(Clone, Debug)]
+pub struct WarpSpecializedMainloop {
+    parts: WarpSpecialized,
+    /// BlockM, BlockN, BlockK.
+    tile: [i64; 3],
+    mma: TiledMma,
 }
 
-/// C's way through shared memory.
-struct Staged {
-    copy: TmaCopy,
-    /// The base of C's tile in shared memory, in bytes.
-    base: Expr,
-    /// Rows of the tile that shared memory has room for.
-    rows: i64,
+/// Where the tiles of A or B come from: a tensor copy ([`WarpSpecializedMainloop::tma_copy`]) and the address of its tensor map.
+#[derive(Clone, Debug)]
+pub struct Feed {
+    /// The copy, which knows the tensor's shape.
+    pub copy: TmaCopy,
+    /// The address of the map ([`Builder::tensor_map`]).
+    pub map: Expr,
+}
+
+/// What both roles share.
+struct Shared<'a> {
+    mainloop: &'a WarpSpecializedMainloop,
+    tiles: [Tensor<Smem>; 2], // (BlockX,BlockK,Stage)
+    pipeline: Pipeline,
 }
 
 impl WarpSpecialized {
-    /// Writes the kernel, and returns what it was derived from.
-    pub(in crate::gemm) fn emit(
+    /// The mainloop on tiles of BlockM, BlockN, BlockK elements.
+    ///
+    /// # Errors
+    /// [`Error::Config`] naming what does not fit, and what would be accepted.
+    pub fn mainloop(&self, tile: [i64; 3]) -> Result<WarpSpecializedMainloop, Error> {
+        self.check(tile)?;
+        Ok(WarpSpecializedMainloop { parts: *self, tile, mma: self.mma()? })
+    }
+}
+
+impl WarpSpecializedMainloop {
+    /// The tensor copy that brings tiles of A, M x K, or B, N x K, which lies in global memory as `global` says.
+    ///
+    /// # Errors
+    /// As [`TmaCopy::new`].
+    pub fn tma_copy(&self, operand: Operand, global: &Lay) -> Result<TmaCopy, Error> {
+        let tile = self.parts.shared(operand, self.extents(operand))?; // (BlockX,BlockK)
+        let dtype = self.parts.atom.dtype(operand);
+        TmaCopy::new(Transfer::Load, dtype, global, tile.layout(), tile.swizzle())
+    }
+
+    /// Writes both roles. One thread of the first warpgroup executes `produce`, the other warpgroups `consume`: they have to go
+    /// through the same tiles of C, with as many tiles along K. The block has [`WarpSpecialized::threads`], all of which come here.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for shared memory that does not suffice; what `produce` and `consume` return.
+    ///
+    /// # Examples
+    /// A block for each tile of 64 x 64, whose sums go nowhere yet.
+    /// ```
+    /// use girih_codegen::atom::{Major, MmaAtom, MmaKind, Product};
+    /// use girih_codegen::gemm::{Feed, WarpSpecialized, k_tiles};
+    /// use girih_codegen::{Builder, Expr, Operand};
+    /// use girih_layout::{Int, Lay, lay};
+    /// use girih_ptx::Special;
+    /// use girih_tensor::DType;
+    ///
+    /// let types = [DType::F32, DType::Bf16, DType::Bf16];
+    /// let atom = MmaAtom::wgmma(MmaKind::WgmmaSs, 64, types, [Major::K; 2], Product::Multiply)?;
+    /// let parts = WarpSpecialized { atom, atoms: lay!("(1,1):(0,0)"), stages: 4, registers: [40, 232] };
+    /// let mainloop = parts.mainloop([64, 64, 64])?;
+    /// let mut b = Builder::new("k", 90, parts.threads()?);
+    /// let [m, n, k] = b.symbols(["m", "n", "k"], |s| s.at_least(1).at_most(1 << 20).divisible_by(8))?;
+    /// let mut feed = |name: &str, operand: Operand, x| -> Result<Feed, girih_codegen::Error> {
+    ///     let global = Lay::strided([x, k].map(Int::symbol), [Int::symbol(k), Int::fixed(1)])?;
+    ///     Ok(Feed { copy: mainloop.tma_copy(operand, &global)?, map: b.tensor_map(name) })
+    /// };
+    /// let feeds = [feed("map_a", Operand::A, m)?, feed("map_b", Operand::B, n)?];
+    /// let [row, column] = [Special::CtaidX, Special::CtaidY].map(|special| b.special(special));
+    /// let along_k = k_tiles(&Expr::from_int(&k.into()), 64)?;
+    /// mainloop.emit(
+    ///     &mut b,
+    ///     feeds,
+    ///     |b, producer| producer.load(b, [&row, &column], along_k.clone(), &Expr::from(0)),
+    ///     |b, consumer| {
+    ///         let sums = consumer.multiply(b, &along_k.end)?;
+    ///         assert_eq!(sums.values.layout().to_string(), "(32,1,1):(1,0,0)");
+    ///         Ok(())
+    ///     },
+    /// )?;
+    /// assert!(b.finish()?.module().to_string().contains("wgmma.mma_async"));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn emit(
         &self,
         b: &mut Builder,
-        interface: &mut Interface<'_>,
-    ) -> Result<Vec<(&'static str, String)>, Error> {
-        b.min_blocks(1);
-        let config = interface.config;
-        let copies = [Operand::A, Operand::B].map(|operand| {
-            let tile = self.shared(config, operand)?;
-            interface.tma_copy(Transfer::Load, operand, &tile)
-        });
-        let [copy_a, copy_b] = copies;
-        let copies = [copy_a?, copy_b?];
-        let copy_c = match config.store {
-            Store::Tma { rows } => {
-                Some((interface.tma_copy(Transfer::Store, Operand::C, &config.shared_c()?)?, rows))
-            }
-            Store::Direct { .. } => None,
-        };
+        feeds: [Feed; 2],
+        produce: impl FnOnce(&mut Builder, &Producer<'_>) -> Result<(), Error>,
+        consume: impl FnOnce(&mut Builder, &Consumer<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let thread = b.special(Special::TidX);
-        let shared = [self.stages_of(b, config, Operand::A)?, self.stages_of(b, config, Operand::B)?];
-        let staged = match copy_c {
-            Some((copy, rows)) => {
-                let base = b.alloc_shared(config.shared_bytes_c()?, SHARED_ALIGN)?;
-                Some(Staged { copy, base, rows })
-            }
-            None => None,
-        };
-        let pipeline = Pipeline::new(b, self.stages, self.stage_bytes(config)?, self.consumers()?)?;
+        let tiles = [self.stages_of(b, Operand::A)?, self.stages_of(b, Operand::B)?];
+        let stage_bytes = self.parts.stage_bytes(self.tile)?;
+        let pipeline = Pipeline::new(b, self.parts.stages, stage_bytes, self.parts.consumers()?)?;
         b.if_(&Cond::less(&thread, &Expr::from(1)), |b| {
             pipeline.init(b)?;
             fence_barrier_init(b);
@@ -82,73 +128,58 @@ impl WarpSpecialized {
         })?;
         b.barrier();
         let group = b.canonical_warp_group_idx(&thread)?;
-        let k_tiles = interface.k_tiles()?;
-        let context = Context {
-            parts: self,
-            interface,
-            shared,
-            copies,
-            staged,
-            pipeline,
-            k_tiles,
-            thread,
-            group: group.clone(),
+        let shared = Shared { mainloop: self, tiles, pipeline };
+        b.if_else(
+            &Cond::less(&group, &Expr::from(1)),
+            |b| Producer::run(b, &shared, &feeds, &thread, produce),
+            |b| Consumer::run(b, &shared, &thread, &group, consume),
+        )
+    }
+
+    /// What it is derived from, line by line: name and layout.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`].
+    pub fn describe(&self) -> Result<Vec<(&'static str, String)>, Error> {
+        let [m, n, k] = self.tile;
+        let c = self.mma.thrfrg(Operand::C, &Lay::col_major([m, n])?)?;
+        let shared = |operand| -> Result<String, Error> {
+            let (swizzle, layout) = self.stages_layout(operand)?;
+            Ok(format!("{swizzle} o 0 o {layout}"))
         };
-        b.if_else(&Cond::less(&group, &Expr::from(1)), |b| context.produce(b), |b| context.consume(b))?;
-        context.describe()
-    }
-
-    /// All stages of an operand's tile, (BlockX,BlockK,Stage).
-    fn stages_of(
-        &self,
-        b: &mut Builder,
-        config: &GemmConfig,
-        operand: Operand,
-    ) -> Result<Tensor<Smem>, Error> {
-        let tile = self.shared(config, operand)?;
-        let [x, k] = config.extents(operand);
-        let stage =
-            Lay::leaf(girih_layout::Int::fixed(self.stages), Stride::Int(girih_layout::Int::fixed(x * k)))?;
-        Smem::alloc(b, self.atom.dtype(operand), Some(tile.swizzle()), &tile.layout().append(&stage)?)
-    }
-}
-
-impl Context<'_> {
-    fn config(&self) -> &GemmConfig {
-        self.interface.config
-    }
-
-    /// Whether every second tile goes through K backwards.
-    fn alternates(&self) -> bool {
-        matches!(self.config().schedule, Schedule::Persistent { alternate: true })
-    }
-
-    fn describe(&self) -> Result<Vec<(&'static str, String)>, Error> {
-        let shared = |operand: usize| {
-            let tensor = &self.shared[operand];
-            let swizzle = tensor.engine().swizzle().map(ToString::to_string).unwrap_or_default();
-            format!("{swizzle} o 0 o {}", tensor.layout())
+        // What moves does not depend on where the tensors are.
+        let copy = |operand: Operand| -> Result<String, Error> {
+            let [x, k] = self.extents(operand);
+            let strides = if self.parts.atom.majors[operand as usize] == Major::K { [k, 1] } else { [1, x] };
+            Ok(self.tma_copy(operand, &Lay::strided([x, k], strides)?)?.copy().atom.to_string())
         };
-        let config = self.config();
-        let [m, n, k] = config.tile;
-        let c = self.parts.mma()?.thrfrg(Operand::C, &Lay::col_major([m, n])?)?;
-        let mut lines = vec![
+        Ok(vec![
             ("tile (M,N,K)", format!("({m},{n},{k})")),
             ("MMA atom", self.parts.atom.name()),
             ("MMA atoms (M,N)", self.parts.atoms.to_string()),
             ("TV of C", c.to_string()),
-            ("A: global to shared", self.copies[0].copy().atom.to_string()),
-            ("B: global to shared", self.copies[1].copy().atom.to_string()),
-            ("A in shared memory", shared(0)),
-            ("B in shared memory", shared(1)),
-        ];
-        if let Some(staged) = &self.staged {
-            lines.extend([
-                ("C in shared memory", config.shared_c()?.to_string()),
-                ("C: registers to shared", self.parts.store_c(config.c_type)?.atom.to_string()),
-                ("C: shared to global", staged.copy.copy().atom.to_string()),
-            ]);
-        }
-        Ok(lines)
+            ("A: global to shared", copy(Operand::A)?),
+            ("B: global to shared", copy(Operand::B)?),
+            ("A in shared memory", shared(Operand::A)?),
+            ("B in shared memory", shared(Operand::B)?),
+        ])
+    }
+
+    /// BlockX and BlockK of an operand.
+    fn extents(&self, operand: Operand) -> [i64; 2] {
+        operand.modes().map(|mode| self.tile[mode])
+    }
+
+    /// All stages of an operand's tile, (BlockX,BlockK,Stage).
+    fn stages_of(&self, b: &mut Builder, operand: Operand) -> Result<Tensor<Smem>, Error> {
+        let (swizzle, layout) = self.stages_layout(operand)?;
+        Smem::alloc(b, self.parts.atom.dtype(operand), Some(swizzle), &layout)
+    }
+
+    fn stages_layout(&self, operand: Operand) -> Result<(Swizzle, Lay), Error> {
+        let [x, k] = self.extents(operand);
+        let tile = self.parts.shared(operand, [x, k])?;
+        let stage = Lay::leaf(Int::fixed(self.parts.stages), Stride::Int(Int::fixed(x * k)))?;
+        Ok((tile.swizzle(), tile.layout().append(&stage)?))
     }
 }

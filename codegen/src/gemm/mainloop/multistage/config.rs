@@ -9,7 +9,6 @@ use crate::builder::MAX_SHARED;
 use crate::engine::element_bytes;
 use crate::error::narrow;
 use crate::gemm::config::refuse;
-use crate::gemm::{GemmConfig, Store};
 use crate::tiled::copy::{TiledCopy, coalesced, extent, is_bijective, static_size};
 use crate::tiled::mma::{Operand, TiledMma};
 
@@ -53,7 +52,10 @@ pub struct Multistage {
 impl Multistage {
     /// The tiled MMA. Its tile has the atoms along K whose fragments are loaded together, and along N as many as one `ldmatrix`
     /// loads.
-    pub(in crate::gemm) fn mma(&self) -> Result<TiledMma, Error> {
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for an arrangement of atoms that is no bijection.
+    pub fn mma(&self) -> Result<TiledMma, Error> {
         let [m, mut n] = self.permutation;
         if n == Tile::All && self.uses_ldmatrix() {
             let atoms = static_size("atoms", &self.atoms.mode(1)?)?;
@@ -64,7 +66,11 @@ impl Multistage {
         Ok(TiledMma::new(self.atom, self.atoms)?.with_permutation([m, n, Tile::Lay(k)]))
     }
 
-    pub(in crate::gemm) fn threads(&self) -> Result<u32, Error> {
+    /// Threads of a block.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`], [`Error::NotStatic`]; [`Error::Config`] for more than a block has.
+    pub fn threads(&self) -> Result<u32, Error> {
         narrow("threads", self.mma()?.threads()?)
     }
 
@@ -85,7 +91,7 @@ impl Multistage {
     }
 
     /// All threads of the block over the operand's tile, in vectors along its contiguous mode.
-    pub(super) fn tile_copy(&self, config: &GemmConfig, operand: Operand) -> Result<TiledCopy, Error> {
+    pub(super) fn tile_copy(&self, operand: Operand, extents: [i64; 2]) -> Result<TiledCopy, Error> {
         let Source { major, vector } = self.source(operand);
         let contiguous = usize::from(major == Major::K);
         let element = element_bytes("atom", self.atom.dtype(operand))?;
@@ -100,8 +106,7 @@ impl Multistage {
                 });
             }
         };
-        let (threads, extents) = (self.mma()?.threads()?, config.extents(operand));
-        coalesced(*atom, threads, extents, contiguous, vector)
+        coalesced(*atom, self.mma()?.threads()?, extents, contiguous, vector)
     }
 
     /// The copy of the operand's fragments by `ldmatrix`, where the atom takes them so.
@@ -114,8 +119,8 @@ impl Multistage {
         TiledCopy::of_mma(atom, self.atom.dtype(operand).bits(), &self.mma()?, operand).map(Some)
     }
 
-    /// Checks what the generator relies on.
-    pub(in crate::gemm) fn check(&self, config: &GemmConfig) -> Result<(), Error> {
+    /// Checks what the mainloop relies on.
+    pub(in crate::gemm) fn check(&self, tile: [i64; 3]) -> Result<(), Error> {
         let atom = &self.atom;
         let taken = matches!(atom.kind, MmaKind::Fma | MmaKind::Mma) && atom.threads != lay!("(4,2):(1,16)");
         let inputs =
@@ -132,25 +137,21 @@ impl Multistage {
         if !(1..=2).contains(&self.fragments) {
             return refuse("fragments", self.fragments.to_string(), "1 or 2");
         }
-        if let Store::Tma { .. } = config.store {
-            let accepted = "a direct store: shared memory holds the tiles of A and B";
-            return refuse("store", String::from("Tma"), accepted);
-        }
-        self.check_tile(config)
+        self.check_tile(tile)
     }
 
     /// Whether the tile divides into atoms, and fits registers and shared memory.
-    fn check_tile(&self, config: &GemmConfig) -> Result<(), Error> {
+    fn check_tile(&self, tile: [i64; 3]) -> Result<(), Error> {
         for (mode, name) in ["tile M", "tile N", "tile K"].into_iter().enumerate() {
             let side = if mode == 2 { self.k_atoms } else { static_size("atoms", &self.atoms.mode(mode)?)? };
             let unit = self.atom.shape_mnk[mode].saturating_mul(side);
-            let extent = config.tile[mode];
+            let extent = tile[mode];
             if unit < 1 || !(unit..=MAX_TILE).contains(&extent) || extent % unit != 0 {
                 let accepted = format!("a positive multiple of {unit}, at most {MAX_TILE}");
                 return refuse(name, extent.to_string(), &accepted);
             }
         }
-        let [m, n, k] = config.tile;
+        let [m, n, k] = tile;
         self.mma()?.thrfrg(Operand::C, &Lay::col_major([m, n])?)?;
         let threads = self.mma()?.threads()?;
         if !(32..=1024).contains(&threads) || threads % 32 != 0 {

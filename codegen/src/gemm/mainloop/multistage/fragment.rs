@@ -31,6 +31,14 @@ pub(super) fn fragment_layout(
     Ok(Lay::left(&Shape::flat(&sizes)?)?)
 }
 
+/// What an operand's fragments are loaded with, for the record.
+pub(super) fn name(matrices: &Option<TiledCopy>) -> String {
+    match matrices {
+        Some(copy) => copy.atom.name(),
+        None => AUTO_VECTORIZING_COPY.name(),
+    }
+}
+
 impl FragmentLoad {
     /// The loads from `shared`, (BlockX,BlockK,Stage).
     pub(super) fn new(
@@ -55,14 +63,6 @@ impl FragmentLoad {
         let modes = [layout.mode(0)?, layout.mode(1)?, k.mode(0)?, k.mode(1)?, layout.mode(3)?];
         let source = Tensor::new(mine.engine().clone(), Lay::concat(&modes)?); // (Val,RestX,KAtoms,KBlock,Stage)
         Ok(FragmentLoad { matrices, source })
-    }
-
-    /// What it loads with, for the record.
-    pub(super) fn name(&self) -> String {
-        match &self.matrices {
-            Some((copy, _)) => copy.atom.name(),
-            None => AUTO_VECTORIZING_COPY.name(),
-        }
     }
 
     /// Writes the loads of k-block `block` of `stage` into `fragment`, (FrgV,RestX,KAtoms).

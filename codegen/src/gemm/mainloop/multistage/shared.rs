@@ -5,7 +5,6 @@ use girih_layout::{Composed, Lay, Swizzle};
 use super::Multistage;
 use crate::Error;
 use crate::atom::Major;
-use crate::gemm::GemmConfig;
 use crate::plan::{Access, best_swizzle, widest_vector};
 use crate::tiled::copy::static_size;
 use crate::tiled::mma::Operand;
@@ -29,25 +28,20 @@ impl std::fmt::Display for SharedTile {
 }
 
 impl SharedTile {
-    /// The tile of A or B for a multistage mainloop: rows along the operand's contiguous mode, and the swizzle under which the copies
-    /// that write the tile and those that read fragments of it have the fewest bank conflicts ([`best_swizzle`]).
-    ///
-    /// # Errors
-    /// [`Error::Config`] for another mainloop; those of the copies' partitions.
-    pub fn new(config: &GemmConfig, operand: Operand) -> Result<SharedTile, Error> {
-        let multistage = config.mainloop.multistage().ok_or_else(|| Error::Config {
-            what: "mainloop",
-            value: String::from("warp-specialised"),
-            accepted: String::from("a multistage mainloop"),
-        })?;
-        let [x, k] = config.extents(operand);
+    /// The tile of A or B of `[x, k]` elements: rows along the operand's contiguous mode, and the swizzle under which the copies that
+    /// write the tile and those that read fragments of it have the fewest bank conflicts ([`best_swizzle`]).
+    pub(super) fn new(
+        multistage: &Multistage,
+        operand: Operand,
+        [x, k]: [i64; 2],
+    ) -> Result<SharedTile, Error> {
         let strides = match multistage.source(operand).major {
             Major::K => [k, 1],
             Major::Mn => [1, x],
         };
         let tile = Lay::strided([x, k], strides)?; // (BlockX,BlockK)
         let bits = multistage.atom.dtype(operand).bits();
-        let store = multistage.tile_copy(config, operand)?;
+        let store = multistage.tile_copy(operand, [x, k])?;
         let vector = i64::from(store.atom.bits() / bits);
         let store = Access { tv: store.layout_d_tv(&[x, k])?, vector };
         let load = multistage.fragment_access(operand, [x, k], &tile)?;

@@ -1,52 +1,88 @@
 //! The warpgroup that issues the tensor copies of A and B; one thread of it does.
 
-use girih_layout::Lay;
-use girih_tensor::{Slice, Tensor};
+use std::ops::Range;
 
-use super::Context;
+use girih_tensor::Slice;
+
+use super::{Feed, Shared};
 use crate::algorithm::copy;
 use crate::builder::{Builder, Cond};
 use crate::tiled::copy::shape_tiler;
 use crate::tiled::mma::Operand;
-use crate::{Counting, Error, Expr, PipelineState, Stage};
+use crate::{Error, Expr, PipelineState, Stage};
 
-impl Context<'_> {
-    pub(super) fn produce(&self, b: &mut Builder) -> Result<(), Error> {
-        if self.parts.hands_registers_on()? {
-            b.warpgroup_reg_dealloc(self.parts.registers[0])?;
+/// The thread that brings tiles of A and B into the stages.
+pub struct Producer<'a> {
+    shared: &'a Shared<'a>,
+    feeds: &'a [Feed; 2],
+    state: PipelineState,
+}
+
+impl<'a> Producer<'a> {
+    pub(super) fn run(
+        b: &mut Builder,
+        shared: &'a Shared<'a>,
+        feeds: &'a [Feed; 2],
+        thread: &Expr,
+        body: impl FnOnce(&mut Builder, &Producer<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let parts = &shared.mainloop.parts;
+        if parts.hands_registers_on()? {
+            b.warpgroup_reg_dealloc(parts.registers[0])?;
         }
-        b.if_(&Cond::less(&self.thread, &Expr::from(1)), |b| {
-            let state = PipelineState::new(b, self.parts.stages);
-            self.interface.for_each_tile(b, &Cond::Always, self.alternates(), |b, tile| {
-                b.for_range(&self.k_tiles, |b, step| {
-                    let last = &self.k_tiles - &Expr::from(1);
-                    let k_tile = step + &(&tile.backwards * &(&last - &(step * 2)));
-                    let k_tile = b.bounded(&k_tile, self.k_tiles.range().1 - 1)?;
-                    let stage = state.stage(b);
-                    self.pipeline.producer_acquire(b, &stage)?;
-                    for (operand, at) in [(Operand::A, &tile.row), (Operand::B, &tile.column)] {
-                        self.load(b, operand, &[at.clone(), k_tile.clone()], &stage)?;
-                    }
-                    state.advance(b);
-                    Ok(())
-                })
-            })
+        b.if_(&Cond::less(thread, &Expr::from(1)), |b| {
+            let state = PipelineState::new(b, parts.stages);
+            body(b, &Producer { shared, feeds, state })
+        })
+    }
+
+    /// Brings the tiles `k_tiles` along K of block tile `at[0]` of A and `at[1]` of B: one after the other as stages become free, from
+    /// the last to the first if `backwards` is 1 and not 0.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for a copy that was made for another mainloop.
+    #[track_caller]
+    pub fn load(
+        &self,
+        b: &mut Builder,
+        at: [&Expr; 2],
+        k_tiles: Range<Expr>,
+        backwards: &Expr,
+    ) -> Result<(), Error> {
+        let Range { start, end } = k_tiles;
+        b.for_range(&(&end - &start), |b, step| {
+            let last = &(&end - &start) - &Expr::from(1);
+            let k_tile = step + &(backwards * &(&last - &(step * 2)));
+            let k_tile = b.bounded(&(&start + &k_tile), end.range().1 - 1)?;
+            let stage = self.state.stage(b);
+            self.shared.pipeline.producer_acquire(b, &stage)?;
+            for (operand, at) in [(Operand::A, at[0]), (Operand::B, at[1])] {
+                self.load_tile(b, operand, &[at.clone(), k_tile.clone()], &stage)?;
+            }
+            self.state.advance(b);
+            Ok(())
         })
     }
 
     /// Issues the copies of the operand's tile at `at` into a stage.
-    fn load(&self, b: &mut Builder, operand: Operand, at: &[Expr; 2], stage: &Stage) -> Result<(), Error> {
-        let copies = &self.copies[operand as usize];
-        let barrier = self.pipeline.full(&stage.index)?;
-        let tiler = shape_tiler(&self.config().extents(operand))?;
-        let whole = Tensor::new(Counting::new(2), Lay::identity(&self.interface.shape(operand)?)?); // (X,K)
+    fn load_tile(
+        &self,
+        b: &mut Builder,
+        operand: Operand,
+        at: &[Expr; 2],
+        stage: &Stage,
+    ) -> Result<(), Error> {
+        let Feed { copy: boxes, map } = &self.feeds[operand as usize];
+        let barrier = self.shared.pipeline.full(&stage.index)?;
+        let tiler = shape_tiler(&self.shared.mainloop.extents(operand))?;
+        let whole = boxes.tma_tensor()?; // (X,K)
         let tile = whole.local_tile(&tiler, &at.clone().map(Slice::At))?; // (BlockX,BlockK)
         let stages = [Slice::All, Slice::All, Slice::At(stage.index.clone())];
-        let shared = self.shared[operand as usize].slice(Slice::tuple(stages))?; // (BlockX,BlockK)
-        let one = copies.copy().get_slice(&Expr::from(0))?;
+        let shared = self.shared.tiles[operand as usize].slice(Slice::tuple(stages))?; // (BlockX,BlockK)
+        let one = boxes.copy().get_slice(&Expr::from(0))?;
         copy(
             b,
-            copies.with(self.interface.map(operand)?).barrier(barrier.address()),
+            boxes.with(map).barrier(barrier.address()),
             &one.partition_s(&tile)?,   // (Box,RestX,RestK)
             &one.partition_d(&shared)?, // (Box,RestX,RestK)
         )

@@ -1,0 +1,92 @@
+//! Kernels from their parts.
+
+use super::epilogue::{self, Rows, Staged};
+use super::interface::Interface;
+use super::{Feed, Multistage, Schedule, Store, WarpSpecialized};
+use crate::Error;
+use crate::builder::{Builder, Cond};
+use crate::tiled::mma::Operand;
+
+/// What a kernel is derived from, line by line.
+type Description = Vec<(&'static str, String)>;
+
+/// Writes a kernel with a multistage mainloop: every thread goes through all tiles of its block.
+pub(super) fn multistage(
+    b: &mut Builder,
+    interface: &Interface<'_>,
+    multistage: &Multistage,
+) -> Result<Description, Error> {
+    if multistage.min_blocks > 0 {
+        b.min_blocks(multistage.min_blocks);
+    }
+    let mainloop = multistage.mainloop(interface.config.tile)?;
+    let operands = [interface.tensor(Operand::A)?, interface.tensor(Operand::B)?];
+    let k_tiles = interface.k_tiles()?;
+    interface.for_each_tile(b, &Cond::Always, false, |b, tile| {
+        if interface.config.schedule.is_persistent() {
+            // The stages of the tile before are being read.
+            b.barrier();
+        }
+        let sums = mainloop.multiply(b, operands.each_ref(), [&tile.row, &tile.column], k_tiles.clone())?;
+        b.comment("epilogue");
+        epilogue::store(b, &interface.epilogue_at(&sums.thread, tile)?, &sums, &interface.tensor_of_c(tile)?)
+    })?;
+    mainloop.describe()
+}
+
+/// Writes a kernel with a warp-specialised mainloop: producer and consumers go through the tiles of their block each on their own.
+/// With a persistent schedule and a store by tensor copies, C of one tile is stored while the next one is loaded.
+pub(super) fn warp_specialized(
+    b: &mut Builder,
+    interface: &mut Interface<'_>,
+    parts: &WarpSpecialized,
+) -> Result<Description, Error> {
+    b.min_blocks(1);
+    let config = interface.config;
+    let mainloop = parts.mainloop(config.tile)?;
+    let mut description = mainloop.describe()?;
+    let mut feed = |operand: Operand| -> Result<Feed, Error> {
+        let copy = mainloop.tma_copy(operand, &interface.layout(operand)?)?;
+        interface.keep(operand, &copy);
+        Ok(Feed { copy, map: interface.map(operand)?.clone() })
+    };
+    let feeds = [feed(Operand::A)?, feed(Operand::B)?];
+    let staged = match config.store {
+        Store::Tma { rows } => {
+            let [m, n, _] = config.tile;
+            let rows = Rows::new(parts.atom, [m, n], config.c_type, rows, parts.consumers()?)?;
+            let copy = rows.tma_copy(&interface.layout(Operand::C)?)?;
+            interface.keep(Operand::C, &copy);
+            description.extend(rows.describe(&copy));
+            Some(Staged::new(b, rows, copy, interface.map(Operand::C)?)?)
+        }
+        Store::Direct { .. } => None,
+    };
+    let k_tiles = interface.k_tiles()?;
+    let interface = &*interface;
+    let alternates = matches!(config.schedule, Schedule::Persistent { alternate: true });
+    mainloop.emit(
+        b,
+        feeds,
+        |b, producer| {
+            interface.for_each_tile(b, &Cond::Always, alternates, |b, tile| {
+                producer.load(b, [&tile.row, &tile.column], k_tiles.clone(), &tile.backwards)
+            })
+        },
+        |b, consumer| {
+            // Threads that know the tile wait until it is known: all of them do where they read or write what depends on it.
+            let knows = staged.is_none() || interface.epilogue_reads_tiles();
+            let who = if knows { Cond::Always } else { consumer.leader().clone() };
+            interface.for_each_tile(b, &who, false, |b, tile| {
+                let sums = consumer.multiply(b, &(&k_tiles.end - &k_tiles.start))?;
+                let epilogue = interface.epilogue_at(&sums.thread, tile)?;
+                match &staged {
+                    Some(staged) => staged.store(b, consumer, &epilogue, sums, tile),
+                    None => epilogue::store(b, &epilogue, sums, &interface.tensor_of_c(tile)?),
+                }
+            })?;
+            staged.iter().try_for_each(|staged| staged.finish(b, consumer))
+        },
+    )?;
+    Ok(description)
+}

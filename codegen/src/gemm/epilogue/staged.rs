@@ -1,0 +1,182 @@
+//! Registers through shared memory to global memory: what becomes of the sums goes to C by tensor copies, while the next tile is
+//! loaded.
+
+use girih_layout::{Composed, Lay, lay};
+use girih_tensor::{DType, Slice, Tensor};
+
+use super::AtTile;
+use crate::algorithm::{CacheHint, copy, fence_proxy_async, tma_store_arrive, tma_store_wait};
+use crate::atom::{GmmaLayout, GmmaSwizzle, Major, MmaAtom, SM90_U32X4_STSM_N, Transfer, UNIVERSAL_COPY_64};
+use crate::builder::{Builder, SHARED_ALIGN};
+use crate::engine::element_bytes;
+use crate::gemm::mainloop::{Consumer, ROWS, Sums, WARPGROUP};
+use crate::gemm::schedule::Tile;
+use crate::tiled::copy::{shape_tiler, static_size};
+use crate::tiled::mma::Operand;
+use crate::{Error, Expr, Smem, TiledCopy, TiledMma, TmaCopy};
+
+/// How rows of C lie in shared memory, and how they come there and leave it.
+#[derive(Clone, Debug)]
+pub(in crate::gemm) struct Rows {
+    /// BlockM and BlockN.
+    tile: [i64; 2],
+    dtype: DType,
+    /// Rows of the tile that shared memory has room for.
+    together: i64,
+    /// How many warpgroups multiply.
+    consumers: i64,
+    /// A warpgroup's 64 rows, (64,BlockN), as a tensor copy takes them.
+    layout: Composed,
+    /// The copy of those rows from registers.
+    store: TiledCopy,
+}
+
+/// C's way through shared memory in a kernel.
+pub(in crate::gemm) struct Staged {
+    rows: Rows,
+    copy: TmaCopy,
+    map: Expr,
+    /// The address of the rows in shared memory, in bytes.
+    base: Expr,
+}
+
+impl Rows {
+    pub(in crate::gemm) fn new(
+        atom: MmaAtom,
+        [m, n]: [i64; 2],
+        dtype: DType,
+        together: i64,
+        consumers: i64,
+    ) -> Result<Rows, Error> {
+        let layout = GmmaLayout { major: Major::K, swizzle: GmmaSwizzle::Sw128 }.tile(dtype, [ROWS, n])?;
+        let bits = dtype.bits();
+        let by = if bits == 16 { SM90_U32X4_STSM_N } else { UNIVERSAL_COPY_64 };
+        let store = TiledCopy::of_mma(by, bits, &TiledMma::new(atom, lay!("(1,1):(0,0)"))?, Operand::C)?;
+        Ok(Rows { tile: [m, n], dtype, together, consumers, layout, store })
+    }
+
+    /// The tensor copy to C, which lies in global memory as `global` says.
+    pub(in crate::gemm) fn tma_copy(&self, global: &Lay) -> Result<TmaCopy, Error> {
+        TmaCopy::new(Transfer::Store, self.dtype, global, self.layout.layout(), self.layout.swizzle())
+    }
+
+    /// What it is derived from, line by line: name and layout.
+    pub(in crate::gemm) fn describe(&self, copy: &TmaCopy) -> [(&'static str, String); 3] {
+        [
+            ("C in shared memory", self.layout.to_string()),
+            ("C: registers to shared", self.store.atom.to_string()),
+            ("C: shared to global", copy.copy().atom.to_string()),
+        ]
+    }
+}
+
+/// Bytes of shared memory that so many rows of C take.
+pub(in crate::gemm) fn shared_bytes(dtype: DType, rows: i64, tile_n: i64) -> Result<i64, Error> {
+    Ok(rows * tile_n * element_bytes("c_type", dtype)?)
+}
+
+impl Staged {
+    /// Takes its shared memory.
+    pub(in crate::gemm) fn new(
+        b: &mut Builder,
+        rows: Rows,
+        copy: TmaCopy,
+        map: &Expr,
+    ) -> Result<Staged, Error> {
+        let bytes = shared_bytes(rows.dtype, rows.together, rows.tile[1])?;
+        let base = b.alloc_shared(bytes, SHARED_ALIGN)?;
+        Ok(Staged { rows, copy, map: map.clone(), base })
+    }
+
+    /// The results to shared memory, as many rows as it has room for, and from there by tensor copies of 64 rows.
+    pub(in crate::gemm) fn store(
+        &self,
+        b: &mut Builder,
+        consumer: &Consumer<'_>,
+        epilogue: &AtTile<'_>,
+        sums: &Sums,
+        tile: &Tile,
+    ) -> Result<(), Error> {
+        let rest_m = static_size("C", &sums.values.layout().mode(1)?)?;
+        let together = self.rows.together / (ROWS * self.rows.consumers);
+        let barrier = consumer.group() + &Expr::from(1);
+        for first in (0..rest_m).step_by(together as usize) {
+            let parts = first..first + together;
+            // The rows of the last time have been read.
+            self.finish(b, consumer)?;
+            b.named_barrier_sync(&barrier, WARPGROUP as u32)?;
+            for part in parts.clone() {
+                self.to_shared(b, consumer, epilogue, sums, part, part - first)?;
+            }
+            fence_proxy_async(b);
+            b.named_barrier_sync(&barrier, WARPGROUP as u32)?;
+            b.if_(consumer.leader(), |b| {
+                for part in parts {
+                    self.to_global(b, consumer, tile, part, part - first)?;
+                }
+                tma_store_arrive(b);
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Waits until what has been stored has been read from shared memory.
+    pub(in crate::gemm) fn finish(&self, b: &mut Builder, consumer: &Consumer<'_>) -> Result<(), Error> {
+        b.if_(consumer.leader(), |b| {
+            tma_store_wait(b, 0);
+            Ok(())
+        })
+    }
+
+    /// 64 rows of results to `place` among the warpgroup's rows in shared memory.
+    fn to_shared(
+        &self,
+        b: &mut Builder,
+        consumer: &Consumer<'_>,
+        epilogue: &AtTile<'_>,
+        sums: &Sums,
+        part: i64,
+        place: i64,
+    ) -> Result<(), Error> {
+        let mine = self.rows.store.get_slice(consumer.thread())?;
+        let values = epilogue.of_row(b, &sums.values, part)?; // (FrgV,1,RestN)
+        let rows = self.rows_at(consumer, place)?; // (64,BlockN)
+        copy(b, &self.rows.store, &mine.retile_s(&values)?, &mine.partition_d(&rows)?)
+    }
+
+    /// Issues the copies of those to C.
+    fn to_global(
+        &self,
+        b: &mut Builder,
+        consumer: &Consumer<'_>,
+        tile: &Tile,
+        part: i64,
+        place: i64,
+    ) -> Result<(), Error> {
+        let [tile_m, tile_n] = self.rows.tile;
+        let row =
+            &(&tile.row * (tile_m / ROWS)) + &(consumer.group() + &Expr::from(part * self.rows.consumers));
+        let at = [row, tile.column.clone()].map(Slice::At);
+        let target = self.copy.tma_tensor()?.local_tile(&shape_tiler(&[ROWS, tile_n])?, &at)?; // (64,BlockN)
+        let one = self.copy.copy().get_slice(&Expr::from(0))?;
+        copy(
+            b,
+            // A and B are what the cache is for.
+            self.copy.with(&self.map).cache_hint(CacheHint::EvictFirst),
+            &one.partition_s(&self.rows_at(consumer, place)?)?, // (Box,1,RestN)
+            &one.partition_d(&target)?,                         // (Box,1,RestN)
+        )
+    }
+
+    /// Rows of C in shared memory, (64,BlockN): those of a warpgroup at `place` among its own.
+    fn rows_at(&self, consumer: &Consumer<'_>, place: i64) -> Result<Tensor<Smem>, Error> {
+        let bytes = shared_bytes(self.rows.dtype, ROWS, self.rows.tile[1])?;
+        let number = consumer.group() + &Expr::from(place * self.rows.consumers);
+        let base = &self.base + &(&number * bytes);
+        Ok(Tensor::new(
+            Smem::new(base, self.rows.dtype, Some(self.rows.layout.swizzle())),
+            *self.rows.layout.layout(),
+        ))
+    }
+}
