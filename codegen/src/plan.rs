@@ -11,11 +11,13 @@ mod map;
 mod meet;
 mod proof;
 mod swizzle;
+mod vector;
 
 pub use crate::error::{Fault, Place};
-pub use access::{Conflict, Limit, Pieces, WarpAccess, warp_accesses, widest_vector};
+pub use access::{Conflict, Pieces, WarpAccess, warp_accesses};
 pub use convert::{Conversion, Means};
 pub use copy::coalesced_copy;
 pub use map::{BestMap, Order, best_map};
 pub use proof::{exactly_once, in_bounds, injective, race_free};
 pub use swizzle::{Access, best_swizzle};
+pub use vector::{Limit, widest_vector};

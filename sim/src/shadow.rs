@@ -70,7 +70,9 @@
 //! no race.
 
 mod accesses;
+mod cell;
 mod clock;
+mod finding;
 mod flight;
 mod global;
 mod known;
@@ -80,17 +82,22 @@ mod page;
 mod phases;
 mod reductions;
 mod scope;
+mod states;
 mod strands;
 mod strong;
+mod together;
+mod weak;
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::Access;
 use crate::lanes::WARP;
 
-use accesses::{Accesses, Chains};
-use clock::{Clock, Past};
+use accesses::Chains;
+pub(crate) use cell::Stamp;
+use cell::{Cell, cells};
+use clock::Clock;
+pub(crate) use finding::Finding;
 pub(crate) use flight::By;
 use flight::{Operation, Reading};
 pub(crate) use global::{Conflict, ConflictKind, Global, Late, Mark, Touch};
@@ -102,99 +109,13 @@ use phases::Phases;
 use reductions::Reductions;
 pub(crate) use scope::Scope;
 use scope::{Domains, Pools};
+use states::{FLIGHT, MBARRIER, READING, REDUCED, WRITTEN, over};
 pub(crate) use strong::{Kind, Manner, Order};
 use strong::{Location, Strong};
+use together::{next_group, some_meet};
 
-/// State bit of a byte: something has been written to the byte.
-const WRITTEN: u8 = 1;
-/// State bit of a byte: an issued asynchronous operation will write the byte.
-const FLIGHT: u8 = 2;
-/// State bit of a byte: an issued asynchronous operation may still read the byte.
-const READING: u8 = 4;
-/// State bit of a byte: the byte belongs to an mbarrier.
-const MBARRIER: u8 = 8;
-/// State bit of a byte: asynchronous reductions into the byte have been issued since it was written.
-const REDUCED: u8 = 16;
-/// State bits with which an access has to be looked at more closely.
-const SPECIAL: u8 = FLIGHT | READING | MBARRIER | REDUCED;
 /// Named barriers of a block (PTX ISA, "bar").
 pub(crate) const BARRIERS: usize = 16;
-
-/// An access as it is remembered. `thread` is 32 times the component of the clocks that counts the access (a warp of
-/// the cluster, or an mbarrier) plus the lane. `source` is the instruction; in the cells of shared memory, a stamp of
-/// an mbarrier's component has the number of the operation there. Clock 0 means no access.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    clock: u32,
-    source: u32,
-    thread: u32,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Cell {
-    write: Stamp,
-    /// Reads since the write. `more` is the chain of the reads that do not fit in here.
-    reads: [Accesses; 2],
-    more: u32,
-}
-
-impl Cell {
-    /// Adds a read. It replaces an entry whose reads all come before it, for which `before` is true, if there is one.
-    #[inline]
-    fn read(&mut self, new: Accesses, chains: &mut Chains, before: impl Fn(&Accesses) -> bool) {
-        if self.reads.iter_mut().any(|reads| reads.merge(&new)) {
-        } else if let Some(free) = self.reads.iter_mut().find(|reads| before(reads)) {
-            *free = new;
-        } else {
-            chains.add(&mut self.more, new, before);
-        }
-    }
-}
-
-/// What the shadow finds wrong with an access; the machine makes an error of it, with the place in the kernel.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Finding {
-    Unwritten,
-    InFlight(Stamp),
-    /// A write to bytes that an asynchronous operation may still read.
-    BeingRead(Stamp),
-    /// An ordinary access to the bytes of an mbarrier.
-    Mbarrier,
-    Race {
-        offset: usize,
-        access: Access,
-        other: Stamp,
-        /// Whether both accesses write, and write the same values.
-        same: bool,
-    },
-    /// A volatile read of what another lane of the warp has written by a volatile write, without synchronisation in
-    /// between.
-    Lockstep {
-        offset: usize,
-        other: Stamp,
-    },
-    /// A write of the generic proxy that the async proxy does not see without a proxy fence.
-    Unfenced {
-        offset: usize,
-        other: Stamp,
-    },
-    /// The initialisation of an mbarrier, which the async proxy does not see without a fence.
-    MbarrierUnfenced {
-        other: Stamp,
-    },
-}
-
-impl Finding {
-    fn race(offset: usize, access: Access, other: Stamp) -> Finding {
-        Finding::Race { offset, access, other, same: false }
-    }
-
-    /// Whether the program may not access the bytes at all now. Such an access is not recorded, so that the state of
-    /// the operation or mbarrier to which the bytes belong stays intact.
-    fn is_busy(&self) -> bool {
-        matches!(self, Finding::InFlight(_) | Finding::BeingRead(_) | Finding::Mbarrier)
-    }
-}
 
 /// The shadow of a cluster's shared memory.
 #[derive(Clone, Debug)]
@@ -318,328 +239,15 @@ impl Shadow {
         self.reductions.clear();
     }
 
-    /// Checks that the bytes may be accessed at all, and that bytes that are read have been written.
-    fn check_states(&self, at: usize, bytes: usize, reads: bool, writes: bool) -> Result<(), Finding> {
-        let states = &self.states[at..at + bytes];
-        let (all, any) = over(states);
-        if any & SPECIAL != 0 {
-            self.check_busy(at, bytes, any, writes)?;
-        }
-        if reads && self.uninitialised && all & WRITTEN == 0 {
-            return Err(Finding::Unwritten);
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn check_busy(&self, at: usize, bytes: usize, any: u8, writes: bool) -> Result<(), Finding> {
-        if any & MBARRIER != 0 {
-            return Err(Finding::Mbarrier);
-        }
-        if any & FLIGHT != 0 {
-            let first = (at..at + bytes).find(|&i| self.states[i] & FLIGHT != 0).unwrap_or(at);
-            return Err(Finding::InFlight(self.cells[first >> self.granule].write));
-        }
-        if any & REDUCED != 0
-            && let Some(issue) = self.in_flight(at, bytes, |_| true)
-        {
-            return Err(Finding::InFlight(issue));
-        }
-        if writes && any & READING != 0 {
-            return Err(Finding::BeingRead(self.reader(at, bytes)));
-        }
-        Ok(())
-    }
-
     /// The numbers of the cells of a range of bytes.
+    #[inline]
     fn cells_of(&self, at: usize, bytes: usize) -> Range<usize> {
         at >> self.granule..(at + bytes).div_ceil(1 << self.granule)
     }
 
-    /// A read of a thread. It is recorded even where there is a finding, as other accesses are, so that the execution
-    /// can go on.
-    pub(crate) fn read(&mut self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
-        let after = self.follow((who.warp, 1 << who.lane), at, bytes, false);
-        let found = after.and(self.check_read(who, at, bytes));
-        if !found.is_err_and(|finding| finding.is_busy()) {
-            self.record_read(who, at, bytes);
-        }
-        found
-    }
-
     #[inline]
-    fn check_read(&self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
-        self.check_states(at, bytes, false, false)?;
-        if !self.races {
-            return Ok(());
-        }
-        if !self.strong.is_empty() {
-            self.check_strong((who.warp, 1 << who.lane), at, bytes, false, None)?;
-        }
-        let past = self.clocks[who.warp as usize].past(who);
-        for i in self.cells_of(at, bytes) {
-            let other = self.cells[i].write;
-            if !past.has(&other) {
-                return Err(Finding::race(i << self.granule, Access::Write, other));
-            }
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn record_read(&mut self, who: Who, at: usize, bytes: usize) {
-        if !self.races {
-            return;
-        }
-        let new = Accesses::from(self.stamp(who));
-        let past = self.clocks[who.warp as usize].past(who);
-        for (_, cell) in cells(&mut self.cells, self.granule, at, bytes) {
-            cell.read(new, &mut self.chains, |reads| past.missing(reads) == 0);
-        }
-    }
-
-    /// Takes weak accesses of several lanes, all by `who`'s instruction, the quick way: performs them in the order of
-    /// lanes up to the first of which there may be something to tell. Returns the lanes whose accesses have been
-    /// recorded; the others need [`Shadow::read`] or [`Shadow::write`]. The lane of `who` does not matter.
-    pub(crate) fn together(
-        &mut self,
-        who: Who,
-        mask: u32,
-        places: &[usize; WARP],
-        bytes: usize,
-        reads: bool,
-    ) -> u32 {
-        if !self.strong.is_empty() {
-            return 0;
-        }
-        if reads && some_meet(places) && self.clocks[who.warp as usize].are_alike(mask) {
-            self.groups::<true>(who, mask, places, bytes, reads)
-        } else {
-            self.groups::<false>(who, mask, places, bytes, reads)
-        }
-    }
-
-    /// The body of [`Shadow::together`]. With `TOGETHER`, neighbouring lanes at the same place are taken as one access.
-    #[inline]
-    fn groups<const TOGETHER: bool>(
-        &mut self,
-        who: Who,
-        mask: u32,
-        places: &[usize; WARP],
-        bytes: usize,
-        reads: bool,
-    ) -> u32 {
-        let (mut served, wanted) = (0, if reads && self.uninitialised { WRITTEN } else { 0 });
-        let clock = &self.clocks[who.warp as usize];
-        let one = clock.one_view();
-        while let Some((lane, group)) = next_group(mask & !served, places, TOGETHER) {
-            let (who, at) = (Who { lane: lane as u32, ..who }, places[lane]);
-            let states = &mut self.states[at..at + bytes];
-            let written = are_written(states);
-            if !written {
-                let (all, any) = over(states);
-                if any & SPECIAL != 0 || all & wanted != wanted {
-                    break;
-                }
-            }
-            let past = Past::of(one.unwrap_or_else(|| clock.view(who)), who, group);
-            let stamp = Stamp { clock: clock.next(who.lane), source: who.source, thread: who.thread() };
-            let cells = &mut self.cells[at >> self.granule..(at + bytes).div_ceil(1 << self.granule)];
-            let none = |of: &Accesses| past.missing(of) == 0;
-            let quiet = |cell: &Cell| {
-                let more = || cell.more == 0 || self.chains.all_in(cell.more, past);
-                past.has(&cell.write) && (reads || cell.reads.iter().all(none) && more())
-            };
-            if self.races && !cells.iter().all(quiet) {
-                break;
-            }
-            if !reads {
-                if !written {
-                    states.fill(WRITTEN);
-                }
-                for cell in cells {
-                    if cell.more != 0 {
-                        self.chains.drop(cell.more);
-                    }
-                    *cell = Cell { write: stamp, ..Cell::default() };
-                }
-            } else if self.races {
-                let mut new = Accesses::from(stamp);
-                new.lanes = group;
-                cells.iter_mut().for_each(|cell| cell.read(new, &mut self.chains, none));
-            }
-            served |= group;
-        }
-        served
-    }
-
-    /// Which of up to 16 bytes have not been written, a bit for each byte; none if `uninitialised` is not checked.
-    #[inline]
-    pub(crate) fn missing(&self, at: usize, bytes: usize) -> u16 {
-        let states = &self.states[at..at + bytes];
-        if !self.uninitialised || states.iter().fold(u8::MAX, |all, state| all & state) & WRITTEN != 0 {
-            return 0;
-        }
-        let missing = |(i, state): (usize, &u8)| u16::from(state & WRITTEN == 0) << i;
-        states.iter().enumerate().map(missing).fold(0, |all, missing| all | missing)
-    }
-
-    /// Marks bytes as not written after all, as undefined values have been stored to them; bit `i` of `missing` is byte
-    /// `at + i`.
-    pub(crate) fn forget(&mut self, at: usize, missing: u16) {
-        for (i, state) in self.states[at..].iter_mut().take(16).enumerate() {
-            if missing >> i & 1 == 1 {
-                *state &= !WRITTEN;
-            }
-        }
-    }
-
-    /// A write of a thread. With `same`, the write leaves the bytes as they are. Then a race with the last write is a
-    /// finding of less weight, and none if one instruction makes both writes, since compilers let all threads that have
-    /// the same element write it.
-    pub(crate) fn write(&mut self, who: Who, at: usize, bytes: usize, same: bool) -> Result<(), Finding> {
-        let after = self.follow((who.warp, 1 << who.lane), at, bytes, true);
-        let mut found = self.check_write(who, at, bytes);
-        if let Err(Finding::Race { access: Access::Write, offset, other, .. }) = found
-            && same
-        {
-            found = self.check_reads(who, at, bytes);
-            if found.is_ok() && self.origin(other).0 != who.source {
-                found = Err(Finding::Race { offset, access: Access::Write, other, same });
-            }
-        }
-        if found.is_err_and(|finding| finding.is_busy()) {
-            return found;
-        }
-        self.states[at..at + bytes].fill(WRITTEN);
-        self.record_write(self.stamp(who), at, bytes);
-        after.and(found)
-    }
-
-    #[inline]
-    fn check_write(&self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
-        self.check_states(at, bytes, false, true)?;
-        if !self.races {
-            return Ok(());
-        }
-        if !self.strong.is_empty() {
-            self.check_strong((who.warp, 1 << who.lane), at, bytes, true, None)?;
-        }
-        let past = self.clocks[who.warp as usize].past(who);
-        for i in self.cells_of(at, bytes) {
-            let offset = i << self.granule;
-            let other = self.cells[i].write;
-            if !past.has(&other) {
-                return Err(Finding::race(offset, Access::Write, other));
-            }
-            if let Some(other) = self.read_outside(i, past) {
-                return Err(Finding::race(offset, Access::Read, other));
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether all reads since the last write come before a thread's write.
-    fn check_reads(&self, who: Who, at: usize, bytes: usize) -> Result<(), Finding> {
-        let past = self.clocks[who.warp as usize].past(who);
-        match self.cells_of(at, bytes).find_map(|i| Some((i << self.granule, self.read_outside(i, past)?))) {
-            Some((offset, other)) => Err(Finding::race(offset, Access::Read, other)),
-            None => Ok(()),
-        }
-    }
-
-    /// A read of a cell since the cell's last write that does not come before a thread's next access.
-    #[inline]
-    fn read_outside(&self, cell: usize, past: Past<'_>) -> Option<Stamp> {
-        let Cell { reads: [first, second], more, .. } = &self.cells[cell];
-        let outside = |reads: &Accesses| reads.first(past.missing(reads));
-        let other = outside(first).or_else(|| outside(second));
-        if *more == 0 { other } else { other.or_else(|| self.chains.of(*more).find_map(outside)) }
-    }
-
-    #[inline]
-    fn record_write(&mut self, write: Stamp, at: usize, bytes: usize) {
-        if !self.strong.is_empty() {
-            // The strong accesses come before this write, or a finding says so; what is ordered after the write is
-            // ordered after them, so that nothing has to remember them.
-            for cell in self.cells_of(at, bytes) {
-                self.strong.remove(&cell);
-            }
-        }
-        if !self.reductions.is_empty() {
-            for cell in self.cells_of(at, bytes) {
-                self.reductions.remove(&cell);
-            }
-        }
-        for (_, cell) in cells(&mut self.cells, self.granule, at, bytes) {
-            if cell.more != 0 {
-                self.chains.drop(cell.more);
-            }
-            *cell = Cell { write, ..Cell::default() };
-        }
-    }
-
     fn stamp(&self, who: Who) -> Stamp {
         let clock = self.clocks[who.warp as usize].next(who.lane);
         Stamp { clock, source: who.source, thread: who.thread() }
     }
-}
-
-/// Whether all bytes are written and have no other state bit. This is the usual case, and so has a quick test.
-#[inline]
-fn are_written(states: &[u8]) -> bool {
-    match states.len() {
-        4 => *states == [WRITTEN; 4],
-        8 => *states == [WRITTEN; 8],
-        16 => *states == [WRITTEN; 16],
-        _ => states.iter().all(|&state| state == WRITTEN),
-    }
-}
-
-/// The bits that all of these states have, and the bits that at least one has.
-#[inline]
-fn over(states: &[u8]) -> (u8, u8) {
-    #[inline(always)]
-    fn fold(states: &[u8]) -> (u8, u8) {
-        states.iter().fold((u8::MAX, 0), |(all, any), state| (all & state, any | state))
-    }
-    // The compiler unrolls the loop where it knows the length.
-    match *states {
-        [one] => (one, one),
-        [a, b, c, d] => fold(&[a, b, c, d]),
-        _ => fold(states),
-    }
-}
-
-/// The first of these lanes and, with `together`, the lanes directly after it that are at the same place.
-#[inline(always)]
-fn next_group(lanes: u32, places: &[usize; WARP], together: bool) -> Option<(usize, u32)> {
-    if lanes == 0 {
-        return None;
-    }
-    let first = lanes.trailing_zeros() as usize;
-    if !together {
-        return Some((first, 1 << first));
-    }
-    let mut rest = lanes & (lanes - 1);
-    while rest != 0 && places[rest.trailing_zeros() as usize] == places[first] {
-        rest &= rest - 1;
-    }
-    Some((first, lanes & !rest))
-}
-
-/// Whether some lane is at the same place as the lane before it.
-fn some_meet(places: &[usize; WARP]) -> bool {
-    places.iter().zip(&places[1..]).fold(false, |some, (one, next)| some | (one == next))
-}
-
-/// The cells of a range of bytes, with their numbers.
-fn cells(
-    cells: &mut [Cell],
-    granule: u32,
-    at: usize,
-    bytes: usize,
-) -> impl Iterator<Item = (usize, &mut Cell)> {
-    let (first, end) = (at >> granule, (at + bytes).div_ceil(1 << granule));
-    cells[first..end].iter_mut().enumerate().map(move |(i, cell)| (first + i, cell))
 }

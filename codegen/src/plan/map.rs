@@ -13,8 +13,9 @@ use std::collections::BTreeMap;
 
 use girih_layout::{Composed, F2Matrix, Lay, Swizzle};
 
-use super::access::{Limit, Pieces, WarpAccess, warp_accesses};
+use super::access::{Pieces, WarpAccess, warp_accesses};
 use super::swizzle::{Access, best_swizzle};
+use super::vector::Limit;
 use crate::Error;
 use search::Search;
 

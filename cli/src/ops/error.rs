@@ -1,0 +1,74 @@
+//! Why an operation gave no result.
+
+use std::fmt;
+
+use crate::marked::Marked;
+
+/// Why an operation gave no result.
+#[derive(Debug)]
+pub enum OpError {
+    /// There is no operation of this name.
+    Unsupported,
+    /// An argument is missing or of the wrong type.
+    Args {
+        /// Its name.
+        name: String,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// The text of an argument is malformed.
+    Text {
+        /// Its name.
+        name: String,
+        /// The text.
+        text: String,
+        /// What is wrong.
+        source: Box<girih_layout::Error>,
+    },
+    /// The operation refuses its operands.
+    Layout {
+        /// Why.
+        source: girih_layout::Error,
+    },
+}
+
+impl OpError {
+    /// A stable name for machines.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            OpError::Unsupported => "unsupported",
+            OpError::Args { .. } => "args",
+            OpError::Text { source, .. } => source.kind(),
+            OpError::Layout { source } => source.kind(),
+        }
+    }
+}
+
+impl fmt::Display for OpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpError::Unsupported => f.write_str("there is no such operation"),
+            OpError::Args { name, expected } => write!(f, "argument {name:?} must be {expected}"),
+            OpError::Text { name, text, source } => {
+                write!(f, "argument {name:?}: {}", Marked::of(**source, text))
+            }
+            OpError::Layout { source } => source.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for OpError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            OpError::Text { source, .. } => Some(source),
+            OpError::Layout { source } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl From<girih_layout::Error> for OpError {
+    fn from(source: girih_layout::Error) -> OpError {
+        OpError::Layout { source }
+    }
+}
