@@ -74,11 +74,15 @@ impl Piece {
         match self {
             Piece::Whole(regs) => b.load(space, regs, address, cond),
             Piece::Field { bits, .. } => {
-                let narrow = b.reg(if *bits == 8 { Type::U8 } else { Type::B16 });
-                b.load(space, std::slice::from_ref(&narrow), address, cond)?;
-                let wide = b.reg(Type::B32);
+                let narrow = Piece::scratch(b, *bits);
+                if *cond != Cond::Always {
+                    // What an instruction may leave as it was is kept from one round of a loop to the next.
+                    narrow.clear(b);
+                }
+                narrow.load(b, space, address, cond, true)?;
+                let (wide, narrow) = (b.reg(Type::B32), narrow.extract(b));
                 let operands = vec![Operand::from(&wide), Operand::from(&narrow)];
-                b.inst_if(cond, Opcode::Cvt, &[Type::U32.into(), Type::U16.into()], operands)?;
+                b.inst(Opcode::Cvt, &[Type::U32.into(), Type::U16.into()], operands);
                 self.insert(b, &wide, cond, fresh)
             }
         }
