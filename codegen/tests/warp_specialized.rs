@@ -7,7 +7,7 @@ use float8::{F8E4M3, F8E5M2};
 use girih_codegen::Operand;
 use girih_codegen::atom::{Major, MmaAtom};
 use girih_codegen::gemm::{
-    Epilogue, GemmConfig, GemmKernel, Mainloop, Param, Schedule, Store, WarpSpecialized, generate,
+    Epilogue, GemmConfig, GemmKernel, Input, Mainloop, Param, Schedule, Store, WarpSpecialized, generate,
 };
 use girih_layout::{Lay, lay};
 use girih_ptx::Module;
@@ -108,6 +108,13 @@ fn run(
         let bytes = matrix.bytes(|x, y| if i < 2 { number(i, x, y) as f64 } else { f64::NAN });
         places.push(upload(&memory, &bytes));
     }
+    // The inputs of the epilogue are matrices, whose sum is added.
+    let inputs = || kernel.inputs.iter().zip(2..);
+    for (input, i) in inputs() {
+        let matrix = Stored { extents: [m, n], by_rows: true, dtype: input.dtype };
+        places.push(upload(&memory, &matrix.bytes(|x, y| number(i, x, y) as f64)));
+    }
+    let place = |name: &str| places[3 + kernel.inputs.iter().position(|input| input.name == name).unwrap()];
     let order = kernel.order(m, n).unwrap();
     let table: Vec<u8> = order.concat().iter().flat_map(|x| x.to_le_bytes()).collect();
     let table = upload(&memory, &table);
@@ -115,23 +122,26 @@ fn run(
     let map = |operand: Operand| kernel.map(operand, mnk, pitches).unwrap().unwrap();
     let mut args = Vec::new();
     for param in &kernel.params {
-        args.extend(match *param {
-            Param::Pointer(operand) => addresses(&[places[operand as usize]]),
+        args.extend(match param {
+            Param::Pointer(operand) => addresses(&[places[*operand as usize]]),
             Param::Map(operand) => {
-                vec![map(operand).at(places[operand as usize]).unwrap().to_bytes().to_vec()]
+                vec![map(*operand).at(places[*operand as usize]).unwrap().to_bytes().to_vec()]
             }
-            Param::Extent(mode) => sizes(&[mnk[mode]]),
-            Param::Pitch(operand) => sizes(&[pitches[operand as usize]]),
+            Param::Extent(mode) => sizes(&[mnk[*mode]]),
+            Param::Pitch(operand) => sizes(&[pitches[*operand as usize]]),
             Param::Order => addresses(&[table]),
             Param::Tiles => sizes(&[order.len() as i64]),
-            Param::Input(_) | Param::InputPitch(_) => panic!("{param:?}"),
+            Param::Input(name) => addresses(&[place(name)]),
+            Param::InputPitch(_) => sizes(&[pitches[2]]),
         });
     }
     let launch = blocks(grid, kernel.kernel.threads(), kernel.kernel.shared_bytes(), args);
     let options = Options { seed, deny: Deny::Warnings, ..Options::checked() };
     simulator::run(module, &memory, &launch, &options).map_err(|e| e.to_string())?;
-    let expected =
-        matrices[2].bytes(|x, y| (0..k).map(|k| number(0, x, k) * number(1, y, k)).sum::<i64>() as f64);
+    let expected = matrices[2].bytes(|x, y| {
+        let added: i64 = inputs().map(|(_, i)| number(i, x, y)).sum();
+        ((0..k).map(|k| number(0, x, k) * number(1, y, k)).sum::<i64>() + added) as f64
+    });
     let found = download(&memory, places[2], expected.len());
     match found.iter().zip(&expected).position(|(x, y)| x != y) {
         Some(byte) => Err(format!("byte {byte} of C, whose pitch is {} elements", matrices[2].pitch())),
@@ -209,6 +219,26 @@ fn schedules_and_stores_combine() {
             let result = run(&config, &kernel, kernel.kernel.module(), mnk, blocks.into(), 1);
             result.unwrap_or_else(|e| panic!("{mnk:?}, {config:?}: {e}"));
         }
+    }
+}
+
+/// Wide tiles are stored piece by piece where an epilogue reads matrices, in smaller pieces the more it reads.
+#[test]
+fn pieces_of_epilogues_cover_the_tile() {
+    let base = config("SM90_64x192x16_F32BF16BF16_SS", [128, 192, 64], lay!("(2,1):(1,0)"), DType::Bf16);
+    let tall = rows(
+        GemmConfig { tile: [256, 64, 64], ..config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::F32) },
+        128,
+    );
+    for (inputs, config) in
+        (0..).zip([base, base, GemmConfig { c_type: DType::F32, ..base }, tall, base, base, base])
+    {
+        let input =
+            |i: i32| Input::matrix(format!("x{i}"), if i % 2 == 0 { DType::Bf16 } else { DType::F32 });
+        let epilogue = (0..inputs).fold(Epilogue::new(), |epilogue, i| epilogue.plus(input(i)));
+        let kernel = generate(&config, &epilogue).unwrap();
+        let result = run(&config, &kernel, kernel.kernel.module(), [200, 264, 20], 2, 0);
+        result.unwrap_or_else(|e| panic!("{epilogue:?}, {config:?}: {e}"));
     }
 }
 

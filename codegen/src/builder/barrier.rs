@@ -19,6 +19,12 @@ impl Builder {
         self.inst(Opcode::Bar, &[Word::Sync.into()], vec![Operand::Int(0)]);
     }
 
+    /// `bar.warp.sync`: all lanes of the warp meet, and see what the others have written (CUDA's `__syncwarp`).
+    #[track_caller]
+    pub fn warp_sync(&mut self) {
+        self.inst(Opcode::Bar, &[Word::Warp.into(), Word::Sync.into()], vec![Operand::Int(0xffff_ffff)]);
+    }
+
     /// `bar.sync id, threads`: that many threads of whole warps meet (CUTLASS's `NamedBarrier::sync`).
     ///
     /// # Errors

@@ -1,12 +1,13 @@
 //! Whole modules as text, for reading and for ptxas: the gate assembles every file of `testdata/golden`.
 
 use expect_test::{ExpectFile, expect_file};
-use girih_codegen::gemm::{Epilogue, GemmConfig, Major, Multistage, generate};
+use girih_codegen::gemm::{Epilogue, GemmConfig, Input, Major, Multistage, generate};
 use girih_layout::{Lay, Tile, lay};
 use girih_ptx::{Item, Module, Statement};
 use girih_tensor::DType;
 
 use super::configs::{chosen, odd, simt, sm80, unaligned, with};
+use crate::warp_specialized::config as wgmma;
 
 /// Small enough to read: 2 x 2 blocks of 2 x 2 values a thread, 256 threads.
 fn small_simt(a: Major, b: Major) -> GemmConfig {
@@ -49,6 +50,16 @@ fn sm80_f16() {
 fn sm80_unaligned() {
     let config = with(unaligned(Major::Mn, Major::K), |m| Multistage { stages: 2, ..m });
     check(&config, expect_file!["../../testdata/golden/gemm_sm80_bf16_unaligned.ptx"]);
+}
+
+/// The widest tile of `wgmma`, whose epilogue reads a bias and a residual: a linear layer of a network.
+#[test]
+fn sm90_bf16_linear() {
+    let config = wgmma("SM90_64x256x16_F32BF16BF16_SS", [128, 256, 64], lay!("(2,1):(1,0)"), DType::Bf16);
+    let (bias, residual) = (Input::row("bias", DType::Bf16), Input::matrix("residual", DType::Bf16));
+    let epilogue = Epilogue::new().plus(bias).gelu().plus(residual);
+    expect_file!["../../testdata/golden/gemm_sm90_bf16_linear.ptx"]
+        .assert_eq(&generate(&config, &epilogue).unwrap().kernel.module().to_string());
 }
 
 /// What the parser skips.

@@ -68,7 +68,7 @@ impl std::str::FromStr for KernelKind {
 /// [`Problem::row_major`].
 ///
 /// A module depends on M, N, K and pitches through facts alone: what divides the pitches and N. Which tile serves them best
-/// depends on M and N.
+/// depends on M and N. An epilogue does not matter: what it reads comes in pieces that fit the registers beside any tile's sums.
 ///
 /// # Errors
 /// [`Error::Kernel`] if the kernel does not take the dtype, [`Error::TensorMap`] if it does not take the extents or pitches.

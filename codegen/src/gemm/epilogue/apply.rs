@@ -1,6 +1,6 @@
 //! An epilogue over the sums that a thread has of a tile.
 
-use girih_layout::{Int, Lay, Shape, Stride, Tiler};
+use girih_layout::{Int, Lay, Stride, Tiler};
 use girih_tensor::{DType, Engine, Slice, Tensor};
 
 use super::{Element, Epilogue, Given};
@@ -9,8 +9,11 @@ use crate::builder::Builder;
 use crate::tiled::copy::{extent, static_size};
 use crate::{Counting, Error, Expr, Gmem, Rmem, Scalar, engine};
 
-/// Values that are on their way together: what is read for them has to fit the registers beside the sums.
+/// Values of C that are computed together, and what is read for them: it has to fit the registers beside the sums.
 const TOGETHER: i64 = 32;
+const READ_TOGETHER: i64 = 64;
+/// Values that the widest store of shared memory takes of a thread.
+const STORED_TOGETHER: i64 = 8;
 
 /// An epilogue at a tile: what a thread has of its inputs.
 pub(in crate::gemm) struct AtTile<'a> {
@@ -30,41 +33,66 @@ impl AtTile<'_> {
         sums: &Tensor<Rmem>,
         mut each: impl FnMut(&mut Builder, &Tensor<Rmem>, &Piece) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        for piece in Piece::all(sums.layout(), TOGETHER)? {
-            let own = piece.of(sums)?;
-            if self.epilogue.is_identity() && self.dtype == own.engine().dtype() {
-                each(b, &own, &piece)?;
-                continue;
-            }
-            let out = Rmem::tensor(b, self.dtype, Lay::left(own.layout().shape())?)?;
-            self.apply(b, &own, &piece, &out)?;
-            each(b, &out, &piece)?;
+        for piece in Piece::all(sums.layout(), TOGETHER, self.together())? {
+            self.results(b, sums, &piece, |b, values| each(b, values, &piece))?;
         }
         Ok(())
     }
 
-    /// The values of C, (FrgV,1,RestN), for row `row` of atoms of the sums, (FrgV,RestM,RestN).
-    pub(in crate::gemm) fn of_row(
+    /// The values of C for row `row` of atoms of `sums`, (FrgV,RestM,RestN), piece by piece: `each` gets the registers of a piece, and
+    /// the piece that it is of a tensor that is partitioned like the row, (FrgV,1,RestN).
+    pub(in crate::gemm) fn for_each_piece_of_row(
         &self,
         b: &mut Builder,
         sums: &Tensor<Rmem>,
         row: i64,
-    ) -> Result<Tensor<Rmem>, Error> {
-        let [values, _, columns] = [0, 1, 2].map(|mode| sums.layout().mode(mode));
-        let shape = Shape::flat(&[values?.size()?, Int::fixed(1), columns?.size()?])?;
-        if self.epilogue.is_identity() && self.dtype == sums.engine().dtype() {
-            return row_of(sums, row);
+        mut each: impl FnMut(&mut Builder, &Tensor<Rmem>, &Piece) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let pieces = if self.epilogue.reads_tiles() {
+            let mut all = Piece::all(sums.layout(), 1, self.together())?;
+            all.retain(|piece| piece.at[1] == row);
+            all
+        } else {
+            // Nothing has to fit the registers beside the sums.
+            vec![Piece::row(sums.layout(), row)?]
+        };
+        for (i, piece) in pieces.iter().enumerate() {
+            if i > 0 {
+                // Without it ptxas reads for the next pieces too, into more registers than there are.
+                b.warp_sync();
+            }
+            let of_row = Piece { at: [piece.at[0], 0, piece.at[2]], ..*piece };
+            self.results(b, sums, piece, |b, values| each(b, values, &of_row))?;
         }
-        let out = Rmem::tensor(b, self.dtype, Lay::left(&shape)?)?;
-        for piece in Piece::all(sums.layout(), 1)?.iter().filter(|piece| piece.at[1] == row) {
-            let target = Piece { at: [piece.at[0], 0, piece.at[2]], ..*piece }.of(&out)?;
-            self.apply(b, &piece.of(sums)?, piece, &target)?;
+        Ok(())
+    }
+
+    /// How many values of C are computed together.
+    fn together(&self) -> i64 {
+        let tensors = self.inputs.iter().filter(|given| matches!(given, Given::Tensor(_))).count() as i64;
+        let most = READ_TOGETHER / tensors.max(1);
+        (1 << most.max(1).ilog2()).clamp(STORED_TOGETHER, TOGETHER)
+    }
+
+    /// Calls `then` with the values of C for a piece of the sums: the sums themselves, if they are that.
+    fn results(
+        &self,
+        b: &mut Builder,
+        sums: &Tensor<Rmem>,
+        piece: &Piece,
+        then: impl FnOnce(&mut Builder, &Tensor<Rmem>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let own = piece.of(sums)?;
+        if self.epilogue.is_identity() && self.dtype == own.engine().dtype() {
+            return then(b, &own);
         }
-        Ok(out)
+        let out = Rmem::tensor(b, self.dtype, Lay::left(own.layout().shape())?)?;
+        self.apply(b, &own, piece, &out)?;
+        then(b, &out)
     }
 
     /// The values of C for the sums of a piece.
-    pub(in crate::gemm) fn apply(
+    fn apply(
         &self,
         b: &mut Builder,
         sums: &Tensor<Rmem>,
@@ -105,14 +133,6 @@ fn sum(b: &mut Builder, sums: &Tensor<Rmem>, i: usize) -> Result<Scalar, Error> 
     b.scalar_in(&reg, at.dtype())
 }
 
-/// Row `row` of atoms of a fragment, (FrgV,RestM,RestN) -> (FrgV,1,RestN).
-fn row_of(fragment: &Tensor<Rmem>, row: i64) -> Result<Tensor<Rmem>, Error> {
-    let row = fragment.slice(Slice::tuple([Slice::All, Slice::At(Expr::from(row)), Slice::All]))?; // (FrgV,RestN)
-    let layout = row.layout();
-    let modes = [layout.mode(0)?, crate::tiled::copy::ONE, layout.mode(1)?];
-    Ok(Tensor::new(row.engine().clone(), Lay::concat(&modes)?))
-}
-
 /// A part of what a thread has of a tile, (FrgV,RestM,RestN).
 pub(in crate::gemm) struct Piece {
     /// How many values it has of each mode, and which of them.
@@ -121,17 +141,14 @@ pub(in crate::gemm) struct Piece {
 }
 
 impl Piece {
-    /// The pieces of a fragment, which have at most so many rows of atoms.
-    fn all(fragment: &Lay, rows: i64) -> Result<Vec<Piece>, Error> {
-        let mut extents = [0; 3];
-        for (mode, extent) in extents.iter_mut().enumerate() {
-            *extent = static_size("epilogue", &fragment.mode(mode)?)?;
-        }
+    /// The pieces of a fragment, which have at most so many rows of atoms, and so many values together.
+    fn all(fragment: &Lay, rows: i64, together: i64) -> Result<Vec<Piece>, Error> {
+        let extents = extents(fragment)?;
         let widest = |extent: i64, most: i64| 1 << (extent.trailing_zeros().min(most.max(1).ilog2()));
-        let values = widest(extents[0], TOGETHER);
+        let values = widest(extents[0], together);
         // Four neighbours along N may be a vector.
-        let columns = widest(extents[2], (TOGETHER / values).min(4));
-        let sizes = [values, widest(extents[1], rows.min(TOGETHER / (values * columns))), columns];
+        let columns = widest(extents[2], (together / values).min(4));
+        let sizes = [values, widest(extents[1], rows.min(together / (values * columns))), columns];
         let counts = [0, 1, 2].map(|mode| extents[mode] / sizes[mode]);
         let mut all = Vec::new();
         for n in 0..counts[2] {
@@ -140,6 +157,12 @@ impl Piece {
             }
         }
         Ok(all)
+    }
+
+    /// A row of atoms of a fragment.
+    fn row(fragment: &Lay, row: i64) -> Result<Piece, Error> {
+        let [values, _, columns] = extents(fragment)?;
+        Ok(Piece { sizes: [values, 1, columns], at: [0, row, 0] })
     }
 
     /// The piece of a tensor that is partitioned like the fragment.
@@ -158,6 +181,15 @@ impl Piece {
         let whole = Tensor::new(tensor.engine().clone(), Lay::concat(&modes)?);
         Ok(whole.slice(Slice::tuple([Slice::All, Slice::All, Slice::All].into_iter().chain(at)))?)
     }
+}
+
+/// How many values a fragment has of each of its modes.
+fn extents(fragment: &Lay) -> Result<[i64; 3], Error> {
+    let mut extents = [0; 3];
+    for (mode, extent) in extents.iter_mut().enumerate() {
+        *extent = static_size("epilogue", &fragment.mode(mode)?)?;
+    }
+    Ok(extents)
 }
 
 /// The values of a tensor, read once where several of them are one element: those of a vector for the rows or columns of C.

@@ -139,10 +139,11 @@ impl Staged {
         part: i64,
         place: i64,
     ) -> Result<(), Error> {
-        let mine = self.rows.store.get_slice(consumer.thread())?;
-        let values = epilogue.of_row(b, &sums.values, part)?; // (FrgV,1,RestN)
         let rows = self.rows_at(consumer, place)?; // (64,BlockN)
-        copy(b, &self.rows.store, &mine.retile_s(&values)?, &mine.partition_d(&rows)?)
+        let rows = self.rows.store.get_slice(consumer.thread())?.partition_d(&rows)?; // (FrgV,1,RestN)
+        epilogue.for_each_piece_of_row(b, &sums.values, part, |b, values, piece| {
+            copy(b, &self.rows.store, values, &piece.of(&rows)?)
+        })
     }
 
     /// Issues the copies of those to C.
