@@ -1,14 +1,15 @@
-//! girih beside its peers, measured in turns; prints a table and, with `GIRIH_RECORD=FILE`, writes JSON lines.
+//! girih beside its peers, measured in turns; prints a table and, with `GIRIH_RECORD=FILE`, appends JSON lines.
 //!
 //! Every girih result is checked against f64 before it is timed. The peer of a product is the best of cuBLASLt's
 //! heuristic list: all of the list in a short contest, the two fastest in the one that counts.
 #![allow(missing_docs, reason = "a binary")]
 
-use std::{fs, process::Command, time::Duration};
+use std::time::Duration;
 
 use girih_benches::{
-    contest::{Contestant, Failure, Rules, Times, contest},
+    contest::{Clock, Contestant, Failure, Rules, Times, contest},
     cublas, gpu, normal,
+    record::{record, save},
 };
 use girih_device::{Device, Pod};
 use girih_kernels::{
@@ -19,14 +20,17 @@ use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 use serde_json::{Value, json};
 
-const RANKING: Rules =
-    Rules { rounds: 2, settle: Duration::from_millis(40), timed: Duration::from_millis(40) };
-const FINAL: Rules = Rules { rounds: 9, settle: Duration::from_millis(40), timed: Duration::from_millis(60) };
+const RANKING: Rules = Rules {
+    rounds: 2,
+    settle: Duration::from_millis(40),
+    timed: Duration::from_millis(40),
+    clock: Clock::Device,
+};
+const FINAL: Rules = Rules { rounds: 9, timed: Duration::from_millis(60), ..RANKING };
 
 fn main() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
-    let about = json!({"gpu": device.name(), "driver": driver()});
-    println!("{about}");
+    println!("{}", device.name());
     let mut records = vec![copies(&device)?];
     let square = Layout::ALL.map(|layout| ([4096; 3], layout));
     let others = [[1024, 4096, 2048], [2048; 3], [8192; 3]].map(|mnk| (mnk, Layout::Tn));
@@ -35,46 +39,7 @@ fn main() -> Result<(), Failure> {
         records.push(gemm::<bf16>(&device, mnk, layout)?);
         records.push(gemm::<f16>(&device, mnk, layout)?);
     }
-    let mut lines = String::new();
-    for record in &mut records {
-        for (key, value) in about.as_object().into_iter().flatten() {
-            record[key] = value.clone();
-        }
-        lines += &format!("{record}\n");
-    }
-    if let Some(path) = std::env::var_os("GIRIH_RECORD") {
-        fs::write(path, lines)?;
-    }
-    Ok(())
-}
-
-/// The driver's version, as `nvidia-smi` tells it.
-fn driver() -> String {
-    let query =
-        Command::new("nvidia-smi").args(["--query-gpu=driver_version", "--format=csv,noheader"]).output();
-    let text = query.ok().and_then(|out| String::from_utf8(out.stdout).ok()).unwrap_or_default();
-    text.lines().next().unwrap_or("unknown").trim().to_string()
-}
-
-/// One line of the table and of the record; `work` is in operations or bytes, `scale` what one unit of the rate is.
-fn record(what: Value, unit: &str, work: f64, scale: f64, ours: &Times, peer: &Times) -> Value {
-    let rate = |times: &Times| work / times.median() / scale;
-    println!(
-        "{what} girih {:.1} {unit} (spread {:.1} %), {} {:.1} {unit} (spread {:.1} %): {:.1} %",
-        rate(ours),
-        100.0 * ours.spread(),
-        peer.name,
-        rate(peer),
-        100.0 * peer.spread(),
-        100.0 * rate(ours) / rate(peer),
-    );
-    let micros = |times: &Times| times.median() * 1e6;
-    json!({
-        "what": what, "unit": unit, "peer": peer.name,
-        "girih": rate(ours), "girih_us": micros(ours), "girih_spread": ours.spread(),
-        "peer_rate": rate(peer), "peer_us": micros(peer), "peer_spread": peer.spread(),
-        "ratio": rate(ours) / rate(peer),
-    })
+    save(&device, records)
 }
 
 fn copies(device: &Device) -> Result<Value, Failure> {

@@ -8,7 +8,7 @@
 use std::{env, fs, path::Path, time::Duration};
 
 use girih_benches::{
-    contest::{Contestant, Failure, Rules, contest},
+    contest::{Clock, Contestant, Failure, Rules, contest},
     gpu, normal,
 };
 use girih_codegen::{
@@ -21,11 +21,15 @@ use girih_ptx::Module;
 use girih_tensor::Element;
 use half::{bf16, f16};
 
-const RULES: Rules =
-    Rules { rounds: 15, settle: Duration::from_millis(40), timed: Duration::from_millis(60) };
+const RULES: Rules = Rules {
+    rounds: 15,
+    settle: Duration::from_millis(40),
+    timed: Duration::from_millis(60),
+    clock: Clock::Device,
+};
 /// Tensor cores run at the limit of the GPU's power, which settles slowly.
 const AT_THE_LIMIT: Rules =
-    Rules { rounds: 25, settle: Duration::from_millis(200), timed: Duration::from_millis(200) };
+    Rules { rounds: 25, settle: Duration::from_millis(200), timed: Duration::from_millis(200), ..RULES };
 
 fn main() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };

@@ -5,6 +5,7 @@ pub mod contest;
 pub mod cublas;
 mod data;
 mod gpu;
+pub mod record;
 
 pub use data::normal;
 pub use gpu::gpu;
