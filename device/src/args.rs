@@ -1,10 +1,10 @@
 //! Arguments of a launch, checked against the kernel's signature and against the facts that the kernel relies on.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use girih_ptx::{KernelInfo, ParamInfo, TENSOR_MAP_BYTES, Type};
 
-use crate::{Buffer, Device, Error, Kernel, Pod, TensorMap, memory::Allocation};
+use crate::{Buffer, BufferArg, Device, Error, Kernel, Pod, TensorMap, stream::Allocation};
 
 /// The alignment in bytes of a parameter that holds a tensor map.
 const TENSOR_MAP_ALIGN: u32 = 64;
@@ -34,32 +34,6 @@ pub enum Arg<'a> {
     TensorMap(&'a TensorMap<'a>),
     /// Raw bytes, for parameters such as `.param .align 8 .b8 shape[24]`.
     Bytes(&'a [u8]),
-}
-
-/// A buffer as an argument. It borrows the buffer until the call that takes the argument returns.
-#[derive(Clone, Copy)]
-pub struct BufferArg<'a> {
-    pub(crate) address: u64,
-    pub(crate) bytes: usize,
-    pub(crate) device: &'a Device,
-    memory: Option<&'a Arc<Allocation>>,
-}
-
-impl fmt::Debug for BufferArg<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}", self.address)
-    }
-}
-
-impl<'a, T: Pod> From<&'a Buffer<T>> for BufferArg<'a> {
-    fn from(buffer: &'a Buffer<T>) -> Self {
-        BufferArg {
-            address: buffer.address(),
-            bytes: buffer.bytes(),
-            device: buffer.device(),
-            memory: buffer.memory(),
-        }
-    }
 }
 
 impl<'a, T: Pod> From<&'a Buffer<T>> for Arg<'a> {
@@ -268,18 +242,6 @@ pub(crate) fn check_home(
         return Ok(());
     }
     Err(Error::ForeignBuffer { what: format!("kernel `{}`, argument {index}: {what}", info.name) })
-}
-
-/// Cuts the bytes of all arguments, which stand in order without gaps, into the bytes of each argument.
-pub(crate) fn each_argument<'a>(
-    info: &'a KernelInfo,
-    mut args: &'a [u8],
-) -> impl ExactSizeIterator<Item = &'a [u8]> {
-    info.params.iter().map(move |parameter| {
-        let (own, rest) = args.split_at(parameter.bytes as usize);
-        args = rest;
-        own
-    })
 }
 
 /// The error of a name that is not the name of exactly one parameter and its argument.

@@ -6,9 +6,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use girih_ptx as ptx;
+use girih_ptx::{self as ptx, KernelInfo};
 
-use crate::{Error, Kind, LaunchConfig, Limits, Optimization, Resources};
+use crate::{Error, Kind, LaunchConfig, Limits, Optimization};
 
 /// One sequence of operations of a device, as the typed layer sees it. Operations take effect in the order of the calls.
 pub(crate) trait Backend: Send + Sync {
@@ -122,4 +122,33 @@ pub(crate) trait Clock: Send {
     fn stop(&mut self) -> Result<(), Error>;
     /// Waits until the second mark is reached.
     fn elapsed(&mut self) -> Result<Duration, Error>;
+}
+
+/// The resources of a device that a kernel takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resources {
+    /// 32-bit registers of a thread; none on the simulator.
+    pub registers: Option<u32>,
+    /// Bytes of a thread's local memory, spilled registers included; none on the simulator.
+    pub local_bytes: Option<u32>,
+    /// Bytes of the spill stores and loads that the compiler reports; none on the simulator or without a report.
+    pub spill_bytes: Option<u32>,
+    /// Bytes of shared memory that the kernel declares, without dynamic shared memory.
+    pub static_shared: u32,
+    /// The most threads that a block may have.
+    pub max_threads: u32,
+    /// The number of instructions in the PTX text. The GPU's code has other instructions.
+    pub instructions: usize,
+}
+
+/// Cuts the bytes of all arguments, which stand in order without gaps, into the bytes of each argument.
+pub(crate) fn each_argument<'a>(
+    info: &'a KernelInfo,
+    mut args: &'a [u8],
+) -> impl ExactSizeIterator<Item = &'a [u8]> {
+    info.params.iter().map(move |parameter| {
+        let (own, rest) = args.split_at(parameter.bytes as usize);
+        args = rest;
+        own
+    })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     Buffer, Device, Error, Pod,
-    memory::{Allocation, Owner},
+    stream::{Allocation, Owner},
 };
 
 impl Device {

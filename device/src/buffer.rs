@@ -5,7 +5,7 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 use crate::{
     Device, Error, Pod,
     backend::{Backend, Mark},
-    memory::{Allocation, Owner},
+    stream::{Allocation, Owner},
 };
 
 /// `len` elements of type `T` in device memory.
@@ -39,7 +39,7 @@ impl<T: Pod> Buffer<T> {
         if bytes == 0 {
             return Ok(Self::from_parts(&device, None, 0, 0));
         }
-        let address = device.submit("Device::alloc", &[], |backend| backend.alloc(bytes))?;
+        let address = device.sequence.submit("Device::alloc", &[], |backend| backend.alloc(bytes))?;
         let memory = Arc::new(Allocation::new(&device.sequence, address, Owner::Buffers));
         Ok(Self::from_parts(&device, Some(memory), address, len))
     }
@@ -130,7 +130,7 @@ impl<T: Pod> Buffer<T> {
         operation: &'static str,
         bytes: &[u8],
     ) -> Result<Box<dyn Mark>, Error> {
-        self.device.submit(operation, &[], |backend| {
+        self.device.sequence.submit(operation, &[], |backend| {
             // SAFETY: the caller's promise is passed on; if no mark can be set, the host waits for the copy.
             unsafe { backend.write(self.address, bytes) }?;
             backend.mark().or_else(|error| backend.synchronize().and(Err(error)))
@@ -147,7 +147,7 @@ impl<T: Pod> Buffer<T> {
         operation: &'static str,
         bytes: &mut [u8],
     ) -> Result<Box<dyn Mark>, Error> {
-        self.device.submit(operation, &[], |backend| {
+        self.device.sequence.submit(operation, &[], |backend| {
             // SAFETY: the caller's promise is passed on; if no mark can be set, the host waits for the copy.
             unsafe { backend.read(self.address, bytes) }?;
             backend.mark().or_else(|error| backend.synchronize().and(Err(error)))
@@ -162,7 +162,7 @@ impl<T: Pod> Buffer<T> {
         let Some(memory) = self.memory() else { return Ok(()) };
         let (address, bytes) = (self.address, self.bytes());
         let fill = move |backend: &dyn Backend| backend.fill(address, byte, bytes);
-        self.device.submit_or_capture("Buffer::fill_bytes", &[memory], fill)
+        self.device.sequence.submit_or_capture("Buffer::fill_bytes", &[memory], fill)
     }
 
     /// Copies the elements of another buffer of the same device and length, on the device. The host does not wait.
@@ -185,7 +185,7 @@ impl<T: Pod> Buffer<T> {
             return Err(Error::Overlap { bytes: overlap });
         }
         let copy = move |backend: &dyn Backend| backend.copy(to, from, bytes);
-        self.device.submit_or_capture("Buffer::copy_from", &[own, memory], copy)
+        self.device.sequence.submit_or_capture("Buffer::copy_from", &[own, memory], copy)
     }
 
     pub(crate) fn same_len(&self, operation: &'static str, source_len: usize) -> Result<(), Error> {
@@ -200,5 +200,61 @@ impl<T: Pod> Buffer<T> {
 impl<T: Pod> fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Buffer<{}>[{}] at {:#x}", T::PTX, self.len, self.address)
+    }
+}
+
+impl Device {
+    /// Allocates memory for `len` elements. Their values are unspecified.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], [`Error::TooLong`]; [`Error::NotCaptured`] in a capture; the driver's.
+    pub fn alloc<T: Pod>(&self, len: usize) -> Result<Buffer<T>, Error> {
+        Buffer::new(self.clone(), len)
+    }
+
+    /// Allocates memory for `len` elements, which are all zero.
+    ///
+    /// # Errors
+    /// As [`alloc`](Device::alloc).
+    pub fn zeros<T: Pod>(&self, len: usize) -> Result<Buffer<T>, Error> {
+        let buffer = self.alloc(len)?;
+        buffer.fill_bytes(0)?;
+        Ok(buffer)
+    }
+
+    /// Copies `host` into a new buffer on the device.
+    ///
+    /// # Errors
+    /// As [`alloc`](Device::alloc).
+    pub fn upload<T: Pod>(&self, host: &[T]) -> Result<Buffer<T>, Error> {
+        let buffer = self.alloc(host.len())?;
+        buffer.write(host)?;
+        Ok(buffer)
+    }
+}
+
+/// A buffer as an argument. It borrows the buffer until the call that takes the argument returns.
+#[derive(Clone, Copy)]
+pub struct BufferArg<'a> {
+    pub(crate) address: u64,
+    pub(crate) bytes: usize,
+    pub(crate) device: &'a Device,
+    pub(crate) memory: Option<&'a Arc<Allocation>>,
+}
+
+impl fmt::Debug for BufferArg<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.address)
+    }
+}
+
+impl<'a, T: Pod> From<&'a Buffer<T>> for BufferArg<'a> {
+    fn from(buffer: &'a Buffer<T>) -> Self {
+        BufferArg {
+            address: buffer.address(),
+            bytes: buffer.bytes(),
+            device: buffer.device(),
+            memory: buffer.memory(),
+        }
     }
 }

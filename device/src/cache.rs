@@ -2,58 +2,12 @@
 
 use std::{
     collections::HashMap,
-    hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
 use girih_ptx as ptx;
 
-use crate::{Device, Error, Optimization, module::Loaded};
-
-/// The source of loaded code: a text, the notes on it, and how far the compiler optimises.
-pub(crate) struct Source {
-    text: String,
-    notes: ptx::Notes,
-    optimization: Optimization,
-}
-
-impl Source {
-    fn new(module: &ptx::Module, optimization: Optimization) -> Source {
-        Source { text: module.to_string(), notes: module.notes.clone(), optimization }
-    }
-
-    pub(crate) fn optimization(&self) -> Optimization {
-        self.optimization
-    }
-
-    fn hash(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        (&self.text, self.optimization).hash(&mut hasher);
-        hasher.finish()
-    }
-
-    /// Whether the code of this source is also the code of another source, whose module is `module`.
-    fn serves(&self, other: &Source, module: &ptx::Module) -> bool {
-        self.optimization == other.optimization
-            && self.text == other.text
-            && same_notes(&self.notes, &other.notes, module, &self.text)
-    }
-}
-
-/// Whether two notes say the same of a module. Notes matter to loaded code: the simulator checks the claims and reports the lines
-/// of Rust, and a launch checks the facts about its parameters.
-fn same_notes(a: &ptx::Notes, b: &ptx::Notes, module: &ptx::Module, text: &str) -> bool {
-    let launches = |item: &ptx::Item| match item {
-        ptx::Item::Kernel(kernel) => a.launch(&kernel.name) == b.launch(&kernel.name),
-        _ => true,
-    };
-    let lines = 1..=u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
-    a.is_empty() == b.is_empty()
-        && a.are_of(text) == b.are_of(text)
-        && a.claims() == b.claims()
-        && module.items.iter().all(launches)
-        && lines.into_iter().all(|line| a.site(line) == b.site(line))
-}
+use crate::{Error, Optimization, backend::Backend, source::Source, stream::Loaded};
 
 /// The loaded modules whose sources have the same hash.
 type Slot = Arc<Mutex<Vec<Weak<Loaded>>>>;
@@ -69,7 +23,7 @@ impl Cache {
     /// loaded now. When several threads ask for the same source at the same time, one of them loads it and the others wait.
     pub(crate) fn load(
         &self,
-        device: &Device,
+        backend: &dyn Backend,
         module: &ptx::Module,
         optimization: Optimization,
     ) -> Result<Arc<Loaded>, Error> {
@@ -81,7 +35,7 @@ impl Cache {
         {
             return Ok(loaded);
         }
-        let loaded = Arc::new(Loaded::load(device, module, source)?);
+        let loaded = Arc::new(Loaded::load(backend, module, source)?);
         known.retain(|loaded| loaded.strong_count() > 0);
         known.push(Arc::downgrade(&loaded));
         Ok(loaded)

@@ -1,37 +1,15 @@
-//! Devices, and what they make.
+//! Devices: a backend's sequence of operations, and what all sequences of the backend share.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc};
 
-use girih_ptx as ptx;
-
-use crate::{
-    Buffer, Error, Limits, Module, Optimization, Pod, Timer, backend::Backend, cache::Cache, stream::Sequence,
-};
-
-/// The kind of a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// An NVIDIA GPU, through its driver.
-    Cuda,
-    /// The CPU simulator.
-    Sim,
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Kind::Cuda => "cuda",
-            Kind::Sim => "sim",
-        })
-    }
-}
+use crate::{Error, Kind, Limits, backend::Backend, cache::Cache, stream::Sequence};
 
 /// A GPU or the simulator, and one sequence of operations on it (on a GPU a stream). Clones are handles of the same
 /// sequence; [`new_stream`](Device::new_stream) makes another sequence.
 ///
 /// Each operation joins the end of the sequence. The host waits in copies between the device and memory of the host
 /// that is not pinned, in [`synchronize`](Device::synchronize), [`Event::synchronize`](crate::Event::synchronize),
-/// [`Transfer::wait`](crate::Transfer::wait) and [`Timer::stop`], and where the last kernel of a module is dropped.
+/// [`Transfer::wait`](crate::Transfer::wait) and [`Timer::stop`](crate::Timer::stop), and where the last kernel of a module is dropped.
 #[derive(Clone)]
 pub struct Device {
     pub(crate) sequence: Arc<Sequence>,
@@ -44,6 +22,10 @@ pub struct Device {
 impl Device {
     pub(crate) fn new(backend: Box<dyn Backend>) -> Device {
         Device { sequence: Arc::new(Sequence::new(backend)), fallback: None, modules: Arc::default() }
+    }
+
+    pub(crate) fn backend(&self) -> &dyn Backend {
+        self.sequence.backend()
     }
 
     /// The kind of the device: a GPU or the simulator.
@@ -72,77 +54,31 @@ impl Device {
         self.kind() == other.kind() && self.backend().identity() == other.backend().identity()
     }
 
-    /// Allocates memory for `len` elements. Their values are unspecified.
+    /// Makes a stream: another sequence of operations on the same GPU or simulator.
+    ///
+    /// The memory, the modules and the events of all streams of a device can be used in all its streams
+    /// ([`is_same`](Device::is_same) is true of them). Operations of different streams may run at the same time;
+    /// [`record`](Device::record) and [`wait`](Device::wait) order them where an order is needed. Operations on buffers need no
+    /// such call: an operation that uses a buffer of another stream runs behind the operations that are in the buffer's stream
+    /// when it is called, and before the operations that join the buffer's stream later. So all operations on a buffer happen in
+    /// the order of their calls, and streams that use only their own buffers run at the same time.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`], [`Error::TooLong`]; [`Error::NotCaptured`] in a capture; the driver's.
-    pub fn alloc<T: Pod>(&self, len: usize) -> Result<Buffer<T>, Error> {
-        Buffer::new(self.clone(), len)
-    }
-
-    /// Allocates memory for `len` elements, which are all zero.
-    ///
-    /// # Errors
-    /// As [`alloc`](Device::alloc).
-    pub fn zeros<T: Pod>(&self, len: usize) -> Result<Buffer<T>, Error> {
-        let buffer = self.alloc(len)?;
-        buffer.fill_bytes(0)?;
-        Ok(buffer)
-    }
-
-    /// Copies `host` into a new buffer on the device.
-    ///
-    /// # Errors
-    /// As [`alloc`](Device::alloc).
-    pub fn upload<T: Pod>(&self, host: &[T]) -> Result<Buffer<T>, Error> {
-        let buffer = self.alloc(host.len())?;
-        buffer.write(host)?;
-        Ok(buffer)
-    }
-
-    /// Compiles a module, or a kernel of girih-codegen, for the device: with the driver's compiler on a GPU, with the
-    /// simulator's decoder otherwise.
-    ///
-    /// Modules with the same text and the same [notes](girih_ptx::Notes) are compiled once, and share their code: as long as a
-    /// module, a kernel, a launch or a graph of the first one is left, to load a second one takes only the time to print and to
-    /// compare the text. This is true of all clones and streams of the device and of all threads; threads that load the same
-    /// module at the same time wait for one of them to compile it. A device that is opened again shares no code with the first,
-    /// since the contexts that the two were opened on may be destroyed at different times.
-    ///
-    /// Between processes the driver keeps compiled code itself, in a cache on disk, which the environment variables
-    /// `CUDA_CACHE_PATH`, `CUDA_CACHE_MAXSIZE` and `CUDA_CACHE_DISABLE` control (CUDA Programming Guide, "CUDA Environment
-    /// Variables").
-    ///
-    /// # Errors
-    /// [`Error::NotCaptured`] in a capture; [`Error::WrongTarget`] when the device can't run the module's `.target`;
-    /// [`Error::Jit`] with the compiler's log and the PTX line that the log names; [`Error::Sim`] naming an instruction that
-    /// the simulator does not know.
+    /// The driver's.
     ///
     /// ```
     /// # use girih_device::{Device, Select};
-    /// # let text = ".version 7.0 .target sm_80 .address_size 64 .visible .entry k() { ret; }";
-    /// let module = girih_ptx::Module::parse(text)?;
     /// let device = Device::open(Select::Sim)?;
-    /// let first = device.load(&module)?;
-    /// let again = device.new_stream()?.load(&module)?; // the same code, for another stream
-    /// # assert_eq!(first.kernels().len(), again.kernels().len());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// let stream = device.new_stream()?;
+    /// let (x, y) = (device.upload(&[1.0f32, 2.0])?, stream.alloc::<f32>(2)?);
+    /// y.copy_from(&x)?; // an operation of `stream`, ordered with those of `device`
+    /// assert_eq!(y.download()?, [1.0, 2.0]);
+    /// assert!(stream.is_same(&device));
+    /// # Ok::<(), girih_device::Error>(())
     /// ```
-    pub fn load(&self, module: &impl AsRef<ptx::Module>) -> Result<Module, Error> {
-        self.load_with(module, Optimization::Full)
-    }
-
-    /// As [`load`](Device::load), with a choice of how far the driver's compiler optimises. Modules that are optimised
-    /// differently are different code.
-    ///
-    /// # Errors
-    /// As [`load`](Device::load).
-    pub fn load_with(
-        &self,
-        module: &impl AsRef<ptx::Module>,
-        optimization: Optimization,
-    ) -> Result<Module, Error> {
-        Module::load(self, module.as_ref(), optimization)
+    pub fn new_stream(&self) -> Result<Device, Error> {
+        let sequence = Arc::new(Sequence::new(self.backend().new_stream()?));
+        Ok(Device { sequence, ..self.clone() })
     }
 
     /// Lets the host wait until all operations in this sequence have finished.
@@ -150,35 +86,7 @@ impl Device {
     /// # Errors
     /// [`Error::KernelFailed`] when a kernel failed; [`Error::NotCaptured`] in a capture; the driver's.
     pub fn synchronize(&self) -> Result<(), Error> {
-        self.submit("Device::synchronize", &[], |backend| backend.mark())?.synchronize()
-    }
-
-    /// A timer of this device's sequence.
-    ///
-    /// # Errors
-    /// The driver's.
-    pub fn timer(&self) -> Result<Timer, Error> {
-        Timer::new(self)
-    }
-
-    /// The time that the operations that `work` puts into the device's sequence take on the device.
-    ///
-    /// # Errors
-    /// `work`'s own, or the timer's.
-    ///
-    /// ```
-    /// # use girih_device::{Device, Error, Select};
-    /// let device = Device::open(Select::Sim)?;
-    /// let buffer = device.alloc::<u8>(1 << 16)?;
-    /// let time = device.time(|| buffer.fill_bytes(1))?;
-    /// assert!(time.as_secs() < 60);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn time<E: From<Error>>(&self, work: impl FnOnce() -> Result<(), E>) -> Result<Duration, E> {
-        let mut timer = self.timer()?;
-        timer.start()?;
-        work()?;
-        Ok(timer.stop()?)
+        self.sequence.submit("Device::synchronize", &[], |backend| backend.mark())?.synchronize()
     }
 
     /// The handle (`CUstream`) of the stream, for operations of other libraries that must join the device's sequence; none on

@@ -59,7 +59,7 @@ impl Device {
     /// # Errors
     /// [`Error::NotCaptured`] in a capture; the driver's.
     pub fn record(&self) -> Result<Event, Error> {
-        let mark = self.submit("Device::record", &[], |backend| backend.mark())?;
+        let mark = self.sequence.submit("Device::record", &[], |backend| backend.mark())?;
         Ok(Event { device: self.clone(), mark })
     }
 
@@ -71,6 +71,6 @@ impl Device {
         if !event.device.is_same(self) {
             return Err(Error::ForeignEvent);
         }
-        self.submit("Device::wait", &[], |backend| backend.wait(&*event.mark))
+        self.sequence.submit("Device::wait", &[], |backend| backend.wait(&*event.mark))
     }
 }

@@ -1,60 +1,12 @@
 //! Graphs: operations that are captured once and replayed any number of times.
 
-use std::{
-    fmt, mem,
-    sync::Arc,
-    thread::{self, ThreadId},
-};
+use std::{fmt, mem, sync::Arc, thread};
 
 use crate::{
     Device, Error,
-    backend::{Backend, Executable},
-    memory::Allocation,
-    module::Loaded,
+    backend::Executable,
+    stream::{Allocation, Capture, Loaded, Operation},
 };
-
-type Operation = Box<dyn Fn(&dyn Backend) -> Result<(), Error> + Send + Sync>;
-
-/// A capture that has not ended.
-pub(crate) struct Capture {
-    thread: ThreadId,
-    /// The operations that a replay calls; none if the driver captures the operations itself.
-    recorded: Option<Vec<Operation>>,
-    memory: Vec<Arc<Allocation>>,
-    code: Vec<Arc<Loaded>>,
-}
-
-impl Capture {
-    /// Refuses an operation of another thread than the one that captures.
-    pub(crate) fn of_this_thread(&self, operation: &'static str) -> Result<(), Error> {
-        if self.thread == thread::current().id() { Ok(()) } else { Err(Error::CapturedByOther { operation }) }
-    }
-
-    pub(crate) fn add<'a>(
-        &mut self,
-        backend: &dyn Backend,
-        uses: impl IntoIterator<Item = &'a Arc<Allocation>>,
-        code: Option<&Arc<Loaded>>,
-        operation: impl Fn(&dyn Backend) -> Result<(), Error> + Send + Sync + 'static,
-    ) -> Result<(), Error> {
-        match &mut self.recorded {
-            Some(recorded) => recorded.push(Box::new(operation)),
-            None => operation(backend)?,
-        }
-        keep(&mut self.memory, uses);
-        keep(&mut self.code, code);
-        Ok(())
-    }
-}
-
-/// Adds what is not in the list yet.
-fn keep<'a, T: 'a>(kept: &mut Vec<Arc<T>>, more: impl IntoIterator<Item = &'a Arc<T>>) {
-    for one in more {
-        if !kept.iter().any(|known| Arc::ptr_eq(known, one)) {
-            kept.push(one.clone());
-        }
-    }
-}
 
 /// Operations of a stream, captured by [`Device::capture`], to be replayed as one operation of that stream.
 ///
@@ -103,7 +55,7 @@ impl Graph {
     #[allow(unsafe_code, reason = "a replay launches kernels: the contract is the caller's")]
     pub unsafe fn launch(&self) -> Result<(), Error> {
         let uses: Vec<_> = self.memory.iter().collect();
-        self.device.submit("Graph::launch", &uses, |backend| match &self.replay {
+        self.device.sequence.submit("Graph::launch", &uses, |backend| match &self.replay {
             Replay::Driver(executable) => executable.launch(),
             Replay::Recorded(operations) => operations.iter().try_for_each(|operation| operation(backend)),
         })

@@ -1,8 +1,8 @@
-//! The configuration of a launch and its checks, and launches that run once.
+//! The configuration of a launch, and whether the kernel and the device allow it.
 
 use girih_ptx::KernelInfo;
 
-use crate::{Arg, Error, Kernel, Launch, Limits};
+use crate::{Error, Limits};
 
 /// The configuration of a launch: its grid, block, cluster and dynamic shared memory, and whether it is cooperative.
 ///
@@ -52,44 +52,6 @@ impl LaunchConfig {
     /// The same launch as a cooperative one.
     pub const fn cooperative(self) -> LaunchConfig {
         LaunchConfig { cooperative: true, ..self }
-    }
-}
-
-impl Kernel {
-    /// The configuration of a launch of `grid` blocks, with the block and the dynamic shared memory that the kernel was generated
-    /// for.
-    ///
-    /// # Errors
-    /// [`Error::NoBlock`] if neither the text nor the module's [notes](girih_ptx::Notes) say the block (`.reqntid` in the
-    /// text) and the dynamic shared memory (none, if the text declares none); [`LaunchConfig::new`] takes both.
-    pub fn config(&self, grid: [u32; 3]) -> Result<LaunchConfig, Error> {
-        let (Some(block), Some(bytes)) = (self.info.block, self.info.dynamic_shared_bytes) else {
-            return Err(Error::NoBlock { kernel: self.info.name.to_string() });
-        };
-        Ok(LaunchConfig::new(grid, block).with_dynamic_shared(bytes))
-    }
-
-    /// Puts a launch into the sequence of the kernel's device; on the simulator the launch has run when this returns. In a
-    /// capture ([`Device::capture`](crate::Device::capture)) the launch goes into the graph instead.
-    ///
-    /// The arguments are checked against the kernel's signature and the facts that the kernel relies on, the extents and the
-    /// shared memory against the limits of kernel and device. [`prepare`](Kernel::prepare) checks once for many launches.
-    ///
-    /// # Errors
-    /// [`Error::ArgumentCount`], [`Error::ArgumentType`], [`Error::ArgumentValue`], [`Error::ForeignBuffer`],
-    /// [`Error::EmptyLaunch`], [`Error::ExtentTooLarge`], [`Error::ClusterShape`], [`Error::TooManyThreads`], [`Error::BlockShape`],
-    /// [`Error::TooMuchShared`]; on the simulator [`Error::Sim`] for what the kernel does wrong, on a GPU the driver's.
-    ///
-    /// # Safety
-    /// Rust does not check PTX. With these arguments and this configuration the kernel must touch only memory that the
-    /// arguments name, inside the bounds of that memory and while it is allocated, and neither two blocks nor two launches may
-    /// race on that memory. On the simulator a violation is an error or a wrong result, never undefined behaviour of the host
-    /// program. A typed wrapper that can promise this for its kernel can be a safe function, and says why.
-    #[allow(unsafe_code, reason = "launching arbitrary PTX is unsafe: the contract is the caller's")]
-    pub unsafe fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
-        let launch = Launch::new(self, config, args)?;
-        // SAFETY: the caller's promise is passed on.
-        unsafe { launch.enqueue("Kernel::launch") }
     }
 }
 

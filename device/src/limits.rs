@@ -1,6 +1,24 @@
-//! The limits of a device.
+//! The kind of a device, and its limits.
 
 use std::fmt;
+
+/// The kind of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// An NVIDIA GPU, through its driver.
+    Cuda,
+    /// The CPU simulator.
+    Sim,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Cuda => "cuda",
+            Kind::Sim => "sim",
+        })
+    }
+}
 
 /// The limits of a device. They are limits of one block, unless the name says otherwise (CUDA C++ Programming Guide, "Compute
 /// Capabilities").

@@ -1,104 +1,10 @@
 //! Loaded modules and their kernels.
 
-use std::{
-    fmt, mem,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{fmt, sync::Arc};
 
 use girih_ptx::{self as ptx, KernelInfo, Target};
 
-use crate::{
-    Device, Error,
-    backend::{Code, Entry},
-    cache::Source,
-    stream::Sequence,
-};
-
-/// How far a GPU's driver optimises a module that it compiles. The simulator runs every text as it is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Optimization {
-    /// Not at all (the driver's level 0): every instruction is translated by itself. If the results differ from those of
-    /// [`Optimization::Full`], the compiler is at fault, or the program relies on something that the PTX ISA does not promise.
-    None,
-    /// As far as the driver goes by default (its level 4).
-    #[default]
-    Full,
-}
-
-/// Loaded code, which all modules of a device share that were loaded from the same source. It is unloaded behind its last launch.
-pub(crate) struct Loaded {
-    source: Source,
-    code: Arc<dyn Code>,
-    kernels: Box<[Known]>,
-    /// The sequences into which kernels of this code are launched.
-    used: Mutex<Vec<Arc<Sequence>>>,
-}
-
-/// A kernel of loaded code.
-struct Known {
-    info: Arc<KernelInfo>,
-    /// The entry that launches the kernel, once a handle of the kernel has been made.
-    entry: Mutex<Option<Arc<dyn Entry>>>,
-}
-
-impl Loaded {
-    pub(crate) fn load(device: &Device, module: &ptx::Module, source: Source) -> Result<Loaded, Error> {
-        let code = device.backend().load(module, source.optimization())?;
-        let known = |info| Known { info: Arc::new(info), entry: Mutex::default() };
-        let kernels = module.kernels().into_iter().map(known).collect();
-        Ok(Loaded { source, code, kernels, used: Mutex::default() })
-    }
-
-    /// The source that the code was loaded from.
-    pub(crate) fn source(&self) -> &Source {
-        &self.source
-    }
-
-    /// The entry that launches a kernel. All handles of the kernel share it: the driver keeps the permitted amount of dynamic
-    /// shared memory with the function, so a second entry would change the amount for the first one.
-    fn entry(&self, kernel: &Known) -> Result<Arc<dyn Entry>, Error> {
-        let mut entry = kernel.entry.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entry) = &*entry {
-            return Ok(entry.clone());
-        }
-        Ok(entry.insert(self.code.kernel(&kernel.info)?).clone())
-    }
-
-    fn used_in(&self, sequence: &Arc<Sequence>) {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        if !used.iter().any(|known| Arc::ptr_eq(known, sequence)) {
-            // Sequences that nothing else keeps, and that have no operations left, need no longer be waited for.
-            used.retain(|known| Arc::strong_count(known) > 1 || !known.is_idle());
-            used.push(sequence.clone());
-        }
-    }
-}
-
-impl Drop for Loaded {
-    fn drop(&mut self) {
-        let used = self.used.get_mut().unwrap_or_else(PoisonError::into_inner);
-        Unused { code: self.code.clone(), used: mem::take(used) }.unload();
-    }
-}
-
-/// Code that can't be launched any more, and the sequences in which launches of the code may still run.
-pub(crate) struct Unused {
-    code: Arc<dyn Code>,
-    used: Vec<Arc<Sequence>>,
-}
-
-impl Unused {
-    /// Unloads the code behind its last launch.
-    pub(crate) fn unload(mut self) {
-        while let Some(sequence) = self.used.pop() {
-            match sequence.settle(self) {
-                Some(rest) => self = rest,
-                None => return,
-            }
-        }
-        drop(self.code);
-    }
-}
+use crate::{Device, Error, Optimization, Resources, backend::Entry, stream::Loaded};
 
 /// A module compiled for a device ([`Device::load`]). Clones, and modules that were loaded from the same text, are handles of the
 /// same code. The code is unloaded behind its last launch when no module, kernel, launch or graph of the code is left.
@@ -115,8 +21,11 @@ impl Module {
         optimization: Optimization,
     ) -> Result<Module, Error> {
         check_target(module.target, device.limits().sm)?;
-        device.refuse_in_capture("Device::load")?;
-        Ok(Module { device: device.clone(), loaded: device.modules.load(device, module, optimization)? })
+        device.sequence.refuse_in_capture("Device::load")?;
+        Ok(Module {
+            device: device.clone(),
+            loaded: device.modules.load(device.backend(), module, optimization)?,
+        })
     }
 
     /// A kernel of the module.
@@ -129,7 +38,7 @@ impl Module {
             return Err(Error::NoSuchKernel { kernel: name.into(), available });
         };
         // The driver may load the kernel only now, which no graph can hold.
-        self.device.refuse_in_capture("Module::kernel")?;
+        self.device.sequence.refuse_in_capture("Module::kernel")?;
         let (entry, info) = (self.loaded.entry(kernel)?, kernel.info.clone());
         self.loaded.used_in(&self.device.sequence);
         Ok(Kernel { device: self.device.clone(), loaded: self.loaded.clone(), entry, info })
@@ -144,6 +53,53 @@ impl Module {
     /// the code in its cache on disk.
     pub fn log(&self) -> &str {
         self.loaded.code.log()
+    }
+}
+
+impl Device {
+    /// Compiles a module, or a kernel of girih-codegen, for the device: with the driver's compiler on a GPU, with the
+    /// simulator's decoder otherwise.
+    ///
+    /// Modules with the same text and the same [notes](girih_ptx::Notes) are compiled once, and share their code: as long as a
+    /// module, a kernel, a launch or a graph of the first one is left, to load a second one takes only the time to print and to
+    /// compare the text. This is true of all clones and streams of the device and of all threads; threads that load the same
+    /// module at the same time wait for one of them to compile it. A device that is opened again shares no code with the first,
+    /// since the contexts that the two were opened on may be destroyed at different times.
+    ///
+    /// Between processes the driver keeps compiled code itself, in a cache on disk, which the environment variables
+    /// `CUDA_CACHE_PATH`, `CUDA_CACHE_MAXSIZE` and `CUDA_CACHE_DISABLE` control (CUDA Programming Guide, "CUDA Environment
+    /// Variables").
+    ///
+    /// # Errors
+    /// [`Error::NotCaptured`] in a capture; [`Error::WrongTarget`] when the device can't run the module's `.target`;
+    /// [`Error::Jit`] with the compiler's log and the PTX line that the log names; [`Error::Sim`] naming an instruction that
+    /// the simulator does not know.
+    ///
+    /// ```
+    /// # use girih_device::{Device, Select};
+    /// # let text = ".version 7.0 .target sm_80 .address_size 64 .visible .entry k() { ret; }";
+    /// let module = girih_ptx::Module::parse(text)?;
+    /// let device = Device::open(Select::Sim)?;
+    /// let first = device.load(&module)?;
+    /// let again = device.new_stream()?.load(&module)?; // the same code, for another stream
+    /// # assert_eq!(first.kernels().len(), again.kernels().len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load(&self, module: &impl AsRef<ptx::Module>) -> Result<Module, Error> {
+        self.load_with(module, Optimization::Full)
+    }
+
+    /// As [`load`](Device::load), with a choice of how far the driver's compiler optimises. Modules that are optimised
+    /// differently are different code.
+    ///
+    /// # Errors
+    /// As [`load`](Device::load).
+    pub fn load_with(
+        &self,
+        module: &impl AsRef<ptx::Module>,
+        optimization: Optimization,
+    ) -> Result<Module, Error> {
+        Module::load(self, module.as_ref(), optimization)
     }
 }
 
@@ -213,23 +169,6 @@ impl fmt::Debug for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Kernel({} on {:?})", self.info.name, self.device)
     }
-}
-
-/// The resources of a device that a kernel takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resources {
-    /// 32-bit registers of a thread; none on the simulator.
-    pub registers: Option<u32>,
-    /// Bytes of a thread's local memory, spilled registers included; none on the simulator.
-    pub local_bytes: Option<u32>,
-    /// Bytes of the spill stores and loads that the compiler reports; none on the simulator or without a report.
-    pub spill_bytes: Option<u32>,
-    /// Bytes of shared memory that the kernel declares, without dynamic shared memory.
-    pub static_shared: u32,
-    /// The most threads that a block may have.
-    pub max_threads: u32,
-    /// The number of instructions in the PTX text. The GPU's code has other instructions.
-    pub instructions: usize,
 }
 
 /// Checks whether a device runs modules of a target (PTX ISA, ".target"): plain targets run on newer devices as well, targets

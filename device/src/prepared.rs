@@ -1,4 +1,4 @@
-//! Launches that are prepared once and run any number of times.
+//! Launches: prepared once and run any number of times, or run once.
 
 use std::{fmt, sync::Arc};
 
@@ -6,11 +6,10 @@ use girih_ptx as ptx;
 
 use crate::{
     Arg, BufferArg, Device, Error, Kernel, LaunchConfig,
-    args::{check_arg, check_args, check_home, each_argument, refused_name},
-    backend::Backend,
+    args::{check_arg, check_args, check_home, refused_name},
+    backend::{Backend, each_argument},
     launch::check_extents,
-    memory::Allocation,
-    stream::Sequence,
+    stream::{Allocation, Sequence},
     tensor::readdress,
 };
 
@@ -95,6 +94,42 @@ impl Kernel {
     pub fn prepare(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<Launch, Error> {
         Launch::new(self, config, args)
     }
+
+    /// The configuration of a launch of `grid` blocks, with the block and the dynamic shared memory that the kernel was generated
+    /// for.
+    ///
+    /// # Errors
+    /// [`Error::NoBlock`] if neither the text nor the module's [notes](girih_ptx::Notes) say the block (`.reqntid` in the
+    /// text) and the dynamic shared memory (none, if the text declares none); [`LaunchConfig::new`] takes both.
+    pub fn config(&self, grid: [u32; 3]) -> Result<LaunchConfig, Error> {
+        let (Some(block), Some(bytes)) = (self.info.block, self.info.dynamic_shared_bytes) else {
+            return Err(Error::NoBlock { kernel: self.info.name.to_string() });
+        };
+        Ok(LaunchConfig::new(grid, block).with_dynamic_shared(bytes))
+    }
+
+    /// Puts a launch into the sequence of the kernel's device; on the simulator the launch has run when this returns. In a
+    /// capture ([`Device::capture`](crate::Device::capture)) the launch goes into the graph instead.
+    ///
+    /// The arguments are checked against the kernel's signature and the facts that the kernel relies on, the extents and the
+    /// shared memory against the limits of kernel and device. [`prepare`](Kernel::prepare) checks once for many launches.
+    ///
+    /// # Errors
+    /// [`Error::ArgumentCount`], [`Error::ArgumentType`], [`Error::ArgumentValue`], [`Error::ForeignBuffer`],
+    /// [`Error::EmptyLaunch`], [`Error::ExtentTooLarge`], [`Error::ClusterShape`], [`Error::TooManyThreads`], [`Error::BlockShape`],
+    /// [`Error::TooMuchShared`]; on the simulator [`Error::Sim`] for what the kernel does wrong, on a GPU the driver's.
+    ///
+    /// # Safety
+    /// Rust does not check PTX. With these arguments and this configuration the kernel must touch only memory that the
+    /// arguments name, inside the bounds of that memory and while it is allocated, and neither two blocks nor two launches may
+    /// race on that memory. On the simulator a violation is an error or a wrong result, never undefined behaviour of the host
+    /// program. A typed wrapper that can promise this for its kernel can be a safe function, and says why.
+    #[allow(unsafe_code, reason = "launching arbitrary PTX is unsafe: the contract is the caller's")]
+    pub unsafe fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
+        let launch = Launch::new(self, config, args)?;
+        // SAFETY: the caller's promise is passed on.
+        unsafe { launch.enqueue("Kernel::launch") }
+    }
 }
 
 impl Launch {
@@ -113,7 +148,7 @@ impl Launch {
         let kept: Box<[Kept]> = args.iter().map(Kept::of).collect();
         let mut launch =
             Launch { kernel: kernel.clone(), config: *config, bytes: bytes.into(), kept, others: Vec::new() };
-        launch.others = device.others(launch.memory());
+        launch.others = device.sequence.others(launch.memory());
         Ok(launch)
     }
 
@@ -168,7 +203,7 @@ impl Launch {
             }
         };
         self.kept[index] = kept;
-        self.others = self.kernel.device.others(self.memory());
+        self.others = self.kernel.device.sequence.others(self.memory());
         Ok(())
     }
 
@@ -197,7 +232,7 @@ impl Launch {
     #[allow(unsafe_code, reason = "launching arbitrary PTX is unsafe: the contract is the caller's")]
     pub(crate) unsafe fn enqueue(&self, operation: &'static str) -> Result<(), Error> {
         let Kernel { device, loaded, entry, .. } = &self.kernel;
-        let mut turns = device.turns(operation, &self.others)?;
+        let mut turns = device.sequence.turns(operation, &self.others)?;
         if let Some(capture) = turns.capture() {
             let (entry, config, bytes) = (entry.clone(), self.config, self.bytes.clone());
             return capture.add(

@@ -8,7 +8,16 @@ use std::{
     },
 };
 
-use crate::{Device, Error, backend::Backend, graph::Capture, memory::Allocation, module::Unused};
+use crate::{Error, backend::Backend};
+
+mod capture;
+mod code;
+mod memory;
+
+pub(crate) use capture::{Capture, Operation};
+pub(crate) use code::Loaded;
+use code::Unused;
+pub(crate) use memory::{Allocation, Owner};
 
 /// One sequence of operations. The caller that puts an operation into the sequence holds the turn of the sequence, so that the
 /// operation and the waits around the operation stay together when several threads call.
@@ -77,7 +86,7 @@ impl Sequence {
     }
 
     /// Takes the turns of this sequence and of the others, which are sorted by their numbers and do not contain this one.
-    fn turns<'a>(&'a self, others: &'a [Arc<Sequence>]) -> Turns<'a> {
+    fn take_turns<'a>(&'a self, others: &'a [Arc<Sequence>]) -> Turns<'a> {
         let before = others.partition_point(|other| other.number < self.number);
         let (before, after) = others.split_at(before);
         let mut turns: Vec<_> = before.iter().map(|other| other.turn()).collect();
@@ -167,63 +176,19 @@ impl Sequence {
     }
 }
 
-impl Drop for Sequence {
-    fn drop(&mut self) {
-        let turn = self.turn.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let later = mem::take(&mut turn.later);
-        if !later.is_empty() && self.backend.is_capturing() {
-            // The library that owns the stream still captures it. To free or to wait now would spoil the capture, so what is left
-            // stays allocated.
-            mem::forget(later);
-        } else {
-            self.do_now(later);
-        }
-    }
-}
-
-impl Device {
-    pub(crate) fn backend(&self) -> &dyn Backend {
-        self.sequence.backend()
-    }
-
-    /// Makes a stream: another sequence of operations on the same GPU or simulator.
-    ///
-    /// The memory, the modules and the events of all streams of a device can be used in all its streams
-    /// ([`is_same`](Device::is_same) is true of them). Operations of different streams may run at the same time;
-    /// [`record`](Device::record) and [`wait`](Device::wait) order them where an order is needed. Operations on buffers need no
-    /// such call: an operation that uses a buffer of another stream runs behind the operations that are in the buffer's stream
-    /// when it is called, and before the operations that join the buffer's stream later. So all operations on a buffer happen in
-    /// the order of their calls, and streams that use only their own buffers run at the same time.
-    ///
-    /// # Errors
-    /// The driver's.
-    ///
-    /// ```
-    /// # use girih_device::{Device, Select};
-    /// let device = Device::open(Select::Sim)?;
-    /// let stream = device.new_stream()?;
-    /// let (x, y) = (device.upload(&[1.0f32, 2.0])?, stream.alloc::<f32>(2)?);
-    /// y.copy_from(&x)?; // an operation of `stream`, ordered with those of `device`
-    /// assert_eq!(y.download()?, [1.0, 2.0]);
-    /// assert!(stream.is_same(&device));
-    /// # Ok::<(), girih_device::Error>(())
-    /// ```
-    pub fn new_stream(&self) -> Result<Device, Error> {
-        let sequence = Arc::new(Sequence::new(self.backend().new_stream()?));
-        Ok(Device { sequence, ..self.clone() })
-    }
-
+/// Operations: each is ordered with the other sequences whose memory the operation uses.
+impl Sequence {
     /// Refuses a call, such as loading a module, that joins no sequence and yet must not be made while the sequence is being captured.
     pub(crate) fn refuse_in_capture(&self, operation: &'static str) -> Result<(), Error> {
-        self.sequence.turn().refuse(self.backend(), operation)
+        self.turn().refuse(self.backend(), operation)
     }
 
-    /// The home sequences of some memory, sorted by their numbers, without this device's own sequence.
+    /// The home sequences of some memory, sorted by their numbers, without this sequence.
     pub(crate) fn others<'a>(
         &self,
         uses: impl IntoIterator<Item = &'a Arc<Allocation>>,
     ) -> Vec<Arc<Sequence>> {
-        let foreign = |home: &&Arc<Sequence>| home.number != self.sequence.number;
+        let foreign = |home: &&Arc<Sequence>| home.number != self.number;
         let homes = uses.into_iter().map(|memory| memory.home());
         let mut others: Vec<_> = homes.filter(foreign).cloned().collect();
         others.sort_unstable_by_key(|other| other.number);
@@ -238,12 +203,12 @@ impl Device {
         uses: &[&Arc<Allocation>],
         operation: impl FnOnce(&dyn Backend) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        self.sequence.catch_up();
+        self.catch_up();
         let others = self.others(uses.iter().copied());
-        let turns = self.sequence.turns(&others);
+        let turns = self.take_turns(&others);
         turns.own.refuse(self.backend(), name)?;
         refuse_captured(name, &others, &turns)?;
-        self.sequence.ordered(&others, operation)
+        self.ordered(&others, operation)
     }
 
     /// Puts an operation on some memory into the sequence, or in a capture into the graph, which then keeps the memory.
@@ -257,7 +222,7 @@ impl Device {
         let mut turns = self.turns(name, &others)?;
         match turns.capture() {
             Some(capture) => capture.add(self.backend(), uses.iter().copied(), None, operation),
-            None => self.sequence.ordered(&others, operation),
+            None => self.ordered(&others, operation),
         }
     }
 
@@ -267,7 +232,7 @@ impl Device {
         operation: &'static str,
         others: &'a [Arc<Sequence>],
     ) -> Result<Turns<'a>, Error> {
-        let mut turns = self.sequence.turns(others);
+        let mut turns = self.take_turns(others);
         match turns.capture() {
             Some(capture) => capture.of_this_thread(operation)?,
             None if !others.is_empty() && self.backend().is_capturing() => {
@@ -276,6 +241,20 @@ impl Device {
             None => refuse_captured(operation, others, &turns)?,
         }
         Ok(turns)
+    }
+}
+
+impl Drop for Sequence {
+    fn drop(&mut self) {
+        let turn = self.turn.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let later = mem::take(&mut turn.later);
+        if !later.is_empty() && self.backend.is_capturing() {
+            // The library that owns the stream still captures it. To free or to wait now would spoil the capture, so what is left
+            // stays allocated.
+            mem::forget(later);
+        } else {
+            self.do_now(later);
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use girih_ptx::{self as ptx, TENSOR_MAP_BYTES, Tiled};
 
-use crate::{Buffer, BufferArg, Device, Error, Pod, memory::Allocation};
+use crate::{Buffer, BufferArg, Device, Error, Pod, stream::Allocation};
 
 /// The oldest architecture with tensor maps.
 const OLDEST_SM: u32 = 90;

@@ -39,7 +39,7 @@ impl Timer {
     /// # Errors
     /// [`Error::NotCaptured`] in a capture; the driver's.
     pub fn start(&mut self) -> Result<(), Error> {
-        self.device.submit("Timer::start", &[], |_| self.clock.start())
+        self.device.sequence.submit("Timer::start", &[], |_| self.clock.start())
     }
 
     /// Sets the second mark, lets the host wait for this mark, and returns the time between the two marks.
@@ -47,8 +47,38 @@ impl Timer {
     /// # Errors
     /// [`Error::NotCaptured`] in a capture; [`Error::KernelFailed`] when a kernel failed; the driver's.
     pub fn stop(&mut self) -> Result<Duration, Error> {
-        self.device.submit("Timer::stop", &[], |_| self.clock.stop())?;
+        self.device.sequence.submit("Timer::stop", &[], |_| self.clock.stop())?;
         self.clock.elapsed()
+    }
+}
+
+impl Device {
+    /// A timer of this device's sequence.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn timer(&self) -> Result<Timer, Error> {
+        Timer::new(self)
+    }
+
+    /// The time that the operations that `work` puts into the device's sequence take on the device.
+    ///
+    /// # Errors
+    /// `work`'s own, or the timer's.
+    ///
+    /// ```
+    /// # use girih_device::{Device, Error, Select};
+    /// let device = Device::open(Select::Sim)?;
+    /// let buffer = device.alloc::<u8>(1 << 16)?;
+    /// let time = device.time(|| buffer.fill_bytes(1))?;
+    /// assert!(time.as_secs() < 60);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn time<E: From<Error>>(&self, work: impl FnOnce() -> Result<(), E>) -> Result<Duration, E> {
+        let mut timer = self.timer()?;
+        timer.start()?;
+        work()?;
+        Ok(timer.stop()?)
     }
 }
 

@@ -16,34 +16,30 @@ mod source;
 
 use graph::{Arrows, Graph, shortest_circle};
 
-/// What is asked of a library.
+/// What is asked of a library: no circle of families, and where a core is named, none of files but through the core.
 struct Library {
     folder: &'static str,
-    /// The families between which there are circles today; `None` where circles are only reported.
-    circles: Option<&'static [&'static [&'static str]]>,
     /// The files that every circle of files goes through; `None` where files of one family may need one another.
     core: Option<&'static [&'static str]>,
 }
 
-/// The libraries. A list here is what is left to do: it may get shorter.
+/// The libraries.
 const LIBRARIES: [Library; 7] = [
     // The types of the typed layer name its operations, so that generic code needs no where clauses, and the operations
     // are functions from these types to these types.
     Library {
         folder: "layout",
-        circles: Some(&[]),
         core: Some(&["typed/nat.rs", "typed/int.rs", "typed/list.rs", "typed/modes.rs", "typed/tiler.rs"]),
     },
-    Library { folder: "tensor", circles: Some(&[]), core: None },
-    Library { folder: "ptx", circles: Some(&[]), core: None },
-    Library { folder: "sim", circles: Some(&[]), core: None },
-    Library { folder: "codegen", circles: Some(&[]), core: None },
-    // This one is being rebuilt.
-    Library { folder: "device", circles: None, core: None },
-    Library { folder: "kernels", circles: Some(&[]), core: None },
+    Library { folder: "tensor", core: None },
+    Library { folder: "ptx", core: None },
+    Library { folder: "sim", core: None },
+    Library { folder: "codegen", core: None },
+    Library { folder: "device", core: None },
+    Library { folder: "kernels", core: None },
 ];
 
-/// Prints what each family of each library needs, and refuses circles that are not declared.
+/// Prints what each family of each library needs, and refuses circles.
 pub(crate) fn run() -> Result<(), Error> {
     let mut refused = String::new();
     for library in &LIBRARIES {
@@ -52,11 +48,7 @@ pub(crate) fn run() -> Result<(), Error> {
         for (family, needs) in &families(&graph) {
             println!("{family}: {}", needs.iter().join(" "));
         }
-        match (circle(library, &graph), library.circles) {
-            (Some(circle), Some(_)) => refused += &circle,
-            (Some(circle), None) => print!("reported only: {circle}"),
-            (None, _) => {}
-        }
+        refused += &circle(library, &graph).unwrap_or_default();
     }
     if refused.is_empty() { Ok(()) } else { Err(Error::Imports { circles: refused }) }
 }
@@ -78,26 +70,14 @@ fn pairs(graph: &Graph) -> impl Iterator<Item = (usize, usize)> + '_ {
     graph.needs.iter().flat_map(|(&from, needs)| needs.keys().map(move |&to| (from, to)))
 }
 
-/// A circle that is not declared, with the imports that close it.
+/// A circle, with the imports that close it.
 fn circle(library: &Library, graph: &Graph) -> Option<String> {
-    // The families of a declared circle count as one, so that a circle through one of them is found.
-    let group = |file: usize| {
-        let family = graph.family(file);
-        let declared = library.circles.unwrap_or_default().iter().find(|families| families.contains(&family));
-        declared.map_or(family, |families| families[0])
-    };
-    let mut between: Arrows<&str> = Arrows::new();
-    for (from, to) in pairs(graph) {
-        if group(from) != group(to) {
-            between.entry(group(from)).or_default().insert(group(to));
-        }
-    }
     let mut out = String::new();
-    if let Some(circle) = shortest_circle(&between) {
+    if let Some(circle) = shortest_circle(&families(graph)) {
         let names = circle.iter().chain(circle.first()).join(" -> ");
         let _ = writeln!(out, "families of {}: {names}", library.folder);
         for (&from, &to) in circle.iter().circular_tuple_windows().take(circle.len()) {
-            let import = pairs(graph).find(|&(a, b)| group(a) == from && group(b) == to);
+            let import = pairs(graph).find(|&(a, b)| graph.family(a) == from && graph.family(b) == to);
             out += &import.map_or_else(String::new, |import| arrow(library, graph, import));
         }
         return Some(out);
@@ -131,7 +111,7 @@ fn arrow(library: &Library, graph: &Graph, (from, to): (usize, usize)) -> String
 mod tests {
     use super::*;
 
-    const STRICT: Library = Library { folder: "it", circles: Some(&[]), core: Some(&["core/list.rs"]) };
+    const STRICT: Library = Library { folder: "it", core: Some(&["core/list.rs"]) };
 
     fn found(library: &Library, files: &[(&str, &str)]) -> Option<String> {
         let texts: Vec<_> = files.iter().map(|(name, text)| (name.to_string(), text.to_string())).collect();
@@ -139,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_libraries_have_no_circles_but_those_declared() {
+    fn the_libraries_have_no_circles_but_through_the_core() {
         if let Err(error) = run() {
             panic!("{error}");
         }
@@ -161,10 +141,6 @@ mod tests {
     it/src/c.rs:2 needs a/one.rs: fn f() { crate::One::g() }
 ";
         assert_eq!(found(&STRICT, &files).as_deref(), Some(circle));
-        let declared = Library { circles: Some(&[&["a", "b", "c"]]), core: None, ..STRICT };
-        assert_eq!(found(&declared, &files), None);
-        let in_part = Library { circles: Some(&[&["a", "b"]]), core: None, ..STRICT };
-        assert!(found(&in_part, &files).is_some_and(|circle| circle.contains("a -> c -> a\n")));
     }
 
     #[test]
@@ -210,7 +186,7 @@ mod tests { use crate::b::B; fn f() -> crate::b::B {} }
         );
         let apart = [
             ("lib.rs", "mod a; mod b;"),
-            ("a.rs", "#[cfg(test)]\nmod tests;\npub struct A;"),
+            ("a.rs", "#[cfg(all(test, feature = \"x\"))]\nmod tests;\npub struct A;"),
             ("a/tests.rs", "use crate::b::B;"),
             ("b.rs", "use crate::a::A;"),
         ];

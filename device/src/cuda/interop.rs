@@ -5,7 +5,7 @@ use std::{fmt, marker::PhantomData, mem, ops::Deref, sync::Arc};
 use cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut};
 
 use super::gpu::Gpu;
-use crate::{Arg, Buffer, Device, Error, Pod, memory::Owner};
+use crate::{Arg, Buffer, Device, Error, Pod, stream::Owner};
 
 /// A buffer in memory of `cudarc`, which borrows a slice or a view of `cudarc` as long as the buffer lives.
 ///
@@ -84,7 +84,7 @@ impl Device {
     pub fn borrow_cudarc<'a, T: Pod, S: DevicePtr<T>>(&self, slice: &'a S) -> Result<Borrowed<'a, T>, Error> {
         let stream = slice.stream();
         let home = self.home_of(stream)?;
-        home.refuse_in_capture("Device::borrow_cudarc")?;
+        home.sequence.refuse_in_capture("Device::borrow_cudarc")?;
         let (address, record) = slice.device_ptr(stream);
         let buffer = home.scoped(self, address, slice.len())?;
         let finish =
@@ -103,7 +103,7 @@ impl Device {
     ) -> Result<Borrowed<'a, T>, Error> {
         let stream = slice.stream().clone();
         let home = self.home_of(&stream)?;
-        home.refuse_in_capture("Device::borrow_cudarc_mut")?;
+        home.sequence.refuse_in_capture("Device::borrow_cudarc_mut")?;
         let (address, record) = slice.device_ptr_mut(&stream);
         drop(record);
         let buffer = home.scoped(self, address, slice.len())?;

@@ -13,8 +13,7 @@ use sys::{CUfunction_attribute as FunctionAttribute, CUjit_option as Jit};
 use super::{context::Context, describe, failed, log};
 use crate::{
     DriverVersion, Error, LaunchConfig, Optimization, Resources,
-    args::each_argument,
-    backend::{Backend, Code, Entry},
+    backend::{Backend, Code, Entry, each_argument},
 };
 
 /// The most blocks of a cluster that the driver launches without being told beforehand.

@@ -8,8 +8,7 @@ use girih_sim::{Launch, Program};
 use super::{Last, State};
 use crate::{
     Error, LaunchConfig, Resources,
-    args::each_argument,
-    backend::{Backend, Code, Entry},
+    backend::{Backend, Code, Entry, each_argument},
 };
 
 pub(super) struct SimCode {

@@ -68,9 +68,15 @@ impl<'a> Reader<'a> {
         let mut is_public = false;
         while self.at < self.tokens.len() {
             match self.text(0) {
-                "#" if (1..7).map(|i| self.text(i)).eq(["[", "cfg", "(", "test", ")", "]"]) => {
+                // `#[cfg(test)]`, or with a condition more `#[cfg(all(test, feature = ...))]`.
+                "#" if (1..5).map(|i| self.text(i)).eq(["[", "cfg", "(", "test"])
+                    || (1..7).map(|i| self.text(i)).eq(["[", "cfg", "(", "all", "(", "test"]) =>
+                {
                     of_tests = true;
-                    self.at += 7;
+                    while self.at < self.tokens.len() && self.text(0) != "]" {
+                        self.at += 1;
+                    }
+                    self.at += 1;
                     continue;
                 }
                 "pub" => {

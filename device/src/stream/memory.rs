@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::stream::Sequence;
+use super::Sequence;
 
 /// Memory on a device.
 pub(crate) struct Allocation {
