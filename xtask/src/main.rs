@@ -33,7 +33,7 @@ enum Task {
     Ptxas,
     /// Prints what the families of each library import, and refuses circles.
     Imports,
-    /// The full counts of what the gate samples: ten million random compositions, each judged by enumeration, all cases of
+    /// The example with candle, and the full counts of what the gate samples: ten million random compositions, each judged by enumeration, all cases of
     /// the typed layer, every mutant of the hand-written Hopper kernels, a hundred thousand random programs of the law of
     /// races, every MMA atom of a warpgroup in the simulator, and ten minutes of fuzzing for each target.
     Soak,
@@ -61,6 +61,7 @@ fn main() -> ExitCode {
             .and_then(|()| {
                 sh("cargo test --release --package girih-kernels --test gpu_mma_atoms -- --ignored")
             })
+            .and_then(|()| sh("cargo test --locked --manifest-path examples/candle/Cargo.toml"))
             .and_then(|()| fuzz::run(None, 600)),
         Task::Fuzz { target, seconds } => fuzz::run(target.as_deref(), seconds),
         Task::Gpu => gpu::run(),
