@@ -126,7 +126,7 @@ fn product<T: Pod>(
         Param::Pitch(operand) => number(pitches[*operand as usize]),
         Param::Order => Some(Arg::from(order)),
         Param::Tiles => number(order.len() as i64 / 2),
-        Param::Input(_) | Param::InputPitch(_) => None,
+        Param::Workspace | Param::Semaphores | Param::Input(_) | Param::InputPitch(_) => None,
     };
     let args: Vec<Arg<'_>> = generated.params.iter().filter_map(arg).collect();
     // SAFETY: the kernels of both versions read A and B and write C within the extents that the buffers have.

@@ -117,7 +117,7 @@ fn run(
     let place = |name: &str| places[3 + kernel.inputs.iter().position(|input| input.name == name).unwrap()];
     let order = kernel.order(m, n).unwrap();
     let table: Vec<u8> = order.concat().iter().flat_map(|x| x.to_le_bytes()).collect();
-    let table = upload(&memory, &table);
+    let (table, workspace) = (upload(&memory, &table), kernel.workspace(m, n).unwrap());
     let pitches = [0, 1, 2].map(|i| matrices[i].pitch());
     let map = |operand: Operand| kernel.map(operand, mnk, pitches).unwrap().unwrap();
     let mut args = Vec::new();
@@ -133,6 +133,8 @@ fn run(
             Param::Tiles => sizes(&[order.len() as i64]),
             Param::Input(name) => addresses(&[place(name)]),
             Param::InputPitch(_) => sizes(&[pitches[2]]),
+            Param::Workspace => addresses(&[upload(&memory, &vec![0xff; 4 * workspace[0] as usize])]),
+            Param::Semaphores => addresses(&[upload(&memory, &vec![0; 4 * workspace[1] as usize])]),
         });
     }
     let launch = blocks(grid, kernel.kernel.threads(), kernel.kernel.shared_bytes(), args);
@@ -211,10 +213,12 @@ fn schedules_and_stores_combine() {
         GemmConfig { store: direct, ..base },
         GemmConfig { schedule: raster, ..base },
         GemmConfig { schedule: raster, store: direct, ..base },
+        GemmConfig { schedule: Schedule::SplitK { parts: 2 }, ..base },
+        GemmConfig { schedule: Schedule::SplitK { parts: 3 }, store: direct, ..base },
         unaligned,
     ] {
         let kernel = generate(&config, &Epilogue::new()).unwrap();
-        for mnk in [[300, 136, 150], [70, 200, 64]] {
+        for mnk in [[300, 136, 150], [70, 200, 450]] {
             let blocks = kernel.blocks(mnk[0], mnk[1], 3).unwrap();
             let result = run(&config, &kernel, kernel.kernel.module(), mnk, blocks.into(), 1);
             result.unwrap_or_else(|e| panic!("{mnk:?}, {config:?}: {e}"));

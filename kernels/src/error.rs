@@ -126,6 +126,16 @@ pub enum Error {
         /// What would be accepted.
         accepted: String,
     },
+    /// A configuration that does not multiply the problem's matrices.
+    #[error("the configuration's {what} are {found}: those of the problem are accepted, {accepted}")]
+    Configuration {
+        /// What does not fit.
+        what: &'static str,
+        /// What the configuration has.
+        found: String,
+        /// What the problem has.
+        accepted: String,
+    },
     /// Two epilogues of one key that do not do the same.
     #[error(
         "the epilogue `{key}` is not the one that is loaded by this key: a key that names all that a node's function \

@@ -94,6 +94,21 @@ fn epilogues() -> Result<(), Failure> {
 }
 
 #[test]
+fn blocks_share_tiles() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    for dtype in girih_kernels::DTYPES {
+        for layout in Layout::ALL {
+            for (mnk, parts) in [([256, 384, 8192], 16), ([136, 264, 5000], 7), ([520, 72, 1000], 2)] {
+                let problem = Problem::new(dtype, mnk, layout)?;
+                common::split_k::verify(&device, &problem, parts)?;
+                common::split_k::verify(&device, &padded(problem.with_order(Order::Column), 8), parts)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn simulator_and_gpu_agree_bit_for_bit() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
     let sim = Device::open(Select::Sim)?;

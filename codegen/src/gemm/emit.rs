@@ -1,11 +1,18 @@
 //! Kernels from their parts.
 
+use girih_ptx::Special;
+
 use super::epilogue::{self, Rows, Staged};
 use super::interface::Interface;
+use super::mainloop::WARPGROUP;
+use super::schedule::Team;
 use super::{Feed, Multistage, Schedule, Store, WarpSpecialized};
 use crate::Error;
 use crate::builder::{Builder, Cond};
 use crate::tiled::mma::Operand;
+
+/// The named barrier of all warpgroups that multiply; the first ones are the warpgroups' own.
+const TEAM_BARRIER: i64 = 15;
 
 /// What a kernel is derived from, line by line.
 type Description = Vec<(&'static str, String)>;
@@ -22,14 +29,20 @@ pub(super) fn multistage(
     let mainloop = multistage.mainloop(interface.config.tile)?;
     let operands = [interface.tensor(Operand::A)?, interface.tensor(Operand::B)?];
     let k_tiles = interface.k_tiles()?;
+    let (thread, threads) = (b.special(Special::TidX), i64::from(multistage.threads()?));
     interface.for_each_tile(b, &Cond::Always, false, |b, tile| {
         if interface.config.schedule.is_persistent() {
             // The stages of the tile before are being read.
             b.barrier();
         }
-        let sums = mainloop.multiply(b, operands.each_ref(), [&tile.row, &tile.column], k_tiles.clone())?;
+        let k_tiles = tile.k_tiles(&k_tiles)?;
+        let sums = mainloop.multiply(b, operands.each_ref(), [&tile.row, &tile.column], k_tiles)?;
         b.comment("epilogue");
-        epilogue::store(b, &interface.epilogue_at(&sums.thread, tile)?, &sums, &interface.tensor_of_c(tile)?)
+        let team = Team { thread: thread.clone(), threads, barrier: None };
+        tile.store_sums(b, interface.workspace(), &team, &sums, |b| {
+            let epilogue = interface.epilogue_at(&sums.thread, tile)?;
+            epilogue::store(b, &epilogue, &sums, &interface.tensor_of_c(tile)?)
+        })
     })?;
     mainloop.describe()
 }
@@ -70,7 +83,7 @@ pub(super) fn warp_specialized(
         feeds,
         |b, producer| {
             interface.for_each_tile(b, &Cond::Always, alternates, |b, tile| {
-                producer.load(b, [&tile.row, &tile.column], k_tiles.clone(), &tile.backwards)
+                producer.load(b, [&tile.row, &tile.column], tile.k_tiles(&k_tiles)?, &tile.backwards)
             })
         },
         |b, consumer| {
@@ -78,12 +91,18 @@ pub(super) fn warp_specialized(
             let knows = staged.is_none() || interface.epilogue_reads_tiles();
             let who = if knows { Cond::Always } else { consumer.leader().clone() };
             interface.for_each_tile(b, &who, false, |b, tile| {
+                let k_tiles = tile.k_tiles(&k_tiles)?;
                 let sums = consumer.multiply(b, &(&k_tiles.end - &k_tiles.start))?;
-                let epilogue = interface.epilogue_at(&sums.thread, tile)?;
-                match &staged {
-                    Some(staged) => staged.store(b, consumer, &epilogue, sums, tile),
-                    None => epilogue::store(b, &epilogue, sums, &interface.tensor_of_c(tile)?),
-                }
+                let thread = &(consumer.group() * WARPGROUP) + consumer.thread();
+                let team =
+                    Team { thread, threads: WARPGROUP * parts.consumers()?, barrier: Some(TEAM_BARRIER) };
+                tile.store_sums(b, interface.workspace(), &team, sums, |b| {
+                    let epilogue = interface.epilogue_at(&sums.thread, tile)?;
+                    match &staged {
+                        Some(staged) => staged.store(b, consumer, &epilogue, sums, tile),
+                        None => epilogue::store(b, &epilogue, sums, &interface.tensor_of_c(tile)?),
+                    }
+                })
             })?;
             staged.iter().try_for_each(|staged| staged.finish(b, consumer))
         },

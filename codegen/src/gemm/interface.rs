@@ -10,7 +10,7 @@ use girih_tensor::{Slice, Tensor};
 use super::config::Store;
 use super::epilogue::{AtTile, Epilogue, Given, Input};
 use super::mainloop::k_tiles;
-use super::schedule::{self, Order, Schedule, Tile, Walk};
+use super::schedule::{self, Order, Schedule, Tile, Walk, Workspace};
 use super::{GemmConfig, MAX_TILES};
 use crate::atom::Major;
 use crate::builder::{Builder, Cond};
@@ -38,6 +38,10 @@ pub enum Param {
     Order,
     /// How many tiles the order has, 32 bits.
     Tiles,
+    /// The 64-bit address of f32 sums that several blocks for a tile hand on ([`GemmKernel::workspace`]).
+    Workspace,
+    /// The 64-bit address of a 32-bit semaphore for each tile, which are 0 before the first launch and after each.
+    Semaphores,
     /// The address of a tensor that is an input of the epilogue, by the input's name, or the value of a scalar.
     Input(String),
     /// The pitch of a matrix that is an input of the epilogue, in elements, 32 bits, by the input's name.
@@ -72,7 +76,11 @@ impl GemmKernel {
     pub fn tiles(&self, m: i64, n: i64) -> Result<[u32; 2], Error> {
         let tiles = |extent: i64, mode: usize| (extent.max(0) as u64).div_ceil(self.tile[mode] as u64) as i64;
         let (rows, columns) = (tiles(m, 0), tiles(n, 1));
-        let most = if self.schedule.is_persistent() { MAX_TILES } else { i64::from(i32::MAX) };
+        let most = if self.schedule.is_persistent() {
+            MAX_TILES
+        } else {
+            i64::from(i32::MAX) / self.schedule.parts()
+        };
         let count = rows.saturating_mul(columns);
         if count > most {
             let [tile_m, tile_n, _] = self.tile;
@@ -97,6 +105,16 @@ impl GemmKernel {
     pub fn blocks(&self, m: i64, n: i64, multiprocessors: u32) -> Result<u32, Error> {
         let [rows, columns] = self.tiles(m, n)?.map(u64::from);
         narrow("blocks", self.schedule.blocks(rows * columns, multiprocessors) as i64)
+    }
+
+    /// How many sums and how many semaphores the workspace for an M x N problem has: none where each tile has one block.
+    ///
+    /// # Errors
+    /// Those of [`GemmKernel::tiles`].
+    pub fn workspace(&self, m: i64, n: i64) -> Result<[u64; 2], Error> {
+        let [rows, columns] = self.tiles(m, n)?.map(u64::from);
+        let tiles = if self.schedule.parts() > 1 { rows * columns } else { 0 };
+        Ok([tiles * (self.tile[0] * self.tile[1]) as u64, tiles])
     }
 
     /// What the tensor map of A, B or C says for extents M, N, K and the three pitches, in elements; `None` for an operand that
@@ -134,6 +152,7 @@ pub(super) struct Interface<'a> {
     /// M, N, K and the pitches of A, B and C.
     symbols: [Symbol; 6],
     walk: Walk,
+    workspace: Option<Workspace>,
     epilogue: &'a Epilogue,
     inputs: Vec<Given>,
     copies: BTreeMap<usize, TmaCopy>,
@@ -167,6 +186,11 @@ impl<'a> Interface<'a> {
             params.extend([Param::Order, Param::Tiles]);
             order = Some(Order::new(b, "order", "tiles"));
         }
+        let mut workspace = None;
+        if config.schedule.parts() > 1 {
+            params.extend([Param::Workspace, Param::Semaphores]);
+            workspace = Some(Workspace::new(b, "workspace", "semaphores"));
+        }
         let symbols = sizes(b, config, epilogue, &places, &mut params)?;
         let tiles =
             [0, 1].map(|mode| (&extent(symbols[mode]) + (config.tile[mode] - 1)).div(config.tile[mode]));
@@ -177,11 +201,21 @@ impl<'a> Interface<'a> {
                 let most = [0, 1].map(|mode| (MAX_EXTENT + config.tile[mode] - 1) / config.tile[mode]);
                 Walk::Persistent(schedule::Tiles::new(b, order, most)?)
             }
-            None => Walk::Raster { tiles, group: config.schedule.group() },
+            None => Walk::Raster { tiles, group: config.schedule.group(), parts: config.schedule.parts() },
         };
         let shape = Shape::flat(&[Int::symbol(symbols[0]), Int::symbol(symbols[1])])?;
         let inputs = epilogue.declare(b, &shape, config.aligned(Operand::C)?, &mut params)?;
-        Ok(Interface { config, params, places, symbols, walk, epilogue, inputs, copies: BTreeMap::new() })
+        Ok(Interface {
+            config,
+            params,
+            places,
+            symbols,
+            walk,
+            workspace,
+            epilogue,
+            inputs,
+            copies: BTreeMap::new(),
+        })
     }
 
     /// Whether the epilogue depends on where a tile is: on coordinates, or on tensors that it reads.
@@ -247,6 +281,11 @@ impl<'a> Interface<'a> {
         body: impl FnOnce(&mut Builder, &Tile) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.walk.for_each(b, who, alternate, body)
+    }
+
+    /// Where blocks that share a tile hand sums on.
+    pub(super) fn workspace(&self) -> Option<&Workspace> {
+        self.workspace.as_ref()
     }
 
     /// The tile of C at `tile`, (BlockM,BlockN), where C is taken by its address.
@@ -316,7 +355,10 @@ fn sizes(
     let by_pointer = |operand: usize| matches!(places[operand], Place::Pointer(_));
     let reads_c = !config.schedule.is_persistent() || epilogue.reads_tiles();
     // Tensor maps have extents of 1 or more.
-    let least_k = i64::from(config.loads_by_maps());
+    let least_k = match config.schedule.parts() {
+        1 => i64::from(config.loads_by_maps()),
+        parts => (parts - 1) * config.tile[2] + 1,
+    };
     let mut symbols = [Symbol::new(0); 6];
     for (i, symbol) in symbols.iter_mut().enumerate() {
         let (param, is_read, least) = match i {

@@ -3,6 +3,9 @@
 mod order;
 mod persistent;
 mod raster;
+mod split_k;
+
+use girih_ptx::Special;
 
 use super::config::refuse;
 use super::{GemmConfig, Mainloop};
@@ -13,6 +16,10 @@ pub use order::hilbert;
 pub(super) use order::order;
 pub use persistent::MAX_TILES;
 pub(super) use persistent::{Order, Tiles};
+pub(super) use split_k::{Part, Team, Workspace};
+
+/// The most blocks that share a tile.
+const MAX_PARTS: i64 = 64;
 
 /// Which block computes which tiles of C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,6 +28,12 @@ pub enum Schedule {
     Raster {
         /// Rows of tiles that are walked column by column, so that blocks that run together share tiles of A and B in the L2 cache.
         group: i64,
+    },
+    /// So many blocks for each tile, which share the tiles along K: for few tiles of C and a long K. They add up one after the other, in a
+    /// workspace, so that the sums of a problem are the same each time.
+    SplitK {
+        /// Blocks for each tile, of 2 to 64; K has at least as many tiles.
+        parts: i64,
     },
     /// As many blocks as run together; each goes through every so many tiles of an order that stands in memory.
     Persistent {
@@ -36,14 +49,17 @@ pub(super) struct Tile {
     pub(super) column: Expr,
     /// 1 if the tile goes through K backwards, else 0.
     pub(super) backwards: Expr,
+    /// Which part of the tile it is, if it has several.
+    part: Option<Part>,
 }
 
 /// A block's way through its tiles.
 pub(super) enum Walk {
-    /// The numbers of rows and columns of tiles, and how many rows are walked together.
+    /// The numbers of rows and columns of tiles, how many rows are walked together, and how many parts a tile has.
     Raster {
         tiles: [Expr; 2],
         group: i64,
+        parts: i64,
     },
     Persistent(Tiles),
 }
@@ -54,6 +70,7 @@ impl Schedule {
     pub fn blocks(&self, tiles: u64, multiprocessors: u32) -> u64 {
         match self {
             Schedule::Raster { .. } => tiles,
+            Schedule::SplitK { parts } => tiles * *parts as u64,
             Schedule::Persistent { .. } => {
                 let turns = tiles.div_ceil(u64::from(multiprocessors.max(1)));
                 tiles.div_ceil(turns.max(1))
@@ -70,8 +87,13 @@ impl Schedule {
     pub(super) fn group(&self) -> i64 {
         match *self {
             Schedule::Raster { group } => group,
-            Schedule::Persistent { .. } => 1,
+            Schedule::SplitK { .. } | Schedule::Persistent { .. } => 1,
         }
+    }
+
+    /// How many blocks share a tile.
+    pub(super) fn parts(&self) -> i64 {
+        if let Schedule::SplitK { parts } = *self { parts } else { 1 }
     }
 
     pub(super) fn check(&self, config: &GemmConfig) -> Result<(), Error> {
@@ -85,6 +107,9 @@ impl Schedule {
             {
                 let accepted = "false: a multistage mainloop goes through K forwards";
                 refuse("alternate", String::from("true"), accepted)
+            }
+            Schedule::SplitK { parts } if !(2..=MAX_PARTS).contains(&parts) => {
+                refuse("parts of K", parts.to_string(), &format!("2 to {MAX_PARTS}"))
             }
             _ => Ok(()),
         }
@@ -102,9 +127,12 @@ impl Walk {
         body: impl FnOnce(&mut Builder, &Tile) -> Result<(), Error>,
     ) -> Result<(), Error> {
         match self {
-            Walk::Raster { tiles: [rows, columns], group } => {
-                let (row, column) = raster::block_tile(b, rows, columns, *group)?;
-                body(b, &Tile { row, column, backwards: Expr::from(0) })
+            Walk::Raster { tiles: [rows, columns], group, parts } => {
+                let block = b.special(Special::CtaidX);
+                let part = if *parts > 1 { Some(Part::of_block(&block, *parts)?) } else { None };
+                let tile = part.as_ref().map_or(&block, Part::tile);
+                let (row, column) = raster::block_tile(b, tile, [rows, columns], *group)?;
+                body(b, &Tile { row, column, backwards: Expr::from(0), part })
             }
             Walk::Persistent(tiles) => tiles.for_each(b, who, alternate, body),
         }

@@ -34,7 +34,18 @@ use crate::{Error, Expr, Memory, Scalar};
 /// # Ok::<(), girih_codegen::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Semaphore(AtomicRef);
+pub struct Semaphore {
+    place: AtomicRef,
+    team: Option<Team>,
+}
+
+/// The threads of a block that use a semaphore together: one of them, and the named barrier at which they meet.
+#[derive(Clone, Debug)]
+struct Team {
+    first: Cond,
+    barrier: Expr,
+    threads: u32,
+}
 
 impl Semaphore {
     /// The semaphore at the u32 that `engine` stands at.
@@ -49,7 +60,15 @@ impl Semaphore {
                 accepted: String::from("a u32 in global memory"),
             });
         }
-        AtomicRef::new(b, engine, Scope::Gpu).map(Semaphore)
+        Ok(Semaphore { place: AtomicRef::new(b, engine, Scope::Gpu)?, team: None })
+    }
+
+    /// The same for some threads of a block, which call each method together: so many threads, whole warps, that meet at a named barrier
+    /// ([`Builder::named_barrier_sync`]). `first` holds for one of them.
+    #[must_use]
+    pub fn among(self, first: &Cond, barrier: &Expr, threads: u32) -> Semaphore {
+        let team = Team { first: first.clone(), barrier: barrier.clone(), threads };
+        Semaphore { team: Some(team), ..self }
     }
 
     /// Waits until the semaphore is `value`.
@@ -77,9 +96,9 @@ impl Semaphore {
     #[track_caller]
     pub fn release(&self, b: &mut Builder, value: &Scalar) -> Result<(), Error> {
         b.on_behalf(Location::caller(), |b| {
-            b.barrier();
-            let first = first_thread(b);
-            b.if_(&first, |b| self.0.store(b, value, MemoryOrder::Release))
+            self.meet(b)?;
+            let first = self.first(b);
+            b.if_(&first, |b| self.place.store(b, value, MemoryOrder::Release))
         })
     }
 
@@ -90,29 +109,41 @@ impl Semaphore {
     #[track_caller]
     pub fn arrive(&self, b: &mut Builder) -> Result<(), Error> {
         b.on_behalf(Location::caller(), |b| {
-            b.barrier();
-            let (first, one) = (first_thread(b), Scalar::new(DType::U32, 1.0));
-            b.if_(&first, |b| self.0.fetch_add(b, &one, MemoryOrder::Release).map(drop))
+            self.meet(b)?;
+            let (first, one) = (self.first(b), Scalar::new(DType::U32, 1.0));
+            b.if_(&first, |b| self.place.fetch_add(b, &one, MemoryOrder::Release).map(drop))
         })
     }
 
     #[track_caller]
     fn wait(&self, b: &mut Builder, until: impl Fn(&Scalar) -> Cond) -> Result<(), Error> {
         b.on_behalf(Location::caller(), |b| {
-            let first = first_thread(b);
+            let first = self.first(b);
             b.if_(&first, |b| {
                 b.repeat_until(|b| {
-                    let now = self.0.load(b, MemoryOrder::Acquire)?;
+                    let now = self.place.load(b, MemoryOrder::Acquire)?;
                     b.cond(&until(&now))
                 })
             })?;
-            b.barrier();
-            Ok(())
+            self.meet(b)
         })
     }
-}
 
-/// Whether the thread is the first one of a one-dimensional block.
-fn first_thread(b: &mut Builder) -> Cond {
-    Cond::less(&b.special(Special::TidX), &Expr::from(1))
+    fn meet(&self, b: &mut Builder) -> Result<(), Error> {
+        match &self.team {
+            Some(team) => b.named_barrier_sync(&team.barrier, team.threads),
+            None => {
+                b.barrier();
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether the thread is the one that looks: the first one of a one-dimensional block, unless it is said which.
+    fn first(&self, b: &mut Builder) -> Cond {
+        match &self.team {
+            Some(team) => team.first.clone(),
+            None => Cond::less(&b.special(Special::TidX), &Expr::from(1)),
+        }
+    }
 }

@@ -90,6 +90,11 @@ pub(super) fn multiply(
         args.extend(addresses(&[upload(&memory, &table)]));
         args.extend(sizes(&[order.len() as i64]));
     }
+    let workspace = kernel.workspace(m, n).unwrap();
+    if let Schedule::SplitK { .. } = config.schedule {
+        let [sums, turns] = workspace.map(|words| words as usize * 4);
+        args.extend(addresses(&[ones(&memory, sums), upload(&memory, &vec![0; turns])]));
+    }
     args.extend(sizes(&[m, n, k, a.pitch, b.pitch, pitch_c]));
     let launch = blocks(
         kernel.blocks(m, n, 3).unwrap().into(),
@@ -97,9 +102,16 @@ pub(super) fn multiply(
         kernel.kernel.shared_bytes(),
         args,
     );
-    let ran = run(kernel.kernel.module(), &memory, &launch, options);
-    ran.unwrap_or_else(|e| panic!("{config:?} of {m} x {n} x {k}: {e}"));
-    (pitch_c, download(&memory, c_at, c_bytes))
+    let multiplied = || {
+        memory.fill(c_at, 0xff, c_bytes).unwrap();
+        let ran = run(kernel.kernel.module(), &memory, &launch, options);
+        ran.unwrap_or_else(|e| panic!("{config:?} of {m} x {n} x {k}: {e}"));
+        download(&memory, c_at, c_bytes)
+    };
+    let c = multiplied();
+    // A workspace is as the next launch needs it.
+    assert!(workspace == [0, 0] || c == multiplied(), "{config:?} of {m} x {n} x {k}, again");
+    (pitch_c, c)
 }
 
 /// Elements of C that divide N and its pitch.
@@ -137,6 +149,20 @@ fn odd_configurations_multiply() {
     }
     verify(&odd()[0], [5, 6, 0]);
     verify(&odd()[2], [1, 4, 1]);
+}
+
+/// Blocks that share a tile, whether K has as many tiles for each of them or not.
+#[test]
+fn blocks_share_tiles() {
+    for (parts, config) in
+        [(2, simt(Major::K, Major::Mn)), (3, odd()[0]), (5, sm80(DType::F16, Major::K, Major::K))]
+    {
+        let config = GemmConfig { schedule: Schedule::SplitK { parts }, ..config };
+        let [m, n, k] = config.tile;
+        for k in [(parts - 1) * k + 1, (parts + 1) * k + 3] {
+            verify(&config, [m + 3, 2 * n + vector_of_c(&config), k]);
+        }
+    }
 }
 
 /// What a thread's fragment holds of a k-block is what its MMA multiplies: elements of one operand that are all different, of

@@ -105,7 +105,15 @@ pub(super) struct Binding<'a> {
     /// A, B and C.
     pub(super) operands: [Matrix<'a>; 3],
     pub(super) order: Option<&'a Buffer<u32>>,
+    pub(super) workspace: Option<&'a Workspace>,
     pub(super) given: &'a [(&'a str, Given<'a>)],
+}
+
+/// What blocks that share a tile hand on: sums, and whose turn it is.
+#[derive(Debug)]
+pub(super) struct Workspace {
+    pub(super) sums: Buffer<f32>,
+    pub(super) turns: Buffer<u32>,
 }
 
 /// A matrix in memory, and how a tensor map of it is made.
@@ -180,6 +188,8 @@ impl Binding<'_> {
                 Param::Extent(mode) => Some(number(mnk[*mode])),
                 Param::Pitch(operand) => Some(number(pitches[*operand as usize])),
                 Param::Order => self.order.map(Arg::from),
+                Param::Workspace => self.workspace.map(|workspace| Arg::from(&workspace.sums)),
+                Param::Semaphores => self.workspace.map(|workspace| Arg::from(&workspace.turns)),
                 Param::Tiles => self.order.map(|order| number(order.len() as i64 / 2)),
                 Param::Input(name) => match input(name) {
                     Some(input) => Some(self.given(input)?.arg),

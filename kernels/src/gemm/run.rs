@@ -1,13 +1,13 @@
 //! Loading and launching.
 
-use girih_codegen::gemm::{Epilogue, GemmConfig, GemmKernel, generate};
+use girih_codegen::gemm::{Epilogue, GemmConfig, GemmKernel, Major, generate};
 use girih_device::{Arg, Buffer, Device, Kernel, Launch, LaunchConfig, Pod, TensorMap};
 use girih_ptx::{Module, Tiled};
 use girih_tensor::Element;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::bind::{Binding, Given, Matrix};
+use super::bind::{Binding, Given, Matrix, Workspace};
 use super::{KernelKind, Problem, choose};
 use crate::Error;
 use crate::launch::{apart, launch};
@@ -78,13 +78,41 @@ impl Gemms {
     /// ```
     pub fn fused(&self, problem: &Problem, kind: KernelKind, epilogue: &Epilogue) -> Result<Gemm, Error> {
         let multiprocessors = self.device.limits().multiprocessors;
-        self.with(problem, choose(problem, kind, multiprocessors)?, epilogue)
+        self.configured(problem, choose(problem, kind, multiprocessors)?, epilogue)
     }
 
-    /// The same by a configuration of the caller's choice, which must state no more than what holds for the problem: the
-    /// contiguous modes, and what divides pitches and extents, of [`Problem::row_major`].
-    fn with(&self, problem: &Problem, config: GemmConfig, epilogue: &Epilogue) -> Result<Gemm, Error> {
+    /// The same by a configuration of the caller's choice for [`Problem::row_major`], as a tuner tries them. What it states of pitches,
+    /// extents and addresses, a launch checks.
+    ///
+    /// # Errors
+    /// [`Error::Configuration`] for one of other dtypes or contiguous modes than the problem's; as [`Gemms::fused`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::gemm::{GemmConfig, Schedule};
+    /// use girih_device::{Device, Select};
+    /// use girih_kernels::gemm::{Epilogue, Gemms, KernelKind, Layout, Problem, choose};
+    /// use girih_tensor::DType;
+    ///
+    /// // Two blocks for the one tile of C, which share K.
+    /// let device = Device::open(Select::Sim)?;
+    /// let problem = Problem::new(DType::F32, [5, 7, 100], Layout::Tn)?;
+    /// let config = GemmConfig { schedule: Schedule::SplitK { parts: 2 }, ..choose(&problem, KernelKind::Simt, 132)? };
+    /// let gemm = Gemms::new(&device).configured(&problem, config, &Epilogue::new())?;
+    /// let (a, b) = (device.upload(&[1f32; 500])?, device.upload(&[2f32; 700])?);
+    /// let c = device.zeros::<f32>(35)?;
+    /// gemm.run(&a, &b, &c)?;
+    /// assert_eq!(c.download()?, [200.0; 35]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn configured(
+        &self,
+        problem: &Problem,
+        config: GemmConfig,
+        epilogue: &Epilogue,
+    ) -> Result<Gemm, Error> {
         let (row_major, transposed) = problem.row_major();
+        fits(&row_major, &config)?;
         let oriented = || if transposed { epilogue.clone().transposed() } else { epilogue.clone() };
         // A column-major C is another kernel only if its epilogue tells rows from columns.
         let epilogue = if epilogue.is_identity() { epilogue.clone() } else { oriented() };
@@ -110,8 +138,19 @@ impl Gemms {
             }
         };
         drop(loaded);
-        let order = self.order(&row_major, &module)?;
-        Ok(Gemm { problem: *problem, row_major, transposed, module, order })
+        let (order, workspace) = (self.order(&row_major, &module)?, self.workspace(&row_major, &module)?);
+        Ok(Gemm { problem: *problem, row_major, transposed, module, order, workspace })
+    }
+
+    /// The workspace of a kernel whose blocks share tiles.
+    fn workspace(&self, row_major: &Problem, module: &Loaded) -> Result<Option<Arc<Workspace>>, Error> {
+        let [m, n, _] = row_major.mnk();
+        let [sums, turns] = module.generated.workspace(m, n)?;
+        if turns == 0 {
+            return Ok(None);
+        }
+        let sums = self.device.zeros(sums as usize)?;
+        Ok(Some(Arc::new(Workspace { sums, turns: self.device.zeros(turns as usize)? })))
     }
 
     /// The order of a persistent kernel's tiles.
@@ -139,6 +178,7 @@ pub struct Gemm {
     transposed: bool,
     module: Arc<Loaded>,
     order: Option<Order>,
+    workspace: Option<Arc<Workspace>>,
 }
 
 impl Gemm {
@@ -278,6 +318,7 @@ impl Gemm {
                 Matrix { arg: Arg::from(c), map: &map_c },
             ],
             order: self.order.as_deref(),
+            workspace: self.workspace.as_deref(),
             given,
         };
         let kernel = &self.module.generated;
@@ -289,4 +330,22 @@ impl Gemm {
         let config = self.launch_config()?;
         binding.launch(kernel, |args| then(&config, args)).map(Some)
     }
+}
+
+/// Checks that a configuration multiplies the matrices of `problem`: what the facts of its parameters do not tell.
+fn fits(problem: &Problem, config: &GemmConfig) -> Result<(), Error> {
+    let refuse = |what, found: String, accepted: String| Err(Error::Configuration { what, found, accepted });
+    let (inputs, output) = ([config.atom().a_type, config.atom().b_type], config.c_type);
+    if inputs != [problem.dtype(); 2] || output != problem.output() {
+        let found = format!("{} and {} to {output}", inputs[0], inputs[1]);
+        let accepted = format!("{0} and {0} to {1}", problem.dtype(), problem.output());
+        return refuse("dtypes", found, accepted);
+    }
+    let major = |contiguous: usize| if contiguous == 1 { Major::K } else { Major::Mn };
+    let majors = [problem.a(), problem.b()].map(|matrix| major(matrix.contiguous()));
+    if config.majors() != majors {
+        let found = format!("{:?}", config.majors());
+        return refuse("contiguous modes of A and B", found, format!("{majors:?}"));
+    }
+    Ok(())
 }

@@ -9,6 +9,7 @@ use half::{bf16, f16};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 pub(crate) mod fused;
+pub(crate) mod split_k;
 
 pub(crate) type Failure = Box<dyn std::error::Error>;
 

@@ -6,6 +6,7 @@ mod choice;
 mod common;
 mod fused;
 mod judge;
+mod schedules;
 
 use common::{Data, Failure, padded, variants, verify_dtype};
 use girih_codegen::Builder;

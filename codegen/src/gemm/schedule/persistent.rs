@@ -78,7 +78,7 @@ impl Tiles {
                 Some(parity) => b.var(parity, 0, 1, 1),
                 None => Expr::from(0),
             };
-            body(b, &Tile { row, column, backwards })?;
+            body(b, &Tile { row, column, backwards, part: None })?;
             if let Some(parity) = &parity {
                 let operands = vec![Ptx::from(parity), Ptx::from(parity), Ptx::Int(1)];
                 b.inst(Opcode::Xor, &[Type::B32.into()], operands);

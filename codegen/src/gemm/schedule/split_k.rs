@@ -1,0 +1,135 @@
+//! Several blocks for each tile of C, which share K and add up one after the other (CUTLASS's serial split-K).
+
+use std::ops::Range;
+
+use girih_layout::Lay;
+use girih_tensor::{DType, Tensor};
+
+use super::Tile;
+use crate::algorithm::{copy, transform};
+use crate::atom::AUTO_VECTORIZING_COPY;
+use crate::builder::{Builder, Cond};
+use crate::error::narrow;
+use crate::gemm::mainloop::Sums;
+use crate::sync::Semaphore;
+use crate::tiled::copy::static_size;
+use crate::{Error, Expr, Gmem, Rmem, Scalar};
+
+/// Bytes of a sum and of a semaphore.
+const WORD: i64 = 4;
+
+/// A block's part of a tile of C.
+pub(in crate::gemm) struct Part {
+    /// The tile's number.
+    tile: Expr,
+    /// The part's number, and how many there are.
+    index: Expr,
+    of: i64,
+}
+
+/// The threads that have the sums.
+pub(in crate::gemm) struct Team {
+    /// The thread's number among them, and how many they are.
+    pub(in crate::gemm) thread: Expr,
+    pub(in crate::gemm) threads: i64,
+    /// The number of the named barrier at which they meet, if they are not the whole block.
+    pub(in crate::gemm) barrier: Option<i64>,
+}
+
+/// Where sums wait for the next part: for each tile an array of f32, and a semaphore that says which part's turn it is.
+pub(in crate::gemm) struct Workspace {
+    sums: Expr,
+    turns: Expr,
+}
+
+impl Workspace {
+    /// Declares the parameters.
+    pub(in crate::gemm) fn new(b: &mut Builder, sums: &str, turns: &str) -> Workspace {
+        Workspace { sums: b.pointer(sums, 4 * WORD), turns: b.pointer(turns, WORD) }
+    }
+}
+
+impl Part {
+    /// The part of block `block`: those of a tile follow one another, so that a block waits for lower ones only.
+    pub(super) fn of_block(block: &Expr, of: i64) -> Result<Part, Error> {
+        Ok(Part { tile: block.div(of)?, index: block.rem(of)?, of })
+    }
+
+    /// The tile's number.
+    pub(super) fn tile(&self) -> &Expr {
+        &self.tile
+    }
+
+    /// Its share of the tiles along K: at least one, if there are as many as parts.
+    pub(super) fn share(&self, all: &Range<Expr>) -> Result<Range<Expr>, Error> {
+        let count = &all.end - &all.start;
+        let until = |part: &Expr| Ok::<_, Error>(&all.start + &(part * &count).div(self.of)?);
+        Ok(until(&self.index)?..until(&(&self.index + 1))?)
+    }
+
+    /// Adds what the parts before have to the sums, and hands them on; the last part, which has them all, runs `store`.
+    pub(super) fn add_up(
+        &self,
+        b: &mut Builder,
+        workspace: &Workspace,
+        team: &Team,
+        sums: &Sums,
+        store: impl FnOnce(&mut Builder) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let count = static_size("sums", sums.values.layout())?;
+        // Four sums of a thread are a vector, and the vectors of a warp lie side by side.
+        let vector = if count % 4 == 0 { 4 } else { 1 };
+        let place = &(&self.tile * (count * team.threads)) + &(&team.thread * vector);
+        let stored = Gmem::new(&workspace.sums + &(&place * WORD), DType::F32);
+        let stored = Tensor::new(stored, Lay::strided([vector, count / vector], [1, vector * team.threads])?); // (4,V/4)
+        let own = Tensor::new(sums.values.engine().clone(), Lay::left(stored.layout().shape())?); // (4,V/4)
+        let turn = Gmem::new(&workspace.turns + &(&self.tile * WORD), DType::U32);
+        let turn = Semaphore::new(b, &turn)?;
+        let first = Cond::less(&team.thread, &Expr::from(1));
+        let turn = match team.barrier {
+            Some(barrier) => turn.among(&first, &Expr::from(barrier), narrow("threads", team.threads)?),
+            None => turn,
+        };
+        let index = |index: &Expr| Scalar::index(index, DType::U32);
+        turn.wait_eq(b, &index(&self.index))?;
+        b.if_(&Cond::less(&Expr::from(0), &self.index), |b| {
+            let before = Rmem::like(b, &stored)?;
+            copy(b, AUTO_VECTORIZING_COPY, &stored, &before)?;
+            transform(b, &[&own, &before], &own, |_, x| Ok(&x[0] + &x[1]))
+        })?;
+        b.if_else(
+            &Cond::less(&self.index, &Expr::from(self.of - 1)),
+            |b| {
+                copy(b, AUTO_VECTORIZING_COPY, &own, &stored)?;
+                turn.release(b, &index(&(&self.index + 1)))
+            },
+            |b| {
+                store(b)?;
+                // As the next launch finds it.
+                turn.release(b, &index(&Expr::from(0)))
+            },
+        )
+    }
+}
+
+impl Tile {
+    /// The tiles along K that the block goes through, of all that there are.
+    pub(in crate::gemm) fn k_tiles(&self, all: &Range<Expr>) -> Result<Range<Expr>, Error> {
+        self.part.as_ref().map_or_else(|| Ok(all.clone()), |part| part.share(all))
+    }
+
+    /// Runs `store` where the sums of the whole tile are.
+    pub(in crate::gemm) fn store_sums(
+        &self,
+        b: &mut Builder,
+        workspace: Option<&Workspace>,
+        team: &Team,
+        sums: &Sums,
+        store: impl FnOnce(&mut Builder) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match self.part.as_ref().zip(workspace) {
+            Some((part, workspace)) => part.add_up(b, workspace, team, sums, store),
+            None => store(b),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Blocks that share tiles of C, judged element by element, and by their bits the second time.
+
+use girih_codegen::gemm::Schedule;
+use girih_device::{Device, Pod};
+use girih_kernels::gemm::{Epilogue, GemmConfig, Gemms, KernelKind, Problem, check, choose};
+use girih_tensor::{DType, Element};
+use half::{bf16, f16};
+
+use super::{Data, Failure, filled};
+
+/// The problem by `parts` blocks for each tile, by every kernel that takes it.
+pub(crate) fn verify(device: &Device, problem: &Problem, parts: i64) -> Result<(), Failure> {
+    for kind in super::kinds(problem, 90) {
+        match problem.dtype() {
+            DType::F32 => verify_by::<f32>(device, problem, kind, parts)?,
+            DType::F16 => verify_by::<f16>(device, problem, kind, parts)?,
+            _ => verify_by::<bf16>(device, problem, kind, parts)?,
+        }
+    }
+    Ok(())
+}
+
+fn verify_by<T: Element + Pod>(
+    device: &Device,
+    problem: &Problem,
+    kind: KernelKind,
+    parts: i64,
+) -> Result<(), Failure> {
+    let [a, b] = [(problem.a(), 1), (problem.b(), 2)].map(|(matrix, seed)| (matrix.span() as usize, seed));
+    let [a, b] = [a, b].map(|(len, seed)| filled::<T>(len, Data::Random, seed));
+    let (on_a, on_b) = (device.upload(&a)?, device.upload(&b)?);
+    let c = device.alloc::<T>((problem.c().span() + problem.c().ld()) as usize)?;
+    let chosen = choose(problem, kind, device.limits().multiprocessors)?;
+    let config = GemmConfig { schedule: Schedule::SplitK { parts }, ..chosen };
+    let gemm = Gemms::new(device).configured(problem, config, &Epilogue::new())?;
+    let run = || -> Result<Vec<T>, Failure> {
+        c.fill_bytes(0xff)?;
+        gemm.run(&on_a, &on_b, &c)?;
+        Ok(c.download()?)
+    };
+    let first = run()?;
+    let found = check(problem, &a, &b, &first, Some(T::from_f64(f64::NAN)))?;
+    if !found.passed() {
+        return Err(format!("{problem:?} by {}, {parts} parts: {found:?}", kind.name()).into());
+    }
+    // Parts are added in one order, and the workspace is as the next run needs it.
+    let bits = |c: &[T]| c.iter().map(|x| x.to_f64().to_bits()).collect::<Vec<_>>();
+    if bits(&first) != bits(&run()?) {
+        return Err(format!("{problem:?} by {}, {parts} parts: another result", kind.name()).into());
+    }
+    Ok(())
+}
