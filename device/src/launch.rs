@@ -65,7 +65,8 @@ fn check_cluster(info: &KernelInfo, limits: &Limits, config: &LaunchConfig) -> R
     let refused = |accepted: String| {
         Err(Error::ClusterShape { kernel: info.name.to_string(), cluster, grid: config.grid, accepted })
     };
-    let blocks = cluster.iter().map(|&extent| u64::from(extent)).product::<u64>();
+    // What 64 bits do not hold is too many in any case.
+    let blocks = cluster.iter().fold(1u64, |product, &extent| product.saturating_mul(extent.into()));
     if limits.sm < 90 {
         return refused(format!("none on sm_{}: clusters need sm_90", limits.sm));
     }
@@ -104,7 +105,8 @@ pub(crate) fn check_extents(
         return Err(Error::BlockShape { kernel: kernel(), block, required });
     }
     let threads: u64 = block.iter().map(|&extent| u64::from(extent)).product();
-    let declared = info.max_threads.map_or(u32::MAX, |n| u32::try_from(n).unwrap_or(u32::MAX));
+    // More threads than 32 bits count are no limit.
+    let declared = info.max_threads.and_then(|n| u32::try_from(n).ok()).unwrap_or(u32::MAX);
     for (limit, why) in [
         (declared, "the kernel's .maxntid"),
         (limits.threads_per_block, "the device's limit"),

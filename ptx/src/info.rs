@@ -174,7 +174,8 @@ fn params(params: &[Variable]) -> Vec<ParamInfo> {
     params.iter().map(info).collect()
 }
 
-/// Where `variable` starts and ends if the one before it ends at `end`, in bytes.
+/// Where `variable` starts and ends if the one before it ends at `end`, in bytes. What 64 bits do not count saturates: no device has
+/// room for as much, so that a launch is refused in any case.
 fn place(end: u64, variable: &Variable) -> (u64, u64) {
     let start = end.checked_next_multiple_of(variable.alignment().into()).unwrap_or(u64::MAX);
     (start, start.saturating_add(variable.bytes().unwrap_or(0)))

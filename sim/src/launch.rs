@@ -132,25 +132,26 @@ const THREADS_LIMIT: u64 = 1024;
 
 /// Blocks of a cluster, as the launch or the kernel says, after a check.
 pub(crate) fn cluster(kernel: &Kernel, launch: &Launch) -> Result<[u32; 3], Error> {
-    let bad = |what, given: u32, accepted| {
-        Err(Error::LaunchShape { kernel: kernel.name.clone(), what, given: given.into(), accepted })
+    let bad = |what, given: u64, accepted| {
+        Err(Error::LaunchShape { kernel: kernel.name.clone(), what, given, accepted })
     };
     let cluster = launch.cluster.or(kernel.required_cluster).unwrap_or([1; 3]);
-    let blocks = cluster.iter().try_fold(1u32, |product, &n| product.checked_mul(n)).unwrap_or(u32::MAX);
+    // What 64 bits do not hold is too many in any case.
+    let blocks = cluster.iter().fold(1u64, |product, &n| product.saturating_mul(n.into()));
     if let Some(required) = kernel.required_cluster
         && required != cluster
     {
         return bad("blocks of a cluster", blocks, format!("{required:?}, what `.reqnctapercluster` says"));
     }
     let most = kernel.max_cluster.map_or(CLUSTER_LIMIT, |most| most.min(CLUSTER_LIMIT));
-    if blocks == 0 || blocks > most {
+    if blocks == 0 || blocks > most.into() {
         return bad("blocks of a cluster", blocks, format!("1 to {most}"));
     }
     for (i, what) in ["grid.x", "grid.y", "grid.z"].into_iter().enumerate() {
         if !launch.grid[i].is_multiple_of(cluster[i]) {
             return bad(
                 what,
-                launch.grid[i],
+                launch.grid[i].into(),
                 format!("a multiple of {}, the blocks of a cluster", cluster[i]),
             );
         }

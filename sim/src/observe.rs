@@ -149,6 +149,6 @@ impl<'a> Moment<'a> {
 
     fn register(&self, reg: Reg, name: &'a str, ty: Type) -> Register<'a> {
         let lanes = std::array::from_fn(|lane| self.regs.get(reg, lane));
-        Register { name, ty, lanes, written: (self.written)(reg).unwrap_or(u32::MAX) }
+        Register { name, ty, lanes, written: (self.written)(reg).unwrap_or(!0) }
     }
 }

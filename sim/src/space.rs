@@ -69,14 +69,12 @@ pub enum Nearest {
 impl Nearest {
     /// How `[address, address + bytes)` lies relative to a region.
     pub(crate) fn region(base: u64, len: u64, address: u64, bytes: u64) -> Self {
-        let beyond = if address < base {
-            -i64::try_from(base - address).unwrap_or(i64::MAX)
-        } else {
-            let past = u128::from(address) + u128::from(bytes)
-                - (u128::from(base) + u128::from(len)).min(u128::from(address) + u128::from(bytes));
-            i64::try_from(past).unwrap_or(i64::MAX)
-        };
-        Nearest::Region { base, bytes: len, beyond }
+        let (from, to) = (i128::from(address), i128::from(address) + i128::from(bytes));
+        let (begin, end) = (i128::from(base), i128::from(base) + i128::from(len));
+        let beyond = if from < begin { from - begin } else { (to - end).max(0) };
+        // An address that is no memory's at all may be farther away than 63 bits say; such a distance saturates.
+        let most = i128::from(i64::MAX);
+        Nearest::Region { base, bytes: len, beyond: beyond.clamp(-most, most) as i64 }
     }
 }
 

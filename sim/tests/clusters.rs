@@ -193,6 +193,8 @@ fn launches_in_clusters_are_checked() {
     assert_eq!(what(shape(6, 4)), ("grid.x", 6));
     assert_eq!(what(shape(17, 17)), ("blocks of a cluster", 17));
     assert_eq!(what(shape(4, 0)), ("blocks of a cluster", 0));
+    let plane = run(([1; 3], [1 << 16, 1 << 16, 1], 1), &Options::default(), 64, &[]);
+    assert_eq!(what(plane), ("blocks of a cluster", 1 << 32));
     assert!(shape(16, 16).is_ok());
     let required = text(&["st.global.u32 [%q], %me;"])
         .replace("(.param .u64 out) {", "(.param .u64 out) .explicitcluster .reqnctapercluster 2, 1, 1 {");

@@ -1,7 +1,7 @@
 //! Arrays of any shape and numeric type, as bytes.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
 use npyz::{Endianness, NpyHeader, Order, TypeChar, TypeStr, WriterBuilder};
@@ -39,22 +39,19 @@ impl Array {
     /// Reads a file.
     pub(crate) fn read(path: &Path) -> Result<Array, Error> {
         let file = File::open(path).map_err(Error::read(path))?;
-        let length = file.metadata().map_err(Error::read(path))?;
         let mut from = BufReader::new(file);
         let header = NpyHeader::from_reader(&mut from)
             .map_err(|source| Error::NotNpy { path: path.into(), source })?;
         let (element, bytes) = element(path, &header.dtype())?;
         let shape = header.shape().to_vec();
-        let needed = shape.iter().try_fold(bytes as u128, |all, &extent| all.checked_mul(extent.into()));
-        let needed = needed.unwrap_or(u128::MAX);
-        if length.is_file() {
-            let found = length.len() - from.stream_position().map_err(Error::read(path))?;
-            if needed > u128::from(found) {
-                return Err(Error::Truncated { path: path.into(), shape, needed, found });
-            }
+        // What 128 bits do not hold is more than any file has, and so is what 64 bits do not.
+        let needed = shape.iter().fold(bytes as u128, |all, &extent| all.saturating_mul(extent.into()));
+        let mut bytes = Vec::new();
+        let most = u64::try_from(needed).unwrap_or(u64::MAX);
+        let found = from.take(most).read_to_end(&mut bytes).map_err(Error::read(path))? as u64;
+        if needed > found.into() {
+            return Err(Error::Truncated { path: path.into(), shape, needed, found });
         }
-        let mut bytes = vec![0; usize::try_from(needed).unwrap_or(usize::MAX)];
-        from.read_exact(&mut bytes).map_err(Error::read(path))?;
         Ok(Array { element, shape, fortran: header.order() == Order::Fortran, bytes })
     }
 

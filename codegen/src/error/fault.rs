@@ -42,7 +42,7 @@ pub enum Fault {
         /// The place.
         place: Place,
         /// The index there.
-        index: i64,
+        index: i128,
         /// Indices from 0 to below this are inside.
         size: i64,
     },

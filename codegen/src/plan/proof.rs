@@ -141,13 +141,8 @@ impl Parts {
                 let positions: Vec<i64> = leaves.iter().map(end).collect();
                 let index = leaves.iter().map(|l| i128::from(l.stride) * i128::from(end(l))).sum::<i128>();
                 if !(0..i128::from(*extent)).contains(&index) {
-                    let clamped = i64::try_from(index).unwrap_or(if lowest { i64::MIN } else { i64::MAX });
                     let place = self.place(&positions);
-                    return Err(Error::Refuted(Box::new(Fault::Outside {
-                        place,
-                        index: clamped,
-                        size: *extent,
-                    })));
+                    return Err(Error::Refuted(Box::new(Fault::Outside { place, index, size: *extent })));
                 }
             }
         }

@@ -133,7 +133,7 @@ fn verdicts_are_those_of_enumeration() {
                             }
                             Fault::Outside { place, index, .. } => {
                                 prop_assert!(!inside(&at(&place)));
-                                prop_assert!(at(&place).contains(&index));
+                                prop_assert!(at(&place).iter().any(|&held| i128::from(held) == index));
                             }
                             Fault::Never { element } => {
                                 let index = number(&element, dimensions, if basis { None } else { tile });
@@ -175,6 +175,10 @@ fn refusals_say_what_would_be_accepted() {
         (exactly_once(&lay!("(4,2):(1,8)"), &tile), "thread 3 value 1 holds index 11, 0 to 7 are inside"),
         (exactly_once(&lay!("(2,2):(1,4)"), &tile), "nobody holds element 2"),
         (race_free(&lay!("(4,2):(0,1)")), "thread 1 value 0 and thread 0 value 0 both hold element 0"),
+        (
+            in_bounds(&lay!("(4,4):(4611686018427387904,4611686018427387904)"), &tile),
+            "thread 3 value 3 holds index 27670116110564327424, 0 to 7 are inside",
+        ),
         (
             in_bounds(&lay!("(4,2):(1@0,1@1)"), &tile),
             "in_bounds: (4,2):(1@0,1@1) does not fit a tile of 1 modes: a tile with every mode that a stride names",

@@ -212,6 +212,7 @@ impl Function {
         let mut opted_in = self.opted_in.lock().unwrap_or_else(PoisonError::into_inner);
         if bytes > *opted_in {
             let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            // The driver refuses the largest number as it would refuse a larger one.
             let value = i32::try_from(bytes).unwrap_or(i32::MAX);
             // SAFETY: the function belongs to a loaded module.
             unsafe { result::function::set_function_attribute(self.function, attribute, value) }

@@ -39,6 +39,7 @@ impl Code for SimCode {
                 registers: None,
                 local_bytes: None,
                 spill_bytes: None,
+                // The simulator has refused kernels with more than 48 KiB.
                 static_shared: u32::try_from(info.static_shared_bytes).unwrap_or(u32::MAX),
                 max_threads: info
                     .max_threads

@@ -56,6 +56,7 @@ pub fn clusters_are_refused(device: &Device) {
     for (cluster, accepted) in [
         ([0, 1, 1], "1 to 16 blocks"),
         ([8, 4, 1], "1 to 16 blocks"),
+        ([u32::MAX; 3], "1 to 16 blocks"),
         ([3, 1, 1], "extents that divide the grid's"),
         ([1, 1, 2], "extents that divide the grid's"),
     ] {

@@ -53,6 +53,7 @@ fn binary(operator: &str, a: Value, b: Value) -> Option<Value> {
     let unsigned = a.unsigned || b.unsigned;
     let less = |a: Value, b: Value| if unsigned { a.bits < b.bits } else { a.signed() < b.signed() };
     let shift = |shifted: Option<u64>| Value { bits: shifted.unwrap_or(0), unsigned: a.unsigned };
+    // A shift by more than 32 bits count shifts everything out, as one by 64 does.
     let amount = u32::try_from(b.bits).unwrap_or(u32::MAX);
     let number = |bits: u64| Value { bits, unsigned };
     Some(match operator {

@@ -171,7 +171,8 @@ impl<'a> Decoder<'a> {
                 files.flat_map(|(file, (from, to))| (from..to).map(move |slot| Reg { file, slot }));
             let registers = registers.collect();
             self.scopes = outside;
-            let bytes = align_up(self.frame.take().unwrap_or(0), FRAME_ALIGN).unwrap_or(u64::MAX);
+            let bytes =
+                align_up(self.frame.take().unwrap_or(0), FRAME_ALIGN).ok_or_else(|| self.too_large())?;
             let address = self.code_address(&function.name).unwrap_or(0);
             let name = function.name.clone();
             self.code.functions.push(Function {
@@ -256,10 +257,10 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Bytes of local memory, with the stack if there is one.
-    pub(super) fn with_stack(&mut self) -> u64 {
-        let Some(registers) = self.code.stack else { return self.local };
-        let base = align_up(self.local, FRAME_ALIGN).unwrap_or(u64::MAX);
+    /// Bytes of local memory, with the stack if there is one; none if 64 bits do not count the bytes.
+    pub(super) fn with_stack(&mut self) -> Option<u64> {
+        let Some(registers) = self.code.stack else { return Some(self.local) };
+        let base = align_up(self.local, FRAME_ALIGN)?;
         for reg in registers {
             self.code.constants.push((reg, base));
         }
@@ -280,6 +281,6 @@ impl<'a> Decoder<'a> {
         for (function, registers) in self.code.functions.iter_mut().zip(kept) {
             function.registers = registers;
         }
-        base.saturating_add(STACK)
+        base.checked_add(STACK)
     }
 }

@@ -116,7 +116,8 @@ impl<'a> Decoder<'a> {
         for function in &mut self.code.functions {
             function.entry = self.labels.get(function.entry as usize).copied().flatten().unwrap_or_default();
         }
-        let local = self.with_stack();
+        let local = self.with_stack().and_then(|bytes| u32::try_from(bytes).ok());
+        let local = local.ok_or_else(|| self.too_large())?;
         defined::mark(&mut self.code);
         provenance::mark(&mut self.code, &self.steps);
         polls::mark(&mut self.code);
@@ -133,7 +134,7 @@ impl<'a> Decoder<'a> {
             params,
             static_shared: self.shared.static_bytes(),
             dynamic_offset: self.shared.dynamic_offset(),
-            local: u32::try_from(local).unwrap_or(u32::MAX),
+            local,
             max_threads,
             required_threads,
             required_cluster,

@@ -171,12 +171,14 @@ impl SharedLayout {
         self.dynamic = align_up(self.next, align).unwrap_or(self.next);
     }
 
+    // `place` keeps the static part below 2^31 bytes, and an alignment is at most 2^31, so that 32 bits hold both numbers.
+
     pub(super) fn static_bytes(&self) -> u32 {
-        u32::try_from(self.next - SHARED_BASE).unwrap_or(u32::MAX)
+        (self.next - SHARED_BASE) as u32
     }
 
     pub(super) fn dynamic_offset(&self) -> u32 {
-        u32::try_from(self.dynamic - SHARED_BASE).unwrap_or(u32::MAX)
+        (self.dynamic - SHARED_BASE) as u32
     }
 }
 
