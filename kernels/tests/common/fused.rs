@@ -22,6 +22,18 @@ fn gelu(x: f64) -> f64 {
     x / 2.0 * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3))).tanh())
 }
 
+/// The integral of the density of the normal distribution up to `x`, by Simpson's rule.
+pub(crate) fn normal(x: f64) -> f64 {
+    let density = |t: f64| (-t * t / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    let (from, steps) = (-12.0f64, 2000);
+    let width = (x.clamp(-12.0, 12.0) - from) / f64::from(steps);
+    let term = |i: i32| {
+        let at = from + f64::from(i) * width;
+        (density(at) + 4.0 * density(at + width / 2.0) + density(at + width)) * width / 6.0
+    };
+    (0..steps).map(term).sum()
+}
+
 /// Epilogues of every ready-made node and of functions of one's own, and what they compute.
 pub(crate) fn epilogues() -> Vec<(Epilogue, Expected)> {
     let (row, column) = (Input::row("row", DType::Bf16), Input::column("column", DType::F32));
@@ -36,6 +48,7 @@ pub(crate) fn epilogues() -> Vec<(Epilogue, Expected)> {
         (with().scale("alpha"), |x, _, v| x * v.alpha),
         (with().scale_by(-0.5).relu(), |x, _, _| (x * -0.5).max(0.0)),
         (with().plus(row.clone()).gelu().plus(matrix.clone()), |x, _, v| gelu(x + v.row) + v.matrix),
+        (with().plus(row.clone()).gelu_erf(), |x, _, v| (x + v.row) * normal(x + v.row)),
         (with().times(column).silu(), |x, _, v| x * v.column / (1.0 + (-x * v.column).exp())),
         (with().scale("alpha").plus_scaled("beta", any), |x, _, v| x * v.alpha + 0.75 * v.matrix),
         (

@@ -44,6 +44,22 @@ fn outputs_of_every_dtype() -> Result<(), Failure> {
     Ok(())
 }
 
+/// Over the numbers at which it is neither 0 nor the identity, in steps of 1/200.
+#[test]
+fn gelu_with_the_error_function_is_exact() -> Result<(), Failure> {
+    let device = checked();
+    let values: Vec<f32> = (-1200..1200).map(|i| i as f32 / 200.0).collect();
+    let problem = Problem::new(DType::F32, [2400, 1, 1], Layout::Tn)?;
+    let gemm = Gemms::new(&device).fused(&problem, KernelKind::Simt, &Epilogue::new().gelu_erf())?;
+    let (a, b, c) = (device.upload(&values)?, device.upload(&[1f32])?, device.zeros::<f32>(2400)?);
+    gemm.run(&a, &b, &c)?;
+    for (x, found) in values.into_iter().zip(c.download()?) {
+        let (x, found) = (f64::from(x), f64::from(found));
+        assert!((found - x * fused::normal(x)).abs() <= 3e-7 * x.abs(), "gelu({x}) = {found}");
+    }
+    Ok(())
+}
+
 fn device() -> (Device, Problem) {
     (checked(), Problem::new(DType::F32, [8, 12, 4], Layout::Tn).expect("within the limits"))
 }

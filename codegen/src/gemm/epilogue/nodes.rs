@@ -79,6 +79,23 @@ impl Epilogue {
         })
     }
 
+    /// GELU with the error function, `x/2 * (1 + erf(x / sqrt(2)))`, exact to 3e-7 times `x` (Abramowitz and Stegun, "Handbook of
+    /// Mathematical Functions", 7.1.26).
+    #[must_use]
+    pub fn gelu_erf(self) -> Epilogue {
+        self.map("gelu_erf", |x| {
+            // erfc(z) is t * polynomial(t) * exp(-z^2) for z >= 0, so that nothing cancels where the result is small.
+            let z = x.abs() * std::f64::consts::FRAC_1_SQRT_2;
+            let t = (z.clone() * 0.3275911 + 1.0).recip_approx();
+            let first = t.mul_add(1.061405429, -1.453152027);
+            let polynomial = [1.421413741, -0.284496736, 0.254829592]
+                .iter()
+                .fold(first, |sum, &next| sum.mul_add(&t, next));
+            let erfc = t * polynomial * ((&z * &z) * -std::f64::consts::LOG2_E).exp2();
+            x.maximum(0.0) - x.abs() * 0.5 * erfc
+        })
+    }
+
     /// SiLU, `x / (1 + exp(-x))`.
     #[must_use]
     pub fn silu(self) -> Epilogue {
