@@ -2,6 +2,7 @@
 //! the atom (CuTe guide, "Algorithms").
 
 mod asynchronous;
+mod congruent;
 mod copy;
 mod data;
 mod fence;

@@ -115,11 +115,15 @@ pub(crate) fn at<E: Engine<Index = Expr>>(tensor: &Tensor<E>, index: i64) -> Res
 
 /// `(X,(R0,R1,...))` becomes `(X,R0,R1,...)`.
 pub(crate) fn unpack_rest<E: Engine>(tensor: &Tensor<E>) -> Result<Tensor<E>, crate::Error> {
-    let layout = tensor.layout();
-    let rest = layout.mode(1)?;
-    let mut modes = vec![layout.mode(0)?];
+    let layout = unpacked(&tensor.layout().mode(0)?, &tensor.layout().mode(1)?)?;
+    Ok(Tensor::new(tensor.engine().clone(), layout))
+}
+
+/// `X` and `(R0,R1,...)` become `(X,R0,R1,...)`.
+pub(crate) fn unpacked(first: &Lay, rest: &Lay) -> Result<Lay, crate::Error> {
+    let mut modes = vec![*first];
     for i in 0..rest.rank() {
         modes.push(rest.mode(i)?);
     }
-    Ok(Tensor::new(tensor.engine().clone(), Lay::concat(&modes)?))
+    Ok(Lay::concat(&modes)?)
 }

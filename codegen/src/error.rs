@@ -134,6 +134,9 @@ pub enum Error {
         /// What would be accepted.
         accepted: &'static str,
     },
+    /// Values that are combined are not the same elements of a tile.
+    #[error("{0}")]
+    Incongruent(Box<Incongruence>),
     /// A partition is not what it should be.
     #[error("{0}")]
     Refuted(Box<Fault>),
@@ -165,6 +168,28 @@ pub enum Error {
         /// What would be accepted.
         accepted: String,
     },
+}
+
+/// A value of two parts of a tile that is another element in each.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{what}: value {value} of thread {thread} is element {} of the tile in {}, but element {} in {} (counted from value 0 of \
+     thread 0): accepted are {accepted}",
+    elements[0], parts[0], elements[1], parts[1]
+)]
+pub struct Incongruence {
+    /// The operation.
+    pub what: &'static str,
+    /// The parts, each with its `(Thr,Val)` -> coordinate in the tile.
+    pub parts: [String; 2],
+    /// The thread.
+    pub thread: i64,
+    /// The value's number among the thread's.
+    pub value: i64,
+    /// The element, in the one and in the other.
+    pub elements: [String; 2],
+    /// What would be accepted.
+    pub accepted: &'static str,
 }
 
 /// As it is displayed, so that `fn main() -> Result<(), Error>` reads well.

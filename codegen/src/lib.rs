@@ -29,7 +29,7 @@ mod tma;
 pub use builder::{Builder, Cond, Reg, Width};
 pub use descriptor::Descriptor;
 pub use engine::{Counting, Gmem, Memory, Rmem, Smem};
-pub use error::Error;
+pub use error::{Error, Incongruence};
 pub use expr::{Expr, VarId};
 pub use kernel::Kernel;
 pub use scalar::Scalar;

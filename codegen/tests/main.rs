@@ -6,6 +6,7 @@ mod barriers;
 mod best_maps;
 mod bounded;
 mod builder;
+mod congruent;
 mod constants;
 mod copy;
 mod debugging;

@@ -13,12 +13,14 @@ mod dtype;
 mod error;
 pub mod host;
 mod parse;
+mod part;
 mod slice;
 mod tensor;
 
 pub use counting::Counting;
 pub use dtype::{DType, Element, Tf32};
 pub use error::Error;
+pub use part::Part;
 pub use slice::{Index, Slice};
 pub use tensor::{
     Arrangement, Engine, InnerPartition, LocalPartition, LocalTile, OuterPartition, Space, Tensor,

@@ -8,7 +8,7 @@ use girih_layout::typed::{Layout, Modes};
 use girih_layout::{Lay, Stride, lay};
 
 use crate::slice::Sliced;
-use crate::{Error, Index, Slice};
+use crate::{Error, Index, Part, Slice};
 
 pub use typed::{InnerPartition, LocalPartition, LocalTile, OuterPartition, TvPartition};
 
@@ -40,6 +40,18 @@ pub trait Engine: Clone {
     /// # Errors
     /// If the strides are of a kind that the engine cannot follow.
     fn advance(&self, steps: &[(Self::Index, Stride)]) -> Result<Self, Error>;
+
+    /// The engine of a partition, told whose the values are, where that is known. An engine that has no use for it need not ask.
+    #[must_use]
+    fn with_part(self, part: impl FnOnce() -> Option<Part<Self::Index>>) -> Self {
+        let _ = part;
+        self
+    }
+
+    /// What it was told by [`Engine::with_part`], if it keeps it; true of the tensor with the layout that is named there.
+    fn part(&self) -> Option<&Part<Self::Index>> {
+        None
+    }
 }
 
 /// A layout of a tensor, run-time or typed.
@@ -140,6 +152,16 @@ impl<E: Engine> Tensor<E> {
             _ if sliced.kept.is_empty() => lay!("1:0"),
             _ => Lay::concat(&sliced.kept)?,
         };
-        Ok(Tensor { engine: self.engine.advance(&sliced.steps)?, layout })
+        let engine = self.engine.advance(&sliced.steps)?;
+        let part = if slice.keeps_modes() { self.part() } else { None };
+        Ok(match part {
+            Some(part) => Tensor { engine: engine.with_part(|| part.slice(&slice, layout).ok()), layout },
+            None => Tensor { engine, layout },
+        })
+    }
+
+    /// Whose the values are, of a partition or a subtensor of one, if the engine keeps it.
+    pub fn part(&self) -> Option<&Part<E::Index>> {
+        self.engine.part().filter(|part| part.offsets == self.layout)
     }
 }

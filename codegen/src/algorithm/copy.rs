@@ -5,6 +5,7 @@ use std::panic::Location;
 use girih_ptx::{Operand, TensorSwizzle, Word};
 use girih_tensor::{Space, Tensor};
 
+use super::congruent::{self, Held};
 use super::data::{Data, every_value};
 use super::predicates::Predicates;
 use super::registers::Piece;
@@ -191,6 +192,9 @@ pub fn copy_if<S: Data, D: Data>(
 ) -> Result<(), Error> {
     let with = atom.into();
     let move_ = Move::new(&with, predicates, source, target)?;
+    if let (Some(from), Some(to)) = (Held::of(source), Held::of(target)) {
+        congruent::copied(&with.atom, move_.bits, &from, &to)?;
+    }
     b.on_behalf(Location::caller(), |b| emit(b, &move_))
 }
 

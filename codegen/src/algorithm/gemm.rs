@@ -6,6 +6,7 @@ use girih_layout::Lay;
 use girih_ptx::{Operand as Ptx, Type};
 use girih_tensor::{DType, Engine, Slice, Tensor};
 
+use super::congruent::{self, Held};
 use super::scalars::{extract, insert};
 use crate::atom::{Major, MmaAtom, MmaKind};
 use crate::builder::{Builder, Cond, Reg};
@@ -19,6 +20,11 @@ pub trait MmaOperand: Engine<Index = Expr> {
     /// # Errors
     /// [`Error::Mismatch`] if the atom takes another kind of operand there, or the values are not whole registers.
     fn operand(&self, b: &mut Builder, atom: &MmaAtom, which: Operand, values: &Lay) -> Result<Ptx, Error>;
+
+    /// The registers, where the operand is in registers.
+    fn registers(&self) -> Option<&Rmem> {
+        None
+    }
 }
 
 fn mismatch(layout: String, with: String, accepted: &'static str) -> Error {
@@ -26,6 +32,10 @@ fn mismatch(layout: String, with: String, accepted: &'static str) -> Error {
 }
 
 impl MmaOperand for Rmem {
+    fn registers(&self) -> Option<&Rmem> {
+        Some(self)
+    }
+
     fn operand(&self, b: &mut Builder, atom: &MmaAtom, which: Operand, values: &Lay) -> Result<Ptx, Error> {
         let dtype = atom.dtype(which);
         if atom.from_shared(which) || dtype != self.dtype() {
@@ -42,7 +52,7 @@ impl MmaOperand for Rmem {
         if atom.kind == MmaKind::Fma && dtype.bits() == 16 {
             return Ok(Ptx::from(&extract(b, self)));
         }
-        let regs = self.registers(values)?;
+        let regs = self.registers_of(values)?;
         let single = matches!(atom.kind, MmaKind::Fma | MmaKind::Dot);
         Ok(match regs {
             [one] if single => Ptx::from(one),
@@ -63,7 +73,7 @@ impl MmaOperand for Descriptor {
 
 impl Rmem {
     /// The registers of the values that `values` names from where the engine stands.
-    fn registers(&self, values: &Lay) -> Result<&[Reg], Error> {
+    fn registers_of(&self, values: &Lay) -> Result<&[Reg], Error> {
         let (count, per) = (static_size("gemm", values)?, self.per_register() as i64);
         let refused = || {
             let with = format!("registers of {} from value {}", self.dtype(), self.offset());
@@ -198,6 +208,8 @@ pub fn gemm<A: MmaOperand, B: MmaOperand>(
         let accepted = "(V)x(V)->(V), (V,M)x(V,N)->(V,M,N) or (V,M,K)x(V,N,K)->(V,M,N) with equal extents";
         return Err(mismatch(format!("A {}", layouts[0]), with, accepted));
     }
+    let held = [held(a_tensor), held(b_tensor), held(c_tensor)];
+    congruent::product(&with.atom, &held, layouts)?;
     let site = Location::caller();
     for (step_k, i) in (0..k).flat_map(|step| (0..m).map(move |i| (step, i))) {
         if step_k > 0 {
@@ -212,6 +224,10 @@ pub fn gemm<A: MmaOperand, B: MmaOperand>(
         }
     }
     Ok(())
+}
+
+fn held<E: MmaOperand>(tensor: &Tensor<E>) -> Option<Held> {
+    Held::of(&Tensor::new(tensor.engine().registers()?.clone(), *tensor.layout()))
 }
 
 /// A mode of one value before the others.

@@ -4,6 +4,7 @@ use std::panic::Location;
 
 use girih_tensor::{DType, Tensor};
 
+use super::congruent::{self, Held};
 use super::data::{Data, Site};
 use super::scalars::{read, write};
 use crate::builder::Builder;
@@ -40,6 +41,7 @@ pub fn transform<S: Data, D: Data>(
     let size = |layout: &girih_layout::Lay| crate::tiled::copy::static_size("transform", layout);
     let count = size(target.layout())?;
     let (site, mut columns) = (Location::caller(), Vec::new());
+    let mut held = Held::of(target);
     for source in sources {
         if size(source.layout())? != count {
             return Err(Error::Mismatch {
@@ -48,6 +50,10 @@ pub fn transform<S: Data, D: Data>(
                 with: target.layout().to_string(),
                 accepted: "tensors of as many values",
             });
+        }
+        match (Held::of(source), &held) {
+            (Some(from), Some(to)) => congruent::elementwise("transform", &from, to)?,
+            (from, to) => held = if to.is_some() { held } else { from },
         }
         columns.push(b.on_behalf(site, |b| read(b, source))?);
     }
@@ -127,6 +133,9 @@ pub fn axpby<S: Data, D: Data>(
             });
         }
     };
+    if let (Some(from), Some(to)) = (Held::of(x), Held::of(y)) {
+        congruent::elementwise("axpby", &from, &to)?;
+    }
     b.on_behalf(Location::caller(), |b| {
         let wide = |value: &Scalar| value.to(if dtype == DType::F64 { dtype } else { DType::F32 });
         let xs = read(b, x)?;

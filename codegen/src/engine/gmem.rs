@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use girih_layout::{Int, Lay, Stride};
-use girih_tensor::{DType, Engine, Error, Index as _, Space, Tensor};
+use girih_tensor::{DType, Engine, Error, Index as _, Part, Space, Tensor};
 
 use super::{Memory, advanced, byte_offset};
 use crate::builder::{Builder, Cond};
@@ -22,6 +22,7 @@ pub struct Gmem {
     bounds: Option<Rc<Bounds>>,
     /// Where it stands, an entry for each extent.
     coordinate: Vec<Expr>,
+    part: Option<Rc<Part<Expr>>>,
 }
 
 /// The array of a tensor whose layout names coordinates.
@@ -35,7 +36,7 @@ struct Bounds {
 impl Gmem {
     /// The array of `dtype` at `pointer` (bytes; see [`Builder::pointer`]).
     pub fn new(pointer: Expr, dtype: DType) -> Gmem {
-        Gmem { pointer, dtype, offset: Expr::from(0), bounds: None, coordinate: Vec::new() }
+        Gmem { pointer, dtype, offset: Expr::from(0), bounds: None, coordinate: Vec::new(), part: None }
     }
 
     /// The tensor of `dtype` at `pointer` (bytes) with this layout, which carries its coordinates: however it is tiled and partitioned,
@@ -245,5 +246,11 @@ impl Engine for Gmem {
             moved.coordinate[mode] = &moved.coordinate[mode] + &step;
         }
         Ok(moved)
+    }
+    fn with_part(self, part: impl FnOnce() -> Option<Part<Expr>>) -> Gmem {
+        Gmem { part: part().map(Rc::new), ..self }
+    }
+    fn part(&self) -> Option<&Part<Expr>> {
+        self.part.as_deref()
     }
 }

@@ -1,8 +1,10 @@
 //! Registers.
 
+use std::rc::Rc;
+
 use girih_layout::{Lay, Stride};
 use girih_ptx::Type;
-use girih_tensor::{DType, Engine, Error, Space, Tensor};
+use girih_tensor::{DType, Engine, Error, Part, Space, Tensor};
 
 use super::{Memory, advanced};
 use crate::builder::{Builder, Reg};
@@ -10,6 +12,10 @@ use crate::expr::Expr;
 
 /// A thread's registers, each holding one or several values. Registers have no addresses: a tensor of them can be cut at
 /// constant coordinates only.
+///
+/// Registers that were made for a partition ([`Rmem::like`], `partition_fragment` of tiled copies and MMAs) know which elements of the
+/// tile they are for, however they are sliced and retiled. What combines them with registers or memory for other elements is refused
+/// ([`crate::Error::Incongruent`]); [`Rmem::of_no_tile`] says that it is meant.
 #[derive(Clone, Debug)]
 pub struct Rmem {
     regs: Vec<Reg>,
@@ -17,6 +23,16 @@ pub struct Rmem {
     values: usize,
     /// The number of the value it stands at.
     offset: i64,
+    holds: Option<Rc<Holds>>,
+}
+
+/// Which elements of a tile registers are for.
+#[derive(Debug)]
+struct Holds {
+    /// Of the fragment as it was made.
+    part: Part<Expr>,
+    /// The number of the fragment's value that each value of the registers is; of some values there may be none.
+    numbers: Vec<Option<i64>>,
 }
 
 impl Engine for Rmem {
@@ -52,7 +68,13 @@ impl Rmem {
             _ if dtype.bits() == 64 => Type::B64,
             _ => Type::B32,
         };
-        Rmem { regs: builder.regs(ty, values.div_ceil(per_register(dtype))), dtype, values, offset: 0 }
+        Rmem {
+            regs: builder.regs(ty, values.div_ceil(per_register(dtype))),
+            dtype,
+            values,
+            offset: 0,
+            holds: None,
+        }
     }
 
     /// Registers for the values of a tensor in memory, compact, in the tensor's shape (CuTe's `make_fragment_like`).
@@ -60,7 +82,27 @@ impl Rmem {
     /// # Errors
     /// [`crate::Error::NotStatic`] for a symbolic shape.
     pub fn like<E: Memory>(builder: &mut Builder, tensor: &Tensor<E>) -> Result<Tensor<Rmem>, crate::Error> {
-        Rmem::tensor(builder, tensor.engine().dtype(), Lay::left(tensor.layout().shape())?)
+        let fragment = Rmem::tensor(builder, tensor.engine().dtype(), Lay::left(tensor.layout().shape())?)?;
+        Rmem::holding(fragment, tensor.part())
+    }
+
+    /// The fragment, of which it is known that its values are those of `part`, in this order.
+    pub(crate) fn holding(
+        fragment: Tensor<Rmem>,
+        part: Option<&Part<Expr>>,
+    ) -> Result<Tensor<Rmem>, crate::Error> {
+        let Some(part) = part else { return Ok(fragment) };
+        let offsets = *fragment.layout();
+        let mut numbers = vec![None; fragment.engine().values];
+        for (value, register) in offsets.indices()?.enumerate() {
+            if let Some(number) =
+                usize::try_from(register).ok().and_then(|register| numbers.get_mut(register))
+            {
+                *number = Some(value as i64);
+            }
+        }
+        let holds = Some(Rc::new(Holds { part: Part { offsets, ..part.clone() }, numbers }));
+        Ok(Tensor::new(Rmem { holds, ..fragment.into_engine() }, offsets))
     }
 
     /// Registers for the values of `dtype` that `layout` has (CuTe's `make_tensor<T>(layout)`).
@@ -102,6 +144,42 @@ impl Rmem {
             }
         }
         Ok(())
+    }
+
+    /// The same registers, with no tile whose elements they are for: to combine them with others in an order of one's own.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::algorithm::copy;
+    /// use girih_codegen::atom::AUTO_VECTORIZING_COPY;
+    /// use girih_codegen::{Builder, Gmem, Rmem};
+    /// use girih_layout::lay;
+    /// use girih_ptx::Special;
+    /// use girih_tensor::{DType, Tensor};
+    ///
+    /// // Each of 32 threads reads two neighbours and writes them 32 elements apart.
+    /// let mut b = Builder::new("k", 80, 32);
+    /// let thread = b.special(Special::TidX);
+    /// let [x, y] = ["x", "y"].map(|name| Tensor::new(Gmem::new(b.pointer(name, 8), DType::F32), lay!("64:1")));
+    /// let (pairs, apart) = (x.tv_partition(&lay!("(32,2):(2,1)"), &thread)?, y.tv_partition(&lay!("(32,2):(1,32)"), &thread)?);
+    /// let values = Rmem::like(&mut b, &pairs)?;
+    /// copy(&mut b, AUTO_VECTORIZING_COPY, &pairs, &values)?;
+    /// assert!(copy(&mut b, AUTO_VECTORIZING_COPY, &values, &apart).is_err());
+    /// let shuffled = Tensor::new(values.engine().of_no_tile(), *values.layout());
+    /// copy(&mut b, AUTO_VECTORIZING_COPY, &shuffled, &apart)?;
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of_no_tile(&self) -> Rmem {
+        Rmem { holds: None, ..self.clone() }
+    }
+
+    /// What is known of the fragment that the registers were made for, and which of its values the values of `layout` are.
+    pub(crate) fn held(&self, layout: &Lay) -> Option<(&Part<Expr>, Vec<i64>)> {
+        let holds = self.holds.as_deref()?;
+        let number = |index: i64| *holds.numbers.get(usize::try_from(self.offset + index).ok()?)?;
+        let numbers = layout.indices().ok()?.map(number).collect::<Option<_>>()?;
+        Some((&holds.part, numbers))
     }
 
     /// The element type.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use girih_layout::{F2Matrix, Lay, Stride, Swizzle};
-use girih_tensor::{DType, Engine, Error, Space, Tensor};
+use girih_tensor::{DType, Engine, Error, Part, Space, Tensor};
 
 use super::{Memory, advanced, byte_offset};
 use crate::builder::{Builder, SHARED_ALIGN};
@@ -19,6 +19,7 @@ pub struct Smem {
     dtype: DType,
     offset: Expr,
     moved: Moved,
+    part: Option<Rc<Part<Expr>>>,
 }
 
 /// Where an element of shared memory lies, given its offset.
@@ -32,7 +33,7 @@ enum Moved {
 impl Smem {
     /// The array of `dtype` at `base` (bytes), which must be aligned to the swizzle's period.
     pub fn new(base: Expr, dtype: DType, swizzle: Option<Swizzle>) -> Smem {
-        Smem { base, dtype, offset: Expr::from(0), moved: Moved::Swizzle(swizzle) }
+        Smem { base, dtype, offset: Expr::from(0), moved: Moved::Swizzle(swizzle), part: None }
     }
 
     /// The array of `dtype` at `base` (bytes) whose element at offset `x` lies where `map` says, for every `2^inputs`
@@ -60,7 +61,7 @@ impl Smem {
             Some(swizzle) => Moved::Swizzle(Some(swizzle)),
             None => Moved::Map(Rc::new(*map)),
         };
-        Ok(Smem { base, dtype, offset: Expr::from(0), moved })
+        Ok(Smem { base, dtype, offset: Expr::from(0), moved, part: None })
     }
 
     /// The tensor of `dtype` at `base` (bytes) that lies as `layout` says, whose strides may be F2 columns
@@ -273,5 +274,11 @@ impl Engine for Smem {
     }
     fn advance(&self, steps: &[(Expr, Stride)]) -> Result<Smem, Error> {
         Ok(Smem { offset: advanced(&self.offset, steps)?, ..self.clone() })
+    }
+    fn with_part(self, part: impl FnOnce() -> Option<Part<Expr>>) -> Smem {
+        Smem { part: part().map(Rc::new), ..self }
+    }
+    fn part(&self) -> Option<&Part<Expr>> {
+        self.part.as_deref()
     }
 }

@@ -281,7 +281,13 @@ impl TiledMma {
         let (modes, tile) = (operand.modes(), self.tile_size_mnk()?);
         let reference = Lay::left(&Shape::flat(&modes.map(|m| Int::fixed(tile[m])))?)?;
         let frg = self.thrfrg(operand, &reference)?; // ((ThrV,(ThrX,ThrY)),(FrgV,(RestX,RestY)))
-        let (threads, values) = (frg.mode(0)?, frg.mode(1)?);
+        let threads = self.by_number(operand, &self.thr_layout_vmnk()?, &frg.mode(0)?)?;
+        Ok(Lay::concat(&[threads, frg.mode(1)?])?)
+    }
+
+    /// What an operand's `(ThrV,(ThrX,ThrY))` maps to, by the thread's number; `vmnk` is the threads' layout.
+    fn by_number(&self, operand: Operand, vmnk: &Lay, threads: &Lay) -> Result<Lay, Error> {
+        let modes = operand.modes();
         let mut places = vec![threads.mode(0)?];
         for mode in 0..3 {
             let own = modes.iter().position(|&m| m == mode);
@@ -290,9 +296,8 @@ impl TiledMma {
                 None => Lay::leaf(Int::fixed(self.atoms_in(mode)?), Stride::Int(Int::fixed(0)))?,
             });
         }
-        let vmnk = self.thr_layout_vmnk()?;
         let number = vmnk.right_inverse()?; // thread's number -> (ThrV,ThrM,ThrN,ThrK)
-        if static_size("layout_tv", &number)? != static_size("layout_tv", &vmnk)? {
+        if static_size("layout_tv", &number)? != static_size("layout_tv", vmnk)? {
             return Err(Error::Mismatch {
                 what: "layout_tv",
                 layout: vmnk.to_string(),
@@ -300,8 +305,7 @@ impl TiledMma {
                 accepted: "atoms that fill whole warps",
             });
         }
-        let threads = Lay::concat(&places)?.composition(&number)?;
-        Ok(Lay::concat(&[threads, values])?)
+        Ok(Lay::concat(&places)?.composition(&number)?)
     }
 
     /// What `thread` does (CuTe's `get_slice`).

@@ -3,7 +3,7 @@
 use girih_layout::{Lay, Stride, Tile, Tiler, Tiles};
 
 use super::{Engine, Tensor};
-use crate::{Error, Index, Slice};
+use crate::{Error, Index, Part, Slice};
 
 impl<E: Engine> Tensor<E> {
     /// `layout ∘ tile`: the tensor read through another layout.
@@ -188,7 +188,15 @@ impl<E: Engine> Tensor<E> {
         let tiled = self.zipped_divide(&Tiler::Modes(Tiles::new(&tiles)?))?; // ((ThrM,ThrN),(RestM,RestN))
         let rest = tiled.slice((Slice::Tuple(coord), Slice::All))?; // ((RestM,RestN))
         let layout = rest.layout.mode(0)?;
-        Ok(rest.with_layout(layout)) // (RestM,RestN)
+        let part = || {
+            // Of threads that share a part there is no number for each coordinate.
+            let whole = projection.is_none().then(|| Part::<E::Index>::coordinates(&self.layout).ok())??;
+            let tiled = whole.zipped_divide(&Tiler::Modes(Tiles::new(&tiles).ok()?)).ok()?;
+            let threads = tiled.mode(0).ok()?.composition(&threads.right_inverse().ok()?).ok()?;
+            Some(Part { thread: index.clone(), threads, values: tiled.mode(1).ok()?, offsets: layout })
+        };
+        let engine = rest.into_engine().with_part(part);
+        Ok(Tensor { engine, layout }) // (RestM,RestN)
     }
 
     /// [`Tensor::local_partition`] by only those modes of `threads` that `projection` keeps (CuTe's `Step<_1,X>`):
@@ -266,7 +274,12 @@ impl<E: Engine> Tensor<E> {
         let partitioned = self.composition(tv)?; // (Thr,Val)
         let values = partitioned.slice((thread, Slice::All))?; // (Val)
         let layout = values.layout.mode(0)?;
-        Ok(values.with_layout(layout))
+        let part = || {
+            let tv = Part::<E::Index>::coordinates(&self.layout).ok()?.composition(tv).ok()?; // (Thr,Val)
+            let (threads, values) = (tv.mode(0).ok()?, tv.mode(1).ok()?);
+            Some(Part { thread: thread.clone(), threads, values, offsets: layout })
+        };
+        Ok(Tensor { engine: values.into_engine().with_part(part), layout })
     }
 }
 

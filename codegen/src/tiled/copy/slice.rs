@@ -1,7 +1,7 @@
 //! One thread of a tiled copy (CuTe's `ThrCopy`).
 
 use girih_layout::{Int, Lay, Shape, Tile, Tiler};
-use girih_tensor::{Engine, Index, Slice, Tensor};
+use girih_tensor::{Engine, Index, Part, Slice, Tensor};
 
 use super::{Side, TiledCopy, extent, shape_tiler, static_size};
 use crate::builder::Builder;
@@ -39,11 +39,26 @@ impl<I: Index> ThrCopy<I> {
     fn partition<E: Engine<Index = I>>(&self, side: Side, tensor: &Tensor<E>) -> Result<Tensor<E>, Error> {
         let tv = Tensor::new(tensor.engine().clone(), self.copy.tidfrg(side, tensor.layout())?);
         let mine = Slice::tuple([Slice::tuple([Slice::At(self.thread.clone()), Slice::All]), Slice::All]);
-        engine::unpack_rest(&tv.slice(&mine)?) // ((Val,RestVal),RestM,RestN,...)
+        let mine = engine::unpack_rest(&tv.slice(&mine)?)?; // ((Val,RestVal),RestM,RestN,...)
+        let offsets = *mine.layout();
+        Ok(Tensor::new(
+            mine.into_engine().with_part(|| self.part(side, tensor.layout(), offsets).ok()),
+            offsets,
+        ))
+    }
+
+    /// Whose the values of a tensor's partition are.
+    fn part(&self, side: Side, tile: &Lay, offsets: Lay) -> Result<Part<I>, Error> {
+        let tv = self.copy.tidfrg(side, &Part::<I>::coordinates(tile)?)?; // ((Thr,(Val,RestVal)),(RestM,RestN,...))
+        let (own, rest) = (tv.mode(0)?, tv.mode(1)?);
+        let values = engine::unpacked(&own.mode(1)?, &rest)?; // ((Val,RestVal),RestM,RestN,...)
+        Ok(Part { thread: self.thread.clone(), threads: own.mode(0)?, values, offsets })
     }
 
     /// A fragment of the tile, `(Frg,M,N,...)` as an MMA or another copy has it, in this copy's order: what the
-    /// instruction reads first, `((Val,RestVal),RestM,RestN,...)` (CuTe's `retile_S`).
+    /// instruction reads first, `((Val,RestVal),RestM,RestN,...)` (CuTe's `retile_S`). The fragment's modes past the first count the
+    /// rows and columns of the tile upward; where an MMA permutes them within the tile its fragments have the order of
+    /// [`TiledCopy::of_mma`] as they are.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the source is not the atom's reference, or the copy does not divide the fragment.

@@ -1,7 +1,7 @@
 //! One thread of a tiled MMA (CuTe's `ThrMMA`).
 
 use girih_layout::{Int, Lay, Stride, Strides};
-use girih_tensor::{Engine, Index, Slice, Tensor};
+use girih_tensor::{Engine, Index, Part, Slice, Tensor};
 
 use super::{Operand, TiledMma, append, digits, split_matrix};
 use crate::atom::{MmaAtom, MmaKind};
@@ -67,7 +67,20 @@ impl<I: Index> ThrMma<I> {
         let values = Tensor::new(tensor.engine().clone(), thrfrg).slice(&mine)?; // ((FrgV,(RestX,RestY)))
         let values = Tensor::new(values.engine().clone(), values.layout().mode(0)?); // (FrgV,(RestX,RestY))
         let values = engine::unpack_rest(&values)?; // (FrgV,RestX,RestY)
-        append(&values, &rest)
+        let mine = append(&values, &rest)?;
+        let offsets = *mine.layout();
+        let part = || self.part(operand, tensor.layout(), offsets).ok();
+        Ok(Tensor::new(mine.into_engine().with_part(part), offsets))
+    }
+
+    /// Whose the values of an operand's partition are.
+    fn part(&self, operand: Operand, tile: &Lay, offsets: Lay) -> Result<Part<I>, Error> {
+        let (matrix, further) = split_matrix(&Part::<I>::coordinates(tile)?)?;
+        let frg = self.mma.thrfrg(operand, &matrix)?; // ((ThrV,(ThrX,ThrY)),(FrgV,(RestX,RestY)))
+        let (threads, values) = (self.mma.by_number(operand, &self.vmnk, &frg.mode(0)?)?, frg.mode(1)?);
+        let values = engine::unpacked(&values.mode(0)?, &values.mode(1)?)?; // (FrgV,RestX,RestY)
+        let values = further.iter().try_fold(values, |values, mode| values.append(mode))?;
+        Ok(Part { thread: self.thread.clone(), threads, values, offsets })
     }
 }
 
@@ -106,7 +119,7 @@ impl ThrMma<Expr> {
             modes.push(compact(&mode, step)?);
             step *= static_size("partition_fragment", &mode)?;
         }
-        Rmem::tensor(b, dtype, Lay::concat(&modes)?)
+        Rmem::holding(Rmem::tensor(b, dtype, Lay::concat(&modes)?)?, mine.part())
     }
 }
 

@@ -1,0 +1,59 @@
+//! Which elements of a tile a thread's values are.
+
+use girih_layout::{Int, Lay, Shape};
+
+use crate::slice::Sliced;
+use crate::{Error, Index, Slice};
+
+/// What a partition says of its values: the thread-value layout of the tile that they come from (CuTe guide, "Thread-Value
+/// partitioning"). Value `v` of thread `t` is the tile's element at the coordinate `threads(t) + values(v)`, counted from where the
+/// tile or the subtensor of it begins.
+///
+/// The coordinates are those of [`Part::coordinates`]: a number for each mode of the tile, whatever is nested in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part<I> {
+    /// Whose part it is.
+    pub thread: I,
+    /// The thread's number -> coordinate.
+    pub threads: Lay,
+    /// The value's number -> coordinate.
+    pub values: Lay,
+    /// The value's number -> offset from where the engine stands: the layout of the tensor that this is said of.
+    pub offsets: Lay,
+}
+
+impl<I: Index> Part<I> {
+    /// The coordinates of a tile that lies as `tile` says: what is partitioned like the tile itself to know whose elements are
+    /// whose.
+    ///
+    /// # Errors
+    /// Those of [`Lay::size`] and [`Lay::identity`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_layout::lay;
+    /// use girih_tensor::Part;
+    ///
+    /// let tile = lay!("((8,16),64):((64,1024),1)");
+    /// assert_eq!(Part::<i64>::coordinates(&tile)?, lay!("(128,64):(1@0,1@1)"));
+    /// # Ok::<(), girih_tensor::Error>(())
+    /// ```
+    pub fn coordinates(tile: &Lay) -> Result<Lay, Error> {
+        if tile.is_leaf() {
+            return Ok(Lay::identity(&Shape::flat(&[tile.size()?])?)?);
+        }
+        let sizes: Vec<Int> =
+            (0..tile.rank()).map(|mode| tile.mode(mode)?.size()).collect::<Result<_, _>>()?;
+        Ok(Lay::identity(&Shape::flat(&sizes)?)?)
+    }
+
+    /// What is left for a subtensor of the partition, whose layout is `offsets`.
+    ///
+    /// # Errors
+    /// As [`Tensor::slice`](crate::Tensor::slice).
+    pub(crate) fn slice(&self, slice: &Slice<I>, offsets: Lay) -> Result<Part<I>, Error> {
+        let kept = Sliced::of(&self.values, slice)?.kept;
+        let values = if matches!(slice, Slice::All) { self.values } else { Lay::concat(&kept)? };
+        Ok(Part { thread: self.thread.clone(), threads: self.threads, values, offsets })
+    }
+}
