@@ -10,7 +10,8 @@ use crate::op::{Address, Transfer};
 use crate::shadow::{Touch, Who};
 use crate::space::{LOCAL_STRIDE, SHARED_BASE, resolve};
 
-use super::access::{aligned, extended};
+use super::access::extended;
+use super::bounds::aligned;
 use super::context::Context;
 use super::warp::Warp;
 

@@ -10,9 +10,8 @@ use crate::shadow::{Kind, Order, Scope, Touch, Who, Window};
 use crate::space::resolve;
 use crate::{Access, Error, Space};
 
-use super::access::{
-    aligned, count_touched, from_bytes, global_at, has_value, misaligned, shared_place, touch,
-};
+use super::access::{count_touched, from_bytes, touch};
+use super::bounds::{aligned, global_at, has_value, misaligned, shared_place};
 use super::context::Context;
 use super::warp::Warp;
 

@@ -8,8 +8,8 @@ use crate::space::{RANK_SHIFT, resolve};
 use crate::tensor::Run;
 use crate::{Access, Error, Space};
 
-use super::access::{global_at, misaligned};
 use super::agents::{Completion, Effect, Operation, Piece, Place, Progress};
+use super::bounds::{global_at, misaligned};
 use super::context::Context;
 use super::tensor::plain;
 use super::warp::Warp;

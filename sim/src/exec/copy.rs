@@ -11,8 +11,9 @@ use crate::op::{Address, Copy};
 use crate::shadow::{By, Late, Touch, Who};
 use crate::{Access, Error, Space};
 
-use super::access::{self, misaligned, place_of};
+use super::access;
 use super::agents::{Completion, Effect, Operation, Piece, Place, Progress};
+use super::bounds::{misaligned, place_of};
 use super::context::Context;
 use super::warp::Warp;
 

@@ -10,7 +10,8 @@ use crate::shadow::{Lack, Scope, Touch, Who};
 use crate::space::resolve;
 use crate::{Access, Error, Space};
 
-use super::access::{count_touched, misaligned, touch};
+use super::access::{count_touched, touch};
+use super::bounds::misaligned;
 use super::context::Context;
 use super::warp::Warp;
 

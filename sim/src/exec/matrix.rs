@@ -10,8 +10,8 @@ use crate::shadow::Who;
 use crate::space::resolve;
 use crate::{Access, Error, Space};
 
-use super::access::misaligned;
 use super::at_once::Places;
+use super::bounds::misaligned;
 use super::context::Context;
 use super::undefined::spread_bytes;
 use super::warp::Warp;

@@ -11,7 +11,7 @@ use crate::shadow::{Scope, Who};
 use crate::space::resolve;
 use crate::{Access, Error, Space};
 
-use super::access::misaligned;
+use super::bounds::misaligned;
 use super::context::Context;
 
 /// The largest count of arrivals, and the largest magnitude of the transaction count.

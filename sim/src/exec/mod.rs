@@ -5,6 +5,7 @@ mod agents;
 mod at_once;
 mod atomic;
 mod block;
+mod bounds;
 mod bulk;
 mod calls;
 mod claims;

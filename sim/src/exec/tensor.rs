@@ -10,8 +10,9 @@ use crate::space::resolve;
 use crate::tensor::{self, Direction, Misuse, Run};
 use crate::{Access, Error, Space};
 
-use super::access::{global_at, inside, misaligned, read_global};
+use super::access::read_global;
 use super::agents::Effect;
+use super::bounds::{global_at, inside, misaligned};
 use super::context::Context;
 use super::map::MAP_ALIGN;
 use super::warp::Warp;

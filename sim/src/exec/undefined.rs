@@ -5,7 +5,7 @@ use crate::op::Transfer;
 use crate::shadow::Who;
 use crate::{Access, Error, Space};
 
-use super::access::{local_place, place_of, shared_place};
+use super::bounds::{local_place, place_of, shared_place};
 use super::context::Context;
 use super::registers::{Origin, Source};
 use super::warp::Warp;
