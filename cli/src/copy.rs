@@ -1,4 +1,4 @@
-//! `girih copy`: copy a matrix by a generated kernel, and compare every element.
+//! `girih copy`: copies a matrix by a generated kernel and compares every element.
 
 use std::fmt;
 use std::process::ExitCode;
@@ -26,10 +26,10 @@ pub(crate) struct ProblemArgs {
     /// Element type: f32, f16 or bf16
     #[arg(long, value_parser = run::kernel_dtype, default_value = "bf16")]
     dtype: DType,
-    /// Elements from row to row of the destination [default: tight]
+    /// Elements from the start of a row of the destination to the next [default: the elements of a row]
     #[arg(long, allow_negative_numbers = true)]
     ld_dst: Option<i64>,
-    /// Elements from row to row of the source [default: tight]
+    /// Elements from the start of a row of the source to the next [default: the elements of a row]
     #[arg(long, allow_negative_numbers = true)]
     ld_src: Option<i64>,
 }
@@ -79,13 +79,13 @@ fn copy<T: Element + Pod>(
     let ProblemArgs { rows, columns, dtype, .. } = args.problem;
     let [ld_dst, ld_src] = args.problem.pitches();
     let device = &session.device;
-    // Whole rows, the last one's padding included.
+    // The buffers hold whole rows, with the padding of the last row.
     session.fits(rows as u64 * (ld_dst as u64 + ld_src as u64) * u64::from(dtype.bits() / 8))?;
     let copy = Copy::new(device, problem)?;
     let source: Vec<T> = random(&mut StdRng::seed_from_u64(args.seed), rows * ld_src);
     let from = device.upload(&source)?;
     let to = device.alloc::<T>((rows * ld_dst) as usize)?;
-    // NaN in every dtype, so that no element is right unless it was copied.
+    // These bytes are NaN in every dtype, so that no element is right unless the kernel has copied it.
     to.fill_bytes(0xff)?;
     let time = session.time(|| copy.run(&to, &from))?;
     let copied = to.download()?;
@@ -106,7 +106,7 @@ fn copy<T: Element + Pod>(
     })
 }
 
-/// How many elements of `copied` differ from the source, and how many between its rows are no longer NaN.
+/// How many elements of `copied` differ from the source, and how many elements between the rows of `copied` are no longer NaN.
 fn compare<T: Element>(
     copied: &[T],
     source: &[T],
@@ -122,7 +122,7 @@ fn compare<T: Element>(
     (wrong, padding)
 }
 
-/// What `girih copy` tells.
+/// What `girih copy` reports.
 #[derive(Serialize)]
 struct Report {
     device: DeviceReport,
@@ -148,8 +148,9 @@ impl fmt::Display for Report {
         if let Some(rate) = self.gigabytes_per_second {
             line(f, "rate", format_args!("{rate:.1} GB/s, read and written"))?;
         }
-        let text =
-            format_args!("{wrong} of {elements} elements differ, {padding_written} between rows written");
+        let text = format_args!(
+            "{wrong} of {elements} elements differ, {padding_written} between rows were written"
+        );
         line(f, "error", text)?;
         writeln!(f, "{}", if self.passed { "PASSED" } else { "FAILED" })
     }

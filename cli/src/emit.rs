@@ -1,4 +1,4 @@
-//! `girih emit`: the PTX of a kernel, without a device.
+//! `girih emit`: prints the PTX of a kernel, without a device.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum Kernel {
-    /// The kernel that `girih gemm` runs for the same arguments; without `--kernel` the one that every GPU runs
+    /// The kernel that `girih gemm` runs for the same arguments; without `--kernel` the kernel that every GPU can run
     #[command(after_help = gemm::LAYOUTS)]
     Gemm {
         #[command(flatten)]
@@ -48,7 +48,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Multiprocessors of the GPU that tiles are chosen for.
+/// The multiprocessors of the GPU for which tiles are chosen.
 const MULTIPROCESSORS: u32 = 132;
 
 fn gemm_module(chosen: &gemm::Chosen) -> Result<Module, girih_kernels::Error> {
@@ -67,7 +67,7 @@ fn gemm_module(chosen: &gemm::Chosen) -> Result<Module, girih_kernels::Error> {
     ];
     if problem.c().contiguous() == 0 {
         notes.push(
-            "column-major C as C^T = B^T * A^T: pass B and ldb as a and lda, N as M, and A as b".into(),
+            "a column-major C is computed as C^T = B^T * A^T: pass B and ldb as a and lda, A and lda as b and ldb, N as m and M as n".into(),
         );
     }
     Ok(annotated(kernel.kernel.into_module(), notes, &kernel.partitions))
@@ -82,7 +82,7 @@ fn copy_module(problem: &girih_kernels::copy::Problem) -> Result<Module, girih_k
     Ok(annotated(kernel.kernel.into_module(), notes, &kernel.partitions))
 }
 
-/// The module with comments at the head of its kernel: how it is launched, and what it was derived from.
+/// The module with comments at the head of its kernel, which say how to launch the kernel and what the kernel was derived from.
 fn annotated(mut module: Module, notes: Vec<String>, partitions: &[(&str, String)]) -> Module {
     let lines = notes.into_iter().chain(partitions.iter().map(|(name, text)| format!("{name}: {text}")));
     let comments: Vec<_> = lines.map(|line| Statement::Comment(line.into())).collect();

@@ -1,4 +1,4 @@
-//! What a command can refuse of its own; the libraries' errors pass through as they are.
+//! The errors that commands make themselves. The errors of the libraries are passed on unchanged.
 
 use std::fmt;
 use std::io;
@@ -6,27 +6,27 @@ use std::path::{Path, PathBuf};
 
 use girih_tensor::DType;
 
-/// An error of the commands that run or emit kernels.
+/// An error of a command.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file that can't be opened or read.
+    /// A file cannot be opened or read.
     #[error("cannot read {}: {source}", .path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// What the operating system says.
         source: io::Error,
     },
-    /// A file that can't be written.
+    /// A file cannot be written.
     #[error("cannot write {}: {source}", .path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// What the operating system says.
         source: io::Error,
     },
-    /// A file that does not begin as an `.npy` file does.
+    /// A file does not begin as an `.npy` file does.
     #[error("{} is not an .npy file: {source}", .path.display())]
     NotNpy {
         /// The file.
@@ -34,31 +34,31 @@ pub enum Error {
         /// What is wrong with its header.
         source: io::Error,
     },
-    /// Elements that are not little-endian.
+    /// The elements of a file are not little-endian.
     #[error("{} is big-endian ({descr}): little-endian files are accepted (numpy: a.astype(a.dtype.newbyteorder('<')))", .path.display())]
     BigEndian {
         /// The file.
         path: PathBuf,
-        /// Its dtype as numpy writes it.
+        /// The dtype of the file as numpy writes it.
         descr: String,
     },
-    /// Elements of a type that no kernel takes.
+    /// No GEMM takes elements of the file's type.
     #[error("{} holds {descr}: '<f4' (f32), '<f2' (f16) and '<u2' or '|V2' (the bits of bf16) are accepted", .path.display())]
     ElementType {
         /// The file.
         path: PathBuf,
-        /// Its dtype as numpy writes it.
+        /// The dtype of the file as numpy writes it.
         descr: String,
     },
-    /// Elements that are no numbers of a kernel's.
+    /// The elements of a file are not of a type that a kernel's parameter can point to.
     #[error("{} holds {descr}: integers of 8 to 64 bits, '<f2', '<f4', '<f8', '|b1' and the opaque '|V1' and '|V2' are accepted", .path.display())]
     ElementOfArray {
         /// The file.
         path: PathBuf,
-        /// Its dtype as numpy writes it.
+        /// The dtype of the file as numpy writes it.
         descr: String,
     },
-    /// An argument of `girih sim` that says nothing.
+    /// An argument cannot be read.
     #[error("`{text}`: expected {expected}")]
     Argument {
         /// The argument.
@@ -66,7 +66,7 @@ pub enum Error {
         /// What would be accepted.
         expected: String,
     },
-    /// A line of a file of launches that says nothing.
+    /// A line of a file of launches cannot be read.
     #[error("{}, line {line}: {message}", .file.display())]
     Launches {
         /// The file.
@@ -76,24 +76,24 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
-    /// A dtype that there is no kernel for.
+    /// No kernel takes the dtype.
     #[error("no kernel takes `{0}`: f32, f16 and bf16 are accepted")]
     KernelDType(String),
-    /// A name that no atom has.
-    #[error("there is no atom `{name}`; like it: {}", list(.near))]
+    /// No atom has the name.
+    #[error("there is no atom `{name}`; names like this one are: {}", list(.near))]
     UnknownAtom {
         /// The name.
         name: String,
-        /// Names that begin like it.
+        /// The names that begin like this name.
         near: Vec<String>,
     },
-    /// A layout whose size must be known.
+    /// The size of a layout that is to be drawn is not known.
     #[error("the size of {layout} is not known: layouts without symbols are drawn")]
     Unknown {
         /// The layout.
         layout: String,
     },
-    /// More cells than a picture has.
+    /// A picture would have too many cells.
     #[error("{rows} x {columns} cells are too many for a picture: up to {most} are drawn")]
     TooLarge {
         /// Rows.
@@ -103,27 +103,27 @@ pub enum Error {
         /// The most.
         most: i64,
     },
-    /// A thread's value that is not in the tile.
+    /// A value of a thread is not in the tile.
     #[error("value {value} of thread {thread} is element {at}, outside of the tile of {rows} x {columns}")]
     OutsideTile {
         /// The thread.
         thread: i64,
         /// The value.
         value: i64,
-        /// Its index.
+        /// The index of the value.
         at: i64,
         /// Rows of the tile.
         rows: i64,
         /// Columns of the tile.
         columns: i64,
     },
-    /// A tile that is no matrix.
-    #[error("a tile of {extents:?} is no matrix: two modes are drawn")]
+    /// A tile is not a matrix.
+    #[error("a tile of {extents:?} is not a matrix: tiles of two modes are drawn")]
     NoMatrix {
-        /// Its extents.
+        /// The extents of the tile.
         extents: Vec<i64>,
     },
-    /// A file that is not PTX, or a kernel of it that is not.
+    /// A file, or the chosen kernel of the file, is not PTX.
     #[error("{}: {message}", .file.display())]
     Ptx {
         /// The file.
@@ -131,50 +131,50 @@ pub enum Error {
         /// What is wrong, with the line quoted.
         message: String,
     },
-    /// A file of several kernels, or none, and no name.
+    /// No kernel was named, and the file does not have exactly one kernel.
     #[error("--kernel must name a kernel of {}, which has: {}", .file.display(), list(.kernels))]
     KernelNeeded {
         /// The file.
         file: PathBuf,
-        /// The kernels that it has.
+        /// The kernels of the file.
         kernels: Vec<String>,
     },
-    /// An array that no tensor map can describe.
-    #[error("{} holds {descr}: a tensor map takes C-order arrays of u8, u16, u32, s32, u64, s64, f16, f32 and f64, or of the type that it names", .path.display())]
+    /// No tensor map can describe the array.
+    #[error("{} holds {descr}: a tensor map takes C-order arrays of u8, u16, u32, s32, u64, s64, f16, f32 and f64, or of the type that the argument names", .path.display())]
     NoTensor {
         /// The file.
         path: PathBuf,
-        /// Its dtype as numpy writes it.
+        /// The dtype of the file as numpy writes it.
         descr: String,
     },
-    /// An array that is no matrix.
+    /// The array of a file is not a matrix.
     #[error("{} has the shape {}: a matrix has two dimensions", .path.display(), Shape(.shape))]
     Rank {
         /// The file.
         path: PathBuf,
-        /// Its shape.
+        /// The shape of the array.
         shape: Vec<u64>,
     },
-    /// A file that ends before its last element.
+    /// A file ends before the last element of its array.
     #[error("{} is cut short: its shape {} needs {needed} bytes of elements, {found} are there", .path.display(), Shape(.shape))]
     Truncated {
         /// The file.
         path: PathBuf,
-        /// Its shape.
+        /// The shape of the array.
         shape: Vec<u64>,
         /// Bytes that the elements need.
         needed: u128,
         /// Bytes after the header.
         found: u64,
     },
-    /// NaN or infinity in an operand.
-    #[error("{} holds {value} at element {at} of the file: finite values are accepted, or the product could not be verified", .path.display())]
+    /// An operand holds NaN or infinity.
+    #[error("{} holds {value} at element {at} of the file: finite values are accepted, since no product of others could be verified", .path.display())]
     NotFinite {
         /// The file.
         path: PathBuf,
         /// The value.
         value: f64,
-        /// Which element, from 0 in the file's order.
+        /// The number of the element in the file's order, from 0.
         at: usize,
     },
     /// `--dtype` and a file contradict each other.
@@ -186,7 +186,7 @@ pub enum Error {
         path: PathBuf,
         /// What the file holds.
         file: DType,
-        /// As numpy writes it.
+        /// The dtype of the file as numpy writes it.
         descr: String,
     },
     /// The files' dtypes differ.
@@ -194,7 +194,7 @@ pub enum Error {
     DTypes {
         /// A's file and dtype.
         a: (PathBuf, DType),
-        /// B's.
+        /// B's file and dtype, as for A.
         b: (PathBuf, DType),
     },
     /// The files' extents along K differ.
@@ -203,9 +203,9 @@ pub enum Error {
         .a.0.display(), .a.1, .a.2, .b.0.display(), .b.1, .b.2
     )]
     Inner {
-        /// A's file, how it is read, and its K.
+        /// A's file, how the file is read, and K of A.
         a: (PathBuf, &'static str, i64),
-        /// B's.
+        /// B's file, how the file is read, and K of B.
         b: (PathBuf, &'static str, i64),
     },
     /// `--m`, `--n` or `--k` contradicts a file.
@@ -220,7 +220,7 @@ pub enum Error {
         /// What the file says.
         file: i64,
     },
-    /// Matrices larger than the device's memory.
+    /// The matrices are larger than the device's memory.
     #[error(
         "the matrices take {needed} bytes, {device} has {available}: smaller extents or pitches are accepted"
     )]
@@ -229,7 +229,7 @@ pub enum Error {
         needed: u64,
         /// The device's name.
         device: String,
-        /// Its bytes of memory.
+        /// The bytes of the device's memory.
         available: u64,
     },
 }

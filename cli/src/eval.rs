@@ -1,4 +1,4 @@
-//! `girih eval --jsonl`: layout operations for other programs, one JSON object a line.
+//! `girih eval --jsonl`: evaluates layout operations for other programs, one JSON object in each line.
 
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
@@ -12,12 +12,12 @@ use crate::ops::{self, Answer, OpError};
 /// The arguments of `girih eval`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Each line of standard input is {\"id\": ..., \"op\": \"coalesce\", \"args\": {\"layout\": \"(4,8):(1,4)\"}}; other fields are ignored
-but for \"facts\", what is known of symbols: \"s0=at_least(1),divisible_by(8)\" or a list of such texts.
-Each is answered by one line: {\"id\", \"result\"}, {\"id\", \"error\": {\"kind\", \"message\"}} or {\"id\", \"unsupported\": true};
-beside a result, \"notes\" says what may have been meant otherwise.")]
+Each line of standard input is {\"id\": ..., \"op\": \"coalesce\", \"args\": {\"layout\": \"(4,8):(1,4)\"}}; the field
+\"facts\" may say what is known of symbols: \"s0=at_least(1),divisible_by(8)\" or a list of such texts. Other fields are ignored.
+The answer to a line is one line: {\"id\", \"result\"}, {\"id\", \"error\": {\"kind\", \"message\"}} or {\"id\", \"unsupported\": true}.
+Beside a result, the field \"notes\" says what may have been meant instead.")]
 pub(crate) struct Args {
-    /// JSON, one record a line (the only form)
+    /// Read and write JSON, one record in each line (the only form)
     #[arg(long, required = true)]
     jsonl: bool,
 }
@@ -28,7 +28,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Answers every line, each as soon as it is read.
+/// Answers every line as soon as the line is read.
 fn answer_all(mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line)? > 0 {
@@ -62,7 +62,7 @@ fn answer(line: &[u8]) -> Value {
     }
 }
 
-/// The facts of a record: one text or a list of them.
+/// The facts of a record, whose field is one text or a list of texts.
 fn facts(field: Option<&Value>) -> Result<Facts, String> {
     let texts = match field {
         None => return Ok(Facts::default()),

@@ -18,9 +18,9 @@ use crate::ops::{self, Answer, Op, OpError};
 #[derive(Debug)]
 pub struct ExprError {
     text: String,
-    /// The byte of the expression, counted from 0.
+    /// The byte of the expression at which the error is, counted from 0.
     pub at: usize,
-    /// What is wrong there.
+    /// The kind of the error.
     pub kind: ExprErrorKind,
 }
 
@@ -64,22 +64,23 @@ impl fmt::Display for ExprError {
 
 impl std::error::Error for ExprError {}
 
-/// A call that may be read from text: the pieces with their places.
+/// A call that was read from a text: each argument with its place in the text.
 struct Call<'a> {
     name: &'a str,
     args: Vec<(usize, &'a str)>,
 }
 
-/// Evaluates an expression: a layout, or a call of an operation by its name in [`ops`] with its arguments in order. The result is a layout's
-/// or a coordinate's text, a number or a truth value, as text.
+/// Evaluates an expression: a layout, or a call of an operation of [`ops`] by name with arguments in order. The result is the text of a
+/// layout, a coordinate, a number or a truth value.
 ///
 /// # Errors
-/// [`ExprError`], which points at the place.
+/// [`ExprError`], which points at the place of the error.
 pub fn evaluate(text: &str) -> Result<String, ExprError> {
     evaluate_with(text, &[]).map(|(value, _)| value)
 }
 
-/// [`evaluate`] with facts about the symbols in the expression; besides the result, what the caller may have meant otherwise.
+/// [`evaluate`] with facts about the symbols in the expression. Besides the result, this returns notes on what the caller may have meant
+/// instead.
 ///
 /// # Errors
 /// [`ExprError`].
@@ -153,7 +154,7 @@ fn layout_error(source: Error, text: &str) -> ExprErrorKind {
     ExprErrorKind::Op(Box::new(OpError::Text { name, text, source: Box::new(source) }))
 }
 
-/// Where an error in a text that begins at `base` is.
+/// The place of an error in a text that begins at `base`.
 fn place(error: Error, base: usize) -> usize {
     match error {
         Error::Parse { at, .. } => base + at,
@@ -161,7 +162,7 @@ fn place(error: Error, base: usize) -> usize {
     }
 }
 
-/// The name of the operation, if a text begins with one. `ceil` and symbols belong to layouts.
+/// The name of the operation, if the text begins with a call of an operation. `ceil` and symbols belong to layouts.
 fn operation(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(text.len());
     let (name, rest) = text.split_at(end);

@@ -4,18 +4,18 @@ use girih_layout::Symbol;
 
 use crate::marked::Marked;
 
-/// Facts about symbols, the facts of each in one.
+/// Facts about symbols. Each symbol is there once, with all its facts.
 #[derive(Clone, Debug, Default)]
 pub struct Facts(Vec<Symbol>);
 
 impl Facts {
-    /// The symbols with what is known of them.
+    /// The symbols, each with the facts about it.
     pub fn symbols(&self) -> &[Symbol] {
         &self.0
     }
 
-    /// Adds facts: a symbol, `=`, and `at_least(n)`, `at_most(n)` or `divisible_by(n)`, separated by commas; facts of further symbols
-    /// may follow.
+    /// Adds facts from a text: a symbol, `=`, and `at_least(n)`, `at_most(n)` or `divisible_by(n)`, separated by commas. Facts about further
+    /// symbols may follow.
     ///
     /// ```
     /// use girih_cli::facts::Facts;
@@ -26,7 +26,7 @@ impl Facts {
     /// ```
     ///
     /// # Errors
-    /// [`Marked`] at what is no fact, or contradicts one.
+    /// [`Marked`], which points at what cannot be read as a fact or contradicts another fact.
     pub fn add(&mut self, text: &str) -> Result<(), Marked> {
         let (mut at, mut symbol) = (0, None);
         for piece in text.split(',') {
@@ -50,7 +50,7 @@ impl Facts {
                 Marked::new(accepted, text, place)
             })?;
             if with.upper().is_some_and(|upper| with.lower() > upper - upper % with.divisor()) {
-                let message = format!("no value of s{id} has all of these facts; the last is");
+                let message = format!("no value of s{id} has this fact and those before");
                 return Err(Marked::new(message, text, place));
             }
             match self.0.iter_mut().find(|known| known.id() == id) {
@@ -62,7 +62,7 @@ impl Facts {
         Ok(())
     }
 
-    /// A symbol with one fact more.
+    /// The symbol with one more fact.
     fn known(&self, id: u8, fact: &str) -> Option<Symbol> {
         let (name, rest) = fact.split_once('(')?;
         let n: i64 = rest.strip_suffix(')')?.trim().parse().ok().filter(|n| *n >= 1)?;
@@ -76,7 +76,7 @@ impl Facts {
     }
 }
 
-/// The number of a symbol `s3`.
+/// The number of a symbol: 3 for `s3`.
 fn number_of(name: &str) -> Option<u8> {
     name.strip_prefix('s').filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! `girih gemm`: multiply two matrices by a generated kernel, and judge the product.
+//! `girih gemm`: multiplies two matrices by a generated kernel and verifies the product.
 
 mod args;
 mod data;
@@ -29,16 +29,16 @@ use report::Report;
 pub(crate) struct Args {
     #[command(flatten)]
     problem: ProblemArgs,
-    /// Multiply this matrix ...
+    /// The file of A, which says the extents and the dtype: '<f4', '<f2', or '<u2' for the bits of bf16 [default: random]
     #[arg(long, value_name = "A.npy", requires = "b")]
     a: Option<PathBuf>,
-    /// ... by this one; they say the sizes, and the dtype: '<f4', '<f2', or '<u2' for the bits of bf16
+    /// The file of B, of the same dtype as A
     #[arg(long, value_name = "B.npy", requires = "a")]
     b: Option<PathBuf>,
-    /// Write the product, if it passes its check (bf16 as '<u2')
+    /// Write the product to this file, if the product passes the check (bf16 as '<u2')
     #[arg(short, long, value_name = "C.npy")]
     output: Option<PathBuf>,
-    /// Seed of the random matrices, uniform in -1..1
+    /// Seed of the random matrices, whose elements are uniform in -1..1
     #[arg(long, default_value_t = 0, conflicts_with = "a")]
     seed: u64,
     #[command(flatten)]
@@ -65,7 +65,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
     Ok(if report.passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The byte that C is filled with before the run: NaN in every dtype.
+/// The byte that C is filled with before the run. Elements of such bytes are NaN in every dtype.
 const POISON: u8 = 0xff;
 
 fn multiply<T: Element + Pod>(

@@ -1,4 +1,4 @@
-//! `girih layout`: evaluate an expression, print the layout and its table.
+//! `girih layout`: evaluates an expression and prints the layout and its table.
 
 use std::fmt::Display;
 use std::fs;
@@ -11,16 +11,16 @@ use girih_layout::Lay;
 use crate::facts::Facts;
 use crate::{CommandResult, Error, expr, marked};
 
-/// A table of more cells than this is not printed.
+/// A table with more cells than this is not printed.
 const CELLS: i64 = 4096;
 
-/// Rank-2 tables wider than this are not printed: they would wrap on any terminal.
+/// A table of rank 2 that is wider than this is not printed, since it would wrap on any terminal.
 const COLUMNS: i64 = 64;
 
 /// The arguments of `girih layout`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Layouts are written shape:stride, a shape alone is column-major. Tilers are <128,32>, <4:2,_> or a layout.
+A layout is written shape:stride; a shape alone is a column-major layout. A tiler is written <128,32>, <4:2,_> or as a layout.
 
   girih layout '(4,8):(8,1)'
   girih layout 'composition((10,2):(16,4), (5,4):(1,5))'
@@ -34,19 +34,19 @@ pub(crate) struct Args {
     /// A layout, or calls of operations on layouts
     #[arg(value_name = "EXPR", allow_hyphen_values = true)]
     expression: String,
-    /// What is known of a symbol: s0=at_least(1),divisible_by(8); may be given several times
+    /// What is known of a symbol, such as s0=at_least(1),divisible_by(8); may be given several times
     #[arg(long = "fact", value_name = "FACTS")]
     facts: Vec<String>,
     /// Print the result alone, without a table
     #[arg(long)]
     plain: bool,
-    /// Draw the layout, the index in each cell
+    /// Draw the layout with the index in each cell, as SVG
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Draw it as a LaTeX document (TikZ)
+    /// Draw the layout as a LaTeX document (TikZ)
     #[arg(long, value_name = "FILE")]
     latex: Option<PathBuf>,
-    /// Read the layout as (thread, value) -> place in this tile, and draw who owns what
+    /// Take the layout as (thread, value) -> place in a tile of this shape, and draw which thread owns which place
     #[arg(long, value_name = "SHAPE")]
     tile: Option<String>,
 }
@@ -61,7 +61,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
         eprintln!("note: {note}");
     }
     let mut text = format!("{result}\n");
-    // Numbers and coordinates read as layouts too; only a stride makes one.
+    // Numbers and coordinates can be parsed as layouts too, but only a result with a stride is a layout.
     let layout = result.contains(':').then(|| Lay::parse(&result).ok()).flatten();
     if let (Some(layout), false) = (layout, args.plain)
         && let Ok(table) = layout.table()
@@ -79,7 +79,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the pictures that were asked for.
+/// Writes the pictures that the arguments ask for.
 fn draw(result: &str, args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let composed = marked::composed(result)?;
     let picture = match &args.tile {

@@ -1,4 +1,4 @@
-//! The `girih` command line, as a library so that other packages' tests can call its parts.
+//! The `girih` command line. It is a library, so that tests of other packages can call parts of it.
 
 use std::io;
 use std::process::ExitCode;
@@ -24,10 +24,10 @@ mod sim;
 
 pub use error::Error;
 
-/// What a subcommand answers: the exit status, or an error that is printed as one message.
+/// The result of a subcommand: the exit status, or an error that is printed as one message.
 pub type CommandResult = Result<ExitCode, Box<dyn std::error::Error>>;
 
-/// Layouts, kernels generated from them, and a device to run them on.
+/// Layouts, kernels that are generated from layouts, and devices that run kernels.
 #[derive(Parser)]
 #[command(name = "girih", version, about, propagate_version = true)]
 struct Cli {
@@ -49,9 +49,9 @@ enum Command {
     Layout(layout::Args),
     /// Draw atoms, tiled copies and MMAs, and bank conflicts
     Show(show::Args),
-    /// Prove partitions, count bank conflicts and sectors, find copies, swizzles and conversions
+    /// Prove partitions right, count bank conflicts and sectors, find copies, swizzles and conversions
     Plan(plan::Args),
-    /// Answer layout operations line by line, for other programs
+    /// Evaluate layout operations for other programs, one line of JSON for each
     Eval(eval::Args),
 }
 
@@ -69,7 +69,7 @@ pub fn main() -> ExitCode {
     };
     result.unwrap_or_else(|error| {
         let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-        // Whoever read the output has enough.
+        // The reader of the output has closed the pipe and wants no more.
         if error.downcast_ref().is_some_and(broken) {
             return ExitCode::SUCCESS;
         }

@@ -1,4 +1,4 @@
-//! `girih`: see `girih --help`.
+//! The program `girih`; `girih --help` tells what it does.
 
 use std::process::ExitCode;
 

@@ -1,10 +1,10 @@
-//! Texts that could not be read, with the place under a caret.
+//! Messages about texts that could not be read, with a caret under the place of the error.
 
 use std::fmt;
 
 use girih_layout::{Composed, Error, Lay, Shape, Swizzle, Tiler};
 
-/// What is wrong with a text, and where.
+/// What is wrong with a text, and at which place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marked {
     message: String,
@@ -13,12 +13,12 @@ pub struct Marked {
 }
 
 impl Marked {
-    /// `message` about byte `at` of `text`.
+    /// The `message` about byte `at` of `text`.
     pub(crate) fn new(message: impl Into<String>, text: &str, at: usize) -> Marked {
         Marked { message: message.into(), text: text.to_owned(), at: Some(at) }
     }
 
-    /// An error of the layout library about a text.
+    /// The message for an error of the layout library about a text.
     pub(crate) fn of(error: Error, text: &str) -> Marked {
         match error {
             Error::Parse { at, expected } => Marked::new(format!("expected {expected}"), text, at),
@@ -30,7 +30,7 @@ impl Marked {
 impl fmt::Display for Marked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Marked { message, text, at } = self;
-        // The text on one line, so that the caret stands below its place.
+        // The text is put on one line, so that the caret stands below the place.
         let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         write!(f, "{message}\n  {line}")?;
         match at {
@@ -45,12 +45,12 @@ impl fmt::Display for Marked {
 
 impl std::error::Error for Marked {}
 
-/// A layout.
+/// Parses a layout.
 pub(crate) fn layout(text: &str) -> Result<Lay, Marked> {
     Lay::parse(text).map_err(|error| Marked::of(error, text))
 }
 
-/// A layout, perhaps after a swizzle: `Sw<3,3,3> o 0 o (8,64):(64,1)`.
+/// Parses a layout or a swizzled layout, such as `Sw<3,3,3> o 0 o (8,64):(64,1)`.
 pub(crate) fn composed(text: &str) -> Result<Composed, Marked> {
     if is_swizzled(text) {
         Composed::parse(text).map_err(|error| Marked::of(error, text))
@@ -59,17 +59,17 @@ pub(crate) fn composed(text: &str) -> Result<Composed, Marked> {
     }
 }
 
-/// Whether a text is to be read as a swizzled layout.
+/// Whether a text is the text of a swizzled layout.
 pub(crate) fn is_swizzled(text: &str) -> bool {
     text.trim_start().starts_with("Sw<")
 }
 
-/// A shape.
+/// Parses a shape.
 pub(crate) fn shape(text: &str) -> Result<Shape, Marked> {
     Shape::parse(text).map_err(|error| Marked::of(error, text))
 }
 
-/// A tiler.
+/// Parses a tiler.
 pub(crate) fn tiler(text: &str) -> Result<Tiler, Marked> {
     Tiler::parse(text).map_err(|error| Marked::of(error, text))
 }

@@ -14,7 +14,7 @@ use npyz::{Endianness, NpyHeader, TypeChar, TypeStr, WriterBuilder};
 use crate::Error;
 pub(crate) use array::{Array, ELEMENTS};
 
-/// A matrix file whose header has been read and judged; its elements have not been read yet.
+/// A matrix file whose header has been read and judged. The elements of the file have not been read yet.
 pub(crate) struct Npy {
     pub(crate) path: PathBuf,
     pub(crate) dtype: DType,
@@ -55,14 +55,14 @@ impl Npy {
         Ok(Npy { path: path.into(), dtype, descr, fortran, shape: [rows, columns], elements })
     }
 
-    /// The extents in elements, the contiguous one last: the shape of a C-order file, the reversed one of a
-    /// Fortran-order file. An extent too large for an `i64` is the largest.
+    /// The extents in elements, with the contiguous one last: the shape of a C-order file, the reversed shape of a
+    /// Fortran-order file. An extent that is too large for an `i64` becomes the largest `i64`.
     pub(crate) fn stored(&self) -> [i64; 2] {
         let [first, last] = self.shape.map(|extent| i64::try_from(extent).unwrap_or(i64::MAX));
         if self.fortran { [last, first] } else { [first, last] }
     }
 
-    /// Reads the elements, in the order they are stored; `T` is the file's dtype.
+    /// Reads the elements in the order in which the file stores them; `T` is the file's dtype.
     pub(crate) fn read<T: Element + Pod>(mut self) -> Result<Vec<T>, Error> {
         let [outer, inner] = self.stored();
         let mut elements = vec![T::from_f64(0.0); (outer * inner) as usize];
@@ -84,13 +84,13 @@ fn element_type(path: &Path, dtype: &npyz::DType, descr: &str) -> Result<DType, 
     match (plain.type_char(), plain.size_field()) {
         (TypeChar::Float, 4) => Ok(DType::F32),
         (TypeChar::Float, 2) => Ok(DType::F16),
-        // numpy has no bf16: its bits are kept as integers, or as the two opaque bytes that ml_dtypes saves.
+        // numpy has no bf16: a file holds the bits of bf16 as integers, or as the two opaque bytes that ml_dtypes saves.
         (TypeChar::Uint | TypeChar::RawData, 2) => Ok(DType::Bf16),
         _ => Err(Error::ElementType { path, descr }),
     }
 }
 
-/// Writes a matrix whose `elements` are stored in `order`; bf16 as its bits.
+/// Writes a matrix whose `elements` are stored in `order`. Elements of bf16 are written as their bits.
 pub(crate) fn write<T: Element + Pod>(
     mut to: impl Write,
     shape: [i64; 2],

@@ -1,4 +1,4 @@
-//! The layout operations by name, as the vectors, `girih eval` and `girih layout` call them.
+//! The layout operations by name, as the conformance records, `girih eval` and `girih layout` call them.
 
 use std::cell::RefCell;
 
@@ -25,7 +25,7 @@ pub struct Op {
     run: fn(&Args<'_>) -> Result,
 }
 
-/// The operation of a name.
+/// The operation with this name.
 pub fn find(name: &str) -> Option<&'static Op> {
     OPS.iter().copied().flatten().find(|op| op.name == name)
 }
@@ -35,16 +35,16 @@ pub fn all() -> impl Iterator<Item = &'static Op> {
     OPS.iter().copied().flatten()
 }
 
-/// What an operation answers.
+/// The answer of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// A layout's or a coordinate's text, a number, a list of numbers, or `"true"` and `"false"`.
+    /// The text of a layout or a coordinate, a number, a list of numbers, or `"true"` or `"false"`.
     pub value: Value,
-    /// What the caller may have meant otherwise.
+    /// Notes on what the caller may have meant instead.
     pub notes: Vec<String>,
 }
 
-/// Calls an operation with named arguments. The result is a layout's or a coordinate's text, a number, a list of numbers, or `"true"` and
+/// Calls an operation with named arguments. The result is the text of a layout or a coordinate, a number, a list of numbers, or `"true"` or
 /// `"false"`.
 ///
 /// # Errors
@@ -61,7 +61,7 @@ pub fn evaluate_with(name: &str, args: &Map<String, Value>, facts: &[Symbol]) ->
     answer(name, args, facts).map(|answer| answer.value)
 }
 
-/// [`evaluate_with`], and what there is to remark.
+/// [`evaluate_with`], which also returns notes for the caller.
 ///
 /// # Errors
 /// [`OpError`].

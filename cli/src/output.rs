@@ -1,4 +1,4 @@
-//! Files that are there as a whole or not at all.
+//! Files that are written as a whole or not at all.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 
 use crate::Error;
 
-/// A file to be written when everything else has succeeded.
+/// A file that is written when everything else has succeeded.
 pub(crate) struct Output {
     path: PathBuf,
     folder: PathBuf,
 }
 
 impl Output {
-    /// Checks that the file can be written, before long work; leaves nothing behind.
+    /// Checks that the file can be written, before long work begins. The check leaves no file behind.
     pub(crate) fn new(path: &Path) -> Result<Output, Error> {
-        // A link is written through, not replaced.
+        // The target of a link is written; the link itself is not replaced.
         let path = path.canonicalize().unwrap_or_else(|_| path.into());
         let special = path.metadata().is_ok_and(|m| !m.is_file());
         if special || path.file_name().is_none() {
-            let source = io::Error::other("it is no regular file");
+            let source = io::Error::other("it is not a regular file");
             return Err(Error::Write { path, source });
         }
         let folder = match path.parent() {
@@ -30,7 +30,7 @@ impl Output {
         Ok(Output { path, folder })
     }
 
-    /// Writes a temporary file in the same folder, then puts it in the file's place.
+    /// Writes a temporary file in the same folder, then moves the temporary file to the file's place.
     pub(crate) fn write(
         &self,
         content: impl FnOnce(&mut BufWriter<&fs::File>) -> io::Result<()>,
@@ -38,7 +38,7 @@ impl Output {
         let written = || {
             let mut builder = tempfile::Builder::new();
             builder.prefix(".girih-");
-            // As an ordinary file is made: readable as the umask allows.
+            // The file gets the permissions of any new file: those that the umask allows.
             #[cfg(unix)]
             builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
             let temporary = builder.tempfile_in(&self.folder)?;
@@ -52,7 +52,7 @@ impl Output {
         written().map_err(Error::write(&self.path))
     }
 
-    /// Where it goes.
+    /// The path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

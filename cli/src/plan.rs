@@ -1,4 +1,4 @@
-//! `girih plan`: what is known of a partition before it runs, and what is found for it.
+//! `girih plan`: proves properties of partitions and finds copies, swizzles and conversions, without running a kernel.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -27,7 +27,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
   girih plan swizzle '(32,32):(32,1)' --dtype f32 --access '((8,32),4):((128,1),32):4' --access '(32,32):(1,32):1'
   girih plan convert '((4,8),(2,2)):((32,1),(16,8))' '((4,8),(2,2)):((16,1),(8,64))' --dtype f32
 
-The exit status is 1 for a partition that is refuted, with the threads and values that show it.")]
+The exit status is 1 for a partition that is refuted; the answer names the threads and values that refute the partition.")]
 pub(crate) struct Args {
     #[command(subcommand)]
     what: What,
@@ -38,69 +38,70 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum What {
-    /// Does every element have one owner? Do threads race? Is everything inside?
+    /// Does every element of the tile have exactly one owner? Do threads race? Are all elements inside the tile?
     Check {
         /// (Thr,Val) -> index in the tile
         #[arg(value_parser = marked::layout)]
         tv: Lay,
-        /// The tile
+        /// The shape of the tile
         #[arg(long, value_parser = marked::shape)]
         tile: Shape,
     },
-    /// Bank conflicts, sectors, and the widest vector of an access, with what stops the next
+    /// The bank conflicts and sectors of an access, the widest vector, and why the next wider vector is not possible
     Access {
-        /// The tile in memory: coordinate -> element
+        /// The layout of the tile in memory, coordinate -> element
         #[arg(value_parser = marked::composed)]
         memory: Composed,
         /// (Thr,Val) -> index in the tile
         #[arg(value_parser = marked::layout)]
         tv: Lay,
-        /// The elements
+        /// The type of the elements
         #[arg(long)]
         dtype: DType,
-        /// Elements that a thread takes at a time [default: the widest]
+        /// Elements that a thread accesses at a time [default: the widest vector]
         #[arg(long)]
         vector: Option<i64>,
     },
-    /// The coalesced copy of a tile of global memory in the widest vectors
+    /// The coalesced copy of a tile of global memory by the widest vectors
     Copy {
-        /// The tile in memory: coordinate -> element
+        /// The layout of the tile in memory, coordinate -> element
         #[arg(value_parser = marked::layout)]
         memory: Lay,
         /// Threads of the block
         #[arg(long)]
         threads: i64,
-        /// The elements
+        /// The type of the elements
         #[arg(long)]
         dtype: DType,
     },
-    /// The swizzle, and the linear map over F2, of a tile in shared memory that its accesses meet with the fewest conflicts
+    /// The swizzle, and the linear map over F2, of a tile in shared memory for which accesses have the fewest conflicts
     Swizzle {
-        /// The tile in memory: coordinate -> element
+        /// The layout of the tile in memory, coordinate -> element
         #[arg(value_parser = marked::layout)]
         memory: Lay,
-        /// The elements
+        /// The type of the elements
         #[arg(long)]
         dtype: DType,
-        /// (Thr,Val) -> index in the tile, and a colon and the elements that a thread takes at a time; once for each
+        /// An access, (Thr,Val) -> index in the tile, then a colon and how many elements a thread accesses at a time; may be given
+        /// several times
         #[arg(long = "access", required = true, value_name = "TV:VECTOR")]
         accesses: Vec<Vectors>,
     },
-    /// How a warp turns fragments of one layout into those of another
+    /// How a warp turns fragments of one layout into fragments of another layout
     Convert {
-        /// (Thr,Val) -> index in the tile
+        /// (Thr,Val) -> index in the tile, before the conversion
         #[arg(value_parser = marked::layout)]
         from: Lay,
-        /// The same, afterwards
+        /// (Thr,Val) -> index in the tile, after the conversion
         #[arg(value_parser = marked::layout)]
         to: Lay,
-        /// The elements
+        /// The type of the elements
         #[arg(long)]
         dtype: DType,
     },
 }
 
-/// An access as it is written: `(32,8):(1,64):8`.
+/// An access as the command line has it: `(32,8):(1,64):8`.
 #[derive(Clone, Copy, Debug)]
 struct Vectors(Access);
 
@@ -233,17 +234,17 @@ fn swizzle(memory: &Lay, dtype: DType, accesses: &[Access]) -> Result<Answer> {
     Ok((lines, object, true))
 }
 
-/// What a map is, what the accesses take with it, and what is proved of that.
+/// The map, how many wavefronts the accesses take with the map, and what is proved of this number.
 fn in_words(best: &BestMap) -> Result<String> {
     let proof = match (best.wavefronts.is_least(), best.is_optimal) {
         (true, _) => "",
-        (false, true) => ", proved to be the fewest of all maps",
-        (false, false) => ", the fewest that were found",
+        (false, true) => ", which is proved to be the fewest of all maps",
+        (false, false) => ", which is the fewest that was found",
     };
     Ok(format!("{}: wavefronts {}{proof}", map_text(&best.map)?, best.wavefronts))
 }
 
-/// A map as a swizzle, or as the layout from the index before to the index after.
+/// The map as a swizzle, or as the layout that sends an index before the map to the index after the map.
 fn map_text(map: &F2Matrix) -> Result<String> {
     Ok(match map.swizzle() {
         Some(swizzle) => swizzle.to_string(),
@@ -251,7 +252,7 @@ fn map_text(map: &F2Matrix) -> Result<String> {
     })
 }
 
-/// The tile after a map, if it is a layout: if its extents are powers of two.
+/// The tile after the map, if that is a layout, as it is where the extents are powers of two.
 fn mapped(memory: &Lay, map: &F2Matrix) -> Option<Lay> {
     map.after(&F2Matrix::of_layout(memory).ok()?).ok()?.layout(memory.shape()).ok()
 }

@@ -1,4 +1,4 @@
-//! What the commands that run kernels share: the device, the time, the parts of their reports.
+//! What the commands that run kernels share: the device, the measurement of time, and parts of reports.
 
 mod report;
 
@@ -12,13 +12,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::Error;
 pub(crate) use report::{DeviceReport, KernelReport, Timing, line, print};
 
-/// Which device, and how it runs.
+/// The arguments that choose a device and say how the device runs.
 #[derive(clap::Args)]
 pub(crate) struct RunArgs {
-    /// `cuda`, `cuda:1`, `sim`, or `auto`: what GIRIH_DEVICE says, else the first GPU, else the simulator
+    /// `cuda`, `cuda:1`, `sim`, or `auto`, which is the device that GIRIH_DEVICE names, else the first GPU, else the simulator
     #[arg(long, default_value = "auto")]
     device: Select,
-    /// Simulate without the checks for data races and uninitialised reads (bounds are always checked)
+    /// Simulate without the checks for data races and reads of uninitialised memory (bounds are always checked)
     #[arg(long)]
     no_check: bool,
     /// Print one JSON object and nothing else
@@ -26,21 +26,21 @@ pub(crate) struct RunArgs {
     pub(crate) json: bool,
 }
 
-/// An open device; on the simulator with a progress bar for work of more than a second.
+/// An open device, and a progress bar for work of more than a second on the simulator.
 pub(crate) struct Session {
     pub(crate) device: Device,
-    /// Why it is not the GPU.
+    /// Why the device is not a GPU.
     fallback: Option<String>,
     bar: ProgressBar,
 }
 
-/// The bar appears after this time.
+/// How long the progress bar waits before it appears.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Runs of a kernel on a GPU: as many before the timed ones, unless they take longer than `WARM`.
+/// How many runs of a kernel come before the timed runs on a GPU, unless they take longer than `WARM`.
 const WARM_UPS: usize = 10;
 const WARM: Duration = Duration::from_millis(500);
-/// Timed runs on a GPU: from `TIMED[0]` on, no more are begun after `ENOUGH`.
+/// The least and the greatest number of timed runs on a GPU. Once the least number has run, no run begins after the time `ENOUGH`.
 const TIMED: [usize; 2] = [10, 50];
 const ENOUGH: Duration = Duration::from_secs(2);
 
@@ -60,7 +60,7 @@ impl Session {
         Ok(Session { device, fallback, bar })
     }
 
-    /// Refuses what the device's memory can't hold, before anything is allocated.
+    /// Refuses matrices that the device's memory cannot hold, before anything is allocated.
     pub(crate) fn fits(&self, needed: u64) -> Result<(), Error> {
         let available = self.device.limits().memory_bytes;
         if needed <= available {
@@ -69,7 +69,7 @@ impl Session {
         Err(Error::Memory { needed, device: self.device.name().into(), available })
     }
 
-    /// Times a kernel: once on the simulator; on a GPU the median of several runs after some to warm up.
+    /// Measures a kernel: one run on the simulator, several runs after some untimed runs on a GPU.
     pub(crate) fn time<E: From<girih_device::Error>>(
         &self,
         mut work: impl FnMut() -> Result<(), E>,
@@ -106,7 +106,7 @@ impl Session {
     }
 }
 
-/// Draws blocks done of blocks in all, on stderr if that is a terminal.
+/// Draws how many blocks of all blocks have run, on stderr if stderr is a terminal.
 fn progress(bar: ProgressBar) -> Arc<dyn Fn(u64, u64) + Send + Sync> {
     let (begun, shown) = (Instant::now(), Once::new());
     Arc::new(move |done, all| {
@@ -126,7 +126,7 @@ fn progress(bar: ProgressBar) -> Arc<dyn Fn(u64, u64) + Send + Sync> {
     })
 }
 
-/// The dtype of a kernel that can be run or printed.
+/// Parses the dtype of a kernel that can be run or printed.
 pub(crate) fn kernel_dtype(text: &str) -> Result<DType, Error> {
     match text.parse() {
         Ok(dtype @ (DType::F32 | DType::F16 | DType::Bf16)) => Ok(dtype),

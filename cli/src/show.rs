@@ -1,4 +1,4 @@
-//! `girih show`: pictures of atoms, of tiled copies and MMAs, and of what an access does to the banks of shared memory.
+//! `girih show`: draws atoms, tiled copies and MMAs, and what an access does to the banks of shared memory.
 
 mod sheet;
 
@@ -17,7 +17,7 @@ use crate::output::Output;
 use crate::{CommandResult, Error, marked};
 use sheet::{Cell, Grid, Sheet, colour, heat};
 
-/// More cells than this make no picture.
+/// The most cells of a picture.
 const CELLS: i64 = 1 << 16;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -33,7 +33,7 @@ enum Format {
 /// The arguments of `girih show`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Cells say T thread and V value, coloured by thread; what all threads share says T*.
+A cell names a thread (T) and a value (V) and has the colour of the thread; T* is what all threads share.
 
   girih show mma SM80_16x8x16_F32BF16BF16F32_TN
   girih show mma SM90_64x64x16_F32BF16BF16_RS --format svg -o mma.svg
@@ -44,41 +44,41 @@ Cells say T thread and V value, coloured by thread; what all threads share says 
 pub(crate) struct Args {
     #[command(subcommand)]
     what: What,
-    /// How it is drawn
+    /// The format of the picture
     #[arg(long, global = true, default_value = "text")]
     format: Format,
-    /// The file that it is written to [default: standard output]
+    /// The file for the picture [default: standard output]
     #[arg(short, long, global = true, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
 enum What {
-    /// Who holds what of A, B and C in an MMA atom
+    /// Which thread holds which elements of A, B and C in an MMA atom
     Mma {
-        /// CuTe's name
+        /// CuTe's name of the atom
         name: String,
     },
-    /// Which bits a copy atom moves, from and to which thread, 16 bytes a row
+    /// Which bits a copy atom moves from which thread to which thread, 16 bytes in a row of the picture
     Copy {
-        /// CuTe's name
+        /// CuTe's name of the atom
         name: String,
         /// Bits of a cell
         #[arg(long, default_value_t = 16)]
         unit: i64,
     },
-    /// Who holds what of a block's tiles of A, B and C
+    /// Which thread holds which elements of a block's tiles of A, B and C
     TiledMma {
         /// CuTe's name of the atom
         name: String,
-        /// (AtomM,AtomN,AtomK) -> the atom's number, or a shape
+        /// The layout of the atoms, (AtomM,AtomN,AtomK) -> number of the atom, or the layout's shape alone
         #[arg(long, value_parser = marked::layout)]
         atoms: Lay,
-        /// The orders in which M, N and K are handed out: <32,16,_>
+        /// The orders in which M, N and K are handed out to the atoms: <32,16,_>
         #[arg(long, value_parser = marked::tiler)]
         permutation: Option<Tiler>,
     },
-    /// Who copies what of a tile
+    /// Which thread copies which elements of a tile
     TiledCopy {
         /// CuTe's name of the atom
         name: String,
@@ -88,22 +88,22 @@ enum What {
         /// (ValM,ValN) -> value
         #[arg(long, value_parser = marked::layout)]
         values: Lay,
-        /// The elements
+        /// The type of the elements
         #[arg(long)]
         dtype: DType,
     },
-    /// The banks of a tile in shared memory, and how many words each has to give at once for an access
+    /// The banks of a tile in shared memory, and how many words an access takes from each bank at a time
     Smem {
-        /// The tile: coordinate -> element
+        /// The layout of the tile in memory, coordinate -> element
         #[arg(value_name = "LAYOUT", allow_hyphen_values = true, value_parser = marked::composed)]
         memory: Composed,
-        /// The elements
+        /// The type of the elements
         #[arg(long)]
         dtype: DType,
-        /// (Thr,Val) -> index in the tile; without it, the banks alone
+        /// The access, (Thr,Val) -> index in the tile [default: none, which draws the banks alone]
         #[arg(long, value_parser = marked::layout)]
         access: Option<Lay>,
-        /// Elements that a thread takes at a time
+        /// Elements that a thread accesses at a time
         #[arg(long, default_value_t = 1)]
         vector: i64,
     },
@@ -141,7 +141,7 @@ fn find_copy(name: &str) -> Result<CopyAtom> {
     Ok(CopyAtom::find(name).ok_or_else(unknown)?)
 }
 
-/// No such atom; the names that begin like it.
+/// The error for a name that no atom has, with the names of atoms that begin like that name.
 fn unknown(name: &str, all: impl Iterator<Item = String>) -> Error {
     let begin = |other: &str| {
         let pairs = name.bytes().zip(other.bytes());
@@ -157,7 +157,8 @@ fn size(layout: &Lay) -> Result<i64> {
     layout.size()?.get().ok_or_else(|| Error::Unknown { layout: layout.to_string() }.into())
 }
 
-/// The owners of a tile of rows and columns under `(Thr,Val) -> index`, the leftmost mode fastest.
+/// The threads and values that own the elements of a tile of rows and columns, by the layout `(Thr,Val) -> index`; the leftmost mode of an
+/// index varies fastest.
 fn owners(title: String, tv: &Lay, [rows, columns]: [i64; 2]) -> Result<Grid> {
     let (threads, values) = (size(&tv.mode(0)?)?, size(&tv.mode(1)?)?);
     if threads.saturating_mul(values).max(rows.saturating_mul(columns)) > CELLS * 16 || rows * columns > CELLS
@@ -187,14 +188,14 @@ fn owners(title: String, tv: &Lay, [rows, columns]: [i64; 2]) -> Result<Grid> {
     Ok(Grid { title, cells: (0..rows).map(row).collect() })
 }
 
-/// A grid with rows and columns exchanged.
+/// The grid with rows and columns exchanged.
 fn transposed(grid: Grid) -> Grid {
     let columns = grid.cells.first().map_or(0, Vec::len);
     let column = |column: usize| grid.cells.iter().map(|row| row[column].clone()).collect();
     Grid { cells: (0..columns).map(column).collect(), title: grid.title }
 }
 
-/// A below left, B above right, C where they meet, as CuTe draws them.
+/// Draws A at the lower left, B at the upper right, and C where the rows of A meet the columns of B, as CuTe does.
 fn around(title: String, [m, n, k]: [i64; 3], [a, b, c]: [Lay; 3]) -> Result<Sheet> {
     Ok(Sheet {
         title,
@@ -218,7 +219,7 @@ fn tiled_mma(atom: MmaAtom, atoms: Lay, permutation: Option<Tiler>) -> Result<Sh
             Tiler::Modes(tiles) if tiles.len() <= 3 => tiles,
             other => {
                 let expected =
-                    String::from("up to three orders in angle brackets, of M, N and K, as <32,16,_>");
+                    String::from("up to three orders, of M, N and K, in angle brackets, such as <32,16,_>");
                 return Err(Error::Argument { text: other.to_string(), expected }.into());
             }
         };
@@ -230,7 +231,7 @@ fn tiled_mma(atom: MmaAtom, atoms: Lay, permutation: Option<Tiler>) -> Result<Sh
     around(title, mma.tile_size_mnk()?, [a?, b?, c?])
 }
 
-/// Rows of 16 bytes.
+/// Draws what a copy atom moves in rows of 16 bytes.
 fn copy(atom: &CopyAtom, unit: i64) -> Result<Sheet> {
     let piece = size(&atom.reference.mode(1)?)?.min(128);
     if unit < 1 || piece % unit != 0 {
@@ -275,7 +276,7 @@ fn smem(memory: &Composed, dtype: DType, access: Option<Lay>, vector: i64) -> Re
         return Err(Error::TooLarge { rows, columns, most: CELLS }.into());
     }
     let bank = |index: i64| (index * bits).div_euclid(32).rem_euclid(32);
-    // How many words the bank of each element has to give in the access that takes it.
+    // For each element, how many words the access of that element takes from the element's bank.
     let mut ways: Vec<Option<i64>> = vec![None; (rows * columns) as usize];
     let mut title = format!("banks of {memory}, {dtype}");
     if let Some(tv) = &access {
@@ -310,6 +311,9 @@ fn smem(memory: &Composed, dtype: DType, access: Option<Lay>, vector: i64) -> Re
     let cells = (0..rows).map(row).collect::<Result<_>>()?;
     Ok(Sheet {
         title,
-        grids: vec![((0, 0), Grid { title: "bank, words that it has to give at once".into(), cells })],
+        grids: vec![(
+            (0, 0),
+            Grid { title: "bank, and words that an access takes from the bank at a time".into(), cells },
+        )],
     })
 }

@@ -1,4 +1,4 @@
-//! `girih sim`: run a kernel of a PTX file in the simulator, on arrays from files.
+//! `girih sim`: runs a kernel of a PTX file in the simulator, on arrays from files.
 
 mod argument;
 mod launches;
@@ -31,38 +31,38 @@ Arguments are given in the order of the kernel's parameters, one --arg each:
   f32:0.5  f64:1e-3  f16:2  bf16:1 a number; types may also be called i32, int32, float, float32, half and the like
   bytes:0100ff00                   the bytes of a structure, in hexadecimal
   in:A.npy                         the address of a copy of the array
-  out:f32:4096:C.npy               the address of an array that nothing has written, which goes to the file;
-                                   4096 or 64x64 elements of u8 to u64, s8 to s64, f16, bf16, f32, f64
-  inout:H.npy:H2.npy               the address of a copy of H, which goes to H2 afterwards
+  out:f32:4096:C.npy               the address of an array that nothing has written yet, and that is written to the file
+                                   afterwards; 4096 or 64x64 elements of u8 to u64, s8 to s64, f16, bf16, f32, f64
+  inout:H.npy:H2.npy               the address of a copy of H, which is written to H2 afterwards
   zeros:f32:64x64  ones:s32:7      the address of an array of zeros or ones
-  rand:f32:4096                    of random floats of -1 to 1, or integers of all values, the same in every run; a file
-                                   after the count, zeros:f32:7:Z.npy, gets what is there afterwards
-  tensormap:16x64,128B:in:A.npy    the tensor map of such an array: the box in the array's order; a swizzle of 32B, 64B
-                                   or 128B; nan for what lies outside; bf16, tf32, tf32.ftz or f32.ftz for elements
-                                   that numpy has no name for
+  rand:f32:4096                    the address of an array of random floats from -1 to 1, or of random integers, the same
+                                   in every run; with a file, as in zeros:f32:7:Z.npy, the array is written afterwards
+  tensormap:16x64,128B:in:A.npy    the tensor map of such an array: the box in the order of the array's dimensions, then a
+                                   swizzle (32B, 64B, 128B), nan to fill what lies outside with NaN, and a type that
+                                   numpy has no name for (bf16, tf32, tf32.ftz, f32.ftz)
 
-Files are in numpy's format, of any numeric type; bf16 is kept as u16.
+Files have numpy's format and any numeric type; a file has u16 for bf16.
 
-The launch is executed for each of --seeds seeds on the same memory, and files get what the first has left. After an
-execution with an error there is no other. What is found is told on stderr, each kind and pair of instructions once, and
-with --report json in the report.
+The launch is executed once for each of --seeds seeds, each time on the same initial memory, and files get what the first
+execution has left. An execution with an error is the last one. What is found is printed on stderr, once for each kind and
+pair of instructions, and with --report json it is in the report too.
 
-The exit status is 0 if the launch passed, be it with warnings; 1 if there was an error; 2 for arguments that the kernel
-can't be launched with; 3 if a file can't be read or written, or the simulator can't run the kernel. No file is written
-unless it is 0.";
+The exit status is 0 if the launch passed, with warnings or without; 1 if there was an error; 2 for arguments with which the
+kernel cannot be launched; 3 if a file cannot be read or written, or if the simulator cannot run the kernel. Files are
+written only with the exit status 0.";
 
-/// What is checked beyond alignment.
+/// The checks beside that of alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Check {
-    /// Accesses that nothing orders
+    /// Accesses of the same memory that nothing orders
     Races,
-    /// Accesses outside of every allocation; always checked
+    /// Accesses outside of every allocation (always checked)
     Bounds,
-    /// Reads of what nothing has written
+    /// Reads of registers and memory that nothing has written
     Uninit,
 }
 
-/// How the result is told.
+/// The form of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Form {
     Text,
@@ -93,24 +93,24 @@ pub(crate) struct Args {
     /// Bytes of dynamic shared memory
     #[arg(long, default_value_t = 0)]
     smem: u32,
-    /// An argument of the kernel, see below; once for each, in order
+    /// An argument of the kernel, see below; given once for each parameter, in order
     #[arg(long = "arg")]
     arguments: Vec<Argument>,
     /// A file of arrays and launches, see below, instead of one launch
     #[arg(long, value_name = "FILE", conflicts_with_all = ["grid", "block", "cluster", "cooperative", "smem", "arguments", "reduce"])]
     launches: Option<PathBuf>,
-    /// What to check, of races, bounds, uninit
+    /// What to check: races, bounds, uninit
     #[arg(long, value_delimiter = ',', default_value = "races,bounds,uninit")]
     check: Vec<Check>,
     #[command(flatten)]
     verdict: VerdictArgs,
-    /// Tell what each instruction did
+    /// Report what each instruction has done
     #[arg(long)]
     lines: bool,
-    /// How the result is told
+    /// The form of the report
     #[arg(long, default_value = "text")]
     report: Form,
-    /// If the launch fails, look for the least grid in which it still does
+    /// If the launch fails, look for the least grid with which the launch still fails
     #[arg(long)]
     reduce: bool,
     #[command(flatten)]
@@ -135,7 +135,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
     }
 }
 
-/// Whether other arguments would be accepted, rather than another program or other data.
+/// Whether the error is one of the arguments, rather than of the program or the data.
 fn is_usage(error: &(dyn std::error::Error + 'static)) -> bool {
     use girih_sim::Error as E;
     matches!(
@@ -155,7 +155,7 @@ fn is_usage(error: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 impl Args {
-    /// What is to be launched; the name of a kernel that is.
+    /// What is to be launched, and the name of the kernel if one is chosen.
     fn plan(&self) -> Result<(Plan, Option<String>), Error> {
         let Some(file) = &self.launches else {
             let (grid, block) = (self.grid.unwrap_or([1; 3]), self.block.unwrap_or([1; 3]));
@@ -186,7 +186,7 @@ impl std::fmt::Display for Reports {
 /// A grid, and how many launches it took to find it.
 type Least = ([u32; 3], u32);
 
-/// The least grid in which a launch fails from the start; none if it did not fail again.
+/// The least grid with which a launch on the initial memory fails; none if the launch did not fail again.
 fn reduced(
     plan: &Plan,
     module: &girih_ptx::Module,
@@ -201,7 +201,7 @@ fn reduced(
     Ok(reduced.map(|reduced| (reduced.launch.grid, reduced.runs)))
 }
 
-/// Launches in order, up to the first with an error; if there is none, files are written.
+/// Executes the launches in order, up to the first launch with an error. If no launch has an error, writes the files.
 fn launch_all(args: &Args) -> Result<Vec<SimReport>, Box<dyn std::error::Error>> {
     let (plan, kernel) = args.plan()?;
     let source = source::Source::read(&args.file, kernel.as_deref())?;
@@ -210,7 +210,7 @@ fn launch_all(args: &Args) -> Result<Vec<SimReport>, Box<dyn std::error::Error>>
     let (ready, bound) = plan.bind(&memory)?;
     let mut reports = Vec::new();
     for Ready { kernel, launch } in &ready {
-        // A single launch has no name where the file has a single kernel.
+        // The one launch of the command line does not name its kernel if the file has only one.
         let kernel = program.kernel(if args.launches.is_some() { kernel } else { &source.kernel })?;
         let report = launch_one(args, (&plan, &source.module), kernel, launch, &memory)?;
         let passed = report.passed();
@@ -240,7 +240,7 @@ fn launch_one(
         counts: true,
         ..Options::default()
     });
-    // With several launches it is those of the kernel that --kernel names that are looked at.
+    // Of several launches, those of the kernel that --kernel names are watched.
     let watched = args.launches.is_none() || args.kernel.as_deref().is_none_or(|name| name == kernel.name());
     let watch = if watched { args.watch.observer(kernel, launch)?.map(Arc::new) } else { None };
     let observed = Options { observer: watch.clone().map(|watch| watch as _), ..options.clone() };
@@ -261,8 +261,10 @@ fn launch_one(
 fn least_grid(least: Option<([u32; 3], u32)>) -> String {
     match least {
         Some(([x, y, z], runs)) => {
-            format!("the least grid in which it fails: --grid {x},{y},{z} (found by {runs} launches)")
+            format!(
+                "the least grid with which the launch fails: --grid {x},{y},{z} (found by {runs} launches)"
+            )
         }
-        None => "it did not fail when it was launched again".into(),
+        None => "the launch did not fail again".into(),
     }
 }

@@ -1,4 +1,4 @@
-//! The layout commands as a user types them.
+//! The commands for layouts, as a user types the commands.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -93,7 +93,7 @@ fn pictures_are_files() {
     ];
     assert!(girih(&tv, "").status.success());
     let read = |path| std::fs::read_to_string(path).expect("a picture");
-    // Lane 5 has the values 0 and 1 of row 1 and 2 and 3 of row 9.
+    // Lane 5 has values 0 and 1 in row 1, and values 2 and 3 in row 9.
     assert_eq!(read(&svg).matches(">T5<").count(), 4);
     assert!(read(&latex).contains("at (9,3) {T5\\\\V3};"), "{}", read(&latex));
     assert!(girih(&["layout", "Sw<1,0,1> o 0 o (2,2):(2,1)", "--svg", paths[0]], "").status.success());
@@ -119,11 +119,11 @@ fn facts_and_notes_of_expressions() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).ends_with("\n  s0=odd\n     ^\n"), "{}", text(&output.stderr));
     let output = girih(&["layout", "--plain", "size(logical_divide((16,16):(16,1), (4,8)))"], "");
-    let note = "note: (4,8) is the layout (4,8):(1,4), of 1-D coordinates; <4,8> takes mode by mode\n";
+    let note = "note: the tiler (4,8) is the layout (4,8):(1,4) of 1-D coordinates; <4,8> is a tiler for each mode\n";
     assert_eq!((text(&output.stdout), text(&output.stderr)), ("256\n", note));
 }
 
-/// Wherever a text is a layout, a shape or a tiler.
+/// Arguments that are a layout, a shape or a tiler are refused with a caret under the place of the error.
 #[test]
 fn malformed_arguments_have_a_caret_in_every_command() {
     for (arguments, end) in [
@@ -147,7 +147,7 @@ fn a_map_over_f2_is_found_where_no_swizzle_helps() {
     let arguments: Vec<_> = command.split(' ').collect();
     let output = girih(&arguments, "");
     let lines = text(&output.stdout);
-    assert!(lines.contains("160 (64 at the least), proved to be the fewest of all maps"), "{lines}");
+    assert!(lines.contains("160 (64 at the least), which is proved to be the fewest of all maps"), "{lines}");
     assert!(lines.contains("Sw<5,0,5>: wavefronts 64 (64 at the least)"), "{lines}");
     let output = girih(&[&arguments[..], &["--json"]].concat(), "");
     let object: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
@@ -181,7 +181,7 @@ fn eval_answers_line_by_line() {
     assert!(lines[4].contains(r#""notes":["this is the rounded form"#), "{}", lines[4]);
 }
 
-/// Bad lines are answered too, in their place; the last one needs no end.
+/// A bad line has an answer too, in the order of the lines. The last line needs no line end.
 #[test]
 fn every_line_is_answered() {
     let input = b"{\"id\":\"a\",\"op\":\"coalesce\",\"args\":{\"layout\":\"(4,8):(1,4)\"}}\n\

@@ -1,4 +1,4 @@
-//! One binary for all of them, since linking one for each file takes longer than running it.
+//! All tests of the command line are one binary, since linking a binary for each file takes longer than running the tests.
 
 mod gemm;
 mod help;

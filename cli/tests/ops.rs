@@ -1,4 +1,4 @@
-//! The operations by name: swizzled operands, facts and notes.
+//! The operations by name, with swizzled operands, facts and notes.
 
 use girih_cli::facts::Facts;
 use girih_cli::ops::{self, Answer};
@@ -14,7 +14,7 @@ fn call(op: &str, args: &[(&str, &str)], facts: &str) -> Result<Answer, String> 
     ops::answer(op, &args, known.symbols()).map_err(|error| error.to_string())
 }
 
-/// The indices of a layout's text, swizzled or not.
+/// The indices of a layout, swizzled or not, from its text.
 fn indices(text: &str) -> Vec<i64> {
     let composed = if text.starts_with("Sw<") {
         Composed::parse(text)
@@ -26,8 +26,8 @@ fn indices(text: &str) -> Vec<i64> {
     (0..size).map(|i| composed.at(i).expect("an index")).collect()
 }
 
-/// An operation on a swizzled layout is the operation on the same function without a swizzle; every operation of the table that
-/// takes a layout takes it.
+/// An operation on a swizzled layout is the operation on the same function without a swizzle. Every operation of the table that takes a
+/// layout takes a swizzled layout.
 #[test]
 fn swizzled_operands_are_the_functions_that_they_are() {
     let more = [
@@ -66,7 +66,7 @@ fn swizzled_operands_are_the_functions_that_they_are() {
         }) else {
             panic!("{}: no argument for {:?}", op.name, op.params)
         };
-        // These tile a layout by another layout, or name coordinates without '_'.
+        // These operations tile a layout by another layout, or take coordinates without '_'.
         let second: Vec<_> = second
             .into_iter()
             .map(|(name, text)| match (op.name, name) {
@@ -99,7 +99,7 @@ fn swizzled_operands_are_the_functions_that_they_are() {
         let swizzled = of("Sw<3,0,3> o 0 o (8,8):(8,1)");
         let columns = of("(8,8):(^9,^1)");
         let (Ok(swizzled), Ok(columns)) = (&swizzled, &columns) else {
-            // A compact layout has other columns than integers: only the swizzle is known to permute.
+            // The compact layout of F2 columns differs from that of integers; only the swizzle is known to permute indices.
             assert!(swizzled.is_ok() || columns.is_err(), "{}: {swizzled:?}, {columns:?}", op.name);
             if let Err(error) = &swizzled {
                 assert!(!error.contains("expected"), "{}: {error}", op.name);
@@ -113,7 +113,7 @@ fn swizzled_operands_are_the_functions_that_they_are() {
             {
                 assert_eq!(indices(a), indices(b), "{}: {a}, {b}", op.name);
             }
-            // Where the offset is: before the swizzle, or in the indices.
+            // The offset stands before the swizzle, or is part of the indices.
             (Some(a), Some(b)) if b.contains('@') => {
                 assert!(a.starts_with("Sw<3,0,3> o 11 o"), "{}: {a}", op.name)
             }
@@ -141,7 +141,7 @@ fn operands_of_either_kind_mix() {
         let text = answer.value.as_str().map_or_else(|| answer.value.to_string(), String::from);
         assert_eq!(text, result, "{op} {args:?}");
     }
-    // An offset is no column.
+    // An offset cannot be written as F2 columns.
     let error =
         call("complement_floor", &[("layout", "Sw<1,0,1> o 4 o (2,2):(2,1)"), ("cotarget", "16")], "")
             .unwrap_err();
@@ -184,7 +184,7 @@ fn operations_that_only_expressions_lacked() {
     }
 }
 
-/// The strict complement does not exist, whatever the symbol is, and whether the rounded one does is left open.
+/// The strict complement does not exist for any value of the symbol, and whether the rounded complement exists is left open.
 #[test]
 fn a_complement_on_symbols_does_not_say_what_numbers_contradict() {
     let of = |layout, cotarget| call("complement", &[("layout", layout), ("cotarget", cotarget)], "");
@@ -201,7 +201,7 @@ fn facts_decide_what_was_undecided() {
         ("composition", [("a", "(s0,8):(1,s1)"), ("b", "16:1")], "16:1"),
         ("shape_div", [("a", "(s0,4)"), ("b", "2")], "(ceil(s0/2),4)"),
     ] {
-        // The fact that the error names can be given as it stands.
+        // The fact that the error names can be given in the words of the error.
         let error = call(op, &args, "").unwrap_err();
         let (symbol, fact) = error
             .split_once("fact about ")
@@ -228,7 +228,7 @@ fn what_is_no_fact_is_shown() {
         ("at_least(1)", "expected a symbol and '=', as in s0=at_least(1)\n  at_least(1)\n  ^"),
         (
             "s0=at_least(8),at_most(4)",
-            "no value of s0 has all of these facts; the last is\n  s0=at_least(8),at_most(4)\n                 ^",
+            "no value of s0 has this fact and those before\n  s0=at_least(8),at_most(4)\n                 ^",
         ),
         ("s300=at_least(8)", "expected a symbol such as s0\n  s300=at_least(8)\n  ^"),
         ("", "expected a symbol and '=', as in s0=at_least(1)\n  \n  ^"),
@@ -242,7 +242,7 @@ fn what_may_have_been_meant_otherwise_is_noted() {
     let notes = |op, args: &[(&str, &str)]| call(op, args, "").expect("an answer").notes;
     assert_eq!(
         notes("logical_divide", &[("a", "(16,16):(16,1)"), ("tiler", "(4,8)")]),
-        ["(4,8) is the layout (4,8):(1,4), of 1-D coordinates; <4,8> takes mode by mode"]
+        ["the tiler (4,8) is the layout (4,8):(1,4) of 1-D coordinates; <4,8> is a tiler for each mode"]
     );
     assert_eq!(notes("logical_divide", &[("a", "(16,16):(16,1)"), ("tiler", "<4,8>")]), [""; 0]);
     assert_eq!(notes("logical_divide", &[("a", "(16,16):(16,1)"), ("tiler", "(4,8):(1,4)")]), [""; 0]);

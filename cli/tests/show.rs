@@ -3,14 +3,14 @@
 
 use std::process::Command;
 
-/// Runs girih; its status and what it says on both streams.
+/// Runs girih. The result is the exit status and the texts of both streams.
 fn girih(arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_girih")).args(arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-/// A line of a grid as its cells.
+/// The cells of a line of a grid.
 fn row<'a>(text: &'a str, grid: &str, number: usize) -> Vec<&'a str> {
     let lines = text.lines().skip_while(|line| !line.starts_with(grid)).skip(2);
     lines
@@ -26,7 +26,7 @@ fn row<'a>(text: &'a str, grid: &str, number: usize) -> Vec<&'a str> {
 fn an_mma_atom_is_drawn_with_the_owners_of_its_fragments() {
     let (status, text, error) = girih(&["show", "mma", "SM80_16x8x16_F32BF16BF16F32_TN"]);
     assert_eq!((status, &*error), (Some(0), ""));
-    // PTX ISA, mma.m16n8k16: row lane / 4, columns 2 * (lane % 4) and the next, eight rows further down from value 2 on.
+    // PTX ISA, mma.m16n8k16: a lane has row lane / 4, columns 2 * (lane % 4) and the next; values from 2 on are eight rows further down.
     let lane = |row: usize, column: usize| row % 8 * 4 + column % 8 / 2;
     for m in 0..16 {
         let a: Vec<String> =
@@ -53,7 +53,7 @@ fn tiles_copies_and_banks_are_drawn() {
         row(&text, "destination", 9),
         ["T4V2", "T4V3", "T5V2", "T5V3", "T6V2", "T6V3", "T7V2", "T7V3"]
     );
-    // Two warps along M, two along N: each of A's values has two owners.
+    // There are two warps along M and two along N, so that each value of A has two owners.
     let text = shown(&["show", "tiled-mma", "SM80_16x8x16_F32F16F16F32_TN", "--atoms", "(2,2,1)"]);
     assert_eq!((row(&text, "A (M,K)", 17)[0], row(&text, "C (M,N)", 17)[8]), ("T36+1V0", "T100V0"));
     let copy = [
@@ -68,7 +68,7 @@ fn tiles_copies_and_banks_are_drawn() {
         "bf16",
     ];
     assert_eq!(row(&shown(&copy), "source", 3)[9], "T25V1");
-    // Eight rows of 128 bytes, 16 bytes of each: eight words of one bank; none with the swizzle.
+    // 16 bytes of each of eight rows of 128 bytes take eight words of one bank; with the swizzle no bank gives more than one word.
     let access = ["--dtype", "bf16", "--access", "(32,8):(1,64)", "--vector", "8"];
     let smem = |layout| shown(&[&["show", "smem", layout][..], &access].concat());
     let plain = smem("(64,64):(64,1)");
@@ -100,7 +100,7 @@ fn pictures_are_files_of_svg_and_latex() {
         assert_eq!((status, &*out, &*error), (Some(0), "", ""));
         let text = std::fs::read_to_string(path).unwrap();
         assert!(text.starts_with(first) && text.ends_with(last), "{text}");
-        // 64 x 16 of A, 16 x 16 of B, 64 x 16 of C.
+        // A has 64 x 16 elements, B 16 x 16, C 64 x 16.
         let cells = if format == "svg" {
             text.matches("<rect x=").count()
         } else {
@@ -168,7 +168,7 @@ fn what_can_not_be_drawn_or_planned_is_refused_with_what_would_be() {
         (
             &["show", "mma", "SM80_16x8x16_BF16"][..],
             1,
-            "error: there is no atom `SM80_16x8x16_BF16`; like it: SM80_16x8x16_",
+            "error: there is no atom `SM80_16x8x16_BF16`; names like this one are: SM80_16x8x16_",
         ),
         (
             &["show", "tiled-mma", "SM80_16x8x16_F32F16F16F32_TN", "--atoms", "(2"],
@@ -199,7 +199,7 @@ fn what_can_not_be_drawn_or_planned_is_refused_with_what_would_be() {
     }
 }
 
-/// `girih show ... | head`: whoever closes the pipe has read enough.
+/// `girih show ... | head`: a reader that closes the pipe has read enough, and that is no error.
 #[test]
 fn a_closed_pipe_is_no_error() {
     for arguments in [
@@ -216,21 +216,21 @@ fn a_closed_pipe_is_no_error() {
     }
 }
 
-/// What would be drawn otherwise than it was asked for is not drawn.
+/// A picture that would differ from what the arguments ask for is refused.
 #[test]
 fn permutations_and_cells_that_are_none_are_refused() {
     let mma = ["show", "tiled-mma", "SM80_16x8x16_F32F16F16F32_TN", "--atoms", "(2,2,1)", "--permutation"];
     for permutation in ["(32,16)", "<32,32,16,2>"] {
         let (status, out, error) = girih(&[&mma[..], &[permutation]].concat());
         assert_eq!((status, &*out), (Some(1), ""));
-        assert!(error.contains("up to three orders in angle brackets, of M, N and K"), "{error}");
+        assert!(error.contains("up to three orders, of M, N and K, in angle brackets"), "{error}");
     }
     let (status, out, _) = girih(&[&mma[..], &["<_,(8,2,2):(1,16,8)>"]].concat());
     assert!(
         status == Some(0) && out.lines().next().unwrap().ends_with(" permuted by <_,(8,2,2):(1,16,8)>"),
         "{out}"
     );
-    // Each of the two warps along N has 16 columns that follow each other.
+    // Each of the two warps along N has 16 consecutive columns.
     let columns = row(&out, "C (M,N)", 0);
     assert_eq!([columns[0], columns[8], columns[16], columns[24]], ["T0V0", "T0V4", "T64V0", "T64V4"]);
     for (unit, accepted) in [("256", false), ("3", false), ("0", false), ("32", true), ("1", true)] {

@@ -1,4 +1,4 @@
-//! Which product: from the arguments, or from the arguments and two files.
+//! The product that the arguments describe, alone or with two files.
 
 use girih_codegen::gemm::Major;
 use girih_kernels::gemm::{KernelKind, Layout, Order, Problem};
@@ -8,7 +8,7 @@ use crate::Error;
 use crate::npy::Npy;
 use crate::run;
 
-/// Without sizes: what the simulator answers in a few seconds.
+/// The default extent, which the simulator computes in a few seconds.
 const DEFAULT_EXTENT: i64 = 512;
 
 /// How layouts are named, for the long help.
@@ -19,7 +19,7 @@ Layouts are named as in BLAS and CuTe. A is M x K, B is K x N, C is M x N.
   second letter  n: B is K-contiguous                     t: B is N-contiguous
   torch's `a @ b.T` is tn, its `a @ b` is tt (row-major a and b)
 
-Strides are printed as CuTe writes them, B's as (N,K).
+Strides are printed as CuTe writes them: those of B belong to (N,K).
 
 With files and no --layout the product is numpy's A @ B: A is (M,K), B is (K,N), and the layout
 follows from the order of each file. With --layout the letters say how a C-order file is read:
@@ -41,14 +41,14 @@ pub(crate) struct ProblemArgs {
     /// Columns of A, rows of B [default: 512]
     #[arg(long, allow_negative_numbers = true)]
     k: Option<i64>,
-    /// Element type: f32, f16 or bf16; sums are f32 [default: bf16, or the files']
+    /// Element type: f32, f16 or bf16; sums are f32 [default: bf16, or the type of the files]
     #[arg(long, value_parser = run::kernel_dtype)]
     dtype: Option<DType>,
     /// Kernel: simt (f32 on the CUDA cores), sm80 or sm90 (f16, bf16 on the tensor cores) [default: the fastest that the
     /// device and the problem allow]
     #[arg(long)]
     kernel: Option<KernelKind>,
-    /// Contiguous modes of A and B: tn, tt, nn or nt, see below [default: tn, or the files']
+    /// Contiguous modes of A and B: tn, tt, nn or nt, see below [default: tn, or the layout of the files]
     #[arg(long)]
     layout: Option<Layout>,
     /// Order of C: row or column
@@ -69,7 +69,7 @@ pub(crate) struct ProblemArgs {
 pub(crate) struct Chosen {
     pub(crate) problem: Problem,
     pub(crate) layout: Layout,
-    /// None for the fastest.
+    /// The family of the kernel; none for the fastest.
     pub(crate) kind: Option<KernelKind>,
 }
 
@@ -80,7 +80,7 @@ impl ProblemArgs {
         self.chosen(self.dtype.unwrap_or(DType::Bf16), mnk, self.layout.unwrap_or(Layout::Tn))
     }
 
-    /// The product of two files: they say what the arguments don't, and must not contradict them.
+    /// The product of two files, which say what the arguments leave open and must not contradict the arguments.
     pub(crate) fn with_files(&self, a: &Npy, b: &Npy) -> Result<Chosen, Box<dyn std::error::Error>> {
         let dtype = self.dtype_of(a, b)?;
         let layout = self.layout.unwrap_or(match (a.fortran, b.fortran) {
@@ -131,7 +131,7 @@ impl ProblemArgs {
     }
 }
 
-/// A file's extents as (M,K) or (N,K).
+/// The extents of a file's matrix in the order (M,K) or (N,K).
 fn extents(file: &Npy, major: Major) -> [i64; 2] {
     let [outer, inner] = file.stored();
     if major == Major::K { [outer, inner] } else { [inner, outer] }

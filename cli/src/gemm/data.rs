@@ -11,14 +11,14 @@ use crate::npy::Npy;
 
 /// Where A and B come from.
 pub(crate) enum Source {
-    /// Uniform in -1..1, from a seed.
+    /// Random elements, uniform in -1..1, from a seed.
     Random(u64),
     /// Two files.
     Files(Box<[Npy; 2]>),
 }
 
 impl Source {
-    /// What they are, for the report.
+    /// Where A and B come from, for the report.
     pub(crate) fn origin(&self) -> [String; 2] {
         match self {
             Source::Random(seed) => [(); 2].map(|()| format!("random, seed {seed}")),
@@ -26,7 +26,7 @@ impl Source {
         }
     }
 
-    /// A and B as the problem arranges them.
+    /// The elements of A and B as the problem arranges the matrices.
     pub(crate) fn operands<T: Element + Pod>(self, problem: &Problem) -> Result<[Vec<T>; 2], Error> {
         let [a, b] = match self {
             Source::Random(seed) => {
@@ -42,7 +42,7 @@ impl Source {
     }
 }
 
-/// `len` elements, uniform in -1..1.
+/// Random elements, `len` of them, uniform in -1..1.
 pub(crate) fn random<T: Element>(rng: &mut StdRng, len: i64) -> Vec<T> {
     (0..len).map(|_| T::from_f64(rng.random_range(-1.0..1.0))).collect()
 }

@@ -1,10 +1,10 @@
-//! Matrices between files, which are tight, and buffers, where a row may end before the next begins.
+//! Moves matrices between files, whose rows follow one another, and buffers, which may have a gap between rows.
 
 use girih_kernels::gemm::Matrix;
 use girih_tensor::Element;
 
-/// Elements of a tight matrix at the pitch of `matrix`; what lies between its rows is NaN, so that a kernel that
-/// reads it fails its check.
+/// The elements of a matrix without gaps, put at the pitch of `matrix`. The gaps between the rows hold NaN, so that a kernel that reads a
+/// gap fails the check.
 pub(crate) fn scatter<T: Element>(tight: Vec<T>, matrix: &Matrix) -> Vec<T> {
     let (row, pitch) = (matrix.extents()[matrix.contiguous()] as usize, matrix.ld() as usize);
     if row == pitch || tight.is_empty() {
@@ -17,7 +17,7 @@ pub(crate) fn scatter<T: Element>(tight: Vec<T>, matrix: &Matrix) -> Vec<T> {
     out
 }
 
-/// The opposite: the elements of `matrix` without what lies between its rows.
+/// The elements of `matrix` without the gaps between the rows, which is the opposite of [`scatter`].
 pub(crate) fn gather<T: Element>(data: &[T], matrix: &Matrix) -> Vec<T> {
     let row = matrix.extents()[matrix.contiguous()] as usize;
     data.chunks(matrix.ld() as usize).flat_map(|line| &line[..row]).copied().collect()

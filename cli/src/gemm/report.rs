@@ -1,4 +1,4 @@
-//! What `girih gemm` tells.
+//! What `girih gemm` reports.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Chosen;
 use crate::run::{DeviceReport, KernelReport, Timing, line};
 
-/// Everything about one product.
+/// The report of one product.
 #[derive(Serialize)]
 pub(crate) struct Report {
     pub(crate) device: DeviceReport,
@@ -21,7 +21,7 @@ pub(crate) struct Report {
     pub(crate) passed: bool,
 }
 
-/// The product: extents and strides in elements.
+/// The product, with extents and strides in elements.
 #[derive(Serialize)]
 pub(crate) struct ProblemReport {
     m: i64,
@@ -36,7 +36,7 @@ pub(crate) struct ProblemReport {
     c: MatrixReport,
 }
 
-/// A matrix as CuTe sees it: A is (M,K), B (N,K), C (M,N).
+/// A matrix as CuTe has it: A is (M,K), B is (N,K), C is (M,N).
 #[derive(Serialize)]
 struct MatrixReport {
     layout: String,
@@ -79,13 +79,13 @@ impl fmt::Display for ProblemReport {
             writeln!(f, "  {name:<24}{}{origin}", matrix.layout)?;
         }
         if self.order == "column" {
-            line(f, "", "computed as C^T = B^T * A^T: the kernel's A below is B, its M is N")?;
+            line(f, "", "computed as C^T = B^T * A^T: the kernel below has B as its A and N as its M")?;
         }
         Ok(())
     }
 }
 
-/// The judgement; NaN is null in JSON.
+/// The result of the check. NaN is null in JSON.
 #[derive(Serialize)]
 pub(crate) struct CheckReport {
     relative_error: f64,

@@ -8,7 +8,7 @@ use npyz::{Endianness, NpyHeader, Order, TypeChar, TypeStr, WriterBuilder};
 
 use crate::Error;
 
-/// An array: its elements' bytes in the order that they are stored.
+/// An array, as the bytes of its elements in the order in which the elements are stored.
 #[derive(Clone, Debug)]
 pub(crate) struct Array {
     pub(crate) element: TypeStr,
@@ -18,7 +18,7 @@ pub(crate) struct Array {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// The names that the command line has for elements: numpy's notation, and bytes.
+/// The element types: the name on the command line, numpy's notation, and the bytes of an element.
 pub(crate) const ELEMENTS: [(&str, &str, usize); 12] = [
     ("u8", "|u1", 1),
     ("s8", "|i1", 1),
@@ -29,7 +29,7 @@ pub(crate) const ELEMENTS: [(&str, &str, usize); 12] = [
     ("u64", "<u8", 8),
     ("s64", "<i8", 8),
     ("f16", "<f2", 2),
-    // numpy has no bf16: its bits are kept as integers.
+    // numpy has no bf16: a file holds the bits of bf16 as integers.
     ("bf16", "<u2", 2),
     ("f32", "<f4", 4),
     ("f64", "<f8", 8),
@@ -55,7 +55,7 @@ impl Array {
         Ok(Array { element, shape, fortran: header.order() == Order::Fortran, bytes })
     }
 
-    /// Writes it as a file.
+    /// Writes the array as a file.
     pub(crate) fn write(&self, mut to: impl Write) -> io::Result<()> {
         npyz::WriteOptions::new_header_only()
             .order(if self.fortran { Order::Fortran } else { Order::C })
@@ -67,7 +67,7 @@ impl Array {
     }
 }
 
-/// A numeric type that kernels know, and its bytes.
+/// The bytes of an element, if the type is a numeric type that kernels know.
 fn element(path: &Path, dtype: &npyz::DType) -> Result<(TypeStr, usize), Error> {
     let refused = || Error::ElementOfArray { path: path.into(), descr: dtype.descr() };
     let npyz::DType::Plain(plain) = dtype else { return Err(refused()) };
@@ -78,7 +78,7 @@ fn element(path: &Path, dtype: &npyz::DType) -> Result<(TypeStr, usize), Error> 
         (TypeChar::Bool, 1) => 1,
         (TypeChar::Int | TypeChar::Uint, bytes @ (1 | 2 | 4 | 8)) => bytes,
         (TypeChar::Float, bytes @ (2 | 4 | 8)) => bytes,
-        // What ml_dtypes saves of bf16 and of 8-bit floats.
+        // ml_dtypes saves bf16 and floats of 8 bits as these.
         (TypeChar::RawData, bytes @ (1 | 2)) => bytes,
         _ => return Err(refused()),
     };

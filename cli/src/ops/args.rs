@@ -1,4 +1,4 @@
-//! The arguments of a call, read as what an operation takes.
+//! The arguments of a call, parsed into the types that operations take.
 
 use std::cell::RefCell;
 
@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 use super::{OpError, Result};
 use crate::marked::is_swizzled;
 
-/// The named arguments of a call, what is known of their symbols, and what there is to remark.
+/// The named arguments of a call, the facts about symbols in the arguments, and notes for the caller.
 pub struct Args<'a> {
     pub(super) values: &'a Map<String, Value>,
     pub(super) facts: &'a [Symbol],
     pub(super) notes: RefCell<Vec<String>>,
 }
 
-/// A layout, perhaps after a swizzle.
+/// A layout or a swizzled layout.
 pub(super) enum Operand {
     Plain(Lay),
     Swizzled(Composed),
@@ -47,7 +47,7 @@ impl Args<'_> {
         parse(&text).map_err(|source| OpError::Text { name: name.into(), text, source: Box::new(source) })
     }
 
-    /// With the facts of all symbols.
+    /// The layout with the facts about all symbols.
     pub(super) fn known<T>(
         &self,
         value: T,
@@ -56,7 +56,7 @@ impl Args<'_> {
         Ok(self.facts.iter().try_fold(value, |value, symbol| assume(&value, *symbol))?)
     }
 
-    /// A layout; one after a swizzle as the plain layout of the same function, in F2 columns.
+    /// The layout of an argument. A swizzled layout becomes the plain layout of the same function, whose strides are F2 columns.
     pub(super) fn lay(&self, name: &str) -> Result<Lay> {
         match self.operand(name)? {
             Operand::Plain(layout) => Ok(layout),
@@ -71,7 +71,7 @@ impl Args<'_> {
         Ok(Operand::Plain(self.known(self.read(name, Lay::parse)?, Lay::assume)?))
     }
 
-    /// A swizzled layout; a plain one is swizzled by nothing.
+    /// The swizzled layout of an argument. A plain layout becomes a layout with the identity as swizzle.
     pub(super) fn swizzled(&self, name: &str) -> Result<Composed> {
         Ok(match self.operand(name)? {
             Operand::Plain(layout) => Composed::new(Swizzle::NONE, 0, layout),
@@ -104,7 +104,7 @@ impl Args<'_> {
             let modes = text.trim();
             let modes = modes.strip_prefix('(').and_then(|modes| modes.strip_suffix(')')).unwrap_or(modes);
             self.note(format!(
-                "{} is the layout {layout}, of 1-D coordinates; <{modes}> takes mode by mode",
+                "the tiler {} is the layout {layout} of 1-D coordinates; <{modes}> is a tiler for each mode",
                 text.trim()
             ));
         }

@@ -1,39 +1,39 @@
-//! Why an operation gave no result.
+//! Why an operation has no result.
 
 use std::fmt;
 
 use crate::marked::Marked;
 
-/// Why an operation gave no result.
+/// Why an operation has no result.
 #[derive(Debug)]
 pub enum OpError {
     /// There is no operation of this name.
     Unsupported,
     /// An argument is missing or of the wrong type.
     Args {
-        /// Its name.
+        /// The name of the argument.
         name: String,
-        /// What it should be.
+        /// What the argument should be.
         expected: &'static str,
     },
     /// The text of an argument is malformed.
     Text {
-        /// Its name.
+        /// The name of the argument.
         name: String,
-        /// The text.
+        /// The text of the argument.
         text: String,
-        /// What is wrong.
+        /// What is wrong with the text.
         source: Box<girih_layout::Error>,
     },
     /// The operation refuses its operands.
     Layout {
-        /// Why.
+        /// Why the operation refuses its operands.
         source: girih_layout::Error,
     },
 }
 
 impl OpError {
-    /// A stable name for machines.
+    /// The name of the kind of error, which stays the same from version to version.
     pub fn kind(&self) -> &'static str {
         match self {
             OpError::Unsupported => "unsupported",

@@ -1,4 +1,4 @@
-//! Every operation: its name, its arguments, and what it answers.
+//! Every operation: its name, its arguments, and how it computes its answer.
 
 use std::fmt;
 
@@ -20,13 +20,13 @@ fn truth(value: bool) -> Result {
     text(value)
 }
 
-/// A number where it is one, else the text of the sum.
+/// The sum as a number if the sum is a number, else as text.
 fn int(value: impl Into<Sum>) -> Result {
     let value = value.into();
     value.get().map_or_else(|| text(value), |n| Ok(n.into()))
 }
 
-/// A leaf as a number, a tuple as text.
+/// A tuple that is one leaf as a number, any other tuple as text.
 fn ints(tuple: IntTuple) -> Result {
     match tuple.get(0) {
         Some(leaf) if tuple.is_leaf() => int(leaf),
@@ -34,7 +34,7 @@ fn ints(tuple: IntTuple) -> Result {
     }
 }
 
-/// A leaf as a number, a tuple as text.
+/// A tuple that is one leaf as a number, any other tuple as text.
 fn coord(coord: Coord) -> Result {
     match coord.get(0) {
         Some(Crd::At(position)) if coord.is_leaf() => Ok(position.into()),
@@ -44,11 +44,11 @@ fn coord(coord: Coord) -> Result {
 
 fn complement(args: &Args<'_>, layout: &Lay, cotarget: Int) -> Result<Lay> {
     use girih_layout::Error as Layout;
-    // Where only CuTe's rounded form exists, it is the answer that an evaluation is after.
+    // Where only CuTe's rounded form exists, the rounded form is the answer.
     Ok(match layout.complement(cotarget) {
         Err(error @ Layout::NotTractable { .. }) => {
             let floor = layout.complement_floor(cotarget).map_err(|open| match open {
-                // Numbers for the symbols may have an answer, so this one is not that there is none.
+                // With numbers for the symbols there may be a complement, so the error of the symbols is the answer.
                 Layout::NeedsFact { symbol, fact, .. } => {
                     Layout::NeedsFact { op: "complement", symbol, fact }
                 }
@@ -63,7 +63,7 @@ fn complement(args: &Args<'_>, layout: &Lay, cotarget: Int) -> Result<Lay> {
     })
 }
 
-/// One more than the last basis vector that a layout steps along.
+/// How many basis vectors a layout has: one more than the last one that the layout steps along.
 fn basis_rank(layout: &Lay) -> usize {
     let mode = |leaf| match layout.flat_leaf(leaf).1 {
         Stride::Basis { mode, .. } => mode.first() + 1,
@@ -81,7 +81,7 @@ fn coshape(layout: &Lay, basis: &Strides) -> Result<String> {
     Ok(format!("({})", modes.collect::<Result<Vec<_>>>()?.join(",")))
 }
 
-/// The same of a layout and of a swizzled one, whose swizzle stays.
+/// Applies the same operation to a plain layout or to a swizzled layout, whose swizzle stays.
 macro_rules! both {
     ($args:ident, $name:literal, |$operand:ident| $body:expr) => {
         match $args.operand($name)? {
@@ -124,7 +124,7 @@ QUERY:
     "size"("layout") |args| int(args.swizzled("layout")?.layout().size()?);
     "cosize"("layout") |args| match args.operand("layout")? {
         Operand::Plain(layout) => match layout.cosize() {
-            // CuTe counts the indices from the least to the greatest.
+            // CuTe counts the indices from the least index to the greatest index.
             Err(girih_layout::Error::NonPositiveStride { .. }) => int(layout.span()?),
             cosize => int(cosize?),
         },
@@ -144,7 +144,7 @@ QUERY:
     };
     "slice"("layout", "crd") |args| match args.operand("layout")? {
         Operand::Plain(layout) => text(layout.slice(&args.coord("crd")?)?.0),
-        // The positions go into the offset, before the swizzle.
+        // The fixed positions go into the offset before the swizzle.
         Operand::Swizzled(composed) => text(composed.slice(&args.coord("crd")?)?),
     };
     "slice_offset"("layout", "crd") |args| match args.operand("layout")? {
@@ -250,7 +250,7 @@ PRODUCTS:
     };
 ANALYSIS:
     "nullspace"("layout") |args| text(args.lay("layout")?.nullspace()?);
-    // A swizzle permutes indices.
+    // A swizzle only permutes indices.
     "is_injective"("layout") |args| truth(args.swizzled("layout")?.layout().is_injective()?);
     "is_compact"("layout") |args| truth(args.lay("layout")?.is_compact()?);
     "max_common_layout"("a", "b") |args| match [args.operand("a")?, args.operand("b")?] {

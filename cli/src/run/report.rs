@@ -1,4 +1,4 @@
-//! The parts of a report that all kernels have: as text, one fact a line, and as JSON.
+//! The parts that the reports of all kernels have. A report is written as text, one fact in a line, or as JSON.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -7,18 +7,18 @@ use std::time::Duration;
 use girih_device::Kernel;
 use serde::Serialize;
 
-/// Prints a report on stdout, in one piece.
+/// Prints a report on stdout by one write.
 pub(crate) fn print<R: Serialize + fmt::Display>(report: &R, json: bool) -> io::Result<()> {
     let text = if json { serde_json::to_string(report)? + "\n" } else { report.to_string() };
     io::stdout().lock().write_all(text.as_bytes())
 }
 
-/// One line: a name, then what it is.
+/// Writes one line: the name of a fact, then the fact.
 pub(crate) fn line(f: &mut fmt::Formatter<'_>, name: &str, what: impl fmt::Display) -> fmt::Result {
     writeln!(f, "{name:<26}{what}")
 }
 
-/// The device that ran.
+/// The device that ran the kernel.
 #[derive(Serialize)]
 pub(crate) struct DeviceReport {
     pub(crate) kind: String,
@@ -34,7 +34,7 @@ impl fmt::Display for DeviceReport {
     }
 }
 
-/// What the kernel was derived from, what it takes of the device, and on the simulator what it executed.
+/// The partitions that the kernel was derived from, what the kernel takes of the device, and what the simulator has executed.
 #[derive(Serialize)]
 pub(crate) struct KernelReport {
     name: String,
@@ -55,7 +55,7 @@ struct Partition {
     text: String,
 }
 
-/// Counts of the simulator: instructions once a warp.
+/// Counts of the simulator, which counts an instruction once for each warp.
 #[derive(Serialize)]
 struct Executed {
     blocks: u64,
@@ -68,7 +68,7 @@ struct Executed {
 }
 
 impl KernelReport {
-    /// Of a kernel that has just run with blocks of `threads`.
+    /// The report of a kernel that has just run with blocks of `threads`.
     pub(crate) fn new(
         kernel: &Kernel,
         partitions: &[(&'static str, String)],
@@ -111,7 +111,7 @@ impl fmt::Display for KernelReport {
         match self.registers {
             None => line(f, "registers", "assigned by the GPU's compiler, not by the simulator")?,
             Some(registers) => {
-                // The driver's compiler says what it spilled when it compiles, not when it finds its result in its cache.
+                // The driver's compiler says how many bytes are spilled when it compiles, but not when it finds the kernel in its cache.
                 let spilled = self.spill_bytes.map_or(String::new(), |b| format!(", {b} bytes spilled"));
                 let local = self.local_bytes.unwrap_or(0);
                 line(

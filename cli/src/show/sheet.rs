@@ -1,8 +1,8 @@
-//! Grids of coloured cells, side by side: as text, SVG and LaTeX.
+//! Grids of coloured cells, drawn side by side as text, SVG or LaTeX.
 
 use std::fmt::{self, Write};
 
-/// A cell: up to two lines of text, and its fill as 0xRRGGBB.
+/// A cell: up to two lines of text, and the colour of the cell as 0xRRGGBB.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     pub(super) lines: [String; 2],
@@ -15,7 +15,7 @@ impl Cell {
     }
 }
 
-/// A table of cells with a title; rows and columns are numbered.
+/// A table of cells with a title and with numbers for rows and columns.
 #[derive(Clone, Debug)]
 pub(super) struct Grid {
     pub(super) title: String,
@@ -28,37 +28,37 @@ impl Grid {
     }
 }
 
-/// Grids at places of a coarse table, as (row, column) of it: an MMA's operands around its result.
+/// Grids that stand in the (row, column) places of a coarse table, as the operands of an MMA stand around the result.
 #[derive(Clone, Debug)]
 pub(super) struct Sheet {
     pub(super) title: String,
     pub(super) grids: Vec<((usize, usize), Grid)>,
 }
 
-/// Fills of threads, as CuTe's pictures have eight.
+/// The colours of threads: eight, as in CuTe's pictures.
 const COLOURS: [u32; 8] =
     [0xb3_cd_e8, 0xf9_d3_a2, 0xb9_e0_b5, 0xf4_b6_bb, 0xd9_c5_e6, 0xe8_e3_a0, 0xb6_e4_e1, 0xd8_cc_c0];
 
-/// The fill of a thread, or of anything that is counted.
+/// The colour of a thread, or of anything else that is counted.
 pub(super) fn colour(number: i64) -> u32 {
     COLOURS[number.rem_euclid(8) as usize]
 }
 
-/// From white to red: `level` of 0 to 1.
+/// A colour from white, for a `level` of 0, to red, for a `level` of 1.
 pub(super) fn heat(level: f64) -> u32 {
     let rest = (255.0 * (1.0 - level.clamp(0.0, 1.0))) as u32;
     0xff_00_00 | rest << 8 | rest
 }
 
 impl Sheet {
-    /// The grids' places in cells, beginning after their labels, and the extents of all.
+    /// Where each grid begins, after its labels, and how large the sheet is, both in cells.
     fn places(&self) -> (Vec<(usize, usize)>, (usize, usize)) {
         let coarse = |pick: fn(&(usize, usize)) -> usize, size: fn(&Grid) -> usize| {
             let last = self.grids.iter().map(|(at, _)| pick(at)).max().unwrap_or(0);
             let mut starts = vec![0];
             for line in 0..=last {
                 let sizes = self.grids.iter().filter(|(at, _)| pick(at) == line).map(|(_, grid)| size(grid));
-                // Labels, a title, and air.
+                // Each grid has room for its labels, for its title, and for a gap.
                 starts.push(starts[line] + sizes.max().unwrap_or(0) + 3);
             }
             starts
@@ -69,7 +69,7 @@ impl Sheet {
         (places.collect(), (rows[rows.len() - 1], columns[columns.len() - 1]))
     }
 
-    /// As text, one grid after the other.
+    /// The sheet as text, one grid after the other.
     pub(super) fn text(&self) -> String {
         let mut out = format!("{}\n", self.title);
         for (_, grid) in &self.grids {
@@ -87,7 +87,7 @@ impl Sheet {
         out
     }
 
-    /// As a standalone SVG file.
+    /// The sheet as a standalone SVG file.
     pub(super) fn svg(&self) -> String {
         const SIDE: usize = 36;
         let (places, (rows, columns)) = self.places();
@@ -142,7 +142,7 @@ impl Sheet {
         out + "</svg>\n"
     }
 
-    /// As a standalone LaTeX document with TikZ.
+    /// The sheet as a standalone LaTeX document with TikZ.
     pub(super) fn latex(&self) -> String {
         let (places, _) = self.places();
         let mut out = String::from(

@@ -1,4 +1,4 @@
-//! The arguments of a kernel: numbers, and arrays from and to files.
+//! The arguments of a kernel: numbers, arrays that are read from files and written to files, and tensor maps.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -10,44 +10,44 @@ use crate::npy::{Array, ELEMENTS};
 use crate::output::Output;
 use girih_sim::Memory;
 
-/// An argument as it is written.
+/// An argument as the command line has it.
 #[derive(Clone, Debug)]
 pub(crate) enum Argument {
-    /// The little-endian bytes of a number, or a structure's.
+    /// The little-endian bytes of a number, or the bytes of a structure.
     Number(Vec<u8>),
     /// The tensor map of an array.
     TensorMap(Boxed, Box<Argument>),
     /// An array that is read.
     In(PathBuf),
-    /// An array that comes from no file.
+    /// An array that is not read from a file.
     Made(Made),
     /// An array that is read and written.
     InOut {
-        /// The file that it comes from.
+        /// The file that the array is read from.
         from: PathBuf,
-        /// The file that it goes to.
+        /// The file that the array is written to.
         to: PathBuf,
     },
 }
 
-/// An array that comes from no file.
+/// An array that is not read from a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Made {
     fill: Fill,
-    /// The elements' type, by its name here and in numpy's notation, and its bytes.
+    /// The type of the elements: its name on the command line, its name in numpy's notation, and its bytes.
     element: (&'static str, &'static str, usize),
-    /// Elements of all.
+    /// How many elements the array has.
     count: usize,
-    /// Extents.
+    /// The extents of the array.
     shape: Vec<u64>,
-    /// The file that it goes to.
+    /// The file that the array is written to.
     to: Option<PathBuf>,
 }
 
-const KINDS: &str = "TYPE:NUMBER, bytes:HEX, in:FILE, inout:FILE:FILE, out:TYPE:COUNT:FILE, zeros:TYPE:COUNT or ones: or rand: \
-                     likewise, or tensormap:BOX:in:FILE and its like";
+const KINDS: &str = "TYPE:NUMBER, bytes:HEX, in:FILE, inout:FILE:FILE, out:TYPE:COUNT:FILE, zeros:TYPE:COUNT, ones:TYPE:COUNT, \
+                     rand:TYPE:COUNT, or tensormap:BOX: and an array";
 
-/// Arrays that come from no file, and whether they must go to one.
+/// How arrays that are not read from a file begin, and whether such an array must be written to a file.
 const FILLS: [(&str, Fill, bool); 4] = [
     ("out", Fill::Unwritten, true),
     ("zeros", Fill::Zeros, false),
@@ -55,7 +55,7 @@ const FILLS: [(&str, Fill, bool); 4] = [
     ("rand", Fill::Random, false),
 ];
 
-/// The names of numbers' types.
+/// The names of the types of numbers.
 fn types() -> String {
     ELEMENTS.map(|(name, ..)| name).join(", ")
 }
@@ -72,8 +72,8 @@ impl FromStr for Argument {
         };
         match kind {
             "bytes" => {
-                let bytes =
-                    hexadecimal(rest).ok_or_else(|| refused("bytes:0102ff, two digits a byte".into()))?;
+                let bytes = hexadecimal(rest)
+                    .ok_or_else(|| refused("bytes:0102ff, with two digits for each byte".into()))?;
                 Ok(Argument::Number(bytes))
             }
             "in" => Ok(Argument::In(file(rest)?)),
@@ -86,7 +86,7 @@ impl FromStr for Argument {
                     rest.split_once(':').ok_or_else(|| refused("tensormap:BOX:in:FILE".into()))?;
                 let boxed = Boxed::parse(boxed).ok_or_else(|| {
                     refused(
-                        "a BOX like 16x64, then ,32B ,64B or ,128B, ,nan, ,bf16 ,tf32 ,tf32.ftz or ,f32.ftz"
+                        "a BOX such as 16x64, which may be followed by ,32B ,64B or ,128B, by ,nan and by ,bf16 ,tf32 ,tf32.ftz or ,f32.ftz"
                             .into(),
                     )
                 })?;
@@ -101,13 +101,13 @@ impl FromStr for Argument {
                 (Some(&fill), _) => Made::parse(fill, rest).map(Argument::Made).map_err(refused),
                 (None, Some(Some(bytes))) => Ok(Argument::Number(bytes)),
                 (None, Some(None)) => Err(refused(format!("a number that {name} holds"))),
-                (None, None) => Err(refused(format!("{KINDS}; types are {}", types()))),
+                (None, None) => Err(refused(format!("{KINDS}; the types are {}", types()))),
             },
         }
     }
 }
 
-/// The bytes that pairs of hexadecimal digits tell.
+/// The bytes that pairs of hexadecimal digits stand for.
 fn hexadecimal(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u32>> = text.chars().map(|c| c.to_digit(16)).collect();
     let pairs = digits.filter(|digits| !digits.is_empty() && digits.len().is_multiple_of(2))?;
@@ -115,7 +115,7 @@ fn hexadecimal(text: &str) -> Option<Vec<u8>> {
 }
 
 impl Made {
-    /// `f32:64x64:FILE`, the file only if there must be one; what would be accepted where the text says nothing.
+    /// Parses `f32:64x64` or `f32:64x64:FILE`; `to` says that there must be a file. The error is what would be accepted instead.
     fn parse((name, fill, to): (&str, Fill, bool), text: &str) -> Result<Made, String> {
         let parts: Vec<&str> = text.splitn(3, ':').collect();
         let (ty, count, file) = match parts[..] {
@@ -125,9 +125,9 @@ impl Made {
             _ => return Err(format!("{name}:TYPE:COUNT, or {name}:TYPE:COUNT:FILE")),
         };
         let found = ELEMENTS.iter().find(|(element, ..)| *element == canonical(ty));
-        let element = *found.ok_or_else(|| format!("a type of {}", types()))?;
+        let element = *found.ok_or_else(|| format!("one of the types {}", types()))?;
         let shape: Result<Vec<u64>, _> = count.split('x').map(u64::from_str).collect();
-        let shape = shape.map_err(|_| "a COUNT like 4096 or 64x64")?;
+        let shape = shape.map_err(|_| "a COUNT such as 4096 or 64x64")?;
         let bytes = shape.iter().try_fold(element.2 as u64, |all, &extent| all.checked_mul(extent));
         let bytes =
             bytes.and_then(|bytes| usize::try_from(bytes).ok()).filter(|&bytes| bytes < isize::MAX as usize);
@@ -138,9 +138,9 @@ impl Made {
 
 /// An argument that is ready for a launch.
 pub(crate) struct Bound {
-    /// Its bytes.
+    /// The bytes of the argument.
     pub(crate) bytes: Vec<u8>,
-    /// The array that it is the address of.
+    /// The array, if the argument is an address or a tensor map of an array.
     pub(crate) output: Option<Written>,
 }
 
@@ -155,7 +155,7 @@ impl Bound {
     }
 }
 
-/// An array in the simulator's memory, which perhaps goes to a file.
+/// An array in the simulator's memory, which may be written to a file.
 pub(crate) struct Written {
     address: u64,
     array: Array,
@@ -163,12 +163,12 @@ pub(crate) struct Written {
 }
 
 impl Argument {
-    /// Reads its file and puts the array into memory; checks that a file can be written.
+    /// Reads the file of the argument, puts the array into memory, and checks that the file for the result can be written.
     pub(crate) fn bind(&self, memory: &Memory) -> Result<Bound, Box<dyn std::error::Error>> {
         self.place(memory, None)
     }
 
-    /// The same, its address in a tensor map if there is to be one.
+    /// As [`Argument::bind`]; with `boxed` the argument is a tensor map of the array instead of the address.
     fn place(&self, memory: &Memory, boxed: Option<&Boxed>) -> Result<Bound, Box<dyn std::error::Error>> {
         let (array, to, made) = match self {
             Argument::TensorMap(boxed, array) => return array.place(memory, Some(boxed)),
@@ -177,7 +177,7 @@ impl Argument {
             Argument::InOut { from, to } => (Array::read(from)?, Some(to), None),
             Argument::Made(Made { fill, element: (ty, descr, size), count, shape, to }) => {
                 let (element, shape) = (descr.parse()?, shape.clone());
-                // What is random depends on the place, so that no two arrays are the same.
+                // Random elements depend on the address, so that no two arrays are the same.
                 let address = memory.alloc_uninitialised(size * count)?;
                 let bytes = fill.bytes(ty, *size, *count, address);
                 if *fill != Fill::Unwritten {
@@ -211,7 +211,7 @@ impl Argument {
 }
 
 impl Written {
-    /// Writes the file, if there is to be one.
+    /// Writes the file, if the array has one.
     pub(crate) fn write(mut self, memory: &Memory) -> Result<(), Box<dyn std::error::Error>> {
         let Some(output) = self.output else { return Ok(()) };
         memory.read(self.address, &mut self.array.bytes)?;
@@ -219,7 +219,7 @@ impl Written {
     }
 }
 
-/// `4`, `4,2` or `4,2,1`; what is missing is 1.
+/// Parses `4`, `4,2` or `4,2,1`, where a missing number is 1.
 pub(crate) fn extents(text: &str) -> Result<[u32; 3], Error> {
     let refused = || Error::Argument { text: text.into(), expected: "x, or x,y or x,y,z".into() };
     let given: Result<Vec<u32>, _> = text.split(',').map(u32::from_str).collect();

@@ -1,4 +1,4 @@
-//! Several launches in one call: a file of arrays and launches, or the one launch of the command line.
+//! What one call launches: the one launch of the command line, or the arrays and launches of a file.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,20 +10,21 @@ use super::argument::{Argument, Bound, extents};
 use super::tensor::Boxed;
 use crate::Error;
 
-/// How such a file is written, for the long help.
+/// How a file of launches is written, for the long help.
 pub(crate) const FILE: &str = "\
-A file of launches has a line for each array and each launch, in order; # begins a comment:
+A file of launches has a line for each array and for each launch, in order. # begins a comment:
 
-  x = in:x.npy                     an array or another argument, by a name
+  x = in:x.npy                     gives a name to an array or another argument
   part = zeros:f32:32
   sum = out:f32:1:sum.npy
   reduce --grid 32 --block 256 --arg x --arg part --arg u32:8192
   finish --grid 1 --block 32 --smem 128 --arg part --arg sum
 
-An array is made once, and each launch finds what those before have left there. --arg takes a name, tensormap:BOX:NAME, or
-an argument as above. After a launch with an error there is no other; files are written when all have passed.";
+An array is made once, and each launch finds in the array what the launches before have left. --arg takes a name,
+tensormap:BOX:NAME, or an argument as above. A launch with an error is the last one. Files are written when all launches
+have passed.";
 
-/// The shape of a launch, as the command line and the lines of a file have it.
+/// The shape of a launch, which the command line and the lines of a file give by the same options.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct Shape {
     /// Blocks: x, or x,y or x,y,z
@@ -43,7 +44,7 @@ pub(crate) struct Shape {
     pub(crate) smem: u32,
 }
 
-/// A launch line.
+/// A line of a file that is a launch.
 #[derive(Parser, Debug)]
 #[command(no_binary_name = true, disable_help_flag = true, disable_version_flag = true)]
 struct Line {
@@ -57,12 +58,12 @@ struct Line {
 /// An argument of a launch.
 #[derive(Debug)]
 enum Given {
-    /// What a name stands for, perhaps in a tensor map.
+    /// The argument that a name stands for, or a tensor map of that argument's array.
     Named(String, Option<Boxed>),
     Plain(Argument),
 }
 
-/// A launch of a file.
+/// A launch, before its arguments are in memory.
 #[derive(Debug)]
 struct Planned {
     kernel: String,
@@ -70,7 +71,7 @@ struct Planned {
     arguments: Vec<Given>,
 }
 
-/// What is to be launched, and on what.
+/// The launches and the arguments that have names.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     named: Vec<(String, Argument)>,
@@ -84,7 +85,7 @@ pub(crate) struct Ready {
 }
 
 impl Plan {
-    /// One launch.
+    /// The plan of the one launch of the command line.
     pub(crate) fn one(kernel: String, shape: Shape, arguments: &[Argument]) -> Plan {
         let arguments = arguments.iter().cloned().map(Given::Plain).collect();
         Plan { named: Vec::new(), launches: vec![Planned { kernel, shape, arguments }] }
@@ -95,7 +96,7 @@ impl Plan {
         self.launches.first().map(|launch| &*launch.kernel)
     }
 
-    /// Those of a file.
+    /// The plan of a file.
     pub(crate) fn read(file: &Path) -> Result<Plan, Error> {
         let text = std::fs::read_to_string(file).map_err(Error::read(file))?;
         let mut plan = Plan::default();
@@ -106,7 +107,8 @@ impl Plan {
         }
         if plan.launches.is_empty() {
             let message =
-                "no launch: expected lines such as `kernel --grid 4 --block 128 --arg in:x.npy`".into();
+                "the file has no launch: expected lines such as `kernel --grid 4 --block 128 --arg in:x.npy`"
+                    .into();
             return Err(Error::Launches { file: file.into(), line: text.lines().count(), message });
         }
         Ok(plan)
@@ -125,7 +127,7 @@ impl Plan {
             return Ok(());
         }
         let parsed = Line::try_parse_from(line.split_whitespace());
-        // Of clap's message the first paragraph, without the usage of a program that there is not.
+        // The first paragraph of clap's message is enough: the rest is the usage of a program that does not exist.
         let Line { kernel, shape, arguments } = parsed.map_err(|error| {
             let text = error.to_string();
             let first = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
@@ -152,13 +154,13 @@ impl Plan {
                 true => error.to_string(),
                 false => {
                     let names: Vec<&str> = self.named.iter().map(|(name, _)| &**name).collect();
-                    format!("`{text}` is no name of a line before, which are: {}", names.join(", "))
+                    format!("no line before gives the name `{text}`; the names are: {}", names.join(", "))
                 }
             }
         })
     }
 
-    /// Puts all arguments into memory: the launches in order, and what goes to files afterwards.
+    /// Puts all arguments into memory. Returns the launches in order, and the arrays that are written to files after the launches.
     pub(crate) fn bind(
         &self,
         memory: &Memory,

@@ -1,8 +1,8 @@
-//! Types and numbers as they are written in arguments.
+//! The types and numbers of arguments.
 
 use half::{bf16, f16};
 
-/// The name that a type has here, of what C, numpy and Triton call it; other names as they are.
+/// The name that arguments have for a type that C, numpy or Triton names `name`. Other names are returned unchanged.
 pub(super) fn canonical(name: &str) -> &str {
     match name {
         "i8" | "int8" | "char" => "s8",
@@ -21,7 +21,7 @@ pub(super) fn canonical(name: &str) -> &str {
     }
 }
 
-/// The bytes of a number of this type: `None` if there is no such type, `Some(None)` if it has no such number.
+/// The bytes of a number of this type. The result is `None` if there is no such type and `Some(None)` if the type has no such number.
 pub(super) fn number(ty: &str, text: &str) -> Option<Option<Vec<u8>>> {
     macro_rules! integer {
         ($t:ty) => {{
@@ -58,19 +58,19 @@ pub(super) fn number(ty: &str, text: &str) -> Option<Option<Vec<u8>>> {
     })
 }
 
-/// What an array holds that comes from no file.
+/// What an array holds that is not read from a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fill {
-    /// Nothing: it is an error to read it before it is written.
+    /// Nothing: to read an element before it is written is an error.
     Unwritten,
     Zeros,
     Ones,
-    /// Floats of -1 to 1, 1 excluded; integers of all values.
+    /// Random floats from -1 to 1, without 1, or random integers of all values.
     Random,
 }
 
 impl Fill {
-    /// `count` elements of a type by its name here; random ones differ from `seed` to `seed`.
+    /// The bytes of `count` elements of the type `ty`. Random elements depend on `seed`.
     pub(super) fn bytes(self, ty: &str, size: usize, count: usize, seed: u64) -> Vec<u8> {
         let one = number(ty, "1").flatten().unwrap_or_default();
         let mut state = seed;
@@ -82,10 +82,10 @@ impl Fill {
     }
 }
 
-/// A random element: of a float as many bits as its significand has, so that each is exact.
+/// A random element. A float takes as many random bits as its significand has, so that the float is exact.
 fn random(ty: &str, size: usize, state: &mut u64) -> Vec<u8> {
     let bits = next(state);
-    // An even number of steps from -1: steps of 2^-bits.
+    // The float lies an even number of steps of 2^-bits above -1.
     let uniform = |precision: u32| (bits >> (63 - precision)) as f64 / (1u64 << precision) as f64 - 1.0;
     match ty {
         "f64" => uniform(52).to_le_bytes().to_vec(),

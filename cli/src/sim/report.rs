@@ -1,4 +1,4 @@
-//! What `girih sim` tells of a launch.
+//! What `girih sim` reports of a launch.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,19 +9,19 @@ use serde::Serialize;
 use super::verdict::FindingReport;
 use crate::run::line;
 
-/// The launch, and what it executed.
+/// A launch, what the launch has executed, and what was found.
 #[derive(Serialize)]
 pub(crate) struct SimReport {
     kernel: String,
     grid: [u32; 3],
     block: [u32; 3],
-    /// As asked for.
+    /// The cluster that the arguments ask for.
     cluster: Option<[u32; 3]>,
     dynamic_shared_bytes: u32,
     checks: Vec<&'static str>,
-    /// The first seed, of which the counts are.
+    /// The first seed; the counts are those of the execution with this seed.
     seed: u64,
-    /// The seeds that were tried.
+    /// The seeds of all executions.
     seeds: Vec<u64>,
     blocks: u64,
     warp_instructions: u64,
@@ -37,13 +37,13 @@ pub(crate) struct SimReport {
     global_bytes: u64,
     shared_bytes: u64,
     matrix_flops: u64,
-    /// Warp instructions by kind.
+    /// How many warp instructions of each kind were executed.
     classes: BTreeMap<&'static str, u64>,
-    /// What each instruction did, if asked for.
+    /// What each instruction has done, if `--lines` asks for this.
     lines: Option<Vec<LineReport>>,
-    /// What was found, each kind and pair of instructions once.
+    /// The findings, one for each kind and pair of instructions.
     findings: Vec<FindingReport>,
-    /// Findings beyond those.
+    /// How many more findings there are than `--limit` allows to report.
     untold_findings: u64,
     errors: usize,
     warnings: usize,
@@ -53,11 +53,11 @@ pub(crate) struct SimReport {
     table: String,
 }
 
-/// What an instruction did.
+/// What an instruction has done.
 #[derive(Serialize)]
 struct LineReport {
     line: u32,
-    /// The source line, and where it was inlined.
+    /// The source line of the instruction, and the lines into which the source line was inlined.
     source: Option<String>,
     instruction: String,
     class: &'static str,
@@ -94,7 +94,7 @@ impl LineReport {
 }
 
 impl SimReport {
-    /// Of a launch; with what each instruction did if `told`.
+    /// The report of a launch, with what each instruction has done if `told`.
     pub(crate) fn new(
         kernel: &str,
         launch: &Launch,
@@ -146,11 +146,11 @@ impl SimReport {
         self.passed
     }
 
-    /// The last line.
+    /// The last line of the report.
     fn outcome(&self) -> String {
         let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
         let warnings = (self.warnings > 0).then(|| count(self.warnings, "warning"));
-        let untold = if self.untold_findings > 0 { ", and more that are not told" } else { "" };
+        let untold = if self.untold_findings > 0 { ", and more that are not reported" } else { "" };
         match (self.passed, warnings) {
             (true, None) => "PASSED".into(),
             (true, Some(warnings)) => format!("PASSED with {warnings}{untold}"),

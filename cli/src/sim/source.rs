@@ -1,4 +1,4 @@
-//! The PTX file, and the kernel of it that runs.
+//! The PTX file, and the kernel that is chosen from the file.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use crate::Error;
 
 /// A file's module, and the kernel that was chosen.
 pub(crate) struct Source {
-    /// Of the kernels and functions those that are PTX.
+    /// The kernels and functions of the file that could be parsed.
     pub(crate) module: Module,
     /// The kernel's name.
     pub(crate) kernel: String,
 }
 
 impl Source {
-    /// Reads a file; its only kernel, or the one of this name. What is wrong with other kernels doesn't matter.
+    /// Reads a file and chooses its only kernel, or the kernel of this name. Errors in other kernels are ignored.
     pub(crate) fn read(file: &Path, kernel: Option<&str>) -> Result<Source, Error> {
         let text = std::fs::read_to_string(file).map_err(Error::read(file))?;
         let refuse =

@@ -8,14 +8,14 @@ use npyz::TypeChar;
 use crate::Error;
 use crate::npy::Array;
 
-/// The box that instructions move of an array, and how.
+/// The box of an array that instructions move, and how instructions move the box.
 #[derive(Clone, Debug)]
 pub(crate) struct Boxed {
-    /// Elements along each dimension, in the array's order.
+    /// The elements of the box along each dimension, in the order of the array's dimensions.
     extents: Vec<u32>,
     swizzle: TensorSwizzle,
     fill: OobFill,
-    /// What the elements are, if not what the file says.
+    /// The type of the elements, if the type is not the one that the file says.
     element: Option<TensorElement>,
 }
 
@@ -27,7 +27,7 @@ const ELEMENTS: [(&str, TensorElement); 4] = [
 ];
 
 impl Boxed {
-    /// `16x64,128B,nan,bf16`; `None` if a part of it says nothing.
+    /// Parses a text such as `16x64,128B,nan,bf16`. The result is `None` if a part of the text cannot be read.
     pub(crate) fn parse(text: &str) -> Option<Boxed> {
         let mut parts = text.split(',');
         let extents = parts.next()?.split('x').map(str::parse).collect::<Result<_, _>>().ok()?;
@@ -45,7 +45,7 @@ impl Boxed {
         Some(boxed)
     }
 
-    /// The map of an array at an address; its dimensions in the opposite order, the contiguous one first.
+    /// The map of an array at an address. The map's dimensions are the array's in the opposite order, with the contiguous dimension first.
     pub(crate) fn map(
         &self,
         path: &Path,
@@ -65,7 +65,7 @@ impl Boxed {
     }
 }
 
-/// The tensor map's type of an array's elements.
+/// The type that a tensor map has for the elements of an array.
 fn element(array: &Array) -> Option<TensorElement> {
     Some(match (array.element.type_char(), array.element.size_field()) {
         (TypeChar::Uint, 1) => TensorElement::U8,

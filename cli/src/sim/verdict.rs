@@ -1,43 +1,44 @@
-//! How `girih sim` judges a launch: its arguments, and what it tells of each finding.
+//! How `girih sim` judges a launch: the arguments of the judgement, and the report of each finding.
 
 use girih_sim::{Deny, Error as Found, Finding, Options, Site};
 use serde::Serialize;
 
-/// What is executed how often, and what counts as an error.
+/// The arguments that say how often a launch is executed and what counts as an error.
 #[derive(clap::Args)]
 pub(crate) struct VerdictArgs {
-    /// The first seed: in which order warps run and when asynchronous operations take effect; with 0 warps run in turn
+    /// The first seed. A seed decides in which order warps run and when asynchronous operations take effect; with seed 0
+    /// warps run in turn
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// How many seeds are tried, from --seed on, each on the memory that the first began with
+    /// How many seeds the launch is executed with, from --seed on, each time on the same initial memory
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     seeds: u32,
     /// The most warp instructions that a cluster of blocks may execute
     #[arg(long, default_value_t = 1 << 30)]
     steps: u64,
-    /// Warnings that count as errors: `warnings` for all, or their kinds
+    /// The kinds of warnings that count as errors, or `warnings` for all
     #[arg(long, value_delimiter = ',', value_parser = denied)]
     deny: Vec<String>,
-    /// How many errors, and how many warnings, are told at most
+    /// How many errors, and how many warnings, are reported at most
     #[arg(long, default_value_t = 100)]
     limit: usize,
-    /// Multiprocessors of the GPU: they decide how many blocks are there at a time, and so can wait for one another
+    /// Multiprocessors of the GPU, which decide how many blocks run at a time and so can wait for one another
     #[arg(long, default_value_t = 132, value_parser = clap::value_parser!(u32).range(1..))]
     multiprocessors: u32,
 }
 
-/// What `--deny` takes for all warnings.
+/// What `--deny` accepts for all warnings.
 const WARNINGS: &str = "warnings";
 
 fn denied(text: &str) -> Result<String, String> {
     if text == WARNINGS || Found::WARNINGS.contains(&text) {
         return Ok(text.into());
     }
-    Err(format!("expected {WARNINGS}, or of these: {}", Found::WARNINGS.join(", ")))
+    Err(format!("expected {WARNINGS}, or one of {}", Found::WARNINGS.join(", ")))
 }
 
 impl VerdictArgs {
-    /// These options, with what the arguments say.
+    /// The `options`, with those that the arguments decide.
     pub(crate) fn options(&self, options: Options) -> Options {
         let &VerdictArgs { seed, seeds, steps, limit, multiprocessors, .. } = self;
         let deny = match &self.deny[..] {
@@ -53,17 +54,17 @@ impl VerdictArgs {
 /// A finding.
 #[derive(Serialize)]
 pub(crate) struct FindingReport {
-    /// A name that stays the same from version to version.
+    /// The name of the kind, which stays the same from version to version.
     kind: &'static str,
     severity: String,
-    /// The seed of the execution that was the first to find it.
+    /// The seed of the first execution that has the finding.
     seed: u64,
     message: String,
-    /// In its state space.
+    /// The address in its state space.
     address: Option<u64>,
-    /// The address by variable and index, or by argument.
+    /// The address as a variable and an index, or as an argument and an index.
     name: Option<String>,
-    /// The instructions and threads, that which was found first.
+    /// The instructions and threads that take part; the first is where the finding was made.
     places: Vec<PlaceReport>,
 }
 
@@ -71,7 +72,7 @@ pub(crate) struct FindingReport {
 struct PlaceReport {
     kernel: String,
     line: u32,
-    /// The source line, and where it was inlined, if the text tells.
+    /// The source line, and the lines into which the source line was inlined, if `.loc`s of the PTX say so.
     source: Option<String>,
     instruction: String,
     block: [u32; 3],

@@ -1,4 +1,4 @@
-//! `--trace`, `--break` and `--tile`: a warp's instructions, and what registers and shared memory hold at a line.
+//! `--trace`, `--break` and `--tile`: show the instructions of a warp, and what registers and shared memory hold at a line.
 
 use std::fmt::Write;
 use std::str::FromStr;
@@ -10,10 +10,10 @@ use half::{bf16, f16};
 
 use crate::Error;
 
-/// A line at which registers are shown: the n-th time that a warp comes to it.
+/// A line at which registers are shown, when a warp comes to the line for the n-th time.
 #[derive(Clone, Debug)]
 pub(crate) struct Break {
-    /// A source file, or the end of its path; without one the line is of the PTX.
+    /// The end of the path of a source file; none for a line of the PTX.
     file: Option<String>,
     line: u32,
     nth: u32,
@@ -36,7 +36,7 @@ impl FromStr for Break {
             [file, line, nth] if !file.is_empty() => of(Some(file), line, nth),
             _ => None,
         };
-        let expected = "LINE, LINE:N, FILE:LINE or FILE:LINE:N, the numbers from 1".into();
+        let expected = "LINE, LINE:N, FILE:LINE or FILE:LINE:N, with numbers from 1".into();
         read.ok_or_else(|| Error::Argument { text: text.into(), expected })
     }
 }
@@ -49,7 +49,7 @@ impl std::fmt::Display for Break {
 }
 
 impl Break {
-    /// Whether an instruction is of the line: of a source line also if that is where it was inlined.
+    /// Whether an instruction comes from the line, which may be a source line into which the instruction was inlined.
     fn is_of(&self, line: u32, origin: Option<&Origin>) -> bool {
         let Some(file) = &self.file else { return line == self.line };
         let ends = |path: &str| {
@@ -58,7 +58,7 @@ impl Break {
         origin.is_some_and(|origin| origin.chain().any(|at| at.line == self.line && ends(&at.file)))
     }
 
-    /// The PTX lines at which warps stop: of a source line where its instructions begin.
+    /// The PTX lines at which warps stop: for a source line, where a run of its instructions begins.
     fn stops(&self, kernel: &Kernel) -> Result<Vec<u32>, Error> {
         let (mut stops, mut inside) = (Vec::new(), false);
         for (line, origin) in kernel.origins() {
@@ -88,7 +88,7 @@ impl Break {
     }
 }
 
-/// A source line with instructions, near this one.
+/// The source line with instructions that is nearest to this line.
 fn nearest(kernel: &Kernel, line: u32) -> Option<String> {
     let origins = kernel.origins().filter_map(|(_, origin)| origin).flat_map(Origin::chain);
     let near = origins.min_by_key(|origin| (origin.line.abs_diff(line), origin.line))?;
@@ -98,12 +98,12 @@ fn nearest(kernel: &Kernel, line: u32) -> Option<String> {
 /// A matrix in shared memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tile {
-    /// Bytes before its first element.
+    /// Bytes of shared memory before the first element.
     offset: u64,
     rows: u64,
     columns: u64,
     ty: Type,
-    /// Elements from a row to the next.
+    /// Elements from the start of a row to the next.
     pitch: u64,
 }
 
@@ -130,8 +130,8 @@ impl FromStr for Tile {
         let refused = || Error::Argument {
             text: text.into(),
             expected: format!(
-                "OFFSET:ROWSxCOLUMNS:TYPE or OFFSET:ROWSxCOLUMNS:TYPE:PITCH, the offset in bytes, the pitch in elements, \
-                 a type of {}",
+                "OFFSET:ROWSxCOLUMNS:TYPE or OFFSET:ROWSxCOLUMNS:TYPE:PITCH, with the offset in bytes, the pitch in elements and \
+                 one of the types {}",
                 TYPES.map(|ty| ty.to_string()).join(", ")
             ),
         };
@@ -162,7 +162,7 @@ impl Tile {
         u64::from(self.ty.bits().unwrap_or(8)) / 8
     }
 
-    /// Where it ends in shared memory, in bytes.
+    /// The byte of shared memory at which the tile ends.
     fn end(&self) -> u128 {
         let elements = u128::from(self.rows - 1) * u128::from(self.pitch) + u128::from(self.columns);
         u128::from(self.offset) + elements * u128::from(self.element_bytes())
@@ -188,17 +188,17 @@ impl Tile {
     }
 }
 
-/// What is asked for, with the text that it was asked with.
+/// The arguments that ask for instructions, registers and shared memory to be shown.
 #[derive(clap::Args, Debug)]
 pub(crate) struct WatchArgs {
-    /// Tell on stderr what this warp of the block executes: the number of the warp in its block
+    /// Print on stderr each instruction that a warp of the block executes; WARP is the number of the warp in the block
     #[arg(long, value_name = "WARP")]
     trace: Option<u32>,
-    /// Show the registers where a warp of the block comes to this line of the PTX, or of a source file that its `.loc`s
-    /// name, on stderr; with :N the N-th time
+    /// Print on stderr what registers hold when a warp of the block comes to this line of the PTX, or of a source file that
+    /// `.loc`s of the PTX name; with :N when a warp comes to the line for the N-th time
     #[arg(long = "break", value_name = "[FILE:]LINE[:N]")]
     breaks: Vec<Break>,
-    /// Show this part of shared memory there too, as a matrix; PITCH is in elements
+    /// Print a part of shared memory as a matrix too, wherever --break prints registers; PITCH is in elements
     #[arg(long = "tile", value_name = "OFFSET:ROWSxCOLUMNS:TYPE[:PITCH]", requires = "breaks")]
     tiles: Vec<Tile>,
     /// The block that --trace and --break look at: x, or x,y or x,y,z [default: 0,0,0]
@@ -206,7 +206,7 @@ pub(crate) struct WatchArgs {
     at_block: Option<[u32; 3]>,
 }
 
-/// `3`, `3,2` or `3,2,1`; what is missing is 0.
+/// Parses `3`, `3,2` or `3,2,1`, where a missing number is 0.
 fn place(text: &str) -> Result<[u32; 3], Error> {
     let refused = || Error::Argument { text: text.into(), expected: "x, or x,y or x,y,z".into() };
     let given: Vec<u32> =
@@ -217,7 +217,7 @@ fn place(text: &str) -> Result<[u32; 3], Error> {
 }
 
 impl WatchArgs {
-    /// The observer that was asked for, if one was.
+    /// The observer that the arguments ask for, if they ask for one.
     pub(crate) fn observer(&self, kernel: &Kernel, launch: &Launch) -> Result<Option<Watch>, Error> {
         if self.trace.is_none() && self.breaks.is_empty() {
             return Ok(None);
@@ -237,7 +237,7 @@ impl WatchArgs {
             let text = format!("--trace {warp}");
             return Err(Error::Argument {
                 text,
-                expected: format!("a warp of the block, 0 to {}", warps.saturating_sub(1)),
+                expected: format!("the number of a warp of the block, 0 to {}", warps.saturating_sub(1)),
             });
         }
         let mut breaks = Vec::new();
@@ -257,7 +257,7 @@ impl WatchArgs {
     }
 }
 
-/// Writes to stderr what it sees.
+/// Writes what warps do to stderr.
 #[derive(Debug)]
 pub(crate) struct Watch {
     block: [u32; 3],
@@ -270,21 +270,23 @@ pub(crate) struct Watch {
 #[derive(Debug)]
 struct Stop {
     at: Break,
-    /// Its lines of the PTX.
+    /// The lines of the PTX at which warps stop.
     lines: Vec<u32>,
-    /// How often a warp has come there.
+    /// How often a warp has come to one of these lines.
     seen: u32,
 }
 
 impl Watch {
-    /// The lines to which warps did not come, or not as often as was asked for.
+    /// A message for each line to which warps did not come as often as the arguments ask for.
     pub(crate) fn missed(&self) -> Vec<String> {
         let breaks = self.breaks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let missed = breaks.iter().filter(|stop| stop.seen < stop.at.nth);
         let [x, y, z] = self.block;
         missed
             .map(|Stop { at, seen, .. }| {
-                format!("no stop at line {at}: block ({x},{y},{z}) came there {seen} times")
+                format!(
+                    "no stop at line {at}: the warps of block ({x},{y},{z}) came to the line {seen} times"
+                )
             })
             .collect()
     }
@@ -316,7 +318,7 @@ impl Observer for Watch {
     }
 }
 
-/// What registers and tiles hold.
+/// The text that says what registers and tiles hold.
 fn stop(moment: &Moment<'_>, tiles: &[Tile]) -> String {
     let ([x, y, z], warp, line) = (moment.block(), moment.warp(), line(moment));
     let mut text = String::new();
@@ -338,7 +340,7 @@ fn stop(moment: &Moment<'_>, tiles: &[Tile]) -> String {
     text
 }
 
-/// An instruction and what it wrote.
+/// The text that says what an instruction has written.
 fn step(moment: &Moment<'_>) -> String {
     let mut text = format!("{}, {}: {}", line(moment), lanes(moment), moment.instruction());
     if moment.failed() {
@@ -351,7 +353,7 @@ fn step(moment: &Moment<'_>) -> String {
     text
 }
 
-/// Where the instruction stands, in the source if that is known.
+/// The line of the instruction, with the source line where the source line is known.
 fn line(moment: &Moment<'_>) -> String {
     match moment.origin() {
         Some(origin) => format!("{origin} (PTX line {})", moment.line()),
@@ -367,8 +369,8 @@ fn lanes(moment: &Moment<'_>) -> String {
     }
 }
 
-/// The values of the lanes that execute the instruction, in short: one if all agree, three of an arithmetic sequence.
-/// Where nothing was written stands a dash.
+/// The values of the lanes that execute the instruction: one value if all lanes agree, three values if the values are an arithmetic
+/// sequence, else all values. A dash stands for a value that nothing has written.
 fn values(register: &Register<'_>, moment: &Moment<'_>) -> String {
     let shown = |lane: usize| match register.written >> lane & 1 {
         0 => "-".into(),
@@ -392,7 +394,7 @@ fn values(register: &Register<'_>, moment: &Moment<'_>) -> String {
     }
 }
 
-/// The number that a cell's text is, if it is an integer.
+/// The integer that a text stands for, if the text is an integer.
 fn number(text: &str) -> Option<i128> {
     match text.strip_prefix("0x") {
         Some(digits) => i128::from_str_radix(digits, 16).ok(),
@@ -400,7 +402,7 @@ fn number(text: &str) -> Option<i128> {
     }
 }
 
-/// Bits as a value of their type; those of no number's type in hexadecimal.
+/// Bits as a value of the type `ty`; in hexadecimal if that is not a type of numbers.
 fn value(ty: Type, bits: u64) -> String {
     match ty {
         Type::Pred => (bits & 1).to_string(),

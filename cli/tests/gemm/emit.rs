@@ -1,4 +1,4 @@
-//! `girih emit`: well-formed PTX, the same that is run.
+//! `girih emit` prints well-formed PTX, and the same PTX that `girih gemm` runs.
 
 use girih_device::{Device, Select};
 use girih_kernels::gemm::{Gemms, KernelKind, Layout, Order, Problem};
@@ -10,7 +10,7 @@ use super::{folder, succeeds};
 fn the_ptx_of_a_gemm_is_the_one_that_runs() -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::open(Select::Sim)?;
     let gemms = Gemms::new(&device);
-    // M and N differ in what divides them, so that an exchange of A and B shows.
+    // M and N have different divisors, so that an exchange of A and B would be seen.
     let mnk = [40, 36, 34];
     for (i, layout) in Layout::ALL.into_iter().enumerate() {
         for (j, order) in [Order::Row, Order::Column].into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Bad input: one clear message, a status that says so, and no file left behind.
+//! Bad input gets one clear message and the exit status of an error, and no file is left behind.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::matrix::{Matrix, npy};
 use super::{folder, girih_in, text};
 
-/// Runs girih, which must print nothing on stdout and leave the folder as it was; returns its status and message.
+/// Runs girih, which must print nothing on stdout and leave the folder as it was. The result is the exit status and the message.
 fn fails(folder: &Path, line: &str) -> (Option<i32>, String) {
     let listing = || {
         let entries = fs::read_dir(folder).expect("a folder").map(|entry| {
@@ -24,7 +24,7 @@ fn fails(folder: &Path, line: &str) -> (Option<i32>, String) {
     (output.status.code(), text(&output.stderr))
 }
 
-/// The one line that girih must end with in a run-time error.
+/// The one line that girih must print for an error at run time.
 #[track_caller]
 fn refused(folder: &Path, line: &str, message: &str) {
     assert_eq!(fails(folder, line), (Some(1), format!("error: {message}\n")), "girih {line}");
@@ -63,7 +63,7 @@ fn sizes_and_pitches() {
     }
 }
 
-/// The simulator has what the host can spare, at most 64 GiB.
+/// The simulator has as much memory as the host can spare, at most 64 GiB.
 #[test]
 fn more_than_the_memory() {
     let folder = folder();
@@ -127,7 +127,7 @@ fn names() {
     }
 }
 
-/// No machine has ten thousand GPUs; most that run tests have none.
+/// No machine has ten thousand GPUs, and most machines that run tests have none.
 #[test]
 fn a_missing_gpu_is_one_line() {
     let (status, message) = fails(folder().path(), "gemm --m 8 --n 8 --k 8 --device cuda:9999 -o c.npy");
@@ -225,8 +225,8 @@ fn files_that_hold_no_matrix_of_floats() {
         ),
         (
             npy("<f4", false, "(2, 2)", zeros(8).chain(nan).chain(zeros(4))),
-            "a.npy holds NaN at element 2 of the file: finite values are accepted, or the product could not be \
-             verified"
+            "a.npy holds NaN at element 2 of the file: finite values are accepted, since no \
+             product of others could be verified"
                 .into(),
         ),
     ] {
@@ -256,7 +256,7 @@ fn outputs_that_cannot_be_written() {
     let folder = folder();
     fs::create_dir(folder.path().join("inside")).expect("a folder");
     for line in ["gemm --m 8 --n 8 --k 8", "emit gemm", "emit copy"] {
-        for (to, words) in [("none/c", "cannot write none/c: "), ("inside", "it is no regular file")] {
+        for (to, words) in [("none/c", "cannot write none/c: "), ("inside", "it is not a regular file")] {
             let (status, message) = fails(folder.path(), &format!("{line} -o {to}"));
             assert_eq!((status, message.lines().count()), (Some(1), 1), "{message}");
             assert!(message.starts_with("error: cannot write") && message.contains(words), "{message}");
@@ -264,7 +264,7 @@ fn outputs_that_cannot_be_written() {
     }
 }
 
-/// A product that is refused leaves the file of an earlier one as it was.
+/// A product that is refused leaves the file of an earlier product as it was.
 #[test]
 fn an_earlier_file_stays() {
     let folder = folder();

@@ -1,4 +1,4 @@
-//! The user's own matrices: numpy's product, and the four readings by letters, against the naive product.
+//! Products of matrices from files, with and without a layout, compared with the naive product.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use super::{folder, girih_in, json, succeeds, text};
 
 const DESCRS: [&str; 4] = ["<f4", "<f2", "<u2", "|V2"];
 
-/// Integers of one digit times another, 24 of them: the sums stay below 97 and are exact in every dtype.
+/// A sum has 24 products of small integers, so that it is at most 96 and exact in every dtype.
 const MNK: [usize; 3] = [13, 10, 24];
 
 fn operands(seed: u64) -> [Matrix; 2] {
@@ -46,10 +46,10 @@ fn a_layout_says_how_the_bytes_are_read() {
         for fortran in [false, true] {
             let folder = folder();
             let [a, b] = operands(7);
-            // `n` for A is the C-order file of (K,M), `n` for B that of (N,K).
+            // With `n` the file of A is a C-order file of (K,M), and the file of B is a C-order file of (N,K).
             let first = if layout.starts_with('n') { a.transposed() } else { a.clone() };
             let second = if layout.ends_with('n') { b.transposed() } else { b.clone() };
-            // The same bytes as a Fortran-order file of the reversed shape.
+            // The same bytes are a Fortran-order file of the reversed shape.
             let (first, second) =
                 if fortran { (first.transposed(), second.transposed()) } else { (first, second) };
             first.save(&folder.path().join("a.npy"), "<f4", fortran);
@@ -98,7 +98,7 @@ fn the_product_may_replace_an_operand() {
     assert_eq!(Matrix::load(&folder.path().join("a.npy")).0, a.times(&b));
 }
 
-/// 300 * 300 is more than an f16 holds: the product is infinite, which no bound allows.
+/// 300 * 300 is more than an f16 holds, so that the product is infinite, which no bound allows.
 #[test]
 fn a_product_that_fails_its_check_is_reported_and_not_written() {
     let folder = folder();

@@ -1,4 +1,4 @@
-//! Small-integer matrices, their `.npy` files, and the naive product: written here without the code under test.
+//! Matrices of small integers, their `.npy` files, and the naive product, without the code under test.
 
 use std::fs;
 use std::path::Path;
@@ -9,12 +9,12 @@ use half::{bf16, f16};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Matrix {
     pub(crate) shape: [usize; 2],
-    /// Row by row.
+    /// The elements, row by row.
     pub(crate) values: Vec<f32>,
 }
 
 impl Matrix {
-    /// Integers from -2 to 2 by a linear congruence.
+    /// A matrix of integers from -2 to 2, by a linear congruence.
     pub(crate) fn new(shape: [usize; 2], seed: u64) -> Matrix {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let mut next = || {
@@ -34,7 +34,7 @@ impl Matrix {
         Matrix { shape: [columns, rows], values: (0..rows * columns).map(at).collect() }
     }
 
-    /// `self @ other`.
+    /// The product `self @ other`.
     pub(crate) fn times(&self, other: &Matrix) -> Matrix {
         let ([m, k], [k2, n]) = (self.shape, other.shape);
         assert_eq!(k, k2);
@@ -42,7 +42,7 @@ impl Matrix {
         Matrix { shape: [m, n], values: (0..m * n).map(dot).collect() }
     }
 
-    /// Saves as numpy does; `descr` is `<f4`, `<f2`, `<u2` or `|V2`.
+    /// Saves the matrix as numpy does. `descr` is `<f4`, `<f2`, `<u2` or `|V2`.
     pub(crate) fn save(&self, path: &Path, descr: &str, fortran: bool) {
         let stored = if fortran { self.transposed() } else { self.clone() };
         let bytes = stored.values.iter().flat_map(|&x| match descr {
@@ -53,7 +53,7 @@ impl Matrix {
         fs::write(path, npy(descr, fortran, &format!("{:?}", self.shape.to_vec()), bytes)).expect("a file");
     }
 
-    /// Loads what [`save`](Self::save) writes; also the dtype and whether it is in Fortran order.
+    /// Loads a file that [`save`](Self::save) has written, with the dtype and whether the file is in Fortran order.
     pub(crate) fn load(path: &Path) -> (Matrix, String, bool) {
         let bytes = fs::read(path).expect("a file");
         assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00");
@@ -78,7 +78,7 @@ impl Matrix {
     }
 }
 
-/// An `.npy` file of version 1.0.
+/// The bytes of an `.npy` file of version 1.0.
 pub(crate) fn npy(
     descr: &str,
     fortran: bool,

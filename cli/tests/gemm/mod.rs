@@ -1,4 +1,4 @@
-//! `girih gemm`, `girih copy` and `girih emit` as a user types them, on the simulator.
+//! `girih gemm`, `girih copy` and `girih emit` on the simulator, as a user types the commands.
 
 mod emit;
 mod errors;
@@ -29,7 +29,7 @@ fn succeeds(folder: &Path, line: &str) -> String {
     out
 }
 
-/// The JSON object that a run prints, which must succeed.
+/// The JSON object that a run prints. The run must succeed.
 fn json(folder: &Path, line: &str) -> serde_json::Value {
     let out = succeeds(folder, line);
     serde_json::from_str(&out).unwrap_or_else(|e| panic!("girih {line}: {e}\n{out}"))

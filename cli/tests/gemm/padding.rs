@@ -1,5 +1,5 @@
-//! What lies between the rows of a matrix in memory. A right kernel never reads it, so that no output of girih shows it: its
-//! source is part of these tests.
+//! What lies in the gaps between the rows of a matrix in memory. A right kernel never reads a gap, so that no output of girih shows what
+//! the gaps hold: the source file that fills the gaps is part of these tests.
 
 #[path = "../../src/gemm/pitch.rs"]
 mod pitch;

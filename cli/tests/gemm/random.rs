@@ -1,8 +1,8 @@
-//! Random problems: what is reported, as text and as JSON.
+//! What is reported of products of random matrices, as text and as JSON.
 
 use super::{folder, girih_in, json, succeeds, text};
 
-/// The strides of A (M,K) and B (N,K) by the letters, and of C by its order.
+/// The strides of A (M,K) and B (N,K) for the letters of the layout, and the strides of C for its order.
 fn strides(layout: &str, order: &str, [m, n, k]: [i64; 3], pads: [i64; 3]) -> [[i64; 2]; 3] {
     let of = |contiguous_second: bool, [x, y]: [i64; 2], pad: i64| {
         if contiguous_second { [y + pad, 1] } else { [1, x + pad] }
@@ -55,12 +55,12 @@ fn the_object_says_what_ran() {
     assert_eq!(report["check"]["elements"], 64 * 64);
     assert_eq!(report["check"]["padding_written"], 0);
     let error = report["check"]["relative_error"].as_f64().expect("a number");
-    // The output's rounding dominates: half a unit of 2^-8, spread evenly, is no less than a tenth of that.
+    // Most of the error is the rounding of the output: at most half of 2^-8, and on average no less than a tenth of that.
     assert!(error > 1e-4 && error < 4e-3, "{error}");
     assert_eq!(report["time"]["runs"], 1);
     assert!(report["time"]["median_s"].as_f64().is_some_and(|t| t > 0.0));
     assert!(report["tflops"].is_null() && report["kernel"]["registers"].is_null());
-    // 64 x 64 x 64 in one block's instructions of 16 x 8 x 16 at least.
+    // 64 x 64 x 64 takes at least this many instructions of 16 x 8 x 16.
     let executed = &report["kernel"]["executed"];
     assert_eq!(executed["blocks"], 1);
     assert!(executed["mma"].as_u64().is_some_and(|n| n >= 4 * 8 * 4), "{executed}");
@@ -68,13 +68,13 @@ fn the_object_says_what_ran() {
     assert!(names.iter().any(|p| p["name"] == "TV of C"), "{names:?}");
 }
 
-/// The simulator is an sm_90: what tensor maps can describe goes by `wgmma` there.
+/// The simulator is an sm_90, on which matrices that tensor maps can describe are multiplied by `wgmma`.
 #[test]
 fn the_fastest_kernel_is_the_default() {
     let report = json(folder().path(), "gemm --m 64 --n 64 --k 64 --json");
     assert_eq!((&report["problem"]["kernel"], &report["passed"]), (&"sm90".into(), &true.into()));
     let executed = &report["kernel"]["executed"];
-    // A tile of two warpgroups, of four warps each: four steps along K.
+    // A tile has two warpgroups of four warps each, and there are four steps along K.
     assert_eq!((&executed["mma"], &executed["wgmma"]), (&0.into(), &(2 * 4 * 4).into()), "{executed}");
     for arguments in [
         "--m 64 --n 63 --k 64",

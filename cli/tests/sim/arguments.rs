@@ -1,4 +1,4 @@
-//! What is written as an argument: numbers, arrays that come from no file, boxes of tensor maps, and the shape of a launch.
+//! The arguments of `girih sim`: numbers, arrays that are not read from files, boxes of tensor maps, and the shape of a launch.
 
 use std::fmt::Write;
 use std::fs;
@@ -10,7 +10,7 @@ use super::{MAP, elements, folder, girih, npy};
 
 const HEADER: &str = ".version 8.0 .target sm_90 .address_size 64\n";
 
-/// PTX that stores special registers, one after another from `%d` on, in the first thread of all; the others return.
+/// PTX by which the first of all threads stores special registers, one after another from `%d` on. The other threads return.
 pub(super) fn first_thread_stores(specials: &[&str]) -> String {
     let mut text = "mov.u32 %r0, 0;".to_string();
     for place in ["tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z"] {
@@ -23,7 +23,7 @@ pub(super) fn first_thread_stores(specials: &[&str]) -> String {
     text
 }
 
-/// The bytes that kernels find in a parameter for each of these arguments, which has so many.
+/// The bytes that a kernel finds in a parameter for each of these arguments, each with the number of its bytes.
 fn bytes(arguments: &[(&str, usize)]) -> Vec<Vec<u8>> {
     let folder = folder();
     let (mut ptx, mut launches) = (HEADER.to_string(), String::new());
@@ -116,7 +116,7 @@ fn names_of_other_languages_are_known() {
     ]);
 }
 
-/// Runs a kernel that does nothing beside these arrays, of which each goes to a file of its name.
+/// Runs a kernel that does nothing, with these arrays, each of which is written to a file of its name.
 fn made(arrays: &[(&str, String)]) -> tempfile::TempDir {
     let folder = folder();
     let launches: String =
@@ -211,7 +211,7 @@ fn boxes_are_extents_and_options() {
     assert_eq!(*found.tiled(), want.with_swizzle(TensorSwizzle::B128).with_fill(OobFill::Nan));
     for text in ["", "16x", "16x64,", "16x64,256B", "x"] {
         let (status, _, err) = map(text);
-        let message = format!("`tensormap:{text}:in:a.npy`: expected a BOX like 16x64, then ");
+        let message = format!("`tensormap:{text}:in:a.npy`: expected a BOX such as 16x64, which ");
         assert!(status == Some(2) && err.contains(&message), "{text}: {status:?} {err}");
     }
 }

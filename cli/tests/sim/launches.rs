@@ -1,4 +1,4 @@
-//! Several launches in one call, and arrays that come from no file.
+//! Several launches in one call, and arrays that are not read from files.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use girih_ptx::{TensorElement, TensorMap, Tiled};
 use super::arguments::first_thread_stores;
 use super::{elements, f32s, folder, girih};
 
-/// `part[b]` is the sum of x over the block's 32 elements; then `sum` is that of 4 of them.
+/// A kernel that sets `part[b]` to the sum of the 32 elements of x that block b has, and a kernel that sets `sum` to the sum of four parts.
 const SUMS: &str = ".version 8.0
 .target sm_80
 .address_size 64
@@ -45,7 +45,7 @@ fn launches_run_in_order_on_the_same_arrays() {
     let (_, out, _) = girih(folder.path(), "sim sums.ptx --launches run.txt --report json");
     let reports: serde_json::Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!(reports.as_array().map(Vec::len), Some(2), "{out}");
-    // After a launch with an error there is no other, and no file is written.
+    // A launch with an error is the last one, and no file is written.
     fs::remove_file(folder.path().join("sum.npy")).expect("it was there");
     put(
         "bad.txt",
@@ -59,10 +59,10 @@ fn launches_run_in_order_on_the_same_arrays() {
     for (text, says) in [
         (
             "x = zeros:f32:32\nsums --grid 1 --block 32 --arg y --arg x",
-            "run2.txt, line 2: `y` is no name of a line before",
+            "run2.txt, line 2: no line before gives the name `y`",
         ),
-        ("x = zeros:f33:32", "run2.txt, line 1: `zeros:f33:32`: expected a type of"),
-        ("# nothing", "run2.txt, line 1: no launch"),
+        ("x = zeros:f33:32", "run2.txt, line 1: `zeros:f33:32`: expected one of the types"),
+        ("# nothing", "run2.txt, line 1: the file has no launch"),
         ("sums --grid 1 --block 32", "takes 2 arguments, 0 given"),
         ("other --grid 1 --block 32", "no kernel `other`"),
     ] {
@@ -84,7 +84,7 @@ fn arrays_need_no_files() {
         elements(folder.path(), "s.npy", "<f4", "(1,)")
     };
     assert_eq!((run("zeros:f32:32"), run("ones:float:4x8")), (f32s([0.0]), f32s([32.0])));
-    // Random values are the same in every run, and go to a file if there is one.
+    // Random values are the same in every run, and are written to the file that the argument names.
     let sum = run("rand:f32:32:r.npy");
     assert_eq!(sum, run("rand:f32:32"));
     let values = elements(folder.path(), "r.npy", "<f4", "(32,)");
@@ -94,7 +94,7 @@ fn arrays_need_no_files() {
     assert!(values.iter().all(|value| (-1.0..1.0).contains(value)) && values[0] != values[1]);
 }
 
-/// Stores what it was launched with: its shape, then its arguments; of a tensor map all bytes, in another array.
+/// A kernel that stores the shape of its launch and its arguments, and all bytes of a tensor map in another array.
 fn told() -> String {
     let shape = ["nctaid.x", "nctaid.y", "nctaid.z", "ntid.x", "ntid.y", "ntid.z", "dynamic_smem_size"];
     let map: String =
@@ -125,14 +125,14 @@ fn lines_name_arrays_and_launch_kernels() {
     assert_eq!(x[..36], *told.map(u32::to_le_bytes).as_flattened());
     let map = elements(folder.path(), "map.npy", "|u1", "(128,)");
     let map = TensorMap::from_bytes(map[..].try_into().expect("128 bytes")).expect("a map");
-    // It is of the array that the first argument is the address of.
+    // The tensor map has the address that is the first argument.
     assert_eq!(x[40..48], map.address().to_le_bytes());
     assert_eq!(*map.tiled(), Tiled::new(TensorElement::F32, &[4, 4], &[4, 2]));
     for (line, says) in [
         ("x = u32:1", "`x` stands for something already"),
         ("y = in", "`in`: expected"),
         ("k --grid 1", "--block"),
-        ("k --grid 1 --block 1 --arg z", "`z` is no name of a line before, which are: x, n"),
+        ("k --grid 1 --block 1 --arg z", "no line before gives the name `z`; the names are: x, n"),
         ("k --grid 1 --block 1 --arg tensormap:2:z", "expected"),
         ("k --grid a --block 1", "expected x, or x,y or x,y,z"),
         ("k --gird 1", "--gird"),

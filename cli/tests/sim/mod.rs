@@ -1,4 +1,4 @@
-//! `girih sim` as a user types it.
+//! `girih sim`, as a user types the command.
 
 mod arguments;
 mod launches;
@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 
 use girih_ptx::{TensorElement, TensorMap, TensorSwizzle, Tiled};
 
-/// `y[i] = a * x[i] + y[i]` for i < n; thread i.
+/// `y[i] = a * x[i] + y[i]` for i < n, by thread i.
 const SAXPY: &str = ".version 7.0
 .target sm_80
 .address_size 64
@@ -30,7 +30,7 @@ const SAXPY: &str = ".version 7.0
 }
 ";
 
-/// Two threads write the same shared word; a loop over 16-bit elements in another kernel.
+/// A kernel in which two threads write the same word of shared memory, and a kernel with a loop over elements of 16 bits.
 const OTHERS: &str = ".version 7.0
 .target sm_80
 .address_size 64
@@ -49,7 +49,7 @@ const OTHERS: &str = ".version 7.0
 }
 ";
 
-/// Runs girih in `folder`; what it says on both streams, and its status.
+/// Runs girih in `folder`. The result is the exit status and the texts of both streams.
 fn girih(folder: &Path, line: &str) -> (Option<i32>, String, String) {
     let output: Output = Command::new(env!("CARGO_BIN_EXE_girih"))
         .args(line.split_whitespace())
@@ -60,7 +60,7 @@ fn girih(folder: &Path, line: &str) -> (Option<i32>, String, String) {
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-/// A C-order file as numpy writes it.
+/// The bytes of a C-order file as numpy writes the file.
 fn npy(descr: &str, shape: &str, elements: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     let length = (10 + header.len() + 1).next_multiple_of(64);
@@ -86,13 +86,13 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// The bytes after the header of a file that must have this header.
+/// The bytes after the header of a file, which must have this header.
 fn elements(folder: &Path, name: &str, descr: &str, shape: &str) -> Vec<u8> {
     let file = fs::read(folder.join(name)).expect("the file");
     let start = 10 + usize::from(u16::from_le_bytes([file[8], file[9]]));
     let header = String::from_utf8_lossy(&file[10..start]).into_owned();
     assert!(header.contains(&format!("'descr': '{descr}'")), "{header}");
-    // The trailing comma is as good as none.
+    // Files with and without a trailing comma are accepted.
     assert!(header.contains(&format!("'shape': {}", &shape[..shape.len() - 1])), "{header}");
     file[start..].to_vec()
 }
@@ -128,7 +128,7 @@ fn blocks_form_clusters() {
     assert_eq!(status, Some(2), "{err}");
 }
 
-/// Stores the bytes of a tensor map; 16 threads.
+/// A kernel of 16 threads that stores the bytes of a tensor map.
 const MAP: &str = ".version 8.0 .target sm_90 .address_size 64
 .visible .entry dump(.param .align 64 .b8 map[128], .param .u64 to) {
   .reg .b32 %r; .reg .b64 %d<4>;
@@ -137,7 +137,7 @@ const MAP: &str = ".version 8.0 .target sm_90 .address_size 64
   ld.b64 %d2, [%d0]; st.global.b64 [%d1], %d2; ret;
 }";
 
-/// What `grid.sync()` begins with: without the memory with which blocks wait it traps.
+/// The beginning of `grid.sync()`, which traps if there is no memory by which blocks can wait for one another.
 #[test]
 fn all_blocks_are_launched_together_if_asked() {
     let folder = folder();
@@ -156,7 +156,7 @@ fn all_blocks_are_launched_together_if_asked() {
     let (status, out, err) = girih(folder.path(), &format!("{line} --cooperative"));
     assert_eq!((status, &*err), (Some(0), ""), "{out}");
     assert_eq!(elements(folder.path(), "o.npy", "<u4", "(9,)"), 9u32.to_le_bytes().repeat(9));
-    // An H100 has room for 132 times 32 of these.
+    // An H100 has room for 132 times 32 of these blocks.
     let line = "sim grid.ptx --grid 4225 --block 1 --arg out:u32:4225:p.npy --cooperative";
     let (status, _, err) = girih(folder.path(), line);
     assert!(status == Some(2) && err.contains("at most 4224"), "{status:?} {err}");
@@ -200,8 +200,8 @@ fn tensor_maps_describe_arrays() {
     }
 }
 
-/// Loads a box of 4 x 16 elements at row 8, column 48 of an array by its tensor map, and stores it as it lies in shared
-/// memory.
+/// A kernel that loads a box of 4 x 16 elements at row 8, column 48 of an array by a tensor map, and stores the box in the order in
+/// which shared memory has it.
 const BOX: &str = ".version 8.0 .target sm_90 .address_size 64
 .visible .entry dump(.param .align 64 .b8 map[128], .param .u64 to) {
   .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<4>;
@@ -229,7 +229,7 @@ LOOP:
 fn boxes_are_moved_by_their_tensor_maps() {
     let folder = folder();
     fs::write(folder.path().join("box.ptx"), BOX).expect("written");
-    // 10 x 60 elements: the box's last two rows and last four columns are outside.
+    // The array has 10 x 60 elements, so that the last two rows and the last four columns of the box are outside.
     let a = npy("<f4", "(10, 60)", &f32s((0..600).map(|i| i as f32)));
     fs::write(folder.path().join("a.npy"), a).expect("written");
     let line = "sim box.ptx --grid 1 --block 64 --arg tensormap:4x16:in:a.npy --arg out:f32:4x16:t.npy";
@@ -253,7 +253,7 @@ fn the_report_is_one_json_object() {
         (&"saxpy".into(), &3.into(), &true.into())
     );
     assert_eq!(report["blocks"], 4);
-    // 100 elements of 4 bytes, two loads and a store: 13 sectors each.
+    // Two loads and a store of 100 elements of 4 bytes take 13 sectors each.
     assert_eq!((&report["sectors"], &report["least_sectors"]), (&39.into(), &39.into()));
     assert_eq!(report["checks"], serde_json::json!(["races", "bounds", "uninit"]));
 }
@@ -264,7 +264,7 @@ fn lines_are_told_as_a_table_and_as_json() {
     let line = format!("{RUN} --arg inout:y.npy:z.npy --lines");
     let (status, out, _) = girih(folder.path(), &line);
     assert_eq!(status, Some(0));
-    // Four warps; the last has only four threads that don't return.
+    // There are four warps, and only four threads of the last warp do not return.
     let row = "    12            4            -            -            -           13           13  ld.global.f32 %f1, [%d0]\n";
     assert!(out.contains(row), "{out}");
     assert!(out.contains("global memory             1200 bytes in 39 sectors, at least 39\n"), "{out}");
@@ -284,7 +284,7 @@ fn lines_are_told_as_a_table_and_as_json() {
 fn findings_are_told_and_nothing_is_written() {
     let folder = folder();
     let cases = [
-        // one element too many for x
+        // n is one more than x has elements.
         (
             RUN.replace("u32:100", "u32:101") + " --arg inout:y.npy:z.npy",
             "error: saxpy, line 12: `ld.global.f32 %f1, [%d0]`, block (3, 0, 0), thread (4, 0, 0): read of 4 bytes at \
@@ -309,7 +309,7 @@ fn findings_are_told_and_nothing_is_written() {
     }
 }
 
-/// A kernel of two mistakes and a matter of taste.
+/// A kernel with two mistakes that are errors and one that is a warning.
 const FINDINGS: &str = ".version 8.0 .target sm_90 .address_size 64
 .visible .entry k() {
   .shared .b32 s[64]; .reg .b32 %i, %r; .reg .pred %p;
@@ -349,11 +349,11 @@ fn findings_are_in_the_report_with_their_weight() {
     assert_eq!(findings[2]["places"][1]["line"], 5);
     assert!(findings.iter().all(|finding| finding["address"].is_u64()), "{findings:?}");
     assert_eq!((err.matches("error: ").count(), err.matches("warning: ").count()), (2, 1), "{err}");
-    // One of each.
+    // One error and one warning are reported.
     let (_, few, _) = report(&format!("{line} --limit 1"));
     assert_eq!(few["findings"][0]["kind"], "race");
     assert_eq!(few["errors"], 1);
-    // The warning alone: four seeds are tried, unless it is denied.
+    // With the warning alone four seeds are executed, unless the warning is denied.
     let right = FINDINGS
         .replace("st.shared.u32 [s+4], %i;", "")
         .replace("ld.shared.u32 %r, [s+8]; setp.eq.u32 %p, %r, 1; @%p trap;", "");
@@ -452,8 +452,8 @@ fn what_can_not_be_launched_is_bad_usage() {
         (
             whole.replace("in:x.npy", "at:x.npy"),
             "error: invalid value 'at:x.npy' for '--arg <ARGUMENTS>': `at:x.npy`: expected TYPE:NUMBER, bytes:HEX, in:FILE, \
-             inout:FILE:FILE, out:TYPE:COUNT:FILE, zeros:TYPE:COUNT or ones: or rand: likewise, or tensormap:BOX:in:FILE and \
-             its like; types are u8, s8, ",
+             inout:FILE:FILE, out:TYPE:COUNT:FILE, zeros:TYPE:COUNT, ones:TYPE:COUNT, rand:TYPE:COUNT, or \
+             tensormap:BOX: and an array; the types are u8, s8, ",
         ),
         (
             whole.replace("--grid 4", "--grid 4,"),

@@ -1,10 +1,10 @@
-//! Source lines, and files of which a part can't be read.
+//! Source lines, and files of which a part cannot be parsed.
 
 use std::fs;
 
 use super::{folder, girih};
 
-/// Two warps write what they read; the second store, inlined from line 7, is a race.
+/// Two warps write what they have read. The second store, which was inlined from line 7, is a race.
 const LINES: &str = ".version 8.0
 .target sm_80
 .address_size 64
@@ -34,7 +34,7 @@ fn findings_and_stops_name_source_lines() {
         err.contains("k, inner.cuh:7 in put, inlined at kernel.cu:42 (PTX line 13): `st.shared.u32"),
         "{err}"
     );
-    // The call's own line, and all that was inlined there, begin once.
+    // Warps stop once at the line of the call, with all that was inlined into this line.
     for at in ["kernel.cu:42", "/src/kernel.cu:42", "src/kernel.cu:42:1"] {
         let line = format!("sim lines.ptx --grid 1 --block 32 --check bounds --break {at}");
         let (status, _, err) = girih(folder.path(), &line);

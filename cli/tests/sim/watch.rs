@@ -1,10 +1,10 @@
-//! `--trace`, `--break`, `--tile` and `--reduce`.
+//! The options `--trace`, `--break`, `--tile` and `--reduce`.
 
 use std::fs;
 
 use super::{RUN, folder, girih};
 
-/// Two warps fill a row each of a matrix of words in shared memory, wait for one another, and go round twice more.
+/// Two warps each fill a row of a matrix of words in shared memory and wait for one another, in three rounds.
 const ROWS: &str = ".version 8.0
 .target sm_80
 .address_size 64
@@ -32,7 +32,7 @@ fn a_warp_is_traced_with_what_it_writes() {
     assert_eq!(status, Some(0), "{err}");
     assert!(serde_json::from_str::<serde_json::Value>(&out).is_ok(), "{out}");
     let lines: Vec<&str> = err.lines().collect();
-    // Block 3 has elements 96 to 127, of which there are four; x[i] is i and y[i] is 1.
+    // Block 3 would have elements 96 to 127, of which only the first four exist; x[i] is i and y[i] is 1.
     assert_eq!(lines.len(), 17, "{err}");
     assert_eq!(lines[0], "line 6, all lanes: mov.u32 %r0, %ctaid.x; %r0 = 0x3");
     assert_eq!(lines[3], "line 6, all lanes: mad.lo.u32 %r0, %r0, %r1, %r2; %r0 = 0x60, 0x61, ..., 0x7f");
@@ -87,7 +87,7 @@ fn a_stop_shows_registers_and_a_tile() {
         "    1107296256 1107558400",
     ];
     assert_eq!(text, want, "{err}");
-    // The wait is one step of the trace, however long it took.
+    // The wait is one step of the trace, however long the wait took.
     assert_eq!(err.lines().filter(|line| line.starts_with("line 12,")).count(), 3, "{err}");
 }
 
@@ -96,7 +96,10 @@ fn a_stop_that_is_not_reached_is_told() {
     let folder = folder();
     fs::write(folder.path().join("rows.ptx"), ROWS).expect("written");
     let (status, _, err) = girih(folder.path(), "sim rows.ptx --grid 1 --block 64 --break 12:7");
-    assert_eq!((status, &*err), (Some(0), "no stop at line 12: block (0,0,0) came there 6 times\n"));
+    assert_eq!(
+        (status, &*err),
+        (Some(0), "no stop at line 12: the warps of block (0,0,0) came to the line 6 times\n")
+    );
 }
 
 #[test]
@@ -104,7 +107,7 @@ fn what_can_not_be_looked_at_is_bad_usage() {
     let folder = folder();
     fs::write(folder.path().join("rows.ptx"), ROWS).expect("written");
     for (options, message) in [
-        ("--trace 2", "error: `--trace 2`: expected a warp of the block, 0 to 1\n"),
+        ("--trace 2", "error: `--trace 2`: expected the number of a warp of the block, 0 to 1\n"),
         ("--trace 0 --at-block 1", "error: `--at-block 1,0,0`: expected a block of the grid 1,1,1\n"),
         ("--break 10", "error: `--break 10`: expected a line with an instruction of `rows`, such as 11\n"),
         ("--break 40", "error: `--break 40`: expected a line with an instruction of `rows`, such as 16\n"),
@@ -114,7 +117,7 @@ fn what_can_not_be_looked_at_is_bad_usage() {
         ),
         (
             "--break x",
-            "error: invalid value 'x' for '--break <[FILE:]LINE[:N]>': `x`: expected LINE, LINE:N, FILE:LINE or FILE:LINE:N, the numbers from 1\n",
+            "error: invalid value 'x' for '--break <[FILE:]LINE[:N]>': `x`: expected LINE, LINE:N, FILE:LINE or FILE:LINE:N, with numbers from 1\n",
         ),
         ("--tile 0:1x1:f32", "error: the following required arguments were not provided:\n"),
     ] {
@@ -124,7 +127,7 @@ fn what_can_not_be_looked_at_is_bad_usage() {
     }
 }
 
-/// Five rounds of a loop; line 12 of the source is line 10 of the PTX.
+/// A loop of five rounds. Line 12 of the source is line 10 of the PTX.
 const ROUNDS: &str = ".version 8.0
 .target sm_80
 .address_size 64
@@ -163,7 +166,7 @@ fn stops_are_at_lines_of_ptx_or_source_and_at_the_time_that_is_given() {
             girih(folder.path(), &format!("sim rounds.ptx --grid 1 --block 32 --break={text}"));
         assert_eq!((status, &*out), (Some(2), ""), "{text}: {err}");
         let message =
-            format!("`{text}`: expected LINE, LINE:N, FILE:LINE or FILE:LINE:N, the numbers from 1\n");
+            format!("`{text}`: expected LINE, LINE:N, FILE:LINE or FILE:LINE:N, with numbers from 1\n");
         assert!(err.contains(&message), "{text}: {err}");
     }
 }
@@ -180,7 +183,7 @@ fn tiles_have_a_pitch_and_offsets_may_be_hexadecimal() {
         "  shared memory from byte 0: 2 x 3 of f32",
         "    0 1 2",
         "    3 4 5",
-        // An f32's upper half is the same number as bf16, and the lower one of small numbers is 0.
+        // The upper half of an f32 is the same number in bf16, and the lower half is 0 for small integers.
         "  shared memory from byte 16: 2 x 3 of bf16",
         "    0 4 0",
         "    0 8 0",
@@ -217,10 +220,10 @@ fn a_tile_ends_after_its_last_element() {
 #[test]
 fn a_failing_launch_is_reduced() {
     let folder = folder();
-    // 100 elements: of blocks of 32, the fifth is the first to find none.
+    // There are 100 elements, so that the fourth block of 32 threads is the first to go beyond them.
     let line = RUN.replace("u32:100", "u32:1000").replace("--grid 4", "--grid 32");
     let (status, out, err) = girih(folder.path(), &format!("{line} --arg inout:y.npy:z.npy --reduce"));
     assert_eq!(status, Some(1), "{out}");
-    assert!(err.contains("\nthe least grid in which it fails: --grid 4,1,1 (found by "), "{err}");
+    assert!(err.contains("\nthe least grid with which the launch fails: --grid 4,1,1 (found by "), "{err}");
     assert!(!folder.path().join("z.npy").exists());
 }
