@@ -9,7 +9,8 @@ use crate::builder::Builder;
 use crate::engine::element_bytes;
 use crate::error::narrow;
 use crate::gemm::MAX_EXTENT;
-use crate::tiled::copy::{coalesced, shape_tiler};
+use crate::sizes::shape_tiler;
+use crate::tiled::copy::coalesced;
 use crate::{Error, Expr, Gmem, Kernel, algorithm};
 
 /// What a copy module is specialised by; no size and no pitch is among them.

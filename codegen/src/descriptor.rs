@@ -97,7 +97,7 @@ impl ThrMma<Expr> {
         }
         let rest =
             (1..mine.layout().rank()).map(|i| mine.layout().mode(i)).collect::<Result<Vec<Lay>, _>>()?;
-        let one = Lay::concat(&[crate::tiled::copy::ONE])?;
+        let one = Lay::concat(&[crate::sizes::ONE])?;
         append(&Tensor::new(Descriptor { desc, matrix: mine.into_engine() }, one), &rest)
     }
 }

@@ -22,6 +22,7 @@ mod kernel;
 mod misfit;
 pub mod plan;
 pub mod scalar;
+mod sizes;
 pub mod sync;
 mod tiled;
 mod tma;

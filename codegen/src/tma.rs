@@ -6,7 +6,7 @@ use girih_tensor::{DType, Tensor};
 
 use crate::algorithm::CopyWith;
 use crate::atom::{CopyAtom, Transfer, tensor_element, tensor_swizzle};
-use crate::tiled::copy::{extent, static_size};
+use crate::sizes::{extent, static_size};
 use crate::{Counting, Error, Expr, TiledCopy};
 
 /// Most dimensions of a tensor map, and most elements of a box along one.

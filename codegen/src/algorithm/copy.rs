@@ -289,7 +289,7 @@ impl<'a> Move<'a> {
             _ => return Err(mismatch("a tiled copy, which knows the bits of a value")),
         };
         let every = if tensor { i64::from(with.atom.bits() / bits).max(1) } else { 1 };
-        let size = |layout| crate::tiled::copy::static_size("copy", layout);
+        let size = |layout| crate::sizes::static_size("copy", layout);
         let sizes = [size(source.layout())? as usize, size(target.layout())? as usize];
         if !predicates.are_of(sizes[0]) {
             return Err(mismatch("a predicate for each value of the source"));
@@ -323,7 +323,7 @@ impl<'a> Move<'a> {
         let CopyAtom { src, dst, .. } = self.with.atom;
         let mut each = [0; 2];
         for (each, side) in each.iter_mut().zip([src, dst]) {
-            let bits = crate::tiled::copy::static_size("copy", &side.mode(1)?)?;
+            let bits = crate::sizes::static_size("copy", &side.mode(1)?)?;
             if bits % self.bits != 0 {
                 return Err(self.refused("values that the atom's pieces hold whole"));
             }

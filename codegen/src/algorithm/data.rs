@@ -113,7 +113,7 @@ pub(super) fn every_value<E: Data>(
     tensor: &Tensor<E>,
     every: i64,
 ) -> Result<Vec<Site>, Error> {
-    let count = crate::tiled::copy::static_size(what, tensor.layout())?;
+    let count = crate::sizes::static_size(what, tensor.layout())?;
     let value = |i| {
         let value: Site = engine::at(tensor, i)?.into();
         value.rmem().map_or(Ok(()), Rmem::check)?;
@@ -138,6 +138,6 @@ pub(super) fn memory_order(site: &Site, layout: &Lay) -> Result<Vec<i64>, Error>
     leaves.sort_by_key(|&leaf| distance(leaf));
     let leaf = |i: usize| Lay::leaf(numbers.flat_leaf(i).0, numbers.flat_leaf(i).1);
     let order = Lay::concat(&leaves.into_iter().map(leaf).collect::<Result<Vec<_>, _>>()?)?;
-    let count = crate::tiled::copy::static_size("copy", layout)?;
+    let count = crate::sizes::static_size("copy", layout)?;
     (0..count).map(|i| Ok(order.at(i)?)).collect()
 }

@@ -10,7 +10,7 @@ use super::congruent::{self, Held};
 use super::scalars::{extract, insert};
 use crate::atom::{Major, MmaAtom, MmaKind};
 use crate::builder::{Builder, Cond, Reg};
-use crate::tiled::copy::{ONE, static_size};
+use crate::sizes::{ONE, static_size};
 use crate::{Descriptor, Error, Expr, Operand, Rmem, TiledMma};
 
 /// An engine that an MMA takes A or B from: registers, or descriptors of shared memory.
@@ -79,7 +79,7 @@ impl Rmem {
             let with = format!("registers of {} from value {}", self.dtype(), self.offset());
             mismatch(values.to_string(), with, "consecutive values that fill whole registers")
         };
-        let consecutive = count == 1 || values.coalesce() == crate::tiled::copy::extent(count)?;
+        let consecutive = count == 1 || values.coalesce() == crate::sizes::extent(count)?;
         if !consecutive || self.offset() % per != 0 {
             return Err(refused());
         }

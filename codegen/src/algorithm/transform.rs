@@ -38,7 +38,7 @@ pub fn transform<S: Data, D: Data>(
     target: &Tensor<D>,
     mut op: impl FnMut(&mut Builder, &[Scalar]) -> Result<Scalar, Error>,
 ) -> Result<(), Error> {
-    let size = |layout: &girih_layout::Lay| crate::tiled::copy::static_size("transform", layout);
+    let size = |layout: &girih_layout::Lay| crate::sizes::static_size("transform", layout);
     let count = size(target.layout())?;
     let (site, mut columns) = (Location::caller(), Vec::new());
     let mut held = Held::of(target);

@@ -16,7 +16,7 @@ use crate::atom::Major;
 use crate::builder::{Builder, Cond};
 use crate::engine::element_bytes;
 use crate::error::narrow;
-use crate::tiled::copy::shape_tiler;
+use crate::sizes::shape_tiler;
 use crate::tiled::mma::{Operand, ThrMma};
 use crate::{Counting, Error, Expr, Gmem, Kernel, TmaCopy};
 

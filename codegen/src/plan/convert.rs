@@ -14,7 +14,7 @@ use girih_layout::Lay;
 use super::access::WARP;
 use super::proof::exactly_once;
 use crate::Error;
-use crate::tiled::copy::static_size;
+use crate::sizes::static_size;
 
 /// Lanes of a warp.
 pub(super) const LANES: usize = WARP as usize;

@@ -4,7 +4,8 @@ use girih_layout::{Int, Lay, Shape, Stride};
 
 use super::proof::exactly_once;
 use crate::atom::universal_copy;
-use crate::tiled::copy::{coalesced, static_size};
+use crate::sizes::static_size;
+use crate::tiled::copy::coalesced;
 use crate::{Error, TiledCopy};
 
 /// Bits of the widest access of a thread.

@@ -5,7 +5,7 @@ use std::fmt;
 use girih_layout::{Composed, Lay};
 
 use crate::Error;
-use crate::tiled::copy::static_size;
+use crate::sizes::static_size;
 
 /// Why an access is not wider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,29 +14,9 @@ use crate::Error;
 use crate::atom::CopyAtom;
 use crate::error::narrow;
 use crate::misfit::{self, Fit, Misfit, Subject, Word, known, tri, words};
+use crate::sizes::static_size;
 
 pub use slice::ThrCopy;
-
-/// `n:1`
-pub(crate) fn extent(n: i64) -> Result<Lay, Error> {
-    Ok(misfit::extent(n)?)
-}
-
-/// `<n0:1,n1:1,...>`
-pub(crate) fn shape_tiler(extents: &[i64]) -> Result<Tiler, Error> {
-    let tiles = extents.iter().map(|&n| extent(n).map(Tile::Lay)).collect::<Result<Vec<_>, _>>()?;
-    Ok(Tiler::Modes(Tiles::new(&tiles)?))
-}
-
-/// A constant layout's size.
-pub(crate) fn static_size(what: &'static str, lay: &Lay) -> Result<i64, Error> {
-    lay.size()?.get().ok_or_else(|| Error::NotStatic { what, layout: lay.to_string() })
-}
-
-/// Whether a constant layout is a bijection onto the indices below its size.
-pub(crate) fn is_bijective(what: &'static str, lay: &Lay) -> Result<bool, Error> {
-    Ok(static_size(what, &lay.right_inverse()?)? == static_size(what, lay)?)
-}
 
 /// A copy by several threads, each with several values of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -294,6 +274,3 @@ pub(crate) fn coalesced(
     let val = Lay::strided(by_mode(vector, 1), by_mode(1, vector))?; // (ValM,ValN) -> value
     TiledCopy::new(atom, atom.bits() / narrow::<u32>("vector", vector)?, &thr, &val)
 }
-
-/// The layout with one value.
-pub(crate) const ONE: Lay = lay!("1:0");

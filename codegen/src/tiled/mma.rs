@@ -12,7 +12,7 @@ use girih_tensor::{DType, Engine, Index, Slice, Tensor};
 use crate::Error;
 use crate::atom::{MmaAtom, MmaKind};
 use crate::misfit::{self, Fit, Misfit, Subject, Word, known, tri, words};
-use crate::tiled::copy::static_size;
+use crate::sizes::static_size;
 
 pub use slice::ThrMma;
 

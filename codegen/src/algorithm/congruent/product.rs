@@ -40,7 +40,7 @@ pub(in crate::algorithm) fn product(
     layouts: [&Lay; 3],
 ) -> Result<(), Error> {
     let Some(lanes) = atom.threads.size()?.get().and_then(|n| usize::try_from(n).ok()) else { return Ok(()) };
-    if atom.threads.coalesce() != crate::tiled::copy::extent(lanes as i64)? {
+    if atom.threads.coalesce() != crate::sizes::extent(lanes as i64)? {
         return Ok(());
     }
     let mut known: [Option<(Side<'_>, [Along; 2])>; 3] = [None, None, None];

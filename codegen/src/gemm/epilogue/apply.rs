@@ -6,7 +6,7 @@ use girih_tensor::{DType, Engine, Slice, Tensor};
 use super::{Element, Epilogue, Given};
 use crate::algorithm::{read, write};
 use crate::builder::Builder;
-use crate::tiled::copy::{extent, static_size};
+use crate::sizes::{extent, static_size};
 use crate::{Counting, Error, Expr, Gmem, Rmem, Scalar, engine};
 
 /// Values of C that are computed together, and what is read for them: it has to fit the registers beside the sums.
@@ -207,7 +207,7 @@ fn values(b: &mut Builder, tensor: &Tensor<Gmem>) -> Result<Vec<Scalar>, Error> 
         }
     }
     if leaves.is_empty() {
-        leaves.push(crate::tiled::copy::ONE);
+        leaves.push(crate::sizes::ONE);
     }
     let own = Tensor::new(tensor.engine().clone(), Lay::concat(&leaves)?);
     let found = read(b, &own)?;

@@ -11,7 +11,7 @@ use crate::builder::{Builder, SHARED_ALIGN};
 use crate::engine::element_bytes;
 use crate::gemm::mainloop::{Consumer, ROWS, Sums, WARPGROUP};
 use crate::gemm::schedule::Tile;
-use crate::tiled::copy::{shape_tiler, static_size};
+use crate::sizes::{shape_tiler, static_size};
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Smem, TiledCopy, TiledMma, TmaCopy};
 

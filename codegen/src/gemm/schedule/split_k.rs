@@ -11,8 +11,8 @@ use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::{Builder, Cond};
 use crate::error::narrow;
 use crate::gemm::mainloop::Sums;
+use crate::sizes::static_size;
 use crate::sync::Semaphore;
-use crate::tiled::copy::static_size;
 use crate::{Error, Expr, Gmem, Rmem, Scalar};
 
 /// Bytes of a sum and of a semaphore.

@@ -6,9 +6,10 @@
 
 use girih_layout::{Int, Lay, MAX_LEAVES, Shape, Stride, Tile, Tiles};
 
-use super::{TiledCopy, extent, static_size};
+use super::TiledCopy;
 use crate::atom::CopyAtom;
 use crate::misfit::{self, Fit, Misfit, Subject, Word, known, tri, words};
+use crate::sizes::{extent, static_size};
 use crate::{Error, Operand, TiledMma};
 
 impl TiledCopy {

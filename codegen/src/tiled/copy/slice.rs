@@ -3,8 +3,9 @@
 use girih_layout::{Int, Lay, Shape, Tile, Tiler};
 use girih_tensor::{Engine, Index, Part, Slice, Tensor};
 
-use super::{Side, TiledCopy, extent, shape_tiler, static_size};
+use super::{Side, TiledCopy};
 use crate::builder::Builder;
+use crate::sizes::{extent, shape_tiler, static_size};
 use crate::{Error, Expr, Memory, Rmem, engine};
 
 /// A thread of a [`TiledCopy`].

@@ -7,7 +7,7 @@ use super::{Operand, TiledMma, append, digits, split_matrix};
 use crate::atom::{MmaAtom, MmaKind};
 use crate::builder::Builder;
 use crate::engine::per_register;
-use crate::tiled::copy::static_size;
+use crate::sizes::static_size;
 use crate::{Error, Expr, Memory, Rmem, engine};
 
 /// A thread of a [`TiledMma`].

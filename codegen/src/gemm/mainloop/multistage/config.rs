@@ -9,7 +9,8 @@ use crate::builder::MAX_SHARED;
 use crate::engine::element_bytes;
 use crate::error::narrow;
 use crate::gemm::config::refuse;
-use crate::tiled::copy::{TiledCopy, coalesced, extent, is_bijective, static_size};
+use crate::sizes::{extent, is_bijective, static_size};
+use crate::tiled::copy::{TiledCopy, coalesced};
 use crate::tiled::mma::{Operand, TiledMma};
 
 /// The largest extent of a block's tile.

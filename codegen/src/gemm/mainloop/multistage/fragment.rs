@@ -7,7 +7,8 @@ use super::Multistage;
 use crate::algorithm::copy;
 use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::Builder;
-use crate::tiled::copy::{ThrCopy, TiledCopy, extent};
+use crate::sizes::extent;
+use crate::tiled::copy::{ThrCopy, TiledCopy};
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Rmem, Smem};
 

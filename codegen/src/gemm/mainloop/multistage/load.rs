@@ -4,7 +4,8 @@ use girih_tensor::{Slice, Tensor};
 
 use crate::algorithm::{CopyWith, copy};
 use crate::builder::Builder;
-use crate::tiled::copy::{TiledCopy, shape_tiler};
+use crate::sizes::shape_tiler;
+use crate::tiled::copy::TiledCopy;
 use crate::{Error, Expr, Gmem, Smem};
 
 /// One thread's share of loading an operand's tiles.

@@ -6,7 +6,7 @@ use super::Multistage;
 use crate::Error;
 use crate::atom::Major;
 use crate::plan::{Access, best_swizzle, widest_vector};
-use crate::tiled::copy::static_size;
+use crate::sizes::static_size;
 use crate::tiled::mma::Operand;
 
 /// The layout `(BlockX,BlockK,Stage)` of an operand in shared memory and the swizzle of its element offsets.

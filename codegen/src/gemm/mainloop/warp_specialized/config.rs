@@ -8,7 +8,7 @@ use crate::builder::MAX_SHARED;
 use crate::engine::element_bytes;
 use crate::error::narrow;
 use crate::gemm::config::refuse;
-use crate::tiled::copy::{is_bijective, static_size};
+use crate::sizes::{is_bijective, static_size};
 use crate::tiled::mma::Operand;
 use crate::{Error, Pipeline, TiledMma};
 

@@ -7,7 +7,7 @@ use girih_tensor::Slice;
 use super::{Feed, Shared};
 use crate::algorithm::copy;
 use crate::builder::{Builder, Cond};
-use crate::tiled::copy::shape_tiler;
+use crate::sizes::shape_tiler;
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, PipelineState, Stage};
 
