@@ -1,7 +1,7 @@
 //! Whole modules as text, for reading and for ptxas: the gate assembles every file of `testdata/golden`.
 
 use expect_test::{ExpectFile, expect_file};
-use girih_codegen::gemm::{Epilogue, GemmConfig, Input, Major, Multistage, generate};
+use girih_codegen::gemm::{Epilogue, GemmConfig, Input, Major, Multistage, Schedule, generate};
 use girih_layout::{Lay, Tile, lay};
 use girih_ptx::{Item, Module, Statement};
 use girih_tensor::DType;
@@ -60,6 +60,14 @@ fn sm90_bf16_linear() {
     let epilogue = Epilogue::new().plus(bias).gelu().plus(residual);
     expect_file!["../../testdata/golden/gemm_sm90_bf16_linear.ptx"]
         .assert_eq(&generate(&config, &epilogue).unwrap().kernel.module().to_string());
+}
+
+/// Blocks that share the widest tile, whose sums they read beside their own.
+#[test]
+fn sm90_bf16_split_k() {
+    let config = wgmma("SM90_64x256x16_F32BF16BF16_SS", [128, 256, 64], lay!("(2,1):(1,0)"), DType::Bf16);
+    let config = GemmConfig { schedule: Schedule::SplitK { parts: 4 }, ..config };
+    check(&config, expect_file!["../../testdata/golden/gemm_sm90_bf16_split_k.ptx"]);
 }
 
 /// What the parser skips.

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use girih_layout::Lay;
-use girih_tensor::{DType, Tensor};
+use girih_tensor::{DType, Slice, Tensor};
 
 use super::Tile;
-use crate::algorithm::{copy, transform};
+use crate::algorithm::{CopyWith, Predicates, copy, copy_if, transform};
 use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::{Builder, Cond};
 use crate::error::narrow;
@@ -17,6 +17,8 @@ use crate::{Error, Expr, Gmem, Rmem, Scalar};
 
 /// Bytes of a sum and of a semaphore.
 const WORD: i64 = 4;
+/// Sums that are read together: they have to fit the registers beside the thread's own.
+const TOGETHER: i64 = 16;
 
 /// A block's part of a tile of C.
 pub(in crate::gemm) struct Part {
@@ -81,8 +83,12 @@ impl Part {
         let vector = if count % 4 == 0 { 4 } else { 1 };
         let place = &(&self.tile * (count * team.threads)) + &(&team.thread * vector);
         let stored = Gmem::new(&workspace.sums + &(&place * WORD), DType::F32);
-        let stored = Tensor::new(stored, Lay::strided([vector, count / vector], [1, vector * team.threads])?); // (4,V/4)
-        let own = Tensor::new(sums.values.engine().clone(), Lay::left(stored.layout().shape())?); // (4,V/4)
+        let vectors = count / vector;
+        let together = (1..=TOGETHER / vector).rev().find(|by| vectors % by == 0).unwrap_or(1);
+        let pieces = vectors / together;
+        let strides = [1, vector * team.threads, vector * team.threads * together];
+        let stored = Tensor::new(stored, Lay::strided([vector, together, pieces], strides)?); // (4,Vectors,Pieces)
+        let own = Tensor::new(sums.values.engine().clone(), Lay::left(stored.layout().shape())?); // (4,Vectors,Pieces)
         let turn = Gmem::new(&workspace.turns + &(&self.tile * WORD), DType::U32);
         let turn = Semaphore::new(b, &turn)?;
         let first = Cond::less(&team.thread, &Expr::from(1));
@@ -92,11 +98,15 @@ impl Part {
         };
         let index = |index: &Expr| Scalar::index(index, DType::U32);
         turn.wait_eq(b, &index(&self.index))?;
-        b.if_(&Cond::less(&Expr::from(0), &self.index), |b| {
+        // Without a branch, beside which ptxas spills the sums of the widest tile.
+        let others = Predicates::from(Cond::less(&Expr::from(0), &self.index));
+        for piece in 0..pieces {
+            let at = (Slice::All, Slice::All, Slice::at(piece));
+            let (stored, own) = (stored.slice(at.clone())?, own.slice(at)?); // (4,Vectors)
             let before = Rmem::like(b, &stored)?;
-            copy(b, AUTO_VECTORIZING_COPY, &stored, &before)?;
-            transform(b, &[&own, &before], &own, |_, x| Ok(&x[0] + &x[1]))
-        })?;
+            copy_if(b, CopyWith::from(AUTO_VECTORIZING_COPY).zero_fill(), &others, &stored, &before)?;
+            transform(b, &[&own, &before], &own, |_, x| Ok(&x[0] + &x[1]))?;
+        }
         b.if_else(
             &Cond::less(&self.index, &Expr::from(self.of - 1)),
             |b| {
