@@ -7,12 +7,12 @@
 use std::{fmt::Display, time::Duration};
 
 use criterion::{Bencher, BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
-use girih_benches::{cublas, gpu, normal};
 use girih_device::{Device, Error, Pod};
 use girih_kernels::{
     copy,
     gemm::{Gemms, KernelKind, Layout, Problem},
 };
+use girih_peers::{cublas, gpu, normal};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 

@@ -6,15 +6,15 @@
 use std::{ffi::c_void, ptr, sync::Arc, time::Duration};
 
 use cudarc::driver::{CudaContext, CudaStream, PushKernelArg as _, result, sys};
-use girih_benches::{
-    contest::{Clock, Contestant, Failure, Rules, Times, contest},
-    cublas, gpu, normal,
-    record::{record, save},
-};
 use girih_codegen::{Builder, Error, Gmem, Kernel, Scalar, algorithm::write};
 use girih_device::{Device, args};
 use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem, check};
 use girih_layout::tiler;
+use girih_peers::{
+    contest::{Clock, Contestant, Failure, Rules, Times, contest},
+    cublas, gpu, normal,
+    record::{record, save},
+};
 use girih_ptx::Special;
 use girih_tensor::DType;
 use half::bf16;

@@ -6,15 +6,15 @@
 
 use std::time::Duration;
 
-use girih_benches::{
-    contest::{Clock, Contestant, Failure, Rules, Times, contest},
-    cublas, gpu, normal,
-    record::{record, save},
-};
 use girih_device::{Device, Pod};
 use girih_kernels::{
     copy,
     gemm::{Gemms, KernelKind, Layout, Problem, check},
+};
+use girih_peers::{
+    contest::{Clock, Contestant, Failure, Rules, Times, contest},
+    cublas, gpu, normal,
+    record::{record, save},
 };
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};

@@ -7,16 +7,16 @@
 
 use std::{env, fs, path::Path, time::Duration};
 
-use girih_benches::{
-    contest::{Clock, Contestant, Failure, Rules, contest},
-    gpu, normal,
-};
 use girih_codegen::{
     Operand,
     gemm::{Epilogue, GemmKernel, Param, generate},
 };
 use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig, Pod, TensorMap};
 use girih_kernels::gemm::{KernelKind, Layout, Problem, choose};
+use girih_peers::{
+    contest::{Clock, Contestant, Failure, Rules, contest},
+    gpu, normal,
+};
 use girih_ptx::Module;
 use girih_tensor::Element;
 use half::{bf16, f16};
