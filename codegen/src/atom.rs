@@ -13,6 +13,7 @@ use girih_ptx::{Modifier, Type, Word};
 pub use copy::*;
 pub(crate) use copy::{tensor_element, tensor_swizzle};
 pub use gmma::*;
+pub(crate) use mma::NoAtom;
 pub use mma::*;
 
 const fn word(word: Word) -> Modifier {

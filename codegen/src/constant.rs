@@ -37,9 +37,9 @@
 use std::fmt;
 
 use girih_layout::{Lay, Message, Stride};
-use girih_tensor::Space;
+use girih_tensor::{DType, Space};
 
-use crate::atom::{CopyAtom, CopyOp, MmaAtom, Transfer};
+use crate::atom::{CopyAtom, CopyOp, Major, MmaAtom, MmaKind, NoAtom, Product, Transfer};
 use crate::misfit::{self, Fit, Misfit, Subject, Word, known, tri, words};
 use crate::tiled::copy::Side;
 use crate::{Error, Operand, TiledCopy, TiledMma};
@@ -105,6 +105,26 @@ const fn judged<T: Copy>(fit: Fit<T>) -> Judged<T> {
     match fit {
         Ok(value) => Ok(value),
         Err(misfit) => Err(Refusal(misfit)),
+    }
+}
+
+/// [`MmaAtom::wgmma`].
+///
+/// # Errors
+/// As there.
+pub const fn wgmma(
+    kind: MmaKind,
+    n: i64,
+    types: [DType; 3],
+    majors: [Major; 2],
+    product: Product,
+) -> Judged<MmaAtom> {
+    match MmaAtom::judged_wgmma(kind, n, types, majors, product) {
+        Ok(atom) => Ok(atom),
+        Err(NoAtom::Layout(error)) => Err(Refusal(Misfit::Layout(error))),
+        Err(NoAtom::Config { what, value, accepted }) => {
+            Err(Refusal(Misfit::Config { what, value, accepted }))
+        }
     }
 }
 

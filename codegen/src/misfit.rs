@@ -39,6 +39,8 @@ pub(crate) enum Misfit {
     NotStatic { what: &'static str, operand: Subject },
     /// [`Error::Mismatch`].
     Mismatch { what: &'static str, operand: Subject, with: Message, accepted: &'static str },
+    /// [`Error::Config`].
+    Config { what: &'static str, value: Message, accepted: &'static str },
 }
 
 /// What was asked for, or what does not fit.
@@ -72,6 +74,13 @@ impl Misfit {
                 line.text(": ");
                 line.text(accepted);
             }
+            Misfit::Config { what, value, accepted } => {
+                line.text(what);
+                line.text(" = ");
+                line.text(value.as_str());
+                line.text(": ");
+                line.text(accepted);
+            }
         }
         line
     }
@@ -84,6 +93,9 @@ impl From<Misfit> for Error {
             Misfit::NotStatic { what, operand } => Error::NotStatic { what, layout: operand.text() },
             Misfit::Mismatch { what, operand, with, accepted } => {
                 Error::Mismatch { what, layout: operand.text(), with: with.as_str().to_owned(), accepted }
+            }
+            Misfit::Config { what, value, accepted } => {
+                Error::Config { what, value: value.as_str().to_owned(), accepted: accepted.to_owned() }
             }
         }
     }

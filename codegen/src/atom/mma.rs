@@ -14,6 +14,7 @@ use girih_ptx::{Modifier, Opcode, Type, Word};
 use girih_tensor::DType;
 
 use super::{ty, word};
+pub(crate) use list::NoAtom;
 pub use list::*;
 
 /// Which of an operand's two modes is contiguous: in memory, or in the order that an instruction takes it in.

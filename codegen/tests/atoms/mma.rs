@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use girih_codegen::atom::*;
+use girih_codegen::constant;
 use girih_layout::Lay;
 use girih_ptx::{Inst, Operand, Span};
 use girih_tensor::DType;
@@ -333,24 +334,18 @@ fn wgmma_says_what_it_takes() {
     let (k, mn) = (Major::K, Major::Mn);
     for (kind, n, types, majors, product, accepted) in [
         (Mma, 64, [F32, F16, F16], [k, k], Product::Multiply, "wgmma = Mma: WgmmaSs or WgmmaRs"),
-        (WgmmaSs, 64, [F32, F16, Bf16], [k, k], Product::Multiply, "C, A, B of f32 or f16"),
+        (WgmmaSs, 64, [F32, F16, Bf16], [k, k], Product::Multiply, "[F32, F16, BF16]: C, A, B of f32 or f16"),
         (WgmmaSs, 12, [F32, F16, F16], [k, k], Product::Multiply, "wgmma N = 12: multiples of 8 to 256"),
         (WgmmaSs, 264, [F32, F16, F16], [k, k], Product::Multiply, "multiples of 8 to 256"),
         (WgmmaSs, 40, [S32, S8, S8], [k, k], Product::Multiply, "8, 16, 24, 32, then multiples of 16 to 256"),
-        (WgmmaRs, 64, [F32, F16, F16], [mn, k], Product::Multiply, "wgmma majors = [Mn, K]: K-major"),
+        (WgmmaRs, 64, [F32, F16, F16], [mn, k], Product::Multiply, "wgmma majors = [MN, K]: K-major"),
         (WgmmaSs, 64, [F32, Tf32, Tf32], [k, mn], Product::Multiply, "K-major"),
-        (
-            WgmmaSs,
-            64,
-            [F32, F16, F16],
-            [k, k],
-            Product::Saturate,
-            "wgmma product = Saturate: one of [Multiply]",
-        ),
-        (WgmmaSs, 64, [S32, B1, B1], [k, k], Product::Xor, "wgmma product = Xor: one of [And]"),
+        (WgmmaSs, 64, [F32, F16, F16], [k, k], Product::Saturate, "wgmma product = Saturate: Multiply"),
+        (WgmmaSs, 64, [S32, B1, B1], [k, k], Product::Xor, "wgmma product = Xor: And"),
     ] {
         let error = MmaAtom::wgmma(kind, n, types, majors, product).unwrap_err().to_string();
         assert!(error.contains(accepted), "{error}");
+        assert_eq!(constant::wgmma(kind, n, types, majors, product).unwrap_err().to_string(), error);
     }
     for atom in MmaAtom::all().filter(|atom| atom.kind.is_wgmma()) {
         let types = [atom.c_type, atom.a_type, atom.b_type];

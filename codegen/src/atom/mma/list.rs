@@ -1,10 +1,10 @@
 //! Every MMA atom, and the constants.
 
-use girih_layout::Error as LayoutError;
+use girih_layout::{Error as LayoutError, Message};
 use girih_tensor::DType;
 
 use super::family::{Since, Types, Wgmma, dot, fma, quad_pair, warp, wgmma};
-use super::{Major, MmaAtom, MmaKind, Product};
+use super::{Major, MmaAtom, MmaKind, Product, name};
 use crate::Error;
 
 use DType::{B1, Bf16, E4m3, E5m2, F16, F32, F64, S4, S8, S16, S32, Tf32, U4, U8};
@@ -79,14 +79,27 @@ const WGMMA: &[Types] = &[
 const MAJORS: [[Major; 2]; 4] =
     [[Major::K, Major::K], [Major::Mn, Major::Mn], [Major::Mn, Major::K], [Major::K, Major::Mn]];
 
+/// Whether `wgmma` multiplies these types.
+const fn has_types([c, a, b]: Types) -> bool {
+    let mut i = 0;
+    while i < WGMMA.len() {
+        let [known_c, known_a, known_b] = WGMMA[i];
+        if known_c as u8 == c as u8 && known_a as u8 == a as u8 && known_b as u8 == b as u8 {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
 /// Whether `wgmma` has this N: multiples of 8 to 256, of integers and bits past 32 those of 16, and 24.
-fn has_n(types: Types, n: i64) -> bool {
-    let fine = types[0] != S32 || n <= 32;
-    (8..=256).contains(&n) && n % if fine { 8 } else { 16 } == 0
+const fn has_n(types: Types, n: i64) -> bool {
+    let fine = !matches!(types[0], S32) || n <= 32;
+    8 <= n && n <= 256 && n % if fine { 8 } else { 16 } == 0
 }
 
 /// The ways in which `wgmma` multiplies elements of the types.
-fn products(types: Types) -> &'static [Product] {
+const fn products(types: Types) -> &'static [Product] {
     match types {
         [S32, B1, _] => &[Product::And],
         [S32, ..] => &[Product::Multiply, Product::Saturate],
@@ -94,10 +107,22 @@ fn products(types: Types) -> &'static [Product] {
     }
 }
 
+/// Whether it is one of [`products`].
+const fn has_product(types: Types, product: Product) -> bool {
+    let (all, mut i) = (products(types), 0);
+    while i < all.len() {
+        if all[i] as u8 == product as u8 {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
 /// Whether `wgmma` takes operands in these orders: elements of 16 bits in any, in registers and others along K.
-fn has_majors(kind: MmaKind, types: Types, [a, b]: [Major; 2]) -> bool {
+const fn has_majors(kind: MmaKind, types: Types, [a, b]: [Major; 2]) -> bool {
     let free = types[1].bits() == 16;
-    (a == Major::K || free && kind == MmaKind::WgmmaSs) && (b == Major::K || free)
+    (matches!(a, Major::K) || free && matches!(kind, MmaKind::WgmmaSs)) && (matches!(b, Major::K) || free)
 }
 
 fn universal() -> impl Iterator<Item = MmaAtom> {
@@ -184,34 +209,100 @@ impl MmaAtom {
         majors: [Major; 2],
         product: Product,
     ) -> Result<MmaAtom, Error> {
-        let refuse = |what, value: String, accepted: &str| {
-            Err(Error::Config { what, value, accepted: accepted.to_string() })
-        };
-        if !kind.is_wgmma() {
-            return refuse("wgmma", format!("{kind:?}"), "WgmmaSs or WgmmaRs");
-        }
-        if !WGMMA.contains(&types) {
+        MmaAtom::judged_wgmma(kind, n, types, majors, product).map_err(Error::from)
+    }
+
+    /// The same in constants.
+    #[expect(clippy::result_large_err, reason = "constants have no heap")]
+    pub(crate) const fn judged_wgmma(
+        kind: MmaKind,
+        n: i64,
+        types: [DType; 3],
+        majors: [Major; 2],
+        product: Product,
+    ) -> Result<MmaAtom, NoAtom> {
+        let (what, value, accepted) = if !kind.is_wgmma() {
+            ("wgmma", text(name::kind(kind)), "WgmmaSs or WgmmaRs")
+        } else if !has_types(types) {
             let accepted = "C, A, B of f32 or f16 from f16 or from 8-bit floats, f32 from bf16 or tf32, s32 from 8-bit \
                             integers or bits";
-            return refuse("wgmma types", format!("{types:?}"), accepted);
-        }
-        if !has_n(types, n) {
-            let accepted = if types[0] == S32 {
-                "8, 16, 24, 32, then multiples of 16 to 256"
-            } else {
-                "multiples of 8 to 256"
+            (
+                "wgmma types",
+                list(&[name::short(types[0]), name::short(types[1]), name::short(types[2])]),
+                accepted,
+            )
+        } else if !has_n(types, n) {
+            let accepted = match types[0] {
+                S32 => "8, 16, 24, 32, then multiples of 16 to 256",
+                _ => "multiples of 8 to 256",
             };
-            return refuse("wgmma N", n.to_string(), accepted);
-        }
-        if !has_majors(kind, types, majors) {
+            ("wgmma N", number(n), accepted)
+        } else if !has_majors(kind, types, majors) {
             let accepted = "K-major; in shared memory, elements of 16 bits in any order";
-            return refuse("wgmma majors", format!("{majors:?}"), accepted);
-        }
-        if !products(types).contains(&product) {
-            return refuse("wgmma product", format!("{product:?}"), &format!("one of {:?}", products(types)));
-        }
-        Ok(wgmma(Wgmma { kind, n, types, majors, product })?)
+            ("wgmma majors", list(&[name::major(majors[0]), name::major(majors[1])]), accepted)
+        } else if !has_product(types, product) {
+            let accepted = match types {
+                [S32, B1, _] => "And",
+                [S32, ..] => "Multiply or Saturate",
+                _ => "Multiply",
+            };
+            ("wgmma product", text(name::product(product)), accepted)
+        } else {
+            return match wgmma(Wgmma { kind, n, types, majors, product }) {
+                Ok(atom) => Ok(atom),
+                Err(error) => Err(NoAtom::Layout(error)),
+            };
+        };
+        Err(NoAtom::Config { what, value, accepted })
     }
+}
+
+/// Why there is no such atom, as constants can tell it.
+#[expect(clippy::large_enum_variant, reason = "constants have no heap")]
+pub(crate) enum NoAtom {
+    Layout(LayoutError),
+    /// [`Error::Config`].
+    Config {
+        what: &'static str,
+        value: Message,
+        accepted: &'static str,
+    },
+}
+
+impl From<NoAtom> for Error {
+    fn from(none: NoAtom) -> Error {
+        match none {
+            NoAtom::Layout(error) => Error::Layout(error),
+            NoAtom::Config { what, value, accepted } => {
+                Error::Config { what, value: value.as_str().to_owned(), accepted: accepted.to_owned() }
+            }
+        }
+    }
+}
+
+const fn text(text: &str) -> Message {
+    let mut line = Message::EMPTY;
+    line.text(text);
+    line
+}
+
+const fn number(number: i64) -> Message {
+    let mut line = Message::EMPTY;
+    line.text(if number < 0 { "-" } else { "" });
+    line.number(number.unsigned_abs() as usize);
+    line
+}
+
+/// The names in brackets.
+const fn list(names: &[&str]) -> Message {
+    let (mut line, mut i) = (Message::EMPTY, 0);
+    while i < names.len() {
+        line.text(if i == 0 { "[" } else { ", " });
+        line.text(names[i]);
+        i += 1;
+    }
+    line.text("]");
+    line
 }
 
 /// An atom that is built when the crate is compiled.

@@ -6,7 +6,7 @@ use girih_tensor::DType;
 use super::{Major, MmaAtom, MmaKind, Product};
 
 /// A type in an atom's name.
-const fn short(dtype: DType) -> &'static str {
+pub(super) const fn short(dtype: DType) -> &'static str {
     match dtype {
         DType::F64 => "F64",
         DType::F32 => "F32",
@@ -30,10 +30,31 @@ const fn short(dtype: DType) -> &'static str {
 }
 
 /// A major mode in an atom's name.
-const fn major(major: Major) -> &'static str {
+pub(super) const fn major(major: Major) -> &'static str {
     match major {
         Major::K => "K",
         Major::Mn => "MN",
+    }
+}
+
+/// A kind of instruction in errors.
+pub(super) const fn kind(kind: MmaKind) -> &'static str {
+    match kind {
+        MmaKind::Fma => "Fma",
+        MmaKind::Dot => "Dot",
+        MmaKind::Mma => "Mma",
+        MmaKind::WgmmaSs => "WgmmaSs",
+        MmaKind::WgmmaRs => "WgmmaRs",
+    }
+}
+
+/// A way to multiply in errors.
+pub(super) const fn product(product: Product) -> &'static str {
+    match product {
+        Product::Multiply => "Multiply",
+        Product::Saturate => "Saturate",
+        Product::Xor => "Xor",
+        Product::And => "And",
     }
 }
 
