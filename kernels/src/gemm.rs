@@ -1,7 +1,7 @@
 //! `C = epilogue(A * B)`: the problem, the choice of a configuration, and the run.
 
 mod bind;
-mod choose;
+pub mod choose;
 mod problem;
 mod reference;
 mod run;

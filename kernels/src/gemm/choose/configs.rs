@@ -1,0 +1,254 @@
+//! The finite set of configurations: each follows from facts, of which there are so many.
+
+use girih_codegen::atom::{
+    MmaAtom, MmaKind, Product, SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN,
+    UNIVERSAL_FMA_F32,
+};
+use girih_codegen::builder::MAX_SHARED;
+use girih_codegen::constant::{self, Refusal};
+use girih_codegen::gemm::{
+    GemmConfig, Mainloop, Major, Multistage, Schedule, Source, Store, WarpSpecialized,
+};
+use girih_codegen::{Operand, TiledMma};
+use girih_layout::{Int, Lay, Shape, Tile, lay};
+use girih_tensor::DType;
+
+use crate::Error;
+use crate::error::DTYPES;
+
+/// Elements of f32, and of 16 bits, that one load may take.
+pub(super) const LOADS_F32: [i64; 3] = [4, 2, 1];
+pub(super) const LOADS_HALF: [i64; 4] = [8, 4, 2, 1];
+/// Elements of C that one store may take: as many as a thread has side by side in a row.
+pub(super) const STORES_SIMT: [i64; 3] = [4, 2, 1];
+pub(super) const STORES_SM80: [i64; 2] = [2, 1];
+const MAJORS: [Major; 2] = [Major::K, Major::Mn];
+const HALVES: [DType; 2] = [DType::F16, DType::Bf16];
+
+/// Every configuration that [`choose`](super::choose) may return, each once.
+///
+/// # Examples
+/// ```
+/// use girih_kernels::gemm::{KernelKind, Layout, Problem, choose};
+/// use girih_tensor::DType;
+///
+/// let problem = Problem::new(DType::F16, [1000, 200, 300], Layout::Nt)?;
+/// let config = choose(&problem, KernelKind::Sm80, 132)?;
+/// assert!(choose::all().any(|known| known == config));
+/// # Ok::<(), girih_kernels::Error>(())
+/// ```
+pub fn all() -> impl Iterator<Item = GemmConfig> {
+    let simt = multistage(DType::F32, &LOADS_F32, &STORES_SIMT).map(|facts| facts.simt());
+    let sm80 = HALVES.into_iter().flat_map(|dtype| multistage(dtype, &LOADS_HALF, &STORES_SM80));
+    // The compiler has judged their atoms.
+    let sm90 = warp_specialized().filter_map(|facts| facts.sm90().ok());
+    simt.chain(sm80.map(|facts| facts.sm80())).chain(sm90)
+}
+
+fn multistage(
+    dtype: DType,
+    loads: &'static [i64],
+    stores: &'static [i64],
+) -> impl Iterator<Item = MultistageFacts> {
+    let sources = move || {
+        MAJORS.into_iter().flat_map(|major| loads.iter().map(move |&vector| Source { major, vector }))
+    };
+    let pairs = sources().flat_map(move |a| sources().map(move |b| (a, b)));
+    pairs.flat_map(move |(a, b)| {
+        let stored = stores.iter().flat_map(|&store| DTYPES.map(|output| (store, output)));
+        stored.map(move |(store, output)| MultistageFacts { dtype, a, b, store, output })
+    })
+}
+
+fn warp_specialized() -> impl Iterator<Item = WarpSpecializedFacts> {
+    let majors = MAJORS.into_iter().flat_map(|a| MAJORS.map(|b| [a, b]));
+    let operands = majors.flat_map(|majors| HALVES.map(|dtype| (majors, dtype)));
+    let facts = operands.flat_map(|(majors, dtype)| {
+        let tiles = TILES.into_iter().flat_map(|(tile, _)| DTYPES.map(|output| (tile, output)));
+        tiles.map(move |(tile, output)| WarpSpecializedFacts { dtype, majors, tile, output })
+    });
+    facts.filter(WarpSpecializedFacts::fits)
+}
+
+/// What a multistage kernel relies on.
+pub(super) struct MultistageFacts {
+    /// A's and B's elements.
+    pub(super) dtype: DType,
+    pub(super) a: Source,
+    pub(super) b: Source,
+    /// Elements that divide N and C's pitch.
+    pub(super) store: i64,
+    /// C's elements.
+    pub(super) output: DType,
+}
+
+// Each thread owns 4 x 4 blocks of C, so that M- and N-contiguous operands are read in 16-byte vectors.
+const FOURS: Lay = lay!("(16,4,2):(4,1,64)");
+// A warp is 4 x 8 threads: it reads 4 and 8 different rows of A and B.
+const SIMT_ATOMS: Lay = lay!("((4,4),(8,2)):((8,64),(1,32))");
+const FOUR_WARPS: Lay = lay!("(2,2):(1,2)");
+const EIGHT_WARPS: Lay = lay!("(2,4):(1,2)");
+/// Rows and columns of a tile, and elements along K.
+const WIDE: [i64; 3] = [128, 128, 32];
+const SHALLOW: [i64; 3] = [128, 128, 16];
+const NARROW: [i64; 3] = [64, 64, 32];
+
+impl MultistageFacts {
+    /// Whether loads of A and of B take so many elements.
+    fn loads_at_least(&self, vector: i64) -> bool {
+        self.a.vector.min(self.b.vector) >= vector
+    }
+
+    pub(super) fn simt(&self) -> GemmConfig {
+        let (a, b) = (self.a, self.b);
+        // Loads of less than 16 bytes are more, and each has an address and a predicate: half a tile at once leaves them room.
+        let (tile, stages) = if self.loads_at_least(4) { (WIDE, 2) } else { (SHALLOW, 4) };
+        GemmConfig {
+            name: "gemm_simt_f32",
+            tile,
+            mainloop: Mainloop::Multistage(Multistage {
+                atom: UNIVERSAL_FMA_F32,
+                atoms: SIMT_ATOMS,
+                permutation: [Tile::Lay(FOURS), Tile::Lay(FOURS)],
+                // Where an operand is contiguous along K its 16-byte vectors are four k's; else one at a time is faster.
+                k_atoms: if a.major == Major::K || b.major == Major::K { 4 } else { 1 },
+                fragments: 1,
+                stages,
+                min_blocks: 1,
+                a,
+                b,
+            }),
+            schedule: Schedule::Raster { group: 8 },
+            store: Store::Direct { vector: self.store },
+            c_type: self.output,
+        }
+    }
+
+    pub(super) fn sm80(&self) -> GemmConfig {
+        let (name, atom) = match self.dtype {
+            DType::F16 => ("gemm_sm80_f16", SM80_16X8X16_F32F16F16F32_TN),
+            _ => ("gemm_sm80_bf16", SM80_16X8X16_F32BF16BF16F32_TN),
+        };
+        let (a, b) = (self.a, self.b);
+        GemmConfig {
+            name,
+            // Without asynchronous copies every element passes through a register of its own: a smaller tile leaves room.
+            tile: if self.loads_at_least(2) { WIDE } else { NARROW },
+            mainloop: Mainloop::Multistage(Multistage {
+                atom,
+                // Copies of less than 16 bytes are more, and each has an address and a predicate: twice the threads share them.
+                atoms: if self.loads_at_least(2) && !self.loads_at_least(8) {
+                    EIGHT_WARPS
+                } else {
+                    FOUR_WARPS
+                },
+                permutation: [Tile::All, Tile::All],
+                k_atoms: 1,
+                fragments: 2,
+                stages: 4,
+                min_blocks: 1,
+                a,
+                b,
+            }),
+            schedule: Schedule::Raster { group: 8 },
+            store: Store::Direct { vector: self.store },
+            c_type: self.output,
+        }
+    }
+}
+
+/// What a warp-specialised kernel relies on, and the tile that its problem's extents ask for.
+pub(super) struct WarpSpecializedFacts {
+    /// A's and B's elements.
+    pub(super) dtype: DType,
+    pub(super) majors: [Major; 2],
+    /// Rows and columns.
+    pub(super) tile: [i64; 2],
+    /// C's elements.
+    pub(super) output: DType,
+}
+
+/// Tiles of rows and columns, and how long a multiprocessor takes for one (measured on an H200, the first is 100): smaller ones
+/// read more for a product.
+pub(super) const TILES: [([i64; 2], i64); 4] =
+    [([128, 256], 100), ([128, 192], 80), ([128, 128], 54), ([128, 64], 30)];
+/// Elements of a tile along K.
+const TILE_K: i64 = 64;
+/// Stages with which copies stay ahead of products.
+const LEAST_STAGES: i64 = 3;
+const SM90_ATOMS: Lay = lay!("(2,1):(1,0)");
+
+impl WarpSpecializedFacts {
+    /// Stages of A and B that shared memory has room for beside C's tile.
+    fn stages(&self) -> i64 {
+        let bytes = |dtype: DType| i64::from(dtype.bits() / 8);
+        let [tile_m, tile_n] = self.tile;
+        let stage = (tile_m + tile_n) * TILE_K * bytes(self.dtype);
+        // A kilobyte holds the barriers of the pipeline.
+        (MAX_SHARED - 1024 - tile_m * tile_n * bytes(self.output)) / stage
+    }
+
+    /// Whether shared memory has room for stages enough.
+    pub(super) fn fits(&self) -> bool {
+        self.stages() >= LEAST_STAGES
+    }
+
+    pub(super) fn sm90(&self) -> Result<GemmConfig, Error> {
+        let [tile_m, tile_n] = self.tile;
+        let atom = warpgroup(self.dtype, tile_n, self.majors).map_err(girih_codegen::Error::from)?;
+        Ok(GemmConfig {
+            name: if self.dtype == DType::F16 { "gemm_sm90_f16" } else { "gemm_sm90_bf16" },
+            tile: [tile_m, tile_n, TILE_K],
+            mainloop: Mainloop::WarpSpecialized(WarpSpecialized {
+                atom,
+                atoms: SM90_ATOMS,
+                stages: self.stages(),
+                registers: [40, 232],
+            }),
+            schedule: Schedule::Persistent { alternate: true },
+            store: Store::Tma { rows: tile_m },
+            c_type: self.output,
+        })
+    }
+}
+
+#[expect(clippy::result_large_err, reason = "constants have no heap")]
+const fn warpgroup(dtype: DType, columns: i64, majors: [Major; 2]) -> Result<MmaAtom, Refusal> {
+    constant::wgmma(MmaKind::WgmmaSs, columns, [DType::F32, dtype, dtype], majors, Product::Multiply)
+}
+
+/// Every product of a tile that may be chosen is whole atoms of threads that there are, or this does not compile.
+const _: () = {
+    let fours = [Tile::Lay(FOURS), Tile::Lay(FOURS), Tile::All];
+    judge(UNIVERSAL_FMA_F32, SIMT_ATOMS, fours, [WIDE[0], WIDE[1]]);
+    let mut dtype = 0;
+    while dtype < HALVES.len() {
+        let warp = [SM80_16X8X16_F32F16F16F32_TN, SM80_16X8X16_F32BF16BF16F32_TN][dtype];
+        judge(warp, FOUR_WARPS, [Tile::All; 3], [WIDE[0], WIDE[1]]);
+        judge(warp, EIGHT_WARPS, [Tile::All; 3], [WIDE[0], WIDE[1]]);
+        judge(warp, FOUR_WARPS, [Tile::All; 3], [NARROW[0], NARROW[1]]);
+        let mut i = 0;
+        while i < 4 * TILES.len() {
+            let ([tile_m, tile_n], majors) = (TILES[i / 4].0, [MAJORS[i % 2], MAJORS[i / 2 % 2]]);
+            match warpgroup(HALVES[dtype], tile_n, majors) {
+                Ok(atom) => judge(atom, SM90_ATOMS, [Tile::All; 3], [tile_m, tile_n]),
+                Err(refusal) => refusal.stop(),
+            }
+            i += 1;
+        }
+        dtype += 1;
+    }
+};
+
+/// Stops the compiler if a tile of C is not whole atoms.
+const fn judge(atom: MmaAtom, atoms: Lay, permutation: [Tile; 3], [m, n]: [i64; 2]) {
+    let Ok(shape) = Shape::flat(&[Int::fixed(m), Int::fixed(n)]) else { panic!("two modes") };
+    let Ok(tile) = Lay::left(&shape) else { panic!("a compact layout") };
+    let mma: TiledMma = match constant::tiled_mma(atom, atoms) {
+        Ok(mma) => mma.with_permutation(permutation),
+        Err(refusal) => refusal.stop(),
+    };
+    if let Err(refusal) = constant::thrfrg(&mma, Operand::C, &tile) {
+        refusal.stop();
+    }
+}
