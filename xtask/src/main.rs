@@ -1,10 +1,11 @@
-//! The repository's tasks: the one gate, the assembler's judgement, the order of imports, the folder for a GPU machine.
+//! The repository's tasks: the one gate, the assembler's judgement, the ratchet, the order of imports, the folder for a GPU machine.
 
 mod ci;
 mod fuzz;
 mod gpu;
 mod imports;
 mod ptxas;
+mod ratchet;
 mod readme;
 mod shell;
 
@@ -31,11 +32,17 @@ enum Task {
     BesideTests,
     /// Assembles every golden PTX module with ptxas and refuses warnings, spills and stack frames.
     Ptxas,
+    /// Assembles kernels of configurations that can be chosen, and compares what they need with kernels/testdata/ratchet.txt.
+    Ratchet {
+        /// Writes the file instead
+        #[arg(long)]
+        update: bool,
+    },
     /// Prints what the families of each library import, and refuses circles.
     Imports,
     /// The example with candle, and the full counts of what the gate samples: ten million random compositions, each judged by enumeration, all cases of
     /// the typed layer, every mutant of the hand-written Hopper kernels, a hundred thousand random programs of the law of
-    /// races, every MMA atom of a warpgroup in the simulator, and ten minutes of fuzzing for each target.
+    /// races, every MMA atom of a warpgroup in the simulator, the ratchet, and ten minutes of fuzzing for each target.
     Soak,
     /// Fuzzes with the address sanitizer; needs `cargo install cargo-fuzz`.
     Fuzz {
@@ -54,6 +61,7 @@ fn main() -> ExitCode {
         Task::Ci => ci::run(),
         Task::BesideTests => ci::beside_tests(),
         Task::Ptxas => ptxas::run(),
+        Task::Ratchet { update } => ratchet::run(update),
         Task::Imports => imports::run(),
         Task::Soak => sh("cargo run --release --package girih-proptests --bin soak 10000000")
             .and_then(|()| sh("cargo test --package girih-layout-typed-cases --all-features"))
@@ -62,6 +70,7 @@ fn main() -> ExitCode {
                 sh("cargo test --release --package girih-kernels --test gpu_mma_atoms -- --ignored")
             })
             .and_then(|()| sh("cargo test --locked --manifest-path examples/candle/Cargo.toml"))
+            .and_then(|()| ratchet::run(false))
             .and_then(|()| fuzz::run(None, 600)),
         Task::Fuzz { target, seconds } => fuzz::run(target.as_deref(), seconds),
         Task::Gpu => gpu::run(),

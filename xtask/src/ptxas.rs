@@ -11,17 +11,23 @@ use itertools::Itertools as _;
 
 use crate::shell::{Error, at, check, command, in_ci, root, target_dir};
 
-/// Assembles all goldens.
-pub(crate) fn run() -> Result<(), Error> {
+/// The folder of ptxas and its kin; `None` where they cannot be had and need not be.
+pub(crate) fn tools() -> Result<Option<PathBuf>, Error> {
     let tools = target_dir().join("ptx-tools");
     let fetched = check("tools/get-ptx-tools.sh", command("sh tools/get-ptx-tools.sh").arg(&tools));
-    if fetched.is_err() {
-        if in_ci() {
-            return Err(Error::NoPtxas);
+    match fetched {
+        Ok(()) => Ok(Some(tools)),
+        Err(_) if in_ci() => Err(Error::NoPtxas),
+        Err(_) => {
+            println!("--- ptxas: SKIPPED (tools/get-ptx-tools.sh could not fetch it)");
+            Ok(None)
         }
-        println!("--- ptxas: SKIPPED (tools/get-ptx-tools.sh could not fetch it)");
-        return Ok(());
     }
+}
+
+/// Assembles all goldens.
+pub(crate) fn run() -> Result<(), Error> {
+    let Some(tools) = tools()? else { return Ok(()) };
     let mut goldens = Vec::new();
     find(root(), &mut goldens)?;
     goldens.sort();
@@ -31,10 +37,10 @@ pub(crate) fn run() -> Result<(), Error> {
     println!("--- ptxas: {} golden modules", goldens.len());
     let mut findings = Vec::new();
     for path in &goldens {
-        let found = assemble(&tools.join("ptxas"), path)?;
-        if !found.is_empty() {
+        let against = assemble(&tools, path, Path::new("/dev/null"))?.against;
+        if !against.is_empty() {
             let name = path.strip_prefix(root()).unwrap_or(path).display();
-            findings.push(format!("{name}\n    {}", found.iter().format("\n    ")));
+            findings.push(format!("{name}\n    {}", against.iter().format("\n    ")));
         }
     }
     match findings.len() {
@@ -61,21 +67,30 @@ fn find(folder: &Path, goldens: &mut Vec<PathBuf>) -> Result<(), Error> {
     Ok(())
 }
 
-/// What ptxas says against a module; empty when it is clean.
-fn assemble(ptxas: &Path, path: &Path) -> Result<Vec<String>, Error> {
+/// What ptxas says of a module.
+pub(crate) struct Assembled {
+    /// Against it; empty when it is clean.
+    pub(crate) against: Vec<String>,
+    /// Everything.
+    pub(crate) log: String,
+}
+
+/// Assembles the module at `path`, for its own target, into the file `cubin`.
+pub(crate) fn assemble(tools: &Path, path: &Path, cubin: &Path) -> Result<Assembled, Error> {
     let text = fs::read_to_string(path).map_err(at(path))?;
     let Some(target) = target(&text) else {
-        return Ok(vec!["no .target".into()]);
+        return Ok(Assembled { against: vec!["no .target".into()], log: String::new() });
     };
-    let mut command = Command::new(ptxas);
-    command.args(["--verbose", "--output-file", "/dev/null", "--gpu-name", target]).arg(path);
+    let mut command = Command::new(tools.join("ptxas"));
+    command.args(["--verbose", "--gpu-name", target, "--output-file"]).arg(cubin).arg(path);
     let output =
         command.output().map_err(|source| Error::Start { command: format!("{command:?}"), source })?;
     let log = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     let failed = !output.status.success();
     let against =
         log.lines().filter(|line| failed || objectionable(line)).map(|line| line.trim().to_string());
-    Ok(against.chain(failed.then(|| format!("ptxas: {}", output.status))).collect())
+    let against = against.chain(failed.then(|| format!("ptxas: {}", output.status))).collect();
+    Ok(Assembled { against, log })
 }
 
 /// The architecture named by the module's `.target`.

@@ -27,6 +27,12 @@ pub(crate) enum Error {
     NoGoldens,
     #[error("{count} of {total} golden modules are refused:\n{findings}")]
     Goldens { count: usize, total: usize, findings: String },
+    #[error("ptxas objects to kernels that can be chosen:\n{refused}")]
+    Refused { refused: String },
+    #[error(
+        "kernels need more than before, or are others than before (`cargo xtask ratchet --update`, if that is meant):\n{worse}"
+    )]
+    Ratchet { worse: String },
     #[error(
         "imports go in a circle; move the item that closes it to the file where it belongs (families: ARCHITECTURE.md):\n{circles}"
     )]

@@ -1,0 +1,86 @@
+//! Writes the kernels of configurations that can be chosen to a folder, a PTX module each, for `cargo xtask ratchet`: so few that
+//! of each kernel every two facts occur together that do so in all of them, with and without an epilogue that reads.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use girih_codegen::gemm::{Mainloop, Major, Store, generate};
+use girih_kernels::gemm::{Epilogue, GemmConfig, Input, choose};
+
+/// A kernel to be written.
+struct Case {
+    config: GemmConfig,
+    /// Whether its epilogue adds a bias, applies GELU and adds a residual.
+    linear: bool,
+    /// What is true of it, as words of its name.
+    facts: Vec<String>,
+}
+
+impl Case {
+    fn new(config: GemmConfig, linear: bool) -> Case {
+        let [m, n, k] = config.tile;
+        let mut facts = vec![config.name.to_string(), format!("{m}x{n}x{k}")];
+        let letter = |major| if major == Major::K { "k" } else { "mn" };
+        match &config.mainloop {
+            Mainloop::Multistage(multistage) => {
+                facts.extend([("a", multistage.a), ("b", multistage.b)].into_iter().flat_map(
+                    |(operand, source)| {
+                        [format!("{operand}{}", letter(source.major)), format!("{operand}{}", source.vector)]
+                    },
+                ));
+            }
+            Mainloop::WarpSpecialized(warp_specialized) => {
+                let operands = ["a", "b"].into_iter().zip(warp_specialized.atom.majors);
+                facts.extend(operands.map(|(operand, major)| format!("{operand}{}", letter(major))));
+            }
+        }
+        if let Store::Direct { vector } = config.store {
+            facts.push(format!("c{vector}"));
+        }
+        facts.push(config.c_type.to_string());
+        facts.push(String::from(if linear { "linear" } else { "plain" }));
+        Case { config, linear, facts }
+    }
+
+    fn epilogue(&self) -> Epilogue {
+        let dtype = self.config.atom().a_type;
+        let (bias, residual) = (Input::row("bias", dtype), Input::matrix("residual", dtype));
+        if self.linear { Epilogue::new().plus(bias).gelu().plus(residual) } else { Epilogue::new() }
+    }
+
+    /// Every two of its facts, with the kernel's name.
+    fn pairs(&self) -> impl Iterator<Item = [&str; 3]> {
+        (0..self.facts.len())
+            .flat_map(move |i| (0..i).map(move |j| [self.config.name, &*self.facts[j], &*self.facts[i]]))
+    }
+}
+
+/// Cases that have all pairs of facts: again and again one of those with most new ones.
+fn covering(cases: &[Case]) -> Vec<&Case> {
+    let mut missing: BTreeSet<[&str; 3]> = cases.iter().flat_map(Case::pairs).collect();
+    let mut chosen = Vec::new();
+    while !missing.is_empty() {
+        let new = |case: &&Case| case.pairs().filter(|pair| missing.contains(pair)).count();
+        let Some(best) = cases.iter().rev().max_by_key(new) else { break };
+        for pair in best.pairs() {
+            missing.remove(&pair);
+        }
+        chosen.push(best);
+    }
+    chosen
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = std::env::args().nth(1).ok_or("the folder that modules are written to")?;
+    let all: Vec<Case> =
+        choose::all().flat_map(|config| [Case::new(config, false), Case::new(config, true)]).collect();
+    let every = std::env::args().nth(2).is_some_and(|word| word == "--all");
+    let chosen = if every { all.iter().collect() } else { covering(&all) };
+    for case in chosen {
+        let kernel = generate(&case.config, &case.epilogue())?.kernel;
+        let text =
+            format!("// {} bytes of dynamic shared memory\n{}", kernel.shared_bytes(), kernel.module());
+        std::fs::write(Path::new(&folder).join(case.facts.join(".")).with_added_extension("ptx"), text)?;
+    }
+    Ok(())
+}
