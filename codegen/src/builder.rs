@@ -15,6 +15,7 @@ mod debug;
 mod division;
 mod finish;
 mod inline;
+mod packed;
 mod parameter;
 mod print;
 mod scalar;
@@ -90,6 +91,7 @@ struct Scope {
     values: HashMap<(Expr, Width), Reg>,
     conds: HashMap<Cond, Reg>,
     scalars: HashMap<Scalar, Reg>,
+    pairs: HashMap<(Scalar, Scalar), Reg>,
     /// Of a loop, when it was opened.
     repeats: Option<u64>,
 }

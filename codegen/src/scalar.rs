@@ -6,7 +6,8 @@
 //! dtypes, an operation that a dtype has not) is remembered with its line, and told there.
 //!
 //! Scalars are of the dtypes that registers are computed in: [`COMPUTED`]. Floats of 16 bits are rounded after every operation;
-//! an operation for which PTX has no instruction of theirs is done in f32 and then rounded. The PTX ISA states how far approximated
+//! an operation for which PTX has no instruction of theirs is done in f32 and then rounded. Two that are
+//! [written](crate::algorithm::write) to one register are computed together as far as they are the same operation (`add.f16x2`). The PTX ISA states how far approximated
 //! functions are off.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -113,6 +114,8 @@ pub(crate) enum Op {
     /// Its bits.
     Constant(u64),
     Register(VarId),
+    /// The lower or the upper half of a register of 32 bits.
+    Half(VarId, bool),
     Index(Expr),
     Unary(Unary, Scalar),
     Binary(Binary, Scalar, Scalar),
@@ -184,6 +187,16 @@ impl Scalar {
     /// What a register holds.
     pub(crate) fn register(dtype: DType, id: VarId) -> Scalar {
         Scalar::node(dtype, Op::Register(id), Span { depth: 1, home: Home::Builder(id.home) }, None)
+    }
+
+    /// The lower or the upper half of what a register holds.
+    pub(crate) fn half(dtype: DType, id: VarId, upper: bool) -> Scalar {
+        Scalar::node(dtype, Op::Half(id, upper), Span { depth: 1, home: Home::Builder(id.home) }, None)
+    }
+
+    /// The constant of these bits.
+    pub(crate) fn of_bits(dtype: DType, bits: u64) -> Scalar {
+        Scalar::node(dtype, Op::Constant(bits), Span::default(), None)
     }
 
     /// A node over `operands`.

@@ -80,19 +80,39 @@ pub(super) fn fragment<E: Data>(
 /// ```
 #[track_caller]
 pub fn read<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result<Vec<Scalar>, Error> {
-    let site = Location::caller();
-    b.on_behalf(site, |b| {
-        let fragment = fragment(b, "read", tensor)?;
-        if !matches!(Site::of(tensor), Site::Rmem(_)) {
-            copy::copy(b, CopyWith::from(AUTO_VECTORIZING_COPY).zero_fill(), tensor, &fragment)?;
-        }
-        let mut out = Vec::new();
-        for value in fragment_values("read", &fragment)? {
-            let reg = extract(b, &value);
-            out.push(b.scalar_in(&reg, computed(value.dtype()))?);
-        }
-        Ok(out)
+    b.on_behalf(Location::caller(), |b| {
+        let fragment = loaded(b, tensor)?;
+        let scalar = |value: &Rmem| one(b, value);
+        fragment_values("read", &fragment)?.iter().map(scalar).collect()
     })
+}
+
+/// The same, of floats of 16 bits that fill registers in pairs, to be computed together.
+pub(super) fn read_pairs<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result<Vec<Scalar>, Error> {
+    let fragment = loaded(b, tensor)?;
+    let own = !matches!(Site::of(tensor), Site::Rmem(_));
+    let (all, mut out) = (fragment_values("read", &fragment)?, Vec::new());
+    while let Some(value) = all.get(out.len()) {
+        match all.get(out.len() + 1) {
+            Some(next) if is_pair(value, next) => out.extend(halves(b, value, own)?),
+            _ => out.push(one(b, value)?),
+        }
+    }
+    Ok(out)
+}
+
+/// The tensor in registers.
+fn loaded<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result<Tensor<Rmem>, Error> {
+    let fragment = fragment(b, "read", tensor)?;
+    if !matches!(Site::of(tensor), Site::Rmem(_)) {
+        copy::copy(b, CopyWith::from(AUTO_VECTORIZING_COPY).zero_fill(), tensor, &fragment)?;
+    }
+    Ok(fragment)
+}
+
+fn one(b: &mut Builder, value: &Rmem) -> Result<Scalar, Error> {
+    let reg = extract(b, value);
+    b.scalar_in(&reg, computed(value.dtype()))
 }
 
 /// Writes a scalar to each value of a tensor in colexicographic order, in the widest vectors if the tensor is in memory. The scalars
@@ -145,9 +165,24 @@ fn is_pair(low: &Rmem, high: &Rmem) -> bool {
     floats && low.offset() % 2 == 0 && high.offset() == low.offset() + 1
 }
 
-/// Writes two floats of 16 bits to the register that they fill: by one conversion, if both are rounded from f32.
+/// The two floats of 16 bits that a register holds now; others than one's own may be written later.
+fn halves(b: &mut Builder, low: &Rmem, own: bool) -> Result<[Scalar; 2], Error> {
+    let (mut pair, _) = place(low);
+    if !own {
+        let source = std::mem::replace(&mut pair, b.reg(Type::B32));
+        b.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(&pair), Operand::from(&source)]);
+    }
+    b.halves_of(&pair, low.dtype())
+}
+
+/// Writes two floats of 16 bits to the register that they fill: computed together if they are the same operation, by one conversion if
+/// both are rounded from f32.
 fn pack(b: &mut Builder, to: &Rmem, [low, high]: [&Scalar; 2]) -> Result<(), Error> {
     let (reg, _) = place(to);
+    if let Some(pair) = b.packed(low, high)? {
+        b.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(&reg), Operand::from(&pair)]);
+        return Ok(());
+    }
     let pair = if to.dtype() == DType::F16 { Type::F16x2 } else { Type::Bf16x2 };
     if let ([Some(low), Some(high)], true) = ([low, high].map(Scalar::rounded_from_f32), b.sm() >= 80) {
         let (low, high) = (b.scalar(low)?, b.scalar(high)?);

@@ -6,13 +6,15 @@ use girih_tensor::{DType, Tensor};
 
 use super::congruent::{self, Held};
 use super::data::{Data, Site};
-use super::scalars::{read, write};
+use super::scalars::{read, read_pairs, write};
 use crate::builder::Builder;
 use crate::{Error, Scalar};
 
 /// `target(i) = op(source0(i), source1(i), ...)` for all `i` (CuTe's `transform`).
 ///
-/// `op` sees and returns scalars as [`read`] gives them. Tensors in memory are loaded and stored in the widest vectors.
+/// `op` sees and returns scalars as [`read`] gives them. Tensors in memory are loaded and stored in the widest vectors. What is done alike to
+/// two floats of 16 bits that fill a register is one instruction (`fma.rn.f16x2`), where there is one: for sums, differences,
+/// products, `mul_add`, minima, maxima, `abs` and negation.
 ///
 /// # Errors
 /// [`Error::Mismatch`] if the tensors have not as many values, or cannot be copied; those of `op`.
@@ -55,7 +57,7 @@ pub fn transform<S: Data, D: Data>(
             (Some(from), Some(to)) => congruent::elementwise("transform", &from, to)?,
             (from, to) => held = if to.is_some() { held } else { from },
         }
-        columns.push(b.on_behalf(site, |b| read(b, source))?);
+        columns.push(b.on_behalf(site, |b| read_pairs(b, source))?);
     }
     let mut results = Vec::new();
     for i in 0..count as usize {

@@ -188,11 +188,25 @@ impl Builder {
             Op::Constant(bits) => {
                 (Opcode::Mov, vec![lower::moved(dtype).into()], vec![(immediate(dtype, *bits), 0)])
             }
+            Op::Half(id, upper) => return self.half(*id, dtype, *upper),
             Op::Register(_) | Op::Index(_) | Op::Faulty => return self.scalar_reg(scalar),
         };
         let depth = operands.iter().map(|(_, depth)| *depth).max().unwrap_or(0);
         let operands = operands.into_iter().map(|(operand, _)| operand).collect();
         Ok((self.emit(depth, opcode, &modifiers, lower::register(dtype), operands), depth))
+    }
+
+    /// A half of what a register holds; the other half is taken out with it.
+    fn half(&mut self, id: VarId, dtype: DType, upper: bool) -> Result<(Reg, usize), Error> {
+        let (pair, depth) = self.leaf_reg(id)?;
+        let halves = [false, true].map(|upper| (upper, self.reg(Type::B16)));
+        let target = Operand::Vector(halves.iter().map(|(_, reg)| Operand::from(reg)).collect());
+        self.inst_at(depth, Opcode::Mov, &[Type::B32.into()], vec![target, Operand::from(&pair)]);
+        let [low, high] = halves;
+        let (own, (of_other, other)) = if upper { (high.1, low) } else { (low.1, high) };
+        self.keep(&other);
+        self.scopes[depth].scalars.insert(Scalar::half(dtype, id, of_other), other);
+        Ok((own, depth))
     }
 
     #[track_caller]

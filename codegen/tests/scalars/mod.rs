@@ -7,6 +7,7 @@ mod conditions;
 mod division;
 mod functions;
 mod lanes;
+mod packed;
 mod printing;
 mod random;
 mod together;

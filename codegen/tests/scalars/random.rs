@@ -28,7 +28,7 @@ macro_rules! numbers {
 
 /// An operation on two scalars, as the builder and as the host have it.
 #[derive(Clone, Copy, Debug)]
-enum Two {
+pub(super) enum Two {
     Add,
     Sub,
     Mul,
@@ -66,7 +66,7 @@ const TWO: [Two; 15] = [
 
 impl Two {
     /// Both, or nothing for what the dtype has not, or PTX leaves open.
-    fn apply(self, (x, a): &(Scalar, Value), (y, b): &(Scalar, Value)) -> Option<(Scalar, Value)> {
+    pub(super) fn apply(self, (x, a): &(Scalar, Value), (y, b): &(Scalar, Value)) -> Option<(Scalar, Value)> {
         let (a, b, float) = (*a, *b, a.dtype().is_float());
         let wrapping = |f: fn(i128, i128) -> i128| move |a: i128, b: i128| f(a, b);
         let none = |_: f64, _: f64| f64::NAN;
@@ -98,6 +98,8 @@ impl Two {
             Two::MulAdd => match (a, b) {
                 (F64(a), F64(b)) => (x.mul_add(y, x), F64(a.mul_add(b, a))),
                 (F32(a), F32(b)) => (x.mul_add(y, x), F32(a.mul_add(b, a))),
+                (F16(a), F16(b)) => (x.mul_add(y, x), F16(f16::from_f64(mul_add(a.into(), b.into())))),
+                (Bf16(a), Bf16(b)) => (x.mul_add(y, x), Bf16(bf16::from_f64(mul_add(a.into(), b.into())))),
                 _ => return None,
             },
             Two::SelectLess => {
@@ -111,6 +113,22 @@ impl Two {
             }
             _ => return None,
         })
+    }
+}
+
+/// `a * b + a` of floats of 16 bits, rounded to odd: what is rounded once more is rounded as if once.
+fn mul_add(a: f64, b: f64) -> f64 {
+    let (product, sum) = (a * b, a * b + a);
+    // What the sum lacks, exactly.
+    let part = sum - product;
+    let lacks = (product - (sum - part)) + (a - part);
+    if !sum.is_finite() || lacks == 0.0 || sum.to_bits() & 1 == 1 {
+        return sum;
+    }
+    if (lacks > 0.0) == (sum > 0.0) {
+        f64::from_bits(sum.to_bits() + 1)
+    } else {
+        f64::from_bits(sum.to_bits() - 1)
     }
 }
 
@@ -166,14 +184,14 @@ fn values() -> impl Strategy<Value = Vec<Value>> {
 }
 
 /// An operation: which, and of which of the values so far.
-type Step = (u8, usize, usize, usize);
+pub(super) type Step = (u8, usize, usize, usize);
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec((0..4u8, any::<usize>(), any::<usize>(), any::<usize>()), 1..40)
 }
 
 /// The scalars that the steps make, and what they are worth.
-fn grown(mut all: Vec<(Scalar, Value)>, steps: &[Step]) -> Vec<(Scalar, Value)> {
+pub(super) fn grown(mut all: Vec<(Scalar, Value)>, steps: &[Step]) -> Vec<(Scalar, Value)> {
     for &(kind, which, i, j) in steps {
         let (left, right) = (all[i % all.len()].clone(), all[j % all.len()].clone());
         let (x, a) = &left;
