@@ -1,7 +1,7 @@
 //! Several kernels in one module.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use girih_codegen::{Builder, Cond, Kernel, Scalar};
+use girih_codegen::{Builder, Cond, Kernel, Scalar, ptx};
 use girih_ptx::{Error, Module, Special, Type};
 use girih_sim::{Memory, Options, Program};
 use girih_tensor::{DType, Space};
@@ -104,4 +104,42 @@ fn modules_that_are_not_one_are_refused() {
     }
     let found = Module::link(&[module("a"), apart]).unwrap();
     assert_eq!(found.target.to_string(), "sm_90a");
+}
+
+/// A function of PTX that somebody else wrote is called from inline PTX, beside what the builder calls itself.
+#[test]
+fn functions_of_ptx_are_called() {
+    let function = "
+        .version 8.0 .target sm_80 .address_size 64
+        .visible .func (.param .b32 result) twice(.param .b32 x) {
+          .reg .b32 %r<2>;
+          ld.param.u32 %r0, [x];
+          add.u32 %r1, %r0, %r0;
+          st.param.u32 [result], %r1;
+          ret;
+        }";
+    let function = Module::parse(function).unwrap();
+    let mut b = Builder::new("k", 80, 32);
+    b.include(&function).unwrap();
+    assert!(b.include(adding("other", 4.0, 100).module()).is_err());
+    b.printf("called\n", &[]).unwrap();
+    let (x, thread) = (b.pointer("x", 4), b.special(Special::TidX));
+    b.symbol("n", |n| n.at_least(1)).unwrap();
+    b.alloc_shared(4, 4).unwrap();
+    let (reg, at) = (b.reg(Type::B32), &x + &(&thread * 4));
+    b.load(Space::Gmem, std::slice::from_ref(&reg), &at, &Cond::Always).unwrap();
+    ptx!(b, "{{ .param .b32 a; .param .b32 r; st.param.b32 [a], {reg}; call.uni (r), twice, (a); ld.param.b32 {reg}, [r]; }}")
+        .unwrap();
+    b.store(Space::Gmem, &at, &[reg], &Cond::Always).unwrap();
+    let kernel = b.finish().unwrap();
+    let linked = Module::link(&[adding("other", 4.0, 100).into_module(), kernel.into_module()]).unwrap();
+    assert_eq!(linked.verify(), Ok(()));
+    assert!(run(&linked, "k").unwrap().into_iter().eq((0..32).map(|i| 2 * i)));
+    // A function is there once, and no other one of its name.
+    let mut b = Builder::new("k", 80, 32);
+    b.include(&function).unwrap();
+    b.include(&function).unwrap();
+    let other = Module::parse(&function.to_string().replace("add.u32", "mul.lo.u32")).unwrap();
+    assert!(b.include(&other).unwrap_err().to_string().contains("another `twice`"));
+    assert_eq!(b.finish().unwrap().module().to_string().matches(".func").count(), 1);
 }

@@ -1,6 +1,6 @@
 //! Inline PTX: a user's own instructions among the builder's.
 
-use girih_ptx::{Address, Guard, Inst, Name, Operand, Statement};
+use girih_ptx::{Address, Guard, Inst, Item, Module, Name, Operand, Statement};
 
 use super::{Builder, Reg};
 use crate::Error;
@@ -36,6 +36,54 @@ macro_rules! ptx {
 }
 
 impl Builder {
+    /// Puts functions and variables of the caller's PTX in front of the kernel, once each, for inline PTX to call and name.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for a module that has more than functions and variables, and for another one of a name that is there.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::{Builder, Scalar, ptx};
+    /// use girih_ptx::{Module, Type};
+    /// use girih_tensor::DType;
+    ///
+    /// let twice = "
+    ///     .version 8.0 .target sm_80 .address_size 64
+    ///     .func (.param .b32 y) twice(.param .b32 x) {
+    ///       .reg .b32 %r<2>;
+    ///       ld.param.u32 %r0, [x]; add.u32 %r1, %r0, %r0; st.param.u32 [y], %r1; ret;
+    ///     }";
+    /// let mut b = Builder::new("k", 80, 32);
+    /// b.include(&Module::parse(twice)?)?;
+    /// let (x, y) = (b.scalar(&Scalar::new(DType::U32, 21.0))?, b.reg(Type::U32));
+    /// ptx!(b, "{{ .param .b32 a; .param .b32 r; st.param.b32 [a], {x}; call.uni (r), twice, (a); ld.param.b32 {y}, [r]; }}")?;
+    /// assert!(b.finish()?.module().to_string().contains("call.uni (r), twice, (a)"));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    pub fn include(&mut self, module: &Module) -> Result<(), Error> {
+        let mut new = Vec::new();
+        for item in &module.items {
+            let refused = |value: String, accepted: &str| Error::Config {
+                what: "PTX to include",
+                value,
+                accepted: accepted.into(),
+            };
+            let Some(name) = name(item) else {
+                let accepted = "functions and variables; `Module::link` brings kernels together";
+                return Err(refused(String::from("a module with kernels or source files"), accepted));
+            };
+            match self.items.iter().find(|own| self::name(own) == Some(name)) {
+                Some(own) if own == item => {}
+                Some(_) => {
+                    return Err(refused(format!("another `{name}`"), "one function or variable of a name"));
+                }
+                None => new.push(item.clone()),
+            }
+        }
+        self.items.extend(new);
+        Ok(())
+    }
+
     /// Appends PTX of the caller's, in which `%0`, `%1`, ... stand for `operands`.
     ///
     /// The text is parsed here and verified with the whole module by [`Builder::finish`].
@@ -61,6 +109,15 @@ impl Builder {
             self.push(statement);
         }
         Ok(())
+    }
+}
+
+/// The name of a function or a variable.
+fn name(item: &Item) -> Option<&Name> {
+    match item {
+        Item::Function(function) => Some(&function.name),
+        Item::Variable(variable) => Some(&variable.name),
+        _ => None,
     }
 }
 

@@ -52,7 +52,7 @@ impl Builder {
 
     /// A variable of the module that holds a text and the zero behind it.
     fn global_text(&mut self, text: &str) -> Name {
-        if self.items.is_empty() {
+        if !self.items.iter().any(|item| matches!(item, Item::Function(f) if &*f.name == "vprintf")) {
             // What does not parse would be a fault of this file, which any test of it shows.
             self.items.extend(Module::parse(VPRINTF).map(|module| module.items).unwrap_or_default());
         }
