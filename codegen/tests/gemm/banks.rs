@@ -9,7 +9,7 @@ use girih_codegen::plan::{Pieces, WarpAccess};
 use girih_sim::{Moment, Observer, Options};
 use girih_tensor::DType;
 
-use super::configs::{LAYOUTS, multistage, simt, sm80};
+use super::configs::{chosen, multistage, simt, sm80};
 use super::run::{Matrix, multiply};
 
 /// A warp's access as it is served, in phases that ask for 128 bytes, and as if words that several phases read were
@@ -86,13 +86,12 @@ fn total(accesses: Accesses) -> Pieces {
 
 #[test]
 fn chosen_tiles_have_no_bank_conflicts() {
-    for (name, a, b) in LAYOUTS {
-        for config in [sm80(DType::Bf16, a, b), simt(a, b)] {
-            for (operand, accesses) in [Operand::A, Operand::B].into_iter().zip(accesses(&config)) {
-                let pieces = total(accesses);
-                assert!(pieces.least > 0);
-                assert!(pieces.is_least(), "{} {name}, {operand:?}: {pieces}", config.name);
-            }
+    // Where every element passes through a register, shared memory is written element by element.
+    for config in chosen().into_iter().filter(|config| config.tile[0] == 128) {
+        for (operand, accesses) in [Operand::A, Operand::B].into_iter().zip(accesses(&config)) {
+            let pieces = total(accesses);
+            assert!(pieces.least > 0);
+            assert!(pieces.is_least(), "{config:?}, {operand:?}: {pieces}");
         }
     }
 }

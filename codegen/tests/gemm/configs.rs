@@ -83,12 +83,23 @@ pub(crate) fn unaligned(a: Major, b: Major) -> GemmConfig {
     GemmConfig { tile: [64, 64, 32], store, ..with_vector(sm80(DType::Bf16, a, b), 1) }
 }
 
+/// Loads of less than 16 bytes, as they are chosen: f32 in tiles half as deep, 16-bit floats by eight warps.
+fn narrow(config: GemmConfig, vector: i64) -> GemmConfig {
+    let config = with_vector(config, vector);
+    if config.atom().a_type == DType::F32 {
+        return GemmConfig { tile: [128, 128, 16], ..with(config, |m| Multistage { stages: 4, ..m }) };
+    }
+    with(config, |m| Multistage { atoms: lay!("(2,4):(1,2)"), ..m })
+}
+
 /// What facts choose: every layout and alignment; what differs only in C's vectors or the dtype is left out.
 pub(crate) fn chosen() -> Vec<GemmConfig> {
     let mut out = Vec::new();
     for (_, a, b) in LAYOUTS {
-        out.extend([4, 2, 1].map(|vector| with_vector(simt(a, b), vector)));
-        out.extend([8, 4, 2].map(|vector| with_vector(sm80(DType::Bf16, a, b), vector)));
+        out.push(simt(a, b));
+        out.extend([2, 1].map(|vector| narrow(simt(a, b), vector)));
+        out.push(sm80(DType::Bf16, a, b));
+        out.extend([4, 2].map(|vector| narrow(sm80(DType::Bf16, a, b), vector)));
         out.push(unaligned(a, b));
     }
     out
