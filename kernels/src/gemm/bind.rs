@@ -123,7 +123,7 @@ pub(super) struct Matrix<'a> {
 }
 
 impl Binding<'_> {
-    /// Checks what is given for the epilogue: each input once, as it is declared, and nothing that C is written over.
+    /// Checks what is given for the epilogue: each input once, as it is declared, and nothing that C is written over, but for C itself.
     pub(super) fn check(&self, kernel: &GemmKernel, c: [u64; 2]) -> Result<(), Error> {
         let names = || kernel.inputs.iter().map(Input::to_string).collect::<Vec<_>>().join(", ");
         for (i, (name, given)) in self.given.iter().enumerate() {
@@ -131,14 +131,15 @@ impl Binding<'_> {
                 let (name, accepted) = (name.to_string(), format!("each of these once: [{}]", names()));
                 Err(Error::Input { name, found: found.into(), accepted })
             };
-            if !kernel.inputs.iter().any(|input| input.name == *name) {
+            let Some(input) = kernel.inputs.iter().find(|input| input.name == *name) else {
                 return refuse("no input of the epilogue");
-            }
+            };
             if self.given[..i].iter().any(|(other, _)| other == name) {
                 return refuse("given twice");
             }
             if let Some((_, bytes)) = given.memory
                 && overlap(bytes, c) > 0
+                && !self.is_c(input, bytes, c)?
             {
                 return Err(Error::Overlap { written: "C", read: "an input", bytes: overlap(bytes, c) });
             }
@@ -147,6 +148,12 @@ impl Binding<'_> {
             self.pitch(input)?;
         }
         Ok(())
+    }
+
+    /// Whether an input is C itself: each element is read by the thread that computes it, or before the block stores its tile.
+    fn is_c(&self, input: &Input, bytes: [u64; 2], c: [u64; 2]) -> Result<bool, Error> {
+        let lies_so = bytes[0] == c[0] && input.dtype == self.problem.output();
+        Ok(lies_so && input.kind == InputKind::Matrix && self.pitch(input)? == self.problem.c().ld())
     }
 
     fn given(&self, input: &Input) -> Result<&Given<'_>, Error> {

@@ -76,6 +76,24 @@ impl Gemms {
     /// assert_eq!(c.download()?, [4.0; 35]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// The update of BLAS, `C = alpha * A * B + beta * C`, reads the C that it writes. For `beta = 0` BLAS does not read C: that is
+    /// the epilogue `Epilogue::new().scale("alpha")`.
+    /// ```
+    /// # use girih_device::{Device, Select};
+    /// # use girih_kernels::gemm::{Epilogue, Gemms, Given, Input, KernelKind, Layout, Problem};
+    /// # use girih_tensor::DType;
+    /// # let device = Device::open(Select::Sim)?;
+    /// # let problem = Problem::new(DType::F32, [5, 7, 3], Layout::Tn)?;
+    /// # let (a, b) = (device.upload(&[1f32; 15])?, device.upload(&[2f32; 21])?);
+    /// let update = Epilogue::new().scale("alpha").plus_scaled("beta", Input::matrix("before", DType::F32));
+    /// let gemm = Gemms::new(&device).fused(&problem, KernelKind::Simt, &update)?;
+    /// let c = device.upload(&[10f32; 35])?;
+    /// let (alpha, beta) = (Given::from(0.5), Given::from(-1.0));
+    /// gemm.run_with(&a, &b, &c, &[("alpha", alpha), ("beta", beta), ("before", Given::from(&c))])?;
+    /// assert_eq!(c.download()?, [-7.0; 35]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn fused(&self, problem: &Problem, kind: KernelKind, epilogue: &Epilogue) -> Result<Gemm, Error> {
         let multiprocessors = self.device.limits().multiprocessors;
         self.configured(problem, choose(problem, kind, multiprocessors)?, epilogue)
@@ -235,7 +253,8 @@ impl Gemm {
         self.run_with(a, b, c, &[])
     }
 
-    /// `c = epilogue(a * b)`, with what is given for each of the epilogue's inputs, by its name.
+    /// `c = epilogue(a * b)`, with what is given for each of the epilogue's inputs, by its name. An input that is a matrix may be `c`
+    /// itself: the epilogue reads what was there before. No other input may share memory with `c`.
     ///
     /// # Errors
     /// [`Error::DType`], [`Error::BufferTooSmall`], [`Error::Overlap`], [`Error::Input`] before anything is written;

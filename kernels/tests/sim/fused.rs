@@ -1,8 +1,8 @@
 //! Epilogues on the simulator, every check on; what is refused.
 
-use girih_device::Device;
+use girih_device::{Device, Pod};
 use girih_kernels::gemm::{Epilogue, Gemms, Given, Input, KernelKind, Layout, Order, Problem};
-use girih_tensor::DType;
+use girih_tensor::{DType, Element};
 use half::bf16;
 
 use crate::checked;
@@ -75,7 +75,7 @@ fn what_is_given_must_fit_the_inputs() -> Result<(), Failure> {
     let (a, b, c) = (device.zeros::<f32>(32)?, device.zeros::<f32>(48)?, device.zeros::<f32>(96)?);
     let (bias, x, short) = (device.zeros::<f32>(12)?, device.zeros::<f32>(96)?, device.zeros::<f32>(11)?);
     let halves = device.zeros::<bf16>(12)?;
-    let alias = c.slice(..)?;
+    let (alias, half) = (c.slice(..)?, c.slice(48..)?);
     let (alpha, on_bias, on_x) =
         (("alpha", Given::from(1.0)), ("bias", Given::from(&bias)), ("x", Given::from(&x)));
     gemm.run_with(&a, &b, &c, &[alpha, on_bias, on_x])?;
@@ -101,13 +101,67 @@ fn what_is_given_must_fit_the_inputs() -> Result<(), Failure> {
             vec![alpha, on_bias, ("x", Given::pitched(&x, 13))],
             "`x`: 96 elements, but accepted are: 103 elements",
         ),
-        (vec![alpha, on_bias, ("x", Given::from(&alias))], "C and an input have 384 bytes in common"),
+        (vec![alpha, ("bias", Given::from(&alias)), on_x], "C and an input have 384 bytes in common"),
+        (vec![alpha, on_bias, ("x", Given::from(&half))], "C and an input have 192 bytes in common"),
     ] {
         let error = gemm.run_with(&a, &b, &c, &given).expect_err(text).to_string();
         assert!(error.contains(text), "{error}\n{text}");
     }
     let error = gemm.run(&a, &b, &c).expect_err("inputs are missing").to_string();
     assert!(error.contains("`alpha`: nothing"), "{error}");
+    Ok(())
+}
+
+/// `C = alpha * A * B + beta * C`, where the C that is read is the C that is written, by every mainloop and in both orders.
+#[test]
+fn c_is_updated_in_place() -> Result<(), Failure> {
+    let device = checked();
+    let gemms = Gemms::new(&device);
+    for order in [Order::Row, Order::Column] {
+        let f32s = Problem::new(DType::F32, [130, 37, 20], Layout::Nt)?.with_order(order);
+        update::<f32>(&gemms, &device, &f32s, KernelKind::Simt)?;
+        let halves = padded(Problem::new(DType::Bf16, [136, 72, 48], Layout::Tn)?.with_order(order), 8);
+        update::<bf16>(&gemms, &device, &halves, KernelKind::Sm80)?;
+        update::<bf16>(&gemms, &device, &halves, KernelKind::Sm90)?;
+    }
+    // Rows of another pitch are other elements.
+    let (a, b, c) = (device.zeros::<f32>(32)?, device.zeros::<f32>(48)?, device.zeros::<f32>(8 * 13)?);
+    let problem = Problem::new(DType::F32, [8, 12, 4], Layout::Tn)?;
+    let gemm =
+        gemms.fused(&problem, KernelKind::Simt, &Epilogue::new().plus(Input::matrix("x", DType::F32)))?;
+    gemm.run_with(&a, &b, &c, &[("x", Given::from(&c))])?;
+    let other = gemm.run_with(&a, &b, &c, &[("x", Given::pitched(&c, 13))]).expect_err("another pitch");
+    assert_eq!(
+        other.to_string(),
+        "C and an input have 416 bytes in common: buffers or slices without a common part are accepted"
+    );
+    Ok(())
+}
+
+/// Products of ones with what was there before, which tells its place.
+fn update<T: Element + Pod + PartialEq + std::fmt::Debug>(
+    gemms: &Gemms,
+    device: &Device,
+    problem: &Problem,
+    kind: KernelKind,
+) -> Result<(), Failure> {
+    let update = Epilogue::new().scale("alpha").plus_scaled("beta", Input::matrix("before", T::DTYPE));
+    let ones = |span: i64| device.upload(&vec![T::from_f64(1.0); span as usize]);
+    let (a, b, k) = (ones(problem.a().span())?, ones(problem.b().span())?, problem.mnk()[2]);
+    let before: Vec<f64> = (0..problem.c().span()).map(|i| (i % 61) as f64).collect();
+    let c = device.upload(&before.iter().map(|&x| T::from_f64(x)).collect::<Vec<T>>())?;
+    let given = [
+        ("alpha", Given::from(0.5)),
+        ("beta", Given::from(2.0)),
+        ("before", Given::pitched(&c, problem.c().ld())),
+    ];
+    gemms.fused(problem, kind, &update)?.run_with(&a, &b, &c, &given)?;
+    let mut expected: Vec<T> = before.iter().map(|&x| T::from_f64(x)).collect();
+    for (i, j) in (0..problem.mnk()[0]).flat_map(|i| (0..problem.mnk()[1]).map(move |j| (i, j))) {
+        let at = problem.c().offset(i, j) as usize;
+        expected[at] = T::from_f64(0.5 * k as f64 + 2.0 * before[at]);
+    }
+    assert_eq!(c.download()?, expected, "{problem:?} by {kind:?}");
     Ok(())
 }
 
