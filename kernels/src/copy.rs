@@ -27,7 +27,7 @@ fn element(dtype: DType) -> i64 {
 }
 
 impl Problem {
-    /// A copy with pitches; a tight one (`ld == columns`) is copied as one row.
+    /// A copy with pitches. Where both pitches are `columns`, all rows are copied as one long row.
     ///
     /// # Errors
     /// [`Error::Kernel`] for another dtype than [`DTYPES`](crate::DTYPES); [`Error::Extent`], [`Error::LeadingStride`].
@@ -53,12 +53,12 @@ impl Problem {
         Ok(Problem { dtype, rows, columns, ld_dst, ld_src })
     }
 
-    /// Element type.
+    /// The type of the elements.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// Bytes read and written.
+    /// How many bytes are read and written together.
     pub fn bytes(&self) -> i64 {
         2 * self.rows * self.columns * element(self.dtype)
     }
@@ -72,11 +72,11 @@ impl Problem {
 pub fn choose(problem: &Problem) -> CopyConfig {
     let element = element(problem.dtype);
     let widths: Vec<i64> = [16, 8, 4, 2].iter().filter(|b| *b % element == 0).map(|b| b / element).collect();
-    // A single row has no pitch.
+    // The pitch of a single row is never used.
     let pitches = if problem.rows == 1 { [0, 0] } else { [problem.ld_dst, problem.ld_src] };
     let vector = widest(&widths, &pitches);
     let threads = 256;
-    // 64 bytes in flight a thread; short rows leave threads for more rows.
+    // Each thread has four vectors in flight. Where a row needs fewer than all threads, the others copy further rows.
     let along =
         (threads * vector).min((problem.columns.max(1) as u64).next_power_of_two().max(vector as u64) as i64);
     let across = threads * vector / along;
@@ -92,7 +92,7 @@ pub fn choose(problem: &Problem) -> CopyConfig {
     }
 }
 
-/// A copy problem bound to its kernel.
+/// A copy problem with the kernel that solves it, loaded on a device.
 #[derive(Debug)]
 pub struct Copy {
     problem: Problem,
@@ -123,7 +123,7 @@ impl Copy {
         &self.kernel
     }
 
-    /// What the kernel was derived from, line by line: name and layout.
+    /// What the kernel was derived from: names with their layouts as text.
     pub fn partitions(&self) -> &[(&'static str, String)] {
         &self.generated.partitions
     }
@@ -153,7 +153,7 @@ impl Copy {
             return Err(Error::Grid { tiles: tiles as i64, tile, most: i64::from(i32::MAX) });
         }
         let config = self.kernel.config([tiles as u32, 1, 1])?;
-        // The pitch of a single row counts for nothing, so it can be what the module's vectors want of pitches.
+        // The pitch of a single row is never used, but the module states that it is a multiple of its vectors.
         let whole = |ld: i64| {
             if p.rows == 1 { (ld as u64).next_multiple_of(self.config.vector as u64) as i64 } else { ld }
         };

@@ -35,14 +35,14 @@ pub enum Error {
     Extent {
         /// `M`, `lda`, ...
         what: &'static str,
-        /// Its value.
+        /// The value of that extent or pitch.
         value: i64,
         /// The least accepted.
         least: i64,
         /// The greatest accepted.
         most: i64,
     },
-    /// The memory that a kernel writes is memory that it reads.
+    /// A kernel would write memory that it also reads.
     #[error(
         "{written} and {read} have {bytes} bytes in common: buffers or slices without a common part are accepted"
     )]
@@ -51,17 +51,17 @@ pub enum Error {
         written: &'static str,
         /// The matrix that is read.
         read: &'static str,
-        /// Bytes from the first to the last that both have.
+        /// How many bytes the two have in common.
         bytes: u64,
     },
-    /// A leading stride shorter than what it strides over.
+    /// A leading stride that is shorter than a row.
     #[error(
         "{what} = {value} is too small: rows of {matrix} hold {row} elements, at least {row} are accepted"
     )]
     LeadingStride {
         /// `lda`, `ldb` or `ldc`.
         what: &'static str,
-        /// Its value.
+        /// The value of that extent or pitch.
         value: i64,
         /// The matrix.
         matrix: &'static str,
@@ -83,15 +83,15 @@ pub enum Error {
     TensorMap {
         /// `M`, `lda`, ...
         what: &'static str,
-        /// Its value.
+        /// The value of that extent or pitch.
         value: i64,
         /// What would be accepted.
         accepted: &'static str,
     },
-    /// A name that is none of the choices.
+    /// A text that names none of the choices.
     #[error("unknown {what} `{text}`: {accepted}")]
     Unknown {
-        /// What was to be named.
+        /// What the text was to name.
         what: &'static str,
         /// The text.
         text: String,
@@ -105,7 +105,7 @@ pub enum Error {
         matrix: &'static str,
         /// Elements from the first to the last that the problem names.
         needed: i64,
-        /// Elements there are.
+        /// How many elements the buffer has.
         len: usize,
     },
     /// A buffer of another dtype than the problem's.
@@ -113,7 +113,7 @@ pub enum Error {
     DType {
         /// The problem's dtype.
         problem: &'static str,
-        /// The buffers'.
+        /// The dtype of the buffers.
         buffer: &'static str,
     },
     /// What is given for an input of an epilogue is not what the input is.
@@ -136,7 +136,7 @@ pub enum Error {
         /// What the problem has.
         accepted: String,
     },
-    /// Two epilogues of one key that do not do the same.
+    /// Two epilogues that have the same key and compute different things.
     #[error(
         "the epilogue `{key}` is not the one that is loaded by this key: a key that names all that a node's function \
          depends on is accepted"
@@ -157,7 +157,7 @@ pub enum Error {
     },
 }
 
-/// As it is displayed, so that `fn main() -> Result<(), Error>` reads well.
+/// The message that `Display` writes, so that `fn main() -> Result<(), Error>` reads well.
 impl std::fmt::Debug for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Display::fmt(self, f)

@@ -1,11 +1,11 @@
 //! girih's kernels: problem -> configuration -> module -> run.
 //!
 //! ```text
-//! gemm::Problem --choose (pure)--> gemm::Config --generate--> ptx::Module --load--> Gemm --run--> C
+//! gemm::Problem --choose (pure)--> gemm::GemmConfig --generate--> ptx::Module --load--> Gemm --run--> C
 //! ```
 //!
-//! The wrappers here are safe: a problem is checked against the buffers before anything is launched, and the kernels
-//! touch only what the problem names (their predicates come from the same partitions as their accesses).
+//! The wrappers here are safe. A problem is checked against the buffers before anything is launched, and a kernel accesses
+//! only the elements that the problem names, since its predicates come from the same partitions as its accesses.
 
 pub mod copy;
 mod error;

@@ -1,4 +1,4 @@
-//! Conversions of fragments on a GPU, and on the simulator. Skips the GPU with one line where there is none.
+//! Conversions of fragments, on the simulator and on a GPU. Skips the GPU with one line where there is none.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use girih_layout::{Lay, lay};
 use girih_ptx::{Module, Special, Type};
 use girih_tensor::Space;
 
-/// A warp converts the registers in `from` to those in `to`, `count` of each lane.
+/// The kernel of a warp that converts the registers in `from` to the registers in `to`, of which each lane has `count`.
 fn kernel(conversion: &Conversion, count: usize) -> Result<Module, Error> {
     let mut b = Builder::new("convert", 80, 32);
     let (from, to) = (b.pointer("from", 16), b.pointer("to", 16));
@@ -30,7 +30,7 @@ fn kernel(conversion: &Conversion, count: usize) -> Result<Module, Error> {
     Ok(b.finish()?.into_module())
 }
 
-/// The registers of every lane, if element `i` of the tile is `i`, as far as its bits go.
+/// The registers of every lane where element `i` of the tile holds the lowest bits of `i`.
 fn registers(tv: &Lay, values: usize, bits: usize) -> Vec<u32> {
     let packed = 32 / bits;
     let element = |lane: usize, value: usize| {
@@ -48,13 +48,13 @@ fn registers(tv: &Lay, values: usize, bits: usize) -> Vec<u32> {
 fn fragments_are_converted() {
     let c = lay!("((4,8),(2,2,2)):((32,1),(16,8,128))"); // two accumulators of m16n8 side by side
     let cases = [
-        // The case of attention, and the same through registers of their own.
+        // As attention needs it: the accumulators of one product become the operand of the next one.
         (c, SM80_16X8X16_F32BF16BF16F32_TN.a, 16, Means::Rename),
-        // Eight values of a row: within quads, in halves too, and anywhere.
+        // Each lane gets eight values of a row: from its quad, as halves too, and from any lane.
         (c, lay!("((2,2,8),8):((128,8,1),16)"), 32, Means::Shuffle),
         (c, lay!("((2,2,8),8):((128,8,1),16)"), 16, Means::Shuffle),
         (c, lay!("((2,16),8):((128,1),16)"), 32, Means::Shuffle),
-        // Bytes within a lane; lanes' bits rotated; neighbours that part.
+        // Bytes change places within a lane; the bits of the lane's number rotate; two neighbours go to different lanes.
         (lay!("(32,(4,4)):(1,(32,128))"), lay!("(32,(4,4)):(1,(128,32))"), 8, Means::Permute),
         (lay!("((4,8),2):((8,1),32)"), lay!("(32,2):(1,32)"), 32, Means::Shuffle),
         (lay!("(32,2):(2,1)"), lay!("(32,2):(1,32)"), 16, Means::Shared),

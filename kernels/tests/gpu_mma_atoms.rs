@@ -24,7 +24,7 @@ fn random(state: &mut u64) -> i64 {
     (*state >> 20) as i64
 }
 
-/// Values that a dtype has and whose sums are exact: all integers, floats from -2 to 2.
+/// A value of the dtype whose sums are exact: any integer that the dtype has, a whole number from -2 to 2 of a float.
 fn value(dtype: DType, x: i64) -> i64 {
     match dtype {
         DType::S16 => x.rem_euclid(1 << 16) - (1 << 15),
@@ -38,7 +38,7 @@ fn value(dtype: DType, x: i64) -> i64 {
     }
 }
 
-/// Matrices in the order of their memory, and what C becomes.
+/// The elements of the matrices in the order of their memory, and those that C has afterwards.
 struct Data {
     matrices: [Vec<i64>; 3],
     expected: Vec<i64>,
@@ -53,7 +53,7 @@ fn data(one: &OneAtom, seed: u64) -> Data {
         (0..size).map(|_| value(dtype, random(&mut state))).collect::<Vec<_>>()
     });
     let integral = one.atom().c_type == DType::S32;
-    // Integer sums pass both ends of the range in some places: they wrap, or are clamped.
+    // Some integer sums leave the range at either end, where they wrap or are clamped.
     let near = [0, i64::from(i32::MAX) - 40, i64::from(i32::MIN) + 40];
     for (i, c) in matrices[2].iter_mut().enumerate() {
         *c = if integral { near[i % 3] + c.rem_euclid(32) - 16 } else { *c };
@@ -64,7 +64,7 @@ fn data(one: &OneAtom, seed: u64) -> Data {
     let [m, n, k] = one.extents();
     let step = k / one.steps;
     let mut expected = matrices[2].clone();
-    // Rows of A and B by number, so that the sums below are quick.
+    // The rows of A and B as vectors, which makes the sums below quick.
     let rows = |operand: Operand, extent: i64| -> Vec<Vec<i64>> {
         let matrix = &matrices[operand as usize];
         (0..extent).map(|i| (0..k).map(|l| matrix[at(operand, i, l)]).collect()).collect()
@@ -95,7 +95,7 @@ fn data(one: &OneAtom, seed: u64) -> Data {
     Data { matrices, expected }
 }
 
-/// Runs a batch; what went wrong, by atom.
+/// Runs a batch, and says what went wrong with which atom.
 fn run(device: &Device, batch: &[(usize, OneAtom)]) -> Result<Vec<String>, Error> {
     let module = |(i, one): &(usize, OneAtom)| {
         one.module(&format!("atom{i}")).unwrap_or_else(|e| panic!("{}: {e}", one.atom()))
@@ -126,7 +126,7 @@ fn run(device: &Device, batch: &[(usize, OneAtom)]) -> Result<Vec<String>, Error
     Ok(wrong)
 }
 
-/// Batches of one target: those of a warpgroup apart, of which one in `every` is taken.
+/// The atoms in batches of one target each. The atoms of a warpgroup have batches of their own, and of those atoms one in `every` is taken.
 fn batches(every: usize) -> Vec<Vec<(usize, OneAtom)>> {
     let all: Vec<_> = every_atom().into_iter().chain(side_by_side()).enumerate().collect();
     let (warpgroups, others): (Vec<_>, Vec<_>) =
@@ -135,13 +135,13 @@ fn batches(every: usize) -> Vec<Vec<(usize, OneAtom)>> {
     others.chunks(BATCH).chain(warpgroups.chunks(BATCH)).map(<[_]>::to_vec).collect()
 }
 
-/// Runs batches one after the other; what went wrong.
+/// Runs batches one after the other, and says what went wrong.
 fn run_all(device: &Device, batches: &[Vec<(usize, OneAtom)>]) -> Vec<String> {
     let (start, mut wrong) = (std::time::Instant::now(), Vec::new());
     for batch in batches {
         match run(device, batch) {
             Ok(found) => wrong.extend(found),
-            // Which of them it is.
+            // Where a whole batch fails, each of its kernels runs alone, to find which one it is.
             Err(_) => wrong.extend(batch.iter().filter_map(|one| match run(device, &[*one]) {
                 Ok(found) => found.into_iter().next(),
                 Err(error) => Some(format!("{}: {error}", one.1.atom())),
@@ -153,7 +153,7 @@ fn run_all(device: &Device, batches: &[Vec<(usize, OneAtom)>]) -> Vec<String> {
     wrong
 }
 
-/// All atoms of a warp, and a third of a warpgroup's, whose products are large.
+/// All atoms of a warp, and a third of those of a warpgroup, whose products take long.
 #[test]
 fn atoms_multiply_in_the_simulator() {
     multiply_in_the_simulator(&batches(3));
@@ -190,7 +190,7 @@ fn every_atom_multiplies_on_a_gpu() {
     }
 }
 
-/// Layouts of shared memory that the kernels above take: all eight, for A and B.
+/// The kernels above use all eight layouts of shared memory, for A and for B.
 #[test]
 fn every_layout_of_shared_memory_is_among_them() {
     let mut seen = std::collections::BTreeSet::new();

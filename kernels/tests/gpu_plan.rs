@@ -23,7 +23,7 @@ use girih_sim::Profile;
 use girih_tensor::{DType, Slice, Space, Tensor};
 
 const THREADS: i64 = 128;
-/// Elements from a row (or column) of the matrix to the next.
+/// How many elements a row or column of the matrix begins after the one before.
 const PITCH: i64 = 4096;
 
 /// A tile of a matrix.
@@ -35,7 +35,7 @@ struct Case {
     swizzled: bool,
 }
 
-/// What is planned for it.
+/// What is planned for a tile.
 struct Plan {
     name: String,
     global: Lay,
@@ -47,7 +47,7 @@ struct Plan {
     matrices: Option<(Access, bool)>,
 }
 
-/// What a kernel is expected to take: wavefronts of its loads and stores of shared memory, sectors of global memory.
+/// What a kernel is expected to take: wavefronts of its loads and stores of shared memory, and sectors of global memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     shared_loads: u64,
@@ -60,7 +60,7 @@ fn matrix([x, y]: [i64; 2], stride: [i64; 2]) -> Lay {
     Lay::strided([x, y], stride).unwrap()
 }
 
-/// The lanes that give the rows' addresses, four warps along mode 0; a row is 16 bytes.
+/// Which lanes give the addresses of rows, which are 16 bytes long. Four warps stand along mode 0.
 fn matrices(case: &Case) -> Option<(Access, bool)> {
     let ([x, y], bits) = (case.extents, i64::from(case.dtype.bits()));
     let row = 128 / bits;
@@ -73,7 +73,7 @@ fn matrices(case: &Case) -> Option<(Access, bool)> {
             row * x,
             2 * row * x
         ),
-        // 16 by 16 elements, transposed on the way.
+        // 16 by 16 elements, which are transposed on the way.
         (false, 16) => {
             format!("((8,2,2,4),(8,{},{})):(({x},8,{},16),(1,64,{}))", x / 64, y / 16, 8 * x, 16 * x)
         }
@@ -149,7 +149,7 @@ impl Plan {
                 let operands: Vec<_> = regs.iter().chain([&address]).collect();
                 let form = format!("sync.aligned.m8n8.x4{trans}.shared.b16");
                 b.ptx(&format!("ldmatrix.{form} {{%0,%1,%2,%3}}, [%4];"), &operands)?;
-                // Back to where they came from, once every lane has its part of them.
+                // The elements go back to where they came from, once every lane has its own.
                 b.ptx("bar.warp.sync 0xffffffff;", &[])?;
                 b.ptx(&format!("stmatrix.{form} [%4], {{%0,%1,%2,%3}};"), &operands)?;
             }
@@ -184,7 +184,7 @@ fn counted(profile: &Profile, kernel: &str) -> Counts {
     counts
 }
 
-/// Copies a matrix's first tile: nothing else may change.
+/// Copies the first tile of a matrix. Nothing else may change.
 fn run(device: &Device, plan: &Plan, dtype: DType) {
     let module = plan.kernel(dtype).unwrap_or_else(|error| panic!("{}: {error}", plan.name));
     let bytes = dtype.bits() as usize / 8;

@@ -1,4 +1,4 @@
-//! How sums of tensor cores are rounded: what the judge allows for. Skips with one line where there is no GPU.
+//! How tensor cores round their sums, which the reference check allows for. Skips with one line where there is no GPU.
 
 use girih_device::{Device, Select};
 use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem};
@@ -7,8 +7,8 @@ use half::bf16;
 
 const SIDE: i64 = 128;
 
-/// Products of positive numbers lose what an addition cuts off, at every 16 of them at most a unit of the sum's last place;
-/// what rounding to nearest would lose, half a unit either way, stays far below.
+/// A sum of positive products loses what each addition cuts off: at every 16 products at most a unit of the sum's last place. Rounding
+/// to nearest would lose or gain half a unit each time, and far less in all.
 #[test]
 fn sums_are_cut_off() {
     let device = match Device::open(Select::Cuda(0)) {
@@ -39,7 +39,7 @@ fn sums_are_cut_off() {
                 let (x, y) = ((i / SIDE * k) as usize, (i % SIDE * k) as usize);
                 let products = a[x..].iter().zip(&b[y..]).take(k as usize);
                 let sum: f64 = products.map(|(p, q)| p.to_f64() * q.to_f64()).sum();
-                // In units of 2^-23 of the sum, for each of K / 16 additions.
+                // The loss is told in units of 2^-23 of the sum, for each of K / 16 additions.
                 let lost = (sum - f64::from(found)) / sum * f64::from(1 << 23) / (k as f64 / 16.0);
                 (least, most) = (least.min(lost), most.max(lost));
             }

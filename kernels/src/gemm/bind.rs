@@ -52,7 +52,8 @@ impl<'a> Given<'a> {
         Given { pitch: Some(pitch), ..Given::from(buffer) }
     }
 
-    /// Checks that it is what `input` is for the M x N problem whose C has contiguous rows, and returns a matrix's pitch.
+    /// Checks that what is given fits `input`, for the M x N problem whose C has contiguous rows. Returns the pitch, which counts for a
+    /// matrix alone.
     fn check(&self, input: &Input, [m, n]: [i64; 2], transposed: bool) -> Result<i64, Error> {
         let refuse =
             |found: String, accepted: String| Err(Error::Input { name: input.name.clone(), found, accepted });
@@ -100,7 +101,7 @@ impl<'a> Given<'a> {
 /// What the parameters of a GEMM kernel are made of: the problem with contiguous rows of C, and what the epilogue reads.
 pub(super) struct Binding<'a> {
     pub(super) problem: &'a Problem,
-    /// Whether the problem is the transposed one of what was asked for.
+    /// Whether `problem` is the transpose of the problem that the caller asked for.
     pub(super) transposed: bool,
     /// A, B and C.
     pub(super) operands: [Matrix<'a>; 3],
@@ -109,7 +110,7 @@ pub(super) struct Binding<'a> {
     pub(super) given: &'a [(&'a str, Given<'a>)],
 }
 
-/// What blocks that share a tile hand on: sums, and whose turn it is.
+/// What blocks that share a tile hand to one another: their sums, and whose turn it is to add.
 #[derive(Debug)]
 pub(super) struct Workspace {
     pub(super) sums: Buffer<f32>,
@@ -123,7 +124,8 @@ pub(super) struct Matrix<'a> {
 }
 
 impl Binding<'_> {
-    /// Checks what is given for the epilogue: each input once, as it is declared, and nothing that C is written over, but for C itself.
+    /// Checks what is given for the epilogue: each input is given once, as it is declared, and shares no memory with C unless it is C
+    /// itself.
     pub(super) fn check(&self, kernel: &GemmKernel, c: [u64; 2]) -> Result<(), Error> {
         let names = || kernel.inputs.iter().map(Input::to_string).collect::<Vec<_>>().join(", ");
         for (i, (name, given)) in self.given.iter().enumerate() {
@@ -150,7 +152,7 @@ impl Binding<'_> {
         Ok(())
     }
 
-    /// Whether an input is C itself: each element is read by the thread that computes it, or before the block stores its tile.
+    /// Whether an input is C itself. That may be read: an element is read at its own place, before its block stores it.
     fn is_c(&self, input: &Input, bytes: [u64; 2], c: [u64; 2]) -> Result<bool, Error> {
         let lies_so = bytes[0] == c[0] && input.dtype == self.problem.output();
         Ok(lies_so && input.kind == InputKind::Matrix && self.pitch(input)? == self.problem.c().ld())
@@ -207,7 +209,7 @@ impl Binding<'_> {
                     None => None,
                 },
             };
-            // What is missing, the check of the arguments tells.
+            // A missing argument is reported when the launch checks its arguments.
             args.extend(arg.map(|arg| (&*info.name, arg)));
         }
         Ok(run(&args)?)

@@ -15,7 +15,7 @@ use crate::launch::widest;
 
 pub use configs::all;
 
-/// Which family of kernels.
+/// A family of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KernelKind {
     /// f32 on the CUDA cores.
@@ -27,18 +27,18 @@ pub enum KernelKind {
 }
 
 impl KernelKind {
-    /// The one for a dtype that every device runs.
+    /// The kernel for a dtype that runs on every device.
     pub fn for_dtype(dtype: DType) -> KernelKind {
         if dtype == DType::F32 { KernelKind::Simt } else { KernelKind::Sm80 }
     }
 
-    /// The fastest for a problem on a device of architecture `sm` (90 for sm_90).
+    /// The fastest kernel for a problem on a device of architecture `sm`, which is 90 for sm_90.
     pub fn for_problem(problem: &Problem, sm: u32) -> KernelKind {
         let fits = problem.dtype() != DType::F32 && has_maps(problem).is_ok();
         if sm == 90 && fits { KernelKind::Sm90 } else { KernelKind::for_dtype(problem.dtype()) }
     }
 
-    /// Its name on the command line.
+    /// The name of the kernel on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             KernelKind::Simt => "simt",
@@ -67,8 +67,9 @@ impl std::str::FromStr for KernelKind {
 /// Chooses the configuration for a problem, on a device of so many multiprocessors. The kernel computes
 /// [`Problem::row_major`].
 ///
-/// A module depends on M, N, K and pitches through facts alone: what divides the pitches and N. Which tile serves them best
-/// depends on M and N. An epilogue does not matter: what it reads comes in pieces that fit the registers beside any tile's sums.
+/// What a kernel may rely on are facts: which modes are contiguous, and what divides the pitches and N. Which tile is fastest depends
+/// on M and N. The epilogue does not matter, since what an epilogue reads comes in pieces that fit the registers beside the sums of any
+/// tile.
 ///
 /// # Errors
 /// [`Error::Kernel`] if the kernel does not take the dtype, [`Error::TensorMap`] if it does not take the extents or pitches.

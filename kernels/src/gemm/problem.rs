@@ -23,10 +23,10 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// All four.
+    /// The four layouts.
     pub const ALL: [Layout; 4] = [Layout::Tn, Layout::Tt, Layout::Nn, Layout::Nt];
 
-    /// The two letters.
+    /// The two letters of a layout.
     pub const fn name(self) -> &'static str {
         match self {
             Layout::Tn => "tn",
@@ -119,12 +119,12 @@ impl Matrix {
         self.contiguous
     }
 
-    /// The other mode's stride in elements.
+    /// The stride of the other mode in elements.
     pub fn ld(&self) -> i64 {
         self.ld
     }
 
-    /// Elements from the first to the last, 0 if there are none.
+    /// How many elements lie between the first and the last element of the matrix, both counted. It is 0 for an empty matrix.
     pub fn span(&self) -> i64 {
         let [x, y] = self.extents;
         if x == 0 || y == 0 {
@@ -155,7 +155,7 @@ impl Matrix {
 }
 
 impl std::fmt::Display for Matrix {
-    /// CuTe's text of the layout.
+    /// The matrix's layout as CuTe prints it.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let ([x, y], [dx, dy]) = (self.extents, self.strides());
         write!(f, "({x},{y}):({dx},{dy})")
@@ -276,7 +276,7 @@ impl Problem {
         [self.a.extents[0], self.b.extents[0], self.a.extents[1]]
     }
 
-    /// Multiplications and additions.
+    /// How many multiplications and additions the product takes together.
     pub fn flops(&self) -> f64 {
         self.mnk().into_iter().fold(2.0, |product, x| product * x as f64)
     }

@@ -1,48 +1,50 @@
-//! The judge: C against f64 sums, element by element.
+//! The reference check: each element of C is compared with its sum in f64.
 
 use girih_tensor::{DType, Element};
 
 use super::{Matrix, Problem};
 use crate::Error;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Check {
-    /// Elements compared.
+    /// How many elements were compared.
     pub compared: usize,
-    /// Elements of C in all.
+    /// How many elements C has.
     pub elements: usize,
     /// `||C - ref|| / ||ref||` over the compared elements (Frobenius norms); NaN if C holds one.
     pub relative_error: f64,
     /// The largest `|C - ref|` in units of the element's own bound.
     pub worst: f64,
-    /// Where the worst element is.
+    /// The row and the column of the element that `worst` is of.
     pub worst_at: [i64; 2],
-    /// Elements of C's buffer outside C, between its rows and behind them, that were changed.
+    /// How many elements of C's buffer were changed that are not elements of C: they lie between C's rows and behind them.
     pub padding_written: usize,
 }
 
 impl Check {
     /// Whether every compared element is within its bound and nothing outside C was written.
     pub fn passed(&self) -> bool {
-        // A NaN passes no comparison.
+        // Comparisons with NaN are false.
         self.worst <= 1.0 && self.relative_error.is_finite() && self.padding_written == 0
     }
 }
 
-/// Above this many multiplications, only sampled elements are compared.
+/// Above this many multiplications and additions, only sampled elements are compared.
 const FULL: f64 = 1e9;
-/// Rows and columns whose crossings are compared in large problems: the first, the last, and some between.
+/// How many rows and how many columns are sampled in large problems: the first one, the last one, and some between them. The elements
+/// where they cross are compared.
 const SAMPLED: i64 = 96;
 
 /// Compares `c` with `a * b` in f64.
 ///
 /// An element's bound is `|C - ref| <= eps_out * |ref| + (4 * sqrt(K + 1) * 2^-24 + cut) * sum |a * b|`: one rounding to the
-/// output type, and K roundings of f32 sums that go either way (the worst case, K times as much as one, would hide a
-/// missing product). Tensor cores, which products of 16-bit floats go to, cut their sums off instead, all the same way and
-/// by up to a unit of the last place at every 16 products (measured: `tests/gpu_sums.rs`): `cut` is `K / 16 * 2^-23` for
-/// those, else 0. `poison` is what C's buffer held before the run:
-/// what is outside C, between its rows and behind them, must still hold it.
+/// output type, and K roundings of f32 sums that go either way. (The worst case, K times one rounding, would hide a missing
+/// product.) Tensor cores, which multiply 16-bit floats, do not round their sums but cut them off, always the same way and by up to a
+/// unit of the last place at every 16 products (measured in `tests/gpu_sums.rs`). For 16-bit floats `cut` is therefore
+/// `K / 16 * 2^-23`, for others it is 0.
+///
+/// `poison` is what C's buffer held before the run. The elements of the buffer that are not elements of C must still hold it.
 ///
 /// # Errors
 /// [`Error::BufferTooSmall`] if a slice does not hold its matrix.
@@ -102,7 +104,8 @@ pub fn check<T: Element, C: Element>(
     Ok(out)
 }
 
-/// All of `0..extent`, or some of it: the ends, and a spread that no tile size divides.
+/// The numbers of the rows or columns that are compared: all of `0..extent`, or a sample that has both ends and is spread by steps that
+/// are no multiple of a tile.
 fn chosen(extent: i64, sampled: bool) -> Vec<i64> {
     if !sampled || extent <= SAMPLED {
         return (0..extent).collect();
@@ -112,7 +115,7 @@ fn chosen(extent: i64, sampled: bool) -> Vec<i64> {
     out
 }
 
-/// Elements outside C, between its rows and behind them, that no longer hold `poison`.
+/// How many elements of C's buffer that are not elements of C no longer hold `poison`.
 fn padding_written<T: Element>(problem: &Problem, c: &[T], poison: Option<T>) -> usize {
     let Some(poison) = poison else { return 0 };
     let written = |x: &T| *x != poison && !(x.to_f64().is_nan() && poison.to_f64().is_nan());

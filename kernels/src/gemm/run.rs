@@ -12,7 +12,7 @@ use super::{KernelKind, Problem, choose};
 use crate::Error;
 use crate::launch::{apart, launch};
 
-/// A loaded module: one serves every problem with its facts.
+/// A loaded module. It serves every problem for which its configuration is chosen.
 #[derive(Debug)]
 struct Loaded {
     config: GemmConfig,
@@ -37,7 +37,7 @@ pub struct Gemms {
 }
 
 impl Gemms {
-    /// No kernels yet.
+    /// An empty set of kernels for a device.
     pub fn new(device: &Device) -> Gemms {
         Gemms { device: device.clone(), loaded: Mutex::default(), orders: Mutex::default() }
     }
@@ -132,7 +132,7 @@ impl Gemms {
         let (row_major, transposed) = problem.row_major();
         fits(&row_major, &config)?;
         let oriented = || if transposed { epilogue.clone().transposed() } else { epilogue.clone() };
-        // A column-major C is another kernel only if its epilogue tells rows from columns.
+        // A column-major C is a row-major one of the transposed problem. That is another kernel only if the epilogue tells rows from columns.
         let epilogue = if epilogue.is_identity() { epilogue.clone() } else { oriented() };
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let known = loaded.iter().find(|l| l.config == config && l.epilogue == epilogue).cloned();
@@ -188,7 +188,7 @@ impl Gemms {
     }
 }
 
-/// A problem bound to the kernel that solves it.
+/// A problem with the kernel that solves it, loaded on a device.
 #[derive(Clone, Debug)]
 pub struct Gemm {
     problem: Problem,
@@ -225,7 +225,7 @@ impl Gemm {
         self.module.generated.kernel.shared_bytes()
     }
 
-    /// What the kernel was derived from, line by line: name and layout.
+    /// What the kernel was derived from: names with their layouts as text.
     pub fn partitions(&self) -> &[(&'static str, String)] {
         &self.module.generated.partitions
     }
@@ -240,7 +240,7 @@ impl Gemm {
         Ok(self.module.kernel.config([blocks, 1, 1])?)
     }
 
-    /// `c = a * b`, for an epilogue without inputs. An empty C is left alone; K = 0 is a sum of zero.
+    /// `c = a * b`, for an epilogue without inputs. Nothing is launched for an empty C. Where K is 0, every sum is 0.
     ///
     /// # Errors
     /// As [`Gemm::run_with`].
@@ -306,7 +306,7 @@ impl Gemm {
         self.bound(a, b, c, given, |config, args| kernel.prepare(config, &kernel.arguments(args)?))
     }
 
-    /// Checks the buffers, and calls `then` with the launch; with nothing for an empty C.
+    /// Checks the buffers, and calls `then` with the configuration and the arguments of the launch, unless C is empty.
     fn bound<T: Element + Pod, C: Element + Pod, R>(
         &self,
         a: &Buffer<T>,

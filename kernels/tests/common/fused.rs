@@ -8,7 +8,7 @@ use half::bf16;
 
 use super::{Data, Failure, filled};
 
-/// What an epilogue does to the sum of element (m,n), as f64s tell it: sum, alpha, bias of the column, scale of the row, residual.
+/// What an epilogue makes of the sum of element (m,n), computed in f64 from the sum, the coordinates and the inputs.
 type Expected = fn(f64, [i64; 2], &Values) -> f64;
 
 pub(crate) struct Values {
@@ -34,7 +34,7 @@ pub(crate) fn normal(x: f64) -> f64 {
     (0..steps).map(term).sum()
 }
 
-/// Epilogues of every ready-made node and of functions of one's own, and what they compute.
+/// Epilogues with every ready-made node and with functions of the caller's, and what they compute.
 pub(crate) fn epilogues() -> Vec<(Epilogue, Expected)> {
     let (row, column) = (Input::row("row", DType::Bf16), Input::column("column", DType::F32));
     let (matrix, any) =
@@ -88,7 +88,7 @@ fn verify<T: Element + Pod>(
     let [m, n, k] = problem.mnk();
     let random = |len: i64, seed| filled::<T>(len as usize, Data::Random, seed);
     let (a, b) = (random(problem.a().span(), 1), random(problem.b().span(), 2));
-    // The matrix lies like C; aligned as C is, unless any alignment is asked for.
+    // The matrix lies like C, and is aligned as C is unless its input accepts any alignment.
     let unaligned = epilogue.inputs().iter().any(|input| input.vector == Some(1));
     let lines = problem.c().extents()[problem.c().contiguous()];
     let pitch = lines + if unaligned { 3 } else { 8 };
@@ -130,7 +130,7 @@ fn verify<T: Element + Pod>(
         let at = problem.c().offset(i, j) as usize;
         written[at] = true;
         let (found, expected) = (c[at].to_f64(), expected(sum, [i, j], &values));
-        // The sums' error, that of approximated functions, and one rounding.
+        // The bound has the error of the sums, that of approximated functions, and one rounding.
         let bound = 2.0 * T::DTYPE.epsilon() * expected.abs() + 1e-5 * (k as f64).sqrt() + 1e-6;
         if (found - expected).abs() > bound || found.is_nan() {
             return Err(format!("({i},{j}) is {found}, expected {expected}").into());

@@ -1,4 +1,4 @@
-//! A kernel for any MMA atom: fragments from global memory, the atom over a few steps of K, C back.
+//! A kernel for any MMA atom: it loads fragments from global memory, runs the atom over a few steps along K, and stores C.
 
 use girih_codegen::algorithm::{
     MmaWith, copy, fence_proxy_async, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait,
@@ -13,11 +13,11 @@ use girih_tensor::{DType, Slice, Space, Tensor};
 #[derive(Clone, Copy)]
 pub(crate) struct OneAtom {
     pub(crate) mma: TiledMma,
-    /// How often the tile of the MMA is repeated along M and N.
+    /// How many tiles of the MMA the matrices have along M and along N.
     pub(crate) repeats: [i64; 2],
-    /// Steps along K.
+    /// How many steps along K the kernel takes.
     pub(crate) steps: i64,
-    /// Whether C is added to, and A, B negated.
+    /// Whether the product is added to C, and which of A and B are negated.
     pub(crate) accumulate: bool,
     pub(crate) negate: [bool; 2],
     /// Layouts of A and B in shared memory.
@@ -40,7 +40,7 @@ impl OneAtom {
         operand.modes().map(|mode| extents[mode])
     }
 
-    /// How an operand lies in global memory: in the order in which the instruction takes it, C by rows.
+    /// The layout of an operand in global memory: A and B in the order in which the instruction takes them, C by rows.
     pub(crate) fn global(&self, operand: Operand) -> Lay {
         let [x, y] = self.tile(operand);
         let by_rows = match operand {
@@ -57,7 +57,7 @@ impl OneAtom {
         operands.map(|operand| self.tile_bytes(operand) as u32).sum()
     }
 
-    /// Bytes of an operand's tile in shared memory, up to the next one's beginning.
+    /// Bytes from the beginning of an operand's tile in shared memory to the beginning of the next one.
     fn tile_bytes(&self, operand: Operand) -> i64 {
         let [x, y] = self.tile(operand);
         let bytes = self.atom().dtype(operand).bytes_of(x * y).expect("whole bytes");
@@ -142,12 +142,12 @@ impl OneAtom {
     }
 }
 
-/// Kernels of every atom; of a warpgroup's with layouts of shared memory by turns.
+/// A kernel for each atom. The atoms of a warpgroup use the layouts of shared memory by turns.
 pub(crate) fn every_atom() -> Vec<OneAtom> {
     let all = MmaAtom::all().enumerate().map(|(turn, atom)| {
         let atoms = match atom.kind {
             MmaKind::Fma | MmaKind::Dot => "(8,4):(4,1)",
-            // Four quad pairs are a warp.
+            // Four quad pairs make a warp.
             MmaKind::Mma if atom.threads.size().is_ok_and(|n| n.is(8)) => "(2,2):(1,2)",
             _ => "(1,1):(0,0)",
         };
@@ -227,7 +227,7 @@ pub(crate) fn side_by_side() -> Vec<OneAtom> {
     out
 }
 
-/// One module of many, each with a kernel.
+/// One module with the kernels of many.
 pub(crate) fn merged(modules: Vec<Module>) -> Module {
     let mut modules = modules.into_iter();
     let mut out = modules.next().expect("at least one");
@@ -240,12 +240,12 @@ pub(crate) fn merged(modules: Vec<Module>) -> Module {
             }
         }
     }
-    // Variables before the kernels that name them.
+    // Variables have to stand before the kernels that name them.
     out.items.sort_by_key(|item| matches!(item, girih_ptx::Item::Kernel(_)));
     out
 }
 
-/// The bytes of small whole numbers in a dtype, packed, the first in the lowest bits.
+/// The bytes of small whole numbers in a dtype. Elements below a byte are packed, the first one in the lowest bits.
 pub(crate) fn encode(dtype: DType, values: &[i64]) -> Vec<u8> {
     use girih_tensor::Element;
     fn bits<T: Element>(value: i64, of: fn(T) -> u64) -> u64 {
@@ -271,7 +271,7 @@ pub(crate) fn encode(dtype: DType, values: &[i64]) -> Vec<u8> {
     out
 }
 
-/// The numbers of bytes; floats as f64.
+/// The numbers that the bytes hold.
 pub(crate) fn decode(dtype: DType, bytes: &[u8]) -> Vec<f64> {
     let size = dtype.bits() as usize / 8;
     bytes

@@ -1,4 +1,4 @@
-//! Problems, data and the judgement that the simulator's and the GPU's tests share.
+//! What the tests on the simulator and those on a GPU share: problems, data and checks.
 #![allow(dead_code, reason = "each test target uses its part")]
 
 use girih_device::{Buffer, Device, Pod};
@@ -16,9 +16,9 @@ pub(crate) type Failure = Box<dyn std::error::Error>;
 /// What operands are filled with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Data {
-    /// Uniform in -1..1.
+    /// Uniform random numbers from -1 to 1.
     Random,
-    /// Integers from -2 to 2: every sum is exact in any order.
+    /// Integers from -2 to 2, whose sums are exact in any order.
     SmallIntegers,
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn filled<T: Element>(len: usize, data: Data, seed: u64) -> Vec<T> {
     (0..len).map(|_| T::from_f64(next())).collect()
 }
 
-/// Runs `problem` on poisoned output and judges every element (sampled in large problems). Returns C.
+/// Runs `problem` on poisoned output and checks every element, or a sample of a large problem. Returns C.
 pub(crate) fn verify<T: Element + Pod>(
     gemms: &Gemms,
     device: &Device,
@@ -43,7 +43,7 @@ pub(crate) fn verify<T: Element + Pod>(
     let a = filled::<T>(len(problem.a().span()), data, seed);
     let b = filled::<T>(len(problem.b().span()), data, seed + 1);
     let (da, db) = (device.upload(&a)?, device.upload(&b)?);
-    // One row more than C has: nothing beyond its end may be written either.
+    // The buffer has one row more than C, so that a write behind the end of C is found too.
     let c_len = len(problem.c().span() + problem.c().ld());
     let dc: Buffer<T> = device.alloc(c_len)?;
     let mut last = Vec::new();
@@ -100,13 +100,13 @@ pub(crate) fn variants(mnk: [i64; 3]) -> Vec<Problem> {
     out
 }
 
-/// The same with pitches larger than the rows: by `pad` elements.
+/// The same problem with pitches that are `pad` elements longer than before.
 pub(crate) fn padded(problem: Problem, pad: i64) -> Problem {
     let (a, b, c) = (problem.a().ld() + pad, problem.b().ld() + pad, problem.c().ld() + pad);
     problem.with_pitches(Some(a), Some(b), Some(c)).expect("within the limits")
 }
 
-/// Copies of `extents` rows and columns and of ragged ones, tight and padded, all dtypes; the padding must stay.
+/// Runs copies of `extents` rows and columns and of ragged sizes, with and without padding, in all dtypes. The padding must not change.
 pub(crate) fn copies(device: &Device, extents: &[[i64; 2]]) -> Result<(), Failure> {
     let ragged = [[1, 1], [1, 7], [3, 5], [17, 33], [5, 4099], [257, 65], [0, 4], [4, 0]];
     for &[rows, columns] in ragged.iter().chain(extents) {

@@ -1,4 +1,4 @@
-//! Blocks that share tiles of C, judged element by element, and by their bits the second time.
+//! Blocks that share tiles of C: every element is checked, and a second run has to give the same bits.
 
 use girih_codegen::gemm::Schedule;
 use girih_device::{Device, Pod};

@@ -13,7 +13,7 @@ use super::{Failure, gpu};
 
 const THREADS: i64 = 96;
 const BLOCKS: u32 = 8;
-/// Words that all threads share, in front of the two that each has.
+/// How many words all threads share. They stand in front of the two words that each thread has.
 const SHARED: i64 = 64;
 const WORDS: usize = SHARED as usize + 2 * THREADS as usize * BLOCKS as usize;
 
@@ -58,7 +58,7 @@ fn votes(sm: u32) -> Result<Kernel, Error> {
 
 fn scans(sm: u32) -> Result<Kernel, Error> {
     kernel("scans", sm, |b, _, _, number| {
-        // Associative and not commutative: the last one that is not zero.
+        // This operation is associative and not commutative: it keeps the last value that is not zero.
         let last = |x: &Scalar, y: &Scalar| x.select(&y.equals(0), y);
         let own = (number * 37) % 5;
         let scanned = warp_scan(b, &own, last)? + block_scan(b, &own, last)? * 10;
@@ -75,14 +75,14 @@ fn division() -> Result<Kernel, Error> {
     kernel("division", 80, |b, _, n, number| {
         let number = b.index_of(&(number * 1_000_003))?;
         let (quotient, remainder) = b.div_rem(&number, n)?;
-        // Beyond 32 bits.
+        // Divisions of numbers beyond 32 bits.
         let (wide, _) = b.div_rem(&(&number * 1_000_003), n)?;
         let both = Scalar::index(&quotient, DType::U32) ^ Scalar::index(&wide, DType::U32);
         Ok([both, Scalar::index(&remainder, DType::U32)])
     })
 }
 
-/// All threads update the same words, so that what is left does not depend on their order.
+/// All threads update the same words, by operations whose result does not depend on the order of the threads.
 fn atomics(sm: u32) -> Result<Kernel, Error> {
     use MemoryOrder::{AcqRel, Acquire, Relaxed, Release, SeqCst};
     kernel("atomics", sm, |b, x, _, number| {
@@ -132,7 +132,7 @@ fn atomics(sm: u32) -> Result<Kernel, Error> {
     })
 }
 
-/// Block after block does to one word what does not commute, and the first block waits for all.
+/// One block after the other changes a word by an operation that does not commute, and the first block waits for all of them.
 fn semaphores() -> Result<Kernel, Error> {
     kernel("semaphores", 80, |b, x, _, number| {
         let block = b.special(Special::CtaidX);
@@ -156,7 +156,7 @@ fn semaphores() -> Result<Kernel, Error> {
     })
 }
 
-/// The words that each kernel of a module leaves, of 64 that are 0 at first.
+/// The 64 words that each kernel of a module leaves, which are 0 before it runs.
 fn left(device: &Device, module: &Module) -> Result<Vec<Vec<u32>>, Failure> {
     let loaded = device.load(module)?;
     let mut all = Vec::new();
@@ -188,7 +188,7 @@ fn threads_agree_as_in_the_simulator() -> Result<(), Failure> {
         let module = linked(sm)?;
         let wanted = left(&sim, &module)?;
         if sm == 80 {
-            // Block after block, from 0 on.
+            // The blocks have their turns in the order of their numbers.
             let chained = (0..BLOCKS).fold(0u32, |so_far, block| so_far.wrapping_mul(7) + block);
             assert!(wanted[4][SHARED as usize..].iter().step_by(2).all(|word| *word == chained));
         }

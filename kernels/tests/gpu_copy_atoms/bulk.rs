@@ -77,7 +77,7 @@ pub(crate) fn reduction(op: Reduction, dtype: DType) -> Result<Case, Error> {
         copy(b, &copy_tile, &mine.partition_s(&shared)?, &mine.partition_d(&to)?)?;
         b.ptx("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;", &[])
     })?;
-    // Small numbers, whose sums every type has; negative ones where there are such.
+    // Small numbers, whose sums every type has. Signed types get negative ones too.
     let least = if matches!(dtype, DType::U32 | DType::U64) { 0 } else { -6 };
     let old = |i: i64| i * 5 % 13 + least;
     let new = |i: i64| i * 7 % 11 + least;
@@ -95,7 +95,7 @@ pub(crate) fn reduction(op: Reduction, dtype: DType) -> Result<Case, Error> {
     })
 }
 
-/// What `op` makes of what is there and what comes (PTX ISA, "red").
+/// What `op` makes of the old value and the new one (PTX ISA, "red").
 fn combined(op: Reduction, old: i64, new: i64) -> i64 {
     match op {
         Reduction::Add => old + new,

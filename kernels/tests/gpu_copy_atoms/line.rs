@@ -1,4 +1,4 @@
-//! Atoms whose tile is a line of memory: universal, `cp.async`, matrices, shuffles, `red`.
+//! Copy atoms whose tile is a line of memory: universal copies, `cp.async`, matrices, shuffles and `red`.
 
 use girih_codegen::algorithm::{Predicates, copy, copy_if};
 use girih_codegen::atom::{AUTO_VECTORIZING_COPY, CopyAtom, CopyOp};
@@ -9,10 +9,10 @@ use girih_tensor::{DType, Tensor};
 
 use crate::{Case, Ends, THREADS, begin, leaf, linear, size};
 
-/// Threads whose predicates hold where a copy has some.
+/// How many threads have predicates that hold, where a copy has predicates.
 const WANTED: i64 = 20;
 
-/// What the values are called.
+/// The dtype that values of so many bits are given.
 fn element(atom: CopyAtom, bits: u32) -> DType {
     match (atom.op, bits) {
         (CopyOp::RedAdd { ty: Type::F32, .. }, _) => DType::F32,
@@ -25,7 +25,7 @@ fn element(atom: CopyAtom, bits: u32) -> DType {
     }
 }
 
-/// Two instructions of each warp or thread over a line.
+/// A tile in which each warp or thread executes two instructions along a line.
 fn tiled(atom: CopyAtom, bits: u32) -> Result<TiledCopy, Error> {
     let own =
         if atom.op == CopyOp::AutoVectorizing { leaf(8, 1) } else { leaf(i64::from(atom.bits() / bits), 1) };
@@ -40,7 +40,7 @@ fn tiled(atom: CopyAtom, bits: u32) -> Result<TiledCopy, Error> {
     TiledCopy::from_tv(atom, bits, &tv, Tiles::new(&[Tile::Lay(leaf(size(&tv), 1))])?)
 }
 
-/// The kernel of an atom, of values of so many bits.
+/// The kernel of an atom for values of so many bits.
 pub(crate) fn case(atom: CopyAtom, bits: u32) -> Result<Case, Error> {
     let (copy, element) = (tiled(atom, bits)?, element(atom, bits));
     let (mut b, ends) = begin(atom.sm);
@@ -107,7 +107,7 @@ fn emit(b: &mut Builder, ends: &Ends, copy_tile: &TiledCopy, element: DType) -> 
     Ok(())
 }
 
-/// What is there before, and what must be there after.
+/// The bytes of the target before the copy, and those that it must have afterwards.
 fn data(atom: CopyAtom, element: DType, count: usize) -> [Vec<u8>; 3] {
     let numbers = |step: usize| (0..count).map(|i| i * step % 13).collect::<Vec<usize>>();
     let encode = |numbers: &[usize]| -> Vec<u8> {

@@ -1,5 +1,5 @@
-//! Every copy atom in a kernel of its own, on the simulator and on a GPU: what the source's partition reads is what the
-//! destination's writes, so a tile comes out as it went in. Skips the GPU with one line where there is none.
+//! Every copy atom in a kernel of its own, on the simulator and on a GPU. The partitions of source and destination agree if a tile comes
+//! out as it went in. Skips the GPU with one line where there is none.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -17,22 +17,22 @@ use girih_ptx::{Module, Special, Tiled, Type};
 use girih_tensor::{Engine, Tensor};
 
 pub(crate) const THREADS: i64 = 32;
-/// Bytes of shared memory, enough for every atom and an mbarrier.
+/// Bytes of shared memory, which are enough for every atom and an mbarrier.
 const SHARED_BYTES: i64 = 20 << 10;
 
-/// A kernel, what it gets and what it must leave in `to`.
+/// A kernel, the bytes that it gets, and those that it must leave in `to`.
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) module: Module,
     pub(crate) from: Vec<u8>,
     pub(crate) to: Vec<u8>,
     pub(crate) expected: Vec<u8>,
-    /// The tensor map, of `to` instead of `from` where something is stored.
+    /// The tensor map of `from`, or of `to` where the atom stores.
     pub(crate) map: Option<(Tiled, bool)>,
     pub(crate) blocks: u32,
 }
 
-/// What all kernels have.
+/// What the kernels of all atoms have.
 pub(crate) struct Ends {
     pub(crate) to: Expr,
     pub(crate) from: Expr,
@@ -55,18 +55,18 @@ pub(crate) fn size(layout: &Lay) -> i64 {
     layout.size().unwrap().get().unwrap()
 }
 
-/// Values of a tensor that lies as `layout` says, all of them in vectors by the threads.
+/// What a thread has of a tensor whose values all threads share, in vectors.
 pub(crate) fn linear<E: Engine<Index = Expr>>(ends: &Ends, tensor: &Tensor<E>) -> Result<Tensor<E>, Error> {
     let count = size(tensor.layout()) / THREADS;
     let tv = Lay::concat(&[leaf(THREADS, count), leaf(count, 1)])?;
     Ok(tensor.tv_partition(&tv, &ends.thread)?)
 }
 
-/// Waits for the first phase of the mbarrier.
+/// Waits until the first phase of the mbarrier is complete.
 pub(crate) const WAIT: &str =
     "{ .reg .pred done; WAIT: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], 0; @!done bra WAIT; }";
 
-/// The first thread's mbarrier behind `bytes` of shared memory, ready for that many to come.
+/// An mbarrier behind `bytes` bytes of shared memory. The first thread initialises it to wait for as many bytes.
 pub(crate) fn expect(b: &mut Builder, ends: &Ends, bytes: i64, blocks: u32) -> Result<Expr, Error> {
     let address = &ends.shared + bytes;
     let (barrier, bytes) = (b.value(&address, Width::W32)?, b.value(&Expr::from(bytes), Width::W32)?);
@@ -91,11 +91,11 @@ fn cases() -> Result<Vec<Case>, Error> {
             CopyOp::BulkReduce { op, dtype } => out.push(bulk::reduction(op, dtype)?),
             CopyOp::Tma { transfer, rank } => {
                 out.push(tensor::case(transfer, rank as usize, Swizzle::NONE, 1)?);
-                // A swizzle exchanges pieces of rows.
+                // A swizzle exchanges the pieces of rows.
                 for bits in (1..=3).filter(|_| rank > 1) {
                     out.push(tensor::case(transfer, rank as usize, Swizzle::new(bits, 2, 3)?, 1)?);
                 }
-                // Rows of two swizzles, of which each is a box.
+                // The rows are as long as two swizzles, and each of the two is a box.
                 if rank > 1 {
                     out.push(tensor::case(transfer, rank as usize, Swizzle::new(3, 2, 3)?, 2)?);
                 }

@@ -9,7 +9,7 @@ use girih_tensor::{DType, Slice, Tensor};
 
 use crate::{Case, Ends, WAIT, begin, expect, leaf, linear, size};
 
-/// What a reduction makes of old and new.
+/// What a reduction makes of the old value and the new one.
 fn reduced(op: Reduction, old: u32, new: u32) -> u32 {
     match op {
         Reduction::Add => old.wrapping_add(new),
@@ -39,7 +39,7 @@ fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// The second tile along each mode of a tensor whose last modes end one before it does, of u32.
+/// The second tile along each mode of a tensor of u32, whose last modes end one element before the tile does.
 struct Tiles32 {
     tile: Vec<i64>,
     extents: Vec<i64>,
@@ -52,7 +52,7 @@ fn left(extents: &[i64]) -> Result<Lay, Error> {
 }
 
 impl Tiles32 {
-    /// Rows are so many times as long as the swizzle.
+    /// How many times as long as the swizzle the rows are.
     fn new(rank: usize, swizzle: Swizzle, times: i64) -> Result<Tiles32, Error> {
         let row = times * if swizzle.bits() == 0 { 16 } else { 4 << swizzle.bits() };
         let tile: Vec<i64> = if rank == 1 { vec![64] } else { [row, 8, 2, 2, 2][..rank].to_vec() };
@@ -60,7 +60,7 @@ impl Tiles32 {
         Ok(Tiles32 { part: left(&tile)?, whole: left(&extents)?, tile, extents })
     }
 
-    /// The tile's coordinates in the tensor.
+    /// The coordinates of the tile in the tensor.
     fn coordinates(&self) -> Result<Tensor<Counting>, Error> {
         let tiles = self.tile.iter().map(|&n| Tile::Lay(leaf(n, 1))).collect::<Vec<_>>();
         let at = vec![Slice::At(Expr::from(1)); self.tile.len()];
@@ -68,7 +68,7 @@ impl Tiles32 {
         Ok(whole.local_tile(&Tiler::Modes(Tiles::new(&tiles)?), &at)?)
     }
 
-    /// Where element `i` of the tile lies in the tensor, if it does.
+    /// Where element `i` of the tile lies in the tensor, if it lies inside.
     fn place(&self, i: i64) -> Option<usize> {
         let (mut rest, mut index, mut pitch) = (i, 0, 1);
         for (n, extent) in self.tile.iter().zip(&self.extents) {
@@ -83,7 +83,7 @@ impl Tiles32 {
         Some(index as usize)
     }
 
-    /// What is there before, and what must be there after.
+    /// The bytes of the target before the copy, and those that it must have afterwards.
     fn data(&self, transfer: Transfer, blocks: usize) -> [Vec<u32>; 3] {
         let count = size(&self.part);
         let all: Vec<u32> = (0..size(&self.whole) as u32).map(|i| i.wrapping_mul(2_654_435) ^ i).collect();
@@ -110,7 +110,7 @@ impl Tiles32 {
     }
 }
 
-/// The kernel of a tensor copy of a tile that the tensor's end cuts, with rows so many times as long as the swizzle.
+/// The kernel of a tensor copy of a tile that extends beyond the tensor, with rows that are `times` times as long as the swizzle.
 pub(crate) fn case(transfer: Transfer, rank: usize, swizzle: Swizzle, times: i64) -> Result<Case, Error> {
     let tiles = Tiles32::new(rank, swizzle, times)?;
     let tma = TmaCopy::new(transfer, DType::U32, &tiles.whole, &tiles.part, swizzle)?;

@@ -1,4 +1,4 @@
-//! The configurations that are chosen.
+//! Which configurations are chosen.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ fn tiles_are_those_that_were_fastest() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The larger a device, the smaller the tiles that occupy it.
+/// A larger device needs smaller tiles for all of its multiprocessors to have work.
 #[test]
 fn more_multiprocessors_take_no_larger_tiles() -> Result<(), Failure> {
     assert_eq!(tile(1024, 1024, 1)?, [128, 256, 64]);
@@ -36,7 +36,7 @@ fn more_multiprocessors_take_no_larger_tiles() -> Result<(), Failure> {
     Ok(())
 }
 
-/// A configuration as text, by which configurations are told apart.
+/// A configuration as text: configurations can be compared and not ordered.
 fn text(config: &GemmConfig) -> String {
     format!("{config:?}")
 }
@@ -47,7 +47,7 @@ fn all() -> BTreeSet<String> {
 
 const KINDS: [KernelKind; 3] = [KernelKind::Simt, KernelKind::Sm80, KernelKind::Sm90];
 
-/// Problems of every dtype, layout, alignment and tile choose every configuration of the list, and no other one.
+/// Problems of every dtype, layout and alignment choose every configuration of the list, and no other one.
 #[test]
 fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
     let mut chosen = BTreeSet::new();
@@ -77,7 +77,7 @@ fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whatever the problem, the device and the kernel.
+/// Whatever the problem, the device and the kernel are, the configuration is one of the list.
 #[test]
 fn random_problems_choose_from_the_list() -> Result<(), Failure> {
     let (listed, mut rng, mut chosen) = (all(), StdRng::seed_from_u64(0), 0);
@@ -94,7 +94,7 @@ fn random_problems_choose_from_the_list() -> Result<(), Failure> {
         let problem = problem.with_output(DTYPES[rng.random_range(0..3)])?;
         let mut pitch = |ld: i64| Some(ld + [0, 1, 2, 4, 8, 24][rng.random_range(0..6)]);
         let pitches = [problem.a(), problem.b(), problem.c()].map(|matrix| pitch(matrix.ld()));
-        // The longest rows have no longer pitch.
+        // A row of the greatest extent has no longer pitch.
         let problem = problem.with_pitches(pitches[0], pitches[1], pitches[2]).unwrap_or(problem);
         let multiprocessors = [0, 1, 2, 132, 10_000, u32::MAX][rng.random_range(0..6)];
         let Ok(config) = choose(&problem, KINDS[rng.random_range(0..3)], multiprocessors) else { continue };
@@ -109,7 +109,7 @@ fn random_problems_choose_from_the_list() -> Result<(), Failure> {
 fn every_choice_can_be_built() -> Result<(), Failure> {
     for (i, config) in choose::all().enumerate() {
         config.check()?;
-        // The others are built by `cargo xtask ratchet`, as far as their facts meet in pairs.
+        // `cargo xtask ratchet` builds more of them: as many as have every two facts together.
         if i % 29 == 0 {
             generate(&config, &Epilogue::new())?;
         }

@@ -1,4 +1,4 @@
-//! Epilogues on the simulator, every check on; what is refused.
+//! Epilogues on the simulator with every check enabled, and what is refused.
 
 use girih_device::{Device, Pod};
 use girih_kernels::gemm::{Epilogue, Gemms, Given, Input, KernelKind, Layout, Order, Problem};
@@ -8,7 +8,7 @@ use half::bf16;
 use crate::checked;
 use crate::common::{Failure, fused, padded};
 
-/// All three mainloops, ragged sizes, both orders of C.
+/// Every epilogue runs by all three mainloops, on ragged sizes, with both orders of C.
 #[test]
 fn every_epilogue_by_every_mainloop() -> Result<(), Failure> {
     let device = checked();
@@ -24,7 +24,7 @@ fn every_epilogue_by_every_mainloop() -> Result<(), Failure> {
     Ok(())
 }
 
-/// C of another dtype than A and B.
+/// C may have another dtype than A and B.
 #[test]
 fn outputs_of_every_dtype() -> Result<(), Failure> {
     let device = checked();
@@ -124,7 +124,7 @@ fn c_is_updated_in_place() -> Result<(), Failure> {
         update::<bf16>(&gemms, &device, &halves, KernelKind::Sm80)?;
         update::<bf16>(&gemms, &device, &halves, KernelKind::Sm90)?;
     }
-    // Rows of another pitch are other elements.
+    // With another pitch the input has other elements of C at the same coordinates.
     let (a, b, c) = (device.zeros::<f32>(32)?, device.zeros::<f32>(48)?, device.zeros::<f32>(8 * 13)?);
     let problem = Problem::new(DType::F32, [8, 12, 4], Layout::Tn)?;
     let gemm =
@@ -138,7 +138,7 @@ fn c_is_updated_in_place() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Products of ones with what was there before, which tells its place.
+/// Multiplies matrices of ones, and adds a C whose neighbouring elements differ.
 fn update<T: Element + Pod + PartialEq + std::fmt::Debug>(
     gemms: &Gemms,
     device: &Device,
@@ -165,7 +165,7 @@ fn update<T: Element + Pod + PartialEq + std::fmt::Debug>(
     Ok(())
 }
 
-/// One key, one kernel: another function under it is told apart.
+/// Epilogues that have the same key share a kernel. Another function under the same key is refused.
 #[test]
 fn epilogues_of_one_key_do_the_same() -> Result<(), Failure> {
     let (device, problem) = device();
@@ -176,7 +176,7 @@ fn epilogues_of_one_key_do_the_same() -> Result<(), Failure> {
     assert_eq!(gemms.modules(), 1);
     let error = gemms.fused(&problem, KernelKind::Simt, &by(3.0)).expect_err("another function").to_string();
     assert!(error.contains("the epilogue `scaled` is not the one that is loaded"), "{error}");
-    // What an epilogue names and its node has not, is told with the line that names it.
+    // A node that asks for an input which it does not have is refused, with the line that asks.
     let unknown =
         Epilogue::new().node("unknown", [Input::row("bias", DType::F32)], |_, e| Ok(e.input("bais")));
     let error = gemms.fused(&problem, KernelKind::Simt, &unknown).expect_err("no such input").to_string();

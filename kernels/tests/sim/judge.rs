@@ -1,11 +1,11 @@
-//! The judge of all products is judged itself: no single wrong element escapes it.
+//! The reference check is checked itself: it finds every single wrong element.
 
 use girih_kernels::gemm::{Layout, Problem, check};
 use girih_tensor::DType;
 
 use crate::common::Failure;
 
-/// A, B and their right product, rounded once, with NaN between C's rows.
+/// A, B and their correct product, rounded once, with NaN between the rows of C.
 fn right(problem: &Problem) -> [Vec<f32>; 3] {
     let values =
         |span: i64, step: i64| (0..span).map(|i| ((i * step) % 17 - 8) as f32 / 8.0).collect::<Vec<_>>();
@@ -21,7 +21,7 @@ fn right(problem: &Problem) -> [Vec<f32>; 3] {
     [a, b, c]
 }
 
-/// Every fault of one element is found, wherever it is, in every layout.
+/// One wrong element is found wherever it is, in every layout.
 #[test]
 fn the_judge_finds_each_wrong_element() -> Result<(), Failure> {
     for layout in Layout::ALL {
@@ -31,7 +31,7 @@ fn the_judge_finds_each_wrong_element() -> Result<(), Failure> {
         assert!(judge(&c)?);
         for at in 0..c.len() {
             let mut wrong = c.clone();
-            // In C: the sum without a product of 1/64; in the padding: a write.
+            // A wrong element of C is off by a product of 1/64. An element of the padding is wrong once it is written.
             wrong[at] = if c[at].is_nan() { 0.0 } else { c[at] + 1.0 / 64.0 };
             assert!(!judge(&wrong)?, "{layout}: element {at}");
             if !c[at].is_nan() {

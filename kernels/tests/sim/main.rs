@@ -1,5 +1,5 @@
-//! Every kernel on the simulator, with its checks for races, uninitialised reads and bounds; the choice of configurations, and
-//! the judge of products.
+//! Every kernel on the simulator, which checks for races, uninitialised reads and accesses out of bounds; the choice of configurations;
+//! the reference check.
 
 mod choice;
 #[path = "../common/mod.rs"]
@@ -51,7 +51,8 @@ fn copies() -> Result<(), Failure> {
     common::copies(&checked(), &[[1, 10_000], [64, 300]])
 }
 
-/// Slices that start where a kernel's vectors can are buffers as any other; what a kernel would race on is refused.
+/// A slice is used as any other buffer if it starts at a multiple of the kernel's vectors. Slices on which a kernel would race are
+/// refused.
 #[test]
 fn slices_are_refused_where_a_kernel_cannot_use_them() -> Result<(), Failure> {
     let device = checked();
@@ -89,7 +90,7 @@ fn sizes_with_the_same_facts_share_one_module() -> Result<(), Failure> {
         }
     }
     assert_eq!(gemms.modules(), 1);
-    // Another fact, another module: an odd pitch.
+    // An odd pitch is another fact, and needs another module.
     gemms.get(&Problem::new(DType::Bf16, [64, 64, 63], Layout::Tn)?, KernelKind::Sm80)?;
     assert_eq!(gemms.modules(), 2);
     Ok(())
@@ -129,7 +130,7 @@ fn bad_problems_are_refused_with_what_would_be_accepted() -> Result<(), Failure>
     Ok(())
 }
 
-/// The kernel without any one of its barriers or waits is a kernel that the simulator reports.
+/// The simulator reports the kernel if any one of its barriers and waits is removed.
 #[test]
 fn every_barrier_and_wait_is_needed() -> Result<(), Failure> {
     for layout in [Layout::Tn, Layout::Nt] {
@@ -210,7 +211,8 @@ fn simulate(
     girih_sim::run(kernel, &memory, &launch, &SimOptions::checked())
 }
 
-/// The arguments of a launch are checked against what the program that wrote the kernel says, and the error names its line.
+/// The arguments of a launch are checked against the facts that were stated when the kernel was written, and the error names the line
+/// that states them.
 #[test]
 fn launches_keep_to_what_the_kernel_relies_on() -> Result<(), Failure> {
     let mut b = Builder::new("k", 80, 64);

@@ -1,4 +1,4 @@
-//! Configurations of the caller's choice, every check on.
+//! Configurations of the caller's choice on the simulator, with every check enabled.
 
 use girih_codegen::gemm::{GemmConfig, Schedule};
 use girih_kernels::gemm::{Epilogue, Gemms, Given, Input, KernelKind, Layout, Order, Problem, choose};

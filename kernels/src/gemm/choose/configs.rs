@@ -1,4 +1,4 @@
-//! The finite set of configurations: each follows from facts, of which there are so many.
+//! The finite set of configurations. Each one follows from a few facts about the problem, and the facts have finitely many values.
 
 use girih_codegen::atom::{
     MmaAtom, MmaKind, Product, SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN,
@@ -40,7 +40,7 @@ const HALVES: [DType; 2] = [DType::F16, DType::Bf16];
 pub fn all() -> impl Iterator<Item = GemmConfig> {
     let simt = multistage(DType::F32, &LOADS_F32, &STORES_SIMT).map(|facts| facts.simt());
     let sm80 = HALVES.into_iter().flat_map(|dtype| multistage(dtype, &LOADS_HALF, &STORES_SM80));
-    // The compiler has judged their atoms.
+    // None fails: the compiler has judged the atoms below.
     let sm90 = warp_specialized().filter_map(|facts| facts.sm90().ok());
     simt.chain(sm80.map(|facts| facts.sm80())).chain(sm90)
 }
@@ -82,9 +82,9 @@ pub(super) struct MultistageFacts {
     pub(super) output: DType,
 }
 
-// Each thread owns 4 x 4 blocks of C, so that M- and N-contiguous operands are read in 16-byte vectors.
+/// Each thread owns 4 x 4 blocks of C, so that M- and N-contiguous operands are read in 16-byte vectors.
 const FOURS: Lay = lay!("(16,4,2):(4,1,64)");
-// A warp is 4 x 8 threads: it reads 4 and 8 different rows of A and B.
+/// A warp is 4 x 8 threads, which read 4 different rows of A and 8 different rows of B.
 const SIMT_ATOMS: Lay = lay!("((4,4),(8,2)):((8,64),(1,32))");
 const FOUR_WARPS: Lay = lay!("(2,2):(1,2)");
 const EIGHT_WARPS: Lay = lay!("(2,4):(1,2)");
@@ -101,7 +101,7 @@ impl MultistageFacts {
 
     pub(super) fn simt(&self) -> GemmConfig {
         let (a, b) = (self.a, self.b);
-        // Loads of less than 16 bytes are more, and each has an address and a predicate: half a tile at once leaves them room.
+        // Narrower loads are more loads, and each has an address and a predicate: half a tile at once leaves registers for them.
         let (tile, stages) = if self.loads_at_least(4) { (WIDE, 2) } else { (SHALLOW, 4) };
         GemmConfig {
             name: "gemm_simt_f32",
@@ -110,7 +110,7 @@ impl MultistageFacts {
                 atom: UNIVERSAL_FMA_F32,
                 atoms: SIMT_ATOMS,
                 permutation: [Tile::Lay(FOURS), Tile::Lay(FOURS)],
-                // Where an operand is contiguous along K its 16-byte vectors are four k's; else one at a time is faster.
+                // Where an operand is contiguous along K, its 16-byte vectors are four elements along K. Elsewhere one at a time is faster.
                 k_atoms: if a.major == Major::K || b.major == Major::K { 4 } else { 1 },
                 fragments: 1,
                 stages,
@@ -136,7 +136,7 @@ impl MultistageFacts {
             tile: if self.loads_at_least(2) { WIDE } else { NARROW },
             mainloop: Mainloop::Multistage(Multistage {
                 atom,
-                // Copies of less than 16 bytes are more, and each has an address and a predicate: twice the threads share them.
+                // Narrower copies are more copies, and each has an address and a predicate: twice the threads share them.
                 atoms: if self.loads_at_least(2) && !self.loads_at_least(8) {
                     EIGHT_WARPS
                 } else {
@@ -168,18 +168,18 @@ pub(super) struct WarpSpecializedFacts {
     pub(super) output: DType,
 }
 
-/// Tiles of rows and columns, and how long a multiprocessor takes for one (measured on an H200, the first is 100): smaller ones
-/// read more for a product.
+/// The rows and columns of the tiles, and the time that a multiprocessor takes for one of them, measured on an H200 in units of which the
+/// first takes 100. Smaller tiles read more for each product.
 pub(super) const TILES: [([i64; 2], i64); 4] =
     [([128, 256], 100), ([128, 192], 80), ([128, 128], 54), ([128, 64], 30)];
 /// Elements of a tile along K.
 const TILE_K: i64 = 64;
-/// Stages with which copies stay ahead of products.
+/// With fewer stages than these, copies do not stay ahead of products.
 const LEAST_STAGES: i64 = 3;
 const SM90_ATOMS: Lay = lay!("(2,1):(1,0)");
 
 impl WarpSpecializedFacts {
-    /// Stages of A and B that shared memory has room for beside C's tile.
+    /// How many stages of A and B shared memory has room for beside C's tile.
     fn stages(&self) -> i64 {
         let bytes = |dtype: DType| i64::from(dtype.bits() / 8);
         let [tile_m, tile_n] = self.tile;
@@ -217,7 +217,8 @@ const fn warpgroup(dtype: DType, columns: i64, majors: [Major; 2]) -> Result<Mma
     constant::wgmma(MmaKind::WgmmaSs, columns, [DType::F32, dtype, dtype], majors, Product::Multiply)
 }
 
-/// Every product of a tile that may be chosen is whole atoms of threads that there are, or this does not compile.
+/// Judges the tiled MMA of every configuration: an atom that does not exist, or a tile of C that is not made of whole atoms, does not
+/// compile.
 const _: () = {
     let fours = [Tile::Lay(FOURS), Tile::Lay(FOURS), Tile::All];
     judge(UNIVERSAL_FMA_F32, SIMT_ATOMS, fours, [WIDE[0], WIDE[1]]);
