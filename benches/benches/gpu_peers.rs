@@ -12,7 +12,7 @@ use girih_kernels::{
     gemm::{Gemms, KernelKind, Layout, Problem, check},
 };
 use girih_peers::{
-    contest::{Clock, Contestant, Failure, Rules, Times, contest},
+    contest::{Clock, Contestant, Failure, Rules, contest},
     cublas, gpu, normal,
     record::{record, save},
 };
@@ -88,18 +88,16 @@ fn gemm<T: Element + Pod>(device: &Device, mnk: [i64; 3], layout: Layout) -> Res
         }),
     };
     let mut all: Vec<Contestant<'_>> = (0..peer.algorithms()).map(algorithm).collect();
-    let mut ranked: Vec<(usize, f64)> =
-        contest(device, RANKING, &mut all)?.iter().map(Times::median).enumerate().collect();
-    ranked.sort_by(|x, y| x.1.total_cmp(&y.1));
+    let mut ranked: Vec<(usize, Duration)> =
+        contest(device, RANKING, &mut all)?.iter().map(|times| times.samples.median()).enumerate().collect();
+    ranked.sort_by_key(|(_, median)| *median);
     let mut finalists: Vec<Contestant<'_>> =
         ranked.iter().take(2).map(|&(index, _)| algorithm(index)).collect();
     finalists.push(Contestant { name: "girih".into(), run: Box::new(|| Ok(ours.run(&a, &b, &c)?)) });
     let mut times = contest(device, FINAL, &mut finalists)?;
     let girih = times.pop().ok_or("no contestant")?;
-    let best = times
-        .into_iter()
-        .min_by(|x, y| x.median().total_cmp(&y.median()))
-        .ok_or("cuBLASLt lists no algorithm")?;
+    let best =
+        times.into_iter().min_by_key(|times| times.samples.median()).ok_or("cuBLASLt lists no algorithm")?;
     let [m, n, k] = mnk;
     let what =
         json!({"op": "gemm", "dtype": T::DTYPE.name(), "layout": layout.name(), "m": m, "n": n, "k": k});

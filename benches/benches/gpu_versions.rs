@@ -92,7 +92,7 @@ fn versions<T: Element + Pod>(
         ],
     )?;
     let ratio = times[0].speed_beside(&times[1]);
-    let rate = |i: usize| problem.flops() / times[i].median() / 1e12;
+    let rate = |i: usize| times[i].samples.rate(problem.flops()) / 1e12;
     println!(
         "{name}: {:.1} TFLOP/s, other {:.1}: {:.4}, at least {:.4}",
         rate(0),

@@ -97,7 +97,7 @@ fn copy<T: Element + Pod>(
         dst: format!("({rows},{columns}):({ld_dst},1)"),
         src: format!("({rows},{columns}):({ld_src},1)"),
         kernel: KernelReport::new(copy.kernel(), copy.partitions(), copy.config().threads as u32, 0),
-        gigabytes_per_second: rated.then(|| time.rate(problem.bytes() as f64) / 1e9),
+        gigabytes_per_second: rated.then(|| time.0.rate(problem.bytes() as f64) / 1e9),
         time,
         elements: rows * columns,
         wrong,

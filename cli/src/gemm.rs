@@ -103,7 +103,7 @@ fn multiply<T: Element + Pod>(
             launch.block[0],
             gemm.shared_bytes(),
         ),
-        tflops: rated.then(|| time.rate(problem.flops()) / 1e12),
+        tflops: rated.then(|| time.0.rate(problem.flops()) / 1e12),
         time,
         check: found.into(),
         output: output.map(|output| output.path().display().to_string()),

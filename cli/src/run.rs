@@ -37,13 +37,6 @@ pub(crate) struct Session {
 /// How long the progress bar waits before it appears.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How many runs of a kernel come before the timed runs on a GPU, unless they take longer than `WARM`.
-const WARM_UPS: usize = 10;
-const WARM: Duration = Duration::from_millis(500);
-/// The least and the greatest number of timed runs on a GPU. Once the least number has run, no run begins after the time `ENOUGH`.
-const TIMED: [usize; 2] = [10, 50];
-const ENOUGH: Duration = Duration::from_secs(2);
-
 impl Session {
     pub(crate) fn open(args: &RunArgs) -> Result<Session, girih_device::Error> {
         let opened = Device::open(args.device)?;
@@ -69,31 +62,14 @@ impl Session {
         Err(Error::Memory { needed, device: self.device.name().into(), available })
     }
 
-    /// Measures a kernel: one run on the simulator, several runs after some untimed runs on a GPU.
+    /// Measures a kernel, and takes the progress bar away.
     pub(crate) fn time<E: From<girih_device::Error>>(
         &self,
-        mut work: impl FnMut() -> Result<(), E>,
+        work: impl FnMut() -> Result<(), E>,
     ) -> Result<Timing, E> {
-        if self.device.kind() == Kind::Sim {
-            let once = self.device.time(work);
-            self.bar.finish_and_clear();
-            return Ok(Timing::new(vec![once?]));
-        }
-        let begun = Instant::now();
-        for _ in 0..WARM_UPS {
-            work()?;
-            self.device.synchronize()?;
-            if begun.elapsed() > WARM {
-                break;
-            }
-        }
-        let (mut timer, mut runs, begun) = (self.device.timer()?, Vec::new(), Instant::now());
-        while runs.len() < TIMED[0] || (runs.len() < TIMED[1] && begun.elapsed() < ENOUGH) {
-            timer.start()?;
-            work()?;
-            runs.push(timer.stop()?);
-        }
-        Ok(Timing::new(runs))
+        let samples = self.device.measure(work);
+        self.bar.finish_and_clear();
+        Ok(Timing(samples?))
     }
 
     pub(crate) fn report(&self) -> DeviceReport {

@@ -76,6 +76,7 @@ mod open;
 mod pinned;
 mod pod;
 mod prepared;
+mod samples;
 mod select;
 #[cfg(feature = "sim")]
 mod sim;
@@ -103,6 +104,7 @@ pub use module::{Kernel, Module};
 pub use pinned::{Pinned, Transfer};
 pub use pod::Pod;
 pub use prepared::Launch;
+pub use samples::Samples;
 pub use select::Select;
 pub use source::Optimization;
 pub use tensor::TensorMap;

@@ -102,6 +102,8 @@ fn time_is_measured_on_the_device() {
         rate = rate.max(2.0 * a.bytes() as f64 / time.as_secs_f64() / 1e9);
     }
     println!("device-to-device copy: {rate:.0} GB/s read + written");
+    let samples = device.measure(|| b.copy_from(&a)).unwrap();
+    assert!((10..=50).contains(&samples.runs().len()) && samples.min() > Duration::ZERO, "{samples}");
     let none = device.time(|| Ok::<(), Error>(())).unwrap();
     assert!(none < Duration::from_millis(10), "{none:?}");
 }

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use girih_device::Device;
+use girih_device::{Device, Samples};
 use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
 
 /// Whatever ends a measurement.
@@ -41,15 +41,13 @@ pub struct Rules {
     pub clock: Clock,
 }
 
-/// The time of one run over the rounds, in seconds.
+/// How long one run of a contestant took in each round.
 #[derive(Clone, Debug)]
 pub struct Times {
     /// The contestant's name.
     pub name: String,
-    /// Of each round.
-    rounds: Vec<f64>,
-    /// The same from the shortest to the longest.
-    samples: Vec<f64>,
+    /// A time for each round.
+    pub samples: Samples,
 }
 
 /// How often one contestant runs while the other runs once.
@@ -62,25 +60,15 @@ pub struct Ratio {
 }
 
 impl Times {
-    /// The median.
-    pub fn median(&self) -> f64 {
-        self.samples[self.samples.len() / 2]
-    }
-
     /// How fast it is beside `other`, paired round by round: above 1 if it is faster.
     pub fn speed_beside(&self, other: &Times) -> Ratio {
-        let ratios: Vec<f64> =
-            self.rounds.iter().zip(&other.rounds).map(|(own, other)| other / own).collect();
+        let pairs = self.samples.runs().iter().zip(other.samples.runs());
+        let ratios: Vec<f64> = pairs.map(|(own, other)| other.div_duration_f64(*own)).collect();
         let count = ratios.len() as f64;
         let mean = ratios.iter().sum::<f64>() / count;
         let variance = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum::<f64>() / (count - 1.0);
         // Student's t, one-sided: 1.76 for 15 rounds, less for more.
         Ratio { mean, lower: mean - 1.76 * (variance / count).sqrt() }
-    }
-
-    /// Greatest minus least, as a share of the median.
-    pub fn spread(&self) -> f64 {
-        (self.samples[self.samples.len() - 1] - self.samples[0]) / self.median()
     }
 }
 
@@ -104,10 +92,9 @@ pub fn contest(
     }
     let named = contestants.iter().zip(samples);
     Ok(named
-        .map(|(contestant, rounds)| {
-            let mut samples = rounds.clone();
-            samples.sort_by(f64::total_cmp);
-            Times { name: contestant.name.clone(), rounds, samples }
+        .map(|(contestant, samples)| Times {
+            name: contestant.name.clone(),
+            samples: samples.into_iter().map(Duration::from_secs_f64).collect(),
         })
         .collect())
 }

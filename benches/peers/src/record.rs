@@ -9,18 +9,18 @@ use crate::contest::{Failure, Times};
 
 /// One line of the table and of the record; `work` is in operations or bytes, `scale` what one unit of the rate is.
 pub fn record(what: Value, unit: &str, work: f64, scale: f64, ours: &Times, peer: &Times) -> Value {
-    let rate = |times: &Times| work / times.median() / scale;
-    let micros = |times: &Times| times.median() * 1e6;
+    let rate = |times: &Times| times.samples.rate(work) / scale;
+    let micros = |times: &Times| times.samples.median().as_secs_f64() * 1e6;
     let told = |times: &Times| {
-        let spread = 100.0 * times.spread();
+        let spread = 100.0 * times.samples.spread();
         format!("{:.1} {unit}, {:.2} us (spread {spread:.1} %)", rate(times), micros(times))
     };
     let ratio = rate(ours) / rate(peer);
     println!("{what} girih {}, {} {}: {:.1} %", told(ours), peer.name, told(peer), 100.0 * ratio);
     json!({
         "what": what, "unit": unit, "peer": peer.name,
-        "girih": rate(ours), "girih_us": micros(ours), "girih_spread": ours.spread(),
-        "peer_rate": rate(peer), "peer_us": micros(peer), "peer_spread": peer.spread(),
+        "girih": rate(ours), "girih_us": micros(ours), "girih_spread": ours.samples.spread(),
+        "peer_rate": rate(peer), "peer_us": micros(peer), "peer_spread": peer.samples.spread(),
         "ratio": ratio,
     })
 }

@@ -2,10 +2,9 @@
 
 use std::fmt;
 use std::io::{self, Write};
-use std::time::Duration;
 
-use girih_device::Kernel;
-use serde::Serialize;
+use girih_device::{Kernel, Samples};
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
 /// Prints a report on stdout by one write.
 pub(crate) fn print<R: Serialize + fmt::Display>(report: &R, json: bool) -> io::Result<()> {
@@ -19,7 +18,7 @@ pub(crate) fn line(f: &mut fmt::Formatter<'_>, name: &str, what: impl fmt::Displ
 }
 
 /// The device that ran the kernel.
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 pub(crate) struct DeviceReport {
     pub(crate) kind: String,
     pub(crate) name: String,
@@ -35,7 +34,7 @@ impl fmt::Display for DeviceReport {
 }
 
 /// The partitions that the kernel was derived from, what the kernel takes of the device, and what the simulator has executed.
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 pub(crate) struct KernelReport {
     name: String,
     partitions: Vec<Partition>,
@@ -49,14 +48,14 @@ pub(crate) struct KernelReport {
     executed: Option<Executed>,
 }
 
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct Partition {
     name: &'static str,
     text: String,
 }
 
 /// Counts of the simulator, which counts an instruction once for each warp.
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct Executed {
     blocks: u64,
     warp_instructions: u64,
@@ -134,48 +133,25 @@ impl fmt::Display for KernelReport {
     }
 }
 
-/// The times of a kernel's runs, in seconds in JSON.
-#[derive(Serialize)]
-pub(crate) struct Timing {
-    pub(crate) runs: usize,
-    #[serde(rename = "median_s", serialize_with = "seconds")]
-    pub(crate) median: Duration,
-    #[serde(rename = "min_s", serialize_with = "seconds")]
-    min: Duration,
-    #[serde(rename = "max_s", serialize_with = "seconds")]
-    max: Duration,
-}
+/// The times of a kernel's runs. JSON has them in seconds.
+pub(crate) struct Timing(pub(crate) Samples);
 
-fn seconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(time.as_secs_f64())
-}
-
-impl Timing {
-    /// Of at least one run.
-    pub(crate) fn new(mut runs: Vec<Duration>) -> Timing {
-        runs.sort_unstable();
-        let at = |i: usize| runs.get(i).copied().unwrap_or_default();
-        Timing {
-            runs: runs.len(),
-            median: at(runs.len() / 2),
-            min: at(0),
-            max: at(runs.len().saturating_sub(1)),
-        }
-    }
-
-    /// `work` units a second in the median.
-    pub(crate) fn rate(&self, work: f64) -> f64 {
-        work / self.median.as_secs_f64()
+impl Serialize for Timing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Timing(samples) = self;
+        let mut object = serializer.serialize_struct("Timing", 4)?;
+        object.serialize_field("runs", &samples.runs().len())?;
+        object.serialize_field("median_s", &samples.median().as_secs_f64())?;
+        object.serialize_field("min_s", &samples.min().as_secs_f64())?;
+        object.serialize_field("max_s", &samples.max().as_secs_f64())?;
+        object.end()
     }
 }
 
 impl fmt::Display for Timing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Timing { runs, median, min, max } = self;
-        if *runs == 1 {
-            write!(f, "{median:.3?} on the simulator's clock")
-        } else {
-            write!(f, "{median:.3?}, the median of {runs} runs of {min:.3?} to {max:.3?}")
-        }
+        // Only the simulator measures a single run.
+        let clock = if self.0.runs().len() == 1 { " on the simulator's clock" } else { "" };
+        write!(f, "{}{clock}", self.0)
     }
 }
