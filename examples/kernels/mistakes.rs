@@ -160,15 +160,15 @@ fn of_the_split_over_k() {
     told(
         run(&edited(&kernel, "red.global.add.f32", Some("st.global.f32"))),
         expect![[r#"
-        simulator: split_k, line 521: `@%p82 st.global.f32 [%rd65], %f0`, block (0, 0, 1), thread (0, 0, 0): data race: write at global address 0x700208000 against the write of split_k, line 521: `@%p82 st.global.f32 [%rd65], %f0`, block (0, 0, 0), thread (0, 0, 0)
-    "#]],
+            simulator: split_k, line 585: `@%p82 st.global.f32 [%rd65], %f0`, block (0, 0, 1), thread (0, 0, 0): data race: write at global address 0x700208000 against the write of split_k, line 585: `@%p82 st.global.f32 [%rd65], %f0`, block (0, 0, 0), thread (0, 0, 0)
+        "#]],
     );
     // The sums begin with what the registers held.
     told(
         run(&edited(&kernel, "0f00000000", None)),
         expect![[r#"
-        simulator: split_k, line 489: `@%p82 red.global.add.f32 [%rd65], %f0`, block (0, 0, 0), thread (0, 0, 0): register `%f0` is read before it is written
-    "#]],
+            simulator: split_k, line 553: `@%p82 red.global.add.f32 [%rd65], %f0`, block (0, 0, 0), thread (0, 0, 0): register `%f0` is read before it is written
+        "#]],
     );
     // An atom that adds values of another dtype.
     told(
