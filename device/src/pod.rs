@@ -1,5 +1,6 @@
 //! Host values that device memory can hold.
 
+use float8::{F8E4M3, F8E5M2};
 use half::{bf16, f16};
 
 mod sealed {
@@ -9,7 +10,7 @@ mod sealed {
 /// A type of numbers whose bytes on the host are their bytes on the device: little-endian, without padding, and every
 /// pattern of bits is a number.
 ///
-/// The types are `f32 f64 f16 bf16 u8 i8 u16 i16 u32 i32 u64 i64`. The trait is sealed, since [`Buffer`](crate::Buffer) relies
+/// The types are `f32 f64 f16 bf16 F8E4M3 F8E5M2 u8 i8 u16 i16 u32 i32 u64 i64`. The trait is sealed, since [`Buffer`](crate::Buffer) relies
 /// on these properties.
 pub trait Pod: bytemuck::Pod + Send + Sync + sealed::Sealed {
     /// The type's name in PTX, without the dot: `f32`, `bf16`, `u8`.
@@ -25,7 +26,7 @@ macro_rules! pod {
     )*};
 }
 pod! {
-    f32 = "f32", f64 = "f64", f16 = "f16", bf16 = "bf16",
+    f32 = "f32", f64 = "f64", f16 = "f16", bf16 = "bf16", F8E4M3 = "e4m3", F8E5M2 = "e5m2",
     u8 = "u8", i8 = "s8", u16 = "u16", i16 = "s16", u32 = "u32", i32 = "s32", u64 = "u64", i64 = "s64",
 }
 

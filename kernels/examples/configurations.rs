@@ -6,6 +6,7 @@ use std::path::Path;
 
 use girih_codegen::gemm::{Mainloop, Major, Store, generate};
 use girih_kernels::gemm::{Epilogue, GemmConfig, Input, choose};
+use girih_tensor::DType;
 
 /// A kernel to be written.
 struct Case {
@@ -43,7 +44,9 @@ impl Case {
     }
 
     fn epilogue(&self) -> Epilogue {
-        let dtype = self.config.atom().a_type;
+        // Inputs of the epilogue have no 8 bits.
+        let dtype =
+            if self.config.atom().a_type.bits() == 8 { DType::Bf16 } else { self.config.atom().a_type };
         let (bias, residual) = (Input::row("bias", dtype), Input::matrix("residual", dtype));
         if self.linear { Epilogue::new().plus(bias).gelu().plus(residual) } else { Epilogue::new() }
     }

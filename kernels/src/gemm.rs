@@ -9,6 +9,6 @@ mod run;
 pub use bind::Given;
 pub use choose::{KernelKind, choose};
 pub use girih_codegen::gemm::{Element, Epilogue, GemmConfig, Input, InputKind};
-pub use problem::{Layout, Matrix, Order, Problem};
+pub use problem::{INPUTS, Layout, Matrix, Order, Problem};
 pub use reference::{Check, check};
 pub use run::{Gemm, Gemms};

@@ -1,8 +1,9 @@
 //! How tensor cores round their sums, which the reference check allows for. Skips with one line where there is no GPU.
 
-use girih_device::{Device, Select};
+use float8::F8E4M3;
+use girih_device::{Device, Pod, Select};
 use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem};
-use girih_tensor::DType;
+use girih_tensor::{DType, Element};
 use half::bf16;
 
 const SIDE: i64 = 128;
@@ -11,40 +12,74 @@ const SIDE: i64 = 128;
 /// to nearest would lose or gain half a unit each time, and far less in all.
 #[test]
 fn sums_are_cut_off() {
-    let device = match Device::open(Select::Cuda(0)) {
-        Ok(device) => device,
-        Err(error) => return println!("skipped: {error}"),
-    };
-    let gemms = Gemms::new(&device);
-    for kind in [KernelKind::Sm80, KernelKind::Sm90] {
-        for k in [256, 1024, 4096, 16384, 65536] {
-            let matrix = |seed: u64| -> Vec<bf16> {
-                let mut state = seed;
-                let mut next = || {
-                    state =
-                        state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                    bf16::from_f64(0.5 + (state >> 40) as f64 / f64::from(1 << 24))
-                };
-                (0..SIDE * k).map(|_| next()).collect()
-            };
-            let (a, b) = (matrix(1), matrix(2));
-            let (on_a, on_b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
-            let c = device.zeros::<f32>((SIDE * SIDE) as usize).unwrap();
-            let problem = Problem::new(DType::Bf16, [SIDE, SIDE, k], Layout::Tn).unwrap();
-            let gemm = gemms.get(&problem.with_output(DType::F32).unwrap(), kind).unwrap();
-            gemm.run(&on_a, &on_b, &c).unwrap();
-            let found = c.download().unwrap();
-            let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-            for (i, found) in (0..).zip(found) {
-                let (x, y) = ((i / SIDE * k) as usize, (i % SIDE * k) as usize);
-                let products = a[x..].iter().zip(&b[y..]).take(k as usize);
-                let sum: f64 = products.map(|(p, q)| p.to_f64() * q.to_f64()).sum();
-                // The loss is told in units of 2^-23 of the sum, for each of K / 16 additions.
-                let lost = (sum - f64::from(found)) / sum * f64::from(1 << 23) / (k as f64 / 16.0);
-                (least, most) = (least.min(lost), most.max(lost));
+    with_gpu(|device| {
+        for kind in [KernelKind::Sm80, KernelKind::Sm90] {
+            for k in [256, 1024, 4096, 16384, 65536] {
+                // In units of 2^-23 of the sum, for each of K / 16 additions.
+                let lost = lost::<bf16>(device, kind, k).map(|x| x * f64::from(1 << 23) / (k as f64 / 16.0));
+                println!(
+                    "{} K={k}: {:.4} to {:.4} units lost at each 16 products",
+                    kind.name(),
+                    lost[0],
+                    lost[1]
+                );
+                assert!(lost[0] > -0.5 && lost[1] <= 1.0, "{} K={k}: {lost:?}", kind.name());
             }
-            println!("{} K={k}: {least:.4} to {most:.4} units lost at each 16 products", kind.name());
-            assert!(least > -0.5 && most <= 1.0, "{} K={k}: {least} to {most}", kind.name());
         }
+    });
+}
+
+/// Sums of products of 8-bit floats keep 13 bits behind the point.
+#[test]
+fn sums_of_bytes_are_cut_off_early() {
+    with_gpu(|device| {
+        for kind in [KernelKind::Sm80, KernelKind::Sm90] {
+            for k in [256, 1024, 4096, 16384, 65536] {
+                // In units of 2^-13 of the sum, for each of K / 32 additions.
+                let lost =
+                    lost::<F8E4M3>(device, kind, k).map(|x| x * f64::from(1 << 13) / (k as f64 / 32.0));
+                println!(
+                    "{} e4m3 K={k}: {:.4} to {:.4} units lost at each 32 products",
+                    kind.name(),
+                    lost[0],
+                    lost[1]
+                );
+                assert!(lost[0] > -0.5 && lost[1] <= 1.0, "{} e4m3 K={k}: {lost:?}", kind.name());
+            }
+        }
+    });
+}
+
+fn with_gpu(test: impl Fn(&Device)) {
+    match Device::open(Select::Cuda(0)) {
+        Ok(device) => test(&device),
+        Err(error) => println!("skipped: {error}"),
     }
+}
+
+/// The least and the greatest part of a sum of K products of positive numbers that is lost.
+fn lost<T: Element + Pod>(device: &Device, kind: KernelKind, k: i64) -> [f64; 2] {
+    let matrix = |seed: u64| -> Vec<T> {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            T::from_f64(0.5 + (state >> 40) as f64 / f64::from(1 << 24))
+        };
+        (0..SIDE * k).map(|_| next()).collect()
+    };
+    let (a, b) = (matrix(1), matrix(2));
+    let (on_a, on_b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
+    let c = device.zeros::<f32>((SIDE * SIDE) as usize).unwrap();
+    let problem = Problem::new(T::DTYPE, [SIDE, SIDE, k], Layout::Tn).unwrap();
+    let gemm = Gemms::new(device).get(&problem.with_output(DType::F32).unwrap(), kind).unwrap();
+    gemm.run(&on_a, &on_b, &c).unwrap();
+    let found = c.download().unwrap();
+    let lost = |(i, found): (i64, f32)| {
+        let (x, y) = ((i / SIDE * k) as usize, (i % SIDE * k) as usize);
+        let products = a[x..].iter().zip(&b[y..]).take(k as usize);
+        let sum: f64 = products.map(|(p, q)| p.to_f64() * q.to_f64()).sum();
+        (sum - f64::from(found)) / sum
+    };
+    let all = (0..).zip(found).map(lost);
+    all.fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], x| [least.min(x), most.max(x)])
 }

@@ -5,9 +5,7 @@ mod configs;
 use girih_codegen::gemm::{GemmConfig, Major, Source};
 use girih_tensor::DType;
 
-use configs::{
-    LOADS_F32, LOADS_HALF, MultistageFacts, STORES_SIMT, STORES_SM80, TILES, WarpSpecializedFacts,
-};
+use configs::{MultistageFacts, STORES_SIMT, STORES_SM80, TILES, WarpSpecializedFacts, loads, takes};
 
 use super::{Matrix, Problem};
 use crate::Error;
@@ -20,9 +18,9 @@ pub use configs::all;
 pub enum KernelKind {
     /// f32 on the CUDA cores.
     Simt,
-    /// f16 and bf16 by `mma.sync` and `cp.async`.
+    /// f16 and bf16, and from sm_89 on e4m3 and e5m2, by warps of tensor cores.
     Sm80,
-    /// f16 and bf16 by `wgmma` and tensor copies, on sm_90 alone.
+    /// f16 and bf16, and e4m3 and e5m2 that are contiguous along K, by `wgmma` and tensor copies, on sm_90 alone.
     Sm90,
 }
 
@@ -77,17 +75,19 @@ pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Resu
     let row_major = problem.row_major().0;
     let refused = |kernel, accepted| Err(Error::Kernel { kernel, dtype: problem.dtype().name(), accepted });
     match (kind, problem.dtype()) {
-        (KernelKind::Simt, DType::F32) => Ok(facts(&row_major, &LOADS_F32, &STORES_SIMT).simt()),
-        (KernelKind::Sm80, DType::F16 | DType::Bf16) => {
-            Ok(facts(&row_major, &LOADS_HALF, &STORES_SM80).sm80())
+        (KernelKind::Simt, DType::F32) => Ok(facts(&row_major, &STORES_SIMT).simt()),
+        (KernelKind::Sm80, DType::F16 | DType::Bf16 | DType::E4m3 | DType::E5m2) => {
+            Ok(facts(&row_major, &STORES_SM80).sm80())
         }
-        (KernelKind::Sm90, DType::F16 | DType::Bf16) => {
+        (KernelKind::Sm90, DType::F16 | DType::Bf16 | DType::E4m3 | DType::E5m2) => {
             has_maps(problem)?;
             fastest(&row_major, i64::from(multiprocessors)).sm90()
         }
-        (KernelKind::Simt, _) => refused("simt", "f32 is accepted; sm80 and sm90 take f16 and bf16"),
-        (KernelKind::Sm80, _) => refused("sm80", "f16 and bf16 are accepted; simt takes f32"),
-        (KernelKind::Sm90, _) => refused("sm90", "f16 and bf16 are accepted; simt takes f32"),
+        (KernelKind::Simt, _) => {
+            refused("simt", "f32 is accepted; sm80 and sm90 take f16, bf16, e4m3 and e5m2")
+        }
+        (KernelKind::Sm80, _) => refused("sm80", "f16, bf16, e4m3 and e5m2 are accepted; simt takes f32"),
+        (KernelKind::Sm90, _) => refused("sm90", "f16, bf16, e4m3 and e5m2 are accepted; simt takes f32"),
     }
 }
 
@@ -96,7 +96,8 @@ fn major(matrix: &Matrix) -> Major {
 }
 
 /// The widest loads and stores that pitches and N are aligned to.
-fn facts(problem: &Problem, loads: &[i64], stores: &[i64]) -> MultistageFacts {
+fn facts(problem: &Problem, stores: &[i64]) -> MultistageFacts {
+    let loads = loads(problem.dtype());
     let source = |matrix: &Matrix| Source { major: major(matrix), vector: widest(loads, &[matrix.ld()]) };
     MultistageFacts {
         dtype: problem.dtype(),
@@ -129,6 +130,11 @@ fn has_maps(problem: &Problem) -> Result<(), Error> {
         if value < 1 {
             return Err(Error::TensorMap { what, value, accepted: "1 or more elements" });
         }
+    }
+    if !takes(problem.dtype(), [major(&problem.a()), major(&problem.b())]) {
+        let accepted =
+            "8-bit elements are accepted where A and B are contiguous along K; sm80 takes the others";
+        return Err(Error::Kernel { kernel: "sm90", dtype: problem.dtype().name(), accepted });
     }
     let line = |dtype: DType| 128 / i64::from(dtype.bits());
     let (c, inputs, output) = (problem.c(), line(problem.dtype()), line(problem.output()));

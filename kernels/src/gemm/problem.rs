@@ -162,6 +162,9 @@ impl std::fmt::Display for Matrix {
     }
 }
 
+/// The dtypes of A and B that there are products of.
+pub const INPUTS: [DType; 5] = [DType::F32, DType::F16, DType::Bf16, DType::E4m3, DType::E5m2];
+
 /// A matrix product: extents, dtype and strides.
 ///
 /// # Examples
@@ -187,10 +190,13 @@ impl Problem {
     /// `C[m,n] = sum_k A[m,k] * B[k,n]` with tight pitches and row-major C.
     ///
     /// # Errors
-    /// [`Error::Kernel`] for another dtype than [`DTYPES`](crate::DTYPES), [`Error::Extent`] unless each of M, N, K is in
+    /// [`Error::Kernel`] for another dtype than [`INPUTS`], [`Error::Extent`] unless each of M, N, K is in
     /// `0..=`[`MAX_EXTENT`].
     pub fn new(dtype: DType, mnk: [i64; 3], layout: Layout) -> Result<Problem, Error> {
-        accept("gemm", dtype)?;
+        if !INPUTS.contains(&dtype) {
+            let accepted = "f32, f16, bf16, e4m3 and e5m2 are accepted";
+            return Err(Error::Kernel { kernel: "gemm", dtype: dtype.name(), accepted });
+        }
         for (what, value) in ["M", "N", "K"].into_iter().zip(mnk) {
             check_extent(what, value, 0)?;
         }
@@ -198,7 +204,8 @@ impl Problem {
         let [a, b] = layout.majors().map(|major| usize::from(major == Major::K));
         Ok(Problem {
             dtype,
-            output: dtype,
+            // Sums of numbers of 8 bits have no place in 8 bits.
+            output: if dtype.bits() == 8 { DType::Bf16 } else { dtype },
             a: Matrix::tight([m, k], a),
             b: Matrix::tight([n, k], b),
             c: Matrix::tight([m, n], 1),
@@ -251,7 +258,7 @@ impl Problem {
         self.dtype
     }
 
-    /// Element type of C: that of A and B, unless [`Problem::with_output`] says another one.
+    /// Element type of C: that of A and B, bf16 for those of 8 bits, unless [`Problem::with_output`] says another one.
     pub fn output(&self) -> DType {
         self.output
     }

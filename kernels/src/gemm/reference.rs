@@ -40,9 +40,10 @@ const SAMPLED: i64 = 96;
 ///
 /// An element's bound is `|C - ref| <= eps_out * |ref| + (4 * sqrt(K + 1) * 2^-24 + cut) * sum |a * b|`: one rounding to the
 /// output type, and K roundings of f32 sums that go either way. (The worst case, K times one rounding, would hide a missing
-/// product.) Tensor cores, which multiply 16-bit floats, do not round their sums but cut them off, always the same way and by up to a
-/// unit of the last place at every 16 products (measured in `tests/gpu_sums.rs`). For 16-bit floats `cut` is therefore
-/// `K / 16 * 2^-23`, for others it is 0.
+/// product.) Tensor cores, which multiply floats of 16 and of 8 bits, do not round their sums but cut them off, always the same way. Of
+/// 16-bit floats they cut off up to a unit of the last place at every 16 products, and the sums of 8-bit floats keep 13 bits behind the
+/// point at every 32 (both are measured in `tests/gpu_sums.rs`). For 16-bit floats `cut` is therefore `K / 16 * 2^-23`, for 8-bit
+/// floats `K / 32 * 2^-13`, for others 0.
 ///
 /// `poison` is what C's buffer held before the run. The elements of the buffer that are not elements of C must still hold it.
 ///
@@ -76,8 +77,11 @@ pub fn check<T: Element, C: Element>(
         padding_written: padding_written(problem, c, poison),
     };
     let (mut difference, mut norm) = (0.0, 0.0);
-    let tensor_cores = problem.dtype().bits() == 16;
-    let cut = if tensor_cores { k as f64 / 16.0 * 2.0 * DType::F32.epsilon() } else { 0.0 };
+    let cut = match problem.dtype().bits() {
+        16 => k as f64 / 16.0 * 2.0 * DType::F32.epsilon(),
+        8 => k as f64 / 32.0 * 2f64.powi(-13),
+        _ => 0.0,
+    };
     let accumulate = 4.0 * (k as f64 + 1.0).sqrt() * DType::F32.epsilon() + cut;
     for (&x, row) in rows.iter().zip(&left) {
         for (&y, column) in columns.iter().zip(&right) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use girih_codegen::gemm::{Epilogue, GemmConfig, generate};
 use girih_kernels::DTYPES;
-use girih_kernels::gemm::{KernelKind, Layout, Order, Problem, choose};
+use girih_kernels::gemm::{INPUTS, KernelKind, Layout, Order, Problem, choose};
 use girih_tensor::DType;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
@@ -59,14 +59,15 @@ fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
         Ok::<(), girih_kernels::Error>(())
     };
     for layout in Layout::ALL {
-        for dtype in DTYPES {
+        for dtype in INPUTS {
             let kind = KernelKind::for_dtype(dtype);
-            for [a, b, c] in (0..64).map(|i| [i / 16, i / 4 % 4, i % 4].map(|bits: i64| 64 + (1 << bits))) {
+            for [a, b, c] in (0..125).map(|i| [i / 25, i / 5 % 5, i % 5].map(|bits: i64| 64 + (1 << bits))) {
                 let problem = Problem::new(dtype, [8, 8, 8], layout)?;
                 visit(&problem.with_pitches(Some(a), Some(b), Some(c))?, kind, 132)?;
             }
-            for n in (64..=256).step_by(64).filter(|_| dtype != DType::F32) {
-                visit(&Problem::new(dtype, [128, n, 8], layout)?, KernelKind::Sm90, 1)?;
+            let by_warpgroups = dtype.bits() == 16 || dtype.bits() == 8 && layout == Layout::Tn;
+            for n in (64..=256).step_by(64).filter(|_| by_warpgroups) {
+                visit(&Problem::new(dtype, [128, n, 16], layout)?, KernelKind::Sm90, 1)?;
             }
         }
     }
@@ -90,7 +91,7 @@ fn random_problems_choose_from_the_list() -> Result<(), Failure> {
         let mnk = [extent(), extent(), extent()];
         let layout = Layout::ALL[rng.random_range(0..4)];
         let order = if rng.random() { Order::Row } else { Order::Column };
-        let problem = Problem::new(DTYPES[rng.random_range(0..3)], mnk, layout)?.with_order(order);
+        let problem = Problem::new(INPUTS[rng.random_range(0..5)], mnk, layout)?.with_order(order);
         let problem = problem.with_output(DTYPES[rng.random_range(0..3)])?;
         let mut pitch = |ld: i64| Some(ld + [0, 1, 2, 4, 8, 24][rng.random_range(0..6)]);
         let pitches = [problem.a(), problem.b(), problem.c()].map(|matrix| pitch(matrix.ld()));

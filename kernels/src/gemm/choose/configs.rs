@@ -2,7 +2,7 @@
 
 use girih_codegen::atom::{
     MmaAtom, MmaKind, Product, SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN,
-    UNIVERSAL_FMA_F32,
+    SM89_16X8X32_F32E4M3E4M3F32_TN, SM89_16X8X32_F32E5M2E5M2F32_TN, UNIVERSAL_FMA_F32,
 };
 use girih_codegen::builder::MAX_SHARED;
 use girih_codegen::constant::{self, Refusal};
@@ -16,14 +16,25 @@ use girih_tensor::DType;
 use crate::Error;
 use crate::error::DTYPES;
 
-/// Elements of f32, and of 16 bits, that one load may take.
-pub(super) const LOADS_F32: [i64; 3] = [4, 2, 1];
-pub(super) const LOADS_HALF: [i64; 4] = [8, 4, 2, 1];
+/// Elements that one load may take: up to 16 bytes.
+pub(super) const fn loads(dtype: DType) -> &'static [i64] {
+    match dtype.bits() {
+        32 => &[4, 2, 1],
+        16 => &[8, 4, 2, 1],
+        _ => &[16, 8, 4, 2, 1],
+    }
+}
 /// Elements of C that one store may take: as many as a thread has side by side in a row.
 pub(super) const STORES_SIMT: [i64; 3] = [4, 2, 1];
 pub(super) const STORES_SM80: [i64; 2] = [2, 1];
 const MAJORS: [Major; 2] = [Major::K, Major::Mn];
-const HALVES: [DType; 2] = [DType::F16, DType::Bf16];
+/// The dtypes that tensor cores multiply, and the atom of a warp for each.
+const TENSOR: [(DType, MmaAtom); 4] = [
+    (DType::F16, SM80_16X8X16_F32F16F16F32_TN),
+    (DType::Bf16, SM80_16X8X16_F32BF16BF16F32_TN),
+    (DType::E4m3, SM89_16X8X32_F32E4M3E4M3F32_TN),
+    (DType::E5m2, SM89_16X8X32_F32E5M2E5M2F32_TN),
+];
 
 /// Every configuration that [`choose`](super::choose) may return, each once.
 ///
@@ -38,20 +49,18 @@ const HALVES: [DType; 2] = [DType::F16, DType::Bf16];
 /// # Ok::<(), girih_kernels::Error>(())
 /// ```
 pub fn all() -> impl Iterator<Item = GemmConfig> {
-    let simt = multistage(DType::F32, &LOADS_F32, &STORES_SIMT).map(|facts| facts.simt());
-    let sm80 = HALVES.into_iter().flat_map(|dtype| multistage(dtype, &LOADS_HALF, &STORES_SM80));
+    let simt = multistage(DType::F32, &STORES_SIMT).map(|facts| facts.simt());
+    let sm80 = TENSOR.into_iter().flat_map(|(dtype, _)| multistage(dtype, &STORES_SM80));
     // None fails: the compiler has judged the atoms below.
     let sm90 = warp_specialized().filter_map(|facts| facts.sm90().ok());
     simt.chain(sm80.map(|facts| facts.sm80())).chain(sm90)
 }
 
-fn multistage(
-    dtype: DType,
-    loads: &'static [i64],
-    stores: &'static [i64],
-) -> impl Iterator<Item = MultistageFacts> {
+fn multistage(dtype: DType, stores: &'static [i64]) -> impl Iterator<Item = MultistageFacts> {
     let sources = move || {
-        MAJORS.into_iter().flat_map(|major| loads.iter().map(move |&vector| Source { major, vector }))
+        MAJORS
+            .into_iter()
+            .flat_map(move |major| loads(dtype).iter().map(move |&vector| Source { major, vector }))
     };
     let pairs = sources().flat_map(move |a| sources().map(move |b| (a, b)));
     pairs.flat_map(move |(a, b)| {
@@ -62,12 +71,12 @@ fn multistage(
 
 fn warp_specialized() -> impl Iterator<Item = WarpSpecializedFacts> {
     let majors = MAJORS.into_iter().flat_map(|a| MAJORS.map(|b| [a, b]));
-    let operands = majors.flat_map(|majors| HALVES.map(|dtype| (majors, dtype)));
+    let operands = majors.flat_map(|majors| TENSOR.map(|(dtype, _)| (majors, dtype)));
     let facts = operands.flat_map(|(majors, dtype)| {
         let tiles = TILES.into_iter().flat_map(|(tile, _)| DTYPES.map(|output| (tile, output)));
         tiles.map(move |(tile, output)| WarpSpecializedFacts { dtype, majors, tile, output })
     });
-    facts.filter(WarpSpecializedFacts::fits)
+    facts.filter(|facts| takes(facts.dtype, facts.majors) && facts.fits())
 }
 
 /// What a multistage kernel relies on.
@@ -88,21 +97,23 @@ const FOURS: Lay = lay!("(16,4,2):(4,1,64)");
 const SIMT_ATOMS: Lay = lay!("((4,4),(8,2)):((8,64),(1,32))");
 const FOUR_WARPS: Lay = lay!("(2,2):(1,2)");
 const EIGHT_WARPS: Lay = lay!("(2,4):(1,2)");
+/// Bytes of a tile along K, for atoms of warps.
+const ROW_SM80: i64 = 64;
 /// Rows and columns of a tile, and elements along K.
 const WIDE: [i64; 3] = [128, 128, 32];
 const SHALLOW: [i64; 3] = [128, 128, 16];
 const NARROW: [i64; 3] = [64, 64, 32];
 
 impl MultistageFacts {
-    /// Whether loads of A and of B take so many elements.
-    fn loads_at_least(&self, vector: i64) -> bool {
-        self.a.vector.min(self.b.vector) >= vector
+    /// Whether loads of A and of B take so many bytes.
+    fn loads_at_least(&self, bytes: i64) -> bool {
+        self.a.vector.min(self.b.vector) * i64::from(self.dtype.bits()) / 8 >= bytes
     }
 
     pub(super) fn simt(&self) -> GemmConfig {
         let (a, b) = (self.a, self.b);
         // Narrower loads are more loads, and each has an address and a predicate: half a tile at once leaves registers for them.
-        let (tile, stages) = if self.loads_at_least(4) { (WIDE, 2) } else { (SHALLOW, 4) };
+        let (tile, stages) = if self.loads_at_least(16) { (WIDE, 2) } else { (SHALLOW, 4) };
         GemmConfig {
             name: "gemm_simt_f32",
             tile,
@@ -126,18 +137,25 @@ impl MultistageFacts {
 
     pub(super) fn sm80(&self) -> GemmConfig {
         let (name, atom) = match self.dtype {
-            DType::F16 => ("gemm_sm80_f16", SM80_16X8X16_F32F16F16F32_TN),
-            _ => ("gemm_sm80_bf16", SM80_16X8X16_F32BF16BF16F32_TN),
+            DType::F16 => ("gemm_sm80_f16", TENSOR[0].1),
+            DType::Bf16 => ("gemm_sm80_bf16", TENSOR[1].1),
+            DType::E4m3 => ("gemm_sm89_e4m3", TENSOR[2].1),
+            _ => ("gemm_sm89_e5m2", TENSOR[3].1),
         };
         let (a, b) = (self.a, self.b);
+        let bytes = i64::from(self.dtype.bits() / 8);
+        // Without asynchronous copies every element passes through a register of its own: a smaller tile leaves room. So do elements
+        // of 8 bits that do not lie along K, on their way from shared memory.
+        let along_k = a.major == Major::K && b.major == Major::K;
+        let wide = if bytes == 1 { self.loads_at_least(16) && along_k } else { self.loads_at_least(4) };
+        let [tile_m, tile_n, _] = if wide { WIDE } else { NARROW };
         GemmConfig {
             name,
-            // Without asynchronous copies every element passes through a register of its own: a smaller tile leaves room.
-            tile: if self.loads_at_least(2) { WIDE } else { NARROW },
+            tile: [tile_m, tile_n, ROW_SM80 / bytes],
             mainloop: Mainloop::Multistage(Multistage {
                 atom,
                 // Narrower copies are more copies, and each has an address and a predicate: twice the threads share them.
-                atoms: if self.loads_at_least(2) && !self.loads_at_least(8) {
+                atoms: if wide && !self.loads_at_least(16) || !wide && bytes == 1 {
                     EIGHT_WARPS
                 } else {
                     FOUR_WARPS
@@ -172,8 +190,8 @@ pub(super) struct WarpSpecializedFacts {
 /// first takes 100. Smaller tiles read more for each product.
 pub(super) const TILES: [([i64; 2], i64); 4] =
     [([128, 256], 100), ([128, 192], 80), ([128, 128], 54), ([128, 64], 30)];
-/// Elements of a tile along K.
-const TILE_K: i64 = 64;
+/// Bytes of a tile along K: the widest swizzle.
+const ROW_SM90: i64 = 128;
 /// With fewer stages than these, copies do not stay ahead of products.
 const LEAST_STAGES: i64 = 3;
 const SM90_ATOMS: Lay = lay!("(2,1):(1,0)");
@@ -183,7 +201,7 @@ impl WarpSpecializedFacts {
     fn stages(&self) -> i64 {
         let bytes = |dtype: DType| i64::from(dtype.bits() / 8);
         let [tile_m, tile_n] = self.tile;
-        let stage = (tile_m + tile_n) * TILE_K * bytes(self.dtype);
+        let stage = (tile_m + tile_n) * ROW_SM90;
         // A kilobyte holds the barriers of the pipeline.
         (MAX_SHARED - 1024 - tile_m * tile_n * bytes(self.output)) / stage
     }
@@ -197,8 +215,13 @@ impl WarpSpecializedFacts {
         let [tile_m, tile_n] = self.tile;
         let atom = warpgroup(self.dtype, tile_n, self.majors).map_err(girih_codegen::Error::from)?;
         Ok(GemmConfig {
-            name: if self.dtype == DType::F16 { "gemm_sm90_f16" } else { "gemm_sm90_bf16" },
-            tile: [tile_m, tile_n, TILE_K],
+            name: match self.dtype {
+                DType::F16 => "gemm_sm90_f16",
+                DType::Bf16 => "gemm_sm90_bf16",
+                DType::E4m3 => "gemm_sm90_e4m3",
+                _ => "gemm_sm90_e5m2",
+            },
+            tile: [tile_m, tile_n, ROW_SM90 / i64::from(self.dtype.bits() / 8)],
             mainloop: Mainloop::WarpSpecialized(WarpSpecialized {
                 atom,
                 atoms: SM90_ATOMS,
@@ -212,6 +235,11 @@ impl WarpSpecializedFacts {
     }
 }
 
+/// Whether `wgmma` takes operands of these contiguous modes: those of 8 bits along K alone.
+pub(super) const fn takes(dtype: DType, [a, b]: [Major; 2]) -> bool {
+    dtype.bits() == 16 || matches!((a, b), (Major::K, Major::K))
+}
+
 #[expect(clippy::result_large_err, reason = "constants have no heap")]
 const fn warpgroup(dtype: DType, columns: i64, majors: [Major; 2]) -> Result<MmaAtom, Refusal> {
     constant::wgmma(MmaKind::WgmmaSs, columns, [DType::F32, dtype, dtype], majors, Product::Multiply)
@@ -223,17 +251,19 @@ const _: () = {
     let fours = [Tile::Lay(FOURS), Tile::Lay(FOURS), Tile::All];
     judge(UNIVERSAL_FMA_F32, SIMT_ATOMS, fours, [WIDE[0], WIDE[1]]);
     let mut dtype = 0;
-    while dtype < HALVES.len() {
-        let warp = [SM80_16X8X16_F32F16F16F32_TN, SM80_16X8X16_F32BF16BF16F32_TN][dtype];
+    while dtype < TENSOR.len() {
+        let (dtype_of_inputs, warp) = TENSOR[dtype];
         judge(warp, FOUR_WARPS, [Tile::All; 3], [WIDE[0], WIDE[1]]);
         judge(warp, EIGHT_WARPS, [Tile::All; 3], [WIDE[0], WIDE[1]]);
         judge(warp, FOUR_WARPS, [Tile::All; 3], [NARROW[0], NARROW[1]]);
         let mut i = 0;
         while i < 4 * TILES.len() {
             let ([tile_m, tile_n], majors) = (TILES[i / 4].0, [MAJORS[i % 2], MAJORS[i / 2 % 2]]);
-            match warpgroup(HALVES[dtype], tile_n, majors) {
-                Ok(atom) => judge(atom, SM90_ATOMS, [Tile::All; 3], [tile_m, tile_n]),
-                Err(refusal) => refusal.stop(),
+            if takes(dtype_of_inputs, majors) {
+                match warpgroup(dtype_of_inputs, tile_n, majors) {
+                    Ok(atom) => judge(atom, SM90_ATOMS, [Tile::All; 3], [tile_m, tile_n]),
+                    Err(refusal) => refusal.stop(),
+                }
             }
             i += 1;
         }

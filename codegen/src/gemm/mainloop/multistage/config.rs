@@ -124,10 +124,10 @@ impl Multistage {
     pub(in crate::gemm) fn check(&self, tile: [i64; 3]) -> Result<(), Error> {
         let atom = &self.atom;
         let taken = matches!(atom.kind, MmaKind::Fma | MmaKind::Mma) && atom.threads != lay!("(4,2):(1,16)");
-        let inputs =
-            matches!(atom.a_type, DType::F32 | DType::F16 | DType::Bf16) && atom.a_type == atom.b_type;
+        let inputs = matches!(atom.a_type, DType::F32 | DType::F16 | DType::Bf16 | DType::E4m3 | DType::E5m2)
+            && atom.a_type == atom.b_type;
         if !taken || !inputs || atom.c_type != DType::F32 {
-            return refuse("atom", atom.name(), "f32, f16 or bf16 with an f32 accumulator");
+            return refuse("atom", atom.name(), "f32, f16, bf16, e4m3 or e5m2 with an f32 accumulator");
         }
         if self.atoms.rank() != 2 || !is_bijective("atoms", &self.atoms)? {
             return refuse("atoms", self.atoms.to_string(), "a bijective (AtomM,AtomN) layout");
