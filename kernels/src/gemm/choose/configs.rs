@@ -29,7 +29,7 @@ pub(super) const STORES_SIMT: [i64; 3] = [4, 2, 1];
 pub(super) const STORES_SM80: [i64; 2] = [2, 1];
 const MAJORS: [Major; 2] = [Major::K, Major::Mn];
 /// The dtypes that tensor cores multiply, and the atom of a warp for each.
-const TENSOR: [(DType, MmaAtom); 4] = [
+static TENSOR: [(DType, MmaAtom); 4] = [
     (DType::F16, SM80_16X8X16_F32F16F16F32_TN),
     (DType::Bf16, SM80_16X8X16_F32BF16BF16F32_TN),
     (DType::E4m3, SM89_16X8X32_F32E4M3E4M3F32_TN),
