@@ -57,10 +57,13 @@ impl Sums {
         [m, n, _]: [i64; 3],
         thread: ThrMma<Expr>,
     ) -> Result<Sums, Error> {
-        let fragment = mma.thrfrg(Operand::C, &Lay::col_major([m, n])?)?.mode(1)?; // (FrgV,(RestM,RestN))
+        let tile = Lay::col_major([m, n])?;
+        let fragment = mma.thrfrg(Operand::C, &tile)?.mode(1)?; // (FrgV,(RestM,RestN))
         let rest = fragment.mode(1)?;
         let sizes = [fragment.mode(0)?.size()?, rest.mode(0)?.size()?, rest.mode(1)?.size()?];
         let values = Rmem::tensor(b, mma.atom.c_type, Lay::left(&Shape::flat(&sizes)?)?)?;
+        let part = thread.part(Operand::C, &tile, *values.layout()).ok();
+        let values = Rmem::holding(values, part.as_ref())?;
         Ok(Sums { values, thread })
     }
 }

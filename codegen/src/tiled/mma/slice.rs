@@ -74,7 +74,7 @@ impl<I: Index> ThrMma<I> {
     }
 
     /// Whose the values of an operand's partition are.
-    fn part(&self, operand: Operand, tile: &Lay, offsets: Lay) -> Result<Part<I>, Error> {
+    pub(crate) fn part(&self, operand: Operand, tile: &Lay, offsets: Lay) -> Result<Part<I>, Error> {
         let (matrix, further) = split_matrix(&Part::<I>::coordinates(tile)?)?;
         let frg = self.mma.thrfrg(operand, &matrix)?; // ((ThrV,(ThrX,ThrY)),(FrgV,(RestX,RestY)))
         let (threads, values) = (self.mma.by_number(operand, &self.vmnk, &frg.mode(0)?)?, frg.mode(1)?);
