@@ -1,5 +1,7 @@
-//! Writes the kernels of configurations that can be chosen to a folder, a PTX module each, for `cargo xtask ratchet`: so few that
-//! of each kernel every two facts occur together that do so in all of them, with and without an epilogue that reads.
+//! Writes kernels of configurations that can be chosen into a folder, a PTX module each, for `cargo xtask ratchet`.
+//!
+//! They are few: if two facts are true together of some configuration of a kernel, they are true together of one that is written.
+//! With `--all` behind the folder, every configuration is written.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,17 +10,20 @@ use girih_codegen::gemm::{Mainloop, Major, Store, generate};
 use girih_kernels::gemm::{Epilogue, GemmConfig, Input, choose};
 use girih_tensor::DType;
 
+/// Epilogues: none; a bias, GELU and a residual, as in a linear layer of a network; the same from memory of any alignment.
+const EPILOGUES: [&str; 3] = ["plain", "linear", "unaligned"];
+
 /// A kernel to be written.
 struct Case {
     config: GemmConfig,
-    /// Whether its epilogue adds a bias, applies GELU and adds a residual.
-    linear: bool,
+    /// One of [`EPILOGUES`].
+    epilogue: &'static str,
     /// What is true of it, as words of its name.
     facts: Vec<String>,
 }
 
 impl Case {
-    fn new(config: GemmConfig, linear: bool) -> Case {
+    fn new(config: GemmConfig, epilogue: &'static str) -> Case {
         let [m, n, k] = config.tile;
         let mut facts = vec![config.name.to_string(), format!("{m}x{n}x{k}")];
         let letter = |major| if major == Major::K { "k" } else { "mn" };
@@ -39,8 +44,8 @@ impl Case {
             facts.push(format!("c{vector}"));
         }
         facts.push(config.c_type.to_string());
-        facts.push(String::from(if linear { "linear" } else { "plain" }));
-        Case { config, linear, facts }
+        facts.push(epilogue.to_string());
+        Case { config, epilogue, facts }
     }
 
     fn epilogue(&self) -> Epilogue {
@@ -48,7 +53,12 @@ impl Case {
         let dtype =
             if self.config.atom().a_type.bits() == 8 { DType::Bf16 } else { self.config.atom().a_type };
         let (bias, residual) = (Input::row("bias", dtype), Input::matrix("residual", dtype));
-        if self.linear { Epilogue::new().plus(bias).gelu().plus(residual) } else { Epilogue::new() }
+        let linear = |bias, residual| Epilogue::new().plus(bias).gelu().plus(residual);
+        match self.epilogue {
+            "linear" => linear(bias, residual),
+            "unaligned" => linear(bias.unaligned(), residual.unaligned()),
+            _ => Epilogue::new(),
+        }
     }
 
     /// Every two of its facts, with the kernel's name.
@@ -76,7 +86,7 @@ fn covering(cases: &[Case]) -> Vec<&Case> {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).ok_or("the folder that modules are written to")?;
     let all: Vec<Case> =
-        choose::all().flat_map(|config| [Case::new(config, false), Case::new(config, true)]).collect();
+        choose::all().flat_map(|config| EPILOGUES.map(|epilogue| Case::new(config, epilogue))).collect();
     let every = std::env::args().nth(2).is_some_and(|word| word == "--all");
     let chosen = if every { all.iter().collect() } else { covering(&all) };
     for case in chosen {
