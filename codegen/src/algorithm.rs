@@ -1,4 +1,4 @@
-//! CuTe's algorithms on a kernel's tensors, written by the builder: what they do follows from the tensors' spaces and
+//! CuTe's algorithms on a kernel's tensors. A builder writes their instructions, which follow from the tensors' spaces and
 //! the atom (CuTe guide, "Algorithms").
 
 mod asynchronous;

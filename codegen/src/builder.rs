@@ -2,8 +2,8 @@
 //!
 //! A builder holds a stack of scopes: the kernel's body and the loops being written. Instructions go to the innermost
 //! scope in the order in which they are asked for. Expressions are different: [`Builder::value`] computes an [`Expr`]
-//! in the outermost scope that has all its registers, and remembers it there. Address arithmetic thus leaves the
-//! loops by itself.
+//! in the outermost scope that has all registers of the expression, and remembers the result there. Address arithmetic
+//! thus leaves the loops by itself.
 
 mod access;
 mod barrier;
@@ -58,7 +58,7 @@ impl Reg {
     }
 }
 
-/// Its name: what [`ptx!`](crate::ptx) captures.
+/// Writes the register's name, so that [`ptx!`](crate::ptx) can capture registers.
 impl fmt::Display for Reg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
@@ -74,15 +74,15 @@ impl From<&Reg> for Operand {
 /// What the builder knows of an expression's register.
 struct Var {
     reg: Reg,
-    /// The scope that it is written in; [`CLOSED`] after that scope's end.
+    /// The depth of the scope that the register is written in; [`CLOSED`] after that scope's end.
     depth: usize,
-    /// Whether the register has been written since.
+    /// Whether the register has been written since the variable was declared.
     stale: bool,
-    /// When the register itself was last asked for.
+    /// The time (`Builder::clock`) at which the register was last asked for.
     used: u64,
 }
 
-/// Deeper than any scope.
+/// The depth of a scope that has ended, deeper than any open scope.
 const CLOSED: usize = usize::MAX - 1;
 
 #[derive(Default)]
@@ -92,13 +92,13 @@ struct Scope {
     conds: HashMap<Cond, Reg>,
     scalars: HashMap<Scalar, Reg>,
     pairs: HashMap<(Scalar, Scalar), Reg>,
-    /// Of a loop, when it was opened.
+    /// The time at which the scope was opened, if it is a loop's.
     repeats: Option<u64>,
 }
 
 /// Writes one kernel.
 pub struct Builder {
-    /// Tells its scalars from those of others.
+    /// Distinguishes the scalars of this builder from those of other builders.
     id: u64,
     name: Name,
     target: Target,
@@ -106,33 +106,34 @@ pub struct Builder {
     directives: Vec<Directive>,
     symbols: BTreeMap<u8, (Symbol, Option<Reg>)>,
     vars: Vec<Var>,
-    /// The variables that stand for what a register holds now.
+    /// For each register, the variables that stand for the value that it holds now.
     named: HashMap<Name, Vec<VarId>>,
-    /// The registers of what has been computed, which nothing else writes.
+    /// The registers of computed values, which no other instruction may write.
     computed: HashSet<Name>,
     registers: BTreeMap<&'static str, (Type, u32)>,
     scopes: Vec<Scope>,
     specials: HashMap<Special, Expr>,
-    /// What is known of parameters.
+    /// The facts of the parameters.
     facts: Vec<(Name, Fact)>,
     shared: Shared,
     labels: u32,
-    /// Counts what is asked for and opened.
+    /// The time, counted in requests for registers and opened loops.
     clock: u64,
-    /// On whose behalf instructions are written.
+    /// The line of the caller's program on whose behalf instructions are written.
     site: Option<&'static Location<'static>>,
     threads: u32,
     cluster: Option<[u32; 3]>,
-    /// What the module has beside the kernel, first.
+    /// The items of the module that stand before the kernel.
     items: Vec<Item>,
-    /// Whether false claims trap, and lines are written.
+    /// Whether false claims trap.
     traps: bool,
+    /// Whether `.loc` directives are written.
     lines: bool,
-    /// The first mistake in a call that returns no error; the next one that does tells it.
+    /// The first mistake in a call that returns no error; the next call that returns errors returns this one.
     fault: Option<Error>,
 }
 
-/// Most threads of a block (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+/// The most threads of a block (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
 const MAX_THREADS: u32 = 1024;
 
 /// Registers of one class share a prefix.
@@ -250,15 +251,15 @@ impl Builder {
         self.scopes[depth].body.push(statement, site);
     }
 
-    /// What `write` writes counts as written at `site`, in the findings of the simulator too, unless what is around it has such a place
-    /// already: for functions that write instructions on behalf of their caller.
+    /// Runs `write` and attributes what it writes to `site`, in errors and in the findings of the simulator; inside of another call of
+    /// `on_behalf`, the site of the outer call stays. This is for functions that write instructions on behalf of their caller.
     ///
     /// # Examples
     /// ```
     /// use std::panic::Location;
     /// use girih_codegen::Builder;
     ///
-    /// /// Findings name the line that calls it, not this one.
+    /// /// Findings name the line that calls this function, not a line inside of it.
     /// #[track_caller]
     /// fn two_barriers(b: &mut Builder) {
     ///     b.on_behalf(Location::caller(), |b| {
@@ -280,7 +281,7 @@ impl Builder {
         written
     }
 
-    /// Expressions that name a register by what it held before `statement` are stale.
+    /// Marks expressions as stale that stand for what a register held before `statement` writes it.
     fn note_writes(&mut self, statement: &Statement) {
         let inst = match statement {
             Statement::Inst(inst) => inst,
@@ -299,7 +300,7 @@ impl Builder {
             for var in vars.into_iter().map(|id| id.index as usize) {
                 self.vars[var].stale = true;
                 let Var { ref reg, depth, used, .. } = self.vars[var];
-                // The next time round, what was computed with it in the loop is computed with what is written here.
+                // The loop's next round would compute from the value that is written here, and not from the value that was declared.
                 let mut inside =
                     self.scopes.iter().skip(depth.saturating_add(1)).filter_map(|scope| scope.repeats);
                 if inside.any(|opened| used > opened) {
@@ -310,14 +311,14 @@ impl Builder {
         }
     }
 
-    /// Nothing else may write a register that holds what has been computed.
+    /// Notes that `reg` holds a computed value, so that no other instruction may write `reg`.
     fn keep(&mut self, reg: &Reg) {
         if !self.named.contains_key(&reg.name) {
             self.computed.insert(reg.name.clone());
         }
     }
 
-    /// A comment line in the generated text.
+    /// Writes a comment line into the generated text.
     #[track_caller]
     pub fn comment(&mut self, text: &str) {
         self.push(Statement::Comment(Name::from(text)));
@@ -356,9 +357,9 @@ impl Builder {
         self.push_at(depth, Statement::Inst(instruction(None, opcode, modifiers, operands)));
     }
 
-    /// Declares `reg` as an expression's variable with values in `lower..=upper`, all multiples of `multiple`: what it holds
-    /// now. Once an instruction writes the register, the expression is refused ([`Error::Stale`]), and another call declares
-    /// what it holds then. The simulator checks this claim.
+    /// The value that `reg` holds now, as an expression. The caller claims that this value lies in `lower..=upper` and is a multiple of
+    /// `multiple`, which the simulator checks. Once an instruction writes the register, the expression is refused ([`Error::Stale`]);
+    /// another call declares the new value.
     #[track_caller]
     pub fn var(&mut self, reg: &Reg, lower: i64, upper: i64, multiple: i64) -> Expr {
         let depth = self.depth();
@@ -366,13 +367,13 @@ impl Builder {
         self.var_at(reg, depth, lower, upper, multiple)
     }
 
-    /// On whose behalf the caller's caller writes.
+    /// The line of the program on whose behalf instructions are written.
     #[track_caller]
     fn site(&self) -> Site {
         Site::from(self.site.unwrap_or(Location::caller()))
     }
 
-    /// Leaves word of what the caller's caller says of a register.
+    /// Records a claim about a register, with the line of the program that makes the claim.
     #[track_caller]
     fn claim(&mut self, depth: usize, reg: &Reg, (lower, upper, multiple): (i64, i64, i64)) {
         let site = self.site();
@@ -388,7 +389,7 @@ impl Builder {
         Expr::var(self.declare_var(reg, depth), lower, upper, multiple)
     }
 
-    /// A variable for what a register holds now.
+    /// Declares a variable for the value that a register holds now.
     fn declare_var(&mut self, reg: &Reg, depth: usize) -> VarId {
         let id = VarId { index: self.vars.len() as u32, home: self.id };
         self.vars.push(Var { reg: reg.clone(), depth, stale: false, used: 0 });

@@ -1,7 +1,7 @@
-//! Tiled copies and MMAs, and their partitions, as constants: what does not fit does not compile.
+//! Tiled copies and MMAs, and their partitions, as constants, so that operands that do not fit do not compile.
 //!
-//! The functions judge as [`TiledMma`] and [`TiledCopy`] do when a program runs, and in the same words, but where nothing can be
-//! allocated. [`constant!`](crate::constant!) takes their values, or stops the compiler with the text; `cargo check` shows it.
+//! The functions check as [`TiledMma`] and [`TiledCopy`] do when a program runs, and refuse in the same words, but allocate nothing.
+//! [`constant!`](crate::constant!) takes their values, or stops the compiler with the text; `cargo check` shows it.
 //!
 //! ```
 //! use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, SM80_CP_ASYNC_CACHEGLOBAL_16};
@@ -21,7 +21,7 @@
 //! # Ok::<(), girih_codegen::Error>(())
 //! ```
 //!
-//! A tile of 24 rows for two warps of 16 along M; the message is
+//! A tile of 24 rows does not fit two warps of 16 along M; the message is
 //! `thrfrg: (24,32):(32,1) does not fit SM80_16x8x16_F32BF16BF16F32_TN of 2 atoms of 16 in mode 0: extents that the atoms divide`:
 //! ```compile_fail
 //! # use girih_codegen::{Operand, TiledMma, atom::SM80_16X8X16_F32BF16BF16F32_TN, constant};
@@ -31,7 +31,7 @@
 //! ```
 #![expect(
     clippy::result_large_err,
-    reason = "constants have no heap: an error holds its operands, as large as the results are"
+    reason = "an error in a constant holds the layout that does not fit; the results are as large"
 )]
 
 use std::fmt;
@@ -44,7 +44,8 @@ use crate::misfit::{self, Fit, Misfit, Subject, Word, known, tri, words};
 use crate::tiled::copy::Side;
 use crate::{Error, Operand, TiledCopy, TiledMma};
 
-/// The value of a constant `Result` of [`constant`](mod@crate::constant)'s functions. An `Err` does not compile, and its text is the message.
+/// The value of a `Result` of [`constant`](mod@crate::constant)'s functions in a constant. An `Err` does not compile, and its text is
+/// the message.
 ///
 /// ```
 /// use girih_codegen::{TiledMma, atom::SM80_8X8X4_F64F64F64F64_TN, constant};
@@ -65,7 +66,7 @@ macro_rules! constant {
     };
 }
 
-/// Why something does not fit, without a heap. It becomes the [`Error`] of the function for run time.
+/// The reason why operands do not fit, without a heap. It becomes the [`Error`] that the function for run time returns.
 #[derive(Clone, Copy)]
 pub struct Refusal(Misfit);
 
@@ -76,7 +77,7 @@ impl fmt::Debug for Refusal {
 }
 
 impl Refusal {
-    /// Ends a constant's evaluation with the text.
+    /// Ends the evaluation of a constant with the text.
     #[doc(hidden)]
     pub const fn stop(&self) -> ! {
         self.0.message().stop()
@@ -98,7 +99,7 @@ impl From<Refusal> for Error {
     }
 }
 
-/// What [`constant!`](crate::constant!) takes.
+/// A result that [`constant!`](crate::constant!) takes.
 type Judged<T> = Result<T, Refusal>;
 
 const fn judged<T: Copy>(fit: Fit<T>) -> Judged<T> {
@@ -108,10 +109,10 @@ const fn judged<T: Copy>(fit: Fit<T>) -> Judged<T> {
     }
 }
 
-/// [`MmaAtom::wgmma`].
+/// [`MmaAtom::wgmma`] in constants.
 ///
 /// # Errors
-/// As there.
+/// Those of [`MmaAtom::wgmma`].
 pub const fn wgmma(
     kind: MmaKind,
     n: i64,
@@ -128,42 +129,42 @@ pub const fn wgmma(
     }
 }
 
-/// [`TiledMma::new`].
+/// [`TiledMma::new`] in constants.
 ///
 /// # Errors
-/// As there.
+/// Those of [`TiledMma::new`].
 pub const fn tiled_mma(atom: MmaAtom, atoms: Lay) -> Judged<TiledMma> {
     judged(TiledMma::judged(atom, atoms))
 }
 
-/// [`TiledMma::thrfrg`].
+/// [`TiledMma::thrfrg`] in constants.
 ///
 /// # Errors
-/// As there.
+/// Those of [`TiledMma::thrfrg`].
 pub const fn thrfrg(mma: &TiledMma, operand: Operand, layout: &Lay) -> Judged<Lay> {
     judged(mma.judged_thrfrg(operand, layout))
 }
 
-/// [`TiledCopy::new`].
+/// [`TiledCopy::new`] in constants.
 ///
 /// # Errors
-/// As there.
+/// Those of [`TiledCopy::new`].
 pub const fn tiled_copy(atom: CopyAtom, bits: u32, threads: &Lay, values: &Lay) -> Judged<TiledCopy> {
     judged(TiledCopy::judged_new(atom, bits, threads, values))
 }
 
-/// [`TiledCopy::tidfrg_s`].
+/// [`TiledCopy::tidfrg_s`] in constants.
 ///
 /// # Errors
-/// As there.
+/// Those of [`TiledCopy::tidfrg_s`].
 pub const fn tidfrg_s(copy: &TiledCopy, layout: &Lay) -> Judged<Lay> {
     judged(copy.tidfrg(Side::Source, layout))
 }
 
-/// [`TiledCopy::tidfrg_d`].
+/// [`TiledCopy::tidfrg_d`] in constants.
 ///
 /// # Errors
-/// As there.
+/// Those of [`TiledCopy::tidfrg_d`].
 pub const fn tidfrg_d(copy: &TiledCopy, layout: &Lay) -> Judged<Lay> {
     judged(copy.tidfrg(Side::Destination, layout))
 }
@@ -171,11 +172,11 @@ pub const fn tidfrg_d(copy: &TiledCopy, layout: &Lay) -> Judged<Lay> {
 /// One side of a copy: a tensor in memory, or each thread's registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Which memory.
+    /// The memory.
     pub space: Space,
-    /// How the values of all threads are arranged, in elements; of registers there is nothing to say.
+    /// The arrangement of the values of all threads, in elements; registers have none.
     pub layout: Option<Lay>,
-    /// What divides the address of the first, in bytes.
+    /// The number of bytes of which the address of the first value is a multiple.
     pub align: i64,
 }
 
@@ -194,9 +195,9 @@ impl Place {
     }
 }
 
-/// Whether [`algorithm::copy`](crate::algorithm::copy) by `copy` can move the whole of `source` to `target`: its atom goes between the two
-/// memories, its tile divides both tensors, and what an instruction takes of memory, in order, lies together and begins at a multiple of
-/// its size.
+/// Checks that [`algorithm::copy`](crate::algorithm::copy) by `copy` can move the whole of `source` to `target`: the atom copies between
+/// the two memories, the copy's tile divides both tensors, and the values that an instruction takes of memory lie together in order and
+/// begin at a multiple of their size.
 ///
 /// # Errors
 /// The text of [`Error::Mismatch`] of the copy or of [`TiledCopy::tidfrg_s`].
@@ -211,7 +212,7 @@ impl Place {
 /// assert!(copy(&universal, Place::gmem(lay!("(32,32):(64,1)"), 16), Place::REGISTERS).is_ok());
 /// // Rows of 33 elements do not begin at whole vectors of 16 bytes.
 /// assert!(copy(&universal, Place::gmem(lay!("(32,32):(33,1)"), 16), Place::REGISTERS).is_err());
-/// // From global memory to registers.
+/// // `cp.async` does not copy from global memory to registers.
 /// let asynchronous = tiled_copy(SM80_CP_ASYNC_CACHEGLOBAL_16, 16, &threads, &values)?;
 /// assert!(copy(&asynchronous, Place::gmem(lay!("(32,32):(64,1)"), 16), Place::REGISTERS).is_err());
 /// # Ok::<(), girih_codegen::Error>(())
@@ -264,13 +265,13 @@ const fn goes(accepted: [Option<Space>; 2], spaces: [Space; 2]) -> bool {
     true
 }
 
-/// Whether a side's tile divides the tensor (an error if not), and what each instruction takes lies together, aligned.
+/// Whether the values that each instruction takes on a side lie together, aligned; an error if the tile does not divide the tensor.
 const fn lies(copy: &TiledCopy, side: Side, place: &Place) -> Fit<bool> {
     let Some(layout) = &place.layout else { return Ok(true) };
     let parts = tri!(copy.tidfrg(side, layout)); // ((Thr,(Val,RestVal)),(RestM,RestN,...))
     if matches!(copy.atom.op, CopyOp::AutoVectorizing | CopyOp::Tma { .. } | CopyOp::Bulk(Transfer::Prefetch))
     {
-        // As wide as they find; by coordinates.
+        // These copies find their own width, or go by coordinates.
         return Ok(true);
     }
     let tv = known!(parts.mode(0));
@@ -279,7 +280,7 @@ const fn lies(copy: &TiledCopy, side: Side, place: &Place) -> Fit<bool> {
     let together = taken.coalesce();
     let in_order = width == 1 || (together.is_leaf() && stride_divides(together.flat_leaf(0).1, 1, true));
     let bits = copy.bits as i64;
-    // What the first of them begins at a multiple of, in bits.
+    // The number of bits of which the position of an instruction's first value must be a multiple.
     let begins = match copy.atom.op {
         CopyOp::Bulk(_) | CopyOp::BulkReduce { .. } => 16 * 8,
         _ => width * bits,

@@ -13,14 +13,14 @@ use crate::sizes::shape_tiler;
 use crate::tiled::copy::coalesced;
 use crate::{Error, Expr, Gmem, Kernel, algorithm};
 
-/// What a copy module is specialised by; no size and no pitch is among them.
+/// The numbers by which a copy module is specialised. A module serves every size and every pitch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyConfig {
     /// The kernel's name in the module.
     pub name: &'static str,
     /// Element type.
     pub dtype: DType,
-    /// Elements moved at once: both pointers and pitches are multiples of their size.
+    /// The elements that are moved at once: both pointers and both pitches must be multiples of the size of so many elements.
     pub vector: i64,
     /// Whether rows are whole vectors, so that no row ends within one.
     pub whole: bool,
@@ -33,7 +33,7 @@ pub struct CopyConfig {
 /// The kernel's parameters: two 64-bit pointers, then four 32-bit sizes and pitches in elements.
 pub const PARAMETERS: [&str; 6] = ["dst", "src", "rows", "columns", "ld_dst", "ld_src"];
 
-/// Registers that a thread's part of a tile may take: all of it is in flight together.
+/// The most registers that a thread's part of a tile may take, since all of the part is in flight together.
 const MAX_WORDS: i128 = 128;
 
 /// A generated copy kernel.
@@ -41,7 +41,7 @@ const MAX_WORDS: i128 = 128;
 pub struct CopyKernel {
     /// The kernel [`CopyConfig::name`].
     pub kernel: Kernel,
-    /// What the kernel was derived from, line by line: name and layout.
+    /// The layouts from which the kernel was derived, each with its name.
     pub partitions: Vec<(&'static str, String)>,
 }
 

@@ -27,15 +27,15 @@ impl Engine for Descriptor {
 }
 
 impl Descriptor {
-    /// What it says besides the address.
+    /// The fields of the descriptor besides the address.
     pub fn desc(&self) -> GmmaDesc {
         self.desc
     }
 
-    /// A register with the 64 bits.
+    /// A register with the 64 bits of the descriptor.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the matrix may begin inside 16 bytes.
+    /// [`Error::Mismatch`] if the address of the matrix is not known to be a multiple of 16 bytes.
     #[track_caller]
     pub fn value(&self, b: &mut Builder) -> Result<Ptx, Error> {
         let start = self.matrix.linear_address()?;

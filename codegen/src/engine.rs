@@ -14,7 +14,7 @@ pub use rmem::Rmem;
 pub(crate) use rmem::per_register;
 pub use smem::Smem;
 
-/// Elements that a step may go at the most: more than any address space has.
+/// The most elements that a step may go, which is more than any address space has.
 const FARTHEST: i128 = 1 << 48;
 
 impl Index for Expr {
@@ -27,7 +27,7 @@ impl Index for Expr {
         let most = coefficients.map(|c| i128::from(c).abs() * i128::from(scale.coefficient()).abs()).max();
         if most.is_some_and(|most| most > FARTHEST) {
             return Err(Error::Index(format!(
-                "{digit} * {scale} is beyond any memory: up to 2^48 is accepted"
+                "{digit} * {scale} is beyond any memory: up to 2^48 elements are accepted"
             )));
         }
         Ok(self + &(digit * &Expr::from_int(scale)))
@@ -72,7 +72,7 @@ pub(crate) fn element_bytes(what: &'static str, dtype: DType) -> Result<i64, cra
     })
 }
 
-/// Where element `offset` begins, in bytes.
+/// The offset in bytes at which element `offset` begins.
 fn byte_offset(dtype: DType, offset: &Expr) -> Result<Expr, crate::Error> {
     if let Some(bytes) = dtype.bytes_of(1) {
         return Ok(offset * bytes);
@@ -94,11 +94,11 @@ pub trait Memory: Engine<Index = Expr> {
     /// The element type.
     fn dtype(&self) -> DType;
 
-    /// The address in bytes of the element it stands at.
+    /// The address in bytes of the element at which the engine stands.
     ///
     /// # Errors
     /// [`crate::Error::Arithmetic`] if a swizzled offset can be negative, [`crate::Error::Mismatch`] if an element
-    /// smaller than a byte may begin inside one.
+    /// smaller than a byte may begin inside a byte.
     fn address(&self) -> Result<Expr, crate::Error>;
 }
 

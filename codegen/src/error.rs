@@ -1,4 +1,4 @@
-//! What can go wrong between a layout and its PTX.
+//! The errors of this crate.
 
 mod fault;
 
@@ -14,15 +14,15 @@ pub enum Error {
     /// A tensor operation failed.
     #[error("{0}")]
     Tensor(#[from] girih_tensor::Error),
-    /// The generated module is not PTX: a fault of the generator.
+    /// The generated module is not valid PTX, by a fault of the generator.
     #[error("the generated PTX is malformed (a fault of girih): {0}")]
     Ptx(#[from] girih_ptx::Error),
     /// PTX that a program wrote itself, or a name that it gave, is wrong.
     #[error("{site}: {error}")]
     Written {
-        /// The line that wrote it.
+        /// The line of the program that is to blame.
         site: girih_ptx::Site,
-        /// What is wrong with it.
+        /// The error.
         error: girih_ptx::Error,
     },
     /// Index arithmetic that has no rule.
@@ -46,9 +46,9 @@ pub enum Error {
     /// A scalar that cannot be computed.
     #[error("{site}: {what}: accepted are {accepted}")]
     Scalar {
-        /// The line that wrote it.
+        /// The line of the program that is to blame.
         site: girih_ptx::Site,
-        /// The operation, and of what.
+        /// The operation and its operands.
         what: String,
         /// What would be accepted.
         accepted: String,
@@ -65,15 +65,15 @@ pub enum Error {
         /// The symbol's id.
         symbol: u8,
     },
-    /// A symbol with the number of a parameter's, and other facts.
+    /// A symbol that has the id of a parameter's symbol, but other facts.
     #[error(
         "{expr} is not the symbol {known} of a parameter: the one that `Builder::symbol` returned is accepted, with the facts \
          that it had there"
     )]
     OtherSymbol {
-        /// The symbol as the expression has it.
+        /// The symbol in the expression.
         expr: String,
-        /// The parameter's.
+        /// The symbol of the parameter.
         known: String,
     },
     /// An expression names a register of a loop or a condition that has ended.
@@ -84,7 +84,7 @@ pub enum Error {
         /// The expression.
         expr: String,
     },
-    /// An expression names a register that has been written since.
+    /// An expression names a register that has been written since the expression was made.
     #[error(
         "{expr} has a register that has been written since: call `Builder::var` again for what it holds now"
     )]
@@ -103,7 +103,7 @@ pub enum Error {
         /// The instruction that writes it.
         instruction: String,
     },
-    /// An instruction writes a register that the builder keeps the value of an expression in.
+    /// An instruction writes a register in which the builder keeps the value of an expression.
     #[error(
         "`{instruction}` writes {register}, in which the value of an expression is kept: write a register of your own, from \
          `Builder::reg`"
@@ -117,7 +117,7 @@ pub enum Error {
     /// A layout must be static here.
     #[error("{what} needs a layout of constants, this one is {layout}")]
     NotStatic {
-        /// Who needs it.
+        /// The operation that needs a static layout.
         what: &'static str,
         /// The layout.
         layout: String,
@@ -129,7 +129,7 @@ pub enum Error {
         what: &'static str,
         /// The layout or shape that does not fit.
         layout: String,
-        /// What it was to fit.
+        /// What the layout was to fit.
         with: String,
         /// What would be accepted.
         accepted: &'static str,
@@ -137,7 +137,7 @@ pub enum Error {
     /// Values that are combined are not the same elements of a tile.
     #[error("{0}")]
     Incongruent(Box<Incongruence>),
-    /// A partition is not what it should be.
+    /// A property of a partition was to be proved, and does not hold.
     #[error("{0}")]
     Refuted(Box<Fault>),
     /// Registers that no load or store takes.
@@ -170,7 +170,7 @@ pub enum Error {
     },
 }
 
-/// A value of two parts of a tile that is another element in each.
+/// A value that is one element of a tile in one part, and another element in the other part.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{what}: value {value} of thread {thread} is element {} of the tile in {}, but element {} in {} (counted from value 0 of \
@@ -180,19 +180,19 @@ pub enum Error {
 pub struct Incongruence {
     /// The operation.
     pub what: &'static str,
-    /// The parts, each with its `(Thr,Val)` -> coordinate in the tile.
+    /// The parts, each with its layout `(Thr,Val)` -> coordinate in the tile.
     pub parts: [String; 2],
     /// The thread.
     pub thread: i64,
     /// The value's number among the thread's.
     pub value: i64,
-    /// The element, in the one and in the other.
+    /// The element in the first part, and in the second.
     pub elements: [String; 2],
     /// What would be accepted.
     pub accepted: &'static str,
 }
 
-/// As it is displayed, so that `fn main() -> Result<(), Error>` reads well.
+/// Writes what `Display` writes, so that `fn main() -> Result<(), Error>` reads well.
 impl std::fmt::Debug for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Display::fmt(self, f)

@@ -1,11 +1,11 @@
-//! Index expressions: what a kernel computes addresses, predicates and loop bounds from.
+//! Index expressions, from which a kernel computes addresses, predicates and loop bounds.
 //!
 //! An [`Expr`] is a polynomial in normal form: a constant plus terms, each a coefficient times a product of
 //! [`Atom`]s (a register, a quotient, a remainder, an exclusive or, ...). Equal polynomials are equal values, so the
-//! [builder](crate::builder) materialises each one once, in the outermost scope that has its operands. Every
+//! [builder](crate::builder) computes each one once, in the outermost scope that has its registers. Every
 //! expression knows its range and which of its bits can be set; the rules below use nothing else:
 //!
-//! * `x / c` and `x % c` drop the terms that `c` divides, and vanish where `x < c`;
+//! * `x / c` and `x % c` divide only the terms that are no multiples of `c`, and need no instruction where `x < c`;
 //! * `a ^ b` is `a + b` where no bit is set in both;
 //! * a sum stays in 32 bits as long as its range does.
 
@@ -20,22 +20,22 @@ mod ops;
 
 use facts::Known;
 
-/// A register's number among the variables of a builder.
+/// The number of a register among the variables of a builder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VarId {
     pub(crate) index: u32,
-    /// The builder's number.
+    /// The number of the builder that has the variable.
     pub(crate) home: u64,
 }
 
-/// Of the index alone: what is ordered by its hash must be the same for every builder that writes the same kernel.
+/// Hashes the index alone: an order by hashes must be the same for every builder that writes the same kernel.
 impl Hash for VarId {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.index.hash(state);
     }
 }
 
-/// Something that a polynomial is made of.
+/// A factor of a polynomial's term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Atom {
     /// A register, known to lie in `lower..=upper` and to be a multiple of `multiple`.
@@ -50,11 +50,11 @@ pub(crate) enum Atom {
     Xor(Expr, Expr),
     /// `a & mask`, a >= 0.
     And(Expr, i64),
-    /// The smaller of two.
+    /// The smaller of two expressions.
     Min(Expr, Expr),
-    /// The larger of two.
+    /// The larger of two expressions.
     Max(Expr, Expr),
-    /// What this text says, whose numbers do not fit 64 bits; it stands alone.
+    /// The text of an expression with numbers beyond 64 bits; such an expression has no other atom.
     Beyond(Rc<str>),
 }
 
@@ -83,7 +83,7 @@ pub struct Expr(Rc<Sum>);
 pub(crate) struct Sum {
     pub(crate) terms: Vec<Term>,
     pub(crate) constant: i64,
-    /// What follows from them, asked for at every step.
+    /// The facts that follow from the terms and the constant. Every operation asks for them, so they are computed once.
     known: Known,
 }
 
@@ -118,7 +118,7 @@ impl Expr {
         self.0.constant
     }
 
-    /// An expression that has a coefficient or a constant beyond 64 bits: refused where a value is wanted.
+    /// An expression that has a coefficient or a constant beyond 64 bits; the builder refuses to compute such an expression.
     fn beyond(text: String) -> Expr {
         Expr::atom(Atom::Beyond(text.into()))
     }
@@ -137,7 +137,7 @@ impl Expr {
         self - &Expr::from(self.constant())
     }
 
-    /// Builds the normal form from terms in any order; `None` if a coefficient leaves 64 bits.
+    /// Builds the normal form from terms in any order; `None` if a coefficient does not fit 64 bits.
     fn collect(mut terms: Vec<Term>, constant: i64) -> Option<Expr> {
         terms.sort_unstable();
         let mut merged: Vec<Term> = Vec::with_capacity(terms.len());
@@ -153,12 +153,12 @@ impl Expr {
         Some(Expr(Sum::new(merged, constant)))
     }
 
-    /// Some terms of an expression, in its order.
+    /// The sum of `constant` and of some terms of an expression, given in the order of that expression.
     pub(crate) fn from_terms(terms: &[&Term], constant: i64) -> Expr {
         Expr(Sum::new(terms.iter().map(|t| (*t).clone()).collect(), constant))
     }
 
-    /// Every term and the constant times `by`.
+    /// The expression multiplied by `by`; `None` if a number does not fit 64 bits.
     fn scaled(&self, by: i64) -> Option<Expr> {
         let scaled =
             |t: &Term| Some(Term { atoms: t.atoms.clone(), coefficient: t.coefficient.checked_mul(by)? });
@@ -166,14 +166,14 @@ impl Expr {
         Expr::collect(terms, self.0.constant.checked_mul(by)?)
     }
 
-    /// Every term and the constant by `c`, which divides them.
+    /// The expression divided by `c`, which must divide every coefficient and the constant.
     fn quotient(&self, c: i64) -> Expr {
         let terms = self.0.terms.iter();
         let terms = terms.map(|t| Term { atoms: t.atoms.clone(), coefficient: t.coefficient / c }).collect();
         Expr(Sum::new(terms, self.0.constant / c))
     }
 
-    /// The smaller of two.
+    /// The smaller of two expressions.
     pub fn minimum(&self, other: &Expr) -> Expr {
         if let Some(beyond) = [self, other].into_iter().find(|e| e.is_beyond()) {
             return beyond.clone();
@@ -187,7 +187,7 @@ impl Expr {
         Expr::atom(Atom::Min(self.clone(), other.clone()))
     }
 
-    /// The larger of two.
+    /// The larger of two expressions.
     pub fn maximum(&self, other: &Expr) -> Expr {
         if let Some(beyond) = [self, other].into_iter().find(|e| e.is_beyond()) {
             return beyond.clone();
@@ -208,7 +208,7 @@ impl Expr {
         }
     }
 
-    /// A layout's leaf as an expression: its symbols become parameters of the kernel, of 32 bits.
+    /// A leaf of a layout as an expression, in which the leaf's symbols stand for 32-bit parameters of the kernel.
     pub fn from_int(int: &Int) -> Expr {
         let mut expr = Expr::from(int.coefficient());
         for girih_layout::Factor { symbol, den } in int.factors().into_iter().flatten() {
@@ -217,7 +217,7 @@ impl Expr {
         expr
     }
 
-    /// What a layout computes at launch, an index or its cosize, as an expression.
+    /// An index or a cosize of a layout with symbols, as an expression.
     ///
     /// # Examples
     /// ```

@@ -1,9 +1,9 @@
-//! A kernel as a value: what it runs, and what its launch has to know.
+//! A kernel as a value: its module, and what its launch has to know.
 
 use girih_ptx::{KernelInfo, Module, ParamInfo};
 
-/// A kernel, written by [`Builder::finish`](crate::Builder::finish): its module, parameters with the facts that it relies on,
-/// block and shared memory.
+/// A kernel that [`Builder::finish`](crate::Builder::finish) returns: its module, the parameters with the facts that the kernel relies
+/// on, the block and the shared memory.
 ///
 /// # Examples
 /// ```
@@ -40,12 +40,12 @@ impl Kernel {
         self.module
     }
 
-    /// Its name in the module.
+    /// The kernel's name in the module.
     pub fn name(&self) -> &str {
         &self.info.name
     }
 
-    /// Its parameters in order.
+    /// The kernel's parameters in order.
     pub fn params(&self) -> &[ParamInfo] {
         &self.info.params
     }

@@ -4,7 +4,7 @@
 //! MmaAtom, CopyAtom (const data) -> TiledMma, TiledCopy -> partitions of symbolic tensors -> Builder -> ptx::Module
 //! ```
 //!
-//! Everything here is the compile time of a kernel: a layout's static leaves fold into addresses, its symbolic leaves
+//! This crate is the compile time of a kernel: the static leaves of layouts fold into addresses, and their symbolic leaves
 //! become kernel parameters. The vocabulary is CuTe's.
 
 pub mod algorithm;

@@ -1,5 +1,8 @@
-//! What does not fit, as constants can tell it: [`Error`] without a heap.
-#![expect(clippy::result_large_err, reason = "an error holds its layout; what is asked for is as large")]
+//! Operands that do not fit, as constants can report them: [`Error`] without a heap.
+#![expect(
+    clippy::result_large_err,
+    reason = "an error holds the layout that does not fit; the results are as large"
+)]
 
 use girih_layout::{Int, Lay, Message, Stride, Tile, Tiler, Tiles};
 use girih_tensor::Space;
@@ -7,7 +10,7 @@ use girih_tensor::Space;
 use crate::Error;
 use crate::atom::{CopyAtom, MmaAtom};
 
-/// The value, or the function's end with the error. (`?` calls `From`, which constants can't.)
+/// The value of a result; the function returns an error. (`?` calls `From`, which constants cannot do.)
 macro_rules! tri {
     ($e:expr) => {
         match $e {
@@ -29,7 +32,7 @@ macro_rules! known {
 
 pub(crate) use {known, tri};
 
-/// Operands that do not fit. The text is that of the [`Error`] that it becomes.
+/// Operands that do not fit. Such a misfit becomes an [`Error`] with the same text.
 #[derive(Clone, Copy)]
 #[expect(clippy::large_enum_variant, reason = "constants have no heap")]
 pub(crate) enum Misfit {
@@ -43,10 +46,10 @@ pub(crate) enum Misfit {
     Config { what: &'static str, value: Message, accepted: &'static str },
 }
 
-/// What was asked for, or what does not fit.
+/// A result, or the operands that do not fit.
 pub(crate) type Fit<T> = Result<T, Misfit>;
 
-/// What does not fit: a layout, which may have symbols, or a text.
+/// An operand that does not fit: a layout, which may have symbols, or a text.
 #[derive(Clone, Copy)]
 #[expect(clippy::large_enum_variant, reason = "constants have no heap")]
 pub(crate) enum Subject {
@@ -55,7 +58,7 @@ pub(crate) enum Subject {
 }
 
 impl Misfit {
-    /// In words.
+    /// The text of the error.
     pub(crate) const fn message(&self) -> Message {
         let mut line = Message::EMPTY;
         match self {
@@ -132,7 +135,7 @@ pub(crate) enum Word<'a> {
     Space(Option<Space>),
 }
 
-/// The words one after another.
+/// A text of the words, one after another.
 pub(crate) const fn words(words: &[Word<'_>]) -> Message {
     let (mut line, mut i) = (Message::EMPTY, 0);
     while i < words.len() {
@@ -151,7 +154,7 @@ pub(crate) const fn words(words: &[Word<'_>]) -> Message {
     line
 }
 
-/// The tiles, or how large they are.
+/// Writes the tiles, or their sizes.
 const fn modes(line: &mut Message, tiles: &Tiles, sizes: bool) {
     line.text(if sizes { "(" } else { "<" });
     let mut mode = 0;
@@ -192,7 +195,7 @@ pub(crate) const fn is_bijective(what: &'static str, layout: &Lay) -> Fit<bool> 
     Ok(tri!(size(what, &known!(layout.right_inverse()))) == tri!(size(what, layout)))
 }
 
-/// What a tiler takes of a mode.
+/// The number of elements that a tiler takes of a mode.
 pub(crate) const fn tile_size(what: &'static str, tiles: &Tiles, mode: usize) -> Fit<i64> {
     match known!(tiles.tile(mode)) {
         Tile::Lay(tile) => size(what, &tile),

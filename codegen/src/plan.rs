@@ -1,7 +1,7 @@
-//! What can be known of a partition before it runs: proofs that it is right, bank conflicts, sectors.
+//! Answers about a partition before its kernel runs: proofs that the partition is right, bank conflicts, sectors.
 //!
 //! CuTe's users print layouts and stare at them; here each question is a function, and a refusal names the two places
-//! that meet or the element that nobody holds.
+//! that hold the same element, or the element that no thread holds.
 
 mod access;
 mod convert;

@@ -1,14 +1,14 @@
-//! Scalars: what a thread computes with, one value of a dtype each.
+//! Scalars: the values that a thread computes with, each of one dtype.
 //!
-//! A [`Scalar`] is an expression, as an [`Expr`] is: operators and methods make larger ones of smaller ones, and nothing is
+//! A [`Scalar`] is an expression, as an [`Expr`] is: operators and methods make larger scalars of smaller ones, and nothing is
 //! written before the [builder](crate::builder) is asked for the register ([`Builder::scalar`](crate::Builder::scalar), stores,
-//! conditions). It writes each operation once, in the outermost scope that has its operands. What does not fit (operands of two
-//! dtypes, an operation that a dtype has not) is remembered with its line, and told there.
+//! conditions). The builder writes each operation once, in the outermost scope that has its operands. An operation that does not
+//! fit (operands of two dtypes, an operation that a dtype does not have) is remembered with its line, and refused by the builder.
 //!
-//! Scalars are of the dtypes that registers are computed in: [`COMPUTED`]. Floats of 16 bits are rounded after every operation;
-//! an operation for which PTX has no instruction of theirs is done in f32 and then rounded. Two that are
-//! [written](crate::algorithm::write) to one register are computed together as far as they are the same operation (`add.f16x2`). The PTX ISA states how far approximated
-//! functions are off.
+//! Scalars have the dtypes that registers are computed in: [`COMPUTED`]. Floats of 16 bits are rounded after every operation;
+//! an operation for which PTX has no instruction of such floats is done in f32 and then rounded. Two scalars that are
+//! [written](crate::algorithm::write) to one register are computed together as far as they are the same operation (`add.f16x2`).
+//! The PTX ISA states the errors of approximated functions.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::Location;
@@ -33,10 +33,10 @@ pub use ops::{Binary, Unary};
 pub const COMPUTED: [DType; 8] =
     [DType::F64, DType::F32, DType::F16, DType::Bf16, DType::S64, DType::U64, DType::S32, DType::U32];
 
-/// Operations inside one another that an expression may have; [`Builder::hold`](crate::Builder::hold) begins anew.
+/// The most operations inside one another that an expression may have; [`Builder::hold`](crate::Builder::hold) begins anew.
 const DEEPEST: u32 = 1000;
 
-/// A value that a thread computes; see the [module](self).
+/// A value that a thread computes; the [module](self) says how.
 ///
 /// # Examples
 /// ```
@@ -63,29 +63,29 @@ struct Node {
     fault: Option<Rc<Fault>>,
 }
 
-/// How far an expression goes.
+/// The depth of an expression, and the builder that it belongs to.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Span {
-    /// Operations inside one another.
+    /// The number of operations inside one another.
     pub(crate) depth: u32,
-    /// Whose registers it has.
+    /// The builder whose registers the expression has.
     pub(crate) home: Home,
 }
 
-/// Whose registers an expression has.
+/// The builder whose registers an expression has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Home {
-    /// None.
+    /// The expression has no registers.
     #[default]
     Nowhere,
-    /// Those of the builder of this number.
+    /// The expression has registers of the builder with this number.
     Builder(u64),
-    /// Those of several builders, which nobody can compute with.
+    /// The expression has registers of several builders, so that no builder can compute it.
     Several,
 }
 
 impl Span {
-    /// Of one more operation over expressions.
+    /// The span of an operation on expressions with these spans.
     pub(crate) fn over(operands: impl IntoIterator<Item = Span>) -> Span {
         let both = |a: Span, b: Span| Span {
             depth: a.depth.max(b.depth),
@@ -100,7 +100,7 @@ impl Span {
     }
 }
 
-/// What does not fit, and where it was written.
+/// An operation that does not fit, and the line that wrote it.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) site: &'static Location<'static>,
@@ -108,10 +108,10 @@ pub(crate) struct Fault {
     pub(crate) accepted: String,
 }
 
-/// What a scalar is computed from.
+/// The operation that gives a scalar.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Op {
-    /// Its bits.
+    /// The bits of a constant.
     Constant(u64),
     Register(VarId),
     /// The lower or the upper half of a register of 32 bits.
@@ -119,7 +119,7 @@ pub(crate) enum Op {
     Index(Expr),
     Unary(Unary, Scalar),
     Binary(Binary, Scalar, Scalar),
-    /// The product of the first two and the third, rounded once.
+    /// The sum of the third operand and the product of the first two, rounded once.
     MulAdd(Scalar, Scalar, Scalar),
     Select(Cond, Scalar, Scalar),
     Convert(Rounding, Scalar),
@@ -142,13 +142,14 @@ impl Hash for Scalar {
 }
 
 impl Scalar {
-    /// A constant of a dtype: floats to nearest even, integers exactly, or it is refused where it is used.
+    /// A constant of a dtype. Floats are rounded to nearest even; a number that an integer dtype does not have is refused where the
+    /// scalar is used.
     #[track_caller]
     pub fn new(dtype: DType, value: f64) -> Scalar {
         convert::constant(dtype, value)
     }
 
-    /// The value of an index expression as an integer of 32 or 64 bits, of which it has the lowest.
+    /// The lowest bits of an index expression as an integer of 32 or 64 bits.
     #[track_caller]
     pub fn index(expr: &Expr, dtype: DType) -> Scalar {
         match dtype {
@@ -159,12 +160,12 @@ impl Scalar {
         }
     }
 
-    /// Its dtype.
+    /// The scalar's dtype.
     pub fn dtype(&self) -> DType {
         self.0.dtype
     }
 
-    /// The f32 that it is rounded from to nearest even, if it is a float of 16 bits that was.
+    /// The f32 from which the scalar was rounded to nearest even, if it is a float of 16 bits that was made so.
     pub(crate) fn rounded_from_f32(&self) -> Option<&Scalar> {
         match &self.0.op {
             Op::Convert(Rounding::NearestEven, from) if from.dtype() == DType::F32 => Some(from),
@@ -184,17 +185,17 @@ impl Scalar {
         self.0.span
     }
 
-    /// What a register holds.
+    /// The value that a register holds.
     pub(crate) fn register(dtype: DType, id: VarId) -> Scalar {
         Scalar::node(dtype, Op::Register(id), Span { depth: 1, home: Home::Builder(id.home) }, None)
     }
 
-    /// The lower or the upper half of what a register holds.
+    /// The lower or the upper half of the value that a register holds.
     pub(crate) fn half(dtype: DType, id: VarId, upper: bool) -> Scalar {
         Scalar::node(dtype, Op::Half(id, upper), Span { depth: 1, home: Home::Builder(id.home) }, None)
     }
 
-    /// The constant of these bits.
+    /// The constant with these bits.
     pub(crate) fn of_bits(dtype: DType, bits: u64) -> Scalar {
         Scalar::node(dtype, Op::Constant(bits), Span::default(), None)
     }
@@ -206,7 +207,7 @@ impl Scalar {
         let of_cond = if let Op::Select(cond, ..) = &op { Some(cond.span()) } else { None };
         let span = Span::over(operands.iter().map(|operand| operand.span()).chain(of_cond));
         match fault {
-            // Its operands are of no use any more.
+            // The operands are not needed any more.
             Some(fault) => Scalar::node(dtype, Op::Faulty, Span::default(), Some(fault)),
             None if span.depth > DEEPEST => Scalar::too_deep(dtype),
             None => Scalar::node(dtype, op, span, None),
@@ -225,7 +226,7 @@ impl Scalar {
         Scalar::fault(dtype, what, "an expression whose parts `Builder::hold` keeps in registers")
     }
 
-    /// What cannot be computed.
+    /// A scalar that cannot be computed.
     #[track_caller]
     pub(crate) fn fault(dtype: DType, what: String, accepted: &str) -> Scalar {
         let fault = Fault { site: Location::caller(), what, accepted: accepted.into() };

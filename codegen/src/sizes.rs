@@ -1,4 +1,4 @@
-//! Sizes of layouts of constants, and layouts and tilers of sizes.
+//! The sizes of static layouts, and layouts and tilers made from sizes.
 
 use girih_layout::{Lay, Tile, Tiler, Tiles, lay};
 

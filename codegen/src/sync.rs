@@ -1,5 +1,5 @@
-//! How threads wait for one another and see what others have written: atomic operations, semaphores, mbarriers and pipelines
-//! of them. Barriers of a block and of a cluster are the [`Builder`](crate::Builder)'s.
+//! Synchronisation: how threads wait for one another and see what other threads have written, by atomic operations, semaphores,
+//! mbarriers and pipelines of mbarriers. Barriers of a block and of a cluster are methods of the [`Builder`](crate::Builder).
 
 mod atomic;
 mod mbarrier;

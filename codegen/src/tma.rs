@@ -1,4 +1,4 @@
-//! Tensor copies (TMA): the map and the boxes for a tile, from the layouts of both sides (CuTe's `make_tma_copy`).
+//! Tensor copies (TMA): the tensor map and the boxes for a tile follow from the layouts of both sides (CuTe's `make_tma_copy`).
 
 use girih_layout::{Int, Lay, Shape, Stride, Swizzle, Symbol, Tile, Tiles, lay};
 use girih_ptx::{TensorElement, TensorSwizzle, Tiled};
@@ -9,12 +9,12 @@ use crate::atom::{CopyAtom, Transfer, tensor_element, tensor_swizzle};
 use crate::sizes::{extent, static_size};
 use crate::{Counting, Error, Expr, TiledCopy};
 
-/// Most dimensions of a tensor map, and most elements of a box along one.
+/// The most dimensions of a tensor map, and the most elements of a box along one of them.
 const RANK: usize = 5;
 const BOX: i64 = 256;
-/// Bytes that a box's rows are a multiple of.
+/// The number of bytes of which a box's rows are a multiple.
 const LINE: i64 = 16;
-/// Bytes that a box's address in shared memory is a multiple of.
+/// The number of bytes of which a box's address in shared memory is a multiple.
 const ALIGN: i64 = 128;
 
 /// A tensor copy of tiles: the boxes that one thread moves, and what the tensor map says.
@@ -33,12 +33,12 @@ pub struct TmaCopy {
 }
 
 impl TmaCopy {
-    /// The copy between a tensor of `dtype` that lies in global memory as `global` says and tiles of it that lie in
-    /// shared memory as `swizzle` after `shared` says. A box is the longest piece of shared memory that is a box of the
-    /// tensor; [`TmaCopy::copy`] repeats it over the tile.
+    /// The copy between a tensor of `dtype` and its tiles. The tensor lies in global memory as `global` says, a tile in shared memory
+    /// as `swizzle` after `shared` says. A box is the longest contiguous piece of a tile in shared memory that is a box of the
+    /// tensor; [`TmaCopy::copy`] repeats the box over the tile.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] where there is no such map: a tensor of more than 5 modes or without one of stride 1, tiles
+    /// [`Error::Mismatch`] where no tensor map can say this: a tensor of more than 5 modes or without one of stride 1, tiles
     /// with holes in shared memory or whose first elements do not follow the tensor's contiguous mode in whole 16 bytes,
     /// another swizzle than those of 32, 64 and 128 bytes; [`Error::NotStatic`] for symbolic tiles.
     ///
@@ -123,26 +123,26 @@ impl TmaCopy {
         Ok(Tensor::new(Counting::new(self.global.rank()), Lay::identity(self.global.shape())?))
     }
 
-    /// The boxes of a tile, for one thread: its source and destination are the tensor's coordinates (an identity tensor
-    /// of its shape) and shared memory.
+    /// The copy of the boxes of a tile by one thread. Its source and destination are the tensor's coordinates (an identity tensor
+    /// of the tensor's shape) and shared memory.
     pub fn copy(&self) -> &TiledCopy {
         &self.copy
     }
 
-    /// The instruction with the address of the tensor map; loads need an mbarrier too.
+    /// The instruction with the address of the tensor map; loads also need an mbarrier.
     pub fn with(&self, map: &Expr) -> CopyWith {
         CopyWith::from(&self.copy).tensor(map, &self.dims, self.swizzle)
     }
 
-    /// With a symbol's value in the tensor's shape and strides.
+    /// The copy with a symbol's value put into the tensor's shape and strides.
     ///
     /// # Errors
-    /// [`Error::Layout`] if the value is none of the symbol's.
+    /// [`Error::Layout`] if the symbol cannot have the value.
     pub fn bind(&self, symbol: Symbol, value: i64) -> Result<TmaCopy, Error> {
         Ok(TmaCopy { global: self.global.bind(symbol, value)?, ..self.clone() })
     }
 
-    /// What the tensor map says, but for the address: dimensions innermost first, strides in bytes.
+    /// The fields of the tensor map without the address: dimensions innermost first, strides in bytes.
     ///
     /// # Errors
     /// [`Error::NotStatic`] if symbols of the tensor have no values yet.
@@ -162,7 +162,7 @@ impl TmaCopy {
     }
 }
 
-/// The layout that sends each coordinate to its positions in the modes of the shape, where a nested mode counts leftmost first.
+/// The layout that maps each coordinate to its positions in the modes of the shape, where a nested mode counts leftmost first.
 fn counted(shape: &Shape) -> Result<Lay, Error> {
     let modes = (0..shape.rank()).map(|mode| shape.mode(mode)).collect::<Result<Vec<_>, _>>()?;
     let sizes = modes.iter().map(Shape::size).collect::<Result<Vec<_>, _>>()?;
@@ -171,7 +171,7 @@ fn counted(shape: &Shape) -> Result<Lay, Error> {
     Ok(Lay::identity(&Shape::flat(&sizes)?)?.composition_by(&counts)?)
 }
 
-/// The modes that a box goes along, with its extents: the longest beginning of `pieces` that goes along each mode once.
+/// The modes along which a box goes, with the box's extents: the longest beginning of `pieces` that goes along each mode once.
 fn largest_box(pieces: &Lay, contiguous: usize, bytes: i64, span: Option<u32>) -> Option<Vec<(usize, i64)>> {
     let mut found: Vec<(usize, i64)> = Vec::new();
     for leaf in 0..pieces.leaf_count() {

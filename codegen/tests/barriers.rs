@@ -1,4 +1,4 @@
-//! mbarriers and pipelines on the simulator, every check on, and what it says without one of their parts.
+//! mbarriers and pipelines on the simulator with every check on, and the simulator's reports when one of their parts is missing.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -20,7 +20,7 @@ fn run(module: &Module, launch: [u32; 4], memory: &Memory, args: &[u64], seed: u
     let [grid, threads, cluster, dynamic_shared] = launch;
     let launch = blocks(grid.into(), threads, dynamic_shared, addresses(args));
     let launch = Launch { cluster: (cluster > 0).then_some([cluster, 1, 1]), ..launch };
-    // Through the text, so that findings have lines.
+    // The module is parsed from its text, so that findings have lines.
     let module = Module::parse(&module.to_string()).unwrap();
     let options = Options { seed, deny: Deny::Warnings, ..Options::checked() };
     simulator::run(&module, memory, &launch, &options).map(drop).map_err(|e| e.to_string())
@@ -29,7 +29,7 @@ fn run(module: &Module, launch: [u32; 4], memory: &Memory, args: &[u64], seed: u
 const CHUNK: i64 = 64;
 const CHUNKS: i64 = 7;
 
-/// Thread 0 loads chunks by bulk copies; the warps after the first add them up, each thread its column.
+/// Thread 0 loads chunks by bulk copies; the warps after the first one add up the chunks, each thread a column of its own.
 fn pipelined(stages: i64) -> Result<Module, Error> {
     let mut b = Builder::new("k", 90, 96);
     let (from, to) = (b.pointer("from", 16), b.pointer("to", 4));
@@ -124,7 +124,7 @@ fn what_is_loaded_is_added_up() {
     }
 }
 
-/// Without any one of its arrivals, barriers and fences, and without either wait, the pipeline is reported.
+/// The pipeline is reported when any one of its arrivals, barriers, fences and waits is missing.
 #[test]
 fn every_part_is_needed() {
     let module = pipelined(2).unwrap();

@@ -1,4 +1,4 @@
-//! The maps that are found against all maps there are, and against random ones.
+//! Compares the maps that are found with all maps there are, and with random ones.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -6,7 +6,7 @@ use girih_codegen::plan::*;
 use girih_layout::{Composed, F2Matrix, Lay, lay};
 use proptest::prelude::*;
 
-/// A layout of powers of two whose columns are any.
+/// A layout of powers of two with any columns.
 fn columns(groups: [&[u64]; 2]) -> Lay {
     let text = |first: &str, columns: &[u64], each: &dyn Fn(&u64) -> String| {
         format!("({first}{})", columns.iter().map(each).collect::<String>())
@@ -16,7 +16,7 @@ fn columns(groups: [&[u64]; 2]) -> Lay {
     Lay::parse(&format!("({}):({})", shape.join(","), stride.join(","))).unwrap()
 }
 
-/// The elements that the lanes of each phase ask for, in memory whose element `x` is `x`.
+/// The elements that the lanes of each phase ask for, in a memory whose element `x` has the value `x`.
 fn phases(bits: i64, accesses: &[Access]) -> Vec<Vec<i64>> {
     let mut out = Vec::new();
     for Access { tv, vector } in accesses {
@@ -36,7 +36,7 @@ fn phases(bits: i64, accesses: &[Access]) -> Vec<Vec<i64>> {
     out
 }
 
-/// Wavefronts where element `x` lies at `map(x)`: for each phase, the words of its busiest bank. Written from the definition, in bytes.
+/// The wavefronts where element `x` lies at `map(x)`: for each phase, the words of its busiest bank. This follows the definition, in bytes.
 fn counted(map: &F2Matrix, bits: i64, phases: &[Vec<i64>]) -> i64 {
     let mut words = Vec::new();
     let busiest = |phase: &Vec<i64>| {
@@ -86,7 +86,7 @@ fn bijections(n: u32) -> Vec<F2Matrix> {
     all.iter().map(|columns| F2Matrix::of_columns(columns).unwrap()).collect()
 }
 
-/// A map of the bits above those of a vector, as one of all bits.
+/// A map of the bits above those of a vector, as a map of all bits.
 fn above(map: &F2Matrix, vector: u32) -> F2Matrix {
     let own = map.columns().iter().map(|column| column << vector);
     F2Matrix::of_columns(&(0..vector).map(|bit| 1 << bit).chain(own).collect::<Vec<_>>()).unwrap()
@@ -111,7 +111,7 @@ fn check(found: &BestMap, bits: i64, n: u32, accesses: &[Access]) -> Result<(), 
     Ok(())
 }
 
-/// The widest vector keeps its order: its columns stay and no other has a bit of theirs.
+/// Whether the widest vector keeps its order: its columns stay, and no other column has a bit of them.
 fn keeps(map: &F2Matrix, vector: i64) -> bool {
     let inside = vector as u64 - 1;
     map.columns().iter().enumerate().all(|(bit, column)| {
@@ -123,7 +123,7 @@ fn keeps(map: &F2Matrix, vector: i64) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// 16 elements of 16 bytes, 8 to a wavefront: every one of the 20160 maps.
+    /// For 16 elements of 16 bytes, 8 to a wavefront, none of the 20160 maps is better.
     #[test]
     fn no_map_of_sixteen_elements_is_better(accesses in accesses(4, 0, 4)) {
         let found = best_map(&identity_of(4), 128, &accesses, Order::Kept).unwrap();
@@ -134,7 +134,7 @@ proptest! {
         prop_assert!(found.is_optimal);
     }
 
-    /// 64 words in vectors of four: every map that keeps the vectors' order.
+    /// For 64 words in vectors of four, no map that keeps the vectors' order is better.
     #[test]
     fn no_map_that_keeps_vectors_is_better(accesses in accesses(6, 2, 3)) {
         let found = best_map(&identity_of(6), 32, &accesses, Order::Kept).unwrap();
@@ -153,8 +153,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// 64 words in vectors of four in any order. Which 32 share no bank with the rest is one element's choice: all that
-    /// matters is which element of bank 0 there is besides the first.
+    /// For 64 words in vectors of four in any order, no map is better. Two words share each bank, so that a map is given by the one
+    /// element besides the first that comes to bank 0.
     #[test]
     fn no_map_of_whole_vectors_is_better(accesses in accesses(6, 2, 3)) {
         let found = best_map(&identity_of(6), 32, &accesses, Order::Free).unwrap();
@@ -162,7 +162,7 @@ proptest! {
         prop_assert!(found.is_optimal);
         let map = |alone: u64| {
             let highest = alone.ilog2();
-            // All others in their order, and the highest bit of `alone` so that it comes to 32.
+            // The other bits keep their order, and the highest bit of `alone` is placed so that `alone` comes to 32.
             let rank = |bit: u32| if bit > highest { bit - 1 } else { bit };
             let rest = (0..6).filter(|&bit| bit != highest && alone >> bit & 1 == 1).fold(32, |sum, bit| sum ^ 1 << rank(bit));
             F2Matrix::of_columns(&(0..6).map(|bit| if bit == highest { rest } else { 1 << rank(bit) }).collect::<Vec<u64>>()).unwrap()
@@ -173,7 +173,7 @@ proptest! {
         prop_assert_eq!(found.wavefronts.taken, least);
     }
 
-    /// Larger tiles of any elements: never worse than random maps, nor than the best swizzle.
+    /// For larger tiles of any elements, the map that is found is never worse than random maps, nor than the best swizzle.
     #[test]
     fn random_maps_are_not_better(
         (log, n, accesses) in (0u32..5, 7u32..12).prop_flat_map(|(log, n)| {
@@ -189,7 +189,7 @@ proptest! {
         prop_assert!(free.wavefronts.taken <= kept.wavefronts.taken);
         let widest = accesses.iter().map(|access| access.vector).max().unwrap();
         prop_assert!(keeps(&kept.map, widest));
-        // The bits of a word stay in any case.
+        // The bits within a word stay in any case.
         let vector = (widest.ilog2()).max(2u32.saturating_sub(log));
         let phases = phases(bits, &accesses);
         for columns in rows {
@@ -202,11 +202,11 @@ proptest! {
     }
 }
 
-/// Three accesses of which every map conflicts with one: with 16 bytes an element, lines of a plane over F2 that no
-/// line misses.
+/// Every map conflicts with one of these accesses: with 16 bytes an element, the accesses are the lines of a plane over F2, and no set
+/// of banks misses all of them.
 #[test]
 fn where_no_map_is_free_of_conflicts_the_least_is_proved() {
-    // Every non-zero element of 16 is a difference of two lanes served together.
+    // Every non-zero element of the 16 is the difference of two lanes that are served together.
     let pairs: Vec<Access> =
         (1..16).map(|column| Access { tv: columns([&[column], &[]]), vector: 1 }).collect();
     let best = best_map(&identity_of(4), 128, &pairs, Order::Kept).unwrap();
@@ -223,7 +223,7 @@ fn tiles_without_a_period_stay_and_uneven_accesses_are_counted() {
     let uneven = Access { tv: lay!("(24,(4,32)):(1,(24,96))"), vector: 1 };
     let best = best_map(&lay!("(96,32):(32,1)"), 32, &[uneven], Order::Kept).unwrap();
     assert!(best.wavefronts.is_least() && best.is_optimal, "{best:?}");
-    // Of 24 x 32, a map permutes 8 rows at a time.
+    // In 24 x 32 elements, a map permutes 8 rows at a time.
     let uneven = Access { tv: lay!("(24,32):(1,24)"), vector: 1 };
     let best = best_map(&lay!("(24,32):(32,1)"), 32, &[uneven], Order::Kept).unwrap();
     assert_eq!((best.wavefronts.to_string().as_str(), best.is_optimal), ("96 (32 at the least)", false));
@@ -231,7 +231,7 @@ fn tiles_without_a_period_stay_and_uneven_accesses_are_counted() {
 
 #[test]
 fn maps_refuse_what_no_instruction_accesses() {
-    // Vectors of four that begin at element 2.
+    // These vectors of four begin at element 2.
     let beside = Access { tv: lay!("(4,4):(8,1)"), vector: 4 };
     let moved = lay!("(32):(1)").group(0, 1).unwrap();
     assert!(best_map(&moved, 32, &[beside], Order::Kept).is_ok());
@@ -242,7 +242,7 @@ fn maps_refuse_what_no_instruction_accesses() {
     assert!(error.contains("a power of two of bits"), "{error}");
 }
 
-/// What a map is as a layout takes as many wavefronts as was said.
+/// The layout that a map makes takes as many wavefronts as the map is said to take.
 #[test]
 fn the_map_as_a_layout_is_the_same_memory() {
     let tile = lay!("(32,32):(32,1)");

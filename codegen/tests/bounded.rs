@@ -1,4 +1,4 @@
-//! Tensors that carry their coordinates: nothing outside of their extents is touched, however they are cut.
+//! Tensors that carry their coordinates: nothing outside of a tensor's extents is touched, however the tensor is cut.
 
 use girih_codegen::algorithm::{
     CopyWith, Predicates, copy, copy_if, cp_async_wait_all, fill, read, reduce, transform, write,
@@ -21,7 +21,7 @@ enum Way {
     Registers,
     /// By `cp.async`, which fills up with zeros.
     Shared,
-    /// All of them become 3.
+    /// All values become 3.
     Fill,
     Scalars,
 }
@@ -31,7 +31,7 @@ struct Case {
     dtype: DType,
     way: Way,
     tile: [i64; 2],
-    /// What the pitch is divisible by.
+    /// The number that the pitch is divisible by.
     divisor: i64,
 }
 
@@ -81,14 +81,14 @@ fn cases() -> impl Strategy<Value = Case> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
 
-    /// The arrays end with their last element, so that whatever goes past is an error of the simulator's too.
+    /// The arrays end with their last element, so that the simulator reports an access beyond them too.
     #[test]
     fn what_is_inside_is_copied_and_nothing_else(
         case in cases(), rows in 1..20i64, columns in 1..70i64, gap in 0..3i64
     ) {
         let built = kernel(&case);
         let element = i64::from(case.dtype.bits()) / 8;
-        // Four bytes at a time need rows that begin at multiples of four, and as many for each thread.
+        // Copies of four bytes need rows that begin at multiples of four bytes, and at least four bytes for each thread.
         let words = element <= 4 && element * case.divisor >= 4 && element * case.tile[0] * case.tile[1] / THREADS >= 4;
         if case.way == Way::Shared && !words {
             prop_assert!(matches!(built, Err(Error::Mismatch { .. })), "{built:?}");
@@ -136,7 +136,7 @@ proptest! {
     }
 }
 
-/// Wherever the end comes: what is before it is copied, and zeros fill the vector that it cuts and those after it.
+/// Wherever the tensor ends, what is before the end is copied, and zeros fill the vector that the end cuts and the vectors after it.
 #[test]
 fn zeros_follow_the_end() {
     for (dtype, vectors) in [(DType::U8, lay!("(4,16):(16,1)")), (DType::F16, lay!("(8,8):(8,1)"))] {
@@ -195,7 +195,7 @@ fn zeros_follow_the_end() {
     }
 }
 
-/// What is outside counts as 0 where it is read, and keeps its value where it is copied; predicates of the caller's come on top.
+/// Values outside count as 0 where they are read, and stay where they are copied to; the caller's predicates have to hold too.
 #[test]
 fn what_is_outside_is_not_read() {
     let mut b = Builder::new("k", 80, 1);
@@ -232,7 +232,7 @@ fn what_is_outside_is_not_read() {
     assert_eq!(out, [10, 7274, 5, 7777]);
 }
 
-/// A vector is aligned as rows of its length are, at least to its values.
+/// A vector is aligned as rows of the same length are, and at least to its values.
 #[test]
 fn what_divides_a_vector_aligns_it() {
     for (dtype, divisor, bytes) in [

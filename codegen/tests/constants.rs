@@ -1,4 +1,4 @@
-//! What constants are told is what programs are told.
+//! Constants are refused in the same words as programs when they run.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use expect_test::expect;
@@ -14,7 +14,8 @@ fn matrix(extents: [i64; 2], strides: [i64; 2]) -> Lay {
     Lay::new(&Shape::flat(&extents.map(Int::fixed)).unwrap(), &strides).unwrap()
 }
 
-/// By the algorithm: one thread's part of `layout`, between the memory and registers, or asynchronously into shared memory.
+/// The verdict of the algorithm on one thread's part of `layout`, copied between memory and registers, or asynchronously into shared
+/// memory.
 fn emitted(copy: &TiledCopy, layout: Lay, align: i64) -> Result<(), Error> {
     let mut b = Builder::new("k", 80, 128);
     let (pointer, shared) = (b.pointer("x", align), b.alloc_shared(1 << 16, 1024)?);
@@ -30,7 +31,7 @@ fn emitted(copy: &TiledCopy, layout: Lay, align: i64) -> Result<(), Error> {
     algorithm::copy(&mut b, copy, &source, &registers)
 }
 
-/// Over pitches, alignments, vectors and both majors: the constant's verdict is the algorithm's.
+/// For many pitches, alignments, vectors and both majors, the constant's verdict is the algorithm's.
 #[test]
 fn constants_are_judged_as_at_run_time() {
     let atoms = [
@@ -69,7 +70,7 @@ fn constants_are_judged_as_at_run_time() {
     assert!(good > 500 && bad > 500, "{good} {bad}");
 }
 
-/// The same value, or the same words.
+/// Checks that both are the same value, or errors in the same words.
 fn same<T: PartialEq + std::fmt::Debug>(judged: Result<T, Refusal>, found: Result<T, Error>) {
     match (judged, found) {
         (Ok(judged), Ok(found)) => assert_eq!(judged, found),
@@ -95,7 +96,7 @@ fn constants_are_what_programs_compute() {
     }
 }
 
-/// The text of what does not compile, where it is judged when the program runs.
+/// The texts of errors that stop the compiler in constants, from the functions for run time.
 #[test]
 fn misuse_is_told_when_the_program_runs() {
     let atom = SM80_16X8X16_F32BF16BF16F32_TN;
@@ -117,17 +118,17 @@ fn misuse_is_told_when_the_program_runs() {
         order.thrfrg(Operand::A, &lay!("(64,32):(32,1)")).unwrap_err(),
         TiledCopy::new(UNIVERSAL_COPY_128, 16, &threads, &lay!("(1,6):(6,1)")).unwrap_err(),
         copy.tidfrg_s(&lay!("(48,32):(32,1)")).unwrap_err(),
-        // Wrong rank.
+        // The rank is wrong.
         TiledMma::new(atom, lay!("(2,2,1,1):(1,2,0,0)")).unwrap_err(),
         mma.thrfrg(Operand::B, &lay!("(64,32,2):(32,1,2048)")).unwrap_err(),
         TiledCopy::new(UNIVERSAL_COPY_128, 16, &threads, &lay!("8:1")).unwrap_err(),
         copy.tidfrg_s(&lay!("1024:1")).unwrap_err(),
-        // A vector that is not aligned.
+        // A vector is not aligned.
         emitted(&copy, lay!("(32,32):(33,1)"), 16).unwrap_err(),
         emitted(&asynchronous, tile, 8).unwrap_err(),
-        // A tile larger than the tensor.
+        // The tile is larger than the tensor.
         copy.tidfrg_d(&lay!("(16,32):(32,1)")).unwrap_err(),
-        // The wrong memory.
+        // The atom copies between other memories.
         wrong_memory,
     ];
     expect![[r#"

@@ -41,13 +41,13 @@ fn golden() {
     check(bf16_ragged(), expect_file!["../testdata/golden/copy_bf16_ragged.ptx"]);
 }
 
-/// Copies `rows` x `columns` numbered elements between pitches and looks at every byte of the destination.
+/// Copies `rows` x `columns` numbered elements between two pitches and checks every byte of the destination.
 fn verify(config: &CopyConfig, [rows, columns]: [i64; 2]) {
     let element = i64::from(config.dtype.bits() / 8);
     let round = |n: i64| (n + config.vector - 1) / config.vector * config.vector;
     let (ld_dst, ld_src) = (round(columns) + config.vector, round(columns) + 2 * config.vector);
     let memory = Memory::new();
-    // The source ends with its last element: what is read beyond is found.
+    // The array of the source ends with its last element, so that the simulator reports a read beyond it.
     let source: Vec<u8> =
         (0..((rows - 1) * ld_src + columns) * element).map(|i| ((i * 31 + i / 256) % 251) as u8).collect();
     let src = upload(&memory, &source);

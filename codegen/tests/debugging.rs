@@ -1,4 +1,4 @@
-//! What is written for debugging on a GPU: traps where claims are false, and the lines of the program.
+//! Instructions for debugging on a GPU: traps where claims are false, and the lines of the program.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -10,14 +10,14 @@ use proptest::prelude::*;
 
 use crate::simulator::{addresses, block, checked, upload};
 
-/// Runs `k(x)` by one thread, with this at `x`.
+/// Runs `k(x)` by one thread, with the number `x` in memory.
 fn run(module: &Module, x: u64) -> Result<(), Error> {
     let memory = Memory::new();
     let at = upload(&memory, &x.to_le_bytes());
     checked(module, &memory, &block(1, 0, addresses(&[at]))).map(drop)
 }
 
-/// Claims a range of what is at `x`.
+/// A kernel that claims a range of the number at `x`.
 fn claiming(ty: Type, (lower, upper, multiple): (i64, i64, i64), traps: bool) -> Module {
     let mut b = Builder::new("k", 80, 1);
     let pointer = b.pointer("x", 8);
@@ -44,7 +44,7 @@ fn numbers() -> impl Strategy<Value = i64> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
 
-    /// A trap is executed exactly where the claim is false, which the text alone shows; beside the text it is told before.
+    /// A module that is parsed from its text traps exactly where the claim is false; with its notes, the simulator reports the claim first.
     #[test]
     fn false_claims_trap((a, b) in (numbers(), numbers()), multiple in 1..9i64, x in numbers(), wide: bool) {
         let (lower, upper) = (a.min(b), a.max(b));
@@ -62,7 +62,7 @@ proptest! {
     }
 }
 
-/// What goes wrong in the text alone, without notes, is told with the line of this file.
+/// In a module that is parsed from its text, without notes, a finding still has the line of this file.
 #[test]
 fn lines_are_those_of_the_program() {
     let kernel = |lines: bool| {
@@ -84,7 +84,7 @@ fn lines_are_those_of_the_program() {
     assert!(error.contains(&format!("debugging.rs:{line} ")), "{error}");
     let found = run(&kernel(false).0, 0).unwrap_err().to_string();
     assert!(!found.contains("debugging.rs"), "{found}");
-    // Without what was added the text is the same.
+    // Without the added directives the text is the same.
     let plain = |module: &Module| {
         let text = module.to_string();
         let lines = text

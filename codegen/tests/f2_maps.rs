@@ -1,4 +1,4 @@
-//! Shared memory under maps over F2: kernels on the simulator, what they compute and what its counters say.
+//! Shared memory under maps over F2: the results of kernels on the simulator, and the simulator's counters.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -23,17 +23,17 @@ struct Way {
     read: (Access, CopyAtom),
 }
 
-/// 16 bytes of a row a thread, a row by 8 threads.
+/// Each thread takes 16 bytes of a row, and 8 threads a row.
 fn rows() -> (Access, CopyAtom) {
     (Access { tv: lay!("((8,32),4):((128,1),32)"), vector: 4 }, UNIVERSAL_COPY_128)
 }
 
-/// A word of each of four columns a thread, a column by a warp.
+/// Each thread takes a word of each of four columns, and a warp a column.
 fn columns() -> (Access, CopyAtom) {
     (Access { tv: lay!("((32,8),4):((1,32),256)"), vector: 1 }, UNIVERSAL_COPY_32)
 }
 
-/// Copies a matrix through shared memory, and writes what each thread reads there as it lies in the thread's registers.
+/// Copies a matrix through shared memory, and writes the values that each thread has read, in the order of its registers.
 fn kernel(way: &Way, shared: &dyn Fn(Expr) -> Result<Tensor<Smem>, Error>) -> Result<Module, Error> {
     let mut b = Builder::new("k", 80, THREADS as u32);
     let (from, to) = (b.pointer("from", 16), b.pointer("to", 16));
@@ -68,8 +68,8 @@ fn wavefronts(module: &Module) -> (u64, u64) {
     (report.wavefronts, report.least_wavefronts)
 }
 
-/// Stored by 16-byte rows and read by 4-byte columns, and the other way round: no swizzle of whole vectors does without
-/// conflicts, the map does.
+/// The tile is stored by 16-byte rows and read by 4-byte columns, and the other way round: every swizzle of whole vectors has
+/// conflicts, and the map has none.
 #[test]
 fn a_tile_of_rows_and_columns_is_met_without_conflicts() {
     let tile = lay!("(32,32):(32,1)");
@@ -92,11 +92,11 @@ fn a_tile_of_rows_and_columns_is_met_without_conflicts() {
     }
 }
 
-/// Accesses that no swizzle serves but a map that keeps vectors does: the map, and the layout that it makes, as engines.
+/// No swizzle serves these accesses, but a map that keeps vectors does: the map and the layout that it makes work as engines.
 #[test]
 fn a_map_that_is_no_swizzle_is_carried_like_one() {
     let tile = lay!("(32,32):(32,1)");
-    // Words of a column, of a row, and of every second place of two rows' sixteen columns.
+    // The accesses are words of a column, of a row, and of every second place of sixteen columns of two rows.
     let columns = (Access { tv: lay!("((32,8),4):((1,32),256)"), vector: 1 }, UNIVERSAL_COPY_32);
     let blocks = (Access { tv: lay!("((4,8,8),4):((1,32,4),256)"), vector: 1 }, UNIVERSAL_COPY_32);
     let rows = Access { tv: lay!("((32,8),4):((32,1),8)"), vector: 1 };
@@ -113,7 +113,7 @@ fn a_map_that_is_no_swizzle_is_carried_like_one() {
     }
 }
 
-/// Instructions that swizzle addresses by themselves don't know maps.
+/// Instructions that swizzle addresses themselves take no maps.
 #[test]
 fn maps_are_refused_by_what_swizzles_by_itself() {
     let mut b = Builder::new("k", 90, 128);
@@ -145,8 +145,8 @@ fn bijections(n: usize) -> impl Strategy<Value = F2Matrix> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any bijection, also one that scatters vectors: what the atom can't take is refused, the rest comes through, in as many
-    /// wavefronts as the map's layout says.
+    /// For any bijection, also one that scatters vectors, a copy that the atom cannot do is refused, and any other copy is right and takes
+    /// as many wavefronts as the map's layout says.
     #[test]
     fn tiles_come_through_any_map(map in bijections(10), swap in any::<bool>(), wide in any::<bool>()) {
         let mut way = Way { write: rows(), read: columns() };

@@ -1,4 +1,4 @@
-//! `gemm` on fragments: every form of its ranks against sums, and what is refused.
+//! `gemm` on fragments: every form of its ranks against sums, and the forms that are refused.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use girih_codegen::algorithm::{MmaWith, copy, gemm};
@@ -14,7 +14,7 @@ use girih_tensor::{DType, Tensor};
 
 use crate::simulator::{addresses, block, checked, download, upload};
 
-/// One thread: `c += gemm(a, b)` over arrays that lie as the layouts say.
+/// A kernel of one thread that computes `c += gemm(a, b)` on arrays that lie as the layouts say.
 fn kernel(atom: &MmaAtom, layouts: [Lay; 3]) -> Result<Module, Error> {
     let mut b = Builder::new("k", 80, 1);
     let mut fragments = Vec::new();
@@ -100,7 +100,7 @@ fn misuse_is_explained() {
     for (with, expected) in [
         (
             MmaWith::from(&fma).accumulate(Cond::Never),
-            "gemm: accumulate Never does not fit UniversalFMA_F32: an atom of a warpgroup; elsewhere C is cleared",
+            "gemm: accumulate Never does not fit UniversalFMA_F32: an atom of a warpgroup; for other atoms, clear C",
         ),
         (
             MmaWith::from(&fma).negate([true, false]),
@@ -112,11 +112,11 @@ fn misuse_is_explained() {
     assert_eq!(
         text(kernel(&bf16, with("8:1", "4:1", "4:1"))),
         "gemm: registers of f32 does not fit A of SM80_16x8x16_F32BF16BF16F32_TN: registers of the atom's dtype, for an \
-         operand that it takes from registers"
+         operand that the atom takes from registers"
     );
 }
 
-/// A tensor in shared memory that is no canonical matrix, or is none of the atom's operands.
+/// A tensor in shared memory is refused if it is no canonical matrix, or no operand of the atom.
 #[test]
 fn descriptors_are_for_matrices_that_wgmma_reads() {
     let wgmma = |name: &str| TiledMma::new(MmaAtom::find(name).unwrap(), lay!("(1,1):(0,0)")).unwrap();
@@ -133,7 +133,7 @@ fn descriptors_are_for_matrices_that_wgmma_reads() {
         .tile(DType::Bf16, [128, 128])
         .unwrap()
         .layout();
-    // Two along M, eight along K: 16 elements further in a row, then the next 128 rows of it.
+    // There are two descriptors along M and eight along K: 16 elements further in a row, then the next 128 rows.
     let good = descriptor("SM90_64x64x16_F32BF16BF16_SS", Operand::A, &base, &tile);
     assert_eq!(good.as_deref(), Ok("(1,2,(4,2)):(0,4096,(16,8192))"));
     let plain = descriptor("SM90_64x64x16_F32BF16BF16_SS", Operand::A, &base, &lay!("(64,16):(16,1)"));
@@ -144,12 +144,12 @@ fn descriptors_are_for_matrices_that_wgmma_reads() {
     assert!(dtype.unwrap_err().ends_with("a tensor of bf16: the atom's dtype"));
     let unaligned = descriptor("SM90_64x64x16_F32BF16BF16_SS", Operand::A, &(&base + 128), &tile);
     assert!(unaligned.unwrap_err().ends_with("a tensor that begins at a multiple of the period"));
-    // Registers where the atom wants a descriptor.
+    // Registers are refused where the atom wants a descriptor.
     let atom = MmaAtom::find("SM90_64x8x16_F32BF16BF16_SS").unwrap();
     let fragment =
         |b: &mut Builder, dtype, n| Rmem::tensor(b, dtype, Lay::strided([n], [1]).unwrap()).unwrap();
     let (x, y, z) =
         (fragment(&mut b, DType::Bf16, 8), fragment(&mut b, DType::Bf16, 4), fragment(&mut b, DType::F32, 4));
     let found = gemm(&mut b, &atom, &x, &y, &z).unwrap_err().to_string();
-    assert!(found.ends_with("for an operand that it takes from registers"), "{found}");
+    assert!(found.ends_with("for an operand that the atom takes from registers"), "{found}");
 }

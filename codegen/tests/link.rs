@@ -8,7 +8,7 @@ use girih_tensor::{DType, Space};
 
 use crate::simulator::{addresses, block, download, sizes, upload};
 
-/// Each thread of the block adds `value` to its word, through shared memory; what is there is said to be below `bound`.
+/// Each thread of the block adds `value` to its word, through shared memory; the kernel claims that the word is below `bound`.
 fn adding(name: &str, value: f64, bound: i64) -> Kernel {
     let mut b = Builder::new(name, 80, 32);
     let (x, thread) = (b.pointer("x", 4), b.special(Special::TidX));
@@ -25,7 +25,7 @@ fn adding(name: &str, value: f64, bound: i64) -> Kernel {
     b.finish().unwrap()
 }
 
-/// What a kernel of the module leaves of 32 words, the thread's number each.
+/// The 32 words after a kernel of the module; each word is at first its thread's number.
 fn run(module: &Module, name: &str) -> Result<Vec<u32>, girih_sim::Error> {
     let memory = Memory::new();
     let words: Vec<u8> = (0..32u32).flat_map(u32::to_le_bytes).collect();
@@ -55,7 +55,7 @@ fn linked_kernels_do_what_they_do_alone() {
         let [alone, together] = [kernel, &linked].map(|module| run(module, name));
         match (alone, together) {
             (Ok(alone), Ok(together)) => assert_eq!(alone, together),
-            // The claim that does not hold is told with the line of this file in both.
+            // The claim that does not hold is reported with the line of this file in both.
             (Err(alone), Err(together)) => {
                 let site = |error: &girih_sim::Error| match error {
                     girih_sim::Error::FalseClaim { claim, at, .. } => {
@@ -94,7 +94,7 @@ fn modules_that_are_not_one_are_refused() {
     for modules in [
         vec![],
         vec![module("a"), module("a")],
-        // Another alignment.
+        // The alignments differ.
         vec![module("a"), other.clone()],
         vec![apart.clone(), newer],
         vec![module("a"), lines],
@@ -106,7 +106,7 @@ fn modules_that_are_not_one_are_refused() {
     assert_eq!(found.target.to_string(), "sm_90a");
 }
 
-/// A function of PTX that somebody else wrote is called from inline PTX, beside what the builder calls itself.
+/// Inline PTX calls a function of PTX that somebody else wrote, beside the functions that the builder calls.
 #[test]
 fn functions_of_ptx_are_called() {
     let function = "
@@ -135,7 +135,7 @@ fn functions_of_ptx_are_called() {
     let linked = Module::link(&[adding("other", 4.0, 100).into_module(), kernel.into_module()]).unwrap();
     assert_eq!(linked.verify(), Ok(()));
     assert!(run(&linked, "k").unwrap().into_iter().eq((0..32).map(|i| 2 * i)));
-    // A function is there once, and no other one of its name.
+    // A function is included once, and another function of the same name is refused.
     let mut b = Builder::new("k", 80, 32);
     b.include(&function).unwrap();
     b.include(&function).unwrap();

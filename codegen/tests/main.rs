@@ -1,4 +1,4 @@
-//! One binary for all of them, since linking one for each file takes longer than running it.
+//! One binary for all test files, since linking one for each file takes longer than running it.
 
 mod algorithm;
 mod atoms;

@@ -16,7 +16,7 @@ fn at(layout: &Lay, coordinate: &[i64]) -> i64 {
     layout.crd2idx(&Coord::of(coordinate).unwrap()).unwrap()
 }
 
-/// Every index below the tile's size once.
+/// Whether `tv` has every index below the tile's size once.
 fn covers(tv: &Lay, tile: i64) -> bool {
     let mut owned: Vec<i64> = (0..size(tv)).map(|i| tv.crd2idx(&Coord::at(i)).unwrap()).collect();
     owned.sort_unstable();
@@ -140,12 +140,12 @@ fn indices_divide_by_constants() {
     }
 }
 
-/// Strides that no memory has are told, not wrapped.
+/// Strides that are longer than any memory are refused, not wrapped.
 #[test]
 fn steps_beyond_any_memory_are_refused() {
     let mut b = Builder::new("k", 80, 32);
     let (pointer, thread) = (b.pointer("p", 16), b.special(girih_ptx::Special::TidX));
     let far = Tensor::new(Gmem::new(pointer, DType::F32), lay!("(32,2):(4611686018427387904,1)"));
     let found = far.slice(Slice::tuple([Slice::At(thread), Slice::All])).unwrap_err();
-    assert!(found.to_string().ends_with("is beyond any memory: up to 2^48 is accepted"), "{found}");
+    assert!(found.to_string().ends_with("is beyond any memory: up to 2^48 elements are accepted"), "{found}");
 }

@@ -1,5 +1,5 @@
-//! A product from its parts: `cp.async` into swizzled shared memory, `ldmatrix` after the fragments of the MMA, the MMA,
-//! and the accumulators' copy, on the simulator.
+//! A product from its parts on the simulator: `cp.async` into swizzled shared memory, `ldmatrix` in the order of the MMA's fragments,
+//! the MMA, and the accumulators' copy.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -20,7 +20,7 @@ const N: i64 = 32;
 const K: i64 = 32;
 const THREADS: i64 = 128;
 
-/// Which way a matrix lies, and what reads its fragments.
+/// The contiguous mode of a matrix, and the atom that reads its fragments.
 #[derive(Clone, Copy, Debug)]
 struct Source {
     k_major: bool,
@@ -34,7 +34,7 @@ impl Source {
     }
 }
 
-/// `C = A * B^T`, all row after row of what they are contiguous in.
+/// `C = A * B^T`, where every matrix is stored without padding along its contiguous mode.
 fn kernel(mma: &TiledMma, sources: [Source; 2]) -> Result<Module, Error> {
     let mut b = Builder::new("k", 80, THREADS as u32);
     let pointers = ["c", "a", "b"].map(|name| b.pointer(name, 16));

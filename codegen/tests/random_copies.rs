@@ -1,4 +1,4 @@
-//! Random copies on the simulator: whatever is accepted moves the values whose predicates hold, and nothing else.
+//! Random copies on the simulator: a copy that is accepted moves the values whose predicates hold, and nothing else.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -13,10 +13,10 @@ use proptest::prelude::*;
 
 use crate::simulator::{self, addresses, block, download, ones, upload};
 
-/// Bytes of the arrays.
+/// The bytes of the arrays.
 const BYTES: usize = 2048;
 
-/// Extents, and a stride for each in some order, now and then with a gap.
+/// Extents, and a stride for each of them in some order, now and then with a gap.
 #[derive(Clone, Debug)]
 struct Modes {
     extents: Vec<i64>,
@@ -61,7 +61,7 @@ fn modes(size: i64, shared: bool) -> impl Strategy<Value = Modes> {
     })
 }
 
-/// Where the values go on their way.
+/// The way of the values from source to destination.
 #[derive(Clone, Copy, Debug)]
 enum Way {
     Direct,
@@ -78,7 +78,7 @@ struct Case {
     target: Modes,
     way: Way,
     atom: CopyAtom,
-    /// For each value whether it is copied, and whether that is known before the kernel runs.
+    /// For each value, whether it is copied, and whether this is known before the kernel runs.
     wanted: Vec<(bool, bool)>,
 }
 
@@ -126,7 +126,7 @@ fn kernel(case: &Case) -> Result<Module, Error> {
     let array = |pointer: Expr, modes: &Modes| Tensor::new(Gmem::new(pointer, case.dtype), modes.lay());
     let target = array(b.pointer("dst", 16), &case.target);
     let source = array(b.pointer("src", 16), &case.source);
-    // 0, which is known when it runs.
+    // The thread's number is 0, which is known only when the kernel runs.
     let thread = b.special(Special::TidX);
     assert_eq!(thread.as_constant(), None);
     let cond = |wanted: &(bool, bool)| match wanted {
@@ -184,7 +184,7 @@ proptest! {
             Ok(module) => module,
             Err(error) => {
                 prop_assert!(matches!(error, Error::Mismatch { what: "copy", .. }), "{}", error);
-                // What finds its own width finds one.
+                // A copy that finds its own width always finds one.
                 prop_assert!(case.atom != AUTO_VECTORIZING_COPY, "{}", error);
                 return Ok(());
             }

@@ -1,4 +1,4 @@
-//! Shared memory is given out: to each its own, aligned, and free again behind its scope.
+//! The allocator of shared memory: allocations do not overlap, are aligned, and are free again after their scope.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use girih_codegen::{Builder, Error, Memory, Smem};
@@ -13,14 +13,14 @@ fn builder() -> Builder {
     Builder::new("k", 80, 32)
 }
 
-/// What a kernel does with shared memory.
+/// A step in which a kernel uses shared memory.
 #[derive(Clone, Debug)]
 enum Step {
-    /// So many bytes, at a multiple of a power of two.
+    /// An allocation of bytes, at a multiple of a power of two.
     Bytes(i64, u32),
-    /// A tensor of rows and columns, perhaps swizzled.
+    /// An allocation of a tensor of rows and columns, perhaps swizzled.
     Tensor(DType, [i64; 2], Option<(u32, u32, i32)>),
-    /// What is in it is free again behind it.
+    /// A scope, after which its allocations are free again.
     Scope(Vec<Step>),
 }
 
@@ -37,14 +37,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(nested, 0..6)
 }
 
-/// The bytes from here to there.
+/// The first byte of a range, and the byte behind the range.
 type Bytes = (i64, i64);
 
 fn disjoint(a: Bytes, b: Bytes) -> bool {
     a.1 <= b.0 || b.1 <= a.0
 }
 
-/// Where the elements of a tensor lie, each by its own address.
+/// The range of the elements of a tensor, from the address of each element.
 fn span(tensor: &Tensor<Smem>, dtype: DType) -> Bytes {
     let places = tensor.layout().indices().unwrap().map(|offset| {
         let moved = tensor.engine().swizzle().map_or(offset, |swizzle| swizzle.apply(offset));
@@ -58,7 +58,7 @@ fn span(tensor: &Tensor<Smem>, dtype: DType) -> Bytes {
     (start + first / 8, start + (end + 7) / 8)
 }
 
-/// Runs the steps beside what is alive, and returns how far the memory has gone.
+/// Runs the steps beside the allocations that are alive, and returns the greatest end of an allocation.
 fn run(b: &mut Builder, steps: &[Step], alive: &mut Vec<Bytes>) -> Result<i64, Error> {
     let (outer, mut most) = (alive.len(), 0);
     for step in steps {
@@ -101,7 +101,7 @@ proptest! {
     }
 }
 
-/// The second of two scopes begins where the first one did, and what is outside of them stays.
+/// The second of two scopes begins where the first one did, and allocations outside of both stay.
 #[test]
 fn scopes_give_back_what_they_took() {
     let mut b = builder();
@@ -110,7 +110,7 @@ fn scopes_give_back_what_they_took() {
     let [first, second] = [scope(&mut b, 4096), scope(&mut b, 1024)];
     assert_eq!((&first - &kept).as_constant(), Some(48));
     assert_eq!(first, second);
-    // After one that fails, too.
+    // The same holds after a scope that fails.
     assert!(b.shared_scope(|b| b.alloc_shared(16, 16).and_then(|_| b.alloc_shared(1, 3))).is_err());
     assert_eq!(b.alloc_shared(16, 16).unwrap(), first);
     assert_eq!(b.finish().unwrap().shared_bytes(), 48 + 4096);
@@ -127,7 +127,7 @@ fn what_no_block_has_is_refused() {
     assert!(b.alloc_shared(0, 1).is_ok());
     let full = b.alloc_shared(1, 1).unwrap_err().to_string();
     assert!(full.contains("0 to 0 bytes behind the 232448 in use"), "{full}");
-    // Nothing was taken by what was refused.
+    // Refused allocations take nothing.
     assert_eq!(b.finish().unwrap().shared_bytes(), MOST as u32);
 }
 
@@ -141,12 +141,12 @@ fn layouts_that_no_memory_holds_are_refused() {
     assert!(matches!(refused(&symbolic, None), Error::NotStatic { .. }));
     assert!(matches!(refused(&lay!("(8,8):(-1,8)"), None), Error::Layout(_)));
     assert!(matches!(refused(&lay!("(4,4):(^1,^5)"), Some(swizzle)), Error::Mismatch { .. }));
-    // Bits of this one are more than an i64 counts.
+    // This tensor has more bits than an i64 counts.
     let huge = refused(&lay!("(2,2):(1,4611686018427387904)"), None).to_string();
     assert!(huge.contains("36893488147419103248"), "{huge}");
 }
 
-/// Elements smaller than a byte have the bytes that they begin.
+/// Elements smaller than a byte take every byte in which they lie.
 #[test]
 fn a_part_of_a_byte_is_a_byte() {
     for (dtype, elements, bytes) in
@@ -158,7 +158,7 @@ fn a_part_of_a_byte_is_a_byte() {
     }
 }
 
-/// A layout of F2 columns has all that its map moves elements to.
+/// A tensor with F2 columns takes all bytes to which its map moves elements.
 #[test]
 fn columns_have_their_whole_image() {
     let mut b = builder();

@@ -9,17 +9,17 @@ pub(crate) fn addresses(addresses: &[u64]) -> Vec<Vec<u8>> {
     addresses.iter().map(|address| address.to_le_bytes().to_vec()).collect()
 }
 
-/// The same of sizes and pitches.
+/// The little-endian bytes of sizes and pitches, as arguments.
 pub(crate) fn sizes(sizes: &[i64]) -> Vec<Vec<u8>> {
     sizes.iter().map(|&size| u32::try_from(size).unwrap().to_le_bytes().to_vec()).collect()
 }
 
-/// One block of so many threads, with these bytes of shared memory.
+/// A launch of one block of `threads` threads.
 pub(crate) fn block(threads: u32, dynamic_shared: u32, args: Vec<Vec<u8>>) -> Launch {
     Launch { grid: [1; 3], block: [threads, 1, 1], dynamic_shared, args, ..Launch::default() }
 }
 
-/// The same of `blocks` blocks.
+/// A launch of `blocks` blocks of `threads` threads.
 pub(crate) fn blocks(blocks: i64, threads: u32, dynamic_shared: u32, args: Vec<Vec<u8>>) -> Launch {
     Launch { grid: [u32::try_from(blocks).unwrap(), 1, 1], ..block(threads, dynamic_shared, args) }
 }

@@ -1,5 +1,5 @@
-//! Tiled copies by their laws: every instruction reads from its source what it writes to its destination, fragments
-//! change their order but not what they hold.
+//! Tiled copies by their laws: every instruction writes to its destination what it reads from its source, and retiled fragments
+//! hold the same values in another order.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -22,7 +22,7 @@ fn mode(layout: &Lay, path: &[usize]) -> Lay {
     path.iter().fold(*layout, |inner, &i| inner.mode(i).unwrap())
 }
 
-/// The atoms that move data between registers and memory or within them, and what bits a value may have there.
+/// The atoms that move data between registers and memory or within one of them, each with the bits that a value may have.
 fn atoms() -> Vec<(CopyAtom, Vec<u32>)> {
     let bits = |atom: &CopyAtom| match atom.op {
         CopyOp::Ldmatrix { transposed, .. } | CopyOp::Stmatrix { transposed, .. } => {
@@ -39,7 +39,7 @@ fn atoms() -> Vec<(CopyAtom, Vec<u32>)> {
     CopyAtom::all().into_iter().map(|atom| (atom, bits(&atom))).collect()
 }
 
-/// A copy of a tile by eight times the atom's threads, twice as many values as the atom has.
+/// A copy of a tile by eight times the atom's threads, each with twice the atom's values.
 fn copy_of(atom: CopyAtom, bits: u32) -> TiledCopy {
     let threads = 8 * size(&atom.threads);
     let own = if atom.op == CopyOp::AutoVectorizing { 4 } else { i64::from(atom.bits() / bits) };
@@ -48,8 +48,8 @@ fn copy_of(atom: CopyAtom, bits: u32) -> TiledCopy {
     TiledCopy::from_tv(atom, bits, &tv, Tiles::new(&[tile]).unwrap()).unwrap()
 }
 
-/// T04: what an instruction reads, through source and destination of the atom, is what it writes: values that meet in a
-/// bit of the atom have one element of the tile.
+/// T04: an instruction writes what it reads. Values of the source and the destination that meet in a bit of the atom are the same
+/// element of the tile.
 #[test]
 fn source_and_destination_meet_in_the_bits_of_the_atom() {
     for (atom, all_bits) in atoms() {
@@ -109,7 +109,7 @@ fn ldmatrix_reads_rows() {
             "{lane}, {v}"
         );
     }
-    // Fragments of columns are no rows: contiguous memory is along m here, so the transposing form is needed.
+    // Memory is contiguous along m here, so that rows of the fragment are not contiguous, and the transposing form is needed.
     let transposing = TiledCopy::from_tv(SM75_U16X8_LDSM_T, 16, &a, tiler).unwrap();
     let rows = transposing.tidfrg_s(&lay!("(16,16):(1,64)")).unwrap();
     assert_eq!(mode(&rows, &[0, 1, 0]).to_string(), "8:1");
@@ -134,7 +134,7 @@ fn retiled_fragments_hold_what_the_copy_moves() {
         ("(32,32)", SM75_U32X4_LDSM_N),
         ("(32,32)", SM75_U16X8_LDSM_T),
     ] {
-        // Fragments of a warp: (Thr,Val) of as many atoms as the tile has, the copy's tile is theirs.
+        // The fragments of a warp are (Thr,Val) of as many atoms as the tile has; the copy's tile is the same.
         let tile = Lay::parse(tile).unwrap();
         let frg = two_warps(lay!("(1,1):(1,1)")).thrfrg(Operand::A, &tile).unwrap();
         let tv = Lay::concat(&[mode(&frg, &[0]).coalesce(), mode(&frg, &[1])]).unwrap();
@@ -144,7 +144,7 @@ fn retiled_fragments_hold_what_the_copy_moves() {
         for [more_m, more_k] in [[1, 1], [2, 1], [1, 3], [2, 2]] {
             let whole = Lay::col_major([m * more_m, k * more_k]).unwrap();
             let mma = two_warps(lay!("(1,1):(1,1)")).thrfrg(Operand::A, &whole).unwrap();
-            // (Frg,RestM,RestK) -> element; the same compact in registers.
+            // (Frg,RestM,RestK) -> element; in registers the same shape is compact.
             let values = [mode(&mma, &[1, 0]), mode(&mma, &[1, 1, 0]), mode(&mma, &[1, 1, 1])];
             let element = |v: i64, i: i64, j: i64| {
                 at(&mode(&mma, &[0]), &[thread % 32, 0])
@@ -172,7 +172,7 @@ fn retiled_fragments_hold_what_the_copy_moves() {
     }
 }
 
-/// The same for fragments that a tiled MMA hands out: of every thread, several warps and any order of the tile.
+/// The same holds for fragments of a tiled MMA: of every thread, with several warps and any order of the tile.
 #[test]
 fn copies_follow_the_fragments_of_an_mma() {
     let orders =
@@ -221,7 +221,7 @@ fn copies_follow_the_fragments_of_an_mma() {
             }
         }
     }
-    // Every atom with every operand, in one order or another.
+    // Every atom was compared with every operand, in one order or another.
     assert_eq!(compared.len(), 15, "{compared:?}");
 }
 
@@ -329,7 +329,7 @@ fn misuse_is_told() {
     "#]].assert_eq(&(texts.join("\n") + "\n"));
 }
 
-/// Threads or values without numbers of their own, or a tile that is left, make no copy.
+/// A copy is refused if threads or values have no numbers of their own, or if it leaves its tile.
 #[test]
 fn copies_of_no_tile_are_refused() {
     let copy = |threads: &str, values: &str| {
@@ -360,7 +360,7 @@ fn copies_of_no_tile_are_refused() {
     TiledCopy::from_tv(AUTO_VECTORIZING_COPY, 16, &lay!("(32,4):(4,1)"), tile(128)).unwrap();
 }
 
-/// A tile of nested modes is one of the data's own modes; addresses between those of the data are none of it.
+/// The tile of a cotiled copy has the data's own modes, also if these are nested; addresses between those of the data are not part of it.
 #[test]
 fn cotiled_copies_have_the_modes_of_their_data() {
     for (tv, data, extents) in [
@@ -373,7 +373,7 @@ fn cotiled_copies_have_the_modes_of_their_data() {
         let (tv, data) = (Lay::parse(tv).unwrap(), Lay::parse(data).unwrap());
         let copy = TiledCopy::cotiled(AUTO_VECTORIZING_COPY, 16, &tv, &data);
         if extents.is_empty() {
-            // Without threads and values.
+            // A layout without threads and values is refused.
             assert!(matches!(copy, Err(Error::Mismatch { .. })), "{copy:?}");
             continue;
         }

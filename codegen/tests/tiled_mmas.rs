@@ -1,4 +1,4 @@
-//! Tiled MMAs: partitions, their layouts by thread and value, and what is refused.
+//! Tiled MMAs: partitions, their layouts by thread and value, and misuse.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use girih_codegen::atom::{
@@ -13,7 +13,7 @@ fn size(lay: &Lay) -> i64 {
     lay.size().unwrap().get().unwrap()
 }
 
-/// Atoms that differ in threads and operands, by an arrangement and an order of their coordinates.
+/// Atoms that differ in threads and operands, each with an arrangement and an order of the coordinates.
 fn cases() -> Vec<TiledMma> {
     let wgmma = |name: &str| MmaAtom::find(name).unwrap();
     let mut out = Vec::new();
@@ -32,7 +32,7 @@ fn cases() -> Vec<TiledMma> {
             let mma = TiledMma::new(atom, Lay::parse(atoms).unwrap()).unwrap();
             out.push(mma);
             let [m, n, k] = mma.tile_size_mnk().unwrap();
-            // Twice the atoms' tile along M, even places first.
+            // The order goes over twice the atoms' tile along M, even places first.
             let order = Lay::strided([m, 2], [2, 1]).unwrap();
             out.push(mma.with_permutation([Tile::Lay(order), Tile::All, Tile::All]));
             let last = Lay::strided([k, 2], [2, 1]).unwrap();
@@ -47,8 +47,8 @@ fn cases() -> Vec<TiledMma> {
     out
 }
 
-/// T07: each element of an operand belongs to as many threads as there are atoms along the third mode; of an operand in
-/// shared memory to each thread of an atom.
+/// T07: each element of an operand belongs to as many threads as there are atoms along the third mode; an element of an operand in
+/// shared memory belongs to every thread of such an atom.
 #[test]
 fn threads_and_values_cover_a_tile() {
     for mma in cases() {
@@ -87,7 +87,7 @@ fn partitions_are_rows_of_the_layout() {
                 let doubled = extents.map(|n| 2 * n);
                 assert_eq!(mine.layout().shape(), &mma.partition_shape(operand, doubled).unwrap());
                 let mut found: Vec<i64> = (0..size(mine.layout())).map(|i| mine.at(i).unwrap()).collect();
-                // The first tile of a partition that repeats within the permutation is not contiguous: as sets.
+                // Where a partition repeats within the permutation, its first tile is not contiguous, so both are compared as sets.
                 let mut expected = Vec::new();
                 for (i, j) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
                     for v in 0..size(&tv.mode(1).unwrap()) {

@@ -1,4 +1,4 @@
-//! Maps and boxes of tiles: where each box's elements lie in shared memory.
+//! Tensor maps and boxes of tiles: the places of a box's elements in shared memory.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -13,7 +13,7 @@ fn tma(dtype: DType, global: &str, shared: &str, swizzle: Swizzle) -> Result<Tma
     TmaCopy::new(Transfer::Load, dtype, &Lay::parse(global).unwrap(), &Lay::parse(shared).unwrap(), swizzle)
 }
 
-/// Which mode of the tensor each dimension of the map is, told by its stride.
+/// The mode of the tensor that each dimension of the map is, found by its stride.
 fn modes(dtype: DType, global: &str, tiled: &Tiled) -> Vec<usize> {
     let global = Lay::parse(global).unwrap();
     let bytes = i64::from(dtype.bits() / 8);
@@ -32,7 +32,7 @@ fn boxes_are_pieces_of_shared_memory() {
         (DType::F32, "1000:1", "512:1", vec![vec![256]]),
         (DType::Bf16, "(512,512):(512,1)", "(64,64):(64,1)", vec![vec![64, 64]]),
         (DType::Bf16, "(512,512):(1,512)", "(64,64):(1,64)", vec![vec![64, 64]]),
-        // Columns of tiles side by side, as swizzled tiles lie.
+        // Tiles lie side by side, as swizzled tiles do.
         (DType::Bf16, "(512,512):(512,1)", "(64,(64,2)):(64,(1,4096))", vec![vec![64, 64]]),
         (DType::U8, "(512,512):(512,1)", "((8,4),(16,2)):((16,256),(1,128))", vec![vec![16, 8]]),
         (DType::F32, "(8,16,32,4):(512,32,1,4096)", "(2,4,16,2):(64,16,1,128)", vec![vec![16, 4, 2, 2]]),
@@ -155,7 +155,7 @@ fn symbols_get_their_values_on_the_host() {
     assert_eq!((tiled.dims, tiled.strides, tiled.extents), (vec![64, 100], vec![144], vec![64, 16]));
 }
 
-/// Shared memory must be what the map was made for; bulk loads need their barrier, tensor copies their map.
+/// Shared memory must be laid out as the map was made for; bulk loads need their barrier, and tensor copies their map.
 #[test]
 fn instructions_need_what_belongs_to_them() {
     let swizzle = Swizzle::new(3, 3, 3).unwrap();

@@ -1,4 +1,4 @@
-//! The warp-specialised GEMM on the simulator, every check on, and what it says without one of its parts.
+//! The warp-specialised GEMM on the simulator with every check on, and the simulator's reports when one of its parts is missing.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -34,7 +34,7 @@ pub(crate) fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> G
     }
 }
 
-/// The same with another mainloop.
+/// The configuration with another mainloop.
 fn with(config: GemmConfig, change: impl FnOnce(WarpSpecialized) -> WarpSpecialized) -> GemmConfig {
     config.with_mainloop(Mainloop::WarpSpecialized(change(*config.mainloop.warp_specialized().unwrap())))
 }
@@ -48,7 +48,7 @@ fn number(operand: usize, x: i64, k: i64) -> i64 {
     (x * 7 + k * 3 + operand as i64 * 5) % 11 - 5
 }
 
-/// What is outside of the matrices.
+/// The value outside of the matrices.
 const POISON: f64 = 1.0e4;
 
 fn encode(dtype: DType, value: f64) -> Vec<u8> {
@@ -73,7 +73,7 @@ impl Stored {
         (self.extents[usize::from(self.by_rows)] + 15) / 16 * 16 + 16
     }
 
-    /// Its elements as they lie in memory.
+    /// The elements of the matrix as they lie in memory.
     fn bytes(&self, value: impl Fn(i64, i64) -> f64) -> Vec<u8> {
         let lines = self.extents[usize::from(!self.by_rows)];
         let places = (0..lines).flat_map(|line| (0..self.pitch()).map(move |at| (line, at)));
@@ -86,7 +86,7 @@ impl Stored {
     }
 }
 
-/// A ragged problem on a grid of so many blocks: every byte of C is as expected, the padding's too.
+/// Runs a ragged problem on `grid` blocks: every byte of C is as expected, also in the padding.
 fn run(
     config: &GemmConfig,
     kernel: &GemmKernel,
@@ -153,7 +153,7 @@ fn run(
 
 const TN_BF16: &str = "SM90_64x64x16_F32BF16BF16_SS";
 
-/// Every type, both majors, tiles of several warpgroups and of several rows for each, problems that end anywhere.
+/// The cases are every type, both majors, tiles of several warpgroups and of several rows for each, and problems that end anywhere.
 #[test]
 fn products_are_exact() {
     let (one, two, three) = (lay!("(1,1):(0,0)"), lay!("(2,1):(1,0)"), lay!("(3,1):(1,0)"));
@@ -193,7 +193,7 @@ fn products_are_exact() {
     }
 }
 
-/// Whatever the grid, every tile is computed once: the order of sums aside, blocks do not matter.
+/// With any number of blocks in the grid, every tile is computed once.
 #[test]
 fn any_number_of_blocks_covers_the_tiles() {
     let config = config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
@@ -226,7 +226,7 @@ fn schedules_and_stores_combine() {
     }
 }
 
-/// Wide tiles are stored piece by piece where an epilogue reads matrices, in smaller pieces the more it reads.
+/// Where an epilogue reads matrices, wide tiles are stored piece by piece, in the smaller pieces the more matrices it reads.
 #[test]
 fn pieces_of_epilogues_cover_the_tile() {
     let base = config("SM90_64x192x16_F32BF16BF16_SS", [128, 192, 64], lay!("(2,1):(1,0)"), DType::Bf16);
@@ -246,10 +246,10 @@ fn pieces_of_epilogues_cover_the_tile() {
     }
 }
 
-/// Without any one of its waits, arrivals, barriers and fences the kernel is reported.
+/// The kernel is reported when any one of its waits, arrivals, barriers and fences is missing.
 #[test]
 fn every_part_is_needed() {
-    // Blocks have three tiles, tiles four stages' worth of K: all of them are used again.
+    // Blocks have three tiles, and tiles take four stages' worth of K, so that all stages are used again.
     let config = config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
     let kernel = generate(&config, &Epilogue::new()).unwrap();
     let mut kept = Vec::new();
@@ -266,7 +266,7 @@ fn every_part_is_needed() {
     assert_eq!((removed, kept), (21, Vec::<String>::new()));
 }
 
-/// Modules as they are shipped, for reading and for ptxas.
+/// The golden modules are as they are shipped; ptxas assembles them.
 #[test]
 fn modules_are_these() {
     let two = lay!("(2,1):(1,0)");

@@ -71,7 +71,7 @@ fn of_the_softmax() {
     told(
         block_reduce(&mut b, &Scalar::new(DType::F32, 0.0), |x, y| x + y),
         expect![[r#"
-        threads of a block = 100: whole warps, multiples of 32, for what the block does together
+        threads of a block = 100: multiples of 32, whole warps, for reductions and scans of a block
     "#]],
     );
 }

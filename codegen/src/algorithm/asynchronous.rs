@@ -1,4 +1,4 @@
-//! Copies that go on after their instruction: `cp.async`, bulk and tensor copies.
+//! Copies that are still in flight after their instruction: `cp.async`, bulk and tensor copies.
 
 use girih_ptx::{Address, Opcode, Operand, Type, Word};
 
@@ -23,7 +23,7 @@ pub(super) fn cp_async(b: &mut Builder, copy: &Move<'_>, zfill: bool) -> Result<
         let mut wanted = None;
         if zfill && whole != Some(Cond::Always) {
             let refused =
-                || copy.refused("predicates of which the first ones of a vector hold, in whole bytes");
+                || copy.refused("predicates that hold for the first values of each vector, in whole bytes");
             wanted = Some(copy.predicates.wanted(b, &group, copy.bits)?.ok_or_else(refused)?);
         }
         let target = b.address(&target, Width::W32)?;
@@ -78,12 +78,12 @@ pub(super) fn bulk(b: &mut Builder, copy: &Move<'_>, transfer: Transfer) -> Resu
     Ok(())
 }
 
-/// A bulk copy's size is a register.
+/// The size of a bulk copy, which PTX takes from a register.
 fn size(b: &mut Builder, bytes: i64) -> Result<Reg, Error> {
     b.value(&Expr::from(bytes), Width::W32)
 }
 
-/// The address of values that follow each other in memory, whatever it is a multiple of.
+/// The address of values that follow each other in memory; its alignment is not checked here.
 fn lines(group: &[Site]) -> Result<Option<Expr>, Error> {
     let Some((first, together)) = group[0].offset() else { return Ok(None) };
     let follows = |(i, value): (usize, &Site)| {
@@ -125,12 +125,12 @@ pub(super) fn tensor(b: &mut Builder, copy: &Move<'_>, transfer: Transfer) -> Re
         };
         let in_shared = |b: &mut Builder, site: &Site| -> Result<Operand, Error> {
             let Site::Smem(array) = site else { return Err(copy.refused("boxes in shared memory")) };
-            // The instruction swizzles by itself.
+            // The instruction applies the swizzle itself.
             let address = array.linear_address()?;
             if address.multiple() % 128 != 0 {
                 return Err(copy.refused("shared memory at multiples of 128 bytes"));
             }
-            // It does so by the bits of the address, the tensor by those of the offset.
+            // The instruction swizzles by the bits of the address, the tensor by the bits of the offset.
             let period =
                 copy.with.swizzle.and_then(|swizzle| swizzle.span()).map_or(1, |span| 8 * i64::from(span));
             if array.base().multiple() % period != 0 {
@@ -157,7 +157,7 @@ pub(super) fn tensor(b: &mut Builder, copy: &Move<'_>, transfer: Transfer) -> Re
     Ok(())
 }
 
-/// Checks that shared memory has the map's swizzle, and a box's elements follow each other there.
+/// Checks that shared memory has the tensor map's swizzle, and that the elements of a box follow each other in shared memory.
 fn boxes(copy: &Move<'_>, shared: &[Site], layout: &girih_layout::Lay, each: usize) -> Result<(), Error> {
     let swizzle = match shared.first() {
         Some(Site::Smem(array)) if array.map().is_none() => {
@@ -185,7 +185,7 @@ fn mask(b: &mut Builder, blocks: u16) -> Reg {
     reg
 }
 
-/// The register of a cache policy for all of the data.
+/// A register with a cache policy for all of the data.
 fn policy(b: &mut Builder, hint: CacheHint) -> Reg {
     let reg = b.reg(Type::B64);
     let modifiers = [Word::Fractional.into(), hint.word().into(), Type::B64.into()];

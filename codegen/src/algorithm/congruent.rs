@@ -1,8 +1,9 @@
-//! Whether values that are combined are the same elements of a tile, for every thread and value.
+//! Checks that values that are combined are the same elements of a tile, for every thread and value.
 //!
-//! A partition knows its thread-value layout ([`Part`]), a fragment of registers that of the partition that it was made for. Two
-//! of them are congruent if there is one distance between all elements `first(thread, value)` and `second(thread, value)`: where a
-//! subtensor begins is free, the order is not. What knows no partition goes with everything.
+//! A partition knows its thread-value layout ([`Part`]), and a fragment of registers knows that of the partition for which it was
+//! made. Two such layouts are congruent if there is one distance between all elements `first(thread, value)` and
+//! `second(thread, value)`: a subtensor may begin anywhere, but the order must be the same. A tensor that knows no partition is
+//! congruent to every other.
 
 mod product;
 
@@ -18,21 +19,21 @@ use crate::{Error, Expr, Incongruence};
 
 pub(super) use product::product;
 
-/// What a tensor says of its values.
+/// The elements of a tile that a tensor's values are.
 pub(super) struct Held {
     thread: Expr,
     /// Thread -> element.
     threads: Lay,
     /// Value of the partition -> element.
     values: Lay,
-    /// Which values of the partition the tensor's values are.
+    /// For each value of the tensor, its number among the values of the partition.
     numbers: Vec<i64>,
-    /// Whether it is in registers.
+    /// Whether the tensor is in registers.
     is_fragment: bool,
 }
 
 impl Held {
-    /// `None` if it says nothing.
+    /// `None` if the tensor knows no partition.
     pub(super) fn of<E: Data>(tensor: &Tensor<E>) -> Option<Held> {
         let held = |part: &Part<Expr>, numbers, is_fragment| Held {
             thread: part.thread.clone(),
@@ -53,7 +54,7 @@ impl Held {
         Held { thread: self.thread.clone(), numbers: (0..self.numbers.len() as i64).collect(), ..*self }
     }
 
-    /// How many of the layout's threads there are in the kernel.
+    /// The number of the layout's threads that the kernel has.
     fn thread_count(&self) -> Option<i64> {
         Some(self.threads.size().ok()?.get()?.min(self.thread.range().1.saturating_add(1)))
     }
@@ -72,7 +73,7 @@ impl Held {
     }
 }
 
-/// The coordinates that a layout leads to.
+/// The coordinates to which a layout maps.
 struct Places {
     count: usize,
     /// A list for each mode of the tile.
@@ -80,7 +81,7 @@ struct Places {
 }
 
 impl Places {
-    /// Those of `positions`; `None` where they are no numbers.
+    /// The coordinates of `positions`; `None` if a stride or an extent is not static.
     fn of(layout: &Lay, positions: &[i64]) -> Option<Places> {
         let (mut rest, mut modes) = (positions.to_vec(), Vec::<Vec<i64>>::new());
         for leaf in 0..layout.leaf_count() {
@@ -109,7 +110,7 @@ impl Places {
         self.modes.get(mode).map_or(0, |places| places[i])
     }
 
-    /// From the first one to number `i`.
+    /// The distance from the first coordinate to number `i`.
     fn step(&self, mode: usize, i: usize) -> i64 {
         self.at(mode, i) - self.at(mode, 0)
     }
@@ -131,7 +132,7 @@ impl Elements {
         self.threads.step(mode, t) + self.values.step(mode, v)
     }
 
-    /// The elements of these threads and values in an order of their own, counted from the first.
+    /// The elements of these threads and values in sorted order, counted from the first.
     fn sorted(&self, modes: usize, which: impl Iterator<Item = (usize, usize)>) -> Vec<Vec<i64>> {
         let element = |at| (0..modes).map(|mode| self.at(mode, at)).collect();
         let mut all: Vec<Vec<i64>> = which.map(element).collect();
@@ -149,8 +150,8 @@ pub(super) fn elementwise(what: &'static str, first: &Held, second: &Held) -> Re
     judged(what, &Handed { lanes: 1, each: 1, from: vec![vec![(0, 0)]] }, first, second)
 }
 
-/// Refuses what `atom` would not copy to where it belongs: an instruction hands values from lane to lane as the atom's layouts say.
-/// Values have `bits` bits.
+/// Refuses tensors whose values `atom` would copy to other elements. An instruction hands values from lane to lane as the atom's
+/// layouts say. Values have `bits` bits.
 pub(super) fn copied(atom: &CopyAtom, bits: i64, source: &Held, target: &Held) -> Result<(), Error> {
     if atom.src == atom.dst {
         return elementwise("copy", source, target);
@@ -158,10 +159,10 @@ pub(super) fn copied(atom: &CopyAtom, bits: i64, source: &Held, target: &Held) -
     Handed::by(atom, bits).map_or(Ok(()), |hands| judged("copy", &hands, source, target))
 }
 
-/// From which lane and value of the source each one of the target comes.
+/// For each lane and value of the target, the lane and value of the source from which it comes.
 struct Handed {
     lanes: usize,
-    /// Values of an instruction's source.
+    /// The values of an instruction's source.
     each: usize,
     /// By lane and value of an instruction's target.
     from: Vec<Vec<(usize, usize)>>,
@@ -175,7 +176,7 @@ impl Handed {
         if size(&target, 0)? != lanes {
             return None;
         }
-        // Of lanes that name the same place the first is the one that counts.
+        // If several lanes name the same place, the first of them counts.
         let mut places = HashMap::new();
         for i in (0..lanes * each).rev() {
             places.insert(source.at(i as i64).ok()?, (i % lanes, i / lanes));
@@ -196,16 +197,16 @@ impl Handed {
     }
 }
 
-/// A value of the second that is another element than what comes to it.
+/// A value of the second tensor that is another element than the value that comes to it.
 struct Clash {
     thread: usize,
     value: usize,
     elements: [String; 2],
-    /// Whether the thread gets all its elements, in another order.
+    /// Whether the thread gets all of its elements, but in another order.
     reordered: bool,
 }
 
-/// The first clash, if there is one and it can be known.
+/// The first clash, if there is one and the layouts are known.
 fn clash(hands: &Handed, first: &Held, second: &Held) -> Option<Clash> {
     let (a, b) = (first.elements()?, second.elements()?);
     let (modes, alone) = (a.modes().max(b.modes()), hands.lanes == 1);
@@ -216,7 +217,7 @@ fn clash(hands: &Handed, first: &Held, second: &Held) -> Option<Clash> {
     }
     let values = b.values.count.min(a.values.count * hands.from[0].len() / hands.each);
     let all: Vec<(usize, usize)> = if alone {
-        // Elements are sums of a thread's and a value's.
+        // An element is the sum of a thread's part and a value's part.
         (0..values).map(|v| (0, v)).chain((0..threads).map(|t| (t, 0))).collect()
     } else {
         (0..threads / hands.lanes * hands.lanes).flat_map(|t| (0..values).map(move |v| (t, v))).collect()
@@ -248,16 +249,20 @@ fn judged(what: &'static str, hands: &Handed, first: &Held, second: &Held) -> Re
     let as_made =
         clash(hands, &first.as_made(), second).is_none() || clash(hands, first, &second.as_made()).is_none();
     let accepted = match [first, second].map(|held| held.is_fragment) {
-        _ if as_made => "the fragment in the order in which it was made, which is the other's",
+        _ if as_made => {
+            "the fragment in the order in which it was made, which is the order of the other tensor"
+        }
         [true, false] if reordered => {
             "the thread's values in the memory's order: `retile_s` of the tiled copy that partitioned it"
         }
         [false, true] if reordered => {
             "the thread's values in the memory's order: `retile_d` of the tiled copy that partitioned it"
         }
-        _ if reordered => "one order: `retile_s` or `retile_d` of the tiled copy whose order the other has",
+        _ if reordered => {
+            "one order: `retile_s` or `retile_d` of the tiled copy that has the order of the other tensor"
+        }
         _ => {
-            "parts of one partition, as `TiledCopy::of_mma` gives them for the fragments of an MMA; `Rmem::of_no_tile` if it is meant"
+            "parts of one partition, as `TiledCopy::of_mma` gives them for the fragments of an MMA; `Rmem::of_no_tile` if the combination is meant"
         }
     };
     let parts = [first.name(), second.name()];

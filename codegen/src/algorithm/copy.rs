@@ -14,7 +14,7 @@ use crate::atom::{CopyAtom, CopyOp, Transfer};
 use crate::builder::{Builder, Cond};
 use crate::{Error, Expr, TiledCopy};
 
-/// A copy atom and what its instruction takes besides the tensors (CuTe's `atom.with(...)`).
+/// A copy atom, and what its instruction takes besides the tensors (CuTe's `atom.with(...)`).
 #[derive(Clone, Debug)]
 pub struct CopyWith {
     pub(super) atom: CopyAtom,
@@ -25,11 +25,11 @@ pub struct CopyWith {
     pub(super) dims: Vec<usize>,
     /// How the map's boxes lie in shared memory.
     pub(super) swizzle: Option<TensorSwizzle>,
-    /// What the second-level cache is told.
+    /// The hint for the second-level cache.
     pub(super) hint: Option<CacheHint>,
     /// Bits of a value, where it is known.
     pub(super) bits: Option<u32>,
-    /// Whether zeros are written for what is not copied.
+    /// Whether zeros are written for values that are not copied.
     pub(super) zeros: bool,
 }
 
@@ -37,11 +37,11 @@ pub struct CopyWith {
 /// "createpolicy").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CacheHint {
-    /// As other data.
+    /// The cache keeps the data as long as other data.
     EvictNormal,
-    /// It goes first: nobody reads it soon.
+    /// The cache evicts the data first, since no one reads it soon.
     EvictFirst,
-    /// It goes last.
+    /// The cache evicts the data last.
     EvictLast,
 }
 
@@ -100,8 +100,8 @@ impl CopyWith {
         CopyWith { hint: Some(hint), ..self }
     }
 
-    /// With zeros for values that are not copied, because their predicates fail or they lie outside of the source's extents: what
-    /// `cp.async` does by itself, for universal copies into shared memory or registers.
+    /// With zeros for values that are not copied because their predicates fail or they lie outside of the source's extents. This is
+    /// for universal copies into shared memory or registers; `cp.async` fills with zeros by itself.
     ///
     /// # Examples
     /// ```
@@ -129,7 +129,7 @@ impl CopyWith {
         CopyWith { zeros: true, ..self }
     }
 
-    /// With the address of the tensor map, the modes of the tensor in the order of its dimensions, and its swizzle.
+    /// With the address of the tensor map, the modes of the tensor in the order of the map's dimensions, and the map's swizzle.
     pub(crate) fn tensor(self, map: &Expr, dims: &[usize], swizzle: TensorSwizzle) -> CopyWith {
         CopyWith { map: Some(map.clone()), dims: dims.to_vec(), swizzle: Some(swizzle), ..self }
     }
@@ -138,13 +138,13 @@ impl CopyWith {
 /// Copies value `i` of `source` to value `i` of `target`, for all `i` (CuTe's `copy`).
 ///
 /// The tensors are what one thread has, as [`ThrCopy`](crate::ThrCopy) partitions or retiles them; each instruction takes
-/// as many values, in colexicographic order, as its atom says. Universal copies go through registers where neither side
-/// is in registers, and read memory in the order in which it lies. Of a tensor that carries its coordinates
-/// ([`Gmem::bounded`](crate::Gmem::bounded)) nothing outside of its extents is copied, as if by [`copy_if`].
+/// as many values, in colexicographic order, as its atom says. A universal copy from memory to memory goes through registers, and
+/// reads memory in the order in which it lies. If a tensor carries its coordinates ([`Gmem::bounded`](crate::Gmem::bounded)),
+/// nothing outside of its extents is copied, as if by [`copy_if`].
 ///
 /// # Errors
 /// [`Error::Mismatch`] if the atom does not copy between these spaces, dtypes or sizes, if the values of an instruction
-/// do not lie together where it needs that, or addresses are not known to be aligned; [`Error::NotStatic`].
+/// do not lie together where the atom needs that, or addresses are not known to be aligned; [`Error::NotStatic`].
 ///
 /// # Examples
 /// ```
@@ -175,13 +175,13 @@ pub fn copy<S: Data, D: Data>(
     copy_if(b, atom, &Predicates::from(Cond::Always), source, target)
 }
 
-/// Copies the values whose predicates hold (CuTe's `copy_if`); the others stay as they are, but for `cp.async` with zero
-/// fill, which writes zeros for them. No address of a value whose predicate fails is accessed. Where a row may end within a vector, the
-/// values before its end go one by one, or in the widest pieces within which no row ends.
+/// Copies the values whose predicates hold (CuTe's `copy_if`). The other values stay as they are, except that `cp.async` with zero
+/// fill writes zeros for them. No address of a value whose predicate fails is accessed. Where a row may end within a vector, the
+/// values before the row's end go one by one, or in the widest pieces within which no row ends.
 ///
 /// # Errors
-/// As [`copy`]; [`Error::Mismatch`] too if predicates may differ within an instruction in another way than that its first values are
-/// wanted (an [`AutoVectorizing`](CopyOp::AutoVectorizing) copy takes narrower ones), or if all lanes must execute it together.
+/// As [`copy`]; also [`Error::Mismatch`] if the predicates within an instruction may differ otherwise than by holding for its first
+/// values only (an [`AutoVectorizing`](CopyOp::AutoVectorizing) copy takes narrower instructions), or if all lanes must execute it.
 #[track_caller]
 pub fn copy_if<S: Data, D: Data>(
     b: &mut Builder,
@@ -217,7 +217,7 @@ fn emit(b: &mut Builder, move_: &Move<'_>) -> Result<(), Error> {
     }
 }
 
-/// Brings the values of `source` into the L2 cache, by an atom that does so (CuTe's `prefetch`).
+/// Brings the values of `source` into the L2 cache, by an atom that prefetches (CuTe's `prefetch`).
 ///
 /// # Errors
 /// As [`copy`]; [`Error::Mismatch`] for an atom that copies.
@@ -244,12 +244,12 @@ pub fn prefetch<S: Data>(
 /// A copy that fits its atom's spaces and sizes.
 pub(super) struct Move<'a> {
     pub(super) with: &'a CopyWith,
-    /// The caller's, and that nothing leaves its array.
+    /// The caller's predicates, and the conditions that nothing outside of an array is accessed.
     pub(super) predicates: Predicates,
     pub(super) layouts: [girih_layout::Lay; 2],
-    /// How many values there are on each side.
+    /// The number of values on each side.
     pub(super) sizes: [usize; 2],
-    /// All of them; of a tensor copy the first of each instruction.
+    /// All values of the source; for a tensor copy, the first value of each instruction.
     pub(super) source: Vec<Site>,
     pub(super) target: Vec<Site>,
     /// Bits of a value.
@@ -301,7 +301,7 @@ impl<'a> Move<'a> {
             matches!(with.atom.op, CopyOp::Universal | CopyOp::AutoVectorizing | CopyOp::CpAsync { .. });
         if with.zeros && !(fills && bounds_of_target.hold()) {
             return Err(mismatch(
-                "a universal copy to shared memory or registers, where it fills with zeros",
+                "a universal copy to shared memory or registers, if it is to fill with zeros",
             ));
         }
         let bounds = bounds_of_source.and(bounds_of_target);
@@ -312,13 +312,13 @@ impl<'a> Move<'a> {
         Ok(Move { with, predicates, layouts, sizes, source, target, bits: i64::from(bits) })
     }
 
-    /// The error for what the atom does not take.
+    /// The error for operands that the atom does not take.
     pub(super) fn refused(&self, accepted: &'static str) -> Error {
         let sites = [self.source.first(), self.target.first()];
         mismatch(self.with, sites, self.layouts, accepted)
     }
 
-    /// Values that an instruction takes of source and destination, and how many instructions there are.
+    /// The values that an instruction takes of source and destination, and the number of instructions.
     pub(super) fn instructions(&self) -> Result<([usize; 2], usize), Error> {
         let CopyAtom { src, dst, .. } = self.with.atom;
         let mut each = [0; 2];
@@ -364,7 +364,7 @@ pub(super) fn line(group: &[Site], bits: i64) -> Result<Option<Expr>, Error> {
     let Some(together) = consecutive(group) else { return Ok(None) };
     let address = match group[0].address() {
         Ok(Some(address)) => address,
-        // An element smaller than a byte that may begin inside one.
+        // The group begins with an element smaller than a byte that may begin inside a byte.
         Ok(None) | Err(Error::Mismatch { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
@@ -373,18 +373,18 @@ pub(super) fn line(group: &[Site], bits: i64) -> Result<Option<Expr>, Error> {
     Ok(whole.then_some(address))
 }
 
-/// The address of values that fill a vector in memory in an order that a swizzle decides, and the number with which a
-/// value's number is exclusive-ored to have its place there.
+/// The address of values that fill a vector in memory in an order that a swizzle decides, and the number that is exclusive-ored
+/// with a value's number to give its place in the vector.
 pub(super) fn block(group: &[Site], bits: i64) -> Result<Option<(Expr, Expr)>, Error> {
     let (Site::Smem(array), Some(_)) = (&group[0], consecutive(group)) else { return Ok(None) };
     let count = group.len() as i64;
     let Some((address, order)) = array.block(count)? else { return Ok(None) };
-    // Registers change places, not parts of them.
+    // Only whole registers can change places.
     let registers = order.multiple() * bits % 32 == 0;
     Ok((registers && is_whole(&address, count * bits)).then_some((address, order)))
 }
 
-/// How many values a swizzle leaves together, if these follow each other before it.
+/// How many values a swizzle leaves together, if the values of the group follow each other before the swizzle.
 fn consecutive(group: &[Site]) -> Option<i64> {
     let (first, together) = group[0].offset()?;
     let follows = |(i, value): (usize, &Site)| {
@@ -394,12 +394,12 @@ fn consecutive(group: &[Site]) -> Option<i64> {
     group.iter().enumerate().all(follows).then_some(together)
 }
 
-/// Whether so many bits are bytes that begin at a multiple of their number.
+/// Whether `bits` bits are whole bytes, and `address` is a multiple of their number.
 fn is_whole(address: &Expr, bits: i64) -> bool {
     bits % 8 == 0 && address.multiple() % (bits / 8) == 0
 }
 
-/// The registers of a group as operands of an instruction that takes whole ones.
+/// The registers of a group as operands of an instruction that takes whole registers.
 pub(super) fn whole_registers(group: &[Site]) -> Option<Vec<Operand>> {
     match Piece::of(group)? {
         Piece::Whole(regs) => Some(regs.iter().map(Operand::from).collect()),

@@ -1,11 +1,11 @@
-//! What an algorithm sees of a tensor's engine.
+//! The engines of tensors as algorithms see them.
 
 use girih_layout::{Lay, Stride};
 use girih_tensor::{DType, Engine, Space, Tensor};
 
 use crate::{Counting, Error, Expr, Gmem, Memory, Rmem, Smem, engine};
 
-/// Where a value of a kernel's tensor is.
+/// The place of a value of a kernel's tensor.
 #[derive(Clone, Debug)]
 pub enum Site {
     /// In global memory.
@@ -14,7 +14,7 @@ pub enum Site {
     Smem(Smem),
     /// In registers.
     Rmem(Rmem),
-    /// Nowhere: it is a coordinate.
+    /// In no memory: the value is a coordinate.
     Counting(Counting),
 }
 
@@ -48,12 +48,12 @@ impl From<Counting> for Site {
 }
 
 impl Site {
-    /// Where a tensor begins.
+    /// The place at which a tensor begins.
     pub(super) fn of<E: Data>(tensor: &Tensor<E>) -> Site {
         tensor.engine().clone().into()
     }
 
-    /// The registers that it is in.
+    /// The registers that the value is in.
     pub(super) fn rmem(&self) -> Option<&Rmem> {
         if let Site::Rmem(rmem) = self { Some(rmem) } else { None }
     }
@@ -68,7 +68,7 @@ impl Site {
         }
     }
 
-    /// Which memory.
+    /// The memory that the value is in.
     pub fn space(&self) -> Space {
         match self {
             Site::Gmem(_) => Space::Gmem,
@@ -87,7 +87,7 @@ impl Site {
         }
     }
 
-    /// The address in bytes, of what has one.
+    /// The address in bytes; `None` for a value without address.
     pub(super) fn address(&self) -> Result<Option<Expr>, Error> {
         match self {
             Site::Gmem(array) => array.address().map(Some),
@@ -107,7 +107,7 @@ pub(super) fn fragment_values(what: &'static str, fragment: &Tensor<Rmem>) -> Re
     Ok(values(what, fragment)?.iter().filter_map(Site::rmem).cloned().collect())
 }
 
-/// The first of every so many. Registers that a layout reaches past are refused.
+/// Every `every`-th value of a tensor in colexicographic order, from the first on. A layout that reaches past its registers is refused.
 pub(super) fn every_value<E: Data>(
     what: &'static str,
     tensor: &Tensor<E>,
@@ -122,8 +122,8 @@ pub(super) fn every_value<E: Data>(
     (0..count).step_by(every as usize).map(value).collect()
 }
 
-/// An order of a memory's values in which neighbours in memory are neighbours: the leaves of the smallest strides are the
-/// fastest, those whose strides are not known the slowest.
+/// An order of the values of a tensor in memory in which neighbours in memory are neighbours: the leaves of the smallest strides are
+/// the fastest, and leaves of unknown strides the slowest.
 pub(super) fn memory_order(site: &Site, layout: &Lay) -> Result<Vec<i64>, Error> {
     let numbers = Lay::left(layout.shape())?;
     let distance = |leaf: usize| {

@@ -1,37 +1,37 @@
-//! Fences of asynchronous instructions and the waits for them, by CuTe's names.
+//! Fences of asynchronous instructions, and waits for these instructions, by CuTe's names.
 
 use girih_ptx::{Opcode, Operand as Ptx, Word};
 
 use crate::builder::Builder;
 
-/// `cp.async.commit_group`: the thread's `cp.async` since the last one are a group (PTX ISA, "cp.async.commit_group").
+/// `cp.async.commit_group`: makes the thread's `cp.async` since the last group a group (PTX ISA, "cp.async.commit_group").
 #[track_caller]
 pub fn cp_async_fence(b: &mut Builder) {
     b.inst(Opcode::Cp, &[Word::Async.into(), Word::CommitGroup.into()], Vec::new());
 }
 
-/// `cp.async.wait_group`: waits until at most `pending` of the thread's groups are in flight. Other threads see what was
-/// copied after a barrier.
+/// `cp.async.wait_group`: waits until at most `pending` of the thread's groups are in flight. Other threads see the copied values
+/// after a barrier.
 #[track_caller]
 pub fn cp_async_wait(b: &mut Builder, pending: u32) {
     let modifiers = [Word::Async.into(), Word::WaitGroup.into()];
     b.inst(Opcode::Cp, &modifiers, vec![Ptx::Int(i64::from(pending))]);
 }
 
-/// `cp.async.wait_all`: waits for all of the thread's `cp.async`, of groups or not.
+/// `cp.async.wait_all`: waits for all of the thread's `cp.async`, whether in a group or not.
 #[track_caller]
 pub fn cp_async_wait_all(b: &mut Builder) {
     b.inst(Opcode::Cp, &[Word::Async.into(), Word::WaitAll.into()], Vec::new());
 }
 
-/// `cp.async.bulk.commit_group`: the thread's bulk stores and reductions since the last one are a group.
+/// `cp.async.bulk.commit_group`: makes the thread's bulk stores and reductions since the last group a group.
 #[track_caller]
 pub fn tma_store_arrive(b: &mut Builder) {
     b.inst(Opcode::Cp, &[Word::Async.into(), Word::Bulk.into(), Word::CommitGroup.into()], Vec::new());
 }
 
-/// `cp.async.bulk.wait_group.read`: waits until at most `pending` of the thread's groups still read their source, which
-/// may be written again then.
+/// `cp.async.bulk.wait_group.read`: waits until at most `pending` of the thread's groups still read their source. The sources of the
+/// other groups may then be written again.
 #[track_caller]
 pub fn tma_store_wait(b: &mut Builder, pending: u32) {
     let modifiers = [Word::Async.into(), Word::Bulk.into(), Word::WaitGroup.into(), Word::Read.into()];
@@ -44,21 +44,21 @@ pub fn warpgroup_arrive(b: &mut Builder) {
     b.inst(Opcode::Wgmma, &[Word::Fence.into(), Word::Sync.into(), Word::Aligned.into()], Vec::new());
 }
 
-/// `wgmma.commit_group`: the instructions since the last one are a batch.
+/// `wgmma.commit_group`: makes the instructions since the last batch a batch.
 #[track_caller]
 pub fn warpgroup_commit_batch(b: &mut Builder) {
     b.inst(Opcode::Wgmma, &[Word::CommitGroup.into(), Word::Sync.into(), Word::Aligned.into()], Vec::new());
 }
 
-/// `wgmma.wait_group`: waits until at most `pending` batches are in flight; the others' registers may be read.
+/// `wgmma.wait_group`: waits until at most `pending` batches are in flight; the registers of the other batches may then be read.
 #[track_caller]
 pub fn warpgroup_wait(b: &mut Builder, pending: u32) {
     let modifiers = [Word::WaitGroup.into(), Word::Sync.into(), Word::Aligned.into()];
     b.inst(Opcode::Wgmma, &modifiers, vec![Ptx::Int(i64::from(pending))]);
 }
 
-/// `fence.proxy.async.shared::cta`: what threads wrote to shared memory before becomes visible to `wgmma` and to bulk copies
-/// (CuTe's `tma_store_fence`). Without the space it would be a fence of the whole GPU too.
+/// `fence.proxy.async.shared::cta`: makes what threads wrote to shared memory before visible to `wgmma` and to bulk copies
+/// (CuTe's `tma_store_fence`). The fence names shared memory, because without a space it would order global memory too.
 #[track_caller]
 pub fn fence_proxy_async(b: &mut Builder) {
     let modifiers = [Word::Proxy.into(), Word::Async.into(), Word::SharedCta.into()];

@@ -14,7 +14,7 @@ use super::registers::Piece;
 use crate::builder::{Builder, Cond, Reg};
 use crate::{Error, Expr, Rmem};
 
-/// Sets every value of `target` to `value`, rounded to its dtype as [`Element::from_f64`] does (CuTe's `fill`). Memory is
+/// Sets every value of `target` to `value`, rounded to the dtype of `target` as [`Element::from_f64`] does (CuTe's `fill`). Memory is
 /// written in the widest vectors.
 ///
 /// # Errors
@@ -66,7 +66,7 @@ pub fn clear<E: Data>(b: &mut Builder, target: &Tensor<E>) -> Result<(), Error> 
     fill(b, target, 0.0)
 }
 
-/// The addresses of vectors of `width` bits, and where they are inside of their array, if the values lie in such.
+/// The addresses of vectors of `width` bits, each with the condition that it lies inside its array, if the values lie in such vectors.
 fn lines(
     all: &[Site],
     bounds: &Predicates,
@@ -85,7 +85,7 @@ fn lines(
     order.chunks(count).map(group).collect()
 }
 
-/// 64 bits full of the value.
+/// 64 bits that repeat the value.
 fn pattern(dtype: DType, value: f64) -> u64 {
     let (bits, value) = (dtype.bits(), encode(dtype, value));
     let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
@@ -127,7 +127,7 @@ fn constant(b: &mut Builder, width: i64, pattern: u64) -> Vec<Reg> {
     let (ty, count) = match width {
         8 => (Type::U8, 1),
         16 => (Type::B16, 1),
-        // Every 32 bits are the same, but of values of 64.
+        // Every 32 bits are the same, except for values of 64 bits.
         _ if pattern >> 32 != pattern & 0xffff_ffff => (Type::B64, width / 64),
         _ => (Type::B32, width / 32),
     };

@@ -40,7 +40,7 @@ impl MmaOperand for Rmem {
         let dtype = atom.dtype(which);
         if atom.from_shared(which) || dtype != self.dtype() {
             let with = format!("{which:?} of {atom}");
-            let accepted = "registers of the atom's dtype, for an operand that it takes from registers";
+            let accepted = "registers of the atom's dtype, for an operand that the atom takes from registers";
             return Err(mismatch(format!("registers of {}", self.dtype()), with, accepted));
         }
         let held = static_size("gemm", &[atom.a, atom.b, atom.c][which as usize].mode(1)?)?;
@@ -72,7 +72,7 @@ impl MmaOperand for Descriptor {
 }
 
 impl Rmem {
-    /// The registers of the values that `values` names from where the engine stands.
+    /// The registers of the values that `values` names, counted from the value at which the engine stands.
     fn registers_of(&self, values: &Lay) -> Result<&[Reg], Error> {
         let (count, per) = (static_size("gemm", values)?, self.per_register() as i64);
         let refused = || {
@@ -89,7 +89,7 @@ impl Rmem {
     }
 }
 
-/// An MMA atom and what its instruction takes besides the operands (CuTe's `accumulate_`, `ScaleIn`).
+/// An MMA atom, and what its instruction takes besides the operands (CuTe's `accumulate_`, `ScaleIn`).
 #[derive(Clone, Debug)]
 pub struct MmaWith {
     atom: MmaAtom,
@@ -110,13 +110,13 @@ impl From<&TiledMma> for MmaWith {
 }
 
 impl MmaWith {
-    /// Where `cond` does not hold C is taken for zero before the first step along K: what a warpgroup's atom can do
+    /// Where `cond` does not hold, C is taken for zero before the first step along K. Only the atoms of a warpgroup can do this
     /// (`scale-d`, CuTe's `GMMA::ScaleOut`).
     pub fn accumulate(self, cond: Cond) -> MmaWith {
         MmaWith { accumulate: cond, ..self }
     }
 
-    /// With A, B negated: what a warpgroup's atom of floats can do (`imm-scale`, CuTe's `GMMA::ScaleIn::Neg`).
+    /// With A, B negated. Only the atoms of a warpgroup for floats can do this (`imm-scale`, CuTe's `GMMA::ScaleIn::Neg`).
     pub fn negate(self, negate: [bool; 2]) -> MmaWith {
         MmaWith { negate, ..self }
     }
@@ -124,7 +124,7 @@ impl MmaWith {
     fn check(&self) -> Result<(), Error> {
         let (wgmma, floats) = (self.atom.kind.is_wgmma(), self.atom.c_type != DType::S32);
         if self.accumulate != Cond::Always && !wgmma {
-            let accepted = "an atom of a warpgroup; elsewhere C is cleared";
+            let accepted = "an atom of a warpgroup; for other atoms, clear C";
             return Err(mismatch(format!("accumulate {:?}", self.accumulate), self.atom.name(), accepted));
         }
         if self.negate != [false; 2] && !(wgmma && floats) {
@@ -145,12 +145,12 @@ impl MmaWith {
 /// | (M) | (N) | (M,N) | an outer product, by an atom of one thread and value |
 /// | (M,K) | (N,K) | (M,N) | the sum of outer products, by such an atom |
 ///
-/// The instructions of a warpgroup are asynchronous: between [`warpgroup_arrive`](super::warpgroup_arrive) and
+/// The instructions of a warpgroup are asynchronous. They belong between [`warpgroup_arrive`](super::warpgroup_arrive) and
 /// [`warpgroup_commit_batch`](super::warpgroup_commit_batch).
 ///
 /// # Errors
-/// [`Error::Mismatch`] for what the atom cannot do of [`MmaWith`], for other ranks, for extents that differ, for operands that the atom takes from elsewhere and for
-/// values that are not whole registers.
+/// [`Error::Mismatch`] for an option of [`MmaWith`] that the atom does not have, for other ranks, for extents that differ, for operands
+/// that the atom takes from another memory, and for values that are not whole registers.
 ///
 /// # Examples
 /// ```
@@ -216,7 +216,7 @@ pub fn gemm<A: MmaOperand, B: MmaOperand>(
             with.accumulate = Cond::Always;
         }
         for step in 0..n {
-            // Back and forth along N, so that neighbours share a fragment.
+            // Goes back and forth along N, so that neighbours share a fragment.
             let j = if i % 2 == 0 { step } else { n - 1 - step };
             let c = values(c_tensor, &[i, j])?;
             let (a, b_values) = (values(a_tensor, &[i, step_k])?, values(b_tensor, &[j, step_k])?);
@@ -230,7 +230,7 @@ fn held<E: MmaOperand>(tensor: &Tensor<E>) -> Option<Held> {
     Held::of(&Tensor::new(tensor.engine().registers()?.clone(), *tensor.layout()))
 }
 
-/// A mode of one value before the others.
+/// The tensor with a mode of one value before its own modes.
 fn of_one<E: Engine>(tensor: &Tensor<E>) -> Result<Tensor<E>, Error> {
     let layout = match tensor.layout() {
         leaf if leaf.is_leaf() => Lay::concat(&[ONE, *leaf])?,
@@ -239,7 +239,7 @@ fn of_one<E: Engine>(tensor: &Tensor<E>) -> Result<Tensor<E>, Error> {
     Ok(Tensor::new(tensor.engine().clone(), layout))
 }
 
-/// The values of one instruction at a coordinate of the modes after the first, as many of them as there are.
+/// The values of one instruction, at as many coordinates of `at` as there are modes after the first.
 fn values<E: Engine<Index = Expr>>(tensor: &Tensor<E>, at: &[i64]) -> Result<Tensor<E>, Error> {
     let rank = tensor.layout().rank();
     if tensor.layout().is_leaf() {

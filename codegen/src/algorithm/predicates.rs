@@ -6,21 +6,21 @@ use super::data::{Site, values};
 use crate::builder::{Builder, Cond};
 use crate::{Counting, Error, Expr};
 
-/// The condition of each value, in the order of the tensors that are copied. What tensors carry coordinates
-/// ([`Gmem::bounded`](crate::Gmem::bounded)) needs none: their copies stay inside by themselves.
+/// The condition of each value, in the order of the tensors that are copied. Tensors that carry coordinates
+/// ([`Gmem::bounded`](crate::Gmem::bounded)) need no predicates, since copies of such tensors stay inside by themselves.
 #[derive(Clone, Debug)]
 pub struct Predicates {
-    /// All of them have to hold.
+    /// The conditions, all of which have to hold.
     parts: Vec<Kind>,
 }
 
 #[derive(Clone, Debug)]
 enum Kind {
-    /// One for all.
+    /// One condition for all values.
     All(Cond),
-    /// One for each.
+    /// A condition for each value.
     Each(Vec<Cond>),
-    /// Whether the value's coordinate is below these extents.
+    /// The condition that the value's coordinate is inside these extents.
     Inside { coordinates: Vec<Vec<Expr>>, extents: Vec<Expr> },
 }
 
@@ -31,16 +31,16 @@ impl From<Cond> for Predicates {
 }
 
 impl Predicates {
-    /// Of each value its own condition.
+    /// A condition of its own for each value.
     pub fn each(conds: Vec<Cond>) -> Predicates {
         Predicates { parts: vec![Kind::Each(conds)] }
     }
 
-    /// Whether a value lies inside the tensor: `coordinate` is the identity tensor of the whole, partitioned like the
+    /// The conditions that a value lies inside the tensor: `coordinate` is the identity tensor of the whole, partitioned like the
     /// data, and every coordinate must be at least 0 and less than its extent (CuTe's `elem_less`).
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the coordinates have not as many modes as there are extents; [`Error::NotStatic`].
+    /// [`Error::Mismatch`] if the coordinates have another number of modes than there are extents; [`Error::NotStatic`].
     pub fn inside(coordinate: &Tensor<Counting>, extents: &[Expr]) -> Result<Predicates, Error> {
         let modes = coordinate.engine().coordinate().len();
         if modes != extents.len() {
@@ -60,7 +60,7 @@ impl Predicates {
         Ok(Predicates { parts: vec![Kind::Inside { coordinates, extents: extents.to_vec() }] })
     }
 
-    /// Whether values lie inside the extents that their array is known to have.
+    /// The conditions that values lie inside the extents of their array, if these are known.
     pub(super) fn bounds(all: &[Site]) -> Predicates {
         let at = |site: &Site| match site {
             Site::Gmem(array) => array.coordinate().map(|(at, extents)| (at.to_vec(), extents.to_vec())),
@@ -71,7 +71,7 @@ impl Predicates {
         Predicates { parts: vec![Kind::Inside { coordinates, extents }] }
     }
 
-    /// These and those.
+    /// The predicates of both.
     pub(super) fn and(mut self, others: Predicates) -> Predicates {
         self.parts.extend(others.parts);
         self
@@ -89,7 +89,7 @@ impl Predicates {
         self.parts.iter().all(holds)
     }
 
-    /// Whether there are as many conditions as values, where each has its own.
+    /// Whether there are as many conditions as values, where each value has its own.
     pub(super) fn are_of(&self, values: usize) -> bool {
         self.parts.iter().all(|part| match part {
             Kind::All(_) => true,
@@ -98,13 +98,13 @@ impl Predicates {
         })
     }
 
-    /// The condition of all of these values; `None` unless it is known that it holds for all if it holds for one.
+    /// The condition of these values; `None` unless it is known to hold for all of them if it holds for one.
     pub(super) fn of(&self, group: &[i64]) -> Option<Cond> {
         self.parts.iter().map(|part| part.of(group)).collect::<Option<Vec<_>>>().map(Cond::all)
     }
 
-    /// Where a row may end within a vector of these values, so that its first ones are wanted. `None` if it cannot be told by the first
-    /// and the last one.
+    /// The conditions of a vector of these values within which a row may end, so that only its first values are wanted. `None` if the
+    /// coordinates of the first and the last value do not tell this.
     pub(super) fn cut(&self, group: &[i64]) -> Option<Cut> {
         let (others, ends) = self.ends(group)?;
         let below = |i: i64| Cond::all(ends.iter().map(|end| Cond::less(&(&end.first + i), end.extent)));
@@ -117,8 +117,8 @@ impl Predicates {
         })
     }
 
-    /// How many bytes of these values, each of `bits` bits, are wanted, if they are the first ones: for copies that fill
-    /// up with zeros. `None` if it cannot be told so, or if they may end inside a byte.
+    /// How many bytes of these values, each of `bits` bits, are wanted, if the wanted values are the first ones: for copies that fill
+    /// up with zeros. `None` if the conditions do not say so, or if the wanted values may end inside a byte.
     pub(super) fn wanted(
         &self,
         b: &mut Builder,
@@ -136,8 +136,8 @@ impl Predicates {
         b.select_or_zero(&Cond::all(others), &wanted.div(8)?).map(Some)
     }
 
-    /// The conditions that hold for all of these values or for none, and the modes along which they go one by one to an end that may
-    /// come within them.
+    /// The conditions that hold for all of these values or for none, and the modes along which the values' coordinates go up one by one
+    /// and may reach the end of the extent within the values.
     fn ends(&self, group: &[i64]) -> Option<(Vec<Cond>, Vec<End<'_>>)> {
         let (mut others, mut ends) = (Vec::new(), Vec::new());
         for part in &self.parts {
@@ -165,7 +165,7 @@ impl Predicates {
     }
 }
 
-/// Coordinates that go one by one from `first`, and the extent that they may cross.
+/// Coordinates that go up one by one from `first`, and the extent that they may cross.
 #[derive(PartialEq)]
 struct End<'a> {
     first: Expr,
@@ -174,11 +174,11 @@ struct End<'a> {
 
 /// A vector within which a row may end.
 pub(super) struct Cut {
-    /// All values are wanted.
+    /// The condition that all values are wanted.
     pub(super) whole: Cond,
-    /// Some are, but not the last one.
+    /// The condition that some values are wanted, but not the last one.
     pub(super) partly: Cond,
-    /// Where `partly` holds: whether the value is wanted, and with it those before it.
+    /// Where `partly` holds, for each value the condition that this value is wanted, and with it the values before it.
     pub(super) below: Vec<Cond>,
 }
 
@@ -204,7 +204,7 @@ fn along(coordinates: &[Vec<Expr>], group: &[i64], mode: usize) -> Vec<Expr> {
     group.iter().map(|&i| coordinates[i as usize][mode].clone()).collect()
 }
 
-/// Whether each is one more than the one before.
+/// Whether each coordinate is one more than the coordinate before.
 fn follows(line: &[Expr]) -> bool {
     line.windows(2).all(|pair| (&pair[1] - &pair[0]).as_constant() == Some(1))
 }
@@ -216,7 +216,7 @@ fn inside(line: &[Expr], extent: &Expr) -> Option<Cond> {
     let (low, high) = (*steps.iter().min()?, *steps.iter().max()?);
     let (first, last) = (&line[0] + low, &line[0] + high);
     let cond = inside(&first);
-    // Both ends are multiples of as much as the coordinates span: none ends within.
+    // Both ends are multiples of more than the coordinates span, so that no extent ends within the coordinates.
     let step = num_integer::gcd(first.multiple(), extent.multiple());
     (step > high - low || cond == inside(&last)).then_some(cond)
 }

@@ -1,4 +1,4 @@
-//! Pieces of fragments: whole registers, or a part of one.
+//! Pieces of fragments: whole registers, or a part of one register.
 
 use girih_ptx::{Opcode, Operand, Type};
 use girih_tensor::Space;
@@ -17,7 +17,7 @@ pub(super) enum Piece {
 }
 
 impl Piece {
-    /// The registers of these values of a fragment, if they are whole registers or lie in one; values that share a
+    /// The registers of these values of a fragment, if the values are whole registers or lie in one register; values that share a
     /// register must follow each other there.
     pub(super) fn of(values: &[Site]) -> Option<Piece> {
         let mut at = Vec::new();
@@ -44,7 +44,7 @@ impl Piece {
         at.chunks(per as usize).map(word).collect::<Option<_>>().map(Piece::Whole)
     }
 
-    /// New registers for so many bits.
+    /// New registers for `bits` bits.
     pub(super) fn scratch(b: &mut Builder, bits: i64) -> Piece {
         Piece::Whole(match bits {
             8 => vec![b.reg(Type::U8)],
@@ -62,7 +62,7 @@ impl Piece {
         }
     }
 
-    /// Loads it. A fresh register's other bits need not be kept.
+    /// Loads the piece. If `fresh` is set, the other bits of its register need not be kept.
     pub(super) fn load(
         &self,
         b: &mut Builder,
@@ -76,7 +76,7 @@ impl Piece {
             Piece::Field { bits, .. } => {
                 let narrow = Piece::scratch(b, *bits);
                 if *cond != Cond::Always {
-                    // What an instruction may leave as it was is kept from one round of a loop to the next.
+                    // A load that does not run leaves the register as it was, which would depend on the round of a loop before.
                     narrow.clear(b);
                 }
                 narrow.load(b, space, address, cond, true)?;
@@ -88,7 +88,7 @@ impl Piece {
         }
     }
 
-    /// Loads it from a vector in which the place of a register, in bytes, is exclusive-ored with `order`.
+    /// Loads the piece from a vector in which the place of a register, in bytes, is exclusive-ored with `order`.
     pub(super) fn load_ordered(
         &self,
         b: &mut Builder,
@@ -107,8 +107,8 @@ impl Piece {
         }
     }
 
-    /// The registers in another order: in place `i` of a vector the one whose place is `i ^ order`, in bytes. Where the order
-    /// is known only when the kernel runs, its values are selected into new registers, bit by bit of the order.
+    /// The registers in another order: in place `i` of a vector stands the register whose place is `i ^ order`, in bytes. Where `order`
+    /// is known only when the kernel runs, the values are selected into new registers, bit by bit of `order`.
     pub(super) fn toggled(&self, b: &mut Builder, order: &Expr, cond: &Cond) -> Result<Piece, Error> {
         let Piece::Whole(regs) = self else { return Ok(self.clone()) };
         let (mut out, bytes) = (regs.clone(), i64::from(regs[0].ty().bytes().unwrap_or(4)));
@@ -135,7 +135,7 @@ impl Piece {
         Ok(Piece::Whole(out))
     }
 
-    /// Stores it.
+    /// Stores the piece.
     pub(super) fn store(
         &self,
         b: &mut Builder,
@@ -155,7 +155,7 @@ impl Piece {
         }
     }
 
-    /// Moves it to another one of the same bits.
+    /// Moves the piece to another one with as many bits.
     pub(super) fn copy(
         &self,
         b: &mut Builder,
@@ -178,7 +178,7 @@ impl Piece {
         }
     }
 
-    /// Its bits at the bottom of a register; of a field with the bits above it.
+    /// A register with the bits of the piece at the bottom; above the bits of a field, the register may have others.
     fn extract(&self, b: &mut Builder) -> Reg {
         match self {
             Piece::Whole(regs) => regs[0].clone(),
@@ -192,7 +192,7 @@ impl Piece {
         }
     }
 
-    /// Writes the lowest bits of `value` to it.
+    /// Writes the lowest bits of `value` to the piece.
     fn insert(&self, b: &mut Builder, value: &Reg, cond: &Cond, fresh: bool) -> Result<(), Error> {
         match self {
             Piece::Whole(regs) => {

@@ -1,4 +1,4 @@
-//! Values of tensors one by one, each a scalar.
+//! Reads and writes the values of tensors one by one, each as a scalar.
 
 use std::panic::Location;
 
@@ -13,7 +13,7 @@ use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::{Builder, Reg};
 use crate::{Error, Rmem, Scalar};
 
-/// What a value is computed as: integers below 32 bits are extended to 32, floats of 8 bits are their bits.
+/// The dtype in which a value is computed: integers below 32 bits are extended to 32, and floats of 8 bits are their bits.
 fn computed(dtype: DType) -> DType {
     match dtype {
         DType::Tf32 => DType::F32,
@@ -87,7 +87,7 @@ pub fn read<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result<Vec<Scalar>,
     })
 }
 
-/// The same, of floats of 16 bits that fill registers in pairs, to be computed together.
+/// Reads as [`read`] does, but leaves floats of 16 bits that fill registers in pairs, so that both are computed together.
 pub(super) fn read_pairs<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result<Vec<Scalar>, Error> {
     let fragment = loaded(b, tensor)?;
     let own = !matches!(Site::of(tensor), Site::Rmem(_));
@@ -101,7 +101,7 @@ pub(super) fn read_pairs<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result
     Ok(out)
 }
 
-/// The tensor in registers.
+/// The tensor's values in registers.
 fn loaded<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result<Tensor<Rmem>, Error> {
     let fragment = fragment(b, "read", tensor)?;
     if !matches!(Site::of(tensor), Site::Rmem(_)) {
@@ -165,7 +165,7 @@ fn is_pair(low: &Rmem, high: &Rmem) -> bool {
     floats && low.offset() % 2 == 0 && high.offset() == low.offset() + 1
 }
 
-/// The two floats of 16 bits that a register holds now; others than one's own may be written later.
+/// The two floats of 16 bits that a register holds now. If `own` is false, the register may be written later, so that it is copied.
 fn halves(b: &mut Builder, low: &Rmem, own: bool) -> Result<[Scalar; 2], Error> {
     let (mut pair, _) = place(low);
     if !own {
@@ -175,8 +175,8 @@ fn halves(b: &mut Builder, low: &Rmem, own: bool) -> Result<[Scalar; 2], Error> 
     b.halves_of(&pair, low.dtype())
 }
 
-/// Writes two floats of 16 bits to the register that they fill: computed together if they are the same operation, by one conversion if
-/// both are rounded from f32.
+/// Writes two floats of 16 bits to the register that they fill. The floats are computed together if they are the same operation, and
+/// by one conversion if both are rounded from f32.
 fn pack(b: &mut Builder, to: &Rmem, [low, high]: [&Scalar; 2]) -> Result<(), Error> {
     let (reg, _) = place(to);
     if let Some(pair) = b.packed(low, high)? {
@@ -197,7 +197,7 @@ fn pack(b: &mut Builder, to: &Rmem, [low, high]: [&Scalar; 2]) -> Result<(), Err
     Ok(())
 }
 
-/// The register and the first bit of the value that `rmem` stands at.
+/// The register and the first bit of the value at which `rmem` stands.
 fn place(rmem: &Rmem) -> (Reg, i64) {
     let (per, offset) = (rmem.per_register() as i64, rmem.offset());
     let reg = rmem.regs()[(offset / per) as usize].clone();
@@ -250,7 +250,7 @@ pub(super) fn insert(b: &mut Builder, rmem: &Rmem, value: &Reg, fresh: bool) {
     };
     let [target, wide] = [Operand::from(&reg), Operand::from(&wide)];
     if fresh {
-        // The other bits are overwritten by the other values.
+        // The other values overwrite the other bits.
         return b.inst(Opcode::Shl, &[Type::B32.into()], vec![target, wide, Operand::Int(shift)]);
     }
     let operands = vec![target.clone(), wide, target, Operand::Int(shift), Operand::Int(bits)];

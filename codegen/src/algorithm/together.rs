@@ -12,8 +12,8 @@ use crate::{Error, Scalar};
 
 const LANES: i64 = 32;
 
-/// What `op` makes of the scalars of a warp's 32 lanes, which all have it then: of pairs, then pairs of pairs, so that all lanes
-/// compute the same if `op` is commutative. All lanes of the warp take part.
+/// Combines the scalars of a warp's 32 lanes by `op`, and gives all lanes the result. Pairs are combined first, then pairs of pairs, so
+/// that all lanes compute the same if `op` is commutative. All lanes of the warp take part.
 ///
 /// # Errors
 /// Those of `op` and [`Builder::scalar`].
@@ -49,8 +49,8 @@ pub fn warp_reduce(
     })
 }
 
-/// What `op` makes of the scalars of all threads of a block, which all have it then; the warps' results are combined in their order.
-/// All threads of the block take part.
+/// Combines the scalars of all threads of a block by `op`, and gives all threads the result. The warps' results are combined in the
+/// order of the warps. All threads of the block take part.
 ///
 /// # Errors
 /// [`Error::Config`] for a block that is not of whole warps; those of `op` and [`Builder::scalar`].
@@ -85,8 +85,8 @@ pub fn block_reduce(
     })
 }
 
-/// What `op` makes of the scalars of the lanes up to each one, its own included (an inclusive scan; `op(earlier, later)`). All lanes
-/// of the warp take part.
+/// Combines for each lane the scalars of the lanes up to and including itself by `op` (an inclusive scan; `op(earlier, later)`). All
+/// lanes of the warp take part.
 ///
 /// # Errors
 /// Those of `op` and [`Builder::scalar`].
@@ -122,7 +122,7 @@ pub fn warp_scan(
     })
 }
 
-/// What `op` makes of the scalars of the threads of a block up to each one, its own included (an inclusive scan; `op(earlier,
+/// Combines for each thread of a block the scalars of the threads up to and including itself by `op` (an inclusive scan; `op(earlier,
 /// later)`). All threads of the block take part.
 ///
 /// # Errors
@@ -152,7 +152,7 @@ pub fn block_scan(
         let warp = b.special(Special::TidX).div(LANES)?;
         let totals = warp_scalars(b, &mine, warps, LANES - 1, warps - 1)?;
         let Some((first, others)) = totals.split_first() else { return Ok(mine) };
-        // Of all warps before the thread's own.
+        // `before` is the total of all warps before the thread's own warp.
         let (mut so_far, mut before) = (first.clone(), first.clone());
         for (total, number) in others.iter().zip(2..) {
             so_far = b.hold(&op(&so_far, total))?;
@@ -162,8 +162,8 @@ pub fn block_scan(
     })
 }
 
-/// What `op` makes of the scalars of all threads of a cluster, which all have it then; the blocks' results are combined in the order
-/// of their ranks. All threads of the cluster take part, and the kernel says how large it is ([`Builder::cluster`]).
+/// Combines the scalars of all threads of a cluster by `op`, and gives all threads the result. The blocks' results are combined in the
+/// order of their ranks. All threads of the cluster take part, and the kernel must have the cluster's shape ([`Builder::cluster`]).
 ///
 /// # Errors
 /// [`Error::Config`] for a kernel without clusters; as [`block_reduce`].
@@ -215,7 +215,7 @@ pub fn cluster_reduce(
     })
 }
 
-/// What `op` makes of these scalars in their order, or of none `alone`.
+/// Combines the scalars `all` in their order; `alone` if there are none.
 fn combined(
     b: &mut Builder,
     alone: Scalar,
@@ -227,7 +227,7 @@ fn combined(
     all.try_fold(first, |so_far, next| b.hold(&op(&so_far, &next)))
 }
 
-/// Warps of a block.
+/// The number of warps of a block, which must be whole.
 fn whole_warps(b: &Builder) -> Result<i64, Error> {
     let threads = i64::from(b.threads());
     if threads % LANES == 0 {
@@ -236,11 +236,11 @@ fn whole_warps(b: &Builder) -> Result<i64, Error> {
     Err(Error::Config {
         what: "threads of a block",
         value: threads.to_string(),
-        accepted: String::from("whole warps, multiples of 32, for what the block does together"),
+        accepted: String::from("multiples of 32, whole warps, for reductions and scans of a block"),
     })
 }
 
-/// The scalars that lane `lane` of each of the first `wanted` warps has, through shared memory; all threads have them then.
+/// Gives all threads the scalars of lane `lane` of each of the first `wanted` warps, through shared memory.
 fn warp_scalars(
     b: &mut Builder,
     scalar: &Scalar,
@@ -265,13 +265,13 @@ fn warp_scalars(
             b.load(Space::Smem, std::slice::from_ref(&reg), &(&base + warp * bytes), &Cond::Always)?;
             all.push(b.scalar_in(&reg, scalar.dtype())?);
         }
-        // Others may write where these are still read.
+        // After the barrier, later code may write the shared memory that the threads have read here.
         b.barrier();
         Ok(all)
     })
 }
 
-/// What the block of that rank in the cluster has at an address of shared memory.
+/// Reads an address of shared memory of the block `rank` of the cluster.
 fn remote(b: &mut Builder, dtype: DType, address: &Expr, rank: i64) -> Result<Scalar, Error> {
     let own = b.value(address, Width::W32)?;
     let (there, value) = (b.reg(Type::B32), b.reg(lower::register(dtype)));

@@ -1,4 +1,4 @@
-//! `transform`, `axpby` and `reduce`: what is done to values one by one.
+//! `transform`, `axpby` and `reduce`, which compute with the values of tensors one by one.
 
 use std::panic::Location;
 
@@ -12,12 +12,12 @@ use crate::{Error, Scalar};
 
 /// `target(i) = op(source0(i), source1(i), ...)` for all `i` (CuTe's `transform`).
 ///
-/// `op` sees and returns scalars as [`read`] gives them. Tensors in memory are loaded and stored in the widest vectors. What is done alike to
-/// two floats of 16 bits that fill a register is one instruction (`fma.rn.f16x2`), where there is one: for sums, differences,
-/// products, `mul_add`, minima, maxima, `abs` and negation.
+/// `op` takes and returns scalars as [`read`] gives them. Tensors in memory are loaded and stored in the widest vectors. If `op` does
+/// the same to two floats of 16 bits that fill a register, one instruction computes both (`fma.rn.f16x2`), where PTX has one: for sums,
+/// differences, products, `mul_add`, minima, maxima, `abs` and negation.
 ///
 /// # Errors
-/// [`Error::Mismatch`] if the tensors have not as many values, or cannot be copied; those of `op`.
+/// [`Error::Mismatch`] if the tensors have different numbers of values, or cannot be copied; those of `op`.
 ///
 /// # Examples
 /// ```
@@ -97,7 +97,7 @@ pub fn reduce<E: Data>(
     let mut result = initial;
     for value in b.on_behalf(site, |b| read(b, tensor))? {
         let next = op(b, &result, &value)?;
-        // As many values as there may be are deeper than an expression can be.
+        // Without this, an expression over many values would be deeper than is accepted.
         result = b.on_behalf(site, |b| b.hold(&next))?;
     }
     Ok(result)
@@ -107,7 +107,7 @@ pub fn reduce<E: Data>(
 /// computed in f32 and rounded once, to nearest even.
 ///
 /// # Errors
-/// [`Error::Mismatch`] for tensors of different sizes or dtypes, or others than f64, f32, f16 and bf16.
+/// [`Error::Mismatch`] for tensors of different sizes or dtypes, or of other dtypes than f64, f32, f16 and bf16.
 #[track_caller]
 pub fn axpby<S: Data, D: Data>(
     b: &mut Builder,

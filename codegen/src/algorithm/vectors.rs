@@ -1,4 +1,4 @@
-//! Universal copies: vectors between memory and registers, as wide as the atom says or as layouts allow.
+//! Universal copies, which move vectors between memory and registers, as wide as the atom says or as layouts allow.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +15,10 @@ use crate::atom::CopyOp;
 use crate::builder::{Builder, Cond, Width};
 use crate::{Error, Expr, Rmem};
 
-/// Loads that are in flight together where values go from memory to memory.
+/// The loads that are in flight together in a copy from memory to memory.
 const BATCH: usize = 8;
 
-/// Where a vector lies.
+/// The place of a vector on one side.
 enum End {
     Memory(Space, Place),
     Registers(Piece),
@@ -27,7 +27,7 @@ enum End {
 /// A vector in memory.
 struct Place {
     address: Expr,
-    /// With how many bytes the place of a register within the vector is exclusive-ored.
+    /// The number of bytes that is exclusive-ored with the place of a register within the vector.
     order: Expr,
 }
 
@@ -36,14 +36,14 @@ struct Vector {
     from: End,
     to: End,
     cond: Cond,
-    /// Bits of all of them.
+    /// The bits of all values.
     bits: i64,
     /// The number of the first value in the target's registers.
     first: Option<i64>,
     tail: Option<Tail>,
 }
 
-/// The vector in narrower pieces, where a row ends within it.
+/// The pieces of a vector for the case that a row ends within it.
 struct Tail {
     cond: Cond,
     pieces: Vec<Vector>,
@@ -77,8 +77,8 @@ pub(super) fn emit(b: &mut Builder, copy: &Move<'_>) -> Result<(), Error> {
     vectors.chunks(BATCH).try_for_each(|batch| emit_batch(b, batch, copy.with.zeros, &mut fresh))
 }
 
-/// All loads first, then all stores, then what rows cut. Where memory is filled up with zeros, whole vectors of zeros come before pieces of
-/// them.
+/// Writes all loads first, then all stores, then the pieces of vectors that a row's end cuts. Where memory is filled up with zeros, a
+/// whole vector of zeros is stored before its pieces.
 fn emit_batch(b: &mut Builder, batch: &[Vector], zeros: bool, fresh: &mut Fresh) -> Result<(), Error> {
     let mut waiting = Vec::new();
     for Vector { from, to, cond, bits, first, .. } in batch {
@@ -125,7 +125,7 @@ fn widest(copy: &Move<'_>, order: &[i64], most: i64) -> Result<Result<Vec<Vector
     }
 }
 
-/// The copy in vectors of so many bits, or why there are none.
+/// The copy in vectors of `bits` bits, or the reason why there are none.
 fn vectors(copy: &Move<'_>, order: &[i64], bits: i64) -> Result<Result<Vec<Vector>, &'static str>, Error> {
     let width = (bits / copy.bits) as usize;
     if width == 0 || !order.len().is_multiple_of(width) {
@@ -138,11 +138,11 @@ fn vectors(copy: &Move<'_>, order: &[i64], bits: i64) -> Result<Result<Vec<Vecto
     order.chunks(width).map(vector).collect()
 }
 
-/// The values of this group in one vector, or why they are none.
+/// The values of this group in one vector, or the reason why the group is no vector.
 fn vector(copy: &Move<'_>, group: &[i64], cond: Cond) -> Result<Result<Vector, &'static str>, Error> {
     let source: Vec<Site> = group.iter().map(|&i| copy.source[i as usize].clone()).collect();
     let target: Vec<Site> = group.iter().map(|&i| copy.target[i as usize].clone()).collect();
-    // Where the width is free, a narrower access costs less than registers that change places as the kernel runs.
+    // Where the width is free, a narrower access costs less than to select registers when the kernel runs.
     let selects = copy.with.atom.op == CopyOp::Universal;
     let (Some(from), Some(to)) = (end(&source, copy.bits, selects)?, end(&target, copy.bits, selects)?)
     else {
@@ -152,7 +152,7 @@ fn vector(copy: &Move<'_>, group: &[i64], cond: Cond) -> Result<Result<Vector, &
     Ok(Ok(Vector { from, to, cond, bits, first, tail: None }))
 }
 
-/// A vector within which a row may end, and its first values in the widest pieces within which none does.
+/// A vector within which a row may end, with its first values in the widest pieces within which no row ends.
 fn cut(copy: &Move<'_>, group: &[i64]) -> Result<Result<Vector, &'static str>, Error> {
     let refused = "predicates that hold for whole vectors, or for the first values of each";
     let Some(Cut { whole, partly, below }) = copy.predicates.cut(group) else { return Ok(Err(refused)) };
@@ -163,7 +163,7 @@ fn cut(copy: &Move<'_>, group: &[i64]) -> Result<Result<Vector, &'static str>, E
     let mut width = group.len() / 2;
     while width > 0 {
         if group.chunks(width).all(|piece| copy.predicates.of(piece).is_some()) {
-            // The last piece is not wanted: a row ends before it.
+            // The last piece is not wanted, since a row ends before it.
             let pieces = group.chunks(width).zip(below.iter().step_by(width)).take(group.len() / width - 1);
             let pieces = pieces.map(|(piece, below)| self::vector(copy, piece, below.clone()));
             if let Ok(pieces) = pieces.collect::<Result<Result<_, _>, Error>>()? {
@@ -190,14 +190,14 @@ fn end(group: &[Site], bits: i64, selects: bool) -> Result<Option<End>, Error> {
     })
 }
 
-/// Registers of which every value is written: the first write need not keep what was there.
+/// Registers of which every value is written, so that the first write need not keep the register's old bits.
 pub(super) struct Fresh {
     per: i64,
     whole: BTreeSet<i64>,
 }
 
 impl Fresh {
-    /// Of values that are written whatever the predicates say.
+    /// The registers of `written`, which must be values that are written whatever the predicates say.
     pub(super) fn new<'a>(written: impl Iterator<Item = &'a Rmem>) -> Fresh {
         let mut per = 1;
         let mut values: BTreeMap<i64, (BTreeSet<i64>, i64)> = BTreeMap::new();
@@ -212,13 +212,13 @@ impl Fresh {
         Fresh { per, whole: whole.map(|(register, _)| register).collect() }
     }
 
-    /// Whether the register of value `first` is written here first.
+    /// Whether the write of value `first` is the first one to its register.
     pub(super) fn take(&mut self, first: i64) -> bool {
         self.whole.remove(&(first / self.per))
     }
 }
 
-/// Adds registers to global memory: `red`.
+/// Writes `red` instructions, which add registers to global memory.
 pub(super) fn add(b: &mut Builder, copy: &Move<'_>, ty: Type) -> Result<(), Error> {
     let expected = match ty {
         Type::F32 => DType::F32,

@@ -11,7 +11,7 @@ use crate::expr::Expr;
 pub(super) fn emit(b: &mut Builder, copy: &Move<'_>) -> Result<(), Error> {
     let all: Vec<i64> = (0..copy.source.len() as i64).collect();
     if copy.predicates.of(&all) != Some(Cond::Always) {
-        return Err(copy.refused("no predicates: all lanes execute it together"));
+        return Err(copy.refused("no predicates, since all lanes execute the instruction together"));
     }
     let ([from, to], count) = copy.instructions()?;
     let modifiers = copy.with.atom.modifiers();
@@ -46,7 +46,7 @@ pub(super) fn emit(b: &mut Builder, copy: &Move<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// A lane keeps one register and gives the other to the lane whose number differs in `xor`.
+/// Each lane keeps one register and gives the other to the lane whose number differs in the bit `xor`.
 fn transpose(b: &mut Builder, xor: i64, from: &[Operand], to: &[Operand]) -> Result<(), Error> {
     let lane = b.special(Special::Laneid);
     let bit = lane.and(xor)?;
@@ -61,7 +61,7 @@ fn transpose(b: &mut Builder, xor: i64, from: &[Operand], to: &[Operand]) -> Res
     let mut operands = vec![Operand::from(&got), Operand::from(&give)];
     operands.extend(lanes);
     b.inst(Opcode::Shfl, &[Word::Sync.into(), Word::Bfly.into(), Type::B32.into()], operands);
-    // Through registers of its own: the target may be the source.
+    // The results go through new registers, since the target may be the source.
     select(b, &low, Operand::from(&got), from[0].clone());
     select(b, &high, from[1].clone(), Operand::from(&got));
     for (to, value) in to.iter().zip([&low, &high]) {

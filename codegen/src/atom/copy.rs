@@ -15,9 +15,9 @@ pub(crate) use tensor::{tensor_element, tensor_swizzle};
 /// Which caches `cp.async` goes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cache {
-    /// `.ca`: all levels.
+    /// `.ca`: the caches of all levels.
     Always,
-    /// `.cg`: L2 alone.
+    /// `.cg`: the L2 cache alone.
     Global,
 }
 
@@ -36,7 +36,7 @@ pub enum Transfer {
     Prefetch,
 }
 
-/// How a bulk or tensor copy combines what it brings with what is there.
+/// How a bulk or tensor copy combines its values with the values in global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each is the PTX operation of its name")]
 pub enum Reduction {
@@ -51,7 +51,7 @@ pub enum Reduction {
 }
 
 impl Reduction {
-    /// Every one.
+    /// Every reduction.
     pub const ALL: [Reduction; 8] = [
         Reduction::Add,
         Reduction::Min,
@@ -108,30 +108,30 @@ pub enum CopyOp {
     Universal,
     /// The widest universal copy up to the atom's bits that layouts and alignment allow.
     AutoVectorizing,
-    /// `shfl`: pairs of lanes, their numbers different in the bit `xor`, transpose their two registers.
+    /// `shfl`: pairs of lanes whose numbers differ in the bit `xor` transpose their two registers.
     Shuffle {
         /// The bit: 1 or 4.
         xor: u32,
     },
     /// `cp.async`: global to shared memory.
     CpAsync {
-        /// Which caches it goes through.
+        /// The caches that the copy goes through.
         cache: Cache,
-        /// Whether what a predicate excludes becomes zero instead of staying.
+        /// Whether values that a predicate excludes become zero instead of staying as they are.
         zfill: bool,
     },
     /// `ldmatrix`: shared memory to a warp's registers.
     Ldmatrix {
-        /// How many 8x8 matrices of 16-bit elements.
+        /// The number of 8x8 matrices of 16-bit elements.
         matrices: u32,
-        /// Whether each is transposed on the way.
+        /// Whether each matrix is transposed on the way.
         transposed: bool,
     },
     /// `stmatrix`: a warp's registers to shared memory.
     Stmatrix {
-        /// How many 8x8 matrices of 16-bit elements.
+        /// The number of 8x8 matrices of 16-bit elements.
         matrices: u32,
-        /// Whether each is transposed on the way.
+        /// Whether each matrix is transposed on the way.
         transposed: bool,
     },
     /// `movmatrix`: an 8x8 matrix of 16-bit elements is transposed between registers.
@@ -145,26 +145,26 @@ pub enum CopyOp {
     },
     /// `cp.async.bulk`: contiguous bytes.
     Bulk(Transfer),
-    /// `cp.reduce.async.bulk`: contiguous values in shared memory are combined with those in global memory.
+    /// `cp.reduce.async.bulk`: contiguous values in shared memory are combined with the values in global memory.
     BulkReduce {
-        /// By what operation.
+        /// The operation.
         op: Reduction,
-        /// What the values are.
+        /// The dtype of the values.
         dtype: DType,
     },
     /// `cp.async.bulk.tensor`: a box of a tensor that a tensor map describes.
     Tma {
-        /// What it does.
+        /// What the copy does.
         transfer: Transfer,
         /// Dimensions of the tensor, 1 to 5.
         rank: u32,
     },
 }
 
-/// A copy instruction: who moves which bits.
+/// A copy instruction, and which thread moves which bits.
 ///
-/// The three layouts map `(Thr,Val)` to a bit of what the atom moves. The reference is the one of the two sides that a
-/// [`TiledCopy`](crate::TiledCopy)'s thread-value layout speaks of: the registers, where there are any.
+/// The three layouts map `(Thr,Val)` to a bit of what the atom moves. The reference is the side, source or destination, that the
+/// thread-value layout of a [`TiledCopy`](crate::TiledCopy) speaks of: the side in registers, if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyAtom {
     /// The instruction.
@@ -206,7 +206,7 @@ impl CopyAtom {
         name.as_str().to_owned()
     }
 
-    /// The name, in constants.
+    /// Writes the name; constants can call this.
     pub(crate) const fn spell(&self, out: &mut Message) {
         let bits = self.bits() as usize;
         match self.op {
@@ -256,12 +256,12 @@ impl CopyAtom {
         }
     }
 
-    /// The atom of this name; bulk copies, whose size is free, of 16 bytes.
+    /// The atom of this name; a bulk copy, whose size is free, is one of 16 bytes.
     pub fn find(name: &str) -> Option<CopyAtom> {
         CopyAtom::all().into_iter().find(|atom| atom.name() == name)
     }
 
-    /// The spaces that it reads and writes; `None` where any will do.
+    /// The spaces that the atom reads and writes; `None` where any space will do.
     pub const fn spaces(&self) -> [Option<Space>; 2] {
         let (gmem, smem, rmem) = (Some(Space::Gmem), Some(Space::Smem), Some(Space::Rmem));
         match self.op {
@@ -280,7 +280,7 @@ impl CopyAtom {
         }
     }
 
-    /// What its instruction takes of memory, in words: what a copy is refused for if it is not there.
+    /// What the instruction needs of memory, in words, for the error of a copy that does not have it.
     pub(crate) const fn takes(&self) -> &'static str {
         match self.op {
             CopyOp::CpAsync { .. } => "values that lie together on both sides, aligned to their size",
@@ -310,7 +310,7 @@ impl CopyAtom {
         }
     }
 
-    /// What follows the opcode; nothing for universal copies.
+    /// The modifiers that follow the opcode; universal copies have none.
     pub fn modifiers(&self) -> Vec<Modifier> {
         let words = |words: &[Word]| words.iter().map(|&word| Modifier::Word(word)).collect::<Vec<_>>();
         let mut out = match self.op {
@@ -366,7 +366,7 @@ const fn numbered(out: &mut Message, before: &str, n: usize, after: &str) {
     out.text(after);
 }
 
-/// Registers of 32 bits, or of 16 where they are transposed.
+/// Writes the registers of a name: 32 bits each, or 16 bits where matrices are transposed.
 const fn of_matrices(out: &mut Message, before: &str, matrices: u32, transposed: bool, word: &str) {
     let (registers, bits) = if transposed { (2 * matrices, 16) } else { (matrices, 32) };
     numbered(out, before, bits, "x");

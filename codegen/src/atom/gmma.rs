@@ -1,7 +1,7 @@
 //! Operands of `wgmma` in shared memory: layout atoms and matrix descriptors (PTX ISA, "Shared Memory Matrix Layout",
 //! "Matrix Descriptor Format"; CuTe's `GMMA::Layout_K_SW128_Atom` and `make_gmma_desc`).
 //!
-//! In units of 16 bytes, `T` elements, a matrix lies in rows of `W` units, eight rows to a swizzle's period. With strides
+//! A unit is 16 bytes, which are `T` elements. A matrix lies in rows of `W` units, eight rows to a swizzle's period. With strides
 //! SBO and LBO, which the descriptor holds, row `r` and column `c` along K are at
 //!
 //! | major | place in elements |
@@ -16,10 +16,10 @@ use girih_tensor::DType;
 use super::Major;
 use crate::Error;
 
-/// How 16-byte units of a shared matrix are exchanged: within rows of as many bytes.
+/// How the 16-byte units of a matrix in shared memory are exchanged: within rows of 16, 32, 64 or 128 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GmmaSwizzle {
-    /// Not at all: rows of 16 bytes (CuTe's `INTER`).
+    /// Nothing is exchanged in rows of 16 bytes (CuTe's `INTER`).
     Inter,
     /// `Swizzle<1,4,3>` of bytes.
     Sw32,
@@ -29,20 +29,20 @@ pub enum GmmaSwizzle {
     Sw128,
 }
 
-/// Rows of a swizzle's period.
+/// The rows of a swizzle's period.
 const ROWS: i64 = 8;
 
-/// Elements of 16 bytes.
+/// The elements in a unit of 16 bytes.
 fn unit(dtype: DType) -> i64 {
     128 / i64::from(dtype.bits())
 }
 
 impl GmmaSwizzle {
-    /// All four, the narrowest first.
+    /// All four swizzles, the narrowest first.
     pub const ALL: [GmmaSwizzle; 4] =
         [GmmaSwizzle::Inter, GmmaSwizzle::Sw32, GmmaSwizzle::Sw64, GmmaSwizzle::Sw128];
 
-    /// Bits that are exchanged.
+    /// The number of bits that the swizzle changes.
     const fn bits(self) -> u32 {
         self as u32
     }
@@ -52,12 +52,12 @@ impl GmmaSwizzle {
         1 << self.bits()
     }
 
-    /// Bytes after which the pattern repeats: a matrix begins at a multiple.
+    /// The number of bytes after which the pattern repeats; the address of a matrix must be a multiple of this number.
     pub const fn period(self) -> i64 {
         128 << self.bits()
     }
 
-    /// The field of a descriptor.
+    /// The swizzle's code in a descriptor.
     const fn code(self) -> u64 {
         match self {
             GmmaSwizzle::Inter => 0,
@@ -70,7 +70,7 @@ impl GmmaSwizzle {
     /// The swizzle of offsets in elements of `dtype`; none for [`GmmaSwizzle::Inter`].
     ///
     /// # Errors
-    /// None for a dtype of at most 128 bits.
+    /// There are none for a dtype of at most 128 bits.
     pub fn swizzle(self, dtype: DType) -> Result<Option<Swizzle>, Error> {
         match self {
             GmmaSwizzle::Inter => Ok(None),
@@ -89,7 +89,7 @@ pub struct GmmaLayout {
 }
 
 impl GmmaLayout {
-    /// All eight.
+    /// All eight layouts.
     ///
     /// ```
     /// use girih_codegen::atom::GmmaLayout;
@@ -112,7 +112,7 @@ impl GmmaLayout {
     /// The atom, (MN,K) -> element: eight rows of 16, 32, 64 or 128 bytes.
     ///
     /// # Errors
-    /// None for a dtype of at most 128 bits.
+    /// There are none for a dtype of at most 128 bits.
     ///
     /// # Examples
     /// ```
@@ -136,7 +136,7 @@ impl GmmaLayout {
         Ok(Composed::new(swizzle, 0, layout))
     }
 
-    /// The atom repeated over `extents` of MN and K, first along the mode that is not contiguous: a tensor copy's box is as
+    /// The atom repeated over `extents` of MN and K, first along the mode that is not contiguous, so that a tensor copy's box is as
     /// wide as the swizzle and as high as the tile (CuTe's `tile_to_shape`).
     ///
     /// # Errors
@@ -188,7 +188,7 @@ pub struct GmmaDesc {
 }
 
 impl GmmaDesc {
-    /// The 64 bits of a descriptor of a matrix at address 0; the address's bits 4 to 17 go into the lowest 14.
+    /// The 64 bits of the descriptor of a matrix at address 0. For another address, its bits 4 to 17 go into the lowest 14 bits.
     ///
     /// ```
     /// use girih_codegen::atom::{GmmaDesc, GmmaSwizzle};
@@ -206,7 +206,7 @@ impl GmmaDesc {
 /// (CuTe's `make_gmma_desc`).
 ///
 /// # Errors
-/// [`Error::Mismatch`] if the layout is not canonical: it names the first element that lies elsewhere.
+/// [`Error::Mismatch`] if the layout is not canonical; the message names the first element that lies elsewhere.
 ///
 /// # Examples
 /// ```
@@ -246,7 +246,7 @@ pub fn make_gmma_desc(
     let [rows, columns] = [extent(0)?, extent(1)?];
     let at = |r: i64, c: i64| Ok::<i64, Error>(layout.at(r + c * rows)?);
     let (t, row) = (unit(dtype), kind.units() * unit(dtype));
-    // A stride that nothing steps over is 0.
+    // A stride over which no element steps is 0.
     let step = |r: i64, c: i64| if r < rows && c < columns { at(r, c) } else { Ok(0) };
     let (lbo, sbo) = match (major, kind) {
         (Major::K, GmmaSwizzle::Inter) => (step(0, t)?, step(ROWS, 0)?),

@@ -2,8 +2,8 @@
 //! Warpgroup Level Matrix Multiply-Accumulate").
 //!
 //! An atom is built by rule from its shape and its types; its name and its modifiers follow from the same data.
-//! [`MmaAtom::all`] lists every one, [`MmaAtom::find`] takes CuTe's name, and those that kernels name are constants.
-//! CuTe's atoms of complex numbers are not among them: there is no such instruction, CuTe composes them from real ones.
+//! [`MmaAtom::all`] lists every atom, [`MmaAtom::find`] takes CuTe's name, and the atoms that kernels name are constants.
+//! CuTe's atoms of complex numbers are left out: CuTe composes them from real ones, since no such instructions exist.
 
 mod family;
 mod list;
@@ -33,16 +33,16 @@ pub enum MmaKind {
     Fma,
     /// A product of short vectors by one thread: `dp4a`, `dp2a`.
     Dot,
-    /// A warp's, or at sm_70 a quad pair's: `mma.sync`, all operands in registers.
+    /// A product by a warp, or at sm_70 by a quad pair: `mma.sync`, all operands in registers.
     Mma,
-    /// A warpgroup's: `wgmma.mma_async`, A and B in shared memory.
+    /// A product by a warpgroup: `wgmma.mma_async`, A and B in shared memory.
     WgmmaSs,
-    /// A warpgroup's: `wgmma.mma_async`, A in registers, B in shared memory.
+    /// A product by a warpgroup: `wgmma.mma_async`, A in registers, B in shared memory.
     WgmmaRs,
 }
 
 impl MmaKind {
-    /// Whether it is a warpgroup's.
+    /// Whether the instruction is a warpgroup's.
     pub const fn is_wgmma(self) -> bool {
         matches!(self, MmaKind::WgmmaSs | MmaKind::WgmmaRs)
     }
@@ -51,26 +51,26 @@ impl MmaKind {
 /// How elements are multiplied and added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Product {
-    /// Products and sums; those of integers wrap.
+    /// Products and sums, which wrap for integers.
     Multiply,
-    /// The same of integers, the sum clamped to the accumulator's range (`.satfinite`).
+    /// Products and sums of integers, where the sum is clamped to the accumulator's range (`.satfinite`).
     Saturate,
-    /// Bits: how many differ (`.xor.popc`).
+    /// The number of bits that differ (`.xor.popc`).
     Xor,
-    /// Bits: how many are both set (`.and.popc`).
+    /// The number of bits that are set in both (`.and.popc`).
     And,
 }
 
 /// A matrix multiply-accumulate instruction: `D = A * B^T + C` on a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MmaAtom {
-    /// What instruction.
+    /// The kind of the instruction.
     pub kind: MmaKind,
-    /// How it multiplies.
+    /// How the instruction multiplies.
     pub product: Product,
     /// M, N, K of the tile in elements.
     pub shape_mnk: [i64; 3],
-    /// The threads that execute it together: place in the atom -> lane.
+    /// The threads that execute the instruction together: place in the atom -> lane.
     pub threads: Lay,
     /// (Thr,Val) -> index in the M x K tile. An operand in shared memory belongs to every thread as a whole.
     pub a: Lay,
@@ -86,7 +86,7 @@ pub struct MmaAtom {
     pub c_type: DType,
     /// The order in which the instruction takes A and B.
     pub majors: [Major; 2],
-    /// The architecture that CuTe files it under, as in `SM80_`; 0 for the universal ones.
+    /// The architecture that CuTe files the atom under, as in `SM80_`; 0 for the universal atoms.
     pub arch: u32,
     /// Least compute capability, as in sm_80; `wgmma` needs sm_90a.
     pub sm: u32,

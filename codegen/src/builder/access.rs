@@ -8,7 +8,7 @@ use crate::Error;
 use crate::expr::Expr;
 
 impl Builder {
-    /// `ld` of one, two or four registers from `address` (bytes) where `cond` holds; elsewhere they keep their values.
+    /// `ld` of one, two or four registers from `address` (bytes) where `cond` holds; elsewhere the registers keep their values.
     ///
     /// # Errors
     /// [`Error::Access`] for another number of registers, registers of different types, or a space without addresses.

@@ -1,4 +1,4 @@
-//! Barriers of threads, and what a warpgroup does together.
+//! Barriers of threads, and instructions that a whole warpgroup executes.
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 
@@ -6,10 +6,11 @@ use super::{Builder, Width};
 use crate::Error;
 use crate::expr::Expr;
 
-/// Threads of a warpgroup.
+/// The threads of a warpgroup.
 const WARPGROUP: i64 = 128;
-/// The last barrier of a block, and the registers that a thread can ask for.
+/// The highest number of a block's barriers.
 const BARRIERS: i64 = 15;
+/// The numbers of registers that a thread can ask for.
 const REGISTERS: std::ops::RangeInclusive<u32> = 24..=256;
 
 impl Builder {
@@ -28,14 +29,14 @@ impl Builder {
     /// `bar.sync id, threads`: that many threads of whole warps meet (CUTLASS's `NamedBarrier::sync`).
     ///
     /// # Errors
-    /// [`Error::Config`] for an id that is not known to be in 1 to 15, as 0 is [`Builder::barrier`]'s, and for threads of no
-    /// whole warps; as [`Builder::value`].
+    /// [`Error::Config`] for an id that is not known to be in 1 to 15 (barrier 0 is that of [`Builder::barrier`]), and for a number of
+    /// threads that makes no whole warps; as [`Builder::value`].
     #[track_caller]
     pub fn named_barrier_sync(&mut self, id: &Expr, threads: u32) -> Result<(), Error> {
         self.named_barrier(Word::Sync, id, threads)
     }
 
-    /// `bar.arrive id, threads`: counts the threads for a [`Builder::named_barrier_sync`] of others, without waiting.
+    /// `bar.arrive id, threads`: counts the calling threads for a [`Builder::named_barrier_sync`] of others, without waiting.
     ///
     /// # Errors
     /// As [`Builder::named_barrier_sync`].
@@ -51,7 +52,11 @@ impl Builder {
         };
         let (lower, upper) = id.range();
         if lower < 1 || upper > BARRIERS {
-            return refused("barrier", id.to_string(), "known to be in 1 to 15; 0 is the whole block's");
+            return refused(
+                "barrier",
+                id.to_string(),
+                "a number that is known to be in 1 to 15; barrier 0 is the whole block's",
+            );
         }
         if threads == 0 || threads > 1024 || !threads.is_multiple_of(32) {
             return refused("threads of a barrier", threads.to_string(), "multiples of 32 up to 1024");
@@ -70,7 +75,7 @@ impl Builder {
         self.inst(Opcode::Barrier, &words(Word::Wait, Word::Acquire), Vec::new());
     }
 
-    /// `setmaxnreg.inc`: the threads of a warpgroup wait for `registers` of 32 bits each (CUTLASS's
+    /// `setmaxnreg.inc`: the threads of a warpgroup wait until each of them has `registers` registers of 32 bits (CUTLASS's
     /// `warpgroup_reg_alloc`).
     ///
     /// # Errors
@@ -80,7 +85,7 @@ impl Builder {
         self.setmaxnreg(Word::Inc, registers)
     }
 
-    /// `setmaxnreg.dec`: the threads of a warpgroup keep `registers` each (CUTLASS's `warpgroup_reg_dealloc`).
+    /// `setmaxnreg.dec`: each thread of a warpgroup keeps `registers` registers (CUTLASS's `warpgroup_reg_dealloc`).
     ///
     /// # Errors
     /// As [`Builder::warpgroup_reg_alloc`].
@@ -103,8 +108,8 @@ impl Builder {
         Ok(())
     }
 
-    /// The warpgroup of `thread`, which is an index in the block: the same register for all lanes, known to the assembler
-    /// to be so (CUTLASS's `canonical_warp_group_idx`).
+    /// The number of the warpgroup of `thread`, an index in the block. The number comes from a shuffle, by which the assembler
+    /// knows that all lanes of a warp have the same one (CUTLASS's `canonical_warp_group_idx`).
     ///
     /// # Errors
     /// As [`Builder::value`].

@@ -1,11 +1,11 @@
-//! The statements of a scope, and what is claimed between them.
+//! The statements of a scope, and the claims that are made between them.
 
 use std::collections::HashMap;
 use std::panic::Location;
 
 use girih_ptx::{Claim, Item, Module, Name, Notes, Site, Statement};
 
-/// Statements in order, who wrote each, and what is claimed of registers: behind how many statements.
+/// Statements in order, the line of the program that wrote each, and the claims, each with the number of statements before it.
 #[derive(Default)]
 pub(super) struct Body {
     statements: Vec<Statement>,
@@ -13,7 +13,7 @@ pub(super) struct Body {
     claims: Vec<(usize, Claim)>,
 }
 
-/// What a marker's comment begins with; nobody else writes such a comment.
+/// The beginning of a marker's comment; no other comment begins so.
 const MARKER: &str = "girih: behind statement ";
 
 impl Body {
@@ -22,7 +22,7 @@ impl Body {
         self.sites.push(site);
     }
 
-    /// Something is claimed behind the last statement.
+    /// Adds a claim behind the last statement.
     pub(super) fn claim(&mut self, claim: Claim) {
         self.claims.push((self.statements.len(), claim));
     }
@@ -34,7 +34,7 @@ impl Body {
         self.claims.extend(other.claims.into_iter().map(|(behind, claim)| (before + behind, claim)));
     }
 
-    /// With what `before` puts in front of a statement that somebody wrote.
+    /// The body in which the statement that `before` returns stands in front of each statement with a site.
     pub(super) fn with_each(
         self,
         mut before: impl FnMut(&'static Location<'static>) -> Option<Statement>,
@@ -58,20 +58,20 @@ impl Body {
         body
     }
 
-    /// The statements, and what else is known of them.
+    /// The statements, and their sites and claims.
     pub(super) fn into_parts(self) -> (Vec<Statement>, Known) {
         (self.statements, Known { sites: self.sites, claims: self.claims })
     }
 }
 
-/// What is known of a kernel's statements.
+/// The sites and claims of a kernel's statements.
 pub(super) struct Known {
     sites: Vec<Option<&'static Location<'static>>>,
     claims: Vec<(usize, Claim)>,
 }
 
 impl Known {
-    /// The same of the lines of the text of `module`, whose kernel `name` has the statements.
+    /// The sites and claims by lines of the text of `module`, whose kernel `name` has the statements.
     pub(super) fn by_lines(self, module: &Module, name: &Name) -> Notes {
         let (text, lines) = lines_behind(module, name);
         let line = |behind: usize| lines.get(&behind).copied().unwrap_or(0);
@@ -79,7 +79,7 @@ impl Known {
         let mut files = HashMap::new();
         let sites = self.sites.iter().enumerate().filter_map(|(i, site)| {
             let mut site = Site::from((*site)?);
-            // One text for each file.
+            // Sites in one file share the file's name.
             site.file = files.entry(site.file.clone()).or_insert(site.file).clone();
             Some((line(i + 1), site))
         });
@@ -87,8 +87,8 @@ impl Known {
     }
 }
 
-/// The text of a module, and on which of its lines the statement stands that so many others of a kernel's are in front of:
-/// comments are put behind them, and looked for in the text.
+/// The text of a module, and for every `n` the line of that text on which the `n`-th statement of kernel `name` ends, counted from
+/// 1. To find the lines, a copy of the module gets a marker behind each statement.
 fn lines_behind(module: &Module, name: &Name) -> (String, HashMap<usize, u32>) {
     let mut marked = module.clone();
     for item in &mut marked.items {

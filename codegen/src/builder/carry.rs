@@ -1,4 +1,4 @@
-//! Scalars that go from round to round of a loop, or come out of a condition.
+//! Scalars that a loop carries from round to round, or that a condition results in.
 
 use std::cell::RefCell;
 use std::panic::Location;
@@ -11,8 +11,8 @@ use crate::expr::Expr;
 use crate::scalar::{Scalar, lower};
 
 impl Builder {
-    /// Runs `body` for each value of `0..count` with what it returned for the one before, at first with `initial`: what it returned
-    /// for the last one, or `initial` where `count` is 0.
+    /// Runs `body` for each value of `0..count`, with the scalars that the round before returned; the first round gets `initial`.
+    /// Returns the scalars of the last round, or `initial` where `count` is 0.
     ///
     /// # Errors
     /// [`Error::Mismatch`] for a body that returns scalars of other dtypes; those of `body`, [`Builder::value`] and
@@ -53,11 +53,11 @@ impl Builder {
         Ok(std::array::from_fn(|k| self.leaf(&regs[k], depth, initial[k].dtype())))
     }
 
-    /// What `then` returns where `cond` holds, and what `otherwise` returns where it does not.
+    /// The scalars that `then` returns where `cond` holds, and that `otherwise` returns elsewhere.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the two return scalars of different dtypes; their own, and those of [`Builder::value`] and
-    /// [`Builder::scalar`].
+    /// [`Error::Mismatch`] if the two closures return scalars of different dtypes; the errors of the closures, of [`Builder::value`]
+    /// and of [`Builder::scalar`].
     ///
     /// # Examples
     /// ```
@@ -110,12 +110,12 @@ impl Builder {
             Some((values, regs)) => {
                 Ok(std::array::from_fn(|k| self.leaf(&regs[k], depth, values[k].dtype())))
             }
-            // Both have been run.
+            // This does not happen, since both closures have been run.
             None => Err(Error::OutOfScope { expr: String::from("a result of a condition") }),
         }
     }
 
-    /// Writes scalars to registers, all at once: what one of the registers held may be among the scalars.
+    /// Writes scalars to registers, all at once: a scalar may be computed from what another one of the registers held.
     #[track_caller]
     fn assign<const N: usize>(&mut self, regs: &[Reg; N], scalars: &[Scalar; N]) -> Result<(), Error> {
         let mut values = Vec::new();
@@ -125,7 +125,7 @@ impl Builder {
         let mut moves = Vec::new();
         for (k, (reg, value)) in regs.iter().zip(values).enumerate() {
             let ty = lower::moved(scalars[k].dtype());
-            // One that is written before it is read here.
+            // An earlier move of this loop overwrites the value, so a copy is made first.
             let value = if regs[..k].iter().any(|earlier| Operand::from(earlier) == value) {
                 let copy = self.reg(reg.ty);
                 let operands = vec![Operand::from(&copy), value];

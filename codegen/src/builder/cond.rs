@@ -1,4 +1,4 @@
-//! Conditions become predicates.
+//! Computes conditions into predicate registers.
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
@@ -29,7 +29,7 @@ impl Builder {
         Ok(reg)
     }
 
-    /// What a predicate register holds now, as a condition. Once an instruction writes the register, the condition is refused
+    /// The condition that a predicate register holds now. Once an instruction writes the register, the condition is refused
     /// ([`Error::Stale`]).
     ///
     /// # Errors
@@ -79,7 +79,7 @@ impl Builder {
         }
     }
 
-    /// The scope that has a condition whose scalars have been computed.
+    /// The outermost scope that has the registers of a condition whose scalars have been computed.
     pub(super) fn cond_depth(&self, cond: &Cond) -> usize {
         match cond {
             Cond::Always | Cond::Never => 0,
@@ -119,7 +119,7 @@ impl Builder {
                 Ok(reg)
             }
             Cond::Compare(compare, a, b) => {
-                // Of bf16 there are no comparisons on sm_80.
+                // sm_80 has no comparisons of bf16.
                 let wide = |s: &Scalar| if s.dtype() == DType::Bf16 { s.to(DType::F32) } else { s.clone() };
                 let (a, b) = (wide(a), wide(b));
                 let modifiers = [compare.word(a.dtype()).into(), lower::ty(a.dtype()).into()];
@@ -129,7 +129,7 @@ impl Builder {
                 self.inst_at(depth, Opcode::Setp, &modifiers, operands);
                 Ok(reg)
             }
-            // A register that may be written: nothing of its own to remember.
+            // The register may be written later, so that it is not remembered.
             Cond::Register(predicate) => self.leaf_reg(predicate.0).map(|(reg, _)| reg),
             Cond::Not(cond) => {
                 let inner = self.cond(cond)?;
@@ -139,7 +139,7 @@ impl Builder {
                 Ok(reg)
             }
             Cond::All(parts) => {
-                // Outer parts first, so that their conjunction is computed outside.
+                // The parts of outer scopes come first, so that their conjunction is computed outside.
                 let mut parts = parts.clone();
                 parts.sort_by_key(|p| self.cond_depth(p));
                 let Some(last) = parts.pop() else { return self.cond(&Cond::Always) };
@@ -153,7 +153,7 @@ impl Builder {
         }
     }
 
-    /// `cond ? value : 0`, 32 bits.
+    /// `cond ? value : 0`, in 32 bits.
     ///
     /// # Errors
     /// As [`Builder::value`].

@@ -21,7 +21,8 @@ impl Builder {
         self.push(Statement::Inst(instruction(guard, Opcode::Bra, &[], vec![to])));
     }
 
-    /// Opens a scope. Its label and branch belong to it, so that what is hoisted out stands before them.
+    /// Opens a scope. The label and the branch of a loop or a condition belong to its scope, so that hoisted expressions stand before
+    /// both.
     fn open(&mut self) {
         self.scopes.push(Scope::default());
     }
@@ -32,13 +33,13 @@ impl Builder {
         self.scopes.push(Scope { repeats, ..Scope::default() });
     }
 
-    /// Closes the innermost scope and appends what it holds to the one around it.
+    /// Closes the innermost scope and appends its statements to the scope around it.
     fn close(&mut self) {
         let body = self.take();
         self.append(body);
     }
 
-    /// Closes the innermost scope: what it holds.
+    /// Closes the innermost scope and returns its statements.
     fn take(&mut self) -> Body {
         let closed = self.depth();
         let Some(scope) = self.scopes.pop() else { return Body::default() };
@@ -65,10 +66,10 @@ impl Builder {
     }
 
     /// Runs `body` for `first`, `first + step`, ... below `end`, as a block of a persistent kernel goes through its tiles.
-    /// None may be negative, and `end + step` must stay below 2^31.
+    /// `first` may not be negative, `step` must be 1 or more, and `end + step` must stay below 2^31.
     ///
     /// # Errors
-    /// [`Error::Config`] if `first`, `end` or `step` is not known to be so; those of `body` and [`Builder::value`].
+    /// [`Error::Config`] if that is not known of `first`, `end` or `step`; those of `body` and [`Builder::value`].
     #[track_caller]
     pub fn for_steps(
         &mut self,
@@ -121,7 +122,11 @@ impl Builder {
             return refused("step of a loop", step, "a value that is known to be 1 or more");
         }
         if end.range().1.saturating_add(step.range().1) > i64::from(i32::MAX) + 1 {
-            return refused("end of a loop", end, "a value that with the step is known to stay below 2^31");
+            return refused(
+                "end of a loop",
+                end,
+                "a value whose sum with the step is known to stay below 2^31",
+            );
         }
         Ok(())
     }
@@ -154,7 +159,7 @@ impl Builder {
     /// Runs `then` where `cond` holds, and `otherwise` where it does not.
     ///
     /// # Errors
-    /// Those of the two and [`Builder::value`].
+    /// Those of both closures and [`Builder::value`].
     #[track_caller]
     pub fn if_else(
         &mut self,
@@ -173,7 +178,7 @@ impl Builder {
         self.branch(Some(guard), &other);
         then(self)?;
         self.branch(None, &end);
-        // What the other half hoists out stands before the branch too.
+        // Expressions that are hoisted out of `otherwise` stand before the branch too.
         let first = self.take();
         self.open();
         self.push(Statement::Label(other));

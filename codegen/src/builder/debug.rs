@@ -1,4 +1,4 @@
-//! What helps to find mistakes on a GPU, where nothing checks claims and nothing knows lines.
+//! Checks and line numbers that help to find mistakes on a GPU. The simulator has both without.
 
 use std::collections::HashMap;
 use std::panic::Location;
@@ -9,9 +9,9 @@ use super::body::Body;
 use super::{Builder, Reg, instruction};
 
 impl Builder {
-    /// From here on, the kernel executes `trap` where something that is claimed of a register ([`Builder::var`],
-    /// [`Builder::bounded`], [`Builder::divide`], [`Builder::index_of`], facts of parameters) does not hold. The simulator checks
-    /// claims without; these instructions are for debugging on a GPU.
+    /// From here on, the kernel executes `trap` where a claim about a register ([`Builder::var`], [`Builder::bounded`],
+    /// [`Builder::divide`], [`Builder::index_of`], facts of parameters) does not hold. The simulator checks claims without these
+    /// instructions; they are for debugging on a GPU.
     ///
     /// # Examples
     /// ```
@@ -27,8 +27,8 @@ impl Builder {
         self.traps = true;
     }
 
-    /// The kernel says which line of Rust each instruction is of, by `.file` and `.loc`, as profilers read them (PTX ISA,
-    /// "Debugging Directives"). The simulator knows the lines without.
+    /// Makes the kernel say by `.file` and `.loc` which line of Rust wrote each instruction, as profilers read it (PTX ISA,
+    /// "Debugging Directives"). The simulator knows the lines without these directives.
     ///
     /// # Examples
     /// ```
@@ -44,11 +44,11 @@ impl Builder {
         self.lines = true;
     }
 
-    /// The instructions that a claim is checked by.
+    /// Writes the instructions that check a claim.
     #[track_caller]
     pub(super) fn trap_unless(&mut self, depth: usize, reg: &Reg, (lower, upper, multiple): (i64, i64, i64)) {
         let wide = reg.ty.bytes() == Some(8);
-        // As the simulator reads it: signed where it may be negative.
+        // The register is read as the simulator reads it: as a signed number where the claim allows negative ones.
         let (signed, least, most) = match (wide, lower < 0) {
             (true, _) => (true, i64::MIN, i64::MAX),
             (false, true) => (true, i32::MIN.into(), i32::MAX.into()),
@@ -66,7 +66,7 @@ impl Builder {
         let immediate =
             |value: i64| Operand::Int(if wide || !signed { value } else { i64::from(value as i32) });
         if (lower, upper) != (least, most) {
-            // Beyond the range it is further from the least value than the greatest is.
+            // A value outside of the range is further from the least value, as an unsigned difference, than the greatest value is.
             let inputs = vec![Operand::from(reg), immediate(lower)];
             let distance = self.emit(depth, Opcode::Sub, &[ty.into()], ty, inputs);
             let most = Operand::Int(upper.wrapping_sub(lower));
@@ -88,7 +88,7 @@ impl Builder {
     }
 }
 
-/// The body with a `.loc` wherever the line changes, and the files that those name.
+/// The body with a `.loc` wherever the line changes, and the `.file` items that the `.loc`s name.
 pub(super) fn with_lines(body: Body) -> (Body, Vec<Item>) {
     let (mut numbers, mut files) = (HashMap::new(), Vec::new());
     let mut last = None;

@@ -10,8 +10,8 @@ use crate::expr::Expr;
 use crate::scalar::Scalar;
 
 impl Builder {
-    /// The quotient and the remainder of two index expressions, as of a block's number by the tiles of a row. By a constant
-    /// [`Expr::div`] and [`Expr::rem`] are the same and need no instruction.
+    /// The quotient and the remainder of two index expressions, such as a block's number and the number of tiles in a row. By a
+    /// constant this divides as [`Expr::div`] and [`Expr::rem`] do.
     ///
     /// # Errors
     /// [`Error::Config`] for a dividend that may be negative or a divisor that may be below 1; as [`Builder::value`].
@@ -37,7 +37,7 @@ impl Builder {
             [("dividend", dividend, least, 0), ("divisor", divisor, smallest, 1)]
         {
             if lower < least {
-                let accepted = format!("what is known to be {least} or more");
+                let accepted = format!("a number that is known to be {least} or more");
                 return Err(Error::Config { what, value: format!("{expr}, from {lower} on"), accepted });
             }
         }

@@ -1,4 +1,4 @@
-//! From a builder to a module.
+//! Makes a module from a builder.
 
 use girih_ptx::{
     Extent, Item, LaunchNotes, Linkage, Module, Name, Notes, Opcode, RegDecl, Span, Statement, Type,
@@ -14,8 +14,8 @@ use crate::error::narrow;
 use crate::kernel::Kernel;
 
 impl Builder {
-    /// Finishes the kernel. What was claimed of its registers stands beside its text: the simulator checks that, so that a wrong claim
-    /// is an error with the line of the program that made it. What was said of its parameters a device checks at the launch.
+    /// Finishes the kernel. The claims about its registers go beside its text, where the simulator checks them, so that a wrong claim is
+    /// an error with the line of the program that made the claim. A device checks the facts of the parameters at the launch.
     ///
     /// # Errors
     /// [`Error::Written`] for inline PTX or instructions of the caller's that do not verify, with the line that wrote them;
@@ -80,7 +80,7 @@ impl Builder {
 
 /// Gives the module the target and the version that its instructions need, and verifies it.
 fn needs(module: &mut Module) -> Result<(), girih_ptx::Error> {
-    // Instructions of one architecture alone, as wgmma.
+    // Some instructions exist on one architecture alone, such as wgmma.
     let required = module.required_target()?;
     if required.suffix.is_some() && required.sm == module.target.sm {
         module.target = required;
@@ -89,9 +89,9 @@ fn needs(module: &mut Module) -> Result<(), girih_ptx::Error> {
     module.verify()
 }
 
-/// The error with the line of the program that wrote what is wrong.
+/// The error with the line of the program that wrote the wrong instruction.
 fn blamed(error: girih_ptx::Error, module: &Module, notes: &Notes) -> Error {
-    // Read from its text, a module has lines.
+    // A module that was parsed from a text knows the lines of its statements.
     let error = match Module::parse(&module.to_string()) {
         Err(error) => error,
         Ok(mut parsed) => needs(&mut parsed).err().unwrap_or(error),

@@ -5,11 +5,11 @@ use girih_ptx::{Address, Guard, Inst, Item, Module, Name, Operand, Statement};
 use super::{Builder, Reg};
 use crate::Error;
 
-/// Appends PTX of the caller's to a builder, with registers captured by name as [`format!`] captures what it prints: what
-/// [`Builder`] has no method for.
+/// Appends PTX that the caller wrote to a builder, for instructions that [`Builder`] has no method for. The text captures registers
+/// by name as [`format!`] captures values.
 ///
-/// The braces of a vector are written twice, as in any format. A register must be the caller's own to be written
-/// ([`Builder::reg`]); [`Builder::scalar`], [`Builder::value`] and [`Builder::cond`] give registers to be read.
+/// The braces of a vector are written twice, as in any format. The text may write only registers that the caller has made
+/// ([`Builder::reg`]); the registers that [`Builder::scalar`], [`Builder::value`] and [`Builder::cond`] return may only be read.
 ///
 /// # Errors
 /// As [`Builder::ptx`].
@@ -36,10 +36,10 @@ macro_rules! ptx {
 }
 
 impl Builder {
-    /// Puts functions and variables of the caller's PTX in front of the kernel, once each, for inline PTX to call and name.
+    /// Puts functions and variables of PTX that the caller wrote in front of the kernel, once each, so that inline PTX can use them.
     ///
     /// # Errors
-    /// [`Error::Config`] for a module that has more than functions and variables, and for another one of a name that is there.
+    /// [`Error::Config`] for a module with other items than functions and variables, and for another item of a name that is taken.
     ///
     /// # Examples
     /// ```
@@ -84,7 +84,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Appends PTX of the caller's, in which `%0`, `%1`, ... stand for `operands`.
+    /// Appends PTX that the caller wrote, in which `%0`, `%1`, ... stand for `operands`.
     ///
     /// The text is parsed here and verified with the whole module by [`Builder::finish`].
     ///

@@ -1,5 +1,5 @@
-//! Two floats of 16 bits in one register: what is done to both is one instruction (PTX ISA, "Half Precision Floating-Point
-//! Instructions", the forms of `.f16x2` and `.bf16x2`).
+//! Computes two floats of 16 bits in one register by one instruction, where both are the same operation (PTX ISA, "Half Precision
+//! Floating-Point Instructions", the forms of `.f16x2` and `.bf16x2`).
 
 use std::panic::Location;
 
@@ -19,8 +19,8 @@ const MINUS_ONE: u64 = 0xbf80;
 const MINUS_ZERO: u64 = 0x8000;
 
 impl Builder {
-    /// The two floats of 16 bits that a register holds, the lower one first. Each is taken out of it when somebody computes with it
-    /// alone.
+    /// The two floats of 16 bits that a register holds, the lower one first. A float is extracted from the register only where an
+    /// operation takes it alone.
     ///
     /// # Errors
     /// Those of [`Builder::scalar_in`].
@@ -30,7 +30,7 @@ impl Builder {
         Ok([false, true].map(|upper| Scalar::half(dtype, id, upper)))
     }
 
-    /// The register with both of these, computed together as far as they are the same operation; `None` if they are not at all.
+    /// The register with both scalars, computed together as far as they are the same operation; `None` if nothing is computed together.
     ///
     /// # Errors
     /// As [`Builder::scalar`].
@@ -58,7 +58,7 @@ impl Builder {
         Ok((reg, depth))
     }
 
-    /// Writes the instruction of the outermost operation of both, or brings them together.
+    /// Writes the instruction of the outermost operation of both scalars, or puts both into one register.
     #[track_caller]
     fn computed_pair(&mut self, low: &Scalar, high: &Scalar) -> Result<Placed, Error> {
         let dtype = low.dtype();
@@ -70,7 +70,7 @@ impl Builder {
                 return Ok((self.emit(0, Opcode::Mov, &[Type::B32.into()], Type::B32, operands), 0));
             }
             Some(Together::Unary(op, x)) => (lower::unary(op, dtype).0, vec![ty.into()], vec![x]),
-            // There is no addition of bf16 before sm_90: one rounding of x * 1 + y is that of x + y.
+            // Before sm_90 there is no addition of bf16; `x * 1 + y` is rounded once, as `x + y` would be.
             Some(Together::Binary(Binary::Add, x, y)) if dtype == DType::Bf16 => {
                 (Opcode::Fma, vec![Word::Rn.into(), ty.into()], vec![x, constants(ONE), y])
             }
@@ -96,7 +96,7 @@ impl Builder {
         Ok((self.emit(depth, opcode, &modifiers, Type::B32, operands), depth))
     }
 
-    /// Two scalars that are computed apart, in one register.
+    /// Puts two scalars that are computed apart into one register.
     #[track_caller]
     fn brought_together(&mut self, low: &Scalar, high: &Scalar) -> Result<Placed, Error> {
         let pair = if low.dtype() == DType::F16 { Type::F16x2 } else { Type::Bf16x2 };
@@ -115,9 +115,9 @@ impl Builder {
     }
 }
 
-/// Two scalars of 16 bits as one.
+/// One operation on two scalars of 16 bits.
 enum Together {
-    /// The halves of what a register holds.
+    /// The two halves of the value that a register holds.
     Register(crate::expr::VarId),
     Constant(u32),
     Unary(Unary, [Scalar; 2]),
@@ -125,7 +125,7 @@ enum Together {
     MulAdd([Scalar; 2], [Scalar; 2], [Scalar; 2]),
 }
 
-/// What both are, if one instruction computes both.
+/// The operation that gives both scalars, if one instruction computes both.
 fn together(low: &Scalar, high: &Scalar) -> Option<Together> {
     let floats = matches!(low.dtype(), DType::F16 | DType::Bf16) && low.dtype() == high.dtype();
     let both = |x: &Scalar, y: &Scalar| [x.clone(), y.clone()];
@@ -133,7 +133,7 @@ fn together(low: &Scalar, high: &Scalar) -> Option<Together> {
         _ if !floats => None,
         (Op::Half(id, false), Op::Half(other, true)) if id == other => Some(Together::Register(*id)),
         (Op::Constant(low), Op::Constant(high)) => Some(Together::Constant((*low | *high << 16) as u32)),
-        // The same twice is computed once.
+        // Where both are the same scalar, it is computed once.
         _ if low == high => None,
         (Op::Unary(op @ (Unary::Neg | Unary::Abs), x), Op::Unary(other, y)) if op == other => {
             Some(Together::Unary(*op, both(x, y)))

@@ -1,4 +1,4 @@
-//! A kernel's parameters, and the symbols that layouts have them as.
+//! A kernel's parameters, and the symbols that stand for them in layouts.
 
 use girih_layout::Symbol;
 use girih_ptx::{
@@ -12,7 +12,7 @@ use crate::Error;
 use crate::expr::Expr;
 use crate::scalar::{COMPUTED, Scalar, lower};
 
-/// Beyond any address.
+/// A number beyond any address.
 const MAX_ADDRESS: i64 = 1 << 60;
 
 impl Builder {
@@ -26,7 +26,8 @@ impl Builder {
     fn declare(&mut self, name: &str, ty: Type, extent: Extent, align: Option<u32>) {
         self.check_name("name of a parameter", name);
         if name == SHARED_NAME || self.params.iter().any(|param| &*param.name == name) {
-            let accepted = format!("a name of its own, other than {SHARED_NAME}, which is shared memory's");
+            let accepted =
+                format!("a name that no other parameter has, nor {SHARED_NAME}, the name of shared memory");
             self.fail(Error::Config { what: "name of a parameter", value: name.into(), accepted });
         }
         self.params.push(Variable {
@@ -41,7 +42,7 @@ impl Builder {
         });
     }
 
-    /// A scalar parameter, and what its launches have to keep to.
+    /// Declares a scalar parameter, and reads it. Launches check that its argument is a multiple of `multiple` in `lower..=upper`.
     #[track_caller]
     fn parameter(&mut self, name: &str, ty: Type, (lower, upper, multiple): (i64, i64, i64)) -> Reg {
         self.declare(name, ty, Extent::Scalar, None);
@@ -59,7 +60,7 @@ impl Builder {
         reg
     }
 
-    /// A parameter of 128 bytes that holds a tensor map: its generic address.
+    /// Declares a parameter of 128 bytes that holds a tensor map, and returns the parameter's generic address.
     #[track_caller]
     pub fn tensor_map(&mut self, name: &str) -> Expr {
         self.declare(name, Type::B8, Extent::Array(girih_ptx::TENSOR_MAP_BYTES as u64), Some(64));
@@ -71,7 +72,7 @@ impl Builder {
         self.var_at(&generic, 0, 0, MAX_ADDRESS, 64)
     }
 
-    /// A 64-bit parameter: the global address of an array whose elements stand at multiples of `align` bytes.
+    /// Declares a 64-bit parameter: the global address of an array, which must be a multiple of `align` bytes.
     #[track_caller]
     pub fn pointer(&mut self, name: &str, align: i64) -> Expr {
         let range = (0, MAX_ADDRESS, align);
@@ -83,8 +84,8 @@ impl Builder {
         self.var_at(&global, 0, 0, MAX_ADDRESS, align)
     }
 
-    /// A 32-bit parameter that layouts have as a symbol of its own, with the facts that `facts` adds to what any such
-    /// parameter has: not negative, below 2^32.
+    /// Declares a 32-bit parameter, and returns the symbol that stands for it in layouts. The symbol is known not to be negative and
+    /// to be below 2^32; `facts` adds what else is known.
     ///
     /// # Errors
     /// [`Error::Config`] if the kernel has 256 symbols already.
@@ -107,7 +108,7 @@ impl Builder {
         Ok(symbol)
     }
 
-    /// Several of [`Builder::symbol`], each with these facts.
+    /// Declares several parameters as [`Builder::symbol`] does, each with these facts.
     ///
     /// # Errors
     /// As [`Builder::symbol`].
@@ -134,7 +135,7 @@ impl Builder {
         Ok(symbols)
     }
 
-    /// A symbol of its own that is no parameter: what the host binds, as the extents and pitches of a tensor map.
+    /// A new symbol that is no parameter of the kernel. The host binds it, for instance as an extent or a pitch of a tensor map.
     ///
     /// # Errors
     /// As [`Builder::symbol`].
@@ -154,7 +155,7 @@ impl Builder {
         Ok(symbol)
     }
 
-    /// A 32-bit parameter for a symbol.
+    /// Declares a 32-bit parameter for a symbol.
     #[track_caller]
     pub(crate) fn bind(&mut self, name: &str, symbol: Symbol) {
         let most = symbol.upper().unwrap_or(i64::from(u32::MAX));
@@ -164,10 +165,10 @@ impl Builder {
         self.symbols.insert(symbol.id(), (symbol, Some(reg)));
     }
 
-    /// A parameter that the kernel computes with: a number of 32 or 64 bits, of which nothing is known.
+    /// Declares a parameter that the kernel computes with: a number of 32 or 64 bits of which nothing is known.
     ///
     /// # Errors
-    /// [`Error::Config`] for a dtype of fewer bits, which launches have no arguments of.
+    /// [`Error::Config`] for a dtype of fewer than 32 bits, since launches have no arguments of such dtypes.
     ///
     /// # Examples
     /// ```
@@ -192,7 +193,7 @@ impl Builder {
         Ok(self.leaf(&reg, 0, dtype))
     }
 
-    /// A 32-bit parameter with values in `0..=upper`.
+    /// Declares a 32-bit parameter with values in `0..=upper`.
     #[track_caller]
     pub fn number(&mut self, name: &str, upper: i64) -> Expr {
         let reg = self.parameter(name, Type::U32, (0, upper, 1));
@@ -201,7 +202,7 @@ impl Builder {
     }
 }
 
-/// Whether PTX takes it as an identifier (PTX ISA, "Identifiers").
+/// Whether PTX takes `name` as an identifier (PTX ISA, "Identifiers").
 fn is_identifier(name: &str) -> bool {
     let follows = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
     let mut rest = name.chars();

@@ -1,4 +1,4 @@
-//! Text from a kernel (CUDA C++ Programming Guide, "Formatted Output").
+//! Printing from a kernel (CUDA C++ Programming Guide, "Formatted Output").
 
 use std::panic::Location;
 
@@ -9,18 +9,18 @@ use super::{Builder, Reg};
 use crate::Error;
 use crate::scalar::Scalar;
 
-/// What every module that prints declares.
+/// The declaration that every module that prints has.
 const VPRINTF: &str = ".version 7.0 .target sm_80 .address_size 64
     .extern .func (.param .b32 status) vprintf (.param .b64 format, .param .b64 values);";
 
 impl Builder {
-    /// Prints values as C's `printf` does, a line for each thread that comes here: `%d` for s32, `%u` and `%x` for u32, `%lld`, `%llu`
-    /// and `%llx` for integers of 64 bits, `%f`, `%e` and `%g` for floats, which are converted to f64. For debugging: it costs
-    /// registers and time, and the host shows it at the next synchronisation.
+    /// Prints values as C's `printf` does, once for each thread that executes the call: `%d` for s32, `%u` and `%x` for u32, `%lld`,
+    /// `%llu` and `%llx` for integers of 64 bits, `%f`, `%e` and `%g` for floats, which are converted to f64. Printing is for debugging:
+    /// it costs registers and time, and the host shows the text at the next synchronisation.
     ///
     /// # Errors
-    /// [`Error::Config`] for a format that has not as many conversions as there are values, or another one than a value's dtype
-    /// takes; as [`Builder::scalar`].
+    /// [`Error::Config`] for a format that does not have one conversion for each value, or has a conversion that does not take its value's
+    /// dtype; as [`Builder::scalar`].
     ///
     /// # Examples
     /// ```
@@ -53,7 +53,7 @@ impl Builder {
     /// A variable of the module that holds a text and the zero behind it.
     fn global_text(&mut self, text: &str) -> Name {
         if !self.items.iter().any(|item| matches!(item, Item::Function(f) if &*f.name == "vprintf")) {
-            // What does not parse would be a fault of this file, which any test of it shows.
+            // The declaration parses; if it did not, every test that prints would fail.
             self.items.extend(Module::parse(VPRINTF).map(|module| module.items).unwrap_or_default());
         }
         let name = Name::from(format!("${}_text{}", self.name, self.items.len()));
@@ -71,7 +71,7 @@ impl Builder {
         name
     }
 
-    /// Calls it with the values one behind another, each at a multiple of its size.
+    /// Calls `vprintf` with the values one behind another, each at a multiple of its size.
     #[track_caller]
     fn call_vprintf(&mut self, text: &Name, values: &[Reg]) -> Result<(), Error> {
         let (mut stores, mut end) = (String::new(), 0);
@@ -101,7 +101,7 @@ fn conversions(format: &str) -> Vec<(char, bool)> {
     let mut rest = format.split('%').skip(1).peekable();
     while let Some(part) = rest.next() {
         if part.is_empty() {
-            // `%%`: what follows is text.
+            // After `%%` comes text.
             rest.next();
             continue;
         }

@@ -1,4 +1,4 @@
-//! Scalars become registers.
+//! Computes scalars into registers.
 
 use std::panic::Location;
 
@@ -18,15 +18,15 @@ impl Builder {
     /// registers.
     ///
     /// # Errors
-    /// [`Error::Scalar`] for what does not fit in the expression, with its line; [`Error::OutOfScope`] and [`Error::Stale`] as
-    /// [`Builder::value`].
+    /// [`Error::Scalar`] for an operation in the expression that does not fit, with its line; [`Error::OutOfScope`] and [`Error::Stale`]
+    /// as [`Builder::value`].
     #[track_caller]
     pub fn scalar(&mut self, scalar: &Scalar) -> Result<Reg, Error> {
         self.told()?;
         self.on_behalf(Location::caller(), |b| Ok(b.scalar_reg(scalar)?.0))
     }
 
-    /// The scalar as one that is in a register already: what is computed from it begins there.
+    /// The scalar as one that is in a register already; an expression over it begins at that register.
     ///
     /// # Errors
     /// As [`Builder::scalar`].
@@ -37,7 +37,7 @@ impl Builder {
         Ok(self.leaf(&reg, depth, scalar.dtype()))
     }
 
-    /// What a register holds now, as a scalar. Once an instruction writes the register, the scalar is refused
+    /// The value that a register holds now, as a scalar. Once an instruction writes the register, the scalar is refused
     /// ([`Error::Stale`]).
     ///
     /// # Errors
@@ -55,8 +55,8 @@ impl Builder {
         Ok(self.leaf(reg, self.depth(), dtype))
     }
 
-    /// An integer as an index expression with the range of its dtype. Of a u64 the caller claims that it is below 2^63, which the
-    /// simulator checks. Whoever knows more of the integer declares the register of [`Builder::scalar`] by [`Builder::var`].
+    /// An integer as an index expression with the range of its dtype. A u64 is claimed to be below 2^63, which the simulator checks.
+    /// A caller that knows a smaller range declares it for the register of [`Builder::scalar`] by [`Builder::var`].
     ///
     /// # Errors
     /// As [`Builder::scalar`]; [`Error::Mismatch`] for a float.
@@ -88,7 +88,7 @@ impl Builder {
         Scalar::register(dtype, self.declare_var(reg, depth))
     }
 
-    /// In which scope the scalar is, which has been computed.
+    /// The depth of the scope that has a scalar that has been computed.
     pub(super) fn scalar_depth(&self, scalar: &Scalar) -> usize {
         match scalar.op() {
             Op::Constant(_) => 0,
@@ -101,7 +101,7 @@ impl Builder {
         }
     }
 
-    /// An operand for a scalar: an immediate where it is a constant, but of a float of 16 bits, which PTX takes from registers.
+    /// An operand for a scalar: an immediate for a constant, except for a float of 16 bits, which PTX takes from registers.
     #[track_caller]
     pub(super) fn scalar_operand(&mut self, scalar: &Scalar) -> Result<Placed, Error> {
         match scalar.op() {
@@ -121,7 +121,7 @@ impl Builder {
         }
         match scalar.op() {
             Op::Register(id) => return self.leaf_reg(*id),
-            // The same register, which may be written: nothing of its own to remember.
+            // The register is that of `x`, which may be written later, so that it is not remembered.
             Op::Convert(rounding, x) if lower::convert(x.dtype(), scalar.dtype(), *rounding).is_none() => {
                 return self.scalar_reg(x);
             }
@@ -196,7 +196,7 @@ impl Builder {
         Ok((self.emit(depth, opcode, &modifiers, lower::register(dtype), operands), depth))
     }
 
-    /// A half of what a register holds; the other half is taken out with it.
+    /// A half of the value that a register holds; the other half is extracted with it.
     fn half(&mut self, id: VarId, dtype: DType, upper: bool) -> Result<(Reg, usize), Error> {
         let (pair, depth) = self.leaf_reg(id)?;
         let halves = [false, true].map(|upper| (upper, self.reg(Type::B16)));
@@ -216,7 +216,7 @@ impl Builder {
             if to != DType::F32 {
                 return self.scalar_reg(&x.to(DType::F32).rounded_to(to, rounding));
             }
-            // The upper half of an f32.
+            // A bf16 is the upper half of an f32.
             let (reg, depth) = self.scalar_reg(x)?;
             let zero = self.emit(depth, Opcode::Mov, &[Type::B16.into()], Type::B16, vec![Operand::Int(0)]);
             let halves = Operand::Vector(vec![Operand::from(&zero), Operand::from(&reg)]);

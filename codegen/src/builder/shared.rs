@@ -1,4 +1,4 @@
-//! A kernel's shared memory: what asks for some gets some of its own.
+//! The allocator of a kernel's shared memory.
 
 use girih_ptx::{Name, Opcode, Operand, Type};
 
@@ -6,14 +6,15 @@ use super::Builder;
 use crate::Error;
 use crate::expr::Expr;
 
-/// The largest alignment in bytes of shared memory, and that of its beginning: the period of the widest swizzle.
+/// The largest alignment in bytes of an allocation, and the alignment of the beginning of shared memory: the period of the widest
+/// swizzle.
 pub const SHARED_ALIGN: i64 = 1024;
 pub(super) const SHARED_NAME: &str = "smem";
 /// The most bytes that a block can have on any GPU (CUDA C++ Programming Guide, "Technical Specifications per Compute
-/// Capability": 227 KiB of sm_90); its own limit, which may be lower, a device checks at the launch.
+/// Capability": 227 KiB of sm_90). A device checks at the launch its own limit, which may be lower.
 pub const MAX_SHARED: i64 = 227 << 10;
 
-/// What of shared memory is given out, in bytes.
+/// The bytes of shared memory that are allocated.
 #[derive(Default)]
 pub(super) struct Shared {
     base: Option<Expr>,
@@ -33,8 +34,8 @@ impl Shared {
 }
 
 impl Builder {
-    /// The address in bytes of `bytes` bytes of shared memory that nothing else has, at a multiple of `align`, which is a power
-    /// of two up to [`SHARED_ALIGN`].
+    /// Allocates `bytes` bytes of shared memory at a multiple of `align`, which is a power of two up to [`SHARED_ALIGN`], and returns
+    /// their address in bytes.
     ///
     /// # Errors
     /// [`Error::Config`] for another alignment, a negative size, or more than the 227 KiB that a block can have.
@@ -55,7 +56,7 @@ impl Builder {
         self.alloc_bytes(bytes.into(), align)
     }
 
-    /// [`Builder::alloc_shared`] of as many bytes as a layout asks for, which may be more than any memory has.
+    /// As [`Builder::alloc_shared`], for the bytes that a layout asks for, which may be more than any memory has.
     #[track_caller]
     pub(crate) fn alloc_bytes(&mut self, bytes: i128, align: i64) -> Result<Expr, Error> {
         let refused = |what, value: String, accepted| Err(Error::Config { what, value, accepted });
@@ -77,8 +78,8 @@ impl Builder {
         Ok(&self.shared_base() + start)
     }
 
-    /// Runs `body`; the shared memory that it allocates is free again behind it. The threads that have used it and those that will
-    /// use it have to be synchronised by a barrier between them; the simulator finds where one is missing.
+    /// Runs `body`, and frees the shared memory that `body` allocates. A barrier has to stand between the threads that have used this
+    /// memory and the threads that use it next; the simulator finds where a barrier is missing.
     ///
     /// # Errors
     /// Those of `body`.

@@ -1,4 +1,4 @@
-//! Scalars of other lanes (PTX ISA, `shfl.sync`).
+//! Shuffles, by which a lane reads a scalar of another lane (PTX ISA, `shfl.sync`).
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
@@ -7,7 +7,7 @@ use super::{Builder, Reg};
 use crate::Error;
 use crate::scalar::{Scalar, lower};
 
-/// All lanes.
+/// The mask of all lanes.
 const EVERY_LANE: i64 = 0xffff_ffff;
 
 impl Builder {
@@ -15,15 +15,15 @@ impl Builder {
     /// lanes of the warp take part.
     ///
     /// # Errors
-    /// [`Error::Config`] for more than 31; as [`Builder::scalar`].
+    /// [`Error::Config`] for `lanes` above 31; as [`Builder::scalar`].
     #[track_caller]
     pub fn shfl_xor(&mut self, scalar: &Scalar, lanes: u32) -> Result<Scalar, Error> {
         let lanes = constant(lanes)?;
         self.shuffled(Word::Bfly, scalar, lanes, 31)
     }
 
-    /// The scalar of the lane so many before the lane itself, of the first lanes their own (CUDA's `__shfl_up_sync`). All lanes of
-    /// the warp take part.
+    /// The scalar of the lane that is `lanes` lanes before the lane itself; the first lanes keep their own scalar (CUDA's
+    /// `__shfl_up_sync`). All lanes of the warp take part.
     ///
     /// # Errors
     /// As [`Builder::shfl_xor`].
@@ -33,8 +33,8 @@ impl Builder {
         self.shuffled(Word::Up, scalar, lanes, 0)
     }
 
-    /// The scalar of the lane so many behind the lane itself, of the last lanes their own (CUDA's `__shfl_down_sync`). All lanes
-    /// of the warp take part.
+    /// The scalar of the lane that is `lanes` lanes behind the lane itself; the last lanes keep their own scalar (CUDA's
+    /// `__shfl_down_sync`). All lanes of the warp take part.
     ///
     /// # Errors
     /// As [`Builder::shfl_xor`].
@@ -44,8 +44,8 @@ impl Builder {
         self.shuffled(Word::Down, scalar, lanes, 31)
     }
 
-    /// The scalar of lane `lane`, a u32 or s32 of which the lowest five bits count (CUDA's `__shfl_sync`). All lanes of the warp take
-    /// part.
+    /// The scalar of lane `lane`, which is a u32 or s32 whose lowest five bits count (CUDA's `__shfl_sync`). All lanes of the warp
+    /// take part.
     ///
     /// # Errors
     /// [`Error::Mismatch`] for a lane of another dtype; as [`Builder::scalar`].

@@ -1,4 +1,4 @@
-//! Special registers, and the shape of clusters, which decides what some of them hold.
+//! Special registers, and the shape of clusters, on which the values of some special registers depend.
 
 use girih_ptx::{Directive, Opcode, Operand, Special, Type};
 
@@ -6,15 +6,15 @@ use super::Builder;
 use crate::Error;
 use crate::expr::Expr;
 
-/// Most blocks of a grid along x and along y and z (CUDA C++ Programming Guide, "Technical Specifications
+/// The most blocks of a grid along x, and along y and z (CUDA C++ Programming Guide, "Technical Specifications
 /// per Compute Capability").
 const MAX_GRID: [i64; 2] = [(1 << 31) - 1, (1 << 16) - 1];
-/// Most blocks of a cluster.
+/// The most blocks of a cluster.
 const MAX_CLUSTER: u32 = 16;
 
 impl Builder {
-    /// Every launch has clusters of so many blocks along x, y, z (`.reqnctapercluster`): 1 to 16 together, above 8 only where a GPU has
-    /// room for them. [`Builder::finish`] refuses others, and clusters below sm_90.
+    /// Gives every launch clusters of `blocks` blocks along x, y, z (`.reqnctapercluster`): 1 to 16 together, above 8 only where a GPU
+    /// has room for them. [`Builder::finish`] refuses other shapes, and clusters below sm_90.
     ///
     /// # Examples
     /// ```
@@ -39,14 +39,14 @@ impl Builder {
         self.directives.push(Directive::ReqNctaPerCluster(blocks));
     }
 
-    /// Blocks of a cluster along x, y, z, as [`Builder::cluster`] has said.
+    /// The blocks of a cluster along x, y, z, if [`Builder::cluster`] has been called.
     pub fn cluster_shape(&self) -> Option<[u32; 3]> {
         self.cluster
     }
 
-    /// A special register, with the values that it can have in this kernel: there are as many threads in a block as the
-    /// kernel has, and as many blocks in a grid and a cluster as the hardware takes (PTX ISA, "Special Registers"). It is read
-    /// at the kernel's start; what changes meanwhile, as a clock does, is read here.
+    /// A special register, with the range of its values in this kernel: the threads of a block are known, and the blocks of a grid and
+    /// of a cluster are at most as many as the hardware takes (PTX ISA, "Special Registers"). The register is read at the kernel's start,
+    /// except for one that changes meanwhile, such as a clock, which is read here.
     ///
     /// # Examples
     /// ```
@@ -92,7 +92,7 @@ impl Builder {
     fn range_of(&self, special: Special) -> (i64, i64) {
         use Special as S;
         let threads = i64::from(self.threads);
-        // Blocks of a cluster along an axis, or of the whole, from and to.
+        // The least and the most blocks of a cluster along an axis, or of the whole cluster.
         let along = |axis: Option<usize>| match (self.cluster, axis) {
             (None, _) => (1, MAX_CLUSTER.into()),
             (Some(extents), Some(axis)) => (extents[axis].into(), extents[axis].into()),

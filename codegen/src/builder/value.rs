@@ -1,4 +1,4 @@
-//! Expressions become registers.
+//! Computes expressions into registers.
 
 use std::panic::Location;
 
@@ -8,7 +8,7 @@ use super::{Builder, CLOSED, Reg, Var, address};
 use crate::Error;
 use crate::expr::{Atom, Expr, Term};
 
-/// How wide a materialised expression is.
+/// The width of the register that an expression is computed into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Width {
     /// A 32-bit register.
@@ -40,9 +40,9 @@ impl Width {
     }
 }
 
-/// The depth of what was written since; deeper than any scope but a closed one.
+/// The depth of a register that has been written since; deeper than any scope but a closed one.
 const STALE: usize = CLOSED - 1;
-/// The depth of an expression over registers of another builder, above all others.
+/// The depth of an expression over registers of another builder, greater than all other depths.
 const FOREIGN: usize = CLOSED + 1;
 
 fn power_of_two(value: i64) -> Option<i64> {
@@ -54,7 +54,7 @@ impl Builder {
     ///
     /// # Errors
     /// [`Error::UnboundSymbol`] if a layout's symbol has no parameter, [`Error::OutOfScope`] if a register belongs to
-    /// a loop or a condition that has ended, [`Error::Stale`] if it has been written since.
+    /// a loop or a condition that has ended, [`Error::Stale`] if a register has been written since the expression was made.
     #[track_caller]
     pub fn value(&mut self, expr: &Expr, width: Width) -> Result<Reg, Error> {
         self.told()?;
@@ -66,7 +66,7 @@ impl Builder {
         let key = (expr.clone(), width);
         if let Some(reg) = self.scopes[depth].values.get(&key) {
             let reg = reg.clone();
-            // The register of a variable may be written later; one that was computed is not.
+            // The register of a variable may be written later; a computed register may not.
             let now = self.tick();
             for id in self.named.get(&reg.name).into_iter().flatten() {
                 self.vars[id.index as usize].used = now;
@@ -104,8 +104,8 @@ impl Builder {
         Ok(address(&self.value(&expr.variable_part(), width)?, offset))
     }
 
-    /// `a / by` where both are registers and `a` fits 31 bits; the caller claims that the quotient is at most `upper`, which
-    /// the simulator checks.
+    /// `a / by` for numbers that are known when the kernel runs, where `a` fits 31 bits. The caller claims that the quotient is at most
+    /// `upper`, which the simulator checks.
     ///
     /// # Errors
     /// As [`Builder::value`].
@@ -118,8 +118,8 @@ impl Builder {
         Ok(self.var(&quotient, 0, upper.max(0), 1))
     }
 
-    /// `expr` as a variable of its own of which the caller claims that it lies in `0..=upper` although its terms do not show
-    /// it. The simulator checks that.
+    /// `expr` as a variable of its own, which the caller claims to lie in `0..=upper` although the terms of `expr` do not show
+    /// this. The simulator checks the claim.
     ///
     /// # Errors
     /// As [`Builder::value`].
@@ -184,7 +184,7 @@ impl Builder {
         reg
     }
 
-    /// Sums the terms from the outermost scope inwards, each prefix in the scope it belongs to.
+    /// Sums the terms from the outermost scope inwards, each prefix in the scope that has its registers.
     fn sum(&mut self, expr: &Expr, width: Width, depth: usize) -> Result<Reg, Error> {
         let terms = expr.terms();
         if terms.is_empty() {
@@ -211,7 +211,7 @@ impl Builder {
             return Ok(self.add(depth, width, &outer, Operand::from(&inner)));
         }
         if width == Width::W64 {
-            // What fits 32 bits is added there and widened once.
+            // Terms that fit 32 bits are added in 32 bits, and their sum is widened once.
             let narrow: Vec<&Term> = terms.iter().filter(|t| Width::of(t.range()) == Width::W32).collect();
             let sum = Expr::from_terms(&narrow, 0);
             if narrow.len() > 1 && narrow.len() < terms.len() && Width::of(sum.range()) == Width::W32 {
@@ -326,7 +326,7 @@ impl Builder {
                 _ => Width::W32,
             },
             Atom::Symbol { den: 1, .. } | Atom::Beyond(_) => Width::W32,
-            // ceil(s/den) = (s + den - 1) / den, where the sum needs its bits.
+            // ceil(s/den) = (s + den - 1) / den, and the register has to hold the sum.
             Atom::Symbol { den, upper, .. } => Width::of((0, upper.saturating_mul(*den))),
             Atom::Div(x, _) | Atom::Rem(x, _) | Atom::And(x, _) => Width::of(x.range()),
             Atom::Xor(a, b) | Atom::Min(a, b) | Atom::Max(a, b) => {

@@ -1,4 +1,4 @@
-//! What the lanes of a warp tell one another in one instruction (PTX ISA, `vote.sync`, `match.sync`, `elect.sync`).
+//! Votes among the lanes of a warp (PTX ISA, `vote.sync`, `match.sync`, `elect.sync`).
 
 use girih_ptx::{Name, Opcode, Operand, Type, Word};
 use girih_tensor::DType;
@@ -7,7 +7,7 @@ use super::{Builder, Cond};
 use crate::Error;
 use crate::scalar::Scalar;
 
-/// All lanes.
+/// The mask of all lanes.
 const EVERY_LANE: Operand = Operand::Int(0xffff_ffff);
 
 impl Builder {
@@ -55,8 +55,8 @@ impl Builder {
         self.scalar_in(&lanes, DType::U32)
     }
 
-    /// The lanes whose scalar has the same bits as the lane's own, as the bits of a u32 (CUDA's `__match_any_sync`). All lanes of the
-    /// warp take part.
+    /// The lanes whose scalar has the same bits as the scalar of the lane itself, as the bits of a u32 (CUDA's `__match_any_sync`).
+    /// All lanes of the warp take part.
     ///
     /// # Errors
     /// [`Error::Config`] for a dtype of 16 bits; as [`Builder::scalar`].
@@ -80,7 +80,7 @@ impl Builder {
         self.scalar_in(&lanes, DType::U32)
     }
 
-    /// True in one lane of the warp (CuTe's `elect_one_sync`; sm_90). All lanes of the warp take part.
+    /// A condition that holds in one lane of the warp (CuTe's `elect_one_sync`; sm_90). All lanes of the warp take part.
     ///
     /// # Errors
     /// [`Error::Config`] below sm_90.

@@ -9,18 +9,18 @@ use super::{Memory, advanced, byte_offset};
 use crate::builder::{Builder, Cond};
 use crate::expr::Expr;
 
-/// Bytes of the widest access of one thread.
+/// The bytes of the widest access of one thread.
 const WIDEST: i64 = 16;
 
-/// An array in global memory. One that was made with its extents ([`Gmem::vector`], [`Gmem::matrix`], [`Gmem::bounded`]) knows at which coordinate it
-/// stands: copies, fills, reads and writes of its tensors stay inside the extents.
+/// An array in global memory. An array that was made with its extents ([`Gmem::vector`], [`Gmem::matrix`], [`Gmem::bounded`]) knows the
+/// coordinate at which it stands: copies, fills, reads and writes of its tensors stay inside the extents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gmem {
     pointer: Expr,
     dtype: DType,
     offset: Expr,
     bounds: Option<Rc<Bounds>>,
-    /// Where it stands, an entry for each extent.
+    /// The coordinate at which the array stands, with an entry for each extent.
     coordinate: Vec<Expr>,
     part: Option<Rc<Part<Expr>>>,
 }
@@ -39,9 +39,9 @@ impl Gmem {
         Gmem { pointer, dtype, offset: Expr::from(0), bounds: None, coordinate: Vec::new(), part: None }
     }
 
-    /// The tensor of `dtype` at `pointer` (bytes) with this layout, which carries its coordinates: however it is tiled and partitioned,
+    /// The tensor of `dtype` at `pointer` (bytes) with `layout`. The tensor carries its coordinates: however it is tiled and partitioned,
     /// copies of its parts leave out what lies outside of the layout's shape, by predicates (CuTe guide, "Predication"). The tensor's
-    /// layout becomes the identity of the shape; the strides are the engine's.
+    /// own layout becomes the identity of the shape, and the engine keeps the strides.
     ///
     /// # Errors
     /// [`crate::Error::Mismatch`] for a layout with nested modes, or strides that are not integers.
@@ -89,9 +89,9 @@ impl Gmem {
         Ok(Tensor::new(engine, Lay::identity(layout.shape())?))
     }
 
-    /// The vector of `len` values of `dtype`, one after another, at a pointer parameter `name`, which carries its coordinates as
-    /// [`Gmem::bounded`] says. It is aligned as the rows of a matrix whose pitch is `len` are: to as many bytes as `len` is known to be
-    /// divisible by, from one value up to 16 bytes.
+    /// The vector of `len` values of `dtype`, one after another, at a pointer parameter `name`. The vector carries its coordinates as
+    /// [`Gmem::bounded`] says. The pointer is aligned to as many bytes as `len` values are known to be a multiple of, from one value
+    /// up to 16 bytes.
     ///
     /// # Errors
     /// Those of [`Gmem::bounded`].
@@ -123,9 +123,9 @@ impl Gmem {
         Gmem::bounded(pointer, dtype, &Lay::leaf(len, Int::fixed(1).into())?)
     }
 
-    /// The row-major matrix of `dtype` at a pointer parameter `name`, its rows `pitch` elements apart, which carries its coordinates as
-    /// [`Gmem::bounded`] says. Its first row begins at a multiple of as many bytes as the others are known to, up to 16: what
-    /// `pitch` is known to be divisible by decides how wide rows are accessed.
+    /// The row-major matrix of `dtype` at a pointer parameter `name`, whose rows are `pitch` elements apart. The matrix carries its
+    /// coordinates as [`Gmem::bounded`] says. Its rows begin at multiples of as many bytes as `pitch` elements are known to be a multiple
+    /// of, up to 16, so that the known divisor of `pitch` decides how wide the accesses of rows can be.
     ///
     /// # Errors
     /// [`crate::Error::Config`] for rows that are not known to begin at whole bytes; those of [`Gmem::bounded`].
@@ -168,24 +168,24 @@ impl Gmem {
         Gmem::bounded(pointer, dtype, &Lay::strided(shape, [pitch, Int::fixed(1)])?)
     }
 
-    /// Whether the element that it stands at is inside the extents; always, where none are known.
+    /// The condition that the element at which the array stands is inside the extents; it always holds for an array without extents.
     pub fn inside(&self) -> Cond {
         let Some(bounds) = &self.bounds else { return Cond::Always };
         let within = |(at, extent)| Cond::all([Cond::less(&Expr::from(-1), at), Cond::less(at, extent)]);
         Cond::all(self.coordinate.iter().zip(&bounds.extents).map(within))
     }
 
-    /// The coordinate that it stands at and the extents, if it has them.
+    /// The coordinate at which the array stands and the extents, if the array has extents.
     pub(crate) fn coordinate(&self) -> Option<(&[Expr], &[Expr])> {
         self.bounds.as_ref().map(|bounds| (&self.coordinate[..], &bounds.extents[..]))
     }
 
-    /// The offset in elements that it stands at.
+    /// The offset in elements at which the array stands.
     pub(crate) fn offset(&self) -> &Expr {
         &self.offset
     }
 
-    /// How many elements a step along a stride of its tensor's layout goes, if that is known.
+    /// How many elements a step along a stride of the tensor's layout goes, if that number is known.
     pub(crate) fn distance(&self, stride: &Stride) -> Option<i64> {
         match (stride, &self.bounds) {
             (Stride::Int(stride), _) => stride.get(),
@@ -197,12 +197,12 @@ impl Gmem {
     }
 }
 
-/// What the bits of `pitch` values are known to be a multiple of.
+/// The number that the bits of `pitch` values are known to be a multiple of.
 fn row_bits(dtype: DType, pitch: &Int) -> i64 {
     Expr::from_int(pitch).multiple().checked_mul(dtype.bits().into()).unwrap_or(8 * WIDEST)
 }
 
-/// The bytes that rows are aligned to if each is a multiple of so many bits.
+/// The alignment in bytes of rows whose sizes are multiples of `bits` bits.
 fn alignment(dtype: DType, bits: i64) -> i64 {
     (num_integer::gcd(bits, 8 * WIDEST) / 8).max(dtype.bytes_of(1).unwrap_or(1))
 }

@@ -14,24 +14,24 @@ use crate::expr::Expr;
 /// constant coordinates only.
 ///
 /// Registers that were made for a partition ([`Rmem::like`], `partition_fragment` of tiled copies and MMAs) know which elements of the
-/// tile they are for, however they are sliced and retiled. What combines them with registers or memory for other elements is refused
-/// ([`crate::Error::Incongruent`]); [`Rmem::of_no_tile`] says that it is meant.
+/// tile they are for, however they are sliced and retiled. To combine such registers with registers or memory for other elements is
+/// refused ([`crate::Error::Incongruent`]); [`Rmem::of_no_tile`] permits it.
 #[derive(Clone, Debug)]
 pub struct Rmem {
     regs: Vec<Reg>,
     dtype: DType,
     values: usize,
-    /// The number of the value it stands at.
+    /// The number of the value at which the engine stands.
     offset: i64,
     holds: Option<Rc<Holds>>,
 }
 
-/// Which elements of a tile registers are for.
+/// The elements of a tile that registers are for.
 #[derive(Debug)]
 struct Holds {
-    /// Of the fragment as it was made.
+    /// The part of the tile that the fragment had when it was made.
     part: Part<Expr>,
-    /// The number of the fragment's value that each value of the registers is; of some values there may be none.
+    /// For each value of the registers, its number among the fragment's values; `None` for a value that the fragment does not have.
     numbers: Vec<Option<i64>>,
 }
 
@@ -49,18 +49,18 @@ impl Engine for Rmem {
     }
 }
 
-/// Values of `dtype` in one register.
+/// The number of values of `dtype` in one register.
 pub(crate) fn per_register(dtype: DType) -> usize {
     (32 / dtype.bits() as usize).max(1)
 }
 
-/// Values that a fragment may have, far more than the registers of any thread hold.
+/// The most values that a fragment may have, far more than the registers of any thread hold.
 const MOST_VALUES: usize = 1 << 16;
 
 impl Rmem {
-    /// Registers for `values` values of `dtype`: one for each of 32 or 64 bits; of smaller ones as many as fit share a
-    /// 32-bit register, the first in the lowest bits. Floats of 32 and 64 bits have registers of their type, all others
-    /// untyped ones.
+    /// Registers for `values` values of `dtype`. A value of 32 or 64 bits has a register of its own; as many smaller values as fit share a
+    /// 32-bit register, the first in the lowest bits. Floats of 32 and 64 bits have registers of their type, all other values
+    /// have untyped registers.
     pub fn new(builder: &mut Builder, dtype: DType, values: usize) -> Rmem {
         let ty = match dtype {
             DType::F32 => Type::F32,
@@ -86,7 +86,7 @@ impl Rmem {
         Rmem::holding(fragment, tensor.part())
     }
 
-    /// The fragment, of which it is known that its values are those of `part`, in this order.
+    /// The fragment with the note that its values are those of `part`, in this order.
     pub(crate) fn holding(
         fragment: Tensor<Rmem>,
         part: Option<&Part<Expr>>,
@@ -108,7 +108,7 @@ impl Rmem {
     /// Registers for the values of `dtype` that `layout` has (CuTe's `make_tensor<T>(layout)`).
     ///
     /// # Errors
-    /// [`crate::Error::NotStatic`] for a symbolic layout, [`crate::Error::Mismatch`] for one that no registers hold.
+    /// [`crate::Error::NotStatic`] for a symbolic layout, [`crate::Error::Mismatch`] for more values than registers hold.
     pub fn tensor(builder: &mut Builder, dtype: DType, layout: Lay) -> Result<Tensor<Rmem>, crate::Error> {
         let not_static = || crate::Error::NotStatic { what: "a fragment", layout: layout.to_string() };
         let values = layout.cosize()?.get().and_then(|n| usize::try_from(n).ok()).ok_or_else(not_static)?;
@@ -125,7 +125,7 @@ impl Rmem {
         Ok(Tensor::new(engine, layout))
     }
 
-    /// Clears the registers that hold values which `layout` does not name: the others are written into them.
+    /// Clears the registers that hold values which `layout` does not name, since its values are inserted between them.
     fn clear_holes(&self, builder: &mut Builder, layout: &Lay) -> Result<(), crate::Error> {
         let per = self.per_register();
         if per == 1 || layout.size()?.get() == Some(self.values as i64) {
@@ -146,7 +146,7 @@ impl Rmem {
         Ok(())
     }
 
-    /// The same registers, with no tile whose elements they are for: to combine them with others in an order of one's own.
+    /// The same registers without the note of the tile that they are for, so that they can be combined with others in any order.
     ///
     /// # Examples
     /// ```
@@ -174,7 +174,7 @@ impl Rmem {
         Rmem { holds: None, ..self.clone() }
     }
 
-    /// What is known of the fragment that the registers were made for, and which of its values the values of `layout` are.
+    /// The part that the fragment of these registers was made for, and the numbers in that fragment of the values of `layout`.
     pub(crate) fn held(&self, layout: &Lay) -> Option<(&Part<Expr>, Vec<i64>)> {
         let holds = self.holds.as_deref()?;
         let number = |index: i64| *holds.numbers.get(usize::try_from(self.offset + index).ok()?)?;
@@ -187,28 +187,28 @@ impl Rmem {
         self.dtype
     }
 
-    /// The number of the value that it stands at.
+    /// The number of the value at which the engine stands.
     pub fn offset(&self) -> i64 {
         self.offset
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub fn values(&self) -> usize {
         self.values
     }
 
-    /// Values in one register.
+    /// The number of values in one register.
     pub fn per_register(&self) -> usize {
         per_register(self.dtype)
     }
 
-    /// Checks that there is the value that it stands at.
+    /// Checks that the value at which the engine stands exists.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let inside = usize::try_from(self.offset).is_ok_and(|offset| offset < self.values);
         if inside { Ok(()) } else { Err(Error::Beyond { index: self.offset, len: self.values }) }
     }
 
-    /// How many values register `register` holds: of the last one perhaps fewer than fit.
+    /// The number of values in register `register`; the last register may hold fewer than fit.
     pub(crate) fn values_in(&self, register: i64) -> i64 {
         let per = self.per_register() as i64;
         per.min(self.values as i64 - register * per)
@@ -219,7 +219,7 @@ impl Rmem {
         self.regs.get(index / self.per_register())
     }
 
-    /// All of them.
+    /// All registers.
     pub fn regs(&self) -> &[Reg] {
         &self.regs
     }

@@ -9,10 +9,10 @@ use super::{Memory, advanced, byte_offset};
 use crate::builder::{Builder, SHARED_ALIGN};
 use crate::expr::Expr;
 
-/// Where tensor copies put a tile, in bytes.
+/// The alignment in bytes of a tile that tensor copies read or write.
 const TENSOR_ALIGN: i128 = 128;
 
-/// An array in shared memory, its elements' offsets swizzled or, more generally, mapped linearly over F2.
+/// An array in shared memory whose elements' offsets may be swizzled or, more generally, mapped linearly over F2.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Smem {
     base: Expr,
@@ -22,11 +22,11 @@ pub struct Smem {
     part: Option<Rc<Part<Expr>>>,
 }
 
-/// Where an element of shared memory lies, given its offset.
+/// What moves the offsets of the elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Moved {
     Swizzle(Option<Swizzle>),
-    /// What is no swizzle.
+    /// A map that is no swizzle.
     Map(Rc<F2Matrix>),
 }
 
@@ -36,9 +36,9 @@ impl Smem {
         Smem { base, dtype, offset: Expr::from(0), moved: Moved::Swizzle(swizzle), part: None }
     }
 
-    /// The array of `dtype` at `base` (bytes) whose element at offset `x` lies where `map` says, for every `2^inputs`
-    /// elements alike; `base` must be aligned to as many. What [`plan::best_map`](crate::plan::best_map) finds. A map that
-    /// acts as a swizzle is that swizzle.
+    /// The array of `dtype` at `base` (bytes) whose element at offset `x` lies at offset `map(x)`. The map moves the elements of each
+    /// block of `2^inputs` elements alike, and `base` must be aligned to such a block. [`plan::best_map`](crate::plan::best_map) finds
+    /// maps. A map that acts as a swizzle becomes that swizzle.
     ///
     /// # Errors
     /// [`crate::Error::Layout`] for a map that is not onto the indices below `2^inputs`.
@@ -64,11 +64,11 @@ impl Smem {
         Ok(Smem { base, dtype, offset: Expr::from(0), moved, part: None })
     }
 
-    /// The tensor of `dtype` at `base` (bytes) that lies as `layout` says, whose strides may be F2 columns
-    /// (`(8,8):(^1,^9)`): its engine maps the offsets of a layout with integer strides. Other layouts are as they are.
+    /// The tensor of `dtype` at `base` (bytes) with `layout`, whose strides may be F2 columns (`(8,8):(^1,^9)`). In place of F2 columns
+    /// the tensor gets a layout with integer strides and an engine that maps its offsets; other layouts stay as they are.
     ///
     /// # Errors
-    /// [`crate::Error::Layout`] for columns that are no bijection, or beside extents that are no powers of two.
+    /// [`crate::Error::Layout`] for F2 columns that are no bijection, or whose extents are no powers of two.
     ///
     /// # Examples
     /// ```
@@ -98,12 +98,12 @@ impl Smem {
         Ok(Tensor::new(engine, F2Matrix::of_columns(&plain)?.layout(layout.shape())?))
     }
 
-    /// A tensor of `dtype` in shared memory that nothing else has, at a multiple of 128 bytes at least. `swizzle` moves its
-    /// elements' offsets; a layout whose strides are F2 columns has a map of its own ([`Smem::tensor`]) and no swizzle beside it.
+    /// Allocates a tensor of `dtype` in shared memory, at a multiple of 128 bytes at least. `swizzle` moves the offsets of its elements;
+    /// a layout whose strides are F2 columns has a map of its own ([`Smem::tensor`]) and takes no swizzle.
     ///
     /// # Errors
-    /// [`crate::Error::NotStatic`] for a layout with symbols, [`crate::Error::Layout`] for one whose offsets are not 0 or more,
-    /// [`crate::Error::Mismatch`] for a swizzle beside F2 columns, [`crate::Error::Config`] for more than is left of the memory.
+    /// [`crate::Error::NotStatic`] for a layout with symbols, [`crate::Error::Layout`] for a layout with negative offsets,
+    /// [`crate::Error::Mismatch`] for a swizzle and F2 columns, [`crate::Error::Config`] for a tensor larger than the memory that is left.
     ///
     /// # Examples
     /// ```
@@ -129,7 +129,7 @@ impl Smem {
             what: "a tensor in shared memory",
             layout: layout.to_string(),
         })?;
-        // What the offsets are moved in, in elements.
+        // The size in elements of the blocks within which offsets are moved.
         let period = match swizzle {
             Some(swizzle) if has_columns(layout) => {
                 return Err(crate::Error::Mismatch {
@@ -153,12 +153,12 @@ impl Smem {
         }
     }
 
-    /// The offset in elements that it stands at, before the swizzle.
+    /// The offset in elements at which the array stands, before the swizzle.
     pub(crate) fn offset(&self) -> &Expr {
         &self.offset
     }
 
-    /// The address in bytes before the swizzle: what instructions take that swizzle by themselves.
+    /// The address in bytes before the swizzle, for instructions that apply the swizzle themselves.
     pub(crate) fn linear_address(&self) -> Result<Expr, crate::Error> {
         if let Moved::Map(map) = &self.moved {
             return Err(crate::Error::Mismatch {
@@ -176,7 +176,7 @@ impl Smem {
         &self.base
     }
 
-    /// The swizzle of element offsets; `None` where there is none, and where a [`Smem::map`] moves them.
+    /// The swizzle of element offsets; `None` if the array has no swizzle, or a [`Smem::map`] moves its offsets.
     pub fn swizzle(&self) -> Option<&Swizzle> {
         match &self.moved {
             Moved::Swizzle(swizzle) => swizzle.as_ref(),
@@ -184,7 +184,7 @@ impl Smem {
         }
     }
 
-    /// The map of element offsets that is no swizzle.
+    /// The map of element offsets, if the array has one that is no swizzle.
     pub fn map(&self) -> Option<&F2Matrix> {
         match &self.moved {
             Moved::Swizzle(_) => None,
@@ -192,7 +192,7 @@ impl Smem {
         }
     }
 
-    /// How many elements stay next to each other, in their order, wherever they lie.
+    /// How many consecutive elements of an aligned block stay next to each other, in their order.
     pub(crate) fn together(&self) -> i64 {
         match &self.moved {
             Moved::Swizzle(Some(swizzle)) if swizzle.bits() > 0 => 1 << swizzle.base(),
@@ -208,8 +208,8 @@ impl Smem {
         }
     }
 
-    /// Where the `count` elements from here on lie if they fill an aligned block of as many: its address, and what number
-    /// an element's number in the block has to be exclusive-ored with.
+    /// Where the next `count` elements lie, if they fill an aligned block of that size: the address of the block, and the expression
+    /// with which the number of an element in the block has to be exclusive-ored.
     pub(crate) fn block(&self, count: i64) -> Result<Option<(Expr, Expr)>, crate::Error> {
         let map = match &self.moved {
             Moved::Swizzle(None) => return Ok(None),
@@ -235,7 +235,7 @@ fn has_columns(layout: &Lay) -> bool {
     (0..layout.leaf_count()).any(|leaf| matches!(layout.flat_leaf(leaf).1, Stride::F2(_)))
 }
 
-/// For each column of a bijection a bit of its own: the column's if it is one bit, else the highest that is left of it.
+/// Assigns each column of a bijection a bit of its own: a column of one bit gets that bit, any other column its highest free bit.
 fn places(columns: &[u64]) -> Vec<usize> {
     let mut left: u64 = (1 << columns.len()) - 1;
     let single = columns.iter().filter(|column| column.is_power_of_two());

@@ -1,15 +1,15 @@
-//! Why a partition is not what it should be.
+//! Counter-examples to properties of partitions.
 
 use std::fmt;
 
 use girih_layout::Coord;
 
-/// A coordinate of a layout: for a partition `(thread, value)`, else what counts its modes.
+/// A coordinate of a layout, which is a partition `(thread, value)` or any other layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// The number of the coordinate in mode 0: the thread.
+    /// The number of the coordinate in mode 0; for a partition, the thread.
     pub thread: i64,
-    /// The number of the coordinate in the other modes: the value.
+    /// The number of the coordinate in the other modes; for a partition, the value.
     pub value: i64,
 }
 
@@ -19,31 +19,31 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a partition is not what it should be: the counter-example.
+/// A counter-example to a property that a partition was to have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// Two places hold one element.
+    /// Two places hold the same element.
     Twice {
-        /// The one.
+        /// The first place.
         first: Place,
-        /// The other.
+        /// The second place.
         second: Place,
         /// The element: the coordinate in the tile, or the index where there is no tile.
         element: Coord,
     },
-    /// Nobody holds an element.
+    /// No place holds an element.
     Never {
         /// The coordinate in the tile.
         element: Coord,
     },
-    /// A place holds what is outside of the tile.
+    /// A place holds an index outside of the tile.
     Outside {
         /// The place.
         place: Place,
         /// The index there.
         index: i128,
-        /// Indices from 0 to below this are inside.
+        /// The number of indices inside of the tile, from 0 on.
         size: i64,
     },
 }

@@ -20,7 +20,7 @@ impl Expr {
     /// `self ^ other`, bit by bit.
     ///
     /// # Errors
-    /// [`Error::Arithmetic`] if one of them can be negative.
+    /// [`Error::Arithmetic`] if one of the two expressions can be negative.
     pub fn xor(&self, other: &Expr) -> Result<Expr, Error> {
         self.check_natural("exclusive or")?;
         other.check_natural("exclusive or")?;
@@ -61,7 +61,7 @@ impl Expr {
         if possible & !mask == 0 {
             return Ok(self.clone());
         }
-        // Terms whose bits the mask keeps or drops whole need no instruction, if no carry can cross: the bits are disjoint.
+        // Where no two summands share a bit, no carry crosses, and the mask drops some summands whole without an instruction.
         let parts: Vec<Expr> = self.disjoint_parts();
         let kept: Vec<Expr> = parts.iter().filter(|p| p.possible_bits() & mask != 0).cloned().collect();
         if kept.len() < parts.len() {
@@ -71,7 +71,7 @@ impl Expr {
         Ok(Expr::atom(Atom::And(self.clone(), mask & possible)))
     }
 
-    /// The summands, if no bit is possible in two of them; else the whole.
+    /// The summands of the expression, if no bit can be set in two of them; otherwise the whole expression as one part.
     fn disjoint_parts(&self) -> Vec<Expr> {
         let mut parts: Vec<Expr> = self.0.terms.iter().map(|t| Expr::from_terms(&[t], 0)).collect();
         if self.0.constant != 0 {
@@ -87,7 +87,7 @@ impl Expr {
         parts
     }
 
-    /// `Sw<bits, base, shift>(self)`: the swizzle of an index, with every summand that it leaves alone kept outside.
+    /// The index after the swizzle `Sw<bits, base, shift>`. Summands that the swizzle leaves alone stay outside of its exclusive or.
     ///
     /// # Errors
     /// [`Error::Arithmetic`] if the expression can be negative.
@@ -112,8 +112,8 @@ impl Expr {
         variable.xor_parts(&moved)?.xor_parts(&constant)
     }
 
-    /// The bits of an index moved as a linear map over F2 says; those beyond its inputs stay where they are. Bits that go
-    /// the same way go together: a mask, a shift and an exclusive or for each distance.
+    /// The index after a linear map over F2 has moved its bits; bits beyond the map's inputs stay where they are. Bits that
+    /// move by the same distance move together, by a mask, a shift and an exclusive or.
     ///
     /// # Errors
     /// [`Error::Arithmetic`] if the expression can be negative.
@@ -143,7 +143,7 @@ impl Expr {
         out.xor_parts(&Expr::from(constant))
     }
 
-    /// `self ^ other` where only the summands that share bits with `other` go through the instruction.
+    /// `self ^ other`, in which only the summands of `self` that share bits with `other` are operands of the instruction.
     fn xor_parts(&self, other: &Expr) -> Result<Expr, Error> {
         let (mut apart, mut together) = (Expr::from(0), Expr::from(0));
         for part in self.disjoint_parts() {
@@ -154,7 +154,7 @@ impl Expr {
             }
         }
         match other.as_constant() {
-            // Bits of a constant that no summand has are added: they become an address's immediate.
+            // Bits of a constant that no summand has are added, so that these bits become the immediate of an address.
             Some(value) => {
                 let shared = value & together.possible_bits();
                 Ok(&(&apart + &together.xor(&Expr::from(shared))?) + (value - shared))

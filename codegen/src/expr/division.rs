@@ -4,7 +4,8 @@ use super::{Atom, Expr, Term};
 use crate::Error;
 
 impl Expr {
-    /// Splits into a part whose coefficients `c` divides and a remainder in `0..c` if that can be seen.
+    /// Splits the expression into a part whose coefficients `c` divides and a remainder; `None` unless the remainder is known to
+    /// be in `0..c`.
     fn split(&self, c: i64) -> Option<(Expr, Expr)> {
         let (divisible, rest): (Vec<&Term>, Vec<&Term>) =
             self.0.terms.iter().partition(|t| t.coefficient % c == 0);
@@ -28,7 +29,7 @@ impl Expr {
             return Ok(quotient);
         }
         if let Some(Atom::Div(x, inner)) = self.single_atom() {
-            // Past 64 bits the divisor is greater than any value.
+            // A divisor beyond 64 bits is greater than any value, so that the quotient is 0.
             return inner.checked_mul(c).map_or(Ok(Expr::from(0)), |by| x.div(by));
         }
         // floor((c*q + r) / c) = q + floor(r / c), where r stays non-negative.

@@ -3,8 +3,8 @@
 use super::{Atom, Expr, Term};
 use crate::Error;
 
-/// Ranges saturate here. Sums and products beyond are right modulo 2^64, which is enough for what is added up to an address;
-/// [`Expr::check_fits`] refuses all else.
+/// The bound at which ranges saturate. Sums and products beyond it are right modulo 2^64, which is enough for the parts of an
+/// address; [`Expr::check_fits`] refuses any other operation on such expressions.
 pub(super) const FAR: i64 = i64::MAX / 4;
 
 fn saturate(value: i128) -> i64 {
@@ -27,7 +27,7 @@ fn power_of_two_in(value: i64) -> i64 {
     if value == 0 { 1 << 62 } else { 1 << value.trailing_zeros().min(62) }
 }
 
-/// All bits up to the highest of `upper`.
+/// A mask of all bits up to the highest bit of `upper`.
 fn bits_up_to(upper: i64) -> i64 {
     if upper <= 0 { 0 } else { (1u64 << (64 - (upper as u64).leading_zeros()).min(62)) as i64 - 1 }
 }
@@ -83,7 +83,7 @@ impl Term {
     }
 }
 
-/// What is known of a sum.
+/// The facts of a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Known {
     range: (i64, i64),
@@ -106,7 +106,7 @@ impl Known {
     }
 }
 
-/// The bits of the summands, if they are multiples by powers of two of which no two can have a bit in common.
+/// The bits that can be set in the summands, if each is an atom times a power of two and no two can have a bit in common.
 fn summands_bits(terms: &[Term], constant: i64) -> Option<i64> {
     let mut seen = constant;
     for term in terms {
@@ -139,7 +139,7 @@ impl Expr {
         self.0.known.multiple
     }
 
-    /// That all its values are known to be far from the ends of 64 bits: only modulo 2^64 can sums and products be computed.
+    /// Checks that the range is known to fit 64 bits. Sums and products alone need not fit, since they are right modulo 2^64.
     pub(crate) fn check_fits(&self, operation: &'static str) -> Result<(), Error> {
         if self.is_beyond() {
             return Err(Error::Beyond { expr: self.to_string() });

@@ -2,7 +2,7 @@
 
 use super::{Atom, Expr, Term};
 
-/// What an operation gives; where its numbers leave 64 bits, an expression that says so.
+/// The result of an operation on `a` and `b`. It is beyond 64 bits if an operand is so, or if `result` is `None`.
 fn or_beyond(result: Option<Expr>, a: &Expr, operator: char, b: &Expr) -> Expr {
     match [a, b].into_iter().find(|e| e.is_beyond()) {
         Some(beyond) => beyond.clone(),

@@ -1,4 +1,4 @@
-//! What a warp's access asks of the memory system: bank conflicts and sectors.
+//! The cost of a warp's access in the memory system: bank conflicts and sectors.
 
 use std::fmt;
 
@@ -18,31 +18,31 @@ const SECTOR: i64 = 32;
 /// Threads of a warp.
 pub(super) const WARP: i64 = 32;
 
-/// One access by the threads of a warp, or by fewer: where each begins and how much each takes. `ldmatrix` and
-/// `stmatrix` are accesses of 16 bytes by the lanes that give the rows' addresses.
+/// One access by the threads of a warp, or by some of them: the address at which each lane begins, and how many bytes it takes.
+/// `ldmatrix` and `stmatrix` are accesses of 16 bytes by the lanes that give the rows' addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WarpAccess {
     /// The number of the warp.
     pub warp: i64,
     /// The number of the first value that each thread takes.
     pub value: i64,
-    /// Where each lane begins, bytes.
+    /// The address in bytes at which each lane begins.
     pub addresses: Vec<i64>,
-    /// What each lane takes, bytes.
+    /// The bytes that each lane takes.
     pub bytes: i64,
 }
 
-/// How many pieces an access is served in, and the fewest that would hold what it asks for.
+/// The number of pieces in which an access is served, and the fewest pieces that would hold as many bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pieces {
-    /// Pieces that it takes.
+    /// The pieces that the access takes.
     pub taken: i64,
-    /// The fewest.
+    /// The fewest pieces that it could take.
     pub least: i64,
 }
 
 impl Pieces {
-    /// Whether it takes no more than the fewest.
+    /// Whether the access takes no more than the fewest pieces.
     pub fn is_least(&self) -> bool {
         self.taken == self.least
     }
@@ -89,7 +89,7 @@ impl fmt::Display for Conflict {
 }
 
 impl WarpAccess {
-    /// Lanes that shared memory serves together: as many as ask for 128 bytes.
+    /// The groups of lanes that shared memory serves together: as many lanes as ask for 128 bytes.
     pub(super) fn phases(&self) -> impl Iterator<Item = (i64, Vec<(i64, i64)>)> {
         let together = (WAVEFRONT / self.bytes.max(WORD)).max(1);
         let words = move |(i, lanes): (usize, &[i64])| {
@@ -106,14 +106,14 @@ impl WarpAccess {
         self.addresses.chunks(together as usize).enumerate().map(words)
     }
 
-    /// The same access to elements of `bits` bits whose offsets a swizzle moves, which keeps its vectors whole.
+    /// The same access after a swizzle, which keeps the access's vectors whole, has moved the offsets of elements of `bits` bits.
     pub(super) fn swizzled(&self, swizzle: Swizzle, bits: i64) -> WarpAccess {
         let moved = |address: &i64| swizzle.apply(address * 8 / bits) * bits / 8;
         WarpAccess { addresses: self.addresses.iter().map(moved).collect(), ..*self }
     }
 
-    /// Wavefronts of shared memory: one for each word that the busiest bank of a phase has to give. Lanes that ask for
-    /// one word share it.
+    /// The wavefronts of shared memory: for each group of lanes that are served together, as many as the words that the busiest bank
+    /// has to give. Lanes that ask for the same word share it.
     ///
     /// ```
     /// use girih_codegen::plan::WarpAccess;
@@ -161,7 +161,8 @@ impl WarpAccess {
         ways
     }
 
-    /// The first bank that has more to give than others would, and two lanes that ask it; `None` without a conflict.
+    /// The first bank that has to give more words than an even spread would ask of it, and two lanes that ask this bank; `None` without
+    /// a conflict.
     pub fn conflict(&self) -> Option<Conflict> {
         self.phases().find_map(|(_, words)| {
             let of_bank = |bank: i64| words.iter().filter(move |(word, _)| word.rem_euclid(BANKS) == bank);
@@ -174,7 +175,7 @@ impl WarpAccess {
         })
     }
 
-    /// Sectors of global memory, 32 bytes each, and the fewest that hold as many bytes.
+    /// The sectors of global memory, 32 bytes each, that the access touches, and the fewest that hold as many bytes.
     ///
     /// ```
     /// use girih_codegen::plan::WarpAccess;
@@ -202,7 +203,8 @@ impl WarpAccess {
 ///
 /// # Errors
 /// [`Error::Mismatch`] if `vector` does not divide the values or is no access of 1 to 16 bytes, or the values of a vector
-/// are not next to each other and aligned; the message names the first. [`Error::NotStatic`]; [`Error::Layout`] for indices outside of `memory`.
+/// are not next to each other and aligned; the message names the first such value. [`Error::NotStatic`]; [`Error::Layout`] for
+/// indices outside of `memory`.
 ///
 /// # Examples
 /// ```

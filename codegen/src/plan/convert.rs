@@ -1,10 +1,10 @@
-//! From one fragment of a tile to another: what a warp does to its registers so that values that lie as one TV layout
-//! says come to lie as another says.
+//! Conversions from one fragment of a tile to another: a warp moves the values in its registers from where one TV layout says
+//! to where another TV layout says.
 //!
-//! The cheapest way is found, by what it costs: nothing (registers change their names), byte permutes within a lane, as
-//! few shuffles as can be, or shared memory. A shuffle moves a register of every lane to one lane each, so a lane that
-//! gives away `n` registers needs `n` of them; that many are always enough (the lanes' exchanges are a bipartite graph,
-//! whose edges take as many colours as its greatest degree: Koenig 1916).
+//! The cheapest way is found. From the cheapest on, the ways are: new names for registers, which cost nothing; byte permutes
+//! within a lane; as few shuffles as can be; shared memory. A shuffle moves a register of every lane to one lane each, so a lane
+//! that gives away `n` registers needs `n` shuffles; as many as the busiest lane needs are always enough (the lanes' exchanges are
+//! a bipartite graph, whose edges take as many colours as its greatest degree: Koenig 1916).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::sizes::static_size;
 /// Lanes of a warp.
 pub(super) const LANES: usize = WARP as usize;
 
-/// The most expensive thing that a conversion does.
+/// The most expensive means that a conversion uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Means {
     /// Registers change their names.
@@ -39,7 +39,7 @@ pub(super) struct Round {
     pub(super) from: [usize; LANES],
     /// The register that each lane gives away.
     pub(super) give: [usize; LANES],
-    /// Where each lane puts what it receives; `None` if nothing.
+    /// The register in which each lane puts what it receives; `None` if the lane receives nothing.
     pub(super) put: [Option<usize>; LANES],
 }
 
@@ -53,13 +53,13 @@ pub struct Conversion {
     pub(super) values: usize,
     /// Values in one register.
     pub(super) packed: usize,
-    /// In each lane, value `i` becomes what value `order[i]` is; then registers are whole.
+    /// In each lane, value `order[i]` first becomes value `i`; from then on registers move as a whole.
     pub(super) order: Vec<usize>,
-    /// Registers that stay in their lane, and then the shuffles; `None` if values go through shared memory.
+    /// The moves of registers within their lane, and then the shuffles; `None` if values go through shared memory.
     pub(super) rounds: Option<Vec<Round>>,
 }
 
-/// A register's way: lane and register before and after.
+/// The move of a register: the lane and the register before and after.
 type Move = ([usize; 2], [usize; 2]);
 
 impl Conversion {
@@ -68,7 +68,7 @@ impl Conversion {
     ///
     /// # Errors
     /// [`Error::Mismatch`] for values of other sizes than 8, 16 or 32 bits, layouts of other than 32 lanes, or of
-    /// different tiles; [`Error::Refuted`] if one does not hold every element once.
+    /// different tiles; [`Error::Refuted`] if a layout does not hold every element once.
     ///
     /// # Examples
     /// ```
@@ -114,7 +114,7 @@ impl Conversion {
         Ok(out)
     }
 
-    /// The most expensive thing that it does.
+    /// The most expensive means that the conversion uses.
     pub fn means(&self) -> Means {
         let Some(rounds) = &self.rounds else { return Means::Shared };
         let whole = self.order.chunks(self.packed).all(|register| {
@@ -127,7 +127,7 @@ impl Conversion {
         }
     }
 
-    /// How many shuffles it takes; 0 where values go through shared memory. There is no way with fewer.
+    /// How many shuffles the conversion takes, as few as possible; 0 where values go through shared memory.
     pub fn shuffles(&self) -> usize {
         self.rounds.iter().flatten().filter(|round| !round.stays()).count()
     }
@@ -197,7 +197,7 @@ impl Round {
         self.from.iter().enumerate().all(|(lane, &from)| lane == from)
     }
 
-    /// The number whose exclusive or with a lane's is the lane that it receives from, if there is one.
+    /// The number whose exclusive or with a lane's number is the lane that this lane receives from, if there is such a number.
     pub(super) fn butterfly(&self) -> Option<usize> {
         let xor = self.from[0];
         self.from.iter().enumerate().all(|(lane, &from)| lane ^ xor == from).then_some(xor)
@@ -214,7 +214,7 @@ impl Round {
     }
 }
 
-/// Values a lane, if both layouts are of 32 lanes and hold every element of one tile once.
+/// The number of values of a lane, if both layouts are of 32 lanes and hold every element of one tile once.
 fn check(src: &Lay, dst: &Lay, bits: i64) -> Result<usize, Error> {
     const WHAT: &str = "a conversion of fragments";
     let mismatch = |layout: &Lay, with: String, accepted| Error::Mismatch {
@@ -246,7 +246,7 @@ fn check(src: &Lay, dst: &Lay, bits: i64) -> Result<usize, Error> {
     Ok(values as usize)
 }
 
-/// For every lane and value before, lane and value after.
+/// For every lane and value before the conversion, the lane and value after it.
 fn ways(src: &Lay, dst: &Lay, values: usize) -> Result<Vec<Vec<[usize; 2]>>, Error> {
     let at = |tv: &Lay, lane: usize, value: usize| -> Result<usize, Error> {
         Ok(tv.at((lane + LANES * value) as i64)? as usize)
@@ -259,7 +259,7 @@ fn ways(src: &Lay, dst: &Lay, values: usize) -> Result<Vec<Vec<[usize; 2]>>, Err
     (0..LANES).map(way).collect()
 }
 
-/// An order of the values, the same in every lane, after which those of a register go to one register in their order.
+/// An order of the values, the same in every lane, after which all values of a register go to one register in their order.
 fn registers_together(ways: &[Vec<[usize; 2]>], values: usize, packed: usize) -> Option<Vec<usize>> {
     // The values of lane 0 by the register that they go to; values that the lane has in one register stay neighbours.
     let mut groups: BTreeMap<[usize; 2], Vec<usize>> = BTreeMap::new();
@@ -280,8 +280,8 @@ fn registers_together(ways: &[Vec<[usize; 2]>], values: usize, packed: usize) ->
     (order.len() == values && ways.iter().all(together)).then_some(order)
 }
 
-/// The rounds of these moves: those within the lanes first, then as few shuffles as the lane that gives away the most
-/// registers needs; butterflies if these are as few.
+/// The rounds of these moves: the moves within lanes first, then as few shuffles as the lane that gives away the most
+/// registers needs. The shuffles are butterflies if as few butterflies do.
 fn rounds(moves: &[Move]) -> Vec<Round> {
     let mut by_xor: BTreeMap<usize, Vec<Round>> = BTreeMap::new();
     for &way in moves {
@@ -306,8 +306,8 @@ fn rounds(moves: &[Move]) -> Vec<Round> {
     out
 }
 
-/// Moves between lanes in `colours` rounds, as many as the most that one lane gives: a colouring of the edges by
-/// alternating paths.
+/// Distributes moves between lanes over `colours` rounds, as many as the most registers that one lane gives: a colouring of the
+/// edges of a bipartite graph by alternating paths.
 fn coloured(moves: &[Move], colours: usize) -> Vec<Round> {
     // The move of each colour at each giving and each taking lane.
     let mut giving = vec![vec![None; colours]; LANES];

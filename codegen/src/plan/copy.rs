@@ -1,4 +1,4 @@
-//! The copy that a tile of global memory is best read or written by.
+//! The best copy for reading or writing a tile of global memory.
 
 use girih_layout::{Int, Lay, Shape, Stride};
 
@@ -11,11 +11,11 @@ use crate::{Error, TiledCopy};
 /// Bits of the widest access of a thread.
 const WIDEST: i64 = 128;
 
-/// The copy of a tile, `(M,N) -> element of global memory`, by `threads` threads: neighbours take neighbouring vectors
-/// along the contiguous mode, so that a warp touches as few sectors as there can be, and the vectors are the widest that
-/// its extent and the other stride allow, 16 bytes at most. Strides may be symbolic: what is declared of them counts.
+/// The copy of a tile, `(M,N) -> element of global memory`, by `threads` threads. Neighbouring threads take neighbouring vectors
+/// along the contiguous mode, so that a warp touches as few sectors as there can be. The vectors are the widest that the extent of
+/// this mode and the stride of the other one allow, 16 bytes at most. Strides may be symbolic; their declared facts count.
 ///
-/// That every element is copied once is proved here; [`super::warp_accesses`] tells the sectors.
+/// The function proves that every element is copied once; [`super::warp_accesses`] tells the sectors.
 ///
 /// # Errors
 /// [`Error::Mismatch`] for a tile without a contiguous mode, or one that the threads do not divide;
@@ -63,7 +63,7 @@ pub fn coalesced_copy(tile: &Lay, threads: i64, bits: i64) -> Result<TiledCopy, 
     while vector > 1 && !(extents[contiguous] % vector == 0 && divides(vector, strides[1 - contiguous])) {
         vector /= 2;
     }
-    // Fewer threads along a row than vectors, or narrower vectors where a thread would have none.
+    // Vectors are narrower where some threads would have none.
     while vector > 1 && extents[0] * extents[1] < threads * vector {
         vector /= 2;
     }
@@ -73,7 +73,7 @@ pub fn coalesced_copy(tile: &Lay, threads: i64, bits: i64) -> Result<TiledCopy, 
             mismatch(format!("{} bytes a thread", vector * bits / 8), "1, 2, 4, 8 or 16 bytes")
         })?;
         match coalesced(*atom, threads, extents, contiguous, vector) {
-            // The threads divide the tile in narrower vectors, perhaps.
+            // Perhaps the threads divide the tile in narrower vectors.
             Err(_) if vector > 1 => vector /= 2,
             found => break found?,
         }

@@ -1,4 +1,4 @@
-//! A conversion of fragments as instructions.
+//! Writes a conversion of fragments as instructions.
 
 use std::collections::BTreeMap;
 
@@ -18,14 +18,14 @@ impl Conversion {
         }
     }
 
-    /// Emits the conversion of a lane's registers, 32 bits each, and returns those with the values after it. All lanes
-    /// of the warp must come there together.
+    /// Emits the conversion of a lane's registers, 32 bits each, and returns the registers that hold the values after it. All lanes
+    /// of the warp must execute the conversion together.
     ///
     /// `lane` is the lane's number. `scratch` is the address in bytes of [`Conversion::scratch_bytes`] bytes of shared
-    /// memory that the warp has for itself, if values go through it.
+    /// memory that the warp has for itself, if the values go through shared memory.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] for another number of registers, or no scratch where it is needed; [`Error::OutOfScope`].
+    /// [`Error::Mismatch`] for another number of registers, or where scratch is needed and missing; [`Error::OutOfScope`].
     pub fn emit(
         &self,
         b: &mut Builder,
@@ -68,7 +68,7 @@ impl Conversion {
         Ok(out.into_iter().zip(whole).map(|(register, whole)| register.unwrap_or(whole)).collect())
     }
 
-    /// One register of these values, in this order.
+    /// One register that holds the values with the numbers `order`, in this order.
     fn gather(&self, b: &mut Builder, registers: &[Reg], order: &[usize]) -> Reg {
         let first = &registers[order[0] / self.packed];
         if order[0].is_multiple_of(self.packed) && order.windows(2).all(|pair| pair[1] == pair[0] + 1) {
@@ -81,7 +81,7 @@ impl Conversion {
                 sources.push(source);
             }
         }
-        // The first permute takes from two registers, each further one adds the values of one more.
+        // The first permute takes values from two registers, and each further permute adds the values of one more register.
         let further = if sources.len() == 1 { &sources } else { &sources[1..] };
         let mut gathered = first.clone();
         for (step, &source) in further.iter().enumerate() {
@@ -101,7 +101,7 @@ impl Conversion {
         gathered
     }
 
-    /// Through shared memory: every value at its index in the tile.
+    /// Converts through shared memory, where every value lies at its index in the tile.
     fn through(
         &self,
         b: &mut Builder,
@@ -173,16 +173,16 @@ fn index(tv: &Lay, lane: &Expr, value: usize) -> Result<Expr, Error> {
     Ok(index)
 }
 
-/// The set of lanes of which something is true.
+/// The lanes for which `lane` is true, as the bits of a mask.
 fn mask_of(lane: impl Fn(usize) -> bool) -> u32 {
     (0..LANES).filter(|&i| lane(i)).fold(0, |mask, i| mask | 1 << i)
 }
 
-/// What is emitted of a warp whose lanes do different things.
+/// Emits instructions for a warp whose lanes do different things.
 struct Lanes<'a> {
     b: &'a mut Builder,
     lane: Reg,
-    /// The predicate that is true in each set of lanes.
+    /// For each set of lanes, the predicate that is true in its lanes.
     masks: BTreeMap<u32, Reg>,
 }
 

@@ -1,11 +1,11 @@
-//! The linear map over F2 of a tile in shared memory that a set of accesses meets with the fewest conflicts.
+//! The linear map over F2 of a tile in shared memory under which a set of accesses has the fewest conflicts.
 //!
-//! A map `F` moves elements; of the bits of `F(x)`, those below a word do not matter here, the next five (for elements of at
-//! most 4 bytes) are the bank. Lanes that are served together ask for a set of words; where the set is a coset of a
-//! subspace `W`, it takes as many wavefronts as `W` has elements of bank 0 ("Linear Layouts", 2025, bank conflicts). So
-//! only the banks of the columns matter, and conflicts count one by one: the sum over all `W` of the elements that are
-//! not 0 and go to bank 0. No conflict at all means that the elements of bank 0 are a common complement of all `W`, which
-//! over F2 need not exist; then the search tells how few conflicts there must be.
+//! A map `F` moves elements. The bits of `F(x)` within a word do not matter here, and the next five (for elements of at
+//! most 4 bytes) are the bank. Lanes that are served together ask for a set of words; where this set is a coset of a
+//! subspace `W`, the access takes as many wavefronts as `W` has elements of bank 0 ("Linear Layouts", 2025, bank conflicts). So
+//! only the banks of the columns matter, and conflicts are counted one by one: they are the elements of all `W` that are
+//! not 0 and go to bank 0. There is no conflict at all if the elements of bank 0 are a common complement of all `W`, which
+//! over F2 need not exist; then the search tells how few conflicts are possible.
 
 mod search;
 
@@ -22,31 +22,31 @@ use search::Search;
 /// Whether the elements of a vector may change places within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// They follow each other as in the tile: what `cp.async`, `ldmatrix` and tensor copies need.
+    /// The elements follow each other as in the tile, as `cp.async`, `ldmatrix` and tensor copies need them.
     Kept,
-    /// A vector is whole, but its words lie in an order that may differ from vector to vector: what goes through
-    /// registers can have them change places, as [`copy`](crate::algorithm::copy()) does.
+    /// A vector is whole, but its words lie in an order that may differ from vector to vector. A copy through registers can
+    /// put the words back in order, as [`copy`](crate::algorithm::copy()) does.
     Free,
 }
 
 /// A map of the elements of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BestMap {
-    /// Index of an element in the layout to the index where it lies, for every `2^inputs` elements alike; the identity
-    /// where there is nothing to gain. [`Smem::mapped`](crate::Smem::mapped) is an engine with it.
+    /// From the index of an element in the layout to the index at which it lies, the same for every block of `2^inputs` elements; the
+    /// identity where no map is better. [`Smem::mapped`](crate::Smem::mapped) makes an engine with this map.
     pub map: F2Matrix,
-    /// What the accesses take together.
+    /// The wavefronts that all accesses take together.
     pub wavefronts: Pieces,
-    /// Whether it is proved that no linear map that keeps words whole, and vectors as was asked for, takes fewer.
+    /// Whether it is proved that no linear map takes fewer wavefronts, of those that keep words whole and vectors in the order asked for.
     pub is_optimal: bool,
 }
 
-/// The map over F2 after which `accesses` to a tile that lies as `layout` says take the fewest wavefronts together. A
-/// [`Swizzle`] if one takes as few, then a map that toggles bits of the bank by bits above them, then any.
+/// The map over F2 after which `accesses` to a tile that lies as `layout` says take the fewest wavefronts together. Of equally good
+/// maps, a [`Swizzle`] is preferred, then a map that changes bits of the bank by bits above them, then any map.
 ///
-/// The search is exact, up to a bound on its steps, where lanes that are served together ask for words that are linear in
-/// their numbers, as those of all layouts of powers of two; of other accesses it knows whether they can be without
-/// conflicts. [`BestMap::is_optimal`] says what is proved.
+/// Where the words that lanes ask for together are linear in the lanes' numbers, as for all layouts of powers of two, the search is
+/// exact up to a bound on its steps. For other accesses it only decides whether they can be without conflicts.
+/// [`BestMap::is_optimal`] says what is proved.
 ///
 /// # Errors
 /// Those of [`best_swizzle`]; [`Error::Mismatch`] for vectors that are not aligned and for elements before the first.
@@ -56,8 +56,8 @@ pub struct BestMap {
 /// use girih_codegen::plan::{Access, Order, best_map};
 /// use girih_layout::{Swizzle, lay};
 ///
-/// // A 32 x 32 tile of f32, stored by 16-byte pieces of rows and read by columns. Rows in one order have a column in
-/// // eight banks at the most; the words of each 16 bytes in an order that depends on the row have it in all 32.
+/// // A 32 x 32 tile of f32 is stored by 16-byte pieces of rows and read by columns. If the words of a piece keep their order, a
+/// // column lies in eight banks at most; if their order depends on the row, a column lies in all 32.
 /// let rows = Access { tv: lay!("((8,32),4):((128,1),32)"), vector: 4 };
 /// let columns = Access { tv: lay!("(32,32):(1,32)"), vector: 1 };
 /// let best = |order| best_map(&lay!("(32,32):(32,1)"), 32, &[rows, columns], order);
@@ -83,16 +83,16 @@ pub fn best_map(layout: &Lay, bits: i64, accesses: &[Access], order: Order) -> R
     if wavefronts.taken < swizzled.wavefronts.taken {
         return Ok(BestMap { map, wavefronts, is_optimal });
     }
-    // As few by a swizzle: today's path of an address.
+    // A swizzle takes as few wavefronts, and is preferred.
     Ok(BestMap { is_optimal: is_optimal && swizzled.wavefronts.taken == wavefronts.taken, ..swizzled })
 }
 
-/// Words that are asked for together, as differences: multiples of the unit, which is an element or a word, whatever is more.
+/// The units that lanes ask for together, as differences. A unit is an element or a word, whichever is larger.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Asked {
     /// A subspace, by its reduced basis.
     Space(Vec<u64>),
-    /// The differences of a set that is none.
+    /// All differences of a set that is no coset of a subspace.
     Differences(Vec<u64>),
 }
 
@@ -108,7 +108,7 @@ struct Tile {
     vector: u32,
     /// Bits of a unit's number that are its bank.
     banks: u32,
-    /// What is asked for, and how often.
+    /// The sets of units that are asked for together, and how often each is.
     asked: BTreeMap<Asked, i64>,
 }
 
@@ -167,16 +167,16 @@ impl Tile {
         self.inputs.saturating_sub(self.within)
     }
 
-    /// Those of them that don't number the units of a vector.
+    /// Bits of a unit's number that a map may move and that do not number the units within a vector.
     fn free_units(&self) -> u32 {
         self.units().saturating_sub(self.vector)
     }
 
-    /// The map of which the columns of units have these banks, as near to the identity as it can be.
+    /// The map whose columns of units have these banks, as near to the identity as it can be.
     fn map(&self, banks: &[u64]) -> Result<F2Matrix, Error> {
         let rank = (self.banks.min(self.units())) as usize;
         let mut span = vec![0];
-        // The columns whose banks make up all others: those keep no other bit.
+        // The columns whose banks are a basis of all banks; these columns keep no other bit.
         let pivot: Vec<bool> = banks
             .iter()
             .map(|&bank| {
@@ -202,7 +202,7 @@ impl Tile {
         Ok(F2Matrix::of_columns(&columns)?)
     }
 
-    /// What the accesses take after a map.
+    /// The wavefronts that the accesses take after a map.
     fn wavefronts(&self, map: &F2Matrix) -> Result<Pieces, Error> {
         let mut sum = Pieces::default();
         for (access, vector) in &self.accesses {
@@ -218,7 +218,7 @@ impl Tile {
     }
 }
 
-/// What a set of units asks for.
+/// The differences within a set of units.
 fn asked(units: &[u64]) -> Asked {
     let first = units.first().copied().unwrap_or(0);
     let mut basis: Vec<u64> = Vec::new();

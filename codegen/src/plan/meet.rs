@@ -1,4 +1,4 @@
-//! Where two coordinates of a layout have one index.
+//! Finds two coordinates of a layout that have the same index.
 //!
 //! Coordinates `a` and `b` of leaves `s_i:d_i` meet exactly if `x = a - b` solves `sum x_i d_i = 0` with `|x_i| < s_i`.
 //! The search goes from the greatest stride down and knows at each leaf how far the smaller strides reach and what
@@ -6,12 +6,12 @@
 
 use std::collections::HashSet;
 
-/// A leaf: how many positions, how far apart.
+/// A leaf of a layout: the number of its positions, and their distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Leaf {
     pub(super) extent: i64,
     pub(super) stride: i64,
-    /// Whether a difference here makes a meeting one that counts.
+    /// Whether two coordinates that differ in this leaf count as a meeting.
     pub(super) counts: bool,
 }
 
@@ -23,18 +23,18 @@ pub(super) struct Undecided;
 const LIMIT: usize = 1 << 20;
 
 struct Search {
-    /// By falling stride, with their places in the caller's order.
+    /// The leaves by falling stride, with their places in the caller's order.
     leaves: Vec<(usize, Leaf)>,
     /// How far the leaves from `i` on reach: the sum of their `(s - 1) * d`.
     reach: Vec<i128>,
-    /// What divides every stride from `i` on.
+    /// The greatest common divisor of the strides from `i` on.
     divisor: Vec<i128>,
     difference: Vec<i64>,
-    /// Dead ends: leaf, what is left, whether a difference counts already.
+    /// The dead ends: the leaf, the sum so far, and whether a difference counts already.
     seen: HashSet<(usize, i128, bool)>,
 }
 
-/// A difference of two coordinates that have one index, not 0 in a leaf that counts; `None` if there is none.
+/// The difference of two coordinates that have the same index and differ in a leaf that counts; `None` if there are none.
 pub(super) fn meet(leaves: &[Leaf]) -> Result<Option<Vec<i64>>, Undecided> {
     let mut order: Vec<(usize, Leaf)> =
         leaves.iter().copied().enumerate().filter(|(_, l)| l.extent > 1).collect();
@@ -66,7 +66,7 @@ impl Search {
         let (stride, most) = (i128::from(leaf.stride).abs(), i128::from(leaf.extent - 1));
         let rest = self.reach[i + 1];
         let (low, high) = match stride {
-            // Any difference meets; the least that counts is enough.
+            // Every difference meets here, so that the least one that counts is enough.
             0 => (0, 1),
             // |sum + x * stride| <= rest
             d => (-(rest + sum).div_euclid(d), (rest - sum).div_euclid(d)),

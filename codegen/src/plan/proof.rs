@@ -1,17 +1,17 @@
-//! Proofs about partitions: every element once, no two threads on one element, nothing outside.
+//! Proofs about partitions: that every element is held once, that no two threads hold the same element, that none is outside.
 
 use girih_layout::{Coord, Lay, Shape, Stride, idx2crd};
 
 use super::meet::{Leaf, Undecided, meet};
 use crate::error::{Error, Fault, Place};
 
-/// One dimension of what a layout maps to, and the leaves that move in it: a layout with integer strides has one, one
-/// with basis strides a dimension for every mode of the coordinates. What is asked is true of a layout if it is true
-/// in each dimension.
+/// One dimension of the coordinates that a layout maps to, and the leaves that move in this dimension. A layout with integer
+/// strides has one dimension; a layout with basis strides has one for every mode of the coordinates. What is proved holds
+/// for a layout if it holds in each dimension.
 struct Dimension {
-    /// As many as the layout has, those of other dimensions with extent 1.
+    /// All leaves of the layout, where the leaves of other dimensions have extent 1.
     leaves: Vec<Leaf>,
-    /// Indices from 0 to below this are inside.
+    /// The number of indices that are inside, from 0 on.
     extent: i64,
 }
 
@@ -30,7 +30,7 @@ struct Parts {
 type Positions = Vec<i64>;
 
 impl Parts {
-    /// `extents`, if given: how far each dimension goes.
+    /// Takes a layout apart. `extents` are the extents of the dimensions, if these are known.
     fn of(what: &'static str, lay: &Lay, extents: Option<&[i64]>) -> Result<Parts, Error> {
         let text = lay.to_string();
         let not_static = || Error::NotStatic { what, layout: text.clone() };
@@ -84,7 +84,7 @@ impl Parts {
         Place { thread: number(0..self.threads), value: number(self.threads..self.extents.len()) }
     }
 
-    /// What the places at `positions` hold; with a tile of integers, the coordinate there.
+    /// The element at `positions`; for a tile of integers, its coordinate.
     fn element(&self, positions: &[i64], tile: Option<&Shape>) -> Result<Coord, Error> {
         let index = |dimension: &Dimension| -> i64 {
             dimension
@@ -107,9 +107,9 @@ impl Parts {
         }
     }
 
-    /// Two coordinates with one index; with `threads`, of different threads only.
+    /// Two coordinates with the same index; if `threads` is set, two of different threads.
     fn twice(&self, threads: bool) -> Result<Option<[Positions; 2]>, Error> {
-        // Leaves of another dimension have extent 1 there: nothing moves in them.
+        // Leaves of other dimensions have extent 1, so that nothing moves in them.
         for dimension in &self.dimensions {
             let counts = |(i, leaf): (usize, &Leaf)| Leaf { counts: !threads || i < self.threads, ..*leaf };
             let leaves: Vec<Leaf> = dimension.leaves.iter().enumerate().map(counts).collect();
@@ -149,8 +149,8 @@ impl Parts {
         Ok(())
     }
 
-    /// The least index of a dimension that no coordinate has, where no stride is negative: sums of the smaller strides
-    /// reach every index below it, the next stride is beyond.
+    /// Refutes by the least index of a dimension that no coordinate has, if no stride is negative: sums of the smaller strides
+    /// reach every index below this one, and the next stride is beyond it.
     fn refute_never(&self, tile: &Shape) -> Result<(), Error> {
         for (d, Dimension { leaves, extent }) in self.dimensions.iter().enumerate() {
             let mut moving: Vec<&Leaf> = leaves.iter().filter(|l| l.extent > 1 && l.stride != 0).collect();
@@ -208,7 +208,7 @@ pub fn injective(lay: &Lay) -> Result<(), Error> {
     Parts::of("injective", lay, None)?.refute_twice(false, None)
 }
 
-/// Proves that no two threads of `tv`, `(Thr,Val) -> index`, hold one element: what they write does not race. A thread
+/// Proves that no two threads of `tv`, `(Thr,Val) -> index`, hold the same element, so that their writes do not race. A thread
 /// may hold an element twice.
 ///
 /// # Errors
@@ -217,18 +217,18 @@ pub fn race_free(tv: &Lay) -> Result<(), Error> {
     Parts::of("race_free", tv, None)?.refute_twice(true, None)
 }
 
-/// Proves that every index of `lay` is inside `tile`: from 0 to below its size, or for basis strides, every mode of
-/// the coordinate inside that mode of it.
+/// Proves that every index of `lay` is inside `tile`: from 0 to below the tile's size, or for basis strides, that every mode of
+/// the coordinate is inside the same mode of the tile.
 ///
 /// # Errors
 /// [`Error::Refuted`] with [`Fault::Outside`]; [`Error::NotStatic`]; [`Error::Mismatch`] for F2 strides, or strides of
-/// modes that the tile has not.
+/// modes that the tile does not have.
 pub fn in_bounds(lay: &Lay, tile: &Shape) -> Result<(), Error> {
     Parts::of("in_bounds", lay, Some(&dimensions(lay, tile)?))?.refute_outside()
 }
 
 /// Proves that `tv`, `(Thr,Val) -> index in the tile` (colexicographic, or with basis strides the coordinate), holds
-/// every element of `tile` exactly once. Of a partition that broadcasts, ask its [`Lay::filter`].
+/// every element of `tile` exactly once. For a partition that broadcasts, pass its [`Lay::filter`].
 ///
 /// # Errors
 /// [`Error::Refuted`] with the counter-example; else as [`injective`] and [`in_bounds`].

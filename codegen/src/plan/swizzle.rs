@@ -1,4 +1,4 @@
-//! The layout of a tile in shared memory that a set of accesses meets without conflicts.
+//! The swizzle of a tile in shared memory under which a set of accesses has the fewest conflicts.
 
 use girih_layout::{Composed, Lay, Swizzle};
 
@@ -15,7 +15,7 @@ pub struct Access {
     pub vector: i64,
 }
 
-/// Most bits that a swizzle moves: the 32 banks.
+/// The most bits that a swizzle moves: those that number the 32 banks.
 const MOST_BITS: u32 = 5;
 
 /// The swizzle after which `accesses` to a tile that lies as `layout` says take the fewest wavefronts together, and
@@ -44,7 +44,7 @@ pub fn best_swizzle(layout: &Lay, bits: i64, accesses: &[Access]) -> Result<(Swi
     for Access { tv, vector } in accesses {
         all.extend(warp_accesses(&plain, tv, bits, *vector)?);
     }
-    // A swizzle moves whole vectors: each access stays one, elsewhere.
+    // A swizzle moves whole vectors, so that each access stays one access.
     let cost = |swizzle: Swizzle| -> Pieces {
         all.iter().map(|access| access.swizzled(swizzle, bits).wavefronts()).sum()
     };

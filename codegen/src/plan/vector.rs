@@ -11,15 +11,15 @@ use crate::sizes::static_size;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {
-    /// It is as wide as was asked for.
+    /// The access is as wide as was asked for.
     None,
-    /// A value does not follow the one before.
+    /// A value does not lie next to the value before it.
     Apart {
         /// The thread.
         thread: i64,
         /// The value's number.
         value: i64,
-        /// How many elements after the value before it lies: the stride that breaks the run.
+        /// How many elements the value lies after the value before it: the stride that breaks the run.
         step: i64,
     },
     /// A vector does not begin at a multiple of its size.
@@ -28,10 +28,10 @@ pub enum Limit {
         thread: i64,
         /// The number of the vector's first value.
         value: i64,
-        /// Where it begins, elements.
+        /// The element at which the vector begins.
         offset: i64,
     },
-    /// There are no more values.
+    /// A thread has only so many values.
     Values(i64),
 }
 
@@ -107,7 +107,7 @@ impl Offsets<'_> {
         Ok(Offsets { memory, tv, threads: size(0)?, values: size(1)? })
     }
 
-    /// The element of memory that a value is.
+    /// The element of memory at which a value lies.
     pub(super) fn at(&self, thread: i64, value: i64) -> Result<i64, Error> {
         Ok(self.memory.at(self.tv.at(thread + self.threads * value)?)?)
     }

@@ -24,11 +24,11 @@ pub enum Compare {
 }
 
 impl Compare {
-    /// The comparison of PTX.
+    /// The comparison in PTX.
     pub(crate) fn word(self, dtype: DType) -> Word {
         match self {
             Compare::Eq => Word::Eq,
-            // The unordered one, which holds for NaN.
+            // The unordered comparison, which holds for NaN.
             Compare::Ne if is_float(dtype) => Word::Neu,
             Compare::Ne => Word::Ne,
             Compare::Lt => Word::Lt,

@@ -1,4 +1,4 @@
-//! Conditions: what indices and scalars are compared to.
+//! Conditions, which compare indices and scalars.
 
 use std::cmp::Ordering;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,26 +8,26 @@ use girih_tensor::DType;
 use super::{Compare, DEEPEST, Home, Scalar, Span};
 use crate::expr::{Expr, VarId};
 
-/// A condition over expressions, decided where their ranges decide it.
+/// A condition over expressions, which is decided at once where the expressions' ranges decide it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Cond {
-    /// True.
+    /// The condition always holds.
     Always,
-    /// False.
+    /// The condition never holds.
     Never,
     /// `a < b`; made by [`Cond::less`].
     Less(Expr, Expr),
     /// A comparison of scalars; made by [`Scalar::less`] and its like.
     Compare(Compare, Scalar, Scalar),
-    /// All of them; made by [`Cond::all`].
+    /// All of these conditions hold; made by [`Cond::all`].
     All(Vec<Cond>),
-    /// Its contrary; made by [`Cond::not`].
+    /// The condition does not hold; made by [`Cond::not`].
     Not(Box<Cond>),
-    /// What a predicate register holds; made by [`Builder::cond_in`](crate::Builder::cond_in).
+    /// The value of a predicate register; made by [`Builder::cond_in`](crate::Builder::cond_in).
     Register(Predicate),
 }
 
-/// A predicate register of a builder's.
+/// A predicate register of a builder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Predicate(pub(crate) VarId);
 
@@ -99,7 +99,7 @@ impl Cond {
         }
     }
 
-    /// Itself, or a condition that is refused for being too deep.
+    /// The condition itself, or a condition that is refused because it is too deep.
     #[track_caller]
     fn shallow(self) -> Cond {
         if self.span().depth <= DEEPEST {
@@ -110,7 +110,7 @@ impl Cond {
     }
 }
 
-/// An order, the same at every build.
+/// An order of conditions that is the same at every build.
 fn order(a: &Cond, b: &Cond) -> Ordering {
     let hash = |cond: &Cond| {
         let mut hasher = DefaultHasher::new();

@@ -9,17 +9,17 @@ use super::{COMPUTED, Op, Scalar};
 /// How a float becomes an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounding {
-    /// To the nearest, and to the even one of two.
+    /// To the nearest integer, and halfway between two of them to the even one.
     NearestEven,
     /// Towards zero.
     Zero,
-    /// To the next below.
+    /// To the next integer below.
     Down,
-    /// To the next above.
+    /// To the next integer above.
     Up,
 }
 
-/// What stands beside a scalar in an operation: another, or a constant of its dtype.
+/// The other operand of a scalar's operation: another scalar, or a constant of its dtype.
 pub trait IntoScalar {
     /// The scalar; a constant becomes one of `dtype`.
     #[track_caller]
@@ -54,7 +54,7 @@ impl IntoScalar for i32 {
 
 #[track_caller]
 pub(super) fn constant(dtype: DType, value: f64) -> Scalar {
-    // Exact below 2^127, and beyond that outside of every range too.
+    // The conversion is exact below 2^127; beyond that it stays outside of every range.
     let whole = value as i128;
     let integer = |lower: i128, upper: i128| {
         (value.fract() == 0.0 && (lower..=upper).contains(&whole)).then_some(whole as u64)
@@ -83,9 +83,9 @@ pub(super) fn constant(dtype: DType, value: f64) -> Scalar {
 }
 
 impl Scalar {
-    /// The same value in another dtype, as Rust's `as` has it: floats are rounded to nearest even, what becomes an integer is
-    /// rounded towards zero and clamped, of integers the lowest bits stay. NaN becomes 0, but the integer with the highest bit
-    /// alone if one of the two is of 64 bits (PTX ISA, `cvt`).
+    /// The same value in another dtype, as Rust's `as` converts: floats are rounded to nearest even; a float that becomes an integer is
+    /// rounded towards zero and clamped; an integer keeps its lowest bits. NaN becomes 0, but if one of the two dtypes has 64 bits, the
+    /// integer whose highest bit alone is set (PTX ISA, `cvt`).
     #[track_caller]
     #[must_use]
     pub fn to(&self, dtype: DType) -> Scalar {
@@ -105,7 +105,7 @@ impl Scalar {
             let accepted = "f64, f32, f16, bf16, s64, u64, s32 and u32";
             return Scalar::fault(dtype, format!("{from} as {dtype}"), accepted);
         }
-        // Two roundings could give another number than one.
+        // To round twice could give another number than to round once.
         if dtype == DType::Bf16 && !matches!(from, DType::F32 | DType::F16) {
             let accepted = "f32 and f16: f32 in between is another rounding";
             return Scalar::fault(dtype, format!("{from} as {dtype}"), accepted);

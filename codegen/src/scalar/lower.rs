@@ -1,4 +1,4 @@
-//! What PTX says for an operation of a dtype.
+//! The PTX instructions for the operations on each dtype.
 
 use girih_ptx::{Modifier, Opcode, Type, Word};
 use girih_tensor::DType;
@@ -34,7 +34,7 @@ pub(crate) fn bits(dtype: DType) -> Type {
     }
 }
 
-/// The type that it is moved and selected as.
+/// The type as which values of a dtype are moved and selected.
 pub(crate) fn moved(dtype: DType) -> Type {
     if matches!(dtype, DType::F32 | DType::F64) { ty(dtype) } else { bits(dtype) }
 }
@@ -47,7 +47,7 @@ fn signed(dtype: DType) -> Type {
     }
 }
 
-/// The same in f32, for what floats of 16 bits have no instruction.
+/// The same scalar computed in f32, for operations that have no instruction for floats of 16 bits.
 pub(crate) fn in_f32(scalar: &Scalar) -> Option<Scalar> {
     let dtype = scalar.dtype();
     if !matches!(dtype, DType::F16 | DType::Bf16) {
@@ -64,7 +64,7 @@ pub(crate) fn in_f32(scalar: &Scalar) -> Option<Scalar> {
     }
 }
 
-/// The instruction of an operation on one.
+/// The instruction of an operation on one scalar.
 pub(crate) fn unary(op: Unary, dtype: DType) -> (Opcode, Vec<Modifier>) {
     let (ty, approx) = (ty(dtype), Modifier::from(Word::Approx));
     match op {
@@ -86,7 +86,7 @@ pub(crate) fn unary(op: Unary, dtype: DType) -> (Opcode, Vec<Modifier>) {
     }
 }
 
-/// The instruction of an operation on two.
+/// The instruction of an operation on two scalars.
 pub(crate) fn binary(op: Binary, dtype: DType) -> (Opcode, Vec<Modifier>) {
     let (float, ty, rounded) = (is_float(dtype), ty(dtype), vec![Word::Rn.into(), ty(dtype).into()]);
     match op {
@@ -120,7 +120,7 @@ pub(crate) fn mul_add(dtype: DType) -> (Opcode, Vec<Modifier>) {
     }
 }
 
-/// The modifiers of `cvt`, or nothing where the bits stay. A bf16 is no source of it on sm_80.
+/// The modifiers of `cvt`, or `None` where the bits stay. On sm_80 `cvt` takes no bf16.
 pub(crate) fn convert(from: DType, to: DType, rounding: Rounding) -> Option<Vec<Modifier>> {
     let rounding: Option<Word> = match (is_float(from), is_float(to)) {
         (true, true) if to.bits() > from.bits() => None,

@@ -19,11 +19,11 @@ pub enum Unary {
     Sqrt,
     /// One divided by the square root, approximated.
     Rsqrt,
-    /// One divided by it.
+    /// One divided by the scalar.
     Recip,
-    /// The same, approximated.
+    /// One divided by the scalar, approximated.
     RecipApprox,
-    /// Two to its power, approximated.
+    /// Two to the power of the scalar, approximated.
     Exp2,
     /// The logarithm to base 2, approximated.
     Log2,
@@ -33,11 +33,11 @@ pub enum Unary {
     Cos,
     /// The hyperbolic tangent, approximated.
     Tanh,
-    /// How many bits are 1, as u32.
+    /// The number of bits that are 1, as u32.
     CountOnes,
-    /// How many bits are 0 in front of the first 1, as u32.
+    /// The number of bits that are 0 in front of the first 1, as u32.
     LeadingZeros,
-    /// The bits from the last to the first.
+    /// The bits in reverse order.
     ReverseBits,
 }
 
@@ -52,25 +52,25 @@ pub enum Binary {
     Mul,
     /// The quotient.
     Div,
-    /// What an integer division leaves.
+    /// The remainder of an integer division.
     Rem,
-    /// The smaller; of a number and NaN the number.
+    /// The smaller one; of a number and NaN, the number.
     Min,
-    /// The larger; of a number and NaN the number.
+    /// The larger one; of a number and NaN, the number.
     Max,
-    /// The smaller; NaN if one of them is.
+    /// The smaller one; NaN if one of the two is NaN.
     Minimum,
-    /// The larger; NaN if one of them is.
+    /// The larger one; NaN if one of the two is NaN.
     Maximum,
-    /// Bits that both have.
+    /// The bits that are set in both.
     And,
-    /// Bits that one of them has.
+    /// The bits that are set in one or both.
     Or,
-    /// Bits that one of them alone has.
+    /// The bits that are set in exactly one.
     Xor,
-    /// Bits moved to the left, by a u32.
+    /// The bits, moved to the left by a u32.
     Shl,
-    /// Bits moved to the right, by a u32; a signed integer's sign is kept.
+    /// The bits, moved to the right by a u32; the sign of a signed integer is kept.
     Shr,
 }
 
@@ -181,11 +181,11 @@ methods! {
     sqrt = Sqrt();
     /// One divided by the square root: `rsqrt.approx`.
     rsqrt = Rsqrt();
-    /// One divided by it, correctly rounded.
+    /// One divided by the scalar, correctly rounded.
     recip = Recip();
-    /// One divided by it: `rcp.approx`.
+    /// One divided by the scalar: `rcp.approx`.
     recip_approx = RecipApprox();
-    /// Two to its power: `ex2.approx`.
+    /// Two to the power of the scalar: `ex2.approx`.
     exp2 = Exp2();
     /// The logarithm to base 2: `lg2.approx`.
     log2 = Log2();
@@ -195,19 +195,19 @@ methods! {
     cos = Cos();
     /// The hyperbolic tangent: `tanh.approx`.
     tanh = Tanh();
-    /// How many bits of an integer are 1, as u32.
+    /// The number of bits of an integer that are 1, as u32.
     count_ones = CountOnes();
-    /// How many bits of an integer are 0 in front of the first 1, as u32.
+    /// The number of bits of an integer that are 0 in front of the first 1, as u32.
     leading_zeros = LeadingZeros();
-    /// The bits of an integer from the last to the first.
+    /// The bits of an integer in reverse order.
     reverse_bits = ReverseBits();
-    /// The smaller of two; of a number and NaN the number.
+    /// The smaller of two; of a number and NaN, the number.
     min = Min(other);
-    /// The larger of two; of a number and NaN the number.
+    /// The larger of two; of a number and NaN, the number.
     max = Max(other);
-    /// The smaller of two; NaN if one of them is.
+    /// The smaller of two; NaN if one of the two is NaN.
     minimum = Minimum(other);
-    /// The larger of two; NaN if one of them is.
+    /// The larger of two; NaN if one of the two is NaN.
     maximum = Maximum(other);
 }
 

@@ -12,7 +12,7 @@ use crate::{Error, Expr, Memory, Scalar};
 
 /// An element of a tensor in global or shared memory that threads access atomically (C++'s `cuda::atomic_ref`; PTX ISA, "atom").
 ///
-/// Whoever else accesses the element meanwhile must do so atomically too, in a scope that holds both threads: everything else
+/// Other threads that access the element meanwhile must do so atomically too, in a scope that has both threads; any other access
 /// is a race, which the simulator reports.
 ///
 /// # Examples
@@ -40,7 +40,7 @@ pub struct AtomicRef {
 const NUMBERS: &[DType] =
     &[DType::F64, DType::F32, DType::F16, DType::Bf16, DType::S64, DType::U64, DType::S32, DType::U32];
 const INTEGERS: &[DType] = &[DType::S64, DType::U64, DType::S32, DType::U32];
-/// Of 32 or 64 bits.
+/// The dtypes of 32 and 64 bits.
 const WORDS: &[DType] = &[DType::F64, DType::F32, DType::S64, DType::U64, DType::S32, DType::U32];
 
 impl AtomicRef {
@@ -57,7 +57,7 @@ impl AtomicRef {
         Ok(at)
     }
 
-    /// What the element holds (`ld`).
+    /// Reads the element (`ld`).
     ///
     /// # Errors
     /// [`Error::Config`] for [`MemoryOrder::Release`] and [`MemoryOrder::AcqRel`], which loads do not have.
@@ -100,8 +100,8 @@ impl AtomicRef {
         })
     }
 
-    /// Adds to the element: what it held before. Integers wrap around; floats are rounded to nearest even, and an f32 in global
-    /// memory that is subnormal counts as zero.
+    /// Adds `value` to the element, and returns what the element held before. Integers wrap around; floats are rounded to nearest even,
+    /// and an f32 in global memory that is subnormal counts as zero.
     ///
     /// # Errors
     /// [`Error::Mismatch`] for a scalar of another dtype than the element's; those of [`Builder::scalar`].
@@ -111,14 +111,14 @@ impl AtomicRef {
             DType::F16 | DType::Bf16 => {
                 vec![Word::Add.into(), Word::Noftz.into(), lower::ty(self.dtype).into()]
             }
-            // In two's complement the sums are the same, and PTX has the unsigned one alone.
+            // In two's complement signed and unsigned sums are the same, and PTX has the unsigned addition alone.
             DType::S64 => vec![Word::Add.into(), lower::ty(DType::U64).into()],
             dtype => vec![Word::Add.into(), lower::ty(dtype).into()],
         };
         self.update(b, "fetch_add", NUMBERS, words, &[value], order)
     }
 
-    /// The element becomes the smaller one of itself and `value`: what it held before.
+    /// Replaces the element by the smaller one of itself and `value`, and returns what the element held before.
     ///
     /// # Errors
     /// [`Error::Mismatch`] for floats, and a scalar of another dtype than the element's; those of [`Builder::scalar`].
@@ -128,7 +128,7 @@ impl AtomicRef {
         self.update(b, "fetch_min", INTEGERS, words, &[value], order)
     }
 
-    /// The element becomes the larger one of itself and `value`: what it held before.
+    /// Replaces the element by the larger one of itself and `value`, and returns what the element held before.
     ///
     /// # Errors
     /// As [`AtomicRef::fetch_min`].
@@ -138,7 +138,7 @@ impl AtomicRef {
         self.update(b, "fetch_max", INTEGERS, words, &[value], order)
     }
 
-    /// The element keeps the bits that `value` has too: what it held before.
+    /// Clears the bits of the element that `value` does not have, and returns what the element held before.
     ///
     /// # Errors
     /// As [`AtomicRef::fetch_min`].
@@ -147,7 +147,7 @@ impl AtomicRef {
         self.update(b, "fetch_and", INTEGERS, self.as_bits(Word::And), &[value], order)
     }
 
-    /// The element gets the bits of `value` too: what it held before.
+    /// Sets the bits of `value` in the element, and returns what the element held before.
     ///
     /// # Errors
     /// As [`AtomicRef::fetch_min`].
@@ -156,7 +156,7 @@ impl AtomicRef {
         self.update(b, "fetch_or", INTEGERS, self.as_bits(Word::Or), &[value], order)
     }
 
-    /// The bits of `value` are turned over in the element: what it held before.
+    /// Flips the bits of `value` in the element, and returns what the element held before.
     ///
     /// # Errors
     /// As [`AtomicRef::fetch_min`].
@@ -165,7 +165,7 @@ impl AtomicRef {
         self.update(b, "fetch_xor", INTEGERS, self.as_bits(Word::Xor), &[value], order)
     }
 
-    /// The element becomes `value`: what it held before.
+    /// Replaces the element by `value`, and returns what the element held before.
     ///
     /// # Errors
     /// [`Error::Mismatch`] for elements of 16 bits, and a scalar of another dtype than the element's; those of [`Builder::scalar`].
@@ -174,7 +174,7 @@ impl AtomicRef {
         self.update(b, "exchange", WORDS, self.as_bits(Word::Exch), &[value], order)
     }
 
-    /// The element becomes `new` if its bits are those of `expected`: what it held before.
+    /// Replaces the element by `new` if its bits are those of `expected`, and returns what the element held before.
     ///
     /// # Errors
     /// [`Error::Mismatch`] for scalars of another dtype than the element's; those of [`Builder::scalar`].

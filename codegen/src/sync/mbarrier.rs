@@ -7,12 +7,12 @@ use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 use crate::builder::{Builder, Cond, Width};
 use crate::{Error, Expr};
 
-/// Bytes of an mbarrier, and what its address is a multiple of.
+/// The size of an mbarrier in bytes, of which its address must be a multiple.
 pub const MBARRIER_BYTES: i64 = 8;
-/// Most arrivals that a phase can wait for.
+/// The most arrivals that a phase can wait for.
 const COUNT: i64 = (1 << 20) - 1;
 
-/// Where an mbarrier stands: phases that end when all their arrivals and all their bytes have come.
+/// An mbarrier in shared memory. A phase of it ends when all arrivals and all bytes of the phase have come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mbarrier {
     address: Expr,
@@ -49,7 +49,7 @@ impl Mbarrier {
         Ok(Mbarrier { address: address.clone() })
     }
 
-    /// Its address in bytes of shared memory: what [`CopyWith::barrier`](crate::algorithm::CopyWith::barrier) takes.
+    /// The address of the mbarrier in bytes of shared memory, which [`CopyWith::barrier`](crate::algorithm::CopyWith::barrier) takes.
     pub fn address(&self) -> &Expr {
         &self.address
     }
@@ -70,8 +70,8 @@ impl Mbarrier {
         b.inst_if(cond, Opcode::Mbarrier, &modifiers, before)
     }
 
-    /// One thread makes it an mbarrier each of whose phases waits for `count` arrivals.
-    /// [`fence_barrier_init`](crate::algorithm::fence_barrier_init) and a barrier follow before others use it.
+    /// Initialises the mbarrier, each phase of which waits for `count` arrivals. One thread does this;
+    /// [`fence_barrier_init`](crate::algorithm::fence_barrier_init) and a barrier follow before others use the mbarrier.
     ///
     /// # Errors
     /// [`Error::Config`] unless `count` is in 1 to 2^20 - 1.
@@ -87,7 +87,7 @@ impl Mbarrier {
         self.inst(b, &Cond::Always, &[Word::Init], Vec::new(), vec![Operand::Int(count)])
     }
 
-    /// The threads where `cond` holds arrive: what they have done comes before what others do that wait for the phase.
+    /// The threads where `cond` holds arrive. What these threads did before is seen by the threads that wait for the phase.
     ///
     /// # Errors
     /// As [`Builder::value`].
@@ -96,8 +96,8 @@ impl Mbarrier {
         self.inst(b, cond, &[Word::Arrive], vec![Operand::Sink], Vec::new())
     }
 
-    /// The threads where `cond` holds arrive at the mbarrier of the block `rank` of the cluster that stands at this
-    /// address there. Nothing that they have written is handed over with it.
+    /// The threads where `cond` holds arrive at the mbarrier that stands at the same address in the block `rank` of the cluster.
+    /// What these threads wrote before is not handed over by the arrival.
     ///
     /// # Errors
     /// As [`Builder::value`].
@@ -113,8 +113,8 @@ impl Mbarrier {
         b.inst_if(cond, Opcode::Mbarrier, &modifiers, operands)
     }
 
-    /// The threads where `cond` holds arrive, and let the phase wait for `bytes` of asynchronous copies each. All bytes
-    /// of a tensor copy's box count, also those outside of the tensor.
+    /// The threads where `cond` holds arrive, and each of them makes the phase wait for `bytes` bytes of asynchronous copies. All bytes
+    /// of a tensor copy's box count, also the bytes outside of the tensor.
     ///
     /// # Errors
     /// [`Error::Config`] unless `bytes` is in 0 to 2^20 - 1; as [`Builder::value`].
@@ -130,8 +130,8 @@ impl Mbarrier {
         self.inst(b, cond, &[Word::Arrive, Word::ExpectTx], vec![Operand::Sink], vec![Operand::Int(bytes)])
     }
 
-    /// Waits until the phase of this parity has ended: 0 for the first and every second after it, 1 for the others. A new
-    /// mbarrier's phase of parity 1 counts as ended.
+    /// Waits until the phase of this parity has ended. The first phase and every second one after it have parity 0, the other phases
+    /// parity 1. In a new mbarrier the phase of parity 1 counts as ended.
     ///
     /// # Errors
     /// As [`Builder::value`].

@@ -10,9 +10,9 @@ use crate::{Builder, Error};
 pub enum MemoryOrder {
     /// The operation is atomic, and orders nothing else.
     Relaxed,
-    /// What the thread does later sees what was done before the release whose value the operation reads.
+    /// The thread's later accesses see what was done before the release whose value the operation reads.
     Acquire,
-    /// What the thread did before is seen by whoever acquires the value that the operation writes.
+    /// What the thread did before is seen by a thread that acquires the value that the operation writes.
     Release,
     /// [`MemoryOrder::Acquire`] and [`MemoryOrder::Release`].
     AcqRel,
@@ -23,13 +23,13 @@ pub enum MemoryOrder {
 /// The threads among which an operation is atomic and ordered (PTX ISA, "Scope").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// Those of the block.
+    /// The threads of the block.
     Cta,
-    /// Those of the cluster, on sm_90 and newer.
+    /// The threads of the cluster, on sm_90 and newer.
     Cluster,
-    /// Those of the kernels on the same GPU.
+    /// The threads of all kernels on the same GPU.
     Gpu,
-    /// Those of all GPUs and of the host.
+    /// The threads of all GPUs and of the host.
     Sys,
 }
 
@@ -56,7 +56,7 @@ impl Scope {
     }
 }
 
-/// A fence: orders the accesses of the thread before it with those behind it, among the threads of `scope` (C++'s
+/// Writes a fence, which orders the accesses of the thread before it with the accesses behind it, among the threads of `scope` (C++'s
 /// `std::atomic_thread_fence`; PTX ISA, "membar / fence"). [`MemoryOrder::Relaxed`] orders nothing and writes nothing.
 ///
 /// # Errors

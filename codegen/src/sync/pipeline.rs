@@ -1,4 +1,4 @@
-//! Pipelines through shared memory: a thread that issues tensor copies, and warps that read what has come (CUTLASS's
+//! Pipelines through shared memory, from a thread that issues tensor copies to warps that read the copied data (CUTLASS's
 //! `PipelineTmaAsync`, `PipelineState`).
 
 use std::panic::Location;
@@ -13,11 +13,11 @@ use crate::{Error, Expr};
 /// which consumers arrive.
 ///
 /// ```text
-/// producer                                   consumers
-/// acquire(state)   waits until it is free    wait(state)      waits until it is full
-/// copies with barrier(state)                 ... read ...
-/// state.advance()                            release(state)
-///                                            state.advance()
+/// producer                                        consumers
+/// acquire(state)   waits until the stage is free  wait(state)      waits until the stage is full
+/// copies with barrier(state)                      ... read ...
+/// state.advance()                                 release(state)
+///                                                 state.advance()
 /// ```
 #[derive(Clone, Debug)]
 pub struct Pipeline {
@@ -28,8 +28,8 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// A pipeline with mbarriers of its own in shared memory, of [`Pipeline::barrier_bytes`]; `bytes` come into a stage, and
-    /// `consumers` threads release it.
+    /// A pipeline whose mbarriers take [`Pipeline::barrier_bytes`] of shared memory. `bytes` bytes come into a stage, and `consumers`
+    /// threads release it.
     ///
     /// # Errors
     /// [`Error::Config`] for fewer than 1 stage, or for shared memory that does not suffice.
@@ -49,7 +49,7 @@ impl Pipeline {
         2 * stages * MBARRIER_BYTES
     }
 
-    /// What one thread does before all others: a fence ([`crate::algorithm::fence_barrier_init`]) and a barrier follow.
+    /// Initialises the mbarriers. One thread does this; a fence ([`crate::algorithm::fence_barrier_init`]) and a barrier follow.
     ///
     /// # Errors
     /// As [`Mbarrier::init`].
@@ -100,7 +100,7 @@ impl Pipeline {
         self.full(&at.index)?.wait(b, &at.phase)
     }
 
-    /// The threads where `cond` holds have read the stage.
+    /// The threads where `cond` holds release the stage, which they have read.
     ///
     /// # Errors
     /// As [`Mbarrier::arrive`].
@@ -110,16 +110,16 @@ impl Pipeline {
     }
 }
 
-/// A place in a pipeline: which stage, and which time round.
+/// A place in a pipeline: a stage, and the parity of the round through all stages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// 0 to stages - 1.
+    /// The number of the stage, 0 to stages - 1.
     pub index: Expr,
-    /// 0 the first time round, 1 the second, 0 again.
+    /// The parity of the round: 0 in the first round, 1 in the second, then 0 again.
     pub phase: Expr,
 }
 
-/// Where a thread is in a pipeline: registers that change from stage to stage.
+/// The place of a thread in a pipeline, in registers that change from stage to stage.
 #[derive(Clone, Debug)]
 pub struct PipelineState {
     index: Reg,
@@ -128,13 +128,13 @@ pub struct PipelineState {
 }
 
 impl PipelineState {
-    /// At the first stage.
+    /// A state at the first stage.
     #[track_caller]
     pub fn new(b: &mut Builder, stages: i64) -> PipelineState {
         PipelineState::at(b, stages, [0, 0])
     }
 
-    /// One stage behind [`PipelineState::new`]: what was read before.
+    /// A state one stage behind [`PipelineState::new`], for the stage that was read before.
     #[track_caller]
     pub fn behind(b: &mut Builder, stages: i64) -> PipelineState {
         PipelineState::at(b, stages, [stages - 1, 1])
@@ -157,7 +157,7 @@ impl PipelineState {
         Stage { index: b.var(&self.index, 0, self.stages - 1, 1), phase: b.var(&self.phase, 0, 1, 1) }
     }
 
-    /// To the next stage; those that [`PipelineState::stage`] gave are stale.
+    /// Moves to the next stage. What [`PipelineState::stage`] returned before is stale from then on.
     #[track_caller]
     pub fn advance(&self, b: &mut Builder) {
         let (index, phase) = (Operand::from(&self.index), Operand::from(&self.phase));

@@ -1,4 +1,4 @@
-//! Blocks that wait for one another.
+//! Semaphores, by which blocks wait for one another.
 
 use std::panic::Location;
 
@@ -12,8 +12,8 @@ use crate::{Error, Expr, Memory, Scalar};
 /// A u32 in global memory by which the blocks of a kernel hand over to one another (CUTLASS's `Semaphore` and `GenericBarrier`).
 ///
 /// All threads of a block call each method together. What a block wrote before [`Semaphore::release`] or [`Semaphore::arrive`]
-/// is seen by a block behind a wait for the value that these leave. A block that waits for one that has not been launched yet
-/// waits forever, unless the grid is small enough for all its blocks to be resident or blocks wait only for lower ones.
+/// is seen by a block that has waited for the value that this call leaves. A block may wait forever for a block that has not been
+/// launched yet, unless the grid is so small that all its blocks are resident, or blocks wait only for blocks of lower numbers.
 ///
 /// # Examples
 /// ```
@@ -22,7 +22,7 @@ use crate::{Error, Expr, Memory, Scalar};
 /// use girih_ptx::Special;
 /// use girih_tensor::DType;
 ///
-/// // The blocks one after another, in their order.
+/// // The blocks take turns, in their order.
 /// let mut b = Builder::new("in_turn", 80, 128);
 /// let turn = Gmem::new(b.pointer("turn", 4), DType::U32);
 /// let block = Scalar::index(&b.special(Special::CtaidX), DType::U32);
@@ -63,8 +63,8 @@ impl Semaphore {
         Ok(Semaphore { place: AtomicRef::new(b, engine, Scope::Gpu)?, team: None })
     }
 
-    /// The same for some threads of a block, which call each method together: so many threads, whole warps, that meet at a named barrier
-    /// ([`Builder::named_barrier_sync`]). `first` holds for one of them.
+    /// The same semaphore for some threads of a block, which call each method together: `threads` threads, in whole warps, that meet at
+    /// the named barrier `barrier` ([`Builder::named_barrier_sync`]). `first` holds for one of these threads.
     #[must_use]
     pub fn among(self, first: &Cond, barrier: &Expr, threads: u32) -> Semaphore {
         let team = Team { first: first.clone(), barrier: barrier.clone(), threads };
@@ -89,7 +89,7 @@ impl Semaphore {
         self.wait(b, |now| Cond::not(now.less(value)))
     }
 
-    /// Sets the semaphore to `value`, behind all that the block has done.
+    /// Sets the semaphore to `value`, after all that the block has done before.
     ///
     /// # Errors
     /// Those of [`AtomicRef::store`].
@@ -102,7 +102,7 @@ impl Semaphore {
         })
     }
 
-    /// Adds 1 to the semaphore, behind all that the block has done.
+    /// Adds 1 to the semaphore, after all that the block has done before.
     ///
     /// # Errors
     /// Those of [`AtomicRef::fetch_add`].
@@ -139,7 +139,8 @@ impl Semaphore {
         }
     }
 
-    /// Whether the thread is the one that looks: the first one of a one-dimensional block, unless it is said which.
+    /// Whether the thread is the one that accesses the semaphore: the first thread of a one-dimensional block, unless
+    /// [`Semaphore::among`] has said which.
     fn first(&self, b: &mut Builder) -> Cond {
         match &self.team {
             Some(team) => team.first.clone(),

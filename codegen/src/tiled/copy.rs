@@ -1,7 +1,7 @@
 //! TiledCopy: a copy atom spread over threads and values (CuTe guide, "TiledCopy").
 #![expect(
     clippy::result_large_err,
-    reason = "what constants are refused for holds its layout; what is asked for is as large"
+    reason = "an error in a constant holds the layout that does not fit; the results are as large"
 )]
 
 mod make;
@@ -39,11 +39,11 @@ pub(crate) enum Side {
 }
 
 impl TiledCopy {
-    /// Values of `bits` bits, handed out by `tv`, `(Thr,Val) -> index in the tile`, where the tile takes of each mode
-    /// of a tensor what `tiler` says (CuTe's `make_tiled_copy_impl`).
+    /// A copy of values of `bits` bits that `tv`, `(Thr,Val) -> index in the tile`, hands out, where `tiler` says what the tile takes
+    /// of each mode of a tensor (CuTe's `make_tiled_copy_impl`).
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the atom's threads or values do not divide those of `tv`, its bits are not whole values, or
+    /// [`Error::Mismatch`] if the atom's threads or values do not divide those of `tv`, the atom's bits are not whole values, or
     /// `tv` leaves the tile; [`Error::NotStatic`].
     pub fn from_tv(atom: CopyAtom, bits: u32, tv: &Lay, tiler: Tiles) -> Result<TiledCopy, Error> {
         Ok(TiledCopy::judged(atom, bits, tv, tiler)?)
@@ -79,8 +79,8 @@ impl TiledCopy {
         Err(Misfit::Mismatch { what: "TiledCopy", operand: Subject::Lay(*tv), with, accepted })
     }
 
-    /// The atom's `(Thr,Val) -> value` of source, destination and reference. A copy that finds its own width moves
-    /// single values.
+    /// The atom's `(Thr,Val) -> value` of source, destination and reference. For an auto-vectorizing copy, which finds its width itself,
+    /// they are of single values.
     pub(crate) const fn atom_layouts(&self) -> Fit<[Lay; 3]> {
         let CopyAtom { op, src, dst, reference, .. } = self.atom;
         if matches!(op, crate::atom::CopyOp::AutoVectorizing) {
@@ -101,7 +101,7 @@ impl TiledCopy {
     /// The tile's extents, a number for each mode.
     ///
     /// # Errors
-    /// None for a value made by its constructors.
+    /// There are none for a value that a constructor has made.
     pub fn extents(&self) -> Result<Vec<i64>, Error> {
         (0..self.tiler.len()).map(|mode| Ok(misfit::tile_size("TiledCopy", &self.tiler, mode)?)).collect()
     }
@@ -109,22 +109,22 @@ impl TiledCopy {
     /// How many threads take part.
     ///
     /// # Errors
-    /// None for a value made by its constructors.
+    /// There are none for a value that a constructor has made.
     pub fn threads(&self) -> Result<i64, Error> {
         static_size("TiledCopy", &self.tv.mode(0)?)
     }
 
-    /// What `thread` does (CuTe's `get_slice`).
+    /// The part of the copy that `thread` does (CuTe's `get_slice`).
     ///
     /// # Errors
-    /// [`Error::Tensor`] for a thread that is known to be none of the copy's.
+    /// [`Error::Tensor`] for a thread that is known not to belong to the copy.
     pub fn get_slice<I: Index>(&self, thread: &I) -> Result<ThrCopy<I>, Error> {
         thread.check(&self.tv.mode(0)?)?;
         Ok(ThrCopy::new(*self, thread.clone()))
     }
 
-    /// The source seen by thread and value, `((Thr,(Val,RestVal)),(RestM,RestN,...))`: `Val` is what an instruction
-    /// takes, `RestVal` how often within the tile (CuTe's `tidfrg_S`).
+    /// The source's layout by thread and value, `((Thr,(Val,RestVal)),(RestM,RestN,...))`: `Val` are the values of one instruction, and
+    /// `RestVal` counts the instructions within the tile (CuTe's `tidfrg_S`).
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the tile does not divide the layout's first modes.
@@ -132,7 +132,7 @@ impl TiledCopy {
         Ok(self.tidfrg(Side::Source, layout)?)
     }
 
-    /// The destination seen by thread and value (CuTe's `tidfrg_D`).
+    /// The destination's layout by thread and value (CuTe's `tidfrg_D`).
     ///
     /// # Errors
     /// As [`TiledCopy::tidfrg_s`].
@@ -141,7 +141,7 @@ impl TiledCopy {
     }
 
     pub(crate) const fn tidfrg(&self, side: Side, layout: &Lay) -> Fit<Lay> {
-        // A vector has one mode.
+        // A layout of one leaf becomes one of rank 1.
         let layout = if layout.is_leaf() { known!(Lay::concat(&[*layout])) } else { *layout };
         let mut mode = 0;
         while mode < self.tiler.len() {
@@ -162,8 +162,8 @@ impl TiledCopy {
         Ok(known!(tiled.composition_by(&[Tile::Lay(tri!(self.tv_of_side(side))), Tile::All])))
     }
 
-    /// (Thr,(Val,RestVal)) -> index in the tile, of one side: the reference's layout, read through what the atom
-    /// does between the two.
+    /// (Thr,(Val,RestVal)) -> index in the tile, for one side: `tv`, which is the reference's layout, composed with what the atom
+    /// does between the reference and this side.
     const fn tv_of_side(&self, side: Side) -> Fit<Lay> {
         let [src, dst, reference] = tri!(self.atom_layouts());
         let target = if matches!(side, Side::Source) { src } else { dst };
@@ -178,8 +178,8 @@ impl TiledCopy {
         Ok(known!(Lay::concat(&[threads, known!(Lay::concat(&values))])))
     }
 
-    /// `(Thr,Val) -> index` in a tile of these extents, of the source; what the copy repeats there among the values
-    /// (CuTe's `get_layoutS_TV` for the copy's own tile).
+    /// `(Thr,Val) -> index` of the source in a tile of these extents, where the repetitions of the copy in the tile are among the
+    /// values (CuTe's `get_layoutS_TV` for the copy's own tile).
     ///
     /// # Errors
     /// As [`TiledCopy::tidfrg_s`].
@@ -187,7 +187,7 @@ impl TiledCopy {
         self.layout_tv(Side::Source, extents)
     }
 
-    /// `(Thr,Val) -> index` in a tile of these extents, of the destination (CuTe's `get_layoutD_TV`).
+    /// `(Thr,Val) -> index` of the destination in a tile of these extents (CuTe's `get_layoutD_TV`).
     ///
     /// # Errors
     /// As [`TiledCopy::tidfrg_d`].
@@ -204,20 +204,20 @@ impl TiledCopy {
     }
 }
 
-/// An atom with values of so many bits.
+/// The words for an atom and its values of `bits` bits.
 const fn values(atom: &CopyAtom, of: &str, bits: u32) -> Message {
     words(&[Word::Copy(atom), Word::Text(of), Word::Number(bits as i64), Word::Text(" bits")])
 }
 
-/// Whether mode `mode` of an atom's layout divides that of the whole.
+/// Whether the size of mode `mode` of an atom's layout divides the size of that mode of the whole layout.
 const fn divides(own: &Lay, all: &Lay, mode: usize) -> Fit<bool> {
     let own = tri!(misfit::size("TiledCopy", &known!(own.mode(mode))));
     let all = tri!(misfit::size("TiledCopy", &known!(all.mode(mode))));
     Ok(all % own == 0)
 }
 
-/// A side of an atom in values instead of bits: every thread's piece must be whole values, and every value the bits of
-/// one thread.
+/// A side of an atom in values instead of bits. The piece of every thread must be whole values, and the bits of every value must
+/// belong to one thread.
 const fn whole_values(side: &Lay, bits: i64) -> Option<Lay> {
     let Ok(whole) = side.upcast(bits) else { return None };
     let (Ok(threads), Ok(all_threads)) = (whole.mode(0), side.mode(0)) else { return None };
@@ -236,11 +236,11 @@ const fn known_size(layout: &Lay) -> Option<i64> {
     }
 }
 
-/// Threads over an `extents` tile whose mode `contiguous` has stride 1 in memory: each takes `vector` elements along
-/// it, neighbours take neighbouring vectors (full sectors), the rest of the threads the other mode.
+/// The copy of a tile of `extents` whose mode `contiguous` has stride 1 in memory. Each thread takes `vector` elements along this mode,
+/// neighbouring threads take neighbouring vectors (full sectors), and the other threads go along the other mode.
 ///
 /// # Errors
-/// [`Error::Mismatch`] if the vectors of a row do not divide the threads, or the threads' rows the tile.
+/// [`Error::Mismatch`] if no arrangement of the threads divides the tile.
 pub(crate) fn coalesced(
     atom: CopyAtom,
     threads: i64,
@@ -261,7 +261,7 @@ pub(crate) fn coalesced(
     if vector < 1 || row % vector != 0 {
         return Err(mismatch("a contiguous extent that the vector divides"));
     }
-    // The longest rows of threads that divide the vectors of a row and leave rows of threads that divide the tile.
+    // The longest rows of threads that divide the vectors of a row, such that the number of these rows divides the tile's rows.
     let fits =
         |along: &i64| threads % along == 0 && (row / vector) % along == 0 && rows % (threads / along) == 0;
     let along = (1..=(row / vector).min(threads)).rev().find(fits);

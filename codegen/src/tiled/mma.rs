@@ -1,7 +1,7 @@
 //! TiledMma: an MMA atom spread over threads and values (CuTe's `make_tiled_mma`; CuTe guide, "TiledMMA").
 #![expect(
     clippy::result_large_err,
-    reason = "what constants are refused for holds its layout; what is asked for is as large"
+    reason = "an error in a constant holds the layout that does not fit; the results are as large"
 )]
 
 mod slice;
@@ -28,10 +28,10 @@ pub enum Operand {
 }
 
 impl Operand {
-    /// All three.
+    /// All three operands.
     pub const ALL: [Operand; 3] = [Operand::A, Operand::B, Operand::C];
 
-    /// Its letter.
+    /// The operand's letter.
     const fn name(self) -> &'static str {
         match self {
             Operand::A => "A",
@@ -40,7 +40,7 @@ impl Operand {
         }
     }
 
-    /// Which of M, N, K its two modes are.
+    /// Which of M, N, K the operand's two modes are.
     pub const fn modes(self) -> [usize; 2] {
         match self {
             Operand::A => [0, 2],
@@ -70,7 +70,7 @@ pub struct TiledMma {
     /// The instruction.
     pub atom: MmaAtom,
     /// (AtomM,AtomN,AtomK) -> the atom's number among the block's atoms: warps for a warp-wide atom, threads for one of
-    /// a single thread. Without K there is one along it.
+    /// a single thread. A layout without AtomK has one atom along K.
     pub atoms: Lay,
     /// For M, N and K, the order in which the tile's coordinates are handed out (CuTe's `PermutationMNK`), or `_`.
     pub permutation: [Tile; 3],
@@ -117,7 +117,7 @@ impl TiledMma {
         Ok(TiledMma { atom, atoms, permutation: [Tile::All; 3] })
     }
 
-    /// The same with the coordinates of M, N and K handed out in another order.
+    /// The same MMA with the coordinates of M, N and K handed out in another order.
     pub const fn with_permutation(self, permutation: [Tile; 3]) -> TiledMma {
         TiledMma { permutation, ..self }
     }
@@ -130,7 +130,7 @@ impl TiledMma {
         Ok(static_size("TiledMma", &self.atoms)? * static_size("TiledMma", &self.atom.threads)?)
     }
 
-    /// (Thr,Val) -> index, of the atom for one operand, the threads in the profile of their layout.
+    /// (Thr,Val) -> index of the atom for one operand, where the threads have the profile of their layout.
     const fn atom_tv(&self, operand: Operand) -> Fit<Lay> {
         let tv = match operand {
             Operand::A => self.atom.a,
@@ -157,8 +157,8 @@ impl TiledMma {
         misfit::size("TiledMma", &tri!(self.atoms_along(mode)))
     }
 
-    /// M, N, K of what the block computes at once: the atoms' tile, or the permutation's where that is larger (CuTe's
-    /// `tile_size_mnk`).
+    /// M, N, K of the tile that the block computes at once: in each mode the size of the atoms' tile or of the permutation, whichever is
+    /// larger (CuTe's `tile_size_mnk`).
     ///
     /// # Errors
     /// [`Error::NotStatic`].
@@ -184,7 +184,7 @@ impl TiledMma {
         Ok(Lay::concat(&[product.mode(0)?, atoms.mode(0)?, atoms.mode(1)?, atoms.mode(2)?])?)
     }
 
-    /// The operand's layout seen by thread and value: `((ThrV,(ThrX,ThrY)),(FrgV,(RestX,RestY)))`, where X, Y are the
+    /// The operand's layout by thread and value: `((ThrV,(ThrX,ThrY)),(FrgV,(RestX,RestY)))`, where X, Y are the
     /// operand's two modes (CuTe's `thrfrg_A`, `thrfrg_B`, `thrfrg_C`).
     ///
     /// # Errors
@@ -205,7 +205,7 @@ impl TiledMma {
         }
         tri!(self.check_extent(layout, 0, x));
         tri!(self.check_extent(layout, 1, y));
-        // In the profile of the arrangement: a thread's coordinate has it too.
+        // The tiles have the profile of the arrangement, which a thread's coordinate has too.
         let atoms = [
             Tile::Lay(known!(Lay::left(tri!(self.atoms_along(x)).shape()))),
             Tile::Lay(known!(Lay::left(tri!(self.atoms_along(y)).shape()))),
@@ -260,7 +260,7 @@ impl TiledMma {
         Err(Misfit::Mismatch { what: "thrfrg", operand: Subject::Lay(*layout), with, accepted })
     }
 
-    /// What a thread holds of an operand's tile of these extents: the shape `(FrgV,RestX,RestY)` (CuTe's
+    /// The shape `(FrgV,RestX,RestY)` of the values that a thread holds of an operand's tile of these extents (CuTe's
     /// `partition_shape_A`, `_B`, `_C`).
     ///
     /// # Errors
@@ -272,8 +272,8 @@ impl TiledMma {
         Ok(*Lay::concat(&[values.mode(0)?, rest.mode(0)?, rest.mode(1)?])?.shape())
     }
 
-    /// `(Thr,Val) -> index` in the block's tile of an operand, threads by number; those that share an operand have the
-    /// same values (CuTe's `get_layoutA_TV`, `get_layoutB_TV`, `get_layoutC_TV`).
+    /// `(Thr,Val) -> index` in the block's tile of an operand, where threads go by number; threads that share a part of the operand
+    /// have the same values (CuTe's `get_layoutA_TV`, `get_layoutB_TV`, `get_layoutC_TV`).
     ///
     /// # Errors
     /// Those of [`TiledMma::thrfrg`]; [`Error::Mismatch`] if the threads are not numbered without holes.
@@ -285,7 +285,7 @@ impl TiledMma {
         Ok(Lay::concat(&[threads, frg.mode(1)?])?)
     }
 
-    /// What an operand's `(ThrV,(ThrX,ThrY))` maps to, by the thread's number; `vmnk` is the threads' layout.
+    /// The layout `threads`, `(ThrV,(ThrX,ThrY))` of an operand, by the thread's number; `vmnk` is the layout of all threads.
     fn by_number(&self, operand: Operand, vmnk: &Lay, threads: &Lay) -> Result<Lay, Error> {
         let modes = operand.modes();
         let mut places = vec![threads.mode(0)?];
@@ -308,10 +308,10 @@ impl TiledMma {
         Ok(Lay::concat(&places)?.composition(&number)?)
     }
 
-    /// What `thread` does (CuTe's `get_slice`).
+    /// The part of the MMA that `thread` does (CuTe's `get_slice`).
     ///
     /// # Errors
-    /// [`Error::Tensor`] for a thread that is known to be none of the block's.
+    /// [`Error::Tensor`] for a thread that is known not to belong to the block.
     pub fn get_slice<I: Index>(&self, thread: &I) -> Result<ThrMma<I>, Error> {
         let vmnk = self.thr_layout_vmnk()?;
         thread.check(&Lay::leaf(Int::try_from(vmnk.cosize()?)?, Stride::Int(Int::fixed(1)))?)?;
@@ -326,7 +326,7 @@ pub(crate) fn split_matrix(layout: &Lay) -> Result<(Lay, Vec<Lay>), Error> {
     Ok((Lay::concat(matrix)?, rest.to_vec()))
 }
 
-/// The tensor with more modes after its own.
+/// The tensor with the modes `rest` after its own.
 pub(crate) fn append<E: Engine>(tensor: &Tensor<E>, rest: &[Lay]) -> Result<Tensor<E>, Error> {
     let layout = tensor.layout();
     let mut modes = (0..layout.rank()).map(|i| layout.mode(i)).collect::<Result<Vec<_>, _>>()?;
@@ -334,7 +334,7 @@ pub(crate) fn append<E: Engine>(tensor: &Tensor<E>, rest: &[Lay]) -> Result<Tens
     Ok(Tensor::new(tensor.engine().clone(), Lay::concat(&modes)?))
 }
 
-/// The coordinate in `mode` of a bijective layout at which it contributes to `index`: of each leaf the digit
+/// The coordinate in `mode` of a bijective layout at which it contributes to `index`: for each leaf the digit
 /// `index / stride % extent`.
 pub(crate) fn digits<I: Index>(mode: &Lay, index: &I) -> Result<Slice<I>, Error> {
     if !mode.is_leaf() {

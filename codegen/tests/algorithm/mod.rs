@@ -43,7 +43,7 @@ fn execute(module: &Module) -> Vec<u8> {
     execute_with(module, 0)
 }
 
-/// With so many bytes of shared memory.
+/// Runs the kernel with `dynamic_shared` bytes of shared memory.
 fn execute_with(module: &Module, dynamic_shared: u32) -> Vec<u8> {
     let memory = Memory::new();
     let arrays = [ones(&memory, 256), upload(&memory, &(0..=255).collect::<Vec<u8>>())];
@@ -51,7 +51,7 @@ fn execute_with(module: &Module, dynamic_shared: u32) -> Vec<u8> {
     download(&memory, arrays[0], 256)
 }
 
-/// Whatever is accepted copies value `i` of the source to value `i` of the target and nothing else.
+/// A copy that is accepted copies value `i` of the source to value `i` of the target and nothing else.
 #[test]
 fn accepted_copies_are_copies() {
     let layouts = [
@@ -94,7 +94,7 @@ fn accepted_copies_are_copies() {
     assert_eq!(automatic, 4 * 49, "a copy that finds its width copies everything");
 }
 
-/// From memory to memory, registers to registers, and between parts of registers.
+/// Values are copied from memory to memory, from registers to registers, and between parts of registers.
 #[test]
 fn copies_without_memory_or_without_registers() {
     let mut b = Builder::new("k", 80, 1);
@@ -107,7 +107,7 @@ fn copies_without_memory_or_without_registers() {
     copy(&mut b, UNIVERSAL_COPY_32, &shared, &first).unwrap();
     copy(&mut b, UNIVERSAL_COPY_128, &first, &second).unwrap();
     copy(&mut b, UNIVERSAL_COPY_8, &second, &third).unwrap();
-    // Bytes reversed, register by register.
+    // The bytes of each register are reversed.
     let reversed = Tensor::new(third.engine().clone(), lay!("(4,16):(1,4)"));
     let columns = Tensor::new(target.engine().clone(), lay!("(4,16):(16,1)"));
     copy(&mut b, AUTO_VECTORIZING_COPY, &reversed, &columns).unwrap();
@@ -117,11 +117,11 @@ fn copies_without_memory_or_without_registers() {
     }
 }
 
-/// Elements smaller than a byte go in whole bytes, through registers and parts of them.
+/// Elements smaller than a byte are copied in whole bytes, through registers and parts of registers.
 #[test]
 fn elements_smaller_than_a_byte_are_copied() {
     for (dtype, per_byte) in [(DType::U4, 2), (DType::S4, 2), (DType::B1, 8)] {
-        // Rows of 8 bytes, the source's 16 apart.
+        // Rows have 8 bytes; the rows of the source are 16 bytes apart.
         let rows = |pitch: i64| Lay::strided([8 * per_byte, 4], [1, pitch * per_byte]).unwrap();
         for atom in
             [UNIVERSAL_COPY_8, UNIVERSAL_COPY_16, UNIVERSAL_COPY_32, UNIVERSAL_COPY_64, AUTO_VECTORIZING_COPY]
@@ -133,14 +133,14 @@ fn elements_smaller_than_a_byte_are_copied() {
                 assert_eq!(usize::from(found), expected, "{dtype} by {atom}: byte {i}");
             }
         }
-        // Every second element has no address.
+        // Every second element begins inside a byte, and has no address.
         let apart = Lay::leaf((4 * per_byte).into(), 2.into()).unwrap();
         let found = kernel([&UNIVERSAL_COPY_8; 2], [&apart, &apart], dtype);
         assert!(matches!(found, Err(Error::Mismatch { what: "copy", .. })), "{found:?}");
     }
 }
 
-/// Each value has its own predicate: a vector is what has one.
+/// Where each value has its own predicate, a vector is made of values with the same predicate.
 #[test]
 fn values_with_predicates_of_their_own() {
     for dtype in [DType::U8, DType::F16, DType::F32] {
@@ -199,7 +199,7 @@ fn what_does_not_fit_the_atom_is_refused() {
         copy: Smem f32 8:1 to Rmem f32 8:1 does not fit UniversalCopy<uint16_t>, from any to any: an atom that holds whole values
         copy: Smem f32 8:1 to Rmem f32 8:1 does not fit SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<uint128_t>, from Gmem to Smem: the spaces that the atom copies between; of a tensor copy, its coordinates
         copy: Smem f32 8:1 to Rmem f32 8:1 does not fit UniversalCopy<uint128_t>, from any to any: vectors that lie together in memory, aligned to their size, and in whole registers
-        copy: Smem f16 8:1 to Rmem f16 8:1 does not fit SM75_U32x4_LDSM_N, from Smem to Rmem: no predicates: all lanes execute it together
+        copy: Smem f16 8:1 to Rmem f16 8:1 does not fit SM75_U32x4_LDSM_N, from Smem to Rmem: no predicates, since all lanes execute the instruction together
         copy: Smem f16 8:1 to Rmem f16 8:1 does not fit UniversalCopy<uint16_t>, from any to any: a predicate for each value of the source
         prefetch: 8:1 does not fit UniversalCopy<uint16_t>: an atom that prefetches
     "#]].assert_eq(&(texts.join("\n") + "\n"));

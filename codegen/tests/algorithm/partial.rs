@@ -1,4 +1,4 @@
-//! Copies of some values, in whatever order memory has them: nothing else changes, and vectors are as wide as they can be.
+//! Copies of some values, in any order of memory: nothing else changes, and vectors are as wide as they can be.
 
 use girih_codegen::algorithm::{Predicates, axpby, clear, copy, copy_if, fill, transform};
 use girih_codegen::atom::{AUTO_VECTORIZING_COPY, SM80_CP_ASYNC_CACHEALWAYS_ZFILL_4};
@@ -15,7 +15,7 @@ fn arrays(b: &mut Builder, dtype: DType, layouts: [Lay; 2]) -> [Tensor<Gmem>; 2]
     [0, 1].map(|i| Tensor::new(Gmem::new(pointers[i].clone(), dtype), layouts[i]))
 }
 
-/// Every order of the modes, and modes within modes: 32 words that lie together are eight accesses of 16 bytes.
+/// In every order of the modes, also of nested modes, 32 words that lie together are eight accesses of 16 bytes.
 #[test]
 fn vectors_are_found_whatever_the_order_of_the_modes() {
     let layouts = [
@@ -43,7 +43,7 @@ fn vectors_are_found_whatever_the_order_of_the_modes() {
     }
 }
 
-/// For every set of values that share registers: those whose predicates fail stay as they are.
+/// For every set of values that share registers, the values whose predicates fail stay as they are.
 #[test]
 fn registers_keep_the_values_that_are_not_copied() {
     for dtype in [DType::U8, DType::F16] {
@@ -51,7 +51,7 @@ fn registers_keep_the_values_that_are_not_copied() {
         for wanted in 0..16u32 {
             let is_wanted = |i: usize| wanted >> i & 1 == 1;
             let mut b = Builder::new("k", 80, 1);
-            // Apart in memory, so that each goes by itself.
+            // The values lie apart in memory, so that each is copied by itself.
             let [target, source] = arrays(&mut b, dtype, [lay!("4:1"), lay!("4:3")]);
             let registers = Rmem::like(&mut b, &source).unwrap();
             let initial = if dtype == DType::U8 { 77.0 } else { 1.0 };
@@ -70,7 +70,7 @@ fn registers_keep_the_values_that_are_not_copied() {
     }
 }
 
-/// A value that is written twice is no two values: the other one of its register stays.
+/// A value that is written twice does not count as two values: the other value of its register stays.
 #[test]
 fn values_written_twice_leave_the_others() {
     let mut b = Builder::new("k", 80, 1);
@@ -88,7 +88,7 @@ fn values_written_twice_leave_the_others() {
 fn elements_smaller_than_a_byte_move_between_registers() {
     for (dtype, per_byte) in [(DType::S4, 2), (DType::B1, 8)] {
         let mut b = Builder::new("k", 80, 1);
-        // 8 bytes as two rows, transposed in registers.
+        // 8 bytes are two rows, which are transposed in registers.
         let half = 4 * per_byte;
         let line = Lay::leaf((2 * half).into(), 1.into()).unwrap();
         let [target, source] = arrays(&mut b, dtype, [line; 2]);
@@ -113,7 +113,7 @@ fn elements_smaller_than_a_byte_move_between_registers() {
     }
 }
 
-/// `cp.async` with zero fill writes zeros for what its predicate excludes, elements of less than a byte too.
+/// `cp.async` with zero fill writes zeros for values that its predicate excludes, also for elements of less than a byte.
 #[test]
 fn zeros_fill_packed_elements() {
     for (dtype, elements) in [(DType::S4, 8), (DType::B1, 32), (DType::U8, 4)] {
@@ -123,7 +123,7 @@ fn zeros_fill_packed_elements() {
             let [target, source] = arrays(&mut b, dtype, [line; 2]);
             let shared = Smem::alloc(&mut b, dtype, None, &line).unwrap();
             fill(&mut b, &shared, 1.0).unwrap();
-            // Known when it runs: of two threads that there may be, one is launched, number 0.
+            // The condition is known only when the kernel runs: a block may have two threads, and thread 0 alone is launched.
             let (zero, thread) = (Expr::from(0), b.special(Special::TidX));
             let cond = if wanted { Cond::less(&thread, &Expr::from(1)) } else { Cond::less(&zero, &thread) };
             assert!(matches!(cond, Cond::Less(..)), "{cond:?}");
@@ -137,12 +137,12 @@ fn zeros_fill_packed_elements() {
     }
 }
 
-/// A tensor moved so that the rest of an uneven division comes first: coordinates before its beginning are outside too.
+/// A tensor is moved so that the rest of an uneven division comes first: coordinates before its beginning are outside too.
 #[test]
 fn nothing_before_the_beginning_is_touched() {
     let mut b = Builder::new("k", 80, 2);
     let [target, source] = arrays(&mut b, DType::F32, [lay!("(8):(1)"); 2]);
-    // By how much is known when it runs: 3 before the beginning, as of two threads that there may be only number 0 is launched.
+    // The distance of 3 is known only when the kernel runs: a block may have two threads, and thread 0 alone is launched.
     let thread = b.special(Special::TidX);
     assert_eq!(thread.as_constant(), None);
     let moved = Slice::tuple([Slice::At(&thread + -3)]);
@@ -157,7 +157,7 @@ fn nothing_before_the_beginning_is_touched() {
     assert!(out.iter().enumerate().all(|(i, &x)| usize::from(x) == if i < 16 { i } else { 0xff }), "{out:?}");
 }
 
-/// A layout may name values that a fragment has not.
+/// A layout that names values that its fragment does not have is refused.
 #[test]
 fn registers_past_the_last_are_refused() {
     for layout in [lay!("8:1"), lay!("2:-1"), lay!("(2,2):(1,4)")] {

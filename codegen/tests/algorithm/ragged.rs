@@ -1,4 +1,4 @@
-//! Tiles that the tensor's end cuts: what is inside is copied, nothing outside is touched.
+//! Tiles that the end of a tensor cuts: what is inside the tensor is copied, and nothing outside is touched.
 
 use girih_codegen::algorithm::{Predicates, clear, copy, copy_if};
 use girih_codegen::atom::{AUTO_VECTORIZING_COPY, SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16, UNIVERSAL_COPY_32};
@@ -14,18 +14,18 @@ use crate::simulator::{addresses, block, checked, download, ones, sizes, upload}
 const TILE: [i64; 2] = [4, 32];
 const THREADS: i64 = 16;
 
-/// How the values go.
+/// The way of the values from source to destination.
 #[derive(Clone, Copy, Debug)]
 enum Way {
-    /// Through registers, zeros where nothing is.
+    /// Through registers, with zeros outside of the source.
     Registers,
     /// From memory to memory.
     Direct,
-    /// By `cp.async` with zero fill into shared memory, and from there as registers go.
+    /// By `cp.async` with zero fill into shared memory, and from there through registers.
     Shared,
 }
 
-/// `dst = src`, matrices of rows x columns with rows of `ld` elements, a multiple of 16 bytes. `divisor` divides the
+/// `dst = src` for matrices of rows x columns, with rows of `ld` elements, a multiple of 16 bytes. `divisor` divides the
 /// columns.
 fn kernel(way: Way, dtype: DType, divisor: i64) -> Result<Module, Error> {
     let mut b = Builder::new("k", 80, THREADS as u32);
@@ -70,7 +70,7 @@ fn kernel(way: Way, dtype: DType, divisor: i64) -> Result<Module, Error> {
             let shared = mine.partition_d(&Smem::alloc(&mut b, dtype, None, &layout)?)?;
             copy_if(&mut b, &tiled, &inside, &source, &shared)?;
             b.ptx("cp.async.wait_all;", &[])?;
-            // Zeros where nothing was: the whole tile may be read.
+            // There are zeros outside of the source, so that the whole tile may be read.
             let registers = Rmem::like(&mut b, &shared)?;
             copy(&mut b, AUTO_VECTORIZING_COPY, &shared, &registers)?;
             copy_if(&mut b, AUTO_VECTORIZING_COPY, &inside, &registers, &target)?;
@@ -79,7 +79,7 @@ fn kernel(way: Way, dtype: DType, divisor: i64) -> Result<Module, Error> {
     Ok(b.finish()?.into_module())
 }
 
-/// Runs the copy of one size and looks at every byte of the destination. The source ends with its last element.
+/// Runs the copy of one size and checks every byte of the destination. The array of the source ends with its last element.
 fn verify(module: &Module, dtype: DType, [rows, columns]: [i64; 2], what: &str) {
     let element = i64::from(dtype.bits()) / 8;
     let line = 16 / element;
@@ -123,8 +123,8 @@ fn ragged_tiles_are_copied_exactly() {
     }
 }
 
-/// Vectors are wide whatever is known of the extents; where a row may end within one, its first values go in pieces within which none
-/// ends.
+/// Vectors are wide whether the extents are known to be divisible or not; where a row may end within a vector, its first values are
+/// copied in pieces within which no row ends.
 #[test]
 fn vectors_are_wide_and_their_tails_as_wide_as_can_be() {
     for (divisor, tail) in [(4, None), (2, Some("ld.global.v2.b32")), (1, Some("ld.global.b32"))] {

@@ -1,4 +1,4 @@
-//! `fill`, `clear`, `transform` and `axpby` against the same on the host.
+//! `fill`, `clear`, `transform` and `axpby` against the same computations on the host.
 
 use girih_codegen::algorithm::{axpby, clear, copy, fill, transform};
 use girih_codegen::atom::AUTO_VECTORIZING_COPY;
@@ -8,7 +8,7 @@ use girih_tensor::{DType, Tensor};
 
 use super::execute;
 
-/// The value of `dtype` in `bytes`.
+/// The value of `dtype` whose bytes are `bytes`.
 fn decode(dtype: DType, bytes: &[u8]) -> f64 {
     let word = bytes.iter().rev().fold(0u64, |word, &byte| word << 8 | u64::from(byte));
     match dtype {
@@ -58,7 +58,7 @@ fn fill_writes_every_value_and_no_other() {
     }
 }
 
-/// Parts of registers: the other values stay.
+/// To fill a part of a register leaves the register's other values.
 #[test]
 fn fill_keeps_the_other_values_of_a_register() {
     for (dtype, count) in [(DType::U8, 8), (DType::F16, 8), (DType::F32, 8)] {

@@ -29,7 +29,7 @@ fn formulas(atom: &CopyAtom, lane: i64, v: i64) -> [i64; 2] {
         CopyOp::Stmatrix { matrices, transposed } => [fragment_bit(lane, v, transposed), row(matrices)],
         CopyOp::Movmatrix => [fragment_bit(lane, v, false), fragment_bit(lane, v, true)],
         CopyOp::Shuffle { xor } => {
-            // Of the pair the lane without the bit gets both first registers, the other both second ones.
+            // In each pair of lanes, the lane without the bit gets both first registers, and the other lane both second ones.
             let (xor, register, bit) = (i64::from(xor), v / 32, v % 32);
             let own = i64::from(lane & xor != 0);
             let giver = if register == own { lane } else { lane ^ xor };
@@ -62,7 +62,7 @@ fn copies_move_the_bits_that_the_isa_says() {
             image.sort_unstable();
             images.push(image);
         }
-        // Registers and the memory of one thread hold each bit once; lanes may give a row's address in vain.
+        // Registers and the memory of one thread hold each bit once; in a warp, some lanes give a row's address that is not used.
         let (reference, other) = if atom.reference == atom.src { (0, 1) } else { (1, 0) };
         assert_eq!(atom.reference, [atom.src, atom.dst][reference], "{atom}");
         assert!(images[reference].iter().copied().eq(0..threads * i64::from(atom.bits())), "{atom}");
@@ -139,7 +139,7 @@ fn modifiers_are_those_of_a_form() {
         });
         let text: Vec<String> = modifiers.iter().map(ToString::to_string).collect();
         let form = form.unwrap_or_else(|| panic!("{atom}: {opcode}.{}", text.join(".")));
-        // What is older than sm_70 is given as 70 in the table.
+        // The table gives 70 for forms that are older than sm_70.
         assert!(form.sm <= atom.sm.max(70), "{atom}: {form}");
     }
 }

@@ -32,7 +32,7 @@ fn descriptors_find_every_element_of_a_tile() {
                 let Ok(tile) = layout.tile(dtype, [rows, columns]) else { continue };
                 let swizzle = Some(tile.swizzle()).filter(|s| s.bits() > 0);
                 let shape = Lay::strided([rows, k], [1, rows]).unwrap();
-                // The instruction's part: all rows, the first K.
+                // The part of one instruction: all rows, and the first step along K.
                 let operand = tile.layout().composition(&shape).unwrap();
                 let desc = make_gmma_desc(layout.major, &operand, swizzle.as_ref(), dtype);
                 if layout.major == Major::Mn && bits != 16 {
@@ -57,7 +57,7 @@ fn descriptors_find_every_element_of_a_tile() {
     assert!(made > 60, "{made}");
 }
 
-/// The swizzle of elements is that of bytes: units of 16 bytes, by the row's number.
+/// The swizzle of elements is the swizzle of bytes: it moves units of 16 bytes by the row's number.
 #[test]
 fn swizzles_are_those_of_bytes() {
     for dtype in [DType::B1, DType::S4, DType::S8, DType::F16, DType::F32, DType::F64] {
@@ -92,7 +92,7 @@ fn what_is_not_canonical_is_refused() {
     check(Major::K, "1024:1", swizzle.as_ref(), "an operand (MN,K)");
     let odd = Swizzle::new(3, 4, 3).unwrap();
     check(Major::K, "(64,16):(64,1)", Some(&odd), "a swizzle of wgmma's for f16");
-    // Every other group of eight rows further: that is what strides are for.
+    // Groups of eight rows may lie further apart, which the descriptor's strides express.
     let spread = Lay::parse("((8,8),16):((64,1024),1)").unwrap();
     assert_eq!(make_gmma_desc(Major::K, &spread, swizzle.as_ref(), DType::F16).unwrap().sbo, 2048);
     let layout = GmmaLayout { major: Major::K, swizzle: GmmaSwizzle::Sw128 };

@@ -102,7 +102,7 @@ fn quad_pair(atom: &MmaAtom) -> [Formula; 3] {
     [operand(atom.majors[0]), operand(atom.majors[1]), sum]
 }
 
-/// A of a warpgroup in registers, M = 64: each warp has 16 rows of it.
+/// A of a warpgroup in registers, M = 64: each warp has 16 rows of A.
 fn a_of_a_warpgroup(bits: u32) -> Formula {
     match bits {
         16 => |t, i| (t / 32 * 16 + group(t % 32) + 8 * (i / 2 % 2), in_group(t) * 2 + i % 2 + 8 * (i / 4)),
@@ -115,7 +115,7 @@ fn a_of_a_warpgroup(bits: u32) -> Formula {
     }
 }
 
-/// Shared memory: every thread's, and all of it, by columns.
+/// An operand in shared memory, which belongs to every thread as a whole, by columns.
 fn shared(rows: i64) -> Box<dyn Fn(i64, i64) -> (i64, i64)> {
     Box::new(move |_, i| (i % rows, i / rows))
 }
@@ -164,7 +164,7 @@ fn compare(
     let (threads, values) = (size(&layout.mode(0).unwrap()), size(&layout.mode(1).unwrap()));
     assert_eq!(threads, lanes.len() as i64, "{layout}");
     let mut owners = vec![0; (rows * columns) as usize];
-    // Where every thread holds all, the first and the last are enough.
+    // Where every thread holds all elements, it is enough to check the first thread and the last one.
     let shared =
         layout.mode(0).unwrap().flat_leaf(0).1 == girih_layout::Stride::Int(girih_layout::Int::fixed(0));
     let compared: Vec<i64> =
@@ -202,7 +202,7 @@ fn fragments_are_those_of_the_isa() {
     assert!(seen.len() > 80);
 }
 
-/// The table of forms takes each atom's instruction, at the architecture and no earlier one.
+/// The table of forms has each atom's instruction, at the atom's architecture and no earlier one.
 #[test]
 fn modifiers_are_forms_of_ptx() {
     for atom in MmaAtom::all() {
@@ -220,7 +220,7 @@ fn modifiers_are_forms_of_ptx() {
     }
 }
 
-/// Registers in the numbers that the fragments have.
+/// As many registers as the fragments have.
 fn operands(atom: &MmaAtom) -> Vec<Operand> {
     let registers = |layout: &Lay, dtype: DType, prefix: &str| {
         let values = size(&layout.mode(1).unwrap());
@@ -250,7 +250,7 @@ fn operands(atom: &MmaAtom) -> Vec<Operand> {
     out
 }
 
-/// How many there are of each architecture and kind, and no name twice.
+/// Checks how many atoms there are of each architecture and kind, and that no name occurs twice.
 #[test]
 fn names_are_unique_and_found() {
     let mut counts = BTreeMap::new();
@@ -258,16 +258,16 @@ fn names_are_unique_and_found() {
     for (i, atom) in MmaAtom::all().enumerate() {
         *counts.entry((atom.arch, format!("{:?}", atom.kind))).or_insert(0) += 1;
         assert!(names.insert(atom.name()), "{atom} twice");
-        // Every 37th and the named families: finding walks the list.
+        // Every 37th atom and the named families are looked up, since finding an atom walks the list.
         if i % 37 == 0 {
             assert_eq!(MmaAtom::find(&atom.name()), Some(atom), "{atom}");
             assert_eq!(MmaAtom::find(&atom.name().to_uppercase()), Some(atom), "{atom}");
         }
     }
     let counts: Vec<String> = counts.iter().map(|((arch, kind), n)| format!("{kind} {arch}: {n}")).collect();
-    // Of sm_80: 8 of floats and f64, 6 shapes of integers in 4 pairs of types by 2, 3 of bits by 2.
-    // Wgmma of 32 widths: f16 by 2 sums and bf16 in 4 orders or 2, tf32, 8-bit floats in 4 pairs by 2 sums; of 18
-    // widths: integers in 4 pairs by 2, bits.
+    // sm_80 has 8 atoms of floats and f64, 6 shapes of integers in 4 pairs of types by 2 products, and 3 shapes of bits by 2 products.
+    // `wgmma` has 32 widths for f16 by 2 types of sums and for bf16, in 4 orders or 2, for tf32, and for 8-bit floats in 4 pairs by 2
+    // types of sums; it has 18 widths for integers in 4 pairs by 2 products, and for bits.
     assert_eq!(
         counts,
         [

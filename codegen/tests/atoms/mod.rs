@@ -1,4 +1,4 @@
-//! What atoms say of themselves against the formulas of the PTX ISA.
+//! The layouts of atoms against the formulas of the PTX ISA.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod copy;

@@ -1,4 +1,4 @@
-//! What a caller claims of a value is checked where the simulator runs the kernel, and leaves no trace in its text.
+//! The simulator checks what a caller claims of a value, and the kernel's text has no trace of the claim.
 
 use girih_codegen::{Builder, Cond, Expr, Scalar, Width};
 use girih_ptx::{Claim, Module, Special, Type};
@@ -11,7 +11,7 @@ use crate::expr::formula::{Formula, Leaf};
 use crate::expr::program::programs;
 use crate::simulator::{addresses, block, checked, run};
 
-/// Runs a kernel with these symbols; the claim that it finds false, and the value.
+/// Runs a kernel with these symbols; returns the claim that the simulator finds false, and the value.
 fn found(module: &Module, symbols: &[u32], slots: i64) -> Option<(Claim, i64)> {
     let memory = Memory::new();
     let out = memory.alloc((8 * BLOCKS * THREADS * slots) as usize).unwrap();
@@ -22,7 +22,7 @@ fn found(module: &Module, symbols: &[u32], slots: i64) -> Option<(Claim, i64)> {
     }
 }
 
-/// The line of this file that says `what`.
+/// The line of this file that ends with the comment `what`.
 fn line(what: &str) -> u32 {
     let place = include_str!("claims.rs").lines().position(|line| line.ends_with(&format!("// {what}")));
     place.unwrap() as u32 + 1
@@ -39,14 +39,14 @@ fn a_false_bound_is_an_error_with_the_line_that_claims_it() {
     assert!(claim.fact.site.file.ends_with("claims.rs"), "{claim}");
     assert_eq!(claim.fact.site.line, line("false: the sum is 69 at the most"));
     assert!((claim.fact.lower, claim.fact.upper) == (0, 60) && value > 60, "{claim}: {value}");
-    // A module that has been changed is another one.
+    // A module that has been changed does not have the claims.
     let mut changed = module.clone();
     changed.version = (8, 8);
     assert_eq!(found(&changed, &[], 1), None);
     assert_eq!(found(&Module::parse(&module.to_string()).unwrap(), &[], 1), None);
 }
 
-/// Only where the threads are that it is about, and each time that they come there.
+/// A claim is checked for the threads that come to it, and each time that they do.
 #[test]
 fn claims_hold_where_they_are_made() {
     for (limit, bound, right) in [(8, 7, true), (9, 7, false)] {
@@ -71,7 +71,7 @@ fn claims_hold_where_they_are_made() {
     }
 }
 
-/// A u64 that no index holds.
+/// A u64 of 2^63 or more is no index, and is reported.
 #[test]
 fn integers_of_64_bits_are_claimed_to_be_below_2_63() {
     for (shift, right) in [(62, true), (63, false)] {
@@ -104,7 +104,7 @@ fn quotients_and_variables_are_claims_too() {
     }
 }
 
-/// What a parameter is said to be.
+/// The facts of a parameter are checked.
 #[test]
 fn the_facts_of_symbols_are_claims() {
     for (value, right) in [(64, true), (128, true), (8, false), (65, false), (136, false)] {
@@ -116,7 +116,7 @@ fn the_facts_of_symbols_are_claims() {
     }
 }
 
-/// A loop that waits for what does not come is told as such, claimed or not.
+/// A loop that waits forever is reported as such, with a claim in the loop or without.
 #[test]
 fn a_claim_in_a_loop_that_waits_hides_no_livelock() {
     for claimed in [false, true] {
@@ -145,7 +145,7 @@ fn a_claim_in_a_loop_that_waits_hides_no_livelock() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
 
-    /// The least and the greatest value of a random expression are claimed without objection, one less is not; and the text is
+    /// A claim of the least and the greatest value of a random expression holds, and a claim of one less does not; the text is
     /// the same.
     #[test]
     fn claims_are_exact(program in programs(6)) {

@@ -44,7 +44,7 @@ fn conditions_are_their_comparisons() {
     h.b.if_(&all, |b| out.store(b, 4, &constant(1))).unwrap();
     h.b.if_(&Cond::Never, |b| out.store(b, 5, &constant(1))).unwrap();
     h.b.if_(&Cond::Always, |b| out.store(b, 6, &constant(1))).unwrap();
-    // A predicate register is what even the decided ones have, if asked.
+    // On request, even decided conditions get a predicate register.
     let decided = [Cond::Always, Cond::Never].map(|c| h.b.cond(&c).unwrap());
     let chosen = h.b.reg(Type::B32);
     let [always, never] = &decided;

@@ -9,7 +9,7 @@ use super::harness::{Harness, THREADS, UNTOUCHED};
 
 const STEP: Symbol = Symbol::new(2).at_least(1).at_most(1 << 10);
 
-/// Every value from the first on in steps, for ends before, at and between them.
+/// The loop takes every value from the first on in steps, for ends before, at and between them.
 #[test]
 fn steps_are_taken_up_to_the_end() {
     for (end, step) in [(0, 1), (1, 1), (17, 1), (33, 5), (40, 5), (41, 5), (30, 1000)] {
@@ -49,12 +49,12 @@ fn loops_that_may_pass_the_ends_of_32_bits_are_refused() {
     expect_test::expect![[r#"
         first of a loop = v0 in -1..=5: a value that is known not to be negative
         step of a loop = v2 in 0..=9: a value that is known to be 1 or more
-        end of a loop = v1 in 0..=2147483647: a value that with the step is known to stay below 2^31
+        end of a loop = v1 in 0..=2147483647: a value whose sum with the step is known to stay below 2^31
     "#]]
     .assert_eq(&texts);
 }
 
-/// What each half computes for the first time is there in that half, in the other and after both.
+/// A value that one half of a condition computes first is also available in the other half and after both.
 #[test]
 fn halves_share_what_stands_before_them() {
     let mut h = Harness::new(4);
@@ -98,7 +98,7 @@ fn decided_conditions_have_one_half() {
     }
 }
 
-/// Collatz steps to 1: the body runs once at least, and each thread as often as it needs.
+/// Counts Collatz steps to 1: the body runs once at least, and in each thread as often as the thread needs.
 #[test]
 fn bodies_repeat_until_their_predicate_holds() {
     let mut h = Harness::new(2);
@@ -148,12 +148,12 @@ fn barriers_and_registers_say_what_they_take() {
         assert!(b.warpgroup_reg_dealloc(registers).is_err());
     }
     expect_test::expect![[r#"
-        barrier = 0: known to be in 1 to 15; 0 is the whole block's
-        barrier = 16: known to be in 1 to 15; 0 is the whole block's
+        barrier = 0: a number that is known to be in 1 to 15; barrier 0 is the whole block's
+        barrier = 16: a number that is known to be in 1 to 15; barrier 0 is the whole block's
         threads of a barrier = 0: multiples of 32 up to 1024
         threads of a barrier = 33: multiples of 32 up to 1024
         threads of a barrier = 1056: multiples of 32 up to 1024
-        barrier = v0: known to be in 1 to 15; 0 is the whole block's
+        barrier = v0: a number that is known to be in 1 to 15; barrier 0 is the whole block's
         registers of a thread = 16: multiples of 8 from 24 to 256
         registers of a thread = 23: multiples of 8 from 24 to 256
         registers of a thread = 25: multiples of 8 from 24 to 256

@@ -10,7 +10,7 @@ use crate::simulator::{addresses, blocks, download, run};
 
 pub(crate) const THREADS: i64 = 64;
 pub(crate) const BLOCKS: i64 = 3;
-/// What the output holds where nothing was stored.
+/// The value of the output where nothing was stored.
 pub(crate) const UNTOUCHED: i64 = 0x5a5a_5a5a_5a5a_5a5a;
 
 /// A kernel under construction whose threads have `slots` results each.
@@ -23,7 +23,7 @@ pub(crate) struct Harness {
     symbols: usize,
 }
 
-/// Where a thread's results go.
+/// The place of a thread's results.
 #[derive(Clone)]
 pub(crate) struct Output {
     base: Expr,
@@ -35,7 +35,7 @@ impl Output {
         self.store_if(b, slot, expr, &Cond::Always)
     }
 
-    /// The same where `cond` holds.
+    /// Stores `expr` in this thread's slot `slot`, where `cond` holds.
     pub(crate) fn store_if(
         &self,
         b: &mut Builder,
@@ -70,12 +70,12 @@ impl Harness {
         Harness { b, thread, block, out: Output { base }, slots, symbols: 0 }
     }
 
-    /// A 32-bit parameter of which the same is known as of `like`.
+    /// A 32-bit parameter with the facts of `like`.
     pub(crate) fn symbol(&mut self, like: Symbol) -> Expr {
         Expr::from_int(&Int::symbol(self.bound(like)))
     }
 
-    /// Its symbol.
+    /// The symbol of a 32-bit parameter with the facts of `like`.
     pub(crate) fn bound(&mut self, like: Symbol) -> Symbol {
         let name = format!("s{}", self.symbols);
         self.symbols += 1;
@@ -105,7 +105,7 @@ impl Harness {
     }
 }
 
-/// All blocks, with the address of the results and the symbols' values.
+/// A launch of all blocks, with the address of the results and the symbols' values.
 pub(crate) fn launch(out: u64, symbols: &[u32]) -> Launch {
     let symbols = symbols.iter().map(|symbol| symbol.to_le_bytes().to_vec());
     let args = addresses(&[out]).into_iter().chain(symbols).collect();

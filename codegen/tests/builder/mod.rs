@@ -1,4 +1,4 @@
-//! What the builder writes computes what was asked for: kernels run on the simulator.
+//! The builder writes instructions that compute what was asked for: kernels run on the simulator.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -33,7 +33,7 @@ fn fits(expr: &Expr) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
 
-    /// Computations inside a loop of 0 to 3 trips, some of them under a condition, and after it.
+    /// The computations stand inside a loop of 0 to 3 rounds, some of them under a condition, and after the loop.
     #[test]
     fn materialised_values_are_the_direct_computation(
         outer in programs(6), inner in programs(6),
@@ -48,7 +48,7 @@ proptest! {
         let (outside, out) = (outer.over(&inputs), h.out.clone());
         let mut inside = None;
         h.b.for_range(&trips_expr, |b, i| {
-            // Everything the outer program computed and the loop's index.
+            // What the outer program computed, and the loop's index.
             let known: Vec<Expr> = outside.exprs.iter().cloned().chain([i.clone()]).collect();
             let computation = inner.over(&known);
             let half = Cond::less(&computation.exprs[0], &Expr::from(THREADS / 2));
@@ -81,7 +81,7 @@ proptest! {
         });
     }
 
-    /// What fits 32 bits is right in 32 bits, and what is asked for in 32 bits is the value modulo 2^32.
+    /// A value that fits 32 bits is right in 32 bits, and any value that is asked for in 32 bits is right modulo 2^32.
     #[test]
     fn narrow_values_are_the_direct_computation(program in programs(6), m in 0..=1u32 << 20) {
         let mut h = Harness::new(16);
@@ -139,7 +139,7 @@ fn addresses_leave_the_loop() {
     let (thread, out) = (h.thread.clone(), h.out.clone());
     h.b.for_range(&Expr::from(4), |b, i| out.store(b, i.clone(), &(&(&m * &thread) * 3))).unwrap();
     let module = h.finish();
-    // The index in bytes, widened, is added to the address; all else is the loop itself.
+    // The index in bytes is widened and added to the address; all other instructions are the loop itself.
     let expected =
         [Opcode::Shl, Opcode::Cvt, Opcode::Add, Opcode::St, Opcode::Add, Opcode::Setp, Opcode::Bra];
     assert_eq!(loop_body(&module), expected, "{module}");
@@ -168,7 +168,7 @@ fn a_variable_lives_in_its_scope() {
         };
         late(h.b.value(&expr, Width::W64).map(drop));
         late(h.b.cond(&Cond::less(&expr, &h.thread)).map(drop));
-        // A scope of the same depth is another scope.
+        // A second scope of the same depth does not have the value either.
         late(h.b.if_(&less, |b| b.value(&expr, Width::W32).map(drop)));
     }
 }
@@ -181,7 +181,7 @@ fn loops_count() {
         h.b.for_range(&count, |b, i| out.store(b, i.clone(), &(i * i))).unwrap();
         h.check(&[], |_, _, slot| if slot < trips { slot * slot } else { UNTOUCHED });
     }
-    // Trip counts that differ from thread to thread, one loop in the other; a negative count is none.
+    // Two nested loops have counts that differ from thread to thread; a negative count means no round.
     let mut h = Harness::new(16);
     let (outer, inner, out) = (&h.thread.rem(6).unwrap() + -1, h.block.clone(), h.out.clone());
     h.b.for_range(&outer, |b, i| b.for_range(&inner, |b, j| out.store(b, &(i * 4) + j, &(&(i * 10) + j))))
@@ -200,7 +200,7 @@ fn quotients_of_registers() {
     let quotient = h.b.divide(&product, &m, THREADS * 1000).unwrap();
     assert_eq!(quotient.range(), (0, THREADS * 1000));
     h.out.store(&mut h.b, 0, &quotient).unwrap();
-    // The remainder is less than m, which only the caller knows.
+    // The remainder is less than `m`, which the caller alone knows.
     let remainder = &product - &(&quotient * &m);
     let bounded = h.b.bounded(&remainder, 36).unwrap();
     assert_eq!((remainder.range().0 < 0, bounded.range()), (true, (0, 36)));
@@ -272,7 +272,7 @@ fn parameters_of_which_nothing_is_known() {
     });
 }
 
-/// No immediate of a 32-bit instruction leaves 32 bits: an assembler would refuse or cut it.
+/// The immediates of 32-bit instructions fit 32 bits: an assembler would refuse or cut larger ones.
 #[test]
 fn narrow_immediates_are_narrow() {
     let mut h = Harness::new(4);

@@ -1,4 +1,4 @@
-//! Which line of a program wrote what the simulator and the verifier complain about.
+//! Findings of the simulator and of the verifier name the line of the program that wrote the instruction.
 
 use girih_codegen::algorithm::{copy, fill};
 use girih_codegen::atom::AUTO_VECTORIZING_COPY;
@@ -20,7 +20,7 @@ fn is_here(site: &Site, what: &str) {
     assert!(site.file.ends_with("sites.rs") && site.line == line(what), "{site} is not {what}");
 }
 
-/// Every instruction that is written in a body is of the lines of that body.
+/// Every instruction that a closure writes has a line of that closure.
 #[test]
 fn every_instruction_has_the_line_that_writes_it() {
     let mut b = Builder::new("k", 80, 32);
@@ -78,7 +78,7 @@ fn findings_name_the_line() {
     let found = |module: &Module| checked(module, &memory, &launch).unwrap_err().to_string();
     let place = format!("sites.rs:{}", line("b.store(Space::Gmem"));
     assert!(found(&module).contains(&place), "{}", found(&module));
-    // The text alone knows its own lines only.
+    // A module that is parsed from the text knows only the lines of the text.
     let text = found(&Module::parse(&module.to_string()).unwrap());
     assert!(!text.contains("sites.rs") && text.contains("st.global"), "{text}");
 }

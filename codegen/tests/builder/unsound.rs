@@ -1,4 +1,4 @@
-//! What the builder once believed: claims that are wrong, and registers that have changed.
+//! Mistakes that the builder must not believe: claims that are wrong, and registers that have changed.
 
 use girih_codegen::{Builder, Cond, Error, Expr, Kernel, Reg, Scalar, Width};
 use girih_layout::{Int, Symbol};
@@ -28,11 +28,11 @@ fn a_block_has_1_to_1024_threads() {
             assert_eq!(error.to_string(), format!("threads of a block = {threads}: 1 to 1024"));
         }
     }
-    // What it computes before it is told.
+    // The builder refuses to compute once it has been told something wrong.
     assert!(Builder::new("k", 80, 0).value(&Expr::from(1), Width::W32).is_err());
 }
 
-/// Each thread of a block is among those that an expression over its index is said to have.
+/// The range of a thread's index has every thread of the block.
 #[test]
 fn special_registers_have_the_range_of_the_kernel() {
     for threads in [1, 32, 64, 1024] {
@@ -44,7 +44,7 @@ fn special_registers_have_the_range_of_the_kernel() {
     }
 }
 
-/// A clock is read where it is asked for, a thread's number once.
+/// A clock is read each time that it is asked for, a thread's number once.
 #[test]
 fn what_changes_is_read_again() {
     let mut b = builder();
@@ -65,7 +65,7 @@ fn symbols_are_handed_out_once() {
     let (m_reg, n_reg) = (b.value(&of(m), Width::W32).unwrap(), b.value(&of(n), Width::W32).unwrap());
     assert_ne!(m_reg, n_reg);
     assert_eq!(b.value(&of(host), Width::W32).unwrap_err(), Error::UnboundSymbol { symbol: 1 });
-    // Another symbol with the number of a parameter, and the parameter with a fact that nobody checks.
+    // Neither another symbol with the id of a parameter's is accepted, nor the parameter's symbol with a fact that nothing checks.
     for other in [Symbol::new(0), m.divisible_by(8)] {
         let error = b.value(&of(other), Width::W32).unwrap_err();
         assert!(matches!(error, Error::OtherSymbol { .. }), "{error}");
@@ -77,7 +77,7 @@ fn symbols_are_handed_out_once() {
     assert!(b.symbol("one too many", |it| it).is_err());
 }
 
-/// The value of a register when it was declared, not what has been written since.
+/// A variable is the value that its register had at the declaration; once the register is written, the variable is refused.
 #[test]
 fn registers_that_are_written_are_stale() {
     let mut h = Harness::new(2);
@@ -107,7 +107,7 @@ fn inline_ptx_writes_registers_too() {
     assert!(b.value(&second, Width::W32).is_ok());
 }
 
-/// The builder hands out the registers of what it has computed once, and again.
+/// The builder hands out the register of a computed value again and again, and no one may write it.
 #[test]
 fn registers_of_expressions_are_not_written() {
     let kernel = |which: usize| {
@@ -127,7 +127,7 @@ fn registers_of_expressions_are_not_written() {
     }
 }
 
-/// In a loop's second round its instructions read what the first has written.
+/// In a loop's second round, instructions read what the first round has written, so that such writes are refused.
 #[test]
 fn loops_do_not_change_what_they_read_from_outside() {
     let kernel = |inside: bool, read: bool| -> Result<Kernel, Error> {
@@ -135,7 +135,7 @@ fn loops_do_not_change_what_they_read_from_outside() {
         let reg = b.reg(Type::B32);
         set(&mut b, &reg, 0);
         let outside = b.var(&reg, 0, 9, 1);
-        // Asked for before the loop, so that what is asked for in it counts.
+        // The value is asked for before the loop, so that only the use in the loop counts.
         b.value(&outside, Width::W32)?;
         b.for_range(&Expr::from(4), |b, _| {
             let value = if inside { b.var(&reg, 0, 9, 1) } else { outside.clone() };
@@ -172,7 +172,7 @@ fn numbers_beyond_64_bits_are_refused() {
     {
         assert_eq!(b.value(&beyond, Width::W64).unwrap_err(), Error::Beyond { expr: beyond.to_string() });
         assert_eq!(beyond.as_constant(), None);
-        // It does not cancel, nor does what is computed with it.
+        // An expression beyond 64 bits never cancels, nor does an expression made from it.
         for still in [&beyond - &beyond, &beyond * &Expr::from(0), beyond.minimum(&x), x.maximum(&beyond)] {
             assert!(matches!(b.value(&still, Width::W64), Err(Error::Beyond { .. })), "{still}");
         }
@@ -180,14 +180,14 @@ fn numbers_beyond_64_bits_are_refused() {
         let cond = Cond::less(&beyond, &x);
         assert!(matches!(b.cond(&cond), Err(Error::Beyond { .. })));
     }
-    // Sums and products are computed modulo 2^64; what needs the whole value is refused where it may be beyond.
+    // Sums and products are computed modulo 2^64; an operation that needs the whole value is refused if that may be beyond.
     let wide = &(&large + 0) + &x;
     assert!(b.value(&large, Width::W64).is_ok() && b.value(&wide, Width::W64).is_err());
     assert!(large.div(3).is_err() && large.rem(5).is_err() && large.xor(&x).is_err());
     assert!(b.cond(&Cond::less(&large, &Expr::from(7))).is_err());
 }
 
-/// Facts are known of every node, so nothing is walked again: depth 5 took 25 s once.
+/// Every node keeps its facts, so that nested expressions are not walked again: depth 5 took 25 s once.
 #[test]
 fn nested_swizzles_take_no_time() {
     let swizzle = girih_layout::Swizzle::new(3, 4, 3).unwrap();
@@ -198,14 +198,14 @@ fn nested_swizzles_take_no_time() {
         expr = &expr.swizzle(&swizzle).unwrap().rem(4093 - depth).unwrap() * 3;
     }
     assert!(expr.range().1 > 0);
-    // Less than 1 ms where it is optimised; this is a thousand times as much.
+    // An optimised build takes less than 1 ms; the limit is a thousand times as much.
     assert!(start.elapsed().as_secs() < 1, "{:?}", start.elapsed());
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
 
-    /// Exact, or refused.
+    /// An expression with large coefficients is exact, or refused.
     #[test]
     fn large_coefficients_are_exact_or_refused(steps in proptest::collection::vec((0..4u8, any::<i64>(), 0..63u32), 1..8), x in -9..9i64) {
         let mut b = builder();

@@ -1,4 +1,4 @@
-//! What is combined value by value must be the same elements of a tile.
+//! Tensors that are combined value by value must have the same elements of a tile.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -22,12 +22,12 @@ fn mma() -> TiledMma {
     plain.with_permutation([Tile::All, Tile::Lay(lay!("32:1")), Tile::All])
 }
 
-/// What stands where a fragment has to be retiled.
+/// The choice of the program where a fragment has to be retiled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Retile {
     Yes,
     Forgotten,
-    /// The registers in the order of the fragment, on purpose.
+    /// The program takes the registers in the order of the fragment, on purpose.
     Meant,
 }
 
@@ -88,7 +88,7 @@ fn right(module: &Module) -> usize {
     found.chunks(4).enumerate().filter(is_right).count()
 }
 
-/// A copy that has as many values as the sums, in another order, was a kernel with wrong results.
+/// Without a retile, a copy with as many values as the sums but another order would give wrong results.
 #[test]
 fn a_forgotten_retile_is_refused() {
     assert_eq!(right(&product(Retile::Yes).unwrap()), 64 * 32);
@@ -98,7 +98,7 @@ fn a_forgotten_retile_is_refused() {
     expect!["copy: value 4 of thread 0 is element (32,0) of the tile in a fragment by ((4,8,2,2):(2@1,1@0,16@0,8@1),((2,2),2,2):((1@1,8@0),32@0,16@1)), but element (0,16) in memory by ((4,8,2,2):(2@1,1@0,16@0,8@1),((2,(2,2)),2,1):((1@1,(8@0,16@1)),32@0,0)) (counted from value 0 of thread 0): accepted are the thread's values in the memory's order: `retile_s` of the tiled copy that partitioned it"].assert_eq(&refused.to_string());
 }
 
-/// Fragments of different partitions, wherever they meet.
+/// Fragments of different partitions are refused by every algorithm that combines them.
 #[test]
 fn what_does_not_belong_together_is_refused() {
     let mut b = Builder::new("k", 80, 128);
@@ -134,7 +134,7 @@ fn what_does_not_belong_together_is_refused() {
     let wrong = Tensor::new(wrong.engine().clone(), *right.layout());
     texts.push(gemm(&mut b, &mma, &a, &wrong, &sums).unwrap_err());
 
-    // Columns that the MMA hands out in another order than theirs: the copy of its fragments has that order too.
+    // The MMA hands out columns in another order, and the copy of its fragments has that order too.
     let order = Tile::Lay(lay!("(8,2,2):(1,16,8)"));
     let results = Smem::alloc(&mut b, DType::F32, None, &lay!("(64,32):(32,1)")).unwrap();
     let mma = TiledMma::new(SM80_16X8X8_F32TF32TF32F32_TN, lay!("(4,1,1)")).unwrap();
@@ -148,10 +148,10 @@ fn what_does_not_belong_together_is_refused() {
 
     let texts: Vec<String> = texts.iter().map(|error| error.to_string()).collect();
     expect![[r#"
-        transform: value 1 of thread 0 is element (1,0) of the tile in a fragment by ((8,16):(4@0,1@1),((4,1),1,2):((1@0,0),0,16@1)), but element (0,1) in a fragment by ((8,16):(4@1,1@0),((4,1),2,1):((1@1,0),16@0,0)) (counted from value 0 of thread 0): accepted are parts of one partition, as `TiledCopy::of_mma` gives them for the fragments of an MMA; `Rmem::of_no_tile` if it is meant
-        transform: value 1 of thread 0 is element (0,1) of the tile in a fragment by ((8,16):(4@1,1@0),((4,1),2,1):((1@1,0),16@0,0)), but element (1,0) in a fragment by ((8,16):(4@0,1@1),((4,1),1,2):((1@0,0),0,16@1)) (counted from value 0 of thread 0): accepted are parts of one partition, as `TiledCopy::of_mma` gives them for the fragments of an MMA; `Rmem::of_no_tile` if it is meant
-        axpby: value 1 of thread 0 is element (0,1) of the tile in a fragment by ((8,16):(4@1,1@0),((4,1),2,1):((1@1,0),16@0,0)), but element (1,0) in a fragment by ((8,16):(4@0,1@1),((4,1),1,2):((1@0,0),0,16@1)) (counted from value 0 of thread 0): accepted are parts of one partition, as `TiledCopy::of_mma` gives them for the fragments of an MMA; `Rmem::of_no_tile` if it is meant
+        transform: value 1 of thread 0 is element (1,0) of the tile in a fragment by ((8,16):(4@0,1@1),((4,1),1,2):((1@0,0),0,16@1)), but element (0,1) in a fragment by ((8,16):(4@1,1@0),((4,1),2,1):((1@1,0),16@0,0)) (counted from value 0 of thread 0): accepted are parts of one partition, as `TiledCopy::of_mma` gives them for the fragments of an MMA; `Rmem::of_no_tile` if the combination is meant
+        transform: value 1 of thread 0 is element (0,1) of the tile in a fragment by ((8,16):(4@1,1@0),((4,1),2,1):((1@1,0),16@0,0)), but element (1,0) in a fragment by ((8,16):(4@0,1@1),((4,1),1,2):((1@0,0),0,16@1)) (counted from value 0 of thread 0): accepted are parts of one partition, as `TiledCopy::of_mma` gives them for the fragments of an MMA; `Rmem::of_no_tile` if the combination is meant
+        axpby: value 1 of thread 0 is element (0,1) of the tile in a fragment by ((8,16):(4@1,1@0),((4,1),2,1):((1@1,0),16@0,0)), but element (1,0) in a fragment by ((8,16):(4@0,1@1),((4,1),1,2):((1@0,0),0,16@1)) (counted from value 0 of thread 0): accepted are parts of one partition, as `TiledCopy::of_mma` gives them for the fragments of an MMA; `Rmem::of_no_tile` if the combination is meant
         copy: value 4 of thread 0 is element (0,8) of the tile in memory by ((8,2,2,2,2):(1@0,4@1,16@0,0,8@0),((4,2),2,2):((1@1,8@1),32@0,16@1)), but element (32,0) in a fragment by ((4,8,2,2):(1@1,1@0,0,8@0),(2,4,4):(4@1,16@0,8@1)) (counted from value 0 of thread 0): accepted are the thread's values in the memory's order: `retile_d` of the tiled copy that partitioned it
         gemm: value 8 of thread 0 is element n = 32 of the tile in B, a fragment by ((4,8,2,2):(1@1,1@0,0,8@0),(((2,2),2),2,2):(((4@1,16@0),8@1),32@0,16@1)), but element n = 0 in B of SM80_16x8x8_F32TF32TF32F32_TN, ((4,8),2):((8,1),32) (counted from value 0 of thread 0): accepted are fragments of one tiled MMA (`ThrMma::partition_fragment`), which tiled copies fill by `retile_d`
-        copy: value 4 of thread 0 is element (0,8) of the tile in a fragment by ((4,8,4):(2@1,1@0,16@0),((2,2),1,(2,2)):((1@1,8@0),0,(16@1,8@1))), but element (0,16) in memory by ((4,8,4):(2@1,1@0,16@0),((2,(2,2,2)),1,1):((1@1,(8@0,16@1,8@1)),0,0)) (counted from value 0 of thread 0): accepted are the fragment in the order in which it was made, which is the other's"#]].assert_eq(&texts.join("\n"));
+        copy: value 4 of thread 0 is element (0,8) of the tile in a fragment by ((4,8,4):(2@1,1@0,16@0),((2,2),1,(2,2)):((1@1,8@0),0,(16@1,8@1))), but element (0,16) in memory by ((4,8,4):(2@1,1@0,16@0),((2,(2,2,2)),1,1):((1@1,(8@0,16@1,8@1)),0,0)) (counted from value 0 of thread 0): accepted are the fragment in the order in which it was made, which is the order of the other tensor"#]].assert_eq(&texts.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! Fragments of three tilings: multiplied exactly if that gives the product of the matrices.
+//! Fragments of three tilings are multiplied exactly if the instructions give the product of the matrices.
 
 use girih_codegen::algorithm::gemm;
 use girih_codegen::atom::SM80_16X8X8_F32TF32TF32F32_TN;

@@ -1,4 +1,4 @@
-//! Pairs of partitions: accepted exactly if an enumeration of threads and values says so.
+//! Pairs of partitions are accepted exactly if an enumeration of threads and values says that they are congruent.
 
 use girih_codegen::algorithm::{copy, transform};
 use girih_codegen::atom::*;
@@ -82,7 +82,7 @@ fn elements(way: &Way, cut: Option<i64>) -> Vec<Vec<i32>> {
     (0..THREADS).map(mine).collect()
 }
 
-/// Whether the same thread and value have the same element, rows and columns counted from where each begins.
+/// Whether the same thread and value have the same element, counted from where each part begins in rows and columns.
 fn congruent(held: [&[Vec<i32>]; 2]) -> bool {
     let mut all = (0..THREADS as usize).flat_map(|t| (0..held[0][0].len()).map(move |v| (t, v)));
     all.all(|(t, v)| apart(held, t, v) == apart(held, 0, 0))
@@ -108,8 +108,8 @@ where
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
-    /// Of memory and a fragment, and of two fragments: the elements of the same thread and value are the same, counted from
-    /// where a subtensor begins.
+    /// Memory and a fragment, and two fragments, are congruent exactly if the elements of the same thread and value are the same,
+    /// counted from where a subtensor begins.
     #[test]
     fn congruent_is_what_has_the_same_elements(
         first in ways(),
@@ -162,7 +162,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// What `ldmatrix` brings from other lanes' rows belongs into a fragment that has the elements which the copy writes.
+    /// `ldmatrix` brings values from rows that other lanes read, into a fragment with the elements that the copy writes.
     #[test]
     fn lanes_get_what_others_read(mma in mmas(), target in ways(), matrices in 0..3usize, retiled in any::<bool>()) {
         let atom = [SM75_U32X1_LDSM_N, SM75_U32X2_LDSM_N, SM75_U32X4_LDSM_N][matrices];
@@ -186,7 +186,7 @@ proptest! {
         };
         let expected = congruent([&held[0], &held[1]]);
         let outcome = copy(&mut b, &load, &mine.partition_s(&tile).unwrap(), &fragment);
-        // Rows of C are not what the atom reads, wherever the elements belong.
+        // The atom does not read rows of C, wherever the elements belong.
         let is_refused = matches!(outcome, Err(Error::Incongruent(_)));
         prop_assert_eq!(is_refused, !expected, "{:?}, {:?}: {:?}", mma, target, outcome);
     }

@@ -1,4 +1,4 @@
-//! Expressions by their text, which says all that they compute.
+//! Evaluates expressions by their text, which says all that they compute.
 
 use girih_codegen::Expr;
 
@@ -12,7 +12,7 @@ pub(crate) enum Leaf {
 }
 
 impl Leaf {
-    /// The leaf that is all of an expression.
+    /// The leaf of an expression that is one leaf.
     pub(crate) fn of(expr: &Expr) -> Leaf {
         match Formula::of(expr).0 {
             Node::Leaf(leaf) => leaf,
@@ -21,7 +21,7 @@ impl Leaf {
     }
 }
 
-/// What an expression's text says.
+/// The formula that an expression's text says.
 #[derive(Clone, Debug)]
 pub(crate) struct Formula(Node);
 
@@ -42,7 +42,7 @@ enum Node {
 }
 
 impl Formula {
-    /// Panics where the text is none of an expression within 64 bits.
+    /// Panics if the text is not that of an expression within 64 bits.
     pub(crate) fn of(expr: &Expr) -> Formula {
         let text = expr.to_string();
         let mut rest = Rest(&text);
@@ -51,12 +51,12 @@ impl Formula {
         Formula(node)
     }
 
-    /// The value, `leaf` giving those of registers and symbols.
+    /// The value, where `leaf` gives the values of registers and symbols.
     pub(crate) fn value(&self, leaf: &dyn Fn(Leaf) -> i64) -> i64 {
         i64::try_from(self.wide(leaf)).unwrap()
     }
 
-    /// The same where steps or the value may go beyond 64 bits.
+    /// The value, where steps or the value may go beyond 64 bits.
     pub(crate) fn wide(&self, leaf: &dyn Fn(Leaf) -> i64) -> i128 {
         self.0.value(leaf)
     }
@@ -81,7 +81,7 @@ impl Node {
     }
 }
 
-/// What of a text has not been read.
+/// The part of a text that has not been read.
 struct Rest<'a>(&'a str);
 
 impl Rest<'_> {

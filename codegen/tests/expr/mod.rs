@@ -14,11 +14,11 @@ use proptest::prelude::*;
 use formula::{Formula, Leaf};
 use program::{programs, swizzles};
 
-/// A variable's least and greatest value and what divides all of them.
+/// The least and the greatest value of a variable, and a divisor of all its values.
 const VARIABLES: [(i64, i64, i64); 7] =
     [(0, 31, 1), (0, 127, 1), (0, 1016, 8), (-4, 3, 1), (-7, 90, 1), (0, 3 << 20, 3), (16, 48, 4)];
 
-/// Registers of a kernel, the first being number 0, with the least and the greatest value and what divides all.
+/// Registers of a kernel, from number 0 on, with their least and greatest values and the divisors of their values.
 fn registers<const N: usize>(facts: [(i64, i64, i64); N]) -> [Expr; N] {
     let mut b = Builder::new("k", 80, 32);
     facts.map(|(lower, upper, multiple)| {
@@ -27,7 +27,7 @@ fn registers<const N: usize>(facts: [(i64, i64, i64); N]) -> [Expr; N] {
     })
 }
 
-/// Every variable, two symbols and a rounded-up quotient of one.
+/// Every variable, two symbols and the quotient of a symbol, rounded up.
 fn inputs() -> Vec<Expr> {
     let [m, ld] = symbols();
     let tiles = Int::symbol(m).ceil_div(Int::fixed(48)).unwrap();
@@ -75,7 +75,7 @@ fn digit_of(i: i64) -> impl Fn(Leaf) -> i64 {
     }
 }
 
-/// What an expression claims of itself has to hold for `value`, one of its values.
+/// Checks that the range, the divisor and the possible bits of an expression hold for `value`, one of its values.
 fn check_claims(expr: &Expr, possible: Option<i64>, value: i64) -> Result<(), TestCaseError> {
     let (lower, upper) = expr.range();
     prop_assert!((lower..=upper).contains(&value), "{expr} = {value} is outside {lower}..={upper}");
@@ -112,7 +112,7 @@ proptest! {
         }
     }
 
-    /// A polynomial is one value, in whatever order it is built.
+    /// A polynomial is the same value in whatever order it is built.
     #[test]
     fn equal_polynomials_are_equal(
         terms in proptest::collection::vec((0..VARIABLES.len(), 0..VARIABLES.len(), -9..9i64), 1..6),
@@ -145,7 +145,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
 
-    /// A map of bits applied to an offset that a layout gives, at every coordinate; the map may be any, also one that
+    /// A map of bits is applied to an offset that a layout gives, at every coordinate; the map may also be one that
     /// loses bits.
     #[test]
     fn linear_maps_of_offsets(
@@ -176,7 +176,7 @@ fn what_a_divisor_divides_leaves_the_division() {
     assert_eq!(sum.rem(8).unwrap(), x);
     assert_eq!(sum.div(4).unwrap(), &(&(&y * 2) + 4) + &x.div(4).unwrap());
     assert_eq!(sum.div(2).unwrap().div(4).unwrap(), &y + 2);
-    // A remainder that can be negative borrows: (8y + x) / 8 is less than y there.
+    // A remainder that can be negative borrows: `(8y + x) / 8` is less than `y` for negative `x`.
     let borrowing = &(&high * 8) + &low;
     for (low, high) in (-4..=3).flat_map(|l| (1..=9).map(move |h| (l, h))) {
         let value =
@@ -205,7 +205,7 @@ fn bit_disjoint_operands_need_no_instruction() {
     assert_eq!(thread.and(127).unwrap(), thread);
     assert_eq!(thread.and(7 << 33 | 5).unwrap(), thread.and(5).unwrap());
     assert_eq!(thread.and(!127 & i64::MAX).unwrap(), Expr::from(0));
-    // The swizzle moves bits 3.. to 0..; what lies above comes out as it went in, constants as immediates.
+    // The swizzle moves bits 3.. to 0..; the bits above come out as they went in, and constants become immediates.
     let offset = &(&lane + &(&warp * 1024)) + 4096;
     let swizzled = offset.swizzle(&Swizzle::new(2, 0, 3).unwrap()).unwrap();
     assert_eq!(swizzled.constant(), 4096);

@@ -5,7 +5,7 @@ use girih_layout::Swizzle;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// What a step does with two earlier values. A negative operand of what has no negative operands counts as 0.
+/// A step's operation on two earlier values. For an operation without negative operands, a negative one counts as 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Op {
     Add,
@@ -29,7 +29,7 @@ pub(crate) struct Program(Vec<(Op, Index, Index)>);
 /// A program over given inputs: `exprs[..inputs]` are the inputs, the others the steps' results.
 pub(crate) struct Computation {
     pub(crate) exprs: Vec<Expr>,
-    /// `None`: the result could leave [`LIMIT`], the step gives its first operand.
+    /// `None` where the result could leave [`LIMIT`], in which case the step gives its first operand.
     steps: Vec<(Option<Op>, usize, usize)>,
 }
 
@@ -78,7 +78,7 @@ impl Program {
 }
 
 impl Computation {
-    /// The same on integers.
+    /// The program on integers.
     pub(crate) fn values(&self, inputs: &[i64]) -> Vec<i64> {
         let mut values = inputs.to_vec();
         for &(op, a, b) in &self.steps {

@@ -1,4 +1,4 @@
-//! Conversions of fragments against the definition, simulated by hand and by the simulator.
+//! Conversions of fragments against their definition, applied on the host and run on the simulator.
 
 use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN};
 use girih_codegen::plan::{Conversion, Means};
@@ -13,14 +13,14 @@ use crate::simulator::{addresses, block, checked, download, ones, upload};
 
 const LANES: usize = 32;
 
-/// Every lane's registers, if value `v` of lane `l` is element `tv(l,v)` of a tile whose elements are their own number,
-/// or what fits of it.
+/// The registers of every lane, where value `v` of lane `l` is element `tv(l,v)` of a tile. The value of an element is its number,
+/// scrambled so that small values differ too.
 fn registers(tv: &Lay, bits: i64) -> Vec<Vec<u32>> {
     let values = tv.size().unwrap().get().unwrap() as usize / LANES;
     let packed = (32 / bits) as usize;
     let element = |lane: usize, value: usize| {
         let index = tv.at((lane + LANES * value) as i64).unwrap() as u32;
-        // All bits of small elements take part: neighbours of a tile are not alike.
+        // All bits of the index take part, so that neighbours in the tile differ even if elements are small.
         index.wrapping_mul(0x9e37_79b1) >> (32 - bits)
     };
     let register =
@@ -61,7 +61,7 @@ fn kernel(conversion: &Conversion, count: usize) -> Result<girih_ptx::Module, Er
     Ok(b.finish()?.into_module())
 }
 
-/// The fewest shuffles: as many registers as some lane must give away, `packed` values in each at the best.
+/// The fewest shuffles: the most registers that a lane must give away, with `packed` values in each at best.
 fn least(src: &Lay, dst: &Lay, bits: i64) -> usize {
     let values = src.size().unwrap().get().unwrap() as usize / LANES;
     let owner = |tv: &Lay, lane: usize, value: usize| (tv.at((lane + LANES * value) as i64).unwrap(), lane);
@@ -131,7 +131,7 @@ fn every_value_arrives_with_the_fewest_shuffles() {
     }
 }
 
-/// Accumulators of two products side by side are the A operand of the next: attention's P.
+/// The accumulators of two products side by side are the A operand of the next product, as P in attention.
 #[test]
 fn accumulators_are_the_next_operand_without_a_move() {
     for atom in [SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN] {
@@ -155,13 +155,13 @@ fn each_means_is_found_where_it_is_the_cheapest() {
         (conversion.means(), conversion.shuffles())
     };
     assert_eq!(case("(32,4):(1,32)", "(32,(2,2)):(1,(64,32))", 32), (Means::Rename, 0));
-    // Bytes transposed within a lane.
+    // Bytes are transposed within a lane.
     assert_eq!(case("(32,(4,4)):(1,(32,128))", "(32,(4,4)):(1,(128,32))", 8), (Means::Permute, 0));
-    // A transpose of 32 x 32: every lane keeps one value and gives 31.
+    // The tile is transposed: every lane keeps one value and gives away the others.
     assert_eq!(case("(32,16):(16,1)", "((16,2),16):((1,256),16)", 32), (Means::Shuffle, 15));
-    // A rotation of the lanes' bits: no butterfly, one shuffle by index a register.
+    // The bits of the lanes' numbers rotate: there is no butterfly, and each register takes one shuffle by index.
     assert_eq!(case("((4,8),2):((8,1),32)", "(32,2):(1,32)", 32), (Means::Shuffle, 2));
-    // Neighbours in a register part.
+    // Neighbours in a register go to different lanes.
     assert_eq!(case("(32,2):(2,1)", "(32,2):(1,32)", 16).0, Means::Shared);
 }
 

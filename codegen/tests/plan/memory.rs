@@ -1,4 +1,4 @@
-//! Bank conflicts and sectors against formulas, and what is synthesised against them.
+//! Bank conflicts and sectors against formulas, and the copies and swizzles that are synthesised.
 
 use girih_codegen::plan::*;
 use girih_layout::{Composed, Int, Lay, Swizzle};
@@ -32,8 +32,8 @@ fn rank(mut columns: Vec<i64>) -> u32 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Where lanes' words are linear over F2, wavefronts are 2^(rank of the words - rank of the banks): "Linear
-    /// Layouts" (2025), bank conflicts.
+    /// Where the words of the lanes are linear over F2, an access takes 2^(rank of the words - rank of the banks) wavefronts ("Linear
+    /// Layouts", 2025, bank conflicts).
     #[test]
     fn wavefronts_of_linear_accesses_follow_from_ranks(words in prop::array::uniform5(0i64..1024)) {
         let pieces = access(4, |lane| 4 * chosen(&words, lane)).wavefronts();
@@ -43,7 +43,7 @@ proptest! {
         prop_assert_eq!(pieces.least, 1);
     }
 
-    /// A conflict is told exactly where an access takes more than the least, and both lanes ask the bank.
+    /// A conflict is reported exactly where an access takes more wavefronts than the least, and both lanes ask the bank.
     #[test]
     fn conflicts_are_told_with_the_lanes(
         addresses in prop::collection::vec(0i64..64, 1..32), bytes in prop::sample::select(vec![1i64, 2, 4, 8, 16]),
@@ -62,7 +62,7 @@ proptest! {
         }
     }
 
-    /// Sectors against a set of bytes.
+    /// The sectors are those of the set of all bytes.
     #[test]
     fn sectors_are_those_of_the_bytes(
         addresses in prop::collection::vec(0i64..600, 1..32), bytes in prop::sample::select(vec![1i64, 2, 4, 8, 16]),
@@ -102,7 +102,7 @@ fn matrices([x, y]: [i64; 2], bits: i64) -> Access {
     Access { tv: grouped(&tv, 2), vector: row }
 }
 
-/// The same of a tile with contiguous mode 0, for `.trans`: matrices of 8 k by 8 x.
+/// The same block of a tile with contiguous mode 0, for `.trans`: matrices of 8 k by 8 x.
 fn transposed([x, y]: [i64; 2]) -> Access {
     let tv = [[8, 2, 2, 8, x / 16, y / 16], [x, 8, 8 * x, 1, 16, 16 * x]];
     Access { tv: grouped(&tv, 3), vector: 8 }
@@ -122,7 +122,7 @@ fn synthesis_finds_full_sectors_and_no_conflicts() {
     {
         let [x, y] = extents;
         let name = format!("({x},{y}) of {bits} bits, {}", if row_major { "rows" } else { "columns" });
-        // In a matrix of 4096 in each mode.
+        // The tile lies in a matrix of 4096 elements in each mode.
         let global = layout(&extents, if row_major { &[4096, 1] } else { &[1, 4096] });
         let copy = coalesced_copy(&global, 256, bits).unwrap();
         let vector = i64::from(copy.atom.bits()) / bits;
@@ -146,7 +146,7 @@ fn synthesis_finds_full_sectors_and_no_conflicts() {
         }
         let (swizzle, wavefronts) = best_swizzle(&shared, bits, &accesses).unwrap();
         assert!(wavefronts.is_least(), "{name}: {swizzle} takes {wavefronts}");
-        // Rows of 128 bytes and more need a swizzle for matrices.
+        // Rows of 128 bytes and more need a swizzle for accesses by matrices.
         let plain = Composed::new(Swizzle::NONE, 0, shared);
         let all = |access: &Access| warp_accesses(&plain, &access.tv, bits, access.vector).unwrap();
         let plain: Pieces = accesses.iter().flat_map(all).map(|access| access.wavefronts()).sum();
@@ -154,10 +154,10 @@ fn synthesis_finds_full_sectors_and_no_conflicts() {
     }
 }
 
-/// What no swizzle can serve is told by its count, not hidden.
+/// For accesses that no swizzle serves, the conflicts are counted.
 #[test]
 fn rows_and_columns_of_words_have_no_swizzle_of_whole_vectors() {
-    // 16-byte rows and 4-byte columns of a 32 x 32 tile of f32: the column's words are in one of four banks.
+    // The accesses are 16-byte rows and 4-byte columns of a 32 x 32 tile of f32: the column's words are in one of four banks.
     let tile = layout(&[32, 32], &[32, 1]);
     let rows = Access { tv: grouped(&[[8, 32, 4], [128, 1, 32]], 2), vector: 4 };
     let columns = Access { tv: grouped(&[[32, 32], [1, 32]], 1), vector: 1 };
@@ -173,7 +173,7 @@ fn refusals_say_what_would_be_accepted() {
     let tv = layout(&[8, 8], &[1, 8]);
     let cases = [
         (warp_accesses(&tile, &tv, 16, 3).unwrap_err(), "as many values as vectors hold"),
-        // Nothing takes 32 bytes at a time, or 12.
+        // No access takes 32 bytes at a time, or 12.
         (warp_accesses(&tile, &tv, 32, 8).unwrap_err(), "1, 2, 4, 8 or 16 bytes"),
         (warp_accesses(&tile, &layout(&[4, 6], &[6, 1]), 16, 6).unwrap_err(), "1, 2, 4, 8 or 16 bytes"),
         (
@@ -193,8 +193,8 @@ fn refusals_say_what_would_be_accepted() {
     }
 }
 
-/// Tiles that are no powers of two: a copy is found wherever threads in rows divide vectors in rows, in the widest vectors of
-/// which that is so and the longest rows of threads; 96 columns of bf16 in vectors of 16 bytes by 128 threads, for example.
+/// For tiles that are no powers of two, a copy is found wherever threads in rows divide vectors in rows. The copy has the widest such
+/// vectors, and the longest rows of threads; 96 columns of bf16 in vectors of 16 bytes by 128 threads, for example.
 #[test]
 fn copies_of_any_tile_that_rows_of_threads_divide_are_found() {
     let mut found = 0;
@@ -212,7 +212,7 @@ fn copies_of_any_tile_that_rows_of_threads_divide_are_found() {
                 };
                 (1..=threads).rev().find(divides)
             };
-            // Rows follow each other: vectors divide them.
+            // Rows follow each other without padding, so that vectors must divide them.
             let wanted = (0..=4).rev().map(|log| 1 << log).filter(|v| v * bits <= 128 && columns % v == 0);
             let wanted = wanted.filter_map(|vector| Some((vector, along(vector)?))).next();
             let name = format!("({rows},{columns}) of {bits} bits by {threads}");

@@ -1,4 +1,4 @@
-//! Verdicts against enumeration.
+//! The verdicts of proofs against enumeration.
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ fn layout(threads: &[Leaf], values: &[Leaf], basis: bool) -> Lay {
     Lay::concat(&[mode(threads), mode(values)]).unwrap()
 }
 
-/// What every place holds, by the definition: a vector of indices, one a dimension.
+/// The element that every place holds, by the definition: a vector of indices, one for each dimension.
 fn held(threads: &[Leaf], values: &[Leaf], dimensions: usize, basis: bool) -> Vec<(Place, Vec<i64>)> {
     let size = |leaves: &[Leaf]| leaves.iter().map(|l| l.0).product::<i64>();
     let add = |leaves: &[Leaf], mut number: i64, to: &mut Vec<i64>| {
@@ -156,13 +156,13 @@ fn verdicts_are_those_of_enumeration() {
             Ok(())
         })
         .unwrap();
-    // Every verdict was met often, and so was its contrary.
+    // Every verdict came up often, and so did its contrary.
     assert!(counts.get().iter().all(|&n| (500..9_500).contains(&n)), "{:?}", counts.get());
 }
 
 #[test]
 fn what_cannot_be_enumerated_is_decided_too() {
-    // 2^40 elements; the second is one short of what the first reaches.
+    // These layouts have 2^40 elements; the second stride is one short of what the first mode reaches.
     injective(&lay!("(1048576,1048576):(1,1048576)")).unwrap();
     let overlap = injective(&lay!("(1048576,1048576):(1,1048575)")).unwrap_err();
     assert_eq!(overlap.to_string(), "thread 1048575 value 0 and thread 0 value 1 both hold element 1048575");
@@ -187,6 +187,6 @@ fn refusals_say_what_would_be_accepted() {
     for (verdict, text) in cases {
         assert_eq!(verdict.unwrap_err().to_string(), text);
     }
-    // One thread may hold an element twice; nobody else does.
+    // One thread may hold an element twice, if no other thread holds it.
     race_free(&lay!("(4,2):(1,0)")).unwrap();
 }

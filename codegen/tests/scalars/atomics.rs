@@ -1,4 +1,4 @@
-//! Atomic operations: whatever order they come in, they are one after another; and what they order is ordered.
+//! Atomic operations happen one after another in some order, and order other accesses as their orders say.
 
 use girih_codegen::scalar::COMPUTED;
 use girih_codegen::sync::{AtomicRef, MemoryOrder, Scope, Semaphore, atomic_thread_fence};
@@ -15,7 +15,7 @@ use MemoryOrder::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 const ORDERS: [MemoryOrder; 5] = [Relaxed, Acquire, Release, AcqRel, SeqCst];
 const THREADS: u32 = 64;
 
-/// Runs `blocks` blocks of the kernel on memory of so many words of 8 bytes, of which `first` are the first ones.
+/// Runs `blocks` blocks of the kernel on a memory of `words` words of 8 bytes, which begins with `first`.
 fn run(module: &Module, blocks: u32, first: &[u64], words: usize) -> Result<Vec<u64>, girih_sim::Error> {
     let memory = Memory::new();
     let at = memory.alloc(8 * words).unwrap();
@@ -45,13 +45,13 @@ enum Update {
     Or,
     Xor,
     Exchange,
-    /// With what was there at first, and what one of the threads leaves.
+    /// A compare-exchange that expects the first value, and one that expects what one of the threads leaves.
     CompareExchange,
 }
 
 use Update::{Add, And, CompareExchange, Exchange, Max, Min, Or, Xor};
 
-/// What a thread has to add: its number, in a way that all sums are exact.
+/// The number that a thread adds, from its own number, so that all sums are exact.
 fn operand(dtype: DType, thread: u32) -> Value {
     let x = thread % 7;
     match dtype {
@@ -66,7 +66,7 @@ fn operand(dtype: DType, thread: u32) -> Value {
     }
 }
 
-/// What an update leaves.
+/// The value that an update leaves.
 fn after(update: Update, old: Value, x: Value, expected: Value) -> Value {
     macro_rules! integers {
         ($kind:ident, $a:expr, $b:expr, $expected:expr) => {
@@ -130,8 +130,8 @@ fn update(
     }
 }
 
-/// Each thread updates one element and stores what it held before: the element is the first word, in global memory or, in between,
-/// in shared memory.
+/// A kernel in which each thread updates one element and stores what the element held before. The element is the first word, in global
+/// memory, or meanwhile in shared memory.
 fn updating(
     kind: Update,
     dtype: DType,
@@ -148,7 +148,7 @@ fn updating(
         DType::Bf16 => (own.to(DType::F32) * 0.25).to(dtype),
         DType::S64 => own.to(dtype) * -0x1_2345_6789i64 as f64 + 3.0,
         DType::U64 => {
-            // Beyond what an f64 constant holds exactly.
+            // The number is beyond those that an f64 constant holds exactly.
             let high = own.to(dtype) * f64::from(0xf123_4567u32);
             (high << 32) + own.to(dtype) * f64::from(0x89ab_cdefu32) + 3.0
         }
@@ -185,8 +185,8 @@ fn updating(
     Ok(b.finish()?.into_module())
 }
 
-/// Whatever the order, each thread finds what another one has left, or what was there, and what one leaves is found by one or is
-/// there in the end: the old values and the last one are the first value and the new ones.
+/// In any order of the threads, each thread finds the first value or what another thread has left; so the old values and the last
+/// value together are the first value and all new values.
 #[test]
 fn updates_come_one_after_another() {
     let mut cases = 0;
@@ -285,7 +285,7 @@ fn what_is_released_is_seen_by_who_acquires() {
     }
 }
 
-/// Each block does to a word what does not commute, all its threads having a part in it.
+/// Each block changes a word by an operation that does not commute, in which all its threads take part.
 fn in_turn(wait: bool, release: bool) -> Result<Vec<u64>, girih_sim::Error> {
     let mut b = Builder::new("k", 80, THREADS);
     let to = b.pointer("to", 8);
@@ -320,7 +320,7 @@ fn blocks_hand_over_in_their_order() {
     assert!(matches!(found, Err(girih_sim::Error::Race { .. })), "{found:?}");
 }
 
-/// All blocks write; the last one to wait reads what all have written.
+/// All blocks write; a block that waits for all others reads what all have written.
 #[test]
 fn a_block_waits_for_all_others() {
     let blocks = 6;

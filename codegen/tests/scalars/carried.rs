@@ -6,7 +6,7 @@ use girih_tensor::DType;
 use super::Value::{self, F32, S32};
 use super::run;
 
-/// Rounds of a loop hand on scalars, swapped and added; the oracle is a loop of the host.
+/// The rounds of a loop hand on scalars, swapped and added; the oracle is a loop of the host.
 #[test]
 fn loops_carry_scalars() {
     for count in [0, 1, 2, 7] {
@@ -15,7 +15,7 @@ fn loops_carry_scalars() {
             let count = b.bounded(&Expr::from(count), 8)?;
             let [p, q, r] = b.fold_range(&count, initial, |b, i, [p, q, r]| {
                 let i = Scalar::index(i, DType::S32);
-                // A loop in the loop, of what changes outside.
+                // An inner loop computes with scalars that the outer loop changes.
                 let [inner] = b.fold_range(&Expr::from(3), [p.clone()], |_, j, [sum]| {
                     Ok([sum * 2 + Scalar::index(j, DType::S32) * &q])
                 })?;
@@ -40,7 +40,7 @@ fn conditions_have_results() {
                 &v[0].less(0),
                 |_| Ok([v[1].clone(), -&v[0]]),
                 |b| {
-                    // One in the other, whose results are swapped.
+                    // An inner condition swaps its results.
                     let [p, q] = b.if_else_scalars(
                         &v[0].equals(0),
                         |_| Ok([Scalar::new(DType::S32, 7.0), v[0].clone()]),
@@ -61,7 +61,7 @@ fn conditions_have_results() {
     }
 }
 
-/// What a loop or a condition returns in another dtype, and what is carried out of it by itself.
+/// Scalars that a loop or a condition returns in another dtype are refused, and scalars that are used outside of their scope.
 #[test]
 fn what_is_carried_wrongly_is_refused() {
     let mut b = Builder::new("k", 80, 32);

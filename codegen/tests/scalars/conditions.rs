@@ -1,4 +1,4 @@
-//! Random conditions over indices and scalars, in every thread as the host decides them.
+//! Random conditions over indices and scalars are decided in every thread as the host decides them.
 
 use girih_codegen::{Cond, Expr, Scalar};
 use girih_ptx::Special;
@@ -15,7 +15,7 @@ enum Logic {
     Decided(bool),
     Less(i32),
     Equal(i32),
-    /// Of the number as a float.
+    /// Compares the number as a float.
     Differs(i32),
     AtLeast(i32),
     Not(Box<Logic>),

@@ -6,7 +6,7 @@ use girih_sim::{Launch, Memory, Options, Program};
 use girih_tensor::{DType, Space};
 use proptest::prelude::*;
 
-/// The quotient and the remainder of two numbers that are known to be in their ranges alone.
+/// The quotient and the remainder of two numbers that are known only by their ranges.
 fn divided(numbers: [u64; 2], ranges: [(i64, i64); 2]) -> Result<([u64; 2], [Expr; 2]), Error> {
     let mut b = Builder::new("k", 80, 1);
     let to = b.pointer("to", 8);
@@ -53,7 +53,7 @@ proptest! {
             let (lower, upper) = expr.range();
             prop_assert!(lower <= value as i64 && value as i64 <= upper, "{value} of {lower}..={upper}");
         }
-        // No wider than they have to be.
+        // The ranges are no wider than they have to be.
         prop_assert_eq!(exprs[0].range(), (ranges[0].0 / ranges[1].1, ranges[0].1 / ranges[1].0));
         prop_assert!(exprs[1].range().1 < ranges[1].1.max(1) && exprs[1].range().1 <= ranges[0].1);
     }

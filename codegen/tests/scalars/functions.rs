@@ -1,4 +1,4 @@
-//! Functions, rounding, what is shared, and what is refused.
+//! Functions, rounding, shared operations, and misuse.
 
 use girih_codegen::scalar::Rounding;
 use girih_codegen::{Builder, Cond, Error, Expr, Scalar};
@@ -26,7 +26,7 @@ fn floats_round_to_integers_as_asked() {
     assert_eq!(found, wanted);
 }
 
-/// Roots and reciprocals are correctly rounded; what is approximated is near.
+/// Roots and reciprocals are correctly rounded; approximated functions are close.
 #[test]
 fn functions_are_those_of_their_names() {
     let inputs: Vec<Value> = [0.1f32, 0.5, 1.0, 1.7, 2.0, 3.0, 10.0].map(F32).to_vec();
@@ -69,7 +69,7 @@ fn what_is_shared_is_computed_once_and_outside() {
     let (to, thread) = (b.pointer("to", 4), b.special(Special::TidX));
     let x = Scalar::index(&thread, DType::S32).to(DType::F32);
     let mut power = x.clone();
-    // Expanded it would have 2^200 operations.
+    // Without sharing, the expression would have 2^200 operations.
     for _ in 0..200 {
         power = &power * &power;
     }
@@ -85,7 +85,7 @@ fn what_is_shared_is_computed_once_and_outside() {
     assert_eq!(inside.matches("add.rn.f32").count(), 1);
 }
 
-/// What does not fit is told where it is asked for, with the line that wrote it.
+/// An operation that does not fit is refused where its register is asked for, with the line that wrote the operation.
 #[test]
 fn misuse_is_told_with_its_line() {
     let mut b = Builder::new("k", 80, 32);
@@ -107,7 +107,7 @@ fn misuse_is_told_with_its_line() {
         (deep, "1000 operations inside one another"),
     ];
     for (i, (scalar, what)) in wrong.iter().enumerate() {
-        // Whatever is computed from it is as wrong.
+        // A scalar that is computed from it is refused with the same error.
         let error = b.scalar(&(scalar.to(DType::F32).min(2.0) * 3.0)).unwrap_err();
         let Error::Scalar { site, what: found, .. } = &error else { panic!("{error}") };
         assert_eq!(found, what);
@@ -120,7 +120,7 @@ fn misuse_is_told_with_its_line() {
     assert!(b.index_of(&x).is_err());
 }
 
-/// A conversion that leaves the bits names the same register, which may be written.
+/// A conversion that leaves the bits as they are has the same register, which may be written later.
 #[test]
 fn what_a_register_held_is_not_what_it_holds() {
     let mut b = Builder::new("k", 80, 32);
@@ -135,11 +135,11 @@ fn what_a_register_held_is_not_what_it_holds() {
         let found = b.scalar(stale);
         assert!(matches!(found, Err(Error::Stale { .. })), "{found:?}");
     }
-    // What has been computed stays in a register of its own.
+    // A computed value stays in a register of its own.
     assert_eq!(b.scalar(&more).unwrap(), kept);
 }
 
-/// Of a condition too.
+/// The depth of a condition counts too.
 #[test]
 fn conditions_count_as_operations() {
     let mut b = Builder::new("k", 80, 32);
@@ -162,7 +162,7 @@ fn scalars_of_another_kernel_are_refused() {
     let last = foreign.last().unwrap();
     let found = [b.scalar(last), b.scalar(&(last + 1.0)), b.cond(&last.less(0.0))];
     assert!(found.iter().all(|found| matches!(found, Err(Error::OtherBuilder { .. }))), "{found:?}");
-    // Where both have a register of that number too.
+    // Both builders have a register of that number.
     let mine = b.reg(girih_ptx::Type::F32);
     let mine = b.scalar_in(&mine, DType::F32).unwrap();
     for mixed in [foreign[0].clone(), &mine + &foreign[0], mine.select(&foreign[0].less(0.0), 1.0)] {
@@ -171,7 +171,7 @@ fn scalars_of_another_kernel_are_refused() {
     }
 }
 
-/// Indices too, whatever register has their number here.
+/// Indices of another builder are refused too, whether or not this builder has a register of that number.
 #[test]
 fn indices_of_another_kernel_are_refused() {
     let mut other = Builder::new("other", 80, 32);

@@ -1,4 +1,4 @@
-//! What the threads of a warp, a block and a cluster find out together.
+//! Votes, shuffles, reductions and scans of the threads of a warp, a block and a cluster.
 
 use girih_codegen::algorithm::{block_scan, cluster_reduce, warp_scan};
 use girih_codegen::scalar::COMPUTED;
@@ -9,7 +9,7 @@ use girih_tensor::{DType, Space};
 
 use super::together::per_thread;
 
-/// Of every warp's lanes, as bits.
+/// Sets of the lanes of a warp, as bits.
 const SETS: [u32; 6] = [0, u32::MAX, 1, 0x8000_0000, 0x1234_5678, 0xffff_fffe];
 
 /// Whether the thread's lane is in the set.
@@ -60,7 +60,7 @@ fn lanes_with_the_same_bits_are_found() {
     }
 }
 
-/// Associative, and not commutative: the last one that is not zero.
+/// An operation that is associative and not commutative: the last operand that is not zero.
 fn last(x: &Scalar, y: &Scalar) -> Scalar {
     x.select(&y.equals(0), y)
 }
@@ -78,7 +78,7 @@ fn scans_are_of_the_threads_before() {
         assert_eq!(warp, all.clone().map(|t| folded(t / 32 * 32, t, &later)).collect::<Vec<_>>());
         let block = per_thread(threads, |b, thread| block_scan(b, &value(thread), last)).unwrap();
         assert_eq!(block, all.clone().map(|t| folded(0, t, &later)).collect::<Vec<_>>(), "{threads}");
-        // One behind another, in the same memory.
+        // Two scans follow each other in the same shared memory.
         let twice = per_thread(threads, |b, thread| {
             let once = block_scan(b, &value(thread), |x, y| x + y)?;
             Ok(block_scan(b, &once, |x, y| x.max(y))? - once)
@@ -90,7 +90,7 @@ fn scans_are_of_the_threads_before() {
     assert!(matches!(per_thread(33, |b, thread| block_scan(b, thread, last)), Err(Error::Config { .. })));
 }
 
-/// What each block of a cluster computes from its rank, and whether it is the same for all its threads.
+/// The number that each block of a cluster computes from its rank, which all its threads must have.
 fn per_block(
     cluster: u32,
     body: impl FnOnce(&mut Builder, &Scalar) -> Result<Scalar, Error>,
@@ -134,7 +134,7 @@ fn clusters_reduce_what_their_blocks_have() {
     for cluster in [1, 2, 4, 8] {
         let found = per_block(cluster, |b, number| {
             let sum = cluster_reduce(b, number, |x, y| x + y)?;
-            // Once more through the same memory.
+            // A second reduction goes through the same memory.
             let most = cluster_reduce(b, number, |x, y| x.max(y))?;
             Ok(sum * 3 - most)
         });

@@ -1,4 +1,4 @@
-//! Scalars: what a kernel stores is what the host computes.
+//! Scalars: a kernel stores what the host computes.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod atomics;
@@ -60,7 +60,7 @@ impl Value {
         }
     }
 
-    /// Its bits; all NaN are one.
+    /// The bits of the value; every NaN has the same ones.
     fn bits(self) -> u64 {
         match self {
             F64(x) if x.is_nan() => u64::MAX,
@@ -78,7 +78,7 @@ impl Value {
         }
     }
 
-    /// Exact for all but integers of 64 bits.
+    /// The value as f64, which is exact except for integers of 64 bits.
     fn number(self) -> f64 {
         match self {
             F64(x) => x,
@@ -93,7 +93,7 @@ impl Value {
     }
 }
 
-/// As Rust's `as`, but for NaN of or to 64 bits.
+/// Converts as Rust's `as` does; `None` for a NaN from or to 64 bits.
 fn converted(value: Value, to: DType) -> Option<Value> {
     if value.number().is_nan() && !to.is_float() && (to.bits() == 64 || matches!(value, F64(_))) {
         return Some(Value::of_bits(to, 1 << (to.bits() - 1)));
@@ -129,7 +129,7 @@ fn converted(value: Value, to: DType) -> Option<Value> {
     })
 }
 
-/// Stores every scalar, each in 8 bytes; the first ones are what the kernel loads.
+/// Runs a kernel that loads the first scalars and stores every scalar, each in 8 bytes.
 fn run(
     loaded: &[Value],
     build: impl FnOnce(&mut Builder, Vec<Scalar>) -> Result<Vec<Scalar>, Error>,

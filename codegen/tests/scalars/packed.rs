@@ -14,11 +14,11 @@ use super::Value;
 use super::random::{Step, Two, grown, steps};
 use crate::simulator::{addresses, block, checked, download, upload};
 
-/// The bits of numbers that are computed in a way of their own: zeros, ones, the least and the greatest, infinities, NaN.
+/// The bits of special numbers: zeros, ones, the least and the greatest numbers, infinities, NaN.
 const SPECIAL: [u16; 14] =
     [0, 0x8000, 0x3c00, 0xbc00, 0x3f80, 0xbf80, 1, 0x8001, 0x7bff, 0x7f7f, 0xff7f, 0x7c00, 0x7f80, 0xffff];
 
-/// What becomes of a value of each source: the last scalar of their dtype that the steps make.
+/// The last scalar of the sources' dtype that the steps make from a value of each source.
 fn last(sources: Vec<(Scalar, Value)>, steps: &[Step]) -> (Scalar, Value) {
     let dtype = sources[0].1.dtype();
     let constants = [1.0, -2.5].map(|x| (Scalar::new(dtype, x), super::converted(Value::F64(x), dtype)));
@@ -27,7 +27,7 @@ fn last(sources: Vec<(Scalar, Value)>, steps: &[Step]) -> (Scalar, Value) {
     all.into_iter().rev().find(|(scalar, _)| scalar.dtype() == dtype).unwrap()
 }
 
-/// `y = f(x0, x1)` of values of global memory, in registers of its own if `in_place`.
+/// A kernel that computes `y = f(x0, x1)` from values in global memory, in registers of its own if `in_place`.
 fn kernel(
     dtype: DType,
     count: usize,
@@ -53,7 +53,7 @@ fn kernel(
     b.finish().unwrap().into_module()
 }
 
-/// The bits of y, all NaN as one, and what the host computes: `op` makes both of a value of each source.
+/// The bits of `y`, with every NaN as the same one, and the host's results: `op` makes both from a value of each source.
 fn results(
     dtype: DType,
     in_place: bool,
@@ -84,7 +84,7 @@ fn results(
     (found.chunks(2).map(half).collect(), wanted)
 }
 
-/// Every operation that there is for pairs, on all pairs of special numbers.
+/// Every operation on pairs gives, for all pairs of special numbers, what it gives for each number alone.
 #[test]
 fn special_numbers_are_as_alone() {
     for dtype in [DType::F16, DType::Bf16] {
@@ -105,7 +105,7 @@ fn special_numbers_are_as_alone() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
-    /// Bit by bit what each is alone.
+    /// Both halves of a pair are, bit by bit, what they are alone.
     #[test]
     fn pairs_are_computed_as_their_halves(
         is_f16 in any::<bool>(),
@@ -126,7 +126,7 @@ proptest! {
     }
 }
 
-/// The instructions, for reading and for ptxas.
+/// The golden modules show the instructions, and ptxas assembles them.
 #[test]
 fn pairs_are_one_instruction() {
     for (dtype, golden) in [
@@ -138,7 +138,7 @@ fn pairs_are_one_instruction() {
             (-y).max(x[0].abs()).minimum(&x[1]).min(8.0)
         });
         let text = module.to_string();
-        // Of four pairs, and of no value alone.
+        // There is an instruction for each of four pairs, and none for a single value.
         let name = dtype.to_string();
         assert_eq!(text.matches(&format!("max.{name}x2")).count(), 4);
         assert!(!text.contains(&format!(".{name} ")) && !text.contains("f32"), "{text}");

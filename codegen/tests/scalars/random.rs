@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::Value::{self, Bf16, F16, F32, F64, S32, S64, U32, U64};
 use super::{converted, run};
 
-/// What `op` and `dtype` make of the operands, by the arithmetic of Rust.
+/// The result of `op` on the operands in their dtype, by the arithmetic of Rust.
 macro_rules! numbers {
     ($a:expr, $b:expr, $float:expr, $integer:expr) => {
         match ($a, $b) {
@@ -26,7 +26,7 @@ macro_rules! numbers {
     };
 }
 
-/// An operation on two scalars, as the builder and as the host have it.
+/// An operation on two scalars, which the builder and the host both do.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Two {
     Add,
@@ -65,13 +65,13 @@ const TWO: [Two; 15] = [
 ];
 
 impl Two {
-    /// Both, or nothing for what the dtype has not, or PTX leaves open.
+    /// The results of both; `None` for an operation that the dtype does not have, or whose result PTX leaves open.
     pub(super) fn apply(self, (x, a): &(Scalar, Value), (y, b): &(Scalar, Value)) -> Option<(Scalar, Value)> {
         let (a, b, float) = (*a, *b, a.dtype().is_float());
         let wrapping = |f: fn(i128, i128) -> i128| move |a: i128, b: i128| f(a, b);
         let none = |_: f64, _: f64| f64::NAN;
         let zero = |_: i128, _: i128| 0;
-        // Sums, products and quotients of two floats of at most 24 bits are exact enough in 53 to be rounded once more.
+        // In f64, sums, products and quotients of two floats of at most 24 bits are exact enough to be rounded once more.
         Some(match self {
             Two::Add => (x + y, numbers!(a, b, |a: f64, b: f64| a + b, wrapping(|a, b| a + b))),
             Two::Sub => (x - y, numbers!(a, b, |a: f64, b: f64| a - b, wrapping(|a, b| a - b))),
@@ -116,10 +116,10 @@ impl Two {
     }
 }
 
-/// `a * b + a` of floats of 16 bits, rounded to odd: what is rounded once more is rounded as if once.
+/// `a * b + a` of floats of 16 bits, rounded to odd: to round it once more gives the same as to round once.
 fn mul_add(a: f64, b: f64) -> f64 {
     let (product, sum) = (a * b, a * b + a);
-    // What the sum lacks, exactly.
+    // The exact difference between the true sum and `sum`.
     let part = sum - product;
     let lacks = (product - (sum - part)) + (a - part);
     if !sum.is_finite() || lacks == 0.0 || sum.to_bits() & 1 == 1 {
@@ -145,7 +145,7 @@ fn compared(a: Value, b: Value, holds: impl Fn(Option<i32>) -> bool) -> bool {
     holds(order(a, b))
 }
 
-/// The smaller or larger; a number rather than NaN, and -0 below 0.
+/// The smaller or the larger one; a number rather than NaN, and -0 below 0.
 fn least(a: Value, b: Value, smaller: bool) -> Value {
     let nan = |value: Value| value.number().is_nan();
     let sign = |value: Value| !value.number().is_sign_negative();
@@ -183,14 +183,14 @@ fn values() -> impl Strategy<Value = Vec<Value>> {
     proptest::collection::vec(value, 1..6)
 }
 
-/// An operation: which, and of which of the values so far.
+/// An operation: its kind, its number, and the numbers of its operands among the values so far.
 pub(super) type Step = (u8, usize, usize, usize);
 
 pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec((0..4u8, any::<usize>(), any::<usize>(), any::<usize>()), 1..40)
 }
 
-/// The scalars that the steps make, and what they are worth.
+/// The scalars that the steps make, and their values on the host.
 pub(super) fn grown(mut all: Vec<(Scalar, Value)>, steps: &[Step]) -> Vec<(Scalar, Value)> {
     for &(kind, which, i, j) in steps {
         let (left, right) = (all[i % all.len()].clone(), all[j % all.len()].clone());
@@ -237,7 +237,7 @@ proptest! {
         prop_assert_eq!(found, wanted, "{:?} {:?}", inputs, steps);
     }
 
-    /// Constants are as what is loaded.
+    /// Constants give the same results as loaded values.
     #[test]
     fn constants_are_values(numbers in proptest::collection::vec((0..COMPUTED.len(), -100..100i32), 1..6), steps in steps()) {
         let constants = || numbers.iter().map(|&(which, number)| {

@@ -1,4 +1,4 @@
-//! Scalars of several threads, and those of tensors.
+//! Scalars of several threads, and scalars of tensors.
 
 use girih_codegen::algorithm::{block_reduce, read, reduce, transform, warp_reduce, write};
 use girih_codegen::scalar::COMPUTED;
@@ -8,7 +8,7 @@ use girih_ptx::{Module, Special};
 use girih_sim::{Launch, Memory, Options, Program};
 use girih_tensor::{DType, Space, Tensor};
 
-/// The kernel, run by `threads` threads with every check on; `input` is what the kernel's memory begins with.
+/// Runs the kernel by `threads` threads with every check on; the kernel's memory begins with `input`.
 fn executed(module: &Module, threads: u32, input: &[u8]) -> Vec<u8> {
     let memory = Memory::new();
     let at = memory.alloc(input.len()).unwrap();
@@ -29,7 +29,7 @@ fn executed(module: &Module, threads: u32, input: &[u8]) -> Vec<u8> {
     out
 }
 
-/// What each thread computes from its number, as s32.
+/// The s32 that each thread computes from its number.
 pub(super) fn per_thread(
     threads: u32,
     body: impl FnOnce(&mut Builder, &Scalar) -> Result<Scalar, Error>,
@@ -45,7 +45,7 @@ pub(super) fn per_thread(
 
 #[test]
 fn shuffles_bring_what_other_lanes_have() {
-    // Exact in 8 bits.
+    // The numbers are exact in 8 bits.
     let own = |thread: i32| (thread * 37) % 128;
     for dtype in COMPUTED {
         let value = |thread: &Scalar| ((thread * 37) & 127).to(DType::F32).to(dtype);
@@ -87,7 +87,7 @@ fn reductions_are_of_all_threads() {
                 let warp = thread / 32 * 32;
                 assert_eq!(Some(found), (warp..warp + 32).map(own).max(), "{dtype} {threads} {thread}");
             }
-            // One after the other in the same shared memory: the largest, then how many have it.
+            // Two reductions follow each other in the same shared memory: the largest number, then how many threads have it.
             let block = per_thread(threads, |b, t| {
                 let largest = block_reduce(b, &value(t), |x, y| x.max(y))?;
                 let one = Scalar::new(DType::S32, 1.0).select(&value(t).equals(&largest), 0);
@@ -102,11 +102,11 @@ fn reductions_are_of_all_threads() {
     let found = per_thread(48, |b, t| block_reduce(b, t, |x, y| x + y)).unwrap_err();
     assert_eq!(
         found.to_string(),
-        "threads of a block = 48: whole warps, multiples of 32, for what the block does together"
+        "threads of a block = 48: multiples of 32, whole warps, for reductions and scans of a block"
     );
 }
 
-/// A copy of a value by scalars is the value, in every dtype; the other order shows that each is one by itself.
+/// To read scalars and write them copies the values, in every dtype; to write them in reverse shows that each is a value by itself.
 #[test]
 fn scalars_of_a_tensor_are_its_values() {
     for &dtype in DType::ALL {
@@ -138,7 +138,7 @@ fn tensors_are_reduced_in_their_order() {
     let out = executed(b.finish().unwrap().module(), 1, &input);
     let found: Vec<i32> = out.chunks(4).map(|w| i32::from_le_bytes(w.try_into().unwrap())).collect();
     assert_eq!(found, [3, 5, 7, 9].map(|x| x - 13759));
-    // 2000 values are more operations than an expression has inside one another.
+    // A reduction of 2000 values has more nested operations than an expression may have.
     let mut b = Builder::new("k", 80, 1);
     let x = Tensor::new(Gmem::new(b.pointer("x", 16), DType::U8), lay!("2000:1"));
     let sum = reduce(&mut b, &x, Scalar::new(DType::U32, 0.0), |_, sum, x| Ok(sum + x)).unwrap();

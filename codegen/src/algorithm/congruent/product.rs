@@ -1,8 +1,8 @@
-//! Whether the fragments of a product are what its instructions multiply.
+//! Checks that the fragments of a product are what its instructions multiply.
 //!
-//! An instruction multiplies what lies along its own M, N and K: `a(m,k) * b(n,k)` into `c(m,n)`. Fragments fit if there is one place in
-//! the tile for each `m` of each instruction, the same for A and C, and so for `n` and `k`. In which order the tile's rows are handed to
-//! instructions is free.
+//! An instruction multiplies what lies along its own M, N and K: `a(m,k) * b(n,k)` into `c(m,n)`. Fragments fit if each `m` of each
+//! instruction has one place in the tile, the same for A and C, and likewise for `n` and `k`. The rows of the tile may be handed to
+//! instructions in any order.
 
 use girih_layout::Lay;
 
@@ -20,20 +20,20 @@ struct Side<'a> {
     elements: Elements,
     /// `(Thr,Val)` -> element of an instruction's matrix.
     atom: Lay,
-    /// Values of an instruction, and how many instructions there are along each mode.
+    /// The number of values of an instruction, and the number of instructions along each mode.
     each: usize,
     rest: [usize; 2],
 }
 
-/// Where the rows of instructions are in the tile, along one mode.
+/// The places in the tile of the rows of instructions, along one mode.
 struct Along {
-    /// By atom and position in it: the place, and a thread and value that are there.
+    /// By atom and position in the atom: the place, and a thread and a value there.
     places: Vec<Option<(i64, usize, usize)>>,
-    /// From the first instruction to each one.
+    /// The distance from the first instruction to each instruction.
     steps: Vec<i64>,
 }
 
-/// Refuses fragments of A, B and C, of layouts `(V,X,Y)`, that `atom` would not multiply as `C += A * B^T`.
+/// Refuses fragments of A, B and C, with layouts `(V,X,Y)`, that `atom` would not multiply as `C += A * B^T`.
 pub(in crate::algorithm) fn product(
     atom: &MmaAtom,
     held: &[Option<Held>; 3],
@@ -74,7 +74,7 @@ impl<'a> Side<'a> {
         Some(Side { operand, held, elements, atom, each, rest })
     }
 
-    /// Where the rows of instructions are along mode `i` of the operand.
+    /// The places of the rows of instructions along mode `i` of the operand.
     fn along(&self, atom: &MmaAtom, lanes: usize, i: usize) -> Result<Along, Error> {
         let modes = self.operand.modes().map(|mode| atom.shape_mnk[mode]);
         let threads = self.elements.threads.count;
@@ -110,7 +110,7 @@ impl<'a> Side<'a> {
         format!("{:?}, {}", self.operand, self.held.name())
     }
 
-    /// The operand is not handed out as the atom takes it.
+    /// The error for an operand that is not handed out as the atom takes it.
     fn unfit(&self, atom: &MmaAtom, i: usize, at: (usize, usize), places: [i64; 2]) -> Error {
         let mode = self.operand.modes()[i];
         refused(mode, [self.name(), format!("{:?} of {atom}, {}", self.operand, self.atom)], at, places)

@@ -1,4 +1,4 @@
-//! The copy atoms that there are.
+//! Every copy atom.
 
 use girih_layout::{Int, Lay, Stride, lay};
 use girih_ptx::Type;
@@ -7,7 +7,7 @@ use girih_tensor::DType;
 use super::{Cache, CopyAtom, CopyOp, Reduction, Transfer};
 use crate::Error;
 
-/// One thread that moves its bits in order.
+/// The atom of one thread that moves its bits in order.
 const fn one_thread(op: CopyOp, bits: Lay, sm: u32) -> CopyAtom {
     CopyAtom { op, threads: lay!("1:0"), src: bits, dst: bits, reference: bits, sm }
 }
@@ -62,7 +62,7 @@ pub const SM80_CP_ASYNC_CACHEALWAYS_ZFILL_4: CopyAtom = asynchronous(Cache::Alwa
 /// `cp.async.ca` of 4 bytes.
 pub const SM80_CP_ASYNC_CACHEALWAYS_4: CopyAtom = asynchronous(Cache::Always, false, BITS_32);
 
-/// The rows, each of the 128 bits at the address that a lane gives; the addresses of further lanes are not used.
+/// The rows of the matrices. Each row is the 128 bits at the address that a lane gives; the addresses of further lanes are not used.
 const fn rows(matrices: u32) -> Lay {
     match matrices {
         1 => lay!("((8,4),128):((128,0),1)"),
@@ -71,7 +71,7 @@ const fn rows(matrices: u32) -> Lay {
     }
 }
 
-/// What each lane's registers hold of the matrices.
+/// The bits of the matrices that the registers of each lane hold.
 const fn fragments(matrices: u32, transposed: bool) -> Lay {
     match (matrices, transposed) {
         (1, false) => lay!("(32,32):(32,1)"),
@@ -83,7 +83,7 @@ const fn fragments(matrices: u32, transposed: bool) -> Lay {
     }
 }
 
-/// A copy by a warp whose registers `reference` tells.
+/// The atom of a warp that holds in registers what `reference` says.
 const fn warp(op: CopyOp, src: Lay, dst: Lay, reference: Lay, sm: u32) -> CopyAtom {
     CopyAtom { op, threads: lay!("32:1"), src, dst, reference, sm }
 }
@@ -159,7 +159,7 @@ pub const SM90_RED_ADD_BF16X2_V2: CopyAtom = red(Type::Bf16x2, 2, BITS_64, 90);
 /// `red.global.add.noftz.v4.bf16x2`.
 pub const SM90_RED_ADD_BF16X2_V4: CopyAtom = red(Type::Bf16x2, 4, BITS_128, 90);
 
-/// The atoms of one form each.
+/// The atoms that have no parameters.
 static FIXED: [CopyAtom; 42] = [
     UNIVERSAL_COPY_8,
     UNIVERSAL_COPY_16,
@@ -206,7 +206,7 @@ static FIXED: [CopyAtom; 42] = [
 ];
 
 impl CopyAtom {
-    /// Every copy atom; those of bulk copies, whose size is free, move 16 bytes.
+    /// Every copy atom; bulk copies, whose size is free, move 16 bytes.
     pub fn all() -> Vec<CopyAtom> {
         let mut transfers = vec![Transfer::Load, Transfer::Multicast, Transfer::Store, Transfer::Prefetch];
         transfers.extend(Reduction::ALL.map(Transfer::Reduce));
@@ -220,11 +220,11 @@ impl CopyAtom {
         FIXED.iter().copied().chain(bulk).chain(reduce).chain((1..=5).flat_map(tensor)).collect()
     }
 
-    /// `cp.async.bulk` of contiguous bytes, so many bits.
+    /// `cp.async.bulk` of `bits` bits of contiguous memory.
     ///
     /// # Errors
-    /// [`Error::Config`] for other than whole 16 bytes, or a transfer that only tensors have; reductions, which know their
-    /// values, are [`CopyAtom::bulk_reduce`].
+    /// [`Error::Config`] unless `bits` is a multiple of 16 bytes, and for a transfer that only tensors have. Reductions, which depend on
+    /// the dtype of the values, are made by [`CopyAtom::bulk_reduce`].
     pub fn bulk(transfer: Transfer, bits: i64) -> Result<CopyAtom, Error> {
         if matches!(transfer, Transfer::Multicast | Transfer::Reduce(_)) {
             return Err(Error::Config {
@@ -238,8 +238,8 @@ impl CopyAtom {
         Ok(one_thread(CopyOp::Bulk(transfer), whole_lines(bits)?, 90))
     }
 
-    /// `cp.reduce.async.bulk` of contiguous values of `dtype`, so many bits: global memory becomes `op` of what it holds
-    /// and of what shared memory holds.
+    /// `cp.reduce.async.bulk` of `bits` bits of contiguous values of `dtype`: a value in global memory becomes `op` of itself and of the
+    /// value in shared memory.
     ///
     /// ```
     /// use girih_codegen::atom::{CopyAtom, Reduction};
@@ -252,7 +252,7 @@ impl CopyAtom {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Config`] for other than whole 16 bytes, or values that are not combined by `op`.
+    /// [`Error::Config`] unless `bits` is a multiple of 16 bytes, and for values that `op` does not combine.
     pub fn bulk_reduce(op: Reduction, dtype: DType, bits: i64) -> Result<CopyAtom, Error> {
         if op.ty(dtype).is_none() {
             let known = DType::ALL.iter().filter(|dtype| op.ty(**dtype).is_some());
@@ -266,7 +266,7 @@ impl CopyAtom {
         Ok(one_thread(CopyOp::BulkReduce { op, dtype }, whole_lines(bits)?, 90))
     }
 
-    /// `cp.async.bulk.tensor` of boxes of so many bits of a tensor of `rank` dimensions.
+    /// `cp.async.bulk.tensor` of boxes of `bits` bits of a tensor of `rank` dimensions.
     ///
     /// ```
     /// use girih_codegen::atom::{CopyAtom, Transfer};
@@ -277,7 +277,7 @@ impl CopyAtom {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Config`] for another rank than 1 to 5, or other than whole 16 bytes.
+    /// [`Error::Config`] for another rank than 1 to 5, and unless `bits` is a multiple of 16 bytes.
     pub fn tma(transfer: Transfer, rank: u32, bits: i64) -> Result<CopyAtom, Error> {
         if !(1..=5).contains(&rank) {
             return Err(Error::Config {
@@ -302,7 +302,7 @@ fn whole_lines(bits: i64) -> Result<Lay, Error> {
     Ok(Lay::concat(&[lay!("1:0"), Lay::leaf(Int::fixed(bits), Stride::Int(Int::fixed(1)))?])?)
 }
 
-/// The asynchronous copy of `bytes` bytes a thread with zero fill, if there is one; past the L1 cache where it can.
+/// The asynchronous copy of `bytes` bytes a thread with zero fill, if there is one; copies of 16 bytes bypass the L1 cache.
 pub fn cp_async(bytes: u32) -> Option<&'static CopyAtom> {
     match bytes {
         16 => Some(&SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16),

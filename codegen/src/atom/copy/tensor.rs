@@ -7,7 +7,7 @@ use girih_tensor::DType;
 /// Bytes that the swizzles of tensor maps move as one.
 const UNIT: i64 = 16;
 
-/// The swizzle of a tensor map that is `swizzle` of elements of `bytes` bytes, if there is one.
+/// The swizzle of a tensor map that does what `swizzle` does with elements of `bytes` bytes, if there is one.
 pub(crate) fn tensor_swizzle(swizzle: Swizzle, bytes: i64) -> Option<TensorSwizzle> {
     let unit =
         swizzle.base() + (bytes as u64).trailing_zeros() == UNIT.trailing_zeros() && swizzle.shift() == 3;
@@ -20,7 +20,7 @@ pub(crate) fn tensor_swizzle(swizzle: Swizzle, bytes: i64) -> Option<TensorSwizz
     }
 }
 
-/// The element of a tensor map that has values of `dtype`; `None` for those that are no whole bytes.
+/// The element of a tensor map for values of `dtype`; `None` for a dtype that no tensor map has.
 pub(crate) fn tensor_element(dtype: DType) -> Option<TensorElement> {
     Some(match dtype {
         DType::F64 => TensorElement::F64,

@@ -14,7 +14,7 @@ macro_rules! get {
     };
 }
 
-/// The mode of these (extent, stride) leaves without those of extent 1.
+/// The mode of these (extent, stride) leaves, without the leaves of extent 1.
 const fn mode(leaves: [(i64, i64); 3]) -> Result<Lay, Error> {
     let mut shape = [Int::fixed(1); 3];
     let mut stride = [Stride::Int(Int::fixed(0)); 3];
@@ -42,7 +42,7 @@ const fn packed(dtype: DType) -> i64 {
     if dtype.bits() < 32 { 32 / dtype.bits() as i64 } else { 1 }
 }
 
-/// Architecture as CuTe files it, and least compute capability.
+/// The architecture that CuTe files an atom under, and the least compute capability.
 #[derive(Clone, Copy)]
 pub(super) struct Since {
     pub(super) arch: u32,
@@ -116,8 +116,8 @@ pub(super) const fn quad_pair(c: DType, majors: [Major; 2]) -> MmaAtom {
     }
 }
 
-/// `mma.sync` by a warp, N = 8: registers of neighbours along K, lanes `(4,8)` along K and rows, blocks of eight rows,
-/// then along K (PTX ISA, "Matrix Fragments for mma.m16n8k16" and its like).
+/// `mma.sync` by a warp, N = 8. A register holds neighbours along K, the lanes lie `(4,8)` along K and rows, and the registers of a
+/// lane go over blocks of eight rows, then along K (PTX ISA, "Matrix Fragments for mma.m16n8k16" and its like).
 pub(super) const fn warp(
     since: Since,
     m: i64,
@@ -145,7 +145,7 @@ pub(super) const fn warp(
     })
 }
 
-/// What of `wgmma` an atom is.
+/// The parameters of a `wgmma` atom.
 #[derive(Clone, Copy)]
 pub(super) struct Wgmma {
     pub(super) kind: MmaKind,
@@ -178,7 +178,7 @@ pub(super) const fn wgmma(of: Wgmma) -> Result<MmaAtom, Error> {
     })
 }
 
-/// A tile in shared memory: all of it is every thread's.
+/// A tile in shared memory, which belongs to every thread as a whole.
 const fn shared(rows: i64, k: i64) -> Result<Lay, Error> {
     tv([(128, 0), (1, 0), (1, 0)], [(rows, 1), (k, rows), (1, 0)])
 }

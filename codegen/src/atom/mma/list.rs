@@ -1,4 +1,4 @@
-//! Every MMA atom, and the constants.
+//! Every MMA atom, and constants for the atoms that kernels name.
 
 use girih_layout::{Error as LayoutError, Message};
 use girih_tensor::DType;
@@ -11,7 +11,7 @@ use DType::{B1, Bf16, E4m3, E5m2, F16, F32, F64, S4, S8, S16, S32, Tf32, U4, U8}
 
 const SM75: Since = Since { arch: 75, sm: 75 };
 const SM80: Since = Since { arch: 80, sm: 80 };
-/// CuTe's name says sm_80, the instruction is older.
+/// CuTe's name says sm_80, but the instruction is older.
 const SM80_SINCE_75: Since = Since { arch: 80, sm: 75 };
 const SM89: Since = Since { arch: 89, sm: 89 };
 const SM90: Since = Since { arch: 90, sm: 90 };
@@ -92,7 +92,7 @@ const fn has_types([c, a, b]: Types) -> bool {
     false
 }
 
-/// Whether `wgmma` has this N: multiples of 8 to 256, of integers and bits past 32 those of 16, and 24.
+/// Whether `wgmma` has this N: multiples of 8 to 256, but for integers and bits above 32 only multiples of 16.
 const fn has_n(types: Types, n: i64) -> bool {
     let fine = !matches!(types[0], S32) || n <= 32;
     8 <= n && n <= 256 && n % if fine { 8 } else { 16 } == 0
@@ -107,7 +107,7 @@ const fn products(types: Types) -> &'static [Product] {
     }
 }
 
-/// Whether it is one of [`products`].
+/// Whether `product` is one of [`products`].
 const fn has_product(types: Types, product: Product) -> bool {
     let (all, mut i) = (products(types), 0);
     while i < all.len() {
@@ -119,7 +119,7 @@ const fn has_product(types: Types, product: Product) -> bool {
     false
 }
 
-/// Whether `wgmma` takes operands in these orders: elements of 16 bits in any, in registers and others along K.
+/// Whether `wgmma` takes operands in these orders: elements of 16 bits in shared memory may have any, all others go along K.
 const fn has_majors(kind: MmaKind, types: Types, [a, b]: [Major; 2]) -> bool {
     let free = types[1].bits() == 16;
     (matches!(a, Major::K) || free && matches!(kind, MmaKind::WgmmaSs)) && (matches!(b, Major::K) || free)
@@ -174,7 +174,7 @@ fn warpgroups() -> impl Iterator<Item = Result<MmaAtom, LayoutError>> {
 }
 
 impl MmaAtom {
-    /// Every atom, each built when it is asked for: those of one thread, then `mma.sync` and `wgmma` by architecture.
+    /// Every atom: first the atoms of one thread, then `mma.sync` and `wgmma` by architecture. The iterator builds each atom.
     ///
     /// ```
     /// use girih_codegen::atom::MmaAtom;
@@ -182,14 +182,14 @@ impl MmaAtom {
     /// assert_eq!(fp8.count(), 8);
     /// ```
     pub fn all() -> impl Iterator<Item = MmaAtom> {
-        // The rules build no layout that fails: the tests count them.
+        // The rules build no layout that fails, which the tests prove by counting the atoms.
         universal().chain(quad_pairs()).chain(warps().chain(warpgroups()).filter_map(Result::ok))
     }
 
-    /// A warpgroup's atom: M = 64, K = 32 bytes (256 bits of B1), `n` columns, C's, A's and B's types.
+    /// The atom of a warpgroup: M = 64, K = 32 bytes (256 bits of B1), `n` columns, and the types of C, A and B.
     ///
     /// # Errors
-    /// [`Error::Config`] that says what `wgmma` takes.
+    /// [`Error::Config`] for parameters that `wgmma` does not have; the error says which it has.
     ///
     /// # Examples
     /// ```
@@ -212,7 +212,7 @@ impl MmaAtom {
         MmaAtom::judged_wgmma(kind, n, types, majors, product).map_err(Error::from)
     }
 
-    /// The same in constants.
+    /// [`MmaAtom::wgmma`] in constants.
     #[expect(clippy::result_large_err, reason = "constants have no heap")]
     pub(crate) const fn judged_wgmma(
         kind: MmaKind,
@@ -257,7 +257,7 @@ impl MmaAtom {
     }
 }
 
-/// Why there is no such atom, as constants can tell it.
+/// The reason why there is no such atom, as constants can report it.
 #[expect(clippy::large_enum_variant, reason = "constants have no heap")]
 pub(crate) enum NoAtom {
     Layout(LayoutError),

@@ -67,7 +67,7 @@ const fn words(out: &mut Message, words: &[&str]) {
 }
 
 impl MmaAtom {
-    /// CuTe's name. Where CuTe has a template, with its arguments; where it has none of these types, by its pattern.
+    /// CuTe's name, with arguments where CuTe has a template. An atom of types that CuTe does not have is named by the same pattern.
     ///
     /// ```
     /// use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, UNIVERSAL_FMA_F32};
@@ -80,7 +80,7 @@ impl MmaAtom {
         name.as_str().to_owned()
     }
 
-    /// The name, in constants.
+    /// Writes the name; constants can call this.
     pub(crate) const fn spell(&self, out: &mut Message) {
         let [a, b, c] = [short(self.a_type), short(self.b_type), short(self.c_type)];
         match self.kind {
@@ -127,7 +127,7 @@ impl MmaAtom {
         }
     }
 
-    /// BLAS's letters: A is transposed where K is contiguous, B where it is not.
+    /// BLAS's letters: A is transposed where K is contiguous in A, B where K is not contiguous in B.
     const fn letters(&self) -> &'static str {
         match self.majors {
             [Major::K, Major::K] => "TN",
@@ -137,8 +137,8 @@ impl MmaAtom {
         }
     }
 
-    /// The atom of a name, in capitals or not. Of a template without its arguments the K-major one is taken;
-    /// `SM90_64x64x16_...` is CuTe's earlier spelling of `SM90::GMMA::MMA_64x64x16_...`, `SM90_16x8x4_...` short for
+    /// The atom of a name, in upper or lower case. The name of a template without arguments means its K-major atom.
+    /// `SM90_64x64x16_...` is CuTe's earlier spelling of `SM90::GMMA::MMA_64x64x16_...`, and `SM90_16x8x4_...` is short for
     /// `SM90::MMA_16x8x4_...`.
     ///
     /// ```

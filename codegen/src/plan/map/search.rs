@@ -1,4 +1,5 @@
-//! The search for the banks of columns: depth first, the cheapest bank first, with what is known to be equivalent left out.
+//! The search for the banks of columns. It goes depth first, tries the cheapest bank first, and skips banks that are equivalent to
+//! others.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use super::{Asked, Order, Tile};
 /// Columns that a search may try.
 const STEPS: usize = 1 << 18;
 
-/// What was found.
+/// The result of a search.
 pub(super) struct Found {
     /// The bank of each column.
     pub(super) banks: Vec<u64>,
@@ -18,14 +19,15 @@ pub(super) struct Found {
 pub(super) struct Search<'a> {
     tile: &'a Tile,
     order: Order,
-    /// By the highest column that has a say: elements that should not be of bank 0, and what it costs if they are.
+    /// For each column, the elements whose highest bit is this column, with the cost of each if it comes to bank 0.
     wanted: Vec<Vec<(u64, i64)>>,
-    /// What no banks can avoid, and what columns that stay cost.
+    /// The cost that no choice of banks avoids.
     least: i64,
+    /// The cost of elements that no column moves.
     fixed: i64,
     /// Whether costs are counts of wavefronts.
     is_linear: bool,
-    /// The columns that are as they are in this pass.
+    /// How many of the first columns keep their banks in this pass.
     pinned: usize,
     banks: Vec<u64>,
     best: Option<(i64, Vec<u64>)>,
@@ -67,7 +69,7 @@ impl<'a> Search<'a> {
         Search { tile, order, wanted, least, fixed, is_linear, pinned: 0, banks, best: None, steps: 0 }
     }
 
-    /// Looks for banks with the columns of the banks as they are, then for any.
+    /// Searches first with fixed columns for the bits of the bank, then with any columns.
     pub(super) fn run(mut self) -> Found {
         let columns = self.banks.len();
         let vector = (self.tile.vector as usize).min(columns);
@@ -88,14 +90,14 @@ impl<'a> Search<'a> {
         self.best.as_ref().is_some_and(|(cost, _)| *cost <= self.least)
     }
 
-    /// Tries the banks of the columns from `column` on; `span` is what those before make up.
+    /// Tries banks for the columns from `column` on; `span` holds the sums of the banks of the columns before.
     fn from(&mut self, column: usize, cost: i64, span: &[u64]) {
         let done = self.steps >= STEPS || self.is_least();
         if done || self.best.as_ref().is_some_and(|(best, _)| cost >= *best) {
             return;
         }
         let rank = (self.tile.banks as usize).min(self.banks.len());
-        // Every bank is some element's: else the map would lose elements.
+        // Every bank must be some element's, since the map would lose elements otherwise.
         if span.len().ilog2() as usize + self.banks.len() - column < rank {
             return;
         }
@@ -106,7 +108,7 @@ impl<'a> Search<'a> {
         self.steps += 1;
         let mut costs = vec![0; 1 << self.tile.banks];
         for (element, weight) in &self.wanted[column] {
-            // The bank that would make the element's 0; beyond these columns banks are as they are.
+            // The bank of this column that brings the element to bank 0; columns beyond those of the search keep their banks.
             costs[self.bank(element ^ (1 << column)) as usize] += weight;
         }
         for bank in self.choices(column, span, &costs) {
@@ -119,7 +121,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The bank of an element of the columns that are chosen.
+    /// The bank of an element under the banks chosen so far.
     fn bank(&self, element: u64) -> u64 {
         let chosen = self.banks.iter().enumerate().filter(|(column, _)| element >> column & 1 == 1);
         let above = element >> self.banks.len() << self.banks.len();
@@ -133,7 +135,7 @@ impl<'a> Search<'a> {
         }
         let rank = (self.tile.banks as usize).min(self.banks.len());
         let step = if self.order == Order::Kept { 1 << (self.tile.vector as usize).min(rank) } else { 1 };
-        // What the column before suggests: bits that go the same way need one shift.
+        // The bank that moves this column as far as the column before it, so that one shift moves both.
         let before = if column == 0 { 0 } else { self.banks[column - 1] << 1 };
         let preference = |bank: u64| match bank {
             _ if column < rank && bank == 1 << column => 0,
@@ -143,7 +145,7 @@ impl<'a> Search<'a> {
         };
         let mut all: Vec<u64> = (0..1u64 << rank).step_by(step).collect();
         all.sort_by_key(|&bank| (costs[bank as usize], preference(bank), bank));
-        // Banks that nothing before has come to are the same but for their names.
+        // Banks outside of the span are equivalent to each other, so that one of them is enough.
         let mut fresh =
             all.iter().copied().filter(|bank| !span.contains(bank)).min_by_key(|&bank| preference(bank));
         all.retain(|bank| span.contains(bank) || fresh.take_if(|fresh| *fresh == *bank).is_some());
@@ -152,14 +154,14 @@ impl<'a> Search<'a> {
 }
 
 impl Tile {
-    /// The bank of a unit where nothing moves.
+    /// The bank of a unit under the identity.
     fn bank(&self, unit: u64) -> u64 {
         unit & ((1 << self.banks) - 1)
     }
 }
 
-/// How many elements of a subspace, but for 0, are of bank 0 at the least: the banks that its elements can come to are
-/// too few. Where vectors keep their order, their units have a part of the banks to themselves.
+/// The least number of elements of a subspace, except for 0, that come to bank 0 under any map: the subspace may have more
+/// elements than there are banks for it. Where vectors keep their order, their units have a part of the banks to themselves.
 fn least_of(basis: &[u64], tile: &Tile, order: Order) -> i64 {
     let within = if order == Order::Kept { tile.vector.min(tile.banks) } else { 0 };
     let mut low: Vec<u64> = basis.iter().map(|row| row & ((1 << within) - 1)).collect();

@@ -1,7 +1,7 @@
 //! Tiled copies from thread and value layouts, from layouts of memory, and from other tiled copies.
 #![expect(
     clippy::result_large_err,
-    reason = "what constants are refused for holds its layout; what is asked for is as large"
+    reason = "an error in a constant holds the layout that does not fit; the results are as large"
 )]
 
 use girih_layout::{Int, Lay, MAX_LEAVES, Shape, Stride, Tile, Tiles};
@@ -13,12 +13,12 @@ use crate::sizes::{extent, static_size};
 use crate::{Error, Operand, TiledMma};
 
 impl TiledCopy {
-    /// Threads arranged as `threads` (a layout from the tile's thread coordinate to the thread's number), each with
+    /// A copy by threads arranged as `threads` (a layout from the tile's thread coordinate to the thread's number), each with
     /// a block of values of `bits` bits arranged as `values` (CuTe's `make_tiled_copy`).
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the two have not as many modes, are no bijections onto the numbers of the threads and of the
-    /// values, or if the atom does not divide them; [`Error::NotStatic`].
+    /// [`Error::Mismatch`] if `threads` and `values` differ in rank, if one of them is no bijection onto the numbers from 0 on, or if
+    /// the atom does not divide them; [`Error::NotStatic`].
     ///
     /// # Examples
     /// ```
@@ -61,11 +61,11 @@ impl TiledCopy {
         TiledCopy::judged(atom, bits, &tv, known!(Tiles::new(tiles.split_at(rank).0)))
     }
 
-    /// A copy by which `tv`, `(Thr,Val) -> address`, moves what lies in memory as `data` says, coordinate to address:
-    /// the tile consists of the coordinates that it reaches (CuTe's `make_cotiled_copy`).
+    /// A copy of data that lies in memory as `data`, coordinate -> address, says, by the threads and values of `tv`,
+    /// `(Thr,Val) -> address`. The tile consists of the coordinates that `tv` reaches (CuTe's `make_cotiled_copy`).
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if `tv` has addresses that the data has not, or the atom does not divide it;
+    /// [`Error::Mismatch`] if `tv` has addresses that the data does not have, or the atom does not divide `tv`;
     /// [`Error::NotStatic`]; those of the algebra for data that has no left inverse.
     ///
     /// # Examples
@@ -90,7 +90,7 @@ impl TiledCopy {
             return Err(outside());
         }
         let in_data = coordinates.composition(tv).map_err(|_| outside())?; // (Thr,Val) -> index of the coordinate
-        // The inverse gives addresses between those of the data coordinates of others.
+        // The inverse maps an address between those of the data to the coordinate of another address.
         for i in 0..static_size("cotiled copy", tv)? {
             let coordinate = in_data.at(i)?;
             if coordinate >= static_size("cotiled copy", data)? || data.at(coordinate)? != tv.at(i)? {
@@ -114,8 +114,8 @@ impl TiledCopy {
         TiledCopy::from_tv(atom, bits, &tv, tiler)
     }
 
-    /// A copy whose registers are the fragments of an MMA's operand, values of `bits` bits (CuTe's `make_tiled_copy_A`,
-    /// `_B`, `_C`): [`ThrCopy::retile_d`](super::ThrCopy::retile_d) gives a fragment to it.
+    /// A copy whose registers are the fragments of an MMA's operand, of values of `bits` bits (CuTe's `make_tiled_copy_A`,
+    /// `_B`, `_C`). [`ThrCopy::retile_d`](super::ThrCopy::retile_d) brings such a fragment into the order of the copy.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the atom does not divide the fragments of a tile.

@@ -21,7 +21,7 @@ impl<I: Index> ThrCopy<I> {
     }
 
     /// What the thread reads of a tensor whose first modes the tile divides, `((Val,RestVal),RestM,RestN,...)`
-    /// (CuTe's `partition_S`). Of `ldmatrix` it is the row that the thread gives the address of.
+    /// (CuTe's `partition_S`). For `ldmatrix` this is the row whose address the thread gives.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the tile does not divide the tensor's first modes.
@@ -48,7 +48,7 @@ impl<I: Index> ThrCopy<I> {
         ))
     }
 
-    /// Whose the values of a tensor's partition are.
+    /// Which elements of the tensor the values of a partition are.
     fn part(&self, side: Side, tile: &Lay, offsets: Lay) -> Result<Part<I>, Error> {
         let tv = self.copy.tidfrg(side, &Part::<I>::coordinates(tile)?)?; // ((Thr,(Val,RestVal)),(RestM,RestN,...))
         let (own, rest) = (tv.mode(0)?, tv.mode(1)?);
@@ -56,10 +56,10 @@ impl<I: Index> ThrCopy<I> {
         Ok(Part { thread: self.thread.clone(), threads: own.mode(0)?, values, offsets })
     }
 
-    /// A fragment of the tile, `(Frg,M,N,...)` as an MMA or another copy has it, in this copy's order: what the
-    /// instruction reads first, `((Val,RestVal),RestM,RestN,...)` (CuTe's `retile_S`). The fragment's modes past the first count the
-    /// rows and columns of the tile upward; where an MMA permutes them within the tile its fragments have the order of
-    /// [`TiledCopy::of_mma`] as they are.
+    /// The fragment `(Frg,M,N,...)` of an MMA or of another copy in this copy's order, `((Val,RestVal),RestM,RestN,...)`: the values of
+    /// one instruction come first (CuTe's `retile_S`). The fragment's modes past the first must count the rows and columns of the tile
+    /// upward. The fragments of an MMA that permutes rows or columns within the tile are in the order of [`TiledCopy::of_mma`] without
+    /// retiling.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the source is not the atom's reference, or the copy does not divide the fragment.
@@ -68,10 +68,10 @@ impl<I: Index> ThrCopy<I> {
         Ok(Tensor::new(fragment.engine().clone(), layout))
     }
 
-    /// A fragment of the tile in the order in which the instruction writes it (CuTe's `retile_D`).
+    /// The fragment of an MMA or of another copy in the order in which the instruction writes it (CuTe's `retile_D`).
     ///
     /// # Errors
-    /// As [`ThrCopy::retile_s`], of the destination.
+    /// As [`ThrCopy::retile_s`], for the destination.
     pub fn retile_d<E: Engine>(&self, fragment: &Tensor<E>) -> Result<Tensor<E>, Error> {
         let layout = self.copy.retile(Side::Destination, fragment.layout())?;
         Ok(Tensor::new(fragment.engine().clone(), layout))
@@ -105,8 +105,8 @@ impl ThrCopy<Expr> {
 }
 
 impl TiledCopy {
-    /// `(Frg,M,N,...)` becomes `((Val,RestVal),RestM,RestN,...)`. The fragment's first mode are the first values of the
-    /// thread in the tile; the others come from the other modes.
+    /// `(Frg,M,N,...)` becomes `((Val,RestVal),RestM,RestN,...)`. The fragment's first mode holds the first values of the
+    /// thread in the tile, and its other modes the thread's other values.
     fn retile(&self, side: Side, fragment: &Lay) -> Result<Lay, Error> {
         let mismatch = |accepted| Error::Mismatch {
             what: "retile",
@@ -126,7 +126,7 @@ impl TiledCopy {
         let extents: Vec<Int> = self.extents()?.into_iter().map(Int::fixed).collect();
         let shape = Shape::flat(&extents)?;
         let unfit = |_| mismatch("a fragment whose first values are the thread's first values in the tile");
-        // (M,N) -> which of the thread's groups of as many values
+        // (M,N) -> the number of the thread's group of `first` values
         let groups = self.tv.right_inverse()?.with_shape(&shape).map_err(unfit)?;
         let groups = groups.upcast(self.threads()? * first).map_err(unfit)?;
         let in_tile = extent(first)?.logical_product(&Tiler::Lay(groups.right_inverse()?)).map_err(unfit)?;

@@ -29,14 +29,14 @@ impl<I: Index> ThrMma<I> {
         &self.mma.atom
     }
 
-    /// The thread's part of a coordinate for an operand's `(ThrV,(ThrX,ThrY))` mode.
+    /// The thread's coordinate in an operand's `(ThrV,(ThrX,ThrY))` mode.
     pub(crate) fn coordinate(&self, operand: Operand) -> Result<Slice<I>, Error> {
         let along = |mode: usize| digits(&self.vmnk.mode(mode)?, &self.thread);
         let [x, y] = operand.modes();
         Ok(Slice::tuple([along(0)?, Slice::tuple([along(1 + x)?, along(1 + y)?])]))
     }
 
-    /// What the thread holds of an operand: `(FrgV,RestX,RestY,...)`; modes past the second are kept
+    /// The values of an operand that the thread holds: `(FrgV,RestX,RestY,...)`; modes of the tensor past the second are kept
     /// (CuTe's `partition_A`, `partition_B`, `partition_C`).
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl<I: Index> ThrMma<I> {
         Ok(Tensor::new(mine.into_engine().with_part(part), offsets))
     }
 
-    /// Whose the values of an operand's partition are.
+    /// Which elements of the tensor the values of a partition are.
     pub(crate) fn part(&self, operand: Operand, tile: &Lay, offsets: Lay) -> Result<Part<I>, Error> {
         let (matrix, further) = split_matrix(&Part::<I>::coordinates(tile)?)?;
         let frg = self.mma.thrfrg(operand, &matrix)?; // ((ThrV,(ThrX,ThrY)),(FrgV,(RestX,RestY)))
@@ -85,8 +85,8 @@ impl<I: Index> ThrMma<I> {
 }
 
 impl ThrMma<Expr> {
-    /// Registers for what the thread holds of an operand, `(FrgV,RestX,RestY,...)`: compact, but that the values of an
-    /// instruction that takes registers of several begin with a register (CuTe's `partition_fragment_A`, `_B`, `_C`).
+    /// Registers for the values of an operand that the thread holds, `(FrgV,RestX,RestY,...)`. The values are compact, except that the
+    /// values of each instruction begin with a new register (CuTe's `partition_fragment_A`, `_B`, `_C`).
     ///
     /// # Errors
     /// Those of [`ThrMma::partition`]; [`Error::Mismatch`] for an operand that the atom takes from shared memory;
@@ -123,7 +123,7 @@ impl ThrMma<Expr> {
     }
 }
 
-/// A mode's shape with strides from `step` up.
+/// The shape of a mode with compact strides, the smallest of which is `step`.
 fn compact(mode: &Lay, step: i64) -> Result<Lay, Error> {
     let left = Lay::left(mode.shape())?;
     let scaled = (0..left.leaf_count()).map(|leaf| match left.flat_leaf(leaf) {
