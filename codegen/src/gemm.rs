@@ -1,16 +1,16 @@
 //! `C = A * B^T` from layouts, as a mainloop, a schedule and an epilogue.
 //!
-//! A is M x K, B is N x K, C is M x N with contiguous rows (a column-major C is the transposed problem). A kernel is put together
-//! from three parts, which know nothing of each other:
+//! A is M x K, B is N x K, C is M x N with contiguous rows (a column-major C is the transposed problem). A kernel consists
+//! of three parts, which know nothing of each other:
 //!
 //! - The [`Mainloop`] brings tiles of A and B to the threads that multiply and leaves the sums of a tile of C in their registers.
 //! - The [`Schedule`] says which block computes which tiles of C, and in which order.
-//! - The [`Epilogue`] says what becomes of the sums: a value of its own, made of nodes that may have inputs of their own, as a
-//!   bias or a residual. [`Store`] says by which way the results go to C.
+//! - The [`Epilogue`] says how the sums become C: it is a value made of nodes, and a node may have inputs, such as a
+//!   bias or a residual. [`Store`] says on which way the results go to C.
 //!
-//! [`generate`] puts them together; a kernel with other parameters can contain a mainloop of its own ([`Multistage::mainloop`],
+//! [`generate`] puts the parts together; a kernel with other parameters can contain a mainloop of its own ([`Multistage::mainloop`],
 //! [`WarpSpecialized::mainloop`]). Sizes and pitches are parameters of the kernel: a [`GemmConfig`] holds nothing but tiles, atoms
-//! and facts. What each parameter is, [`GemmKernel::params`] tells, so that one binder serves all kernels.
+//! and facts. [`GemmKernel::params`] tells what each parameter is, so that one binder serves all kernels.
 
 mod config;
 mod emit;
@@ -36,7 +36,7 @@ use interface::Interface;
 ///
 /// # Errors
 /// [`Error::Config`] for a configuration that cannot be built, or inputs of the epilogue that share a name;
-/// [`Error::Mismatch`] where tiles and atoms do not fit; what the epilogue's functions return.
+/// [`Error::Mismatch`] where tiles and atoms do not fit; the errors of the epilogue's functions.
 pub fn generate(config: &GemmConfig, epilogue: &Epilogue) -> Result<GemmKernel, Error> {
     config.check()?;
     let mut b = Builder::new(config.name, config.sm(), config.threads()?);

@@ -1,4 +1,4 @@
-//! What a GEMM module is specialised by.
+//! The configuration by which a GEMM module is specialised.
 
 use girih_layout::Lay;
 use girih_tensor::DType;
@@ -9,7 +9,7 @@ use crate::atom::{Major, MmaAtom};
 use crate::engine::element_bytes;
 use crate::tiled::mma::{Operand, TiledMma};
 
-/// A GEMM kernel's configuration and facts; no size and no pitch is among them.
+/// A GEMM kernel's configuration and facts. A kernel serves every size and every pitch that its facts allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GemmConfig {
     /// The kernel's name in the module.
@@ -18,7 +18,7 @@ pub struct GemmConfig {
     pub tile: [i64; 3],
     /// How the sums of a tile are computed.
     pub mainloop: Mainloop,
-    /// Which block computes which tiles.
+    /// The schedule, which says which block computes which tiles.
     pub schedule: Schedule,
     /// How the results go to C.
     pub store: Store,
@@ -31,12 +31,12 @@ pub struct GemmConfig {
 pub enum Store {
     /// From registers, in the widest vectors that the accumulators' layout allows.
     Direct {
-        /// Elements that divide N and C's pitch, and whose bytes divide C's address: what vectors can be as wide as.
+        /// A number of elements that divides N and C's pitch, and whose bytes divide C's address: vectors can be as wide.
         vector: i64,
     },
-    /// Through shared memory and by tensor copies, which a warp-specialised mainloop leaves room for.
+    /// Through shared memory and by tensor copies. Only a warp-specialised mainloop leaves room for this.
     Tma {
-        /// Rows of C in shared memory, of the tile's: a warpgroup stores its part in turns if that is not all of them.
+        /// The tile's rows that shared memory holds at once. If these are not all, each warpgroup stores its part in turns.
         rows: i64,
     },
 }
@@ -80,7 +80,7 @@ impl GemmConfig {
         }
     }
 
-    /// Which modes of A and B are contiguous.
+    /// The contiguous modes of A and B.
     pub fn majors(&self) -> [Major; 2] {
         match &self.mainloop {
             Mainloop::Multistage(multistage) => [multistage.a.major, multistage.b.major],
@@ -88,7 +88,7 @@ impl GemmConfig {
         }
     }
 
-    /// The same with another mainloop.
+    /// The configuration with another mainloop.
     pub fn with_mainloop(self, mainloop: Mainloop) -> GemmConfig {
         GemmConfig { mainloop, ..self }
     }
@@ -113,7 +113,7 @@ impl GemmConfig {
         if operand == Operand::C { self.c_type } else { self.atom().dtype(operand) }
     }
 
-    /// How many elements the pitch of A, B or C is a multiple of; its address is one of as many elements' bytes.
+    /// The number of elements of which the pitch of A, B or C is a multiple; the address is a multiple of their bytes.
     pub(super) fn aligned(&self, operand: Operand) -> Result<i64, Error> {
         let line = || Ok(16 / element_bytes("element", self.dtype(operand))?);
         match (operand, &self.mainloop, self.store) {
@@ -124,10 +124,10 @@ impl GemmConfig {
         }
     }
 
-    /// Checks what the generator relies on.
+    /// Checks the conditions that the generator relies on.
     ///
     /// # Errors
-    /// [`Error::Config`] naming the field and what would be accepted.
+    /// [`Error::Config`], which names the field and what would be accepted.
     pub fn check(&self) -> Result<(), Error> {
         if !matches!(self.c_type, DType::F32 | DType::F16 | DType::Bf16) {
             return refuse("c_type", self.c_type.to_string(), "f32, f16 or bf16");
@@ -153,7 +153,7 @@ impl Store {
                 Ok(())
             }
             (Store::Tma { .. }, Mainloop::Multistage(_)) => {
-                let accepted = "a direct store: shared memory holds the tiles of A and B";
+                let accepted = "a direct store, since shared memory holds the tiles of A and B";
                 refuse("store", String::from("Tma"), accepted)
             }
             (Store::Tma { rows }, Mainloop::WarpSpecialized(parts)) => {

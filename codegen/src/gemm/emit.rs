@@ -1,4 +1,4 @@
-//! Kernels from their parts.
+//! Writes kernels from their parts.
 
 use girih_ptx::Special;
 
@@ -11,10 +11,10 @@ use crate::Error;
 use crate::builder::{Builder, Cond};
 use crate::tiled::mma::Operand;
 
-/// The named barrier of all warpgroups that multiply; the first ones are the warpgroups' own.
+/// The named barrier of all warpgroups that multiply; the barriers from 1 on are those of single warpgroups.
 const TEAM_BARRIER: i64 = 15;
 
-/// What a kernel is derived from, line by line.
+/// The layouts from which a kernel is derived, each with its name.
 type Description = Vec<(&'static str, String)>;
 
 /// Writes a kernel with a multistage mainloop: every thread goes through all tiles of its block.
@@ -32,7 +32,7 @@ pub(super) fn multistage(
     let (thread, threads) = (b.special(Special::TidX), i64::from(multistage.threads()?));
     interface.for_each_tile(b, &Cond::Always, false, |b, tile| {
         if interface.config.schedule.is_persistent() {
-            // The stages of the tile before are being read.
+            // Other threads may still read the stages of the tile before.
             b.barrier();
         }
         let k_tiles = tile.k_tiles(&k_tiles)?;
@@ -47,8 +47,8 @@ pub(super) fn multistage(
     mainloop.describe()
 }
 
-/// Writes a kernel with a warp-specialised mainloop: producer and consumers go through the tiles of their block each on their own.
-/// With a persistent schedule and a store by tensor copies, C of one tile is stored while the next one is loaded.
+/// Writes a kernel with a warp-specialised mainloop: the producer and the consumers go through the tiles of their block independently.
+/// With a persistent schedule and a store by tensor copies, C of one tile is stored while the next tile is loaded.
 pub(super) fn warp_specialized(
     b: &mut Builder,
     interface: &mut Interface<'_>,
@@ -87,7 +87,7 @@ pub(super) fn warp_specialized(
             })
         },
         |b, consumer| {
-            // Threads that know the tile wait until it is known: all of them do where they read or write what depends on it.
+            // Threads that have to know the tile wait for it: all threads, where they read or write what depends on the tile.
             let knows = staged.is_none() || interface.epilogue_reads_tiles();
             let who = if knows { Cond::Always } else { consumer.leader().clone() };
             interface.for_each_tile(b, &who, false, |b, tile| {

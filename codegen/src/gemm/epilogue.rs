@@ -1,4 +1,4 @@
-//! Epilogues: what becomes of the sums of a product before they are C.
+//! Epilogues, which turn the sums of a product into C.
 
 mod apply;
 mod direct;
@@ -20,13 +20,13 @@ pub(super) use apply::AtTile;
 pub(super) use direct::store;
 pub(super) use staged::{Rows, Staged, shared_bytes};
 
-/// What becomes of the sums of a product before they are C: nodes, each of which makes one value of an element of C from the value
-/// before it. The first value is the sum in f32; the last one is rounded to C's dtype and stored.
+/// An epilogue turns the sums of a product into C. It consists of nodes, each of which makes a new value of an element of C from the
+/// value before. The first value is the sum in f32; the last value is rounded to C's dtype and stored.
 ///
-/// A node is a function over [`Element`], which has the value, its coordinates and what the node's [`Input`]s hold there. The
-/// ready-made nodes are methods that add one: [`Epilogue::scale`], [`Epilogue::plus`], [`Epilogue::gelu`] and so on; what they do
-/// not say, [`Epilogue::map`] and [`Epilogue::node`] do. An epilogue's [key](Epilogue::key) names all that its code depends on: two
-/// epilogues of one key have to be the same.
+/// A node is a function of an [`Element`], which has the value, its coordinates and the values of the node's [`Input`]s there. The
+/// ready-made nodes are methods that add a node: [`Epilogue::scale`], [`Epilogue::plus`], [`Epilogue::gelu`] and so on;
+/// [`Epilogue::map`] and [`Epilogue::node`] add any other function. An epilogue's [key](Epilogue::key) names all that its code
+/// depends on: two epilogues with the same key have to be the same.
 ///
 /// # Examples
 /// ```
@@ -50,12 +50,12 @@ pub struct Epilogue {
 struct Node {
     key: String,
     inputs: Vec<Input>,
-    /// Whether it asks for more than the value and scalars.
+    /// Whether the function asks for more than the value and scalars.
     reads_tiles: bool,
     function: Function,
 }
 
-/// What a node computes.
+/// The function of a node.
 type Function = Arc<dyn Fn(&mut Builder, &Element<'_>) -> Result<Scalar, Error> + Send + Sync>;
 
 /// A tensor or a number that an epilogue reads.
@@ -63,25 +63,25 @@ type Function = Arc<dyn Fn(&mut Builder, &Element<'_>) -> Result<Scalar, Error> 
 pub struct Input {
     /// The parameter's name. A matrix has a second parameter, `ld` before its name: its pitch in elements.
     pub name: String,
-    /// What it is of.
+    /// The elements of C that share a value of the input.
     pub kind: InputKind,
-    /// Its element type.
+    /// The input's element type.
     pub dtype: DType,
-    /// Elements that divide a matrix's pitch, and whose bytes divide the address of a matrix or a row, so that they are read
-    /// together; at most 16 bytes. If nothing is said, as many as divide C's.
+    /// A number of elements that divides a matrix's pitch, and whose bytes divide the address of a matrix or a row, so that as many
+    /// elements are read together; at most 16 bytes. By default, as many as divide C's pitch.
     pub vector: Option<i64>,
 }
 
-/// What an input of an epilogue has for an element of C.
+/// The shape of an epilogue's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InputKind {
-    /// One value for each element: an M x N matrix that lies like C, its rows contiguous where C's are.
+    /// One value for each element: an M x N matrix that lies like C, with contiguous rows where C has contiguous rows.
     Matrix,
-    /// One value for each column: a vector of N, as a bias of features.
+    /// One value for each column: a vector of N, such as a bias of features.
     Row,
     /// One value for each row: a vector of M.
     Column,
-    /// One value for all of them.
+    /// One value for all elements.
     Scalar,
 }
 
@@ -106,7 +106,7 @@ impl Input {
         Input { name: name.into(), kind: InputKind::Scalar, dtype, vector: None }
     }
 
-    /// The same for any alignment: of a matrix of any pitch, and of memory that begins at any element. It is read element by element.
+    /// The input with any alignment: with any pitch, and in memory that begins at any element. It is read element by element.
     #[must_use]
     pub fn unaligned(self) -> Input {
         Input { vector: Some(1), ..self }
@@ -118,7 +118,7 @@ impl Input {
     }
 }
 
-/// `kind(name: dtype)`, as keys have it.
+/// Writes `kind(name: dtype)`, as in keys.
 impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.kind {
@@ -142,17 +142,18 @@ pub struct Element<'a> {
 }
 
 impl Element<'_> {
-    /// What the node before made of it, at first the sum: a float of 32 bits.
+    /// The value that the node before has made, a float of 32 bits; the first node gets the sum.
     pub fn value(&self) -> &Scalar {
         &self.value
     }
 
-    /// Its row and column in C. Of a tile at the edge they may lie outside.
+    /// The element's row and column in C. In a tile at the edge they may lie outside of C.
     pub fn coordinate(&self) -> &[Expr; 2] {
         &self.coordinate
     }
 
-    /// What an input of the node has for it, as a float of 32 bits. A name that no input has is an error where the value is used.
+    /// The value of an input of the node for the element, as a float of 32 bits. A name that no input has is an error where the value is
+    /// used.
     #[track_caller]
     pub fn input(&self, name: &str) -> Scalar {
         match self.inputs.iter().find(|(known, _)| *known == name) {
@@ -171,20 +172,20 @@ impl Element<'_> {
 }
 
 impl Epilogue {
-    /// The sums themselves.
+    /// The epilogue without nodes, which stores the sums themselves.
     pub fn new() -> Epilogue {
         Epilogue::default()
     }
 
     /// With a node that computes `function` of each element. `key` names everything that the function depends on when it is called:
-    /// epilogues of one key have to do the same. `inputs` are what [`Element::input`] may name.
+    /// epilogues with the same key have to do the same. `inputs` are the inputs that [`Element::input`] may name.
     ///
     /// # Examples
     /// ```
     /// use girih_codegen::gemm::{Epilogue, Input};
     /// use girih_tensor::DType;
     ///
-    /// // Keeps the products of a lower triangle, of which element (m,n) is scaled by its row.
+    /// // Keeps the lower triangle of the products, in which each row is scaled by a factor of its own.
     /// let epilogue = Epilogue::new().node("scaled lower triangle", [Input::column("scale", DType::F32)], |_, e| {
     ///     let [row, column] = e.coordinate();
     ///     let scaled = e.value() * e.input("scale");
@@ -207,7 +208,7 @@ impl Epilogue {
         self.with(Node { key, inputs, reads_tiles: true, function: Arc::new(function) })
     }
 
-    /// With the nodes of `other` behind its own.
+    /// With the nodes of `other` behind the epilogue's own nodes.
     #[must_use]
     pub fn then(self, other: Epilogue) -> Epilogue {
         other.nodes.into_iter().fold(self, Epilogue::with)
@@ -218,20 +219,20 @@ impl Epilogue {
         self
     }
 
-    /// The same for the transposed C, whose rows are this one's columns: what a kernel for a column-major C runs.
+    /// The epilogue for the transposed C, whose rows are this C's columns. A kernel for a column-major C runs this one.
     #[must_use]
     pub fn transposed(self) -> Epilogue {
         Epilogue { transposed: !self.transposed, ..self }
     }
 
-    /// What tells it from others: the keys of its nodes.
+    /// The key that identifies the epilogue, made of the keys of its nodes.
     pub fn key(&self) -> String {
         let keys = self.nodes.iter().map(|node| node.key.as_str());
         let keys: Vec<&str> = keys.chain(self.transposed.then_some("transposed")).collect();
         keys.join(", ")
     }
 
-    /// Whether its functions are those of `other`, and not only its key the same.
+    /// Whether the epilogue has the functions of `other`, and not only the same key.
     pub fn is_same(&self, other: &Epilogue) -> bool {
         let same = |(a, b): (&Node, &Node)| Arc::ptr_eq(&a.function, &b.function);
         self == other && self.nodes.iter().zip(&other.nodes).all(same)
@@ -242,7 +243,7 @@ impl Epilogue {
         self.nodes.is_empty()
     }
 
-    /// Its inputs, each once, in the order of the nodes that read them.
+    /// The epilogue's inputs, each once, in the order of the nodes that read them.
     pub fn inputs(&self) -> Vec<Input> {
         let mut inputs: Vec<Input> = Vec::new();
         for input in self.nodes.iter().flat_map(|node| &node.inputs) {
@@ -253,12 +254,12 @@ impl Epilogue {
         inputs
     }
 
-    /// Whether it depends on where a tile is: on tensors, or on coordinates, which any node of the caller's may ask for.
+    /// Whether the epilogue depends on the place of a tile: on tensors, or on coordinates, for which any node of a caller may ask.
     pub(super) fn reads_tiles(&self) -> bool {
         self.nodes.iter().any(|node| node.reads_tiles)
     }
 
-    /// Declares the inputs' parameters, and makes (M,N) tensors of them. C's pitch is a multiple of `aligned` elements.
+    /// Declares the inputs' parameters, and makes (M,N) tensors of the inputs. C's pitch is a multiple of `aligned` elements.
     pub(super) fn declare(
         &self,
         b: &mut Builder,
@@ -325,14 +326,14 @@ impl Epilogue {
     }
 }
 
-/// What an input is in a kernel.
+/// An input of an epilogue in a kernel.
 pub(super) enum Given {
-    /// (M,N), or what a thread has of a tile.
+    /// (M,N), or a thread's part of a tile.
     Tensor(Box<Tensor<Gmem>>),
     Scalar(Scalar),
 }
 
-/// The same key, which says what it does.
+/// Compares the keys, which say what epilogues do.
 impl PartialEq for Epilogue {
     fn eq(&self, other: &Epilogue) -> bool {
         self.key() == other.key()

@@ -1,4 +1,4 @@
-//! A GEMM kernel's parameters: what each of them is, and the tensors that they describe.
+//! The parameters of a GEMM kernel, and the tensors that they describe.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,7 +23,7 @@ use crate::{Counting, Error, Expr, Gmem, Kernel, TmaCopy};
 /// The largest M, N, K or pitch in elements: index arithmetic on them stays in 32 bits.
 pub const MAX_EXTENT: i64 = 1 << 30;
 
-/// What a parameter of a GEMM kernel is.
+/// The meaning of a parameter of a GEMM kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Param {
     /// The 64-bit address of A, B or C.
@@ -34,13 +34,13 @@ pub enum Param {
     Extent(usize),
     /// The pitch of A, B or C in elements, 32 bits.
     Pitch(Operand),
-    /// The 64-bit address of the order of tiles ([`GemmKernel::order`]): for each tile its row and its column, two 32-bit values.
+    /// The 64-bit address of the order of tiles ([`GemmKernel::order`]): the row and the column of each tile, two 32-bit values.
     Order,
-    /// How many tiles the order has, 32 bits.
+    /// The number of tiles in the order, 32 bits.
     Tiles,
-    /// The 64-bit address of f32 sums that several blocks for a tile hand on ([`GemmKernel::workspace`]).
+    /// The 64-bit address of the f32 sums that blocks of the same tile hand on ([`GemmKernel::workspace`]).
     Workspace,
-    /// The 64-bit address of a 32-bit semaphore for each tile, which are 0 before the first launch and after each.
+    /// The 64-bit address of the 32-bit semaphores, one for each tile, which are 0 before the first launch and after each launch.
     Semaphores,
     /// The address of a tensor that is an input of the epilogue, by the input's name, or the value of a scalar.
     Input(String),
@@ -56,11 +56,11 @@ const SIZES: [&str; 6] = ["m", "n", "k", "lda", "ldb", "ldc"];
 pub struct GemmKernel {
     /// The kernel [`GemmConfig::name`].
     pub kernel: Kernel,
-    /// What each of the kernel's parameters is, in their order.
+    /// The meaning of each of the kernel's parameters, in their order.
     pub params: Vec<Param>,
-    /// What the kernel was derived from, line by line: name and layout.
+    /// The layouts from which the kernel was derived, each with its name.
     pub partitions: Vec<(&'static str, String)>,
-    /// The inputs of its epilogue.
+    /// The inputs of the epilogue.
     pub inputs: Vec<Input>,
     tile: [i64; 3],
     schedule: Schedule,
@@ -90,7 +90,7 @@ impl GemmKernel {
         Ok([narrow("rows of tiles", rows)?, narrow("columns of tiles", columns)?])
     }
 
-    /// The tiles of an M x N problem in the order in which their operands are shared best: what a persistent kernel goes through.
+    /// The tiles of an M x N problem in the order in which they share their operands best; a persistent kernel goes through this order.
     ///
     /// # Errors
     /// Those of [`GemmKernel::tiles`].
@@ -98,7 +98,7 @@ impl GemmKernel {
         Ok(schedule::order([self.tile[0], self.tile[1]], self.tiles(m, n)?))
     }
 
-    /// Blocks of the grid for an M x N problem on a device of so many multiprocessors.
+    /// The blocks of the grid for an M x N problem on a device with `multiprocessors` multiprocessors.
     ///
     /// # Errors
     /// Those of [`GemmKernel::tiles`].
@@ -107,7 +107,7 @@ impl GemmKernel {
         narrow("blocks", self.schedule.blocks(rows * columns, multiprocessors) as i64)
     }
 
-    /// How many sums and how many semaphores the workspace for an M x N problem has: none where each tile has one block.
+    /// The number of sums and the number of semaphores in the workspace for an M x N problem; both are 0 where each tile has one block.
     ///
     /// # Errors
     /// Those of [`GemmKernel::tiles`].
@@ -117,11 +117,11 @@ impl GemmKernel {
         Ok([tiles * (self.tile[0] * self.tile[1]) as u64, tiles])
     }
 
-    /// What the tensor map of A, B or C says for extents M, N, K and the three pitches, in elements; `None` for an operand that
+    /// The tensor map of A, B or C without its address, for extents M, N, K and the three pitches, in elements; `None` for an operand that
     /// the kernel takes by its address.
     ///
     /// # Errors
-    /// [`Error::Config`] for values that tensor maps do not take: extents below 1, or an N or a pitch that is not whole 16 bytes.
+    /// [`Error::Config`] for values that tensor maps do not take: extents below 1, or an N or a pitch that is no multiple of 16 bytes.
     pub fn map(&self, operand: Operand, mnk: [i64; 3], pitches: [i64; 3]) -> Result<Option<Tiled>, Error> {
         let Some(copy) = self.copies.get(&(operand as usize)) else { return Ok(None) };
         let values = [mnk, pitches].concat();
@@ -138,7 +138,7 @@ impl GemmKernel {
     }
 }
 
-/// Where A, B or C is.
+/// The parameter that locates A, B or C.
 enum Place {
     Pointer(Expr),
     Map(Expr),
@@ -218,7 +218,7 @@ impl<'a> Interface<'a> {
         })
     }
 
-    /// Whether the epilogue depends on where a tile is: on coordinates, or on tensors that it reads.
+    /// Whether the epilogue depends on the place of a tile: on coordinates, or on tensors that it reads.
     pub(super) fn epilogue_reads_tiles(&self) -> bool {
         self.epilogue.reads_tiles()
     }
@@ -245,7 +245,7 @@ impl<'a> Interface<'a> {
         Ok(Lay::new(&self.shape(operand)?, &Strides::flat(&strides)?)?)
     }
 
-    /// An operand that is taken by its address, with its coordinates.
+    /// The tensor of an operand that is taken by its address; it carries its coordinates.
     pub(super) fn tensor(&self, operand: Operand) -> Result<Tensor<Gmem>, Error> {
         match &self.places[operand as usize] {
             Place::Pointer(pointer) => {
@@ -267,7 +267,7 @@ impl<'a> Interface<'a> {
         Error::Config { what: "operand", value: format!("{operand:?}"), accepted: accepted.into() }
     }
 
-    /// Keeps the tensor copy of an operand, of which the host makes a tensor map.
+    /// Keeps the tensor copy of an operand, from which the host makes a tensor map.
     pub(super) fn keep(&mut self, operand: Operand, copy: &TmaCopy) {
         self.copies.insert(operand as usize, copy.clone());
     }
@@ -283,7 +283,7 @@ impl<'a> Interface<'a> {
         self.walk.for_each(b, who, alternate, body)
     }
 
-    /// Where blocks that share a tile hand sums on.
+    /// The workspace through which blocks that share a tile hand on sums.
     pub(super) fn workspace(&self) -> Option<&Workspace> {
         self.workspace.as_ref()
     }
@@ -293,7 +293,7 @@ impl<'a> Interface<'a> {
         self.tile_of_c(&self.tensor(Operand::C)?, tile)
     }
 
-    /// The tile at `tile`, (BlockM,BlockN), of what lies like C.
+    /// The tile at `tile`, (BlockM,BlockN), of a tensor that lies like C.
     fn tile_of_c<E: girih_tensor::Engine<Index = Expr>>(
         &self,
         whole: &Tensor<E>,
@@ -303,7 +303,7 @@ impl<'a> Interface<'a> {
         Ok(whole.local_tile(&tiler, &[Slice::At(tile.row.clone()), Slice::At(tile.column.clone())])?)
     }
 
-    /// The epilogue at a tile: what a thread has of its inputs.
+    /// The epilogue at a tile, with a thread's part of its inputs.
     pub(super) fn epilogue_at(&self, mine: &ThrMma<Expr>, tile: &Tile) -> Result<AtTile<'_>, Error> {
         let identity = Tensor::new(Counting::new(2), Lay::identity(&self.shape(Operand::C)?)?);
         let coordinate = mine.partition(Operand::C, &self.tile_of_c(&identity, tile)?)?; // (FrgV,RestM,RestN)
@@ -343,7 +343,7 @@ fn extent(symbol: Symbol) -> Expr {
     Expr::from_int(&Int::symbol(symbol))
 }
 
-/// M, N, K and the pitches, with the facts that the configuration states. Those that the kernel reads are parameters; of the
+/// M, N, K and the pitches, with the facts that the configuration states. The sizes that the kernel reads are parameters; from the
 /// others the host makes tensor maps.
 fn sizes(
     b: &mut Builder,

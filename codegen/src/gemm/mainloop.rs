@@ -1,8 +1,8 @@
-//! Mainloops: tiles of A and B come to the threads that multiply, and the sums of a tile of C stay in their registers.
+//! Mainloops, which bring tiles of A and B to the threads that multiply, and leave the sums of a tile of C in their registers.
 //!
-//! A mainloop knows neither the kernel's parameters nor what becomes of the sums, so that any kernel can contain one:
-//! [`Multistage::mainloop`] and [`WarpSpecialized::mainloop`] derive what there is to know from a tile's extents, and what they return
-//! writes the instructions between whatever comes before and after. [`generate`](super::generate) does no more than that.
+//! A mainloop depends neither on the kernel's parameters nor on what is done with the sums, so that any kernel can contain one:
+//! [`Multistage::mainloop`] and [`WarpSpecialized::mainloop`] derive everything from a tile's extents, and the values that they return
+//! write the instructions of the mainloop wherever the kernel calls them. [`generate`](super::generate) does no more than that.
 
 mod multistage;
 mod warp_specialized;
@@ -21,31 +21,31 @@ pub(super) use warp_specialized::{ROWS, WARPGROUP};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "a plain value, one for each module")]
 pub enum Mainloop {
-    /// Every thread copies, multiplies and stores, with several tiles of A and B in flight: for every atom of a warp or a thread, and
-    /// any sizes.
+    /// Every thread copies, multiplies and stores, with several tiles of A and B in flight. This takes every atom of a warp or a thread,
+    /// and any sizes.
     Multistage(Multistage),
-    /// One warpgroup issues tensor copies, the others multiply: for atoms of a warpgroup, and what tensor maps describe.
+    /// One warpgroup issues tensor copies, and the others multiply. This takes atoms of a warpgroup, and tensors that tensor maps describe.
     WarpSpecialized(WarpSpecialized),
 }
 
 impl Mainloop {
-    /// The multistage mainloop, if it is that.
+    /// The mainloop as a multistage mainloop, if it is one.
     pub fn multistage(&self) -> Option<&Multistage> {
         if let Mainloop::Multistage(multistage) = self { Some(multistage) } else { None }
     }
 
-    /// The warp-specialised mainloop, if it is that.
+    /// The mainloop as a warp-specialised mainloop, if it is one.
     pub fn warp_specialized(&self) -> Option<&WarpSpecialized> {
         if let Mainloop::WarpSpecialized(warp_specialized) = self { Some(warp_specialized) } else { None }
     }
 }
 
-/// The sums of a block's tile of C: what a thread has of them, and which elements they are.
+/// A thread's sums of a block's tile of C, and the thread's place among those that multiply.
 #[derive(Clone, Debug)]
 pub struct Sums {
     /// `(FrgV,RestM,RestN)`.
     pub values: Tensor<Rmem>,
-    /// The thread among those that multiply: it partitions C, or whatever lies like C, as the sums are partitioned.
+    /// The thread among those that multiply, which partitions C and any tensor that lies like C as the sums are partitioned.
     pub thread: ThrMma<Expr>,
 }
 
@@ -68,7 +68,7 @@ impl Sums {
     }
 }
 
-/// The tiles along K of `k` elements that a mainloop goes through if nothing else shares the work: from the first to the end.
+/// The tiles along K of `k` elements, from the first to the end, for a mainloop that does not share the work.
 ///
 /// # Errors
 /// Those of [`Expr::div`].

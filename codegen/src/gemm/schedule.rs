@@ -1,4 +1,4 @@
-//! Schedules: which block computes which tiles of C, and in which order.
+//! Schedules, which say which block computes which tiles of C, and in which order.
 
 mod order;
 mod persistent;
@@ -29,16 +29,16 @@ pub enum Schedule {
         /// Rows of tiles that are walked column by column, so that blocks that run together share tiles of A and B in the L2 cache.
         group: i64,
     },
-    /// So many blocks for each tile, which share the tiles along K: for few tiles of C and a long K. They add up one after the other, in a
-    /// workspace, so that the sums of a problem are the same each time.
+    /// Several blocks for each tile, which share the tiles along K: for few tiles of C and a long K. These blocks add up their sums one
+    /// after the other, in a workspace, so that the sums of a problem are the same each time.
     SplitK {
-        /// Blocks for each tile, of 2 to 64; K has at least as many tiles.
+        /// The blocks for each tile, from 2 to 64; K must have at least as many tiles.
         parts: i64,
     },
-    /// As many blocks as run together; each goes through every so many tiles of an order that stands in memory.
+    /// As many blocks as run together. With `n` blocks, each goes through every `n`-th tile of an order that stands in memory.
     Persistent {
-        /// Whether every second tile of a block goes through K backwards: it begins with what the last ones left in the L2 cache.
-        /// Which tiles do depends on the grid, and with that the order of their sums.
+        /// Whether every second tile of a block goes through K backwards: such a tile begins with what the tiles before left in the L2 cache.
+        /// The grid decides which tiles do so, and with that in which order their sums are added.
         alternate: bool,
     },
 }
@@ -49,13 +49,13 @@ pub(super) struct Tile {
     pub(super) column: Expr,
     /// 1 if the tile goes through K backwards, else 0.
     pub(super) backwards: Expr,
-    /// Which part of the tile it is, if it has several.
+    /// The block's part of the tile, if the tile has several parts.
     part: Option<Part>,
 }
 
 /// A block's way through its tiles.
 pub(super) enum Walk {
-    /// The numbers of rows and columns of tiles, how many rows are walked together, and how many parts a tile has.
+    /// The numbers of rows and columns of tiles, the number of rows that are walked together, and the number of parts of a tile.
     Raster {
         tiles: [Expr; 2],
         group: i64,
@@ -65,8 +65,8 @@ pub(super) enum Walk {
 }
 
 impl Schedule {
-    /// How many blocks go through so many tiles on a device of so many multiprocessors: one for each, or as few as finish them in
-    /// as few turns.
+    /// The number of blocks that go through `tiles` tiles on a device with `multiprocessors` multiprocessors: one for each tile, or for a
+    /// persistent schedule the fewest that finish the tiles in as few turns.
     pub fn blocks(&self, tiles: u64, multiprocessors: u32) -> u64 {
         match self {
             Schedule::Raster { .. } => tiles,
@@ -105,7 +105,7 @@ impl Schedule {
             Schedule::Persistent { alternate: true }
                 if matches!(config.mainloop, Mainloop::Multistage(_)) =>
             {
-                let accepted = "false: a multistage mainloop goes through K forwards";
+                let accepted = "false, since a multistage mainloop goes through K forwards";
                 refuse("alternate", String::from("true"), accepted)
             }
             Schedule::SplitK { parts } if !(2..=MAX_PARTS).contains(&parts) => {
@@ -117,8 +117,8 @@ impl Schedule {
 }
 
 impl Walk {
-    /// Runs `body` for each of the block's tiles. The threads where `who` holds know which tile it is; with `alternate`, they know
-    /// whether it goes through K backwards.
+    /// Runs `body` for each of the block's tiles. The threads where `who` holds know which tile it is, and with `alternate` whether the
+    /// tile goes through K backwards.
     pub(super) fn for_each(
         &self,
         b: &mut Builder,

@@ -1,4 +1,4 @@
-//! Shared memory has 32 banks of 4 bytes; what a phase of a warp's access asks of one bank it gets word by word.
+//! Bank conflicts of the GEMM kernels: shared memory has 32 banks of 4 bytes, and a bank gives the words of a phase one by one.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use girih_tensor::DType;
 use super::configs::{chosen, multistage, simt, sm80};
 use super::run::{Matrix, multiply};
 
-/// A warp's access as it is served, in phases that ask for 128 bytes, and as if words that several phases read were
+/// The wavefronts of a warp's access, in phases that ask for 128 bytes, if words that several phases read were
 /// served once.
 fn wavefronts(addresses: Vec<i64>, bytes: i64) -> Pieces {
     let words: BTreeSet<i64> = addresses.iter().flat_map(|a| a / 4..(a + bytes + 3) / 4).collect();
@@ -22,7 +22,7 @@ fn wavefronts(addresses: Vec<i64>, bytes: i64) -> Pieces {
     sum
 }
 
-/// An address for each lane, and how many bytes are moved there.
+/// An address for each lane, and the number of bytes that are moved there.
 type Accesses = Vec<(Vec<i64>, i64)>;
 
 /// Every access to shared memory of every warp.
@@ -44,7 +44,7 @@ impl Observer for Shared {
             _ if name.contains("shared") || name.contains("ldmatrix") => panic!("{text}: how many bytes?"),
             _ => return,
         };
-        // `[%r+offset]`, the first of the copy's two.
+        // The address in shared memory is the first of the copy's two, `[%r+offset]`.
         let (_, address) = operands.split_once('[').unwrap();
         let (address, _) = address.split_once(']').unwrap();
         let (base, offset) = address.split_once('+').unwrap_or((address, "0"));
@@ -56,7 +56,7 @@ impl Observer for Shared {
     }
 }
 
-/// The accesses of a block that multiplies a tile, all stages in use, to the operand's tiles; addresses begin with theirs.
+/// The accesses to the operands' tiles by a block that multiplies a tile with all stages in use; addresses begin with the tiles.
 fn accesses(config: &GemmConfig) -> [Accesses; 2] {
     let [m, n, k] = config.tile;
     let mainloop = multistage(config);

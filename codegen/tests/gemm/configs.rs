@@ -1,11 +1,11 @@
-//! Configurations: those that a choice by facts makes, and odd ones.
+//! Configurations: those that are chosen by facts, and odd ones.
 
 use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN, UNIVERSAL_FMA_F32};
 use girih_codegen::gemm::{GemmConfig, Mainloop, Major, Multistage, Schedule, Source, Store};
 use girih_layout::{Lay, Tile, lay};
 use girih_tensor::DType;
 
-/// Both operands' contiguous modes, by BLAS's letters: `t` first and `n` second are K.
+/// The contiguous modes of both operands, by BLAS's letters: K is contiguous for `t` first and for `n` second.
 pub(crate) const LAYOUTS: [(&str, Major, Major); 4] = [
     ("tn", Major::K, Major::K),
     ("tt", Major::K, Major::Mn),
@@ -67,7 +67,7 @@ pub(crate) fn multistage(config: &GemmConfig) -> &Multistage {
     config.mainloop.multistage().unwrap()
 }
 
-/// The same with another mainloop.
+/// The configuration with another mainloop.
 pub(crate) fn with(config: GemmConfig, change: impl FnOnce(Multistage) -> Multistage) -> GemmConfig {
     config.with_mainloop(Mainloop::Multistage(change(*multistage(&config))))
 }
@@ -77,13 +77,13 @@ fn with_vector(config: GemmConfig, vector: i64) -> GemmConfig {
     with(config, |m| Multistage { a: source(m.a), b: source(m.b), ..m })
 }
 
-/// Elements that pass through registers of their own: no asynchronous copy is aligned to the pitch.
+/// A configuration for any pitch: no asynchronous copy is aligned to it, so that elements pass through registers.
 pub(crate) fn unaligned(a: Major, b: Major) -> GemmConfig {
     let store = Store::Direct { vector: 1 };
     GemmConfig { tile: [64, 64, 32], store, ..with_vector(sm80(DType::Bf16, a, b), 1) }
 }
 
-/// Loads of less than 16 bytes, as they are chosen: f32 in tiles half as deep, 16-bit floats by eight warps.
+/// A configuration with loads of less than 16 bytes, as it is chosen: f32 in tiles half as deep, 16-bit floats by eight warps.
 fn narrow(config: GemmConfig, vector: i64) -> GemmConfig {
     let config = with_vector(config, vector);
     if config.atom().a_type == DType::F32 {
@@ -92,7 +92,7 @@ fn narrow(config: GemmConfig, vector: i64) -> GemmConfig {
     with(config, |m| Multistage { atoms: lay!("(2,4):(1,2)"), ..m })
 }
 
-/// What facts choose: every layout and alignment; what differs only in C's vectors or the dtype is left out.
+/// The configurations that facts choose, for every layout and alignment, without those that differ only in C's vectors or the dtype.
 pub(crate) fn chosen() -> Vec<GemmConfig> {
     let mut out = Vec::new();
     for (_, a, b) in LAYOUTS {
@@ -131,7 +131,7 @@ pub(crate) fn odd() -> Vec<GemmConfig> {
     });
     let wide = GemmConfig { c_type: DType::F32, tile: [64, 64, 32], ..sm80(DType::Bf16, k, k) };
     vec![
-        // One atom of 16 x 8 x 16 along M and K, two along N: what one `ldmatrix` delivers.
+        // One atom of 16 x 8 x 16 along M and K, and two along N, which is what one `ldmatrix` delivers.
         one(sm80(DType::Bf16, k, k)),
         one(sm80(DType::F16, mn, mn)),
         // One multiply-add a thread.

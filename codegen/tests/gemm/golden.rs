@@ -9,7 +9,7 @@ use girih_tensor::DType;
 use super::configs::{chosen, odd, simt, sm80, unaligned, with};
 use crate::warp_specialized::config as wgmma;
 
-/// Small enough to read: 2 x 2 blocks of 2 x 2 values a thread, 256 threads.
+/// A configuration whose kernel is small enough to read: 2 x 2 blocks of 2 x 2 values a thread, 256 threads.
 fn small_simt(a: Major, b: Major) -> GemmConfig {
     const TWOS: Lay = lay!("(16,2,2):(2,1,32)");
     let permutation = [Tile::Lay(TWOS), Tile::Lay(TWOS)];
@@ -70,7 +70,7 @@ fn sm90_bf16_split_k() {
     check(&config, expect_file!["../../testdata/golden/gemm_sm90_bf16_split_k.ptx"]);
 }
 
-/// What the parser skips.
+/// Removes comments, which the parser skips.
 fn drop_comments(module: &mut Module) {
     for item in &mut module.items {
         if let Item::Kernel(kernel) = item {

@@ -8,14 +8,14 @@ use girih_tensor::DType;
 
 use crate::warp_specialized::config;
 
-/// A kernel of tiles of so many rows and columns.
+/// A kernel of tiles of `m` rows and `n` columns.
 fn kernel([m, n]: [i64; 2]) -> GemmKernel {
     let atoms = if m > 64 { lay!("(2,1):(1,0)") } else { lay!("(1,1):(0,0)") };
     let of = config(&format!("SM90_64x{n}x16_F32BF16BF16_SS"), [m, n, 64], atoms, DType::Bf16);
     generate(&GemmConfig { store: Store::Tma { rows: m.min(128) }, ..of }, &Epilogue::new()).unwrap()
 }
 
-/// The order of so many tiles of `tile` elements.
+/// The order of `tiles` tiles, each of `tile` elements.
 fn order(kernel: &GemmKernel, tile: [i64; 2], tiles: [u32; 2]) -> Vec<[u32; 2]> {
     let [m, n] = [0, 1].map(|i| tile[i] * i64::from(tiles[i]));
     kernel.order(m, n).unwrap()
@@ -56,7 +56,7 @@ fn every_tile_is_in_the_order_once() {
     }
 }
 
-/// 128 tiles of 128 x 256 in a row are a square of C of 2048 x 2048: they need the fewest elements of A and B.
+/// 128 consecutive tiles of 128 x 256 are a square of C of 2048 x 2048, which needs the fewest elements of A and B.
 #[test]
 fn tiles_in_a_row_share_rows_and_columns() {
     let (tile, kernel) = ([128, 256], kernel([128, 256]));

@@ -1,4 +1,4 @@
-//! Each element has one owner, and a vector access touches exactly the elements of its owner.
+//! In the partitions of GEMM kernels each element has one owner, and a vector access touches exactly the elements of its owner.
 
 use std::sync::LazyLock;
 
@@ -20,7 +20,7 @@ fn size(layout: &Lay) -> i64 {
     layout.size().unwrap().get().unwrap()
 }
 
-/// Where value `index` stands.
+/// The engine at value `index`.
 fn at<E: Engine<Index = Expr>>(tensor: &Tensor<E>, index: i64) -> E {
     tensor.slice(Slice::At(Expr::from(index))).unwrap().into_engine()
 }
@@ -70,13 +70,13 @@ fn copies() -> impl Iterator<Item = (&'static GemmConfig, Operand, &'static Tile
     COPIES.iter().flat_map(|(config, [a, b])| [(config, Operand::A, a), (config, Operand::B, b)])
 }
 
-/// The copy that is recorded so.
+/// The copy that a kernel's record describes.
 fn tile_copy(config: &GemmConfig, operand: Operand, record: &str) -> TiledCopy {
     let vector = source(config, operand).vector;
     let bits = config.atom().a_type.bits();
     let atom = cp_async(vector as u32 * bits / 8).copied().unwrap_or(UNIVERSAL_COPY_16);
-    // Threads in rows along the contiguous mode, a vector each. The record says how long the rows are, but for tiles that the
-    // threads go through from beginning to end: there they are as long as they can be.
+    // Threads lie in rows along the contiguous mode, with a vector each. The record says how long the rows are. In tiles that the
+    // threads go through from beginning to end, the rows are as long as they can be, and the record does not say it.
     let by_mode = |along: i64, across: i64| {
         if source(config, operand).major == Major::K { [across, along] } else { [along, across] }
     };
@@ -122,7 +122,7 @@ fn accumulators_own_each_element_of_c_once() {
     }
 }
 
-/// Every thread of a column of atoms needs all of their A, every one of a row all of their B.
+/// Every thread of a column of atoms needs all of the column's A, every thread of a row all of the row's B.
 #[test]
 fn fragments_own_each_element_once_a_row_of_atoms() {
     for config in all() {
@@ -144,7 +144,7 @@ fn fragments_own_each_element_once_a_row_of_atoms() {
     }
 }
 
-/// A thread writes a vector from one address on: its elements have to lie there side by side, aligned.
+/// A thread writes a vector from one address on, so that the vector's elements have to lie there side by side, aligned.
 #[test]
 fn loads_write_their_own_elements() {
     for (config, operand, copy) in copies() {

@@ -1,4 +1,4 @@
-//! Mainloops in a kernel that is no GEMM of girih's: products over a part of K each, by every mainloop.
+//! Every mainloop in a kernel that is no GEMM of girih's: each computes products over parts of K.
 
 use girih_codegen::algorithm::copy;
 use girih_codegen::atom::{
@@ -16,8 +16,8 @@ use crate::simulator::{addresses, checked, download, sizes, upload};
 
 const TILE: [i64; 3] = [64, 64, 64];
 
-/// `c(split)(i,j)` are the sums over `per` tiles along K, from tile `split * per` on. The block's number is row, column and split.
-/// With the kernel come the tensor copies that maps are made of, and the symbols m, n, k and pitch in them.
+/// A kernel in which `c(split)(i,j)` are the sums over `per` tiles along K, from tile `split * per` on. The block's number is row,
+/// column and split. The tensor copies from which maps are made are returned too, and the symbols m, n, k and pitch in them.
 fn kernel(by: &Mainloop, dtype: DType) -> Result<(Kernel, Vec<TmaCopy>, [Symbol; 4]), Error> {
     let threads = match by {
         Mainloop::Multistage(multistage) => multistage.threads()?,
@@ -165,7 +165,7 @@ fn mainloops_run_in_kernels_of_users() {
     }
 }
 
-/// A copy that was made for another mainloop does not bring the tiles of this one.
+/// A copy that was made for another mainloop does not bring this mainloop's tiles.
 #[test]
 fn feeds_of_another_mainloop_are_refused() {
     let types = [DType::F32, DType::Bf16, DType::Bf16];

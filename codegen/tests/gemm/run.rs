@@ -1,4 +1,4 @@
-//! Kernels of odd configurations on the simulator, every check on. Sums of small integers are exact in any order.
+//! Kernels of odd configurations on the simulator with every check on. Sums of small integers are exact in any order.
 
 use girih_codegen::Error;
 use girih_codegen::gemm::{
@@ -42,14 +42,14 @@ pub(super) struct Matrix {
 impl Matrix {
     pub(super) fn new(source: Source, x: i64, k: i64, seed: i64) -> Matrix {
         let (row, rows) = if source.major == Major::K { (k, x) } else { (x, k) };
-        // Longer than the row, as aligned as the facts say; the last row ends with its last element.
+        // The pitch is longer than the row, and as aligned as the facts say; the last row ends with its last element.
         let pitch = (row / source.vector + 2) * source.vector;
         let len = if row == 0 || rows == 0 { 0 } else { (rows - 1) * pitch + row };
         let data = (0..len).map(|i| ((i * 7 + i / 3 * seed) % 5 - 2) as f64).collect();
         Matrix { source, pitch, data }
     }
 
-    /// With elements by their position, zeros in the padding.
+    /// A matrix whose elements are given by their position, with zeros in the padding.
     fn of(source: Source, x: i64, k: i64, element: impl Fn(i64, i64) -> f64) -> Matrix {
         let mut matrix = Matrix::new(source, x, k, 0);
         matrix.data.fill(0.0);
@@ -69,7 +69,7 @@ impl Matrix {
     }
 }
 
-/// C's pitch, and its bytes as the kernel leaves them.
+/// C's pitch, and C's bytes as the kernel leaves them.
 pub(super) fn multiply(
     config: &GemmConfig,
     kernel: &GemmKernel,
@@ -109,12 +109,12 @@ pub(super) fn multiply(
         download(&memory, c_at, c_bytes)
     };
     let c = multiplied();
-    // A workspace is as the next launch needs it.
+    // The kernel leaves the workspace so that the next launch can use it.
     assert!(workspace == [0, 0] || c == multiplied(), "{config:?} of {m} x {n} x {k}, again");
     (pitch_c, c)
 }
 
-/// Elements of C that divide N and its pitch.
+/// The number of elements of C that divides N and C's pitch.
 fn vector_of_c(config: &GemmConfig) -> i64 {
     let Store::Direct { vector } = config.store else { panic!("{:?}", config.store) };
     vector
@@ -151,7 +151,7 @@ fn odd_configurations_multiply() {
     verify(&odd()[2], [1, 4, 1]);
 }
 
-/// Blocks that share a tile, whether K has as many tiles for each of them or not.
+/// Blocks share a tile, whether K has a multiple of as many tiles or not.
 #[test]
 fn blocks_share_tiles() {
     for (parts, config) in
@@ -165,8 +165,8 @@ fn blocks_share_tiles() {
     }
 }
 
-/// What a thread's fragment holds of a k-block is what its MMA multiplies: elements of one operand that are all different, of
-/// which the other, with ones in its diagonal, lets each pass to a place of its own in C.
+/// A thread's fragment of a k-block holds what its MMA multiplies: the elements of one operand are all different, and the
+/// other operand has ones in its diagonal, so that each element comes to a place of its own in C.
 #[test]
 fn fragments_hold_what_the_mma_multiplies() {
     let interesting =

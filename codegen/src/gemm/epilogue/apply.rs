@@ -1,4 +1,4 @@
-//! An epilogue over the sums that a thread has of a tile.
+//! Applies an epilogue to the sums that a thread has of a tile.
 
 use girih_layout::{Int, Lay, Stride, Tiler};
 use girih_tensor::{DType, Engine, Slice, Tensor};
@@ -9,13 +9,14 @@ use crate::builder::Builder;
 use crate::sizes::{extent, static_size};
 use crate::{Counting, Error, Expr, Gmem, Rmem, Scalar, engine};
 
-/// Values of C that are computed together, and what is read for them: it has to fit the registers beside the sums.
+/// The most values of C that are computed together, and the most values that are read for them: all have to fit the registers beside
+/// the sums.
 const TOGETHER: i64 = 32;
 const READ_TOGETHER: i64 = 64;
-/// Values that the widest store of shared memory takes of a thread.
+/// The values that the widest store to shared memory takes of a thread.
 const STORED_TOGETHER: i64 = 8;
 
-/// An epilogue at a tile: what a thread has of its inputs.
+/// An epilogue at a tile, with a thread's part of its inputs.
 pub(in crate::gemm) struct AtTile<'a> {
     pub(in crate::gemm) epilogue: &'a Epilogue,
     /// C's dtype.
@@ -25,8 +26,8 @@ pub(in crate::gemm) struct AtTile<'a> {
 }
 
 impl AtTile<'_> {
-    /// The values of C for `sums`, (FrgV,RestM,RestN), piece by piece: `each` gets the registers of a piece and the piece that it
-    /// is, of any tensor that is partitioned like the sums.
+    /// Computes the values of C for `sums`, (FrgV,RestM,RestN), piece by piece: `each` gets the registers of a piece, and the piece, which
+    /// cuts any tensor that is partitioned like the sums.
     pub(in crate::gemm) fn for_each_piece(
         &self,
         b: &mut Builder,
@@ -39,8 +40,8 @@ impl AtTile<'_> {
         Ok(())
     }
 
-    /// The values of C for row `row` of atoms of `sums`, (FrgV,RestM,RestN), piece by piece: `each` gets the registers of a piece, and
-    /// the piece that it is of a tensor that is partitioned like the row, (FrgV,1,RestN).
+    /// Computes the values of C for row `row` of atoms of `sums`, (FrgV,RestM,RestN), piece by piece: `each` gets the registers of a piece,
+    /// and the piece, which cuts any tensor that is partitioned like the row, (FrgV,1,RestN).
     pub(in crate::gemm) fn for_each_piece_of_row(
         &self,
         b: &mut Builder,
@@ -53,12 +54,12 @@ impl AtTile<'_> {
             all.retain(|piece| piece.at[1] == row);
             all
         } else {
-            // Nothing has to fit the registers beside the sums.
+            // Nothing else has to fit the registers.
             vec![Piece::row(sums.layout(), row)?]
         };
         for (i, piece) in pieces.iter().enumerate() {
             if i > 0 {
-                // Without it ptxas reads for the next pieces too, into more registers than there are.
+                // Without this ptxas moves the reads of later pieces here, into more registers than there are.
                 b.warp_sync();
             }
             let of_row = Piece { at: [piece.at[0], 0, piece.at[2]], ..*piece };
@@ -74,7 +75,7 @@ impl AtTile<'_> {
         (1 << most.max(1).ilog2()).clamp(STORED_TOGETHER, TOGETHER)
     }
 
-    /// Calls `then` with the values of C for a piece of the sums: the sums themselves, if they are that.
+    /// Calls `then` with the values of C for a piece of the sums, which are the sums themselves if the epilogue is the identity.
     fn results(
         &self,
         b: &mut Builder,
@@ -133,20 +134,20 @@ fn sum(b: &mut Builder, sums: &Tensor<Rmem>, i: usize) -> Result<Scalar, Error> 
     b.scalar_in(&reg, at.dtype())
 }
 
-/// A part of what a thread has of a tile, (FrgV,RestM,RestN).
+/// A part of a thread's values of a tile, (FrgV,RestM,RestN).
 pub(in crate::gemm) struct Piece {
-    /// How many values it has of each mode, and which of them.
+    /// The number of values that the piece has of each mode, and which of the pieces along each mode it is.
     sizes: [i64; 3],
     at: [i64; 3],
 }
 
 impl Piece {
-    /// The pieces of a fragment, which have at most so many rows of atoms, and so many values together.
+    /// The pieces of a fragment, each of at most `rows` rows of atoms and at most `together` values.
     fn all(fragment: &Lay, rows: i64, together: i64) -> Result<Vec<Piece>, Error> {
         let extents = extents(fragment)?;
         let widest = |extent: i64, most: i64| 1 << (extent.trailing_zeros().min(most.max(1).ilog2()));
         let values = widest(extents[0], together);
-        // Four neighbours along N may be a vector.
+        // Four neighbours along N may make a vector.
         let columns = widest(extents[2], (together / values).min(4));
         let sizes = [values, widest(extents[1], rows.min(together / (values * columns))), columns];
         let counts = [0, 1, 2].map(|mode| extents[mode] / sizes[mode]);
@@ -192,7 +193,7 @@ fn extents(fragment: &Lay) -> Result<[i64; 3], Error> {
     Ok(extents)
 }
 
-/// The values of a tensor, read once where several of them are one element: those of a vector for the rows or columns of C.
+/// The values of a tensor; values that are the same element, as of a vector for the rows or columns of C, are read once.
 fn values(b: &mut Builder, tensor: &Tensor<Gmem>) -> Result<Vec<Scalar>, Error> {
     let layout = tensor.layout();
     let count = static_size("epilogue", layout)?;

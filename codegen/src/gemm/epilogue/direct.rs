@@ -1,4 +1,4 @@
-//! Registers to global memory: what becomes of the sums goes to C.
+//! Stores the results of an epilogue from registers to global memory.
 
 use girih_tensor::Tensor;
 
@@ -10,7 +10,7 @@ use crate::gemm::mainloop::Sums;
 use crate::tiled::mma::Operand;
 use crate::{Error, Gmem};
 
-/// Stores what `epilogue` makes of the sums to a tile of C, (BlockM,BlockN).
+/// Stores the results of `epilogue` on the sums to a tile of C, (BlockM,BlockN).
 pub(in crate::gemm) fn store(
     b: &mut Builder,
     epilogue: &AtTile<'_>,

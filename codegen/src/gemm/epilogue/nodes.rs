@@ -9,7 +9,7 @@ use crate::{Error, Scalar};
 use std::sync::Arc;
 
 impl Epilogue {
-    /// With a function of the value alone; see [`Epilogue::node`] for the key.
+    /// With a node that is a function of the value alone; [`Epilogue::node`] says what the key must name.
     ///
     /// # Examples
     /// ```
@@ -41,7 +41,7 @@ impl Epilogue {
         })
     }
 
-    /// Adds an input: a bias, a residual.
+    /// Adds an input, such as a bias or a residual.
     #[must_use]
     pub fn plus(self, input: Input) -> Epilogue {
         self.ready(format!("plus {input}"), vec![input], |_, e, [other]| Ok(e.value() + other))
@@ -55,7 +55,7 @@ impl Epilogue {
         self.ready(key, inputs, |_, e, [factor, other]| Ok(other.mul_add(factor, e.value())))
     }
 
-    /// Multiplies by an input: scales of rows or columns, a mask.
+    /// Multiplies by an input, such as scales of rows or columns, or a mask.
     #[must_use]
     pub fn times(self, input: Input) -> Epilogue {
         self.ready(format!("times {input}"), vec![input], |_, e, [other]| Ok(e.value() * other))
@@ -68,10 +68,10 @@ impl Epilogue {
     }
 
     /// GELU by its approximation with the hyperbolic tangent, `x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 * x^3)))`, which differs
-    /// from the one with the error function by less than 0.0005 (Hendrycks and Gimpel, "Gaussian Error Linear Units").
+    /// from GELU with the error function by less than 0.0005 (Hendrycks and Gimpel, "Gaussian Error Linear Units").
     #[must_use]
     pub fn gelu(self) -> Epilogue {
-        // x / (1 + exp(-2 u)) for u inside the tangent: more exact than `tanh.approx`.
+        // This is x / (1 + exp(-2 u)), where u is the argument of the tangent, since it is more exact than `tanh.approx`.
         const SCALE: f64 = -2.0 * std::f64::consts::LOG2_E * 0.797_884_560_802_865_4;
         self.map("gelu", |x| {
             let u = (x * x).mul_add(0.044715 * SCALE, SCALE) * x;
@@ -102,7 +102,7 @@ impl Epilogue {
         self.map("silu", |x| x * ((x * -std::f64::consts::LOG2_E).exp2() + 1.0).recip_approx())
     }
 
-    /// With a node whose function has its inputs in their order.
+    /// With a node whose function gets the node's inputs in their order.
     fn ready<const N: usize>(
         self,
         key: String,

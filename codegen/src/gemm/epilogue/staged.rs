@@ -1,5 +1,5 @@
-//! Registers through shared memory to global memory: what becomes of the sums goes to C by tensor copies, while the next tile is
-//! loaded.
+//! Stores the results of an epilogue from registers to shared memory, and from there by tensor copies to global memory, while the next
+//! tile is loaded.
 
 use girih_layout::{Composed, Lay, lay};
 use girih_tensor::{DType, Slice, Tensor};
@@ -15,7 +15,7 @@ use crate::sizes::{shape_tiler, static_size};
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Smem, TiledCopy, TiledMma, TmaCopy};
 
-/// How rows of C lie in shared memory, and how they come there and leave it.
+/// The layout of rows of C in shared memory, and the copies to and from there.
 #[derive(Clone, Debug)]
 pub(in crate::gemm) struct Rows {
     /// BlockM and BlockN.
@@ -25,7 +25,7 @@ pub(in crate::gemm) struct Rows {
     together: i64,
     /// How many warpgroups multiply.
     consumers: i64,
-    /// A warpgroup's 64 rows, (64,BlockN), as a tensor copy takes them.
+    /// The layout of a warpgroup's 64 rows, (64,BlockN), as a tensor copy takes them.
     layout: Composed,
     /// The copy of those rows from registers.
     store: TiledCopy,
@@ -60,7 +60,7 @@ impl Rows {
         TmaCopy::new(Transfer::Store, self.dtype, global, self.layout.layout(), self.layout.swizzle())
     }
 
-    /// What it is derived from, line by line: name and layout.
+    /// The layouts from which the rows are derived, each with its name.
     pub(in crate::gemm) fn describe(&self, copy: &TmaCopy) -> [(&'static str, String); 3] {
         [
             ("C in shared memory", self.layout.to_string()),
@@ -70,13 +70,13 @@ impl Rows {
     }
 }
 
-/// Bytes of shared memory that so many rows of C take.
+/// The bytes of shared memory that `rows` rows of C take.
 pub(in crate::gemm) fn shared_bytes(dtype: DType, rows: i64, tile_n: i64) -> Result<i64, Error> {
     Ok(rows * tile_n * element_bytes("c_type", dtype)?)
 }
 
 impl Staged {
-    /// Takes its shared memory.
+    /// Allocates the shared memory.
     pub(in crate::gemm) fn new(
         b: &mut Builder,
         rows: Rows,
@@ -88,7 +88,7 @@ impl Staged {
         Ok(Staged { rows, copy, map: map.clone(), base })
     }
 
-    /// The results to shared memory, as many rows as it has room for, and from there by tensor copies of 64 rows.
+    /// Stores the results to shared memory, as many rows as there is room for, and from there by tensor copies of 64 rows.
     pub(in crate::gemm) fn store(
         &self,
         b: &mut Builder,
@@ -102,7 +102,7 @@ impl Staged {
         let barrier = consumer.group() + &Expr::from(1);
         for first in (0..rest_m).step_by(together as usize) {
             let parts = first..first + together;
-            // The rows of the last time have been read.
+            // Before they are written again, the rows of the last turn must have been read.
             self.finish(b, consumer)?;
             b.named_barrier_sync(&barrier, WARPGROUP as u32)?;
             for part in parts.clone() {
@@ -121,7 +121,7 @@ impl Staged {
         Ok(())
     }
 
-    /// Waits until what has been stored has been read from shared memory.
+    /// Waits until tensor copies have read the rows in shared memory.
     pub(in crate::gemm) fn finish(&self, b: &mut Builder, consumer: &Consumer<'_>) -> Result<(), Error> {
         b.if_(consumer.leader(), |b| {
             tma_store_wait(b, 0);
@@ -129,7 +129,7 @@ impl Staged {
         })
     }
 
-    /// 64 rows of results to `place` among the warpgroup's rows in shared memory.
+    /// Stores 64 rows of results at `place` among the warpgroup's rows in shared memory.
     fn to_shared(
         &self,
         b: &mut Builder,
@@ -146,7 +146,7 @@ impl Staged {
         })
     }
 
-    /// Issues the copies of those to C.
+    /// Issues the copies of 64 rows to C.
     fn to_global(
         &self,
         b: &mut Builder,
@@ -163,14 +163,14 @@ impl Staged {
         let one = self.copy.copy().get_slice(&Expr::from(0))?;
         copy(
             b,
-            // A and B are what the cache is for.
+            // The cache is kept for A and B.
             self.copy.with(&self.map).cache_hint(CacheHint::EvictFirst),
             &one.partition_s(&self.rows_at(consumer, place)?)?, // (Box,1,RestN)
             &one.partition_d(&target)?,                         // (Box,1,RestN)
         )
     }
 
-    /// Rows of C in shared memory, (64,BlockN): those of a warpgroup at `place` among its own.
+    /// The rows of C, (64,BlockN), at `place` among the warpgroup's rows in shared memory.
     fn rows_at(&self, consumer: &Consumer<'_>, place: i64) -> Result<Tensor<Smem>, Error> {
         let bytes = shared_bytes(self.rows.dtype, ROWS, self.rows.tile[1])?;
         let number = consumer.group() + &Expr::from(place * self.rows.consumers);

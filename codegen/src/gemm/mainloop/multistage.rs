@@ -1,5 +1,5 @@
-//! The multistage mainloop: every thread copies tiles of A and B into shared memory, several stages ahead, and multiplies those that
-//! have come (CUTLASS's `MainloopSm80CpAsync`).
+//! The multistage mainloop: every thread copies tiles of A and B into shared memory, several stages ahead, and multiplies the tiles
+//! that have arrived (CUTLASS's `MainloopSm80CpAsync`).
 
 mod config;
 mod fragment;
@@ -24,7 +24,7 @@ use fragment::{FragmentLoad, fragment_layout};
 use load::TileLoad;
 pub use shared::SharedTile;
 
-/// A multistage mainloop on tiles of one size ([`Multistage::mainloop`]): its copies, and how tiles lie in shared memory.
+/// A multistage mainloop on tiles of one size ([`Multistage::mainloop`]), with its copies and the layouts of tiles in shared memory.
 #[derive(Clone, Debug)]
 pub struct MultistageMainloop {
     multistage: Multistage,
@@ -33,7 +33,7 @@ pub struct MultistageMainloop {
     mma: TiledMma,
     shared: [SharedTile; 2],
     copies: [TiledCopy; 2],
-    /// `ldmatrix`, where the atom takes its fragments so.
+    /// The copies by `ldmatrix`, where the atom takes its fragments so.
     readers: [Option<TiledCopy>; 2],
 }
 
@@ -41,7 +41,7 @@ impl Multistage {
     /// The mainloop on tiles of BlockM, BlockN, BlockK elements.
     ///
     /// # Errors
-    /// [`Error::Config`] naming what does not fit, and what would be accepted.
+    /// [`Error::Config`], which names the field that does not fit, and what would be accepted.
     pub fn mainloop(&self, tile: [i64; 3]) -> Result<MultistageMainloop, Error> {
         self.check(tile)?;
         let [a, b] = [Operand::A, Operand::B];
@@ -58,15 +58,15 @@ impl Multistage {
 }
 
 impl MultistageMainloop {
-    /// Writes the sums over the tiles of `k_tiles` along K: of block tile `at[0]` of A, M x K, and `at[1]` of B, N x K. All threads
-    /// of the block take part, [`Multistage::threads`] in number. What lies outside of tensors that carry their extents
-    /// ([`Gmem::bounded`]) counts as zero. A second mainloop in the same kernel, and one in a loop, needs a barrier before it.
+    /// Writes the sums over the tiles of `k_tiles` along K: of block tile `at[0]` of A, M x K, and `at[1]` of B, N x K. All
+    /// [`Multistage::threads`] threads of the block take part. Elements outside of tensors that carry their extents ([`Gmem::bounded`])
+    /// count as zero. A second mainloop in the same kernel, and a mainloop in a loop, needs a barrier before it.
     ///
     /// # Errors
     /// [`Error::Mismatch`] for tensors whose contiguous mode or alignment is not that of [`Source`].
     ///
     /// # Examples
-    /// The largest sum of each thread, instead of a C.
+    /// The kernel finds the largest sum of each thread, and has no C.
     /// ```
     /// use girih_codegen::algorithm::read;
     /// use girih_codegen::atom::{Major, SM80_16X8X16_F32F16F16F32_TN};
@@ -114,7 +114,7 @@ impl MultistageMainloop {
         Ok(mainloop.sums)
     }
 
-    /// What it is derived from, line by line: name and layout.
+    /// The layouts from which the mainloop is derived, each with its name.
     ///
     /// # Errors
     /// [`Error::Mismatch`].
@@ -136,7 +136,7 @@ impl MultistageMainloop {
         ])
     }
 
-    /// How the tiles of A or B lie in shared memory.
+    /// The layout of the tiles of A or B in shared memory.
     pub fn shared(&self, operand: Operand) -> &SharedTile {
         &self.shared[operand as usize]
     }
@@ -147,7 +147,7 @@ impl MultistageMainloop {
     }
 }
 
-/// The loop over k-tiles of a tile of C, `stages - 1` of them ahead in flight.
+/// The loop over the k-tiles of a tile of C, with `stages - 1` k-tiles in flight ahead.
 struct Loop {
     multistage: Multistage,
     loads: [TileLoad; 2],
@@ -227,7 +227,7 @@ impl Loop {
                     self.load_fragments(b, block + 1, &stage)?;
                 }
                 if last {
-                    // Every warp has read this tile's last fragments: its stage may be overwritten after the barrier.
+                    // After this barrier every warp has read this tile's last fragments, so that its stage may be overwritten.
                     self.wait(b)?;
                     if ahead {
                         self.load_fragments(b, 0, &next)?;

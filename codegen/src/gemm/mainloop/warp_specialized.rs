@@ -1,5 +1,5 @@
-//! The warp-specialised mainloop: one warpgroup issues tensor copies of A and B into a pipeline of stages, the others multiply what has
-//! come (CUTLASS's `KernelTmaWarpSpecializedCooperative`).
+//! The warp-specialised mainloop: one warpgroup issues tensor copies of A and B into a pipeline of stages, and the others multiply the
+//! tiles that have arrived (CUTLASS's `KernelTmaWarpSpecializedCooperative`).
 
 mod config;
 mod consumer;
@@ -29,7 +29,7 @@ pub struct WarpSpecializedMainloop {
     mma: TiledMma,
 }
 
-/// Where the tiles of A or B come from: a tensor copy ([`WarpSpecializedMainloop::tma_copy`]) and the address of its tensor map.
+/// The source of the tiles of A or B: a tensor copy ([`WarpSpecializedMainloop::tma_copy`]) and the address of its tensor map.
 #[derive(Clone, Debug)]
 pub struct Feed {
     /// The copy, which knows the tensor's shape.
@@ -38,7 +38,7 @@ pub struct Feed {
     pub map: Expr,
 }
 
-/// What both roles share.
+/// The parts that the producer and the consumers share.
 struct Shared<'a> {
     mainloop: &'a WarpSpecializedMainloop,
     tiles: [Tensor<Smem>; 2], // (BlockX,BlockK,Stage)
@@ -49,7 +49,7 @@ impl WarpSpecialized {
     /// The mainloop on tiles of BlockM, BlockN, BlockK elements.
     ///
     /// # Errors
-    /// [`Error::Config`] naming what does not fit, and what would be accepted.
+    /// [`Error::Config`], which names the field that does not fit, and what would be accepted.
     pub fn mainloop(&self, tile: [i64; 3]) -> Result<WarpSpecializedMainloop, Error> {
         self.check(tile)?;
         Ok(WarpSpecializedMainloop { parts: *self, tile, mma: self.mma()? })
@@ -67,14 +67,15 @@ impl WarpSpecializedMainloop {
         TmaCopy::new(Transfer::Load, dtype, global, tile.layout(), tile.swizzle())
     }
 
-    /// Writes both roles. One thread of the first warpgroup executes `produce`, the other warpgroups `consume`: they have to go
-    /// through the same tiles of C, with as many tiles along K. The block has [`WarpSpecialized::threads`], all of which come here.
+    /// Writes the producer and the consumers. One thread of the first warpgroup executes `produce`, and the other warpgroups execute
+    /// `consume`: both have to go through the same tiles of C, with as many tiles along K. All threads of the block, of which there are
+    /// [`WarpSpecialized::threads`], must execute this.
     ///
     /// # Errors
-    /// [`Error::Config`] for shared memory that does not suffice; what `produce` and `consume` return.
+    /// [`Error::Config`] for shared memory that does not suffice; the errors of `produce` and `consume`.
     ///
     /// # Examples
-    /// A block for each tile of 64 x 64, whose sums go nowhere yet.
+    /// The kernel has a block for each tile of 64 x 64, and does not store the sums.
     /// ```
     /// use girih_codegen::atom::{Major, MmaAtom, MmaKind, Product};
     /// use girih_codegen::gemm::{Feed, WarpSpecialized, k_tiles};
@@ -136,7 +137,7 @@ impl WarpSpecializedMainloop {
         )
     }
 
-    /// What it is derived from, line by line: name and layout.
+    /// The layouts from which the mainloop is derived, each with its name.
     ///
     /// # Errors
     /// [`Error::Mismatch`].
@@ -147,7 +148,7 @@ impl WarpSpecializedMainloop {
             let (swizzle, layout) = self.stages_layout(operand)?;
             Ok(format!("{swizzle} o 0 o {layout}"))
         };
-        // What moves does not depend on where the tensors are.
+        // The boxes do not depend on the layout of the tensors in global memory.
         let copy = |operand: Operand| -> Result<String, Error> {
             let [x, k] = self.extents(operand);
             let strides = if self.parts.atom.majors[operand as usize] == Major::K { [k, 1] } else { [1, x] };

@@ -1,8 +1,8 @@
 //! The order in which tiles are computed: along a curve, so that tiles that are computed at about the same time share rows
 //! and columns of A and B in the L2 cache, whichever way the grid is cut.
 
-/// The tiles of a grid of `rows` and `columns` along a generalised Hilbert curve: row and column of each. Neighbours on the
-/// curve are neighbours in the grid, but for one diagonal step where both extents do not allow better.
+/// The tiles of a grid of `rows` and `columns` along a generalised Hilbert curve, each as its row and column. Neighbours on the
+/// curve are neighbours in the grid, except for one diagonal step where the extents allow no better curve.
 ///
 /// ```
 /// use girih_codegen::gemm::hilbert;
@@ -19,8 +19,8 @@ pub fn hilbert(rows: u32, columns: u32) -> Vec<[u32; 2]> {
     out
 }
 
-/// The order of tiles of `tile` elements: the curve goes through pieces of C that are as high as they are wide, as near as
-/// whole tiles come to it, since rows and columns of elements cost the same.
+/// The order of tiles of `tile` elements. The curve goes through pieces of C that are as square in elements as whole tiles allow,
+/// since rows and columns of elements cost the same.
 pub(in crate::gemm) fn order(tile: [i64; 2], tiles: [u32; 2]) -> Vec<[u32; 2]> {
     let side = tile[0].max(tile[1]);
     let piece = tile.map(|extent| (side / extent.max(1)).clamp(1, 1 << 10) as u32);
@@ -62,7 +62,7 @@ fn curve(out: &mut Vec<[u32; 2]>, at: [i64; 2], along: [i64; 2], across: [i64; 2
     }
     let [mut half, mut half_across] = [along, across].map(|side| side.map(|x| x.div_euclid(2)));
     if 2 * width > 3 * height {
-        // Long: two halves, the first of even length.
+        // A long rectangle is cut into two halves, the first of even length.
         if length(half) % 2 != 0 && width > 2 {
             half = sum(half, step[0]);
         }
@@ -73,7 +73,7 @@ fn curve(out: &mut Vec<[u32; 2]>, at: [i64; 2], along: [i64; 2], across: [i64; 2
     if length(half_across) % 2 != 0 && height > 2 {
         half_across = sum(half_across, step[1]);
     }
-    // Up, along, and down again.
+    // The curve goes up, along, and down again.
     curve(out, at, half_across, half);
     curve(out, sum(at, half_across), along, sum(across, negative(half_across)));
     let last = sum(sum(at, sum(along, negative(step[0]))), sum(half_across, negative(step[1])));

@@ -7,14 +7,14 @@ use super::Tile;
 use crate::builder::{Builder, Cond, Reg};
 use crate::{Error, Expr};
 
-/// Most blocks of a grid.
+/// The most blocks of a grid.
 const BLOCKS: i64 = 1 << 20;
 /// The most tiles of C that a kernel goes through.
 pub const MAX_TILES: i64 = 1 << 26;
-/// Bytes of a tile's row and column in the order.
+/// The bytes of a tile's row and column in the order.
 const ENTRY: i64 = 8;
 
-/// The order of tiles in memory: its address, and how many tiles there are. Of each there are its row and its column, two 32-bit
+/// The order of tiles in memory: its address, and the number of its tiles. A tile is its row and its column, two 32-bit
 /// values.
 pub(in crate::gemm) struct Order {
     address: Expr,
@@ -28,12 +28,12 @@ impl Order {
     }
 }
 
-/// A persistent block's way through the order of tiles: its own number, and every so many after it as the grid has blocks.
+/// A persistent block's way through the order of tiles: in a grid of `n` blocks, the tile of the block's number and every `n`-th after.
 pub(in crate::gemm) struct Tiles {
     order: Order,
     first: Expr,
     step: Expr,
-    /// Most rows and columns.
+    /// The most rows and columns of tiles.
     most: [i64; 2],
 }
 
@@ -64,7 +64,7 @@ impl Tiles {
             let inside = Cond::all([who.clone(), Cond::less(tile, &self.order.count)]);
             b.load(Space::Gmem, to, &(&self.order.address + &(tile * ENTRY)), &inside)
         };
-        // A tile ahead: nobody waits for it.
+        // The next tile is fetched one round ahead, so that no one waits for it.
         let next = b.regs(Type::U32, 2);
         fetch(b, &next, &self.first)?;
         b.for_steps(&self.first, &self.order.count, &self.step, |b, tile| {

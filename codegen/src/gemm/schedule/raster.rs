@@ -1,4 +1,4 @@
-//! Which tile of C a block computes.
+//! The tile of C that a block computes.
 
 use crate::builder::Builder;
 use crate::{Error, Expr};

@@ -1,4 +1,4 @@
-//! Several blocks for each tile of C, which share K and add up one after the other (CUTLASS's serial split-K).
+//! Split-K: several blocks for each tile of C share K, and add up their sums one after the other (CUTLASS's serial split-K).
 
 use std::ops::Range;
 
@@ -15,30 +15,31 @@ use crate::sizes::static_size;
 use crate::sync::Semaphore;
 use crate::{Error, Expr, Gmem, Rmem, Scalar};
 
-/// Bytes of a sum and of a semaphore.
+/// The bytes of a sum and of a semaphore.
 const WORD: i64 = 4;
-/// Sums that are read together: they have to fit the registers beside the thread's own.
+/// The sums that are read together, which have to fit the registers beside the thread's own sums.
 const TOGETHER: i64 = 16;
 
 /// A block's part of a tile of C.
 pub(in crate::gemm) struct Part {
     /// The tile's number.
     tile: Expr,
-    /// The part's number, and how many there are.
+    /// The part's number, and the number of parts.
     index: Expr,
     of: i64,
 }
 
 /// The threads that have the sums.
 pub(in crate::gemm) struct Team {
-    /// The thread's number among them, and how many they are.
+    /// The thread's number in the team, and the number of its threads.
     pub(in crate::gemm) thread: Expr,
     pub(in crate::gemm) threads: i64,
-    /// The number of the named barrier at which they meet, if they are not the whole block.
+    /// The number of the named barrier at which the team meets, if it is not the whole block.
     pub(in crate::gemm) barrier: Option<i64>,
 }
 
-/// Where sums wait for the next part: for each tile an array of f32, and a semaphore that says which part's turn it is.
+/// The workspace in which sums wait for the next part: for each tile an array of f32, and a semaphore with the number of the part
+/// whose turn it is.
 pub(in crate::gemm) struct Workspace {
     sums: Expr,
     turns: Expr,
@@ -52,7 +53,7 @@ impl Workspace {
 }
 
 impl Part {
-    /// The part of block `block`: those of a tile follow one another, so that a block waits for lower ones only.
+    /// The part of block `block`. The parts of a tile are consecutive blocks, so that a block waits for blocks of lower numbers only.
     pub(super) fn of_block(block: &Expr, of: i64) -> Result<Part, Error> {
         Ok(Part { tile: block.div(of)?, index: block.rem(of)?, of })
     }
@@ -62,14 +63,15 @@ impl Part {
         &self.tile
     }
 
-    /// Its share of the tiles along K: at least one, if there are as many as parts.
+    /// The part's share of the tiles along K: at least one tile, if there are as many tiles as parts.
     pub(super) fn share(&self, all: &Range<Expr>) -> Result<Range<Expr>, Error> {
         let count = &all.end - &all.start;
         let until = |part: &Expr| Ok::<_, Error>(&all.start + &(part * &count).div(self.of)?);
         Ok(until(&self.index)?..until(&(&self.index + 1))?)
     }
 
-    /// Adds what the parts before have to the sums, and hands them on; the last part, which has them all, runs `store`.
+    /// Adds the sums of the parts before to the part's own sums, and hands the result on; the last part, which then has all sums, runs
+    /// `store`.
     pub(super) fn add_up(
         &self,
         b: &mut Builder,
@@ -98,7 +100,7 @@ impl Part {
         };
         let index = |index: &Expr| Scalar::index(index, DType::U32);
         turn.wait_eq(b, &index(&self.index))?;
-        // Without a branch, beside which ptxas spills the sums of the widest tile.
+        // This does not branch, since beside a branch ptxas spills the sums of the widest tile.
         let others = Predicates::from(Cond::less(&Expr::from(0), &self.index));
         for piece in 0..pieces {
             let at = (Slice::All, Slice::All, Slice::at(piece));
@@ -115,7 +117,7 @@ impl Part {
             },
             |b| {
                 store(b)?;
-                // As the next launch finds it.
+                // The next launch finds the semaphore as this one did.
                 turn.release(b, &index(&Expr::from(0)))
             },
         )

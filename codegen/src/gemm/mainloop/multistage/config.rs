@@ -1,4 +1,4 @@
-//! What a multistage mainloop is specialised by.
+//! The configuration of a multistage mainloop.
 
 use girih_layout::{Lay, Tile, lay};
 use girih_tensor::DType;
@@ -15,7 +15,7 @@ use crate::tiled::mma::{Operand, TiledMma};
 
 /// The largest extent of a block's tile.
 const MAX_TILE: i64 = 1024;
-/// Accumulators that a thread may hold: no thread has more than 255 registers.
+/// The most accumulators of a thread, since no thread has more than 255 registers.
 const MAX_ACCUMULATORS: i64 = 240;
 
 /// The facts about A or B that a module relies on.
@@ -23,7 +23,7 @@ const MAX_ACCUMULATORS: i64 = 240;
 pub struct Source {
     /// The contiguous mode.
     pub major: Major,
-    /// Elements that a thread loads at once: pointer and pitch are multiples of their size.
+    /// The elements that a thread loads at once: the pointer and the pitch are multiples of their size.
     pub vector: i64,
 }
 
@@ -38,11 +38,11 @@ pub struct Multistage {
     pub permutation: [Tile; 2],
     /// Atoms along K whose fragments are loaded together.
     pub k_atoms: i64,
-    /// Register fragments in flight: 1, or 2 to load the next k-block's while this one multiplies.
+    /// Register fragments in flight: 1, or 2 to load the next k-block's fragments while this one is multiplied.
     pub fragments: usize,
     /// Tiles of A and B in shared memory.
     pub stages: i64,
-    /// Resident blocks per multiprocessor that registers are limited for.
+    /// The resident blocks per multiprocessor for which registers are limited.
     pub min_blocks: u32,
     /// Facts about A.
     pub a: Source,
@@ -60,7 +60,7 @@ impl Multistage {
         let [m, mut n] = self.permutation;
         if n == Tile::All && self.uses_ldmatrix() {
             let atoms = static_size("atoms", &self.atoms.mode(1)?)?;
-            // Four matrices of 8 x 8: 16 rows of B by 16 along K.
+            // Four matrices of 8 x 8 are 16 rows of B by 16 along K.
             n = Tile::Lay(extent((16 * atoms).max(self.atom.shape_mnk[1] * atoms))?);
         }
         let k = extent(self.atom.shape_mnk[2] * self.k_atoms)?;
@@ -80,18 +80,18 @@ impl Multistage {
         if operand == Operand::A { self.a } else { self.b }
     }
 
-    /// Groups of atoms along K in a tile of so many elements.
+    /// The groups of atoms along K in a tile of `tile_k` elements.
     pub(super) fn k_blocks(&self, tile_k: i64) -> i64 {
         let step = self.atom.shape_mnk[2].saturating_mul(self.k_atoms);
         tile_k.checked_div(step).unwrap_or(0)
     }
 
-    /// Warp-wide atoms on 16-bit elements take their fragments by `ldmatrix`.
+    /// Whether fragments are taken by `ldmatrix`, which is so for warp-wide atoms on 16-bit elements.
     pub(super) fn uses_ldmatrix(&self) -> bool {
         self.atom.a_type.bits() == 16 && self.atom.threads.size().is_ok_and(|n| n.is(32))
     }
 
-    /// All threads of the block over the operand's tile, in vectors along its contiguous mode.
+    /// The copy of an operand's tile by all threads of the block, in vectors along the contiguous mode.
     pub(super) fn tile_copy(&self, operand: Operand, extents: [i64; 2]) -> Result<TiledCopy, Error> {
         let Source { major, vector } = self.source(operand);
         let contiguous = usize::from(major == Major::K);
@@ -120,7 +120,7 @@ impl Multistage {
         TiledCopy::of_mma(atom, self.atom.dtype(operand).bits(), &self.mma()?, operand).map(Some)
     }
 
-    /// Checks what the mainloop relies on.
+    /// Checks the conditions that the mainloop relies on.
     pub(in crate::gemm) fn check(&self, tile: [i64; 3]) -> Result<(), Error> {
         let atom = &self.atom;
         let taken = matches!(atom.kind, MmaKind::Fma | MmaKind::Mma) && atom.threads != lay!("(4,2):(1,16)");
@@ -141,7 +141,7 @@ impl Multistage {
         self.check_tile(tile)
     }
 
-    /// Whether the tile divides into atoms, and fits registers and shared memory.
+    /// Checks that the tile divides into atoms, and fits registers and shared memory.
     fn check_tile(&self, tile: [i64; 3]) -> Result<(), Error> {
         for (mode, name) in ["tile M", "tile N", "tile K"].into_iter().enumerate() {
             let side = if mode == 2 { self.k_atoms } else { static_size("atoms", &self.atoms.mode(mode)?)? };

@@ -1,4 +1,4 @@
-//! Shared memory to registers: the fragments of a k-block.
+//! Loads the fragments of a k-block from shared memory to registers.
 
 use girih_layout::{Lay, Shape, Tiler};
 use girih_tensor::{Slice, Tensor};
@@ -14,7 +14,7 @@ use crate::{Error, Expr, Rmem, Smem};
 
 /// One thread's fragment loads of an operand.
 pub(super) struct FragmentLoad {
-    /// `ldmatrix`; otherwise a thread loads its own values, in vectors.
+    /// The copy by `ldmatrix`; without it, a thread loads its own values in vectors.
     matrices: Option<(TiledCopy, ThrCopy<Expr>)>,
     source: Tensor<Smem>, // (Val,RestX,KAtoms,KBlock,Stage)
 }
@@ -32,7 +32,7 @@ pub(super) fn fragment_layout(
     Ok(Lay::left(&Shape::flat(&sizes)?)?)
 }
 
-/// What an operand's fragments are loaded with, for the record.
+/// The instruction that loads an operand's fragments, for the kernel's record.
 pub(super) fn name(matrices: &Option<TiledCopy>) -> String {
     match matrices {
         Some(copy) => copy.atom.name(),
@@ -58,7 +58,7 @@ impl FragmentLoad {
             None => multistage.mma()?.get_slice(thread)?.partition(operand, shared)?, // (FrgV,RestX,RestK,Stage)
         };
         let layout = mine.layout();
-        // What a k-block has of RestK: a tiled copy's tile holds its atoms, an MMA's partition counts them.
+        // The part of RestK in a k-block: a tiled copy's tile holds the block's atoms, while an MMA's partition counts them.
         let together = if matrices.is_some() { 1 } else { multistage.k_atoms };
         let k = layout.mode(2)?.logical_divide(&Tiler::Lay(extent(together)?))?; // (KAtoms,KBlock)
         let modes = [layout.mode(0)?, layout.mode(1)?, k.mode(0)?, k.mode(1)?, layout.mode(3)?];

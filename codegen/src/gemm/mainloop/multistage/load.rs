@@ -1,4 +1,4 @@
-//! Global to shared memory: the block's tiles of A and B.
+//! Loads the block's tiles of A and B from global to shared memory.
 
 use girih_tensor::{Slice, Tensor};
 
@@ -35,7 +35,7 @@ impl TileLoad {
         })
     }
 
-    /// Writes the loads of k-tile `tile` into `stage`. What lies outside of the matrix becomes zero.
+    /// Writes the loads of k-tile `tile` into `stage`. Elements outside of the matrix become zero.
     pub(super) fn emit(&self, b: &mut Builder, tile: &Expr, stage: &Expr) -> Result<(), Error> {
         let at = |last: &Expr| {
             Slice::tuple([Slice::All, Slice::All, Slice::All].into_iter().chain([Slice::At(last.clone())]))

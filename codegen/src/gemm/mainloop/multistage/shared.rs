@@ -1,4 +1,4 @@
-//! How a tile of A or B lies in shared memory.
+//! The layout of a tile of A or B in shared memory.
 
 use girih_layout::{Composed, Lay, Swizzle};
 
@@ -14,7 +14,7 @@ use crate::tiled::mma::Operand;
 pub struct SharedTile {
     /// `(BlockX,BlockK,Stage)` -> element.
     pub layout: Lay,
-    /// Applied to element offsets.
+    /// The swizzle of element offsets.
     pub swizzle: Option<Swizzle>,
 }
 
@@ -28,8 +28,8 @@ impl std::fmt::Display for SharedTile {
 }
 
 impl SharedTile {
-    /// The tile of A or B of `[x, k]` elements: rows along the operand's contiguous mode, and the swizzle under which the copies that
-    /// write the tile and those that read fragments of it have the fewest bank conflicts ([`best_swizzle`]).
+    /// The tile of A or B of `[x, k]` elements. It has rows along the operand's contiguous mode, and the swizzle under which the copies that
+    /// write the tile and the copies that read its fragments have the fewest bank conflicts ([`best_swizzle`]).
     pub(super) fn new(
         multistage: &Multistage,
         operand: Operand,
@@ -45,7 +45,7 @@ impl SharedTile {
         let vector = i64::from(store.atom.bits() / bits);
         let store = Access { tv: store.layout_d_tv(&[x, k])?, vector };
         let load = multistage.fragment_access(operand, [x, k], &tile)?;
-        // Threads that read the same values count once, so that others take their places in a wavefront.
+        // Threads that read the same values count once, so that other threads take their places in a wavefront.
         let load = Access { tv: Lay::concat(&[load.tv.mode(0)?.filter(), load.tv.mode(1)?])?, ..load };
         let (swizzle, _) = best_swizzle(&tile, i64::from(bits), &[store, load])?;
         let layout = Lay::strided([x, k, multistage.stages], [strides[0], strides[1], x * k])?;
@@ -54,7 +54,7 @@ impl SharedTile {
 }
 
 impl Multistage {
-    /// How a fragment of the operand is read from a tile of `extents` that lies as `tile` says.
+    /// The access that reads a fragment of the operand from a tile of `extents` that lies as `tile` says.
     fn fragment_access(&self, operand: Operand, extents: [i64; 2], tile: &Lay) -> Result<Access, Error> {
         let bits = self.atom.dtype(operand).bits();
         if let Some(copy) = self.fragment_copy(operand)? {

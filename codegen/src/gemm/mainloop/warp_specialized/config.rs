@@ -1,4 +1,4 @@
-//! What a warp-specialised mainloop is specialised by.
+//! The configuration of a warp-specialised mainloop.
 
 use girih_layout::{Composed, Lay};
 use girih_tensor::DType;
@@ -12,10 +12,10 @@ use crate::sizes::{is_bijective, static_size};
 use crate::tiled::mma::Operand;
 use crate::{Error, Pipeline, TiledMma};
 
-/// Threads of a warpgroup, and rows of C that it has in one instruction.
+/// The threads of a warpgroup, and the rows of C that it computes by one instruction.
 pub(in crate::gemm) const WARPGROUP: i64 = 128;
 pub(in crate::gemm) const ROWS: i64 = 64;
-/// Registers of a multiprocessor.
+/// The registers of a multiprocessor.
 const REGISTERS: i64 = 65536;
 
 /// A warp-specialised mainloop.
@@ -45,12 +45,12 @@ impl WarpSpecialized {
         static_size("atoms", &self.atoms)
     }
 
-    /// Rows of C that all of them have in one instruction.
+    /// The rows of C that all these warpgroups compute by one instruction.
     pub(in crate::gemm) fn rows(&self) -> Result<i64, Error> {
         Ok(ROWS * self.consumers()?)
     }
 
-    /// Threads of a block: the producer's warpgroup and the consumers'.
+    /// The threads of a block, in the producer's warpgroup and the consumers'.
     ///
     /// # Errors
     /// [`Error::NotStatic`]; [`Error::Config`] for more than a block has.
@@ -58,7 +58,7 @@ impl WarpSpecialized {
         narrow("threads", WARPGROUP * (1 + self.consumers()?))
     }
 
-    /// Bytes that come into a stage.
+    /// The bytes that come into a stage.
     pub(super) fn stage_bytes(&self, tile: [i64; 3]) -> Result<i64, Error> {
         let [m, n, k] = tile;
         Ok((m + n) * k * element_bytes("atom", self.atom.a_type)?)
@@ -70,12 +70,12 @@ impl WarpSpecialized {
         layout.tile(self.atom.dtype(operand), extents)
     }
 
-    /// Whether the producer hands registers on: in a block of two warpgroups, each thread has all that it can name.
+    /// Whether the producer gives registers to the consumers. In a block of two warpgroups each thread has all registers that it can name.
     pub(super) fn hands_registers_on(&self) -> Result<bool, Error> {
         Ok(self.consumers()? > 1)
     }
 
-    /// Checks what the mainloop relies on.
+    /// Checks the conditions that the mainloop relies on.
     pub(in crate::gemm) fn check(&self, tile: [i64; 3]) -> Result<(), Error> {
         let atom = &self.atom;
         let element = element_bytes("atom", atom.a_type)?;
@@ -93,7 +93,7 @@ impl WarpSpecialized {
         {
             return refuse("atoms", self.atoms.to_string(), "1 to 4 warpgroups along M: (AtomM,1)");
         }
-        // A stage is released when the next one's products have been issued.
+        // A stage is released when the products of the next stage have been issued, so that two stages are the least.
         if !(2..=16).contains(&self.stages) {
             return refuse("stages", self.stages.to_string(), "2 to 16");
         }
@@ -112,7 +112,7 @@ impl WarpSpecialized {
         self.check_shared(tile, 0)
     }
 
-    /// Whether registers are enough.
+    /// Checks that there are enough registers.
     fn check_registers(&self, [m, n, _]: [i64; 3]) -> Result<(), Error> {
         let [producer, consumer] = self.registers.map(i64::from);
         let consumers = self.consumers()?;
@@ -129,7 +129,7 @@ impl WarpSpecialized {
         Ok(())
     }
 
-    /// Whether shared memory is enough for the stages and `more` bytes.
+    /// Checks that there is enough shared memory for the stages and `more` bytes.
     pub(in crate::gemm) fn check_shared(&self, tile: [i64; 3], more: i64) -> Result<(), Error> {
         let bytes = self.stages * self.stage_bytes(tile)? + more + Pipeline::barrier_bytes(self.stages);
         if bytes > MAX_SHARED {

@@ -19,7 +19,7 @@ pub struct Consumer<'a> {
     group: Expr,
     thread: Expr,
     leader: Cond,
-    /// Which stage is read, and which was read before.
+    /// The stage that is read, and the stage that was read before.
     states: [PipelineState; 2],
 }
 
@@ -48,7 +48,7 @@ impl<'a> Consumer<'a> {
         let super::WarpSpecializedMainloop { parts, tile, mma } = shared.mainloop;
         // The first warpgroup is the producer's.
         let group = b.bounded(&(group - &Expr::from(1)), parts.consumers()? - 1)?;
-        // The same for all threads of a warpgroup, which the descriptors are.
+        // The descriptors are the same for all threads of a warpgroup.
         let first = mma.get_slice(&(&group * WARPGROUP))?;
         let a = first.partition_descriptor(Operand::A, &shared.tiles[0])?; // (1,RestM,RestK,Stage)
         let operand_b = first.partition_descriptor(Operand::B, &shared.tiles[1])?; // (1,RestN,RestK,Stage)
@@ -59,7 +59,7 @@ impl<'a> Consumer<'a> {
         Ok(Consumer { shared, a, b: operand_b, sums, group, thread, leader, states })
     }
 
-    /// The sums over the next `k_tiles` tiles that the producer brings. They are in the same registers each time.
+    /// The sums over the next `k_tiles` tiles that the producer brings. The sums are in the same registers each time.
     ///
     /// # Errors
     /// Those of the expressions.
@@ -102,7 +102,7 @@ impl<'a> Consumer<'a> {
         &self.thread
     }
 
-    /// One thread of each warpgroup.
+    /// A condition that holds for one thread of each warpgroup.
     pub fn leader(&self) -> &Cond {
         &self.leader
     }

@@ -1,4 +1,4 @@
-//! The warpgroup that issues the tensor copies of A and B; one thread of it does.
+//! The producer's warpgroup, of which one thread issues the tensor copies of A and B.
 
 use std::ops::Range;
 
@@ -36,8 +36,8 @@ impl<'a> Producer<'a> {
         })
     }
 
-    /// Brings the tiles `k_tiles` along K of block tile `at[0]` of A and `at[1]` of B: one after the other as stages become free, from
-    /// the last to the first if `backwards` is 1 and not 0.
+    /// Brings the tiles `k_tiles` along K of block tile `at[0]` of A and `at[1]` of B, one after the other as stages become free. If
+    /// `backwards` is 1 and not 0, the last tile comes first.
     ///
     /// # Errors
     /// [`Error::Mismatch`] for a copy that was made for another mainloop.
