@@ -1,7 +1,7 @@
 //! Tiled copies and MMAs, and their partitions, as constants, so that operands that do not fit do not compile.
 //!
 //! The functions check as [`TiledMma`] and [`TiledCopy`] do when a program runs, and refuse in the same words, but allocate nothing.
-//! [`constant!`](crate::constant!) takes their values, or stops the compiler with the text; `cargo check` shows it.
+//! [`constant!`](crate::constant!) takes the results of these functions, or stops the compiler with the text; `cargo check` shows it.
 //!
 //! ```
 //! use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, SM80_CP_ASYNC_CACHEGLOBAL_16};

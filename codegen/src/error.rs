@@ -100,7 +100,7 @@ pub enum Error {
     Overwritten {
         /// The register.
         register: String,
-        /// The instruction that writes it.
+        /// The instruction that writes the register.
         instruction: String,
     },
     /// An instruction writes a register in which the builder keeps the value of an expression.
@@ -111,7 +111,7 @@ pub enum Error {
     Computed {
         /// The register.
         register: String,
-        /// The instruction that writes it.
+        /// The instruction that writes the register.
         instruction: String,
     },
     /// A layout must be static here.

@@ -125,7 +125,7 @@ impl Rmem {
         Ok(Tensor::new(engine, layout))
     }
 
-    /// Clears the registers that hold values which `layout` does not name, since its values are inserted between them.
+    /// Clears the registers that hold values which `layout` does not name, since the named values are inserted into such registers.
     fn clear_holes(&self, builder: &mut Builder, layout: &Lay) -> Result<(), crate::Error> {
         let per = self.per_register();
         if per == 1 || layout.size()?.get() == Some(self.values as i64) {

@@ -32,12 +32,12 @@ pub struct WarpAccess {
     pub bytes: i64,
 }
 
-/// The number of pieces in which an access is served, and the fewest pieces that would hold as many bytes.
+/// The number of pieces in which an access is served, compared to the fewest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pieces {
     /// The pieces that the access takes.
     pub taken: i64,
-    /// The fewest pieces that it could take.
+    /// The fewest pieces that would hold as many bytes.
     pub least: i64,
 }
 

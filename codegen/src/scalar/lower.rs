@@ -20,7 +20,7 @@ pub(crate) fn ty(dtype: DType) -> Type {
     }
 }
 
-/// The type of the register that holds it.
+/// The type of the register that holds a value of a dtype.
 pub(crate) fn register(dtype: DType) -> Type {
     if dtype.bits() == 16 { Type::B16 } else { ty(dtype) }
 }
