@@ -121,6 +121,8 @@ pub struct Builder {
     clock: u64,
     /// The line of the caller's program on whose behalf instructions are written.
     site: Option<&'static Location<'static>>,
+    /// What the code is that may only compute, while such code is written.
+    computes: Option<&'static str>,
     threads: u32,
     cluster: Option<[u32; 3]>,
     /// The items of the module that stand before the kernel.
@@ -180,6 +182,7 @@ impl Builder {
             labels: 0,
             clock: 0,
             site: None,
+            computes: None,
             threads: threads.clamp(1, MAX_THREADS),
             cluster: None,
             items: Vec::new(),
@@ -246,9 +249,24 @@ impl Builder {
     #[track_caller]
     fn push_at(&mut self, depth: usize, statement: Statement) {
         self.note_writes(&statement);
+        if let Some(what) = self.computes
+            && accesses_memory(&statement)
+        {
+            let accepted = String::from("computations on registers, and inputs for what is in memory");
+            self.fail(Error::Config { what, value: statement.to_string(), accepted });
+        }
         let site = self.site.unwrap_or(Location::caller());
         let site = matches!(statement, Statement::Inst(_) | Statement::Block(_)).then_some(site);
         self.scopes[depth].body.push(statement, site);
+    }
+
+    /// Runs `write`, which may compute but not access memory: what it writes runs in kernels whose launch is safe. An access is an error
+    /// of [`Builder::finish`], which calls the code `what`.
+    pub(crate) fn computing<R>(&mut self, what: &'static str, write: impl FnOnce(&mut Builder) -> R) -> R {
+        let outer = self.computes.replace(what);
+        let written = write(self);
+        self.computes = outer;
+        written
     }
 
     /// Runs `write` and attributes what it writes to `site`, in errors and in the findings of the simulator; inside of another call of
@@ -410,4 +428,16 @@ fn instruction(
 /// `[base+offset]` with a register base.
 pub(crate) fn address(base: &Reg, offset: i64) -> Operand {
     Operand::Address(Address { base: Some(base.name.clone()), offset, coordinates: Vec::new() })
+}
+
+/// Whether a statement may access memory: by an address, or by what it calls.
+fn accesses_memory(statement: &Statement) -> bool {
+    match statement {
+        Statement::Inst(inst) => {
+            inst.opcode == Opcode::Call
+                || inst.operands.iter().any(|operand| matches!(operand, Operand::Address(_)))
+        }
+        Statement::Block(body) => body.iter().any(accesses_memory),
+        _ => false,
+    }
 }

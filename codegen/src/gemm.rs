@@ -24,7 +24,7 @@ pub use config::{GemmConfig, Store};
 pub use epilogue::{Element, Epilogue, Input, InputKind};
 pub use interface::{GemmKernel, MAX_EXTENT, Param};
 pub use mainloop::{
-    Consumer, Feed, Mainloop, Multistage, MultistageMainloop, Producer, SharedTile, Source, Sums,
+    Consumer, Feed, Mainloop, Multistage, MultistageMainloop, Producer, SharedTile, Source, Stages, Sums,
     WarpSpecialized, WarpSpecializedMainloop, k_tiles,
 };
 pub use schedule::{MAX_TILES, Schedule, hilbert};

@@ -127,7 +127,7 @@ pub enum Error {
         accepted: String,
     },
     /// A configuration that does not multiply the problem's matrices.
-    #[error("the configuration's {what} are {found}: those of the problem are accepted, {accepted}")]
+    #[error("the configuration's {what} are {found}: the problem takes {accepted}")]
     Configuration {
         /// What does not fit.
         what: &'static str,

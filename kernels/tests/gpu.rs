@@ -5,6 +5,7 @@ mod common;
 mod together;
 
 use common::{Data, Failure, padded, variants, verify_dtype};
+use girih_codegen::gemm::Schedule;
 use girih_device::{Device, Select};
 use girih_kernels::gemm::{Gemms, KernelKind, Layout, Order, Problem};
 use girih_tensor::DType;
@@ -83,11 +84,14 @@ fn epilogues() -> Result<(), Failure> {
     for order in [Order::Row, Order::Column] {
         for layout in Layout::ALL {
             let f32s = Problem::new(DType::F32, [257, 132, 64], layout)?.with_order(order);
-            common::fused::verify_all::<f32>(&gemms, &device, &f32s, &[KernelKind::Simt])?;
+            common::fused::verify_all::<f32>(&gemms, &device, &f32s, &[KernelKind::Simt], None)?;
             let halves = Problem::new(DType::Bf16, [520, 264, 96], layout)?.with_order(order);
             let kinds = [KernelKind::Sm80, KernelKind::Sm90];
             let kinds = if device.limits().sm == 90 { &kinds[..] } else { &kinds[..1] };
-            common::fused::verify_all::<bf16>(&gemms, &device, &halves, kinds)?;
+            common::fused::verify_all::<bf16>(&gemms, &device, &halves, kinds, None)?;
+            let long = Problem::new(DType::Bf16, [520, 264, 1000], layout)?.with_order(order);
+            let split = Some(Schedule::SplitK { parts: 3 });
+            common::fused::verify_all::<bf16>(&gemms, &device, &long, kinds, split)?;
         }
     }
     Ok(())
@@ -96,7 +100,7 @@ fn epilogues() -> Result<(), Failure> {
 #[test]
 fn blocks_share_tiles() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
-    for dtype in girih_kernels::DTYPES {
+    for dtype in girih_kernels::gemm::INPUTS {
         for layout in Layout::ALL {
             for (mnk, parts) in [([256, 384, 8192], 16), ([136, 264, 5000], 7), ([520, 72, 1000], 2)] {
                 let problem = Problem::new(dtype, mnk, layout)?;

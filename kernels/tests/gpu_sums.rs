@@ -1,7 +1,7 @@
 //! How tensor cores round their sums, which the reference check allows for. Skips with one line where there is no GPU.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use float8::F8E4M3;
+use float8::{F8E4M3, F8E5M2};
 use girih_device::{Device, Pod, Select};
 use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem};
 use girih_tensor::{DType, Element};
@@ -30,22 +30,30 @@ fn sums_are_cut_off() {
     });
 }
 
-/// Sums of products of 8-bit floats keep 13 bits behind the point.
+/// Sums of products of 8-bit floats lose more by `wgmma`: at every 32 products at most 2^-11 of the sum, and so much that it shows. By
+/// `mma.sync` they lose no more than those of 16-bit floats.
 #[test]
 fn sums_of_bytes_are_cut_off_early() {
     with_gpu(|device| {
-        for kind in [KernelKind::Sm80, KernelKind::Sm90] {
-            for k in [256, 1024, 4096, 16384, 65536] {
-                // In units of 2^-13 of the sum, for each of K / 32 additions.
-                let lost =
-                    lost::<F8E4M3>(device, kind, k).map(|x| x * f64::from(1 << 13) / (k as f64 / 32.0));
-                println!(
-                    "{} e4m3 K={k}: {:.4} to {:.4} units lost at each 32 products",
-                    kind.name(),
-                    lost[0],
-                    lost[1]
-                );
-                assert!(lost[0] > -0.5 && lost[1] <= 1.0, "{} e4m3 K={k}: {lost:?}", kind.name());
+        for k in [256, 1024, 4096, 16384, 65536] {
+            for (kind, least, most) in [(KernelKind::Sm80, -1e-3, 1e-3), (KernelKind::Sm90, 1e-2, 1.0)] {
+                for (name, lost) in
+                    [("e4m3", lost::<F8E4M3>(device, kind, k)), ("e5m2", lost::<F8E5M2>(device, kind, k))]
+                {
+                    // In units of 2^-11 of the sum, for each of K / 32 additions.
+                    let lost = lost.map(|x| x * f64::from(1 << 11) / (k as f64 / 32.0));
+                    println!(
+                        "{} {name} K={k}: {:.4} to {:.4} units lost at each 32 products",
+                        kind.name(),
+                        lost[0],
+                        lost[1]
+                    );
+                    assert!(
+                        lost[1] >= least && lost[1] <= most && lost[0] > -0.1,
+                        "{} {name} K={k}: {lost:?}",
+                        kind.name()
+                    );
+                }
             }
         }
     });

@@ -46,7 +46,11 @@ impl Builder {
                 let float = matches!(value.dtype(), DType::F64 | DType::F32 | DType::F16 | DType::Bf16);
                 regs.push(b.scalar(&if float { value.to(DType::F64) } else { (*value).clone() })?);
             }
-            b.call_vprintf(&text, &regs)
+            // The text is the kernel's own, and the values stand in the thread's.
+            let outer = b.computes.take();
+            let called = b.call_vprintf(&text, &regs);
+            b.computes = outer;
+            called
         })
     }
 

@@ -64,6 +64,9 @@ pub(super) fn warp_specialized(
         Ok(Feed { copy, map: interface.map(operand)?.clone() })
     };
     let feeds = [feed(Operand::A)?, feed(Operand::B)?];
+    // Named first, so that its register is the same whatever comes between.
+    b.special(Special::TidX);
+    let stages = mainloop.stages(b)?;
     let staged = match config.store {
         Store::Tma { rows } => {
             let [m, n, _] = config.tile;
@@ -80,6 +83,7 @@ pub(super) fn warp_specialized(
     let alternates = matches!(config.schedule, Schedule::Persistent { alternate: true });
     mainloop.emit(
         b,
+        stages,
         feeds,
         |b, producer| {
             interface.for_each_tile(b, &Cond::Always, alternates, |b, tile| {

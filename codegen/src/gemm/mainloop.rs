@@ -14,7 +14,7 @@ use crate::tiled::mma::{Operand, ThrMma};
 use crate::{Builder, Error, Expr, Rmem, TiledMma};
 
 pub use multistage::{Multistage, MultistageMainloop, SharedTile, Source};
-pub use warp_specialized::{Consumer, Feed, Producer, WarpSpecialized, WarpSpecializedMainloop};
+pub use warp_specialized::{Consumer, Feed, Producer, Stages, WarpSpecialized, WarpSpecializedMainloop};
 pub(super) use warp_specialized::{ROWS, WARPGROUP};
 
 /// How the sums of a tile are computed.

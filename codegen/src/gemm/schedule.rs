@@ -5,11 +5,14 @@ mod persistent;
 mod raster;
 mod split_k;
 
+use girih_layout::Lay;
 use girih_ptx::Special;
 
 use super::config::refuse;
 use super::{GemmConfig, Mainloop};
 use crate::builder::{Builder, Cond};
+use crate::sizes::static_size;
+use crate::tiled::mma::Operand;
 use crate::{Error, Expr};
 
 pub use order::hilbert;
@@ -30,7 +33,8 @@ pub enum Schedule {
         group: i64,
     },
     /// Several blocks for each tile, which share the tiles along K: for few tiles of C and a long K. These blocks add up their sums one
-    /// after the other, in a workspace, so that the sums of a problem are the same each time.
+    /// after the other, in a workspace, so that the sums of a problem are the same each time. A block waits for blocks of lower numbers
+    /// only (see [`Semaphore`](crate::sync::Semaphore)). Two launches with one workspace must not run at the same time.
     SplitK {
         /// The blocks for each tile, from 2 to 64; K must have at least as many tiles.
         parts: i64,
@@ -110,6 +114,19 @@ impl Schedule {
             }
             Schedule::SplitK { parts } if !(2..=MAX_PARTS).contains(&parts) => {
                 refuse("parts of K", parts.to_string(), &format!("2 to {MAX_PARTS}"))
+            }
+            Schedule::SplitK { .. } => {
+                // The workspace has a place for each element of C's tiles.
+                let ([m, n, _], mma) = (config.tile, config.mma()?);
+                let sums = static_size("sums", &mma.thrfrg(Operand::C, &Lay::col_major([m, n])?)?)?;
+                if sums == m * n {
+                    return Ok(());
+                }
+                refuse(
+                    "sums of a tile",
+                    sums.to_string(),
+                    &format!("{}: one thread has each element of C", m * n),
+                )
             }
             _ => Ok(()),
         }

@@ -13,7 +13,8 @@ use crate::{Error, Expr, Memory, Scalar};
 ///
 /// All threads of a block call each method together. What a block wrote before [`Semaphore::release`] or [`Semaphore::arrive`]
 /// is seen by a block that has waited for the value that this call leaves. A block may wait forever for a block that has not been
-/// launched yet, unless the grid is so small that all its blocks are resident, or blocks wait only for blocks of lower numbers.
+/// launched yet, unless the grid is so small that all its blocks are resident, or blocks wait only for blocks of lower numbers: GPUs start
+/// blocks in the order of their numbers, which CUTLASS relies on too, although CUDA does not promise it.
 ///
 /// # Examples
 /// ```

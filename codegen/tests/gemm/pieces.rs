@@ -34,7 +34,7 @@ fn kernel(by: &Mainloop, dtype: DType) -> Result<(Kernel, Vec<TmaCopy>, [Symbol;
     let [m, n, k, pitch] = symbols.map(Int::symbol);
     let all = k_tiles(&Expr::from_int(&k), TILE[2])?;
     let start = b.bounded(&(&split * &per), (1 << 16) / TILE[2])?;
-    let own = start.clone()..(&start + &per).minimum(&all.end);
+    let own = start.minimum(&all.end)..(&start + &per).minimum(&all.end);
     let c = &pointer + &(&(&split * &(&Expr::from_int(&m) * &Expr::from_int(&n))) * 4);
     let c = Gmem::bounded(c, DType::F32, &Lay::strided([m, n], [n, Int::fixed(1)])?)?;
     let c = c.local_tile(&tiler!("<64,64>"), &[Slice::At(row.clone()), Slice::At(column.clone())])?; // (64,64)
@@ -58,8 +58,10 @@ fn kernel(by: &Mainloop, dtype: DType) -> Result<(Kernel, Vec<TmaCopy>, [Symbol;
             let maps = [b.tensor_map("a"), b.tensor_map("b")];
             let feed = |i: usize| Feed { copy: copies[i].clone(), map: maps[i].clone() };
             let count = &own.end - &own.start;
+            let stages = mainloop.stages(&mut b)?;
             mainloop.emit(
                 &mut b,
+                stages,
                 [feed(0), feed(1)],
                 |b, producer| producer.load(b, [&row, &column], own, &Expr::from(0)),
                 |b, consumer| {
@@ -89,7 +91,8 @@ fn verify(by: &Mainloop, dtype: DType, [m, n, k]: [i64; 3], per: i64) {
         upload(&memory, &(0..rows * pitch).flat_map(|at| bytes(dtype, value(at))).collect::<Vec<u8>>())
     };
     let operands = [matrix(0, m), matrix(1, n)];
-    let splits = (k + TILE[2] * per - 1) / (TILE[2] * per);
+    // The last part has no tiles.
+    let splits = (k + TILE[2] * per - 1) / (TILE[2] * per) + 1;
     let c = upload(&memory, &vec![0xff; (splits * m * n * 4) as usize]);
     let mut args = sizes(&[m, n, k, pitch, per]);
     args.extend(addresses(&[c]));
@@ -118,7 +121,7 @@ fn verify(by: &Mainloop, dtype: DType, [m, n, k]: [i64; 3], per: i64) {
     let found = download(&memory, c, (splits * m * n * 4) as usize);
     let mut found = found.chunks(4).map(|x| f32::from_le_bytes(x.try_into().unwrap()));
     for split in 0..splits {
-        let range = split * per * TILE[2]..((split + 1) * per * TILE[2]).min(k);
+        let range = (split * per * TILE[2]).min(k)..((split + 1) * per * TILE[2]).min(k);
         for (row, column) in (0..m).flat_map(|row| (0..n).map(move |column| (row, column))) {
             let sum: i64 = range.clone().map(|k| number(0, row, k) * number(1, column, k)).sum();
             assert_eq!(found.next(), Some(sum as f32), "{by:?} {m}x{n}x{k}, {split}: ({row},{column})");
@@ -181,13 +184,44 @@ fn feeds_of_another_mainloop_are_refused() {
         };
         let feeds = [feed("a", Operand::A), feed("b", Operand::B)];
         let zero = Expr::from(0);
-        let emitted = parts.mainloop(TILE).unwrap().emit(
+        let mainloop = parts.mainloop(TILE).unwrap();
+        let stages = mainloop.stages(&mut b).unwrap();
+        let emitted = mainloop.emit(
             &mut b,
+            stages,
             feeds,
             |b, producer| producer.load(b, [&zero, &zero], k_tiles(&Expr::from(1024), 64)?, &zero),
             |b, consumer| consumer.multiply(b, &Expr::from(16)).map(drop),
         );
         assert_eq!(emitted.is_ok(), fits, "{tile:?}: {emitted:?}");
         assert!(fits || matches!(emitted, Err(Error::Mismatch { .. })), "{emitted:?}");
+    }
+}
+
+/// A mainloop reads ahead of its last tile, which only a tensor that knows its extents allows.
+#[test]
+fn tensors_without_extents_are_refused() {
+    let source = Source { major: Major::K, vector: 4 };
+    let simt = Multistage {
+        atom: UNIVERSAL_FMA_F32,
+        atoms: lay!("(16,16):(16,1)"),
+        permutation: [Tile::All, Tile::All],
+        k_atoms: 4,
+        fragments: 1,
+        stages: 3,
+        min_blocks: 1,
+        a: source,
+        b: source,
+    };
+    let mut b = Builder::new("k", 80, simt.threads().unwrap());
+    let pointer = b.pointer("x", 16);
+    let unbounded = Tensor::new(Gmem::new(pointer.clone(), DType::F32), lay!("(64,1024):(1024,1)"));
+    let bounded = Gmem::bounded(pointer, DType::F32, &lay!("(64,1024):(1024,1)")).unwrap();
+    let (zero, mainloop) = (Expr::from(0), simt.mainloop(TILE).unwrap());
+    for (operands, fits) in
+        [([&unbounded, &bounded], false), ([&bounded, &unbounded], false), ([&bounded, &bounded], true)]
+    {
+        let sums = mainloop.multiply(&mut b, operands, [&zero, &zero], zero.clone()..Expr::from(1));
+        assert!(sums.is_ok() == fits && (fits || matches!(sums, Err(Error::Mismatch { .. }))), "{sums:?}");
     }
 }

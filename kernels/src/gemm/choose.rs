@@ -25,7 +25,7 @@ pub enum KernelKind {
 }
 
 impl KernelKind {
-    /// The kernel for a dtype that runs on every device.
+    /// The kernel for a dtype that runs on every device from sm_80 on; of e4m3 and e5m2 from sm_89 on.
     pub fn for_dtype(dtype: DType) -> KernelKind {
         if dtype == DType::F32 { KernelKind::Simt } else { KernelKind::Sm80 }
     }

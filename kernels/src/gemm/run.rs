@@ -1,6 +1,6 @@
 //! Loading and launching.
 
-use girih_codegen::gemm::{Epilogue, GemmConfig, GemmKernel, Major, generate};
+use girih_codegen::gemm::{Epilogue, GemmConfig, GemmKernel, Major, Schedule, generate};
 use girih_device::{Arg, Buffer, Device, Kernel, Launch, LaunchConfig, Pod, TensorMap};
 use girih_ptx::{Module, Tiled};
 use girih_tensor::Element;
@@ -266,7 +266,12 @@ impl Gemm {
         c: &Buffer<C>,
         given: &[(&str, Given<'_>)],
     ) -> Result<(), Error> {
-        self.bound(a, b, c, given, |config, args| launch(&self.module.kernel, config, args)).map(drop)
+        let launched = self.bound(a, b, c, given, |config, args| launch(&self.module.kernel, config, args));
+        if let (Err(_), Some(workspace)) = (&launched, &self.workspace) {
+            // A launch that stops halfway leaves it to nobody to say whose turn is the first.
+            workspace.turns.fill_bytes(0)?;
+        }
+        launched.map(drop)
     }
 
     /// What [`Gemm::run_with`] launches, as a value: checked and encoded once, for programs that run it many times or launch it
@@ -361,6 +366,14 @@ fn fits(problem: &Problem, config: &GemmConfig) -> Result<(), Error> {
         return refuse("dtypes", found, accepted);
     }
     let major = |contiguous: usize| if contiguous == 1 { Major::K } else { Major::Mn };
+    if let Schedule::SplitK { parts } = config.schedule {
+        let [k, tile] = [problem.mnk()[2], config.tile[2].max(1)];
+        let tiles = (k + tile - 1) / tile;
+        if tiles < parts {
+            let accepted = format!("at most {tiles}, since K has as many tiles");
+            return refuse("parts of K", parts.to_string(), accepted);
+        }
+    }
     let majors = [problem.a(), problem.b()].map(|matrix| major(matrix.contiguous()));
     if config.majors() != majors {
         let found = format!("{:?}", config.majors());

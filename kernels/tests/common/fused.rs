@@ -1,8 +1,9 @@
 //! GEMMs whose sums become C by an epilogue, judged element by element against f64.
 
 use girih_codegen::Cond;
+use girih_codegen::gemm::Schedule;
 use girih_device::{Device, Pod};
-use girih_kernels::gemm::{Epilogue, Gemms, Given, Input, KernelKind, Order, Problem};
+use girih_kernels::gemm::{Epilogue, GemmConfig, Gemms, Given, Input, KernelKind, Order, Problem, choose};
 use girih_tensor::{DType, Element};
 use half::bf16;
 
@@ -61,16 +62,19 @@ pub(crate) fn epilogues() -> Vec<(Epilogue, Expected)> {
     ]
 }
 
-/// Runs `problem` with every epilogue by every kernel that takes it.
+/// Runs `problem` with every epilogue by every kernel that takes it, by another schedule than the chosen one if there is one.
 pub(crate) fn verify_all<T: Element + Pod>(
     gemms: &Gemms,
     device: &Device,
     problem: &Problem,
     kinds: &[KernelKind],
+    schedule: Option<Schedule>,
 ) -> Result<(), Failure> {
     for &kind in kinds {
+        let chosen = choose(problem, kind, device.limits().multiprocessors)?;
+        let config = GemmConfig { schedule: schedule.unwrap_or(chosen.schedule), ..chosen };
         for (epilogue, expected) in epilogues() {
-            verify::<T>(gemms, device, problem, kind, &epilogue, expected)
+            verify::<T>(gemms, device, problem, config, &epilogue, expected)
                 .map_err(|e| format!("{problem:?} by {kind:?}, {epilogue:?}: {e}"))?;
         }
     }
@@ -81,7 +85,7 @@ fn verify<T: Element + Pod>(
     gemms: &Gemms,
     device: &Device,
     problem: &Problem,
-    kind: KernelKind,
+    config: GemmConfig,
     epilogue: &Epilogue,
     expected: Expected,
 ) -> Result<(), Failure> {
@@ -110,7 +114,7 @@ fn verify<T: Element + Pod>(
     let inputs = epilogue.inputs();
     let given: Vec<_> =
         all.into_iter().filter(|(name, _)| inputs.iter().any(|input| input.name == *name)).collect();
-    gemms.fused(problem, kind, epilogue)?.run_with(&on.0, &on.1, &c, &given)?;
+    gemms.configured(problem, config, epilogue)?.run_with(&on.0, &on.1, &c, &given)?;
     let c = c.download()?;
     let order = if problem.c().contiguous() == 1 { Order::Row } else { Order::Column };
     let mut written = vec![false; c.len()];

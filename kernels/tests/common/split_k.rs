@@ -1,5 +1,6 @@
 //! Blocks that share tiles of C: every element is checked, and a second run has to give the same bits.
 
+use float8::{F8E4M3, F8E5M2};
 use girih_codegen::gemm::Schedule;
 use girih_device::{Device, Pod};
 use girih_kernels::gemm::{Epilogue, GemmConfig, Gemms, KernelKind, Problem, check, choose};
@@ -12,15 +13,18 @@ use super::{Data, Failure, filled};
 pub(crate) fn verify(device: &Device, problem: &Problem, parts: i64) -> Result<(), Failure> {
     for kind in super::kinds(problem, 90) {
         match problem.dtype() {
-            DType::F32 => verify_by::<f32>(device, problem, kind, parts)?,
-            DType::F16 => verify_by::<f16>(device, problem, kind, parts)?,
-            _ => verify_by::<bf16>(device, problem, kind, parts)?,
+            DType::F32 => verify_by::<f32, f32>(device, problem, kind, parts)?,
+            DType::F16 => verify_by::<f16, f16>(device, problem, kind, parts)?,
+            DType::Bf16 => verify_by::<bf16, bf16>(device, problem, kind, parts)?,
+            DType::E4m3 => verify_by::<F8E4M3, bf16>(device, problem, kind, parts)?,
+            DType::E5m2 => verify_by::<F8E5M2, bf16>(device, problem, kind, parts)?,
+            other => return Err(girih_kernels::Error::unsupported("gemm", other).into()),
         }
     }
     Ok(())
 }
 
-fn verify_by<T: Element + Pod>(
+fn verify_by<T: Element + Pod, C: Element + Pod>(
     device: &Device,
     problem: &Problem,
     kind: KernelKind,
@@ -29,22 +33,22 @@ fn verify_by<T: Element + Pod>(
     let [a, b] = [(problem.a(), 1), (problem.b(), 2)].map(|(matrix, seed)| (matrix.span() as usize, seed));
     let [a, b] = [a, b].map(|(len, seed)| filled::<T>(len, Data::Random, seed));
     let (on_a, on_b) = (device.upload(&a)?, device.upload(&b)?);
-    let c = device.alloc::<T>((problem.c().span() + problem.c().ld()) as usize)?;
+    let c = device.alloc::<C>((problem.c().span() + problem.c().ld()) as usize)?;
     let chosen = choose(problem, kind, device.limits().multiprocessors)?;
     let config = GemmConfig { schedule: Schedule::SplitK { parts }, ..chosen };
     let gemm = Gemms::new(device).configured(problem, config, &Epilogue::new())?;
-    let run = || -> Result<Vec<T>, Failure> {
+    let run = || -> Result<Vec<C>, Failure> {
         c.fill_bytes(0xff)?;
         gemm.run(&on_a, &on_b, &c)?;
         Ok(c.download()?)
     };
     let first = run()?;
-    let found = check(problem, &a, &b, &first, Some(T::from_f64(f64::NAN)))?;
+    let found = check(problem, &a, &b, &first, Some(C::from_f64(f64::NAN)))?;
     if !found.passed() {
         return Err(format!("{problem:?} by {}, {parts} parts: {found:?}", kind.name()).into());
     }
     // Parts are added in one order, and the workspace is as the next run needs it.
-    let bits = |c: &[T]| c.iter().map(|x| x.to_f64().to_bits()).collect::<Vec<_>>();
+    let bits = |c: &[C]| c.iter().map(|x| x.to_f64().to_bits()).collect::<Vec<_>>();
     if bits(&first) != bits(&run()?) {
         return Err(format!("{problem:?} by {}, {parts} parts: another result", kind.name()).into());
     }

@@ -1,8 +1,11 @@
 //! Epilogues on the simulator with every check enabled, and what is refused.
 
+use girih_codegen::algorithm::write;
+use girih_codegen::{Builder, Expr, Gmem, Scalar};
 use girih_device::{Device, Pod};
 use girih_kernels::gemm::{Epilogue, Gemms, Given, Input, KernelKind, Layout, Order, Problem};
-use girih_tensor::{DType, Element};
+use girih_layout::lay;
+use girih_tensor::{DType, Element, Tensor};
 use half::bf16;
 
 use crate::checked;
@@ -15,11 +18,11 @@ fn every_epilogue_by_every_mainloop() -> Result<(), Failure> {
     let gemms = Gemms::new(&device);
     for order in [Order::Row, Order::Column] {
         let f32s = Problem::new(DType::F32, [67, 132, 20], Layout::Tn)?.with_order(order);
-        fused::verify_all::<f32>(&gemms, &device, &f32s, &[KernelKind::Simt])?;
+        fused::verify_all::<f32>(&gemms, &device, &f32s, &[KernelKind::Simt], None)?;
         let odd = padded(Problem::new(DType::F32, [33, 7, 5], Layout::Nt)?.with_order(order), 1);
-        fused::verify_all::<f32>(&gemms, &device, &odd, &[KernelKind::Simt])?;
+        fused::verify_all::<f32>(&gemms, &device, &odd, &[KernelKind::Simt], None)?;
         let wide = Problem::new(DType::Bf16, [136, 72, 48], Layout::Tn)?.with_order(order);
-        fused::verify_all::<bf16>(&gemms, &device, &wide, &[KernelKind::Sm80, KernelKind::Sm90])?;
+        fused::verify_all::<bf16>(&gemms, &device, &wide, &[KernelKind::Sm80, KernelKind::Sm90], None)?;
     }
     Ok(())
 }
@@ -58,6 +61,36 @@ fn gelu_with_the_error_function_is_exact() -> Result<(), Failure> {
         assert!((found - x * fused::normal(x)).abs() <= 3e-7 * x.abs(), "gelu({x}) = {found}");
     }
     Ok(())
+}
+
+/// A safe launch runs what a node's function writes: it may compute, and access no memory.
+#[test]
+fn nodes_that_access_memory_are_refused() {
+    let (device, problem) = device();
+    let everywhere = |b: &mut Builder, value: &Scalar| {
+        let place = Tensor::new(Gmem::new(Expr::from(4096), DType::F32), lay!("1:1"));
+        write(b, &place, std::slice::from_ref(value))
+    };
+    let storing = Epilogue::new().node("store", [], move |b, e| {
+        everywhere(b, e.value())?;
+        Ok(e.value().clone())
+    });
+    let inline = Epilogue::new().node("inline", [], |b, e| {
+        b.ptx("{ .reg .b64 %p; mov.b64 %p, 4096; st.global.b32 [%p], 0; }", &[])?;
+        Ok(e.value().clone())
+    });
+    for epilogue in [storing, inline] {
+        let error = Gemms::new(&device)
+            .fused(&problem, KernelKind::Simt, &epilogue)
+            .expect_err("refused")
+            .to_string();
+        assert!(error.starts_with("node of an epilogue = ") && error.contains("st.global"), "{error}");
+    }
+    let printing = Epilogue::new().node("print", [], |b, e| {
+        b.printf("%f\n", &[e.value()])?;
+        Ok(e.value().clone())
+    });
+    assert!(Gemms::new(&device).fused(&problem, KernelKind::Simt, &printing).is_ok());
 }
 
 fn device() -> (Device, Problem) {

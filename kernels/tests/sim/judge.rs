@@ -1,9 +1,10 @@
 //! The reference check is checked itself: it finds every single wrong element.
 
+use float8::F8E4M3;
 use girih_kernels::gemm::{Layout, Problem, check};
-use girih_tensor::DType;
+use girih_tensor::{DType, Element};
 
-use crate::common::Failure;
+use crate::common::{Data, Failure, filled};
 
 /// A, B and their correct product, rounded once, with NaN between the rows of C.
 fn right(problem: &Problem) -> [Vec<f32>; 3] {
@@ -19,6 +20,29 @@ fn right(problem: &Problem) -> [Vec<f32>; 3] {
         c[problem.c().offset(x, y) as usize] = (0..k).map(product).sum::<f64>() as f32;
     }
     [a, b, c]
+}
+
+/// Sums of 8-bit floats may lose much, but no more than a tile along K.
+#[test]
+fn the_judge_finds_missing_products_of_bytes() -> Result<(), Failure> {
+    for k in [256, 1024, 4096] {
+        let problem = Problem::new(DType::E4m3, [8, 8, k], Layout::Tn)?.with_output(DType::F32)?;
+        let (a, b) = (
+            filled::<F8E4M3>(8 * k as usize, Data::Random, 1),
+            filled::<F8E4M3>(8 * k as usize, Data::Random, 2),
+        );
+        let product = |until: i64| -> Vec<f32> {
+            let sum = |x: i64, y: i64| {
+                let products = |i: i64| a[(x * k + i) as usize].to_f64() * b[(y * k + i) as usize].to_f64();
+                (0..until).map(products).sum::<f64>() as f32
+            };
+            (0..64).map(|at| sum(at / 8, at % 8)).collect()
+        };
+        assert!(check(&problem, &a, &b, &product(k), None)?.passed(), "{k}");
+        assert!(!check(&problem, &a, &b, &product(k - 128), None)?.passed(), "{k} without the last tile");
+        assert!(!check(&problem, &a, &b, &[0f32; 64], None)?.passed(), "{k}: nothing");
+    }
+    Ok(())
 }
 
 /// One wrong element is found wherever it is, in every layout.

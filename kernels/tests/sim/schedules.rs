@@ -1,11 +1,14 @@
 //! Configurations of the caller's choice on the simulator, with every check enabled.
 
-use girih_codegen::gemm::{GemmConfig, Schedule};
+use girih_codegen::atom::{MmaAtom, UNIVERSAL_FMA_F32};
+use girih_codegen::gemm::{GemmConfig, Mainloop, Multistage, Schedule};
 use girih_kernels::gemm::{Epilogue, Gemms, Given, Input, KernelKind, Layout, Order, Problem, choose};
+use girih_layout::{Tile, lay};
 use girih_tensor::DType;
+use half::bf16;
 
 use crate::checked;
-use crate::common::{Failure, padded, split_k};
+use crate::common::{Failure, fused, padded, split_k};
 
 #[test]
 fn blocks_share_tiles() -> Result<(), Failure> {
@@ -15,8 +18,20 @@ fn blocks_share_tiles() -> Result<(), Failure> {
         split_k::verify(&device, &padded(f32s, 1), 2)?;
         let bf16s = Problem::new(DType::Bf16, [136, 72, 200], Layout::Tn)?.with_order(order);
         split_k::verify(&device, &bf16s, 3)?;
+        let bytes = Problem::new(DType::E4m3, [136, 80, 400], Layout::Tn)?.with_order(order);
+        split_k::verify(&device, &bytes, 3)?;
     }
     Ok(())
+}
+
+/// By every kernel, with inputs that are read beside the sums of other parts, stored directly and by tensor copies.
+#[test]
+fn every_epilogue_after_the_last_part() -> Result<(), Failure> {
+    let device = checked();
+    let gemms = Gemms::new(&device);
+    let split = Some(Schedule::SplitK { parts: 2 });
+    let problem = Problem::new(DType::Bf16, [136, 72, 200], Layout::Tn)?;
+    fused::verify_all::<bf16>(&gemms, &device, &problem, &[KernelKind::Sm80, KernelKind::Sm90], split)
 }
 
 /// The epilogue sees the sums of all parts, and runs once.
@@ -51,16 +66,36 @@ fn configurations_must_fit() -> Result<(), Failure> {
     assert_eq!(
         told,
         [
-            "the configuration's contiguous modes of A and B are [Mn, Mn]: those of the problem are accepted, [K, K]",
-            "the configuration's dtypes are bf16 and bf16 to bf16: those of the problem are accepted, f32 and f32 to f32",
-            "the configuration's dtypes are f32 and f32 to f16: those of the problem are accepted, f32 and f32 to f32",
+            "the configuration's contiguous modes of A and B are [Mn, Mn]: the problem takes [K, K]",
+            "the configuration's dtypes are bf16 and bf16 to bf16: the problem takes f32 and f32 to f32",
+            "the configuration's dtypes are f32 and f32 to f16: the problem takes f32 and f32 to f32",
         ]
     );
-    // K has fewer tiles than parts: the launch is refused, by the fact that the kernel states.
     let parts = GemmConfig { schedule: Schedule::SplitK { parts: 3 }, ..good };
-    let gemm = gemms.configured(&problem, parts, &Epilogue::new())?;
-    let (a, b, c) = (device.zeros::<f32>(4096)?, device.zeros::<f32>(4096)?, device.zeros::<f32>(4096)?);
-    let error = gemm.run(&a, &b, &c).expect_err("too few tiles").to_string();
-    assert!(error.contains("parameter `k` = 64: the kernel takes values from 65"), "{error}");
+    assert_eq!(
+        error(parts),
+        "the configuration's parts of K are 3: the problem takes at most 2, since K has as many tiles"
+    );
+    // An atom whose threads have the same sums: they would write beyond the workspace.
+    let twice = MmaAtom {
+        threads: lay!("2:1"),
+        a: lay!("(2,1):(0,0)"),
+        b: lay!("(2,1):(0,0)"),
+        c: lay!("(2,1):(0,0)"),
+        ..UNIVERSAL_FMA_F32
+    };
+    let mainloop = Multistage {
+        atom: twice,
+        atoms: lay!("(16,8):(8,1)"),
+        permutation: [Tile::All, Tile::All],
+        ..*good.mainloop.multistage().ok_or("SIMT")?
+    };
+    let twice = GemmConfig {
+        tile: [64, 64, 16],
+        schedule: Schedule::SplitK { parts: 2 },
+        ..good.with_mainloop(Mainloop::Multistage(mainloop))
+    };
+    let told = error(twice);
+    assert!(told.contains("sums of a tile = 8192: 4096"), "{told}");
     Ok(())
 }

@@ -82,9 +82,12 @@ impl<'a> Side<'a> {
         let mut places: Vec<Option<(i64, usize, usize)>> = vec![None; threads.div_ceil(lanes) * extent];
         for (t, v) in (0..threads).flat_map(|t| (0..self.each).map(move |v| (t, v))) {
             let inside = self.atom.at((t % lanes + v * lanes) as i64)?;
-            let row = if i == 0 { inside % modes[0] } else { inside / modes[0] };
+            let row = if i == 0 { inside.checked_rem(modes[0]) } else { inside.checked_div(modes[0]) };
+            // An atom whose layouts leave its shape is refused where it is used.
+            let row = row.and_then(|row| usize::try_from(row).ok()).filter(|&row| row < extent);
+            let Some(slot) = row.and_then(|row| places.get_mut(t / lanes * extent + row)) else { continue };
             let place = self.elements.at(i, (t, v));
-            match &mut places[t / lanes * extent + row as usize] {
+            match slot {
                 empty @ None => *empty = Some((place, t, v)),
                 Some((other, ..)) if *other != place => {
                     return Err(self.unfit(atom, i, (t, v), [place, *other]));

@@ -118,7 +118,7 @@ impl AtTile<'_> {
                 names.zip(columns.iter().map(|values| values[i % values.len()].to(DType::F32))).collect();
             let mut element = Element { value: sum(b, sums, i)?, coordinate, inputs: &own };
             for node in &self.epilogue.nodes {
-                element.value = (node.function)(b, &element)?;
+                element.value = b.computing("node of an epilogue", |b| (node.function)(b, &element))?;
             }
             results.push(element.value.to(self.dtype));
         }

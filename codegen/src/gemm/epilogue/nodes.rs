@@ -92,7 +92,8 @@ impl Epilogue {
                 .iter()
                 .fold(first, |sum, &next| sum.mul_add(&t, next));
             let erfc = t * polynomial * ((&z * &z) * -std::f64::consts::LOG2_E).exp2();
-            x.maximum(0.0) - x.abs() * 0.5 * erfc
+            // Infinity times 0 is no number.
+            x.maximum(0.0) - x.abs().minimum(f64::from(f32::MAX)) * 0.5 * erfc
         })
     }
 

@@ -63,7 +63,8 @@ impl MultistageMainloop {
     /// count as zero. A second mainloop in the same kernel, and a mainloop in a loop, needs a barrier before it.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] for tensors whose contiguous mode or alignment is not that of [`Source`].
+    /// [`Error::Mismatch`] for tensors that do not carry their extents, since the mainloop reads ahead, and for those whose contiguous
+    /// mode or alignment is not that of [`Source`].
     ///
     /// # Examples
     /// The kernel finds the largest sum of each thread, and has no C.
@@ -109,6 +110,14 @@ impl MultistageMainloop {
         at: [&Expr; 2],
         k_tiles: Range<Expr>,
     ) -> Result<Sums, Error> {
+        for operand in operands.into_iter().filter(|operand| operand.engine().coordinate().is_none()) {
+            return Err(Error::Mismatch {
+                what: "operand of a multistage mainloop",
+                layout: operand.layout().to_string(),
+                with: String::from("extents"),
+                accepted: "a tensor of `Gmem::matrix` or `Gmem::bounded`, outside of which nothing is read",
+            });
+        }
         let mainloop = Loop::new(b, self, operands, at, k_tiles)?;
         mainloop.emit(b)?;
         Ok(mainloop.sums)

@@ -38,6 +38,10 @@ pub struct Feed {
     pub map: Expr,
 }
 
+/// The stages of A and B in shared memory ([`WarpSpecializedMainloop::stages`]).
+#[derive(Clone, Debug)]
+pub struct Stages([Tensor<Smem>; 2]); // (BlockX,BlockK,Stage)
+
 /// The parts that the producer and the consumers share.
 struct Shared<'a> {
     mainloop: &'a WarpSpecializedMainloop,
@@ -65,6 +69,15 @@ impl WarpSpecializedMainloop {
         let tile = self.parts.shared(operand, self.extents(operand))?; // (BlockX,BlockK)
         let dtype = self.parts.atom.dtype(operand);
         TmaCopy::new(Transfer::Load, dtype, global, tile.layout(), tile.swizzle())
+    }
+
+    /// Takes shared memory for the stages of A and B. What the kernel keeps there besides may come before or after.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for shared memory that does not suffice.
+    #[track_caller]
+    pub fn stages(&self, b: &mut Builder) -> Result<Stages, Error> {
+        Ok(Stages([self.stages_of(b, Operand::A)?, self.stages_of(b, Operand::B)?]))
     }
 
     /// Writes the producer and the consumers. One thread of the first warpgroup executes `produce`, and the other warpgroups execute
@@ -97,8 +110,10 @@ impl WarpSpecializedMainloop {
     /// let feeds = [feed("map_a", Operand::A, m)?, feed("map_b", Operand::B, n)?];
     /// let [row, column] = [Special::CtaidX, Special::CtaidY].map(|special| b.special(special));
     /// let along_k = k_tiles(&Expr::from_int(&k.into()), 64)?;
+    /// let stages = mainloop.stages(&mut b)?;
     /// mainloop.emit(
     ///     &mut b,
+    ///     stages,
     ///     feeds,
     ///     |b, producer| producer.load(b, [&row, &column], along_k.clone(), &Expr::from(0)),
     ///     |b, consumer| {
@@ -114,12 +129,12 @@ impl WarpSpecializedMainloop {
     pub fn emit(
         &self,
         b: &mut Builder,
+        Stages(tiles): Stages,
         feeds: [Feed; 2],
         produce: impl FnOnce(&mut Builder, &Producer<'_>) -> Result<(), Error>,
         consume: impl FnOnce(&mut Builder, &Consumer<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let thread = b.special(Special::TidX);
-        let tiles = [self.stages_of(b, Operand::A)?, self.stages_of(b, Operand::B)?];
         let stage_bytes = self.parts.stage_bytes(self.tile)?;
         let pipeline = Pipeline::new(b, self.parts.stages, stage_bytes, self.parts.consumers()?)?;
         b.if_(&Cond::less(&thread, &Expr::from(1)), |b| {

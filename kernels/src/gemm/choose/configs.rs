@@ -154,15 +154,16 @@ impl MultistageFacts {
             tile: [tile_m, tile_n, ROW_SM80 / bytes],
             mainloop: Mainloop::Multistage(Multistage {
                 atom,
-                // Narrower copies are more copies, and each has an address and a predicate: twice the threads share them.
-                atoms: if wide && !self.loads_at_least(16) || !wide && bytes == 1 {
+                // Narrower copies are more copies, and each has an address and a predicate: of copies of 4 bytes twice the threads take their
+                // share, and with copies of 8 bytes fragments are not loaded ahead.
+                atoms: if wide && !self.loads_at_least(8) || !wide && bytes == 1 {
                     EIGHT_WARPS
                 } else {
                     FOUR_WARPS
                 },
                 permutation: [Tile::All, Tile::All],
                 k_atoms: 1,
-                fragments: 2,
+                fragments: if wide && self.loads_at_least(8) && !self.loads_at_least(16) { 1 } else { 2 },
                 stages: 4,
                 min_blocks: 1,
                 a,

@@ -4,7 +4,7 @@ use girih_tensor::{Slice, Tensor};
 
 use super::Shared;
 use super::config::WARPGROUP;
-use crate::algorithm::{MmaWith, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait};
+use crate::algorithm::{MmaWith, clear, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait};
 use crate::builder::{Builder, Cond};
 use crate::gemm::mainloop::Sums;
 use crate::tiled::mma::Operand;
@@ -67,6 +67,11 @@ impl<'a> Consumer<'a> {
     #[track_caller]
     pub fn multiply(&self, b: &mut Builder, k_tiles: &Expr) -> Result<&Sums, Error> {
         let (pipeline, [read, before]) = (&self.shared.pipeline, &self.states);
+        let any = Cond::less(&Expr::from(0), k_tiles);
+        if any != Cond::Always {
+            // The first product overwrites the sums, but there may be none.
+            clear(b, &self.sums.values)?;
+        }
         b.for_range(k_tiles, |b, step| {
             let stage = read.stage(b);
             pipeline.consumer_wait(b, &stage)?;
@@ -88,7 +93,7 @@ impl<'a> Consumer<'a> {
         })?;
         warpgroup_wait(b, 0);
         let done = before.stage(b);
-        pipeline.consumer_release(b, &done, &self.leader)?;
+        pipeline.consumer_release(b, &done, &Cond::all([any, self.leader.clone()]))?;
         Ok(&self.sums)
     }
 
