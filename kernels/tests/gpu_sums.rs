@@ -30,29 +30,21 @@ fn sums_are_cut_off() {
     });
 }
 
-/// Sums of products of 8-bit floats lose more by `wgmma`: at every 32 products at most 2^-11 of the sum, and so much that it shows. By
-/// `mma.sync` they lose no more than those of 16-bit floats.
+/// Sums of products of 8-bit floats lose more by `wgmma`: at every 32 products at most 2^-10 of the sum, and so much that it shows. By
+/// `mma.sync` they lose no more than those of 16-bit floats. Beyond these K a sum of products of one sign outgrows its products.
 #[test]
 fn sums_of_bytes_are_cut_off_early() {
     with_gpu(|device| {
-        for k in [256, 1024, 4096, 16384, 65536] {
-            for (kind, least, most) in [(KernelKind::Sm80, -1e-3, 1e-3), (KernelKind::Sm90, 1e-2, 1.0)] {
+        for k in [256, 1024, 4096] {
+            for (kind, least, most) in [(KernelKind::Sm80, -1e-3, 1e-3), (KernelKind::Sm90, 1e-3, 1.0)] {
                 for (name, lost) in
                     [("e4m3", lost::<F8E4M3>(device, kind, k)), ("e5m2", lost::<F8E5M2>(device, kind, k))]
                 {
-                    // In units of 2^-11 of the sum, for each of K / 32 additions.
-                    let lost = lost.map(|x| x * f64::from(1 << 11) / (k as f64 / 32.0));
-                    println!(
-                        "{} {name} K={k}: {:.4} to {:.4} units lost at each 32 products",
-                        kind.name(),
-                        lost[0],
-                        lost[1]
-                    );
-                    assert!(
-                        lost[1] >= least && lost[1] <= most && lost[0] > -0.1,
-                        "{} {name} K={k}: {lost:?}",
-                        kind.name()
-                    );
+                    // In units of 2^-10 of the sum, for each of K / 32 additions.
+                    let lost = lost.map(|x| x * f64::from(1 << 10) / (k as f64 / 32.0));
+                    let name = format!("{} {name} K={k}", kind.name());
+                    println!("{name}: {:.4} to {:.4} units lost at each 32 products", lost[0], lost[1]);
+                    assert!(lost[1] >= least && lost[1] <= most && lost[0] > -0.1, "{name}: {lost:?}");
                 }
             }
         }

@@ -110,7 +110,7 @@ impl MultistageMainloop {
         at: [&Expr; 2],
         k_tiles: Range<Expr>,
     ) -> Result<Sums, Error> {
-        for operand in operands.into_iter().filter(|operand| operand.engine().coordinate().is_none()) {
+        if let Some(operand) = operands.into_iter().find(|operand| operand.engine().coordinate().is_none()) {
             return Err(Error::Mismatch {
                 what: "operand of a multistage mainloop",
                 layout: operand.layout().to_string(),
