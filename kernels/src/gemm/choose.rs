@@ -5,7 +5,7 @@ mod configs;
 use girih_codegen::gemm::{GemmConfig, Major, Source};
 use girih_tensor::DType;
 
-use configs::{MultistageFacts, STORES_SIMT, STORES_SM80, TILES, WarpSpecializedFacts, loads, takes};
+use configs::{MultistageFacts, STORES_SIMT, STORES_SM80, TILES, WarpSpecializedFacts, loads, takes, tensor};
 
 use super::{Matrix, Problem};
 use crate::Error;
@@ -74,14 +74,12 @@ impl std::str::FromStr for KernelKind {
 pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<GemmConfig, Error> {
     let row_major = problem.row_major().0;
     let refused = |kernel, accepted| Err(Error::Kernel { kernel, dtype: problem.dtype().name(), accepted });
-    match (kind, problem.dtype()) {
-        (KernelKind::Simt, DType::F32) => Ok(facts(&row_major, &STORES_SIMT).simt()),
-        (KernelKind::Sm80, DType::F16 | DType::Bf16 | DType::E4m3 | DType::E5m2) => {
-            Ok(facts(&row_major, &STORES_SM80).sm80())
-        }
-        (KernelKind::Sm90, DType::F16 | DType::Bf16 | DType::E4m3 | DType::E5m2) => {
+    match (kind, tensor(problem.dtype())) {
+        (KernelKind::Simt, _) if problem.dtype() == DType::F32 => Ok(facts(&row_major, &STORES_SIMT).simt()),
+        (KernelKind::Sm80, Some(input)) => Ok(facts(&row_major, &STORES_SM80).sm80(input)),
+        (KernelKind::Sm90, Some(input)) => {
             has_maps(problem)?;
-            fastest(&row_major, i64::from(multiprocessors)).sm90()
+            fastest(&row_major, i64::from(multiprocessors)).sm90(input)
         }
         (KernelKind::Simt, _) => {
             refused("simt", "f32 is accepted; sm80 and sm90 take f16, bf16, e4m3 and e5m2")
@@ -91,7 +89,8 @@ pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Resu
     }
 }
 
-fn major(matrix: &Matrix) -> Major {
+/// The contiguous mode of A or B.
+pub(super) fn major(matrix: &Matrix) -> Major {
     if matrix.contiguous() == 1 { Major::K } else { Major::Mn }
 }
 

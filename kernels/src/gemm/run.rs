@@ -1,6 +1,6 @@
 //! Loading and launching.
 
-use girih_codegen::gemm::{Epilogue, GemmConfig, GemmKernel, Major, Schedule, generate};
+use girih_codegen::gemm::{Epilogue, GemmConfig, GemmKernel, Schedule, generate};
 use girih_device::{Arg, Buffer, Device, Kernel, Launch, LaunchConfig, Pod, TensorMap};
 use girih_ptx::{Module, Tiled};
 use girih_tensor::Element;
@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bind::{Binding, Given, Matrix, Workspace};
+use super::choose::major;
 use super::{KernelKind, Problem, choose};
 use crate::Error;
 use crate::launch::{apart, launch};
@@ -103,7 +104,8 @@ impl Gemms {
     /// extents and addresses, a launch checks.
     ///
     /// # Errors
-    /// [`Error::Configuration`] for one of other dtypes or contiguous modes than the problem's; as [`Gemms::fused`].
+    /// [`Error::Configuration`] for one of other dtypes or contiguous modes than the problem's, or of more parts of K than K has tiles;
+    /// as [`Gemms::fused`].
     ///
     /// # Examples
     /// ```
@@ -267,8 +269,8 @@ impl Gemm {
         given: &[(&str, Given<'_>)],
     ) -> Result<(), Error> {
         let launched = self.bound(a, b, c, given, |config, args| launch(&self.module.kernel, config, args));
-        if let (Err(_), Some(workspace)) = (&launched, &self.workspace) {
-            // A launch that stops halfway leaves it to nobody to say whose turn is the first.
+        if let (Err(Error::Device(_)), Some(workspace)) = (&launched, &self.workspace) {
+            // A launch that stops halfway leaves its turns behind, and the next one would wait forever.
             workspace.turns.fill_bytes(0)?;
         }
         launched.map(drop)
@@ -365,7 +367,6 @@ fn fits(problem: &Problem, config: &GemmConfig) -> Result<(), Error> {
         let accepted = format!("{0} and {0} to {1}", problem.dtype(), problem.output());
         return refuse("dtypes", found, accepted);
     }
-    let major = |contiguous: usize| if contiguous == 1 { Major::K } else { Major::Mn };
     if let Schedule::SplitK { parts } = config.schedule {
         let [k, tile] = [problem.mnk()[2], config.tile[2].max(1)];
         let tiles = (k + tile - 1) / tile;
@@ -374,7 +375,7 @@ fn fits(problem: &Problem, config: &GemmConfig) -> Result<(), Error> {
             return refuse("parts of K", parts.to_string(), accepted);
         }
     }
-    let majors = [problem.a(), problem.b()].map(|matrix| major(matrix.contiguous()));
+    let majors = [problem.a(), problem.b()].map(|matrix| major(&matrix));
     if config.majors() != majors {
         let found = format!("{:?}", config.majors());
         return refuse("contiguous modes of A and B", found, format!("{majors:?}"));

@@ -28,13 +28,43 @@ pub(super) const fn loads(dtype: DType) -> &'static [i64] {
 pub(super) const STORES_SIMT: [i64; 3] = [4, 2, 1];
 pub(super) const STORES_SM80: [i64; 2] = [2, 1];
 const MAJORS: [Major; 2] = [Major::K, Major::Mn];
-/// The dtypes that tensor cores multiply, and the atom of a warp for each.
-static TENSOR: [(DType, MmaAtom); 4] = [
-    (DType::F16, SM80_16X8X16_F32F16F16F32_TN),
-    (DType::Bf16, SM80_16X8X16_F32BF16BF16F32_TN),
-    (DType::E4m3, SM89_16X8X32_F32E4M3E4M3F32_TN),
-    (DType::E5m2, SM89_16X8X32_F32E5M2E5M2F32_TN),
+
+/// A dtype that tensor cores multiply.
+pub(super) struct Input {
+    dtype: DType,
+    /// The atom of a warp. That of a warpgroup follows from the dtype.
+    warp: MmaAtom,
+    /// The names of the kernels by warps and by warpgroups.
+    names: [&'static str; 2],
+}
+
+static TENSOR: [Input; 4] = [
+    Input {
+        dtype: DType::F16,
+        warp: SM80_16X8X16_F32F16F16F32_TN,
+        names: ["gemm_sm80_f16", "gemm_sm90_f16"],
+    },
+    Input {
+        dtype: DType::Bf16,
+        warp: SM80_16X8X16_F32BF16BF16F32_TN,
+        names: ["gemm_sm80_bf16", "gemm_sm90_bf16"],
+    },
+    Input {
+        dtype: DType::E4m3,
+        warp: SM89_16X8X32_F32E4M3E4M3F32_TN,
+        names: ["gemm_sm89_e4m3", "gemm_sm90_e4m3"],
+    },
+    Input {
+        dtype: DType::E5m2,
+        warp: SM89_16X8X32_F32E5M2E5M2F32_TN,
+        names: ["gemm_sm89_e5m2", "gemm_sm90_e5m2"],
+    },
 ];
+
+/// What tensor cores need to know of a dtype, if they multiply it.
+pub(super) fn tensor(dtype: DType) -> Option<&'static Input> {
+    TENSOR.iter().find(|input| input.dtype == dtype)
+}
 
 /// Every configuration that [`choose`](super::choose) may return, each once.
 ///
@@ -50,10 +80,14 @@ static TENSOR: [(DType, MmaAtom); 4] = [
 /// ```
 pub fn all() -> impl Iterator<Item = GemmConfig> {
     let simt = multistage(DType::F32, &STORES_SIMT).map(|facts| facts.simt());
-    let sm80 = TENSOR.into_iter().flat_map(|(dtype, _)| multistage(dtype, &STORES_SM80));
+    let sm80 = TENSOR
+        .iter()
+        .flat_map(|input| multistage(input.dtype, &STORES_SM80).map(move |facts| facts.sm80(input)));
     // None fails: the compiler has judged the atoms below.
-    let sm90 = warp_specialized().filter_map(|facts| facts.sm90().ok());
-    simt.chain(sm80.map(|facts| facts.sm80())).chain(sm90)
+    let sm90 = TENSOR
+        .iter()
+        .flat_map(|input| warp_specialized(input.dtype).filter_map(move |facts| facts.sm90(input).ok()));
+    simt.chain(sm80).chain(sm90)
 }
 
 fn multistage(dtype: DType, stores: &'static [i64]) -> impl Iterator<Item = MultistageFacts> {
@@ -69,10 +103,9 @@ fn multistage(dtype: DType, stores: &'static [i64]) -> impl Iterator<Item = Mult
     })
 }
 
-fn warp_specialized() -> impl Iterator<Item = WarpSpecializedFacts> {
+fn warp_specialized(dtype: DType) -> impl Iterator<Item = WarpSpecializedFacts> {
     let majors = MAJORS.into_iter().flat_map(|a| MAJORS.map(|b| [a, b]));
-    let operands = majors.flat_map(|majors| TENSOR.map(|(dtype, _)| (majors, dtype)));
-    let facts = operands.flat_map(|(majors, dtype)| {
+    let facts = majors.flat_map(move |majors| {
         let tiles = TILES.into_iter().flat_map(|(tile, _)| DTYPES.map(|output| (tile, output)));
         tiles.map(move |(tile, output)| WarpSpecializedFacts { dtype, majors, tile, output })
     });
@@ -135,13 +168,7 @@ impl MultistageFacts {
         }
     }
 
-    pub(super) fn sm80(&self) -> GemmConfig {
-        let (name, atom) = match self.dtype {
-            DType::F16 => ("gemm_sm80_f16", TENSOR[0].1),
-            DType::Bf16 => ("gemm_sm80_bf16", TENSOR[1].1),
-            DType::E4m3 => ("gemm_sm89_e4m3", TENSOR[2].1),
-            _ => ("gemm_sm89_e5m2", TENSOR[3].1),
-        };
+    pub(super) fn sm80(&self, input: &Input) -> GemmConfig {
         let (a, b) = (self.a, self.b);
         let bytes = i64::from(self.dtype.bits() / 8);
         // Without asynchronous copies every element passes through a register of its own: a smaller tile leaves room. So do elements
@@ -150,10 +177,10 @@ impl MultistageFacts {
         let wide = if bytes == 1 { self.loads_at_least(16) && along_k } else { self.loads_at_least(4) };
         let [tile_m, tile_n, _] = if wide { WIDE } else { NARROW };
         GemmConfig {
-            name,
+            name: input.names[0],
             tile: [tile_m, tile_n, ROW_SM80 / bytes],
             mainloop: Mainloop::Multistage(Multistage {
-                atom,
+                atom: input.warp,
                 // Narrower copies are more copies, and each has an address and a predicate: of copies of 4 bytes twice the threads take their
                 // share, and with copies of 8 bytes fragments are not loaded ahead.
                 atoms: if wide && !self.loads_at_least(8) || !wide && bytes == 1 {
@@ -212,16 +239,11 @@ impl WarpSpecializedFacts {
         self.stages() >= LEAST_STAGES
     }
 
-    pub(super) fn sm90(&self) -> Result<GemmConfig, Error> {
+    pub(super) fn sm90(&self, input: &Input) -> Result<GemmConfig, Error> {
         let [tile_m, tile_n] = self.tile;
         let atom = warpgroup(self.dtype, tile_n, self.majors).map_err(girih_codegen::Error::from)?;
         Ok(GemmConfig {
-            name: match self.dtype {
-                DType::F16 => "gemm_sm90_f16",
-                DType::Bf16 => "gemm_sm90_bf16",
-                DType::E4m3 => "gemm_sm90_e4m3",
-                _ => "gemm_sm90_e5m2",
-            },
+            name: input.names[1],
             tile: [tile_m, tile_n, ROW_SM90 / i64::from(self.dtype.bits() / 8)],
             mainloop: Mainloop::WarpSpecialized(WarpSpecialized {
                 atom,
@@ -251,24 +273,25 @@ const fn warpgroup(dtype: DType, columns: i64, majors: [Major; 2]) -> Result<Mma
 const _: () = {
     let fours = [Tile::Lay(FOURS), Tile::Lay(FOURS), Tile::All];
     judge(UNIVERSAL_FMA_F32, SIMT_ATOMS, fours, [WIDE[0], WIDE[1]]);
-    let mut dtype = 0;
-    while dtype < TENSOR.len() {
-        let (dtype_of_inputs, warp) = TENSOR[dtype];
+    let mut row = 0;
+    while row < TENSOR.len() {
+        let Input { dtype, warp, .. } = TENSOR[row];
         judge(warp, FOUR_WARPS, [Tile::All; 3], [WIDE[0], WIDE[1]]);
         judge(warp, EIGHT_WARPS, [Tile::All; 3], [WIDE[0], WIDE[1]]);
         judge(warp, FOUR_WARPS, [Tile::All; 3], [NARROW[0], NARROW[1]]);
+        judge(warp, EIGHT_WARPS, [Tile::All; 3], [NARROW[0], NARROW[1]]);
         let mut i = 0;
         while i < 4 * TILES.len() {
             let ([tile_m, tile_n], majors) = (TILES[i / 4].0, [MAJORS[i % 2], MAJORS[i / 2 % 2]]);
-            if takes(dtype_of_inputs, majors) {
-                match warpgroup(dtype_of_inputs, tile_n, majors) {
+            if takes(dtype, majors) {
+                match warpgroup(dtype, tile_n, majors) {
                     Ok(atom) => judge(atom, SM90_ATOMS, [Tile::All; 3], [tile_m, tile_n]),
                     Err(refusal) => refusal.stop(),
                 }
             }
             i += 1;
         }
-        dtype += 1;
+        row += 1;
     }
 };
 
