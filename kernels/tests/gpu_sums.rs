@@ -31,7 +31,7 @@ fn sums_are_cut_off() {
 }
 
 /// Sums of products of 8-bit floats lose more by `wgmma`: at every 32 products at most 2^-10 of the sum, and so much that it shows. By
-/// `mma.sync` they lose no more than those of 16-bit floats. Beyond these K a sum of products of one sign outgrows its products.
+/// `mma.sync` they lose no more than those of 16-bit floats.
 #[test]
 fn sums_of_bytes_are_cut_off_early() {
     with_gpu(|device| {

@@ -129,10 +129,10 @@ fn verify(by: &Mainloop, dtype: DType, [m, n, k]: [i64; 3], per: i64) {
     }
 }
 
-#[test]
-fn mainloops_run_in_kernels_of_users() {
-    let source = |vector| Source { major: Major::K, vector };
-    let simt = Multistage {
+/// f32 on the CUDA cores, both operands contiguous along K.
+fn simt() -> Multistage {
+    let source = Source { major: Major::K, vector: 4 };
+    Multistage {
         atom: UNIVERSAL_FMA_F32,
         atoms: lay!("(16,16):(16,1)"),
         permutation: [Tile::All, Tile::All],
@@ -140,17 +140,22 @@ fn mainloops_run_in_kernels_of_users() {
         fragments: 1,
         stages: 2,
         min_blocks: 1,
-        a: source(4),
-        b: source(4),
-    };
+        a: source,
+        b: source,
+    }
+}
+
+#[test]
+fn mainloops_run_in_kernels_of_users() {
+    let simt = simt();
     let sm80 = Multistage {
         atom: SM80_16X8X16_F32BF16BF16F32_TN,
         atoms: lay!("(2,2):(1,2)"),
         k_atoms: 1,
         fragments: 2,
         stages: 3,
-        a: source(8),
-        b: source(8),
+        a: Source { vector: 8, ..simt.a },
+        b: Source { vector: 8, ..simt.b },
         ..simt
     };
     let types = [DType::F32, DType::Bf16, DType::Bf16];
@@ -201,18 +206,7 @@ fn feeds_of_another_mainloop_are_refused() {
 /// A mainloop reads ahead of its last tile, which only a tensor that knows its extents allows.
 #[test]
 fn tensors_without_extents_are_refused() {
-    let source = Source { major: Major::K, vector: 4 };
-    let simt = Multistage {
-        atom: UNIVERSAL_FMA_F32,
-        atoms: lay!("(16,16):(16,1)"),
-        permutation: [Tile::All, Tile::All],
-        k_atoms: 4,
-        fragments: 1,
-        stages: 3,
-        min_blocks: 1,
-        a: source,
-        b: source,
-    };
+    let simt = simt();
     let mut b = Builder::new("k", 80, simt.threads().unwrap());
     let pointer = b.pointer("x", 16);
     let unbounded = Tensor::new(Gmem::new(pointer.clone(), DType::F32), lay!("(64,1024):(1024,1)"));

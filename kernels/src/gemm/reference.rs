@@ -43,8 +43,7 @@ const SAMPLED: i64 = 96;
 /// product.) Tensor cores, which multiply floats of 16 and of 8 bits, do not round their sums but cut them off, always the same way. Of
 /// 16-bit floats they cut off up to a unit of the last place at every 16 products, for which `cut` is `K / 16 * 2^-23`; else it is 0.
 /// Sums of 8-bit floats keep fewer bits by `wgmma`, which cuts off every product by the size of the sum: the bound allows for `2^-10` of
-/// the largest sum on the way at every 32 products. Both are measured in `tests/gpu_sums.rs`. Long sums of products of one sign lose more,
-/// and do not pass.
+/// the largest sum on the way at every 32 products. Both are measured in `tests/gpu_sums.rs`, that of 8-bit floats for K up to 4096.
 ///
 /// `poison` is what C's buffer held before the run. The elements of the buffer that are not elements of C must still hold it.
 ///

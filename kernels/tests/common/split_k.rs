@@ -11,7 +11,7 @@ use super::{Data, Failure, filled};
 
 /// The problem by `parts` blocks for each tile, by every kernel that takes it.
 pub(crate) fn verify(device: &Device, problem: &Problem, parts: i64) -> Result<(), Failure> {
-    for kind in super::kinds(problem, 90) {
+    for kind in super::kinds(problem, device.limits().sm) {
         match problem.dtype() {
             DType::F32 => verify_by::<f32, f32>(device, problem, kind, parts)?,
             DType::F16 => verify_by::<f16, f16>(device, problem, kind, parts)?,
