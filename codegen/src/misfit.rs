@@ -175,6 +175,7 @@ const fn name(space: Option<Space>) -> &'static str {
     match space {
         Some(Space::Gmem) => "Gmem",
         Some(Space::Smem) => "Smem",
+        Some(Space::Dsmem) => "Dsmem",
         Some(Space::Rmem) => "Rmem",
         Some(Space::Host) => "Host",
         Some(Space::Counting) => "Counting",

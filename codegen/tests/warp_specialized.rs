@@ -31,6 +31,7 @@ pub(crate) fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> G
         schedule: Schedule::Persistent { alternate: true },
         store: Store::Tma { rows: 128 },
         c_type,
+        c_major: Major::K,
     }
 }
 
@@ -100,7 +101,7 @@ fn run(
     let matrices = [
         Stored { extents: [m, k], by_rows: a, dtype: config.atom().a_type },
         Stored { extents: [n, k], by_rows: b, dtype: config.atom().b_type },
-        Stored { extents: [m, n], by_rows: true, dtype: config.c_type },
+        Stored { extents: [m, n], by_rows: config.c_major == Major::K, dtype: config.c_type },
     ];
     let memory = Memory::new();
     let mut places = Vec::new();
@@ -111,7 +112,7 @@ fn run(
     // The inputs of the epilogue are matrices, whose sum is added.
     let inputs = || kernel.inputs.iter().zip(2..);
     for (input, i) in inputs() {
-        let matrix = Stored { extents: [m, n], by_rows: true, dtype: input.dtype };
+        let matrix = Stored { extents: [m, n], by_rows: config.c_major == Major::K, dtype: input.dtype };
         places.push(upload(&memory, &matrix.bytes(|x, y| number(i, x, y) as f64)));
     }
     let place = |name: &str| places[3 + kernel.inputs.iter().position(|input| input.name == name).unwrap()];
@@ -172,6 +173,10 @@ fn products_are_exact() {
         (GemmConfig { c_type: DType::F16, ..base }, vec![[200, 136, 70]]),
         (rows(GemmConfig { tile: [64, 64, 64], ..single }, 64), vec![[100, 80, 70]]),
         (wide, vec![[300, 80, 70]]),
+        (GemmConfig { c_major: Major::Mn, ..base }, vec![[200, 136, 150], [8, 1, 70], [136, 3, 70]]),
+        (GemmConfig { c_major: Major::Mn, c_type: DType::F32, ..base }, vec![[132, 70, 70]]),
+        (rows(GemmConfig { c_major: Major::Mn, tile: [256, 64, 64], ..base }, 256), vec![[304, 130, 200]]),
+        (GemmConfig { c_major: Major::Mn, store: Store::Direct { vector: 1 }, ..base }, vec![[201, 131, 70]]),
     ];
     for (name, k, c_type) in [
         ("SM90_64x64x16_F32F16F16_SS", 64, DType::F16),
@@ -208,17 +213,24 @@ fn any_number_of_blocks_covers_the_tiles() {
 fn schedules_and_stores_combine() {
     let base = config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
     let (raster, direct) = (Schedule::Raster { group: 2 }, Store::Direct { vector: 8 });
+    let eight = Schedule::SplitK { parts: 8, cluster: 4 };
     let unaligned = GemmConfig { store: Store::Direct { vector: 1 }, c_type: DType::F32, ..base };
+    let tall = GemmConfig { tile: [256, 64, 64], ..base };
     for config in [
         GemmConfig { store: direct, ..base },
         GemmConfig { schedule: raster, ..base },
         GemmConfig { schedule: raster, store: direct, ..base },
-        GemmConfig { schedule: Schedule::SplitK { parts: 2 }, ..base },
-        GemmConfig { schedule: Schedule::SplitK { parts: 3 }, store: direct, ..base },
+        GemmConfig { schedule: Schedule::SplitK { parts: 2, cluster: 1 }, ..base },
+        GemmConfig { schedule: Schedule::SplitK { parts: 2, cluster: 2 }, store: direct, ..base },
+        GemmConfig { schedule: Schedule::SplitK { parts: 2, cluster: 2 }, store: direct, ..tall },
+        GemmConfig { schedule: eight, store: direct, ..base },
+        GemmConfig { schedule: Schedule::SplitK { parts: 3, cluster: 1 }, store: direct, ..base },
         unaligned,
     ] {
         let kernel = generate(&config, &Epilogue::new()).unwrap();
         for mnk in [[300, 136, 150], [70, 200, 450]] {
+            // K has to have a tile for each part.
+            let mnk = [mnk[0], mnk[1], if config.schedule == eight { 64 * 7 + mnk[2] } else { mnk[2] }];
             let blocks = kernel.blocks(mnk[0], mnk[1], 3).unwrap();
             let result = run(&config, &kernel, kernel.kernel.module(), mnk, blocks.into(), 1);
             result.unwrap_or_else(|e| panic!("{mnk:?}, {config:?}: {e}"));
@@ -295,6 +307,7 @@ fn misuse_is_told() {
             w
         })
     };
+    let shared = Schedule::SplitK { parts: 8, cluster: 8 };
     let mut texts = String::new();
     for bad in [
         changed(|w| w.atom = atom("SM80_16X8X16_F32BF16BF16F32_TN")),
@@ -310,6 +323,12 @@ fn misuse_is_told() {
         changed(|w| w.registers = [40, 240]),
         GemmConfig { tile: [512, 64, 64], ..changed(|w| w.registers = [24, 128]) },
         changed(|w| w.stages = 10),
+        GemmConfig { schedule: Schedule::SplitK { parts: 300, cluster: 1 }, ..good },
+        GemmConfig { schedule: Schedule::SplitK { parts: 4, cluster: 3 }, ..good },
+        GemmConfig { schedule: Schedule::SplitK { parts: 6, cluster: 4 }, ..good },
+        GemmConfig { schedule: Schedule::SplitK { parts: 4, cluster: 4 }, ..good },
+        GemmConfig { schedule: shared, store: Store::Direct { vector: 8 }, tile: [128, 128, 64], ..good },
+        GemmConfig { schedule: shared, store: Store::Direct { vector: 8 }, ..changed(|w| w.stages = 9) },
     ] {
         texts += &format!("{}\n", generate(&bad, &Epilogue::new()).expect_err(&format!("{bad:?}")));
     }
@@ -336,6 +355,12 @@ fn misuse_is_told() {
         registers = 40 and 2 x 240: at most 512 for a thread of each warpgroup together
         tile (M,N) = (512,64): at most 104 accumulators in 128 registers
         shared memory = 245920 bytes: stages and rows of C of at most 232448 bytes together
+        parts of K = 300: 2 to 256
+        cluster of parts = 3: 1, 2, 4 or 8, dividing 4
+        cluster of parts = 4: 1, 2, 4 or 8, dividing 6
+        store = Tma: a direct store where a cluster shares K
+        tile N = 128: the columns of one atom, a multiple of 64 that a cluster can share
+        shared memory = 254096 bytes: stages and rows of C of at most 232448 bytes together
         m = 0: multiples of 1 from 1 to 1073741824 elements
         n = 60: multiples of 8 from 1 to 1073741824 elements
         lda = 63: multiples of 8 from 1 to 1073741824 elements

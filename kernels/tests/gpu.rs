@@ -91,7 +91,7 @@ fn epilogues() -> Result<(), Failure> {
             common::fused::verify_all::<bf16>(&gemms, &device, &halves, kinds, None)?;
             if layout == Layout::Tn {
                 let long = Problem::new(DType::Bf16, [264, 136, 1000], layout)?.with_order(order);
-                let split = Some(Schedule::SplitK { parts: 3 });
+                let split = Some(Schedule::SplitK { parts: 3, cluster: 1 });
                 common::fused::verify_all::<bf16>(&gemms, &device, &long, kinds, split)?;
             }
         }

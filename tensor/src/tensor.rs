@@ -19,6 +19,8 @@ pub enum Space {
     Gmem,
     /// Shared memory of a block.
     Smem,
+    /// Distributed shared memory: that of any block of the cluster.
+    Dsmem,
     /// Registers of a thread.
     Rmem,
     /// The host's memory.

@@ -72,7 +72,7 @@ impl Site {
     pub fn space(&self) -> Space {
         match self {
             Site::Gmem(_) => Space::Gmem,
-            Site::Smem(_) => Space::Smem,
+            Site::Smem(array) => array.space(),
             Site::Rmem(_) => Space::Rmem,
             Site::Counting(_) => Space::Counting,
         }

@@ -36,6 +36,7 @@ fn access(space: Space, regs: &[Reg]) -> Result<(Width, Vec<Modifier>), Error> {
     let (width, word) = match space {
         Space::Gmem => (Width::W64, Word::Global),
         Space::Smem => (Width::W32, Word::Shared),
+        Space::Dsmem => (Width::W32, Word::SharedCluster),
         _ => return Err(refused()),
     };
     let mut modifiers = vec![word.into()];

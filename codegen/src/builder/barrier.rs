@@ -2,7 +2,7 @@
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 
-use super::{Builder, Width};
+use super::{Builder, Cond, Width};
 use crate::Error;
 use crate::expr::Expr;
 
@@ -47,6 +47,13 @@ impl Builder {
 
     #[track_caller]
     fn named_barrier(&mut self, word: Word, id: &Expr, threads: u32) -> Result<(), Error> {
+        let meeting = self.meeting(id, threads)?;
+        self.inst(Opcode::Bar, &[word.into()], meeting);
+        Ok(())
+    }
+
+    /// The operands that say which threads meet where.
+    fn meeting(&mut self, id: &Expr, threads: u32) -> Result<Vec<Operand>, Error> {
         let refused = |what, value: String, accepted| {
             Err(Error::Config { what, value, accepted: String::from(accepted) })
         };
@@ -62,17 +69,60 @@ impl Builder {
             return refused("threads of a barrier", threads.to_string(), "multiples of 32 up to 1024");
         }
         let id = self.operand(id, Width::W32)?;
-        self.inst(Opcode::Bar, &[word.into()], vec![id, Operand::Int(i64::from(threads))]);
-        Ok(())
+        Ok(vec![id, Operand::Int(i64::from(threads))])
+    }
+
+    /// `bar.red.or`: all threads of the block meet, and learn whether the condition holds for one of them (CUDA's `__syncthreads_or`).
+    ///
+    /// # Errors
+    /// As [`Builder::cond`].
+    #[track_caller]
+    pub fn barrier_or(&mut self, cond: &Cond) -> Result<Cond, Error> {
+        self.meet_or(vec![Operand::Int(0)], cond)
+    }
+
+    /// The same for `threads` threads of whole warps, which meet at the barrier `id` ([`Builder::named_barrier_sync`]).
+    ///
+    /// # Errors
+    /// As [`Builder::named_barrier_sync`] and [`Builder::cond`].
+    #[track_caller]
+    pub fn named_barrier_or(&mut self, id: &Expr, threads: u32, cond: &Cond) -> Result<Cond, Error> {
+        let meeting = self.meeting(id, threads)?;
+        self.meet_or(meeting, cond)
+    }
+
+    #[track_caller]
+    fn meet_or(&mut self, meeting: Vec<Operand>, cond: &Cond) -> Result<Cond, Error> {
+        let (holds, any) = (self.cond(cond)?, self.reg(Type::Pred));
+        let operands = [Operand::from(&any)].into_iter().chain(meeting).chain([Operand::from(&holds)]);
+        let words = [Word::Red.into(), Word::Or.into(), Type::Pred.into()];
+        self.inst(Opcode::Bar, &words, operands.collect());
+        self.cond_in(&any)
     }
 
     /// `barrier.cluster`: all threads of the cluster meet, and see what the others have written (CuTe's `cluster_sync`).
     #[track_caller]
     pub fn cluster_sync(&mut self) {
-        let words =
-            |word: Word, order: Word| [Word::Cluster.into(), word.into(), order.into(), Word::Aligned.into()];
-        self.inst(Opcode::Barrier, &words(Word::Arrive, Word::Release), Vec::new());
-        self.inst(Opcode::Barrier, &words(Word::Wait, Word::Acquire), Vec::new());
+        self.cluster_arrive();
+        self.cluster_wait();
+    }
+
+    /// `barrier.cluster.arrive`: the first half of [`Builder::cluster_sync`], after which the thread goes on (CuTe's `cluster_arrive`).
+    #[track_caller]
+    pub fn cluster_arrive(&mut self) {
+        self.cluster_barrier(Word::Arrive, Word::Release);
+    }
+
+    /// `barrier.cluster.wait`: waits until all threads of the cluster that have not exited have arrived (CuTe's `cluster_wait`).
+    #[track_caller]
+    pub fn cluster_wait(&mut self) {
+        self.cluster_barrier(Word::Wait, Word::Acquire);
+    }
+
+    #[track_caller]
+    fn cluster_barrier(&mut self, word: Word, order: Word) {
+        let words = [Word::Cluster.into(), word.into(), order.into(), Word::Aligned.into()];
+        self.inst(Opcode::Barrier, &words, Vec::new());
     }
 
     /// `setmaxnreg.inc`: the threads of a warpgroup wait until each of them has `registers` registers of 32 bits (CUTLASS's

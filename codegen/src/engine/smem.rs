@@ -3,10 +3,11 @@
 use std::rc::Rc;
 
 use girih_layout::{F2Matrix, Lay, Stride, Swizzle};
+use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::{DType, Engine, Error, Part, Space, Tensor};
 
 use super::{Memory, advanced, byte_offset};
-use crate::builder::{Builder, SHARED_ALIGN};
+use crate::builder::{Builder, SHARED_ALIGN, Width};
 use crate::expr::Expr;
 
 /// The alignment in bytes of a tile that tensor copies read or write.
@@ -20,6 +21,8 @@ pub struct Smem {
     offset: Expr,
     moved: Moved,
     part: Option<Rc<Part<Expr>>>,
+    /// Whether the address is one in the cluster's shared memory.
+    of_cluster: bool,
 }
 
 /// What moves the offsets of the elements.
@@ -33,7 +36,8 @@ enum Moved {
 impl Smem {
     /// The array of `dtype` at `base` (bytes), which must be aligned to the swizzle's period.
     pub fn new(base: Expr, dtype: DType, swizzle: Option<Swizzle>) -> Smem {
-        Smem { base, dtype, offset: Expr::from(0), moved: Moved::Swizzle(swizzle), part: None }
+        let moved = Moved::Swizzle(swizzle);
+        Smem { base, dtype, offset: Expr::from(0), moved, part: None, of_cluster: false }
     }
 
     /// The array of `dtype` at `base` (bytes) whose element at offset `x` lies at offset `map(x)`. The map moves the elements of each
@@ -61,7 +65,7 @@ impl Smem {
             Some(swizzle) => Moved::Swizzle(Some(swizzle)),
             None => Moved::Map(Rc::new(*map)),
         };
-        Ok(Smem { base, dtype, offset: Expr::from(0), moved, part: None })
+        Ok(Smem { base, dtype, offset: Expr::from(0), moved, part: None, of_cluster: false })
     }
 
     /// The tensor of `dtype` at `base` (bytes) with `layout`, whose strides may be F2 columns (`(8,8):(^1,^9)`). In place of F2 columns
@@ -151,6 +155,49 @@ impl Smem {
             Some(_) => Ok(Tensor::new(Smem::new(base, dtype, swizzle), *layout)),
             None => Smem::tensor(base, dtype, layout),
         }
+    }
+
+    /// The array that stands at the same address in the block `rank` of the cluster, in distributed shared memory (`mapa`; CUDA's
+    /// `cluster_group::map_shared_rank`). Loads, stores and atomic operations take it. The array's base must be aligned as the base of
+    /// this one is known to be, which is so for every address that the block's own allocator gives.
+    ///
+    /// # Errors
+    /// [`crate::Error::Config`] below sm_90; as [`Builder::value`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::algorithm::copy;
+    /// use girih_codegen::atom::AUTO_VECTORIZING_COPY;
+    /// use girih_codegen::{Builder, Expr, Rmem, Smem};
+    /// use girih_layout::lay;
+    /// use girih_tensor::{DType, Tensor};
+    ///
+    /// let mut b = Builder::new("k", 90, 32);
+    /// b.cluster([2, 1, 1]);
+    /// let own = Smem::alloc(&mut b, DType::F32, None, &lay!("4:1"))?;
+    /// // ... each block writes its own array ...
+    /// b.cluster_sync();
+    /// let other = Tensor::new(own.engine().of_block(&mut b, &Expr::from(1))?, *own.layout());
+    /// let values = Rmem::like(&mut b, &other)?;
+    /// copy(&mut b, AUTO_VECTORIZING_COPY, &other, &values)?;
+    /// b.cluster_sync();
+    /// assert!(b.finish()?.module().to_string().contains("ld.shared::cluster.v4.f32"));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn of_block(&self, b: &mut Builder, rank: &Expr) -> Result<Smem, crate::Error> {
+        if b.sm() < 90 {
+            let (what, accepted) = ("distributed shared memory", String::from("sm_90 and newer"));
+            return Err(crate::Error::Config { what, value: format!("sm_{}", b.sm()), accepted });
+        }
+        let own = b.value(&self.base, Width::W32)?;
+        let rank = b.operand(rank, Width::W32)?;
+        let there = b.reg(Type::U32);
+        let modifiers = [Word::SharedCluster.into(), Type::U32.into()];
+        b.inst(Opcode::Mapa, &modifiers, vec![Operand::from(&there), Operand::from(&own), rank]);
+        // The shared memories of the blocks are far more apart than any alignment.
+        let base = b.var(&there, 0, u32::MAX.into(), self.base.multiple().clamp(1, SHARED_ALIGN));
+        Ok(Smem { base, of_cluster: true, ..self.clone() })
     }
 
     /// The offset in elements at which the array stands, before the swizzle.
@@ -270,7 +317,7 @@ impl Memory for Smem {
 impl Engine for Smem {
     type Index = Expr;
     fn space(&self) -> Space {
-        Space::Smem
+        if self.of_cluster { Space::Dsmem } else { Space::Smem }
     }
     fn advance(&self, steps: &[(Expr, Stride)]) -> Result<Smem, Error> {
         Ok(Smem { offset: advanced(&self.offset, steps)?, ..self.clone() })

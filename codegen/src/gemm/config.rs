@@ -24,6 +24,8 @@ pub struct GemmConfig {
     pub store: Store,
     /// C's element type: f32, f16 or bf16.
     pub c_type: DType,
+    /// Which of C's modes is contiguous: [`Major::K`] where its rows are, [`Major::Mn`] where its columns are.
+    pub c_major: Major,
 }
 
 /// How the results of a tile go to C.
@@ -31,7 +33,7 @@ pub struct GemmConfig {
 pub enum Store {
     /// From registers, in the widest vectors that the accumulators' layout allows.
     Direct {
-        /// A number of elements that divides N and C's pitch, and whose bytes divide C's address: vectors can be as wide.
+        /// A number of elements that divides C's contiguous extent and its pitch, and whose bytes divide C's address: vectors can be as wide.
         vector: i64,
     },
     /// Through shared memory and by tensor copies. Only a warp-specialised mainloop leaves room for this.
@@ -86,6 +88,11 @@ impl GemmConfig {
             Mainloop::Multistage(multistage) => [multistage.a.major, multistage.b.major],
             Mainloop::WarpSpecialized(warp_specialized) => warp_specialized.atom.majors,
         }
+    }
+
+    /// Whether the rows of C are contiguous, and not its columns: 1 or 0, the number of C's contiguous mode.
+    pub(super) fn c_contiguous(&self) -> usize {
+        usize::from(self.c_major == Major::K)
     }
 
     /// The configuration with another mainloop.

@@ -9,6 +9,7 @@ use super::schedule::Team;
 use super::{Feed, Multistage, Schedule, Store, WarpSpecialized};
 use crate::Error;
 use crate::builder::{Builder, Cond};
+use crate::error::narrow;
 use crate::tiled::mma::Operand;
 
 /// The named barrier of all warpgroups that multiply; the barriers from 1 on are those of single warpgroups.
@@ -36,12 +37,15 @@ pub(super) fn multistage(
             b.barrier();
         }
         let k_tiles = tile.k_tiles(&k_tiles)?;
-        let sums = mainloop.multiply(b, operands.each_ref(), [&tile.row, &tile.column], k_tiles)?;
+        let at = [&tile.place.row, &tile.place.column];
+        let sums = mainloop.multiply(b, operands.each_ref(), at, k_tiles)?;
         b.comment("epilogue");
         let team = Team { thread: thread.clone(), threads, barrier: None };
-        tile.store_sums(b, interface.workspace(), &team, &sums, |b| {
-            let epilogue = interface.epilogue_at(&sums.thread, tile)?;
-            epilogue::store(b, &epilogue, &sums, &interface.tensor_of_c(tile)?)
+        // A configuration without clusters has been checked.
+        let share = |_: &mut Builder| Ok(sums.clone());
+        tile.store_sums(b, interface.workspace(), &team, &sums, share, |b, sums, place| {
+            let epilogue = interface.epilogue_at(&sums.thread, place)?;
+            epilogue::store(b, &epilogue, sums, &interface.tensor_of_c(place)?)
         })
     })?;
     mainloop.describe()
@@ -56,6 +60,10 @@ pub(super) fn warp_specialized(
 ) -> Result<Description, Error> {
     b.min_blocks(1);
     let config = interface.config;
+    let [_, cluster] = config.schedule.parts();
+    if cluster > 1 {
+        b.cluster([narrow("blocks of a cluster", cluster)?, 1, 1]);
+    }
     let mainloop = parts.mainloop(config.tile)?;
     let mut description = mainloop.describe()?;
     let mut feed = |operand: Operand| -> Result<Feed, Error> {
@@ -69,8 +77,7 @@ pub(super) fn warp_specialized(
     let stages = mainloop.stages(b)?;
     let staged = match config.store {
         Store::Tma { rows } => {
-            let [m, n, _] = config.tile;
-            let rows = Rows::new(parts.atom, [m, n], config.c_type, rows, parts.consumers()?)?;
+            let rows = Rows::new(config, parts, rows)?;
             let copy = rows.tma_copy(&interface.layout(Operand::C)?)?;
             interface.keep(Operand::C, &copy);
             description.extend(rows.describe(&copy));
@@ -87,7 +94,12 @@ pub(super) fn warp_specialized(
         feeds,
         |b, producer| {
             interface.for_each_tile(b, &Cond::Always, alternates, |b, tile| {
-                producer.load(b, [&tile.row, &tile.column], tile.k_tiles(&k_tiles)?, &tile.backwards)
+                producer.load(
+                    b,
+                    [&tile.place.row, &tile.place.column],
+                    tile.k_tiles(&k_tiles)?,
+                    &tile.backwards,
+                )
             })
         },
         |b, consumer| {
@@ -100,11 +112,12 @@ pub(super) fn warp_specialized(
                 let thread = &(consumer.group() * WARPGROUP) + consumer.thread();
                 let team =
                     Team { thread, threads: WARPGROUP * parts.consumers()?, barrier: Some(TEAM_BARRIER) };
-                tile.store_sums(b, interface.workspace(), &team, sums, |b| {
-                    let epilogue = interface.epilogue_at(&sums.thread, tile)?;
+                let share = |b: &mut Builder| consumer.share_of_sums(b, cluster);
+                tile.store_sums(b, interface.workspace(), &team, sums, share, |b, sums, place| {
+                    let epilogue = interface.epilogue_at(&sums.thread, place)?;
                     match &staged {
-                        Some(staged) => staged.store(b, consumer, &epilogue, sums, tile),
-                        None => epilogue::store(b, &epilogue, sums, &interface.tensor_of_c(tile)?),
+                        Some(staged) => staged.store(b, consumer, &epilogue, sums, place),
+                        None => epilogue::store(b, &epilogue, sums, &interface.tensor_of_c(place)?),
                     }
                 })
             })?;

@@ -11,9 +11,10 @@ use std::sync::Arc;
 use girih_layout::{Int, Lay, Shape, Stride, Strides};
 use girih_tensor::{DType, Tensor};
 
-use super::{MAX_EXTENT, Param};
+use super::{GemmConfig, MAX_EXTENT, Major, Param};
 use crate::builder::Builder;
 use crate::engine::element_bytes;
+use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Gmem, Scalar};
 
 pub(super) use apply::AtTile;
@@ -260,12 +261,12 @@ impl Epilogue {
         self.nodes.iter().any(|node| node.reads_tiles)
     }
 
-    /// Declares the inputs' parameters, and makes (M,N) tensors of the inputs. C's pitch is a multiple of `aligned` elements.
+    /// Declares the inputs' parameters, and makes (M,N) tensors of the inputs.
     pub(super) fn declare(
         &self,
         b: &mut Builder,
+        config: &GemmConfig,
         shape: &Shape,
-        aligned: i64,
         params: &mut Vec<Param>,
     ) -> Result<Vec<Given>, Error> {
         let (mut given, inputs) = (Vec::new(), self.inputs());
@@ -279,7 +280,7 @@ impl Epilogue {
                     accepted,
                 });
             }
-            given.push(self.declare_input(b, input, shape, aligned, params)?);
+            given.push(self.declare_input(b, config, input, shape, params)?);
         }
         Ok(given)
     }
@@ -287,16 +288,16 @@ impl Epilogue {
     fn declare_input(
         &self,
         b: &mut Builder,
+        config: &GemmConfig,
         input: &Input,
         shape: &Shape,
-        aligned: i64,
         params: &mut Vec<Param>,
     ) -> Result<Given, Error> {
         let name = &input.name;
         let (none, one) = (Stride::Int(Int::fixed(0)), Stride::Int(Int::fixed(1)));
         let rows = if self.transposed { InputKind::Column } else { InputKind::Row };
         let bytes = element_bytes("input of an epilogue", input.dtype)?;
-        let mut vector = input.vector.unwrap_or(aligned.min(16 / bytes));
+        let mut vector = input.vector.unwrap_or(config.aligned(Operand::C)?.min(16 / bytes));
         if vector < 1 || vector.count_ones() != 1 || vector * bytes > 16 {
             let accepted = format!("vectors of a power of two of elements, at most {}", 16 / bytes);
             return Err(Error::Config { what: "input of an epilogue", value: input.to_string(), accepted });
@@ -312,12 +313,15 @@ impl Epilogue {
                     pitch.at_least(1).at_most(MAX_EXTENT).divisible_by(vector)
                 })?;
                 params.push(Param::InputPitch(name.clone()));
-                [Stride::Int(Int::symbol(pitch)), one]
+                let pitch = Stride::Int(Int::symbol(pitch));
+                if config.c_major == Major::K { [pitch, one] } else { [one, pitch] }
             }
-            kind if kind == rows => [none, one],
-            _ => {
-                vector = 1;
-                [one, none]
+            kind => {
+                let along_n = kind == rows;
+                if along_n != (config.c_major == Major::K) {
+                    vector = 1;
+                }
+                if along_n { [none, one] } else { [one, none] }
             }
         };
         params.push(Param::Input(name.clone()));

@@ -10,7 +10,7 @@ use girih_tensor::{Slice, Tensor};
 use super::config::Store;
 use super::epilogue::{AtTile, Epilogue, Given, Input};
 use super::mainloop::k_tiles;
-use super::schedule::{self, Order, Schedule, Tile, Walk, Workspace};
+use super::schedule::{self, Order, Place, Schedule, Tile, Walk, Workspace};
 use super::{GemmConfig, MAX_TILES};
 use crate::atom::Major;
 use crate::builder::{Builder, Cond};
@@ -79,7 +79,7 @@ impl GemmKernel {
         let most = if self.schedule.is_persistent() {
             MAX_TILES
         } else {
-            i64::from(i32::MAX) / self.schedule.parts()
+            i64::from(i32::MAX) / self.schedule.parts()[0]
         };
         let count = rows.saturating_mul(columns);
         if count > most {
@@ -107,14 +107,17 @@ impl GemmKernel {
         narrow("blocks", self.schedule.blocks(rows * columns, multiprocessors) as i64)
     }
 
-    /// The number of sums and the number of semaphores in the workspace for an M x N problem; both are 0 where each tile has one block.
+    /// The number of sums and the number of semaphores in the workspace for an M x N problem; both are 0 where each tile has one block
+    /// or one cluster.
     ///
     /// # Errors
     /// Those of [`GemmKernel::tiles`].
     pub fn workspace(&self, m: i64, n: i64) -> Result<[u64; 2], Error> {
         let [rows, columns] = self.tiles(m, n)?.map(u64::from);
-        let tiles = if self.schedule.parts() > 1 { rows * columns } else { 0 };
-        Ok([tiles * (self.tile[0] * self.tile[1]) as u64, tiles])
+        let [parts, cluster] = self.schedule.parts();
+        let tiles = if parts > cluster { rows * columns } else { 0 };
+        let sums = self.tile[0] * self.tile[1] / cluster * parts;
+        Ok([tiles * sums as u64, tiles * cluster as u64])
     }
 
     /// The tensor map of A, B or C without its address, for extents M, N, K and the three pitches, in elements; `None` for an operand that
@@ -139,7 +142,7 @@ impl GemmKernel {
 }
 
 /// The parameter that locates A, B or C.
-enum Place {
+enum Locator {
     Pointer(Expr),
     Map(Expr),
 }
@@ -148,7 +151,7 @@ enum Place {
 pub(super) struct Interface<'a> {
     pub(super) config: &'a GemmConfig,
     params: Vec<Param>,
-    places: Vec<Place>,
+    places: Vec<Locator>,
     /// M, N, K and the pitches of A, B and C.
     symbols: [Symbol; 6],
     walk: Walk,
@@ -174,11 +177,11 @@ impl<'a> Interface<'a> {
             };
             if by_map {
                 params.push(Param::Map(operand));
-                places.push(Place::Map(b.tensor_map(&format!("map_{name}"))));
+                places.push(Locator::Map(b.tensor_map(&format!("map_{name}"))));
             } else {
                 let bytes = config.aligned(operand)? * element_bytes("element", config.dtype(operand))?;
                 params.push(Param::Pointer(operand));
-                places.push(Place::Pointer(b.pointer(name, bytes)));
+                places.push(Locator::Pointer(b.pointer(name, bytes)));
             }
         }
         let mut order = None;
@@ -187,7 +190,8 @@ impl<'a> Interface<'a> {
             order = Some(Order::new(b, "order", "tiles"));
         }
         let mut workspace = None;
-        if config.schedule.parts() > 1 {
+        let [parts, cluster] = config.schedule.parts();
+        if parts > cluster {
             params.extend([Param::Workspace, Param::Semaphores]);
             workspace = Some(Workspace::new(b, "workspace", "semaphores"));
         }
@@ -204,7 +208,7 @@ impl<'a> Interface<'a> {
             None => Walk::Raster { tiles, group: config.schedule.group(), parts: config.schedule.parts() },
         };
         let shape = Shape::flat(&[Int::symbol(symbols[0]), Int::symbol(symbols[1])])?;
-        let inputs = epilogue.declare(b, &shape, config.aligned(Operand::C)?, &mut params)?;
+        let inputs = epilogue.declare(b, config, &shape, &mut params)?;
         Ok(Interface {
             config,
             params,
@@ -236,7 +240,7 @@ impl<'a> Interface<'a> {
     /// The layout of an operand in global memory.
     pub(super) fn layout(&self, operand: Operand) -> Result<Lay, Error> {
         let major = match operand {
-            Operand::C => Major::K,
+            Operand::C => self.config.c_major,
             _ => self.config.majors()[operand as usize],
         };
         let pitch = Stride::Int(Int::symbol(self.symbols[3 + operand as usize]));
@@ -248,18 +252,20 @@ impl<'a> Interface<'a> {
     /// The tensor of an operand that is taken by its address; it carries its coordinates.
     pub(super) fn tensor(&self, operand: Operand) -> Result<Tensor<Gmem>, Error> {
         match &self.places[operand as usize] {
-            Place::Pointer(pointer) => {
+            Locator::Pointer(pointer) => {
                 Gmem::bounded(pointer.clone(), self.config.dtype(operand), &self.layout(operand)?)
             }
-            Place::Map(_) => Err(self.other_place(operand, "an operand that is taken by its address")),
+            Locator::Map(_) => Err(self.other_place(operand, "an operand that is taken by its address")),
         }
     }
 
     /// The address of an operand's tensor map.
     pub(super) fn map(&self, operand: Operand) -> Result<&Expr, Error> {
         match &self.places[operand as usize] {
-            Place::Map(map) => Ok(map),
-            Place::Pointer(_) => Err(self.other_place(operand, "an operand that is taken by its tensor map")),
+            Locator::Map(map) => Ok(map),
+            Locator::Pointer(_) => {
+                Err(self.other_place(operand, "an operand that is taken by its tensor map"))
+            }
         }
     }
 
@@ -280,7 +286,7 @@ impl<'a> Interface<'a> {
         alternate: bool,
         body: impl FnOnce(&mut Builder, &Tile) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.walk.for_each(b, who, alternate, body)
+        self.walk.for_each(b, self.config.extents(Operand::C), who, alternate, body)
     }
 
     /// The workspace through which blocks that share a tile hand on sums.
@@ -288,30 +294,30 @@ impl<'a> Interface<'a> {
         self.workspace.as_ref()
     }
 
-    /// The tile of C at `tile`, (BlockM,BlockN), where C is taken by its address.
-    pub(super) fn tensor_of_c(&self, tile: &Tile) -> Result<Tensor<Gmem>, Error> {
+    /// The tile of C at `tile`, (TileM,TileN), where C is taken by its address.
+    pub(super) fn tensor_of_c(&self, tile: &Place) -> Result<Tensor<Gmem>, Error> {
         self.tile_of_c(&self.tensor(Operand::C)?, tile)
     }
 
-    /// The tile at `tile`, (BlockM,BlockN), of a tensor that lies like C.
+    /// The tile at `tile`, (TileM,TileN), of a tensor that lies like C.
     fn tile_of_c<E: girih_tensor::Engine<Index = Expr>>(
         &self,
         whole: &Tensor<E>,
-        tile: &Tile,
+        tile: &Place,
     ) -> Result<Tensor<E>, Error> {
-        let tiler = shape_tiler(&self.config.extents(Operand::C))?;
+        let tiler = shape_tiler(&tile.extents)?;
         Ok(whole.local_tile(&tiler, &[Slice::At(tile.row.clone()), Slice::At(tile.column.clone())])?)
     }
 
     /// The epilogue at a tile, with a thread's part of its inputs.
-    pub(super) fn epilogue_at(&self, mine: &ThrMma<Expr>, tile: &Tile) -> Result<AtTile<'_>, Error> {
+    pub(super) fn epilogue_at(&self, mine: &ThrMma<Expr>, tile: &Place) -> Result<AtTile<'_>, Error> {
         let identity = Tensor::new(Counting::new(2), Lay::identity(&self.shape(Operand::C)?)?);
         let coordinate = mine.partition(Operand::C, &self.tile_of_c(&identity, tile)?)?; // (FrgV,RestM,RestN)
         let mut inputs = Vec::new();
         for place in &self.inputs {
             inputs.push(match place {
                 Given::Tensor(whole) => {
-                    let tile = self.tile_of_c(whole, tile)?; // (BlockM,BlockN)
+                    let tile = self.tile_of_c(whole, tile)?; // (TileM,TileN)
                     Given::Tensor(Box::new(mine.partition(Operand::C, &tile)?)) // (FrgV,RestM,RestN)
                 }
                 Given::Scalar(value) => Given::Scalar(value.clone()),
@@ -349,13 +355,13 @@ fn sizes(
     b: &mut Builder,
     config: &GemmConfig,
     epilogue: &Epilogue,
-    places: &[Place],
+    places: &[Locator],
     params: &mut Vec<Param>,
 ) -> Result<[Symbol; 6], Error> {
-    let by_pointer = |operand: usize| matches!(places[operand], Place::Pointer(_));
+    let by_pointer = |operand: usize| matches!(places[operand], Locator::Pointer(_));
     let reads_c = !config.schedule.is_persistent() || epilogue.reads_tiles();
     // Tensor maps have extents of 1 or more.
-    let least_k = match config.schedule.parts() {
+    let least_k = match config.schedule.parts()[0] {
         1 => i64::from(config.loads_by_maps()),
         parts => (parts - 1) * config.tile[2] + 1,
     };
@@ -367,8 +373,8 @@ fn sizes(
             _ => (Param::Pitch(Operand::ALL[i - 3]), by_pointer(i - 3), 1),
         };
         let divisor = match i {
-            1 => config.aligned(Operand::C)?,
-            0 | 2 => 1,
+            0 | 1 if i == config.c_contiguous() => config.aligned(Operand::C)?,
+            0..=2 => 1,
             _ => config.aligned(Operand::ALL[i - 3])?,
         };
         let facts = |symbol: Symbol| symbol.at_least(least).at_most(MAX_EXTENT).divisible_by(divisor);

@@ -9,7 +9,7 @@ use girih_layout::Lay;
 use girih_ptx::Special;
 
 use super::config::refuse;
-use super::{GemmConfig, Mainloop};
+use super::{GemmConfig, Mainloop, Store};
 use crate::builder::{Builder, Cond};
 use crate::sizes::static_size;
 use crate::tiled::mma::Operand;
@@ -22,7 +22,9 @@ pub(super) use persistent::{Order, Tiles};
 pub(super) use split_k::{Part, Team, Workspace};
 
 /// The most blocks that share a tile.
-const MAX_PARTS: i64 = 64;
+const MAX_PARTS: i64 = 256;
+/// The blocks of a cluster for which every GPU with clusters has room.
+const CLUSTERS: [i64; 4] = [1, 2, 4, 8];
 
 /// Which block computes which tiles of C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,12 +34,16 @@ pub enum Schedule {
         /// Rows of tiles that are walked column by column, so that blocks that run together share tiles of A and B in the L2 cache.
         group: i64,
     },
-    /// Several blocks for each tile, which share the tiles along K: for few tiles of C and a long K. These blocks add up their sums one
-    /// after the other, in a workspace, so that the sums of a problem are the same each time. A block waits for blocks of lower numbers
-    /// only (see [`Semaphore`](crate::sync::Semaphore)). Two launches with one workspace must not run at the same time.
+    /// Several blocks for each tile, which share the tiles along K: for few tiles of C and a long K. The blocks of a cluster add up their
+    /// sums through distributed shared memory, and each of them stores a share of the tile's columns. Where a tile has more parts than a
+    /// cluster, all parts leave their sums in a workspace, and the last block adds them up; two launches with one workspace must not run at
+    /// the same time. Sums are added in the order of the parts, so that the sums of a problem are the same each time. No block waits for a
+    /// block of another cluster.
     SplitK {
-        /// The blocks for each tile, from 2 to 64; K must have at least as many tiles.
+        /// The blocks for each tile, from 2 to 256; K must have at least as many tiles.
         parts: i64,
+        /// The blocks of a cluster, 1, 2, 4 or 8, which divide the parts. More than 1 needs a warp-specialised mainloop, and a direct store.
+        cluster: i64,
     },
     /// As many blocks as run together. With `n` blocks, each goes through every `n`-th tile of an order that stands in memory.
     Persistent {
@@ -49,21 +55,28 @@ pub enum Schedule {
 
 /// A tile of C that a block computes.
 pub(super) struct Tile {
-    pub(super) row: Expr,
-    pub(super) column: Expr,
+    pub(super) place: Place,
     /// 1 if the tile goes through K backwards, else 0.
     pub(super) backwards: Expr,
     /// The block's part of the tile, if the tile has several parts.
     part: Option<Part>,
 }
 
+/// The place of a tile of C: its row and its column among tiles of these extents, in elements.
+pub(super) struct Place {
+    pub(super) row: Expr,
+    pub(super) column: Expr,
+    pub(super) extents: [i64; 2],
+}
+
 /// A block's way through its tiles.
 pub(super) enum Walk {
-    /// The numbers of rows and columns of tiles, the number of rows that are walked together, and the number of parts of a tile.
+    /// The numbers of rows and columns of tiles, the number of rows that are walked together, and the number of parts of a tile and of a
+    /// cluster.
     Raster {
         tiles: [Expr; 2],
         group: i64,
-        parts: i64,
+        parts: [i64; 2],
     },
     Persistent(Tiles),
 }
@@ -74,7 +87,7 @@ impl Schedule {
     pub fn blocks(&self, tiles: u64, multiprocessors: u32) -> u64 {
         match self {
             Schedule::Raster { .. } => tiles,
-            Schedule::SplitK { parts } => tiles * *parts as u64,
+            Schedule::SplitK { parts, .. } => tiles * *parts as u64,
             Schedule::Persistent { .. } => {
                 let turns = tiles.div_ceil(u64::from(multiprocessors.max(1)));
                 tiles.div_ceil(turns.max(1))
@@ -95,9 +108,9 @@ impl Schedule {
         }
     }
 
-    /// How many blocks share a tile.
-    pub(super) fn parts(&self) -> i64 {
-        if let Schedule::SplitK { parts } = *self { parts } else { 1 }
+    /// How many blocks share a tile, and how many of them are a cluster.
+    pub(super) fn parts(&self) -> [i64; 2] {
+        if let Schedule::SplitK { parts, cluster } = *self { [parts, cluster] } else { [1, 1] }
     }
 
     pub(super) fn check(&self, config: &GemmConfig) -> Result<(), Error> {
@@ -112,9 +125,23 @@ impl Schedule {
                 let accepted = "false, since a multistage mainloop goes through K forwards";
                 refuse("alternate", String::from("true"), accepted)
             }
-            Schedule::SplitK { parts } if !(2..=MAX_PARTS).contains(&parts) => {
+            Schedule::SplitK { parts, .. } if !(2..=MAX_PARTS).contains(&parts) => {
                 refuse("parts of K", parts.to_string(), &format!("2 to {MAX_PARTS}"))
             }
+            Schedule::SplitK { parts, cluster } if !CLUSTERS.contains(&cluster) || parts % cluster != 0 => {
+                refuse("cluster of parts", cluster.to_string(), &format!("1, 2, 4 or 8, dividing {parts}"))
+            }
+            Schedule::SplitK { cluster: 2.., .. } => match (&config.mainloop, config.store) {
+                (Mainloop::WarpSpecialized(parts), Store::Direct { .. }) => {
+                    parts.check_share(config.tile, self.parts()[1])
+                }
+                (Mainloop::WarpSpecialized(_), Store::Tma { .. }) => {
+                    refuse("store", String::from("Tma"), "a direct store where a cluster shares K")
+                }
+                (Mainloop::Multistage(_), _) => {
+                    refuse("cluster of parts", self.parts()[1].to_string(), "1 for a multistage mainloop")
+                }
+            },
             Schedule::SplitK { .. } => {
                 // The workspace has a place for each element of C's tiles.
                 let ([m, n, _], mma) = (config.tile, config.mma()?);
@@ -134,24 +161,26 @@ impl Schedule {
 }
 
 impl Walk {
-    /// Runs `body` for each of the block's tiles. The threads where `who` holds know which tile it is, and with `alternate` whether the
+    /// Runs `body` for each of the block's tiles, which have these extents. The threads where `who` holds know which tile it is, and with `alternate` whether the
     /// tile goes through K backwards.
     pub(super) fn for_each(
         &self,
         b: &mut Builder,
+        extents: [i64; 2],
         who: &Cond,
         alternate: bool,
         body: impl FnOnce(&mut Builder, &Tile) -> Result<(), Error>,
     ) -> Result<(), Error> {
         match self {
-            Walk::Raster { tiles: [rows, columns], group, parts } => {
+            Walk::Raster { tiles: [rows, columns], group, parts: [parts, cluster] } => {
                 let block = b.special(Special::CtaidX);
-                let part = if *parts > 1 { Some(Part::of_block(&block, *parts)?) } else { None };
+                let part = if *parts > 1 { Some(Part::of_block(b, &block, *parts, *cluster)?) } else { None };
                 let tile = part.as_ref().map_or(&block, Part::tile);
                 let (row, column) = raster::block_tile(b, tile, [rows, columns], *group)?;
-                body(b, &Tile { row, column, backwards: Expr::from(0), part })
+                let place = Place { row, column, extents };
+                body(b, &Tile { place, backwards: Expr::from(0), part })
             }
-            Walk::Persistent(tiles) => tiles.for_each(b, who, alternate, body),
+            Walk::Persistent(tiles) => tiles.for_each(b, extents, who, alternate, body),
         }
     }
 }

@@ -118,6 +118,16 @@ impl AtomicRef {
         self.update(b, "fetch_add", NUMBERS, words, &[value], order)
     }
 
+    /// Adds 1 to the element, or makes it 0 if it is `limit` or more, and returns what the element held before (CUDA's `atomicInc`).
+    ///
+    /// # Errors
+    /// [`Error::Config`] for another dtype than u32, and a scalar of another dtype than the element's; those of [`Builder::scalar`].
+    #[track_caller]
+    pub fn fetch_inc(&self, b: &mut Builder, limit: &Scalar, order: MemoryOrder) -> Result<Scalar, Error> {
+        let words = vec![Word::Inc.into(), lower::ty(self.dtype).into()];
+        self.update(b, "fetch_inc", &[DType::U32], words, &[limit], order)
+    }
+
     /// Replaces the element by the smaller one of itself and `value`, and returns what the element held before.
     ///
     /// # Errors
@@ -262,12 +272,13 @@ impl AtomicRef {
         match self.space {
             Space::Gmem => Ok(Word::Global.into()),
             Space::Smem => Ok(Word::Shared.into()),
+            Space::Dsmem => Ok(Word::SharedCluster.into()),
             space => Err(Error::Access { space, registers: Vec::new() }),
         }
     }
 
     fn width(&self) -> Width {
-        if self.space == Space::Smem { Width::W32 } else { Width::W64 }
+        if matches!(self.space, Space::Smem | Space::Dsmem) { Width::W32 } else { Width::W64 }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use girih_ptx::Special;
+use girih_ptx::{Opcode, Operand, Special, Type};
 use girih_tensor::{DType, Space};
 
 use super::{AtomicRef, MemoryOrder, Scope};
@@ -20,7 +20,7 @@ use crate::{Error, Expr, Memory, Scalar};
 /// ```
 /// use girih_codegen::sync::Semaphore;
 /// use girih_codegen::{Builder, Expr, Gmem, Scalar};
-/// use girih_ptx::Special;
+/// use girih_ptx::{Opcode, Operand, Special, Type};
 /// use girih_tensor::DType;
 ///
 /// // The blocks take turns, in their order.
@@ -113,6 +113,53 @@ impl Semaphore {
             self.meet(b)?;
             let (first, one) = (self.first(b), Scalar::new(DType::U32, 1.0));
             b.if_(&first, |b| self.place.fetch_add(b, &one, MemoryOrder::Release).map(drop))
+        })
+    }
+
+    /// Counts the block, after all that the block has done before, and returns whether the block is the last one of `blocks` to be
+    /// counted. The last block sees what the others did before they were counted. The semaphore, which was 0, is 0 again then, so that the
+    /// next launch finds it as this one did. No block waits for another one.
+    ///
+    /// # Errors
+    /// Those of [`AtomicRef::fetch_inc`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::sync::Semaphore;
+    /// use girih_codegen::{Builder, Gmem};
+    /// use girih_tensor::DType;
+    ///
+    /// let mut b = Builder::new("last", 80, 128);
+    /// let counter = Gmem::new(b.pointer("counter", 4), DType::U32);
+    /// let last = Semaphore::new(&b, &counter)?.arrive_last(&mut b, 16)?;
+    /// b.if_(&last, |b| Ok(b.barrier()))?;
+    /// assert!(b.finish()?.module().to_string().contains("atom.acq_rel.gpu.global.inc.u32"));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn arrive_last(&self, b: &mut Builder, blocks: u32) -> Result<Cond, Error> {
+        b.on_behalf(Location::caller(), |b| {
+            self.meet(b)?;
+            let first = self.first(b);
+            // The first thread alone knows the count, and tells the others at the barrier.
+            let before = b.reg(Type::U32);
+            b.inst(
+                Opcode::Mov,
+                &[Type::U32.into()],
+                vec![Operand::from(&before), Operand::Int(i64::from(u32::MAX))],
+            );
+            let limit = Scalar::new(DType::U32, f64::from(blocks.saturating_sub(1)));
+            b.if_(&first, |b| {
+                let count = self.place.fetch_inc(b, &limit, MemoryOrder::AcqRel)?;
+                let count = b.scalar(&count)?;
+                b.inst(Opcode::Mov, &[Type::U32.into()], vec![Operand::from(&before), Operand::from(&count)]);
+                Ok(())
+            })?;
+            let last = b.scalar_in(&before, DType::U32)?.equals(&limit);
+            match &self.team {
+                Some(team) => b.named_barrier_or(&team.barrier, team.threads, &last),
+                None => b.barrier_or(&last),
+            }
         })
     }
 

@@ -33,6 +33,7 @@ pub(crate) fn simt(a: Major, b: Major) -> GemmConfig {
         schedule: Schedule::Raster { group: 8 },
         store: Store::Direct { vector: 4 },
         c_type: DType::F32,
+        c_major: Major::K,
     }
 }
 
@@ -59,6 +60,7 @@ pub(crate) fn sm80(dtype: DType, a: Major, b: Major) -> GemmConfig {
         schedule: Schedule::Raster { group: 8 },
         store: Store::Direct { vector: 2 },
         c_type: dtype,
+        c_major: Major::K,
     }
 }
 

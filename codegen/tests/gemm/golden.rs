@@ -1,7 +1,7 @@
 //! Whole modules as text, for reading and for ptxas: the gate assembles every file of `testdata/golden`.
 
 use expect_test::{ExpectFile, expect_file};
-use girih_codegen::gemm::{Epilogue, GemmConfig, Input, Major, Multistage, Schedule, generate};
+use girih_codegen::gemm::{Epilogue, GemmConfig, Input, Major, Multistage, Schedule, Store, generate};
 use girih_layout::{Lay, Tile, lay};
 use girih_ptx::{Item, Module, Statement};
 use girih_tensor::DType;
@@ -66,8 +66,21 @@ fn sm90_bf16_linear() {
 #[test]
 fn sm90_bf16_split_k() {
     let config = wgmma("SM90_64x256x16_F32BF16BF16_SS", [128, 256, 64], lay!("(2,1):(1,0)"), DType::Bf16);
-    let config = GemmConfig { schedule: Schedule::SplitK { parts: 4 }, ..config };
+    let config = GemmConfig { schedule: Schedule::SplitK { parts: 4, cluster: 1 }, ..config };
     check(&config, expect_file!["../../testdata/golden/gemm_sm90_bf16_split_k.ptx"]);
+}
+
+/// Blocks of clusters that share a long K, for few tokens: the columns of C are contiguous.
+#[test]
+fn sm90_bf16_clusters() {
+    let config = wgmma("SM90_64x16x16_F32BF16BF16_SS", [64, 16, 64], lay!("(1,1):(0,0)"), DType::Bf16);
+    let config = GemmConfig {
+        schedule: Schedule::SplitK { parts: 4, cluster: 2 },
+        store: Store::Direct { vector: 1 },
+        c_major: Major::Mn,
+        ..config
+    };
+    check(&config, expect_file!["../../testdata/golden/gemm_sm90_bf16_clusters.ptx"]);
 }
 
 /// Removes comments, which the parser skips.

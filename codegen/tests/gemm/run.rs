@@ -157,7 +157,7 @@ fn blocks_share_tiles() {
     for (parts, config) in
         [(2, simt(Major::K, Major::Mn)), (3, odd()[0]), (5, sm80(DType::F16, Major::K, Major::K))]
     {
-        let config = GemmConfig { schedule: Schedule::SplitK { parts }, ..config };
+        let config = GemmConfig { schedule: Schedule::SplitK { parts, cluster: 1 }, ..config };
         let [m, n, k] = config.tile;
         for k in [(parts - 1) * k + 1, (parts + 1) * k + 3] {
             verify(&config, [m + 3, 2 * n + vector_of_c(&config), k]);

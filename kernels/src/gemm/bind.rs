@@ -6,7 +6,7 @@ use girih_device::{Arg, Buffer, Pod, TensorMap};
 use girih_ptx::Tiled;
 use girih_tensor::{DType, Element};
 
-use super::Problem;
+use super::problem::{self, Problem};
 use crate::Error;
 use crate::launch::overlap;
 
@@ -52,9 +52,10 @@ impl<'a> Given<'a> {
         Given { pitch: Some(pitch), ..Given::from(buffer) }
     }
 
-    /// Checks that what is given fits `input`, for the M x N problem whose C has contiguous rows. Returns the pitch, which counts for a
-    /// matrix alone.
-    fn check(&self, input: &Input, [m, n]: [i64; 2], transposed: bool) -> Result<i64, Error> {
+    /// Checks that what is given fits `input`, for a problem with this C. Returns the pitch, which counts for a matrix alone.
+    fn check(&self, input: &Input, c: &problem::Matrix, transposed: bool) -> Result<i64, Error> {
+        let [m, n] = c.extents();
+        let [lines, line] = [1 - c.contiguous(), c.contiguous()].map(|mode| c.extents()[mode]);
         let refuse =
             |found: String, accepted: String| Err(Error::Input { name: input.name.clone(), found, accepted });
         let kind = input.kind;
@@ -62,7 +63,7 @@ impl<'a> Given<'a> {
             let found = if self.memory.is_some() { "a buffer" } else { "a number" };
             return refuse(format!("{found} of {}", self.dtype), input.to_string());
         }
-        let row = n.max(1);
+        let row = line.max(1);
         let pitch = self.pitch.unwrap_or(row);
         if self.pitch.is_some() && (kind != InputKind::Matrix || !(row..=MAX_EXTENT).contains(&pitch)) {
             let accepted = match kind {
@@ -72,7 +73,7 @@ impl<'a> Given<'a> {
             return refuse(format!("a pitch of {pitch}"), accepted);
         }
         let needed = match kind {
-            InputKind::Matrix if m > 0 && n > 0 => (m - 1) * pitch + n,
+            InputKind::Matrix if m > 0 && n > 0 => (lines - 1) * pitch + line,
             InputKind::Matrix | InputKind::Scalar => 0,
             InputKind::Row => {
                 if transposed {
@@ -98,7 +99,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// What the parameters of a GEMM kernel are made of: the problem with contiguous rows of C, and what the epilogue reads.
+/// What the parameters of a GEMM kernel are made of: the problem as the kernel computes it, and what the epilogue reads.
 pub(super) struct Binding<'a> {
     pub(super) problem: &'a Problem,
     /// Whether `problem` is the transpose of the problem that the caller asked for.
@@ -168,8 +169,7 @@ impl Binding<'_> {
     }
 
     fn pitch(&self, input: &Input) -> Result<i64, Error> {
-        let [m, n, _] = self.problem.mnk();
-        self.given(input)?.check(input, [m, n], self.transposed)
+        self.given(input)?.check(input, &self.problem.c(), self.transposed)
     }
 
     /// Calls `run` with the arguments in the order of the kernel's parameters.

@@ -63,7 +63,7 @@ impl std::str::FromStr for KernelKind {
 }
 
 /// Chooses the configuration for a problem, on a device of so many multiprocessors. The kernel computes
-/// [`Problem::row_major`].
+/// [`Problem::oriented`].
 ///
 /// What a kernel may rely on are facts: which modes are contiguous, and what divides the pitches and N. Which tile is fastest depends
 /// on M and N. The epilogue does not matter, since what an epilogue reads comes in pieces that fit the registers beside the sums of any
@@ -72,7 +72,7 @@ impl std::str::FromStr for KernelKind {
 /// # Errors
 /// [`Error::Kernel`] if the kernel does not take the dtype, [`Error::TensorMap`] if it does not take the extents or pitches.
 pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<GemmConfig, Error> {
-    let row_major = problem.row_major().0;
+    let row_major = problem.oriented(Major::K).0;
     let refused = |kernel, accepted| Err(Error::Kernel { kernel, dtype: problem.dtype().name(), accepted });
     match (kind, tensor(problem.dtype())) {
         (KernelKind::Simt, _) if problem.dtype() == DType::F32 => Ok(facts(&row_major, &STORES_SIMT).simt()),
@@ -89,15 +89,10 @@ pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Resu
     }
 }
 
-/// The contiguous mode of A or B.
-pub(super) fn major(matrix: &Matrix) -> Major {
-    if matrix.contiguous() == 1 { Major::K } else { Major::Mn }
-}
-
 /// The widest loads and stores that pitches and N are aligned to.
 fn facts(problem: &Problem, stores: &[i64]) -> MultistageFacts {
     let loads = loads(problem.dtype());
-    let source = |matrix: &Matrix| Source { major: major(matrix), vector: widest(loads, &[matrix.ld()]) };
+    let source = |matrix: &Matrix| Source { major: matrix.major(), vector: widest(loads, &[matrix.ld()]) };
     MultistageFacts {
         dtype: problem.dtype(),
         a: source(&problem.a()),
@@ -115,7 +110,7 @@ fn fastest(problem: &Problem, multiprocessors: i64) -> WarpSpecializedFacts {
         let tiles = ((m + tile_m - 1) / tile_m).saturating_mul((n + tile_n - 1) / tile_n);
         tiles.saturating_add(multiprocessors - 1).div_euclid(multiprocessors.max(1)).saturating_mul(each)
     };
-    let majors = [major(&problem.a()), major(&problem.b())];
+    let majors = [problem.a().major(), problem.b().major()];
     let (dtype, output) = (problem.dtype(), problem.output());
     let with = |tile| WarpSpecializedFacts { dtype, majors, tile, output };
     let fitting = TILES.into_iter().filter(|&(tile, _)| with(tile).fits());
@@ -130,7 +125,7 @@ fn has_maps(problem: &Problem) -> Result<(), Error> {
             return Err(Error::TensorMap { what, value, accepted: "1 or more elements" });
         }
     }
-    if !takes(problem.dtype(), [major(&problem.a()), major(&problem.b())]) {
+    if !takes(problem.dtype(), [problem.a().major(), problem.b().major()]) {
         let accepted =
             "8-bit elements are accepted where A and B are contiguous along K; sm80 takes the others";
         return Err(Error::Kernel { kernel: "sm90", dtype: problem.dtype().name(), accepted });

@@ -119,6 +119,11 @@ impl Matrix {
         self.contiguous
     }
 
+    /// Which mode that is, as kernels name it: [`Major::K`] for mode 1, also of C, and [`Major::Mn`] for mode 0.
+    pub fn major(&self) -> Major {
+        if self.contiguous == 1 { Major::K } else { Major::Mn }
+    }
+
     /// The stride of the other mode in elements.
     pub fn ld(&self) -> i64 {
         self.ld
@@ -288,10 +293,10 @@ impl Problem {
         self.mnk().into_iter().fold(2.0, |product, x| product * x as f64)
     }
 
-    /// The same product with a row-major C, which the kernels compute, and whether A and B changed places for it:
-    /// `C^T = B^T * A^T` where C's columns are contiguous.
-    pub fn row_major(&self) -> (Problem, bool) {
-        if self.c.contiguous == 1 {
+    /// The same product with a C whose rows ([`Major::K`]) or columns ([`Major::Mn`]) are contiguous, as a kernel computes it
+    /// ([`GemmConfig::c_major`](super::GemmConfig::c_major)), and whether A and B changed places for it: `C^T = B^T * A^T`.
+    pub fn oriented(&self, c_major: Major) -> (Problem, bool) {
+        if self.c.major() == c_major {
             return (*self, false);
         }
         let [m, n] = self.c.extents;
@@ -301,7 +306,7 @@ impl Problem {
                 output: self.output,
                 a: self.b,
                 b: self.a,
-                c: Matrix { extents: [n, m], contiguous: 1, ld: self.c.ld },
+                c: Matrix { extents: [n, m], contiguous: 1 - self.c.contiguous, ld: self.c.ld },
             },
             true,
         )

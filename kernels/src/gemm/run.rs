@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bind::{Binding, Given, Matrix, Workspace};
-use super::choose::major;
 use super::{KernelKind, Problem, choose};
 use crate::Error;
 use crate::launch::{apart, launch};
@@ -100,7 +99,7 @@ impl Gemms {
         self.configured(problem, choose(problem, kind, multiprocessors)?, epilogue)
     }
 
-    /// The same by a configuration of the caller's choice for [`Problem::row_major`], as a tuner tries them. What it states of pitches,
+    /// The same by a configuration of the caller's choice for [`Problem::oriented`], as a tuner tries them. What it states of pitches,
     /// extents and addresses, a launch checks.
     ///
     /// # Errors
@@ -117,7 +116,7 @@ impl Gemms {
     /// // Two blocks for the one tile of C, which share K.
     /// let device = Device::open(Select::Sim)?;
     /// let problem = Problem::new(DType::F32, [5, 7, 100], Layout::Tn)?;
-    /// let config = GemmConfig { schedule: Schedule::SplitK { parts: 2 }, ..choose(&problem, KernelKind::Simt, 132)? };
+    /// let config = GemmConfig { schedule: Schedule::SplitK { parts: 2, cluster: 1 }, ..choose(&problem, KernelKind::Simt, 132)? };
     /// let gemm = Gemms::new(&device).configured(&problem, config, &Epilogue::new())?;
     /// let (a, b) = (device.upload(&[1f32; 500])?, device.upload(&[2f32; 700])?);
     /// let c = device.zeros::<f32>(35)?;
@@ -131,11 +130,11 @@ impl Gemms {
         config: GemmConfig,
         epilogue: &Epilogue,
     ) -> Result<Gemm, Error> {
-        let (row_major, transposed) = problem.row_major();
-        fits(&row_major, &config)?;
-        let oriented = || if transposed { epilogue.clone().transposed() } else { epilogue.clone() };
+        let (oriented, transposed) = problem.oriented(config.c_major);
+        fits(&oriented, &config)?;
+        let with_nodes = || if transposed { epilogue.clone().transposed() } else { epilogue.clone() };
         // A column-major C is a row-major one of the transposed problem. That is another kernel only if the epilogue tells rows from columns.
-        let epilogue = if epilogue.is_identity() { epilogue.clone() } else { oriented() };
+        let epilogue = if epilogue.is_identity() { epilogue.clone() } else { with_nodes() };
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let known = loaded.iter().find(|l| l.config == config && l.epilogue == epilogue).cloned();
         let module = match known {
@@ -158,13 +157,13 @@ impl Gemms {
             }
         };
         drop(loaded);
-        let (order, workspace) = (self.order(&row_major, &module)?, self.workspace(&row_major, &module)?);
-        Ok(Gemm { problem: *problem, row_major, transposed, module, order, workspace })
+        let (order, workspace) = (self.order(&oriented, &module)?, self.workspace(&oriented, &module)?);
+        Ok(Gemm { problem: *problem, oriented, transposed, module, order, workspace })
     }
 
     /// The workspace of a kernel whose blocks share tiles.
-    fn workspace(&self, row_major: &Problem, module: &Loaded) -> Result<Option<Arc<Workspace>>, Error> {
-        let [m, n, _] = row_major.mnk();
+    fn workspace(&self, oriented: &Problem, module: &Loaded) -> Result<Option<Arc<Workspace>>, Error> {
+        let [m, n, _] = oriented.mnk();
         let [sums, turns] = module.generated.workspace(m, n)?;
         if turns == 0 {
             return Ok(None);
@@ -174,11 +173,11 @@ impl Gemms {
     }
 
     /// The order of a persistent kernel's tiles.
-    fn order(&self, row_major: &Problem, module: &Loaded) -> Result<Option<Order>, Error> {
+    fn order(&self, oriented: &Problem, module: &Loaded) -> Result<Option<Order>, Error> {
         if !module.config.schedule.is_persistent() {
             return Ok(None);
         }
-        let ([m, n, _], [tile_m, tile_n, _]) = (row_major.mnk(), module.config.tile);
+        let ([m, n, _], [tile_m, tile_n, _]) = (oriented.mnk(), module.config.tile);
         let key = ([tile_m, tile_n], module.generated.tiles(m, n)?);
         let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = orders.get(&key) {
@@ -194,7 +193,7 @@ impl Gemms {
 #[derive(Clone, Debug)]
 pub struct Gemm {
     problem: Problem,
-    row_major: Problem,
+    oriented: Problem,
     transposed: bool,
     module: Arc<Loaded>,
     order: Option<Order>,
@@ -237,7 +236,7 @@ impl Gemm {
     /// # Errors
     /// [`Error::Codegen`] if there are more tiles than blocks in a grid.
     pub fn launch_config(&self) -> Result<LaunchConfig, Error> {
-        let [m, n, _] = self.row_major.mnk();
+        let [m, n, _] = self.oriented.mnk();
         let blocks = self.module.generated.blocks(m, n, self.module.multiprocessors)?;
         Ok(self.module.kernel.config([blocks, 1, 1])?)
     }
@@ -336,7 +335,7 @@ impl Gemm {
         let [map_a, map_b] = [a, b].map(|matrix| move |tiled: &Tiled| TensorMap::new(matrix, tiled));
         let map_c = |tiled: &Tiled| TensorMap::new(c, tiled);
         let binding = Binding {
-            problem: &self.row_major,
+            problem: &self.oriented,
             transposed: self.transposed,
             operands: [
                 Matrix { arg: Arg::from(a), map: &map_a },
@@ -349,7 +348,7 @@ impl Gemm {
         };
         let kernel = &self.module.generated;
         binding.check(kernel, [c.address(), c.address() + c.bytes() as u64])?;
-        let [m, n, _] = self.row_major.mnk();
+        let [m, n, _] = self.oriented.mnk();
         if m == 0 || n == 0 {
             return Ok(None);
         }
@@ -367,7 +366,7 @@ fn fits(problem: &Problem, config: &GemmConfig) -> Result<(), Error> {
         let accepted = format!("{0} and {0} to {1}", problem.dtype(), problem.output());
         return refuse("dtypes", found, accepted);
     }
-    if let Schedule::SplitK { parts } = config.schedule {
+    if let Schedule::SplitK { parts, .. } = config.schedule {
         let [k, tile] = [problem.mnk()[2], config.tile[2].max(1)];
         let tiles = (k + tile - 1) / tile;
         if tiles < parts {
@@ -375,7 +374,7 @@ fn fits(problem: &Problem, config: &GemmConfig) -> Result<(), Error> {
             return refuse("parts of K", parts.to_string(), accepted);
         }
     }
-    let majors = [problem.a(), problem.b()].map(|matrix| major(&matrix));
+    let majors = [problem.a(), problem.b()].map(|matrix| matrix.major());
     if config.majors() != majors {
         let found = format!("{:?}", config.majors());
         return refuse("contiguous modes of A and B", found, format!("{majors:?}"));

@@ -35,7 +35,7 @@ fn verify_by<T: Element + Pod, C: Element + Pod>(
     let (on_a, on_b) = (device.upload(&a)?, device.upload(&b)?);
     let c = device.alloc::<C>((problem.c().span() + problem.c().ld()) as usize)?;
     let chosen = choose(problem, kind, device.limits().multiprocessors)?;
-    let config = GemmConfig { schedule: Schedule::SplitK { parts }, ..chosen };
+    let config = GemmConfig { schedule: Schedule::SplitK { parts, cluster: 1 }, ..chosen };
     let gemm = Gemms::new(device).configured(problem, config, &Epilogue::new())?;
     let run = || -> Result<Vec<C>, Failure> {
         c.fill_bytes(0xff)?;

@@ -29,7 +29,7 @@ fn blocks_share_tiles() -> Result<(), Failure> {
 fn every_epilogue_after_the_last_part() -> Result<(), Failure> {
     let device = checked();
     let gemms = Gemms::new(&device);
-    let split = Some(Schedule::SplitK { parts: 2 });
+    let split = Some(Schedule::SplitK { parts: 2, cluster: 1 });
     let problem = Problem::new(DType::Bf16, [136, 72, 200], Layout::Tn)?;
     fused::verify_all::<bf16>(&gemms, &device, &problem, &[KernelKind::Sm80, KernelKind::Sm90], split)
 }
@@ -39,8 +39,10 @@ fn every_epilogue_after_the_last_part() -> Result<(), Failure> {
 fn epilogues_come_after_the_last_part() -> Result<(), Failure> {
     let device = checked();
     let problem = Problem::new(DType::F32, [5, 8, 100], Layout::Tn)?;
-    let config =
-        GemmConfig { schedule: Schedule::SplitK { parts: 4 }, ..choose(&problem, KernelKind::Simt, 132)? };
+    let config = GemmConfig {
+        schedule: Schedule::SplitK { parts: 4, cluster: 1 },
+        ..choose(&problem, KernelKind::Simt, 132)?
+    };
     let epilogue = Epilogue::new().plus(Input::row("bias", DType::F32)).map("square", |x| x * x);
     let gemm = Gemms::new(&device).configured(&problem, config, &epilogue)?;
     let (a, b, c) = (device.upload(&[1f32; 500])?, device.upload(&[0.5f32; 800])?, device.zeros::<f32>(40)?);
@@ -71,7 +73,7 @@ fn configurations_must_fit() -> Result<(), Failure> {
             "the configuration's dtypes are f32 and f32 to f16: the problem takes f32 and f32 to f32",
         ]
     );
-    let parts = GemmConfig { schedule: Schedule::SplitK { parts: 3 }, ..good };
+    let parts = GemmConfig { schedule: Schedule::SplitK { parts: 3, cluster: 1 }, ..good };
     assert_eq!(
         error(parts),
         "the configuration's parts of K are 3: the problem takes at most 2, since K has as many tiles"
@@ -92,7 +94,7 @@ fn configurations_must_fit() -> Result<(), Failure> {
     };
     let twice = GemmConfig {
         tile: [64, 64, 16],
-        schedule: Schedule::SplitK { parts: 2 },
+        schedule: Schedule::SplitK { parts: 2, cluster: 1 },
         ..good.with_mainloop(Mainloop::Multistage(mainloop))
     };
     let told = error(twice);

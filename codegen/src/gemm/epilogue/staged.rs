@@ -6,11 +6,15 @@ use girih_tensor::{DType, Slice, Tensor};
 
 use super::AtTile;
 use crate::algorithm::{CacheHint, copy, fence_proxy_async, tma_store_arrive, tma_store_wait};
-use crate::atom::{GmmaLayout, GmmaSwizzle, Major, MmaAtom, SM90_U32X4_STSM_N, Transfer, UNIVERSAL_COPY_64};
+use crate::atom::{
+    GmmaLayout, GmmaSwizzle, Major, SM90_U16X8_STSM_T, SM90_U32X4_STSM_N, Transfer, UNIVERSAL_COPY_32,
+    UNIVERSAL_COPY_64,
+};
 use crate::builder::{Builder, SHARED_ALIGN};
 use crate::engine::element_bytes;
 use crate::gemm::mainloop::{Consumer, ROWS, Sums, WARPGROUP};
-use crate::gemm::schedule::Tile;
+use crate::gemm::schedule::Place;
+use crate::gemm::{GemmConfig, WarpSpecialized};
 use crate::sizes::{shape_tiler, static_size};
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Smem, TiledCopy, TiledMma, TmaCopy};
@@ -42,17 +46,23 @@ pub(in crate::gemm) struct Staged {
 
 impl Rows {
     pub(in crate::gemm) fn new(
-        atom: MmaAtom,
-        [m, n]: [i64; 2],
-        dtype: DType,
+        config: &GemmConfig,
+        parts: &WarpSpecialized,
         together: i64,
-        consumers: i64,
     ) -> Result<Rows, Error> {
-        let layout = GmmaLayout { major: Major::K, swizzle: GmmaSwizzle::Sw128 }.tile(dtype, [ROWS, n])?;
+        let ([m, n, _], dtype, major) = (config.tile, config.c_type, config.c_major);
+        let layout = GmmaLayout { major, swizzle: GmmaSwizzle::Sw128 }.tile(dtype, [ROWS, n])?;
         let bits = dtype.bits();
-        let by = if bits == 16 { SM90_U32X4_STSM_N } else { UNIVERSAL_COPY_64 };
-        let store = TiledCopy::of_mma(by, bits, &TiledMma::new(atom, lay!("(1,1):(0,0)"))?, Operand::C)?;
-        Ok(Rows { tile: [m, n], dtype, together, consumers, layout, store })
+        // A thread has two neighbours of a row.
+        let by = match (bits, major) {
+            (16, Major::K) => SM90_U32X4_STSM_N,
+            (16, Major::Mn) => SM90_U16X8_STSM_T,
+            (_, Major::K) => UNIVERSAL_COPY_64,
+            (_, Major::Mn) => UNIVERSAL_COPY_32,
+        };
+        let store =
+            TiledCopy::of_mma(by, bits, &TiledMma::new(parts.atom, lay!("(1,1):(0,0)"))?, Operand::C)?;
+        Ok(Rows { tile: [m, n], dtype, together, consumers: parts.consumers()?, layout, store })
     }
 
     /// The tensor copy to C, which lies in global memory as `global` says.
@@ -95,7 +105,7 @@ impl Staged {
         consumer: &Consumer<'_>,
         epilogue: &AtTile<'_>,
         sums: &Sums,
-        tile: &Tile,
+        tile: &Place,
     ) -> Result<(), Error> {
         let rest_m = static_size("C", &sums.values.layout().mode(1)?)?;
         let together = self.rows.together / (ROWS * self.rows.consumers);
@@ -151,7 +161,7 @@ impl Staged {
         &self,
         b: &mut Builder,
         consumer: &Consumer<'_>,
-        tile: &Tile,
+        tile: &Place,
         part: i64,
         place: i64,
     ) -> Result<(), Error> {

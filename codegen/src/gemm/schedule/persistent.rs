@@ -3,7 +3,7 @@
 use girih_ptx::{Opcode, Operand as Ptx, Special, Type};
 use girih_tensor::Space;
 
-use super::Tile;
+use super::{Place, Tile};
 use crate::builder::{Builder, Cond, Reg};
 use crate::{Error, Expr};
 
@@ -51,6 +51,7 @@ impl Tiles {
     pub(super) fn for_each(
         &self,
         b: &mut Builder,
+        extents: [i64; 2],
         who: &Cond,
         alternate: bool,
         body: impl FnOnce(&mut Builder, &Tile) -> Result<(), Error>,
@@ -78,7 +79,8 @@ impl Tiles {
                 Some(parity) => b.var(parity, 0, 1, 1),
                 None => Expr::from(0),
             };
-            body(b, &Tile { row, column, backwards, part: None })?;
+            let place = Place { row, column, extents };
+            body(b, &Tile { place, backwards, part: None })?;
             if let Some(parity) = &parity {
                 let operands = vec![Ptx::from(parity), Ptx::from(parity), Ptx::Int(1)];
                 b.inst(Opcode::Xor, &[Type::B32.into()], operands);

@@ -165,6 +165,7 @@ impl MultistageFacts {
             schedule: Schedule::Raster { group: 8 },
             store: Store::Direct { vector: self.store },
             c_type: self.output,
+            c_major: Major::K,
         }
     }
 
@@ -199,6 +200,7 @@ impl MultistageFacts {
             schedule: Schedule::Raster { group: 8 },
             store: Store::Direct { vector: self.store },
             c_type: self.output,
+            c_major: Major::K,
         }
     }
 }
@@ -254,6 +256,7 @@ impl WarpSpecializedFacts {
             schedule: Schedule::Persistent { alternate: true },
             store: Store::Tma { rows: tile_m },
             c_type: self.output,
+            c_major: Major::K,
         })
     }
 }

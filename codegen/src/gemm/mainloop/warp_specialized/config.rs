@@ -75,6 +75,24 @@ impl WarpSpecialized {
         Ok(self.consumers()? > 1)
     }
 
+    /// The mainloop whose sums are those of a share of the columns, if `blocks` blocks share them.
+    pub(super) fn share(&self, blocks: i64) -> Result<WarpSpecialized, Error> {
+        let MmaAtom { kind, shape_mnk: [_, n, _], c_type, a_type, b_type, majors, product, .. } = self.atom;
+        let atom = MmaAtom::wgmma(kind, n / blocks, [c_type, a_type, b_type], majors, product)?;
+        Ok(WarpSpecialized { atom, ..*self })
+    }
+
+    /// Checks that `blocks` blocks can share the columns of a tile, and that there is shared memory for the sums of a tile.
+    pub(in crate::gemm) fn check_share(&self, tile: [i64; 3], blocks: i64) -> Result<(), Error> {
+        let ([m, n, _], [_, columns, _]) = (tile, self.atom.shape_mnk);
+        if n != columns || n % (8 * blocks) != 0 || self.share(blocks).is_err() {
+            let accepted =
+                format!("the columns of one atom, a multiple of {} that a cluster can share", 8 * blocks);
+            return refuse("tile N", n.to_string(), &accepted);
+        }
+        self.check_shared(tile, m * n * element_bytes("atom", self.atom.c_type)?)
+    }
+
     /// Checks the conditions that the mainloop relies on.
     pub(in crate::gemm) fn check(&self, tile: [i64; 3]) -> Result<(), Error> {
         let atom = &self.atom;

@@ -97,6 +97,18 @@ impl<'a> Consumer<'a> {
         Ok(&self.sums)
     }
 
+    /// Registers for the thread's share of the sums if the tile's columns are shared among `blocks` blocks: those of a tile of as many
+    /// fewer columns. They have no values yet.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the shares are no whole atoms.
+    pub fn share_of_sums(&self, b: &mut Builder, blocks: i64) -> Result<Sums, Error> {
+        let super::WarpSpecializedMainloop { parts, tile: [m, n, k], .. } = self.shared.mainloop;
+        let mma = parts.share(blocks)?.mma()?;
+        let thread = mma.get_slice(&(&(&self.group * WARPGROUP) + &self.thread))?;
+        Sums::new(b, &mma, [*m, n / blocks, *k], thread)
+    }
+
     /// The number of the thread's warpgroup among those that multiply.
     pub fn group(&self) -> &Expr {
         &self.group
