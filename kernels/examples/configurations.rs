@@ -49,9 +49,12 @@ impl Case {
     }
 
     fn epilogue(&self) -> Epilogue {
-        // Inputs of the epilogue have no 8 bits.
-        let dtype =
-            if self.config.atom().a_type.bits() == 8 { DType::Bf16 } else { self.config.atom().a_type };
+        let dtype = match self.config.atom().a_type {
+            DType::Tf32 => DType::F32,
+            // Inputs of the epilogue have no 8 bits.
+            DType::E4m3 | DType::E5m2 => DType::Bf16,
+            same => same,
+        };
         let (bias, residual) = (Input::row("bias", dtype), Input::matrix("residual", dtype));
         let linear = |bias, residual| Epilogue::new().plus(bias).gelu().plus(residual);
         match self.epilogue {

@@ -9,22 +9,23 @@ use half::bf16;
 
 const SIDE: i64 = 128;
 
-/// A sum of positive products loses what each addition cuts off: at every 16 products at most a unit of the sum's last place. Rounding
-/// to nearest would lose or gain half a unit each time, and far less in all.
+/// A sum of positive products loses what each addition cuts off: at every 32 bytes of products at most a unit of the sum's last place.
+/// Rounding to nearest would lose or gain half a unit each time, and far less in all.
 #[test]
 fn sums_are_cut_off() {
     with_gpu(|device| {
         for kind in [KernelKind::Sm80, KernelKind::Sm90] {
             for k in [256, 1024, 4096, 16384, 65536] {
-                // In units of 2^-23 of the sum, for each of K / 16 additions.
-                let lost = lost::<bf16>(device, kind, k).map(|x| x * f64::from(1 << 23) / (k as f64 / 16.0));
-                println!(
-                    "{} K={k}: {:.4} to {:.4} units lost at each 16 products",
-                    kind.name(),
-                    lost[0],
-                    lost[1]
-                );
-                assert!(lost[0] > -0.5 && lost[1] <= 1.0, "{} K={k}: {lost:?}", kind.name());
+                for (name, step, lost) in [
+                    ("bf16", 16.0, lost::<bf16>(device, DType::Bf16, kind, k)),
+                    ("tf32", 8.0, lost::<f32>(device, DType::Tf32, kind, k)),
+                ] {
+                    // In units of 2^-23 of the sum, for each step.
+                    let lost = lost.map(|x| x * f64::from(1 << 23) / (k as f64 / step));
+                    let name = format!("{} {name} K={k}", kind.name());
+                    println!("{name}: {:.4} to {:.4} units lost at each {step} products", lost[0], lost[1]);
+                    assert!(lost[0] > -0.5 && lost[1] <= 1.0, "{name}: {lost:?}");
+                }
             }
         }
     });
@@ -37,9 +38,10 @@ fn sums_of_bytes_are_cut_off_early() {
     with_gpu(|device| {
         for k in [256, 1024, 4096] {
             for (kind, least, most) in [(KernelKind::Sm80, -1e-3, 1e-3), (KernelKind::Sm90, 1e-3, 1.0)] {
-                for (name, lost) in
-                    [("e4m3", lost::<F8E4M3>(device, kind, k)), ("e5m2", lost::<F8E5M2>(device, kind, k))]
-                {
+                for (name, lost) in [
+                    ("e4m3", lost::<F8E4M3>(device, DType::E4m3, kind, k)),
+                    ("e5m2", lost::<F8E5M2>(device, DType::E5m2, kind, k)),
+                ] {
                     // In units of 2^-10 of the sum, for each of K / 32 additions.
                     let lost = lost.map(|x| x * f64::from(1 << 10) / (k as f64 / 32.0));
                     let name = format!("{} {name} K={k}", kind.name());
@@ -58,20 +60,21 @@ fn with_gpu(test: impl Fn(&Device)) {
     }
 }
 
-/// The least and the greatest part of a sum of K products of positive numbers that is lost.
-fn lost<T: Element + Pod>(device: &Device, kind: KernelKind, k: i64) -> [f64; 2] {
+/// The least and the greatest part of a sum of K products of positive numbers of `dtype` that is lost.
+fn lost<T: Element + Pod>(device: &Device, dtype: DType, kind: KernelKind, k: i64) -> [f64; 2] {
     let matrix = |seed: u64| -> Vec<T> {
         let mut state = seed;
         let mut next = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            T::from_f64(0.5 + (state >> 40) as f64 / f64::from(1 << 24))
+            // Every f32 of these has no more bits than a tf32.
+            T::from_f64(0.5 + (state >> 54) as f64 / f64::from(1 << 10))
         };
         (0..SIDE * k).map(|_| next()).collect()
     };
     let (a, b) = (matrix(1), matrix(2));
     let (on_a, on_b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
     let c = device.zeros::<f32>((SIDE * SIDE) as usize).unwrap();
-    let problem = Problem::new(T::DTYPE, [SIDE, SIDE, k], Layout::Tn).unwrap();
+    let problem = Problem::new(dtype, [SIDE, SIDE, k], Layout::Tn).unwrap();
     let gemm = Gemms::new(device).get(&problem.with_output(DType::F32).unwrap(), kind).unwrap();
     gemm.run(&on_a, &on_b, &c).unwrap();
     let found = c.download().unwrap();

@@ -1,6 +1,9 @@
 //! Configurations: those that are chosen by facts, and odd ones.
 
-use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN, UNIVERSAL_FMA_F32};
+use girih_codegen::atom::{
+    SM80_16X8X8_F32TF32TF32F32_TN, SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN,
+    UNIVERSAL_FMA_F32,
+};
 use girih_codegen::gemm::{GemmConfig, Mainloop, Major, Multistage, Schedule, Source, Store};
 use girih_layout::{Lay, Tile, lay};
 use girih_tensor::DType;
@@ -37,15 +40,17 @@ pub(crate) fn simt(a: Major, b: Major) -> GemmConfig {
     }
 }
 
-/// 16-bit floats by `mma.sync`.
+/// 16-bit floats or tf32 by `mma.sync`.
 pub(crate) fn sm80(dtype: DType, a: Major, b: Major) -> GemmConfig {
     let (name, atom) = match dtype {
         DType::F16 => ("gemm_sm80_f16", SM80_16X8X16_F32F16F16F32_TN),
+        DType::Tf32 => ("gemm_sm80_tf32", SM80_16X8X8_F32TF32TF32F32_TN),
         _ => ("gemm_sm80_bf16", SM80_16X8X16_F32BF16BF16F32_TN),
     };
+    let bytes = i64::from(dtype.bits() / 8);
     GemmConfig {
         name,
-        tile: [128, 128, 32],
+        tile: [128, 128, 64 / bytes],
         mainloop: Mainloop::Multistage(Multistage {
             atom,
             atoms: lay!("(2,2):(1,2)"),
@@ -54,12 +59,12 @@ pub(crate) fn sm80(dtype: DType, a: Major, b: Major) -> GemmConfig {
             fragments: 2,
             stages: 4,
             min_blocks: 1,
-            a: Source { major: a, vector: 8 },
-            b: Source { major: b, vector: 8 },
+            a: Source { major: a, vector: 16 / bytes },
+            b: Source { major: b, vector: 16 / bytes },
         }),
         schedule: Schedule::Raster { group: 8 },
         store: Store::Direct { vector: 2 },
-        c_type: dtype,
+        c_type: if dtype == DType::Tf32 { DType::F32 } else { dtype },
         c_major: Major::K,
     }
 }
@@ -102,6 +107,7 @@ pub(crate) fn chosen() -> Vec<GemmConfig> {
         out.extend([2, 1].map(|vector| narrow(simt(a, b), vector)));
         out.push(sm80(DType::Bf16, a, b));
         out.extend([4, 2].map(|vector| narrow(sm80(DType::Bf16, a, b), vector)));
+        out.push(sm80(DType::Tf32, a, b));
         out.push(unaligned(a, b));
     }
     out

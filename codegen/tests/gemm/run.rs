@@ -14,7 +14,7 @@ use crate::simulator::{addresses, blocks, download, ones, run, sizes, upload};
 
 fn encode(dtype: DType, values: &[f64]) -> Vec<u8> {
     let bytes = |v: &f64| match dtype {
-        DType::F32 => (*v as f32).to_le_bytes().to_vec(),
+        DType::F32 | DType::Tf32 => (*v as f32).to_le_bytes().to_vec(),
         DType::F16 => f16::from_f64(*v).to_le_bytes().to_vec(),
         DType::Bf16 => bf16::from_f64(*v).to_le_bytes().to_vec(),
         other => panic!("{other}"),

@@ -18,9 +18,9 @@ pub use configs::all;
 pub enum KernelKind {
     /// f32 on the CUDA cores.
     Simt,
-    /// f16 and bf16, and from sm_89 on e4m3 and e5m2, by warps of tensor cores.
+    /// f16, bf16 and tf32, and from sm_89 on e4m3 and e5m2, by warps of tensor cores.
     Sm80,
-    /// f16 and bf16, and e4m3 and e5m2 that are contiguous along K, by `wgmma` and tensor copies, on sm_90 alone.
+    /// f16 and bf16, and tf32, e4m3 and e5m2 that are contiguous along K, by `wgmma` and tensor copies, on sm_90 alone.
     Sm90,
 }
 
@@ -82,10 +82,14 @@ pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Resu
             fastest(&row_major, i64::from(multiprocessors)).sm90(input)
         }
         (KernelKind::Simt, _) => {
-            refused("simt", "f32 is accepted; sm80 and sm90 take f16, bf16, e4m3 and e5m2")
+            refused("simt", "f32 is accepted; sm80 and sm90 take tf32, f16, bf16, e4m3 and e5m2")
         }
-        (KernelKind::Sm80, _) => refused("sm80", "f16, bf16, e4m3 and e5m2 are accepted; simt takes f32"),
-        (KernelKind::Sm90, _) => refused("sm90", "f16, bf16, e4m3 and e5m2 are accepted; simt takes f32"),
+        (KernelKind::Sm80, _) => {
+            refused("sm80", "tf32, f16, bf16, e4m3 and e5m2 are accepted; simt takes f32")
+        }
+        (KernelKind::Sm90, _) => {
+            refused("sm90", "tf32, f16, bf16, e4m3 and e5m2 are accepted; simt takes f32")
+        }
     }
 }
 
@@ -126,8 +130,7 @@ fn has_maps(problem: &Problem) -> Result<(), Error> {
         }
     }
     if !takes(problem.dtype(), [problem.a().major(), problem.b().major()]) {
-        let accepted =
-            "8-bit elements are accepted where A and B are contiguous along K; sm80 takes the others";
+        let accepted = "elements of 16 bits are accepted, others where A and B are contiguous along K; sm80 takes the rest";
         return Err(Error::Kernel { kernel: "sm90", dtype: problem.dtype().name(), accepted });
     }
     let line = |dtype: DType| 128 / i64::from(dtype.bits());

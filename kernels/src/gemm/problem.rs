@@ -167,8 +167,9 @@ impl std::fmt::Display for Matrix {
     }
 }
 
-/// The dtypes of A and B that there are products of.
-pub const INPUTS: [DType; 5] = [DType::F32, DType::F16, DType::Bf16, DType::E4m3, DType::E5m2];
+/// The dtypes that there are products of. For products of tf32, A and B are f32 in memory, and are rounded to the nearest tf32 on their
+/// way to the tensor cores.
+pub const INPUTS: [DType; 6] = [DType::F32, DType::Tf32, DType::F16, DType::Bf16, DType::E4m3, DType::E5m2];
 
 /// A matrix product: extents, dtype and strides.
 ///
@@ -199,7 +200,7 @@ impl Problem {
     /// `0..=`[`MAX_EXTENT`].
     pub fn new(dtype: DType, mnk: [i64; 3], layout: Layout) -> Result<Problem, Error> {
         if !INPUTS.contains(&dtype) {
-            let accepted = "f32, f16, bf16, e4m3 and e5m2 are accepted";
+            let accepted = "f32, tf32, f16, bf16, e4m3 and e5m2 are accepted";
             return Err(Error::Kernel { kernel: "gemm", dtype: dtype.name(), accepted });
         }
         for (what, value) in ["M", "N", "K"].into_iter().zip(mnk) {
@@ -209,8 +210,12 @@ impl Problem {
         let [a, b] = layout.majors().map(|major| usize::from(major == Major::K));
         Ok(Problem {
             dtype,
-            // Sums of numbers of 8 bits have no place in 8 bits.
-            output: if dtype.bits() == 8 { DType::Bf16 } else { dtype },
+            output: match dtype {
+                DType::Tf32 => DType::F32,
+                // Sums of numbers of 8 bits have no place in 8 bits.
+                DType::E4m3 | DType::E5m2 => DType::Bf16,
+                same => same,
+            },
             a: Matrix::tight([m, k], a),
             b: Matrix::tight([n, k], b),
             c: Matrix::tight([m, n], 1),
@@ -258,9 +263,14 @@ impl Problem {
         Ok(Problem { output: dtype, ..self })
     }
 
-    /// Element type of A and B; sums are f32.
+    /// The type of the numbers that are multiplied; sums are f32.
     pub fn dtype(&self) -> DType {
         self.dtype
+    }
+
+    /// Element type of A and B in memory: that of the numbers that are multiplied, but f32 for tf32.
+    pub fn input(&self) -> DType {
+        if self.dtype == DType::Tf32 { DType::F32 } else { self.dtype }
     }
 
     /// Element type of C: that of A and B, bf16 for those of 8 bits, unless [`Problem::with_output`] says another one.

@@ -1,6 +1,6 @@
 //! The reference check: each element of C is compared with its sum in f64.
 
-use girih_tensor::{DType, Element};
+use girih_tensor::{DType, Element, Tf32};
 
 use super::{Matrix, Problem};
 use crate::Error;
@@ -40,10 +40,12 @@ const SAMPLED: i64 = 96;
 ///
 /// An element's bound is `|C - ref| <= eps_out * |ref| + (4 * sqrt(K + 1) * 2^-24 + cut) * sum |a * b|`: one rounding to the
 /// output type, and K roundings of f32 sums that go either way. (The worst case, K times one rounding, would hide a missing
-/// product.) Tensor cores, which multiply floats of 16 and of 8 bits, do not round their sums but cut them off, always the same way. Of
-/// 16-bit floats they cut off up to a unit of the last place at every 16 products, for which `cut` is `K / 16 * 2^-23`; else it is 0.
-/// Sums of 8-bit floats keep fewer bits by `wgmma`, which cuts off every product by the size of the sum: the bound allows for `2^-10` of
-/// the largest sum on the way at every 32 products. Both are measured in `tests/gpu_sums.rs`, that of 8-bit floats for K up to 4096.
+/// product.) Tensor cores do not round their sums but cut them off, always the same way. Of floats of 16 bits and of tf32 they cut off up
+/// to a unit of the last place at every 32 bytes of products, for which `cut` is `K / 16 * 2^-23` or `K / 8 * 2^-23`; else it is 0. Sums of
+/// 8-bit floats keep fewer bits by `wgmma`, which cuts off every product by the size of the sum: the bound allows for `2^-10` of the
+/// largest sum on the way at every 32 products. This is measured in `tests/gpu_sums.rs`, of 8-bit floats for K up to 4096.
+///
+/// Products of tf32 are those of the nearest tf32 numbers. Where an element lies halfway between two of them, either may be taken.
 ///
 /// `poison` is what C's buffer held before the run. The elements of the buffer that are not elements of C must still hold it.
 ///
@@ -63,9 +65,9 @@ pub fn check<T: Element, C: Element>(
     let sampled = 2.0 * m as f64 * n as f64 * k as f64 > FULL;
     let rows = chosen(m, sampled);
     let columns = chosen(n, sampled);
-    let lines = |matrix: &Matrix, data: &[T], chosen: &[i64]| -> Vec<Vec<f64>> {
-        let line = |&x: &i64| (0..k).map(|i| data[matrix.offset(x, i) as usize].to_f64()).collect();
-        chosen.iter().map(line).collect()
+    let lines = |matrix: &Matrix, data: &[T], chosen: &[i64]| -> Vec<Vec<[f64; 2]>> {
+        let element = |x, i| multiplied(problem.dtype(), data[matrix.offset(x, i) as usize].to_f64());
+        chosen.iter().map(|&x| (0..k).map(|i| element(x, i)).collect()).collect()
     };
     let (left, right) = (lines(&problem.a(), a, &rows), lines(&problem.b(), b, &columns));
     let mut out = Check {
@@ -77,24 +79,23 @@ pub fn check<T: Element, C: Element>(
         padding_written: padding_written(problem, c, poison),
     };
     let (mut difference, mut norm) = (0.0, 0.0);
-    let cut = if problem.dtype().bits() == 16 { k as f64 / 16.0 * 2.0 * DType::F32.epsilon() } else { 0.0 };
-    let cut_of_bytes =
-        if problem.dtype().bits() == 8 { (k as f64 / 32.0).ceil() * 2f64.powi(-10) } else { 0.0 };
-    let accumulate = 4.0 * (k as f64 + 1.0).sqrt() * DType::F32.epsilon() + cut;
+    let losses = Losses::of(problem);
     for (&x, row) in rows.iter().zip(&left) {
         for (&y, column) in columns.iter().zip(&right) {
-            let (mut sum, mut scale) = (0.0, 0.0);
+            let (mut sum, mut scale, mut either) = (0.0, 0.0, 0.0);
             // Whichever way a kernel goes through K, no sum on the way is larger than from the least of these to the greatest.
             let (mut least, mut greatest) = (0.0f64, 0.0f64);
-            for (p, q) in row.iter().zip(column) {
+            for ([p, other_p], [q, other_q]) in row.iter().zip(column) {
                 sum += p * q;
                 scale += (p * q).abs();
+                either += (p * q - other_p * other_q).abs();
                 (least, greatest) = (least.min(sum), greatest.max(sum));
             }
             let error = (c[problem.c().offset(x, y) as usize].to_f64() - sum).abs();
             let bound = problem.output().epsilon() * sum.abs()
-                + accumulate * scale
-                + cut_of_bytes * (greatest - least);
+                + losses.of_products * scale
+                + losses.of_sums * (greatest - least)
+                + either;
             let excess = if error == 0.0 { 0.0 } else { error / bound };
             if excess > out.worst || excess.is_nan() {
                 (out.worst, out.worst_at) = (excess, [x, y]);
@@ -109,6 +110,38 @@ pub fn check<T: Element, C: Element>(
     }
     out.relative_error = if difference == 0.0 { 0.0 } else { (difference / norm).sqrt() };
     Ok(out)
+}
+
+/// What sums may lose.
+struct Losses {
+    /// In units of the sum of the sizes of the products.
+    of_products: f64,
+    /// In units of the largest sum on the way.
+    of_sums: f64,
+}
+
+impl Losses {
+    fn of(problem: &Problem) -> Losses {
+        let (k, dtype) = (problem.mnk()[2] as f64, problem.dtype());
+        let steps = k * f64::from(dtype.bits()) / 256.0;
+        let [cut, of_sums] = match dtype {
+            DType::F32 => [0.0; 2],
+            DType::E4m3 | DType::E5m2 => [0.0, steps.ceil() * 2f64.powi(-10)],
+            _ => [steps * 2.0 * DType::F32.epsilon(), 0.0],
+        };
+        Losses { of_products: 4.0 * (k + 1.0).sqrt() * DType::F32.epsilon() + cut, of_sums }
+    }
+}
+
+/// The number as which an element of A or B is multiplied, and the other number that is as near, if there are two of them.
+fn multiplied(dtype: DType, element: f64) -> [f64; 2] {
+    if dtype != DType::Tf32 {
+        return [element; 2];
+    }
+    let (even, bits) = (Tf32::from_f64(element).to_f64(), (element as f32).to_bits());
+    // The 13 lowest bits of an f32 are not those of a tf32.
+    let away = f32::from_bits(bits.wrapping_add(1 << 12) & !0x1fff);
+    [even, away.into()]
 }
 
 /// The numbers of the rows or columns that are compared: all of `0..extent`, or a sample that has both ends and is spread by steps that

@@ -321,7 +321,7 @@ impl Gemm {
         given: &[(&str, Given<'_>)],
         then: impl FnOnce(&LaunchConfig, &[(&str, Arg<'_>)]) -> Result<R, girih_device::Error>,
     ) -> Result<Option<R>, Error> {
-        for (problem, buffer) in [(self.problem.dtype(), T::DTYPE), (self.problem.output(), C::DTYPE)] {
+        for (problem, buffer) in [(self.problem.input(), T::DTYPE), (self.problem.output(), C::DTYPE)] {
             if buffer != problem {
                 return Err(Error::DType { problem: problem.name(), buffer: buffer.name() });
             }

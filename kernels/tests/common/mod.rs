@@ -81,7 +81,7 @@ pub(crate) fn verify_dtype(
         c.into_iter().map(T::to_f64).collect()
     }
     Ok(match problem.dtype() {
-        DType::F32 => wide(verify::<f32, f32>(gemms, device, problem, data, seed)?),
+        DType::F32 | DType::Tf32 => wide(verify::<f32, f32>(gemms, device, problem, data, seed)?),
         DType::F16 => wide(verify::<f16, f16>(gemms, device, problem, data, seed)?),
         DType::Bf16 => wide(verify::<bf16, bf16>(gemms, device, problem, data, seed)?),
         DType::E4m3 => wide(verify::<F8E4M3, bf16>(gemms, device, problem, data, seed)?),

@@ -13,7 +13,7 @@ use super::{Data, Failure, filled};
 pub(crate) fn verify(device: &Device, problem: &Problem, parts: i64) -> Result<(), Failure> {
     for kind in super::kinds(problem, device.limits().sm) {
         match problem.dtype() {
-            DType::F32 => verify_by::<f32, f32>(device, problem, kind, parts)?,
+            DType::F32 | DType::Tf32 => verify_by::<f32, f32>(device, problem, kind, parts)?,
             DType::F16 => verify_by::<f16, f16>(device, problem, kind, parts)?,
             DType::Bf16 => verify_by::<bf16, bf16>(device, problem, kind, parts)?,
             DType::E4m3 => verify_by::<F8E4M3, bf16>(device, problem, kind, parts)?,

@@ -45,6 +45,29 @@ fn the_judge_finds_missing_products_of_bytes() -> Result<(), Failure> {
     Ok(())
 }
 
+/// Products of tf32 are those of the nearest tf32 numbers: what cuts bits off instead of rounding is found. Where two are as near,
+/// either will do.
+#[test]
+fn the_judge_finds_operands_that_are_not_rounded() -> Result<(), Failure> {
+    let problem = Problem::new(DType::Tf32, [1, 1, 3], Layout::Tn)?;
+    let ulp = f32::from_bits(1.0f32.to_bits() + (1 << 13)) - 1.0;
+    let passed =
+        |a: [f32; 3], c: f32| check(&problem, &a, &[1f32; 3], &[c], None).map(|found| found.passed());
+    for (element, nearest, other) in [
+        (1.0 + 0.4 * ulp, 1.0, 1.0 + ulp),
+        (1.0 + 0.6 * ulp, 1.0 + ulp, 1.0),
+        (-3.0 - 1.9 * ulp, -3.0 - 2.0 * ulp, -3.0),
+    ] {
+        assert!(passed([element; 3], 3.0 * nearest)?, "{element}");
+        assert!(!passed([element; 3], 3.0 * other)?, "{element}");
+        assert!(!passed([element; 3], 3.0 * element)?, "{element}");
+    }
+    let half = 1.0 + 0.5 * ulp;
+    assert!(passed([half; 3], 3.0)? && passed([half; 3], 3.0 + 3.0 * ulp)?);
+    assert!(!passed([half; 3], 3.0 + 4.0 * ulp)?);
+    Ok(())
+}
+
 /// One wrong element is found wherever it is, in every layout.
 #[test]
 fn the_judge_finds_each_wrong_element() -> Result<(), Failure> {

@@ -106,13 +106,13 @@ fn bad_problems_are_refused_with_what_would_be_accepted() -> Result<(), Failure>
     );
     for &dtype in DType::ALL {
         let accepted = matches!(dtype, DType::F32 | DType::F16 | DType::Bf16);
-        let multiplied = accepted || matches!(dtype, DType::E4m3 | DType::E5m2);
+        let multiplied = girih_kernels::gemm::INPUTS.contains(&dtype);
         assert_eq!(Problem::new(dtype, [8, 8, 8], Layout::Tn).is_ok(), multiplied, "{dtype}");
         assert_eq!(girih_kernels::copy::Problem::new(dtype, 8, 8, 8, 8).is_ok(), accepted, "{dtype}");
     }
     assert_eq!(
         message(Problem::new(DType::S4, [8, 8, 8], Layout::Tn)),
-        "kernel gemm does not take s4: f32, f16, bf16, e4m3 and e5m2 are accepted"
+        "kernel gemm does not take s4: f32, tf32, f16, bf16, e4m3 and e5m2 are accepted"
     );
     let problem = Problem::new(DType::Bf16, [64, 32, 16], Layout::Nt)?;
     assert_eq!(
@@ -122,12 +122,12 @@ fn bad_problems_are_refused_with_what_would_be_accepted() -> Result<(), Failure>
     let error = choose(&problem, KernelKind::Simt, 132).expect_err("simt is f32").to_string();
     assert_eq!(
         error,
-        "kernel simt does not take bf16: f32 is accepted; sm80 and sm90 take f16, bf16, e4m3 and e5m2"
+        "kernel simt does not take bf16: f32 is accepted; sm80 and sm90 take tf32, f16, bf16, e4m3 and e5m2"
     );
     let bytes = Problem::new(DType::E4m3, [64, 64, 64], Layout::Tt)?;
     assert_eq!(
         choose(&bytes, KernelKind::Sm90, 132).expect_err("B is contiguous along N").to_string(),
-        "kernel sm90 does not take e4m3: 8-bit elements are accepted where A and B are contiguous along K; sm80 takes the others"
+        "kernel sm90 does not take e4m3: elements of 16 bits are accepted, others where A and B are contiguous along K; sm80 takes the rest"
     );
     let device = checked();
     let gemm =

@@ -1,8 +1,9 @@
 //! The finite set of configurations. Each one follows from a few facts about the problem, and the facts have finitely many values.
 
 use girih_codegen::atom::{
-    MmaAtom, MmaKind, Product, SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN,
-    SM89_16X8X32_F32E4M3E4M3F32_TN, SM89_16X8X32_F32E5M2E5M2F32_TN, UNIVERSAL_FMA_F32,
+    MmaAtom, MmaKind, Product, SM80_16X8X8_F32TF32TF32F32_TN, SM80_16X8X16_F32BF16BF16F32_TN,
+    SM80_16X8X16_F32F16F16F32_TN, SM89_16X8X32_F32E4M3E4M3F32_TN, SM89_16X8X32_F32E5M2E5M2F32_TN,
+    UNIVERSAL_FMA_F32,
 };
 use girih_codegen::builder::MAX_SHARED;
 use girih_codegen::constant::{self, Refusal};
@@ -38,7 +39,12 @@ pub(super) struct Input {
     names: [&'static str; 2],
 }
 
-static TENSOR: [Input; 4] = [
+static TENSOR: [Input; 5] = [
+    Input {
+        dtype: DType::Tf32,
+        warp: SM80_16X8X8_F32TF32TF32F32_TN,
+        names: ["gemm_sm80_tf32", "gemm_sm90_tf32"],
+    },
     Input {
         dtype: DType::F16,
         warp: SM80_16X8X16_F32F16F16F32_TN,
@@ -261,7 +267,7 @@ impl WarpSpecializedFacts {
     }
 }
 
-/// Whether `wgmma` takes operands of these contiguous modes: those of 8 bits along K alone.
+/// Whether `wgmma` takes operands of these contiguous modes: those of 16 bits any, the others along K alone.
 pub(super) const fn takes(dtype: DType, [a, b]: [Major; 2]) -> bool {
     dtype.bits() == 16 || matches!((a, b), (Major::K, Major::K))
 }

@@ -58,9 +58,9 @@ impl Multistage {
     /// [`Error::Mismatch`] for an arrangement of atoms that is no bijection.
     pub fn mma(&self) -> Result<TiledMma, Error> {
         let [m, mut n] = self.permutation;
-        if n == Tile::All && self.uses_ldmatrix() {
+        if n == Tile::All && self.uses_ldmatrix(Operand::B) {
             let atoms = static_size("atoms", &self.atoms.mode(1)?)?;
-            // Four matrices of 8 x 8 are 16 rows of B by 16 along K.
+            // Four matrices of eight rows of 16 bytes are 16 rows of B by 32 bytes along K.
             n = Tile::Lay(extent((16 * atoms).max(self.atom.shape_mnk[1] * atoms))?);
         }
         let k = extent(self.atom.shape_mnk[2] * self.k_atoms)?;
@@ -86,9 +86,13 @@ impl Multistage {
         tile_k.checked_div(step).unwrap_or(0)
     }
 
-    /// Whether fragments are taken by `ldmatrix`, which is so for warp-wide atoms on 16-bit elements.
-    pub(super) fn uses_ldmatrix(&self) -> bool {
-        self.atom.a_type.bits() == 16 && self.atom.threads.size().is_ok_and(|n| n.is(32))
+    /// Whether an operand's fragments are taken by `ldmatrix`, which has them for atoms of a warp that take 32 bytes along K. Where the
+    /// operand is not contiguous along K, elements have to have 16 bits.
+    pub(super) fn uses_ldmatrix(&self, operand: Operand) -> bool {
+        let bits = i64::from(self.atom.dtype(operand).bits());
+        let of_a_warp = self.atom.kind == MmaKind::Mma && self.atom.threads.size().is_ok_and(|n| n.is(32));
+        let in_order = bits == 16 || bits < 64 && self.source(operand).major == Major::K;
+        of_a_warp && self.atom.shape_mnk[2] * bits == 256 && in_order
     }
 
     /// The copy of an operand's tile by all threads of the block, in vectors along the contiguous mode.
@@ -112,7 +116,7 @@ impl Multistage {
 
     /// The copy of the operand's fragments by `ldmatrix`, where the atom takes them so.
     pub(super) fn fragment_copy(&self, operand: Operand) -> Result<Option<TiledCopy>, Error> {
-        if !self.uses_ldmatrix() {
+        if !self.uses_ldmatrix(operand) {
             return Ok(None);
         }
         let k_major = self.source(operand).major == Major::K;
@@ -124,10 +128,10 @@ impl Multistage {
     pub(in crate::gemm) fn check(&self, tile: [i64; 3]) -> Result<(), Error> {
         let atom = &self.atom;
         let taken = matches!(atom.kind, MmaKind::Fma | MmaKind::Mma) && atom.threads != lay!("(4,2):(1,16)");
-        let inputs = matches!(atom.a_type, DType::F32 | DType::F16 | DType::Bf16 | DType::E4m3 | DType::E5m2)
-            && atom.a_type == atom.b_type;
+        let floats = [DType::F32, DType::Tf32, DType::F16, DType::Bf16, DType::E4m3, DType::E5m2];
+        let inputs = floats.contains(&atom.a_type) && atom.a_type == atom.b_type;
         if !taken || !inputs || atom.c_type != DType::F32 {
-            return refuse("atom", atom.name(), "f32, f16, bf16, e4m3 or e5m2 with an f32 accumulator");
+            return refuse("atom", atom.name(), "f32, tf32, f16, bf16, e4m3 or e5m2 with an f32 accumulator");
         }
         if self.atoms.rank() != 2 || !is_bijective("atoms", &self.atoms)? {
             return refuse("atoms", self.atoms.to_string(), "a bijective (AtomM,AtomN) layout");

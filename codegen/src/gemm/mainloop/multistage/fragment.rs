@@ -1,7 +1,8 @@
 //! Loads the fragments of a k-block from shared memory to registers.
 
 use girih_layout::{Lay, Shape, Tiler};
-use girih_tensor::{Slice, Tensor};
+use girih_ptx::{Opcode, Operand as Ptx, Type, Word};
+use girih_tensor::{DType, Slice, Tensor};
 
 use super::Multistage;
 use crate::algorithm::copy;
@@ -78,8 +79,20 @@ impl FragmentLoad {
         let source =
             self.source.slice(Slice::tuple([Slice::All, Slice::All, Slice::All].into_iter().chain(at)))?;
         match &self.matrices {
-            Some((matrices, mine)) => copy(b, matrices, &source, &mine.retile_d(fragment)?),
-            None => copy(b, AUTO_VECTORIZING_COPY, &source, fragment),
+            Some((matrices, mine)) => copy(b, matrices, &source, &mine.retile_d(fragment)?)?,
+            None => copy(b, AUTO_VECTORIZING_COPY, &source, fragment)?,
         }
+        if fragment.engine().dtype() == DType::Tf32 {
+            round(b, fragment.engine());
+        }
+        Ok(())
+    }
+}
+
+/// Rounds f32 to tf32: of numbers with more bits, the instruction of the product would cut bits off.
+fn round(b: &mut Builder, fragment: &Rmem) {
+    for reg in fragment.regs() {
+        let words = [Word::Rna.into(), Type::Tf32.into(), Type::F32.into()];
+        b.inst(Opcode::Cvt, &words, vec![Ptx::from(reg), Ptx::from(reg)]);
     }
 }
