@@ -20,7 +20,8 @@ pub use copy::{CacheHint, CopyWith, copy, copy_if, prefetch};
 pub use data::{Data, Site};
 pub use fence::{
     cp_async_fence, cp_async_wait, cp_async_wait_all, fence_barrier_init, fence_proxy_async,
-    tma_store_arrive, tma_store_wait, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait,
+    prefetch_tma_descriptor, tma_store_arrive, tma_store_wait, warpgroup_arrive, warpgroup_commit_batch,
+    warpgroup_wait,
 };
 pub use fill::{clear, fill};
 pub use gemm::{MmaOperand, MmaWith, gemm};

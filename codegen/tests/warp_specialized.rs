@@ -32,6 +32,7 @@ pub(crate) fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> G
         store: Store::Tma { rows: 128 },
         c_type,
         c_major: Major::K,
+        programmatic: false,
     }
 }
 
@@ -226,6 +227,7 @@ fn schedules_and_stores_combine() {
         GemmConfig { schedule: eight, store: direct, ..base },
         GemmConfig { schedule: Schedule::SplitK { parts: 3, cluster: 1 }, store: direct, ..base },
         unaligned,
+        GemmConfig { programmatic: true, ..base },
     ] {
         let kernel = generate(&config, &Epilogue::new()).unwrap();
         for mnk in [[300, 136, 150], [70, 200, 450]] {

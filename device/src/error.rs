@@ -373,6 +373,14 @@ pub enum Error {
         /// The extents that are required.
         required: [u32; 3],
     },
+    /// A programmatic launch of a kernel that would not wait for the kernels before it.
+    #[error(
+        "kernel `{kernel}` has no griddepcontrol.wait: a programmatic launch could run it beside the kernel that makes its inputs"
+    )]
+    Programmatic {
+        /// The kernel's name.
+        kernel: String,
+    },
     /// Clusters that a launch can't have.
     #[error(
         "kernel `{kernel}`: clusters of {cluster:?} blocks in a grid of {grid:?}: {accepted} are accepted"

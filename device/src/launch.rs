@@ -4,7 +4,7 @@ use girih_ptx::KernelInfo;
 
 use crate::{Error, Limits};
 
-/// The configuration of a launch: its grid, block, cluster and dynamic shared memory, and whether it is cooperative.
+/// The configuration of a launch: its grid, block, cluster and dynamic shared memory, and whether it is cooperative or programmatic.
 ///
 /// ```
 /// use girih_device::LaunchConfig;
@@ -25,12 +25,16 @@ pub struct LaunchConfig {
     /// Whether all blocks run at the same time (`cudaLaunchCooperativeKernel`), so that they can wait for one another, as
     /// `grid.sync()` of cooperative groups does. A grid of more blocks than the device can run at a time is refused.
     pub cooperative: bool,
+    /// Whether the kernel may begin before the kernel before it in its stream has ended (programmatic dependent launch, sm_90). The kernel
+    /// must wait for it by `griddepcontrol.wait` before it reads or writes global memory.
+    pub programmatic: bool,
 }
 
 impl LaunchConfig {
-    /// A launch without dynamic shared memory, with clusters only if the kernel requires them, and not cooperative.
+    /// A launch without dynamic shared memory, with clusters only if the kernel requires them, neither cooperative nor programmatic.
     pub const fn new(grid: [u32; 3], block: [u32; 3]) -> LaunchConfig {
-        LaunchConfig { grid, block, cluster: None, dynamic_shared: 0, cooperative: false }
+        let (cooperative, programmatic) = (false, false);
+        LaunchConfig { grid, block, cluster: None, dynamic_shared: 0, cooperative, programmatic }
     }
 
     /// A launch of one-dimensional blocks of `block` threads, with at least `threads` threads in all.
@@ -52,6 +56,11 @@ impl LaunchConfig {
     /// The same launch as a cooperative one.
     pub const fn cooperative(self) -> LaunchConfig {
         LaunchConfig { cooperative: true, ..self }
+    }
+
+    /// The same launch, which may begin before the kernel before it has ended.
+    pub const fn programmatic(self) -> LaunchConfig {
+        LaunchConfig { programmatic: true, ..self }
     }
 }
 
@@ -100,6 +109,9 @@ pub(crate) fn check_extents(
         }
     }
     check_cluster(info, limits, config)?;
+    if config.programmatic && !info.waits_for_grids {
+        return Err(Error::Programmatic { kernel: kernel() });
+    }
     let block = config.block;
     if let Some(required) = info.required_threads.filter(|&required| required != block) {
         return Err(Error::BlockShape { kernel: kernel(), block, required });

@@ -42,6 +42,7 @@ fn clusters_agree_with_the_host() {
     if device.limits().sm >= 90 {
         programs::cluster::neighbours_agree(&device);
         programs::cluster::clusters_are_refused(&device);
+        programs::cluster::programmatic_launches_wait(&device);
     }
 }
 

@@ -29,6 +29,7 @@ fn programs_agree_with_the_host() {
 fn clusters_agree_with_the_host() {
     programs::cluster::neighbours_agree(&checked());
     programs::cluster::clusters_are_refused(&checked());
+    programs::cluster::programmatic_launches_wait(&checked());
 }
 
 #[test]

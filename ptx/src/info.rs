@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::ast::*;
-use crate::{Fact, LaunchNotes, Type, VarSpace};
+use crate::{Fact, LaunchNotes, Opcode, Type, VarSpace, Word};
 
 /// A kernel's signature and the resources that its text states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,9 @@ pub struct KernelInfo {
     pub block: Option<[u32; 3]>,
     /// The extents of a cluster, in blocks along x, y, z, with which the kernel must be launched: `.reqnctapercluster`.
     pub required_cluster: Option<[u32; 3]>,
+    /// Whether the kernel, or a function that it calls, waits for the kernels before it (`griddepcontrol.wait`), so that it may be
+    /// launched before they have ended.
+    pub waits_for_grids: bool,
     /// The number of instructions in the kernel's text and in the functions that it calls.
     pub instructions: usize,
     /// The module's target.
@@ -99,6 +102,7 @@ impl Module {
             required_threads: None,
             block: launch.map(|launch| launch.block),
             required_cluster: None,
+            waits_for_grids: body.waits_for_grids,
             instructions: body.instructions,
             target: self.target,
             version: self.version,
@@ -144,6 +148,7 @@ impl Module {
 struct Body<'k> {
     variables: Vec<&'k Variable>,
     names: HashSet<&'k Name>,
+    waits_for_grids: bool,
     instructions: usize,
 }
 
@@ -155,6 +160,8 @@ impl<'k> Body<'k> {
                 Statement::Block(body) => self.read(body),
                 Statement::Inst(inst) => {
                     self.instructions += 1;
+                    self.waits_for_grids |=
+                        inst.opcode == Opcode::Griddepcontrol && inst.modifiers.contains(&Word::Wait.into());
                     self.names.extend(inst.names());
                 }
                 _ => {}

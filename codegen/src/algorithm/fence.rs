@@ -2,7 +2,8 @@
 
 use girih_ptx::{Opcode, Operand as Ptx, Word};
 
-use crate::builder::Builder;
+use crate::builder::{Builder, Width};
+use crate::{Error, Expr};
 
 /// `cp.async.commit_group`: makes the thread's `cp.async` since the last group a group (PTX ISA, "cp.async.commit_group").
 #[track_caller]
@@ -36,6 +37,17 @@ pub fn tma_store_arrive(b: &mut Builder) {
 pub fn tma_store_wait(b: &mut Builder, pending: u32) {
     let modifiers = [Word::Async.into(), Word::Bulk.into(), Word::WaitGroup.into(), Word::Read.into()];
     b.inst(Opcode::Cp, &modifiers, vec![Ptx::Int(i64::from(pending))]);
+}
+
+/// `prefetch.tensormap`: brings the tensor map at `map` ([`Builder::tensor_map`]) near, before the first copy that needs it.
+///
+/// # Errors
+/// As [`Builder::value`].
+#[track_caller]
+pub fn prefetch_tma_descriptor(b: &mut Builder, map: &Expr) -> Result<(), Error> {
+    let address = b.address(map, Width::W64)?;
+    b.inst(Opcode::Prefetch, &[Word::Tensormap.into()], vec![address]);
+    Ok(())
 }
 
 /// `wgmma.fence`: registers that were written before are ready for the warpgroup's instructions that follow.

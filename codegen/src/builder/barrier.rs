@@ -125,6 +125,20 @@ impl Builder {
         self.inst(Opcode::Barrier, &words, Vec::new());
     }
 
+    /// `griddepcontrol.launch_dependents`: as soon as all blocks have executed this, the next kernel of the stream may begin, if its launch
+    /// is a programmatic one (CUTLASS's `launch_dependent_grids`; sm_90).
+    #[track_caller]
+    pub fn launch_dependent_grids(&mut self) {
+        self.inst(Opcode::Griddepcontrol, &[Word::LaunchDependents.into()], Vec::new());
+    }
+
+    /// `griddepcontrol.wait`: waits until the kernels before this one in its stream have ended and their writes are seen (CUTLASS's
+    /// `wait_on_dependent_grids`; sm_90). In a launch that is not programmatic that is so from the beginning.
+    #[track_caller]
+    pub fn wait_on_dependent_grids(&mut self) {
+        self.inst(Opcode::Griddepcontrol, &[Word::Wait.into()], Vec::new());
+    }
+
     /// `setmaxnreg.inc`: the threads of a warpgroup wait until each of them has `registers` registers of 32 bits (CUTLASS's
     /// `warpgroup_reg_alloc`).
     ///

@@ -26,6 +26,9 @@ pub struct GemmConfig {
     pub c_type: DType,
     /// Which of C's modes is contiguous: [`Major::K`] where its rows are, [`Major::Mn`] where its columns are.
     pub c_major: Major,
+    /// Whether the kernel may begin before the kernel before it in its stream has ended. It then prepares itself, and waits before it
+    /// accesses global memory (programmatic dependent launch). Only a warp-specialised mainloop has something to prepare.
+    pub programmatic: bool,
 }
 
 /// How the results of a tile go to C.
@@ -142,6 +145,9 @@ impl GemmConfig {
         match &self.mainloop {
             Mainloop::Multistage(multistage) => multistage.check(self.tile)?,
             Mainloop::WarpSpecialized(warp_specialized) => warp_specialized.check(self.tile)?,
+        }
+        if self.programmatic && self.mainloop.multistage().is_some() {
+            return refuse("programmatic", String::from("true"), "false for a multistage mainloop");
         }
         self.schedule.check(self)?;
         self.store.check(self)

@@ -75,6 +75,15 @@ pub(super) fn warp_specialized(
     // Named first, so that its register is the same whatever comes between.
     b.special(Special::TidX);
     let stages = mainloop.stages(b)?;
+    if config.programmatic {
+        b.launch_dependent_grids();
+    }
+    // Nothing before this accesses global memory.
+    let wait = |b: &mut Builder| {
+        if config.programmatic {
+            b.wait_on_dependent_grids()
+        }
+    };
     let staged = match config.store {
         Store::Tma { rows } => {
             let rows = Rows::new(config, parts, rows)?;
@@ -93,6 +102,7 @@ pub(super) fn warp_specialized(
         stages,
         feeds,
         |b, producer| {
+            wait(b);
             interface.for_each_tile(b, &Cond::Always, alternates, |b, tile| {
                 producer.load(
                     b,
@@ -103,6 +113,7 @@ pub(super) fn warp_specialized(
             })
         },
         |b, consumer| {
+            wait(b);
             // Threads that have to know the tile wait for it: all threads, where they read or write what depends on the tile.
             let knows = staged.is_none() || interface.epilogue_reads_tiles();
             let who = if knows { Cond::Always } else { consumer.leader().clone() };

@@ -37,6 +37,7 @@ pub(crate) fn simt(a: Major, b: Major) -> GemmConfig {
         store: Store::Direct { vector: 4 },
         c_type: DType::F32,
         c_major: Major::K,
+        programmatic: false,
     }
 }
 
@@ -66,6 +67,7 @@ pub(crate) fn sm80(dtype: DType, a: Major, b: Major) -> GemmConfig {
         store: Store::Direct { vector: 2 },
         c_type: if dtype == DType::Tf32 { DType::F32 } else { dtype },
         c_major: Major::K,
+        programmatic: false,
     }
 }
 

@@ -78,6 +78,7 @@ fn sm90_bf16_clusters() {
         schedule: Schedule::SplitK { parts: 4, cluster: 2 },
         store: Store::Direct { vector: 1 },
         c_major: Major::Mn,
+        programmatic: true,
         ..config
     };
     check(&config, expect_file!["../../testdata/golden/gemm_sm90_bf16_clusters.ptx"]);

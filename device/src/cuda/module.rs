@@ -252,11 +252,11 @@ impl Entry for Function {
         for (pointer, argument) in pointers.iter_mut().zip(each_argument(&self.info, args)) {
             *pointer = argument.as_ptr().cast_mut().cast();
         }
-        let mut attributes = [cooperative(); 2];
+        let mut attributes = [cooperative(); 3];
         let mut attribute_count = 0;
-        for attribute in
-            config.cluster.map(cluster_of).into_iter().chain(config.cooperative.then(cooperative))
-        {
+        let asked = config.cluster.map(cluster_of).into_iter();
+        let asked = asked.chain(config.cooperative.then(cooperative));
+        for attribute in asked.chain(config.programmatic.then(programmatic)) {
             attributes[attribute_count] = attribute;
             attribute_count += 1;
         }
@@ -300,5 +300,14 @@ fn cooperative() -> sys::CUlaunchAttribute {
         id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
         pad: [0; 4],
         value: sys::CUlaunchAttributeValue { cooperative: 1 },
+    }
+}
+
+/// The attribute of a launch that may begin before the kernel before it has ended.
+fn programmatic() -> sys::CUlaunchAttribute {
+    sys::CUlaunchAttribute {
+        id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+        pad: [0; 4],
+        value: sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
     }
 }

@@ -73,7 +73,8 @@ impl Entry for SimEntry {
 
     #[allow(unsafe_code, reason = "the trait's contract; the simulator checks every access itself")]
     unsafe fn launch(&self, _: &dyn Backend, config: &LaunchConfig, args: &[u8]) -> Result<(), Error> {
-        let &LaunchConfig { grid, block, cluster, dynamic_shared, cooperative } = config;
+        // The simulator runs kernels one after the other.
+        let &LaunchConfig { grid, block, cluster, dynamic_shared, cooperative, programmatic: _ } = config;
         let mut last = self.state.turn();
         let kernel = self.program.kernel(&self.info.name)?;
         let args = each_argument(&self.info, args).map(<[u8]>::to_vec).collect();

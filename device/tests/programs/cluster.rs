@@ -67,3 +67,40 @@ pub fn clusters_are_refused(device: &Device) {
         assert!(error.to_string().contains(accepted), "{error}");
     }
 }
+
+/// Each block adds the numbers that its two neighbours had before, once the launches before have ended.
+const STEP: &str = "
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry step(.param .u64 from, .param .u64 to) {
+  .reg .b32 %r<12>; .reg .b64 %d<8>;
+  griddepcontrol.launch_dependents;
+  ld.param.u64 %d0, [from]; cvta.to.global.u64 %d0, %d0; ld.param.u64 %d1, [to]; cvta.to.global.u64 %d1, %d1;
+  mov.u32 %r0, %ctaid.x; mov.u32 %r1, %nctaid.x; add.u32 %r2, %r0, 1; rem.u32 %r2, %r2, %r1;
+  mul.wide.u32 %d2, %r0, 4; mul.wide.u32 %d3, %r2, 4; add.s64 %d4, %d0, %d2; add.s64 %d5, %d0, %d3; add.s64 %d6, %d1, %d2;
+  griddepcontrol.wait;
+  ld.global.u32 %r3, [%d4]; ld.global.u32 %r4, [%d5]; add.u32 %r5, %r3, %r4; st.global.u32 [%d6], %r5;
+  ret;
+}";
+
+/// Launches that may begin before the launch before has ended see what it wrote.
+pub fn programmatic_launches_wait(device: &Device) {
+    const BLOCKS: usize = 1000;
+    let step = kernel(device, STEP, "step");
+    let config = LaunchConfig::new([BLOCKS as u32, 1, 1], [1, 1, 1]).programmatic();
+    let mut host: Vec<u32> = (0..BLOCKS as u32).collect();
+    let pair = [device.upload(&host).unwrap(), device.zeros::<u32>(BLOCKS).unwrap()];
+    for turn in 0..24 {
+        let (from, to) = (&pair[turn % 2], &pair[1 - turn % 2]);
+        // SAFETY: both buffers have a number for each block.
+        unsafe { step.launch(&config, &[Arg::from(from), Arg::from(to)]) }.unwrap();
+        host = (0..BLOCKS).map(|i| host[i].wrapping_add(host[(i + 1) % BLOCKS])).collect();
+    }
+    assert_eq!(pair[0].download().unwrap(), host);
+    let neighbours = kernel(device, NEIGHBOURS, "neighbours");
+    let config = LaunchConfig::new([8, 4, 1], [1, 1, 1]).programmatic();
+    // SAFETY: refused.
+    let error = unsafe { neighbours.launch(&config, &[Arg::from(&pair[0])]) }.unwrap_err();
+    assert!(matches!(error, Error::Programmatic { .. }), "{error}");
+}

@@ -238,7 +238,8 @@ impl Gemm {
     pub fn launch_config(&self) -> Result<LaunchConfig, Error> {
         let [m, n, _] = self.oriented.mnk();
         let blocks = self.module.generated.blocks(m, n, self.module.multiprocessors)?;
-        Ok(self.module.kernel.config([blocks, 1, 1])?)
+        let config = self.module.kernel.config([blocks, 1, 1])?;
+        Ok(if self.module.config.programmatic { config.programmatic() } else { config })
     }
 
     /// `c = a * b`, for an epilogue without inputs. Nothing is launched for an empty C. Where K is 0, every sum is 0.

@@ -9,7 +9,7 @@ use girih_layout::{Int, Lay, Stride, Swizzle};
 use girih_ptx::Special;
 use girih_tensor::Tensor;
 
-use crate::algorithm::fence_barrier_init;
+use crate::algorithm::{fence_barrier_init, prefetch_tma_descriptor};
 use crate::atom::{Major, Transfer};
 use crate::builder::{Builder, Cond};
 use crate::tiled::mma::Operand;
@@ -138,6 +138,9 @@ impl WarpSpecializedMainloop {
         let stage_bytes = self.parts.stage_bytes(self.tile)?;
         let pipeline = Pipeline::new(b, self.parts.stages, stage_bytes, self.parts.consumers()?)?;
         b.if_(&Cond::less(&thread, &Expr::from(1)), |b| {
+            for feed in &feeds {
+                prefetch_tma_descriptor(b, &feed.map)?;
+            }
             pipeline.init(b)?;
             fence_barrier_init(b);
             Ok(())

@@ -172,6 +172,7 @@ impl MultistageFacts {
             store: Store::Direct { vector: self.store },
             c_type: self.output,
             c_major: Major::K,
+            programmatic: false,
         }
     }
 
@@ -207,6 +208,7 @@ impl MultistageFacts {
             store: Store::Direct { vector: self.store },
             c_type: self.output,
             c_major: Major::K,
+            programmatic: false,
         }
     }
 }
@@ -263,6 +265,7 @@ impl WarpSpecializedFacts {
             store: Store::Tma { rows: tile_m },
             c_type: self.output,
             c_major: Major::K,
+            programmatic: false,
         })
     }
 }
