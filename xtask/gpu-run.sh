@@ -3,7 +3,8 @@
 #   run.sh [GROUP...] [--seconds N]
 # Groups: tests (every test binary), gemm (the girih binary over sizes, layouts, kernels), checks (both), benches, or the end of a
 # binary's name, such as gpu_programs. All without one. With --seconds nothing starts after N seconds; the same command
-# run again goes on with what has not run well yet. Logs and the table go to logs/ beside this script (or $LOGS).
+# run again goes on with what has not run well yet. gpu_rows gets what is left of the N seconds as GIRIH_SECONDS, starts no row of its
+# own after them, and goes on where it stopped. Logs, records and the table go to logs/ beside this script (or $LOGS).
 # Exit code: 0 all well, 1 something failed or nothing ran, 2 usage, 3 all well so far and something left.
 set -uo pipefail
 cd "$(dirname "$0")"
@@ -34,14 +35,22 @@ row() {
     left=$((left + 1))
     return
   fi
-  local log="$logs/${name//[^A-Za-z0-9._-]/_}.log"
-  if ! "$@" >"$log" 2>&1; then
+  [ -n "$seconds" ] && export GIRIH_SECONDS=$((seconds - SECONDS))
+  local log="$logs/${name//[^A-Za-z0-9._-]/_}.log" code=0
+  "$@" >"$log" 2>&1 || code=$?
+  if [ "$code" -eq 3 ]; then
+    result=left
+  elif [ "$code" -ne 0 ]; then
     result=FAILED
   elif grep -qi 'skipped: no' "$log"; then
     result='NO GPU'
   fi
   ran=$((ran + 1))
-  [ "$result" = ok ] || { failures=$((failures + 1)); tail -n 5 "$log"; }
+  case $result in
+    ok) ;;
+    left) left=$((left + 1)) ;;
+    *) failures=$((failures + 1)) && tail -n 5 "$log" ;;
+  esac
   awk -v n="$name" -v r="$result" -v a="$start" -v b="$EPOCHREALTIME" \
     'BEGIN { printf "%s\t%s\t%.1f\n", n, r, b - a }' >>"$rows"
 }
@@ -93,7 +102,7 @@ done
 
 awk -F '\t' '{ last[$1] = $0; if (!($1 in seen)) { order[++n] = $1; seen[$1] = 1 } }
   END { for (i = 1; i <= n; i++) { split(last[order[i]], f, "\t"); printf "%-48s %-8s %7s s\n", f[1], f[2], f[3] } }' "$rows"
-cat "$logs"/bench-*.log 2>/dev/null | grep -E 'time:|thrpt:|TFLOP|GB/s|%' || true
+cat "$logs"/bench-*.log 2>/dev/null | grep -E 'time:|thrpt:|TFLOP|GB/s|%|^geometric mean|^row ' || true
 echo "$ran runs, $failures failed, $left left for the next call, $(cut -f 1 "$rows" | sort -u | wc -l) in the table"
 [ -s "$rows" ] && [ "$failures" -eq 0 ] || exit 1
 [ "$left" -eq 0 ] || exit 3

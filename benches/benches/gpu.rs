@@ -1,7 +1,7 @@
 //! Kernels on the GPU beside their peers; says "skipped" and succeeds where there is none.
 //!
 //! Carried to a machine without cargo, the binary wants the argument `--bench`. Numbers to quote come from
-//! `gpu_peers`, which measures in turns.
+//! `gpu_rows`, which measures in turns.
 #![allow(missing_docs, reason = "criterion's macros")]
 
 use std::{fmt::Display, time::Duration};
@@ -12,7 +12,10 @@ use girih_kernels::{
     copy,
     gemm::{Gemms, KernelKind, Layout, Problem},
 };
-use girih_peers::{cublas, gpu, normal};
+use girih_peers::{
+    cublas::{self, CublasLt, Plan},
+    gpu, normal,
+};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
@@ -60,9 +63,13 @@ fn gemm<T: Element + Pod>(criterion: &mut Criterion, device: &Device) -> Result<
     group.throughput(Throughput::Elements(problem.flops() as u64));
     let ours = Gemms::new(device).get(&problem, KernelKind::for_problem(&problem, device.limits().sm))?;
     group.bench_function("girih", |bencher| measure(bencher, device, || ours.run(&a, &b, &c)));
-    match cublas::Gemm::plan(device, cublas::Problem::of(&problem), [b, a, c]) {
+    let plan =
+        CublasLt::open(device).and_then(|library| Plan::new(&library, cublas::Problem::of(&problem), None));
+    match plan {
         Ok(peer) => {
-            group.bench_function("cublaslt", |bencher| measure(bencher, device, || peer.run()));
+            // C' = B' A'
+            let run = || peer.run(0, [&b, &a], &c);
+            group.bench_function("cublaslt", |bencher| measure(bencher, device, run));
         }
         Err(error) => println!("cublaslt skipped: {error}"),
     }

@@ -12,7 +12,8 @@ use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem, check};
 use girih_layout::tiler;
 use girih_peers::{
     contest::{Clock, Contestant, Failure, Rules, Times, contest},
-    cublas, gpu, normal,
+    cublas::{self, CublasLt, Plan},
+    gpu, normal,
     record::{record, save},
 };
 use girih_ptx::Special;
@@ -128,8 +129,10 @@ fn products(device: &Device) -> Result<Vec<Value>, Failure> {
     if !found.passed() {
         return Err(format!("{problem:?}: {found:?}").into());
     }
-    let operands = [device.upload(&host[1])?, device.upload(&host[0])?, device.alloc::<bf16>(c.len())?];
-    let peer = match cublas::Gemm::plan(device, cublas::Problem::of(&problem), operands) {
+    let other = device.alloc::<bf16>(c.len())?;
+    let plan =
+        CublasLt::open(device).and_then(|library| Plan::new(&library, cublas::Problem::of(&problem), None));
+    let peer = match plan {
         Ok(peer) => peer,
         Err(error) => {
             println!("cublaslt left out: {error}");
@@ -140,7 +143,8 @@ fn products(device: &Device) -> Result<Vec<Value>, Failure> {
         // SAFETY: as above.
         contestant("Launch::run", || Ok(unsafe { prepared.run() }?)),
         contestant("Gemm::run", || Ok(gemm.run(&a, &b, &c)?)),
-        contestant("cublaslt", || Ok(peer.run()?)),
+        // C' = B' A'
+        contestant("cublaslt", || Ok(peer.run(0, [&b, &a], &other)?)),
     ];
     let times = contest(device, RULES, &mut contestants)?;
     let what = json!({"op": "gemm", "dtype": "bf16", "layout": "tn", "m": mnk[0], "n": mnk[1], "k": mnk[2]});
@@ -148,7 +152,7 @@ fn products(device: &Device) -> Result<Vec<Value>, Failure> {
 }
 
 fn contestant<'a>(name: &str, run: impl FnMut() -> Result<(), Failure> + 'a) -> Contestant<'a> {
-    Contestant { name: name.into(), run: Box::new(run) }
+    Contestant::new(name, 1, run)
 }
 
 /// A record of calls of the host: what girih was called by stands beside what was called.

@@ -87,8 +87,8 @@ fn versions<T: Element + Pod>(
         device,
         rules,
         &mut [
-            Contestant { name: "today".into(), run: Box::new(|| run(&ours, &outputs[0])) },
-            Contestant { name: "other".into(), run: Box::new(|| run(&theirs, &outputs[1])) },
+            Contestant::new("today", 1, || run(&ours, &outputs[0])),
+            Contestant::new("other", 1, || run(&theirs, &outputs[1])),
         ],
     )?;
     let ratio = times[0].speed_beside(&times[1]);

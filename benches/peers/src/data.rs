@@ -1,10 +1,74 @@
 //! What is measured on: power, and with it speed, depends on the data.
 
-use girih_tensor::Element;
+use girih_device::{Buffer, Device, Error, Pod};
+use girih_tensor::{DType, Element};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-/// Values close to N(0, 1): sums of twelve uniform ones, less their mean.
+/// Values close to N(0, 1): sums of twelve uniform ones, less their mean. Integers are as close to N(0, 32).
 pub fn normal<T: Element>(len: usize, seed: u64) -> Vec<T> {
     let mut rng = StdRng::seed_from_u64(seed);
-    (0..len).map(|_| T::from_f64((0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0)).collect()
+    let deviation = if T::DTYPE.is_float() { 1.0 } else { 32.0 };
+    let mut one = || (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
+    (0..len).map(|_| T::from_f64(deviation * one())).collect()
+}
+
+/// Random values on the host and on the device, which large buffers are filled from: element `i` of a buffer is element
+/// `(shift + i) % len`. The length is a prime, so that no two rows of a matrix are alike.
+pub struct Pool<T: Pod> {
+    host: Vec<T>,
+    device: Buffer<T>,
+}
+
+/// A prime; two elements fewer than 2^22.
+const LEN: usize = 4_194_301;
+
+impl<T: Element + Pod> Pool<T> {
+    /// Draws the values.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn new(device: &Device) -> Result<Pool<T>, Error> {
+        Pool::of_len(device, LEN)
+    }
+
+    /// Draws so many values.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn of_len(device: &Device, len: usize) -> Result<Pool<T>, Error> {
+        let host = normal::<T>(len, 1);
+        let device = device.upload(&host)?;
+        Ok(Pool { host, device })
+    }
+
+    /// What `fill` puts at place `i` of a buffer.
+    pub fn at(&self, shift: usize, i: usize) -> T {
+        self.host[(shift + i) % self.host.len()]
+    }
+
+    /// Fills a buffer.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn fill(&self, to: &Buffer<T>, shift: usize) -> Result<(), Error> {
+        let mut done = 0;
+        while done < to.len() {
+            let from = (shift + done) % self.host.len();
+            let some = (self.host.len() - from).min(to.len() - done);
+            to.slice(done..done + some)?.copy_from(&self.device.slice(from..from + some)?)?;
+            done += some;
+        }
+        Ok(())
+    }
+}
+
+/// Whether an element has the value of bytes 0xff: NaN, or -1.
+pub fn is_poison<T: Element>(element: T) -> bool {
+    let value = element.to_f64();
+    value.is_nan() || !T::DTYPE.is_float() && value == -1.0
+}
+
+/// Bytes of so many elements.
+pub(crate) fn bytes(dtype: DType, elements: i64) -> i64 {
+    elements * i64::from(dtype.bits()) / 8
 }

@@ -1,11 +1,18 @@
-//! What the benches share: a GPU or a line that says there is none, contests in turns, records, and the peer that girih is measured
-//! beside.
+//! What the benches share: a GPU or a line that says there is none, the rows that are measured, contests in turns, records, and the peer
+//! that girih is measured beside.
 
 pub mod contest;
 pub mod cublas;
-mod data;
+pub mod data;
 mod gpu;
+pub mod measure;
+pub mod operands;
+mod product;
 pub mod record;
+pub mod roof;
+pub mod rows;
+mod sweep;
+pub mod table;
 
 pub use data::normal;
 pub use gpu::gpu;

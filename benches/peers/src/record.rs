@@ -1,16 +1,19 @@
-//! What a contest has found: a line of a table, and a line of the record that `benches/records/README.md` describes.
+//! What a contest has found: a line of the record that `benches/records/README.md` describes.
 
-use std::{fs::OpenOptions, io::Write as _, process::Command};
+use std::path::Path;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use std::{fs, fs::OpenOptions, io::Write as _, process::Command};
 
 use girih_device::Device;
 use serde_json::{Value, json};
 
 use crate::contest::{Failure, Times};
+use crate::rows::Work;
 
 /// One line of the table and of the record; `work` is in operations or bytes, `scale` what one unit of the rate is.
 pub fn record(what: Value, unit: &str, work: f64, scale: f64, ours: &Times, peer: &Times) -> Value {
     let rate = |times: &Times| times.samples.rate(work) / scale;
-    let micros = |times: &Times| times.samples.median().as_secs_f64() * 1e6;
     let told = |times: &Times| {
         let spread = 100.0 * times.samples.spread();
         format!("{:.1} {unit}, {:.2} us (spread {spread:.1} %)", rate(times), micros(times))
@@ -25,25 +28,117 @@ pub fn record(what: Value, unit: &str, work: f64, scale: f64, ours: &Times, peer
     })
 }
 
+pub(crate) fn micros(times: &Times) -> f64 {
+    times.samples.median().as_secs_f64() * 1e6
+}
+
+/// Adds to a row's record what girih and its peer took, where they ran.
+pub(crate) fn compared(record: &mut Value, work: &Work, ours: Option<&Times>, peer: Option<&Times>) {
+    let (unit, scale) = work.unit();
+    record["unit"] = unit.into();
+    let rate = |times: &Times| times.samples.rate(work.amount()) / scale;
+    if let Some(ours) = ours {
+        record["girih"] = rate(ours).into();
+        record["girih_us"] = micros(ours).into();
+        record["girih_spread"] = ours.samples.spread().into();
+    }
+    if let Some(peer) = peer {
+        record["peer"] = peer.name.as_str().into();
+        record["peer_rate"] = rate(peer).into();
+        record["peer_us"] = micros(peer).into();
+        record["peer_spread"] = peer.samples.spread().into();
+    }
+    if let (Some(ours), Some(peer)) = (ours, peer) {
+        let ratio = ours.speed_beside(peer);
+        record["ratio"] = ratio.mean.into();
+        record["ratio_lower"] = ratio.lower.into();
+    }
+}
+
+/// The clock, power and temperature of the GPU a second after this was made, when a contest is under way.
+pub(crate) struct Clocks(JoinHandle<Value>);
+
+impl Clocks {
+    pub(crate) fn of_soon() -> Clocks {
+        Clocks(thread::spawn(|| {
+            thread::sleep(Duration::from_millis(500));
+            let told = smi("clocks.sm,power.draw,temperature.gpu");
+            let number = |i: usize| told.get(i).and_then(|text| text.parse::<f64>().ok());
+            json!({"sm_mhz": number(0), "watts": number(1), "celsius": number(2)})
+        }))
+    }
+
+    pub(crate) fn told(self) -> Value {
+        self.0.join().unwrap_or(Value::Null)
+    }
+}
+
+/// Where records come from.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    gpu: String,
+    driver: String,
+    date: String,
+}
+
+impl Machine {
+    /// The device, its driver as `nvidia-smi` tells it, and today's date: `GIRIH_DATE`, or the system's.
+    pub fn of(device: &Device) -> Machine {
+        let unknown = || String::from("unknown");
+        let date = std::env::var("GIRIH_DATE").ok().or_else(|| said("date", &["-u", "+%Y-%m-%d"]));
+        let driver = smi("driver_version").into_iter().next();
+        Machine {
+            gpu: device.name().into(),
+            driver: driver.unwrap_or_else(unknown),
+            date: date.unwrap_or_else(unknown),
+        }
+    }
+
+    /// Appends a record with what this says to a file.
+    ///
+    /// # Errors
+    /// The file's.
+    pub fn append(&self, path: &Path, mut record: Value) -> Result<(), Failure> {
+        record["gpu"] = self.gpu.as_str().into();
+        record["driver"] = self.driver.as_str().into();
+        record["date"] = self.date.as_str().into();
+        let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+        Ok(writeln!(file, "{record}")?)
+    }
+}
+
 /// Appends the records, each with the machine's name and driver, to the file that `GIRIH_RECORD` names, if it does.
 ///
 /// # Errors
 /// The file's.
 pub fn save(device: &Device, records: Vec<Value>) -> Result<(), Failure> {
     let Some(path) = std::env::var_os("GIRIH_RECORD") else { return Ok(()) };
-    let (mut file, driver) = (OpenOptions::new().append(true).create(true).open(path)?, driver());
-    for mut record in records {
-        record["gpu"] = device.name().into();
-        record["driver"] = driver.as_str().into();
-        writeln!(file, "{record}")?;
-    }
-    Ok(())
+    let machine = Machine::of(device);
+    records.into_iter().try_for_each(|record| machine.append(Path::new(&path), record))
 }
 
-/// The driver's version, as `nvidia-smi` tells it.
-fn driver() -> String {
-    let query =
-        Command::new("nvidia-smi").args(["--query-gpu=driver_version", "--format=csv,noheader"]).output();
-    let text = query.ok().and_then(|out| String::from_utf8(out.stdout).ok()).unwrap_or_default();
-    text.lines().next().unwrap_or("unknown").trim().to_string()
+/// The records of a file; none, if there is no such file. A line that ends early, as a process that was killed leaves it, is left out.
+///
+/// # Errors
+/// The file's.
+pub fn read(path: &Path) -> Result<Vec<Value>, Failure> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(format!("{}: {error}", path.display()).into()),
+    }
+}
+
+/// What `nvidia-smi` says of the first GPU.
+fn smi(query: &str) -> Vec<String> {
+    let query = format!("--query-gpu={query}");
+    let text = said("nvidia-smi", &[&query, "--format=csv,noheader,nounits", "--id=0"]).unwrap_or_default();
+    text.lines().next().unwrap_or_default().split(',').map(|field| field.trim().to_string()).collect()
+}
+
+/// The trimmed output of a program that succeeds and says something.
+fn said(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?.trim().to_string();
+    (output.status.success() && !text.is_empty()).then_some(text)
 }

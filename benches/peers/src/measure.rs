@@ -1,0 +1,186 @@
+//! What rows are measured with: a device, its peer, data, and graphs of many launches.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use girih_device::{Device, Graph, Pod};
+use girih_tensor::{DType, Element};
+use serde_json::Value;
+
+use crate::contest::{Contestant, Failure, Rules};
+use crate::cublas::CublasLt;
+use crate::data::Pool;
+use crate::rows::{Row, Work};
+
+/// A device with what all rows need on it.
+pub struct Bench {
+    /// The device.
+    pub device: Device,
+    /// All rows: some are the peers of others.
+    pub rows: Vec<Row>,
+    /// How long and how often.
+    pub effort: Effort,
+    /// The peer, or why there is none.
+    pub(crate) cublas: Result<Rc<CublasLt>, String>,
+    pools: RefCell<HashMap<DType, Rc<dyn Any>>>,
+}
+
+/// How long and how often.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Values in each pool of random ones.
+    pub pool: Option<usize>,
+    /// Bytes that the sets of operands have together, which are more than the L2 cache holds.
+    pub cold: i64,
+    /// How long a graph's launches take.
+    pub graph: Duration,
+    /// Algorithms of the peer's list against each other.
+    pub ranking: Rules,
+    /// Finalists against girih.
+    pub last: Rules,
+    /// Configurations of a sweep against each other.
+    pub sweep: Rules,
+}
+
+impl Effort {
+    /// What numbers to quote are measured with.
+    pub const fn full(rounds: usize) -> Effort {
+        let short = Rules {
+            rounds: 1,
+            settle: Duration::from_millis(10),
+            timed: Duration::from_millis(30),
+            ..Rules::slices(1)
+        };
+        Effort {
+            pool: None,
+            cold: 256 << 20,
+            graph: Duration::from_millis(20),
+            ranking: Rules::slices(1),
+            last: Rules::slices(rounds),
+            sweep: short,
+        }
+    }
+}
+
+/// One run of the work, on operands of which there are several sets.
+pub(crate) type Run<'a> = Box<dyn Fn(usize) -> Result<(), Failure> + 'a>;
+
+/// Work with a graph of many launches of it, which go through the sets of operands in turn.
+pub(crate) struct Side<'a> {
+    pub(crate) name: String,
+    pub(crate) run: Run<'a>,
+    sets: usize,
+    graph: Graph,
+    launches: usize,
+}
+
+/// The most launches of a graph.
+const LAUNCHES: usize = 2000;
+
+impl<'a> Side<'a> {
+    /// Runs the work a few times, and captures as many launches as take `length`.
+    pub(crate) fn new(
+        device: &Device,
+        name: String,
+        run: Run<'a>,
+        sets: usize,
+        length: Duration,
+    ) -> Result<Side<'a>, Failure> {
+        // The first run loads code, which must not happen in a capture.
+        run(0)?;
+        device.synchronize()?;
+        let some = |count: usize| -> Result<f64, Failure> {
+            let time = device.time(|| (0..count).try_for_each(|i| run(i % sets)))?;
+            Ok((time.as_secs_f64() / count as f64).max(1e-7))
+        };
+        let mut each = some(3)?;
+        if each < 1e-3 {
+            each = some(((2e-3 / each) as usize).clamp(3, 200))?;
+        }
+        let fill = ((length.as_secs_f64() / each) as usize).clamp(1, LAUNCHES);
+        let launches = fill.div_ceil(sets) * sets;
+        let graph = device.capture(|| (0..launches).try_for_each(|i| run(i % sets)))?;
+        Ok(Side { name, run, sets, graph, launches })
+    }
+
+    /// The same by another name.
+    pub(crate) fn named(self, name: String) -> Side<'a> {
+        Side { name, ..self }
+    }
+
+    /// Replays the graph once.
+    #[allow(unsafe_code, reason = "a replay launches kernels")]
+    pub(crate) fn replay(&self) -> Result<(), Failure> {
+        // SAFETY: the buffers of all launches outlive this side, and nothing else runs.
+        Ok(unsafe { self.graph.launch() }?)
+    }
+
+    pub(crate) fn contestant(&self) -> Contestant<'_> {
+        Contestant::new(self.name.clone(), self.launches, || self.replay())
+    }
+
+    /// Microseconds of a launch among others in the stream, without a graph: what the host costs shows where it is more than the
+    /// device's time.
+    pub(crate) fn streamed(&self, device: &Device) -> Result<f64, Failure> {
+        streamed(device, &self.run, self.sets)
+    }
+}
+
+/// Microseconds of a run among others in the stream.
+pub(crate) fn streamed(device: &Device, run: &Run<'_>, sets: usize) -> Result<f64, Failure> {
+    let some = |count: usize| -> Result<f64, Failure> {
+        let time = device.time(|| (0..count).try_for_each(|i| run(i % sets)))?;
+        Ok(time.as_secs_f64() / count as f64)
+    };
+    let each = some(3)?.max(1e-7);
+    Ok(1e6 * some(((5e-3 / each) as usize).clamp(3, 1000))?)
+}
+
+impl Bench {
+    /// Opens the peer, if there is one.
+    pub fn new(device: Device, rows: Vec<Row>, effort: Effort) -> Bench {
+        let cublas = CublasLt::open(&device).map_err(|error| error.to_string());
+        Bench { device, rows, effort, cublas, pools: RefCell::default() }
+    }
+
+    /// Random values of a type.
+    pub(crate) fn pool<T: Element + Pod>(&self) -> Result<Rc<Pool<T>>, Failure> {
+        let known = self.pools.borrow().get(&T::DTYPE).cloned();
+        if let Some(pool) = known.and_then(|pool| pool.downcast::<Pool<T>>().ok()) {
+            return Ok(pool);
+        }
+        let pool = Rc::new(match self.effort.pool {
+            Some(len) => Pool::of_len(&self.device, len)?,
+            None => Pool::new(&self.device)?,
+        });
+        self.pools.borrow_mut().insert(T::DTYPE, pool.clone());
+        Ok(pool)
+    }
+}
+
+impl Bench {
+    /// Measures a row: what girih and its peer take, or why one of them has nothing to measure.
+    ///
+    /// # Errors
+    /// What neither of them is to blame for: the device's.
+    pub fn row(&self, row: &Row) -> Result<Value, Failure> {
+        match &row.work {
+            Work::Product(product) => self.product(row, product),
+            Work::Movement(_) => Err("no bench of movements".into()),
+        }
+    }
+
+    /// Measures configurations of girih for a row against each other, and the best ones against the peer.
+    ///
+    /// # Errors
+    /// What has no configurations; the device's.
+    pub fn sweep(&self, row: &Row) -> Result<Value, Failure> {
+        match &row.work {
+            Work::Product(product) => self.product_sweep(row, product),
+            Work::Movement(_) => Err("movements have no configurations".into()),
+        }
+    }
+}

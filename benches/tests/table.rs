@@ -1,0 +1,59 @@
+//! The table of a record, and records that were cut off.
+
+use std::fs;
+
+use girih_peers::record::read;
+use girih_peers::rows::rows;
+use girih_peers::table::{Mean, Table};
+use serde_json::{Value, json};
+
+fn of(row: &str, us: f64, ratio: f64) -> Value {
+    json!({
+        "row": row, "unit": "TFLOP/s", "girih": 100.0, "girih_us": us, "peer_us": us * ratio, "ratio": ratio,
+        "ratio_lower": ratio - 0.01, "gpu": "NVIDIA H200",
+    })
+}
+
+#[test]
+fn the_mean_is_taken_over_right_rows_of_the_frozen_list() {
+    let rows = rows().unwrap();
+    let mut wrong = of("bf16 tn 2048x2048x2048", 30.0, 9.0);
+    wrong["girih_wrong"] = "element (0, 0) is NaN".into();
+    let records = [
+        of("bf16 tn 512x512x512", 4.0, 2.0),
+        of("bf16 tn 1024x1024x1024", 6.0, 0.1),
+        of("bf16 tn 1024x1024x1024", 6.0, 0.5),
+        of("f64 tn 2048x2048x2048", 100.0, 8.0),
+        json!({"row": "tf32 tn 2048x2048x2048", "girih_missing": "no tf32", "peer_us": 50.0}),
+        json!({"what": {"op": "launch"}, "ratio": 5.0}),
+        wrong,
+    ];
+    let table = Table::new(&rows, &records);
+    let Mean { ratio, measured, missing } = table.mean();
+    assert!((ratio - 1.0).abs() < 1e-12, "{ratio}");
+    assert_eq!((measured, missing), (2, 57));
+    let text = table.text();
+    let line = |name: &str| {
+        text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {text}"))
+    };
+    assert!(line("bf16 tn 512x512x512 ").ends_with("reached"), "{text}");
+    assert!(
+        line("bf16 tn 1024").contains("0.500 (> 0.490)") && !line("bf16 tn 1024").contains("reached"),
+        "{text}"
+    );
+    // 2 * 512^3 operations at 989.4 TFLOP/s take 0.27 us; 3 * 512 * 512 elements of 2 bytes at 4.8 TB/s take 0.33 us.
+    assert!(line("bf16 tn 512x512x512 ").contains(" 8 % "), "{text}");
+    assert!(line("tf32").ends_with("girih missing: no tf32"), "{text}");
+    assert!(line("bf16 tn 2048").ends_with("girih wrong: element (0, 0) is NaN"), "{text}");
+    assert!(line("geometric mean").ends_with("1.000 over 2 rows, 57 rows missing"), "{text}");
+}
+
+#[test]
+fn a_record_that_was_cut_off_is_read_up_to_there() {
+    let path = std::env::temp_dir().join(format!("girih-records-{}.jsonl", std::process::id()));
+    assert_eq!(read(&path).unwrap(), Vec::<Value>::new());
+    fs::write(&path, "{\"row\":\"a\"}\n{\"row\":\"b\"}\n{\"row\":\"c").unwrap();
+    let found = read(&path);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(found.unwrap(), [json!({"row": "a"}), json!({"row": "b"})]);
+}

@@ -1,0 +1,213 @@
+//! Configurations that a tuner measures for a problem: what the generator accepts, without what cannot be among the fastest.
+
+use girih_codegen::atom::{MmaAtom, MmaKind, Product};
+use girih_codegen::builder::MAX_SHARED;
+use girih_codegen::gemm::{GemmConfig, Mainloop, Major, Schedule, Store, WarpSpecialized};
+use girih_layout::Lay;
+
+use super::{KernelKind, Problem, choose};
+use crate::launch::widest;
+
+/// Rows, and how many warpgroups share them.
+const ROWS: [(i64, i64); 6] = [(64, 1), (128, 1), (128, 2), (192, 3), (256, 2), (256, 4)];
+const COLUMNS: [i64; 10] = [8, 16, 32, 48, 64, 96, 128, 160, 192, 256];
+/// Bytes of a tile along K.
+const DEPTHS: [i64; 2] = [128, 256];
+/// Blocks that share a tile, and those of a cluster.
+const PARTS: [(i64, i64); 12] =
+    [(2, 2), (4, 4), (8, 8), (2, 1), (3, 1), (4, 1), (6, 1), (8, 1), (16, 1), (32, 1), (64, 1), (128, 1)];
+/// With fewer stages copies do not stay ahead of products, and with more nothing becomes faster.
+const LEAST_STAGES: i64 = 3;
+const MOST_STAGES: i64 = 12;
+/// Registers of the producer's and the consumers' threads, by the number of consumers.
+const REGISTERS: [[u32; 2]; 4] = [[40, 240], [40, 232], [32, 160], [24, 120]];
+/// The most rows of C for which its columns may be those of the tiles' rows: more fill the rows of a tile themselves.
+const SWAPPED: i64 = 256;
+/// A kernel that takes more cycles does not gain by beginning before the one before it has ended.
+const LONG: f64 = 100_000.0;
+/// The most configurations that have the same rows and columns.
+const ALIKE: usize = 5;
+/// A configuration that the model takes for so much slower than the best is not measured.
+const HOPELESS: f64 = 2.0;
+
+/// Warp-specialised configurations for `problem` on a device of so many multiprocessors, at most `most`, the likeliest first. There are none
+/// where tensor maps cannot describe the matrices or the elements are f32.
+///
+/// # Examples
+/// ```
+/// use girih_kernels::gemm::{Layout, Problem, candidates};
+/// use girih_tensor::DType;
+///
+/// let problem = Problem::new(DType::Bf16, [4096; 3], Layout::Tn)?;
+/// let found = candidates(&problem, 132, 24);
+/// assert!(found.len() == 24 && found.iter().all(|config| config.check().is_ok()));
+/// # Ok::<(), girih_kernels::Error>(())
+/// ```
+pub fn candidates(problem: &Problem, multiprocessors: u32, most: usize) -> Vec<GemmConfig> {
+    let Ok(usual) = choose(problem, KernelKind::Sm90, multiprocessors) else { return Vec::new() };
+    let majors = if problem.mnk()[0] <= SWAPPED { &[Major::K, Major::Mn][..] } else { &[Major::K] };
+    let mut timed: Vec<(GemmConfig, f64)> = Vec::new();
+    for (oriented, _) in majors.iter().map(|&major| problem.oriented(major)) {
+        let model = Model { problem: oriented, multiprocessors: f64::from(multiprocessors.max(1)) };
+        for (rows, consumers) in ROWS {
+            for [columns, depth] in
+                COLUMNS.into_iter().flat_map(|columns| DEPTHS.map(|depth| [columns, depth]))
+            {
+                let configs = of_tile(&usual, &oriented, [rows, columns, depth], consumers);
+                timed.extend(configs.into_iter().map(|config| (config, model.cycles(&config))));
+            }
+        }
+    }
+    timed.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let least = timed.first().map_or(0.0, |(_, cycles)| *cycles);
+    let mut out: Vec<GemmConfig> = Vec::new();
+    for (config, cycles) in timed {
+        let same =
+            |other: &&GemmConfig| other.tile[..2] == config.tile[..2] && other.c_major == config.c_major;
+        if out.len() < most && out.iter().filter(same).count() < ALIKE && cycles <= HOPELESS * least {
+            out.push(GemmConfig { programmatic: least < LONG, ..config });
+        }
+    }
+    out
+}
+
+/// What a configuration is in a line: tile, warpgroups, stages, schedule, store, and what is unusual.
+pub fn described(config: &GemmConfig) -> String {
+    let [m, n, k] = config.tile;
+    let parts = match &config.mainloop {
+        Mainloop::WarpSpecialized(parts) => {
+            format!(
+                "{} consumers, {} stages",
+                i64::from(parts.threads().unwrap_or(0)) / 128 - 1,
+                parts.stages
+            )
+        }
+        Mainloop::Multistage(parts) => format!("{} stages", parts.stages),
+    };
+    let swapped = if config.c_major == Major::Mn { ", columns of C" } else { "" };
+    let early = if config.programmatic { ", programmatic" } else { "" };
+    format!("{} {m}x{n}x{k}, {parts}, {:?}, {:?}{swapped}{early}", config.name, config.schedule, config.store)
+}
+
+/// All configurations of a tile, whose depth is in bytes, for a problem with C's contiguous mode as the kernel stores it.
+fn of_tile(
+    usual: &GemmConfig,
+    problem: &Problem,
+    [rows, columns, depth]: [i64; 3],
+    consumers: i64,
+) -> Vec<GemmConfig> {
+    let dtype = problem.dtype();
+    let types = [usual.atom().c_type, dtype, dtype];
+    let majors = [problem.a().major(), problem.b().major()];
+    // A swizzled row of elements that are contiguous along N is as long as one along K.
+    let narrow = majors[1] == Major::Mn && columns % (128 * 8 / i64::from(dtype.bits())) != 0;
+    let atom = MmaAtom::wgmma(MmaKind::WgmmaSs, columns, types, majors, Product::Multiply);
+    let (Ok(atom), Ok(atoms), false) = (atom, Lay::strided([consumers, 1], [1, 0]), narrow) else {
+        return Vec::new();
+    };
+    let tile = [rows, columns, depth * 8 / i64::from(dtype.bits())];
+    // A kilobyte holds the barriers of the pipeline.
+    let room = |held: i64| (MAX_SHARED - 1024 - held) / ((rows + columns) * depth);
+    let mut out = Vec::new();
+    for schedule in schedules(problem, tile) {
+        let stores = stores(problem, schedule, [rows, columns], 64 * consumers);
+        // Rows of C that come in turns make room for stages, where these are few.
+        let enough = stores.iter().position(|(_, held)| room(*held) > LEAST_STAGES);
+        for (store, held) in stores.into_iter().take(enough.map_or(2, |enough| enough + 1)) {
+            let mut stages = vec![room(held).min(MOST_STAGES), room(held).min(4)];
+            stages.dedup();
+            stages.retain(|stages| *stages >= LEAST_STAGES);
+            out.extend(stages.into_iter().map(|stages| GemmConfig {
+                tile,
+                mainloop: Mainloop::WarpSpecialized(WarpSpecialized {
+                    atom,
+                    atoms,
+                    stages,
+                    registers: REGISTERS[(consumers - 1) as usize],
+                }),
+                schedule,
+                store,
+                c_major: problem.c().major(),
+                ..*usual
+            }));
+        }
+    }
+    out.retain(|config| config.check().is_ok());
+    out
+}
+
+/// The schedules that make sense for a tile.
+fn schedules(problem: &Problem, tile: [i64; 3]) -> Vec<Schedule> {
+    let mut out = vec![Schedule::Persistent { alternate: true }, Schedule::Raster { group: 8 }];
+    let along_k = (problem.mnk()[2] + tile[2] - 1) / tile[2];
+    // Each part has some tiles along K, so that its pipeline fills.
+    let parts = PARTS.into_iter().filter(|(parts, _)| along_k / parts >= 4);
+    out.extend(parts.map(|(parts, cluster)| Schedule::SplitK { parts, cluster }));
+    out
+}
+
+/// How a tile of C can be stored, and the bytes of shared memory that this takes.
+fn stores(problem: &Problem, schedule: Schedule, [rows, columns]: [i64; 2], unit: i64) -> Vec<(Store, i64)> {
+    let (c, element) = (problem.c(), i64::from(problem.output().bits()) / 8);
+    let vector = if c.contiguous() == 1 { widest(&[2, 1], &[c.ld(), c.extents()[1]]) } else { 1 };
+    let direct = Store::Direct { vector };
+    if let Schedule::SplitK { cluster: 2.., .. } = schedule {
+        // The blocks of a cluster exchange their sums in shared memory.
+        return vec![(direct, rows * columns * 4)];
+    }
+    // Shared memory holds whole swizzled rows of C, or pairs of 8 columns; narrower tiles are stored from registers.
+    if columns * if c.contiguous() == 1 { element } else { 8 } % 128 != 0 {
+        return vec![(direct, 0)];
+    }
+    let mut together = vec![rows, unit];
+    together.dedup();
+    together.into_iter().map(|rows| (Store::Tma { rows }, rows * columns * element)).collect()
+}
+
+/// How long a configuration would take, in cycles of a multiprocessor, if nothing went wrong.
+struct Model {
+    problem: Problem,
+    multiprocessors: f64,
+}
+
+/// Bytes that a multiprocessor reads from shared memory and from the L2 cache in a cycle, and that all get from memory.
+const SHARED: f64 = 128.0;
+const L2: f64 = 64.0;
+const MEMORY: f64 = 2600.0;
+/// Cycles from the asking for a tile to its arrival; of a block's start and end; of blocks that wait for one another.
+const LATENCY: f64 = 1500.0;
+const START: f64 = 2000.0;
+const MET: f64 = 1500.0;
+
+impl Model {
+    fn cycles(&self, config: &GemmConfig) -> f64 {
+        let (Mainloop::WarpSpecialized(parts), [m, n, k]) = (&config.mainloop, self.problem.mnk()) else {
+            return f64::INFINITY;
+        };
+        let element = f64::from(self.problem.dtype().bits()) / 8.0;
+        let [rows, columns, depth] = config.tile.map(|extent| extent as f64);
+        let tiles = (m as f64 / rows).ceil() * (n as f64 / columns).ceil();
+        let (split, met) = match config.schedule {
+            Schedule::SplitK { parts, cluster } if parts == cluster => {
+                (parts as f64, MET + rows * columns * 4.0 / L2)
+            }
+            Schedule::SplitK { parts, .. } => {
+                (parts as f64, 2.0 * MET + (parts + 1) as f64 * rows * columns * 4.0 / L2)
+            }
+            Schedule::Raster { .. } | Schedule::Persistent { .. } => (1.0, 0.0),
+        };
+        // A step is a tile along K. An instruction takes 64 rows and 32 bytes of them, and reads both operands from shared memory.
+        let steps = (k as f64 / depth / split).ceil();
+        let instruction = (columns / 2.0).max((64.0 + columns) * 32.0 / SHARED);
+        let products = rows / 64.0 * (depth * element / 32.0) * instruction;
+        let arrives = ((rows + columns) * depth * element / L2).max(LATENCY / parts.stages as f64);
+        let output = f64::from(self.problem.output().bits()) / 8.0;
+        let turns = (tiles * split / self.multiprocessors).ceil();
+        let starts = if config.schedule.is_persistent() { 1.0 } else { turns };
+        let blocks = starts * (START + rows * columns * output / L2);
+        let own = turns * steps * products.max(arrives) + met + blocks;
+        let traffic = ((m * k + n * k) as f64 * element + (m * n) as f64 * output) / MEMORY;
+        // What is not waited for takes something too.
+        own.max(traffic) + own.min(traffic) / 10.0 + (blocks + turns * arrives) / 10.0
+    }
+}
