@@ -42,6 +42,9 @@ struct Args {
     /// Prints the table of a record and measures nothing.
     #[arg(long)]
     table: Option<PathBuf>,
+    /// Prints that table as BENCHMARKS.md.
+    #[arg(long, requires = "table")]
+    markdown: bool,
     /// Prints the rows' names and measures nothing.
     #[arg(long)]
     list: bool,
@@ -63,7 +66,9 @@ fn main() -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(record) = &args.table {
-        print!("{}", Table::new(&rows, &read(record)?).text());
+        let (records, name) = (read(record)?, record.file_name().unwrap_or_default().to_string_lossy());
+        let table = Table::new(&rows, &records);
+        print!("{}", if args.markdown { table.markdown(&name) } else { table.text() });
         return Ok(ExitCode::SUCCESS);
     }
     let seconds = args.seconds.or_else(|| env::var("GIRIH_SECONDS").ok()?.parse().ok());

@@ -5,11 +5,12 @@ use std::time::Duration;
 use girih_device::{Device, Select};
 use girih_peers::contest::{Clock, Rules};
 use girih_peers::measure::{Bench, Effort};
-use girih_peers::rows::parse;
+use girih_peers::operands::{Bounds, Operands};
+use girih_peers::rows::{Work, parse};
 
 const SHORT: Rules = Rules { rounds: 2, settle: Duration::ZERO, timed: Duration::ZERO, clock: Clock::Device };
 const EFFORT: Effort = Effort {
-    pool: Some(4099),
+    pool: 4099,
     cold: 1,
     graph: Duration::from_micros(1),
     ranking: SHORT,
@@ -28,6 +29,9 @@ fn a_row_is_measured_without_a_peer() {
         "{ mnk = [40, 24, 16], dtype = \"f32\", layout = \"nt\", bar = 1.0 }",
         "{ mnk = [17, 33, 9], dtype = \"bf16\", ld = [11, 13, 35], bar = 1.0 }",
         "{ mnk = [64, 64, 64], dtype = \"f16\", layout = \"tt\", bar = 1.0 }",
+        "{ mnk = [64, 64, 128], dtype = \"e4m3\", fast = true, bar = 1.0 }",
+        "{ mnk = [64, 64, 32], dtype = \"tf32\", bar = 1.0 }",
+        "{ mnk = [72, 40, 64], epilogue = \"gelu bias residual\", bar = 1.0 }",
     ] {
         let bench = bench(row);
         let record = bench.row(&bench.rows[0]).unwrap();
@@ -39,6 +43,50 @@ fn a_row_is_measured_without_a_peer() {
         assert!(record["peer_missing"].as_str().unwrap().starts_with("cuBLASLt runs on a GPU"), "{record}");
         assert!(record.get("girih_wrong").is_none() && record.get("ratio").is_none(), "{record}");
     }
+}
+
+#[test]
+fn what_is_not_the_product_is_told() {
+    let bench = bench("{ mnk = [40, 24, 16], dtype = \"f32\", ld = [20, 16, 30], batch = 2, bar = 1.0 }");
+    let Work::Product(product) = &bench.rows[0].work else { panic!("a product") };
+    let operands = Operands::<f32, f32>::new(&bench, product).unwrap();
+    let told = |why: &str| {
+        let wrong = operands.check(1, Bounds::Exact).unwrap_err().to_string();
+        assert!(wrong.starts_with(why), "{wrong}");
+    };
+    assert_eq!((operands.sets(), operands.outputs[1].len()), (2, 40 * 30 + 39 * 30 + 24));
+    told("element (0,0) of C has not been written");
+    operands.outputs[1].fill_bytes(0).unwrap();
+    told("something was written behind row 0 of C");
+    let c: Vec<f32> = right(&operands, 1);
+    operands.outputs[1].write(&c).unwrap();
+    assert!(operands.check(1, Bounds::Exact).is_ok());
+    let with = |at: usize, value: f32| {
+        let mut c = c.clone();
+        c[at] = value;
+        operands.outputs[1].write(&c).unwrap();
+    };
+    with(1200 + 39 * 30 + 23, 1e3);
+    told("element (39, 23) of C is 1000.0");
+    assert!(operands.check(1, Bounds::Rough).is_err());
+    with(30 * 13 + 5, f32::NAN);
+    told("element (13,5) of C has not been written");
+    with(29, 0.0);
+    told("something was written behind row 0");
+    with(0, c[0] * 1.001);
+    told("element (0, 0)");
+    assert!(operands.check(1, Bounds::Rough).is_ok());
+}
+
+/// Both products of a batch of 40x24x16 of these pitches, from the operands' own memory.
+fn right(operands: &Operands<'_, f32, f32>, set: usize) -> Vec<f32> {
+    let [a, b] = [0, 1].map(|i| operands.inputs[set][i].download().expect("an operand"));
+    let mut c = vec![f32::NAN; 40 * 30 + 39 * 30 + 24];
+    for (of, m, n) in (0..2 * 40 * 24).map(|i| (i / 960, i / 24 % 40, i % 24)) {
+        let products = (0..16).map(|k| a[of * 800 + m * 20 + k] * b[of * 384 + n * 16 + k]);
+        c[of * 1200 + m * 30 + n] = products.sum();
+    }
+    c
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! The table of a record, and records that were cut off.
 
 use std::fs;
+use std::path::Path;
 
 use girih_peers::record::read;
 use girih_peers::rows::rows;
-use girih_peers::table::{Mean, Table};
+use girih_peers::table::{MADE, Mean, Table};
 use serde_json::{Value, json};
 
 fn of(row: &str, us: f64, ratio: f64) -> Value {
@@ -56,4 +57,45 @@ fn a_record_that_was_cut_off_is_read_up_to_there() {
     let found = read(&path);
     fs::remove_file(&path).unwrap();
     assert_eq!(found.unwrap(), [json!({"row": "a"}), json!({"row": "b"})]);
+}
+
+#[test]
+fn a_table_in_markdown_has_a_line_for_each_row_and_the_same_cells_in_each() {
+    let rows = rows().unwrap();
+    let mut failed = json!({"row": "s8 tn 2048x2048x2048", "failed": "a | b"});
+    failed["driver"] = "580".into();
+    let records = [of("bf16 tn 512x512x512", 4.0, 1.25), failed];
+    let text = Table::new(&rows, &records).markdown("some.jsonl");
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+    assert_eq!(lines.len(), 4, "{text}");
+    for line in &lines {
+        assert_eq!(line.replace("\\|", "").matches('|').count(), 12, "{line}");
+    }
+    assert!(
+        lines[2].contains("| bf16 tn 512x512x512 | 4.00 |") && lines[2].ends_with("| reached |"),
+        "{text}"
+    );
+    assert!(lines[3].ends_with("| failed: a \\| b |"), "{text}");
+    assert!(
+        text.contains("of `benches/records/some.jsonl`.") && text.contains("list: 1.250 over 1 rows"),
+        "{text}"
+    );
+}
+
+/// Without a record there is no such file.
+#[test]
+fn the_benchmarks_of_the_repository_are_those_of_their_record() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let Ok(text) = fs::read_to_string(root.join("BENCHMARKS.md")) else { return };
+    let made =
+        text.lines().find_map(|line| line.strip_prefix(MADE)).expect("a line that says what it is made of");
+    let record = made.trim_matches(['`', '.']);
+    let (records, rows) = (read(&root.join(record)).unwrap(), rows().unwrap());
+    assert!(!records.is_empty(), "{record}");
+    let name = record.rsplit('/').next().unwrap_or_default();
+    assert_eq!(
+        text,
+        Table::new(&rows, &records).markdown(name),
+        "made anew by the command that the file names"
+    );
 }

@@ -1,7 +1,7 @@
 //! What is measured on: power, and with it speed, depends on the data.
 
 use girih_device::{Buffer, Device, Error, Pod};
-use girih_tensor::{DType, Element};
+use girih_tensor::{DType, Element, Tf32};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 /// Values close to N(0, 1): sums of twelve uniform ones, less their mean. Integers are as close to N(0, 32).
@@ -13,44 +13,30 @@ pub fn normal<T: Element>(len: usize, seed: u64) -> Vec<T> {
 }
 
 /// Random values on the host and on the device, which large buffers are filled from: element `i` of a buffer is element
-/// `(shift + i) % len`. The length is a prime, so that no two rows of a matrix are alike.
-pub struct Pool<T: Pod> {
+/// `(shift + i) % len`. The length is a prime (of a full effort 4194301), so that no two rows of a matrix are alike.
+pub(crate) struct Pool<T: Pod> {
     host: Vec<T>,
     device: Buffer<T>,
 }
 
-/// A prime; two elements fewer than 2^22.
-const LEN: usize = 4_194_301;
-
 impl<T: Element + Pod> Pool<T> {
-    /// Draws the values.
-    ///
-    /// # Errors
-    /// The device's.
-    pub fn new(device: &Device) -> Result<Pool<T>, Error> {
-        Pool::of_len(device, LEN)
-    }
-
-    /// Draws so many values.
-    ///
-    /// # Errors
-    /// The device's.
-    pub fn of_len(device: &Device, len: usize) -> Result<Pool<T>, Error> {
-        let host = normal::<T>(len, 1);
+    /// Draws `len` values. Those that are multiplied as tf32 are tf32 numbers, so that it is all one who rounds them, and how.
+    pub(crate) fn new(device: &Device, dtype: DType, len: usize) -> Result<Pool<T>, Error> {
+        let mut host = normal::<T>(len, 1);
+        if dtype == DType::Tf32 {
+            host.iter_mut().for_each(|x| *x = T::from_f64(Tf32::from_f64(x.to_f64()).to_f64()));
+        }
         let device = device.upload(&host)?;
         Ok(Pool { host, device })
     }
 
     /// What `fill` puts at place `i` of a buffer.
-    pub fn at(&self, shift: usize, i: usize) -> T {
+    pub(crate) fn at(&self, shift: usize, i: usize) -> T {
         self.host[(shift + i) % self.host.len()]
     }
 
     /// Fills a buffer.
-    ///
-    /// # Errors
-    /// The device's.
-    pub fn fill(&self, to: &Buffer<T>, shift: usize) -> Result<(), Error> {
+    pub(crate) fn fill(&self, to: &Buffer<T>, shift: usize) -> Result<(), Error> {
         let mut done = 0;
         while done < to.len() {
             let from = (shift + done) % self.host.len();
@@ -63,7 +49,7 @@ impl<T: Element + Pod> Pool<T> {
 }
 
 /// Whether an element has the value of bytes 0xff: NaN, or -1.
-pub fn is_poison<T: Element>(element: T) -> bool {
+pub(crate) fn is_poison<T: Element>(element: T) -> bool {
     let value = element.to_f64();
     value.is_nan() || !T::DTYPE.is_float() && value == -1.0
 }

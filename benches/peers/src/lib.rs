@@ -3,7 +3,7 @@
 
 pub mod contest;
 pub mod cublas;
-pub mod data;
+mod data;
 mod gpu;
 pub mod measure;
 pub mod operands;

@@ -32,7 +32,7 @@ pub struct Bench {
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// Values in each pool of random ones.
-    pub pool: Option<usize>,
+    pub pool: usize,
     /// Bytes that the sets of operands have together, which are more than the L2 cache holds.
     pub cold: i64,
     /// How long a graph's launches take.
@@ -55,7 +55,7 @@ impl Effort {
             ..Rules::slices(1)
         };
         Effort {
-            pool: None,
+            pool: 4_194_301,
             cold: 256 << 20,
             graph: Duration::from_millis(20),
             ranking: Rules::slices(1),
@@ -146,17 +146,14 @@ impl Bench {
         Bench { device, rows, effort, cublas, pools: RefCell::default() }
     }
 
-    /// Random values of a type.
-    pub(crate) fn pool<T: Element + Pod>(&self) -> Result<Rc<Pool<T>>, Failure> {
-        let known = self.pools.borrow().get(&T::DTYPE).cloned();
+    /// Random values, for elements of a type in memory that are multiplied as `dtype`.
+    pub(crate) fn pool<T: Element + Pod>(&self, dtype: DType) -> Result<Rc<Pool<T>>, Failure> {
+        let known = self.pools.borrow().get(&dtype).cloned();
         if let Some(pool) = known.and_then(|pool| pool.downcast::<Pool<T>>().ok()) {
             return Ok(pool);
         }
-        let pool = Rc::new(match self.effort.pool {
-            Some(len) => Pool::of_len(&self.device, len)?,
-            None => Pool::new(&self.device)?,
-        });
-        self.pools.borrow_mut().insert(T::DTYPE, pool.clone());
+        let pool = Rc::new(Pool::new(&self.device, dtype, self.effort.pool)?);
+        self.pools.borrow_mut().insert(dtype, pool.clone());
         Ok(pool)
     }
 }

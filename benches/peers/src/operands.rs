@@ -1,11 +1,14 @@
 //! The operands of a product, as often as it takes to leave the L2 cache, and whether C is the product of A and B.
 
-use girih_device::{Buffer, Device, Pod};
+use std::rc::Rc;
+
+use girih_device::{Buffer, Pod};
 use girih_kernels::gemm::{self, Layout, Matrix, Problem};
-use girih_tensor::Element;
+use girih_tensor::{DType, Element};
 
 use crate::contest::Failure;
 use crate::data::{Pool, bytes, is_poison};
+use crate::measure::Bench;
 use crate::rows::Product;
 
 /// Buffers start at multiples of so many bytes, as allocations do.
@@ -14,43 +17,79 @@ const LINE: i64 = 256;
 const SAMPLED: i64 = 32;
 /// The most products of a check.
 const WORK: i64 = 1 << 26;
+/// Where the residuals and the bias begin in their pool.
+const RESIDUAL: usize = 7_001;
+const BIAS: usize = 77;
+
+/// The norm of what differs, as a share of C's, below which another library computes the same product.
+const ROUGH: f64 = 0.02;
+
+/// How exact a result must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bounds {
+    /// Each element as `girih_kernels::gemm::check` says.
+    Exact,
+    /// Close enough to be the same product: others round what girih does not.
+    Rough,
+}
 
 /// Sets of A, B and C.
 pub struct Operands<'a, T: Pod, C: Pod> {
     product: &'a Product,
-    pool: &'a Pool<T>,
+    pool: Rc<Pool<T>>,
     /// A and B of each set.
     pub inputs: Vec<[Buffer<T>; 2]>,
     /// C of each set.
     pub outputs: Vec<Buffer<C>>,
+    /// What else C is made of.
+    pub(crate) fused: Option<Fused<C>>,
+}
+
+/// A residual for each set, which lies as C does, and one bias for all, with an element for each column of C.
+pub(crate) struct Fused<C: Pod> {
+    pool: Rc<Pool<C>>,
+    pub(crate) residuals: Vec<Buffer<C>>,
+    pub(crate) bias: Buffer<C>,
+}
+
+/// Rows and columns of C whose crossings are compared, and the elements there.
+struct Sample<'a, C> {
+    set: usize,
+    /// Which product of the batch.
+    of: i64,
+    rows: &'a [i64],
+    columns: &'a [i64],
+    /// Row after row.
+    found: Vec<C>,
 }
 
 impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
-    /// Allocates and fills as many sets as have more than `cold` bytes together, at least two.
+    /// Allocates and fills the sets, at least two.
     ///
     /// # Errors
     /// The device's.
-    pub fn new(device: &Device, product: &'a Product, pool: &'a Pool<T>, cold: i64) -> Result<Self, Failure> {
-        let lens = lens(product)?;
-        let dtypes = [T::DTYPE, T::DTYPE, C::DTYPE];
-        let line = |i: usize| LINE * 8 / i64::from(dtypes[i].bits());
-        let strides = [0, 1, 2].map(|i| ((lens[i] + line(i) - 1) / line(i) * line(i)) as usize);
-        let set: i64 = (0..3).map(|i| bytes(dtypes[i], lens[i])).sum();
-        let sets = (cold / set.max(1) + 1).clamp(2, 256) as usize;
-        let [a, b] = [0, 1].map(|i| device.alloc::<T>(sets * strides[i]));
-        let ([a, b], c) = ([a?, b?], device.alloc::<C>(sets * strides[2])?);
-        c.fill_bytes(0xff)?;
-        let part = |set: usize, i: usize| set * strides[i]..set * strides[i] + lens[i] as usize;
-        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
-        for set in 0..sets {
-            let pair = [a.slice(part(set, 0))?, b.slice(part(set, 1))?];
-            for (i, buffer) in pair.iter().enumerate() {
-                pool.fill(buffer, shift(set, i))?;
-            }
-            inputs.push(pair);
-            outputs.push(c.slice(part(set, 2))?);
+    pub fn new(bench: &Bench, product: &'a Product) -> Result<Self, Failure> {
+        let (device, pool, lens) = (&bench.device, bench.pool::<T>(product.dtype)?, lens(product)?);
+        let set = bytes(T::DTYPE, lens[0] + lens[1]) + bytes(C::DTYPE, lens[2]);
+        let sets = (bench.effort.cold / set.max(1) + 1).clamp(2, 256) as usize;
+        let (a, b) = (parts::<T>(bench, sets, lens[0])?, parts::<T>(bench, sets, lens[1])?);
+        let inputs: Vec<[Buffer<T>; 2]> = a.into_iter().zip(b).map(|(a, b)| [a, b]).collect();
+        for (set, pair) in inputs.iter().enumerate() {
+            pool.fill(&pair[0], shift(set, 0))?;
+            pool.fill(&pair[1], shift(set, 1))?;
         }
-        Ok(Operands { product, pool, inputs, outputs })
+        let outputs = parts::<C>(bench, sets, lens[2])?;
+        outputs.iter().try_for_each(|c| c.fill_bytes(0xff))?;
+        let fused = if product.fused {
+            let (pool, residuals) = (bench.pool::<C>(product.output)?, parts::<C>(bench, sets, lens[2])?);
+            residuals.iter().try_for_each(|residual| pool.fill(residual, RESIDUAL))?;
+            let bias = device.alloc(product.mnk[1] as usize)?;
+            pool.fill(&bias, BIAS)?;
+            Some(Fused { pool, residuals, bias })
+        } else {
+            None
+        };
+        Ok(Operands { product, pool, inputs, outputs, fused })
     }
 
     /// How many sets there are.
@@ -71,22 +110,16 @@ impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
     ///
     /// # Errors
     /// What differs; the device's; what refuses the problem.
-    pub fn check(&self, set: usize) -> Result<(), Failure> {
+    pub fn check(&self, set: usize, bounds: Bounds) -> Result<(), Failure> {
         let [m, n, k] = self.product.extents();
-        let [a, b, c] = matrices(self.product)?;
+        let c = matrices(self.product)?[2];
         let most = SAMPLED.min(((WORK / k.max(1)) as f64).sqrt() as i64);
-        let (rows, columns) = (spread(m, most), spread(n, most));
-        let lines = |operand: usize, matrix: Matrix, chosen: &[i64], of: i64| -> Vec<T> {
-            let shift = shift(set, operand) + (of * step(&matrix)) as usize;
-            let line = |&x: &i64| (0..k).map(move |i| self.pool.at(shift, matrix.offset(x, i) as usize));
-            chosen.iter().flat_map(line).collect()
-        };
+        let (rows, columns) = (&*spread(m, most), &*spread(n, most));
         let mut batch = vec![0, self.product.batch - 1];
         batch.dedup();
         for of in batch {
-            let (left, right) = (lines(0, a, &rows, of), lines(1, b, &columns, of));
             let mut found = Vec::new();
-            for &row in &rows {
+            for &row in rows {
                 let line = self.row(set, &c, of * step(&c) + c.offset(row, 0))?;
                 // -1 is an ordinary sum of integers.
                 let unwritten = |x: &C| C::DTYPE.is_float() && is_poison(*x);
@@ -98,15 +131,7 @@ impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
                 }
                 found.extend(columns.iter().map(|&column| line[column as usize]));
             }
-            let sample = [rows.len() as i64, columns.len() as i64, k];
-            let sample = Problem::new(self.product.dtype, sample, Layout::Tn)?.with_output(C::DTYPE)?;
-            let check = gemm::check(&sample, &left, &right, &found, None)?;
-            if !check.passed() {
-                let [row, column] = check.worst_at.map(|at| at as usize);
-                let at = (rows[row], columns[column]);
-                let got = found[row * columns.len() + column];
-                return Err(format!("element {at:?} of C is {got:?}: {check:?}").into());
-            }
+            self.compare(&Sample { set, of, rows, columns, found }, bounds)?;
         }
         Ok(())
     }
@@ -116,6 +141,85 @@ impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
         let (start, buffer) = (start as usize, &self.outputs[set]);
         Ok(buffer.slice(start..(start + c.ld() as usize).min(buffer.len()))?.download()?)
     }
+
+    /// Rows of A or columns of B, one after the other.
+    fn lines(&self, sample: &Sample<'_, C>, operand: usize) -> Result<Vec<T>, Failure> {
+        let (matrix, k) = (matrices(self.product)?[operand], self.product.mnk[2]);
+        let shift = shift(sample.set, operand) + (sample.of * step(&matrix)) as usize;
+        let line = |&x: &i64| (0..k).map(move |i| self.pool.at(shift, matrix.offset(x, i) as usize));
+        Ok([sample.rows, sample.columns][operand].iter().flat_map(line).collect())
+    }
+
+    fn compare(&self, sample: &Sample<'_, C>, bounds: Bounds) -> Result<(), Failure> {
+        let (left, right) = (self.lines(sample, 0)?, self.lines(sample, 1)?);
+        let Sample { rows, columns, found, .. } = sample;
+        let mnk = [rows.len() as i64, columns.len() as i64, self.product.mnk[2]];
+        let problem = Problem::new(self.product.dtype, mnk, Layout::Tn).and_then(|p| p.with_output(C::DTYPE));
+        let (Ok(problem), None) = (problem, &self.fused) else {
+            return self.compare_here(sample, &left, &right, bounds);
+        };
+        let check = gemm::check(&problem, &left, &right, found, None)?;
+        if check.passed() || bounds == Bounds::Rough && check.relative_error < ROUGH {
+            return Ok(());
+        }
+        let [row, column] = check.worst_at.map(|at| at as usize);
+        let (at, got) = ((rows[row], columns[column]), found[row * columns.len() + column]);
+        Err(format!("element {at:?} of C is {got:?}: {check:?}").into())
+    }
+
+    /// The same for products that girih has no check of.
+    fn compare_here(
+        &self,
+        sample: &Sample<'_, C>,
+        left: &[T],
+        right: &[T],
+        bounds: Bounds,
+    ) -> Result<(), Failure> {
+        let k = self.product.mnk[2] as usize;
+        let c = matrices(self.product)?[2];
+        for (i, &row) in sample.rows.iter().enumerate() {
+            for (j, &column) in sample.columns.iter().enumerate() {
+                let pairs = left[i * k..][..k].iter().zip(&right[j * k..][..k]);
+                let products = pairs.map(|(a, b)| a.to_f64() * b.to_f64());
+                let (sum, size) = products.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()));
+                let (wanted, bound) = match &self.fused {
+                    Some(fused) => {
+                        let at = (sample.of * step(&c) + c.offset(row, column)) as usize;
+                        let residual = fused.pool.at(RESIDUAL, at).to_f64();
+                        let wanted = gelu(sum + residual + fused.pool.at(BIAS, column as usize).to_f64());
+                        (wanted, C::DTYPE.epsilon() * wanted.abs() + 1e-5 * size + 1e-3)
+                    }
+                    // Sums of integers are exact, and those of f64 nearly.
+                    None => (sum, 1e-13 * size),
+                };
+                let got = sample.found[i * sample.columns.len() + j].to_f64();
+                let bound = if bounds == Bounds::Rough { bound.max(ROUGH * wanted.abs()) } else { bound };
+                // Comparisons with NaN are false.
+                if (got - wanted).abs() <= bound {
+                    continue;
+                }
+                return Err(
+                    format!("element ({row},{column}) of C is {got}, not {wanted} +- {bound:.1e}").into()
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// GELU by its approximation with the hyperbolic tangent, which is cuBLASLt's.
+fn gelu(x: f64) -> f64 {
+    let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3));
+    x / 2.0 * (1.0 + inner.tanh())
+}
+
+/// Buffers of `len` elements, one for each set, in one allocation.
+fn parts<T: Element + Pod>(bench: &Bench, sets: usize, len: i64) -> Result<Vec<Buffer<T>>, Failure> {
+    let line = LINE * 8 / i64::from(T::DTYPE.bits());
+    let stride = ((len + line - 1) / line * line) as usize;
+    let all = bench.device.alloc::<T>(sets * stride)?;
+    let part = |set: usize| all.slice(set * stride..set * stride + len as usize);
+    Ok((0..sets).map(part).collect::<Result<_, _>>()?)
 }
 
 /// Elements from a matrix of a batch to the next.
@@ -126,7 +230,7 @@ fn step(matrix: &Matrix) -> i64 {
 /// The matrices of one product of the batch. How they lie does not depend on the type of their elements.
 fn matrices(product: &Product) -> Result<[Matrix; 3], Failure> {
     let [lda, ldb, ldc] = product.pitches().map(Some);
-    let problem = Problem::new(girih_tensor::DType::F32, product.extents(), product.layout)?;
+    let problem = Problem::new(DType::F32, product.extents(), product.layout)?;
     let problem = problem.with_pitches(lda, ldb, ldc)?;
     Ok([problem.a(), problem.b(), problem.c()])
 }

@@ -1,15 +1,18 @@
 //! A row that is a matrix product: girih beside its peer.
 
+use float8::F8E4M3;
 use girih_device::{Device, Pod};
-use girih_kernels::gemm::{Epilogue, Gemm, GemmConfig, Gemms, KernelKind, Problem, choose, described};
+use girih_kernels::gemm::{
+    Epilogue, Gemm, GemmConfig, Gemms, Given, Input, KernelKind, Problem, choose, described,
+};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 use serde_json::{Value, json};
 
 use crate::contest::{Contestant, Failure, Rules, Times, contest};
-use crate::cublas::{self, Plan};
+use crate::cublas::{self, Bias, Plan};
 use crate::measure::{Bench, Run, Side, streamed};
-use crate::operands::Operands;
+use crate::operands::{Bounds, Fused, Operands};
 use crate::record::{Clocks, compared};
 use crate::rows::{Peer, Product, Row, Work};
 
@@ -27,6 +30,9 @@ macro_rules! typed {
             (DType::F32 | DType::Tf32, DType::F32) => $call::<f32, f32>($($arg),*),
             (DType::F16, DType::F16) => $call::<f16, f16>($($arg),*),
             (DType::Bf16, DType::Bf16) => $call::<bf16, bf16>($($arg),*),
+            (DType::E4m3, DType::Bf16) => $call::<F8E4M3, bf16>($($arg),*),
+            (DType::S8, DType::S32) => $call::<i8, i32>($($arg),*),
+            (DType::F64, DType::F64) => $call::<f64, f64>($($arg),*),
             (input, output) => Err(format!("no bench has operands of {input} and {output}").into()),
         }
     };
@@ -49,8 +55,7 @@ fn measure<T: Element + Pod, C: Element + Pod>(
     product: &Product,
 ) -> Result<Value, Failure> {
     let device = &bench.device;
-    let pool = bench.pool::<T>()?;
-    let operands = Operands::<T, C>::new(device, product, &pool, bench.effort.cold)?;
+    let operands = Operands::<T, C>::new(bench, product)?;
     let ours = Ours::new(bench, product, None, &operands);
     alive(device, &ours)?;
     // The peer's operands, if it is another row.
@@ -58,9 +63,8 @@ fn measure<T: Element + Pod, C: Element + Pod>(
         Peer::Row(name) => Some(bench.product_of(name)?),
         _ => None,
     };
-    let others =
-        other.map(|other| Operands::<T, C>::new(device, other, &pool, bench.effort.cold)).transpose()?;
-    let plan = if other.is_none() { Some(plan(bench, product)) } else { None };
+    let others = other.map(|other| Operands::<T, C>::new(bench, other)).transpose()?;
+    let plan = if other.is_none() { Some(plan(bench, product, &operands)) } else { None };
     let theirs = match (&plan, other, &others) {
         (_, Some(other), Some(others)) => {
             Ours::new(bench, other, None, others).map(|ours| vec![ours.side.named(row_name(row))])
@@ -88,7 +92,7 @@ fn measure<T: Element + Pod, C: Element + Pod>(
             record["girih_run_us"] = streamed(device, &ours.by_call, operands.sets())?.into();
             operands.poison()?;
             ours.side.replay()?;
-            if let Err(wrong) = operands.check(operands.sets() - 1) {
+            if let Err(wrong) = operands.check(operands.sets() - 1, Bounds::Exact) {
                 record["girih_wrong"] = wrong.to_string().into();
             }
         }
@@ -101,7 +105,7 @@ fn measure<T: Element + Pod, C: Element + Pod>(
             if others.is_none() {
                 operands.poison()?;
                 (theirs[best].run)(0)?;
-                if let Err(wrong) = operands.check(0) {
+                if let Err(wrong) = operands.check(0, Bounds::Rough) {
                     record["peer_wrong"] = wrong.to_string().into();
                 }
             }
@@ -162,17 +166,19 @@ impl<'a> Ours<'a> {
         let config = described(gemm.config());
         operands.outputs[0].fill_bytes(0xff)?;
         let ([a, b], c) = (&operands.inputs[0], &operands.outputs[0]);
-        gemm.run(a, b, c)?;
-        operands.check(0).map_err(|wrong| Wrong(format!("{config}: {wrong}")))?;
-        let sets = operands.inputs.iter().zip(&operands.outputs);
-        let launches = sets.map(|([a, b], c)| gemm.prepare(a, b, c, &[])?.ok_or("C is empty".into()));
+        gemm.run_with(a, b, c, &given(operands, 0))?;
+        operands.check(0, Bounds::Exact).map_err(|wrong| Wrong(format!("{config}: {wrong}")))?;
+        let launches = (0..operands.sets()).map(|set| {
+            let ([a, b], c) = (&operands.inputs[set], &operands.outputs[set]);
+            gemm.prepare(a, b, c, &given(operands, set))?.ok_or("C is empty".into())
+        });
         let launches = launches.collect::<Result<Vec<_>, Failure>>()?;
         #[allow(unsafe_code, reason = "a launch of a prepared kernel")]
         // SAFETY: the buffers hold the problem's matrices.
         let run: Run<'a> = Box::new(move |set| Ok(unsafe { launches[set].run() }?));
         let by_call: Run<'a> = Box::new(move |set| {
             let [a, b] = &operands.inputs[set];
-            Ok(gemm.run(a, b, &operands.outputs[set])?)
+            Ok(gemm.run_with(a, b, &operands.outputs[set], &given(operands, set))?)
         });
         let side = Side::new(&bench.device, String::from("girih"), run, operands.sets(), length)?;
         Ok(Ours { side, by_call, config })
@@ -188,8 +194,8 @@ pub(crate) fn problem(product: &Product) -> Result<Problem, Failure> {
     if product.batch != 1 {
         return lacks("batches");
     }
-    if product.fused {
-        return lacks("bench of fused products");
+    if matches!(product.dtype, DType::E4m3 | DType::E5m2) && !product.fast {
+        return lacks("full sums of 8-bit floats");
     }
     if product.weights.is_some() {
         return lacks("products of different inputs");
@@ -213,7 +219,27 @@ fn load(
     config: Option<GemmConfig>,
 ) -> Result<Gemm, Failure> {
     let config = config.map_or_else(|| chosen(bench, product, problem), Ok)?;
-    Ok(Gemms::new(&bench.device).configured(problem, config, &Epilogue::new())?)
+    Ok(Gemms::new(&bench.device).configured(problem, config, &epilogue(product))?)
+}
+
+/// The nodes of a product: those that cuBLASLt has in this order.
+pub(crate) fn epilogue(product: &Product) -> Epilogue {
+    if !product.fused {
+        return Epilogue::new();
+    }
+    let [residual, bias] = [Input::matrix("residual", product.output), Input::row("bias", product.output)];
+    Epilogue::new().plus(residual).plus(bias).gelu()
+}
+
+/// What the nodes read.
+fn given<'a, T: Pod, C: Element + Pod>(
+    operands: &'a Operands<'_, T, C>,
+    set: usize,
+) -> Vec<(&'static str, Given<'a>)> {
+    let given = |fused: &'a Fused<C>| {
+        [("residual", Given::from(&fused.residuals[set])), ("bias", Given::from(&fused.bias))]
+    };
+    operands.fused.iter().flat_map(given).collect()
 }
 
 impl Bench {
@@ -226,9 +252,14 @@ impl Bench {
     }
 }
 
-pub(crate) fn plan(bench: &Bench, product: &Product) -> Result<Plan<'static>, Failure> {
+pub(crate) fn plan<'a, T: Pod, C: Pod>(
+    bench: &Bench,
+    product: &Product,
+    operands: &'a Operands<'_, T, C>,
+) -> Result<Plan<'a>, Failure> {
     let library = bench.cublas.as_ref().map_err(|error| error.as_str())?;
-    Ok(Plan::new(library, cublas::Problem::of_row(product), None)?)
+    let bias = operands.fused.as_ref().map(|fused| Bias::from(&fused.bias));
+    Ok(Plan::new(library, cublas::Problem::of_row(product), bias)?)
 }
 
 /// The fastest algorithms of the heuristic's list, by one slice of each.
@@ -240,8 +271,9 @@ pub(crate) fn finalists<'a, T: Element + Pod, C: Element + Pod>(
     let side = |index: usize| -> Result<Side<'a>, Failure> {
         let run: Run<'a> = Box::new(move |set| {
             let [a, b] = &operands.inputs[set];
+            let residual = operands.fused.as_ref().map(|fused| &fused.residuals[set]);
             // C' = B' A'
-            Ok(plan.run(index, [b, a], &operands.outputs[set])?)
+            Ok(plan.run_with(index, [b, a], residual, &operands.outputs[set])?)
         });
         Side::new(&bench.device, plan.name(index), run, operands.sets(), bench.effort.graph)
     };

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use float8::F8E4M3;
 use girih_device::{Device, Pod};
 use girih_kernels::gemm::{Epilogue, Gemm, GemmConfig, Gemms, Problem, candidates, described};
 use girih_tensor::{DType, Element};
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 use crate::contest::{Contestant, Failure, contest};
 use crate::measure::{Bench, Side};
 use crate::operands::Operands;
-use crate::product::{Ours, chosen, closest, finalists, plan, problem, typed};
+use crate::product::{Ours, chosen, closest, epilogue, finalists, plan, problem, typed};
 use crate::record::micros;
 use crate::rows::{Product, Row};
 
@@ -40,8 +41,7 @@ fn sweep<T: Element + Pod, C: Element + Pod>(
     product: &Product,
 ) -> Result<Value, Failure> {
     let device = &bench.device;
-    let pool = bench.pool::<T>()?;
-    let operands = Operands::<T, C>::new(device, product, &pool, bench.effort.cold)?;
+    let operands = Operands::<T, C>::new(bench, product)?;
     let problem = problem(product)?;
     let mut configs = vec![chosen(bench, product, &problem)?];
     for config in candidates(&problem, device.limits().multiprocessors, MOST) {
@@ -50,7 +50,7 @@ fn sweep<T: Element + Pod, C: Element + Pod>(
         }
     }
     let (mut sides, mut failed) = (Vec::new(), Vec::new());
-    for (config, loaded) in configs.iter().zip(load(device, &problem, &configs)) {
+    for (config, loaded) in configs.iter().zip(load(device, &problem, &epilogue(product), &configs)) {
         let length = bench.effort.sweep.timed / 3;
         match loaded.and_then(|gemm| Ours::loaded(bench, gemm, &operands, length).map_err(|e| e.to_string()))
         {
@@ -73,7 +73,7 @@ fn sweep<T: Element + Pod, C: Element + Pod>(
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     let all: Vec<Value> = all.iter().map(|(us, config)| json!({"config": config, "us": us})).collect();
     let last = closest(sides, &times, FINALISTS);
-    let plan = plan(bench, product);
+    let plan = plan(bench, product, &operands);
     let peers =
         plan.as_ref().map_err(|e| e.to_string().into()).and_then(|plan| finalists(bench, plan, &operands));
     let both = last.iter().chain(peers.iter().flatten());
@@ -101,7 +101,12 @@ fn sweep<T: Element + Pod, C: Element + Pod>(
 }
 
 /// Each configuration's kernel. Several threads load them, since the driver compiles for a tenth of a second and more.
-fn load(device: &Device, problem: &Problem, configs: &[GemmConfig]) -> Vec<Result<Gemm, String>> {
+fn load(
+    device: &Device,
+    problem: &Problem,
+    epilogue: &Epilogue,
+    configs: &[GemmConfig],
+) -> Vec<Result<Gemm, String>> {
     let loaded: Vec<_> = configs.iter().map(|_| Mutex::new(Err(String::from("not loaded")))).collect();
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -112,7 +117,7 @@ fn load(device: &Device, problem: &Problem, configs: &[GemmConfig]) -> Vec<Resul
                 loop {
                     let i = next.fetch_add(1, Ordering::Relaxed);
                     let Some(config) = configs.get(i) else { break };
-                    let gemm = gemms.configured(problem, *config, &Epilogue::new());
+                    let gemm = gemms.configured(problem, *config, epilogue);
                     if let Ok(mut place) = loaded[i].lock() {
                         *place = gemm.map_err(|error| error.to_string());
                     }

@@ -1,5 +1,6 @@
 //! Records as a table, for a terminal and for `BENCHMARKS.md`.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -39,18 +40,22 @@ impl<'a> Table<'a> {
         Mean { ratio, measured, missing: frozen().count() - measured }
     }
 
-    /// The rows in columns, those without a record left out.
+    /// The lines of the rows that have a record, below the names of the columns.
+    fn lines(&self) -> Vec<[String; COLUMNS]> {
+        let lines = self.rows.iter().filter_map(|(row, record)| Some(line(row, record.as_ref()?)));
+        [HEAD.map(String::from)].into_iter().chain(lines).collect()
+    }
+
+    /// The rows that have a record in columns, and the mean, for a terminal.
     pub fn text(&self) -> String {
-        let lines: Vec<[String; 8]> =
-            self.rows.iter().filter_map(|(row, record)| line(row, record.as_ref()?)).collect();
-        let head = HEAD.map(String::from);
-        let widths: [usize; 8] = std::array::from_fn(|i| {
-            [&head].into_iter().chain(&lines).map(|line| line[i].chars().count()).max().unwrap_or(0)
-        });
+        let lines = self.lines();
+        let width = |i: usize| lines.iter().map(|line| line[i].chars().count()).max().unwrap_or(0);
         let mut out = String::new();
-        for line in [&head].into_iter().chain(&lines) {
-            for (i, (cell, width)) in line.iter().zip(widths).enumerate() {
-                let _ = if i == 0 || i == 7 {
+        for line in &lines {
+            for (i, cell) in line.iter().enumerate() {
+                let width = width(i);
+                // Words to the left, numbers to the right.
+                let _ = if i == 0 || i == COLUMNS - 1 {
                     write!(out, "{cell:<width$}  ")
                 } else {
                     write!(out, "{cell:>width$}  ")
@@ -59,11 +64,43 @@ impl<'a> Table<'a> {
             out.truncate(out.trim_end().len());
             out.push('\n');
         }
-        out + &self.mean().to_string()
+        format!("{out}{}\n", self.mean())
+    }
+
+    /// `BENCHMARKS.md`, made of the record of this name in `benches/records/`.
+    pub fn markdown(&self, record: &str) -> String {
+        let machines = self.rows.iter().filter_map(|(_, record)| {
+            let field = |field: &str| Some(record.as_ref()?[field].as_str()?.to_string());
+            Some(format!("{}, driver {}, {}", field("gpu")?, field("driver")?, field("date")?))
+        });
+        let machines: BTreeSet<String> = machines.collect();
+        let mut out = format!(
+            "# Benchmarks\n\n{MADE}`benches/records/{record}`.\n\n{METHOD}\n\nMeasured on: {}.\n\n{}.\n",
+            machines.into_iter().collect::<Vec<_>>().join("; "),
+            self.mean()
+        );
+        for (i, line) in self.lines().into_iter().enumerate() {
+            let cells = line.map(|cell| cell.replace('|', "\\|"));
+            let _ = write!(out, "{}| {} |", if i == 0 { "\n" } else { "" }, cells.join(" | "));
+            out.push('\n');
+            if i == 0 {
+                let _ = writeln!(out, "|---|{}---|", "---:|".repeat(COLUMNS - 2));
+            }
+        }
+        out
     }
 }
 
-const HEAD: [&str; 8] = ["row", "girih us", "rate", "peer us", "girih/peer", "bar", "roof", ""];
+/// How `BENCHMARKS.md` says which record it is made of.
+pub const MADE: &str = "Made by `cargo bench --bench gpu_rows -- --markdown --table FILE` of ";
+const METHOD: &str = "Microseconds are those of a launch among others in a graph, the median of slices in turns; `stream` is a launch \
+without a graph, `call` girih's call that encodes its arguments each time. `girih/peer` is the mean of the speeds beside the peer, \
+slice by slice, and what that mean is above with a confidence of 95 %. `roof` is the share of what the vendor's rates allow. The peer of \
+a product is the best of cuBLASLt's heuristic list. [How rows are measured](benches/records/README.md#rows).";
+
+const COLUMNS: usize = 11;
+const HEAD: [&str; COLUMNS] =
+    ["row", "girih us", "stream", "call", "rate", "peer us", "stream", "girih/peer", "bar", "roof", ""];
 
 impl std::fmt::Display for Mean {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -83,7 +120,7 @@ fn ratio(record: &Value) -> Option<f64> {
     record["ratio"].as_f64()
 }
 
-fn line(row: &Row, record: &Value) -> Option<[String; 8]> {
+fn line(row: &Row, record: &Value) -> [String; COLUMNS] {
     let number = |field: &str, digits: usize| match record[field].as_f64() {
         Some(value) => format!("{value:.digits$}"),
         None => String::from("-"),
@@ -105,14 +142,17 @@ fn line(row: &Row, record: &Value) -> Option<[String; 8]> {
             Some(format!("{}: {why}", field.replace('_', " ")))
         },
     );
-    Some([
+    [
         row.name.clone(),
         number("girih_us", 2),
+        number("girih_stream_us", 2),
+        number("girih_run_us", 2),
         rate,
         number("peer_us", 2),
+        number("peer_stream_us", 2),
         speed,
         format!("{:.2}", row.bar),
         roof,
         said.unwrap_or_else(|| reached.into()),
-    ])
+    ]
 }
