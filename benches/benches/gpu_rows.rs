@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use girih_peers::contest::Failure;
 use girih_peers::gpu;
-use girih_peers::measure::{Bench, Effort};
+use girih_peers::measure::{Bench, Effort, Trial};
 use girih_peers::record::{Machine, read};
 use girih_peers::rows::{Row, rows};
 use girih_peers::table::Table;
@@ -117,10 +117,13 @@ fn work(args: &Args, rows: Vec<Row>, seconds: Option<u64>, path: &Path) -> Resul
     let (machine, key) = (Machine::of(&device), if args.sweep { "sweep" } else { "row" });
     let wanted: Vec<Row> = rows.iter().filter(|row| args.wants(row)).cloned().collect();
     let known = read(path)?;
-    let done = |row: &Row| known.iter().any(|record| record[key] == *row.name);
-    let bench = Bench::new(device, rows, Effort::full(args.rounds));
+    // A sweep that one configuration has stopped is begun again without it.
+    let blamed = |record: &Value| record["blamed"].as_str().filter(|_| args.sweep).map(String::from);
+    let done = |row: &Row| known.iter().any(|record| record[key] == *row.name && blamed(record).is_none());
+    let mut bench = Bench::new(device, rows, Effort::full(args.rounds));
+    bench.blamed = known.iter().filter_map(blamed).collect();
     let limit = Duration::from_secs(if args.sweep { 300 } else { 90 });
-    let under_way = watch(machine.clone(), path.to_path_buf(), key);
+    let under_way = watch(machine.clone(), path.to_path_buf(), key, bench.trial().clone());
     let (mut left, mut bad) = (0, 0);
     for row in wanted.iter().filter(|row| !done(row)) {
         if seconds.is_some_and(|seconds| begun.elapsed().as_secs() >= seconds) {
@@ -138,6 +141,9 @@ fn work(args: &Args, rows: Vec<Row>, seconds: Option<u64>, path: &Path) -> Resul
             Ok(Err(error)) => failed(error.to_string()),
             Err(_) => failed(String::from("a panic")),
         };
+        if let Some((config, _)) = bench.trial().under_way() {
+            record["blamed"] = config.into();
+        }
         record["seconds"] = started.elapsed().as_secs_f64().into();
         bad += u32::from(
             ["failed", "girih_wrong", "peer_wrong"].iter().any(|field| record.get(field).is_some()),
@@ -152,17 +158,23 @@ fn work(args: &Args, rows: Vec<Row>, seconds: Option<u64>, path: &Path) -> Resul
     Ok(ExitCode::from(if left > 0 { LEFT } else { u8::from(bad > 0) }))
 }
 
-/// Ends the process when a row is late, since nothing can end a kernel that runs forever. The record says which row it was.
-fn watch(machine: Machine, path: PathBuf, key: &'static str) -> UnderWay {
+/// How long a configuration may take when it runs for the first time.
+const TRIAL: Duration = Duration::from_secs(20);
+
+/// Ends the process when a row or a configuration is late, since nothing can end a kernel that runs forever. The record says what it was.
+fn watch(machine: Machine, path: PathBuf, key: &'static str, trial: Trial) -> UnderWay {
     let under_way = UnderWay::default();
     let watched = under_way.clone();
     thread::spawn(move || {
         loop {
             thread::sleep(Duration::from_secs(1));
-            let late = watched.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some((name, _)) = late.as_ref().filter(|(_, end)| Instant::now() > *end) {
-                println!("{name} did not end in time");
-                let _ = machine.append(&path, json!({key: name, "failed": "did not end in time"}));
+            let row = watched.lock().unwrap_or_else(PoisonError::into_inner);
+            let config = trial.under_way().filter(|(_, time)| *time > TRIAL).map(|(config, _)| config);
+            if let Some((name, _)) = row.as_ref().filter(|(_, end)| config.is_some() || Instant::now() > *end)
+            {
+                println!("{name} did not end in time: {config:?}");
+                let record = json!({key: name, "failed": "did not end in time", "blamed": config});
+                let _ = machine.append(&path, record);
                 process::abort();
             }
         }

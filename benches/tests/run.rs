@@ -7,6 +7,7 @@ use girih_peers::contest::{Clock, Rules};
 use girih_peers::measure::{Bench, Effort};
 use girih_peers::operands::{Bounds, Operands};
 use girih_peers::rows::{Work, parse};
+use serde_json::Value;
 
 const SHORT: Rules = Rules { rounds: 2, settle: Duration::ZERO, timed: Duration::ZERO, clock: Clock::Device };
 const EFFORT: Effort = Effort {
@@ -109,10 +110,18 @@ fn what_girih_lacks_is_told() {
 
 #[test]
 fn configurations_are_measured_beside_each_other() {
-    let bench = bench("{ mnk = [64, 48, 256], bar = 1.0 }");
+    let mut bench = bench("{ mnk = [64, 48, 256], bar = 1.0 }");
     let record = bench.sweep(&bench.rows[0]).unwrap();
     let configs = record["configs"].as_array().unwrap();
     assert!(configs.len() > 10, "{record}");
     assert_eq!(record["failed"].as_array().unwrap().len(), 0, "{record}");
+    assert!(bench.trial().under_way().is_none());
     assert!(!record["finalists"].as_array().unwrap().is_empty() && record["peer"].is_null(), "{record}");
+    // A configuration that has stopped the device is not tried again, unless girih chooses it.
+    let of =
+        |record: &Value, i: usize| record["configs"][i]["config"].as_str().unwrap_or_default().to_string();
+    let first = (0..2).map(|i| of(&record, i)).find(|config| record["chosen"] != **config).unwrap();
+    bench.blamed.push(first.clone());
+    let record = bench.sweep(&bench.rows[0]).unwrap();
+    assert!((0..configs.len()).all(|i| of(&record, i) != first), "{record}");
 }

@@ -4,7 +4,8 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use girih_device::{Device, Graph, Pod};
 use girih_tensor::{DType, Element};
@@ -26,6 +27,27 @@ pub struct Bench {
     /// The peer, or why there is none.
     pub(crate) cublas: Result<Rc<CublasLt>, String>,
     pools: RefCell<HashMap<DType, Rc<dyn Any>>>,
+    /// The configuration that runs for the first time.
+    trial: Trial,
+    /// Configurations that have stopped the device: they are not tried again.
+    pub blamed: Vec<String>,
+}
+
+/// What runs for the first time, and since when, for a thread that watches.
+#[derive(Clone, Debug, Default)]
+pub struct Trial(Arc<Mutex<Option<(String, Instant)>>>);
+
+impl Trial {
+    /// Says what runs from now on, or that it has ended well.
+    pub(crate) fn set(&self, what: Option<String>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = what.map(|what| (what, Instant::now()));
+    }
+
+    /// What runs, and for how long.
+    pub fn under_way(&self) -> Option<(String, Duration)> {
+        let trial = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        trial.map(|(what, since)| (what, since.elapsed()))
+    }
 }
 
 /// How long and how often.
@@ -143,7 +165,13 @@ impl Bench {
     /// Opens the peer, if there is one.
     pub fn new(device: Device, rows: Vec<Row>, effort: Effort) -> Bench {
         let cublas = CublasLt::open(&device).map_err(|error| error.to_string());
-        Bench { device, rows, effort, cublas, pools: RefCell::default() }
+        let (pools, trial) = (RefCell::default(), Trial::default());
+        Bench { device, rows, effort, cublas, pools, trial, blamed: Vec::new() }
+    }
+
+    /// What runs for the first time now.
+    pub fn trial(&self) -> &Trial {
+        &self.trial
     }
 
     /// Random values, for elements of a type in memory that are multiplied as `dtype`.

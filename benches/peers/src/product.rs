@@ -165,6 +165,7 @@ impl<'a> Ours<'a> {
     ) -> Result<Ours<'a>, Failure> {
         let config = described(gemm.config());
         operands.outputs[0].fill_bytes(0xff)?;
+        let _tried = Tried::new(bench, &config);
         let ([a, b], c) = (&operands.inputs[0], &operands.outputs[0]);
         gemm.run_with(a, b, c, &given(operands, 0))?;
         operands.check(0, Bounds::Exact).map_err(|wrong| Wrong(format!("{config}: {wrong}")))?;
@@ -182,6 +183,24 @@ impl<'a> Ours<'a> {
         });
         let side = Side::new(&bench.device, String::from("girih"), run, operands.sets(), length)?;
         Ok(Ours { side, by_call, config })
+    }
+}
+
+/// Names what is tried until it has ended, with whatever result. A configuration that has stopped the device has not.
+struct Tried<'a>(&'a Bench);
+
+impl<'a> Tried<'a> {
+    fn new(bench: &'a Bench, config: &str) -> Tried<'a> {
+        bench.trial().set(Some(config.into()));
+        Tried(bench)
+    }
+}
+
+impl Drop for Tried<'_> {
+    fn drop(&mut self) {
+        if self.0.device.synchronize().is_ok() {
+            self.0.trial().set(None);
+        }
     }
 }
 

@@ -45,7 +45,7 @@ fn sweep<T: Element + Pod, C: Element + Pod>(
     let problem = problem(product)?;
     let mut configs = vec![chosen(bench, product, &problem)?];
     for config in candidates(&problem, device.limits().multiprocessors, MOST) {
-        if !configs.contains(&config) {
+        if !configs.contains(&config) && !bench.blamed.contains(&described(&config)) {
             configs.push(config);
         }
     }
@@ -57,7 +57,7 @@ fn sweep<T: Element + Pod, C: Element + Pod>(
             Ok(ours) => sides.push(ours.side.named(ours.config)),
             Err(error) => {
                 // Where the device has failed, so will all that comes.
-                device.synchronize()?;
+                device.synchronize().map_err(|stopped| format!("{stopped} after: {error}"))?;
                 println!("  left out {}: {error}", described(config));
                 failed.push(json!({"config": described(config), "why": error}));
             }
